@@ -30,6 +30,8 @@ from bisimdist.models.intervals import IntervalChain as IntervalChain
 from bisimdist.models.io import load_model as load_model
 from bisimdist.models.io import parse_model as parse_model
 from bisimdist.models.io import write_model as write_model
+from bisimdist.models.io.objects import from_stormpy as from_stormpy
+from bisimdist.models.io.objects import from_stormvogel as from_stormvogel
 from bisimdist.models.library.registry import build_any_example as build_any_example
 from bisimdist.models.library.registry import build_example as build_example
 from bisimdist.models.library.registry import list_examples as list_examples

@@ -20,12 +20,14 @@ from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.observations import OWN_LABELS, Scope, observations
+from bisimdist.models.io.properties import Properties
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.io.silent import without_silent_steps
+from bisimdist.models.io.silent_choices import without_silent_choices
 from bisimdist.models.kinds import AnyModel, with_pairs
 from bisimdist.models.labelled import Row
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, Transition
+from bisimdist.models.pa import PA, Transition, free_name
 from bisimdist.models.parametric import ParametricChain
 
 __all__ = ["OWN_LABELS", "RATE", "REWARD", "Choice", "Explicit", "observed", "taken"]
@@ -71,6 +73,7 @@ class Explicit:
     variables: Mapping[str, Sequence[str]] = field(default_factory=dict)
     # by constant or formula its expression, as a text
     meanings: Mapping[str, str] = field(default_factory=dict)
+    properties: Properties | None = None  # of the model itself, if an observer sees what they speak of
     # shown and valued: the labels and the variables that are seen whatever a reading says
     shown: frozenset[str] = frozenset()
     valued: tuple[str, ...] = ()
@@ -84,7 +87,7 @@ class Explicit:
     def with_observations(self, reading: Reading) -> Explicit:
         """Return the model with the labels that a reading adds, by expressions or property files."""
         scope = Scope(self.variables, self.propositions, self.meanings)
-        added = observations(reading, scope, len(self.names))
+        added = observations(reading, scope, len(self.names), self.properties)
         return replace(
             self,
             propositions={**self.propositions, **added.labels},
@@ -211,7 +214,7 @@ def observed(
     Raises UsageError if the reading does not fit the model.
     Raises ModelError if the result is no model.
     """
-    if reading.labels or reading.properties:
+    if reading.labels or reading.properties or model.properties:
         model = model.with_observations(reading)
     _check_fits(model, reading)
     model = _resolved(model, reading)
@@ -248,17 +251,35 @@ def observed(
         if reading.hide_silent:
             open_chain = without_silent_steps(open_chain, model.initial)
         return _within(open_chain, reading)
-    if reading.hide_silent:
-        raise UsageError("silent steps are left out of Markov chains only, and this model has choices")
+    return _with_choices(model, reading, labels, pairs)
+
+
+def _with_choices(
+    model: Explicit, reading: Reading, labels: Sequence[str], pairs: tuple[tuple[int, int], ...]
+) -> LMC | PA | Interactive:
+    """Return a model in which somebody, or chance that is seen, makes choices."""
+    if reading.resolve == "uniform":
+        drawn = _drawn(model, labels, pairs)
+        return without_silent_steps(drawn, model.initial) if reading.hide_silent else drawn
     if reading.choices == "interactive":
+        if reading.hide_silent:
+            raise UsageError(
+                "silent steps are not left out of interactive models; expected --choices automaton"
+            )
         moves = _moves(model, reading)
         return Interactive(model.names, tuple(labels), moves, pairs)
     steps = (
-        Transition(state, _action(label, choice.action), choice.row)
+        Transition(
+            *(state, _action(label, choice.action), choice.row),
+            tag=None if choice == tagged else _action(label, tagged.action),
+        )
         for state, (label, choices) in enumerate(zip(labels, model.choices, strict=True))
-        for choice in choices
+        for choice, tagged in zip(
+            choices, _with_numbers(choices) if len(choices) > 1 else choices, strict=True
+        )
     )
-    return PA(model.names, tuple(steps), pairs)
+    automaton = PA(model.names, tuple(steps), pairs)
+    return without_silent_choices(automaton, model.initial) if reading.hide_silent else automaton
 
 
 def _check_fits(model: Explicit, reading: Reading) -> None:
@@ -282,8 +303,10 @@ def _resolved(model: Explicit, reading: Reading) -> Explicit:
             raise UsageError("there is no choice in this model to resolve; expected one, such as an MDP")
         return model
     if reading.resolve == "uniform":
-        if reading.choices != "automaton" or reading.observe_actions:
-            raise UsageError("choices that are drawn at random have no actions to see, and nobody makes them")
+        if reading.choices != "automaton":
+            raise UsageError("choices are drawn at random: nobody makes them")
+        if reading.observe_actions:
+            return model
         return replace(model, choices=tuple(map(_uniform, model.choices)), nondeterministic=False)
     if reading.choices == "automaton" and all(len(choices) == 1 for choices in model.choices):
         unseen = any(choices[0].action for choices in model.choices) and not reading.observe_actions
@@ -323,6 +346,23 @@ def _uniform(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
     return (Choice("", tuple(sorted(mass.items()))),) if choices else ()
 
 
+def _drawn(model: Explicit, labels: Sequence[str], pairs: tuple[tuple[int, int], ...]) -> LMC:
+    """Return a chain that draws each choice at random and shows its action in a state of its own."""
+    names, shown = list(model.names), list(labels)
+    taken = set(names)
+    before: list[Row] = []
+    after: list[Row] = []
+    for state, choices in enumerate(map(_with_numbers, model.choices)):
+        first = len(names)
+        for choice in choices:
+            names.append(free_name(f"{model.names[state]} [{choice.action}]", taken))
+            taken.add(names[-1])
+            shown.append(f"[{choice.action}]")
+        before.append(tuple((place, fmpq(1, len(choices))) for place in range(first, len(names))))
+        after += [choice.row for choice in choices]
+    return LMC(tuple(names), tuple(shown), (*before, *after), pairs)
+
+
 def _enclosed(
     model: Explicit,
     reading: Reading,
@@ -331,9 +371,14 @@ def _enclosed(
     around: Mapping[fmpq, tuple[fmpq, fmpq]],
 ) -> IntervalChain:
     """Return all chains whose probabilities round to the doubles of a model."""
-    if model.nondeterministic or reading.hide_silent:
+    if model.nondeterministic:
         raise UsageError(
-            "intervals are read in Markov chains all of whose steps are seen; this is another model"
+            "this is a decision process whose probabilities are intervals, and there is no kind of model for "
+            "both; expected a Markov chain, or numbers"
+        )
+    if reading.hide_silent:
+        raise UsageError(
+            "intervals are read in Markov chains all of whose steps are seen; this is another one"
         )
     rows = tuple(
         tuple(
@@ -349,12 +394,16 @@ def _enclosed(
 def taken(model: AnyModel, reading: Reading) -> AnyModel:
     """Return a model of a format of our own as it is to be taken: with other pairs, without silent steps.
 
-    Raises UsageError if silent steps are to be left out of what is no chain.
+    Raises UsageError if silent steps are to be left out of what is no chain and no automaton.
     """
     found = _settled(with_pairs(model, reading.pairs), reading)
-    if reading.hide_silent:
+    if reading.hide_silent and isinstance(found, PA):
+        found = without_silent_choices(found)
+    elif reading.hide_silent:
         if not isinstance(found, LMC | ParametricChain):
-            raise UsageError("silent steps are left out of Markov chains only; 'bisimdist convert' makes one")
+            raise UsageError(
+                "silent steps are left out of Markov chains and automata; 'bisimdist convert' makes one"
+            )
         found = without_silent_steps(found.whole())
     return _within(found, reading)
 

@@ -71,7 +71,10 @@ def _read_prism(given: Input) -> AnyModel:
         decoded(given.content),
         UNLABELLED if labels is None else labels,
         _beside(path, ".sta", "the states of the .tra file"),
-        _beside(path, ".srew", "the rewards of states") if given.reading.observe_rewards else None,
+        *(
+            _beside(path, suffix, "rewards") if given.reading.observe_rewards else None
+            for suffix in (".srew", ".trew")
+        ),
         source=given.path,
         reading=given.reading,
     )
@@ -128,7 +131,7 @@ FORMATS = (
         extensions=(".tra",),
         begins=looks_like_prism,
         read=_read_prism,
-        beside=(".lab", ".sta", ".srew"),
+        beside=(".lab", ".sta", ".srew", ".trew"),
         foreign=True,
     ),
     Format(

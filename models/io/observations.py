@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.io.predicates import Node, Scope, Value, parse_predicate
-from bisimdist.models.io.properties import properties_of
+from bisimdist.models.io.properties import Properties, properties_of
 from bisimdist.models.io.reading import Reading
 
 __all__ = ["OWN_LABELS", "Observations", "Scope", "observations"]
 
 OWN_LABELS = frozenset({"init", "deadlock"})  # what PRISM and Storm declare themselves
+NAMED = 5  # how many atoms a note names
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,10 @@ class Observations:
     values: Mapping[str, list[str]]  # by name the value of a number in every state, as a text
 
 
-def observations(reading: Reading, scope: Scope, count: int) -> Observations:
+def observations(reading: Reading, scope: Scope, count: int, own: Properties | None = None) -> Observations:
     """Return what a reading adds to a model of `count` states.
 
+    ``own``: what the model's own properties speak of, if that is seen.
     Raises UsageError if an expression does not fit the model, or a label has another meaning in it.
     Raises ModelError if a property file cannot be read, or shows nothing.
     """
@@ -44,8 +46,7 @@ def observations(reading: Reading, scope: Scope, count: int) -> Observations:
             raise UsageError(f"the label {name!r} has another meaning already; expected another name")
         labels[name] = truths
 
-    for path in reading.properties:
-        found = properties_of(path)
+    def add_all(found: Properties) -> list[str]:
         within = replace(scope, meanings={**found.constants, **scope.meanings}, named=found.expressions)
         left_out = list(found.left_out)
         for name, node in found.expressions.items():
@@ -57,6 +58,19 @@ def observations(reading: Reading, scope: Scope, count: int) -> Observations:
                 left_out.append(f"{name!r} was left out: {error.message}")
                 continue
             add(name, column)
+        return left_out
+
+    if own is not None:
+        left_out = add_all(own)
+        if seen := ", ".join([*labels, *values][:NAMED]):
+            more = ", ..." if len(labels) + len(values) > NAMED else ""
+            reading.note(
+                f"the model has no labels: an observer sees the atoms of its properties: {seen}{more}"
+            )
+        for line in left_out:
+            reading.note(f"its properties: {line}")
+    for path in reading.properties:
+        left_out = add_all(properties_of(path))
         if not labels and not values:
             why = f" ({left_out[0]})" if left_out else ""
             raise ModelError(f"nothing in it is seen in this model{why}", source=path)

@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     r"|(?P<sign><=>|=>|<=|>=|!=|[=<>&|!+\-*/?:;(),\[\]{}])"
 )
 _BLANK = re.compile(r"(?:\s|//[^\n]*)*")
-_LEVELS: tuple[tuple[str, ...], ...] = (
+LEVELS: tuple[tuple[str, ...], ...] = (
     ("=>",),
     ("<=>",),
     ("|",),
@@ -40,8 +40,8 @@ _LEVELS: tuple[tuple[str, ...], ...] = (
     ("+", "-"),
     ("*", "/"),
 )  # PRISM's operators, the weakest first
-_NOT = _LEVELS.index(("!",))
-_SUM = _LEVELS.index(("+", "-"))
+_NOT = LEVELS.index(("!",))
+_SUM = LEVELS.index(("+", "-"))
 _DEPTH = 40  # how deeply expressions may be nested
 _POWER = 10_000  # how large an exponent may be
 _PROBABILISTIC = re.compile(r"(?:P|R|S|Pmin|Pmax|Rmin|Rmax|E|A)")
@@ -204,7 +204,7 @@ class Parser:
         self.advance()
 
     def _level(self, level: int) -> Node:
-        if level == len(_LEVELS):
+        if level == len(LEVELS):
             return self._primary()
         start = self.start
         if level == _NOT:
@@ -215,7 +215,7 @@ class Parser:
             inner = self._until_unary() if self._at_temporal() else self._level(level + 1)
             return self._node("!", [inner], start) if count % 2 else inner
         left = self._level(level + 1)
-        while self.sign(*_LEVELS[level]):
+        while self.sign(*LEVELS[level]):
             op = self.advance()
             left = self._node(op, [left, self._level(level + 1)], start)
         return left

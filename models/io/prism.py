@@ -20,16 +20,19 @@ from dataclasses import dataclass, replace
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.doubles import Rationaliser
+from bisimdist.exact.rational import format_rational, parse_rational
 from bisimdist.models.io.expect import with_line
 from bisimdist.models.io.explicit import OWN_LABELS, RATE, REWARD, Explicit, observed
-from bisimdist.models.io.prism_transitions import INDEX, Transitions, content, read_index, read_rewards
+from bisimdist.models.io.prism_rewards import read_rewards, read_transition_rewards
+from bisimdist.models.io.prism_transitions import INDEX, Transitions, content, read_index
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.kinds import LMC, PA, Interactive, IntervalChain, ParametricChain
 
 _ESCAPED = re.compile(r"_x((?:[A-Za-z0-9]|_[0-9a-f]{1,6}_)*)")
 _DECLARED = re.compile(r'([0-9]{1,18})="([^"]*)"')
 _BEGINNING = re.compile(
-    rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*[ \t]*[0-9]+(?:[ \t]+[0-9]+){1,3}[ \t\r]*\n[ \t]*[0-9]+[ \t]+[0-9]+[ \t]"
+    rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*[ \t]*[0-9]+(?:[ \t]+[0-9]+){1,3}[ \t\r]*\n[ \t]*"
+    rb"(?:[0-9]+[ \t]+[0-9]+[ \t]|-[ \t]+-[ \t]+[0-9]|[0-9]+[ \t]+(?:[0-9.]+|\[[0-9., ]+\]):[0-9])"
 )
 _STATE_LINE = re.compile(r"([0-9]{1,18})\s*:\s*\(([^()]*)\)\s*(\".*\")?")
 
@@ -48,6 +51,7 @@ def read_prism(  # noqa: PLR0913
     labels: str,
     states: str | None = None,
     rewards: str | None = None,
+    transition_rewards: str | None = None,
     *,
     source: str = "",
     own_labels: bool = False,
@@ -60,7 +64,8 @@ def read_prism(  # noqa: PLR0913
 
     ``transitions``: the `.tra` file.
     ``states``: the `.sta` file; without it the states are called by their numbers.
-    ``rewards``: the `.srew` file.
+    ``rewards``, ``transition_rewards``: the `.srew` and the `.trew` file. The rewards of a state are those of
+        its transitions, too, which have to be the same.
     ``source``: the name of the `.tra` file, for errors; the others carry the same name with their own
         extension.
     ``own_labels``: whether PRISM's own labels `init` and `deadlock` count.
@@ -84,12 +89,21 @@ def read_prism(  # noqa: PLR0913
     except ModelError as error:
         raise error.with_source(f"{stem}.sta") from None
     given: dict[str, list[str]] = {RATE: read.rates()} if how.observe_time and read.timed else {}
-    try:
-        if rewards is not None and how.observe_rewards:
-            name, values = read_rewards(rewards, count)
-            given |= {f"{REWARD} {name}": values} if name in how.observe_rewards else {}
-    except ModelError as error:
-        raise error.with_source(f"{stem}.srew") from None
+    for suffix, text in ((".srew", rewards), (".trew", transition_rewards)):
+        try:
+            if text is not None and how.observe_rewards:
+                of_states = suffix == ".srew"
+                name, values = read_rewards(text, count) if of_states else read_transition_rewards(text, read)
+                column = f"{REWARD} {name}"
+                given[column] = [
+                    format_rational(parse_rational(old) + parse_rational(new))
+                    for old, new in zip(given.get(column, ["0"] * count), values, strict=True)
+                ]
+        except ModelError as error:
+            raise error.with_source(f"{stem}{suffix}") from None
+    given = {
+        c: v for c, v in given.items() if c == RATE or c.removeprefix(f"{REWARD} ") in how.observe_rewards
+    }
     if read.timed:
         how.note("the numbers are rates: a CTMC is taken as the chain of its jumps")
     try:
@@ -101,9 +115,7 @@ def read_prism(  # noqa: PLR0913
             propositions=found.propositions,
             own=found.own,
             variables={**variables, **(seen if read.partial else {}), **given},
-            valued=tuple(
-                name for name in given if name == RATE or name[len(REWARD) + 1 :] in how.observe_rewards
-            ),
+            valued=tuple(given),
             initial=found.initial,
             around=read.around,
         )

@@ -1,9 +1,11 @@
-"""The transitions of PRISM's explicit files (`.tra`), and the rewards of states (`.srew`) beside them.
+"""The transitions of PRISM's explicit files (`.tra`).
 
 The first line of a `.tra` file has the number of states, that of choices where there are some, that of
 transitions, and that of observations of a POMDP. A line has the state, the number of its choice where there
 are some, the successor, a probability (of a CTMC a rate; of what is known roughly an interval), the
-observation of the successor where there are some, and the action, which may be left out.
+observation of the successor where there are some, and the action, which may be left out. In the form by rows
+a line has the state, each probability with its successor, such as ``0.5:1``, and the action. In a file of a
+POMDP the line ``- - s - o`` says that state s, the initial one, has the observation o.
 
 References
 ----------
@@ -13,7 +15,7 @@ References
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from flint import fmpq
 
@@ -27,7 +29,7 @@ from bisimdist.models.pa import transition_place
 INDEX = re.compile(r"[0-9]{1,18}")
 _INTERVAL = re.compile(r"\[([^\[\],]*),([^\[\],]*)\]")
 _SPACED = re.compile(r"\[\s*([^\[\],\s]*)\s*,\s*([^\[\],\s]*)\s*\]")
-_REWARD = re.compile(r'#\s*Reward structure\s+"([^"]*)"')
+_BRANCH = re.compile(r"[^\s:]+:[0-9]{1,18}")
 _EXAMPLES = {2: "0 1 0.5", 3: "0 0 1 0.5 action", 4: "0 0 1 0.5 2 action"}  # by the numbers of the first line
 
 
@@ -65,6 +67,11 @@ class Transitions:
             )
         self.fields = len(sizes)
         self.nondeterministic, self.partial = self.fields > 2, self.fields == 4
+        lines = [(at, _SPACED.sub(r"[\1,\2]", line)) for at, line in lines]
+        initial = [(at, line) for at, line in lines if self.partial and line.startswith("-")]
+        lines = list(
+            self._one_by_one(line for line in lines if not (self.partial and line[1].startswith("-")))
+        )
         self.count, announced = int(sizes[0]), int(sizes[1 + self.nondeterministic])
         if len(lines) != announced:
             raise ModelError(
@@ -83,17 +90,42 @@ class Transitions:
         self._actions: dict[tuple[int, int], str] = {}
         self._first_lines = [number] * self.count
         self._numbers = ProbabilityReader(rationaliser, bounded=False)
+        for number, line in initial:
+            fields = line.split()
+            if len(fields) != 5 or [*fields[:2], fields[3]] != ["-", "-", "-"]:
+                raise ModelError(
+                    f"found {line[:60]!r}; expected the observation of a state such as - - 0 - 1", line=number
+                )
+            self._see(read_index(fields[2], self.count, number), fields[4], number)
         for number, line in lines:
-            self._take(_SPACED.sub(r"[\1,\2]", line), number)
-        chosen = sum(len(rows) for rows in self._rows)
-        if self.nondeterministic and chosen != int(sizes[1]):
+            self._take(line, number)
+        self.chosen = sum(len(rows) for rows in self._rows)
+        if self.nondeterministic and self.chosen != int(sizes[1]):
             raise ModelError(
-                f"{sizes[1]} choices are announced and {chosen} follow; expected as many of each"
+                f"{sizes[1]} choices are announced and {self.chosen} follow; expected as many of each"
             )
         if timed and not self.nondeterministic and not self.around:
             self.timed |= any(sum(rows[0].values(), fmpq(0)) != 1 for rows in self._rows if rows)
         if self.timed and self.around:
             raise ModelError("some numbers are rates and others intervals; expected probabilities")
+
+    def _one_by_one(self, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+        """Yield lines that have one transition each; the choices of rows are numbered in their order."""
+        choices: dict[str, int] = {}
+        for number, line in lines:
+            state, *fields = line.split()
+            branches = [field for field in fields if _BRANCH.fullmatch(field)]
+            if not branches or self.partial:
+                yield number, line
+                continue
+            action = fields[len(branches) :]
+            if fields[: len(branches)] != branches or len(action) > 1:
+                raise ModelError(f"found {line[:60]!r}; expected a row such as 0 0.5:1 0.5:2", line=number)
+            choice = choices[state] = choices.get(state, -1) + 1
+            for branch in branches:
+                p, _, target = branch.rpartition(":")
+                before = [state, str(choice)] if self.nondeterministic else [state]
+                yield number, " ".join([*before, target, p, *action])
 
     def _take(self, line: str, number: int) -> None:
         fields = line.split()
@@ -166,6 +198,10 @@ class Transitions:
             for state, rows in enumerate(self._rows)
         )
 
+    def successors(self, state: int) -> set[tuple[int, int]]:
+        """Return the choices of a state, each with its successors."""
+        return {(choice, target) for choice, row in self._rows[state].items() for target in row}
+
     def rates(self) -> list[str]:
         """Return the exit rates of the states of a CTMC, as texts."""
         return [format_rational(exit_rate(tuple(rows.get(0, {}).items()))) for rows in self._rows]
@@ -192,35 +228,3 @@ class Transitions:
             for _ in rows:
                 place += 1
                 yield transition_place(place, name), line
-
-
-def read_rewards(text: str, count: int) -> tuple[str, list[str]]:
-    """Return the name of the rewards of a `.srew` file (``reward`` where it has none), and the rewards."""
-    named = _REWARD.search(text)
-    lines = content(text)
-    number, header = next(lines, (1, ""))
-    sizes = header.split()
-    if len(sizes) != 2 or sizes[0] != str(count) or not INDEX.fullmatch(sizes[1]):
-        raise ModelError(
-            f"the first line is {header[:60]!r}; expected the numbers of states ({count}) and of rewards",
-            line=number,
-        )
-    rewards: dict[int, str] = {}
-    numbers = ProbabilityReader(bounded=False)
-    for number, line in lines:
-        fields = line.split()
-        if len(fields) != 2:
-            raise ModelError(
-                f"found {line[:60]!r}; expected a state and its reward, such as 0 2.5", line=number
-            )
-        state = read_index(fields[0], count, number)
-        if state in rewards:
-            raise ModelError(
-                "the reward is given twice; expected it once", place=f"state {state}", line=number
-            )
-        rewards[state] = format_rational(numbers.from_text(fields[1], f"state {state}", number))
-    if len(rewards) != int(sizes[1]):
-        raise ModelError(
-            f"{sizes[1]} rewards are announced and {len(rewards)} follow; expected as many of each"
-        )
-    return named[1] if named else "reward", [rewards.get(state, "0") for state in range(count)]

@@ -128,6 +128,10 @@ class Reading:
             if isinstance(value, tuple)
         }
 
+    def observes_all(self) -> bool:
+        """Tell whether nothing says which labels and variables of the model itself are seen."""
+        return self.observe_variables is None and self.observe_labels is None
+
     def unused(self) -> str | None:
         """Return what was asked that only models of other tools understand; None where nothing was."""
         asked = {

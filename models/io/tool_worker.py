@@ -34,10 +34,7 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
             return _umb(request)
         import stormpy  # noqa: PLC0415
 
-        model = _built(stormpy, request)
-        made = _data(model, request["state_limit"])
-        made["rewards"] = {name: _rewards(model, name) for name in request["rewards"]}
-        return made
+        return data_of(_built(stormpy, request), request["state_limit"], request["rewards"])
     except RefusedError as error:
         return {"error": str(error)}
     except MemoryError:
@@ -60,13 +57,13 @@ def _umb(request: dict[str, Any]) -> dict[str, Any]:
             f"time is {system.time}, and there are {system.num_players} players; expected a DTMC, CTMC or MDP"
         )
     count = system.num_states
-    _check_states(count, request["state_limit"])
+    check_states(count, request["state_limit"])
     ends = found.choice_to_branches or [0]
     branches = range(ends[0], ends[-1])
     chances = found.branch_to_probability
     entries = [1] * len(branches) if chances is None else [chances[branch] for branch in branches]
     texts = [repr(p) if isinstance(p, float) else str(p) for p in entries]
-    values, numbers = _numbered(texts)
+    values, numbers = numbered(texts)
     rows = len(ends) - 1
     actions: list[str] | None = None
     if system.num_choice_actions > 0:
@@ -78,6 +75,7 @@ def _umb(request: dict[str, Any]) -> dict[str, Any]:
         if carried is not None:
             labels[described.alias or name] = [state for state, holds in enumerate(carried) if holds]
     valuations = (found.valuations or {}).get("states") or []
+    applies, seen = system.observations_apply_to, found.entity_to_observation or []
     file_data = found.index.file_data
     own = file_data.parameters if file_data is not None and file_data.tool == "bisimdist" else None
     made = {
@@ -92,7 +90,11 @@ def _umb(request: dict[str, Any]) -> dict[str, Any]:
         "doubles": any(isinstance(p, float) for p in entries),
         "initial": [state for state, first in enumerate(found.state_is_initial) if first],
         "labels": labels,
-        "variables": {name: [_text(one[name]) for one in valuations] for name in (valuations or [{}])[0]},
+        "variables": {
+            name: [value_text(one[name]) for one in valuations] for name in (valuations or [{}])[0]
+        },
+        "observations": [str(one) for one in seen] if applies == "states" else [],
+        "observed": applies,
         "own": own,
     }
     _check(made, rows)
@@ -114,6 +116,7 @@ def _check(made: dict[str, Any], rows: int) -> None:
         and states.issuperset(made["initial"])
         and all(states.issuperset(carried) for carried in made["labels"].values())
         and all(len(values) == count for values in made["variables"].values())
+        and len(made["observations"]) in ((count,) if made["observed"] == "states" else (0,))
     )
     own = made["own"]
     if own is not None and fits:
@@ -129,11 +132,13 @@ def _check(made: dict[str, Any], rows: int) -> None:
         raise RefusedError("the parts of the file contradict one another")
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """Return the value of a variable as a text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _check_states(count: int, limit: int) -> None:
+def check_states(count: int, limit: int) -> None:
+    """Refuse a model that is too large."""
     if count > limit:
         raise RefusedError(f"the model has {count} states; allowed are {limit} (--state-limit)")
 
@@ -189,14 +194,17 @@ def _listed(names: Any) -> str:
     return ", ".join(sorted(names)[:20]) or "none"
 
 
-def _data(model: Any, limit: int) -> dict[str, Any]:
+def data_of(model: Any, limit: int, rewards: Sequence[str]) -> dict[str, Any]:
+    """Return a model of Storm as plain data, with the rewards that are named."""
     kind = KINDS.get(model.model_type.name)
     if kind is None:
         raise RefusedError(f"this is a {model.model_type.name}; expected a DTMC, a CTMC, an MDP or a POMDP")
-    _check_states(model.nr_states, limit)
+    check_states(model.nr_states, limit)
     matrix, labels = model.transition_matrix, model.labeling
     rows = range(matrix.nr_rows)
-    values, numbers = _numbered([entry.value for entry in _entries(matrix)])
+    values, numbers = numbered([entry.value for entry in _entries(matrix)])
+    if any(isinstance(value, str) and "." in value for value in values):
+        raise RefusedError("the ends of intervals are doubles; expected stormpy.RationalInterval")
     actions = None
     if model.has_choice_labeling():
         named = model.choice_labeling.get_labels_of_choice
@@ -211,11 +219,13 @@ def _data(model: Any, limit: int) -> dict[str, Any]:
         "choices": [*map(starts, range(model.nr_states)), matrix.nr_rows],
         "actions": actions,
         "values": [str(value) for value in values],
+        "doubles": any(isinstance(value, float) for value in values),
         "initial": list(model.initial_states),
         "labels": {name: list(labels.get_states(name)) for name in sorted(labels.get_labels())},
         "parameters": _parameters(model),
         "observations": [str(seen) for seen in model.observations] if kind == "pomdp" else [],
         "variables": _valuations(model) if model.has_state_valuations() else {},
+        "rewards": {name: _rewards(model, name) for name in rewards},
     }
 
 
@@ -223,7 +233,7 @@ def _entries(matrix: Any) -> Any:
     return matrix.row_iter(0, matrix.nr_rows - 1) if matrix.nr_rows else ()
 
 
-def _numbered(entries: Sequence[Any]) -> tuple[list[Any], list[int]]:
+def numbered(entries: Sequence[Any]) -> tuple[list[Any], list[int]]:
     """Return the different ones among entries, and for each its number."""
     if entries and type(entries[0]).__hash__ is None:  # intervals
         entries = [str(entry) for entry in entries]
@@ -292,7 +302,7 @@ def written(answer: dict[str, Any]) -> Iterator[bytes]:
     def column(values: Sequence[Any]) -> dict[str, Any]:
         if all(type(value) is int for value in values):
             return {"place": place(values)}
-        texts, numbers = _numbered(values)
+        texts, numbers = numbered(values)
         return {"place": place(numbers), "texts": texts}
 
     head = {**answer}

@@ -33,7 +33,17 @@ from bisimdist.exact.rational import ExactNumber, format_rational, parse_rationa
 from bisimdist.extras import needed
 from bisimdist.lifetime import ending_with_us
 from bisimdist.models.entries import read_entry
-from bisimdist.models.io.explicit import RATE, REWARD, Choice, Explicit, exit_rate, jumps, observed
+from bisimdist.models.io.explicit import (
+    OWN_LABELS,
+    RATE,
+    REWARD,
+    Choice,
+    Explicit,
+    exit_rate,
+    jumps,
+    observed,
+)
+from bisimdist.models.io.jani import jani_constants, jani_properties
 from bisimdist.models.io.prism import unescaped
 from bisimdist.models.io.properties import declared, observables
 from bisimdist.models.io.reading import Reading
@@ -104,7 +114,16 @@ def read_by_tool(
         "memory": MEMORY,
         "seconds": SECONDS if reading.seconds is None else max(reading.seconds, 0),
     }
-    data: Any = _answer(content, request)
+    return taken_data(_answer(content, request), reading, content, language)
+
+
+def taken_data(
+    data: Any, reading: Reading, content: bytes = b"", language: str = ""
+) -> LMC | PA | Interactive | IntervalChain | ParametricChain:
+    """Return the model that plain data stands for.
+
+    ``content``, ``language``: of the file that the data was made of, if it was made of one.
+    """
     if "error" in data:
         raise ModelError(data["error"])
     if data["kind"] == "ctmc" and reading.observe_time:
@@ -118,22 +137,28 @@ def read_by_tool(
         reading.note(f"{len(mended)} states have no transition: each stays where it is, as in PRISM")
     if language == "prism":
         data["variables"] = _as_declared(data["variables"], content.decode("utf-8", "replace"))
+        data["observations"] = ()  # a number of Storm's; its observables are variables and expressions
     if language == "drn":
         data["labels"] = {unescaped(name): states for name, states in data["labels"].items()}
-    if data["kind"] == "pomdp":
-        if language != "prism":
-            data["variables"]["observation"] = data["observations"]
+    if data["kind"] == "pomdp" or data.get("observed"):
+        if data.get("observed") == "branches" and reading.observes_all():
+            raise ModelError(
+                "its observations belong to branches; expected some of states, or --observe-variables"
+            )
         reading = _as_observed(content, language, reading)
     rationaliser = Rationaliser() if reading.rationalise or reading.enclose else None
     model = _explicit(data, rationaliser, enclose=reading.enclose, timed=reading.observe_time)
     if reading.labels or reading.properties:
         model = replace(model, meanings=_meanings(content, language, reading))
+    elif language == "jani" and reading.observes_all() and not model.propositions.keys() - OWN_LABELS:
+        own = jani_properties(json.loads(content.decode("utf-8-sig")))
+        model = replace(model, meanings=_meanings(content, language, reading), properties=own)
     return observed(model, reading, rationaliser)
 
 
 def _as_observed(content: bytes, language: str, reading: Reading) -> Reading:
     """Return how a POMDP is taken: an observer sees its observables, unless the reading says what is seen."""
-    if reading.observe_variables is not None or reading.observe_labels is not None:
+    if not reading.observes_all():
         return reading
     variables: tuple[str, ...] = ("observation",)
     expressions: dict[str, str] = {}
@@ -152,10 +177,7 @@ def _meanings(content: bytes, language: str, reading: Reading) -> dict[str, str]
     if language == "prism":
         found = declared(text)
     elif language == "jani":
-        values = {one["name"]: one.get("value") for one in json.loads(text).get("constants", ())}
-        found = {
-            name: json.dumps(value) for name, value in values.items() if isinstance(value, bool | int | float)
-        }
+        found = jani_constants(json.loads(text))
     given = {name: value for name, value in reading.constants.items() if not isinstance(value, tuple)}
     return found | {name: str(_constant(value)).lower() for name, value in given.items()}
 
@@ -202,7 +224,7 @@ def _answer(content: bytes, request: Mapping[str, Any]) -> Any:
             f"the tool ended without a model ({_ending(process.returncode)}); expected a smaller one, or one "
             "that is nested less deeply"
         )
-    return _read(answer)
+    return read_written(answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +248,7 @@ class Column(Sequence[str]):
         return map(self.texts.__getitem__, self.values)
 
 
-def _read(answer: bytes) -> Any:
+def read_written(answer: bytes) -> Any:
     """Return what the worker wrote: a line of JSON, and long lists as arrays after it."""
     head, _, rest = answer.partition(b"\n")
     data = json.loads(head)
@@ -270,8 +292,8 @@ def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool, ti
     for number, text in enumerate(data["values"]):
         if text.startswith("["):
             low, high = (parse_rational(end.strip()) for end in text[1:-1].split(","))
-            around[fmpq(number + 1)] = low, high
-            values.append(fmpq(number + 1))  # stands for the interval
+            around[fmpq(number + 2)] = low, high
+            values.append(fmpq(number + 2))  # stands for the interval, and is no probability
         else:
             values.append(read_entry(text, parameters))
     if data.get("doubles") and rationaliser is None:
@@ -297,13 +319,14 @@ def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool, ti
     groups = [tuple(made[first:last]) for first, last in pairwise(starts)]
     variables = data["variables"]
     own = data.get("own") or {}
+    beside = {"observation": data["observations"]} if len(data["observations"]) else {}
     return Explicit(
         names=tuple(own["states"]) if "states" in own else _names(variables, data["states"]),
         neighbours=tuple((s, t) for s, t in own.get("pairs", ())),
         choices=tuple(groups),
         nondeterministic=data["kind"] == "mdp" or any(len(choices) > 1 for choices in groups),
         propositions={name: frozenset(states) for name, states in data["labels"].items()},
-        variables={**variables, **seen},
+        variables={**variables, **beside, **seen},
         valued=tuple(seen),
         initial=tuple(data["initial"]),
         parameters=parameters,

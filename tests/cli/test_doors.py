@@ -191,6 +191,24 @@ def test_choices_drawn_at_random(command: Command, tmp_path: Path) -> None:
     dice.assert_refused("resolve")
 
 
+def test_choices_without_names_are_scheduled_and_seen(command: Command, tmp_path: Path) -> None:
+    fork = tmp_path / "fork.tra"
+    fork.write_text("4 6 7\n0 0 2 1\n0 1 3 1\n1 0 2 1\n1 1 2 0.5\n1 1 3 0.5\n2 0 2 1\n3 0 3 1\n")
+    fork.with_suffix(".lab").write_text('0="init" 1="up"\n0: 0\n1: 0\n2: 1\n')
+    worst = json.loads(command("schedule", fork, "--length", "2", "--json").out)["pairs"][0]
+    assert (worst["ratio"], worst["scheduler"][0]["screen"], worst["scheduler"][0]["choice"]) == (
+        "inf",
+        ["0", "1"],
+        "1",
+    )
+    command("trace", fork, "--kind", "additive").assert_refused("several transitions")
+    drawn = ("--resolve", "uniform", "--observe-actions")
+    seen = json.loads(command("trace", fork, "--kind", "multiplicative", *drawn, "--json").out)
+    assert seen["pairs"][0]["ratio"] == "inf"  # <0><[1]><up> has probability 0 and 1/4
+    parts = json.loads(command("classes", fork, *drawn, "--json").out)["classes"]
+    assert not any({"0", "1"} <= set(part["states"] if isinstance(part, dict) else part) for part in parts)
+
+
 def test_a_decision_process_without_choices_is_a_chain(command: Command, tmp_path: Path) -> None:
     straight = tmp_path / "straight.tra"
     straight.write_text(STRAIGHT)

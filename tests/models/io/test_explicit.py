@@ -195,13 +195,38 @@ def test_what_makes_no_mdp(mdp: Path, suffix: str, old: str, new: str, expected:
 
 
 def test_doubles_are_enclosed_in_chains_only(mdp: Path) -> None:
-    with pytest.raises(UsageError, match="intervals are read in Markov chains all of whose steps are seen"):
+    with pytest.raises(UsageError, match="decision process whose probabilities are intervals"):
         load_model(mdp, enclose=True)
 
 
-def test_silent_steps_are_for_chains(mdp: Path) -> None:
-    with pytest.raises(UsageError, match="Markov chains only"):
-        load_model(mdp, hide_silent=True)
+def test_silent_steps_are_not_for_analysts(mdp: Path) -> None:
+    assert isinstance(load_model(mdp, hide_silent=True), PA)
+    with pytest.raises(UsageError, match="silent steps are not left out of interactive models"):
+        load_model(mdp, hide_silent=True, choices="interactive")
+
+
+def test_choices_are_numbered_for_schedulers(tmp_path: Path) -> None:
+    (tmp_path / "m.lab").write_text('0="init" 1="a"\n0: 0\n1: 1\n')
+    path = tmp_path / "m.tra"
+    path.write_text("2 5 5\n0 0 1 1\n0 1 0 1\n1 0 0 1 go\n1 1 1 1 go\n1 2 1 1 stop\n")
+    model = load_model(path)
+    assert isinstance(model, PA)
+    assert [step.action for step in model.transitions] == ["", "", "a [go]", "a [go]", "a [stop]"]
+    assert [step.tag for step in model.transitions] == ["0", "1", "a [0 go]", "a [1 go]", "a [2 stop]"]
+
+
+def test_choices_are_drawn_and_seen(mdp: Path) -> None:
+    drawn = load_model(mdp, resolve="uniform", observe_actions=True)
+    assert isinstance(drawn, LMC)
+    half = fmpq(1, 2)
+    assert drawn.states == ("0,true", "1,false", "2,false", *(f"{s}" for s in drawn.states[3:]))
+    chosen = [[(drawn.labels[t], p) for t, p in row] for row in drawn.rows[:3]]
+    assert chosen == [[("[toss]", half), ("[skip]", half)], [("[0]", 1)], [("[0]", 1)]]
+    automaton = load_model(mdp)
+    assert isinstance(automaton, PA)
+    assert list(drawn.rows[3:]) == [step.row for step in automaton.transitions]
+    with pytest.raises(UsageError, match="nobody makes them"):
+        load_model(mdp, resolve="uniform", choices="interactive")
 
 
 def test_doubles_are_refused_unless_rationalised(tmp_path: Path) -> None:
@@ -347,7 +372,12 @@ def test_other_formats_know_nothing_of_this() -> None:
         parse_model(text, pairs=[("s", "#2")])
     waiting = "{kind: lmc, states: {s: a, t: a, u: b}, transitions: {s: {t: 1}, t: {u: 1}, u: {u: 1}}}"
     assert parse_model(waiting, pairs=[("s", "t")], hide_silent=True).states == ("s", "t", "u")
-    with pytest.raises(UsageError, match="Markov chains only"):
-        parse_model("{kind: pa, states: [s], transitions: []}", hide_silent=True)
+    automaton = "{kind: pa, states: [s], transitions: [{from: s, action: a, to: {s: 1}}]}"
+    assert parse_model(automaton, hide_silent=True) == parse_model(automaton)
+    hidden = (
+        "{kind: hmm, observations: [x], states: {s: {x: 1}}, transitions: {}, distributions: {p: {s: 1}}}"
+    )
+    with pytest.raises(UsageError, match="silent steps are left out of Markov chains and automata"):
+        parse_model(hidden, hide_silent=True)
     with pytest.raises(TypeError, match="unexpected keyword"):
         parse_model(text, colour="red")

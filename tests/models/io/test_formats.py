@@ -108,7 +108,9 @@ def test_relations_and_tables_of_any_name(tmp_path: Path) -> None:
 
 def test_files_beside() -> None:
     beside = [
-        Path(f"a.{kind}{packed}") for kind in ("lab", "sta", "srew") for packed in ("", ".gz", ".xz", ".bz2")
+        Path(f"a.{kind}{packed}")
+        for kind in ("lab", "sta", "srew", "trew")
+        for packed in ("", ".gz", ".xz", ".bz2")
     ]
     assert files_beside(Path("a.json"), None) == files_beside(Path("a.tra"), "json") == []
     for name, format_name in (("a.tra", None), ("a.tra.xz", None), ("a.txt", None), ("a.json", "prism")):

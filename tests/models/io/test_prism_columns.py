@@ -11,6 +11,7 @@ from hypothesis import given
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io import load_model, read_prism
+from bisimdist.models.io.prism import looks_like_prism
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
@@ -68,6 +69,86 @@ def test_pomdps() -> None:
     other = read_prism(text, LABELS, reading=Reading(observe_labels=("end",)))
     assert isinstance(other, PA)
     assert {step.action for step in other.transitions} == {"go", "", "end"}
+
+
+def test_the_observation_of_an_initial_state_that_nobody_enters() -> None:
+    """The example of a POMDP in PRISM's manual, cut short."""
+    text = "3 4 5 2\n- - 0 - 1\n0 0 1 0.5 0 toss\n0 0 2 0.5 0 toss\n0 1 1 1 0\n1 0 1 1 0\n2 0 2 1 0\n"
+    model = read_prism(text, LABELS)
+    assert isinstance(model, PA)
+    assert [step.action for step in model.transitions] == [
+        "observation=1 [toss]",
+        "observation=1",
+        "observation=0",
+        "observation=0",
+    ]
+    assert looks_like_prism(text.encode())
+    for old, new, said in (
+        ("- - 0 - 1\n", "", "state 0: no transition leads there"),
+        ("- - 0 - 1", "- - 0 - x", "expected the number of an observation"),
+        ("- - 0 - 1", "- - 9 - 1", "line 2: found '9'"),
+        ("- - 0 - 1", "- 0 1", "expected the observation of a state such as - - 0 - 1"),
+        ("- - 0 - 1", "- - 1 - 1", "state 1: the state has another observation before"),
+    ):
+        with pytest.raises(ModelError, match=said):
+            read_prism(text.replace(old, new), LABELS)
+
+
+def test_rows_in_one_line() -> None:
+    """The examples of PRISM's manual: a chain and a decision process by rows, and one by one."""
+    for one, other in (
+        (
+            "3 5\n0 1 0.5\n0 2 0.5\n1 0 0.25\n1 2 0.75\n2 2 1\n",
+            "3 5\n0 0.5:1 0.5:2\n1 0.25:0 .75:2\n2 1:2\n",
+        ),
+        (
+            "3 4 6\n0 0 1 1 a\n1 0 0 0.5 c\n1 0 2 0.5 c\n1 1 0 0.7 b\n1 1 1 0.3 b\n2 0 2 1\n",
+            "3 4 6\n0 1:1 a\n1 0.5:0 0.5:2 c\n1 0.7:0 0.3:1 b\n2 1:2\n",
+        ),
+        ("2 3\n0 0 [0.1,0.5]\n0 1 [0.5,0.9]\n1 1 1\n", "2 3\n0 [0.1,0.5]:0 [ 0.5, 0.9]:1\n1 1:1\n"),
+    ):
+        assert read_prism(other, LABELS) == read_prism(one, LABELS)
+        assert looks_like_prism(other.encode())
+    with pytest.raises(ModelError, match=r":2: found '0 0.5:1 a 0.5:2'; expected a row such as"):
+        read_prism("3 4\n0 0.5:1 a 0.5:2\n1 1:1\n2 1:2\n", LABELS, source="m.tra")
+
+
+def test_decision_processes_in_intervals_are_refused() -> None:
+    text = "2 3 4\n0 0 0 [0.1,0.5]\n0 0 1 [0.5,0.9]\n0 1 1 1\n1 0 1 1\n"
+    with pytest.raises(UsageError, match="there is no kind of model for both; expected a Markov chain"):
+        read_prism(text, LABELS)
+    single = read_prism(text.replace("2 3 4", "2 2 3").replace("0 1 1 1\n", ""), LABELS)
+    assert isinstance(single, IntervalChain)
+
+
+def test_rewards_of_transitions(tmp_path: Path) -> None:
+    (tmp_path / "a.tra").write_text("2 3\n0 0 0.5\n0 1 0.5\n1 1 1\n")
+    (tmp_path / "a.lab").write_text(LABELS)
+    (tmp_path / "a.srew").write_text('# Reward structure: "r"\n2 1\n1 2.5\n')
+    rewards = '# Reward structure: "r"\n# Transition rewards\n2 3\n0 0 2\n0 1 2\n1 1 1/2\n'
+    (tmp_path / "a.trew").write_text(rewards)
+    model = load_model(tmp_path / "a.tra", kind=LMC, observe_rewards=("r",))
+    assert model.labels == ("reward r=2", "end,reward r=3")
+    for old, new, said in (
+        ("0 1 2\n", "0 1 3\n", "a.trew: state 0: the rewards of its transitions differ"),
+        ("2 3\n0 0 2\n", "2 2\n", "a.trew: state 0: the rewards of its transitions differ"),
+        ("2 3\n", "2 4\n", "4 rewards are announced and 3 follow"),
+        ("2 3\n", "3 3\n", "expected the numbers of states \\(2\\) and of rewards"),
+        ("1 1 1/2", "1 0 1/2", "a.trew:6: state 1: .* expected a transition of the .tra file, once"),
+        ("1 1 1/2", "0 1 2", "a.trew:6: state 0: .* expected a transition of the .tra file, once"),
+        ("1 1 1/2", "1 1", "a.trew:6: found '1 1'"),
+    ):
+        (tmp_path / "a.trew").write_text(rewards.replace(old, new))
+        with pytest.raises(ModelError, match=said):
+            load_model(tmp_path / "a.tra", observe_rewards=("r",))
+    (tmp_path / "b.tra").write_text("2 3 4\n0 0 0 0.5\n0 0 1 0.5\n0 1 1 1\n1 0 1 1\n")
+    (tmp_path / "b.trew").write_text("2 3 3\n0 0 0 2\n0 0 1 2\n0 1 1 2\n")
+    process = load_model(tmp_path / "b.tra", kind=PA, observe_rewards=("reward",))
+    assert [step.action for step in process.transitions] == [
+        "reward reward=2",
+        "reward reward=2",
+        "reward reward=0",
+    ]
 
 
 def test_rewards_beside(tmp_path: Path) -> None:

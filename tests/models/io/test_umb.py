@@ -104,6 +104,45 @@ class TestWithUmbi:
         ]
         assert load_model(path, pairs=[("x=3", "start")]).pairs == ((1, 0),)
 
+    def test_observations_are_seen(self, tmp_path: Path) -> None:
+        from umbi import ats  # noqa: PLC0415
+
+        def written(players: int, *choices: tuple[int, int], branches: bool = False) -> Path:
+            system = ats.ExplicitAts(num_players=players)
+            for _ in range(3):
+                system.add_state()
+            system.set_initial_states([0])
+            for state, target in choices:
+                system.add_state_choice(state=state).add_branch(target=target, prob=Fraction(1))
+            system.add_ap_annotation(name="secret").set_state_values([False, True, False])
+            annotation = system.add_observation_annotation(5)
+            if branches:
+                annotation.set_branch_values([0] * len(choices))
+            else:
+                annotation.set_state_values([4, 2, 2])
+            path = tmp_path / "observed.umb"
+            ats.write(system, path)
+            return path
+
+        rows = ((0, 1), (1, 2), (2, 2))
+        seen = ("observation=4", "observation=2", "observation=2")
+        notes: list[str] = []
+        for players in (0, 1):
+            model = load_model(written(players, *rows), note=notes.append)
+            assert isinstance(model, LMC)
+            assert model.labels == seen
+        assert notes.count("this is a POMDP: an observer sees its observables") == 2
+        chosen = load_model(written(1, (0, 1), *rows))
+        assert isinstance(chosen, PA)
+        assert [step.action for step in chosen.transitions] == [seen[0], *seen]
+        labelled = load_model(written(1, *rows), observe_labels=["secret"])
+        assert isinstance(labelled, LMC)
+        assert labelled.labels == ("", "secret", "")
+        path = written(1, *rows, branches=True)
+        with pytest.raises(ModelError, match="observations belong to branches; expected some of states"):
+            load_model(path)
+        assert load_model(path, observe_labels=["secret"]) == labelled
+
     def test_doubles_are_refused_unless_rationalised(self, tmp_path: Path) -> None:
         from umbi import ats  # noqa: PLC0415
 

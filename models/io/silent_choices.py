@@ -1,0 +1,94 @@
+"""Steps that do not change what is seen, left out of an automaton where there is nothing to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from flint import fmpq
+
+from bisimdist.models.elimination import FOREVER, eliminated
+from bisimdist.models.labelled import Row
+from bisimdist.models.pa import PA, Transition, free_name
+from bisimdist.models.reach import all_reached
+
+HALT = -2  # where the probability goes that is missing to one
+
+
+def steps_by_state(automaton: PA) -> list[list[Transition]]:
+    """Return the transitions of each state."""
+    found: list[list[Transition]] = [[] for _ in automaton.states]
+    for step in automaton.transitions:
+        found[step.source].append(step)
+    return found
+
+
+def without_silent_choices(automaton: PA, starts: Collection[int] = ()) -> PA:
+    """Return the automaton in which a run does not stop where nothing new is seen and nothing is chosen.
+
+    A step is silent if it leaves a state with one transition and has the action of the step before. After a
+    step a run goes on to the next state whose step is not silent, with the exact probability of that. Where
+    runs may stay silent for ever, they go with the probability of that to a state ``(ACTION for ever)``. All
+    choices stay, and so does a step that repeats an action after a choice: the sequence of actions without
+    repetitions, which somebody who sees changes only observes, is a function of what is seen here. A
+    scheduler does not see the steps that are left out, nor how many they were.
+
+    ``starts``: states to keep beside those of the pairs; without any all states are kept.
+    returns: the automaton; states that are no longer reached are left out.
+
+    >>> steps = [("s", "wait", {"s": "1/2", "t": "1/2"}), ("t", "go", {"t": 1})]
+    >>> without_silent_choices(PA.from_mappings("st", steps)).transitions[0]
+    Transition(source=0, action='wait', row=((1, 1),))
+    """
+    count, steps = len(automaton.states), steps_by_state(automaton)
+    only = [steps[state][0].action if len(steps[state]) == 1 else None for state in range(count)]
+    rows: dict[int, dict[int, fmpq]] = {}
+    # State t is passed through as count + t; step number k stands as 2 * count + k.
+    for number, step in enumerate(automaton.transitions):
+        row = {target + count * (only[target] == step.action): p for target, p in step.row}
+        missing = 1 - sum(row.values(), fmpq(0))
+        rows[2 * count + number] = {**row, HALT: missing} if missing else row
+        if len(steps[step.source]) == 1:
+            rows[count + step.source] = rows[2 * count + number]
+    found = eliminated(rows, [node for node in rows if node < 2 * count])
+    ends: dict[str, int] = {}
+    made: list[Transition] = []
+    for number, step in enumerate(automaton.transitions):
+        row = {target: p for target, p in found[2 * count + number].items() if target != HALT}
+        if FOREVER in row and only[step.source] is not None and row[FOREVER] == 1:
+            row = {step.source: row.pop(FOREVER)}
+        elif FOREVER in row:
+            row[ends.setdefault(step.action, count + len(ends))] = row.pop(FOREVER)
+        made.append(replace(step, row=tuple(sorted(row.items()))))
+    made += [Transition(end, action, ((end, fmpq(1)),)) for action, end in ends.items()]
+    names, taken = list(automaton.states), set(automaton.states)
+    for action in ends:
+        names.append(free_name(f"({action} for ever)", taken))
+        taken.add(names[-1])
+    return _reached(PA(tuple(names), tuple(made), automaton.pairs, program=automaton.program), starts)
+
+
+def _reached(automaton: PA, starts: Collection[int]) -> PA:
+    """Return the automaton of the states that are reached from some, or from those of the pairs."""
+    steps = steps_by_state(automaton)
+    wanted = {*starts, *(state for pair in automaton.pairs for state in pair)}
+    if not wanted:
+        return automaton
+
+    def after(state: int) -> list[int]:
+        return [target for step in steps[state] for target, _ in step.row]
+
+    kept = sorted(all_reached(wanted, after))
+    place = {state: index for index, state in enumerate(kept)}
+
+    def moved(row: Row) -> Row:
+        return tuple((place[target], p) for target, p in row)
+
+    transitions = tuple(
+        replace(step, source=place[step.source], row=moved(step.row))
+        for step in automaton.transitions
+        if step.source in place
+    )
+    pairs = tuple((place[s], place[t]) for s, t in automaton.pairs)
+    names = tuple(automaton.states[state] for state in kept)
+    return PA(names, transitions, pairs, program=automaton.program)
