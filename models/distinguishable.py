@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from bisimdist.models.bisimilarity import canonical_numbering
 from bisimdist.models.kinds import LMC, Interactive, System
+from bisimdist.progress import NEVER, Deadline
 
 
-def distinguishable_classes(lmc: System) -> tuple[int, ...]:
+def distinguishable_classes(lmc: System, *, deadline: Deadline = NEVER) -> tuple[int, ...]:
     """Return a partition such that states of different classes have distance 1, for every alpha.
 
     Start with the partition into labels. In each round, link two states of one class if some class of the
@@ -30,6 +31,7 @@ def distinguishable_classes(lmc: System) -> tuple[int, ...]:
     transition into a class that was split in the round before.
 
     ``lmc``: the chain. In an interactive model the classes are those of equal labels.
+    ``deadline``: when to give up, with LimitError.
     returns: a class number for each state; classes are numbered by their first states.
 
     >>> chain = LMC.from_mappings({"s": "a", "t": "a", "u": "b", "v": "c"},
@@ -50,6 +52,7 @@ def distinguishable_classes(lmc: System) -> tuple[int, ...]:
 
     stale: Iterable[int] = sorted(members)
     while stale:
+        deadline.check()
         # The components of a round are all found under the partition of the round before.
         components = [(number, _components(lmc, members[number], class_of)) for number in stale]
         affected: set[int] = set()

@@ -165,13 +165,15 @@ class PA(Named):
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form with its lists sorted: their order does not matter."""
         states = json.dumps(sorted(self.states), separators=(",", ":"))
+        name = list(map(json.dumps, self.states))
+        actions = {action: json.dumps(action) for action in {step.action for step in self.transitions}}
+
+        def row(entries: Row) -> str:
+            by_name = sorted(entries, key=lambda entry: self.states[entry[0]])
+            return ",".join([f'{name[target]}:"{p}"' for target, p in by_name])
+
         steps = sorted(
-            json.dumps(
-                [self.states[step.source], step.action, {self.states[t]: str(p) for t, p in step.row}],
-                sort_keys=True,
-                separators=(",", ":"),
-            )
-            for step in self.transitions
+            f"[{name[step.source]},{actions[step.action]},{{{row(step.row)}}}]" for step in self.transitions
         )
         text = f'{{"kind":"pa","states":{states},"transitions":[{",".join(steps)}]}}'
         return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()

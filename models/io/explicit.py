@@ -52,10 +52,21 @@ def exit_rate(row: Row) -> fmpq:
     return sum((rate for _, rate in row), fmpq(0))
 
 
-def jumps(row: Row) -> Row:
-    """Return where a state of a CTMC goes when it is left."""
-    total = exit_rate(row)
-    return tuple((target, rate / total) for target, rate in row)
+def jumps(rows: Sequence[Row]) -> list[Row]:
+    """Return where the states of a CTMC go when they are left; equal rates make one object of a probability.
+
+    >>> jumps([((0, fmpq(1)), (1, fmpq(3)))])
+    [((0, 1/4), (1, 3/4))]
+    """
+    known: dict[tuple[int, ...], tuple[fmpq, ...]] = {}
+    found = []
+    for row in rows:
+        key = tuple([id(rate) for _, rate in row])  # the rows keep them alive
+        if key not in known:
+            total = exit_rate(row)
+            known[key] = tuple(rate / total for _, rate in row)
+        found.append(tuple((target, p) for (target, _), p in zip(row, known[key], strict=True)))
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count as naturals
+from itertools import islice
 from typing import NoReturn, TypeAlias
 
 from flint import fmpq
@@ -319,45 +321,56 @@ class Scope:
 
         Raises ModelError if a name is unknown, or an operator has no value for what it is applied to.
         """
+        reads: list[Iterable[object]] = []
+        known: dict[tuple[object, ...], Value] = {}
         try:
-            at = self._at(node, ())
-            return [at(state) for state in range(count)]
+            at = self._at(node, (), reads)
+            if not reads:
+                return [at(0)] * count if count else []
+            keys = list(islice(zip(*reads, strict=False), count))
+            for state, key in enumerate(keys):  # states that agree on all that it reads have one value
+                if key not in known:
+                    known[key] = at(state)
+            return [known[key] for key in keys]
         except ZeroDivisionError:
             _refuse(f"{node.text!r} divides by zero")
         except RecursionError:
             _refuse(f"{node.text[:60]!r} is nested too deeply")
 
-    def _at(self, node: Node, within: tuple[str, ...]) -> _At:
+    def _at(self, node: Node, within: tuple[str, ...], reads: list[Iterable[object]]) -> _At:
+        """Return a function of the state; what it reads of a state is added to `reads`, a column each."""
         if node.op in {"number", "truth"}:
             number = value_of(node.text)
             assert number is not None
             return lambda _: number
         if node.op == "label":
-            return self._label(node.text, within)
+            return self._label(node.text, within, reads)
         if node.op == "word":
-            return self._word(node.text, within)
-        parts = [self._at(part, within) for part in node.parts]
+            return self._word(node.text, within, reads)
+        parts = [self._at(part, within, reads) for part in node.parts]
         return _applied(node, parts)
 
-    def _label(self, name: str, within: tuple[str, ...]) -> _At:
+    def _label(self, name: str, within: tuple[str, ...], reads: list[Iterable[object]]) -> _At:
         mark = f'"{name}"'
         if name in self.named and name not in self.propositions and mark not in within:
-            return self._at(self.named[name], (*within, mark))
+            return self._at(self.named[name], (*within, mark), reads)
         if name not in self.propositions:
             _refuse(f"the model has no label {name!r}; expected one of {_few(self.propositions)}")
         carried = self.propositions[name]
+        reads.append(map(carried.__contains__, naturals()))
         return lambda state: state in carried
 
-    def _word(self, name: str, within: tuple[str, ...]) -> _At:
+    def _word(self, name: str, within: tuple[str, ...], reads: list[Iterable[object]]) -> _At:
         if name in self.variables:
             texts = self.variables[name]
             values = {text: value_of(text) for text in set(texts)}
             strange = next((text for text, value in values.items() if value is None), None)
             if strange is not None:
                 _refuse(f"the variable {name} has the value {strange!r}; expected numbers, true or false")
+            reads.append(texts)
             return lambda state: values[texts[state]]
         if name in self.meanings and name not in within:
-            return self._at(parse_predicate(self.meanings[name]), (*within, name))
+            return self._at(parse_predicate(self.meanings[name]), (*within, name), reads)
         known = {**self.variables, **self.meanings}
         _refuse(f"there is no variable, formula or constant {name!r}; expected one of {_few(known)}")
 

@@ -191,7 +191,7 @@ class Transitions:
         """Return the choices of each state, in the order of their numbers; of rates the jumps."""
         return tuple(
             tuple(
-                Choice(self._actions[state, number], jumps(made) if self.timed else made)
+                Choice(self._actions[state, number], jumps((made,))[0] if self.timed else made)
                 for number, row in sorted(rows.items())
                 for made in [tuple(sorted(row.items()))]
             )

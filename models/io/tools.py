@@ -310,9 +310,8 @@ def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool, ti
         )
     seen = {f"{REWARD} {name}": found for name, found in data["rewards"].items()}
     if data["kind"] == "ctmc":
-        rates = [format_rational(exit_rate(row)) for row in rows]
-        seen |= {RATE: rates} if timed else {}
-        rows = list(map(jumps, rows))
+        seen |= {RATE: [format_rational(exit_rate(row)) for row in rows]} if timed else {}
+        rows = jumps(rows)
     actions = [""] * len(rows) if data["actions"] is None else data["actions"]
     made = list(map(Choice, actions, rows))
     starts = data["choices"]

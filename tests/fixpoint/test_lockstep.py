@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,10 +10,16 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimdist import LMC, Deadline, LimitError, bound, delta
+from bisimdist import LMC, Deadline, LimitError, bound, check_certificate, delta
+from bisimdist.distances.bound.lockstep import lift, lockstep_certificate
 from bisimdist.distances.engine import lockstep
 from bisimdist.distances.engine.lockstep import FEW, UNIT, coupling, lockstep_bounds
+from bisimdist.exact.rational import to_fmpq
 from tests.strategies import lmcs
+
+
+def _valid(document: object) -> bool:
+    return check_certificate(json.dumps(document)).valid
 
 
 def _all(chain: LMC) -> list[tuple[int, int]]:
@@ -76,17 +83,82 @@ def test_what_ends_early_says_how_likely_a_difference_is(monkeypatch: pytest.Mon
     for late in (bound(chain, "11/10"), delta(chain, 1, memory=1)):
         assert late.status.value == "limit"
         assert fmpq(1, 10) <= late.pairs[0].upper <= fmpq(1, 10) + fmpq(1, 10**9)
-        assert "no certificate holds" in late.reason
+        assert "two coupled runs ever differ" in late.reason
     assert late.pairs[0].lower <= fmpq(1, 10)
 
 
-def test_the_certificate_claims_no_more_than_it_proves(monkeypatch: pytest.MonkeyPatch) -> None:
+@given(lmcs(), st.sampled_from(["1", "3/2"]), st.sampled_from(["bd", "lbd"]))
+def test_the_checker_takes_the_couplings_for_every_skew(chain: LMC, alpha: str, distance: str) -> None:
+    found = lockstep.lockstep(chain, _all(chain))
+    assert found is not None
+    document = lockstep_certificate(found, distance, to_fmpq(alpha), _all(chain))
+    assert _valid(document)
+    claims: Any = document["claims"]
+    assert [to_fmpq(claim["upper"]) for claim in claims] == list(found.bounds.values())
+
+
+@given(lmcs())
+def test_couplings_of_states_come_down_to_those_of_their_classes(chain: LMC) -> None:
+    found = lockstep.lockstep(chain, _all(chain))
+    assert found is not None
+    for s, t in _all(chain):
+        lifted = lift(found, s, t)
+        for row, side, over in ((chain.rows[s], 0, lifted.left), (chain.rows[t], 1, lifted.missing)):
+            for state, mass in row:
+                moved = sum((m for pair, m in lifted.moves.items() if pair[side] == state), fmpq(0))
+                assert moved + over.get(state, 0) <= mass
+        total = sum(lifted.moves.values(), fmpq(0)) + sum(lifted.left.values(), fmpq(0))
+        assert total == 1 - sum(min(dict(chain.rows[t]).get(u, fmpq(0)), m) for u, m in chain.rows[s])
+
+
+def test_a_bound_that_is_lowered_is_not_valid() -> None:
+    found = lockstep.lockstep(_walk(5), [(2, 7)])
+    assert found is not None
+    document: Any = lockstep_certificate(found, "bd", fmpq(1), [(2, 7)])
+    assert _valid(document)
+    for entry in document["upper"]["pairs"]:
+        entry["value"] = str(int(entry["value"]) * 9 // 10)
+    document["claims"][0]["upper"] = "9/100"
+    assert not _valid(document)
+
+
+def test_the_certificate_claims_the_bound_unless_it_is_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(lockstep, "FEW", 20)
     monkeypatch.setattr("bisimdist.distances.bound.work.Work._of_bisimilar", _ended)
-    late = bound(_walk(40), 1)
-    assert late.pairs[0].upper < 1
-    claims: Any = late.certificate()["claims"]
+    for alpha in ("1", "11/10"):
+        late = bound(_walk(40), alpha)
+        document: Any = late.certificate()
+        assert _valid(document)
+        assert to_fmpq(document["claims"][0]["upper"]) == late.pairs[0].upper < 1
+    monkeypatch.setattr("bisimdist.distances.bound.lockstep.MOST", 3)
+    claims: Any = bound(_walk(40), 1).certificate()["claims"]
     assert claims[0]["upper"] == "1"
+
+
+class _Looks(Deadline):
+    """A deadline that passes after so many looks at it."""
+
+    left_over = 0
+
+    def passed(self) -> bool:
+        _Looks.left_over -= 1
+        return _Looks.left_over < 0
+
+    def part(self, share: float) -> Deadline:
+        del share
+        return self
+
+
+def test_the_time_is_looked_at_in_every_part() -> None:
+    (known,) = lockstep_bounds(_walk(3), [(2, 5)]).values()
+    found = []
+    for looks in range(40):
+        _Looks.left_over = looks
+        found += lockstep_bounds(_walk(3), [(2, 5)], deadline=_Looks(1.0)).values()
+    assert set(found) == {known, fmpq(1)}
+    assert found[-1] == known < 1
 
 
 def test_a_large_chain_without_time_is_left_alone() -> None:

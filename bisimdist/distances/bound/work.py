@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import ceil, log10
 
 import numpy as np
@@ -14,13 +14,14 @@ from bisimdist.cluster import opened
 from bisimdist.distances.bound.best import Best, turned
 from bisimdist.distances.bound.certificate import certificate_of, trivial_certificate
 from bisimdist.distances.bound.compact import Asked, compact_certificate
+from bisimdist.distances.bound.lockstep import lockstep_certificate
 from bisimdist.distances.engine.blocks import within_classes
 from bisimdist.distances.engine.digit_brackets import prove_bracket
 from bisimdist.distances.engine.exact_engine import approximate
 from bisimdist.distances.engine.flat_engine import FlatTables, NoBracketError, Spread, flat_tables
 from bisimdist.distances.engine.flat_layout import Layout
 from bisimdist.distances.engine.iteration import Approximation
-from bisimdist.distances.engine.lockstep import SAID, large, lockstep_bounds
+from bisimdist.distances.engine.lockstep import SAID, Lockstep, large, lockstep
 from bisimdist.distances.engine.pairs import reached_by_pairs
 from bisimdist.distances.engine.proof import Proof
 from bisimdist.distances.engine.question import MAX_PAIRS, Question, prepare
@@ -73,7 +74,7 @@ class Work:
     """How pairs stand in flat tables, where these may lead to brackets and have not failed."""
     reason: str = ""  # which limit ended the work
     known: str = ""  # how close the bounds are that are proved so far
-    lockstep: Mapping[Pair, fmpq] = field(default_factory=dict)
+    coupled: Lockstep | None = None  # what is known where nothing is proved
     _bounds: PairBounds | None = None
 
     @property
@@ -128,9 +129,9 @@ class Work:
     def _couple(self) -> None:
         """Say something cheap of a few pairs of a chain, where nothing else is proved."""
         if self.proof is None and large(self.model) and len(self.asked) <= ASKED:
-            self.lockstep = lockstep_bounds(self.model, self.asked, deadline=self.deadline)
+            self.coupled = lockstep(self.model, self.asked, deadline=self.deadline)
             self._bounds = None
-            if any(value < 1 for value in self.lockstep.values()):
+            if self.coupled is not None and any(value < 1 for value in self.coupled.bounds.values()):
                 self.method = SAID
                 self.reason = f"{self.reason}; {SAID}"
 
@@ -266,7 +267,8 @@ class Work:
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
 
     def best(self) -> Best:
-        return Best(self.model, self.proof, None, self.ordered, self.lockstep)
+        known = {} if self.coupled is None else self.coupled.bounds
+        return Best(self.model, self.proof, None, self.ordered, known)
 
     def bounds(self) -> PairBounds:
         """Return the best bounds known; of an asymmetric distance the larger of both directions."""
@@ -283,6 +285,9 @@ class Work:
         pairs = self.directed() if about is None else indexed(self.model, about)
         if self.proof is not None:
             return certificate_of(self.proof, pairs)
+        if self.coupled is not None:
+            with suppress(LimitError):  # then only what needs no proof is claimed
+                return lockstep_certificate(self.coupled, self.distance, self.alpha, pairs)
         known = replace(self.best(), lockstep={})
         bounds = [(pair, *reversed(known.one_way(pair))) for pair in pairs]
         return trivial_certificate(self.model, self.distance, self.alpha, bounds)

@@ -8,8 +8,8 @@ bd_1, and with it bd_alpha and lbd_alpha for every alpha, and delta. See docs/th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 from flint import fmpq
@@ -27,7 +27,7 @@ MOST = 400_000  # so many pairs are looked at; behind the others the runs are ta
 
 FEW = 2_000  # smaller chains have bounds that a certificate holds soon
 
-SAID = "upper bounds are the chance that two coupled runs ever differ, which no certificate holds"
+SAID = "upper bounds are the chance that two coupled runs ever differ"
 
 UNIT = 1 << 64  # bounds are multiples of 1 / UNIT
 
@@ -54,7 +54,7 @@ class _Coupled:
         self.number = {pair: number for number, pair in enumerate(queue)}
         over = False
         for place, (i, j) in enumerate(queue):  # the queue grows meanwhile
-            over = over or (place % OFTEN == 0 and deadline.moment is not None and deadline.passed())
+            over = over or (place % OFTEN == 0 and _late(deadline))
             if over:
                 self.lost.append(fmpq(1))
                 self.moves.append([])
@@ -87,14 +87,19 @@ class _Coupled:
             found.extend(fresh)
         return sorted(found)
 
-    def values(self) -> list[int]:
-        """Return by pair a bound in units: a pre-fixed point, which is checked in integers."""
+    def values(self, deadline: Deadline) -> list[int]:
+        """Return by pair a bound in units: a pre-fixed point, which is checked in integers.
+
+        Without time for that, the pairs that can come to differ at all are worth 1.
+        """
         losing = self.losing()
         values = [0] * len(self.lost)
         if not losing:
             return values
         row_of = {place: row for row, place in enumerate(losing)}
         for slack in SLACKS:
+            if _late(deadline):
+                break
             looser = fmpq(slack, UNIT)
             rows = (
                 (self.lost[p] + looser, [(row_of[q], w) for q, w in self.moves[p] if q in row_of])
@@ -106,7 +111,10 @@ class _Coupled:
                 break
             for place, value in zip(losing, guess.tolist(), strict=True):
                 values[place] = min(UNIT, max(0, int(value * UNIT)))
-            if all(self._holds(place, values) for place in losing):
+            if all(
+                self._holds(place, values) and not (n % OFTEN == 0 and _late(deadline))
+                for n, place in enumerate(losing)
+            ):
                 return values
         return [UNIT if place in row_of else 0 for place in range(len(self.lost))]
 
@@ -151,6 +159,10 @@ def coupling(first: Row, second: Row, far: Sequence[int]) -> list[tuple[int, int
     return found
 
 
+def _late(deadline: Deadline) -> bool:
+    return deadline.moment is not None and deadline.passed()
+
+
 def _sorted(i: int, j: int) -> Pair:
     return (i, j) if i < j else (j, i)
 
@@ -169,33 +181,63 @@ def large(model: object) -> TypeGuard[LMC]:
     return type(model) is LMC and len(model) > FEW
 
 
+@dataclass(frozen=True, slots=True)
+class Lockstep:
+    """Upper bounds by coupled runs, and what they come from."""
+
+    bounds: Mapping[Pair, fmpq]  # by pair that was asked
+    model: LMC
+    place: Sequence[int]  # by state its class: bisimilar states are merged
+    coupled: _Coupled  # the pairs of classes
+    values: Sequence[int]  # by pair of classes its bound, in units
+
+    def value(self, s: int, t: int) -> int:
+        """Return what two states are worth, in units."""
+        i, j = _sorted(self.place[s], self.place[t])
+        number = self.coupled.number.get((i, j))
+        return (0 if i == j else UNIT) if number is None else self.values[number]
+
+    def flows(self, s: int, t: int) -> list[tuple[int, int, fmpq]]:
+        """Return how much of each class the coupling of two states' classes leads to each class."""
+        rows, far = self.coupled.chain.rows, self.coupled.far
+        first, second = rows[self.place[s]], rows[self.place[t]]
+        other = dict(second)
+        stays = [(block, block, min(mass, other[block])) for block, mass in first if block in other]
+        return stays + [flow for flow in coupling(first, second, far) if flow[1] >= 0]
+
+
 def lockstep_bounds(model: LMC, asked: Sequence[Pair], *, deadline: Deadline = NEVER) -> dict[Pair, fmpq]:
     """Return an upper bound on bd_1 of each pair, and so on bd_alpha, lbd_alpha and delta.
-
-    Bisimilar states are merged first, which changes nothing of bd_1 (docs/theory/quotient.md). Nothing is
-    returned where the deadline has passed.
 
     >>> from bisimdist.models.library.figure1 import figure1
     >>> bounds = lockstep_bounds(figure1(), [(0, 1)])
     >>> round(float(bounds[0, 1]), 9)
     0.2
     """
-    if deadline.moment is not None and deadline.passed():
-        return {}
+    found = lockstep(model, asked, deadline=deadline)
+    return {} if found is None else dict(found.bounds)
+
+
+def lockstep(model: LMC, asked: Sequence[Pair], *, deadline: Deadline = NEVER) -> Lockstep | None:
+    """Return upper bounds on bd_1 of pairs, with what proves them.
+
+    Bisimilar states are merged first, which changes nothing of bd_1 (docs/theory/quotient.md). Half of the
+    time is for that; without it each state stands for itself. Returns None where the deadline has passed.
+    """
+    if _late(deadline):
+        return None
+    whole = model
     place: Sequence[int] = range(len(model))
     try:
         place = bisimilarity_classes(model, deadline=deadline.part(0.5))
         first = {block: state for state, block in reversed(list(enumerate(place)))}
         model = of_classes(model, place, [first[block] for block in range(len(first))])
-        far = distinguishable_classes(model)
+        far = distinguishable_classes(model, deadline=deadline.part(0.5))
     except LimitError:
+        model, place = whole, range(len(whole))
         far = canonical_numbering(model.labels)
     coupled = _Coupled(model, far, MOST)
     inside = {pair: _sorted(place[pair[0]], place[pair[1]]) for pair in asked}
     coupled.explore(inside.values(), deadline.part(0.5))
-    values = coupled.values()
-    found = {}
-    for pair, (i, j) in inside.items():
-        number = coupled.number.get((i, j))
-        found[pair] = fmpq(0 if i == j else 1) if number is None else fmpq(values[number], UNIT)
-    return found
+    found = Lockstep({}, whole, place, coupled, coupled.values(deadline))
+    return replace(found, bounds={pair: fmpq(found.value(*pair), UNIT) for pair in asked})

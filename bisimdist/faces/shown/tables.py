@@ -62,7 +62,10 @@ def _text(text: str) -> str:
 
 
 def _padded(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+    before = [cell.ljust(width) for cell, width in zip(cells[:-1], widths[:-1], strict=True)]
+    return "  ".join(
+        (*before, *cells[-1:])
+    ).rstrip()  # the last column may be wide, and takes no room behind it
 
 
 def plain_text(report: Report, width: int | None = None) -> str:

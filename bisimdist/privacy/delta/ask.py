@@ -312,7 +312,8 @@ class _Work:
             self.lockstep = lockstep_bounds(self.model, self.asked, deadline=soon)
             known = self._closure()
             if any(self.lockstep.get(q.pair, 1) < self.two.bounds(q, known)[1] for q in self.questions):
-                self.reason = "; ".join(filter(None, (self.reason, SAID)))
+                said = f"{SAID}, which certificates of bound hold, and none of delta"
+                self.reason = "; ".join(filter(None, (self.reason, said)))
 
     def _sharpen(self, begun: float, reached: bool) -> None:
         """Let no upper bound be above a distance that could be had by now."""

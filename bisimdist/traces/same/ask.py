@@ -12,6 +12,7 @@ from flint import fmpq
 
 from bisimdist.distances.bound.ask import bound
 from bisimdist.distances.engine.question import checked_alpha
+from bisimdist.errors import LimitError
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.faces.shown.answer import Status
@@ -221,7 +222,7 @@ def same_models(  # noqa: PLR0913
     skew = checked_alpha(alpha)
     traces = trace_equivalence(model, pairs, deadline=deadline.part(1 / 3), progress=progress)
     asked = [(verdict.source, verdict.target) for verdict in traces.pairs]
-    merged, inside = _merged(model, asked)
+    merged, inside = _merged(model, asked, deadline.part(1 / 3))
     distance = bound(
         merged,
         skew,
@@ -259,9 +260,15 @@ def same_models(  # noqa: PLR0913
     )
 
 
-def _merged(model: LMC, asked: Sequence[Pair]) -> tuple[LMC, dict[Pair, Pair]]:
-    """Return the model with bisimilar states merged, and by pair where it is then; delta is unchanged."""
-    merged, classes = quotient(model)
+def _merged(model: LMC, asked: Sequence[Pair], deadline: Deadline) -> tuple[LMC, dict[Pair, Pair]]:
+    """Return the model with bisimilar states merged, and by pair where it is then; delta is unchanged.
+
+    Without time for that the model stays as it is, where distances at alpha > 1 may be larger.
+    """
+    try:
+        merged, classes = quotient(model, deadline=deadline)
+    except LimitError:
+        return model, {pair: pair for pair in asked}
     place = {name: merged.states[block] for name, block in zip(model.states, classes, strict=True)}
     return merged, {(s, t): (place[s], place[t]) for s, t in asked}
 
