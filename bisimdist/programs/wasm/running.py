@@ -152,7 +152,7 @@ class Engine:
         kinds = self.module.signature(index).results
 
         def answer(caller: Any, *arguments: Any) -> Any:
-            memory = self.memory or caller["memory"]
+            memory = self.memory or caller.get("memory")
             if host is not None and chance is None:
                 for place, size, number in host.writes:
                     memory.write(self.store, number.to_bytes(size, "little"), arguments[place] & 0xFFFFFFFF)
