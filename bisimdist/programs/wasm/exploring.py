@@ -96,6 +96,7 @@ class CompiledExploration(Exploration):
             try:
                 target = numbered(follow(state, variables))
             except Split as split:
+                self._deadline.check()
                 work += _weighed(split.parts(variables))
                 divided = True
                 if len(work) + len(found) > MOST_VALUES:

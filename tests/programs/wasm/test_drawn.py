@@ -13,12 +13,15 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.errors import ModelError
+from bisimdist.errors import LimitError, ModelError
+from bisimdist.programs.request import Request
 from bisimdist.programs.wasm.chance import Chance
+from bisimdist.programs.wasm.door import explored_module
 from bisimdist.programs.wasm.drawn import Drawn, Split, Variable, drawn_of
 from bisimdist.programs.wasm.exploring import CompiledExploration, _weighed
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.module import Module
+from bisimdist.progress import Deadline
 from tests.programs.wasm.assembly import RANDOM, assembled, call, chain_of, get, i64, law_of, law_of_graph
 
 TWO = {"add": 0x7C, "sub": 0x7D, "mul": 0x7E, "and": 0x83, "or": 0x84, "xor": 0x85}
@@ -258,6 +261,26 @@ def test_two_uniform_doubles_are_compared(tmp_path: Path) -> None:
     module = assembled({"f": ((("i32",), ("i32",)), (), uniform + uniform + b"\x63")}, imports=[RANDOM[64]])
     law = law_of(chain_of(tmp_path, module, "f", [0, 1]), "0")
     assert law == {"1": fmpq(2**53 - 1, 2**54), "0": fmpq(2**53 + 1, 2**54)}
+
+
+def test_the_time_limit_holds_within_a_draw(tmp_path: Path) -> None:
+    """A product of two open draws is told apart value by value."""
+    low = call(0) + i64(255) + b"\x83"
+    code = low + low + b"\x7e" + i64(12345) + b"\x54"
+    module = assembled({"f": ((("i32",), ("i32",)), (), code)}, imports=[RANDOM[64]])
+    checked = []
+
+    class Late(Deadline):
+        def check(self) -> None:
+            checked.append(self)
+            if len(checked) > 30:
+                raise LimitError("the time limit was reached")
+
+    path = tmp_path / "late.wasm"
+    path.write_bytes(module)
+    with pytest.raises(LimitError):
+        explored_module(f"{path}:f", {"0": 0, "1": 1}, Request(chances=("env.rnd64",), deadline=Late()))
+    assert len(checked) == 31
 
 
 def test_what_was_compared_and_is_kept_is_refused(tmp_path: Path) -> None:
