@@ -151,8 +151,8 @@ def _reason(  # noqa: PLR0913, PLR0917
         f"{called} is not private for {about}: delta is at least {at_least(answer.lower)}, not {claimed}"
     ]
     worst = answer.worst
-    if worst.witness is not None:
-        found = worst.witness
+    found = worst.witness_in_time()
+    if found is not None:
         event = _outputs(found.event.data())
         lines.append(
             f"  the outputs {event} have probability {at_least(found.probability_from)} from {found.source} "

@@ -82,6 +82,7 @@ class Exploration:
     _costs: list[float] = field(default_factory=list)
     _queue: list[tuple[float, int]] = field(default_factory=list)
     _work: int = 0
+    _deadline: Deadline = NEVER  # of the exploration that is under way, for nodes that take long
     _cuts: dict[tuple[Segment, Hashable], list[int]] = field(default_factory=dict)
     """Where values of a draw began to lead elsewhere the last time that it was met: a guess for the next."""
 
@@ -112,6 +113,7 @@ class Exploration:
         Raises LimitError if the deadline passes.
         """
         most = inf if cut is None else cost_of(cut)
+        self._deadline = deadline
         with _no_collection():
             return self._explore(most, states, work, deadline, progress)
 

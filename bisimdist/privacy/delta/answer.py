@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from flint import fmpq
 
+from bisimdist.errors import LimitError
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.exact.scale import Bounded
@@ -25,6 +26,7 @@ from bisimdist.privacy.engine.event import ACCEPT, Event
 if TYPE_CHECKING:
     from bisimdist.faces.shown.proof_pictures import Picture
 
+NO_WITNESS = "The time did not suffice for the event behind the lower bound; the bound is proved."
 MAX_LINES = 20  # how many situations of a strategy a person is shown
 
 ENDINGS = {
@@ -153,18 +155,35 @@ class DeltaBound(Bounded):
 
     @cached_property
     def witness(self) -> WitnessEvent:
-        """The event behind the lower bound, with its two probabilities."""
+        """The event behind the lower bound, with its two probabilities.
+
+        Raises
+        ------
+        LimitError
+            If the time of the question is over before the probabilities are found; the bounds hold without.
+        """
         return self._work.witness(self)
 
+    def witness_in_time(self) -> WitnessEvent | None:
+        """Return `witness`; None where the time of the question did not suffice for it."""
+        try:
+            return self.witness
+        except LimitError:
+            return None
+
     def data(self) -> dict[str, object]:
-        """Return the bounds as plain data; of what somebody asks also what is gained in each direction."""
+        """Return the bounds as plain data; of what somebody asks also what is gained in each direction.
+
+        The witness is None where `witness` raises.
+        """
+        witness = self.witness_in_time()
         data: dict[str, object] = {
             "from": self.source,
             "to": self.target,
             "lower": format_rational(self.lower),
             "upper": format_rational(self.upper),
             "exact": self.exact,
-            "witness": self.witness.data(),
+            "witness": None if witness is None else witness.data(),
         }
         if self.interactive:
             data["directions"] = [list(map(format_rational, way)) for way in self.directions]
@@ -174,7 +193,8 @@ class DeltaBound(Bounded):
 
     def remarks(self) -> list[str]:
         """Say what shows the lower bound, and what runs that were cut off weigh."""
-        found = self.witness.remarks() if self.lower else []
+        witness = self.witness_in_time() if self.lower else None
+        found = witness.remarks() if witness is not None else [NO_WITNESS] if self.lower else []
         if self.cut is not None and any(self.cut):
             masses = " and ".join(at_most(mass) for mass in self.cut)
             found.append(

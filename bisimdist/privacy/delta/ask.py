@@ -61,6 +61,7 @@ ALMOST = fmpq(1, 10**12)
 """Where analysts choose, all that is worse than the best by this or more is left aside at first."""
 
 CLOSING_SECONDS = 5.0  # how long exact arithmetic may take after somebody stopped the work
+SPARE_SECONDS = 2.0  # how long the probabilities of events may take in all when the time is over
 
 BEFORE_DISTANCES = 0.3  # the part of the time for refinement that may go by before distances are asked
 
@@ -244,7 +245,8 @@ class DeltaProblem(Problem[DeltaAnswer]):
         return joined(above, below, proved=proved)
 
     def picked(self, found: DeltaAnswer, number: int) -> Sequence[str | None]:
-        return found.pairs[number].witness.event.asks
+        witness = found.pairs[number].witness_in_time()
+        return () if witness is None else witness.event.asks
 
     def sides(self, found: DeltaAnswer, number: int) -> Claim:
         pair = found.pairs[number]
@@ -267,6 +269,8 @@ class _Work:
     questions: list[PairQuestion] = field(default_factory=list)
     closure: Closure | None = None
     reason: str = ""  # which limit ended the work
+    stopped: bool = False  # whether somebody asked to stop
+    spare: float = SPARE_SECONDS
     closed_at: int = -1  # how many nodes were expanded when the bounds were worked out exactly
     ceiling_pairs: int = 0
     sequences: dict[int, FixedSearch] = field(default_factory=dict)
@@ -298,7 +302,8 @@ class _Work:
         with deferred():  # what was refined is worth its exact bounds
             if not (reached and self.closed_at == self.two.refinement.expanded):
                 self.closure = self.two.close(self.questions, deadline=self._closing_deadline(reached))
-            if not isinstance(ended, Interruption | StoppedError):  # whoever stopped the work waits
+            self.stopped = isinstance(ended, Interruption | StoppedError)
+            if not self.stopped:  # whoever stopped the work waits
                 self._couple(reached)
                 self._sharpen(begun, reached)
         if all(low == high for low, high, _ in self._all()):
@@ -450,13 +455,24 @@ class _Work:
         )
 
     def witness(self, bound: DeltaBound) -> WitnessEvent:
-        """Return the event behind a lower bound, with its probabilities."""
+        """Return the event behind a lower bound, with its probabilities.
+
+        Raises LimitError when the time is over, and what may be spent beyond it.
+        """
         question = bound._question
         direction = self.two.bounds(question, self._bounds_of_nodes())[2]
         event = self.two.event(question, self._proof_of(question, direction), direction)
         forward = direction == question.pair
         source, target = (bound.source, bound.target) if forward else (bound.target, bound.source)
-        return WitnessEvent(source, target, event, *event.probabilities(self.two.model, direction))
+        left = 0.0 if self.stopped else self.question.deadline.left()
+        begun = time.monotonic()
+        try:
+            deadline = NEVER if left is None else Deadline.after(max(left, self.spare))
+            both = event.probabilities(self.two.model, direction, deadline=deadline)
+        finally:
+            if left is not None:
+                self.spare -= max(0.0, time.monotonic() - begun - left)
+        return WitnessEvent(source, target, event, *both)
 
     def _proof_of(self, question: PairQuestion, direction: tuple[int, int]) -> Closure:
         """Return the bounds that the lower bound of a pair rests on."""

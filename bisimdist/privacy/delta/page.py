@@ -61,10 +61,11 @@ def event_svg(witness: WitnessEvent, *, limit: int = 30) -> str:
 def answer_as_html(answer: DeltaAnswer, report: Report) -> str:
     """Return what is said of an answer, and the event of its worst pair as a picture, as parts of a page."""
     body = report.html(most=max(len(report.rows), len(report.remarks)))
-    if not answer.worst.lower:
+    witness = answer.worst.witness_in_time() if answer.worst.lower else None
+    if witness is None:
         return body
     what = "the strategy" if answer.worst.interactive else "the event"
-    return f"{body}<h2>{what} behind the lower bound</h2>{event_svg(answer.worst.witness)}"
+    return f"{body}<h2>{what} behind the lower bound</h2>{event_svg(witness)}"
 
 
 def delta_page(answer: DeltaAnswer, report: Report, name: str) -> str:

@@ -18,6 +18,7 @@ from bisimdist.models.lmc import Row
 from bisimdist.models.reach import all_reached
 from bisimdist.privacy.engine.closure import Closure
 from bisimdist.privacy.engine.gain import Gain, GainNode
+from bisimdist.progress import NEVER, Deadline
 
 ACCEPT = -1
 REJECT = -2
@@ -57,14 +58,19 @@ class Event:
         """
         return self.probabilities(chain, (start,))[0]
 
-    def probabilities(self, chain: System, starts: Sequence[int]) -> list[fmpq]:
-        """Return the same for several states, by one system of equations where there are any."""
+    def probabilities(
+        self, chain: System, starts: Sequence[int], *, deadline: Deadline = NEVER
+    ) -> list[fmpq]:
+        """Return the same for several states, by one system of equations where there are any.
+
+        Raises LimitError when the deadline passes.
+        """
         firsts = [self._next(self.root, chain.labels[start]) for start in starts]
         if self.order is None:
-            return self._solved(chain, list(zip(firsts, starts, strict=True)))
-        return [self._followed(chain, *place) for place in zip(firsts, starts, strict=True)]
+            return self._solved(chain, list(zip(firsts, starts, strict=True)), deadline)
+        return [self._followed(chain, *place, deadline) for place in zip(firsts, starts, strict=True)]
 
-    def _followed(self, chain: System, first: int, start: int) -> fmpq:
+    def _followed(self, chain: System, first: int, start: int, deadline: Deadline) -> fmpq:
         """Follow the masses from a state through the nodes, in their order."""
         if first < 0:
             return fmpq(1 if first == ACCEPT else 0)
@@ -72,6 +78,7 @@ class Event:
         inside: dict[int, dict[int, fmpq]] = {first: {start: fmpq(1)}}
         accepted = fmpq(0)
         for node in order:
+            deadline.check()
             masses_here = inside.pop(node, {})
             rows = self._rows(chain, node)
             for state, mass in masses_here.items():
@@ -87,7 +94,7 @@ class Event:
     def _next(self, node: int, label: str) -> int:
         return node if node < 0 else self.nodes[node].get(label, REJECT)
 
-    def _solved(self, chain: System, starts: Sequence[tuple[int, int]]) -> list[fmpq]:
+    def _solved(self, chain: System, starts: Sequence[tuple[int, int]], deadline: Deadline) -> list[fmpq]:
         """Solve the equations of reaching ACCEPT, for the configurations from which that is possible."""
         found: dict[tuple[int, int], list[tuple[tuple[int, int], fmpq]]] = {}
         gains: dict[tuple[int, int], fmpq] = {}
@@ -96,6 +103,7 @@ class Event:
             here = stack.pop()
             if here in found:
                 continue
+            deadline.check()
             edges = []
             gains[here] = fmpq(0)
             for target, p in self._rows(chain, here[0])[here[1]]:
@@ -111,7 +119,7 @@ class Event:
         rows = [
             (gains[here], [(place[there], p) for there, p in found[here] if there in place]) for here in place
         ]
-        solution = solve_exact(SparseSystem.from_rationals(rows))
+        solution = solve_exact(SparseSystem.from_rationals(rows), deadline=deadline)
         return [
             solution.entry(place[here]) if here in place else fmpq(1 if here[0] == ACCEPT else 0)
             for here in starts

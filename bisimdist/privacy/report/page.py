@@ -26,7 +26,7 @@ from bisimdist.privacy.crosscheck.answer import CrosscheckAnswer
 from bisimdist.privacy.crosscheck.ask import crosscheck
 from bisimdist.privacy.crosscheck.page import STYLE as DISTANCES_STYLE
 from bisimdist.privacy.crosscheck.page import pair_section
-from bisimdist.privacy.delta.answer import DeltaBound
+from bisimdist.privacy.delta.answer import NO_WITNESS, DeltaBound, WitnessEvent
 from bisimdist.privacy.delta.ask import DeltaAnswer
 from bisimdist.privacy.delta.page import event_svg
 from bisimdist.privacy.engine.event import ACCEPT, REJECT, Event
@@ -193,14 +193,17 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
         f"<h2>How to tell {_text(worst.source)} from {_text(worst.target)}</h2>",
         *(f"<p>{_text(remark)}</p>" for remark in remarks),
     ]
-    if worst.lower > 0:
-        parts.append(f"<p>{_text(_story(worst))}</p>")
+    witness = worst.witness_in_time() if worst.lower else None
+    if witness is not None:
+        parts.append(f"<p>{_text(_story(worst, witness))}</p>")
         caption = (
             "The event: each label leads downwards from the start. An observer who arrives in the event "
-            f"bets on {worst.witness.source}."
+            f"bets on {witness.source}."
         )
-        picture = event_svg(worst.witness, limit=MAX_NODES)
+        picture = event_svg(witness, limit=MAX_NODES)
         parts.append(f"<figure>{picture}<figcaption>{_text(caption)}</figcaption></figure>")
+    elif worst.lower:
+        parts.append(f"<p>{_text(NO_WITNESS)}</p>")
     else:
         tells = "tells" if worst.upper == 0 else "is known that tells"
         parts.append(f"<p>No event {tells} them apart at this alpha.</p>")
@@ -268,9 +271,9 @@ def _meaning(found: Decision) -> str:
     )
 
 
-def _story(worst: DeltaBound) -> str:
+def _story(worst: DeltaBound, seen: WitnessEvent) -> str:
     """Tell how somebody who bets on the event of a pair fares."""
-    seen, name = worst.witness, worst.witness.source
+    name = seen.source
     other = worst.target if name == worst.source else worst.source
     sees = ", then ".join(_only_trace(seen.event)) or "a trace of the event below"
     return (

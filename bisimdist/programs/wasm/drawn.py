@@ -8,7 +8,7 @@ known, `Split` says which leaf has to be divided, and the run begins again with 
 from __future__ import annotations
 
 import operator as operators
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import gcd
@@ -18,20 +18,30 @@ from bisimdist.programs.control import Outside, SplitInterval
 
 MOST_VALUES = 1 << 16  # so many values of one draw are told apart at most
 
-Variable: TypeAlias = tuple[int, tuple[tuple[int, int], ...]]
-"""What is known of a number that was drawn: a constant, and of each leaf its factor and number of values."""
+_FEW_POINTS = 64  # leaves of fewer values are compared value by value
+
+Variable: TypeAlias = tuple[int, tuple[tuple[int, ...], ...]]
+"""What is known of a number that was drawn: a constant, and of each leaf its factor and number of values.
+
+Two leaves that were compared with one another are not independent any more. Of the first, the second number
+is that of the pairs of both; of the other it is 1. Then follow the number of values of each, which one it is
+(-1 the lower, 1 the higher, 0 if they are equal), and what only these two have: a number of the comparison.
+"""
 
 
 class Leaf:
     """A uniform number ``0, …, count - 1``: the `place`-th of the variable with a number."""
 
-    __slots__ = ("high", "place", "variable")
+    __slots__ = ("high", "order", "pair", "place", "variable")
     low = 0
 
-    def __init__(self, variable: int, place: int, count: int) -> None:
+    def __init__(self, variable: int, place: int, count: int, order: int = 0, pair: int = -1) -> None:
         self.variable = variable
         self.place = place
         self.high = count - 1
+        self.order = order
+        self.pair = pair
+        """The number of its comparison with another one; -1 if there was none."""
 
     def part(self, _: int) -> Any:
         """Tell its values apart."""
@@ -104,16 +114,30 @@ class Split(SplitInterval):
     leaf: which leaf.
     cuts: where parts of it begin.
     period: instead: it is taken apart into its remainder and its quotient by this number.
+    other: instead: it is compared with this leaf, which has as many values.
     """
 
-    def __init__(self, leaf: Leaf, cuts: tuple[int, ...] = (), period: int = 0) -> None:
+    def __init__(
+        self, leaf: Leaf, cuts: tuple[int, ...] = (), period: int = 0, other: Leaf | None = None
+    ) -> None:
         super().__init__(leaf.variable, cuts)
         self.leaf = leaf
         self.period = period
+        self.other = other
 
     def parts(self, variables: Sequence[Variable]) -> Iterator[tuple[Variable, ...]]:
         """Yield the parts of what is known: together they are all of it, and no two overlap."""
         where, place = self.leaf.variable, self.leaf.place
+        if self.other is not None:
+            other = self.other.variable, self.other.place
+            pair = 1 + max(leaf[-1] if len(leaf) > 2 else 0 for _, leaves in variables for leaf in leaves)
+            whole = 0, self.leaf.high + 1
+            for order in (-1, 0, 1):
+                yield from _ordered(variables, (where, place), other, whole, order, pair)
+            return
+        if self.leaf.pair >= 0:
+            yield from self._halves(variables)
+            return
         const, leaves = variables[where]
         factor, count = leaves[place]
         before, after = leaves[:place], leaves[place + 1 :]
@@ -133,6 +157,59 @@ class Split(SplitInterval):
         for one in made:
             yield (*variables[:where], one, *variables[where + 1 :])
 
+    def _halves(self, variables: Sequence[Variable]) -> Iterator[tuple[Variable, ...]]:
+        """Divide a leaf, and the one that it was compared with at the same number."""
+        leaf = self.leaf
+        one = leaf.variable, leaf.place
+        places = ((where, k) for where, (_, leaves) in enumerate(variables) for k in range(len(leaves)))
+        (other,) = (
+            (where, k)
+            for where, k in places
+            if (where, k) != one and variables[where][1][k][4:] == (leaf.pair,)
+        )
+        middle = self.cuts[0] if 0 < len(self.cuts) < 3 else (leaf.high + 1) // 2
+        halves = (0, middle), (middle, leaf.high + 1)
+        for half in halves:
+            yield from _ordered(variables, one, other, half, leaf.order, leaf.pair)
+        if leaf.order:
+            (low, high), (bottom, top) = halves[:: -leaf.order]
+            yield _changed(variables, {one: (low, (high - low,)), other: (bottom, (top - bottom,))})
+
+
+def _ordered(  # noqa: PLR0913, PLR0917
+    variables: Sequence[Variable],
+    one: tuple[int, int],
+    other: tuple[int, int],
+    both: tuple[int, int],
+    order: int,
+    pair: int,
+) -> Iterator[tuple[Variable, ...]]:
+    """Yield the part where two leaves have values in the same range, and the first has this order."""
+    count = both[1] - both[0]
+    pairs = count * (count - 1) // 2 if order else count
+    if pairs:
+        yield _changed(
+            variables,
+            {one: (both[0], (pairs, count, order, pair)), other: (both[0], (1, count, -order, pair))},
+        )
+
+
+def _changed(
+    variables: Sequence[Variable], changes: Mapping[tuple[int, int], tuple[int, tuple[int, ...]]]
+) -> tuple[Variable, ...]:
+    """Return variables where leaves begin at other values, and are what is said after their factor."""
+    made = []
+    for where, (const, leaves) in enumerate(variables):
+        own = []
+        begin = const
+        for place, leaf in enumerate(leaves):
+            offset, rest = changes.get((where, place), (0, leaf[1:]))
+            begin += leaf[0] * offset
+            if rest != (1,) and rest[1:3] != (1, 0):
+                own.append((leaf[0], *rest))
+        made.append((begin, tuple(own)))
+    return tuple(made)
+
 
 def drawn_of(variable: Variable, number: int) -> int | Drawn:
     """Return the value of a variable."""
@@ -141,8 +218,10 @@ def drawn_of(variable: Variable, number: int) -> int | Drawn:
 
 
 @lru_cache(1 << 14)
-def _drawn(const: int, leaves: tuple[tuple[int, int], ...], number: int) -> Drawn:
-    return Drawn(const, {Leaf(number, place, count): factor for place, (factor, count) in enumerate(leaves)})
+def _drawn(const: int, leaves: tuple[tuple[int, ...], ...], number: int) -> Drawn:
+    return Drawn(
+        const, {Leaf(number, place, *(leaf[2:] or leaf[1:])): leaf[0] for place, leaf in enumerate(leaves)}
+    )
 
 
 def _made(const: int, terms: dict[Any, int]) -> int | Drawn:
@@ -195,9 +274,9 @@ class Drawn:
         return min(self.terms, key=lambda leaf: leaf.high).part(0)
 
     def settle(self) -> None:
-        """Make sure that it is a sum of multiples of leaves."""
+        """Make sure that it is a sum of multiples of leaves that are independent of all others."""
         for atom in self.terms:
-            if type(atom) is not Leaf:
+            if type(atom) is not Leaf or atom.pair >= 0:
                 atom.part((atom.low + atom.high + 1) // 2)
 
     def _below(self, bound: int) -> bool:
@@ -205,6 +284,21 @@ class Drawn:
             return True
         if self.low >= bound:
             return False
+        return self._open_below(bound)
+
+    def _open_below(self, bound: int) -> bool:
+        """Tell whether it is below a bound that its enclosure does not tell from it."""
+        if len(self.terms) == 2:
+            (one, factor), (other, back) = self.terms.items()
+            if factor == -back and type(one) is Leaf and type(other) is Leaf and one.high == other.high:
+                if factor < 0:
+                    one, other, factor = other, one, back
+                least = -((self.const - bound) // factor)  # it is below where `one - other` is
+                if least in {0, 1}:
+                    if one.pair == other.pair >= 0:
+                        return one.order < least
+                    if one.pair == other.pair and one.high >= _FEW_POINTS:
+                        raise Split(one, other=other)
         return bool(self.cut(bound))
 
     def _is(self, value: int) -> bool:
@@ -217,14 +311,14 @@ class Drawn:
             return _below_zero(self - other)
         if self.high < other:
             return True
-        return False if self.low >= other else bool(self.cut(other))
+        return False if self.low >= other else self._open_below(other)
 
     def __ge__(self, other: Any) -> bool:
         if type(other) is Drawn:
             return not _below_zero(self - other)
         if self.low >= other:
             return True
-        return False if self.high < other else not self.cut(other)
+        return False if self.high < other else not self._open_below(other)
 
     def __gt__(self, other: Any) -> bool:
         return not self._below(other + 1) if type(other) is not Drawn else _below_zero(other - self)

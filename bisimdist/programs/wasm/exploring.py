@@ -96,6 +96,7 @@ class CompiledExploration(Exploration):
             try:
                 target = numbered(follow(state, variables))
             except Split as split:
+                self._deadline.check()
                 work += _weighed(split.parts(variables))
                 divided = True
                 if len(work) + len(found) > MOST_VALUES:
@@ -114,7 +115,7 @@ class CompiledExploration(Exploration):
 
 def _weighed(parts: Iterable[Known]) -> list[tuple[Known, int]]:
     """Return parts with how many values each of them is."""
-    return [(part, prod(count for one in part for _, count in one[1])) for part in parts]
+    return [(part, prod(leaf[1] for one in part for leaf in one[1])) for part in parts]
 
 
 def _first(count: int) -> Iterable[Variable]:
@@ -135,7 +136,7 @@ def _joined(found: list[tuple[Known, Any]], size: int) -> list[Known]:
             const, leaves = variables[place]
             if not leaves:
                 span = const, const + 1
-            elif len(leaves) == 1 and leaves[0][0] == 1:
+            elif len(leaves) == 1 and len(leaves[0]) == 2 and leaves[0][0] == 1:
                 span = const, const + leaves[0][1]
             else:
                 made.append((variables, key))

@@ -143,6 +143,8 @@ class Linker:
             MOST_TURNS * (10 if counts else 1), drawing_types,
         )  # fmt: skip
         self.globals: list[Any] = []
+        self.dropped = len(module.globals)
+        """From here on the global variables are whether parts of the data are dropped, if one may be used."""
         limits = module.memories[0] if module.memories else None
         pages = limits.least if limits else 0
         most = 65536 if limits is None or limits.most is None else limits.most
@@ -179,10 +181,16 @@ class Linker:
 
         def init(number: int, to: Any, source: Any, size: Any) -> None:
             to, source, size = int(to), int(source), int(size)
-            content = self.module.contents[number].content
+            where = self.dropped + number
+            gone = where >= len(globals_) or globals_[where]
+            content = b"" if gone else self.module.contents[number].content
             if source + size > len(content) or to + size > memory.size:
                 raise Trap("memory out of bounds")
             memory.store(to, content[source : source + size])
+
+        def drop(number: int) -> None:
+            if self.dropped < len(globals_):
+                globals_[self.dropped + number] = 1
 
         def sized(function: Callable[..., Any], place: int) -> Callable[..., Any]:
             """Count what a function does once for each byte, or page."""
@@ -203,6 +211,7 @@ class Linker:
             ".fill": sized(memory.fill, 2),
             ".copy": sized(memory.copy, 2),
             ".init": sized(init, 3),
+            ".drop": drop,
             ".trap": _trap,
             ".forever": _forever,
             ".indirect": self._indirect,
@@ -298,6 +307,8 @@ class Linker:
         """Give globals, tables and memory what the module says they begin with."""
         for one in self.module.globals:
             self.globals.append(self._value(one.value))
+        if any(data.place is None for data in self.module.contents):
+            self.globals += [int(data.place is not None) for data in self.module.contents]
         for element in self.module.elements:
             if element.mode == "active":
                 place = self._address(element.place)

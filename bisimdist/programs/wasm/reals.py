@@ -17,6 +17,10 @@ from bisimdist.programs.wasm.drawn import Drawn
 
 _LARGEST = 4096  # expressions of more operations are told apart value by value
 
+_SHORT = 64  # expressions of more operations are not looked at whether they are exact
+
+_EXACT = frozenset({"float", "short", "f32", "neg", "add", "sub", "mul", "div"})
+
 _SIGNS: dict[str, Callable[..., tuple[int | None, ...]]] = {
     "sub": lambda *_: (1, -1),
     "neg": lambda *_: (-1,),
@@ -51,11 +55,15 @@ def _sign(value: Any) -> int | None:
     return 1 if math.copysign(1.0, low) > 0 else -1 if math.copysign(1.0, high) < 0 else None
 
 
+def _nan(value: Any) -> bool:
+    return type(value) is float and math.isnan(value)
+
+
 def computed(kind: str, *parts: Any) -> Any:
     """Return what an operation gives: a float, or one that is still open."""
     if not any(type(part) in {Real, Drawn} for part in parts):
         return float(_APPLIED[kind](*parts))
-    if any(type(part) is float and math.isnan(part) for part in parts):
+    if any(map(_nan, parts)):
         return math.nan
     made = Real(kind, parts)
     return made.low if _order(made.low) == _order(made.high) else made
@@ -151,19 +159,21 @@ class Real:
 
     def __lt__(self, other: Any) -> bool:
         if type(other) is Real:
-            return bool(computed("sub", self, other) < 0.0)
+            wholes = _on_one_grid(self, other)
+            return bool(wholes[0] < wholes[1] if wholes else computed("sub", self, other) < 0.0)
         return bool(self.decided(lambda value: value < other))
 
     def __le__(self, other: Any) -> bool:
         if type(other) is Real:
-            return bool(computed("sub", self, other) <= 0.0)
+            wholes = _on_one_grid(self, other)
+            return bool(wholes[0] <= wholes[1] if wholes else computed("sub", self, other) <= 0.0)
         return bool(self.decided(lambda value: value <= other))
 
     def __gt__(self, other: Any) -> bool:
-        return not self <= other if other == other else False  # noqa: PLR0124
+        return not (_nan(other) or self <= other)
 
     def __ge__(self, other: Any) -> bool:
-        return not self < other if other == other else False  # noqa: PLR0124
+        return not (_nan(other) or self < other)
 
     def __eq__(self, other: object) -> bool:
         return self <= other and self >= other
@@ -220,6 +230,49 @@ def _together(ends: list[tuple[Any, Any, Any, Any, int | None]], signs: tuple[in
             return None
         found = turn * sign
     return found
+
+
+def _exactly(part: Any) -> tuple[Any, int] | None:  # noqa: PLR0911
+    """Return `m` and `e` of an open whole number or a float that is ``m 2^e`` for all values, unrounded.
+
+    None where it may be rounded, or where that is not known.
+    """
+    if type(part) is float:
+        if not (math.isfinite(part) and part):
+            return None
+        top, bottom = part.as_integer_ratio()
+        shift = (top & -top).bit_length() - 1
+        return top >> shift, shift + 1 - bottom.bit_length()
+    if type(part) is not Real:
+        return part, 0
+    found = [_exactly(one) for one in part.parts]
+    if part.kind == "as_f64" and part.parts[0].low >> 52 == (power := part.parts[0].high >> 52):
+        return (part.parts[0] - ((power - 1) << 52), power - 1075) if 0 < power < 2047 else None
+    if None in found or part.kind not in _EXACT:
+        return None
+    (one, least), *others = found  # type: ignore[misc]
+    for two, power in others:  # type: ignore[misc]
+        if part.kind in {"mul", "div"}:
+            if type(one) is type(two) or (part.kind == "div" and two != 1):
+                return None
+            one, least = one * two, least + (power if part.kind == "mul" else -power)
+        else:
+            grid = min(least, power)
+            high, low = one * (1 << (least - grid)), two * (1 << (power - grid))
+            one, least = (high + low if part.kind == "add" else high - low), grid
+    if part.kind == "neg":
+        one = -one
+    digits, lowest = (24, -126) if part.kind in {"short", "f32"} else (53, -1022)
+    fits = type(one) is Drawn and max(-one.low, one.high) <= 1 << digits and lowest <= least <= 64
+    return (one, least) if fits else None
+
+
+def _on_one_grid(one: Real, other: Real) -> tuple[Any, Any] | None:
+    """Return two floats as whole multiples of the same power of two, if neither is rounded."""
+    if one.size + other.size > _SHORT or not ((first := _exactly(one)) and (second := _exactly(other))):
+        return None
+    grid = min(first[1], second[1])
+    return first[0] * (1 << (first[1] - grid)), second[0] * (1 << (second[1] - grid))
 
 
 class Pattern:

@@ -74,15 +74,12 @@ class Engine:
         self.wasmtime = wasmtime
         self.module = module
         self.given = given
-        self.name = next(
-            name for name, one in module.exports.items() if one.kind == "function" and one.index == function
-        )
         config = wasmtime.Config()
         config.consume_fuel = True
         self.engine = wasmtime.Engine(config)
         self.errors = wasmtime.WasmtimeError, wasmtime.Trap
         with self._told("wasmtime refuses the module"):
-            self.compiled = wasmtime.Module(self.engine, _with_memory(module))
+            self.compiled = wasmtime.Module(self.engine, _trimmed(module, function))
         self.chances = chances
         self.draw: Draw = _zero
         self.drawn = 0
@@ -108,7 +105,7 @@ class Engine:
         before = store.get_fuel()
         signed = [self._signed(one, kind) for one, kind in zip(arguments, self.given.types, strict=True)]
         with self._told("a run in wasmtime fails"):
-            found = self.exports[self.name](store, *signed)
+            found = self.exports["run"](store, *signed)
         used = before - store.get_fuel()
         found = tuple(found) if isinstance(found, list) else found
         return found, self.drawn, used
@@ -139,11 +136,9 @@ class Engine:
             else:
                 imports.append(wasmtime.Table(store, one.type, None))
         self.exports = wasmtime.Instance(store, self.compiled, imports).exports(store)
-        for export in self.exports.values():
-            if isinstance(export, wasmtime.Memory):
-                self.memory = export
-        if "_initialize" in self.module.exports and self.name != "_initialize":
-            self.exports["_initialize"](store)
+        self.memory = self.exports.get("memory", self.memory)
+        if "begin" in self.exports:
+            self.exports["begin"](store)
 
     @staticmethod
     def _signed(value: Any, kind: str) -> Any:
@@ -198,21 +193,24 @@ def _forgets(module: Module, function: int) -> bool:
     return True
 
 
-def _with_memory(module: Module) -> bytes:
-    """Return a module that exports its memory, if it has one."""
-    own = any(one.kind == "memory" for one in module.imports)
-    if own or not module.memories or any(one.kind == "memory" for one in module.exports.values()):
-        return module.data
+def _trimmed(module: Module, function: int) -> bytes:
+    """Return a module that exports what is used and nothing else, for each export costs time in each run."""
+    kept = [(b"run", 0, function)]
+    begin = module.exports.get("_initialize")
+    if begin is not None and begin.index != function:
+        kept.append((b"begin", 0, begin.index))
+    if module.memories and not any(one.kind == "memory" for one in module.imports):
+        kept.append((b"memory", 2, 0))
     reader = Reader(module.data, module.source, 8)
     while True:
-        begin, number = reader.place, reader.byte()
+        place, number = reader.place, reader.byte()
         part = reader.part(reader.unsigned())
         if number == _EXPORTS:
             break
-    count = part.unsigned()
-    content = _leb(count + 1) + b"\6memory\2\0" + module.data[part.place : part.end]
-    section = bytes([_EXPORTS]) + _leb(len(content)) + content
-    return module.data[:begin] + section + module.data[part.end :]
+    content = _leb(len(kept)) + b"".join(
+        _leb(len(name)) + name + bytes([kind]) + _leb(index) for name, kind, index in kept
+    )
+    return module.data[:place] + bytes([_EXPORTS]) + _leb(len(content)) + content + module.data[part.end :]
 
 
 def _leb(value: int) -> bytes:

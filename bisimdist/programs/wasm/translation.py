@@ -172,8 +172,16 @@ class Translation(Builder):
     def _do_memory_copy(self, _: object) -> None:
         self._bulk(".copy")
 
+    def _data(self, number: int) -> int:
+        if number >= len(self.linked.module.contents):
+            self._fail(f"there is no data {number}")
+        return number
+
     def _do_memory_init(self, what: tuple[int, int]) -> None:
-        self._bulk(".init", what[0])
+        self._bulk(".init", self._data(what[0]))
+
+    def _do_data_drop(self, what: tuple[int]) -> None:
+        self._do(ast.Expr(call(".drop", constant(self._data(what[0])))))
 
     def _do_ref_null(self, _: object) -> None:
         self._push(constant(None), "funcref")

@@ -80,7 +80,7 @@ def assembled(
     *,
     imports: Sequence[tuple[str, str, Signature]] = (),
     pages: int = 0,
-    data: Sequence[tuple[int, bytes]] = (),
+    data: Sequence[tuple[int | None, bytes]] = (),
     stack: int | None = None,
     table: Sequence[int] = (),
     start: int | None = None,
@@ -106,6 +106,8 @@ def assembled(
         made += _section(8, unsigned(start))
     if table:
         made += _section(9, _vector([b"\0" + i32(0) + b"\x0b" + _vector([unsigned(k) for k in table])]))
+    if any(at is None for at, _ in data):
+        made += _section(12, unsigned(len(data)))
     bodies = []
     for _, variables, code in functions.values():
         body = _vector([b"\x01" + bytes([TYPES[name]]) for name in variables]) + code + b"\x0b"
@@ -114,7 +116,12 @@ def assembled(
     if data:
         made += _section(
             11,
-            _vector([b"\0" + i32(at) + b"\x0b" + _vector([bytes([b]) for b in part]) for at, part in data]),
+            _vector(
+                [
+                    (b"\1" if at is None else b"\0" + i32(at) + b"\x0b") + _vector([bytes([b]) for b in part])
+                    for at, part in data
+                ]
+            ),
         )
     return made
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flint import fmpq
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bisimdist.errors import LimitError, ModelError
+from bisimdist.programs.request import Request
 from bisimdist.programs.wasm.chance import Chance
-from bisimdist.programs.wasm.exploring import CompiledExploration
+from bisimdist.programs.wasm.door import explored_module
+from bisimdist.programs.wasm.drawn import Drawn, Split, Variable, drawn_of
+from bisimdist.programs.wasm.exploring import CompiledExploration, _weighed
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.module import Module
+from bisimdist.progress import Deadline
 from tests.programs.wasm.assembly import RANDOM, assembled, call, chain_of, get, i64, law_of, law_of_graph
 
 TWO = {"add": 0x7C, "sub": 0x7D, "mul": 0x7E, "and": 0x83, "or": 0x84, "xor": 0x85}
@@ -170,3 +176,115 @@ def test_the_high_half_of_a_product(tmp_path: Path, bound: int) -> None:
     size = 2**32
     marks = [-(-k * size // bound) for k in range(bound + 1)]
     assert law == {str(k): fmpq(marks[k + 1] - marks[k], size) for k in range(bound)}
+
+
+@st.composite
+def comparisons(draw: st.DrawFn) -> bytes:
+    """Code that compares what was drawn first with what was drawn then, also shifted by a little."""
+    first, second = draw(st.permutations([1, 2]))
+    shift = i64(draw(st.integers(-2, 2))) + b"\x7c"
+    one, two = get(first) + shift, get(second)
+    if draw(st.booleans()):  # as floats, that nothing rounds
+        scaled = _f64(draw(st.sampled_from([0.125, 3.0, -2.0]))) + b"\xa2" + _f64(1.5) + b"\xa0"
+        code = one + b"\xb9" + scaled + two + b"\xb9" + scaled + bytes([draw(st.integers(0x61, 0x66))])
+    else:
+        code = one + two + bytes([draw(st.sampled_from(TESTS))])
+    return code + WIDER
+
+
+@settings(max_examples=40)
+@given(comparisons(), comparisons(), st.one_of(comparisons(), expressions(1)), st.integers(1, 2))
+def test_two_draws_are_compared(first: bytes, second: bytes, third: bytes, kept: int) -> None:
+    """Comparisons of two draws that are still open keep them open, and their law is exact."""
+    third = get(kept) + b"\x21\0" + third
+    code = DRAWN + get(0) + b"\x21\1" + DRAWN + get(0) + b"\x21\2"
+    code += first + i64(10) + b"\x7e" + second + b"\x7c" + i64(10) + b"\x7e" + third + b"\x7c"
+    module = assembled({"f": (KIND, ("i64", "i64", "i64"), code)}, imports=[RANDOM[8]])
+    machine = Machine(Module.of(module, "drawn.wasm"), {0: Chance("env.rnd8", 4)}, 1, frozenset(), set())
+    begin: Any = machine.start(_nothing, [])
+    wanted: Counter[int] = Counter()
+    for k in range(16):
+        middle: Any = machine.replay(begin.state, [k])
+        wanted.update(machine.replay(middle.state, [j]).value for j in range(16))  # type: ignore[union-attr]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bisimdist.programs.wasm.drawn._FEW_POINTS", 2)
+        assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
+
+
+@given(st.data())
+def test_parts_of_compared_leaves(data: st.DataObject) -> None:
+    """However leaves are compared and divided, the parts are a partition, and know how large they are."""
+    parts: list[tuple[Variable, ...]] = [((0, ((1, 6), (6, 2))), (3, ((2, 6),)))]
+    for _ in range(data.draw(st.integers(1, 6))):
+        part = parts.pop(data.draw(st.integers(0, len(parts) - 1)))
+        values = [drawn_of(variable, number) for number, variable in enumerate(part)]
+        leaves = [leaf for value in values if isinstance(value, Drawn) for leaf in value.terms]
+        free = [leaf for leaf in leaves if leaf.pair < 0]
+        pairs = [(one, two) for one in free for two in free if one is not two and one.high == two.high]
+        if not leaves:
+            parts.append(part)
+        elif pairs and data.draw(st.booleans()):
+            one, two = data.draw(st.sampled_from(pairs))
+            parts += Split(one, other=two).parts(part)
+        else:
+            leaf = data.draw(st.sampled_from(leaves))
+            cut = data.draw(st.integers(1, leaf.high))
+            parts += Split(leaf, () if cut == 1 else (cut,), 2 if cut == 1 else 0).parts(part)
+    found = [_points(part) for part in parts]
+    assert [weight for _, weight in _weighed(parts)] == list(map(len, found))
+    wanted = [(number, 3 + 2 * other) for number in range(12) for other in range(6)]
+    assert sorted(point for points in found for point in points) == wanted
+
+
+def _points(part: tuple[Variable, ...]) -> list[tuple[int, ...]]:
+    """Return all values that the variables of a part may have together."""
+    places = [(number, leaf) for number, (_, leaves) in enumerate(part) for leaf in leaves]
+    found = []
+    for chosen in product(*(range((leaf[2:] or leaf[1:])[0]) for _, leaf in places)):
+        ordered: dict[int, list[tuple[int, int]]] = {}
+        for (_, leaf), value in zip(places, chosen, strict=True):
+            if len(leaf) > 2:
+                ordered.setdefault(leaf[4], []).append((leaf[3], value))
+        if all(
+            sorted([a, b]) == sorted([a, b], key=lambda pair: pair[1]) and (a[1] == b[1]) == (a[0] == 0)
+            for a, b in ordered.values()
+        ):
+            point = [const for const, _ in part]
+            for (number, leaf), value in zip(places, chosen, strict=True):
+                point[number] += leaf[0] * value
+            found.append(tuple(point))
+    return found
+
+
+def test_two_uniform_doubles_are_compared(tmp_path: Path) -> None:
+    uniform = call(0) + i64(11) + b"\x88\xba" + _f64(2.0**-53) + b"\xa2"
+    module = assembled({"f": ((("i32",), ("i32",)), (), uniform + uniform + b"\x63")}, imports=[RANDOM[64]])
+    law = law_of(chain_of(tmp_path, module, "f", [0, 1]), "0")
+    assert law == {"1": fmpq(2**53 - 1, 2**54), "0": fmpq(2**53 + 1, 2**54)}
+
+
+def test_the_time_limit_holds_within_a_draw(tmp_path: Path) -> None:
+    """A product of two open draws is told apart value by value."""
+    low = call(0) + i64(255) + b"\x83"
+    code = low + low + b"\x7e" + i64(12345) + b"\x54"
+    module = assembled({"f": ((("i32",), ("i32",)), (), code)}, imports=[RANDOM[64]])
+    checked = []
+
+    class Late(Deadline):
+        def check(self) -> None:
+            checked.append(self)
+            if len(checked) > 30:
+                raise LimitError("the time limit was reached")
+
+    path = tmp_path / "late.wasm"
+    path.write_bytes(module)
+    with pytest.raises(LimitError):
+        explored_module(f"{path}:f", {"0": 0, "1": 1}, Request(chances=("env.rnd64",), deadline=Late()))
+    assert len(checked) == 31
+
+
+def test_what_was_compared_and_is_kept_is_refused(tmp_path: Path) -> None:
+    draw = call(0) + b"\x22\0" + get(1) + b"\x54" + get(0) + b"\x21\1" + get(2) + b"\x6a\x21\2"
+    module = assembled({"f": ((("i64",), ("i32",)), ("i64", "i32"), 3 * draw + get(2))}, imports=[RANDOM[64]])
+    with pytest.raises(ModelError, match="values that the program tells apart"):
+        chain_of(tmp_path, module, "f", [0, 1])

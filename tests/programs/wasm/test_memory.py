@@ -9,6 +9,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bisimdist.errors import ModelError
 from bisimdist.programs.request import Request
 from bisimdist.programs.wasm.door import explored_module
 from bisimdist.programs.wasm.memory import Memory, Remembered
@@ -145,3 +146,22 @@ def test_lists_in_memory(layout: str, tmp_path: Path) -> None:
     chain = explored_module(f"{path}:f", {"a": [5, -7], "b": [1, 2]}, request)
     assert law_of(chain, "a") == {"0": fmpq(1, 2), "1": fmpq(1, 2)}
     assert law_of(chain, "b") == {"5": fmpq(1, 2), "6": fmpq(1, 2)}
+
+
+def _init(number: int, size: int) -> bytes:
+    return i32(16) + i32(0) + i32(size) + b"\xfc\x08" + bytes([number, 0])
+
+
+def test_data_that_is_dropped_is_empty(tmp_path: Path) -> None:
+    load, drop = i32(17) + b"\x2d\0\0", b"\xfc\x09\0"
+    code = _init(0, 4) + drop + call(0) + b"\x1a" + _init(0, 0) + _init(1, 2) + load + get(0) + b"\x6a"
+    kind = (("i32",), ("i32",))
+    data = [(None, b"abcd"), (None, b"xy"), (64, b"active")]
+    module = assembled({"f": (kind, (), code)}, imports=[RANDOM[8]], pages=1, data=data)
+    assert law_of(chain_of(tmp_path, module, "f", [0, 1]), "1") == {str(ord("y") + 1): fmpq(1)}
+    maybe = call(0) + i32(1) + b"\x71\x04\x40" + drop + b"\x0b" + call(0) + b"\x1a"
+    for before, number in ((maybe, 0), (b"", 2)):  # in half of all runs; active data is dropped at once
+        code = before + _init(number, 1) + get(0)
+        module = assembled({"f": (kind, (), code)}, imports=[RANDOM[8]], pages=1, data=data)
+        with pytest.raises(ModelError, match="memory out of bounds"):
+            chain_of(tmp_path, module, "f", [0, 1])
