@@ -15,7 +15,21 @@ SECONDS = 2.0
 
 
 def ten_lines(x: int) -> int:
-    """Answer a survey question with two coins, then add noise."""
+    """Answer a survey question with two coins, then add noise below 8, with a sign."""
+    first = random.getrandbits(1)
+    second = random.getrandbits(1)
+    answer = x if first else second
+    noise = 0
+    while noise < 8 and random.getrandbits(1):
+        noise += 1
+    sign = random.getrandbits(1)
+    if sign:
+        noise = -noise
+    return answer + noise
+
+
+def no_end(x: int) -> int:
+    """Do so with noise without an end: most runs are long."""
     first = random.getrandbits(1)
     second = random.getrandbits(1)
     answer = x if first else second
@@ -28,12 +42,26 @@ def ten_lines(x: int) -> int:
     return answer + noise
 
 
+def doubles(x: int) -> tuple[int, ...]:
+    """Answer with four bits by RAPPOR: each is changed for good, then for this time."""
+    out = []
+    for k in range(4):
+        bit = x >> k & 1
+        u = random.random()
+        if u < 0.25:
+            bit = 1
+        elif u < 0.5:
+            bit = 0
+        out.append(int(random.random() < (0.75 if bit else 0.5)))
+    return tuple(out)
+
+
 def gauss(x: int) -> int:
     """Round a normal value: both doubles are divided."""
     return round(x + random.gauss(0, 1))
 
 
-def _plain(function: Callable[[int], int]) -> float:
+def _plain(function: Callable[[int], Any]) -> float:
     """Return how many calls Python makes a second."""
     begun, count = time.process_time(), 0
     while time.process_time() - begun < SECONDS / 4:
@@ -43,13 +71,20 @@ def _plain(function: Callable[[int], int]) -> float:
     return count / (time.process_time() - begun)
 
 
-def _searched(function: Callable[[int], int]) -> tuple[Search, float]:
-    """Return what is known after a while, and how long it took."""
-    search = Search(lambda: function(0))
-    begun = time.process_time()
-    while not search.done and time.process_time() - begun < SECONDS:
-        search.work(500)
-    return search, time.process_time() - begun
+def _searched(function: Callable[[int], Any]) -> tuple[int, Search, float]:
+    """Return how many runs there were in a while, what is known, and how long it took.
+
+    A function with few runs is searched again.
+    """
+    begun, replays = time.process_time(), 0
+    while True:
+        search = Search(lambda: function(0))
+        while not search.done and time.process_time() - begun < SECONDS:
+            search.work(500)
+        replays += search.replays
+        spent = time.process_time() - begun
+        if spent >= SECONDS:
+            return replays, search, spent
 
 
 def replay_tables(sizes: Any = None) -> Iterator[Table]:
@@ -60,15 +95,15 @@ def replay_tables(sizes: Any = None) -> Iterator[Table]:
         ("program", "replays/s", "calls of Python/s", "CPU s", "mass not known"),
         ("A sampler learns one output a call; a replay learns the exact mass of a way through the program.",),
     )
-    for function in (ten_lines, gauss):
+    for function in (ten_lines, no_end, doubles, gauss):
         calls = _plain(function)
         with caught() as work:
             work.scan({__name__})
-            search, spent = _searched(function)
+            replays, search, spent = _searched(function)
         missing = search.missing
         table.add(
             function.__name__,
-            f"{search.replays / spent:,.3g}",
+            f"{replays / spent:,.3g}",
             f"{calls:,.0f}",
             fine_seconds(spent),
             f"{float(missing.p) / float(missing.q):.1e}",

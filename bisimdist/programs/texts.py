@@ -26,6 +26,8 @@ def text_of(value: Any, depth: int = 0, number: Callable[[Any], str] | None = No
     number: how numbers are written; by default with their types.
     Raises Outside if it cannot be compared with others.
     """
+    if type(value) is int:
+        return str(value)
     if depth > _DEEPEST:
         raise Outside("a value is nested too deep, or in itself", "return numbers, texts, tuples or lists")
     if type(value) is Noise:

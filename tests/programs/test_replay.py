@@ -18,7 +18,6 @@ import pytest
 
 from bisimdist.errors import ModelError
 from bisimdist.faces.cli.main import run
-from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.front import explore
 from bisimdist.programs.inputs import literal_inputs
 from bisimdist.programs.replay.attainable import unattainable
@@ -29,6 +28,7 @@ from bisimdist.programs.replay.search import Search, once
 from bisimdist.programs.replay.tape import Played
 from bisimdist.programs.request import Request
 from bisimdist.programs.texts import labels_of, same_text
+from tests.programs.replaying import law, law_of, written
 
 UNIT = Fraction(1, 2**53)
 
@@ -37,22 +37,6 @@ def asked(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, A
     assert run([*map(str, arguments), "--json"]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
-
-
-def law_of(chain: ProgramChain, name: str) -> dict[str, Fraction]:
-    return {chain.labels[k]: Fraction(int(p.p), int(p.q)) for k, p in chain.rows[chain.index(name)]}
-
-
-def written(tmp_path: Path, text: str) -> str:
-    file = tmp_path / "program.py"
-    file.write_text(text)
-    return str(file)
-
-
-def law(tmp_path: Path, text: str, value: Any = 0, **options: Any) -> dict[str, Fraction]:
-    chain = explore(f"{written(tmp_path, text)}:f", [value], **{"replays": 100, **options})
-    assert chain.origin.replayed is not None
-    return law_of(chain, repr(value))
 
 
 # doubles
@@ -468,60 +452,3 @@ def test_a_range_without_end_is_divided() -> None:
 
 def _noisy(x: int, rng: Any) -> bool:
     return bool(x + rng.two_sided_geometric("1/2") > 1)
-
-
-@pytest.mark.parametrize(
-    "drawn",
-    [
-        "random.Random(5).random()",
-        "(random.seed(5), random.random())[1]",
-        "np.random.default_rng(0).random()",
-        "(np.random.seed(0), np.random.rand())[1]",
-        "np.random.RandomState(0).rand()",
-    ],
-)
-def test_a_source_with_a_seed_is_not_uniform(tmp_path: Path, drawn: str) -> None:
-    """What a fixed seed draws is known to everybody: it is refused, or it is one output with probability 1."""
-    text = f"import random\nimport numpy as np\ndef f(x, rng=None):\n    return {drawn} < 0.5\n"
-    try:
-        found = law(tmp_path, text)
-    except ModelError:
-        return
-    assert [*found.values()] == [1]
-
-
-def test_a_state_that_is_set_again_draws_the_same(tmp_path: Path) -> None:
-    text = (
-        "import random\ndef f(x, rng=None):\n    state = random.getstate()\n    first = random.random()\n"
-        "    random.setstate(state)\n    return (first < 0.5) == (random.random() < 0.5)\n"
-    )
-    try:
-        found = law(tmp_path, text)
-    except ModelError:
-        return
-    assert found == {"True": 1}
-
-
-@pytest.mark.parametrize(
-    ("start", "drawn"),
-    [
-        ("rng = random.Random(5)", "rng.random()"),
-        ("random.seed(5)", "random.random()"),
-        ("np.random.seed(5)", "np.random.rand()"),
-        ("rng = np.random.default_rng(5)", "rng.random()"),
-        ("rng = np.random.Generator(np.random.PCG64(5))", "rng.random()"),
-    ],
-)
-def test_a_seed_that_is_fixed_at_import_counts(tmp_path: Path, start: str, drawn: str) -> None:
-    text = f"import random\nimport numpy as np\n{start}\ndef f(x):\n    return {drawn} < 0.5\n"
-    with pytest.raises(ModelError, match=r"a seed is fixed|two equal runs differ"):
-        law(tmp_path, text)
-    assert law(tmp_path, "import random\ndef f(x):\n    return random.random() < 0.5\n")["True"] == Fraction(
-        1, 2
-    )
-
-
-@pytest.mark.parametrize("source", ["np.random.RandomState()", "np.random.default_rng(None)"])
-def test_a_seed_of_the_system_is_none(tmp_path: Path, source: str) -> None:
-    text = f"import numpy as np\ndef f(x):\n    return {source}.random() < 0.5\n"
-    assert law(tmp_path, text)["True"] == Fraction(1, 2)

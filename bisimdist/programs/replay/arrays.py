@@ -125,53 +125,28 @@ def _negative(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
     return f(ranges[0][1]), f(ranges[0][0])
 
 
-_LOG, _EXP, _ROUND, _FLOOR, _CEIL, _WHOLE = (
-    _nearly(np.log, 0.0),
-    _nearly(np.exp),
-    _each(np.rint),
-    _each(np.floor),
-    _each(np.ceil),
-    _each(np.trunc),
+_SAME: tuple[tuple[Callable[..., tuple[Any, Any]], tuple[Any, ...]], ...] = (
+    (_sum, (operator.add, np.add)),
+    (_difference, (operator.sub, np.subtract)),
+    (_corners, (operator.mul, np.multiply)),
+    (_quotient, (operator.truediv, np.divide)),
+    (_negative, (operator.neg, np.negative)),
+    (_absolute, (operator.abs, math.fabs, np.absolute)),
+    (_each(operator.pos), (float, np.float64)),
+    (_each(np.trunc), (int, math.trunc)),
+    (_each(np.rint), (round, np.rint)),
+    (_each(np.floor), (math.floor, np.floor)),
+    (_each(np.ceil), (math.ceil, np.ceil)),
+    (_grid, (grid_of,)),
+    (_nearly(np.exp), (math.exp, np.exp)),
+    (_nearly(np.log, 0.0), (math.log, np.log)),
+    (_nearly(np.log1p, -1.0), (math.log1p, np.log1p)),
+    (_nearly(np.sqrt, -1e-300), (math.sqrt, np.sqrt)),
+    (_wave(np.cos), (math.cos, np.cos)),
+    (_wave(np.sin), (math.sin, np.sin)),
 )
 
-RULES: dict[Any, Callable[..., tuple[Any, Any]]] = {
-    operator.add: _sum,
-    operator.sub: _difference,
-    operator.mul: _corners,
-    operator.truediv: _quotient,
-    operator.neg: _negative,
-    operator.abs: _absolute,
-    float: _each(operator.pos),
-    int: _WHOLE,
-    round: _ROUND,
-    grid_of: _grid,
-    math.floor: _FLOOR,
-    math.ceil: _CEIL,
-    math.trunc: _WHOLE,
-    math.fabs: _absolute,
-    math.exp: _EXP,
-    math.log: _LOG,
-    math.log1p: _nearly(np.log1p, -1.0),
-    math.sqrt: _nearly(np.sqrt, -1e-300),
-    math.cos: _wave(np.cos),
-    math.sin: _wave(np.sin),
-    np.add: _sum,
-    np.subtract: _difference,
-    np.multiply: _corners,
-    np.divide: _quotient,
-    np.negative: _negative,
-    np.absolute: _absolute,
-    np.exp: _EXP,
-    np.log: _LOG,
-    np.log1p: _nearly(np.log1p, -1.0),
-    np.sqrt: _nearly(np.sqrt, -1e-300),
-    np.cos: _wave(np.cos),
-    np.sin: _wave(np.sin),
-    np.rint: _ROUND,
-    np.floor: _FLOOR,
-    np.ceil: _CEIL,
-    np.float64: _each(operator.pos),
-}
+RULES = {function: rule for rule, functions in _SAME for function in functions}
 """By function how it is enclosed in arrays; a number that needs another one is left to single boxes."""
 
 INTEGERS = {int, round, grid_of, math.floor, math.ceil, math.trunc}

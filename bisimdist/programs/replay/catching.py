@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import gc
 import random
 import sys
 import threading
@@ -178,6 +179,8 @@ class Caught:
         pairs += [(one, _told(one)) for one in MATH]
         pairs += [(getattr(time, name), _clock(getattr(time, name), name)) for name in _CLOCKS]
         pairs.append((threading.Thread.start, _thread(threading.Thread.start)))
+        real = np.random.mtrand._rand
+        self.sources = real, next(other for one, other in pairs if one is real)
         for one, other in pairs:
             self.wanted[id(one)] = other
             self._alive.append(one)
@@ -194,6 +197,7 @@ class Caught:
             self._set(np, name, stand)
         self.stands["type"] = _standing(type, kinds)
         self.scan()
+        self._exchange(np.random.mtrand._rand)
 
     def scan(self, new: Collection[str] = ()) -> None:
         """Replace functions in all modules; in those that are new, what makes numbers as well."""
@@ -219,6 +223,15 @@ class Caught:
         self.kept.append((owner, name, None if before is missing else before))
         setattr(owner, name, value)
 
+    def _exchange(self, now: Any) -> None:
+        """Give objects that keep the common source of numpy, such as those of `scipy.stats`, another one."""
+        other = self.sources[now is self.sources[0]]
+        for holder in gc.get_referrers(other):
+            space = holder if type(holder) is dict else getattr(holder, "__dict__", None)
+            if type(space) is dict and space is not self.wanted:
+                for key in [key for key, value in space.items() if value is other]:
+                    space[key] = now
+
     def end(self) -> None:
         """Put everything back."""
         for owner, name, value in reversed(self.kept):
@@ -227,6 +240,7 @@ class Caught:
             else:
                 setattr(owner, name, value)
         self.kept.clear()
+        self._exchange(np.random.mtrand._rand)
         forget_seed()
 
 

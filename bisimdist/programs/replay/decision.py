@@ -14,8 +14,9 @@ import numpy as np
 
 from bisimdist.programs.control import Outside
 from bisimdist.programs.replay import arrays
+from bisimdist.programs.replay.cutting import Segment, alone, cut
 from bisimdist.programs.replay.draws import Law, Uniform
-from bisimdist.programs.replay.node import Node, NoValue, Plan, Raised
+from bisimdist.programs.replay.node import FINE, UNDECIDED, Node, NoValue, Plan, Raised
 from bisimdist.programs.replay.region import (
     Box,
     Boxes,
@@ -28,18 +29,7 @@ from bisimdist.programs.replay.region import (
     weight_of,
 )
 from bisimdist.programs.replay.rules import Enclosure
-from bisimdist.programs.replay.tape import Changed, GivenUp, Parts, current, key_of
-
-Segment = tuple[Any, float, float]
-"""An outcome, and the range of a draw that leads to it."""
-
-
-class _Mark:
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-UNDECIDED, FINE = _Mark("undecided"), _Mark("fine")
+from bisimdist.programs.replay.tape import NEW, Changed, GivenUp, Parts, current, key_of
 
 MOST_PARTS = 50_000
 """So many ranges of a draw are looked at where a run needs to know."""
@@ -69,7 +59,7 @@ class Asked:
         Where two numbers are compared: how.
     """
 
-    __slots__ = ("arrays", "classify", "compare", "draws", "nodes", "plan")
+    __slots__ = ("_plan", "arrays", "classify", "compare", "draws", "nodes")
 
     def __init__(
         self,
@@ -81,12 +71,23 @@ class Asked:
         self.classify = classify
         self.compare = compare
         self.draws = sorted({draw for node in nodes if isinstance(node, Node) for draw in node.draws})
-        self.plan = Plan(nodes)
+        self._plan: Plan | None = None
         self.arrays: Any = None
+
+    @property
+    def plan(self) -> Plan:
+        """How to compute the numbers."""
+        if self._plan is None:
+            self._plan = Plan(self.nodes)
+        return self._plan
 
     def divide(self, laws: Sequence[Law], region: Region, budget: int) -> Parts:
         """Divide a region by outcomes: boxes of more than one open draw within the budget, best first."""
-        if len(self.draws) > 1:
+        if len(self.draws) == 1:
+            parts = cut(self.nodes, self.classify, laws, region)
+            if parts is not None:
+                return parts, [], 1
+        elif self.draws:
             outcome = outcome_of(self.plan, self.classify, *region.hull(laws))
             if outcome is not UNDECIDED:
                 return [(outcome, region)], [], 1
@@ -197,10 +198,8 @@ class Asked:
         if len(undone) == 1 and not tied:
             draw = undone[0]
             k = draws.index(draw)
-            parts = self._at_once(laws, lows, highs, draw)
-            if parts is None:
-                parts, work = segments(laws, lows, highs, draw, self.plan, self.classify)
-                heap.work += work // 4
+            parts, work = segments(laws, lows, highs, draw, self.plan, self.classify)
+            heap.work += work // 4
             for outcome, low, high in parts:
                 found.add(outcome, (changed(box[0], k, low), changed(box[1], k, high)), ties)
             return
@@ -231,31 +230,6 @@ class Asked:
             and type(law) is Uniform
             and law == laws[two.draws[0]]
         )
-
-    def _at_once(
-        self, laws: Sequence[Law], lows: Mapping[int, float], highs: Mapping[int, float], draw: int
-    ) -> list[Segment] | None:
-        """Compare a draw itself with a number: where it parts is computed at once."""
-        if len(self.nodes) != 2:
-            return None
-        node, other = self.nodes
-        if not isinstance(node, Node) or node.scale is None or isinstance(other, Node):
-            return None
-        if type(laws[draw]) is not Uniform or not -1e18 < other < 1e18:
-            return None
-        low, high = int(lows[draw]), int(highs[draw])
-        guess = math.floor(other / node.scale)
-        cuts = sorted({low, *(k for k in (guess - 1, guess, guess + 1) if low < k <= high)})
-        parts: list[Segment] = []
-        for first, after in zip(cuts, [*cuts[1:], high + 1], strict=True):
-            outcome = outcome_of(self.plan, self.classify, {draw: first}, {draw: after - 1})
-            if outcome is UNDECIDED:
-                return None
-            if parts and parts[-1][0] == outcome:
-                parts[-1] = outcome, parts[-1][1], after - 1
-            else:
-                parts.append((outcome, first, after - 1))
-        return parts
 
 
 def _zero(outcome: Any) -> bool:
@@ -318,16 +292,15 @@ class _Found:
             self.boxes[key] = outcome, ties, []
         self.boxes[key][2].append(box)
 
-    def _alone(self, k: int, lows: tuple[float, ...], highs: tuple[float, ...]) -> Factor:
-        weight = self.laws[self.draws[k]].weight(lows[k], highs[k])
-        return Factor((self.draws[k],), [((lows[k],), (highs[k],))], weight)
-
     def regions(self) -> list[tuple[Any, Region]]:
         """Return a region for each outcome, and for each set of pairs."""
         found = []
         for outcome, ties, boxes in self.boxes.values():
             if len(boxes) == 1 and not ties:
-                factors = tuple(self._alone(k, *boxes[0]) for k in range(len(self.draws)))
+                factors = tuple(
+                    alone(draw, self.laws[draw], (((low,), (high,)),))
+                    for draw, low, high in zip(self.draws, *boxes[0], strict=True)
+                )
             else:
                 weight = sum(weight_of(self.laws, self.draws, box, ties) for box in boxes)
                 factors = (Factor(self.draws, boxes, weight, ties),)
@@ -376,7 +349,8 @@ def told_apart(
             if node.run is not run:
                 raise Changed
             node.used = True
-    return run.decided(lambda: Asked(nodes, classify, compare))
+    outcome = run.again()
+    return run.decided(Asked(nodes, classify, compare)) if outcome is NEW else outcome
 
 
 def settled(node: Node) -> None:

@@ -7,13 +7,14 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from bisimdist.programs.replay.decision import UNDECIDED, known, settled, told_apart
+from bisimdist.programs.replay.decision import known, settled, told_apart
 from bisimdist.programs.replay.draws import Law, Uniform
-from bisimdist.programs.replay.node import Node, Raised, enclosure
+from bisimdist.programs.replay.node import UNDECIDED, Node, Raised, enclosure
 from bisimdist.programs.replay.rules import PARTIAL
 from bisimdist.programs.replay.tape import current
 
@@ -371,18 +372,19 @@ COMPARED = {
 }
 
 
+@lru_cache(256)
+def _ends(make: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return what makes values of the ends of a range; the same for the same function."""
+    return lambda low, high: (made := make(low), made if low is high or low == high else make(high))
+
+
 def drawn(law: Law, make: Callable[[Any], Any], scale: float | None = None) -> Any:
     """Draw a number: what a function, which grows, makes of an integer with a law."""
     run = current.run
     if run.concrete:
         return make(run.value(law))
     draw = run.draw(law)
-    node = Lazy(
-        lambda low, high: (made := make(low), made if low is high or low == high else make(high)),
-        None,
-        (draw,),
-        run,
-    )
+    node = Lazy(_ends(make), None, (draw,), run)
     node.scale = scale
     return node
 
@@ -403,31 +405,33 @@ def apply(function: Callable[..., Any], *arguments: Any) -> Any:
     return made
 
 
+_NUMBERS = frozenset({Lazy, float, int})
+
+
 def _compared(compare: Callable[[Any, Any], Any], one: Any, two: Any) -> Any:
     """Compare two numbers."""
-    if type(two) is not Lazy and not isinstance(two, int | float | np.number | np.bool_):
+    if type(two) not in _NUMBERS and not isinstance(two, int | float | np.number | np.bool_):
         if isinstance(two, np.ndarray):
             return np.frompyfunc(lambda a, b: _compared(compare, a, b), 2, 1)(one, two).astype(bool)
         if not isinstance(two, Fraction):
             return NotImplemented
-    way = _WAYS[compare]
-
-    def classify(a: Any, b: Any) -> Any:
-        return UNDECIDED if a is None or b is None else way(a, b, compare)
-
-    outcome = told_apart((one, two), classify, compare)
+    outcome = told_apart((one, two), _WAYS[compare], compare)
     if type(outcome) is Raised:
         raise outcome.error
     return outcome
 
 
-def _less(a: Any, b: Any, compare: Callable[[Any, Any], Any]) -> Any:
+def _less(compare: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    if a is None or b is None:
+        return UNDECIDED
     if compare(a[1], b[0]):
         return True
     return UNDECIDED if compare(a[0], b[1]) or _strange(a, b) else False
 
 
-def _more(a: Any, b: Any, compare: Callable[[Any, Any], Any]) -> Any:
+def _more(compare: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    if a is None or b is None:
+        return UNDECIDED
     if compare(a[0], b[1]):
         return True
     return UNDECIDED if compare(a[1], b[0]) or _strange(a, b) else False
@@ -438,7 +442,9 @@ def _strange(a: Any, b: Any) -> bool:
     return a[0] is not a[1] and (a[0] != a[0] or b[0] != b[0])
 
 
-def _same(a: Any, b: Any, compare: Callable[[Any, Any], Any]) -> Any:
+def _same(compare: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    if a is None or b is None:
+        return UNDECIDED
     if a[0] == a[1] and b[0] == b[1]:
         return bool(compare(a[0], b[0]))
     if a[0] is a[1] and b[0] is b[1]:
@@ -448,11 +454,12 @@ def _same(a: Any, b: Any, compare: Callable[[Any, Any], Any]) -> Any:
     return UNDECIDED
 
 
-_WAYS: dict[Any, Callable[[Any, Any, Callable[[Any, Any], Any]], Any]] = {
-    operator.lt: _less,
-    operator.le: _less,
-    operator.gt: _more,
-    operator.ge: _more,
-    operator.eq: _same,
-    operator.ne: _same,
+_WAYS: dict[Any, Callable[[Any, Any], Any]] = {
+    compare: partial(way, compare)
+    for way, compares in (
+        (_less, (operator.lt, operator.le)),
+        (_more, (operator.gt, operator.ge)),
+        (_same, (operator.eq, operator.ne)),
+    )
+    for compare in compares
 }

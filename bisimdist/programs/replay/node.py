@@ -9,6 +9,15 @@ from bisimdist.programs.replay.rules import RULES, Enclosure, corners, squared
 from bisimdist.programs.replay.tape import Run
 
 
+class _Mark:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+UNDECIDED, FINE = _Mark("undecided"), _Mark("fine")
+"""What is said of numbers whose ranges say nothing yet, and of those that raise no exception."""
+
+
 class NoValue(Exception):  # noqa: N818 - what it says of a function
     """What a function does not return for a value, since it does not end: the mass is cut off."""
 

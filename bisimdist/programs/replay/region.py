@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from math import inf, log2, prod
 from typing import Any
@@ -66,7 +65,7 @@ class Boxes(Sequence[Box]):
         return int(np.multiply.reduce((self.highs - self.lows + 1).astype(object), axis=1).sum())
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Factor:
     """What some draws may be.
 
@@ -86,9 +85,19 @@ class Factor:
     boxes: Sequence[Box]
     weight: float
     ties: Ties = ()
+    _mass: fmpq | None = None
+
+    def bits(self) -> float:
+        """Return about how many bits it costs to be here."""
+        return -log2(self.weight) if self.weight > 0 else inf
 
     def mass(self, laws: Sequence[Law]) -> fmpq:
-        """Return the exact probability."""
+        """Return the exact probability; the laws of its draws are the same in all runs."""
+        if self._mass is None:
+            self._mass = self._computed(laws)
+        return self._mass
+
+    def _computed(self, laws: Sequence[Law]) -> fmpq:
         mine = [laws[draw] for draw in self.draws]
         if isinstance(self.boxes, Boxes):
             return fmpq(self.boxes.volumes(), prod(law.count for law in mine if isinstance(law, Uniform)))
@@ -138,7 +147,6 @@ def _inside(chooser: random.Random, low: float, high: float) -> int:
     return chooser.randint(int(low), int(high))
 
 
-@dataclass(frozen=True)
 class Region:
     """What all draws may be: those that are in no factor may be anything.
 
@@ -146,22 +154,19 @@ class Region:
     ----------
     factors
         They share no draw.
+    cost
+        About how many bits it costs to be here; None computes it.
     """
 
-    factors: tuple[Factor, ...] = ()
+    __slots__ = ("cost", "factors")
 
-    @cached_property
-    def cost(self) -> float:
-        """About how many bits it costs to be here."""
-        return sum(-log2(factor.weight) if factor.weight > 0 else inf for factor in self.factors)
+    def __init__(self, factors: tuple[Factor, ...] = (), cost: float | None = None) -> None:
+        self.factors = factors
+        self.cost = sum(factor.bits() for factor in factors) if cost is None else cost
 
-    def mass(self, laws: Sequence[Law], without: Collection[Factor] = ()) -> fmpq:
-        """Return the exact probability, of all factors but some."""
-        found = fmpq(1)
-        for factor in self.factors:
-            if factor not in without:
-                found *= factor.mass(laws)
-        return found
+    def mass(self, laws: Sequence[Law]) -> fmpq:
+        """Return the exact probability."""
+        return prod((factor.mass(laws) for factor in self.factors), start=fmpq(1))
 
     def apart(self, draws: Collection[int]) -> tuple[list[Factor], tuple[Factor, ...]]:
         """Return the factors of some draws, and the others."""

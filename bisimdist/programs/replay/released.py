@@ -14,10 +14,10 @@ import numpy as np
 from flint import fmpq
 
 from bisimdist.exact.doubles import as_double
-from bisimdist.programs.replay.decision import UNDECIDED, Asked, known, outcome_of, segments
+from bisimdist.programs.replay.decision import Asked, known, outcome_of, segments
 from bisimdist.programs.replay.draws import Law
 from bisimdist.programs.replay.lazy import Lazy
-from bisimdist.programs.replay.node import Plan, Raised, apply_to, enclosure
+from bisimdist.programs.replay.node import UNDECIDED, Plan, Raised, apply_to, enclosure
 from bisimdist.programs.replay.region import Region
 from bisimdist.programs.replay.tape import Run, current
 from bisimdist.programs.texts import RAISES, same_text, text_of
@@ -33,8 +33,13 @@ GUESSES = 2_000
 """So many ranges are looked at to tell whether there are few values."""
 
 
+_PLAIN = frozenset({int, float, bool, str, bytes, type(None)})
+
+
 def _holes(value: Any) -> Iterator[Lazy]:
     """Yield the numbers in a value that depend on draws; of other objects they are told apart."""
+    if type(value) in _PLAIN:
+        return
     if type(value) is Lazy:
         yield value
     elif isinstance(value, list | tuple | set | frozenset):

@@ -202,11 +202,11 @@ class Search:
         leaf = Leaf(laws, region, released)
         if not part:
             self.leaves.append(leaf)
-        involved, rest = region.apart(released.draws)
         if not released.draws:
             self.looked += 1
             self._add(released.end_of(()), region.mass(laws))
             return
+        involved, rest = region.apart(released.draws)
         if any(len(factor.draws) > 1 for factor in involved):
             self._open(place, region)
             return

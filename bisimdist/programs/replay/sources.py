@@ -13,6 +13,7 @@ import random
 import secrets
 import uuid
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -51,14 +52,22 @@ NUMPY_METHODS = frozenset(
 OLD_METHODS = frozenset(["rand", "randn", "random_sample", "random_integers", "standard_t"])
 
 
+def _unit(k: Any) -> Any:
+    return k * UNIT
+
+
+def _next_unit(k: Any) -> Any:
+    return (k + 1) * UNIT
+
+
 def double() -> Any:
     """Draw a double k·2^-53, all k from 0 to 2^53 - 1 alike."""
-    return drawn(DOUBLES, lambda k: k * UNIT, UNIT)
+    return drawn(DOUBLES, _unit, UNIT)
 
 
 def positive() -> Any:
     """Draw a double as often as it is 0: all k from 1 on are alike."""
-    return drawn(POSITIVE, lambda k: (k + 1) * UNIT, UNIT)
+    return drawn(POSITIVE, _next_unit, UNIT)
 
 
 def below(n: int) -> Any:
@@ -92,7 +101,8 @@ def refuse_seed(said: object) -> None:
 
 
 def _unseeded(self: random.Random) -> None:
-    refuse_seed(self.__dict__.get(SEEDED))
+    if SEEDED in self.__dict__:
+        refuse_seed(self.__dict__[SEEDED])
 
 
 def _random(self: random.Random) -> Any:
@@ -238,8 +248,14 @@ def functions() -> list[tuple[Any, Any]]:
     """Return which functions are replaced by what, wherever a module has them."""
     found: list[tuple[Any, Any]] = [
         *(
-            (getattr(random, name), _of_module(name))
-            for name in ("random", "getrandbits", "randbytes", "gauss", "setstate")
+            (getattr(random, name), partial(function, random._inst))
+            for name, function in (
+                ("random", _random),
+                ("getrandbits", _getrandbits),
+                ("randbytes", _randbytes),
+                ("gauss", _gauss(random.Random.gauss)),
+                ("setstate", _setstate),
+            )
         ),
         (os.urandom, _bytes),
         (secrets.randbits, _bits),
@@ -252,13 +268,6 @@ def functions() -> list[tuple[Any, Any]]:
     found += [(getattr(ours, name), _own(name)) for name in OWN_DRAWS]
     found.append((ours.observe, _observe))
     return found
-
-
-def _of_module(name: str) -> Callable[..., Any]:
-    def draws(*values: Any) -> Any:
-        return getattr(random._inst, name)(*values)
-
-    return draws
 
 
 def _own(name: str) -> Callable[..., Any]:

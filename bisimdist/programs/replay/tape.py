@@ -6,7 +6,8 @@ What a program may do is a tree. At each place a condition divides regions of dr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import copysign, inf
+from functools import lru_cache
+from math import copysign, inf, log2
 from typing import Any, Protocol
 
 from bisimdist.programs.control import Outside
@@ -23,6 +24,10 @@ MOST_DRAWS = 20_000
 
 Parts = tuple[list[tuple[Any, Region]], list[Region], int]
 """Regions with their outcomes, regions without one yet, and how many boxes were looked at."""
+
+
+NEW = object()
+"""What a run is told at a place where no run was before."""
 
 
 class GivenUp(BaseException):
@@ -80,6 +85,8 @@ class Place:
 
 def key_of(outcome: Any) -> Any:
     """Return what tells outcomes apart that Python takes to be equal: 1 and True, 0.0 and -0.0."""
+    if type(outcome) is int:
+        return outcome
     sign = isinstance(outcome, float) and outcome == 0 and copysign(1.0, outcome)
     return type(outcome), outcome, sign
 
@@ -123,16 +130,21 @@ class Run:
             self.seen.append("draw")
         return len(laws) - 1
 
-    def decided(self, ask: Callable[[], Condition]) -> Any:
-        """Return the outcome of a condition in this run."""
+    def again(self) -> Any:
+        """Return the outcome of the next condition where a run before went this way; else `NEW`."""
+        at = self.at
+        if at == len(self.script):
+            return NEW
+        if self.place.drawn != len(self.laws):
+            raise Changed
+        self.place = place = self.script[at]
+        self.at = at + 1
+        return place.outcome
+
+    def decided(self, condition: Condition) -> Any:
+        """Return the outcome of a condition at which no run was before."""
         place = self.place
-        if self.at < len(self.script):
-            if place.drawn != len(self.laws):
-                raise Changed
-            self.place = place = self.script[self.at]
-            self.at += 1
-            return place.outcome
-        place.condition = condition = ask()
+        place.condition = condition
         place.laws, place.drawn = self.laws, len(self.laws)
         parts, left, work = condition.divide(self.laws, self.region, TRIES)
         self.work += work
@@ -152,26 +164,29 @@ class Run:
 
     def coin(self, options: int) -> int:
         """Draw one of few integers, told apart at once."""
-        draw = self.draw(Uniform(options))
-        outcome: int = self.decided(lambda: _Told(draw, options))
-        return outcome
+        told = _told(len(self.laws), options)
+        self.draw(told.law)
+        outcome: int = self.again()
+        return self.decided(told) if outcome is NEW else outcome
 
 
 class _Told:
     """The condition that tells each value of a draw apart."""
 
-    __slots__ = ("draw", "options")
+    __slots__ = ("bits", "factors", "law")
 
     def __init__(self, draw: int, options: int) -> None:
-        self.draw = draw
-        self.options = options
+        self.law = Uniform(options)
+        self.factors = [Factor((draw,), [((k,), (k,))], 1 / options) for k in range(options)]
+        self.bits = log2(options)
 
     def divide(self, laws: Sequence[Law], region: Region, budget: int) -> Parts:
         del laws, budget
-        weight, mine = 1 / self.options, (self.draw,)
-        values = range(self.options)
-        found = [(k, Region((*region.factors, Factor(mine, [((k,), (k,))], weight)))) for k in values]
-        return found, [], 1
+        before, cost = region.factors, region.cost + self.bits
+        return [(k, Region((*before, factor), cost)) for k, factor in enumerate(self.factors)], [], 1
+
+
+_told = lru_cache(1 << 12)(_Told)
 
 
 class Played:
