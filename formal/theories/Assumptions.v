@@ -2,7 +2,7 @@
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
   Leastness Extension CheckChain Check CheckDeltaClaims
-  Hmm HmmPump Metric Bernstein Coupling AboveThreshold.
+  Hmm HmmPump Metric Bernstein Coupling AboveThreshold NoisyMax.
 
 (** The main theorems, one after the other. *)
 Definition main_theorems :=
@@ -46,7 +46,8 @@ Definition main_theorems :=
   (conj (@coupling_bounds_events)
   (conj (@two_sided_geometric_slow)
   (conj (@above_threshold_budget)
-  I)))))))))))))))))))))))))))))))))))))))).
+  (conj (@noisy_max_budget)
+  I))))))))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.
