@@ -1,4 +1,4 @@
-"""Models of the literature whose probabilities have closed forms, through PRISM's language and Storm, exactly."""
+"""Models of the literature whose probabilities have closed forms, read through PRISM's language, exactly."""
 
 from __future__ import annotations
 
