@@ -72,12 +72,13 @@ def outcome(file: Path, seconds: float) -> tuple[str, str]:
     if properties is not None:
         command += ["--properties", str(properties)]
     error = _asked(command, seconds)
-    if "there is no label and no atom in it" in error:
-        command = command[:-2]
-        error = _asked(command, seconds)
     if found := re.search(r"the constants? (.*?) ha(?:s|ve) no value", error):
         values = ",".join(f"{name}={value_of(name, text)}" for name in found[1].split(", "))
-        error = _asked([*command, "--constants", values], seconds)
+        command += ["--constants", values]
+        error = _asked(command, seconds)
+    if "there is no label and no atom in it" in error:
+        place = command.index("--properties")
+        error = _asked([*command[:place], *command[place + 2 :]], seconds)
     reason = error.replace(str(file), "").removeprefix("bisimdist: error: ").lstrip(": ")
     return kind_of(text), reason
 
