@@ -1,7 +1,7 @@
 """Which published model files are read, kind by kind, and why the others are not.
 
 ``python -m benchmarks.published FOLDER --seconds 20`` asks `show` about every model of PRISM and JANI below a
-folder, and prints a table. A constant without a value becomes 2, or 1/2 where it is real. The file of
+folder, and prints a table. A constant without a value becomes 2, 1/2 or true. The file of
 properties beside a model says what is observed. Seconds are those of a processor, so other work changes
 little.
 """
@@ -52,9 +52,19 @@ def kind_of(text: str) -> str:
 
 
 def value_of(name: str, text: str) -> str:
-    """Return a value for a constant without one."""
-    real = re.search(rf'const\s+double\s+{name}\b|"name"\s*:\s*"{name}"[^}}]*"real"', text)
-    return "1/2" if real else "2"
+    """Return a value for a constant without one.
+
+    >>> [value_of(name, "const double p; const bool b; const int N;") for name in "pbN"]
+    ['1/2', 'true', '2']
+    """
+
+    def declared(word: str, type_: str) -> bool:
+        pattern = rf'const\s+{word}\s+{name}\b|"name"\s*:\s*"{name}"[^}}]*"{type_}"'
+        return re.search(pattern, text) is not None
+
+    if declared("bool", "bool"):
+        return "true"
+    return "1/2" if declared("double", "real") else "2"
 
 
 def properties_of(file: Path) -> Path | None:
@@ -72,12 +82,13 @@ def outcome(file: Path, seconds: float) -> tuple[str, str]:
     if properties is not None:
         command += ["--properties", str(properties)]
     error = _asked(command, seconds)
-    if "there is no label and no atom in it" in error:
-        command = command[:-2]
-        error = _asked(command, seconds)
     if found := re.search(r"the constants? (.*?) ha(?:s|ve) no value", error):
         values = ",".join(f"{name}={value_of(name, text)}" for name in found[1].split(", "))
-        error = _asked([*command, "--constants", values], seconds)
+        command += ["--constants", values]
+        error = _asked(command, seconds)
+    if "there is no label and no atom in it" in error:
+        place = command.index("--properties")
+        error = _asked([*command[:place], *command[place + 2 :]], seconds)
     reason = error.replace(str(file), "").removeprefix("bisimdist: error: ").lstrip(": ")
     return kind_of(text), reason
 

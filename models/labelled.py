@@ -168,5 +168,14 @@ def indexed_pairs(
 
 def digest_of(canonical: Mapping[str, object]) -> str:
     """Return the SHA-256 of plain data, ``"sha256:…"``; the order of keys does not matter."""
-    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashed(json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True))
+
+
+def hashed(text: str) -> str:
+    """Return the SHA-256 of a canonical text."""
     return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def quoted(texts: Iterable[str]) -> dict[str, str]:
+    """Return by text how JSON has it."""
+    return {text: json.dumps(text) for text in set(texts)}

@@ -5,9 +5,12 @@ Source: CMP18 Definition 1, CMP18 Remark 3.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from flint import fmpq
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational
@@ -19,9 +22,10 @@ from bisimdist.models.labelled import (
     check_pairs,
     check_sources,
     check_states,
-    digest_of,
     full_row,
+    hashed,
     indexed_pairs,
+    quoted,
     row_from_names,
     row_total,
 )
@@ -206,4 +210,19 @@ class LMC(Named):
 
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form, ``"sha256:…"``; the order of states does not matter."""
-        return digest_of(self.canonical())
+        name, label = list(map(json.dumps, self.states)), quoted(self.labels)
+        known: dict[int, str] = {}  # many entries are one object, which the rows keep alive
+
+        def mass(p: fmpq) -> str:
+            if id(p) not in known:
+                known[id(p)] = format_rational(p)
+            return known[id(p)]
+
+        def row(entries: Row) -> str:
+            by_name = sorted(entries, key=lambda entry: self.states[entry[0]])
+            return ",".join([f'{name[target]}:"{mass(p)}"' for target, p in by_name])
+
+        order = sorted(range(len(self.states)), key=self.states.__getitem__)
+        states = ",".join([f"{name[state]}:{label[self.labels[state]]}" for state in order])
+        rows = ",".join([f"{name[state]}:{{{row(self.rows[state])}}}" for state in order])
+        return hashed(f'{{"kind":"lmc","states":{{{states}}},"transitions":{{{rows}}}}}')

@@ -5,7 +5,6 @@ Source: CCP18 Definition 1.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational
-from bisimdist.models.labelled import Named, check_pairs, check_states
+from bisimdist.models.labelled import Named, check_pairs, check_states, hashed, quoted
 from bisimdist.models.lmc import LMC, Row, check_names, indexed_pairs, row_from_names, row_total
 
 
@@ -166,7 +165,7 @@ class PA(Named):
         """Return the SHA-256 of the canonical form with its lists sorted: their order does not matter."""
         states = json.dumps(sorted(self.states), separators=(",", ":"))
         name = list(map(json.dumps, self.states))
-        actions = {action: json.dumps(action) for action in {step.action for step in self.transitions}}
+        actions = quoted(step.action for step in self.transitions)
 
         def row(entries: Row) -> str:
             by_name = sorted(entries, key=lambda entry: self.states[entry[0]])
@@ -176,7 +175,7 @@ class PA(Named):
             f"[{name[step.source]},{actions[step.action]},{{{row(step.row)}}}]" for step in self.transitions
         )
         text = f'{{"kind":"pa","states":{states},"transitions":[{",".join(steps)}]}}'
-        return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+        return hashed(text)
 
 
 def transition_place(number: int, source: str) -> str:

@@ -153,7 +153,7 @@ class _Looks(Deadline):
 
 def test_the_time_is_looked_at_in_every_part() -> None:
     (known,) = lockstep_bounds(_walk(3), [(2, 5)]).values()
-    found = []
+    found: list[fmpq] = []
     for looks in range(40):
         _Looks.left_over = looks
         found += lockstep_bounds(_walk(3), [(2, 5)], deadline=_Looks(1.0)).values()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 from fractions import Fraction
@@ -9,9 +10,14 @@ from typing import Any
 
 import pytest
 from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bisimdist.errors import ModelError
+from bisimdist.models.labelled import digest_of, hashed
 from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, Transition
+from tests.strategies import lmcs
 
 ONE = fmpq(1)
 HALF = fmpq(1, 2)
@@ -92,3 +98,26 @@ def test_pickling() -> None:
     again = pickle.loads(pickle.dumps(chain))
     assert again == chain
     assert again.index("s") == 0
+
+
+NAMES = st.lists(st.text(max_size=3), min_size=3, max_size=3, unique=True)
+
+
+@given(lmcs(), NAMES)
+def test_the_digest_is_that_of_the_canonical_form(chain: LMC, names: list[str]) -> None:
+    odd = LMC(tuple(names[:2]), (names[2], "\u2028"), (((0, fmpq(1, 3)), (1, fmpq(2, 3))), ((1, fmpq(1)),)))
+    for model in (chain, odd):
+        assert model.digest() == digest_of(model.canonical())
+
+
+@given(NAMES)
+def test_the_digest_of_an_automaton_is_that_of_its_sorted_canonical_form(names: list[str]) -> None:
+    half, action = fmpq(1, 2), names[2]
+    steps = (Transition(1, action, ((0, half), (2, half))), Transition(0, "a", ((1, half),)))
+    automaton = PA(tuple(names), steps)
+    plain: Any = automaton.canonical()
+    said = [[step["from"], step["action"], step["to"]] for step in plain["transitions"]]
+    texts = sorted(json.dumps(step, sort_keys=True, separators=(",", ":")) for step in said)
+    states = json.dumps(sorted(names), separators=(",", ":"))
+    text = f'{{"kind":"pa","states":{states},"transitions":[{",".join(texts)}]}}'
+    assert automaton.digest() == hashed(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ def lockstep_certificate(
     pairs: list[dict[str, Any]] = []
     for s, t in _needed(found, asked, ordered=ordered):
         lifted = lift(found, s, t)
-        entry = {"pair": [names[s], names[t]], "value": integer_text(found.value(s, t))}
+        entry: dict[str, object] = {"pair": [names[s], names[t]], "value": integer_text(found.value(s, t))}
         entry["forward"] = coupling_entry(names, lifted.forward)
         if not ordered:
             entry["backward"] = coupling_entry(names, lifted.backward)
@@ -46,7 +46,7 @@ def lockstep_certificate(
 class Lifted:
     """A coupling of the rows of two states, and what it leaves over of either."""
 
-    moves: dict[Pair, fmpq]  # by two different states how much is coupled
+    moves: Mapping[Pair, fmpq]  # by two different states how much is coupled
     left: dict[int, fmpq]
     missing: dict[int, fmpq]
 
