@@ -77,6 +77,7 @@ class Explicit:
     choices: tuple[tuple[Choice, ...], ...]
     # whether states may have several choices, and actions count; else each state has one
     nondeterministic: bool = False
+    numbered: bool = True  # whether a scheduler sees numbers where actions do not tell choices apart
     # by label the states that carry it
     propositions: Mapping[str, frozenset[int]] = field(default_factory=dict)
     own: frozenset[str] = OWN_LABELS  # the labels that the tool itself declares
@@ -286,7 +287,7 @@ def _with_choices(
         )
         for state, (label, choices) in enumerate(zip(labels, model.choices, strict=True))
         for choice, tagged in zip(
-            choices, _with_numbers(choices) if len(choices) > 1 else choices, strict=True
+            choices, _with_numbers(choices) if model.numbered and len(choices) > 1 else choices, strict=True
         )
     )
     automaton = PA(model.names, tuple(steps), pairs)

@@ -73,12 +73,12 @@ def read_transition_rewards(text: str, transitions: Transitions) -> tuple[str, l
         rewards[source][key] = numbers.from_text(fields[2 + (not deterministic)], place, number)
     _check_number(announced, sum(map(len, rewards)))
     found = []
-    for state, given in enumerate(rewards):
-        values = {given.get(key, fmpq(0)) for key in transitions.successors(state)}
+    for index, given in enumerate(rewards):
+        values = {given.get(key, fmpq(0)) for key in transitions.successors(index)}
         if len(values) > 1:
             raise ModelError(
                 "the rewards of its transitions differ; expected one reward for all of them",
-                place=f"state {state}",
+                place=f"state {index}",
             )
         found.append(format_rational(values.pop()))
     return _name(text), found

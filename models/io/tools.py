@@ -322,6 +322,7 @@ def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool, ti
     return Explicit(
         names=tuple(own["states"]) if "states" in own else _names(variables, data["states"]),
         neighbours=tuple((s, t) for s, t in own.get("pairs", ())),
+        numbered="pairs" not in own,  # what this package has written comes back as it was
         choices=tuple(groups),
         nondeterministic=data["kind"] == "mdp" or any(len(choices) > 1 for choices in groups),
         propositions={name: frozenset(states) for name, states in data["labels"].items()},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -50,7 +51,7 @@ def value(expression: Any, state: int) -> Any:
     if expression["op"] == "¬":
         return not value(expression["exp"], state)
     left, right = value(expression["left"], state), value(expression["right"], state)
-    return {
+    known: dict[str, Callable[[], Any]] = {
         "+": lambda: left + right,
         "-": lambda: left - right,
         "*": lambda: left * right,
@@ -65,7 +66,8 @@ def value(expression: Any, state: int) -> Any:
         "≤": lambda: left <= right,
         ">": lambda: left > right,
         "≥": lambda: left >= right,
-    }[expression["op"]]()
+    }
+    return known[expression["op"]]()
 
 
 @given(truths)

@@ -244,7 +244,10 @@ class TestStormvogel:
             from_stormvogel(made)
 
     def test_choices(self) -> None:
-        rows = [{"left": [(0.25, 0), (0.75, 1)], "right": [(1, 1)]}, {}]
+        rows: list[dict[str, list[tuple[Any, int]]]] = [
+            {"left": [(0.25, 0), (0.75, 1)], "right": [(1, 1)]},
+            {},
+        ]
         made = vogel("MDP", rows, labels={"init": [0], "end": [1]}, names=["s", "s"])
         with pytest.raises(ModelError, match="the probabilities are doubles"):
             from_stormvogel(made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from flint import fmpq
@@ -29,7 +30,7 @@ def scheduled(automaton: PA, choices: list[int]) -> PA:
 
 def traces(chain: LMC, start: int) -> dict[tuple[str, ...], fmpq]:
     """Return the probabilities of the traces of a length."""
-    runs = {(chain.labels[start],): {start: fmpq(1)}}
+    runs: dict[tuple[str, ...], dict[int, fmpq]] = {(chain.labels[start],): {start: fmpq(1)}}
     for _ in range(LENGTH - 1):
         longer: dict[tuple[str, ...], dict[int, fmpq]] = {}
         for word, states in runs.items():
@@ -62,7 +63,7 @@ def test_changes_have_the_same_law_under_every_scheduler(automaton: PA, choices:
 
 
 def test_choices_and_states_of_pairs_stay() -> None:
-    steps = [
+    steps: list[tuple[str, str, Mapping[str, int | str]]] = [
         ("s", "a", {"t": 1}),
         ("t", "a", {"t": "1/2", "u": "1/4"}),  # the run halts with 1/4
         ("u", "a", {"v": 1}),
