@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from bisimdist.programs.control import Outside
+from bisimdist.programs.replay.decision import known
 from bisimdist.programs.replay.draws import Uniform
-from bisimdist.programs.replay.lazy import Lazy, Numbers, drawn, known
+from bisimdist.programs.replay.lazy import Lazy, Numbers, drawn
 from bisimdist.programs.replay.numpy_sources import ASSUMED
 from bisimdist.programs.replay.sources import refuse_seed
 from bisimdist.programs.replay.tape import Changed, current
