@@ -44,7 +44,9 @@ $\\alpha$ is rounded on both sides. *From one input only* lists outputs that the
 
 The module `benchmarks.libraries` makes this page from the list `docs/libraries/mechanisms.yaml`. Each row is
 the answer to one command, to be pasted at the top of the repository; the functions are in `docs/libraries`.
-Functions of multi-freq-ldpy are those that its compiler takes, run by Python.
+Functions of multi-freq-ldpy are those that its compiler takes, run by Python. OpenDP is not in the table: its
+measurements draw in compiled code, which replay does not reach. The command refuses them, since two equal
+runs differ.
 """
 
 

@@ -8,7 +8,7 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 
 from bisimdist.programs.control import Outside
 from bisimdist.programs.replay.decision import known
+from bisimdist.programs.replay.jax_sources import jax_functions
 from bisimdist.programs.replay.lazy import Lazy, apply
 from bisimdist.programs.replay.numpy_sources import numpy_functions
 from bisimdist.programs.replay.octets import from_bytes
@@ -169,6 +170,7 @@ class Caught:
         self.wanted: dict[int, Any] = {}
         self.kept: list[tuple[Any, str, Any]] = []
         self._alive: list[Any] = []
+        self.jax = False
         self.stands = {name: _standing(getattr(builtins, name)) for name in ("float", "int")}
         _watch.allowed, _watch.modules = allowed, set()
         if not _watch.hooked:
@@ -181,6 +183,9 @@ class Caught:
         pairs.append((threading.Thread.start, _thread(threading.Thread.start)))
         real = np.random.mtrand._rand
         self.sources = real, next(other for one, other in pairs if one is real)
+        self._want(pairs)
+
+    def _want(self, pairs: Iterable[tuple[Any, Any]]) -> None:
         for one, other in pairs:
             self.wanted[id(one)] = other
             self._alive.append(one)
@@ -202,6 +207,9 @@ class Caught:
     def scan(self, new: Collection[str] = ()) -> None:
         """Replace functions in all modules; in those that are new, what makes numbers as well."""
         _watch.modules.update(new)
+        if not self.jax and "jax.random" in sys.modules:
+            self.jax = True
+            self._want((one, _in_a_run(one, other)) for one, other in jax_functions())
         for name, module in list(sys.modules.items()):
             space = getattr(module, "__dict__", None)
             top = name.split(".")[0]

@@ -134,7 +134,7 @@ def _explored(  # noqa: PLR0913, PLR0917
                 checked,
                 versions,
                 _digest(searches),
-                tuple(f"{name} of numpy has the law that it is meant to have" for name in sorted(ASSUMED)),
+                tuple(f"{name} has the law that it is meant to have" for name in sorted(ASSUMED)),
             ),
         )
         return _chain(searches, origin, pairs)

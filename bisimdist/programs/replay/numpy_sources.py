@@ -114,7 +114,7 @@ def ceil(x: Any) -> Any:
 def _cells(name: str, quantile: Callable[[arb], arb]) -> Any:
     """Draw a value with a law: in one of very many cells of the same probability, at both of its ends."""
     run = current.run
-    ASSUMED.add(name)
+    ASSUMED.add(f"{name} of numpy")
     if run.concrete:
         k = run.value(Uniform(1 << CELLS))
         return float(quantile((arb(k) + 0.5) / (1 << CELLS)).mid())
