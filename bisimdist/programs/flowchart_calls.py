@@ -73,7 +73,7 @@ def _inlined(
                 changes[prefix + name] = value
             else:
                 inside[name] = value
-        inner = Ways(lambda value, _: then(value, after), prefix, ways.depth + 1)
+        inner = Ways(lambda value, _: then(value, after), prefix, ways.depth + 1, reading=ways.reading)
         body = builder.block(tree.body, inside, lambda e: inner.returned(Known(None), e), inner)
         return builder.step(set=changes, then=body) if changes else body
 

@@ -16,10 +16,15 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A variable of the flowchart; of a loop whose places it counts, it is fixed."""
+    """A variable of the flowchart.
+
+    ``fixed``: whether a loop counts with it.
+    ``common``: whether two runs have it in common.
+    """
 
     name: str
     fixed: bool = False
+    common: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class Ways:
     depth: int = 0
     broken: Then | None = None
     continued: Then | None = None
+    reading: bool = False  # whether a loop over the input is going on
 
 
 @dataclass
@@ -222,7 +223,7 @@ class Builder:
             return self.place(node, "while", now, head)
 
         def head(now: Env) -> Step:
-            inner = Ways(ways.returned, ways.prefix, ways.depth, then, again)
+            inner = Ways(ways.returned, ways.prefix, ways.depth, then, again, ways.reading)
             return self.cond(node.test, now, lambda e: self.block(node.body, e, again, inner), then, ways)
 
         return again(env)
@@ -250,7 +251,10 @@ class Builder:
         if not isinstance(over, Ranged):
             raise self.refuse(node, "a loop goes over the input, its places, or a range")
         line = getattr(node, "lineno", 1)
-        place = Slot(f"{ways.prefix}place of line {line + self.offset}", fixed=True)
+        if over.length is None and ways.reading:
+            raise self.refuse(node, "a loop over the input inside of another one cannot be followed")
+        public = all(name in self.parameters for name in over.first if name)
+        place = Slot(f"{ways.prefix}place of line {line + self.offset}", fixed=True, common=public)
         element = Slot(f"{ways.prefix}element of line {line + self.offset}", fixed=True)
         names = list(target.elts) if isinstance(target, ast.Tuple) else [target]
         bound = {"place": place, "element": element}
@@ -298,7 +302,7 @@ class Builder:
             return left({n: v for n, v in now.items() if n != f"count {line}"})
 
         def inner(now: Env) -> Step:
-            inside = Ways(ways.returned, ways.prefix, ways.depth, broken, again)
+            inside = Ways(ways.returned, ways.prefix, ways.depth, broken, again, reads or ways.reading)
             if callable(body):
                 return body(now, again, inside)
             return self.block(body, now, again, inside)
@@ -344,8 +348,7 @@ class Builder:
         for name in (part for part in ast.walk(node) if isinstance(part, ast.Name)):
             value = env.get(name.id)
             shared = isinstance(value, dict) and all(v in self.parameters for v in value if v)
-            place = isinstance(value, Slot) and value.name.split(".")[-1].startswith("place of line ")
-            if not (shared or place):
+            if not (shared or (isinstance(value, Slot) and value.common)):
                 raise self.refuse(node, f"% of {name.id}, which neighbours need not have in common")
         text = f"line {node.lineno + self.offset}: {ast.unparse(node)}"
         return self.step(choose=text, then=yes(env), else_=no(env))

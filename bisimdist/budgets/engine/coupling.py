@@ -218,17 +218,20 @@ class Coupling:
         ways = self.ways[key[0]]
         chosen = self.choose(key, held)
         changed: list[Key] = []
+        theirs: dict[int, tuple[Shift, ...]] = {}
         for one, two, space in self.pairs(key, held, chosen):
             way, other = ways[one], ways[two]
             shifts = chosen[one]
             assert shifts is not None
-            self.agree(key, space, way, other, shifts, chosen[two])
+            self.agree(key, space, way, other, shifts, theirs.setdefault(two, shifts))
             for signs in product((1, -1), repeat=varying(shifts)):
                 paid, said = prices(way.draws, shifts, signs)
                 part = space.copy()
                 for form in said:
                     part.add(form)
                 if part.refuted is None:
+                    if not forward(way.draws, shifts, signs):
+                        raise Uncoupled(key[0], "noise that is never negative would be shifted down")
                     env = after(way, self.chart.parameters, shifted(way.draws, shifts), paid, other)
                     changed += self.arrive(part, way, env)
         return changed
@@ -280,12 +283,12 @@ class Coupling:
         way: Path,
         other: Path,
         shifts: tuple[Shift, ...],
-        theirs: tuple[Shift, ...] | None,
+        theirs: tuple[Shift, ...],
     ) -> None:
-        """See that both runs show the same and go on at the same place, and their noise has the same shifts."""
+        """See that both runs show the same and go on at the same place, and noise of a second run is one's."""
         if (way.target, len(way.told), len(way.returned)) != (other.target, len(other.told), len(other.returned)):
             raise Uncoupled(key[0], "the second run goes elsewhere than the first one")
-        if theirs is not None and theirs != shifts or [d.kind for d in way.draws] != [d.kind for d in other.draws]:
+        if theirs != shifts or [d.kind for d in way.draws] != [d.kind for d in other.draws]:
             raise Uncoupled(key[0], "how far noise is shifted would depend on the way of the first run alone")
         for form in self.shown(way, other, shifts):
             if form is None or space.proof(form) is None:
@@ -410,11 +413,12 @@ class Coupling:
     def possible(self, key: Key, held: Halfspaces, tried: Sequence[tuple[Shift, ...] | None]) -> bool:
         """Tell whether all that is shown agrees with these shifts."""
         ways = self.ways[key[0]]
+        theirs: dict[int, tuple[Shift, ...]] = {}
         try:
             for one, two, space in self.pairs(key, held, tried):
                 shifts = tried[one]
                 assert shifts is not None
-                self.agree(key, space, ways[one], ways[two], shifts, tried[two])
+                self.agree(key, space, ways[one], ways[two], shifts, theirs.setdefault(two, shifts))
         except Uncoupled:
             return False
         return True
@@ -485,6 +489,25 @@ def both_ways(form: Form) -> tuple[Form, Form]:
 
 
 def agreeable(way: Path, other: Path) -> bool:
-    """Tell whether what runs have in common is the same on two paths."""
-    chosen = dict(way.chosen)
-    return all(chosen.get(key, taken) == taken for key, taken in other.chosen)
+    """Tell whether what runs have in common is the same on two paths, each time it is asked."""
+    asked = {key for key, _ in way.chosen}
+    return all(
+        one == two
+        for name in asked
+        for one, two in zip(
+            [taken for key, taken in way.chosen if key == name],
+            [taken for key, taken in other.chosen if key == name],
+            strict=False,
+        )
+    )
+
+
+def forward(draws: Sequence[Draw], shifts: Sequence[Shift], signs: Sequence[int]) -> bool:
+    """Tell whether noise that is never negative is only shifted up."""
+    left = iter(signs)
+    for draw, shift in zip(draws, shifts, strict=True):
+        if not isinstance(shift, str):
+            sign = next(left) if any(shift) else shift.get("", 0)
+            if draw.law == "one-sided" and sign < 0:
+                return False
+    return True
