@@ -145,7 +145,9 @@ def _abs(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways
         number: Any = builder.number(values[0])
         if number is None:
             raise builder.refuse(node, "abs of a number is followed")
-        return builder.at_least(number, lambda: then(number, after), lambda: then(added({}, number, -1), after))
+        return builder.at_least(
+            number, lambda: then(number, after), lambda: then(added({}, number, -1), after)
+        )
 
     return builder.several(node.args, env, made, ways)
 

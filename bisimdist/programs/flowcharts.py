@@ -330,9 +330,7 @@ class Builder:
         if isinstance(node, ast.Compare):
             if any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) for part in ast.walk(node)):
                 return self.common(node, env, yes, no)
-            return self.value(
-                node.left, env, lambda v, e: self.compared(node, 0, v, e, yes, no, ways), ways
-            )
+            return self.value(node.left, env, lambda v, e: self.compared(node, 0, v, e, yes, no, ways), ways)
 
         def tested(value: Value, after: Env) -> Step:
             if isinstance(value, Known):
@@ -375,7 +373,11 @@ class Builder:
     ) -> Step:
         if isinstance(op, ast.IsNot | ast.NotEq):
             yes, no = no, yes
-        if isinstance(left, Known) and isinstance(right, Known) and not isinstance(op, ast.Lt | ast.Gt | ast.LtE | ast.GtE):
+        if (
+            isinstance(left, Known)
+            and isinstance(right, Known)
+            and not isinstance(op, ast.Lt | ast.Gt | ast.LtE | ast.GtE)
+        ):
             return yes() if left.value == right.value else no()
         left, right = self.number(left), self.number(right)
         if isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) and None in (left, right):
@@ -568,7 +570,13 @@ class Builder:
             if isinstance(value, dict) and not any(value):
                 return value.get("", 0)
             found = None if value is not None else self.function.__globals__.get(node.id)
-            return Fraction(found) if isinstance(found, str | Fraction) else found if isinstance(found, int) else None
+            return (
+                Fraction(found)
+                if isinstance(found, str | Fraction)
+                else found
+                if isinstance(found, int)
+                else None
+            )
         if isinstance(node, ast.BinOp):
             one, two = self.constant(node.left, env, ways), self.constant(node.right, env, ways)
             if one is None or two is None:
@@ -669,7 +677,7 @@ def flowchart(
     builder.variables["start"] = ()
     builder.lines["start"] = tree.lineno + offset
     numbers = sorted(domain or ())
-    origin = {"program": {"function": found.__qualname__, "observe": "output", "sources": digests(found, program)}}
+    origin = {"function": found.__qualname__, "observe": "output", "sources": digests(found, program)}
     return Flowchart(
         parameters=tuple(builder.parameters),
         neighbours=neighbours,
@@ -690,18 +698,23 @@ def _is_listed(tree: ast.FunctionDef, name: str) -> bool:
             parts = [node.iter]
         elif isinstance(node, ast.Subscript):
             parts = [node.value]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("len", "sum", "enumerate", "tuple", "list"):
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("len", "sum", "enumerate", "tuple", "list")
+        ):
             parts = list(node.args)
         if any(isinstance(part, ast.Name) and part.id == name for part in parts):
             return True
-        if any(isinstance(p, ast.Call) and any(isinstance(a, ast.Name) and a.id == name for a in p.args) for p in parts):
+        if any(
+            isinstance(p, ast.Call) and any(isinstance(a, ast.Name) and a.id == name for a in p.args)
+            for p in parts
+        ):
             return True
     return False
 
 
-def live(
-    places: Mapping[str, Step], variables: Mapping[str, tuple[str, ...]]
-) -> dict[str, tuple[str, ...]]:
+def live(places: Mapping[str, Step], variables: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Return the variables of places that are read later on."""
     needed: dict[str, frozenset[str]] = dict.fromkeys(places, frozenset())
 

@@ -286,7 +286,11 @@ class Coupling:
         theirs: tuple[Shift, ...],
     ) -> None:
         """See that both runs show the same and go on at the same place, and noise of a second run is one's."""
-        if (way.target, len(way.told), len(way.returned)) != (other.target, len(other.told), len(other.returned)):
+        if (way.target, len(way.told), len(way.returned)) != (
+            other.target,
+            len(other.told),
+            len(other.returned),
+        ):
             raise Uncoupled(key[0], "the second run goes elsewhere than the first one")
         if theirs != shifts or [d.kind for d in way.draws] != [d.kind for d in other.draws]:
             raise Uncoupled(key[0], "how far noise is shifted would depend on the way of the first run alone")
@@ -325,7 +329,9 @@ class Coupling:
     def arrive(self, space: Halfspaces, way: Path, env: Mapping[str, Form]) -> list[Key]:
         """Let the bounds grow where a pair of paths ends."""
         if way.target is None:
-            free = {base for base in self.bases if self.costs_nothing(space, env.get(cost(base), {cost(base): 1}))}
+            free = {
+                base for base in self.bases if self.costs_nothing(space, env.get(cost(base), {cost(base): 1}))
+            }
             for row in self.end_rows():
                 if self.ends.get(row, 0) is not None and not any((cost(base), 1) in row for base in free):
                     found = space.most(at(dict(row), env))

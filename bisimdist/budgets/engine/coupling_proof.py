@@ -86,7 +86,9 @@ class Prover:
         space = self.coupling.first(self.spaces[key], way)
         if space.refuted is not None:
             return _impossible(space)
-        return {"cells": self._arrival(space, way, after(way, self.coupling.chart.parameters, {}, {}, Path()))}
+        return {
+            "cells": self._arrival(space, way, after(way, self.coupling.chart.parameters, {}, {}, Path()))
+        }
 
     def _first(self, key: Key, one: int, shifts: Sequence[Shift] | None) -> Any:
         coupling = self.coupling

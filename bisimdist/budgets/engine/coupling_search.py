@@ -143,13 +143,13 @@ def _wanting(chart: Flowchart) -> Iterator[Plan]:
                 above, below = plus({winner: 1}, target, -1), plus(target, {winner: 1}, -1)
                 less, more = plus({"": -1}, above, -1), plus({"": -1}, below, -1)
                 made += [
-                    Cell((past, above, below)),
-                    Cell((past, above, more), live=False),
-                    Cell((past, less), live=False),
+                    Cell((not_before, past, above, below)),
+                    Cell((not_before, past, above, more), live=False),
+                    Cell((not_before, past, less), live=False),
                 ]
                 rest: Split | int = Split(above, Split(below, 2, 3), 4)
             else:
-                made.append(Cell((past,), live=False))
+                made.append(Cell((not_before, past), live=False))
                 rest = 2
             cells[place] = made
             splits[place] = Split(before, 0, Split(here, 1, rest))

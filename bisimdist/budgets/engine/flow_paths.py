@@ -9,7 +9,11 @@ from typing import Any
 from bisimdist.budgets.engine.halfspaces import Form, plus
 from bisimdist.models.flowchart import Step
 
-USED, NOW, NEXT = "@used", "@now", "@next"  # how much the elements differed before, and this one, and the next
+USED, NOW, NEXT = (
+    "@used",
+    "@now",
+    "@next",
+)  # how much the elements differed before, and this one, and the next
 ELEMENT = "@element"
 
 Env = Mapping[str, Form]
@@ -180,7 +184,9 @@ def varying(shifts: Sequence[Shift]) -> int:
     return sum(1 for shift in shifts if not isinstance(shift, str) and any(shift))
 
 
-def after(path: Path, shared: Collection[str], noise: Env, paid: Mapping[str, Form], second: Path) -> dict[str, Form]:
+def after(
+    path: Path, shared: Collection[str], noise: Env, paid: Mapping[str, Form], second: Path
+) -> dict[str, Form]:
     """Return what the variables of both runs are at the end of a pair of paths."""
     made: dict[str, Form] = {name: form for name, form in path.env.items()}
     for name, form in second.env.items():
