@@ -302,9 +302,7 @@ def all_inputs_budget(  # noqa: PLR0913
         line = chart.lines.get(error.place)
         why = f"{'' if line is None else f'line {line}: '}{error.why}"
     attained = _largest(function, chart, length, domain, wanted, deadline) if examples else None
-    return AllInputsBudget(
-        model=chart, length=length, found=found, why=why, attained=attained, wanted=wanted
-    )
+    return AllInputsBudget(model=chart, length=length, found=found, why=why, attained=attained, wanted=wanted)
 
 
 def _largest(  # noqa: PLR0913, PLR0917

@@ -1,6 +1,6 @@
 """Couplings of two runs of a flowchart: shifts of noise and an inductive invariant, found place by place.
 
-Bounds on a few dozen forms grow from where runs begin until nothing grows any more; shifts are chosen such that
+Bounds on some dozen forms grow from where runs begin until nothing grows any more; shifts are chosen such that
 the second run takes the ways of the first one, as far as the bounds say by then. Nothing here is believed:
 `bisimdist.budgets.engine.coupling_proof` proves what is left in the end.
 """
@@ -285,12 +285,8 @@ class Coupling:
         shifts: tuple[Shift, ...],
         theirs: tuple[Shift, ...],
     ) -> None:
-        """See that both runs show the same and go on at the same place, and noise of a second run is one's."""
-        if (way.target, len(way.told), len(way.returned)) != (
-            other.target,
-            len(other.told),
-            len(other.returned),
-        ):
+        """See that both runs show the same and go on alike, and that the second noise tells the first."""
+        if _ending(way) != _ending(other):
             raise Uncoupled(key[0], "the second run goes elsewhere than the first one")
         if theirs != shifts or [d.kind for d in way.draws] != [d.kind for d in other.draws]:
             raise Uncoupled(key[0], "how far noise is shifted would depend on the way of the first run alone")
@@ -483,6 +479,10 @@ class Coupling:
                 return plus({}, {"": min(max(low, 0), high)})
         rest, factor = guards[0]
         return plus({}, rest, -1 if factor > 0 else 1)
+
+
+def _ending(way: Path) -> tuple[object, ...]:
+    return way.target, way.read, len(way.told), len(way.returned)
 
 
 def _floor(number: fmpq) -> int:

@@ -1,7 +1,7 @@
 """Certificates of kind ``coupling``: the budget of a program over integers, for all inputs.
 
-The program is a flowchart. From each place its paths to the next places are gone in pairs, one for each run of
-two neighbouring inputs; what is claimed of a pair is a combination of inequalities. The rules are named K as in
+The program is a flowchart. Two runs on neighbouring inputs take a pair of paths from each place to the next; what
+is claimed of a pair is a combination of inequalities. The rules are named K as in
 ``docs/certificates/coupling.md``; why they prove the claim is in ``docs/theory/coupling.md``.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -33,20 +33,16 @@ from bisimdist.checker.core.flowchart import (
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
-    hold,
-    integer,
     item,
     items,
     mapping,
     rational,
     record,
     shown,
-    spend,
 )
 from bisimdist.checker.core.shape import (
     CheckReport,
     Shape,
-    flag,
     judged,
     key,
     listed,
@@ -99,7 +95,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
 
 @dataclass(frozen=True)
 class _Cell:
-    """A part of the states at a place: what its splits say, what is claimed of it, and the rest as written."""
+    """A part of the states at a place: what its splits say, what is claimed, and the rest as written."""
 
     splits: tuple[Form, ...]
     bounds: tuple[Form, ...]
@@ -133,33 +129,34 @@ class _Checked:
     ) -> None:
         self.model, self.places, self.budget = model, places, budget
         self.shared = set(all_of(model.parameters))
-        self.bases: dict[str, None] = {}
         if "start" not in places:
             raise RuleViolation("K1: no place is called start")
-        for path in (path for ways in counted(places.values()) for path in counted(ways)):
-            if path.target is not None and path.target not in places:
-                raise RuleViolation("K1: a path goes to a place that there is not")
-            for draw in counted(path.draws):
-                self._check_law(draw)
-        for name in (n for form in counted(budget.values()) for n in counted(form)):
-            if name and name not in self.shared:
-                raise RuleViolation("K1: the budget names what is no parameter")
-        if any(name.startswith(("@", "#")) or name.endswith("'") for name in counted(self.shared)):
-            raise RuleViolation("K1: a parameter has a name that the rules use")
-        for ways in counted(places.values()):
-            for name in (name for path in counted(ways) for name in counted(path.env)):
-                if name in self.shared or name.startswith(("@", "#")) or name.endswith("'"):
-                    raise RuleViolation("K1: a variable has a name that the rules use")
+        ways = [path for paths in counted(places.values()) for path in counted(paths)]
+        if any(p.target is not None and p.target not in places for p in counted(ways)):
+            raise RuleViolation("K1: a path goes to a place that there is not")
+        draws = [draw for path in counted(ways) for draw in counted(path.draws)]
+        for draw in counted(draws):
+            self._check_law(draw)
+        self.bases = sorted(all_of({draw.base for draw in counted(draws)}))
+        if {n for f in counted(budget.values()) for n in counted(f) if n} - self.shared:
+            raise RuleViolation("K1: the budget names what is no parameter")
+        for name in (*model.parameters, *(n for path in counted(ways) for n in counted(path.env))):
+            if name.startswith(("@", "#")) or name.endswith("'") or not name:
+                raise RuleViolation("K1: a variable has a name that the rules use")
+        if any(not self.shared.isdisjoint(path.env) for path in counted(ways)):
+            raise RuleViolation("K1: a parameter changes")
         self.cells: dict[str, list[_Cell]] = {}
 
     def _check_law(self, draw: Draw) -> None:
-        self.bases[draw.base] = None
-        if draw.base[:1].isdigit() and not 0 < rational(draw.base, "a base") < 1:
+        if not draw.base.isidentifier() and not 0 < rational(draw.base, "a base") < 1:
             raise RuleViolation("K1: a base is not between 0 and 1")
         if draw.base not in self.budget:
             raise RuleViolation("K1: the budget has no exponent for a base")
-        if any(name and name not in self.shared for name in counted(draw.weight)):
+        if draw.weight.keys() - self.shared - {""}:
             raise RuleViolation("K1: the ratio of noise is not the same in both runs")
+        least = 0 if draw.law == "coin" else 1
+        if not draw.weight.keys() - {""} and draw.weight.get("", 0) < least:
+            raise RuleViolation("K1: the ratio of noise is not below 1")
 
     def check(self, trees: Mapping[str, Any]) -> None:
         if trees.keys() != self.places.keys():
@@ -169,14 +166,9 @@ class _Checked:
         start = self.cells["start"]
         if len(start) != 1 or start[0].shifts is None:
             raise RuleViolation("K2: the start is divided, or both runs are not followed from it")
-        for bound in counted(start[0].bounds):
-            if (
-                any(
-                    n and (n[6:] not in self.bases or not n.startswith("@cost ") or f > 0)
-                    for n, f in counted(bound.items())
-                )
-                or bound.get("", 0) < 0
-            ):
+        allowed = {f"@cost {base}" for base in counted(self.bases)}
+        for bound in counted(start[0].bounds):  # prices begin at 0, and nothing else is known
+            if bound.keys() - allowed - {""} or bound.get("", 0) < 0:
                 raise RuleViolation("K2: what is claimed of the start need not hold there")
         for place, cells in counted(self.cells.items()):
             for cell in counted(cells):
@@ -209,12 +201,12 @@ class _Checked:
                     continue
                 if taken.setdefault(number, shifts) != shifts or path.draws != other.draws:
                     raise RuleViolation("K4: the noise of the second run does not tell that of the first")
-                if path.target != other.target:
+                if (path.target, path.read) != (other.target, other.read):
                     raise RuleViolation("K4: the runs go to different places")
                 self._check_pair(space, path, other, read, part)
 
     def _first(self, path: Path) -> list[Form]:
-        """Return what holds if the first run takes a path: its guards, noise, the next element, what is shown."""
+        """Return what holds if the first run takes a path."""
         made: list[Form] = list(all_of(path.guards))
         for number, draw in counted(enumerate(path.draws)):
             made += [{f"#{number}": 1}] if draw.law != "two-sided" else []
@@ -284,7 +276,7 @@ class _Checked:
                 raise RuleViolation("K5: noise that is never negative is shifted down")
             self._check_end(known, path, other, _noise(shifts), price, part)
 
-    def _check_end(
+    def _check_end(  # noqa: PLR0913, PLR0917
         self, known: list[Form], path: Path, other: Path, noise: Env, price: Mapping[str, Form], proof: Any
     ) -> None:
         said = record(proof, "a proof", ("shown", "end" if path.target is None else "cells"))

@@ -28,14 +28,17 @@ Env = Mapping[str, Form]
 
 
 def form_of(value: object, where: str) -> dict[str, int]:
+    """Read a form."""
     return {name: n for name, n in counted(named(integer)(value, where).items()) if n}
 
 
 def shown_part(value: object, where: str) -> Form | str:
+    """Read what an observer sees: a form, or a text."""
     return value if isinstance(value, str) else form_of(value, where)
 
 
 def plus(one: Form, other: Form, factor: int = 1) -> dict[str, int]:
+    """Return a form plus another one times a factor."""
     made = dict(all_of(one))
     for name, value in counted(other.items()):
         made[name] = made.get(name, 0) + factor * value
@@ -47,6 +50,7 @@ def plus(one: Form, other: Form, factor: int = 1) -> dict[str, int]:
 
 
 def at(form: Form, env: Env) -> dict[str, int]:
+    """Return a form with variables replaced by forms."""
     made: dict[str, int] = {}
     for name, factor in counted(form.items()):
         made = plus(made, env.get(name, {name: 1}), factor)
@@ -71,6 +75,8 @@ class Flowchart(Shape):
 
 @dataclass(frozen=True)
 class Draw:
+    """Noise with the ratio ``base**weight``; of a coin the odds."""
+
     law: str
     base: str
     weight: Form
