@@ -9,10 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from bisimdist.models.flowchart import Step
 from bisimdist.programs import source
-from bisimdist.programs.flowchart_values import Known, Listed, Ranged, Slot, Told, Value, added
+from bisimdist.programs.flowchart_loops import loop
+from bisimdist.programs.flowchart_noise import draw
+from bisimdist.programs.flowchart_sources import tree_of
+from bisimdist.programs.flowchart_values import (
+    Env,
+    Known,
+    Listed,
+    Ranged,
+    Slot,
+    ThenValue,
+    Told,
+    Value,
+    Ways,
+    added,
+)
 
 if TYPE_CHECKING:
-    from bisimdist.programs.flowcharts import Builder, Env, ThenValue, Ways
+    from bisimdist.programs.flowcharts import Builder
 
 
 def called(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
@@ -23,15 +37,15 @@ def called(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Wa
     if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
         owner = env.get(func.value.id)
         if owner == Known(source) and func.attr in LAWS:
-            return builder.draw(node, LAWS[func.attr], env, then, ways)
-        if isinstance(owner, Told) and func.attr == "count" and len(node.args) == 1:
-            if isinstance(node.args[0], ast.Constant) and node.args[0].value is True:
-                return then({owner.trues: 1}, env)
+            return draw(builder, node, LAWS[func.attr], env, then, ways)
+        counted = [a.value for a in node.args if isinstance(a, ast.Constant)]
+        if isinstance(owner, Told) and func.attr == "count" and counted == [True]:
+            return then({owner.trues: 1}, env)
     if isinstance(func, ast.Name) and func.id not in env:
         space = builder.spaces.get(ways.prefix, builder.function.__globals__)
         found = space.get(func.id)
         if func.id in LAWS and found is getattr(source, func.id, None):
-            return builder.draw(node, LAWS[func.id], env, then, ways)
+            return draw(builder, node, LAWS[func.id], env, then, ways)
         if func.id in _OWN and func.id not in space and not node.keywords:
             return _OWN[func.id](builder, node, env, then, ways)
         if isinstance(found, FunctionType):
@@ -42,12 +56,12 @@ def called(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Wa
 def _inlined(
     builder: Builder, node: ast.Call, function: FunctionType, env: Env, then: ThenValue, ways: Ways
 ) -> Step:
-    from bisimdist.programs.flowcharts import MOST_CALLS, Ways, _tree
+    from bisimdist.programs.flowcharts import MOST_CALLS
 
     if ways.depth >= MOST_CALLS:
         raise builder.refuse(node, "functions call each other too deeply to be followed")
     try:
-        tree, _ = _tree(function)
+        tree, _ = tree_of(function)
     except (OSError, TypeError):
         raise builder.refuse(node, f"the source of {function.__name__} is not known") from None
     names = [argument.arg for argument in tree.args.args]
@@ -118,7 +132,7 @@ def _len(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways
 
 def _same(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
     def made(values: list[Value], after: Env) -> Step:
-        if isinstance(values[0], Told | tuple) or isinstance(values[0], dict):
+        if isinstance(values[0], Told | tuple | dict):
             return then(values[0], after)
         raise builder.refuse(node, f"{ast.unparse(node)[:60]!r} cannot be followed for all inputs")
 
@@ -165,7 +179,7 @@ def _sum(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways
         over = Ranged({}, None, ("element",))
         target = ast.copy_location(ast.Name("the element", ast.Store()), node)
         inside = {**now, name: Slot(name)}
-        return builder.loop(node, target, over, body, inside, lambda e: then({name: 1}, e), ways)
+        return loop(builder, node, target, over, body, inside, lambda e: then({name: 1}, e), ways)
 
     return builder.step(set={name: {}}, then=builder.several(node.args, env, looped, ways))
 

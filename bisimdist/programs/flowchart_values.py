@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from bisimdist.models.flowchart import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +68,20 @@ def added(one: Mapping[str, int], other: Mapping[str, int], factor: int = 1) -> 
 def signature(env: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
     """Return what is known where a loop is entered."""
     return tuple(sorted((name, repr(value)) for name, value in env.items()))
+
+
+Env = Mapping[str, Value]
+Then = Callable[[Env], Step]
+ThenValue = Callable[[Value, Env], Step]
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Where control goes on from inside a function or a loop."""
+
+    returned: ThenValue
+    prefix: str = ""
+    depth: int = 0
+    broken: Then | None = None
+    continued: Then | None = None
+    reading: bool = False  # whether a loop over the input is going on

@@ -8,48 +8,35 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import FunctionType
 from typing import Any
 
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import LimitError
 from bisimdist.models.flowchart import Flowchart, Step
 from bisimdist.programs import source
+from bisimdist.programs.flowchart_loops import comprehension, loop
+from bisimdist.programs.flowchart_sources import digests, is_listed, live, trees
 from bisimdist.programs.flowchart_values import (
+    Env,
     Known,
     Listed,
-    Ranged,
     Slot,
+    Then,
+    ThenValue,
     Told,
     Value,
+    Ways,
     added,
     signature,
 )
 from bisimdist.programs.loading import loaded
-from bisimdist.programs.noise_ratio import Ratios, power_of
 
 MOST_STEPS = 20_000
 MOST_CALLS = 8
 LAWS = {"two_sided_geometric": "two-sided", "geometric": "one-sided", "flip": "coin"}
-
-Env = Mapping[str, Value]
-Then = Callable[[Env], Step]
-ThenValue = Callable[[Value, Env], Step]
-
-
-@dataclass(frozen=True)
-class Ways:
-    """Where control goes on from inside a function or a loop."""
-
-    returned: ThenValue
-    prefix: str = ""
-    depth: int = 0
-    broken: Then | None = None
-    continued: Then | None = None
-    reading: bool = False  # whether a loop over the input is going on
 
 
 @dataclass
@@ -223,7 +210,7 @@ class Builder:
             return self.place(node, "while", now, head)
 
         def head(now: Env) -> Step:
-            inner = Ways(ways.returned, ways.prefix, ways.depth, then, again, ways.reading)
+            inner = replace(ways, broken=then, continued=again)
             return self.cond(node.test, now, lambda e: self.block(node.body, e, again, inner), then, ways)
 
         return again(env)
@@ -232,87 +219,8 @@ class Builder:
         if node.orelse:
             raise self.refuse(node, "leave the else of the loop out")
         return self.value(
-            node.iter, env, lambda v, e: self.loop(node, node.target, v, node.body, e, then, ways), ways
+            node.iter, env, lambda v, e: loop(self, node, node.target, v, node.body, e, then, ways), ways
         )
-
-    def loop(  # noqa: PLR0913
-        self,
-        node: ast.AST,
-        target: ast.expr,
-        over: Value,
-        body: Sequence[ast.stmt] | Callable[[Env, Then, Ways], Step],
-        env: Env,
-        then: Then,
-        ways: Ways,
-    ) -> Step:
-        """Go through the input or through a range of integers."""
-        if isinstance(over, Listed):
-            over = Ranged({}, None, ("element",))
-        if not isinstance(over, Ranged):
-            raise self.refuse(node, "a loop goes over the input, its places, or a range")
-        line = getattr(node, "lineno", 1)
-        if over.length is None and ways.reading:
-            raise self.refuse(node, "a loop over the input inside of another one cannot be followed")
-        public = all(name in self.parameters for name in over.first if name)
-        place = Slot(f"{ways.prefix}place of line {line + self.offset}", fixed=True, common=public)
-        element = Slot(f"{ways.prefix}element of line {line + self.offset}", fixed=True)
-        names = list(target.elts) if isinstance(target, ast.Tuple) else [target]
-        bound = {"place": place, "element": element}
-        if len(names) != len(over.gives) or not all(isinstance(name, ast.Name) for name in names):
-            raise self.refuse(node, "the loop takes one name for each part of what it goes over")
-        given: dict[str, Value] = {
-            name.id: bound[part]  # type: ignore[attr-defined]
-            for name, part in zip(names, over.gives, strict=True)
-        }
-        reads = over.length is None
-        hidden = {f"place {line}": place, **({f"element {line}": element} if reads else {})}
-
-        def left(now: Env) -> Step:
-            kept = {n: v for n, v in now.items() if n not in hidden}
-            for name, slot in given.items():
-                if kept.get(name) == slot:
-                    del kept[name]
-            return then(kept)
-
-        def again(now: Env) -> Step:
-            return following(now, first=False)
-
-        def following(now: Env, *, first: bool, count: int = 0) -> Step:
-            if first and not reads:
-                start = {place.name: over.first}
-                made = self.place(node, "range", {**now, **hidden, **given}, ranged)
-                return self.step(set=start, then=made)
-            if not reads:
-                made = self.place(node, "range", {**now, **hidden, **given}, ranged)
-                return self.step(set={place.name: added({place.name: 1}, {"": 1})}, then=made)
-            if self.length is not None:
-                count = 0 if first else now[f"count {line}"].value + 1  # type: ignore[union-attr]
-                if count == self.length:
-                    return left({n: v for n, v in now.items() if n != f"count {line}"})
-                now = {**now, f"count {line}": Known(count)}
-            inside = self.place(node, "for", {**now, **hidden, **given}, inner)
-            step = self.step(read=element.name, first=first, then=inside)
-            index = over.first if first else added({place.name: 1}, {"": 1})
-            step = self.step(set={place.name: index}, then=step)
-            if self.length is not None:
-                return step
-            return self.step(choose=f"more elements in line {line + self.offset}", then=step, else_=left(now))
-
-        def broken(now: Env) -> Step:
-            return left({n: v for n, v in now.items() if n != f"count {line}"})
-
-        def inner(now: Env) -> Step:
-            inside = Ways(ways.returned, ways.prefix, ways.depth, broken, again, reads or ways.reading)
-            if callable(body):
-                return body(now, again, inside)
-            return self.block(body, now, again, inside)
-
-        def ranged(now: Env) -> Step:
-            assert over.length is not None
-            still = added(added(over.length, {place.name: 1}, -1), {"": 1}, -1)
-            return self.step(if_=still, then=inner(now), else_=left(now))
-
-        return following(env, first=True)
 
     # conditions
 
@@ -351,7 +259,7 @@ class Builder:
         text = f"line {node.lineno + self.offset}: {ast.unparse(node)}"
         return self.step(choose=text, then=yes(env), else_=no(env))
 
-    def compared(  # noqa: PLR0913
+    def compared(
         self, node: ast.Compare, at: int, left: Value, env: Env, yes: Then, no: Then, ways: Ways
     ) -> Step:
         last = at == len(node.ops) - 1
@@ -362,7 +270,7 @@ class Builder:
 
         return self.value(node.comparators[at], env, both, ways)
 
-    def branch(  # noqa: PLR0913
+    def branch(
         self,
         node: ast.AST,
         op: ast.cmpop,
@@ -511,121 +419,16 @@ class Builder:
                     return then({element: 1}, env)
         raise self.refuse(node, "an element of the input is known at the place of the loop only")
 
-    def comprehension(self, node: Any, env: Env, then: ThenValue, ways: Ways) -> Step:
-        made = node.generators[0]
-        if len(node.generators) != 1 or made.ifs:
-            raise self.refuse(node, "a comprehension of one loop without conditions is followed")
-        told = Told(f"len(line {node.lineno})", f"trues(line {node.lineno})")
-        inside = {**env, told.length: Slot(told.length), told.trues: Slot(told.trues)}
+    def of_ListComp(self, node: ast.ListComp, env: Env, then: ThenValue, ways: Ways) -> Step:
+        return comprehension(self, node, env, then, ways)
 
-        def body(now: Env, again: Then, inner: Ways) -> Step:
-            return self.value(node.elt, now, lambda v, e: self.tell(node, told, v, e, again), inner)
+    def of_GeneratorExp(self, node: ast.GeneratorExp, env: Env, then: ThenValue, ways: Ways) -> Step:
+        return comprehension(self, node, env, then, ways)
 
-        def looped(over: Value, now: Env) -> Step:
-            return self.loop(node, made.target, over, body, now, lambda e: then(told, e), ways)
-
-        start = self.value(made.iter, inside, looped, ways)
-        return self.step(set={told.length: {}, told.trues: {}}, then=start)
-
-    of_ListComp = of_GeneratorExp = comprehension
-
-    # calls: see below
     def of_Call(self, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
         from bisimdist.programs.flowchart_calls import called
 
         return called(self, node, env, then, ways)
-
-    def draw(self, node: ast.Call, law: str, env: Env, then: ThenValue, ways: Ways) -> Step:
-        """Draw noise, or toss a coin."""
-        arguments = [*node.args, *(word.value for word in node.keywords)]
-        if len(arguments) != 1:
-            raise self.refuse(node, "noise with one argument, its ratio, is followed: clipped noise is not")
-        try:
-            if law == "coin":
-                chance = self.constant(arguments[0], env, ways)
-                if chance is None or not 0 < Fraction(chance) < 1:
-                    raise ValueError("the probability of the coin is no number strictly between 0 and 1")
-                odds = Fraction(chance) / (1 - Fraction(chance))
-                base, weight = power_of(min(odds, 1 / odds)) if odds != 1 else ("1/2", {})
-            else:
-                base, weight = Ratios(
-                    lambda part: self.constant(part, env, ways),
-                    lambda part: self.known_form(part, env),
-                    lambda part: self.symbol(part, env),
-                ).read(arguments[0])
-        except ValueError as error:
-            raise self.refuse(node, str(error)) from None
-        name = f"{ways.prefix}noise of line {node.lineno + self.offset}, {node.col_offset}"
-        after = then({name: 1}, env)
-        return self.step(draw=name, law=law, base=base, weight=weight, then=after)
-
-    def constant(self, node: ast.expr, env: Env, ways: Ways) -> Any:
-        """Return what an expression is at compile time: a number, or None."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, int | str):
-            return Fraction(node.value) if isinstance(node.value, str) else node.value
-        if isinstance(node, ast.Name):
-            value = env.get(node.id)
-            if isinstance(value, Known) and isinstance(value.value, str | Fraction):
-                return Fraction(value.value)
-            if isinstance(value, dict) and not any(value):
-                return value.get("", 0)
-            found = None if value is not None else self.function.__globals__.get(node.id)
-            return (
-                Fraction(found)
-                if isinstance(found, str | Fraction)
-                else found
-                if isinstance(found, int)
-                else None
-            )
-        if isinstance(node, ast.BinOp):
-            one, two = self.constant(node.left, env, ways), self.constant(node.right, env, ways)
-            if one is None or two is None:
-                return None
-            works: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-                ast.Mult: lambda a, b: a * b,
-                ast.Add: lambda a, b: a + b,
-                ast.Sub: lambda a, b: a - b,
-                ast.Div: lambda a, b: Fraction(a) / b,
-                ast.Pow: lambda a, b: a ** int(b) if abs(b) < 1000 else None,
-            }
-            return works[type(node.op)](one, two) if type(node.op) in works else None
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Fraction":
-            parts = [self.constant(part, env, ways) for part in node.args]
-            return None if None in parts or not parts else Fraction(parts[0]) / (parts[1] if parts[1:] else 1)
-        return None
-
-    def known_form(self, node: ast.expr, env: Env) -> dict[str, int] | None:
-        """Return an expression of parameters and numbers as a form."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, int):
-            return added({}, {"": node.value})
-        if isinstance(node, ast.Name):
-            value = env.get(node.id)
-            shared = isinstance(value, dict) and all(name in self.parameters for name in value if name)
-            return value if shared else None  # type: ignore[return-value]
-        if isinstance(node, ast.BinOp):
-            one, two = self.known_form(node.left, env), self.known_form(node.right, env)
-            if one is None or two is None:
-                return None
-            if isinstance(node.op, ast.Add | ast.Sub):
-                return added(one, two, 1 if isinstance(node.op, ast.Add) else -1)
-            if isinstance(node.op, ast.Mult) and not (any(one) and any(two)):
-                factor, form = (two, one) if any(one) else (one, two)
-                return added({}, form, factor.get("", 0))
-        return None
-
-    def symbol(self, node: ast.expr, env: Env) -> str | None:
-        if isinstance(node, ast.Name) and node.id in self.parameters:
-            value = env.get(node.id)
-            return node.id if value == {node.id: 1} else None
-        return None
-
-
-def _tree(function: FunctionType) -> tuple[ast.FunctionDef, int]:
-    lines, first = inspect.getsourcelines(function)
-    found = ast.parse(textwrap.dedent("".join(lines))).body[0]
-    if not isinstance(found, ast.FunctionDef):
-        raise UsageError(f"{function.__qualname__} is no plain function")
-    return found, first - 1
 
 
 def flowchart(
@@ -668,7 +471,7 @@ def flowchart(
 
     ways = Ways(returned)
     whole = lambda now: builder.block(tree.body, now, lambda e: returned(Known(None), e), ways)  # noqa: E731
-    if _is_listed(tree, subject):
+    if is_listed(tree, subject):
         builder.places["start"] = whole(env)
     else:
         slot = Slot(subject)
@@ -688,78 +491,3 @@ def flowchart(
         origin=origin,
         lines=builder.lines,
     )
-
-
-def _is_listed(tree: ast.FunctionDef, name: str) -> bool:
-    """Tell whether the input is gone through, or looked into."""
-    for node in ast.walk(tree):
-        parts: list[ast.AST] = []
-        if isinstance(node, ast.For | ast.comprehension):
-            parts = [node.iter]
-        elif isinstance(node, ast.Subscript):
-            parts = [node.value]
-        elif (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in ("len", "sum", "enumerate", "tuple", "list")
-        ):
-            parts = list(node.args)
-        if any(isinstance(part, ast.Name) and part.id == name for part in parts):
-            return True
-        if any(
-            isinstance(p, ast.Call) and any(isinstance(a, ast.Name) and a.id == name for a in p.args)
-            for p in parts
-        ):
-            return True
-    return False
-
-
-def live(places: Mapping[str, Step], variables: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Return the variables of places that are read later on."""
-    needed: dict[str, frozenset[str]] = dict.fromkeys(places, frozenset())
-
-    def reads(step: Step) -> frozenset[str]:
-        after: frozenset[str] = frozenset()
-        for branch in ("then", "else"):
-            if branch in step:
-                after |= reads(step[branch])
-        if "go" in step:
-            return needed[step["go"]]
-        if "set" in step:
-            kept = {name: form for name, form in step["set"].items() if name in after}
-            return (after - step["set"].keys()) | {name for form in kept.values() for name in form}
-        after -= {step.get("draw"), step.get("read")}
-        forms = [step[kind] for kind in ("if", "tell") if kind in step] + list(step.get("return", ()))
-        return after | {name for form in forms if isinstance(form, Mapping) for name in form}
-
-    while (found := {name: reads(step) for name, step in places.items()}) != needed:
-        needed = found
-    return {name: tuple(v for v in known if v in needed[name]) for name, known in variables.items()}
-
-
-def trees(function: FunctionType, program: Any) -> tuple[ast.FunctionDef, int]:
-    """Return the tree of a function, and how many lines stand before it."""
-    if program is None:
-        return _tree(function)
-    for text in program.texts.values():
-        for node in ast.walk(text.tree):
-            if (
-                isinstance(node, ast.FunctionDef)
-                and node.name == function.__name__
-                and text.name == function.__code__.co_filename
-                and node.lineno >= function.__code__.co_firstlineno
-            ):
-                return node, 0
-    raise UsageError(f"{function.__qualname__} is no plain function of its file")
-
-
-def digests(function: FunctionType, program: Any) -> dict[str, str]:
-    """Return the digests of the sources by file."""
-    if program is not None:
-        return {text.name: text.digest for text in program.texts.values()}
-    from pathlib import Path
-
-    from bisimdist.programs.loading import SourceText
-
-    path = Path(function.__code__.co_filename)
-    return {path.name: SourceText.read(path, path.name).digest}

@@ -1,4 +1,4 @@
-"""Budgets for all inputs and any length: the mechanisms of the literature, wrong ones, and what is refused."""
+"""Budgets for all inputs and any length: mechanisms of the literature, wrong ones, and refusals."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ def test_ratios_are_powers_of_what_is_no_power() -> None:
         power_of(Fraction(1))
 
 
-def test_the_command_line(command: Command, tmp_path: Path) -> None:
+def test_the_command_line(command: Command, tmp_path: Path) -> None:  # noqa: F811
     proof = tmp_path / "proof.json"
     asked = ("budget", f"{PROGRAMS}:prefix_sum", "--any-length", "--json", "--certificate", str(proof))
     done = command(*asked)
@@ -323,7 +323,7 @@ def test_the_command_line(command: Command, tmp_path: Path) -> None:
         (("--any-length", "--alpha", "2", "--epsilon", "1"), "both"),
     ],
 )
-def test_options_that_do_not_fit(command: Command, options: tuple[str, ...], said: str) -> None:
+def test_options_that_do_not_fit(command: Command, options: tuple[str, ...], said: str) -> None:  # noqa: F811
     refused = command("budget", f"{PROGRAMS}:prefix_sum", *options)
     assert refused.code == 2
     assert said in refused.err

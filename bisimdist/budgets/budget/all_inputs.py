@@ -39,8 +39,8 @@ VALUES = (0, 1, 2)  # what parameters without a default are in small cases
 MOST_CASES = 8
 MOST_SIZE = 4
 MOST_INPUTS = 100
+MOST_STATES = 2_000
 CUT = fmpq(1, 4096)  # paths of small inputs with less probability are given up
-SHARE = 0.5  # how much of the time goes into the search for a coupling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,9 +321,9 @@ def _largest(  # noqa: PLR0913, PLR0917
         deadline.check()
         try:
             made = partial(plain, **{**fixed, **given})
-            inputs = _inputs(chart, size, domain)
+            inputs = _inputs(size, domain)
             close = partial(_close, every=chart.neighbours == "all")
-            model = explore(made, inputs, neighbours=close, cut=CUT, deadline=deadline)
+            model = explore(made, inputs, neighbours=close, cut=CUT, states=MOST_STATES, deadline=deadline)
             budget = program_budget(model, deadline=deadline)
         except LimitError:
             deadline.check()
@@ -347,7 +347,7 @@ def _cases(chart: Flowchart, length: int | None) -> Iterator[tuple[int | None, t
         yield from ((size, values) for values, _ in zip(choices, range(MOST_CASES), strict=False))
 
 
-def _inputs(chart: Flowchart, size: int | None, domain: Sequence[int] | None) -> list[Any]:
+def _inputs(size: int | None, domain: Sequence[int] | None) -> list[Any]:
     values = list(domain or (0, 1))
     if size is None:
         return values

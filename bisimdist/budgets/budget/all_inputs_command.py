@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bisimdist.errors import UsageError
 from bisimdist.faces.asked import options
 from bisimdist.faces.asked.given import Given
-from bisimdist.faces.asked.options import ALL_INPUTS, ALPHA, ANY_LENGTH, DOMAIN, EPSILON, SIZE
+from bisimdist.faces.asked.options import ALPHA, ANY_LENGTH, DOMAIN, EPSILON, SIZE
 from bisimdist.faces.asked.question import Question, Settled
 from bisimdist.faces.asked.skew import Skew
 

@@ -1,7 +1,7 @@
 """Couplings of two runs of a flowchart: shifts of noise and an inductive invariant, found place by place.
 
-Bounds on some dozen forms grow from where runs begin until nothing grows any more; shifts are chosen such that
-the second run takes the ways of the first one, as far as the bounds say by then. Nothing here is believed:
+Bounds on some dozen forms grow from where runs begin until nothing grows any more; shifts make
+the second run take the ways of the first one, as far as the bounds say by then. Nothing here is believed:
 `bisimdist.budgets.engine.coupling_proof` proves what is left in the end.
 """
 
@@ -12,18 +12,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
-from flint import fmpq
-
 from bisimdist.budgets.engine.flow_paths import (
-    ELEMENT,
     NOW,
     USED,
     Draw,
     Path,
     Shift,
     after,
+    agreeable,
     at,
+    both_ways,
     cost,
+    ending,
+    forward,
     laws,
     out,
     paths,
@@ -32,6 +33,7 @@ from bisimdist.budgets.engine.flow_paths import (
     reading,
     shifted,
     varying,
+    whole,
 )
 from bisimdist.budgets.engine.halfspaces import Form, Halfspaces, moved, plus
 from bisimdist.models.flowchart import Flowchart
@@ -119,7 +121,7 @@ class Coupling:
             self.known_rows[key] = list(dict.fromkeys(made))
         return self.known_rows[key]
 
-    def _rows(self, key: Key) -> Iterator[Form]:
+    def _rows(self, key: Key) -> Iterator[Form]:  # noqa: PLR0912
         place, number = key
         chart = self.chart
         names = chart.variables[place]
@@ -276,7 +278,7 @@ class Coupling:
         names = self.chart.parameters
         return [at(primed(guard, names), noise) for guard in other.guards]
 
-    def agree(  # noqa: PLR0913
+    def agree(  # noqa: PLR0913, PLR0917
         self,
         key: Key,
         space: Halfspaces,
@@ -286,7 +288,7 @@ class Coupling:
         theirs: tuple[Shift, ...],
     ) -> None:
         """See that both runs show the same and go on alike, and that the second noise tells the first."""
-        if _ending(way) != _ending(other):
+        if ending(way) != ending(other):
             raise Uncoupled(key[0], "the second run goes elsewhere than the first one")
         if theirs != shifts or [d.kind for d in way.draws] != [d.kind for d in other.draws]:
             raise Uncoupled(key[0], "how far noise is shifted would depend on the way of the first run alone")
@@ -331,7 +333,7 @@ class Coupling:
             for row in self.end_rows():
                 if self.ends.get(row, 0) is not None and not any((cost(base), 1) in row for base in free):
                     found = space.most(at(dict(row), env))
-                    most = None if found is None else _floor(found[0])
+                    most = None if found is None else whole(found[0])
                     self.ends[row] = None if most is None else max(most, self.ends.get(row, most) or 0)
             return []
         changed: list[Key] = []
@@ -361,7 +363,7 @@ class Coupling:
             if found is None:
                 grew |= known.pop(row, None) is not None
                 continue
-            most = _floor(found[0])
+            most = whole(found[0])
             if new:
                 known[row] = most
             elif most > known[row]:
@@ -448,7 +450,7 @@ class Coupling:
                     raise Uncoupled(key[0], f"{name} is shown as a multiple")
                 made.append(plus({}, rest, -factor))
                 continue
-            made.append(self.between(key, guards, space, draw))
+            made.append(self.between(guards, space, draw))
         return tuple(made)
 
     def last(self, form: Form, way: Path, number: int) -> bool:
@@ -456,20 +458,18 @@ class Coupling:
         return way.draws[number].name in form and not any(d.name in form for d in way.draws[number + 1 :])
 
     def rest(self, form: Form, noise: Mapping[str, Form], draw: Draw) -> tuple[dict[str, int], int]:
-        """Return by how much a form differs between the runs beside the shift, and the factor of the shift."""
+        """Return by how much a form differs between the runs beside the shift, and its factor."""
         unmoved = {**noise, f"{draw.name}'": {draw.name: 1}}
         return plus(at(primed(form, self.chart.parameters), unmoved), form, -1), form[draw.name]
 
-    def between(
-        self, key: Key, guards: Sequence[tuple[dict[str, int], int]], space: Halfspaces, draw: Draw
-    ) -> Form:
+    def between(self, guards: Sequence[tuple[dict[str, int], int]], space: Halfspaces, draw: Draw) -> Form:
         """Return a shift for which no guard gets less: a number near 0, or else a form."""
         low, high = (0 if draw.law == "one-sided" else -MOST_SHIFT), MOST_SHIFT
         for rest, factor in guards:
             found = space.most({name: -value for name, value in rest.items()})
             if found is None or abs(factor) != 1:
                 break
-            least = _floor(found[0])
+            least = whole(found[0])
             if factor > 0:
                 low = max(low, least)
             else:
@@ -479,41 +479,3 @@ class Coupling:
                 return plus({}, {"": min(max(low, 0), high)})
         rest, factor = guards[0]
         return plus({}, rest, -1 if factor > 0 else 1)
-
-
-def _ending(way: Path) -> tuple[object, ...]:
-    return way.target, way.read, len(way.told), len(way.returned)
-
-
-def _floor(number: fmpq) -> int:
-    return int(number.p) // int(number.q)
-
-
-def both_ways(form: Form) -> tuple[Form, Form]:
-    """Return what is at least 0 if a form is 0."""
-    return form, plus({}, form, -1)
-
-
-def agreeable(way: Path, other: Path) -> bool:
-    """Tell whether what runs have in common is the same on two paths, each time it is asked."""
-    asked = {key for key, _ in way.chosen}
-    return all(
-        one == two
-        for name in asked
-        for one, two in zip(
-            [taken for key, taken in way.chosen if key == name],
-            [taken for key, taken in other.chosen if key == name],
-            strict=False,
-        )
-    )
-
-
-def forward(draws: Sequence[Draw], shifts: Sequence[Shift], signs: Sequence[int]) -> bool:
-    """Tell whether noise that is never negative is only shifted up."""
-    left = iter(signs)
-    for draw, shift in zip(draws, shifts, strict=True):
-        if not isinstance(shift, str):
-            sign = next(left) if any(shift) else shift.get("", 0)
-            if draw.law == "one-sided" and sign < 0:
-                return False
-    return True

@@ -1,4 +1,4 @@
-"""Proofs of couplings: multipliers of inequalities for everything that a coupling claims, in a fixed order."""
+"""Proofs of couplings: multipliers of inequalities for all that a coupling claims, in a fixed order."""
 
 from __future__ import annotations
 
@@ -6,8 +6,18 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from bisimdist.budgets.engine.coupling import Coupling, Key, Split, agreeable
-from bisimdist.budgets.engine.flow_paths import Path, Shift, after, at, cost, prices, shifted, varying
+from bisimdist.budgets.engine.coupling import Coupling, Key, Split
+from bisimdist.budgets.engine.flow_paths import (
+    Path,
+    Shift,
+    after,
+    agreeable,
+    at,
+    cost,
+    prices,
+    shifted,
+    varying,
+)
 from bisimdist.budgets.engine.halfspaces import Form, Halfspaces, Multipliers, plus
 
 Proof = dict[str, Any]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
+from math import log
 
 from flint import fmpq
 
@@ -28,8 +30,6 @@ class Found:
 
     def size(self) -> float:
         """Return how large the budget is where parameters are large: a guide only."""
-        from math import log
-
         total = 0.0
         for base, form in self.budget.items():
             exponent = sum(int(v) * (LARGE if name else 1) for name, v in form.items())
@@ -102,12 +102,9 @@ def _plans(chart: Flowchart, deadline: Deadline) -> Iterator[Plan]:
     """Yield plans in which the second run follows the first one: noise that nothing decides is varied."""
     cells, splits = _plain(chart)
     yield Plan(cells, splits)
-    free: set[str] = set()
     probe = Coupling(chart, Plan(cells, splits), deadline)
-    try:
+    with suppress(Uncoupled):
         probe.grow()
-    except Uncoupled:
-        pass
     free = probe.free
     for amounts in product((0, *CONSTANTS), repeat=min(len(free), MOST_SITES)):
         if any(amounts):

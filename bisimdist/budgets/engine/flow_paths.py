@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from flint import fmpq
+
 from bisimdist.budgets.engine.halfspaces import Form, plus
 from bisimdist.models.flowchart import Step
 
@@ -48,7 +50,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """What a run does from a place on: all in terms of the variables there, of noise and of the next element."""
+    """What a run does from a place on, in terms of the variables there, noise and the next element."""
 
     guards: tuple[Form, ...] = ()
     draws: tuple[Draw, ...] = ()
@@ -188,7 +190,7 @@ def after(
     path: Path, shared: Collection[str], noise: Env, paid: Mapping[str, Form], second: Path
 ) -> dict[str, Form]:
     """Return what the variables of both runs are at the end of a pair of paths."""
-    made: dict[str, Form] = {name: form for name, form in path.env.items()}
+    made: dict[str, Form] = dict(path.env)
     for name, form in second.env.items():
         made[f"{name}'"] = at(primed(form, shared), noise)
     for base, amount in paid.items():
@@ -197,3 +199,43 @@ def after(
         made[USED] = {} if path.read else {USED: 1, NOW: 1}
         made[NOW] = {NEXT: 1}
     return made
+
+
+def ending(way: Path) -> tuple[object, ...]:
+    """Return what two paths have in common that end alike."""
+    return way.target, way.read, len(way.told), len(way.returned)
+
+
+def whole(number: fmpq) -> int:
+    """Return the largest integer that is not above a rational."""
+    return int(number.p) // int(number.q)
+
+
+def both_ways(form: Form) -> tuple[Form, Form]:
+    """Return what is at least 0 if a form is 0."""
+    return form, plus({}, form, -1)
+
+
+def agreeable(way: Path, other: Path) -> bool:
+    """Tell whether what runs have in common is the same on two paths, each time it is asked."""
+    asked = {key for key, _ in way.chosen}
+    return all(
+        one == two
+        for name in asked
+        for one, two in zip(
+            [taken for key, taken in way.chosen if key == name],
+            [taken for key, taken in other.chosen if key == name],
+            strict=False,
+        )
+    )
+
+
+def forward(draws: Sequence[Draw], shifts: Sequence[Shift], signs: Sequence[int]) -> bool:
+    """Tell whether noise that is never negative is only shifted up."""
+    left = iter(signs)
+    for draw, shift in zip(draws, shifts, strict=True):
+        if not isinstance(shift, str):
+            sign = next(left) if any(shift) else shift.get("", 0)
+            if draw.law == "one-sided" and sign < 0:
+                return False
+    return True

@@ -1,4 +1,4 @@
-"""Linear inequalities over rationals, one added after another: what follows from them, with its multipliers."""
+"""Linear inequalities over rationals, added one after another: what follows from them, with multipliers."""
 
 from __future__ import annotations
 

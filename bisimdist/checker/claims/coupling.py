@@ -1,6 +1,6 @@
 """Certificates of kind ``coupling``: the budget of a program over integers, for all inputs.
 
-The program is a flowchart. Two runs on neighbouring inputs take a pair of paths from each place to the next; what
+The program is a flowchart. Two runs on neighbouring inputs take a pair of paths from place to place; what
 is claimed of a pair is a combination of inequalities. The rules are named K as in
 ``docs/certificates/coupling.md``; why they prove the claim is in ``docs/theory/coupling.md``.
 """
