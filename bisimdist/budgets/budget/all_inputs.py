@@ -24,10 +24,12 @@ from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
 from bisimdist.faces.written.frame import document
 from bisimdist.models.flowchart import Flowchart
+from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.flowcharts import flowchart
-from bisimdist.programs.front import explore
+from bisimdist.programs.front import compiled
 from bisimdist.programs.inputs import inputs_of_size
 from bisimdist.programs.loading import loaded
+from bisimdist.programs.request import Request
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.verdicts import Settled, verdict_word
 
@@ -318,17 +320,20 @@ def _largest(  # noqa: PLR0913, PLR0917
     best: Attained | None = None
     for size, values in _cases(chart, length):
         given = dict(zip(chart.parameters, values, strict=True))
-        deadline.check()
+        if deadline.passed():
+            break
         try:
             made = partial(plain, **{**fixed, **given})
             inputs = _inputs(size, domain)
             close = partial(_close, every=chart.neighbours == "all")
-            model = explore(made, inputs, neighbours=close, cut=CUT, states=MOST_STATES, deadline=deadline)
+            request = Request("output", CUT, states=MOST_STATES, deadline=deadline)
+            model = compiled(made, inputs, request, neighbours=close)
+            if not isinstance(model, ProgramChain):  # somebody asks, adaptively
+                break
             budget = program_budget(model, deadline=deadline)
         except LimitError:
-            deadline.check()
             break
-        except BisimdistError:
+        except BisimdistError:  # such as noise that is added to noise
             continue
         found = Attained(budget=budget, parameters=given, size=size)
         if best is None or found.ratio is None or (best.ratio is not None and found.ratio > best.ratio):
@@ -340,7 +345,7 @@ def _largest(  # noqa: PLR0913, PLR0917
 
 def _cases(chart: Flowchart, length: int | None) -> Iterator[tuple[int | None, tuple[int, ...]]]:
     """Yield sizes of inputs and values of parameters, small ones first."""
-    listed = any("for" in name or "line" in name for name in chart.places) and "input" not in chart.places
+    listed = "read" not in chart.places["start"]  # a single number is read at once
     sizes = [length] if length is not None else [1, 2, 3, MOST_SIZE]
     for size in sizes if listed else [None]:
         choices = product(VALUES[1:] + VALUES[:1], repeat=len(chart.parameters))
