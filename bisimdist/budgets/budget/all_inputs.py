@@ -172,10 +172,11 @@ class AllInputsBudget(Shown):
 
     def data(self) -> dict[str, object]:
         ratio = self.ratio
+        shown = None if self.attained is None else self.attained.data()
         lower = None if self.attained is None else self.attained.ratio
         return {
             "program": self.model.provenance(),
-            "neighbours": self.model.neighbours,
+            "adjacency": self.model.neighbours,
             "length": "any" if self.length is None else self.length,
             "verdict": verdict_word(self.holds),
             "budget": None if self.found is None else self.power(),
@@ -183,7 +184,8 @@ class AllInputsBudget(Shown):
             "ratio": None if ratio is None else format_rational(ratio),
             "epsilon": None if ratio is None else list(log_enclosure(ratio)),
             "exact": ratio is not None and ratio == lower,
-            "attained": None if self.attained is None else self.attained.data(),
+            "attained": None if shown is None else shown["ratio"],
+            "witness": shown,
             "reason": self.why or None,
             "status": self.status.value,
         }
