@@ -13,7 +13,7 @@ from flint import fmpq
 from bisimdist.budgets.engine.coupling import Cell, Coupling, Plan, Split, Uncoupled
 from bisimdist.budgets.engine.flow_paths import cost, out, paths
 from bisimdist.budgets.engine.halfspaces import Form, plus
-from bisimdist.models.flowchart import Flowchart
+from bisimdist.models.flowchart import Flowchart, Step
 from bisimdist.progress import Deadline
 
 CONSTANTS = (1, -1, 2, -2)
@@ -154,9 +154,8 @@ def _wanting(chart: Flowchart) -> Iterator[Plan]:
             yield Plan(cells, splits, lockstep=False, wanted=amount)
 
 
-def _returns(step: object) -> Iterator[list[object]]:
+def _returns(step: Step) -> Iterator[list[Form | str]]:
     """Yield what a step returns, in terms of variables."""
-    assert isinstance(step, dict)
     if "return" in step:
         yield step["return"]
     for branch in ("then", "else"):

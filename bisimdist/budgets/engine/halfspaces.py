@@ -92,10 +92,10 @@ class Halfspaces:
         while row.get(_CONSTANT, _ZERO) < 0:
             entering = min((k for k, v in row.items() if k != _CONSTANT and v > 0), default=None)
             if entering is None:
-                self.refuted = {k: v for k, v in row.items() if k.__class__ is int}  # type: ignore[misc]
-                self.refuted = {k: -v for k, v in self.refuted.items()} | {number: fmpq(1)}
+                self.refuted = {k: -v for k, v in row.items() if isinstance(k, int)} | {number: fmpq(1)}
                 return
             leaving = self._leaving(entering, rising=number)
+            assert leaving is not None  # the form itself reaches 0
             row = self.rows.pop(leaving)
             self._exchange(row, entering, leaving)
             row = self.rows.get(number, {})
@@ -104,14 +104,14 @@ class Halfspaces:
         """Return which form becomes 0 first where one grows, or reaches 0 itself."""
         best: tuple[fmpq, int] | None = None
         for key, row in self.rows.items():
-            if key.__class__ is str:
+            if not isinstance(key, int):
                 continue
             factor = row.get(entering)
             if factor is None or (factor > 0) != (key == rising):
                 continue
             step = -row.get(_CONSTANT, _ZERO) / factor
             if best is None or (step, key) < best:
-                best = step, key  # type: ignore[assignment]
+                best = step, key
         return None if best is None else best[1]
 
     def most(self, form: Form) -> tuple[fmpq, Multipliers] | None:
@@ -126,8 +126,7 @@ class Halfspaces:
         while True:
             entering = min((k for k, v in row.items() if k != _CONSTANT and v > 0), default=None)
             if entering is None:
-                proof = {k: -v for k, v in row.items() if k.__class__ is int}
-                return row.get(_CONSTANT, _ZERO), proof  # type: ignore[return-value]
+                return row.get(_CONSTANT, _ZERO), {k: -v for k, v in row.items() if isinstance(k, int)}
             leaving = self._leaving(entering)
             if leaving is None:
                 return None

@@ -42,7 +42,8 @@ def randomised_response(bits: list[int], rng: Any) -> list[int]:
 
 def geometric_sum(answers: list[int], rng: Any, a: str = "1/2") -> int:
     """Return the noisy sum: a^-1 if one answer differs."""
-    return sum(answers) + rng.two_sided_geometric(a)
+    noisy: int = sum(answers) + rng.two_sided_geometric(a)
+    return noisy
 
 
 def partial_sum(answers: list[int], rng: Any, a: str = "1/2") -> int:
@@ -174,4 +175,5 @@ def adaptive_sparse_vector(answers: list[int], rng: Any, threshold: int, budget:
 
 def partial_sum_constant(answers: list[int], rng: Any) -> int:
     """Return the sum of answers with noise for one answer, WRONG if all answers differ."""
-    return sum(answers) + rng.two_sided_geometric("1/2")
+    noisy: int = sum(answers) + rng.two_sided_geometric("1/2")
+    return noisy
