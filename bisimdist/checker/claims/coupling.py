@@ -77,7 +77,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     claim = _Claim.read(whole.claims[0], "the claim")
     program = Flowchart.read(whole.model, "the model")
     places = {
-        name: list(paths(step, Path(), f"the place {shown(name)}"))
+        name: list(counted(paths(step, Path(), f"the place {shown(name)}")))
         for name, step in counted(program.places.items())
     }
     claims: tuple[dict[str, Any], ...] = tuple(all_of(whole.claims))
@@ -140,7 +140,7 @@ class _Checked:
         self.bases = sorted(all_of({draw.base for draw in counted(draws)}))
         if {n for f in counted(budget.values()) for n in counted(f) if n} - self.shared:
             raise RuleViolation("K1: the budget names what is no parameter")
-        for name in (*model.parameters, *(n for path in counted(ways) for n in counted(path.env))):
+        for name in counted([*model.parameters, *(n for path in counted(ways) for n in counted(path.env))]):
             if name.startswith(("@", "#")) or name.endswith("'") or not name:
                 raise RuleViolation("K1: a variable has a name that the rules use")
         if any(not self.shared.isdisjoint(path.env) for path in counted(ways)):
@@ -162,7 +162,7 @@ class _Checked:
         if trees.keys() != self.places.keys():
             raise RuleViolation("K2: the places of the proof are not those of the program")
         for place, tree in counted(trees.items()):
-            self.cells[place] = list(_cells(tree, (), f"the cells of {shown(place)}"))
+            self.cells[place] = list(counted(_cells(tree, (), f"the cells of {shown(place)}")))
         start = self.cells["start"]
         if len(start) != 1 or start[0].shifts is None:
             raise RuleViolation("K2: the start is divided, or both runs are not followed from it")
@@ -241,9 +241,9 @@ class _Checked:
             form = form_of(shift, "a shift")
             if any(name.startswith("#") for name in counted(form)):
                 raise RuleViolation("K4: a shift depends on noise of its own path")
-            if any(form) and draw.weight.keys() != {""}:
+            if _varies(form) and draw.weight.keys() != {""}:
                 raise RuleViolation("K5: a shift that is no number has a price that is no form")
-            if draw.law == "one-sided" and not any(form) and form.get("", 0) < 0:
+            if draw.law == "one-sided" and not _varies(form) and form.get("", 0) < 0:
                 raise RuleViolation("K5: noise that is never negative is shifted down")
             made.append(form)
         return made
@@ -252,12 +252,12 @@ class _Checked:
         self, space: list[Form], path: Path, other: Path, shifts: list[Form | str], proof: object
     ) -> None:
         """Check a pair of paths, for each choice of the signs of the shifts that are no numbers."""
-        moving = [n for n, s in counted(enumerate(shifts)) if not isinstance(s, str) and any(s)]
+        moving = [n for n, s in counted(enumerate(shifts)) if not isinstance(s, str) and _varies(s)]
         if len(moving) > MOST_SIGNS:
             raise MalformedCertificate(f"more than {MOST_SIGNS} shifts of a path are no numbers")
         choices = list(all_of(product((1, -1), repeat=len(moving))))
         for signs, part in counted(zip(choices, _list(proof, len(choices)), strict=True)):
-            sign = dict(zip(moving, signs, strict=True))
+            sign = dict(counted(zip(moving, signs, strict=True)))
             price: dict[str, Form] = {}
             known = list(all_of(space))
             for number, (draw, shift) in counted(enumerate(zip(path.draws, shifts, strict=True))):
@@ -280,7 +280,7 @@ class _Checked:
         self, known: list[Form], path: Path, other: Path, noise: Env, price: Mapping[str, Form], proof: Any
     ) -> None:
         said = record(proof, "a proof", ("shown", "end" if path.target is None else "cells"))
-        claims = list(self._same(path, other, noise))
+        claims = list(counted(self._same(path, other, noise)))
         for claim, part in counted(zip(claims, _list(said["shown"], len(claims)), strict=True)):
             _entailed(known, claim, part, "K6: the runs show different things")
         if path.target is not None:
@@ -353,6 +353,10 @@ class _Checked:
         total = _combined(known, said["impossible"])
         if any(name and value for name, value in counted(total.items())) or total.get("", 0) >= 0:
             raise RuleViolation(rule)
+
+
+def _varies(form: Form) -> bool:
+    return not form.keys() <= {""}
 
 
 def _list(value: object, length: int) -> list[Any]:
