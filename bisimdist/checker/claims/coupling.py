@@ -26,6 +26,7 @@ from bisimdist.checker.core.flowchart import (
     agreeable,
     at,
     form_of,
+    noise_of,
     other_side,
     paths,
     plus,
@@ -132,7 +133,7 @@ class _Checked:
         if "start" not in places:
             raise RuleViolation("K1: no place is called start")
         ways = [path for paths in counted(places.values()) for path in counted(paths)]
-        if any(p.target is not None and p.target not in places for p in counted(ways)):
+        if {p.target for p in counted(ways)} - places.keys() - {None}:
             raise RuleViolation("K1: a path goes to a place that there is not")
         draws = [draw for path in counted(ways) for draw in counted(path.draws)]
         for draw in counted(draws):
@@ -194,9 +195,9 @@ class _Checked:
             read = self._shifts(path, shifts)
             others = [(n, other) for n, other in counted(enumerate(ways)) if agreeable(path, other)]
             for (number, other), part in counted(zip(others, _list(proof, len(others)), strict=True)):
-                noise = _noise(read)
+                noise = noise_of(read)
                 space = [*first, *(at(self._primed(g), noise) for g in counted(other.guards))]
-                if _is_refutation(part):
+                if _impossible(part):
                     self._refuted(space, part, "K3: a pair of paths is possible")
                     continue
                 if taken.setdefault(number, shifts) != shifts or path.draws != other.draws:
@@ -269,12 +270,12 @@ class _Checked:
                     else:
                         amount = plus({}, draw.weight, abs(shift.get("", 0)))
                 price[draw.base] = plus(price.get(draw.base, {}), amount)
-            if _is_refutation(part):
+            if _impossible(part):
                 self._refuted(known, part, "K3: a sign of a shift is possible")
                 continue
             if any(s < 0 and path.draws[n].law == "one-sided" for n, s in counted(sign.items())):
                 raise RuleViolation("K5: noise that is never negative is shifted down")
-            self._check_end(known, path, other, _noise(shifts), price, part)
+            self._check_end(known, path, other, noise_of(shifts), price, part)
 
     def _check_end(  # noqa: PLR0913, PLR0917
         self, known: list[Form], path: Path, other: Path, noise: Env, price: Mapping[str, Form], proof: Any
@@ -327,7 +328,7 @@ class _Checked:
         cells = self.cells[str(path.target)]
         for cell, part in counted(zip(cells, _list(proof, len(cells)), strict=True)):
             space = [*known, *(at(form, env) for form in counted(cell.splits))]
-            if _is_refutation(part):
+            if _impossible(part):
                 self._refuted(space, part, "K8: a cell is reached")
                 continue
             if alone and cell.shifts is not None:
@@ -339,7 +340,7 @@ class _Checked:
 
     def _check_alone(self, known: list[Form], path: Path, proof: object) -> None:
         """Check a path of the first run where it cannot show what it is to show."""
-        if _is_refutation(proof):
+        if _impossible(proof):
             self._refuted(known, proof, "K3: a path is possible")
             return
         if path.target is None:
@@ -359,27 +360,15 @@ def _varies(form: Form) -> bool:
     return not form.keys() <= {""}
 
 
+def _impossible(value: object) -> bool:
+    return isinstance(value, dict) and "impossible" in value
+
+
 def _list(value: object, length: int) -> list[Any]:
     entries = items(value, "a proof")
     if len(entries) != length:
         raise MalformedCertificate(f"a proof has {len(entries)} parts; expected {length}")
     return entries
-
-
-def _is_refutation(value: object) -> bool:
-    return isinstance(value, dict) and "impossible" in value
-
-
-def _noise(shifts: Sequence[Form | str]) -> dict[str, Form]:
-    """Return what the noise of the second run is."""
-    made: dict[str, Form] = {}
-    for n, shift in counted(enumerate(shifts)):
-        same: Form = {f"#{n}": 1}
-        turned: Form = {"": 1, f"#{n}": -1}
-        made[f"#{n}'"] = (
-            plus(same, shift) if not isinstance(shift, str) else same if shift == "keep" else turned
-        )
-    return made
 
 
 def _combined(known: Sequence[Form], multipliers: object) -> dict[str, Fraction]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -150,3 +150,15 @@ def agreeable(path: Path, other: Path) -> bool:
             return False
         times[name] = number + 1
     return True
+
+
+def noise_of(shifts: Sequence[Form | str]) -> dict[str, Form]:
+    """Return what the noise of the second run is."""
+    made: dict[str, Form] = {}
+    for n, shift in counted(enumerate(shifts)):
+        same: Form = {f"#{n}": 1}
+        turned: Form = {"": 1, f"#{n}": -1}
+        made[f"#{n}'"] = (
+            plus(same, shift) if not isinstance(shift, str) else same if shift == "keep" else turned
+        )
+    return made
