@@ -80,8 +80,10 @@ def _inlined(
             if name not in given and name not in defaults:
                 raise builder.refuse(node, f"{function.__name__} has no {name!r}")
             default = defaults.get(name)
-            plain = isinstance(default, int) and not isinstance(default, bool)
-            value = given.get(name, {"": default} if plain else Known(default))
+            usual: Value = Known(default)
+            if isinstance(default, int) and not isinstance(default, bool):
+                usual = added({}, {"": default})
+            value = given.get(name, usual)
             if isinstance(value, dict) and any(value):
                 inside[name] = Slot(prefix + name)
                 changes[prefix + name] = value

@@ -58,7 +58,8 @@ def live(places: Mapping[str, Step], variables: Mapping[str, tuple[str, ...]]) -
             if branch in step:
                 after |= reads(step[branch])
         if "go" in step:
-            return needed[step["go"]]
+            place: str = step["go"]
+            return needed[place]
         if "set" in step:
             kept = {name: form for name, form in step["set"].items() if name in after}
             return (after - step["set"].keys()) | {name for form in kept.values() for name in form}

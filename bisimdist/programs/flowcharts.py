@@ -287,14 +287,16 @@ class Builder:
             and not isinstance(op, ast.Lt | ast.Gt | ast.LtE | ast.GtE)
         ):
             return yes() if left.value == right.value else no()
-        left, right = self.number(left), self.number(right)
-        if isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) and None in (left, right):
+        one, two = self.number(left), self.number(right)
+        same = isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq)
+        if same and (one is None) != (two is None) and isinstance(left if one is None else right, Known):
             return no()  # a number is nothing else
-        if left is None or right is None:
+        unlike = isinstance(op, ast.Is | ast.IsNot) and isinstance(left, Known) != isinstance(right, Known)
+        if one is None or two is None or unlike:
             raise self.refuse(node, "a comparison that cannot be followed for all inputs")
-        assert isinstance(left, dict)
-        assert isinstance(right, dict)
-        difference = added(left, right, -1)
+        assert isinstance(one, dict)
+        assert isinstance(two, dict)
+        difference = added(one, two, -1)
         if isinstance(op, ast.Eq | ast.NotEq):
             return self.equal(difference, yes, no)
         forms = {
@@ -470,7 +472,10 @@ def flowchart(
         return builder.step(return_=builder.parts(tree, value))
 
     ways = Ways(returned)
-    whole = lambda now: builder.block(tree.body, now, lambda e: returned(Known(None), e), ways)  # noqa: E731
+
+    def whole(now: Env) -> Step:
+        return builder.block(tree.body, now, lambda e: returned(Known(None), e), ways)
+
     if is_listed(tree, subject):
         builder.places["start"] = whole(env)
     else:

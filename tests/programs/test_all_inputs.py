@@ -260,9 +260,14 @@ def parity(answers: list[int], rng: Any) -> int:
     return total
 
 
+def pairs_compared(answer: int, rng: Any) -> bool:
+    return (answer, 0) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [
+        (pairs_compared, "a comparison"),
         (multiplied, "not linear"),
         (nested, "inside of another"),
         (unset, "before it has a value"),
