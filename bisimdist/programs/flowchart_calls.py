@@ -39,7 +39,7 @@ def called(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Wa
         if owner == Known(source) and func.attr in LAWS:
             return draw(builder, node, LAWS[func.attr], env, then, ways)
         counted = [a.value for a in node.args if isinstance(a, ast.Constant)]
-        if isinstance(owner, Told) and func.attr == "count" and counted == [True]:
+        if isinstance(owner, Told) and func.attr == "count" and counted == [True] and owner.trues in env:
             return then({owner.trues: 1}, env)
     if isinstance(func, ast.Name) and func.id not in env:
         space = builder.spaces.get(ways.prefix, builder.function.__globals__)

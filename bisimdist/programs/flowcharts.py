@@ -129,8 +129,8 @@ class Builder:
         changes = {told.length: added({told.length: 1}, {"": 1})}
         if value == Known(True):
             changes[told.trues] = added({told.trues: 1}, {"": 1})
-        elif isinstance(value, dict):  # numbers may be equal to True
-            changes[told.trues] = {}
+        elif not isinstance(value, Known):  # a number may be 1, which is True: nothing is known any more
+            env = {name: part for name, part in env.items() if name != told.trues}
         step = self.step(set=changes, then=then(env))
         for part in reversed(self.parts(node, value)):
             step = self.step(tell=part, then=step)

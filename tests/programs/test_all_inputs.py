@@ -264,9 +264,17 @@ def pairs_compared(answer: int, rng: Any) -> bool:
     return (answer, 0) == (0, 0)
 
 
+def numbers_counted(answers: list[int], rng: Any) -> int:
+    told: list[int] = []
+    for answer in answers:
+        told.append(answer + rng.two_sided_geometric("1/2"))
+    return told.count(True)
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [
+        (numbers_counted, "cannot be followed"),
         (pairs_compared, "a comparison"),
         (multiplied, "not linear"),
         (nested, "inside of another"),
