@@ -122,4 +122,5 @@ def comprehension(builder: Builder, node: Any, env: Env, then: ThenValue, ways: 
         return loop(builder, node, made.target, over, body, now, lambda e: then(told, e), ways)
 
     start = builder.value(made.iter, inside, looped, ways)
+    start = builder.step(tell=f"new {told.length}", then=start)
     return builder.step(set={told.length: {}, told.trues: {}}, then=start)

@@ -132,7 +132,7 @@ class Builder:
         elif not isinstance(value, Known):  # a number may be 1, which is True: nothing is known any more
             env = {name: part for name, part in env.items() if name != told.trues}
         step = self.step(set=changes, then=then(env))
-        for part in reversed(self.parts(node, value)):
+        for part in reversed([f"to {told.length}", *self.parts(node, value)]):
             step = self.step(tell=part, then=step)
         return step
 
@@ -145,7 +145,7 @@ class Builder:
         if isinstance(value, Known):
             return [repr(value.value)]
         if isinstance(value, Told):
-            return ["the list"]
+            return [f"the list {value.length}"]
         raise self.refuse(node, "the observer sees something else than integers, texts and lists of them")
 
     def do_AnnAssign(self, node: ast.AnnAssign, env: Env, then: Then, ways: Ways) -> Step:
@@ -191,6 +191,8 @@ class Builder:
             else:
                 after[name.id] = part
         step = then(after)
+        for name in (name for name in changes if name.startswith("len(")):
+            step = self.step(tell=f"new {name}", then=step)
         return self.step(set=changes, then=step) if changes else step
 
     def do_If(self, node: ast.If, env: Env, then: Then, ways: Ways) -> Step:

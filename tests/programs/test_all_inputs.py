@@ -264,6 +264,32 @@ def pairs_compared(answer: int, rng: Any) -> bool:
     return (answer, 0) == (0, 0)
 
 
+def two_lists(answer: int, rng: Any) -> list[int]:
+    first: list[int] = []
+    second: list[int] = []
+    if answer > 0:
+        first.append(1)
+    else:
+        second.append(1)
+    return first
+
+
+def emptied(answer: int, rng: Any) -> list[int]:
+    told = [1]
+    told = []
+    told.append(1)
+    if answer > 0:
+        told = []
+    return told
+
+
+@pytest.mark.parametrize("function", [two_lists, emptied])
+def test_which_list_holds_an_element_is_seen(function: Callable[..., Any]) -> None:
+    found = all_inputs_budget(function)
+    assert found.found is None
+    assert found.holds is False
+
+
 def numbers_counted(answers: list[int], rng: Any) -> int:
     told: list[int] = []
     for answer in answers:
