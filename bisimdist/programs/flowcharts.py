@@ -78,8 +78,6 @@ class Builder:
             self.places[name] = make(env)
         return self.step(go=self.names[key])
 
-    # statements
-
     def block(self, body: Sequence[ast.stmt], env: Env, then: Then, ways: Ways) -> Step:
         if not body:
             return then(env)
@@ -188,6 +186,8 @@ class Builder:
                 fresh = Told(f"len({ways.prefix}{name.id})", f"trues({ways.prefix}{name.id})")
                 changes |= {fresh.length: {}, fresh.trues: {}}
                 after |= {name.id: fresh, fresh.length: Slot(fresh.length), fresh.trues: Slot(fresh.trues)}
+            elif isinstance(part, Told) and part in [v for n, v in env.items() if n != name.id]:
+                raise self.refuse(target, "a list has two names")
             else:
                 after[name.id] = part
         step = then(after)
@@ -325,8 +325,6 @@ class Builder:
 
     def equal(self, form: dict[str, int], yes: Callable[[], Step], no: Callable[[], Step]) -> Step:
         return self.at_least(form, lambda: self.at_least(added({}, form, -1), yes, no), no)
-
-    # expressions
 
     def value(self, node: ast.expr, env: Env, then: ThenValue, ways: Ways) -> Step:
         method = getattr(self, f"of_{type(node).__name__}", None)
