@@ -1,3 +1,5 @@
+from bisimdist.budgets.budget.all_inputs import AllInputsBudget as AllInputsBudget
+from bisimdist.budgets.budget.all_inputs import all_inputs_budget as all_inputs_budget
 from bisimdist.budgets.budget.ask import MechanismBudget as MechanismBudget
 from bisimdist.budgets.budget.program import ProgramBudget as ProgramBudget
 from bisimdist.budgets.budget.program import program_budget as program_budget

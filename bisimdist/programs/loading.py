@@ -224,9 +224,12 @@ def load_program(argument: str, *, instrument: ast.NodeTransformer | None = None
 
 
 def loaded(
-    function: Callable[..., Any] | str, instrument: ast.NodeTransformer | None = None
+    function: Callable[..., Any] | str, instrument: ast.NodeTransformer | None = None, *, free: bool = False
 ) -> tuple[FunctionType, ProgramFile | None, dict[str, Any]]:
-    """Return a function, its file where one was named, and the arguments that are fixed."""
+    """Return a function, its file where one was named, and the arguments that are fixed.
+
+    free: whether parameters without a default may stand for any value.
+    """
     program = None
     keywords: dict[str, Any] = {}
     found: Any = function
@@ -240,11 +243,11 @@ def loaded(
     found = inspect.unwrap(found) if type(found).__name__ == "_lru_cache_wrapper" else found
     if not isinstance(found, FunctionType):
         raise UsageError(f"{function!r} is a {type(found).__name__}; expected a Python function")
-    _check_parameters(found, keywords)
+    _check_parameters(found, keywords, free=free)
     return found, program, keywords
 
 
-def _check_parameters(function: FunctionType, keywords: Mapping[str, Any]) -> None:
+def _check_parameters(function: FunctionType, keywords: Mapping[str, Any], *, free: bool) -> None:
     signature = inspect.signature(function)
     file, line = function.__code__.co_filename, function.__code__.co_firstlineno
     place = f"in {function.__qualname__}"
@@ -256,7 +259,7 @@ def _check_parameters(function: FunctionType, keywords: Mapping[str, Any]) -> No
         )
     for parameter in parameters[1:]:
         variable = parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        given = parameter.name in GIVEN or parameter.name in keywords
+        given = free or parameter.name in GIVEN or parameter.name in keywords
         if not variable and not given and parameter.default is inspect.Parameter.empty:
             raise ModelError(
                 f"the parameter {parameter.name!r} has no default; give it one (the first parameter is the "

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 OF_PROGRAMS: tuple[Option[Any], ...] = (
     options.DOMAIN,
     options.SIZE,
+    options.ALL_INPUTS,
+    options.ANY_LENGTH,
     options.INPUT.but(help="Programs: an input, instead of all inputs of a size; repeatable."),
     options.NEIGHBOURS.but(
         help="Programs: the neighbouring inputs: one (the default), all, or FILE.py:NAME."
@@ -45,7 +47,8 @@ class Budget(Question["MechanismBudget"]):
 
     MECHANISM is noisy-max or geometric with settings, such as noisy-max,n=5,variant=naive,adjacency=one; or
     the file of a table (kind: mechanism); or FILE.py:FUNCTION, a Python function; or FILE.wasm:FUNCTION,
-    compiled code. The inputs of a function are all lists of --size elements of --domain.
+    compiled code. The inputs of a function are all lists of --size elements of --domain; with
+    --all-inputs all integers, with --any-length lists of any length.
     """
 
     command = "budget"
@@ -71,6 +74,10 @@ class Budget(Question["MechanismBudget"]):
     def read(cls, given: Given) -> Question[Any]:
         from bisimdist.faces.asked.source import is_model_file
 
+        if is_program(given.argument) and (given[options.ALL_INPUTS] or given[options.ANY_LENGTH]):
+            from bisimdist.budgets.budget.all_inputs_command import BudgetForAllInputs
+
+            return BudgetForAllInputs.read(given)
         if is_program(given.argument):
             from bisimdist.budgets.budget.program_command import BudgetOfProgram
 

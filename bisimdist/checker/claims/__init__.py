@@ -33,6 +33,7 @@ KINDS: dict[str, str] = {
     "parametric": "bisimdist.checker.claims.parametric",
     "composition": "bisimdist.checker.claims.composition",
     "robust-bisimilarity": "bisimdist.checker.claims.robust",
+    "coupling": "bisimdist.checker.claims.coupling",
 }  # by kind the module of this package whose ``check_document(document, model)`` judges it
 
 DISTANCE = "distance"  # what certificates without a kind are about

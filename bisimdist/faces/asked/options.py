@@ -365,6 +365,8 @@ COST: Option[tuple[str, ...]] = several(
 )
 DOMAIN = option("--domain", "A,B,...", "Programs: the elements of the input lists.")
 SIZE = whole("--size", "N", "The length of these lists.", least=0)
+ALL_INPUTS = switch("--all-inputs", "Python functions: prove a budget for all integer inputs.")
+ANY_LENGTH = switch("--any-length", "The same for lists of any length.")
 CUT = option("--cut", "P", "Programs: give up paths of probability below P.", read=numbers.UNIT)
 
 

@@ -39,8 +39,8 @@ PAIR: Schema = {
 NAMED: tuple[tuple[Schema, str], ...] = (
     (
         TEXT,
-        "action adjacency analyst backend choice clause command contradiction default description digest "
-        "distance end ends engine expected explanation first formula found from function kind larger "
+        "action adjacency analyst backend budget choice clause command contradiction default description "
+        "digest distance end ends engine expected explanation first formula found from function kind larger "
         "maximise measure method metric model_verdict name nature note observe of "
         "number orders output over paper parameter place printed quantity reason run scale seconds sets "
         "schema second smaller state text ties values verdict versions way what why assumed",
@@ -82,8 +82,8 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     (_list(_list(NUMBER)), "losses trade_off"),
     (
         ANYTHING,
-        "answer attestation counterexample event first_observations following for_all history left_out "
-        "levels counts law only outcomes mechanism member noise pair "
+        "answer attestation counterexample event exponents first_observations following for_all history "
+        "left_out levels counts law only outcomes mechanism member noise pair "
         "parameters polynomial queries relation row sources splitting statistics supplied traces triple "
         "witness all_schedulers",
     ),

@@ -1,0 +1,370 @@
+"""The budget of a program for all its inputs, and for lists of any length: proved, or refuted by a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
+from typing import Any
+
+from flint import fmpq
+
+from bisimdist.budgets.budget.program import ProgramBudget, program_budget
+from bisimdist.budgets.engine.coupling import Uncoupled
+from bisimdist.budgets.engine.coupling_proof import Prover, written_form
+from bisimdist.budgets.engine.coupling_search import Found, best_coupling
+from bisimdist.budgets.engine.halfspaces import Form
+from bisimdist.errors import BisimdistError, LimitError, UsageError
+from bisimdist.exact.logarithm import alpha_above, alpha_below, log_enclosure
+from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, to_fmpq
+from bisimdist.faces.shown.answer import Status
+from bisimdist.faces.shown.numbers import short_rational
+from bisimdist.faces.shown.proved import Shown
+from bisimdist.faces.shown.tables import Report
+from bisimdist.faces.written.frame import document
+from bisimdist.models.flowchart import Flowchart
+from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.flowcharts import flowchart
+from bisimdist.programs.front import compiled
+from bisimdist.programs.inputs import inputs_of_size
+from bisimdist.programs.loading import loaded
+from bisimdist.programs.request import Request
+from bisimdist.progress import NEVER, Deadline
+from bisimdist.verdicts import Settled, verdict_word
+
+NEIGHBOURS = {
+    "all": "every element of the input may differ, by at most 1",
+    "one": "one element of the input differs, by at most 1",
+}
+VALUES = (0, 1, 2)  # what parameters without a default are in small cases
+MOST_CASES = 8
+MOST_SIZE = 4
+MOST_INPUTS = 100
+MOST_STATES = 2_000
+CUT = fmpq(1, 4096)  # paths of small inputs with less probability are given up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attained:
+    """The largest ratio among small inputs.
+
+    ``parameters``: the values of the parameters without a default.
+    ``size``: how many elements the inputs have.
+    """
+
+    budget: ProgramBudget
+    parameters: Mapping[str, int]
+    size: int | None
+
+    @property
+    def ratio(self) -> fmpq | None:
+        """The ratio; None where it is infinite."""
+        return None if self.budget.ratio is None else self.budget.ratio.ratio
+
+    @property
+    def exact(self) -> bool:
+        """Whether no run was given up: otherwise the ratio is at least that, and probabilities are parts."""
+        return self.budget.ratio is None or self.budget.ratio.exact or self.ratio is None
+
+    def data(self) -> dict[str, object]:
+        one, two = self.budget.probabilities()
+        return {
+            "exact": self.exact,
+            "inputs": list(self.budget.pair),
+            "parameters": dict(self.parameters),
+            "answer": None if self.budget.ratio is None else self.budget.ratio.output,
+            "probabilities": [format_rational(one), format_rational(two)],
+            "ratio": "inf" if self.ratio is None else format_rational(self.ratio),
+        }
+
+    def sentence(self) -> str:
+        data: dict[str, Any] = self.data()
+        given = "".join(f", {name} = {value}" for name, value in self.parameters.items())
+        first, second = data["inputs"]
+        least = "" if self.exact else "at least "
+        return (
+            f"The inputs {first} and {second}{given} give the answer {data['answer']} with probabilities "
+            f"{' and '.join(data['probabilities'])}: the ratio is {least}{data['ratio']}."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllInputsBudget(Shown):
+    """The budget of a program for all inputs.
+
+    Parameters
+    ----------
+    model
+        The program as a flowchart.
+    length
+        How long the inputs are; None for any length.
+    found
+        The coupling behind the budget; None where none was found.
+    why
+        Why none was found, with the line.
+    attained
+        The largest ratio of small inputs that were looked at; None where there is none.
+    wanted
+        The budget that was asked about, from below and from above; None where the least one was asked.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> from bisimdist.models.library.programs.any_length import noisy_max
+    >>> bisimdist.budgets.all_inputs_budget(noisy_max, neighbours="all", examples=False).exponents
+    {'1/2': '2'}
+    """
+
+    command = "budget"
+
+    model: Flowchart
+    length: int | None
+    found: Found | None
+    why: str
+    attained: Attained | None
+    wanted: tuple[fmpq, fmpq] | None = None
+    budget: Mapping[str, Form] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "budget", {} if self.found is None else self.found.budget)
+
+    @property
+    def exponents(self) -> dict[str, str]:
+        """By the ratio of noise its exponent, an expression of the parameters, without its sign."""
+        return {base: _expression(form) for base, form in self.budget.items() if form}
+
+    @property
+    def ratio(self) -> fmpq | None:
+        """The proved budget; None where there is none, or it depends on parameters."""
+        if self.found is None or any(any(form) for form in self.budget.values()):
+            return None
+        if any(not base[0].isdigit() for base in self.exponents):
+            return None
+        total = fmpq(1)
+        for base in self.exponents:
+            total /= parse_rational(base) ** max(0, int(self.budget[base].get("", 0)))
+        return total
+
+    @property
+    def holds(self) -> Settled:
+        """Whether the budget holds that was asked about; True if none was, and one is proved."""
+        largest = self.attained
+        if self.wanted is None:
+            if self.found is not None:
+                return True
+            return False if largest is not None and largest.ratio is None else None
+        if self.ratio is not None and self.ratio <= self.wanted[0]:
+            return True
+        if largest is not None and (largest.ratio is None or largest.ratio > self.wanted[1]):
+            return False
+        return None
+
+    @property
+    def status(self) -> Status:
+        """How the work ended."""
+        return Status.LIMIT if self.holds is None else Status.BRACKET
+
+    def power(self) -> str:
+        """Return the proved budget as an expression."""
+        parts = [f"({base})^-({text})" for base, text in self.exponents.items()]
+        return " ".join(parts) or "1"
+
+    def data(self) -> dict[str, object]:
+        ratio = self.ratio
+        shown = None if self.attained is None else self.attained.data()
+        lower = None if self.attained is None else self.attained.ratio
+        return {
+            "program": self.model.provenance(),
+            "adjacency": self.model.neighbours,
+            "length": "any" if self.length is None else self.length,
+            "verdict": verdict_word(self.holds),
+            "budget": None if self.found is None else self.power(),
+            "exponents": self.exponents,
+            "ratio": None if ratio is None else format_rational(ratio),
+            "epsilon": None if ratio is None else list(log_enclosure(ratio)),
+            "exact": ratio is not None and ratio == lower,
+            "attained": None if shown is None else shown["ratio"],
+            "witness": shown,
+            "reason": self.why or None,
+            "status": self.status.value,
+        }
+
+    def report(self) -> Report:
+        many = "of any length" if self.length is None else f"of length {self.length}"
+        remarks: list[str] = []
+        if self.wanted is not None:
+            remarks.append(f"The budget {short_rational(self.wanted[0])}: {verdict_word(self.holds)}.")
+        if self.found is None:
+            remarks.append(f"No budget is proved: {self.why}.")
+        else:
+            ratio = self.ratio
+            value = "" if ratio is None else f" = {format_rational(ratio)}"
+            remarks.append(f"The budget {self.power()}{value} holds for all integer inputs {many}.")
+            if any(any(form) for form in self.budget.values()):
+                remarks.append("An exponent below 0 counts as 0: the function then raises an exception.")
+        remarks.append(f"Neighbours: {NEIGHBOURS[self.model.neighbours]}.")
+        if self.attained is not None:
+            remarks.append(self.attained.sentence())
+            if self.ratio is not None and self.attained.ratio == self.ratio:
+                remarks.append("No smaller budget holds.")
+        return Report(heading=f"{self.model.origin['function']} for all inputs", remarks=tuple(remarks))
+
+    def certificate(self) -> dict[str, object]:
+        """Return the coupling with its proof.
+
+        Raises
+        ------
+        UsageError
+            If no budget is proved.
+        """
+        if self.found is None:
+            raise UsageError("no budget is proved for all inputs, so there is no proof to write")
+        claim = {"budget": {base: written_form(form) for base, form in self.budget.items()}}
+        cells = Prover(self.found.coupling, self.budget).cells()
+        return document("coupling", self.model, claims=[claim], cells=cells)
+
+
+def _expression(form: Form) -> str:
+    """Return a form as people write it."""
+    parts = [(value, name) for name, value in sorted(form.items(), key=lambda part: (part[0] == "", part[0]))]
+    made = ""
+    for value, name in parts:
+        sign = " - " if value < 0 else " + "
+        size = str(abs(value)) if not name else name if abs(value) == 1 else f"{abs(value)} {name}"
+        made += (sign if made else sign.strip(" +")) + size
+    return made or "0"
+
+
+def all_inputs_budget(  # noqa: PLR0913
+    function: Callable[..., Any] | str,
+    *,
+    neighbours: str = "one",
+    length: int | None = None,
+    domain: Sequence[int] | None = None,
+    alpha: ExactNumber | None = None,
+    epsilon: ExactNumber | None = None,
+    examples: bool = True,
+    deadline: Deadline = NEVER,
+) -> AllInputsBudget:
+    """Return a budget of a program that holds for all integer inputs, of any length.
+
+    Parameters
+    ----------
+    function
+        The program, or ``FILE.py:FUNCTION``. Its first parameter is the input: an integer, or a list of
+        integers. Parameters without a default stand for every integer, or for every ratio of noise.
+    neighbours
+        ``"one"``: one element of the input differs, by at most 1; ``"all"``: every one may.
+    length
+        How many elements the input has; None for any number.
+    domain
+        Between the least and the largest of these integers the elements are; by default anywhere.
+    alpha, epsilon
+        The budget to be proved or refuted; by default the least one that is found.
+    examples
+        Whether small inputs are looked at for a ratio that is attained.
+    deadline
+        As everywhere.
+
+    Returns
+    -------
+    AllInputsBudget
+        The budget with its proof, and the largest ratio of small inputs.
+
+    Raises
+    ------
+    LimitError
+        If a statement of the program cannot be followed; the message names the line.
+    UsageError
+        If the neighbours are named by another word.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.programs.any_length import sparse_vector
+    >>> all_inputs_budget(sparse_vector, neighbours="all", examples=False).power()
+    '(1/2)^-(2 count + 2)'
+
+    References
+    ----------
+    .. [1] Barthe, Gaboardi, Grégoire, Hsu, Strub, "Proving Differential Privacy via Probabilistic Couplings",
+       LICS 2016, Theorem 9 and Section 6.
+    .. [2] Wang, Ding, Kifer, Zhang, "CheckDP", CCS 2020, Section 3.
+    """
+    if neighbours not in NEIGHBOURS:
+        raise UsageError(f"neighbours {neighbours!r}: for all inputs they are one or all")
+    wanted: tuple[fmpq, fmpq] | None = None
+    if alpha is not None:
+        wanted = to_fmpq(alpha), to_fmpq(alpha)
+    elif epsilon is not None:
+        wanted = fmpq(alpha_below(epsilon)), fmpq(alpha_above(epsilon))
+    chart = flowchart(function, neighbours=neighbours, length=length, domain=domain)
+    found, why = None, ""
+    try:
+        found = best_coupling(chart, deadline)
+    except Uncoupled as error:
+        line = chart.lines.get(error.place)
+        why = f"{'' if line is None else f'line {line}: '}{error.why}"
+    attained = _largest(function, chart, length, domain, wanted, deadline) if examples else None
+    return AllInputsBudget(model=chart, length=length, found=found, why=why, attained=attained, wanted=wanted)
+
+
+def _largest(  # noqa: PLR0913, PLR0917
+    function: Callable[..., Any] | str,
+    chart: Flowchart,
+    length: int | None,
+    domain: Sequence[int] | None,
+    wanted: tuple[fmpq, fmpq] | None,
+    deadline: Deadline,
+) -> Attained | None:
+    """Return the largest ratio of small inputs: the first that is larger than what was asked about."""
+    plain, _, fixed = loaded(function, free=True)
+    best: Attained | None = None
+    for size, values in _cases(chart, length):
+        given = dict(zip(chart.parameters, values, strict=True))
+        if deadline.passed():
+            break
+        try:
+            made = partial(plain, **{**fixed, **given})
+            inputs = _inputs(size, domain)
+            close = partial(_close, every=chart.neighbours == "all")
+            request = Request("output", CUT, states=MOST_STATES, deadline=deadline)
+            model = compiled(made, inputs, request, neighbours=close)
+            if not isinstance(model, ProgramChain):  # somebody asks, adaptively
+                break
+            budget = program_budget(model, deadline=deadline)
+        except LimitError:
+            break
+        except BisimdistError:  # such as noise that is added to noise
+            continue
+        found = Attained(budget=budget, parameters=given, size=size)
+        if best is None or found.ratio is None or (best.ratio is not None and found.ratio > best.ratio):
+            best = found
+        if found.ratio is None or (wanted is not None and found.ratio > wanted[1]):
+            return found
+    return best
+
+
+def _cases(chart: Flowchart, length: int | None) -> Iterator[tuple[int | None, tuple[int, ...]]]:
+    """Yield sizes of inputs and values of parameters, small ones first."""
+    listed = "read" not in chart.places["start"]  # a single number is read at once
+    sizes = [length] if length is not None else [1, 2, 3, MOST_SIZE]
+    for size in sizes if listed else [None]:
+        choices = product(VALUES[1:] + VALUES[:1], repeat=len(chart.parameters))
+        yield from ((size, values) for values, _ in zip(choices, range(MOST_CASES), strict=False))
+
+
+def _inputs(size: int | None, domain: Sequence[int] | None) -> list[Any]:
+    values = list(domain or (0, 1))
+    if size is None:
+        return values
+    found = list(inputs_of_size(values, size))
+    return found[:MOST_INPUTS]
+
+
+def _close(one: Any, other: Any, *, every: bool) -> bool:
+    """Tell whether two inputs are neighbours."""
+    if isinstance(one, int):
+        return abs(one - other) == 1
+    apart = [abs(x - y) for x, y in zip(one, other, strict=True)]
+    return max(apart, default=0) == 1 and (every or sum(apart) == 1)

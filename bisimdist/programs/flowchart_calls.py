@@ -1,0 +1,200 @@
+"""Calls in flowcharts: noise, the few functions of Python that are followed, and functions beside it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.models.flowchart import Step
+from bisimdist.programs import source
+from bisimdist.programs.flowchart_loops import loop
+from bisimdist.programs.flowchart_noise import draw
+from bisimdist.programs.flowchart_sources import tree_of
+from bisimdist.programs.flowchart_values import (
+    Env,
+    Known,
+    Listed,
+    Ranged,
+    Slot,
+    ThenValue,
+    Told,
+    Value,
+    Ways,
+    added,
+)
+
+if TYPE_CHECKING:
+    from bisimdist.programs.flowcharts import Builder
+
+
+def called(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
+    """Return the steps of a call."""
+    from bisimdist.programs.flowcharts import LAWS
+
+    func = node.func
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+        owner = env.get(func.value.id)
+        if owner == Known(source) and func.attr in LAWS:
+            return draw(builder, node, LAWS[func.attr], env, then, ways)
+        counted = [a.value for a in node.args if isinstance(a, ast.Constant)]
+        if isinstance(owner, Told) and func.attr == "count" and counted == [True] and owner.trues in env:
+            return then({owner.trues: 1}, env)
+    if isinstance(func, ast.Name) and func.id not in env:
+        space = builder.spaces.get(ways.prefix, builder.function.__globals__)
+        found = space.get(func.id)
+        if func.id in LAWS and found is getattr(source, func.id, None):
+            return draw(builder, node, LAWS[func.id], env, then, ways)
+        if func.id in _OWN and func.id not in space and not node.keywords:
+            return _OWN[func.id](builder, node, env, then, ways)
+        if isinstance(found, FunctionType):
+            return _inlined(builder, node, found, env, then, ways)
+    raise builder.refuse(node, f"the call {ast.unparse(node)[:60]!r} cannot be followed for all inputs")
+
+
+def _inlined(
+    builder: Builder, node: ast.Call, function: FunctionType, env: Env, then: ThenValue, ways: Ways
+) -> Step:
+    from bisimdist.programs.flowcharts import MOST_CALLS
+
+    if ways.depth >= MOST_CALLS:
+        raise builder.refuse(node, "functions call each other too deeply to be followed")
+    try:
+        tree, _ = tree_of(function)
+    except (OSError, TypeError):
+        raise builder.refuse(node, f"the source of {function.__name__} is not known") from None
+    names = [argument.arg for argument in tree.args.args]
+    defaults = dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False))
+    if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs or len(node.args) > len(names):
+        raise builder.refuse(node, f"the call of {function.__name__} cannot be followed for all inputs")
+    words = {word.arg: word.value for word in node.keywords if word.arg is not None}
+    prefix = f"{ways.prefix}{function.__name__} in line {node.lineno + builder.offset}, {node.col_offset}."
+    builder.spaces[prefix] = function.__globals__
+
+    def entered(values: list[Value], after: Env) -> Step:
+        inside: dict[str, Value] = {}
+        given = dict(zip([*names[: len(node.args)], *words], values, strict=True))
+        changes = {}
+        for name in names:
+            if name not in given and name not in defaults:
+                raise builder.refuse(node, f"{function.__name__} has no {name!r}")
+            default = defaults.get(name)
+            usual: Value = Known(default)
+            if isinstance(default, int) and not isinstance(default, bool):
+                usual = added({}, {"": default})
+            value = given.get(name, usual)
+            if isinstance(value, dict) and any(value):
+                inside[name] = Slot(prefix + name)
+                changes[prefix + name] = value
+            else:
+                inside[name] = value
+        inner = Ways(lambda value, _: then(value, after), prefix, ways.depth + 1, reading=ways.reading)
+        body = builder.block(tree.body, inside, lambda e: inner.returned(Known(None), e), inner)
+        return builder.step(set=changes, then=body) if changes else body
+
+    return builder.several([*node.args, *words.values()], env, entered, ways)
+
+
+def _range(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
+    only = node.args[0] if len(node.args) == 1 else None
+    if isinstance(only, ast.Call) and getattr(only.func, "id", "") == "len" and len(only.args) == 1:
+        name = only.args[0]
+        if isinstance(name, ast.Name) and isinstance(env.get(name.id), Listed):
+            return then(Ranged({}, None, ("place",)), env)
+
+    def made(values: list[Value], after: Env) -> Step:
+        if not all(isinstance(value, dict) for value in values) or len(values) not in (1, 2):
+            raise builder.refuse(node, "a range of integers is followed")
+        first: Any = values[0] if len(values) == 2 else {}
+        end: Any = values[-1]
+        return then(Ranged(first, end, ("place",)), after)
+
+    return builder.several(node.args, env, made, ways)
+
+
+def _enumerate(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
+    def made(values: list[Value], after: Env) -> Step:
+        first: Any = values[1] if len(values) > 1 else {}
+        if not isinstance(values[0], Listed) or not isinstance(first, dict):
+            raise builder.refuse(node, "enumerate goes over the input")
+        return then(Ranged(first, None, ("place", "element")), after)
+
+    return builder.several(node.args, env, made, ways)
+
+
+def _len(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
+    def made(values: list[Value], after: Env) -> Step:
+        if isinstance(values[0], Told):
+            return then({values[0].length: 1}, after)
+        raise builder.refuse(node, "the length of the input is known in range(len(...)) only")
+
+    return builder.several(node.args, env, made, ways)
+
+
+def _same(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
+    def made(values: list[Value], after: Env) -> Step:
+        if isinstance(values[0], Told | tuple | dict):
+            return then(values[0], after)
+        raise builder.refuse(node, f"{ast.unparse(node)[:60]!r} cannot be followed for all inputs")
+
+    return builder.several(node.args, env, made, ways)
+
+
+def _extreme(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
+    largest = getattr(node.func, "id", "") == "max"
+
+    def made(values: list[Value], after: Env) -> Step:
+        numbers: Any = [builder.number(value) for value in values]
+        if len(numbers) != 2 or None in numbers:
+            raise builder.refuse(node, "min and max of two numbers are followed")
+        one, two = numbers if largest else numbers[::-1]
+        return builder.at_least(
+            added(one, two, -1), lambda: then(numbers[0], after), lambda: then(numbers[1], after)
+        )
+
+    return builder.several(node.args, env, made, ways)
+
+
+def _abs(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
+    def made(values: list[Value], after: Env) -> Step:
+        number: Any = builder.number(values[0])
+        if number is None:
+            raise builder.refuse(node, "abs of a number is followed")
+        return builder.at_least(
+            number, lambda: then(number, after), lambda: then(added({}, number, -1), after)
+        )
+
+    return builder.several(node.args, env, made, ways)
+
+
+def _sum(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
+    name = f"{ways.prefix}sum of line {node.lineno + builder.offset}"
+
+    def body(now: Env, again: Any, _: Ways) -> Step:
+        element = f"{ways.prefix}element of line {node.lineno + builder.offset}"
+        return builder.step(set={name: {name: 1, element: 1}}, then=again(now))
+
+    def looped(values: list[Value], now: Env) -> Step:
+        if len(values) != 1 or not isinstance(values[0], Listed):
+            raise builder.refuse(node, "the sum of the input is followed")
+        over = Ranged({}, None, ("element",))
+        target = ast.copy_location(ast.Name("the element", ast.Store()), node)
+        inside = {**now, name: Slot(name)}
+        return loop(builder, node, target, over, body, inside, lambda e: then({name: 1}, e), ways)
+
+    return builder.step(set={name: {}}, then=builder.several(node.args, env, looped, ways))
+
+
+_OWN: dict[str, Callable[[Builder, ast.Call, Env, ThenValue, Ways], Step]] = {
+    "range": _range,
+    "enumerate": _enumerate,
+    "len": _len,
+    "tuple": _same,
+    "list": _same,
+    "int": _same,
+    "max": _extreme,
+    "min": _extreme,
+    "abs": _abs,
+    "sum": _sum,
+}

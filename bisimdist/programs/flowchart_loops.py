@@ -1,0 +1,126 @@
+"""Loops in flowcharts: over the input, its places, or a range; and lists that are made in one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.models.flowchart import Step
+from bisimdist.programs.flowchart_values import (
+    Env,
+    Known,
+    Listed,
+    Ranged,
+    Slot,
+    Then,
+    ThenValue,
+    Told,
+    Value,
+    Ways,
+    added,
+)
+
+if TYPE_CHECKING:
+    from bisimdist.programs.flowcharts import Builder
+
+
+def loop(
+    builder: Builder,
+    node: ast.AST,
+    target: ast.expr,
+    over: Value,
+    body: Sequence[ast.stmt] | Callable[[Env, Then, Ways], Step],
+    env: Env,
+    then: Then,
+    ways: Ways,
+) -> Step:
+    """Go through the input or through a range of integers."""
+    if isinstance(over, Listed):
+        over = Ranged({}, None, ("element",))
+    if not isinstance(over, Ranged):
+        raise builder.refuse(node, "a loop goes over the input, its places, or a range")
+    line = getattr(node, "lineno", 1)
+    if over.length is None and ways.reading:
+        raise builder.refuse(node, "a loop over the input inside of another one cannot be followed")
+    public = all(name in builder.parameters for name in over.first if name)
+    place = Slot(f"{ways.prefix}place of line {line + builder.offset}", fixed=True, common=public)
+    element = Slot(f"{ways.prefix}element of line {line + builder.offset}", fixed=True)
+    names = list(target.elts) if isinstance(target, ast.Tuple) else [target]
+    bound = {"place": place, "element": element}
+    if len(names) != len(over.gives) or not all(isinstance(name, ast.Name) for name in names):
+        raise builder.refuse(node, "the loop takes one name for each part of what it goes over")
+    given: dict[str, Value] = {
+        name.id: bound[part]  # type: ignore[attr-defined]
+        for name, part in zip(names, over.gives, strict=True)
+    }
+    reads = over.length is None
+    hidden = {f"place {line}": place, **({f"element {line}": element} if reads else {})}
+
+    def left(now: Env) -> Step:
+        kept = {n: v for n, v in now.items() if n not in hidden}
+        for name, slot in given.items():
+            if kept.get(name) == slot:
+                del kept[name]
+        return then(kept)
+
+    def again(now: Env) -> Step:
+        return following(now, first=False)
+
+    def following(now: Env, *, first: bool, count: int = 0) -> Step:
+        if first and not reads:
+            start = {place.name: over.first}
+            made = builder.place(node, "range", {**now, **hidden, **given}, ranged)
+            return builder.step(set=start, then=made)
+        if not reads:
+            made = builder.place(node, "range", {**now, **hidden, **given}, ranged)
+            return builder.step(set={place.name: added({place.name: 1}, {"": 1})}, then=made)
+        if builder.length is not None:
+            count = 0 if first else now[f"count {line}"].value + 1  # type: ignore[union-attr]
+            if count == builder.length:
+                return left({n: v for n, v in now.items() if n != f"count {line}"})
+            now = {**now, f"count {line}": Known(count)}
+        inside = builder.place(node, "for", {**now, **hidden, **given}, inner)
+        step = builder.step(read=element.name, first=first, then=inside)
+        index = over.first if first else added({place.name: 1}, {"": 1})
+        step = builder.step(set={place.name: index}, then=step)
+        if builder.length is not None:
+            return step
+        return builder.step(
+            choose=f"more elements in line {line + builder.offset}", then=step, else_=left(now)
+        )
+
+    def broken(now: Env) -> Step:
+        return left({n: v for n, v in now.items() if n != f"count {line}"})
+
+    def inner(now: Env) -> Step:
+        inside = replace(ways, broken=broken, continued=again, reading=reads or ways.reading)
+        if callable(body):
+            return body(now, again, inside)
+        return builder.block(body, now, again, inside)
+
+    def ranged(now: Env) -> Step:
+        assert over.length is not None
+        still = added(added(over.length, {place.name: 1}, -1), {"": 1}, -1)
+        return builder.step(if_=still, then=inner(now), else_=left(now))
+
+    return following(env, first=True)
+
+
+def comprehension(builder: Builder, node: Any, env: Env, then: ThenValue, ways: Ways) -> Step:
+    made = node.generators[0]
+    if len(node.generators) != 1 or made.ifs:
+        raise builder.refuse(node, "a comprehension of one loop without conditions is followed")
+    told = Told(f"len(line {node.lineno})", f"trues(line {node.lineno})")
+    inside = {**env, told.length: Slot(told.length), told.trues: Slot(told.trues)}
+
+    def body(now: Env, again: Then, inner: Ways) -> Step:
+        return builder.value(node.elt, now, lambda v, e: builder.tell(node, told, v, e, again), inner)
+
+    def looped(over: Value, now: Env) -> Step:
+        return loop(builder, node, made.target, over, body, now, lambda e: then(told, e), ways)
+
+    start = builder.value(made.iter, inside, looped, ways)
+    start = builder.step(tell=f"new {told.length}", then=start)
+    return builder.step(set={told.length: {}, told.trues: {}}, then=start)

@@ -1,0 +1,368 @@
+"""Budgets for all inputs and any length: mechanisms of the literature, wrong ones, and refusals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bisimdist
+from bisimdist.budgets import AllInputsBudget, all_inputs_budget
+from bisimdist.models.library.programs import any_length, sparse_vector
+from bisimdist.programs.noise_ratio import power_of
+from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
+
+TEXTBOOK = {
+    ("randomised_response", "one"): {"1/3": "1"},
+    ("geometric_sum", "one"): {"1/2": "1"},
+    ("partial_sum", "one"): {"1/2": "1"},
+    ("prefix_sum", "one"): {"1/2": "1"},
+    ("smart_sum", "one"): {"1/2": "2"},
+    ("noisy_max", "all"): {"1/2": "2"},
+    ("noisy_max", "one"): {"1/2": "1"},
+    ("exponential_noise_max", "all"): {"1/2": "2"},
+    ("sparse_vector_once", "all"): {"1/2": "4"},
+    ("sparse_vector", "all"): {"1/2": "2 count + 2"},
+    ("numerical_sparse_vector", "all"): {"1/2": "3 count + 2"},
+    ("adaptive_sparse_vector", "all"): {"1/2": "budget + 6"},
+}
+PROGRAMS = Path(bisimdist.__file__).parent / "models" / "library" / "programs" / "any_length.py"
+
+
+@cache
+def budget_of(name: str, neighbours: str, length: int | None = None) -> AllInputsBudget:
+    domain = (0, 1) if name == "randomised_response" else None
+    function = getattr(any_length, name)
+    return all_inputs_budget(function, neighbours=neighbours, domain=domain, length=length, examples=False)
+
+
+LONGER = {("adaptive_sparse_vector", "all"), ("noisy_max", "one")}
+CASES = [pytest.param(*key, marks=[pytest.mark.slow] if key in LONGER else []) for key in TEXTBOOK]
+
+
+@pytest.mark.parametrize(("name", "neighbours"), CASES)
+def test_the_textbook_budget_is_proved_for_any_length(name: str, neighbours: str) -> None:
+    found = budget_of(name, neighbours)
+    assert found.exponents == TEXTBOOK[name, neighbours]
+    assert found.holds is True
+    report = bisimdist.check_certificate(json.dumps(found.certificate()))
+    assert (report.valid, report.reason) == (True, "")
+    assert report.model_kind == "flowchart"
+    assert report.program is not None
+
+
+def outputs(function: Callable[..., Any], data: list[int], most: int, **given: int) -> dict[str, Fraction]:
+    """Return how likely each output is, by going all noise between -most and most: a slow reference."""
+
+    class Script:
+        def __init__(self, drawn: list[int]) -> None:
+            self.left = list(drawn)
+            self.used: list[tuple[str, int]] = []
+
+        def two_sided_geometric(self, ratio: str) -> int:
+            if not self.left:
+                raise IndexError
+            self.used.append((str(ratio), self.left[0]))
+            return self.left.pop(0)
+
+    found: dict[str, Fraction] = {}
+
+    def chance(ratio: str, value: int) -> Fraction:
+        a = Fraction(ratio)
+        return (1 - a) / (1 + a) * a ** abs(value)
+
+    def run(drawn: list[int]) -> None:
+        script = Script(drawn)
+        try:
+            value = function(data, script, **given)
+        except IndexError:
+            for more in range(-most, most + 1):
+                run([*drawn, more])
+            return
+        weight = Fraction(1)
+        for ratio, noise in script.used:
+            weight *= chance(ratio, noise)
+        found[repr(value)] = found.get(repr(value), Fraction(0)) + weight
+
+    run([])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "neighbours", "given"),
+    [
+        ("geometric_sum", "one", {}),
+        ("noisy_max", "all", {}),
+        ("prefix_sum", "one", {}),
+        ("sparse_vector_once", "all", {"threshold": 1}),
+        ("sparse_vector", "all", {"threshold": 0, "count": 1}),
+    ],
+)
+def test_no_pair_of_small_inputs_beats_the_budget(name: str, neighbours: str, given: dict[str, int]) -> None:
+    """Compare with the masses of all noise up to 3, and what is beyond that only small noise leads to."""
+    found = budget_of(name, neighbours)
+    most = Fraction(1)
+    for base, form in found.budget.items():
+        exponent = sum(value * (given[n] if n else 1) for n, value in form.items())
+        most /= Fraction(base) ** exponent
+    function = getattr(any_length, name)
+    for one, two in _pairs(2, neighbours):
+        first, second = (outputs(function, data, 3, **given) for data in (one, two))
+        seen = sum(second.values(), Fraction(0))
+        for output, p in first.items():
+            assert p <= most * (second.get(output, Fraction(0)) + 1 - seen)
+
+
+def _pairs(size: int, neighbours: str) -> Iterator[tuple[list[int], list[int]]]:
+    inputs = [list(values) for values in product((0, 1), repeat=size)]
+    for one, two in product(inputs, repeat=2):
+        apart = sum(abs(x - y) for x, y in zip(one, two, strict=True))
+        if apart and (neighbours == "all" or apart == 1):
+            yield one, two
+
+
+@pytest.mark.parametrize(
+    ("name", "neighbours", "size", "given"),
+    [
+        ("randomised_response", "one", 3, {}),
+        ("geometric_sum", "one", 6, {}),
+        ("noisy_max", "all", 3, {}),
+        ("sparse_vector", "all", 3, {"threshold": 0, "count": 1}),
+    ],
+)
+def test_the_enumeration_of_a_size_agrees(
+    name: str, neighbours: str, size: int, given: dict[str, int]
+) -> None:
+    _agrees(name, neighbours, size, given)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [4, 5, 6])
+@pytest.mark.parametrize(
+    ("name", "neighbours", "given"),
+    [
+        ("randomised_response", "one", {}),
+        ("geometric_sum", "one", {}),
+        ("noisy_max", "all", {}),
+        ("noisy_max", "one", {}),
+        ("sparse_vector_once", "all", {"threshold": 0}),
+        ("sparse_vector", "all", {"threshold": 0, "count": 1}),
+        ("sparse_vector", "all", {"threshold": 0, "count": 2}),
+    ],
+)
+def test_the_enumeration_of_larger_sizes_agrees(
+    name: str, neighbours: str, size: int, given: dict[str, int]
+) -> None:
+    _agrees(name, neighbours, size, given)
+
+
+def _agrees(name: str, neighbours: str, size: int, given: dict[str, int]) -> None:
+    proved = budget_of(name, neighbours)
+    most = Fraction(1)
+    for base, form in proved.budget.items():
+        exponent = sum(value * (given[n] if n else 1) for n, value in form.items())
+        most /= Fraction(base) ** exponent
+    pairs = [(str(one), str(two)) for one, two in _pairs(size, neighbours)]
+    inputs = [list(values) for values in product((0, 1), repeat=size)]
+    function = partial(getattr(any_length, name), **given) if given else getattr(any_length, name)
+    model = bisimdist.explore(function, inputs, pairs=pairs)
+    enumerated = bisimdist.budgets.program_budget(model).ratio
+    assert enumerated is not None
+    assert enumerated.ratio is not None
+    assert Fraction(str(enumerated.ratio)) <= most
+
+
+def test_the_budget_that_is_attained_says_so() -> None:
+    found = all_inputs_budget(any_length.geometric_sum, length=1)
+    assert found.data()["exact"] is True
+    assert "No smaller budget holds." in found.report().remarks
+    less = all_inputs_budget(any_length.noisy_max, neighbours="all", length=2)
+    assert less.data()["exact"] is False
+    assert less.attained is not None
+    assert less.attained.ratio is not None
+    assert less.attained.ratio < 4
+
+
+@pytest.mark.parametrize(
+    ("function", "alpha"),
+    [
+        (sparse_vector.svt_fixed_noise, 16),
+        (sparse_vector.svt_no_query_noise, 1000),
+        (sparse_vector.svt_no_stop, 16),
+        (sparse_vector.svt_shows_value, 16),
+        (any_length.noisy_max_value, 4),
+        (any_length.partial_sum_constant, 2),
+    ],
+)
+def test_wrong_mechanisms_are_refuted_by_a_pair(function: Callable[..., Any], alpha: int) -> None:
+    found = all_inputs_budget(function, neighbours="all", alpha=alpha)
+    assert found.holds is False
+    assert found.attained is not None
+    assert found.attained.ratio is None or found.attained.ratio > alpha
+
+
+def test_a_length_that_is_known_has_a_budget_of_its_own() -> None:
+    with pytest.raises(bisimdist.UsageError):
+        budget_of("geometric_sum", "all").certificate()
+    assert budget_of("geometric_sum", "all", 3).exponents == {"1/2": "3"}
+    assert budget_of("randomised_response", "all", 2).exponents == {"1/3": "2"}
+
+
+def any_ratio(answer: int, rng: Any, a: str) -> int:
+    return answer + rng.two_sided_geometric(a)
+
+
+def powers(answer: int, rng: Any, a: str) -> tuple[int, int]:
+    return answer + rng.two_sided_geometric(a**2), answer + rng.two_sided_geometric(a)
+
+
+def test_the_ratio_may_be_a_parameter() -> None:
+    assert all_inputs_budget(any_ratio, examples=False).power() == "(a)^-(1)"
+    assert all_inputs_budget(powers, examples=False).power() == "(a)^-(3)"
+
+
+def one_sided(answer: int, rng: Any) -> int:
+    return answer + rng.geometric("1/2")
+
+
+def multiplied(answers: list[int], rng: Any) -> int:
+    best = 1
+    for answer in answers:
+        best = best * answer
+    return best + rng.two_sided_geometric("1/2")
+
+
+def nested(answers: list[int], rng: Any) -> int:
+    total = 0
+    for answer in answers:
+        for other in answers:
+            total = total + answer - other
+    return total + rng.two_sided_geometric("1/2")
+
+
+def unset(answers: list[int], rng: Any) -> int:
+    for answer in answers:
+        last = answer
+    return last + rng.two_sided_geometric("1/2")
+
+
+def parity(answers: list[int], rng: Any) -> int:
+    total = rng.two_sided_geometric("1/2")
+    for answer in answers:
+        if answer % 2 == 0:
+            total = total + 1
+    return total
+
+
+def pairs_compared(answer: int, rng: Any) -> bool:
+    return (answer, 0) == (0, 0)
+
+
+def two_lists(answer: int, rng: Any) -> list[int]:
+    first: list[int] = []
+    second: list[int] = []
+    if answer > 0:
+        first.append(1)
+    else:
+        second.append(1)
+    return first
+
+
+def emptied(answer: int, rng: Any) -> list[int]:
+    told = [1]
+    told = []
+    told.append(1)
+    if answer > 0:
+        told = []
+    return told
+
+
+@pytest.mark.parametrize("function", [two_lists, emptied])
+def test_which_list_holds_an_element_is_seen(function: Callable[..., Any]) -> None:
+    found = all_inputs_budget(function)
+    assert found.found is None
+    assert found.holds is False
+
+
+def numbers_counted(answers: list[int], rng: Any) -> int:
+    told: list[int] = []
+    for answer in answers:
+        told.append(answer + rng.two_sided_geometric("1/2"))
+    return told.count(True)
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (numbers_counted, "cannot be followed"),
+        (pairs_compared, "a comparison"),
+        (multiplied, "not linear"),
+        (nested, "inside of another"),
+        (unset, "before it has a value"),
+        (parity, "need not have in common"),
+    ],
+)
+def test_what_cannot_be_followed_names_the_line(function: Callable[..., Any], said: str) -> None:
+    with pytest.raises(bisimdist.LimitError, match=said) as caught:
+        all_inputs_budget(function)
+    first = function.__code__.co_firstlineno
+    line = int(str(caught.value).split(".py:")[1].split(":")[0])
+    assert first < line <= first + 6
+
+
+def test_noise_that_is_never_negative_protects_nothing_that_goes_down() -> None:
+    found = all_inputs_budget(one_sided, domain=(0, 1))
+    assert found.found is None
+    assert found.holds is False  # an output of one input is impossible from the other
+
+
+def test_ratios_are_powers_of_what_is_no_power() -> None:
+    assert power_of(Fraction(1, 4)) == ("1/2", {"": 2})
+    assert power_of(Fraction(8, 27)) == ("2/3", {"": 3})
+    assert power_of(Fraction(2, 9)) == ("2/9", {"": 1})
+    with pytest.raises(ValueError, match="strictly between"):
+        power_of(Fraction(1))
+
+
+def test_the_command_line(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    proof = tmp_path / "proof.json"
+    asked = ("budget", f"{PROGRAMS}:prefix_sum", "--any-length", "--json", "--certificate", str(proof))
+    done = command(*asked)
+    answer = json.loads(done.out)
+    assert done.code == 0
+    assert answer["budget"] == "(1/2)^-(1)"
+    assert answer["length"] == "any"
+    assert command("check", str(proof)).code == 0
+    text = command("budget", f"{PROGRAMS}:geometric_sum", "--all-inputs", "--size", "2", "--alpha", "2")
+    assert text.code == 0
+    assert "of length 2" in text.out
+    wrong = command(
+        "budget", f"{PROGRAMS}:partial_sum_constant", "--any-length", "--neighbours", "all", "--alpha", "2"
+    )
+    assert wrong.code == 1
+    open_ = command("budget", f"{PROGRAMS}:partial_sum_constant", "--any-length", "--neighbours", "all")
+    assert open_.code == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--all-inputs",), "--any-length"),
+        (("--any-length", "--size", "2"), "--any-length"),
+        (("--any-length", "--input", "[0]"), "--input"),
+        (("--any-length", "--domain", "0,2"), "gap"),
+        (("--any-length", "--domain", "a"), "integers"),
+        (("--any-length", "--observe", "time"), "--observe"),
+        (("--any-length", "--alpha", "2", "--epsilon", "1"), "both"),
+    ],
+)
+def test_options_that_do_not_fit(command: Command, options: tuple[str, ...], said: str) -> None:  # noqa: F811
+    refused = command("budget", f"{PROGRAMS}:prefix_sum", *options)
+    assert refused.code == 2
+    assert said in refused.err
