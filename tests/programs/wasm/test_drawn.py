@@ -283,6 +283,23 @@ def test_the_time_limit_holds_within_a_draw(tmp_path: Path) -> None:
     assert len(checked) == 31
 
 
+def test_the_guard_leaves_time_for_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = assembled({"f": ((("i32",), ("i32",)), (), call(0) + get(0) + b"\x6a")}, imports=[RANDOM[8]])
+    ends = []
+
+    def guard(*_: object, deadline: Deadline, **__: object) -> None:
+        ends.append(deadline)
+
+    monkeypatch.setattr("bisimdist.programs.wasm.door.guard", guard)
+    limit = Deadline.after(36_000)
+    path = tmp_path / "guarded.wasm"
+    path.write_bytes(module)
+    explored_module(f"{path}:f", {"0": 0, "1": 1}, Request(chances=("env.rnd8",), deadline=limit))
+    assert limit.moment is not None
+    assert ends[0].moment is not None
+    assert ends[0].moment < limit.moment - 3600
+
+
 def test_what_was_compared_and_is_kept_is_refused(tmp_path: Path) -> None:
     draw = call(0) + b"\x22\0" + get(1) + b"\x54" + get(0) + b"\x21\1" + get(2) + b"\x6a\x21\2"
     module = assembled({"f": ((("i64",), ("i32",)), ("i64", "i32"), 3 * draw + get(2))}, imports=[RANDOM[64]])
