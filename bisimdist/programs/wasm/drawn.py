@@ -131,9 +131,9 @@ class Split(SplitInterval):
         if self.other is not None:
             other = self.other.variable, self.other.place
             pair = 1 + max(leaf[-1] if len(leaf) > 2 else 0 for _, leaves in variables for leaf in leaves)
-            whole = 0, self.leaf.high + 1
             for order in (-1, 0, 1):
-                yield from _ordered(variables, (where, place), other, whole, order, pair)
+                every = 0, self.leaf.high + 1
+                yield from _ordered(variables, (where, place), other, every, order, pair)
             return
         if self.leaf.pair >= 0:
             yield from self._halves(variables)
