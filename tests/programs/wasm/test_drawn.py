@@ -17,8 +17,9 @@ from bisimdist.errors import LimitError, ModelError
 from bisimdist.programs.request import Request
 from bisimdist.programs.wasm.chance import Chance
 from bisimdist.programs.wasm.door import explored_module
-from bisimdist.programs.wasm.drawn import Drawn, Split, Variable, drawn_of
+from bisimdist.programs.wasm.drawn import Drawn, drawn_of
 from bisimdist.programs.wasm.exploring import CompiledExploration, _weighed
+from bisimdist.programs.wasm.leaves import Split, Variable
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.module import Module
 from bisimdist.progress import Deadline
@@ -223,7 +224,7 @@ def test_parts_of_compared_leaves(data: st.DataObject) -> None:
         pairs = [(one, two) for one in free for two in free if one is not two and one.high == two.high]
         if not leaves:
             parts.append(part)
-        elif pairs and data.draw(st.booleans()):
+        elif data.draw(st.booleans()) and pairs:
             one, two = data.draw(st.sampled_from(pairs))
             parts += Split(one, other=two).parts(part)
         else:
