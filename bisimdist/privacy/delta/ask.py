@@ -455,17 +455,13 @@ class _Work:
         )
 
     def witness(self, bound: DeltaBound) -> WitnessEvent:
-        """Return the event behind a lower bound, with its probabilities.
-
-        Raises LimitError when the time is over, and what may be spent beyond it.
-        """
+        """Return the event behind a lower bound; raise LimitError when the time for that is over."""
         question = bound._question
         direction = self.two.bounds(question, self._bounds_of_nodes())[2]
         event = self.two.event(question, self._proof_of(question, direction), direction)
         forward = direction == question.pair
         source, target = (bound.source, bound.target) if forward else (bound.target, bound.source)
-        left = 0.0 if self.stopped else self.question.deadline.left()
-        begun = time.monotonic()
+        begun, left = time.monotonic(), 0.0 if self.stopped else self.question.deadline.left()
         try:
             deadline = NEVER if left is None else Deadline.after(max(left, self.spare))
             both = event.probabilities(self.two.model, direction, deadline=deadline)

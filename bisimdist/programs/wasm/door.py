@@ -34,6 +34,8 @@ from bisimdist.progress import Deadline
 
 _NESTED = 5000  # how deep Python may nest calls of functions that do not draw
 
+FOR_GUARD = 0.3  # the part of the time that is left after the exploration that the guard may take
+
 _GUARDED: list[tuple[object, dict[int, Chance]]] = []
 """What was held against wasmtime in this process: it need not be again."""
 
@@ -130,7 +132,7 @@ def _explored(  # noqa: PLR0913, PLR0917
     with deferred() if ended else nullcontext():
         runs = FEW_RUNS if ended else MORE_RUNS * request.replays
         if request.replays:
-            until = Deadline.after(request.closing) if ended else request.deadline
+            until = Deadline.after(request.closing) if ended else request.deadline.part(FOR_GUARD)
             seen = "instructions" in kinds
             names = tuple(item.name for item in inputs)
             same = (module.digest, index, tuple(given.more), given.layout, given.place, names, runs, seen)

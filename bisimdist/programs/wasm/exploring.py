@@ -11,7 +11,7 @@ from bisimdist.programs.code import NOWHERE, Place, Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.exploration import Exploration
 from bisimdist.programs.machine import Ended
-from bisimdist.programs.wasm.drawn import MOST_VALUES, Split, Variable
+from bisimdist.programs.wasm.leaves import MOST_VALUES, Split, Variable
 from bisimdist.programs.wasm.states import State
 
 _FEW = 8  # a draw of at most so many values is looked at value by value

@@ -12,7 +12,8 @@ from bisimdist.programs.control import Outside
 from bisimdist.programs.machine import Ended
 from bisimdist.programs.states import MOST_FRAMES, Drawing
 from bisimdist.programs.wasm.chance import MOST_BYTES, Chance
-from bisimdist.programs.wasm.drawn import Drawn, Variable, drawn_of
+from bisimdist.programs.wasm.drawn import Drawn, drawn_of
+from bisimdist.programs.wasm.leaves import Variable
 from bisimdist.programs.wasm.lines import Lines
 from bisimdist.programs.wasm.linking import Linker, Routine, beginnings
 from bisimdist.programs.wasm.memory import Memory, Remembered

@@ -15,7 +15,8 @@ from bisimdist.programs.control import Outside
 from bisimdist.programs.machine_source import Request
 from bisimdist.programs.states import MOST_FRAMES, Drawing
 from bisimdist.programs.wasm.binary import at
-from bisimdist.programs.wasm.drawn import Drawn, Leaf
+from bisimdist.programs.wasm.drawn import Drawn
+from bisimdist.programs.wasm.leaves import Leaf
 from bisimdist.programs.wasm.memory import Memory
 from bisimdist.programs.wasm.reals import Pattern, Real, bits_of, computed, pattern
 

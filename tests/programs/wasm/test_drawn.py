@@ -17,8 +17,9 @@ from bisimdist.errors import LimitError, ModelError
 from bisimdist.programs.request import Request
 from bisimdist.programs.wasm.chance import Chance
 from bisimdist.programs.wasm.door import explored_module
-from bisimdist.programs.wasm.drawn import Drawn, Split, Variable, drawn_of
+from bisimdist.programs.wasm.drawn import Drawn, drawn_of
 from bisimdist.programs.wasm.exploring import CompiledExploration, _weighed
+from bisimdist.programs.wasm.leaves import Split, Variable
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.module import Module
 from bisimdist.progress import Deadline
@@ -223,7 +224,7 @@ def test_parts_of_compared_leaves(data: st.DataObject) -> None:
         pairs = [(one, two) for one in free for two in free if one is not two and one.high == two.high]
         if not leaves:
             parts.append(part)
-        elif pairs and data.draw(st.booleans()):
+        elif data.draw(st.booleans()) and pairs:
             one, two = data.draw(st.sampled_from(pairs))
             parts += Split(one, other=two).parts(part)
         else:
@@ -281,6 +282,23 @@ def test_the_time_limit_holds_within_a_draw(tmp_path: Path) -> None:
     with pytest.raises(LimitError):
         explored_module(f"{path}:f", {"0": 0, "1": 1}, Request(chances=("env.rnd64",), deadline=Late()))
     assert len(checked) == 31
+
+
+def test_the_guard_leaves_time_for_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = assembled({"f": ((("i32",), ("i32",)), (), call(0) + get(0) + b"\x6a")}, imports=[RANDOM[8]])
+    ends = []
+
+    def guard(*_: object, deadline: Deadline, **__: object) -> None:
+        ends.append(deadline)
+
+    monkeypatch.setattr("bisimdist.programs.wasm.door.guard", guard)
+    limit = Deadline.after(36_000)
+    path = tmp_path / "guarded.wasm"
+    path.write_bytes(module)
+    explored_module(f"{path}:f", {"0": 0, "1": 1}, Request(chances=("env.rnd8",), deadline=limit))
+    assert limit.moment is not None
+    assert ends[0].moment is not None
+    assert ends[0].moment < limit.moment - 3600
 
 
 def test_what_was_compared_and_is_kept_is_refused(tmp_path: Path) -> None:
