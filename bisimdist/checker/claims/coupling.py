@@ -1,7 +1,7 @@
 """Certificates of kind ``coupling``: the budget of a program over integers, for all inputs.
 
 The program is a flowchart. Two runs on neighbouring inputs take a pair of paths from place to place; what
-is claimed of a pair is a combination of inequalities. The rules are named K as in
+is claimed of a pair is a combination of inequalities. The rules are named J as in
 ``docs/certificates/coupling.md``; why they prove the claim is in ``docs/theory/coupling.md``.
 """
 
@@ -18,6 +18,7 @@ from typing import Any
 from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.flowchart import (
     ELEMENT,
+    NEXT,
     Draw,
     Env,
     Flowchart,
@@ -28,8 +29,10 @@ from bisimdist.checker.core.flowchart import (
     form_of,
     noise_of,
     other_side,
+    passing,
     paths,
     plus,
+    reserved,
 )
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
@@ -54,7 +57,7 @@ from bisimdist.checker.core.shape import (
 )
 
 MOST_SIGNS = 6  # so many shifts of a path may be no numbers
-_USED, _NOW, _NEXT = "@used", "@now", "@next"  # how much elements differ: before, the last one, the next
+_USED, _NOW = "@used", "@now"  # how much elements differ: those before, and the last one
 
 
 class _Claim(Shape):
@@ -131,46 +134,49 @@ class _Checked:
         self.model, self.places, self.budget = model, places, budget
         self.shared = set(all_of(model.parameters))
         if "start" not in places:
-            raise RuleViolation("K1: no place is called start")
+            raise RuleViolation("J1: no place is called start")
         ways = [path for paths in counted(places.values()) for path in counted(paths)]
         if {p.target for p in counted(ways)} - places.keys() - {None}:
-            raise RuleViolation("K1: a path goes to a place that there is not")
+            raise RuleViolation("J1: a path goes to a place that there is not")
         draws = [draw for path in counted(ways) for draw in counted(path.draws)]
         for draw in counted(draws):
             self._check_law(draw)
         self.bases = sorted(all_of({draw.base for draw in counted(draws)}))
         if {n for f in counted(budget.values()) for n in counted(f) if n} - self.shared:
-            raise RuleViolation("K1: the budget names what is no parameter")
+            raise RuleViolation("J1: the budget names what is no parameter")
         for name in counted([*model.parameters, *(n for path in counted(ways) for n in counted(path.env))]):
-            if name.startswith(("@", "#")) or name.endswith("'") or not name:
-                raise RuleViolation("K1: a variable has a name that the rules use")
+            if reserved(name) or not name:
+                raise RuleViolation("J1: a variable has a name that the rules use")
         if any(not self.shared.isdisjoint(path.env) for path in counted(ways)):
-            raise RuleViolation("K1: a parameter changes")
+            raise RuleViolation("J1: a parameter changes")
         self.cells: dict[str, list[_Cell]] = {}
 
     def _check_law(self, draw: Draw) -> None:
         if not draw.base.isidentifier() and not 0 < rational(draw.base, "a base") < 1:
-            raise RuleViolation("K1: a base is not between 0 and 1")
+            raise RuleViolation("J1: a base is not between 0 and 1")
         if draw.base not in self.budget:
-            raise RuleViolation("K1: the budget has no exponent for a base")
+            raise RuleViolation("J1: the budget has no exponent for a base")
         if draw.weight.keys() - self.shared - {""}:
-            raise RuleViolation("K1: the ratio of noise is not the same in both runs")
+            raise RuleViolation("J1: the ratio of noise is not the same in both runs")
         least = 0 if draw.law == "coin" else 1
         if not draw.weight.keys() - {""} and draw.weight.get("", 0) < least:
-            raise RuleViolation("K1: the ratio of noise is not below 1")
+            raise RuleViolation("J1: the ratio of noise is not below 1")
 
     def check(self, trees: Mapping[str, Any]) -> None:
         if trees.keys() != self.places.keys():
-            raise RuleViolation("K2: the places of the proof are not those of the program")
+            raise RuleViolation("J2: the places of the proof are not those of the program")
         for place, tree in counted(trees.items()):
             self.cells[place] = list(counted(_cells(tree, (), f"the cells of {shown(place)}")))
+            known = (form for c in counted(self.cells[place]) for form in (*c.splits, *c.bounds))
+            if any(passing(name) for form in counted(known) for name in counted(form)):
+                raise RuleViolation("J2: what is known at a place names noise or an element of a path")
         start = self.cells["start"]
         if len(start) != 1 or start[0].shifts is None:
-            raise RuleViolation("K2: the start is divided, or both runs are not followed from it")
+            raise RuleViolation("J2: the start is divided, or both runs are not followed from it")
         allowed = {f"@cost {base}" for base in counted(self.bases)}
         for bound in counted(start[0].bounds):  # prices begin at 0, and nothing else is known
             if bound.keys() - allowed - {""} or bound.get("", 0) < 0:
-                raise RuleViolation("K2: what is claimed of the start need not hold there")
+                raise RuleViolation("J2: what is claimed of the start need not hold there")
         for place, cells in counted(self.cells.items()):
             for cell in counted(cells):
                 if len(cell.proofs) != len(self.places[place]):
@@ -190,7 +196,7 @@ class _Checked:
         for path, shifts, proof in counted(zip(ways, cell.shifts, cell.proofs, strict=True)):
             first = [*known, *self._first(path)]
             if shifts is None:
-                self._refuted(first, proof, "K3: a path without shifts is possible")
+                self._refuted(first, proof, "J3: a path without shifts is possible")
                 continue
             read = self._shifts(path, shifts)
             others = [(n, other) for n, other in counted(enumerate(ways)) if agreeable(path, other)]
@@ -198,12 +204,12 @@ class _Checked:
                 noise = noise_of(read)
                 space = [*first, *(at(self._primed(g), noise) for g in counted(other.guards))]
                 if _impossible(part):
-                    self._refuted(space, part, "K3: a pair of paths is possible")
+                    self._refuted(space, part, "J3: a pair of paths is possible")
                     continue
                 if taken.setdefault(number, shifts) != shifts or path.draws != other.draws:
-                    raise RuleViolation("K4: the noise of the second run does not tell that of the first")
+                    raise RuleViolation("J4: the noise of the second run does not tell that of the first")
                 if (path.target, path.read) != (other.target, other.read):
-                    raise RuleViolation("K4: the runs go to different places")
+                    raise RuleViolation("J4: the runs go to different places")
                 self._check_pair(space, path, other, read, part)
 
     def _first(self, path: Path) -> list[Form]:
@@ -216,9 +222,9 @@ class _Checked:
             apart: Form = {f"{ELEMENT}'": 1, ELEMENT: -1}
             limit: Form = {"": 1}
             if self.model.neighbours == "one":
-                used: Form = {_NEXT: -1, "": 1} if path.read else {_NEXT: -1, _USED: -1, _NOW: -1, "": 1}
-                limit = {_NEXT: 1}
-                made += [{_NEXT: 1}, used]
+                used: Form = {NEXT: -1, "": 1} if path.read else {NEXT: -1, _USED: -1, _NOW: -1, "": 1}
+                limit = {NEXT: 1}
+                made += [{NEXT: 1}, used]
             made += [plus(limit, apart, -1), plus(limit, apart)]
             for name in (ELEMENT, f"{ELEMENT}'"):
                 made += [plus({name: 1}, {"": -1}, self.model.low)] if self.model.low is not None else []
@@ -240,12 +246,12 @@ class _Checked:
                 made.append(one_of("keep", "swap")(shift, "the shift of a coin"))
                 continue
             form = form_of(shift, "a shift")
-            if any(name.startswith("#") for name in counted(form)):
-                raise RuleViolation("K4: a shift depends on noise of its own path")
+            if any(passing(name) for name in counted(form)):
+                raise RuleViolation("J4: a shift depends on noise or an element of its own path")
             if _varies(form) and draw.weight.keys() != {""}:
-                raise RuleViolation("K5: a shift that is no number has a price that is no form")
+                raise RuleViolation("J5: a shift that is no number has a price that is no form")
             if draw.law == "one-sided" and not _varies(form) and form.get("", 0) < 0:
-                raise RuleViolation("K5: noise that is never negative is shifted down")
+                raise RuleViolation("J5: noise that is never negative is shifted down")
             made.append(form)
         return made
 
@@ -271,10 +277,10 @@ class _Checked:
                         amount = plus({}, draw.weight, abs(shift.get("", 0)))
                 price[draw.base] = plus(price.get(draw.base, {}), amount)
             if _impossible(part):
-                self._refuted(known, part, "K3: a sign of a shift is possible")
+                self._refuted(known, part, "J3: a sign of a shift is possible")
                 continue
             if any(s < 0 and path.draws[n].law == "one-sided" for n, s in counted(sign.items())):
-                raise RuleViolation("K5: noise that is never negative is shifted down")
+                raise RuleViolation("J5: noise that is never negative is shifted down")
             self._check_end(known, path, other, noise_of(shifts), price, part)
 
     def _check_end(  # noqa: PLR0913, PLR0917
@@ -283,7 +289,7 @@ class _Checked:
         said = record(proof, "a proof", ("shown", "end" if path.target is None else "cells"))
         claims = list(counted(self._same(path, other, noise)))
         for claim, part in counted(zip(claims, _list(said["shown"], len(claims)), strict=True)):
-            _entailed(known, claim, part, "K6: the runs show different things")
+            _entailed(known, claim, part, "J6: the runs show different things")
         if path.target is not None:
             self._check_arrival(
                 known, path, self._after(path, other, noise, price), said["cells"], alone=False
@@ -294,12 +300,12 @@ class _Checked:
             how = "nothing" if "nothing" in mapping(part, "a proof") else "claimed"
             record(part, "a proof", (how,))
             most = {} if how == "nothing" else self.budget[base]
-            _entailed(known, plus(most, cost, -1), part[how], "K7: the price is more than the budget")
+            _entailed(known, plus(most, cost, -1), part[how], "J7: the price is more than the budget")
 
     def _same(self, path: Path, other: Path, noise: Env) -> Iterator[Form]:
         """Yield what is at least 0 only if both runs show the same."""
         if (len(path.told), len(path.returned)) != (len(other.told), len(other.returned)):
-            raise RuleViolation("K6: the runs show different things")
+            raise RuleViolation("J6: the runs show different things")
         wanted = [
             part if isinstance(part, str) else {f"@out {n}": 1}
             for n, part in counted(enumerate(path.returned))
@@ -307,7 +313,7 @@ class _Checked:
         for one, two in counted(zip((*path.told, *wanted), (*other.told, *other.returned), strict=True)):
             if isinstance(one, str) or isinstance(two, str):
                 if one != two:
-                    raise RuleViolation("K6: the runs show different things")
+                    raise RuleViolation("J6: the runs show different things")
                 continue
             difference = plus(at(self._primed(two), noise), one, -1)
             yield from (difference, plus({}, difference, -1))
@@ -321,7 +327,7 @@ class _Checked:
             made[f"@cost {base}"] = plus({f"@cost {base}": 1}, amount)
         if path.read is not None:
             made[_USED] = {} if path.read else {_USED: 1, _NOW: 1}
-            made[_NOW] = {_NEXT: 1}
+            made[_NOW] = {NEXT: 1}
         return made
 
     def _check_arrival(self, known: list[Form], path: Path, env: Env, proof: object, *, alone: bool) -> None:
@@ -329,22 +335,22 @@ class _Checked:
         for cell, part in counted(zip(cells, _list(proof, len(cells)), strict=True)):
             space = [*known, *(at(form, env) for form in counted(cell.splits))]
             if _impossible(part):
-                self._refuted(space, part, "K8: a cell is reached")
+                self._refuted(space, part, "J8: a cell is reached")
                 continue
             if alone and cell.shifts is not None:
-                raise RuleViolation("K8: the first run alone reaches a cell where both are followed")
+                raise RuleViolation("J8: the first run alone reaches a cell where both are followed")
             for bound, multipliers in counted(zip(cell.bounds, _list(part, len(cell.bounds)), strict=True)):
                 _entailed(
-                    space, at(bound, env), multipliers, "K8: a bound does not hold where a cell is reached"
+                    space, at(bound, env), multipliers, "J8: a bound does not hold where a cell is reached"
                 )
 
     def _check_alone(self, known: list[Form], path: Path, proof: object) -> None:
         """Check a path of the first run where it cannot show what it is to show."""
         if _impossible(proof):
-            self._refuted(known, proof, "K3: a path is possible")
+            self._refuted(known, proof, "J3: a path is possible")
             return
         if path.target is None:
-            raise RuleViolation("K8: the first run alone comes to an end")
+            raise RuleViolation("J8: the first run alone comes to an end")
         said = record(proof, "a proof", ("cells",))
         self._check_arrival(known, path, self._after(path, Path(), {}, {}), said["cells"], alone=True)
 
@@ -378,7 +384,7 @@ def _combined(known: Sequence[Form], multipliers: object) -> dict[str, Fraction]
         if not number.isascii() or not number.isdecimal() or len(number) > 9 or int(number) >= len(known):
             raise MalformedCertificate(f"there is no inequality {shown(number)}")
         if value < 0:
-            raise RuleViolation("K9: a multiplier is negative")
+            raise RuleViolation("J9: a multiplier is negative")
         for name, factor in counted(known[int(number)].items()):
             total[name] = value * factor + total.get(name, 0)
     return total

@@ -22,6 +22,7 @@ from bisimdist.checker.core.shape import Shape, flag, key, listed, named, one_of
 _LAWS = ("two-sided", "one-sided", "coin")
 _STEPS = ("set", "draw", "tell", "if", "choose", "read", "go", "return")
 ELEMENT = "@element"  # the next element of the input
+NEXT = "@next"  # how much it differs
 
 Form = Mapping[str, int]  # an affine form: by variable its factor, the constant under the empty name
 Env = Mapping[str, Form]
@@ -32,9 +33,27 @@ def form_of(value: object, where: str) -> dict[str, int]:
     return {name: n for name, n in counted(named(integer)(value, where).items()) if n}
 
 
+def reserved(name: str) -> bool:
+    """Tell whether a name is none of a program: the rules, or the second run, use it."""
+    return name.startswith(("@", "#")) or name.endswith("'")
+
+
+def passing(name: str) -> bool:
+    """Tell whether a name stands for something else in each path: noise, or the element that is read."""
+    return name.startswith("#") or name.rstrip("'") in {ELEMENT, NEXT}
+
+
+def own_form(value: object, where: str) -> dict[str, int]:
+    """Read a form of the program, which names its variables only."""
+    form = form_of(value, where)
+    if any(reserved(name) for name in counted(form)):
+        raise MalformedCertificate(f"{where} has a form with a name that the rules use")
+    return form
+
+
 def shown_part(value: object, where: str) -> Form | str:
     """Read what an observer sees: a form, or a text."""
-    return value if isinstance(value, str) else form_of(value, where)
+    return value if isinstance(value, str) else own_form(value, where)
 
 
 def plus(one: Form, other: Form, factor: int = 1) -> dict[str, int]:
@@ -114,11 +133,11 @@ def paths(step: object, path: Path, where: str) -> Iterator[Path]:
     elif path.read is not None:
         raise MalformedCertificate(f"{where}: after an element is read, the path ends")
     elif kind == "set":
-        changed = {v: at(form_of(f, where), env) for v, f in counted(mapping(value, where).items())}
+        changed = {v: at(own_form(f, where), env) for v, f in counted(mapping(value, where).items())}
         yield from paths(said["then"], replace(path, env={**env, **changed}), where)
     elif kind == "draw":
         law = one_of(*_LAWS)(said["law"], where)
-        made = Draw(law, item(said["base"], where), at(form_of(said["weight"], where), env))
+        made = Draw(law, item(said["base"], where), at(own_form(said["weight"], where), env))
         env = {**env, item(value, where): {f"#{len(path.draws)}": 1}}
         yield from paths(said["then"], replace(path, env=env, draws=(*path.draws, made)), where)
     elif kind == "tell":
@@ -133,7 +152,7 @@ def paths(step: object, path: Path, where: str) -> Iterator[Path]:
             chosen = (*path.chosen, (item(value, where), taken))
             yield from paths(said[way], replace(path, chosen=chosen), where)
     else:
-        guard = at(form_of(value, where), env)
+        guard = at(own_form(value, where), env)
         for way, form in (("then", guard), ("else", other_side(guard))):
             yield from paths(said[way], replace(path, guards=(*path.guards, form)), where)
 
