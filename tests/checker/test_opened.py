@@ -39,6 +39,7 @@ MORE = {
     "rounds": 3207,
     "cut": 2983,
     "quotient": 3041,
+    "coupling": 1770,
     "merge": 3659,  # with two certificates inside
     "parametric": 4029,  # with a certificate of a distance or of delta inside
 }
