@@ -58,11 +58,11 @@ def live(places: Mapping[str, Step], variables: Mapping[str, tuple[str, ...]]) -
             if branch in step:
                 after |= reads(step[branch])
         if "go" in step:
-            place: str = step["go"]
-            return needed[place]
+            target: str = step["go"]
+            return needed[target]
         if "set" in step:
             kept = {name: form for name, form in step["set"].items() if name in after}
-            return (after - step["set"].keys()) | {name for form in kept.values() for name in form}
+            return after.difference(step["set"]).union(*kept.values())
         after -= {step.get("draw"), step.get("read")}
         forms = [step[kind] for kind in ("if", "tell") if kind in step] + list(step.get("return", ()))
         return after | {name for form in forms if isinstance(form, Mapping) for name in form}

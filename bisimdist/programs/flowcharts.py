@@ -191,8 +191,8 @@ class Builder:
             else:
                 after[name.id] = part
         step = then(after)
-        for name in (name for name in changes if name.startswith("len(")):
-            step = self.step(tell=f"new {name}", then=step)
+        for made in (made for made in changes if made.startswith("len(")):
+            step = self.step(tell=f"new {made}", then=step)
         return self.step(set=changes, then=step) if changes else step
 
     def do_If(self, node: ast.If, env: Env, then: Then, ways: Ways) -> Step:

@@ -365,6 +365,6 @@ def _inputs(size: int | None, domain: Sequence[int] | None) -> list[Any]:
 def _close(one: Any, other: Any, *, every: bool) -> bool:
     """Tell whether two inputs are neighbours."""
     if isinstance(one, int):
-        return abs(one - other) == 1
-    apart = [abs(x - y) for x, y in zip(one, other, strict=True)]
+        return abs(one - int(other)) == 1
+    apart: list[int] = [abs(x - y) for x, y in zip(one, other, strict=True)]
     return max(apart, default=0) == 1 and (every or sum(apart) == 1)
