@@ -22,6 +22,7 @@ from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 TEXTBOOK = {
     ("randomised_response", "one"): {"1/3": "1"},
     ("geometric_sum", "one"): {"1/2": "1"},
+    ("histogram", "one"): {"1/2": "1"},
     ("partial_sum", "one"): {"1/2": "1"},
     ("prefix_sum", "one"): {"1/2": "1"},
     ("smart_sum", "one"): {"1/2": "2"},
@@ -198,6 +199,7 @@ def test_the_budget_that_is_attained_says_so() -> None:
         (sparse_vector.svt_no_stop, 16),
         (sparse_vector.svt_shows_value, 16),
         (any_length.noisy_max_value, 4),
+        (any_length.histogram_wrong_scale, 2),
         (any_length.partial_sum_constant, 2),
     ],
 )

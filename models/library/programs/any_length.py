@@ -22,6 +22,8 @@ __all__ = [
     "adaptive_sparse_vector",
     "exponential_noise_max",
     "geometric_sum",
+    "histogram",
+    "histogram_wrong_scale",
     "noisy_max",
     "noisy_max_value",
     "numerical_sparse_vector",
@@ -44,6 +46,16 @@ def geometric_sum(answers: list[int], rng: Any, a: str = "1/2") -> int:
     """Return the noisy sum: a^-1 if one answer differs."""
     noisy: int = sum(answers) + rng.two_sided_geometric(a)
     return noisy
+
+
+def histogram(counts: list[int], rng: Any, a: str = "1/2") -> list[int]:
+    """Release noisy counts: a^-1 if one person is in one of them."""
+    return [count + rng.two_sided_geometric(a) for count in counts]
+
+
+def histogram_wrong_scale(counts: list[int], rng: Any) -> list[int]:
+    """Release counts with noise of the inverse scale, WRONG for a ratio of 2: it is 4."""
+    return [count + rng.two_sided_geometric("1/4") for count in counts]
 
 
 def partial_sum(answers: list[int], rng: Any, a: str = "1/2") -> int:
