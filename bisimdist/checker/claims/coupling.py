@@ -167,7 +167,7 @@ class _Checked:
             raise RuleViolation("J2: the places of the proof are not those of the program")
         for place, tree in counted(trees.items()):
             self.cells[place] = list(counted(_cells(tree, (), f"the cells of {shown(place)}")))
-            known = (form for c in counted(self.cells[place]) for form in (*c.splits, *c.bounds))
+            known = (form for c in counted(self.cells[place]) for form in counted((*c.splits, *c.bounds)))
             if any(passing(name) for form in counted(known) for name in counted(form)):
                 raise RuleViolation("J2: what is known at a place names noise or an element of a path")
         start = self.cells["start"]
