@@ -158,7 +158,7 @@ def _drawn(asked: tuple[object, ...]) -> tuple[object, object]:
     kind, *ratio = asked
     if len(ratio) != 2 or kind not in NAMES:
         return asked, None
-    part = Fraction(*ratio)  # type: ignore[arg-type]
+    part = Fraction(*ratio)  # type: ignore[call-overload]
     return NAMES[str(kind)], part if kind != "flip" else min(part / (1 - part), (1 - part) / part)
 
 

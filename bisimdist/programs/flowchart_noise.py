@@ -70,8 +70,9 @@ def constant(builder: Builder, node: ast.expr, env: Env, ways: Ways) -> Any:
             ast.Pow: lambda a, b: a ** int(b) if abs(b) < 1000 else None,
         }
         return works[type(node.op)](one, two) if type(node.op) in works else None
-    fraction = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in env
-    if fraction and builder.space(ways).get(node.func.id) is Fraction:  # type: ignore[attr-defined]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id in env or builder.space(ways).get(node.func.id) is not Fraction:
+            return None
         parts = [constant(builder, part, env, ways) for part in node.args]
         return None if None in parts or not parts else Fraction(parts[0]) / (parts[1] if parts[1:] else 1)
     return None

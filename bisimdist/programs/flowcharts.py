@@ -130,9 +130,10 @@ class Builder:
     def do_Raise(self, node: ast.Raise, env: Env, then: Then, ways: Ways) -> Step:
         error, arguments = node.exc, []
         if isinstance(error, ast.Call):
-            if error.keywords or not all(isinstance(a, ast.Constant) for a in error.args):
+            arguments = [a.value for a in error.args if isinstance(a, ast.Constant)]
+            if error.keywords or len(arguments) < len(error.args):
                 raise self.refuse(node, "an exception with constants is followed")
-            error, arguments = error.func, [a.value for a in error.args if isinstance(a, ast.Constant)]
+            error = error.func
         name = error.id if isinstance(error, ast.Name) and error.id not in env else ""
         kind = None if name in self.space(ways) else getattr(builtins, name, None)
         if node.cause or not (isinstance(kind, type) and issubclass(kind, Exception)):
@@ -220,8 +221,8 @@ class Builder:
             else:
                 after[name.id] = stored(self, part, ways.prefix + name.id, after, changes)
         step = then(after)
-        for name in (name for name in changes if name.startswith("len(")):
-            step = self.step(tell=f"new {name}", then=step)
+        for made in (slot for slot in changes if slot.startswith("len(")):
+            step = self.step(tell=f"new {made}", then=step)
         return self.step(set=changes, then=step) if changes else step
 
     def slot_name(self, name: str) -> str:
@@ -421,12 +422,14 @@ def flowchart(
         return builder.block(tree.body, now, lambda e: returned(Known(None), e), ways)
 
     listed = is_listed(tree, subject)
-    if listed:
-        builder.places["start"] = whole(env)
-    else:
-        slot = Slot(subject)
-        inside = builder.place(tree, "input", {**env, subject: slot}, whole)
-        builder.places["start"] = builder.step(read=subject, first=True, then=inside)
+    try:
+        if listed:
+            builder.places["start"] = whole(env)
+        else:
+            inside = builder.place(tree, "input", {**env, subject: Slot(subject)}, whole)
+            builder.places["start"] = builder.step(read=subject, first=True, then=inside)
+    except RecursionError:
+        raise builder.refuse(tree, "the function has too many ways through it") from None
     builder.variables["start"] = ()
     builder.lines["start"] = tree.lineno + offset
     bases, integers = used(builder.places)
