@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from copy import copy
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from bisimdist.errors import UsageError
 from bisimdist.models.flowchart import Step
 from bisimdist.programs import source
+from bisimdist.programs.flowchart_conditions import at_least, number
+from bisimdist.programs.flowchart_lists import stored
 from bisimdist.programs.flowchart_loops import loop
 from bisimdist.programs.flowchart_noise import draw
 from bisimdist.programs.flowchart_sources import tree_of
 from bisimdist.programs.flowchart_values import (
+    Bracketed,
+    Copied,
     Env,
     Known,
     Listed,
@@ -23,6 +29,7 @@ from bisimdist.programs.flowchart_values import (
     Value,
     Ways,
     added,
+    lists_in,
 )
 
 if TYPE_CHECKING:
@@ -38,15 +45,15 @@ def called(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Wa
         owner = env.get(func.value.id)
         if owner == Known(source) and func.attr in LAWS:
             return draw(builder, node, LAWS[func.attr], env, then, ways)
-        counted = [a.value for a in node.args if isinstance(a, ast.Constant)]
+        counted = [isinstance(a, ast.Constant) and a.value is True for a in (*node.args, *node.keywords)]
         if isinstance(owner, Told) and func.attr == "count" and counted == [True] and owner.trues in env:
             return then({owner.trues: 1}, env)
     if isinstance(func, ast.Name) and func.id not in env:
-        space = builder.spaces.get(ways.prefix, builder.function.__globals__)
+        space = builder.space(ways)
         found = space.get(func.id)
         if func.id in LAWS and found is getattr(source, func.id, None):
             return draw(builder, node, LAWS[func.id], env, then, ways)
-        if func.id in _OWN and func.id not in space and not node.keywords:
+        if func.id in _OWN and func.id not in space and not node.keywords and 1 <= len(node.args) <= 2:
             return _OWN[func.id](builder, node, env, then, ways)
         if isinstance(found, FunctionType):
             return _inlined(builder, node, found, env, then, ways)
@@ -61,21 +68,27 @@ def _inlined(
     if ways.depth >= MOST_CALLS:
         raise builder.refuse(node, "functions call each other too deeply to be followed")
     try:
-        tree, _ = tree_of(function)
-    except (OSError, TypeError):
+        tree, before = tree_of(function)
+    except (OSError, TypeError, SyntaxError, UsageError):
         raise builder.refuse(node, f"the source of {function.__name__} is not known") from None
+    ast.increment_lineno(tree, before - builder.offset)
     names = [argument.arg for argument in tree.args.args]
     defaults = dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False))
-    if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs or len(node.args) > len(names):
-        raise builder.refuse(node, f"the call of {function.__name__} cannot be followed for all inputs")
     words = {word.arg: word.value for word in node.keywords if word.arg is not None}
+    twice = len({*names[: len(node.args)], *words}) < len(node.args) + len(node.keywords)
+    if twice or tree.args.kwonlyargs or len(node.args) > len(names) or words.keys() - set(names):
+        raise builder.refuse(node, f"the call of {function.__name__} cannot be followed for all inputs")
     prefix = f"{ways.prefix}{function.__name__} in line {node.lineno + builder.offset}, {node.col_offset}."
-    builder.spaces[prefix] = function.__globals__
+    builder.enter(prefix, node, function, tree)
 
     def entered(values: list[Value], after: Env) -> Step:
         inside: dict[str, Value] = {}
         given = dict(zip([*names[: len(node.args)], *words], values, strict=True))
-        changes = {}
+        changes: dict[str, dict[str, int]] = {}
+        lists = [told for value in values for told in lists_in(value)]
+        if Told("", "") in lists or len(set(lists)) < len(lists):
+            raise builder.refuse(node, "a list has two names, or none")
+        after = {n: v for n, v in after.items() if n not in {told.trues for told in lists}}
         for name in names:
             if name not in given and name not in defaults:
                 raise builder.refuse(node, f"{function.__name__} has no {name!r}")
@@ -88,7 +101,7 @@ def _inlined(
                 inside[name] = Slot(prefix + name)
                 changes[prefix + name] = value
             else:
-                inside[name] = value
+                inside[name] = stored(builder, value, prefix + name, inside, changes)
         inner = Ways(lambda value, _: then(value, after), prefix, ways.depth + 1, reading=ways.reading)
         body = builder.block(tree.body, inside, lambda e: inner.returned(Known(None), e), inner)
         return builder.step(set=changes, then=body) if changes else body
@@ -98,9 +111,10 @@ def _inlined(
 
 def _range(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
     only = node.args[0] if len(node.args) == 1 else None
-    if isinstance(only, ast.Call) and getattr(only.func, "id", "") == "len" and len(only.args) == 1:
+    usual = "len" not in env and "len" not in builder.space(ways)
+    if usual and isinstance(only, ast.Call) and ast.unparse(only.func) == "len" and len(only.args) == 1:
         name = only.args[0]
-        if isinstance(name, ast.Name) and isinstance(env.get(name.id), Listed):
+        if isinstance(name, ast.Name) and not only.keywords and isinstance(env.get(name.id), Listed):
             return then(Ranged({}, None, ("place",)), env)
 
     def made(values: list[Value], after: Env) -> Step:
@@ -125,32 +139,50 @@ def _enumerate(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways
 
 def _len(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
     def made(values: list[Value], after: Env) -> Step:
-        if isinstance(values[0], Told):
-            return then({values[0].length: 1}, after)
+        if isinstance(values[0], Told) and len(values) == 1:
+            return then({values[0].length: 1} if values[0].length else {}, after)
         raise builder.refuse(node, "the length of the input is known in range(len(...)) only")
+
+    return builder.several(node.args, env, made, ways)
+
+
+def _whole(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
+    def made(values: list[Value], after: Env) -> Step:
+        value = number(values[0])
+        if value is None or len(values) > 1:
+            raise builder.refuse(node, "int of a number is followed")
+        return then(value, after)
 
     return builder.several(node.args, env, made, ways)
 
 
 def _same(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
     def made(values: list[Value], after: Env) -> Step:
-        if isinstance(values[0], Told | tuple | dict):
-            return then(values[0], after)
+        value, to_list = values[0], getattr(node.func, "id", "") == "list"
+        if len(values) == 1 and isinstance(value, Bracketed | tuple):
+            parts = value.parts if isinstance(value, Bracketed) else value
+            return then(Bracketed(parts) if to_list else parts, after)
+        if isinstance(value, Told) and len(values) == 1:
+            return then(Copied(value, "list" if to_list else "tuple"), after)
         raise builder.refuse(node, f"{ast.unparse(node)[:60]!r} cannot be followed for all inputs")
 
-    return builder.several(node.args, env, made, ways)
+    arguments: list[ast.expr] = list(node.args)
+    if isinstance(arguments[0], ast.GeneratorExp):  # it is used up at once
+        lazy = arguments[0]
+        arguments[0] = ast.copy_location(ast.ListComp(lazy.elt, lazy.generators), lazy)
+    return builder.several(arguments, env, made, ways)
 
 
 def _extreme(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
     largest = getattr(node.func, "id", "") == "max"
 
     def made(values: list[Value], after: Env) -> Step:
-        numbers: Any = [builder.number(value) for value in values]
+        numbers: Any = [number(value) for value in values]
         if len(numbers) != 2 or None in numbers:
             raise builder.refuse(node, "min and max of two numbers are followed")
         one, two = numbers if largest else numbers[::-1]
-        return builder.at_least(
-            added(one, two, -1), lambda: then(numbers[0], after), lambda: then(numbers[1], after)
+        return at_least(
+            builder, added(one, two, -1), lambda: then(numbers[0], after), lambda: then(numbers[1], after)
         )
 
     return builder.several(node.args, env, made, ways)
@@ -158,21 +190,22 @@ def _extreme(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: 
 
 def _abs(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
     def made(values: list[Value], after: Env) -> Step:
-        number: Any = builder.number(values[0])
-        if number is None:
+        form: Any = number(values[0])
+        if form is None or len(values) > 1:
             raise builder.refuse(node, "abs of a number is followed")
-        return builder.at_least(
-            number, lambda: then(number, after), lambda: then(added({}, number, -1), after)
-        )
+        return at_least(builder, form, lambda: then(form, after), lambda: then(added({}, form, -1), after))
 
     return builder.several(node.args, env, made, ways)
 
 
 def _sum(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
-    name = f"{ways.prefix}sum of line {node.lineno + builder.offset}"
+    node = copy(node)  # what is known beside it stays as it is in the loop
+    builder.kept.append(node)
+    where = f"line {node.lineno + builder.offset}, {node.col_offset}"
+    name = f"{ways.prefix}sum of {where}"
 
     def body(now: Env, again: Any, _: Ways) -> Step:
-        element = f"{ways.prefix}element of line {node.lineno + builder.offset}"
+        element = f"{ways.prefix}element of {where}"
         return builder.step(set={name: {name: 1, element: 1}}, then=again(now))
 
     def looped(values: list[Value], now: Env) -> Step:
@@ -192,7 +225,7 @@ _OWN: dict[str, Callable[[Builder, ast.Call, Env, ThenValue, Ways], Step]] = {
     "len": _len,
     "tuple": _same,
     "list": _same,
-    "int": _same,
+    "int": _whole,
     "max": _extreme,
     "min": _extreme,
     "abs": _abs,

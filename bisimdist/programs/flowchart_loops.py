@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.models.flowchart import Step
+from bisimdist.programs.flowchart_lists import tell
 from bisimdist.programs.flowchart_values import (
     Env,
     Known,
@@ -20,6 +22,7 @@ from bisimdist.programs.flowchart_values import (
     Value,
     Ways,
     added,
+    lists_in,
 )
 
 if TYPE_CHECKING:
@@ -45,8 +48,11 @@ def loop(
     if over.length is None and ways.reading:
         raise builder.refuse(node, "a loop over the input inside of another one cannot be followed")
     public = all(name in builder.parameters for name in over.first if name)
-    place = Slot(f"{ways.prefix}place of line {line + builder.offset}", fixed=True, common=public)
-    element = Slot(f"{ways.prefix}element of line {line + builder.offset}", fixed=True)
+    where = f"line {line + builder.offset}, {getattr(node, 'col_offset', 0)}"
+    counts = over.length is not None or over.first  # its number is not its place in the input
+    place = Slot(f"{ways.prefix}{'number' if counts else 'place'} of {where}", fixed=True, common=public)
+    element = Slot(f"{ways.prefix}element of {where}", fixed=True)
+    end = Slot(f"{ways.prefix}end of {where}", fixed=True)
     names = list(target.elts) if isinstance(target, ast.Tuple) else [target]
     bound = {"place": place, "element": element}
     if len(names) != len(over.gives) or not all(isinstance(name, ast.Name) for name in names):
@@ -56,7 +62,8 @@ def loop(
         for name, part in zip(names, over.gives, strict=True)
     }
     reads = over.length is None
-    hidden = {f"place {line}": place, **({f"element {line}": element} if reads else {})}
+    hidden = {place.name: place, **({element.name: element} if reads else {end.name: end})}
+    counter = f"count of {where}"
 
     def left(now: Env) -> Step:
         kept = {n: v for n, v in now.items() if n not in hidden}
@@ -70,29 +77,27 @@ def loop(
 
     def following(now: Env, *, first: bool, count: int = 0) -> Step:
         if first and not reads:
-            start = {place.name: over.first}
+            start = {place.name: over.first, end.name: over.length}
             made = builder.place(node, "range", {**now, **hidden, **given}, ranged)
             return builder.step(set=start, then=made)
         if not reads:
             made = builder.place(node, "range", {**now, **hidden, **given}, ranged)
             return builder.step(set={place.name: added({place.name: 1}, {"": 1})}, then=made)
         if builder.length is not None:
-            count = 0 if first else now[f"count {line}"].value + 1  # type: ignore[union-attr]
+            count = 0 if first else now[counter].value + 1  # type: ignore[union-attr]
             if count == builder.length:
-                return left({n: v for n, v in now.items() if n != f"count {line}"})
-            now = {**now, f"count {line}": Known(count)}
+                return left({n: v for n, v in now.items() if n != counter})
+            now = {**now, counter: Known(count)}
         inside = builder.place(node, "for", {**now, **hidden, **given}, inner)
         step = builder.step(read=element.name, first=first, then=inside)
         index = over.first if first else added({place.name: 1}, {"": 1})
         step = builder.step(set={place.name: index}, then=step)
         if builder.length is not None:
             return step
-        return builder.step(
-            choose=f"more elements in line {line + builder.offset}", then=step, else_=left(now)
-        )
+        return builder.step(choose=f"more elements in {where}", then=step, else_=left(now))
 
     def broken(now: Env) -> Step:
-        return left({n: v for n, v in now.items() if n != f"count {line}"})
+        return left({n: v for n, v in now.items() if n != counter})
 
     def inner(now: Env) -> Step:
         inside = replace(ways, broken=broken, continued=again, reading=reads or ways.reading)
@@ -102,7 +107,7 @@ def loop(
 
     def ranged(now: Env) -> Step:
         assert over.length is not None
-        still = added(added(over.length, {place.name: 1}, -1), {"": 1}, -1)
+        still = {end.name: 1, place.name: -1, "": -1}
         return builder.step(if_=still, then=inner(now), else_=left(now))
 
     return following(env, first=True)
@@ -110,13 +115,18 @@ def loop(
 
 def comprehension(builder: Builder, node: Any, env: Env, then: ThenValue, ways: Ways) -> Step:
     made = node.generators[0]
-    if len(node.generators) != 1 or made.ifs:
+    if len(node.generators) != 1 or made.ifs or made.is_async:
         raise builder.refuse(node, "a comprehension of one loop without conditions is followed")
-    told = Told(f"len(line {node.lineno})", f"trues(line {node.lineno})")
+    node = copy(node)  # what is known beside it stays as it is in the loop
+    builder.kept.append(node)
+    where = f"{ways.prefix}line {node.lineno + builder.offset}, {node.col_offset}"
+    told = Told(f"len({where})", f"trues({where})")
+    if any(told in lists_in(value) for value in env.values()):
+        raise builder.refuse(node, "a list is made anew while a name holds it")
     inside = {**env, told.length: Slot(told.length), told.trues: Slot(told.trues)}
 
     def body(now: Env, again: Then, inner: Ways) -> Step:
-        return builder.value(node.elt, now, lambda v, e: builder.tell(node, told, v, e, again), inner)
+        return builder.value(node.elt, now, lambda v, e: tell(builder, node, told, v, e, again), inner)
 
     def looped(over: Value, now: Env) -> Step:
         return loop(builder, node, made.target, over, body, now, lambda e: then(told, e), ways)

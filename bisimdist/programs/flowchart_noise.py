@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def draw(builder: Builder, node: ast.Call, law: str, env: Env, then: ThenValue, ways: Ways) -> Step:
     """Draw noise, or toss a coin."""
     arguments = [*node.args, *(word.value for word in node.keywords)]
-    if len(arguments) != 1:
+    if len(arguments) != 1 or {word.arg for word in node.keywords} - {"p" if law == "coin" else "a"}:
         raise builder.refuse(node, "noise with one argument, its ratio, is followed: clipped noise is not")
     try:
         if law == "coin":
@@ -33,7 +33,7 @@ def draw(builder: Builder, node: ast.Call, law: str, env: Env, then: ThenValue, 
                 lambda part: known_form(builder, part, env),
                 lambda part: symbol(builder, part, env),
             ).read(arguments[0])
-    except ValueError as error:
+    except (ValueError, TypeError, ZeroDivisionError) as error:
         raise builder.refuse(node, str(error)) from None
     name = f"{ways.prefix}noise of line {node.lineno + builder.offset}, {node.col_offset}"
     after = then({name: 1}, env)
@@ -50,7 +50,7 @@ def constant(builder: Builder, node: ast.expr, env: Env, ways: Ways) -> Any:
             return Fraction(value.value)
         if isinstance(value, dict) and not any(value):
             return value.get("", 0)
-        found = None if value is not None else builder.function.__globals__.get(node.id)
+        found = None if value is not None else builder.space(ways).get(node.id)
         return (
             Fraction(found)
             if isinstance(found, str | Fraction)
@@ -70,7 +70,9 @@ def constant(builder: Builder, node: ast.expr, env: Env, ways: Ways) -> Any:
             ast.Pow: lambda a, b: a ** int(b) if abs(b) < 1000 else None,
         }
         return works[type(node.op)](one, two) if type(node.op) in works else None
-    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Fraction":
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id in env or builder.space(ways).get(node.func.id) is not Fraction:
+            return None
         parts = [constant(builder, part, env, ways) for part in node.args]
         return None if None in parts or not parts else Fraction(parts[0]) / (parts[1] if parts[1:] else 1)
     return None

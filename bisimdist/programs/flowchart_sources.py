@@ -72,6 +72,21 @@ def live(places: Mapping[str, Step], variables: Mapping[str, tuple[str, ...]]) -
     return {name: tuple(v for v in known if v in needed[name]) for name, known in variables.items()}
 
 
+def used(places: Mapping[str, Step]) -> tuple[set[str], set[str]]:
+    """Return the bases of the ratios of noise, and the variables that forms name."""
+    bases: set[str] = set()
+    names: set[str] = set()
+    left = list(places.values())
+    while left:
+        step = left.pop()
+        left += [step[way] for way in ("then", "else") if way in step]
+        bases |= {step["base"]} if "base" in step else set()
+        forms = [step.get(kind) for kind in ("if", "tell", "weight")]
+        forms += [*step.get("set", {}).values(), *step.get("return", ())]
+        names |= {name for form in forms if isinstance(form, Mapping) for name in form}
+    return bases, names
+
+
 def trees(function: FunctionType, program: Any) -> tuple[ast.FunctionDef, int]:
     """Return the tree of a function, and how many lines stand before it."""
     if program is None:
@@ -82,7 +97,7 @@ def trees(function: FunctionType, program: Any) -> tuple[ast.FunctionDef, int]:
                 isinstance(node, ast.FunctionDef)
                 and node.name == function.__name__
                 and text.name == function.__code__.co_filename
-                and node.lineno >= function.__code__.co_firstlineno
+                and node.lineno == function.__code__.co_firstlineno
             ):
                 return node, 0
     raise UsageError(f"{function.__qualname__} is no plain function of its file")

@@ -54,7 +54,23 @@ class Ranged:
     gives: tuple[str, ...]
 
 
-Value = dict[str, int] | Known | Slot | Told | Listed | Ranged | tuple[Any, ...]
+@dataclass(frozen=True, slots=True)
+class Bracketed:
+    """A list of these values, which does not change."""
+
+    parts: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A tuple or a list of what a list holds now, which is told or returned at once."""
+
+    told: Told
+    kind: str
+
+
+Form = Mapping[str, int]
+Value = dict[str, int] | Known | Slot | Told | Listed | Ranged | Bracketed | Copied | tuple[Any, ...]
 
 
 def added(one: Mapping[str, int], other: Mapping[str, int], factor: int = 1) -> dict[str, int]:
@@ -63,6 +79,16 @@ def added(one: Mapping[str, int], other: Mapping[str, int], factor: int = 1) -> 
     for name, value in other.items():
         made[name] = made.get(name, 0) + factor * value
     return {name: value for name, value in made.items() if value}
+
+
+def lists_in(value: Any) -> set[Told]:
+    """Return which lists a value is made of."""
+    if isinstance(value, Told):
+        return {value}
+    if isinstance(value, Copied):
+        return {value.told}
+    parts = value.parts if isinstance(value, Bracketed) else value if isinstance(value, tuple) else ()
+    return {told for part in parts for told in lists_in(part)}
 
 
 def signature(env: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:

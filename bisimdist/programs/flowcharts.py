@@ -7,6 +7,7 @@ values and texts, is worked out: a loop becomes a place for each combination of 
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,12 +18,17 @@ from typing import Any
 from bisimdist.errors import LimitError
 from bisimdist.models.flowchart import Flowchart, Step
 from bisimdist.programs import source
+from bisimdist.programs.flowchart_conditions import cond, number, tested
+from bisimdist.programs.flowchart_guard import guard
+from bisimdist.programs.flowchart_lists import parts, stored, tell, twice
 from bisimdist.programs.flowchart_loops import comprehension, loop
-from bisimdist.programs.flowchart_sources import digests, is_listed, live, trees
+from bisimdist.programs.flowchart_sources import digests, is_listed, live, trees, used
 from bisimdist.programs.flowchart_values import (
+    Bracketed,
     Env,
     Known,
     Listed,
+    Ranged,
     Slot,
     Then,
     ThenValue,
@@ -30,9 +36,11 @@ from bisimdist.programs.flowchart_values import (
     Value,
     Ways,
     added,
+    lists_in,
     signature,
 )
 from bisimdist.programs.loading import loaded
+from bisimdist.programs.texts import RAISES, text_of
 
 MOST_STEPS = 20_000
 MOST_CALLS = 8
@@ -54,10 +62,25 @@ class Builder:
     names: dict[Any, str] = field(default_factory=dict)
     offset: int = 0
     spaces: dict[str, dict[str, Any]] = field(default_factory=dict)
+    globals: list[dict[str, Any]] = field(default_factory=list)
+    asked: dict[str, Any] = field(default_factory=dict)
+    kept: list[ast.AST] = field(default_factory=list)  # trees, so that no two have one identity
 
     def refuse(self, node: ast.AST, what: str) -> LimitError:
         line = getattr(node, "lineno", 1) + self.offset
         return LimitError(f"{self.file}:{line}: {what}")
+
+    def enter(self, prefix: str, node: ast.AST, function: FunctionType, tree: ast.FunctionDef) -> None:
+        """Take note of what names mean in a function."""
+        code, arguments = function.__code__, tree.args
+        odd = arguments.vararg or arguments.kwarg or arguments.posonlyargs or tree.decorator_list
+        if odd or code.co_freevars or code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
+            raise self.refuse(node, f"{function.__name__} is no plain function: it cannot be followed")
+        own = dict.fromkeys((*code.co_varnames, *code.co_cellvars), source)
+        self.spaces[prefix] = {**function.__globals__, **own}
+        self.kept.append(tree)
+        if all(space is not function.__globals__ for space in self.globals):
+            self.globals.append(function.__globals__)
 
     def step(self, **parts: Any) -> Step:
         self.steps += 1
@@ -105,46 +128,37 @@ class Builder:
         return self.value(node.value, env, ways.returned, ways)
 
     def do_Raise(self, node: ast.Raise, env: Env, then: Then, ways: Ways) -> Step:
-        return self.step(return_=[f"raised in line {node.lineno + self.offset}"])
+        error, arguments = node.exc, []
+        if isinstance(error, ast.Call):
+            arguments = [a.value for a in error.args if isinstance(a, ast.Constant)]
+            if error.keywords or len(arguments) < len(error.args):
+                raise self.refuse(node, "an exception with constants is followed")
+            error = error.func
+        name = error.id if isinstance(error, ast.Name) and error.id not in env else ""
+        kind = None if name in self.space(ways) else getattr(builtins, name, None)
+        if node.cause or not (isinstance(kind, type) and issubclass(kind, Exception)):
+            raise self.refuse(node, "an exception of Python's own is followed")
+        return self.step(return_=[RAISES + text_of(kind(*arguments))])
 
     def do_Assert(self, node: ast.Assert, env: Env, then: Then, ways: Ways) -> Step:
-        failed = self.step(return_=[f"raised in line {node.lineno + self.offset}"])
-        return self.cond(node.test, env, then, lambda _: failed, ways)
+        if node.msg is not None and not isinstance(node.msg, ast.Constant):
+            raise self.refuse(node, "an assertion with a constant text is followed")
+        error = AssertionError() if node.msg is None else AssertionError(node.msg.value)
+        failed = self.step(return_=[RAISES + text_of(error)])
+        return cond(self, node.test, env, then, lambda _: failed, ways)
 
     def do_Expr(self, node: ast.Expr, env: Env, then: Then, ways: Ways) -> Step:
         call = node.value
         if isinstance(call, ast.Constant):
             return then(env)
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and len(call.args) == 1:
+            if call.keywords:
+                raise self.refuse(node, "append takes one element")
             owner = env.get(call.func.value.id) if isinstance(call.func.value, ast.Name) else None
             if isinstance(owner, Told) and call.func.attr == "append":
                 told = owner
-                return self.value(call.args[0], env, lambda v, e: self.tell(node, told, v, e, then), ways)
+                return self.value(call.args[0], env, lambda v, e: tell(self, node, told, v, e, then), ways)
         return self.value(call, env, lambda _, after: then(after), ways)
-
-    def tell(self, node: ast.AST, told: Told, value: Value, env: Env, then: Then) -> Step:
-        """Append to a list of which the observer sees every element."""
-        changes = {told.length: added({told.length: 1}, {"": 1})}
-        if value == Known(True):
-            changes[told.trues] = added({told.trues: 1}, {"": 1})
-        elif not isinstance(value, Known):  # a number may be 1, which is True: nothing is known any more
-            env = {name: part for name, part in env.items() if name != told.trues}
-        step = self.step(set=changes, then=then(env))
-        for part in reversed([f"to {told.length}", *self.parts(node, value)]):
-            step = self.step(tell=part, then=step)
-        return step
-
-    def parts(self, node: ast.AST, value: Value) -> list[Any]:
-        """Return what an observer sees of a value."""
-        if isinstance(value, dict):
-            return [value]
-        if isinstance(value, tuple):
-            return [f"{len(value)} values", *(p for part in value for p in self.parts(node, part))]
-        if isinstance(value, Known):
-            return [repr(value.value)]
-        if isinstance(value, Told):
-            return [f"the list {value.length}"]
-        raise self.refuse(node, "the observer sees something else than integers, texts and lists of them")
 
     def do_AnnAssign(self, node: ast.AnnAssign, env: Env, then: Then, ways: Ways) -> Step:
         if node.value is None:
@@ -157,7 +171,12 @@ class Builder:
                 return then(now)
             return self.assign(targets[0], value, now, lambda e: assigned(targets[1:], value, e), ways)
 
-        return self.value(node.value, env, lambda v, e: assigned(node.targets, v, e), ways)
+        def made(value: Value, now: Env) -> Step:
+            if len(node.targets) > 1 and Told("", "") in lists_in(value):
+                raise self.refuse(node, "a list has two names")
+            return assigned(node.targets, value, now)
+
+        return self.value(node.value, env, made, ways)
 
     def do_AugAssign(self, node: ast.AugAssign, env: Env, then: Then, ways: Ways) -> Step:
         if not isinstance(node.target, ast.Name):
@@ -166,13 +185,20 @@ class Builder:
         whole = ast.copy_location(ast.BinOp(load, node.op, node.value), node)
         return self.value(whole, env, lambda v, e: self.assign(node.target, v, e, then, ways), ways)
 
-    def assign(self, target: ast.expr, value: Value, env: Env, then: Then, ways: Ways) -> Step:
+    def assign(  # noqa: PLR0912
+        self, target: ast.expr, value: Value, env: Env, then: Then, ways: Ways
+    ) -> Step:
         pairs = [(target, value)]
         if isinstance(target, ast.Tuple):
+            if isinstance(value, Bracketed):
+                value = value.parts
             if not isinstance(value, tuple) or len(value) != len(target.elts):
                 raise self.refuse(target, "a tuple of another length")
             pairs = list(zip(target.elts, value, strict=True))
-        after, changes = dict(env), {}
+        after: dict[str, Value] = dict(env)
+        changes: dict[str, dict[str, int]] = {}
+        names = {ast.unparse(name) for name, _ in pairs}
+        outside = {told for n, v in env.items() for told in lists_in(v) if n not in names}
         for name, part in pairs:
             if not isinstance(name, ast.Name):
                 raise self.refuse(target, "only variables can be changed")
@@ -180,23 +206,36 @@ class Builder:
             if isinstance(old, Slot) and old.fixed:
                 raise self.refuse(target, f"{name.id} is changed inside its own loop")
             if isinstance(part, dict):
-                slot = Slot(ways.prefix + name.id)
+                slot = Slot(self.slot_name(ways.prefix + name.id))
                 changes[slot.name], after[name.id] = part, slot
             elif part == Told("", ""):
                 fresh = Told(f"len({ways.prefix}{name.id})", f"trues({ways.prefix}{name.id})")
+                if fresh in outside:
+                    raise self.refuse(target, "a list is made anew while another name holds it")
                 changes |= {fresh.length: {}, fresh.trues: {}}
                 after |= {name.id: fresh, fresh.length: Slot(fresh.length), fresh.trues: Slot(fresh.trues)}
-            elif isinstance(part, Told) and part in [v for n, v in env.items() if n != name.id]:
+            elif isinstance(part, Ranged):
+                raise self.refuse(target, "a range is followed in a loop only")
+            elif part != old and twice(part, old, outside, alone=len(pairs) == 1):
                 raise self.refuse(target, "a list has two names")
             else:
-                after[name.id] = part
+                after[name.id] = stored(self, part, ways.prefix + name.id, after, changes)
         step = then(after)
-        for made in (made for made in changes if made.startswith("len(")):
+        for made in (slot for slot in changes if slot.startswith("len(")):
             step = self.step(tell=f"new {made}", then=step)
         return self.step(set=changes, then=step) if changes else step
 
+    def slot_name(self, name: str) -> str:
+        """Return the name of a variable: a parameter that is changed is another one."""
+        return f"{name} here" if name in self.parameters else name
+
+    def space(self, ways: Ways) -> dict[str, Any]:
+        """Return what the names mean that a function does not set."""
+        return self.spaces[ways.prefix]
+
     def do_If(self, node: ast.If, env: Env, then: Then, ways: Ways) -> Step:
-        return self.cond(
+        return cond(
+            self,
             node.test,
             env,
             lambda e: self.block(node.body, e, then, ways),
@@ -213,7 +252,7 @@ class Builder:
 
         def head(now: Env) -> Step:
             inner = replace(ways, broken=then, continued=again)
-            return self.cond(node.test, now, lambda e: self.block(node.body, e, again, inner), then, ways)
+            return cond(self, node.test, now, lambda e: self.block(node.body, e, again, inner), then, ways)
 
         return again(env)
 
@@ -223,108 +262,6 @@ class Builder:
         return self.value(
             node.iter, env, lambda v, e: loop(self, node, node.target, v, node.body, e, then, ways), ways
         )
-
-    # conditions
-
-    def cond(self, node: ast.expr, env: Env, yes: Then, no: Then, ways: Ways) -> Step:
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return self.cond(node.operand, env, no, yes, ways)
-        if isinstance(node, ast.BoolOp):
-            first, rest = node.values[0], node.values[1:]
-            if not rest:
-                return self.cond(first, env, yes, no, ways)
-            more = ast.copy_location(ast.BoolOp(node.op, rest), node)
-            if isinstance(node.op, ast.And):
-                return self.cond(first, env, lambda e: self.cond(more, e, yes, no, ways), no, ways)
-            return self.cond(first, env, yes, lambda e: self.cond(more, e, yes, no, ways), ways)
-        if isinstance(node, ast.Compare):
-            if any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) for part in ast.walk(node)):
-                return self.common(node, env, yes, no)
-            return self.value(node.left, env, lambda v, e: self.compared(node, 0, v, e, yes, no, ways), ways)
-
-        def tested(value: Value, after: Env) -> Step:
-            if isinstance(value, Known):
-                return yes(after) if value.value else no(after)
-            if isinstance(value, dict):
-                return self.equal(value, lambda: no(after), lambda: yes(after))
-            raise self.refuse(node, "a truth value that cannot be followed for all inputs")
-
-        return self.value(node, env, tested, ways)
-
-    def common(self, node: ast.expr, env: Env, yes: Then, no: Then) -> Step:
-        """Branch on something that is not linear, but the same in both runs."""
-        for name in (part for part in ast.walk(node) if isinstance(part, ast.Name)):
-            value = env.get(name.id)
-            shared = isinstance(value, dict) and all(v in self.parameters for v in value if v)
-            if not (shared or (isinstance(value, Slot) and value.common)):
-                raise self.refuse(node, f"% of {name.id}, which neighbours need not have in common")
-        text = f"line {node.lineno + self.offset}: {ast.unparse(node)}"
-        return self.step(choose=text, then=yes(env), else_=no(env))
-
-    def compared(
-        self, node: ast.Compare, at: int, left: Value, env: Env, yes: Then, no: Then, ways: Ways
-    ) -> Step:
-        last = at == len(node.ops) - 1
-
-        def both(right: Value, after: Env) -> Step:
-            go = yes if last else (lambda e: self.compared(node, at + 1, right, e, yes, no, ways))
-            return self.branch(node, node.ops[at], left, right, lambda: go(after), lambda: no(after))
-
-        return self.value(node.comparators[at], env, both, ways)
-
-    def branch(
-        self,
-        node: ast.AST,
-        op: ast.cmpop,
-        left: Value,
-        right: Value,
-        yes: Callable[[], Step],
-        no: Callable[[], Step],
-    ) -> Step:
-        if isinstance(op, ast.IsNot | ast.NotEq):
-            yes, no = no, yes
-        if (
-            isinstance(left, Known)
-            and isinstance(right, Known)
-            and not isinstance(op, ast.Lt | ast.Gt | ast.LtE | ast.GtE)
-        ):
-            return yes() if left.value == right.value else no()
-        one, two = self.number(left), self.number(right)
-        same = isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq)
-        if same and (one is None) != (two is None) and isinstance(left if one is None else right, Known):
-            return no()  # a number is nothing else
-        unlike = isinstance(op, ast.Is | ast.IsNot) and isinstance(left, Known) != isinstance(right, Known)
-        if one is None or two is None or unlike:
-            raise self.refuse(node, "a comparison that cannot be followed for all inputs")
-        assert isinstance(one, dict)
-        assert isinstance(two, dict)
-        difference = added(one, two, -1)
-        if isinstance(op, ast.Eq | ast.NotEq):
-            return self.equal(difference, yes, no)
-        forms = {
-            ast.GtE: difference,
-            ast.Gt: added(difference, {"": 1}, -1),
-            ast.LtE: added({}, difference, -1),
-            ast.Lt: added(added({}, difference, -1), {"": 1}, -1),
-        }
-        if type(op) not in forms:
-            raise self.refuse(node, "a comparison that cannot be followed for all inputs")
-        return self.at_least(forms[type(op)], yes, no)
-
-    @staticmethod
-    def number(value: Value) -> Value | None:
-        """Return a truth value as a number, too."""
-        if isinstance(value, Known):
-            return {"": int(value.value)} if isinstance(value.value, bool) else None
-        return value if isinstance(value, dict) else None
-
-    def at_least(self, form: dict[str, int], yes: Callable[[], Step], no: Callable[[], Step]) -> Step:
-        if not any(form):
-            return yes() if form.get("", 0) >= 0 else no()
-        return self.step(if_=form, then=yes(), else_=no())
-
-    def equal(self, form: dict[str, int], yes: Callable[[], Step], no: Callable[[], Step]) -> Step:
-        return self.at_least(form, lambda: self.at_least(added({}, form, -1), yes, no), no)
 
     def value(self, node: ast.expr, env: Env, then: ThenValue, ways: Ways) -> Step:
         method = getattr(self, f"of_{type(node).__name__}", None)
@@ -336,32 +273,28 @@ class Builder:
     def of_Constant(self, node: ast.Constant, env: Env, then: ThenValue, ways: Ways) -> Step:
         if isinstance(node.value, int) and not isinstance(node.value, bool):
             return then(added({}, {"": node.value}), env)
+        if not isinstance(node.value, bool | str | None):
+            raise self.refuse(node, f"{ast.unparse(node)} cannot be followed for all inputs")
         return then(Known(node.value), env)
 
     def of_Name(self, node: ast.Name, env: Env, then: ThenValue, ways: Ways) -> Step:
         if node.id in env:
             value = env[node.id]
             return then({value.name: 1} if isinstance(value, Slot) else value, env)
-        found = self.global_of(node, ways)
-        if isinstance(found, bool) or found is None or isinstance(found, str | Fraction):
+        found = self.space(ways).get(node.id, source)
+        if isinstance(found, bool | str | Fraction | None):
             return then(Known(found), env)
         if isinstance(found, int):
             return then(added({}, {"": found}), env)
         raise self.refuse(node, f"{node.id} may be used before it has a value, or is no number")
 
-    def global_of(self, node: ast.Name, ways: Ways) -> Any:
-        space = self.spaces.get(ways.prefix, self.function.__globals__)
-        if node.id not in space:
-            raise self.refuse(node, f"{node.id} may be used before it has a value")
-        return space[node.id]
-
-    def of_Tuple(self, node: ast.Tuple | ast.List, env: Env, then: ThenValue, ways: Ways) -> Step:
+    def of_Tuple(self, node: ast.Tuple, env: Env, then: ThenValue, ways: Ways) -> Step:
         return self.several(node.elts, env, lambda values, e: then(tuple(values), e), ways)
 
     def of_List(self, node: ast.List, env: Env, then: ThenValue, ways: Ways) -> Step:
         if not node.elts:
             return then(Told("", ""), env)
-        return self.of_Tuple(node, env, then, ways)
+        return self.several(node.elts, env, lambda values, e: then(Bracketed(tuple(values)), e), ways)
 
     def several(
         self,
@@ -380,13 +313,15 @@ class Builder:
     def of_UnaryOp(self, node: ast.UnaryOp, env: Env, then: ThenValue, ways: Ways) -> Step:
         if isinstance(node.op, ast.Not):
             return self.truth(node, env, then, ways)
+        if isinstance(node.op, ast.Invert):
+            raise self.refuse(node, "~ cannot be followed for all inputs")
         zero = ast.copy_location(ast.Constant(0), node)
         op: ast.operator = ast.Sub() if isinstance(node.op, ast.USub) else ast.Add()
         return self.of_BinOp(ast.copy_location(ast.BinOp(zero, op, node.operand), node), env, then, ways)
 
     def of_BinOp(self, node: ast.BinOp, env: Env, then: ThenValue, ways: Ways) -> Step:
         def made(values: list[Value], after: Env) -> Step:
-            one, two = (self.number(value) for value in values)
+            one, two = (number(value) for value in values)
             if isinstance(one, dict) and isinstance(two, dict):
                 if isinstance(node.op, ast.Add | ast.Sub):
                     return then(added(one, two, 1 if isinstance(node.op, ast.Add) else -1), after)
@@ -399,12 +334,26 @@ class Builder:
 
     def truth(self, node: ast.expr, env: Env, then: ThenValue, ways: Ways) -> Step:
         yes, no = (lambda e: then(Known(True), e)), (lambda e: then(Known(False), e))
-        return self.cond(node, env, yes, no, ways)
+        return cond(self, node, env, yes, no, ways)
 
-    of_Compare = of_BoolOp = truth
+    of_Compare = truth
+
+    def of_BoolOp(self, node: ast.BoolOp, env: Env, then: ThenValue, ways: Ways) -> Step:
+        first, rest = node.values[0], node.values[1:]
+        if not rest:
+            return self.value(first, env, then, ways)
+        more = ast.copy_location(ast.BoolOp(node.op, rest), node)
+
+        def made(value: Value, now: Env) -> Step:
+            ways_on: list[Then] = [lambda e: self.value(more, e, then, ways), lambda e: then(value, e)]
+            yes, no = ways_on if isinstance(node.op, ast.And) else ways_on[::-1]
+            return tested(self, node, value, now, yes, no)
+
+        return self.value(first, env, made, ways)
 
     def of_IfExp(self, node: ast.IfExp, env: Env, then: ThenValue, ways: Ways) -> Step:
-        return self.cond(
+        return cond(
+            self,
             node.test,
             env,
             lambda e: self.value(node.body, e, then, ways),
@@ -422,9 +371,6 @@ class Builder:
         raise self.refuse(node, "an element of the input is known at the place of the loop only")
 
     def of_ListComp(self, node: ast.ListComp, env: Env, then: ThenValue, ways: Ways) -> Step:
-        return comprehension(self, node, env, then, ways)
-
-    def of_GeneratorExp(self, node: ast.GeneratorExp, env: Env, then: ThenValue, ways: Ways) -> Step:
         return comprehension(self, node, env, then, ways)
 
     def of_Call(self, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
@@ -448,8 +394,7 @@ def flowchart(
     file = found.__code__.co_filename
     tree, offset = trees(found, program)
     builder = Builder(found, file, length, offset=offset)
-    if tree.args.vararg or tree.args.kwarg:
-        raise builder.refuse(tree, "parameters of any number cannot be followed")
+    builder.enter("", tree, found, tree)
     env: dict[str, Value] = {}
     subject = ""
     for parameter in inspect.signature(found).parameters.values():
@@ -469,24 +414,30 @@ def flowchart(
             env[parameter.name] = Known(given)
 
     def returned(value: Value, _: Env) -> Step:
-        return builder.step(return_=builder.parts(tree, value))
+        return builder.step(return_=parts(builder, tree, value))
 
     ways = Ways(returned)
 
     def whole(now: Env) -> Step:
         return builder.block(tree.body, now, lambda e: returned(Known(None), e), ways)
 
-    if is_listed(tree, subject):
-        builder.places["start"] = whole(env)
-    else:
-        slot = Slot(subject)
-        inside = builder.place(tree, "input", {**env, subject: slot}, whole)
-        builder.places["start"] = builder.step(read=subject, first=True, then=inside)
+    listed = is_listed(tree, subject)
+    try:
+        if listed:
+            builder.places["start"] = whole(env)
+        else:
+            inside = builder.place(tree, "input", {**env, subject: Slot(subject)}, whole)
+            builder.places["start"] = builder.step(read=subject, first=True, then=inside)
+    except RecursionError:
+        raise builder.refuse(tree, "the function has too many ways through it") from None
     builder.variables["start"] = ()
     builder.lines["start"] = tree.lineno + offset
+    bases, integers = used(builder.places)
+    if bases & integers:
+        raise LimitError(f"{file}:{tree.lineno + offset}: the ratio of noise is used as an integer, too")
     numbers = sorted(domain or ())
     origin = {"function": found.__qualname__, "observe": "output", "sources": digests(found, program)}
-    return Flowchart(
+    chart = Flowchart(
         parameters=tuple(builder.parameters),
         neighbours=neighbours,
         low=numbers[0] if numbers else None,
@@ -496,3 +447,8 @@ def flowchart(
         origin=origin,
         lines=builder.lines,
     )
+    keywords = {name: value for name, value in fixed.items() if name != subject}
+    if "rng" in env:
+        keywords["rng"] = source
+    guard(chart, found, keywords, builder.asked, length=length, listed=listed, spaces=list(builder.globals))
+    return chart

@@ -33,7 +33,7 @@ LONGEST = 400  # random paths are followed for so many draws
 MOST_COPIED = 100_000  # and until so many parts of objects that can be changed have been copied on the way
 
 
-class _ScriptEnded(BaseException):
+class ScriptEnded(BaseException):
     """The script is over, and the program asks again."""
 
 
@@ -59,7 +59,7 @@ class Replacing(ExactRandom):
         self.observe(*values)
 
 
-class _Scripted(Replacing):
+class Scripted(Replacing):
     """A source and an analyst who answer from a script and write down what they are asked."""
 
     def __init__(self, script: Sequence[Any]) -> None:
@@ -72,7 +72,7 @@ class _Scripted(Replacing):
     def _answer(self, *asked: object) -> Any:
         if len(self.asked) >= len(self.script):
             self.over = True  # also where the program swallows what comes now
-            raise _ScriptEnded
+            raise ScriptEnded
         self.asked.append(asked)
         return self.script[len(self.asked) - 1]
 
@@ -219,13 +219,13 @@ class _Guard:
 
     def compare(self, path: _Path, name: str) -> None:
         """Run plain Python along a path."""
-        source = _Scripted(path.script)
+        source = Scripted(path.script)
         keywords = dict.fromkeys(self.given, source)
         end: str | None
         with replaced(source, self.machine.sources.spaces()):
             try:
                 end = text_of(self.function(*self.arguments(), **keywords))
-            except _ScriptEnded:
+            except ScriptEnded:
                 end = None
             except Exception as error:
                 end = RAISES + text_of(error)
