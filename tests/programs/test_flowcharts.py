@@ -13,8 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bisimdist.budgets import all_inputs_budget
 from bisimdist.errors import LimitError, ModelError
-from bisimdist.programs import flowcharts
+from bisimdist.programs import flowchart_guard, flowcharts
 from bisimdist.programs.flowcharts import flowchart
 from tests.programs.random_flowcharts import program
 
@@ -185,6 +186,20 @@ def for_ever(xs: list[int], rng: Any, p: int) -> tuple[int, int]:
     return sum(xs) + rng.two_sided_geometric("1/4"), p
 
 
+def turned(xs: list[int], rng: Any) -> bool:
+    return rng.flip("1/3") if sum(xs) > 0 else rng.flip("2/3")  # type: ignore[no-any-return]
+
+
+def turned_back(xs: list[int], rng: Any) -> bool:
+    return rng.flip("1/3") if sum(xs) > 0 else not rng.flip("2/3")
+
+
+def test_coins_of_opposite_probabilities_are_two_laws() -> None:
+    found = all_inputs_budget(turned, examples=False)
+    assert found.found is None or found.exponents == {"1/2": "1"}
+    assert all_inputs_budget(turned_back, examples=False).exponents == {}
+
+
 @pytest.mark.parametrize(
     "real",
     [other_ratio, other_law, other_sign, once_more, never, other_kind, at_one_place, refuses, for_ever],
@@ -192,7 +207,7 @@ def for_ever(xs: list[int], rng: Any, p: int) -> tuple[int, int]:
 def test_the_guard_notices_a_flowchart_of_another_function(
     real: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compare = flowcharts.guard
+    compare: Any = flowchart_guard.guard
     flowchart(truth)
     monkeypatch.setattr(
         flowcharts, "guard", lambda chart, _, *rest, **named: compare(chart, real, *rest, **named)
