@@ -62,7 +62,8 @@ def live(places: Mapping[str, Step], variables: Mapping[str, tuple[str, ...]]) -
             return needed[place]
         if "set" in step:
             kept = {name: form for name, form in step["set"].items() if name in after}
-            return (after - step["set"].keys()) | {name for form in kept.values() for name in form}
+            left: frozenset[str] = after - step["set"].keys()
+            return left | {name for form in kept.values() for name in form}
         after -= {step.get("draw"), step.get("read")}
         forms = [step[kind] for kind in ("if", "tell") if kind in step] + list(step.get("return", ()))
         return after | {name for form in forms if isinstance(form, Mapping) for name in form}

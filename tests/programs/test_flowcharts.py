@@ -200,6 +200,26 @@ def test_coins_of_opposite_probabilities_are_two_laws() -> None:
     assert all_inputs_budget(turned_back, examples=False).exponents == {}
 
 
+NO_BUDGET = {
+    "noise that is used twice": "n = rng.two_sided_geometric('1/2')\n    s = sum(xs)\n    return s + n, s - n",
+    "noise that depends on the input": "if sum(xs) > 0:\n        return sum(xs) + rng.two_sided_geometric('1/2')\n    return sum(xs) + rng.two_sided_geometric('1/4')",
+    "a length that depends on the input": "l = []\n    for x in xs:\n        if x > 0:\n            break\n        l.append(rng.flip('1/2'))\n    return l",
+    "a counter beside the input": "c = 0\n    for x in xs:\n        c += 1\n        if x >= c:\n            return c\n    return 0",
+    "no end that depends on the input": "s = sum(xs)\n    while s != 0:\n        s = s\n    return 0",
+    "an exception that depends on the input": "assert sum(xs) > 0\n    return 0",
+    "a division that depends on the input": "if sum(xs) > 0:\n        if 3 % p == 1:\n            return 1\n    return 1",
+    "two constants on the way of the input": "if sum(xs) > 0:\n        k = even(4)\n    else:\n        k = even(3)\n    return k",
+    "a range that the input ends": "c = 0\n    for i in range(sum(xs)):\n        c += 1\n    return c + rng.two_sided_geometric('1/2')",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", NO_BUDGET.values(), ids=NO_BUDGET.keys())
+def test_what_has_no_budget_gets_none(body: str, tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(_function(body))
+    assert all_inputs_budget(f"{file}:f", examples=False).found is None
+
+
 @pytest.mark.parametrize(
     "real",
     [other_ratio, other_law, other_sign, once_more, never, other_kind, at_one_place, refuses, for_ever],
