@@ -4,7 +4,8 @@ A step is plain data: an object with one key that says what it does, and ``then`
 
 ========================  ==============================================================================
 ``set``                   variables get the values of forms, all at once
-``draw``                  a variable gets noise: ``law``, ``base`` and ``weight`` (its ratio is base**weight)
+``draw``                  a variable gets noise: ``law``, ``base`` and ``weight`` (its ratio is base**weight;
+                          a coin is 1 with that ratio to 0)
 ``tell``                  the observer sees a form, or a text
 ``if``                    goes to ``then`` where a form is at least 0, and to ``else`` otherwise
 ``choose``                goes to ``then`` or ``else`` as something decides that two runs have in common

@@ -29,6 +29,13 @@ Asked = Mapping[str, tuple[CodeType, Mapping[str, Mapping[str, int]]]]
 """By the text of a choice its expression, and by the names in it their forms."""
 
 
+class _Source(Scripted):
+    """A source that answers from a script, in which a coin is 1 with the smaller probability."""
+
+    def flip(self, p: Any) -> Any:
+        return super().flip(p) != (Fraction(p) > Fraction(1, 2))
+
+
 @dataclass(slots=True)
 class _Run:
     """What the noise was, how it was drawn, what the observer saw, and how the run ended."""
@@ -204,7 +211,7 @@ def guard(
 def _compare(
     made: _Run, function: Callable[..., Any], given: Any, keywords: dict[str, Any], spaces: Sequence[Any]
 ) -> None:
-    source = Scripted(made.noise)
+    source = _Source(made.noise)
     shown = {name: value for name, value in keywords.items() if name != "rng"}
     if "rng" in keywords:
         keywords = {**keywords, "rng": source}

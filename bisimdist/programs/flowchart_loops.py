@@ -94,7 +94,11 @@ def loop(
         step = builder.step(set={place.name: index}, then=step)
         if builder.length is not None:
             return step
-        return builder.step(choose=f"more elements in {where}", then=step, else_=left(now))
+        return builder.step(
+            choose=f"more elements in {ways.prefix}{where}{', from the start' if first else ''}",
+            then=step,
+            else_=left(now),
+        )
 
     def broken(now: Env) -> Step:
         return left({n: v for n, v in now.items() if n != counter})

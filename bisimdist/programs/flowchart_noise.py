@@ -20,12 +20,14 @@ def draw(builder: Builder, node: ast.Call, law: str, env: Env, then: ThenValue, 
     arguments = [*node.args, *(word.value for word in node.keywords)]
     if len(arguments) != 1 or {word.arg for word in node.keywords} - {"p" if law == "coin" else "a"}:
         raise builder.refuse(node, "noise with one argument, its ratio, is followed: clipped noise is not")
+    turned = False  # a coin of the flowchart is 1 with the smaller probability
     try:
         if law == "coin":
             chance = constant(builder, arguments[0], env, ways)
             if chance is None or not 0 < Fraction(chance) < 1:
                 raise ValueError("the probability of the coin is no number strictly between 0 and 1")
             odds = Fraction(chance) / (1 - Fraction(chance))
+            turned = odds > 1
             base, weight = power_of(min(odds, 1 / odds)) if odds != 1 else ("1/2", {})
         else:
             base, weight = Ratios(
@@ -36,7 +38,7 @@ def draw(builder: Builder, node: ast.Call, law: str, env: Env, then: ThenValue, 
     except (ValueError, TypeError, ZeroDivisionError) as error:
         raise builder.refuse(node, str(error)) from None
     name = f"{ways.prefix}noise of line {node.lineno + builder.offset}, {node.col_offset}"
-    after = then({name: 1}, env)
+    after = then({"": 1, name: -1} if turned else {name: 1}, env)
     return builder.step(draw=name, law=law, base=base, weight=weight, then=after)
 
 

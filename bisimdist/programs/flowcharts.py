@@ -138,7 +138,10 @@ class Builder:
         kind = None if name in self.space(ways) else getattr(builtins, name, None)
         if node.cause or not (isinstance(kind, type) and issubclass(kind, Exception)):
             raise self.refuse(node, "an exception of Python's own is followed")
-        return self.step(return_=[RAISES + text_of(kind(*arguments))])
+        try:
+            return self.step(return_=[RAISES + text_of(kind(*arguments))])
+        except TypeError as made:
+            raise self.refuse(node, str(made)) from None
 
     def do_Assert(self, node: ast.Assert, env: Env, then: Then, ways: Ways) -> Step:
         if node.msg is not None and not isinstance(node.msg, ast.Constant):

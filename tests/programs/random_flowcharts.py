@@ -55,7 +55,7 @@ class Writer:
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
         self.loops: list[str] = []
-        self.odd = chance.choice((8, 30, 80))
+        self.odd = chance.choice((8, 40, 300, 300))
 
     def one(self, *options: str) -> str:
         return self.chance.choice(options)
@@ -79,14 +79,14 @@ class Writer:
             return self.one(
                 f"~{one}", f"({one} and {two})", f"({one} or {two})", f"{one} // 2", f"{one} % 2", "t[0]", "xs[0]",
                 "(c := 3)", f"int({one} > 0)", f"words({one}, key=2)", f"words({one}, 5)", "(lambda: 3)()", "len(xs)",
-                f"sum([{one}, 1])", f"max({one}, {two}, 1)", f"round({one})", f"({one}) ** 2", "xs[i]", "xs[-1]",
+                f"sum([{one}, 1])", f"max({one}, {two}, 1)", f"round({one})", f"({one}) ** 2", "xs[i]", "xs[-1]", "l.count(True)",
                 f"({one} > 0) + ({two} > 0)", "sum(xs, 1)", "l.count(1)", "total(xs[1:])", f"(not {one})",
                 f"({one} is {two})", "1.0", "sum(x for x in xs if x > 0)", "min(xs)", "l[0]", "len([])", "-True",
             )  # fmt: skip
         return self.one(
             f"({one} + {two})", f"({one} - {two})", f"2 * {one}", f"-{one}", f"abs({one})", f"max({one}, {two})",
             f"min({one}, {two})", f"helper({one}, {two})", f"helper({one})", f"helper(y={one}, x={two})", "sum(xs)",
-            f"({one} if {self.test(depth - 1)} else {two})", "len(l)", "len(m)", "l.count(True)", "total(xs)",
+            f"({one} if {self.test(depth - 1)} else {two})", "len(l)", "len(m)", "total(xs)",
             f"total(xs, {one})", self.noise(), f"(sum(xs) - {two})", f"int({one})",
         )  # fmt: skip
 
@@ -155,13 +155,16 @@ class Writer:
         return [f"    {line}" for line in self.block(depth - 1, looped)]
 
     def loop(self, depth: int) -> list[str]:
-        names, over = self.chance.choice(
-            [("x", "xs"), ("x", "xs"), ("i", "range(len(xs))"), ("i, x", "enumerate(xs)"), ("i", "range(2)"),
-             ("i", f"range({self.number(1)})"), ("i", "range(a, b)"), ("i", "range(p, p + 2)"), ("a", "xs"), ("b", "range(a)"),
-             ("i, x", "enumerate(xs, 1)"), ("i, x", "enumerate(xs, a)"), ("x, y", "zip(xs, xs)"), ("x", "xs[1:]"), ("x", "l"),
-             ("x", "reversed(xs)"), ("i", "range(4, 0, -1)"), ("i", "range(len(l))"), ("x", "list(xs)"), ("x, x", "enumerate(xs)"),
-             ("n", "range(len(xs))"), ("l", "xs"), ("xs", "xs"), ("p", "xs"), ("x", "ys"), ("i", "range(p)")]
-        )  # fmt: skip
+        usual = [
+            ("x", "xs"), ("x", "xs"), ("i", "range(len(xs))"), ("i, x", "enumerate(xs)"), ("i", "range(2)"), ("b", "range(a)"),
+            ("i", f"range({self.number(1)})"), ("i", "range(a, b)"), ("i", "range(p, p + 2)"), ("a", "xs"),
+            ("i, x", "enumerate(xs, 1)"), ("i, x", "enumerate(xs, a)"), ("i", "range(len(l))"), ("i", "range(p)"),
+        ]  # fmt: skip
+        odd = [
+            ("x, y", "zip(xs, xs)"), ("x", "xs[1:]"), ("x", "l"), ("x", "ys"), ("x", "list(xs)"), ("x, x", "enumerate(xs)"),
+            ("n", "range(len(xs))"), ("l", "xs"), ("xs", "xs"), ("p", "xs"), ("x", "reversed(xs)"), ("i", "range(4, 0, -1)"),
+        ]  # fmt: skip
+        names, over = self.chance.choice(odd if self.rare(self.odd) else usual)
         if self.rare(self.odd):
             return [
                 f"while {self.one('c < 3', 'a > b', self.test())}:",
@@ -169,34 +172,38 @@ class Writer:
                 f"    {self.one('c += 1', 'break', 'a -= 1')}",
             ]
         kept = self.loops
-        self.loops = [*kept, *names.split(", "), *(["xs[i]"] if "i" in names else [])]
+        self.loops = [
+            *kept,
+            *names.split(", "),
+            *(["xs[i]"] if "len(xs)" in over or "enumerate(xs)" in over else []),
+        ]
         lines = [f"for {names} in {over}:", *self.inner(depth, True)]
-        if self.rare():
+        if self.rare(self.odd):
             lines += ["else:", "    a = 1"]
-        if not self.rare():
+        if not self.rare(self.odd):
             self.loops = kept
         return lines
 
     def result(self) -> str:
         one, two = self.number(), self.number()
+        if self.rare(self.odd):
+            return self.one(
+                "xs", "tuple(xs)", "set(l)", "f'{a}'", "str(a)", "(x for x in xs)", "()", "TWO", "0.5", "[[]]", "{a: b}", "l[:]",
+                "{a, b}", "l + m", "rng", "tuple(m + l)", "l or m", "l, l", "(yield a)", "sorted(l)", "[x for x in xs if x]",
+            )  # fmt: skip
         return self.one(
             one, f"({one}, {two})", f"[{one}, {two}]", "l", "m", "(l, m)", "tuple(l)", "list(m)", "None", f"({self.test()})", "t",
-            "flag", "n", f"(l, {one})", "'text'", "[x + rng.two_sided_geometric('1/2') for x in xs]", "xs", "tuple(xs)",
-            f"({one}, [x > 0 for x in xs])", f"[{one} for x in xs]", "set(l)", "f'{a}'", "str(a)", "(x for x in xs)", "t, l",
-            f"len(l), {one}", "[]", "()", "[], l", "TWO", "0.5",
+            "flag", "n", f"(l, {one})", "'text'", "[x + rng.two_sided_geometric('1/2') for x in xs]", "t, l", f"len(l), {one}",
+            f"({one}, [x > 0 for x in xs])", f"[{one} for x in xs]", "[]", "[], l", f"a, {one}, c",
         )  # fmt: skip
 
     def function(self) -> str:
         start = ["a = b = c = 0", "flag = False", "n = None", "l = []", "m = []", "t = (0, 0)"]
-        self.chance.shuffle(start)
-        lines = [line for line in start if not self.rare(20)]
+        lines = [line for line in start if not self.rare(2 * self.odd)]
         lines += [line for _ in range(self.chance.randint(1, 3)) for line in self.block(2, False)]
         lines.append(f"return {self.result()}")
-        head = f"def f(xs, rng, p{self.one('', '', '', '=2', '=None', ', q')}" + self.one(
-            "):", ", q=3):", ", q=True):"
-        )
-        head = head.replace(", q, q=3", ", q").replace(", q, q=True", ", q").replace("p=2, q)", "p=2, q=1)")
-        return "\n".join([head, *(f"    {line}" for line in lines), ""])
+        head = self.one("p, q", "p, q", "p, q=3", "p, q=True", "p=2, q=1", "p=None, q=2", "q, p")
+        return "\n".join([f"def f(xs, rng, {head}):", *(f"    {line}" for line in lines), ""])
 
 
 def program(chance: random.Random) -> str:
