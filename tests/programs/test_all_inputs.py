@@ -341,7 +341,9 @@ def test_the_command_line(command: Command, tmp_path: Path) -> None:  # noqa: F8
     assert done.code == 0
     assert answer["budget"] == "(1/2)^-(1)"
     assert answer["length"] == "any"
-    assert command("check", str(proof)).code == 0
+    checked = command("check", str(proof))
+    assert checked.code == 0
+    assert "(1/2)^-(1)" in checked.out
     text = command("budget", f"{PROGRAMS}:geometric_sum", "--all-inputs", "--size", "2", "--alpha", "2")
     assert text.code == 0
     assert "of length 2" in text.out

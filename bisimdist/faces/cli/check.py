@@ -364,6 +364,11 @@ def _other_table(
 
 
 def _cell(key: str, value: object) -> str:
+    if isinstance(value, dict) and key == "budget":  # by ratio of noise an exponent, a form over parameters
+        exponents = {
+            base: " + ".join(f"{n} {name}".rstrip() for name, n in e.items()) for base, e in value.items()
+        }
+        return _shortened(" ".join(f"({base})^-({text or 0})" for base, text in exponents.items()))
     if isinstance(value, dict):
         return _shortened(", ".join(f"{name} {entry}" for name, entry in value.items()))
     if not isinstance(value, str):
