@@ -19,11 +19,11 @@ A form is an object: by variable its factor, an integer, and the constant under 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from bisimdist.models.labelled import digest_of
 
 Step = Mapping[str, Any]
 
@@ -65,8 +65,7 @@ class Flowchart:
 
     def digest(self) -> str:
         """Return the SHA-256 of the program as canonical JSON."""
-        text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
-        return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+        return digest_of(self.canonical())
 
     def provenance(self) -> dict[str, object]:
         """Return of which program it was made."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from flint import fmpq
@@ -358,8 +358,7 @@ def _inputs(size: int | None, domain: Sequence[int] | None) -> list[Any]:
     values = list(domain or (0, 1))
     if size is None:
         return values
-    found = list(inputs_of_size(values, size))
-    return found[:MOST_INPUTS]
+    return list(islice(inputs_of_size(values, size), MOST_INPUTS))
 
 
 def _close(one: Any, other: Any, *, every: bool) -> bool:

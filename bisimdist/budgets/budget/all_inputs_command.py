@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.faces.asked import options
 from bisimdist.faces.asked.given import Given
-from bisimdist.faces.asked.options import ALPHA, ANY_LENGTH, DOMAIN, EPSILON, SIZE
+from bisimdist.faces.asked.options import ANY_LENGTH, DOMAIN, SIZE
 from bisimdist.faces.asked.question import Question, Settled
-from bisimdist.faces.asked.skew import Skew
+from bisimdist.faces.asked.skew import Skew, read_optional_skew
 
 if TYPE_CHECKING:
     from bisimdist.budgets.budget.all_inputs import AllInputsBudget
@@ -50,15 +50,12 @@ class BudgetForAllInputs(Question["AllInputsBudget"]):
         size = given[SIZE]
         if given[ANY_LENGTH] == (size is not None):
             raise UsageError("expected --any-length, or the length of the lists with --all-inputs --size N")
-        skew = Skew(given[ALPHA], given[EPSILON])
-        if None not in (skew.alpha, skew.epsilon):
-            raise UsageError("both of --alpha and --epsilon given; expected one of them, or none")
         return cls(
             function=given.argument,
             neighbours=given[options.NEIGHBOURS] or "one",
             length=size,
             domain=_integers(given[DOMAIN]),
-            skew=skew,
+            skew=read_optional_skew(given),
         )
 
     def frame(self) -> dict[str, object]:

@@ -9,10 +9,10 @@ from bisimdist.budgets.budget.command import theorem, wants_theorem
 from bisimdist.errors import UsageError
 from bisimdist.faces.asked import options
 from bisimdist.faces.asked.given import Given
-from bisimdist.faces.asked.options import ALPHA, DOMAIN, EPSILON, SIZE
+from bisimdist.faces.asked.options import DOMAIN, SIZE
 from bisimdist.faces.asked.program_source import program_model
 from bisimdist.faces.asked.question import Content, Question
-from bisimdist.faces.asked.skew import Skew
+from bisimdist.faces.asked.skew import Skew, read_optional_skew
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -37,9 +37,7 @@ class BudgetOfProgram(Question["ProgramBudget"]):
 
     @classmethod
     def read(cls, given: Given) -> BudgetOfProgram:
-        skew, gap = Skew(given[ALPHA], given[EPSILON]), given[options.GAP]
-        if None not in (skew.alpha, skew.epsilon):
-            raise UsageError("both of --alpha and --epsilon given; expected one of them, or none")
+        skew, gap = read_optional_skew(given), given[options.GAP]
         from bisimdist.programs.chain import ProgramChain
 
         neighbours = given[options.NEIGHBOURS] or "one"

@@ -31,8 +31,7 @@ def lockstep_certificate(
     document = trivial_certificate(found.model, distance, alpha, bounds)
     names = found.model.states
     pairs: list[dict[str, Any]] = []
-    for s, t in _needed(found, asked, ordered=ordered):
-        lifted = lift(found, s, t)
+    for (s, t), lifted in _needed(found, asked, ordered=ordered).items():
         entry: dict[str, object] = {"pair": [names[s], names[t]], "value": integer_text(found.value(s, t))}
         entry["forward"] = coupling_entry(names, lifted.forward)
         if not ordered:
@@ -101,14 +100,14 @@ def _cells(place: Sequence[int], row: dict[int, fmpq]) -> dict[int, list[list[An
     return cells
 
 
-def _needed(found: Lockstep, asked: Sequence[Pair], *, ordered: bool) -> list[Pair]:
-    """Return the pairs below 1 among those asked, and among those that the couplings of such lead to."""
-    known: dict[Pair, None] = {}
+def _needed(found: Lockstep, asked: Sequence[Pair], *, ordered: bool) -> dict[Pair, Lifted]:
+    """Return couplings of pairs below 1: of those asked, and of those that these couplings lead to."""
+    known: dict[Pair, Lifted] = {}
 
     def add(pair: Pair) -> None:
         s, t = pair if ordered else sorted(pair)
         if s != t and (s, t) not in known and found.value(s, t) < UNIT:
-            known[s, t] = None
+            known[s, t] = lift(found, s, t)
             waiting.append((s, t))
 
     waiting: list[Pair] = []
@@ -117,6 +116,6 @@ def _needed(found: Lockstep, asked: Sequence[Pair], *, ordered: bool) -> list[Pa
     while waiting:
         if len(known) > MOST:
             raise LimitError("the proof would be too long")
-        for target in lift(found, *waiting.pop()).moves:
+        for target in known[waiting.pop()].moves:
             add(target)
-    return list(known)
+    return known

@@ -43,3 +43,11 @@ def read_skew(given: Given, alpha: str | None = None) -> Skew:
         which = "neither" if texts[0] is None else "both"
         raise UsageError(f"{which} of --alpha and --epsilon given; expected one of them")
     return Skew(given[ALPHA], given[EPSILON])
+
+
+def read_optional_skew(given: Given) -> Skew:
+    """Return what was given, which may be nothing."""
+    skew = Skew(given[ALPHA], given[EPSILON])
+    if None not in (skew.alpha, skew.epsilon):
+        raise UsageError("both of --alpha and --epsilon given; expected one of them, or none")
+    return skew
