@@ -15,13 +15,13 @@ from benchmarks.timing import Clock, peak_memory, run_apart, timed
 from bisimdist.checker import check_certificate
 from bisimdist.faces.shown.standing import Measure
 from bisimdist.logic.engine.formula import Node, StateFormula, children, formula_size
-from bisimdist.logic.engine.levels import Levels, outgoing
+from bisimdist.logic.engine.levels import Levels
 from bisimdist.logic.engine.mimicking import mimicking_formulae
 from bisimdist.logic.engine.satisfaction import ModelChecker
 from bisimdist.logic.explanation.ask import explain
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.library.registry import build_any_example, list_examples
-from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.models.pa import PA, chain_as_automaton, outgoing
 from bisimdist.privacy.crosscheck.ask import crosscheck
 from bisimdist.privacy.crosscheck.measures import SOURCES, Source, Task
 

@@ -178,6 +178,14 @@ class PA(Named):
         return hashed(text)
 
 
+def outgoing(automaton: PA) -> list[list[Transition]]:
+    """Return the transitions of each state, in the order of the automaton."""
+    result: list[list[Transition]] = [[] for _ in automaton.states]
+    for step in automaton.transitions:
+        result[step.source].append(step)
+    return result
+
+
 def transition_place(number: int, source: str) -> str:
     """Return what an error calls a transition, by its number counted from one and its source."""
     return f"transition number {number} of the automaton, from state {source!r}"

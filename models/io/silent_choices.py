@@ -9,18 +9,10 @@ from flint import fmpq
 
 from bisimdist.models.elimination import FOREVER, eliminated
 from bisimdist.models.labelled import Row
-from bisimdist.models.pa import PA, Transition, free_name
+from bisimdist.models.pa import PA, Transition, free_name, outgoing
 from bisimdist.models.reach import all_reached
 
 HALT = -2  # where the probability goes that is missing to one
-
-
-def steps_by_state(automaton: PA) -> list[list[Transition]]:
-    """Return the transitions of each state."""
-    found: list[list[Transition]] = [[] for _ in automaton.states]
-    for step in automaton.transitions:
-        found[step.source].append(step)
-    return found
 
 
 def without_silent_choices(automaton: PA, starts: Collection[int] = ()) -> PA:
@@ -40,7 +32,7 @@ def without_silent_choices(automaton: PA, starts: Collection[int] = ()) -> PA:
     >>> without_silent_choices(PA.from_mappings("st", steps)).transitions[0]
     Transition(source=0, action='wait', row=((1, 1),))
     """
-    count, steps = len(automaton.states), steps_by_state(automaton)
+    count, steps = len(automaton.states), outgoing(automaton)
     only = [steps[state][0].action if len(steps[state]) == 1 else None for state in range(count)]
     rows: dict[int, dict[int, fmpq]] = {}
     # State t is passed through as count + t; step number k stands as 2 * count + k.
@@ -70,7 +62,7 @@ def without_silent_choices(automaton: PA, starts: Collection[int] = ()) -> PA:
 
 def _reached(automaton: PA, starts: Collection[int]) -> PA:
     """Return the automaton of the states that are reached from some, or from those of the pairs."""
-    steps = steps_by_state(automaton)
+    steps = outgoing(automaton)
     wanted = {*starts, *(state for pair in automaton.pairs for state in pair)}
     if not wanted:
         return automaton

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from bisimdist.automata.engine.strong import matching_classes, outgoing, shape_classes
+from bisimdist.automata.engine.strong import matching_classes, shape_classes
 from bisimdist.lp.flows import Flow, perfect_flow
-from bisimdist.models.pa import PA
+from bisimdist.models.pa import PA, outgoing
 from bisimdist.progress import NEVER, Deadline
 
 ONE = fmpq(1)

@@ -12,9 +12,8 @@ from bisimdist.automata.engine.accumulative import Accumulated
 from bisimdist.automata.engine.amortised import Amortised
 from bisimdist.automata.engine.escape import Escape, signed
 from bisimdist.automata.engine.game import SAME, Arena, Challenge, Duel, Edge
-from bisimdist.automata.engine.strong import outgoing
 from bisimdist.automata.engine.witness import Loss
-from bisimdist.models.pa import PA
+from bisimdist.models.pa import PA, outgoing
 from bisimdist.models.partition import canonical_numbering
 
 ONE = fmpq(1)

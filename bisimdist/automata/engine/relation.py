@@ -11,14 +11,13 @@ from pathlib import Path
 
 from flint import fmpq
 
-from bisimdist.automata.engine.strong import outgoing
 from bisimdist.exact.rational import format_rational, shorten_rational
 from bisimdist.lp.flows import perfect_flow
 from bisimdist.models.io.document import MapNode, Node
 from bisimdist.models.io.expect import check_keys, expect_list, expect_map, expect_number, expect_text
 from bisimdist.models.io.json_or_yaml import load_document
 from bisimdist.models.lmc import Row
-from bisimdist.models.pa import PA, Transition
+from bisimdist.models.pa import PA, Transition, outgoing
 
 Triple = tuple[int, int, fmpq]
 SHOWN = 4

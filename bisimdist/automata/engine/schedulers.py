@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from bisimdist.automata.engine.strong import outgoing
 from bisimdist.errors import ModelError, UsageError
-from bisimdist.models.pa import PA, Transition
+from bisimdist.models.pa import PA, Transition, outgoing
 from bisimdist.progress import NEVER, Deadline
 
 ZERO = fmpq(0)

@@ -21,18 +21,10 @@ from collections.abc import Callable, Hashable, Sequence
 from flint import fmpq
 
 from bisimdist.models.lmc import Row
-from bisimdist.models.pa import PA, Transition
+from bisimdist.models.pa import PA, Transition, outgoing
 from bisimdist.models.partition import canonical_numbering, refined_blocks
 
 RowKey = Callable[[Row, Sequence[int]], Hashable]
-
-
-def outgoing(automaton: PA) -> list[list[Transition]]:
-    """Return the transitions of each state, in the order of the automaton."""
-    result: list[list[Transition]] = [[] for _ in automaton.states]
-    for step in automaton.transitions:
-        result[step.source].append(step)
-    return result
 
 
 def _classes(automaton: PA, key: RowKey) -> tuple[int, ...]:

@@ -8,17 +8,9 @@ from collections.abc import Hashable, Sequence
 from flint import fmpq
 
 from bisimdist.models.lmc import Row
-from bisimdist.models.pa import PA, Transition
+from bisimdist.models.pa import PA, outgoing
 from bisimdist.models.partition import refined_blocks
 from bisimdist.progress import NEVER, Deadline
-
-
-def outgoing(automaton: PA) -> list[list[Transition]]:
-    """Return the transitions of each state, in the order of the automaton."""
-    result: list[list[Transition]] = [[] for _ in automaton.states]
-    for step in automaton.transitions:
-        result[step.source].append(step)
-    return result
 
 
 def block_masses(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:

@@ -27,8 +27,8 @@ from bisimdist.logic.engine.formula import (
     variable,
 )
 from bisimdist.logic.engine.formula_printer import KEYWORDS, NAME
-from bisimdist.logic.engine.levels import Levels, outgoing
-from bisimdist.models.pa import PA, Transition
+from bisimdist.logic.engine.levels import Levels
+from bisimdist.models.pa import PA, Transition, outgoing
 from bisimdist.models.reach import all_reached
 from bisimdist.progress import NEVER, UNBOUNDED, Deadline, Limits
 

@@ -25,7 +25,6 @@ from bisimdist.logic.engine.equations import EquationSystem
 from bisimdist.logic.engine.formula import StateFormula, formula_size
 from bisimdist.logic.engine.formula_distance import FormulaDistance
 from bisimdist.logic.engine.formula_parser import parse_formula
-from bisimdist.logic.engine.levels import outgoing
 from bisimdist.logic.engine.mimicking import (
     longest_run,
     mimicking_formulae,
@@ -35,7 +34,7 @@ from bisimdist.logic.engine.mimicking import (
 from bisimdist.logic.satisfaction.ask import Formula, satisfies, satisfying, text_of
 from bisimdist.logic.satisfaction.distributions import distribution_satisfies, satisfying_transitions
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, automaton_of
+from bisimdist.models.pa import PA, automaton_of, outgoing
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 
 __all__ = [

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from bisimdist import LMC, PA
 from bisimdist.models import action_labelled_lmc
 from bisimdist.models.io.silent import without_silent_steps
-from bisimdist.models.io.silent_choices import steps_by_state, without_silent_choices
+from bisimdist.models.io.silent_choices import without_silent_choices
+from bisimdist.models.pa import outgoing
 from tests.strategies import automata, tangled_automata
 
 LENGTH = 4
@@ -22,7 +23,7 @@ def scheduled(automaton: PA, choices: list[int]) -> PA:
     """Return the automaton in which each state that has a choice makes the one that is named for it."""
     steps = [
         found[choices[state % len(choices)] % len(found)]
-        for state, found in enumerate(steps_by_state(automaton))
+        for state, found in enumerate(outgoing(automaton))
         if found
     ]
     return replace(automaton, transitions=tuple(steps))
