@@ -21,6 +21,14 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HOME = "https://code.example/bisimdist"
 
 
+def test_the_readme_has_two_blocks_that_a_fresh_machine_runs() -> None:
+    """`.ci/run` runs the blocks that are marked ``sh`` in this order; anything else that is shown has another mark."""
+    readme = (ROOT / "README.md").read_text()
+    first, second = re.findall(r"^```sh\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    assert "bisimdist bound example:" in first
+    assert second.endswith("-m pytest -n auto\n")
+
+
 @pytest.mark.parametrize("home", ["", HOME])
 def test_the_readme_stands_on_an_index(home: str, tmp_path: Path) -> None:
     code = f"from setuptools.build_meta import prepare_metadata_for_build_wheel as p; p({str(tmp_path)!r})"
