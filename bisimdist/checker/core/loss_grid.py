@@ -83,7 +83,7 @@ def _pack(entries: list[int], width: int) -> Decimal:
 
 
 def _product(one: list[int], other: list[int], digits: int, *, up: bool) -> Callable[..., list[int]]:
-    """Return what gives the rounded entries of a product of polynomials in units: from one on, before another.
+    """Return what gives rounded entries of a product of polynomials in units: from one on, before another.
 
     It is one product of long decimals, of which only the entries that are asked for are read.
     """
