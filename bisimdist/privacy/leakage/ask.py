@@ -20,7 +20,7 @@ from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.models.interactive import System
 from bisimdist.models.kinds import AnyModel, StateModel
 from bisimdist.models.worlds import EACH_STEP, known_or_rough
-from bisimdist.privacy.delta.ask import CLOSING_SECONDS, DEFAULT_GAP, RESERVE
+from bisimdist.privacy.delta.work import CLOSING_SECONDS, DEFAULT_GAP, RESERVE
 from bisimdist.privacy.engine.closure import Closure
 from bisimdist.privacy.engine.leakages import Asked, Leakages, measure_of
 from bisimdist.privacy.engine.unending import find_unending
