@@ -31,6 +31,7 @@ TEXTBOOK = {
     ("exponential_noise_max", "all"): {"1/2": "2"},
     ("sparse_vector_once", "all"): {"1/2": "4"},
     ("sparse_vector", "all"): {"1/2": "2 count + 2"},
+    ("sparse_vector_resampled", "all"): {"1/2": "4 count"},
     ("numerical_sparse_vector", "all"): {"1/2": "3 count + 2"},
     ("adaptive_sparse_vector", "all"): {"1/2": "budget + 6"},
 }
@@ -44,7 +45,7 @@ def budget_of(name: str, neighbours: str, length: int | None = None) -> AllInput
     return all_inputs_budget(function, neighbours=neighbours, domain=domain, length=length, examples=False)
 
 
-LONGER = {("adaptive_sparse_vector", "all"), ("noisy_max", "one")}
+LONGER = {("sparse_vector_resampled", "all"), ("adaptive_sparse_vector", "all"), ("noisy_max", "one")}
 CASES = [pytest.param(*key, marks=[pytest.mark.slow] if key in LONGER else []) for key in TEXTBOOK]
 
 
@@ -197,6 +198,7 @@ def test_the_budget_that_is_attained_says_so() -> None:
         (sparse_vector.svt_fixed_noise, 16),
         (sparse_vector.svt_no_query_noise, 1000),
         (sparse_vector.svt_no_stop, 16),
+        (sparse_vector.svt_two_scales, 16),
         (sparse_vector.svt_shows_value, 16),
         (any_length.noisy_max_value, 4),
         (any_length.histogram_wrong_scale, 2),

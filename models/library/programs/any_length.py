@@ -34,6 +34,7 @@ __all__ = [
     "smart_sum",
     "sparse_vector",
     "sparse_vector_once",
+    "sparse_vector_resampled",
 ]
 
 
@@ -142,6 +143,20 @@ def sparse_vector(answers: list[int], rng: Any, threshold: int, count: int) -> l
         told.append(answer + rng.two_sided_geometric("1/2") >= level)
         if told.count(True) == count:
             break
+    return told
+
+
+def sparse_vector_resampled(answers: list[int], rng: Any, threshold: int, count: int) -> list[bool]:
+    """Draw the threshold anew after each answer above it: (1/2)^-(4 count) if all answers differ."""
+    assert count >= 1
+    told: list[bool] = []
+    level = threshold + rng.two_sided_geometric("1/4")
+    for answer in answers:
+        told.append(answer + rng.two_sided_geometric("1/2") >= level)
+        if told.count(True) == count:
+            break
+        if told[-1]:
+            level = threshold + rng.two_sided_geometric("1/4")
     return told
 
 
