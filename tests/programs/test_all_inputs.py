@@ -171,7 +171,7 @@ def _agrees(name: str, neighbours: str, size: int, given: dict[str, int]) -> Non
     for base, form in proved.budget.items():
         exponent = sum(value * (given[n] if n else 1) for n, value in form.items())
         most /= Fraction(base) ** exponent
-    pairs = [(str(one), str(two)) for one, two in _pairs(size, neighbours)]
+    pairs = _texts(_pairs(size, neighbours))
     inputs = [list(values) for values in product((0, 1), repeat=size)]
     function = partial(getattr(any_length, name), **given) if given else getattr(any_length, name)
     model = bisimdist.explore(function, inputs, pairs=pairs)
@@ -185,11 +185,51 @@ def test_the_budget_that_is_attained_says_so() -> None:
     found = all_inputs_budget(any_length.geometric_sum, length=1)
     assert found.data()["exact"] is True
     assert "No smaller budget holds." in found.report().remarks
-    less = all_inputs_budget(any_length.noisy_max, neighbours="all", length=2)
-    assert less.data()["exact"] is False
-    assert less.attained is not None
-    assert less.attained.ratio is not None
-    assert less.attained.ratio < 4
+    blocks = all_inputs_budget(any_length.smart_sum, length=2)
+    assert "No smaller budget holds for size = 2." in blocks.report().remarks
+
+
+def test_a_tight_budget_below_the_proved_one_says_so() -> None:
+    between = all_inputs_budget(any_length.noisy_max, neighbours="all", length=2)
+    assert between.data()["exact"] is False
+    low, high = between.interval or (0, 0)
+    assert 1 < low < high == 4
+    assert "least budget lies between" in between.report().remarks[-1]
+    tight = all_inputs_budget(any_length.noisy_max, neighbours="all", length=2, domain=(0, 1))
+    assert tight.interval == (low, low)  # all inputs of the domain were looked at
+    assert tight.report().remarks[-1].endswith("lower than the proved one.")
+    model = bisimdist.explore(
+        any_length.noisy_max, [[x, y] for x in (0, 1) for y in (0, 1)], pairs=_texts(_pairs(2, "all"))
+    )
+    enumerated = bisimdist.budgets.program_budget(model).ratio
+    assert enumerated is not None
+    assert enumerated.ratio == low
+
+
+def _texts(pairs: Iterator[tuple[list[int], list[int]]]) -> list[tuple[str, str]]:
+    return [(str(one), str(two)) for one, two in pairs]
+
+
+@pytest.mark.parametrize(
+    ("function", "least"),
+    [(any_length.partial_sum_constant, [2, 4, 8, 16]), (any_length.noisy_max_value, [2, 3, 7, 15])],
+)
+def test_a_budget_that_grows_is_said_to_grow(function: Callable[..., Any], least: list[int]) -> None:
+    found = all_inputs_budget(function, neighbours="all")
+    assert found.holds is None
+    assert found.growth is not None
+    assert all(least <= ratio for least, ratio in zip(least, found.growth, strict=True))
+    assert "what is needed grows: for 1 to 4 elements" in found.report().remarks[-1]
+
+
+def test_the_enumeration_of_each_size_confirms_the_growth() -> None:
+    for size in (1, 2, 3):
+        inputs = [list(values) for values in product((0, 1), repeat=size)]
+        pairs = _texts(_pairs(size, "all"))
+        model = bisimdist.explore(any_length.partial_sum_constant, inputs, pairs=pairs)
+        ratio = bisimdist.budgets.program_budget(model).ratio
+        assert ratio is not None
+        assert ratio.ratio == 2**size
 
 
 @pytest.mark.parametrize(
