@@ -275,8 +275,10 @@ class AllInputsBudget(Shown):
         if self.found is None:
             raise UsageError("no budget is proved for all inputs, so there is no proof to write")
         claim = {"budget": {base: written_form(form) for base, form in self.budget.items()}}
-        cells = Prover(self.found.coupling, self.budget).cells()
-        return document("coupling", self.model, claims=[claim], cells=cells)
+        coupling = self.found.coupling
+        waits = {} if coupling.plan.deferral is None else {"deferred": coupling.plan.deferral.written()}
+        cells = Prover(coupling, self.budget).cells()
+        return document("coupling", self.model, claims=[claim], **waits, cells=cells)
 
 
 def _expression(form: Form) -> str:

@@ -25,6 +25,8 @@ __all__ = [
     "histogram",
     "histogram_wrong_scale",
     "noisy_max",
+    "noisy_max_gap",
+    "noisy_max_gap_ties",
     "noisy_max_value",
     "numerical_sparse_vector",
     "partial_sum",
@@ -110,6 +112,38 @@ def exponential_noise_max(answers: list[int], rng: Any, a: str = "1/2") -> int |
         if winner is None or noisy > best:
             best, winner = noisy, place
     return winner
+
+
+def noisy_max_gap(answers: list[int], rng: Any, a: str = "1/2") -> tuple[int | None, int | None]:
+    """Return which noisy answer is largest, and by how much less it still were: a^-2 if all answers differ."""
+    best, winner = 0, None
+    needed = None
+    for place, answer in enumerate(answers):
+        noisy = answer + rng.two_sided_geometric(a)
+        if winner is None:
+            best, winner = noisy, place
+        elif noisy > best:
+            needed = best + 1
+            best, winner = noisy, place
+        elif needed is None or noisy > needed:
+            needed = noisy
+    return winner, None if needed is None else best - needed
+
+
+def noisy_max_gap_ties(answers: list[int], rng: Any, a: str = "1/2") -> tuple[int | None, int | None]:
+    """Return the gap to the second largest one, WRONG for a ratio of a^-2: a gap of 0 tells who came first."""
+    best, winner = 0, None
+    second = None
+    for place, answer in enumerate(answers):
+        noisy = answer + rng.two_sided_geometric(a)
+        if winner is None:
+            best, winner = noisy, place
+        elif noisy > best:
+            second = best
+            best, winner = noisy, place
+        elif second is None or noisy > second:
+            second = noisy
+    return winner, None if second is None else best - second
 
 
 def noisy_max_value(answers: list[int], rng: Any, a: str = "1/2") -> int | None:
