@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, partial
@@ -28,6 +29,8 @@ TEXTBOOK = {
     ("smart_sum", "one"): {"1/2": "2"},
     ("noisy_max", "all"): {"1/2": "2"},
     ("noisy_max", "one"): {"1/2": "1"},
+    ("noisy_max_gap", "all"): {"1/2": "2"},
+    ("noisy_max_gap", "one"): {"1/2": "1"},
     ("exponential_noise_max", "all"): {"1/2": "2"},
     ("sparse_vector_once", "all"): {"1/2": "4"},
     ("sparse_vector", "all"): {"1/2": "2 count + 2"},
@@ -45,7 +48,12 @@ def budget_of(name: str, neighbours: str, length: int | None = None) -> AllInput
     return all_inputs_budget(function, neighbours=neighbours, domain=domain, length=length, examples=False)
 
 
-LONGER = {("sparse_vector_resampled", "all"), ("adaptive_sparse_vector", "all"), ("noisy_max", "one")}
+LONGER = {
+    ("noisy_max_gap", "one"),
+    ("sparse_vector_resampled", "all"),
+    ("adaptive_sparse_vector", "all"),
+    ("noisy_max", "one"),
+}
 CASES = [pytest.param(*key, marks=[pytest.mark.slow] if key in LONGER else []) for key in TEXTBOOK]
 
 
@@ -230,6 +238,32 @@ def test_the_enumeration_of_each_size_confirms_the_growth() -> None:
         ratio = bisimdist.budgets.program_budget(model).ratio
         assert ratio is not None
         assert ratio.ratio == 2**size
+
+
+def _at_most(noise: int) -> Fraction:
+    """Return how likely two-sided noise with ratio 1/2 is at most a number."""
+    beyond = Fraction(1, 2) ** (abs(noise) + (noise >= 0)) / Fraction(3, 2)
+    return 1 - beyond if noise >= 0 else beyond
+
+
+def _tied(answers: list[int], winner: int) -> Fraction:
+    """Return how likely an answer is the first of several largest ones, up to values of 60."""
+    before, behind = answers[:winner], answers[winner + 1 :]
+    total = Fraction(0)
+    for value in range(-60, 61):
+        mass = _at_most(value - answers[winner]) - _at_most(value - 1 - answers[winner])
+        below = math.prod((_at_most(value - 1 - x) for x in before), start=Fraction(1))
+        none_above, none_there = (math.prod(_at_most(top - x) for x in behind) for top in (value, value - 1))
+        total += mass * below * (none_above - none_there)
+    return total
+
+
+def test_the_gap_to_the_second_largest_has_no_budget_of_the_textbook() -> None:
+    one, two = _tied([0, 0, 1, 1], 2), _tied([1, 1, 0, 0], 2)
+    assert one > 7 * (two + Fraction(1, 2**50))
+    found = all_inputs_budget(any_length.noisy_max_gap_ties, neighbours="all", alpha=4)
+    assert found.holds is None
+    assert "No budget is proved" in " ".join(found.report().remarks)
 
 
 @pytest.mark.parametrize(

@@ -240,7 +240,8 @@ class AllInputsBudget(Shown):
                 remarks.append("An exponent below 0 counts as 0: the function then raises an exception.")
         remarks.append(f"Neighbours: {NEIGHBOURS[self.model.neighbours]}.")
         if self.attained is not None:
-            remarks.append(self.attained.sentence())
+            if self.attained.ratio != 1:
+                remarks.append(self.attained.sentence())
             remarks += self._tight(self.attained)
         return Report(heading=f"{self.model.origin['function']} for all inputs", remarks=tuple(remarks))
 
@@ -250,8 +251,8 @@ class AllInputsBudget(Shown):
         if growth is not None:
             least = [short_rational(ratio).strip("[").partition(",")[0] for ratio in growth]
             return [
-                f"No budget below {least[-1]} holds, and what is needed grows: for 1 to {len(least)} elements "
-                f"it is at least {', '.join(least)}."
+                f"No budget below {least[-1]} holds, and what is needed grows: for 1 to {len(least)} "
+                f"elements it is at least {', '.join(least)}."
             ]
         if between is None:
             return []

@@ -88,7 +88,7 @@ def deferred(chart: Flowchart, wanted: Deferral) -> tuple[Flowchart, dict[str, l
         known = chart.variables[place] if place is not None else tuple(parts)
         variables[name] = (*known, *(mode.bounds if mode else ()))
         left += [(target, after) for path, target, after in found if path.target is not None]
-    places = {name: chart.places["start"] for name in ways}
+    places = dict.fromkeys(ways, chart.places["start"])
     return replace(chart, places=places, variables=variables, parameters=(*chart.parameters, PLACE)), ways
 
 
@@ -210,5 +210,5 @@ def _ends(path: Path, tests: list[dict[str, int]]) -> Iterator[Path]:
     """Yield where a path is lost, and at last where it is not."""
     for number, test in enumerate(tests):
         guards = (*path.guards, *tests[:number], plus({"": -1}, test, -1))
-        yield replace(path, guards=guards, returned=(), lost=True)
+        yield replace(path, guards=guards, lost=True)
     yield replace(path, guards=(*path.guards, *tests))

@@ -170,8 +170,6 @@ class _Checked:
 
     def defer(self, waiting: Mapping[str, Waiting]) -> None:
         """Let the draw wait of the place that the output names; that place is the same in both runs."""
-        if any(passing(name) for w in counted(waiting.values()) for name in counted(w.index)):
-            raise RuleViolation("J10: the place of a draw names noise or an element of a path")
         self.places = deferred(self.model.places, waiting)
         self.shared.add(PLACE)
 
@@ -223,10 +221,10 @@ class _Checked:
                     continue
                 if taken.setdefault(number, shifts) != shifts or path.draws != other.draws:
                     raise RuleViolation("J4: the noise of the second run does not tell that of the first")
-                if (path.target, path.read) != (other.target, other.read):
-                    raise RuleViolation("J4: the runs go to different places")
                 if other.lost or guessed(path) != guessed(other):
                     raise RuleViolation("J10: the second run is lost, or guesses more or less")
+                if (path.target, path.read) != (other.target, other.read):
+                    raise RuleViolation("J4: the runs go to different places")
                 self._check_pair(space, path, other, read, part)
 
     def _first(self, path: Path) -> list[Form]:

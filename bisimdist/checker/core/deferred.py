@@ -195,5 +195,5 @@ def _place_shown(path: Path) -> list[dict[str, int]]:
 def _ends(path: Path, tests: list[dict[str, int]]) -> Iterator[Path]:
     """Yield where a path is lost, and last where it is not."""
     for number, test in counted(enumerate(tests)):
-        yield replace(path, guards=(*path.guards, *tests[:number], other_side(test)), returned=(), lost=True)
+        yield replace(path, guards=(*path.guards, *tests[:number], other_side(test)), lost=True)
     yield replace(path, guards=(*path.guards, *tests))

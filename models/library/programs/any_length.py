@@ -115,7 +115,7 @@ def exponential_noise_max(answers: list[int], rng: Any, a: str = "1/2") -> int |
 
 
 def noisy_max_gap(answers: list[int], rng: Any, a: str = "1/2") -> tuple[int | None, int | None]:
-    """Return which noisy answer is largest, and by how much less it still were: a^-2 if all answers differ."""
+    """Return which noisy answer is largest, and how much it may shrink: a^-2 if all answers differ."""
     best, winner = 0, None
     needed = None
     for place, answer in enumerate(answers):
@@ -131,7 +131,7 @@ def noisy_max_gap(answers: list[int], rng: Any, a: str = "1/2") -> tuple[int | N
 
 
 def noisy_max_gap_ties(answers: list[int], rng: Any, a: str = "1/2") -> tuple[int | None, int | None]:
-    """Return the gap to the second largest one, WRONG for a ratio of a^-2: a gap of 0 tells who came first."""
+    """Return the gap to the second largest, WRONG for a^-2: if it is 0, no earlier one is as large."""
     best, winner = 0, None
     second = None
     for place, answer in enumerate(answers):
