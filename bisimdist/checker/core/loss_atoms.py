@@ -73,6 +73,21 @@ class Atoms:
         return Atoms([*points, (zero, rest, rest)], (more.sure[0], less.sure[1]), lost)
 
 
+def rationals(
+    points: list[tuple[Fraction, Fraction]], lost: tuple[Fraction, Fraction], fixed: Fixed
+) -> Atoms:
+    """Return atoms of exact masses."""
+    found = Atoms(lost=(fixed.of(lost[0])[1], fixed.of(lost[1])[1]))
+    for p, q in kept(points, 3 * fixed.room):
+        if p and q:
+            loss = Fraction(0) if p == q else fixed.log(fixed.of(p / q))
+            found.points.append((loss, fixed.of(p), fixed.of(q)))
+        else:
+            sides = (fixed.of(p), fixed.of(q))
+            found.sure = add(found.sure[0], sides[0]), add(found.sure[1], sides[1])
+    return found
+
+
 def enclosed(loss: Loss, fixed: Fixed) -> Enclosure:
     """Enclose a loss."""
     if isinstance(loss, Fraction):

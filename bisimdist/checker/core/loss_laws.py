@@ -16,7 +16,17 @@ from typing import Any
 from bisimdist.checker.core.balls import Enclosure, Fixed
 from bisimdist.checker.core.chain_losses import chain_losses
 from bisimdist.checker.core.counting import all_of, counted, kept
-from bisimdist.checker.core.loss_atoms import NOTHING, Atom, Atoms, Loss, add, enclosed, mixed_loss, opposite
+from bisimdist.checker.core.loss_atoms import (
+    NOTHING,
+    Atom,
+    Atoms,
+    Loss,
+    add,
+    enclosed,
+    mixed_loss,
+    opposite,
+    rationals,
+)
 from bisimdist.checker.core.loss_exchanged import (
     Above,
     Tails,
@@ -198,21 +208,6 @@ def laplace(largest: Fraction, rate: Fraction | None = None) -> Law:
     return Law(above=above, cap=lambda _: largest, floor=lambda _: -largest)
 
 
-def rationals(
-    points: list[tuple[Fraction, Fraction]], lost: tuple[Fraction, Fraction], fixed: Fixed
-) -> Atoms:
-    """Return atoms of exact masses."""
-    found = Atoms(lost=(fixed.of(lost[0])[1], fixed.of(lost[1])[1]))
-    for p, q in kept(points, 3 * fixed.room):
-        if p and q:
-            loss = Fraction(0) if p == q else fixed.log(fixed.of(p / q))
-            found.points.append((loss, fixed.of(p), fixed.of(q)))
-        else:
-            sides = (fixed.of(p), fixed.of(q))
-            found.sure = add(found.sure[0], sides[0]), add(found.sure[1], sides[1])
-    return found
-
-
 def _exact(
     points: list[tuple[Fraction, Fraction]], lost: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
 ) -> Law:
@@ -340,11 +335,6 @@ def _binomial(trials: int, chance: Fraction, fixed: Fixed) -> dict[int, Enclosur
     }
 
 
-def _quotient(above: int, below: int, fixed: Fixed) -> Enclosure:
-    low = (above << fixed.bits) // below
-    return low, low + 1
-
-
 def _answers(trials: int, chance: Fraction, truth: Fraction, weight: Enclosure, fixed: Fixed) -> list[Atom]:
     """Return atoms of a binomial number of ones, to which a user adds one answer."""
     masses = _binomial(trials, chance, fixed)
@@ -365,7 +355,8 @@ def _answers(trials: int, chance: Fraction, truth: Fraction, weight: Enclosure, 
 
 
 def _log(above: int, below: int, fixed: Fixed) -> Enclosure:
-    return fixed.log(_quotient(above, below, fixed))
+    low = (above << fixed.bits) // below
+    return fixed.log((low, low + 1))
 
 
 def _complete(points: list[Atom], fixed: Fixed) -> Atoms:
