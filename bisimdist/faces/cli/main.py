@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
+from bisimdist.faces.asked.option import Option
 from bisimdist.faces.asked.options import GAP, JSON, PAIR, PROGRAM_OPTIONS
 from bisimdist.faces.asked.question import Group
 from bisimdist.faces.asked.reading_options import READING_OPTIONS
@@ -38,7 +39,7 @@ def _documentation() -> str:
     return addresses.get("Documentation", "the folder docs of the source")
 
 
-CHECKED = (JSON, PAIR, *PROGRAM_OPTIONS, GAP, *READING_OPTIONS)
+CHECKED: tuple[Option[Any], ...] = (JSON, PAIR, *PROGRAM_OPTIONS, GAP, *READING_OPTIONS)
 """What check takes beside the options of its own."""
 
 MOVED = {
