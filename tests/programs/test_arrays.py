@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import random
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from bisimdist.programs.front import explore
 from bisimdist.programs.replay import arrays
 from bisimdist.programs.replay.draws import Uniform
 from bisimdist.programs.replay.node import Node, NoValue, Plan
-from bisimdist.programs.replay.region import Boxes, Factor
+from bisimdist.programs.replay.region import Boxes, Factor, marginal
 from bisimdist.programs.replay.rules import grid_of
+from tests.programs.replaying import law
 
 UNIT = 2.0**-53
 RUN: Any = None
@@ -140,3 +142,39 @@ def test_normal_values_have_narrow_brackets(tmp_path: Path, text: str) -> None:
         ends = ((value + side) / math.sqrt(2) for side in (-0.5, 0.5))
         low, high = (math.erf(end) / 2 for end in ends)
         assert law[str(value)] - 1e-9 <= high - low <= law[str(value)] + cut + 1e-9
+
+
+def test_a_draw_alone_counts_as_often_as_the_others_leave_room() -> None:
+    points = [(a, b) for a in range(12) for b in range(9) if a * b % 5 < 2 and a != 4]
+    boxes = [((a, b), (a, b)) for a, b in points]
+    factor = Factor((3, 7), boxes, len(boxes) / (12 * 9))
+    laws: Any = {3: Uniform(12), 7: Uniform(9)}
+    for k, draw_number in enumerate(factor.draws):
+        law = marginal(laws, factor, draw_number)
+        assert law is not None
+        for low in range(law.low, law.high + 1):
+            for high in range(low, law.high + 1):
+                count = sum(low <= point[k] <= high for point in points)
+                assert law.mass(low, high) == fmpq(count, 12 * 9)
+                assert abs(law.weight(low, high) - count / (12 * 9)) < 1e-9
+                assert (law.weight(low, high) == 0) == (count == 0)
+
+
+def test_what_is_released_after_a_condition_on_two_draws_is_exact(tmp_path: Path) -> None:
+    text = (
+        "import math, random\n\ndef f(x):\n    x += int(math.log(1))\n    while True:\n        a, b = random.randrange(40), random.randrange(30)\n"
+        "        c = random.randrange(50)\n        if a * b > 300 + x:\n            return a // 7, c // 20\n"
+        "        if a + b < 60:\n            return -1\n"
+    )
+    found = law(tmp_path, text, 5)
+    expected: dict[str, Fraction] = {}
+    for a in range(40):
+        for b in range(30):
+            for c in range(50):
+                end = f"({a // 7}, {c // 20})" if a * b > 305 else "-1" if a + b < 60 else ""
+                expected[end] = expected.get(end, Fraction(0)) + Fraction(1, 40 * 30 * 50)
+    ends = 1 - expected.pop("", Fraction(0))
+    cut = found.pop("cut", Fraction(0))
+    assert cut < Fraction(1, 10**9)
+    for end, mass in expected.items():
+        assert mass / ends - cut <= found[end] <= mass / ends

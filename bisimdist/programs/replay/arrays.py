@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bisimdist.programs.replay.draws import Law, Uniform
+from bisimdist.programs.replay.draws import Geometric, Law
 from bisimdist.programs.replay.node import DRAW, Plan
 from bisimdist.programs.replay.region import Boxes, Region
 from bisimdist.programs.replay.rules import grid_of
@@ -268,7 +268,7 @@ def known(found: tuple[Any, Any]) -> tuple[Array, Array]:
 def joined(laws: Sequence[Law], draws: tuple[int, ...], region: Region, most: int) -> Boxes | None:
     """Return the boxes of some draws of a region; None where there are too many, or not of plain draws."""
     involved, _ = region.apart(draws)
-    if not all(type(laws[draw]) is Uniform and laws[draw].high < LARGE for draw in draws):
+    if not all(type(laws[draw]) is not Geometric and laws[draw].high < LARGE for draw in draws):
         return None
     count = math.prod(len(factor.boxes) for factor in involved)
     if count > most or any(factor.ties for factor in involved):

@@ -15,7 +15,7 @@ import numpy as np
 from bisimdist.programs.control import Outside
 from bisimdist.programs.replay import arrays
 from bisimdist.programs.replay.cutting import Segment, alone, cut
-from bisimdist.programs.replay.draws import Law, Uniform
+from bisimdist.programs.replay.draws import Law, Marginal, Uniform
 from bisimdist.programs.replay.node import FINE, UNDECIDED, Node, NoValue, Plan, Raised
 from bisimdist.programs.replay.region import (
     Box,
@@ -138,6 +138,7 @@ class Asked:
         columns = {draw: k for k, draw in enumerate(draws)}
         mine = [columns[draw] for draw in self.draws]
         counts = np.array([float(laws[draw].high) + 1 for draw in self.draws])
+        weighed = any(type(laws[draw]) is Marginal for draw in draws)
         found: dict[Any, tuple[Any, list[Boxes]]] = {}
         left: list[Boxes] = []
         done, budget = 0, max(budget, 2 * len(boxes))
@@ -160,6 +161,8 @@ class Asked:
             boxes = boxes[np.flatnonzero(~single)]
             if done < budget:
                 boxes = arrays.halved(boxes, mine, counts)
+                if weighed:
+                    boxes = boxes[np.flatnonzero(boxes.weights([laws[draw] for draw in draws]))]  # type: ignore[misc]
         parts = [
             (outcome, _region(laws, draws, rest, arrays.stacked(every))) for outcome, every in found.values()
         ]
@@ -239,9 +242,8 @@ def _zero(outcome: Any) -> bool:
 
 
 def _region(laws: Sequence[Law], draws: tuple[int, ...], rest: tuple[Factor, ...], boxes: Boxes) -> Region:
-    sizes = np.array([float(laws[draw].high) + 1 for draw in draws])
-    weight = float(np.multiply.reduce((boxes.highs - boxes.lows + 1) / sizes, axis=1).sum())
-    return Region((*rest, Factor(draws, boxes, weight)))
+    finite: list[Any] = [laws[draw] for draw in draws]
+    return Region((*rest, Factor(draws, boxes, float(boxes.weights(finite).sum()))))
 
 
 class _Heap:

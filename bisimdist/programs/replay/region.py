@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from bisimdist.programs.replay.draws import Law, Uniform
+from bisimdist.programs.replay.draws import Finite, Geometric, Law, Marginal, Uniform
 
 Box = tuple[tuple[float, ...], tuple[float, ...]]
 """The least and the greatest integers of some draws."""
@@ -60,9 +60,15 @@ class Boxes(Sequence[Box]):
     def __iter__(self) -> Iterator[Box]:
         yield from zip(map(tuple, self.lows.tolist()), map(tuple, self.highs.tolist()), strict=True)
 
-    def volumes(self) -> int:
-        """Return of how many points all are made."""
-        return int(np.multiply.reduce((self.highs - self.lows + 1).astype(object), axis=1).sum())
+    def points(self, laws: Sequence[Finite]) -> int:
+        """Return how many points are in them, of draws with these laws."""
+        columns = [law.points(self.lows[:, k], self.highs[:, k]) for k, law in enumerate(laws)]
+        return int(prod(columns[1:], start=columns[0]).sum())
+
+    def weights(self, laws: Sequence[Finite]) -> np.ndarray[Any, Any]:
+        """Return about the probability of each."""
+        columns = [law.weights(self.lows[:, k], self.highs[:, k]) for k, law in enumerate(laws)]
+        return prod(columns[1:], start=columns[0])
 
 
 @dataclass(eq=False, slots=True)
@@ -100,7 +106,8 @@ class Factor:
     def _computed(self, laws: Sequence[Law]) -> fmpq:
         mine = [laws[draw] for draw in self.draws]
         if isinstance(self.boxes, Boxes):
-            return fmpq(self.boxes.volumes(), prod(law.count for law in mine if isinstance(law, Uniform)))
+            finite = [law for law in mine if not isinstance(law, Geometric)]
+            return fmpq(self.boxes.points(finite), prod(law.count for law in finite))
         if all(type(law) is Uniform for law in mine):
             tied: list[tuple[int, int, bool]] = [
                 (self.draws.index(one), self.draws.index(two), equal) for one, two, equal in self.ties
@@ -198,6 +205,19 @@ class Region:
 
 
 WHOLE = Region()
+
+
+def marginal(laws: Sequence[Law], factor: Factor, draw: int) -> Marginal | None:
+    """Return the law of one of the draws of a factor with boxes; None where they are in pairs, or endless."""
+    mine = [laws[one] for one in factor.draws]
+    if factor.ties or not all(type(law) is Uniform for law in mine):
+        return None
+    boxes = Boxes.of(factor.boxes)
+    k = factor.draws.index(draw)
+    others = [j for j in range(len(mine)) if j != k]
+    sizes = (boxes.highs - boxes.lows + 1)[:, others].astype(object)
+    count = prod(law.count for law in mine if isinstance(law, Uniform))
+    return Marginal(boxes.lows[:, k], boxes.highs[:, k], np.multiply.reduce(sizes, axis=1), count)
 
 
 def asked(laws: Sequence[Law], values: Sequence[int]) -> list[int]:

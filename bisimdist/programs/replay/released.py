@@ -18,7 +18,7 @@ from bisimdist.programs.replay.decision import Asked, known, outcome_of, segment
 from bisimdist.programs.replay.draws import Law
 from bisimdist.programs.replay.lazy import Lazy
 from bisimdist.programs.replay.node import UNDECIDED, Plan, Raised, apply_to, enclosure
-from bisimdist.programs.replay.region import Region
+from bisimdist.programs.replay.region import Factor, Region, marginal
 from bisimdist.programs.replay.tape import Run, current
 from bisimdist.programs.texts import RAISES, same_text, text_of
 
@@ -192,6 +192,27 @@ class Leaf:
             return [(self.laws[draw].low, self.laws[draw].high)]
         k = involved[0].draws.index(draw)
         return [(lows[k], highs[k]) for lows, highs in involved[0].boxes]
+
+    def alone(self) -> Leaf | None:
+        """Return the same as seen of the draws that are released, if they are independent of each other.
+
+        Draws that only decided what else was drawn are left out: each draw that is released has the law that
+        they leave it. None means that two draws that are released depend on each other.
+        """
+        draws = self.released.draws
+        involved, rest = self.region.apart(draws)
+        laws, factors = list(self.laws), list(rest)
+        for factor in involved:
+            mine = [draw for draw in factor.draws if draw in draws]
+            if len(factor.draws) == 1:
+                factors.append(factor)
+                continue
+            law = marginal(laws, factor, mine[0]) if len(mine) == 1 else None
+            if law is None:
+                return None
+            laws[mine[0]] = law
+            factors.append(Factor((mine[0],), (((law.low,), (law.high,)),), factor.weight))
+        return Leaf(laws, Region(tuple(factors)), self.released)
 
 
 def convolved(leaf: Leaf) -> dict[tuple[Any, ...], fmpq] | None:

@@ -208,8 +208,15 @@ class Search:
             return
         involved, rest = region.apart(released.draws)
         if any(len(factor.draws) > 1 for factor in involved):
-            self._open(place, region)
-            return
+            alone = leaf.alone()
+            if alone is None:
+                self._open(place, region)
+                return
+            leaf = alone
+            laws, region = leaf.laws, leaf.region
+            place = Place()
+            place.released, place.laws = released, laws
+            _, rest = region.apart(released.draws)
         free = Region(rest).mass(laws)
         if len(released.draws) > 1:
             found = None if part else convolved(leaf)
