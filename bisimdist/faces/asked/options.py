@@ -325,7 +325,7 @@ OBSERVE = option(
     "--observe",
     "WHAT",
     "Programs: what an observer sees, such as output (default), draws, steps; for modules instructions, ...; "
-    "CTMCs: time.",
+    "CTMCs: time, ticks.",
     offered=(
         "output",
         "draws",
@@ -337,6 +337,7 @@ OBSERVE = option(
         "memory",
         "branches",
         "time",
+        "ticks",
     ),
 )
 ARGUMENTS: Option[Iterable[str]] = several(
