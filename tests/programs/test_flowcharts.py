@@ -57,6 +57,7 @@ def test_a_random_function_does_what_its_flowchart_does(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(0)
 @settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**40))
 def test_many_random_functions_do_what_their_flowcharts_do(
