@@ -218,7 +218,7 @@ def _sum(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways
     tests: list[ast.expr] = []
     if isinstance(given, ast.GeneratorExp) and len(given.generators) == 1:
         made = given.generators[0]
-        given, target, element, tests = made.iter, made.target, given.elt, made.ifs
+        element, given, target, tests = given.elt, made.iter, made.target, made.ifs
 
     def body(now: Env, again: Any, inner: Ways) -> Step:
         def more(value: Value, after: Env) -> Step:

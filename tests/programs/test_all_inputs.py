@@ -326,7 +326,7 @@ def noise_between(answers: list[int], rng: Any) -> tuple[int, int]:
     return noisy, count + rng.two_sided_geometric("1/2")
 
 
-def tested_first(answer: int, rng: Any) -> int:
+def threshold_first(answer: int, rng: Any) -> int:
     told = 0
     if answer > 3:
         told = 1
@@ -335,7 +335,7 @@ def tested_first(answer: int, rng: Any) -> int:
 
 @pytest.mark.parametrize(
     ("function", "exponent"),
-    [(count_query, "1"), (clipped_sum, "1"), (noise_between, "2"), (tested_first, "1")],
+    [(count_query, "1"), (clipped_sum, "1"), (noise_between, "2"), (threshold_first, "1")],
 )
 def test_noise_after_conditions_is_shifted_by_how_they_came_out(
     function: Callable[..., Any], exponent: str
