@@ -17,10 +17,13 @@ from hypothesis import strategies as st
 
 from bisimdist.programs.front import explore
 from bisimdist.programs.replay import arrays
+from bisimdist.programs.replay.catching import caught
 from bisimdist.programs.replay.draws import Uniform
+from bisimdist.programs.replay.many import forget
 from bisimdist.programs.replay.node import Node, NoValue, Plan
 from bisimdist.programs.replay.region import Boxes, Factor, marginal
 from bisimdist.programs.replay.rules import grid_of
+from bisimdist.programs.replay.search import Search
 from tests.programs.replaying import law
 
 UNIT = 2.0**-53
@@ -52,7 +55,9 @@ CONSTANTS = st.sampled_from([0, 1, -1, 2, 3.5, -0.25, 1e-3, 1e6, 4.0, 1 / 3])
 
 
 def draw(number: int) -> Node:
-    return Node(lambda low, high: (low * UNIT, high * UNIT), None, (number,), RUN)
+    node = Node(lambda low, high: (low * UNIT, high * UNIT), None, (number,), RUN)
+    node.scale = UNIT
+    return node
 
 
 def trees() -> Any:
@@ -60,6 +65,7 @@ def trees() -> Any:
         return st.one_of(
             st.builds(lambda f, x: (f, x), st.sampled_from(ONE), inner),
             st.builds(lambda f, x, y: (f, x, y), st.sampled_from(TWO), inner, inner),
+            st.builds(lambda f, x: (f, x, x), st.sampled_from(TWO), inner),
             st.builds(lambda x, k: (grid_of, x, 1, 2**k), inner, st.integers(0, 6)),
         )
 
@@ -71,7 +77,7 @@ def noded(tree: Any) -> Any:
         return tree
     parts = tuple(noded(part) for part in tree[1:])
     draws = {k for part in parts if isinstance(part, Node) for k in part.draws}
-    return Node(tree[0], parts, tuple(sorted(draws)), RUN)
+    return Node(tree[0], parts, tuple(sorted(draws)), RUN) if draws else 1.5
 
 
 def boxes_of(chooser: random.Random, count: int) -> Boxes:
@@ -97,7 +103,7 @@ def test_single_draws_lie_in_the_enclosures(tree: Any, seed: int) -> None:
     chooser = random.Random(seed)
     boxes = boxes_of(chooser, 40)
     with np.errstate(all="ignore"):
-        (found,) = work.enclosures({0: 0, 1: 1}, boxes.lows, boxes.highs)
+        (found,) = work.enclosures({0: 0, 1: 1}, boxes.lows, boxes.highs).ranges
         for row, (lows, highs) in enumerate(boxes):
             low, high = (float(np.broadcast_to(side, len(boxes))[row]) for side in found)
             if math.isnan(low):
@@ -162,7 +168,8 @@ def test_a_draw_alone_counts_as_often_as_the_others_leave_room() -> None:
 
 def test_what_is_released_after_a_condition_on_two_draws_is_exact(tmp_path: Path) -> None:
     text = (
-        "import math, random\n\ndef f(x):\n    x += int(math.log(1))\n    while True:\n        a, b = random.randrange(40), random.randrange(30)\n"
+        "import math, random\n\ndef f(x):\n    x += int(math.log(1))\n    while True:\n"
+        "        a, b = random.randrange(40), random.randrange(30)\n"
         "        c = random.randrange(50)\n        if a * b > 300 + x:\n            return a // 7, c // 20\n"
         "        if a + b < 60:\n            return -1\n"
     )
@@ -178,3 +185,52 @@ def test_what_is_released_after_a_condition_on_two_draws_is_exact(tmp_path: Path
     assert cut < Fraction(1, 10**9)
     for end, mass in expected.items():
         assert mass / ends - cut <= found[end] <= mass / ends
+
+
+def _gamma(x: int) -> int:
+    return math.floor(2 * random.gammavariate(2.0, 1.0)) + x
+
+
+def test_a_loop_that_rejects_pairs_of_doubles_is_bracketed() -> None:
+    with caught() as work:
+        work.scan({__name__})
+        search = Search(lambda: _gamma(0))
+        search.work(6000)
+        forget()
+    missing = float(search.missing.p) / float(search.missing.q)
+    assert missing < 0.2
+    for end, mass in search.ends.items():
+        k = int(end[-1][0])
+        true = math.exp(-k / 2) * (1 + k / 2) - math.exp(-(k + 1) / 2) * (1 + (k + 1) / 2)
+        assert float(mass.p) / float(mass.q) - 1e-9 < true < float(mass.p) / float(mass.q) + missing + 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    trees(),
+    trees(),
+    st.sampled_from([operator.lt, operator.le, operator.gt, operator.ge]),
+    st.integers(0, 1000),
+)
+def test_what_an_order_decides_in_arrays_is_so_at_each_point(
+    one: Any, two: Any, compare: Any, seed: int
+) -> None:
+    nodes = noded(one), noded(two)
+    plan = Plan(nodes)
+    work, decide = arrays.Arrays(plan), arrays.compared(compare)
+    if not work.usable or not work.draws or decide is None:
+        return
+    chooser = random.Random(seed)
+    boxes = boxes_of(chooser, 40)
+    with np.errstate(all="ignore"):
+        decided, keys = decide(work.enclosures({0: 0, 1: 1}, boxes.lows, boxes.highs))
+        decided = np.broadcast_to(decided, len(boxes))
+        keys = np.broadcast_to(keys, (len(boxes), 1))
+        for row in np.flatnonzero(decided).tolist():
+            lows, highs = boxes[row]
+            for _ in range(4):
+                ends = [
+                    chooser.choice((a, b, chooser.randint(a, b))) for a, b in zip(lows, highs, strict=True)
+                ]
+                first, second = (found[0] for found in plan.enclosures(ends, ends) if found is not None)
+                assert compare(first, second) == (keys[row, 0] == 1.0)
