@@ -19,9 +19,11 @@ from bisimdist.programs.front import explore
 from bisimdist.programs.replay import arrays
 from bisimdist.programs.replay.catching import caught
 from bisimdist.programs.replay.draws import Uniform
+from bisimdist.programs.replay.fine import values_at_once
 from bisimdist.programs.replay.many import forget
-from bisimdist.programs.replay.node import Node, NoValue, Plan
+from bisimdist.programs.replay.node import Node, NoValue, Plan, outcome_of
 from bisimdist.programs.replay.region import Boxes, Factor, marginal
+from bisimdist.programs.replay.released import Released
 from bisimdist.programs.replay.rules import grid_of
 from bisimdist.programs.replay.search import Search
 from tests.programs.replaying import law
@@ -234,3 +236,45 @@ def test_what_an_order_decides_in_arrays_is_so_at_each_point(
                 ]
                 first, second = (found[0] for found in plan.enclosures(ends, ends) if found is not None)
                 assert compare(first, second) == (keys[row, 0] == 1.0)
+
+
+@pytest.mark.parametrize("count", [1000, 4096])
+@pytest.mark.parametrize("own", [math.log, math.log1p, math.exp, math.sqrt, math.expm1, np.log])
+def test_all_values_of_one_draw_are_those_of_its_integers(own: Any, count: int) -> None:
+    law = Uniform(count)
+    u = Node(lambda low, high: (low / count, high / count), None, (0,), RUN)
+
+    def made(function: Any, *parts: Any) -> Node:
+        return Node(function, parts, (0,), RUN)
+
+    shifted = made(operator.sub, u, 0.5)
+    signed = made(math.copysign, 1.0, shifted)
+    inner = made(own, made(operator.sub, 1, made(operator.mul, 2, made(operator.abs, shifted))))
+    root = made(grid_of, made(operator.mul, signed, inner), 1, 64)
+    plan = Plan((root,))
+    found = values_at_once(plan, Released.known, law, 0, (0, count - 1))
+    assert found is not None
+    masses: dict[Any, int] = {}
+    for outcome, size, _ in found:
+        masses[outcome] = masses.get(outcome, 0) + size
+    expected: dict[Any, int] = {}
+    for k in range(count):
+        outcome = outcome_of(plan, Released.known, {0: k}, {0: k})
+        expected[outcome] = expected.get(outcome, 0) + 1
+    assert masses == expected
+
+
+def test_a_fine_grid_of_released_doubles_is_exact(tmp_path: Path) -> None:
+    text = (
+        "import math\n\ndef f(x, rng):\n    u = rng.random() - 0.5\n"
+        "    return math.floor(16 * (x - math.copysign(1.0, u) * math.log(1 - 2 * abs(u))) + 0.5)\n"
+    )
+    found = law(tmp_path, text, 0)
+    assert "cut" not in found
+    assert sum(found.values()) == 1
+    for end, mass in found.items():
+        value = Fraction(int(end), 16) if not end.startswith("raise") else None
+        if value is not None and abs(value) < 3:
+            low, high = float(abs(value)) - 1 / 32, float(abs(value)) + 1 / 32
+            true = (math.exp(-low) - math.exp(-high)) / 2 if value else 1 - math.exp(-1 / 32)
+            assert abs(float(mass) - true) < 1e-12

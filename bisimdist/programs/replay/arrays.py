@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -118,6 +118,14 @@ def _grid(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
     return number(ranges[0][0]), number(ranges[0][1])
 
 
+def _signed(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+    """Enclose a number with the sign of another one: exactly where that has one sign, and no zero."""
+    del f
+    size = _absolute(np.abs, ranges[:1])
+    low, high = ranges[1]
+    return np.where(low > 0, size[0], -size[1]), np.where(high < 0, -size[0], size[1])
+
+
 def _sum(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
     return f(ranges[0][0], ranges[1][0]), f(ranges[0][1], ranges[1][1])
 
@@ -137,6 +145,7 @@ _SAME: tuple[tuple[Callable[..., tuple[Any, Any]], tuple[Any, ...]], ...] = (
     (_quotient, (operator.truediv, np.divide)),
     (_negative, (operator.neg, np.negative)),
     (_absolute, (operator.abs, math.fabs, np.absolute)),
+    (_signed, (math.copysign, np.copysign)),
     (_each(operator.pos), (float, np.float64)),
     (_each(np.trunc), (int, math.trunc)),
     (_each(np.rint), (round, np.rint)),
@@ -211,12 +220,15 @@ class Arrays:
     ----------
     plan
         How to enclose them for one box.
+    own
+        Other rules, for some functions.
     """
 
-    __slots__ = ("behind", "draws", "limits", "narrowed", "plan", "repeated", "slots", "usable")
+    __slots__ = ("behind", "draws", "limits", "narrowed", "plan", "repeated", "rules", "slots", "usable")
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, own: Mapping[Any, Callable[..., Any]] | None = None) -> None:
         self.plan = plan
+        self.rules = {**RULES, **(own or {})}
         self.draws = sorted({origin[0] for _, _, rule, origin in plan.steps if rule is DRAW})
         self.limits = [LARGE if slot is not None and type(slot[0]) is int else FINITE for slot in plan.slots]
         self.slots = [None if slot is None else _constant(slot[0]) for slot in plan.slots]
@@ -226,7 +238,7 @@ class Arrays:
         ) and all(
             _draws(function)
             if rule is DRAW
-            else function in RULES and not (function in ONE_ARGUMENT and len(origin) > 1)
+            else function in self.rules and not (function in ONE_ARGUMENT and len(origin) > 1)
             for _, function, rule, origin in plan.steps
         )
         for place, function, rule, origin in plan.steps if self.usable else ():
@@ -306,7 +318,7 @@ class Arrays:
             ranges = [slots[k] for k in origin]
             same = function in {operator.mul, np.multiply} and origin[0] == origin[1]
             most = self.limits[place]
-            low, high = (_squared if same else RULES[function])(function, ranges)
+            low, high = (_squared if same else self.rules[function])(function, ranges)
             unknown = np.logical_not((np.abs(low) < most) & (np.abs(high) < most) & (low <= high))
             slots[place] = np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
             if halves is None or function not in SMOOTH:
