@@ -1,7 +1,7 @@
 """All values of a number that depends on one draw, where there are very many: found in arrays.
 
-Enclosures are those of single ranges, to the last bit: at a single integer the functions of the program itself
-answer, one call for each.
+Enclosures are those of single ranges, to the last bit: at a single integer the functions of the program
+itself answer, one call for each.
 """
 
 from __future__ import annotations
