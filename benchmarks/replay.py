@@ -94,7 +94,7 @@ def replay_tables(sizes: Any = None) -> Iterator[Table]:
         "Programs as they are: replays a second (CPU time)",
         ("program", "replays/s", "calls of Python/s", "calls in a replay's time", "CPU s", "mass not known"),
         (
-            "A sampler learns one output a call; a replay learns the exact mass of a way through the program.",
+            "A sampler learns one output a call; a replay learns the exact mass of a way through it.",
             "The ratio is of one process: it depends less on the machine and on what else it does.",
         ),
     )
