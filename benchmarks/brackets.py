@@ -79,7 +79,7 @@ def bracket_tables(size: Size) -> Iterator[Table]:
         ),
         (
             "Seconds are wall (CPU), machine code loaded. MB: peak resident memory of a process of its own, "
-            "libraries included. Certificates in format 2.",
+            "libraries included. Certificates with compact tables.",
         ),
     )
     with tempfile.TemporaryDirectory() as folder:

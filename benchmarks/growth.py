@@ -58,8 +58,8 @@ ENGINES: dict[str, tuple[Callable[[LMC, str], Callable[[], object]], int, str, t
     "brackets of all pairs, 2 successors, alpha 21/20": (bracket, 2, "21/20", (300, 600, 1200, 2400)),
     "exact, all pairs, 2 successors, alpha 1": (exact, 2, "1", (40, 80, 160, 320)),
     "exact, all pairs, 2 successors, alpha 21/20": (exact, 2, "21/20", (20, 40, 80, 160)),
-    "the checker, format 2, 5 successors, alpha 1": (check, 5, "1", (200, 400, 800, 1600)),
-    "the checker, format 2, 2 successors, alpha 21/20": (check, 2, "21/20", (100, 200, 400, 800)),
+    "the checker, compact tables, 5 successors, alpha 1": (check, 5, "1", (200, 400, 800, 1600)),
+    "the checker, compact tables, 2 successors, alpha 21/20": (check, 2, "21/20", (100, 200, 400, 800)),
     "delta of a pair up to 1/100, 2 successors, alpha 1": (true_delta, 2, "1", (20, 40, 80, 160)),
 }
 

@@ -1,8 +1,8 @@
 """Which published model files are read, kind by kind, and why the others are not.
 
 ``python -m benchmarks.published FOLDER --seconds 20`` asks `show` about every model of PRISM and JANI below a
-folder, and prints a table. A constant without a value becomes 2, 1/2 or true. The file of
-properties beside a model says what is observed. Seconds are those of a processor, so other work changes
+folder, and prints a table. A constant without a value becomes 2, 1/2 or true. All files of
+properties beside a model say what is observed. Seconds are those of a processor, so other work changes
 little.
 """
 
@@ -22,14 +22,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from bisimdist.models.io.properties import EXTENSIONS
+
 __all__ = ["main"]
 
 SUFFIXES = {".pm", ".nm", ".sm", ".prism", ".jani"}
 
 KINDS = {"probabilistic": "dtmc", "stochastic": "ctmc", "nondeterministic": "mdp", "lts": "mdp"}
 """Older words for the kinds of models."""
-
-PROPERTIES = {".pctl", ".csl", ".props", ".prctl", ".ltl"}
 
 READ = "read"
 
@@ -67,28 +67,28 @@ def value_of(name: str, text: str) -> str:
     return "1/2" if declared("double", "real") else "2"
 
 
-def properties_of(file: Path) -> Path | None:
-    """Return the properties beside a model: those of its name, or else the only ones in its folder."""
-    near = sorted(path for path in file.parent.iterdir() if path.suffix in PROPERTIES)
-    named = [path for path in near if file.name.startswith(f"{path.stem}.")]
-    return next(iter(named or (near if len(near) == 1 else ())), None)
+def properties_of(file: Path) -> list[Path]:
+    """Return the properties beside a model: those of its name, or else all in its folder."""
+    near = sorted(path for path in file.parent.iterdir() if path.suffix in EXTENSIONS)
+    return [path for path in near if path.stem in {file.name, file.name.partition(".")[0]}] or near
 
 
 def outcome(file: Path, seconds: float) -> tuple[str, str]:
     """Return the kind of a file, and that it is read or why it is not."""
     text = file.read_text(errors="replace")
     command = [sys.executable, "-m", "bisimdist", "show", str(file), "--json"]
-    properties = properties_of(file)
-    if properties is not None:
-        command += ["--properties", str(properties)]
-    error = _asked(command, seconds)
-    if found := re.search(r"the constants? (.*?) ha(?:s|ve) no value", error):
-        values = ",".join(f"{name}={value_of(name, text)}" for name in found[1].split(", "))
-        command += ["--constants", values]
-        error = _asked(command, seconds)
-    if "there is no label and no atom in it" in error:
-        place = command.index("--properties")
-        error = _asked([*command[:place], *command[place + 2 :]], seconds)
+    with tempfile.NamedTemporaryFile("w", suffix=".props") as properties:
+        for path in properties_of(file):
+            properties.write(f"{path.read_text(errors='replace')}\n")
+        properties.flush()
+        shown = [*command, "--properties", properties.name] if properties.tell() else command
+        error = _asked(shown, seconds)
+        if found := re.search(r"the constants? (.*?) ha(?:s|ve) no value", error):
+            values = ",".join(f"{name}={value_of(name, text)}" for name in found[1].split(", "))
+            command, shown = ([*one, "--constants", values] for one in (command, shown))
+            error = _asked(shown, seconds)
+        if "there is no label and no atom in it" in error or "nothing in it is seen" in error:
+            error = _asked(command, seconds)
     reason = error.replace(str(file), "").removeprefix("bisimdist: error: ").lstrip(": ")
     return kind_of(text), reason
 

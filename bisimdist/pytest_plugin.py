@@ -1,23 +1,39 @@
-"""The pytest plugin: a fixture whose results are kept while the sources are the same, and a marker."""
+"""The pytest plugin: a fixture that remembers what held, a marker, and pages about claims that fail."""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
+import os
+import re
+import shlex
 import sys
 from collections.abc import Callable
+from importlib.metadata import distributions
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
 
-__all__ = ["assert_private", "pytest_addoption", "pytest_collection_modifyitems", "pytest_configure"]
+__all__ = [
+    "assert_private",
+    "pytest_addoption",
+    "pytest_collection_modifyitems",
+    "pytest_configure",
+    "pytest_exception_interact",
+]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that runs slow tests of privacy."""
+    """Add the options."""
     parser.addoption(
         "--slow-privacy", action="store_true", help="run tests of privacy that are marked as slow"
+    )
+    parser.addoption(
+        "--privacy-reports",
+        metavar="DIR",
+        help="write a page with its proof into this directory for each privacy claim that fails",
     )
 
 
@@ -33,6 +49,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "slow_privacy" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="slow; run it with --slow-privacy"))
+
+
+def pytest_exception_interact(node: pytest.Item, call: pytest.CallInfo[Any]) -> None:
+    """Tell the job's summary of a privacy claim that fails, where there is one, and write its page."""
+    testing = sys.modules.get("bisimdist.testing")
+    error = call.excinfo.value if call.excinfo is not None else None
+    if testing is None or not isinstance(error, testing.NotPrivate):
+        return
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(f"### A privacy claim fails: {node.name}\n\n{indent(str(error), '    ')}\n\n")
+    if reports := node.config.getoption("--privacy-reports"):
+        folder = Path(reports)
+        folder.mkdir(parents=True, exist_ok=True)
+        digest = hashlib.sha256(node.nodeid.encode()).hexdigest()[:8]  # names of parameters may be alike
+        name = re.sub(r"[^\w.-]+", "-", node.name)[:80]
+        target = folder / f"{name}-{digest}.html"
+        target.write_text(error.page(shlex.join(("pytest", node.nodeid))), encoding="utf-8")
 
 
 @pytest.fixture
@@ -71,8 +105,6 @@ def _digest(mechanism: Callable[..., Any] | str, claimed: dict[str, Any]) -> str
     made.update(getattr(mechanism, "__qualname__", "").encode())
     for path in sorted(folder.rglob("*.py")):
         made.update(path.read_bytes())
-    for name in sorted(sys.modules):
-        version = getattr(sys.modules[name], "__version__", None) if "." not in name else None
-        if isinstance(version, str):
-            made.update(f"{name} {version}".encode())
+    for installed in sorted(f"{package.name} {package.version}" for package in distributions()):
+        made.update(installed.encode())
     return made.hexdigest()[:32]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
@@ -11,12 +12,13 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.logarithm import alpha_below, log_enclosure
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.faces.shown.numbers import at_least, at_most
+from bisimdist.models.worlds import EACH_STEP
 from bisimdist.privacy.delta.ask import delta as true_delta
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.front import DEFAULT_GAP, explored
 from bisimdist.programs.ratios import least_alpha
 from bisimdist.programs.request import Request
-from bisimdist.progress import Deadline
+from bisimdist.progress import Deadline, Limits
 
 if TYPE_CHECKING:
     from bisimdist.privacy.delta.answer import DeltaAnswer
@@ -29,8 +31,46 @@ EXAMPLES = 25
 """So many pairs of neighbours a hypothesis strategy gives."""
 
 
+PAGE = 20.0
+"""How many seconds the parts of a page beside the bounds may take."""
+
+
 class NotPrivate(AssertionError):  # noqa: N818 - what it says of the mechanism
-    """A mechanism leaks more than is claimed."""
+    """A mechanism leaks more than is claimed.
+
+    Attributes
+    ----------
+    answer
+        The bounds on delta for the pair, with the event, as `bisimdist.delta` returns them.
+    mechanism
+        What the mechanism is called.
+    """
+
+    def __init__(self, reason: str, *, answer: DeltaAnswer, mechanism: str) -> None:
+        super().__init__(reason)
+        self.answer = answer
+        self.mechanism = mechanism
+
+    def page(self, reproduce: str) -> str:
+        """Return a page about the pair with its proof, as ``bisimdist report --with-proof`` writes it.
+
+        Parts beside the bounds that take longer than some twenty seconds are left out.
+
+        Parameters
+        ----------
+        reproduce
+            The command that fails.
+        """
+        from bisimdist.privacy.report.page import decision, decision_page  # noqa: PLC0415 - it loads much
+
+        worst = self.answer.worst
+        pairs = [(worst.source, worst.target)]
+        limits = Limits(deadline=Deadline.after(PAGE))
+        found = decision(
+            self.answer.model, self.answer, pairs=pairs, limits=limits, rounds=None, nature=EACH_STEP
+        )
+        found = replace(found, carry=True)
+        return decision_page(found, self.answer.report(), named=self.mechanism, reproduce=reproduce)
 
 
 def assert_private(  # noqa: PLR0913
@@ -129,18 +169,19 @@ def _check(  # noqa: PLR0913, PLR0917
     if answer.upper <= claimed:
         return
     said = f"alpha = {alpha}" if alpha is not None else f"epsilon = {epsilon}"
-    raise NotPrivate(_reason(mechanism, chain, answer, names, said, claimed))
+    called = mechanism if isinstance(mechanism, str) else getattr(mechanism, "__qualname__", str(mechanism))
+    reason = _reason(called, chain, answer, names, said, claimed)
+    raise NotPrivate(reason, answer=answer, mechanism=called)
 
 
 def _reason(  # noqa: PLR0913, PLR0917
-    mechanism: Callable[..., Any] | str,
+    called: str,
     chain: ProgramChain,
     answer: DeltaAnswer,
     names: list[str],
     said: str,
     claimed: fmpq,
 ) -> str:
-    called = mechanism if isinstance(mechanism, str) else getattr(mechanism, "__qualname__", str(mechanism))
     about = f"the inputs {names[0]} and {names[1]} at {said}"
     if answer.lower <= claimed:
         return (

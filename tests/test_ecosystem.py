@@ -22,7 +22,7 @@ HOME = "https://code.example/bisimdist"
 
 
 def test_the_readme_has_two_blocks_that_a_fresh_machine_runs() -> None:
-    """`.ci/run` runs the blocks that are marked ``sh`` in this order; anything else that is shown has another mark."""
+    """`.ci/run` runs the blocks that are marked ``sh``; all else that is shown has another mark."""
     readme = (ROOT / "README.md").read_text()
     first, second = re.findall(r"^```sh\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
     assert "bisimdist bound example:" in first

@@ -80,7 +80,7 @@ def checked(
     memory: int | None = None,
     end: Callable[[str], None] | None = None,
 ) -> CheckReport:
-    """Check a certificate, perhaps about a model file; one in format 2 is read while it is checked.
+    """Check a certificate, perhaps about a model file; one with compact tables is read while it is checked.
 
     Nothing is read twice, as what comes through a pipe cannot be. The limits are those of the size of what
     is read, if they are not said; `end` is told of them where the process has to be ended.

@@ -19,7 +19,7 @@ from bisimdist.checker.core.shape import CheckReport, model_kind, read_frame
 
 __all__ = ["CheckReport", "check_certificate"]
 
-MAGIC = b"bisimdist-certificate 2\n"  # how bytes begin that are a certificate in format 2
+MAGIC = b"bisimdist-certificate "  # how a certificate with compact tables begins
 
 BEFORE = ("nature", "rounds", "members")
 """What certificates about intervals and rounds held before they named the steps to a simpler model."""

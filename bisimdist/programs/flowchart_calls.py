@@ -88,7 +88,11 @@ def _inlined(
         lists = [told for value in values for told in lists_in(value)]
         if Told("", "") in lists or len(set(lists)) < len(lists):
             raise builder.refuse(node, "a list has two names, or none")
-        after = {n: v for n, v in after.items() if n not in {told.trues for told in lists}}
+        after = {
+            n: v
+            for n, v in after.items()
+            if n not in {known for told in lists for known in (told.trues, told.last)}
+        }
         for name in names:
             if name not in given and name not in defaults:
                 raise builder.refuse(node, f"{function.__name__} has no {name!r}")

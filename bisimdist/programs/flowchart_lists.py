@@ -32,6 +32,9 @@ def tell(builder: Builder, node: ast.AST, told: Told, value: Value, env: Env, th
         changes[told.trues] = added({told.trues: 1}, {"": 1})
     elif not isinstance(value, Known):  # a number may be 1, which is True: nothing is known any more
         env = {name: part for name, part in env.items() if name != told.trues}
+    if builder.looks_back:
+        env = {name: part for name, part in env.items() if name != told.last}
+        env |= {told.last: value} if isinstance(value, Known) else {}
     step = builder.step(set=changes, then=then(env))
     for part in reversed([f"to {told.length}", *parts(builder, node, value)]):
         step = builder.step(tell=part, then=step)

@@ -127,7 +127,8 @@ def comprehension(builder: Builder, node: Any, env: Env, then: ThenValue, ways: 
     told = Told(f"len({where})", f"trues({where})")
     if any(told in lists_in(value) for value in env.values()):
         raise builder.refuse(node, "a list is made anew while a name holds it")
-    inside = {**env, told.length: Slot(told.length), told.trues: Slot(told.trues)}
+    inside = {n: v for n, v in env.items() if n != told.last}
+    inside |= {told.length: Slot(told.length), told.trues: Slot(told.trues)}
 
     def body(now: Env, again: Then, inner: Ways) -> Step:
         return builder.value(node.elt, now, lambda v, e: tell(builder, node, told, v, e, again), inner)

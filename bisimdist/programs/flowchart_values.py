@@ -36,6 +36,11 @@ class Told:
     length: str
     trues: str
 
+    @property
+    def last(self) -> str:
+        """Under what name it is known which truth value or text was appended last."""
+        return f"last of {self.length}"
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:

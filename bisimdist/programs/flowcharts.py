@@ -65,6 +65,7 @@ class Builder:
     globals: list[dict[str, Any]] = field(default_factory=list)
     asked: dict[str, Any] = field(default_factory=dict)
     kept: list[ast.AST] = field(default_factory=list)  # trees, so that no two have one identity
+    looks_back: bool = False  # whether some list is asked for its last element
 
     def refuse(self, node: ast.AST, what: str) -> LimitError:
         line = getattr(node, "lineno", 1) + self.offset
@@ -79,6 +80,7 @@ class Builder:
         own = dict.fromkeys((*code.co_varnames, *code.co_cellvars), source)
         self.spaces[prefix] = {**function.__globals__, **own}
         self.kept.append(tree)
+        self.looks_back |= "[-1]" in ast.unparse(tree)
         if all(space is not function.__globals__ for space in self.globals):
             self.globals.append(function.__globals__)
 
@@ -216,6 +218,7 @@ class Builder:
                 if fresh in outside:
                     raise self.refuse(target, "a list is made anew while another name holds it")
                 changes |= {fresh.length: {}, fresh.trues: {}}
+                after.pop(fresh.last, None)
                 after |= {name.id: fresh, fresh.length: Slot(fresh.length), fresh.trues: Slot(fresh.trues)}
             elif isinstance(part, Ranged):
                 raise self.refuse(target, "a range is followed in a loop only")
@@ -371,6 +374,10 @@ class Builder:
                 element = index.name.replace("place of line ", "element of line ")
                 if element in {v.name for v in env.values() if isinstance(v, Slot)}:
                     return then({element: 1}, env)
+        if isinstance(node.value, ast.Name) and isinstance(owner := env.get(node.value.id), Told):
+            if ast.unparse(node.slice) == "-1" and owner.last in env:
+                return then(env[owner.last], env)
+            raise self.refuse(node, "of a list that grows only its last truth value is known, by [-1]")
         raise self.refuse(node, "an element of the input is known at the place of the loop only")
 
     def of_ListComp(self, node: ast.ListComp, env: Env, then: ThenValue, ways: Ways) -> Step:

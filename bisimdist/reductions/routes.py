@@ -16,7 +16,7 @@ from bisimdist.programs.chain import ProgramChain
 from bisimdist.reductions.chain import REDUCTIONS
 from bisimdist.reductions.step import Kind, Problem, Reduction
 
-__all__ = ["kind_of", "offered", "refuse_unfit", "routes"]
+__all__ = ["kind_of", "offered", "refuse_unanswered", "refuse_unfit", "routes"]
 
 KINDS: tuple[tuple[Any, Kind], ...] = (
     (ProgramChain, Kind.PROGRAM),
@@ -71,6 +71,20 @@ def offered(problem: type[Problem[Any]], kind: Kind) -> frozenset[str]:
     (['rounds'], [])
     """
     return frozenset(r.option for route in routes(problem, kind) for r in route if r.option)
+
+
+def refuse_unanswered(problem: type[Problem[Any]], model: Any) -> None:
+    """Refuse a model that no reductions lead from to what the engine of a question accepts.
+
+    Raises
+    ------
+    UsageError
+        If it is one.
+    """
+    kind = kind_of(model)
+    if next(routes(problem, kind), None) is None:
+        instead = problem.instead.get(kind, "this question takes no such model")
+        raise UsageError(f"the model is {kind.value}: {instead}")
 
 
 def refuse_unfit(model: Any, given: Collection[str]) -> None:

@@ -142,6 +142,8 @@ class Problem(ABC, Generic[A]):
 
     kinds: ClassVar[frozenset[Kind]]
     """The kinds of models that the engine answers for."""
+    instead: ClassVar[Mapping[Kind, str]] = {}
+    """By a kind of models that no reductions lead from to these what to do."""
 
     pairs: Sequence[States]
     nature: str = "each-step"

@@ -15,10 +15,11 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.exact.doubles import Rationaliser
+from bisimdist.models.contested import contested
 from bisimdist.models.entries import Parameter
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
-from bisimdist.models.intervals import IntervalChain
+from bisimdist.models.intervals import IntervalChain, IntervalRow
 from bisimdist.models.io.observations import OWN_LABELS, Scope, observations
 from bisimdist.models.io.properties import Properties
 from bisimdist.models.io.reading import Reading
@@ -241,9 +242,9 @@ def observed(
             f"{len(doubles.around)} different doubles became intervals of one unit in the last place on "
             "either side"
         )
-        return _enclosed(model, reading, labels, pairs, doubles.around)
+        return _rough(model, reading, labels, pairs, doubles.around)
     if model.around:
-        return _enclosed(model, reading, labels, pairs, model.around)
+        return _rough(model, reading, labels, pairs, model.around)
     if doubles is not None and doubles.changed:
         reading.note(doubles.remark())
     if not model.nondeterministic:
@@ -271,14 +272,14 @@ def _with_choices(
 ) -> LMC | PA | Interactive:
     """Return a model in which somebody, or chance that is seen, makes choices."""
     if reading.resolve == "uniform":
-        drawn = _drawn(model, labels, pairs)
+        drawn = LMC(*_drawn(model, labels), pairs)
         return without_silent_steps(drawn, model.initial) if reading.hide_silent else drawn
     if reading.choices == "interactive":
         if reading.hide_silent:
             raise UsageError(
                 "silent steps are not left out of interactive models; expected --choices automaton"
             )
-        moves = _moves(model, reading)
+        moves = tuple(tuple((c.action, c.row) for c in choices) for choices in _asked(model, reading))
         return Interactive(model.names, tuple(labels), moves, pairs)
     steps = (
         Transition(
@@ -296,9 +297,10 @@ def _with_choices(
 
 def _check_fits(model: Explicit, reading: Reading) -> None:
     """Refuse to show rates or rewards that a model does not have, and to make intervals of intervals."""
-    if model.around and (reading.enclose or reading.resolve == "uniform"):
-        what = "enclose" if reading.enclose else "resolve"
-        raise UsageError(f"{what}: the probabilities of this model are intervals already")
+    if model.around and reading.enclose:
+        raise UsageError("enclose: the probabilities of this model are intervals already")
+    if (model.around or reading.enclose) and reading.resolve == "uniform" and not reading.observe_actions:
+        raise UsageError("resolve: rows of intervals have no mean; expected --observe-actions beside it")
     if reading.observe_time and RATE not in model.valued:
         raise UsageError("observe time: the model has no rates; expected a CTMC that Storm builds")
     if reading.observe_time and reading.hide_silent:
@@ -328,14 +330,14 @@ def _resolved(model: Explicit, reading: Reading) -> Explicit:
     return model
 
 
-def _moves(model: Explicit, reading: Reading) -> tuple[tuple[tuple[str, Row], ...], ...]:
+def _asked(model: Explicit, reading: Reading) -> tuple[tuple[Choice, ...], ...]:
     """Return the choices of an interactive model, each with an action of its own."""
     numbered = tuple(map(_with_numbers, model.choices))
     if count := sum(new != old for new, old in zip(numbered, model.choices, strict=True)):
         reading.note(
             f"the choices of {count} states are numbered from 0, for their actions have no or equal names"
         )
-    return tuple(tuple((c.action, c.row) for c in choices) for choices in numbered)
+    return numbered
 
 
 def _with_numbers(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
@@ -358,8 +360,10 @@ def _uniform(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
     return (Choice("", tuple(sorted(mass.items()))),) if choices else ()
 
 
-def _drawn(model: Explicit, labels: Sequence[str], pairs: tuple[tuple[int, int], ...]) -> LMC:
-    """Return a chain that draws each choice at random and shows its action in a state of its own."""
+def _drawn(
+    model: Explicit, labels: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Row, ...]]:
+    """Return names, labels and rows of a chain that draws choices and shows them in states of their own."""
     names, shown = list(model.names), list(labels)
     taken = set(names)
     before: list[Row] = []
@@ -372,35 +376,38 @@ def _drawn(model: Explicit, labels: Sequence[str], pairs: tuple[tuple[int, int],
             shown.append(f"[{choice.action}]")
         before.append(tuple((place, fmpq(1, len(choices))) for place in range(first, len(names))))
         after += [choice.row for choice in choices]
-    return LMC(tuple(names), tuple(shown), (*before, *after), pairs)
+    return tuple(names), tuple(shown), (*before, *after)
 
 
-def _enclosed(
+def _rough(
     model: Explicit,
     reading: Reading,
     labels: Sequence[str],
     pairs: tuple[tuple[int, int], ...],
     around: Mapping[fmpq, tuple[fmpq, fmpq]],
-) -> IntervalChain:
-    """Return all chains whose probabilities round to the doubles of a model."""
-    if model.nondeterministic:
-        raise UsageError(
-            "this is a decision process whose probabilities are intervals, and there is no kind of model for "
-            "both; expected a Markov chain, or numbers"
-        )
+) -> IntervalChain | Interactive:
+    """Return what is seen of a model where some numbers stand for intervals."""
+
+    def spread(row: Row) -> IntervalRow:
+        return tuple((t, low, min(high, fmpq(1))) for t, p in row for low, high in [around.get(p, (p, p))])
+
     if reading.hide_silent:
         raise UsageError(
-            "intervals are read in Markov chains all of whose steps are seen; this is another one"
+            "intervals are read in models all of whose steps are seen; expected no --hide-silent"
         )
-    rows = tuple(
-        tuple(
-            (t, low, min(high, fmpq(1)))
-            for t, p in (choices[0].row if choices else ())
-            for low, high in [around.get(p, (p, p))]
-        )
-        for choices in model.choices
+    if not model.nondeterministic:
+        rows = tuple(spread(choices[0].row) if choices else () for choices in model.choices)
+        return IntervalChain(model.names, tuple(labels), rows, pairs)
+    if reading.choices == "interactive":
+        asked = [[(c.action, spread(c.row)) for c in choices] for choices in _asked(model, reading)]
+        return contested(model.names, labels, asked, pairs)
+    if reading.resolve == "uniform":
+        names, shown, drawn = _drawn(model, labels)
+        return IntervalChain(names, shown, tuple(map(spread, drawn)), pairs)
+    raise UsageError(
+        "this is a decision process whose probabilities are intervals; expected --choices interactive, where "
+        "an analyst chooses and nature picks, or --resolve uniform --observe-actions"
     )
-    return IntervalChain(model.names, tuple(labels), rows, pairs)
 
 
 def taken(model: AnyModel, reading: Reading) -> AnyModel:

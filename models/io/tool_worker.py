@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 KINDS = {"DTMC": "dtmc", "CTMC": "ctmc", "MDP": "mdp", "POMDP": "pomdp"}
+EXPECTED = "expected a DTMC, a CTMC, an MDP or a POMDP"
 
 
 class RefusedError(Exception):
@@ -152,6 +153,7 @@ def _built(stormpy: Any, request: dict[str, Any]) -> Any:
         program, _ = stormpy.parse_jani_model(path)
     else:
         program = stormpy.parse_prism_program(path, prism_compatibility=True)
+    kind = _kind(program)
     undefined = {constant.name for constant in program.constants if not constant.defined}
     real = {constant.name for constant in program.constants if constant.type.is_rational}
     constants = {
@@ -175,9 +177,25 @@ def _built(stormpy: Any, request: dict[str, Any]) -> Any:
     options.set_build_choice_labels()
     if request["rewards"]:
         options.set_build_all_reward_models()
-    if undefined - constants.keys():
+    if left := undefined - constants.keys():
+        if kind != "DTMC":
+            raise RefusedError(
+                f"constants are left open in Markov chains (dtmc) only; give values to {_listed(left)} "
+                "(--constants)"
+            )
         return stormpy.build_model[stormpy.RationalFunction](program, options=options)
     return _either(stormpy.build_model, stormpy, "interval updates", program, options=options)
+
+
+def _kind(program: Any) -> str:
+    """Return what kind of model a program is; others than ours are refused before they are built."""
+    try:
+        kind = str(program.model_type.name)
+    except ValueError:  # stormpy has no name for it
+        kind = "timed automaton or a game"
+    if kind not in KINDS:
+        raise RefusedError(f"this is a {kind}; {EXPECTED}")
+    return kind
 
 
 def _either(build: Any, stormpy: Any, said: str, *given: Any, **options: Any) -> Any:
@@ -198,7 +216,7 @@ def data_of(model: Any, limit: int, rewards: Sequence[str]) -> dict[str, Any]:
     """Return a model of Storm as plain data, with the rewards that are named."""
     kind = KINDS.get(model.model_type.name)
     if kind is None:
-        raise RefusedError(f"this is a {model.model_type.name}; expected a DTMC, a CTMC, an MDP or a POMDP")
+        raise RefusedError(f"this is a {model.model_type.name}; {EXPECTED}")
     check_states(model.nr_states, limit)
     matrix, labels = model.transition_matrix, model.labeling
     rows = range(matrix.nr_rows)
@@ -247,7 +265,7 @@ def _parameters(model: Any) -> list[str]:
     if not hasattr(model, "collect_probability_parameters"):
         return []
     if model.model_type.name != "DTMC":
-        raise RefusedError("constants are left open in Markov chains (dtmc) only; give values (--constants)")
+        raise RefusedError("parameters are read in Markov chains (dtmc) only; give values to them")
     return sorted(variable.name for variable in model.collect_probability_parameters())
 
 

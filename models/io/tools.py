@@ -62,7 +62,7 @@ _PRISM = re.compile(
 _DECLARATION = re.compile(r"\b([A-Za-z_]\w*+)\s*+:\s*+(?:\[|bool\b|int\b)")
 _RENAMED = re.compile(r"=\s*+([A-Za-z_]\w*+)\s*+[,\]]")
 _TYPE = re.compile(
-    rb"\b(?:dtmc|mdp|ctmc|pomdp|pta|popta|smg|csg|tsg|idtmc|imdp"
+    rb"(?m)^[ \t]*ma[ \t\r]*$|\b(?:dtmc|mdp|ctmc|pomdp|pta|popta|smg|csg|tsg|idtmc|imdp"
     rb"|probabilistic|nondeterministic|stochastic)\b"
 )
 _COMMENT = re.compile(rb"//[^\n]*")

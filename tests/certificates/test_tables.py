@@ -23,7 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 NAMES = re.compile(r"\b([A-Z]\d+)(?:: |$)")
 LIMIT = "a limit on work"
 COMPACT = "compact"
-"""The folder of certificates in format 2, which are about distances."""
+"""The folder of certificates with compact tables, which are about distances."""
 
 HEAD = "| rule | needed by | only it stops |"
 

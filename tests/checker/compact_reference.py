@@ -1,4 +1,4 @@
-"""What certificates in format 2 say and what their rules ask, slowly, in rationals, after the specification.
+"""What compact tables say and what their rules ask, slowly, in rationals, after the specification.
 
 Nothing of the checker is used. Bases and ranks are chosen here as well, at random and then well.
 """
@@ -44,7 +44,7 @@ class Record:
 
 @dataclass
 class Compact:
-    """A certificate in format 2 without words: tables in units of 1/one, and a record for each pair."""
+    """A compact certificate without words: tables in units of 1/one, and a record for each pair."""
 
     tiny: Tiny
     one: int

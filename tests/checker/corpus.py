@@ -1,8 +1,8 @@
 """The files of ``tests/certificates``: what each is, and what stands beside it.
 
 A certificate of another kind than distances lies in a folder that has the name of the kind. ``NAME.model``
-beside ``NAME.json`` is the model file that is given with it. ``NAME.compact`` is one in format 2, in the
-folder ``compact``. In ``incorrect``, a name begins with the rule
+beside ``NAME.json`` is the model file that is given with it. ``NAME.compact`` is one with compact tables,
+in the folder ``compact``. In ``incorrect``, a name begins with the rule
 that refuses the file, and ``falsehoods.txt`` of the folder says in one line for each file what it claims
 falsely.
 """

@@ -1,4 +1,4 @@
-"""Certificates in format 2 put together byte by byte; nothing of the project is used."""
+"""Certificates with compact tables put together byte by byte; nothing of the project is used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from tests.checker.brute import digest
 
 Document = dict[str, Any]
-MAGIC = b"bisimdist-certificate 2\n"
+MAGIC = b"bisimdist-certificate compact\n"
 
 
 def numeral(number: int) -> bytes:
@@ -77,27 +77,32 @@ class Packed:
     width: int = 1
     gap: int = 0
     ranks: int = 0
+    layout: Mapping[str, object] = field(default_factory=dict)
     head: Mapping[str, object] = field(default_factory=dict)
+    magic: bytes = MAGIC
     line: bytes = b"\n"
     end: bytes = b""
 
     def content(self) -> bytes:
         head = {
             "format": "bisimdist-certificate",
-            "version": 2,
+            "version": 1,
             "model": self.model,
             "digest": digest(self.model),
             "distance": self.distance,
             "alpha": self.alpha,
             "claims": [{"from": s, "to": t} for s, t in self.claims],
-            "denominator": str(self.denominator),
-            "width": self.width,
-            "gap": self.gap,
-            "ranks": self.ranks,
+            "compact": {
+                "denominator": str(self.denominator),
+                "width": self.width,
+                "gap": self.gap,
+                "ranks": self.ranks,
+                **self.layout,
+            },
             **self.head,
         }
         body = b"".join(self._row(row) for row in self.rows)
-        return MAGIC + json.dumps(head).encode() + self.line + body + self.records + self.end
+        return self.magic + json.dumps(head).encode() + self.line + body + self.records + self.end
 
     def _row(self, row: Row) -> bytes:
         runs = b"".join(numeral(part) for run in row.runs for part in run)

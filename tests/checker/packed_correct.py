@@ -1,4 +1,4 @@
-"""Certificates in format 2 that must be accepted."""
+"""Certificates with compact tables that must be accepted."""
 
 from __future__ import annotations
 

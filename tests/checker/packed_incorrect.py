@@ -1,4 +1,4 @@
-"""Certificates in format 2 that a rule must refuse, and what they claim falsely."""
+"""Certificates with compact tables that a rule must refuse, and what they claim falsely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is no certificate in format 2."""
+"""What is no certificate with compact tables."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ MALFORMED: dict[str, Packed] = {
     "long-number": replace(EXACT, rows=[], records=b"\xff" * 9 + b"\1"),
     "no-denominator": replace(CORRECT["no-pairs"], denominator=0),
     "negative-denominator": replace(CORRECT["no-pairs"], denominator=-1),
-    "no-width": replace(CORRECT["no-pairs"], head={"width": 0}),
-    "negative-width": replace(EXACT, head={"width": -1}),
+    "no-width": replace(CORRECT["no-pairs"], layout={"width": 0}),
+    "negative-width": replace(EXACT, layout={"width": -1}),
     "ranks-of-two": replace(EXACT, ranks=2),
-    "version": replace(EXACT, head={"version": 1}),
+    "earlier-line": replace(EXACT, magic=b"bisimdist-certificate 2\n"),
+    "version": replace(EXACT, head={"version": 2}),
     "kind": replace(EXACT, head={"kind": "delta"}),
     "no-claims": replace(EXACT, claims=[]),
     "claim-about-no-state": replace(EXACT, claims=[("s", "z")]),

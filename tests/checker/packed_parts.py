@@ -1,4 +1,4 @@
-"""Models, and what makes certificates about them, of which several files of format 2 are put together."""
+"""Models, and what makes certificates about them, for several files with compact tables."""
 
 from __future__ import annotations
 

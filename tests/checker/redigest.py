@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -46,4 +47,4 @@ def _after(step: Document, chain: Chain) -> Chain:
         for action, rows in chain.arms.items()
     }
     labels = {state: label for state, label in chain.labels.items() if state not in classes}
-    return Chain(labels, arms, chain.interactive)
+    return replace(chain, labels=labels, arms=arms)

@@ -1,4 +1,4 @@
-"""Certificates of distances in format 2: what is computed is accepted, and what is accepted is true."""
+"""Certificates with compact tables: what is computed is accepted, and what is accepted is true."""
 
 from __future__ import annotations
 
@@ -190,8 +190,8 @@ def claimed(count: int, digits: int) -> packed.Packed:
     model = packed.chain("s:a t:a v:b w:c", s={"v": "1/2", "w": "1/2"}, t={"v": "1/4", "w": "3/4"})
     one, upper = (int("b" * digits, 16), int("7" * digits, 16))
     table = [packed.NONE, packed.pair(upper), packed.NONE, packed.NONE]
-    head = {"denominator": hex(one)}
-    return packed.Packed(model, [("s", "t")] * count, table, b"", width=digits // 2, head=head)
+    layout = {"denominator": hex(one)}
+    return packed.Packed(model, [("s", "t")] * count, table, b"", width=digits // 2, layout=layout)
 
 
 def stood_for(count: int, digits: int) -> packed.Packed:

@@ -1,4 +1,4 @@
-"""Certificates in format 2 that are nearly true: the checker accepts what the rules accept, and that is true.
+"""Certificates with compact tables that are nearly true: what the rules accept is accepted, and true.
 
 ``python -m tests.checker.test_compact_truth SEED SECONDS`` goes on for longer, and counts.
 """
@@ -55,7 +55,7 @@ def drawn_model(source: random.Random, *, alpha: Fraction, ordered: bool) -> Tin
 
 
 def truth(tiny: Tiny) -> dict[Pair, Fraction]:
-    """Return the distances of all pairs of one label, from a certificate in format 1."""
+    """Return the distances of all pairs of one label, from a certificate in JSON."""
     states = tiny.states
     rows = tuple(
         tuple((k, fmpq(row[t].numerator, row[t].denominator)) for k, t in enumerate(states) if t in row)

@@ -22,7 +22,7 @@ from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
-from bisimdist.privacy.delta import ask as facade
+from bisimdist.privacy.delta import work as facade
 from bisimdist.privacy.delta.ask import delta
 
 Document = dict[str, Any]

@@ -54,7 +54,7 @@ def test_one_line_says_what_a_forgery_claims_falsely(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted((FOLDER / "malformed").glob("earlier-*.json")), ids=lambda path: path.stem
+    "path", sorted((FOLDER / "malformed").rglob("earlier-*")), ids=lambda path: path.stem
 )
 def test_a_certificate_of_an_earlier_layout_is_called_that(
     path: Path, capsys: pytest.CaptureFixture[str]
@@ -68,4 +68,4 @@ def test_a_certificate_of_an_earlier_layout_is_called_that(
 
 
 def test_there_are_certificates_of_earlier_layouts() -> None:
-    assert len(list((FOLDER / "malformed").glob("earlier-*.json"))) == 5
+    assert len(list((FOLDER / "malformed").rglob("earlier-*"))) == 6

@@ -127,7 +127,9 @@ def test_no_pair_is_made_before_it_is_looked_at(monkeypatch: pytest.MonkeyPatch,
     made: list[PairBound] = []
     monkeypatch.setattr(pair_bounds.PairBound, "__post_init__", made.append)
     ask = ("bound", MANY, "--alpha", "1", "--precision", WIDTH, "--all-pairs", "--json")
-    ended = command(*ask, "--certificate-format", "2", "--certificate", "/dev/null", "--csv", "/dev/null")
+    ended = command(
+        *ask, "--certificate-format", "compact", "--certificate", "/dev/null", "--csv", "/dev/null"
+    )
     assert (ended.code, len(json.loads(ended.out)["pairs"]), made) == (0, 40 * 39 // 2, [])
 
 
@@ -148,7 +150,7 @@ def test_a_person_is_shown_a_part_of_many_pairs_or_the_largest(command: Command)
 def test_the_certificate_is_about_all_of_them(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "proof"
     ask = ("bound", MANY, "--alpha", "1", "--precision", WIDTH, "--all-pairs", "--json")
-    ended = command(*ask, "--certificate-format", "2", "--certificate", path)
+    ended = command(*ask, "--certificate-format", "compact", "--certificate", path)
     checked = json.loads(command("check", path, "--json").out)
     claims = checked["claim"]
     fields = ("from", "to", "lower", "upper")

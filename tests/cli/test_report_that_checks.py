@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import random
 import re
@@ -24,6 +25,9 @@ from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 from tests.driven import BROWSERS, Chromium, Driven, driven
 
 FILES = [entry for folder in OUTCOMES for entry in entries(folder)]
+
+SAVED = Path(__file__).parent / "saved"
+"""Pages about example:figure1 at alpha = 11/10, as versions wrote them; each version adds its own."""
 
 PYODIDE = os.environ.get("BISIMDIST_PYODIDE")
 """The directory of Pyodide, for tests of the Python checker in browsers."""
@@ -140,6 +144,17 @@ def test_it_opens_checks_and_fetches_nothing(browser: Driven, page: Path) -> Non
     assert not [address for address in asked if not address.startswith(("file:", "blob:"))]
     refused = browser.run("return fetch('https://example.org/').then(() => 'fetched', () => 'refused')")
     assert refused == "refused"
+
+
+@pytest.mark.parametrize("saved", sorted(SAVED.glob("*.html.xz")), ids=lambda path: str(path.name))
+def test_a_page_that_an_earlier_version_wrote(browser: Driven, saved: Path, tmp_path: Path) -> None:
+    """It holds its own checker, so it says what it said."""
+    page = tmp_path / "saved.html"
+    page.write_bytes(lzma.decompress(saved.read_bytes()))
+    browser.open(page)
+    verdict, said = browser.run(VERDICT)
+    assert verdict == "valid"
+    assert "delta(s0, s1) at alpha = 11/10 is exactly 4/25" in said
 
 
 def test_it_can_be_used_by_keyboard(browser: Driven, page: Path) -> None:

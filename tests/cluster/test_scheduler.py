@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.extra("cluster")]
 ROOT = Path(__file__).parents[2]
 CHAIN = "example:random,states=600,successors=4,labels=2,seed=1"
 ASKED = ("--alpha", "21/20", "--precision", "1e-9", "--json")
-ALL = ("--all-pairs", "--certificate-format", "2", "--certificate")
+ALL = ("--all-pairs", "--certificate-format", "compact", "--certificate")
 SOME = tuple(word for k in range(1, 9) for word in ("--pair", "s0", f"s{k}"))
 
 

@@ -413,7 +413,7 @@ FEATURES = {
         Feature("ends hidden", ends("hidden")),
         Feature("missing mass", missing),
         Feature("merged states", beside("--minimise", "1/50")),
-        Feature("format 2", beside("--certificate-format", "2")),
+        Feature("compact tables", beside("--certificate-format", "compact")),
         Feature("threshold", beside("--threshold", "1/3")),
         Feature("precision", beside("--precision", "1/50")),
         Feature("gap", beside("--gap", "1/50")),

@@ -72,7 +72,7 @@ FEATURES: Mapping[str, tuple[str, str]] = {
     "ends hidden": ("hidden ends", "`--ends hidden`: an observer does not see it"),
     "missing mass": ("missing mass", "an automaton whose probabilities sum to less than 1: a run may end"),
     "merged states": ("merged states", "`--minimise`: nearly equal states are merged first"),
-    "format 2": ("certificate format 2", "`--certificate-format 2`"),
+    "compact tables": ("compact tables", "a certificate with `--certificate-format compact`"),
     "threshold": ("threshold", "`--threshold`: only a bound is decided"),
     "precision": ("precision", "`--precision`: bounds may be so far apart"),
     "gap": ("gap", "`--gap`: the work ends once the bounds are so close"),

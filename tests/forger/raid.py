@@ -104,9 +104,9 @@ def raid(
         for kind, document in (*logic_lies(done.seed, number), *piece_lies(done.seed, number)):
             _judge(done, Template(kind, f"{done.seed}:{number}", document, None, None), document, folder)
         for changed, said in byte_lies(done.seed, number, chances):
-            done.chanced[f"format 2: {said}"] += 1
+            done.chanced[f"compact tables: {said}"] += 1
             if said == "accepted":
-                done.forged.append(f"FORGED by chance: format 2 {done.seed}:{number}: {changed.hex()}")
+                done.forged.append(f"FORGED by chance: compact tables {done.seed}:{number}: {changed.hex()}")
     done.following = number + 1
 
 

@@ -1,4 +1,4 @@
-"""Certificates about merged states, parameters and couplings that meet, and format 2 changed by chance."""
+"""Certificates about merged states, parameters, couplings that meet, and compact tables changed by chance."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def robust(case: Case, model: Any) -> Made:
 
 
 def byte_lies(seed: int, number: int, count: int) -> Iterator[tuple[bytes, str]]:
-    """Yield certificates in format 2 with bytes changed by chance, and what the checker says of each.
+    """Yield certificates with compact tables with bytes changed by chance, and what the checker says of each.
 
     That is ``refused``, ``malformed``, ``true`` where what it claims then is so, or ``accepted`` where not.
     """

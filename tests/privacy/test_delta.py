@@ -23,8 +23,11 @@ from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC, Row
-from bisimdist.privacy.delta import ask as facade
-from bisimdist.privacy.delta.ask import DEFAULT_GAP, DeltaAnswer, delta
+from bisimdist.privacy.delta import ask
+from bisimdist.privacy.delta import work as facade
+from bisimdist.privacy.delta.answer import DeltaAnswer
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.delta.work import DEFAULT_GAP
 from bisimdist.privacy.engine import leaf_distances
 from bisimdist.privacy.engine.domination import find_ratios
 from bisimdist.progress import Deadline
@@ -273,7 +276,7 @@ def test_a_small_delta_has_digits(alpha: str) -> None:
 
 def test_memory_ends_the_work_where_nobody_says_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = random_lmc(8, 3, labels=2, seed=1)
-    monkeypatch.setattr(facade, "DEFAULT_MEMORY", -1)
+    monkeypatch.setattr(ask, "DEFAULT_MEMORY", -1)
     answer = delta(chain, "11/10", gap="1e-12", pairs=[("s0", "s2")])
     assert answer.status is Status.LIMIT
     assert 0 <= answer.lower < answer.upper <= 1

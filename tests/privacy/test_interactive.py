@@ -21,7 +21,8 @@ from bisimdist.models.io import write_model
 from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.unrolling import unrolled
-from bisimdist.privacy.delta.ask import DeltaAnswer, delta
+from bisimdist.privacy.delta.answer import DeltaAnswer
+from bisimdist.privacy.delta.ask import delta
 from bisimdist.privacy.engine import closure as closing
 from bisimdist.privacy.engine.policy import Policy
 from bisimdist.progress import Deadline

@@ -20,7 +20,8 @@ from bisimdist.models.intervals import IntervalChain, vertices
 from bisimdist.models.io import parse_model, write_model
 from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import NATURES, worlds
-from bisimdist.privacy.delta.ask import DeltaAnswer, delta
+from bisimdist.privacy.delta.answer import DeltaAnswer
+from bisimdist.privacy.delta.ask import delta
 from tests.reference.nature import corners, most_gained
 from tests.strategies import alphas, interval_chains
 

@@ -79,7 +79,7 @@ class Writer:
             return self.one(
                 f"~{one}", f"({one} and {two})", f"({one} or {two})", f"{one} // 2", f"{one} % 2", "t[0]", "xs[0]",
                 "(c := 3)", f"int({one} > 0)", f"words({one}, key=2)", f"words({one}, 5)", "(lambda: 3)()", "len(xs)",
-                f"sum([{one}, 1])", f"max({one}, {two}, 1)", f"round({one})", f"({one}) ** 2", "xs[i]", "xs[-1]", "l.count(True)",
+                f"sum([{one}, 1])", f"max({one}, {two}, 1)", f"round({one})", f"({one}) ** 2", "xs[i]", "xs[-1]", "l.count(True)", "l[-1]", "m[-1]",
                 f"({one} > 0) + ({two} > 0)", "sum(xs, 1)", "l.count(1)", "total(xs[1:])", f"(not {one})",
                 f"({one} is {two})", "1.0", "sum(x for x in xs if x > 0)", "min(xs)", "l[0]", "len([])", "-True",
             )  # fmt: skip

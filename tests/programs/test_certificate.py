@@ -255,7 +255,7 @@ def test_a_certificate_is_checked_against_the_program(
         ("delta", "asked", "--alpha", "2", "--rounds", "2", "--fixed"),
         ("bound", "asked", "--alpha", "2"),
         ("bound", "early", "--alpha", "2"),
-        ("bound", "early", "--alpha", "2", "--certificate-format", "2"),
+        ("bound", "early", "--alpha", "2", "--certificate-format", "compact"),
         ("leakage", "early", "--measure", "tv"),
         ("trace", "early"),
         ("metric", "early", "--kind", "additive"),

@@ -90,6 +90,11 @@ REFUSED = {
     "a builtin that is set later": "k = max(1, 2)\n    max = 3\n    return k",
     "a dictionary of arguments": "w = 1\n    return helper(1, **w)",
     "one argument twice": "return helper(1, x=2)",
+    "the last element of what may be empty": "l = []\n    for x in xs:\n        l.append(True)\n    return l[-1]",
+    "the last element after a number": "l = []\n    l.append(True)\n    l.append(sum(xs))\n    return l[-1]",
+    "the last element of a new list": "l = []\n    l.append(True)\n    l = []\n    return l[-1]",
+    "the last element after a helper": "l = []\n    l.append(True)\n    add(l, 1)\n    return l[-1]",
+    "the last element but one": "l = []\n    l.append(True)\n    l.append(False)\n    return l[-2]",
     "other chains with remainders": "return sum(xs) < 3 < p % 2",
 }  # fmt: skip
 
@@ -112,6 +117,7 @@ FOLLOWED = {
     "what is known beside a loop": "return (1 if rng.flip('1/2') else 0) + sum(xs)",
     "two lists of one line": "return [x for x in xs], [x > 0 for x in xs]",
     "two sums of one line": "return sum(xs) - 2 * sum(xs)",
+    "the last element": "l = []\n    m = []\n    l.append(False)\n    for x in xs:\n        m.append(x)\n        l.append(x > l[-1])\n    return l[-1], m",
     "the length of nothing": "return len([]) + sum(xs)",
     "an exception": "if sum(xs) > 3:\n        raise ValueError('high')\n    assert sum(xs) > -3, 'low'\n    return 0",
     "numbers that a helper appends": "l = []\n    add(l, 1)\n    add(l, 5)\n    l.append(True)\n    return l",

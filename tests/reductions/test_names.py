@@ -38,19 +38,11 @@ ITERATION = ("rounds", "cut")
 """In engines these are a step of an iteration, and a place where a range is cut."""
 
 PATTERNS = {
-    "engine": (
-        "bisimdist/distances/engine/*.py",
-        "bisimdist/privacy/engine/*.py",
-        "bisimdist/automata/engine/*.py",
-        "bisimdist/traces/engine/*.py",
-        "bisimdist/logic/engine/*.py",
-    ),
+    "engine": ("bisimdist/*/engine/*.py", "bisimdist/*/*/engine/*.py"),
     "answer": (
-        "bisimdist/distances/*/answer.py",
-        "bisimdist/privacy/delta/answer.py",
-        "bisimdist/privacy/leakage/answer.py",
-        "bisimdist/privacy/leakage/bounds.py",
-        "bisimdist/privacy/profile/answer.py",
+        "bisimdist/*/*/answer.py",
+        "bisimdist/*/*/bounds.py",
+        "bisimdist/*/*/page.py",
         "bisimdist/privacy/compare/ask.py",
     ),
     "certificate": (
@@ -69,6 +61,13 @@ REASONS = {
     "checker/claims/composition.py: cut": "a place between the cells of a grid",
     "checker/claims/formulae.py: rounds": "of a refinement",
     "automata/engine/windows.py: intervals": "of credits, in which windows begin",
+    "budgets/engine/coupling.py: coins": "a toss of a coin, which two runs share or swap",
+    "budgets/engine/coupling_search.py: coins": "as there",
+    "budgets/verify/answer.py: rounds": "how many samples a test took",
+    "programs/program/answer.py: ProgramChain": "the answer of the one question about programs alone",
+    "programs/program/page.py: ProgramChain": "as there",
+    "privacy/report/page.py: nature": "asks several questions, and hands it on",
+    "privacy/report/page.py: rounds": "as nature",
     "privacy/compare/ask.py: nature": "asks the same of several measures, and hands it on",
     "privacy/compare/ask.py: rounds": "as nature",
 }

@@ -14,7 +14,7 @@ from bisimdist.faces.asked.registry import question_of
 from bisimdist.privacy.delta.ask import DeltaProblem
 from bisimdist.privacy.leakage.ask import LeakageProblem
 from bisimdist.reductions.chain import REDUCTIONS, straight
-from bisimdist.reductions.routes import kind_of, offered, refuse_unfit, routes
+from bisimdist.reductions.routes import kind_of, offered, refuse_unanswered, refuse_unfit, routes
 from bisimdist.reductions.step import Kind, Problem
 from tests.crossings.features import FEATURES as CROSSED
 from tests.crossings.page import cells
@@ -42,6 +42,12 @@ FEATURES = {
     "missing mass": Kind.CHAIN,
 }
 """By feature of the table of crossings the kind of the model."""
+
+OPEN = (
+    "{kind: lmc, parameters: {p: [0, 1]}, states: {s: a, t: b}, transitions: {s: {s: 1-p, t: p}, t: {t: 1}}}"
+)
+NO_NEED = {"bound": {"rounds"}}
+"""Options that commands leave out: the distance bounds delta for any number of actions."""
 
 OPTIONS = {"intervals, each step": "nature", "intervals, fixed": "nature", "rounds": "rounds"}
 
@@ -80,6 +86,22 @@ def test_what_a_reduction_accepts_is_of_its_kinds() -> None:
             question = BoundProblem(pairs=(("s", "t"),), alpha=fmpq(1), distance="bd")
             if reduction.accepts(model, question):
                 assert kind_of(model) in reduction.makes
+
+
+def test_a_model_without_a_route_is_refused() -> None:
+    with pytest.raises(UsageError, match="the model is interactive: say what is asked"):
+        bisimdist.leakage(asked(), "tv")
+    with pytest.raises(UsageError, match="the model is parametric: this question takes no such model"):
+        refuse_unanswered(BoundProblem, bisimdist.parse_model(OPEN))
+    refuse_unanswered(LeakageProblem, intervals())
+
+
+@pytest.mark.parametrize("command", PROBLEMS)
+def test_a_command_has_the_options_that_its_reductions_read(command: str) -> None:
+    problem = PROBLEMS[command][0]
+    read = frozenset[str]().union(*(offered(problem, kind) for kind in Kind))
+    known = {reduction.option for reduction in REDUCTIONS if reduction.option}
+    assert known & {one.name for one in question_of(command).options} == read - NO_NEED.get(command, set())
 
 
 def test_an_option_that_cannot_apply_is_refused_by_name() -> None:

@@ -16,6 +16,7 @@ from bisimdist.checker.claims.trace_equivalence import check_document
 from bisimdist.errors import LimitError, ModelError
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline
+from bisimdist.traces.engine import functions
 from bisimdist.traces.engine.equivalence import (
     TraceComparison,
     distinguishing_trace,
@@ -89,6 +90,35 @@ def test_the_first_word_of_rounds_is_the_least_one(automaton: PA) -> None:
         for t in range(s):
             word = first.word(chain.class_of[s], chain.class_of[t])
             assert word is None or word == information_space(automaton, s, t).trace
+
+
+@settings(max_examples=100, deadline=None)
+@given(random_automata(7))
+def test_fingerprints_never_part_what_is_equivalent(automaton: PA) -> None:
+    chain = WordSystem.of(automaton)
+    exact, labels = trace_equivalence_classes(automaton), fingerprints(chain)
+    for s in range(len(automaton)):
+        for t in range(s):
+            if exact[s] == exact[t]:
+                assert labels[chain.class_of[s]] == labels[chain.class_of[t]]
+
+
+def test_a_long_corridor_is_parted_by_one_linear_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = WordSystem.of(corridor(400, leak=fmpq(1, 3)))
+    steps = []
+    monkeypatch.setattr(functions._Matrix, "apply", lambda _, sums: steps.append(sums) or sums * 2)
+    assert len(set(fingerprints(chain))) == len(chain)
+    assert not steps
+
+
+@settings(max_examples=50, deadline=None)
+@given(random_automata(7))
+def test_sums_of_traces_of_one_length_part_as_much(automaton: PA) -> None:
+    chain = WordSystem.of(automaton)
+    labels = fingerprints(chain)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(functions, "MAX_COMPONENT", 0)
+        assert fingerprints(chain) == labels
 
 
 def test_masses_that_cancel_are_left_to_linear_algebra() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from typing import Any
 
 from flint import fmpq
@@ -39,6 +39,7 @@ NEIGHBOURS = {
 }
 VALUES = (0, 1, 2)  # what parameters without a default are in small cases
 MOST_CASES = 8
+SMALL = 2  # of longer inputs only the parameters are looked at that were the worst before
 MOST_SIZE = 4
 MOST_INPUTS = 100
 MOST_STATES = 2_000
@@ -51,11 +52,13 @@ class Attained:
 
     ``parameters``: the values of the parameters without a default.
     ``size``: how many elements the inputs have.
+    ``every``: whether these are all inputs of this size.
     """
 
     budget: ProgramBudget
     parameters: Mapping[str, int]
     size: int | None
+    every: bool
 
     @property
     def ratio(self) -> fmpq | None:
@@ -103,8 +106,8 @@ class AllInputsBudget(Shown):
         The coupling behind the budget; None where none was found.
     why
         Why none was found, with the line.
-    attained
-        The largest ratio of small inputs that were looked at; None where there is none.
+    examples
+        By size the largest ratio of small inputs that were looked at.
     wanted
         The budget that was asked about, from below and from above; None where the least one was asked.
 
@@ -122,7 +125,7 @@ class AllInputsBudget(Shown):
     length: int | None
     found: Found | None
     why: str
-    attained: Attained | None
+    examples: Sequence[Attained] = ()
     wanted: tuple[fmpq, fmpq] | None = None
     budget: Mapping[str, Form] = field(init=False)
 
@@ -135,16 +138,45 @@ class AllInputsBudget(Shown):
         return {base: _expression(form) for base, form in self.budget.items() if form}
 
     @property
+    def attained(self) -> Attained | None:
+        """The largest ratio of small inputs; None where none were looked at."""
+        return max(self.examples, key=lambda found: (found.ratio is None, found.ratio), default=None)
+
+    @property
     def ratio(self) -> fmpq | None:
         """The proved budget; None where there is none, or it depends on parameters."""
-        if self.found is None or any(any(form) for form in self.budget.values()):
-            return None
-        if any(not base[0].isdigit() for base in self.exponents):
+        return self.ratio_at({})
+
+    def ratio_at(self, parameters: Mapping[str, int]) -> fmpq | None:
+        """Return the proved budget for values of parameters; None where there is none, or one is missing."""
+        names = {name for form in self.budget.values() for name in form if name}
+        numeric = all(base[0].isdigit() for base in self.exponents)
+        if self.found is None or names - parameters.keys() or not numeric:
             return None
         total = fmpq(1)
         for base in self.exponents:
-            total /= parse_rational(base) ** max(0, int(self.budget[base].get("", 0)))
+            power = sum(int(v) * (parameters[name] if name else 1) for name, v in self.budget[base].items())
+            total /= parse_rational(base) ** max(0, power)
         return total
+
+    @property
+    def interval(self) -> tuple[fmpq, fmpq] | None:
+        """Between what the least budget lies, for the parameters of the pair with the largest ratio."""
+        largest = self.attained
+        most = None if largest is None else self.ratio_at(largest.parameters)
+        if largest is None or largest.ratio is None or most is None:
+            return None
+        known = largest.every and largest.exact and self.length == largest.size
+        return largest.ratio, largest.ratio if known else most
+
+    @property
+    def growth(self) -> list[fmpq] | None:
+        """The largest ratios of 1, 2, 3 and so on elements, if none is proved and each exceeds the last."""
+        ratios = [found.ratio for found in self.examples]
+        known = [ratio for ratio in ratios if ratio is not None]
+        if self.found is not None or self.length is not None or len(known) < MOST_SIZE:
+            return None
+        return known if all(one < two for one, two in pairwise(known)) else None
 
     @property
     def holds(self) -> Settled:
@@ -174,6 +206,7 @@ class AllInputsBudget(Shown):
         ratio = self.ratio
         shown = None if self.attained is None else self.attained.data()
         lower = None if self.attained is None else self.attained.ratio
+        between, growth = self.interval, self.growth
         return {
             "program": self.model.provenance(),
             "adjacency": self.model.neighbours,
@@ -185,6 +218,8 @@ class AllInputsBudget(Shown):
             "epsilon": None if ratio is None else list(log_enclosure(ratio)),
             "exact": ratio is not None and ratio == lower,
             "attained": None if shown is None else shown["ratio"],
+            "interval": None if between is None else [format_rational(end) for end in between],
+            "growth": None if growth is None else [format_rational(ratio) for ratio in growth],
             "witness": shown,
             "reason": self.why or None,
             "status": self.status.value,
@@ -205,10 +240,30 @@ class AllInputsBudget(Shown):
                 remarks.append("An exponent below 0 counts as 0: the function then raises an exception.")
         remarks.append(f"Neighbours: {NEIGHBOURS[self.model.neighbours]}.")
         if self.attained is not None:
-            remarks.append(self.attained.sentence())
-            if self.ratio is not None and self.attained.ratio == self.ratio:
-                remarks.append("No smaller budget holds.")
+            if self.attained.ratio != 1:
+                remarks.append(self.attained.sentence())
+            remarks += self._tight(self.attained)
         return Report(heading=f"{self.model.origin['function']} for all inputs", remarks=tuple(remarks))
+
+    def _tight(self, largest: Attained) -> list[str]:
+        """Say how far the proved budget is from the least one, or that the ratios grow."""
+        growth, between = self.growth, self.interval
+        if growth is not None:
+            least = [short_rational(ratio).strip("[").partition(",")[0] for ratio in growth]
+            return [
+                f"No budget below {least[-1]} holds, and what is needed grows: for 1 to {len(least)} "
+                f"elements it is at least {', '.join(least)}."
+            ]
+        if between is None:
+            return []
+        low, high = (short_rational(end) for end in between)
+        given = [f"{name} = {value}" for name, value in largest.parameters.items()]
+        if between[0] == self.ratio_at(largest.parameters):
+            return [f"No smaller budget holds{' for ' if given else ''}{', '.join(given)}."]
+        which = f"For {', '.join(given)} the least" if given else "The least"
+        if between[0] == between[1]:
+            return [f"{which} budget is {low}: lower than the proved one."]
+        return [f"{which} budget lies between {low} and {high}."]
 
     def certificate(self) -> dict[str, object]:
         """Return the coupling with its proof.
@@ -221,8 +276,10 @@ class AllInputsBudget(Shown):
         if self.found is None:
             raise UsageError("no budget is proved for all inputs, so there is no proof to write")
         claim = {"budget": {base: written_form(form) for base, form in self.budget.items()}}
-        cells = Prover(self.found.coupling, self.budget).cells()
-        return document("coupling", self.model, claims=[claim], cells=cells)
+        coupling = self.found.coupling
+        waits = {} if coupling.plan.deferral is None else {"deferred": coupling.plan.deferral.written()}
+        cells = Prover(coupling, self.budget).cells()
+        return document("coupling", self.model, claims=[claim], **waits, cells=cells)
 
 
 def _expression(form: Form) -> str:
@@ -305,8 +362,8 @@ def all_inputs_budget(  # noqa: PLR0913
     except Uncoupled as error:
         line = chart.lines.get(error.place)
         why = f"{'' if line is None else f'line {line}: '}{error.why}"
-    attained = _largest(function, chart, length, domain, wanted, deadline) if examples else None
-    return AllInputsBudget(model=chart, length=length, found=found, why=why, attained=attained, wanted=wanted)
+    pairs = tuple(_largest(function, chart, length, domain, wanted, deadline)) if examples else ()
+    return AllInputsBudget(model=chart, length=length, found=found, why=why, examples=pairs, wanted=wanted)
 
 
 def _largest(  # noqa: PLR0913, PLR0917
@@ -316,42 +373,41 @@ def _largest(  # noqa: PLR0913, PLR0917
     domain: Sequence[int] | None,
     wanted: tuple[fmpq, fmpq] | None,
     deadline: Deadline,
-) -> Attained | None:
-    """Return the largest ratio of small inputs: the first that is larger than what was asked about."""
+) -> list[Attained]:
+    """Return the largest ratio of small inputs by size, until one is larger than what was asked about."""
     plain, _, fixed = loaded(function, free=True)
-    best: Attained | None = None
-    for size, values in _cases(chart, length):
-        given = dict(zip(chart.parameters, values, strict=True))
-        if deadline.passed():
-            break
-        try:
-            made = partial(plain, **{**fixed, **given})
-            inputs = _inputs(size, domain)
-            close = partial(_close, every=chart.neighbours == "all")
-            request = Request("output", CUT, states=MOST_STATES, deadline=deadline)
-            model = compiled(made, inputs, request, neighbours=close)
-            if not isinstance(model, ProgramChain):  # somebody asks, adaptively
-                break
-            budget = program_budget(model, deadline=deadline)
-        except LimitError:
-            break
-        except BisimdistError:  # such as noise that is added to noise
-            continue
-        found = Attained(budget=budget, parameters=given, size=size)
-        if best is None or found.ratio is None or (best.ratio is not None and found.ratio > best.ratio):
-            best = found
-        if found.ratio is None or (wanted is not None and found.ratio > wanted[1]):
-            return found
-    return best
-
-
-def _cases(chart: Flowchart, length: int | None) -> Iterator[tuple[int | None, tuple[int, ...]]]:
-    """Yield sizes of inputs and values of parameters, small ones first."""
+    best: dict[int | None, Attained] = {}
     listed = "read" not in chart.places["start"]  # a single number is read at once
     sizes = [length] if length is not None else [1, 2, 3, MOST_SIZE]
+    cases = list(islice(product(VALUES[1:] + VALUES[:1], repeat=len(chart.parameters)), MOST_CASES))
     for size in sizes if listed else [None]:
-        choices = product(VALUES[1:] + VALUES[:1], repeat=len(chart.parameters))
-        yield from ((size, values) for values, _ in zip(choices, range(MOST_CASES), strict=False))
+        inputs = _inputs(size, domain)
+        every = domain is not None and not chart.parameters and len(inputs) < MOST_INPUTS
+        for values in cases:
+            given = dict(zip(chart.parameters, values, strict=True))
+            try:
+                if deadline.passed():
+                    raise LimitError("the time is over")
+                made = partial(plain, **{**fixed, **given})
+                close = partial(_close, every=chart.neighbours == "all")
+                request = Request("output", CUT, states=MOST_STATES, deadline=deadline)
+                model = compiled(made, inputs, request, neighbours=close)
+                if not isinstance(model, ProgramChain):  # somebody asks, adaptively
+                    return list(best.values())
+                budget = program_budget(model, deadline=deadline)
+            except LimitError:
+                return list(best.values())
+            except BisimdistError:  # such as noise that is added to noise
+                continue
+            found = Attained(budget=budget, parameters=given, size=size, every=every)
+            ratio, known = found.ratio, best.get(size)
+            if known is None or ratio is None or (known.ratio is not None and ratio > known.ratio):
+                best[size] = found
+            if ratio is None or (wanted is not None and ratio > wanted[1]):
+                return list(best.values())
+        if size in best and size == SMALL:
+            cases = [tuple(best[size].parameters.values())]
+    return list(best.values())
 
 
 def _inputs(size: int | None, domain: Sequence[int] | None) -> list[Any]:

@@ -17,7 +17,8 @@ from bisimdist.faces.shown.tables import Report
 from bisimdist.models.io.theorem import Laws, laws_of_chain
 from bisimdist.models.lmc import Row
 from bisimdist.parallel import Pool
-from bisimdist.privacy.delta.ask import DeltaAnswer, delta
+from bisimdist.privacy.delta.answer import DeltaAnswer
+from bisimdist.privacy.delta.ask import delta
 from bisimdist.privacy.delta.jobs import delta_of_each
 from bisimdist.programs.chain import CUT, ProgramChain
 from bisimdist.programs.program.answer import raised_remarks, ratio_data, ratio_remarks

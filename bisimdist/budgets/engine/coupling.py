@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import permutations, product
 
+from bisimdist.budgets.engine.flow_deferred import LEAST, MOST, NOISE, Deferral, deferred
 from bisimdist.budgets.engine.flow_paths import (
     NOW,
     USED,
@@ -78,6 +79,7 @@ class Plan:
 
     ``lockstep``: whether the second run takes the ways of the first one.
     ``wanted``: how far noise is shifted at the place that the output names, if it is not lockstep.
+    ``deferral``: which draw waits for the end; then only that one is shifted.
     """
 
     cells: Mapping[str, Sequence[Cell]]
@@ -85,6 +87,7 @@ class Plan:
     sites: Mapping[str, int] = field(default_factory=dict)
     lockstep: bool = True
     wanted: int = 0
+    deferral: Deferral | None = None
 
 
 @dataclass
@@ -107,6 +110,8 @@ class Coupling:
 
     def __post_init__(self) -> None:
         self.ways = {name: list(paths(step)) for name, step in self.chart.places.items()}
+        if self.plan.deferral is not None:
+            self.chart, self.ways = deferred(self.chart, self.plan.deferral)
         draws = [draw for ways in self.ways.values() for way in ways for draw in way.draws]
         self.bases = tuple(sorted({draw.base for draw in draws}))
         found = {draw.weight[""] for draw in draws if set(draw.weight) == {""}}
@@ -127,6 +132,12 @@ class Coupling:
         names = chart.variables[place]
         live = self.plan.cells[place][number].live
         outs = [] if self.plan.lockstep else [out(0)]
+        for bound in {LEAST, MOST}.intersection(names) if live else ():
+            others = [name for name in names if name != bound]
+            relations = [{one: 1, other: -1} for one, other in permutations(others, 2)]
+            for form in (*relations, *({one: sign} for one in others for sign in (1, -1))):
+                for relation in both_ways(plus(form, {bound: 1})):
+                    yield from (relation, primed(relation, ()))
         for name in (*names, *chart.parameters):
             yield {name: 1}
             yield {name: -1}
@@ -317,7 +328,7 @@ class Coupling:
         changed: list[Key] = []
         for way in self.ways[key[0]]:
             space = self.first(held, way)
-            if space.refuted is not None:
+            if space.refuted is not None or way.lost:
                 continue
             if way.target is None:
                 raise Uncoupled(key[0], "the first run may still show it")
@@ -391,7 +402,7 @@ class Coupling:
         made: list[tuple[Shift, ...] | None] = []
         for way in self.ways[key[0]]:
             space = self.first(held, way)
-            if space.refuted is not None:
+            if space.refuted is not None or way.lost:
                 made.append(None)
             elif self.plan.lockstep:
                 made.append(self.following(key, way, space))
@@ -433,6 +444,9 @@ class Coupling:
         for number, draw in enumerate(way.draws):
             if draw.law == "coin":
                 made.append("keep")
+                continue
+            if self.plan.deferral is not None and draw.site != NOISE:
+                made.append({})
                 continue
             noise = shifted(way.draws[:number], made)
             name = draw.name

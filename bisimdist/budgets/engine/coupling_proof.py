@@ -92,7 +92,9 @@ class Prover:
     def _bounds(self, key: Key) -> Sequence[Form]:
         return self.spaces[key].forms[len(self.coupling.plan.cells[key[0]][key[1]].forms) :]
 
-    def _alone(self, key: Key, way: Path) -> Proof:
+    def _alone(self, key: Key, way: Path) -> Proof | None:
+        if way.lost:
+            return None
         space = self.coupling.first(self.spaces[key], way)
         if space.refuted is not None:
             return _impossible(space)
@@ -103,6 +105,8 @@ class Prover:
     def _first(self, key: Key, one: int, shifts: Sequence[Shift] | None) -> Any:
         coupling = self.coupling
         ways = coupling.ways[key[0]]
+        if ways[one].lost:
+            return None
         first = coupling.first(self.spaces[key], ways[one])
         if shifts is None:
             return _impossible(first)

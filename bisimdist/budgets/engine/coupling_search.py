@@ -11,6 +11,7 @@ from math import log
 from flint import fmpq
 
 from bisimdist.budgets.engine.coupling import Cell, Coupling, Plan, Split, Uncoupled
+from bisimdist.budgets.engine.flow_deferred import PLACE, Deferral, Undeferred, deferred
 from bisimdist.budgets.engine.flow_paths import cost, out, paths
 from bisimdist.budgets.engine.halfspaces import Form, plus
 from bisimdist.models.flowchart import Flowchart, Step
@@ -45,24 +46,23 @@ def best_coupling(chart: Flowchart, deadline: Deadline) -> Found:
     """Return the cheapest coupling that is found. Raises Uncoupled if there is none."""
     best: Found | None = None
     failure: Uncoupled | None = None
-    for lockstep in (True, False):
-        for plan in _plans(chart, deadline) if lockstep else _wanting(chart):
+    for plans in (_plans(chart, deadline), _wanting(chart), _waiting(chart)):
+        for plan in plans:
             try:
-                found = _priced(chart, plan, deadline)
+                found = _priced(Coupling(chart, plan, deadline))
             except Uncoupled as error:
                 failure = failure or error
                 continue
             if best is None or found.size() < best.size():
                 best = found
-            if not lockstep:
+            if not plan.lockstep:
                 break  # the least shift is the cheapest
         if best is not None:
             return best
     raise failure or Uncoupled("start", "no coupling was found")
 
 
-def _priced(chart: Flowchart, plan: Plan, deadline: Deadline) -> Found:
-    coupling = Coupling(chart, plan, deadline)
+def _priced(coupling: Coupling) -> Found:
     coupling.grow()
     budget: dict[str, Form] = {}
     for base in coupling.bases:
@@ -113,45 +113,69 @@ def _plans(chart: Flowchart, deadline: Deadline) -> Iterator[Plan]:
 
 def _wanting(chart: Flowchart) -> Iterator[Plan]:
     """Yield plans in which noise is shifted only at the place that the output names."""
-    shown = {
-        name
-        for step in chart.places.values()
-        for way in _returns(step)
-        for part in way[:1]
-        if not isinstance(part, str) and len(part) == 1
-        for name, factor in part.items()
-        if factor == 1 and name
-    }
-    target: Form = {out(0): 1}
-    for winner in sorted(shown):
-        cells: dict[str, list[Cell]] = {}
-        splits: dict[str, Split | int] = {}
-        for place in chart.places:
-            names = chart.variables[place]
-            index = next((name for name in names if "place of line" in name), None)
-            if index is None:
-                cells[place], splits[place] = [Cell()], 0
-                continue
-            before: Form = plus(target, {index: 1, "": 1}, -1)  # the place is still to come
-            here: Form = plus(target, {index: 1}, -1)
-            past, not_before = plus({"": -1}, here, -1), plus({"": -1}, before, -1)
-            made = [Cell((before,)), Cell((not_before, here), wanted=True)]
-            if winner in names:
-                above, below = plus({winner: 1}, target, -1), plus(target, {winner: 1}, -1)
-                less, more = plus({"": -1}, above, -1), plus({"": -1}, below, -1)
-                made += [
-                    Cell((not_before, past, above, below)),
-                    Cell((not_before, past, above, more), live=False),
-                    Cell((not_before, past, less), live=False),
-                ]
-                rest: Split | int = Split(above, Split(below, 2, 3), 4)
-            else:
-                made.append(Cell((not_before, past), live=False))
-                rest = 2
-            cells[place] = made
-            splits[place] = Split(before, 0, Split(here, 1, rest))
+    for winner in sorted(name for name, number in _shown(chart).items() if number == 0):
+        cells, splits = _split(chart, winner, {out(0): 1})
         for amount in (0, *CONSTANTS):
             yield Plan(cells, splits, lockstep=False, wanted=amount)
+
+
+def _shown(chart: Flowchart) -> dict[str, int]:
+    """Return the variables that are the first number of an output, and where they stand in it."""
+    found: dict[str, int] = {}
+    for step in chart.places.values():
+        for way in _returns(step):
+            number, first = next(((n, p) for n, p in enumerate(way) if not isinstance(p, str)), (0, {}))
+            if len(first) == 1 and set(first.values()) == {1} and "" not in first:
+                found[next(iter(first))] = number
+    return found
+
+
+def _split(
+    chart: Flowchart, winner: str, target: Form
+) -> tuple[dict[str, list[Cell]], dict[str, Split | int]]:
+    """Return cells by whether the place that the output names is to come, is here, or is past."""
+    cells: dict[str, list[Cell]] = {}
+    splits: dict[str, Split | int] = {}
+    for place in chart.places:
+        names = chart.variables[place]
+        index = next((name for name in names if "place of line" in name), None)
+        if index is None:
+            cells[place], splits[place] = [Cell()], 0
+            continue
+        before: Form = plus(target, {index: 1, "": 1}, -1)  # the place is still to come
+        here: Form = plus(target, {index: 1}, -1)
+        past, not_before = plus({"": -1}, here, -1), plus({"": -1}, before, -1)
+        made = [Cell((before,)), Cell((not_before, here), wanted=True)]
+        if winner in names:
+            above, below = plus({winner: 1}, target, -1), plus(target, {winner: 1}, -1)
+            less, more = plus({"": -1}, above, -1), plus({"": -1}, below, -1)
+            made += [
+                Cell((not_before, past, above, below)),
+                Cell((not_before, past, above, more), live=False),
+                Cell((not_before, past, less), live=False),
+            ]
+            rest: Split | int = Split(above, Split(below, 2, 3), 4)
+        else:
+            made.append(Cell((not_before, past), live=False))
+            rest = 2
+        cells[place] = made
+        splits[place] = Split(before, 0, Split(here, 1, rest))
+    return cells, splits
+
+
+def _waiting(chart: Flowchart) -> Iterator[Plan]:
+    """Yield plans in which the draw of the place that the output names waits for the end."""
+    sites: dict[str, dict[str, tuple[int, Form]]] = {}
+    for place, step in chart.places.items():
+        index = next((name for name in chart.variables[place] if "place of line" in name), None)
+        for way in paths(step) if index is not None else ():
+            for number, draw in enumerate(way.draws):
+                sites.setdefault(draw.site, {}).setdefault(place, (number, {str(index): 1}))
+    for draws in sites.values():
+        with suppress(Undeferred):
+            made, _ = deferred(chart, Deferral(draws))
+            for winner in sorted(_shown(chart)):
+                yield Plan(*_split(made, winner, {PLACE: 1}), deferral=Deferral(draws))
 
 
 def _returns(step: Step) -> Iterator[list[Form | str]]:

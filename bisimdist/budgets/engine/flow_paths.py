@@ -17,6 +17,7 @@ USED, NOW, NEXT = (
     "@next",
 )  # how much the elements differed before, and this one, and the next
 ELEMENT = "@element"
+GUESS = "@guess"  # how a comparison with noise that waits comes out
 
 Env = Mapping[str, Form]
 Shift = Form | str  # what is added to the noise of the first run; of a coin: keep or swap
@@ -60,7 +61,8 @@ class Path:
     target: str | None = None  # where it ends; None at the end of the run
     returned: tuple[Form | str, ...] = ()
     env: Env = field(default_factory=dict)
-    order: tuple[tuple[str, int], ...] = ()  # which guards, draws and outputs come after which
+    tests: tuple[bool, ...] = ()  # of each guard whether its test comes out
+    lost: bool = False  # whether the run is given up at the end
 
 
 def at(form: Form, env: Env) -> dict[str, int]:
@@ -90,12 +92,10 @@ def paths(step: Step, path: Path | None = None) -> Iterator[Path]:
         number = len(path.draws)
         made = Draw(f"#{number}", step["law"], step["base"], at(step["weight"], env), step["draw"])
         env = {**env, step["draw"]: {made.name: 1}}
-        order = (*path.order, ("draw", number))
-        yield from paths(step["then"], replace(path, env=env, draws=(*path.draws, made), order=order))
+        yield from paths(step["then"], replace(path, env=env, draws=(*path.draws, made)))
     elif "tell" in step:
-        order = (*path.order, ("told", len(path.told)))
         told = (*path.told, _part(step["tell"], env))
-        yield from paths(step["then"], replace(path, told=told, order=order))
+        yield from paths(step["then"], replace(path, told=told))
     elif "read" in step:
         env = {**env, step["read"]: {ELEMENT: 1}}
         yield from paths(step["then"], replace(path, env=env, read=step["first"]))
@@ -105,10 +105,10 @@ def paths(step: Step, path: Path | None = None) -> Iterator[Path]:
             yield from paths(step[way], replace(path, chosen=chosen))
     else:
         guard = at(step["if"], env)
-        order = (*path.order, ("guard", len(path.guards)))
         other = plus({"": -1}, guard, -1)
-        yield from paths(step["then"], replace(path, guards=(*path.guards, guard), order=order))
-        yield from paths(step["else"], replace(path, guards=(*path.guards, other), order=order))
+        for way, form, taken in (("then", guard, True), ("else", other, False)):
+            guards, tests = (*path.guards, form), (*path.tests, taken)
+            yield from paths(step[way], replace(path, guards=guards, tests=tests))
 
 
 def primed(form: Form, shared: Collection[str]) -> dict[str, int]:
@@ -203,7 +203,8 @@ def after(
 
 def ending(way: Path) -> tuple[object, ...]:
     """Return what two paths have in common that end alike."""
-    return way.target, way.read, len(way.told), len(way.returned)
+    guessed = [key for key, _ in way.chosen].count(GUESS)
+    return way.target, way.read, len(way.told), len(way.returned), way.lost, guessed
 
 
 def whole(number: fmpq) -> int:

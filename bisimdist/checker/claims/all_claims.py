@@ -1,4 +1,4 @@
-"""Claims of a certificate in format 2 about all pairs of states, made when they are looked at."""
+"""Claims of a certificate with compact tables about all pairs of states, made when they are looked at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificates of distances in format 2: bases, from which couplings and potentials are worked out.
+"""Certificates of distances with compact tables: bases, from which couplings and potentials are worked out.
 
 The rules are named G, B and L as in ``docs/certificates/compact.md``; why they prove the claims is in
 ``docs/theory/compact-certificates.md``. Throughout, alpha = p/q; a program is about m = mu_s and m' = mu_t.
@@ -16,6 +16,7 @@ from operator import add, mul
 from typing import Any, BinaryIO
 
 from bisimdist.checker.claims.distance import (
+    AboutDistance,
     Costs,
     LowerEntry,
     check_progress,
@@ -23,7 +24,7 @@ from bisimdist.checker.claims.distance import (
     costs_with_shortcuts,
     extends,
 )
-from bisimdist.checker.core.chain import ONLY, Chain, given_chain, own_chain, read_model
+from bisimdist.checker.core.chain import ONLY, Chain, given_chain, own_chain
 from bisimdist.checker.core.compact_tables import MOVE, Numbered, Row, Said, Side, Tables
 from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.reading import (
@@ -32,10 +33,8 @@ from bisimdist.checker.core.reading import (
     Skew,
     decode,
     integer,
-    item,
     mapping,
     natural,
-    rational,
     record,
     shown,
     spend,
@@ -49,18 +48,17 @@ from bisimdist.checker.core.shape import (
     judged,
     key,
     listed,
-    one_of,
     read_frame,
 )
 from bisimdist.checker.core.stream import Stream
-from bisimdist.checker.core.tables import DIRECTIONS, Coupling, Setting, check_coupling
+from bisimdist.checker.core.tables import Coupling, Setting, check_coupling
 from bisimdist.checker.steps.step import Proved, step_of, walked
 
-FIRST = b"bisimdist-certificate 2"
+FIRST = b"bisimdist-certificate compact"
 
 TURNED, OWN, COUPLED, WITNESSED = 1, 2, 4, 8
 """What a pair says first: its lower bound is about the other direction; it has a basis of its own; couplings,
-or a potential, stand there as in format 1."""
+or a potential, stand there as in JSON."""
 
 PAIR, NODE, COMPARED = 2_000, 2_000, 500
 """What it costs to look at a pair, at a node of a basis, and at two potentials, with numbers of one digit."""
@@ -76,24 +74,29 @@ def _said(value: object, where: str) -> list[Between] | None:
     return None if value == "all" else listed(Between.read, "claim")(value, where)
 
 
-class _Head(Shape):
-    """What stands before the tables."""
+class _Layout(Shape):
+    """How numbers stand in the tables."""
 
-    distance: str = key(one_of(*DIRECTIONS))
-    alpha: Fraction = key(rational)
-    said: list[Between] | None = key(_said, "claims")
-    model: dict[str, object] = key(read_model)
-    digest: str = key(item)
     denominator: int = key(integer)
     width: int = key(natural)
     gap: int = key(natural)
     ranks: int = key(lambda value, where: natural(value, where, 2))
-    steps: list[Any] = key(listed(step_of, "step"), default_factory=list)
 
     def __post_init__(self) -> None:
         """Demand tables that have numbers."""
         if self.denominator <= 0 or not self.width:
             raise MalformedCertificate("the denominator, or the width of the numbers, is not positive")
+
+
+class _Head(AboutDistance):
+    """What stands before the tables."""
+
+    said: list[Between] | None = key(_said, "claims")
+    compact: _Layout = key(_Layout.read)
+    steps: list[Any] = key(listed(step_of, "step"), default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Demand claims that tables can hold."""
         if self.said is None and self.distance != "bd":
             raise MalformedCertificate("claims about all pairs are about bd")
 
@@ -103,13 +106,16 @@ class _Head(Shape):
 
 
 def check_file(source: bytes | BinaryIO, model: object | None) -> CheckReport:
-    """Check a certificate in format 2."""
+    """Check a certificate with compact tables."""
     stream = Stream(source)
     if stream.line() != FIRST:
-        raise MalformedCertificate(f"the first line is not {FIRST.decode()!r}")
-    document = read_frame(decode(stream.line(), numbers=False), known=2)
+        raise MalformedCertificate(
+            f"an earlier version wrote this certificate, or it is none: the first line is not {FIRST!r}; "
+            "make it again: run its command with --certificate"
+        )
+    document = read_frame(decode(stream.line(), numbers=False))
     if "kind" in document:
-        raise MalformedCertificate("certificates in format 2 are about distances, and name no kind")
+        raise MalformedCertificate("compact tables are about distances, which name no kind")
     head = _Head.whole(document)
     states = mapping(head.model["states"], "the model's states")
     if not head.said and (head.said is not None or len(states) < 2):
@@ -129,8 +135,9 @@ def check_file(source: bytes | BinaryIO, model: object | None) -> CheckReport:
         chain = own_chain(head.model, head.digest, given)
         inside, rest = _placed(head, chain)
         setting = Setting(rest, alpha, ordered=head.distance == "lbd")
-        tables = Tables(Numbered(setting), head.denominator, ordered=setting.ordered)
-        tables.read(stream, head.width, head.gap, ranked=bool(head.ranks))
+        layout = head.compact
+        tables = Tables(Numbered(setting), layout.denominator, ordered=setting.ordered)
+        tables.read(stream, layout.width, layout.gap, ranked=bool(layout.ranks))
         if head.said is None:
             everything = import_module("bisimdist.checker.claims.all_claims")  # which nothing else opens
             claims = everything.AllClaims(tables, head.alpha, chain.labels, inside)
@@ -333,7 +340,7 @@ class _Check:
         return decode(text, numbers=False)
 
     def _couplings(self, ends: tuple[int, int], above: int) -> None:
-        """Check couplings as format 1 does."""
+        """Check couplings as those in JSON."""
         upper, pair = Said(self.tables, upper=True), self._named(ends)
         ways = {"forward": pair, "backward": pair[::-1]} if self.both else {"forward": pair}
         data = record(self._text(), "what a pair says", tuple(all_of(ways)))
@@ -345,7 +352,7 @@ class _Check:
         return self.states.names[ends[0]], self.states.names[ends[1]]
 
     def _entry(self, ends: tuple[int, int], rank: int = 0, **more: object) -> LowerEntry:
-        """Return what is said of the lower bound of a pair, as format 1 would."""
+        """Return what is said of the lower bound of a pair, as JSON would."""
         said: dict[str, object] = {
             "pair": list(all_of(self._named(ends))),
             "value": "",
@@ -357,7 +364,7 @@ class _Check:
         return LowerEntry.read(said, "what a pair says")
 
     def _witness(self, ends: tuple[int, int]) -> bool:
-        """Check a potential as format 1 does; return whether it gains more than the lower bound."""
+        """Check a potential as one in JSON; return whether it gains more than the lower bound."""
         data = record(self._text(), "what a pair says", ("witness",))
         entry = self._entry(ends, witness=data["witness"])
         return check_witness(self.setting, self.lower, entry, self.costs)

@@ -101,7 +101,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
 def _check(whole: _Document) -> None:
     factors = _factors(whole)
     names = DIRECTIONS[whole.relation]
-    if all(mechanism.symmetric for mechanism, _ in counted(factors)):
+    if all(mechanism.back is None for mechanism, _ in counted(factors)):
         names = names[:1]
     sides, precisions = [], _Precisions()
     for name in counted(names):
@@ -247,7 +247,10 @@ def _alone(law: Law, epsilon: Fraction, fixed: Fixed) -> tuple[Fraction, Fractio
     else:
         atoms = law.atoms(fixed)
         low, high = atoms.sure[0][0], atoms.sure[0][1] + atoms.lost[0]
-        for _, p, q in counted(atoms.points):
+        for loss, p, q in counted(atoms.points):
+            # however little is known of the masses: a loss up to epsilon gains nothing
+            if isinstance(loss, Fraction) and loss <= epsilon:
+                continue
             lost = fixed.times(alpha, q)
             low += max(0, p[0] - lost[1])
             high += max(0, p[1] - lost[0])

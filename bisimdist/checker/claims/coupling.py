@@ -16,6 +16,7 @@ from itertools import product
 from typing import Any
 
 from bisimdist.checker.core.counting import all_of, counted
+from bisimdist.checker.core.deferred import PLACE, Waiting, deferred
 from bisimdist.checker.core.flowchart import (
     ELEMENT,
     NEXT,
@@ -27,6 +28,7 @@ from bisimdist.checker.core.flowchart import (
     agreeable,
     at,
     form_of,
+    guessed,
     noise_of,
     other_side,
     passing,
@@ -70,6 +72,7 @@ class _Document(Shape):
     model: Any = key(raw)
     digest: str = key(item)
     claims: list[Any] = key(listed(raw))
+    deferred: Mapping[str, Waiting] | None = key(named(Waiting.read), default=None)
     cells: Mapping[str, Any] = key(named(raw))
 
 
@@ -92,7 +95,10 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
         text = json.dumps(whole.model, sort_keys=True, separators=(",", ":"))
         if "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest() != whole.digest:
             raise RuleViolation("G1: the digest is not that of the program")
-        _Checked(program, places, claim.budget).check(whole.cells)
+        checked = _Checked(program, places, claim.budget)
+        if whole.deferred is not None:
+            checked.defer(whole.deferred)
+        checked.check(whole.cells)
 
     return judged(claims, check, ("flowchart", whole.digest))
 
@@ -162,6 +168,11 @@ class _Checked:
         if not draw.weight.keys() - {""} and draw.weight.get("", 0) < least:
             raise RuleViolation("J1: the ratio of noise is not below 1")
 
+    def defer(self, waiting: Mapping[str, Waiting]) -> None:
+        """Let the draw wait of the place that the output names; that place is the same in both runs."""
+        self.places = deferred(self.model.places, waiting)
+        self.shared.add(PLACE)
+
     def check(self, trees: Mapping[str, Any]) -> None:
         if trees.keys() != self.places.keys():
             raise RuleViolation("J2: the places of the proof are not those of the program")
@@ -194,6 +205,8 @@ class _Checked:
             raise MalformedCertificate("a cell has not shifts for each path")
         taken: dict[int, list[Any]] = {}  # by the path of the second run its shifts
         for path, shifts, proof in counted(zip(ways, cell.shifts, cell.proofs, strict=True)):
+            if path.lost and shifts is None and proof is None:
+                continue
             first = [*known, *self._first(path)]
             if shifts is None:
                 self._refuted(first, proof, "J3: a path without shifts is possible")
@@ -208,6 +221,8 @@ class _Checked:
                     continue
                 if taken.setdefault(number, shifts) != shifts or path.draws != other.draws:
                     raise RuleViolation("J4: the noise of the second run does not tell that of the first")
+                if other.lost or guessed(path) != guessed(other):
+                    raise RuleViolation("J10: the second run is lost, or guesses more or less")
                 if (path.target, path.read) != (other.target, other.read):
                     raise RuleViolation("J4: the runs go to different places")
                 self._check_pair(space, path, other, read, part)
@@ -346,6 +361,8 @@ class _Checked:
 
     def _check_alone(self, known: list[Form], path: Path, proof: object) -> None:
         """Check a path of the first run where it cannot show what it is to show."""
+        if path.lost and proof is None:
+            return
         if _impossible(proof):
             self._refuted(known, proof, "J3: a path is possible")
             return

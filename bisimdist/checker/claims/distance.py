@@ -68,14 +68,19 @@ class _Said(Between):
     lower: Fraction | None = key(rational, default=None)
 
 
-class _Document(Shape):
-    """A certificate of a distance."""
+class AboutDistance(Shape):
+    """What certificates of distances are about."""
 
     distance: str = key(one_of(*DIRECTIONS))
     alpha: Fraction = key(rational)
-    said: list[_Said] = key(listed(_Said.read, "claim"), "claims")
     model: Any = key(read_model)
     digest: str = key(item)
+
+
+class _Document(AboutDistance):
+    """A certificate of a distance."""
+
+    said: list[_Said] = key(listed(_Said.read, "claim"), "claims")
     upper: Any = key(raw)
     lower: Any = key(raw, default_factory=lambda: {"pairs": []})
 

@@ -66,6 +66,8 @@ class Fixed:
     def exp(self, value: Enclosure) -> Enclosure:
         """Enclose an exponential; the argument lies close together."""
         low, high = value
+        if not (low or high):
+            return self.one, self.one
         if low > 0:
             inverse = self.exp((-high, -low))
             if inverse[0] <= 0:

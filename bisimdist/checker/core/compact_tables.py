@@ -1,4 +1,4 @@
-"""The tables of a certificate in format 2: bounds on pairs of numbered states, packed row by row."""
+"""Compact tables: bounds on pairs of numbered states, packed row by row."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ class Tables:
 
 
 class Said(Bounds):
-    """What one of the tables says of two states by name, for the rules that it shares with format 1."""
+    """What one of the tables says of two states by name, for the rules that it shares with tables in JSON."""
 
     def __init__(self, tables: Tables, *, upper: bool = False) -> None:
         self.states = tables.states

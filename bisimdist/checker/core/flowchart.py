@@ -23,6 +23,7 @@ _LAWS = ("two-sided", "one-sided", "coin")
 _STEPS = ("set", "draw", "tell", "if", "choose", "read", "go", "return")
 ELEMENT = "@element"  # the next element of the input
 NEXT = "@next"  # how much it differs
+GUESS = "@guess"  # what a test of noise says that waits for the end
 
 Form = Mapping[str, int]  # an affine form: by variable its factor, the constant under the empty name
 Env = Mapping[str, Form]
@@ -103,9 +104,10 @@ class Draw:
 
 @dataclass(frozen=True)
 class Path:
-    """What a run does from one place to the next."""
+    """What a run does from one place to the next; a lost run ends, and shows nothing."""
 
     guards: tuple[Form, ...] = ()
+    tests: tuple[bool, ...] = ()  # of each guard how its test comes out
     draws: tuple[Draw, ...] = ()
     told: tuple[Form | str, ...] = ()
     chosen: tuple[tuple[str, bool], ...] = ()
@@ -113,6 +115,7 @@ class Path:
     target: str | None = None
     returned: tuple[Form | str, ...] = ()
     env: Env = field(default_factory=dict)
+    lost: bool = False
 
 
 def paths(step: object, path: Path, where: str) -> Iterator[Path]:
@@ -153,8 +156,9 @@ def paths(step: object, path: Path, where: str) -> Iterator[Path]:
             yield from paths(said[way], replace(path, chosen=chosen), where)
     else:
         guard = at(own_form(value, where), env)
-        for way, form in (("then", guard), ("else", other_side(guard))):
-            yield from paths(said[way], replace(path, guards=(*path.guards, form)), where)
+        for way, form, taken in (("then", guard, True), ("else", other_side(guard), False)):
+            after = replace(path, guards=(*path.guards, form), tests=(*path.tests, taken))
+            yield from paths(said[way], after, where)
 
 
 def agreeable(path: Path, other: Path) -> bool:
@@ -169,6 +173,11 @@ def agreeable(path: Path, other: Path) -> bool:
             return False
         times[name] = number + 1
     return True
+
+
+def guessed(path: Path) -> int:
+    """Return how many tests of noise that waits are on a path."""
+    return sum(1 for name, _ in counted(path.chosen) if name == GUESS)
 
 
 def noise_of(shifts: Sequence[Form | str]) -> dict[str, Form]:

@@ -49,6 +49,18 @@ class Atoms:
             (max(self.lost[0], self.lost[1]), self.lost[1]),
         )
 
+    def thinned(self, rate: Fraction, fixed: Fixed) -> Atoms:
+        """Return the law where with probability 1 - q something else is seen, the same on both sides."""
+        share, rest = fixed.of(rate), fixed.of(1 - rate)
+        points: list[Atom] = [(Fraction(0), rest, rest)] if rate < 1 else []
+        for loss, p, q in kept(self.points, 2 * fixed.room):
+            points.append((loss, fixed.times(share, p), fixed.times(share, q)))
+        sure, lost = (
+            (fixed.times(share, both[0]), fixed.times(share, both[1]))
+            for both in counted((self.sure, tuple((0, mass) for mass in self.lost)))
+        )
+        return Atoms(points, sure, (lost[0][1], lost[1][1]))
+
     def replaced(self, rate: Fraction, fixed: Fixed) -> Atoms:
         """Return a law that dominates sampling without replacement."""
         more, less = self.mixed(rate, fixed), self.swapped(fixed).mixed(rate, fixed).swapped(fixed)

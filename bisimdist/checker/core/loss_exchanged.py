@@ -17,8 +17,8 @@ from bisimdist.checker.core.loss_atoms import NOTHING, Atoms, Loss, add, enclose
 
 Tails = tuple[Enclosure, Enclosure]
 Above = Callable[[Enclosure, Fixed], Tails]
-Place = tuple[Fraction, Fraction, Enclosure, Enclosure, Enclosure]
-"""The losses against R of P and of P', then the masses of P, R and P'."""
+Place = tuple[Fraction | None, Fraction | None, Enclosure, Enclosure, Enclosure]
+"""The losses against R of P and of P', None where they have no mass; then the masses of P, R and P'."""
 
 
 def hull(tails: list[Tails]) -> Tails:
@@ -33,8 +33,16 @@ def exchanged_atoms(places: Iterable[Place], rate: Fraction, lost: int, fixed: F
     """Return the law of noise with few places, or where so much mass is in none of them."""
     found = Atoms(lost=(lost, lost))
     for one, other, first, middle, second in counted(places):
-        loss: Loss = one - other if rate == 1 or one == other else partial(_loss, one, other, rate, fixed)
-        found.points.append((loss, *_mixed(rate, (middle, first, second), fixed)))
+        p, q = _mixed(rate, (middle, first, second), fixed)
+        if NOTHING in {p, q}:
+            found.sure = add(found.sure[0], p), add(found.sure[1], q)
+            continue
+        loss: Loss = partial(_loss, one, other, rate, fixed)
+        if one == other:
+            loss = Fraction(0)
+        elif rate == 1 and one is not None and other is not None:
+            loss = one - other
+        found.points.append((loss, p, q))
     return found
 
 
@@ -43,10 +51,13 @@ def _mixed(rate: Fraction, masses: tuple[Enclosure, Enclosure, Enclosure], fixed
     return add(kept, fixed.times(share, masses[1])), add(kept, fixed.times(share, masses[2]))
 
 
-def _loss(one: Fraction, other: Fraction, rate: Fraction, fixed: Fixed) -> Enclosure:
-    """Enclose ln(1 - q + q e^one) - ln(1 - q + q e^other)."""
-    low, high = mixed_loss(fixed.of(other), rate, fixed)
-    return add(mixed_loss(fixed.of(one), rate, fixed), (-high, -low))
+def _loss(one: Fraction | None, other: Fraction | None, rate: Fraction, fixed: Fixed) -> Enclosure:
+    """Enclose ln(1 - q + q e^one) - ln(1 - q + q e^other), where None is an infinite loss below all."""
+    above, (low, high) = (
+        fixed.log(fixed.of(1 - rate)) if loss is None else mixed_loss(fixed.of(loss), rate, fixed)
+        for loss in counted((one, other))
+    )
+    return add(above, (-high, -low))
 
 
 def largest_loss(largest: Fraction, rate: Fraction, fixed: Fixed) -> Loss:
@@ -125,16 +136,33 @@ def exchanged_laplace(largest: Fraction, rate: Fraction) -> Above:
     return mirrored(beyond)
 
 
-def exchanged_pure(epsilon: Fraction, rate: Fraction, fixed: Fixed) -> Atoms:
-    """Return the law of anything that is epsilon-private where a record is added or removed."""
-    power, one = fixed.exp(fixed.of(-epsilon)), (fixed.one, fixed.one)
-    more = fixed.over(one, add(one, power))
-    end = fixed.times(power, more)
-    less, middle = fixed.times(power, end), (max(0, more[0] - end[1]), more[1] - end[0])
-    between = fixed.times(power, middle)
-    places = [
-        (-epsilon, epsilon, less, end, more),
-        (-epsilon, -epsilon, between, middle, between),
-        (epsilon, -epsilon, more, end, less),
+def exchanged_private(epsilon: Fraction, delta: Fraction, rate: Fraction, fixed: Fixed) -> Atoms:
+    """Return the law of anything that is (epsilon, delta)-private where a record is added or removed."""
+    power, one, far = fixed.exp(fixed.of(-epsilon)), (fixed.one, fixed.one), fixed.of(delta)
+    more = fixed.over(fixed.of(1 - delta), add(one, power))
+    end, half = fixed.times(power, more), (fixed.one >> 1, fixed.one >> 1)
+    # what a share delta of R becomes where P is likelier by e^epsilon: some of `more`, or more than that
+    # where the lower end of the power is 0, a quotient by one unit is more than all there is
+    high = (far[0] << fixed.bits) // power[1], -((-far[1] << fixed.bits) // max(1, power[0]))
+    # how much of R there is where one loss is epsilon and the other is not, and in the middle
+    rise, fall = _beyond(end, far), _beyond(_least(far, _beyond(one, far)), end)
+    middle, nowhere = _beyond(half, (max(end[0], far[0]), max(end[1], far[1]))), _beyond(far, half)
+    places: list[Place] = [
+        (None, None, NOTHING, NOTHING, far),
+        (None, epsilon, NOTHING, _least(end, far), _least(more, high)),
+        (-epsilon, epsilon, fixed.times(rise, power), rise, _beyond(more, high)),
+        (None, -epsilon, NOTHING, fall, fixed.times(fall, power)),
+        (-epsilon, -epsilon, fixed.times(middle, power), middle, fixed.times(middle, power)),
+        (None, None, NOTHING, nowhere, NOTHING),
     ]
+    places += [(other, one, second, some, first) for one, other, first, some, second in counted(places)]
     return exchanged_atoms(places, rate, 0, fixed)
+
+
+def _least(one: Enclosure, other: Enclosure) -> Enclosure:
+    return min(one[0], other[0]), min(one[1], other[1])
+
+
+def _beyond(one: Enclosure, other: Enclosure) -> Enclosure:
+    """Enclose by how much one is more than the other; 0 where it is less."""
+    return max(0, one[0] - other[1]), max(0, one[1] - other[0])

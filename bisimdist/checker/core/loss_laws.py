@@ -23,7 +23,7 @@ from bisimdist.checker.core.loss_exchanged import (
     exchanged_atoms,
     exchanged_gaussian,
     exchanged_laplace,
-    exchanged_pure,
+    exchanged_private,
     hull,
     largest_loss,
 )
@@ -111,6 +111,10 @@ class Law:
             floor=None if inner_floor is None and rate == 1 else end(inner_floor),
         )
 
+    def thinned(self, rate: Fraction) -> Law:
+        """Return the law where with probability 1 - q something else is seen, the same on both sides."""
+        return Law(make=lambda fixed: self.atoms(fixed).thinned(rate, fixed), finite=self.finite)
+
     def replaced(self, rate: Fraction) -> Law:
         """Return a law that dominates sampling without replacement."""
         if self.above is None:
@@ -121,27 +125,35 @@ class Law:
             assert more.above is not None and less.above is not None
             return (more if loss[0] >= 0 else less).above(loss, fixed)  # type: ignore[misc]
 
-        return Law(above=above, cap=more.cap)
+        return Law(above=above, cap=more.cap, floor=less.floor)
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A mechanism: what dominates it, what it dominates, whether both directions are the same."""
+    """A mechanism: what dominates it, what it dominates, and both in the other direction if that differs."""
 
     upper: Law
     lower: Law
-    symmetric: bool = True
-    replaced: bool = False
+    back: tuple[Law, Law] | None = None
     variance: Fraction | None = None
-    exchanged: Callable[[Fraction], Law] | None = (
-        None  # by the rate of sampling, where one record is replaced
-    )
+    # by a law of the mechanism and the rate of a Poisson sample: the law where one record is replaced
+    exchanged: Callable[[Law, Fraction], Law] | None = Law.thinned
 
     def laws(self, direction: str) -> tuple[Law, Law]:
-        if self.symmetric or direction in {"remove", "replace"}:
+        if self.back is None or direction in {"remove", "replace"}:
             return self.upper, self.lower
-        upper = self.upper if self.replaced else self.upper.swapped()
-        return upper, upper if self.lower is self.upper else self.lower.swapped()
+        return self.back
+
+
+def _each(made: Callable[[Law], Law], laws: tuple[Law, Law]) -> tuple[Law, Law]:
+    """Return what becomes of two laws, which stay one where they are one."""
+    upper = made(laws[0])
+    return upper, upper if laws[1] is laws[0] else made(laws[1])
+
+
+def _directed(laws: tuple[Law, Law]) -> Mechanism:
+    """Return a mechanism of which the other direction differs."""
+    return Mechanism(*laws, _each(Law.swapped, laws))
 
 
 def gaussian(variance: Fraction, rate: Fraction | None = None) -> Law:
@@ -225,8 +237,8 @@ def _approximate(epsilon: Fraction, delta: Fraction) -> Law:
     return Law(make=atoms)
 
 
-def _pure(epsilon: Fraction, rate: Fraction) -> Law:
-    return Law(make=lambda fixed: exchanged_pure(epsilon, rate, fixed))
+def _private(epsilon: Fraction, delta: Fraction, rate: Fraction) -> Law:
+    return Law(make=lambda fixed: exchanged_private(epsilon, delta, rate, fixed))
 
 
 def _discrete_laplace(scale: Fraction, sensitivity: int, rate: Fraction | None = None) -> Law:
@@ -380,10 +392,8 @@ def _shuffled(users: int, truth: Fraction) -> tuple[Law, Law]:
     return Law(make=above, finite=False), Law(make=below, finite=False)
 
 
-def _both(
-    law: Law, *, symmetric: bool = True, exchanged: Callable[[Fraction], Law] | None = None
-) -> Mechanism:
-    return Mechanism(law, law, symmetric, exchanged=exchanged)
+def _noise(law: Law, exchanged: Callable[[Fraction], Law], variance: Fraction | None = None) -> Mechanism:
+    return Mechanism(law, law, variance=variance, exchanged=lambda _, rate: exchanged(rate))
 
 
 def _positive(value: Any, where: str) -> Fraction:
@@ -425,10 +435,9 @@ def read_mechanism(  # noqa: PLR0911
         name, say = fields("sigma" if kind == "gaussian" else "scale", "sensitivity")
         width, sensitivity = _positive(name, at), _positive(say, at)
         if kind == "laplace":
-            return _both(laplace(sensitivity / width), exchanged=partial(laplace, sensitivity / width))
+            return _noise(laplace(sensitivity / width), partial(laplace, sensitivity / width))
         variance = (sensitivity / width) ** 2
-        law = gaussian(variance)
-        return Mechanism(law, law, variance=variance, exchanged=partial(gaussian, variance))
+        return _noise(gaussian(variance), partial(gaussian, variance), variance)
     if kind in {"discrete-gaussian", "discrete-laplace"}:
         name, say = fields("sigma" if kind == "discrete-gaussian" else "scale", "sensitivity")
         width, steps = _positive(name, at), _whole(say, at, 10**5)
@@ -437,17 +446,18 @@ def read_mechanism(  # noqa: PLR0911
             if kind == "discrete-gaussian"
             else partial(_discrete_laplace, width, steps)
         )
-        return _both(made(), exchanged=made)
+        return _noise(made(), made)
     if kind == "randomised-response":
         say, count = fields("truth", "options")
         options = _whole(count, at, 10**6, 2)
-        return _both(_randomised_response(_chance(say, at, Fraction(1, options)), options))
+        law = _randomised_response(_chance(say, at, Fraction(1, options)), options)
+        return Mechanism(law, law)
     if kind in {"pure", "approximate"}:
         epsilon = rational(fields("epsilon")[0] if kind == "pure" else fields("epsilon", "delta")[0], at)
         if epsilon < 0:
             raise RuleViolation(f"O1: {at} has a negative epsilon")
         delta = Fraction(0) if kind == "pure" else _chance(given["delta"], at)
-        return _both(_approximate(epsilon, delta), exchanged=None if delta else partial(_pure, epsilon))
+        return _noise(_approximate(epsilon, delta), partial(_private, epsilon, delta))
     if kind == "subsampled":
         return _subsampled(fields("q", "sampling", "of"), at, relation, depth)
     if kind == "shuffled":
@@ -463,27 +473,34 @@ def read_mechanism(  # noqa: PLR0911
         pair = [item(name, at) for name in counted(items(data["pair"], at))]
         if len(pair) != 2 or len(cut) != 2 or cut[0] < 0 or cut[1] < 0:
             raise MalformedCertificate(f"{at} has no pair of states, or no masses that are cut off")
-        return _both(
-            _exact(chain_losses(data["chain"], (pair[0], pair[1]), at), (cut[0], cut[1])), symmetric=False
-        )
+        law = _exact(chain_losses(data["chain"], (pair[0], pair[1]), at), (cut[0], cut[1]))
+        return _directed((law, law))
     raise MalformedCertificate(f"{where} is {shown(kind)}, which is no mechanism")
 
 
 def _subsampled(given: list[Any], at: str, relation: str, depth: int) -> Mechanism:
     rate, sampling = _chance(given[0], at), item(given[1], at)
-    inner = read_mechanism(given[2], f"'of' of {at}", relation, depth + 1)
     if not rate:
         raise RuleViolation(f"O1: {at} samples nothing")
     if sampling not in {"poisson", "without-replacement"}:
         raise MalformedCertificate(f"{at} has another sampling than poisson or without-replacement")
-    if sampling == "poisson" and relation == "replace":
-        if inner.exchanged is None:
-            raise RuleViolation(f"O1: {at} is of what nothing is known without a record")
-        return _both(inner.exchanged(rate))
-    if sampling != "poisson" and relation != "replace":
-        raise RuleViolation(f"O1: {at} is sampled in a way that says nothing about neighbours by {relation}")
-    below = inner.lower.mixed(rate)
-    if relation == "replace":
-        return Mechanism(inner.upper.replaced(rate), below, symmetric=False, replaced=True)
-    upper = inner.upper.mixed(rate)
-    return Mechanism(upper, upper if inner.lower is inner.upper else below, symmetric=False)
+    # in a sample of a fixed size a record takes the place of another one
+    within = relation if sampling == "poisson" else "replace"
+    inner = read_mechanism(given[2], f"'of' of {at}", within, depth + 1)
+    if relation != "replace":
+        return _directed(_each(lambda law: law.mixed(rate), (inner.upper, inner.lower)))
+    again = inner.exchanged
+    if sampling == "poisson" and again is None:
+        raise RuleViolation(f"O1: {at} is of what nothing is known without a record")
+
+    def made(laws: tuple[Law, Law]) -> tuple[Law, Law]:
+        if again is None or sampling != "poisson":
+            return laws[0].replaced(rate), laws[1].mixed(rate)
+        return _each(lambda law: again(law, rate), laws)
+
+    back = None if inner.back is None else made(inner.back)
+    # a sample of a sample: what is thinned is thinned again
+    twice = again if again in {None, Law.thinned} else lambda law, share: again(law, share * rate)
+    return Mechanism(
+        *made((inner.upper, inner.lower)), back, exchanged=twice if sampling == "poisson" else None
+    )

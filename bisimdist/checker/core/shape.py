@@ -295,13 +295,13 @@ def judged(
     return CheckReport(valid, distances, reason, other_claims=said, model_kind=about[0], digest=about[1])
 
 
-def read_frame(document: object, known: int = 1) -> dict[str, object]:
-    """Return a decoded document that says to be a certificate of a version, of whatever kind."""
+def read_frame(document: object) -> dict[str, object]:
+    """Return a decoded document that says to be a certificate, of whatever kind."""
     if not isinstance(document, dict) or document.get("format") != "bisimdist-certificate":
         raise MalformedCertificate('the document is not an object with "format": "bisimdist-certificate"')
     version = document.get("version")
-    if version != known or isinstance(version, bool):
-        raise MalformedCertificate(f"the version is {shown(version)}; this checker knows version {known}")
+    if version != 1 or isinstance(version, bool):
+        raise MalformedCertificate(f"the version is {shown(version)}; this checker knows version 1")
     return document
 
 

@@ -79,7 +79,7 @@ class DistanceAnswer(Shown, Proved):
     make_certificate
         Writes the proof when it is asked for.
     make_parts
-        Writes it in format 2, part by part.
+        Writes it with compact tables, part by part.
 
     References
     ----------
@@ -112,7 +112,7 @@ class DistanceAnswer(Shown, Proved):
         object.__setattr__(self, "make_parts", OnlyHere(self.make_parts))
 
     def compact_certificate(self) -> Iterator[bytes]:
-        """Return the proof of the answer in format 2, part by part: for tables of many pairs.
+        """Return the proof of the answer with compact tables, part by part: for tables of many pairs.
 
         Raises
         ------

@@ -356,7 +356,7 @@ def _proposed_by(backend: str | None) -> str:
 
 def _parts(works: Sequence[Work], asked: Asked | None = None) -> Iterator[bytes]:
     if len(works) > 1:
-        raise UsageError("certificates in format 2 are about one question")
+        raise UsageError("compact tables are about one question")
     return works[0].parts(asked)
 
 

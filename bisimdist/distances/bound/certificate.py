@@ -62,14 +62,10 @@ def _check_lengths(model: System) -> None:
         )
 
 
-def frame_of(model: System, distance: str, alpha: fmpq, *, version: int = 1) -> dict[str, object]:
+def frame_of(model: System, distance: str, alpha: fmpq) -> dict[str, object]:
     """Return what the certificate of a distance says of what it is about."""
     _check_lengths(model)
-    return {
-        **frame(model, version=version),
-        "distance": distance,
-        "alpha": rational_text(alpha),
-    }
+    return {**frame(model), "distance": distance, "alpha": rational_text(alpha)}
 
 
 def _frame(model: System, distance: str, alpha: fmpq, claims: Iterable[Bounds]) -> dict[str, object]:

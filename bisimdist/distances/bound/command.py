@@ -208,7 +208,7 @@ class Bound(Question["DistanceAnswer"]):
 
         if option.name == options.CERTIFICATE.name:
             many = int(answer.statistics.get("pairs", 0)) > MAX_PAIRS
-            if self.certificate_format == "2" or (self.certificate_format == "auto" and many):
+            if self.certificate_format == "compact" or (self.certificate_format == "auto" and many):
                 return answer.compact_certificate()
         if option.name == options.PROGRAM_FILE.name:
             from bisimdist.distances.bound.program import pair_program

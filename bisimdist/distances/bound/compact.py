@@ -1,4 +1,4 @@
-"""Writes certificates of distances in format 2, a part at a time (docs/certificates/compact.md)."""
+"""Writes certificates of distances with compact tables, a part at a time (docs/certificates/compact.md)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bisimdist.models.interactive import System
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-MAGIC = b"bisimdist-certificate 2\n"  # what a certificate in format 2 begins with
+MAGIC = b"bisimdist-certificate compact\n"  # what such a certificate begins with
 
 PART = 1 << 20  # tables are written about so many bytes at a time
 
@@ -99,7 +99,7 @@ def compact_certificate(
     """
     model = proof.model if isinstance(proof, FlatTables) else proof.question.model
     if not isinstance(model, LMC):
-        raise UsageError("certificates in format 2 are about chains; this model has choices")
+        raise UsageError("compact tables are about chains; this model has choices")
     if isinstance(proof, Proof):
         proof = proof.whole(deadline=deadline, progress=progress)
     elif proof.layout.ordered:
@@ -107,13 +107,15 @@ def compact_certificate(
     told: Flat | Detailed = Flat(proof) if isinstance(proof, FlatTables) else Detailed(proof)
     asked = asked or Asked(model, told.asked)
     width, gap = width_of(told.denominator), width_of(told.most)
-    before = frame_of(asked.model, told.distance, told.alpha, version=2)
+    before = frame_of(asked.model, told.distance, told.alpha)
     after = {
         **({"steps": list(asked.steps)} if asked.steps else {}),
-        "denominator": integer_text(told.denominator),
-        "width": width,
-        "gap": gap,
-        "ranks": int(told.ranked),
+        "compact": {
+            "denominator": integer_text(told.denominator),
+            "width": width,
+            "gap": gap,
+            "ranks": int(told.ranked),
+        },
     }
     yield MAGIC + json_bytes(before)[:-1] + b',"claims":'
     yield from _claims(asked)

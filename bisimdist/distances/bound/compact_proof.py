@@ -1,4 +1,4 @@
-"""What a certificate in format 2 says of a proof pair by pair, of the exact distance above all."""
+"""What a certificate with compact tables says of a proof pair by pair, of the exact distance above all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.progress import Deadline, Progress
 
 COUPLED, WITNESSED = 4, 8
-"""What else a pair may say first: couplings, or a potential, stand there as in format 1."""
+"""What else a pair may say first: couplings, or a potential, stand there as in JSON."""
 
 
 class Detailed:

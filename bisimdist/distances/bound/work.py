@@ -293,9 +293,9 @@ class Work:
         return trivial_certificate(self.model, self.distance, self.alpha, bounds)
 
     def parts(self, asked: Asked | None = None) -> Iterator[bytes]:
-        """Write the proof of the bounds in format 2, about a model before some steps if there are any."""
+        """Write the proof with compact tables, about a model before some steps if there are any."""
         if self.proof is None:
-            raise UsageError("nothing was proved that a certificate in format 2 could hold")
+            raise UsageError("nothing was proved that compact tables could hold")
         asked = asked or Asked(self.model, self.directed())
         return compact_certificate(self.proof, asked, progress=self.tell)
 

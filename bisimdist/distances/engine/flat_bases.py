@@ -1,4 +1,4 @@
-"""Optimal bases of all pairs of flat tables as bytes, as a certificate in format 2 has them; for numba.
+"""Optimal bases of all pairs of flat tables as bytes, as compact tables have them; for numba.
 
 See docs/certificates/compact.md: a code for each state where the two rows differ, 0 for a root, k for what
 hangs from the k-th state of its class on the other side.

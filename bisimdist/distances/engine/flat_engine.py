@@ -103,7 +103,7 @@ class FlatTables:
         return found.astype(np.int64)
 
     def bases(self, *, deadline: Deadline = NEVER, progress: Progress = silent) -> Iterator[bytes]:
-        """Yield what proves the bounds of all pairs that are there, in their order, as format 2 writes it."""
+        """Yield what proves the bounds of all pairs that are there, in their order, for compact tables."""
         layout, code = self.layout, code_for(self.layout, deadline)
         chain, room = layout.chain, layout.room()
         work = Bases(np.zeros((3, 2 * room.width), dtype=np.int64), np.zeros(2 * room.width, dtype=np.int64))

@@ -125,11 +125,11 @@ SKEWED_DISTANCE = choice(
 )
 CERTIFICATE_FORMAT = choice(
     "--certificate-format",
-    "N",
-    "1 (JSON), 2 (short, read part by part), or auto (2 if 1 would be too long).",
+    "NAME",
+    "json, compact (a few bytes a pair, read part by part), or auto (compact if JSON would be too long).",
     "auto",
-    "1",
-    "2",
+    "json",
+    "compact",
     what="no such format",
     default="auto",
 )

@@ -152,7 +152,7 @@ def _end(said: str) -> None:
 
 @contextlib.contextmanager
 def _compact(certificate: str) -> Iterator[BinaryIO | None]:
-    """Give the file of a certificate in format 2, which is read while it is checked, or else None."""
+    """Give the file of a certificate with compact tables, which is read while it is checked, or else None."""
     if certificate == STANDARD_INPUT or not Path(certificate).is_file():
         yield None
         return
@@ -163,7 +163,7 @@ def _compact(certificate: str) -> Iterator[BinaryIO | None]:
 
 
 def _head(file: BinaryIO) -> bytes:
-    """Return what a certificate in format 2 says in JSON before its tables."""
+    """Return what a certificate says in JSON before its compact tables."""
     file.readline()
     head = file.readline(MAX_BYTES)
     file.seek(0)

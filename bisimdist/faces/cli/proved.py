@@ -31,7 +31,7 @@ def judged(report: CheckReport, certificate: str | bytes, model: str | bytes | N
     if program is None:
         raise UsageError("--with formal: the proved checker is not built; formal/check in a checkout does")
     if isinstance(certificate, bytes) and certificate.startswith(MAGIC):
-        raise UsageError("--with formal: certificates in format 2 are not covered")
+        raise UsageError("--with formal: compact tables are not covered")
     with ExitStack() as stack:
         given = [text for text in (certificate, model) if text is not None]
         texts = [text.encode("utf-8") if isinstance(text, str) else text for text in given]

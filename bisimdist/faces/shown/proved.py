@@ -66,8 +66,8 @@ class OnDemand:
 
 
 def no_parts(*_: object) -> NoReturn:
-    """Raise UsageError: what stands in place of a proof in format 2 where there is none."""
-    raise UsageError("this answer carries no certificate in format 2, or is a copy from another process")
+    """Raise UsageError: what stands in place of compact tables where there is none."""
+    raise UsageError("this answer carries no compact tables, or is a copy from another process")
 
 
 class OnlyHere(OnDemand):

@@ -20,12 +20,12 @@ class _Made(Protocol):
     def provenance(self) -> dict[str, object]: ...
 
 
-def frame(model: _Model, kind: str | None = None, *, version: int = 1) -> Document:
+def frame(model: _Model, kind: str | None = None) -> Document:
     """Return what every certificate about a model begins with: the program, too, that it was made of."""
     program = model.provenance() if isinstance(model, _Made) else {}
     return {
         "format": "bisimdist-certificate",
-        "version": version,
+        "version": 1,
         **({} if kind is None else {"kind": kind}),
         **({"program": program} if program else {}),
         "model": model.canonical(),

@@ -1,4 +1,4 @@
-"""Numbers and JSON as bytes, as certificates in format 2 have them."""
+"""Numbers and JSON as bytes, as compact tables have them."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def compose(  # noqa: PLR0913
         )
     found = merged(given)
     names = RELATIONS[relation]
-    if all(mechanism.symmetric for mechanism in found):
+    if all(mechanism.back is None for mechanism in found):
         names = names[:1]
     directions = {
         name: Direction(

@@ -21,6 +21,7 @@ from bisimdist.privacy.compose.engine.laws import (
     Mixed,
     Replaced,
     swapped,
+    thinned,
 )
 from bisimdist.privacy.compose.systems import losses_of_model, losses_of_program
 
@@ -45,9 +46,11 @@ class Mechanism:
     law: Law = field(compare=False)  # what dominates it where the first of two neighbours has the record
     # what it dominates then: the same law, unless only an upper bound is known
     below: Law | None = field(compare=False)
-    symmetric: bool = True  # whether the other direction is the same
-    # the law where one record is replaced and each is sampled at a rate, by Poisson's law
-    exchanged: Callable[[fmpq], Law] | None = field(default=None, compare=False)
+    # both laws of the other direction; None where it is the same
+    back: tuple[Law, Law | None] | None = field(default=None, compare=False)
+    # by a rate and a law of it: that of a Poisson sample at the rate where one record is replaced; None where
+    # that is not known
+    exchanged: Callable[[fmpq, Law], Law] | None = field(default=thinned, compare=False)
 
     @property
     def text(self) -> str:
@@ -57,11 +60,24 @@ class Mechanism:
 
 def laws_of(mechanism: Mechanism, direction: str) -> tuple[Law, Law | None]:
     """Return what dominates a mechanism in a direction, and what it dominates."""
-    law, below = mechanism.law, mechanism.below
-    if mechanism.symmetric or direction in {"remove", "replace"}:
-        return law, below
-    other = law if isinstance(law, Replaced) or "without-replacement" in mechanism.text else swapped(law)
-    return other, None if below is None else other if below is law else swapped(below)
+    if mechanism.back is None or direction in {"remove", "replace"}:
+        return mechanism.law, mechanism.below
+    return mechanism.back
+
+
+Laws = tuple[Law, "Law | None"]
+
+
+def _each(made: Callable[[Law], Law], laws: Laws) -> Laws:
+    """Return what becomes of two laws, which stay one where they are one."""
+    law, below = laws
+    other = made(law)
+    return other, None if below is None else other if below is law else made(below)
+
+
+def _directed(spec: Spec, laws: Laws) -> Mechanism:
+    """Return a mechanism of which the other direction differs."""
+    return Mechanism(spec, 1, *laws, _each(swapped, laws))
 
 
 def merged(mechanisms: Sequence[Mechanism]) -> list[Mechanism]:
@@ -172,7 +188,7 @@ class _Fields:
 
 
 def _one(spec: Spec, law: Law, exchanged: Callable[[fmpq], Law] | None = None) -> Mechanism:
-    return Mechanism(spec, 1, law, law, exchanged=exchanged)
+    return Mechanism(spec, 1, law, law, exchanged=thinned if exchanged is None else lambda q, _: exchanged(q))
 
 
 def _gaussian(given: _Fields, kind: str) -> Mechanism:
@@ -234,43 +250,45 @@ def _pure(given: _Fields, kind: str) -> Mechanism:
     if kind == "approximate":
         delta = said["delta"] = fields.number("delta", lambda d: 0 <= d <= 1, "a number from 0 to 1")
     spec, law = fields.done(kind, **said), AtomsAt(lambda _: atoms.approximate(epsilon, delta))
-    if delta:
-        return _one(spec, law)
-    return _one(spec, law, lambda rate: AtomsAt(lambda _: atoms.exchanged_pure(epsilon, rate)))
-
-
-def _inner(fields: _Fields) -> Mechanism:
-    return read_mechanism(fields.take("of"), fields.relation, 0, fields.read)
+    return _one(spec, law, lambda rate: AtomsAt(lambda _: atoms.exchanged_private(epsilon, delta, rate)))
 
 
 def _subsampled(given: _Fields, kind: str) -> Mechanism:
     fields = given.under(kind)
     rate = fields.number("q", lambda q: 0 < q <= 1, "a probability above 0 and at most 1")
     sampling = str(fields.take("sampling", "poisson"))
+    if sampling not in {"poisson", "without-replacement"}:
+        raise fields.fail(f"sampling is {sampling[:40]!r}; expected poisson or without-replacement")
+    # in a sample of a fixed size a record takes the place of another one
+    relation = fields.relation if sampling == "poisson" else "replace"
     try:
-        inner = _inner(fields)
+        inner = read_mechanism(fields.take("of"), relation, 0, fields.read)
     except ModelError as error:
         raise fields.fail(f"of: {error.message}") from None
     if inner.runs != 1:
         raise fields.fail("what is subsampled runs once on a sample; expected times beside subsampled")
     spec = fields.done(kind, q=rate, sampling=sampling, of=inner.spec)
-    replaced = fields.relation == "replace"
-    if sampling not in {"poisson", "without-replacement"}:
-        raise fields.fail(f"sampling is {sampling[:40]!r}; expected poisson or without-replacement")
-    if replaced and sampling == "poisson":
-        if inner.exchanged is None:
-            raise fields.fail(
-                "sampled by Poisson's law, where one record is replaced: expected of with gaussian, laplace,"
-                " discrete-gaussian, discrete-laplace or pure; what others do without the record is not known"
-            )
-        return _one(spec, inner.exchanged(rate))
-    if not replaced and sampling == "without-replacement":
-        raise fields.fail("sampled without replacement: expected relation replace, not add or remove")
-    below = None if inner.below is None else _mixed(rate, inner.below)
-    if replaced:
-        return Mechanism(spec, 1, _replaced(rate, inner.law), below, symmetric=False)
-    law = _mixed(rate, inner.law)
-    return Mechanism(spec, 1, law, law if inner.below is inner.law else below, symmetric=False)
+    if fields.relation != "replace":
+        return _directed(spec, _each(lambda law: _mixed(rate, law), (inner.law, inner.below)))
+    again = inner.exchanged
+    if sampling == "without-replacement":
+
+        def made(laws: Laws) -> Laws:
+            law, below = laws
+            return _replaced(rate, law), None if below is None else _mixed(rate, below)
+    elif again is None:
+        raise fields.fail(
+            "a sample without replacement of a Poisson sample, where one record is replaced: how a sample of"
+            " one record less differs is not known; expected one way of sampling"
+        )
+    else:
+
+        def made(laws: Laws) -> Laws:
+            return _each(lambda law: again(rate, law), laws)
+
+    laws, back = made((inner.law, inner.below)), None if inner.back is None else made(inner.back)
+    twice = again if again is thinned else lambda q, law: again(q * rate, law)
+    return Mechanism(spec, 1, *laws, back, twice if sampling == "poisson" else None)
 
 
 def _mixed(rate: fmpq, law: Law) -> Law:
@@ -327,7 +345,7 @@ def _system(given: _Fields, kind: str) -> Mechanism:
         raise given.fail(str(error)) from None
     upper = AtomsAt(lambda _: found.upper)
     lower = upper if found.exact else None
-    return Mechanism({kind: found.spec}, 1, upper, lower, symmetric=False)
+    return _directed({kind: found.spec}, (upper, lower))
 
 
 _KINDS: Mapping[str, Callable[[_Fields, str], Mechanism]] = {

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bisimdist.faces.shown.tables import Report
     from bisimdist.models.interactive import System
     from bisimdist.models.intervals import IntervalChain
-    from bisimdist.privacy.delta.ask import DeltaAnswer
+    from bisimdist.privacy.delta.answer import DeltaAnswer
     from bisimdist.progress import Limits
 
 

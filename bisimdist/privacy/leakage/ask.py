@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from flint import fmpq
 
@@ -16,10 +17,10 @@ from bisimdist.faces.shown.asked_pairs import asked_states
 from bisimdist.faces.written.frame import Document
 from bisimdist.faces.written.numbers import rational_text
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
-from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.interactive import System
 from bisimdist.models.kinds import AnyModel, StateModel
 from bisimdist.models.worlds import EACH_STEP, known_or_rough
-from bisimdist.privacy.delta.ask import CLOSING_SECONDS, DEFAULT_GAP, RESERVE
+from bisimdist.privacy.delta.work import CLOSING_SECONDS, DEFAULT_GAP, RESERVE
 from bisimdist.privacy.engine.closure import Closure
 from bisimdist.privacy.engine.leakages import Asked, Leakages, measure_of
 from bisimdist.privacy.engine.unending import find_unending
@@ -33,6 +34,7 @@ from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.reductions.chain import solved
 from bisimdist.reductions.claim import Claim
 from bisimdist.reductions.outputs import Outputs
+from bisimdist.reductions.routes import refuse_unanswered
 from bisimdist.reductions.step import Kind, Problem, Step
 
 FINEST = fmpq(1, 10**300)  # doubles know no smaller gap
@@ -116,8 +118,7 @@ def leakage(  # noqa: PLR0913
     The proofs are in ``docs/theory/leakage.md``.
     """
     system = known_or_rough(model)
-    if isinstance(system, Interactive):
-        raise UsageError("the model is interactive: say what is asked, and take the chain of what is seen")
+    refuse_unanswered(LeakageProblem, system)
     if not isinstance(measure, LeakageMeasure):
         exact = {guess: {s: to_fmpq(x) for s, x in row.items()} for guess, row in (gains or {}).items()}
         measure = read_measure(measure, exact)
@@ -143,6 +144,7 @@ class LeakageProblem(Problem[LeakageAnswer]):
     """What is asked of leakages; see `leakage`."""
 
     kinds = frozenset({Kind.CHAIN, Kind.WORLDS, Kind.OUTPUTS})
+    instead = MappingProxyType({Kind.INTERACTIVE: "say what is asked, and take the chain of what is seen"})
 
     measure: LeakageMeasure
     priors: tuple[tuple[fmpq, ...], ...]

@@ -26,8 +26,7 @@ from bisimdist.privacy.crosscheck.answer import CrosscheckAnswer
 from bisimdist.privacy.crosscheck.ask import crosscheck
 from bisimdist.privacy.crosscheck.page import STYLE as DISTANCES_STYLE
 from bisimdist.privacy.crosscheck.page import pair_section
-from bisimdist.privacy.delta.answer import NO_WITNESS, DeltaBound, WitnessEvent
-from bisimdist.privacy.delta.ask import DeltaAnswer
+from bisimdist.privacy.delta.answer import NO_WITNESS, DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.privacy.delta.page import event_svg
 from bisimdist.privacy.engine.event import ACCEPT, REJECT, Event
 from bisimdist.privacy.profile.ask import ProfileAnswer, profile

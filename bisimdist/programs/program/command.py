@@ -15,7 +15,7 @@ from bisimdist.privacy.delta.command import Delta
 
 if TYPE_CHECKING:
     from bisimdist.faces.shown.tables import Report
-    from bisimdist.privacy.delta.ask import DeltaAnswer
+    from bisimdist.privacy.delta.answer import DeltaAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flint import fmpq
 
     from bisimdist.faces.shown.tables import Report
-    from bisimdist.privacy.delta.ask import DeltaAnswer
+    from bisimdist.privacy.delta.answer import DeltaAnswer
     from bisimdist.programs.program.command import Program
     from bisimdist.progress import Limits
 

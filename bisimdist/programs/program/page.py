@@ -10,7 +10,7 @@ from pathlib import Path
 from bisimdist.errors import UsageError, visible
 from bisimdist.faces.shown.page import page
 from bisimdist.faces.shown.tables import Report
-from bisimdist.privacy.delta.ask import DeltaAnswer
+from bisimdist.privacy.delta.answer import DeltaAnswer
 from bisimdist.privacy.delta.page import answer_as_html
 from bisimdist.programs.chain import ProgramChain, ProgramInteractive
 

@@ -6,13 +6,15 @@ a space of dimension at most the number of classes, so finitely many traces tell
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
-from flint import fmpz
+from flint import fmpq, fmpz, nmod_mat
 from numpy.typing import NDArray
 
+from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.partition import canonical_numbering
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.traces.engine.residue_echelon import PRIMES_BELOW, ResidueEchelon, Residues
@@ -21,6 +23,8 @@ from bisimdist.traces.engine.system import WordSystem
 MAX_ENTRIES = 4_000_000  # how many products are formed at a time
 
 MAX_BATCH = 256
+
+MAX_COMPONENT = 300  # how many classes that lead to one another are solved for at once
 
 
 def primes(chain: WordSystem) -> Iterator[int]:
@@ -106,16 +110,19 @@ class TraceFunctions:
 def fingerprints(chain: WordSystem, deadline: Deadline = NEVER) -> list[int]:
     """Return a partition that is never finer than trace equivalence, and hardly ever coarser.
 
-    Give each action a random weight at each place of a trace, and add up the probabilities of all traces of
-    one length, each times the weights of its actions. The sums of two classes differ only if some trace has
-    different probabilities. If one has, the sums are equal with a probability below length / prime.
+    Give each action a random matrix, each trace the product of those of its actions, and each class the sum
+    of the products of all traces, each times its probability: one linear system. Where that leaves classes
+    together, give each action a random weight at each place of a trace, and add up the probabilities of all
+    traces of one length, each times the weights of its actions. The sums of two classes differ only if some
+    trace has different probabilities. If one has, sums by length are equal with a probability below
+    length / prime; sums of all lengths may be equal because matrices obey laws that words do not.
     """
-    labels = [0] * len(chain)
-    prime = next(primes(chain))
-    matrix, random, place = _Matrix(chain, prime), np.random.default_rng(0), dict[str | None, int]()
+    prime, random = next(primes(chain)), np.random.default_rng(0)
+    labels = list(canonical_numbering(_sums_of_all(chain, prime, random, deadline)))
+    matrix, place = _Matrix(chain, prime), dict[str | None, int]()
     numbers = np.array([place.setdefault(action, len(place)) for action in chain.actions], dtype=np.int64)
     known = 0
-    while known < max(labels) + 1 < len(chain) or not known:
+    while known < max(labels, default=0) + 1 < len(chain):
         known = max(labels) + 1
         sums, total = np.ones((1, len(chain)), dtype=np.int64), np.zeros(len(chain), dtype=np.int64)
         length, before = 0, known
@@ -133,6 +140,69 @@ def fingerprints(chain: WordSystem, deadline: Deadline = NEVER) -> list[int]:
             before = count
         labels = list(found)
     return labels
+
+
+def _sums_of_all(
+    chain: WordSystem, prime: int, random: np.random.Generator, deadline: Deadline
+) -> list[tuple[int, int]]:
+    """Return for each class the sum over all traces w of Pr(w) M(w) (1, 1); M(w) is a product of matrices.
+
+    Everything is modulo the prime. Zeros, if the classes that lead to one another are too many to solve.
+    """
+    known: dict[fmpq, int] = {}
+    rows: list[dict[int, int]] = []
+    for step in chain.steps:
+        rows.append({})
+        for target, p in () if step is None else step[1]:
+            if p not in known:
+                known[p] = int(p.p) * pow(int(p.q), -1, prime) % prime
+            rows[-1][target] = known[p]
+    drawn = {action: random.integers(1, prime, 4).tolist() for action in chain.symbols}
+    matrices = [[0] * 4 if action is None else drawn[action] for action in chain.actions]
+    sums = [(1, 1)] * len(chain)
+    for component in strongly_connected_components([list(row) for row in rows]):
+        deadline.check()
+        if len(component) > MAX_COMPONENT:
+            return [(0, 0)] * len(chain)
+        inside = set(component)
+        constants = []
+        for s in component:
+            a, b, c, d = matrices[s]
+            after = [(weight, sums[t]) for t, weight in rows[s].items() if t not in inside]
+            x, y = (sum(weight * both[part] for weight, both in after) for part in (0, 1))
+            constants.append(((1 + a * x + b * y) % prime, (1 + c * x + d * y) % prime))
+        among = [{t: weight for t, weight in rows[s].items() if t in inside} for s in component]
+        if any(among):
+            try:
+                constants = _solved([matrices[s] for s in component], component, among, constants, prime)
+            except ZeroDivisionError:
+                return [(0, 0)] * len(chain)
+        for s, both in zip(component, constants, strict=True):
+            sums[s] = both
+    return sums
+
+
+def _solved(
+    matrices: Sequence[Sequence[int]],
+    component: Sequence[int],
+    rows: Sequence[Mapping[int, int]],
+    constants: Sequence[tuple[int, int]],
+    prime: int,
+) -> list[tuple[int, int]]:
+    """Return the sums of classes that lead to one another, where `constants` are those that lead out.
+
+    Raises ZeroDivisionError if the matrices do not determine them.
+    """
+    place = {s: 2 * n for n, s in enumerate(component)}
+    size = 2 * len(place)
+    system = nmod_mat(size, size, prime)
+    for n, (matrix, row) in enumerate(zip(matrices, rows, strict=True)):
+        for i in (0, 1):
+            system[2 * n + i, 2 * n + i] = 1
+            for (t, weight), j in product(row.items(), (0, 1)):
+                system[2 * n + i, place[t] + j] -= matrix[2 * i + j] * weight
+    solved = system.solve(nmod_mat(size, 1, [value for both in constants for value in both], prime))
+    return [(int(solved[n, 0]), int(solved[n + 1, 0])) for n in range(0, size, 2)]
 
 
 class _Matrix:

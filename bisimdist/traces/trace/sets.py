@@ -14,7 +14,8 @@ from bisimdist.exact.scale import Scale
 from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.pa import PA
 from bisimdist.privacy.delta.answer import DeltaBound
-from bisimdist.privacy.delta.ask import DEFAULT_GAP, delta
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.delta.work import DEFAULT_GAP
 from bisimdist.progress import Limits
 from bisimdist.traces.trace.answer import TraceBound, TraceMetricAnswer
 from bisimdist.traces.trace.events import SETS

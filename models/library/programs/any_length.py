@@ -25,6 +25,8 @@ __all__ = [
     "histogram",
     "histogram_wrong_scale",
     "noisy_max",
+    "noisy_max_gap",
+    "noisy_max_gap_ties",
     "noisy_max_value",
     "numerical_sparse_vector",
     "partial_sum",
@@ -34,6 +36,7 @@ __all__ = [
     "smart_sum",
     "sparse_vector",
     "sparse_vector_once",
+    "sparse_vector_resampled",
 ]
 
 
@@ -111,6 +114,38 @@ def exponential_noise_max(answers: list[int], rng: Any, a: str = "1/2") -> int |
     return winner
 
 
+def noisy_max_gap(answers: list[int], rng: Any, a: str = "1/2") -> tuple[int | None, int | None]:
+    """Return which noisy answer is largest, and how much it may shrink: a^-2 if all answers differ."""
+    best, winner = 0, None
+    needed = None
+    for place, answer in enumerate(answers):
+        noisy = answer + rng.two_sided_geometric(a)
+        if winner is None:
+            best, winner = noisy, place
+        elif noisy > best:
+            needed = best + 1
+            best, winner = noisy, place
+        elif needed is None or noisy > needed:
+            needed = noisy
+    return winner, None if needed is None else best - needed
+
+
+def noisy_max_gap_ties(answers: list[int], rng: Any, a: str = "1/2") -> tuple[int | None, int | None]:
+    """Return the gap to the second largest, WRONG for a^-2: if it is 0, no earlier one is as large."""
+    best, winner = 0, None
+    second = None
+    for place, answer in enumerate(answers):
+        noisy = answer + rng.two_sided_geometric(a)
+        if winner is None:
+            best, winner = noisy, place
+        elif noisy > best:
+            second = best
+            best, winner = noisy, place
+        elif second is None or noisy > second:
+            second = noisy
+    return winner, None if second is None else best - second
+
+
 def noisy_max_value(answers: list[int], rng: Any, a: str = "1/2") -> int | None:
     """Return the largest noisy answer itself, WRONG: its budget grows with the number of answers."""
     best = None
@@ -142,6 +177,20 @@ def sparse_vector(answers: list[int], rng: Any, threshold: int, count: int) -> l
         told.append(answer + rng.two_sided_geometric("1/2") >= level)
         if told.count(True) == count:
             break
+    return told
+
+
+def sparse_vector_resampled(answers: list[int], rng: Any, threshold: int, count: int) -> list[bool]:
+    """Draw the threshold anew after each answer above it: (1/2)^-(4 count) if all answers differ."""
+    assert count >= 1
+    told: list[bool] = []
+    level = threshold + rng.two_sided_geometric("1/4")
+    for answer in answers:
+        told.append(answer + rng.two_sided_geometric("1/2") >= level)
+        if told.count(True) == count:
+            break
+        if told[-1]:
+            level = threshold + rng.two_sided_geometric("1/4")
     return told
 
 

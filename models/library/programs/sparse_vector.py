@@ -1,4 +1,4 @@
-"""The sparse vector technique: which answers are above a threshold, in the six variants that are known.
+"""The sparse vector technique: which answers are above a threshold, in seven published variants.
 
 Noise is geometric; e^epsilon is 16 to the power of the number of answers above that are told. All answers may
 change by one.
@@ -6,6 +6,7 @@ change by one.
 References
 ----------
 .. [1] Lyu, Su, Li, "Understanding the Sparse Vector Technique for Differential Privacy", VLDB 2017, Figure 1.
+.. [2] Chen, Machanavajjhala, "On the Privacy Properties of Variants on the Sparse Vector Technique", 2015.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ __all__ = [
     "svt_resampled",
     "svt_shows_value",
     "svt_stops_clipped",
+    "svt_two_scales",
 ]
 
 
@@ -81,6 +83,12 @@ def svt_no_stop(answers: tuple[int, ...], rng: Any) -> tuple[bool, ...]:
     """Go on after answers above the threshold (variant 6): NOT PRIVATE, the ratio grows with the answers."""
     level = rng.two_sided_geometric("1/4")
     return tuple([answer + rng.two_sided_geometric("1/4") >= level for answer in answers])
+
+
+def svt_two_scales(answers: tuple[int, ...], rng: Any) -> tuple[bool, ...]:
+    """Share 16 as 2 and 8 and never stop (generalised private threshold testing): NOT PRIVATE [2]_."""
+    level = rng.two_sided_geometric("1/2")
+    return tuple([answer + rng.two_sided_geometric("1/8") >= level for answer in answers])
 
 
 def svt_stops_clipped(answers: tuple[int, ...], rng: Any, most: int = 6) -> int | None:

@@ -9,12 +9,14 @@ from flint import fmpq
 from hypothesis import given
 
 from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
-from bisimdist.models.io import load_model, read_prism
+from bisimdist.models.io import load_model, parse_model, read_prism
 from bisimdist.models.io.prism import looks_like_prism
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
+from bisimdist.privacy.delta.ask import delta
 from tests.strategies import lmcs
 
 LABELS = '0="init" 1="end"\n0: 0\n1: 1\n'
@@ -113,12 +115,44 @@ def test_rows_in_one_line() -> None:
         read_prism("3 4\n0 0.5:1 a 0.5:2\n1 1:1\n2 1:2\n", LABELS, source="m.tra")
 
 
-def test_decision_processes_in_intervals_are_refused() -> None:
+INTERVAL_MDP = "3 3 5\n0 0 1 [0.1,0.5] a\n0 0 2 [0.5,0.9] a\n1 0 1 1/2 a\n1 0 2 1/2 a\n2 0 2 1\n"
+ENDS = '0="end"\n2: 0\n'
+
+
+def test_decision_processes_in_intervals_need_somebody_who_chooses() -> None:
     text = "2 3 4\n0 0 0 [0.1,0.5]\n0 0 1 [0.5,0.9]\n0 1 1 1\n1 0 1 1\n"
-    with pytest.raises(UsageError, match="there is no kind of model for both; expected a Markov chain"):
+    with pytest.raises(UsageError, match="expected --choices interactive, where an analyst chooses"):
         read_prism(text, LABELS)
+    with pytest.raises(UsageError, match="rows of intervals have no mean; expected --observe-actions"):
+        read_prism(text, LABELS, reading=Reading(resolve="uniform"))
+    with pytest.raises(UsageError, match="expected no --hide-silent"):
+        read_prism(text, LABELS, reading=Reading(hide_silent=True))
     single = read_prism(text.replace("2 3 4", "2 2 3").replace("0 1 1 1\n", ""), LABELS)
     assert isinstance(single, IntervalChain)
+
+
+def test_decision_processes_in_intervals_are_asked_by_an_analyst() -> None:
+    asked = read_prism(INTERVAL_MDP, ENDS, reading=Reading(choices="interactive", pairs=[("#0", "#1")]))
+    document = """
+        {kind: interactive, states: {'0': '', '1': '', '2': end}, pairs: [['0', '1']], transitions: {
+        '0': {a: {'1': [0.1, 0.5], '2': [0.5, 0.9]}}, '1': {a: {'1': 1/2, '2': 1/2}}, '2': {'0': {'2': 1}}}}
+    """
+    assert asked == parse_model(document)
+    assert isinstance(asked, Interactive)
+    least = delta(asked, 1).pairs[0].lower.value
+    for p in (fmpq(1, 10), fmpq(3, 10), fmpq(1, 2)):  # whichever chain it is
+        rows = {"0": {"1": p, "2": 1 - p}, "1": {"1": "1/2", "2": "1/2"}, "2": {"2": 1}}
+        chain = LMC.from_mappings({"0": "", "1": "", "2": "end"}, rows, [("0", "1")])
+        assert delta(chain, 1).pairs[0].upper.value <= least
+
+
+def test_choices_of_decision_processes_in_intervals_are_drawn_and_seen() -> None:
+    text = INTERVAL_MDP.replace("3 3 5", "3 4 6") + "0 1 2 1 b\n"
+    drawn = read_prism(text, ENDS, reading=Reading(resolve="uniform", observe_actions=True))
+    assert isinstance(drawn, IntervalChain)
+    assert drawn.labels == ("", "", "end", "[a]", "[b]", "[a]", "[0]")
+    assert drawn.rows[0] == ((3, fmpq(1, 2), fmpq(1, 2)), (4, fmpq(1, 2), fmpq(1, 2)))
+    assert drawn.rows[3] == ((1, fmpq(1, 10), fmpq(1, 2)), (2, fmpq(1, 2), fmpq(9, 10)))
 
 
 def test_rewards_of_transitions(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from flint import fmpq
 from bisimdist import (
     LMC,
     PA,
+    Interactive,
     IntervalChain,
     LimitError,
     ModelError,
@@ -30,6 +31,35 @@ from bisimdist.models.io.formats import format_of_content
 from bisimdist.models.io.tools import looks_like_prism_language
 from bisimdist.privacy import delta_over
 from tests.speed import leeway
+
+INTERVAL_MDP = """mdp module m x : [0..1];
+[a] x=0 -> [0.6,0.75] : true + [1/4,0.4] : (x'=1);
+[b] x=0 -> 1/2 : true + 1/2 : (x'=1);
+[] x=1 -> true; endmodule label "one" = x=1;
+"""
+
+INTERVAL_DRN = """@type: MDP
+@value_type: rational-interval
+@parameters
+
+@reward_models
+
+@nr_states
+2
+@nr_choices
+3
+@model
+state 0 init
+\taction a
+\t\t0 : [0.6, 0.75]
+\t\t1 : [1/4, 0.4]
+\taction b
+\t\t0 : [1/2, 1/2]
+\t\t1 : [1/2, 1/2]
+state 1 one
+\taction 0
+\t\t1 : [1, 1]
+"""
 
 COIN = """// a coin, thrown until it shows heads
 dtmc
@@ -208,7 +238,8 @@ class TestWithStorm:
                 {},
                 "the constants N have no value; give one, such as --constants N=5",
             ),
-            (COIN.replace("dtmc", "mdp"), {}, "left open in Markov chains"),
+            (COIN.replace("dtmc", "mdp"), {}, "left open in Markov chains .* give values to p "),
+            (COIN.replace("dtmc", "pta"), {"constants": {"p": "1/2"}}, "this is a timed automaton or a game"),
             (COIN, {"constants": {"p": ("1/2", 2)}}, "expected an interval from 0 to 1"),
             (
                 COIN,
@@ -224,7 +255,7 @@ class TestWithStorm:
             (DRN.replace("1 : 2/3", "1 : 1/3"), {}, "the probabilities sum to 2/3"),
             ('{"jani-version": 1, "name": ' + "[" * 100_000, {}, "."),
         ],
-        ids=range(12),
+        ids=range(13),
     )
     def test_what_is_refused(self, text: str, options: dict[str, Any], expected: str) -> None:
         begun = time.monotonic()
@@ -264,6 +295,24 @@ class TestWithStorm:
         rough = parse_model(text.replace("const double p;", ""))
         assert isinstance(rough, IntervalChain)
         assert rough.rows[0] == ((0, fmpq(2, 3), fmpq(3, 4)), (1, fmpq(1, 4), fmpq(1, 3)))
+
+    def test_other_kinds_are_refused_before_they_are_built(self, tmp_path: Path) -> None:
+        path = tmp_path / "m.prism"
+        path.write_text(COIN.replace("dtmc", "ma").replace("[] s=0", "<> s=0"))
+        with pytest.raises(ModelError, match="this is a MA; expected a DTMC"):
+            load_model(path, constants={"p": "1/2"})
+
+    def test_decision_processes_in_intervals(self) -> None:
+        for text in (INTERVAL_MDP, INTERVAL_DRN):
+            asked = parse_model(text, choices="interactive")
+            assert isinstance(asked, Interactive)
+            assert [len(asked.moves[state]) for state in range(3)] == [5, 1, 5]
+            drawn = parse_model(text, resolve="uniform", observe_actions=True)
+            assert isinstance(drawn, IntervalChain)
+            assert drawn.labels == ("", "one", f"[{'a' if text is INTERVAL_MDP else 0}]", *drawn.labels[3:])
+            assert drawn.rows[2] == ((0, fmpq(3, 5), fmpq(3, 4)), (1, fmpq(1, 4), fmpq(2, 5)))
+            with pytest.raises(UsageError, match="expected --choices interactive"):
+                parse_model(text)
 
     @pytest.mark.slow
     @pytest.mark.skipif(not DATA.exists(), reason="needs models of PRISM")

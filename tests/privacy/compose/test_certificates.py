@@ -57,6 +57,21 @@ LISTS: dict[str, tuple[list[Any], str]] = {
         ],
         "replace",
     ),
+    "poisson, replaced, of other mechanisms": (
+        [
+            {"subsampled": {"q": "1/5", "of": {"approximate": {"epsilon": "1/4", "delta": "1e-4"}}}},
+            {"subsampled": {"q": "1/4", "of": {"randomised-response": {"truth": "3/4"}}}, "times": 2},
+            {"subsampled": {"q": "1/2", "of": {"subsampled": {"q": "1/3", "of": {"laplace": {"scale": 2}}}}}},
+        ],
+        "replace",
+    ),
+    "without replacement, added": (
+        [
+            {"subsampled": {"q": "1/5", "sampling": "without-replacement", "of": {"gaussian": {"sigma": 2}}}},
+            {"subsampled": {"q": "1/5", "sampling": "without-replacement", "of": {"pure": {"epsilon": 1}}}},
+        ],
+        "add-remove",
+    ),
     "approximate": ([{"approximate": {"epsilon": "1/10", "delta": "1e-4"}, "times": 4}], "add-remove"),
     "shuffled": (
         [{"shuffled": {"n": 20, "of": {"randomised-response": {"truth": "3/4"}}}, "times": 2}],
@@ -134,6 +149,14 @@ def test_sampled_mechanisms_with_hardly_any_noise_are_proved(mechanism: Any, eps
         {"discrete-gaussian": {"sigma": 1, "sensitivity": 2}},
         {"pure": {"epsilon": 1}},
         {"pure": {"epsilon": 0}},
+        *({"approximate": {"epsilon": 1, "delta": delta}} for delta in ("1e-6", "1/10", "1/3", "3/5", "1")),
+        {"approximate": {"epsilon": 0, "delta": "1/10"}},
+        {"approximate": {"epsilon": 300, "delta": "1e-40"}},
+        {"randomised-response": {"truth": "3/4"}},
+        {"shuffled": {"n": 5, "of": {"randomised-response": {"truth": "3/4"}}}},
+        {"model": "example:dining-cryptographers"},
+        {"subsampled": {"q": "1/2", "of": {"gaussian": {"sigma": 1}}}},
+        {"subsampled": {"q": "1/2", "of": {"randomised-response": {"truth": "3/4"}}}},
     ],
 )
 def test_one_run_is_proved_where_a_record_is_replaced(mechanism: Any, rate: str) -> None:

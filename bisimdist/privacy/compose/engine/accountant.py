@@ -96,7 +96,11 @@ class Direction:
 
     def _take(self, digits: int) -> None:
         self._digits = digits
-        self._factors = [Factor(law, below, n, rough_law(law, digits)) for law, below, n in self.losses]
+        self._factors = []
+        for law, below, runs in self.losses:
+            rough = rough_law(law, digits)
+            seen = rough if below is None or below is law else rough_law(below, digits)
+            self._factors.append(Factor(law, below, runs, rough, seen))
 
     @property
     def relative(self) -> int:

@@ -8,7 +8,7 @@ from math import isqrt
 
 from flint import arb, fmpq, fmpz
 
-from bisimdist.privacy.compose.engine.laws import Atom, Atoms
+from bisimdist.privacy.compose.engine.laws import HALF, Atom, Atoms
 
 
 def finite(points: Iterable[tuple[fmpq, fmpq]], lost: tuple[fmpq, fmpq] = (fmpq(0), fmpq(0))) -> Atoms:
@@ -66,8 +66,9 @@ def approximate(epsilon: fmpq, delta: fmpq) -> Atoms:
     return Atoms(atoms if delta < 1 else (), (delta, delta))
 
 
-Place = tuple[fmpq, fmpq, arb, arb, arb]
-"""A place of noise: the losses against R of P and of P', then the masses of P, R and P' there."""
+Place = tuple["fmpq | None", "fmpq | None", "arb | fmpq", "arb | fmpq", "arb | fmpq"]
+"""A place of noise: the losses of P and of P' against R, None where they have no mass; then the masses of P,
+R and P' there."""
 
 
 def exchanged(places: Iterable[Place], rate: fmpq, lost: arb | None = None) -> Atoms:
@@ -77,29 +78,39 @@ def exchanged(places: Iterable[Place], rate: fmpq, lost: arb | None = None) -> A
     the sensitivity on both sides of it.
     """
     rest, atoms = arb(1 - rate), list[Atom]()
+    sure_p = sure_q = arb(0)
     for one, other, first, middle, second in places:
-        loss: arb | fmpq = one - other
-        if loss and rate < 1:
-            loss = ((rest + rate * arb(one).exp()) / (rest + rate * arb(other).exp())).log()
-        atoms.append((loss, rest * middle + rate * first, rest * middle + rate * second))
-    return Atoms(tuple(atoms), lost=(lost or fmpq(0), lost or fmpq(0)))
+        p, q = rest * middle + rate * first, rest * middle + rate * second
+        if p == 0 or q == 0:
+            sure_p, sure_q = sure_p + p, sure_q + q
+        elif one == other:
+            atoms.append((fmpq(0), p, q))
+        elif rate == 1 and one is not None and other is not None:
+            atoms.append((one - other, p, q))
+        else:
+            above, below = (rest + (0 if k is None else rate * arb(k).exp()) for k in (one, other))
+            atoms.append(((above / below).log(), p, q))
+    return Atoms(tuple(atoms), (sure_p, sure_q), lost=(lost or fmpq(0), lost or fmpq(0)))
 
 
-def exchanged_pure(epsilon: fmpq, rate: fmpq) -> Atoms:
-    """Return the law of `exchanged` of what is epsilon-private where a record is added or removed."""
-    if not epsilon:
-        return approximate(epsilon, epsilon)
-    more = arb(epsilon).exp()
-    end = 1 / (1 + more)
-    middle = 1 - 2 * end
-    return exchanged(
-        [
-            (-epsilon, epsilon, end / more, end, end * more),
-            (-epsilon, -epsilon, middle / more, middle, middle / more),
-            (epsilon, -epsilon, end * more, end, end / more),
-        ],
-        rate,
-    )
+def exchanged_private(epsilon: fmpq, delta: fmpq, rate: fmpq) -> Atoms:
+    """Return the law of `exchanged` of what is (epsilon, delta)-private if a record is added or removed."""
+    none, far, less = arb(0), arb(delta), (-arb(epsilon)).exp()
+    more = (1 - far) / (1 + less)
+    end, high = more * less, far / less
+    # how much of R there is where one loss is epsilon and the other is not, and in the middle
+    rise, fall = none.max(end - far), none.max(far.min(1 - far) - end)
+    middle, nowhere = none.max(HALF - end.max(far)), none.max(far - HALF)
+    half: list[Place] = [
+        (None, None, none, none, far),
+        (None, epsilon, none, end.min(far), more.min(high)),
+        (-epsilon, epsilon, rise * less, rise, none.max(more - high)),
+        (None, -epsilon, none, fall, fall * less),
+        (-epsilon, -epsilon, middle * less, middle, middle * less),
+        (None, None, none, nowhere, none),
+    ]
+    mirrored = ((other, one, second, some, first) for one, other, first, some, second in half)
+    return exchanged([*half, *mirrored], rate)
 
 
 def discrete_laplace(scale: fmpq, sensitivity: int, rate: fmpq | None = None) -> Atoms:

@@ -48,7 +48,8 @@ def _delta(law: Law, epsilon: fmpq, digits: int) -> tuple[fmpq, fmpq]:
         alpha = arb(epsilon).exp()
         if isinstance(law, AtomsAt):
             atoms = law.make(digits)
-            gains = [arb(p) - alpha * q for _, p, q in atoms.points]
+            # only a loss above epsilon gains, however little is known of the masses of others
+            gains = [arb(p) - alpha * q for loss, p, q in atoms.points if not loss <= epsilon]
             low = sum((gain for gain in gains if gain > 0), arb(atoms.sure[0]))
             high = sum((gain for gain in gains if not gain <= 0), arb(atoms.sure[0])) + atoms.lost[0]
             low -= atoms.lost[0] + alpha * atoms.lost[1]
@@ -88,10 +89,10 @@ def capped(factors: Sequence[Factor], digits: int) -> Capped | None:
             if above is None:
                 return None
             below = above if factor.below is factor.law else _end(factor.below, digits)
-            doubt *= (1 - arb(above.sure) - above.lost[0]) ** factor.runs
+            doubt *= (1 - arb(above.sure) - above.lost[0]).nonnegative_part() ** factor.runs
             largest = largest + above.largest * factor.runs
             if below is not None and not any(below.lost):  # what is lost may make every loss less
-                sure *= (1 - arb(below.sure)) ** factor.runs
+                sure *= (1 - arb(below.sure)).nonnegative_part() ** factor.runs
                 least = least + below.largest * factor.runs
         low, high = (1 - sure).lower().fmpq(), (1 - doubt).upper().fmpq()
         ends = (

@@ -128,8 +128,9 @@ class Replaced:
 
     def ends(self) -> Ends:
         """Return the least and the largest loss; None where there is none."""
-        high = Mixed(self.rate, self.inner).ends()[1]
-        return None if high is None else -high, high
+        other = swapped(self.inner)
+        assert not isinstance(other, AtomsAt)
+        return Swapped(Mixed(self.rate, other)).ends()[0], Mixed(self.rate, self.inner).ends()[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +218,14 @@ class Atoms:
         lost = self.lost[1] * (1 - rate) + self.lost[0] * rate
         return Atoms(tuple(points), (self.sure[0] * rate, fmpq(0)), (lost, self.lost[1]))
 
+    def thinned(self, rate: fmpq) -> Atoms:
+        """Return the law where with probability 1 - q something else is seen, the same on both sides."""
+        points = [(loss, p * rate, q * rate) for loss, p, q in self.points]
+        if rate < 1:
+            points.append((fmpq(0), 1 - rate, 1 - rate))
+        (sure_p, sure_q), (lost_p, lost_q) = self.sure, self.lost
+        return Atoms(tuple(points), (sure_p * rate, sure_q * rate), (lost_p * rate, lost_q * rate))
+
     def replaced(self, rate: fmpq) -> Atoms:
         """Return a law that dominates sampling without replacement where one record is replaced."""
         more, less = self.mixed(rate), self.swapped().mixed(rate).swapped()
@@ -258,6 +267,13 @@ def swapped(law: Law) -> Law:
         make = law.make
         return AtomsAt(lambda digits: make(digits).swapped(), law.finite)
     return Swapped(law)
+
+
+def thinned(rate: fmpq, law: Law) -> Law:
+    """Return the law where at a rate the law is that, and else something else is seen that tells nothing."""
+    assert isinstance(law, AtomsAt)
+    make = law.make
+    return AtomsAt(lambda digits: make(digits).thinned(rate), law.finite)
 
 
 def _either(found: list[Tails]) -> Tails:

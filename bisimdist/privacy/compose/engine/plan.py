@@ -39,6 +39,7 @@ class Factor:
     below: Law | None  # what it dominates; None where nothing is known
     runs: int  # how often
     rough: Rough = field(repr=False)  # the law in doubles
+    seen: Rough = field(repr=False)  # the other one
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,7 @@ def window_of(factor: Factor, grid: Grid, need: Need, parts: float, most: int) -
     """Choose where a law is cut: finely where its losses count, coarsely elsewhere."""
     step = float(grid.step)
     start, end = factor.rough.ends(need.left / parts, need.right - log10(parts))
+    start = min(start, factor.seen.ends(need.left / parts, need.right - log10(parts))[0])
     # where all others have their largest loss, a smaller one does not count; grids blur that a little
     start = max(start, min(end, factor.rough.largest - 2 * need.gap) - 20 * float(need.step))
     low, high = floor(start / step), max(ceil(end / step), floor(start / step) + 1)

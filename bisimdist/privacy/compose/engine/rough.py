@@ -69,7 +69,7 @@ def rough_law(law: Law, digits: int) -> Rough:
     with working_precision(64 + digits * 10 // 3):
         if isinstance(law, AtomsAt):
             atoms = law.make(digits)
-            found = sorted((float(arb(loss)), _log(arb(p))) for loss, p, _ in atoms.points)
+            found = sorted((float(arb(loss)), _log(arb(p).abs_upper())) for loss, p, _ in atoms.points)
             points = np.array(found or [(0.0, -1e9)])
             return Rough(points[:, 0], points[:, 1], float(arb(atoms.sure[0])), atoms=True)
         return _smooth(law, digits)
