@@ -18,11 +18,13 @@ from hypothesis import strategies as st
 from bisimdist.programs.front import explore
 from bisimdist.programs.replay import arrays
 from bisimdist.programs.replay.catching import caught
+from bisimdist.programs.replay.decision import Asked
 from bisimdist.programs.replay.draws import Uniform
 from bisimdist.programs.replay.fine import values_at_once
+from bisimdist.programs.replay.lazy import _WAYS
 from bisimdist.programs.replay.many import forget
 from bisimdist.programs.replay.node import Node, NoValue, Plan, outcome_of
-from bisimdist.programs.replay.region import Boxes, Factor, marginal
+from bisimdist.programs.replay.region import WHOLE, Boxes, Factor, marginal
 from bisimdist.programs.replay.released import Released
 from bisimdist.programs.replay.rules import grid_of
 from bisimdist.programs.replay.search import Search
@@ -56,8 +58,12 @@ TWO = [operator.add, operator.sub, operator.mul, operator.truediv, np.add, np.mu
 CONSTANTS = st.sampled_from([0, 1, -1, 2, 3.5, -0.25, 1e-3, 1e6, 4.0, 1 / 3])
 
 
+def unit_ends(low: Any, high: Any) -> tuple[Any, Any]:
+    return low * UNIT, high * UNIT
+
+
 def draw(number: int) -> Node:
-    node = Node(lambda low, high: (low * UNIT, high * UNIT), None, (number,), RUN)
+    node = Node(unit_ends, None, (number,), RUN)
     node.scale = UNIT
     return node
 
@@ -111,12 +117,12 @@ def test_single_draws_lie_in_the_enclosures(tree: Any, seed: int) -> None:
             if math.isnan(low):
                 continue
             for _ in range(4):
-                ends = [
+                points = [
                     chooser.choice((a, b, chooser.randint(int(a), int(b))))
                     for a, b in zip(lows, highs, strict=True)
                 ]
                 try:
-                    value = plan.enclosures(ends, ends)[0]
+                    value = plan.enclosures(points, points)[0]
                 except (ArithmeticError, ValueError, NoValue) as error:
                     pytest.fail(f"{error} in a box where a value is known")
                 assert value is not None
@@ -231,10 +237,10 @@ def test_what_an_order_decides_in_arrays_is_so_at_each_point(
         for row in np.flatnonzero(decided).tolist():
             lows, highs = boxes[row]
             for _ in range(4):
-                ends = [
+                points = [
                     chooser.choice((a, b, chooser.randint(a, b))) for a, b in zip(lows, highs, strict=True)
                 ]
-                first, second = (found[0] for found in plan.enclosures(ends, ends) if found is not None)
+                first, second = (found[0] for found in plan.enclosures(points, points) if found is not None)
                 assert compare(first, second) == (keys[row, 0] == 1.0)
 
 
@@ -278,3 +284,25 @@ def test_a_fine_grid_of_released_doubles_is_exact(tmp_path: Path) -> None:
             low, high = float(abs(value)) - 1 / 32, float(abs(value)) + 1 / 32
             true = (math.exp(-low) - math.exp(-high)) / 2 if value else 1 - math.exp(-1 / 32)
             assert abs(float(mass) - true) < 1e-12
+
+
+def test_what_was_divided_is_not_divided_again_for_other_draws() -> None:
+    laws = [Uniform(1 << 53)] * 4
+
+    def asked(bound: float, one: int, two: int) -> tuple[dict[Any, fmpq], int]:
+        product = Node(operator.mul, (draw(one), draw(two)), (one, two), RUN)
+        condition = Asked((product, bound), _WAYS[operator.lt], operator.lt)
+        parts, _, work = condition.divide(laws, WHOLE, 50)
+        return {outcome: region.mass(laws) for outcome, region in parts}, work
+
+    forget()
+    first, work = asked(0.3, 0, 1)
+    again, little = asked(0.3, 2, 3)
+    other, much = asked(0.6, 2, 3)
+    forget()
+    fresh, _ = asked(0.6, 0, 1)
+    forget()
+    assert first == again
+    assert other == fresh != first
+    assert little == 1 < min(work, much)
+    assert sum(first.values(), fmpq(0)) < 1
