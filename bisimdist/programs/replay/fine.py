@@ -55,7 +55,7 @@ def _root(f: Callable[..., Any], ranges: arrays.Ranges) -> tuple[Any, Any]:
     return np.sqrt(ranges[0][0]), np.sqrt(ranges[0][1])
 
 
-OWN = {
+OWN: dict[Callable[..., Any], Callable[..., tuple[Any, Any]]] = {
     **dict.fromkeys(
         (math.exp, math.log, math.log1p, math.expm1, math.log2, math.log10, np.exp, np.log), _own
     ),
