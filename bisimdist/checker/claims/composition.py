@@ -352,8 +352,12 @@ def _composed(tape: _Tape, factors: Sequence[Factor], precisions: _Precisions) -
         if not all(0 <= place < len(made) for place in counted(places[:count])):
             raise RuleViolation(f"O4: {where} is made of steps that come later")
         parts = [made[place] for place in counted(places[:count])]
-        found = coarsened(parts[0], where) if count == 1 else product(parts[0], parts[1], where)
-        made.append(cut(found, places[count], places[count + 1], where))
+        low, high = places[count:]
+        made.append(
+            cut(coarsened(parts[0], where), low, high, where)
+            if count == 1
+            else product(parts[0], parts[1], low, high, where)
+        )
     runs = {number: runs for number, (_, _, runs) in counted(enumerate(factors))}
     if not made or made[-1].copies != runs:
         raise RuleViolation("O4: the last step is not made of every mechanism as often as it runs")

@@ -55,11 +55,9 @@ class Atoms:
         points: list[Atom] = [(Fraction(0), rest, rest)] if rate < 1 else []
         for loss, p, q in kept(self.points, 2 * fixed.room):
             points.append((loss, fixed.times(share, p), fixed.times(share, q)))
-        sure, lost = (
-            (fixed.times(share, both[0]), fixed.times(share, both[1]))
-            for both in counted((self.sure, tuple((0, mass) for mass in self.lost)))
-        )
-        return Atoms(points, sure, (lost[0][1], lost[1][1]))
+        sure = fixed.times(share, self.sure[0]), fixed.times(share, self.sure[1])
+        lost = fixed.times(share, (0, self.lost[0]))[1], fixed.times(share, (0, self.lost[1]))[1]
+        return Atoms(points, sure, lost)
 
     def replaced(self, rate: Fraction, fixed: Fixed) -> Atoms:
         """Return a law that dominates sampling without replacement."""

@@ -7,10 +7,11 @@ two long decimals, which Python's ``decimal`` multiplies in nearly linear time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from itertools import accumulate, chain
+from itertools import accumulate
 
 from bisimdist.checker.core.balls import Fixed
 from bisimdist.checker.core.counting import all_of, counted
@@ -42,8 +43,8 @@ class Known:
     copies: dict[int, int]
 
     def __post_init__(self) -> None:
-        masses = chain(self.above, self.p, self.q)
-        hold_for(self, sum(PLACE + mass.bit_length() for mass in counted(masses, OVERHEAD)))
+        parts = [part for part in (self.above, self.p, self.q) if part]
+        hold_for(self, sum(len(part) * (PLACE + max(all_of(part)).bit_length()) for part in counted(parts)))
 
     @property
     def unit(self) -> int:
@@ -81,54 +82,66 @@ def _pack(entries: list[int], width: int) -> Decimal:
     return Decimal(f"%0{width}d" * len(entries) % tuple(all_of(entries)[::-1]))
 
 
-def _products(pairs: list[tuple[list[int], list[int]]], digits: int, ups: list[bool]) -> list[list[int]]:
-    """Return products of polynomials in units, rounded: one product of long decimals each."""
-    found: list[list[int]] = []
-    for (one, other), up in counted(zip(pairs, ups, strict=True)):
-        if not one:
-            found.append([])
-            continue
-        size = len(one) + len(other) - 1
-        most = max(all_of(one)) * max(all_of(other)) * min(len(one), len(other)) + 10**digits
-        width = len(str(most)) if most < 10**4000 else 0
-        if not width or size > MOST_ENTRIES:
-            raise RuleViolation("O4: a product is too long")
-        demand_room(size * width * 32)
-        spend(size * (width * DIGIT + ENTRY))
-        first = _pack(one, width)
-        second = first if other is one else _pack(other, width)
-        exact = Context(prec=min(MAX_PREC, 2 * size * width + 100), Emax=MAX_EMAX, Emin=MIN_EMIN)
-        whole = exact.multiply(first, second)
-        if up:  # each entry gets one unit less than what would carry over
-            whole = exact.add(whole, Decimal(("0" * (width - digits) + "9" * digits) * size))
-        text = format(whole, "f").zfill(size * width)
-        ends = range(width * size, 0, -width)
-        found.append([int(text[end - width : end - digits]) for end in all_of(ends)])
-    return found
+def _product(one: list[int], other: list[int], digits: int, *, up: bool) -> Callable[..., list[int]]:
+    """Return what gives rounded entries of a product of polynomials in units: from one on, before another.
+
+    It is one product of long decimals, of which only the entries that are asked for are read.
+    """
+    size = len(one) + len(other) - 1
+    most = max(all_of(one)) * max(all_of(other)) * min(len(one), len(other)) + 10**digits
+    width = len(str(most)) if most < 10**4000 else 0
+    if not width or size > MOST_ENTRIES:
+        raise RuleViolation("O4: a product is too long")
+    demand_room(size * width * 32)
+    spend(size * (width * DIGIT + ENTRY))
+    first = _pack(one, width)
+    second = first if other is one else _pack(other, width)
+    exact = Context(prec=min(MAX_PREC, 2 * size * width + 100), Emax=MAX_EMAX, Emin=MIN_EMIN)
+    text = format(exact.multiply(first, second), "f").zfill(size * width)
+    nothing = "0" * digits
+
+    def entries(start: int, stop: int = size) -> list[int]:
+        places = range(width * (size - start), width * (size - stop), -width)
+        if not up:
+            return [int(text[end - width : end - digits]) for end in all_of(places)]
+        return [
+            int(text[end - width : end - digits]) + (text[end - digits : end] != nothing)
+            for end in all_of(places)
+        ]
+
+    return entries
 
 
-def product(one: Known, other: Known, where: str) -> Known:
-    """Return what is known of two together (rule O4)."""
+def product(one: Known, other: Known, low: int, high: int, where: str) -> Known:
+    """Return what is known of two together, on a window (rule O4)."""
     if one.level != other.level:
         raise RuleViolation(f"O4: {where} multiplies on two grids")
-    pairs = [(one.above, other.above), (one.p, other.p), (one.q, other.q)]
-    above, p, q = _products(pairs, one.digits, [True, False, True])
+    first, last = _ends(one.low + other.low, len(one.above) + len(other.above) - 1, low, high, where)
+    entries = _product(one.above, other.above, one.digits, up=True)
+    above, beyond = entries(first, last), sum(all_of(entries(last)))
+    above[0] += sum(all_of(entries(0, first)))
+    labels: list[list[int]] = []
+    for some, others, up in counted(((one.p, other.p, False), (one.q, other.q, True))):
+        labels.append([])
+        if some:
+            entries = _product(some, others, one.digits, up=up)
+            labels[-1] = entries(first, last)
+            labels[-1][-1] += sum(all_of(entries(last)))
     unit = one.unit
     copies = dict(all_of(one.copies))
     for number, count in counted(other.copies.items()):
         copies[number] = copies.get(number, 0) + count
-    return Known(
-        one.step,
-        one.digits,
-        one.level,
-        one.low + other.low,
-        above,
-        one.excess - (-other.excess * sum(all_of(one.above)) // unit),
-        p,
-        q,
-        one.sure + other.sure + (-one.sure * other.sure // unit),
-        copies,
-    )
+    excess = one.excess - (-other.excess * sum(all_of(one.above)) // unit) + beyond
+    sure = one.sure + other.sure + (-one.sure * other.sure // unit)
+    return Known(one.step, one.digits, one.level, low, above, excess, labels[0], labels[1], sure, copies)
+
+
+def _ends(start: int, size: int, low: int, high: int, where: str) -> tuple[int, int]:
+    """Return where a window begins and ends among so many entries from a start on."""
+    first, last = low - start, high - start + 1
+    if not 0 <= first < last <= size:
+        raise RuleViolation(f"O4: {where} is cut outside of its window")
+    return first, last
 
 
 def coarsened(found: Known, where: str) -> Known:
@@ -161,9 +174,7 @@ def coarsened(found: Known, where: str) -> Known:
 
 def cut(found: Known, low: int, high: int, where: str) -> Known:
     """Return the same on a smaller window (rule O4)."""
-    first, last = low - found.low, high - found.low + 1
-    if not 0 <= first < last <= len(found.above):
-        raise RuleViolation(f"O4: {where} is cut outside of its window")
+    first, last = _ends(found.low, len(found.above), low, high, where)
     above, p, q = (part[first:last] for part in (found.above, found.p, found.q))
     above[0] += sum(all_of(found.above[:first]))
     if p:

@@ -270,25 +270,27 @@ def _subsampled(given: _Fields, kind: str) -> Mechanism:
     spec = fields.done(kind, q=rate, sampling=sampling, of=inner.spec)
     if fields.relation != "replace":
         return _directed(spec, _each(lambda law: _mixed(rate, law), (inner.law, inner.below)))
-    again = inner.exchanged
+    twice: Callable[[fmpq, Law], Law] | None = None
     if sampling == "without-replacement":
 
         def made(laws: Laws) -> Laws:
             law, below = laws
             return _replaced(rate, law), None if below is None else _mixed(rate, below)
-    elif again is None:
+    elif inner.exchanged is None:
         raise fields.fail(
             "a sample without replacement of a Poisson sample, where one record is replaced: how a sample of"
             " one record less differs is not known; expected one way of sampling"
         )
     else:
+        again = inner.exchanged
+        # a sample of a sample: what is thinned is thinned again
+        twice = again if again is thinned else lambda q, law: again(q * rate, law)
 
         def made(laws: Laws) -> Laws:
             return _each(lambda law: again(rate, law), laws)
 
     laws, back = made((inner.law, inner.below)), None if inner.back is None else made(inner.back)
-    twice = again if again is thinned else lambda q, law: again(q * rate, law)
-    return Mechanism(spec, 1, *laws, back, twice if sampling == "poisson" else None)
+    return Mechanism(spec, 1, *laws, back, twice)
 
 
 def _mixed(rate: fmpq, law: Law) -> Law:

@@ -28,8 +28,10 @@ LARGEST = fmpq(10**6)  # no larger epsilon is looked for
 WIDE = 30.0
 """So many standard deviations of the whole a law may be wide, where each is measured on its own grid."""
 
-BOLD, TIMID = 1.25, 0.8
+BOLD, TIMID = 1.0, 0.75
 """How much wider than by the leading term bounds may be planned; that term is too small for long tails."""
+
+WIDEST = 0.5  # how far apart they may be planned where another direction is worse
 
 PARTS = 1e-3  # which share of the width cut tails may take
 
@@ -224,7 +226,8 @@ class Accountant:
                     continue
                 try:
                     width = self._wanted(one, some[0]) if of_epsilon else self.width_float
-                    one.refine([goals[e] for e in some], width, finer, smaller)
+                    wide = max(width, min(self._spare(one, [goals[e] for e in some]), WIDEST))
+                    one.refine([goals[e] for e in some], wide, finer, smaller)
                 except ENDINGS:
                     self.stopped = True
                     wanting()  # what is known by now is looked at once more
@@ -241,8 +244,19 @@ class Accountant:
             if gap > 1:
                 finer, smaller = finer / 2, smaller + 10
             else:
-                finer *= min(0.7, 0.8 * sqrt(width / gap))
+                finer *= min(0.75, 0.85 * sqrt(width / gap))
         self.stopped = bool(wanting())
+
+    def _spare(self, one: Direction, goals: Sequence[Goal]) -> float:
+        """Return how far apart, relatively, bounds of a direction may be because another one is worse."""
+        spare = inf
+        for goal in goals:
+            low = self.bounds(goal.epsilon)[0]
+            if goal.least == -inf or not low:
+                return 0.0
+            about = max(one.guess(_float(goal.epsilon), goal.least).delta, goal.least)
+            spare = min(spare, (10 ** min(_log10(low) - about, 1.0) - 1) / 3)
+        return spare
 
     def _wanted(self, one: Direction, epsilon: fmpq) -> float:
         """Return how closely delta has to be known for an epsilon that is as close as asked."""
@@ -370,4 +384,4 @@ def _float(value: fmpq) -> float:
 
 
 def _log10(value: fmpq) -> float:
-    return (int(value.p).bit_length() - int(value.q).bit_length()) * 0.30103
+    return log10(int(value.p)) - log10(int(value.q))
