@@ -232,7 +232,7 @@ def test_parts_of_compared_leaves(data: st.DataObject) -> None:
             cut = data.draw(st.integers(1, leaf.high))
             parts += Split(leaf, () if cut == 1 else (cut,), 2 if cut == 1 else 0).parts(part)
     found = [_points(part) for part in parts]
-    assert [weight for _, weight in _weighed(parts)] == list(map(len, found))
+    assert [weight for _, weight, *_ in _weighed(parts)] == list(map(len, found))
     wanted = [(number, 3 + 2 * other) for number in range(12) for other in range(6)]
     assert sorted(point for points in found for point in points) == wanted
 
