@@ -80,14 +80,10 @@ class CompiledExploration(Exploration):
         machine: Any = self.machine
         follow, tally, numbered = machine.follow, machine.tally, self._number
         where = state.segment, request.count, state.counts
-        known = self._known.get(where)
-        total = request.count
-        if known is None:
-            rest = tuple((0, ((1, count),)) for count in state.counts)
-            known = self._known[where] = _weighed([(one, *rest) for one in _first(request.count)])
-        for count in state.counts:
-            total *= count
-        work = list(known)
+        guess = self._known.get(where)
+        total = request.count * prod(state.counts)
+        first = guess or _whole(request.count, state.counts)
+        work = list(first)
         gathered: dict[Any, Any] = {}
         found: list[tuple[Known, Any]] = []
         divided = False
@@ -98,8 +94,12 @@ class CompiledExploration(Exploration):
                 target = numbered(follow(state, value, leaves))
             except Split as split:
                 self._deadline.check()
-                work += _weighed(split.parts(variables))
                 divided = True
+                if guess and split.period:  # the code divides by another number than last time
+                    guess, gathered, found = None, {}, []
+                    work = _whole(request.count, state.counts)
+                    continue
+                work += _weighed(split.parts(variables))
                 if len(work) + len(found) > MOST_VALUES:
                     raise Outside(
                         f"a draw has more than {MOST_VALUES} parts that the program tells apart",
@@ -109,9 +109,17 @@ class CompiledExploration(Exploration):
             key = target, tally.steps, None
             gathered[key] = gathered.get(key, 0) + weight
             found.append((variables, key))
-        if divided:
+        if not (divided or guess):
+            self._known[where] = first
+        elif divided:
             self._known[where] = _weighed(_joined(found, 1 + len(state.counts)))
         self.edges[number] = self._led(gathered, total, cost)
+
+
+def _whole(count: int, others: Sequence[int]) -> list[Part]:
+    """Return all that is known of a draw before the code does something with it."""
+    rest = tuple((0, ((1, other),)) for other in others)
+    return _weighed([(one, *rest) for one in _first(count)])
 
 
 def _weighed(parts: Iterable[Known]) -> list[Part]:

@@ -306,3 +306,18 @@ def test_what_was_compared_and_is_kept_is_refused(tmp_path: Path) -> None:
     module = assembled({"f": ((("i64",), ("i32",)), ("i64", "i32"), 3 * draw + get(2))}, imports=[RANDOM[64]])
     with pytest.raises(ModelError, match="values that the program tells apart"):
         chain_of(tmp_path, module, "f", [0, 1])
+
+
+def test_a_divisor_that_changes_from_draw_to_draw(tmp_path: Path) -> None:
+    """Bernoulli trials with chances 1, 1/2, 1/3, …: how a draw was divided before does not help the next."""
+    again = b"\x0c\1"
+    turn = call(0) + get(1) + b"\x82\x50\x04\x40" + get(1) + i64(1) + b"\x7c\x21\1" + again
+    code = i64(1) + b"\x21\1" + b"\x03\x40" + turn + b"\x0b\x0b" + get(1) + b"\xa7"
+    module = assembled({"f": ((("i32",), ("i32",)), ("i64",), code)}, imports=[RANDOM[64]])
+    law: dict[str, fmpq] = law_of(chain_of(tmp_path, module, "f", [0, 1], cut=fmpq(1, 10**24)), "0")  # type: ignore[assignment]
+    assert sum(law.values(), fmpq(0)) == 1
+    chance = fmpq(1)
+    for divisor in range(2, 20):
+        chance *= fmpq(-(-(2**64) // (divisor - 1)), 2**64)
+        missing = chance * (1 - fmpq(-(-(2**64) // divisor), 2**64)) - law[str(divisor)]
+        assert 0 <= missing <= law["cut"] < fmpq(1, 10**24)
