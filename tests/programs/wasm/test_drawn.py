@@ -97,6 +97,20 @@ def _f64(value: float) -> bytes:
     return b"\x44" + struct.pack("<d", value)
 
 
+@given(
+    st.sampled_from([0.0, 1.0, -300.0, 0.25, -3.5]),
+    st.sampled_from([1.0, -0.125, 0.1, 2.0**-1030]),
+    expressions(),
+)
+def test_bits_of_a_float(more: float, times: float, code: bytes) -> None:
+    """What logarithms do: they divide the bits of a float into its exponent and its leading digits."""
+    bits = get(0) + b"\xba" + _f64(more) + b"\xa0" + _f64(times) + b"\xa2\xbd\x21\0"
+    machine = _machine(DRAWN + bits + code, 8)
+    outcome: Any = machine.start(_nothing, [])
+    wanted = Counter(machine.replay(outcome.state, [k]).value for k in range(256))  # type: ignore[union-attr]
+    assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
+
+
 @st.composite
 def floats(draw: st.DrawFn, depth: int = 4) -> bytes:  # noqa: PLR0911
     """Code that computes a float of what was drawn."""
