@@ -315,8 +315,8 @@ class Pattern(Drawn):
             return pattern(abs(self.real), self.bits)
         return self if type(mask) is int and mask & whole == whole else self.whole() & mask
 
-    def __index__(self) -> int:
-        return int(self.whole().__index__())
+    def __index__(self, *_: object) -> Any:
+        return self.whole().__index__()
 
     __int__ = __index__
 

@@ -328,7 +328,7 @@ def test_a_divisor_that_changes_from_draw_to_draw(tmp_path: Path) -> None:
     turn = call(0) + get(1) + b"\x82\x50\x04\x40" + get(1) + i64(1) + b"\x7c\x21\1" + again
     code = i64(1) + b"\x21\1" + b"\x03\x40" + turn + b"\x0b\x0b" + get(1) + b"\xa7"
     module = assembled({"f": ((("i32",), ("i32",)), ("i64",), code)}, imports=[RANDOM[64]])
-    law: dict[str, fmpq] = law_of(chain_of(tmp_path, module, "f", [0, 1], cut=fmpq(1, 10**24)), "0")  # type: ignore[assignment]
+    law: dict[str, fmpq] = law_of(chain_of(tmp_path, module, "f", [0, 1], cut=fmpq(1, 10**24)), "0")
     assert sum(law.values(), fmpq(0)) == 1
     chance = fmpq(1)
     for divisor in range(2, 20):
