@@ -99,7 +99,7 @@ def test_rough_tails_prove_less() -> None:
     assert [(start, end) for start, end, *_ in cells] == [(0, 1), (1, 2), (0, 0)]
     for k in range(2):
         for side in range(2):
-            low, high = ends(cells[k][2 + side])
+            low, high = ends(cells[k][2:4][side])
             mass = tails[k][side] - tails[k + 1][side]
             assert abs(low - (mass - DOUBT)) < close
             assert abs(high - (mass + DOUBT)) < close
