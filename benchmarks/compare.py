@@ -144,10 +144,10 @@ def _noisy_max(n: int) -> Work:
 
 
 def _program(queries: int) -> Work:
-    from benchmarks.programs import _explore  # noqa: PLC0415
+    from benchmarks.programs import explored  # noqa: PLC0415
     from bisimdist.models.library.programs import sparse_vector  # noqa: PLC0415
 
-    return partial(_explore, sparse_vector.svt_stops_clipped, [(0,) * queries, (1,) * queries], None)
+    return partial(explored, sparse_vector.svt_stops_clipped, [(0,) * queries, (1,) * queries], None)
 
 
 def _crosscheck(name: str) -> Work:

@@ -47,9 +47,10 @@ def _compiled(function: Callable[..., Any]) -> Machine:
     return machine
 
 
-def _explore(
-    function: Callable[..., Any], inputs: list[Any], cut: float | None, machine: Machine | None = None
+def explored(
+    function: Callable[..., Any], inputs: list[Any], cut: float | None = None, machine: Machine | None = None
 ) -> Exploration:
+    """Explore a function from all of its inputs."""
     plain = function.func if isinstance(function, partial) else function
     exploration = Exploration(machine or _compiled(function))
     more = function.keywords if isinstance(function, partial) else {}
@@ -71,7 +72,7 @@ def _measure(
         begun = time.process_time()
         machine = _compiled(function)
         compiled = time.process_time()
-        exploration = _explore(function, inputs, cut, machine)
+        exploration = explored(function, inputs, cut, machine)
         best = min(best, time.process_time() - compiled)
         compiling = min(compiling, compiled - begun)
     states = len(exploration.nodes)
@@ -82,7 +83,7 @@ def _measure(
     )
     eliminating = time.process_time() - begun
     tracemalloc.start()
-    kept = _explore(function, inputs, cut)
+    kept = explored(function, inputs, cut)
     memory = tracemalloc.get_traced_memory()[0] / len(kept.nodes)
     tracemalloc.stop()
     table.add(
@@ -125,7 +126,7 @@ def _against_all_runs(table: Table, name: str, function: Callable[..., Any], val
     runs = all_runs(function, value)
     naive = time.process_time() - begun
     begun = time.process_time()
-    exploration = _explore(function, [value], None)
+    exploration = explored(function, [value], None)
     spent = time.process_time() - begun
     table.add(name, str(runs), fine_seconds(naive), str(len(exploration.nodes)), fine_seconds(spent))
 

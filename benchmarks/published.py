@@ -31,6 +31,8 @@ SUFFIXES = {".pm", ".nm", ".sm", ".prism", ".jani"}
 KINDS = {"probabilistic": "dtmc", "stochastic": "ctmc", "nondeterministic": "mdp", "lts": "mdp"}
 """Older words for the kinds of models."""
 
+OPEN = re.compile(r"the constants? (.*?) ha(?:s|ve) no value|give values to (.*?) \(--")
+
 READ = "read"
 
 BLIND = "read, and nothing to observe"
@@ -81,14 +83,22 @@ def outcome(file: Path, seconds: float) -> tuple[str, str]:
         for path in properties_of(file):
             properties.write(f"{path.read_text(errors='replace')}\n")
         properties.flush()
-        shown = [*command, "--properties", properties.name] if properties.tell() else command
-        error = _asked(shown, seconds)
-        if found := re.search(r"the constants? (.*?) ha(?:s|ve) no value", error):
-            values = ",".join(f"{name}={value_of(name, text)}" for name in found[1].split(", "))
-            command, shown = ([*one, "--constants", values] for one in (command, shown))
-            error = _asked(shown, seconds)
+        seen = ["--properties", properties.name] if properties.tell() else []
+        values: dict[str, str] = {}
+        given: list[str] = []
+        error = _asked([*command, *seen], seconds)
+        while found := OPEN.search(error):
+            names = set((found[1] or found[2]).split(", ")) - values.keys()
+            if not names:
+                break
+            values |= {name: value_of(name, text) for name in names}
+            given = ["--constants", ",".join(f"{name}={value}" for name, value in values.items())]
+            error = _asked([*command, *seen, *given], seconds)
+        if "decision process whose probabilities are intervals" in error:
+            given += ["--resolve", "uniform", "--observe-actions"]
+            error = _asked([*command, *seen, *given], seconds)
         if "there is no label and no atom in it" in error or "nothing in it is seen" in error:
-            error = _asked(command, seconds)
+            error = _asked([*command, *given], seconds)
     reason = error.replace(str(file), "").removeprefix("bisimdist: error: ").lstrip(": ")
     return kind_of(text), reason
 

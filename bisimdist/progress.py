@@ -11,8 +11,6 @@ from typing import Any
 from bisimdist.errors import LimitError, StoppedError
 from bisimdist.interruption import asked_to_stop, time_is_over, why
 
-__all__ = ["NEVER", "UNBOUNDED", "Deadline", "Limits", "Progress", "silent"]
-
 Progress = Callable[[str, int, int | None], None]
 """Called with (what is being done, units done so far, units in all or None where unknown)."""
 

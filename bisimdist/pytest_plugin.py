@@ -16,14 +16,6 @@ from typing import Any
 
 import pytest
 
-__all__ = [
-    "assert_private",
-    "pytest_addoption",
-    "pytest_collection_modifyitems",
-    "pytest_configure",
-    "pytest_exception_interact",
-]
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""

@@ -23,8 +23,6 @@ from bisimdist.progress import Deadline, Limits
 if TYPE_CHECKING:
     from bisimdist.privacy.delta.answer import DeltaAnswer
 
-__all__ = ["NotPrivate", "assert_private"]
-
 Pair = tuple[Any, Any]
 
 EXAMPLES = 25

@@ -8,8 +8,8 @@ from bisimdist.privacy.compose.answer import DeltaPoint as DeltaPoint
 from bisimdist.privacy.compose.answer import EpsilonPoint as EpsilonPoint
 from bisimdist.privacy.crosscheck.answer import CheckedPair as CheckedPair
 from bisimdist.privacy.crosscheck.answer import CrosscheckAnswer as CrosscheckAnswer
+from bisimdist.privacy.delta.answer import DeltaAnswer as DeltaAnswer
 from bisimdist.privacy.delta.answer import DeltaBound as DeltaBound
-from bisimdist.privacy.delta.ask import DeltaAnswer as DeltaAnswer
 from bisimdist.privacy.leakage.answer import LeakageAnswer as LeakageAnswer
 from bisimdist.privacy.leakage.bounds import LeakageBound as LeakageBound
 from bisimdist.privacy.profile.answer import ProfilePoint as ProfilePoint

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.models.flowchart import Step
 from bisimdist.programs import source
-from bisimdist.programs.flowchart_conditions import at_least, number
+from bisimdist.programs.flowchart_conditions import at_least, cond, number
 from bisimdist.programs.flowchart_lists import stored
 from bisimdist.programs.flowchart_loops import loop
+from bisimdist.programs.flowchart_mends import LAWS
 from bisimdist.programs.flowchart_noise import draw
 from bisimdist.programs.flowchart_sources import tree_of
 from bisimdist.programs.flowchart_values import (
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
 def called(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways) -> Step:
     """Return the steps of a call."""
-    from bisimdist.programs.flowcharts import LAWS
-
     func = node.func
     if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
         owner = env.get(func.value.id)
@@ -57,7 +56,11 @@ def called(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Wa
             return _OWN[func.id](builder, node, env, then, ways)
         if isinstance(found, FunctionType):
             return _inlined(builder, node, found, env, then, ways)
-    raise builder.refuse(node, f"the call {ast.unparse(node)[:60]!r} cannot be followed for all inputs")
+    raise builder.refuse(
+        node,
+        f"the call {ast.unparse(node)[:60]!r} cannot be followed: noise comes from rng, "
+        "the rest from loops, comparisons, sums, append and plain functions",
+    )
 
 
 def _inlined(
@@ -145,7 +148,9 @@ def _len(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways
     def made(values: list[Value], after: Env) -> Step:
         if isinstance(values[0], Told) and len(values) == 1:
             return then({values[0].length: 1} if values[0].length else {}, after)
-        raise builder.refuse(node, "the length of the input is known in range(len(...)) only")
+        raise builder.refuse(
+            node, "the length of a list that grows is known, or sum(1 for x in ...) of the input"
+        )
 
     return builder.several(node.args, env, made, ways)
 
@@ -183,7 +188,7 @@ def _extreme(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: 
     def made(values: list[Value], after: Env) -> Step:
         numbers: Any = [number(value) for value in values]
         if len(numbers) != 2 or None in numbers:
-            raise builder.refuse(node, "min and max of two numbers are followed")
+            raise builder.refuse(node, "min and max of two numbers are followed: for more write a loop")
         one, two = numbers if largest else numbers[::-1]
         return at_least(
             builder, added(one, two, -1), lambda: then(numbers[0], after), lambda: then(numbers[1], after)
@@ -207,20 +212,42 @@ def _sum(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways
     builder.kept.append(node)
     where = f"line {node.lineno + builder.offset}, {node.col_offset}"
     name = f"{ways.prefix}sum of {where}"
+    given, over = (node.args[0] if len(node.args) == 1 else node), Ranged({}, None, ("element",))
+    target: ast.expr = ast.copy_location(ast.Name("the element", ast.Store()), node)
+    element: ast.expr | None = None
+    tests: list[ast.expr] = []
+    if isinstance(given, ast.GeneratorExp) and len(given.generators) == 1:
+        made = given.generators[0]
+        element, given, target, tests = given.elt, made.iter, made.target, made.ifs
 
-    def body(now: Env, again: Any, _: Ways) -> Step:
-        element = f"{ways.prefix}element of {where}"
-        return builder.step(set={name: {name: 1, element: 1}}, then=again(now))
+    def body(now: Env, again: Any, inner: Ways) -> Step:
+        def more(value: Value, after: Env) -> Step:
+            form = number(value)
+            if form is None:
+                raise builder.refuse(node, "the sum of numbers is followed")
+            return builder.step(set={name: added({name: 1}, form)}, then=again(after))
 
-    def looped(values: list[Value], now: Env) -> Step:
-        if len(values) != 1 or not isinstance(values[0], Listed):
-            raise builder.refuse(node, "the sum of the input is followed")
-        over = Ranged({}, None, ("element",))
-        target = ast.copy_location(ast.Name("the element", ast.Store()), node)
-        inside = {**now, name: Slot(name)}
-        return loop(builder, node, target, over, body, inside, lambda e: then({name: 1}, e), ways)
+        def tested(left: list[ast.expr], after: Env) -> Step:
+            if left:
+                return cond(builder, left[0], after, lambda e: tested(left[1:], e), again, inner)
+            if element is None:
+                return more({f"{ways.prefix}element of {where}": 1}, after)
+            return builder.value(element, after, more, inner)
 
-    return builder.step(set={name: {}}, then=builder.several(node.args, env, looped, ways))
+        return tested(tests, now)
+
+    def done(after: Env) -> Step:
+        if element is None:
+            return then({name: 1}, after)
+        return builder.place(node, "sum", after, lambda e: then({name: 1}, e))
+
+    def looped(value: Value, now: Env) -> Step:
+        if not isinstance(value, Listed | Ranged):
+            raise builder.refuse(node, "the sum of the input is followed, or of what a loop over it makes")
+        goes = over if isinstance(value, Listed) else value
+        return loop(builder, node, target, goes, body, {**now, name: Slot(name)}, done, ways)
+
+    return builder.step(set={name: {}}, then=builder.value(given, env, looped, ways))
 
 
 _OWN: dict[str, Callable[[Builder, ast.Call, Env, ThenValue, Ways], Step]] = {

@@ -120,7 +120,9 @@ def loop(
 def comprehension(builder: Builder, node: Any, env: Env, then: ThenValue, ways: Ways) -> Step:
     made = node.generators[0]
     if len(node.generators) != 1 or made.ifs or made.is_async:
-        raise builder.refuse(node, "a comprehension of one loop without conditions is followed")
+        raise builder.refuse(
+            node, "a comprehension of one loop without if is followed: write a loop that appends"
+        )
     node = copy(node)  # what is known beside it stays as it is in the loop
     builder.kept.append(node)
     where = f"{ways.prefix}line {node.lineno + builder.offset}, {node.col_offset}"

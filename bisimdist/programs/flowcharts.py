@@ -22,6 +22,7 @@ from bisimdist.programs.flowchart_conditions import cond, number, tested
 from bisimdist.programs.flowchart_guard import guard
 from bisimdist.programs.flowchart_lists import parts, stored, tell, twice
 from bisimdist.programs.flowchart_loops import comprehension, loop
+from bisimdist.programs.flowchart_mends import draws_in, mend
 from bisimdist.programs.flowchart_sources import digests, is_listed, live, trees, used
 from bisimdist.programs.flowchart_values import (
     Bracketed,
@@ -44,7 +45,6 @@ from bisimdist.programs.texts import RAISES, text_of
 
 MOST_STEPS = 20_000
 MOST_CALLS = 8
-LAWS = {"two_sided_geometric": "two-sided", "geometric": "one-sided", "flip": "coin"}
 
 
 @dataclass
@@ -109,8 +109,12 @@ class Builder:
         first, rest = body[0], body[1:]
         method = getattr(self, f"do_{type(first).__name__}", None)
         if method is None:
-            raise self.refuse(first, f"a {type(first).__name__} statement cannot be followed for all inputs")
-        step: Step = method(first, env, lambda after: self.block(rest, after, then, ways), ways)
+            raise self.refuse(first, f"a {type(first).__name__} statement cannot be followed: {mend(first)}")
+        following: Then = lambda after: self.block(rest, after, then, ways)  # noqa: E731
+        if isinstance(first, ast.If | ast.For | ast.While) and any(map(draws_in, rest)):
+            step: Step = method(first, env, lambda e: self.place(first, "then", e, following), ways)
+        else:
+            step = method(first, env, following, ways)
         return step
 
     def do_Pass(self, node: ast.Pass, env: Env, then: Then, ways: Ways) -> Step:
@@ -272,7 +276,7 @@ class Builder:
     def value(self, node: ast.expr, env: Env, then: ThenValue, ways: Ways) -> Step:
         method = getattr(self, f"of_{type(node).__name__}", None)
         if method is None:
-            raise self.refuse(node, f"{ast.unparse(node)[:60]!r} cannot be followed for all inputs")
+            raise self.refuse(node, f"{ast.unparse(node)[:60]!r} cannot be followed: {mend(node)}")
         step: Step = method(node, env, then, ways)
         return step
 
@@ -334,7 +338,8 @@ class Builder:
                 if isinstance(node.op, ast.Mult) and not (any(one) and any(two)):
                     factor, form = (two, one) if any(one) else (one, two)
                     return then(added({}, form, factor.get("", 0)), after)
-            raise self.refuse(node, f"{ast.unparse(node)[:60]!r} is not linear in what the inputs change")
+            what = f"{ast.unparse(node)[:60]!r} is not linear in what the inputs change"
+            raise self.refuse(node, f"{what}: {mend(node.op)}")
 
         return self.several([node.left, node.right], env, made, ways)
 
@@ -378,7 +383,7 @@ class Builder:
             if ast.unparse(node.slice) == "-1" and owner.last in env:
                 return then(env[owner.last], env)
             raise self.refuse(node, "of a list that grows only its last truth value is known, by [-1]")
-        raise self.refuse(node, "an element of the input is known at the place of the loop only")
+        raise self.refuse(node, "an element of the input is known in a loop over it only: use for")
 
     def of_ListComp(self, node: ast.ListComp, env: Env, then: ThenValue, ways: Ways) -> Step:
         return comprehension(self, node, env, then, ways)

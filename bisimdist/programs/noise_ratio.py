@@ -37,6 +37,11 @@ def _scaled(form: Form, factor: int) -> dict[str, int]:
     return {name: value * factor for name, value in form.items()}
 
 
+NO_POWER = (
+    "the ratio of the noise is no power of a number or of a parameter: write '1/2', or make it a parameter"
+)
+
+
 class Ratios:
     """Reads the expression that says the ratio of noise.
 
@@ -75,7 +80,7 @@ class Ratios:
             and self.constant(node.args[0]) == 1
         ):
             return self._inverse(node.args[1])
-        raise ValueError("the ratio of the noise is no power of a number or of a parameter")
+        raise ValueError(NO_POWER)
 
     def _inverse(self, node: ast.expr) -> Power:
         """Return one over an integer power."""
@@ -84,4 +89,4 @@ class Ratios:
             if isinstance(base, int) and base > 1 and times is not None:
                 root, exponent = primitive(Fraction(1, base))
                 return str(root), _scaled(times, exponent)
-        raise ValueError("the ratio of the noise is no power of a number or of a parameter")
+        raise ValueError(NO_POWER)

@@ -14,8 +14,6 @@ from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import Worlds
 from bisimdist.reductions.step import Kind, Problem, Step, Ways
 
-__all__ = ["QUOTIENT", "Quotient", "merged_by"]
-
 
 @dataclass(frozen=True, slots=True)
 class Quotient(Step):

@@ -16,8 +16,6 @@ from bisimdist.programs.chain import ProgramChain
 from bisimdist.reductions.chain import REDUCTIONS
 from bisimdist.reductions.step import Kind, Problem, Reduction
 
-__all__ = ["kind_of", "offered", "refuse_unanswered", "refuse_unfit", "routes"]
-
 KINDS: tuple[tuple[Any, Kind], ...] = (
     (ProgramChain, Kind.PROGRAM),
     (Worlds, Kind.WORLDS),

@@ -70,6 +70,23 @@ def jumps(rows: Sequence[Row]) -> list[Row]:
     return found
 
 
+def uniform(rows: Sequence[Row]) -> list[Row]:
+    """Return rows of rates with self-loops that give all states the largest exit rate: the same process.
+
+    >>> uniform([((1, fmpq(1)),), ((0, fmpq(3)), (1, fmpq(1)))])
+    [((0, 3), (1, 1)), ((0, 3), (1, 1))]
+    """
+    rates = list(map(exit_rate, rows))
+    most = max(rates, default=fmpq(0))
+    made = []
+    for state, (row, rate) in enumerate(zip(rows, rates, strict=True)):
+        entries = dict(row)
+        if rate != most:
+            entries[state] = entries.get(state, fmpq(0)) + most - rate
+        made.append(tuple(sorted(entries.items())))
+    return made
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explicit:
     """A model of another tool."""

@@ -46,7 +46,7 @@ _NOT = LEVELS.index(("!",))
 _SUM = LEVELS.index(("+", "-"))
 _DEPTH = 40  # how deeply expressions may be nested
 _POWER = 10_000  # how large an exponent may be
-_PROBABILISTIC = re.compile(r"(?:P|R|S|Pmin|Pmax|Rmin|Rmax|E|A)")
+_PROBABILISTIC = re.compile(r"(?:[PR](?:min|max){0,2}|S|E|A)")
 _RELEASE = re.compile(r"\s*[{=<>]")  # what follows R where it is the operator of rewards
 
 _EQUAL: dict[str, Callable[[Value, Value], bool]] = {"=": operator.eq, "!=": operator.ne}

@@ -76,6 +76,8 @@ def read_prism(  # noqa: PLR0913
     rationaliser = Rationaliser() if how.rationalise or how.enclose else None
     try:
         read = Transitions(transitions, rationaliser, timed=how.observe_time)
+        if read.timed and how.observe_ticks:
+            read.make_uniform()
         if read.partial and how.observe_variables is None and how.observe_labels is None:
             how.note("this is a POMDP: an observer sees its observations")
             how = replace(how, observe_variables=("observation",))

@@ -23,7 +23,7 @@ from bisimdist.errors import ModelError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import format_rational, shorten_rational
 from bisimdist.models.io.expect import ProbabilityReader
-from bisimdist.models.io.explicit import Choice, exit_rate, jumps
+from bisimdist.models.io.explicit import Choice, exit_rate, jumps, uniform
 from bisimdist.models.pa import transition_place
 
 INDEX = re.compile(r"[0-9]{1,18}")
@@ -201,6 +201,13 @@ class Transitions:
     def successors(self, state: int) -> set[tuple[int, int]]:
         """Return the choices of a state, each with its successors."""
         return {(choice, target) for choice, row in self._rows[state].items() for target in row}
+
+    def make_uniform(self) -> None:
+        """Give all states of a CTMC the largest exit rate, by self-loops."""
+        rows = uniform([tuple(sorted(rows.get(0, {}).items())) for rows in self._rows])
+        for state, row in enumerate(rows):
+            self._rows[state] = {0: dict(row)}
+            self._actions.setdefault((state, 0), "")
 
     def rates(self) -> list[str]:
         """Return the exit rates of the states of a CTMC, as texts."""

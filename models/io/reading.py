@@ -59,6 +59,9 @@ class Reading:
     observe_time
         Whether an observer of a chain in continuous time sees the exit rates of its states, so that only
         states with equal rates are alike.
+    observe_ticks
+        The same of the chain made uniform: self-loops give all states the largest rate, and an observer sees
+        each time that the chain moves, a self-loop too. It implies `observe_time`.
     observe_rewards
         Names of rewards of a model of another tool: an observer sees what each state gives.
     observe_actions
@@ -103,6 +106,7 @@ class Reading:
     choices: str = "automaton"
     resolve: str = "scheduler"
     observe_time: bool = False
+    observe_ticks: bool = False
     observe_rewards: Sequence[str] = ()
     observe_actions: bool = False
     rationalise: bool = False
@@ -119,6 +123,8 @@ class Reading:
         ):
             if value not in words:
                 raise UsageError(f"{name} are {value!r}; expected {' or '.join(words)}")
+        if self.observe_ticks:
+            object.__setattr__(self, "observe_time", True)
 
     def ends(self) -> dict[str, tuple[fmpq, fmpq]]:
         """Return the intervals of the constants that have some."""

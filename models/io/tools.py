@@ -42,6 +42,7 @@ from bisimdist.models.io.explicit import (
     exit_rate,
     jumps,
     observed,
+    uniform,
 )
 from bisimdist.models.io.jani import jani_constants, jani_properties
 from bisimdist.models.io.prism import unescaped
@@ -126,7 +127,9 @@ def taken_data(
     """
     if "error" in data:
         raise ModelError(data["error"])
-    if data["kind"] == "ctmc" and reading.observe_time:
+    if data["kind"] == "ctmc" and reading.observe_ticks:
+        reading.note("all states of the CTMC move at the largest rate: an observer sees each move")
+    elif data["kind"] == "ctmc" and reading.observe_time:
         reading.note("a CTMC is taken as the chain of its jumps: an observer sees the exit rates of states")
     elif data["kind"] in {"ctmc", "jumps"}:
         reading.note(
@@ -147,7 +150,7 @@ def taken_data(
             )
         reading = _as_observed(content, language, reading)
     rationaliser = Rationaliser() if reading.rationalise or reading.enclose else None
-    model = _explicit(data, rationaliser, enclose=reading.enclose, timed=reading.observe_time)
+    model = _explicit(data, rationaliser, reading)
     if reading.labels or reading.properties:
         model = replace(model, meanings=_meanings(content, language, reading))
     elif language == "jani" and reading.observes_all() and not model.propositions.keys() - OWN_LABELS:
@@ -285,7 +288,7 @@ def _ending(code: int) -> str:
     return f"signal {signal.Signals(-code).name}"
 
 
-def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool, timed: bool) -> Explicit:
+def _explicit(data: Any, rationaliser: Rationaliser | None, reading: Reading) -> Explicit:
     parameters = tuple(data.get("parameters", ()))
     around: dict[fmpq, tuple[fmpq, fmpq]] = {}
     values: list[Any] = []
@@ -304,13 +307,14 @@ def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool, ti
     if rationaliser is not None:
         values = [rationaliser.of_decimal(value) for value in values]
     rows = list(_rows(data, values))
-    if enclose and (data["kind"] == "ctmc" or sum(map(len, rows)) < len(data["targets"])):
+    if reading.enclose and (data["kind"] == "ctmc" or sum(map(len, rows)) < len(data["targets"])):
         raise UsageError(
             "doubles are enclosed where each is the probability of one successor, and of no rate"
         )
     seen = {f"{REWARD} {name}": found for name, found in data["rewards"].items()}
     if data["kind"] == "ctmc":
-        seen |= {RATE: [format_rational(exit_rate(row)) for row in rows]} if timed else {}
+        rows = uniform(rows) if reading.observe_ticks else rows
+        seen |= {RATE: [format_rational(exit_rate(row)) for row in rows]} if reading.observe_time else {}
         rows = jumps(rows)
     actions = [""] * len(rows) if data["actions"] is None else data["actions"]
     made = list(map(Choice, actions, rows))

@@ -111,3 +111,36 @@ def test_a_scheduler_that_waits_for_ever_is_infinitely_worse(stays: fmpq) -> Non
     (found,) = widest_ratios(PA(("s", "t"), (wait, leave, Transition(1, "go", ()))), [(0, 1)])
     assert found is not None
     assert (found.action, found.ratio, found.ends[0]) == ("go", None, (0, 1))
+
+
+def exponentiation(bits: int) -> PA:
+    """Square and multiply beside a thread that counts, for two secrets: a scheduler picks the bits.
+
+    Each operation is over before the other thread counts with probability 1/2; a bit that is set takes two.
+    """
+    names = [f"{secret}{left}{'*' * more}" for secret in "st" for left in range(bits + 1) for more in (0, 1)]
+    place = {name: n for n, name in enumerate([*names, "counted"])}
+    half, steps = fmpq(1, 2), [Transition(place["counted"], "counter", ((place["counted"], fmpq(1)),))]
+    for secret in "st":
+        for left in range(bits + 1):
+            nexts = [f"{secret}{left - 1}", f"{secret}{left - 1}*"] if left else []
+            steps += [
+                Transition(place[name], "tick", ((place[after], half), (place["counted"], half)))
+                for name, after in [(f"{secret}{left}*", f"{secret}{left}")]
+                + [(f"{secret}{left}", after) for after in nexts]
+            ]
+        done = Transition(
+            place[f"{secret}0"], "no count", ((place[f"{secret}0"], half), (place["counted"], half))
+        )
+        steps.append(done)
+    return PA(tuple(place), tuple(steps), ((place[f"s{bits}"], place[f"t{bits}"]),))
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_exponentiation_leaks_a_factor_of_two_a_bit(bits: int) -> None:
+    """The timing attack of Abraham, Bartocci, Bonakdarpour and Dobe (ATVA 2020), as a model of our own."""
+    (pair,) = metric(exponentiation(bits), "accumulative").pairs
+    assert pair.ratio == 1
+    assert pair.widest is not None
+    assert (pair.widest.action, pair.widest.ratio) == ("no count", 2**bits)
+    assert pair.widest.ends == ((fmpq(1, 2 ** (2 * bits)), fmpq(1, 2**bits)),) * 2

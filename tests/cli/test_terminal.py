@@ -12,7 +12,7 @@ import pytest
 from bisimdist.faces.asked.options import CERTIFICATE, ENDS, METRIC_KIND
 from bisimdist.faces.asked.question import Group
 from bisimdist.faces.asked.registry import HOMES, question_of
-from bisimdist.faces.cli.main import command_line, run
+from bisimdist.faces.cli.main import CHECKED, command_line, run
 from bisimdist.faces.shown.tables import Report, plain_text, print_report
 from tests.cli.conftest import Command
 
@@ -65,6 +65,18 @@ def test_the_help_has_whole_summaries_and_calls_to_try(
         assert f" {own} {first}" in shown
     assert text.count("Try: bisimdist ") == len(Group)
     assert "Documentation: " in text
+
+
+def test_the_help_of_a_command_shows_what_belongs_to_it(command: Command) -> None:
+    program, check = command("program", "--help").out, command("check", "--help").out
+    for shown in ("--input", "--observe", "--neighbours", "--alpha", "--cut"):
+        assert f"  {shown} " in program
+    assert not any(f"  {left_out}" in program for left_out in ("--constants", "--against", "--pair"))
+    assert "--attestation FILE" in check
+    assert "--prism-labels" not in check
+    assert "bisimdist learn --help-all shows 1 more option." in command("learn", "--help").out
+    everything = command("check", "--help-all").out
+    assert all(f"  {option.flags[0]}" in everything for option in CHECKED)
 
 
 def completed(

@@ -306,6 +306,45 @@ def test_the_ratio_may_be_a_parameter() -> None:
     assert all_inputs_budget(powers, examples=False).power() == "(a)^-(3)"
 
 
+def count_query(answers: list[int], rng: Any) -> int:
+    return sum(1 for answer in answers if answer > 10) + rng.two_sided_geometric("1/2")
+
+
+def clipped_sum(answers: list[int], rng: Any) -> int:
+    total = 0
+    for answer in answers:
+        total += min(max(answer, 0), 10)
+    return total + rng.two_sided_geometric("1/2")
+
+
+def noise_between(answers: list[int], rng: Any) -> tuple[int, int]:
+    noisy = sum(answers) + rng.two_sided_geometric("1/2")
+    count = 0
+    for answer in answers:
+        if answer > 3:
+            count += 1
+    return noisy, count + rng.two_sided_geometric("1/2")
+
+
+def threshold_first(answer: int, rng: Any) -> int:
+    told = 0
+    if answer > 3:
+        told = 1
+    return told + rng.two_sided_geometric("1/2")
+
+
+@pytest.mark.parametrize(
+    ("function", "exponent"),
+    [(count_query, "1"), (clipped_sum, "1"), (noise_between, "2"), (threshold_first, "1")],
+)
+def test_noise_after_conditions_is_shifted_by_how_they_came_out(
+    function: Callable[..., Any], exponent: str
+) -> None:
+    found = all_inputs_budget(function, examples=False)
+    assert found.exponents == {"1/2": exponent}
+    assert bisimdist.check_certificate(json.dumps(found.certificate())).valid
+
+
 def one_sided(answer: int, rng: Any) -> int:
     return answer + rng.geometric("1/2")
 
@@ -376,9 +415,70 @@ def numbers_counted(answers: list[int], rng: Any) -> int:
     return told.count(True)
 
 
+def mean(answers: list[int], rng: Any) -> float:
+    return sum(answers) / 4 + rng.two_sided_geometric("1/2")
+
+
+def largest(answers: list[int], rng: Any) -> int:
+    return max(answers) + rng.two_sided_geometric("1/2")
+
+
+def dictionary(answers: list[int], rng: Any) -> dict[str, int]:
+    return {"sum": sum(answers) + rng.two_sided_geometric("1/2")}
+
+
+def words(answers: list[int], rng: Any) -> str:
+    return f"about {sum(answers) + rng.two_sided_geometric('1/2')}"
+
+
+def guarded(answers: list[int], rng: Any) -> int:
+    try:
+        return sum(answers) + rng.two_sided_geometric("1/2")
+    except ValueError:
+        return 0
+
+
+def halved(answers: list[int], rng: Any) -> int:
+    return (sum(answers) + rng.two_sided_geometric("1/2")) // 2
+
+
+def filtered(answers: list[int], rng: Any) -> int:
+    return len([answer for answer in answers if answer > 3]) + rng.two_sided_geometric("1/2")
+
+
+def position(answers: list[int], rng: Any) -> int:
+    noisy = [answer + rng.two_sided_geometric("1/2") for answer in answers]
+    return noisy.index(1)
+
+
+def emptiness(answers: list[int], rng: Any) -> int:
+    if not answers:
+        return 0
+    return sum(answers) + rng.two_sided_geometric("1/2")
+
+
+def first_of_all(answers: list[int], rng: Any) -> int:
+    return answers[0] + rng.two_sided_geometric("1/2")
+
+
+def lengthened(answers: list[int], rng: Any) -> int:
+    return len(answers) + rng.two_sided_geometric("1/2")
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [
+        (mean, "divide what is released"),
+        (largest, "write a loop"),
+        (dictionary, "return a tuple or a list"),
+        (words, "return numbers"),
+        (guarded, "leave it out"),
+        (halved, "divide what is released"),
+        (filtered, "write a loop that appends"),
+        (position, "noise comes from rng"),
+        (emptiness, "compare numbers"),
+        (first_of_all, "use for"),
+        (lengthened, "sum\\(1 for x"),
         (numbers_counted, "cannot be followed"),
         (pairs_compared, "a comparison"),
         (multiplied, "not linear"),

@@ -105,10 +105,8 @@ def test_fingerprints_never_part_what_is_equivalent(automaton: PA) -> None:
 
 def test_a_long_corridor_is_parted_by_one_linear_system(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = WordSystem.of(corridor(400, leak=fmpq(1, 3)))
-    steps = []
-    monkeypatch.setattr(functions._Matrix, "apply", lambda _, sums: steps.append(sums) or sums * 2)
+    monkeypatch.setattr(functions._Matrix, "apply", lambda *_: pytest.fail("a step was taken"))
     assert len(set(fingerprints(chain))) == len(chain)
-    assert not steps
 
 
 @settings(max_examples=50, deadline=None)

@@ -60,7 +60,7 @@ class Budget(Question["MechanismBudget"]):
         options.CLUSTER.but(help="Share the neighbours among Dask workers: local:N or tcp://HOST:PORT."),
         options.MEMORY,
         options.TIMEOUT.but(help="Stop after so many seconds."),
-        options.CERTIFICATE.but(help="Write the claim; 'bisimdist check' looks at all pairs."),
+        options.CERTIFICATE.but(help="Write the claim; 'bisimdist check' proves it pair by pair."),
         options.LEAN,
         options.ROCQ,
         options.JSON,

@@ -77,6 +77,8 @@ class Split:
 class Plan:
     """What is tried: the cells of each place, and the shifts that nothing on their paths decides.
 
+    ``sites``: by draw its shift; None makes the first variable the same in both runs that it is added to.
+
     ``lockstep``: whether the second run takes the ways of the first one.
     ``wanted``: how far noise is shifted at the place that the output names, if it is not lockstep.
     ``deferral``: which draw waits for the end; then only that one is shifted.
@@ -84,7 +86,7 @@ class Plan:
 
     cells: Mapping[str, Sequence[Cell]]
     splits: Mapping[str, Split | int]
-    sites: Mapping[str, int] = field(default_factory=dict)
+    sites: Mapping[str, int | None] = field(default_factory=dict)
     lockstep: bool = True
     wanted: int = 0
     deferral: Deferral | None = None
@@ -338,9 +340,8 @@ class Coupling:
     def arrive(self, space: Halfspaces, way: Path, env: Mapping[str, Form]) -> list[Key]:
         """Let the bounds grow where a pair of paths ends."""
         if way.target is None:
-            free = {
-                base for base in self.bases if self.costs_nothing(space, env.get(cost(base), {cost(base): 1}))
-            }
+            paid = {base: env.get(cost(base), {cost(base): 1}) for base in self.bases}
+            free = {base for base in self.bases if space.proof(plus({}, paid[base], -1)) is not None}
             for row in self.end_rows():
                 if self.ends.get(row, 0) is not None and not any((cost(base), 1) in row for base in free):
                     found = space.most(at(dict(row), env))
@@ -357,10 +358,6 @@ class Coupling:
             if self.raised((way.target, number), part, env):
                 changed.append((way.target, number))
         return changed
-
-    @staticmethod
-    def costs_nothing(space: Halfspaces, paid: Form) -> bool:
-        return space.proof(plus({}, paid, -1)) is not None
 
     def raised(self, key: Key, space: Halfspaces, env: Mapping[str, Form]) -> bool:
         """Raise the bounds of a cell to what holds where it is entered; tell whether one grew."""
@@ -455,8 +452,13 @@ class Coupling:
             guards = [self.rest(form, noise, draw) for form in way.guards if self.last(form, way, number)]
             if not exact and not guards:
                 self.free.add(draw.site)
+                kept = next((f for f in way.env.values() if len(f) > 1 and abs(f.get(name, 0)) == 1), None)
                 amount = self.plan.sites.get(draw.site, 0)
-                made.append(plus({}, {"": amount}))
+                if amount is None and kept is not None:
+                    rest, factor = self.rest(kept, noise, draw)
+                    made.append(plus({}, rest, -factor))
+                else:
+                    made.append(plus({}, {"": amount or 0}))
                 continue
             if exact:
                 rest, factor = exact[0]

@@ -106,6 +106,8 @@ def _plans(chart: Flowchart, deadline: Deadline) -> Iterator[Plan]:
     with suppress(Uncoupled):
         probe.grow()
     free = probe.free
+    if free:
+        yield Plan(cells, splits, dict.fromkeys(sorted(free)))
     for amounts in product((0, *CONSTANTS), repeat=min(len(free), MOST_SITES)):
         if any(amounts):
             yield Plan(cells, splits, dict(zip(sorted(free), amounts, strict=False)))

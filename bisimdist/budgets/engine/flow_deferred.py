@@ -160,8 +160,8 @@ def _waiting(path: Path, mode: _Mode) -> Iterator[Found]:
             yield from ((end, None, None) for end in lost)
             shown = {f"@part {n}": p for n, p in enumerate(path.returned) if not isinstance(p, str)}
             kept = shown
-            parts = tuple(p if isinstance(p, str) else p.get(NOISE, 0) for p in path.returned)
-            after = replace(after, parts=parts)
+            noisy = tuple(p if isinstance(p, str) else p.get(NOISE, 0) for p in path.returned)
+            after = replace(after, parts=noisy)
         else:
             factors = sorted((name, form[NOISE]) for name, form in kept.items() if NOISE in form)
             after = replace(after, factors=tuple(factors))

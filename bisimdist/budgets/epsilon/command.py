@@ -37,12 +37,10 @@ class Epsilon(Question["BudgetAnswer"]):
         LENGTH.but(required=True),
         UP_TO,
         options.DISTRIBUTIONS,
-        PRECISION.but(
-            help="With parameters: stop when the bounds are this close (1/1000).", default="1/1000"
-        ),
+        PRECISION.but(help="With parameters: stop when the bounds are at most P apart.", default="1/1000"),
         SAMPLED,
         SEED,
-        CONFIDENCE.but(help="With --samples: the confidence of the tester's ratios (99/100)."),
+        CONFIDENCE.but(help="With --samples: the confidence of the tester's ratios."),
         PLOT.but(help="With --samples: draw the p-values of the worst pair (.svg, .png, .pdf)."),
         options.CLUSTER.but(help="Share the pairs among Dask workers: local:N or tcp://HOST:PORT."),
         options.TIMEOUT.but(help="Stop after so many seconds and print a lower bound."),

@@ -51,7 +51,7 @@ class _Mode:
     def name(self, place: str | None) -> str:
         law = [self.draw.law, self.draw.base, _texts(sorted(all_of(self.draw.weight.items())))]
         parts = [[part] if isinstance(part, str) else str(part) for part in counted(self.parts)]
-        made = [place, law, _texts(self.factors), list(self.bounds), parts]
+        made = [place, law, _texts(self.factors), list(all_of(self.bounds)), parts]
         return json.dumps(made, separators=(",", ":"))
 
 
@@ -143,18 +143,18 @@ def _guessed(path: Path, mode: _Mode) -> Iterator[_Found]:
         parts = [new for guards, old in counted(parts) for new in counted(_bounded(guards, old, name, bound))]
     for guards, bounds in counted(parts):
         made = replace(path, guards=guards, chosen=chosen)
-        after = replace(mode, factors=(), bounds=tuple(sorted(all_of(bounds))))
+        after = replace(mode, factors=(), bounds=tuple(all_of(sorted(all_of(bounds)))))
         if path.target is None:
-            *lost, made = _ends(made, [form for form in _place_shown(path) if _NOISE not in form])
+            *lost, made = _ends(made, [form for form in counted(_place_shown(path)) if _NOISE not in form])
             yield from ((end, None, None) for end in counted(lost))
             returned = list(counted(enumerate(path.returned)))
             kept = {f"@part {n}": part for n, part in counted(returned) if not isinstance(part, str)}
             noisy = (part if isinstance(part, str) else part.get(_NOISE, 0) for _, part in counted(returned))
-            after = replace(after, parts=tuple(noisy))
+            after = replace(after, parts=tuple(counted(noisy)))
         else:
             kept = dict(all_of(path.env))
             factors = [(name, form[_NOISE]) for name, form in counted(kept.items()) if _NOISE in form]
-            after = replace(after, factors=tuple(sorted(all_of(factors))))
+            after = replace(after, factors=tuple(all_of(sorted(all_of(factors)))))
         env = {name: plus(form, {_NOISE: form.get(_NOISE, 0)}, -1) for name, form in counted(kept.items())}
         target = after.name(path.target)
         yield replace(made, env={**env, **bounds}, target=target, returned=()), path.target, after
@@ -183,7 +183,7 @@ def _drawn(mode: _Mode) -> Iterator[Path]:
         for n, part in counted(enumerate(mode.parts))
     )
     path = Path(draws=(mode.draw,), returned=returned)
-    yield from _ends(path, [*tests, *(form for form in _place_shown(path) if "#0" in form)])
+    yield from _ends(path, [*tests, *(form for form in counted(_place_shown(path)) if "#0" in form)])
 
 
 def _place_shown(path: Path) -> list[dict[str, int]]:

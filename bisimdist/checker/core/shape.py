@@ -83,7 +83,7 @@ class Shape:
     def whole(cls, document: Mapping[str, object]) -> Self:
         """Read a document beside the keys of its frame."""
         said = {at: part for at, part in counted(document.items()) if at not in FRAME}
-        if "program" in said and "program" not in _keys(cls)[0]:  # type: ignore[arg-type]
+        if "program" in said:
             Source.read(said.pop("program"), "'program' of the certificate")
         return cls.read(said, "the certificate")
 

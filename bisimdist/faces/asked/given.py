@@ -219,6 +219,7 @@ class Given:
             choices=self[CHOICES],
             resolve=self[RESOLVE],
             observe_time=self.values.get(OBSERVE.name) == "time",
+            observe_ticks=self.values.get(OBSERVE.name) == "ticks",
             observe_rewards=self[OBSERVE_REWARDS],
             observe_actions=self[OBSERVE_ACTIONS],
             rationalise=self[RATIONALISE],

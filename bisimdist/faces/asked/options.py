@@ -314,7 +314,7 @@ OUTPUT = option(
     flags=("--output", "-o"),
     writes=True,
 )
-UNFOLD = switch("--unfold", "Make two steps of drawing a hidden state and observing it.")
+UNFOLD = switch("--unfold", "Draw the hidden state in one step, and observe it in the next.")
 INPUT: Option[tuple[str, ...]] = several(
     "--input",
     "VALUE",
@@ -325,7 +325,7 @@ OBSERVE = option(
     "--observe",
     "WHAT",
     "Programs: what an observer sees, such as output (default), draws, steps; for modules instructions, ...; "
-    "CTMCs: time.",
+    "CTMCs: time, ticks.",
     offered=(
         "output",
         "draws",
@@ -337,6 +337,7 @@ OBSERVE = option(
         "memory",
         "branches",
         "time",
+        "ticks",
     ),
 )
 ARGUMENTS: Option[Iterable[str]] = several(
@@ -393,10 +394,10 @@ ASK: Option[tuple[str, ...]] = several(
 STRATEGY = option(
     "--strategy",
     "FILE",
-    "Interactive models: a strategy, in the form of the event of a witness of delta.",
+    "Interactive models: a strategy, written as in a witness of delta.",
     file_of=lambda path: path,
 )
-BOTH = switch("--both", "Take every pair in both directions.")
+BOTH = switch("--both", "Ask about every pair in both directions.")
 LEAKAGE_SECRETS: Option[tuple[str, ...]] = several(
     "--secret", "S", "A secret state, instead of pairs; repeatable.", name="leakage_secrets"
 )
@@ -428,7 +429,7 @@ SAMPLES = whole(
 ATTAINABLE = switch(
     "--attainable", "Programs: count the outputs of one input that the other input cannot produce."
 )
-SAMPLED = whole("--samples", "N", "Test first, with N runs of each side, twice.", name="sampled", least=1)
+SAMPLED = whole("--samples", "N", "Test first: draw N runs of each side, twice.", name="sampled", least=1)
 SEED = whole("--seed", "N", "The seed of the tester's random numbers.", default=0)
 COINS = option(
     "--coins",

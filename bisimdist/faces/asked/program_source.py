@@ -69,7 +69,7 @@ def refuse_program_options(given: Given, refused: Sequence[Option[Any]] = PROGRA
     """Refuse options of programs for other models."""
     for option in refused:
         value = given.values.get(option.name)
-        if value and (option, value) != (OBSERVE, "time"):
+        if value and (option, value) not in {(OBSERVE, "time"), (OBSERVE, "ticks")}:
             raise UsageError(
                 f"{option.flag} is for programs; expected FILE.py:FUNCTION, not {given.argument[:60]}"
             )

@@ -112,7 +112,7 @@ CHOICES = choice(
 RESOLVE = choice(
     "--resolve",
     "HOW",
-    "Who chooses in an MDP of another tool: a scheduler, or chance, uniform, which makes it a chain.",
+    "What makes the choices of an MDP of another tool: scheduler; or uniform, chance, for a chain.",
     "scheduler",
     "uniform",
     what="no such way to resolve choices",

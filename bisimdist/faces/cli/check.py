@@ -70,7 +70,7 @@ def run_check(
     ``options``: how the model is read: the values of `READING_OPTIONS`.
     """
     if (attestation is None) != (key is None):
-        raise UsageError("--attestation FILE and --key KEY go together: the public key of whoever signed it")
+        raise UsageError("--attestation FILE and --key KEY go together: the public key of the signer")
     if certificate == STANDARD_INPUT and model == STANDARD_INPUT:
         raise UsageError("certificate and model cannot both come from standard input")
     limits = seconds("--timeout", timeout), _size(memory)

@@ -22,8 +22,19 @@ SELDOM = frozenset(
     }
 )  # what the short help leaves out, by the names of the options
 
-USUAL = {"profile": frozenset({"plot"}), "crosscheck": frozenset({"html"}), "minimise": frozenset({"loss"})}
+USUAL = {
+    "check": frozenset({"memory"}),
+    "crosscheck": frozenset({"html"}),
+    "minimise": frozenset({"loss"}),
+    "profile": frozenset({"plot"}),
+    "program": frozenset({"observe", "neighbours", "cut"}),
+}
 """What is nevertheless usual for some commands."""
+HERE_SELDOM = {
+    "check": frozenset({"gap", "pairs", "state_limit"}),
+    "program": frozenset({"against", "constants", "pairs", "state_limit"}),
+}
+"""What some commands leave out beside."""
 
 SHOWN_OF_MODELS = frozenset({"constants", "inputs", "against"})
 ALL = "--help-all"
@@ -71,28 +82,34 @@ class HelpfulCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings: those that are usual, or all."""
         everything = bool(ctx.meta.get(ALL))
-        records = {param.name: param.get_help_record(ctx) for param in self.get_params(ctx)}
+        known = {option.name: option for option in self.offered}
+        rows: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
         left_out = 0
-        for heading in HEADINGS:
-            rows = []
-            for option in self.offered:
-                record = records.get(option.name)
-                if record is None or heading_of(option) != heading:
-                    continue
-                if everything or self._usual(option):
-                    rows.append(record)
-                else:
-                    left_out += 1
-            if rows:
+        for param in self.get_params(ctx):
+            record, option = param.get_help_record(ctx), known.get(param.name or "")
+            if record is None or not isinstance(param, click.Option) or param.is_eager:
+                continue
+            if option is None:
+                rows["Limits" if param.name in LIMITS else "Question"].append(record)
+            elif everything or self._usual(option):
+                rows[heading_of(option)].append(record)
+            else:
+                left_out += 1
+        for heading, records in rows.items():
+            if records:
                 with formatter.section(heading):
-                    formatter.write_dl(rows)
+                    formatter.write_dl(records)
         if left_out:
             formatter.write_paragraph()
-            formatter.write_text(f"{ctx.command_path} {ALL} shows {left_out} more options.")
+            more = "1 more option" if left_out == 1 else f"{left_out} more options"
+            formatter.write_text(f"{ctx.command_path} {ALL} shows {more}.")
 
     def _usual(self, option: Option[Any]) -> bool:
-        if option.name in USUAL.get(self.name or "", ()):
+        name = self.name or ""
+        if option.name in USUAL.get(name, ()):
             return True
+        if option.name in HERE_SELDOM.get(name, ()):
+            return False
         if heading_of(option) == "Model":
             return option.name in SHOWN_OF_MODELS
         return option.name not in SELDOM

@@ -10,11 +10,13 @@ from typing import Any, NoReturn
 
 import click
 
+from bisimdist.faces.asked.option import Option
 from bisimdist.faces.asked.options import GAP, JSON, PAIR, PROGRAM_OPTIONS
 from bisimdist.faces.asked.question import Group
 from bisimdist.faces.asked.reading_options import READING_OPTIONS
 from bisimdist.faces.asked.registry import HOMES, question_of
 from bisimdist.faces.cli.commands import CODES, command_of, parameter
+from bisimdist.faces.cli.help import HelpfulCommand
 
 
 def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -36,6 +38,9 @@ def _documentation() -> str:
     addresses: dict[str, str] = dict(text.split(", ", 1) for text in named)
     return addresses.get("Documentation", "the folder docs of the source")
 
+
+CHECKED: tuple[Option[Any], ...] = (JSON, PAIR, *PROGRAM_OPTIONS, GAP, *READING_OPTIONS)
+"""What check takes beside the options of its own."""
 
 MOVED = {
     **{name: f"logic {name}" for name in ("distance", "explain", "formula", "satisfies", "traces")},
@@ -106,7 +111,7 @@ class _Commands(click.Group):
                 f"Documentation: {_documentation()}. Help on a command: bisimdist COMMAND --help."
             )
             formatter.write_text(
-                'Completion: eval "$(_BISIMDIST_COMPLETE=bash_source bisimdist)", zsh_source.'
+                'Completion: eval "$(_BISIMDIST_COMPLETE=bash_source bisimdist)" (bash; zsh: zsh_source).'
             )
         super().format_epilog(ctx, formatter)
 
@@ -155,8 +160,10 @@ def _logic() -> None:
 
 @command_line.command(
     "check",
+    cls=HelpfulCommand,
     epilog=CODES,
-    params=[parameter(JSON), parameter(PAIR), *map(parameter, (*PROGRAM_OPTIONS, GAP, *READING_OPTIONS))],
+    offered=CHECKED,
+    params=[*map(parameter, CHECKED)],
 )
 @click.option(
     "--with",
@@ -168,12 +175,16 @@ def _logic() -> None:
     "--timeout", metavar="SEC", help="Stop after so many seconds (60, or more for files beyond 1 MB)."
 )
 @click.option(
-    "--memory", metavar="SIZE", help="Stop beyond so much memory: MiB, or 2G (1G, or more as with --timeout)."
+    "--memory",
+    metavar="SIZE",
+    help="Stop beyond so much memory: 512 (MiB), 2G (1G, more for files beyond 1 MB).",
 )
 @click.option(
-    "--attestation", metavar="FILE", help="Verify also that this statement of attest is about it, and signed."
+    "--attestation",
+    metavar="FILE",
+    help="Verify also this signed statement about it, which attest wrote.",
 )
-@click.option("--key", metavar="KEY", help="With --attestation: the public key of who signed, in PEM.")
+@click.option("--key", metavar="KEY", help="With --attestation: the public key of the signer, in PEM.")
 @click.argument("certificate")
 @click.argument("model", required=False)
 def _check(certificate: str, model: str | None, **values: Any) -> int:

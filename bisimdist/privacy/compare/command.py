@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Compare(AboutNature["Compared"]):
     """Show delta and all distances of a pair side by side, in the order that the theory demands.
 
-    A violated order would be an error of this program, with exit code 1.
+    If an answer violates the order, this program has a fault, and the exit code is 1.
     """
 
     command = "compare"

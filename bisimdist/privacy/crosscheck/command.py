@@ -25,8 +25,8 @@ SECONDS = 60.0  # the time for each pair where none is given
 class Crosscheck(Question["CrosscheckAnswer"]):
     """Compare every bound that applies to a pair with every other.
 
-    The theory puts distances, metrics, budgets, SMT, traces and the two-sided delta into an order. A violated
-    order would be an error of this program, with exit code 1.
+    The theory puts distances, metrics, budgets, SMT, traces and the two-sided delta into an order. If an
+    answer violates it, this program has a fault, and the exit code is 1.
     """
 
     command = "crosscheck"
@@ -36,7 +36,7 @@ class Crosscheck(Question["CrosscheckAnswer"]):
     options = (
         options.PAIR,
         options.ALPHA.but(help="The skew of delta and the distances (11/10)."),
-        LENGTH.but(default=4, help="The longest sequences; the rounds of an analyst."),
+        LENGTH.but(default=4, help="How long sequences may be, and how many rounds an analyst has."),
         options.TIMEOUT.but(help="The whole time, shared by the pairs and measures (60 for each pair)."),
         HTML,
         options.JSON,

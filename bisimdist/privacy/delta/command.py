@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta(Question["DeltaAnswer"]):
-    """Bound the true delta from both sides, exactly where that is possible.
+    """Bound the true delta from both sides, exactly where possible.
 
-    The model is (ln alpha, delta)-differentially private for the pair if delta is the upper bound, and for no
-    delta below the lower bound. For an interactive model delta is the largest gain of an adaptive analyst.
+    The true delta is the least D for which the model is (ln alpha, D)-differentially private for the pair.
+    For an interactive model it is the largest gain of an adaptive analyst.
     """
 
     command = "delta"

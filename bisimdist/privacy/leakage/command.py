@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leakage(AboutNature["LeakageAnswer"]):
-    """Bound what traces leak by a measure from both sides, exactly where that is possible.
+    """Bound from both sides how much traces leak, by one of several measures.
 
     tv, chi2, kl, hellinger (squared) and renyi:BETA are divergences from the first state of a pair to the
     second. bayes, min-entropy and g:FILE say how well an adversary who sees a trace can guess a secret with a

@@ -23,9 +23,9 @@ class Program(Delta):
     """Bound what a Python function leaks: the true delta of two inputs, from both sides.
 
     MODEL is FILE.py:FUNCTION, or FILE.wasm:FUNCTION of compiled code. The first parameter of the function is
-    the input. In Python, a parameter named rng is the random source, and one named analyst is somebody who
-    asks; all others need defaults. An observer sees what the function returns and, with --observe, how it got
-    there. The answer names the lines of the source where the two runs differ.
+    the input. In Python, a parameter named rng is the random source, and one named analyst is an adversary
+    who asks; all others need defaults. An observer sees what the function returns and, with --observe, how it
+    got there. The answer names the lines of the source where the two runs differ.
     """
 
     command = "program"

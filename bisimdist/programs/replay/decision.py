@@ -10,13 +10,12 @@ from itertools import count, product
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from bisimdist.programs.control import Outside
 from bisimdist.programs.replay import arrays
 from bisimdist.programs.replay.cutting import Segment, alone, cut
-from bisimdist.programs.replay.draws import Law, Marginal, Uniform
-from bisimdist.programs.replay.node import FINE, UNDECIDED, Node, NoValue, Plan, Raised
+from bisimdist.programs.replay.draws import Law, Uniform
+from bisimdist.programs.replay.many import FAST, Many, region_of
+from bisimdist.programs.replay.node import FINE, UNDECIDED, Node, Plan, Raised, outcome_of
 from bisimdist.programs.replay.region import (
     Box,
     Boxes,
@@ -37,9 +36,6 @@ MOST_PARTS = 50_000
 MOST_BOXES = 20_000
 """So many boxes are looked at together."""
 
-FAST, AT_ONCE, MOST_FAST = 128, 1 << 15, 1 << 20
-"""In arrays so many boxes count as one; so many are looked at at once, and so many are one region at most."""
-
 MANY = 1 << 24
 
 LEAST_PART = 1e-40
@@ -59,7 +55,7 @@ class Asked:
         Where two numbers are compared: how.
     """
 
-    __slots__ = ("_plan", "arrays", "classify", "compare", "draws", "nodes")
+    __slots__ = ("_plan", "classify", "compare", "draws", "many", "nodes")
 
     def __init__(
         self,
@@ -72,7 +68,7 @@ class Asked:
         self.compare = compare
         self.draws = sorted({draw for node in nodes if isinstance(node, Node) for draw in node.draws})
         self._plan: Plan | None = None
-        self.arrays: Any = None
+        self.many: Many | None = None
 
     @property
     def plan(self) -> Plan:
@@ -87,13 +83,14 @@ class Asked:
             parts = cut(self.nodes, self.classify, laws, region)
             if parts is not None:
                 return parts, [], 1
-        elif self.draws:
+        if self.draws:
             outcome = outcome_of(self.plan, self.classify, *region.hull(laws))
             if outcome is not UNDECIDED:
                 return [(outcome, region)], [], 1
         involved, rest = region.apart(self.draws)
-        if len(self.draws) > 1 and not self._bare(laws) and self._arrays() is not None:
-            at_once = self._in_arrays(laws, region, budget * FAST)
+        many = len(self.draws) > 1 or sum(len(factor.boxes) for factor in involved) > FAST
+        if many and not self._bare(laws):
+            at_once = self._many().divide(laws, region, budget * FAST)
             if at_once is not None:
                 return at_once
         taken = {draw for factor in involved for draw in factor.draws}
@@ -112,84 +109,15 @@ class Asked:
             self._look(laws, draws, box, ties, heap, found)
         return found.regions(), heap.left(rest), heap.work
 
-    def _arrays(self) -> Callable[..., Any] | None:
-        """Return what tells which boxes in arrays are decided, or None where that is not known."""
-        if self.arrays is None:
-            decide: Any = None
+    def _many(self) -> Many:
+        """Return how to divide very many boxes."""
+        if self.many is None:
+            points = getattr(self.classify, "points", False)
+            decide: Any = arrays.pointed if points else arrays.known if self.classify is _fine else None
             if self.compare is not None:
                 decide = arrays.compared(self.compare)
-            elif self.classify is _fine:
-                decide = arrays.known
-            elif getattr(self.classify, "points", False):
-                decide = arrays.pointed
-            work = arrays.Arrays(self.plan)
-            self.arrays = work, decide if work.usable else None
-        found: Callable[..., Any] | None = self.arrays[1]
-        return found
-
-    def _in_arrays(self, laws: Sequence[Law], region: Region, budget: int) -> Parts | None:
-        """Divide very many boxes, as long as there is one draw for each of their sides."""
-        involved, rest = region.apart(self.draws)
-        draws = tuple(sorted({*self.draws, *(draw for factor in involved for draw in factor.draws)}))
-        boxes = arrays.joined(laws, draws, region, MOST_FAST)
-        if boxes is None:
-            return None
-        work, decide = self.arrays
-        columns = {draw: k for k, draw in enumerate(draws)}
-        mine = [columns[draw] for draw in self.draws]
-        counts = np.array([float(laws[draw].high) + 1 for draw in self.draws])
-        weighed = any(type(laws[draw]) is Marginal for draw in draws)
-        found: dict[Any, tuple[Any, list[Boxes]]] = {}
-        left: list[Boxes] = []
-        done, budget = 0, max(budget, 2 * len(boxes))
-        while len(boxes) and done < budget:
-            done += len(boxes)
-            undecided = []
-            for start in range(0, len(boxes), AT_ONCE):
-                part = boxes[start : start + AT_ONCE]
-                decided, keys = decide(*work.enclosures(columns, part.lows, part.highs))
-                sure = np.flatnonzero(decided)
-                for rows in arrays.groups(keys[sure]) if len(sure) else ():
-                    done += FAST
-                    self._decided(part[sure[rows]], draws, found, left)
-                undecided.append(part[np.flatnonzero(~decided)])
-            boxes = arrays.stacked(undecided)
-            single = (boxes.lows[:, mine] == boxes.highs[:, mine]).all(axis=1)
-            for row in np.flatnonzero(single).tolist():
-                done += FAST
-                self._decided(boxes[row : row + 1], draws, found, [])
-            boxes = boxes[np.flatnonzero(~single)]
-            if done < budget:
-                boxes = arrays.halved(boxes, mine, counts)
-                if weighed:
-                    boxes = boxes[np.flatnonzero(boxes.weights([laws[draw] for draw in draws]))]  # type: ignore[misc]
-        parts = [
-            (outcome, _region(laws, draws, rest, arrays.stacked(every))) for outcome, every in found.values()
-        ]
-        left.append(boxes)
-        remaining = arrays.stacked(left)
-        return parts, [_region(laws, draws, rest, remaining)] if len(remaining) else [], done // FAST
-
-    def _decided(
-        self,
-        boxes: Boxes,
-        draws: tuple[int, ...],
-        found: dict[Any, tuple[Any, list[Boxes]]],
-        left: list[Boxes],
-    ) -> None:
-        """Ask one of some boxes, which have one outcome, for it; zeros differ in their sign."""
-        lows, highs = (dict(zip(draws, side, strict=True)) for side in boxes[0])
-        outcome = outcome_of(self.plan, self.classify, lows, highs)
-        if outcome is UNDECIDED or type(outcome) is Raised:
-            if len(boxes) > 1 or outcome is UNDECIDED:
-                left.append(boxes)
-                return
-        elif len(boxes) > 1 and isinstance(outcome, float | tuple) and _zero(outcome):
-            for row in range(len(boxes)):
-                self._decided(boxes[row : row + 1], draws, found, left)
-            return
-        key = key_of(outcome)
-        found.setdefault(key, (outcome, []))[1].append(boxes)
+            self.many = Many(self.plan, self.draws, self.classify, decide, apart=self.compare is None)
+        return self.many
 
     def _look(  # noqa: PLR0913, PLR0917
         self, laws: Sequence[Law], draws: tuple[int, ...], box: Box, ties: Ties, heap: _Heap, found: _Found
@@ -233,17 +161,6 @@ class Asked:
             and type(law) is Uniform
             and law == laws[two.draws[0]]
         )
-
-
-def _zero(outcome: Any) -> bool:
-    """Tell whether an outcome has a zero with a sign."""
-    parts = outcome if isinstance(outcome, tuple) else (outcome,)
-    return any(isinstance(part, float) and part == 0 for part in parts)
-
-
-def _region(laws: Sequence[Law], draws: tuple[int, ...], rest: tuple[Factor, ...], boxes: Boxes) -> Region:
-    finite: list[Any] = [laws[draw] for draw in draws]
-    return Region((*rest, Factor(draws, boxes, float(boxes.weights(finite).sum()))))
 
 
 class _Heap:
@@ -329,8 +246,8 @@ def _divided(laws: Sequence[Law], region: Region, factor: Factor) -> Iterator[Re
     rest = tuple(other for other in region.factors if other is not factor)
     if isinstance(factor.boxes, Boxes):
         half = len(factor.boxes) // 2
-        yield _region(laws, factor.draws, rest, factor.boxes[:half])
-        yield _region(laws, factor.draws, rest, factor.boxes[half:])
+        yield region_of(laws, factor.draws, rest, factor.boxes[:half])
+        yield region_of(laws, factor.draws, rest, factor.boxes[half:])
         return
     order = sorted(factor.boxes, key=lambda box: -weight_of(laws, factor.draws, box, factor.ties))
     middle = len(order) // 2
@@ -408,16 +325,6 @@ def widest(
 ) -> int:
     """Return the draw that is known least; of several the one with the fewest values."""
     return max(draws, key=lambda d: (laws[d].weight(lows[d], highs[d]), -(highs[d] - lows[d])))
-
-
-def outcome_of(plan: Plan, classify: Callable[..., Any], lows: Any, highs: Any) -> Any:
-    """Return what enclosures of numbers say, or the exception that a single value raises."""
-    try:
-        return classify(*plan.enclosures(lows, highs))
-    except NoValue:
-        return UNDECIDED
-    except Exception as error:
-        return Raised(error)
 
 
 def segments(  # noqa: PLR0913, PLR0917

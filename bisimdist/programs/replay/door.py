@@ -28,6 +28,7 @@ from bisimdist.programs.replay.catching import caught
 from bisimdist.programs.replay.grid import rounded
 from bisimdist.programs.replay.guard import Sample, Watchman, places_of
 from bisimdist.programs.replay.loading import Loaded, bound_call, imported
+from bisimdist.programs.replay.many import forget
 from bisimdist.programs.replay.numpy_sources import ASSUMED
 from bisimdist.programs.replay.region import asked
 from bisimdist.programs.replay.released import Leaf
@@ -90,6 +91,7 @@ def replayed(
             except Outside as outside:
                 raise outside.as_error(next(iter(program.files), ""), None) from None
     finally:
+        forget()
         watchman.dismiss()
 
 

@@ -124,7 +124,10 @@ class Marginal:
     def _until(self, values: Array) -> Array:
         """Return how many points are below integers."""
         place = np.clip(np.searchsorted(self._starts, values, "right") - 1, 0, len(self._starts) - 1)
-        return self._before[place] + self._steps[place] * (values - self._starts[place]).astype(object)
+        found: Array = self._before[place] + self._steps[place] * (values - self._starts[place]).astype(
+            object
+        )
+        return found
 
     def points(self, lows: Array, highs: Array) -> Array:
         """Return exactly how many of `count` points are in each range."""

@@ -76,13 +76,15 @@ class Node:
 class Plan:
     """How to compute numbers from ranges of draws, in order; every number once."""
 
-    __slots__ = ("roots", "slots", "steps")
+    __slots__ = ("roots", "scales", "slots", "steps")
 
     def __init__(self, nodes: Sequence[Any]) -> None:
         places: dict[int, int] = {}
         self.slots: list[Enclosure] = []
         self.steps: list[tuple[int, Callable[..., Any], Any, tuple[int, ...]]] = []
         """Where a number goes, the function, its rule, and from where; of a draw no rule, and which draw."""
+        self.scales: dict[int, float | None] = {}
+        """By place of a draw by how much its value grows, if it is known to grow evenly."""
         self.roots = [self._place(node, places) for node in nodes]
 
     def _place(self, root: Any, places: dict[int, int]) -> int:
@@ -103,6 +105,7 @@ class Plan:
             if lazy:
                 if node.arguments is None:
                     self.steps.append((place, node.function, DRAW, node.draws))
+                    self.scales[place] = node.scale
                 else:
                     origin = tuple(places[id(part)] for part in node.arguments)
                     rule = RULES.get(node.function)
@@ -110,6 +113,21 @@ class Plan:
                         rule = squared
                     self.steps.append((place, node.function, rule, origin))
         return places[id(root)]
+
+    def form(self, draws: Sequence[int]) -> Any:
+        """Return what two computations share that do the same with other draws.
+
+        Parameters
+        ----------
+        draws
+            In which order they are taken.
+        """
+        steps = tuple(
+            (place, function, draws.index(origin[0]) if rule is DRAW else origin)
+            for place, function, rule, origin in self.steps
+        )
+        constants = tuple(slot and (type(slot[0]), slot[0]) for slot in self.slots)
+        return steps, constants, tuple(self.roots)
 
     def enclosures(self, lows: Any, highs: Any) -> list[Enclosure]:
         """Return the least and the greatest value of each number while draws are in ranges.
@@ -150,6 +168,16 @@ def enclosure(node: Any, lows: Any, highs: Any) -> Enclosure:
     if node.plan is None:
         node.plan = Plan((node,))
     return node.plan.enclosures(lows, highs)[0]
+
+
+def outcome_of(plan: Plan, classify: Callable[..., Any], lows: Any, highs: Any) -> Any:
+    """Return what enclosures of numbers say, or the exception that a single value raises."""
+    try:
+        return classify(*plan.enclosures(lows, highs))
+    except NoValue:
+        return UNDECIDED
+    except Exception as error:
+        return Raised(error)
 
 
 def apply_to(function: Callable[..., Any], ranges: Sequence[Any], rule: Any = None) -> Enclosure:

@@ -36,11 +36,12 @@ class Boxes(Sequence[Box]):
         The least and the greatest integers, a row for each box.
     """
 
-    __slots__ = ("highs", "lows")
+    __slots__ = ("highs", "lows", "marginals")
 
     def __init__(self, lows: np.ndarray[Any, Any], highs: np.ndarray[Any, Any]) -> None:
         self.lows = lows
         self.highs = highs
+        self.marginals: dict[tuple[int, int], Marginal] = {}
 
     @classmethod
     def of(cls, boxes: Sequence[Box]) -> Boxes:
@@ -215,9 +216,13 @@ def marginal(laws: Sequence[Law], factor: Factor, draw: int) -> Marginal | None:
     boxes = Boxes.of(factor.boxes)
     k = factor.draws.index(draw)
     others = [j for j in range(len(mine)) if j != k]
-    sizes = (boxes.highs - boxes.lows + 1)[:, others].astype(object)
     count = prod(law.count for law in mine if isinstance(law, Uniform))
-    return Marginal(boxes.lows[:, k], boxes.highs[:, k], np.multiply.reduce(sizes, axis=1), count)
+    found = boxes.marginals.get((k, count))
+    if found is None:
+        sizes = (boxes.highs - boxes.lows + 1)[:, others].astype(object)
+        found = Marginal(boxes.lows[:, k], boxes.highs[:, k], np.multiply.reduce(sizes, axis=1), count)
+        boxes.marginals[k, count] = found
+    return found
 
 
 def asked(laws: Sequence[Law], values: Sequence[int]) -> list[int]:

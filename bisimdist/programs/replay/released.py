@@ -14,10 +14,10 @@ import numpy as np
 from flint import fmpq
 
 from bisimdist.exact.doubles import as_double
-from bisimdist.programs.replay.decision import Asked, known, outcome_of, segments
+from bisimdist.programs.replay.decision import Asked, known, segments
 from bisimdist.programs.replay.draws import Law
 from bisimdist.programs.replay.lazy import Lazy
-from bisimdist.programs.replay.node import UNDECIDED, Plan, Raised, apply_to, enclosure
+from bisimdist.programs.replay.node import UNDECIDED, Plan, Raised, apply_to, enclosure, outcome_of
 from bisimdist.programs.replay.region import Factor, Region, marginal
 from bisimdist.programs.replay.tape import Run, current
 from bisimdist.programs.texts import RAISES, same_text, text_of

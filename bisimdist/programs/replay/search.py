@@ -17,6 +17,7 @@ from bisimdist.errors import ModelError
 from bisimdist.programs.control import Outside
 from bisimdist.programs.replay.bulk import Bulk, released_at_once
 from bisimdist.programs.replay.decision import Asked, segments
+from bisimdist.programs.replay.fine import values_at_once
 from bisimdist.programs.replay.lazy import Lazy
 from bisimdist.programs.replay.node import Raised
 from bisimdist.programs.replay.region import WHOLE, Region
@@ -28,8 +29,8 @@ from bisimdist.progress import NEVER, Deadline, Progress, silent
 BUDGET = 256
 """So many boxes are looked at before what is left waits; twice as many as there are, where there are more."""
 
-MOST_ENDS = 400_000
-"""So many ranges of a draw are looked at for what is released."""
+FEW_ENDS, MOST_ENDS = 4_000, 400_000
+"""So many ranges of a draw are looked at for what is released one by one, and where arrays do not do that."""
 
 End = tuple[Any, ...]
 """What was seen of a run, and at last what it returns: a text to show, and one that equal values share."""
@@ -245,10 +246,18 @@ class Search:
         if not few_values(released.nodes, laws, draw, low, high):
             self.floats = True
             return
-        parts, work = segments(
-            laws, {draw: low}, {draw: high}, draw, released.planned, released.known, MOST_ENDS
-        )
+        ends, plan = ({draw: low}, {draw: high}), released.planned
+        parts, work = segments(laws, *ends, draw, plan, released.known, FEW_ENDS)
         self.looked += work
+        if work >= FEW_ENDS:
+            fine = values_at_once(plan, released.known, laws[draw], draw, (low, high))
+            if fine is not None:
+                unit = free * laws[draw].mass(low, low)
+                for outcome, count, _ in fine:
+                    self._add(released.end_of(outcome), unit * count)
+                return
+            parts, work = segments(laws, *ends, draw, plan, released.known, MOST_ENDS)
+            self.looked += work
         for outcome, first, last in parts:
             self._add(released.end_of(outcome), free * laws[draw].mass(first, last))
 

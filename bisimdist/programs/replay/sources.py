@@ -116,8 +116,9 @@ def _randbelow(self: random.Random, n: int) -> Any:
 
 
 def _getrandbits(self: random.Random, k: int) -> Any:
-    _unseeded(self)
-    return _bits(k)
+    if SEEDED in self.__dict__:
+        refuse_seed(self.__dict__[SEEDED])
+    return current.run.coin(2) if k == 1 else _bits(k)
 
 
 def _randbytes(self: random.Random, n: int) -> Any:

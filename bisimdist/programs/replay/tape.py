@@ -164,10 +164,21 @@ class Run:
 
     def coin(self, options: int) -> int:
         """Draw one of few integers, told apart at once."""
-        told = _told(len(self.laws), options)
-        self.draw(told.law)
-        outcome: int = self.again()
-        return self.decided(told) if outcome is NEW else outcome
+        laws, at = self.laws, self.at
+        told = _told(len(laws), options)
+        if self.shows_draws or len(laws) >= MOST_DRAWS:
+            self.draw(told.law)
+        else:
+            laws.append(told.law)
+        if at == len(self.script):
+            new: int = self.decided(told)
+            return new
+        if self.place.drawn != len(laws):
+            raise Changed
+        self.place = place = self.script[at]
+        self.at = at + 1
+        outcome: int = place.outcome
+        return outcome
 
 
 class _Told:

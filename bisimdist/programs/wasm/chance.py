@@ -59,13 +59,10 @@ class Chance:
     place: int = 0  # which argument is the address of these, and the next one their number
     returned: str = "0"  # what it returns then: a number, or that of the bytes, or nothing
 
-    def request(self, size: int) -> Request:
-        """Return what is asked for, if so many bytes are."""
-        return _request(self.bits or 8 * size)
-
 
 @functools.cache
-def _request(bits: int) -> Request:
+def request_of(bits: int) -> Request:
+    """Return what is asked for, if so many bits are."""
     return Request(("bits", bits), 1 << bits)
 
 

@@ -11,6 +11,7 @@ from bisimdist.programs.code import NOWHERE, Place, Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.exploration import Exploration
 from bisimdist.programs.machine import Ended
+from bisimdist.programs.wasm.drawn import drawn_of
 from bisimdist.programs.wasm.leaves import MOST_VALUES, Split, Variable
 from bisimdist.programs.wasm.states import State
 
@@ -19,6 +20,8 @@ _FEW = 8  # a draw of at most so many values is looked at value by value
 _WORD = 64
 
 Known: TypeAlias = tuple[Variable, ...]  # what is drawn, and what is known of what was drawn before
+Part: TypeAlias = tuple[Known, int, Any, tuple[Any, ...]]
+"""What is known, how many values that is, and what the code finds: the answer, and leaves of other draws."""
 
 
 @dataclass(slots=True)
@@ -27,7 +30,7 @@ class CompiledExploration(Exploration):
 
     file: str = ""  # what answers call the file
     runs: int = 0  # how many segments were run
-    _known: dict[Any, list[tuple[Known, int]]] = field(default_factory=dict)
+    _known: dict[Any, list[Part]] = field(default_factory=dict)
     """How a draw was divided the last time that it was met: a guess for the next."""
 
     def place(self, number: int) -> Place:
@@ -56,17 +59,15 @@ class CompiledExploration(Exploration):
         """Return one of each part in which a draw was divided."""
         node: Any = self.nodes[number]
         known = self._known.get((node.state.segment, node.request.count, node.state.counts), ())
-        return sorted({variables[0][0] for variables, _ in known})[:most]
+        return sorted({variables[0][0] for variables, *_ in known})[:most]
 
     def _number(self, outcome: Any) -> int:
         if isinstance(outcome, Ended):
             return Exploration._number(self, outcome)
-        state, nodes = outcome.state, self.nodes
+        state = outcome.state
         known: int = state.number
-        if 0 <= known < len(nodes):
-            node: Any = nodes[known]
-            if type(node) is not Ended and node.state is state and node.request is outcome.request:
-                return known
+        if 0 <= known < len(self.nodes) and self.nodes[known] is outcome:
+            return known
         number = state.number = Exploration._number(self, outcome)
         return number
 
@@ -79,26 +80,26 @@ class CompiledExploration(Exploration):
         machine: Any = self.machine
         follow, tally, numbered = machine.follow, machine.tally, self._number
         where = state.segment, request.count, state.counts
-        known = self._known.get(where)
-        total = request.count
-        if known is None:
-            rest = tuple((0, ((1, count),)) for count in state.counts)
-            known = self._known[where] = _weighed([(one, *rest) for one in _first(request.count)])
-        for count in state.counts:
-            total *= count
-        work = list(known)
+        guess = self._known.get(where)
+        total = request.count * prod(state.counts)
+        first = guess or _whole(request.count, state.counts)
+        work = list(first)
         gathered: dict[Any, Any] = {}
         found: list[tuple[Known, Any]] = []
         divided = False
         while work:
-            variables, weight = work.pop()
+            variables, weight, value, leaves = work.pop()
             self.runs += 1
             try:
-                target = numbered(follow(state, variables))
+                target = numbered(follow(state, value, leaves))
             except Split as split:
                 self._deadline.check()
-                work += _weighed(split.parts(variables))
                 divided = True
+                if guess and split.period:  # the code divides by another number than last time
+                    guess, gathered, found = None, {}, []
+                    work = _whole(request.count, state.counts)
+                    continue
+                work += _weighed(split.parts(variables))
                 if len(work) + len(found) > MOST_VALUES:
                     raise Outside(
                         f"a draw has more than {MOST_VALUES} parts that the program tells apart",
@@ -108,14 +109,26 @@ class CompiledExploration(Exploration):
             key = target, tally.steps, None
             gathered[key] = gathered.get(key, 0) + weight
             found.append((variables, key))
-        if divided:
+        if not (divided or guess):
+            self._known[where] = first
+        elif divided:
             self._known[where] = _weighed(_joined(found, 1 + len(state.counts)))
         self.edges[number] = self._led(gathered, total, cost)
 
 
-def _weighed(parts: Iterable[Known]) -> list[tuple[Known, int]]:
-    """Return parts with how many values each of them is."""
-    return [(part, prod(leaf[1] for one in part for leaf in one[1])) for part in parts]
+def _whole(count: int, others: Sequence[int]) -> list[Part]:
+    """Return all that is known of a draw before the code does something with it."""
+    rest = tuple((0, ((1, other),)) for other in others)
+    return _weighed([(one, *rest) for one in _first(count)])
+
+
+def _weighed(parts: Iterable[Known]) -> list[Part]:
+    """Return parts with how many values each of them is, and what the code finds."""
+    made: list[Part] = []
+    for part in parts:
+        value, *leaves = [drawn_of(one, k) for k, one in enumerate(part)]
+        made.append((part, prod([leaf[1] for one in part for leaf in one[1]]), value, tuple(leaves)))
+    return made
 
 
 def _first(count: int) -> Iterable[Variable]:

@@ -11,16 +11,15 @@ from bisimdist.programs.code import LEAVE, TAIL, Code, Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.machine import Ended
 from bisimdist.programs.states import MOST_FRAMES, Drawing
-from bisimdist.programs.wasm.chance import MOST_BYTES, Chance
+from bisimdist.programs.wasm.chance import MOST_BYTES, Chance, request_of
 from bisimdist.programs.wasm.drawn import Drawn, drawn_of
-from bisimdist.programs.wasm.leaves import Variable
 from bisimdist.programs.wasm.lines import Lines
 from bisimdist.programs.wasm.linking import Linker, Routine, beginnings
 from bisimdist.programs.wasm.memory import Memory, Remembered
 from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import Trap, signed
 from bisimdist.programs.wasm.reals import Real
-from bisimdist.programs.wasm.states import Frame, State, States, TooDeep, Written, thawing
+from bisimdist.programs.wasm.states import Frame, State, States, TooDeep, World, thawing
 from bisimdist.progress import NEVER, Deadline
 
 REHEARSED, FEWEST, REHEARSED_DRAWS = 200, 10, 2000
@@ -85,12 +84,13 @@ class Machine:
         self._seen: dict[str, int] = {}
         self._fill = Segment(_FILL, 0, ("place", "size", "result"), run=self._filled)
         self._thaw: Callable[[Any], Any] = _NOTHING
-        self._before: Written = self.states.nothing
+        self._world: World = self.states.nothing
         if begun is None:
             self._begin()
         else:
             self.memory.begun.words = begun.memory.begun.words
-            self.globals[:], self.memory.pages = begun.first
+            self.globals[:], pages = begun.first
+            self.memory.open({}, pages)
         self.first: tuple[tuple[Any, ...], int] = tuple(self.globals), self.memory.pages
         """The global variables, and the number of pages, when the function is called."""
 
@@ -150,7 +150,7 @@ class Machine:
         del keywords
         self.globals[:], pages = self.first
         self.memory.open({}, pages)
-        self._before = self.states.nothing
+        self._world = self.states.nothing
         self._thaw = _NOTHING
         self.tally.clear()
         given = function(self.memory, *arguments)
@@ -163,30 +163,28 @@ class Machine:
     def resume(self, state: State, value: Any, *_: object) -> Drawing | Ended:
         """Go on from a state with one answer of chance, whatever what was drawn before is."""
         variables = ((0, ((1, count),)) for count in state.counts)
-        return self._resume(state, value, [drawn_of(one, k + 1) for k, one in enumerate(variables)])
+        return self.follow(state, value, [drawn_of(one, k + 1) for k, one in enumerate(variables)])
 
     def replay(self, state: State, script: Sequence[int]) -> Drawing | Ended:
         """Go on from a state of a run in which every answer is one number: nothing is left open."""
-        return self._resume(state, script[-1], ())
+        return self.follow(state, script[-1], ())
 
-    def follow(self, state: State, variables: Sequence[Variable]) -> Drawing | Ended:
-        """Go on with all answers that a variable stands for, and with what is known of leaves."""
-        if len(variables) == 1:
-            return self._resume(state, drawn_of(variables[0], 0), ())
-        values = [drawn_of(one, k) for k, one in enumerate(variables)]
-        return self._resume(state, values[0], values[1:])
-
-    def _resume(self, state: State, value: Any, leaves: Sequence[Any]) -> Drawing | Ended:
+    def follow(self, state: State, value: Any, leaves: Sequence[Any]) -> Drawing | Ended:
+        """Go on with an answer, which may stand for many, and with what is known of leaves."""
         if self.kinds:
             self.tally.clear()
         thaw = self._thaw = thawing(leaves) if leaves else _NOTHING
-        written = self._before = state.written
+        world = self._world = state.world
         memory = self.memory
-        memory.open(memory.thawed(written.items, thaw) if written.open else written.words, state.pages)
-        self.globals[:] = [thaw(one) for one in state.globals] if state.loose else state.globals
-        if state.open:
-            return self._go(None, (value, *map(thaw, state.live)), state.segment, state.stack)
-        return self._go(None, (value, *state.live), state.segment, state.stack)
+        memory.written = memory.thawed(world.items, thaw) if world.open else world.words
+        memory.shared = True
+        if memory.pages != world.pages:
+            memory.resize(world.pages)
+        self.globals[:] = [thaw(one) for one in world.globals] if world.loose else world.globals
+        given = [value, *state.live]
+        for place in state.open:
+            given[place] = thaw(given[place])
+        return self._go(None, given, state.segment, state.stack)
 
     def _go(  # noqa: PLR0912
         self, function: Any, given: Sequence[Any], segment: Segment | None, base: Frame | None
@@ -200,7 +198,7 @@ class Machine:
                 if kind is Chance:
                     return self._asked(function, given, frames, base)
                 if kind is Routine:
-                    segment = function.begin()
+                    segment = function.entry or function.begin()
                 else:
                     segment, given = RETURN, (function(*given),)
             end = segment.run(*given)
@@ -229,12 +227,9 @@ class Machine:
 
     def _asked(self, chance: Chance, given: Sequence[Any], frames: _Frames, base: Frame | None) -> Drawing:
         """Return the state that waits for chance."""
-        if frames:
-            segment, live = frames.pop()
-        else:
-            segment, live = RETURN, ()
-        size = 0
-        if not chance.bits:
+        segment, live = frames.pop() if frames else (RETURN, ())
+        bits = chance.bits
+        if not bits:
             place, size = int(given[chance.place]), int(given[chance.place + 1])
             if size > MOST_BYTES:
                 raise Outside(f"{size} random bytes are asked for at once", f"at most {MOST_BYTES} are given")
@@ -242,13 +237,16 @@ class Machine:
                 raise Trap("memory out of bounds")
             frames.append((segment, live))
             result = {"": None, "0": 0, "count": size}[chance.returned]
-            segment, live = self._fill, (place, size, result)
+            segment, live, bits = self._fill, (place, size, result), 8 * size
         if self.kinds:
             self._see()
         state = self.states.state(
-            segment, live, frames, base, self.memory, self._before, self.globals, self._thaw
+            segment, live, frames, base, self.memory, self._world, self.globals, self._thaw
         )
-        return state.drawing(chance.request(size))
+        drawing = state.asked
+        if drawing is None or drawing.request.count.bit_length() - 1 != bits:
+            drawing = state.asked = Drawing(state, request_of(bits))  # type: ignore[arg-type]
+        return drawing
 
     def _filled(self, value: Any, place: int, size: int, result: Any) -> tuple[Any, ...]:
         """Write random bytes into memory."""

@@ -78,6 +78,10 @@ class Memory:
         """Go on with what a state remembers."""
         self.written = written
         self.shared = True
+        self.resize(pages)
+
+    def resize(self, pages: int) -> None:
+        """Have so many pages."""
         self.pages = pages
         self.size = pages * PAGE
 
@@ -184,8 +188,7 @@ class Memory:
         wanted = before + int(pages)
         if wanted > self.most:
             return 0xFFFFFFFF
-        self.pages = wanted
-        self.size = wanted * PAGE
+        self.resize(wanted)
         return before
 
     def fill(self, place: Any, value: Any, count: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -275,8 +276,8 @@ def _on_one_grid(one: Real, other: Real) -> tuple[Any, Any] | None:
     return first[0] * (1 << (first[1] - grid)), second[0] * (1 << (second[1] - grid))
 
 
-class Pattern:
-    """The bits of a float that is still open.
+class Pattern(Drawn):
+    """The bits of a float that is still open: what it is combined with leaves the operation to it.
 
     real, bits: the float, and how many bits it has.
     """
@@ -287,10 +288,20 @@ class Pattern:
         self.real = real
         self.bits = bits
 
-    def whole(self, shift: int = 0) -> int:
-        """Return the bits without some of the lowest: they move with the size of a float of one sign."""
-        self.real.decided(lambda value: math.copysign(1.0, value))
-        return int(self.real.decided(lambda value: bits_of(value, self.bits) >> shift))
+    def whole(self, shift: int = 0) -> Any:
+        """Return the bits without some of the lowest: they move with the size of a float of one sign.
+
+        Between two powers of two, ``m 2^e`` has bits that rise with `m` in proportion: these stay open.
+        """
+        real = self.real
+        real.decided(lambda value: math.copysign(1.0, value))
+        if self.bits == 64 and real.size <= _SHORT and (exact := _exactly(real)):
+            head = real.decided(lambda value: bits_of(value) >> 52)
+            power = exact[1] + 1075 - (head & 2047)
+            if 0 < head & 2047 < 2047 and power >= 0:
+                size = -exact[0] if head >> 11 else exact[0]
+                return (size * (1 << power) + ((head - 1) << 52)) >> shift
+        return int(real.decided(lambda value: bits_of(value, self.bits) >> shift))
 
     def __rshift__(self, count: Any) -> Any:
         return self.whole(int(count)) if count else self
@@ -304,8 +315,8 @@ class Pattern:
             return pattern(abs(self.real), self.bits)
         return self if type(mask) is int and mask & whole == whole else self.whole() & mask
 
-    def __index__(self) -> int:
-        return self.whole()
+    def __index__(self, *_: object) -> Any:
+        return self.whole().__index__()
 
     __int__ = __index__
 
@@ -315,13 +326,21 @@ def pattern(value: Any, bits: int = 64) -> Any:
     return Pattern(value, bits) if type(value) is Real else bits_of(value, bits)
 
 
-def _known(name: str) -> Callable[..., Any]:
-    return lambda self, *others: getattr(self.whole(), name)(*others)
+def _of_whole(name: str, *, turned: bool = False) -> Callable[..., Any]:
+    apply = getattr(operator, name)
+
+    def call(self: Pattern, other: Any) -> Any:
+        one, two = self.whole(), other.whole() if type(other) is Pattern else other
+        return apply(two, one) if turned else apply(one, two)
+
+    return call
 
 
-for _name in ("add", "sub", "mul", "floordiv", "mod", "or", "xor"):
-    for _prefix in ("__", "__r"):
-        setattr(Pattern, f"{_prefix}{_name}__", _known(f"{_prefix}{_name}__"))
-for _name in ("__rand__", "__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__bool__", "__hash__",
-              "bit_length", "__rlshift__", "__rrshift__"):  # fmt: skip
-    setattr(Pattern, _name, _known(_name))
+for _name in ("add", "sub", "mul", "floordiv", "mod", "or", "xor", "and", "lshift", "rshift"):
+    if _name not in {"and", "lshift", "rshift"}:
+        setattr(Pattern, f"__{_name}__", _of_whole(f"__{_name}__"))
+    setattr(Pattern, f"__r{_name}__", _of_whole(f"__{_name}__", turned=True))
+for _name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
+    setattr(Pattern, _name, _of_whole(_name))
+for _name in ("__bool__", "__hash__", "bit_length"):
+    setattr(Pattern, _name, lambda self, name=_name: getattr(self.whole(), name)())

@@ -12,7 +12,6 @@ from typing import Any
 
 from bisimdist.programs.code import Segment
 from bisimdist.programs.control import Outside
-from bisimdist.programs.machine_source import Request
 from bisimdist.programs.states import MOST_FRAMES, Drawing
 from bisimdist.programs.wasm.binary import at
 from bisimdist.programs.wasm.drawn import Drawn
@@ -57,15 +56,20 @@ class Frame:
         """Whether a form or a float is in it, or below."""
 
 
-class Written:
-    """What a run has written into memory."""
+class World:
+    """What a run has written into memory, the size of the memory, and the global variables."""
 
-    __slots__ = ("items", "open", "words")
+    __slots__ = ("globals", "items", "loose", "open", "pages", "words")
 
-    def __init__(self, items: tuple[tuple[Any, ...], ...], words: dict[int, Any]) -> None:
+    def __init__(
+        self, items: tuple[tuple[Any, ...], ...], words: dict[int, Any], pages: int, globals_: tuple[Any, ...]
+    ) -> None:
         self.items = items
         self.words = words
+        self.pages = pages
+        self.globals = globals_
         self.open = any(type(item[1]) is not int for item in items)
+        self.loose = not _PLAIN.issuperset(map(type, globals_))
 
 
 class State:
@@ -75,60 +79,34 @@ class State:
     ----------
     segment, live
         What goes on, and with which variables.
-    stack
-        The calls below.
-    written, pages, globals
-        The memory, its size, and the global variables.
+    stack, world
+        The calls below, the memory and the global variables.
     counts
         How many values each leaf has.
     """
 
-    __slots__ = (
-        *(
-            "_drawing",
-            "counts",
-            "globals",
-            "live",
-            "loose",
-            "number",
-            "open",
-            "pages",
-            "segment",
-            "stack",
-            "written",
-        ),
-    )
+    __slots__ = ("asked", "counts", "live", "number", "open", "segment", "stack", "world")
     contents = ()
 
-    def __init__(  # noqa: PLR0913, PLR0917
+    def __init__(
         self,
         segment: Segment,
         live: tuple[Any, ...],
         stack: Frame | None,
-        written: Written,
-        pages: int,
-        globals_: tuple[Any, ...],
+        world: World,
         counts: tuple[int, ...],
     ) -> None:
         self.segment = segment
         self.live = live
         self.stack = stack
-        self.written = written
-        self.pages = pages
-        self.globals = globals_
+        self.world = world
         self.counts = counts
-        self.open = not _PLAIN.issuperset(map(type, live))
-        self.loose = not _PLAIN.issuperset(map(type, globals_))
+        self.open = [place for place, value in enumerate(live, 1) if type(value) not in _PLAIN]
+        """The places behind the answer of values that depend on leaves, or are floats."""
         self.number = -1
         """That of the node, where there is one."""
-        self._drawing: Drawing | None = None
-
-    def drawing(self, request: Request) -> Drawing:
-        """Return that chance is asked for something here."""
-        found = self._drawing
-        if found is None or found.request is not request:
-            found = self._drawing = Drawing(self, request)  # type: ignore[arg-type]
-        return found
+        self.asked: Drawing | None = None
+        """That chance was asked for something here, as it was the last time."""
 
 
 class _Numbering:
@@ -173,6 +151,8 @@ def thawing(values: Sequence[Any]) -> Callable[[Any], Any]:
 
     def thaw(value: Any) -> Any:
         if type(value) is Form:
+            if len(value) == 3 and value[0] == 0 and value[2] == 1:
+                return values[value[1]]
             made = value[0]
             for place in range(1, len(value), 2):
                 made = values[value[place]] * value[place + 1] + made
@@ -192,14 +172,14 @@ def _float(bits: int) -> float:
 
 
 class States:
-    """All states, frames and memories, each of them once."""
+    """All states, frames and worlds, each of them once."""
 
     def __init__(self) -> None:
         self.frames: list[Any] = []
         self._states: dict[Any, State] = {}
         self._frames: dict[Any, Frame] = {}
-        self._written: dict[Any, Written] = {}
-        self.nothing = self._written[()] = Written((), {})
+        self._worlds: dict[Any, World] = {}
+        self.nothing = World((), {}, -1, ())
 
     def value_of(self, value: Any, *, ends: bool = False) -> Any:
         """Return a value that a run ended with as one that can be compared."""
@@ -225,15 +205,29 @@ class States:
         frames: list[tuple[Segment, Sequence[Any]]],
         base: Frame | None,
         memory: Memory,
-        before: Written,
+        world: World,
         globals_: Sequence[Any],
         thaw: Callable[[Any], Any],
     ) -> State:
-        """Return the state of a segment that waits above these frames."""
-        if not frames and memory.shared and not before.open and (base is None or not base.open):
-            frozen, kept = tuple(live), tuple(globals_)
-            if _PLAIN.issuperset(map(type, frozen)) and _PLAIN.issuperset(map(type, kept)):
-                key: Any = segment, frozen, base, before, memory.pages, kept, ()
+        """Return the state of a segment that waits above these frames, where the run began in a world."""
+        kept, stack = tuple(globals_), base
+        plain = _PLAIN.issuperset
+        if (
+            memory.shared
+            and memory.pages == world.pages
+            and not world.open
+            and plain(map(type, kept))
+            and kept == world.globals
+            and (base is None or not base.open)
+            and plain(map(type, live))
+        ):
+            for below, values in frames:
+                if not plain(map(type, values)):
+                    break
+                key: Any = below, values, stack
+                stack = self._frames.get(key) or self.frame(*key)
+            else:
+                key = segment, tuple(live), stack, world, ()
                 return self._states.get(key) or self._new(key)
         numbering = _Numbering()
         frozen = numbering.all(live)
@@ -244,18 +238,17 @@ class States:
         stack = base
         for below, values in reversed(above):
             stack = self.frame(below, values, stack)
-        written = before
-        if not memory.shared or before.open:
+        items = world.items
+        if not memory.shared or world.open:
             memory.drop()
             items = memory.frozen(numbering.freeze)
-            found = self._written.get(items)
-            if found is None:
-                found = self._written[items] = Written(items, memory.written)
-            written = found
             memory.shared = True
         kept = numbering.all(globals_)
-        counts = tuple(numbering.counts)
-        key = segment, frozen, stack, written, memory.pages, kept, counts
+        key = items, memory.pages, kept
+        found = self._worlds.get(key)
+        if found is None:
+            found = self._worlds[key] = World(items, memory.written, memory.pages, kept)
+        key = segment, frozen, stack, found, tuple(numbering.counts)
         return self._states.get(key) or self._new(key)
 
     def _new(self, key: Any) -> State:

@@ -18,27 +18,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "adaptive_sparse_vector",
-    "exponential_noise_max",
-    "geometric_sum",
-    "histogram",
-    "histogram_wrong_scale",
-    "noisy_max",
-    "noisy_max_gap",
-    "noisy_max_gap_ties",
-    "noisy_max_value",
-    "numerical_sparse_vector",
-    "partial_sum",
-    "partial_sum_constant",
-    "prefix_sum",
-    "randomised_response",
-    "smart_sum",
-    "sparse_vector",
-    "sparse_vector_once",
-    "sparse_vector_resampled",
-]
-
 
 def randomised_response(bits: list[int], rng: Any) -> list[int]:
     """Tell each bit with probability 3/4: (1/3)^-1 if one bit differs."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["asked_above_threshold", "asked_odometer", "asked_responses"]
-
 
 def clipped(value: int, a: Fraction, levels: int, rng: Any) -> int:
     """Return a level with two-sided geometric noise that stays inside 0, …, levels - 1."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["clipped_geometric", "discrete_gaussian", "discrete_laplace", "two_sided_geometric"]
-
 
 def two_sided_geometric(x: int, rng: Any, a: str = "1/2") -> int:
     """Return x + z with ``P(z)`` in proportion to ``a^|z|``: the ratio of neighbours is 1 / a."""

@@ -10,8 +10,6 @@ from typing import Any
 
 from .noise import clipped_geometric, two_sided_geometric
 
-__all__ = ["noisy_max", "noisy_max_clipped", "noisy_max_one_sided", "noisy_max_value"]
-
 
 def _largest(counts: tuple[int, ...], noisy: Callable[[int], int]) -> tuple[int, int]:
     """Return the largest noisy count and where it stands first."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["check_pin", "crowds", "dining_cryptographers", "suppressed"]
-
 
 def check_pin(guess: tuple[int, ...], rng: Any, length: int = 2) -> bool:
     """Compare a guess with a random PIN, digit by digit, with an early exit."""

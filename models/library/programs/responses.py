@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["randomised_response", "rappor", "rappor_reports", "shuffled_response"]
-
 
 def randomised_response(answer: bool, rng: Any) -> bool:
     """Answer truthfully with probability 3/4: the ratio is 3."""

@@ -16,17 +16,6 @@ from typing import Any
 
 from .noise import clipped_geometric
 
-__all__ = [
-    "above_threshold",
-    "svt_fixed_noise",
-    "svt_no_query_noise",
-    "svt_no_stop",
-    "svt_resampled",
-    "svt_shows_value",
-    "svt_stops_clipped",
-    "svt_two_scales",
-]
-
 
 def above_threshold(answers: tuple[int, ...], rng: Any, count: int = 1) -> tuple[bool, ...]:
     """Tell which answers are above, until `count` are (variant 1): the ratio is at most 16^count."""

@@ -110,6 +110,7 @@ class TestPropertyFiles:
             ("P=? [ G (x=1 => F b) ]", ["x=1", "b"]),
             ("P=? [ (F x=1) & (G !b) ]", ["x=1", "!b"]),
             ('R{"time"}max=? [ F "won" ]', ["won"]),
+            ("Pmaxmin=? [ F b ]; Rminmax=? [ F x=1 ]", ["b", "x=1"]),
             ("R=? [ C<=k+1 ]; R=? [ I=5 ]; S=? [ x=1 ]", ["x=1"]),
             ('P=? [ F<=k (x=1) ]\nR{"a"}=? [ F b ]\nP=? [ F{"a"}<=5 x=3 ]', ["x=1", "b", "x=3"]),
             ("filter(max, P=? [ X x=2 ], x=0)", ["x=2", "x=0"]),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from flint import fmpq
 from hypothesis import given
+from hypothesis import strategies as st
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.interactive import Interactive
@@ -39,6 +40,39 @@ def test_a_rate_above_1_makes_a_ctmc() -> None:
     assert isinstance(model, LMC)
     assert model.rows == (((0, fmpq(1, 4)), (1, fmpq(3, 4))), ((1, fmpq(1)),))
     assert said == ["the numbers are rates: a CTMC is taken as the chain of its jumps"]
+
+
+@given(lmcs(), st.integers(1, 4))
+def test_a_uniform_chain_jumps_as_before(chain: LMC, factor: int) -> None:
+    """Without self-loops the chain of the ticks is that of the jumps, and each state waits as long."""
+    rates = [fmpq(1 + (factor * s) % 5) for s in range(len(chain))]
+    lines = [f"{s} {t} {p * rates[s]}" for s, row in enumerate(chain.rows) for t, p in row]
+    text = "\n".join([f"{len(chain)} {len(lines)}", *lines])
+    model = read_prism(text, '0="init"\n0: 0\n', reading=Reading(observe_ticks=True))
+    assert isinstance(model, LMC)
+    timed = any(p * rate > 1 for rate, row in zip(rates, chain.rows, strict=True) for _, p in row)
+    if timed or any(rate != 1 for rate in rates):
+        most = max(rates)
+        assert {label.split("=")[-1] for label in model.labels} == {str(most)}
+        for s, row in enumerate(model.rows):
+            moves = {t: p for t, p in chain.rows[s] if t != s}
+            assert {t: p * most for t, p in row if t != s} == {t: p * rates[s] for t, p in moves.items()}
+
+
+@pytest.mark.parametrize(("slow", "fast"), [(1, 2), (2, 3), (1, 10)])
+def test_ticks_show_at_least_what_times_show(slow: int, fast: int) -> None:
+    """The total variation of two exponential laws is below delta of the ticks."""
+    r = fast / slow
+    times = r ** (-1 / (r - 1)) - r ** (-r / (r - 1))
+    found = []
+    for clock in (fast, 4 * fast):
+        text = f"4 4\n0 2 {slow}\n1 2 {fast}\n2 2 {fast}\n3 3 {clock}\n"
+        reading = Reading(observe_ticks=True, pairs=[("#0", "#1")])
+        model = read_prism(text, '0="init" 1="end" 2="x"\n0: 0\n2: 1\n3: 2\n', reading=reading)
+        upper = fmpq(delta(model, 1, gap="1/1000").pairs[0].upper)
+        found.append(int(upper.p) / int(upper.q))
+    assert times <= found[1] + 1e-9
+    assert found[1] <= found[0] + 1e-3
 
 
 def test_actions_of_chains() -> None:
@@ -139,11 +173,11 @@ def test_decision_processes_in_intervals_are_asked_by_an_analyst() -> None:
     """
     assert asked == parse_model(document)
     assert isinstance(asked, Interactive)
-    least = delta(asked, 1).pairs[0].lower.value
+    least = delta(asked, 1).pairs[0].lower
     for p in (fmpq(1, 10), fmpq(3, 10), fmpq(1, 2)):  # whichever chain it is
         rows = {"0": {"1": p, "2": 1 - p}, "1": {"1": "1/2", "2": "1/2"}, "2": {"2": 1}}
         chain = LMC.from_mappings({"0": "", "1": "", "2": "end"}, rows, [("0", "1")])
-        assert delta(chain, 1).pairs[0].upper.value <= least
+        assert delta(chain, 1).pairs[0].upper <= least
 
 
 def test_choices_of_decision_processes_in_intervals_are_drawn_and_seen() -> None:

@@ -165,6 +165,17 @@ class TestWithStorm:
         with pytest.raises(UsageError, match="no --hide-silent"):
             parse_model(text, format="prism-language", observe_time=True, hide_silent=True)
 
+    def test_ticks_are_seen(self) -> None:
+        text = "ctmc\nmodule m\n s: [0..2];\n [] s=0 -> 2: (s'=2);\n [] s=1 -> 3: (s'=2);\n"
+        text += ' [] s=2 -> 1: (s\'=2);\nendmodule\ninit s<2 endinit\nlabel "end" = s=2;'
+        ticks = parse_model(text, format="prism-language", observe_ticks=True)
+        assert isinstance(ticks, LMC)
+        assert set(ticks.labels) == {"exit rate=3", "end,exit rate=3"}
+        first, second = (ticks.rows[ticks.index(name)] for name in "01")
+        assert sorted(p for _, p in first) == [fmpq(1, 3), fmpq(2, 3)]
+        assert [p for _, p in second] == [1]
+        assert delta(ticks, 1).pairs[0].upper == fmpq(1, 3)
+
     def test_rewards_are_seen(self) -> None:
         text = COIN + '\nrewards "cost" s=0: 1/3; [] true: 1; endrewards\n'
         if "s=0" not in COIN:

@@ -97,6 +97,20 @@ def _f64(value: float) -> bytes:
     return b"\x44" + struct.pack("<d", value)
 
 
+@given(
+    st.sampled_from([0.0, 1.0, -300.0, 0.25, -3.5]),
+    st.sampled_from([1.0, -0.125, 0.1, 2.0**-1030]),
+    expressions(),
+)
+def test_bits_of_a_float(more: float, times: float, code: bytes) -> None:
+    """What logarithms do: they divide the bits of a float into its exponent and its leading digits."""
+    bits = get(0) + b"\xba" + _f64(more) + b"\xa0" + _f64(times) + b"\xa2\xbd\x21\0"
+    machine = _machine(DRAWN + bits + code, 8)
+    outcome: Any = machine.start(_nothing, [])
+    wanted = Counter(machine.replay(outcome.state, [k]).value for k in range(256))  # type: ignore[union-attr]
+    assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
+
+
 @st.composite
 def floats(draw: st.DrawFn, depth: int = 4) -> bytes:  # noqa: PLR0911
     """Code that computes a float of what was drawn."""
@@ -232,7 +246,7 @@ def test_parts_of_compared_leaves(data: st.DataObject) -> None:
             cut = data.draw(st.integers(1, leaf.high))
             parts += Split(leaf, () if cut == 1 else (cut,), 2 if cut == 1 else 0).parts(part)
     found = [_points(part) for part in parts]
-    assert [weight for _, weight in _weighed(parts)] == list(map(len, found))
+    assert [weight for _, weight, *_ in _weighed(parts)] == list(map(len, found))
     wanted = [(number, 3 + 2 * other) for number in range(12) for other in range(6)]
     assert sorted(point for points in found for point in points) == wanted
 
@@ -306,3 +320,18 @@ def test_what_was_compared_and_is_kept_is_refused(tmp_path: Path) -> None:
     module = assembled({"f": ((("i64",), ("i32",)), ("i64", "i32"), 3 * draw + get(2))}, imports=[RANDOM[64]])
     with pytest.raises(ModelError, match="values that the program tells apart"):
         chain_of(tmp_path, module, "f", [0, 1])
+
+
+def test_a_divisor_that_changes_from_draw_to_draw(tmp_path: Path) -> None:
+    """Bernoulli trials with chances 1, 1/2, 1/3, …: how a draw was divided before does not help the next."""
+    again = b"\x0c\1"
+    turn = call(0) + get(1) + b"\x82\x50\x04\x40" + get(1) + i64(1) + b"\x7c\x21\1" + again
+    code = i64(1) + b"\x21\1" + b"\x03\x40" + turn + b"\x0b\x0b" + get(1) + b"\xa7"
+    module = assembled({"f": ((("i32",), ("i32",)), ("i64",), code)}, imports=[RANDOM[64]])
+    law: dict[str, fmpq] = law_of(chain_of(tmp_path, module, "f", [0, 1], cut=fmpq(1, 10**24)), "0")
+    assert sum(law.values(), fmpq(0)) == 1
+    chance = fmpq(1)
+    for divisor in range(2, 20):
+        chance *= fmpq(-(-(2**64) // (divisor - 1)), 2**64)
+        missing = chance * (1 - fmpq(-(-(2**64) // divisor), 2**64)) - law[str(divisor)]
+        assert 0 <= missing <= law["cut"] < fmpq(1, 10**24)
