@@ -111,9 +111,8 @@ class Watchman:
             count, wrong = pickle.loads(out)
         except (EOFError, pickle.UnpicklingError):
             words = err.decode(errors="replace").strip().splitlines()
-            raise ModelError(
-                f"the program does not run in another process: {words[-1] if words else 'it ended'}"
-            ) from None
+            why = words[-1] if words else f"it ended with exit code {self.process.returncode}"
+            raise ModelError(f"the program does not run in another process: {why}") from None
         if wrong is not None:
             name, answers, end, said = wrong
             _compare(name, answers, end, said, " in another process")

@@ -114,8 +114,9 @@ def fingerprints(chain: WordSystem, deadline: Deadline = NEVER) -> list[int]:
     of the products of all traces, each times its probability: one linear system. Where that leaves classes
     together, give each action a random weight at each place of a trace, and add up the probabilities of all
     traces of one length, each times the weights of its actions. The sums of two classes differ only if some
-    trace has different probabilities. If one has, sums by length are equal with a probability below
-    length / prime; sums of all lengths may be equal because matrices obey laws that words do not.
+    trace has different probabilities (``docs/theory/trace-logic.md``, "One sum for all traces"). If one has,
+    sums by length are equal with a probability below length / prime; sums of all lengths may be equal
+    because matrices obey laws that words do not.
     """
     prime, random = next(primes(chain)), np.random.default_rng(0)
     labels = list(canonical_numbering(_sums_of_all(chain, prime, random, deadline)))
