@@ -23,7 +23,7 @@ MORE = {
     "hmm-no-budget": 2426,
     "hmm-parametric": 2510,
     "hmm-several": 2801,
-    "composition": 3263,  # with what makes laws, and integers of exponentials
+    "composition": 3344,  # with what makes laws of samples of all kinds, and integers of exponentials
     "delta": 2933,  # with a ceiling, which is a distance
     "leakage": 2859,
     "metric": 2308,
@@ -39,7 +39,7 @@ MORE = {
     "rounds": 3207,
     "cut": 2983,
     "quotient": 3041,
-    "coupling": 1770,
+    "coupling": 2005,  # with draws that wait
     "merge": 3659,  # with two certificates inside
     "parametric": 4029,  # with a certificate of a distance or of delta inside
 }

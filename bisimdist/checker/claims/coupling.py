@@ -11,10 +11,10 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from bisimdist.checker.core.combination import combined, entailed, impossible, listing
 from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.deferred import PLACE, Waiting, deferred
 from bisimdist.checker.core.flowchart import (
@@ -40,7 +40,6 @@ from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
     item,
-    items,
     mapping,
     rational,
     record,
@@ -213,10 +212,10 @@ class _Checked:
                 continue
             read = self._shifts(path, shifts)
             others = [(n, other) for n, other in counted(enumerate(ways)) if agreeable(path, other)]
-            for (number, other), part in counted(zip(others, _list(proof, len(others)), strict=True)):
+            for (number, other), part in counted(zip(others, listing(proof, len(others)), strict=True)):
                 noise = noise_of(read)
                 space = [*first, *(at(self._primed(g), noise) for g in counted(other.guards))]
-                if _impossible(part):
+                if impossible(part):
                     self._refuted(space, part, "J3: a pair of paths is possible")
                     continue
                 if taken.setdefault(number, shifts) != shifts or path.draws != other.draws:
@@ -256,7 +255,7 @@ class _Checked:
     def _shifts(self, path: Path, shifts: Sequence[Any]) -> list[Form | str]:
         """Read shifts: of noise a form that names no noise, of a coin whether it is turned."""
         made: list[Form | str] = []
-        for draw, shift in counted(zip(path.draws, _list(shifts, len(path.draws)), strict=True)):
+        for draw, shift in counted(zip(path.draws, listing(shifts, len(path.draws)), strict=True)):
             if draw.law == "coin":
                 made.append(one_of("keep", "swap")(shift, "the shift of a coin"))
                 continue
@@ -278,7 +277,7 @@ class _Checked:
         if len(moving) > MOST_SIGNS:
             raise MalformedCertificate(f"more than {MOST_SIGNS} shifts of a path are no numbers")
         choices = list(all_of(product((1, -1), repeat=len(moving))))
-        for signs, part in counted(zip(choices, _list(proof, len(choices)), strict=True)):
+        for signs, part in counted(zip(choices, listing(proof, len(choices)), strict=True)):
             sign = dict(counted(zip(moving, signs, strict=True)))
             price: dict[str, Form] = {}
             known = list(all_of(space))
@@ -291,7 +290,7 @@ class _Checked:
                     else:
                         amount = plus({}, draw.weight, abs(shift.get("", 0)))
                 price[draw.base] = plus(price.get(draw.base, {}), amount)
-            if _impossible(part):
+            if impossible(part):
                 self._refuted(known, part, "J3: a sign of a shift is possible")
                 continue
             if any(s < 0 and path.draws[n].law == "one-sided" for n, s in counted(sign.items())):
@@ -303,19 +302,19 @@ class _Checked:
     ) -> None:
         said = record(proof, "a proof", ("shown", "end" if path.target is None else "cells"))
         claims = list(counted(self._same(path, other, noise)))
-        for claim, part in counted(zip(claims, _list(said["shown"], len(claims)), strict=True)):
-            _entailed(known, claim, part, "J6: the runs show different things")
+        for claim, part in counted(zip(claims, listing(said["shown"], len(claims)), strict=True)):
+            entailed(known, claim, part, "J6: the runs show different things")
         if path.target is not None:
             self._check_arrival(
                 known, path, self._after(path, other, noise, price), said["cells"], alone=False
             )
             return
-        for base, part in counted(zip(self.bases, _list(said["end"], len(self.bases)), strict=True)):
+        for base, part in counted(zip(self.bases, listing(said["end"], len(self.bases)), strict=True)):
             cost = plus({f"@cost {base}": 1}, price.get(base, {}))
             how = "nothing" if "nothing" in mapping(part, "a proof") else "claimed"
             record(part, "a proof", (how,))
             most = {} if how == "nothing" else self.budget[base]
-            _entailed(known, plus(most, cost, -1), part[how], "J7: the price is more than the budget")
+            entailed(known, plus(most, cost, -1), part[how], "J7: the price is more than the budget")
 
     def _same(self, path: Path, other: Path, noise: Env) -> Iterator[Form]:
         """Yield what is at least 0 only if both runs show the same."""
@@ -347,15 +346,15 @@ class _Checked:
 
     def _check_arrival(self, known: list[Form], path: Path, env: Env, proof: object, *, alone: bool) -> None:
         cells = self.cells[str(path.target)]
-        for cell, part in counted(zip(cells, _list(proof, len(cells)), strict=True)):
+        for cell, part in counted(zip(cells, listing(proof, len(cells)), strict=True)):
             space = [*known, *(at(form, env) for form in counted(cell.splits))]
-            if _impossible(part):
+            if impossible(part):
                 self._refuted(space, part, "J8: a cell is reached")
                 continue
             if alone and cell.shifts is not None:
                 raise RuleViolation("J8: the first run alone reaches a cell where both are followed")
-            for bound, multipliers in counted(zip(cell.bounds, _list(part, len(cell.bounds)), strict=True)):
-                _entailed(
+            for bound, multipliers in counted(zip(cell.bounds, listing(part, len(cell.bounds)), strict=True)):
+                entailed(
                     space, at(bound, env), multipliers, "J8: a bound does not hold where a cell is reached"
                 )
 
@@ -363,7 +362,7 @@ class _Checked:
         """Check a path of the first run where it cannot show what it is to show."""
         if path.lost and proof is None:
             return
-        if _impossible(proof):
+        if impossible(proof):
             self._refuted(known, proof, "J3: a path is possible")
             return
         if path.target is None:
@@ -374,43 +373,10 @@ class _Checked:
     @staticmethod
     def _refuted(known: Sequence[Form], proof: object, rule: str) -> None:
         said = record(proof, "a proof", ("impossible",))
-        total = _combined(known, said["impossible"])
+        total = combined(known, said["impossible"])
         if any(name and value for name, value in counted(total.items())) or total.get("", 0) >= 0:
             raise RuleViolation(rule)
 
 
 def _varies(form: Form) -> bool:
     return not form.keys() <= {""}
-
-
-def _impossible(value: object) -> bool:
-    return isinstance(value, dict) and "impossible" in value
-
-
-def _list(value: object, length: int) -> list[Any]:
-    entries = items(value, "a proof")
-    if len(entries) != length:
-        raise MalformedCertificate(f"a proof has {len(entries)} parts; expected {length}")
-    return entries
-
-
-def _combined(known: Sequence[Form], multipliers: object) -> dict[str, Fraction]:
-    """Return the combination of forms that are at least 0 with multipliers that are not negative."""
-    total: dict[str, Fraction] = {}
-    for number, value in counted(named(rational)(multipliers, "multipliers").items()):
-        if not number.isascii() or not number.isdecimal() or len(number) > 9 or int(number) >= len(known):
-            raise MalformedCertificate(f"there is no inequality {shown(number)}")
-        if value < 0:
-            raise RuleViolation("J9: a multiplier is negative")
-        for name, factor in counted(known[int(number)].items()):
-            total[name] = value * factor + total.get(name, 0)
-    return total
-
-
-def _entailed(known: Sequence[Form], claim: Form, multipliers: object, rule: str) -> None:
-    """Check that a form, whose values are integers, is at least 0: that it is more than -1."""
-    total = _combined(known, multipliers)
-    for name in counted({**claim, **total}):
-        left = claim.get(name, 0) - total.get(name, 0)
-        if left if name else left <= -1:
-            raise RuleViolation(rule)
