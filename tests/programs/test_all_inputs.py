@@ -165,6 +165,10 @@ def test_the_enumeration_of_a_size_agrees(
         ("sparse_vector_once", "all", {"threshold": 0}),
         ("sparse_vector", "all", {"threshold": 0, "count": 1}),
         ("sparse_vector", "all", {"threshold": 0, "count": 2}),
+        ("sparse_vector_resampled", "all", {"threshold": 0, "count": 1}),
+        ("numerical_sparse_vector", "all", {"threshold": 0, "count": 1}),
+        ("exponential_noise_max", "all", {}),
+        ("histogram", "one", {}),
     ],
 )
 def test_the_enumeration_of_larger_sizes_agrees(
