@@ -2,6 +2,21 @@
 
 from __future__ import annotations
 
+__all__ = [
+    "ENDINGS",
+    "BisimdistError",
+    "Interruption",
+    "LimitError",
+    "LinearProgramError",
+    "ModelError",
+    "NumberError",
+    "NumberTypeError",
+    "StoppedError",
+    "UsageError",
+    "visible",
+]
+
+
 _LONGEST_PART = 400
 
 

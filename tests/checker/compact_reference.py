@@ -273,7 +273,7 @@ class Compact:
             width,
             width,
             int(self.ranked),
-            head,
+            head=head,
         ).content()
 
     def record(self, pair: Pair) -> bytes:
