@@ -7,6 +7,7 @@ prints the rows of these only.
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -31,6 +32,7 @@ HEADS = (
     "true delta at the claimed epsilon",
     "verdict",
     "from one input only",
+    "CPU s",
 )
 
 INTRODUCTION = """# What libraries really give
@@ -39,8 +41,10 @@ Published packages, unmodified, run [as they are](replay.md): the numbers hold f
 functions return, to the last bit. The claim is that of the package, or of the mechanism in the literature if
 the package states none. The verdict is about exactly this claim. A double has 53 bits, so the probability 3/4
 can be exact, and $1/(1 + e)$ cannot: most violations are of that size. They matter to those who claim
-$\\delta = 0$. *Unknown* stands where the bounds do not decide it: $e^{\\varepsilon}$ is irrational, and
-$\\alpha$ is rounded on both sides. *From one input only* lists outputs that the other input never gives.
+$\\delta = 0$. Where $e^{\\varepsilon}$ is irrational, $\\alpha$ is rounded on both sides, finely enough to
+decide the claim. *Unknown* stands where ways that were not followed leave it open. *From one input only* lists
+outputs that the other input never gives. The CPU seconds are those of the whole command, with the packages
+loaded and 10,000 runs compared in another process.
 
 The module `benchmarks.libraries` makes this page from the list `docs/libraries/mechanisms.yaml`. Each row is
 the answer to one command, to be pasted at the top of the repository; the functions are in `docs/libraries`.
@@ -61,10 +65,11 @@ def command(row: dict[str, Any]) -> list[str]:
     inputs = [word for value in row["inputs"] for word in ("--input", str(value))]
     level = ["--alpha", str(row["alpha"])] if "alpha" in row else ["--epsilon", str(row["epsilon"])]
     file = f"docs/libraries/{row['file']}:{row['function']}"
-    return ["bisimdist", "program", file, *inputs, *level, "--threshold", str(row["delta"])]
+    gap = ["--gap", str(row["gap"])] if "gap" in row else []
+    return ["bisimdist", "program", file, *inputs, *level, "--threshold", str(row["delta"]), *gap]
 
 
-def cells(row: dict[str, Any], said: dict[str, Any]) -> tuple[str, ...]:
+def cells(row: dict[str, Any], said: dict[str, Any], seconds: float) -> tuple[str, ...]:
     """Return the row of the table, of what JSON says."""
     (pair,) = said["pairs"]
     level = f"alpha {row['alpha']}" if "alpha" in row else f"epsilon {row['epsilon']}"
@@ -74,7 +79,8 @@ def cells(row: dict[str, Any], said: dict[str, Any]) -> tuple[str, ...]:
     else:
         delta = f"{decimal(at_least, pair['lower'])} to {decimal(at_most, pair['upper'])}"
     only = " / ".join(", ".join(pair["only"][side][:3]) or "none" for side in ("from", "to"))
-    return row["package"], row["function"], f"{level}, delta {row['delta']}", delta, pair["verdict"], only
+    claim = f"{level}, delta {row['delta']}"
+    return row["package"], row["function"], claim, delta, pair["verdict"], only, f"{seconds:.1f}"
 
 
 def decimal(rounded: Callable[[fmpq], str], text: str) -> str:
@@ -82,14 +88,17 @@ def decimal(rounded: Callable[[fmpq], str], text: str) -> str:
     return rounded(to_fmpq(text)).split("= ")[-1].split(" (")[0]
 
 
-def asked(row: dict[str, Any]) -> dict[str, Any]:
-    """Ask in a process of its own, as a reader does."""
+def asked(row: dict[str, Any]) -> tuple[dict[str, Any], float]:
+    """Ask in a process of its own, as a reader does; return what it said, and its CPU seconds."""
     words = [sys.executable, "-m", *command(row), "--json", "--timeout", "120"]
+    before = os.times()
     ended = subprocess.run(words, capture_output=True, text=True, check=False, cwd=DOCS.parent)
     if not ended.stdout:
         raise SystemExit(f"{' '.join(words)}: {ended.stderr}")
     found: dict[str, Any] = json.loads(ended.stdout)
-    return found
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return found, spent
 
 
 def line(values: tuple[str, ...]) -> str:
@@ -126,11 +135,11 @@ def main() -> None:
         if sys.argv[1:] and row["package"] not in sys.argv[1:]:
             continue
         try:
-            said = asked(row)
+            answer = asked(row)
         except SystemExit as error:
             print(error, file=sys.stderr)
             continue
-        found.append((row, cells(row, said)))
+        found.append((row, cells(row, *answer)))
         print(line(found[-1][1]), flush=True)
     if not sys.argv[1:]:
         PAGE.write_text(page(found), encoding="utf-8")

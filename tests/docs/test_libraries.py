@@ -34,7 +34,7 @@ def the_row_is_right(
     monkeypatch.chdir(DOCS.parent)
     assert run([*command(row)[1:], "--json"]) in {0, 1, 3}
     said = json.loads(capsys.readouterr().out)
-    assert line(cells(row, said)) in PAGE.read_text()
+    assert line(cells(row, said, 0)[:-1]) in PAGE.read_text()
 
 
 @pytest.mark.parametrize("function", QUICK)

@@ -315,6 +315,21 @@ def test_epsilon_is_rounded_as_finely_as_the_gap_needs(gap: str) -> None:
         assert_proved(answer)
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_threshold_is_decided_however_little_is_missing(more: int) -> None:
+    """e * 10^20 lies between two integers: a ratio below it is private, and one above it is not."""
+    below = 271828182845904523536
+    quiet = 1 + fmpq(below + more, 10**20)
+    yes, no = fmpq(below + more, 10**20) / quiet, 1 / quiet
+    chain = LMC.from_mappings(
+        {"s": "?", "t": "?", "yes": "1", "no": "0"},
+        {"s": {"yes": yes, "no": no}, "t": {"yes": no, "no": yes}, "yes": {"yes": 1}, "no": {"no": 1}},
+    )
+    answer = delta(chain, epsilon=1, pairs=[("s", "t")], threshold=0)
+    assert (answer.lower > 0, answer.upper > 0) == (bool(more), bool(more))
+    assert_proved(answer)
+
+
 def test_bounds_at_epsilon_say_why_they_do_not_meet() -> None:
     (said,) = (
         line for line in delta(randomised_response(), epsilon="1/10").report().remarks if "cannot" in line

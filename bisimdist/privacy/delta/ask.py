@@ -19,7 +19,7 @@ from bisimdist.models.interactive import System
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.worlds import EACH_STEP, known_or_rough
 from bisimdist.privacy.delta.answer import DeltaAnswer
-from bisimdist.privacy.delta.asked import check_rounds, enclosing
+from bisimdist.privacy.delta.asked import FINE, check_rounds, enclosing
 from bisimdist.privacy.delta.returned import joined, returned
 from bisimdist.privacy.delta.work import Work
 from bisimdist.privacy.engine.directions import TwoSided
@@ -146,7 +146,18 @@ def delta(  # noqa: PLR0913
         distances=distances,
         progress=progress,
     )
-    return solved(asked, system)
+    found = solved(asked, system)
+    if epsilon is not None and _left_open_by_rounding(found, asked.threshold, above - below):
+        above, below = enclosing(epsilon, FINE)
+        found = solved(replace(asked, alpha_lower=above, alpha_upper=below), system)
+    return found
+
+
+def _left_open_by_rounding(found: DeltaAnswer, threshold: fmpq | None, rounded: fmpq) -> bool:
+    """Say whether a pair is undecided whose bounds are as close as the rounding of e**epsilon allows."""
+    return threshold is not None and any(
+        pair.lower <= threshold < pair.upper and pair.upper - pair.lower <= rounded for pair in found.pairs
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

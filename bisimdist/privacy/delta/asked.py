@@ -21,6 +21,9 @@ def check_rounds(system: StateModel, rounds: int | None, *, fixed: bool) -> None
         raise UsageError("a sequence that is fixed beforehand has an end; say how many rounds there are")
 
 
+FINE = fmpq(1, 1 << 160)  # how near e**epsilon decides what rounding left open
+
+
 def enclosing(epsilon: ExactNumber, gap: fmpq | None) -> tuple[fmpq, fmpq]:
     """Return rationals above and below e**epsilon, so close that bounds at them may be as close as the gap.
 
