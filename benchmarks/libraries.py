@@ -42,9 +42,9 @@ functions return, to the last bit. The claim is that of the package, or of the m
 the package states none. The verdict is about exactly this claim. A double has 53 bits, so the probability 3/4
 can be exact, and $1/(1 + e)$ cannot: most violations are of that size. They matter to those who claim
 $\\delta = 0$. Where $e^{\\varepsilon}$ is irrational, $\\alpha$ is rounded on both sides, finely enough to
-decide the claim. *Unknown* stands where ways that were not followed leave it open. *From one input only* lists
-outputs that the other input never gives. The CPU seconds are those of the whole command, with the packages
-loaded and 10,000 runs compared in another process.
+decide the claim. *Unknown* stands where ways that were not followed leave it open. *From one input only*
+lists outputs that the other input never gives. The CPU seconds are those of the whole command, with the
+packages loaded and 10,000 runs compared in another process.
 
 The module `benchmarks.libraries` makes this page from the list `docs/libraries/mechanisms.yaml`. Each row is
 the answer to one command, to be pasted at the top of the repository; the functions are in `docs/libraries`.
