@@ -17,6 +17,7 @@ from bisimdist.programs.replay.draws import Uniform
 from bisimdist.programs.replay.node import DRAW, UNDECIDED, Plan, outcome_of
 from bisimdist.programs.replay.region import Boxes
 from bisimdist.programs.replay.rules import LIBM
+from bisimdist.progress import NEVER, Deadline
 
 Array = np.ndarray[Any, Any]
 
@@ -65,8 +66,13 @@ OWN: dict[Callable[..., Any], Callable[..., tuple[Any, Any]]] = {
 INEXACT = {math.sin, math.cos, np.sin, np.cos}
 
 
-def values_at_once(
-    plan: Plan, known: Callable[..., Any], law: Any, draw: int, span: tuple[float, float]
+def values_at_once(  # noqa: PLR0913, PLR0917
+    plan: Plan,
+    known: Callable[..., Any],
+    law: Any,
+    draw: int,
+    span: tuple[float, float],
+    deadline: Deadline = NEVER,
 ) -> Iterator[tuple[Any, int, int]] | None:
     """Yield each value with how many of the integers of a range lead to it, and with one of these.
 
@@ -78,6 +84,8 @@ def values_at_once(
         What says what they are, as `bisimdist.programs.replay.released.Released.known`.
     law, draw, span
         The draw, and a range of it.
+    deadline
+        When to give up, with a LimitError.
 
     Returns
     -------
@@ -94,6 +102,7 @@ def values_at_once(
     while len(boxes):
         undecided = []
         for start in range(0, len(boxes), AT_ONCE):
+            deadline.check()
             part = boxes[start : start + AT_ONCE]
             decided, keys = arrays.pointed(work.enclosures({draw: 0}, part.lows, part.highs))
             sure = np.flatnonzero(decided)

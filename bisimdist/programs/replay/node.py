@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from bisimdist.programs.replay.rules import RULES, Enclosure, corners, squared
@@ -34,6 +36,23 @@ class Raised:
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+
+FAULTS = (AssertionError, AttributeError, LookupError, NameError)
+OURS = str(Path(__file__).parent.parent)
+"""What a mistake in the code of this folder raises, which must not look like what a program raises."""
+
+
+def is_fault(error: Exception) -> bool:
+    """Tell whether an exception is a mistake of ours: it comes from our code, which does not raise it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not isinstance(error, FAULTS):
+        return False
+    file = trace.tb_frame.f_code.co_filename
+    line = linecache.getline(file, trace.tb_lineno).lstrip()
+    return file.startswith(OURS) and not line.startswith(("raise", "return getattr"))
 
 
 class Node:
@@ -177,6 +196,8 @@ def outcome_of(plan: Plan, classify: Callable[..., Any], lows: Any, highs: Any) 
     except NoValue:
         return UNDECIDED
     except Exception as error:
+        if is_fault(error):
+            raise
         return Raised(error)
 
 
