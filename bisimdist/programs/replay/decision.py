@@ -45,14 +45,9 @@ LEAST_PART = 1e-40
 class Asked:
     """A condition on numbers that depend on draws.
 
-    Parameters
-    ----------
-    nodes
-        The numbers.
-    classify
-        The outcome of their enclosures, or `UNDECIDED`.
-    compare
-        Where two numbers are compared: how.
+    nodes: the numbers.
+    classify: the outcome of their enclosures, or `UNDECIDED`.
+    compare: where two numbers are compared: how.
     """
 
     __slots__ = ("_plan", "classify", "compare", "draws", "many", "nodes")
@@ -166,10 +161,7 @@ class Asked:
 class _Heap:
     """Boxes that are not decided, the most probable first.
 
-    Parameters
-    ----------
-    laws, draws
-        Of what.
+    laws, draws: of what.
     """
 
     def __init__(self, laws: Sequence[Law], draws: tuple[int, ...]) -> None:
@@ -275,10 +267,7 @@ def told_apart(
 def settled(node: Node) -> None:
     """Find out whether computing a number raises an exception.
 
-    Raises
-    ------
-    Exception
-        If it does.
+    Raises what it raises, if it does.
     """
     outcome = told_apart((node,), _fine)
     if type(outcome) is Raised:
@@ -338,16 +327,10 @@ def segments(  # noqa: PLR0913, PLR0917
 ) -> tuple[list[Segment], int]:
     """Divide the range of a draw into ranges with one outcome each; what is not decided is left out.
 
-    Parameters
-    ----------
-    laws, least, greatest
-        The draws that matter, and their ranges.
-    draw
-        Which one to divide; all others that matter are single integers.
-    plan, classify
-        What the outcome depends on, and the outcome of its enclosures.
-    most
-        So many ranges are looked at.
+    laws, least, greatest: the draws that matter, and their ranges.
+    draw: which one to divide; all others that matter are single integers.
+    plan, classify: what the outcome depends on, and the outcome of its enclosures.
+    most: so many ranges are looked at.
     """
     law = laws[draw]
     lows, highs = dict(least), dict(greatest)

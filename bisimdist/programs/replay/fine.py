@@ -76,21 +76,11 @@ def values_at_once(  # noqa: PLR0913, PLR0917
 ) -> Iterator[tuple[Any, int, int]] | None:
     """Yield each value with how many of the integers of a range lead to it, and with one of these.
 
-    Parameters
-    ----------
-    plan
-        How to compute the numbers.
-    known
-        What says what they are, as `bisimdist.programs.replay.released.Released.known`.
-    law, draw, span
-        The draw, and a range of it.
-    deadline
-        When to give up, with a LimitError.
-
-    Returns
-    -------
-    iterator or None
-        None where that is not done in arrays.
+    plan: how to compute the numbers.
+    known: what says what they are, as `bisimdist.programs.replay.released.Released.known`.
+    law, draw, span: the draw, and a range of it.
+    deadline: when to give up, with a LimitError.
+    returns: None where that is not done in arrays.
     """
     work = arrays.Arrays(plan, OWN)
     functions = {function for _, function, rule, _ in plan.steps if rule is not DRAW}

@@ -58,14 +58,9 @@ def is_fault(error: Exception) -> bool:
 class Node:
     """A number of which the computation is known: a draw, or a function of other numbers.
 
-    Parameters
-    ----------
-    function
-        What is computed; for a draw, what makes values of the ends of a range.
-    arguments
-        Of what; for a draw None.
-    draws
-        The draws that it depends on.
+    function: what is computed; for a draw, what makes values of the ends of a range.
+    arguments: of what; for a draw None.
+    draws: the draws that it depends on.
     """
 
     __slots__ = ("arguments", "draws", "function", "kind", "plan", "run", "scale", "used")
@@ -136,10 +131,7 @@ class Plan:
     def form(self, draws: Sequence[int]) -> Any:
         """Return what two computations share that do the same with other draws.
 
-        Parameters
-        ----------
-        draws
-            In which order they are taken.
+        draws: in which order they are taken.
         """
         steps = tuple(
             (place, function, draws.index(origin[0]) if rule is DRAW else origin)
@@ -151,10 +143,7 @@ class Plan:
     def enclosures(self, lows: Any, highs: Any) -> list[Enclosure]:
         """Return the least and the greatest value of each number while draws are in ranges.
 
-        Raises
-        ------
-        Exception
-            What a function raises where there is one value of each argument.
+        Raises what a function raises where there is one value of each argument.
         """
         slots = self.slots.copy()
         for place, function, rule, origin in self.steps:

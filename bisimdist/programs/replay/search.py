@@ -41,15 +41,8 @@ _sink = io.StringIO()
 def once(run: Run | Played, call: Callable[[], Any]) -> Any:
     """Run a program once; what it prints is not shown.
 
-    Returns
-    -------
-    object
-        What it returns, or `Raised`.
-
-    Raises
-    ------
-    Exception
-        What a mistake of ours raises.
+    returns: what it returns, or `Raised`.
+    Raises what a mistake of ours raises.
     """
     shown = sys.stdout, sys.stderr
     current.run = run
@@ -86,19 +79,12 @@ def _refuse_blame(error: Exception) -> None:
 class Search:
     """The runs of a program on one input.
 
-    Parameters
-    ----------
-    call
-        Runs the program, on a fresh copy of its input.
-    finish
-        Changes what is returned before it is released (to round it); None changes nothing.
-    draws
-        Whether draws are seen.
+    finish: changes what is returned before it is released (to round it); None changes nothing.
     """
 
-    call: Callable[[], Any]
+    call: Callable[[], Any]  # runs the program, on a fresh copy of its input
     finish: Callable[[Any], Any] | None = None
-    draws: bool = False
+    draws: bool = False  # whether draws are seen
     trace: bool = False
     alike: Callable[[Any], str] = same_text
     ends: dict[End, fmpq] = field(default_factory=dict)

@@ -48,10 +48,7 @@ class Condition(Protocol):
 class Place:
     """What happens after some outcomes: the next condition, or an end; None before a run was there.
 
-    Parameters
-    ----------
-    before, outcome
-        The place before, and the outcome there that leads here.
+    before, outcome: the place before, and the outcome there that leads here.
     """
 
     __slots__ = ("before", "condition", "drawn", "laws", "outcome", "released", "ways")
@@ -94,14 +91,9 @@ def key_of(outcome: Any) -> Any:
 class Run:
     """A run that goes to a place, and on from there.
 
-    Parameters
-    ----------
-    place
-        Where to go.
-    region
-        What the draws may be there.
-    most
-        Beyond so many bits the run is left for later.
+    place: where to go.
+    region: what the draws may be there.
+    most: beyond so many bits the run is left for later.
     """
 
     concrete = False
