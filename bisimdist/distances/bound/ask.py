@@ -13,11 +13,7 @@ from functools import partial
 from flint import fmpq
 
 from bisimdist.cluster import checked_cluster
-from bisimdist.distances.bound.answer import (
-    DISTANCES,
-    DistanceAnswer,
-    ThresholdAnswer,
-)
+from bisimdist.distances.bound.answer import DISTANCES, DistanceAnswer, ThresholdAnswer
 from bisimdist.distances.bound.compact import Asked
 from bisimdist.distances.bound.returned import claim_of, joined, lower_entries, returned
 from bisimdist.distances.bound.work import Work
