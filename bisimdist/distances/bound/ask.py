@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 
 from flint import fmpq
@@ -324,20 +324,8 @@ def bd_threshold(  # noqa: PLR0913
         jobs=jobs,
         progress=progress,
     )
-    (pair,) = found.pairs
-    return ThresholdAnswer(
-        model=model,
-        alpha=found.alpha,
-        distance=distance,
-        threshold=to_fmpq(theta),
-        holds=pair.bracket.at_most(to_fmpq(theta)),
-        bound=pair,
-        status=found.status,
-        method=found.method,
-        statistics=found.statistics,
-        reason=found.reason,
-        make_certificate=found.make_certificate,
-    )
+    known = {part.name: getattr(found, part.name) for part in fields(found)}
+    return ThresholdAnswer(**known, threshold=to_fmpq(theta))
 
 
 def _certificate(works: Sequence[Work], about: Sequence[tuple[str, str]] | None = None) -> dict[str, object]:

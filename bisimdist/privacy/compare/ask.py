@@ -70,7 +70,7 @@ class Compared(CrosscheckAnswer, Sequence[CheckedPair]):
     command = "compare"
 
     model: StateModel  # type: ignore[assignment]
-    length: int = 0
+    length: int | None = None  # type: ignore[assignment]
 
     @overload
     def __getitem__(self, place: int) -> CheckedPair: ...
