@@ -220,13 +220,8 @@ class BoundProblem(Problem[DistanceAnswer]):
             make_parts=partial(_parts, works),
         )
 
-    def back(self, found: DistanceAnswer, step: Step) -> DistanceAnswer:
-        return returned(self, found, step)
-
-    def joined(
-        self, above: DistanceAnswer, below: Sequence[tuple[DistanceAnswer, int]], *, proved: bool
-    ) -> DistanceAnswer:
-        return joined(above, below, proved=proved)
+    back = returned
+    joined = staticmethod(joined)
 
     def picked(self, found: DistanceAnswer, number: int) -> Sequence[str | None]:  # noqa: ARG002
         """Return what is asked in the proof of all lower bounds, where it can be had."""

@@ -27,7 +27,7 @@ from bisimdist.privacy.engine.refinement import bytes_held
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.reductions.chain import solved
 from bisimdist.reductions.claim import Claim
-from bisimdist.reductions.step import Kind, Problem, Step
+from bisimdist.reductions.step import Kind, Problem
 
 DEFAULT_MEMORY = 4 << 30  # how many more bytes the process may hold if nobody says otherwise
 
@@ -191,13 +191,8 @@ class DeltaProblem(Problem[DeltaAnswer]):
             _work=work,
         )
 
-    def back(self, found: DeltaAnswer, step: Step) -> DeltaAnswer:
-        return returned(self, found, step)
-
-    def joined(
-        self, above: DeltaAnswer, below: Sequence[tuple[DeltaAnswer, int]], *, proved: bool
-    ) -> DeltaAnswer:
-        return joined(above, below, proved=proved)
+    back = returned
+    joined = staticmethod(joined)
 
     def picked(self, found: DeltaAnswer, number: int) -> Sequence[str | None]:
         witness = found.pairs[number].witness_in_time()
