@@ -6,6 +6,7 @@ import heapq
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count, product
 from math import prod
 from typing import Any
@@ -158,18 +159,15 @@ class Asked:
         )
 
 
+@dataclass(slots=True, eq=False)
 class _Heap:
-    """Boxes that are not decided, the most probable first.
+    """Boxes that are not decided, the most probable first."""
 
-    laws, draws: of what.
-    """
-
-    def __init__(self, laws: Sequence[Law], draws: tuple[int, ...]) -> None:
-        self.laws = laws
-        self.draws = draws
-        self.items: list[tuple[float, int, Box, Ties]] = []
-        self.work = 0
-        self.order = count()
+    laws: Sequence[Law]
+    draws: tuple[int, ...]
+    items: list[tuple[float, int, Box, Ties]] = field(default_factory=list)
+    work: int = 0
+    order: Iterator[int] = field(default_factory=count)
 
     def add(self, box: Box, ties: Ties) -> None:
         weight = weight_of(self.laws, self.draws, box, ties)
@@ -188,14 +186,14 @@ class _Heap:
         return [region for _, region in found.regions()]
 
 
+@dataclass(slots=True, eq=False)
 class _Found:
     """Boxes by outcome and pairs."""
 
-    def __init__(self, laws: Sequence[Law], draws: tuple[int, ...], rest: tuple[Factor, ...]) -> None:
-        self.laws = laws
-        self.draws = draws
-        self.rest = rest
-        self.boxes: dict[Any, tuple[Any, Ties, list[Box]]] = {}
+    laws: Sequence[Law]
+    draws: tuple[int, ...]
+    rest: tuple[Factor, ...]
+    boxes: dict[Any, tuple[Any, Ties, list[Box]]] = field(default_factory=dict)
 
     def add(self, outcome: Any, box: Box, ties: Ties) -> None:
         key = key_of(outcome), ties
