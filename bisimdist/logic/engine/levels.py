@@ -18,6 +18,7 @@ class Levels:
     with the same masses on the classes of level k - 1. The classes of the last level are those of
     bisimilarity.
 
+    >>> from flint import fmpq
     >>> from bisimdist.models.pa import Transition
     >>> one = fmpq(1)
     >>> steps = (Transition(0, "a", ((1, one),)), Transition(1, "a", ((2, one),)))
