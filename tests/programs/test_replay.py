@@ -455,6 +455,10 @@ def test_a_mistake_of_ours_is_no_exception_of_the_program(monkeypatch: pytest.Mo
 
     chain = replayed(toss, literal_inputs(["1"]), Request("output", replays=0), (), "")
     assert law_of(chain, "1") == {"raise KeyError": 1}
+    wrong = replayed(
+        lambda x, rng: rng.pick([x]), literal_inputs(["1"]), Request("output", replays=0), (), ""
+    )
+    assert law_of(wrong, "1") == {"raise AttributeError": 1}
     monkeypatch.delattr(Run, "coin")
     with pytest.raises(AttributeError, match="coin"):
         replayed(toss, literal_inputs(["0"]), Request("output", replays=0), (), "")

@@ -39,8 +39,10 @@ class Raised:
 
 
 FAULTS = (AssertionError, AttributeError, LookupError, NameError)
-OURS = str(Path(__file__).parent.parent)
 """What a mistake in the code of this folder raises, which must not look like what a program raises."""
+
+OURS = str(Path(__file__).parent.parent)
+PLAIN = str(Path(OURS, "source.py"))  # what plain Python draws from: its exceptions are those of the program
 
 
 def is_fault(error: Exception) -> bool:
@@ -52,7 +54,7 @@ def is_fault(error: Exception) -> bool:
         return False
     file = trace.tb_frame.f_code.co_filename
     line = linecache.getline(file, trace.tb_lineno).lstrip()
-    return file.startswith(OURS) and not line.startswith(("raise", "return getattr"))
+    return file.startswith(OURS) and file != PLAIN and not line.startswith(("raise", "return getattr"))
 
 
 class Node:
