@@ -98,6 +98,6 @@ def test_a_page_says_how_many_pairs_it_leaves_out() -> None:
 )
 def test_a_threshold_is_what_the_bounds_prove(theta: fmpq, holds: bool | None, verdict: str) -> None:
     known = {"model": CHAIN, "alpha": fmpq(1), "distance": "bd", "status": Status.BRACKET}
-    found = ThresholdAnswer(**known, threshold=theta, pairs=(pair(HALF, THIRD),))  # type: ignore[arg-type]
+    found = ThresholdAnswer(**known, threshold=theta, pairs=(pair(HALF, THIRD),))
     assert (found.holds, found.verdict) == (holds, verdict)
     assert verdict in found._repr_html_()
