@@ -32,20 +32,16 @@ Step = Mapping[str, Any]
 class Flowchart:
     """A program over integers, for all its inputs.
 
-    ``parameters``: integers that two runs have in common.
-    ``neighbours``: ``one`` element of the input differs by at most 1, or ``all`` may.
     ``low``, ``high``: between what the elements lie, where that is known.
-    ``places``: by name the steps from there; runs begin at ``start``.
-    ``variables``: by place the variables that have a value there.
     ``lines``: where in the source a place stands.
     """
 
-    parameters: tuple[str, ...]
-    neighbours: str
+    parameters: tuple[str, ...]  # integers that two runs have in common
+    neighbours: str  # ``one`` element of the input differs by at most 1, or ``all`` may
     low: int | None
     high: int | None
-    places: Mapping[str, Step]
-    variables: Mapping[str, tuple[str, ...]]
+    places: Mapping[str, Step]  # by name the steps from there; runs begin at ``start``
+    variables: Mapping[str, tuple[str, ...]]  # by place the variables that have a value there
     origin: Mapping[str, Any] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict, compare=False)
 

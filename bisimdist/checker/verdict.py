@@ -8,13 +8,7 @@ from typing import BinaryIO
 
 from bisimdist.checker.claims import DISTANCE, KINDS, rules_of
 from bisimdist.checker.core.given import check_given
-from bisimdist.checker.core.reading import (
-    MalformedCertificate,
-    decode,
-    limited,
-    of_model_file,
-    shown,
-)
+from bisimdist.checker.core.reading import MalformedCertificate, decode, limited, of_model_file, shown
 from bisimdist.checker.core.shape import CheckReport, model_kind, read_frame
 
 __all__ = ["CheckReport", "check_certificate"]

@@ -7,7 +7,6 @@ number to compute with); the types here stand where bounds of both directions me
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 from flint import fmpq
 
@@ -52,15 +51,7 @@ class _Bound:
 
 @dataclass(frozen=True, slots=True)
 class UpperBound(_Bound):
-    """A number proved to be at least the quantity it is about.
-
-    >>> UpperBound(fmpq(1, 2)).tightest(UpperBound(fmpq(1, 3)))
-    UpperBound(value=1/3)
-    """
-
-    def tightest(self, other: Self) -> Self:
-        """Return the smaller of two upper bounds on the same quantity."""
-        return other if other < self else self
+    """A number proved to be at least the quantity it is about."""
 
     def proves_at_most(self, threshold: fmpq) -> bool:
         """Tell whether the quantity is thereby at most the threshold; False says nothing."""
@@ -69,15 +60,7 @@ class UpperBound(_Bound):
 
 @dataclass(frozen=True, slots=True)
 class LowerBound(_Bound):
-    """A number proved to be at most the quantity it is about.
-
-    >>> LowerBound(fmpq(1, 2)).tightest(LowerBound(fmpq(1, 3)))
-    LowerBound(value=1/2)
-    """
-
-    def tightest(self, other: Self) -> Self:
-        """Return the larger of two lower bounds on the same quantity."""
-        return other if other > self else self
+    """A number proved to be at most the quantity it is about."""
 
     def proves_above(self, threshold: fmpq) -> bool:
         """Tell whether the quantity is thereby above the threshold; False says nothing."""
@@ -110,16 +93,6 @@ class Bracket:
     def width(self) -> fmpq:
         """How far apart the bounds are."""
         return self.upper.value - self.lower.value
-
-    def tightened(self, bound: LowerBound | UpperBound) -> Bracket:
-        """Return the bracket with one more bound on the same quantity taken into account.
-
-        >>> Bracket(LowerBound(fmpq(0)), UpperBound(fmpq(1))).tightened(UpperBound(fmpq(1, 2))).width
-        1/2
-        """
-        if isinstance(bound, UpperBound):
-            return Bracket(self.lower, self.upper.tightest(bound))
-        return Bracket(self.lower.tightest(bound), self.upper)
 
     def at_most(self, threshold: fmpq) -> bool | None:
         """Decide whether the quantity is at most the threshold; None where the bracket leaves it open.

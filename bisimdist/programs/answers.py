@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from flint import fmpq
@@ -27,13 +28,11 @@ Branch = tuple[Any, Bounds, int | fmpq, tuple[int, ...]]
 Listed = Iterable[tuple[Any, int, int]]  # values with their weights, numbered
 
 
+@dataclass(slots=True, eq=False)
 class Value:
     """A value that is drawn as it is."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    value: Any
 
 
 class _Part:

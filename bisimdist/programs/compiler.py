@@ -24,10 +24,7 @@ from bisimdist.programs.objects import NEXT, UNBOUND, YIELD, Cell, Closure, Thro
 from bisimdist.programs.sources import Sources
 from bisimdist.programs.syntax import free_names
 from bisimdist.programs.unit import UNKNOWN, Unit
-from bisimdist.programs.vocabulary import (
-    BUILTINS,
-    source_value,
-)
+from bisimdist.programs.vocabulary import BUILTINS, source_value
 
 _PLAIN_TYPES = (list, dict, set, frozenset, tuple, str, bytes, int, range, Fraction)
 _Named = namedtuple("_Named", ())

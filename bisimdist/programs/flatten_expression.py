@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.programs.blocks import Block, Branch, Invoke, Jump
 from bisimdist.programs.code import Places
 from bisimdist.programs.native import Native, helper
-from bisimdist.programs.syntax import (
-    NESTED,
-    assign,
-    call,
-    copy_of,
-    load,
-    store,
-)
+from bisimdist.programs.syntax import NESTED, assign, call, copy_of, load, store
 from bisimdist.programs.unit import UNKNOWN
 
 if TYPE_CHECKING:

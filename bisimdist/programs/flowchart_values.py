@@ -18,15 +18,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A variable of the flowchart.
-
-    ``fixed``: whether a loop counts with it.
-    ``common``: whether two runs have it in common.
-    """
+    """A variable of the flowchart."""
 
     name: str
-    fixed: bool = False
-    common: bool = False
+    fixed: bool = False  # whether a loop counts with it
+    common: bool = False  # whether two runs have it in common
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +45,11 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Ranged:
-    """What a loop goes over: integers from a first one, to a length or to the end of the input.
-
-    ``gives``: what it gives at each place: ``place``, ``element`` or both.
-    """
+    """What a loop goes over: integers from a first one, to a length or to the end of the input."""
 
     first: dict[str, int]
     length: dict[str, int] | None
-    gives: tuple[str, ...]
+    gives: tuple[str, ...]  # what it gives at each place: ``place``, ``element`` or both
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from sys import getrefcount
@@ -36,32 +37,26 @@ if TYPE_CHECKING:
 Frozen = Hashable
 
 
+@dataclass(slots=True, eq=False)
 class Box:
     """An immutable value; equal values have the same box."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: object) -> None:
-        self.value = value
+    value: object
 
 
+@dataclass(slots=True, eq=False)
 class Whole:
     """An immutable value with parts that can be changed: how to build it, and its parts."""
 
-    __slots__ = ("build", "parts")
-
-    def __init__(self, build: Callable[..., object], parts: tuple[Frozen, ...]) -> None:
-        self.build = build
-        self.parts = parts
+    build: Callable[..., object]
+    parts: tuple[Frozen, ...]
 
 
+@dataclass(slots=True, eq=False)
 class Ref:
     """The number of an object that can be changed."""
 
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
+    index: int
 
 
 ALONE = 2

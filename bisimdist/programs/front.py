@@ -186,24 +186,24 @@ def explored(  # noqa: PLR0913
         return explored_module(function, inputs, request, pairs=pairs, neighbours=neighbours)
     if isinstance(function, os.PathLike):
         function = str(function)
+    chosen, asked = inputs_and_pairs(inputs, pairs, neighbours)
     whole = isinstance(function, str | FunctionType | functools.partial | BuiltinFunctionType | type)
     if request.grid is None and (whole or hasattr(function, "cache_info") or not callable(function)):
         try:
-            return compiled(function, inputs, request, pairs=pairs, neighbours=neighbours, cost=cost)
+            return compiled(function, chosen, asked, request, cost)
         except Endless:
             raise
         except ModelError as refusal:
-            return _replayed_as_it_is(function, inputs, request, pairs, neighbours, refusal)
+            return _replayed_as_it_is(function, chosen, request, asked, refusal)
     why = "a method or an object is run as it is" if request.grid is None else "it is run to be rounded"
-    return _replayed_as_it_is(function, inputs, request, pairs, neighbours, ModelError(why))
+    return _replayed_as_it_is(function, chosen, request, asked, ModelError(why))
 
 
-def _replayed_as_it_is(  # noqa: PLR0913, PLR0917
+def _replayed_as_it_is(
     function: Callable[..., Any] | str,
-    inputs: Iterable[Any] | Mapping[str, Any],
+    inputs: Sequence[Input],
     request: Request,
-    pairs: Pairs | None,
-    neighbours: Relation | str | None,
+    pairs: Pairs,
     refusal: ModelError,
 ) -> ProgramChain:
     from bisimdist.programs.replay.door import replayed  # noqa: PLC0415 - numpy is loaded for it
@@ -211,9 +211,8 @@ def _replayed_as_it_is(  # noqa: PLR0913, PLR0917
 
     if request.kinds & {"bits", "steps"} or request.bits:
         raise refusal
-    chosen = chosen_inputs(inputs)
     try:
-        return replayed(function, chosen, request, _asked(chosen, pairs, neighbours), str(refusal.message))
+        return replayed(function, inputs, request, pairs, str(refusal.message))
     except Asks:
         raise refusal from None
     except LimitError:
@@ -222,13 +221,11 @@ def _replayed_as_it_is(  # noqa: PLR0913, PLR0917
         raise refusal from None
 
 
-def compiled(  # noqa: PLR0913
+def compiled(
     function: Callable[..., Any] | str,
-    inputs: Iterable[Any] | Mapping[str, Any],
+    inputs: Sequence[Input],
+    pairs: Pairs,
     request: Request,
-    *,
-    pairs: Pairs | None = None,
-    neighbours: Relation | str | None = None,
     cost: Mapping[str, int] | None = None,
 ) -> ProgramChain | ProgramInteractive:
     """Return the model of a program that the compiler understands."""
@@ -241,13 +238,11 @@ def compiled(  # noqa: PLR0913
     found, program, keywords = loaded(function, instrument)
     asked_who = "analyst" in inspect.signature(found).parameters
     request = request.of_analyst() if asked_who else replace(request, observe=observe or "output")
-    chosen = chosen_inputs(inputs)
-    asked = _asked(chosen, pairs, neighbours)
     limit = sys.getrecursionlimit()
     sources = Sources(found, program, instrument)
     machine = Machine(sources, announces="trace" in request.kinds, clips=request.clips)
     try:
-        made = _explored(machine, found, keywords, chosen, asked, request)
+        made = _explored(machine, found, keywords, inputs, pairs, request)
     except Failed as failed:
         if isinstance(failed.error, ModelError | UsageError):
             raise failed.error from None
@@ -259,18 +254,23 @@ def compiled(  # noqa: PLR0913
         sys.setrecursionlimit(limit)
     if not machine.clipped or not isinstance(made, ProgramChain):
         return made
-    unclipped = functools.partial(_unclipped, function, chosen, request, asked, cost)
+    unclipped = functools.partial(_unclipped, function, inputs, request, pairs, cost)
     return replace(made, origin=replace(made.origin, unclipped=unclipped))
 
 
-def _asked(
-    chosen: Sequence[Input], pairs: Pairs | None, neighbours: Relation | str | None
-) -> tuple[tuple[str, str], ...]:
+def inputs_and_pairs(
+    inputs: Iterable[Any] | Mapping[str, Any],
+    pairs: Pairs | None = None,
+    neighbours: Relation | str | None = None,
+) -> tuple[tuple[Input, ...], Pairs]:
+    """Return what a program is run on, and the names of the pairs asked about."""
+    chosen = chosen_inputs(inputs)
     if neighbours is None:
-        return pairs_of([item.name for item in chosen], pairs)
+        return chosen, pairs_of([item.name for item in chosen], pairs)
     if pairs is not None:
         raise UsageError("both pairs and neighbours are given; expected one of them")
-    return neighbour_pairs(chosen, relation_of(neighbours) if isinstance(neighbours, str) else neighbours)
+    related = relation_of(neighbours) if isinstance(neighbours, str) else neighbours
+    return chosen, neighbour_pairs(chosen, related)
 
 
 def _unclipped(
@@ -285,7 +285,7 @@ def _unclipped(
         request, clips=False, replays=0, cut=None, gap=None, deadline=Deadline.after(UNCLIPPED_SECONDS)
     )
     try:
-        found = compiled(function, inputs, whole, pairs=pairs, cost=cost)
+        found = compiled(function, inputs, pairs, whole, cost)
     except BisimdistError:
         return None
     return found if isinstance(found, ProgramChain) else None

@@ -15,14 +15,7 @@ from bisimdist.programs.control import Failed, Outside, Unbounded
 from bisimdist.programs.freezing import Freezer
 from bisimdist.programs.heap import attributes, thaw, thawed
 from bisimdist.programs.helpers import MOST_TICKS, Ticker
-from bisimdist.programs.machine_source import (
-    OBSERVE,
-    Analyst,
-    DrawMethod,
-    LibraryMethod,
-    Source,
-    SourceClass,
-)
+from bisimdist.programs.machine_source import OBSERVE, Analyst, DrawMethod, LibraryMethod, Source, SourceClass
 from bisimdist.programs.noise import Choices
 from bisimdist.programs.objects import Closure, Thrown
 from bisimdist.programs.sources import LINES, Sources

@@ -179,16 +179,11 @@ DRAWS: dict[str, DrawMethod] = {
 }  # the methods of a source that draw, by name
 
 
+@dataclass(slots=True, eq=False)
 class LibraryMethod:
-    """A method of the source that Python builds of others.
+    """A method of the source that Python builds of others."""
 
-    function: what it does, as a function of the source and its arguments.
-    """
-
-    __slots__ = ("function",)
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
+    function: Callable[..., Any]  # what it does, as a function of the source and its arguments
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         DRAWS["randrange"](self.function.__name__)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
 from numbers import Integral
@@ -32,14 +33,12 @@ class Undecided(BaseException):
         self.chances = chances
 
 
+@dataclass(slots=True, eq=False)
 class Choices:
     """What is chosen in a run, in this order."""
 
-    __slots__ = ("made", "place")
-
-    def __init__(self, made: tuple[int, ...] = ()) -> None:
-        self.made = made
-        self.place = 0
+    made: tuple[int, ...] = ()
+    place: int = 0
 
     def choose(self, chances: Sequence[fmpq]) -> int:
         if self.place >= len(self.made):
@@ -48,25 +47,16 @@ class Choices:
         return self.made[self.place - 1]
 
 
+@dataclass(slots=True, eq=False)
 class Drawn:
-    """What is known of a value that was drawn.
+    """What is known of a value that was drawn."""
 
-    low, high: it lies between, without `high`; one of them may be infinite.
-    law: how likely each value is.
-    choices: what is chosen where that has to be known.
-    """
-
-    __slots__ = ("choices", "high", "law", "low", "others", "spoilt")
-
-    def __init__(self, low: float, high: float, law: Law, choices: Choices) -> None:
-        self.low = low
-        self.high = high
-        self.law = law
-        self.choices = choices
-        self.others: set[Drawn] = set()
-        """What it is not independent of."""
-        self.spoilt = False
-        """Whether its law is not known any more."""
+    low: float  # low and high: it lies between, without `high`; one of them may be infinite
+    high: float
+    law: Law  # how likely each value is
+    choices: Choices  # what is chosen where that has to be known
+    others: set[Drawn] = field(default_factory=set)  # what it is not independent of
+    spoilt: bool = False  # whether its law is not known any more
 
     def check(self) -> None:
         """Refuse a value whose law is not known any more."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -42,21 +43,13 @@ NO_POWER = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class Ratios:
-    """Reads the expression that says the ratio of noise.
+    """Reads the expression that says the ratio of noise."""
 
-    ``constant``: what an expression is at compile time, or None.
-    ``form``: what an integer expression is as a form, or None.
-    ``symbol``: which parameter a name stands for, or None.
-    """
-
-    def __init__(
-        self,
-        constant: Callable[[ast.expr], Any],
-        form: Callable[[ast.expr], Form | None],
-        symbol: Callable[[ast.expr], str | None],
-    ) -> None:
-        self.constant, self.form, self.symbol = constant, form, symbol
+    constant: Callable[[ast.expr], Any]  # what an expression is at compile time, or None
+    form: Callable[[ast.expr], Form | None]  # what an integer expression is as a form, or None
+    symbol: Callable[[ast.expr], str | None]  # which parameter a name stands for, or None
 
     def read(self, node: ast.expr) -> Power:
         """Return the ratio. Raises ValueError if it is none that can be followed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import WeakValueDictionary
@@ -22,50 +23,32 @@ class _Unbound:
 UNBOUND = _Unbound()
 
 
+@dataclass(slots=True, eq=False)
 class Cell:
     """A variable that functions share."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: object = UNBOUND) -> None:
-        self.value = value
+    value: object = UNBOUND
 
 
+@dataclass(slots=True, eq=False)
 class Closure:
-    """A function that was made while the program runs.
+    """A function that was made while the program runs."""
 
-    code: what it does.
-    cells: the variables that it shares.
-    defaults: the values of parameters that are not given, by name.
-    run: runs it where a built-in function calls it; a draw is refused then.
-    """
-
-    __slots__ = ("cells", "code", "defaults", "run")
-
-    def __init__(
-        self,
-        code: Code,
-        cells: tuple[Cell, ...],
-        defaults: tuple[object, ...],
-        run: Callable[..., object],
-    ) -> None:
-        self.code = code
-        self.cells = cells
-        self.defaults = defaults
-        self.run = run
+    code: Code  # what it does
+    cells: tuple[Cell, ...]  # the variables that it shares
+    defaults: tuple[object, ...]  # the values of parameters that are not given, by name
+    run: Callable[..., object]  # runs it where a built-in function calls it; a draw is refused then
 
     def __call__(self, *args: object, **keywords: object) -> object:
         return self.run(self, args, keywords)
 
 
+@dataclass(slots=True, eq=False)
 class ListPosition:
     """Where a loop over a list stands."""
 
-    __slots__ = ("items", "position")
-
-    def __init__(self, items: list[Any], position: int) -> None:
-        self.items = items
-        self.position = position
+    items: list[Any]
+    position: int
 
 
 class Rest:
@@ -128,17 +111,12 @@ class Numbers:
 _numbers: WeakValueDictionary[tuple[int, int, int], Numbers] = WeakValueDictionary()
 
 
+@dataclass(slots=True, eq=False)
 class Generator:
-    """A generator of the program that may draw: where it waits, until it has ended.
+    """A generator of the program that may draw: where it waits, until it has ended."""
 
-    segment, given: what goes on, and what it takes; None when it has ended, or is running.
-    """
-
-    __slots__ = ("given", "segment")
-
-    def __init__(self, segment: Segment | None, given: tuple[Any, ...]) -> None:
-        self.segment = segment
-        self.given = given
+    segment: Segment | None  # what goes on; None when it has ended, or is running
+    given: tuple[Any, ...]  # what that takes
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
@@ -164,16 +142,11 @@ class Generator:
         )
 
 
+@dataclass(slots=True, eq=False)
 class Mark:
-    """Something that only the machine calls.
+    """Something that only the machine calls."""
 
-    name: what it does.
-    """
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str  # what it does
 
     def __call__(self, generator: Generator, *_: object) -> NoReturn:
         generator.__iter__()
@@ -182,13 +155,11 @@ class Mark:
 YIELD, NEXT, SEND = Mark("yield"), Mark("next"), Mark("send")
 
 
+@dataclass(slots=True, eq=False)
 class Thrown:
     """An exception on its way to the frame that called."""
 
-    __slots__ = ("error",)
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
+    error: Exception
 
 
 def _refuse(*_: object, **__: object) -> NoReturn:

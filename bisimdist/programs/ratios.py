@@ -58,17 +58,9 @@ def output_delta(chain: ProgramChain, source: str, target: str, alpha: fmpq) -> 
 def least_alpha(chain: ProgramChain, source: str, target: str, delta: fmpq) -> fmpq | None:
     """Return an alpha at which delta of a pair is at most this; the least one where nothing is cut.
 
-    Parameters
-    ----------
-    chain, source, target
-        The chain, and the starts.
-    delta
-        The delta that may be.
-
-    Returns
-    -------
-    fmpq or None
-        None where there is none, or more is seen than an output.
+    chain, source, target: the chain, and the starts.
+    delta: the delta that may be.
+    returns: None where there is none, or more is seen than an output.
     """
     rows = _outputs(chain, source, target)
     if rows is None:

@@ -34,25 +34,16 @@ _Kept = tuple[tuple[Frozen, ...], _Places, _Places]
 """What is remembered, and among which states and frames it is looked up."""
 
 
+@dataclass(slots=True, eq=False)
 class State:
-    """Where a program waits for the random source; the same one whenever it is reached again.
+    """Where a program waits for the random source; the same one whenever it is reached again."""
 
-    segment, live: what goes on, and with which variables.
-    stack: the number of the frame below; with contents, all frames.
-    contents: the objects that can be changed.
-    """
-
-    __slots__ = ("_drawing", "contents", "live", "segment", "stack", "values")
-
-    def __init__(
-        self, segment: Segment, live: tuple[Frozen, ...], stack: Any, contents: tuple[Contents, ...]
-    ) -> None:
-        self.segment = segment
-        self.live = live
-        self.stack = stack
-        self.contents = contents
-        self.values: tuple[Any, ...] = ()
-        self._drawing: Drawing | None = None
+    segment: Segment  # segment and live: what goes on, and with which variables
+    live: tuple[Frozen, ...]
+    stack: Any  # the number of the frame below; with contents, all frames
+    contents: tuple[Contents, ...]  # the objects that can be changed
+    values: tuple[Any, ...] = ()
+    _drawing: Drawing | None = None
 
     def drawing(self, request: Request) -> Drawing:
         """Return that the source is asked for something here."""

@@ -24,14 +24,7 @@ from typing import Any
 
 from bisimdist.programs import source
 from bisimdist.programs.helpers import checked, is_kind, over, shown, type_of
-from bisimdist.programs.machine_source import (
-    DRAWS,
-    LIBRARY,
-    OBSERVE,
-    SOURCE,
-    SourceClass,
-    refused_method,
-)
+from bisimdist.programs.machine_source import DRAWS, LIBRARY, OBSERVE, SOURCE, SourceClass, refused_method
 
 _EXCEPTIONS = {
     name: value

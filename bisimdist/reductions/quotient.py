@@ -19,18 +19,13 @@ from bisimdist.reductions.step import Kind, Problem, Step, Ways
 class Quotient(Step):
     """A model in which one state stands for all that are bisimilar to it.
 
-    Parameters
-    ----------
-    before, model
-        The model, and its quotient.
-    moves
-        By state of the model its state in the quotient.
+    before, model: the model, and its quotient.
     """
 
     name: ClassVar[str] = "quotient"
     before: System
     model: System
-    moves: Sequence[int]
+    moves: Sequence[int]  # by state of the model its state in the quotient
 
     @property
     def trivial(self) -> bool:

@@ -74,10 +74,7 @@ def offered(problem: type[Problem[Any]], kind: Kind) -> frozenset[str]:
 def refuse_unanswered(problem: type[Problem[Any]], model: Any) -> None:
     """Refuse a model that no reductions lead from to what the engine of a question accepts.
 
-    Raises
-    ------
-    UsageError
-        If it is one.
+    Raises UsageError if it is one.
     """
     kind = kind_of(model)
     if next(routes(problem, kind), None) is None:
@@ -88,17 +85,8 @@ def refuse_unanswered(problem: type[Problem[Any]], model: Any) -> None:
 def refuse_unfit(model: Any, given: Collection[str]) -> None:
     """Refuse options that only reductions of other kinds of models read.
 
-    Parameters
-    ----------
-    model
-        The model.
-    given
-        The names of the options that were given.
-
-    Raises
-    ------
-    UsageError
-        If there is one.
+    given: the names of the options that were given.
+    Raises UsageError if there is one.
     """
     kind = kind_of(model)
     for reduction in REDUCTIONS:

@@ -30,22 +30,14 @@ class Kind(Enum):
 
 
 class Step(ABC):
-    """A simpler model in place of a model.
-
-    Parameters
-    ----------
-    before
-        The model.
-    model
-        The simpler one.
-    """
+    """A simpler model in place of a model."""
 
     name: ClassVar[str]
     """What certificates call it."""
     quantities: ClassVar[frozenset[str] | None] = None
     """Of what the checker knows the way back; None of everything."""
-    before: Any
-    model: Any
+    before: Any  # the model
+    model: Any  # the simpler one
     moves: Sequence[int] | None = None
     """By state of the model its state in the simpler one, where claims about states come back as they are."""
 
@@ -109,10 +101,7 @@ class Step(ABC):
     def check_provable(self, quantity: str) -> None:
         """Refuse to prove a claim that the checker does not bring back.
 
-        Raises
-        ------
-        UsageError
-            If there is no rule for it.
+        Raises UsageError if there is no rule for it.
         """
         if self.quantities is not None and quantity not in self.quantities and not self.trivial:
             raise UsageError(self.refusal(quantity))
@@ -124,32 +113,18 @@ class Step(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem(ABC, Generic[A]):
-    """A question, as reductions see it.
-
-    Parameters
-    ----------
-    pairs
-        What is asked about: pairs of states, or all secrets, by names.
-    nature
-        What nature may do where probabilities are only known roughly.
-    rounds
-        How many actions may be asked; None for any number.
-    deadline
-        When to stop.
-    merged
-        Whether bisimilar states are merged already.
-    """
+    """A question, as reductions see it."""
 
     kinds: ClassVar[frozenset[Kind]]
     """The kinds of models that the engine answers for."""
     instead: ClassVar[Mapping[Kind, str]] = {}
     """By a kind of models that no reductions lead from to these what to do."""
 
-    pairs: Sequence[States]
-    nature: str = "each-step"
-    rounds: int | None = None
-    deadline: Deadline = NEVER
-    merged: bool = False
+    pairs: Sequence[States]  # what is asked about: pairs of states, or all secrets, by names
+    nature: str = "each-step"  # what nature may do where probabilities are only known roughly
+    rounds: int | None = None  # how many actions may be asked; None for any number
+    deadline: Deadline = NEVER  # when to stop
+    merged: bool = False  # whether bisimilar states are merged already
 
     @property
     def merges(self) -> bool:
@@ -173,14 +148,9 @@ class Problem(ABC, Generic[A]):
     def joined(self, above: A, below: Sequence[tuple[A, int]], *, proved: bool) -> A:
         """Return the upper bounds of one answer with the lower bounds of others.
 
-        Parameters
-        ----------
-        above
-            The answer that the upper bounds are from.
-        below
-            By pair the answer that its lower bound is from, and the number of the pair there.
-        proved
-            Whether certificates know how the lower bounds come back.
+        above: the answer that the upper bounds are from.
+        below: by pair the answer that its lower bound is from, and the number of the pair there.
+        proved: whether certificates know how the lower bounds come back.
         """
 
     @abstractmethod
@@ -206,10 +176,7 @@ class Problem(ABC, Generic[A]):
     def tighter(self, lost: Sequence[Any]) -> Self:
         """Return what has to be asked so that the answer is as good as wanted when bounds have become wider.
 
-        Parameters
-        ----------
-        lost
-            By pair by how much the bounds become wider from below, and from above.
+        lost: by pair by how much the bounds become wider from below, and from above.
         """
         del lost
         return self
@@ -226,12 +193,8 @@ class Picks(Protocol):
 class Ways:
     """How a model becomes simpler: from above, from below, and which chains may be named from below.
 
-    Parameters
-    ----------
-    above, below
-        Steps, one after the other, to the model that the upper and the lower bounds are from.
-    members
-        What names chains for the lower bounds; None where these come back as they are.
+    above, below: steps, one after the other, to the model that the upper and the lower bounds are from.
+    members: what names chains for the lower bounds; None where these come back as they are.
     """
 
     above: Sequence[Step]

@@ -18,13 +18,7 @@ from bisimdist.models.io.explicit import taken
 from bisimdist.models.io.json_or_yaml import begins_json, model_of, read_document
 from bisimdist.models.io.prism import looks_like_prism, read_prism
 from bisimdist.models.io.reading import Reading
-from bisimdist.models.io.tools import (
-    DRN,
-    JANI,
-    looks_like_prism_language,
-    looks_like_umb,
-    read_by_tool,
-)
+from bisimdist.models.io.tools import DRN, JANI, looks_like_prism_language, looks_like_umb, read_by_tool
 from bisimdist.models.kinds import AnyModel
 
 UNLABELLED = '0="init"\n0: 0\n'  # what stands in place of a ``.lab`` file that is not there

@@ -28,11 +28,9 @@ def test_bounds_of_different_directions_are_never_equal() -> None:
     assert UpperBound(HALF) == UpperBound(fmpq(2, 4))
 
 
-def test_bounds_of_one_direction_compare_and_tighten() -> None:
+def test_bounds_of_one_direction_compare() -> None:
     assert UpperBound(THIRD) < UpperBound(HALF)
     assert min(UpperBound(HALF), UpperBound(THIRD)) == UpperBound(THIRD)
-    assert UpperBound(HALF).tightest(UpperBound(THIRD)) == UpperBound(THIRD)
-    assert LowerBound(HALF).tightest(LowerBound(THIRD)) == LowerBound(HALF)
 
 
 def test_bounds_are_frozen_and_exact() -> None:
@@ -47,9 +45,6 @@ def test_brackets() -> None:
     bracket = Bracket(LowerBound(THIRD), UpperBound(HALF))
     assert not bracket.exact
     assert bracket.width == fmpq(1, 6)
-    assert bracket.tightened(UpperBound(fmpq(1))) == bracket
-    assert bracket.tightened(UpperBound(THIRD)).exact
-    assert bracket.tightened(LowerBound(HALF)).exact
     with pytest.raises(DirectionError):
         Bracket(UpperBound(THIRD), LowerBound(HALF))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="exceeds"):

@@ -10,7 +10,7 @@ from itertools import combinations
 from flint import fmpq
 
 from bisimdist.checker import check_certificate
-from bisimdist.distances.bound.answer import DistanceAnswer, ThresholdAnswer
+from bisimdist.distances.bound.answer import DistanceAnswer
 from bisimdist.distances.bound.ask import bound
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.faces.shown.answer import Status
@@ -44,12 +44,12 @@ def refusal(certificate: dict[str, object]) -> str:
     return check_certificate(json.dumps(certificate)).reason
 
 
-def check_answer(answer: DistanceAnswer | ThresholdAnswer) -> None:
+def check_answer(answer: DistanceAnswer) -> None:
     """Demand that the answer's certificate is valid and claims what the answer says, no less and no more."""
     report = check_certificate(json.dumps(answer.certificate()), json.dumps(answer.model.canonical()))
     assert report.valid, report.reason
-    pairs = answer.pairs if isinstance(answer, DistanceAnswer) else (answer.bound,)
-    said = [(p.source, p.target, fraction(p.upper), fraction(p.lower), fraction(answer.alpha)) for p in pairs]
+    alpha = fraction(answer.alpha)
+    said = [(p.source, p.target, fraction(p.upper), fraction(p.lower), alpha) for p in answer.pairs]
     claimed = [(c.source, c.target, c.upper, c.lower, c.alpha) for c in report.claims]
     assert claimed in (said, list(dict.fromkeys(said)))  # behind steps a pair is claimed something of once
 

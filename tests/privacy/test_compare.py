@@ -7,12 +7,19 @@ from flint import fmpq
 from hypothesis import given, settings
 
 from bisimdist.errors import UsageError
+from bisimdist.exact.number import Exact
+from bisimdist.faces.shown.standing import Measure, Relation
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.lmc import LMC
-from bisimdist.privacy.compare.ask import Comparison, Measure, Relation, compare
+from bisimdist.privacy.compare.ask import Comparison, compare
 from bisimdist.progress import Deadline
 from tests.strategies import alphas, lmcs
+
+
+def comparison(*measures: Measure) -> Comparison:
+    about = {"source": "s0", "target": "s1", "facts": frozenset(), "aliases": {}, "left_out": ()}
+    return Comparison(**about, measures=measures, alpha=Exact(2))  # type: ignore[arg-type]
 
 
 def relations(found: Comparison) -> dict[tuple[str, str], Relation]:
@@ -72,7 +79,7 @@ def test_relations(smaller: tuple[str, str], larger: tuple[str, str], relation: 
         low, high = (fmpq(*map(int, text.split("/"))) for text in bounds)
         return Measure(name, low, high)
 
-    found = Comparison("s", "t", (measure("delta", smaller), measure("lbd_quotient", larger)))
+    found = comparison(measure("delta", smaller), measure("lbd_quotient", larger))
     assert [standing.relation for standing in found.standings()] == [relation]
     assert found.violated == (relation is Relation.VIOLATED)
 
@@ -80,7 +87,7 @@ def test_relations(smaller: tuple[str, str], larger: tuple[str, str], relation: 
 def test_a_direction_alone_may_violate_the_order() -> None:
     half, third = (fmpq(1, 2),) * 2, (fmpq(1, 3),) * 2
     lbd = Measure("lbd", *half, (half, half))
-    found = Comparison("s", "t", (lbd, Measure("greatest", *half, (half, third))))
+    found = comparison(lbd, Measure("greatest", *half, (half, third)))
     assert relations(found)["lbd", "greatest"] is Relation.VIOLATED
 
 

@@ -15,6 +15,7 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bisimdist.errors import LimitError
 from bisimdist.programs.front import explore
 from bisimdist.programs.replay import arrays
 from bisimdist.programs.replay.catching import caught
@@ -28,6 +29,7 @@ from bisimdist.programs.replay.region import WHOLE, Boxes, Factor, marginal
 from bisimdist.programs.replay.released import Released
 from bisimdist.programs.replay.rules import grid_of
 from bisimdist.programs.replay.search import Search
+from bisimdist.progress import Deadline
 from tests.programs.replaying import law
 
 UNIT = 2.0**-53
@@ -268,6 +270,8 @@ def test_all_values_of_one_draw_are_those_of_its_integers(own: Any, count: int) 
         outcome = outcome_of(plan, Released.known, {0: k}, {0: k})
         expected[outcome] = expected.get(outcome, 0) + 1
     assert masses == expected
+    with pytest.raises(LimitError):
+        values_at_once(plan, Released.known, law, 0, (0, count - 1), Deadline.after(0))
 
 
 def test_a_fine_grid_of_released_doubles_is_exact(tmp_path: Path) -> None:

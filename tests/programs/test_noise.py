@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from bisimdist import delta, explore
 from bisimdist.errors import ModelError
 from bisimdist.privacy.audit.ask import audit, distinguisher
-from bisimdist.programs.front import compiled
+from bisimdist.programs.front import compiled, inputs_and_pairs
 from bisimdist.programs.laws import Law, geometric_law, order, same
 from bisimdist.programs.outcomes import is_of_class
 from bisimdist.programs.ratios import output_ratio
@@ -328,7 +328,7 @@ def announced(x: int, rng: Any) -> Any:
 )
 def test_what_noise_is_not_for_is_refused_with_its_line(function: Callable[..., Any], said: str) -> None:
     with pytest.raises(ModelError, match=said) as caught:
-        compiled(function, [0, 1], Request("output", replays=10))
+        compiled(function, *inputs_and_pairs([0, 1]), Request("output", replays=10))
     begin = function.__code__.co_firstlineno
     assert caught.value.line is not None
     assert begin < caught.value.line < begin + 6
@@ -336,7 +336,7 @@ def test_what_noise_is_not_for_is_refused_with_its_line(function: Callable[..., 
 
 def test_announced_noise_and_its_bits_are_refused() -> None:
     with pytest.raises(ModelError, match="comparisons and for sums"):
-        compiled(announced, [0, 1], Request("trace", replays=10))
+        compiled(announced, *inputs_and_pairs([0, 1]), Request("trace", replays=10))
     with pytest.raises(ModelError, match="bits"):
         explore(added, [0, 1], observe="bits", replays=10)
 

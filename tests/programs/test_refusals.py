@@ -10,7 +10,7 @@ import pytest
 from bisimdist.errors import BisimdistError, ModelError, UsageError
 from bisimdist.faces.cli.main import run
 from bisimdist.programs.chain import ProgramChain
-from bisimdist.programs.front import compiled, explore
+from bisimdist.programs.front import compiled, explore, inputs_and_pairs
 from bisimdist.programs.guard import _Guard
 from bisimdist.programs.loading import load_program
 from bisimdist.programs.machine import Machine
@@ -148,7 +148,7 @@ def test_what_is_outside_is_refused_with_its_line(name: str, tmp_path: Path) -> 
     file.write_text(text)
     line = next((k for k, part in enumerate(text.splitlines(), 1) if "# here" in part), None)
     with pytest.raises(ModelError) as caught:
-        compiled(f"{file}:f", [0, 1], Request("output", states=3000))
+        compiled(f"{file}:f", *inputs_and_pairs([0, 1]), Request("output", states=3000))
     assert said in str(caught.value)
     if line is not None:
         assert caught.value.line == line
@@ -235,7 +235,7 @@ def test_a_function_of_another_file_is_named_with_its_own_line(tmp_path: Path) -
     file = tmp_path / "program.py"
     file.write_text("from beside import half\n\ndef f(x, rng):\n    return half(x, rng) + rng.randrange(2)\n")
     with pytest.raises(ModelError, match=r"beside\.py:6: the quotient of two integers"):
-        compiled(f"{file}:f", [0, 1], Request("output"))
+        compiled(f"{file}:f", *inputs_and_pairs([0, 1]), Request("output"))
 
 
 def test_a_file_without_a_function_is_answered_with_those_that_it_has(

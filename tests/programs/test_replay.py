@@ -25,7 +25,7 @@ from bisimdist.programs.replay.catching import caught
 from bisimdist.programs.replay.door import replayed
 from bisimdist.programs.replay.numpy_sources import RandomState
 from bisimdist.programs.replay.search import Search, once
-from bisimdist.programs.replay.tape import Played
+from bisimdist.programs.replay.tape import Played, Run
 from bisimdist.programs.request import Request
 from bisimdist.programs.texts import labels_of, same_text
 from tests.programs.replaying import law, law_of, written
@@ -57,6 +57,10 @@ ROUNDED: dict[str, Callable[[float], Any]] = {
     "int(u * 10) % 3": lambda u: int(u * 10) % 3,
     "math.ceil(math.exp(u)) // 2": lambda u: math.ceil(math.exp(u)) // 2,
     "int((u * 7 - 3) ** 2)": lambda u: int((u * 7 - 3) ** 2),
+    "max(-9, min(9, round(math.tan(math.pi * (u - 0.5)))))": lambda u: max(
+        -9, min(9, round(math.tan(math.pi * (u - 0.5))))
+    ),
+    "max(-9, min(9, math.floor(math.tan(u * 6))))": lambda u: max(-9, min(9, math.floor(math.tan(u * 6)))),
     "round(math.sin(u * 6), 1)": lambda u: round(math.sin(u * 6), 1),
     "int(float(np.round(np.sqrt(u) * 4)))": lambda u: int(float(np.round(np.sqrt(u) * 4))),
 }
@@ -443,6 +447,21 @@ def test_replays_are_quick() -> None:
     assert search.replays == 1024
     assert len(search.ends) == 1024
     assert search.missing == 0
+
+
+def test_a_mistake_of_ours_is_no_exception_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    def toss(x: int, rng: random.Random) -> object:
+        return {0: 1}[x] if x else rng.getrandbits(1)
+
+    chain = replayed(toss, literal_inputs(["1"]), Request("output", replays=0), (), "")
+    assert law_of(chain, "1") == {"raise KeyError": 1}
+    wrong = replayed(
+        lambda x, rng: rng.pick([x]), literal_inputs(["1"]), Request("output", replays=0), (), ""
+    )
+    assert law_of(wrong, "1") == {"raise AttributeError": 1}
+    monkeypatch.delattr(Run, "coin")
+    with pytest.raises(AttributeError, match="coin"):
+        replayed(toss, literal_inputs(["0"]), Request("output", replays=0), (), "")
 
 
 def test_a_range_without_end_is_divided() -> None:

@@ -40,13 +40,12 @@ class Widest:
     """The action whose probabilities of ever being performed differ most between two states.
 
     ``ends``: the least and the largest probability from each of the two states.
-    ``ratio``: the largest from one state over the least from the other; None for infinity.
     ``most``, ``least``: what the two schedulers do where there is a choice: state, successors.
     """
 
     action: str
     ends: tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]
-    ratio: fmpq | None
+    ratio: fmpq | None  # the largest from one state over the least from the other; None for infinity
     most: tuple[tuple[int, int], ...]
     least: tuple[tuple[int, int], ...]
 

@@ -26,7 +26,7 @@ from bisimdist.faces.written.frame import document
 from bisimdist.models.flowchart import Flowchart
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.flowcharts import flowchart
-from bisimdist.programs.front import compiled
+from bisimdist.programs.front import compiled, inputs_and_pairs
 from bisimdist.programs.inputs import inputs_of_size
 from bisimdist.programs.loading import loaded
 from bisimdist.programs.request import Request
@@ -391,7 +391,7 @@ def _largest(  # noqa: PLR0913, PLR0917
                 made = partial(plain, **{**fixed, **given})
                 close = partial(_close, every=chart.neighbours == "all")
                 request = Request("output", CUT, states=MOST_STATES, deadline=deadline)
-                model = compiled(made, inputs, request, neighbours=close)
+                model = compiled(made, *inputs_and_pairs(inputs, neighbours=close), request)
                 if not isinstance(model, ProgramChain):  # somebody asks, adaptively
                     return list(best.values())
                 budget = program_budget(model, deadline=deadline)

@@ -40,16 +40,7 @@ from bisimdist.checker.core.reading import (
     spend,
     text_of,
 )
-from bisimdist.checker.core.shape import (
-    Between,
-    CheckReport,
-    Claim,
-    Shape,
-    judged,
-    key,
-    listed,
-    read_frame,
-)
+from bisimdist.checker.core.shape import Between, CheckReport, Claim, Shape, judged, key, listed, read_frame
 from bisimdist.checker.core.stream import Stream
 from bisimdist.checker.core.tables import Coupling, Setting, check_coupling
 from bisimdist.checker.steps.step import Proved, step_of, walked

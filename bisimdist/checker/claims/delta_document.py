@@ -20,18 +20,7 @@ from bisimdist.checker.core.reading import (
     rational,
     text_of,
 )
-from bisimdist.checker.core.shape import (
-    Finite,
-    Shape,
-    flag,
-    key,
-    listed,
-    model_kind,
-    named,
-    raw,
-    row,
-    truth,
-)
+from bisimdist.checker.core.shape import Finite, Shape, flag, key, listed, model_kind, named, raw, row, truth
 
 Children = Mapping[str, Mapping[str, int]]
 

@@ -12,13 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bisimdist.checker.claims.leakage_graph import (
-    INFINITE,
-    Claim,
-    Document,
-    LeakageGraph,
-    Matrix,
-)
+from bisimdist.checker.claims.leakage_graph import INFINITE, Claim, Document, LeakageGraph, Matrix
 from bisimdist.checker.claims.leakage_measures import Affinity, Guess, Measure, Power, Relative
 from bisimdist.checker.core.chain import Chain, given_chain, own_chain
 from bisimdist.checker.core.counting import all_of, counted

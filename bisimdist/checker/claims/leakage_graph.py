@@ -10,13 +10,7 @@ from typing import Any
 from bisimdist.checker.claims.leakage_measures import Enclosure, Guess, Measure, times
 from bisimdist.checker.core.chain import ONLY, Chain, read_model
 from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.information import (
-    COVERS,
-    check_cover,
-    check_ratios,
-    nodes_of,
-    stays_below,
-)
+from bisimdist.checker.core.information import COVERS, check_cover, check_ratios, nodes_of, stays_below
 from bisimdist.checker.core.reading import (
     Amount,
     Counted,

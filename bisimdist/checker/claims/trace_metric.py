@@ -14,14 +14,7 @@ from typing import Any
 from bisimdist.checker.core.automaton import Automaton, about_automaton
 from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.ends import WithEnds, completed
-from bisimdist.checker.core.reading import (
-    MalformedCertificate,
-    RuleViolation,
-    integer,
-    item,
-    items,
-    shown,
-)
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, integer, item, items, shown
 from bisimdist.checker.core.shape import BetweenBounds, CheckReport, Shape, key, listed, one_of, raw
 from bisimdist.checker.core.trace_chain import TraceChain
 

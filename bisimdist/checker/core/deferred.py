@@ -13,17 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.flowchart import (
-    GUESS,
-    Draw,
-    Form,
-    Path,
-    at,
-    other_side,
-    own_form,
-    paths,
-    plus,
-)
+from bisimdist.checker.core.flowchart import GUESS, Draw, Form, Path, at, other_side, own_form, paths, plus
 from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation
 from bisimdist.checker.core.shape import Depth, Shape, depth, key
 

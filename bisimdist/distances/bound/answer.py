@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from flint import fmpq
 
-from bisimdist.errors import BisimdistError, UsageError
+from bisimdist.errors import BisimdistError
 from bisimdist.exact.number import Exact
 from bisimdist.faces.shown.answer import Status, ended, ending
 from bisimdist.faces.shown.bounds import bounds_table, decided, decided_data, long_hint, privacy_level
@@ -223,24 +223,13 @@ class DistanceAnswer(Shown, Proved):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdAnswer(Shown, Proved):
-    """Whether a distance is at most a threshold, with the bounds that decide it.
+class ThresholdAnswer(DistanceAnswer):
+    """Whether the distance of one pair is at most a threshold, with the bounds that decide it.
 
     Parameters
     ----------
-    model, alpha, distance, status, method, statistics, reason, make_certificate
-        As in `DistanceAnswer`.
     threshold
-        The threshold theta.
-    holds
-        True where the distance is at most theta, False where it is above, None where that is not decided.
-    bound
-        The bounds known by then.
-
-    Raises
-    ------
-    UsageError
-        If `holds` is not what the bounds prove.
+        The threshold theta; all else is as in `DistanceAnswer`.
 
     Examples
     --------
@@ -250,45 +239,34 @@ class ThresholdAnswer(Shown, Proved):
     'violated'
     """
 
-    command = "bound"
-
-    model: StateModel
-    alpha: Exact
-    distance: str
     threshold: Exact
-    holds: bool | None
-    bound: PairBound
-    status: Status
-    method: str = field(default="", compare=False)
-    statistics: Mapping[str, int | str] = field(default_factory=dict, compare=False)
-    reason: str = field(default="", compare=False)
 
-    def __post_init__(self) -> None:
-        if self.holds is not self.bound.bracket.at_most(self.threshold):
-            raise UsageError(
-                f"holds={self.holds} is not what bounds {self.bound.lower} and {self.bound.upper} "
-                f"prove about the threshold {self.threshold}"
-            )
+    @property
+    def bound(self) -> PairBound:
+        """The bounds known by then."""
+        return self.pairs[0]
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the distance is at most theta; None where that is not decided."""
+        return self.bound.bracket.at_most(self.threshold)
 
     @property
     def verdict(self) -> str:
         """The decision as a word: ``holds``, ``violated`` or ``unknown``."""
         return verdict_word(self.holds)
 
-    def data(self) -> dict[str, object]:
-        names = self.bound.source, self.bound.target
-        return decided_data({"pairs": [self.bound.data(self.distance, names)]}, self.threshold, [self.holds])
+    def data(self, asked: Names | None = None) -> dict[str, object]:
+        return decided_data({"pairs": list(self.rows(asked))}, self.threshold, [self.holds])
 
-    def report(self) -> Report:
-        about: dict[str, Any] = {
-            "model": self.model,
-            "alpha": self.alpha,
-            "distance": self.distance,
-            "status": self.status,
-            "reason": self.reason,
-        }
-        shown = DistanceAnswer(pairs=(self.bound,), **about).report()
-        return decided(shown, self.threshold, [self.holds])
+    def _unmade(self) -> dict[str, object]:
+        return self.data()
+
+    def report(
+        self, asked: Names | None = None, epsilon: str | None = None, places: Sequence[int] | None = None
+    ) -> Report:
+        report = DistanceAnswer.report(self, asked, epsilon, places)
+        return decided(report, self.threshold, [self.holds])
 
 
 def _meaning(alpha: fmpq, epsilon: str | None, named: Named) -> str:

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 
 from flint import fmpq
 
 from bisimdist.cluster import checked_cluster
-from bisimdist.distances.bound.answer import (
-    DISTANCES,
-    DistanceAnswer,
-    ThresholdAnswer,
-)
+from bisimdist.distances.bound.answer import DISTANCES, DistanceAnswer, ThresholdAnswer
 from bisimdist.distances.bound.compact import Asked
 from bisimdist.distances.bound.returned import claim_of, joined, lower_entries, returned
 from bisimdist.distances.bound.work import Work
@@ -224,13 +220,8 @@ class BoundProblem(Problem[DistanceAnswer]):
             make_parts=partial(_parts, works),
         )
 
-    def back(self, found: DistanceAnswer, step: Step) -> DistanceAnswer:
-        return returned(self, found, step)
-
-    def joined(
-        self, above: DistanceAnswer, below: Sequence[tuple[DistanceAnswer, int]], *, proved: bool
-    ) -> DistanceAnswer:
-        return joined(above, below, proved=proved)
+    back = returned
+    joined = staticmethod(joined)
 
     def picked(self, found: DistanceAnswer, number: int) -> Sequence[str | None]:  # noqa: ARG002
         """Return what is asked in the proof of all lower bounds, where it can be had."""
@@ -328,20 +319,8 @@ def bd_threshold(  # noqa: PLR0913
         jobs=jobs,
         progress=progress,
     )
-    (pair,) = found.pairs
-    return ThresholdAnswer(
-        model=model,
-        alpha=found.alpha,
-        distance=distance,
-        threshold=to_fmpq(theta),
-        holds=pair.bracket.at_most(to_fmpq(theta)),
-        bound=pair,
-        status=found.status,
-        method=found.method,
-        statistics=found.statistics,
-        reason=found.reason,
-        make_certificate=found.make_certificate,
-    )
+    known = {part.name: getattr(found, part.name) for part in fields(found)}
+    return ThresholdAnswer(**known, threshold=to_fmpq(theta))
 
 
 def _certificate(works: Sequence[Work], about: Sequence[tuple[str, str]] | None = None) -> dict[str, object]:

@@ -10,7 +10,7 @@ fixed point is a pseudometric and no detour ever helps. See the note on detours 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -55,29 +55,20 @@ def solve_block(  # noqa: PLR0913
     return solve_simplex(SkewedProblem(functional.alpha, here, there, rows), basis, deadline=deadline)
 
 
+@dataclass(eq=False)
 class ClassDistances:
     """The distances within one class: in doubles to find detours, exact to decide."""
 
-    __slots__ = ("alpha", "distance", "equal", "guess", "index", "members", "settled", "skew")
+    members: tuple[int, ...]
+    guess: Matrix
+    equal: npt.NDArray[np.int64]  # numbers that agree exactly where the distances do; 0 for distance 0
+    distance: Callable[[int, int], fmpq]
+    alpha: fmpq
+    settled: bool = field(default=True, kw_only=True)  # otherwise they are guesses, and a tie means nothing
 
-    def __init__(  # noqa: PLR0913
-        self,
-        members: tuple[int, ...],
-        guess: Matrix,
-        equal: npt.NDArray[np.int64],
-        distance: Callable[[int, int], fmpq],
-        alpha: fmpq,
-        *,
-        settled: bool = True,
-    ) -> None:
-        self.members = members
-        self.index = {state: k for k, state in enumerate(members)}
-        self.guess = guess
-        self.equal = equal  # numbers that agree exactly where the distances do; 0 for distance 0
-        self.distance = distance
-        self.alpha = alpha
-        self.skew = float(alpha)
-        self.settled = settled  # otherwise the distances are guesses, and a tie means nothing
+    def __post_init__(self) -> None:
+        self.index = {state: k for k, state in enumerate(self.members)}
+        self.skew = float(self.alpha)
 
     @classmethod
     def of_class(  # noqa: PLR0913

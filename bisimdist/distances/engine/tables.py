@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
+
 import numpy as np
 from flint import fmpq, fmpz
 
@@ -12,31 +14,19 @@ from bisimdist.lp.transport import improve
 from bisimdist.progress import NEVER, Deadline
 
 
+@dataclass(slots=True, eq=False)
 class Tables:
-    """Decides for programs whether their direct couplings are optimal on the whole class, and mends them.
+    """Decides for programs whether their direct couplings are optimal on the whole class, and mends them."""
 
-    ``numerators``: the distances in units of 1 / `one`, rounded down.
-    ``values``: the exact distances, where the numerators are rounded; by default they are exact themselves.
-    ``settled``: whether the distances are meant exactly; False for guesses, whose ties say nothing.
-    """
-
-    def __init__(  # noqa: PLR0913
-        self,
-        strategy: Strategy,
-        numerators: Int64Array,
-        one: int,
-        *,
-        values: Values | None = None,
-        settled: bool = True,
-        deadline: Deadline = NEVER,
-    ) -> None:
-        self.strategy = strategy
-        self.numerators = numerators
-        self.one = one
-        self.values = values
-        self.settled = settled
-        self.deadline = deadline
-        self._known: dict[int, ClassDistances | None] = {}
+    strategy: Strategy
+    numerators: Int64Array  # the distances in units of 1 / `one`, rounded down
+    one: int
+    _: KW_ONLY
+    values: Values | None = None
+    """The exact distances, where the numerators are rounded; by default they are exact themselves."""
+    settled: bool = True  # whether the distances are meant exactly; False for guesses, whose ties say nothing
+    deadline: Deadline = NEVER
+    _known: dict[int, ClassDistances | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, strategy: Strategy, values: Values, deadline: Deadline = NEVER) -> Tables:

@@ -52,14 +52,13 @@ class Relation(Enum):
 class Measure(Bounded):
     """Bounds on one measure of a pair.
 
-    ``name``: which measure, such as ``delta`` or ``bd``.
     ``lower``, ``upper``: certified bounds; on the larger of both directions where there are two.
     ``directions``: bounds (lower, upper) of both directions, from the first state and from the second, for
         asymmetric measures.
     ``note``: what shows the lower bound, or how the bounds were found, in words.
     """
 
-    name: str
+    name: str  # which measure, such as ``delta`` or ``bd``
     lower: Exact | None
     upper: Exact | None
     directions: tuple[Bounds, Bounds] | None = None

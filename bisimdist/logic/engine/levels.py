@@ -5,21 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
 
-from flint import fmpq
-
-from bisimdist.models.lmc import Row
+from bisimdist.models.bisimilarity import lumped
 from bisimdist.models.pa import PA, outgoing
 from bisimdist.models.partition import refined_blocks
 from bisimdist.progress import NEVER, Deadline
-
-
-def block_masses(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
-    """Return the mass that a row gives to each block that it leads to."""
-    masses: dict[int, fmpq] = {}
-    for target, p in row:
-        block = block_of[target]
-        masses[block] = masses[block] + p if block in masses else p
-    return frozenset(masses.items())
 
 
 class Levels:
@@ -29,6 +18,7 @@ class Levels:
     with the same masses on the classes of level k - 1. The classes of the last level are those of
     bisimilarity.
 
+    >>> from flint import fmpq
     >>> from bisimdist.models.pa import Transition
     >>> one = fmpq(1)
     >>> steps = (Transition(0, "a", ((1, one),)), Transition(1, "a", ((2, one),)))
@@ -44,7 +34,7 @@ class Levels:
         self._history: list[list[tuple[int, int]]] = [[(0, 0)] for _ in automaton.states]
 
         def signature(state: int, block_of: Sequence[int]) -> Hashable:
-            return frozenset((step.action, block_masses(step.row, block_of)) for step in self.steps[state])
+            return frozenset((step.action, lumped(step.row, block_of)) for step in self.steps[state])
 
         rounds = 0
 

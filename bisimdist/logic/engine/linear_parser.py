@@ -143,18 +143,6 @@ def parse_trace_formula(text: str) -> TraceFormula:
     return ProbabilisticFormula(probability, reader.linear())
 
 
-def parse_linear_formula(text: str) -> LinearFormula:
-    """Read a linear formula.
-
-    >>> parse_linear_formula("<a><b>T").actions
-    ('a', 'b')
-    """
-    formula = parse_trace_formula(text)
-    if isinstance(formula, ProbabilisticFormula):
-        raise Positions(text).error("a number stands before the formula; expected a linear one", 0)
-    return formula
-
-
 def parse_probabilistic_formula(text: str) -> ProbabilisticFormula:
     """Read a probabilistic formula.
 

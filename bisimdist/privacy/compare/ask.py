@@ -13,14 +13,14 @@ from bisimdist.distances.bound.answer import DISTANCES
 from bisimdist.distances.bound.ask import bound
 from bisimdist.distances.engine.question import checked_alpha
 from bisimdist.errors import LimitError
-from bisimdist.exact.number import Exact, Numbers
+from bisimdist.exact.number import Exact
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.exact.scale import Value
 from bisimdist.faces.shown.asked_pairs import asked_states
-from bisimdist.faces.shown.numbers import at_least, at_most, is_long, short_rational
+from bisimdist.faces.shown.bounds import long_hint
+from bisimdist.faces.shown.numbers import at_least, at_most, short_rational
 from bisimdist.faces.shown.pair_bounds import PairBound
-from bisimdist.faces.shown.proved import Shown
-from bisimdist.faces.shown.standing import Measure, Relation, Standing, relate
+from bisimdist.faces.shown.standing import Measure
 from bisimdist.faces.shown.tables import Report
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import quotient
@@ -28,6 +28,7 @@ from bisimdist.models.interactive import Interactive
 from bisimdist.models.kinds import AnyModel, StateModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import EACH_STEP, known_or_rough
+from bisimdist.privacy.crosscheck.answer import CheckedPair, CrosscheckAnswer
 from bisimdist.privacy.delta.ask import delta
 from bisimdist.privacy.engine.greatest import greatest_solution
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -35,132 +36,16 @@ from bisimdist.reductions.chain import returned, straight
 from bisimdist.reductions.claim import Claim
 from bisimdist.reductions.step import Step
 
-__all__ = [
-    "ORDER",
-    "Compared",
-    "Comparison",
-    "Measure",
-    "Relation",
-    "Standing",
-    "compare",
-    "directed_measure",
-    "distance_measure",
-    "greatest_bounds",
-]
-
 Pair = tuple[int, int]
 
 CHEAP_PAIRS = 300  # with more ordered pairs the greatest solution is left out
 
-ORDER: tuple[tuple[str, str], ...] = (
-    ("delta", "lbd_quotient"),
-    ("lbd_quotient", "lbd"),
-    ("lbd_quotient", "bd_quotient"),
-    ("lbd", "greatest"),
-    ("greatest", "lbd"),
-    ("lbd", "bd"),
-    ("bd_quotient", "bd"),
-)  # what is at most what, always (docs/theory/delta.md)
+Comparison = CheckedPair
+"""All measures of a pair, as `crosscheck` has them."""
 
 
-TITLES = {
-    "delta": "delta, the truth",
-    "lbd_quotient": "lbd of the quotient",
-    "lbd": "lbd",
-    "greatest": "greatest solution",
-    "bd_quotient": "bd of the quotient",
-    "bd": "bd",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison(Numbers):
-    """All measures of a pair.
-
-    Parameters
-    ----------
-    source, target
-        The names of the states.
-    measures
-        The measures, smaller ones first.
-    left_out
-        Measures that were not computed, and why.
-
-    Examples
-    --------
-    >>> import bisimdist
-    >>> chain = bisimdist.build_example("figure1")
-    >>> (pair,) = bisimdist.compare(chain, 1)
-    >>> pair.measures[0].name, pair.measures[0].upper
-    ('delta', 1/5)
-    """
-
-    source: str
-    target: str
-    measures: tuple[Measure, ...]
-    left_out: tuple[tuple[str, str], ...] = ()
-
-    def standings(self) -> tuple[Standing, ...]:
-        """Return how the measures stand, wherever theory says how they have to."""
-        known = {measure.name: measure for measure in self.measures}
-        shortcut = () if "lbd_quotient" in known else (("delta", "lbd"),)
-        result = [
-            Standing(low, high, _relation(known[low], known[high]))
-            for low, high in (*shortcut, *ORDER)
-            if low in known and high in known
-        ]
-        return tuple(result)
-
-    @property
-    def violated(self) -> bool:
-        """Whether some order is violated, which no chain can bring about: an error of this program."""
-        return any(standing.relation is Relation.VIOLATED for standing in self.standings()) or any(
-            not measure.possible for measure in self.measures
-        )
-
-    def data(self) -> dict[str, object]:
-        """Return the comparison as plain data."""
-        measures = [measure.data() for measure in self.measures]
-        return {
-            "from": self.source,
-            "to": self.target,
-            "measures": [{k: v for k, v in data.items() if k != "scale"} for data in measures],
-            "order": [
-                {"smaller": s.smaller, "larger": s.larger, "relation": s.relation.value}
-                for s in self.standings()
-            ],
-            "left_out": dict(self.left_out),
-            "violated": self.violated,
-        }
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """The measures for a person."""
-        where = f"{self.source}, {self.target}"
-        return [
-            (where, TITLES[m.name], _shown(*m.bounds), *(_shown(*way) for way in m.directions or ((), ())))
-            for m in self.measures
-        ]
-
-    @property
-    def remarks(self) -> list[str]:
-        """What is said about the pair."""
-        where = f"({self.source}, {self.target})"
-        titles = [(TITLES[s.smaller], TITLES[s.larger], s.relation) for s in self.standings()]
-        strict = [f"{low} < {high}" for low, high, relation in titles if relation is Relation.LESS]
-        return [
-            f"{where} {'strictly: ' + '; '.join(strict) if strict else 'no strict gap is proved'}.",
-            *(
-                f"{where} ERROR of this program: {low} is above {high}."
-                for low, high, relation in titles
-                if relation is Relation.VIOLATED
-            ),
-            *(f"{where} {TITLES[name]} was left out: {why}." for name, why in self.left_out),
-        ]
-
-
-@dataclass(frozen=True, slots=True)
-class Compared(Shown, Sequence[Comparison]):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared(CrosscheckAnswer, Sequence[CheckedPair]):
     """The comparisons of all pairs, in the order of the question.
 
     Parameters
@@ -171,8 +56,8 @@ class Compared(Shown, Sequence[Comparison]):
         The skew.
     pairs
         The comparisons.
-    complete
-        Whether the time was enough for them.
+    interrupted
+        Whether the time was not enough for them.
 
     Examples
     --------
@@ -184,41 +69,36 @@ class Compared(Shown, Sequence[Comparison]):
 
     command = "compare"
 
-    model: StateModel
-    alpha: Exact
-    pairs: tuple[Comparison, ...]
-    complete: bool
+    model: StateModel  # type: ignore[assignment]
+    length: int | None = None  # type: ignore[assignment]
 
     @overload
-    def __getitem__(self, place: int) -> Comparison: ...
+    def __getitem__(self, place: int) -> CheckedPair: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[Comparison, ...]: ...
-    def __getitem__(self, place: int | slice) -> Comparison | tuple[Comparison, ...]:
+    def __getitem__(self, place: slice) -> tuple[CheckedPair, ...]: ...
+    def __getitem__(self, place: int | slice) -> CheckedPair | tuple[CheckedPair, ...]:
         return self.pairs[place]
 
     def __len__(self) -> int:
         return len(self.pairs)
 
-    @property
-    def violated(self) -> bool:
-        """Whether an order is violated, which would be an error of this program."""
-        return any(pair.violated for pair in self.pairs)
-
     def data(self) -> dict[str, object]:
         return {"pairs": [pair.data() for pair in self.pairs], "violated": self.violated}
 
     def report(self) -> Report:
-        remarks = [remark for pair in self.pairs for remark in pair.remarks]
+        rows, remarks = [], []
+        for pair in self.pairs:
+            for measure in pair.measures:
+                ways = (measure.bounds, *(measure.directions or ((), ())))
+                names = f"{pair.source}, {pair.target}", self.symbol(measure.name)
+                rows.append((*names, *(_shown(*way) for way in ways)))
+            remarks += [f"({pair.source}, {pair.target}) {text}" for text in self.remarks(pair)]
         values = [value for pair in self.pairs for measure in pair.measures for value in measure.bounds]
-        if any(value is not None and is_long(value) for value in values):
-            remarks.append(
-                "Long rationals are shown rounded in the safe direction; --json gives them in full."
-            )
         return Report(
             heading=f"delta and what bounds it, at alpha = {short_rational(self.alpha)}",
             columns=("pair", "measure", "value", "this direction", "other direction"),
-            rows=tuple(row for pair in self.pairs for row in pair.rows),
-            remarks=tuple(remarks),
+            rows=tuple(rows),
+            remarks=(*remarks, *long_hint(value for value in values if value is not None)),
         )
 
 
@@ -226,13 +106,6 @@ def _shown(lower: Value = None, upper: Value = None) -> str:
     if lower is None or upper is None:
         return ""
     return at_most(upper) if lower == upper else f"{at_least(lower)}; {at_most(upper)}"
-
-
-def _relation(smaller: Measure, larger: Measure) -> Relation:
-    pairs = [(smaller.bounds, larger.bounds)]
-    if smaller.directions is not None and larger.directions is not None:
-        pairs += zip(smaller.directions, larger.directions, strict=True)
-    return relate(pairs)
 
 
 @interruptible
@@ -268,7 +141,7 @@ def compare(  # noqa: PLR0913
     Returns
     -------
     Compared
-        For each pair a `Comparison`: all measures and how they stand to each other.
+        For each pair a `CheckedPair`: all measures and how they stand to each other.
 
     Raises
     ------
@@ -328,10 +201,12 @@ def compare(  # noqa: PLR0913
             measures = [measure for measure in measures if not measure.name.endswith("_quotient")]
             left_out += [(f"{kind}_quotient", "states of intervals are not merged") for kind in DISTANCES]
         allowed = tuple(_returned(steps, names[k], skew, measure) for measure in measures)
-        result.append(Comparison(*names[k], allowed, tuple(left_out)))
+        about = {"source": names[k][0], "target": names[k][1], "facts": frozenset(), "aliases": {}}
+        result.append(CheckedPair(**about, measures=allowed, left_out=tuple(left_out), alpha=Exact(skew)))
     known = all(measure.lower == measure.upper for found in result for measure in found.measures)
     short = any(step.unfinished for step in steps) or deadline.passed()
-    return Compared(whole_system, skew, tuple(result), known or not short)
+    late = short and not known
+    return Compared(model=whole_system, alpha=Exact(skew), pairs=tuple(result), interrupted=late)
 
 
 def _merged(system: StateModel) -> tuple[StateModel, Sequence[int]]:

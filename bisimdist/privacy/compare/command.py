@@ -69,10 +69,17 @@ class Compare(AboutNature["Compared"]):
     def unknown(self, reason: str) -> Plain:
         del reason
         truth = {"name": "delta", "lower": "0", "upper": "1", "exact": False}
-        known = {"measures": [truth], "order": [], "left_out": {}, "violated": False}
+        known = {
+            "facts": [],
+            "measures": [truth],
+            "order": [],
+            "left_out": {},
+            "errors": [],
+            "violated": False,
+        }
         return nothing_known({**self.frame(), "violated": False}, self.pairs, known)
 
     def settled(self, answer: Compared) -> Settled:
         if answer.violated:
             return False
-        return True if answer.complete else None
+        return None if answer.interrupted else True

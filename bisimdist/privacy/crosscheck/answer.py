@@ -200,7 +200,7 @@ class CrosscheckAnswer(Shown):
         for pair in self.pairs:
             where = f"({pair.source}, {pair.target})"
             rows += [((() if alone else (where,)) + self._row(measure, pair)) for measure in pair.measures]
-            remarks += [("" if alone else f"{where} ") + text for text in self._remarks(pair)]
+            remarks += [("" if alone else f"{where} ") + text for text in self.remarks(pair)]
         if self.interrupted:
             remarks.append("The work was interrupted: the table shows what was known by then.")
         remarks.append("The page that --html FILE writes explains each measure.")
@@ -213,7 +213,8 @@ class CrosscheckAnswer(Shown):
             remarks=tuple(remarks),
         )
 
-    def _remarks(self, pair: CheckedPair) -> list[str]:
+    def remarks(self, pair: CheckedPair) -> list[str]:
+        """Return what is said of a pair."""
         known = {measure.name: measure for measure in pair.measures}
         standings = pair.standings()
         strict = [

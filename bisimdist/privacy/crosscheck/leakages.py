@@ -43,19 +43,21 @@ def _both_ways(name: str, scale: Scale, ways: tuple[Bounds, Bounds]) -> Measure:
     return Measure(name, lower, upper, directions=ways, scale=scale)
 
 
-def _ways(task: Task, measure: str) -> tuple[Bounds, Bounds]:
-    if task.subject.chain is None:
-        raise LimitError("the automaton is nondeterministic")
+def _leaked(task: Task, measure: str, *, both: bool) -> list[Bounds]:
     answer = leakage(
-        task.subject.chain,
+        task.subject.known_chain,
         measure,
         pairs=[task.subject.pair],
-        both=True,
+        both=both,
         gap=GAP,
         deadline=task.deadline,
         progress=task.progress,
     )
-    there, back = ((bound.lower, bound.upper) for bound in answer.pairs)
+    return [(bound.lower, bound.upper) for bound in answer.pairs]
+
+
+def _ways(task: Task, measure: str) -> tuple[Bounds, Bounds]:
+    there, back = _leaked(task, measure, both=True)
     return there, back
 
 
@@ -88,34 +90,21 @@ def divergence(measure: str) -> Callable[[Task], Iterator[Measure]]:
 
 def by_guesses(task: Task) -> Iterator[Measure]:
     """Compute how much likelier a guess is right."""
-    if task.subject.chain is None:
-        raise LimitError("the automaton is nondeterministic")
-    answer = leakage(
-        task.subject.chain,
-        "min-entropy",
-        pairs=[task.subject.pair],
-        gap=GAP,
-        deadline=task.deadline,
-        progress=task.progress,
-    )
-    yield Measure("min_entropy", answer.pairs[0].lower, answer.pairs[0].upper, scale=Scale.RATIO)
+    ((lower, upper),) = _leaked(task, "min-entropy", both=False)
+    yield Measure("min_entropy", lower, upper, scale=Scale.RATIO)
 
 
 def by_profiles(task: Task) -> Iterator[Measure]:
     """Compute divergences as integrals."""
-    if task.subject.chain is None:
-        raise LimitError("the automaton is nondeterministic")
-    s, t = task.subject.chain.pairs[0]
-    chi2, kl = by_profile(task.subject.chain, s, t, deadline=task.deadline)
+    chain = task.subject.known_chain
+    chi2, kl = by_profile(chain, *chain.pairs[0], deadline=task.deadline)
     yield _both_ways("chi2_profile", Scale.DIVERGENCE, chi2)
     yield _both_ways("kl_profile", Scale.DIVERGENCE, kl)
 
 
 def by_length(task: Task) -> Iterator[Measure]:
     """Compute the divergence of the traces of a length by listing them."""
-    if task.subject.chain is None:
-        raise LimitError("the automaton is nondeterministic")
-    masses = list(_traces(task.subject.chain, task.length, task.deadline))
+    masses = list(_traces(task.subject.known_chain, task.length, task.deadline))
     there, back = (_relative(way) for way in (masses, [(y, x) for x, y in masses]))
     yield _both_ways("kl_length", Scale.DIVERGENCE, (there, back))
 

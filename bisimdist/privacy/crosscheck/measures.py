@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flint import fmpq
 
@@ -16,8 +16,6 @@ from bisimdist.errors import LimitError
 from bisimdist.faces.shown.standing import Measure
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.ends import Ends
-from bisimdist.models.interactive import System
-from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import chain_as_automaton
 from bisimdist.privacy.compare.ask import directed_measure, distance_measure, greatest_bounds
 from bisimdist.privacy.crosscheck.leakages import by_guesses, by_length, by_profiles, divergence
@@ -85,18 +83,8 @@ def _ended(subject: Subject) -> str:
     return _probabilistic(subject)
 
 
-def _chain(subject: Subject) -> LMC:
-    if subject.chain is None:
-        raise LimitError("the automaton is nondeterministic")
-    return subject.chain
-
-
 def _with_delta(subject: Subject) -> str:
     return "" if subject.asked is not None else _probabilistic(subject)
-
-
-def _system(subject: Subject) -> System:
-    return _chain(subject) if subject.asked is None else subject.asked
 
 
 def _plain(name: str, lower: Value, upper: Value, note: str = "") -> Measure:
@@ -184,7 +172,7 @@ def _bounded_trace_metric(task: Task) -> Iterator[Measure]:
 
     subject = task.subject
     answer = trace_metric(
-        subject.automaton if subject.kind == "hmm" else chain_as_automaton(_chain(subject)),
+        subject.automaton if subject.kind == "hmm" else chain_as_automaton(subject.known_chain),
         "multiplicative",
         pairs=[subject.pair],
         length=_steps(task),
@@ -232,37 +220,28 @@ def _formulae(name: str, lifting: Callable[[fmpq], Lifting]) -> Source:
     return Source((name,), _always, run)
 
 
-def _delta(task: Task, name: str, alpha: fmpq, **options: Any) -> Measure:
-    answer = delta(
-        _system(task.subject),
-        alpha,
-        pairs=[(task.subject.source, task.subject.target)] if task.subject.asked else [task.subject.pair],
-        deadline=task.deadline,
-        progress=task.progress,
-        **options,
-    )
-    return _plain(name, answer.pairs[0].lower, answer.pairs[0].upper)
+def _delta(name: str, applies: Callable[[Subject], str], weight: int = 1, *, one: bool = False) -> Source:
+    """Return how to compute delta: that of so many rounds, or of fixed sequences, where the name says so."""
 
+    def run(task: Task) -> Iterator[Measure]:
+        subject = task.subject
+        answer = delta(
+            subject.system,
+            ONE if one else task.alpha,
+            pairs=[(subject.source, subject.target)] if subject.asked else [subject.pair],
+            rounds=task.length if name in {"delta_rounds", "fixed"} else None,
+            fixed=name == "fixed",
+            deadline=task.deadline,
+            progress=task.progress,
+        )
+        yield _plain(name, answer.pairs[0].lower, answer.pairs[0].upper)
 
-def _delta_at_alpha(task: Task) -> Iterator[Measure]:
-    yield _delta(task, "delta", task.alpha)
-
-
-def _delta_at_one(task: Task) -> Iterator[Measure]:
-    yield _delta(task, "delta_1", ONE)
-
-
-def _delta_of_rounds(task: Task) -> Iterator[Measure]:
-    yield _delta(task, "delta_rounds", task.alpha, rounds=task.length)
-
-
-def _delta_of_sequences(task: Task) -> Iterator[Measure]:
-    yield _delta(task, "fixed", task.alpha, rounds=task.length, fixed=True)
+    return Source((name,), applies, run, weight, asked=name in {"delta_rounds", "fixed"})
 
 
 def _distance(name: str, distance: str, *, one: bool = False, merged: bool = False) -> Source:
     def run(task: Task) -> Iterator[Measure]:
-        system = quotient(_system(task.subject))[0] if merged else _system(task.subject)
+        system = quotient(task.subject.system)[0] if merged else task.subject.system
         alpha = ONE if one else task.alpha
         answer = bound(system, alpha, distance=distance, deadline=task.deadline, progress=task.progress)
         yield distance_measure(name, answer.pairs[0])
@@ -271,13 +250,13 @@ def _distance(name: str, distance: str, *, one: bool = False, merged: bool = Fal
 
 
 def _by_another_solver(task: Task) -> Iterator[Measure]:
-    system, deadline = _system(task.subject), task.within(SOLVER_SECONDS)
+    system, deadline = task.subject.system, task.within(SOLVER_SECONDS)
     answer = bound(system, task.alpha, backend=SOLVER, deadline=deadline, progress=task.progress)
     yield distance_measure("bd_solver", answer.pairs[0])
 
 
 def _greatest(task: Task) -> Iterator[Measure]:
-    chain = _chain(task.subject)
+    chain = task.subject.known_chain
     found, reason = greatest_bounds(chain, task.alpha, chain.pairs, task.deadline, task.progress)
     if found is None:
         raise LimitError(reason)
@@ -287,10 +266,8 @@ def _greatest(task: Task) -> Iterator[Measure]:
 def _epsilon(task: Task) -> Iterator[Measure]:
     from bisimdist.budgets.verify.ask import epsilon  # noqa: PLC0415
 
-    if task.subject.hidden is None:
-        raise LimitError("the automaton is nondeterministic")
     answer = epsilon(
-        task.subject.hidden,
+        task.subject.known_hidden,
         length=task.length,
         up_to=True,
         pairs=[task.subject.pair],
@@ -310,13 +287,13 @@ def _smt(task: Task) -> Iterator[Measure]:
     from bisimdist.budgets.verify.ask import Verdict, verify  # noqa: PLC0415
 
     known = task.known.get("epsilon")
-    if known is None or not known.exact or task.subject.hidden is None:
+    if known is None or not known.exact:
         raise LimitError("the least budget is not known, at which to ask")
     lower, upper, notes = ONE, None, []
     asked = [LARGE] if known.upper is None else [known.upper, max(ONE, known.upper * JUST_BELOW)]
     for ratio in dict.fromkeys(asked):
         answer = verify(
-            task.subject.hidden,
+            task.subject.known_hidden,
             ratio,
             length=task.length,
             up_to=True,
@@ -340,10 +317,8 @@ def _smt(task: Task) -> Iterator[Measure]:
 def _all_lengths(task: Task) -> Iterator[Measure]:
     from bisimdist.budgets.prove.ask import for_all_lengths  # noqa: PLC0415
 
-    if task.subject.hidden is None:
-        raise LimitError("the automaton is nondeterministic")
     answer = for_all_lengths(
-        task.subject.hidden,
+        task.subject.known_hidden,
         pairs=[task.subject.pair],
         deadline=task.within(INVARIANT_SECONDS),
         progress=task.progress,
@@ -375,10 +350,10 @@ SOURCES: tuple[Source, ...] = (
     _generalised("d_half", "additive", fmpq(1, 2)),
     _formulae("l_x_depth", MultiplicativeLifting),
     _formulae("d_plus_depth", AdditiveLifting),
-    Source(("delta_rounds",), _always, _delta_of_rounds, asked=True),
-    Source(("fixed",), _always, _delta_of_sequences, asked=True),
-    Source(("delta",), _with_delta, _delta_at_alpha, weight=2),
-    Source(("delta_1",), _with_delta, _delta_at_one, weight=2),
+    _delta("delta_rounds", _always),
+    _delta("fixed", _always),
+    _delta("delta", _with_delta, 2),
+    _delta("delta_1", _with_delta, 2, one=True),
     Source(("renyi_2", "chi2"), _probabilistic, divergence("renyi:2")),
     Source(("kl",), _probabilistic, divergence("kl")),
     Source(("kl_length",), _probabilistic, by_length),

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq
 
-from bisimdist.distances.engine.liftings import Value
+from bisimdist.exact.scale import Value
 from bisimdist.faces.shown.standing import Measure, Scale, Standing, relate
-from bisimdist.privacy.compare.ask import ORDER
 from bisimdist.privacy.crosscheck.subject import Fact
 from bisimdist.privacy.engine.divergence import logarithm
 
@@ -135,6 +134,16 @@ def _kernel(kernel: str, measure: str, reason: str) -> tuple[Order, Order]:
 FULL = frozenset({Fact.FULL})
 ONE_END = frozenset({Fact.ONE_END})
 ASKED = frozenset({Fact.ASKED})
+
+ORDER: tuple[tuple[str, str], ...] = (
+    ("delta", "lbd_quotient"),
+    ("lbd_quotient", "lbd"),
+    ("lbd_quotient", "bd_quotient"),
+    ("lbd", "greatest"),
+    ("greatest", "lbd"),
+    ("lbd", "bd"),
+    ("bd_quotient", "bd"),
+)  # what is at most what, always (docs/theory/delta.md)
 
 RATIOS: tuple[Order, ...] = (
     Order("epsilon", "sequences", "sequences up to a length are some of all traces", "engines"),

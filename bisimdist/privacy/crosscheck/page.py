@@ -8,6 +8,7 @@ from html import escape
 
 from flint import fmpq
 
+from bisimdist.drawing import Node
 from bisimdist.errors import visible
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.scale import Value, at_most
@@ -15,7 +16,7 @@ from bisimdist.faces.shown.numbers import short_rational
 from bisimdist.faces.shown.page import page
 from bisimdist.faces.shown.standing import Measure, Relation, Scale, Standing
 from bisimdist.privacy.crosscheck.answer import SIGNS, CheckedPair, CrosscheckAnswer, gap_text
-from bisimdist.privacy.crosscheck.hasse import Edge, Node, hasse_svg
+from bisimdist.privacy.crosscheck.hasse import Edge, hasse_svg
 from bisimdist.privacy.crosscheck.names import MEASURES
 
 STYLE = """
@@ -25,15 +26,6 @@ td.number { font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .open, .about { color: var(--soft); }
 .drawing, .wide { overflow-x: auto; } .drawing figure { margin: 1rem 0; }
 figcaption { color: var(--soft); }
-svg text { font: 12px system-ui, sans-serif; fill: var(--ink); text-anchor: middle; }
-svg .name { font-weight: 600; }
-svg .box { fill: var(--box); stroke: var(--line); } svg .box.wrong { stroke: var(--bad); stroke-width: 3; }
-svg line { stroke: var(--soft); stroke-width: 1.2; }
-svg line.less { stroke: var(--gap); stroke-width: 2.6; } svg line.equal { stroke: var(--same); }
-svg line.open { stroke-dasharray: 5 4; } svg line.violated { stroke: var(--bad); stroke-width: 3.5; }
-svg text.gap { text-anchor: start; paint-order: stroke; stroke: var(--paper); stroke-width: 4px; }
-svg text.less { fill: var(--gap); } svg text.equal { fill: var(--same); }
-svg text.open { fill: var(--soft); } svg text.violated { fill: var(--bad); }
 """
 
 BOX, DIGITS = 28, 6  # how many characters fit into a box, and how many digits a long number keeps there
@@ -48,7 +40,7 @@ CLASSES = {
 LEGEND = (
     ("less", "a proved gap, with its size"),
     ("equal", "equal"),
-    ("open", "at most; the bounds do not say whether it is less"),
+    ("open", "dashed: at most; the bounds do not say whether it is less"),
     ("violated", "violated: an error of the program"),
 )
 
@@ -145,7 +137,7 @@ def _drawing(measures: Sequence[Measure], pair: CheckedPair, answer: CrosscheckA
         title = " = ".join(answer.symbol(member.name) for member in members)
         wrong = wrong or not all(member.possible for member in members)
         value = "contradictory" if wrong else _box_text(bounds[first])
-        nodes.append(Node(first, title, value, wrong))
+        nodes.append(Node(first, title, value, marked=wrong))
     edges: dict[tuple[str, str], Edge] = {}
     for standing in direct:
         low, high = group[standing.smaller], group[standing.larger]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq
 
-from bisimdist.errors import UsageError
+from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.conversions import hmm_as_lmc, lmc_as_hmm
 from bisimdist.models.ends import Ends, completed
 from bisimdist.models.hmm import HMM
@@ -43,9 +43,23 @@ class Subject:
     asked: Interactive | None = None  # the interactive model, where an analyst asks
 
     @property
-    def system(self) -> System | None:
-        """What delta and the skewed distances are about; None for a nondeterministic automaton."""
-        return self.chain if self.asked is None else self.asked
+    def known_chain(self) -> LMC:
+        """The chain. Raises LimitError if the automaton is nondeterministic, as the next ones do."""
+        if self.chain is None:
+            raise LimitError("the automaton is nondeterministic")
+        return self.chain
+
+    @property
+    def known_hidden(self) -> HMM:
+        """The hidden Markov model."""
+        if self.hidden is None:
+            raise LimitError("the automaton is nondeterministic")
+        return self.hidden
+
+    @property
+    def system(self) -> System:
+        """What delta and the skewed distances are about."""
+        return self.known_chain if self.asked is None else self.asked
 
     @property
     def pair(self) -> tuple[str, str]:

@@ -12,14 +12,14 @@ from flint import fmpq
 
 from bisimdist.distances.engine.question import checked_alpha
 from bisimdist.errors import UsageError
+from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.faces.shown.asked_pairs import asked_states
 from bisimdist.interruption import OnInterrupt, interruptible
-from bisimdist.models.interactive import System
-from bisimdist.models.kinds import AnyModel
+from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.kinds import AnyModel, StateModel
 from bisimdist.models.worlds import EACH_STEP, known_or_rough
 from bisimdist.privacy.delta.answer import DeltaAnswer
-from bisimdist.privacy.delta.asked import FINE, check_rounds, enclosing
 from bisimdist.privacy.delta.returned import joined, returned
 from bisimdist.privacy.delta.work import Work
 from bisimdist.privacy.engine.directions import TwoSided
@@ -27,9 +27,10 @@ from bisimdist.privacy.engine.refinement import bytes_held
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.reductions.chain import solved
 from bisimdist.reductions.claim import Claim
-from bisimdist.reductions.step import Kind, Problem, Step
+from bisimdist.reductions.step import Kind, Problem
 
 DEFAULT_MEMORY = 4 << 30  # how many more bytes the process may hold if nobody says otherwise
+FINE = fmpq(1, 1 << 160)  # how near e**epsilon decides what rounding left open
 
 
 @interruptible
@@ -117,7 +118,7 @@ def delta(  # noqa: PLR0913
     The proofs are in ``docs/theory/delta.md`` and ``docs/theory/interactive.md``.
     """
     system = known_or_rough(model)
-    check_rounds(system, rounds, fixed=fixed)
+    _check_rounds(system, rounds, fixed=fixed)
     if (alpha is None) == (epsilon is None):
         raise UsageError("expected one of alpha and epsilon")
     wanted = None if gap is None else to_fmpq(gap)
@@ -126,7 +127,7 @@ def delta(  # noqa: PLR0913
         if value is not None and value < 0:
             raise UsageError(f"the {name} is {format_rational(value)}; expected at least 0")
     if epsilon is not None:
-        above, below = enclosing(epsilon, wanted)
+        above, below = _enclosing(epsilon, wanted)
     else:
         above = below = checked_alpha(to_fmpq(alpha if alpha is not None else 1))
     names = [(system.states[s], system.states[t]) for s, t in asked_states(system, pairs)]
@@ -202,13 +203,8 @@ class DeltaProblem(Problem[DeltaAnswer]):
             _work=work,
         )
 
-    def back(self, found: DeltaAnswer, step: Step) -> DeltaAnswer:
-        return returned(self, found, step)
-
-    def joined(
-        self, above: DeltaAnswer, below: Sequence[tuple[DeltaAnswer, int]], *, proved: bool
-    ) -> DeltaAnswer:
-        return joined(above, below, proved=proved)
+    back = returned
+    joined = staticmethod(joined)
 
     def picked(self, found: DeltaAnswer, number: int) -> Sequence[str | None]:
         witness = found.pairs[number].witness_in_time()
@@ -225,3 +221,25 @@ class DeltaProblem(Problem[DeltaAnswer]):
             left = gap - max((max(masses) for masses in lost), default=fmpq(0)) * (2 + self.alpha_lower)
             gap = left if left > 0 else gap
         return replace(self, gap=gap, threshold=None)  # bounds that are wider decide less
+
+
+def _check_rounds(system: StateModel, rounds: int | None, *, fixed: bool) -> None:
+    """Refuse rounds where nobody asks, and sequences that are fixed beforehand without rounds."""
+    if fixed and not isinstance(system, Interactive):
+        raise UsageError("rounds and sequences of actions need an interactive model; this one has no analyst")
+    if rounds is not None and rounds < 0:
+        raise UsageError(f"there are {rounds} rounds; expected at least 0")
+    if fixed and rounds is None:
+        raise UsageError("a sequence that is fixed beforehand has an end; say how many rounds there are")
+
+
+def _enclosing(epsilon: ExactNumber, gap: fmpq | None) -> tuple[fmpq, fmpq]:
+    """Return rationals above and below e**epsilon, so close that bounds at them may be as close as the gap.
+
+    Delta has a slope of at most 1 in alpha: rounding takes no more than a quarter of the gap.
+    """
+    above, below = alpha_above(epsilon), alpha_below(epsilon)
+    if gap and 4 * (above - below) > gap:
+        bits = int((8 * above / gap).ceil()).bit_length()
+        above, below = (f(epsilon, denominator_bits=bits) for f in (alpha_above, alpha_below))
+    return fmpq(above), fmpq(below)

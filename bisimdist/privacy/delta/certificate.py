@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from flint import fmpq, fmpz
 
@@ -14,38 +13,14 @@ from bisimdist.distances.engine.strategy import Values
 from bisimdist.faces.written.frame import frame
 from bisimdist.faces.written.numbers import integer_text, rational_text
 from bisimdist.models.interactive import Interactive
+from bisimdist.privacy.delta.answer import WitnessEvent
 from bisimdist.privacy.engine.ceiling import Ceiling
 from bisimdist.privacy.engine.closure import Closure
 from bisimdist.privacy.engine.directions import PairQuestion, TwoSided
-from bisimdist.privacy.engine.event import Event
 from bisimdist.privacy.engine.gain import GainNode
 from bisimdist.privacy.engine.measure import Edge
 
 Pair = tuple[int, int]
-
-
-class DeltaClaim(Protocol):
-    """The event of a lower bound, in the direction `source`, `target`."""
-
-    @property
-    def source(self) -> str:
-        """The name of the state from which the event is likelier."""
-
-    @property
-    def target(self) -> str:
-        """The name of the other state."""
-
-    @property
-    def event(self) -> Event:
-        """The event."""
-
-    @property
-    def probability_from(self) -> fmpq:
-        """Its probability from `source`."""
-
-    @property
-    def probability_to(self) -> fmpq:
-        """Its probability from `target`."""
 
 
 def delta_certificate(  # noqa: PLR0913, PLR0917
@@ -53,7 +28,7 @@ def delta_certificate(  # noqa: PLR0913, PLR0917
     asked: Sequence[Pair],
     questions: Sequence[PairQuestion],
     closure: Closure,
-    bounds: Sequence[tuple[fmpq, fmpq, DeltaClaim]],
+    bounds: Sequence[tuple[fmpq, fmpq, WitnessEvent]],
     sequences: Mapping[int, Sequence[str]] | None = None,
 ) -> dict[str, object]:
     """Return the certificate of bounds (lower, upper, event) on the pairs that were asked.

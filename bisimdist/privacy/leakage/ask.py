@@ -172,13 +172,8 @@ class LeakageProblem(Problem[LeakageAnswer]):
         )
         return _Work(graph, self.measure, cases, self.gap, self.deadline, self.progress).answer()
 
-    def back(self, found: LeakageAnswer, step: Step) -> LeakageAnswer:
-        return returned(self, found, step)
-
-    def joined(
-        self, above: LeakageAnswer, below: Sequence[tuple[LeakageAnswer, int]], *, proved: bool
-    ) -> LeakageAnswer:
-        return joined(above, below, proved=proved)
+    back = returned
+    joined = staticmethod(joined)
 
     def picked(self, found: LeakageAnswer, number: int) -> Sequence[str | None]:  # noqa: ARG002
         return found.picked()

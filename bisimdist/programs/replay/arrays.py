@@ -182,25 +182,15 @@ def _constant(value: Any) -> float | None:
 class Looked:
     """What is known of some numbers in many boxes.
 
-    Parameters
-    ----------
-    ranges
-        The least and the greatest value of each number in each box, or nan where nothing is known.
-    smooth
-        Of each number the real function behind it, if its slopes are known: where a draw is used twice.
-    behind
-        The same; of a number that is rounded that of what is rounded.
-    middles
-        As `ranges`, in the middle of each box.
-    halves
-        How far the ends of a box are from its middle, a row for each draw.
+    ranges: the least and the greatest value of each number in each box, or nan where nothing is known.
+    smooth: of each number the real function behind it, if its slopes are known: where a draw is used twice.
     """
 
     ranges: list[tuple[Any, Any]]
     smooth: list[Smooth | None]
-    behind: list[Smooth | None]
-    middles: list[tuple[Any, Any]]
-    halves: Array
+    behind: list[Smooth | None]  # the same; of a number that is rounded that of what is rounded
+    middles: list[tuple[Any, Any]]  # as `ranges`, in the middle of each box
+    halves: Array  # how far the ends of a box are from its middle, a row for each draw
 
     def pulls(self, *, apart: bool) -> Array | None:
         """Return how much each draw changes the numbers, or two numbers that are compared, in each box."""
@@ -216,12 +206,8 @@ class Looked:
 class Arrays:
     """How to enclose numbers for many boxes; `usable` tells whether that is known.
 
-    Parameters
-    ----------
-    plan
-        How to enclose them for one box.
-    own
-        Other rules, for some functions.
+    plan: how to enclose them for one box.
+    own: other rules, for some functions.
     """
 
     __slots__ = ("behind", "draws", "limits", "narrowed", "plan", "repeated", "rules", "slots", "usable")
@@ -276,12 +262,8 @@ class Arrays:
     def enclosures(self, columns: dict[int, int], lows: Array, highs: Array) -> Looked:
         """Return what is known of each number in each box.
 
-        Parameters
-        ----------
-        columns
-            The column of each draw.
-        lows, highs
-            The boxes, a row each.
+        columns: the column of each draw.
+        lows, highs: the boxes, a row each.
         """
         mine = [columns[draw] for draw in self.draws]
         middle = (lows + highs) // 2

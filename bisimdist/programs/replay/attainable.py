@@ -34,17 +34,12 @@ PARTS = 4_000
 class Counted:
     """How many outputs of one input another one cannot produce.
 
-    Parameters
-    ----------
-    samples, outside
-        How many outputs were taken, and how many of them the other input has not.
-    missing
-        The mass of runs of the other input that were not looked at.
+    samples, outside: how many outputs were taken, and how many of them the other input has not.
     """
 
     samples: int
     outside: int
-    missing: fmpq
+    missing: fmpq  # the mass of runs of the other input that were not looked at
 
 
 _system_bytes = os.urandom
@@ -83,21 +78,11 @@ def unattainable(
 ) -> tuple[Counted, Counted]:
     """Count outputs of each of two inputs that the other cannot produce.
 
-    Parameters
-    ----------
-    function, inputs
-        The program and the two inputs.
-    samples
-        How many outputs to take of each.
-    request
-        How the program is explored: its deadline and what it may do.
-
-    Raises
-    ------
-    ModelError
-        If the program does something that is not a function of its input and its draws.
-    LimitError
-        If the deadline passes.
+    function, inputs: the program and the two inputs.
+    samples: how many outputs to take of each.
+    request: how the program is explored: its deadline and what it may do.
+    Raises ModelError if the program does something that is not a function of its input and its draws.
+    Raises LimitError if the deadline passes.
     """
     with caught(request.allowed) as work, imported(function, work) as program:
         call = bound_call(program.function)

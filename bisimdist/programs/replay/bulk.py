@@ -112,18 +112,11 @@ def _agrees(released: Released, draw: int, base: Any, found: Any) -> bool:
 class Classes:
     """Outputs with the same probabilities from all inputs, as one each.
 
-    Parameters
-    ----------
-    laws
-        By input, and by name of a class, its probability.
-    counted
-        By input how many outputs it has.
-    only
-        By pair of inputs some of the outputs that the first has and the second has not.
+    only: by pair of inputs some of the outputs that the first has and the second has not.
     """
 
-    laws: dict[str, dict[str, fmpq]]
-    counted: dict[str, int]
+    laws: dict[str, dict[str, fmpq]]  # by input, and by name of a class, its probability
+    counted: dict[str, int]  # by input how many outputs it has
     only: dict[tuple[str, str], tuple[str, ...]]
 
 

@@ -25,9 +25,6 @@ from bisimdist.programs.replay.rules import RULES
 from bisimdist.programs.replay.sources import MATH, attributes, forget_seed, functions, note_seed, noted
 from bisimdist.programs.replay.tape import current
 
-ALLOWED = ("clock", "files", "network", "processes", "threads")
-"""What may be allowed by name."""
-
 _EVENTS = {
     "open": "files",
     "os.listdir": "files",

@@ -6,6 +6,7 @@ import heapq
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count, product
 from math import prod
 from typing import Any
@@ -45,14 +46,9 @@ LEAST_PART = 1e-40
 class Asked:
     """A condition on numbers that depend on draws.
 
-    Parameters
-    ----------
-    nodes
-        The numbers.
-    classify
-        The outcome of their enclosures, or `UNDECIDED`.
-    compare
-        Where two numbers are compared: how.
+    nodes: the numbers.
+    classify: the outcome of their enclosures, or `UNDECIDED`.
+    compare: where two numbers are compared: how.
     """
 
     __slots__ = ("_plan", "classify", "compare", "draws", "many", "nodes")
@@ -163,21 +159,15 @@ class Asked:
         )
 
 
+@dataclass(slots=True, eq=False)
 class _Heap:
-    """Boxes that are not decided, the most probable first.
+    """Boxes that are not decided, the most probable first."""
 
-    Parameters
-    ----------
-    laws, draws
-        Of what.
-    """
-
-    def __init__(self, laws: Sequence[Law], draws: tuple[int, ...]) -> None:
-        self.laws = laws
-        self.draws = draws
-        self.items: list[tuple[float, int, Box, Ties]] = []
-        self.work = 0
-        self.order = count()
+    laws: Sequence[Law]
+    draws: tuple[int, ...]
+    items: list[tuple[float, int, Box, Ties]] = field(default_factory=list)
+    work: int = 0
+    order: Iterator[int] = field(default_factory=count)
 
     def add(self, box: Box, ties: Ties) -> None:
         weight = weight_of(self.laws, self.draws, box, ties)
@@ -196,14 +186,14 @@ class _Heap:
         return [region for _, region in found.regions()]
 
 
+@dataclass(slots=True, eq=False)
 class _Found:
     """Boxes by outcome and pairs."""
 
-    def __init__(self, laws: Sequence[Law], draws: tuple[int, ...], rest: tuple[Factor, ...]) -> None:
-        self.laws = laws
-        self.draws = draws
-        self.rest = rest
-        self.boxes: dict[Any, tuple[Any, Ties, list[Box]]] = {}
+    laws: Sequence[Law]
+    draws: tuple[int, ...]
+    rest: tuple[Factor, ...]
+    boxes: dict[Any, tuple[Any, Ties, list[Box]]] = field(default_factory=dict)
 
     def add(self, outcome: Any, box: Box, ties: Ties) -> None:
         key = key_of(outcome), ties
@@ -275,10 +265,7 @@ def told_apart(
 def settled(node: Node) -> None:
     """Find out whether computing a number raises an exception.
 
-    Raises
-    ------
-    Exception
-        If it does.
+    Raises what it raises, if it does.
     """
     outcome = told_apart((node,), _fine)
     if type(outcome) is Raised:
@@ -338,16 +325,10 @@ def segments(  # noqa: PLR0913, PLR0917
 ) -> tuple[list[Segment], int]:
     """Divide the range of a draw into ranges with one outcome each; what is not decided is left out.
 
-    Parameters
-    ----------
-    laws, least, greatest
-        The draws that matter, and their ranges.
-    draw
-        Which one to divide; all others that matter are single integers.
-    plan, classify
-        What the outcome depends on, and the outcome of its enclosures.
-    most
-        So many ranges are looked at.
+    laws, least, greatest: the draws that matter, and their ranges.
+    draw: which one to divide; all others that matter are single integers.
+    plan, classify: what the outcome depends on, and the outcome of its enclosures.
+    most: so many ranges are looked at.
     """
     law = laws[draw]
     lows, highs = dict(least), dict(greatest)

@@ -61,23 +61,12 @@ def replayed(
 ) -> ProgramChain:
     """Return the chain of a program by running it.
 
-    Parameters
-    ----------
-    function
-        The program, as for `bisimdist.explore`.
-    inputs, pairs
-        What it is run on, and which of these are pairs.
-    request
-        How it is explored.
-    why
-        Why it was not compiled.
-
-    Raises
-    ------
-    ModelError
-        If it does something that is not a function of its input and its draws.
-    LimitError
-        If it has too many runs, and none may be cut off.
+    function: the program, as for `bisimdist.explore`.
+    inputs, pairs: what it is run on, and which of these are pairs.
+    request: how it is explored.
+    why: why it was not compiled.
+    Raises ModelError if it does something that is not a function of its input and its draws.
+    Raises LimitError if it has too many runs, and none may be cut off.
     """
     refused = sorted(request.kinds & {"bits", "steps"})
     if refused or request.bits:

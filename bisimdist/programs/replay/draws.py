@@ -18,15 +18,10 @@ Array = np.ndarray[Any, Any]
 class Uniform:
     """The integers 0, …, count - 1, each with the same probability.
 
-    Parameters
-    ----------
-    count
-        How many.
-    part_of
-        Where it is drawn as a part of another draw: of which, and how many times it counts there.
+    part_of: where it is drawn as a part of another draw: of which, and how many times it counts there.
     """
 
-    count: int
+    count: int  # how many
     part_of: tuple[int, int] | None = None
 
     @property
@@ -95,14 +90,9 @@ class Geometric:
 class Marginal:
     """One of several draws that together are in boxes: each integer counts as often as the others leave room.
 
-    Parameters
-    ----------
-    lows, highs
-        Its range in each box.
-    room
-        How many points the other draws have in each box: integers of any size.
-    count
-        How many points all draws have anywhere. The whole has the probability of the boxes, not 1.
+    lows, highs: its range in each box.
+    room: how many points the other draws have in each box: integers of any size.
+    count: how many points all draws have anywhere. The whole has the probability of the boxes, not 1.
     """
 
     __slots__ = ("_before", "_filled", "_rough", "_starts", "_steps", "count", "high", "low")

@@ -17,6 +17,7 @@ from bisimdist.programs.replay.draws import Uniform
 from bisimdist.programs.replay.node import DRAW, UNDECIDED, Plan, outcome_of
 from bisimdist.programs.replay.region import Boxes
 from bisimdist.programs.replay.rules import LIBM
+from bisimdist.progress import NEVER, Deadline
 
 Array = np.ndarray[Any, Any]
 
@@ -65,24 +66,21 @@ OWN: dict[Callable[..., Any], Callable[..., tuple[Any, Any]]] = {
 INEXACT = {math.sin, math.cos, np.sin, np.cos}
 
 
-def values_at_once(
-    plan: Plan, known: Callable[..., Any], law: Any, draw: int, span: tuple[float, float]
+def values_at_once(  # noqa: PLR0913, PLR0917
+    plan: Plan,
+    known: Callable[..., Any],
+    law: Any,
+    draw: int,
+    span: tuple[float, float],
+    deadline: Deadline = NEVER,
 ) -> Iterator[tuple[Any, int, int]] | None:
     """Yield each value with how many of the integers of a range lead to it, and with one of these.
 
-    Parameters
-    ----------
-    plan
-        How to compute the numbers.
-    known
-        What says what they are, as `bisimdist.programs.replay.released.Released.known`.
-    law, draw, span
-        The draw, and a range of it.
-
-    Returns
-    -------
-    iterator or None
-        None where that is not done in arrays.
+    plan: how to compute the numbers.
+    known: what says what they are, as `bisimdist.programs.replay.released.Released.known`.
+    law, draw, span: the draw, and a range of it.
+    deadline: when to give up, with a LimitError.
+    returns: None where that is not done in arrays.
     """
     work = arrays.Arrays(plan, OWN)
     functions = {function for _, function, rule, _ in plan.steps if rule is not DRAW}
@@ -94,6 +92,7 @@ def values_at_once(
     while len(boxes):
         undecided = []
         for start in range(0, len(boxes), AT_ONCE):
+            deadline.check()
             part = boxes[start : start + AT_ONCE]
             decided, keys = arrays.pointed(work.enclosures({draw: 0}, part.lows, part.highs))
             sure = np.flatnonzero(decided)

@@ -87,10 +87,7 @@ class Watchman:
     ) -> int:
         """Compare runs, and return how many.
 
-        Raises
-        ------
-        ModelError
-            If a run ends otherwise.
+        Raises ModelError if a run ends otherwise.
         """
         values = {item.name: item.make() for item in inputs}
         alike = typed_text if "type" in request.kinds else same_text

@@ -30,17 +30,12 @@ Outcomes = dict[Any, tuple[Any, list[Boxes]]]
 class Divided:
     """How some boxes were divided: by outcome those that have it, and those that are left.
 
-    Parameters
-    ----------
-    parts, left
-        They, with about their probability.
-    given
-        What was divided: it is kept, since it is known by where it lies in memory.
+    parts, left: they, with about their probability.
     """
 
     parts: list[tuple[Any, Boxes, float]]
     left: tuple[Boxes, float] | None
-    given: Sequence[Factor]
+    given: Sequence[Factor]  # what was divided: it is kept, since it is known by where it lies in memory
 
     def size(self) -> int:
         return sum(len(boxes) for _, boxes, _ in self.parts) + (len(self.left[0]) if self.left else 0)
@@ -65,16 +60,10 @@ def forget() -> None:
 class Many:
     """A condition that divides many boxes at once.
 
-    Parameters
-    ----------
-    plan, draws
-        The numbers that matter, and the draws that they depend on.
-    classify
-        The outcome of their enclosures.
-    decide
-        What tells which boxes in arrays are decided; None where that is not known.
-    apart
-        Whether they are known one by one, not compared.
+    plan, draws: the numbers that matter, and the draws that they depend on.
+    classify: the outcome of their enclosures.
+    decide: what tells which boxes in arrays are decided; None where that is not known.
+    apart: whether they are known one by one, not compared.
     """
 
     __slots__ = ("apart", "classify", "decide", "draws", "plan", "work")

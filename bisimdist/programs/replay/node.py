@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from bisimdist.programs.replay.rules import RULES, Enclosure, corners, squared
@@ -36,17 +38,31 @@ class Raised:
         return hash(self.key)
 
 
+FAULTS = (AssertionError, AttributeError, LookupError, NameError)
+"""What a mistake in the code of this folder raises, which must not look like what a program raises."""
+
+OURS = str(Path(__file__).parent.parent)
+PLAIN = str(Path(OURS, "source.py"))  # what plain Python draws from: its exceptions are those of the program
+
+
+def is_fault(error: Exception) -> bool:
+    """Tell whether an exception is a mistake of ours: it comes from our code, which does not raise it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not isinstance(error, FAULTS):
+        return False
+    file = trace.tb_frame.f_code.co_filename
+    line = linecache.getline(file, trace.tb_lineno).lstrip()
+    return file.startswith(OURS) and file != PLAIN and not line.startswith(("raise", "return getattr"))
+
+
 class Node:
     """A number of which the computation is known: a draw, or a function of other numbers.
 
-    Parameters
-    ----------
-    function
-        What is computed; for a draw, what makes values of the ends of a range.
-    arguments
-        Of what; for a draw None.
-    draws
-        The draws that it depends on.
+    function: what is computed; for a draw, what makes values of the ends of a range.
+    arguments: of what; for a draw None.
+    draws: the draws that it depends on.
     """
 
     __slots__ = ("arguments", "draws", "function", "kind", "plan", "run", "scale", "used")
@@ -117,10 +133,7 @@ class Plan:
     def form(self, draws: Sequence[int]) -> Any:
         """Return what two computations share that do the same with other draws.
 
-        Parameters
-        ----------
-        draws
-            In which order they are taken.
+        draws: in which order they are taken.
         """
         steps = tuple(
             (place, function, draws.index(origin[0]) if rule is DRAW else origin)
@@ -132,10 +145,7 @@ class Plan:
     def enclosures(self, lows: Any, highs: Any) -> list[Enclosure]:
         """Return the least and the greatest value of each number while draws are in ranges.
 
-        Raises
-        ------
-        Exception
-            What a function raises where there is one value of each argument.
+        Raises what a function raises where there is one value of each argument.
         """
         slots = self.slots.copy()
         for place, function, rule, origin in self.steps:
@@ -177,6 +187,8 @@ def outcome_of(plan: Plan, classify: Callable[..., Any], lows: Any, highs: Any) 
     except NoValue:
         return UNDECIDED
     except Exception as error:
+        if is_fault(error):
+            raise
         return Raised(error)
 
 

@@ -22,12 +22,8 @@ _hexlify, _base64 = binascii.hexlify, binascii.b2a_base64
 class Octets:
     """Random bytes, of which nothing is drawn yet.
 
-    Parameters
-    ----------
-    count
-        How many.
-    values
-        What they are, where they were drawn.
+    count: how many.
+    values: what they are, where they were drawn.
     """
 
     __slots__ = ("count", "number", "values")

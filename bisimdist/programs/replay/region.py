@@ -30,10 +30,7 @@ Ties = tuple[Tie, ...]
 class Boxes(Sequence[Box]):
     """Very many boxes, in arrays.
 
-    Parameters
-    ----------
-    lows, highs
-        The least and the greatest integers, a row for each box.
+    lows, highs: the least and the greatest integers, a row for each box.
     """
 
     __slots__ = ("highs", "lows", "marginals")
@@ -74,24 +71,12 @@ class Boxes(Sequence[Box]):
 
 @dataclass(eq=False, slots=True)
 class Factor:
-    """What some draws may be.
+    """What some draws may be."""
 
-    Parameters
-    ----------
-    draws
-        Which ones.
-    boxes
-        Ranges for them, which do not overlap.
-    weight
-        About their probability.
-    ties
-        Pairs of them that depend on each other; no draw is in two of them.
-    """
-
-    draws: tuple[int, ...]
-    boxes: Sequence[Box]
-    weight: float
-    ties: Ties = ()
+    draws: tuple[int, ...]  # which ones
+    boxes: Sequence[Box]  # ranges for them, which do not overlap
+    weight: float  # about their probability
+    ties: Ties = ()  # pairs of them that depend on each other; no draw is in two of them
     _mass: fmpq | None = None
 
     def bits(self) -> float:
@@ -158,12 +143,8 @@ def _inside(chooser: random.Random, low: float, high: float) -> int:
 class Region:
     """What all draws may be: those that are in no factor may be anything.
 
-    Parameters
-    ----------
-    factors
-        They share no draw.
-    cost
-        About how many bits it costs to be here; None computes it.
+    factors: they share no draw.
+    cost: about how many bits it costs to be here; None computes it.
     """
 
     __slots__ = ("cost", "factors")

@@ -85,21 +85,11 @@ def _filled(value: Any, found: dict[int, Any]) -> Any:
 
 @dataclass(slots=True)
 class Released:
-    """What a run releases.
+    """What a run releases."""
 
-    Parameters
-    ----------
-    value
-        What was seen before, and what is returned, with holes; or `Raised`.
-    nodes
-        What stands in the holes.
-    draws
-        The draws that these depend on.
-    """
-
-    value: Any
-    nodes: tuple[Lazy, ...]
-    draws: tuple[int, ...]
+    value: Any  # what was seen before, and what is returned, with holes; or `Raised`
+    nodes: tuple[Lazy, ...]  # what stands in the holes
+    draws: tuple[int, ...]  # the draws that these depend on
     seen: tuple[Any, ...]
     alike: Callable[[Any], str] = same_text
     plan: Plan | None = None
@@ -169,17 +159,12 @@ def _raised(error: BaseException) -> tuple[str, str]:
 class Leaf:
     """Runs that have ended: what their draws may be, and what they released.
 
-    Parameters
-    ----------
-    laws, region
-        Their draws.
-    released
-        What they released, as it depends on draws.
+    laws, region: their draws.
     """
 
     laws: Sequence[Law]
     region: Region
-    released: Released
+    released: Released  # what they released, as it depends on draws
 
     def mass(self) -> fmpq:
         """Return the exact probability of these runs."""

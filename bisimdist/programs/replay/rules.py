@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from itertools import product
 from math import inf, nextafter
 from typing import Any
@@ -27,6 +28,9 @@ EXACT_TO = 2.0**52
 
 WAVE = 2.0**-50
 """By how much computed values of sine and cosine are wrong at most, and the point between two ends."""
+
+PI = Fraction("3.14159265358979323846264338327950288419716939937510")
+"""No double below a million is so near to a pole of the tangent that more digits would matter."""
 
 
 def _ordered(low: Any, high: Any) -> Enclosure:
@@ -165,6 +169,15 @@ def wave(f: Callable[..., Any], ranges: Sequence[tuple[Any, Any]]) -> Enclosure:
     )
 
 
+def between_poles(f: Callable[..., Any], ranges: Sequence[tuple[Any, Any]]) -> Enclosure:
+    """Enclose a tangent: it grows, if no pole lies in the range."""
+    low, high = ranges[0]
+    if not -1e6 < low <= high < 1e6:
+        return None
+    first, last = (math.floor(Fraction(float(end)) / PI + Fraction(1, 2)) for end in (low, high))
+    return _monotone(OTHER)(f, ranges) if first == last else None
+
+
 def signed(f: Callable[..., Any], ranges: Sequence[tuple[Any, Any]]) -> Enclosure:
     """Enclose a number with the sign of another one."""
     (a, b), (c, d) = ranges
@@ -263,6 +276,7 @@ RULES: dict[Any, Rule] = {
     math.radians: increasing,
     math.sin: wave,
     math.cos: wave,
+    math.tan: between_poles,
     math.pow: power,
     np.add: growing,
     np.subtract: difference,
@@ -303,6 +317,7 @@ RULES: dict[Any, Rule] = {
     np.copysign: signed,
     np.sin: wave,
     np.cos: wave,
+    np.tan: between_poles,
 }
 """By function how it is enclosed; what is not named is known at single points only."""
 

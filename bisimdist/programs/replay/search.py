@@ -19,7 +19,7 @@ from bisimdist.programs.replay.bulk import Bulk, released_at_once
 from bisimdist.programs.replay.decision import Asked, segments
 from bisimdist.programs.replay.fine import values_at_once
 from bisimdist.programs.replay.lazy import Lazy
-from bisimdist.programs.replay.node import Raised
+from bisimdist.programs.replay.node import Raised, is_fault
 from bisimdist.programs.replay.region import WHOLE, Region
 from bisimdist.programs.replay.released import Leaf, Released, convolved, few_values
 from bisimdist.programs.replay.tape import Changed, GivenUp, Place, Played, Run, current
@@ -41,10 +41,8 @@ _sink = io.StringIO()
 def once(run: Run | Played, call: Callable[[], Any]) -> Any:
     """Run a program once; what it prints is not shown.
 
-    Returns
-    -------
-    object
-        What it returns, or `Raised`.
+    returns: what it returns, or `Raised`.
+    Raises what a mistake of ours raises.
     """
     shown = sys.stdout, sys.stderr
     current.run = run
@@ -54,6 +52,8 @@ def once(run: Run | Played, call: Callable[[], Any]) -> Any:
     except RecursionError as error:
         raise Outside("calls are nested too deep", "write a loop, or recursion that ends") from error
     except Exception as error:
+        if is_fault(error):
+            raise
         return Raised(error)
     finally:
         current.run = None
@@ -79,19 +79,12 @@ def _refuse_blame(error: Exception) -> None:
 class Search:
     """The runs of a program on one input.
 
-    Parameters
-    ----------
-    call
-        Runs the program, on a fresh copy of its input.
-    finish
-        Changes what is returned before it is released (to round it); None changes nothing.
-    draws
-        Whether draws are seen.
+    finish: changes what is returned before it is released (to round it); None changes nothing.
     """
 
-    call: Callable[[], Any]
+    call: Callable[[], Any]  # runs the program, on a fresh copy of its input
     finish: Callable[[Any], Any] | None = None
-    draws: bool = False
+    draws: bool = False  # whether draws are seen
     trace: bool = False
     alike: Callable[[Any], str] = same_text
     ends: dict[End, fmpq] = field(default_factory=dict)
@@ -107,6 +100,7 @@ class Search:
     """Regions that wait at places; and whether they are parts of one that has ended."""
     _order: Iterator[int] = field(default_factory=itertools.count)
     _known: fmpq = field(default_factory=lambda: fmpq(0))
+    _deadline: Deadline = NEVER
 
     def __post_init__(self) -> None:
         self._push(Place(), WHOLE)
@@ -138,7 +132,7 @@ class Search:
         progress: Progress = silent,
     ) -> None:
         """Look at so many boxes, or at all that cost at most so many bits."""
-        end, told = self.looked + steps, 0
+        end, told, self._deadline = self.looked + steps, 0, deadline
         while self.looked < end and self._heap and self._heap[0][0] <= most:
             deadline.check()
             told += 1
@@ -250,7 +244,8 @@ class Search:
         parts, work = segments(laws, *ends, draw, plan, released.known, FEW_ENDS)
         self.looked += work
         if work >= FEW_ENDS:
-            fine = values_at_once(plan, released.known, laws[draw], draw, (low, high))
+            span = low, high
+            fine = values_at_once(plan, released.known, laws[draw], draw, span, self._deadline)
             if fine is not None:
                 unit = free * laws[draw].mass(low, low)
                 for outcome, count, _ in fine:

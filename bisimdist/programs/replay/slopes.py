@@ -26,20 +26,13 @@ ROUNDED, LIBM, WAVE, TINY = 2.0**-50, 2.0**-44, 2.0**-40, 2.0**-1000
 class Smooth:
     """A real function of draws, in boxes.
 
-    Parameters
-    ----------
-    low, high
-        Its least and its greatest value.
-    error
-        How far what is computed is away at most.
-    slopes
-        The least and the greatest slope, a row for each draw; 0 for a constant.
+    low, high: its least and its greatest value.
     """
 
     low: Any
     high: Any
-    error: Any
-    slopes: Range
+    error: Any  # how far what is computed is away at most
+    slopes: Range  # the least and the greatest slope, a row for each draw; 0 for a constant
 
     @classmethod
     def constant(cls, value: float) -> Smooth:
@@ -126,14 +119,9 @@ SMOOTH = {*ALONE, *SUMS, *PRODUCTS, *QUOTIENTS}
 def smoothed(function: Callable[..., Any], found: Range, given: Sequence[Smooth]) -> Smooth:
     """Return the real function behind a number that is made of others.
 
-    Parameters
-    ----------
-    function
-        What makes it, one of `SMOOTH`.
-    found
-        An enclosure of what is computed.
-    given
-        Of what it is made.
+    function: what makes it, one of `SMOOTH`.
+    found: an enclosure of what is computed.
+    given: of what it is made.
     """
     size = _most(found)
     if function in ALONE:
@@ -169,11 +157,7 @@ def difference(one: Smooth, two: Smooth) -> Smooth:
 def radius(slopes: Range, halves: Array) -> Any:
     """Return how far a real function is from its value in the middle of each box, for each draw.
 
-    Parameters
-    ----------
-    slopes
-        Its slopes.
-    halves
-        How far the ends of a box are from its middle, a row for each draw.
+    slopes: its slopes.
+    halves: how far the ends of a box are from its middle, a row for each draw.
     """
     return _most(slopes) * halves * (1 + ROUNDED)

@@ -91,10 +91,7 @@ def _bytes(n: int) -> Any:
 def refuse_seed(said: object) -> None:
     """Refuse a source whose seed is fixed: everybody knows what it draws, and it is not followed here.
 
-    Raises
-    ------
-    Outside
-        If there is a seed.
+    Raises Outside if there is a seed.
     """
     if said is not None:
         raise Outside(f"a seed is fixed ({str(said)[:40]})", "leave the seed out: a fixed one hides nothing")

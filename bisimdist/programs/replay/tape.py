@@ -6,6 +6,7 @@ What a program may do is a tree. At each place a condition divides regions of dr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import copysign, inf, log2
 from typing import Any, Protocol
@@ -45,25 +46,17 @@ class Condition(Protocol):
         """Divide a region by outcomes."""
 
 
+@dataclass(slots=True, eq=False)
 class Place:
-    """What happens after some outcomes: the next condition, or an end; None before a run was there.
+    """What happens after some outcomes: the next condition, or an end; None before a run was there."""
 
-    Parameters
-    ----------
-    before, outcome
-        The place before, and the outcome there that leads here.
-    """
-
-    __slots__ = ("before", "condition", "drawn", "laws", "outcome", "released", "ways")
-
-    def __init__(self, before: Place | None = None, outcome: Any = None) -> None:
-        self.before = before
-        self.outcome = outcome
-        self.condition: Condition | None = None
-        self.released: Any = None
-        self.laws: Sequence[Law] = ()
-        self.drawn = 0
-        self.ways: dict[Any, Place] = {}
+    before: Place | None = None  # before and outcome: the place before, and the outcome there that leads here
+    outcome: Any = None
+    condition: Condition | None = None
+    released: Any = None
+    laws: Sequence[Law] = ()
+    drawn: int = 0
+    ways: dict[Any, Place] = field(default_factory=dict)
 
     def way(self, outcome: Any) -> Place:
         """Return the place behind an outcome."""
@@ -94,14 +87,9 @@ def key_of(outcome: Any) -> Any:
 class Run:
     """A run that goes to a place, and on from there.
 
-    Parameters
-    ----------
-    place
-        Where to go.
-    region
-        What the draws may be there.
-    most
-        Beyond so many bits the run is left for later.
+    place: where to go.
+    region: what the draws may be there.
+    most: beyond so many bits the run is left for later.
     """
 
     concrete = False

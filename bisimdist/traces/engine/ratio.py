@@ -54,16 +54,14 @@ class TraceRatio(Bounds):
     ``word``: a trace whose quotient is `lower`; where that is infinite and `infinite` is None, a trace that
         is possible from one side only.
     ``infinite``: traces whose quotients have no bound, where that is so and each quotient is finite.
-    ``proof``: what proves a finite upper bound.
-    ``nodes``: how many pairs of beliefs were met.
     ``interrupted``: whether the work was broken off from outside: who asked should start nothing more.
     """
 
     word: Word
     probabilities: tuple[Exact, Exact]
     infinite: LoopTrace | PumpTrace[str] | DriftTrace | None = None
-    proof: RatioProof | None = field(default=None, repr=False)
-    nodes: int = 0
+    proof: RatioProof | None = field(default=None, repr=False)  # what proves a finite upper bound
+    nodes: int = 0  # how many pairs of beliefs were met
     interrupted: bool = False
 
 

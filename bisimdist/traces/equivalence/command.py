@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bisimdist.faces.asked.options import CERTIFICATE, ENDS, JSON, PAIR, SVG, TIMEOUT
-from bisimdist.faces.asked.question import (
-    Group,
-    Plain,
-    Question,
-    Settled,
-    nothing_known,
-)
+from bisimdist.faces.asked.question import Group, Plain, Question, Settled, nothing_known
 
 if TYPE_CHECKING:
     from bisimdist.faces.asked.given import Given
