@@ -149,7 +149,7 @@ def delta(  # noqa: PLR0913
     )
     found = solved(asked, system)
     if epsilon is not None and _left_open_by_rounding(found, asked.threshold, above - below):
-        above, below = enclosing(epsilon, FINE)
+        above, below = _enclosing(epsilon, FINE)
         found = solved(replace(asked, alpha_lower=above, alpha_upper=below), system)
     return found
 
