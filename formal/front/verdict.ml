@@ -7,16 +7,12 @@ type verdict = Valid | Refused of string | Wrong of string | Not_covered | Too_l
 let given_model text =
   try
     let model = Chain.read ~bare:true (Json.parse ~numbers:true text) in
-    ignore (Quotient_document.whole_model model);
+    ignore (Steps_document.whole_model model);
     Chain.canonical model
   with Malformed why | Reading.Not_valid why -> malformed ("model file: " ^ why)
 
-(* Claims about an interactive model, about intervals that nature picks from, or that steps lead back to, whose rules
-   are not proved here. *)
+(* Claims about an interactive model, whose rules are not proved here. *)
 let chosen whole =
-  Reading.find whole "reduced" <> None
-  || Reading.find whole "nature" <> None
-  ||
   match Reading.find whole "model" with
   | Some (Object model) -> Reading.find model "kind" = Some (String "interactive")
   | _ -> false
@@ -31,6 +27,14 @@ let cut_off given =
       | Some (Object states) -> List.exists (fun (_, label) -> label = String "cut") states
       | _ -> false)
   | _ -> false
+
+(* P3: without a step nothing allows for them. *)
+let allowing_for_cuts given (model, digest, check) =
+  let checked () =
+    let holds = check () in
+    if cut_off given then Reading.not_valid "P3: runs of the program are cut off, and no step says so" else holds
+  in
+  (model, digest, checked)
 
 (* Which program a model was made of: information, from which nothing follows. *)
 let without_source whole =
@@ -52,10 +56,11 @@ let read document =
       (match Reading.find whole "format" with Some (String "bisimdist-certificate") -> () | _ -> malformed "no certificate");
       (match Reading.find whole "version" with Some (Integer "1") -> () | _ -> malformed "the version is not 1");
       (match Reading.find whole "kind" with
-      | Some (String "delta") when Reading.find whole "reduced" <> None && not (cut_off given) -> Quotient_document.read whole
-      | (None | Some (String "delta")) when chosen whole || cut_off given -> None
-      | None -> Some (Distance_document.read document)
-      | Some (String "delta") -> Some (Delta_document.read document)
+      | Some (String "delta") when Reading.find whole "reduced" <> None -> Steps_document.read ~of_program:(cut_off given) whole
+      | None when Reading.find whole "reduced" <> None -> Option.map (allowing_for_cuts given) (Steps_document.read_distances whole)
+      | (None | Some (String "delta")) when chosen whole || Reading.find whole "nature" <> None -> None
+      | None -> Some (allowing_for_cuts given (Distance_document.read document))
+      | Some (String "delta") -> Some (allowing_for_cuts given (Delta_document.read document))
       | Some (String _) -> None
       | Some _ -> malformed "the kind is no string")
   | _ -> malformed "the document is no object"
@@ -76,6 +81,7 @@ let judge ?model text =
   with
   | Malformed why -> Wrong why
   | Reading.Not_valid why -> Refused why
+  | Steps_document.Other -> Not_covered
   | Stack_overflow -> Too_large
 
 let describe = function
