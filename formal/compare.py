@@ -107,8 +107,12 @@ def sign(document: Document) -> None:
     from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation  # noqa: PLC0415
 
     try:
-        document["digest"] = read_chain(document["model"]).digest()
-    except (MalformedCertificate, RuleViolation, AttributeError, KeyError, TypeError, ValueError):
+        digest = document["digest"] = read_chain(document["model"]).digest()
+        for part in document.get("reduced", ()):
+            part["steps"][0]["before"] = digest
+            if part["steps"][0]["name"] == "cut":
+                part["steps"][0]["after"] = digest
+    except (MalformedCertificate, RuleViolation, AttributeError, IndexError, KeyError, TypeError, ValueError):
         return
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from bisimdist.faces.cli import proved
 from bisimdist.faces.cli.main import run
+from bisimdist.privacy.report.carried import covered
 
 FORMAL = Path(__file__).parents[2] / "formal"
 CORRECT = FORMAL.parent / "tests" / "certificates" / "correct"
@@ -44,6 +45,20 @@ def test_every_file_and_its_mutants(compare: Any) -> None:
     verdicts = {verdict for verdict, _ in compare.of_proved(case.text for case in cases)}
     assert verdicts == {"valid", "not valid", "malformed", "not covered"}
     assert compare.compare(cases) == 0
+
+
+@built
+def test_steps(compare: Any) -> None:
+    """What a step may not do is refused, and not left to the other checker."""
+    for folder, verdict in (("correct", "valid"), ("incorrect", "not valid")):
+        paths = [
+            path
+            for step in ("cut", "merge", "quotient")
+            for path in (CORRECT.parent / folder / step).glob("*.json")
+        ]
+        texts = [text for path in sorted(paths) if covered(json.loads(text := path.read_bytes()))]
+        assert len(texts) > 20
+        assert {said for said, _ in compare.of_proved(texts)} == {verdict}
 
 
 @built

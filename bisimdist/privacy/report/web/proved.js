@@ -7,161 +7,161 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(e){"use strict";var
-hk="backward",gz="observe",gX="Invalid_argument",ca="reduced",dg='"',ei="function",ej=1255,eG=192,eh=255,hj=0x800,gW="bounds",eg="covers",gy="jsError",a2=0x8000,gV="%ni",df=256,gx="End_of_file",ef="Failure",bi=0xff,eF="stop",ew="ENOENT",ev="forward",an="0",hi="([^/]+)",cC="pair",eu=0xf,ao="upper",ap=128,c4=-48,gw=0xdc00,gU="Sys_blocked_io",hK="fd ",hf=125,hg=" names no node",hh="ENOTEMPTY",K=248,em="program",he="bound",ee="the model",J="camlinternalFormat.ml",hd="Division_by_zero",hJ=1027,gv="Sys_error",bJ="claims",hI="probabilities",da="common",gT=246,de=67108864,gS="%u",b9="moves",gu="EEXIST",hc="%d",aD="lower",hH="root",hb="buffer.ml",c3="int_of_string",gs="vector",gt="\\n",c$=127,cz=1024,et="delta",gR="ceiling",b8="from",hG=-49,eE="e",gq=120,gr=103,gQ=" : flags Open_rdonly and Open_wronly are not compatible",ha=102,dd="transitions",go=55296,gp=512,c9=240,c_="not UTF-8",bI="-",hF="witness",gn=0x7ff0,eD=": Not a directory",gP=" : file already exists",es=101,g$="there is no claim",bh=0xffffff,eC="a claim",cx="0x",dk="nodes",hE="Out_of_memory",gO="reading.ml",dc=254,eB="index out of bounds",er=100,gN="event",dj="_bigarr02",gm="%Li",g_=" : flags Open_text and Open_binary are not compatible",bx="states",gM=244,gL="\\b",hD=" has no positive denominator",g9="\\\\",a4=0xffff,gJ="the claims",gK=12520,a1=16777216,ed="progress",hC="denominator",eq="Unix.Unix_error",hB="infinity",g8="sources",ec="mkdir",cy=1000,hA="the digest",c8=224,m="",g7="Stack_overflow",hz="then",S="alpha",gI="^",c2=": No such file or directory",hy="\\t",g6="/static/",b6=0x3f,g5=-97,g4="Not_found",hx="ratios",gH="Match_failure",di="bd",eA=-10,ez=252,g3="pairs",b$=".",b5="+",bH="digest",ep="rmdir",a3="kind",hw=0xf0,aK="model",hv=110,c7="distance",hu=116,gG="%li",g2=1026,db="classes",ey=56320,ht="direction",g0="lbd",g1="false",ex="rank",hs=" is no object",gl=-34,gF=65536,hq=-32,hr="complement",gj="Pervasives.do_at_exit",gk="utf8",gE="lmc",bg=" ",aJ=0x80,hp=1023,gi="Undefined_recursive_module",eo="the certificate",ho="quantity",gZ=":",hn="interactive",el="nan",dh="value",c6="stuck",gD=0xe0,gC=0xdfff,cA="version",b_="to",aR="/",en="compare: functional value",hm="Assert_failure",hl="a state of a claim",gh="%i",b7="given_up",cB="format",ek="ENOTDIR",gB=1073741823,gY="true",gA="\\r",c5=250;function
-cc(c,a){if(c.fun)return cc(c.fun,a);if(typeof
+a.prototype._T_}}(Object));(function(g){"use strict";var
+h5="backward",hg="observe",hF="Invalid_argument",bu="reduced",dz='"',eH="function",eI=1255,e4=192,eG=255,h4=0x800,hE="bounds",eF="covers",hf="jsError",a$=0x8000,hD="%ni",dy=256,he="End_of_file",eE="Failure",bt=0xff,e3="stop",eV="ENOENT",ix="smaller",eU="forward",at="0",h3="([^/]+)",cT="pair",eT=0xf,am="upper",au=128,dm=-48,hd=0xdc00,hC="Sys_blocked_io",iw="fd ",h0=125,h1=" names no node",h2="ENOTEMPTY",P=248,dv="program",hZ="bound",eD="the model",O="camlinternalFormat.ml",hY="Division_by_zero",iv=1027,hc="Sys_error",ba="claims",iu="probabilities",du="common",hB=246,eS="proof",dx=67108864,hA="%u",ch="moves",hb="EEXIST",hX="%d",aC="lower",it="root",hW="buffer.ml",dl="int_of_string",g$="vector",ha="\\n",dt=127,cM=1024,eR="delta",g_="name",hz="ceiling",bG="from",is=-49,e2="e",g8=120,g9=103,hy=" : flags Open_rdonly and Open_wronly are not compatible",hV=102,cP="transitions",g6=55296,g7=512,dr=240,ds="not UTF-8",bS="-",ir="witness",g5=0x7ff0,e1=": Not a directory",hx=" : file already exists",eQ=101,hU="there is no claim",bs=0xffffff,cS="a claim",cJ="0x",dC="nodes",iq="Out_of_memory",hw="reading.ml",dw=254,e0="index out of bounds",eP=100,hv="event",dB="_bigarr02",g4="%Li",hT=" : flags Open_text and Open_binary are not compatible",br="states",hu=244,ht="\\b",ip=" has no positive denominator",hS="\\\\",hR="before",bb=0xffff,hr="the claims",hs=12520,a_=16777216,eC="progress",io="denominator",eO="Unix.Unix_error",im="infinity",hQ="sources",eB="mkdir",cL=1000,il="the digest",dq=224,m="",hP="Stack_overflow",ik="then",M="alpha",hq="^",dk=": No such file or directory",ij="\\t",cK="cut",hO="/static/",ce=0x3f,hN=-97,hM="Not_found",ii="ratios",hp="Match_failure",ho="smaller:",cR="bd",eZ=-10,eY=252,hL="pairs",ci=".",cd="+",bR="digest",eN="rmdir",aX="kind",ih=0xf0,ig="model:",aO="model",ie=110,cc="distance",id=116,hn="%li",hK=1026,cg="classes",eX=56320,ic="direction",hI="a mass",eM="lbd",hJ="false",eW="rank",ib=" is no object",g3=-34,hm=65536,g2="after",h$=-32,ia="complement",g0="Pervasives.do_at_exit",g1="utf8",hl="lmc",bq=" ",aN=0x80,h_=1023,gZ="Undefined_recursive_module",cO="the certificate",h9="quantity",hH=":",h8="interactive",eK="nan",dA="value",dp="stuck",hk=0xe0,hj=0xdfff,cN="version",bH="to",aW="/",eL="compare: functional value",h7="Assert_failure",h6="a state of a claim",gY="%i",cf="given_up",cQ="format",eJ="ENOTDIR",hi=1073741823,hG="true",hh="\\r",dn=250;function
+bV(c,a){if(c.fun)return bV(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return cc(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bV(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cc(c,d)}}function
-ch(b,a){if(b==0)return m;if(a.repeat)return a.repeat(b);var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bV(c,d)}}function
+cn(b,a){if(b==0)return m;if(a.repeat)return a.repeat(b);var
 d=m,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-dw(c,b,a){var
+dO(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=m;for(;0<a;b+=cz,a-=cz)e+=d.apply(null,c.slice(b,b+Math.min(a,cz)));return e}function
-bN(a){if(a.t==2)a.c+=ch(a.l-a.c.length,"\0");else
-a.c=dw(a.c,0,a.c.length);a.t=0}function
-a$(a){a.t&6&&bN(a);return a.c}function
-ie(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>c$)return false;return true}else
+e=m;for(;0<a;b+=cM,a-=cM)e+=d.apply(null,c.slice(b,b+Math.min(a,cM)));return e}function
+bW(a){if(a.t==2)a.c+=cn(a.l-a.c.length,"\0");else
+a.c=dO(a.c,0,a.c.length);a.t=0}function
+bi(a){a.t&6&&bW(a);return a.c}function
+i4(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>dt)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-e1(e){for(var
-j=m,c=m,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aJ){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aJ;d++);if(d-b>gp){c.substr(0,1);j+=c;c=m;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap){g=h+(f<<6);if(f<gD){a=g-0x3080;if(a<aJ)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap){g=h+(g<<6);if(f<hw){a=g-0xe2080;if(a<hj||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>a4)c+=String.fromCharCode(0xd7c0+(a>>10),gw+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>cz){c.substr(0,1);j+=c;c=m}}return j+c}function
-a5(c,a,b){this.t=c;this.c=a;this.l=b}a5.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bN(this);case
-0:if(ie(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};a5.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return e1(a)};a5.prototype.slice=function(){var
+fl(e){for(var
+j=m,c=m,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aN){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<aN;d++);if(d-b>g7){c.substr(0,1);j+=c;c=m;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==au){g=h+(f<<6);if(f<hk){a=g-0x3080;if(a<aN)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==au){g=h+(g<<6);if(f<ih){a=g-0xe2080;if(a<h4||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==au&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bb)c+=String.fromCharCode(0xd7c0+(a>>10),hd+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cM){c.substr(0,1);j+=c;c=m}}return j+c}function
+bc(c,a,b){this.t=c;this.c=a;this.l=b}bc.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:bW(this);case
+0:if(i4(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bc.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return fl(a)};bc.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-a5(this.t,a,this.l)};function
-hV(a){return new
-a5(0,a,a.length)}function
-a(a){return hV(a)}function
-pQ(d){e.bisimdistCheck=function(c,b){return a$(cc(d,[a(c),a(b)]))}}function
-hM(a){this.big=a}hM.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
-a7(a){return a>=-2147483648&&a<=2147483647?e.Number(a):new
-hM(a)}function
-$(a){return typeof
-a=="number"?e.BigInt(a):a.big}function
-dm(b,c){if(typeof
+bc(this.t,a,this.l)};function
+iI(a){return new
+bc(0,a,a.length)}function
+a(a){return iI(a)}function
+rn(d){g.bisimdistCheck=function(c,b){return bi(bV(d,[a(c),a(b)]))}}function
+iz(a){this.big=a}iz.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+be(a){return a>=-2147483648&&a<=2147483647?g.Number(a):new
+iz(a)}function
+ae(a){return typeof
+a=="number"?g.BigInt(a):a.big}function
+dE(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return a7($(b)+$(c))}function
-bj(c,d){var
+a=b+c;if(a===(a|0))return a|0}return be(ae(b)+ae(c))}function
+E(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
-d!="number"){a=$(c);b=$(d)}return a<b?-1:a>b?1:0}function
-qN(b,a){throw[0,b,a]}function
-eY(c,b){qN(c,a(b))}var
+d!="number"){a=ae(c);b=ae(d)}return a<b?-1:a>b?1:0}function
+sk(b,a){throw[0,b,a]}function
+fi(c,b){sk(c,a(b))}var
 C=[0];function
-aq(b){if(!C.Failure)C.Failure=[K,a(ef),-3];eY(C.Failure,b)}function
-cD(d,a){var
-b=$(d),c=$(a);if(a===0)aq("division by zero");return a7(b/c)}function
-eH(d){var
+av(b){if(!C.Failure)C.Failure=[P,a(eE),-3];fi(C.Failure,b)}function
+cU(d,a){var
+b=ae(d),c=ae(a);if(a===0)av("division by zero");return be(b/c)}function
+e5(d){var
 b=d.toString(16),c=[];for(var
-a=b.length;a>0;a-=6)c.push(e.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-dl(b){var
+a=b.length;a>0;a-=6)c.push(g.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
+dD(b){var
 c="0x0";for(var
-a=b.length-1;a>=0;a--)c+=(b[a]+a1).toString(16).slice(1);return e.BigInt(c)}function
-pR(w,x){var
-b=eH(w),a=eH(x),h=e.Math.floor;while(a.length>2){var
-c=b.length,n=a.length,i=1,p=1,m=0,k=0,l=1,o,d,f;while(i<=b[c-1])i*=2;var
-r=(b[c-1]*a1+b[c-2])*(a1/i)+h(b[c-3]/i),j=n<c-2?0:n<c-1?h(a[c-3]/i):((n<c?0:a[c-1]*a1)+a[c-2])*(a1/i)+h(a[c-3]/i);while(j+k!=0&&j+l!=0){o=h((r+p)/(j+k));d=p-o*k;f=m-o*l;if(o!=h((r+m)/(j+l))||d>de||d<-de||f>de||f<-de)break;p=k;k=d;m=l;l=f;d=r-o*j;r=j;j=d}if(m==0){var
-v=dl(b)%dl(a);b=a;a=v==0?[]:eH(v)}else{var
+a=b.length-1;a>=0;a--)c+=(b[a]+a_).toString(16).slice(1);return g.BigInt(c)}function
+ro(w,x){var
+b=e5(w),a=e5(x),h=g.Math.floor;while(a.length>2){var
+c=b.length,n=a.length,i=1,p=1,m=0,k=0,l=1,o,d,e;while(i<=b[c-1])i*=2;var
+r=(b[c-1]*a_+b[c-2])*(a_/i)+h(b[c-3]/i),j=n<c-2?0:n<c-1?h(a[c-3]/i):((n<c?0:a[c-1]*a_)+a[c-2])*(a_/i)+h(a[c-3]/i);while(j+k!=0&&j+l!=0){o=h((r+p)/(j+k));d=p-o*k;e=m-o*l;if(o!=h((r+m)/(j+l))||d>dx||d<-dx||e>dx||e<-dx)break;p=k;k=d;m=l;l=e;d=r-o*j;r=j;j=d}if(m==0){var
+v=dD(b)%dD(a);b=a;a=v==0?[]:e5(v)}else{var
 s=0,q=0,t,u;for(var
-g=0;g<c;g++){t=b[g];u=g<n?a[g]:0;d=p*t+m*u+s;f=k*t+l*u+q;s=h(d/a1);q=h(f/a1);b[g]=d-s*a1;if(g<n)a[g]=f-q*a1;else
-a.push(f-q*a1)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[dl(b),dl(a)]}function
-eI(k,l){var
-a=$(k),b=$(l),j;if(a<0)a=-a;if(b<0)b=-b;var
-i=a<b?b:a,g=a<b?a:b,c=[i,g];if(g>281474976710655)c=pR(i,g);var
+f=0;f<c;f++){t=b[f];u=f<n?a[f]:0;d=p*t+m*u+s;e=k*t+l*u+q;s=h(d/a_);q=h(e/a_);b[f]=d-s*a_;if(f<n)a[f]=e-q*a_;else
+a.push(e-q*a_)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[dD(b),dD(a)]}function
+e6(k,l){var
+a=ae(k),b=ae(l),j;if(a<0)a=-a;if(b<0)b=-b;var
+i=a<b?b:a,f=a<b?a:b,c=[i,f];if(f>281474976710655)c=ro(i,f);var
 d=c[0];if(c[1]!=0){var
-h=e.Number(c[1]),f=e.Number(c[0]%c[1]);while(f!=0){j=h%f;h=f;f=j}d=e.BigInt(h)}if(d!=0&&(a%d!=0||b%d!=0))aq("no common divisor");return a7(d)}function
-eJ(a){return typeof
-a=="number"?a&1:e.Number(e.BigInt.asUintN(1,a.big))}function
-L(b,c){if(typeof
+h=g.Number(c[1]),e=g.Number(c[0]%c[1]);while(e!=0){j=h%e;h=e;e=j}d=g.BigInt(h)}if(d!=0&&(a%d!=0||b%d!=0))av("no common divisor");return be(d)}function
+dF(a){return typeof
+a=="number"?a&1:g.Number(g.BigInt.asUintN(1,a.big))}function
+Q(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return a7($(b)*$(c))}function
-bK(a){return a7(-$(a))}function
-eK(c){var
-a=$(c);if(a<0)a=-a;var
-b=a.toString(16);return 4*b.length-e.Math.clz32(e.parseInt(b.charAt(0),16))+28}function
-hN(a,c){var
-b=a$(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aq("digits");return a7(e.BigInt(a==16?cx+b:b))}function
-aS(a){return a}function
-eL(b,c){if(typeof
+a=b*c;if(a===(a|0))return a|0}return be(ae(b)*ae(c))}function
+bT(a){return be(-ae(a))}function
+e7(c){var
+a=ae(c);if(a<0)a=-a;var
+b=a.toString(16);return 4*b.length-g.Math.clz32(g.parseInt(b.charAt(0),16))+28}function
+iA(a,c){var
+b=bi(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))av("digits");return be(g.BigInt(a==16?cJ+b:b))}function
+aY(a){return a}function
+aZ(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return a7($(b)<<e.BigInt(c))}function
-bL(b,a){if(typeof
-b=="number")return b>>(a>31?31:a);return a7(b.big>>e.BigInt(a))}function
-pS(c,a,b){return a7(e.BigInt.asIntN(b,$(c)>>e.BigInt(a)))}function
-pT(b,c){if(typeof
+a=2*b;if(a===(a|0))return a}return be(ae(b)<<g.BigInt(c))}function
+bv(b,a){if(typeof
+b=="number")return b>>(a>31?31:a);return be(b.big>>g.BigInt(a))}function
+rp(c,a,b){return be(g.BigInt.asIntN(b,ae(c)>>g.BigInt(a)))}function
+rq(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return a7($(b)-$(c))}function
-pU(a){if(typeof
-a!="number")aq("overflow");return a}function
-eM(b){return a($(b).toString())}function
-pV(d,b,e,c,f){if(c<=b)for(var
+a=b-c;if(a===(a|0))return a|0}return be(ae(b)-ae(c))}function
+rr(a){if(typeof
+a!="number")av("overflow");return a}function
+e8(b){return a(ae(b).toString())}function
+rs(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-pY(e,f,d){var
+rv(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-dp(b){if(e.Uint8Array)var
-c=new(e.Uint8Array)(b.l);else
+dH(b){if(g.Uint8Array)var
+c=new(g.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
-f=b.c,d=f.length,a=0;for(;a<d;a++)c[a]=f.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bM(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dw(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?dw(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)dp(b);var
+e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
+bU(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dO(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?dO(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)dH(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bk(a){return a}function
-a8(a,b,c,d,e){bM(bk(a),b,c,d,e);return 0}function
-a9(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bw(a){return a}function
+bf(a,b,c,d,e){bU(bw(a),b,c,d,e);return 0}function
+bg(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-N(a){eY(C.Invalid_argument,a)}function
-dn(){N(eB)}function
-p3(b,a){if(a>>>0>=b.l-3)dn();var
-c=a9(b,a),d=a9(b,a+1),e=a9(b,a+2),f=a9(b,a+3);return f<<24|e<<16|d<<8|c}function
-E(a,c,b){b&=bi;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}dp(a)}a.c[c]=b;return 0}function
-bz(b,a,c){if(a>>>0>=b.l)dn();return E(b,a,c)}function
-bO(a){return a.toArray()}function
-p6(c,b,e){if(b>>>0>=c.l-7)dn();var
-d=bO(e);for(var
-a=0;a<8;a++)E(c,b+7-a,d[a]);return 0}function
-cE(){N(eB)}function
-t(a,b){if(b>>>0>=a.length-1)cE();return a}function
-p7(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-qZ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-qY(a){if(qZ)return Math.floor(Math.log2(a));var
+S(a){fi(C.Invalid_argument,a)}function
+dG(){S(e0)}function
+rA(b,a){if(a>>>0>=b.l-3)dG();var
+c=bg(b,a),d=bg(b,a+1),e=bg(b,a+2),f=bg(b,a+3);return f<<24|e<<16|d<<8|c}function
+F(a,c,b){b&=bt;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}dH(a)}a.c[c]=b;return 0}function
+bJ(b,a,c){if(a>>>0>=b.l)dG();return F(b,a,c)}function
+bX(a){return a.toArray()}function
+rD(c,b,e){if(b>>>0>=c.l-7)dG();var
+d=bX(e);for(var
+a=0;a<8;a++)F(c,b+7-a,d[a]);return 0}function
+cV(){S(e0)}function
+t(a,b){if(b>>>0>=a.length-1)cV();return a}function
+rE(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+sv=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+su(a){if(sv)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-eS(c){var
-a=new(e.Float32Array)(1);a[0]=c;var
-b=new(e.Int32Array)(a.buffer);return b[0]|0}var
-h2=Math.pow(2,-24);function
-h_(a){throw a}function
-eZ(){h_(C.Division_by_zero)}function
-n(b,c,a){this.lo=b&bh;this.mi=c&bh;this.hi=a&a4}n.prototype.caml_custom="_j";n.prototype.copy=function(){return new
+fc(c){var
+a=new(g.Float32Array)(1);a[0]=c;var
+b=new(g.Int32Array)(a.buffer);return b[0]|0}var
+iP=Math.pow(2,-24);function
+iX(a){throw a}function
+fj(){iX(C.Division_by_zero)}function
+n(b,c,a){this.lo=b&bs;this.mi=c&bs;this.hi=a&bb}n.prototype.caml_custom="_j";n.prototype.copy=function(){return new
 n(this.lo,this.mi,this.hi)};n.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};n.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};n.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -170,7 +170,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 n(b,c,d)};n.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 n(b,c,d)};n.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*h2|0)+this.mi*a.lo+this.lo*a.mi,d=(c*h2|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*iP|0)+this.mi*a.lo+this.lo*a.mi,d=(c*iP|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 n(b,c,d)};n.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};n.prototype.isNeg=function(){return this.hi<<16<0};n.prototype.and=function(a){return new
 n(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};n.prototype.or=function(a){return new
 n(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};n.prototype.xor=function(a){return new
@@ -184,26 +184,26 @@ n(this.hi>>a-48,0,0)};n.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 n(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-n(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a4);return new
-n(this.hi<<16>>a-32,b,b)};n.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bh;this.lo=this.lo<<1&bh};n.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bh;this.mi=(this.mi>>>1|this.hi<<23)&bh;this.hi=this.hi>>>1};n.prototype.udivmod=function(e){var
+n(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bb);return new
+n(this.hi<<16>>a-32,b,b)};n.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bs;this.lo=this.lo<<1&bs};n.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bs;this.mi=(this.mi>>>1|this.hi<<23)&bs;this.hi=this.hi>>>1};n.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 n(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};n.prototype.div=function(a){var
-b=this;if(a.isZero())eZ();var
-d=b.hi^a.hi;if(b.hi&a2)b=b.neg();if(a.hi&a2)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&a2)c=c.neg();return c};n.prototype.mod=function(b){var
-a=this;if(b.isZero())eZ();var
-d=a.hi;if(a.hi&a2)a=a.neg();if(b.hi&a2)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&a2)c=c.neg();return c};n.prototype.toInt=function(){return this.lo|this.mi<<24};n.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};n.prototype.toArray=function(){return[this.hi>>8,this.hi&bi,this.mi>>16,this.mi>>8&bi,this.mi&bi,this.lo>>16,this.lo>>8&bi,this.lo&bi]};n.prototype.lo32=function(){return this.lo|(this.mi&bi)<<24};n.prototype.hi32=function(){return this.mi>>>8&a4|this.hi<<16};function
-ds(b,c,a){return new
+b=this;if(a.isZero())fj();var
+d=b.hi^a.hi;if(b.hi&a$)b=b.neg();if(a.hi&a$)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&a$)c=c.neg();return c};n.prototype.mod=function(b){var
+a=this;if(b.isZero())fj();var
+d=a.hi;if(a.hi&a$)a=a.neg();if(b.hi&a$)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&a$)c=c.neg();return c};n.prototype.toInt=function(){return this.lo|this.mi<<24};n.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};n.prototype.toArray=function(){return[this.hi>>8,this.hi&bt,this.mi>>16,this.mi>>8&bt,this.mi&bt,this.lo>>16,this.lo>>8&bt,this.lo&bt]};n.prototype.lo32=function(){return this.lo|(this.mi&bt)<<24};n.prototype.hi32=function(){return this.mi>>>8&bb|this.hi<<16};function
+dK(b,c,a){return new
 n(b,c,a)}function
-dr(a){if(!isFinite(a)){if(isNaN(a))return ds(1,0,gn);return a>0?ds(0,0,gn):ds(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?a2:a>=0?0:a2;if(f)a=-a;var
-b=qY(a)+hp;if(b<=0){b=0;a/=Math.pow(2,-g2)}else{a/=Math.pow(2,b-hJ);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+dJ(a){if(!isFinite(a)){if(isNaN(a))return dK(1,0,g5);return a>0?dK(0,0,g5):dK(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?a$:a>=0?0:a$;if(f)a=-a;var
+b=su(a)+h_;if(b<=0){b=0;a/=Math.pow(2,-hK)}else{a/=Math.pow(2,b-iv);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&eu|f|b<<4;return ds(g,e,c)}function
-hT(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dj)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<a4)c.write(16,b.dims[a]);else{c.write(16,a4);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&eT|f|b<<4;return dK(g,e,c)}function
+iG(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dB)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bb)c.write(16,b.dims[a]);else{c.write(16,bb);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -220,30 +220,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=bO(b.get(a));for(var
+e=bX(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=bO(dr(b.get(a)));for(var
+e=bX(dJ(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=eS(b.get(a));c.write(32,e)}break;case
+e=fc(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,eS(d[1]));c.write(32,eS(d[2]))}break;case
+d=b.get(a);c.write(32,fc(d[1]));c.write(32,fc(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=bO(dr(f[1]));for(var
+f=b.get(a),e=bX(dJ(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=bO(dr(f[2]));for(var
+e=bX(dJ(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-hR(a){switch(a){case
+iE(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-pZ(c,f){var
-b=e,a;switch(c){case
+rw(c,e){var
+b=g,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -256,51 +256,51 @@ b=e,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)N("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)S("Bigarray.create: unsupported kind");var
 d=new
-a(f*hR(c));return d}function
-eT(c){var
-a=new(e.Int32Array)(1);a[0]=c;var
-b=new(e.Float32Array)(a.buffer);return b[0]}function
-ce(a){return new
+a(e*iE(c));return d}function
+fd(c){var
+a=new(g.Int32Array)(1);a[0]=c;var
+b=new(g.Float32Array)(a.buffer);return b[0]}function
+cl(a){return new
 n(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-eU(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&eu)==0?b&a2?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&eu);if(c>0){a+=16;a*=Math.pow(2,c-hJ)}else
-a*=Math.pow(2,-g2);if(b&a2)a=-a;return a}function
-eN(b){var
+fe(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&eT)==0?b&a$?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&eT);if(c>0){a+=16;a*=Math.pow(2,c-iv)}else
+a*=Math.pow(2,-hK);if(b&a$)a=-a;return a}function
+e9(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)N("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-qm(b,a){return new
-n(b&bh,b>>>24&bi|(a&a4)<<8,a>>>16&a4)}function
-eV(a){return a.hi32()}function
-eW(a){return a.lo32()}var
-p0=dj;function
-by(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}by.prototype.caml_custom=p0;by.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)S("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+rV(b,a){return new
+n(b&bs,b>>>24&bt|(a&bb)<<8,a>>>16&bb)}function
+ff(a){return a.hi32()}function
+fg(a){return a.lo32()}var
+rx=dB;function
+bI(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bI.prototype.caml_custom=rx;bI.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))N("bigarray.js: invalid offset");if(this.dims.length!=b.length)N("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cE();c=c*this.dims[a]+b[a]}else
+Array))S("bigarray.js: invalid offset");if(this.dims.length!=b.length)S("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cV();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cE();c=c*this.dims[a]+(b[a]-1)}return c};by.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cV();c=c*this.dims[a]+(b[a]-1)}return c};bI.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return qm(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return rV(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[dc,e,c];default:return this.data[a]}};by.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=eW(b);this.data[a*2+1]=eV(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[dw,e,c];default:return this.data[a]}};bI.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=fg(b);this.data[a*2+1]=ff(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};by.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bI.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=eW(b),e=eV(b);if(c==e)this.data.fill(c);else
+c=fg(b),e=ff(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};by.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bI.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -320,25 +320,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cb(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cb.prototype=new
-by();cb.prototype.offset=function(a){if(typeof
+cj(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cj.prototype=new
+bI();cj.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-N("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cE();return a};cb.prototype.get=function(a){return this.data[a]};cb.prototype.set=function(a,b){this.data[a]=b;return 0};cb.prototype.fill=function(a){this.data.fill(a);return 0};function
-hP(c,d,a,b){var
-e=hR(c);if(eN(a)*e!=b.length)N("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cb(c,d,a,b);return new
-by(c,d,a,b)}function
-hQ(b,v,r){var
-i=b.read32s();if(i<0||i>16)aq("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bi,o=p>>8&1,h=[];if(r==dj)for(var
+S("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cV();return a};cj.prototype.get=function(a){return this.data[a]};cj.prototype.set=function(a,b){this.data[a]=b;return 0};cj.prototype.fill=function(a){this.data.fill(a);return 0};function
+iC(c,d,a,b){var
+e=iE(c);if(e9(a)*e!=b.length)S("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cj(c,d,a,b);return new
+bI(c,d,a,b)}function
+iD(b,v,r){var
+i=b.read32s();if(i<0||i>16)av("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bt,o=p>>8&1,h=[];if(r==dB)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==a4){var
-t=b.read32u(),u=b.read32u();if(t!=0)aq("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bb){var
+t=b.read32u(),u=b.read32u();if(t!=0)av("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=eN(h),f=pZ(j,d),g=hP(j,o,h,f);switch(j){case
+d=e9(h),f=rw(j,d),g=iC(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -352,129 +352,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)aq("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)av("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=ce(e);g.set(a,q)}break;case
+q=cl(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=eU(ce(e));g.set(a,k)}break;case
+k=fe(cl(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=eT(b.read32s());g.set(a,k)}break;case
+k=fd(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=eT(b.read32s()),l=eT(b.read32s());g.set(a,[dc,m,l])}break;case
+m=fd(b.read32s()),l=fd(b.read32s());g.set(a,[dw,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=eU(ce(e));for(var
+m=fe(cl(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=eU(ce(e));g.set(a,[dc,m,l])}break}v[0]=(4+i)*4;return hP(j,o,h,f)}function
-hO(a,b,c){return a.compare(b,c)}function
-du(a,b){return Math.imul(a,b)}function
-ab(b,a){a=du(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=du(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-qf(a,b){a=ab(a,eW(b));a=ab(a,eV(b));return a}function
-eQ(a,b){return qf(a,dr(b))}function
-hS(c){var
-b=eN(c.dims),d=0;switch(c.kind){case
+l=fe(cl(e));g.set(a,[dw,m,l])}break}v[0]=(4+i)*4;return iC(j,o,h,f)}function
+iB(a,b,c){return a.compare(b,c)}function
+dM(a,b){return Math.imul(a,b)}function
+ag(b,a){a=dM(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=dM(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+rO(a,b){a=ag(a,fg(b));a=ag(a,ff(b));return a}function
+fa(a,b){return rO(a,dJ(b))}function
+iF(c){var
+b=e9(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>df)b=df;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ab(d,e)}e=0;switch(b&3){case
+12:if(b>dy)b=dy;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ag(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=ab(d,e)}break;case
+1:e|=c.data[a+0];d=ag(d,e)}break;case
 4:case
-5:if(b>ap)b=ap;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ab(d,e)}if((b&1)!=0)d=ab(d,c.data[a]);break;case
+5:if(b>au)b=au;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ag(d,e)}if((b&1)!=0)d=ag(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ab(d,c.data[a]);break;case
+a=0;a<b;a++)d=ag(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ab(d,c.data[a]);break;case
+a=0;a<b;a++)d=ag(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=ab(d,c.data[a]);break;case
+a=0;a<b;a++)d=ag(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=eQ(d,c.data[a]);break;case
+a=0;a<b;a++)d=fa(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=eQ(d,c.data[a]);break}return d}function
-qj(a,b){b[0]=4;return a.read32s()}function
-qG(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=fa(d,c.data[a]);break}return d}function
+rS(a,b){b[0]=4;return a.read32s()}function
+sd(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:aq("input_value: native integer value too large");default:aq("input_value: ill-formed native integer")}}function
-qv(c,d){var
+2:av("input_value: native integer value too large");default:av("input_value: ill-formed native integer")}}function
+r4(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return ce(b)}function
-qr(e,d,b){var
-c=bO(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cl(b)}function
+r0(e,d,b){var
+c=bX(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-ql(a,b,c){return a.compare(b)}function
-qo(a){return a.lo32()^a.hi32()}var
-cG={"_j":{deserialize:qv,serialize:qr,fixed_length:8,compare:ql,hash:qo},"_i":{deserialize:qj,fixed_length:4},"_n":{deserialize:qG,fixed_length:4},"_bigarray":{deserialize:function(a,b){return hQ(a,b,"_bigarray")},serialize:hT,compare:hO,hash:hS},"_bigarr02":{deserialize:function(a,b){return hQ(a,b,dj)},serialize:hT,compare:hO,hash:hS}};function
-eO(a){return cG[a.caml_custom]&&cG[a.caml_custom].compare}function
-hW(f,c,d,e){var
-b=eO(c);if(b){var
+rU(a,b,c){return a.compare(b)}function
+rX(a){return a.lo32()^a.hi32()}var
+cX={"_j":{deserialize:r4,serialize:r0,fixed_length:8,compare:rU,hash:rX},"_i":{deserialize:rS,fixed_length:4},"_n":{deserialize:sd,fixed_length:4},"_bigarray":{deserialize:function(a,b){return iD(a,b,"_bigarray")},serialize:iG,compare:iB,hash:iF},"_bigarr02":{deserialize:function(a,b){return iD(a,b,dB)},serialize:iG,compare:iB,hash:iF}};function
+e_(a){return cX[a.caml_custom]&&cX[a.caml_custom].compare}function
+iJ(f,c,d,e){var
+b=e_(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-cI(a){return a
+cZ(a){return a
 instanceof
-a5}function
-dt(a){return cI(a)}function
-hX(a){if(typeof
-a==="number")return cy;else
-if(cI(a))return ez;else
-if(dt(a))return 1252;else
+bc}function
+dL(a){return cZ(a)}function
+iK(a){if(typeof
+a==="number")return cL;else
+if(cZ(a))return eY;else
+if(dL(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=eh){var
-b=a[0]|0;return b==dc?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=eG){var
+b=a[0]|0;return b==dw?0:b}else
 if(a
 instanceof
-String)return gK;else
+String)return hs;else
 if(typeof
-a=="string")return gK;else
+a=="string")return hs;else
 if(a
 instanceof
-Number)return cy;else
-if(a&&a.caml_custom)return ej;else
+Number)return cL;else
+if(a&&a.caml_custom)return eI;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-qw(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-hU(a,b){a.t&6&&bN(a);b.t&6&&bN(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-qR(a,b){return hU(a,b)}function
-cd(a,b,d){var
+r5(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+iH(a,b){a.t&6&&bW(a);b.t&6&&bW(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+i0(a,b){return iH(a,b)}function
+ck(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=hX(a);if(f==c5){a=a[1];continue}var
-g=hX(b);if(g==c5){b=b[1];continue}if(f!==g){if(f==cy){if(g==ej)return hW(a,b,-1,d);return-1}if(g==cy){if(f==ej)return hW(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:N(en);break;case
+f=iK(a);if(f==dn){a=a[1];continue}var
+g=iK(b);if(g==dn){b=b[1];continue}if(f!==g){if(f==cL){if(g==eI)return iJ(a,b,-1,d);return-1}if(g==cL){if(f==eI)return iJ(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:S(eL);break;case
 248:var
-c=qw(a[2],b[2]);if(c!=0)return c|0;break;case
-249:N(en);break;case
-250:N("equal: got Forward_tag, should not happen");break;case
-251:N("equal: abstract value");break;case
+c=r5(a[2],b[2]);if(c!=0)return c|0;break;case
+249:S(eL);break;case
+250:S("equal: got Forward_tag, should not happen");break;case
+251:S("equal: abstract value");break;case
 252:if(a!==b){var
-c=hU(a,b);if(c!=0)return c|0}break;case
-253:N("equal: got Double_tag, should not happen");break;case
-254:N("equal: got Double_array_tag, should not happen");break;case
-255:N("equal: got Custom_tag, should not happen");break;case
-1247:N(en);break;case
+c=iH(a,b);if(c!=0)return c|0}break;case
+253:S("equal: got Double_tag, should not happen");break;case
+254:S("equal: got Double_array_tag, should not happen");break;case
+255:S("equal: got Custom_tag, should not happen");break;case
+1247:S(eL);break;case
 1255:var
-i=eO(a);if(i!=eO(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)N("compare: abstract value");var
+i=e_(a);if(i!=e_(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)S("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -482,274 +482,274 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=a$(a),b=a$(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bi(a),b=bi(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aa(a,b){return cd(a,b,true)}function
-M(a){if(a<0)N("Bytes.create");return new
-a5(a?2:9,m,a)}function
-a_(a,b){return+(cd(a,b,false)==0)}function
-p9(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=m;a.t=2}else{a.c=ch(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)dp(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-eX(d){d=a$(d);var
-e=d.length;if(e>31)N("format_int: format too long");var
-a={justify:b5,signstyle:bI,filler:bg,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+af(a,b){return ck(a,b,true)}function
+R(a){if(a<0)S("Bytes.create");return new
+bc(a?2:9,m,a)}function
+bh(a,b){return+(ck(a,b,false)==0)}function
+rG(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=m;a.t=2}else{a.c=cn(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)dH(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+fh(d){d=bi(d);var
+e=d.length;if(e>31)S("format_int: format too long");var
+a={justify:cd,signstyle:bS,filler:bq,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bI;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=an;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-eP(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bI))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=m;if(b.justify==b5&&b.filler==bg)for(var
-d=e;d<b.width;d++)c+=bg;if(b.signedconv)if(b.sign<0)c+=bI;else
-if(b.signstyle!=bI)c+=b.signstyle;if(b.alternate&&b.base==8)c+=an;if(b.alternate&&b.base==16)c+=cx;if(b.justify==b5&&b.filler==an)for(var
-d=e;d<b.width;d++)c+=an;c+=f;if(b.justify==bI)for(var
-d=e;d<b.width;d++)c+=bg;return a(c)}function
-hZ(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bS;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=at;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+e$(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bS))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=m;if(b.justify==cd&&b.filler==bq)for(var
+d=e;d<b.width;d++)c+=bq;if(b.signedconv)if(b.sign<0)c+=bS;else
+if(b.signstyle!=bS)c+=b.signstyle;if(b.alternate&&b.base==8)c+=at;if(b.alternate&&b.base==16)c+=cJ;if(b.justify==cd&&b.filler==at)for(var
+d=e;d<b.width;d++)c+=at;c+=f;if(b.justify==bS)for(var
+d=e;d<b.width;d++)c+=bq;return a(c)}function
+iM(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(b5)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(an);if(b>0)a=a+b$+new
-Array(b+1).join(an);return a}else
+c=parseInt(a.toString().split(cd)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(at);if(b>0)a=a+ci+new
+Array(b+1).join(at);return a}else
 return a.toFixed(b)}}var
-a,e=eX(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=el;e.filler=bg}else
-if(!isFinite(c)){a="inf";e.filler=bg}else
+a,e=fh(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=eK;e.filler=bq}else
+if(!isFinite(c)){a="inf";e.filler=bq}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==eE)a=a.slice(0,b-1)+an+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(eE),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==an)b--;if(a.charAt(b)==b$)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==eE)a=a.slice(0,b-1)+an+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==e2)a=a.slice(0,b-1)+at+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(e2),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==at)b--;if(a.charAt(b)==ci)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==e2)a=a.slice(0,b-1)+at+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==an)b--;if(a.charAt(b)==b$)b--;a=a.slice(0,b+1)}}break}return eP(e,a)}function
-dq(e,c){if(a$(e)==hc)return a(m+c);var
-b=eX(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==at)b--;if(a.charAt(b)==ci)b--;a=a.slice(0,b+1)}}break}return e$(e,a)}function
+dI(e,c){if(bi(e)==hX)return a(m+c);var
+b=fh(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bg;var
-f=b.prec-d.length;if(f>0)d=ch(f,an)+d}return eP(b,d)}var
-qJ=0;function
-cH(){return qJ++}function
-h4(a){return a.toUtf16()}function
-cJ(){return typeof
-e.process!=="undefined"&&typeof
-e.process.versions!=="undefined"&&typeof
-e.process.versions.node!=="undefined"}function
-q0(){function
-a(a){if(a.charAt(0)===aR)return[m,a.substring(1)];return}function
+d=c.toString(b.base);if(b.prec>=0){b.filler=bq;var
+f=b.prec-d.length;if(f>0)d=cn(f,at)+d}return e$(b,d)}var
+sg=0;function
+cY(){return sg++}function
+iR(a){return a.toUtf16()}function
+c0(){return typeof
+g.process!=="undefined"&&typeof
+g.process.versions!=="undefined"&&typeof
+g.process.versions.node!=="undefined"}function
+sw(){function
+a(a){if(a.charAt(0)===aW)return[m,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||m,e=Boolean(b&&b.charAt(1)!==gZ);if(Boolean(a[2]||e)){var
-d=a[1]||m,f=a[2]||m;return[d,c.substring(d.length+f.length)]}return}return cJ()&&e.process&&e.process.platform?e.process.platform==="win32"?b:a:a}var
-e2=q0();function
-ic(a){return a.slice(-1)!==aR?a+aR:a}if(cJ()&&e.process&&e.process.cwd)var
-cF=e.process.cwd().replace(/\\/g,aR);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||m,e=Boolean(b&&b.charAt(1)!==hH);if(Boolean(a[2]||e)){var
+d=a[1]||m,f=a[2]||m;return[d,c.substring(d.length+f.length)]}return}return c0()&&g.process&&g.process.platform?g.process.platform==="win32"?b:a:a}var
+fm=sw();function
+i2(a){return a.slice(-1)!==aW?a+aW:a}if(c0()&&g.process&&g.process.cwd)var
+cW=g.process.cwd().replace(/\\/g,aW);else
 var
-cF="/static";cF=ic(cF);function
-qA(a){a=h4(a);if(!e2(a))a=cF+a;var
-e=e2(a),d=e[1].split(aR),b=[];for(var
+cW="/static";cW=i2(cW);function
+r9(a){a=iR(a);if(!fm(a))a=cW+a;var
+e=fm(a),d=e[1].split(aW),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-qV(e){for(var
-f=m,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aJ){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aJ;d++);if(d-c>gp){b.substr(0,1);f+=b;b=m;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<hj){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aJ|a&b6)}else
-if(a<0xd800||a>=gC)b+=String.fromCharCode(gD|a>>12,aJ|a>>6&b6,aJ|a&b6);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<gw||h>gC)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(hw|a>>18,aJ|a>>12&b6,aJ|a>>6&b6,aJ|a&b6)}if(b.length>cz){b.substr(0,1);f+=b;b=m}}return f+b}function
-p5(a){var
-b=9;if(!ie(a))b=8,a=qV(a);return new
-a5(b,a,a.length)}function
-aT(a){return p5(a)}var
-q1=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",gu,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",ew,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",ek,hh,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-bR(d,f,e,a){var
-b=q1.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,aT(f||m),aT(e||m)];return c}var
-h8={};function
-bP(a){return h8[a]}function
-bQ(b,a){throw[0,b].concat(a)}function
-p4(a){return new
-a5(4,a,a.length)}function
-x(a){eY(C.Sys_error,a)}function
-qL(a){x(a+c2)}function
-p2(b,a){if(a>>>0>=b.l)dn();return a9(b,a)}function
-aE(a){return a.l}function
-hL(){}function
-T(a){this.data=a}T.prototype=new
-hL();T.prototype.truncate=function(a){var
-b=this.data;this.data=M(a|0);bM(b,0,this.data,0,a)};T.prototype.length=function(){return aE(this.data)};T.prototype.write=function(b,d,g,a){var
+sr(e){for(var
+f=m,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aN){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<aN;d++);if(d-c>g7){b.substr(0,1);f+=b;b=m;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<h4){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aN|a&ce)}else
+if(a<0xd800||a>=hj)b+=String.fromCharCode(hk|a>>12,aN|a>>6&ce,aN|a&ce);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<hd||h>hj)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ih|a>>18,aN|a>>12&ce,aN|a>>6&ce,aN|a&ce)}if(b.length>cM){b.substr(0,1);f+=b;b=m}}return f+b}function
+rC(a){var
+b=9;if(!i4(a))b=8,a=sr(a);return new
+bc(b,a,a.length)}function
+a0(a){return rC(a)}var
+sx=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",hb,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",eV,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",eJ,h2,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+b1(d,f,e,a){var
+b=sx.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,a0(f||m),a0(e||m)];return c}var
+iV={};function
+bY(a){return iV[a]}function
+b0(b,a){throw[0,b].concat(a)}function
+rB(a){return new
+bc(4,a,a.length)}function
+x(a){fi(C.Sys_error,a)}function
+si(a){x(a+dk)}function
+rz(b,a){if(a>>>0>=b.l)dG();return bg(b,a)}function
+aH(a){return a.l}function
+iy(){}function
+X(a){this.data=a}X.prototype=new
+iy();X.prototype.truncate=function(a){var
+b=this.data;this.data=R(a|0);bU(b,0,this.data,0,a)};X.prototype.length=function(){return aH(this.data)};X.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=M(b+a),f=this.data;this.data=e;bM(f,0,this.data,0,c)}a8(d,g,this.data,b,a);return 0};T.prototype.read=function(c,a,d,b){var
-e=this.length();bM(this.data,c,a,d,b);return 0};T.prototype.read_one=function(a){return p2(this.data,a)};T.prototype.close=function(){};T.prototype.constructor=T;function
-ad(b,a){this.content={};this.root=b;this.lookupFun=a}ad.prototype.nm=function(a){return this.root+a};ad.prototype.create_dir_if_needed=function(d){var
-c=d.split(aR),b=m;for(var
-a=0;a<c.length-1;a++){b+=c[a]+aR;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ad.prototype.slash=function(a){return/\/$/.test(a)?a:a+aR};ad.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=R(b+a),f=this.data;this.data=e;bU(f,0,this.data,0,c)}bf(d,g,this.data,b,a);return 0};X.prototype.read=function(c,a,d,b){var
+e=this.length();bU(this.data,c,a,d,b);return 0};X.prototype.read_one=function(a){return rz(this.data,a)};X.prototype.close=function(){};X.prototype.constructor=X;function
+an(b,a){this.content={};this.root=b;this.lookupFun=a}an.prototype.nm=function(a){return this.root+a};an.prototype.create_dir_if_needed=function(d){var
+c=d.split(aW),b=m;for(var
+a=0;a<c.length-1;a++){b+=c[a]+aW;if(this.content[b])continue;this.content[b]=Symbol("directory")}};an.prototype.slash=function(a){return/\/$/.test(a)?a:a+aW};an.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-T(bk(c[1]))}}};ad.prototype.exists=function(a){if(a==m)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ad.prototype.mkdir=function(c,e,d){var
-b=d&&bP(eq);if(this.exists(c))if(b)bQ(b,bR(gu,ec,this.nm(c)));else
+X(bw(c[1]))}}};an.prototype.exists=function(a){if(a==m)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};an.prototype.mkdir=function(c,e,d){var
+b=d&&bY(eO);if(this.exists(c))if(b)b0(b,b1(hb,eB,this.nm(c)));else
 x(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||m;if(!this.exists(a))if(b)bQ(b,bR(ew,ec,this.nm(a)));else
-x(a+c2);if(!this.is_dir(a))if(b)bQ(b,bR(ek,ec,this.nm(a)));else
-x(a+eD);this.create_dir_if_needed(this.slash(c))};ad.prototype.rmdir=function(a,f){var
-b=f&&bP(eq),c=a==m?m:this.slash(a),e=new
-RegExp(gI+c+hi);if(!this.exists(a))if(b)bQ(b,bR(ew,ep,this.nm(a)));else
-x(a+c2);if(!this.is_dir(a))if(b)bQ(b,bR(ek,ep,this.nm(a)));else
-x(a+eD);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||m;if(!this.exists(a))if(b)b0(b,b1(eV,eB,this.nm(a)));else
+x(a+dk);if(!this.is_dir(a))if(b)b0(b,b1(eJ,eB,this.nm(a)));else
+x(a+e1);this.create_dir_if_needed(this.slash(c))};an.prototype.rmdir=function(a,f){var
+b=f&&bY(eO),c=a==m?m:this.slash(a),e=new
+RegExp(hq+c+h3);if(!this.exists(a))if(b)b0(b,b1(eV,eN,this.nm(a)));else
+x(a+dk);if(!this.is_dir(a))if(b)b0(b,b1(eJ,eN,this.nm(a)));else
+x(a+e1);for(var
 d
 in
-this.content)if(d.match(e))if(b)bQ(b,bR(hh,ep,this.nm(a)));else
+this.content)if(d.match(e))if(b)b0(b,b1(h2,eN,this.nm(a)));else
 x(this.nm(a)+": Directory not empty");delete
-this.content[c]};ad.prototype.readdir=function(a){var
-f=a==m?m:this.slash(a);if(!this.exists(a))x(a+c2);if(!this.is_dir(a))x(a+eD);var
+this.content[c]};an.prototype.readdir=function(a){var
+f=a==m?m:this.slash(a);if(!this.exists(a))x(a+dk);if(!this.is_dir(a))x(a+e1);var
 g=new
-RegExp(gI+f+hi),d={},c=[];for(var
+RegExp(hq+f+h3),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ad.prototype.is_dir=function(a){if(a==m)return true;var
-b=this.slash(a);return this.content[b]?1:0};ad.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};an.prototype.is_dir=function(a){if(a==m)return true;var
+b=this.slash(a);return this.content[b]?1:0};an.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ad.prototype.open=function(a,b){if(b.rdonly&&b.wronly)x(this.nm(a)+gQ);if(b.text&&b.binary)x(this.nm(a)+g_);this.lookup(a);if(this.content[a]){if(this.is_dir(a))x(this.nm(a)+" : is a directory");if(b.create&&b.excl)x(this.nm(a)+gP);var
+this.content[a];return b};an.prototype.open=function(a,b){if(b.rdonly&&b.wronly)x(this.nm(a)+hy);if(b.text&&b.binary)x(this.nm(a)+hT);this.lookup(a);if(this.content[a]){if(this.is_dir(a))x(this.nm(a)+" : is a directory");if(b.create&&b.excl)x(this.nm(a)+hx);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-T(M(0));return this.content[a]}else
-qL(this.nm(a))};ad.prototype.register=function(c,a){var
-b;if(this.content[c])x(this.nm(c)+gP);if(cI(a))b=new
-T(a);if(dt(a))b=new
-T(bk(a));else
+X(R(0));return this.content[a]}else
+si(this.nm(a))};an.prototype.register=function(c,a){var
+b;if(this.content[c])x(this.nm(c)+hx);if(cZ(a))b=new
+X(a);if(dL(a))b=new
+X(bw(a));else
 if(a
 instanceof
 Array)b=new
-T(p4(a));else
+X(rB(a));else
 if(typeof
 a==="string")b=new
-T(hV(a));else
+X(iI(a));else
 if(a.toString){var
-d=bk(aT(a.toString()));b=new
-T(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-x(this.nm(c)+" : registering file with invalid content type")};ad.prototype.constructor=ad;function
-p(a){return aE(a)}function
-ar(b,a){return a9(b,a)}function
-pX(d){var
+d=bw(a0(a.toString()));b=new
+X(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+x(this.nm(c)+" : registering file with invalid content type")};an.prototype.constructor=an;function
+p(a){return aH(a)}function
+aw(b,a){return bg(b,a)}function
+ru(d){var
 c=p(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=ar(d,a);return b}function
-pW(a){if(a.t!=4)dp(a);return a.c}function
-a6(a){this.fs=require("fs");this.fd=a}a6.prototype=new
-hL();a6.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){x(a.toString())}};a6.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){x(a.toString())}};a6.prototype.write=function(g,b,c,f){var
-a=pX(b);if(!(a
+Array(c),a=0;for(;a<c;a++)b[a]=aw(d,a);return b}function
+rt(a){if(a.t!=4)dH(a);return a.c}function
+bd(a){this.fs=require("fs");this.fd=a}bd.prototype=new
+iy();bd.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){x(a.toString())}};bd.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){x(a.toString())}};bd.prototype.write=function(f,b,c,e){var
+a=ru(b);if(!(a
 instanceof
-e.Uint8Array))a=new(e.Uint8Array)(a);var
-d=e.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,f,g)}catch(a){x(a.toString())}return 0};a6.prototype.read=function(h,d,c,g){var
-a=pW(d);if(!(a
+g.Uint8Array))a=new(g.Uint8Array)(a);var
+d=g.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){x(a.toString())}return 0};bd.prototype.read=function(h,d,c,f){var
+a=rt(d);if(!(a
 instanceof
-e.Uint8Array))a=new(e.Uint8Array)(a);var
-f=e.Buffer.from(a);try{this.fs.readSync(this.fd,f,c,g,h)}catch(a){x(a.toString())}for(var
-b=0;b<g;b++)bz(d,c+b,f[c+b]);return 0};a6.prototype.read_one=function(c){var
-b=new(e.Uint8Array)(1),a=e.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){x(a.toString())}return a[0]};a6.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){x(a.toString())}};a6.prototype.constructor=a6;function
-U(a){this.fs=require("fs");this.root=a}U.prototype.nm=function(a){return this.root+a};U.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};U.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};U.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};U.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){x(a.toString())}};U.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.open=function(f,c,g){var
+g.Uint8Array))a=new(g.Uint8Array)(a);var
+e=g.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,h)}catch(a){x(a.toString())}for(var
+b=0;b<f;b++)bJ(d,c+b,e[c+b]);return 0};bd.prototype.read_one=function(c){var
+b=new(g.Uint8Array)(1),a=g.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){x(a.toString())}return a[0]};bd.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){x(a.toString())}};bd.prototype.constructor=bd;function
+Y(a){this.fs=require("fs");this.root=a}Y.prototype.nm=function(a){return this.root+a};Y.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};Y.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};Y.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};Y.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};Y.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){x(a.toString())}};Y.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};Y.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-a6(d)}catch(a){this.raise_nodejs_error(a,g)}};U.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};U.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),gk);return aT(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.raise_nodejs_error=function(a,d){var
-b=bP(eq);if(d&&b){var
-c=bR(a.code,a.syscall,a.path,a.errno);bQ(b,c)}else
-x(a.toString())};U.prototype.stats_from_js=function(a){var
+bd(d)}catch(a){this.raise_nodejs_error(a,g)}};Y.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};Y.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};Y.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};Y.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};Y.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),g1);return a0(a)}catch(a){this.raise_nodejs_error(a,c)}};Y.prototype.raise_nodejs_error=function(a,d){var
+b=bY(eO);if(d&&b){var
+c=b1(a.code,a.syscall,a.path,a.errno);b0(b,c)}else
+x(a.toString())};Y.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};U.prototype.constructor=U;function
-h0(b){var
-a=e2(b);if(!a)return;return a[0]+aR}var
-dv=h0(cF)||aq("unable to compute caml_root"),ci=[];if(cJ())ci.push({path:dv,device:new
-U(dv)});else
-ci.push({path:dv,device:new
-ad(dv)});ci.push({path:g6,device:new
-ad(g6)});function
-ig(b){var
-g=qA(b),b=g.join(aR),f=ic(b),c;for(var
-e=0;e<ci.length;e++){var
-a=ci[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cJ()){var
-d=h0(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};Y.prototype.constructor=Y;function
+iN(b){var
+a=fm(b);if(!a)return;return a[0]+aW}var
+dN=iN(cW)||av("unable to compute caml_root"),co=[];if(c0())co.push({path:dN,device:new
+Y(dN)});else
+co.push({path:dN,device:new
+an(dN)});co.push({path:hO,device:new
+an(hO)});function
+i5(b){var
+g=r9(b),b=g.join(aW),f=i2(b),c;for(var
+e=0;e<co.length;e++){var
+a=co[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&c0()){var
+d=iN(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-U(d)};ci.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;x("no device found for "+f)}function
-p8(c,b){var
-a=ig(c);if(!a.device.register)aq("cannot register file");a.device.register(a.rest,b);return 0}function
-id(c,b){var
-c=a(c),b=a(b);return p8(c,b)}function
-p$(){var
-b=e.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)id(b[a].name,b[a].content);e.jsoo_create_file=id;e.caml_fs_tmp=[];return 0}function
-qa(a,b){return+(cd(a,b,false)>=0)}function
-eR(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ab(d,c)}c=0;switch(e&3){case
+Y(d)};co.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;x("no device found for "+f)}function
+rF(c,b){var
+a=i5(c);if(!a.device.register)av("cannot register file");a.device.register(a.rest,b);return 0}function
+i3(c,b){var
+c=a(c),b=a(b);return rF(c,b)}function
+rI(){var
+b=g.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)i3(b[a].name,b[a].content);g.jsoo_create_file=i3;g.caml_fs_tmp=[];return 0}function
+rJ(a,b){return+(ck(a,b,false)>=0)}function
+fb(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ag(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=ab(d,c)}d^=e;return d}function
-qg(a,b){return eR(a,a$(b))}function
-qd(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ab(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=ag(d,c)}d^=e;return d}function
+rP(a,b){return fb(a,bi(b))}function
+rM(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ag(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=ab(d,c)}d^=e;return d}function
-h5(a){switch(a.t&6){default:bN(a);case
+1:c|=b[a];d=ag(d,c)}d^=e;return d}function
+iS(a){switch(a.t&6){default:bW(a);case
 0:return a.c;case
 4:return a.c}}function
-qc(b,c){var
-a=h5(c);return typeof
-a==="string"?eR(b,a):qd(b,a)}function
-qe(a){a^=a>>>16;a=du(a,0x85ebca6b|0);a^=a>>>13;a=du(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-qb(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>df)d=df;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cG[a.caml_custom]&&cG[a.caml_custom].hash){var
-k=cG[a.caml_custom].hash(a);b=ab(b,k);c--}}else
+rL(b,c){var
+a=iS(c);return typeof
+a==="string"?fb(b,a):rM(b,a)}function
+rN(a){a^=a>>>16;a=dM(a,0x85ebca6b|0);a^=a>>>13;a=dM(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+rK(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dy)d=dy;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cX[a.caml_custom]&&cX[a.caml_custom].hash){var
+k=cX[a.caml_custom].hash(a);b=ag(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=ab(b,a[2]);c--;break;case
+248:b=ag(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=ab(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(cI(a)){b=qc(b,a);c--}else
-if(dt(a)){b=qg(b,a);c--}else
+o=a.length-1<<10|a[0];b=ag(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(cZ(a)){b=rL(b,a);c--}else
+if(dL(a)){b=rP(b,a);c--}else
 if(typeof
-a==="string"){b=eR(b,a);c--}else
-if(a===(a|0)){b=ab(b,a+a+1);c--}else
-if(a===+a){b=eQ(b,a);c--}}b=qe(b);return b&0x3FFFFFFF}function
-qh(a,c,k){if(!isFinite(a)){if(isNaN(a))return aT(el);return aT(a>0?hB:"-infinity")}var
+a==="string"){b=fb(b,a);c--}else
+if(a===(a|0)){b=ag(b,a+a+1);c--}else
+if(a===+a){b=fa(b,a);c--}}b=rN(b);return b&0x3FFFFFFF}function
+rQ(a,c,k){if(!isFinite(a)){if(isNaN(a))return a0(eK);return a0(a>0?im:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?m:b5,e=m;if(i)e=bI;else
+j=d<0?m:cd,e=m;if(i)e=bS;else
 switch(k){case
-43:e=b5;break;case
-32:e=bg;break;default:break}if(c>=0&&c<13){var
+43:e=cd;break;case
+32:e=bq;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(b$);if(h<0)b+=b$+ch(c,an);else{var
-f=h+1+c;if(b.length<f)b+=ch(f-b.length,an);else
-b=b.substr(0,f)}}return aT(e+cx+b+"p"+j+d.toString(10))}function
-qi(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-qk(b){var
-a=bO(b);return ce([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-qq(a){return+a.isZero()}function
-h1(a){return new
-n(a&bh,a>>24&bh,a>>31&a4)}function
-qu(a){return a.toInt()}function
-qp(a){return+a.isNeg()}function
-qs(a){return a.neg()}function
-qn(g,c){var
-a=eX(g);if(a.signedconv&&qp(c)){a.sign=-1;c=qs(c)}var
-b=m,h=h1(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(qu(e.modulus))+b}while(!qq(c));if(a.prec>=0){a.filler=bg;var
-d=a.prec-b.length;if(d>0)b=ch(d,an)+b}return eP(a,b)}function
-qt(b,a){return b.shift_left(a)}function
-qK(c){var
-a=0,e=p(c),b=10,d=1;if(e>0)switch(ar(c,a)){case
+h=b.indexOf(ci);if(h<0)b+=ci+cn(c,at);else{var
+f=h+1+c;if(b.length<f)b+=cn(f-b.length,at);else
+b=b.substr(0,f)}}return a0(e+cJ+b+"p"+j+d.toString(10))}function
+rR(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+rT(b){var
+a=bX(b);return cl([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+rZ(a){return+a.isZero()}function
+iO(a){return new
+n(a&bs,a>>24&bs,a>>31&bb)}function
+r3(a){return a.toInt()}function
+rY(a){return+a.isNeg()}function
+r1(a){return a.neg()}function
+rW(g,c){var
+a=fh(g);if(a.signedconv&&rY(c)){a.sign=-1;c=r1(c)}var
+b=m,h=iO(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(r3(e.modulus))+b}while(!rZ(c));if(a.prec>=0){a.filler=bq;var
+d=a.prec-b.length;if(d>0)b=cn(d,at)+b}return e$(a,b)}function
+r2(b,a){return b.shift_left(a)}function
+sh(c){var
+a=0,e=p(c),b=10,d=1;if(e>0)switch(aw(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&ar(c,a)==48)switch(ar(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&aw(c,a)==48)switch(aw(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -758,18 +758,18 @@ a=0,e=p(c),b=10,d=1;if(e>0)switch(ar(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-h9(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-h3(f){var
-h=qK(f),c=h[0],i=h[1],d=h[2],g=p(f),j=-1>>>0,e=c<g?ar(f,c):0,b=h9(e);if(b<0||b>=d)aq(c3);var
-a=b;for(c++;c<g;c++){e=ar(f,c);if(e==95)continue;b=h9(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aq(c3)}if(c!=g)aq(c3);a=i*a;if(d==10&&(a|0)!=a)aq(c3);return a|0}function
-qy(a,b){return+(cd(a,b,false)<=0)}function
-qz(a,b){return+(cd(a,b,false)<0)}function
-cf(a,d){if(a<0)cE();var
+iW(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+iQ(f){var
+h=sh(f),c=h[0],i=h[1],d=h[2],g=p(f),j=-1>>>0,e=c<g?aw(f,c):0,b=iW(e);if(b<0||b>=d)av(dl);var
+a=b;for(c++;c<g;c++){e=aw(f,c);if(e==95)continue;b=iW(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)av(dl)}if(c!=g)av(dl);a=i*a;if(d==10&&(a|0)!=a)av(dl);return a|0}function
+r7(a,b){return+(ck(a,b,false)<=0)}function
+r8(a,b){return+(ck(a,b,false)<0)}function
+cm(a,d){if(a<0)cV();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-qS(b){return a(dw(b,0,b.length))}var
-qB=function(){function
+so(b){return a(dO(b,0,b.length))}var
+r_=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -777,40 +777,40 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=aJ<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=aN<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=h5(i);if(typeof
+e=[],h=iS(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return qS(k(e,f))}}();function
-qC(c,b,a){return qB(bk(c),b,a)}var
-bl=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return so(k(e,f))}}();function
+r$(c,b,a){return r_(bw(c),b,a)}var
+bx=new
 Array();function
-qD(c){var
-a=bl[c];if(!a.opened)x("Cannot flush a closed channel");if(!a.buffer||a.buffer==m)return 0;if(a.fd&&C.fds[a.fd]&&C.fds[a.fd].output){var
+sa(c){var
+a=bx[c];if(!a.opened)x("Cannot flush a closed channel");if(!a.buffer||a.buffer==m)return 0;if(a.fd&&C.fds[a.fd]&&C.fds[a.fd].output){var
 b=C.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=m;return 0}function
-ia(e,f){var
-b=bl[e],d=a(f),c=p(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-qW(a){var
-a=e1(a),b=e;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+iZ(e,f){var
+b=bx[e],d=a(f),c=p(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+ss(a){var
+a=fl(a),b=g;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-qX(a){var
-a=e1(a),b=e;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+st(a){var
+a=fl(a),b=g;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-dx(c,e,d,a){if(C.fds===undefined)C.fds=new
+dP(c,e,d,a){if(C.fds===undefined)C.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;C.fds[c]=b;if(!C.fd_last_idx||c>C.fd_last_idx)C.fd_last_idx=c;return c}function
-q2(c,b,g){var
+sy(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -820,71 +820,71 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)x(a$(c)+gQ);if(a.text&&a.binary)x(a$(c)+g_);var
-d=ig(c),e=d.device.open(d.rest,a),f=C.fd_last_idx?C.fd_last_idx:0;return dx(f+1,ia,e,a)}dx(0,ia,new
-T(M(0)));dx(1,qX,new
-T(M(0)));dx(2,qW,new
-T(M(0)));function
-qE(a){var
-c=C.fds[a];if(c.flags.wronly)x(hK+a+" is writeonly");var
-d=null;if(a==0&&cJ()){var
-e=require("fs");d=function(){return aT(e.readFileSync(0,gk))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bl[b.fd]=b;return b.fd}function
-h6(c){var
-b=C.fds[c];if(b.flags.rdonly)x(hK+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:m};bl[a.fd]=a;return a.fd}function
-qF(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)x(bi(c)+hy);if(a.text&&a.binary)x(bi(c)+hT);var
+d=i5(c),e=d.device.open(d.rest,a),f=C.fd_last_idx?C.fd_last_idx:0;return dP(f+1,iZ,e,a)}dP(0,iZ,new
+X(R(0)));dP(1,st,new
+X(R(0)));dP(2,ss,new
+X(R(0)));function
+sb(a){var
+c=C.fds[a];if(c.flags.wronly)x(iw+a+" is writeonly");var
+d=null;if(a==0&&c0()){var
+e=require("fs");d=function(){return a0(e.readFileSync(0,g1))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bx[b.fd]=b;return b.fd}function
+iT(c){var
+b=C.fds[c];if(b.flags.rdonly)x(iw+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:m};bx[a.fd]=a;return a.fd}function
+sc(){var
 b=0;for(var
-a=0;a<bl.length;a++)if(bl[a]&&bl[a].opened&&bl[a].out)b=[0,bl[a].fd,b];return b}function
-h7(b,a){if(a==0)eZ();return b%a}function
-cg(a,b){return+(cd(a,b,false)!=0)}function
-qH(a,b){a[0]=c5;a[1]=b;return 0}function
-qI(a){if(a
+a=0;a<bx.length;a++)if(bx[a]&&bx[a].opened&&bx[a].out)b=[0,bx[a].fd,b];return b}function
+iU(b,a){if(a==0)fj();return b%a}function
+bZ(a,b){return+(ck(a,b,false)!=0)}function
+se(a,b){a[0]=dn;a[1]=b;return 0}function
+sf(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(cI(a))return ez;else
-if(dt(a))return ez;else
+if(cZ(a))return eY;else
+if(dL(a))return eY;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return eh;else
-return cy}function
-aL(b,c,a){if(a&&e.toplevelReloc)b=e.toplevelReloc(a);C[b+1]=c;if(a)C[a]=c}function
-qO(a,b){h8[a$(a)]=b;return 0}function
-p1(a,b){if(a===b)return 1;a.t&6&&bN(a);b.t&6&&bN(b);return a.c==b.c?1:0}function
-ba(a,b){return p1(a,b)}function
-qQ(){N(eB)}function
-s(b,a){if(a>>>0>=p(b))qQ();return ar(b,a)}function
-G(a,b){return 1-ba(a,b)}function
-ae(a){return a}function
-qT(){return 0x7FFFFFFF/4|0}function
-qM(){h_(C.Not_found)}function
-ib(c){var
-a=e,b=h4(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aT(a.process.env[b]);if(e.jsoo_static_env&&e.jsoo_static_env[b])return aT(e.jsoo_static_env[b]);qM()}function
-qU(){if(e.crypto)if(typeof
-e.crypto.getRandomValues==="function"){var
-a=new(e.Uint32Array)(1);e.crypto.getRandomValues(a);return[0,a[0]]}else
-if(e.crypto.randomBytes===ei){var
-b=e.crypto.randomBytes(4),a=new(e.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return eG;else
+return cL}function
+aP(b,c,a){if(a&&g.toplevelReloc)b=g.toplevelReloc(a);C[b+1]=c;if(a)C[a]=c}function
+sl(a,b){iV[bi(a)]=b;return 0}function
+ry(a,b){if(a===b)return 1;a.t&6&&bW(a);b.t&6&&bW(b);return a.c==b.c?1:0}function
+by(a,b){return ry(a,b)}function
+sn(){S(e0)}function
+s(b,a){if(a>>>0>=p(b))sn();return aw(b,a)}function
+H(a,b){return 1-by(a,b)}function
+ao(a){return a}function
+sp(){return 0x7FFFFFFF/4|0}function
+sj(){iX(C.Not_found)}function
+i1(c){var
+a=g,b=iR(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a0(a.process.env[b]);if(g.jsoo_static_env&&g.jsoo_static_env[b])return a0(g.jsoo_static_env[b]);sj()}function
+sq(){if(g.crypto)if(typeof
+g.crypto.getRandomValues==="function"){var
+a=new(g.Uint32Array)(1);g.crypto.getRandomValues(a);return[0,a[0]]}else
+if(g.crypto.randomBytes===eH){var
+b=g.crypto.randomBytes(4),a=new(g.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-e0(a){var
+fk(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-V(b,a){return{joo_tramp:b,joo_args:a}}function
-h$(a){return a}function
-bm(a){if(a
+Z(b,a){return{joo_tramp:b,joo_args:a}}function
+iY(a){return a}function
+a1(a){if(a
 instanceof
-Array)return a;if(e.RangeError&&a
+Array)return a;if(g.RangeError&&a
 instanceof
-e.RangeError&&a.message&&a.message.match(/maximum call stack/i))return h$(C.Stack_overflow);if(e.InternalError&&a
+g.RangeError&&a.message&&a.message.match(/maximum call stack/i))return iY(C.Stack_overflow);if(g.InternalError&&a
 instanceof
-e.InternalError&&a.message&&a.message.match(/too much recursion/i))return h$(C.Stack_overflow);if(a
+g.InternalError&&a.message&&a.message.match(/too much recursion/i))return iY(C.Stack_overflow);if(a
 instanceof
-e.Error&&bP(gy))return[0,bP(gy),a];return[0,C.Failure,aT(String(a))]}function
-qx(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-p_(b){var
-a=m;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&qx(b[1]))var
+g.Error&&bY(hf))return[0,bY(hf),a];return[0,C.Failure,a0(String(a))]}function
+r6(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+rH(b){var
+a=m;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&r6(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
@@ -893,24 +893,25 @@ c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-a5)a+=dg+c.toString()+dg;else
+bc)a+=dz+c.toString()+dz;else
 if(typeof
-c=="string")a+=dg+c.toString()+dg;else
+c=="string")a+=dz+c.toString()+dz;else
 a+="_"}a+=")"}else
-if(b[0]==K)a+=b[1];return a}function
-hY(a){if(a
+if(b[0]==P)a+=b[1];return a}function
+iL(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==K)){var
-c=bP("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=p_(a),b=bP(gj);if(b)b(0);e.console.error("Fatal error: exception "+d+"\n")}}else
+Array&&(a[0]==0||a[0]==P)){var
+c=bY("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=rH(a),b=bY(g0);if(b)b(0);g.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-qP(){var
-a=e;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){hY(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)hY(a.error)})}qP();function
-b(a,b){return a.length==1?a(b):cc(a,[b])}function
-g(a,b,c){return a.length==2?a(b,c):cc(a,[b,c])}p$();var
-e6=[K,a(gv),-2],e4=[K,a(ef),-3],e3=[K,a(gX),-4],aU=[K,a(g4),-7],e5=[K,a(g7),-9],B=[K,a(hm),-11],cu=a("a probability"),R=a("the lower table"),cZ=a("the upper table"),cv=a("the ceiling"),ax=a(eC),c1=a(eC);aL(11,[K,a(gi),-12],gi);aL(10,B,hm);aL(9,[K,a(gU),eA],gU);aL(8,e5,g7);aL(7,[K,a(gH),-8],gH);aL(6,aU,g4);aL(5,[K,a(hd),-6],hd);aL(4,[K,a(gx),-5],gx);aL(3,e3,gX);aL(2,e4,ef);aL(1,e6,gv);aL(0,[K,a(hE),-1],hE);var
-ii=a(gY),ij=a(g1),il=a(g9),im=a("\\'"),io=a(gL),ip=a(hy),iq=a(gt),ir=a(gA),ik=a("Char.chr"),it=a("List.combine"),is=a("List.init"),iw=a("String.blit / Bytes.blit_string"),iv=a("Bytes.blit"),iu=a("String.sub / Bytes.sub"),iB=a("String.contains_from / Bytes.contains_from"),iy=a(m),ix=a("String.concat"),iE=a("Array.blit"),iF=a("CamlinternalLazy.Undefined"),iL=a("Buffer.add: cannot grow buffer"),iK=[0,a(hb),93,2],iJ=[0,a(hb),94,2],iU=a("%c"),iV=a("%s"),iW=a(gh),iX=a(gG),iY=a(gV),iZ=a(gm),i0=a("%f"),i1=a("%B"),i2=a("%{"),i3=a("%}"),i4=a("%("),i5=a("%)"),i6=a("%a"),i7=a("%t"),i8=a("%?"),i9=a("%r"),i_=a("%_r"),i$=[0,a(J),850,23],jk=[0,a(J),814,21],jc=[0,a(J),815,21],jl=[0,a(J),818,21],jd=[0,a(J),819,21],jm=[0,a(J),822,19],je=[0,a(J),823,19],jn=[0,a(J),826,22],jf=[0,a(J),827,22],jo=[0,a(J),831,30],jg=[0,a(J),832,30],ji=[0,a(J),836,26],ja=[0,a(J),837,26],jj=[0,a(J),846,28],jb=[0,a(J),847,28],jh=[0,a(J),851,23],kr=a(gS),kp=[0,a(J),1558,4],kq=a("Printf: bad conversion %["),ks=[0,a(J),1626,39],kt=[0,a(J),1649,31],ku=[0,a(J),1650,31],kv=a("Printf: bad conversion %_"),kw=a("@{"),kx=a("@["),kn=a(el),kl=a("neg_infinity"),km=a(hB),kk=a(b$),kf=[0,gr],j5=a("%+nd"),j6=a("% nd"),j8=a("%+ni"),j9=a("% ni"),j_=a("%nx"),j$=a("%#nx"),ka=a("%nX"),kb=a("%#nX"),kc=a("%no"),kd=a("%#no"),j4=a("%nd"),j7=a(gV),ke=a("%nu"),jS=a("%+ld"),jT=a("% ld"),jV=a("%+li"),jW=a("% li"),jX=a("%lx"),jY=a("%#lx"),jZ=a("%lX"),j0=a("%#lX"),j1=a("%lo"),j2=a("%#lo"),jR=a("%ld"),jU=a(gG),j3=a("%lu"),jF=a("%+Ld"),jG=a("% Ld"),jI=a("%+Li"),jJ=a("% Li"),jK=a("%Lx"),jL=a("%#Lx"),jM=a("%LX"),jN=a("%#LX"),jO=a("%Lo"),jP=a("%#Lo"),jE=a("%Ld"),jH=a(gm),jQ=a("%Lu"),js=a("%+d"),jt=a("% d"),jv=a("%+i"),jw=a("% i"),jx=a("%x"),jy=a("%#x"),jz=a("%X"),jA=a("%#X"),jB=a("%o"),jC=a("%#o"),jr=a(hc),ju=a(gh),jD=a(gS),iM=a("@]"),iN=a("@}"),iO=a("@?"),iP=a("@\n"),iQ=a("@."),iR=a("@@"),iS=a("@%"),iT=a("@"),jp=a("CamlinternalFormat.Type_mismatch"),ky=a("x"),kC=a("Hashtbl: unsupported hash table format"),pO=a("OCAMLRUNPARAM"),pM=a("CAMLRUNPARAM"),kz=a(m),kR=a(" occurs twice"),kS=a("the key "),kN=a("nested too deeply"),kQ=[5,0],kO=[0,1],kP=a(gY),kV=a("null"),kT=[0,0],kU=a(g1),kW=[4,0],kX=a(" stands bare"),kY=a("the number "),kM=a(cx),kL=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],kK=a(c_),kJ=a(c_),kI=a(c_),kH=a(c_),kG=a("Json.Malformed"),k5=[0,[4,6,[0,2,8],0,0],a("%08x")],k6=a(m),lr=a(" is no number of a model"),ls=a("0u"),lt=a(m),lv=a(m),lu=a(m),lq=a(m),lo=a(" is out of range"),lm=a(hD),li=a(an),lj=a(m),lk=a(cx),ll=a(" is no integer"),lh=a(" has too many decimal digits"),lg=a(m),lf=a(m),le=[0,a(gO),32,90],ld=[0,a(gO),31,82],lc=a(" has the wrong length"),lb=a(" is no string"),la=a(" is no array"),k$=a(hs),k_=a(" has the unknown key "),k9=a(" has no "),k8=a(hs),k7=a("Reading.Not_valid"),lX=a("sha256:"),lQ=a(gZ),lP=a("}"),lR=a(","),lS=a("{"),lT=a(dd),lU=a(bx),lV=a(gE),lW=a(a3),lO=a(aR),lJ=a(gL),lK=a(hy),lL=a(gt),lM=a("\\f"),lN=a(gA),lI=a(g9),lH=a('\\"'),lG=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],lE=a("G1: a row of no state"),lD=a("a row"),lC=a("a label"),lz=a(" are no object"),lw=a(ee),lx=a(a3),lF=a(gE),ly=a("the model's kind is not 'lmc'"),lA=a(bx),lB=a(dd),mP=[0,a(cB),[0,a(cA),[0,a(aK),[0,a(bH),[0,a(c7),[0,a(S),[0,a(bJ),[0,a(ao),0]]]]]]]],mQ=[0,a(aD),0],mR=a(eo),mS=a(di),mT=[0,a(di),[0,a(g0),0]],mU=a("the distance"),mV=a(c7),mW=a(S),mX=a(S),mY=a(gJ),mZ=a(bJ),m0=a(g$),m1=a(hA),m2=a(bH),m3=[0,a(a3),[0,a(bx),[0,a(dd),0]]],m4=a(ee),m5=a(aK),m6=a(S),m7=a(S),m8=a(S),m9=a(ao),m_=a(aD),m$=a(aK),mG=a(cC),mH=a(hF),mI=a(ed),mJ=a(ex),mK=a(": only one of rank and progress"),mL=a(ex),mM=a(ed),mN=[0,a(ex),[0,a(ed),0]],mO=[0,a(cC),[0,a(dh),[0,a(hF),0]]],mF=a(" has no rank of at least 1"),mE=a(" has a rank that is no integer"),ms=[0,a(c6),[0,a(da),[0,a(db),[0,a(bx),0]]]],mt=a(db),mD=a(bx),mu=a(da),mv=a(c6),mw=a(" has not one form"),mx=a(c6),my=a(c6),mz=a(da),mA=a(da),mB=a(bx),mC=a(db),mp=a("above"),mq=a("below"),mr=a(" has an unknown relation"),ml=a(cC),mm=a(ev),mn=a(hk),mo=[0,0,0],mj=[0,a(cC),[0,a(dh),[0,a(ev),[0,a(hk),0]]]],mk=[0,a(cC),[0,a(dh),[0,a(ev),0]]],mi=a(" has no common denominator of a usable size"),me=a(dh),mc=[0,a(hC),0],md=[0,a(g3),0],mf=a(g3),mg=a(hC),mh=a(hD),l_=[0,a(b9),[0,a(b7),0]],l$=a(b9),ma=a(b7),l9=a("a lower bound"),lZ=[0,a(aD),0],l0=[0,a(b8),[0,a(b_),[0,a(ao),0]]],l1=a(eC),l2=a(hl),l3=a(b8),l4=a(hl),l5=a(b_),l6=a("an upper bound"),l7=a(ao),l8=a(aD),lY=a(" is none that is known"),nX=[0,a(cB),[0,a(cA),[0,a(a3),[0,a(aK),[0,a(bH),[0,a(S),[0,a(bJ),[0,a(dk),0]]]]]]]],nY=[0,a(gR),[0,a(hx),0]],nZ=a(eo),n0=[0,a(aD),[0,a(ao),0]],n1=a(S),n2=a(S),n3=a(gJ),n4=a(bJ),n5=a(g$),n6=a(S),n7=a(aD),n8=a(S),n9=a(ao),n_=a("the nodes"),n$=a(dk),oa=[0,a(a3),[0,a(bx),[0,a(dd),0]]],ob=a(ee),oc=a(aK),od=a(hA),oe=a(bH),of=a(S),og=a(S),oh=a(aD),oi=a(S),oj=a(S),ok=a(ao),ol=a(gR),om=a("the ratios"),on=[4,0],oo=a(hx),op=a(aK),nQ=[0,a(S),[0,a(c7),[0,a(gW),[0,a(ao),0]]]],nR=a(di),nS=[0,a(di),[0,a(g0),0]],nT=a(c7),nU=a(S),nV=a(gW),nW=a(ao),nP=a(" name a pair twice"),nC=[0,[11,a("node "),[4,0,0,0,0]],a("node %d")],nD=[0,a(hz),[0,a(ao),[0,a(he),[0,a(aD),[0,a(eF),0]]]]],nE=[0,a(gs),0],nF=a(gs),nG=a(" has an empty vector"),nH=a(hz),nI=a(eF),nJ=a(" is not true"),nK=a("'stop' of "),nL=a(ao),nM=a(he),nN=a(aD),nO=a(eF),nv=[4,0],nq=[0,a(hr),[0,a(b9),[0,a(b7),[0,a(eg),0]]]],nr=a(eg),ns=a(b9),nB=a(b7),nt=a(" has both covers and a coupling"),nu=a(hr),nw=a(b9),nx=a(b7),ny=a(b9),nz=a(b7),nA=a(eg),nh=[0,a(ht),[0,a(gN),[0,a(hI),0]]],ni=[0,a(b8),[0,a(b_),[0,a(aD),[0,a(ao),0]]]],nj=a(hI),nk=a(b8),nl=a(b_),nm=a(aD),nn=a(ao),no=a(ht),np=a(gN),ne=[0,a(hH),[0,a(dk),0]],nf=a(dk),ng=a(hH),nc=a("accept"),nd=a("reject"),nb=a(hg),na=a(hg),oY=a(bJ),oZ=a(ca),oV=a("S1: another model before"),oW=a("Q1"),oX=a("S1: another model after"),o0=a("C1: a state that is merged"),oG=[0,a(cB),[0,a(cA),[0,a(a3),[0,a(aK),[0,a(bH),[0,a(bJ),[0,a(ca),0]]]]]]],oH=a(eo),oI=a(ca),oJ=a("steps"),o1=a("quotient"),o2=a("name"),oK=a(db),oL=a("before"),oM=a("after"),oN=a("proof"),oO=[0,a(aK),[0,a(bH),[0,a(a3),[0,a(cB),[0,a(cA),[0,a(ca),[0,a("fixed"),0]]]]]]],oP=a(bJ),oQ=a(bH),oR=[0,[3,a(hn)]],oS=a(a3),oT=a(aK),oU=a(aK),oE=a("S3: no claim of the proof says so much"),oD=a("Q2: states that are not alike"),oB=a("G1: a probability"),oC=a("G1: a sum"),oA=a("G1: there is no state"),os=[0,a(b8),[0,a(b_),[0,a(ho),[0,a(S),[0,a(aD),[0,a(ao),0]]]]]],ot=a(et),ou=a(ho),ov=a(S),ow=a(aD),ox=a(ao),oy=a(b_),oz=a(b8),oq=a("Quotient_document.Other"),pF=a("valid"),pG=a("not covered"),pH=a("malformed: too large for the stack (see ulimit -s)"),pI=a("not valid: "),pJ=a("malformed: "),pC=a("G2: another model"),pD=a("G3: another digest"),pE=[0,a("a rule of the proved checker fails")],pp=a(cB),pz=a("bisimdist-certificate"),pq=a("no certificate"),pr=a(cA),py=a("1"),ps=a("the version is not 1"),pt=a(a3),pw=a(et),px=a(ca),pv=a(et),pu=a("the kind is no string"),po=a("the document is no object"),pl=a("a digest"),pc=a(em),pd=[0,a(ei),[0,a(gz),[0,a(g8),0]]],pe=a("the program"),pf=a("the function"),pg=a(ei),ph=a("what is observed"),pi=a(gz),pj=a("the sources"),pk=a(g8),pm=a(em),pb=[3,a("cut")],o_=a(em),o$=a(aK),pa=a(bx),o5=a(ca),o6=a("nature"),o7=a(aK),o8=[0,[3,a(hn)]],o9=a(a3),o4=[0,1],o3=a("model file: "),pA=a("bisimdist-certificate compact\n"),pK=a(m),pL=a("not checked: too large for the stack of this browser");function
+sm(){var
+a=g;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){iL(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)iL(a.error)})}sm();function
+b(a,b){return a.length==1?a(b):bV(a,[b])}function
+r(a,b,c){return a.length==2?a(b,c):bV(a,[b,c])}function
+rm(a,b,c,d,e){return a.length==4?a(b,c,d,e):bV(a,[b,c,d,e])}rI();var
+fq=[P,a(hc),-2],fo=[P,a(eE),-3],fn=[P,a(hF),-4],a2=[P,a(hM),-7],fp=[P,a(hP),-9],B=[P,a(h7),-11],cG=a("a probability"),W=a("the lower table"),dg=a("the upper table"),cH=a("the ceiling"),aB=a(cS),eu=a(cS);aP(11,[P,a(gZ),-12],gZ);aP(10,B,h7);aP(9,[P,a(hC),eZ],hC);aP(8,fp,hP);aP(7,[P,a(hp),-8],hp);aP(6,a2,hM);aP(5,[P,a(hY),-6],hY);aP(4,[P,a(he),-5],he);aP(3,fn,hF);aP(2,fo,eE);aP(1,fq,hc);aP(0,[P,a(iq),-1],iq);var
+i7=a(hG),i8=a(hJ),i_=a(hS),i$=a("\\'"),ja=a(ht),jb=a(ij),jc=a(ha),jd=a(hh),i9=a("Char.chr"),jf=a("List.combine"),je=a("List.init"),ji=a("String.blit / Bytes.blit_string"),jh=a("Bytes.blit"),jg=a("String.sub / Bytes.sub"),jn=a("String.contains_from / Bytes.contains_from"),jk=a(m),jj=a("String.concat"),jp=a("Array.blit"),jq=a("CamlinternalLazy.Undefined"),jw=a("Buffer.add: cannot grow buffer"),jv=[0,a(hW),93,2],ju=[0,a(hW),94,2],jF=a("%c"),jG=a("%s"),jH=a(gY),jI=a(hn),jJ=a(hD),jK=a(g4),jL=a("%f"),jM=a("%B"),jN=a("%{"),jO=a("%}"),jP=a("%("),jQ=a("%)"),jR=a("%a"),jS=a("%t"),jT=a("%?"),jU=a("%r"),jV=a("%_r"),jW=[0,a(O),850,23],j7=[0,a(O),814,21],jZ=[0,a(O),815,21],j8=[0,a(O),818,21],j0=[0,a(O),819,21],j9=[0,a(O),822,19],j1=[0,a(O),823,19],j_=[0,a(O),826,22],j2=[0,a(O),827,22],j$=[0,a(O),831,30],j3=[0,a(O),832,30],j5=[0,a(O),836,26],jX=[0,a(O),837,26],j6=[0,a(O),846,28],jY=[0,a(O),847,28],j4=[0,a(O),851,23],lc=a(hA),la=[0,a(O),1558,4],lb=a("Printf: bad conversion %["),ld=[0,a(O),1626,39],le=[0,a(O),1649,31],lf=[0,a(O),1650,31],lg=a("Printf: bad conversion %_"),lh=a("@{"),li=a("@["),k_=a(eK),k8=a("neg_infinity"),k9=a(im),k7=a(ci),k2=[0,g9],kQ=a("%+nd"),kR=a("% nd"),kT=a("%+ni"),kU=a("% ni"),kV=a("%nx"),kW=a("%#nx"),kX=a("%nX"),kY=a("%#nX"),kZ=a("%no"),k0=a("%#no"),kP=a("%nd"),kS=a(hD),k1=a("%nu"),kD=a("%+ld"),kE=a("% ld"),kG=a("%+li"),kH=a("% li"),kI=a("%lx"),kJ=a("%#lx"),kK=a("%lX"),kL=a("%#lX"),kM=a("%lo"),kN=a("%#lo"),kC=a("%ld"),kF=a(hn),kO=a("%lu"),kq=a("%+Ld"),kr=a("% Ld"),kt=a("%+Li"),ku=a("% Li"),kv=a("%Lx"),kw=a("%#Lx"),kx=a("%LX"),ky=a("%#LX"),kz=a("%Lo"),kA=a("%#Lo"),kp=a("%Ld"),ks=a(g4),kB=a("%Lu"),kd=a("%+d"),ke=a("% d"),kg=a("%+i"),kh=a("% i"),ki=a("%x"),kj=a("%#x"),kk=a("%X"),kl=a("%#X"),km=a("%o"),kn=a("%#o"),kc=a(hX),kf=a(gY),ko=a(hA),jx=a("@]"),jy=a("@}"),jz=a("@?"),jA=a("@\n"),jB=a("@."),jC=a("@@"),jD=a("@%"),jE=a("@"),ka=a("CamlinternalFormat.Type_mismatch"),lj=a("x"),ln=a("Hashtbl: unsupported hash table format"),rk=a("OCAMLRUNPARAM"),ri=a("CAMLRUNPARAM"),lk=a(m),lC=a(" occurs twice"),lD=a("the key "),ly=a("nested too deeply"),lB=[5,0],lz=[0,1],lA=a(hG),lG=a("null"),lE=[0,0],lF=a(hJ),lH=[4,0],lI=a(" stands bare"),lJ=a("the number "),lx=a(cJ),lw=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],lv=a(ds),lu=a(ds),lt=a(ds),ls=a(ds),lr=a("Json.Malformed"),lQ=[0,[4,6,[0,2,8],0,0],a("%08x")],lR=a(m),mc=a(" is no number of a model"),md=a("0u"),me=a(m),mg=a(m),mf=a(m),mb=a(m),l$=a(" is out of range"),l9=a(ip),l5=a(at),l6=a(m),l7=a(cJ),l8=a(" is no integer"),l4=a(" has too many decimal digits"),l3=a(m),l2=a(m),l1=[0,a(hw),32,90],l0=[0,a(hw),31,82],lZ=a(" has the wrong length"),lY=a(" is no string"),lX=a(" is no array"),lW=a(ib),lV=a(" has the unknown key "),lU=a(" has no "),lT=a(ib),lS=a("Reading.Not_valid"),mI=a("sha256:"),mB=a(hH),mA=a("}"),mC=a(","),mD=a("{"),mE=a(cP),mF=a(br),mG=a(hl),mH=a(aX),mz=a(aW),mu=a(ht),mv=a(ij),mw=a(ha),mx=a("\\f"),my=a(hh),mt=a(hS),ms=a('\\"'),mr=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],mp=a("G1: a row of no state"),mo=a("a row"),mn=a("a label"),mk=a(" are no object"),mh=a(eD),mi=a(aX),mq=a(hl),mj=a("the model's kind is not 'lmc'"),ml=a(br),mm=a(cP),nR=[4,0],nS=a(ba),nT=a(hU),nU=a(il),nV=a(bR),nW=[0,a(aX),[0,a(br),[0,a(cP),0]]],nX=a(eD),nY=a(aO),nQ=a(m),nZ=[0,a(cQ),[0,a(cN),[0,a(aO),[0,a(bR),0]]]],n0=a(aO),n1=a(cO),nA=[0,a(aC),0],nB=[0,a(cc),[0,a(M),[0,a(ba),[0,a(am),0]]]],nC=a(cO),nD=a(cR),nE=[0,a(cR),[0,a(eM),0]],nF=a("the distance"),nG=a(cc),nH=a(M),nI=a(M),nJ=a(hr),nK=a(ba),nL=a(M),nM=a(M),nN=a(M),nO=a(am),nP=a(aC),nr=a(cT),ns=a(ir),nt=a(eC),nu=a(eW),nv=a(": only one of rank and progress"),nw=a(eW),nx=a(eC),ny=[0,a(eW),[0,a(eC),0]],nz=[0,a(cT),[0,a(dA),[0,a(ir),0]]],nq=a(" has no rank of at least 1"),np=a(" has a rank that is no integer"),nd=[0,a(dp),[0,a(du),[0,a(cg),[0,a(br),0]]]],ne=a(cg),no=a(br),nf=a(du),ng=a(dp),nh=a(" has not one form"),ni=a(dp),nj=a(dp),nk=a(du),nl=a(du),nm=a(br),nn=a(cg),na=a("above"),nb=a("below"),nc=a(" has an unknown relation"),m8=a(cT),m9=a(eU),m_=a(h5),m$=[0,0,0],m6=[0,a(cT),[0,a(dA),[0,a(eU),[0,a(h5),0]]]],m7=[0,a(cT),[0,a(dA),[0,a(eU),0]]],m5=a(" has no common denominator of a usable size"),m1=a(dA),mZ=[0,a(io),0],m0=[0,a(hL),0],m2=a(hL),m3=a(io),m4=a(ip),mV=[0,a(ch),[0,a(cf),0]],mW=a(ch),mX=a(cf),mU=a("a lower bound"),mK=[0,a(aC),0],mL=[0,a(bG),[0,a(bH),[0,a(am),0]]],mM=a(cS),mN=a(h6),mO=a(bG),mP=a(h6),mQ=a(bH),mR=a("an upper bound"),mS=a(am),mT=a(aC),mJ=a(" is none that is known"),pa=[4,0],pb=a(ba),pc=a(hU),pd=[0,a(aX),[0,a(br),[0,a(cP),0]]],pe=a(eD),pf=a(aO),pg=a(il),ph=a(bR),o$=a(m),pi=[0,a(cQ),[0,a(cN),[0,a(aX),[0,a(aO),[0,a(bR),0]]]]],pj=a(aO),pk=a(cO),oN=[0,a(hz),[0,a(ii),0]],oO=[0,a(M),[0,a(ba),[0,a(dC),0]]],oP=a(cO),oQ=[0,a(aC),[0,a(am),0]],oR=a(M),oS=a(M),oT=a(hr),oU=a(ba),oV=a(M),oW=a(aC),oX=a(M),oY=a(am),oZ=a("the nodes"),o0=a(dC),o1=a(M),o2=a(M),o3=a(aC),o4=a(M),o5=a(M),o6=a(am),o7=a(hz),o8=a("the ratios"),o9=[4,0],o_=a(ii),oG=[0,a(M),[0,a(cc),[0,a(hE),[0,a(am),0]]]],oH=a(cR),oI=[0,a(cR),[0,a(eM),0]],oJ=a(cc),oK=a(M),oL=a(hE),oM=a(am),oF=a(" name a pair twice"),os=[0,[11,a("node "),[4,0,0,0,0]],a("node %d")],ot=[0,a(ik),[0,a(am),[0,a(hZ),[0,a(aC),[0,a(e3),0]]]]],ou=[0,a(g$),0],ov=a(g$),ow=a(" has an empty vector"),ox=a(ik),oy=a(e3),oz=a(" is not true"),oA=a("'stop' of "),oB=a(am),oC=a(hZ),oD=a(aC),oE=a(e3),ol=[4,0],og=[0,a(ia),[0,a(ch),[0,a(cf),[0,a(eF),0]]]],oh=a(eF),oi=a(ch),or=a(cf),oj=a(" has both covers and a coupling"),ok=a(ia),om=a(ch),on=a(cf),oo=a(ch),op=a(cf),oq=a(eF),n9=[0,a(ic),[0,a(hv),[0,a(iu),0]]],n_=[0,a(bG),[0,a(bH),[0,a(aC),[0,a(am),0]]]],n$=a(iu),oa=a(bG),ob=a(bH),oc=a(aC),od=a(am),oe=a(ic),of=a(hv),n6=[0,a(it),[0,a(dC),0]],n7=a(dC),n8=a(it),n4=a("accept"),n5=a("reject"),n3=a(h1),n2=a(h1),qv=a(cK),qw=a("N1: nothing says how far a state is"),qx=[0,a(aX),0],qm=[0,a(cQ),[0,a(cN),[0,a(aO),[0,a(bR),[0,a(ba),[0,a(bu),0]]]]]],qn=a(cO),qo=a(bu),qp=a(ba),qq=a(bR),qr=[0,[3,a(h8)]],qs=a(aX),qt=a(aO),qu=a(aO),qj=a(hI),qk=a(hI),ql=a("the masses that are cut off"),qi=a("S2: a step cut that is not the first"),qe=a(bu),qf=[0,a(ba),[0,a(bu),0]],qg=a(ba),qh=a(bu),qc=a(ig),qd=a(ho),qa=a("S1: another model before"),qb=a("S1: another model after"),p$=a("Q1: a state that is merged itself"),p_=a("a step names no state of the model"),p7=a(eS),p8=a("steps"),pP=a(g2),pQ=a(hR),pR=a(g_),pS=a(g_),pT=a(cK),pU=a("merge"),pV=a("quotient"),pW=[0,a(cg),0],pZ=[0,a(ix),[0,a(cg),[0,a(eS),0]]],p0=a(ix),p1=[0,a(aX),[0,a(br),[0,a(cP),0]]],p2=a("the smaller chain"),p3=a(eS),p4=a(bu),p5=[0,a(cK),0],p6=a(cK),pX=a(g2),pY=a(hR),pN=a(cg),pJ=a(ig),pK=a(ho),pL=a("neither:"),pI=a("Q2: states that are not alike"),pG=a("G1: a probability"),pH=a("G1: a sum"),pF=a("G1: there is no state"),px=[0,a(bG),[0,a(bH),[0,a(cc),[0,a(M),[0,a(aC),[0,a(am),0]]]]]],py=a(cc),pz=a(cR),pA=a(eM),pB=a(cS),pC=a(M),pD=a(bH),pE=a(bG),pr=[0,a(bG),[0,a(bH),[0,a(h9),[0,a(M),[0,a(aC),[0,a(am),0]]]]]],ps=a(eR),pt=a(h9),pu=a(M),pv=a(bH),pw=a(bG),pn=a(cS),po=a(aC),pp=a(am),pl=a("Steps_document.Other"),pM=[0,a(aO),[0,a(bR),[0,a(aX),[0,a(cQ),[0,a(cN),[0,a(bu),[0,a("fixed"),[0,a(dv),0]]]]]]]],rb=a("valid"),rc=a("not covered"),rd=a("malformed: too large for the stack (see ulimit -s)"),re=a("not valid: "),rf=a("malformed: "),q_=a("G2: another model"),q$=a("G3: another digest"),ra=[0,a("a rule of the proved checker fails")],qV=a(cQ),q7=a("bisimdist-certificate"),qW=a("no certificate"),qX=a(cN),q6=a("1"),qY=a("the version is not 1"),qZ=a(aX),q2=a(eR),q3=a(bu),q5=a(bu),q4=a("nature"),q1=a(eR),q0=a("the kind is no string"),qU=a("the document is no object"),qR=a("a digest"),qI=a(dv),qJ=[0,a(eH),[0,a(hg),[0,a(hQ),0]]],qK=a("the program"),qL=a("the function"),qM=a(eH),qN=a("what is observed"),qO=a(hg),qP=a("the sources"),qQ=a(hQ),qS=a(dv),qH=a("P3: runs of the program are cut off, and no step says so"),qG=[3,a(cK)],qD=a(dv),qE=a(aO),qF=a(br),qA=a(aO),qB=[0,[3,a(h8)]],qC=a(aX),qz=[0,1],qy=a("model file: "),q8=a("bisimdist-certificate compact\n"),rg=a(m),rh=a("not checked: too large for the stack of this browser");function
 D(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -930,411 +931,343 @@ b=a[1];return[9,b,b,D(a[3])];case
 11:return[11,D(a[1])];case
 12:return[12,D(a[1])];case
 13:return[13,D(a[1])];default:return[14,D(a[1])]}}function
-ac(a,b){if(typeof
+ah(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,ac(a[1],b)];case
-1:return[1,ac(a[1],b)];case
-2:return[2,ac(a[1],b)];case
-3:return[3,ac(a[1],b)];case
-4:return[4,ac(a[1],b)];case
-5:return[5,ac(a[1],b)];case
-6:return[6,ac(a[1],b)];case
-7:return[7,ac(a[1],b)];case
+0:return[0,ah(a[1],b)];case
+1:return[1,ah(a[1],b)];case
+2:return[2,ah(a[1],b)];case
+3:return[3,ah(a[1],b)];case
+4:return[4,ah(a[1],b)];case
+5:return[5,ah(a[1],b)];case
+6:return[6,ah(a[1],b)];case
+7:return[7,ah(a[1],b)];case
 8:var
-c=a[1];return[8,c,ac(a[2],b)];case
+c=a[1];return[8,c,ah(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,ac(a[3],b)];case
-10:return[10,ac(a[1],b)];case
-11:return[11,ac(a[1],b)];case
-12:return[12,ac(a[1],b)];case
-13:return[13,ac(a[1],b)];default:return[14,ac(a[1],b)]}}function
-z(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,ah(a[3],b)];case
+10:return[10,ah(a[1],b)];case
+11:return[11,ah(a[1],b)];case
+12:return[12,ah(a[1],b)];case
+13:return[13,ah(a[1],b)];default:return[14,ah(a[1],b)]}}function
+A(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,z(a[1],b)];case
-1:return[1,z(a[1],b)];case
+0:return[0,A(a[1],b)];case
+1:return[1,A(a[1],b)];case
 2:var
-c=a[1];return[2,c,z(a[2],b)];case
+c=a[1];return[2,c,A(a[2],b)];case
 3:var
-d=a[1];return[3,d,z(a[2],b)];case
+d=a[1];return[3,d,A(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,z(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,A(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,z(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,A(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,z(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,A(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,z(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,A(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,z(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,A(a[4],b)];case
 9:var
-t=a[1];return[9,t,z(a[2],b)];case
-10:return[10,z(a[1],b)];case
+t=a[1];return[9,t,A(a[2],b)];case
+10:return[10,A(a[1],b)];case
 11:var
-u=a[1];return[11,u,z(a[2],b)];case
+u=a[1];return[11,u,A(a[2],b)];case
 12:var
-v=a[1];return[12,v,z(a[2],b)];case
+v=a[1];return[12,v,A(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,z(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,A(a[3],b)];case
 14:var
-y=a[2],A=a[1];return[14,A,y,z(a[3],b)];case
-15:return[15,z(a[1],b)];case
-16:return[16,z(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,A(a[3],b)];case
+15:return[15,A(a[1],b)];case
+16:return[16,A(a[1],b)];case
 17:var
-B=a[1];return[17,B,z(a[2],b)];case
+B=a[1];return[17,B,A(a[2],b)];case
 18:var
-C=a[1];return[18,C,z(a[2],b)];case
-19:return[19,z(a[1],b)];case
+C=a[1];return[18,C,A(a[2],b)];case
+19:return[19,A(a[1],b)];case
 20:var
-D=a[2],E=a[1];return[20,E,D,z(a[3],b)];case
+D=a[2],E=a[1];return[20,E,D,A(a[3],b)];case
 21:var
-F=a[1];return[21,F,z(a[2],b)];case
-22:return[22,z(a[1],b)];case
+F=a[1];return[21,F,A(a[2],b)];case
+22:return[22,A(a[1],b)];case
 23:var
-G=a[1];return[23,G,z(a[2],b)];default:var
-H=a[2],I=a[1];return[24,I,H,z(a[3],b)]}}function
-aM(a){throw[0,e3,a]}function
-e7(b,a){return qa(b,a)?b:a}function
-cj(a){return 0<=a?a:-a|0}function
-j(d,c){var
-a=p(d),e=p(c),b=M(a+e|0);a8(d,0,b,0,a);a8(c,0,b,a,e);return ae(b)}function
-ih(a){return a?ii:ij}function
-dy(a,b){if(a){var
-c=a[1];return[0,c,dy(a[2],b)]}return b}qE(0);h6(1);h6(2);function
-e8(b){function
+G=a[1];return[23,G,A(a[2],b)];default:var
+H=a[2],I=a[1];return[24,I,H,A(a[3],b)]}}function
+aQ(a){throw[0,fn,a]}function
+fr(b,a){return rJ(b,a)?b:a}function
+cp(a){return 0<=a?a:-a|0}function
+k(d,c){var
+a=p(d),e=p(c),b=R(a+e|0);bf(d,0,b,0,a);bf(c,0,b,a,e);return ao(b)}function
+i6(a){return a?i7:i8}function
+bK(a,b){if(a){var
+c=a[1];return[0,c,bK(a[2],b)]}return b}sb(0);iT(1);iT(2);function
+fs(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{qD(d)}catch(a){a=bm(a);if(a[1]!==e6)throw a;var
+c=a[2],d=a[1];try{sa(d)}catch(a){a=a1(a);if(a[1]!==fq)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(qF(0))}qO(a(gj),e8);function
-aV(a,b){return a?a[1]:b}function
-af(c,a){return a?[0,b(c,a[1])]:0}function
-e9(a){if(0<=a&&!(eh<a))return a;return aM(ik)}var
-dz=qT(0),ck=(4*dz|0)-1|0;function
-aW(c){var
+a=c;continue}return 0}}return a(sc(0))}sl(a(g0),fs);function
+bL(a,b){return a?a[1]:b}function
+ap(c,a){return a?[0,b(c,a[1])]:0}function
+ft(a){if(0<=a&&!(eG<a))return a;return aQ(i9)}var
+dQ=sp(0),cq=(4*dQ|0)-1|0;function
+bj(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-bb(d,c){var
+bk(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bA(a){return bb(a,0)}function
-e_(a,d,c){if(d<=a)return 0;var
-e=b(c,a);return[0,e,e_(a+1|0,d,c)]}function
-o(c,a){if(a){var
-d=a[2],e=b(c,a[1]);return[0,e,o(c,d)]}return 0}function
-e$(c,b,a){if(a){var
-d=a[2],e=g(b,c,a[1]);return[0,e,e$(c+1|0,b,d)]}return 0}function
-fa(b,a){return e$(0,b,a)}function
-as(d,c){var
+bl(a){return bk(a,0)}function
+fu(a,d,c){if(d<=a)return 0;var
+e=b(c,a);return[0,e,fu(a+1|0,d,c)]}function
+j(c,a){if(a){var
+d=a[2],e=b(c,a[1]);return[0,e,j(c,d)]}return 0}function
+fv(c,b,a){if(a){var
+d=a[2],e=r(b,c,a[1]);return[0,e,fv(c+1|0,b,d)]}return 0}function
+fw(b,a){return fv(0,b,a)}function
+aI(d,c){var
 a=c;for(;;){if(a){var
 e=a[2];b(d,a[1]);var
 a=e;continue}return 0}}function
-dA(e,d,c){var
+cr(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=g(e,b,a[1]),a=f;continue}return b}}function
-fb(e,d){var
+f=a[2],b=r(e,b,a[1]),a=f;continue}return b}}function
+dR(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c){var
 a=f;continue}return c}return 1}}function
-bS(e,d){var
+bm(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c)return c;var
 a=f;continue}return 0}}function
-bB(d,c){var
+cs(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aa(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===af(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-dB(d,c){var
+bM(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aa(b[1],d))return f;var
-a=e;continue}throw aU}}function
-bT(d,c){var
-a=c;for(;;){if(a){var
-e=a[2],b=0===aa(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===af(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-fc(b,a){if(a){var
-c=a[2],d=a[1];return 0===aa(d[1],b)?c:[0,d,fc(b,c)]}return 0}function
-bU(f){var
+dS(b,a){if(a){var
+c=a[2],d=a[1];return 0===af(d[1],b)?c:[0,d,dS(b,c)]}return 0}function
+c1(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=a[1];if(b(f,e)){var
 c=[0,e,c],a=d;continue}var
-a=d;continue}return bA(c)}}}function
-dC(f){var
+a=d;continue}return bl(c)}}}function
+fx(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=b(f,a[1]);if(e){var
 c=[0,e[1],c],a=d;continue}var
-a=d;continue}return bA(c)}}}function
-fd(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],fd(b[2],a[2])]}}else
-if(!a)return 0;return aM(it)}function
-fe(a,b){function
-r(j,e){if(2===j){if(e){var
-l=e[2];if(l){var
-m=l[1],n=e[1],y=l[2],z=0<g(a,n,m)?[0,n,[0,m,0]]:[0,m,[0,n,0]];return[0,z,y]}}}else
-if(3===j&&e){var
-o=e[2];if(o){var
-p=o[2];if(p){var
-b=p[1],c=o[1],d=e[1],C=p[2],D=0<g(a,d,c)?0<g(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<g(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<g(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<g(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
-s=j>>1,t=k(s,e),A=t[1],u=k(j-s|0,t[2]),i=A,h=u[1],f=0,B=u[2];for(;;){if(i){if(h){var
-q=h[1],r=i[1],w=h[2],x=i[2];if(0<g(a,r,q)){var
-h=w,f=[0,q,f];continue}var
-i=x,f=[0,r,f];continue}var
-v=bb(i,f)}else
-var
-v=bb(h,f);return[0,v,B]}}function
-k(j,e){if(2===j){if(e){var
+a=d;continue}return bl(c)}}}function
+fy(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],fy(b[2],a[2])]}}else
+if(!a)return 0;return aQ(jf)}function
+c2(a,b){function
+q(i,e){if(2===i){if(e){var
 k=e[2];if(k){var
-l=k[1],m=e[1],y=k[2],z=0<g(a,m,l)?[0,l,[0,m,0]]:[0,m,[0,l,0]];return[0,z,y]}}}else
-if(3===j&&e){var
+l=k[1],m=e[1],y=k[2],z=0<r(a,m,l)?[0,m,[0,l,0]]:[0,l,[0,m,0]];return[0,z,y]}}}else
+if(3===i&&e){var
 n=e[2];if(n){var
 o=n[2];if(o){var
-b=o[1],c=n[1],d=e[1],C=o[2],D=0<g(a,d,c)?0<g(a,d,b)?0<g(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<g(a,c,b)?0<g(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
-s=j>>1,t=r(s,e),A=t[1],u=r(j-s|0,t[2]),i=A,h=u[1],f=0,B=u[2];for(;;){if(i){if(h){var
-p=h[1],q=i[1],w=h[2],x=i[2];if(0<g(a,q,p)){var
-i=x,f=[0,q,f];continue}var
-h=w,f=[0,p,f];continue}var
-v=bb(i,f)}else
+b=o[1],c=n[1],d=e[1],C=o[2],D=0<r(a,d,c)?0<r(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<r(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<r(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<r(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
+s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
+p=g[1],q=h[1],w=g[2],x=h[2];if(0<r(a,q,p)){var
+g=w,f=[0,p,f];continue}var
+h=x,f=[0,q,f];continue}var
+v=bk(h,f)}else
 var
-v=bb(h,f);return[0,v,B]}}var
-c=aW(b);return 2<=c?k(c,b)[1]:b}function
-ff(b,a){function
-x(j,f){if(2===j){if(f){var
-n=f[2];if(n){var
-o=n[1],k=f[1],J=n[2],y=g(b,k,o),K=0===y?[0,k,0]:0<y?[0,k,[0,o,0]]:[0,o,[0,k,0]];return[0,K,J]}}}else
-if(3===j&&f){var
-p=f[2];if(p){var
-q=p[2];if(q){var
-c=q[1],a=p[1],d=f[1],N=q[2],D=g(b,d,a);if(0===D)var
-E=g(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
-if(0<D){var
-F=g(b,a,c);if(0===F)var
-s=[0,d,[0,a,0]];else
-if(0<F)var
-s=[0,d,[0,a,[0,c,0]]];else
+v=bk(g,f);return[0,v,B]}}function
+j(i,e){if(2===i){if(e){var
+j=e[2];if(j){var
+k=j[1],l=e[1],y=j[2],z=0<r(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
+if(3===i&&e){var
+m=e[2];if(m){var
+n=m[2];if(n){var
+b=n[1],c=m[1],d=e[1],C=n[2],D=0<r(a,d,c)?0<r(a,d,b)?0<r(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<r(a,c,b)?0<r(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
+s=i>>1,t=q(s,e),A=t[1],u=q(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
+o=g[1],p=h[1],w=g[2],x=h[2];if(0<r(a,p,o)){var
+h=x,f=[0,p,f];continue}var
+g=w,f=[0,o,f];continue}var
+v=bk(h,f)}else
 var
-G=g(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
-r=s}else{var
-H=g(b,d,c);if(0===H)var
-t=[0,a,[0,d,0]];else
-if(0<H)var
-t=[0,a,[0,d,[0,c,0]]];else
-var
-I=g(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
-r=t}return[0,r,N]}}}var
-z=j>>1,A=m(z,f),L=A[1],B=m(j-z|0,A[2]),i=L,h=B[1],e=0,M=B[2];for(;;){if(i){if(h){var
-u=h[2],v=h[1],w=i[2],l=i[1],x=g(b,l,v);if(0===x){var
-i=w,h=u,e=[0,l,e];continue}if(0<=x){var
-h=u,e=[0,v,e];continue}var
-i=w,e=[0,l,e];continue}var
-C=bb(i,e)}else
-var
-C=bb(h,e);return[0,C,M]}}function
-m(j,f){if(2===j){if(f){var
-m=f[2];if(m){var
-n=m[1],k=f[1],J=m[2],y=g(b,k,n),K=0===y?[0,k,0]:0<=y?[0,n,[0,k,0]]:[0,k,[0,n,0]];return[0,K,J]}}}else
-if(3===j&&f){var
-o=f[2];if(o){var
-p=o[2];if(p){var
-c=p[1],a=o[1],d=f[1],N=p[2],D=g(b,d,a);if(0===D)var
-E=g(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
-if(0<=D){var
-F=g(b,d,c);if(0===F)var
-r=[0,a,[0,d,0]];else
-if(0<=F)var
-G=g(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
-var
-r=[0,a,[0,d,[0,c,0]]];var
-q=r}else{var
-H=g(b,a,c);if(0===H)var
-s=[0,d,[0,a,0]];else
-if(0<=H)var
-I=g(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
-var
-s=[0,d,[0,a,[0,c,0]]];var
-q=s}return[0,q,N]}}}var
-z=j>>1,A=x(z,f),L=A[1],B=x(j-z|0,A[2]),i=L,h=B[1],e=0,M=B[2];for(;;){if(i){if(h){var
-t=h[2],u=h[1],v=i[2],l=i[1],w=g(b,l,u);if(0===w){var
-i=v,h=t,e=[0,l,e];continue}if(0<w){var
-i=v,e=[0,l,e];continue}var
-h=t,e=[0,u,e];continue}var
-C=bb(i,e)}else
-var
-C=bb(h,e);return[0,C,M]}}var
-c=aW(a);return 2<=c?m(c,a)[1]:a}function
-fg(b,a){return a<=b?b:a}function
-bn(a,c){var
-b=M(a);p9(b,0,a,c);return b}function
-fh(c,b,a){if(0<=b&&0<=a&&!((aE(c)-a|0)<b)){var
-d=M(a);bM(c,b,d,0,a);return d}return aM(iu)}function
-fi(c,b,a){return ae(fh(c,b,a))}function
-fj(e,c,d,b,a){if(0<=a&&0<=c&&!((aE(e)-a|0)<c)&&0<=b&&!((aE(d)-a|0)<b))return bM(e,c,d,b,a);return aM(iv)}function
-aX(e,c,d,b,a){if(0<=a&&0<=c&&!((p(e)-a|0)<c)&&0<=b&&!((aE(d)-a|0)<b))return a8(e,c,d,b,a);return aM(iw)}function
-aY(c,b,a){return ae(fh(bk(c),b,a))}function
-fk(k,g){if(g){var
+v=bk(g,f);return[0,v,B]}}var
+c=bj(b);return 2<=c?j(c,b)[1]:b}function
+fz(b,a){return a<=b?b:a}function
+bz(a,c){var
+b=R(a);rG(b,0,a,c);return b}function
+fA(c,b,a){if(0<=b&&0<=a&&!((aH(c)-a|0)<b)){var
+d=R(a);bU(c,b,d,0,a);return d}return aQ(jg)}function
+fB(c,b,a){return ao(fA(c,b,a))}function
+fC(e,c,d,b,a){if(0<=a&&0<=c&&!((aH(e)-a|0)<c)&&0<=b&&!((aH(d)-a|0)<b))return bU(e,c,d,b,a);return aQ(jh)}function
+a3(e,c,d,b,a){if(0<=a&&0<=c&&!((p(e)-a|0)<c)&&0<=b&&!((aH(d)-a|0)<b))return bf(e,c,d,b,a);return aQ(ji)}function
+a4(c,b,a){return ao(fA(bw(c),b,a))}function
+fD(k,g){if(g){var
 h=p(k),c=0,b=g,q=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(p(i)+h|0)+c|0,m=b[2],n=c<=j?j:aM(ix),c=n,b=m;continue}var
+j=(p(i)+h|0)+c|0,m=b[2],n=c<=j?j:aQ(jj),c=n,b=m;continue}var
 l=p(i)+c|0}else
 var
 l=c;var
-f=M(l),e=q,d=g;for(;;){if(d){var
+f=R(l),e=q,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];a8(a,0,f,e,p(a));a8(k,0,f,e+p(a)|0,h);var
-e=(e+p(a)|0)+h|0,d=o;continue}a8(a,0,f,e,p(a))}return ae(f)}}}return iy}function
-fl(f,e){var
-c=bk(e),a=0,d=aE(c);for(;;){if(a===d)return 1;if(b(f,a9(c,a))){var
+o=d[2];bf(a,0,f,e,p(a));bf(k,0,f,e+p(a)|0,h);var
+e=(e+p(a)|0)+h|0,d=o;continue}bf(a,0,f,e,p(a))}return ao(f)}}}return jk}function
+fE(f,e){var
+c=bw(e),a=0,d=aH(c);for(;;){if(a===d)return 1;if(b(f,bg(c,a))){var
 a=a+1|0;continue}return 0}}function
-iz(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw aU;if(ar(e,a)===b)return a;var
+jl(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw a2;if(aw(e,a)===b)return a;var
 a=a+1|0;continue}}function
-cl(b,c){var
-a=0,d=p(b);for(;;){if(d<=a)return 0;if(ar(b,a)===c)return[0,a];var
+ct(b,c){var
+a=0,d=p(b);for(;;){if(d<=a)return 0;if(aw(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-iA(b,a,d){var
-c=p(b);if(0<=a&&!(c<a))try{iz(b,c,a,d);var
-e=1;return e}catch(a){a=bm(a);if(a===aU)return 0;throw a}return aM(iB)}function
-iC(b,a){return iA(b,0,a)}function
-iD(c,b){var
+jm(b,a,d){var
+c=p(b);if(0<=a&&!(c<a))try{jl(b,c,a,d);var
+e=1;return e}catch(a){a=a1(a);if(a===a2)return 0;throw a}return aQ(jn)}function
+jo(b,a){return jm(b,0,a)}function
+fF(c,b){var
 d=p(c),e=d<=p(b)?1:0;if(e){var
-a=0;for(;;){if(a===d)return 1;if(ar(b,a)!==ar(c,a))return 0;var
+a=0;for(;;){if(a===d)return 1;if(aw(b,a)!==aw(c,a))return 0;var
 a=a+1|0;continue}}return e}function
-fm(a){if(a){var
+fG(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=cf(d,h),e=1,b=g;for(;;){if(b){var
+f=cm(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-iG=[K,iF,cH(0)];function
-iH(a){throw iG}function
-iI(a){var
-d=a[1];a[1]=iH;try{var
-c=b(d,0);qH(a,c);return c}catch(b){b=bm(b);a[1]=function(a){throw b};throw b}}function
-dD(a){var
-b=1<=a?a:1,c=ck<b?ck:b,d=M(c);return[0,d,0,c,d]}function
-dE(a){return fi(a[1],0,a[2])}function
-fn(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(ck<b[1]){if(!((d+c|0)<=ck))throw[0,e4,iL];b[1]=ck}var
-e=M(b[1]);fj(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,B,iJ]}throw[0,B,iK]}}function
-aF(a,c){var
-b=a[2];if(a[3]<=b)fn(a,1);E(a[1],b,c);a[2]=b+1|0;return 0}function
-ay(a,c){var
-b=p(c),d=a[2]+b|0;if(a[3]<d)fn(a,b);a8(c,0,a[1],a[2],b);a[2]=d;return 0}function
-dF(a){return 5===a[2]?12:-6}function
-fo(a){return[0,0,M(a)]}function
-fp(a,g){var
-b=aE(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=M(fg(b*2|0,c));fj(a[2],0,e,0,b);a[2]=e;var
+jr=[P,jq,cY(0)];function
+js(a){throw jr}function
+jt(a){var
+d=a[1];a[1]=js;try{var
+c=b(d,0);se(a,c);return c}catch(b){b=a1(b);a[1]=function(a){throw b};throw b}}function
+dT(a){var
+b=1<=a?a:1,c=cq<b?cq:b,d=R(c);return[0,d,0,c,d]}function
+dU(a){return fB(a[1],0,a[2])}function
+fH(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cq<b[1]){if(!((d+c|0)<=cq))throw[0,fo,jw];b[1]=cq}var
+e=R(b[1]);fC(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,B,ju]}throw[0,B,jv]}}function
+aJ(a,c){var
+b=a[2];if(a[3]<=b)fH(a,1);F(a[1],b,c);a[2]=b+1|0;return 0}function
+aD(a,c){var
+b=p(c),d=a[2]+b|0;if(a[3]<d)fH(a,b);bf(c,0,a[1],a[2],b);a[2]=d;return 0}function
+dV(a){return 5===a[2]?12:-6}function
+fI(a){return[0,0,R(a)]}function
+fJ(a,g){var
+b=aH(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=R(fz(b*2|0,c));fC(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bV(a,b){fp(a,1);bz(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-W(a,c){var
-b=p(c);fp(a,b);aX(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-fq(a){return fi(a[2],0,a[1])}function
-dG(b,c){var
+b2(a,b){fJ(a,1);bJ(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+_(a,c){var
+b=p(c);fJ(a,b);a3(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+fK(a){return fB(a[2],0,a[1])}function
+dW(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];W(b,iU);var
+d=a[1];_(b,jF);var
 a=d;continue;case
 1:var
-e=a[1];W(b,iV);var
+e=a[1];_(b,jG);var
 a=e;continue;case
 2:var
-f=a[1];W(b,iW);var
+f=a[1];_(b,jH);var
 a=f;continue;case
 3:var
-g=a[1];W(b,iX);var
+g=a[1];_(b,jI);var
 a=g;continue;case
 4:var
-h=a[1];W(b,iY);var
+h=a[1];_(b,jJ);var
 a=h;continue;case
 5:var
-i=a[1];W(b,iZ);var
+i=a[1];_(b,jK);var
 a=i;continue;case
 6:var
-j=a[1];W(b,i0);var
+j=a[1];_(b,jL);var
 a=j;continue;case
 7:var
-k=a[1];W(b,i1);var
+k=a[1];_(b,jM);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];W(b,i2);dG(b,m);W(b,i3);var
+l=a[2],m=a[1];_(b,jN);dW(b,m);_(b,jO);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];W(b,i4);dG(b,o);W(b,i5);var
+n=a[3],o=a[1];_(b,jP);dW(b,o);_(b,jQ);var
 a=n;continue;case
 10:var
-p=a[1];W(b,i6);var
+p=a[1];_(b,jR);var
 a=p;continue;case
 11:var
-q=a[1];W(b,i7);var
+q=a[1];_(b,jS);var
 a=q;continue;case
 12:var
-r=a[1];W(b,i8);var
+r=a[1];_(b,jT);var
 a=r;continue;case
 13:var
-s=a[1];W(b,i9);var
+s=a[1];_(b,jU);var
 a=s;continue;default:var
-t=a[1];W(b,i_);var
+t=a[1];_(b,jV);var
 a=t;continue}}function
-F(a){if(typeof
+J(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,F(a[1])];case
-1:return[1,F(a[1])];case
-2:return[2,F(a[1])];case
-3:return[3,F(a[1])];case
-4:return[4,F(a[1])];case
-5:return[5,F(a[1])];case
-6:return[6,F(a[1])];case
-7:return[7,F(a[1])];case
+0:return[0,J(a[1])];case
+1:return[1,J(a[1])];case
+2:return[2,J(a[1])];case
+3:return[3,J(a[1])];case
+4:return[4,J(a[1])];case
+5:return[5,J(a[1])];case
+6:return[6,J(a[1])];case
+7:return[7,J(a[1])];case
 8:var
-b=a[1];return[8,b,F(a[2])];case
+b=a[1];return[8,b,J(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,F(a[3])];case
-10:return[10,F(a[1])];case
-11:return[11,F(a[1])];case
-12:return[12,F(a[1])];case
-13:return[13,F(a[1])];default:return[14,F(a[1])]}}function
-X(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,J(a[3])];case
+10:return[10,J(a[1])];case
+11:return[11,J(a[1])];case
+12:return[12,J(a[1])];case
+13:return[13,J(a[1])];default:return[14,J(a[1])]}}function
+$(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-c=X(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
+c=$(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
 1:var
-d=X(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
+d=$(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
 2:var
-e=X(a[1]),G=e[4],I=e[3],J=e[2],K=e[1],L=function(a){b(J,0);return 0};return[0,function(a){b(K,0);return 0},L,I,G];case
+e=$(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],K=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},K,G,F];case
 3:var
-f=X(a[1]),M=f[4],N=f[3],O=f[2],P=f[1],Q=function(a){b(O,0);return 0};return[0,function(a){b(P,0);return 0},Q,N,M];case
+f=$(a[1]),L=f[4],M=f[3],O=f[2],P=f[1],Q=function(a){b(O,0);return 0};return[0,function(a){b(P,0);return 0},Q,M,L];case
 4:var
-g=X(a[1]),R=g[4],S=g[3],T=g[2],U=g[1],V=function(a){b(T,0);return 0};return[0,function(a){b(U,0);return 0},V,S,R];case
+g=$(a[1]),R=g[4],S=g[3],T=g[2],U=g[1],V=function(a){b(T,0);return 0};return[0,function(a){b(U,0);return 0},V,S,R];case
 5:var
-h=X(a[1]),W=h[4],Y=h[3],Z=h[2],_=h[1],$=function(a){b(Z,0);return 0};return[0,function(a){b(_,0);return 0},$,Y,W];case
+h=$(a[1]),W=h[4],X=h[3],Y=h[2],Z=h[1],_=function(a){b(Y,0);return 0};return[0,function(a){b(Z,0);return 0},_,X,W];case
 6:var
-i=X(a[1]),aa=i[4],ab=i[3],ac=i[2],ad=i[1],ae=function(a){b(ac,0);return 0};return[0,function(a){b(ad,0);return 0},ae,ab,aa];case
+i=$(a[1]),aa=i[4],ab=i[3],ac=i[2],ad=i[1],ae=function(a){b(ac,0);return 0};return[0,function(a){b(ad,0);return 0},ae,ab,aa];case
 7:var
-j=X(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){b(ah,0);return 0};return[0,function(a){b(ai,0);return 0},aj,ag,af];case
+j=$(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){b(ah,0);return 0};return[0,function(a){b(ai,0);return 0},aj,ag,af];case
 8:var
-k=X(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){b(am,0);return 0};return[0,function(a){b(an,0);return 0},ao,al,ak];case
+k=$(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){b(am,0);return 0};return[0,function(a){b(an,0);return 0},ao,al,ak];case
 9:var
-ap=a[2],aq=a[1],l=X(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=X(H(F(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(ar,0);return 0},aA=function(a){b(as,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(at,0);return 0};return[0,function(a){b(au,0);b(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=$(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=$(N(J(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(ar,0);return 0},aA=function(a){b(as,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(at,0);return 0};return[0,function(a){b(au,0);b(ay,0);return 0},aB,aA,az];case
 10:var
-n=X(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
+n=$(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
 11:var
-o=X(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
+o=$(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
 12:var
-p=X(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
+p=$(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=X(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
-r=X(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
-H(d,c){var
+q=$(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
+r=$(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
+N(d,c){var
 a=0;if(typeof
 d==="number")if(typeof
 c==="number")return 0;else
@@ -1345,12 +1278,12 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,B,i$]}else
+9:a=6;break;default:throw[0,B,jW]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
 c!=="number")switch(c[0]){case
-0:return[0,H(t,c[1])];case
+0:return[0,N(t,c[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1361,7 +1294,7 @@ c!=="number")switch(c[0]){case
 1:var
 f=0,u=d[1];if(typeof
 c!=="number")switch(c[0]){case
-1:return[1,H(u,c[1])];case
+1:return[1,N(u,c[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1373,7 +1306,7 @@ c!=="number")switch(c[0]){case
 g=0,v=d[1];if(typeof
 c==="number")g=1;else
 switch(c[0]){case
-2:return[2,H(v,c[1])];case
+2:return[2,N(v,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1385,7 +1318,7 @@ switch(c[0]){case
 h=0,w=d[1];if(typeof
 c==="number")h=1;else
 switch(c[0]){case
-3:return[3,H(w,c[1])];case
+3:return[3,N(w,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1397,7 +1330,7 @@ switch(c[0]){case
 i=0,x=d[1];if(typeof
 c==="number")i=1;else
 switch(c[0]){case
-4:return[4,H(x,c[1])];case
+4:return[4,N(x,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1409,7 +1342,7 @@ switch(c[0]){case
 j=0,y=d[1];if(typeof
 c==="number")j=1;else
 switch(c[0]){case
-5:return[5,H(y,c[1])];case
+5:return[5,N(y,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1421,7 +1354,7 @@ switch(c[0]){case
 k=0,z=d[1];if(typeof
 c==="number")k=1;else
 switch(c[0]){case
-6:return[6,H(z,c[1])];case
+6:return[6,N(z,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1433,7 +1366,7 @@ switch(c[0]){case
 l=0,A=d[1];if(typeof
 c==="number")l=1;else
 switch(c[0]){case
-7:return[7,H(A,c[1])];case
+7:return[7,N(A,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1446,40 +1379,40 @@ m=0,C=d[2],D=d[1];if(typeof
 c==="number")m=1;else
 switch(c[0]){case
 8:var
-E=c[1],G=H(C,c[2]);return[8,H(D,E),G];case
+E=c[1],F=N(C,c[2]);return[8,N(D,E),F];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,B,ji];break;case
+14:a=4;break;default:m=1}if(m)throw[0,B,j5];break;case
 9:var
-n=0,I=d[3],J=d[2],K=d[1];if(typeof
+n=0,G=d[3],H=d[2],I=d[1];if(typeof
 c==="number")n=1;else
 switch(c[0]){case
 8:a=5;break;case
 9:var
-L=c[3],M=c[2],N=c[1],s=X(H(F(J),N)),O=s[4];b(s[2],0);b(O,0);return[9,K,M,H(I,L)];case
+K=c[3],L=c[2],M=c[1],s=$(N(J(H),M)),O=s[4];b(s[2],0);b(O,0);return[9,I,L,N(G,K)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,B,jj];break;case
+14:a=4;break;default:n=1}if(n)throw[0,B,j6];break;case
 10:var
 P=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,H(P,c[1])];throw[0,B,jk];case
+c!=="number"&&10===c[0])return[10,N(P,c[1])];throw[0,B,j7];case
 11:var
 o=0,Q=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,H(Q,c[1])];default:o=1}if(o)throw[0,B,jl];break;case
+11:return[11,N(Q,c[1])];default:o=1}if(o)throw[0,B,j8];break;case
 12:var
 p=0,R=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,H(R,c[1])];default:p=1}if(p)throw[0,B,jm];break;case
+12:return[12,N(R,c[1])];default:p=1}if(p)throw[0,B,j9];break;case
 13:var
 q=0,S=d[1];if(typeof
 c==="number")q=1;else
@@ -1487,7 +1420,7 @@ switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,H(S,c[1])];default:q=1}if(q)throw[0,B,jn];break;default:var
+13:return[13,N(S,c[1])];default:q=1}if(q)throw[0,B,j_];break;default:var
 r=0,T=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
@@ -1495,72 +1428,72 @@ switch(c[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,H(T,c[1])];default:r=1}if(r)throw[0,B,jo]}switch(a){case
-0:throw[0,B,jc];case
-1:throw[0,B,jd];case
-2:throw[0,B,je];case
-3:throw[0,B,jf];case
-4:throw[0,B,jg];case
-5:throw[0,B,ja];case
-6:throw[0,B,jb];default:throw[0,B,jh]}}var
-O=[K,jp,cH(0)];function
-cK(b,a){if(typeof
+14:return[14,N(T,c[1])];default:r=1}if(r)throw[0,B,j$]}switch(a){case
+0:throw[0,B,jZ];case
+1:throw[0,B,j0];case
+2:throw[0,B,j1];case
+3:throw[0,B,j2];case
+4:throw[0,B,j3];case
+5:throw[0,B,jX];case
+6:throw[0,B,jY];default:throw[0,B,j4]}}var
+T=[P,ka,cY(0)];function
+c3(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw O}}function
-cm(e,b,d){var
-a=cK(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw T}}function
+cu(e,b,d){var
+a=c3(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw O}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-ag(c,d,a){if(typeof
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw T}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+aq(c,d,a){if(typeof
 c==="number")return[0,0,w(d,a)];else
 switch(c[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=ag(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=aq(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=ag(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aq(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=ag(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aq(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=ag(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aq(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=ag(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aq(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=ag(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aq(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=ag(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aq(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=ag(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aq(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],x=a[2],y=c[2];if(cg([0,c[1]],[0,o]))throw O;var
-p=ag(y,d,x);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],x=a[2],y=c[2];if(bZ([0,c[1]],[0,o]))throw T;var
+p=aq(y,d,x);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],z=a[3],A=c[3],B=c[2],C=c[1],E=[0,D(f)];if(cg([0,D(C)],E))throw O;var
-G=[0,D(e)];if(cg([0,D(B)],G))throw O;var
-q=X(H(F(f),e)),I=q[4];b(q[2],0);b(I,0);var
-r=ag(D(A),d,z),J=r[2];return[0,[9,f,e,F(r[1])],J]}break;case
+e=a[2],f=a[1],z=a[3],A=c[3],B=c[2],C=c[1],E=[0,D(f)];if(bZ([0,D(C)],E))throw T;var
+F=[0,D(e)];if(bZ([0,D(B)],F))throw T;var
+q=$(N(J(f),e)),G=q[4];b(q[2],0);b(G,0);var
+r=aq(D(A),d,z),H=r[2];return[0,[9,f,e,J(r[1])],H]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=ag(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aq(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=ag(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aq(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=ag(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aq(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=ag(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw O}function
+v=aq(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw T}function
 w(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
@@ -1571,37 +1504,37 @@ s=w(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 a!=="number"&&0===a[0]){var
 t=w(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ad=b[2],u=cK(b[1],a),e=u[2],ae=u[1];if(typeof
+ad=b[2],u=c3(b[1],a),e=u[2],ae=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=w(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw O;case
+v=w(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw T;case
 3:var
-af=b[2],x=cK(b[1],a),f=x[2],ah=x[1];if(typeof
+af=b[2],x=c3(b[1],a),f=x[2],ag=x[1];if(typeof
 f!=="number"&&1===f[0]){var
-y=w(af,f[1]);return[0,[3,ah,y[1]],y[2]]}throw O;case
+y=w(af,f[1]);return[0,[3,ag,y[1]],y[2]]}throw T;case
 4:var
-ai=b[4],aj=b[1],g=cm(b[2],b[3],a),h=g[3],ak=g[1];if(typeof
+ah=b[4],ai=b[1],g=cu(b[2],b[3],a),h=g[3],aj=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-al=g[2],z=w(ai,h[1]);return[0,[4,aj,ak,al,z[1]],z[2]]}throw O;case
+ak=g[2],z=w(ah,h[1]);return[0,[4,ai,aj,ak,z[1]],z[2]]}throw T;case
 5:var
-am=b[4],an=b[1],i=cm(b[2],b[3],a),j=i[3],ao=i[1];if(typeof
+al=b[4],am=b[1],i=cu(b[2],b[3],a),j=i[3],an=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-ap=i[2],A=w(am,j[1]);return[0,[5,an,ao,ap,A[1]],A[2]]}throw O;case
+ao=i[2],A=w(al,j[1]);return[0,[5,am,an,ao,A[1]],A[2]]}throw T;case
 6:var
-aq=b[4],ar=b[1],k=cm(b[2],b[3],a),l=k[3],as=k[1];if(typeof
+ap=b[4],ar=b[1],k=cu(b[2],b[3],a),l=k[3],as=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-au=k[2],B=w(aq,l[1]);return[0,[6,ar,as,au,B[1]],B[2]]}throw O;case
+at=k[2],B=w(ap,l[1]);return[0,[6,ar,as,at,B[1]],B[2]]}throw T;case
 7:var
-av=b[4],aw=b[1],m=cm(b[2],b[3],a),n=m[3],ax=m[1];if(typeof
+au=b[4],av=b[1],m=cu(b[2],b[3],a),n=m[3],aw=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-ay=m[2],C=w(av,n[1]);return[0,[7,aw,ax,ay,C[1]],C[2]]}throw O;case
+ay=m[2],C=w(au,n[1]);return[0,[7,av,aw,ay,C[1]],C[2]]}throw T;case
 8:var
-az=b[4],aA=b[1],o=cm(b[2],b[3],a),p=o[3],aB=o[1];if(typeof
+az=b[4],aA=b[1],o=cu(b[2],b[3],a),p=o[3],aB=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aC=o[2],E=w(az,p[1]);return[0,[8,aA,aB,aC,E[1]],E[2]]}throw O;case
+aC=o[2],E=w(az,p[1]);return[0,[8,aA,aB,aC,E[1]],E[2]]}throw T;case
 9:var
-aD=b[2],F=cK(b[1],a),q=F[2],aE=F[1];if(typeof
+aD=b[2],F=c3(b[1],a),q=F[2],aE=F[1];if(typeof
 q!=="number"&&7===q[0]){var
-G=w(aD,q[1]);return[0,[9,aE,G[1]],G[2]]}throw O;case
+G=w(aD,q[1]);return[0,[9,aE,G[1]],G[2]]}throw T;case
 10:var
 H=w(b[1],a);return[0,[10,H[1]],H[2]];case
 11:var
@@ -1610,27 +1543,27 @@ aF=b[1],I=w(b[2],a);return[0,[11,aF,I[1]],I[2]];case
 aG=b[1],J=w(b[2],a);return[0,[12,aG,J[1]],J[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-K=a[1],aH=a[2],aI=b[3],aJ=b[1];if(cg([0,b[2]],[0,K]))throw O;var
+K=a[1],aH=a[2],aI=b[3],aJ=b[1];if(bZ([0,b[2]],[0,K]))throw T;var
 L=w(aI,aH);return[0,[13,aJ,K,L[1]],L[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-M=a[1],aK=a[3],aL=b[3],aM=b[2],aN=b[1],aO=[0,D(M)];if(cg([0,D(aM)],aO))throw O;var
+M=a[1],aK=a[3],aL=b[3],aM=b[2],aN=b[1],aO=[0,D(M)];if(bZ([0,D(aM)],aO))throw T;var
 N=w(aL,D(aK));return[0,[14,aN,M,N[1]],N[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-P=w(b[1],a[1]);return[0,[15,P[1]],P[2]]}break;case
+O=w(b[1],a[1]);return[0,[15,O[1]],O[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-Q=w(b[1],a[1]);return[0,[16,Q[1]],Q[2]]}break;case
+P=w(b[1],a[1]);return[0,[16,P[1]],P[2]]}break;case
 17:var
-aP=b[1],R=w(b[2],a);return[0,[17,aP,R[1]],R[2]];case
+aP=b[1],Q=w(b[2],a);return[0,[17,aP,Q[1]],Q[2]];case
 18:var
-S=b[2],r=b[1];if(0===r[0]){var
-W=r[1],aT=W[2],X=w(W[1],a),aU=X[1],Y=w(S,X[2]);return[0,[18,[0,[0,aU,aT]],Y[1]],Y[2]]}var
-Z=r[1],aV=Z[2],_=w(Z[1],a),aW=_[1],$=w(S,_[2]);return[0,[18,[1,[0,aW,aV]],$[1]],$[2]];case
+R=b[2],r=b[1];if(0===r[0]){var
+W=r[1],aT=W[2],X=w(W[1],a),aU=X[1],Y=w(R,X[2]);return[0,[18,[0,[0,aU,aT]],Y[1]],Y[2]]}var
+Z=r[1],aV=Z[2],_=w(Z[1],a),aW=_[1],$=w(R,_[2]);return[0,[18,[1,[0,aW,aV]],$[1]],$[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-T=w(b[1],a[1]);return[0,[19,T[1]],T[2]]}break;case
+S=w(b[1],a[1]);return[0,[19,S[1]],S[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
 aQ=b[2],aR=b[1],U=w(b[3],a[1]);return[0,[20,aR,aQ,U[1]],U[2]]}break;case
@@ -1640,62 +1573,62 @@ aS=b[1],V=w(b[2],a[1]);return[0,[21,aS,V[1]],V[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return at(c,d,a);case
-1:return at(c,d,a);case
+0:return ax(c,d,a);case
+1:return ax(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-aa=w(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw O;default:return at(c,d,a)}else
+aa=w(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw T;default:return ax(c,d,a)}else
 switch(c[0]){case
-0:return at(c,d,a);case
-1:return at(c,d,a);case
-2:return at(c,d,a);case
-3:return at(c,d,a);case
-4:return at(c,d,a);case
-5:return at(c,d,a);case
-6:return at(c,d,a);case
-7:return at(c,d,a);case
-8:return at([8,c[1],c[2]],d,a);case
+0:return ax(c,d,a);case
+1:return ax(c,d,a);case
+2:return ax(c,d,a);case
+3:return ax(c,d,a);case
+4:return ax(c,d,a);case
+5:return ax(c,d,a);case
+6:return ax(c,d,a);case
+7:return ax(c,d,a);case
+8:return ax([8,c[1],c[2]],d,a);case
 9:var
-aX=c[1],ab=ag(c[2],d,a),ac=ab[2];return[0,[23,[9,aX,ab[1]],ac[1]],ac[2]];case
-10:return at(c,d,a);default:return at(c,d,a)}}throw O}function
-at(d,c,b){var
+aX=c[1],ab=aq(c[2],d,a),ac=ab[2];return[0,[23,[9,aX,ab[1]],ac[1]],ac[2]];case
+10:return ax(c,d,a);default:return ax(c,d,a)}}throw T}function
+ax(d,c,b){var
 a=w(c,b);return[0,[23,d,a[1]],a[2]]}function
-au(k,g,a){var
-b=p(a),h=0<=g?k:0,d=cj(g);if(d<=b)return a;var
-l=2===h?48:32,c=bn(d,l);switch(h){case
-0:aX(a,0,c,0,b);break;case
-1:aX(a,0,c,d-b|0,b);break;default:var
+ay(k,g,a){var
+b=p(a),h=0<=g?k:0,d=cp(g);if(d<=b)return a;var
+l=2===h?48:32,c=bz(d,l);switch(h){case
+0:a3(a,0,c,0,b);break;case
+1:a3(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){bz(c,0,s(a,0));aX(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){bJ(c,0,s(a,0));a3(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===s(a,0)){var
-j=0;if(gq!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){bz(c,1,s(a,1));aX(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)aX(a,0,c,d-b|0,b)}}return ae(c)}function
-bW(k,b){var
-c=cj(k),a=p(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+g5>>>0))e=1}else
+j=0;if(g8!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){bJ(c,1,s(a,1));a3(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)a3(a,0,c,d-b|0,b)}}return ao(c)}function
+b3(k,b){var
+c=cp(k),a=p(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+hN>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(gq===s(b,1)||88===s(b,1))j=1;if(j){var
-h=bn(c+2|0,48);bz(h,1,s(b,1));aX(b,2,h,(c-a|0)+4|0,a-2|0);return ae(h)}}e=1;f=1;break;case
+j=0;if(g8===s(b,1)||88===s(b,1))j=1;if(j){var
+h=bz(c+2|0,48);bJ(h,1,s(b,1));a3(b,2,h,(c-a|0)+4|0,a-2|0);return ao(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bn(c+1|0,48);bz(g,0,d);aX(b,1,g,(c-a|0)+2|0,a-1|0);return ae(g)}}if(e&&a<c){var
-i=bn(c,48);aX(b,0,i,c-a|0,a);return ae(i)}return b}function
-jq(k){var
+g=bz(c+1|0,48);bJ(g,0,d);a3(b,1,g,(c-a|0)+2|0,a-1|0);return ao(g)}}if(e&&a<c){var
+i=bz(c,48);a3(b,0,i,c-a|0,a);return ao(i)}return b}function
+kb(k){var
 j=0,D=p(k);for(;;){if(D<=j)var
 o=k;else{var
-n=ar(k,j)+hq|0,q=0;if(59<n>>>0){if(33<n-61>>>0)q=1}else
+n=aw(k,j)+h$|0,q=0;if(59<n>>>0){if(33<n-61>>>0)q=1}else
 if(2===n)q=1;if(!q){var
 j=j+1|0;continue}var
-e=bk(k),a=[0,0],u=aE(e)-1|0,z=0;if(!(u<0)){var
+e=bw(k),a=[0,0],u=aH(e)-1|0,z=0;if(!(u<0)){var
 i=z;for(;;){var
-f=a9(e,i),g=0;if(32<=f){var
-l=f+gl|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
+f=bg(e,i),g=0;if(32<=f){var
+l=f+g3|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
 if(56<l-1>>>0){g=1;r=1}if(!r){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1705,41 +1638,41 @@ m=4;break;case
 1:var
 m=2;break}a[1]=a[1]+m|0;var
 C=i+1|0;if(u!==i){var
-i=C;continue}break}}if(a[1]===aE(e)){var
-s=aE(e),t=M(s);bM(e,0,t,0,s);var
+i=C;continue}break}}if(a[1]===aH(e)){var
+s=aH(e),t=R(s);bU(e,0,t,0,s);var
 w=t}else{var
-b=M(a[1]);a[1]=0;var
-v=aE(e)-1|0,A=0;if(!(v<0)){var
+b=R(a[1]);a[1]=0;var
+v=aH(e)-1|0,A=0;if(!(v<0)){var
 h=A;for(;;){var
-c=a9(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(c$<=c)d=1;else
+c=bg(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(dt<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:E(b,a[1],92);a[1]++;E(b,a[1],98);break;case
-9:E(b,a[1],92);a[1]++;E(b,a[1],hu);break;case
-10:E(b,a[1],92);a[1]++;E(b,a[1],hv);break;case
-13:E(b,a[1],92);a[1]++;E(b,a[1],114);break;default:d=1}switch(d){case
-1:E(b,a[1],92);a[1]++;E(b,a[1],48+(c/er|0)|0);a[1]++;E(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;E(b,a[1],48+(c%10|0)|0);break;case
-2:E(b,a[1],92);a[1]++;E(b,a[1],c);break;case
-3:E(b,a[1],c);break}a[1]++;var
+8:F(b,a[1],92);a[1]++;F(b,a[1],98);break;case
+9:F(b,a[1],92);a[1]++;F(b,a[1],id);break;case
+10:F(b,a[1],92);a[1]++;F(b,a[1],ie);break;case
+13:F(b,a[1],92);a[1]++;F(b,a[1],114);break;default:d=1}switch(d){case
+1:F(b,a[1],92);a[1]++;F(b,a[1],48+(c/eP|0)|0);a[1]++;F(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;F(b,a[1],48+(c%10|0)|0);break;case
+2:F(b,a[1],92);a[1]++;F(b,a[1],c);break;case
+3:F(b,a[1],c);break}a[1]++;var
 B=h+1|0;if(v!==h){var
 h=B;continue}break}}var
 w=b}var
-o=ae(w)}var
-x=p(o),y=bn(x+2|0,34);a8(o,0,y,1,x);return ae(y)}}function
-fr(d,f){var
-g=cj(f),e=kf[1];switch(d[2]){case
+o=ao(w)}var
+x=p(o),y=bz(x+2|0,34);bf(o,0,y,1,x);return ao(y)}}function
+fL(d,f){var
+g=cp(f),e=k2[1];switch(d[2]){case
 0:var
-b=ha;break;case
+b=hV;break;case
 1:var
-b=es;break;case
+b=eQ;break;case
 2:var
 b=69;break;case
 3:var
-b=gr;break;case
+b=g9;break;case
 4:var
 b=71;break;case
 5:var
@@ -1749,210 +1682,210 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=fo(16);bV(c,37);switch(d[1]){case
+c=fI(16);b2(c,37);switch(d[1]){case
 0:break;case
-1:bV(c,43);break;default:bV(c,32)}if(8<=d[2])bV(c,35);bV(c,46);W(c,a(m+g));bV(c,b);return fq(c)}function
-cL(m,a){if(13<=m){var
+1:b2(c,43);break;default:b2(c,32)}if(8<=d[2])b2(c,35);b2(c,46);_(c,a(m+g));b2(c,b);return fK(c)}function
+c4(m,a){if(13<=m){var
 g=[0,0],h=p(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<ar(a,c)+c4>>>0))g[1]++;var
+c=n;for(;;){if(!(9<aw(a,c)+dm>>>0))g[1]++;var
 r=c+1|0;if(h!==c){var
 c=r;continue}break}}var
-i=g[1],j=M(p(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){bz(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=p(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=R(p(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){bJ(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=p(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=ar(a,b);if(9<f+c4>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=aw(a,b);if(9<f+dm>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 q=b+1|0;if(l!==b){var
-b=q;continue}break}}return ae(j)}return a}function
-kg(b,c){switch(b){case
+b=q;continue}break}}return ao(j)}return a}function
+k3(b,c){switch(b){case
 1:var
-a=js;break;case
-2:var
-a=jt;break;case
-4:var
-a=jv;break;case
-5:var
-a=jw;break;case
-6:var
-a=jx;break;case
-7:var
-a=jy;break;case
-8:var
-a=jz;break;case
-9:var
-a=jA;break;case
-10:var
-a=jB;break;case
-11:var
-a=jC;break;case
-0:case
-13:var
-a=jr;break;case
-3:case
-14:var
-a=ju;break;default:var
-a=jD}return cL(b,dq(a,c))}function
-kh(b,c){switch(b){case
-1:var
-a=jS;break;case
-2:var
-a=jT;break;case
-4:var
-a=jV;break;case
-5:var
-a=jW;break;case
-6:var
-a=jX;break;case
-7:var
-a=jY;break;case
-8:var
-a=jZ;break;case
-9:var
-a=j0;break;case
-10:var
-a=j1;break;case
-11:var
-a=j2;break;case
-0:case
-13:var
-a=jR;break;case
-3:case
-14:var
-a=jU;break;default:var
-a=j3}return cL(b,dq(a,c))}function
-ki(b,c){switch(b){case
-1:var
-a=j5;break;case
-2:var
-a=j6;break;case
-4:var
-a=j8;break;case
-5:var
-a=j9;break;case
-6:var
-a=j_;break;case
-7:var
-a=j$;break;case
-8:var
-a=ka;break;case
-9:var
-a=kb;break;case
-10:var
-a=kc;break;case
-11:var
 a=kd;break;case
-0:case
-13:var
-a=j4;break;case
-3:case
-14:var
-a=j7;break;default:var
-a=ke}return cL(b,dq(a,c))}function
-kj(b,c){switch(b){case
-1:var
-a=jF;break;case
 2:var
-a=jG;break;case
+a=ke;break;case
 4:var
-a=jI;break;case
+a=kg;break;case
 5:var
-a=jJ;break;case
+a=kh;break;case
 6:var
-a=jK;break;case
+a=ki;break;case
 7:var
-a=jL;break;case
+a=kj;break;case
 8:var
-a=jM;break;case
+a=kk;break;case
 9:var
-a=jN;break;case
+a=kl;break;case
 10:var
-a=jO;break;case
+a=km;break;case
 11:var
-a=jP;break;case
+a=kn;break;case
 0:case
 13:var
-a=jE;break;case
+a=kc;break;case
 3:case
 14:var
-a=jH;break;default:var
-a=jQ}return cL(b,qn(a,c))}function
-bc(c,i,b){function
-k(d){switch(c[1]){case
+a=kf;break;default:var
+a=ko}return c4(b,dI(a,c))}function
+k4(b,c){switch(b){case
+1:var
+a=kD;break;case
+2:var
+a=kE;break;case
+4:var
+a=kG;break;case
+5:var
+a=kH;break;case
+6:var
+a=kI;break;case
+7:var
+a=kJ;break;case
+8:var
+a=kK;break;case
+9:var
+a=kL;break;case
+10:var
+a=kM;break;case
+11:var
+a=kN;break;case
+0:case
+13:var
+a=kC;break;case
+3:case
+14:var
+a=kF;break;default:var
+a=kO}return c4(b,dI(a,c))}function
+k5(b,c){switch(b){case
+1:var
+a=kQ;break;case
+2:var
+a=kR;break;case
+4:var
+a=kT;break;case
+5:var
+a=kU;break;case
+6:var
+a=kV;break;case
+7:var
+a=kW;break;case
+8:var
+a=kX;break;case
+9:var
+a=kY;break;case
+10:var
+a=kZ;break;case
+11:var
+a=k0;break;case
+0:case
+13:var
+a=kP;break;case
+3:case
+14:var
+a=kS;break;default:var
+a=k1}return c4(b,dI(a,c))}function
+k6(b,c){switch(b){case
+1:var
+a=kq;break;case
+2:var
+a=kr;break;case
+4:var
+a=kt;break;case
+5:var
+a=ku;break;case
+6:var
+a=kv;break;case
+7:var
+a=kw;break;case
+8:var
+a=kx;break;case
+9:var
+a=ky;break;case
+10:var
+a=kz;break;case
+11:var
+a=kA;break;case
+0:case
+13:var
+a=kp;break;case
+3:case
+14:var
+a=ks;break;default:var
+a=kB}return c4(b,rW(a,c))}function
+bn(c,i,b){function
+j(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return qh(b,i,a)}function
+a=32}return rQ(b,i,a)}function
 t(c){var
-a=p7(b);return 3===a?b<0.?kl:km:4<=a?kn:c}switch(c[2]){case
+a=rE(b);return 3===a?b<0.?k8:k9:4<=a?k_:c}switch(c[2]){case
 5:var
-e=hZ(fr(c,i),b),d=0,x=p(e);for(;;){if(d===x)var
+e=iM(fL(c,i),b),d=0,x=p(e);for(;;){if(d===x)var
 r=0;else{var
 l=s(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
 if(21<l-1>>>0)m=1;if(!m){var
 d=d+1|0;continue}var
 r=1}var
-y=r?e:j(e,kk);return t(y)}case
-6:return k(0);case
+y=r?e:k(e,k7);return t(y)}case
+6:return j(0);case
 7:var
-h=bk(k(0)),f=aE(h);if(0===f)var
+h=bw(j(0)),f=aH(h);if(0===f)var
 q=h;else{var
-n=M(f),o=f-1|0,u=0;if(!(o<0)){var
+n=R(f),o=f-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-g=a9(h,a),v=25<g+g5>>>0?g:g+hq|0;E(n,a,v);var
+g=bg(h,a),v=25<g+hN>>>0?g:g+h$|0;F(n,a,v);var
 w=a+1|0;if(o!==a){var
 a=w;continue}break}}var
-q=n}return ae(q);case
-8:return t(k(0));default:return hZ(fr(c,i),b)}}function
-cw(e,H,G,C){var
-c=H,a=G,d=C;for(;;)if(typeof
+q=n}return ao(q);case
+8:return t(j(0));default:return iM(fL(c,i),b)}}function
+cI(e,G,E,C){var
+c=G,a=E,d=C;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
 0:var
-I=d[1];return function(b){return u(c,[5,a,b],I)};case
+H=d[1];return function(b){return u(c,[5,a,b],H)};case
 1:var
-J=d[1];return function(b){var
+I=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=il;else
-if(c$<=b)e=1;else
+d=i_;else
+if(dt<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=im;else
+d=i$;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=io;break;case
+d=ja;break;case
 9:var
-d=ip;break;case
+d=jb;break;case
 10:var
-d=iq;break;case
+d=jc;break;case
 13:var
-d=ir;break;default:e=1}switch(e){case
+d=jd;break;default:e=1}switch(e){case
 1:var
-f=M(4);E(f,0,92);E(f,1,48+(b/er|0)|0);E(f,2,48+((b/10|0)%10|0)|0);E(f,3,48+(b%10|0)|0);var
-d=ae(f);break;case
+f=R(4);F(f,0,92);F(f,1,48+(b/eP|0)|0);F(f,2,48+((b/10|0)%10|0)|0);F(f,3,48+(b%10|0)|0);var
+d=ao(f);break;case
 2:var
-g=M(1);E(g,0,b);var
-d=ae(g);break}var
-h=p(d),i=bn(h+2|0,39);a8(d,0,i,1,h);return u(c,[4,a,ae(i)],J)};case
+g=R(1);F(g,0,b);var
+d=ao(g);break}var
+h=p(d),i=bz(h+2|0,39);bf(d,0,i,1,h);return u(c,[4,a,ao(i)],I)};case
 2:var
-K=d[2],L=d[1];return dH(c,a,K,L,function(a){return a});case
-3:return dH(c,a,d[2],d[1],jq);case
-4:return cM(c,a,d[4],d[2],d[3],kg,d[1]);case
-5:return cM(c,a,d[4],d[2],d[3],kh,d[1]);case
-6:return cM(c,a,d[4],d[2],d[3],ki,d[1]);case
-7:return cM(c,a,d[4],d[2],d[3],kj,d[1]);case
+K=d[2],L=d[1];return dX(c,a,K,L,function(a){return a});case
+3:return dX(c,a,d[2],d[1],kb);case
+4:return c5(c,a,d[4],d[2],d[3],k3,d[1]);case
+5:return c5(c,a,d[4],d[2],d[3],k4,d[1]);case
+6:return c5(c,a,d[4],d[2],d[3],k5,d[1]);case
+7:return c5(c,a,d[4],d[2],d[3],k6,d[1]);case
 8:var
-i=d[4],j=d[3],k=d[2],h=d[1];if(typeof
-k==="number"){if(typeof
-j==="number")return j?function(d,b){return u(c,[4,a,bc(h,d,b)],i)}:function(b){return u(c,[4,a,bc(h,dF(h),b)],i)};var
-ad=j[1];return function(b){return u(c,[4,a,bc(h,ad,b)],i)}}else{if(0===k[0]){var
-n=k[2],o=k[1];if(typeof
-j==="number")return j?function(d,b){return u(c,[4,a,au(o,n,bc(h,d,b))],i)}:function(b){return u(c,[4,a,au(o,n,bc(h,dF(h),b))],i)};var
-af=j[1];return function(b){return u(c,[4,a,au(o,n,bc(h,af,b))],i)}}var
-q=k[1];if(typeof
-j==="number")return j?function(e,d,b){return u(c,[4,a,au(q,e,bc(h,d,b))],i)}:function(d,b){return u(c,[4,a,au(q,d,bc(h,dF(h),b))],i)};var
-ag=j[1];return function(d,b){return u(c,[4,a,au(q,d,bc(h,ag,b))],i)}}case
-9:return dH(c,a,d[2],d[1],ih);case
+h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
+j==="number"){if(typeof
+i==="number")return i?function(d,b){return u(c,[4,a,bn(g,d,b)],h)}:function(b){return u(c,[4,a,bn(g,dV(g),b)],h)};var
+ad=i[1];return function(b){return u(c,[4,a,bn(g,ad,b)],h)}}else{if(0===j[0]){var
+m=j[2],n=j[1];if(typeof
+i==="number")return i?function(d,b){return u(c,[4,a,ay(n,m,bn(g,d,b))],h)}:function(b){return u(c,[4,a,ay(n,m,bn(g,dV(g),b))],h)};var
+ae=i[1];return function(b){return u(c,[4,a,ay(n,m,bn(g,ae,b))],h)}}var
+o=j[1];if(typeof
+i==="number")return i?function(e,d,b){return u(c,[4,a,ay(o,e,bn(g,d,b))],h)}:function(d,b){return u(c,[4,a,ay(o,d,bn(g,dV(g),b))],h)};var
+af=i[1];return function(d,b){return u(c,[4,a,ay(o,d,bn(g,af,b))],h)}}case
+9:return dX(c,a,d[2],d[1],i6);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1960,102 +1893,102 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-N=d[3],P=d[2],r=fo(16);dG(r,P);var
-A=fq(r);return function(b){return u(c,[4,a,A],N)};case
+M=d[3],N=d[2],q=fI(16);dW(q,N);var
+z=fK(q);return function(b){return u(c,[4,a,z],M)};case
 14:var
-Q=d[3],R=d[2];return function(d){var
-e=d[1],b=w(e,D(F(R)));if(typeof
-b[2]==="number")return u(c,a,z(b[1],Q));throw O};case
+O=d[3],P=d[2];return function(d){var
+e=d[1],b=w(e,D(J(P)));if(typeof
+b[2]==="number")return u(c,a,A(b[1],O));throw T};case
 15:var
-S=d[1];return function(d,b){return u(c,[6,a,function(a){return g(d,a,b)}],S)};case
+Q=d[1];return function(d,b){return u(c,[6,a,function(a){return r(d,a,b)}],Q)};case
 16:var
-T=d[1];return function(b){return u(c,[6,a,b],T)};case
+S=d[1];return function(b){return u(c,[6,a,b],S)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
-m=d[1];if(0===m[0]){var
-U=d[2],W=m[1][1],X=0,c=function(b,c,d){return function(a){return u(c,[1,b,[0,a]],d)}}(a,c,U),a=X,d=W;continue}var
-Y=d[2],Z=m[1][1],_=0,c=function(b,c,d){return function(a){return u(c,[1,b,[1,a]],d)}}(a,c,Y),a=_,d=Z;continue;case
-19:throw[0,B,kp];case
+l=d[1];if(0===l[0]){var
+U=d[2],V=l[1][1],W=0,c=function(b,c,d){return function(a){return u(c,[1,b,[0,a]],d)}}(a,c,U),a=W,d=V;continue}var
+X=d[2],Y=l[1][1],_=0,c=function(b,c,d){return function(a){return u(c,[1,b,[1,a]],d)}}(a,c,X),a=_,d=Y;continue;case
+19:throw[0,B,la];case
 20:var
-$=d[3],aa=[8,a,kq];return function(a){return u(c,aa,$)};case
+$=d[3],aa=[8,a,lb];return function(a){return u(c,aa,$)};case
 21:var
-ab=d[2];return function(b){return u(c,[4,a,dq(kr,b)],ab)};case
+ab=d[2];return function(b){return u(c,[4,a,dI(lc,b)],ab)};case
 22:var
 ac=d[1];return function(b){return u(c,[5,a,b],ac)};case
 23:var
-f=d[2],l=d[1];if(typeof
-l==="number")switch(l){case
-0:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-1:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-2:throw[0,B,ks];default:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f])}else
-switch(l[0]){case
-0:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-1:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-2:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-3:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-4:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-5:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-6:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-7:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-8:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
+f=d[2],k=d[1];if(typeof
+k==="number")switch(k){case
+0:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f]);case
+1:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f]);case
+2:throw[0,B,ld];default:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f])}else
+switch(k[0]){case
+0:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f]);case
+1:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f]);case
+2:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f]);case
+3:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f]);case
+4:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f]);case
+5:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f]);case
+6:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f]);case
+7:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f]);case
+8:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f]);case
 9:var
-y=l[2];return e<50?eb(e+1|0,c,a,y,f):V(eb,[0,c,a,y,f]);case
-10:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);default:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f])}default:var
-s=d[3],t=d[1],x=b(d[2],0);return e<50?ea(e+1|0,c,a,s,t,x):V(ea,[0,c,a,s,t,x])}}function
-eb(e,d,c,a,b){if(typeof
-a==="number")return e<50?v(e+1|0,d,c,b):V(v,[0,d,c,b]);else
+y=k[2];return e<50?eA(e+1|0,c,a,y,f):Z(eA,[0,c,a,y,f]);case
+10:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f]);default:return e<50?v(e+1|0,c,a,f):Z(v,[0,c,a,f])}default:var
+s=d[3],t=d[1],x=b(d[2],0);return e<50?ez(e+1|0,c,a,s,t,x):Z(ez,[0,c,a,s,t,x])}}function
+eA(e,d,c,a,b){if(typeof
+a==="number")return e<50?v(e+1|0,d,c,b):Z(v,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return az(d,c,f,b)};case
+f=a[1];return function(a){return aE(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return az(d,c,g,b)};case
+g=a[1];return function(a){return aE(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return az(d,c,h,b)};case
+h=a[1];return function(a){return aE(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return az(d,c,i,b)};case
+i=a[1];return function(a){return aE(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return az(d,c,j,b)};case
+j=a[1];return function(a){return aE(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return az(d,c,k,b)};case
+k=a[1];return function(a){return aE(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return az(d,c,l,b)};case
+l=a[1];return function(a){return aE(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return az(d,c,m,b)};case
+m=a[1];return function(a){return aE(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return az(d,c,n,b)};case
+n=a[2];return function(a){return aE(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=H(F(a[1]),p);return function(a){return az(d,c,ac(q,o),b)};case
+o=a[3],p=a[2],q=N(J(a[1]),p);return function(a){return aE(d,c,ah(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return az(d,c,r,b)};case
+r=a[1];return function(e,a){return aE(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return az(d,c,s,b)};case
+s=a[1];return function(a){return aE(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return az(d,c,t,b)};case
-13:throw[0,B,kt];default:throw[0,B,ku]}}function
+t=a[1];return function(a){return aE(d,c,t,b)};case
+13:throw[0,B,le];default:throw[0,B,lf]}}function
 v(d,b,e,a){var
-c=[8,e,kv];return d<50?cw(d+1|0,b,c,a):V(cw,[0,b,c,a])}function
-ea(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return ko(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?cw(h+1|0,c,g,a):V(cw,[0,c,g,a])}function
-u(a,b,c){return e0(cw(0,a,b,c))}function
-az(a,b,c,d){return e0(eb(0,a,b,c,d))}function
-ko(a,b,c,d,e){return e0(ea(0,a,b,c,d,e))}function
-dH(f,e,d,a,c){if(typeof
+c=[8,e,lg];return d<50?cI(d+1|0,b,c,a):Z(cI,[0,b,c,a])}function
+ez(h,c,f,a,e,d){if(e){var
+i=e[1];return function(e){return k$(c,f,a,i,b(d,e))}}var
+g=[4,f,d];return h<50?cI(h+1|0,c,g,a):Z(cI,[0,c,g,a])}function
+u(a,b,c){return fk(cI(0,a,b,c))}function
+aE(a,b,c,d){return fk(eA(0,a,b,c,d))}function
+k$(a,b,c,d,e){return fk(ez(0,a,b,c,d,e))}function
+dX(f,e,d,a,c){if(typeof
 a==="number")return function(a){return u(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return u(f,[4,e,au(h,g,b(c,a))],d)}}var
-i=a[1];return function(g,a){return u(f,[4,e,au(i,g,b(c,a))],d)}}}function
-cM(f,e,d,h,c,b,a){if(typeof
-h==="number"){if(typeof
-c==="number")return c?function(h,c){return u(f,[4,e,bW(h,g(b,a,c))],d)}:function(c){return u(f,[4,e,g(b,a,c)],d)};var
-l=c[1];return function(c){return u(f,[4,e,bW(l,g(b,a,c))],d)}}else{if(0===h[0]){var
-i=h[2],j=h[1];if(typeof
-c==="number")return c?function(h,c){return u(f,[4,e,au(j,i,bW(h,g(b,a,c)))],d)}:function(c){return u(f,[4,e,au(j,i,g(b,a,c))],d)};var
-m=c[1];return function(c){return u(f,[4,e,au(j,i,bW(m,g(b,a,c)))],d)}}var
-k=h[1];if(typeof
-c==="number")return c?function(i,h,c){return u(f,[4,e,au(k,i,bW(h,g(b,a,c)))],d)}:function(h,c){return u(f,[4,e,au(k,h,g(b,a,c))],d)};var
-n=c[1];return function(h,c){return u(f,[4,e,au(k,h,bW(n,g(b,a,c)))],d)}}}function
-bo(c,h){var
+g=a[2],h=a[1];return function(a){return u(f,[4,e,ay(h,g,b(c,a))],d)}}var
+i=a[1];return function(g,a){return u(f,[4,e,ay(i,g,b(c,a))],d)}}}function
+c5(f,e,d,g,c,b,a){if(typeof
+g==="number"){if(typeof
+c==="number")return c?function(g,c){return u(f,[4,e,b3(g,r(b,a,c))],d)}:function(c){return u(f,[4,e,r(b,a,c)],d)};var
+k=c[1];return function(c){return u(f,[4,e,b3(k,r(b,a,c))],d)}}else{if(0===g[0]){var
+h=g[2],i=g[1];if(typeof
+c==="number")return c?function(g,c){return u(f,[4,e,ay(i,h,b3(g,r(b,a,c)))],d)}:function(c){return u(f,[4,e,ay(i,h,r(b,a,c))],d)};var
+l=c[1];return function(c){return u(f,[4,e,ay(i,h,b3(l,r(b,a,c)))],d)}}var
+j=g[1];if(typeof
+c==="number")return c?function(h,g,c){return u(f,[4,e,ay(j,h,b3(g,r(b,a,c)))],d)}:function(g,c){return u(f,[4,e,ay(j,g,r(b,a,c))],d)};var
+m=c[1];return function(g,c){return u(f,[4,e,ay(j,g,b3(m,r(b,a,c)))],d)}}}function
+bA(c,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -2063,72 +1996,72 @@ switch(a[0]){case
 e=a[2],i=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=iM;break;case
+d=jx;break;case
 1:var
-d=iN;break;case
+d=jy;break;case
 2:var
-d=iO;break;case
+d=jz;break;case
 3:var
-d=iP;break;case
+d=jA;break;case
 4:var
-d=iQ;break;case
+d=jB;break;case
 5:var
-d=iR;break;default:var
-d=iS}else
+d=jC;break;default:var
+d=jD}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=j(iT,ae(bn(1,e[1])))}bo(c,i);return ay(c,d);case
+d=k(jE,ao(bz(1,e[1])))}bA(c,i);return aD(c,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-k=f[1];bo(c,g);ay(c,kw);var
-a=k;continue}var
-l=f[1];bo(c,g);ay(c,kx);var
+j=f[1];bA(c,g);aD(c,lh);var
+a=j;continue}var
+l=f[1];bA(c,g);aD(c,li);var
 a=l;continue;case
 6:var
-o=a[2];bo(c,a[1]);return ay(c,b(o,0));case
+o=a[2];bA(c,a[1]);return aD(c,b(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];bo(c,a[1]);return aM(p);case
+p=a[2];bA(c,a[1]);return aQ(p);case
 2:case
 4:var
-m=a[2];bo(c,a[1]);return ay(c,m);default:var
-n=a[2];bo(c,a[1]);return aF(c,n)}}function
-cN(b){var
+m=a[2];bA(c,a[1]);return aD(c,m);default:var
+n=a[2];bA(c,a[1]);return aJ(c,n)}}function
+c6(b){var
 a=b[1];return u(function(b){var
-a=dD(64);bo(a,b);return dE(a)},0,a)}function
-fs(a){var
+a=dT(64);bA(a,b);return dU(a)},0,a)}function
+fM(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-dI(a){a[4]=-a[4]|0;return 0}try{var
-pP=ib(pO),fu=pP}catch(a){a=bm(a);if(a!==aU)throw a;try{var
-pN=ib(pM),ft=pN}catch(a){a=bm(a);if(a!==aU)throw a;var
-ft=kz}var
-fu=ft}var
-kA=iC(fu,82),cO=[gT,function(B){var
-o=qU(0),c=[0,cf(55,0),0],i=0===o.length-1?[0,0]:o,k=i.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
+dY(a){a[4]=-a[4]|0;return 0}try{var
+rl=i1(rk),fO=rl}catch(a){a=a1(a);if(a!==a2)throw a;try{var
+rj=i1(ri),fN=rj}catch(a){a=a1(a);if(a!==a2)throw a;var
+fN=lk}var
+fO=fN}var
+ll=jo(fO,82),c7=[hB,function(B){var
+o=sq(0),c=[0,cm(55,0),0],i=0===o.length-1?[0,0]:o,j=i.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
-g=[0,ky],l=54+fg(55,k)|0,w=0;if(!(l<0)){var
+g=[0,lj],l=54+fz(55,j)|0,w=0;if(!(l<0)){var
 d=w;for(;;){var
-e=d%55|0,n=h7(d,k),x=t(i,n)[1+n],h=j(g[1],a(m+x));g[1]=qC(h,0,p(h));var
-f=g[1],q=s(f,3)<<24,r=s(f,2)<<16,u=s(f,1)<<8,v=((s(f,0)+u|0)+r|0)+q|0,y=(t(c[1],e)[1+e]^v)&gB;t(c[1],e)[1+e]=y;var
+e=d%55|0,n=iU(d,j),x=t(i,n)[1+n],h=k(g[1],a(m+x));g[1]=r$(h,0,p(h));var
+f=g[1],q=s(f,3)<<24,r=s(f,2)<<16,u=s(f,1)<<8,v=((s(f,0)+u|0)+r|0)+q|0,y=(t(c[1],e)[1+e]^v)&hi;t(c[1],e)[1+e]=y;var
 z=d+1|0;if(l!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
-av(h,k){var
-l=h?h[1]:kA,b=16;for(;;){if(!(k<=b)&&!(dz<(b*2|0))){var
+az(h,k){var
+l=h?h[1]:ll,b=16;for(;;){if(!(k<=b)&&!(dQ<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=qI(cO),a=c5===i?cO[1]:gT===i?iI(cO):cO;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&gB,g=a[2];t(a[1],g)[1+g]=f;var
+i=sf(c7),a=dn===i?c7[1]:hB===i?jt(c7):c7;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&hi,g=a[2];t(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,cf(b,0),j,b]}}function
-fv(B,f){var
-i=f[2],s=(i.length-1)*2|0,u=s<dz?1:0;if(u){var
-j=cf(s,0),k=1-fs(f);f[2]=j;var
-l=j.length-1,g=cf(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
+j=0;return[0,0,cm(b,0),j,b]}}function
+fP(B,f){var
+i=f[2],s=(i.length-1)*2|0,u=s<dQ?1:0;if(u){var
+j=cm(s,0),k=1-fM(f);f[2]=j;var
+l=j.length-1,g=cm(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
 e=x;a:for(;;){var
 a=t(i,e)[1+e];for(;;){if(a){var
 m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=t(g,c)[1+c];if(n)n[3]=h;else
@@ -2144,73 +2077,84 @@ d=z;continue}break}}var
 q=0}else
 var
 q=k;return q}return u}function
-kB(h,a){function
-i(b){var
+lm(g,a){function
+h(b){var
 a=b;for(;;){if(a){var
-c=a[3];g(h,a[1],a[2]);var
+c=a[3];r(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=fs(a);if(1-c)dI(a);try{var
-d=a[2],e=d.length-1-1|0,j=0;if(!(e<0)){var
-b=j;for(;;){i(t(d,b)[1+b]);var
-l=b+1|0;if(e!==b){var
-b=l;continue}break}}var
-f=1-c,k=f?dI(a):f;return k}catch(b){b=bm(b);if(c)throw b;dI(a);throw b}}function
-bC(a,b){return 4<=a.length-1?qb(10,er,a[3],b)&(a[2].length-1-1|0):aM(kC)}function
-dJ(a,c,e){var
-b=bC(a,c),f=[0,c,e,t(a[2],b)[1+b]];t(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?fv(bC,a):d}function
-bD(f,b){var
-g=bC(f,b),c=t(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===aa(b,c[1]))return[0,j];if(d){var
-e=d[3],k=d[2];if(0===aa(b,d[1]))return[0,k];if(e){var
-l=e[2],m=e[3];if(0===aa(b,e[1]))return[0,l];var
+c=fM(a);if(1-c)dY(a);try{var
+d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
+b=i;for(;;){h(t(d,b)[1+b]);var
+k=b+1|0;if(e!==b){var
+b=k;continue}break}}var
+f=1-c,j=f?dY(a):f;return j}catch(b){b=a1(b);if(c)throw b;dY(a);throw b}}function
+bN(a,b){return 4<=a.length-1?rK(10,eP,a[3],b)&(a[2].length-1-1|0):aQ(ln)}function
+dZ(a,c,e){var
+b=bN(a,c),f=[0,c,e,t(a[2],b)[1+b]];t(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
+d=a[2].length-1<<1<a[1]?1:0;return d?fP(bN,a):d}function
+d0(f,b){var
+g=bN(f,b),c=t(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===af(b,c[1]))return j;if(d){var
+e=d[3],k=d[2];if(0===af(b,d[1]))return k;if(e){var
+l=e[2],m=e[3];if(0===af(b,e[1]))return l;var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===aa(b,a[1]))return[0,h];var
+h=a[2],i=a[3];if(0===af(b,a[1]))return h;var
+a=i;continue}throw a2}}throw a2}throw a2}throw a2}function
+b4(f,b){var
+g=bN(f,b),c=t(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===af(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===af(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===af(b,e[1]))return[0,l];var
+a=m;for(;;){if(a){var
+h=a[2],i=a[3];if(0===af(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-bp(a,c,f){var
-d=bC(a,c),g=t(a[2],d)[1+d],b=g;for(;;){if(b){var
-j=b[3];if(0!==aa(b[1],c)){var
+b5(a,c,f){var
+d=bN(a,c),g=t(a[2],d)[1+d],b=g;for(;;){if(b){var
+j=b[3];if(0!==af(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
 e=1;if(e){t(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return fv(bC,a);var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return fP(bN,a);var
 i=h}else
 var
 i=e;return i}}function
-bq(c,b){var
-e=bC(c,b),a=t(c[2],e)[1+e];for(;;){if(a){var
-f=a[3],d=0===aa(a[1],b)?1:0;if(d)return d;var
+bO(c,b){var
+e=bN(c,b),a=t(c[2],e)[1+e];for(;;){if(a){var
+f=a[3],d=0===af(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-d=aS(0),c=aS(1);function
-aZ(a){return bj(a,d)}function
-f(b,a){return 0===bj(b,a)?1:0}function
-br(b,a){return bj(b,a)<=0?1:0}function
-fw(a){return bj(a,d)<0?bK(a):a}function
-dK(b,a){if(0===a)return c;var
-d=dK(b,a/2|0),e=L(d,d);return 1===(a&1)?L(e,b):e}function
-ah(a){return a?0:1}function
-cn(a){return a[1]}function
-bE(a){return a[2]}function
-aN(a){var
-b=a?aN(a[2])+1|0:a;return b}function
-aG(a,b){if(a){var
-c=aG(a[2],b);return[0,a[1],c]}return b}function
-dL(b,a){return 0===b?a:dL(b-1|0,a)+1|0}function
-fx(a){if(a){var
-b=fx(a[2]);return aG(a[1],b)}return a}function
-r(c,a){if(a)var
-e=r(c,a[2]),d=[0,b(c,a[1]),e];else
+d=aY(0),c=aY(1);function
+a5(a){return E(a,d)}function
+e(b,a){return 0===E(b,a)?1:0}function
+bB(b,a){return E(b,a)<=0?1:0}function
+fQ(a){return E(a,d)<0?bT(a):a}function
+cv(a){return dE(a,c)}function
+d1(b,a){if(0===a)return c;var
+d=d1(b,a/2|0),e=Q(d,d);return 1===(a&1)?Q(e,b):e}function
+ai(a){return a?0:1}function
+bC(a){return a[1]}function
+bP(a){return a[2]}function
+aR(a){var
+b=a?aR(a[2])+1|0:a;return b}function
+ar(a,b){if(a){var
+c=ar(a[2],b);return[0,a[1],c]}return b}function
+d2(b,a){return 0===b?a:d2(b-1|0,a)+1|0}function
+fR(a){if(a){var
+b=[0,a[1],0];return ar(fR(a[2]),b)}return a}function
+fS(a){if(a){var
+b=fS(a[2]);return ar(a[1],b)}return a}function
+o(c,a){if(a)var
+e=o(c,a[2]),d=[0,b(c,a[1]),e];else
 var
 d=a;return d}function
-ai(c,a){if(a){var
-d=ai(c,a[2]);return aG(b(c,a[1]),d)}return a}function
-aO(e,d,c){var
+ad(c,a){if(a){var
+d=ad(c,a[2]);return ar(b(c,a[1]),d)}return a}function
+aS(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=g(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aA(c,b,a){if(a){var
-d=aA(c,b,a[2]);return g(c,a[1],d)}return b}function
-aH(f,e){var
+f=r(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aF(c,b,a){if(a){var
+d=aF(c,b,a[2]);return r(c,a[1],d)}return b}function
+aj(f,e){var
 a=e;for(;;){if(a){var
 c=b(f,a[1]);if(!c){var
 a=a[2];continue}var
@@ -2221,51 +2165,51 @@ h(e,d){var
 a=d;for(;;){if(a){var
 c=b(e,a[1]);if(c){var
 a=a[2];continue}return c}return 1}}function
-bd(c,f){var
+bo(c,f){var
 a=f;for(;;){if(a){var
-d=a[2],e=a[1];if(b(c,e))return[0,e,bd(c,d)];var
+d=a[2],e=a[1];if(b(c,e))return[0,e,bo(c,d)];var
 a=d;continue}return a}}function
-dM(a){return[0,a,c]}function
-aP(b,a){var
-c=L(a[1],b[2]);return f(L(b[1],a[2]),c)}function
-i(b,a){var
-c=L(a[1],b[2]);return br(L(b[1],a[2]),c)}function
-aj(b,a){var
-c=L(b[2],a[2]),d=L(a[1],b[2]);return[0,dm(L(b[1],a[2]),d),c]}function
+d3(a){return[0,a,c]}function
 ak(b,a){var
-c=L(b[2],a[2]);return[0,L(b[1],a[1]),c]}function
+c=Q(a[1],b[2]);return e(Q(b[1],a[2]),c)}function
+f(b,a){var
+c=Q(a[1],b[2]);return bB(Q(b[1],a[2]),c)}function
+U(b,a){var
+c=Q(b[2],a[2]),d=Q(a[1],b[2]);return[0,dE(Q(b[1],a[2]),d),c]}function
+aa(b,a){var
+c=Q(b[2],a[2]);return[0,Q(b[1],a[1]),c]}function
 al(a){var
-b=a[2];return[0,bK(a[1]),b]}function
-be(b,a){return aj(b,al(a))}function
-bX(h,b){var
-a=b[1],f=aZ(a);if(0===f)var
+b=a[2];return[0,bT(a[1]),b]}function
+a6(b,a){return U(b,al(a))}function
+b6(h,b){var
+a=b[1],f=a5(a);if(0===f)var
 e=[0,d,c];else
 if(0<f)var
 e=[0,b[2],a];else
 var
-g=bK(a),e=[0,bK(b[2]),g];return ak(h,e)}function
-A(b){var
-e=b[2],g=b[1],a=eI(g,e);if(f(a,d))var
+g=bT(a),e=[0,bT(b[2]),g];return aa(h,e)}function
+y(b){var
+f=b[2],g=b[1],a=e6(g,f);if(e(a,d))var
 h=[0,a,[0,d,d]];else
 var
-k=cD(e,a),h=[0,a,[0,cD(g,a),k]];var
-i=h[2],j=i[2],l=0<aZ(j)?j:c;return[0,i[1],l]}var
-aw=0;function
-Y(e,d){var
-b=e,a=d;for(;;){if(a){var
-g=a[3],h=a[2],i=a[1];if(f(b,c))return h;if(eJ(b)){var
-b=bL(b,1),a=g;continue}var
-b=bL(b,1),a=i;continue}return a}}function
-Z(a,b,d){if(d){var
-e=d[3],h=d[2],g=d[1];return f(a,c)?[0,g,[0,b],e]:eJ(a)?[0,g,h,Z(bL(a,1),b,e)]:[0,Z(bL(a,1),b,g),h,e]}return f(a,c)?[0,0,[0,b],0]:eJ(a)?[0,0,0,Z(bL(a,1),b,0)]:[0,Z(bL(a,1),b,0),0,0]}function
-co(a){if(a){var
+k=cU(f,a),h=[0,a,[0,cU(g,a),k]];var
+i=h[2],j=i[2],l=0<a5(j)?j:c;return[0,i[1],l]}var
+aA=0;function
+V(f,d){var
+b=f,a=d;for(;;){if(a){var
+g=a[3],h=a[2],i=a[1];if(e(b,c))return h;if(dF(b)){var
+b=bv(b,1),a=g;continue}var
+b=bv(b,1),a=i;continue}return a}}function
+ab(a,b,d){if(d){var
+f=d[3],h=d[2],g=d[1];return e(a,c)?[0,g,[0,b],f]:dF(a)?[0,g,h,ab(bv(a,1),b,f)]:[0,ab(bv(a,1),b,g),h,f]}return e(a,c)?[0,0,[0,b],0]:dF(a)?[0,0,0,ab(bv(a,1),b,0)]:[0,ab(bv(a,1),b,0),0,0]}function
+cw(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=co(b);return dL(co(c),d)+1|0}var
-e=co(b);return dL(co(c),e)}return a}function
-fy(h){function
+d=cw(b);return d2(cw(c),d)+1|0}var
+e=cw(b);return d2(cw(c),e)}return a}function
+fT(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return g(h[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return r(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -2277,457 +2221,708 @@ a(f,e){var
 b=f,a=e;for(;;){if(a){var
 g=a[2],b=c(b,[0,a[1],0]),a=g;continue}return d(b)}}var
 f=0;function
-i(b){return a(f,b)}function
+h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return aG(c[1],f)}var
-a=b;continue}return a}}return[0,b,c,d,a,i,e]}function
-aQ(b,a){return r(function(a){var
-c=A(ak(b,a[2]));return[0,a[1],c]},a)}function
-bY(a){var
-b=[0,d,c];return aA(function(b,a){return A(aj(b[2],a))},b,a)}function
-fz(d,c,k,j){var
-b=k,a=j;for(;;){if(a){var
-e=a[1],f=e[2],h=e[1],i=a[2];if(g(d,c,h)){var
-b=A(aj(b,f)),a=i;continue}return[0,[0,c,b],fz(d,h,f,i)]}return[0,[0,c,b],0]}}function
-fA(c,a){if(a){var
-b=a[1];return fz(c,b[1],b[2],a[2])}return a}function
-fB(a){return bd(function(a){return ah(aP(a[2],[0,d,c]))},a)}var
-kD=fy([0,function(b,a){return br(b[1],a[1])}]),kE=fy([0,function(c,b){var
-a=bj(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return br(c[1][2],b[1][2]);case
+f=e(b);return ar(c[1],f)}var
+a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
+aK(b,a){return o(function(a){var
+c=y(aa(b,a[2]));return[0,a[1],c]},a)}function
+b7(a){var
+b=[0,d,c];return aF(function(b,a){return y(U(b[2],a))},b,a)}function
+fU(d,c,j,i){var
+b=j,a=i;for(;;){if(a){var
+e=a[1],f=e[2],g=e[1],h=a[2];if(r(d,c,g)){var
+b=y(U(b,f)),a=h;continue}return[0,[0,c,b],fU(d,g,f,h)]}return[0,[0,c,b],0]}}function
+fV(c,a){if(a){var
+b=a[1];return fU(c,b[1],b[2],a[2])}return a}function
+fW(a){return bo(function(a){return ai(ak(a[2],[0,d,c]))},a)}var
+lo=fT([0,function(b,a){return bB(b[1],a[1])}]),lp=fT([0,function(c,b){var
+a=E(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
+0:return bB(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-bZ(a){return fB(fA(f,b(kD[5],a)))}function
-kF(b,a){var
-c=f(b[1],a[1]);return c?f(b[2],a[2]):c}function
-cP(a,e){var
-f=[0,d,c];return aA(function(a,c){var
-d=b(e,a[1]);return A(aj(ak(a[2],d),c))},f,a)}function
-dN(a){var
-b=bZ(a);return h(function(a){return i([0,d,c],a[2])},b)}function
-dO(a){return bZ(a)?0:1}function
-dP(a,e,d,c){var
-f=b(a[3],c),g=aQ(al(e),f);return aG(b(a[3],d),g)}function
-fC(a){var
-b=[0,d,c];return aA(function(b,a){var
-e=i([0,d,c],b[2])?a:aj(b[2],a);return A(e)},b,a)}function
-P(a){return aA(function(a,b){return Z(a[1],a[2],b)},aw,a)}function
-Q(d,c,b){var
-a=Y(b,c);return a?a[1]:d}function
-bF(d,c,b){var
-a=Y(c,d);return a?Y(b,a[1]):a}function
-dQ(b,e,d,a){var
-c=Y(b,a),f=c?c[1]:aw;return Z(b,Z(e,d,f),a)}function
-cp(a){return aA(function(a,b){return dQ(a[1][1],a[1][2],a[2],b)},aw,a)}function
-fD(g,f){var
+b8(a){return fW(fV(e,b(lo[5],a)))}function
+lq(b,a){var
+c=e(b[1],a[1]);return c?e(b[2],a[2]):c}function
+cx(a,e){var
+f=[0,d,c];return aF(function(a,c){var
+d=b(e,a[1]);return y(U(aa(a[2],d),c))},f,a)}function
+d4(a){var
+b=b8(a);return h(function(a){return f([0,d,c],a[2])},b)}function
+c8(a){return b8(a)?0:1}function
+d5(a,e,d,c){var
+f=b(a[3],c),g=aK(al(e),f);return ar(b(a[3],d),g)}function
+fX(a){var
+b=[0,d,c];return aF(function(b,a){var
+e=f([0,d,c],b[2])?a:U(b[2],a);return y(e)},b,a)}function
+G(a){return aF(function(a,b){return ab(a[1],a[2],b)},aA,a)}function
+I(d,c,b){var
+a=V(b,c);return a?a[1]:d}function
+bQ(d,c,b){var
+a=V(c,d);return a?V(b,a[1]):a}function
+d6(b,e,d,a){var
+c=V(b,a),f=c?c[1]:aA;return ab(b,ab(e,d,f),a)}function
+cy(a){return aF(function(a,b){return d6(a[1][1],a[1][2],a[2],b)},aA,a)}function
+fY(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(bF(b,e,d))return 0;var
-h=a[2],b=dQ(e,d,0,b),a=h;continue}return 1}}function
-fE(e,d){var
+c=a[1],d=c[2],e=c[1];if(bQ(b,e,d))return 0;var
+h=a[2],b=d6(e,d,0,b),a=h;continue}return 1}}function
+fZ(e,d){var
 b=e,a=d;for(;;){if(a){var
-c=a[1];if(Y(c,b))return 0;var
-f=a[2],b=Z(c,0,b),a=f;continue}return 1}}function
-cQ(a){var
-b=0;return aO(function(a,b){return aH(function(a){return f(b,a)},a)?a:[0,b,a]},a,b)}function
-y(b,a){return ah(i(a,b))}function
-fF(a){var
-b=P(r(function(a){return[0,a[1],a[2][1]]},a)),d=P(r(function(a){var
-b=bZ(a[2][2]);return[0,a[1],b]},a)),e=0;function
-f(a){return Q(e,d,a)}function
-g(a){return Q(c,b,a)}return[0,r(cn,a),g,f]}function
-fG(e,a){var
-k=a[1],l=P(r(function(a){return[0,a,0]},k));function
-f(b){var
-a=Y(b,l),c=a?1:a;return c}var
-g=e?1:e,j=g?h(function(a){var
+c=a[1];if(V(c,b))return 0;var
+f=a[2],b=ab(c,0,b),a=f;continue}return 1}}function
+c9(a){var
+b=0;return aS(function(a,b){return aj(function(a){return e(b,a)},a)?a:[0,b,a]},a,b)}function
+z(b,a){return ai(f(a,b))}function
+aT(a){var
+b=G(o(function(a){return[0,a[1],a[2][1]]},a)),d=G(o(function(a){var
+b=b8(a[2][2]);return[0,a[1],b]},a)),e=0;function
+f(a){return I(e,d,a)}function
+g(a){return I(c,b,a)}return[0,o(bC,a),g,f]}function
+b9(e,a){var
+k=a[1],l=G(o(function(a){return[0,a,0]},k));function
+g(b){var
+a=V(b,l),c=a?1:a;return c}var
+i=e?1:e,j=i?h(function(a){var
 b=a[2][2];return h(function(a){var
-b=f(a[1]);return b?i([0,d,c],a[2]):b},b)},e):g;if(j){var
+b=g(a[1]);return b?f([0,d,c],a[2]):b},b)},e):i;if(j){var
 m=a[1];return h(function(e){var
-j=b(a[3],e),g=h(function(a){var
-b=f(a[1]);return b?i([0,d,c],a[2]):b},j);return g?aP(bY(b(a[3],e)),[0,c,c]):g},m)}return j}function
-dR(g,e,d){var
+j=b(a[3],e),i=h(function(a){var
+b=g(a[1]);return b?f([0,d,c],a[2]):b},j);return i?ak(b7(b(a[3],e)),[0,c,c]):i},m)}return j}function
+d7(g,f,d){var
 b=g,a=d;for(;;){if(0===b)return a;var
-c=Q(a,e,a),h=b-1|0;if(f(c,a))return a;var
+c=I(a,f,a),h=b-1|0;if(e(c,a))return a;var
 b=h,a=c;continue}}function
-fH(c,a){var
-d=c[1];return co(P(r(function(c){return[0,b(a,c),0]},d)))}function
-fI(a){var
-g=aN(a[1])+1|0,i=g,d=a[2];for(;;){if(0===i)return d;var
-t=i-1|0,j=[0,aw,aw],k=a[1],l=aO(function(e){return function(d,c){var
-f=b(a[3],c);return aO(function(k,j){var
-i=k[2],d=k[1],n=b(e,j[1]),l=bF(i,b(e,c),n);if(l){var
-m=l[1],f=dR(g,d,c),h=dR(g,d,m),a=br(f,h)?f:h;return[0,Z(c,a,Z(m,a,Z(f,a,Z(h,a,d)))),i]}var
-o=b(e,j[1]);return[0,d,dQ(b(e,c),o,c,i)]},f,d)}}(d),k,j)[1],m=a[1],n=P(r(function(b){return function(a){return[0,a,dR(g,b,a)]}}(l),m)),e=function(b){return function(a){return Q(c,b,a)}}(n),o=a[1],p=cp(ai(function(g,d){return function(c){var
-e=b(a[3],c);return r(function(a){var
-e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),o)),q=a[1];if(h(function(i,j,d){return function(c){var
-e=b(a[3],c);return h(function(e){var
-g=b(d,e[1]),a=bF(j,b(d,c),g);if(a){var
-h=i(c);return f(a[1],h)}return a},e)}}(e,p,d),q)){var
-s=fH(a,d);if(a_(fH(a,e),s))return e;var
-i=t,d=e;continue}return d}}function
-b0(b,a){var
+f0(c,a){var
+d=c[1];return cw(G(o(function(c){return[0,b(a,c),0]},d)))}function
+f1(a){var
+g=aR(a[1])+1|0,i=g,d=a[2];for(;;){if(0===i)return d;var
+t=i-1|0,j=[0,aA,aA],k=a[1],l=aS(function(e){return function(d,c){var
+f=b(a[3],c);return aS(function(k,j){var
+i=k[2],d=k[1],n=b(e,j[1]),l=bQ(i,b(e,c),n);if(l){var
+m=l[1],f=d7(g,d,c),h=d7(g,d,m),a=bB(f,h)?f:h;return[0,ab(c,a,ab(m,a,ab(f,a,ab(h,a,d)))),i]}var
+o=b(e,j[1]);return[0,d,d6(b(e,c),o,c,i)]},f,d)}}(d),k,j)[1],m=a[1],n=G(o(function(b){return function(a){return[0,a,d7(g,b,a)]}}(l),m)),f=function(b){return function(a){return I(c,b,a)}}(n),p=a[1],q=cy(ad(function(g,d){return function(c){var
+e=b(a[3],c);return o(function(a){var
+e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(f,d),p)),r=a[1];if(h(function(i,j,d){return function(c){var
+f=b(a[3],c);return h(function(f){var
+g=b(d,f[1]),a=bQ(j,b(d,c),g);if(a){var
+h=i(c);return e(a[1],h)}return a},f)}}(f,q,d),r)){var
+s=f0(a,d);if(bh(f0(a,f),s))return f;var
+i=t,d=f;continue}return d}}function
+b_(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-fJ(b,a){return cp(ai(function(a){var
-c=b0(b,a[1]);return r(function(b){return[0,b,a[2]]},c)},a))}function
-fK(g,i,e,a){if(f(e,a))return[0,d,c];var
-j=b(g,a);if(f(b(g,e),j)){var
-h=bF(i,e,a);return h?h[1]:[0,c,c]}return[0,c,c]}function
-cq(e,r,q,a,p,o){var
-s=a[1],l=h(function(a){var
-g=b(e,a[1][1]),h=g?b(e,a[1][2]):g,i=h?ah(f(a[1][1],a[1][2])):h;return i?y([0,d,c],a[2]):i},s);if(l)var
-t=a[2],j=h(function(a){var
-f=b(e,a[1]);return f?y([0,d,c],a[2]):f},t);else
+f2(b,a){return cy(ad(function(a){var
+c=b_(b,a[1]);return o(function(b){return[0,b,a[2]]},c)},a))}function
+f3(g,i,f,a){if(e(f,a))return[0,d,c];var
+j=b(g,a);if(e(b(g,f),j)){var
+h=bQ(i,f,a);return h?h[1]:[0,c,c]}return[0,c,c]}function
+cz(g,q,p,a,o,n){var
+s=a[1],k=h(function(a){var
+f=b(g,a[1][1]),h=f?b(g,a[1][2]):f,i=h?ai(e(a[1][1],a[1][2])):h;return i?z([0,d,c],a[2]):i},s);if(k)var
+t=a[2],i=h(function(a){var
+e=b(g,a[1]);return e?z([0,d,c],a[2]):e},t);else
 var
-j=l;if(j)var
-u=a[2],v=a[1],m=aQ(al([0,c,c]),p),k=dN(aG(aG(ai(function(a){var
-b=a[2],c=A(ak(al(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},v),u),m));else
+i=k;if(i)var
+u=a[2],v=a[1],l=aK(al([0,c,c]),o),j=d4(ar(ar(ad(function(a){var
+b=a[2],c=y(aa(al(q),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},v),u),l));else
 var
-k=j;if(k){var
-w=a[1],n=bY(a[2]);return i(A(aA(function(a,b){var
-c=g(q,a[1][1],a[1][2]);return A(aj(ak(a[2],c),b))},n,w)),o)}return k}function
-fL(l,k,y,x,j,a,w){var
-e=fD(aw,ai(function(a){return b0(y,a[1])},a));return e?h(function(a){var
-o=a[1],e=o[2],g=o[1],p=b(j,g),q=p?b(j,e):p,r=q?ah(f(g,e)):q;if(r)var
-z=b(x,e),h=f(b(x,g),z);else
+j=i;if(j){var
+w=a[1],m=b7(a[2]);return f(y(aF(function(a,b){var
+c=r(p,a[1][1],a[1][2]);return y(U(aa(a[2],c),b))},m,w)),n)}return j}function
+f4(k,j,y,x,i,a,w){var
+g=fY(aA,ad(function(a){return b_(y,a[1])},a));return g?h(function(a){var
+o=a[1],g=o[2],h=o[1],p=b(i,h),q=p?b(i,g):p,r=q?ai(e(h,g)):q;if(r)var
+z=b(x,g),l=e(b(x,h),z);else
 var
-h=r;if(h)var
-A=b(l[2],e),m=f(b(l[2],g),A);else
+l=r;if(l)var
+A=b(k[2],g),m=e(b(k[2],h),A);else
 var
-m=h;var
-s=m?i([0,d,c],a[2]):m,t=s?i(a[2],[0,c,c]):s;if(t)var
-B=a[2],C=dP(l,k,g,e),n=cq(j,k,w,a[3],C,B);else
+m=l;var
+s=m?f([0,d,c],a[2]):m,t=s?f(a[2],[0,c,c]):s;if(t)var
+B=a[2],C=d5(k,j,h,g),n=cz(i,j,w,a[3],C,B);else
 var
 n=t;if(n){var
-u=ah(y);if(!u){var
-D=a[2],E=dP(l,k,e,g);return cq(j,k,w,a[4],E,D)}var
+u=ai(y);if(!u){var
+D=a[2],E=d5(k,j,g,h);return cz(i,j,w,a[4],E,D)}var
 v=u}else
 var
-v=n;return v},a):e}function
-dS(d,c,a){var
-e=d[1];return bd(function(d){return f(b(c,d),a)},e)}function
-dT(d,c,k,f,b,a){var
-l=Y(a,b);if(l)return[0,[0,l[1],b]];if(0===k)return 0;var
-v=k-1|0,h=Y(a,f);if(h){var
-e=h[1];switch(e[0]){case
+v=n;return v},a):g}function
+d8(d,c,a){var
+f=d[1];return bo(function(d){return e(b(c,d),a)},f)}function
+d9(d,c,j,f,b,a){var
+k=V(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
+v=j-1|0,g=V(a,f);if(g){var
+e=g[1];switch(e[0]){case
 0:var
-m=e[1];return[0,[0,m,Z(a,m,b)]];case
+l=e[1];return[0,[0,l,ab(a,l,b)]];case
 1:var
-n=e[1],i=dT(d,c,v,f,b,n);if(i)var
-o=i[1],w=g(c,a,n),p=A(aj(ak(d,o[1]),w)),q=[0,[0,p,Z(a,p,o[2])]];else
+m=e[1],h=d9(d,c,v,f,b,m);if(h)var
+n=h[1],w=r(c,a,m),o=y(U(aa(d,n[1]),w)),p=[0,[0,o,ab(a,o,n[2])]];else
 var
-q=i;return q;default:var
-r=e[1],j=dT(d,c,v,f,b,r);if(j)var
-s=j[1],x=g(c,r,a),t=A(bX(be(s[1],x),d)),u=[0,[0,t,Z(a,t,s[2])]];else
+p=h;return p;default:var
+q=e[1],i=d9(d,c,v,f,b,q);if(i)var
+s=i[1],x=r(c,q,a),t=y(b6(a6(s[1],x),d)),u=[0,[0,t,ab(a,t,s[2])]];else
 var
-u=j;return u}}return h}function
-dU(a,e){return aH(function(a){var
-b=f(a[1],e);return b?y(a[2],[0,d,c]):b},a)}function
-fM(n,g,e,m,a,l){var
-o=[0,d,c],j=cP(g,function(a){return Q(o,e,a)}),k=h(function(a){if(y(a[2],[0,d,c])){var
-h=b(n,a[1]);if(aH(function(a){return f(h,a)},m)){var
-g=Y(a[1],e),i=g?1:g;return i}}return 1},g);return k?l?y(a,j):i(a,j):k}function
-cR(a){return r(cn,a[3])}function
-b1(a){var
-b=a[1],c=P(r(function(a){return[0,a,0]},b));return function(b){var
-a=Y(b,c),d=a?1:a;return d}}function
-fN(c,a){return r(function(a){var
+u=i;return u}}return g}function
+d_(a,f){return aj(function(a){var
+b=e(a[1],f);return b?z(a[2],[0,d,c]):b},a)}function
+f5(n,i,g,m,a,l){var
+o=[0,d,c],j=cx(i,function(a){return I(o,g,a)}),k=h(function(a){if(z(a[2],[0,d,c])){var
+h=b(n,a[1]);if(aj(function(a){return e(h,a)},m)){var
+f=V(a[1],g),i=f?1:f;return i}}return 1},i);return k?l?z(a,j):f(a,j):k}function
+c_(a){return o(bC,a[3])}function
+aU(a){var
+b=a[1],c=G(o(function(a){return[0,a,0]},b));return function(b){var
+a=V(b,c),d=a?1:a;return d}}function
+f6(g){var
+k=aT(g[1]),m=aU(k),r=f([0,c,c],g[2]),s=r?b9(g[1],k):r;if(s){var
+a=f1(k),C=f2(g[3],g[4]),t=function(b,c){return f3(a,C,b,c)},D=g[5],E=g[3],x=cy(ad(function(a){var
+b=b_(E,a[1]);return o(function(b){return[0,b,a[2]]},b)},D)),n=function(f,g){if(e(f,g))return[0,d,c];var
+i=b(a,g);if(e(b(a,f),i)){var
+h=bQ(x,f,g);return h?h[1]:[0,d,c]}return[0,c,c]},u=f4(k,g[2],g[3],a,m,g[4],t);if(u){var
+i=g[5],T=g[3],j=g[2],q=fY(aA,ad(function(a){return b_(T,a[1])},i));if(q){var
+aV=ad(function(a){var
+b=a[4];if(b){var
+c=b[1][1],d=b_(T,a[1]);return o(function(b){return[0,y(a[2]),[0,c,b]]},d)}return b},i);if(z([0,c,c],j))var
+A=c9(o(a,ad(c_,i))),p=G(o(function(e){var
+b=d8(k,a,e);return[0,e,h(function(a){return h(function(e){var
+g=n(a,e);return ak(g,[0,d,c])?1:h(function(b){var
+c=aa(j,n(b,e));return f(g,U(n(a,b),c))},b)},b)},b)]},A));else
+var
+p=aA;var
+B=0,a$=function(a){return I(B,p,a)},v=h(function(g){var
+am=g[1],u=am[2],v=am[1],an=b(m,v),ao=an?b(m,u):an,ap=ao?ai(e(v,u)):ao;if(ap)var
+a1=b(a,u),F=e(b(a,v),a1);else
+var
+F=ap;var
+aq=F?z([0,d,c],g[2]):F,ar=aq?f(g[2],[0,c,c]):aq;if(ar)var
+a2=b_(T,g[1]),H=h(function(a){var
+b=g[2];return ak(n(a[1],a[2]),b)},a2);else
+var
+H=ar;if(H)var
+a3=g[3],J=h(function(a){return b(m,a[1])},a3);else
+var
+J=H;if(J){var
+K=g[3],aF=G(K),aG=aR(K)+1|0,aH=[0,aA],A=aS(function(a,d){if(a)var
+b=d9(j,n,aG,aF,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+var
+c=a;return c},K,aH);if(A){var
+s=A[1],i=b8(d5(k,j,v,u)),q=c9(o(a,c_(g))),L=g[4]?0:1,Y=z([0,c,c],j),a4=Y?h(a$,q):Y;if(a4){var
+aT=c_(g),Z=G(o(function(a){return[0,a,I([0,d,c],s,a)]},aT)),as=f5(a,i,Z,q,g[2],L);if(as)var
+a5=[0,d,c],w=function(a){return I(a5,Z,a)},at=c_(g),au=h(function(g){var
+i=f([0,d,c],w(g)),k=i?f(w(g),[0,c,c]):i,l=k?b(m,g):k;return l?h(function(c){var
+d=b(a,c);if(e(b(a,g),d)){var
+h=n(g,c),i=aa(j,w(c));return f(a6(w(g),i),h)}return 1},at):l},at);else
+var
+au=as;var
+M=au}else{if(z([0,c,c],j))var
+aI=G(ad(function(A){var
+u=d8(k,a,A),B=0,C=o(function(a){return[0,a,I([0,d,c],s,a)]},u),m=aR(u),i=C,h=B;a:for(;;){if(0===m)return h;var
+x=m-1|0;if(i){var
+t=i[1],g=t[1],f=t[2],e=0,b=i[2];for(;;){if(b){var
+p=b[1],l=p[2],q=p[1],r=b[2];if(z(f,l)){var
+v=[0,[0,g,f],e],g=q,f=l,e=v,b=r;continue}var
+e=[0,[0,q,l],e],b=r;continue}var
+w=[0,[0,g,f],h],m=x,i=o(function(e,f){return function(a){var
+c=V(a[1],s),d=c?1:c;if(d)return a;var
+b=y(b6(a6(e,n(f,a[1])),j));return z(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=w;continue a}}return h}},q)),aJ=[0,d,c],l=function(a){return I(aJ,aI,a)};else
+var
+aK=[0,d,c],l=function(a){return I(aK,s,a)};var
+aD=f5(a,i,s,q,g[2],L);if(aD)var
+a8=k[1],O=h(function(a){var
+b=f([0,d,c],l(a));return b?f(l(a),[0,c,c]):b},a8);else
+var
+O=aD;if(O){if(z([0,c,c],j))var
+aL=k[1],U=h(function(f){if(ak(l(f),[0,d,c]))return 1;var
+g=b(a,f);return aj(function(a){return e(g,a)},q)},aL),aE=U?h(function(c){var
+b=d8(k,a,c);return h(function(a){return h(function(b){var
+c=n(a,b),d=aa(j,l(b));return f(a6(l(a),d),c)},b)},b)},q):U;else
+var
+aE=h(function(a){return z([0,d,c],a[2])?h(function(b){if(z(b[2],[0,d,c])){var
+e=n(a[1],b[1]),g=aa(j,l(b[1]));return f(a6(l(a[1]),g),e)}return 1},i):1},i);var
+P=aE}else
+var
+P=O;if(P){if(z([0,c,c],j))var
+Q=1;else{var
+W=h(function(a){return z([0,d,c],a[2])?ai(d_(i,a[1])):1},i);if(W)var
+aM=fX(i),Q=f(al([0,c,c]),aM);else
+var
+Q=W}var
+R=Q}else
+var
+R=P;if(R)if(L)var
+a9=cx(i,l),S=z(g[2],a9);else
+var
+a_=cx(i,l),S=f(g[2],a_);else
+var
+S=R;var
+M=S}if(M){var
+av=g[4];if(av){var
+aw=av[1],p=aw[2],a7=aw[1],_=y(g[2]),aU=bo(function(b){var
+c=b[1],a=e(c[1],_[1]),d=a?e(c[2],_[2]):a;return d?r7(a7,b[2][1]):d},aV),$=o(function(a){return a[2][2]},aU),ax=g[1];switch(p[0]){case
+0:var
+t=p[1],ac=b(m,t),ae=ac?aj(function(a){return e(a[1],t)},i):ac,r=ae?ai(aj(function(a){var
+b=e(a[1],t);return b?b:e(a[2],t)},$)):ae;break;case
+1:var
+af=p[1],ag=ak(j,[0,c,c]);if(ag)var
+aW=b(k[3],ax[1]),B=aj(function(a){return e(a[1],af)},aW);else
+var
+B=ag;if(B)var
+aX=b(k[3],ax[2]),C=aj(function(a){return e(a[1],af)},aX);else
+var
+C=B;if(C)var
+aY=fX(i),r=z(al([0,c,c]),aY);else
+var
+r=C;break;default:var
+D=p[1],ah=h(function(a){var
+e=b(m,a[1]);return e?f([0,d,c],a[2]):e},D);if(ah)var
+aZ=p[2],E=h(function(a){return b(m,a[1])},aZ);else
+var
+E=ah;if(E)var
+a0=aR(D),r=bh(aR(c9(o(function(c){return b(a,c[1])},D))),a0);else
+var
+r=E}if(r){switch(p[0]){case
+0:var
+X=p[1],x=[0,function(a){return e(a,X)?d_(i,X)?al([0,c,c]):[0,c,c]:[0,d,c]}];break;case
+1:var
+x=0;break;default:var
+aP=p[2],aQ=p[1],aN=G(o(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},aQ)),aO=G(aP),x=[0,function(e){var
+f=V(e,aO);return f?f[1]:I([0,d,c],aN,b(a,e))}]}if(x){var
+N=x[1],ab=z([0,d,c],cx(i,N));return ab?h(function(a){var
+k=aa(j,b(N,a[2]));if(f(b(N,a[1]),k))return 1;var
+l=a[2],m=a[1];if(z([0,c,c],j))var
+h=1;else
+var
+g=aj(function(a){var
+b=e(a[1],m);return b?z([0,d,c],a[2]):b},i),h=g?d_(i,l):g;return ai(h)},$):ab}var
+ay=1}else
+var
+ay=r;return ay}var
+az=1}else
+var
+az=M;var
+aB=az}else
+var
+aB=A;var
+aC=aB}else
+var
+aC=J;return aC},i)}else
+var
+v=q;var
+l=v}else
+var
+l=u;if(l){var
+F=g[6];return h(function(a){var
+g=b(m,a[1]),h=g?b(m,a[2]):g;if(h)var
+p=a[3],e=f(t(a[1],a[2]),p);else
+var
+e=h;var
+i=e?f(a[3],[0,c,c]):e;if(i){var
+j=a[4];if(j){var
+k=j[1],l=f([0,d,c],k);return l?f(k,n(a[1],a[2])):l}var
+o=1}else
+var
+o=i;return o},F)}var
+w=l}else
+var
+w=s;return w}function
+d$(c,a){return o(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
-fO(c,a){return ai(function(a){var
-d=b(c[3],a[1]);return aQ(a[2],d)},a)}function
-cS(e,a){var
-f=[0,d,c];return aA(function(a,c){var
-d=b(e,a[2]);return A(aj(ak(a[1],d),c))},f,a)}function
-fP(i,a,b){var
-e=[0,d,c];return aA(function(d,b){var
-e=d[1],h=f(a,e)?[0,[0,c,c]]:g(i,a,e);return h?A(aj(bX(d[2],h[1]),b)):b},e,b)}function
-dV(d,c,a){return bd(function(a){return f(b(d[2],a[1]),c)},a)}function
-fQ(d,c,a){return bd(function(a){return ah(f(b(d[2],a[1]),c))},a)}function
-fR(f,e,h,a){if(0===h)return[0,d,c];var
-l=h-1|0;if(a){var
-i=ai(function(a){var
-d=b(e[2],a[1][2]),c=g(f,a[1][1],d);if(typeof
+f7(c,a){return ad(function(a){var
+d=b(c[3],a[1]);return aK(a[2],d)},a)}function
+c$(e,a){var
+f=[0,d,c];return aF(function(a,c){var
+d=b(e,a[2]);return y(U(aa(a[1],d),c))},f,a)}function
+f8(h,a,b){var
+f=[0,d,c];return aF(function(d,b){var
+f=d[1],g=e(a,f)?[0,[0,c,c]]:r(h,a,f);return g?y(U(b6(d[2],g[1]),b)):b},f,b)}function
+ea(d,c,a){return bo(function(a){return e(b(d[2],a[1]),c)},a)}function
+f9(d,c,a){return bo(function(a){return ai(e(b(d[2],a[1]),c))},a)}function
+f_(f,e,g,a){if(0===g)return[0,d,c];var
+k=g-1|0;if(a){var
+h=ad(function(a){var
+d=b(e[2],a[1][2]),c=r(f,a[1][1],d);if(typeof
 c==="number")return 0;var
-h=c[1],i=b(e[3],a[1][2]);return r(function(b){var
-c=A(ak(a[2],b[2]));return[0,[0,h,b[1]],c]},i)},a),k=fR(f,e,l,fB(fA(kF,b(kE[5],i)))),j=[0,d,c];return A(aj(aA(function(a,c){var
-h=b(e[2],a[1][2]),d=g(f,a[1][1],h);if(typeof
-d==="number"&&!d)return A(aj(a[2],c));return c},j,a),k))}return[0,d,c]}function
-fS(g,f,e,a,b){return typeof
-a==="number"?a?[0,d,c]:[0,c,c]:fR(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
-cT(a){var
-b=[0,d,c];return aA(function(d,c){var
-a=d[2],b=a[2];return A(aj([0,fw(a[1]),b],c))},b,a)}function
-b2(c,b){var
-a=Y(b,c),d=a?a[1][1]:a;return d}function
-dW(c,b){var
-a=Y(b,c),d=a?a[1][3]:a;return d}function
-dX(c,b){var
-a=Y(b,c),d=a?a[1][5]:a;return d}function
-fT(a){return a?a[1]:[0,d,c]}function
-fU(b,a){return cT(b2(b,a))}function
-fV(c,b,a){var
-d=cT(b[1]),e=r(bE,a);return y(cS(function(a){return fU(c,a)},e),d)}function
-fW(e,d,b,a){if(Y(a,b))return[0,b];if(0===e)return 0;var
-i=e-1|0,f=[0,b],g=Q(0,d,a),c=aO(function(a,c){if(a){var
+g=c[1],h=b(e[3],a[1][2]);return o(function(b){var
+c=y(aa(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=f_(f,e,k,fW(fV(lq,b(lp[5],h)))),i=[0,d,c];return y(U(aF(function(a,c){var
+g=b(e[2],a[1][2]),d=r(f,a[1][1],g);if(typeof
+d==="number"&&!d)return y(U(a[2],c));return c},i,a),j))}return[0,d,c]}function
+f$(g,f,e,a,b){return typeof
+a==="number"?a?[0,d,c]:[0,c,c]:f_(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
+da(a){var
+b=[0,d,c];return aF(function(d,c){var
+a=d[2],b=a[2];return y(U([0,fQ(a[1]),b],c))},b,a)}function
+b$(c,b){var
+a=V(b,c),d=a?a[1][1]:a;return d}function
+eb(c,b){var
+a=V(b,c),d=a?a[1][3]:a;return d}function
+ec(c,b){var
+a=V(b,c),d=a?a[1][5]:a;return d}function
+ga(a){return a?a[1]:[0,d,c]}function
+gb(b,a){return da(b$(b,a))}function
+gc(c,b,a){var
+d=da(b[1]),e=o(bP,a);return z(c$(function(a){return gb(c,a)},e),d)}function
+gd(e,d,b,a){if(V(a,b))return[0,b];if(0===e)return 0;var
+i=e-1|0,f=[0,b],g=I(0,d,a),c=aS(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:fW(i,d,a[1],b[1])}return a},g,f),h=c?[0,Z(a,0,c[1])]:c;return h}function
-cU(a,c,b){var
-d=[0,[0,b,al(dM(a[1]))],0];return[0,[0,c,dM(a[2])],d]}function
-dY(b,a){var
-e=aN(a),d=a_(aN(b),e);return d?dO(aG(b,aQ(al([0,c,c]),a))):d}function
-fX(a,b){var
-c=0;return aO(function(c,a){return dY(a[2][1],b)?[0,a[1]]:c},a,c)}function
-dZ(b,a){return A(bX(a,dM(b[2])))}function
-fY(e,i,d,c,b){var
-a=fX(i,cU(d,c,b));if(a){var
-f=a[1],j=cU(d,c,b),g=dY(b2(e,f),j);if(g)return dW(e,f);var
+b==="number"?a:gd(i,d,a[1],b[1])}return a},g,f),h=c?[0,ab(a,0,c[1])]:c;return h}function
+db(a,c,b){var
+d=[0,[0,b,al(d3(a[1]))],0];return[0,[0,c,d3(a[2])],d]}function
+ed(b,a){var
+e=aR(a),d=bh(aR(b),e);return d?c8(ar(b,aK(al([0,c,c]),a))):d}function
+ge(a,b){var
+c=0;return aS(function(c,a){return ed(a[2][1],b)?[0,a[1]]:c},a,c)}function
+ee(b,a){return y(b6(a,d3(b[2])))}function
+gf(e,i,d,c,b){var
+a=ge(i,db(d,c,b));if(a){var
+f=a[1],j=db(d,c,b),g=ed(b$(e,f),j);if(g)return eb(e,f);var
 h=g}else
 var
 h=a;return h}function
-fZ(j,i,h,a,g,e){var
-m=b(j[2],e);if(ah(f(b(j[2],g),m)))return[0,c,c];if(f(g,e))return[0,d,c];var
-k=fY(i,h,a,g,e);if(k)return dZ(a,k[1]);if(aP(a,[0,c,c])){var
-l=fY(i,h,a,e,g);return l?dZ(a,l[1]):[0,c,c]}return[0,c,c]}function
-f0(e){var
-l=fF(e[1]),t=A(e[4]),o=A(e[3]),X=i([0,c,c],t),_=X?i(t,o):X,$=_?fG(e[1],l):_;if($){var
-aK=e[2],ap=P(ai(function(a){if(a){var
-b=a[1];return r(function(a){return[0,a,b]},a)}return a},aK)),j=function(a){return Q(a,ap,a)},aq=l[1],H=bd(function(a){return f(j(a),a)},aq),ar=P(r(function(a){return[0,a,bZ(fN(j,b(l[3],a)))]},H)),as=0,at=function(a){return Q(as,ar,a)},a=[0,H,l[2],at],aa=e[2],ax=b1(l),ay=b1(a),I=h(function(a){return h(ax,a)},aa),J=I?fE(aw,fx(aa)):I;if(J)var
-az=l[1],q=h(function(d){var
-g=b(ay,j(d));if(g)var
-h=j(d),i=b(a[2],h),e=f(b(l[2],d),i);else
+gg(j,i,h,a,g,f){var
+m=b(j[2],f);if(ai(e(b(j[2],g),m)))return[0,c,c];if(e(g,f))return[0,d,c];var
+k=gf(i,h,a,g,f);if(k)return ee(a,k[1]);if(ak(a,[0,c,c])){var
+l=gf(i,h,a,f,g);return l?ee(a,l[1]):[0,c,c]}return[0,c,c]}function
+gh(g){var
+l=aT(g[1]),t=y(g[4]),p=y(g[3]),Z=f([0,c,c],t),_=Z?f(t,p):Z,$=_?b9(g[1],l):_;if($){var
+aM=g[2],as=G(ad(function(a){if(a){var
+b=a[1];return o(function(a){return[0,a,b]},a)}return a},aM)),j=function(a){return I(a,as,a)},at=l[1],J=bo(function(a){return e(j(a),a)},at),au=G(o(function(a){return[0,a,b8(d$(j,b(l[3],a)))]},J)),av=0,aw=function(a){return I(av,au,a)},a=[0,J,l[2],aw],ac=g[2],az=aU(l),aB=aU(a),K=h(function(a){return h(az,a)},ac),L=K?fZ(aA,fS(ac)):K;if(L)var
+aC=l[1],r=h(function(d){var
+g=b(aB,j(d));if(g)var
+h=j(d),i=b(a[2],h),f=e(b(l[2],d),i);else
 var
-e=g;if(e){var
-k=j(d),m=b(a[3],k),n=aQ(al([0,c,c]),m);return dO(aG(fN(j,b(l[3],d)),n))}return e},az);else
+f=g;if(f){var
+k=j(d),m=b(a[3],k),n=aK(al([0,c,c]),m);return c8(ar(d$(j,b(l[3],d)),n))}return f},aC);else
 var
-q=J;if(q)var
-au=b1(a),av=a[1],B=h(function(e){var
-g=b(a[3],e),f=h(function(a){var
-e=b(au,a[1]);return e?i([0,d,c],a[2]):e},g);return f?aP(bY(b(a[3],e)),[0,c,c]):f},av);else
+r=L;if(r)var
+ax=aU(a),ay=a[1],B=h(function(e){var
+i=b(a[3],e),g=h(function(a){var
+e=b(ax,a[1]);return e?f([0,d,c],a[2]):e},i);return g?ak(b7(b(a[3],e)),[0,c,c]):g},ay);else
 var
-B=q;if(B){var
-k=b1(a),aL=cp(e[7]),p=function(a,b){return bF(aL,a,b)},ab=e[6];if(ab){var
-n=ab[1],K=fI(a),aB=fJ(n[2],n[4]),L=function(a,b){return fK(K,aB,a,b)},M=i([0,c,c],n[1]),N=M?fL(a,n[1],n[2],K,k,n[4],L):M;if(N)var
-aC=n[3],ac=h(function(a){var
+B=r;if(B){var
+k=aU(a),aN=cy(g[7]),q=function(a,b){return bQ(aN,a,b)},ae=g[6];if(ae){var
+n=ae[1],M=f1(a),aD=f2(n[2],n[4]),N=function(a,b){return f3(M,aD,a,b)},O=f([0,c,c],n[1]),P=O?f4(a,n[1],n[2],M,k,n[4],N):O;if(P)var
+aE=n[3],af=h(function(a){var
 c=b(k,a[1][1]),d=c?b(k,a[1][2]):c;if(d){var
-e=a[2];return i(L(a[1][1],a[1][2]),e)}return d},aC);else
+e=a[2];return f(N(a[1][1],a[1][2]),e)}return d},aE);else
 var
-ac=N;var
-C=ac}else
+af=P;var
+C=af}else
 var
 C=1;if(C)var
-aM=e[7],D=h(function(E){var
-y=E[1],m=y[2],e=y[1],t=E[2],z=b(k,e),B=z?b(k,m):z;if(B)var
-K=b(a[2],m),u=f(b(a[2],e),K);else
+aO=g[7],D=h(function(E){var
+z=E[1],m=z[2],g=z[1],t=E[2],A=b(k,g),B=A?b(k,m):A;if(B)var
+K=b(a[2],m),u=e(b(a[2],g),K);else
 var
 u=B;var
-C=u?ah(f(e,m)):u,D=C?i([0,c,c],t):C;if(D){var
-L=b(a[3],m),M=b(a[3],e),N=b(a[3],e),j=cQ(r(function(c){return b(a[2],c[1])},N)),g=M,n=L;for(;;){if(j){var
-l=j[1],o=dV(a,l,n),q=dV(a,l,g),H=aQ(al([0,c,c]),q),v=dN(aG(aQ(t,o),H)),F=0;if(v)var
+C=u?ai(e(g,m)):u,D=C?f([0,c,c],t):C;if(D){var
+L=b(a[3],m),M=b(a[3],g),N=b(a[3],g),j=c9(o(function(c){return b(a[2],c[1])},N)),i=M,n=L;for(;;){if(j){var
+l=j[1],p=ea(a,l,n),r=ea(a,l,i),H=aK(al([0,c,c]),r),v=d4(ar(aK(t,p),H)),F=0;if(v)var
 w=v;else{var
-x=h(function(b){return function(a){return ah(i(fP(p,a[1],b),[0,d,c]))}}(o),q);if(x){var
-G=[0,d,c],s=i(aA(function(d){return function(a,b){var
-c=fP(p,a[1],d);return A(aj(bX(a[2],c),b))}}(o),G,q),t);F=1}else
+x=h(function(b){return function(a){return ai(f(f8(q,a[1],b),[0,d,c]))}}(p),r);if(x){var
+G=[0,d,c],s=f(aF(function(d){return function(a,b){var
+c=f8(q,a[1],d);return y(U(b6(a[2],c),b))}}(p),G,r),t);F=1}else
 var
 w=x}if(!F)var
 s=w;if(s){var
-I=fQ(a,l,n),J=fQ(a,l,g),j=j[2],g=J,n=I;continue}return s}return g?0:1}}return D},aM);else
+I=f9(a,l,n),J=f9(a,l,i),j=j[2],i=J,n=I;continue}return s}return i?0:1}}return D},aO);else
 var
 D=C;if(D){var
-g=P(e[5]),E=e[6],m=E?[0,E[1][1]]:E,ad=e[6],aR=ad?cp(ad[1][3]):aw,F=function(b,d){var
-a=bF(aR,b,d);return a?a[1]:[0,c,c]},ae=e[5],x=r(function(e){var
-i=e[2],b=i[2];if(b)var
-n=bZ(fO(a,i[1])),j=b[1],h=[0,r(function(e){var
-o=e[2],k=b2(g,e[2]),p=dV(a,e[1],n);if(k){var
+i=G(g[5]),E=g[6],m=E?[0,E[1][1]]:E,ag=g[6],aP=ag?cy(ag[1][3]):aA,F=function(b,d){var
+a=bQ(aP,b,d);return a?a[1]:[0,c,c]},ah=g[5],x=o(function(f){var
+h=f[2],b=h[2];if(b)var
+n=b8(f7(a,h[1])),j=b[1],g=[0,o(function(f){var
+o=f[2],k=b$(i,f[2]),p=ea(a,f[1],n);if(k){var
 j=k[1],b=p,m=j[1];for(;;){if(b){var
-i=b[1];if(!f(i[1],m)){var
+h=b[1];if(!e(h[1],m)){var
 b=b[2];continue}var
-h=[0,i]}else
+g=[0,h]}else
 var
-h=b;var
-l=h?A(bX(h[1][2],j[2])):[0,d,c];break}}else
+g=b;var
+l=g?y(b6(g[1][2],j[2])):[0,d,c];break}}else
 var
-l=[0,d,c];return[0,e[1],[0,l,o]]},j)];else
+l=[0,d,c];return[0,f[1],[0,l,o]]},j)];else
 var
-h=b;return[0,e[1],[0,e[2],h]]},ae),z=r(function(a){var
-b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},x),R=bd(function(b){var
-a=b[2][1][5],c=a?1:a;return c},z),S=bd(function(a){var
-b=a[2][2];return b?fV(g,a[2][1],b[1]):1},R),aF=aO(function(b,a){var
+g=b;return[0,f[1],[0,f[2],g]]},ah),A=o(function(a){var
+b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},x),R=bo(function(b){var
+a=b[2][1][5],c=a?1:a;return c},A),S=bo(function(a){var
+b=a[2][2];return b?gc(i,a[2][1],b[1]):1},R),aI=aS(function(b,a){var
 c=a[2][2];if(c){var
-d=c[1];return aO(function(b,d){var
-c=d[2][2],e=Q(0,b,c);return Z(c,[0,a[1],e],b)},d,b)}return b},R,aw),aI=P(r(function(a){return[0,a[1],0]},S)),aJ=r(cn,S),w=aN(z)+1|0,v=0,u=aJ,s=aI;for(;;){if(0!==w){var
-aE=w-1|0;if(u){var
-aD=[0,0,s],O=aO(function(e){return function(b,a){var
-c=Q(0,aF,a);return aO(function(b,a){var
-c=b[2];if(Y(a,c))return b;var
-d=Z(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(v),u,aD),w=aE,v=v+1|0,u=O[1],s=O[2];continue}}var
-T=function(a){return Q(0,s,a)},U=h(function(n){var
+d=c[1];return aS(function(b,d){var
+c=d[2][2],e=I(0,b,c);return ab(c,[0,a[1],e],b)},d,b)}return b},R,aA),aJ=G(o(function(a){return[0,a[1],0]},S)),aL=o(bC,S),w=aR(A)+1|0,v=0,u=aL,s=aJ;for(;;){if(0!==w){var
+aH=w-1|0;if(u){var
+aG=[0,0,s],Q=aS(function(e){return function(b,a){var
+c=I(0,aI,a);return aS(function(b,a){var
+c=b[2];if(V(a,c))return b;var
+d=ab(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(v),u,aG),w=aH,v=v+1|0,u=Q[1],s=Q[2];continue}}var
+T=function(a){return I(0,s,a)},W=h(function(n){var
 i=n[2],m=i[1],g=h(function(a){var
-e=b(k,a[1]);return e?ah(aP(a[2],[0,d,c])):e},m);if(g){var
-e=i[1];if(e){var
-j=e[1][1],l=e[2];return h(function(c){var
-d=b(a[2],j);return f(b(a[2],c[1]),d)},l)}return 1}return g},ae),V=U?h(function(k){var
+e=b(k,a[1]);return e?ai(ak(a[2],[0,d,c])):e},m);if(g){var
+f=i[1];if(f){var
+j=f[1][1],l=f[2];return h(function(c){var
+d=b(a[2],j);return e(b(a[2],c[1]),d)},l)}return 1}return g},ah),X=W?h(function(k){var
 l=k[2][2];if(l){var
-e=l[1],p=k[2][1],i=fE(aw,r(cn,e)),j=i?h(function(e){var
-i=y([0,d,c],e[2][1]);if(i){var
-j=b2(g,e[2][2]);return h(function(c){var
-d=e[1];return f(b(a[2],c[1]),d)},j)}return i},e):i;if(j){var
-n=r(bE,e),m=ai(function(a){var
-b=b2(g,a[2]);return aQ(a[1],b)},n),o=aQ(al([0,c,c]),m);return dO(aG(fO(a,p[1]),o))}return j}return 1},x):U,W=V?h(function(H){var
-s=H[2][2],o=H[2][1],w=o[3];if(w){var
-e=w[1],x=i([0,d,c],e),z=x?i(bY(o[1]),e):x;if(z){var
-B=o[4];if(B){var
-a=B[1],j=o[1],l=a[1]?bY(j):[0,d,c],n=a[1]?aQ(al([0,c,c]),j):j,t=a[3];if(t){var
+f=l[1],q=k[2][1],g=fZ(aA,o(bC,f)),j=g?h(function(f){var
+g=z([0,d,c],f[2][1]);if(g){var
+j=b$(i,f[2][2]);return h(function(c){var
+d=f[1];return e(b(a[2],c[1]),d)},j)}return g},f):g;if(j){var
+n=o(bP,f),m=ad(function(a){var
+b=b$(i,a[2]);return aK(a[1],b)},n),p=aK(al([0,c,c]),m);return c8(ar(f7(a,q[1]),p))}return j}return 1},x):W,Y=X?h(function(H){var
+s=H[2][2],p=H[2][1],w=p[3];if(w){var
+g=w[1],x=f([0,d,c],g),A=x?f(b7(p[1]),g):x;if(A){var
+B=p[4];if(B){var
+a=B[1],j=p[1],l=a[1]?b7(j):[0,d,c],n=a[1]?aK(al([0,c,c]),j):j,t=a[3];if(t){var
 u=t[1],v=h(function(a){var
-g=y([0,d,c],a[2]),h=g?b(k,a[1][1]):g,i=h?b(k,a[1][2]):h;if(i)var
-l=p(a[1][1],a[1][2]),n=l?1:l,e=n;else
+g=z([0,d,c],a[2]),h=g?b(k,a[1][1]):g,i=h?b(k,a[1][2]):h;if(i)var
+l=q(a[1][1],a[1][2]),n=l?1:l,f=n;else
 var
-e=i;var
-m=e?aH(function(b){return f(b[1],a[1][1])},j):e;return m?aH(function(b){return f(b[1],a[1][2])},j):m},u);if(v)var
-J=aQ(al([0,c,c]),n),q=dN(aG(ai(function(a){var
-b=p(a[1][1],a[1][2]);if(b)var
-d=a[2],e=A(ak(al(b[1]),d)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],e],0]];else
+f=i;var
+m=f?aj(function(b){return e(b[1],a[1][1])},j):f;return m?aj(function(b){return e(b[1],a[1][2])},j):m},u);if(v)var
+J=aK(al([0,c,c]),n),r=d4(ar(ad(function(a){var
+b=q(a[1][1],a[1][2]);if(b)var
+d=a[2],e=y(aa(al(b[1]),d)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],e],0]];else
 var
 c=b;return c},u),J));else
 var
-q=v;return q?i(l,e):q}if(a[2][1]){if(m){var
-K=be(e,l);return cq(k,m[1],F,a[2],n,K)}return m}if(a[2][2]){if(m){var
-L=be(e,l);return cq(k,m[1],F,a[2],n,L)}return m}if(a[1]){if(m){var
-M=be(e,l);return cq(k,m[1],F,a[2],n,M)}return m}var
-I=[0,d,c];return i(aA(function(b,a){var
-e=i(b[2],[0,d,c])?a:aj(b[2],a);return A(e)},I,j),e)}if(s){var
+r=v;return r?f(l,g):r}if(a[2][1]){if(m){var
+K=a6(g,l);return cz(k,m[1],F,a[2],n,K)}return m}if(a[2][2]){if(m){var
+L=a6(g,l);return cz(k,m[1],F,a[2],n,L)}return m}if(a[1]){if(m){var
+M=a6(g,l);return cz(k,m[1],F,a[2],n,M)}return m}var
+I=[0,d,c];return f(aF(function(b,a){var
+e=f(b[2],[0,d,c])?a:U(b[2],a);return y(e)},I,j),g)}if(s){var
 C=s[1],D=h(function(b){var
-a=dW(g,b[2][2]),c=a?1:a;return c},C);if(D){var
-N=r(bE,C);return i(cS(function(a){return fT(dW(g,a))},N),e)}var
+a=eb(i,b[2][2]),c=a?1:a;return c},C);if(D){var
+N=o(bP,C);return f(c$(function(a){return ga(eb(i,a))},N),g)}var
 E=D}else
 var
 E=s;var
 G=E}else
 var
-G=z;return G}return 1},x):V,af=W?h(function(j){var
+G=A;return G}return 1},x):X,am=Y?h(function(j){var
 s=j[2][2],b=j[2][1],k=b[5],x=j[1];if(k){var
-l=k[1],m=y([0,d,c],cT(b[1]));if(m){if(s){var
+l=k[1],m=z([0,d,c],da(b[1]));if(m){if(s){var
 a=s[1],n=h(function(b){var
-a=dX(g,b[2][2]),c=a?1:a;return c},a);if(n)var
-t=r(bE,a),e=i(l,cS(function(a){return fT(dX(g,a))},t));else
+a=ec(i,b[2][2]),c=a?1:a;return c},a);if(n)var
+t=o(bP,a),e=f(l,c$(function(a){return ga(ec(i,a))},t));else
 var
 e=n;if(e)var
-u=cT(b[1]),v=r(bE,a),f=i(cS(function(a){return fU(g,a)},v),u);else
+u=da(b[1]),v=o(bP,a),g=f(c$(function(a){return gb(i,a)},v),u);else
 var
-f=e;if(f){var
-o=fV(g,b,a);if(!o)return aH(function(a){var
-b=T(x);return qz(T(a[2][2]),b)},a);var
-p=o}else
+g=e;if(g){var
+p=gc(i,b,a);if(!p)return aj(function(a){var
+b=T(x);return r8(T(a[2][2]),b)},a);var
+q=p}else
 var
-p=f;return p}var
-q=bY(b[1]),w=i([0,d,c],q)?q:[0,d,c];return i(l,w)}return m}return 1},z):W;if(af){var
-ag=b1(l),G=e[5],aS=e[8];return h(function(e){var
-R=j(e[1]),S=j(e[2]),T=b(ag,e[1]),U=T?b(ag,e[2]):T,V=U?i([0,d,c],e[3]):U,W=V?i(e[3],e[4]):V,X=W?i(e[4],[0,c,c]):W;if(X)if(y(e[4],[0,c,c])){var
-aq=e[4],Z=i(fZ(a,g,G,t,R,S),aq);if(Z)var
-ar=e[4],l=i(fZ(a,g,G,t,S,R),ar);else
+q=g;return q}var
+r=b7(b[1]),w=f([0,d,c],r)?r:[0,d,c];return f(l,w)}return m}return 1},A):Y;if(am){var
+an=aU(l),H=g[5],aQ=g[8];return h(function(g){var
+R=j(g[1]),S=j(g[2]),T=b(an,g[1]),U=T?b(an,g[2]):T,W=U?f([0,d,c],g[3]):U,X=W?f(g[3],g[4]):W,Y=X?f(g[4],[0,c,c]):X;if(Y)if(z(g[4],[0,c,c])){var
+ar=g[4],Z=f(gg(a,i,H,t,R,S),ar);if(Z)var
+as=g[4],l=f(gg(a,i,H,t,S,R),as);else
 var
 l=Z}else
 var
 l=1;else
 var
-l=X;if(l){if(y([0,d,c],e[3])){var
-v=e[5];if(v){var
-I=v[1],m=I[2],n=I[1],J=f(n,e[1]),K=J?f(m,e[2]):J;if(K)var
-w=K;else
+l=Y;if(l){if(z([0,d,c],g[3])){var
+v=g[5];if(v){var
+K=v[1],m=K[2],n=K[1],L=e(n,g[1]),M=L?e(m,g[2]):L;if(M)var
+w=M;else
 var
-O=f(n,e[2]),w=O?f(m,e[1]):O;if(w){var
-L=e[6];if(L){var
-x=e[7];if(x){var
-p=x[1],am=j(m),an=j(n),h=L[1],$=h[2],aa=P(r(function(a){var
-b=P(a[2]);return[0,a[1],b]},$)),A=function(c,b){var
-a=Y(c,aa);return a?Q(1,a[1],b):1},H=aN(h[2])+1|0,ab=P(h[2]),ac=aN(h[2])+1|0,ad=[0,aw],ae=h[2],B=aO(function(a,b){return a?fW(ac,ab,a[1],b[1]):a},ae,ad),C=B?1:B;if(C)var
-aj=p[1],u=aP(fS(A,a,H,h[1],an),aj);else
+Q=e(n,g[2]),w=Q?e(m,g[1]):Q;if(w){var
+N=g[6];if(N){var
+x=g[7];if(x){var
+q=x[1],am=j(m),ao=j(n),h=N[1],$=h[2],ab=G(o(function(a){var
+b=G(a[2]);return[0,a[1],b]},$)),A=function(c,b){var
+a=V(c,ab);return a?I(1,a[1],b):1},J=aR(h[2])+1|0,ac=G(h[2]),ad=aR(h[2])+1|0,ae=[0,aA],af=h[2],B=aS(function(a,b){return a?gd(ad,ac,a[1],b[1]):a},af,ae),C=B?1:B;if(C)var
+aj=q[1],u=ak(f$(A,a,J,h[1],ao),aj);else
 var
 u=C;if(u)var
-al=p[2],z=aP(fS(A,a,H,h[1],am),al);else
+al=q[2],y=ak(f$(A,a,J,h[1],am),al);else
 var
-z=u;if(z){var
-ao=ak(o,p[2]),ap=be(p[1],ao);return i(e[3],ap)}var
-M=z}else
+y=u;if(y){var
+ap=aa(p,q[2]),aq=a6(q[1],ap);return f(g[3],aq)}var
+O=y}else
 var
-M=x;return M}var
-q=j(m),s=j(n),af=b(a[2],q);if(ah(f(b(a[2],s),af)))var
+O=x;return O}var
+r=j(m),s=j(n),ag=b(a[2],r);if(ai(e(b(a[2],s),ag)))var
 k=[0,c,c];else
-if(f(s,q))var
+if(e(s,r))var
 k=[0,d,c];else{var
-D=fX(G,cU(o,s,q));if(D){var
-E=D[1],ai=cU(o,s,q);if(dY(b2(g,E),ai))var
-F=dX(g,E),k=F?dZ(o,F[1]):[0,d,c];else
+D=ge(H,db(p,s,r));if(D){var
+E=D[1],ah=db(p,s,r);if(ed(b$(i,E),ah))var
+F=ec(i,E),k=F?ee(p,F[1]):[0,d,c];else
 var
 k=[0,d,c]}else
 var
-k=[0,d,c]}return i(e[3],k)}var
-N=w}else
+k=[0,d,c]}return f(g[3],k)}var
+P=w}else
 var
-N=v;return N}var
+P=v;return P}var
 _=1}else
 var
-_=l;return _},aS)}var
-am=af;break}}else
+_=l;return _},aQ)}var
+ao=am;break}}else
 var
-am=D;var
-an=am}else
+ao=D;var
+ap=ao}else
 var
-an=B;var
-ao=an}else
+ap=B;var
+aq=ap}else
 var
-ao=$;return ao}var
-d0=[K,kG,cH(0)];function
-q(a){throw[0,d0,a]}function
-d1(c,a){function
-b(a){return aF(c,e9(a))}return ap<=a?2048<=a?gF<=a?(b(c9|a>>>18|0),b(ap|(a>>>12|0)&63),b(ap|(a>>>6|0)&63),b(ap|a&63)):(b(c8|a>>>12|0),b(ap|(a>>>6|0)&63),b(ap|a&63)):(b(eG|a>>>6|0),b(ap|a&63)):b(a)}function
-f1(O,c){var
+aq=$;return aq}function
+cA(b,a){return f(b,a)?a:b}function
+ef(a){var
+b=G(a);return function(a){return I(a,b,a)}}function
+eg(g,f,d){var
+j=aU(f),a=g[1];return h(function(a){var
+i=b(j,b(d,a));if(i)var
+k=b(d,a),l=b(f[2],k),h=e(b(g[2],a),l);else
+var
+h=i;if(h){var
+m=b(d,a),n=b(f[3],m),o=aK(al([0,c,c]),n);return c8(ar(d$(d,b(g[3],a)),o))}return h},a)}function
+gi(j,a){var
+d=aT(j),c=aT(a[2]),f=ef(a[1]),k=aU(d),g=b9(a[2],c),i=g?eg(d,c,f):g;if(i){var
+l=c[1];return h(function(a){var
+c=b(k,a);return c?e(b(f,a),a):c},l)}return i}function
+gj(i,h,a){var
+d=i,b=h;for(;;){if(b){var
+e=b[1],f=ak(a[2],[0,c,c]),g=f?gi(d,e):f;if(g){var
+d=e[2],b=b[2];continue}return g}return f6([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
+gk(e,d){var
+a=e,c=d;for(;;){if(a){var
+f=b(ef(a[1][1]),c),a=a[2],c=f;continue}return c}}function
+gl(c,a,i){return aj(function(c){var
+d=c[2],f=a[3],g=d[3]?f:f?0:1,h=g?ak(d[2],a[4]):g;if(h){var
+j=gk(c[1],a[1]),k=gk(c[1],a[2]),l=d[6];return aj(function(a){var
+c=e(a[1],j),d=c?e(a[2],k):c;return d?b(i,a):d},l)}return h},c)}function
+gm(a,i,k){var
+e=aT(a),g=b9(a,e),j=g?h(function(b){return gj(a,b[1],b[2])},i):g;if(j){var
+t=aU(e);return h(function(a){var
+j=b(t,a[1]),k=j?b(t,a[2]):j;if(k){var
+l=a[5];if(l)var
+e=l[1],m=f([0,d,c],e),n=m?f(e,[0,c,c]):m,u=n?gl(i,a,function(b){var
+a=b[4];return a?f(e,a[1]):a}):n,o=u;else
+var
+o=1;var
+g=o}else
+var
+g=k;if(g){var
+p=a[6];if(p){var
+h=p[1],q=f([0,d,c],h),r=q?f(h,[0,c,c]):q;return r?gl(i,a,function(a){return f(a[3],h)}):r}var
+s=1}else
+var
+s=g;return s},k)}return j}function
+gn(a){return 0===a[0]?a[1][2]:a[2]}function
+dc(a){var
+b=0===a[0]?a[1][1]:a[1];return ef(b)}function
+go(c,a){return o(function(a){var
+d=a[2][2],e=o(function(a){var
+d=a[2];return[0,b(c,a[1]),d]},d),f=[0,a[2][1],e];return[0,b(c,a[1]),f]},a)}function
+gp(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
+g=a[4],n=dc(a),f=G(fR(ad(function(a){var
+f=a[1];if(e(f,c))return 0;if(dF(f)){bv(f,1);return 0}var
+l=bv(f,1),g=a[6];if(g)var
+m=cv(aZ(b(n,l),1)),h=e(a[2],m),i=h?a[3]:h,j=i?ak(a[4],[0,c,c]):i,k=j?[0,[0,l,cA([0,d,c],g[1])],0]:j;else
+var
+k=g;return k},g)));return function(a){return V(a,f)}}function
+gq(b,a){if(0===a[0])return gi(b,a[1]);var
+c=a[2],j=go(function(a){return cv(aZ(a,1))},c),e=ar(go(function(a){return aZ(a,1)},b),j),f=aT(e),g=aT(c),h=b9(c,g);if(h)var
+k=function(a){return aZ(a,1)},d=eg(aT(b),f,k);else
+var
+d=h;var
+i=d?eg(g,f,function(a){return cv(aZ(a,1))}):d;return i?gm(e,a[3],a[4]):i}function
+gr(k,a,g){var
+l=aU(a),m=G(g),n=[0,d,c];function
+i(a){return I(n,m,a)}var
+j=h(function(a){return b(l,a[1])},g);if(j){var
+o=a[1];return h(function(g){var
+h=f([0,d,c],i(g));if(h){var
+j=i(g),l=e(b(a[2],g),k)?[0,c,c]:cx(b(a[3],g),i);return f(l,j)}return h},o)}return j}function
+gs(p,e,d){var
+l=d[1];if(l)var
+q=l[1],f=gr(p,aT(e),q);else
+var
+f=1;if(f){var
+h=e,b=d[2];for(;;){if(b){var
+i=b[1],j=gq(h,i);if(j){var
+n=b[2],h=gn(i),b=n;continue}var
+m=j}else
+var
+m=1;var
+g=m;break}}else
+var
+g=f;if(g){var
+a=d[3],k=e,c=d[2];for(;;){if(c){var
+o=c[2],k=gn(c[1]),c=o;continue}return gh([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
+gt(j,h,g,e){var
+a=y(U(e[2],h)),b=[0,c,c],i=f(b,a)?b:a;return[0,cA([0,d,c],y(a6(e[1],g))),i]}function
+eh(f,i,e,d,a){if(f){var
+j=f[1],k=j[2],l=j[1],g=b(k,d);if(g){var
+h=b(k,a);if(h){var
+p=cA(g[1],h[1]),m=aa(U([0,c,c],e),p),q=b(l,a),s=b(l,d),t=eh(f[2],i,e,s,q);return o(function(a){return gt(e,m,m,a)},t)}var
+n=h}else
+var
+n=g;return n}return r(i,d,a)}function
+gu(a,f,d){var
+b=a[8];return ad(function(a){var
+b=e(a[1],f),c=b?e(a[2],d):b,g=c?[0,[0,a[3],a[4]],0]:c;return g},b)}function
+gv(b,a,f){return aj(function(b){var
+c=b[1][3],d=ak(a[3],c[4]),e=d?ak(a[4],c[3]):d;return e?aj(f,r(b[2],a[1],a[2])):e},b)}var
+cB=[P,lr,cY(0)];function
+q(a){throw[0,cB,a]}function
+ei(c,a){function
+b(a){return aJ(c,ft(a))}return au<=a?2048<=a?hm<=a?(b(dr|a>>>18|0),b(au|(a>>>12|0)&63),b(au|(a>>>6|0)&63),b(au|a&63)):(b(dq|a>>>12|0),b(au|(a>>>6|0)&63),b(au|a&63)):(b(e4|a>>>6|0),b(au|a&63)):b(a)}function
+gw(O,c){var
 o=p(c);function
-k(a){return s(c,a)}function
+j(a){return s(c,a)}function
 l(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=o<=a?1:0,g=f||(ap!==(k(a)&eG)?1:0);if(g)q(kH);var
+f=o<=a?1:0,g=f||(au!==(j(a)&e4)?1:0);if(g)q(ls);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<o){var
-h=k(d);if(!(ap<=h)){var
+h=j(d);if(!(au<=h)){var
 d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
-d=d+2|0;continue}if(c8<=h&&!(239<h)){l(d,2);var
-x=k(d+1|0),y=c8===h?1:0,z=y?x<160?1:0:y;if(z)var
+d=d+2|0;continue}if(dq<=h&&!(239<h)){l(d,2);var
+x=j(d+1|0),y=dq===h?1:0,z=y?x<160?1:0:y;if(z)var
 A=z;else
 var
-B=237===h?1:0,A=B?159<x?1:0:B;if(A)q(kK);var
-d=d+3|0;continue}if(c9<=h&&!(gM<h)){l(d,3);var
-r=k(d+1|0),t=c9===h?1:0,u=t?r<144?1:0:t;if(u)var
+B=237===h?1:0,A=B?159<x?1:0:B;if(A)q(lv);var
+d=d+3|0;continue}if(dr<=h&&!(hu<h)){l(d,3);var
+r=j(d+1|0),t=dr===h?1:0,u=t?r<144?1:0:t;if(u)var
 v=u;else
 var
-w=gM===h?1:0,v=w?143<r?1:0:w;if(v)q(kJ);var
-d=d+4|0;continue}q(kI)}var
+w=hu===h?1:0,v=w?143<r?1:0:w;if(v)q(lu);var
+d=d+4|0;continue}q(lt)}var
 f=p(c),a=[0,0],e=function(d){var
-c=a[1];return q(b(cN(kL),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
+c=a[1];return q(b(c6(lw),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
 if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&s(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
-d=aY(c,a[1],4),i=p(d)-1|0,k=0;if(!(i<0)){var
-b=k;for(;;){var
-g=ar(d,b)+c4|0,h=0;if(22<g>>>0){if(!(5<g+hG>>>0))h=1}else
-if(6<g+eA>>>0)h=1;if(!h)e(0);var
+d=a4(c,a[1],4),i=p(d)-1|0,j=0;if(!(i<0)){var
+b=j;for(;;){var
+g=aw(d,b)+dm|0,h=0;if(22<g>>>0){if(!(5<g+is>>>0))h=1}else
+if(6<g+eZ>>>0)h=1;if(!h)e(0);var
 l=b+1|0;if(i!==b){var
-b=l;continue}break}}a[1]=a[1]+4|0;return h3(j(kM,d))},E=function(v){C(34);var
-b=dD(16);for(;;){if(f<=a[1])e(0);var
+b=l;continue}break}}a[1]=a[1]+4|0;return iQ(k(lx,d))},E=function(v){C(34);var
+b=dT(16);for(;;){if(f<=a[1])e(0);var
 g=s(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
 m=s(c,a[1]);a[1]++;var
-j=m+gl|0,i=0;if(13<j>>>0){var
+j=m+g3|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
-6:aF(b,8);break;case
-10:aF(b,12);break;case
-18:aF(b,10);break;case
-22:aF(b,13);break;case
-24:aF(b,9);break;case
+6:aJ(b,8);break;case
+10:aJ(b,12);break;case
+18:aJ(b,10);break;case
+22:aJ(b,13);break;case
+24:aJ(b,9);break;case
 25:var
-d=D(0),o=go<=d?1:0;if(o){var
-p=d<ey?1:0;if(p){var
+d=D(0),o=g6<=d?1:0;if(o){var
+p=d<eX?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
 r=92===s(c,a[1])?1:0,h=r?117===s(c,a[1]+1|0)?1:0:r;else
 var
@@ -2737,34 +2932,34 @@ h=p}else
 var
 h=o;if(h){var
 u=a[1];a[1]=a[1]+2|0;var
-k=D(0),t=0;if(ey<=k&&!(57344<=k)){d1(b,(gF+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;d1(b,d)}}else
-d1(b,d);break;default:l=1}if(!l)i=1}}else
+k=D(0),t=0;if(eX<=k&&!(57344<=k)){ei(b,(hm+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;ei(b,d)}}else
+ei(b,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:aF(b,m);break}continue}if(32<=g){aF(b,g);a[1]++;continue}e(0)}return dE(b)}},m=function(g){var
+2:aJ(b,m);break}continue}if(32<=g){aJ(b,g);a[1]++;continue}e(0)}return dU(b)}},m=function(g){var
 d=a[1];for(;;){if(a[1]<f&&48<=s(c,a[1])&&!(57<s(c,a[1]))){a[1]++;continue}var
-b=a[1]===d?1:0;return b?e(0):b}},n=function(l){if(900<l)q(kN);i(0);if(f<=a[1])e(0);var
+b=a[1]===d?1:0;return b?e(0):b}},n=function(l){if(900<l)q(ly);i(0);if(f<=a[1])e(0);var
 b=s(c,a[1]);if(92<=b){var
-k=0;if(111<=b){if(hu===b){var
-o=kO,h=kP;k=1}else
-if(123===b){a[1]++;i(0);if(hf===g(0)){a[1]++;return kQ}var
-y=av(0,16),t=0;for(;;){i(0);var
+j=0;if(111<=b){if(id===b){var
+o=lz,h=lA;j=1}else
+if(123===b){a[1]++;i(0);if(h0===g(0)){a[1]++;return lB}var
+y=az(0,16),t=0;for(;;){i(0);var
 d=E(0);i(0);C(58);var
-z=n(l+1|0);if(bq(y,d))q(j(kS,j(d,kR)));dJ(y,d,0);i(0);var
+z=n(l+1|0);if(bO(y,d))q(k(lD,k(d,lC)));dZ(y,d,0);i(0);var
 A=g(0);if(44===A){a[1]++;var
 t=[0,[0,d,z],t];continue}var
-P=hf===A?(a[1]++,bA([0,[0,d,z],t])):e(0);return[5,P]}}}else
-if(ha===b){var
-o=kT,h=kU;k=1}else
-if(hv<=b){var
-o=0,h=kV;k=1}if(k){var
-r=p(h);if((a[1]+r|0)<=f&&ba(aY(c,a[1],r),h)){a[1]=a[1]+r|0;return o}return e(0)}}else{var
-x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return kW}var
+P=h0===A?(a[1]++,bl([0,[0,d,z],t])):e(0);return[5,P]}}}else
+if(hV===b){var
+o=lE,h=lF;j=1}else
+if(ie<=b){var
+o=0,h=lG;j=1}if(j){var
+r=p(h);if((a[1]+r|0)<=f&&by(a4(c,a[1],r),h)){a[1]=a[1]+r|0;return o}return e(0)}}else{var
+x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return lH}var
 u=0;for(;;){var
 B=n(l+1|0);i(0);var
 D=g(0);if(44===D){a[1]++;var
 u=[0,B,u];continue}var
-Q=93===D?(a[1]++,bA([0,B,u])):e(0);return[4,Q]}}}else
+Q=93===D?(a[1]++,bl([0,B,u])):e(0);return[4,Q]}}}else
 if(48<=b)x=1}else{if(34===b)return[3,E(0)];if(45<=b)x=1}if(x){var
 F=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
 m(0);var
@@ -2775,84 +2970,89 @@ var
 v=H}else
 var
 v=G;if(v){a[1]++;m(0)}var
-J=g(0),L=0;if(69!==J&&es!==J)L=1;if(!L){var
+J=g(0),L=0;if(69!==J&&eQ!==J)L=1;if(!L){var
 S=a[1];a[1]++;var
 K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
 N=0;if(48<=g(0)&&!(57<g(0))){m(0);N=1}if(!N)a[1]=S}var
-w=aY(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:q(j(kY,j(w,kX)))}}return e(0)},F=n(0);i(0);if(a[1]<f)e(0);return F}}function
-f2(c){var
-b=0,a=2;for(;;){if(aW(b)===c)return bA(b);if(bS(function(b){return function(a){return 0===h7(b,a)?1:0}}(a),b)){var
+w=a4(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:q(k(lJ,k(w,lI)))}}return e(0)},F=n(0);i(0);if(a[1]<f)e(0);return F}}function
+gx(c){var
+b=0,a=2;for(;;){if(bj(b)===c)return bl(b);if(bm(function(b){return function(a){return 0===iU(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-f3(f,g){var
-h=eL(aS(g),32*f|0),a=d,b=eL(c,40);for(;;){if(br(pT(b,a),c))return pU(pS(a,0,32))&-1;var
-e=bL(dm(a,b),1);if(br(dK(e,f),h)){var
+gy(f,g){var
+h=aZ(aY(g),32*f|0),a=d,b=aZ(c,40);for(;;){if(bB(rq(b,a),c))return rr(rp(a,0,32))&-1;var
+e=bv(dE(a,b),1);if(bB(d1(e,f),h)){var
 a=e;continue}var
 b=e;continue}}var
-kZ=f2(64),k0=3,k1=fm(o(function(a){return f3(k0,a)},kZ)),k2=f2(8),k3=2,k4=o(function(a){return f3(k3,a)},k2);function
-a0(b,a){return(b>>>a|0|b<<(32-a|0))&-1}var
-d2=[K,k7,cH(0)];function
-aB(a){throw[0,d2,a]}function
-_(b,a,d,e){if(typeof
+lK=gx(64),lL=3,lM=fG(j(function(a){return gy(lL,a)},lK)),lN=gx(8),lO=2,lP=j(function(a){return gy(lO,a)},lN);function
+a7(b,a){return(b>>>a|0|b<<(32-a|0))&-1}var
+ej=[P,lS,cY(0)];function
+as(a){throw[0,ej,a]}function
+ac(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
-c=b[1];as(function(b){var
-d=1-bT(b,c);return d?q(j(a,j(k9,b))):d},d);as(function(f){var
-b=f[1],g=bB(b,d),h=g||bB(b,e),c=1-h;return c?q(j(a,j(k_,b))):c},c);return c}return q(j(a,k8))}function
-l(b,a){return dB(a,b)}function
-k(f,e){var
+c=b[1];aI(function(b){var
+d=1-bM(b,c);return d?q(k(a,k(lU,b))):d},d);aI(function(f){var
+b=f[1],g=cs(b,d),h=g||cs(b,e),c=1-h;return c?q(k(a,k(lV,b))):c},c);return c}return q(k(a,lT))}function
+l(f,e){var
 a=f;for(;;){if(a){var
-b=a[1],c=a[2],d=b[2];if(0===aa(b[1],e))return[0,d];var
+b=a[1],c=a[2],d=b[2];if(0===af(b[1],e))return d;var
+a=c;continue}throw a2}}function
+i(f,e){var
+a=f;for(;;){if(a){var
+b=a[1],c=a[2],d=b[2];if(0===af(b[1],e))return[0,d];var
 a=c;continue}return 0}}function
-bs(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return q(j(b,k$))}function
-aC(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return q(j(b,la))}function
-I(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return q(j(b,lb))}function
-f4(d,a,c){var
-b=aC(d,a);if(aW(b)!==c)q(j(a,lc));return o(function(b){return I(b,a)},b)}function
-bt(d,c){var
-a=f4(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,B,ld]}function
-f5(e,d){var
-a=f4(e,d,3);if(a){var
+aV(a,b){if(typeof
+a!=="number"&&5===a[0])return a[1];return q(k(b,lW))}function
+aG(a,b){if(typeof
+a!=="number"&&4===a[0])return a[1];return q(k(b,lX))}function
+K(a,b){if(typeof
+a!=="number"&&3===a[0])return a[1];return q(k(b,lY))}function
+gz(d,a,c){var
+b=aG(d,a);if(bj(b)!==c)q(k(a,lZ));return j(function(b){return K(b,a)},b)}function
+bD(d,c){var
+a=gz(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,B,l0]}function
+gA(e,d){var
+a=gz(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,B,le]}function
-bu(a){var
-b=G(a,lf);return b?fl(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,B,l1]}function
+bE(a){var
+b=H(a,l2);return b?fE(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-bf(b,a){return aY(b,a,p(b)-a|0)}function
-cV(a,b){if(4000<p(a))q(j(b,lh));return hN(10,a)}function
-cr(b,f){if(ba(b,li))return d;var
-g=G(b,lj),h=g?45===s(b,0)?1:0:g,a=h?bf(b,1):b,k=0;if(2<p(a)&&ba(aY(a,0,2),lk)){var
-i=bf(a,2),e=G(i,lg),m=e?fl(function(c){var
-a=c+c4|0,b=0;if(22<a>>>0){if(!(5<a+hG>>>0))b=1}else
-if(6<a+eA>>>0)b=1;return b?1:0},i):e;if(m){var
-c=hN(16,bf(a,2));k=1}}if(!k){var
-l=0;if(bu(a)&&!(48===s(a,0)))var
-c=cV(a,f);else
+a8(b,a){return a4(b,a,p(b)-a|0)}function
+dd(a,b){if(4000<p(a))q(k(b,l4));return iA(10,a)}function
+cC(b,f){if(by(b,l5))return d;var
+g=H(b,l6),h=g?45===s(b,0)?1:0:g,a=h?a8(b,1):b,j=0;if(2<p(a)&&by(a4(a,0,2),l7)){var
+i=a8(a,2),e=H(i,l3),m=e?fE(function(c){var
+a=c+dm|0,b=0;if(22<a>>>0){if(!(5<a+is>>>0))b=1}else
+if(6<a+eZ>>>0)b=1;return b?1:0},i):e;if(m){var
+c=iA(16,a8(a,2));j=1}}if(!j){var
+l=0;if(bE(a)&&!(48===s(a,0)))var
+c=dd(a,f);else
 l=1;if(l)var
-c=q(j(f,ll))}return h?bK(c):c}function
-d3(b,a){return cr(I(b,a),a)}function
-b3(b,a){var
-c=eI(b,a),d=cD(a,c);return[0,cD(b,c),d]}function
-bv(a,b){var
-e=cl(a,47);if(e)var
-f=e[1],h=cr(bf(a,f+1|0),b),d=h,g=aY(a,0,f);else
+c=q(k(f,l8))}return h?bT(c):c}function
+ek(b,a){return cC(K(b,a),a)}function
+ca(b,a){var
+c=e6(b,a),d=cU(a,c);return[0,cU(b,c),d]}function
+bp(a,b){var
+e=ct(a,47);if(e)var
+f=e[1],h=cC(a8(a,f+1|0),b),d=h,g=a4(a,0,f);else
 var
-d=c,g=a;if(aZ(d)<=0)q(j(b,lm));return b3(cr(g,b),d)}function
-aI(b,a){return bv(I(b,a),a)}function
-d4(b,a){var
-c=a[1],d=a[2];return br(L(aS(b),d),c)}function
-ln(a){return 0<aZ(a[1])?1:0}function
-cW(e,d,a){var
-c=bv(d,a);return b(e,c)?c:aB(j(a,lo))}function
-cs(b,a){return cW(ln,b,a)}function
-ct(b,a){var
-c=1;return cW(function(a){return d4(c,a)},b,a)}function
-lp(b,a){return cW(function(a){var
-b=d4(0,a);return b?br(a[1],a[2]):b},b,a)}function
-d5(c){function
+d=c,g=a;if(a5(d)<=0)q(k(b,l9));return ca(cC(g,b),d)}function
+aL(b,a){return bp(K(b,a),a)}function
+el(b,a){var
+c=a[1],d=a[2];return bB(Q(aY(b),d),c)}function
+l_(a){return 0<a5(a[1])?1:0}function
+de(e,d,a){var
+c=bp(d,a);return b(e,c)?c:as(k(a,l$))}function
+cD(b,a){return de(l_,b,a)}function
+gB(b,a){var
+c=0;return de(function(a){return el(c,a)},b,a)}function
+cE(b,a){var
+c=1;return de(function(a){return el(c,a)},b,a)}function
+ma(b,a){return de(function(a){var
+b=el(0,a);return b?bB(a[1],a[2]):b},b,a)}function
+em(c){function
 d(a){var
 c=32===a?1:0;if(c)var
 b=c;else{var
@@ -2863,127 +3063,127 @@ f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
 e=p(c),a=0;for(;;){if(a<e&&d(s(c,a))){var
 a=a+1|0;continue}var
 b=e;for(;;){if(0<b&&d(s(c,b-1|0))){var
-b=b-1|0;continue}return aY(c,a,e7(a,b)-a|0)}}}function
-d6(a){if(G(a,lq)){var
+b=b-1|0;continue}return a4(c,a,fr(a,b)-a|0)}}}function
+en(a){if(H(a,mb)){var
 b=0;if(45!==s(a,0)&&43!==s(a,0))b=1;if(!b){var
-c=bf(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
-bG(a,b){var
-c=bD(a,b);if(c)return c[1];var
-d=aS(a[1]+1|0);dJ(a,b,d);return d}function
-cX(a,t){var
-ai=a?a[1]:a,e=bs(t,lw),g=k(e,lx),n=0;if(g){var
+c=a8(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
+a9(a,b){var
+c=b4(a,b);if(c)return c[1];var
+d=aY(a[1]+1|0);dZ(a,b,d);return d}function
+cF(a,t){var
+ai=a?a[1]:a,f=aV(t,mh),g=i(f,mi),o=0;if(g){var
 b=g[1],r=0;if(typeof
-b!=="number"&&3===b[0])if(G(b[1],lF))r=1;else{n=1;r=1}}if(!n)q(ly);function
+b!=="number"&&3===b[0])if(H(b[1],mq))r=1;else{o=1;r=1}}if(!o)q(mj);function
 h(b){var
-c=k(e,b);if(c){var
+c=i(f,b);if(c){var
 a=c[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return q(j(b,lz))}var
-u=h(lA),v=h(lB),i=o(function(a){var
-b=I(a[2],lC);return[0,a[1],b]},u),l=o(function(a){var
-b=bs(a[2],lD),e=o(function(V){var
+a!=="number"&&5===a[0])return a[1]}return q(k(b,mk))}var
+u=h(ml),v=h(mm),l=j(function(a){var
+b=K(a[2],mn);return[0,a[1],b]},u),m=j(function(a){var
+b=aV(a[2],mo),f=j(function(V){var
 i=V[2],Y=0;if(typeof
 i!=="number")switch(i[0]){case
 1:case
 2:if(ai){var
 W=[3,i[1]];Y=1}break}if(!Y)var
 W=i;var
-a=d5(I(W,cu));function
-b(a){return q(j(cu,lr))}var
-x=cl(a,47);if(x){var
-k=x[1],y=d6(d5(aY(a,0,k))),l=y[2],m=d5(bf(a,k+1|0)),z=0<k?1:0;if(z){var
+a=em(K(W,cG));function
+b(a){return q(k(cG,mc))}var
+x=ct(a,47);if(x){var
+j=x[1],y=en(em(a4(a,0,j))),l=y[2],m=em(a8(a,j+1|0)),z=0<j?1:0;if(z){var
 A=32===s(a,0)?1:0;if(A)var
 n=A;else
 var
-E=bu(l),aa=E?bu(m):E,n=1-aa}else
+E=bE(l),aa=E?bE(m):E,n=1-aa}else
 var
 n=z;if(n)b(0);var
-B=bu(l),_=B?bu(m):B;if(1-_)b(0);var
-C=cV(m,cu);if(f(C,d))b(0);var
-D=cV(l,cu),$=y[1]?bK(D):D,X=b3($,C)}else{var
-F=cl(a,es),G=cl(a,69),Z=0;if(F)var
+B=bE(l),_=B?bE(m):B;if(1-_)b(0);var
+C=dd(m,cG);if(e(C,d))b(0);var
+D=dd(l,cG),$=y[1]?bT(D):D,X=ca($,C)}else{var
+F=ct(a,eQ),G=ct(a,69),Z=0;if(F)var
 o=F[1];else
 if(G)var
 o=G[1];else{var
 h=0,H=a;Z=1}if(!Z)var
-ab=[0,bf(a,o+1|0)],h=ab,H=aY(a,0,o);if(h){var
-J=d6(h[1]),r=J[2],K=bu(r),ac=K?p(r)<=6?1:0:K;if(1-ac)b(0);var
-M=h3(j(ls,r)),ad=J[1]?-M|0:M,t=ad}else
+ab=[0,a8(a,o+1|0)],h=ab,H=a4(a,0,o);if(h){var
+I=en(h[1]),r=I[2],J=bE(r),ac=J?p(r)<=6?1:0:J;if(1-ac)b(0);var
+L=iQ(k(md,r)),ad=I[1]?-L|0:L,t=ad}else
 var
 t=h;var
-N=d6(H),e=N[2],O=cl(e,46);if(O){var
-u=O[1];if(ba(bf(e,u+1|0),lt))b(0);var
-ae=bf(e,u+1|0),g=ae,v=aY(e,0,u)}else
+M=en(H),f=M[2],N=ct(f,46);if(N){var
+u=N[1];if(by(a8(f,u+1|0),me))b(0);var
+ae=a8(f,u+1|0),g=ae,v=a4(f,0,u)}else
 var
-g=lv,v=e;var
-P=bu(v);if(P)var
-af=ba(g,lu),Q=af||bu(g);else
+g=mg,v=f;var
+O=bE(v);if(O)var
+af=by(g,mf),P=af||bE(g);else
 var
-Q=P;if(1-Q)b(0);if(10000<cj(t))b(0);var
-R=cV(j(v,g),cu),S=N[1]?bK(R):R,T=t-p(g)|0,ag=cj(T),U=dK(aS(10),ag),w=0<=T?b3(L(S,U),c):b3(S,U),ah=eK(w[2]);if(13288<e7(eK(w[1]),ah))b(0);var
-X=w}return[0,V[1],X]},b);return[0,a[1],e]},v),m=av(0,64);as(function(a){return bp(m,a[1],0)},i);as(function(b){var
-a=1-bq(m,b[1]);return a?aB(lE):a},l);return[0,i,l]}function
-f6(b,a,e){var
-d=b[1];as(function(b){bG(a,b[1]);return 0},d);var
-c=av(0,64),f=b[2];as(function(a){return bp(c,a[1],a[2])},f);var
-g=b[1];return o(function(b){var
-d=b[1],f=aV(bD(c,d),0),g=o(function(b){var
-c=b[2];return[0,bG(a,b[1]),c]},f),h=[0,bG(e,b[2]),g];return[0,bG(a,d),h]},g)}function
-cY(g){var
-a=dD(p(g)+2|0),m=p(g);function
+P=O;if(1-P)b(0);if(10000<cp(t))b(0);var
+R=dd(k(v,g),cG),S=M[1]?bT(R):R,T=t-p(g)|0,ag=cp(T),U=d1(aY(10),ag),w=0<=T?ca(Q(S,U),c):ca(S,U),ah=e7(w[2]);if(13288<fr(e7(w[1]),ah))b(0);var
+X=w}return[0,V[1],X]},b);return[0,a[1],f]},v),n=az(0,64);aI(function(a){return b5(n,a[1],0)},l);aI(function(b){var
+a=1-bO(n,b[1]);return a?as(mp):a},m);return[0,l,m]}function
+eo(c,a,f){var
+e=c[1];aI(function(c){b(a,c[1]);return 0},e);var
+d=az(0,64),g=c[2];aI(function(a){return b5(d,a[1],a[2])},g);var
+h=c[1];return j(function(c){var
+e=c[1],g=bL(b4(d,e),0),h=j(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},g),i=[0,b(f,c[2]),h];return[0,b(a,e),i]},h)}function
+df(g){var
+a=dT(p(g)+2|0),m=p(g);function
 j(a){return s(g,a)}function
-e(c){return ay(a,b(cN(lG),c))}aF(a,34);var
+e(c){return aD(a,b(c6(mr),c))}aJ(a,34);var
 c=0;for(;;){if(c<m){var
 d=j(c),h=function(g){return function(b,e){function
 f(a){return a+1|0}if(0<=b)if(50<b){var
 c=0,a=0;for(;;){if(!(b<=a)){var
 c=[0,a+1|0,c],a=a+1|0;continue}var
-d=bA(c);break}}else
+d=bl(c);break}}else
 var
-d=e_(0,b,f);else
+d=fu(0,b,f);else
 var
-d=aM(is);return dA(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(c9<=d){var
-k=h(3,d&7)-65536|0;e(go|k>>>10|0);e(ey|k&hp);var
-c=c+4|0;continue}if(c8<=d){e(h(2,d&15));var
-c=c+3|0;continue}if(eG<=d){e(h(1,d&31));var
+d=aQ(je);return cr(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(dr<=d){var
+k=h(3,d&7)-65536|0;e(g6|k>>>10|0);e(eX|k&h_);var
+c=c+4|0;continue}if(dq<=d){e(h(2,d&15));var
+c=c+3|0;continue}if(e4<=d){e(h(1,d&31));var
 c=c+2|0;continue}var
-f=e9(d);if(34===f)ay(a,lH);else
-if(92===f)ay(a,lI);else{var
+f=ft(d);if(34===f)aD(a,ms);else
+if(92===f)aD(a,mt);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:ay(a,lJ);break;case
-9:ay(a,lK);break;case
-10:ay(a,lL);break;case
-12:ay(a,lM);break;case
-13:ay(a,lN);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(c$===d))aF(a,f);else
+8:aD(a,mu);break;case
+9:aD(a,mv);break;case
+10:aD(a,mw);break;case
+12:aD(a,mx);break;case
+13:aD(a,my);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(dt===d))aJ(a,f);else
 l=1;if(l)e(d)}}var
-c=c+1|0;continue}aF(a,34);return dE(a)}}function
-f7(a){if(f(a[2],c))return eM(a[1]);var
-b=j(lO,eM(a[2]));return j(eM(a[1]),b)}function
-d7(c){function
+c=c+1|0;continue}aJ(a,34);return dU(a)}}function
+gC(a){if(e(a[2],c))return e8(a[1]);var
+b=k(mz,e8(a[2]));return k(e8(a[1]),b)}function
+ep(c){function
 a(a){var
-b=fe(function(b,a){return aa(b[1],a[1])},a);return j(lS,j(fk(lR,o(function(a){var
-b=j(lQ,a[2]);return j(cY(a[1]),b)},b)),lP))}var
-d=av(0,64),e=c[2];as(function(a){return bp(d,a[1],a[2])},e);var
-f=0,g=c[1],h=[0,[0,lT,a(o(function(e){var
-c=e[1],f=aV(bD(d,c),0);return[0,c,a(b(dC(function(a){var
-b=a[2];if(0===aZ(b[1]))return 0;var
-c=cY(f7(b));return[0,[0,a[1],c]]}),f))]},g))],f],i=c[1],k=[0,[0,lU,a(o(function(a){var
-b=cY(a[2]);return[0,a[1],b]},i))],h];return a([0,[0,lW,cY(lV)],k])}function
-d8(ag){var
-D=d7(ag),l=p(D),r=((l+9|0)+63|0)/64|0,m=bn(64*r|0,0);aX(D,0,m,0,l);bz(m,l,ap);p6(m,(64*r|0)-8|0,qk(qt(h1(l),3)));var
-f=fm(k4),d=cf(64,0),x=r-1|0,J=0;if(!(x<0)){var
-n=J;a:for(;;){var
+b=c2(function(b,a){return af(b[1],a[1])},a);return k(mD,k(fD(mC,j(function(a){var
+b=k(mB,a[2]);return k(df(a[1]),b)},b)),mA))}var
+d=az(0,64),e=c[2];aI(function(a){return b5(d,a[1],a[2])},e);var
+f=0,g=c[1],h=[0,[0,mE,a(j(function(e){var
+c=e[1],f=bL(b4(d,c),0);return[0,c,a(b(fx(function(a){var
+b=a[2];if(0===a5(b[1]))return 0;var
+c=df(gC(b));return[0,[0,a[1],c]]}),f))]},g))],f],i=c[1],l=[0,[0,mF,a(j(function(a){var
+b=df(a[2]);return[0,a[1],b]},i))],h];return a([0,[0,mH,df(mG)],l])}function
+eq(ag){var
+D=ep(ag),m=p(D),r=((m+9|0)+63|0)/64|0,n=bz(64*r|0,0);a3(D,0,n,0,m);bJ(n,m,au);rD(n,(64*r|0)-8|0,rT(r2(iO(m),3)));var
+f=fG(lP),d=cm(64,0),x=r-1|0,J=0;if(!(x<0)){var
+o=J;a:for(;;){var
 g=0;for(;;){var
-ae=qi(p3(m,(64*n|0)+(4*g|0)|0))&-1;t(d,g)[1+g]=ae;var
+ae=rR(rA(n,(64*o|0)+(4*g|0)|0))&-1;t(d,g)[1+g]=ae;var
 af=g+1|0;if(15!==g){var
 g=af;continue}var
 b=16;for(;;){var
-z=b-15|0,s=t(d,z)[1+z],A=b-2|0,u=t(d,A)[1+A],Z=a0(s,18),_=a0(s,7)^Z^(s>>>3|0),$=a0(u,19),B=b-7|0,aa=a0(u,17)^$^(u>>>10|0),C=b-16|0,ab=t(d,B)[1+B],ac=(((t(d,C)[1+C]+_|0)+ab|0)+aa|0)&-1;t(d,b)[1+b]=ac;var
+z=b-15|0,s=t(d,z)[1+z],A=b-2|0,u=t(d,A)[1+A],Z=a7(s,18),_=a7(s,7)^Z^(s>>>3|0),$=a7(u,19),B=b-7|0,aa=a7(u,17)^$^(u>>>10|0),C=b-16|0,ab=t(d,B)[1+B],ac=(((t(d,C)[1+C]+_|0)+ab|0)+aa|0)&-1;t(d,b)[1+b]=ac;var
 ad=b+1|0;if(63!==b){var
 b=ad;continue}var
-v=f.length-1,a=0===v?[0]:pY(f,0,v),e=0;for(;;){var
-h=t(a,0)[1],i=t(a,4)[5],L=a0(i,25),M=a0(i,11),N=a0(i,6)^M^L,O=(i^-1)&-1&t(a,6)[7],P=i&t(a,5)[6]^O,Q=t(d,e)[1+e],R=t(k1,e)[1+e],y=(((t(a,7)[8]+N|0)+P|0)+R|0)+Q|0,S=a0(h,22),T=a0(h,13),U=a0(h,2)^T^S,V=t(a,2)[3],W=t(a,1)[2]&V,E=0,X=h&a[2]^h&a[3]^W;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){pV(a,0,a,1,7);E=1}if(!E)aM(iE);a[5]=(a[5]+y|0)&-1;a[1]=((y+U|0)+X|0)&-1;var
+v=f.length-1,a=0===v?[0]:rv(f,0,v),e=0;for(;;){var
+h=t(a,0)[1],i=t(a,4)[5],L=a7(i,25),M=a7(i,11),N=a7(i,6)^M^L,O=(i^-1)&-1&t(a,6)[7],P=i&t(a,5)[6]^O,Q=t(d,e)[1+e],R=t(lM,e)[1+e],y=(((t(a,7)[8]+N|0)+P|0)+R|0)+Q|0,S=a7(h,22),T=a7(h,13),U=a7(h,2)^T^S,V=t(a,2)[3],W=t(a,1)[2]&V,E=0,X=h&a[2]^h&a[3]^W;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){rs(a,0,a,1,7);E=1}if(!E)aQ(jp);a[5]=(a[5]+y|0)&-1;a[1]=((y+U|0)+X|0)&-1;var
 Y=e+1|0;if(63!==e){var
 e=Y;continue}var
 w=a.length-1-1|0,F=0;if(!(w<0)){var
@@ -2991,460 +3191,442 @@ c=F;for(;;){var
 G=a[1+c];f[1+c]=(t(f,c)[1+c]+G|0)&-1;var
 H=c+1|0;if(w!==c){var
 c=H;continue}break}}var
-K=n+1|0;if(x!==n){var
-n=K;continue a}break}break}break}break}}var
-k=f.length-1-1|0,q=0;for(;;){if(0<=k){var
-I=[0,f[1+k],q],k=k-1|0,q=I;continue}return j(lX,fk(k6,o(cN(k5),q)))}}function
-f8(a,d,c){if(typeof
+K=o+1|0;if(x!==o){var
+o=K;continue a}break}break}break}break}}var
+l=f.length-1-1|0,q=0;for(;;){if(0<=l){var
+I=[0,f[1+l],q],l=l-1|0,q=I;continue}return k(mI,fD(lR,j(c6(lQ),q)))}}function
+gD(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(bB(b,c))return b}return q(j(d,lY))}function
-f9(c,e,a){var
-d=_(e,a,l_,0),f=aC(l(d,l$),a),g=o(function(b){return f5(b,a)},f),h=o(function(b){var
-c=cs(b[3],a);return[0,[0,b[1],b[2]],c]},g),i=aC(l(d,ma),a),j=o(function(c){var
-b=bt(c,a),d=cs(b[2],a);return[0,b[1],d]},i),k=o(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},j);return[0,o(function(a){var
-d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},h),k]}var
-mb=eL(c,33);function
-f_(s,a,r,p,n){var
-h=_(s,a,md,mc);function
+b=a[1];if(cs(b,c))return b}return q(k(d,mJ))}function
+gE(c,e,a){var
+d=ac(e,a,mV,0),f=aG(l(d,mW),a),g=j(function(b){return gA(b,a)},f),h=j(function(b){var
+c=cD(b[3],a);return[0,[0,b[1],b[2]],c]},g),i=aG(l(d,mX),a),k=j(function(c){var
+b=bD(c,a),d=cD(b[2],a);return[0,b[1],d]},i),m=j(function(a){var
+d=a[2];return[0,b(c,a[1]),d]},k);return[0,j(function(a){var
+d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},h),m]}var
+mY=aZ(c,33);function
+gF(s,a,r,p,o){var
+h=ac(s,a,m0,mZ);function
 t(d){var
-c=_(d,a,r,p),e=b(n,c);return[0,l(c,me),e]}var
-e=o(t,aC(l(h,mf),a)),i=k(h,mg);if(i){var
-m=d3(i[1],a);if(aZ(m)<=0)q(j(a,mh));return o(function(b){var
-c=b3(d3(b[1],a),m);return[0,b[2],c]},e)}var
-g=o(function(b){return aI(b[1],a)},e),u=aW(g);dA(function(b,h){var
-c=h[2],g=0;if(!f(b,d)&&!f(c,d)){var
-e=fw(L(cD(b,eI(b,c)),c));g=1}if(!g)var
-e=d;var
-i=aS(u);if(0<bj(L(aS(eK(e)),i),mb))q(j(a,mi));return e},c,g);return fd(o(bE,e),g)}function
-f$(a,d,c){function
+c=ac(d,a,r,p),e=b(o,c);return[0,l(c,m1),e]}var
+f=j(t,aG(l(h,m2),a)),m=i(h,m3);if(m){var
+n=ek(m[1],a);if(a5(n)<=0)q(k(a,m4));return j(function(b){var
+c=ca(ek(b[1],a),n);return[0,b[2],c]},f)}var
+g=j(function(b){return aL(b[1],a)},f),u=bj(g);cr(function(b,h){var
+c=h[2],g=0;if(!e(b,d)&&!e(c,d)){var
+f=fQ(Q(cU(b,e6(b,c)),c));g=1}if(!g)var
+f=d;var
+i=aY(u);if(0<E(Q(aY(e7(f)),i),mY))q(k(a,m5));return f},c,g);return fy(j(bP,f),g)}function
+gG(a,d,c){function
 e(c){var
-e=bt(l(c,ml),cZ),f=f9(a,l(c,mm),cZ),g=d?f9(a,l(c,mn),cZ):mo,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
-f=0,g=d?mj:mk,h=f_(c,cZ,g,f,e);return o(function(b){var
+e=bD(l(c,m8),dg),f=gE(a,l(c,m9),dg),g=d?gE(a,l(c,m_),dg):m$,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
+f=0,g=d?m6:m7,h=gF(c,dg,g,f,e);return j(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},h)}function
-ga(b,e,a){if(typeof
+er(p,y,a,x){var
+z=p?p[1]:function(a){return 0},c=ac(x,nC,bK(y,nB),nA),r=by(gD(l(c,nG),nF,nE),nD);aL(l(c,nI),nH);var
+A=aG(l(c,nK),nJ),B=j(function(j){var
+c=ac(j,mM,mL,mK),d=K(l(c,mO),mN),e=K(l(c,mQ),mP),f=aL(l(c,mS),mR),g=i(c,mT),h=ap(function(a){return aL(a,mU)},g);return function(g){var
+c=b(a,e);return[0,b(a,d),c,f,h]}},A);b(z,c);var
+C=cE(K(l(c,nN),nM),nL),D=gG(a,r,l(c,nO)),g=i(c,nP);if(g){var
+F=g[1],w=gF(F,W,nz,ny,function(d){var
+p=bD(l(d,nr),W),C=aV(l(d,ns),W),D=j(function(f){var
+c=f[2],h=0;if(typeof
+c==="number"||!(3===c[0]))h=1;else
+var
+g=[0,bp(c[1],W)];if(h)var
+d=bD(c,W),e=d[1],g=H(e,na)?H(e,nb)?q(k(W,nc)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},C),E=bM(nt,d);if(bM(nu,d)!==E)q(k(W,nv));var
+h=i(d,nw);if(h){var
+m=h[1],t=0;if(typeof
+m!=="number"&&1===m[0]){var
+o=cC(m[1],W);if(a5(o)<1)q(k(W,nq));var
+r=o;t=1}if(!t)var
+r=q(k(W,np));var
+e=ac(l(d,nx),W,0,nd),c=function(a){return bM(a,e)},v=c(ne),u=0,w=v||c(no),x=[0,c(nf),[0,w,u]],y=[0,c(ng),x];if(1!==bj(b(c1(function(a){return a}),y)))q(k(W,nh));if(c(ni))var
+n=[0,b(a,K(l(e,nj),W))];else
+if(c(nk))var
+n=[1,b(a,K(l(e,nl),W))];else
+var
+f=i(e,nm),z=f?aV(f[1],W):f,g=i(e,nn),A=g?aG(g[1],W):g,B=j(function(d){var
+c=bD(d,W),e=gB(c[2],W);return[0,b(a,c[1]),e]},A),n=[2,B,j(function(c){var
+d=aL(c[2],W);return[0,b(a,c[1]),d]},z)];var
+s=[0,[0,r,n]]}else
+var
+s=h;var
+F=b(a,p[2]);return[0,[0,b(a,p[1]),F],D,s]}),o=j(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},w),f=b(fx(function(a){return ap(bC,a[4])}),o),v=function(h,e){if(2===h){if(e){var
+k=e[2];if(k){var
+l=k[1],i=e[1],I=k[2],w=E(i,l),J=0===w?[0,i,0]:0<w?[0,i,[0,l,0]]:[0,l,[0,i,0]];return[0,J,I]}}}else
+if(3===h&&e){var
+n=e[2];if(n){var
+o=n[2];if(o){var
+b=o[1],a=n[1],c=e[1],M=o[2],B=E(c,a);if(0===B)var
+C=E(a,b),N=0===C?[0,a,0]:0<C?[0,a,[0,b,0]]:[0,b,[0,a,0]],p=N;else
+if(0<B){var
+D=E(a,b);if(0===D)var
+q=[0,c,[0,a,0]];else
+if(0<D)var
+q=[0,c,[0,a,[0,b,0]]];else
+var
+F=E(c,b),O=0===F?[0,c,[0,a,0]]:0<F?[0,c,[0,b,[0,a,0]]]:[0,b,[0,c,[0,a,0]]],q=O;var
+p=q}else{var
+G=E(c,b);if(0===G)var
+r=[0,a,[0,c,0]];else
+if(0<G)var
+r=[0,a,[0,c,[0,b,0]]];else
+var
+H=E(a,b),P=0===H?[0,a,[0,c,0]]:0<H?[0,a,[0,b,[0,c,0]]]:[0,b,[0,a,[0,c,0]]],r=P;var
+p=r}return[0,p,M]}}}var
+x=h>>1,y=m(x,e),K=y[1],z=m(h-x|0,y[2]),g=K,f=z[1],d=0,L=z[2];for(;;){if(g){if(f){var
+s=f[2],t=f[1],u=g[2],j=g[1],v=E(j,t);if(0===v){var
+g=u,f=s,d=[0,j,d];continue}if(0<=v){var
+f=s,d=[0,t,d];continue}var
+g=u,d=[0,j,d];continue}var
+A=bk(g,d)}else
+var
+A=bk(f,d);return[0,A,L]}},m=function(h,e){if(2===h){if(e){var
+k=e[2];if(k){var
+l=k[1],i=e[1],I=k[2],w=E(i,l),J=0===w?[0,i,0]:0<=w?[0,l,[0,i,0]]:[0,i,[0,l,0]];return[0,J,I]}}}else
+if(3===h&&e){var
+m=e[2];if(m){var
+n=m[2];if(n){var
+b=n[1],a=m[1],c=e[1],M=n[2],B=E(c,a);if(0===B)var
+C=E(a,b),N=0===C?[0,a,0]:0<=C?[0,b,[0,a,0]]:[0,a,[0,b,0]],o=N;else
+if(0<=B){var
+D=E(c,b);if(0===D)var
+p=[0,a,[0,c,0]];else
+if(0<=D)var
+F=E(a,b),O=0===F?[0,a,[0,c,0]]:0<=F?[0,b,[0,a,[0,c,0]]]:[0,a,[0,b,[0,c,0]]],p=O;else
+var
+p=[0,a,[0,c,[0,b,0]]];var
+o=p}else{var
+G=E(a,b);if(0===G)var
+q=[0,c,[0,a,0]];else
+if(0<=G)var
+H=E(c,b),P=0===H?[0,c,[0,a,0]]:0<=H?[0,b,[0,c,[0,a,0]]]:[0,c,[0,b,[0,a,0]]],q=P;else
+var
+q=[0,c,[0,a,[0,b,0]]];var
+o=q}return[0,o,M]}}}var
+x=h>>1,y=v(x,e),K=y[1],z=v(h-x|0,y[2]),g=K,f=z[1],d=0,L=z[2];for(;;){if(g){if(f){var
+r=f[2],s=f[1],t=g[2],j=g[1],u=E(j,s);if(0===u){var
+g=t,f=r,d=[0,j,d];continue}if(0<u){var
+g=t,d=[0,j,d];continue}var
+f=r,d=[0,s,d];continue}var
+A=bk(g,d)}else
+var
+A=bk(f,d);return[0,A,L]}},h=bj(f),u=2<=h?m(h,f)[1]:f,n=az(0,16),e=0,d=u;for(;;){if(d){var
+t=d[2];b5(n,d[1],e+1|0);var
+e=e+1|0,d=t;continue}var
+s=j(function(a){var
+b=a[4],c=ap(function(a){var
+b=a[2];return[0,d0(n,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},o);break}}else
+var
+s=g;return[0,0,C,r,D,s,j(function(a){return b(a,0)},B)]}function
+gH(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-d=cr(b[1],a),f=aZ(d)<0?1:0,g=f||(0<=bj(d,aS(e))?1:0);if(g)q(j(a,nb));return dm(d,c)}return q(j(a,na))}function
-gb(a,g,f){if(typeof
+c=cC(b[1],a),e=a5(c)<0?1:0,f=e||(0<=E(c,aY(d))?1:0);if(f)q(k(a,n3));return cv(c)}return q(k(a,n2))}function
+gI(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=G(c,nc),b=0;if(d){if(!G(c,nd)){var
+c=a[1],d=H(c,n4),b=0;if(d){if(!H(c,n5)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,ga(a,g,f)]}function
-d9(d,e,c,a){var
-f=aC(c,a);return o(function(f){var
-c=f5(f,a),h=g(e,c[3],a),i=b(d,c[2]);return[0,[0,b(d,c[1]),i],h]},f)}function
-gc(f,e,d,a){var
-b=d9(f,e,d,a),c=av(0,16);as(function(d){var
-b=d[1];return bq(c,b)?q(j(a,nP)):dJ(c,b,0)},b);return b}function
-gd(p){var
-a=_(p,nZ,nX,nY),f=av(0,64),g=av(0,64);function
-d(a){return bG(f,a)}function
-m(a){return bG(g,a)}var
-e=_(l(a,n2),n1,n0,0),h=aC(l(a,n4),n3);if(0===h)q(n5);aI(l(e,n7),n6);aI(l(e,n9),n8);var
-r=o(function(s){var
-a=_(s,ax,ni,nh),b=k(a,nj),c=af(function(b){var
-a=bt(b,ax),c=bv(a[1],ax);return[0,c,bv(a[2],ax)]},b),e=I(l(a,nk),ax),f=I(l(a,nl),ax),g=aI(l(a,nm),ax),h=aI(l(a,nn),ax),i=k(a,no),j=af(function(a){return bt(a,ax)},i),n=k(a,np),p=af(function(e){var
-a=_(e,ax,ne,0),b=aC(l(a,nf),ax),c=aW(b),d=gb(l(a,ng),c,ax);return[0,d,fa(function(b,a){var
-d=bs(a,ax),e=o(function(a){var
-b=gb(a[2],c,ax);return[0,m(a[1]),b]},d);return[0,aS(b+1|0),e]},b)]},n),q=af(function(a){var
-b=d(a[2]);return[0,d(a[1]),b]},j),r=d(f);return[0,d(e),r,g,h,q,p,c]},h),i=aC(l(a,n$),n_);_(l(a,oc),ob,oa,0);var
-s=I(l(a,oe),od),t=ct(I(l(e,oh),og),of),u=ct(I(l(e,ok),oj),oi),B=aW(i),v=fa(function(n,C){var
-a=b(cN(nC),n),e=_(C,a,nE,nD),r=bs(l(e,nF),a),h=o(function(b){var
-e=[0,d3(b[2],a),c];return[0,d(b[1]),e]},r);if(0===h)q(j(a,nG));var
-s=k(e,nH),t=af(function(b){var
-c=bs(b,a);return o(function(b){var
-c=ga(b[2],B,a);return[0,m(b[1]),c]},c)},s),i=k(e,nI),D=0;if(i){var
-f=i[1],g=0;if(typeof
+e=d;b=1}if(b)return e}return[0,gH(a,g,f)]}function
+es(d,e,c,a){var
+f=aG(c,a);return j(function(f){var
+c=gA(f,a),g=r(e,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},f)}function
+gJ(f,e,d,a){var
+b=es(f,e,d,a),c=az(0,16);aI(function(d){var
+b=d[1];return bO(c,b)?q(k(a,oF)):dZ(c,b,0)},b);return b}function
+gK(f,m,d,n,h){var
+o=f?f[1]:function(a){return 0},a=ac(h,oP,bK(m,oO),oN),e=ac(l(a,oS),oR,oQ,0),p=aG(l(a,oU),oT);aL(l(e,oW),oV);aL(l(e,oY),oX);var
+r=j(function(t){var
+a=ac(t,aB,n_,n9),c=i(a,n$),e=ap(function(b){var
+a=bD(b,aB),c=bp(a[1],aB);return[0,c,bp(a[2],aB)]},c),f=K(l(a,oa),aB),g=K(l(a,ob),aB),h=aL(l(a,oc),aB),k=aL(l(a,od),aB),m=i(a,oe),o=ap(function(a){return bD(a,aB)},m),p=i(a,of),q=ap(function(f){var
+a=ac(f,aB,n6,0),c=aG(l(a,n7),aB),d=bj(c),e=gI(l(a,n8),d,aB);return[0,e,fw(function(c,a){var
+e=aV(a,aB),f=j(function(a){var
+c=gI(a[2],d,aB);return[0,b(n,a[1]),c]},e);return[0,aY(c+1|0),f]},c)]},p),r=ap(function(a){var
+c=b(d,a[2]);return[0,b(d,a[1]),c]},o),s=b(d,g);return[0,b(d,f),s,h,k,r,q,e]},p),g=aG(l(a,o0),oZ);b(o,a);var
+s=cE(K(l(e,o3),o2),o1),t=cE(K(l(e,o6),o5),o4),B=bj(g),u=fw(function(o,C){var
+a=b(c6(os),o),e=ac(C,a,ou,ot),r=aV(l(e,ov),a),h=j(function(e){var
+f=[0,ek(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===h)q(k(a,ow));var
+s=i(e,ox),t=ap(function(c){var
+d=aV(c,a);return j(function(c){var
+d=gH(c[2],B,a);return[0,b(n,c[1]),d]},d)},s),m=i(e,oy),D=0;if(m){var
+f=m[1],g=0;if(typeof
 f!=="number"&&0===f[0])if(f[1])g=2;else
 g=1;var
 p=0;switch(g){case
 2:p=1;break;case
-0:break}if(!p){q(j(nK,j(a,nJ)));D=1}}var
-u=k(e,nL),v=af(function(b){return aI(b,a)},u),w=k(e,nM),x=af(function(u){var
-b=_(u,a,0,nq);function
-e(a){return bT(a,b)}var
-i=e(nr);if(i)var
-n=e(ns),l=n||e(nB);else
+0:break}if(!p){q(k(oA,k(a,oz)));D=1}}var
+u=i(e,oB),v=ap(function(b){return aL(b,a)},u),w=i(e,oC),x=ap(function(v){var
+c=ac(v,a,0,og);function
+f(a){return bM(a,c)}var
+m=f(oh);if(m)var
+p=f(oi),n=p||f(or);else
 var
-l=i;if(l)q(j(a,nt));var
-f=k(b,nu);if(f){var
-g=f[1],m=0;if(typeof
-g==="number"||!(0===g[0]))m=1;else
+n=m;if(n)q(k(a,oj));var
+g=i(c,ok);if(g){var
+h=g[1],o=0;if(typeof
+h==="number"||!(0===h[0]))o=1;else
 var
-h=g[1];if(m)var
-h=q(a)}else
+l=h[1];if(o)var
+l=q(a)}else
 var
-h=f;function
-c(a){return aV(k(b,a),nv)}aC(c(nw),a);aC(c(nx),a);var
-p=d9(d,cs,c(ny),a),r=aC(c(nz),a),s=o(function(c){var
-b=bt(c,a),e=cs(b[2],a);return[0,d(b[1]),e]},r),t=k(b,nA);return[0,h,[0,p,s],af(function(b){return d9(d,cs,b,a)},t)]},w),y=k(e,nN),z=af(function(b){return aI(b,a)},y),A=[0,h,t,v,x,z,bT(nO,e)];return[0,aS(n+1|0),A]},i),w=k(a,ol),x=af(function(f){var
-a=_(f,cv,nQ,0),b=ba(f8(l(a,nT),cv,nS),nR),c=ct(I(l(a,nU),cv),cv),e=gc(d,lp,l(a,nV),cv);return[0,c,b,e,f$(d,b,l(a,nW))]},w),y=gc(d,ct,aV(k(a,oo),on),om),n=cX(0,l(a,op));return[0,[0,f6(n,f,g),0,t,u,v,x,y,r],n,s,d]}var
-am=[K,oq,cH(0)];function
-b4(b){if(b){var
+l=g;function
+e(a){return bL(i(c,a),ol)}aG(e(om),a);aG(e(on),a);var
+r=es(d,cD,e(oo),a),s=aG(e(op),a),t=j(function(e){var
+c=bD(e,a),f=cD(c[2],a);return[0,b(d,c[1]),f]},s),u=i(c,oq);return[0,l,[0,r,t],ap(function(b){return es(d,cD,b,a)},u)]},w),y=i(e,oD),z=ap(function(b){return aL(b,a)},y),A=[0,h,t,v,x,z,bM(oE,e)];return[0,aY(o+1|0),A]},g),v=i(a,o7),w=ap(function(f){var
+a=ac(f,cH,oG,0),b=by(gD(l(a,oJ),cH,oI),oH),c=cE(K(l(a,oK),cH),cH),e=gJ(d,ma,l(a,oL),cH);return[0,c,b,e,gG(d,b,l(a,oM))]},v);return[0,0,0,s,t,u,w,gJ(d,cE,bL(i(a,o_),o9),o8),r]}var
+L=[P,pl,cY(0)];function
+bF(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}throw am}function
-bw(b){if(b){var
+a!=="number"&&5===a[0])return a[1]}throw L}function
+aM(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&3===a[0])return a[1]}throw am}function
-d_(b){if(b){var
+a!=="number"&&3===a[0])return a[1]}throw L}function
+dh(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&4===a[0])return a[1]}throw am}function
-c0(b,a){var
-c=L(a[1],b[2]);return bj(L(b[1],a[2]),c)}var
-d$=[0,d,c],ge=[0,c,c];function
-or(t){var
-a=b4([0,t]);if(bS(function(a){return 1-bB(a[1],os)},a))throw am;if(G(bw(k(a,ou)),ot))throw am;var
-j=k(a,ov);if(j){var
-c=j[1],b=0;if(typeof
-c==="number")b=1;else
-switch(c[0]){case
+a!=="number"&&4===a[0])return a[1]}throw L}function
+gL(b,a){var
+c=Q(a[1],b[2]);return E(Q(b[1],a[2]),c)}var
+gM=[0,d,c],pm=[0,c,c];function
+et(c,b){var
+a=bm(function(a){return 1-cs(a[1],c)},b);if(a)throw L;return a}function
+gN(e){function
+a(a){var
+b=i(e,a);return ap(function(a){return aL(a,pn)},b)}var
+b=a(po),c=a(pp),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw L;return[0,b,c]}function
+pq(l,t){var
+a=bF([0,t]);et(pr,a);if(H(aM(i(a,pt)),ps))throw L;var
+m=i(a,pu);if(m){var
+d=m[1],c=0;if(typeof
+d==="number")c=1;else
+switch(d[0]){case
 3:var
-l=bv(c[1],c1),m=[0,l,l];b=2;break;case
+n=bp(d[1],eu),p=n,o=n;c=2;break;case
 4:var
-e=c[1];if(e){var
-f=e[1],d=0;if(typeof
-f!=="number"&&3===f[0]){var
-g=e[2];if(g){var
-h=g[1],i=0;if(typeof
-h!=="number"&&3===h[0])if(g[2]){d=1;i=1}else{var
-r=bv(f[1],c1),s=bv(h[1],c1);if(0===c0(r,s))throw am;var
-m=[0,r,s];b=2;d=1;i=1}if(!i)d=1}else
-d=1}}break;default:b=1}switch(b){case
+f=d[1];if(f){var
+g=f[1],e=0;if(typeof
+g!=="number"&&3===g[0]){var
+h=f[2];if(h){var
+j=h[1],k=0;if(typeof
+j!=="number"&&3===j[0])if(h[2]){e=1;k=1}else{var
+r=bp(g[1],eu),s=bp(j[1],eu);if(0===gL(r,s))throw L;var
+p=s,o=r;c=2;e=1;k=1}if(!k)e=1}else
+e=1}}break;default:c=1}switch(c){case
 1:break;case
-2:var
-n=function(b){var
-c=k(a,b);return af(function(a){return aI(a,c1)},c)},o=n(ow),p=n(ox),q=0===o?1:0,u=q?0===p?1:0:q;if(u)throw am;var
-v=bw(k(a,oy));return[0,bw(k(a,oz)),v,m,o,p]}}throw am}function
-gf(a){var
-b=av(0,64),c=av(0,64),e=a[1];as(function(a){return bp(b,a[1],0)},e);var
-f=a[2];as(function(a){return bp(c,a[1],a[2])},f);function
-d(b,a){var
-c=L(b[2],a[2]),d=L(a[1],b[2]);return b3(dm(L(b[1],a[2]),d),c)}if(0===a[1])aB(oA);var
-g=a[1];as(function(f){var
-a=aV(bD(c,f[1]),0);if(1-fb(function(a){var
-c=bq(b,a[1]),d=c?0<=aZ(a[2][1])?1:0:c;return d},a))aB(oB);var
-e=0!==c0(dA(function(b,a){return d(b,a[2])},d$,a),ge)?1:0;return e?aB(oC):e},g);return[0,b,d]}function
-oF(c){try{_([5,c],oH,oG,0);var
-e=d_(k(c,oI));if(e&&!e[2]){var
-f=b4([0,e[1]]),i=d_(k(f,oJ));if(i&&!i[2]){var
-a=b4([0,i[1]]),j=4!==aW(a)?1:0;if(j)var
-m=j;else
+0:break;default:var
+q=gN(a),u=q[2],v=q[1],w=b(l,aM(i(a,pv)));return[0,b(l,aM(i(a,pw))),w,o,p,v,u]}}throw L}function
+gO(c,h){var
+a=bF([0,h]);et(px,a);var
+d=aM(i(a,py));if(H(d,pz)){var
+e=H(d,pA);if(e)throw L;var
+f=e}else
 var
-u=2!==aW(f)?1:0,m=u||G(bw(k(a,o2)),o1);if(m)throw am;var
-q=b4(k(a,oK)),h=o(function(a){var
-b=bw([0,a[2]]);return[0,a[1],b]},q),z=bw(k(a,oL)),A=bw(k(a,oM)),n=b4(k(f,oN));if(bS(function(a){return bB(a[1],oO)},n))throw am;var
-p=o(or,d_(k(c,oP)));if(0===p)throw am;var
-r=bw(k(c,oQ));if(a_(k(b4(k(c,oT)),oS),oR))throw am;var
-d=cX(0,l(c,oU)),s=[0,[0,d,r,function(K){var
-m=gf(d),q=m[1];if(G(z,d8(d)))aB(oV);var
-f=av(0,16);as(function(a){return bp(f,a[1],a[2])},h);if(1-fb(function(a){var
-b=a[2],c=bq(q,a[1]);if(c)var
-d=bq(q,b),e=d?1-bq(f,b):d;else
-var
-e=c;return e},h))aB(oW);var
-B=m[2];function
-i(a){return aV(bD(f,a),a)}function
-j(a){return 1-bq(f,a[1])}function
-k(k){var
-a=av(0,16),l=k[2];as(function(b){var
-c=b[1],d=aV(bD(a,i(c)),d$),e=g(B,d,b[2]);return bp(a,i(c),e)},l);var
+f=1;var
+j=bp(aM(i(a,pC)),pB),g=gN(a),k=g[2],l=g[1],m=b(c,aM(i(a,pD)));return[0,b(c,aM(i(a,pE))),m,f,j,l,k]}function
+cb(b){var
+a=az(0,64);aI(function(b){return b5(a,b[1],b[2])},b);return a}function
+gP(b,a){var
+c=Q(b[2],a[2]),d=Q(a[1],b[2]);return ca(dE(Q(b[1],a[2]),d),c)}function
+ev(a){var
+b=cb(a[1]),d=cb(a[2]);if(0===a[1])as(pF);var
+c=a[1];aI(function(e){var
+a=bL(b4(d,e[1]),0);if(1-dR(function(a){var
+c=bO(b,a[1]),d=c?0<=a5(a[2][1])?1:0:c;return d},a))as(pG);var
+c=0!==gL(cr(function(b,a){return gP(b,a[2])},gM,a),pm)?1:0;return c?as(pH):c},c);return b}function
+gQ(a){if(bm(function(a){return cs(a[1],pM)},a))throw L;return a}function
+gR(a){var
+b=bF(i(a,pN));return j(function(a){var
+b=aM([0,a[2]]);return[0,a[1],b]},b)}function
+pO(g){var
+a=bF([0,g]);function
+b(c){var
+d=c2(i0,[0,pR,[0,pQ,[0,pP,c]]]),b=bZ(c2(i0,j(bC,a)),d);if(b)throw L;return b}var
+c=aM(i(a,pS));if(H(c,pT))if(H(c,pU)){if(H(c,pV))throw L;b(pW);var
+d=[2,gR(a)]}else{b(pZ);var
+e=l(a,p0);try{ac(e,p2,p1,0)}catch(a){a=a1(a);if(a[1]===cB)throw L;throw a}var
+f=bF(i(a,p3));gQ(dS(p4,f));var
+d=[1,e,gR(a),f]}else{b(p5);var
+d=[0,l(a,p6)]}var
+h=aM(i(a,pX));return[0,d,aM(i(a,pY)),h]}function
+gS(b){function
+c(b){var
+a=bF([0,b]);if(2!==bj(a))throw L;var
+c=gQ(bF(i(a,p7)));return[0,j(pO,dh(i(a,p8))),c]}var
+a=dh(b);if(a)return j(c,a);throw L}function
+di(c,b,a){return[0,c,eo(c,b,a),b,a]}function
+dj(a,b){a[1]=[0,b,a[1]];return 0}function
+p9(a){var
+c=[0,0];try{var
+f=b(a,c);return f}catch(a){a=a1(a);if(a[1]===cB){var
+e=c[1],d=dR(function(a){return b(a,0)},e);return d?q(a[2]):d}throw a}}function
+ew(c,b){var
+d=cb(c[1][1]),a=1-dR(function(a){return bO(d,a)},b);return a?as(p_):a}function
+gT(a){function
+c(c){var
+d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return j(c,a)}}function
+gU(c,a){var
+d=cb(a),r=j(bP,a);ew(c,bK(j(bC,a),r));if(bm(function(a){return bO(d,a[2])},a))as(p$);var
+e=c[1],s=c[4],u=c[3];function
+g(a){return bL(b4(d,a),a)}function
+f(a){return 1-bO(d,a[1])}function
+h(j){var
+a=az(0,16),k=j[2];aI(function(b){var
+c=b[1],d=bL(b4(a,g(c)),gM),e=gP(d,b[2]);return b5(a,g(c),e)},k);var
 c=a[2];function
 d(f,e,k){var
 a=f,b=e;for(;;){if(b){var
 g=b[1],h=b[2],i=b[3];return[0,[0,g,h],function(b){return d(a,i,b)}]}if(a===c.length-1)return 0;var
 j=t(c,a)[1+a],a=a+1|0,b=j;continue}}var
 e=0,h=0;function
-j(a){return d(h,e,a)}function
+i(a){return d(h,e,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
 c=b(e,0);if(c){var
-a=[0,c[1],a],e=c[2];continue}return bA(a)}}var
+a=[0,c[1],a],e=c[2];continue}return bl(a)}}var
 d=b(g,0);if(d){var
-i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,j)}function
-l(a){var
-c=k([0,a,dB(a,d[2])]),e=b(bU(function(a){return 0!==aZ(a[2][1])?1:0}),c),f=fe(aa,o(function(a){var
-b=f7(a[2]);return[0,a[1],b]},e));return[0,dB(a,d[1]),f]}kB(function(c,b){var
-d=l(b),a=cg(l(c),d);return a?aB(oD):a},f);var
-v=d[2],w=b(bU(j),v),x=o(function(a){var
-b=a[1];return[0,b,k([0,b,a[2]])]},w),y=d[1];if(G(A,d8([0,b(bU(j),y),x])))aB(oX);var
-r=gd([5,dy(b(bU(function(c){var
-a=c[1],b=G(a,oY),d=b?G(a,oZ):b;return d}),c),n)]),e=r[4],a=r[1],s=o(function(a){return b(e,a[1])},h),C=a[8];if(bS(function(a){var
-b=bB(a[1],s);return b?b:bB(a[2],s)},C))aB(o0);function
-u(a){return aV(bD(f,a),a)}var
-D=[0,a[4],a[3]],E=a[8],F=o(function(a){var
-j=b(bU(function(c){var
-g=b(e,u(a[1])),d=a_(c[1],g);if(d)var
-h=b(e,u(a[2])),f=a_(c[2],h);else
-var
-f=d;return f}),E),c=j;for(;;){if(c){var
-i=c[1],k=a[4],l=c[2],m=k?c0(k[1],i[3])<=0?1:0:1;if(!m){var
-c=l;continue}var
-f=[0,i]}else
-var
-f=0;var
-n=bS(function(c){var
-b=a[5];return b?c0(c[4],b[1])<=0?1:0:1},j);if(f&&n&&a_(a[3],D)){var
-d=f[1],g=b(e,a[1]),h=b(e,a[2]),o=function(a){return a_(a[1],d[1])?[0,g,h]:[0,h,g]},p=d[7],q=d[6],r=af(o,d[5]),s=aV(a[5],ge);return[0,g,h,aV(a[4],d$),s,r,q,p]}return aB(oE)}},p),H=ff(qR,o(bE,h)),I=o(function(a){var
-c=b(dC(function(c){var
-d=ba(c[2],a),f=d?[0,b(e,c[1])]:d;return f}),h);return[0,b(e,a),c]},H),J=dy(a[8],F);return f0([0,a[1],I,a[3],a[4],a[5],a[6],a[7],J])}]];return s}throw am}throw am}catch(a){a=bm(a);if(a===am)return 0;throw a}}function
-gg(c){var
-d=0!==k(c,o_)?1:0;if(d){var
-e=k(c,o$);if(e){var
+i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
+l=cb(e[1]),m=cb(e[2]);function
+i(a){var
+c=h([0,a,d0(m,a)]),d=b(c1(function(a){return 0!==a5(a[2][1])?1:0}),c),e=c2(af,j(function(a){var
+b=gC(a[2]);return[0,a[1],b]},d));return[0,d0(l,a),e]}lm(function(c,b){var
+d=i(b),a=bZ(i(c),d);return a?as(pI):a},d);var
+n=e[2],o=b(c1(f),n),p=j(function(a){var
+b=a[1];return[0,b,h([0,b,a[2]])]},o),q=e[1],k=di([0,b(c1(f),q),p],u,s),v=k[2];return[0,k,[0,b(gT(c),a),v]]}function
+ex(e,b,a){var
+f=eq(b[1]);if(H(a[2],f))as(qa);var
+c=r(e,b,a[1]),d=c[1],g=eq(d[1]);if(H(a[3],g))as(qb);return[0,d,c[2]]}function
+gV(e,a,b){function
+f(b,a){if(2===a[0])return gU(b,a[1]);throw L}return j(function(b){var
+g=b[1],h=[0,a,0],c=bl(cr(function(a,c){var
+b=ex(f,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,g)[2]),d=er(0,0,a[3],[5,b[2]]);dj(e,function(b){return gj(a[2],c,d)});return[0,c,d]},b)}function
+gW(h,g,f,a){try{ac([5,a],qn,bK(qm,h),0);var
+d=az(0,64),k=az(0,64),m=gS(i(a,qo)),n=dh(i(a,qp)),e=j(b(g,function(a){return a9(d,a)}),n);if(0===e)throw L;var
+o=aM(i(a,qq));if(bh(i(bF(i(a,qt)),qs),qr))throw L;var
+c=cF(0,l(a,qu)),p=[0,[0,c,o,function(g){ev(c);function
+a(a){return a9(k,a)}var
+b=di(c,function(a){return a9(d,a)},a);return p9(function(a){return rm(f,a,b,m,e)})}]];return p}catch(a){a=a1(a);if(a===L)return 0;throw a}}function
+gX(c){var
+d=0!==i(c,qD)?1:0;if(d){var
+e=i(c,qE);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=k(a[1],pa);if(g){var
+g=i(a[1],qF);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return bS(function(a){return a_(a[2],pb)},h)}}return 0}}var
+h=b[1];return bm(function(a){return bh(a[2],qG)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-pn(F){if(typeof
-F!=="number"&&5===F[0]){var
-u=F[1],$=k(u,pc);if($){var
-E=_($[1],pe,pd,0);I(l(E,pg),pf);I(l(E,pi),ph);var
-aJ=bs(l(E,pk),pj);as(function(a){I(a[2],pl);return 0},aJ)}var
-m=fc(pm,u),ab=[5,m],ac=k(m,pp),ag=0;if(ac){var
-H=ac[1],am=0;if(typeof
-H!=="number"&&3===H[0])if(G(H[1],pz))am=1;else{ag=1;am=1}}if(!ag)q(pq);var
-ad=k(m,pr),an=0;if(ad){var
-J=ad[1],ao=0;if(typeof
-J!=="number"&&1===J[0])if(G(J[1],py))ao=1;else{an=1;ao=1}}if(!an)q(ps);var
-v=k(m,pt),M=0;if(v){var
-K=v[1],ap=0;if(typeof
-K!=="number"&&3===K[0])if(G(K[1],pw))ap=1;else{if(0!==k(m,px)&&!gg(u))return oF(m);M=1;ap=1}}else
-M=1;if(M){var
-W=0!==k(m,o5)?1:0,aq=0;if(W)var
-C=W;else{var
-X=0!==k(m,o6)?1:0;if(X)var
-C=X;else{var
-Z=k(m,o7),ar=0;if(Z){var
-D=Z[1],aK=0;if(typeof
-D!=="number"&&5===D[0]){var
-ae=a_(k(D[1],o9),o8);aq=1;ar=1;aK=1}}if(!ar)var
-C=0}}if(!aq)var
-ae=C;var
-at=0;if(!ae&&!gg(u))at=1;if(!at)return 0}if(v){var
-L=v[1];if(typeof
-L!=="number"&&3===L[0]){if(G(L[1],pv))return 0;var
-B=gd(ab),aF=B[1],aG=function(a){return f0(aF)};return[0,[0,B[2],B[3],aG]]}return q(pu)}var
-e=_(ab,mR,mP,mQ),p=ba(f8(l(e,mV),mU,mT),mS);aI(l(e,mX),mW);var
-O=av(0,64),az=av(0,64),a=function(a){return bG(O,a)},aA=aC(l(e,mZ),mY),S=o(function(h){var
-b=_(h,l1,l0,lZ),c=I(l(b,l3),l2),d=I(l(b,l5),l4),e=aI(l(b,l7),l6),f=k(b,l8),g=af(function(a){return aI(a,l9)},f);return function(f){var
-b=a(d);return[0,a(c),b,e,g]}},aA);if(0===S)q(m0);var
-aB=I(l(e,m2),m1);_(l(e,m5),m4,m3,0);var
-g=ct(I(l(e,m8),m7),m6),T=f$(a,p,l(e,m9)),z=k(e,m_);if(z){var
-aD=z[1],ay=f_(aD,R,mO,mN,function(d){var
-p=bt(l(d,mG),R),C=bs(l(d,mH),R),D=o(function(e){var
-b=e[2],g=0;if(typeof
-b==="number"||!(3===b[0]))g=1;else
-var
-f=[0,bv(b[1],R)];if(g)var
-c=bt(b,R),d=c[1],f=G(d,mp)?G(d,mq)?q(j(R,mr)):[2,a(c[2])]:[1,a(c[2])];return[0,a(e[1]),f]},C),E=bT(mI,d);if(bT(mJ,d)!==E)q(j(R,mK));var
-h=k(d,mL);if(h){var
-i=h[1],t=0;if(typeof
-i!=="number"&&1===i[0]){var
-n=cr(i[1],R);if(aZ(n)<1)q(j(R,mF));var
-r=n;t=1}if(!t)var
-r=q(j(R,mE));var
-e=_(l(d,mM),R,0,ms),c=function(a){return bT(a,e)},v=c(mt),u=0,w=v||c(mD),x=[0,c(mu),[0,w,u]],y=[0,c(mv),x];if(1!==aW(b(bU(function(a){return a}),y)))q(j(R,mw));if(c(mx))var
-m=[0,a(I(l(e,my),R))];else
-if(c(mz))var
-m=[1,a(I(l(e,mA),R))];else
-var
-f=k(e,mB),z=f?bs(f[1],R):f,g=k(e,mC),A=g?aC(g[1],R):g,B=o(function(e){var
-b=bt(e,R),f=b[2],c=0,d=cW(function(a){return d4(c,a)},f,R);return[0,a(b[1]),d]},A),m=[2,B,o(function(b){var
-c=aI(b[2],R);return[0,a(b[1]),c]},z)];var
-s=[0,[0,r,m]]}else
-var
-s=h;var
-F=a(p[2]);return[0,[0,a(p[1]),F],D,s]}),N=o(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},ay),ax=ff(bj,b(dC(function(a){return af(cn,a[4])}),N)),x=av(0,16),w=0,n=ax;for(;;){if(n){var
-au=n[2];bp(x,n[1],w+1|0);var
-w=w+1|0,n=au;continue}var
-s=o(function(a){var
-b=a[4],c=af(function(h){var
-b=h[1],o=h[2],g=bC(x,b),c=t(x[2],g)[1+g];if(c){var
-d=c[3],k=c[2];if(0===aa(b,c[1]))var
-f=k;else{if(!d)throw aU;var
-e=d[3],l=d[2];if(0===aa(b,d[1]))var
-f=l;else{if(!e)throw aU;var
-m=e[2],n=e[3];if(0===aa(b,e[1]))var
-f=m;else{var
-a=n;for(;;){if(!a)throw aU;var
-i=a[2],j=a[3];if(0!==aa(b,a[1])){var
-a=j;continue}var
-f=i;break}}}}return[0,f,o]}throw aU},b);return[0,a[1],a[2],a[3],c]},N);break}}else
-var
-s=z;var
-U=cX(0,l(e,m$)),aE=o(function(a){return b(a,0)},S),V=f6(U,O,az);return[0,[0,U,aB,function(D){var
-k=fF(V),m=b1(k),o=i([0,c,c],g),q=o?fG(V,k):o;if(q){var
-a=fI(k),C=fJ(p,T),t=function(b,c){return fK(a,C,b,c)},x=cp(ai(function(a){var
-b=b0(p,a[1]);return r(function(b){return[0,b,a[2]]},b)},s)),n=function(e,g){if(f(e,g))return[0,d,c];var
-i=b(a,g);if(f(b(a,e),i)){var
-h=bF(x,e,g);return h?h[1]:[0,d,c]}return[0,c,c]},u=fL(k,g,p,a,m,T,t);if(u){var
-l=fD(aw,ai(function(a){return b0(p,a[1])},s));if(l){var
-aU=ai(function(a){var
-b=a[4];if(b){var
-c=b[1][1],d=b0(p,a[1]);return r(function(b){return[0,A(a[2]),[0,c,b]]},d)}return b},s);if(y([0,c,c],g))var
-z=cQ(r(a,ai(cR,s))),j=P(r(function(e){var
-b=dS(k,a,e);return[0,e,h(function(a){return h(function(e){var
-f=n(a,e);return aP(f,[0,d,c])?1:h(function(b){var
-c=ak(g,n(b,e));return i(f,aj(n(a,b),c))},b)},b)},b)]},z));else
-var
-j=aw;var
-B=0,a$=function(a){return Q(B,j,a)},v=h(function(e){var
-ag=e[1],v=ag[2],w=ag[1],aj=b(m,w),am=aj?b(m,v):aj,an=am?ah(f(w,v)):am;if(an)var
-a1=b(a,v),G=f(b(a,w),a1);else
-var
-G=an;var
-ao=G?y([0,d,c],e[2]):G,ap=ao?i(e[2],[0,c,c]):ao;if(ap)var
-a2=b0(p,e[1]),H=h(function(a){var
-b=e[2];return aP(n(a[1],a[2]),b)},a2);else
-var
-H=ap;if(H)var
-a3=e[3],I=h(function(a){return b(m,a[1])},a3);else
-var
-I=H;if(I){var
-J=e[3],aD=P(J),aE=aN(J)+1|0,aF=[0,aw],B=aO(function(a,d){if(a)var
-b=dT(g,n,aE,aD,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
-var
-c=a;return c},J,aF);if(B){var
-t=B[1],j=bZ(dP(k,g,w,v)),q=cQ(r(a,cR(e))),K=e[4]?0:1,X=y([0,c,c],g),a4=X?h(a$,q):X;if(a4){var
-aT=cR(e),Z=P(r(function(a){return[0,a,Q([0,d,c],t,a)]},aT)),aq=fM(a,j,Z,q,e[2],K);if(aq)var
-a5=[0,d,c],x=function(a){return Q(a5,Z,a)},ar=cR(e),as=h(function(e){var
-j=i([0,d,c],x(e)),k=j?i(x(e),[0,c,c]):j,l=k?b(m,e):k;return l?h(function(c){var
-d=b(a,c);if(f(b(a,e),d)){var
-h=n(e,c),j=ak(g,x(c));return i(be(x(e),j),h)}return 1},ar):l},ar);else
-var
-as=aq;var
-L=as}else{if(y([0,c,c],g))var
-aG=P(ai(function(z){var
-u=dS(k,a,z),B=0,C=r(function(a){return[0,a,Q([0,d,c],t,a)]},u),m=aN(u),j=C,i=B;a:for(;;){if(0===m)return i;var
-x=m-1|0;if(j){var
-s=j[1],h=s[1],f=s[2],e=0,b=j[2];for(;;){if(b){var
-o=b[1],l=o[2],p=o[1],q=b[2];if(y(f,l)){var
-v=[0,[0,h,f],e],h=p,f=l,e=v,b=q;continue}var
-e=[0,[0,p,l],e],b=q;continue}var
-w=[0,[0,h,f],i],m=x,j=r(function(e,f){return function(a){var
-c=Y(a[1],t),d=c?1:c;if(d)return a;var
-b=A(bX(be(e,n(f,a[1])),g));return y(a[2],b)?[0,a[1],b]:a}}(f,h),e),i=w;continue a}}return i}},q)),aI=[0,d,c],l=function(a){return Q(aI,aG,a)};else
-var
-aJ=[0,d,c],l=function(a){return Q(aJ,t,a)};var
-aB=fM(a,j,t,q,e[2],K);if(aB)var
-a7=k[1],N=h(function(a){var
-b=i([0,d,c],l(a));return b?i(l(a),[0,c,c]):b},a7);else
-var
-N=aB;if(N){if(y([0,c,c],g))var
-aK=k[1],U=h(function(e){if(aP(l(e),[0,d,c]))return 1;var
-g=b(a,e);return aH(function(a){return f(g,a)},q)},aK),aC=U?h(function(c){var
-b=dS(k,a,c);return h(function(a){return h(function(b){var
-c=n(a,b),d=ak(g,l(b));return i(be(l(a),d),c)},b)},b)},q):U;else
-var
-aC=h(function(a){return y([0,d,c],a[2])?h(function(b){if(y(b[2],[0,d,c])){var
-e=n(a[1],b[1]),f=ak(g,l(b[1]));return i(be(l(a[1]),f),e)}return 1},j):1},j);var
-O=aC}else
-var
-O=N;if(O){if(y([0,c,c],g))var
-R=1;else{var
-V=h(function(a){return y([0,d,c],a[2])?ah(dU(j,a[1])):1},j);if(V)var
-aL=fC(j),R=i(al([0,c,c]),aL);else
-var
-R=V}var
-S=R}else
-var
-S=O;if(S)if(K)var
-a8=cP(j,l),T=y(e[2],a8);else
-var
-a9=cP(j,l),T=i(e[2],a9);else
-var
-T=S;var
-L=T}if(L){var
-at=e[4];if(at){var
-au=at[1],o=au[2],a6=au[1],_=A(e[2]),aV=bd(function(b){var
-c=b[1],a=f(c[1],_[1]),d=a?f(c[2],_[2]):a;return d?qy(a6,b[2][1]):d},aU),$=r(function(a){return a[2][2]},aV),av=e[1];switch(o[0]){case
-0:var
-u=o[1],ab=b(m,u),ac=ab?aH(function(a){return f(a[1],u)},j):ab,s=ac?ah(aH(function(a){var
-b=f(a[1],u);return b?b:f(a[2],u)},$)):ac;break;case
+ey(c,a){var
+d=a[3];function
+e(e){var
+a=b(d,0);return gX(c)?as(qH):a}return[0,a[1],a[2],e]}function
+qT(u){if(typeof
+u!=="number"&&5===u[0]){var
+g=u[1],N=i(g,qI);if(N){var
+t=ac(N[1],qK,qJ,0);K(l(t,qM),qL);K(l(t,qO),qN);var
+aA=aV(l(t,qQ),qP);aI(function(a){K(a[2],qR);return 0},aA)}var
+a=dS(qS,g),n=[5,a],O=i(a,qV),R=0;if(O){var
+v=O[1],S=0;if(typeof
+v!=="number"&&3===v[0])if(H(v[1],q7))S=1;else{R=1;S=1}}if(!R)q(qW);var
+P=i(a,qX),T=0;if(P){var
+w=P[1],V=0;if(typeof
+w!=="number"&&1===w[0])if(H(w[1],q6))V=1;else{T=1;V=1}}if(!T)q(qY);var
+r=i(a,qZ),z=0;if(r){var
+x=r[1],W=0;if(typeof
+x!=="number"&&3===x[0])if(H(x[1],q2))W=1;else{if(0!==i(a,q3)){var
+aB=gX(g);return gW(qx,pq,function(g,a,t,s){var
+l=b(a[4],qv),e=j(function(o){var
+c=o[1],q=0;function
+r(a,c){switch(c[0]){case
+0:return as(qi);case
 1:var
-ad=o[1],ae=aP(g,[0,c,c]);if(ae)var
-aW=b(k[3],av[1]),C=aH(function(a){return f(a[1],ad)},aW);else
+d=c[3],w=c[2],h=cF(0,c[1]);ev(h);ew(a,j(bC,w));var
+r=di(h,a[3],a[4]),l=function(b,a){return j(function(a){var
+c=a[2];return[0,k(b,a[1]),c]},a)},m=function(a,b){var
+c=b[2],d=j(function(b){var
+c=l(a,b[2]);return[0,k(a,b[1]),c]},c);return[0,l(a,b[1]),d]},n=m(qc,a[1]),o=m(qd,h),q=a[3],y=a[4],z=function(a){function
+c(c){var
+d=fF(c,a),e=d?[0,b(q,a8(a,p(c)))]:d;return e}var
+d=c(pJ),e=c(pK);return d?aZ(d[1],1):e?cv(aZ(e[1],1)):aZ(b(q,k(pL,a)),1)},A=bK(n[2],o[2]),f=di([0,bK(n[1],o[1]),A],z,y);if(bM(qe,d)){et(qf,d);var
+B=dh(i(d,qg)),C=f[3],s=j(function(a){return gO(C,a)},B);if(bm(function(a){return 0===a[6]?1:0},s))throw L;var
+u=s,t=gV(g,f,gS(i(d,qh)))}else
 var
-C=ae;if(C)var
-aX=b(k[3],av[2]),D=aH(function(a){return f(a[1],ad)},aX);else
+e=er(0,0,f[3],[5,d]),E=function(a){return[0,a[1],a[2],e[3],e[2],a[4],[0,a[3]]]},u=j(E,e[6]),t=[0,[0,0,e],0];var
+D=r[2],v=[1,b(gT(a),w),D,t,u];dj(g,function(b){return gq(a[2],v)});return[0,r,v];default:var
+x=gU(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
+d=c[1],f=d[1];if(0===f[0]){var
+h=f[1],s=function(e,d){function
+c(c){var
+d=c[1];ew(a,[0,d,0]);var
+e=gB(K(c[2],qk),qj);return[0,b(a[3],d),e]}return[0,a,j(c,aV(h,ql))]},m=ex(s,a,[0,[0,h],d[2],d[3]])[2];dj(g,function(b){return gr(l,aT(a[2]),m)});var
+e=[0,[0,m],c[2]];q=1}}if(!q)var
+e=[0,0,c];var
+t=e[2],u=[0,a,0],v=cr(function(a,c){var
+b=ex(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),w=gK(0,0,a[3],a[4],[5,o[2]]),x=bl(v[2]),n=[0,e[1],x,w];dj(g,function(b){return gs(l,a[2],n)});return n},t);if(bm(function(i){return bm(function(j){var
+e=j[1],d=j[2],a=0,c=i[2];for(;;){if(c){var
+f=c[1],g=gp(f),k=c[2];if(a)var
+h=a;else
 var
-D=C;if(D)var
-aY=fC(j),s=y(al([0,c,c]),aY);else
+m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
+l=b(dc(f),d),e=b(dc(f),e),d=l,a=h,c=k;continue}if(a){var
+n=i[3][8];return bm(function(a){var
+b=bh(a[1],e),c=b?bh(a[2],d):b;return c},n)}return a}},s)},e))as(qw);var
+m=a[2],n=aT(m),q=b9(m,n),r=q?h(function(a){var
+b=gs(l,m,a);return b?a[1]?1:ai(aB):b},e):q;if(r){var
+v=o(function(b){var
+e=b[3][3],i=b[2],f=o(function(a){var
+b=gp(a);return[0,dc(a),b]},i),g=b[1];if(g)var
+j=G(g[1]),k=[0,d,c],a=function(a){return I(k,j,a)},h=function(d,c){var
+g=b[3],h=eh(f,function(a,b){return gu(g,a,b)},e,d,c),i=aa(e,a(d)),j=U(a(c),i),k=aa(e,a(c)),l=cA(U(a(d),k),j),m=a(c),n=cA(a(d),m);return o(function(a){return gt(e,n,l,a)},h)};else
 var
-s=D;break;default:var
-E=o[1],af=h(function(a){var
-e=b(m,a[1]);return e?i([0,d,c],a[2]):e},E);if(af)var
-aZ=o[2],F=h(function(a){return b(m,a[1])},aZ);else
+l=b[3],m=function(a,b){return gu(l,a,b)},h=function(a,b){return eh(f,m,e,a,b)};return[0,b,h]},e),w=aU(n);return h(function(a){var
+j=b(w,a[1]),k=j?b(w,a[2]):j;if(k){var
+l=a[5];if(l)var
+e=l[1],m=f([0,d,c],e),n=m?f(e,[0,c,c]):m,x=n?gv(v,a,function(a){return f(e,a[1])}):n,o=x;else
 var
-F=af;if(F)var
-a0=aN(E),s=a_(aN(cQ(r(function(c){return b(a,c[1])},E))),a0);else
+o=1;var
+g=o}else
 var
-s=F}if(s){switch(o[0]){case
-0:var
-W=o[1],z=[0,function(a){return f(a,W)?dU(j,W)?al([0,c,c]):[0,c,c]:[0,d,c]}];break;case
-1:var
-z=0;break;default:var
-aR=o[2],aS=o[1],aM=P(r(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=P(aR),z=[0,function(e){var
-f=Y(e,aQ);return f?f[1]:Q([0,d,c],aM,b(a,e))}]}if(z){var
-M=z[1],aa=y([0,d,c],cP(j,M));return aa?h(function(a){var
-k=ak(g,b(M,a[2]));if(i(b(M,a[1]),k))return 1;var
-l=a[2],m=a[1];if(y([0,c,c],g))var
-h=1;else
+g=k;if(g){var
+p=a[6];if(p)var
+h=p[1],q=f([0,d,c],h),r=q?f(h,[0,c,c]):q,y=r?gv(v,a,function(a){return f(a[2],h)}):r,s=y;else
 var
-e=aH(function(a){var
-b=f(a[1],m);return b?y([0,d,c],a[2]):b},j),h=e?dU(j,l):e;return ah(h)},$):aa}var
-ax=1}else
+s=1;var
+i=s}else
 var
-ax=s;return ax}var
-ay=1}else
+i=g;if(i){if(a[5])return 1;var
+t=a[6],z=t?1:t,u=z}else
 var
-ay=L;var
-az=ay}else
-var
-az=B;var
-aA=az}else
-var
-aA=I;return aA},s)}else
-var
-v=l;var
-e=v}else
-var
-e=u;if(e)return h(function(a){var
-f=b(m,a[1]),g=f?b(m,a[2]):f;if(g)var
-p=a[3],e=i(t(a[1],a[2]),p);else
-var
-e=g;var
-h=e?i(a[3],[0,c,c]):e;if(h){var
-j=a[4];if(j){var
-k=j[1],l=i([0,d,c],k);return l?i(k,n(a[1],a[2])):l}var
-o=1}else
-var
-o=h;return o},aE);var
-w=e}else
-var
-w=q;return w}]]}return q(po)}function
-pB(f,e){try{var
-g=iD(pA,e)?0:pn(f1(0,e));if(g){var
+u=i;return u},s)}return r},a)}z=1;W=1}}else{if(0!==i(a,q5)){var
+ay=gW(0,gO,function(d,a,c,b){var
+e=gV(d,a,c);return gm(a[2],e,b)},a);return ap(function(a){return ey(g,a)},ay)}z=1}if(z){var
+M=i(a,qA),X=0;if(M){var
+s=M[1],aC=0;if(typeof
+s!=="number"&&5===s[0]){var
+Q=bh(i(s[1],qC),qB);X=1;aC=1}}if(!X)var
+Q=0;var
+Y=0;if(!Q&&0===i(a,q4))Y=1;if(!Y)return 0}if(r){var
+y=r[1];if(typeof
+y!=="number"&&3===y[0]){if(H(y[1],q1))return 0;var
+D=az(0,64),E=az(0,64),F=[0,o$],ak=function(a){if(bh(l(a,pb),pa))q(pc);ac(l(a,pf),pe,pd,0);F[1]=K(l(a,ph),pg);return 0},al=function(a){return a9(E,a)},e=gK([0,ak],pi,function(a){return a9(D,a)},al,n),J=cF(0,l(aV(n,pk),pj)),am=e[8],an=e[7],ao=e[6],aq=e[5],ar=e[4],at=e[3],au=e[2],av=function(a){return a9(E,a)},aw=[0,eo(J,function(a){return a9(D,a)},av),au,at,ar,aq,ao,an,am],ax=function(a){return gh(aw)};return[0,ey(g,[0,J,F[1],ax])]}return q(q0)}var
+A=az(0,64),B=[0,nQ],Z=az(0,64),_=function(a){if(bh(l(a,nS),nR))q(nT);B[1]=K(l(a,nV),nU);ac(l(a,nY),nX,nW,0);return 0},m=er([0,_],nZ,function(a){return a9(A,a)},n),C=cF(0,l(aV(n,n1),n0)),$=m[6],ab=m[5],ad=m[4],ae=m[3],af=m[2],ag=function(a){return a9(Z,a)},ah=[0,eo(C,function(a){return a9(A,a)},ag),af,ae,ad,ab,$],aj=function(a){return f6(ah)};return[0,ey(g,[0,C,B[1],aj])]}return q(qU)}function
+q9(f,e){try{var
+g=fF(q8,e)?0:qT(gw(0,e));if(g){var
 a=g[1],h=a[1],r=0;if(f){var
-m=d7(h),n=f[1];try{var
-d=cX(o4,f1(1,n));gf(d);var
-l=d7(d),i=l}catch(a){a=bm(a);if(a[1]===d0)var
-c=a[2];else{if(a[1]!==d2)throw a;var
+m=ep(h),n=f[1];try{var
+d=cF(qz,gw(1,n));ev(d);var
+l=ep(d),i=l}catch(a){a=a1(a);if(a[1]===cB)var
+c=a[2];else{if(a[1]!==ej)throw a;var
 c=a[2]}var
-i=q(j(o3,c))}if(G(i,m)){aB(pC);r=1}}var
-o=d8(h);if(G(a[2],o))aB(pD);var
-p=b(a[3],0)?0:pE,k=p}else
+i=q(k(qy,c))}if(H(i,m)){as(q_);r=1}}var
+o=eq(h);if(H(a[2],o))as(q$);var
+p=b(a[3],0)?0:ra,j=p}else
 var
-k=1;return k}catch(a){a=bm(a);if(a[1]===d0)return[1,a[2]];if(a[1]===d2)return[0,a[2]];if(a===e5)return 2;throw a}}pQ(function(c,b){var
-d=ba(b,pK)?0:[0,b],a=pB(d,c);if(typeof
-a==="number"&&2<=a)return pL;if(typeof
+j=1;return j}catch(a){a=a1(a);if(a[1]===cB)return[1,a[2]];if(a[1]===ej)return[0,a[2]];if(a===L)return 1;if(a===fp)return 2;throw a}}rn(function(c,b){var
+d=by(b,rg)?0:[0,b],a=q9(d,c);if(typeof
+a==="number"&&2<=a)return rh;if(typeof
 a==="number")switch(a){case
-0:return pF;case
-1:return pG;default:return pH}else
-return 0===a[0]?j(pI,a[1]):j(pJ,a[1])});e8(0);return}(globalThis));
+0:return rb;case
+1:return rc;default:return rd}else
+return 0===a[0]?k(re,a[1]):k(rf,a[1])});fs(0);return}(globalThis));
