@@ -41,11 +41,12 @@ let without_source whole =
   (match Reading.find whole "program" with
   | None -> ()
   | Some value ->
-      let said = Reading.record value "the program" [ "function"; "observe"; "sources" ] [] in
+      let said = Reading.record value "the program" [ "function"; "observe"; "sources" ] [ "replay" ] in
       ignore (Reading.item (Reading.get said "function") "the function");
       ignore (Reading.item (Reading.get said "observe") "what is observed");
-      List.iter (fun (_, digest) -> ignore (Reading.item digest "a digest"))
-        (Reading.fields (Reading.get said "sources") "the sources"));
+      let texts value = List.iter (fun (_, text) -> ignore (Reading.item text "a digest")) (Reading.fields value "what is said of the program") in
+      texts (Reading.get said "sources");
+      Option.iter texts (Reading.find said "replay"));
   List.remove_assoc "program" whole
 
 let read document =
@@ -61,6 +62,8 @@ let read document =
       | (None | Some (String "delta")) when chosen whole || Reading.find whole "nature" <> None -> None
       | None -> Some (allowing_for_cuts given (Distance_document.read document))
       | Some (String "delta") -> Some (allowing_for_cuts given (Delta_document.read document))
+      | Some (String "leakage") when not (chosen whole || Reading.find whole "reduced" <> None) ->
+          Some (allowing_for_cuts given (Leakage_document.read document))
       | Some (String _) -> None
       | Some _ -> malformed "the kind is no string")
   | _ -> malformed "the document is no object"
@@ -81,7 +84,7 @@ let judge ?model text =
   with
   | Malformed why -> Wrong why
   | Reading.Not_valid why -> Refused why
-  | Steps_document.Other -> Not_covered
+  | Steps_document.Other | Leakage_document.Other -> Not_covered
   | Stack_overflow -> Too_large
 
 let describe = function

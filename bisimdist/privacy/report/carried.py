@@ -40,10 +40,17 @@ STYLE = """
 
 PROVED = (
     "The proved checker: extracted from machine-checked proofs, and compiled to JavaScript. It covers bd, "
-    "lbd and delta of Markov chains, also where states are merged or runs of a program are cut off."
+    "lbd and delta of Markov chains, also where states are merged or runs of a program are cut off, and "
+    "tv, bayes, min-entropy and g-leakage."
 )
-STEPS = {"distance": {"quotient"}, "delta": {"cut", "merge", "quotient"}}
+STEPS: dict[str, set[str]] = {
+    "distance": {"quotient"},
+    "delta": {"cut", "merge", "quotient"},
+    "leakage": set(),
+}
 """By kind the steps that the proved checker takes."""
+MEASURES = {"tv", "bayes", "min-entropy", "g"}
+"""The leakages that it knows."""
 PYTHON = (
     "The Python checker: that of bisimdist check, in a Python that this page carries. It covers everything."
 )
@@ -60,6 +67,10 @@ def covered(document: dict[str, object]) -> bool:
     taken = STEPS.get(str(kind))
     if taken is None or _part(document, "model", "kind") != "lmc" or not isinstance(parts, list):
         return False
+    if kind == "leakage" and (
+        parts or str(document.get("measure")) not in MEASURES or document.get("cycles")
+    ):
+        return False
     steps = [_part(part, "steps") for part in parts]
     return all(
         isinstance(some, list) and {str(_part(step, "name")) for step in some} <= taken for some in steps
@@ -75,7 +86,7 @@ def _part(value: object, *keys: str) -> object:
 def carried(*, proved: bool, pyodide: str | None, before: str = "") -> str:
     """Return the part of a page that checks, with all that it needs.
 
-    proved: whether the proved checker is there, in 154 kB.
+    proved: whether the proved checker is there, in 168 kB.
     pyodide: the directory of Pyodide for the Python checker, in 8.5 MB; None for none.
     before: what stands before the buttons.
 
