@@ -267,6 +267,27 @@ def counted(answers: list[int], rng: Any) -> int:
     return total + rng.two_sided_geometric("1/2")
 
 
+def texts(names: list[Any], rng: Any) -> int:
+    return sum(1 for name in names if name == "smith") + rng.two_sided_geometric("1/2")
+
+
+def rows(answers: list[Any], rng: Any) -> int:
+    total = 0
+    for age, _ in answers:
+        total += age
+    return total + rng.two_sided_geometric("1/2")
+
+
+def with_a_function(answers: list[int], rng: Any) -> int:
+    def more(total: int, answer: int) -> int:
+        return total + answer
+
+    total = 0
+    for answer in answers:
+        total = more(total, answer)
+    return total + rng.two_sided_geometric("1/2")
+
+
 def guarded(answers: list[int], rng: Any) -> int:
     try:
         return sum(answers) + rng.two_sided_geometric("1/2")
@@ -310,6 +331,9 @@ def lengthened(answers: list[int], rng: Any) -> int:
         (words, "return numbers"),
         (another_law, "two_sided_geometric, geometric, flip"),
         (counted, "go through it with for"),
+        (texts, "compared with a text"),
+        (rows, "an element is one integer"),
+        (with_a_function, "outside of this one"),
         (guarded, "leave it out"),
         (halved, "divide what is released"),
         (filtered, "write a loop that appends"),
