@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import suppress
+from itertools import islice
+from operator import lt
 
 from flint import fmpq
 
@@ -21,6 +24,10 @@ MAX_ROW_BITS = 200_000
 
 def check_names(names: Iterable[str], what: str) -> None:
     """Refuse names that are no text, or that hold half a character and so fit in no file."""
+    names = names if isinstance(names, Sequence) else list(names)
+    with suppress(TypeError, UnicodeEncodeError):  # all at once is quicker; one at a time says which it is
+        "".join(names).encode("utf-8")
+        return
     for name in names:
         if not isinstance(name, str):
             raise ModelError(f"the {what} {name!r} is a {type(name).__name__}; expected a text")
@@ -57,7 +64,7 @@ class Named(Model):
 def check_states(what: str, states: Sequence[str]) -> Mapping[str, int]:
     """Return the index of every state."""
     check_names(states, "state")
-    position = {name: index for index, name in enumerate(states)}
+    position = dict(zip(states, range(len(states)), strict=True))
     if not states:
         raise ModelError(f"the {what} has no state; expected at least one")
     if len(position) != len(states):
@@ -114,6 +121,30 @@ def row_total(row: Row, states: Sequence[str], place: str, transition: str) -> f
     return total
 
 
+def check_full_rows(rows: Sequence[Row], states: Sequence[str]) -> None:
+    """Refuse rows that are not in order or do not sum to one.
+
+    Many rows have the same numbers, as one object each: these are added up once.
+    """
+    count = len(states)
+    full: set[tuple[int, ...]] = set()
+    for name, row in zip(states, rows, strict=True):
+        numbers = tuple([id(p) for _, p in row])  # the rows keep them alive
+        if numbers in full:
+            targets = [-1, *(target for target, _ in row), count]
+            if all(map(lt, targets, targets[1:])):
+                continue
+        place = f"state {name!r}"
+        if not row:
+            raise ModelError(
+                "the state has no transitions; expected probabilities that sum to 1 "
+                f"(a state that ends the run carries {{{name}: 1}})",
+                place=place,
+            )
+        full_row(row, states, place, f"transition {name}")
+        full.add(numbers)
+
+
 def full_row(row: Row, states: Sequence[str], place: str, transition: str) -> None:
     """Refuse a row that is not in order or does not sum to one."""
     total = row_total(row, states, place, transition)
@@ -168,12 +199,27 @@ def indexed_pairs(
 
 def digest_of(canonical: Mapping[str, object]) -> str:
     """Return the SHA-256 of plain data, ``"sha256:…"``; the order of keys does not matter."""
-    return hashed(json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True))
+    return hashed([json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)])
 
 
-def hashed(text: str) -> str:
-    """Return the SHA-256 of a canonical text."""
-    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+def hashed(parts: Iterable[str]) -> str:
+    """Return the SHA-256 of a canonical text, which comes in parts: that of a large model is long."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part.encode("ascii"))
+    return f"sha256:{digest.hexdigest()}"
+
+
+def joined(texts: Iterable[str]) -> Iterator[str]:
+    """Yield texts with commas between them, some thousands at a time.
+
+    >>> list(joined(["a", "b"]))
+    ['a,b']
+    """
+    remaining, comma = iter(texts), ""
+    while some := list(islice(remaining, 4096)):
+        yield comma + ",".join(some)
+        comma = ","
 
 
 def quoted(texts: Iterable[str]) -> dict[str, str]:

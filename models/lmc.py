@@ -5,26 +5,25 @@ Source: CMP18 Definition 1, CMP18 Remark 3.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
-from flint import fmpq
-
-from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.models.labelled import (
     Named,
     Row,
+    check_full_rows,
     check_labels,
     check_names,
     check_pairs,
     check_sources,
     check_states,
-    full_row,
     hashed,
     indexed_pairs,
+    joined,
     quoted,
     row_from_names,
     row_total,
@@ -75,20 +74,9 @@ class LMC(Named):
     def __post_init__(self) -> None:
         position = check_states("chain", self.states)
         check_labels(self.states, self.labels, self.rows)
-        for name, row in zip(self.states, self.rows, strict=True):
-            self._check_row(name, row)
+        check_full_rows(self.rows, self.states)
         check_pairs(self.pairs, len(self.states))
         object.__setattr__(self, "_position", position)
-
-    def _check_row(self, name: str, row: Row) -> None:
-        place = f"state {name!r}"
-        if not row:
-            raise ModelError(
-                "the state has no transitions; expected probabilities that sum to 1 "
-                f"(a state that ends the run carries {{{name}: 1}})",
-                place=place,
-            )
-        full_row(row, self.states, place, f"transition {name}")
 
     @classmethod
     def from_mappings(
@@ -210,19 +198,20 @@ class LMC(Named):
 
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form, ``"sha256:…"``; the order of states does not matter."""
-        name, label = list(map(json.dumps, self.states)), quoted(self.labels)
-        known: dict[int, str] = {}  # many entries are one object, which the rows keep alive
-
-        def mass(p: fmpq) -> str:
-            if id(p) not in known:
-                known[id(p)] = format_rational(p)
-            return known[id(p)]
+        name, label = list(map(encode_basestring_ascii, self.states)), quoted(self.labels)
+        # many entries are one object, which the rows keep alive
+        different = {id(p): p for row in self.rows for _, p in row}
+        mass = {key: format_rational(p) for key, p in different.items()}
 
         def row(entries: Row) -> str:
+            if len(entries) == 1:
+                ((target, p),) = entries
+                return f'{name[target]}:"{mass[id(p)]}"'
             by_name = sorted(entries, key=lambda entry: self.states[entry[0]])
-            return ",".join([f'{name[target]}:"{mass(p)}"' for target, p in by_name])
+            return ",".join([f'{name[target]}:"{mass[id(p)]}"' for target, p in by_name])
 
         order = sorted(range(len(self.states)), key=self.states.__getitem__)
-        states = ",".join([f"{name[state]}:{label[self.labels[state]]}" for state in order])
-        rows = ",".join([f"{name[state]}:{{{row(self.rows[state])}}}" for state in order])
-        return hashed(f'{{"kind":"lmc","states":{{{states}}},"transitions":{{{rows}}}}}')
+        states = (f"{name[state]}:{label[self.labels[state]]}" for state in order)
+        rows = (f"{name[state]}:{{{row(self.rows[state])}}}" for state in order)
+        parts = ['{"kind":"lmc","states":{'], joined(states), ['},"transitions":{'], joined(rows), ["}}"]
+        return hashed(chain.from_iterable(parts))

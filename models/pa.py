@@ -175,7 +175,7 @@ class PA(Named):
             f"[{name[step.source]},{actions[step.action]},{{{row(step.row)}}}]" for step in self.transitions
         )
         text = f'{{"kind":"pa","states":{states},"transitions":[{",".join(steps)}]}}'
-        return hashed(text)
+        return hashed([text])
 
 
 def outgoing(automaton: PA) -> list[list[Transition]]:
