@@ -8,6 +8,7 @@ is run as a script, by its path, and imports nothing of the package.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -374,6 +375,7 @@ def main() -> None:
     request = json.loads(sys.stdin.buffer.readline())
     content = sys.stdin.buffer.read()
     _limit(request)
+    gc.disable()  # what is made here holds no cycles, and is written at once
     with os.fdopen(os.dup(1), "wb") as output:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the tool prints is no answer
         with _file(content, request["language"]) as path:
