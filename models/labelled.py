@@ -121,28 +121,25 @@ def row_total(row: Row, states: Sequence[str], place: str, transition: str) -> f
     return total
 
 
-def check_full_rows(rows: Sequence[Row], states: Sequence[str]) -> None:
-    """Refuse rows that are not in order or do not sum to one.
+def rows_to_check(rows: Iterable[Row], count: int) -> Iterator[int]:
+    """Yield the numbers of the rows that must be looked at, so that all rows of `count` states are.
 
-    Many rows have the same numbers, as one object each: these are added up once.
+    Many rows have the same probabilities, as one object each. If one such row was not refused, the others are
+    right as long as their successors are in order. The caller keeps all rows alive.
+
+    >>> half = fmpq(1, 2)
+    >>> list(rows_to_check([((0, half), (1, half)), ((0, half), (2, half)), ((2, half), (0, half))], 3))
+    [0, 2]
     """
-    count = len(states)
-    full: set[tuple[int, ...]] = set()
-    for name, row in zip(states, rows, strict=True):
-        numbers = tuple([id(p) for _, p in row])  # the rows keep them alive
-        if numbers in full:
+    right: set[tuple[int, ...]] = set()
+    for number, row in enumerate(rows):
+        probabilities = tuple([id(p) for _, p in row])
+        if probabilities in right:
             targets = [-1, *(target for target, _ in row), count]
             if all(map(lt, targets, targets[1:])):
                 continue
-        place = f"state {name!r}"
-        if not row:
-            raise ModelError(
-                "the state has no transitions; expected probabilities that sum to 1 "
-                f"(a state that ends the run carries {{{name}: 1}})",
-                place=place,
-            )
-        full_row(row, states, place, f"transition {name}")
-        full.add(numbers)
+        yield number
+        right.add(probabilities)
 
 
 def full_row(row: Row, states: Sequence[str], place: str, transition: str) -> None:

@@ -11,22 +11,24 @@ from itertools import chain
 from json.encoder import encode_basestring_ascii
 from typing import Any
 
+from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.models.labelled import (
     Named,
     Row,
-    check_full_rows,
     check_labels,
     check_names,
     check_pairs,
     check_sources,
     check_states,
+    full_row,
     hashed,
     indexed_pairs,
     joined,
     quoted,
     row_from_names,
     row_total,
+    rows_to_check,
 )
 
 __all__ = ["LMC", "Row", "check_names", "indexed_pairs", "row_from_names", "row_total"]
@@ -74,9 +76,20 @@ class LMC(Named):
     def __post_init__(self) -> None:
         position = check_states("chain", self.states)
         check_labels(self.states, self.labels, self.rows)
-        check_full_rows(self.rows, self.states)
+        for state in rows_to_check(self.rows, len(self.states)):
+            self._check_row(self.states[state], self.rows[state])
         check_pairs(self.pairs, len(self.states))
         object.__setattr__(self, "_position", position)
+
+    def _check_row(self, name: str, row: Row) -> None:
+        place = f"state {name!r}"
+        if not row:
+            raise ModelError(
+                "the state has no transitions; expected probabilities that sum to 1 "
+                f"(a state that ends the run carries {{{name}: 1}})",
+                place=place,
+            )
+        full_row(row, self.states, place, f"transition {name}")
 
     @classmethod
     def from_mappings(
