@@ -70,7 +70,7 @@ def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) 
     by_arms = masses[0].of if len(masses) == 1 else lambda s, of: tuple(arm.of(s, of) for arm in masses)
     blocks = refined_blocks(
         canonical_numbering(lmc.labels),
-        [[target for rows in arms for target, _ in rows[state]] for state in range(len(lmc))],
+        ([target for rows in arms for target, _ in rows[state]] for state in range(len(lmc))),
         by_arms,
         after_round=lambda *_: deadline.check(),
     )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import suppress
+from itertools import islice
+from operator import lt
 
 from flint import fmpq
 
@@ -21,6 +24,10 @@ MAX_ROW_BITS = 200_000
 
 def check_names(names: Iterable[str], what: str) -> None:
     """Refuse names that are no text, or that hold half a character and so fit in no file."""
+    names = names if isinstance(names, Sequence) else list(names)
+    with suppress(TypeError, UnicodeEncodeError):  # all at once is quicker; one at a time says which it is
+        "".join(names).encode("utf-8")
+        return
     for name in names:
         if not isinstance(name, str):
             raise ModelError(f"the {what} {name!r} is a {type(name).__name__}; expected a text")
@@ -57,7 +64,7 @@ class Named(Model):
 def check_states(what: str, states: Sequence[str]) -> Mapping[str, int]:
     """Return the index of every state."""
     check_names(states, "state")
-    position = {name: index for index, name in enumerate(states)}
+    position = dict(zip(states, range(len(states)), strict=True))
     if not states:
         raise ModelError(f"the {what} has no state; expected at least one")
     if len(position) != len(states):
@@ -114,6 +121,27 @@ def row_total(row: Row, states: Sequence[str], place: str, transition: str) -> f
     return total
 
 
+def rows_to_check(rows: Iterable[Row], count: int) -> Iterator[int]:
+    """Yield the numbers of the rows that must be looked at, so that all rows of `count` states are.
+
+    Many rows have the same probabilities, as one object each. If one such row was not refused, the others are
+    right as long as their successors are in order. The caller keeps all rows alive.
+
+    >>> half = fmpq(1, 2)
+    >>> list(rows_to_check([((0, half), (1, half)), ((0, half), (2, half)), ((2, half), (0, half))], 3))
+    [0, 2]
+    """
+    right: set[tuple[int, ...]] = set()
+    for number, row in enumerate(rows):
+        probabilities = tuple([id(p) for _, p in row])
+        if probabilities in right:
+            targets = [-1, *(target for target, _ in row), count]
+            if all(map(lt, targets, targets[1:])):
+                continue
+        yield number
+        right.add(probabilities)
+
+
 def full_row(row: Row, states: Sequence[str], place: str, transition: str) -> None:
     """Refuse a row that is not in order or does not sum to one."""
     total = row_total(row, states, place, transition)
@@ -168,12 +196,27 @@ def indexed_pairs(
 
 def digest_of(canonical: Mapping[str, object]) -> str:
     """Return the SHA-256 of plain data, ``"sha256:…"``; the order of keys does not matter."""
-    return hashed(json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True))
+    return hashed([json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)])
 
 
-def hashed(text: str) -> str:
-    """Return the SHA-256 of a canonical text."""
-    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+def hashed(parts: Iterable[str]) -> str:
+    """Return the SHA-256 of a canonical text, which comes in parts: that of a large model is long."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part.encode("ascii"))
+    return f"sha256:{digest.hexdigest()}"
+
+
+def joined(texts: Iterable[str]) -> Iterator[str]:
+    """Yield texts with commas between them, some thousands at a time.
+
+    >>> list(joined(["a", "b"]))
+    ['a,b']
+    """
+    remaining, comma = iter(texts), ""
+    while some := list(islice(remaining, 4096)):
+        yield comma + ",".join(some)
+        comma = ","
 
 
 def quoted(texts: Iterable[str]) -> dict[str, str]:

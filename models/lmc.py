@@ -5,12 +5,11 @@ Source: CMP18 Definition 1, CMP18 Remark 3.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from json.encoder import encode_basestring_ascii
 from typing import Any
-
-from flint import fmpq
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational
@@ -25,9 +24,11 @@ from bisimdist.models.labelled import (
     full_row,
     hashed,
     indexed_pairs,
+    joined,
     quoted,
     row_from_names,
     row_total,
+    rows_to_check,
 )
 
 __all__ = ["LMC", "Row", "check_names", "indexed_pairs", "row_from_names", "row_total"]
@@ -75,8 +76,8 @@ class LMC(Named):
     def __post_init__(self) -> None:
         position = check_states("chain", self.states)
         check_labels(self.states, self.labels, self.rows)
-        for name, row in zip(self.states, self.rows, strict=True):
-            self._check_row(name, row)
+        for state in rows_to_check(self.rows, len(self.states)):
+            self._check_row(self.states[state], self.rows[state])
         check_pairs(self.pairs, len(self.states))
         object.__setattr__(self, "_position", position)
 
@@ -210,19 +211,20 @@ class LMC(Named):
 
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form, ``"sha256:…"``; the order of states does not matter."""
-        name, label = list(map(json.dumps, self.states)), quoted(self.labels)
-        known: dict[int, str] = {}  # many entries are one object, which the rows keep alive
-
-        def mass(p: fmpq) -> str:
-            if id(p) not in known:
-                known[id(p)] = format_rational(p)
-            return known[id(p)]
+        name, label = list(map(encode_basestring_ascii, self.states)), quoted(self.labels)
+        # many entries are one object, which the rows keep alive
+        different = {id(p): p for row in self.rows for _, p in row}
+        mass = {key: format_rational(p) for key, p in different.items()}
 
         def row(entries: Row) -> str:
+            if len(entries) == 1:
+                ((target, p),) = entries
+                return f'{name[target]}:"{mass[id(p)]}"'
             by_name = sorted(entries, key=lambda entry: self.states[entry[0]])
-            return ",".join([f'{name[target]}:"{mass(p)}"' for target, p in by_name])
+            return ",".join([f'{name[target]}:"{mass[id(p)]}"' for target, p in by_name])
 
         order = sorted(range(len(self.states)), key=self.states.__getitem__)
-        states = ",".join([f"{name[state]}:{label[self.labels[state]]}" for state in order])
-        rows = ",".join([f"{name[state]}:{{{row(self.rows[state])}}}" for state in order])
-        return hashed(f'{{"kind":"lmc","states":{{{states}}},"transitions":{{{rows}}}}}')
+        states = (f"{name[state]}:{label[self.labels[state]]}" for state in order)
+        rows = (f"{name[state]}:{{{row(self.rows[state])}}}" for state in order)
+        parts = ['{"kind":"lmc","states":{'], joined(states), ['},"transitions":{'], joined(rows), ["}}"]
+        return hashed(chain.from_iterable(parts))

@@ -13,7 +13,7 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational
-from bisimdist.models.labelled import Named, check_pairs, check_states, hashed, quoted
+from bisimdist.models.labelled import Named, check_pairs, check_states, hashed, quoted, rows_to_check
 from bisimdist.models.lmc import LMC, Row, check_names, indexed_pairs, row_from_names, row_total
 
 
@@ -86,8 +86,14 @@ class PA(Named):
         position = check_states("automaton", self.states)
         check_names((transition.action for transition in self.transitions), "action")
         check_names((step.tag for step in self.transitions if step.tag is not None), "tag")
-        for number, transition in enumerate(self.transitions, start=1):
-            self._check_transition(number, transition)
+        for number, step in enumerate(self.transitions, start=1):
+            if not 0 <= step.source < len(self.states):
+                raise ModelError(
+                    f"the transition leaves index {step.source}, which is no state",
+                    place=f"transition number {number}",
+                )
+        for place in rows_to_check((step.row for step in self.transitions), len(self.states)):
+            self._check_row(place + 1, self.transitions[place])
         check_pairs(self.pairs, len(self.states))
         object.__setattr__(self, "_position", position)
 
@@ -124,12 +130,7 @@ class PA(Named):
             steps.append(Transition(position[source], action, row_from_names(row, position, place)))
         return cls(names, tuple(steps), indexed_pairs(pairs, position))
 
-    def _check_transition(self, number: int, transition: Transition) -> None:
-        if not 0 <= transition.source < len(self.states):
-            raise ModelError(
-                f"the transition leaves index {transition.source}, which is no state",
-                place=f"transition number {number}",
-            )
+    def _check_row(self, number: int, transition: Transition) -> None:
         place = transition_place(number, self.states[transition.source])
         total = row_total(transition.row, self.states, place, place)
         if total > 1:
@@ -175,7 +176,7 @@ class PA(Named):
             f"[{name[step.source]},{actions[step.action]},{{{row(step.row)}}}]" for step in self.transitions
         )
         text = f'{{"kind":"pa","states":{states},"transitions":[{",".join(steps)}]}}'
-        return hashed(text)
+        return hashed([text])
 
 
 def outgoing(automaton: PA) -> list[list[Transition]]:

@@ -6,6 +6,11 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from flint import fmpq
 
+from bisimdist.models.labelled import Row
+
+ALONE = {-1}
+"""The members of every block of one state: it is never split, and a million sets would take 200 MB."""
+
 Signature = Callable[[int, Sequence[int]], Hashable]
 """Called with a state and the block of every state; says what the state shows of the blocks it leads to."""
 
@@ -29,20 +34,14 @@ class Masses:
     True
     """
 
-    def __init__(self, rows: Sequence[Iterable[tuple[int, fmpq]]]) -> None:
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
         self._values: list[fmpq] = []
         self._numbers: dict[fmpq, int] = {}
         self._sums: dict[tuple[int, int], int] = {}
-        known: dict[int, int] = {}  # many entries are one object, which `rows` keeps alive
-        self._rows: list[tuple[tuple[int, int], ...]] = []
-        for row in rows:
-            numbered = []
-            for target, p in row:
-                number = known.get(id(p))
-                if number is None:
-                    number = known[id(p)] = self._number(p)
-                numbered.append((target, number))
-            self._rows.append(tuple(numbered))
+        # many entries are one object, which the rows keep alive
+        different = {id(p): p for row in rows for _, p in row}
+        self._of_object = {key: self._number(p) for key, p in different.items()}
 
     def _number(self, p: fmpq) -> int:
         number = self._numbers.setdefault(p, len(self._values))
@@ -52,9 +51,13 @@ class Masses:
 
     def of(self, state: int, block_of: Sequence[int]) -> Hashable:
         """Return what a row gives to each block; equal for two rows exactly if they give the same."""
+        row, number_of = self._rows[state], self._of_object
+        if len(row) == 1:
+            ((target, p),) = row
+            return block_of[target], number_of[id(p)]
         mass: dict[int, int] = {}
-        for target, number in self._rows[state]:
-            block = block_of[target]
+        for target, p in row:
+            block, number = block_of[target], number_of[id(p)]
             if block in mass:
                 both = mass[block], number
                 total = self._sums.get(both)
@@ -68,7 +71,7 @@ class Masses:
 
 def refined_blocks(
     blocks: Sequence[int],
-    successors: Sequence[Iterable[int]],
+    successors: Iterable[Iterable[int]],
     signature: Signature,
     *,
     after_round: Callable[[Sequence[int], Sequence[int]], None] | None = None,
@@ -94,7 +97,7 @@ class _Partition:
     """Blocks of states, with the predecessors that must be looked at again when a block splits."""
 
     def __init__(
-        self, blocks: Sequence[int], successors: Sequence[Iterable[int]], signature: Signature
+        self, blocks: Sequence[int], successors: Iterable[Iterable[int]], signature: Signature
     ) -> None:
         self.signature = signature
         self.block_of = list(blocks)
@@ -108,13 +111,15 @@ class _Partition:
 
     def refine(self, after_round: Callable[[Sequence[int], Sequence[int]], None] | None) -> None:
         """Split until all states of a block have the same signature."""
-        stale = set(range(len(self.block_of)))
+        stale: Iterable[int] = range(len(self.block_of))
         while stale:
             # Every signature of a round is taken before the first split, hence under one numbering.
             parts: dict[int, dict[Hashable, list[int]]] = {}
             for state in sorted(stale):
-                block = parts.setdefault(self.block_of[state], {})
-                block.setdefault(self.signature(state, self.block_of), []).append(state)
+                number = self.block_of[state]
+                if len(self.members[number]) > 1:
+                    block = parts.setdefault(number, {})
+                    block.setdefault(self.signature(state, self.block_of), []).append(state)
             moved = [
                 state
                 for number, block in parts.items()
@@ -143,6 +148,6 @@ class _Partition:
                 self.members[number].difference_update(part)
                 for state in part:
                     self.block_of[state] = len(self.members)
-                self.members.append(set(part))
+                self.members.append(set(part) if len(part) > 1 else ALONE)
                 moved += part
         return moved

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from flint import fmpq
 
@@ -40,8 +40,7 @@ RATE, REWARD = "exit rate", "reward"  # columns that no variable can be called a
 LISTED = 5  # how many names an error lists
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """One choice of a state: its action, which may be empty, and the successors."""
 
     action: str
@@ -204,19 +203,23 @@ class Explicit:
                     raise UsageError(f"the model has no {what} {name!r}; expected some of {_few(known)}")
         chosen = sorted({*labels, *self.shown})
         columns = [(name, self.variables[name]) for name in dict.fromkeys((*(variables or ()), *self.valued))]
+        states = range(len(self.names))
+        carried = (map(self.propositions[name].__contains__, states) for name in chosen)
+        sights = list(zip(*carried, *(values for _, values in columns), strict=True)) or [()] * len(states)
+        written: dict[tuple[bool | str, ...], str] = {}
         meaning: dict[str, tuple[str, ...]] = {}
-        made = []
-        for state in range(len(self.names)):
-            carried = [name for name in chosen if state in self.propositions[name]]
-            sight = (*carried, *(f"{name}={values[state]}" for name, values in columns))
-            label = ",".join(sight)
-            if meaning.setdefault(label, sight) != sight:
+        for sight in dict.fromkeys(sights):
+            shown = [name for name, there in zip(chosen, sight, strict=False) if there]
+            shown += [
+                f"{name}={value}" for (name, _), value in zip(columns, sight[len(chosen) :], strict=True)
+            ]
+            written[sight] = label = ",".join(shown)
+            if meaning.setdefault(label, tuple(shown)) != tuple(shown):
                 raise ModelError(
                     f"different sets of labels are both written {label!r}; expected labels without commas",
-                    place=f"state {self.names[state]}",
+                    place=f"state {self.names[sights.index(sight)]}",
                 )
-            made.append(label)
-        return made
+        return list(map(written.__getitem__, sights))
 
 
 def _few(names: Mapping[str, object]) -> str:
@@ -363,7 +366,7 @@ def _with_numbers(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
     if len(actions) == len(choices) and "" not in actions:
         return choices
     return tuple(
-        replace(choice, action=f"{place} {choice.action}" if choice.action else str(place))
+        choice._replace(action=f"{place} {choice.action}" if choice.action else str(place))
         for place, choice in enumerate(choices)
     )
 

@@ -64,7 +64,8 @@ def from_stormpy(model: Any, *, reading: Reading | None = None, **options: Any) 
             f"this is {_called(model)}; expected a sparse model of stormpy, as stormpy.build_model makes it"
         )
     how = _reading(reading, options)
-    return _taken(lambda: data_of(model, how.state_limit or STATES, how.observe_rewards), how)
+    limit, actions = how.state_limit or STATES, how.observe_actions
+    return _taken(lambda: data_of(model, limit, how.observe_rewards, actions=actions), how)
 
 
 def from_stormvogel(model: Any, *, reading: Reading | None = None, **options: Any) -> AnyModel:

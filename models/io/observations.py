@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import compress
+from itertools import count as naturals
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.io.predicates import Node, Scope, Value, parse_predicate
@@ -35,12 +37,12 @@ def observations(reading: Reading, scope: Scope, count: int, own: Properties | N
     values: dict[str, list[str]] = {}
 
     def add(name: str, column: list[Value]) -> None:
-        truths = frozenset(state for state, value in enumerate(column) if value is True)
-        if not all(isinstance(value, bool) for value in column):
+        if not {*map(type, column)} <= {bool}:
             if name in scope.variables and scope.variables[name] != list(map(str, column)):
                 raise UsageError(f"the model has a variable {name!r} of another value; expected another name")
             values[name] = list(map(str, column))
             return
+        truths = frozenset(compress(naturals(), column))
         known = {**scope.propositions, **labels}
         if known.get(name, truths) != truths:
             raise UsageError(f"the label {name!r} has another meaning already; expected another name")

@@ -322,16 +322,15 @@ class Scope:
         Raises ModelError if a name is unknown, or an operator has no value for what it is applied to.
         """
         reads: list[Iterable[object]] = []
-        known: dict[tuple[object, ...], Value] = {}
         try:
             at = self._at(node, (), reads)
             if not reads:
                 return [at(0)] * count if count else []
-            keys = list(islice(zip(*reads, strict=False), count))
-            for state, key in enumerate(keys):  # states that agree on all that it reads have one value
-                if key not in known:
-                    known[key] = at(state)
-            return [known[key] for key in keys]
+            read = reads[0] if len(reads) == 1 else zip(*reads, strict=False)
+            keys = list(islice(read, count))
+            # states that agree on all that it reads have one value
+            known = {key: at(state) for key, state in dict(zip(keys, naturals(), strict=False)).items()}
+            return list(map(known.__getitem__, keys))
         except ZeroDivisionError:
             _refuse(f"{node.text!r} divides by zero")
         except RecursionError:

@@ -8,11 +8,12 @@ is run as a script, by its path, and imports nothing of the package.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +21,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 KINDS = {"DTMC": "dtmc", "CTMC": "ctmc", "MDP": "mdp", "POMDP": "pomdp"}
+CHAINS = {"dtmc", "ctmc"}
 EXPECTED = "expected a DTMC, a CTMC, an MDP or a POMDP"
 
 
@@ -35,7 +37,8 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
             return _umb(request)
         import stormpy  # noqa: PLC0415
 
-        return data_of(_built(stormpy, request), request["state_limit"], request["rewards"])
+        model = _built(stormpy, request)
+        return data_of(model, request["state_limit"], request["rewards"], actions=request["actions"])
     except RefusedError as error:
         return {"error": str(error)}
     except MemoryError:
@@ -174,7 +177,8 @@ def _built(stormpy: Any, request: dict[str, Any]) -> Any:
     options = stormpy.BuilderOptions()
     options.set_build_all_labels()
     options.set_build_state_valuations()
-    options.set_build_choice_labels()
+    if request["actions"] or KINDS[kind] not in CHAINS:
+        options.set_build_choice_labels()
     if request["rewards"]:
         options.set_build_all_reward_models()
     if left := undefined - constants.keys():
@@ -212,30 +216,31 @@ def _listed(names: Any) -> str:
     return ", ".join(sorted(names)[:20]) or "none"
 
 
-def data_of(model: Any, limit: int, rewards: Sequence[str]) -> dict[str, Any]:
-    """Return a model of Storm as plain data, with the rewards that are named."""
+def data_of(model: Any, limit: int, rewards: Sequence[str], *, actions: bool) -> dict[str, Any]:
+    """Return a model of Storm as plain data, with the rewards that are named.
+
+    ``actions``: whether actions of chains are wanted, too.
+    """
     kind = KINDS.get(model.model_type.name)
     if kind is None:
         raise RefusedError(f"this is a {model.model_type.name}; {EXPECTED}")
     check_states(model.nr_states, limit)
+    actions = actions or kind not in CHAINS
     matrix, labels = model.transition_matrix, model.labeling
-    rows = range(matrix.nr_rows)
-    values, numbers = numbered([entry.value for entry in _entries(matrix)])
+    found = (entry.value for entry in _entries(matrix))
+    values, numbers = numbered(map(str, found) if model.supports_uncertainty else found)
     if any(isinstance(value, str) and "." in value for value in values):
         raise RefusedError("the ends of intervals are doubles; expected stormpy.RationalInterval")
-    actions = None
-    if model.has_choice_labeling():
-        named = model.choice_labeling.get_labels_of_choice
-        actions = [",".join(sorted(named(row))) for row in rows]
+    named = actions and model.has_choice_labeling()
     starts = matrix.get_row_group_start
     return {
         "kind": kind,
         "states": model.nr_states,
-        "lengths": [len(matrix.get_row(row)) for row in rows],
-        "targets": [entry.column for entry in _entries(matrix)],
+        "lengths": array("q", [len(matrix.get_row(row)) for row in range(matrix.nr_rows)]),
+        "targets": array("q", [entry.column for entry in _entries(matrix)]),
         "numbers": numbers,
         "choices": [*map(starts, range(model.nr_states)), matrix.nr_rows],
-        "actions": actions,
+        "actions": _actions(model.choice_labeling, matrix.nr_rows) if named else None,
         "values": [str(value) for value in values],
         "doubles": any(isinstance(value, float) for value in values),
         "initial": list(model.initial_states),
@@ -247,16 +252,24 @@ def data_of(model: Any, limit: int, rewards: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _entries(matrix: Any) -> Any:
-    return matrix.row_iter(0, matrix.nr_rows - 1) if matrix.nr_rows else ()
+def _entries(matrix: Any) -> Iterator[Any]:
+    return iter(matrix.row_iter(0, matrix.nr_rows - 1) if matrix.nr_rows else ())
 
 
-def numbered(entries: Sequence[Any]) -> tuple[list[Any], list[int]]:
+def _actions(labeling: Any, rows: int) -> tuple[array[int], list[str]]:
+    """Return by choice the number of its actions, and their texts."""
+    names: list[tuple[str, ...]] = [()] * rows
+    for name in sorted(labeling.get_labels()):
+        for row in labeling.get_choices(name):
+            names[row] += (name,)
+    different, numbers = numbered(names)
+    return numbers, [",".join(one) for one in different]
+
+
+def numbered(entries: Iterable[Any]) -> tuple[list[Any], array[int]]:
     """Return the different ones among entries, and for each its number."""
-    if entries and type(entries[0]).__hash__ is None:  # intervals
-        entries = [str(entry) for entry in entries]
     known: dict[Any, int] = {}
-    numbers = [known.setdefault(entry, len(known)) for entry in entries]
+    numbers = array("q", [known.setdefault(entry, len(known)) for entry in entries])
     return list(known), numbers
 
 
@@ -290,17 +303,19 @@ def _rewards(model: Any, name: str) -> list[str]:
     return [str(sum(both[1:], both[0])) for both in zip(*parts, strict=True)]
 
 
-def _valuations(model: Any) -> dict[str, list[Any]]:
+def _valuations(model: Any) -> dict[str, Any]:
     """Return the values of each variable in all states, in the order in which variables are declared."""
     found = model.state_valuations
     states = range(model.nr_states)
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, Any] = {}
     for variable in sorted(found.get_all_variables(), key=lambda variable: variable.index):
         if variable.has_boolean_type():
-            true = set(found.get_boolean_values(variable))  # it lists the states where it holds
-            columns[variable.name] = ["true" if state in true else "false" for state in states]
+            truths = array("q", bytes(8 * model.nr_states))
+            for state in found.get_boolean_values(variable):  # it lists the states where it holds
+                truths[state] = 1
+            columns[variable.name] = truths, ["false", "true"]
         elif variable.has_integer_type():
-            columns[variable.name] = found.get_int64_values(variable)
+            columns[variable.name] = array("q", found.get_int64_values(variable))
         else:
             columns[variable.name] = [str(found.get_value(state, variable)) for state in states]
     return columns
@@ -309,16 +324,19 @@ def _valuations(model: Any) -> dict[str, list[Any]]:
 def written(answer: dict[str, Any]) -> Iterator[bytes]:
     """Yield an answer: a line of JSON, and then the long lists, of which JSON has the lengths.
 
-    A list of texts becomes numbers of the different ones; one of integers is written as it is.
+    A list of texts becomes numbers of the different ones, unless it is numbers and texts already; one of
+    integers is written as it is.
     """
     lists: list[array[int]] = []
 
     def place(values: Sequence[int]) -> int:
-        lists.append(array("q", values))
+        lists.append(values if isinstance(values, array) else array("q", values))
         return len(lists) - 1
 
-    def column(values: Sequence[Any]) -> dict[str, Any]:
-        if all(type(value) is int for value in values):
+    def column(values: Any) -> dict[str, Any]:
+        if isinstance(values, tuple):
+            return {"place": place(values[0]), "texts": values[1]}
+        if isinstance(values, array) or {*map(type, values)} <= {int}:
             return {"place": place(values)}
         texts, numbers = numbered(values)
         return {"place": place(numbers), "texts": texts}
@@ -357,6 +375,7 @@ def main() -> None:
     request = json.loads(sys.stdin.buffer.readline())
     content = sys.stdin.buffer.read()
     _limit(request)
+    gc.disable()  # what is made here holds no cycles, and is written at once
     with os.fdopen(os.dup(1), "wb") as output:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the tool prints is no answer
         with _file(content, request["language"]) as path:

@@ -111,6 +111,7 @@ def read_by_tool(
         },
         "shared": reading.shared,
         "rewards": list(reading.observe_rewards),
+        "actions": reading.observe_actions,
         "state_limit": reading.state_limit or STATES,
         "memory": MEMORY,
         "seconds": SECONDS if reading.seconds is None else max(reading.seconds, 0),
@@ -346,7 +347,7 @@ def _rows(data: Any, values: Sequence[Any]) -> Iterator[Row]:
     for length in data["lengths"]:
         row = entries[at : at + length]
         at += length
-        if zeros or any(one[0] >= other[0] for one, other in pairwise(row)):
+        if zeros or (length > 1 and any(one[0] >= other[0] for one, other in pairwise(row))):
             made: dict[int, fmpq] = {}
             for target, p in row:
                 made[target] = made.get(target, fmpq(0)) + p

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bisimdist import metric
 from bisimdist.automata.engine import all_schedulers
-from bisimdist.automata.engine.all_schedulers import extreme, widest_ratios
+from bisimdist.automata.engine.all_schedulers import Schedulers, widest_ratios
 from bisimdist.models.pa import PA, Transition
 
 ACTIONS = "ab"
@@ -66,13 +66,31 @@ def test_no_memoryless_scheduler_leaves_the_range(small: int, automaton: PA, act
     schedulers = [dict(zip(by_state, chosen, strict=True)) for chosen in product(*by_state.values())]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(all_schedulers, "SMALL", small)
-        least, most = (extreme(automaton, action, largest) for largest in (False, True))
+        least, most = (Schedulers(automaton).extreme(action, largest) for largest in (False, True))
     for state in range(len(automaton)):
         found = [value(automaton, chosen, action, state) for chosen in schedulers]
         assert (least.values[state], most.values[state]) == (min(found), max(found))
     for end in (least, most):
         taken = {s: automaton.transitions[n] for s, n in enumerate(end.policy) if n is not None}
         assert all(value(automaton, taken, action, s) == end.values[s] for s in range(len(automaton)))
+
+
+@settings(max_examples=80, deadline=None)
+@given(automata())
+def test_the_widest_ratio_of_several_pairs_is_that_of_some_action(automaton: PA) -> None:
+    pairs = list(product(range(len(automaton)), repeat=2))
+    ends = {
+        action: [Schedulers(automaton).extreme(action, largest).values for largest in (False, True)]
+        for action in ACTIONS
+    }
+    for (s, t), found in zip(pairs, widest_ratios(automaton, pairs), strict=True):
+        if found is None:  # nothing is chosen
+            continue
+        ways = [(most[one], least[other]) for least, most in ends.values() for one, other in ((s, t), (t, s))]
+        endless = any(high > 0 == low for high, low in ways)
+        assert found.ratio == (
+            None if endless else max([fmpq(1), *(high / low for high, low in ways if high)])
+        )
 
 
 def secret(low: fmpq, high: fmpq) -> PA:

@@ -74,11 +74,23 @@ def widest_ratios(
 
 def _widest(automaton: PA, pairs: Sequence[tuple[int, int]], deadline: Deadline) -> list[Widest]:
     reached = set(reached_states(automaton, {state for pair in pairs for state in pair}))
-    actions = {step.action for step in automaton.transitions if step.source in reached and step.action}
+    actions = sorted({step.action for step in automaton.transitions if step.source in reached} - {""})
+    by = Schedulers(automaton)
+    # One action with an infinite ratio is enough, and the graph alone says which has one.
+    endless: dict[str, list[int]] = {}
+    finite = set(range(len(pairs)))
+    for action in actions:
+        deadline.check()
+        if unlike := by.told_apart(action, pairs, finite):
+            endless[action] = unlike
+            finite.difference_update(unlike)
+        if not finite:
+            break
     best: list[Widest | None] = [None] * len(pairs)
-    for action in sorted(actions):
-        least, most = (extreme(automaton, action, largest, deadline=deadline) for largest in (False, True))
-        for n, (s, t) in enumerate(pairs):
+    for action in actions if finite else endless:
+        least, most = (by.extreme(action, largest, deadline) for largest in (False, True))
+        for n in sorted({*finite, *endless.get(action, ())}):
+            s, t = pairs[n]
             ends = tuple((least.values[state], most.values[state]) for state in (s, t))
             ratio, up, down = max(
                 ((_over(ends[0][1], ends[1][0]), s, t), (_over(ends[1][1], ends[0][0]), t, s)),
@@ -121,28 +133,96 @@ def _moves(automaton: PA, found: Extreme, start: int) -> tuple[tuple[int, int], 
     return tuple(sorted(moves))
 
 
-def extreme(automaton: PA, action: str, largest: bool, *, deadline: Deadline = NEVER) -> Extreme:
-    """Return the largest, or the least, probability that an action is ever performed, over all schedulers."""
-    steps = automaton.transitions
-    leaving: list[list[int]] = [[] for _ in automaton.states]
-    for number, step in enumerate(steps):
-        leaving[step.source].append(number)
-    policy = (_towards if largest else _away)(automaton, action, leaving)
-    while True:
-        deadline.check()
-        values = _values(automaton, action, policy, deadline)
+class Schedulers:
+    """All schedulers of an automaton, by the transitions that leave states and lead to them."""
 
-        def worth(number: int, values: Sequence[fmpq] = values) -> fmpq:
-            step = steps[number]
-            return ONE if step.action == action else sum((p * values[t] for t, p in step.row), ZERO)
+    def __init__(self, automaton: PA) -> None:
+        self.automaton = automaton
+        self.leaving: list[list[int]] = [[] for _ in automaton.states]
+        self.before: list[list[int]] = [[] for _ in automaton.states]
+        self.performing: dict[str, list[int]] = {}
+        for number, step in enumerate(automaton.transitions):
+            self.leaving[step.source].append(number)
+            self.performing.setdefault(step.action, []).append(number)
+            for target, _ in step.row:
+                self.before[target].append(number)
 
-        better = tuple(
-            _improved(choices, policy[state], values[state], worth, largest)
-            for state, choices in enumerate(leaving)
+    def told_apart(self, action: str, pairs: Sequence[tuple[int, int]], numbers: Iterable[int]) -> list[int]:
+        """Return of which pairs one state can perform an action that the other one can avoid for ever."""
+        able = self._towards(action)
+        forced, _ = self._forced(action)
+        ways = ((n, s, t) for n in numbers for s, t in (pairs[n], pairs[n][::-1]))
+        return sorted({n for n, s, t in ways if s in able and t not in forced})
+
+    def extreme(self, action: str, largest: bool, deadline: Deadline = NEVER) -> Extreme:
+        """Return the largest, or the least, probability that an action is ever performed."""
+        steps = self.automaton.transitions
+        policy = self._policy_towards(action) if largest else self._policy_away(action)
+        while True:
+            deadline.check()
+            values = _values(self.automaton, action, policy, deadline)
+
+            def worth(number: int, values: Sequence[fmpq] = values) -> fmpq:
+                step = steps[number]
+                return ONE if step.action == action else sum((p * values[t] for t, p in step.row), ZERO)
+
+            better = tuple(
+                _improved(choices, policy[state], values[state], worth, largest)
+                for state, choices in enumerate(self.leaving)
+            )
+            if better == policy:
+                return Extreme(values, policy)
+            policy = better
+
+    def _towards(self, action: str) -> dict[int, int]:
+        """Return the states that can perform an action, each with a transition that leads there."""
+        steps = self.automaton.transitions
+        found = {steps[number].source: number for number in self.performing.get(action, ())}
+        todo = list(found)
+        for state in todo:  # it grows
+            for number in self.before[state]:
+                source = steps[number].source
+                if source not in found:
+                    found[source] = number
+                    todo.append(source)
+        return found
+
+    def _forced(self, action: str) -> tuple[set[int], set[int]]:
+        """Return the states that cannot avoid an action for ever, and the transitions that do not."""
+        steps = self.automaton.transitions
+        lost = set(self.performing.get(action, ()))
+        left: dict[int, int] = {}
+        forced: list[int] = []
+
+        def lose(number: int) -> None:
+            source = steps[number].source
+            left[source] = left.get(source, len(self.leaving[source])) - 1
+            if not left[source]:
+                forced.append(source)
+
+        for number in sorted(lost):
+            lose(number)
+        for state in forced:  # it grows
+            for number in self.before[state]:
+                if number not in lost:
+                    lost.add(number)
+                    lose(number)
+        return set(forced), lost
+
+    def _policy_towards(self, action: str) -> Policy:
+        """Return a scheduler by which every state that can perform an action does so at times."""
+        towards = self._towards(action)
+        return tuple(
+            towards.get(state, choices[0] if choices else None) for state, choices in enumerate(self.leaving)
         )
-        if better == policy:
-            return Extreme(values, policy)
-        policy = better
+
+    def _policy_away(self, action: str) -> Policy:
+        """Return a scheduler by which every state that can avoid an action for ever does so."""
+        _, lost = self._forced(action)
+        return tuple(
+            next((n for n in choices if n not in lost), choices[0] if choices else None)
+            for choices in self.leaving
+        )
 
 
 def _improved(
@@ -158,49 +238,6 @@ def _improved(
         if found > value if largest else found < value:
             chosen, value = number, found
     return chosen
-
-
-def _towards(automaton: PA, action: str, leaving: Sequence[Sequence[int]]) -> Policy:
-    """Return a scheduler by which every state that can perform the action does so with some probability."""
-    policy: list[int | None] = [choices[0] if choices else None for choices in leaving]
-    before: list[list[int]] = [[] for _ in leaving]
-    todo: list[int] = []
-    for number, step in enumerate(automaton.transitions):
-        for target, _ in step.row:
-            before[target].append(number)
-        if step.action == action:
-            policy[step.source] = number
-            todo.append(step.source)
-    done = set(todo)
-    for state in todo:  # it grows
-        for number in before[state]:
-            source = automaton.transitions[number].source
-            if source not in done:
-                done.add(source)
-                policy[source] = number
-                todo.append(source)
-    return tuple(policy)
-
-
-def _away(automaton: PA, action: str, leaving: Sequence[Sequence[int]]) -> Policy:
-    """Return a scheduler by which every state that can avoid the action for ever does so."""
-    steps = automaton.transitions
-
-    def safe(number: int, among: set[int]) -> bool:
-        return steps[number].action != action and all(target in among for target, _ in steps[number].row)
-
-    avoiding = set(range(len(leaving)))
-    while True:
-        lost = {
-            s for s in avoiding if leaving[s] and not any(safe(number, avoiding) for number in leaving[s])
-        }
-        if not lost:
-            break
-        avoiding -= lost
-    return tuple(
-        next((n for n in choices if state in avoiding and safe(n, avoiding)), choices[0] if choices else None)
-        for state, choices in enumerate(leaving)
-    )
 
 
 def _values(automaton: PA, action: str, policy: Policy, deadline: Deadline) -> tuple[fmpq, ...]:
