@@ -26,7 +26,7 @@ SCRIPT = HERE.parent / "bisimdist" / "privacy" / "report" / "web" / "proved.js"
 NATIVE: tuple[str | Path, ...] = (BINARY, "--batch")
 IN_NODE: tuple[str | Path, ...] = ("node", HERE / "browser" / "batch.js", SCRIPT)
 CORPUS = HERE.parent / "tests" / "certificates"
-COVERED = (None, "delta")
+COVERED = (None, "delta", "leakage")
 sys.path.insert(0, str(HERE.parent))
 
 Document = dict[str, Any]
@@ -107,8 +107,12 @@ def sign(document: Document) -> None:
     from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation  # noqa: PLC0415
 
     try:
-        document["digest"] = read_chain(document["model"]).digest()
-    except (MalformedCertificate, RuleViolation, AttributeError, KeyError, TypeError, ValueError):
+        digest = document["digest"] = read_chain(document["model"]).digest()
+        for part in document.get("reduced", ()):
+            part["steps"][0]["before"] = digest
+            if part["steps"][0]["name"] == "cut":
+                part["steps"][0]["after"] = digest
+    except (MalformedCertificate, RuleViolation, AttributeError, IndexError, KeyError, TypeError, ValueError):
         return
 
 

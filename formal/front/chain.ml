@@ -28,14 +28,14 @@ let read ?(bare = false) value =
   { states = labels; rows }
 
 (* Numbers for the states in their order, and the model as the checker takes it. *)
-let numbered model states labels : Extracted.model =
-  List.iter (fun (state, _) -> ignore (number_of states state)) model.states;
+let numbered model number label : Extracted.model =
+  List.iter (fun (state, _) -> ignore (number state)) model.states;
   let rows = Hashtbl.create 64 in
   List.iter (fun (state, row) -> Hashtbl.replace rows state row) model.rows;
   List.map
-    (fun (state, label) ->
+    (fun (state, written) ->
       let row = Option.value (Hashtbl.find_opt rows state) ~default:[] in
-      (number_of states state, (number_of labels label, List.map (fun (t, p) -> (number_of states t, p)) row)))
+      (number state, (label written, List.map (fun (t, p) -> (number t, p)) row)))
     model.states
 
 let quoted text =

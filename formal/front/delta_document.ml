@@ -89,34 +89,34 @@ let ceiling number value =
   { ce_alpha = alpha; ce_both = both; ce_bounds = bounds;
     ce_upper = Distance_document.upper_table number both (get whole "upper") }
 
-(* The certificate, its model and digest, and what numbers its states have. *)
-let certificate value =
-  let needed = [ "format"; "version"; "kind"; "model"; "digest"; "alpha"; "claims"; "nodes" ] in
-  let whole = record value "the certificate" needed [ "ceiling"; "ratios" ] in
-  let states : names = Hashtbl.create 64 and labels : names = Hashtbl.create 64 in
-  let number = number_of states and label = number_of labels in
+(* A proof of delta without its model: [frame] are the keys that are not read here, [between] reads some of them. *)
+let proof ?(between = ignore) frame number label value =
+  let whole = record value "the certificate" (frame @ [ "alpha"; "claims"; "nodes" ]) [ "ceiling"; "ratios" ] in
   let alpha = record (get whole "alpha") "alpha" [ "lower"; "upper" ] [] in
   let claims = items (get whole "claims") "the claims" in
-  if claims = [] then malformed "there is no claim";
   ignore (rational (get alpha "lower") "alpha");
   ignore (rational (get alpha "upper") "alpha");
   let claims = List.map (claim number label) claims in
   let nodes = items (get whole "nodes") "the nodes" in
-  ignore (record (get whole "model") "the model" [ "kind"; "states"; "transitions" ] []);
-  let digest = item (get whole "digest") "the digest" in
+  between whole;
   let alpha_lower = skew (item (get alpha "lower") "alpha") "alpha" in
   let alpha_upper = skew (item (get alpha "upper") "alpha") "alpha" in
   let count = List.length nodes in
   let nodes = List.mapi (node number label count) nodes in
   let ceiling = Option.map (ceiling number) (find whole "ceiling") in
   let ratios = by_pair number skew (Option.value (find whole "ratios") ~default:(Array [])) "the ratios" in
-  let model = Chain.read (get whole "model") in
-  let certificate =
-    { x_model = Chain.numbered model states labels; x_merged = []; x_alpha_lower = alpha_lower;
-      x_alpha_upper = alpha_upper; x_nodes = nodes; x_ceiling = ceiling; x_ratios = ratios; x_claims = claims }
-  in
-  (certificate, model, digest, number)
+  { x_model = []; x_merged = []; x_alpha_lower = alpha_lower; x_alpha_upper = alpha_upper; x_nodes = nodes;
+    x_ceiling = ceiling; x_ratios = ratios; x_claims = claims }
 
 let read value =
-  let certificate, model, digest, _ = certificate value in
-  (model, digest, fun () -> check_delta certificate)
+  let states : names = Hashtbl.create 64 and labels : names = Hashtbl.create 64 in
+  let digest = ref "" in
+  let between whole =
+    if get whole "claims" = Array [] then malformed "there is no claim";
+    ignore (record (get whole "model") "the model" [ "kind"; "states"; "transitions" ] []);
+    digest := item (get whole "digest") "the digest"
+  in
+  let certificate = proof ~between [ "format"; "version"; "kind"; "model"; "digest" ] (number_of states) (number_of labels) value in
+  let model = Chain.read (get (fields value "the certificate") "model") in
+  let certificate = { certificate with x_model = Chain.numbered model (number_of states) (number_of labels) } in
+  (model, !digest, fun () -> check_delta certificate)

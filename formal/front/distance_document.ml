@@ -123,24 +123,27 @@ let lower_table number value =
   |> List.map (fun ((pair, witness, standing), v) -> (pair, v, witness, standing))
   |> with_small_ranks
 
-(* The document, and the model that it holds. *)
-let read value =
-  let needed = [ "format"; "version"; "model"; "digest"; "distance"; "alpha"; "claims"; "upper" ] in
-  let whole = record value "the certificate" needed [ "lower" ] in
+(* A proof of a distance without its model, as that of delta. *)
+let proof ?(between = ignore) frame number value =
+  let whole = record value "the certificate" (frame @ [ "distance"; "alpha"; "claims"; "upper" ]) [ "lower" ] in
   let both = choice (get whole "distance") "the distance" [ "bd"; "lbd" ] = "bd" in
   ignore (rational (get whole "alpha") "alpha");
-  let states : names = Hashtbl.create 64 and labels : names = Hashtbl.create 64 in
-  let number = number_of states in
   let claims = List.map (claim number) (items (get whole "claims") "the claims") in
-  if claims = [] then malformed "there is no claim";
-  let digest = item (get whole "digest") "the digest" in
-  ignore (record (get whole "model") "the model" [ "kind"; "states"; "transitions" ] []);
+  between whole;
   let alpha = skew (item (get whole "alpha") "alpha") "alpha" in
   let upper = upper_table number both (get whole "upper") in
   let lower = match find whole "lower" with None -> [] | Some table -> lower_table number table in
-  let model = Chain.read (get whole "model") in
-  let certificate =
-    { d_model = Chain.numbered model states labels; d_alpha = alpha; d_both = both; d_upper = upper; d_lower = lower;
-      d_claims = List.map (fun c -> c ()) claims }
+  { d_model = []; d_alpha = alpha; d_both = both; d_upper = upper; d_lower = lower; d_claims = List.map (fun c -> c ()) claims }
+
+let read value =
+  let states : names = Hashtbl.create 64 and labels : names = Hashtbl.create 64 in
+  let digest = ref "" in
+  let between whole =
+    if get whole "claims" = Array [] then malformed "there is no claim";
+    digest := item (get whole "digest") "the digest";
+    ignore (record (get whole "model") "the model" [ "kind"; "states"; "transitions" ] [])
   in
-  (model, digest, fun () -> check_distance certificate)
+  let certificate = proof ~between [ "format"; "version"; "model"; "digest" ] (number_of states) value in
+  let model = Chain.read (get (Reading.fields value "the certificate") "model") in
+  let certificate = { certificate with d_model = Chain.numbered model (number_of states) (number_of labels) } in
+  (model, !digest, fun () -> check_distance certificate)

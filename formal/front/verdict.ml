@@ -7,16 +7,12 @@ type verdict = Valid | Refused of string | Wrong of string | Not_covered | Too_l
 let given_model text =
   try
     let model = Chain.read ~bare:true (Json.parse ~numbers:true text) in
-    ignore (Quotient_document.whole_model model);
+    ignore (Steps_document.whole_model model);
     Chain.canonical model
   with Malformed why | Reading.Not_valid why -> malformed ("model file: " ^ why)
 
-(* Claims about an interactive model, about intervals that nature picks from, or that steps lead back to, whose rules
-   are not proved here. *)
+(* Claims about an interactive model, whose rules are not proved here. *)
 let chosen whole =
-  Reading.find whole "reduced" <> None
-  || Reading.find whole "nature" <> None
-  ||
   match Reading.find whole "model" with
   | Some (Object model) -> Reading.find model "kind" = Some (String "interactive")
   | _ -> false
@@ -32,16 +28,25 @@ let cut_off given =
       | _ -> false)
   | _ -> false
 
+(* P3: without a step nothing allows for them. *)
+let allowing_for_cuts given (model, digest, check) =
+  let checked () =
+    let holds = check () in
+    if cut_off given then Reading.not_valid "P3: runs of the program are cut off, and no step says so" else holds
+  in
+  (model, digest, checked)
+
 (* Which program a model was made of: information, from which nothing follows. *)
 let without_source whole =
   (match Reading.find whole "program" with
   | None -> ()
   | Some value ->
-      let said = Reading.record value "the program" [ "function"; "observe"; "sources" ] [] in
+      let said = Reading.record value "the program" [ "function"; "observe"; "sources" ] [ "replay" ] in
       ignore (Reading.item (Reading.get said "function") "the function");
       ignore (Reading.item (Reading.get said "observe") "what is observed");
-      List.iter (fun (_, digest) -> ignore (Reading.item digest "a digest"))
-        (Reading.fields (Reading.get said "sources") "the sources"));
+      let texts value = List.iter (fun (_, text) -> ignore (Reading.item text "a digest")) (Reading.fields value "what is said of the program") in
+      texts (Reading.get said "sources");
+      Option.iter texts (Reading.find said "replay"));
   List.remove_assoc "program" whole
 
 let read document =
@@ -52,10 +57,13 @@ let read document =
       (match Reading.find whole "format" with Some (String "bisimdist-certificate") -> () | _ -> malformed "no certificate");
       (match Reading.find whole "version" with Some (Integer "1") -> () | _ -> malformed "the version is not 1");
       (match Reading.find whole "kind" with
-      | Some (String "delta") when Reading.find whole "reduced" <> None && not (cut_off given) -> Quotient_document.read whole
-      | (None | Some (String "delta")) when chosen whole || cut_off given -> None
-      | None -> Some (Distance_document.read document)
-      | Some (String "delta") -> Some (Delta_document.read document)
+      | Some (String "delta") when Reading.find whole "reduced" <> None -> Steps_document.read ~of_program:(cut_off given) whole
+      | None when Reading.find whole "reduced" <> None -> Option.map (allowing_for_cuts given) (Steps_document.read_distances whole)
+      | (None | Some (String "delta")) when chosen whole || Reading.find whole "nature" <> None -> None
+      | None -> Some (allowing_for_cuts given (Distance_document.read document))
+      | Some (String "delta") -> Some (allowing_for_cuts given (Delta_document.read document))
+      | Some (String "leakage") when not (chosen whole || Reading.find whole "reduced" <> None) ->
+          Some (allowing_for_cuts given (Leakage_document.read document))
       | Some (String _) -> None
       | Some _ -> malformed "the kind is no string")
   | _ -> malformed "the document is no object"
@@ -76,6 +84,7 @@ let judge ?model text =
   with
   | Malformed why -> Wrong why
   | Reading.Not_valid why -> Refused why
+  | Steps_document.Other | Leakage_document.Other -> Not_covered
   | Stack_overflow -> Too_large
 
 let describe = function

@@ -1,7 +1,7 @@
 (** * What the main theorems rest on: nothing but the rules of Coq's logic *)
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
-  Leastness Extension CheckChain Check CheckDeltaClaims
+  Leastness Extension CheckChain Check CheckDeltaClaims MergingDistances Steps CheckSteps Leakage CheckLeakage
   Hmm HmmPump Metric Bernstein Coupling AboveThreshold NoisyMax.
 
 (** The main theorems, one after the other. *)
@@ -26,6 +26,15 @@ Definition main_theorems :=
   (conj (@graph_bounds_from_below)
   (conj (@check_distance_sound)
   (conj (@check_delta_sound)
+  (conj (@pulled_prefixed)
+  (conj (@least_prefixed)
+  (conj (@near_brings_back)
+  (conj (@cut_brings_back)
+  (conj (@check_distances_sound)
+  (conj (@check_steps_sound)
+  (conj (@node_bounds_from_above)
+  (conj (@node_bounds_from_below)
+  (conj (@check_leakage_sound)
   (conj (@leastness)
   (conj (@extension_ok)
   (conj (@classes_of_apart)
@@ -47,7 +56,7 @@ Definition main_theorems :=
   (conj (@two_sided_geometric_slow)
   (conj (@above_threshold_budget)
   (conj (@noisy_max_budget)
-  I))))))))))))))))))))))))))))))))))))))))).
+  I)))))))))))))))))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.

@@ -24,15 +24,24 @@ const about = alpha => typeof alpha == "string" ? number(alpha)
   : (([low, high]) => low == high ? number(low) : `${number(low)} … ${number(high)}`)(
     Array.isArray(alpha) ? alpha : [alpha.lower, alpha.upper]);
 const ABOUT = "about";  // how lines begin that are no claims
+const each = (object, say) => Object.entries(object).map(([name, x]) => say(plain(name), number(x))).join(", ");
+const subject = ({from, to, alpha, states, prior, distance, quantity}, whole) => {
+  if (!states) return `${distance || quantity || whole.distance || whole.kind}(${plain(from)}, ${plain(to)}) at alpha = ${about(alpha || whole.alpha)}`;
+  const name = whole.measure + (whole.measure == "min-entropy" ? " (before the logarithm)" : "");
+  if (!prior) return `${name}(${states.map(plain).join(", ")})`;
+  const gains = Object.entries(whole.gains || {}).map(([guess, row]) => `; ${plain(guess)} gains ${each(row, (state, x) => `${x} for ${state}`)}`);
+  return `${name} of ${states.map((state, k) => `${plain(state)} with ${number(prior[k] ?? "nothing")}`).join(", ")}${gains.join("")}`;
+};
 const claims = certificate => {  // of the kinds that the proved checker knows
-  const whole = JSON.parse(new TextDecoder().decode(certificate)), quantity = whole.distance || whole.kind;
-  const lines = whole.claims.map(({from, to, alpha, lower, upper}) => {
-    const sides = [...(upper === undefined ? [] : ["at most " + number(upper, true)]),
+  const whole = JSON.parse(new TextDecoder().decode(certificate)), said = whole.program;
+  const lines = whole.claims.map(claim => {
+    const {lower, upper} = claim;
+    const sides = [...(upper === undefined || upper === "inf" ? [] : ["at most " + number(upper, true)]),
       ...(lower === undefined || lower === null ? [] : ["at least " + number(lower)])];
-    const said = lower === upper ? "exactly " + number(upper) : sides.join(" and ");
-    return `${quantity}(${plain(from)}, ${plain(to)}) at alpha = ${about(alpha || whole.alpha)} is ${said}`;
+    return `${subject(claim, whole)} is ${lower === upper ? "exactly " + number(upper) : sides.join(" and ")}`;
   });
-  return [...lines, `${ABOUT} a model with the digest ${plain(whole.digest)}`];
+  const program = said ? [`${ABOUT} the function ${plain(said.function)}, of which is seen: ${plain(said.observe)}`] : [];
+  return [...lines, ...program, `${ABOUT} a model with the digest ${plain(whole.digest)}`];
 };
 
 const FORMS = {

@@ -7,203 +7,203 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(e){"use strict";var
-hk="backward",gz="observe",gX="Invalid_argument",ca="reduced",dg='"',ei="function",ej=1255,eG=192,eh=255,hj=0x800,gW="bounds",eg="covers",gy="jsError",a2=0x8000,gV="%ni",df=256,gx="End_of_file",ef="Failure",bi=0xff,eF="stop",ew="ENOENT",ev="forward",an="0",hi="([^/]+)",cC="pair",eu=0xf,ao="upper",ap=128,c4=-48,gw=0xdc00,gU="Sys_blocked_io",hK="fd ",hf=125,hg=" names no node",hh="ENOTEMPTY",K=248,em="program",he="bound",ee="the model",J="camlinternalFormat.ml",hd="Division_by_zero",hJ=1027,gv="Sys_error",bJ="claims",hI="probabilities",da="common",gT=246,de=67108864,gS="%u",b9="moves",gu="EEXIST",hc="%d",aD="lower",hH="root",hb="buffer.ml",c3="int_of_string",gs="vector",gt="\\n",c$=127,cz=1024,et="delta",gR="ceiling",b8="from",hG=-49,eE="e",gq=120,gr=103,gQ=" : flags Open_rdonly and Open_wronly are not compatible",ha=102,dd="transitions",go=55296,gp=512,c9=240,c_="not UTF-8",bI="-",hF="witness",gn=0x7ff0,eD=": Not a directory",gP=" : file already exists",es=101,g$="there is no claim",bh=0xffffff,eC="a claim",cx="0x",dk="nodes",hE="Out_of_memory",gO="reading.ml",dc=254,eB="index out of bounds",er=100,gN="event",dj="_bigarr02",gm="%Li",g_=" : flags Open_text and Open_binary are not compatible",bx="states",gM=244,gL="\\b",hD=" has no positive denominator",g9="\\\\",a4=0xffff,gJ="the claims",gK=12520,a1=16777216,ed="progress",hC="denominator",eq="Unix.Unix_error",hB="infinity",g8="sources",ec="mkdir",cy=1000,hA="the digest",c8=224,m="",g7="Stack_overflow",hz="then",S="alpha",gI="^",c2=": No such file or directory",hy="\\t",g6="/static/",b6=0x3f,g5=-97,g4="Not_found",hx="ratios",gH="Match_failure",di="bd",eA=-10,ez=252,g3="pairs",b$=".",b5="+",bH="digest",ep="rmdir",a3="kind",hw=0xf0,aK="model",hv=110,c7="distance",hu=116,gG="%li",g2=1026,db="classes",ey=56320,ht="direction",g0="lbd",g1="false",ex="rank",hs=" is no object",gl=-34,gF=65536,hq=-32,hr="complement",gj="Pervasives.do_at_exit",gk="utf8",gE="lmc",bg=" ",aJ=0x80,hp=1023,gi="Undefined_recursive_module",eo="the certificate",ho="quantity",gZ=":",hn="interactive",el="nan",dh="value",c6="stuck",gD=0xe0,gC=0xdfff,cA="version",b_="to",aR="/",en="compare: functional value",hm="Assert_failure",hl="a state of a claim",gh="%i",b7="given_up",cB="format",ek="ENOTDIR",gB=1073741823,gY="true",gA="\\r",c5=250;function
-cc(c,a){if(c.fun)return cc(c.fun,a);if(typeof
+a.prototype._T_}}(Object));(function(k){"use strict";var
+i5="backward",h_="observe",iB="Invalid_argument",bn="reduced",dZ='"',fg="function",fh=1255,fH=192,ff=255,i4=0x800,iA="bounds",c4="covers",h9="jsError",bl=0x8000,iz="%ni",dY=256,fe="tv",h8="End_of_file",fd="Failure",bC=0xff,cE="stop",fx="ENOENT",jx="measure",jy="smaller",fw="forward",aE="0",i3="([^/]+)",c9="pair",fv=0xf,X="upper",aG=128,dM=-48,h7=0xdc00,iy="Sys_blocked_io",jw="fd ",i0=125,i1=" names no node",i2="ENOTEMPTY",U=248,dU="program",dX="bound",dL="the model",W="camlinternalFormat.ml",iZ="Division_by_zero",jv=1027,h6="Sys_error",a1="claims",ju="probabilities",dT="common",fu="most",fc="g",iw=246,ix="the nodes",ft="proof",dW=67108864,iv="%u",cA="moves",h5="EEXIST",iY="%d",ad="lower",jt="bayes",js="root",iX="buffer.ml",dK="int_of_string",h3="vector",h4="\\n",dS=127,c7=1024,iW="node %d",fs="delta",h2="name",iu="ceiling",bS="from",jr=-49,fG="e",h0=120,h1=103,it=" : flags Open_rdonly and Open_wronly are not compatible",iV=102,cz="transitions",jq="gains",hY=55296,hZ=512,dQ=240,dR="not UTF-8",b5="-",jp="witness",hX=0x7ff0,fF=": Not a directory",is=" : file already exists",fr=101,fq="there is no claim",bB=0xffffff,cD="a claim",hW="rows",c3="0x",iU=" is not true",b7="nodes",jo="Out_of_memory",ir="reading.ml",fE="inf",dV=254,fD="index out of bounds",fp=100,iq="event",iT="the ratios",d3="_bigarr02",hV="%Li",iS=" : flags Open_text and Open_binary are not compatible",a0="states",ip=244,io="\\b",jn=" has no positive denominator",iR="\\\\",iQ="before",bm=0xffff,il="the claims",im=12520,bk=16777216,fb="progress",jl="node ",jm="denominator",fo="Unix.Unix_error",jk="infinity",iP="sources",fa="mkdir",c6=1000,jj="least",fC="the digest",dP=224,p="",iO="Stack_overflow",d2="then",T="alpha",ik="^",dJ=": No such file or directory",ji="\\t",c5="cut",iN="/static/",cv=0x3f,iM=-97,iL="Not_found",d1="ratios",ij="Match_failure",ii="smaller:",iK="ahead",c8="bd",fB=-10,fA=252,iJ="pairs",cC=".",cu="+",bA="digest",fn="rmdir",aS="kind",jh=0xf0,jg="model:",hU=" is none that is known",aF="model",jf=110,ct="distance",je=116,ih="%li",iI=1026,cy="classes",fz=56320,jd="direction",iG="a mass",fm="lbd",iH="false",fy="rank",jc=" is no object",hT=-34,ig=65536,fl="min-entropy",hS="after",ja=-32,jb="complement",hQ="Pervasives.do_at_exit",hR="utf8",ie="lmc",bz=" ",a2=0x80,i$=1023,hP="Undefined_recursive_module",b6="the certificate",i_="quantity",iF=":",i9="interactive",fj="nan",i8="cycles",iE="prior",d0="value",hO="weight",dO="stuck",id=0xe0,ic=0xdfff,cx="version",bT="to",a8="/",fk="compare: functional value",i7="Assert_failure",iD="'stop' of ",i6="a state of a claim",hN="%i",ib="replay",cw="given_up",cB="format",fi="ENOTDIR",ia=1073741823,iC="true",h$="\\r",dN=250;function
+b_(c,a){if(c.fun)return b_(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return cc(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return b_(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cc(c,d)}}function
-ch(b,a){if(b==0)return m;if(a.repeat)return a.repeat(b);var
-d=m,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-dw(c,b,a){var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return b_(c,d)}}function
+cK(b,a){if(b==0)return p;if(a.repeat)return a.repeat(b);var
+d=p,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+ee(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=m;for(;0<a;b+=cz,a-=cz)e+=d.apply(null,c.slice(b,b+Math.min(a,cz)));return e}function
-bN(a){if(a.t==2)a.c+=ch(a.l-a.c.length,"\0");else
-a.c=dw(a.c,0,a.c.length);a.t=0}function
-a$(a){a.t&6&&bN(a);return a.c}function
-ie(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>c$)return false;return true}else
+e=p;for(;0<a;b+=c7,a-=c7)e+=d.apply(null,c.slice(b,b+Math.min(a,c7)));return e}function
+b$(a){if(a.t==2)a.c+=cK(a.l-a.c.length,"\0");else
+a.c=ee(a.c,0,a.c.length);a.t=0}function
+bt(a){a.t&6&&b$(a);return a.c}function
+j8(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>dS)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-e1(e){for(var
-j=m,c=m,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aJ){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aJ;d++);if(d-b>gp){c.substr(0,1);j+=c;c=m;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap){g=h+(f<<6);if(f<gD){a=g-0x3080;if(a<aJ)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap){g=h+(g<<6);if(f<hw){a=g-0xe2080;if(a<hj||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>a4)c+=String.fromCharCode(0xd7c0+(a>>10),gw+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>cz){c.substr(0,1);j+=c;c=m}}return j+c}function
-a5(c,a,b){this.t=c;this.c=a;this.l=b}a5.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bN(this);case
-0:if(ie(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};a5.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return e1(a)};a5.prototype.slice=function(){var
+fY(e){for(var
+j=p,c=p,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a2){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<a2;d++);if(d-b>hZ){c.substr(0,1);j+=c;c=p;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aG){g=h+(f<<6);if(f<id){a=g-0x3080;if(a<a2)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aG){g=h+(g<<6);if(f<jh){a=g-0xe2080;if(a<i4||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aG&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bm)c+=String.fromCharCode(0xd7c0+(a>>10),h7+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>c7){c.substr(0,1);j+=c;c=p}}return j+c}function
+bo(c,a,b){this.t=c;this.c=a;this.l=b}bo.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:b$(this);case
+0:if(j8(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bo.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return fY(a)};bo.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-a5(this.t,a,this.l)};function
-hV(a){return new
-a5(0,a,a.length)}function
-a(a){return hV(a)}function
-pQ(d){e.bisimdistCheck=function(c,b){return a$(cc(d,[a(c),a(b)]))}}function
-hM(a){this.big=a}hM.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
-a7(a){return a>=-2147483648&&a<=2147483647?e.Number(a):new
-hM(a)}function
-$(a){return typeof
-a=="number"?e.BigInt(a):a.big}function
-dm(b,c){if(typeof
+bo(this.t,a,this.l)};function
+jK(a){return new
+bo(0,a,a.length)}function
+a(a){return jK(a)}function
+tL(d){k.bisimdistCheck=function(c,b){return bt(b_(d,[a(c),a(b)]))}}function
+jA(a){this.big=a}jA.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+bq(a){return a>=-2147483648&&a<=2147483647?k.Number(a):new
+jA(a)}function
+aq(a){return typeof
+a=="number"?k.BigInt(a):a.big}function
+d5(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return a7($(b)+$(c))}function
-bj(c,d){var
+a=b+c;if(a===(a|0))return a|0}return bq(aq(b)+aq(c))}function
+bD(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
-d!="number"){a=$(c);b=$(d)}return a<b?-1:a>b?1:0}function
-qN(b,a){throw[0,b,a]}function
-eY(c,b){qN(c,a(b))}var
-C=[0];function
-aq(b){if(!C.Failure)C.Failure=[K,a(ef),-3];eY(C.Failure,b)}function
-cD(d,a){var
-b=$(d),c=$(a);if(a===0)aq("division by zero");return a7(b/c)}function
-eH(d){var
+d!="number"){a=aq(c);b=aq(d)}return a<b?-1:a>b?1:0}function
+uF(b,a){throw[0,b,a]}function
+fV(c,b){uF(c,a(b))}var
+H=[0];function
+aI(b){if(!H.Failure)H.Failure=[U,a(fd),-3];fV(H.Failure,b)}function
+b8(d,a){var
+b=aq(d),c=aq(a);if(a===0)aI("division by zero");return bq(b/c)}function
+fI(d){var
 b=d.toString(16),c=[];for(var
-a=b.length;a>0;a-=6)c.push(e.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-dl(b){var
+a=b.length;a>0;a-=6)c.push(k.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
+d4(b){var
 c="0x0";for(var
-a=b.length-1;a>=0;a--)c+=(b[a]+a1).toString(16).slice(1);return e.BigInt(c)}function
-pR(w,x){var
-b=eH(w),a=eH(x),h=e.Math.floor;while(a.length>2){var
-c=b.length,n=a.length,i=1,p=1,m=0,k=0,l=1,o,d,f;while(i<=b[c-1])i*=2;var
-r=(b[c-1]*a1+b[c-2])*(a1/i)+h(b[c-3]/i),j=n<c-2?0:n<c-1?h(a[c-3]/i):((n<c?0:a[c-1]*a1)+a[c-2])*(a1/i)+h(a[c-3]/i);while(j+k!=0&&j+l!=0){o=h((r+p)/(j+k));d=p-o*k;f=m-o*l;if(o!=h((r+m)/(j+l))||d>de||d<-de||f>de||f<-de)break;p=k;k=d;m=l;l=f;d=r-o*j;r=j;j=d}if(m==0){var
-v=dl(b)%dl(a);b=a;a=v==0?[]:eH(v)}else{var
+a=b.length-1;a>=0;a--)c+=(b[a]+bk).toString(16).slice(1);return k.BigInt(c)}function
+tM(w,x){var
+b=fI(w),a=fI(x),g=k.Math.floor;while(a.length>2){var
+c=b.length,n=a.length,h=1,p=1,m=0,j=0,l=1,o,d,e;while(h<=b[c-1])h*=2;var
+r=(b[c-1]*bk+b[c-2])*(bk/h)+g(b[c-3]/h),i=n<c-2?0:n<c-1?g(a[c-3]/h):((n<c?0:a[c-1]*bk)+a[c-2])*(bk/h)+g(a[c-3]/h);while(i+j!=0&&i+l!=0){o=g((r+p)/(i+j));d=p-o*j;e=m-o*l;if(o!=g((r+m)/(i+l))||d>dW||d<-dW||e>dW||e<-dW)break;p=j;j=d;m=l;l=e;d=r-o*i;r=i;i=d}if(m==0){var
+v=d4(b)%d4(a);b=a;a=v==0?[]:fI(v)}else{var
 s=0,q=0,t,u;for(var
-g=0;g<c;g++){t=b[g];u=g<n?a[g]:0;d=p*t+m*u+s;f=k*t+l*u+q;s=h(d/a1);q=h(f/a1);b[g]=d-s*a1;if(g<n)a[g]=f-q*a1;else
-a.push(f-q*a1)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[dl(b),dl(a)]}function
-eI(k,l){var
-a=$(k),b=$(l),j;if(a<0)a=-a;if(b<0)b=-b;var
-i=a<b?b:a,g=a<b?a:b,c=[i,g];if(g>281474976710655)c=pR(i,g);var
+f=0;f<c;f++){t=b[f];u=f<n?a[f]:0;d=p*t+m*u+s;e=j*t+l*u+q;s=g(d/bk);q=g(e/bk);b[f]=d-s*bk;if(f<n)a[f]=e-q*bk;else
+a.push(e-q*bk)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[d4(b),d4(a)]}function
+d6(j,l){var
+a=aq(j),b=aq(l),i;if(a<0)a=-a;if(b<0)b=-b;var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=tM(h,f);var
 d=c[0];if(c[1]!=0){var
-h=e.Number(c[1]),f=e.Number(c[0]%c[1]);while(f!=0){j=h%f;h=f;f=j}d=e.BigInt(h)}if(d!=0&&(a%d!=0||b%d!=0))aq("no common divisor");return a7(d)}function
-eJ(a){return typeof
-a=="number"?a&1:e.Number(e.BigInt.asUintN(1,a.big))}function
-L(b,c){if(typeof
+g=k.Number(c[1]),e=k.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=k.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aI("no common divisor");return bq(d)}function
+bV(a){return typeof
+a=="number"?a&1:k.Number(k.BigInt.asUintN(1,a.big))}function
+O(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return a7($(b)*$(c))}function
-bK(a){return a7(-$(a))}function
-eK(c){var
-a=$(c);if(a<0)a=-a;var
-b=a.toString(16);return 4*b.length-e.Math.clz32(e.parseInt(b.charAt(0),16))+28}function
-hN(a,c){var
-b=a$(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aq("digits");return a7(e.BigInt(a==16?cx+b:b))}function
-aS(a){return a}function
-eL(b,c){if(typeof
+a=b*c;if(a===(a|0))return a|0}return bq(aq(b)*aq(c))}function
+bW(a){return bq(-aq(a))}function
+fJ(c){var
+a=aq(c);if(a<0)a=-a;var
+b=a.toString(16);return 4*b.length-k.Math.clz32(k.parseInt(b.charAt(0),16))+28}function
+jB(a,c){var
+b=bt(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aI("digits");return bq(k.BigInt(a==16?c3+b:b))}function
+aH(a){return a}function
+a9(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return a7($(b)<<e.BigInt(c))}function
-bL(b,a){if(typeof
-b=="number")return b>>(a>31?31:a);return a7(b.big>>e.BigInt(a))}function
-pS(c,a,b){return a7(e.BigInt.asIntN(b,$(c)>>e.BigInt(a)))}function
-pT(b,c){if(typeof
+a=2*b;if(a===(a|0))return a}return bq(aq(b)<<k.BigInt(c))}function
+ar(b,a){if(typeof
+b=="number")return b>>(a>31?31:a);return bq(b.big>>k.BigInt(a))}function
+tN(c,a,b){return bq(k.BigInt.asIntN(b,aq(c)>>k.BigInt(a)))}function
+tO(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return a7($(b)-$(c))}function
-pU(a){if(typeof
-a!="number")aq("overflow");return a}function
-eM(b){return a($(b).toString())}function
-pV(d,b,e,c,f){if(c<=b)for(var
+a=b-c;if(a===(a|0))return a|0}return bq(aq(b)-aq(c))}function
+jC(a){if(typeof
+a!="number")aI("overflow");return a}function
+d7(b){return a(aq(b).toString())}function
+tP(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-pY(e,f,d){var
+tS(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-dp(b){if(e.Uint8Array)var
-c=new(e.Uint8Array)(b.l);else
+d9(b){if(k.Uint8Array)var
+c=new(k.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
-f=b.c,d=f.length,a=0;for(;a<d;a++)c[a]=f.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bM(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dw(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?dw(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)dp(b);var
+e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
+b9(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ee(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?ee(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)d9(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bk(a){return a}function
-a8(a,b,c,d,e){bM(bk(a),b,c,d,e);return 0}function
-a9(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bE(a){return a}function
+br(a,b,c,d,e){b9(bE(a),b,c,d,e);return 0}function
+bs(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-N(a){eY(C.Invalid_argument,a)}function
-dn(){N(eB)}function
-p3(b,a){if(a>>>0>=b.l-3)dn();var
-c=a9(b,a),d=a9(b,a+1),e=a9(b,a+2),f=a9(b,a+3);return f<<24|e<<16|d<<8|c}function
-E(a,c,b){b&=bi;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}dp(a)}a.c[c]=b;return 0}function
-bz(b,a,c){if(a>>>0>=b.l)dn();return E(b,a,c)}function
-bO(a){return a.toArray()}function
-p6(c,b,e){if(b>>>0>=c.l-7)dn();var
-d=bO(e);for(var
-a=0;a<8;a++)E(c,b+7-a,d[a]);return 0}function
-cE(){N(eB)}function
-t(a,b){if(b>>>0>=a.length-1)cE();return a}function
-p7(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-qZ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-qY(a){if(qZ)return Math.floor(Math.log2(a));var
+_(a){fV(H.Invalid_argument,a)}function
+d8(){_(fD)}function
+tX(b,a){if(a>>>0>=b.l-3)d8();var
+c=bs(b,a),d=bs(b,a+1),e=bs(b,a+2),f=bs(b,a+3);return f<<24|e<<16|d<<8|c}function
+L(a,c,b){b&=bC;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}d9(a)}a.c[c]=b;return 0}function
+bX(b,a,c){if(a>>>0>=b.l)d8();return L(b,a,c)}function
+ca(a){return a.toArray()}function
+t0(c,b,e){if(b>>>0>=c.l-7)d8();var
+d=ca(e);for(var
+a=0;a<8;a++)L(c,b+7-a,d[a]);return 0}function
+c_(){_(fD)}function
+u(a,b){if(b>>>0>=a.length-1)c_();return a}function
+t1(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+uQ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+uP(a){if(uQ)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-eS(c){var
-a=new(e.Float32Array)(1);a[0]=c;var
-b=new(e.Int32Array)(a.buffer);return b[0]|0}var
-h2=Math.pow(2,-24);function
-h_(a){throw a}function
-eZ(){h_(C.Division_by_zero)}function
-n(b,c,a){this.lo=b&bh;this.mi=c&bh;this.hi=a&a4}n.prototype.caml_custom="_j";n.prototype.copy=function(){return new
-n(this.lo,this.mi,this.hi)};n.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};n.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};n.prototype.neg=function(){var
+fP(c){var
+a=new(k.Float32Array)(1);a[0]=c;var
+b=new(k.Int32Array)(a.buffer);return b[0]|0}var
+jR=Math.pow(2,-24);function
+j1(a){throw a}function
+fW(){j1(H.Division_by_zero)}function
+q(b,c,a){this.lo=b&bB;this.mi=c&bB;this.hi=a&bm}q.prototype.caml_custom="_j";q.prototype.copy=function(){return new
+q(this.lo,this.mi,this.hi)};q.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-n(a,b,c)};n.prototype.add=function(a){var
+q(a,b,c)};q.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-n(b,c,d)};n.prototype.sub=function(a){var
+q(b,c,d)};q.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-n(b,c,d)};n.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*h2|0)+this.mi*a.lo+this.lo*a.mi,d=(c*h2|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-n(b,c,d)};n.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};n.prototype.isNeg=function(){return this.hi<<16<0};n.prototype.and=function(a){return new
-n(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};n.prototype.or=function(a){return new
-n(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};n.prototype.xor=function(a){return new
-n(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};n.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-n(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-n(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-n(0,0,this.lo<<a-48)};n.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-n(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-n(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-n(this.hi>>a-48,0,0)};n.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+q(b,c,d)};q.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*jR|0)+this.mi*a.lo+this.lo*a.mi,d=(c*jR|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+q(b,c,d)};q.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};q.prototype.isNeg=function(){return this.hi<<16<0};q.prototype.and=function(a){return new
+q(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};q.prototype.or=function(a){return new
+q(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};q.prototype.xor=function(a){return new
+q(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};q.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+q(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+q(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+q(0,0,this.lo<<a-48)};q.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+q(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+q(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+q(this.hi>>a-48,0,0)};q.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-n(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+q(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-n(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a4);return new
-n(this.hi<<16>>a-32,b,b)};n.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bh;this.lo=this.lo<<1&bh};n.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bh;this.mi=(this.mi>>>1|this.hi<<23)&bh;this.hi=this.hi>>>1};n.prototype.udivmod=function(e){var
+q(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bm);return new
+q(this.hi<<16>>a-32,b,b)};q.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bB;this.lo=this.lo<<1&bB};q.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bB;this.mi=(this.mi>>>1|this.hi<<23)&bB;this.hi=this.hi>>>1};q.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-n(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};n.prototype.div=function(a){var
-b=this;if(a.isZero())eZ();var
-d=b.hi^a.hi;if(b.hi&a2)b=b.neg();if(a.hi&a2)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&a2)c=c.neg();return c};n.prototype.mod=function(b){var
-a=this;if(b.isZero())eZ();var
-d=a.hi;if(a.hi&a2)a=a.neg();if(b.hi&a2)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&a2)c=c.neg();return c};n.prototype.toInt=function(){return this.lo|this.mi<<24};n.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};n.prototype.toArray=function(){return[this.hi>>8,this.hi&bi,this.mi>>16,this.mi>>8&bi,this.mi&bi,this.lo>>16,this.lo>>8&bi,this.lo&bi]};n.prototype.lo32=function(){return this.lo|(this.mi&bi)<<24};n.prototype.hi32=function(){return this.mi>>>8&a4|this.hi<<16};function
-ds(b,c,a){return new
-n(b,c,a)}function
-dr(a){if(!isFinite(a)){if(isNaN(a))return ds(1,0,gn);return a>0?ds(0,0,gn):ds(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?a2:a>=0?0:a2;if(f)a=-a;var
-b=qY(a)+hp;if(b<=0){b=0;a/=Math.pow(2,-g2)}else{a/=Math.pow(2,b-hJ);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+q(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};q.prototype.div=function(a){var
+b=this;if(a.isZero())fW();var
+d=b.hi^a.hi;if(b.hi&bl)b=b.neg();if(a.hi&bl)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bl)c=c.neg();return c};q.prototype.mod=function(b){var
+a=this;if(b.isZero())fW();var
+d=a.hi;if(a.hi&bl)a=a.neg();if(b.hi&bl)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bl)c=c.neg();return c};q.prototype.toInt=function(){return this.lo|this.mi<<24};q.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};q.prototype.toArray=function(){return[this.hi>>8,this.hi&bC,this.mi>>16,this.mi>>8&bC,this.mi&bC,this.lo>>16,this.lo>>8&bC,this.lo&bC]};q.prototype.lo32=function(){return this.lo|(this.mi&bC)<<24};q.prototype.hi32=function(){return this.mi>>>8&bm|this.hi<<16};function
+ea(b,c,a){return new
+q(b,c,a)}function
+d$(a){if(!isFinite(a)){if(isNaN(a))return ea(1,0,hX);return a>0?ea(0,0,hX):ea(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bl:a>=0?0:bl;if(f)a=-a;var
+b=uP(a)+i$;if(b<=0){b=0;a/=Math.pow(2,-iI)}else{a/=Math.pow(2,b-jv);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&eu|f|b<<4;return ds(g,e,c)}function
-hT(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dj)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<a4)c.write(16,b.dims[a]);else{c.write(16,a4);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&fv|f|b<<4;return ea(g,e,c)}function
+jI(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d3)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bm)c.write(16,b.dims[a]);else{c.write(16,bm);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -220,30 +220,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=bO(b.get(a));for(var
+e=ca(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=bO(dr(b.get(a)));for(var
+e=ca(d$(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=eS(b.get(a));c.write(32,e)}break;case
+e=fP(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,eS(d[1]));c.write(32,eS(d[2]))}break;case
+d=b.get(a);c.write(32,fP(d[1]));c.write(32,fP(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=bO(dr(f[1]));for(var
+f=b.get(a),e=ca(d$(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=bO(dr(f[2]));for(var
+e=ca(d$(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-hR(a){switch(a){case
+jG(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-pZ(c,f){var
-b=e,a;switch(c){case
+tT(c,e){var
+b=k,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -256,51 +256,51 @@ b=e,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)N("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)_("Bigarray.create: unsupported kind");var
 d=new
-a(f*hR(c));return d}function
-eT(c){var
-a=new(e.Int32Array)(1);a[0]=c;var
-b=new(e.Float32Array)(a.buffer);return b[0]}function
-ce(a){return new
-n(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-eU(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&eu)==0?b&a2?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&eu);if(c>0){a+=16;a*=Math.pow(2,c-hJ)}else
-a*=Math.pow(2,-g2);if(b&a2)a=-a;return a}function
-eN(b){var
+a(e*jG(c));return d}function
+fQ(c){var
+a=new(k.Int32Array)(1);a[0]=c;var
+b=new(k.Float32Array)(a.buffer);return b[0]}function
+cI(a){return new
+q(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+fR(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fv)==0?b&bl?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&fv);if(c>0){a+=16;a*=Math.pow(2,c-jv)}else
+a*=Math.pow(2,-iI);if(b&bl)a=-a;return a}function
+fK(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)N("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-qm(b,a){return new
-n(b&bh,b>>>24&bi|(a&a4)<<8,a>>>16&a4)}function
-eV(a){return a.hi32()}function
-eW(a){return a.lo32()}var
-p0=dj;function
-by(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}by.prototype.caml_custom=p0;by.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)_("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+ug(b,a){return new
+q(b&bB,b>>>24&bC|(a&bm)<<8,a>>>16&bm)}function
+fS(a){return a.hi32()}function
+fT(a){return a.lo32()}var
+tU=d3;function
+bU(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bU.prototype.caml_custom=tU;bU.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))N("bigarray.js: invalid offset");if(this.dims.length!=b.length)N("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cE();c=c*this.dims[a]+b[a]}else
+Array))_("bigarray.js: invalid offset");if(this.dims.length!=b.length)_("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c_();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cE();c=c*this.dims[a]+(b[a]-1)}return c};by.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c_();c=c*this.dims[a]+(b[a]-1)}return c};bU.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return qm(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return ug(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[dc,e,c];default:return this.data[a]}};by.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=eW(b);this.data[a*2+1]=eV(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[dV,e,c];default:return this.data[a]}};bU.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=fT(b);this.data[a*2+1]=fS(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};by.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bU.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=eW(b),e=eV(b);if(c==e)this.data.fill(c);else
+c=fT(b),e=fS(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};by.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bU.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -320,25 +320,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cb(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cb.prototype=new
-by();cb.prototype.offset=function(a){if(typeof
+cF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cF.prototype=new
+bU();cF.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-N("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cE();return a};cb.prototype.get=function(a){return this.data[a]};cb.prototype.set=function(a,b){this.data[a]=b;return 0};cb.prototype.fill=function(a){this.data.fill(a);return 0};function
-hP(c,d,a,b){var
-e=hR(c);if(eN(a)*e!=b.length)N("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cb(c,d,a,b);return new
-by(c,d,a,b)}function
-hQ(b,v,r){var
-i=b.read32s();if(i<0||i>16)aq("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bi,o=p>>8&1,h=[];if(r==dj)for(var
+_("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c_();return a};cF.prototype.get=function(a){return this.data[a]};cF.prototype.set=function(a,b){this.data[a]=b;return 0};cF.prototype.fill=function(a){this.data.fill(a);return 0};function
+jE(c,d,a,b){var
+e=jG(c);if(fK(a)*e!=b.length)_("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cF(c,d,a,b);return new
+bU(c,d,a,b)}function
+jF(b,v,r){var
+i=b.read32s();if(i<0||i>16)aI("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bC,o=p>>8&1,h=[];if(r==d3)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==a4){var
-t=b.read32u(),u=b.read32u();if(t!=0)aq("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bm){var
+t=b.read32u(),u=b.read32u();if(t!=0)aI("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=eN(h),f=pZ(j,d),g=hP(j,o,h,f);switch(j){case
+d=fK(h),f=tT(j,d),g=jE(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -352,129 +352,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)aq("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)aI("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=ce(e);g.set(a,q)}break;case
+q=cI(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=eU(ce(e));g.set(a,k)}break;case
+k=fR(cI(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=eT(b.read32s());g.set(a,k)}break;case
+k=fQ(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=eT(b.read32s()),l=eT(b.read32s());g.set(a,[dc,m,l])}break;case
+m=fQ(b.read32s()),l=fQ(b.read32s());g.set(a,[dV,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=eU(ce(e));for(var
+m=fR(cI(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=eU(ce(e));g.set(a,[dc,m,l])}break}v[0]=(4+i)*4;return hP(j,o,h,f)}function
-hO(a,b,c){return a.compare(b,c)}function
-du(a,b){return Math.imul(a,b)}function
-ab(b,a){a=du(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=du(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-qf(a,b){a=ab(a,eW(b));a=ab(a,eV(b));return a}function
-eQ(a,b){return qf(a,dr(b))}function
-hS(c){var
-b=eN(c.dims),d=0;switch(c.kind){case
+l=fR(cI(e));g.set(a,[dV,m,l])}break}v[0]=(4+i)*4;return jE(j,o,h,f)}function
+jD(a,b,c){return a.compare(b,c)}function
+ec(a,b){return Math.imul(a,b)}function
+as(b,a){a=ec(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=ec(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+t$(a,b){a=as(a,fT(b));a=as(a,fS(b));return a}function
+fN(a,b){return t$(a,d$(b))}function
+jH(c){var
+b=fK(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>df)b=df;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ab(d,e)}e=0;switch(b&3){case
+12:if(b>dY)b=dY;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=as(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=ab(d,e)}break;case
+1:e|=c.data[a+0];d=as(d,e)}break;case
 4:case
-5:if(b>ap)b=ap;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=ab(d,e)}if((b&1)!=0)d=ab(d,c.data[a]);break;case
+5:if(b>aG)b=aG;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=as(d,e)}if((b&1)!=0)d=as(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ab(d,c.data[a]);break;case
+a=0;a<b;a++)d=as(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ab(d,c.data[a]);break;case
+a=0;a<b;a++)d=as(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=ab(d,c.data[a]);break;case
+a=0;a<b;a++)d=as(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=eQ(d,c.data[a]);break;case
+a=0;a<b;a++)d=fN(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=eQ(d,c.data[a]);break}return d}function
-qj(a,b){b[0]=4;return a.read32s()}function
-qG(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=fN(d,c.data[a]);break}return d}function
+ud(a,b){b[0]=4;return a.read32s()}function
+uy(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:aq("input_value: native integer value too large");default:aq("input_value: ill-formed native integer")}}function
-qv(c,d){var
+2:aI("input_value: native integer value too large");default:aI("input_value: ill-formed native integer")}}function
+up(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return ce(b)}function
-qr(e,d,b){var
-c=bO(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cI(b)}function
+ul(e,d,b){var
+c=ca(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-ql(a,b,c){return a.compare(b)}function
-qo(a){return a.lo32()^a.hi32()}var
-cG={"_j":{deserialize:qv,serialize:qr,fixed_length:8,compare:ql,hash:qo},"_i":{deserialize:qj,fixed_length:4},"_n":{deserialize:qG,fixed_length:4},"_bigarray":{deserialize:function(a,b){return hQ(a,b,"_bigarray")},serialize:hT,compare:hO,hash:hS},"_bigarr02":{deserialize:function(a,b){return hQ(a,b,dj)},serialize:hT,compare:hO,hash:hS}};function
-eO(a){return cG[a.caml_custom]&&cG[a.caml_custom].compare}function
-hW(f,c,d,e){var
-b=eO(c);if(b){var
+uf(a,b,c){return a.compare(b)}function
+ui(a){return a.lo32()^a.hi32()}var
+da={"_j":{deserialize:up,serialize:ul,fixed_length:8,compare:uf,hash:ui},"_i":{deserialize:ud,fixed_length:4},"_n":{deserialize:uy,fixed_length:4},"_bigarray":{deserialize:function(a,b){return jF(a,b,"_bigarray")},serialize:jI,compare:jD,hash:jH},"_bigarr02":{deserialize:function(a,b){return jF(a,b,d3)},serialize:jI,compare:jD,hash:jH}};function
+fL(a){return da[a.caml_custom]&&da[a.caml_custom].compare}function
+jL(f,c,d,e){var
+b=fL(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-cI(a){return a
+db(a){return a
 instanceof
-a5}function
-dt(a){return cI(a)}function
-hX(a){if(typeof
-a==="number")return cy;else
-if(cI(a))return ez;else
-if(dt(a))return 1252;else
+bo}function
+eb(a){return db(a)}function
+jM(a){if(typeof
+a==="number")return c6;else
+if(db(a))return fA;else
+if(eb(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=eh){var
-b=a[0]|0;return b==dc?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=ff){var
+b=a[0]|0;return b==dV?0:b}else
 if(a
 instanceof
-String)return gK;else
+String)return im;else
 if(typeof
-a=="string")return gK;else
+a=="string")return im;else
 if(a
 instanceof
-Number)return cy;else
-if(a&&a.caml_custom)return ej;else
+Number)return c6;else
+if(a&&a.caml_custom)return fh;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-qw(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-hU(a,b){a.t&6&&bN(a);b.t&6&&bN(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-qR(a,b){return hU(a,b)}function
-cd(a,b,d){var
+jS(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+jJ(a,b){a.t&6&&b$(a);b.t&6&&b$(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+j4(a,b){return jJ(a,b)}function
+cG(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=hX(a);if(f==c5){a=a[1];continue}var
-g=hX(b);if(g==c5){b=b[1];continue}if(f!==g){if(f==cy){if(g==ej)return hW(a,b,-1,d);return-1}if(g==cy){if(f==ej)return hW(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:N(en);break;case
+f=jM(a);if(f==dN){a=a[1];continue}var
+g=jM(b);if(g==dN){b=b[1];continue}if(f!==g){if(f==c6){if(g==fh)return jL(a,b,-1,d);return-1}if(g==c6){if(f==fh)return jL(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:_(fk);break;case
 248:var
-c=qw(a[2],b[2]);if(c!=0)return c|0;break;case
-249:N(en);break;case
-250:N("equal: got Forward_tag, should not happen");break;case
-251:N("equal: abstract value");break;case
+c=jS(a[2],b[2]);if(c!=0)return c|0;break;case
+249:_(fk);break;case
+250:_("equal: got Forward_tag, should not happen");break;case
+251:_("equal: abstract value");break;case
 252:if(a!==b){var
-c=hU(a,b);if(c!=0)return c|0}break;case
-253:N("equal: got Double_tag, should not happen");break;case
-254:N("equal: got Double_array_tag, should not happen");break;case
-255:N("equal: got Custom_tag, should not happen");break;case
-1247:N(en);break;case
+c=jJ(a,b);if(c!=0)return c|0}break;case
+253:_("equal: got Double_tag, should not happen");break;case
+254:_("equal: got Double_array_tag, should not happen");break;case
+255:_("equal: got Custom_tag, should not happen");break;case
+1247:_(fk);break;case
 1255:var
-i=eO(a);if(i!=eO(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)N("compare: abstract value");var
+i=fL(a);if(i!=fL(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)_("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -482,274 +482,274 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=a$(a),b=a$(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bt(a),b=bt(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aa(a,b){return cd(a,b,true)}function
-M(a){if(a<0)N("Bytes.create");return new
-a5(a?2:9,m,a)}function
-a_(a,b){return+(cd(a,b,false)==0)}function
-p9(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=m;a.t=2}else{a.c=ch(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)dp(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-eX(d){d=a$(d);var
-e=d.length;if(e>31)N("format_int: format too long");var
-a={justify:b5,signstyle:bI,filler:bg,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+Y(a,b){return cG(a,b,true)}function
+Z(a){if(a<0)_("Bytes.create");return new
+bo(a?2:9,p,a)}function
+am(a,b){return+(cG(a,b,false)==0)}function
+t3(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=cK(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)d9(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+fU(d){d=bt(d);var
+e=d.length;if(e>31)_("format_int: format too long");var
+a={justify:cu,signstyle:b5,filler:bz,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bI;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=an;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-eP(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bI))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=m;if(b.justify==b5&&b.filler==bg)for(var
-d=e;d<b.width;d++)c+=bg;if(b.signedconv)if(b.sign<0)c+=bI;else
-if(b.signstyle!=bI)c+=b.signstyle;if(b.alternate&&b.base==8)c+=an;if(b.alternate&&b.base==16)c+=cx;if(b.justify==b5&&b.filler==an)for(var
-d=e;d<b.width;d++)c+=an;c+=f;if(b.justify==bI)for(var
-d=e;d<b.width;d++)c+=bg;return a(c)}function
-hZ(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=b5;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aE;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+fM(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b5))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=p;if(b.justify==cu&&b.filler==bz)for(var
+d=e;d<b.width;d++)c+=bz;if(b.signedconv)if(b.sign<0)c+=b5;else
+if(b.signstyle!=b5)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aE;if(b.alternate&&b.base==16)c+=c3;if(b.justify==cu&&b.filler==aE)for(var
+d=e;d<b.width;d++)c+=aE;c+=f;if(b.justify==b5)for(var
+d=e;d<b.width;d++)c+=bz;return a(c)}function
+jO(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(b5)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(an);if(b>0)a=a+b$+new
-Array(b+1).join(an);return a}else
+c=parseInt(a.toString().split(cu)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aE);if(b>0)a=a+cC+new
+Array(b+1).join(aE);return a}else
 return a.toFixed(b)}}var
-a,e=eX(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=el;e.filler=bg}else
-if(!isFinite(c)){a="inf";e.filler=bg}else
+a,e=fU(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fj;e.filler=bz}else
+if(!isFinite(c)){a=fE;e.filler=bz}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==eE)a=a.slice(0,b-1)+an+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(eE),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==an)b--;if(a.charAt(b)==b$)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==eE)a=a.slice(0,b-1)+an+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fG)a=a.slice(0,b-1)+aE+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(fG),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aE)b--;if(a.charAt(b)==cC)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fG)a=a.slice(0,b-1)+aE+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==an)b--;if(a.charAt(b)==b$)b--;a=a.slice(0,b+1)}}break}return eP(e,a)}function
-dq(e,c){if(a$(e)==hc)return a(m+c);var
-b=eX(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aE)b--;if(a.charAt(b)==cC)b--;a=a.slice(0,b+1)}}break}return fM(e,a)}function
+d_(e,c){if(bt(e)==iY)return a(p+c);var
+b=fU(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bg;var
-f=b.prec-d.length;if(f>0)d=ch(f,an)+d}return eP(b,d)}var
-qJ=0;function
-cH(){return qJ++}function
-h4(a){return a.toUtf16()}function
-cJ(){return typeof
-e.process!=="undefined"&&typeof
-e.process.versions!=="undefined"&&typeof
-e.process.versions.node!=="undefined"}function
-q0(){function
-a(a){if(a.charAt(0)===aR)return[m,a.substring(1)];return}function
+d=c.toString(b.base);if(b.prec>=0){b.filler=bz;var
+f=b.prec-d.length;if(f>0)d=cK(f,aE)+d}return fM(b,d)}var
+uB=0;function
+cH(){return uB++}function
+jU(a){return a.toUtf16()}function
+dc(){return typeof
+k.process!=="undefined"&&typeof
+k.process.versions!=="undefined"&&typeof
+k.process.versions.node!=="undefined"}function
+uR(){function
+a(a){if(a.charAt(0)===a8)return[p,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||m,e=Boolean(b&&b.charAt(1)!==gZ);if(Boolean(a[2]||e)){var
-d=a[1]||m,f=a[2]||m;return[d,c.substring(d.length+f.length)]}return}return cJ()&&e.process&&e.process.platform?e.process.platform==="win32"?b:a:a}var
-e2=q0();function
-ic(a){return a.slice(-1)!==aR?a+aR:a}if(cJ()&&e.process&&e.process.cwd)var
-cF=e.process.cwd().replace(/\\/g,aR);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||p,e=Boolean(b&&b.charAt(1)!==iF);if(Boolean(a[2]||e)){var
+d=a[1]||p,f=a[2]||p;return[d,c.substring(d.length+f.length)]}return}return dc()&&k.process&&k.process.platform?k.process.platform==="win32"?b:a:a}var
+fZ=uR();function
+j6(a){return a.slice(-1)!==a8?a+a8:a}if(dc()&&k.process&&k.process.cwd)var
+c$=k.process.cwd().replace(/\\/g,a8);else
 var
-cF="/static";cF=ic(cF);function
-qA(a){a=h4(a);if(!e2(a))a=cF+a;var
-e=e2(a),d=e[1].split(aR),b=[];for(var
+c$="/static";c$=j6(c$);function
+us(a){a=jU(a);if(!fZ(a))a=c$+a;var
+e=fZ(a),d=e[1].split(a8),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-qV(e){for(var
-f=m,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aJ){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aJ;d++);if(d-c>gp){b.substr(0,1);f+=b;b=m;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<hj){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aJ|a&b6)}else
-if(a<0xd800||a>=gC)b+=String.fromCharCode(gD|a>>12,aJ|a>>6&b6,aJ|a&b6);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<gw||h>gC)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(hw|a>>18,aJ|a>>12&b6,aJ|a>>6&b6,aJ|a&b6)}if(b.length>cz){b.substr(0,1);f+=b;b=m}}return f+b}function
-p5(a){var
-b=9;if(!ie(a))b=8,a=qV(a);return new
-a5(b,a,a.length)}function
-aT(a){return p5(a)}var
-q1=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",gu,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",ew,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",ek,hh,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-bR(d,f,e,a){var
-b=q1.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,aT(f||m),aT(e||m)];return c}var
-h8={};function
-bP(a){return h8[a]}function
-bQ(b,a){throw[0,b].concat(a)}function
-p4(a){return new
-a5(4,a,a.length)}function
-x(a){eY(C.Sys_error,a)}function
-qL(a){x(a+c2)}function
-p2(b,a){if(a>>>0>=b.l)dn();return a9(b,a)}function
-aE(a){return a.l}function
-hL(){}function
-T(a){this.data=a}T.prototype=new
-hL();T.prototype.truncate=function(a){var
-b=this.data;this.data=M(a|0);bM(b,0,this.data,0,a)};T.prototype.length=function(){return aE(this.data)};T.prototype.write=function(b,d,g,a){var
+uM(e){for(var
+f=p,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a2){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<a2;d++);if(d-c>hZ){b.substr(0,1);f+=b;b=p;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<i4){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a2|a&cv)}else
+if(a<0xd800||a>=ic)b+=String.fromCharCode(id|a>>12,a2|a>>6&cv,a2|a&cv);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<h7||h>ic)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(jh|a>>18,a2|a>>12&cv,a2|a>>6&cv,a2|a&cv)}if(b.length>c7){b.substr(0,1);f+=b;b=p}}return f+b}function
+tZ(a){var
+b=9;if(!j8(a))b=8,a=uM(a);return new
+bo(b,a,a.length)}function
+a_(a){return tZ(a)}var
+uS=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",h5,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fx,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fi,i2,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+ce(d,f,e,a){var
+b=uS.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,a_(f||p),a_(e||p)];return c}var
+jZ={};function
+cb(a){return jZ[a]}function
+cd(b,a){throw[0,b].concat(a)}function
+tY(a){return new
+bo(4,a,a.length)}function
+A(a){fV(H.Sys_error,a)}function
+uD(a){A(a+dJ)}function
+tW(b,a){if(a>>>0>=b.l)d8();return bs(b,a)}function
+aT(a){return a.l}function
+jz(){}function
+ae(a){this.data=a}ae.prototype=new
+jz();ae.prototype.truncate=function(a){var
+b=this.data;this.data=Z(a|0);b9(b,0,this.data,0,a)};ae.prototype.length=function(){return aT(this.data)};ae.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=M(b+a),f=this.data;this.data=e;bM(f,0,this.data,0,c)}a8(d,g,this.data,b,a);return 0};T.prototype.read=function(c,a,d,b){var
-e=this.length();bM(this.data,c,a,d,b);return 0};T.prototype.read_one=function(a){return p2(this.data,a)};T.prototype.close=function(){};T.prototype.constructor=T;function
-ad(b,a){this.content={};this.root=b;this.lookupFun=a}ad.prototype.nm=function(a){return this.root+a};ad.prototype.create_dir_if_needed=function(d){var
-c=d.split(aR),b=m;for(var
-a=0;a<c.length-1;a++){b+=c[a]+aR;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ad.prototype.slash=function(a){return/\/$/.test(a)?a:a+aR};ad.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=Z(b+a),f=this.data;this.data=e;b9(f,0,this.data,0,c)}br(d,g,this.data,b,a);return 0};ae.prototype.read=function(c,a,d,b){var
+e=this.length();b9(this.data,c,a,d,b);return 0};ae.prototype.read_one=function(a){return tW(this.data,a)};ae.prototype.close=function(){};ae.prototype.constructor=ae;function
+ay(b,a){this.content={};this.root=b;this.lookupFun=a}ay.prototype.nm=function(a){return this.root+a};ay.prototype.create_dir_if_needed=function(d){var
+c=d.split(a8),b=p;for(var
+a=0;a<c.length-1;a++){b+=c[a]+a8;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ay.prototype.slash=function(a){return/\/$/.test(a)?a:a+a8};ay.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-T(bk(c[1]))}}};ad.prototype.exists=function(a){if(a==m)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ad.prototype.mkdir=function(c,e,d){var
-b=d&&bP(eq);if(this.exists(c))if(b)bQ(b,bR(gu,ec,this.nm(c)));else
-x(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||m;if(!this.exists(a))if(b)bQ(b,bR(ew,ec,this.nm(a)));else
-x(a+c2);if(!this.is_dir(a))if(b)bQ(b,bR(ek,ec,this.nm(a)));else
-x(a+eD);this.create_dir_if_needed(this.slash(c))};ad.prototype.rmdir=function(a,f){var
-b=f&&bP(eq),c=a==m?m:this.slash(a),e=new
-RegExp(gI+c+hi);if(!this.exists(a))if(b)bQ(b,bR(ew,ep,this.nm(a)));else
-x(a+c2);if(!this.is_dir(a))if(b)bQ(b,bR(ek,ep,this.nm(a)));else
-x(a+eD);for(var
+ae(bE(c[1]))}}};ay.prototype.exists=function(a){if(a==p)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ay.prototype.mkdir=function(c,e,d){var
+b=d&&cb(fo);if(this.exists(c))if(b)cd(b,ce(h5,fa,this.nm(c)));else
+A(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||p;if(!this.exists(a))if(b)cd(b,ce(fx,fa,this.nm(a)));else
+A(a+dJ);if(!this.is_dir(a))if(b)cd(b,ce(fi,fa,this.nm(a)));else
+A(a+fF);this.create_dir_if_needed(this.slash(c))};ay.prototype.rmdir=function(a,f){var
+b=f&&cb(fo),c=a==p?p:this.slash(a),e=new
+RegExp(ik+c+i3);if(!this.exists(a))if(b)cd(b,ce(fx,fn,this.nm(a)));else
+A(a+dJ);if(!this.is_dir(a))if(b)cd(b,ce(fi,fn,this.nm(a)));else
+A(a+fF);for(var
 d
 in
-this.content)if(d.match(e))if(b)bQ(b,bR(hh,ep,this.nm(a)));else
-x(this.nm(a)+": Directory not empty");delete
-this.content[c]};ad.prototype.readdir=function(a){var
-f=a==m?m:this.slash(a);if(!this.exists(a))x(a+c2);if(!this.is_dir(a))x(a+eD);var
+this.content)if(d.match(e))if(b)cd(b,ce(i2,fn,this.nm(a)));else
+A(this.nm(a)+": Directory not empty");delete
+this.content[c]};ay.prototype.readdir=function(a){var
+f=a==p?p:this.slash(a);if(!this.exists(a))A(a+dJ);if(!this.is_dir(a))A(a+fF);var
 g=new
-RegExp(gI+f+hi),d={},c=[];for(var
+RegExp(ik+f+i3),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ad.prototype.is_dir=function(a){if(a==m)return true;var
-b=this.slash(a);return this.content[b]?1:0};ad.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ay.prototype.is_dir=function(a){if(a==p)return true;var
+b=this.slash(a);return this.content[b]?1:0};ay.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ad.prototype.open=function(a,b){if(b.rdonly&&b.wronly)x(this.nm(a)+gQ);if(b.text&&b.binary)x(this.nm(a)+g_);this.lookup(a);if(this.content[a]){if(this.is_dir(a))x(this.nm(a)+" : is a directory");if(b.create&&b.excl)x(this.nm(a)+gP);var
+this.content[a];return b};ay.prototype.open=function(a,b){if(b.rdonly&&b.wronly)A(this.nm(a)+it);if(b.text&&b.binary)A(this.nm(a)+iS);this.lookup(a);if(this.content[a]){if(this.is_dir(a))A(this.nm(a)+" : is a directory");if(b.create&&b.excl)A(this.nm(a)+is);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-T(M(0));return this.content[a]}else
-qL(this.nm(a))};ad.prototype.register=function(c,a){var
-b;if(this.content[c])x(this.nm(c)+gP);if(cI(a))b=new
-T(a);if(dt(a))b=new
-T(bk(a));else
+ae(Z(0));return this.content[a]}else
+uD(this.nm(a))};ay.prototype.register=function(c,a){var
+b;if(this.content[c])A(this.nm(c)+is);if(db(a))b=new
+ae(a);if(eb(a))b=new
+ae(bE(a));else
 if(a
 instanceof
 Array)b=new
-T(p4(a));else
+ae(tY(a));else
 if(typeof
 a==="string")b=new
-T(hV(a));else
+ae(jK(a));else
 if(a.toString){var
-d=bk(aT(a.toString()));b=new
-T(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-x(this.nm(c)+" : registering file with invalid content type")};ad.prototype.constructor=ad;function
-p(a){return aE(a)}function
-ar(b,a){return a9(b,a)}function
-pX(d){var
-c=p(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=ar(d,a);return b}function
-pW(a){if(a.t!=4)dp(a);return a.c}function
-a6(a){this.fs=require("fs");this.fd=a}a6.prototype=new
-hL();a6.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){x(a.toString())}};a6.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){x(a.toString())}};a6.prototype.write=function(g,b,c,f){var
-a=pX(b);if(!(a
+d=bE(a_(a.toString()));b=new
+ae(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+A(this.nm(c)+" : registering file with invalid content type")};ay.prototype.constructor=ay;function
+r(a){return aT(a)}function
+aJ(b,a){return bs(b,a)}function
+tR(d){var
+c=r(d),b=new
+Array(c),a=0;for(;a<c;a++)b[a]=aJ(d,a);return b}function
+tQ(a){if(a.t!=4)d9(a);return a.c}function
+bp(a){this.fs=require("fs");this.fd=a}bp.prototype=new
+jz();bp.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){A(a.toString())}};bp.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){A(a.toString())}};bp.prototype.write=function(f,b,c,e){var
+a=tR(b);if(!(a
 instanceof
-e.Uint8Array))a=new(e.Uint8Array)(a);var
-d=e.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,f,g)}catch(a){x(a.toString())}return 0};a6.prototype.read=function(h,d,c,g){var
-a=pW(d);if(!(a
+k.Uint8Array))a=new(k.Uint8Array)(a);var
+d=k.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){A(a.toString())}return 0};bp.prototype.read=function(g,d,c,f){var
+a=tQ(d);if(!(a
 instanceof
-e.Uint8Array))a=new(e.Uint8Array)(a);var
-f=e.Buffer.from(a);try{this.fs.readSync(this.fd,f,c,g,h)}catch(a){x(a.toString())}for(var
-b=0;b<g;b++)bz(d,c+b,f[c+b]);return 0};a6.prototype.read_one=function(c){var
-b=new(e.Uint8Array)(1),a=e.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){x(a.toString())}return a[0]};a6.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){x(a.toString())}};a6.prototype.constructor=a6;function
-U(a){this.fs=require("fs");this.root=a}U.prototype.nm=function(a){return this.root+a};U.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};U.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};U.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};U.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){x(a.toString())}};U.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.open=function(f,c,g){var
+k.Uint8Array))a=new(k.Uint8Array)(a);var
+e=k.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){A(a.toString())}for(var
+b=0;b<f;b++)bX(d,c+b,e[c+b]);return 0};bp.prototype.read_one=function(c){var
+b=new(k.Uint8Array)(1),a=k.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){A(a.toString())}return a[0]};bp.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){A(a.toString())}};bp.prototype.constructor=bp;function
+af(a){this.fs=require("fs");this.root=a}af.prototype.nm=function(a){return this.root+a};af.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};af.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};af.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};af.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){A(a.toString())}};af.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-a6(d)}catch(a){this.raise_nodejs_error(a,g)}};U.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};U.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),gk);return aT(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.raise_nodejs_error=function(a,d){var
-b=bP(eq);if(d&&b){var
-c=bR(a.code,a.syscall,a.path,a.errno);bQ(b,c)}else
-x(a.toString())};U.prototype.stats_from_js=function(a){var
+bp(d)}catch(a){this.raise_nodejs_error(a,g)}};af.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};af.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),hR);return a_(a)}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.raise_nodejs_error=function(a,d){var
+b=cb(fo);if(d&&b){var
+c=ce(a.code,a.syscall,a.path,a.errno);cd(b,c)}else
+A(a.toString())};af.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};U.prototype.constructor=U;function
-h0(b){var
-a=e2(b);if(!a)return;return a[0]+aR}var
-dv=h0(cF)||aq("unable to compute caml_root"),ci=[];if(cJ())ci.push({path:dv,device:new
-U(dv)});else
-ci.push({path:dv,device:new
-ad(dv)});ci.push({path:g6,device:new
-ad(g6)});function
-ig(b){var
-g=qA(b),b=g.join(aR),f=ic(b),c;for(var
-e=0;e<ci.length;e++){var
-a=ci[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cJ()){var
-d=h0(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};af.prototype.constructor=af;function
+jP(b){var
+a=fZ(b);if(!a)return;return a[0]+a8}var
+ed=jP(c$)||aI("unable to compute caml_root"),cL=[];if(dc())cL.push({path:ed,device:new
+af(ed)});else
+cL.push({path:ed,device:new
+ay(ed)});cL.push({path:iN,device:new
+ay(iN)});function
+j9(b){var
+g=us(b),b=g.join(a8),f=j6(b),c;for(var
+e=0;e<cL.length;e++){var
+a=cL[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dc()){var
+d=jP(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-U(d)};ci.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;x("no device found for "+f)}function
-p8(c,b){var
-a=ig(c);if(!a.device.register)aq("cannot register file");a.device.register(a.rest,b);return 0}function
-id(c,b){var
-c=a(c),b=a(b);return p8(c,b)}function
-p$(){var
-b=e.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)id(b[a].name,b[a].content);e.jsoo_create_file=id;e.caml_fs_tmp=[];return 0}function
-qa(a,b){return+(cd(a,b,false)>=0)}function
-eR(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ab(d,c)}c=0;switch(e&3){case
+af(d)};cL.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;A("no device found for "+f)}function
+t2(c,b){var
+a=j9(c);if(!a.device.register)aI("cannot register file");a.device.register(a.rest,b);return 0}function
+j7(c,b){var
+c=a(c),b=a(b);return t2(c,b)}function
+t5(){var
+b=k.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)j7(b[a].name,b[a].content);k.jsoo_create_file=j7;k.caml_fs_tmp=[];return 0}function
+t6(a,b){return+(cG(a,b,false)>=0)}function
+fO(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=as(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=ab(d,c)}d^=e;return d}function
-qg(a,b){return eR(a,a$(b))}function
-qd(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ab(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=as(d,c)}d^=e;return d}function
+ua(a,b){return fO(a,bt(b))}function
+t9(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=as(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=ab(d,c)}d^=e;return d}function
-h5(a){switch(a.t&6){default:bN(a);case
+1:c|=b[a];d=as(d,c)}d^=e;return d}function
+jW(a){switch(a.t&6){default:b$(a);case
 0:return a.c;case
 4:return a.c}}function
-qc(b,c){var
-a=h5(c);return typeof
-a==="string"?eR(b,a):qd(b,a)}function
-qe(a){a^=a>>>16;a=du(a,0x85ebca6b|0);a^=a>>>13;a=du(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-qb(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>df)d=df;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cG[a.caml_custom]&&cG[a.caml_custom].hash){var
-k=cG[a.caml_custom].hash(a);b=ab(b,k);c--}}else
+t8(b,c){var
+a=jW(c);return typeof
+a==="string"?fO(b,a):t9(b,a)}function
+t_(a){a^=a>>>16;a=ec(a,0x85ebca6b|0);a^=a>>>13;a=ec(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+t7(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dY)d=dY;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(da[a.caml_custom]&&da[a.caml_custom].hash){var
+k=da[a.caml_custom].hash(a);b=as(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=ab(b,a[2]);c--;break;case
+248:b=as(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=ab(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(cI(a)){b=qc(b,a);c--}else
-if(dt(a)){b=qg(b,a);c--}else
+o=a.length-1<<10|a[0];b=as(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(db(a)){b=t8(b,a);c--}else
+if(eb(a)){b=ua(b,a);c--}else
 if(typeof
-a==="string"){b=eR(b,a);c--}else
-if(a===(a|0)){b=ab(b,a+a+1);c--}else
-if(a===+a){b=eQ(b,a);c--}}b=qe(b);return b&0x3FFFFFFF}function
-qh(a,c,k){if(!isFinite(a)){if(isNaN(a))return aT(el);return aT(a>0?hB:"-infinity")}var
+a==="string"){b=fO(b,a);c--}else
+if(a===(a|0)){b=as(b,a+a+1);c--}else
+if(a===+a){b=fN(b,a);c--}}b=t_(b);return b&0x3FFFFFFF}function
+ub(a,c,k){if(!isFinite(a)){if(isNaN(a))return a_(fj);return a_(a>0?jk:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?m:b5,e=m;if(i)e=bI;else
+j=d<0?p:cu,e=p;if(i)e=b5;else
 switch(k){case
-43:e=b5;break;case
-32:e=bg;break;default:break}if(c>=0&&c<13){var
+43:e=cu;break;case
+32:e=bz;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(b$);if(h<0)b+=b$+ch(c,an);else{var
-f=h+1+c;if(b.length<f)b+=ch(f-b.length,an);else
-b=b.substr(0,f)}}return aT(e+cx+b+"p"+j+d.toString(10))}function
-qi(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-qk(b){var
-a=bO(b);return ce([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-qq(a){return+a.isZero()}function
-h1(a){return new
-n(a&bh,a>>24&bh,a>>31&a4)}function
-qu(a){return a.toInt()}function
-qp(a){return+a.isNeg()}function
-qs(a){return a.neg()}function
-qn(g,c){var
-a=eX(g);if(a.signedconv&&qp(c)){a.sign=-1;c=qs(c)}var
-b=m,h=h1(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(qu(e.modulus))+b}while(!qq(c));if(a.prec>=0){a.filler=bg;var
-d=a.prec-b.length;if(d>0)b=ch(d,an)+b}return eP(a,b)}function
-qt(b,a){return b.shift_left(a)}function
-qK(c){var
-a=0,e=p(c),b=10,d=1;if(e>0)switch(ar(c,a)){case
+h=b.indexOf(cC);if(h<0)b+=cC+cK(c,aE);else{var
+f=h+1+c;if(b.length<f)b+=cK(f-b.length,aE);else
+b=b.substr(0,f)}}return a_(e+c3+b+"p"+j+d.toString(10))}function
+uc(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+ue(b){var
+a=ca(b);return cI([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+uk(a){return+a.isZero()}function
+jQ(a){return new
+q(a&bB,a>>24&bB,a>>31&bm)}function
+uo(a){return a.toInt()}function
+uj(a){return+a.isNeg()}function
+um(a){return a.neg()}function
+uh(g,c){var
+a=fU(g);if(a.signedconv&&uj(c)){a.sign=-1;c=um(c)}var
+b=p,h=jQ(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(uo(e.modulus))+b}while(!uk(c));if(a.prec>=0){a.filler=bz;var
+d=a.prec-b.length;if(d>0)b=cK(d,aE)+b}return fM(a,b)}function
+un(b,a){return b.shift_left(a)}function
+uC(c){var
+a=0,e=r(c),b=10,d=1;if(e>0)switch(aJ(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&ar(c,a)==48)switch(ar(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&aJ(c,a)==48)switch(aJ(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -758,18 +758,18 @@ a=0,e=p(c),b=10,d=1;if(e>0)switch(ar(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-h9(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-h3(f){var
-h=qK(f),c=h[0],i=h[1],d=h[2],g=p(f),j=-1>>>0,e=c<g?ar(f,c):0,b=h9(e);if(b<0||b>=d)aq(c3);var
-a=b;for(c++;c<g;c++){e=ar(f,c);if(e==95)continue;b=h9(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aq(c3)}if(c!=g)aq(c3);a=i*a;if(d==10&&(a|0)!=a)aq(c3);return a|0}function
-qy(a,b){return+(cd(a,b,false)<=0)}function
-qz(a,b){return+(cd(a,b,false)<0)}function
-cf(a,d){if(a<0)cE();var
+j0(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+jT(f){var
+h=uC(f),c=h[0],i=h[1],d=h[2],g=r(f),j=-1>>>0,e=c<g?aJ(f,c):0,b=j0(e);if(b<0||b>=d)aI(dK);var
+a=b;for(c++;c<g;c++){e=aJ(f,c);if(e==95)continue;b=j0(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aI(dK)}if(c!=g)aI(dK);a=i*a;if(d==10&&(a|0)!=a)aI(dK);return a|0}function
+jV(a,b){return+(cG(a,b,false)<=0)}function
+ur(a,b){return+(cG(a,b,false)<0)}function
+cJ(a,d){if(a<0)c_();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-qS(b){return a(dw(b,0,b.length))}var
-qB=function(){function
+uJ(b){return a(ee(b,0,b.length))}var
+ut=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -777,40 +777,40 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=aJ<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=a2<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=h5(i);if(typeof
+e=[],h=jW(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return qS(k(e,f))}}();function
-qC(c,b,a){return qB(bk(c),b,a)}var
-bl=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return uJ(k(e,f))}}();function
+uu(c,b,a){return ut(bE(c),b,a)}var
+bF=new
 Array();function
-qD(c){var
-a=bl[c];if(!a.opened)x("Cannot flush a closed channel");if(!a.buffer||a.buffer==m)return 0;if(a.fd&&C.fds[a.fd]&&C.fds[a.fd].output){var
-b=C.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=m;return 0}function
-ia(e,f){var
-b=bl[e],d=a(f),c=p(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-qW(a){var
-a=e1(a),b=e;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+uv(c){var
+a=bF[c];if(!a.opened)A("Cannot flush a closed channel");if(!a.buffer||a.buffer==p)return 0;if(a.fd&&H.fds[a.fd]&&H.fds[a.fd].output){var
+b=H.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=p;return 0}function
+j3(e,f){var
+b=bF[e],d=a(f),c=r(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+uN(a){var
+a=fY(a),b=k;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-qX(a){var
-a=e1(a),b=e;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+uO(a){var
+a=fY(a),b=k;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-dx(c,e,d,a){if(C.fds===undefined)C.fds=new
+ef(c,e,d,a){if(H.fds===undefined)H.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;C.fds[c]=b;if(!C.fd_last_idx||c>C.fd_last_idx)C.fd_last_idx=c;return c}function
-q2(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;H.fds[c]=b;if(!H.fd_last_idx||c>H.fd_last_idx)H.fd_last_idx=c;return c}function
+uT(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -820,71 +820,71 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)x(a$(c)+gQ);if(a.text&&a.binary)x(a$(c)+g_);var
-d=ig(c),e=d.device.open(d.rest,a),f=C.fd_last_idx?C.fd_last_idx:0;return dx(f+1,ia,e,a)}dx(0,ia,new
-T(M(0)));dx(1,qX,new
-T(M(0)));dx(2,qW,new
-T(M(0)));function
-qE(a){var
-c=C.fds[a];if(c.flags.wronly)x(hK+a+" is writeonly");var
-d=null;if(a==0&&cJ()){var
-e=require("fs");d=function(){return aT(e.readFileSync(0,gk))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bl[b.fd]=b;return b.fd}function
-h6(c){var
-b=C.fds[c];if(b.flags.rdonly)x(hK+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:m};bl[a.fd]=a;return a.fd}function
-qF(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)A(bt(c)+it);if(a.text&&a.binary)A(bt(c)+iS);var
+d=j9(c),e=d.device.open(d.rest,a),f=H.fd_last_idx?H.fd_last_idx:0;return ef(f+1,j3,e,a)}ef(0,j3,new
+ae(Z(0)));ef(1,uO,new
+ae(Z(0)));ef(2,uN,new
+ae(Z(0)));function
+uw(a){var
+c=H.fds[a];if(c.flags.wronly)A(jw+a+" is writeonly");var
+d=null;if(a==0&&dc()){var
+e=require("fs");d=function(){return a_(e.readFileSync(0,hR))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bF[b.fd]=b;return b.fd}function
+jX(c){var
+b=H.fds[c];if(b.flags.rdonly)A(jw+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:p};bF[a.fd]=a;return a.fd}function
+ux(){var
 b=0;for(var
-a=0;a<bl.length;a++)if(bl[a]&&bl[a].opened&&bl[a].out)b=[0,bl[a].fd,b];return b}function
-h7(b,a){if(a==0)eZ();return b%a}function
-cg(a,b){return+(cd(a,b,false)!=0)}function
-qH(a,b){a[0]=c5;a[1]=b;return 0}function
-qI(a){if(a
+a=0;a<bF.length;a++)if(bF[a]&&bF[a].opened&&bF[a].out)b=[0,bF[a].fd,b];return b}function
+jY(b,a){if(a==0)fW();return b%a}function
+cc(a,b){return+(cG(a,b,false)!=0)}function
+uz(a,b){a[0]=dN;a[1]=b;return 0}function
+uA(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(cI(a))return ez;else
-if(dt(a))return ez;else
+if(db(a))return fA;else
+if(eb(a))return fA;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return eh;else
-return cy}function
-aL(b,c,a){if(a&&e.toplevelReloc)b=e.toplevelReloc(a);C[b+1]=c;if(a)C[a]=c}function
-qO(a,b){h8[a$(a)]=b;return 0}function
-p1(a,b){if(a===b)return 1;a.t&6&&bN(a);b.t&6&&bN(b);return a.c==b.c?1:0}function
-ba(a,b){return p1(a,b)}function
-qQ(){N(eB)}function
-s(b,a){if(a>>>0>=p(b))qQ();return ar(b,a)}function
-G(a,b){return 1-ba(a,b)}function
-ae(a){return a}function
-qT(){return 0x7FFFFFFF/4|0}function
-qM(){h_(C.Not_found)}function
-ib(c){var
-a=e,b=h4(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aT(a.process.env[b]);if(e.jsoo_static_env&&e.jsoo_static_env[b])return aT(e.jsoo_static_env[b]);qM()}function
-qU(){if(e.crypto)if(typeof
-e.crypto.getRandomValues==="function"){var
-a=new(e.Uint32Array)(1);e.crypto.getRandomValues(a);return[0,a[0]]}else
-if(e.crypto.randomBytes===ei){var
-b=e.crypto.randomBytes(4),a=new(e.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return ff;else
+return c6}function
+a3(b,c,a){if(a&&k.toplevelReloc)b=k.toplevelReloc(a);H[b+1]=c;if(a)H[a]=c}function
+uG(a,b){jZ[bt(a)]=b;return 0}function
+tV(a,b){if(a===b)return 1;a.t&6&&b$(a);b.t&6&&b$(b);return a.c==b.c?1:0}function
+az(a,b){return tV(a,b)}function
+uI(){_(fD)}function
+s(b,a){if(a>>>0>=r(b))uI();return aJ(b,a)}function
+w(a,b){return 1-az(a,b)}function
+aA(a){return a}function
+uK(){return 0x7FFFFFFF/4|0}function
+uE(){j1(H.Not_found)}function
+j5(c){var
+a=k,b=jU(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a_(a.process.env[b]);if(k.jsoo_static_env&&k.jsoo_static_env[b])return a_(k.jsoo_static_env[b]);uE()}function
+uL(){if(k.crypto)if(typeof
+k.crypto.getRandomValues==="function"){var
+a=new(k.Uint32Array)(1);k.crypto.getRandomValues(a);return[0,a[0]]}else
+if(k.crypto.randomBytes===fg){var
+b=k.crypto.randomBytes(4),a=new(k.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-e0(a){var
+fX(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-V(b,a){return{joo_tramp:b,joo_args:a}}function
-h$(a){return a}function
-bm(a){if(a
+ag(b,a){return{joo_tramp:b,joo_args:a}}function
+j2(a){return a}function
+a$(a){if(a
 instanceof
-Array)return a;if(e.RangeError&&a
+Array)return a;if(k.RangeError&&a
 instanceof
-e.RangeError&&a.message&&a.message.match(/maximum call stack/i))return h$(C.Stack_overflow);if(e.InternalError&&a
+k.RangeError&&a.message&&a.message.match(/maximum call stack/i))return j2(H.Stack_overflow);if(k.InternalError&&a
 instanceof
-e.InternalError&&a.message&&a.message.match(/too much recursion/i))return h$(C.Stack_overflow);if(a
+k.InternalError&&a.message&&a.message.match(/too much recursion/i))return j2(H.Stack_overflow);if(a
 instanceof
-e.Error&&bP(gy))return[0,bP(gy),a];return[0,C.Failure,aT(String(a))]}function
-qx(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-p_(b){var
-a=m;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&qx(b[1]))var
+k.Error&&cb(h9))return[0,cb(h9),a];return[0,H.Failure,a_(String(a))]}function
+uq(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+t4(b){var
+a=p;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&uq(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
@@ -893,448 +893,456 @@ c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-a5)a+=dg+c.toString()+dg;else
+bo)a+=dZ+c.toString()+dZ;else
 if(typeof
-c=="string")a+=dg+c.toString()+dg;else
+c=="string")a+=dZ+c.toString()+dZ;else
 a+="_"}a+=")"}else
-if(b[0]==K)a+=b[1];return a}function
-hY(a){if(a
+if(b[0]==U)a+=b[1];return a}function
+jN(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==K)){var
-c=bP("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=p_(a),b=bP(gj);if(b)b(0);e.console.error("Fatal error: exception "+d+"\n")}}else
+Array&&(a[0]==0||a[0]==U)){var
+c=cb("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=t4(a),b=cb(hQ);if(b)b(0);k.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-qP(){var
-a=e;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){hY(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)hY(a.error)})}qP();function
-b(a,b){return a.length==1?a(b):cc(a,[b])}function
-g(a,b,c){return a.length==2?a(b,c):cc(a,[b,c])}p$();var
-e6=[K,a(gv),-2],e4=[K,a(ef),-3],e3=[K,a(gX),-4],aU=[K,a(g4),-7],e5=[K,a(g7),-9],B=[K,a(hm),-11],cu=a("a probability"),R=a("the lower table"),cZ=a("the upper table"),cv=a("the ceiling"),ax=a(eC),c1=a(eC);aL(11,[K,a(gi),-12],gi);aL(10,B,hm);aL(9,[K,a(gU),eA],gU);aL(8,e5,g7);aL(7,[K,a(gH),-8],gH);aL(6,aU,g4);aL(5,[K,a(hd),-6],hd);aL(4,[K,a(gx),-5],gx);aL(3,e3,gX);aL(2,e4,ef);aL(1,e6,gv);aL(0,[K,a(hE),-1],hE);var
-ii=a(gY),ij=a(g1),il=a(g9),im=a("\\'"),io=a(gL),ip=a(hy),iq=a(gt),ir=a(gA),ik=a("Char.chr"),it=a("List.combine"),is=a("List.init"),iw=a("String.blit / Bytes.blit_string"),iv=a("Bytes.blit"),iu=a("String.sub / Bytes.sub"),iB=a("String.contains_from / Bytes.contains_from"),iy=a(m),ix=a("String.concat"),iE=a("Array.blit"),iF=a("CamlinternalLazy.Undefined"),iL=a("Buffer.add: cannot grow buffer"),iK=[0,a(hb),93,2],iJ=[0,a(hb),94,2],iU=a("%c"),iV=a("%s"),iW=a(gh),iX=a(gG),iY=a(gV),iZ=a(gm),i0=a("%f"),i1=a("%B"),i2=a("%{"),i3=a("%}"),i4=a("%("),i5=a("%)"),i6=a("%a"),i7=a("%t"),i8=a("%?"),i9=a("%r"),i_=a("%_r"),i$=[0,a(J),850,23],jk=[0,a(J),814,21],jc=[0,a(J),815,21],jl=[0,a(J),818,21],jd=[0,a(J),819,21],jm=[0,a(J),822,19],je=[0,a(J),823,19],jn=[0,a(J),826,22],jf=[0,a(J),827,22],jo=[0,a(J),831,30],jg=[0,a(J),832,30],ji=[0,a(J),836,26],ja=[0,a(J),837,26],jj=[0,a(J),846,28],jb=[0,a(J),847,28],jh=[0,a(J),851,23],kr=a(gS),kp=[0,a(J),1558,4],kq=a("Printf: bad conversion %["),ks=[0,a(J),1626,39],kt=[0,a(J),1649,31],ku=[0,a(J),1650,31],kv=a("Printf: bad conversion %_"),kw=a("@{"),kx=a("@["),kn=a(el),kl=a("neg_infinity"),km=a(hB),kk=a(b$),kf=[0,gr],j5=a("%+nd"),j6=a("% nd"),j8=a("%+ni"),j9=a("% ni"),j_=a("%nx"),j$=a("%#nx"),ka=a("%nX"),kb=a("%#nX"),kc=a("%no"),kd=a("%#no"),j4=a("%nd"),j7=a(gV),ke=a("%nu"),jS=a("%+ld"),jT=a("% ld"),jV=a("%+li"),jW=a("% li"),jX=a("%lx"),jY=a("%#lx"),jZ=a("%lX"),j0=a("%#lX"),j1=a("%lo"),j2=a("%#lo"),jR=a("%ld"),jU=a(gG),j3=a("%lu"),jF=a("%+Ld"),jG=a("% Ld"),jI=a("%+Li"),jJ=a("% Li"),jK=a("%Lx"),jL=a("%#Lx"),jM=a("%LX"),jN=a("%#LX"),jO=a("%Lo"),jP=a("%#Lo"),jE=a("%Ld"),jH=a(gm),jQ=a("%Lu"),js=a("%+d"),jt=a("% d"),jv=a("%+i"),jw=a("% i"),jx=a("%x"),jy=a("%#x"),jz=a("%X"),jA=a("%#X"),jB=a("%o"),jC=a("%#o"),jr=a(hc),ju=a(gh),jD=a(gS),iM=a("@]"),iN=a("@}"),iO=a("@?"),iP=a("@\n"),iQ=a("@."),iR=a("@@"),iS=a("@%"),iT=a("@"),jp=a("CamlinternalFormat.Type_mismatch"),ky=a("x"),kC=a("Hashtbl: unsupported hash table format"),pO=a("OCAMLRUNPARAM"),pM=a("CAMLRUNPARAM"),kz=a(m),kR=a(" occurs twice"),kS=a("the key "),kN=a("nested too deeply"),kQ=[5,0],kO=[0,1],kP=a(gY),kV=a("null"),kT=[0,0],kU=a(g1),kW=[4,0],kX=a(" stands bare"),kY=a("the number "),kM=a(cx),kL=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],kK=a(c_),kJ=a(c_),kI=a(c_),kH=a(c_),kG=a("Json.Malformed"),k5=[0,[4,6,[0,2,8],0,0],a("%08x")],k6=a(m),lr=a(" is no number of a model"),ls=a("0u"),lt=a(m),lv=a(m),lu=a(m),lq=a(m),lo=a(" is out of range"),lm=a(hD),li=a(an),lj=a(m),lk=a(cx),ll=a(" is no integer"),lh=a(" has too many decimal digits"),lg=a(m),lf=a(m),le=[0,a(gO),32,90],ld=[0,a(gO),31,82],lc=a(" has the wrong length"),lb=a(" is no string"),la=a(" is no array"),k$=a(hs),k_=a(" has the unknown key "),k9=a(" has no "),k8=a(hs),k7=a("Reading.Not_valid"),lX=a("sha256:"),lQ=a(gZ),lP=a("}"),lR=a(","),lS=a("{"),lT=a(dd),lU=a(bx),lV=a(gE),lW=a(a3),lO=a(aR),lJ=a(gL),lK=a(hy),lL=a(gt),lM=a("\\f"),lN=a(gA),lI=a(g9),lH=a('\\"'),lG=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],lE=a("G1: a row of no state"),lD=a("a row"),lC=a("a label"),lz=a(" are no object"),lw=a(ee),lx=a(a3),lF=a(gE),ly=a("the model's kind is not 'lmc'"),lA=a(bx),lB=a(dd),mP=[0,a(cB),[0,a(cA),[0,a(aK),[0,a(bH),[0,a(c7),[0,a(S),[0,a(bJ),[0,a(ao),0]]]]]]]],mQ=[0,a(aD),0],mR=a(eo),mS=a(di),mT=[0,a(di),[0,a(g0),0]],mU=a("the distance"),mV=a(c7),mW=a(S),mX=a(S),mY=a(gJ),mZ=a(bJ),m0=a(g$),m1=a(hA),m2=a(bH),m3=[0,a(a3),[0,a(bx),[0,a(dd),0]]],m4=a(ee),m5=a(aK),m6=a(S),m7=a(S),m8=a(S),m9=a(ao),m_=a(aD),m$=a(aK),mG=a(cC),mH=a(hF),mI=a(ed),mJ=a(ex),mK=a(": only one of rank and progress"),mL=a(ex),mM=a(ed),mN=[0,a(ex),[0,a(ed),0]],mO=[0,a(cC),[0,a(dh),[0,a(hF),0]]],mF=a(" has no rank of at least 1"),mE=a(" has a rank that is no integer"),ms=[0,a(c6),[0,a(da),[0,a(db),[0,a(bx),0]]]],mt=a(db),mD=a(bx),mu=a(da),mv=a(c6),mw=a(" has not one form"),mx=a(c6),my=a(c6),mz=a(da),mA=a(da),mB=a(bx),mC=a(db),mp=a("above"),mq=a("below"),mr=a(" has an unknown relation"),ml=a(cC),mm=a(ev),mn=a(hk),mo=[0,0,0],mj=[0,a(cC),[0,a(dh),[0,a(ev),[0,a(hk),0]]]],mk=[0,a(cC),[0,a(dh),[0,a(ev),0]]],mi=a(" has no common denominator of a usable size"),me=a(dh),mc=[0,a(hC),0],md=[0,a(g3),0],mf=a(g3),mg=a(hC),mh=a(hD),l_=[0,a(b9),[0,a(b7),0]],l$=a(b9),ma=a(b7),l9=a("a lower bound"),lZ=[0,a(aD),0],l0=[0,a(b8),[0,a(b_),[0,a(ao),0]]],l1=a(eC),l2=a(hl),l3=a(b8),l4=a(hl),l5=a(b_),l6=a("an upper bound"),l7=a(ao),l8=a(aD),lY=a(" is none that is known"),nX=[0,a(cB),[0,a(cA),[0,a(a3),[0,a(aK),[0,a(bH),[0,a(S),[0,a(bJ),[0,a(dk),0]]]]]]]],nY=[0,a(gR),[0,a(hx),0]],nZ=a(eo),n0=[0,a(aD),[0,a(ao),0]],n1=a(S),n2=a(S),n3=a(gJ),n4=a(bJ),n5=a(g$),n6=a(S),n7=a(aD),n8=a(S),n9=a(ao),n_=a("the nodes"),n$=a(dk),oa=[0,a(a3),[0,a(bx),[0,a(dd),0]]],ob=a(ee),oc=a(aK),od=a(hA),oe=a(bH),of=a(S),og=a(S),oh=a(aD),oi=a(S),oj=a(S),ok=a(ao),ol=a(gR),om=a("the ratios"),on=[4,0],oo=a(hx),op=a(aK),nQ=[0,a(S),[0,a(c7),[0,a(gW),[0,a(ao),0]]]],nR=a(di),nS=[0,a(di),[0,a(g0),0]],nT=a(c7),nU=a(S),nV=a(gW),nW=a(ao),nP=a(" name a pair twice"),nC=[0,[11,a("node "),[4,0,0,0,0]],a("node %d")],nD=[0,a(hz),[0,a(ao),[0,a(he),[0,a(aD),[0,a(eF),0]]]]],nE=[0,a(gs),0],nF=a(gs),nG=a(" has an empty vector"),nH=a(hz),nI=a(eF),nJ=a(" is not true"),nK=a("'stop' of "),nL=a(ao),nM=a(he),nN=a(aD),nO=a(eF),nv=[4,0],nq=[0,a(hr),[0,a(b9),[0,a(b7),[0,a(eg),0]]]],nr=a(eg),ns=a(b9),nB=a(b7),nt=a(" has both covers and a coupling"),nu=a(hr),nw=a(b9),nx=a(b7),ny=a(b9),nz=a(b7),nA=a(eg),nh=[0,a(ht),[0,a(gN),[0,a(hI),0]]],ni=[0,a(b8),[0,a(b_),[0,a(aD),[0,a(ao),0]]]],nj=a(hI),nk=a(b8),nl=a(b_),nm=a(aD),nn=a(ao),no=a(ht),np=a(gN),ne=[0,a(hH),[0,a(dk),0]],nf=a(dk),ng=a(hH),nc=a("accept"),nd=a("reject"),nb=a(hg),na=a(hg),oY=a(bJ),oZ=a(ca),oV=a("S1: another model before"),oW=a("Q1"),oX=a("S1: another model after"),o0=a("C1: a state that is merged"),oG=[0,a(cB),[0,a(cA),[0,a(a3),[0,a(aK),[0,a(bH),[0,a(bJ),[0,a(ca),0]]]]]]],oH=a(eo),oI=a(ca),oJ=a("steps"),o1=a("quotient"),o2=a("name"),oK=a(db),oL=a("before"),oM=a("after"),oN=a("proof"),oO=[0,a(aK),[0,a(bH),[0,a(a3),[0,a(cB),[0,a(cA),[0,a(ca),[0,a("fixed"),0]]]]]]],oP=a(bJ),oQ=a(bH),oR=[0,[3,a(hn)]],oS=a(a3),oT=a(aK),oU=a(aK),oE=a("S3: no claim of the proof says so much"),oD=a("Q2: states that are not alike"),oB=a("G1: a probability"),oC=a("G1: a sum"),oA=a("G1: there is no state"),os=[0,a(b8),[0,a(b_),[0,a(ho),[0,a(S),[0,a(aD),[0,a(ao),0]]]]]],ot=a(et),ou=a(ho),ov=a(S),ow=a(aD),ox=a(ao),oy=a(b_),oz=a(b8),oq=a("Quotient_document.Other"),pF=a("valid"),pG=a("not covered"),pH=a("malformed: too large for the stack (see ulimit -s)"),pI=a("not valid: "),pJ=a("malformed: "),pC=a("G2: another model"),pD=a("G3: another digest"),pE=[0,a("a rule of the proved checker fails")],pp=a(cB),pz=a("bisimdist-certificate"),pq=a("no certificate"),pr=a(cA),py=a("1"),ps=a("the version is not 1"),pt=a(a3),pw=a(et),px=a(ca),pv=a(et),pu=a("the kind is no string"),po=a("the document is no object"),pl=a("a digest"),pc=a(em),pd=[0,a(ei),[0,a(gz),[0,a(g8),0]]],pe=a("the program"),pf=a("the function"),pg=a(ei),ph=a("what is observed"),pi=a(gz),pj=a("the sources"),pk=a(g8),pm=a(em),pb=[3,a("cut")],o_=a(em),o$=a(aK),pa=a(bx),o5=a(ca),o6=a("nature"),o7=a(aK),o8=[0,[3,a(hn)]],o9=a(a3),o4=[0,1],o3=a("model file: "),pA=a("bisimdist-certificate compact\n"),pK=a(m),pL=a("not checked: too large for the stack of this browser");function
-D(a){if(typeof
+uH(){var
+a=k;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){jN(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)jN(a.error)})}uH();function
+b(a,b){return a.length==1?a(b):b_(a,[b])}function
+m(a,b,c){return a.length==2?a(b,c):b_(a,[b,c])}function
+tK(a,b,c,d,e){return a.length==4?a(b,c,d,e):b_(a,[b,c,d,e])}t5();var
+f4=[U,a(h6),-2],f2=[U,a(fd),-3],f0=[U,a(iB),-4],ba=[U,a(iL),-7],f3=[U,a(iO),-9],G=[U,a(i7),-11],cZ=a("a probability"),ac=a("the lower table"),dB=a("the upper table"),c0=a("the ceiling"),aO=a(cD),e5=a(cD);a3(11,[U,a(hP),-12],hP);a3(10,G,i7);a3(9,[U,a(iy),fB],iy);a3(8,f3,iO);a3(7,[U,a(ij),-8],ij);a3(6,ba,iL);a3(5,[U,a(iZ),-6],iZ);a3(4,[U,a(h8),-5],h8);a3(3,f0,iB);a3(2,f2,fd);a3(1,f4,h6);a3(0,[U,a(jo),-1],jo);var
+j$=a(iC),ka=a(iH),kc=a(iR),kd=a("\\'"),ke=a(io),kf=a(ji),kg=a(h4),kh=a(h$),kb=a("Char.chr"),kk=a("List.combine"),kj=a("List.init"),ki=a("hd"),kn=a("String.blit / Bytes.blit_string"),km=a("Bytes.blit"),kl=a("String.sub / Bytes.sub"),ks=a("String.contains_from / Bytes.contains_from"),kp=a(p),ko=a("String.concat"),ku=a("Array.blit"),kv=a("CamlinternalLazy.Undefined"),kB=a("Buffer.add: cannot grow buffer"),kA=[0,a(iX),93,2],kz=[0,a(iX),94,2],kK=a("%c"),kL=a("%s"),kM=a(hN),kN=a(ih),kO=a(iz),kP=a(hV),kQ=a("%f"),kR=a("%B"),kS=a("%{"),kT=a("%}"),kU=a("%("),kV=a("%)"),kW=a("%a"),kX=a("%t"),kY=a("%?"),kZ=a("%r"),k0=a("%_r"),k1=[0,a(W),850,23],la=[0,a(W),814,21],k4=[0,a(W),815,21],lb=[0,a(W),818,21],k5=[0,a(W),819,21],lc=[0,a(W),822,19],k6=[0,a(W),823,19],ld=[0,a(W),826,22],k7=[0,a(W),827,22],le=[0,a(W),831,30],k8=[0,a(W),832,30],k_=[0,a(W),836,26],k2=[0,a(W),837,26],k$=[0,a(W),846,28],k3=[0,a(W),847,28],k9=[0,a(W),851,23],mh=a(iv),mf=[0,a(W),1558,4],mg=a("Printf: bad conversion %["),mi=[0,a(W),1626,39],mj=[0,a(W),1649,31],mk=[0,a(W),1650,31],ml=a("Printf: bad conversion %_"),mm=a("@{"),mn=a("@["),md=a(fj),mb=a("neg_infinity"),mc=a(jk),ma=a(cC),l7=[0,h1],lV=a("%+nd"),lW=a("% nd"),lY=a("%+ni"),lZ=a("% ni"),l0=a("%nx"),l1=a("%#nx"),l2=a("%nX"),l3=a("%#nX"),l4=a("%no"),l5=a("%#no"),lU=a("%nd"),lX=a(iz),l6=a("%nu"),lI=a("%+ld"),lJ=a("% ld"),lL=a("%+li"),lM=a("% li"),lN=a("%lx"),lO=a("%#lx"),lP=a("%lX"),lQ=a("%#lX"),lR=a("%lo"),lS=a("%#lo"),lH=a("%ld"),lK=a(ih),lT=a("%lu"),lv=a("%+Ld"),lw=a("% Ld"),ly=a("%+Li"),lz=a("% Li"),lA=a("%Lx"),lB=a("%#Lx"),lC=a("%LX"),lD=a("%#LX"),lE=a("%Lo"),lF=a("%#Lo"),lu=a("%Ld"),lx=a(hV),lG=a("%Lu"),li=a("%+d"),lj=a("% d"),ll=a("%+i"),lm=a("% i"),ln=a("%x"),lo=a("%#x"),lp=a("%X"),lq=a("%#X"),lr=a("%o"),ls=a("%#o"),lh=a(iY),lk=a(hN),lt=a(iv),kC=a("@]"),kD=a("@}"),kE=a("@?"),kF=a("@\n"),kG=a("@."),kH=a("@@"),kI=a("@%"),kJ=a("@"),lf=a("CamlinternalFormat.Type_mismatch"),mo=a("x"),ms=a("Hashtbl: unsupported hash table format"),tI=a("OCAMLRUNPARAM"),tG=a("CAMLRUNPARAM"),mp=a(p),mJ=a(" occurs twice"),mK=a("the key "),mF=a("nested too deeply"),mI=[5,0],mG=[0,1],mH=a(iC),mN=a("null"),mL=[0,0],mM=a(iH),mO=[4,0],mP=a(" stands bare"),mQ=a("the number "),mE=a(c3),mD=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],mC=a(dR),mB=a(dR),mA=a(dR),mz=a(dR),my=a("Json.Malformed"),mX=[0,[4,6,[0,2,8],0,0],a("%08x")],mY=a(p),nj=a(" is no number of a model"),nk=a("0u"),nl=a(p),nn=a(p),nm=a(p),ni=a(p),ng=a(" is out of range"),ne=a(jn),na=a(aE),nb=a(p),nc=a(c3),nd=a(" is no integer"),m$=a(" has too many decimal digits"),m_=a(p),m9=a(p),m8=[0,a(ir),32,90],m7=[0,a(ir),31,82],m6=a(" has the wrong length"),m5=a(" is no string"),m4=a(" is no array"),m3=a(jc),m2=a(" has the unknown key "),m1=a(" has no "),m0=a(jc),mZ=a("Reading.Not_valid"),nP=a("sha256:"),nI=a(iF),nH=a("}"),nJ=a(","),nK=a("{"),nL=a(cz),nM=a(a0),nN=a(ie),nO=a(aS),nG=a(a8),nB=a(io),nC=a(ji),nD=a(h4),nE=a("\\f"),nF=a(h$),nA=a(iR),nz=a('\\"'),ny=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],nw=a("G1: a row of no state"),nv=a("a row"),nu=a("a label"),nr=a(" are no object"),no=a(dL),np=a(aS),nx=a(ie),nq=a("the model's kind is not 'lmc'"),ns=a(a0),nt=a(cz),oY=[4,0],oZ=a(a1),o0=a(fq),o1=a(fC),o2=a(bA),o3=[0,a(aS),[0,a(a0),[0,a(cz),0]]],o4=a(dL),o5=a(aF),oX=a(p),o6=[0,a(cB),[0,a(cx),[0,a(aF),[0,a(bA),0]]]],o7=a(aF),o8=a(b6),oH=[0,a(ad),0],oI=[0,a(ct),[0,a(T),[0,a(a1),[0,a(X),0]]]],oJ=a(b6),oK=a(c8),oL=[0,a(c8),[0,a(fm),0]],oM=a("the distance"),oN=a(ct),oO=a(T),oP=a(T),oQ=a(il),oR=a(a1),oS=a(T),oT=a(T),oU=a(T),oV=a(X),oW=a(ad),oy=a(c9),oz=a(jp),oA=a(fb),oB=a(fy),oC=a(": only one of rank and progress"),oD=a(fy),oE=a(fb),oF=[0,a(fy),[0,a(fb),0]],oG=[0,a(c9),[0,a(d0),[0,a(jp),0]]],ox=a(" has no rank of at least 1"),ow=a(" has a rank that is no integer"),ok=[0,a(dO),[0,a(dT),[0,a(cy),[0,a(a0),0]]]],ol=a(cy),ov=a(a0),om=a(dT),on=a(dO),oo=a(" has not one form"),op=a(dO),oq=a(dO),or=a(dT),os=a(dT),ot=a(a0),ou=a(cy),oh=a("above"),oi=a("below"),oj=a(" has an unknown relation"),od=a(c9),oe=a(fw),of=a(i5),og=[0,0,0],ob=[0,a(c9),[0,a(d0),[0,a(fw),[0,a(i5),0]]]],oc=[0,a(c9),[0,a(d0),[0,a(fw),0]]],oa=a(" has no common denominator of a usable size"),n8=a(d0),n6=[0,a(jm),0],n7=[0,a(iJ),0],n9=a(iJ),n_=a(jm),n$=a(jn),n2=[0,a(cA),[0,a(cw),0]],n3=a(cA),n4=a(cw),n1=a("a lower bound"),nR=[0,a(ad),0],nS=[0,a(bS),[0,a(bT),[0,a(X),0]]],nT=a(cD),nU=a(i6),nV=a(bS),nW=a(i6),nX=a(bT),nY=a("an upper bound"),nZ=a(X),n0=a(ad),nQ=a(hU),qh=[4,0],qi=a(a1),qj=a(fq),qk=[0,a(aS),[0,a(a0),[0,a(cz),0]]],ql=a(dL),qm=a(aF),qn=a(fC),qo=a(bA),qg=a(p),qp=[0,a(cB),[0,a(cx),[0,a(aS),[0,a(aF),[0,a(bA),0]]]]],qq=a(aF),qr=a(b6),pU=[0,a(iu),[0,a(d1),0]],pV=[0,a(T),[0,a(a1),[0,a(b7),0]]],pW=a(b6),pX=[0,a(ad),[0,a(X),0]],pY=a(T),pZ=a(T),p0=a(il),p1=a(a1),p2=a(T),p3=a(ad),p4=a(T),p5=a(X),p6=a(ix),p7=a(b7),p8=a(T),p9=a(T),p_=a(ad),p$=a(T),qa=a(T),qb=a(X),qc=a(iu),qd=a(iT),qe=[4,0],qf=a(d1),pN=[0,a(T),[0,a(ct),[0,a(iA),[0,a(X),0]]]],pO=a(c8),pP=[0,a(c8),[0,a(fm),0]],pQ=a(ct),pR=a(T),pS=a(iA),pT=a(X),pM=a(" name a pair twice"),pz=[0,[11,a(jl),[4,0,0,0,0]],a(iW)],pA=[0,a(d2),[0,a(X),[0,a(dX),[0,a(ad),[0,a(cE),0]]]]],pB=[0,a(h3),0],pC=a(h3),pD=a(" has an empty vector"),pE=a(d2),pF=a(cE),pG=a(iU),pH=a(iD),pI=a(X),pJ=a(dX),pK=a(ad),pL=a(cE),ps=[4,0],pn=[0,a(jb),[0,a(cA),[0,a(cw),[0,a(c4),0]]]],po=a(c4),pp=a(cA),py=a(cw),pq=a(" has both covers and a coupling"),pr=a(jb),pt=a(cA),pu=a(cw),pv=a(cA),pw=a(cw),px=a(c4),pe=[0,a(jd),[0,a(iq),[0,a(ju),0]]],pf=[0,a(bS),[0,a(bT),[0,a(ad),[0,a(X),0]]]],pg=a(ju),ph=a(bS),pi=a(bT),pj=a(ad),pk=a(X),pl=a(jd),pm=a(iq),pb=[0,a(js),[0,a(b7),0]],pc=a(b7),pd=a(js),o$=a("accept"),pa=a("reject"),o_=a(i1),o9=a(i1),rB=a(c5),rC=a("N1: nothing says how far a state is"),rD=[0,a(aS),0],rs=[0,a(cB),[0,a(cx),[0,a(aF),[0,a(bA),[0,a(a1),[0,a(bn),0]]]]]],rt=a(b6),ru=a(bn),rv=a(a1),rw=a(bA),rx=[0,[3,a(i9)]],ry=a(aS),rz=a(aF),rA=a(aF),rp=a(iG),rq=a(iG),rr=a("the masses that are cut off"),ro=a("S2: a step cut that is not the first"),rk=a(bn),rl=[0,a(a1),[0,a(bn),0]],rm=a(a1),rn=a(bn),ri=a(jg),rj=a(ii),rg=a("S1: another model before"),rh=a("S1: another model after"),rf=a("Q1: a state that is merged itself"),re=a("a step names no state of the model"),rb=a(ft),rc=a("steps"),qV=a(hS),qW=a(iQ),qX=a(h2),qY=a(h2),qZ=a(c5),q0=a("merge"),q1=a("quotient"),q2=[0,a(cy),0],q5=[0,a(jy),[0,a(cy),[0,a(ft),0]]],q6=a(jy),q7=[0,a(aS),[0,a(a0),[0,a(cz),0]]],q8=a("the smaller chain"),q9=a(ft),q_=a(bn),q$=[0,a(c5),0],ra=a(c5),q3=a(hS),q4=a(iQ),qT=a(cy),qP=a(jg),qQ=a(ii),qR=a("neither:"),qO=a("Q2: states that are not alike"),qM=a("G1: a probability"),qN=a("G1: a sum"),qL=a("G1: there is no state"),qD=[0,a(bS),[0,a(bT),[0,a(ct),[0,a(T),[0,a(ad),[0,a(X),0]]]]]],qE=a(ct),qF=a(c8),qG=a(fm),qH=a(cD),qI=a(T),qJ=a(bT),qK=a(bS),qx=[0,a(bS),[0,a(bT),[0,a(i_),[0,a(T),[0,a(ad),[0,a(X),0]]]]]],qy=a(fs),qz=a(i_),qA=a(T),qB=a(bT),qC=a(bS),qt=a(cD),qu=a(ad),qv=a(X),qs=a("Steps_document.Other"),qS=[0,a(aF),[0,a(bA),[0,a(aS),[0,a(cB),[0,a(cx),[0,a(bn),[0,a("fixed"),[0,a(dU),0]]]]]]]],sK=a(jt),sL=a(fc),sM=a(fl),sN=a(fe),sQ=a(fl),sO=a("V1: secrets have a prior, and pairs have none"),sP=a("C1: nothing is infinite"),sJ=a("V1: no state of the model"),sE=a("a label leads to no node"),ss=a("the gains"),sg=a("grows"),sh=[0,[3,a(fE)]],si=a(ad),se=a(b6),sf=a(i8),sj=a(b7),sk=a(jx),sl=[0,a(cB),[0,a(cx),[0,a(aS),[0,a(aF),[0,a(bA),[0,a(a1),[0,a(jx),[0,a(b7),0]]]]]]]],sm=[0,a(jq),[0,a(i8),[0,a(d1),0]]],sn=a(b6),so=a(cD),sp=a(a1),sq=a(fq),sr=a(jq),st=[0,a(aS),[0,a(a0),[0,a(cz),0]]],su=a(dL),sv=a(aF),sw=a(fC),sx=a(bA),sy=a(ix),sz=a(b7),sA=a(fc),sB=a("gains and the measure g go together"),sC=[0,0],sD=a("there is no guess"),sR=a(fe),sF=a(iT),sG=[4,0],sH=a(d1),sI=a(aF),sa=a(fE),r8=[0,a(iE),0],r9=[0,a(a0),[0,a(ad),[0,a(X),0]]],r_=a(a0),r$=a(iE),sb=a(ad),sc=a(X),rT=[0,[11,a(jl),[4,0,0,0,0]],a(iW)],rU=[0,a(d2),[0,a(X),[0,a(dX),[0,a(ad),[0,a(cE),[0,a(hO),0]]]]]],rV=[0,a(hW),0],rW=a(hW),rX=a(d2),rY=a(X),rZ=a(dX),r0=a(ad),r1=a(cE),r2=a(iU),r3=a(iD),r4=a(hO),r5=a(" has rows that are empty, or not of one length"),r6=a(cE),rJ=a("columns"),rK=a("rest"),rL=a(fu),rM=[0,a(jj),0],rN=[0,a(fu),0],rO=a(fu),rP=a(jj),rQ=[0,a(iK),[0,a(c4),0]],rR=a(iK),rS=a(c4),rI=a(hU),rH=a(" has not two entries"),rG=a(" is negative"),rF=a(" is no natural number"),rE=a("Leakage_document.Other"),sd=[0,a(fe),[0,a(jt),[0,a(fl),[0,a(fc),0]]]],tz=a("valid"),tA=a("not covered"),tB=a("malformed: too large for the stack (see ulimit -s)"),tC=a("not valid: "),tD=a("malformed: "),tw=a("G2: another model"),tx=a("G3: another digest"),ty=[0,a("a rule of the proved checker fails")],tf=a(cB),tt=a("bisimdist-certificate"),tg=a("no certificate"),th=a(cx),ts=a("1"),ti=a("the version is not 1"),tj=a(aS),tm=a(fs),tn=a("leakage"),to=a(bn),tp=a(bn),tr=a(bn),tq=a("nature"),tl=a(fs),tk=a("the kind is no string"),te=a("the document is no object"),s$=a("a digest"),s_=a("what is said of the program"),s2=a(dU),s3=[0,a(ib),0],s4=[0,a(fg),[0,a(h_),[0,a(iP),0]]],s5=a("the program"),s6=a("the function"),s7=a(fg),s8=a("what is observed"),s9=a(h_),ta=a(iP),tb=a(ib),tc=a(dU),s1=a("P3: runs of the program are cut off, and no step says so"),s0=[3,a(c5)],sX=a(dU),sY=a(aF),sZ=a(a0),sU=a(aF),sV=[0,[3,a(i9)]],sW=a(aS),sT=[0,1],sS=a("model file: "),tu=a("bisimdist-certificate compact\n"),tE=a(p),tF=a("not checked: too large for the stack of this browser");function
+I(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,D(a[1])];case
-1:return[1,D(a[1])];case
-2:return[2,D(a[1])];case
-3:return[3,D(a[1])];case
-4:return[4,D(a[1])];case
-5:return[5,D(a[1])];case
-6:return[6,D(a[1])];case
-7:return[7,D(a[1])];case
+0:return[0,I(a[1])];case
+1:return[1,I(a[1])];case
+2:return[2,I(a[1])];case
+3:return[3,I(a[1])];case
+4:return[4,I(a[1])];case
+5:return[5,I(a[1])];case
+6:return[6,I(a[1])];case
+7:return[7,I(a[1])];case
 8:var
-c=a[1];return[8,c,D(a[2])];case
+c=a[1];return[8,c,I(a[2])];case
 9:var
-b=a[1];return[9,b,b,D(a[3])];case
-10:return[10,D(a[1])];case
-11:return[11,D(a[1])];case
-12:return[12,D(a[1])];case
-13:return[13,D(a[1])];default:return[14,D(a[1])]}}function
-ac(a,b){if(typeof
+b=a[1];return[9,b,b,I(a[3])];case
+10:return[10,I(a[1])];case
+11:return[11,I(a[1])];case
+12:return[12,I(a[1])];case
+13:return[13,I(a[1])];default:return[14,I(a[1])]}}function
+at(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,ac(a[1],b)];case
-1:return[1,ac(a[1],b)];case
-2:return[2,ac(a[1],b)];case
-3:return[3,ac(a[1],b)];case
-4:return[4,ac(a[1],b)];case
-5:return[5,ac(a[1],b)];case
-6:return[6,ac(a[1],b)];case
-7:return[7,ac(a[1],b)];case
+0:return[0,at(a[1],b)];case
+1:return[1,at(a[1],b)];case
+2:return[2,at(a[1],b)];case
+3:return[3,at(a[1],b)];case
+4:return[4,at(a[1],b)];case
+5:return[5,at(a[1],b)];case
+6:return[6,at(a[1],b)];case
+7:return[7,at(a[1],b)];case
 8:var
-c=a[1];return[8,c,ac(a[2],b)];case
+c=a[1];return[8,c,at(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,ac(a[3],b)];case
-10:return[10,ac(a[1],b)];case
-11:return[11,ac(a[1],b)];case
-12:return[12,ac(a[1],b)];case
-13:return[13,ac(a[1],b)];default:return[14,ac(a[1],b)]}}function
-z(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,at(a[3],b)];case
+10:return[10,at(a[1],b)];case
+11:return[11,at(a[1],b)];case
+12:return[12,at(a[1],b)];case
+13:return[13,at(a[1],b)];default:return[14,at(a[1],b)]}}function
+D(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,z(a[1],b)];case
-1:return[1,z(a[1],b)];case
+0:return[0,D(a[1],b)];case
+1:return[1,D(a[1],b)];case
 2:var
-c=a[1];return[2,c,z(a[2],b)];case
+c=a[1];return[2,c,D(a[2],b)];case
 3:var
-d=a[1];return[3,d,z(a[2],b)];case
+d=a[1];return[3,d,D(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,z(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,D(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,z(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,D(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,z(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,D(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,z(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,D(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,z(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,D(a[4],b)];case
 9:var
-t=a[1];return[9,t,z(a[2],b)];case
-10:return[10,z(a[1],b)];case
+t=a[1];return[9,t,D(a[2],b)];case
+10:return[10,D(a[1],b)];case
 11:var
-u=a[1];return[11,u,z(a[2],b)];case
+u=a[1];return[11,u,D(a[2],b)];case
 12:var
-v=a[1];return[12,v,z(a[2],b)];case
+v=a[1];return[12,v,D(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,z(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,D(a[3],b)];case
 14:var
-y=a[2],A=a[1];return[14,A,y,z(a[3],b)];case
-15:return[15,z(a[1],b)];case
-16:return[16,z(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,D(a[3],b)];case
+15:return[15,D(a[1],b)];case
+16:return[16,D(a[1],b)];case
 17:var
-B=a[1];return[17,B,z(a[2],b)];case
+A=a[1];return[17,A,D(a[2],b)];case
 18:var
-C=a[1];return[18,C,z(a[2],b)];case
-19:return[19,z(a[1],b)];case
+B=a[1];return[18,B,D(a[2],b)];case
+19:return[19,D(a[1],b)];case
 20:var
-D=a[2],E=a[1];return[20,E,D,z(a[3],b)];case
+C=a[2],E=a[1];return[20,E,C,D(a[3],b)];case
 21:var
-F=a[1];return[21,F,z(a[2],b)];case
-22:return[22,z(a[1],b)];case
+F=a[1];return[21,F,D(a[2],b)];case
+22:return[22,D(a[1],b)];case
 23:var
-G=a[1];return[23,G,z(a[2],b)];default:var
-H=a[2],I=a[1];return[24,I,H,z(a[3],b)]}}function
-aM(a){throw[0,e3,a]}function
-e7(b,a){return qa(b,a)?b:a}function
-cj(a){return 0<=a?a:-a|0}function
-j(d,c){var
-a=p(d),e=p(c),b=M(a+e|0);a8(d,0,b,0,a);a8(c,0,b,a,e);return ae(b)}function
-ih(a){return a?ii:ij}function
-dy(a,b){if(a){var
-c=a[1];return[0,c,dy(a[2],b)]}return b}qE(0);h6(1);h6(2);function
-e8(b){function
+G=a[1];return[23,G,D(a[2],b)];default:var
+H=a[2],I=a[1];return[24,I,H,D(a[3],b)]}}function
+f1(a){throw[0,f2,a]}function
+a4(a){throw[0,f0,a]}function
+f5(b,a){return t6(b,a)?b:a}function
+cM(a){return 0<=a?a:-a|0}function
+n(d,c){var
+a=r(d),e=r(c),b=Z(a+e|0);br(d,0,b,0,a);br(c,0,b,a,e);return aA(b)}function
+j_(a){return a?j$:ka}function
+bY(a,b){if(a){var
+c=a[1];return[0,c,bY(a[2],b)]}return b}uw(0);jX(1);jX(2);function
+f6(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{qD(d)}catch(a){a=bm(a);if(a[1]!==e6)throw a;var
+c=a[2],d=a[1];try{uv(d)}catch(a){a=a$(a);if(a[1]!==f4)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(qF(0))}qO(a(gj),e8);function
-aV(a,b){return a?a[1]:b}function
-af(c,a){return a?[0,b(c,a[1])]:0}function
-e9(a){if(0<=a&&!(eh<a))return a;return aM(ik)}var
-dz=qT(0),ck=(4*dz|0)-1|0;function
-aW(c){var
+a=c;continue}return 0}}return a(ux(0))}uG(a(hQ),f6);function
+a5(a,b){return a?a[1]:b}function
+M(c,a){return a?[0,b(c,a[1])]:0}function
+eg(c,a){return a?b(c,a[1]):0}function
+f7(a){if(0<=a&&!(ff<a))return a;return a4(kb)}var
+eh=uK(0),cN=(4*eh|0)-1|0;function
+aB(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 bb(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bA(a){return bb(a,0)}function
-e_(a,d,c){if(d<=a)return 0;var
-e=b(c,a);return[0,e,e_(a+1|0,d,c)]}function
-o(c,a){if(a){var
-d=a[2],e=b(c,a[1]);return[0,e,o(c,d)]}return 0}function
-e$(c,b,a){if(a){var
-d=a[2],e=g(b,c,a[1]);return[0,e,e$(c+1|0,b,d)]}return 0}function
-fa(b,a){return e$(0,b,a)}function
-as(d,c){var
+a6(a){return bb(a,0)}function
+f8(a,d,c){if(d<=a)return 0;var
+e=b(c,a);return[0,e,f8(a+1|0,d,c)]}function
+h(c,a){if(a){var
+d=a[2],e=b(c,a[1]);return[0,e,h(c,d)]}return 0}function
+f9(c,b,a){if(a){var
+d=a[2],e=m(b,c,a[1]);return[0,e,f9(c+1|0,b,d)]}return 0}function
+dd(b,a){return f9(0,b,a)}function
+aK(d,c){var
 a=c;for(;;){if(a){var
 e=a[2];b(d,a[1]);var
 a=e;continue}return 0}}function
-dA(e,d,c){var
+f_(e,d){var
+b=0,a=d;for(;;){if(a){var
+c=a[2];m(e,b,a[1]);var
+b=b+1|0,a=c;continue}return 0}}function
+bG(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=g(e,b,a[1]),a=f;continue}return b}}function
-fb(e,d){var
+f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
+de(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c){var
 a=f;continue}return c}return 1}}function
-bS(e,d){var
+bc(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c)return c;var
 a=f;continue}return 0}}function
-bB(d,c){var
+cf(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aa(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===Y(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-dB(d,c){var
+f$(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aa(b[1],d))return f;var
-a=e;continue}throw aU}}function
-bT(d,c){var
-a=c;for(;;){if(a){var
-e=a[2],b=0===aa(a[1][1],d)?1:0;if(b)return b;var
+b=a[1],e=a[2],f=b[2];if(0===Y(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-fc(b,a){if(a){var
-c=a[2],d=a[1];return 0===aa(d[1],b)?c:[0,d,fc(b,c)]}return 0}function
-bU(f){var
+bd(d,c){var
+a=c;for(;;){if(a){var
+e=a[2],b=0===Y(a[1][1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+ei(b,a){if(a){var
+c=a[2],d=a[1];return 0===Y(d[1],b)?c:[0,d,ei(b,c)]}return 0}function
+cO(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=a[1];if(b(f,e)){var
 c=[0,e,c],a=d;continue}var
-a=d;continue}return bA(c)}}}function
-dC(f){var
+a=d;continue}return a6(c)}}}function
+df(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=b(f,a[1]);if(e){var
 c=[0,e[1],c],a=d;continue}var
-a=d;continue}return bA(c)}}}function
-fd(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],fd(b[2],a[2])]}}else
-if(!a)return 0;return aM(it)}function
-fe(a,b){function
-r(j,e){if(2===j){if(e){var
-l=e[2];if(l){var
-m=l[1],n=e[1],y=l[2],z=0<g(a,n,m)?[0,n,[0,m,0]]:[0,m,[0,n,0]];return[0,z,y]}}}else
-if(3===j&&e){var
+a=d;continue}return a6(c)}}}function
+ej(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],ej(b[2],a[2])]}}else
+if(!a)return 0;return a4(kk)}function
+cP(a,b){function
+r(i,e){if(2===i){if(e){var
+k=e[2];if(k){var
+l=k[1],n=e[1],y=k[2],z=0<m(a,n,l)?[0,n,[0,l,0]]:[0,l,[0,n,0]];return[0,z,y]}}}else
+if(3===i&&e){var
 o=e[2];if(o){var
 p=o[2];if(p){var
-b=p[1],c=o[1],d=e[1],C=p[2],D=0<g(a,d,c)?0<g(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<g(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<g(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<g(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
-s=j>>1,t=k(s,e),A=t[1],u=k(j-s|0,t[2]),i=A,h=u[1],f=0,B=u[2];for(;;){if(i){if(h){var
-q=h[1],r=i[1],w=h[2],x=i[2];if(0<g(a,r,q)){var
-h=w,f=[0,q,f];continue}var
-i=x,f=[0,r,f];continue}var
-v=bb(i,f)}else
+b=p[1],c=o[1],d=e[1],C=p[2],D=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
+s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
+q=g[1],r=h[1],w=g[2],x=h[2];if(0<m(a,r,q)){var
+g=w,f=[0,q,f];continue}var
+h=x,f=[0,r,f];continue}var
+v=bb(h,f)}else
 var
-v=bb(h,f);return[0,v,B]}}function
-k(j,e){if(2===j){if(e){var
-k=e[2];if(k){var
-l=k[1],m=e[1],y=k[2],z=0<g(a,m,l)?[0,l,[0,m,0]]:[0,m,[0,l,0]];return[0,z,y]}}}else
-if(3===j&&e){var
+v=bb(g,f);return[0,v,B]}}function
+j(i,e){if(2===i){if(e){var
+j=e[2];if(j){var
+k=j[1],l=e[1],y=j[2],z=0<m(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
+if(3===i&&e){var
 n=e[2];if(n){var
 o=n[2];if(o){var
-b=o[1],c=n[1],d=e[1],C=o[2],D=0<g(a,d,c)?0<g(a,d,b)?0<g(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<g(a,c,b)?0<g(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
-s=j>>1,t=r(s,e),A=t[1],u=r(j-s|0,t[2]),i=A,h=u[1],f=0,B=u[2];for(;;){if(i){if(h){var
-p=h[1],q=i[1],w=h[2],x=i[2];if(0<g(a,q,p)){var
-i=x,f=[0,q,f];continue}var
-h=w,f=[0,p,f];continue}var
-v=bb(i,f)}else
+b=o[1],c=n[1],d=e[1],C=o[2],D=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
+s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
+p=g[1],q=h[1],w=g[2],x=h[2];if(0<m(a,q,p)){var
+h=x,f=[0,q,f];continue}var
+g=w,f=[0,p,f];continue}var
+v=bb(h,f)}else
 var
-v=bb(h,f);return[0,v,B]}}var
-c=aW(b);return 2<=c?k(c,b)[1]:b}function
-ff(b,a){function
-x(j,f){if(2===j){if(f){var
+v=bb(g,f);return[0,v,B]}}var
+c=aB(b);return 2<=c?j(c,b)[1]:b}function
+dg(b,a){function
+x(i,f){if(2===i){if(f){var
 n=f[2];if(n){var
-o=n[1],k=f[1],J=n[2],y=g(b,k,o),K=0===y?[0,k,0]:0<y?[0,k,[0,o,0]]:[0,o,[0,k,0]];return[0,K,J]}}}else
-if(3===j&&f){var
+o=n[1],j=f[1],J=n[2],y=m(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
+if(3===i&&f){var
 p=f[2];if(p){var
 q=p[2];if(q){var
-c=q[1],a=p[1],d=f[1],N=q[2],D=g(b,d,a);if(0===D)var
-E=g(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
+c=q[1],a=p[1],d=f[1],N=q[2],D=m(b,d,a);if(0===D)var
+E=m(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
 if(0<D){var
-F=g(b,a,c);if(0===F)var
+F=m(b,a,c);if(0===F)var
 s=[0,d,[0,a,0]];else
 if(0<F)var
 s=[0,d,[0,a,[0,c,0]]];else
 var
-G=g(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
+G=m(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
 r=s}else{var
-H=g(b,d,c);if(0===H)var
+H=m(b,d,c);if(0===H)var
 t=[0,a,[0,d,0]];else
 if(0<H)var
 t=[0,a,[0,d,[0,c,0]]];else
 var
-I=g(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
+I=m(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
 r=t}return[0,r,N]}}}var
-z=j>>1,A=m(z,f),L=A[1],B=m(j-z|0,A[2]),i=L,h=B[1],e=0,M=B[2];for(;;){if(i){if(h){var
-u=h[2],v=h[1],w=i[2],l=i[1],x=g(b,l,v);if(0===x){var
-i=w,h=u,e=[0,l,e];continue}if(0<=x){var
-h=u,e=[0,v,e];continue}var
-i=w,e=[0,l,e];continue}var
-C=bb(i,e)}else
+z=i>>1,A=l(z,f),L=A[1],B=l(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
+u=g[2],v=g[1],w=h[2],k=h[1],x=m(b,k,v);if(0===x){var
+h=w,g=u,e=[0,k,e];continue}if(0<=x){var
+g=u,e=[0,v,e];continue}var
+h=w,e=[0,k,e];continue}var
+C=bb(h,e)}else
 var
-C=bb(h,e);return[0,C,M]}}function
-m(j,f){if(2===j){if(f){var
-m=f[2];if(m){var
-n=m[1],k=f[1],J=m[2],y=g(b,k,n),K=0===y?[0,k,0]:0<=y?[0,n,[0,k,0]]:[0,k,[0,n,0]];return[0,K,J]}}}else
-if(3===j&&f){var
+C=bb(g,e);return[0,C,M]}}function
+l(i,f){if(2===i){if(f){var
+l=f[2];if(l){var
+n=l[1],j=f[1],J=l[2],y=m(b,j,n),K=0===y?[0,j,0]:0<=y?[0,n,[0,j,0]]:[0,j,[0,n,0]];return[0,K,J]}}}else
+if(3===i&&f){var
 o=f[2];if(o){var
 p=o[2];if(p){var
-c=p[1],a=o[1],d=f[1],N=p[2],D=g(b,d,a);if(0===D)var
-E=g(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
+c=p[1],a=o[1],d=f[1],N=p[2],D=m(b,d,a);if(0===D)var
+E=m(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
 if(0<=D){var
-F=g(b,d,c);if(0===F)var
+F=m(b,d,c);if(0===F)var
 r=[0,a,[0,d,0]];else
 if(0<=F)var
-G=g(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
+G=m(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
 var
 r=[0,a,[0,d,[0,c,0]]];var
 q=r}else{var
-H=g(b,a,c);if(0===H)var
+H=m(b,a,c);if(0===H)var
 s=[0,d,[0,a,0]];else
 if(0<=H)var
-I=g(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
+I=m(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
 var
 s=[0,d,[0,a,[0,c,0]]];var
 q=s}return[0,q,N]}}}var
-z=j>>1,A=x(z,f),L=A[1],B=x(j-z|0,A[2]),i=L,h=B[1],e=0,M=B[2];for(;;){if(i){if(h){var
-t=h[2],u=h[1],v=i[2],l=i[1],w=g(b,l,u);if(0===w){var
-i=v,h=t,e=[0,l,e];continue}if(0<w){var
-i=v,e=[0,l,e];continue}var
-h=t,e=[0,u,e];continue}var
-C=bb(i,e)}else
+z=i>>1,A=x(z,f),L=A[1],B=x(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
+t=g[2],u=g[1],v=h[2],k=h[1],w=m(b,k,u);if(0===w){var
+h=v,g=t,e=[0,k,e];continue}if(0<w){var
+h=v,e=[0,k,e];continue}var
+g=t,e=[0,u,e];continue}var
+C=bb(h,e)}else
 var
-C=bb(h,e);return[0,C,M]}}var
-c=aW(a);return 2<=c?m(c,a)[1]:a}function
-fg(b,a){return a<=b?b:a}function
-bn(a,c){var
-b=M(a);p9(b,0,a,c);return b}function
-fh(c,b,a){if(0<=b&&0<=a&&!((aE(c)-a|0)<b)){var
-d=M(a);bM(c,b,d,0,a);return d}return aM(iu)}function
-fi(c,b,a){return ae(fh(c,b,a))}function
-fj(e,c,d,b,a){if(0<=a&&0<=c&&!((aE(e)-a|0)<c)&&0<=b&&!((aE(d)-a|0)<b))return bM(e,c,d,b,a);return aM(iv)}function
-aX(e,c,d,b,a){if(0<=a&&0<=c&&!((p(e)-a|0)<c)&&0<=b&&!((aE(d)-a|0)<b))return a8(e,c,d,b,a);return aM(iw)}function
-aY(c,b,a){return ae(fh(bk(c),b,a))}function
-fk(k,g){if(g){var
-h=p(k),c=0,b=g,q=0;for(;;){if(b){var
+C=bb(g,e);return[0,C,M]}}var
+c=aB(a);return 2<=c?l(c,a)[1]:a}function
+ga(b,a){return a<=b?b:a}function
+bH(a,c){var
+b=Z(a);t3(b,0,a,c);return b}function
+gb(c,b,a){if(0<=b&&0<=a&&!((aT(c)-a|0)<b)){var
+d=Z(a);b9(c,b,d,0,a);return d}return a4(kl)}function
+gc(c,b,a){return aA(gb(c,b,a))}function
+gd(e,c,d,b,a){if(0<=a&&0<=c&&!((aT(e)-a|0)<c)&&0<=b&&!((aT(d)-a|0)<b))return b9(e,c,d,b,a);return a4(km)}function
+be(e,c,d,b,a){if(0<=a&&0<=c&&!((r(e)-a|0)<c)&&0<=b&&!((aT(d)-a|0)<b))return br(e,c,d,b,a);return a4(kn)}function
+bf(c,b,a){return aA(gb(bE(c),b,a))}function
+ge(k,g){if(g){var
+h=r(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(p(i)+h|0)+c|0,m=b[2],n=c<=j?j:aM(ix),c=n,b=m;continue}var
-l=p(i)+c|0}else
+j=(r(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ko),c=n,b=m;continue}var
+l=r(i)+c|0}else
 var
 l=c;var
-f=M(l),e=q,d=g;for(;;){if(d){var
+f=Z(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];a8(a,0,f,e,p(a));a8(k,0,f,e+p(a)|0,h);var
-e=(e+p(a)|0)+h|0,d=o;continue}a8(a,0,f,e,p(a))}return ae(f)}}}return iy}function
-fl(f,e){var
-c=bk(e),a=0,d=aE(c);for(;;){if(a===d)return 1;if(b(f,a9(c,a))){var
+o=d[2];br(a,0,f,e,r(a));br(k,0,f,e+r(a)|0,h);var
+e=(e+r(a)|0)+h|0,d=o;continue}br(a,0,f,e,r(a))}return aA(f)}}}return kp}function
+gf(f,e){var
+c=bE(e),a=0,d=aT(c);for(;;){if(a===d)return 1;if(b(f,bs(c,a))){var
 a=a+1|0;continue}return 0}}function
-iz(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw aU;if(ar(e,a)===b)return a;var
+kq(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw ba;if(aJ(e,a)===b)return a;var
 a=a+1|0;continue}}function
-cl(b,c){var
-a=0,d=p(b);for(;;){if(d<=a)return 0;if(ar(b,a)===c)return[0,a];var
+cQ(b,c){var
+a=0,d=r(b);for(;;){if(d<=a)return 0;if(aJ(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-iA(b,a,d){var
-c=p(b);if(0<=a&&!(c<a))try{iz(b,c,a,d);var
-e=1;return e}catch(a){a=bm(a);if(a===aU)return 0;throw a}return aM(iB)}function
-iC(b,a){return iA(b,0,a)}function
-iD(c,b){var
-d=p(c),e=d<=p(b)?1:0;if(e){var
-a=0;for(;;){if(a===d)return 1;if(ar(b,a)!==ar(c,a))return 0;var
+kr(b,a,d){var
+c=r(b);if(0<=a&&!(c<a))try{kq(b,c,a,d);var
+e=1;return e}catch(a){a=a$(a);if(a===ba)return 0;throw a}return a4(ks)}function
+kt(b,a){return kr(b,0,a)}function
+gg(c,b){var
+d=r(c),e=d<=r(b)?1:0;if(e){var
+a=0;for(;;){if(a===d)return 1;if(aJ(b,a)!==aJ(c,a))return 0;var
 a=a+1|0;continue}}return e}function
-fm(a){if(a){var
+gh(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=cf(d,h),e=1,b=g;for(;;){if(b){var
+f=cJ(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-iG=[K,iF,cH(0)];function
-iH(a){throw iG}function
-iI(a){var
-d=a[1];a[1]=iH;try{var
-c=b(d,0);qH(a,c);return c}catch(b){b=bm(b);a[1]=function(a){throw b};throw b}}function
-dD(a){var
-b=1<=a?a:1,c=ck<b?ck:b,d=M(c);return[0,d,0,c,d]}function
-dE(a){return fi(a[1],0,a[2])}function
-fn(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(ck<b[1]){if(!((d+c|0)<=ck))throw[0,e4,iL];b[1]=ck}var
-e=M(b[1]);fj(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,B,iJ]}throw[0,B,iK]}}function
-aF(a,c){var
-b=a[2];if(a[3]<=b)fn(a,1);E(a[1],b,c);a[2]=b+1|0;return 0}function
-ay(a,c){var
-b=p(c),d=a[2]+b|0;if(a[3]<d)fn(a,b);a8(c,0,a[1],a[2],b);a[2]=d;return 0}function
-dF(a){return 5===a[2]?12:-6}function
-fo(a){return[0,0,M(a)]}function
-fp(a,g){var
-b=aE(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=M(fg(b*2|0,c));fj(a[2],0,e,0,b);a[2]=e;var
+kw=[U,kv,cH(0)];function
+kx(a){throw kw}function
+ky(a){var
+d=a[1];a[1]=kx;try{var
+c=b(d,0);uz(a,c);return c}catch(b){b=a$(b);a[1]=function(a){throw b};throw b}}function
+ek(a){var
+b=1<=a?a:1,c=cN<b?cN:b,d=Z(c);return[0,d,0,c,d]}function
+el(a){return gc(a[1],0,a[2])}function
+gi(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cN<b[1])if((d+c|0)<=cN)b[1]=cN;else
+f1(kB);var
+e=Z(b[1]);gd(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,G,kz]}throw[0,G,kA]}}function
+aU(a,c){var
+b=a[2];if(a[3]<=b)gi(a,1);L(a[1],b,c);a[2]=b+1|0;return 0}function
+aP(a,c){var
+b=r(c),d=a[2]+b|0;if(a[3]<d)gi(a,b);br(c,0,a[1],a[2],b);a[2]=d;return 0}function
+em(a){return 5===a[2]?12:-6}function
+gj(a){return[0,0,Z(a)]}function
+gk(a,g){var
+b=aT(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=Z(ga(b*2|0,c));gd(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bV(a,b){fp(a,1);bz(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-W(a,c){var
-b=p(c);fp(a,b);aX(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-fq(a){return fi(a[2],0,a[1])}function
-dG(b,c){var
+cg(a,b){gk(a,1);bX(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+ah(a,c){var
+b=r(c);gk(a,b);be(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+gl(a){return gc(a[2],0,a[1])}function
+en(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];W(b,iU);var
+d=a[1];ah(b,kK);var
 a=d;continue;case
 1:var
-e=a[1];W(b,iV);var
+e=a[1];ah(b,kL);var
 a=e;continue;case
 2:var
-f=a[1];W(b,iW);var
+f=a[1];ah(b,kM);var
 a=f;continue;case
 3:var
-g=a[1];W(b,iX);var
+g=a[1];ah(b,kN);var
 a=g;continue;case
 4:var
-h=a[1];W(b,iY);var
+h=a[1];ah(b,kO);var
 a=h;continue;case
 5:var
-i=a[1];W(b,iZ);var
+i=a[1];ah(b,kP);var
 a=i;continue;case
 6:var
-j=a[1];W(b,i0);var
+j=a[1];ah(b,kQ);var
 a=j;continue;case
 7:var
-k=a[1];W(b,i1);var
+k=a[1];ah(b,kR);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];W(b,i2);dG(b,m);W(b,i3);var
+l=a[2],m=a[1];ah(b,kS);en(b,m);ah(b,kT);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];W(b,i4);dG(b,o);W(b,i5);var
+n=a[3],o=a[1];ah(b,kU);en(b,o);ah(b,kV);var
 a=n;continue;case
 10:var
-p=a[1];W(b,i6);var
+p=a[1];ah(b,kW);var
 a=p;continue;case
 11:var
-q=a[1];W(b,i7);var
+q=a[1];ah(b,kX);var
 a=q;continue;case
 12:var
-r=a[1];W(b,i8);var
+r=a[1];ah(b,kY);var
 a=r;continue;case
 13:var
-s=a[1];W(b,i9);var
+s=a[1];ah(b,kZ);var
 a=s;continue;default:var
-t=a[1];W(b,i_);var
+t=a[1];ah(b,k0);var
 a=t;continue}}function
-F(a){if(typeof
+P(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,F(a[1])];case
-1:return[1,F(a[1])];case
-2:return[2,F(a[1])];case
-3:return[3,F(a[1])];case
-4:return[4,F(a[1])];case
-5:return[5,F(a[1])];case
-6:return[6,F(a[1])];case
-7:return[7,F(a[1])];case
+0:return[0,P(a[1])];case
+1:return[1,P(a[1])];case
+2:return[2,P(a[1])];case
+3:return[3,P(a[1])];case
+4:return[4,P(a[1])];case
+5:return[5,P(a[1])];case
+6:return[6,P(a[1])];case
+7:return[7,P(a[1])];case
 8:var
-b=a[1];return[8,b,F(a[2])];case
+b=a[1];return[8,b,P(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,F(a[3])];case
-10:return[10,F(a[1])];case
-11:return[11,F(a[1])];case
-12:return[12,F(a[1])];case
-13:return[13,F(a[1])];default:return[14,F(a[1])]}}function
-X(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,P(a[3])];case
+10:return[10,P(a[1])];case
+11:return[11,P(a[1])];case
+12:return[12,P(a[1])];case
+13:return[13,P(a[1])];default:return[14,P(a[1])]}}function
+ai(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-c=X(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
+c=ai(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
 1:var
-d=X(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
+d=ai(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
 2:var
-e=X(a[1]),G=e[4],I=e[3],J=e[2],K=e[1],L=function(a){b(J,0);return 0};return[0,function(a){b(K,0);return 0},L,I,G];case
+e=ai(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
 3:var
-f=X(a[1]),M=f[4],N=f[3],O=f[2],P=f[1],Q=function(a){b(O,0);return 0};return[0,function(a){b(P,0);return 0},Q,N,M];case
+f=ai(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
 4:var
-g=X(a[1]),R=g[4],S=g[3],T=g[2],U=g[1],V=function(a){b(T,0);return 0};return[0,function(a){b(U,0);return 0},V,S,R];case
+g=ai(a[1]),Q=g[4],R=g[3],S=g[2],T=g[1],U=function(a){b(S,0);return 0};return[0,function(a){b(T,0);return 0},U,R,Q];case
 5:var
-h=X(a[1]),W=h[4],Y=h[3],Z=h[2],_=h[1],$=function(a){b(Z,0);return 0};return[0,function(a){b(_,0);return 0},$,Y,W];case
+h=ai(a[1]),W=h[4],X=h[3],Y=h[2],Z=h[1],_=function(a){b(Y,0);return 0};return[0,function(a){b(Z,0);return 0},_,X,W];case
 6:var
-i=X(a[1]),aa=i[4],ab=i[3],ac=i[2],ad=i[1],ae=function(a){b(ac,0);return 0};return[0,function(a){b(ad,0);return 0},ae,ab,aa];case
+i=ai(a[1]),$=i[4],aa=i[3],ab=i[2],ac=i[1],ad=function(a){b(ab,0);return 0};return[0,function(a){b(ac,0);return 0},ad,aa,$];case
 7:var
-j=X(a[1]),af=j[4],ag=j[3],ah=j[2],ai=j[1],aj=function(a){b(ah,0);return 0};return[0,function(a){b(ai,0);return 0},aj,ag,af];case
+j=ai(a[1]),ae=j[4],af=j[3],ag=j[2],ah=j[1],aj=function(a){b(ag,0);return 0};return[0,function(a){b(ah,0);return 0},aj,af,ae];case
 8:var
-k=X(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){b(am,0);return 0};return[0,function(a){b(an,0);return 0},ao,al,ak];case
+k=ai(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){b(am,0);return 0};return[0,function(a){b(an,0);return 0},ao,al,ak];case
 9:var
-ap=a[2],aq=a[1],l=X(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=X(H(F(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(ar,0);return 0},aA=function(a){b(as,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(at,0);return 0};return[0,function(a){b(au,0);b(ay,0);return 0},aB,aA,az];case
+ap=a[2],aq=a[1],l=ai(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ai(V(P(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(ar,0);return 0},aA=function(a){b(as,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(at,0);return 0};return[0,function(a){b(au,0);b(ay,0);return 0},aB,aA,az];case
 10:var
-n=X(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
+n=ai(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
 11:var
-o=X(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
+o=ai(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
 12:var
-p=X(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
+p=ai(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=X(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
-r=X(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
-H(d,c){var
+q=ai(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
+r=ai(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
+V(d,c){var
 a=0;if(typeof
 d==="number")if(typeof
 c==="number")return 0;else
@@ -1345,12 +1353,12 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,B,i$]}else
+9:a=6;break;default:throw[0,G,k1]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
 c!=="number")switch(c[0]){case
-0:return[0,H(t,c[1])];case
+0:return[0,V(t,c[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1361,7 +1369,7 @@ c!=="number")switch(c[0]){case
 1:var
 f=0,u=d[1];if(typeof
 c!=="number")switch(c[0]){case
-1:return[1,H(u,c[1])];case
+1:return[1,V(u,c[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1373,7 +1381,7 @@ c!=="number")switch(c[0]){case
 g=0,v=d[1];if(typeof
 c==="number")g=1;else
 switch(c[0]){case
-2:return[2,H(v,c[1])];case
+2:return[2,V(v,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1385,7 +1393,7 @@ switch(c[0]){case
 h=0,w=d[1];if(typeof
 c==="number")h=1;else
 switch(c[0]){case
-3:return[3,H(w,c[1])];case
+3:return[3,V(w,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1397,7 +1405,7 @@ switch(c[0]){case
 i=0,x=d[1];if(typeof
 c==="number")i=1;else
 switch(c[0]){case
-4:return[4,H(x,c[1])];case
+4:return[4,V(x,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1409,7 +1417,7 @@ switch(c[0]){case
 j=0,y=d[1];if(typeof
 c==="number")j=1;else
 switch(c[0]){case
-5:return[5,H(y,c[1])];case
+5:return[5,V(y,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1421,7 +1429,7 @@ switch(c[0]){case
 k=0,z=d[1];if(typeof
 c==="number")k=1;else
 switch(c[0]){case
-6:return[6,H(z,c[1])];case
+6:return[6,V(z,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1433,7 +1441,7 @@ switch(c[0]){case
 l=0,A=d[1];if(typeof
 c==="number")l=1;else
 switch(c[0]){case
-7:return[7,H(A,c[1])];case
+7:return[7,V(A,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1442,261 +1450,261 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;default:l=1}if(l)a=7;break;case
 8:var
-m=0,C=d[2],D=d[1];if(typeof
+m=0,B=d[2],C=d[1];if(typeof
 c==="number")m=1;else
 switch(c[0]){case
 8:var
-E=c[1],G=H(C,c[2]);return[8,H(D,E),G];case
+D=c[1],E=V(B,c[2]);return[8,V(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,B,ji];break;case
+14:a=4;break;default:m=1}if(m)throw[0,G,k_];break;case
 9:var
-n=0,I=d[3],J=d[2],K=d[1];if(typeof
+n=0,F=d[3],H=d[2],I=d[1];if(typeof
 c==="number")n=1;else
 switch(c[0]){case
 8:a=5;break;case
 9:var
-L=c[3],M=c[2],N=c[1],s=X(H(F(J),N)),O=s[4];b(s[2],0);b(O,0);return[9,K,M,H(I,L)];case
+J=c[3],K=c[2],L=c[1],s=ai(V(P(H),L)),M=s[4];b(s[2],0);b(M,0);return[9,I,K,V(F,J)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,B,jj];break;case
+14:a=4;break;default:n=1}if(n)throw[0,G,k$];break;case
 10:var
-P=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,H(P,c[1])];throw[0,B,jk];case
+N=d[1];if(typeof
+c!=="number"&&10===c[0])return[10,V(N,c[1])];throw[0,G,la];case
 11:var
-o=0,Q=d[1];if(typeof
+o=0,O=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,H(Q,c[1])];default:o=1}if(o)throw[0,B,jl];break;case
+11:return[11,V(O,c[1])];default:o=1}if(o)throw[0,G,lb];break;case
 12:var
-p=0,R=d[1];if(typeof
+p=0,Q=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,H(R,c[1])];default:p=1}if(p)throw[0,B,jm];break;case
+12:return[12,V(Q,c[1])];default:p=1}if(p)throw[0,G,lc];break;case
 13:var
-q=0,S=d[1];if(typeof
+q=0,R=d[1];if(typeof
 c==="number")q=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,H(S,c[1])];default:q=1}if(q)throw[0,B,jn];break;default:var
-r=0,T=d[1];if(typeof
+13:return[13,V(R,c[1])];default:q=1}if(q)throw[0,G,ld];break;default:var
+r=0,S=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,H(T,c[1])];default:r=1}if(r)throw[0,B,jo]}switch(a){case
-0:throw[0,B,jc];case
-1:throw[0,B,jd];case
-2:throw[0,B,je];case
-3:throw[0,B,jf];case
-4:throw[0,B,jg];case
-5:throw[0,B,ja];case
-6:throw[0,B,jb];default:throw[0,B,jh]}}var
-O=[K,jp,cH(0)];function
-cK(b,a){if(typeof
+14:return[14,V(S,c[1])];default:r=1}if(r)throw[0,G,le]}switch(a){case
+0:throw[0,G,k4];case
+1:throw[0,G,k5];case
+2:throw[0,G,k6];case
+3:throw[0,G,k7];case
+4:throw[0,G,k8];case
+5:throw[0,G,k2];case
+6:throw[0,G,k3];default:throw[0,G,k9]}}var
+$=[U,lf,cH(0)];function
+dh(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw O}}function
-cm(e,b,d){var
-a=cK(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw $}}function
+cR(e,b,d){var
+a=dh(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw O}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-ag(c,d,a){if(typeof
-c==="number")return[0,0,w(d,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw $}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+aC(c,d,a){if(typeof
+c==="number")return[0,0,y(d,a)];else
 switch(c[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=ag(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=aC(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=ag(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aC(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=ag(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aC(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=ag(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aC(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=ag(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aC(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=ag(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aC(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=ag(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aC(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=ag(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aC(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],x=a[2],y=c[2];if(cg([0,c[1]],[0,o]))throw O;var
-p=ag(y,d,x);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=c[2];if(cc([0,c[1]],[0,o]))throw $;var
+p=aC(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],z=a[3],A=c[3],B=c[2],C=c[1],E=[0,D(f)];if(cg([0,D(C)],E))throw O;var
-G=[0,D(e)];if(cg([0,D(B)],G))throw O;var
-q=X(H(F(f),e)),I=q[4];b(q[2],0);b(I,0);var
-r=ag(D(A),d,z),J=r[2];return[0,[9,f,e,F(r[1])],J]}break;case
+e=a[2],f=a[1],z=a[3],A=c[3],B=c[2],C=c[1],D=[0,I(f)];if(cc([0,I(C)],D))throw $;var
+E=[0,I(e)];if(cc([0,I(B)],E))throw $;var
+q=ai(V(P(f),e)),F=q[4];b(q[2],0);b(F,0);var
+r=aC(I(A),d,z),G=r[2];return[0,[9,f,e,P(r[1])],G]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=ag(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aC(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=ag(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aC(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=ag(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aC(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=ag(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw O}function
-w(b,a){if(typeof
+v=aC(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw $}function
+y(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=w(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=y(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=w(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=y(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ad=b[2],u=cK(b[1],a),e=u[2],ae=u[1];if(typeof
+ad=b[2],u=dh(b[1],a),e=u[2],ae=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=w(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw O;case
+v=y(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw $;case
 3:var
-af=b[2],x=cK(b[1],a),f=x[2],ah=x[1];if(typeof
+af=b[2],w=dh(b[1],a),f=w[2],ag=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-y=w(af,f[1]);return[0,[3,ah,y[1]],y[2]]}throw O;case
+x=y(af,f[1]);return[0,[3,ag,x[1]],x[2]]}throw $;case
 4:var
-ai=b[4],aj=b[1],g=cm(b[2],b[3],a),h=g[3],ak=g[1];if(typeof
+ah=b[4],ai=b[1],g=cR(b[2],b[3],a),h=g[3],aj=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-al=g[2],z=w(ai,h[1]);return[0,[4,aj,ak,al,z[1]],z[2]]}throw O;case
+ak=g[2],z=y(ah,h[1]);return[0,[4,ai,aj,ak,z[1]],z[2]]}throw $;case
 5:var
-am=b[4],an=b[1],i=cm(b[2],b[3],a),j=i[3],ao=i[1];if(typeof
+al=b[4],am=b[1],i=cR(b[2],b[3],a),j=i[3],an=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-ap=i[2],A=w(am,j[1]);return[0,[5,an,ao,ap,A[1]],A[2]]}throw O;case
+ao=i[2],A=y(al,j[1]);return[0,[5,am,an,ao,A[1]],A[2]]}throw $;case
 6:var
-aq=b[4],ar=b[1],k=cm(b[2],b[3],a),l=k[3],as=k[1];if(typeof
+ap=b[4],aq=b[1],k=cR(b[2],b[3],a),l=k[3],ar=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-au=k[2],B=w(aq,l[1]);return[0,[6,ar,as,au,B[1]],B[2]]}throw O;case
+as=k[2],B=y(ap,l[1]);return[0,[6,aq,ar,as,B[1]],B[2]]}throw $;case
 7:var
-av=b[4],aw=b[1],m=cm(b[2],b[3],a),n=m[3],ax=m[1];if(typeof
+at=b[4],au=b[1],m=cR(b[2],b[3],a),n=m[3],av=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-ay=m[2],C=w(av,n[1]);return[0,[7,aw,ax,ay,C[1]],C[2]]}throw O;case
+aw=m[2],C=y(at,n[1]);return[0,[7,au,av,aw,C[1]],C[2]]}throw $;case
 8:var
-az=b[4],aA=b[1],o=cm(b[2],b[3],a),p=o[3],aB=o[1];if(typeof
+ax=b[4],ay=b[1],o=cR(b[2],b[3],a),p=o[3],az=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aC=o[2],E=w(az,p[1]);return[0,[8,aA,aB,aC,E[1]],E[2]]}throw O;case
+aA=o[2],D=y(ax,p[1]);return[0,[8,ay,az,aA,D[1]],D[2]]}throw $;case
 9:var
-aD=b[2],F=cK(b[1],a),q=F[2],aE=F[1];if(typeof
+aB=b[2],E=dh(b[1],a),q=E[2],aD=E[1];if(typeof
 q!=="number"&&7===q[0]){var
-G=w(aD,q[1]);return[0,[9,aE,G[1]],G[2]]}throw O;case
+F=y(aB,q[1]);return[0,[9,aD,F[1]],F[2]]}throw $;case
 10:var
-H=w(b[1],a);return[0,[10,H[1]],H[2]];case
+G=y(b[1],a);return[0,[10,G[1]],G[2]];case
 11:var
-aF=b[1],I=w(b[2],a);return[0,[11,aF,I[1]],I[2]];case
+aE=b[1],H=y(b[2],a);return[0,[11,aE,H[1]],H[2]];case
 12:var
-aG=b[1],J=w(b[2],a);return[0,[12,aG,J[1]],J[2]];case
+aF=b[1],J=y(b[2],a);return[0,[12,aF,J[1]],J[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-K=a[1],aH=a[2],aI=b[3],aJ=b[1];if(cg([0,b[2]],[0,K]))throw O;var
-L=w(aI,aH);return[0,[13,aJ,K,L[1]],L[2]]}break;case
+K=a[1],aG=a[2],aH=b[3],aI=b[1];if(cc([0,b[2]],[0,K]))throw $;var
+L=y(aH,aG);return[0,[13,aI,K,L[1]],L[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-M=a[1],aK=a[3],aL=b[3],aM=b[2],aN=b[1],aO=[0,D(M)];if(cg([0,D(aM)],aO))throw O;var
-N=w(aL,D(aK));return[0,[14,aN,M,N[1]],N[2]]}break;case
+M=a[1],aJ=a[3],aK=b[3],aM=b[2],aN=b[1],aO=[0,I(M)];if(cc([0,I(aM)],aO))throw $;var
+N=y(aK,I(aJ));return[0,[14,aN,M,N[1]],N[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-P=w(b[1],a[1]);return[0,[15,P[1]],P[2]]}break;case
+O=y(b[1],a[1]);return[0,[15,O[1]],O[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-Q=w(b[1],a[1]);return[0,[16,Q[1]],Q[2]]}break;case
+P=y(b[1],a[1]);return[0,[16,P[1]],P[2]]}break;case
 17:var
-aP=b[1],R=w(b[2],a);return[0,[17,aP,R[1]],R[2]];case
+aP=b[1],Q=y(b[2],a);return[0,[17,aP,Q[1]],Q[2]];case
 18:var
-S=b[2],r=b[1];if(0===r[0]){var
-W=r[1],aT=W[2],X=w(W[1],a),aU=X[1],Y=w(S,X[2]);return[0,[18,[0,[0,aU,aT]],Y[1]],Y[2]]}var
-Z=r[1],aV=Z[2],_=w(Z[1],a),aW=_[1],$=w(S,_[2]);return[0,[18,[1,[0,aW,aV]],$[1]],$[2]];case
+R=b[2],r=b[1];if(0===r[0]){var
+V=r[1],aT=V[2],W=y(V[1],a),aU=W[1],X=y(R,W[2]);return[0,[18,[0,[0,aU,aT]],X[1]],X[2]]}var
+Y=r[1],aV=Y[2],Z=y(Y[1],a),aW=Z[1],_=y(R,Z[2]);return[0,[18,[1,[0,aW,aV]],_[1]],_[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-T=w(b[1],a[1]);return[0,[19,T[1]],T[2]]}break;case
+S=y(b[1],a[1]);return[0,[19,S[1]],S[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aQ=b[2],aR=b[1],U=w(b[3],a[1]);return[0,[20,aR,aQ,U[1]],U[2]]}break;case
+aQ=b[2],aR=b[1],T=y(b[3],a[1]);return[0,[20,aR,aQ,T[1]],T[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aS=b[1],V=w(b[2],a[1]);return[0,[21,aS,V[1]],V[2]]}break;case
+aS=b[1],U=y(b[2],a[1]);return[0,[21,aS,U[1]],U[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return at(c,d,a);case
-1:return at(c,d,a);case
+0:return aL(c,d,a);case
+1:return aL(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-aa=w(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw O;default:return at(c,d,a)}else
+aa=y(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw $;default:return aL(c,d,a)}else
 switch(c[0]){case
-0:return at(c,d,a);case
-1:return at(c,d,a);case
-2:return at(c,d,a);case
-3:return at(c,d,a);case
-4:return at(c,d,a);case
-5:return at(c,d,a);case
-6:return at(c,d,a);case
-7:return at(c,d,a);case
-8:return at([8,c[1],c[2]],d,a);case
+0:return aL(c,d,a);case
+1:return aL(c,d,a);case
+2:return aL(c,d,a);case
+3:return aL(c,d,a);case
+4:return aL(c,d,a);case
+5:return aL(c,d,a);case
+6:return aL(c,d,a);case
+7:return aL(c,d,a);case
+8:return aL([8,c[1],c[2]],d,a);case
 9:var
-aX=c[1],ab=ag(c[2],d,a),ac=ab[2];return[0,[23,[9,aX,ab[1]],ac[1]],ac[2]];case
-10:return at(c,d,a);default:return at(c,d,a)}}throw O}function
-at(d,c,b){var
-a=w(c,b);return[0,[23,d,a[1]],a[2]]}function
-au(k,g,a){var
-b=p(a),h=0<=g?k:0,d=cj(g);if(d<=b)return a;var
-l=2===h?48:32,c=bn(d,l);switch(h){case
-0:aX(a,0,c,0,b);break;case
-1:aX(a,0,c,d-b|0,b);break;default:var
+aX=c[1],ab=aC(c[2],d,a),ac=ab[2];return[0,[23,[9,aX,ab[1]],ac[1]],ac[2]];case
+10:return aL(c,d,a);default:return aL(c,d,a)}}throw $}function
+aL(d,c,b){var
+a=y(c,b);return[0,[23,d,a[1]],a[2]]}function
+aM(k,g,a){var
+b=r(a),h=0<=g?k:0,d=cM(g);if(d<=b)return a;var
+l=2===h?48:32,c=bH(d,l);switch(h){case
+0:be(a,0,c,0,b);break;case
+1:be(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){bz(c,0,s(a,0));aX(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){bX(c,0,s(a,0));be(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===s(a,0)){var
-j=0;if(gq!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){bz(c,1,s(a,1));aX(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)aX(a,0,c,d-b|0,b)}}return ae(c)}function
-bW(k,b){var
-c=cj(k),a=p(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+g5>>>0))e=1}else
+j=0;if(h0!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){bX(c,1,s(a,1));be(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)be(a,0,c,d-b|0,b)}}return aA(c)}function
+ch(k,b){var
+c=cM(k),a=r(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iM>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(gq===s(b,1)||88===s(b,1))j=1;if(j){var
-h=bn(c+2|0,48);bz(h,1,s(b,1));aX(b,2,h,(c-a|0)+4|0,a-2|0);return ae(h)}}e=1;f=1;break;case
+j=0;if(h0===s(b,1)||88===s(b,1))j=1;if(j){var
+h=bH(c+2|0,48);bX(h,1,s(b,1));be(b,2,h,(c-a|0)+4|0,a-2|0);return aA(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bn(c+1|0,48);bz(g,0,d);aX(b,1,g,(c-a|0)+2|0,a-1|0);return ae(g)}}if(e&&a<c){var
-i=bn(c,48);aX(b,0,i,c-a|0,a);return ae(i)}return b}function
-jq(k){var
-j=0,D=p(k);for(;;){if(D<=j)var
+g=bH(c+1|0,48);bX(g,0,d);be(b,1,g,(c-a|0)+2|0,a-1|0);return aA(g)}}if(e&&a<c){var
+i=bH(c,48);be(b,0,i,c-a|0,a);return aA(i)}return b}function
+lg(k){var
+j=0,D=r(k);for(;;){if(D<=j)var
 o=k;else{var
-n=ar(k,j)+hq|0,q=0;if(59<n>>>0){if(33<n-61>>>0)q=1}else
-if(2===n)q=1;if(!q){var
+n=aJ(k,j)+ja|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
+if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
-e=bk(k),a=[0,0],u=aE(e)-1|0,z=0;if(!(u<0)){var
+e=bE(k),a=[0,0],u=aT(e)-1|0,z=0;if(!(u<0)){var
 i=z;for(;;){var
-f=a9(e,i),g=0;if(32<=f){var
-l=f+gl|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
-if(56<l-1>>>0){g=1;r=1}if(!r){var
+f=bs(e,i),g=0;if(32<=f){var
+l=f+hT|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
+if(56<l-1>>>0){g=1;q=1}if(!q){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
 if(8<=f)g=1;switch(g){case
@@ -1705,41 +1713,41 @@ m=4;break;case
 1:var
 m=2;break}a[1]=a[1]+m|0;var
 C=i+1|0;if(u!==i){var
-i=C;continue}break}}if(a[1]===aE(e)){var
-s=aE(e),t=M(s);bM(e,0,t,0,s);var
+i=C;continue}break}}if(a[1]===aT(e)){var
+s=aT(e),t=Z(s);b9(e,0,t,0,s);var
 w=t}else{var
-b=M(a[1]);a[1]=0;var
-v=aE(e)-1|0,A=0;if(!(v<0)){var
+b=Z(a[1]);a[1]=0;var
+v=aT(e)-1|0,A=0;if(!(v<0)){var
 h=A;for(;;){var
-c=a9(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(c$<=c)d=1;else
+c=bs(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(dS<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:E(b,a[1],92);a[1]++;E(b,a[1],98);break;case
-9:E(b,a[1],92);a[1]++;E(b,a[1],hu);break;case
-10:E(b,a[1],92);a[1]++;E(b,a[1],hv);break;case
-13:E(b,a[1],92);a[1]++;E(b,a[1],114);break;default:d=1}switch(d){case
-1:E(b,a[1],92);a[1]++;E(b,a[1],48+(c/er|0)|0);a[1]++;E(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;E(b,a[1],48+(c%10|0)|0);break;case
-2:E(b,a[1],92);a[1]++;E(b,a[1],c);break;case
-3:E(b,a[1],c);break}a[1]++;var
+8:L(b,a[1],92);a[1]++;L(b,a[1],98);break;case
+9:L(b,a[1],92);a[1]++;L(b,a[1],je);break;case
+10:L(b,a[1],92);a[1]++;L(b,a[1],jf);break;case
+13:L(b,a[1],92);a[1]++;L(b,a[1],114);break;default:d=1}switch(d){case
+1:L(b,a[1],92);a[1]++;L(b,a[1],48+(c/fp|0)|0);a[1]++;L(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;L(b,a[1],48+(c%10|0)|0);break;case
+2:L(b,a[1],92);a[1]++;L(b,a[1],c);break;case
+3:L(b,a[1],c);break}a[1]++;var
 B=h+1|0;if(v!==h){var
 h=B;continue}break}}var
 w=b}var
-o=ae(w)}var
-x=p(o),y=bn(x+2|0,34);a8(o,0,y,1,x);return ae(y)}}function
-fr(d,f){var
-g=cj(f),e=kf[1];switch(d[2]){case
+o=aA(w)}var
+x=r(o),y=bH(x+2|0,34);br(o,0,y,1,x);return aA(y)}}function
+gm(d,f){var
+g=cM(f),e=l7[1];switch(d[2]){case
 0:var
-b=ha;break;case
+b=iV;break;case
 1:var
-b=es;break;case
+b=fr;break;case
 2:var
 b=69;break;case
 3:var
-b=gr;break;case
+b=h1;break;case
 4:var
 b=71;break;case
 5:var
@@ -1749,210 +1757,210 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=fo(16);bV(c,37);switch(d[1]){case
+c=gj(16);cg(c,37);switch(d[1]){case
 0:break;case
-1:bV(c,43);break;default:bV(c,32)}if(8<=d[2])bV(c,35);bV(c,46);W(c,a(m+g));bV(c,b);return fq(c)}function
-cL(m,a){if(13<=m){var
-g=[0,0],h=p(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<ar(a,c)+c4>>>0))g[1]++;var
-r=c+1|0;if(h!==c){var
-c=r;continue}break}}var
-i=g[1],j=M(p(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){bz(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=p(a)-1|0,o=0;if(!(l<0)){var
+1:cg(c,43);break;default:cg(c,32)}if(8<=d[2])cg(c,35);cg(c,46);ah(c,a(p+g));cg(c,b);return gl(c)}function
+di(m,a){if(13<=m){var
+g=[0,0],h=r(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<aJ(a,c)+dM>>>0))g[1]++;var
+q=c+1|0;if(h!==c){var
+c=q;continue}break}}var
+i=g[1],j=Z(r(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){bX(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=r(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=ar(a,b);if(9<f+c4>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
-q=b+1|0;if(l!==b){var
-b=q;continue}break}}return ae(j)}return a}function
-kg(b,c){switch(b){case
+f=aJ(a,b);if(9<f+dM>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+p=b+1|0;if(l!==b){var
+b=p;continue}break}}return aA(j)}return a}function
+l8(b,c){switch(b){case
 1:var
-a=js;break;case
+a=li;break;case
 2:var
-a=jt;break;case
+a=lj;break;case
 4:var
-a=jv;break;case
+a=ll;break;case
 5:var
-a=jw;break;case
+a=lm;break;case
 6:var
-a=jx;break;case
+a=ln;break;case
 7:var
-a=jy;break;case
+a=lo;break;case
 8:var
-a=jz;break;case
+a=lp;break;case
 9:var
-a=jA;break;case
+a=lq;break;case
 10:var
-a=jB;break;case
+a=lr;break;case
 11:var
-a=jC;break;case
+a=ls;break;case
 0:case
 13:var
-a=jr;break;case
+a=lh;break;case
 3:case
 14:var
-a=ju;break;default:var
-a=jD}return cL(b,dq(a,c))}function
-kh(b,c){switch(b){case
+a=lk;break;default:var
+a=lt}return di(b,d_(a,c))}function
+l9(b,c){switch(b){case
 1:var
-a=jS;break;case
+a=lI;break;case
 2:var
-a=jT;break;case
+a=lJ;break;case
 4:var
-a=jV;break;case
+a=lL;break;case
 5:var
-a=jW;break;case
+a=lM;break;case
 6:var
-a=jX;break;case
+a=lN;break;case
 7:var
-a=jY;break;case
+a=lO;break;case
 8:var
-a=jZ;break;case
+a=lP;break;case
 9:var
-a=j0;break;case
+a=lQ;break;case
 10:var
-a=j1;break;case
+a=lR;break;case
 11:var
-a=j2;break;case
+a=lS;break;case
 0:case
 13:var
-a=jR;break;case
+a=lH;break;case
 3:case
 14:var
-a=jU;break;default:var
-a=j3}return cL(b,dq(a,c))}function
-ki(b,c){switch(b){case
+a=lK;break;default:var
+a=lT}return di(b,d_(a,c))}function
+l_(b,c){switch(b){case
 1:var
-a=j5;break;case
+a=lV;break;case
 2:var
-a=j6;break;case
+a=lW;break;case
 4:var
-a=j8;break;case
+a=lY;break;case
 5:var
-a=j9;break;case
+a=lZ;break;case
 6:var
-a=j_;break;case
+a=l0;break;case
 7:var
-a=j$;break;case
+a=l1;break;case
 8:var
-a=ka;break;case
+a=l2;break;case
 9:var
-a=kb;break;case
+a=l3;break;case
 10:var
-a=kc;break;case
+a=l4;break;case
 11:var
-a=kd;break;case
+a=l5;break;case
 0:case
 13:var
-a=j4;break;case
+a=lU;break;case
 3:case
 14:var
-a=j7;break;default:var
-a=ke}return cL(b,dq(a,c))}function
-kj(b,c){switch(b){case
+a=lX;break;default:var
+a=l6}return di(b,d_(a,c))}function
+l$(b,c){switch(b){case
 1:var
-a=jF;break;case
+a=lv;break;case
 2:var
-a=jG;break;case
+a=lw;break;case
 4:var
-a=jI;break;case
+a=ly;break;case
 5:var
-a=jJ;break;case
+a=lz;break;case
 6:var
-a=jK;break;case
+a=lA;break;case
 7:var
-a=jL;break;case
+a=lB;break;case
 8:var
-a=jM;break;case
+a=lC;break;case
 9:var
-a=jN;break;case
+a=lD;break;case
 10:var
-a=jO;break;case
+a=lE;break;case
 11:var
-a=jP;break;case
+a=lF;break;case
 0:case
 13:var
-a=jE;break;case
+a=lu;break;case
 3:case
 14:var
-a=jH;break;default:var
-a=jQ}return cL(b,qn(a,c))}function
-bc(c,i,b){function
-k(d){switch(c[1]){case
+a=lx;break;default:var
+a=lG}return di(b,uh(a,c))}function
+bu(c,i,b){function
+j(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return qh(b,i,a)}function
+a=32}return ub(b,i,a)}function
 t(c){var
-a=p7(b);return 3===a?b<0.?kl:km:4<=a?kn:c}switch(c[2]){case
+a=t1(b);return 3===a?b<0.?mb:mc:4<=a?md:c}switch(c[2]){case
 5:var
-e=hZ(fr(c,i),b),d=0,x=p(e);for(;;){if(d===x)var
-r=0;else{var
-l=s(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
-if(21<l-1>>>0)m=1;if(!m){var
+e=jO(gm(c,i),b),d=0,x=r(e);for(;;){if(d===x)var
+q=0;else{var
+k=s(e,d)-46|0,l=0;if(23<k>>>0){if(55===k)l=1}else
+if(21<k-1>>>0)l=1;if(!l){var
 d=d+1|0;continue}var
-r=1}var
-y=r?e:j(e,kk);return t(y)}case
-6:return k(0);case
+q=1}var
+y=q?e:n(e,ma);return t(y)}case
+6:return j(0);case
 7:var
-h=bk(k(0)),f=aE(h);if(0===f)var
-q=h;else{var
-n=M(f),o=f-1|0,u=0;if(!(o<0)){var
+h=bE(j(0)),f=aT(h);if(0===f)var
+p=h;else{var
+m=Z(f),o=f-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-g=a9(h,a),v=25<g+g5>>>0?g:g+hq|0;E(n,a,v);var
+g=bs(h,a),v=25<g+iM>>>0?g:g+ja|0;L(m,a,v);var
 w=a+1|0;if(o!==a){var
 a=w;continue}break}}var
-q=n}return ae(q);case
-8:return t(k(0));default:return hZ(fr(c,i),b)}}function
-cw(e,H,G,C){var
-c=H,a=G,d=C;for(;;)if(typeof
+p=m}return aA(p);case
+8:return t(j(0));default:return jO(gm(c,i),b)}}function
+c2(e,C,B,A){var
+c=C,a=B,d=A;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
 0:var
-I=d[1];return function(b){return u(c,[5,a,b],I)};case
+E=d[1];return function(b){return v(c,[5,a,b],E)};case
 1:var
-J=d[1];return function(b){var
+F=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=il;else
-if(c$<=b)e=1;else
+d=kc;else
+if(dS<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=im;else
+d=kd;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=io;break;case
+d=ke;break;case
 9:var
-d=ip;break;case
+d=kf;break;case
 10:var
-d=iq;break;case
+d=kg;break;case
 13:var
-d=ir;break;default:e=1}switch(e){case
+d=kh;break;default:e=1}switch(e){case
 1:var
-f=M(4);E(f,0,92);E(f,1,48+(b/er|0)|0);E(f,2,48+((b/10|0)%10|0)|0);E(f,3,48+(b%10|0)|0);var
-d=ae(f);break;case
+f=Z(4);L(f,0,92);L(f,1,48+(b/fp|0)|0);L(f,2,48+((b/10|0)%10|0)|0);L(f,3,48+(b%10|0)|0);var
+d=aA(f);break;case
 2:var
-g=M(1);E(g,0,b);var
-d=ae(g);break}var
-h=p(d),i=bn(h+2|0,39);a8(d,0,i,1,h);return u(c,[4,a,ae(i)],J)};case
+g=Z(1);L(g,0,b);var
+d=aA(g);break}var
+h=r(d),i=bH(h+2|0,39);br(d,0,i,1,h);return v(c,[4,a,aA(i)],F)};case
 2:var
-K=d[2],L=d[1];return dH(c,a,K,L,function(a){return a});case
-3:return dH(c,a,d[2],d[1],jq);case
-4:return cM(c,a,d[4],d[2],d[3],kg,d[1]);case
-5:return cM(c,a,d[4],d[2],d[3],kh,d[1]);case
-6:return cM(c,a,d[4],d[2],d[3],ki,d[1]);case
-7:return cM(c,a,d[4],d[2],d[3],kj,d[1]);case
+H=d[2],J=d[1];return eo(c,a,H,J,function(a){return a});case
+3:return eo(c,a,d[2],d[1],lg);case
+4:return dj(c,a,d[4],d[2],d[3],l8,d[1]);case
+5:return dj(c,a,d[4],d[2],d[3],l9,d[1]);case
+6:return dj(c,a,d[4],d[2],d[3],l_,d[1]);case
+7:return dj(c,a,d[4],d[2],d[3],l$,d[1]);case
 8:var
-i=d[4],j=d[3],k=d[2],h=d[1];if(typeof
-k==="number"){if(typeof
-j==="number")return j?function(d,b){return u(c,[4,a,bc(h,d,b)],i)}:function(b){return u(c,[4,a,bc(h,dF(h),b)],i)};var
-ad=j[1];return function(b){return u(c,[4,a,bc(h,ad,b)],i)}}else{if(0===k[0]){var
-n=k[2],o=k[1];if(typeof
-j==="number")return j?function(d,b){return u(c,[4,a,au(o,n,bc(h,d,b))],i)}:function(b){return u(c,[4,a,au(o,n,bc(h,dF(h),b))],i)};var
-af=j[1];return function(b){return u(c,[4,a,au(o,n,bc(h,af,b))],i)}}var
-q=k[1];if(typeof
-j==="number")return j?function(e,d,b){return u(c,[4,a,au(q,e,bc(h,d,b))],i)}:function(d,b){return u(c,[4,a,au(q,d,bc(h,dF(h),b))],i)};var
-ag=j[1];return function(d,b){return u(c,[4,a,au(q,d,bc(h,ag,b))],i)}}case
-9:return dH(c,a,d[2],d[1],ih);case
+h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
+j==="number"){if(typeof
+i==="number")return i?function(d,b){return v(c,[4,a,bu(g,d,b)],h)}:function(b){return v(c,[4,a,bu(g,em(g),b)],h)};var
+ac=i[1];return function(b){return v(c,[4,a,bu(g,ac,b)],h)}}else{if(0===j[0]){var
+n=j[2],o=j[1];if(typeof
+i==="number")return i?function(d,b){return v(c,[4,a,aM(o,n,bu(g,d,b))],h)}:function(b){return v(c,[4,a,aM(o,n,bu(g,em(g),b))],h)};var
+ad=i[1];return function(b){return v(c,[4,a,aM(o,n,bu(g,ad,b))],h)}}var
+p=j[1];if(typeof
+i==="number")return i?function(e,d,b){return v(c,[4,a,aM(p,e,bu(g,d,b))],h)}:function(d,b){return v(c,[4,a,aM(p,d,bu(g,em(g),b))],h)};var
+ae=i[1];return function(d,b){return v(c,[4,a,aM(p,d,bu(g,ae,b))],h)}}case
+9:return eo(c,a,d[2],d[1],j_);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1960,102 +1968,102 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-N=d[3],P=d[2],r=fo(16);dG(r,P);var
-A=fq(r);return function(b){return u(c,[4,a,A],N)};case
+K=d[3],M=d[2],q=gj(16);en(q,M);var
+z=gl(q);return function(b){return v(c,[4,a,z],K)};case
 14:var
-Q=d[3],R=d[2];return function(d){var
-e=d[1],b=w(e,D(F(R)));if(typeof
-b[2]==="number")return u(c,a,z(b[1],Q));throw O};case
+N=d[3],O=d[2];return function(d){var
+e=d[1],b=y(e,I(P(O)));if(typeof
+b[2]==="number")return v(c,a,D(b[1],N));throw $};case
 15:var
-S=d[1];return function(d,b){return u(c,[6,a,function(a){return g(d,a,b)}],S)};case
+Q=d[1];return function(d,b){return v(c,[6,a,function(a){return m(d,a,b)}],Q)};case
 16:var
-T=d[1];return function(b){return u(c,[6,a,b],T)};case
+R=d[1];return function(b){return v(c,[6,a,b],R)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
-m=d[1];if(0===m[0]){var
-U=d[2],W=m[1][1],X=0,c=function(b,c,d){return function(a){return u(c,[1,b,[0,a]],d)}}(a,c,U),a=X,d=W;continue}var
-Y=d[2],Z=m[1][1],_=0,c=function(b,c,d){return function(a){return u(c,[1,b,[1,a]],d)}}(a,c,Y),a=_,d=Z;continue;case
-19:throw[0,B,kp];case
+l=d[1];if(0===l[0]){var
+S=d[2],T=l[1][1],U=0,c=function(b,c,d){return function(a){return v(c,[1,b,[0,a]],d)}}(a,c,S),a=U,d=T;continue}var
+V=d[2],W=l[1][1],X=0,c=function(b,c,d){return function(a){return v(c,[1,b,[1,a]],d)}}(a,c,V),a=X,d=W;continue;case
+19:throw[0,G,mf];case
 20:var
-$=d[3],aa=[8,a,kq];return function(a){return u(c,aa,$)};case
+Y=d[3],_=[8,a,mg];return function(a){return v(c,_,Y)};case
 21:var
-ab=d[2];return function(b){return u(c,[4,a,dq(kr,b)],ab)};case
+aa=d[2];return function(b){return v(c,[4,a,d_(mh,b)],aa)};case
 22:var
-ac=d[1];return function(b){return u(c,[5,a,b],ac)};case
+ab=d[1];return function(b){return v(c,[5,a,b],ab)};case
 23:var
-f=d[2],l=d[1];if(typeof
-l==="number")switch(l){case
-0:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-1:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-2:throw[0,B,ks];default:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f])}else
-switch(l[0]){case
-0:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-1:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-2:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-3:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-4:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-5:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-6:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-7:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-8:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
+f=d[2],k=d[1];if(typeof
+k==="number")switch(k){case
+0:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+1:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+2:throw[0,G,mi];default:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f])}else
+switch(k[0]){case
+0:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+1:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+2:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+3:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+4:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+5:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+6:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+7:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+8:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
 9:var
-y=l[2];return e<50?eb(e+1|0,c,a,y,f):V(eb,[0,c,a,y,f]);case
-10:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);default:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f])}default:var
-s=d[3],t=d[1],x=b(d[2],0);return e<50?ea(e+1|0,c,a,s,t,x):V(ea,[0,c,a,s,t,x])}}function
-eb(e,d,c,a,b){if(typeof
-a==="number")return e<50?v(e+1|0,d,c,b):V(v,[0,d,c,b]);else
+w=k[2];return e<50?e$(e+1|0,c,a,w,f):ag(e$,[0,c,a,w,f]);case
+10:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);default:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f])}default:var
+s=d[3],t=d[1],u=b(d[2],0);return e<50?e_(e+1|0,c,a,s,t,u):ag(e_,[0,c,a,s,t,u])}}function
+e$(e,d,c,a,b){if(typeof
+a==="number")return e<50?x(e+1|0,d,c,b):ag(x,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return az(d,c,f,b)};case
+f=a[1];return function(a){return aQ(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return az(d,c,g,b)};case
+g=a[1];return function(a){return aQ(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return az(d,c,h,b)};case
+h=a[1];return function(a){return aQ(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return az(d,c,i,b)};case
+i=a[1];return function(a){return aQ(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return az(d,c,j,b)};case
+j=a[1];return function(a){return aQ(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return az(d,c,k,b)};case
+k=a[1];return function(a){return aQ(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return az(d,c,l,b)};case
+l=a[1];return function(a){return aQ(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return az(d,c,m,b)};case
+m=a[1];return function(a){return aQ(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return az(d,c,n,b)};case
+n=a[2];return function(a){return aQ(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=H(F(a[1]),p);return function(a){return az(d,c,ac(q,o),b)};case
+o=a[3],p=a[2],q=V(P(a[1]),p);return function(a){return aQ(d,c,at(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return az(d,c,r,b)};case
+r=a[1];return function(e,a){return aQ(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return az(d,c,s,b)};case
+s=a[1];return function(a){return aQ(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return az(d,c,t,b)};case
-13:throw[0,B,kt];default:throw[0,B,ku]}}function
-v(d,b,e,a){var
-c=[8,e,kv];return d<50?cw(d+1|0,b,c,a):V(cw,[0,b,c,a])}function
-ea(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return ko(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?cw(h+1|0,c,g,a):V(cw,[0,c,g,a])}function
-u(a,b,c){return e0(cw(0,a,b,c))}function
-az(a,b,c,d){return e0(eb(0,a,b,c,d))}function
-ko(a,b,c,d,e){return e0(ea(0,a,b,c,d,e))}function
-dH(f,e,d,a,c){if(typeof
-a==="number")return function(a){return u(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return u(f,[4,e,au(h,g,b(c,a))],d)}}var
-i=a[1];return function(g,a){return u(f,[4,e,au(i,g,b(c,a))],d)}}}function
-cM(f,e,d,h,c,b,a){if(typeof
-h==="number"){if(typeof
-c==="number")return c?function(h,c){return u(f,[4,e,bW(h,g(b,a,c))],d)}:function(c){return u(f,[4,e,g(b,a,c)],d)};var
-l=c[1];return function(c){return u(f,[4,e,bW(l,g(b,a,c))],d)}}else{if(0===h[0]){var
-i=h[2],j=h[1];if(typeof
-c==="number")return c?function(h,c){return u(f,[4,e,au(j,i,bW(h,g(b,a,c)))],d)}:function(c){return u(f,[4,e,au(j,i,g(b,a,c))],d)};var
-m=c[1];return function(c){return u(f,[4,e,au(j,i,bW(m,g(b,a,c)))],d)}}var
-k=h[1];if(typeof
-c==="number")return c?function(i,h,c){return u(f,[4,e,au(k,i,bW(h,g(b,a,c)))],d)}:function(h,c){return u(f,[4,e,au(k,h,g(b,a,c))],d)};var
-n=c[1];return function(h,c){return u(f,[4,e,au(k,h,bW(n,g(b,a,c)))],d)}}}function
-bo(c,h){var
+t=a[1];return function(a){return aQ(d,c,t,b)};case
+13:throw[0,G,mj];default:throw[0,G,mk]}}function
+x(d,b,e,a){var
+c=[8,e,ml];return d<50?c2(d+1|0,b,c,a):ag(c2,[0,b,c,a])}function
+e_(h,c,f,a,e,d){if(e){var
+i=e[1];return function(e){return me(c,f,a,i,b(d,e))}}var
+g=[4,f,d];return h<50?c2(h+1|0,c,g,a):ag(c2,[0,c,g,a])}function
+v(a,b,c){return fX(c2(0,a,b,c))}function
+aQ(a,b,c,d){return fX(e$(0,a,b,c,d))}function
+me(a,b,c,d,e){return fX(e_(0,a,b,c,d,e))}function
+eo(f,e,d,a,c){if(typeof
+a==="number")return function(a){return v(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return v(f,[4,e,aM(h,g,b(c,a))],d)}}var
+i=a[1];return function(g,a){return v(f,[4,e,aM(i,g,b(c,a))],d)}}}function
+dj(f,e,d,g,c,b,a){if(typeof
+g==="number"){if(typeof
+c==="number")return c?function(g,c){return v(f,[4,e,ch(g,m(b,a,c))],d)}:function(c){return v(f,[4,e,m(b,a,c)],d)};var
+k=c[1];return function(c){return v(f,[4,e,ch(k,m(b,a,c))],d)}}else{if(0===g[0]){var
+h=g[2],i=g[1];if(typeof
+c==="number")return c?function(g,c){return v(f,[4,e,aM(i,h,ch(g,m(b,a,c)))],d)}:function(c){return v(f,[4,e,aM(i,h,m(b,a,c))],d)};var
+l=c[1];return function(c){return v(f,[4,e,aM(i,h,ch(l,m(b,a,c)))],d)}}var
+j=g[1];if(typeof
+c==="number")return c?function(h,g,c){return v(f,[4,e,aM(j,h,ch(g,m(b,a,c)))],d)}:function(g,c){return v(f,[4,e,aM(j,g,m(b,a,c))],d)};var
+n=c[1];return function(g,c){return v(f,[4,e,aM(j,g,ch(n,m(b,a,c)))],d)}}}function
+bI(c,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -2063,209 +2071,256 @@ switch(a[0]){case
 e=a[2],i=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=iM;break;case
+d=kC;break;case
 1:var
-d=iN;break;case
+d=kD;break;case
 2:var
-d=iO;break;case
+d=kE;break;case
 3:var
-d=iP;break;case
+d=kF;break;case
 4:var
-d=iQ;break;case
+d=kG;break;case
 5:var
-d=iR;break;default:var
-d=iS}else
+d=kH;break;default:var
+d=kI}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=j(iT,ae(bn(1,e[1])))}bo(c,i);return ay(c,d);case
+d=n(kJ,aA(bH(1,e[1])))}bI(c,i);return aP(c,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-k=f[1];bo(c,g);ay(c,kw);var
-a=k;continue}var
-l=f[1];bo(c,g);ay(c,kx);var
-a=l;continue;case
+j=f[1];bI(c,g);aP(c,mm);var
+a=j;continue}var
+k=f[1];bI(c,g);aP(c,mn);var
+a=k;continue;case
 6:var
-o=a[2];bo(c,a[1]);return ay(c,b(o,0));case
+o=a[2];bI(c,a[1]);return aP(c,b(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];bo(c,a[1]);return aM(p);case
+p=a[2];bI(c,a[1]);return a4(p);case
 2:case
 4:var
-m=a[2];bo(c,a[1]);return ay(c,m);default:var
-n=a[2];bo(c,a[1]);return aF(c,n)}}function
-cN(b){var
-a=b[1];return u(function(b){var
-a=dD(64);bo(a,b);return dE(a)},0,a)}function
-fs(a){var
+l=a[2];bI(c,a[1]);return aP(c,l);default:var
+m=a[2];bI(c,a[1]);return aU(c,m)}}function
+cS(b){var
+a=b[1];return v(function(b){var
+a=ek(64);bI(a,b);return el(a)},0,a)}function
+gn(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-dI(a){a[4]=-a[4]|0;return 0}try{var
-pP=ib(pO),fu=pP}catch(a){a=bm(a);if(a!==aU)throw a;try{var
-pN=ib(pM),ft=pN}catch(a){a=bm(a);if(a!==aU)throw a;var
-ft=kz}var
-fu=ft}var
-kA=iC(fu,82),cO=[gT,function(B){var
-o=qU(0),c=[0,cf(55,0),0],i=0===o.length-1?[0,0]:o,k=i.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
+ep(a){a[4]=-a[4]|0;return 0}try{var
+tJ=j5(tI),gp=tJ}catch(a){a=a$(a);if(a!==ba)throw a;try{var
+tH=j5(tG),go=tH}catch(a){a=a$(a);if(a!==ba)throw a;var
+go=mp}var
+gp=go}var
+mq=kt(gp,82),dk=[iw,function(B){var
+m=uL(0),c=[0,cJ(55,0),0],i=0===m.length-1?[0,0]:m,j=i.length-1,b=0;for(;;){u(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
-g=[0,ky],l=54+fg(55,k)|0,w=0;if(!(l<0)){var
+g=[0,mo],k=54+ga(55,j)|0,w=0;if(!(k<0)){var
 d=w;for(;;){var
-e=d%55|0,n=h7(d,k),x=t(i,n)[1+n],h=j(g[1],a(m+x));g[1]=qC(h,0,p(h));var
-f=g[1],q=s(f,3)<<24,r=s(f,2)<<16,u=s(f,1)<<8,v=((s(f,0)+u|0)+r|0)+q|0,y=(t(c[1],e)[1+e]^v)&gB;t(c[1],e)[1+e]=y;var
-z=d+1|0;if(l!==d){var
+e=d%55|0,l=jY(d,j),x=u(i,l)[1+l],h=n(g[1],a(p+x));g[1]=uu(h,0,r(h));var
+f=g[1],o=s(f,3)<<24,q=s(f,2)<<16,t=s(f,1)<<8,v=((s(f,0)+t|0)+q|0)+o|0,y=(u(c[1],e)[1+e]^v)&ia;u(c[1],e)[1+e]=y;var
+z=d+1|0;if(k!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
-av(h,k){var
-l=h?h[1]:kA,b=16;for(;;){if(!(k<=b)&&!(dz<(b*2|0))){var
+an(h,k){var
+l=h?h[1]:mq,b=16;for(;;){if(!(k<=b)&&!(eh<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=qI(cO),a=c5===i?cO[1]:gT===i?iI(cO):cO;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&gB,g=a[2];t(a[1],g)[1+g]=f;var
+i=uA(dk),a=dN===i?dk[1]:iw===i?ky(dk):dk;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=u(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(u(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ia,g=a[2];u(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,cf(b,0),j,b]}}function
-fv(B,f){var
-i=f[2],s=(i.length-1)*2|0,u=s<dz?1:0;if(u){var
-j=cf(s,0),k=1-fs(f);f[2]=j;var
-l=j.length-1,g=cf(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
+j=0;return[0,0,cJ(b,0),j,b]}}function
+gq(B,f){var
+i=f[2],s=(i.length-1)*2|0,t=s<eh?1:0;if(t){var
+j=cJ(s,0),k=1-gn(f);f[2]=j;var
+l=j.length-1,g=cJ(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
 e=x;a:for(;;){var
-a=t(i,e)[1+e];for(;;){if(a){var
-m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=t(g,c)[1+c];if(n)n[3]=h;else
-t(j,c)[1+c]=h;t(g,c)[1+c]=h;var
+a=u(i,e)[1+e];for(;;){if(a){var
+m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=u(g,c)[1+c];if(n)n[3]=h;else
+u(j,c)[1+c]=h;u(g,c)[1+c]=h;var
 a=w;continue}var
 A=e+1|0;if(o!==e){var
 e=A;continue a}break}break}}if(k){var
 p=l-1|0,y=0;if(!(p<0)){var
 d=y;for(;;){var
-r=t(g,d)[1+d];if(r)r[3]=0;var
+r=u(g,d)[1+d];if(r)r[3]=0;var
 z=d+1|0;if(p!==d){var
 d=z;continue}break}}var
 q=0}else
 var
-q=k;return q}return u}function
-kB(h,a){function
-i(b){var
+q=k;return q}return t}function
+mr(g,a){function
+h(b){var
 a=b;for(;;){if(a){var
-c=a[3];g(h,a[1],a[2]);var
+c=a[3];m(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=fs(a);if(1-c)dI(a);try{var
-d=a[2],e=d.length-1-1|0,j=0;if(!(e<0)){var
-b=j;for(;;){i(t(d,b)[1+b]);var
-l=b+1|0;if(e!==b){var
-b=l;continue}break}}var
-f=1-c,k=f?dI(a):f;return k}catch(b){b=bm(b);if(c)throw b;dI(a);throw b}}function
-bC(a,b){return 4<=a.length-1?qb(10,er,a[3],b)&(a[2].length-1-1|0):aM(kC)}function
-dJ(a,c,e){var
-b=bC(a,c),f=[0,c,e,t(a[2],b)[1+b]];t(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?fv(bC,a):d}function
-bD(f,b){var
-g=bC(f,b),c=t(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===aa(b,c[1]))return[0,j];if(d){var
-e=d[3],k=d[2];if(0===aa(b,d[1]))return[0,k];if(e){var
-l=e[2],m=e[3];if(0===aa(b,e[1]))return[0,l];var
+c=gn(a);if(1-c)ep(a);try{var
+d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
+b=i;for(;;){h(u(d,b)[1+b]);var
+k=b+1|0;if(e!==b){var
+b=k;continue}break}}var
+f=1-c,j=f?ep(a):f;return j}catch(b){b=a$(b);if(c)throw b;ep(a);throw b}}function
+bZ(a,b){return 4<=a.length-1?t7(10,fp,a[3],b)&(a[2].length-1-1|0):a4(ms)}function
+eq(a,c,e){var
+b=bZ(a,c),f=[0,c,e,u(a[2],b)[1+b]];u(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
+d=a[2].length-1<<1<a[1]?1:0;return d?gq(bZ,a):d}function
+er(f,b){var
+g=bZ(f,b),c=u(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===Y(b,c[1]))return j;if(d){var
+e=d[3],k=d[2];if(0===Y(b,d[1]))return k;if(e){var
+l=e[2],m=e[3];if(0===Y(b,e[1]))return l;var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===aa(b,a[1]))return[0,h];var
+h=a[2],i=a[3];if(0===Y(b,a[1]))return h;var
+a=i;continue}throw ba}}throw ba}throw ba}throw ba}function
+bJ(f,b){var
+g=bZ(f,b),c=u(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===Y(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===Y(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===Y(b,e[1]))return[0,l];var
+a=m;for(;;){if(a){var
+h=a[2],i=a[3];if(0===Y(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-bp(a,c,f){var
-d=bC(a,c),g=t(a[2],d)[1+d],b=g;for(;;){if(b){var
-j=b[3];if(0!==aa(b[1],c)){var
+b0(a,c,f){var
+d=bZ(a,c),g=u(a[2],d)[1+d],b=g;for(;;){if(b){var
+j=b[3];if(0!==Y(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
-e=1;if(e){t(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return fv(bC,a);var
+e=1;if(e){u(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return gq(bZ,a);var
 i=h}else
 var
 i=e;return i}}function
-bq(c,b){var
-e=bC(c,b),a=t(c[2],e)[1+e];for(;;){if(a){var
-f=a[3],d=0===aa(a[1],b)?1:0;if(d)return d;var
+b1(c,b){var
+e=bZ(c,b),a=u(c[2],e)[1+e];for(;;){if(a){var
+f=a[3],d=0===Y(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-d=aS(0),c=aS(1);function
-aZ(a){return bj(a,d)}function
-f(b,a){return 0===bj(b,a)?1:0}function
-br(b,a){return bj(b,a)<=0?1:0}function
-fw(a){return bj(a,d)<0?bK(a):a}function
-dK(b,a){if(0===a)return c;var
-d=dK(b,a/2|0),e=L(d,d);return 1===(a&1)?L(e,b):e}function
-ah(a){return a?0:1}function
-cn(a){return a[1]}function
-bE(a){return a[2]}function
-aN(a){var
-b=a?aN(a[2])+1|0:a;return b}function
-aG(a,b){if(a){var
-c=aG(a[2],b);return[0,a[1],c]}return b}function
-dL(b,a){return 0===b?a:dL(b-1|0,a)+1|0}function
-fx(a){if(a){var
-b=fx(a[2]);return aG(a[1],b)}return a}function
-r(c,a){if(a)var
-e=r(c,a[2]),d=[0,b(c,a[1]),e];else
+d=aH(0),c=aH(1);function
+aV(a){return bD(a,d)}function
+f(b,a){return 0===bD(b,a)?1:0}function
+bK(b,a){return bD(b,a)<=0?1:0}function
+gr(b,a){return bD(b,a)<0?1:0}function
+gs(b,a){return 0<=bD(b,a)?1:0}function
+gt(b,a){return bK(b,a)?b:a}function
+gu(a){return gr(a,d)?bW(a):a}function
+ci(a){return d5(a,c)}function
+gv(b,a){if(!f(b,d)&&!f(a,d))return gu(O(b8(b,d6(b,a)),a));return d}function
+es(b,a){if(0===a)return c;var
+d=es(b,a/2|0),e=O(d,d);return 1===(a&1)?O(e,b):e}function
+aa(a){return a?0:1}function
+bv(a){return a[1]}function
+bw(a){return a[2]}function
+au(a){var
+b=a?au(a[2])+1|0:a;return b}function
+ab(a,b){if(a){var
+c=ab(a[2],b);return[0,a[1],c]}return b}function
+et(b,a){return 0===b?a:et(b-1|0,a)+1|0}function
+mt(e,d){var
+b=e,a=d;for(;;){if(f(b,c))return f(a,c)?1:bV(a)?(ar(a,1),0):(ar(a,1),0);if(bV(b)){var
+g=ar(b,1);if(f(a,c))return 0;if(bV(a)){var
+b=g,a=ar(a,1);continue}ar(a,1);return 0}var
+h=ar(b,1);if(f(a,c))return 0;if(bV(a)){ar(a,1);return 0}var
+b=h,a=ar(a,1);continue}}function
+eu(e,d,c){var
+b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
+f=b-1|0;if(a){var
+b=f,a=a[2];continue}return c}}function
+gw(a){if(a){var
+b=[0,a[1],0];return ab(gw(a[2]),b)}return a}function
+ev(a){if(a){var
+b=ev(a[2]);return ab(a[1],b)}return a}function
+j(c,a){if(a)var
+e=j(c,a[2]),d=[0,b(c,a[1]),e];else
 var
 d=a;return d}function
-ai(c,a){if(a){var
-d=ai(c,a[2]);return aG(b(c,a[1]),d)}return a}function
-aO(e,d,c){var
+aj(c,a){if(a){var
+d=aj(c,a[2]);return ab(b(c,a[1]),d)}return a}function
+a7(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=g(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aA(c,b,a){if(a){var
-d=aA(c,b,a[2]);return g(c,a[1],d)}return b}function
-aH(f,e){var
+f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+av(c,b,a){if(a){var
+d=av(c,b,a[2]);return m(c,a[1],d)}return b}function
+ao(f,e){var
 a=e;for(;;){if(a){var
 c=b(f,a[1]);if(!c){var
 a=a[2];continue}var
 d=c}else
 var
 d=a;return d}}function
-h(e,d){var
+g(e,d){var
 a=d;for(;;){if(a){var
 c=b(e,a[1]);if(c){var
 a=a[2];continue}return c}return 1}}function
-bd(c,f){var
+bg(c,f){var
 a=f;for(;;){if(a){var
-d=a[2],e=a[1];if(b(c,e))return[0,e,bd(c,d)];var
+d=a[2],e=a[1];if(b(c,e))return[0,e,bg(c,d)];var
 a=d;continue}return a}}function
-dM(a){return[0,a,c]}function
-aP(b,a){var
-c=L(a[1],b[2]);return f(L(b[1],a[2]),c)}function
-i(b,a){var
-c=L(a[1],b[2]);return br(L(b[1],a[2]),c)}function
-aj(b,a){var
-c=L(b[2],a[2]),d=L(a[1],b[2]);return[0,dm(L(b[1],a[2]),d),c]}function
-ak(b,a){var
-c=L(b[2],a[2]);return[0,L(b[1],a[1]),c]}function
-al(a){var
-b=a[2];return[0,bK(a[1]),b]}function
-be(b,a){return aj(b,al(a))}function
-bX(h,b){var
-a=b[1],f=aZ(a);if(0===f)var
+cT(e,d){var
+a=d;for(;;){if(a){var
+c=a[1];if(b(e,c))return[0,c];var
+a=a[2];continue}return a}}function
+ew(b,a){if(b)if(a)var
+d=ew(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+var
+c=a;else
+var
+c=b;return c}function
+gx(d,h){var
+b=h;a:for(;;){if(b){var
+c=b[2],e=b[1],a=c;for(;;){if(a){if(!m(d,a[1],e)){var
+a=a[2];continue}var
+f=1}else
+var
+f=a;if(f){var
+b=c;continue a}var
+g=[0,e,gx(d,c)];break}}else
+var
+g=b;return g}}function
+ex(b,a){return 0===a?0:[0,b,ex(b+1|0,a-1|0)]}function
+ey(a){return[0,a,c]}function
+Q(b,a){var
+c=O(a[1],b[2]);return f(O(b[1],a[2]),c)}function
+e(b,a){var
+c=O(a[1],b[2]);return bK(O(b[1],a[2]),c)}function
+J(b,a){var
+c=O(b[2],a[2]),d=O(a[1],b[2]);return[0,d5(O(b[1],a[2]),d),c]}function
+B(b,a){var
+c=O(b[2],a[2]);return[0,O(b[1],a[1]),c]}function
+R(a){var
+b=a[2];return[0,bW(a[1]),b]}function
+bh(b,a){return J(b,R(a))}function
+bL(h,b){var
+a=b[1],f=aV(a);if(0===f)var
 e=[0,d,c];else
 if(0<f)var
 e=[0,b[2],a];else
 var
-g=bK(a),e=[0,bK(b[2]),g];return ak(h,e)}function
-A(b){var
-e=b[2],g=b[1],a=eI(g,e);if(f(a,d))var
+g=bW(a),e=[0,bW(b[2]),g];return B(h,e)}function
+t(b){var
+e=b[2],g=b[1],a=d6(g,e);if(f(a,d))var
 h=[0,a,[0,d,d]];else
 var
-k=cD(e,a),h=[0,a,[0,cD(g,a),k]];var
-i=h[2],j=i[2],l=0<aZ(j)?j:c;return[0,i[1],l]}var
-aw=0;function
-Y(e,d){var
+k=b8(e,a),h=[0,a,[0,b8(g,a),k]];var
+i=h[2],j=i[2],l=0<aV(j)?j:c;return[0,i[1],l]}var
+aD=0;function
+E(e,d){var
 b=e,a=d;for(;;){if(a){var
-g=a[3],h=a[2],i=a[1];if(f(b,c))return h;if(eJ(b)){var
-b=bL(b,1),a=g;continue}var
-b=bL(b,1),a=i;continue}return a}}function
-Z(a,b,d){if(d){var
-e=d[3],h=d[2],g=d[1];return f(a,c)?[0,g,[0,b],e]:eJ(a)?[0,g,h,Z(bL(a,1),b,e)]:[0,Z(bL(a,1),b,g),h,e]}return f(a,c)?[0,0,[0,b],0]:eJ(a)?[0,0,0,Z(bL(a,1),b,0)]:[0,Z(bL(a,1),b,0),0,0]}function
-co(a){if(a){var
+g=a[3],h=a[2],i=a[1];if(f(b,c))return h;if(bV(b)){var
+b=ar(b,1),a=g;continue}var
+b=ar(b,1),a=i;continue}return a}}function
+ak(a,b,d){if(d){var
+e=d[3],h=d[2],g=d[1];return f(a,c)?[0,g,[0,b],e]:bV(a)?[0,g,h,ak(ar(a,1),b,e)]:[0,ak(ar(a,1),b,g),h,e]}return f(a,c)?[0,0,[0,b],0]:bV(a)?[0,0,0,ak(ar(a,1),b,0)]:[0,ak(ar(a,1),b,0),0,0]}function
+cU(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=co(b);return dL(co(c),d)+1|0}var
-e=co(b);return dL(co(c),e)}return a}function
-fy(h){function
+d=cU(b);return et(cU(c),d)+1|0}var
+e=cU(b);return et(cU(c),e)}return a}function
+gy(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return g(h[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -2277,457 +2332,803 @@ a(f,e){var
 b=f,a=e;for(;;){if(a){var
 g=a[2],b=c(b,[0,a[1],0]),a=g;continue}return d(b)}}var
 f=0;function
-i(b){return a(f,b)}function
+h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return aG(c[1],f)}var
-a=b;continue}return a}}return[0,b,c,d,a,i,e]}function
-aQ(b,a){return r(function(a){var
-c=A(ak(b,a[2]));return[0,a[1],c]},a)}function
-bY(a){var
-b=[0,d,c];return aA(function(b,a){return A(aj(b[2],a))},b,a)}function
-fz(d,c,k,j){var
-b=k,a=j;for(;;){if(a){var
-e=a[1],f=e[2],h=e[1],i=a[2];if(g(d,c,h)){var
-b=A(aj(b,f)),a=i;continue}return[0,[0,c,b],fz(d,h,f,i)]}return[0,[0,c,b],0]}}function
-fA(c,a){if(a){var
-b=a[1];return fz(c,b[1],b[2],a[2])}return a}function
-fB(a){return bd(function(a){return ah(aP(a[2],[0,d,c]))},a)}var
-kD=fy([0,function(b,a){return br(b[1],a[1])}]),kE=fy([0,function(c,b){var
-a=bj(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return br(c[1][2],b[1][2]);case
+f=e(b);return ab(c[1],f)}var
+a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
+aw(b,a){return j(function(a){var
+c=t(B(b,a[2]));return[0,a[1],c]},a)}function
+aN(a){var
+b=[0,d,c];return av(function(b,a){return t(J(b[2],a))},b,a)}function
+gz(d,c,j,i){var
+b=j,a=i;for(;;){if(a){var
+e=a[1],f=e[2],g=e[1],h=a[2];if(m(d,c,g)){var
+b=t(J(b,f)),a=h;continue}return[0,[0,c,b],gz(d,g,f,h)]}return[0,[0,c,b],0]}}function
+gA(c,a){if(a){var
+b=a[1];return gz(c,b[1],b[2],a[2])}return a}function
+ez(a){return bg(function(a){return aa(Q(a[2],[0,d,c]))},a)}var
+mu=gy([0,function(b,a){return bK(b[1],a[1])}]),mv=gy([0,function(c,b){var
+a=bD(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
+0:return bK(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-bZ(a){return fB(fA(f,b(kD[5],a)))}function
-kF(b,a){var
+bM(a){return ez(gA(f,b(mu[5],a)))}function
+mw(b,a){var
 c=f(b[1],a[1]);return c?f(b[2],a[2]):c}function
-cP(a,e){var
-f=[0,d,c];return aA(function(a,c){var
-d=b(e,a[1]);return A(aj(ak(a[2],d),c))},f,a)}function
-dN(a){var
-b=bZ(a);return h(function(a){return i([0,d,c],a[2])},b)}function
-dO(a){return bZ(a)?0:1}function
-dP(a,e,d,c){var
-f=b(a[3],c),g=aQ(al(e),f);return aG(b(a[3],d),g)}function
-fC(a){var
-b=[0,d,c];return aA(function(b,a){var
-e=i([0,d,c],b[2])?a:aj(b[2],a);return A(e)},b,a)}function
-P(a){return aA(function(a,b){return Z(a[1],a[2],b)},aw,a)}function
-Q(d,c,b){var
-a=Y(b,c);return a?a[1]:d}function
-bF(d,c,b){var
-a=Y(c,d);return a?Y(b,a[1]):a}function
-dQ(b,e,d,a){var
-c=Y(b,a),f=c?c[1]:aw;return Z(b,Z(e,d,f),a)}function
-cp(a){return aA(function(a,b){return dQ(a[1][1],a[1][2],a[2],b)},aw,a)}function
-fD(g,f){var
+cV(a,e){var
+f=[0,d,c];return av(function(a,c){var
+d=b(e,a[1]);return t(J(B(a[2],d),c))},f,a)}function
+dl(a){var
+b=bM(a);return g(function(a){return e([0,d,c],a[2])},b)}function
+cj(a){return bM(a)?0:1}function
+eA(a,e,d,c){var
+f=b(a[3],c),g=aw(R(e),f);return ab(b(a[3],d),g)}function
+gB(a){var
+b=[0,d,c];return av(function(b,a){var
+f=e([0,d,c],b[2])?a:J(b[2],a);return t(f)},b,a)}function
+C(a){return av(function(a,b){return ak(a[1],a[2],b)},aD,a)}function
+N(d,c,b){var
+a=E(b,c);return a?a[1]:d}function
+bN(d,c,b){var
+a=E(c,d);return a?E(b,a[1]):a}function
+eB(b,e,d,a){var
+c=E(b,a),f=c?c[1]:aD;return ak(b,ak(e,d,f),a)}function
+ck(a){return av(function(a,b){return eB(a[1][1],a[1][2],a[2],b)},aD,a)}function
+gC(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(bF(b,e,d))return 0;var
-h=a[2],b=dQ(e,d,0,b),a=h;continue}return 1}}function
-fE(e,d){var
+c=a[1],d=c[2],e=c[1];if(bN(b,e,d))return 0;var
+h=a[2],b=eB(e,d,0,b),a=h;continue}return 1}}function
+eC(e,d){var
 b=e,a=d;for(;;){if(a){var
-c=a[1];if(Y(c,b))return 0;var
-f=a[2],b=Z(c,0,b),a=f;continue}return 1}}function
-cQ(a){var
-b=0;return aO(function(a,b){return aH(function(a){return f(b,a)},a)?a:[0,b,a]},a,b)}function
-y(b,a){return ah(i(a,b))}function
-fF(a){var
-b=P(r(function(a){return[0,a[1],a[2][1]]},a)),d=P(r(function(a){var
-b=bZ(a[2][2]);return[0,a[1],b]},a)),e=0;function
-f(a){return Q(e,d,a)}function
-g(a){return Q(c,b,a)}return[0,r(cn,a),g,f]}function
-fG(e,a){var
-k=a[1],l=P(r(function(a){return[0,a,0]},k));function
-f(b){var
-a=Y(b,l),c=a?1:a;return c}var
-g=e?1:e,j=g?h(function(a){var
-b=a[2][2];return h(function(a){var
-b=f(a[1]);return b?i([0,d,c],a[2]):b},b)},e):g;if(j){var
-m=a[1];return h(function(e){var
-j=b(a[3],e),g=h(function(a){var
-b=f(a[1]);return b?i([0,d,c],a[2]):b},j);return g?aP(bY(b(a[3],e)),[0,c,c]):g},m)}return j}function
-dR(g,e,d){var
+c=a[1];if(E(c,b))return 0;var
+f=a[2],b=ak(c,0,b),a=f;continue}return 1}}function
+dm(a){var
+b=0;return a7(function(a,b){return ao(function(a){return f(b,a)},a)?a:[0,b,a]},a,b)}function
+z(b,a){return aa(e(a,b))}function
+aW(a){var
+b=C(j(function(a){return[0,a[1],a[2][1]]},a)),d=C(j(function(a){var
+b=bM(a[2][2]);return[0,a[1],b]},a)),e=0;function
+f(a){return N(e,d,a)}function
+g(a){return N(c,b,a)}return[0,j(bv,a),g,f]}function
+b2(f,a){var
+l=a[1],m=C(j(function(a){return[0,a,0]},l));function
+h(b){var
+a=E(b,m),c=a?1:a;return c}var
+i=f?1:f,k=i?g(function(a){var
+b=a[2][2];return g(function(a){var
+b=h(a[1]);return b?e([0,d,c],a[2]):b},b)},f):i;if(k){var
+n=a[1];return g(function(f){var
+j=b(a[3],f),i=g(function(a){var
+b=h(a[1]);return b?e([0,d,c],a[2]):b},j);return i?Q(aN(b(a[3],f)),[0,c,c]):i},n)}return k}function
+eD(g,e,d){var
 b=g,a=d;for(;;){if(0===b)return a;var
-c=Q(a,e,a),h=b-1|0;if(f(c,a))return a;var
+c=N(a,e,a),h=b-1|0;if(f(c,a))return a;var
 b=h,a=c;continue}}function
-fH(c,a){var
-d=c[1];return co(P(r(function(c){return[0,b(a,c),0]},d)))}function
-fI(a){var
-g=aN(a[1])+1|0,i=g,d=a[2];for(;;){if(0===i)return d;var
-t=i-1|0,j=[0,aw,aw],k=a[1],l=aO(function(e){return function(d,c){var
-f=b(a[3],c);return aO(function(k,j){var
-i=k[2],d=k[1],n=b(e,j[1]),l=bF(i,b(e,c),n);if(l){var
-m=l[1],f=dR(g,d,c),h=dR(g,d,m),a=br(f,h)?f:h;return[0,Z(c,a,Z(m,a,Z(f,a,Z(h,a,d)))),i]}var
-o=b(e,j[1]);return[0,d,dQ(b(e,c),o,c,i)]},f,d)}}(d),k,j)[1],m=a[1],n=P(r(function(b){return function(a){return[0,a,dR(g,b,a)]}}(l),m)),e=function(b){return function(a){return Q(c,b,a)}}(n),o=a[1],p=cp(ai(function(g,d){return function(c){var
-e=b(a[3],c);return r(function(a){var
-e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),o)),q=a[1];if(h(function(i,j,d){return function(c){var
-e=b(a[3],c);return h(function(e){var
-g=b(d,e[1]),a=bF(j,b(d,c),g);if(a){var
-h=i(c);return f(a[1],h)}return a},e)}}(e,p,d),q)){var
-s=fH(a,d);if(a_(fH(a,e),s))return e;var
+gD(c,a){var
+d=c[1];return cU(C(j(function(c){return[0,b(a,c),0]},d)))}function
+gE(a){var
+h=au(a[1])+1|0,i=h,d=a[2];for(;;){if(0===i)return d;var
+t=i-1|0,k=[0,aD,aD],l=a[1],m=a7(function(e){return function(d,c){var
+f=b(a[3],c);return a7(function(k,j){var
+f=k[2],d=k[1],n=b(e,j[1]),l=bN(f,b(e,c),n);if(l){var
+m=l[1],g=eD(h,d,c),i=eD(h,d,m),a=gt(g,i);return[0,ak(c,a,ak(m,a,ak(g,a,ak(i,a,d)))),f]}var
+o=b(e,j[1]);return[0,d,eB(b(e,c),o,c,f)]},f,d)}}(d),l,k)[1],n=a[1],o=C(j(function(b){return function(a){return[0,a,eD(h,b,a)]}}(m),n)),e=function(b){return function(a){return N(c,b,a)}}(o),p=a[1],q=ck(aj(function(g,d){return function(c){var
+e=b(a[3],c);return j(function(a){var
+e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),r=a[1];if(g(function(i,j,d){return function(c){var
+e=b(a[3],c);return g(function(e){var
+g=b(d,e[1]),a=bN(j,b(d,c),g);if(a){var
+h=i(c);return f(a[1],h)}return a},e)}}(e,q,d),r)){var
+s=gD(a,d);if(am(gD(a,e),s))return e;var
 i=t,d=e;continue}return d}}function
-b0(b,a){var
+cl(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-fJ(b,a){return cp(ai(function(a){var
-c=b0(b,a[1]);return r(function(b){return[0,b,a[2]]},c)},a))}function
-fK(g,i,e,a){if(f(e,a))return[0,d,c];var
+gF(b,a){return ck(aj(function(a){var
+c=cl(b,a[1]);return j(function(b){return[0,b,a[2]]},c)},a))}function
+gG(g,i,e,a){if(f(e,a))return[0,d,c];var
 j=b(g,a);if(f(b(g,e),j)){var
-h=bF(i,e,a);return h?h[1]:[0,c,c]}return[0,c,c]}function
-cq(e,r,q,a,p,o){var
-s=a[1],l=h(function(a){var
-g=b(e,a[1][1]),h=g?b(e,a[1][2]):g,i=h?ah(f(a[1][1],a[1][2])):h;return i?y([0,d,c],a[2]):i},s);if(l)var
-t=a[2],j=h(function(a){var
-f=b(e,a[1]);return f?y([0,d,c],a[2]):f},t);else
+h=bN(i,e,a);return h?h[1]:[0,c,c]}return[0,c,c]}function
+cW(h,r,q,a,p,o){var
+s=a[1],k=g(function(a){var
+e=b(h,a[1][1]),g=e?b(h,a[1][2]):e,i=g?aa(f(a[1][1],a[1][2])):g;return i?z([0,d,c],a[2]):i},s);if(k)var
+u=a[2],i=g(function(a){var
+e=b(h,a[1]);return e?z([0,d,c],a[2]):e},u);else
 var
-j=l;if(j)var
-u=a[2],v=a[1],m=aQ(al([0,c,c]),p),k=dN(aG(aG(ai(function(a){var
-b=a[2],c=A(ak(al(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},v),u),m));else
+i=k;if(i)var
+v=a[2],w=a[1],l=aw(R([0,c,c]),p),j=dl(ab(ab(aj(function(a){var
+b=a[2],c=t(B(R(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},w),v),l));else
 var
-k=j;if(k){var
-w=a[1],n=bY(a[2]);return i(A(aA(function(a,b){var
-c=g(q,a[1][1],a[1][2]);return A(aj(ak(a[2],c),b))},n,w)),o)}return k}function
-fL(l,k,y,x,j,a,w){var
-e=fD(aw,ai(function(a){return b0(y,a[1])},a));return e?h(function(a){var
-o=a[1],e=o[2],g=o[1],p=b(j,g),q=p?b(j,e):p,r=q?ah(f(g,e)):q;if(r)var
-z=b(x,e),h=f(b(x,g),z);else
+j=i;if(j){var
+x=a[1],n=aN(a[2]);return e(t(av(function(a,b){var
+c=m(q,a[1][1],a[1][2]);return t(J(B(a[2],c),b))},n,x)),o)}return j}function
+gH(k,j,y,x,i,a,w){var
+h=gC(aD,aj(function(a){return cl(y,a[1])},a));return h?g(function(a){var
+o=a[1],g=o[2],h=o[1],p=b(i,h),q=p?b(i,g):p,r=q?aa(f(h,g)):q;if(r)var
+z=b(x,g),l=f(b(x,h),z);else
 var
-h=r;if(h)var
-A=b(l[2],e),m=f(b(l[2],g),A);else
+l=r;if(l)var
+A=b(k[2],g),m=f(b(k[2],h),A);else
 var
-m=h;var
-s=m?i([0,d,c],a[2]):m,t=s?i(a[2],[0,c,c]):s;if(t)var
-B=a[2],C=dP(l,k,g,e),n=cq(j,k,w,a[3],C,B);else
+m=l;var
+s=m?e([0,d,c],a[2]):m,t=s?e(a[2],[0,c,c]):s;if(t)var
+B=a[2],C=eA(k,j,h,g),n=cW(i,j,w,a[3],C,B);else
 var
 n=t;if(n){var
-u=ah(y);if(!u){var
-D=a[2],E=dP(l,k,e,g);return cq(j,k,w,a[4],E,D)}var
+u=aa(y);if(!u){var
+D=a[2],E=eA(k,j,g,h);return cW(i,j,w,a[4],E,D)}var
 v=u}else
 var
-v=n;return v},a):e}function
-dS(d,c,a){var
-e=d[1];return bd(function(d){return f(b(c,d),a)},e)}function
-dT(d,c,k,f,b,a){var
-l=Y(a,b);if(l)return[0,[0,l[1],b]];if(0===k)return 0;var
-v=k-1|0,h=Y(a,f);if(h){var
-e=h[1];switch(e[0]){case
+v=n;return v},a):h}function
+eE(d,c,a){var
+e=d[1];return bg(function(d){return f(b(c,d),a)},e)}function
+eF(d,c,j,f,b,a){var
+k=E(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
+w=j-1|0,g=E(a,f);if(g){var
+e=g[1];switch(e[0]){case
 0:var
-m=e[1];return[0,[0,m,Z(a,m,b)]];case
+l=e[1];return[0,[0,l,ak(a,l,b)]];case
 1:var
-n=e[1],i=dT(d,c,v,f,b,n);if(i)var
-o=i[1],w=g(c,a,n),p=A(aj(ak(d,o[1]),w)),q=[0,[0,p,Z(a,p,o[2])]];else
+n=e[1],h=eF(d,c,w,f,b,n);if(h)var
+o=h[1],x=m(c,a,n),p=t(J(B(d,o[1]),x)),q=[0,[0,p,ak(a,p,o[2])]];else
 var
-q=i;return q;default:var
-r=e[1],j=dT(d,c,v,f,b,r);if(j)var
-s=j[1],x=g(c,r,a),t=A(bX(be(s[1],x),d)),u=[0,[0,t,Z(a,t,s[2])]];else
+q=h;return q;default:var
+r=e[1],i=eF(d,c,w,f,b,r);if(i)var
+s=i[1],y=m(c,r,a),u=t(bL(bh(s[1],y),d)),v=[0,[0,u,ak(a,u,s[2])]];else
 var
-u=j;return u}}return h}function
-dU(a,e){return aH(function(a){var
-b=f(a[1],e);return b?y(a[2],[0,d,c]):b},a)}function
-fM(n,g,e,m,a,l){var
-o=[0,d,c],j=cP(g,function(a){return Q(o,e,a)}),k=h(function(a){if(y(a[2],[0,d,c])){var
-h=b(n,a[1]);if(aH(function(a){return f(h,a)},m)){var
-g=Y(a[1],e),i=g?1:g;return i}}return 1},g);return k?l?y(a,j):i(a,j):k}function
-cR(a){return r(cn,a[3])}function
-b1(a){var
-b=a[1],c=P(r(function(a){return[0,a,0]},b));return function(b){var
-a=Y(b,c),d=a?1:a;return d}}function
-fN(c,a){return r(function(a){var
+v=i;return v}}return g}function
+eG(a,e){return ao(function(a){var
+b=f(a[1],e);return b?z(a[2],[0,d,c]):b},a)}function
+gI(n,i,h,m,a,l){var
+o=[0,d,c],j=cV(i,function(a){return N(o,h,a)}),k=g(function(a){if(z(a[2],[0,d,c])){var
+g=b(n,a[1]);if(ao(function(a){return f(g,a)},m)){var
+e=E(a[1],h),i=e?1:e;return i}}return 1},i);return k?l?z(a,j):e(a,j):k}function
+dn(a){return j(bv,a[3])}function
+aX(a){var
+b=a[1],c=C(j(function(a){return[0,a,0]},b));return function(b){var
+a=E(b,c),d=a?1:a;return d}}function
+gJ(h){var
+l=aW(h[1]),n=aX(l),r=e([0,c,c],h[2]),s=r?b2(h[1],l):r;if(s){var
+a=gE(l),F=gF(h[3],h[4]),u=function(b,c){return gG(a,F,b,c)},G=h[5],H=h[3],y=ck(aj(function(a){var
+b=cl(H,a[1]);return j(function(b){return[0,b,a[2]]},b)},G)),o=function(e,g){if(f(e,g))return[0,d,c];var
+i=b(a,g);if(f(b(a,e),i)){var
+h=bN(y,e,g);return h?h[1]:[0,d,c]}return[0,c,c]},v=gH(l,h[2],h[3],a,n,h[4],u);if(v){var
+i=h[5],X=h[3],k=h[2],q=gC(aD,aj(function(a){return cl(X,a[1])},i));if(q){var
+aU=aj(function(a){var
+b=a[4];if(b){var
+c=b[1][1],d=cl(X,a[1]);return j(function(b){return[0,t(a[2]),[0,c,b]]},d)}return b},i);if(z([0,c,c],k))var
+A=dm(j(a,aj(dn,i))),p=C(j(function(f){var
+b=eE(l,a,f);return[0,f,g(function(a){return g(function(f){var
+h=o(a,f);return Q(h,[0,d,c])?1:g(function(b){var
+c=B(k,o(b,f));return e(h,J(o(a,b),c))},b)},b)},b)]},A));else
+var
+p=aD;var
+D=0,a$=function(a){return N(D,p,a)},w=g(function(h){var
+al=h[1],v=al[2],w=al[1],an=b(n,w),ap=an?b(n,v):an,aq=ap?aa(f(w,v)):ap;if(aq)var
+a1=b(a,v),I=f(b(a,w),a1);else
+var
+I=aq;var
+ar=I?z([0,d,c],h[2]):I,as=ar?e(h[2],[0,c,c]):ar;if(as)var
+a2=cl(X,h[1]),J=g(function(a){var
+b=h[2];return Q(o(a[1],a[2]),b)},a2);else
+var
+J=as;if(J)var
+a3=h[3],K=g(function(a){return b(n,a[1])},a3);else
+var
+K=J;if(K){var
+L=h[3],aH=C(L),aI=au(L)+1|0,aJ=[0,aD],A=a7(function(a,d){if(a)var
+b=eF(k,o,aI,aH,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+var
+c=a;return c},L,aJ);if(A){var
+s=A[1],i=bM(eA(l,k,w,v)),q=dm(j(a,dn(h))),M=h[4]?0:1,$=z([0,c,c],k),a4=$?g(a$,q):$;if(a4){var
+aT=dn(h),ab=C(j(function(a){return[0,a,N([0,d,c],s,a)]},aT)),at=gI(a,i,ab,q,h[2],M);if(at)var
+a5=[0,d,c],x=function(a){return N(a5,ab,a)},av=dn(h),aw=g(function(h){var
+i=e([0,d,c],x(h)),j=i?e(x(h),[0,c,c]):i,l=j?b(n,h):j;return l?g(function(c){var
+d=b(a,c);if(f(b(a,h),d)){var
+g=o(h,c),i=B(k,x(c));return e(bh(x(h),i),g)}return 1},av):l},av);else
+var
+aw=at;var
+O=aw}else{if(z([0,c,c],k))var
+aK=C(aj(function(A){var
+v=eE(l,a,A),B=0,C=j(function(a){return[0,a,N([0,d,c],s,a)]},v),n=au(v),i=C,h=B;a:for(;;){if(0===n)return h;var
+y=n-1|0;if(i){var
+u=i[1],g=u[1],f=u[2],e=0,b=i[2];for(;;){if(b){var
+p=b[1],m=p[2],q=p[1],r=b[2];if(z(f,m)){var
+w=[0,[0,g,f],e],g=q,f=m,e=w,b=r;continue}var
+e=[0,[0,q,m],e],b=r;continue}var
+x=[0,[0,g,f],h],n=y,i=j(function(e,f){return function(a){var
+c=E(a[1],s),d=c?1:c;if(d)return a;var
+b=t(bL(bh(e,o(f,a[1])),k));return z(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=x;continue a}}return h}},q)),aL=[0,d,c],m=function(a){return N(aL,aK,a)};else
+var
+aM=[0,d,c],m=function(a){return N(aM,s,a)};var
+aF=gI(a,i,s,q,h[2],M);if(aF)var
+a8=l[1],S=g(function(a){var
+b=e([0,d,c],m(a));return b?e(m(a),[0,c,c]):b},a8);else
+var
+S=aF;if(S){if(z([0,c,c],k))var
+aN=l[1],Y=g(function(e){if(Q(m(e),[0,d,c]))return 1;var
+g=b(a,e);return ao(function(a){return f(g,a)},q)},aN),aG=Y?g(function(c){var
+b=eE(l,a,c);return g(function(a){return g(function(b){var
+c=o(a,b),d=B(k,m(b));return e(bh(m(a),d),c)},b)},b)},q):Y;else
+var
+aG=g(function(a){return z([0,d,c],a[2])?g(function(b){if(z(b[2],[0,d,c])){var
+f=o(a[1],b[1]),g=B(k,m(b[1]));return e(bh(m(a[1]),g),f)}return 1},i):1},i);var
+T=aG}else
+var
+T=S;if(T){if(z([0,c,c],k))var
+U=1;else{var
+Z=g(function(a){return z([0,d,c],a[2])?aa(eG(i,a[1])):1},i);if(Z)var
+aO=gB(i),U=e(R([0,c,c]),aO);else
+var
+U=Z}var
+V=U}else
+var
+V=T;if(V)if(M)var
+a9=cV(i,m),W=z(h[2],a9);else
+var
+a_=cV(i,m),W=e(h[2],a_);else
+var
+W=V;var
+O=W}if(O){var
+ax=h[4];if(ax){var
+ay=ax[1],p=ay[2],a6=ay[1],ac=t(h[2]),aV=bg(function(b){var
+c=b[1],a=f(c[1],ac[1]),d=a?f(c[2],ac[2]):a;return d?jV(a6,b[2][1]):d},aU),ad=j(function(a){return a[2][2]},aV),az=h[1];switch(p[0]){case
+0:var
+u=p[1],af=b(n,u),ag=af?ao(function(a){return f(a[1],u)},i):af,r=ag?aa(ao(function(a){var
+b=f(a[1],u);return b?b:f(a[2],u)},ad)):ag;break;case
+1:var
+ah=p[1],ai=Q(k,[0,c,c]);if(ai)var
+aW=b(l[3],az[1]),D=ao(function(a){return f(a[1],ah)},aW);else
+var
+D=ai;if(D)var
+aX=b(l[3],az[2]),F=ao(function(a){return f(a[1],ah)},aX);else
+var
+F=D;if(F)var
+aY=gB(i),r=z(R([0,c,c]),aY);else
+var
+r=F;break;default:var
+G=p[1],ak=g(function(a){var
+f=b(n,a[1]);return f?e([0,d,c],a[2]):f},G);if(ak)var
+aZ=p[2],H=g(function(a){return b(n,a[1])},aZ);else
+var
+H=ak;if(H)var
+a0=au(G),r=am(au(dm(j(function(c){return b(a,c[1])},G))),a0);else
+var
+r=H}if(r){switch(p[0]){case
+0:var
+_=p[1],y=[0,function(a){return f(a,_)?eG(i,_)?R([0,c,c]):[0,c,c]:[0,d,c]}];break;case
+1:var
+y=0;break;default:var
+aR=p[2],aS=p[1],aP=C(j(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=C(aR),y=[0,function(e){var
+f=E(e,aQ);return f?f[1]:N([0,d,c],aP,b(a,e))}]}if(y){var
+P=y[1],ae=z([0,d,c],cV(i,P));return ae?g(function(a){var
+j=B(k,b(P,a[2]));if(e(b(P,a[1]),j))return 1;var
+l=a[2],m=a[1];if(z([0,c,c],k))var
+h=1;else
+var
+g=ao(function(a){var
+b=f(a[1],m);return b?z([0,d,c],a[2]):b},i),h=g?eG(i,l):g;return aa(h)},ad):ae}var
+aA=1}else
+var
+aA=r;return aA}var
+aB=1}else
+var
+aB=O;var
+aC=aB}else
+var
+aC=A;var
+aE=aC}else
+var
+aE=K;return aE},i)}else
+var
+w=q;var
+m=w}else
+var
+m=v;if(m){var
+I=h[6];return g(function(a){var
+g=b(n,a[1]),h=g?b(n,a[2]):g;if(h)var
+p=a[3],f=e(u(a[1],a[2]),p);else
+var
+f=h;var
+i=f?e(a[3],[0,c,c]):f;if(i){var
+j=a[4];if(j){var
+k=j[1],l=e([0,d,c],k);return l?e(k,o(a[1],a[2])):l}var
+m=1}else
+var
+m=i;return m},I)}var
+x=m}else
+var
+x=s;return x}function
+eH(c,a){return j(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
-fO(c,a){return ai(function(a){var
-d=b(c[3],a[1]);return aQ(a[2],d)},a)}function
-cS(e,a){var
-f=[0,d,c];return aA(function(a,c){var
-d=b(e,a[2]);return A(aj(ak(a[1],d),c))},f,a)}function
-fP(i,a,b){var
-e=[0,d,c];return aA(function(d,b){var
-e=d[1],h=f(a,e)?[0,[0,c,c]]:g(i,a,e);return h?A(aj(bX(d[2],h[1]),b)):b},e,b)}function
-dV(d,c,a){return bd(function(a){return f(b(d[2],a[1]),c)},a)}function
-fQ(d,c,a){return bd(function(a){return ah(f(b(d[2],a[1]),c))},a)}function
-fR(f,e,h,a){if(0===h)return[0,d,c];var
-l=h-1|0;if(a){var
-i=ai(function(a){var
-d=b(e[2],a[1][2]),c=g(f,a[1][1],d);if(typeof
+eI(c,a){return aj(function(a){var
+d=b(c[3],a[1]);return aw(a[2],d)},a)}function
+dp(e,a){var
+f=[0,d,c];return av(function(a,c){var
+d=b(e,a[2]);return t(J(B(a[1],d),c))},f,a)}function
+gK(h,a,b){var
+e=[0,d,c];return av(function(d,b){var
+e=d[1],g=f(a,e)?[0,[0,c,c]]:m(h,a,e);return g?t(J(bL(d[2],g[1]),b)):b},e,b)}function
+cm(d,c,a){return bg(function(a){return f(b(d[2],a[1]),c)},a)}function
+gL(d,c,a){return bg(function(a){return aa(f(b(d[2],a[1]),c))},a)}function
+gM(d,a){return aj(function(a){var
+b=m(d,a[1][1],a[1][2]);if(b)var
+e=a[2],f=t(B(R(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
+var
+c=b;return c},a)}function
+gN(f,e,g,a){if(0===g)return[0,d,c];var
+l=g-1|0;if(a){var
+h=aj(function(a){var
+d=b(e[2],a[1][2]),c=m(f,a[1][1],d);if(typeof
 c==="number")return 0;var
-h=c[1],i=b(e[3],a[1][2]);return r(function(b){var
-c=A(ak(a[2],b[2]));return[0,[0,h,b[1]],c]},i)},a),k=fR(f,e,l,fB(fA(kF,b(kE[5],i)))),j=[0,d,c];return A(aj(aA(function(a,c){var
-h=b(e[2],a[1][2]),d=g(f,a[1][1],h);if(typeof
-d==="number"&&!d)return A(aj(a[2],c));return c},j,a),k))}return[0,d,c]}function
-fS(g,f,e,a,b){return typeof
-a==="number"?a?[0,d,c]:[0,c,c]:fR(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
-cT(a){var
-b=[0,d,c];return aA(function(d,c){var
-a=d[2],b=a[2];return A(aj([0,fw(a[1]),b],c))},b,a)}function
-b2(c,b){var
-a=Y(b,c),d=a?a[1][1]:a;return d}function
-dW(c,b){var
-a=Y(b,c),d=a?a[1][3]:a;return d}function
-dX(c,b){var
-a=Y(b,c),d=a?a[1][5]:a;return d}function
-fT(a){return a?a[1]:[0,d,c]}function
-fU(b,a){return cT(b2(b,a))}function
-fV(c,b,a){var
-d=cT(b[1]),e=r(bE,a);return y(cS(function(a){return fU(c,a)},e),d)}function
-fW(e,d,b,a){if(Y(a,b))return[0,b];if(0===e)return 0;var
-i=e-1|0,f=[0,b],g=Q(0,d,a),c=aO(function(a,c){if(a){var
+g=c[1],h=b(e[3],a[1][2]);return j(function(b){var
+c=t(B(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),k=gN(f,e,l,ez(gA(mw,b(mv[5],h)))),i=[0,d,c];return t(J(av(function(a,c){var
+g=b(e[2],a[1][2]),d=m(f,a[1][1],g);if(typeof
+d==="number"&&!d)return t(J(a[2],c));return c},i,a),k))}return[0,d,c]}function
+gO(g,f,e,a,b){return typeof
+a==="number"?a?[0,d,c]:[0,c,c]:gN(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
+dq(a){var
+b=[0,d,c];return av(function(d,c){var
+a=d[2],b=a[2];return t(J([0,gu(a[1]),b],c))},b,a)}function
+gP(a,z,y,x){var
+A=x[1],m=A[2],h=A[1],r=x[2],B=b(z,h),C=B?b(z,m):B;if(C)var
+L=b(a[2],m),s=f(b(a[2],h),L);else
+var
+s=C;var
+D=s?aa(f(h,m)):s,E=D?e([0,c,c],r):D;if(E){var
+M=b(a[3],m),N=b(a[3],h),O=b(a[3],h),k=dm(j(function(c){return b(a[2],c[1])},O)),i=N,n=M;for(;;){if(k){var
+l=k[1],o=cm(a,l,n),p=cm(a,l,i),H=aw(R([0,c,c]),p),u=dl(ab(aw(r,o),H)),F=0;if(u)var
+v=u;else{var
+w=g(function(b){return function(a){return aa(e(gK(y,a[1],b),[0,d,c]))}}(o),p);if(w){var
+G=[0,d,c],q=e(av(function(d){return function(a,b){var
+c=gK(y,a[1],d);return t(J(bL(a[2],c),b))}}(o),G,p),r);F=1}else
+var
+v=w}if(!F)var
+q=v;if(q){var
+I=gL(a,l,n),K=gL(a,l,i),k=k[2],i=K,n=I;continue}return q}return i?0:1}}return E}function
+cn(c,b){var
+a=E(b,c),d=a?a[1][1]:a;return d}function
+eJ(c,b){var
+a=E(b,c),d=a?a[1][3]:a;return d}function
+eK(c,b){var
+a=E(b,c),d=a?a[1][5]:a;return d}function
+gQ(a){return a?a[1]:[0,d,c]}function
+gR(b,a){return dq(cn(b,a))}function
+gS(c,b,a){var
+d=dq(b[1]),e=j(bw,a);return z(dp(function(a){return gR(c,a)},e),d)}function
+gT(e,d,b,a){if(E(a,b))return[0,b];if(0===e)return 0;var
+i=e-1|0,f=[0,b],g=N(0,d,a),c=a7(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:fW(i,d,a[1],b[1])}return a},g,f),h=c?[0,Z(a,0,c[1])]:c;return h}function
-cU(a,c,b){var
-d=[0,[0,b,al(dM(a[1]))],0];return[0,[0,c,dM(a[2])],d]}function
-dY(b,a){var
-e=aN(a),d=a_(aN(b),e);return d?dO(aG(b,aQ(al([0,c,c]),a))):d}function
-fX(a,b){var
-c=0;return aO(function(c,a){return dY(a[2][1],b)?[0,a[1]]:c},a,c)}function
-dZ(b,a){return A(bX(a,dM(b[2])))}function
-fY(e,i,d,c,b){var
-a=fX(i,cU(d,c,b));if(a){var
-f=a[1],j=cU(d,c,b),g=dY(b2(e,f),j);if(g)return dW(e,f);var
+b==="number"?a:gT(i,d,a[1],b[1])}return a},g,f),h=c?[0,ak(a,0,c[1])]:c;return h}function
+dr(a,c,b){var
+d=[0,[0,b,R(ey(a[1]))],0];return[0,[0,c,ey(a[2])],d]}function
+eL(b,a){var
+e=au(a),d=am(au(b),e);return d?cj(ab(b,aw(R([0,c,c]),a))):d}function
+gU(a,b){var
+c=0;return a7(function(c,a){return eL(a[2][1],b)?[0,a[1]]:c},a,c)}function
+eM(b,a){return t(bL(a,ey(b[2])))}function
+gV(e,i,d,c,b){var
+a=gU(i,dr(d,c,b));if(a){var
+f=a[1],j=dr(d,c,b),g=eL(cn(e,f),j);if(g)return eJ(e,f);var
 h=g}else
 var
 h=a;return h}function
-fZ(j,i,h,a,g,e){var
-m=b(j[2],e);if(ah(f(b(j[2],g),m)))return[0,c,c];if(f(g,e))return[0,d,c];var
-k=fY(i,h,a,g,e);if(k)return dZ(a,k[1]);if(aP(a,[0,c,c])){var
-l=fY(i,h,a,e,g);return l?dZ(a,l[1]):[0,c,c]}return[0,c,c]}function
-f0(e){var
-l=fF(e[1]),t=A(e[4]),o=A(e[3]),X=i([0,c,c],t),_=X?i(t,o):X,$=_?fG(e[1],l):_;if($){var
-aK=e[2],ap=P(ai(function(a){if(a){var
-b=a[1];return r(function(a){return[0,a,b]},a)}return a},aK)),j=function(a){return Q(a,ap,a)},aq=l[1],H=bd(function(a){return f(j(a),a)},aq),ar=P(r(function(a){return[0,a,bZ(fN(j,b(l[3],a)))]},H)),as=0,at=function(a){return Q(as,ar,a)},a=[0,H,l[2],at],aa=e[2],ax=b1(l),ay=b1(a),I=h(function(a){return h(ax,a)},aa),J=I?fE(aw,fx(aa)):I;if(J)var
-az=l[1],q=h(function(d){var
-g=b(ay,j(d));if(g)var
-h=j(d),i=b(a[2],h),e=f(b(l[2],d),i);else
+gW(j,i,h,a,g,e){var
+m=b(j[2],e);if(aa(f(b(j[2],g),m)))return[0,c,c];if(f(g,e))return[0,d,c];var
+k=gV(i,h,a,g,e);if(k)return eM(a,k[1]);if(Q(a,[0,c,c])){var
+l=gV(i,h,a,e,g);return l?eM(a,l[1]):[0,c,c]}return[0,c,c]}function
+gX(h){var
+m=aW(h[1]),u=t(h[4]),p=t(h[3]),ac=e([0,c,c],u),ad=ac?e(u,p):ac,ae=ad?b2(h[1],m):ad;if(ae){var
+aO=h[2],as=C(aj(function(a){if(a){var
+b=a[1];return j(function(a){return[0,a,b]},a)}return a},aO)),k=function(a){return N(a,as,a)},at=m[1],L=bg(function(a){return f(k(a),a)},at),ax=C(j(function(a){return[0,a,bM(eH(k,b(m[3],a)))]},L)),ay=0,az=function(a){return N(ay,ax,a)},a=[0,L,m[2],az],af=h[2],aC=aX(m),aE=aX(a),M=g(function(a){return g(aC,a)},af),O=M?eC(aD,ev(af)):M;if(O)var
+aF=m[1],q=g(function(d){var
+g=b(aE,k(d));if(g)var
+h=k(d),i=b(a[2],h),e=f(b(m[2],d),i);else
 var
 e=g;if(e){var
-k=j(d),m=b(a[3],k),n=aQ(al([0,c,c]),m);return dO(aG(fN(j,b(l[3],d)),n))}return e},az);else
+j=k(d),l=b(a[3],j),n=aw(R([0,c,c]),l);return cj(ab(eH(k,b(m[3],d)),n))}return e},aF);else
 var
-q=J;if(q)var
-au=b1(a),av=a[1],B=h(function(e){var
-g=b(a[3],e),f=h(function(a){var
-e=b(au,a[1]);return e?i([0,d,c],a[2]):e},g);return f?aP(bY(b(a[3],e)),[0,c,c]):f},av);else
+q=O;if(q)var
+aA=aX(a),aB=a[1],A=g(function(f){var
+i=b(a[3],f),h=g(function(a){var
+f=b(aA,a[1]);return f?e([0,d,c],a[2]):f},i);return h?Q(aN(b(a[3],f)),[0,c,c]):h},aB);else
 var
-B=q;if(B){var
-k=b1(a),aL=cp(e[7]),p=function(a,b){return bF(aL,a,b)},ab=e[6];if(ab){var
-n=ab[1],K=fI(a),aB=fJ(n[2],n[4]),L=function(a,b){return fK(K,aB,a,b)},M=i([0,c,c],n[1]),N=M?fL(a,n[1],n[2],K,k,n[4],L):M;if(N)var
-aC=n[3],ac=h(function(a){var
-c=b(k,a[1][1]),d=c?b(k,a[1][2]):c;if(d){var
-e=a[2];return i(L(a[1][1],a[1][2]),e)}return d},aC);else
+A=q;if(A){var
+l=aX(a),aP=ck(h[7]),D=function(a,b){return bN(aP,a,b)},ag=h[6];if(ag){var
+o=ag[1],P=gE(a),aG=gF(o[2],o[4]),S=function(a,b){return gG(P,aG,a,b)},T=e([0,c,c],o[1]),U=T?gH(a,o[1],o[2],P,l,o[4],S):T;if(U)var
+aH=o[3],ah=g(function(a){var
+c=b(l,a[1][1]),d=c?b(l,a[1][2]):c;if(d){var
+f=a[2];return e(S(a[1][1],a[1][2]),f)}return d},aH);else
 var
-ac=N;var
-C=ac}else
+ah=U;var
+F=ah}else
 var
-C=1;if(C)var
-aM=e[7],D=h(function(E){var
-y=E[1],m=y[2],e=y[1],t=E[2],z=b(k,e),B=z?b(k,m):z;if(B)var
-K=b(a[2],m),u=f(b(a[2],e),K);else
+F=1;if(F)var
+aQ=h[7],G=g(function(b){return gP(a,l,D,b)},aQ);else
 var
-u=B;var
-C=u?ah(f(e,m)):u,D=C?i([0,c,c],t):C;if(D){var
-L=b(a[3],m),M=b(a[3],e),N=b(a[3],e),j=cQ(r(function(c){return b(a[2],c[1])},N)),g=M,n=L;for(;;){if(j){var
-l=j[1],o=dV(a,l,n),q=dV(a,l,g),H=aQ(al([0,c,c]),q),v=dN(aG(aQ(t,o),H)),F=0;if(v)var
-w=v;else{var
-x=h(function(b){return function(a){return ah(i(fP(p,a[1],b),[0,d,c]))}}(o),q);if(x){var
-G=[0,d,c],s=i(aA(function(d){return function(a,b){var
-c=fP(p,a[1],d);return A(aj(bX(a[2],c),b))}}(o),G,q),t);F=1}else
+G=F;if(G){var
+i=C(h[5]),H=h[6],n=H?[0,H[1][1]]:H,ai=h[6],aR=ai?ck(ai[1][3]):aD,I=function(b,d){var
+a=bN(aR,b,d);return a?a[1]:[0,c,c]},al=h[5],x=j(function(e){var
+h=e[2],b=h[2];if(b)var
+l=bM(eI(a,h[1])),k=b[1],g=[0,j(function(b){var
+m=b[2],h=cn(i,b[2]),n=cm(a,b[1],l);if(h)var
+e=h[1],k=e[1],g=cT(function(a){return f(a[1],k)},n),j=g?t(bL(g[1][2],e[2])):[0,d,c];else
 var
-w=x}if(!F)var
-s=w;if(s){var
-I=fQ(a,l,n),J=fQ(a,l,g),j=j[2],g=J,n=I;continue}return s}return g?0:1}}return D},aM);else
+j=[0,d,c];return[0,b[1],[0,j,m]]},k)];else
 var
-D=C;if(D){var
-g=P(e[5]),E=e[6],m=E?[0,E[1][1]]:E,ad=e[6],aR=ad?cp(ad[1][3]):aw,F=function(b,d){var
-a=bF(aR,b,d);return a?a[1]:[0,c,c]},ae=e[5],x=r(function(e){var
-i=e[2],b=i[2];if(b)var
-n=bZ(fO(a,i[1])),j=b[1],h=[0,r(function(e){var
-o=e[2],k=b2(g,e[2]),p=dV(a,e[1],n);if(k){var
-j=k[1],b=p,m=j[1];for(;;){if(b){var
-i=b[1];if(!f(i[1],m)){var
-b=b[2];continue}var
-h=[0,i]}else
-var
-h=b;var
-l=h?A(bX(h[1][2],j[2])):[0,d,c];break}}else
-var
-l=[0,d,c];return[0,e[1],[0,l,o]]},j)];else
-var
-h=b;return[0,e[1],[0,e[2],h]]},ae),z=r(function(a){var
-b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},x),R=bd(function(b){var
-a=b[2][1][5],c=a?1:a;return c},z),S=bd(function(a){var
-b=a[2][2];return b?fV(g,a[2][1],b[1]):1},R),aF=aO(function(b,a){var
+g=b;return[0,e[1],[0,e[2],g]]},al),y=j(function(a){var
+b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},x),W=bg(function(b){var
+a=b[2][1][5],c=a?1:a;return c},y),X=bg(function(a){var
+b=a[2][2];return b?gS(i,a[2][1],b[1]):1},W),aK=a7(function(b,a){var
 c=a[2][2];if(c){var
-d=c[1];return aO(function(b,d){var
-c=d[2][2],e=Q(0,b,c);return Z(c,[0,a[1],e],b)},d,b)}return b},R,aw),aI=P(r(function(a){return[0,a[1],0]},S)),aJ=r(cn,S),w=aN(z)+1|0,v=0,u=aJ,s=aI;for(;;){if(0!==w){var
-aE=w-1|0;if(u){var
-aD=[0,0,s],O=aO(function(e){return function(b,a){var
-c=Q(0,aF,a);return aO(function(b,a){var
-c=b[2];if(Y(a,c))return b;var
-d=Z(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(v),u,aD),w=aE,v=v+1|0,u=O[1],s=O[2];continue}}var
-T=function(a){return Q(0,s,a)},U=h(function(n){var
-i=n[2],m=i[1],g=h(function(a){var
-e=b(k,a[1]);return e?ah(aP(a[2],[0,d,c])):e},m);if(g){var
+d=c[1];return a7(function(b,d){var
+c=d[2][2],e=N(0,b,c);return ak(c,[0,a[1],e],b)},d,b)}return b},W,aD),aL=C(j(function(a){return[0,a[1],0]},X)),aM=j(bv,X),w=au(y)+1|0,v=0,s=aM,r=aL;for(;;){if(0!==w){var
+aJ=w-1|0;if(s){var
+aI=[0,0,r],V=a7(function(e){return function(b,a){var
+c=N(0,aK,a);return a7(function(b,a){var
+c=b[2];if(E(a,c))return b;var
+d=ak(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(v),s,aI),w=aJ,v=v+1|0,s=V[1],r=V[2];continue}}var
+Y=function(a){return N(0,r,a)},Z=g(function(n){var
+i=n[2],m=i[1],h=g(function(a){var
+e=b(l,a[1]);return e?aa(Q(a[2],[0,d,c])):e},m);if(h){var
 e=i[1];if(e){var
-j=e[1][1],l=e[2];return h(function(c){var
-d=b(a[2],j);return f(b(a[2],c[1]),d)},l)}return 1}return g},ae),V=U?h(function(k){var
-l=k[2][2];if(l){var
-e=l[1],p=k[2][1],i=fE(aw,r(cn,e)),j=i?h(function(e){var
-i=y([0,d,c],e[2][1]);if(i){var
-j=b2(g,e[2][2]);return h(function(c){var
-d=e[1];return f(b(a[2],c[1]),d)},j)}return i},e):i;if(j){var
-n=r(bE,e),m=ai(function(a){var
-b=b2(g,a[2]);return aQ(a[1],b)},n),o=aQ(al([0,c,c]),m);return dO(aG(fO(a,p[1]),o))}return j}return 1},x):U,W=V?h(function(H){var
-s=H[2][2],o=H[2][1],w=o[3];if(w){var
-e=w[1],x=i([0,d,c],e),z=x?i(bY(o[1]),e):x;if(z){var
-B=o[4];if(B){var
-a=B[1],j=o[1],l=a[1]?bY(j):[0,d,c],n=a[1]?aQ(al([0,c,c]),j):j,t=a[3];if(t){var
-u=t[1],v=h(function(a){var
-g=y([0,d,c],a[2]),h=g?b(k,a[1][1]):g,i=h?b(k,a[1][2]):h;if(i)var
-l=p(a[1][1],a[1][2]),n=l?1:l,e=n;else
+j=e[1][1],k=e[2];return g(function(c){var
+d=b(a[2],j);return f(b(a[2],c[1]),d)},k)}return 1}return h},al),_=Z?g(function(l){var
+m=l[2][2];if(m){var
+e=m[1],q=l[2][1],h=eC(aD,j(bv,e)),k=h?g(function(e){var
+h=z([0,d,c],e[2][1]);if(h){var
+j=cn(i,e[2][2]);return g(function(c){var
+d=e[1];return f(b(a[2],c[1]),d)},j)}return h},e):h;if(k){var
+o=j(bw,e),n=aj(function(a){var
+b=cn(i,a[2]);return aw(a[1],b)},o),p=aw(R([0,c,c]),n);return cj(ab(eI(a,q[1]),p))}return k}return 1},x):Z,$=_?g(function(G){var
+r=G[2][2],p=G[2][1],w=p[3];if(w){var
+h=w[1],x=e([0,d,c],h),y=x?e(aN(p[1]),h):x;if(y){var
+A=p[4];if(A){var
+a=A[1],k=p[1],m=a[1]?aN(k):[0,d,c],o=a[1]?aw(R([0,c,c]),k):k,s=a[3];if(s){var
+u=s[1],v=g(function(a){var
+g=z([0,d,c],a[2]),h=g?b(l,a[1][1]):g,i=h?b(l,a[1][2]):h;if(i)var
+j=D(a[1][1],a[1][2]),n=j?1:j,e=n;else
 var
 e=i;var
-m=e?aH(function(b){return f(b[1],a[1][1])},j):e;return m?aH(function(b){return f(b[1],a[1][2])},j):m},u);if(v)var
-J=aQ(al([0,c,c]),n),q=dN(aG(ai(function(a){var
-b=p(a[1][1],a[1][2]);if(b)var
-d=a[2],e=A(ak(al(b[1]),d)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],e],0]];else
+m=e?ao(function(b){return f(b[1],a[1][1])},k):e;return m?ao(function(b){return f(b[1],a[1][2])},k):m},u);if(v)var
+K=aw(R([0,c,c]),o),q=dl(ab(gM(D,u),K));else
 var
-c=b;return c},u),J));else
+q=v;return q?e(m,h):q}if(a[2][1]){if(n){var
+L=bh(h,m);return cW(l,n[1],I,a[2],o,L)}return n}if(a[2][2]){if(n){var
+M=bh(h,m);return cW(l,n[1],I,a[2],o,M)}return n}if(a[1]){if(n){var
+N=bh(h,m);return cW(l,n[1],I,a[2],o,N)}return n}var
+H=[0,d,c];return e(av(function(b,a){var
+f=e(b[2],[0,d,c])?a:J(b[2],a);return t(f)},H,k),h)}if(r){var
+B=r[1],C=g(function(b){var
+a=eJ(i,b[2][2]),c=a?1:a;return c},B);if(C){var
+O=j(bw,B);return e(dp(function(a){return gQ(eJ(i,a))},O),h)}var
+E=C}else
 var
-q=v;return q?i(l,e):q}if(a[2][1]){if(m){var
-K=be(e,l);return cq(k,m[1],F,a[2],n,K)}return m}if(a[2][2]){if(m){var
-L=be(e,l);return cq(k,m[1],F,a[2],n,L)}return m}if(a[1]){if(m){var
-M=be(e,l);return cq(k,m[1],F,a[2],n,M)}return m}var
-I=[0,d,c];return i(aA(function(b,a){var
-e=i(b[2],[0,d,c])?a:aj(b[2],a);return A(e)},I,j),e)}if(s){var
-C=s[1],D=h(function(b){var
-a=dW(g,b[2][2]),c=a?1:a;return c},C);if(D){var
-N=r(bE,C);return i(cS(function(a){return fT(dW(g,a))},N),e)}var
-E=D}else
+E=r;var
+F=E}else
 var
-E=s;var
-G=E}else
+F=y;return F}return 1},x):_,am=$?g(function(k){var
+s=k[2][2],b=k[2][1],l=b[5],x=k[1];if(l){var
+m=l[1],n=z([0,d,c],dq(b[1]));if(n){if(s){var
+a=s[1],o=g(function(b){var
+a=eK(i,b[2][2]),c=a?1:a;return c},a);if(o)var
+t=j(bw,a),f=e(m,dp(function(a){return gQ(eK(i,a))},t));else
 var
-G=z;return G}return 1},x):V,af=W?h(function(j){var
-s=j[2][2],b=j[2][1],k=b[5],x=j[1];if(k){var
-l=k[1],m=y([0,d,c],cT(b[1]));if(m){if(s){var
-a=s[1],n=h(function(b){var
-a=dX(g,b[2][2]),c=a?1:a;return c},a);if(n)var
-t=r(bE,a),e=i(l,cS(function(a){return fT(dX(g,a))},t));else
+f=o;if(f)var
+u=dq(b[1]),v=j(bw,a),h=e(dp(function(a){return gR(i,a)},v),u);else
 var
-e=n;if(e)var
-u=cT(b[1]),v=r(bE,a),f=i(cS(function(a){return fU(g,a)},v),u);else
+h=f;if(h){var
+p=gS(i,b,a);if(!p)return ao(function(a){var
+b=Y(x);return ur(Y(a[2][2]),b)},a);var
+q=p}else
 var
-f=e;if(f){var
-o=fV(g,b,a);if(!o)return aH(function(a){var
-b=T(x);return qz(T(a[2][2]),b)},a);var
-p=o}else
+q=h;return q}var
+r=aN(b[1]),w=e([0,d,c],r)?r:[0,d,c];return e(m,w)}return n}return 1},y):$;if(am){var
+an=aX(m),K=h[5],aS=h[8];return g(function(g){var
+U=k(g[1]),V=k(g[2]),W=b(an,g[1]),X=W?b(an,g[2]):W,Y=X?e([0,d,c],g[3]):X,Z=Y?e(g[3],g[4]):Y,_=Z?e(g[4],[0,c,c]):Z;if(_)if(z(g[4],[0,c,c])){var
+ar=g[4],$=e(gW(a,i,K,u,U,V),ar);if($)var
+as=g[4],m=e(gW(a,i,K,u,V,U),as);else
 var
-p=f;return p}var
-q=bY(b[1]),w=i([0,d,c],q)?q:[0,d,c];return i(l,w)}return m}return 1},z):W;if(af){var
-ag=b1(l),G=e[5],aS=e[8];return h(function(e){var
-R=j(e[1]),S=j(e[2]),T=b(ag,e[1]),U=T?b(ag,e[2]):T,V=U?i([0,d,c],e[3]):U,W=V?i(e[3],e[4]):V,X=W?i(e[4],[0,c,c]):W;if(X)if(y(e[4],[0,c,c])){var
-aq=e[4],Z=i(fZ(a,g,G,t,R,S),aq);if(Z)var
-ar=e[4],l=i(fZ(a,g,G,t,S,R),ar);else
+m=$}else
 var
-l=Z}else
+m=1;else
 var
-l=1;else
+m=_;if(m){if(z([0,d,c],g[3])){var
+v=g[5];if(v){var
+L=v[1],n=L[2],o=L[1],M=f(o,g[1]),O=M?f(n,g[2]):M;if(O)var
+w=O;else
 var
-l=X;if(l){if(y([0,d,c],e[3])){var
-v=e[5];if(v){var
-I=v[1],m=I[2],n=I[1],J=f(n,e[1]),K=J?f(m,e[2]):J;if(K)var
-w=K;else
+T=f(o,g[2]),w=T?f(n,g[1]):T;if(w){var
+P=g[6];if(P){var
+x=g[7];if(x){var
+q=x[1],am=k(n),ao=k(o),h=P[1],ac=h[2],ad=C(j(function(a){var
+b=C(a[2]);return[0,a[1],b]},ac)),A=function(c,b){var
+a=E(c,ad);return a?N(1,a[1],b):1},J=au(h[2])+1|0,ae=C(h[2]),af=au(h[2])+1|0,ag=[0,aD],ah=h[2],D=a7(function(a,b){return a?gT(af,ae,a[1],b[1]):a},ah,ag),F=D?1:D;if(F)var
+ak=q[1],t=Q(gO(A,a,J,h[1],ao),ak);else
 var
-O=f(n,e[2]),w=O?f(m,e[1]):O;if(w){var
-L=e[6];if(L){var
-x=e[7];if(x){var
-p=x[1],am=j(m),an=j(n),h=L[1],$=h[2],aa=P(r(function(a){var
-b=P(a[2]);return[0,a[1],b]},$)),A=function(c,b){var
-a=Y(c,aa);return a?Q(1,a[1],b):1},H=aN(h[2])+1|0,ab=P(h[2]),ac=aN(h[2])+1|0,ad=[0,aw],ae=h[2],B=aO(function(a,b){return a?fW(ac,ab,a[1],b[1]):a},ae,ad),C=B?1:B;if(C)var
-aj=p[1],u=aP(fS(A,a,H,h[1],an),aj);else
+t=F;if(t)var
+al=q[2],y=Q(gO(A,a,J,h[1],am),al);else
 var
-u=C;if(u)var
-al=p[2],z=aP(fS(A,a,H,h[1],am),al);else
+y=t;if(y){var
+ap=B(p,q[2]),aq=bh(q[1],ap);return e(g[3],aq)}var
+R=y}else
 var
-z=u;if(z){var
-ao=ak(o,p[2]),ap=be(p[1],ao);return i(e[3],ap)}var
-M=z}else
+R=x;return R}var
+r=k(n),s=k(o),ai=b(a[2],r);if(aa(f(b(a[2],s),ai)))var
+l=[0,c,c];else
+if(f(s,r))var
+l=[0,d,c];else{var
+G=gU(K,dr(p,s,r));if(G){var
+H=G[1],aj=dr(p,s,r);if(eL(cn(i,H),aj))var
+I=eK(i,H),l=I?eM(p,I[1]):[0,d,c];else
 var
-M=x;return M}var
-q=j(m),s=j(n),af=b(a[2],q);if(ah(f(b(a[2],s),af)))var
-k=[0,c,c];else
-if(f(s,q))var
-k=[0,d,c];else{var
-D=fX(G,cU(o,s,q));if(D){var
-E=D[1],ai=cU(o,s,q);if(dY(b2(g,E),ai))var
-F=dX(g,E),k=F?dZ(o,F[1]):[0,d,c];else
+l=[0,d,c]}else
 var
-k=[0,d,c]}else
+l=[0,d,c]}return e(g[3],l)}var
+S=w}else
 var
-k=[0,d,c]}return i(e[3],k)}var
-N=w}else
+S=v;return S}var
+ab=1}else
 var
-N=v;return N}var
-_=1}else
+ab=m;return ab},aS)}var
+ap=am;break}}else
 var
-_=l;return _},aS)}var
-am=af;break}}else
+ap=G;var
+aq=ap}else
 var
-am=D;var
-an=am}else
+aq=A;var
+ar=aq}else
 var
-an=B;var
-ao=an}else
+ar=ae;return ar}function
+cX(b,a){return e(b,a)?a:b}function
+eN(a){var
+b=C(a);return function(a){return N(a,b,a)}}function
+eO(h,e,d){var
+j=aX(e),a=h[1];return g(function(a){var
+i=b(j,b(d,a));if(i)var
+k=b(d,a),l=b(e[2],k),g=f(b(h[2],a),l);else
 var
-ao=$;return ao}var
-d0=[K,kG,cH(0)];function
-q(a){throw[0,d0,a]}function
-d1(c,a){function
-b(a){return aF(c,e9(a))}return ap<=a?2048<=a?gF<=a?(b(c9|a>>>18|0),b(ap|(a>>>12|0)&63),b(ap|(a>>>6|0)&63),b(ap|a&63)):(b(c8|a>>>12|0),b(ap|(a>>>6|0)&63),b(ap|a&63)):(b(eG|a>>>6|0),b(ap|a&63)):b(a)}function
-f1(O,c){var
-o=p(c);function
-k(a){return s(c,a)}function
-l(b,e){var
+g=i;if(g){var
+m=b(d,a),n=b(e[3],m),o=aw(R([0,c,c]),n);return cj(ab(eH(d,b(h[3],a)),o))}return g},a)}function
+gY(j,a){var
+d=aW(j),c=aW(a[2]),e=eN(a[1]),k=aX(d),h=b2(a[2],c),i=h?eO(d,c,e):h;if(i){var
+l=c[1];return g(function(a){var
+c=b(k,a);return c?f(b(e,a),a):c},l)}return i}function
+gZ(i,h,a){var
+d=i,b=h;for(;;){if(b){var
+e=b[1],f=Q(a[2],[0,c,c]),g=f?gY(d,e):f;if(g){var
+d=e[2],b=b[2];continue}return g}return gJ([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
+g0(e,d){var
+a=e,c=d;for(;;){if(a){var
+f=b(eN(a[1][1]),c),a=a[2],c=f;continue}return c}}function
+g1(c,a,i){return ao(function(c){var
+d=c[2],e=a[3],g=d[3]?e:e?0:1,h=g?Q(d[2],a[4]):g;if(h){var
+j=g0(c[1],a[1]),k=g0(c[1],a[2]),l=d[6];return ao(function(a){var
+c=f(a[1],j),d=c?f(a[2],k):c;return d?b(i,a):d},l)}return h},c)}function
+g2(a,i,k){var
+f=aW(a),h=b2(a,f),j=h?g(function(b){return gZ(a,b[1],b[2])},i):h;if(j){var
+t=aX(f);return g(function(a){var
+j=b(t,a[1]),k=j?b(t,a[2]):j;if(k){var
+l=a[5];if(l)var
+f=l[1],m=e([0,d,c],f),n=m?e(f,[0,c,c]):m,u=n?g1(i,a,function(b){var
+a=b[4];return a?e(f,a[1]):a}):n,o=u;else
+var
+o=1;var
+g=o}else
+var
+g=k;if(g){var
+p=a[6];if(p){var
+h=p[1],q=e([0,d,c],h),r=q?e(h,[0,c,c]):q;return r?g1(i,a,function(a){return e(a[3],h)}):r}var
+s=1}else
+var
+s=g;return s},k)}return j}function
+g3(a){return 0===a[0]?a[1][2]:a[2]}function
+ds(a){var
+b=0===a[0]?a[1][1]:a[1];return eN(b)}function
+g4(c,a){return j(function(a){var
+d=a[2][2],e=j(function(a){var
+d=a[2];return[0,b(c,a[1]),d]},d),f=[0,a[2][1],e];return[0,b(c,a[1]),f]},a)}function
+g5(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
+g=a[4],n=ds(a),e=C(gw(aj(function(a){var
+e=a[1];if(f(e,c))return 0;if(bV(e)){ar(e,1);return 0}var
+l=ar(e,1),g=a[6];if(g)var
+m=ci(a9(b(n,l),1)),h=f(a[2],m),i=h?a[3]:h,j=i?Q(a[4],[0,c,c]):i,k=j?[0,[0,l,cX([0,d,c],g[1])],0]:j;else
+var
+k=g;return k},g)));return function(a){return E(a,e)}}function
+g6(b,a){if(0===a[0])return gY(b,a[1]);var
+c=a[2],j=g4(function(a){return ci(a9(a,1))},c),e=ab(g4(function(a){return a9(a,1)},b),j),f=aW(e),g=aW(c),h=b2(c,g);if(h)var
+k=function(a){return a9(a,1)},d=eO(aW(b),f,k);else
+var
+d=h;var
+i=d?eO(g,f,function(a){return ci(a9(a,1))}):d;return i?g2(e,a[3],a[4]):i}function
+g7(k,a,i){var
+l=aX(a),m=C(i),n=[0,d,c];function
+h(a){return N(n,m,a)}var
+j=g(function(a){return b(l,a[1])},i);if(j){var
+o=a[1];return g(function(g){var
+i=e([0,d,c],h(g));if(i){var
+j=h(g),l=f(b(a[2],g),k)?[0,c,c]:cV(b(a[3],g),h);return e(l,j)}return i},o)}return j}function
+g8(p,e,d){var
+l=d[1];if(l)var
+q=l[1],f=g7(p,aW(e),q);else
+var
+f=1;if(f){var
+h=e,b=d[2];for(;;){if(b){var
+i=b[1],j=g6(h,i);if(j){var
+n=b[2],h=g3(i),b=n;continue}var
+m=j}else
+var
+m=1;var
+g=m;break}}else
+var
+g=f;if(g){var
+a=d[3],k=e,c=d[2];for(;;){if(c){var
+o=c[2],k=g3(c[1]),c=o;continue}return gX([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
+g9(j,h,g,f){var
+a=t(J(f[2],h)),b=[0,c,c],i=e(b,a)?b:a;return[0,cX([0,d,c],t(bh(f[1],g))),i]}function
+eP(f,i,e,d,a){if(f){var
+k=f[1],l=k[2],n=k[1],g=b(l,d);if(g){var
+h=b(l,a);if(h){var
+q=cX(g[1],h[1]),o=B(J([0,c,c],e),q),r=b(n,a),s=b(n,d),t=eP(f[2],i,e,s,r);return j(function(a){return g9(e,o,o,a)},t)}var
+p=h}else
+var
+p=g;return p}return m(i,d,a)}function
+g_(a,e,d){var
+b=a[8];return aj(function(a){var
+b=f(a[1],e),c=b?f(a[2],d):b,g=c?[0,[0,a[3],a[4]],0]:c;return g},b)}function
+g$(b,a,f){return ao(function(b){var
+c=b[1][3],d=Q(a[3],c[4]),e=d?Q(a[4],c[3]):d;return e?ao(f,m(b[2],a[1],a[2])):e},b)}function
+ha(b,a){var
+e=C(a);return j(function(a){var
+b=N([0,d,c],e,a[1]),f=t(B(a[2],b));return[0,a[1],f]},b)}function
+co(a){var
+b=[0,d,c];return av(function(b,a){return e(b,a)?a:b},b,a)}function
+cp(b,a){var
+e=ex(0,b);return j(function(b){return j(function(a){var
+e=eu(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
+hb(j,i){var
+b=j,a=i;for(;;){if(b){if(a){var
+e=ez(a[1]);if(e){var
+g=e[1],k=g[1],l=bM(b[1]),h=cT(function(a){return f(a[1],k)},l);return h?t(bL(h[1][2],g[2])):[0,d,c]}var
+b=b[2],a=a[2];continue}return[0,d,c]}return[0,d,c]}}function
+dt(d,c,b){var
+a=E(b,c);return a?cp(d,a[1][1]):a}function
+hc(c,b){var
+a=E(b,c),d=a?a[1][3]:a;return d}function
+hd(c,b){var
+a=E(b,c),d=a?a[1][5]:a;return d}function
+eQ(e,d,c,b,a){return j(function(a){var
+f=a[2],g=dt(d,c,a[2]),h=a[1],i=[0,hb(j(function(a){return cm(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
+he(u,t,l,s,k){var
+m=k[2],n=m[2],o=m[1],e=E(n,l);if(e)var
+v=e[1][1],f=g(function(a){var
+b=a[2];return ao(function(a){return aa(Q(a,[0,d,c]))},b)},v);else
+var
+f=e;var
+p=f?z([0,d,c],o):f;if(p){var
+w=dt(t,l,n),x=k[1],b=j(function(a){return cm(u,x,a)},s),a=w;for(;;){if(b){if(a){var
+q=a[1],r=aw(R(o),q),h=cj(ab(b[1],r));if(h){var
+b=b[2],a=a[2];continue}var
+i=h}else
+var
+i=a;return i}return a?0:1}}return p}function
+hf(d,h,f,c,a){var
+i=eC(aD,j(bv,a));if(i)var
+k=eQ(d,h,f,c,a),e=g(function(a){return he(d,h,f,c,a)},k);else
+var
+e=i;return e?g(function(e){var
+c=C(a);return cj(bg(function(a){return E(b(d[2],a[1]),c)?0:1},e))},c):e}function
+hg(b,a){return j(function(a){return bM(eI(b,a))},a)}function
+eR(d,c,f,b){var
+a=b[2];if(a)var
+g=a[1],e=[0,eQ(d,c,f,hg(d,cp(c,b[1])),g)];else
+var
+e=a;return e}function
+du(g,a){if(a){var
+h=a[1][2],e=b(g,h[2]);if(e){var
+f=du(g,a[2]);if(f)var
+k=f[1],i=[0,t(J(B(h[1],e[1]),k))];else
+var
+i=f;var
+j=i}else
+var
+j=e;return j}return[0,[0,d,c]]}function
+hh(A,o,b,n){if(n){var
+s=n[1][2],u=s[2],H=s[1],G=j(aN,dt(A,o,u)),f=j(function(a){return t(B(H,a))},G),F=ew(b,f),q=cT(function(a){return aa(Q(a[1],[0,d,c]))},F);if(q)var
+r=q[1],a=t(bL(r[2],r[1]));else
+var
+a=[0,d,c];var
+h=E(u,o);if(h){var
+v=h[1],w=v[4],D=0;if(typeof
+w==="number"&&2<=w){var
+x=v[3],I=x?1:x,y=I;D=1}if(!D)var
+y=0;var
+i=y}else
+var
+i=h;var
+z=i?e([0,d,c],a):i;if(z)var
+K=au(b),k=am(au(f),K);else
+var
+k=z;if(k)var
+L=ew(f,b),l=g(function(b){var
+c=B(a,b[2]);return Q(b[1],c)},L);else
+var
+l=k;var
+m=l?[0,a]:l;if(m)var
+p=hh(A,o,b,n[2]),M=p?[0,t(J(m[1],p[1]))]:p,C=M;else
+var
+C=m;return C}return[0,[0,d,c]]}function
+eS(a){switch(a[0]){case
+0:return 0;case
+1:var
+b=a[1],d=b?[0,b[1],0]:b;return d;default:var
+c=a[2];return c?ha(a[1],c[1]):c}}function
+hi(a){switch(a[0]){case
+0:var
+e=R([0,c,c]);return[0,[0,[0,a[1],[0,c,c]],[0,[0,a[2],e],0]],0];case
+1:var
+b=a[1];if(b){var
+f=b[2];return j(function(a){return[0,a,0]},f)}return b;default:var
+d=a[2];if(d){var
+g=d[2],h=a[1];return j(function(a){return ha(h,a)},g)}return d}}function
+dv(a){return 1===a[0]?a[2]?co(j(bw,a[1])):[0,c,c]:[0,c,c]}function
+hj(h,a){var
+f=g(function(a){var
+f=b(h,a[1]);return f?e([0,d,c],a[2]):f},a);return f?Q(aN(a),[0,c,c]):f}var
+cY=[U,my,cH(0)];function
+mx(a){return j(function(a){var
+b=e([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
+o(a){throw[0,cY,a]}function
+eT(c,a){function
+b(a){return aU(c,f7(a))}return aG<=a?2048<=a?ig<=a?(b(dQ|a>>>18|0),b(aG|(a>>>12|0)&63),b(aG|(a>>>6|0)&63),b(aG|a&63)):(b(dP|a>>>12|0),b(aG|(a>>>6|0)&63),b(aG|a&63)):(b(fH|a>>>6|0),b(aG|a&63)):b(a)}function
+hk(O,c){var
+p=r(c);function
+j(a){return s(c,a)}function
+k(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=o<=a?1:0,g=f||(ap!==(k(a)&eG)?1:0);if(g)q(kH);var
+f=p<=a?1:0,g=f||(aG!==(j(a)&fH)?1:0);if(g)o(mz);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
-d=0;for(;;){if(d<o){var
-h=k(d);if(!(ap<=h)){var
-d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
-d=d+2|0;continue}if(c8<=h&&!(239<h)){l(d,2);var
-x=k(d+1|0),y=c8===h?1:0,z=y?x<160?1:0:y;if(z)var
+d=0;for(;;){if(d<p){var
+h=j(d);if(!(aG<=h)){var
+d=d+1|0;continue}if(194<=h&&!(223<h)){k(d,1);var
+d=d+2|0;continue}if(dP<=h&&!(239<h)){k(d,2);var
+x=j(d+1|0),y=dP===h?1:0,z=y?x<160?1:0:y;if(z)var
 A=z;else
 var
-B=237===h?1:0,A=B?159<x?1:0:B;if(A)q(kK);var
-d=d+3|0;continue}if(c9<=h&&!(gM<h)){l(d,3);var
-r=k(d+1|0),t=c9===h?1:0,u=t?r<144?1:0:t;if(u)var
+B=237===h?1:0,A=B?159<x?1:0:B;if(A)o(mC);var
+d=d+3|0;continue}if(dQ<=h&&!(ip<h)){k(d,3);var
+q=j(d+1|0),t=dQ===h?1:0,u=t?q<144?1:0:t;if(u)var
 v=u;else
 var
-w=gM===h?1:0,v=w?143<r?1:0:w;if(v)q(kJ);var
-d=d+4|0;continue}q(kI)}var
-f=p(c),a=[0,0],e=function(d){var
-c=a[1];return q(b(cN(kL),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
+w=ip===h?1:0,v=w?143<q?1:0:w;if(v)o(mB);var
+d=d+4|0;continue}o(mA)}var
+f=r(c),a=[0,0],e=function(d){var
+c=a[1];return o(b(cS(mD),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
-if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&s(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
-d=aY(c,a[1],4),i=p(d)-1|0,k=0;if(!(i<0)){var
-b=k;for(;;){var
-g=ar(d,b)+c4|0,h=0;if(22<g>>>0){if(!(5<g+hG>>>0))h=1}else
-if(6<g+eA>>>0)h=1;if(!h)e(0);var
-l=b+1|0;if(i!==b){var
-b=l;continue}break}}a[1]=a[1]+4|0;return h3(j(kM,d))},E=function(v){C(34);var
-b=dD(16);for(;;){if(f<=a[1])e(0);var
+if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&s(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(l){if(f<(a[1]+4|0))e(0);var
+d=bf(c,a[1],4),i=r(d)-1|0,j=0;if(!(i<0)){var
+b=j;for(;;){var
+g=aJ(d,b)+dM|0,h=0;if(22<g>>>0){if(!(5<g+jr>>>0))h=1}else
+if(6<g+fB>>>0)h=1;if(!h)e(0);var
+k=b+1|0;if(i!==b){var
+b=k;continue}break}}a[1]=a[1]+4|0;return jT(n(mE,d))},E=function(v){C(34);var
+b=ek(16);for(;;){if(f<=a[1])e(0);var
 g=s(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
 m=s(c,a[1]);a[1]++;var
-j=m+gl|0,i=0;if(13<j>>>0){var
+j=m+hT|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
-6:aF(b,8);break;case
-10:aF(b,12);break;case
-18:aF(b,10);break;case
-22:aF(b,13);break;case
-24:aF(b,9);break;case
+6:aU(b,8);break;case
+10:aU(b,12);break;case
+18:aU(b,10);break;case
+22:aU(b,13);break;case
+24:aU(b,9);break;case
 25:var
-d=D(0),o=go<=d?1:0;if(o){var
-p=d<ey?1:0;if(p){var
+d=D(0),o=hY<=d?1:0;if(o){var
+p=d<fz?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
 r=92===s(c,a[1])?1:0,h=r?117===s(c,a[1]+1|0)?1:0:r;else
 var
@@ -2737,122 +3138,124 @@ h=p}else
 var
 h=o;if(h){var
 u=a[1];a[1]=a[1]+2|0;var
-k=D(0),t=0;if(ey<=k&&!(57344<=k)){d1(b,(gF+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;d1(b,d)}}else
-d1(b,d);break;default:l=1}if(!l)i=1}}else
+k=D(0),t=0;if(fz<=k&&!(57344<=k)){eT(b,(ig+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;eT(b,d)}}else
+eT(b,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:aF(b,m);break}continue}if(32<=g){aF(b,g);a[1]++;continue}e(0)}return dE(b)}},m=function(g){var
+2:aU(b,m);break}continue}if(32<=g){aU(b,g);a[1]++;continue}e(0)}return el(b)}},l=function(g){var
 d=a[1];for(;;){if(a[1]<f&&48<=s(c,a[1])&&!(57<s(c,a[1]))){a[1]++;continue}var
-b=a[1]===d?1:0;return b?e(0):b}},n=function(l){if(900<l)q(kN);i(0);if(f<=a[1])e(0);var
+b=a[1]===d?1:0;return b?e(0):b}},m=function(k){if(900<k)o(mF);i(0);if(f<=a[1])e(0);var
 b=s(c,a[1]);if(92<=b){var
-k=0;if(111<=b){if(hu===b){var
-o=kO,h=kP;k=1}else
-if(123===b){a[1]++;i(0);if(hf===g(0)){a[1]++;return kQ}var
-y=av(0,16),t=0;for(;;){i(0);var
+j=0;if(111<=b){if(je===b){var
+p=mG,h=mH;j=1}else
+if(123===b){a[1]++;i(0);if(i0===g(0)){a[1]++;return mI}var
+y=an(0,16),t=0;for(;;){i(0);var
 d=E(0);i(0);C(58);var
-z=n(l+1|0);if(bq(y,d))q(j(kS,j(d,kR)));dJ(y,d,0);i(0);var
+z=m(k+1|0);if(b1(y,d))o(n(mK,n(d,mJ)));eq(y,d,0);i(0);var
 A=g(0);if(44===A){a[1]++;var
 t=[0,[0,d,z],t];continue}var
-P=hf===A?(a[1]++,bA([0,[0,d,z],t])):e(0);return[5,P]}}}else
-if(ha===b){var
-o=kT,h=kU;k=1}else
-if(hv<=b){var
-o=0,h=kV;k=1}if(k){var
-r=p(h);if((a[1]+r|0)<=f&&ba(aY(c,a[1],r),h)){a[1]=a[1]+r|0;return o}return e(0)}}else{var
-x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return kW}var
+P=i0===A?(a[1]++,a6([0,[0,d,z],t])):e(0);return[5,P]}}}else
+if(iV===b){var
+p=mL,h=mM;j=1}else
+if(jf<=b){var
+p=0,h=mN;j=1}if(j){var
+q=r(h);if((a[1]+q|0)<=f&&az(bf(c,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
+x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return mO}var
 u=0;for(;;){var
-B=n(l+1|0);i(0);var
+B=m(k+1|0);i(0);var
 D=g(0);if(44===D){a[1]++;var
 u=[0,B,u];continue}var
-Q=93===D?(a[1]++,bA([0,B,u])):e(0);return[4,Q]}}}else
+Q=93===D?(a[1]++,a6([0,B,u])):e(0);return[4,Q]}}}else
 if(48<=b)x=1}else{if(34===b)return[3,E(0)];if(45<=b)x=1}if(x){var
 F=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
-m(0);var
+l(0);var
 R=a[1],G=46===g(0)?1:0;if(G){var
 H=(a[1]+1|0)<f?1:0;if(H)var
 I=48<=s(c,a[1]+1|0)?1:0,v=I?s(c,a[1]+1|0)<=57?1:0:I;else
 var
 v=H}else
 var
-v=G;if(v){a[1]++;m(0)}var
-J=g(0),L=0;if(69!==J&&es!==J)L=1;if(!L){var
+v=G;if(v){a[1]++;l(0)}var
+J=g(0),L=0;if(69!==J&&fr!==J)L=1;if(!L){var
 S=a[1];a[1]++;var
 K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
-N=0;if(48<=g(0)&&!(57<g(0))){m(0);N=1}if(!N)a[1]=S}var
-w=aY(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:q(j(kY,j(w,kX)))}}return e(0)},F=n(0);i(0);if(a[1]<f)e(0);return F}}function
-f2(c){var
-b=0,a=2;for(;;){if(aW(b)===c)return bA(b);if(bS(function(b){return function(a){return 0===h7(b,a)?1:0}}(a),b)){var
+N=0;if(48<=g(0)&&!(57<g(0))){l(0);N=1}if(!N)a[1]=S}var
+w=bf(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:o(n(mQ,n(w,mP)))}}return e(0)},F=m(0);i(0);if(a[1]<f)e(0);return F}}function
+hl(c){var
+b=0,a=2;for(;;){if(aB(b)===c)return a6(b);if(bc(function(b){return function(a){return 0===jY(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-f3(f,g){var
-h=eL(aS(g),32*f|0),a=d,b=eL(c,40);for(;;){if(br(pT(b,a),c))return pU(pS(a,0,32))&-1;var
-e=bL(dm(a,b),1);if(br(dK(e,f),h)){var
+hm(f,g){var
+h=a9(aH(g),32*f|0),a=d,b=a9(c,40);for(;;){if(bK(tO(b,a),c))return jC(tN(a,0,32))&-1;var
+e=ar(d5(a,b),1);if(bK(es(e,f),h)){var
 a=e;continue}var
 b=e;continue}}var
-kZ=f2(64),k0=3,k1=fm(o(function(a){return f3(k0,a)},kZ)),k2=f2(8),k3=2,k4=o(function(a){return f3(k3,a)},k2);function
-a0(b,a){return(b>>>a|0|b<<(32-a|0))&-1}var
-d2=[K,k7,cH(0)];function
-aB(a){throw[0,d2,a]}function
-_(b,a,d,e){if(typeof
+mR=hl(64),mS=3,mT=gh(h(function(a){return hm(mS,a)},mR)),mU=hl(8),mV=2,mW=h(function(a){return hm(mV,a)},mU);function
+bi(b,a){return(b>>>a|0|b<<(32-a|0))&-1}var
+eU=[U,mZ,cH(0)];function
+al(a){throw[0,eU,a]}function
+K(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
-c=b[1];as(function(b){var
-d=1-bT(b,c);return d?q(j(a,j(k9,b))):d},d);as(function(f){var
-b=f[1],g=bB(b,d),h=g||bB(b,e),c=1-h;return c?q(j(a,j(k_,b))):c},c);return c}return q(j(a,k8))}function
-l(b,a){return dB(a,b)}function
-k(f,e){var
+c=b[1];aK(function(b){var
+d=1-bd(b,c);return d?o(n(a,n(m1,b))):d},d);aK(function(f){var
+b=f[1],g=cf(b,d),h=g||cf(b,e),c=1-h;return c?o(n(a,n(m2,b))):c},c);return c}return o(n(a,m0))}function
+l(f,e){var
 a=f;for(;;){if(a){var
-b=a[1],c=a[2],d=b[2];if(0===aa(b[1],e))return[0,d];var
-a=c;continue}return 0}}function
-bs(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return q(j(b,k$))}function
-aC(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return q(j(b,la))}function
-I(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return q(j(b,lb))}function
-f4(d,a,c){var
-b=aC(d,a);if(aW(b)!==c)q(j(a,lc));return o(function(b){return I(b,a)},b)}function
-bt(d,c){var
-a=f4(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,B,ld]}function
-f5(e,d){var
-a=f4(e,d,3);if(a){var
+b=a[1],c=a[2],d=b[2];if(0===Y(b[1],e))return d;var
+a=c;continue}throw ba}}function
+i(b,a){return f$(a,b)}function
+aR(a,b){if(typeof
+a!=="number"&&5===a[0])return a[1];return o(n(b,m3))}function
+ax(a,b){if(typeof
+a!=="number"&&4===a[0])return a[1];return o(n(b,m4))}function
+F(a,b){if(typeof
+a!=="number"&&3===a[0])return a[1];return o(n(b,m5))}function
+hn(d,a,c){var
+b=ax(d,a);if(aB(b)!==c)o(n(a,m6));return h(function(b){return F(b,a)},b)}function
+bO(d,c){var
+a=hn(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,G,m7]}function
+ho(e,d){var
+a=hn(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,B,le]}function
-bu(a){var
-b=G(a,lf);return b?fl(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,G,m8]}function
+bP(a){var
+b=w(a,m9);return b?gf(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-bf(b,a){return aY(b,a,p(b)-a|0)}function
-cV(a,b){if(4000<p(a))q(j(b,lh));return hN(10,a)}function
-cr(b,f){if(ba(b,li))return d;var
-g=G(b,lj),h=g?45===s(b,0)?1:0:g,a=h?bf(b,1):b,k=0;if(2<p(a)&&ba(aY(a,0,2),lk)){var
-i=bf(a,2),e=G(i,lg),m=e?fl(function(c){var
-a=c+c4|0,b=0;if(22<a>>>0){if(!(5<a+hG>>>0))b=1}else
-if(6<a+eA>>>0)b=1;return b?1:0},i):e;if(m){var
-c=hN(16,bf(a,2));k=1}}if(!k){var
-l=0;if(bu(a)&&!(48===s(a,0)))var
-c=cV(a,f);else
-l=1;if(l)var
-c=q(j(f,ll))}return h?bK(c):c}function
-d3(b,a){return cr(I(b,a),a)}function
+bj(b,a){return bf(b,a,r(b)-a|0)}function
+dw(a,b){if(4000<r(a))o(n(b,m$));return jB(10,a)}function
+cq(b,f){if(az(b,na))return d;var
+g=w(b,nb),h=g?45===s(b,0)?1:0:g,a=h?bj(b,1):b,j=0;if(2<r(a)&&az(bf(a,0,2),nc)){var
+i=bj(a,2),e=w(i,m_),l=e?gf(function(c){var
+a=c+dM|0,b=0;if(22<a>>>0){if(!(5<a+jr>>>0))b=1}else
+if(6<a+fB>>>0)b=1;return b?1:0},i):e;if(l){var
+c=jB(16,bj(a,2));j=1}}if(!j){var
+k=0;if(bP(a)&&!(48===s(a,0)))var
+c=dw(a,f);else
+k=1;if(k)var
+c=o(n(f,nd))}return h?bW(c):c}function
+dx(b,a){return cq(F(b,a),a)}function
 b3(b,a){var
-c=eI(b,a),d=cD(a,c);return[0,cD(b,c),d]}function
-bv(a,b){var
-e=cl(a,47);if(e)var
-f=e[1],h=cr(bf(a,f+1|0),b),d=h,g=aY(a,0,f);else
+c=d6(b,a),d=b8(a,c);return[0,b8(b,c),d]}function
+bx(a,b){var
+e=cQ(a,47);if(e)var
+f=e[1],h=cq(bj(a,f+1|0),b),d=h,g=bf(a,0,f);else
 var
-d=c,g=a;if(aZ(d)<=0)q(j(b,lm));return b3(cr(g,b),d)}function
-aI(b,a){return bv(I(b,a),a)}function
-d4(b,a){var
-c=a[1],d=a[2];return br(L(aS(b),d),c)}function
-ln(a){return 0<aZ(a[1])?1:0}function
-cW(e,d,a){var
-c=bv(d,a);return b(e,c)?c:aB(j(a,lo))}function
-cs(b,a){return cW(ln,b,a)}function
-ct(b,a){var
-c=1;return cW(function(a){return d4(c,a)},b,a)}function
-lp(b,a){return cW(function(a){var
-b=d4(0,a);return b?br(a[1],a[2]):b},b,a)}function
-d5(c){function
+d=c,g=a;if(aV(d)<=0)o(n(b,ne));return b3(cq(g,b),d)}function
+ap(b,a){return bx(F(b,a),a)}function
+eV(b,a){var
+c=a[1],d=a[2];return bK(O(aH(b),d),c)}function
+nf(a){return 0<aV(a[1])?1:0}function
+dy(e,d,a){var
+c=bx(d,a);return b(e,c)?c:al(n(a,ng))}function
+bQ(b,a){return dy(nf,b,a)}function
+eW(b,a){var
+c=0;return dy(function(a){return eV(c,a)},b,a)}function
+cr(b,a){var
+c=1;return dy(function(a){return eV(c,a)},b,a)}function
+nh(b,a){return dy(function(a){var
+b=eV(0,a);return b?bK(a[1],a[2]):b},b,a)}function
+eX(c){function
 d(a){var
 c=32===a?1:0;if(c)var
 b=c;else{var
@@ -2860,591 +3263,733 @@ d=9<=a?1:0,e=d?a<=13?1:0:d;if(e)var
 b=e;else
 var
 f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
-e=p(c),a=0;for(;;){if(a<e&&d(s(c,a))){var
+e=r(c),a=0;for(;;){if(a<e&&d(s(c,a))){var
 a=a+1|0;continue}var
 b=e;for(;;){if(0<b&&d(s(c,b-1|0))){var
-b=b-1|0;continue}return aY(c,a,e7(a,b)-a|0)}}}function
-d6(a){if(G(a,lq)){var
+b=b-1|0;continue}return bf(c,a,f5(a,b)-a|0)}}}function
+eY(a){if(w(a,ni)){var
 b=0;if(45!==s(a,0)&&43!==s(a,0))b=1;if(!b){var
-c=bf(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
-bG(a,b){var
-c=bD(a,b);if(c)return c[1];var
-d=aS(a[1]+1|0);dJ(a,b,d);return d}function
-cX(a,t){var
-ai=a?a[1]:a,e=bs(t,lw),g=k(e,lx),n=0;if(g){var
-b=g[1],r=0;if(typeof
-b!=="number"&&3===b[0])if(G(b[1],lF))r=1;else{n=1;r=1}}if(!n)q(ly);function
-h(b){var
-c=k(e,b);if(c){var
+c=bj(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
+aY(a,b){var
+c=bJ(a,b);if(c)return c[1];var
+d=aH(a[1]+1|0);eq(a,b,d);return d}function
+cs(a,t){var
+ai=a?a[1]:a,e=aR(t,no),g=i(e,np),p=0;if(g){var
+b=g[1],q=0;if(typeof
+b!=="number"&&3===b[0])if(w(b[1],nx))q=1;else{p=1;q=1}}if(!p)o(nq);function
+j(b){var
+c=i(e,b);if(c){var
 a=c[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return q(j(b,lz))}var
-u=h(lA),v=h(lB),i=o(function(a){var
-b=I(a[2],lC);return[0,a[1],b]},u),l=o(function(a){var
-b=bs(a[2],lD),e=o(function(V){var
+a!=="number"&&5===a[0])return a[1]}return o(n(b,nr))}var
+u=j(ns),v=j(nt),k=h(function(a){var
+b=F(a[2],nu);return[0,a[1],b]},u),l=h(function(a){var
+b=aR(a[2],nv),e=h(function(V){var
 i=V[2],Y=0;if(typeof
 i!=="number")switch(i[0]){case
 1:case
 2:if(ai){var
 W=[3,i[1]];Y=1}break}if(!Y)var
 W=i;var
-a=d5(I(W,cu));function
-b(a){return q(j(cu,lr))}var
-x=cl(a,47);if(x){var
-k=x[1],y=d6(d5(aY(a,0,k))),l=y[2],m=d5(bf(a,k+1|0)),z=0<k?1:0;if(z){var
+a=eX(F(W,cZ));function
+b(a){return o(n(cZ,nj))}var
+x=cQ(a,47);if(x){var
+j=x[1],y=eY(eX(bf(a,0,j))),k=y[2],l=eX(bj(a,j+1|0)),z=0<j?1:0;if(z){var
 A=32===s(a,0)?1:0;if(A)var
-n=A;else
+m=A;else
 var
-E=bu(l),aa=E?bu(m):E,n=1-aa}else
+E=bP(k),aa=E?bP(l):E,m=1-aa}else
 var
-n=z;if(n)b(0);var
-B=bu(l),_=B?bu(m):B;if(1-_)b(0);var
-C=cV(m,cu);if(f(C,d))b(0);var
-D=cV(l,cu),$=y[1]?bK(D):D,X=b3($,C)}else{var
-F=cl(a,es),G=cl(a,69),Z=0;if(F)var
-o=F[1];else
-if(G)var
-o=G[1];else{var
-h=0,H=a;Z=1}if(!Z)var
-ab=[0,bf(a,o+1|0)],h=ab,H=aY(a,0,o);if(h){var
-J=d6(h[1]),r=J[2],K=bu(r),ac=K?p(r)<=6?1:0:K;if(1-ac)b(0);var
-M=h3(j(ls,r)),ad=J[1]?-M|0:M,t=ad}else
+m=z;if(m)b(0);var
+B=bP(k),_=B?bP(l):B;if(1-_)b(0);var
+C=dw(l,cZ);if(f(C,d))b(0);var
+D=dw(k,cZ),$=y[1]?bW(D):D,X=b3($,C)}else{var
+G=cQ(a,fr),H=cQ(a,69),Z=0;if(G)var
+p=G[1];else
+if(H)var
+p=H[1];else{var
+h=0,I=a;Z=1}if(!Z)var
+ab=[0,bj(a,p+1|0)],h=ab,I=bf(a,0,p);if(h){var
+J=eY(h[1]),q=J[2],K=bP(q),ac=K?r(q)<=6?1:0:K;if(1-ac)b(0);var
+L=jT(n(nk,q)),ad=J[1]?-L|0:L,t=ad}else
 var
 t=h;var
-N=d6(H),e=N[2],O=cl(e,46);if(O){var
-u=O[1];if(ba(bf(e,u+1|0),lt))b(0);var
-ae=bf(e,u+1|0),g=ae,v=aY(e,0,u)}else
+M=eY(I),e=M[2],N=cQ(e,46);if(N){var
+u=N[1];if(az(bj(e,u+1|0),nl))b(0);var
+ae=bj(e,u+1|0),g=ae,v=bf(e,0,u)}else
 var
-g=lv,v=e;var
-P=bu(v);if(P)var
-af=ba(g,lu),Q=af||bu(g);else
+g=nn,v=e;var
+P=bP(v);if(P)var
+af=az(g,nm),Q=af||bP(g);else
 var
-Q=P;if(1-Q)b(0);if(10000<cj(t))b(0);var
-R=cV(j(v,g),cu),S=N[1]?bK(R):R,T=t-p(g)|0,ag=cj(T),U=dK(aS(10),ag),w=0<=T?b3(L(S,U),c):b3(S,U),ah=eK(w[2]);if(13288<e7(eK(w[1]),ah))b(0);var
-X=w}return[0,V[1],X]},b);return[0,a[1],e]},v),m=av(0,64);as(function(a){return bp(m,a[1],0)},i);as(function(b){var
-a=1-bq(m,b[1]);return a?aB(lE):a},l);return[0,i,l]}function
-f6(b,a,e){var
-d=b[1];as(function(b){bG(a,b[1]);return 0},d);var
-c=av(0,64),f=b[2];as(function(a){return bp(c,a[1],a[2])},f);var
-g=b[1];return o(function(b){var
-d=b[1],f=aV(bD(c,d),0),g=o(function(b){var
-c=b[2];return[0,bG(a,b[1]),c]},f),h=[0,bG(e,b[2]),g];return[0,bG(a,d),h]},g)}function
-cY(g){var
-a=dD(p(g)+2|0),m=p(g);function
+Q=P;if(1-Q)b(0);if(10000<cM(t))b(0);var
+R=dw(n(v,g),cZ),S=M[1]?bW(R):R,T=t-r(g)|0,ag=cM(T),U=es(aH(10),ag),w=0<=T?b3(O(S,U),c):b3(S,U),ah=fJ(w[2]);if(13288<f5(fJ(w[1]),ah))b(0);var
+X=w}return[0,V[1],X]},b);return[0,a[1],e]},v),m=an(0,64);aK(function(a){return b0(m,a[1],0)},k);aK(function(b){var
+a=1-b1(m,b[1]);return a?al(nw):a},l);return[0,k,l]}function
+dz(c,a,f){var
+e=c[1];aK(function(c){b(a,c[1]);return 0},e);var
+d=an(0,64),g=c[2];aK(function(a){return b0(d,a[1],a[2])},g);var
+i=c[1];return h(function(c){var
+e=c[1],g=a5(bJ(d,e),0),i=h(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},g),j=[0,b(f,c[2]),i];return[0,b(a,e),j]},i)}function
+dA(g){var
+a=ek(r(g)+2|0),m=r(g);function
 j(a){return s(g,a)}function
-e(c){return ay(a,b(cN(lG),c))}aF(a,34);var
+e(c){return aP(a,b(cS(ny),c))}aU(a,34);var
 c=0;for(;;){if(c<m){var
 d=j(c),h=function(g){return function(b,e){function
 f(a){return a+1|0}if(0<=b)if(50<b){var
 c=0,a=0;for(;;){if(!(b<=a)){var
 c=[0,a+1|0,c],a=a+1|0;continue}var
-d=bA(c);break}}else
+d=a6(c);break}}else
 var
-d=e_(0,b,f);else
+d=f8(0,b,f);else
 var
-d=aM(is);return dA(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(c9<=d){var
-k=h(3,d&7)-65536|0;e(go|k>>>10|0);e(ey|k&hp);var
-c=c+4|0;continue}if(c8<=d){e(h(2,d&15));var
-c=c+3|0;continue}if(eG<=d){e(h(1,d&31));var
+d=a4(kj);return bG(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(dQ<=d){var
+k=h(3,d&7)-65536|0;e(hY|k>>>10|0);e(fz|k&i$);var
+c=c+4|0;continue}if(dP<=d){e(h(2,d&15));var
+c=c+3|0;continue}if(fH<=d){e(h(1,d&31));var
 c=c+2|0;continue}var
-f=e9(d);if(34===f)ay(a,lH);else
-if(92===f)ay(a,lI);else{var
+f=f7(d);if(34===f)aP(a,nz);else
+if(92===f)aP(a,nA);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:ay(a,lJ);break;case
-9:ay(a,lK);break;case
-10:ay(a,lL);break;case
-12:ay(a,lM);break;case
-13:ay(a,lN);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(c$===d))aF(a,f);else
+8:aP(a,nB);break;case
+9:aP(a,nC);break;case
+10:aP(a,nD);break;case
+12:aP(a,nE);break;case
+13:aP(a,nF);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(dS===d))aU(a,f);else
 l=1;if(l)e(d)}}var
-c=c+1|0;continue}aF(a,34);return dE(a)}}function
-f7(a){if(f(a[2],c))return eM(a[1]);var
-b=j(lO,eM(a[2]));return j(eM(a[1]),b)}function
-d7(c){function
+c=c+1|0;continue}aU(a,34);return el(a)}}function
+hp(a){if(f(a[2],c))return d7(a[1]);var
+b=n(nG,d7(a[2]));return n(d7(a[1]),b)}function
+eZ(c){function
 a(a){var
-b=fe(function(b,a){return aa(b[1],a[1])},a);return j(lS,j(fk(lR,o(function(a){var
-b=j(lQ,a[2]);return j(cY(a[1]),b)},b)),lP))}var
-d=av(0,64),e=c[2];as(function(a){return bp(d,a[1],a[2])},e);var
-f=0,g=c[1],h=[0,[0,lT,a(o(function(e){var
-c=e[1],f=aV(bD(d,c),0);return[0,c,a(b(dC(function(a){var
-b=a[2];if(0===aZ(b[1]))return 0;var
-c=cY(f7(b));return[0,[0,a[1],c]]}),f))]},g))],f],i=c[1],k=[0,[0,lU,a(o(function(a){var
-b=cY(a[2]);return[0,a[1],b]},i))],h];return a([0,[0,lW,cY(lV)],k])}function
-d8(ag){var
-D=d7(ag),l=p(D),r=((l+9|0)+63|0)/64|0,m=bn(64*r|0,0);aX(D,0,m,0,l);bz(m,l,ap);p6(m,(64*r|0)-8|0,qk(qt(h1(l),3)));var
-f=fm(k4),d=cf(64,0),x=r-1|0,J=0;if(!(x<0)){var
-n=J;a:for(;;){var
+b=cP(function(b,a){return Y(b[1],a[1])},a);return n(nK,n(ge(nJ,h(function(a){var
+b=n(nI,a[2]);return n(dA(a[1]),b)},b)),nH))}var
+d=an(0,64),e=c[2];aK(function(a){return b0(d,a[1],a[2])},e);var
+f=0,g=c[1],i=[0,[0,nL,a(h(function(e){var
+c=e[1],f=a5(bJ(d,c),0);return[0,c,a(b(df(function(a){var
+b=a[2];if(0===aV(b[1]))return 0;var
+c=dA(hp(b));return[0,[0,a[1],c]]}),f))]},g))],f],j=c[1],k=[0,[0,nM,a(h(function(a){var
+b=dA(a[2]);return[0,a[1],b]},j))],i];return a([0,[0,nO,dA(nN)],k])}function
+e0(ag){var
+D=eZ(ag),l=r(D),q=((l+9|0)+63|0)/64|0,m=bH(64*q|0,0);be(D,0,m,0,l);bX(m,l,aG);t0(m,(64*q|0)-8|0,ue(un(jQ(l),3)));var
+f=gh(mW),d=cJ(64,0),x=q-1|0,J=0;if(!(x<0)){var
+o=J;a:for(;;){var
 g=0;for(;;){var
-ae=qi(p3(m,(64*n|0)+(4*g|0)|0))&-1;t(d,g)[1+g]=ae;var
+ae=uc(tX(m,(64*o|0)+(4*g|0)|0))&-1;u(d,g)[1+g]=ae;var
 af=g+1|0;if(15!==g){var
 g=af;continue}var
 b=16;for(;;){var
-z=b-15|0,s=t(d,z)[1+z],A=b-2|0,u=t(d,A)[1+A],Z=a0(s,18),_=a0(s,7)^Z^(s>>>3|0),$=a0(u,19),B=b-7|0,aa=a0(u,17)^$^(u>>>10|0),C=b-16|0,ab=t(d,B)[1+B],ac=(((t(d,C)[1+C]+_|0)+ab|0)+aa|0)&-1;t(d,b)[1+b]=ac;var
+z=b-15|0,s=u(d,z)[1+z],A=b-2|0,t=u(d,A)[1+A],Z=bi(s,18),_=bi(s,7)^Z^(s>>>3|0),$=bi(t,19),B=b-7|0,aa=bi(t,17)^$^(t>>>10|0),C=b-16|0,ab=u(d,B)[1+B],ac=(((u(d,C)[1+C]+_|0)+ab|0)+aa|0)&-1;u(d,b)[1+b]=ac;var
 ad=b+1|0;if(63!==b){var
 b=ad;continue}var
-v=f.length-1,a=0===v?[0]:pY(f,0,v),e=0;for(;;){var
-h=t(a,0)[1],i=t(a,4)[5],L=a0(i,25),M=a0(i,11),N=a0(i,6)^M^L,O=(i^-1)&-1&t(a,6)[7],P=i&t(a,5)[6]^O,Q=t(d,e)[1+e],R=t(k1,e)[1+e],y=(((t(a,7)[8]+N|0)+P|0)+R|0)+Q|0,S=a0(h,22),T=a0(h,13),U=a0(h,2)^T^S,V=t(a,2)[3],W=t(a,1)[2]&V,E=0,X=h&a[2]^h&a[3]^W;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){pV(a,0,a,1,7);E=1}if(!E)aM(iE);a[5]=(a[5]+y|0)&-1;a[1]=((y+U|0)+X|0)&-1;var
+v=f.length-1,a=0===v?[0]:tS(f,0,v),e=0;for(;;){var
+i=u(a,0)[1],j=u(a,4)[5],L=bi(j,25),M=bi(j,11),N=bi(j,6)^M^L,O=(j^-1)&-1&u(a,6)[7],P=j&u(a,5)[6]^O,Q=u(d,e)[1+e],R=u(mT,e)[1+e],y=(((u(a,7)[8]+N|0)+P|0)+R|0)+Q|0,S=bi(i,22),T=bi(i,13),U=bi(i,2)^T^S,V=u(a,2)[3],W=u(a,1)[2]&V,E=0,X=i&a[2]^i&a[3]^W;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){tP(a,0,a,1,7);E=1}if(!E)a4(ku);a[5]=(a[5]+y|0)&-1;a[1]=((y+U|0)+X|0)&-1;var
 Y=e+1|0;if(63!==e){var
 e=Y;continue}var
 w=a.length-1-1|0,F=0;if(!(w<0)){var
 c=F;for(;;){var
-G=a[1+c];f[1+c]=(t(f,c)[1+c]+G|0)&-1;var
+G=a[1+c];f[1+c]=(u(f,c)[1+c]+G|0)&-1;var
 H=c+1|0;if(w!==c){var
 c=H;continue}break}}var
-K=n+1|0;if(x!==n){var
-n=K;continue a}break}break}break}break}}var
-k=f.length-1-1|0,q=0;for(;;){if(0<=k){var
-I=[0,f[1+k],q],k=k-1|0,q=I;continue}return j(lX,fk(k6,o(cN(k5),q)))}}function
-f8(a,d,c){if(typeof
+K=o+1|0;if(x!==o){var
+o=K;continue a}break}break}break}break}}var
+k=f.length-1-1|0,p=0;for(;;){if(0<=k){var
+I=[0,f[1+k],p],k=k-1|0,p=I;continue}return n(nP,ge(mY,h(cS(mX),p)))}}function
+hq(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(bB(b,c))return b}return q(j(d,lY))}function
-f9(c,e,a){var
-d=_(e,a,l_,0),f=aC(l(d,l$),a),g=o(function(b){return f5(b,a)},f),h=o(function(b){var
-c=cs(b[3],a);return[0,[0,b[1],b[2]],c]},g),i=aC(l(d,ma),a),j=o(function(c){var
-b=bt(c,a),d=cs(b[2],a);return[0,b[1],d]},i),k=o(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},j);return[0,o(function(a){var
-d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},h),k]}var
-mb=eL(c,33);function
-f_(s,a,r,p,n){var
-h=_(s,a,md,mc);function
-t(d){var
-c=_(d,a,r,p),e=b(n,c);return[0,l(c,me),e]}var
-e=o(t,aC(l(h,mf),a)),i=k(h,mg);if(i){var
-m=d3(i[1],a);if(aZ(m)<=0)q(j(a,mh));return o(function(b){var
-c=b3(d3(b[1],a),m);return[0,b[2],c]},e)}var
-g=o(function(b){return aI(b[1],a)},e),u=aW(g);dA(function(b,h){var
-c=h[2],g=0;if(!f(b,d)&&!f(c,d)){var
-e=fw(L(cD(b,eI(b,c)),c));g=1}if(!g)var
-e=d;var
-i=aS(u);if(0<bj(L(aS(eK(e)),i),mb))q(j(a,mi));return e},c,g);return fd(o(bE,e),g)}function
-f$(a,d,c){function
+b=a[1];if(cf(b,c))return b}return o(n(d,nQ))}function
+hr(c,e,a){var
+d=K(e,a,n2,0),f=ax(l(d,n3),a),g=h(function(b){return ho(b,a)},f),i=h(function(b){var
+c=bQ(b[3],a);return[0,[0,b[1],b[2]],c]},g),j=ax(l(d,n4),a),k=h(function(c){var
+b=bO(c,a),d=bQ(b[2],a);return[0,b[1],d]},j),m=h(function(a){var
+d=a[2];return[0,b(c,a[1]),d]},k);return[0,h(function(a){var
+d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},i),m]}var
+n5=a9(c,33);function
+hs(q,a,p,m,k){var
+f=K(q,a,n7,n6);function
+r(d){var
+c=K(d,a,p,m),e=b(k,c);return[0,l(c,n8),e]}var
+d=h(r,ax(l(f,n9),a)),g=i(f,n_);if(g){var
+j=dx(g[1],a);if(aV(j)<=0)o(n(a,n$));return h(function(b){var
+c=b3(dx(b[1],a),j);return[0,b[2],c]},d)}var
+e=h(function(b){return ap(b[1],a)},d),s=aB(e);bG(function(d,c){var
+b=gv(d,c[2]),e=aH(s);if(0<bD(O(aH(fJ(b)),e),n5))o(n(a,oa));return b},c,e);return ej(h(bw,d),e)}function
+ht(a,d,c){function
 e(c){var
-e=bt(l(c,ml),cZ),f=f9(a,l(c,mm),cZ),g=d?f9(a,l(c,mn),cZ):mo,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
-f=0,g=d?mj:mk,h=f_(c,cZ,g,f,e);return o(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},h)}function
-ga(b,e,a){if(typeof
+e=bO(l(c,od),dB),f=hr(a,l(c,oe),dB),g=d?hr(a,l(c,of),dB):og,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
+f=0,g=d?ob:oc,i=hs(c,dB,g,f,e);return h(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},i)}function
+e1(g,r,a,q){var
+s=g?g[1]:function(a){return 0},c=K(q,oJ,bY(r,oI),oH),j=az(hq(l(c,oN),oM,oL),oK);ap(l(c,oP),oO);var
+t=ax(l(c,oR),oQ),u=h(function(j){var
+c=K(j,nT,nS,nR),d=F(l(c,nV),nU),e=F(l(c,nX),nW),f=ap(l(c,nZ),nY),g=i(c,n0),h=M(function(a){return ap(a,n1)},g);return function(g){var
+c=b(a,e);return[0,b(a,d),c,f,h]}},t);b(s,c);var
+v=cr(F(l(c,oU),oT),oS),x=ht(a,j,l(c,oV)),d=i(c,oW);if(d){var
+y=d[1],p=hs(y,ac,oG,oF,function(d){var
+q=bO(l(d,oy),ac),D=aR(l(d,oz),ac),E=h(function(f){var
+c=f[2],h=0;if(typeof
+c==="number"||!(3===c[0]))h=1;else
+var
+g=[0,bx(c[1],ac)];if(h)var
+d=bO(c,ac),e=d[1],g=w(e,oh)?w(e,oi)?o(n(ac,oj)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},D),G=bd(oA,d);if(bd(oB,d)!==G)o(n(ac,oC));var
+j=i(d,oD);if(j){var
+k=j[1],t=0;if(typeof
+k!=="number"&&1===k[0]){var
+p=cq(k[1],ac);if(aV(p)<1)o(n(ac,ox));var
+r=p;t=1}if(!t)var
+r=o(n(ac,ow));var
+e=K(l(d,oE),ac,0,ok),c=function(a){return bd(a,e)},v=c(ol),u=0,x=v||c(ov),y=[0,c(om),[0,x,u]],z=[0,c(on),y];if(1!==aB(b(cO(function(a){return a}),z)))o(n(ac,oo));if(c(op))var
+m=[0,b(a,F(l(e,oq),ac))];else
+if(c(or))var
+m=[1,b(a,F(l(e,os),ac))];else
+var
+f=i(e,ot),A=f?aR(f[1],ac):f,g=i(e,ou),B=g?ax(g[1],ac):g,C=h(function(d){var
+c=bO(d,ac),e=eW(c[2],ac);return[0,b(a,c[1]),e]},B),m=[2,C,h(function(c){var
+d=ap(c[2],ac);return[0,b(a,c[1]),d]},A)];var
+s=[0,[0,r,m]]}else
+var
+s=j;var
+H=b(a,q[2]);return[0,[0,b(a,q[1]),H],E,s]}),f=h(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},p),m=dg(bD,b(df(function(a){return M(bv,a[4])}),f)),e=an(0,16);f_(function(b,a){return b0(e,a,b+1|0)},m);var
+k=h(function(a){var
+b=a[4],c=M(function(a){var
+b=a[2];return[0,er(e,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},f)}else
+var
+k=d;return[0,0,v,j,x,k,h(function(a){return b(a,0)},u)]}function
+hu(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-d=cr(b[1],a),f=aZ(d)<0?1:0,g=f||(0<=bj(d,aS(e))?1:0);if(g)q(j(a,nb));return dm(d,c)}return q(j(a,na))}function
-gb(a,g,f){if(typeof
+c=cq(b[1],a),e=aV(c)<0?1:0,f=e||gs(c,aH(d));if(f)o(n(a,o_));return ci(c)}return o(n(a,o9))}function
+hv(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=G(c,nc),b=0;if(d){if(!G(c,nd)){var
+c=a[1],d=w(c,o$),b=0;if(d){if(!w(c,pa)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,ga(a,g,f)]}function
-d9(d,e,c,a){var
-f=aC(c,a);return o(function(f){var
-c=f5(f,a),h=g(e,c[3],a),i=b(d,c[2]);return[0,[0,b(d,c[1]),i],h]},f)}function
-gc(f,e,d,a){var
-b=d9(f,e,d,a),c=av(0,16);as(function(d){var
-b=d[1];return bq(c,b)?q(j(a,nP)):dJ(c,b,0)},b);return b}function
-gd(p){var
-a=_(p,nZ,nX,nY),f=av(0,64),g=av(0,64);function
-d(a){return bG(f,a)}function
-m(a){return bG(g,a)}var
-e=_(l(a,n2),n1,n0,0),h=aC(l(a,n4),n3);if(0===h)q(n5);aI(l(e,n7),n6);aI(l(e,n9),n8);var
-r=o(function(s){var
-a=_(s,ax,ni,nh),b=k(a,nj),c=af(function(b){var
-a=bt(b,ax),c=bv(a[1],ax);return[0,c,bv(a[2],ax)]},b),e=I(l(a,nk),ax),f=I(l(a,nl),ax),g=aI(l(a,nm),ax),h=aI(l(a,nn),ax),i=k(a,no),j=af(function(a){return bt(a,ax)},i),n=k(a,np),p=af(function(e){var
-a=_(e,ax,ne,0),b=aC(l(a,nf),ax),c=aW(b),d=gb(l(a,ng),c,ax);return[0,d,fa(function(b,a){var
-d=bs(a,ax),e=o(function(a){var
-b=gb(a[2],c,ax);return[0,m(a[1]),b]},d);return[0,aS(b+1|0),e]},b)]},n),q=af(function(a){var
-b=d(a[2]);return[0,d(a[1]),b]},j),r=d(f);return[0,d(e),r,g,h,q,p,c]},h),i=aC(l(a,n$),n_);_(l(a,oc),ob,oa,0);var
-s=I(l(a,oe),od),t=ct(I(l(e,oh),og),of),u=ct(I(l(e,ok),oj),oi),B=aW(i),v=fa(function(n,C){var
-a=b(cN(nC),n),e=_(C,a,nE,nD),r=bs(l(e,nF),a),h=o(function(b){var
-e=[0,d3(b[2],a),c];return[0,d(b[1]),e]},r);if(0===h)q(j(a,nG));var
-s=k(e,nH),t=af(function(b){var
-c=bs(b,a);return o(function(b){var
-c=ga(b[2],B,a);return[0,m(b[1]),c]},c)},s),i=k(e,nI),D=0;if(i){var
-f=i[1],g=0;if(typeof
+e=d;b=1}if(b)return e}return[0,hu(a,g,f)]}function
+dC(d,e,c,a){var
+f=ax(c,a);return h(function(f){var
+c=ho(f,a),g=m(e,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},f)}function
+e2(f,e,d,a){var
+b=dC(f,e,d,a),c=an(0,16);aK(function(d){var
+b=d[1];return b1(c,b)?o(n(a,pM)):eq(c,b,0)},b);return b}function
+hw(f,k,d,m,j){var
+p=f?f[1]:function(a){return 0},a=K(j,pW,bY(k,pV),pU),e=K(l(a,pZ),pY,pX,0),q=ax(l(a,p1),p0);ap(l(e,p3),p2);ap(l(e,p5),p4);var
+r=h(function(t){var
+a=K(t,aO,pf,pe),c=i(a,pg),e=M(function(b){var
+a=bO(b,aO),c=bx(a[1],aO);return[0,c,bx(a[2],aO)]},c),f=F(l(a,ph),aO),g=F(l(a,pi),aO),j=ap(l(a,pj),aO),k=ap(l(a,pk),aO),n=i(a,pl),o=M(function(a){return bO(a,aO)},n),p=i(a,pm),q=M(function(f){var
+a=K(f,aO,pb,0),c=ax(l(a,pc),aO),d=aB(c),e=hv(l(a,pd),d,aO);return[0,e,dd(function(c,a){var
+e=aR(a,aO),f=h(function(a){var
+c=hv(a[2],d,aO);return[0,b(m,a[1]),c]},e);return[0,aH(c+1|0),f]},c)]},p),r=M(function(a){var
+c=b(d,a[2]);return[0,b(d,a[1]),c]},o),s=b(d,g);return[0,b(d,f),s,j,k,r,q,e]},q),g=ax(l(a,p7),p6);b(p,a);var
+s=cr(F(l(e,p_),p9),p8),t=cr(F(l(e,qb),qa),p$),B=aB(g),u=dd(function(p,C){var
+a=b(cS(pz),p),e=K(C,a,pB,pA),r=aR(l(e,pC),a),j=h(function(e){var
+f=[0,dx(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===j)o(n(a,pD));var
+s=i(e,pE),t=M(function(c){var
+d=aR(c,a);return h(function(c){var
+d=hu(c[2],B,a);return[0,b(m,c[1]),d]},d)},s),k=i(e,pF),D=0;if(k){var
+f=k[1],g=0;if(typeof
 f!=="number"&&0===f[0])if(f[1])g=2;else
 g=1;var
-p=0;switch(g){case
-2:p=1;break;case
-0:break}if(!p){q(j(nK,j(a,nJ)));D=1}}var
-u=k(e,nL),v=af(function(b){return aI(b,a)},u),w=k(e,nM),x=af(function(u){var
-b=_(u,a,0,nq);function
-e(a){return bT(a,b)}var
-i=e(nr);if(i)var
-n=e(ns),l=n||e(nB);else
+q=0;switch(g){case
+2:q=1;break;case
+0:break}if(!q){o(n(pH,n(a,pG)));D=1}}var
+u=i(e,pI),v=M(function(b){return ap(b,a)},u),w=i(e,pJ),x=M(function(v){var
+c=K(v,a,0,pn);function
+f(a){return bd(a,c)}var
+l=f(po);if(l)var
+q=f(pp),m=q||f(py);else
 var
-l=i;if(l)q(j(a,nt));var
-f=k(b,nu);if(f){var
-g=f[1],m=0;if(typeof
-g==="number"||!(0===g[0]))m=1;else
+m=l;if(m)o(n(a,pq));var
+g=i(c,pr);if(g){var
+j=g[1],p=0;if(typeof
+j==="number"||!(0===j[0]))p=1;else
 var
-h=g[1];if(m)var
-h=q(a)}else
+k=j[1];if(p)var
+k=o(a)}else
 var
-h=f;function
-c(a){return aV(k(b,a),nv)}aC(c(nw),a);aC(c(nx),a);var
-p=d9(d,cs,c(ny),a),r=aC(c(nz),a),s=o(function(c){var
-b=bt(c,a),e=cs(b[2],a);return[0,d(b[1]),e]},r),t=k(b,nA);return[0,h,[0,p,s],af(function(b){return d9(d,cs,b,a)},t)]},w),y=k(e,nN),z=af(function(b){return aI(b,a)},y),A=[0,h,t,v,x,z,bT(nO,e)];return[0,aS(n+1|0),A]},i),w=k(a,ol),x=af(function(f){var
-a=_(f,cv,nQ,0),b=ba(f8(l(a,nT),cv,nS),nR),c=ct(I(l(a,nU),cv),cv),e=gc(d,lp,l(a,nV),cv);return[0,c,b,e,f$(d,b,l(a,nW))]},w),y=gc(d,ct,aV(k(a,oo),on),om),n=cX(0,l(a,op));return[0,[0,f6(n,f,g),0,t,u,v,x,y,r],n,s,d]}var
-am=[K,oq,cH(0)];function
-b4(b){if(b){var
+k=g;function
+e(a){return a5(i(c,a),ps)}ax(e(pt),a);ax(e(pu),a);var
+r=dC(d,bQ,e(pv),a),s=ax(e(pw),a),t=h(function(e){var
+c=bO(e,a),f=bQ(c[2],a);return[0,b(d,c[1]),f]},s),u=i(c,px);return[0,k,[0,r,t],M(function(b){return dC(d,bQ,b,a)},u)]},w),y=i(e,pK),z=M(function(b){return ap(b,a)},y),A=[0,j,t,v,x,z,bd(pL,e)];return[0,aH(p+1|0),A]},g),v=i(a,qc),w=M(function(f){var
+a=K(f,c0,pN,0),b=az(hq(l(a,pQ),c0,pP),pO),c=cr(F(l(a,pR),c0),c0),e=e2(d,nh,l(a,pS),c0);return[0,c,b,e,ht(d,b,l(a,pT))]},v);return[0,0,0,s,t,u,w,e2(d,cr,a5(i(a,qf),qe),qd),r]}var
+S=[U,qs,cH(0)];function
+bR(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}throw am}function
-bw(b){if(b){var
+a!=="number"&&5===a[0])return a[1]}throw S}function
+aZ(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&3===a[0])return a[1]}throw am}function
-d_(b){if(b){var
+a!=="number"&&3===a[0])return a[1]}throw S}function
+dD(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&4===a[0])return a[1]}throw am}function
-c0(b,a){var
-c=L(a[1],b[2]);return bj(L(b[1],a[2]),c)}var
-d$=[0,d,c],ge=[0,c,c];function
-or(t){var
-a=b4([0,t]);if(bS(function(a){return 1-bB(a[1],os)},a))throw am;if(G(bw(k(a,ou)),ot))throw am;var
-j=k(a,ov);if(j){var
-c=j[1],b=0;if(typeof
-c==="number")b=1;else
-switch(c[0]){case
+a!=="number"&&4===a[0])return a[1]}throw S}function
+hx(b,a){var
+c=O(a[1],b[2]);return bD(O(b[1],a[2]),c)}var
+by=[0,d,c],e3=[0,c,c];function
+e4(c,b){var
+a=bc(function(a){return 1-cf(a[1],c)},b);if(a)throw S;return a}function
+hy(e){function
+a(a){var
+b=i(e,a);return M(function(a){return ap(a,qt)},b)}var
+b=a(qu),c=a(qv),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw S;return[0,b,c]}function
+qw(l,t){var
+a=bR([0,t]);e4(qx,a);if(w(aZ(i(a,qz)),qy))throw S;var
+m=i(a,qA);if(m){var
+d=m[1],c=0;if(typeof
+d==="number")c=1;else
+switch(d[0]){case
 3:var
-l=bv(c[1],c1),m=[0,l,l];b=2;break;case
+n=bx(d[1],e5),p=n,o=n;c=2;break;case
 4:var
-e=c[1];if(e){var
-f=e[1],d=0;if(typeof
-f!=="number"&&3===f[0]){var
-g=e[2];if(g){var
-h=g[1],i=0;if(typeof
-h!=="number"&&3===h[0])if(g[2]){d=1;i=1}else{var
-r=bv(f[1],c1),s=bv(h[1],c1);if(0===c0(r,s))throw am;var
-m=[0,r,s];b=2;d=1;i=1}if(!i)d=1}else
-d=1}}break;default:b=1}switch(b){case
+f=d[1];if(f){var
+g=f[1],e=0;if(typeof
+g!=="number"&&3===g[0]){var
+h=f[2];if(h){var
+j=h[1],k=0;if(typeof
+j!=="number"&&3===j[0])if(h[2]){e=1;k=1}else{var
+r=bx(g[1],e5),s=bx(j[1],e5);if(0===hx(r,s))throw S;var
+p=s,o=r;c=2;e=1;k=1}if(!k)e=1}else
+e=1}}break;default:c=1}switch(c){case
 1:break;case
-2:var
-n=function(b){var
-c=k(a,b);return af(function(a){return aI(a,c1)},c)},o=n(ow),p=n(ox),q=0===o?1:0,u=q?0===p?1:0:q;if(u)throw am;var
-v=bw(k(a,oy));return[0,bw(k(a,oz)),v,m,o,p]}}throw am}function
-gf(a){var
-b=av(0,64),c=av(0,64),e=a[1];as(function(a){return bp(b,a[1],0)},e);var
-f=a[2];as(function(a){return bp(c,a[1],a[2])},f);function
-d(b,a){var
-c=L(b[2],a[2]),d=L(a[1],b[2]);return b3(dm(L(b[1],a[2]),d),c)}if(0===a[1])aB(oA);var
-g=a[1];as(function(f){var
-a=aV(bD(c,f[1]),0);if(1-fb(function(a){var
-c=bq(b,a[1]),d=c?0<=aZ(a[2][1])?1:0:c;return d},a))aB(oB);var
-e=0!==c0(dA(function(b,a){return d(b,a[2])},d$,a),ge)?1:0;return e?aB(oC):e},g);return[0,b,d]}function
-oF(c){try{_([5,c],oH,oG,0);var
-e=d_(k(c,oI));if(e&&!e[2]){var
-f=b4([0,e[1]]),i=d_(k(f,oJ));if(i&&!i[2]){var
-a=b4([0,i[1]]),j=4!==aW(a)?1:0;if(j)var
-m=j;else
+0:break;default:var
+q=hy(a),u=q[2],v=q[1],x=b(l,aZ(i(a,qB)));return[0,b(l,aZ(i(a,qC))),x,o,p,v,u]}}throw S}function
+hz(c,h){var
+a=bR([0,h]);e4(qD,a);var
+d=aZ(i(a,qE));if(w(d,qF)){var
+e=w(d,qG);if(e)throw S;var
+f=e}else
 var
-u=2!==aW(f)?1:0,m=u||G(bw(k(a,o2)),o1);if(m)throw am;var
-q=b4(k(a,oK)),h=o(function(a){var
-b=bw([0,a[2]]);return[0,a[1],b]},q),z=bw(k(a,oL)),A=bw(k(a,oM)),n=b4(k(f,oN));if(bS(function(a){return bB(a[1],oO)},n))throw am;var
-p=o(or,d_(k(c,oP)));if(0===p)throw am;var
-r=bw(k(c,oQ));if(a_(k(b4(k(c,oT)),oS),oR))throw am;var
-d=cX(0,l(c,oU)),s=[0,[0,d,r,function(K){var
-m=gf(d),q=m[1];if(G(z,d8(d)))aB(oV);var
-f=av(0,16);as(function(a){return bp(f,a[1],a[2])},h);if(1-fb(function(a){var
-b=a[2],c=bq(q,a[1]);if(c)var
-d=bq(q,b),e=d?1-bq(f,b):d;else
-var
-e=c;return e},h))aB(oW);var
-B=m[2];function
-i(a){return aV(bD(f,a),a)}function
-j(a){return 1-bq(f,a[1])}function
-k(k){var
-a=av(0,16),l=k[2];as(function(b){var
-c=b[1],d=aV(bD(a,i(c)),d$),e=g(B,d,b[2]);return bp(a,i(c),e)},l);var
+f=1;var
+j=bx(aZ(i(a,qI)),qH),g=hy(a),k=g[2],l=g[1],m=b(c,aZ(i(a,qJ)));return[0,b(c,aZ(i(a,qK))),m,f,j,l,k]}function
+b4(b){var
+a=an(0,64);aK(function(b){return b0(a,b[1],b[2])},b);return a}function
+dE(b,a){var
+c=O(b[2],a[2]),d=O(a[1],b[2]);return b3(d5(O(b[1],a[2]),d),c)}function
+e6(a){var
+b=b4(a[1]),d=b4(a[2]);if(0===a[1])al(qL);var
+c=a[1];aK(function(e){var
+a=a5(bJ(d,e[1]),0);if(1-de(function(a){var
+c=b1(b,a[1]),d=c?0<=aV(a[2][1])?1:0:c;return d},a))al(qM);var
+c=0!==hx(bG(function(b,a){return dE(b,a[2])},by,a),e3)?1:0;return c?al(qN):c},c);return b}function
+hA(a){if(bc(function(a){return cf(a[1],qS)},a))throw S;return a}function
+hB(a){var
+b=bR(i(a,qT));return h(function(a){var
+b=aZ([0,a[2]]);return[0,a[1],b]},b)}function
+qU(g){var
+a=bR([0,g]);function
+b(c){var
+d=cP(j4,[0,qX,[0,qW,[0,qV,c]]]),b=cc(cP(j4,h(bv,a)),d);if(b)throw S;return b}var
+c=aZ(i(a,qY));if(w(c,qZ))if(w(c,q0)){if(w(c,q1))throw S;b(q2);var
+d=[2,hB(a)]}else{b(q5);var
+e=l(a,q6);try{K(e,q8,q7,0)}catch(a){a=a$(a);if(a[1]===cY)throw S;throw a}var
+f=bR(i(a,q9));hA(ei(q_,f));var
+d=[1,e,hB(a),f]}else{b(q$);var
+d=[0,l(a,ra)]}var
+j=aZ(i(a,q3));return[0,d,aZ(i(a,q4)),j]}function
+hC(b){function
+c(b){var
+a=bR([0,b]);if(2!==aB(a))throw S;var
+c=hA(bR(i(a,rb)));return[0,h(qU,dD(i(a,rc))),c]}var
+a=dD(b);if(a)return h(c,a);throw S}function
+dF(c,b,a){return[0,c,dz(c,b,a),b,a]}function
+dG(a,b){a[1]=[0,b,a[1]];return 0}function
+rd(a){var
+c=[0,0];try{var
+f=b(a,c);return f}catch(a){a=a$(a);if(a[1]===cY){var
+e=c[1],d=de(function(a){return b(a,0)},e);return d?o(a[2]):d}throw a}}function
+e7(c,b){var
+d=b4(c[1][1]),a=1-de(function(a){return b1(d,a)},b);return a?al(re):a}function
+hD(a){function
+c(c){var
+d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return h(c,a)}}function
+hE(c,a){var
+d=b4(a),r=h(bw,a);e7(c,bY(h(bv,a),r));if(bc(function(a){return b1(d,a[2])},a))al(rf);var
+e=c[1],s=c[4],t=c[3];function
+g(a){return a5(bJ(d,a),a)}function
+f(a){return 1-b1(d,a[1])}function
+i(j){var
+a=an(0,16),k=j[2];aK(function(b){var
+c=b[1],d=a5(bJ(a,g(c)),by),e=dE(d,b[2]);return b0(a,g(c),e)},k);var
 c=a[2];function
 d(f,e,k){var
 a=f,b=e;for(;;){if(b){var
 g=b[1],h=b[2],i=b[3];return[0,[0,g,h],function(b){return d(a,i,b)}]}if(a===c.length-1)return 0;var
-j=t(c,a)[1+a],a=a+1|0,b=j;continue}}var
+j=u(c,a)[1+a],a=a+1|0,b=j;continue}}var
 e=0,h=0;function
-j(a){return d(h,e,a)}function
+i(a){return d(h,e,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
 c=b(e,0);if(c){var
-a=[0,c[1],a],e=c[2];continue}return bA(a)}}var
+a=[0,c[1],a],e=c[2];continue}return a6(a)}}var
 d=b(g,0);if(d){var
-i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,j)}function
-l(a){var
-c=k([0,a,dB(a,d[2])]),e=b(bU(function(a){return 0!==aZ(a[2][1])?1:0}),c),f=fe(aa,o(function(a){var
-b=f7(a[2]);return[0,a[1],b]},e));return[0,dB(a,d[1]),f]}kB(function(c,b){var
-d=l(b),a=cg(l(c),d);return a?aB(oD):a},f);var
-v=d[2],w=b(bU(j),v),x=o(function(a){var
-b=a[1];return[0,b,k([0,b,a[2]])]},w),y=d[1];if(G(A,d8([0,b(bU(j),y),x])))aB(oX);var
-r=gd([5,dy(b(bU(function(c){var
-a=c[1],b=G(a,oY),d=b?G(a,oZ):b;return d}),c),n)]),e=r[4],a=r[1],s=o(function(a){return b(e,a[1])},h),C=a[8];if(bS(function(a){var
-b=bB(a[1],s);return b?b:bB(a[2],s)},C))aB(o0);function
-u(a){return aV(bD(f,a),a)}var
-D=[0,a[4],a[3]],E=a[8],F=o(function(a){var
-j=b(bU(function(c){var
-g=b(e,u(a[1])),d=a_(c[1],g);if(d)var
-h=b(e,u(a[2])),f=a_(c[2],h);else
-var
-f=d;return f}),E),c=j;for(;;){if(c){var
-i=c[1],k=a[4],l=c[2],m=k?c0(k[1],i[3])<=0?1:0:1;if(!m){var
-c=l;continue}var
-f=[0,i]}else
-var
-f=0;var
-n=bS(function(c){var
-b=a[5];return b?c0(c[4],b[1])<=0?1:0:1},j);if(f&&n&&a_(a[3],D)){var
-d=f[1],g=b(e,a[1]),h=b(e,a[2]),o=function(a){return a_(a[1],d[1])?[0,g,h]:[0,h,g]},p=d[7],q=d[6],r=af(o,d[5]),s=aV(a[5],ge);return[0,g,h,aV(a[4],d$),s,r,q,p]}return aB(oE)}},p),H=ff(qR,o(bE,h)),I=o(function(a){var
-c=b(dC(function(c){var
-d=ba(c[2],a),f=d?[0,b(e,c[1])]:d;return f}),h);return[0,b(e,a),c]},H),J=dy(a[8],F);return f0([0,a[1],I,a[3],a[4],a[5],a[6],a[7],J])}]];return s}throw am}throw am}catch(a){a=bm(a);if(a===am)return 0;throw a}}function
-gg(c){var
-d=0!==k(c,o_)?1:0;if(d){var
-e=k(c,o$);if(e){var
+i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
+l=b4(e[1]),m=b4(e[2]);function
+j(a){var
+c=i([0,a,er(m,a)]),d=b(cO(function(a){return 0!==aV(a[2][1])?1:0}),c),e=cP(Y,h(function(a){var
+b=hp(a[2]);return[0,a[1],b]},d));return[0,er(l,a),e]}mr(function(c,b){var
+d=j(b),a=cc(j(c),d);return a?al(qO):a},d);var
+n=e[2],o=b(cO(f),n),p=h(function(a){var
+b=a[1];return[0,b,i([0,b,a[2]])]},o),q=e[1],k=dF([0,b(cO(f),q),p],t,s),v=k[2];return[0,k,[0,b(hD(c),a),v]]}function
+e8(e,b,a){var
+f=e0(b[1]);if(w(a[2],f))al(rg);var
+c=m(e,b,a[1]),d=c[1],g=e0(d[1]);if(w(a[3],g))al(rh);return[0,d,c[2]]}function
+hF(e,a,b){function
+f(b,a){if(2===a[0])return hE(b,a[1]);throw S}return h(function(b){var
+g=b[1],h=[0,a,0],c=a6(bG(function(a,c){var
+b=e8(f,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,g)[2]),d=e1(0,0,a[3],[5,b[2]]);dG(e,function(b){return gZ(a[2],c,d)});return[0,c,d]},b)}function
+hG(j,g,f,a){try{K([5,a],rt,bY(rs,j),0);var
+d=an(0,64),k=an(0,64),m=hC(i(a,ru)),n=dD(i(a,rv)),e=h(b(g,function(a){return aY(d,a)}),n);if(0===e)throw S;var
+o=aZ(i(a,rw));if(am(i(bR(i(a,rz)),ry),rx))throw S;var
+c=cs(0,l(a,rA)),p=[0,[0,c,o,function(g){e6(c);function
+a(a){return aY(k,a)}var
+b=dF(c,function(a){return aY(d,a)},a);return rd(function(a){return tK(f,a,b,m,e)})}]];return p}catch(a){a=a$(a);if(a===S)return 0;throw a}}var
+e9=[U,rE,cH(0)];function
+hH(b,a){if(typeof
+b!=="number"&&1===b[0]){var
+c=cq(b[1],a);if(aV(c)<0)o(n(a,rG));return c}return o(n(a,rF))}function
+hI(c,b,a){var
+d=aH(c+1|0);return jC(gt(hH(b,a),d))}function
+dH(c,b,a){var
+d=aR(b,a);return h(function(b){var
+d=m(c,b[2],a);return[0,b[1],d]},d)}function
+c1(c,b,a){var
+d=ax(b,a);return h(function(b){return m(c,b,a)},d)}function
+r7(d,a){var
+c=K(d,a,r9,r8),e=c1(F,l(c,r_),a),f=i(c,r$),g=M(function(b){return c1(ap,b,a)},f);function
+b(e){var
+b=l(c,e);if(typeof
+b!=="number"&&3===b[0]){var
+d=w(b[1],sa);if(!d)return d}return[0,ap(b,a)]}var
+h=b(sb);return[0,e,g,h,b(sc)]}function
+hJ(b,a){var
+c=a[2];return dE(b,[0,bW(a[1]),c])}function
+hK(a){return cP(Y,h(function(a){var
+b=a[2],c=h(function(a){return d7(a[1])},b);return[0,a[1],c]},a))}function
+hL(c){var
+b=i(c,sU);if(b){var
+a=b[1];if(typeof
+a!=="number"&&5===a[0])return am(i(a[1],sW),sV)}return 0}function
+hM(c){var
+d=0!==i(c,sX)?1:0;if(d){var
+e=i(c,sY);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=k(a[1],pa);if(g){var
+g=i(a[1],sZ);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return bS(function(a){return a_(a[2],pb)},h)}}return 0}}var
+h=b[1];return bc(function(a){return am(a[2],s0)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-pn(F){if(typeof
-F!=="number"&&5===F[0]){var
-u=F[1],$=k(u,pc);if($){var
-E=_($[1],pe,pd,0);I(l(E,pg),pf);I(l(E,pi),ph);var
-aJ=bs(l(E,pk),pj);as(function(a){I(a[2],pl);return 0},aJ)}var
-m=fc(pm,u),ab=[5,m],ac=k(m,pp),ag=0;if(ac){var
-H=ac[1],am=0;if(typeof
-H!=="number"&&3===H[0])if(G(H[1],pz))am=1;else{ag=1;am=1}}if(!ag)q(pq);var
-ad=k(m,pr),an=0;if(ad){var
-J=ad[1],ao=0;if(typeof
-J!=="number"&&1===J[0])if(G(J[1],py))ao=1;else{an=1;ao=1}}if(!an)q(ps);var
-v=k(m,pt),M=0;if(v){var
-K=v[1],ap=0;if(typeof
-K!=="number"&&3===K[0])if(G(K[1],pw))ap=1;else{if(0!==k(m,px)&&!gg(u))return oF(m);M=1;ap=1}}else
-M=1;if(M){var
-W=0!==k(m,o5)?1:0,aq=0;if(W)var
-C=W;else{var
-X=0!==k(m,o6)?1:0;if(X)var
-C=X;else{var
-Z=k(m,o7),ar=0;if(Z){var
-D=Z[1],aK=0;if(typeof
-D!=="number"&&5===D[0]){var
-ae=a_(k(D[1],o9),o8);aq=1;ar=1;aK=1}}if(!ar)var
-C=0}}if(!aq)var
-ae=C;var
-at=0;if(!ae&&!gg(u))at=1;if(!at)return 0}if(v){var
-L=v[1];if(typeof
-L!=="number"&&3===L[0]){if(G(L[1],pv))return 0;var
-B=gd(ab),aF=B[1],aG=function(a){return f0(aF)};return[0,[0,B[2],B[3],aG]]}return q(pu)}var
-e=_(ab,mR,mP,mQ),p=ba(f8(l(e,mV),mU,mT),mS);aI(l(e,mX),mW);var
-O=av(0,64),az=av(0,64),a=function(a){return bG(O,a)},aA=aC(l(e,mZ),mY),S=o(function(h){var
-b=_(h,l1,l0,lZ),c=I(l(b,l3),l2),d=I(l(b,l5),l4),e=aI(l(b,l7),l6),f=k(b,l8),g=af(function(a){return aI(a,l9)},f);return function(f){var
-b=a(d);return[0,a(c),b,e,g]}},aA);if(0===S)q(m0);var
-aB=I(l(e,m2),m1);_(l(e,m5),m4,m3,0);var
-g=ct(I(l(e,m8),m7),m6),T=f$(a,p,l(e,m9)),z=k(e,m_);if(z){var
-aD=z[1],ay=f_(aD,R,mO,mN,function(d){var
-p=bt(l(d,mG),R),C=bs(l(d,mH),R),D=o(function(e){var
-b=e[2],g=0;if(typeof
-b==="number"||!(3===b[0]))g=1;else
+dI(c,a){var
+d=a[3];function
+e(e){var
+a=b(d,0);return hM(c)?al(s1):a}return[0,a[1],a[2],e]}function
+td(W){if(typeof
+W!=="number"&&5===W[0]){var
+u=W[1],aG=i(u,s2);if(aG){var
+G=K(aG[1],s5,s4,s3);F(l(G,s7),s6);F(l(G,s9),s8);var
+aI=function(a){var
+b=aR(a,s_);return aK(function(a){F(a[2],s$);return 0},b)};aI(l(G,ta));eg(aI,i(G,tb))}var
+k=ei(tc,u),x=[5,k],aJ=i(k,tf),aO=0;if(aJ){var
+X=aJ[1],aP=0;if(typeof
+X!=="number"&&3===X[0])if(w(X[1],tt))aP=1;else{aO=1;aP=1}}if(!aO)o(tg);var
+aL=i(k,th),aQ=0;if(aL){var
+Z=aL[1],aS=0;if(typeof
+Z!=="number"&&1===Z[0])if(w(Z[1],ts))aS=1;else{aQ=1;aS=1}}if(!aQ)o(ti);var
+H=i(k,tj),ac=0;if(H){var
+_=H[1],ad=0;if(typeof
+_!=="number"&&3===_[0]){var
+aM=_[1];if(w(aM,tm))if(w(aM,tn))ad=1;else{if(!hL(k)&&0===i(k,to)){var
+I=aR(x,se),ar=i(I,sf),aT=0;if(ar){var
+L=ar[1],ae=0;if(typeof
+L!=="number"&&4===L[0])if(L[1])ae=1;else
+ae=2;var
+aU=0;switch(ae){case
+2:aU=1;break;case
+0:break}if(!aU){var
+as=1;aT=1}}if(!aT)var
+as=0;var
+bt=function(a){if(typeof
+a!=="number"&&5===a[0]){var
+b=a[1],c=bd(sg,b),d=c||am(i(b,si),sh);return d}return 0},at=i(I,sj),aZ=0;if(at){var
+P=at[1],bK=0;if(typeof
+P!=="number"&&4===P[0]){var
+ay=bc(bt,P[1]);aZ=1;bK=1}}if(!aZ)var
+ay=0;var
+aA=i(I,sk);if(aA){var
+T=aA[1],bL=0;if(typeof
+T==="number"||!(3===T[0]))bL=1;else{var
+m=T[1];if(cf(m,sd)){var
+bu=as||ay;if(bu)throw e9;var
+s=K(x,sn,sl,sm),A=c1(r7,l(s,sp),so);if(0===A)o(sq);var
+bx=i(s,sr),v=M(function(a){return dH(function(a,b){return dH(ap,a,b)},a,ss)},bx);K(l(s,sv),su,st,0);var
+bz=F(l(s,sx),sw),bA=ax(l(s,sz),sy);if(az(m,sA)!==(0!==v?1:0))o(sB);if(am(v,sC))o(sD);var
+bB=an(0,64),bC=an(0,64),p=function(a){return aY(bB,a)},U=function(a){return aY(bC,a)};if(v)var
+a=aB(v[1])-1|0;else
+if(az(m,sR))var
+a=1;else
 var
-f=[0,bv(b[1],R)];if(g)var
-c=bt(b,R),d=c[1],f=G(d,mp)?G(d,mq)?q(j(R,mr)):[2,a(c[2])]:[1,a(c[2])];return[0,a(e[1]),f]},C),E=bT(mI,d);if(bT(mJ,d)!==E)q(j(R,mK));var
-h=k(d,mL);if(h){var
-i=h[1],t=0;if(typeof
-i!=="number"&&1===i[0]){var
-n=cr(i[1],R);if(aZ(n)<1)q(j(R,mF));var
-r=n;t=1}if(!t)var
-r=q(j(R,mE));var
-e=_(l(d,mM),R,0,ms),c=function(a){return bT(a,e)},v=c(mt),u=0,w=v||c(mD),x=[0,c(mu),[0,w,u]],y=[0,c(mv),x];if(1!==aW(b(bU(function(a){return a}),y)))q(j(R,mw));if(c(mx))var
-m=[0,a(I(l(e,my),R))];else
-if(c(mz))var
-m=[1,a(I(l(e,mA),R))];else
+bH=A?A[1]:f1(ki),a=aB(bH[1])-1|0;var
+aC=an(0,64),D=dd(function(J,L){var
+d=b(cS(rT),J),e=K(L,d,rV,rU);function
+t(b,a){return[0,dx(b,a),c]}var
+u=l(e,rW),f=dH(function(a,b){return c1(t,a,b)},u,d),v=i(e,rX),m=M(function(a){return dH(hH,a,d)},v),x=i(e,rY),y=M(function(a){return ap(a,d)},x),z=i(e,rZ),A=M(function(b){if(typeof
+b!=="number")switch(b[0]){case
+3:var
+c=b[1];if(!w(c,rJ))return 1;if(!w(c,rK))return 2;break;case
+5:if(bd(rL,b[1])){var
+e=K(b,d,rN,rM);bQ(F(l(e,rO),d),d);var
+g=i(e,rP);eg(function(a){eW(F(a,d),d);return 0},g);return[0,a+1|0,0]}var
+f=K(b,d,rQ,0),h=hI(a,l(f,rR),d),j=l(f,rS);return[0,h,a6(c1(function(e,b){var
+c=ax(e,b);if(c){var
+d=c[2];if(d&&!d[2]){var
+f=hI(a,c[1],b);return[0,f,dC(p,bQ,d[1],b)]}}return o(n(b,rH))},j,d))]}return o(n(d,rI))},z),B=i(e,r0),C=M(function(a){return ap(a,d)},B),q=i(e,r1),N=0;if(q){var
+g=q[1],k=0;if(typeof
+g!=="number"&&0===g[0])if(g[1])k=2;else
+k=1;var
+r=0;switch(k){case
+2:r=1;break;case
+0:break}if(!r){o(n(r3,n(d,r2)));N=1}}var
+D=i(e,r4);eg(function(a){bQ(F(a,d),d);return 0},D);var
+j=dg(jS,h(function(a){return aB(a[2])},f)),s=0;if(j&&!j[2]&&0<j[1])s=1;if(!s)o(n(d,r5));var
+E=bd(r6,e),G=a5(A,0);function
+H(a){var
+b=ci(a[2]);return[0,U(a[1]),b]}var
+I=M(function(a){return h(H,a)},m);return[0,f,m,[0,h(function(a){var
+b=a[2];return[0,p(a[1]),b]},f),I,y,G,C,E]]},bA),bD=aH(aB(D));aK(function(a){function
+b(b){var
+a=gs(b[2],bD);return a?o(sE):a}return aK(b,a5(a[2],0))},D);f_(function(b,a){var
+c=aH(b+1|0);return b0(aC,hK(a[1]),c)},D);var
+aD=e2(p,cr,a5(i(s,sH),sG),sF),V=cs(0,l(s,sI)),aE=dz(V,p,U),bE=b4(V[1]),aF=function(b){var
+a=bJ(bE,b);return a?U(a[1]):al(sJ)},bF=function(a){var
+g=a[2],e=a[1],k=0;if(w(m,sK)&&w(m,sL)&&w(m,sM)){if(!w(m,sN)&&!g&&e){var
+i=e[2];if(i&&!i[2]){var
+q=i[1],r=e[1],C=function(a){var
+b=0,c=az(a,q)?e3:by,d=az(a,r)?e3:by;return[0,by,[0,hJ(d,c),b]]},D=p(q),f=[0,[0,p(r),D],C];k=2}}}else
+k=1;var
+l=0;switch(k){case
+1:if(g){var
+s=g[1],E=aB(e);if(aB(s)===E){var
+j=ej(e,s),t=h(function(a){var
+b=a[2];return[0,p(a[1]),b]},j);if(v)var
+u=h(bw,v[1]),F=function(i){return h(function(h){return bG(function(g,a){var
+b=a[2],c=a[1];if(az(c,i))var
+e=a5(f$(c,h),by),f=O(b[2],e[2]),d=b3(O(b[1],e[1]),f);else
 var
-f=k(e,mB),z=f?bs(f[1],R):f,g=k(e,mC),A=g?aC(g[1],R):g,B=o(function(e){var
-b=bt(e,R),f=b[2],c=0,d=cW(function(a){return d4(c,a)},f,R);return[0,a(b[1]),d]},A),m=[2,B,o(function(b){var
-c=aI(b[2],R);return[0,a(b[1]),c]},z)];var
-s=[0,[0,r,m]]}else
+d=by;return dE(g,d)},by,j)},u)},G=function(a){var
+b=a[2];return[0,p(a[1]),b]},x=[0,[2,t,h(function(a){return h(G,a)},u)],F];else
 var
-s=h;var
-F=a(p[2]);return[0,[0,a(p[1]),F],D,s]}),N=o(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},ay),ax=ff(bj,b(dC(function(a){return af(cn,a[4])}),N)),x=av(0,16),w=0,n=ax;for(;;){if(n){var
-au=n[2];bp(x,n[1],w+1|0);var
-w=w+1|0,n=au;continue}var
-s=o(function(a){var
-b=a[4],c=af(function(h){var
-b=h[1],o=h[2],g=bC(x,b),c=t(x[2],g)[1+g];if(c){var
-d=c[3],k=c[2];if(0===aa(b,c[1]))var
-f=k;else{if(!d)throw aU;var
-e=d[3],l=d[2];if(0===aa(b,d[1]))var
-f=l;else{if(!e)throw aU;var
-m=e[2],n=e[3];if(0===aa(b,e[1]))var
-f=m;else{var
-a=n;for(;;){if(!a)throw aU;var
-i=a[2],j=a[3];if(0!==aa(b,a[1])){var
-a=j;continue}var
-f=i;break}}}}return[0,f,o]}throw aU},b);return[0,a[1],a[2],a[3],c]},N);break}}else
+H=function(b){return h(function(a){return az(a[1],b)?a[2]:by},j)},x=[0,[1,t,az(m,sQ)],H];var
+f=x;l=1}}break;case
+0:break;default:l=1}if(!l)var
+f=al(sO);var
+B=f[2],y=dg(Y,a[1]),n=b(df(function(c){var
+a=b(B,c);if(a){var
+f=a[1],g=a[2],d=h(function(a){return hJ(a,f)},g);if(de(function(a){return 0===aV(a[1])?1:0},d))return 0;var
+e=[0,[0,c,d]]}else
 var
-s=z;var
-U=cX(0,l(e,m$)),aE=o(function(a){return b(a,0)},S),V=f6(U,O,az);return[0,[0,U,aB,function(D){var
-k=fF(V),m=b1(k),o=i([0,c,c],g),q=o?fG(V,k):o;if(q){var
-a=fI(k),C=fJ(p,T),t=function(b,c){return fK(a,C,b,c)},x=cp(ai(function(a){var
-b=b0(p,a[1]);return r(function(b){return[0,b,a[2]]},b)},s)),n=function(e,g){if(f(e,g))return[0,d,c];var
-i=b(a,g);if(f(b(a,e),i)){var
-h=bF(x,e,g);return h?h[1]:[0,d,c]}return[0,c,c]},u=fL(k,g,p,a,m,T,t);if(u){var
-l=fD(aw,ai(function(a){return b0(p,a[1])},s));if(l){var
-aU=ai(function(a){var
-b=a[4];if(b){var
-c=b[1][1],d=b0(p,a[1]);return r(function(b){return[0,A(a[2]),[0,c,b]]},d)}return b},s);if(y([0,c,c],g))var
-z=cQ(r(a,ai(cR,s))),j=P(r(function(e){var
-b=dS(k,a,e);return[0,e,h(function(a){return h(function(e){var
-f=n(a,e);return aP(f,[0,d,c])?1:h(function(b){var
-c=ak(g,n(b,e));return i(f,aj(n(a,b),c))},b)},b)},b)]},z));else
+e=a;return e}),y),z=dg(Y,h(function(a){return aF(a[1])},n)),A=b(df(function(i){var
+j=b(cO(function(a){return am(aF(a[1]),i)}),n),e=0,a=j;for(;;){if(a){var
+k=a[2],e=bb(a[1][2],e),a=k;continue}var
+f=a6(e),l=bG(function(b,a){return gv(b,a[2])},c,f),g=function(a){var
+b=b8(l,a[2]);return O(a[1],b)},m=bG(function(b,a){return d6(b,g(a))},d,f),o=function(a){return[0,b8(g(a),m),c]},p=bJ(aC,hK(h(function(a){var
+b=h(o,a[2]);return[0,a[1],b]},j)));return M(function(a){return[0,i,a]},p)}}),z),o=a[3];return o?[0,f[1],A,o[1],a[4]]:al(sP)};return[0,dI(u,[0,V,bz,function(v){var
+u=h(bF,A),r=dd(function(b,a){var
+c=a[3];return[0,aH(b+1|0),c]},D),i=aW(aE),m=b2(aE,i);if(m){var
+l=aX(i),s=ck(aD),y=function(a,b){return bN(s,a,b)},n=g(function(a){return gP(i,l,y,a)},aD);if(n){var
+k=C(r),o=g(function(Y){var
+f=Y[2],ag=f[1],P=g(function(c){var
+d=b(l,c[1]);return d?am(au(c[2]),a):d},ag);if(P){var
+S=f[2];if(S)var
+ah=S[1],T=hf(i,a,k,hg(i,cp(a,f[1])),ah);else
 var
-j=aw;var
-B=0,a$=function(a){return Q(B,j,a)},v=h(function(e){var
-ag=e[1],v=ag[2],w=ag[1],aj=b(m,w),am=aj?b(m,v):aj,an=am?ah(f(w,v)):am;if(an)var
-a1=b(a,v),G=f(b(a,w),a1);else
+T=1;var
+u=T}else
 var
-G=an;var
-ao=G?y([0,d,c],e[2]):G,ap=ao?i(e[2],[0,c,c]):ao;if(ap)var
-a2=b0(p,e[1]),H=h(function(a){var
-b=e[2];return aP(n(a[1],a[2]),b)},a2);else
-var
-H=ap;if(H)var
-a3=e[3],I=h(function(a){return b(m,a[1])},a3);else
-var
-I=H;if(I){var
-J=e[3],aD=P(J),aE=aN(J)+1|0,aF=[0,aw],B=aO(function(a,d){if(a)var
-b=dT(g,n,aE,aD,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
-var
-c=a;return c},J,aF);if(B){var
-t=B[1],j=bZ(dP(k,g,w,v)),q=cQ(r(a,cR(e))),K=e[4]?0:1,X=y([0,c,c],g),a4=X?h(a$,q):X;if(a4){var
-aT=cR(e),Z=P(r(function(a){return[0,a,Q([0,d,c],t,a)]},aT)),aq=fM(a,j,Z,q,e[2],K);if(aq)var
-a5=[0,d,c],x=function(a){return Q(a5,Z,a)},ar=cR(e),as=h(function(e){var
-j=i([0,d,c],x(e)),k=j?i(x(e),[0,c,c]):j,l=k?b(m,e):k;return l?h(function(c){var
-d=b(a,c);if(f(b(a,e),d)){var
-h=n(e,c),j=ak(g,x(c));return i(be(x(e),j),h)}return 1},ar):l},ar);else
-var
-as=aq;var
-L=as}else{if(y([0,c,c],g))var
-aG=P(ai(function(z){var
-u=dS(k,a,z),B=0,C=r(function(a){return[0,a,Q([0,d,c],t,a)]},u),m=aN(u),j=C,i=B;a:for(;;){if(0===m)return i;var
-x=m-1|0;if(j){var
-s=j[1],h=s[1],f=s[2],e=0,b=j[2];for(;;){if(b){var
-o=b[1],l=o[2],p=o[1],q=b[2];if(y(f,l)){var
-v=[0,[0,h,f],e],h=p,f=l,e=v,b=q;continue}var
-e=[0,[0,p,l],e],b=q;continue}var
-w=[0,[0,h,f],i],m=x,j=r(function(e,f){return function(a){var
-c=Y(a[1],t),d=c?1:c;if(d)return a;var
-b=A(bX(be(e,n(f,a[1])),g));return y(a[2],b)?[0,a[1],b]:a}}(f,h),e),i=w;continue a}}return i}},q)),aI=[0,d,c],l=function(a){return Q(aI,aG,a)};else
-var
-aJ=[0,d,c],l=function(a){return Q(aJ,t,a)};var
-aB=fM(a,j,t,q,e[2],K);if(aB)var
-a7=k[1],N=h(function(a){var
-b=i([0,d,c],l(a));return b?i(l(a),[0,c,c]):b},a7);else
-var
-N=aB;if(N){if(y([0,c,c],g))var
-aK=k[1],U=h(function(e){if(aP(l(e),[0,d,c]))return 1;var
-g=b(a,e);return aH(function(a){return f(g,a)},q)},aK),aC=U?h(function(c){var
-b=dS(k,a,c);return h(function(a){return h(function(b){var
-c=n(a,b),d=ak(g,l(b));return i(be(l(a),d),c)},b)},b)},q):U;else
-var
-aC=h(function(a){return y([0,d,c],a[2])?h(function(b){if(y(b[2],[0,d,c])){var
-e=n(a[1],b[1]),f=ak(g,l(b[1]));return i(be(l(a[1]),f),e)}return 1},j):1},j);var
-O=aC}else
-var
-O=N;if(O){if(y([0,c,c],g))var
-R=1;else{var
-V=h(function(a){return y([0,d,c],a[2])?ah(dU(j,a[1])):1},j);if(V)var
-aL=fC(j),R=i(al([0,c,c]),aL);else
-var
-R=V}var
-S=R}else
-var
-S=O;if(S)if(K)var
-a8=cP(j,l),T=y(e[2],a8);else
-var
-a9=cP(j,l),T=i(e[2],a9);else
-var
-T=S;var
-L=T}if(L){var
-at=e[4];if(at){var
-au=at[1],o=au[2],a6=au[1],_=A(e[2]),aV=bd(function(b){var
-c=b[1],a=f(c[1],_[1]),d=a?f(c[2],_[2]):a;return d?qy(a6,b[2][1]):d},aU),$=r(function(a){return a[2][2]},aV),av=e[1];switch(o[0]){case
+u=P;if(u){var
+U=f[3];if(U){var
+v=U[1],F=cp(a,f[1]),n=j(aN,F),G=e(co(n),v);if(G){var
+m=f[4];if(typeof
+m==="number")switch(m){case
 0:var
-u=o[1],ab=b(m,u),ac=ab?aH(function(a){return f(a[1],u)},j):ab,s=ac?ah(aH(function(a){var
-b=f(a[1],u);return b?b:f(a[2],u)},$)):ac;break;case
+o=eR(i,a,k,f);if(o)var
+$=o[1],p=du(function(a){return hc(k,a)},$),h=p?e(p[1],v):p;else
+var
+h=o;break;case
 1:var
-ad=o[1],ae=aP(g,[0,c,c]);if(ae)var
-aW=b(k[3],av[1]),C=aH(function(a){return f(a[1],ad)},aW);else
+aa=f[1],ac=[0,d,c],h=e(av(function(b,a){return t(J(co(b[2]),a))},ac,aa),v);break;default:var
+q=eR(i,a,k,f),z=0;if(q){var
+r=hh(a,k,n,q[1]);if(r)var
+ad=r[1],h=g(function(a){return Q(B(ad,a),a)},n);else{var
+H=r;z=1}}else{var
+H=q;z=1}if(z)var
+h=H}else{var
+ae=C(f[1]),I=m[1],af=m[2],K=function(b){var
+a=E(b,ae),c=a?1:a;return c},A=[0,0,F],Z=eu(I,A,0),D=jV(I,a);if(D)var
+_=ex(0,a+1|0),h=g(function(f){var
+a=cT(function(a){return am(a[1],f)},af),h=a?a[1][2]:a,i=g(function(a){var
+f=K(a[1][1]),g=f?K(a[1][2]):f,h=g?e([0,d,c],a[2]):g,i=h?b(l,a[1][1]):h,j=i?b(l,a[1][2]):i;if(j)var
+k=y(a[1][1],a[1][2]),n=k?1:k,m=n;else
 var
-C=ae;if(C)var
-aX=b(k[3],av[2]),D=aH(function(a){return f(a[1],ad)},aX);else
+m=j;return m},h);if(i){var
+j=aw(R([0,c,c]),Z),k=ab(eu(f,A,0),j),m=aw(R([0,c,c]),k);return dl(ab(gM(y,h),m))}return i},_);else
 var
-D=C;if(D)var
-aY=fC(j),s=y(al([0,c,c]),aY);else
+h=D}}else
 var
-s=D;break;default:var
-E=o[1],af=h(function(a){var
-e=b(m,a[1]);return e?i([0,d,c],a[2]):e},E);if(af)var
-aZ=o[2],F=h(function(a){return b(m,a[1])},aZ);else
+h=G;var
+V=h}else
 var
-F=af;if(F)var
-a0=aN(E),s=a_(aN(cQ(r(function(c){return b(a,c[1])},E))),a0);else
+V=1;var
+w=V}else
 var
-s=F}if(s){switch(o[0]){case
+w=u;if(w){var
+W=f[5];if(W){var
+x=W[1],ai=Y[1];if(f[6])return e(x,co(j(aN,cp(a,f[1]))));var
+L=eR(i,a,k,f);if(L){var
+M=L[1],N=g(function(a){return gr(a[2][2],ai)},M);if(N){var
+s=du(function(a){return hd(k,a)},M);if(s)return e(x,s[1]);var
+O=s}else
+var
+O=N;return O}return e(x,co(j(aN,cp(a,f[1]))))}var
+X=1}else
+var
+X=w;return X},r);if(o)return g(function(h){var
+g=h[1],H=hi(g),m=j(function(a){var
+b=eS(g);return ab(a,aw(R([0,c,c]),b))},H),A=aN(eS(g));switch(g[0]){case
 0:var
-W=o[1],z=[0,function(a){return f(a,W)?dU(j,W)?al([0,c,c]):[0,c,c]:[0,d,c]}];break;case
+v=b(l,g[1]),n=v?b(l,g[2]):v;break;case
 1:var
-z=0;break;default:var
-aR=o[2],aS=o[1],aM=P(r(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=P(aR),z=[0,function(e){var
-f=Y(e,aQ);return f?f[1]:Q([0,d,c],aM,b(a,e))}]}if(z){var
-M=z[1],aa=y([0,d,c],cP(j,M));return aa?h(function(a){var
-k=ak(g,b(M,a[2]));if(i(b(M,a[1]),k))return 1;var
-l=a[2],m=a[1];if(y([0,c,c],g))var
-h=1;else
+w=g[1],x=hj(l,w),n=x?am(a+1|0,au(w)):x;break;default:var
+y=hj(l,g[1]),n=y?am(a+1|0,au(g[2])):y}var
+C=n?z([0,d,c],dv(g)):n;if(C)var
+K=ev(m),L=gx(mt,j(function(a){return b(i[2],a[1])},K)),M=av(function(g,r){var
+s=h[2],l=j(function(a){return cm(i,g,a)},m),b=co(j(aN,l)),n=cT(function(a){return f(a[1],g)},s);if(n){var
+d=n[1],o=hb(l,dt(a,k,d[2]));if(he(i,a,k,m,[0,g,[0,o,d[2]]])){var
+p=hd(k,d[2]);if(p)var
+q=t(B(o,p[1])),c=e(b,q)?q:b;else
 var
-e=aH(function(a){var
-b=f(a[1],m);return b?y([0,d,c],a[2]):b},j),h=e?dU(j,l):e;return ah(h)},$):aa}var
-ax=1}else
+c=b}else
 var
-ax=s;return ax}var
-ay=1}else
+c=b}else
 var
-ay=L;var
-az=ay}else
+c=b;return t(J(c,r))},A,L),N=dv(g),p=e(B(h[3],N),M);else
 var
-az=B;var
-aA=az}else
+p=C;if(p){var
+D=h[4];if(D){var
+q=D[1];switch(g[0]){case
+0:var
+o=1;break;case
+1:var
+o=aa(g[2]);break;default:var
+o=0}var
+E=o?e([0,c,c],q):o;if(E)var
+O=B(q,dv(g)),I=hi(g),r=e(aN(aj(mx,[0,eS(g),I])),O);else
 var
-aA=I;return aA},s)}else
+r=E;if(r)var
+s=r;else{var
+F=hf(i,a,k,m,h[2]);if(F){var
+P=eQ(i,a,k,m,h[2]),u=du(function(a){return hc(k,a)},P);if(u){var
+Q=B(q,dv(g));return e(J(A,u[1]),Q)}var
+s=u}else
 var
-v=l;var
-e=v}else
+s=F}return s}var
+G=1}else
 var
-e=u;if(e)return h(function(a){var
-f=b(m,a[1]),g=f?b(m,a[2]):f;if(g)var
-p=a[3],e=i(t(a[1],a[2]),p);else
+G=p;return G},u);var
+p=o}else
 var
-e=g;var
-h=e?i(a[3],[0,c,c]):e;if(h){var
-j=a[4];if(j){var
-k=j[1],l=i([0,d,c],k);return l?i(k,n(a[1],a[2])):l}var
-o=1}else
+p=n;var
+q=p}else
 var
-o=h;return o},aE);var
-w=e}else
+q=m;return q}])]}}}throw e9}ad=1}else{if(0!==i(k,tp)){var
+bI=hM(u);return hG(rD,qw,function(f,a,t,s){var
+k=b(a[4],rB),l=h(function(o){var
+c=o[1],p=0;function
+q(a,c){switch(c[0]){case
+0:return al(ro);case
+1:var
+d=c[3],w=c[2],j=cs(0,c[1]);e6(j);e7(a,h(bv,w));var
+q=dF(j,a[3],a[4]),k=function(b,a){return h(function(a){var
+c=a[2];return[0,n(b,a[1]),c]},a)},l=function(a,b){var
+c=b[2],d=h(function(b){var
+c=k(a,b[2]);return[0,n(a,b[1]),c]},c);return[0,k(a,b[1]),d]},m=l(ri,a[1]),o=l(rj,j),p=a[3],y=a[4],z=function(a){function
+c(c){var
+d=gg(c,a),e=d?[0,b(p,bj(a,r(c)))]:d;return e}var
+d=c(qP),e=c(qQ);return d?a9(d[1],1):e?ci(a9(e[1],1)):a9(b(p,n(qR,a)),1)},A=bY(m[2],o[2]),g=dF([0,bY(m[1],o[1]),A],z,y);if(bd(rk,d)){e4(rl,d);var
+B=dD(i(d,rm)),C=g[3],s=h(function(a){return hz(C,a)},B);if(bc(function(a){return 0===a[6]?1:0},s))throw S;var
+u=s,t=hF(f,g,hC(i(d,rn)))}else
 var
-w=q;return w}]]}return q(po)}function
-pB(f,e){try{var
-g=iD(pA,e)?0:pn(f1(0,e));if(g){var
+e=e1(0,0,g[3],[5,d]),E=function(a){return[0,a[1],a[2],e[3],e[2],a[4],[0,a[3]]]},u=h(E,e[6]),t=[0,[0,0,e],0];var
+D=q[2],v=[1,b(hD(a),w),D,t,u];dG(f,function(b){return g6(a[2],v)});return[0,q,v];default:var
+x=hE(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
+d=c[1],g=d[1];if(0===g[0]){var
+j=g[1],s=function(e,d){function
+c(c){var
+d=c[1];e7(a,[0,d,0]);var
+e=eW(F(c[2],rq),rp);return[0,b(a[3],d),e]}return[0,a,h(c,aR(j,rr))]},l=e8(s,a,[0,[0,j],d[2],d[3]])[2];dG(f,function(b){return g7(k,aW(a[2]),l)});var
+e=[0,[0,l],c[2]];p=1}}if(!p)var
+e=[0,0,c];var
+t=e[2],u=[0,a,0],v=bG(function(a,c){var
+b=e8(q,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),w=hw(0,0,a[3],a[4],[5,o[2]]),x=a6(v[2]),m=[0,e[1],x,w];dG(f,function(b){return g8(k,a[2],m)});return m},t);if(bc(function(i){return bc(function(j){var
+e=j[1],d=j[2],a=0,c=i[2];for(;;){if(c){var
+f=c[1],g=g5(f),k=c[2];if(a)var
+h=a;else
+var
+m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
+l=b(ds(f),d),e=b(ds(f),e),d=l,a=h,c=k;continue}if(a){var
+n=i[3][8];return bc(function(a){var
+b=am(a[1],e),c=b?am(a[2],d):b;return c},n)}return a}},s)},l))al(rC);var
+m=a[2],o=aW(m),p=b2(m,o),q=p?g(function(a){var
+b=g8(k,m,a);return b?a[1]?1:aa(bI):b},l):p;if(q){var
+v=j(function(b){var
+e=b[3][3],i=b[2],f=j(function(a){var
+b=g5(a);return[0,ds(a),b]},i),g=b[1];if(g)var
+k=C(g[1]),l=[0,d,c],a=function(a){return N(l,k,a)},h=function(d,c){var
+g=b[3],h=eP(f,function(a,b){return g_(g,a,b)},e,d,c),i=B(e,a(d)),k=J(a(c),i),l=B(e,a(c)),m=cX(J(a(d),l),k),n=a(c),o=cX(a(d),n);return j(function(a){return g9(e,o,m,a)},h)};else
+var
+m=b[3],n=function(a,b){return g_(m,a,b)},h=function(a,b){return eP(f,n,e,a,b)};return[0,b,h]},l),w=aX(o);return g(function(a){var
+j=b(w,a[1]),k=j?b(w,a[2]):j;if(k){var
+l=a[5];if(l)var
+f=l[1],m=e([0,d,c],f),n=m?e(f,[0,c,c]):m,x=n?g$(v,a,function(a){return e(f,a[1])}):n,o=x;else
+var
+o=1;var
+g=o}else
+var
+g=k;if(g){var
+p=a[6];if(p)var
+h=p[1],q=e([0,d,c],h),r=q?e(h,[0,c,c]):q,y=r?g$(v,a,function(a){return e(a[2],h)}):r,s=y;else
+var
+s=1;var
+i=s}else
+var
+i=g;if(i){if(a[5])return 1;var
+t=a[6],z=t?1:t,u=z}else
+var
+u=i;return u},s)}return q},k)}ac=1;ad=1}}}else{if(0!==i(k,tr)){var
+bs=hG(0,hz,function(d,a,c,b){var
+e=hF(d,a,c);return g2(a[2],e,b)},k);return M(function(a){return dI(u,a)},bs)}ac=1}if(ac){var
+a0=0;if(!hL(k)&&0===i(k,tq))a0=1;if(!a0)return 0}if(H){var
+$=H[1];if(typeof
+$!=="number"&&3===$[0]){if(w($[1],tl))return 0;var
+ai=an(0,64),ak=an(0,64),ao=[0,qg],bf=function(a){if(am(l(a,qi),qh))o(qj);K(l(a,qm),ql,qk,0);ao[1]=F(l(a,qo),qn);return 0},bg=function(a){return aY(ak,a)},q=hw([0,bf],qp,function(a){return aY(ai,a)},bg,x),aq=cs(0,l(aR(x,qr),qq)),bh=q[8],bi=q[7],bk=q[6],bl=q[5],bm=q[4],bn=q[3],bo=q[2],bp=function(a){return aY(ak,a)},bq=[0,dz(aq,function(a){return aY(ai,a)},bp),bo,bn,bm,bl,bk,bi,bh],br=function(a){return gX(bq)};return[0,dI(u,[0,aq,ao[1],br])]}return o(tk)}var
+af=an(0,64),ag=[0,oX],a1=an(0,64),a2=function(a){if(am(l(a,oZ),oY))o(o0);ag[1]=F(l(a,o2),o1);K(l(a,o5),o4,o3,0);return 0},y=e1([0,a2],o6,function(a){return aY(af,a)},x),ah=cs(0,l(aR(x,o8),o7)),a3=y[6],a4=y[5],a7=y[4],a8=y[3],a_=y[2],a$=function(a){return aY(a1,a)},ba=[0,dz(ah,function(a){return aY(af,a)},a$),a_,a8,a7,a4,a3],be=function(a){return gJ(ba)};return[0,dI(u,[0,ah,ag[1],be])]}return o(te)}function
+tv(f,e){try{var
+g=gg(tu,e)?0:td(hk(0,e));if(g){var
 a=g[1],h=a[1],r=0;if(f){var
-m=d7(h),n=f[1];try{var
-d=cX(o4,f1(1,n));gf(d);var
-l=d7(d),i=l}catch(a){a=bm(a);if(a[1]===d0)var
-c=a[2];else{if(a[1]!==d2)throw a;var
+l=eZ(h),m=f[1];try{var
+d=cs(sT,hk(1,m));e6(d);var
+k=eZ(d),i=k}catch(a){a=a$(a);if(a[1]===cY)var
+c=a[2];else{if(a[1]!==eU)throw a;var
 c=a[2]}var
-i=q(j(o3,c))}if(G(i,m)){aB(pC);r=1}}var
-o=d8(h);if(G(a[2],o))aB(pD);var
-p=b(a[3],0)?0:pE,k=p}else
+i=o(n(sS,c))}if(w(i,l)){al(tw);r=1}}var
+p=e0(h);if(w(a[2],p))al(tx);var
+q=b(a[3],0)?0:ty,j=q}else
 var
-k=1;return k}catch(a){a=bm(a);if(a[1]===d0)return[1,a[2]];if(a[1]===d2)return[0,a[2]];if(a===e5)return 2;throw a}}pQ(function(c,b){var
-d=ba(b,pK)?0:[0,b],a=pB(d,c);if(typeof
-a==="number"&&2<=a)return pL;if(typeof
+j=1;return j}catch(a){a=a$(a);if(a[1]===cY)return[1,a[2]];if(a[1]===eU)return[0,a[2]];if(a!==S&&a!==e9){if(a===f3)return 2;throw a}return 1}}tL(function(c,b){var
+d=az(b,tE)?0:[0,b],a=tv(d,c);if(typeof
+a==="number"&&2<=a)return tF;if(typeof
 a==="number")switch(a){case
-0:return pF;case
-1:return pG;default:return pH}else
-return 0===a[0]?j(pI,a[1]):j(pJ,a[1])});e8(0);return}(globalThis));
+0:return tz;case
+1:return tA;default:return tB}else
+return 0===a[0]?n(tC,a[1]):n(tD,a[1])});f6(0);return}(globalThis));
