@@ -44,6 +44,10 @@ def called(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Wa
         owner = env.get(func.value.id)
         if owner == Known(source) and func.attr in LAWS:
             return draw(builder, node, LAWS[func.attr], env, then, ways)
+        if owner == Known(source):
+            raise builder.refuse(
+                node, f"{func.attr!r} is none of the noise that is followed: {', '.join(LAWS)}"
+            )
         counted = [isinstance(a, ast.Constant) and a.value is True for a in (*node.args, *node.keywords)]
         if isinstance(owner, Told) and func.attr == "count" and counted == [True] and owner.trues in env:
             return then({owner.trues: 1}, env)
@@ -149,7 +153,9 @@ def _len(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways
         if isinstance(values[0], Told) and len(values) == 1:
             return then({values[0].length: 1} if values[0].length else {}, after)
         raise builder.refuse(
-            node, "the length of a list that grows is known, or sum(1 for x in ...) of the input"
+            node,
+            "len is followed for lists that the function makes; count the input with sum(1 for x in ...), "
+            "and go through it with for",
         )
 
     return builder.several(node.args, env, made, ways)

@@ -130,6 +130,8 @@ def _branch(
         return yes() if known[0] == known[1] else no()
     one, two = number(left), number(right)
     unlike = (one is None) != (two is None) and len(known) == 1 and isinstance(known[0], NO_NUMBERS)
+    if unlike and same and isinstance(known[0], str) and any(one or two or ()):
+        raise builder.refuse(node, "a number is compared with a text: the elements of the input are integers")
     if unlike and (same or (known == [None] and isinstance(op, ast.Is | ast.IsNot))):
         return no()  # a number is nothing else
     if one is None or two is None or isinstance(op, ast.Is | ast.IsNot):

@@ -56,7 +56,9 @@ def loop(
     names = list(target.elts) if isinstance(target, ast.Tuple) else [target]
     bound = {"place": place, "element": element}
     if len(names) != len(over.gives) or not all(isinstance(name, ast.Name) for name in names):
-        raise builder.refuse(node, "the loop takes one name for each part of what it goes over")
+        raise builder.refuse(
+            node, "the loop takes one name for each part of what it goes over; an element is one integer"
+        )
     given: dict[str, Value] = {
         name.id: bound[part]  # type: ignore[attr-defined]
         for name, part in zip(names, over.gives, strict=True)

@@ -2,7 +2,7 @@
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
   Leastness Extension CheckChain Check CheckDeltaClaims MergingDistances Steps CheckSteps Leakage CheckLeakage
-  Hmm HmmPump Metric Bernstein Coupling AboveThreshold NoisyMax.
+  Hmm HmmPump Metric Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
 
 (** The main theorems, one after the other. *)
 Definition main_theorems :=
@@ -56,7 +56,10 @@ Definition main_theorems :=
   (conj (@two_sided_geometric_slow)
   (conj (@above_threshold_budget)
   (conj (@noisy_max_budget)
-  I)))))))))))))))))))))))))))))))))))))))))))))))))).
+  (conj (@deferred_bounds_output)
+  (conj (@deferred_bounds_events)
+  (conj (@noisy_max_gap_budget)
+  I))))))))))))))))))))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.

@@ -133,9 +133,34 @@ def threshold_first(answer: int, rng: Any) -> int:
     return told + rng.two_sided_geometric("1/2")
 
 
+def stable_histogram(counts: list[int], rng: Any, threshold: int) -> list[int]:
+    released = []
+    for count in counts:
+        noisy = count + rng.two_sided_geometric("1/2")
+        if noisy >= threshold:
+            released.append(noisy)
+        else:
+            released.append(0)
+    return released
+
+
+def sum_where_it_is_worth_it(answers: list[int], rng: Any) -> tuple[int, int]:
+    many = sum(1 for answer in answers if answer > 0) + rng.two_sided_geometric("1/2")
+    if many < 5:
+        return many, 0
+    return many, sum(answers) + rng.two_sided_geometric("1/8")
+
+
 @pytest.mark.parametrize(
     ("function", "exponent"),
-    [(count_query, "1"), (clipped_sum, "1"), (noise_between, "2"), (threshold_first, "1")],
+    [
+        (count_query, "1"),
+        (clipped_sum, "1"),
+        (noise_between, "2"),
+        (threshold_first, "1"),
+        (stable_histogram, "1"),
+        (sum_where_it_is_worth_it, "4"),
+    ],
 )
 def test_noise_after_conditions_is_shifted_by_how_they_came_out(
     function: Callable[..., Any], exponent: str
@@ -231,6 +256,38 @@ def words(answers: list[int], rng: Any) -> str:
     return f"about {sum(answers) + rng.two_sided_geometric('1/2')}"
 
 
+def another_law(answers: list[int], rng: Any) -> int:
+    return sum(answers) + rng.laplace(1)
+
+
+def counted(answers: list[int], rng: Any) -> int:
+    total, place = 0, 0
+    while place < len(answers):
+        place += 1
+    return total + rng.two_sided_geometric("1/2")
+
+
+def texts(names: list[Any], rng: Any) -> int:
+    return sum(1 for name in names if name == "smith") + rng.two_sided_geometric("1/2")
+
+
+def rows(answers: list[Any], rng: Any) -> int:
+    total = 0
+    for age, _ in answers:
+        total += age
+    return total + rng.two_sided_geometric("1/2")
+
+
+def with_a_function(answers: list[int], rng: Any) -> int:
+    def more(total: int, answer: int) -> int:
+        return total + answer
+
+    total = 0
+    for answer in answers:
+        total = more(total, answer)
+    return total + rng.two_sided_geometric("1/2")
+
+
 def guarded(answers: list[int], rng: Any) -> int:
     try:
         return sum(answers) + rng.two_sided_geometric("1/2")
@@ -272,6 +329,11 @@ def lengthened(answers: list[int], rng: Any) -> int:
         (largest, "write a loop"),
         (dictionary, "return a tuple or a list"),
         (words, "return numbers"),
+        (another_law, "two_sided_geometric, geometric, flip"),
+        (counted, "go through it with for"),
+        (texts, "compared with a text"),
+        (rows, "an element is one integer"),
+        (with_a_function, "outside of this one"),
         (guarded, "leave it out"),
         (halved, "divide what is released"),
         (filtered, "write a loop that appends"),
@@ -293,6 +355,35 @@ def test_what_cannot_be_followed_names_the_line(function: Callable[..., Any], sa
     first = function.__code__.co_firstlineno
     line = int(str(caught.value).split(".py:")[1].split(":")[0])
     assert first < line <= first + 6
+
+
+def other_ratio(bits: list[int], rng: Any) -> list[bool]:
+    return [rng.flip("1/2") if bit == 1 else rng.flip("1/4") for bit in bits]
+
+
+def in_pairs(bits: list[int], rng: Any) -> list[int]:
+    released, before, block = [], 0, 0
+    for place, bit in enumerate(bits):
+        block += bit
+        released.append(before + block + rng.two_sided_geometric("1/2"))
+        if place % 2 == 1:
+            before += block + rng.two_sided_geometric("1/2")
+            block = 0
+    return released
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (other_ratio, "the two runs draw noise of different ratios"),
+        (in_pairs, "what % says of a place is taken for any choice"),
+    ],
+)
+def test_why_no_budget_is_proved_names_the_line(function: Callable[..., Any], said: str) -> None:
+    found = all_inputs_budget(function, examples=False)
+    assert found.holds is None
+    assert found.why.startswith("line ")
+    assert said in found.why
 
 
 def test_noise_that_is_never_negative_protects_nothing_that_goes_down() -> None:

@@ -150,6 +150,12 @@ def test_the_budget_that_is_attained_says_so() -> None:
     assert "No smaller budget holds for size = 2." in blocks.report().remarks
 
 
+def test_runs_that_all_raise_an_exception_say_nothing_about_the_budget() -> None:
+    blocks = all_inputs_budget(any_length.smart_sum, length=3)  # only a size of 0 is enumerated, and raises
+    assert blocks.interval == (1, 4)
+    assert "least budget" not in " ".join(blocks.report().remarks)
+
+
 def test_a_tight_budget_below_the_proved_one_says_so() -> None:
     between = all_inputs_budget(any_length.noisy_max, neighbours="all", length=2)
     assert between.data()["exact"] is False
@@ -181,6 +187,7 @@ def test_a_budget_that_grows_is_said_to_grow(function: Callable[..., Any], least
     assert found.growth is not None
     assert all(least <= ratio for least, ratio in zip(least, found.growth, strict=True))
     assert "what is needed grows: for 1 to 4 elements" in found.report().remarks[-1]
+    assert found.report().remarks[-1].endswith("What longer inputs need is not known.")
 
 
 def test_the_enumeration_of_each_size_confirms_the_growth() -> None:

@@ -82,6 +82,7 @@ class Plan:
     ``lockstep``: whether the second run takes the ways of the first one.
     ``wanted``: how far noise is shifted at the place that the output names, if it is not lockstep.
     ``deferral``: which draw waits for the end; then only that one is shifted.
+    ``exactly``: whether noise that is tested is shifted so that the test comes out as it was, and no further.
     """
 
     cells: Mapping[str, Sequence[Cell]]
@@ -90,6 +91,7 @@ class Plan:
     lockstep: bool = True
     wanted: int = 0
     deferral: Deferral | None = None
+    exactly: bool = False
 
 
 @dataclass
@@ -303,11 +305,13 @@ class Coupling:
         """See that both runs show the same and go on alike, and that the second noise tells the first."""
         if ending(way) != ending(other):
             raise Uncoupled(key[0], "the second run goes elsewhere than the first one")
-        if theirs != shifts or [d.kind for d in way.draws] != [d.kind for d in other.draws]:
-            raise Uncoupled(key[0], "how far noise is shifted would depend on the way of the first run alone")
+        if [d.kind for d in way.draws] != [d.kind for d in other.draws]:
+            raise Uncoupled(key[0], "the two runs draw noise of different ratios, or not as much of it")
+        if theirs != shifts:
+            raise Uncoupled(key[0], "ways of the first run that look alike in the second need other shifts")
         for form in self.shown(way, other, shifts):
             if form is None or space.proof(form) is None:
-                raise Uncoupled(key[0], "the second run shows something else than the first one")
+                raise Uncoupled(key[0], "no shift of noise that is tried makes both runs show the same")
 
     def shown(self, way: Path, other: Path, shifts: Sequence[Shift]) -> Iterator[Form | None]:
         """Yield what must be at least 0 for both runs to show the same; None where texts differ."""
@@ -482,6 +486,8 @@ class Coupling:
         """Return a shift for which no guard gets less: a number near 0, or else a form."""
         low, high = (0 if draw.law == "one-sided" else -MOST_SHIFT), MOST_SHIFT
         for rest, factor in guards:
+            if self.plan.exactly:
+                break
             found = space.most({name: -value for name, value in rest.items()})
             if found is None or abs(factor) != 1:
                 break

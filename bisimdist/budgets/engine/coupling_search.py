@@ -73,10 +73,20 @@ def _priced(coupling: Coupling) -> Found:
         ]
         if not choices:
             if any((cost(base), 1) in row for row in coupling.ends):
-                raise Uncoupled("start", "the price of the coupling grows with the length of the input")
+                raise Uncoupled(
+                    "start",
+                    f"the price of the coupling grows with the length of the input{_any_way(coupling)}",
+                )
             choices = [{}]
         budget[base] = min(choices, key=lambda f: sum(v * (LARGE if n else 1) for n, v in f.items()))
     return Found(coupling, budget)
+
+
+def _any_way(coupling: Coupling) -> str:
+    """Say that remainders are not followed, if there are any."""
+    ways = (way for ways in coupling.ways.values() for way in ways)
+    asked = any("%" in name for way in ways for name, _ in way.chosen)
+    return "; what % says of a place is taken for any choice, the same in both runs" if asked else ""
 
 
 def _plain(chart: Flowchart) -> tuple[dict[str, list[Cell]], dict[str, Split | int]]:
@@ -102,6 +112,8 @@ def _plans(chart: Flowchart, deadline: Deadline) -> Iterator[Plan]:
     """Yield plans in which the second run follows the first one: noise that nothing decides is varied."""
     cells, splits = _plain(chart)
     yield Plan(cells, splits)
+    if _tells_numbers(chart):
+        yield Plan(cells, splits, exactly=True)
     probe = Coupling(chart, Plan(cells, splits), deadline)
     with suppress(Uncoupled):
         probe.grow()
@@ -111,6 +123,12 @@ def _plans(chart: Flowchart, deadline: Deadline) -> Iterator[Plan]:
     for amounts in product((0, *CONSTANTS), repeat=min(len(free), MOST_SITES)):
         if any(amounts):
             yield Plan(cells, splits, dict(zip(sorted(free), amounts, strict=False)))
+
+
+def _tells_numbers(chart: Flowchart) -> bool:
+    """Tell whether an observer sees numbers, so that noise which is tested may be seen, too."""
+    ways = (way for step in chart.places.values() for way in paths(step))
+    return any(not isinstance(part, str) and any(part) for way in ways for part in (*way.told, *way.returned))
 
 
 def _wanting(chart: Flowchart) -> Iterator[Plan]:
