@@ -96,7 +96,7 @@ def compared_with_all_pairs(values: list[Any]) -> None:
             neighbour_pairs(inputs, at_distance_one)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(VALUES, min_size=2, max_size=12))
 def test_neighbours_at_distance_one_are_those_of_all_pairs(values: list[Any]) -> None:
     compared_with_all_pairs(values)
