@@ -35,7 +35,7 @@ def test_every_backend_solves_every_instance(example: Instance, backend: str) ->
     assert optimum.value == example.optimum.value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(problems(4))
 def test_all_backends_agree_exactly(problem: SkewedProblem) -> None:
     value = solve(problem).value
@@ -46,7 +46,7 @@ def test_all_backends_agree_exactly(problem: SkewedProblem) -> None:
             assert optimum.value == value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(problems(6, alpha=st.just(fmpq(1))))
 def test_minimum_cost_flow_agrees_for_alpha_one(problem: SkewedProblem) -> None:
     optimum = solve(problem, "networkx")

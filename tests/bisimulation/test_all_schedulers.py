@@ -57,7 +57,7 @@ def value(automaton: PA, chosen: dict[int, Transition], action: str, state: int)
 
 
 @pytest.mark.parametrize("small", [0, 40])
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(automata(), st.sampled_from(ACTIONS))
 def test_no_memoryless_scheduler_leaves_the_range(small: int, automaton: PA, action: str) -> None:
     by_state: dict[int, list[Transition]] = {}

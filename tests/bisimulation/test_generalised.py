@@ -128,7 +128,7 @@ def test_it_is_a_pseudometric_whose_kernel_is_bisimilarity(automaton: PA, kind: 
                 assert at_most(low[s][t], through)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(automata(5))
 def test_additive_distances_are_exact_and_grow_with_the_discount(automaton: PA) -> None:
     found = [everything(automaton, "additive", discount) for discount in ("1/2", "9/10", "1")]
@@ -138,7 +138,7 @@ def test_additive_distances_are_exact_and_grow_with_the_discount(automaton: PA) 
         assert at_most(middle.upper, large.upper)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(lmcs(5))
 def test_without_discount_the_additive_distance_of_a_chain_is_bd_at_one(chain: LMC) -> None:
     pairs = [(s, t) for s in chain.states for t in chain.states if s < t]
@@ -160,7 +160,7 @@ def test_the_discount_is_a_chain_that_gives_up(chain: LMC, discount: str) -> Non
     assert [pair.upper for pair in ours.pairs] == [pair.upper for pair in theirs.pairs]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(similar_automata(3))
 def test_the_multiplicative_distance_is_at_most_the_accumulative_one(automaton: PA) -> None:
     ours = generalised_metric(automaton, "multiplicative").pairs[0]

@@ -93,7 +93,7 @@ def test_three_cryptographers(text: str, kind: str) -> None:
     assert answer.status is Status.EXACT
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(st.one_of(similar_automata(4, halves=True), tangled_automata(2, halves=True)), st.sampled_from(KINDS))
 def test_brute_force_over_relations_with_powers_of_two(automaton: PA, kind: str) -> None:
     s, t = automaton.pairs[0]
@@ -106,7 +106,7 @@ def test_brute_force_over_relations_with_powers_of_two(automaton: PA, kind: str)
     assert plain(found.ratio) == expected
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.one_of(similar_automata(4), tangled_automata(2)), st.sampled_from(KINDS))
 def test_brute_force_over_relations_with_all_ratios(automaton: PA, kind: str) -> None:
     s, t = automaton.pairs[0]
@@ -124,7 +124,7 @@ def test_brute_force_over_relations_with_all_ratios(automaton: PA, kind: str) ->
         assert not found.exact or plain(found.ratio) == expected
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(similar_automata(2, halves=True), st.sampled_from(KINDS))
 def test_every_single_relation_of_very_small_automata(automaton: PA, kind: str) -> None:
     s, t = automaton.pairs[0]
@@ -147,7 +147,7 @@ def at_most(first: fmpq | None, second: fmpq | None) -> bool:
     return second is None or (first is not None and first <= second)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(similar_automata(3, copies=3), st.sampled_from(KINDS), st.data())
 def test_pseudometric(automaton: PA, kind: str, data: st.DataObject) -> None:
     size = len(automaton) // 3
@@ -160,7 +160,7 @@ def test_pseudometric(automaton: PA, kind: str, data: st.DataObject) -> None:
     assert at_most(direct.lower, product(first.upper, second.upper))
 
 
-@settings(max_examples=70)
+@settings(max_examples=35)
 @given(st.one_of(similar_automata(), tangled_automata()))
 def test_amortised_is_at_most_accumulative_and_zero_means_bisimilar(automaton: PA) -> None:
     s, t = automaton.pairs[0]
@@ -175,7 +175,7 @@ def test_amortised_is_at_most_accumulative_and_zero_means_bisimilar(automaton: P
         assert classes[s] == classes[t]
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(similar_automata(3, deterministic=True), st.sampled_from(KINDS))
 def test_no_trace_gives_away_more_than_the_metric(automaton: PA, kind: str) -> None:
     s, t = automaton.pairs[0]

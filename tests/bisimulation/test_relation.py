@@ -110,7 +110,7 @@ def test_sizes_and_crossed_successors_are_explained() -> None:
     assert costly.endswith("has no bijection whose triples (all with the ratio 1, 2) are in the relation")
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(similar_automata(2, halves=True), st.sampled_from(("accumulative", "amortised")), st.data())
 def test_against_the_definition(automaton: PA, kind: str, data: st.DataObject) -> None:
     states = st.integers(0, len(automaton) - 1)
@@ -152,7 +152,7 @@ def test_a_narrower_certificate_is_refused() -> None:
         relation_certificate(PIN, "amortised", Relation(TRIPLES[:1]), nothing)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(similar_automata(2, halves=True), st.sampled_from(("accumulative", "amortised")), st.data())
 def test_supplied_triples_are_those_of_the_identity(automaton: PA, kind: str, data: st.DataObject) -> None:
     """With all identity triples of the credits that can occur written out, the verdict is the same."""

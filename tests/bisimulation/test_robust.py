@@ -70,7 +70,7 @@ def is_robust(chain: LMC, blocks: tuple[int, ...]) -> bool:
     return good.issuperset(related)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(lifted())
 def test_the_classes_are_the_greatest_robust_bisimulation(chain: LMC) -> None:
     classes = robust_classes(chain)
@@ -96,7 +96,7 @@ def moved(chain: LMC, draw: st.DataObject, by: fmpq) -> LMC:
     return LMC(chain.states, chain.labels, tuple(rows), chain.pairs)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(lifted(), st.data())
 def test_robust_pairs_stay_as_close_as_is_said(chain: LMC, data: st.DataObject) -> None:
     assume(chain.pairs)
@@ -112,7 +112,7 @@ def test_robust_pairs_stay_as_close_as_is_said(chain: LMC, data: st.DataObject) 
         assert apart.upper <= 2 * by * pair.steps
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(lifted())
 def test_jumps_are_where_states_are_not_robust(chain: LMC) -> None:
     assume(chain.pairs)

@@ -94,7 +94,7 @@ def histories(automaton: PA, length: int) -> list[History]:
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(similar_automata(2, deterministic=True))
 def test_against_every_scheduler(automaton: PA) -> None:
     s, t = (automaton.states[index] for index in automaton.pairs[0])
@@ -119,7 +119,7 @@ def test_against_every_scheduler(automaton: PA) -> None:
     assert worst_trace_ratio(automaton, s, t, 2).ratio == best
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(similar_automata())
 def test_the_scheduler_that_is_shown_attains_the_ratio(automaton: PA) -> None:
     tags = [f"{step.action}{number}" for number, step in enumerate(automaton.transitions)]

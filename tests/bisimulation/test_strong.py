@@ -80,7 +80,7 @@ def test_bisimilar_states_need_no_bijection() -> None:
     assert merged == PA(("s", "u"), (Transition(0, "a", ((1, ONE),)),), ((0, 0),))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(similar_automata(3, deterministic=True), st.integers(1, 4))
 def test_the_quotient_has_the_same_worst_ratio(automaton: PA, length: int) -> None:
     merged, classes = bisimilarity_quotient(automaton)

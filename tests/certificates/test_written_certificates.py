@@ -25,7 +25,7 @@ from tests.strategies import alphas, lmcs
 PRECISIONS = ["1/2", "1/100", "1e-9", "1e-14", "1e-30"]
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(lmcs(6), alphas(), st.sampled_from([None, *PRECISIONS]))
 def test_every_answer_is_proved(chain: LMC, alpha: fmpq, precision: str | None) -> None:
     """Accepted, about the model that was given, and with the very bounds of the answer."""
@@ -41,7 +41,7 @@ def _parts(precision: str) -> tuple[int, int]:
     return 1, 10 ** -int(precision.removeprefix("1e"))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(5), alphas(), st.fractions(0, 1, max_denominator=7))
 def test_every_threshold_is_proved(chain: LMC, alpha: fmpq, theta: Any) -> None:
     check_answer(bd_threshold(chain, alpha, chain.states[0], chain.states[-1], theta))

@@ -106,7 +106,7 @@ def test_flat_tables_are_accepted(model: LMC, alpha: fmpq) -> None:
     st.data(),
     st.sampled_from([entry.path for entry in entries("correct") if entry.path.suffix == ".compact"]),
 )
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_what_is_accepted_is_true(data: st.DataObject, path: Path) -> None:
     """Bytes of the tables and proofs are changed; bounds that are still proved hold."""
     content = path.read_bytes()

@@ -40,7 +40,7 @@ def all_pairs(automaton: PA) -> list[tuple[str, str]]:
     return [(s, t) for s in automaton.states for t in automaton.states]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(automata())
 def test_what_is_computed_is_accepted(automaton: PA) -> None:
     document = certificate(automaton, all_pairs(automaton))
@@ -64,7 +64,7 @@ def test_the_checker_reads_as_the_model_checker_does(automaton: PA, formula: Sta
     assert found.depth == formula.depth
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(automata(4), st.data())
 def test_no_change_makes_it_prove_something_false(automaton: PA, data: st.DataObject) -> None:
     """Change claims, formulae and classes: whatever is accepted must be true."""
@@ -187,7 +187,7 @@ def test_what_is_no_formula(text: str) -> None:
         reader.read(text)
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.text(alphabet='<ab>T!&()+1/2 ;=x"inlet', max_size=25))
 def test_any_text_is_read_or_malformed(text: str) -> None:
     reader = FormulaReader(read_automaton({"kind": "pa", "states": ["s"], "transitions": []}))
@@ -216,7 +216,7 @@ def test_the_checker_needs_nothing_else() -> None:
     assert all(name.startswith("bisimdist.checker") for name in ours)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(automata())
 def test_pairs_the_wrong_way_round_are_refused(automaton: PA) -> None:
     document = certificate(automaton, [("s0", "s1")])

@@ -45,7 +45,7 @@ def as_rational(text: str) -> fmpq:
     return fmpq(int(above, 0), int(below or "1", 0))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(automata(5), st.sampled_from(KINDS), st.sampled_from(DISCOUNTS), st.sampled_from((None, "1/100")))
 def test_what_is_computed_is_accepted(automaton: PA, kind: str, discount: str, precision: str | None) -> None:
     _, document = answered(automaton, kind, discount, precision=precision)
@@ -60,7 +60,7 @@ def test_certificates_of_chains_are_checked_against_the_chain(chain: LMC, kind: 
     assert check_document(document, json.loads(json.dumps(chain.canonical()))).valid
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(automata(4), st.sampled_from(KINDS), st.sampled_from(DISCOUNTS), st.sampled_from(("upper", "lower")))
 def test_claims_cannot_be_sharpened(automaton: PA, kind: str, discount: str, side: str) -> None:
     answer, document = answered(automaton, kind, discount)
@@ -109,7 +109,7 @@ def still_true(document: Document, answer: GeneralisedAnswer) -> None:
         assert as_rational(claim["upper"]) >= truth.lower
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(automata(4), st.sampled_from(KINDS), st.sampled_from(DISCOUNTS), st.data())
 def test_no_change_makes_it_prove_something_false(
     automaton: PA, kind: str, discount: str, data: st.DataObject
@@ -139,7 +139,7 @@ def test_no_change_makes_it_prove_something_false(
         still_true(document, generalised_metric(automaton, kind, discount=discount, pairs=[names]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(automata(4), st.sampled_from(KINDS), st.sampled_from(DISCOUNTS), st.data())
 def test_no_certificate_of_another_automaton_proves_something_false(
     automaton: PA, kind: str, discount: str, data: st.DataObject

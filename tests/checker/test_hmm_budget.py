@@ -35,7 +35,7 @@ SHORTER = plain(epsilon(above_threshold(), length=4, up_to=True).certificate())
 
 
 @given(model=hmms(), length=st.integers(1, 4), up_to=st.booleans(), ratio=st.sampled_from(["1", "3/2", "4"]))
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_what_is_written_is_accepted(model: HMM, length: int, up_to: bool, ratio: str) -> None:
     try:
         answers = (

@@ -28,14 +28,14 @@ def certificate(automaton: PA, kind: str) -> Document:
     return result
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(st.one_of(similar_automata(), tangled_automata()), st.sampled_from(KINDS))
 def test_what_is_computed_is_accepted(automaton: PA, kind: str) -> None:
     report = check_document(certificate(automaton, kind), json.loads(json.dumps(automaton.canonical())))
     assert report.valid, report.reason
 
 
-@settings(max_examples=70)
+@settings(max_examples=35)
 @given(similar_automata(), st.sampled_from(KINDS), st.sampled_from(("upper", "lower")))
 def test_claims_cannot_be_sharpened(automaton: PA, kind: str, side: str) -> None:
     document = certificate(automaton, kind)
@@ -61,7 +61,7 @@ def as_rational(text: str) -> fmpq:
     return fmpq(int(above), int(below or 1))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(similar_automata(3), st.sampled_from(KINDS), st.data())
 def test_no_change_makes_it_prove_something_false(automaton: PA, kind: str, data: st.DataObject) -> None:
     """Change one number somewhere and sharpen a claim: whatever is accepted must be true."""
@@ -103,7 +103,7 @@ def test_no_change_makes_it_prove_something_false(automaton: PA, kind: str, data
         assert as_rational(claim["upper"]) >= truth.ratio
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.one_of(similar_automata(3), tangled_automata(2)), st.sampled_from(KINDS), st.data())
 def test_no_certificate_of_another_automaton_proves_something_false(
     automaton: PA, kind: str, data: st.DataObject

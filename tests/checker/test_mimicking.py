@@ -33,7 +33,7 @@ def certificate(automaton: PA, state: str, depth: int | None = None) -> Document
     return result
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(automata(), st.one_of(st.none(), st.integers(0, 5)))
 def test_what_is_computed_is_accepted(automaton: PA, depth: int | None) -> None:
     model = json.loads(json.dumps(automaton.canonical()))
@@ -42,7 +42,7 @@ def test_what_is_computed_is_accepted(automaton: PA, depth: int | None) -> None:
         assert report.valid, report.reason
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(automata(4), st.integers(0, 4), st.integers(0, 4), st.data())
 def test_a_formula_is_accepted_exactly_if_it_is_that_of_the_state(
     automaton: PA, depth: int, other_depth: int, data: st.DataObject
@@ -56,7 +56,7 @@ def test_a_formula_is_accepted_exactly_if_it_is_that_of_the_state(
     assert check_document(document, None).valid == same
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(automata(4), st.data())
 def test_equations_are_accepted_exactly_if_they_are_those_of_the_states(
     automaton: PA, data: st.DataObject

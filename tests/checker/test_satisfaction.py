@@ -41,7 +41,7 @@ def as_read(document: dict[str, object]) -> Document:
     return result
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(automata(), formulae(), st.data())
 def test_states_are_proved_and_no_others(automaton: PA, formula: StateFormula, data: st.DataObject) -> None:
     document = as_read(satisfying(automaton, formula).certificate())
@@ -53,7 +53,7 @@ def test_states_are_proved_and_no_others(automaton: PA, formula: StateFormula, d
     assert check_document(document, model).valid == (set(changed) == set(listed))
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(automata(), distribution_formulae(), st.data())
 def test_transitions_are_proved_and_no_others(automaton: PA, formula: Mixture, data: st.DataObject) -> None:
     document = as_read(satisfying_transitions(automaton, formula).certificate())
@@ -65,7 +65,7 @@ def test_transitions_are_proved_and_no_others(automaton: PA, formula: Mixture, d
     assert check_document(document, None).valid == (set(changed) == listed)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(automata(), st.sampled_from(SYSTEMS))
 def test_recursive_formulae_have_their_greatest_solution(automaton: PA, text: str) -> None:
     answer = satisfying(automaton, text)
@@ -77,7 +77,7 @@ def test_recursive_formulae_have_their_greatest_solution(automaton: PA, text: st
         assert not check_document(document, None).valid
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(automata(), formulae(), formulae())
 def test_another_formula_is_judged_by_what_it_means(
     automaton: PA, formula: StateFormula, other: StateFormula

@@ -36,7 +36,7 @@ def all_pairs(automaton: PA) -> list[tuple[int, int]]:
     return [(s, t) for s in range(len(automaton)) for t in range(s + 1)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_automata(6))
 def test_what_is_computed_is_accepted(automaton: PA) -> None:
     document = certificate(automaton, all_pairs(automaton))
@@ -78,7 +78,7 @@ def sharpened(document: Document, data: st.DataObject) -> None:
             data.draw(st.sampled_from(document["basis"]))["pivot"] = data.draw(st.sampled_from(names))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(random_automata(5), st.data())
 def test_whatever_is_accepted_is_true(automaton: PA, data: st.DataObject) -> None:
     document = certificate(automaton, all_pairs(automaton))
@@ -91,7 +91,7 @@ def test_whatever_is_accepted_is_true(automaton: PA, data: st.DataObject) -> Non
         assert claim["equivalent"] == (information_space(automaton, s, t).trace is None)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(random_automata(5), st.data())
 def test_whatever_is_accepted_of_another_automaton_is_true(automaton: PA, data: st.DataObject) -> None:
     assume(automaton.transitions)
@@ -173,7 +173,7 @@ def test_a_long_trace_through_a_cycle_is_followed_quickly() -> None:
     assert "not the probabilities" in report.reason
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_automata(5), st.lists(st.sampled_from("ab"), max_size=150))
 def test_any_trace_has_its_own_probabilities(automaton: PA, trace: list[str]) -> None:
     semantics = TraceSemantics(automaton, (0, 1))

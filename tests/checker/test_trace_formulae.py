@@ -39,7 +39,7 @@ def accepted(document: Document) -> bool:
     return check_document(document, None).valid
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(random_automata(), st.integers(0, 4), st.integers(0, 12))
 def test_listings_are_accepted(automaton: PA, depth: int, limit: int) -> None:
     model = as_read(automaton.canonical())
@@ -54,7 +54,7 @@ def test_listings_are_accepted(automaton: PA, depth: int, limit: int) -> None:
     assert accepted(document) == (max(1, min(limit, complete)) == complete)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(random_automata(4), st.data())
 def test_no_change_makes_a_listing_prove_something_false(automaton: PA, data: st.DataObject) -> None:
     depth = data.draw(st.integers(0, 3))
@@ -98,7 +98,7 @@ def test_no_change_makes_a_listing_prove_something_false(automaton: PA, data: st
     assert set(words) == set(possible)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(random_automata(), st.data())
 def test_formulae_are_accepted_and_no_other_claim(automaton: PA, data: st.DataObject) -> None:
     word = LinearFormula(tuple(data.draw(st.text(alphabet="ab", max_size=4))))

@@ -51,7 +51,7 @@ def cyclic(*, dead: bool = False) -> PA:
     return PA(("x", "y", "z"), steps[:2] if dead else steps, ((0, 1),))
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(fully_probabilistic(5), st.sampled_from(KINDS), st.sampled_from(LENGTHS))
 def test_what_is_computed_is_accepted(automaton: PA, kind: str, length: int | None) -> None:
     document = certificate(automaton, kind, length)
@@ -66,7 +66,7 @@ def test_proofs_of_every_sort_are_accepted(automaton: PA, kind: str) -> None:
     assert check_document(document).valid, check_document(document).reason
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(
     fully_probabilistic(5),
     st.sampled_from(KINDS),
@@ -99,7 +99,7 @@ def places(node: Any, *, skip: tuple[str, ...] = ()) -> list[tuple[Any, Any]]:
     return found
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.one_of(fully_probabilistic(4), fully_probabilistic(4, losing=False)),
     st.sampled_from(KINDS),
@@ -151,7 +151,7 @@ def judge(document: Document, automaton: PA, kind: str, length: int | None) -> N
         assert as_rational(claim["lower"]) <= exact.upper
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(fully_probabilistic(4, losing=False), st.sampled_from(KINDS), st.sampled_from(LENGTHS), st.data())
 def test_no_certificate_of_another_automaton_proves_something_false(
     automaton: PA, kind: str, length: int | None, data: st.DataObject

@@ -165,7 +165,7 @@ def extreme(model: LMC, state: int, event: set[str], gain: fmpq, sign: int) -> f
     return (1 + gain) / 2 * values[0] + (1 - gain) / 2 * values[1]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(
     trees(), st.sampled_from([fmpq(0), fmpq(1, 3), fmpq(1)]), st.sampled_from([fmpq(1), fmpq(3, 2), fmpq(3)])
 )

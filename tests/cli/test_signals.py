@@ -74,7 +74,7 @@ def test_a_signal_ends_the_work_with_what_is_known(number: signal.Signals, tmp_p
 
 
 def test_signals_that_are_ignored_do_nothing(tmp_path: Path) -> None:
-    words = ["-c", WATCHED, "delta", "example:dining-cryptographers,n=24", "--alpha", "1.0002", "--json"]
+    words = ["-c", WATCHED, "delta", "example:dining-cryptographers,n=16", "--alpha", "1.0002", "--json"]
     with process(words, preexec_fn=ignoring) as started:
         assert started.stderr is not None
         assert started.stderr.readline() == b"at work\n"

@@ -48,7 +48,7 @@ def test_brackets_of_any_precision_enclose_the_exact_distances(model: LMC, alpha
     _bracketed(model, alpha, digits)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(6, max_labels=2, max_successors=4), SKEWS, st.integers(17, 60))
 def test_brackets_of_the_asymmetric_distance(model: LMC, alpha: str, digits: int) -> None:
     _bracketed(model, alpha, digits, distance="lbd")
@@ -70,7 +70,7 @@ def test_a_bracket_of_digits_asks_for_no_exact_solution() -> None:
     assert max(len(format_rational(pair.upper)) for pair in found.pairs) < 230
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(8, max_labels=2, max_successors=3), SKEWS, st.integers(0, 10**6))
 def test_strategies_that_are_not_optimal_are_improved(model: LMC, alpha: str, seed: int) -> None:
     """Digits of a strategy that is no good are no bracket, and no bracket is what they must not become."""
@@ -98,7 +98,7 @@ def test_strategies_that_are_not_optimal_are_improved(model: LMC, alpha: str, se
         assert lower <= known.upper <= upper <= lower + fmpq(1, 10**30)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(7, max_labels=2, max_successors=3), SKEWS, st.integers(-(1 << 90), 1 << 90))
 def test_wrong_digits_never_reach_the_answer(model: LMC, alpha: str, off: int) -> None:
     honest = improve_nearly

@@ -86,7 +86,7 @@ def _brackets_hold(model: System | IntervalChain, alpha: fmpq, distance: str) ->
     return "programs" not in found.statistics
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.one_of(lmcs(7, max_labels=2, max_successors=4), interactives(), interval_chains()),
     alphas(),

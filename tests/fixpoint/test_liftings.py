@@ -67,7 +67,7 @@ def pseudometrics(draw: st.DrawFn, lifting: Lifting) -> dict[tuple[int, int], Va
     return table
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.data(), st.sampled_from([AdditiveLifting(), MultiplicativeLifting()]))
 def test_liftings_agree_with_the_definition(data: st.DataObject, lifting: Lifting) -> None:
     table = data.draw(pseudometrics(lifting))
@@ -80,7 +80,7 @@ def test_liftings_agree_with_the_definition(data: st.DataObject, lifting: Liftin
     assert found == lifting.lift(second, first, lambda i, j: table[i, j])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.data(), st.sampled_from([AdditiveLifting(), MultiplicativeLifting()]))
 def test_prices_prove_the_value_from_below(data: st.DataObject, lifting: Lifting) -> None:
     table = data.draw(pseudometrics(lifting))

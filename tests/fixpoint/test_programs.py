@@ -73,7 +73,7 @@ def check_programs(model: System, alpha: fmpq, *, ordered: bool) -> None:
     assert sides == len(functional.batch)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(lmcs(6, max_labels=2, max_successors=4), alphas() | st.just(LONG), st.booleans())
 def test_the_programs_of_a_chain(model: LMC, alpha: fmpq, ordered: bool) -> None:
     check_programs(model, alpha, ordered=ordered)
@@ -91,7 +91,7 @@ def test_the_programs_of_some_pairs_at_a_time(alpha: fmpq, monkeypatch: pytest.M
     check_programs(copies(swap(2), 2), alpha, ordered=False)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(6, max_labels=2, max_successors=4), alphas(), st.booleans(), st.data())
 def test_what_direct_couplings_reach(model: LMC, alpha: fmpq, ordered: bool, data: st.DataObject) -> None:
     classes = distinguishable_classes(model)
@@ -131,7 +131,7 @@ def test_programs_in_arrays_are_the_programs() -> None:
         packed[2]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(6, max_labels=2, max_successors=3), st.sampled_from([fmpq(1), fmpq(6, 5), fmpq(3)]))
 def test_what_a_rank_promises(model: LMC, alpha: fmpq) -> None:
     """A state that is stuck has other mass in both rows, and is in no pair as far away of as high a rank."""

@@ -102,7 +102,7 @@ def proved(tables: FlatTables) -> Proof | None:
     return proof
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(7, max_labels=2, max_successors=3), st.sampled_from(SKEWS), st.booleans(), st.data())
 def test_it_is_the_distance(model: LMC, alpha: fmpq, ordered: bool, data: st.DataObject) -> None:
     proved(drawn(model, alpha, data, ordered=ordered))

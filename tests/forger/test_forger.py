@@ -37,8 +37,8 @@ def raided(seed: int, count: int, chances: int, seconds: float) -> Raid:
 
 
 def test_no_forgery_in_a_short_raid() -> None:
-    done = raided(21, 11, 4, 0.3)
-    assert sum(done.chanced.values()) > 100
+    done = raided(21, 6, 3, 0.3)
+    assert sum(done.chanced.values()) > 50
     assert any(name.endswith(": unsat") for name in done.solved)
 
 

@@ -32,7 +32,7 @@ PAIR = ("pi", "tau")
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @given(model=hmms(), length=st.integers(1, 3), ratio=st.sampled_from([fmpq(1), fmpq(3, 2), fmpq(3)]))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_the_solver_agrees_with_the_exact_engine(variant: str, model: HMM, length: int, ratio: fmpq) -> None:
     resolved = IntegerModel.from_model(model, length)
     if possible_word(resolved, [resolved.start(model.distribution(name)) for name in PAIR]) is None:

@@ -41,7 +41,7 @@ def test_the_coefficients_bound_the_values_and_the_corners_are_values(polynomial
     assert coefficients[-1] == evaluate(polynomial, (fmpq(1), fmpq(1)))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(polynomials)
 def test_an_answer_agrees_with_the_values_and_has_a_witness(polynomial: Monomials) -> None:
     result = prove_sign(polynomial, SQUARE, max_boxes=200)
@@ -56,7 +56,7 @@ def test_an_answer_agrees_with_the_values_and_has_a_witness(polynomial: Monomial
         assert evaluate(polynomial, result.point) < 0
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(polynomials)
 def test_a_strict_answer_is_strict(polynomial: Monomials) -> None:
     result = prove_sign(polynomial, SQUARE, sign=Sign.POSITIVE, max_boxes=200)

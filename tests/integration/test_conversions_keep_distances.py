@@ -35,7 +35,7 @@ def paired(chain: LMC) -> LMC:
     return LMC(chain.states, chain.labels, chain.rows, ((0, len(chain) - 1),))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(5))
 def test_the_additive_metric_of_a_chain_as_automaton_is_bd(chain: LMC) -> None:
     (pair,) = bound(paired(chain), "1").pairs
@@ -57,7 +57,7 @@ def losing(draw: st.DrawFn) -> PA:
     return PA(tuple(f"s{index}" for index in range(size)), tuple(steps), ((0, 1),))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(losing())
 def test_a_chain_keeps_the_additive_metric_and_may_raise_the_multiplicative_one(automaton: PA) -> None:
     chain = action_labelled_lmc(automaton)

@@ -194,7 +194,7 @@ def pair_of(automaton: PA) -> tuple[str, str]:
 PROBABILISTIC = (similar_automata(3) | automata(4, nondeterministic=False)).map(one_step)
 NONDETERMINISTIC = tangled_automata(3) | automata(4)
 FEW = settings(max_examples=8, suppress_health_check=list(HealthCheck))
-MANY = settings(max_examples=250, suppress_health_check=list(HealthCheck), deadline=None)
+MANY = settings(max_examples=125, suppress_health_check=list(HealthCheck), deadline=None)
 
 
 @FEW

@@ -30,7 +30,7 @@ def overlap(chain: LMC, *, seconds: float, exact: bool) -> None:
                 assert upper - lower < fmpq(1, 10**30)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(chain=lmcs(6, cyclic=False))
 def test_acyclic_chains(chain: LMC) -> None:
     overlap(chain, seconds=5, exact=True)

@@ -48,13 +48,13 @@ def big_chains(draw: st.DrawFn) -> LMC:
     return LMC(shape.states, shape.labels, tuple(rows))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(big_chains(), st.sampled_from(HUGE_ALPHAS) | alphas())
 def test_probabilities_that_fit_no_machine_word(chain: LMC, alpha: fmpq) -> None:
     assert is_fixed_point(chain, alpha, exact_distance(chain, alpha))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(big_chains(), st.sampled_from(HUGE_ALPHAS) | alphas(), st.sampled_from(["1/100", "1e-9", "1e-40"]))
 def test_brackets_of_such_chains(chain: LMC, alpha: fmpq, precision: str) -> None:
     answer = certified(chain, alpha, precision=precision)
@@ -64,7 +64,7 @@ def test_brackets_of_such_chains(chain: LMC, alpha: fmpq, precision: str) -> Non
         assert pair.upper - pair.lower <= fmpq(1, 100)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(5), st.sampled_from(HUGE_ALPHAS))
 def test_alpha_that_fits_no_machine_word(chain: LMC, alpha: fmpq) -> None:
     assert is_fixed_point(chain, alpha, exact_distance(chain, alpha))
@@ -277,7 +277,7 @@ def test_a_threshold_at_a_tie(chain: LMC, alpha: str, pair: tuple[str, str], dis
         check_answer(met)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(5), alphas(), st.fractions(0, 1, max_denominator=12))
 def test_a_threshold_agrees_with_the_distance(chain: LMC, alpha: fmpq, theta: Fraction) -> None:
     d = exact_distance(chain, alpha)

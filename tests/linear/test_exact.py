@@ -105,7 +105,7 @@ def test_lifting_agrees_with_the_dense_rational_solution(system: SparseSystem) -
 
 @pytest.mark.parametrize("dense_size", [0, 100])
 @given(system=arbitrary_systems())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_any_system_is_solved_or_called_singular(dense_size: int, system: SparseSystem) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exact, "_DENSE_SIZE", dense_size)

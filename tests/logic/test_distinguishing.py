@@ -71,7 +71,7 @@ def test_no_formula_tells_apart_what_so_many_steps_do_not(
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(automata())
 def test_nothing_can_be_left_out(automaton: PA) -> None:
     maker = Distinguisher(automaton)
@@ -100,7 +100,7 @@ def left_out(node: Node) -> list[Node]:
             return []
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(automata())
 def test_merging_keeps_the_question(automaton: PA) -> None:
     merged, classes = merged_part(automaton, [0, 1])

@@ -57,7 +57,7 @@ def defined(automaton: PA, row: Row, formula: Mixture) -> bool:
     return program_feasible(row, parts)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(automata(), distribution_formulae())
 def test_transitions_are_those_of_the_linear_program(automaton: PA, formula: Mixture) -> None:
     answer = satisfying_transitions(automaton, formula)
@@ -71,7 +71,7 @@ def test_transitions_are_those_of_the_linear_program(automaton: PA, formula: Mix
         assert sources == {automaton.states[s] for s in bits(satisfied)}
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(automata(), distribution_formulae())
 def test_splittings_prove(automaton: PA, formula: Mixture) -> None:
     for step in satisfying_transitions(automaton, formula).transitions:
@@ -83,7 +83,7 @@ def test_splittings_prove(automaton: PA, formula: Mixture) -> None:
             assert sum((share.masses.get(target, fmpq(0)) for share in step.splitting), fmpq(0)) == p
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(automata(), distribution_formulae(), st.data())
 def test_given_distributions_are_judged_by_the_linear_program(
     automaton: PA, formula: Mixture, data: st.DataObject
@@ -144,7 +144,7 @@ def test_errors_say_where_and_what(text: str, column: int, words: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.text(alphabet="<ab>T!&()+1/2 ;=xinlet", max_size=25))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

@@ -62,7 +62,7 @@ def test_witnesses_of_answers() -> None:
         satisfying(figure_2(), "<a>&")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(automata())
 def test_explanations_are_true(automaton: PA) -> None:
     pairs = [(s, t) for s in automaton.states for t in automaton.states]

@@ -71,7 +71,7 @@ def iterate(automaton: PA, lifting: Lifting, depth: int) -> dict[tuple[int, int]
     return current
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(automata(4), st.integers(0, 4), st.sampled_from(LIFTINGS))
 def test_the_logical_distance_is_the_iterate(automaton: PA, depth: int, lifting: Lifting) -> None:
     formulae = mimicking_formulae(automaton, depth)
@@ -91,7 +91,7 @@ def test_it_grows_with_depth(automaton: PA, depth: int, lifting: Lifting) -> Non
         assert at_most(distance.between(formulae[s], formulae[t]), distance.between(deeper[s], deeper[t]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(formulae(), min_size=3, max_size=3), st.sampled_from(LIFTINGS))
 def test_it_is_a_pseudometric(drawn: list[StateFormula], lifting: Lifting) -> None:
     distance = FormulaDistance(lifting)

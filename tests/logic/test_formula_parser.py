@@ -38,7 +38,7 @@ def test_what_is_written_is_read(formula: StateFormula, unicode: bool) -> None:
     assert formula_text(parse_formula(text), unicode=unicode) == text
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(automata(), st.integers(0, 6))
 def test_shared_formulae_are_read_back(automaton: PA, depth: int) -> None:
     for state, formula in mimicking_formulae(automaton, depth).items():
@@ -122,7 +122,7 @@ def test_errors_in_later_lines() -> None:
         parse_formula("let\n  x = <a>T\nin (x &)")
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.text(alphabet='<ab>T!&()+1/2 ;=x"inletrc', max_size=25))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

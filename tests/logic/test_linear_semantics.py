@@ -78,7 +78,7 @@ def test_paper_real_valued_semantics(r: fmpq) -> None:
     assert satisfies_trace_formula(automaton, "sn", formula).value == 1 - abs(r - fmpq(1, 4))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_automata(5), st.integers(0, 4))
 def test_formulae_are_those_of_the_definition(automaton: PA, depth: int) -> None:
     wanted = by_definition(automaton, 0, depth)
@@ -96,7 +96,7 @@ def test_formulae_are_those_of_the_definition(automaton: PA, depth: int) -> None
         assert (answer.longest <= depth) == (len(by_definition(automaton, 0, depth + 1)) == len(wanted))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_automata(5), st.lists(st.sampled_from("ab"), max_size=4).map(tuple), numbers, st.booleans())
 def test_satisfaction_is_that_of_the_definition(
     automaton: PA, word: tuple[str, ...], r: fmpq, exactly: bool
@@ -144,7 +144,7 @@ def test_hausdorff_distance(
     assert hausdorff_distance(one, two, scale) == hausdorff_by_definition(one, two, scale)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_automata(5), st.integers(0, 3), scales)
 def test_distances_are_liftings(automaton: PA, depth: int, scale: FormulaScale) -> None:
     ends = loses_mass(automaton, 0, 1)
@@ -166,7 +166,7 @@ def test_distances_are_liftings(automaton: PA, depth: int, scale: FormulaScale) 
         assert found.strict == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(random_automata(4), st.lists(formulae, min_size=1, max_size=6))
 def test_values_differ_by_no_more_than_the_distance(automaton: PA, some: list[ProbabilisticFormula]) -> None:
     """The distance is the supremum of the differences of values, attained at a formula of one of them."""
@@ -236,7 +236,7 @@ def test_formula_distance_on_both_scales() -> None:
     assert formula_distance(parse("0 T"), parse("0 T"), "multiplicative") == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(random_automata(4))
 def test_distance_zero_is_trace_equivalence(automaton: PA) -> None:
     found = logical_distances(automaton, ("s0", "s1"), len(automaton))

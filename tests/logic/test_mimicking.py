@@ -62,7 +62,7 @@ def test_a_state_satisfies_its_own(automaton: PA, depth: int) -> None:
         assert formula.depth <= depth
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(automata(4), st.integers(0, 3))
 def test_satisfying_the_formula_of_another_is_ready_simulation(automaton: PA, depth: int) -> None:
     checker = ModelChecker(automaton)
@@ -129,7 +129,7 @@ def test_theorem_4(automaton: PA) -> None:
             assert level == (None if len(together) == len(automaton) + 1 else len(together))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(automata(4))
 def test_the_recursive_formula_is_the_limit(automaton: PA) -> None:
     checker = ModelChecker(automaton)

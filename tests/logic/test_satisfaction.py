@@ -50,7 +50,7 @@ def program_feasible(row: Row, parts: list[tuple[fmpq, int]]) -> bool:
     return bool(solver.check() == z3.sat)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(questions())
 def test_splitting_is_the_linear_program(question: tuple[Row, list[tuple[fmpq, int]]]) -> None:
     row, parts = question
@@ -59,7 +59,7 @@ def test_splitting_is_the_linear_program(question: tuple[Row, list[tuple[fmpq, i
     assert row_splits(row, [(weight, set(bits(members))) for weight, members in parts]) == expected
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(questions())
 def test_splittings_split(question: tuple[Row, list[tuple[fmpq, int]]]) -> None:
     row, parts = question

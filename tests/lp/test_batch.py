@@ -77,20 +77,20 @@ def check(programs: list[Program], rounds: list[list[int]]) -> None:
         assert basis.solve(batch, chosen, distance, one=ONE) == 0 or batch.rounded
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(batches(small), distances)
 def test_small_amounts_are_exact(programs: list[Program], rounds: list[list[int]]) -> None:
     check(programs, rounds)
     assert not pack(programs).rounded
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(batches(large), distances)
 def test_amounts_beyond_64_bits_are_settled_exactly(programs: list[Program], rounds: list[list[int]]) -> None:
     check(programs, rounds)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(batches(small | large), distances)
 def test_both_beside_each_other(programs: list[Program], rounds: list[list[int]]) -> None:
     check(programs, rounds)

@@ -126,7 +126,7 @@ def check(first: Masses, second: Masses, table: Table, optimum: RatioOptimum, *,
         assert r is None or potential[x] <= r * potential[y]
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=125)
 @given(problems(metric=True))
 @example(({0: ONE}, {}, {}))
 @example(({}, {0: ONE}, {}))
@@ -139,7 +139,7 @@ def test_pseudometrics_against_z3(problem: tuple[Masses, Masses, Table]) -> None
     check(first, second, table, optimum, metric=True)
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=125)
 @given(problems(metric=False, most=5))
 def test_any_ratios_against_z3(problem: tuple[Masses, Masses, Table]) -> None:
     first, second, table = problem
@@ -148,7 +148,7 @@ def test_any_ratios_against_z3(problem: tuple[Masses, Masses, Table]) -> None:
     check(first, second, table, optimum, metric=False)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(problems(metric=False, most=3))
 def test_no_vertex_is_better(problem: tuple[Masses, Masses, Table]) -> None:
     first, second, table = problem
@@ -251,7 +251,7 @@ def test_a_state_may_need_two_potentials_where_ratios_are_no_pseudometric() -> N
     assert optimum.potential == ()
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 10**6), st.data())
 def test_any_arcs_are_a_start(n: int, m: int, seed: int, data: st.DataObject) -> None:
     rng = random.Random(seed)

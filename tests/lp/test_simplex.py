@@ -18,13 +18,13 @@ from bisimdist.progress import Deadline
 from tests.backends.problems import INSTANCES, Instance, make_problem, metric_problems, problems
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(problems(7))
 def test_primal_and_dual_meet(problem: SkewedProblem) -> None:
     assert find_violation(problem, solve_simplex(problem)) is None
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(problems(6), st.data())
 def test_any_columns_are_a_start(problem: SkewedProblem, data: st.DataObject) -> None:
     n = len(problem)
@@ -34,7 +34,7 @@ def test_any_columns_are_a_start(problem: SkewedProblem, data: st.DataObject) ->
     assert optimum.value == solve_simplex(problem).value
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(problems(6), st.data())
 def test_any_columns_lead_to_a_feasible_basis(problem: SkewedProblem, data: st.DataObject) -> None:
     n = len(problem)
@@ -137,7 +137,7 @@ def test_larger_problems_in_all_regimes(n: int, alpha: fmpq) -> None:
         verify(problem.swapped(), warm)
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(problems(6))
 def test_the_rule_that_cannot_cycle(monkeypatch: pytest.MonkeyPatch, problem: SkewedProblem) -> None:
     """Usually it speaks only after a stall; here from the first pivot on."""
@@ -163,7 +163,7 @@ def test_the_deadline_ends_it() -> None:
 
 
 class TestRefinement:
-    @settings(deadline=None, max_examples=200)
+    @settings(deadline=None, max_examples=100)
     @given(problems(5), st.data())
     def test_any_guess_ends_in_the_optimum(self, problem: SkewedProblem, data: st.DataObject) -> None:
         n = len(problem)

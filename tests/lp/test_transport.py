@@ -64,14 +64,14 @@ def assert_optimal(program: Program, costs: list[int], one: int, basis: Transpor
     assert basis.cost(program, costs, one) == gained
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(programs())
 def test_flows_and_potentials_prove_each_other(drawn: tuple[Program, list[int], int]) -> None:
     program, costs, one = drawn
     assert_optimal(program, costs, one, solve_program(program, costs, one))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(programs(), st.data())
 def test_a_warm_start_leads_to_the_same_value(
     drawn: tuple[Program, list[int], int], data: st.DataObject
@@ -86,7 +86,7 @@ def test_a_warm_start_leads_to_the_same_value(
     assert improve(program, costs, one, warm.parent).pivots == 0
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(programs(), programs())
 def test_a_basis_of_other_amounts_is_no_harm(
     drawn: tuple[Program, list[int], int], other: tuple[Program, list[int], int]
@@ -99,7 +99,7 @@ def test_a_basis_of_other_amounts_is_no_harm(
         assert_optimal(program, costs, one, improve(program, costs, one, start.parent))
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(problems(6))
 def test_it_solves_every_skewed_problem(problem: SkewedProblem) -> None:
     """Detours and all: the kernel's direct couplings where they are optimal, the simplex elsewhere."""

@@ -30,7 +30,7 @@ def two_questions() -> Interactive:
     return model
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(model=interactives(4), actions=st.lists(st.sampled_from("XY"), max_size=3).map(tuple))
 def test_the_chain_shows_what_is_seen(model: Interactive, actions: tuple[str, ...]) -> None:
     actions = tuple(action for action in actions if action in model.actions)

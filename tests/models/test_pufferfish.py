@@ -77,7 +77,7 @@ def formulae(draw: st.DrawFn) -> tuple[list[Clause], int]:
 
 
 @given(formulae())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_the_reduction_agrees_with_satisfiability(formula: tuple[list[Clause], int]) -> None:
     clauses, variables = formula
     model, ratio = unsatisfiability_model(clauses, variables)

@@ -39,7 +39,7 @@ def exact_value(chain: LMC, vector: Vector) -> fmpq:
     return close(refinement, [root.node]).upper[root.node]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     chain=lmcs(6, cyclic=False, max_labels=1),
     alpha=alphas(),
@@ -74,7 +74,7 @@ def test_bounds_lie_above_the_value(chain: LMC, alpha: fmpq, weights: list[int],
     assert total + cost == bound
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     chain=lmcs(6, cyclic=False, max_labels=1),
     weights=st.lists(st.integers(-6, 6), min_size=6, max_size=6),

@@ -39,7 +39,7 @@ def lifted(chain: LMC, alpha: fmpq, found: Greatest, pair: Pair) -> fmpq:
     return one_direction(chain, alpha, make_distance(chain, found.value), *pair)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(chain=lmcs(6, max_labels=2), alpha=alphas())
 def test_it_is_a_fixed_point_and_equals_the_least_one(chain: LMC, alpha: fmpq) -> None:
     pairs = alike(chain)

@@ -114,7 +114,7 @@ def test_without_a_bound_on_rounds(alpha: fmpq) -> None:
     proved(answer)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(interactives(3), alphas(), st.integers(0, 3))
 def test_it_is_the_best_of_all_analysts(model: Interactive, alpha: fmpq, rounds: int) -> None:
     answer = delta(model, alpha, pairs=PAIR, rounds=rounds)

@@ -66,7 +66,7 @@ def test_vertices_are_those_of_the_box_with_sum_one(chain: IntervalChain) -> Non
             assert {min(reached), max(reached)} == {low, high}, place
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(interval_chains(cyclic=False), alphas())
 def test_delta_is_what_nature_and_the_best_event_gain(chain: IntervalChain, alpha: fmpq) -> None:
     answer = delta(chain, alpha)
@@ -202,7 +202,7 @@ def test_nature_is_one_of_two() -> None:
         bound(coin("1/4", "3/4"), 1, nature="wild")
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(interval_chains())
 def test_models_are_read_as_they_are_written(chain: IntervalChain) -> None:
     assume(leaves_choice(chain))

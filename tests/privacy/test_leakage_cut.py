@@ -83,7 +83,7 @@ def true_value(measure: str, whole: Mapping[str, list[fmpq]]) -> float:
     return double(sum((x**order / y ** (order - 1) for x, y in pairs if x), ZERO)) - (measure == "chi2")
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(drawn=parts(), measure=st.sampled_from(MEASURES))
 def test_whatever_is_cut_off_lies_within(
     drawn: tuple[dict[str, list[fmpq]], dict[str, list[fmpq]]], measure: str

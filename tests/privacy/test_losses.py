@@ -21,7 +21,7 @@ from bisimdist.privacy.engine.losses import LossDistribution, exact_losses
 from tests.reference.traces import trace_distribution, true_delta
 from tests.strategies import alphas, lmcs
 
-FEW = settings(max_examples=40)
+FEW = settings(max_examples=20)
 
 
 @FEW

@@ -58,7 +58,7 @@ def refused(certificate: dict[str, object], **changes: object) -> str:
     return report.reason
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(parametric_chains(4), alphas(), st.lists(POINTS, min_size=1, max_size=3))
 def test_pieces_are_the_deltas_of_all_chains(model: ParametricChain, alpha: fmpq, points: list[fmpq]) -> None:
     answer = delta_over(model, alpha)

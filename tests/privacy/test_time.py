@@ -48,7 +48,7 @@ def no_time(*arguments: object, **options: object) -> None:
     raise LimitError("the time limit was reached")
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(lmcs(5), alphas())
 def test_what_is_iterated_encloses_what_is_solved(chain: LMC, alpha: fmpq) -> None:
     pairs = [(chain.states[0], chain.states[-1])]

@@ -100,7 +100,7 @@ def boxes_of(chooser: random.Random, count: int) -> Boxes:
     return Boxes(table[:, :, 0], table[:, :, 1])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(trees(), st.integers(0, 1000))
 def test_single_draws_lie_in_the_enclosures(tree: Any, seed: int) -> None:
     node = noded(tree)
@@ -215,7 +215,7 @@ def test_a_loop_that_rejects_pairs_of_doubles_is_bracketed() -> None:
         assert float(mass.p) / float(mass.q) - 1e-9 < true < float(mass.p) / float(mass.q) + missing + 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     trees(),
     trees(),

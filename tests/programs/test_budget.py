@@ -96,7 +96,7 @@ def compared_with_all_pairs(values: list[Any]) -> None:
             neighbour_pairs(inputs, at_distance_one)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(VALUES, min_size=2, max_size=12))
 def test_neighbours_at_distance_one_are_those_of_all_pairs(values: list[Any]) -> None:
     compared_with_all_pairs(values)
@@ -213,7 +213,7 @@ def test_the_command(command: Command, file: str, tmp_path: Path) -> None:  # no
 
 
 def test_a_cut_budget_is_no_more_than_a_bound(command: Command, file: str, tmp_path: Path) -> None:  # noqa: F811
-    asked = (f"{file}:total", "--domain", "0,1", "--size", "2", "--cut", "1e-6")
+    asked = (f"{file}:total", "--domain", "0,1", "--size", "2", "--cut", "1e-4")
     found = answer(command, *asked)
     assert found["code"] == 3
     assert Fraction(found["ratio_at_least"]) > 1000  # one-sided noise: 0 comes from no ones only

@@ -48,7 +48,7 @@ def _right(text: str, followed: Callable[[str], bool]) -> None:
     followed(text)  # raises ModelError if plain Python does something else
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(chance=st.randoms(use_true_random=False))
 def test_a_random_function_does_what_its_flowchart_does(
     chance: random.Random, followed: Callable[[str], bool]

@@ -18,7 +18,7 @@ from tests.programs.random_programs import programs
 MOST_PATHS = 1500
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_a_random_program_does_what_plain_python_does(text: str) -> None:
     check(text)

@@ -26,7 +26,7 @@ ONE = fmpq(1)
 TINY = fmpq(1, 10**12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(lmcs(6), alphas())
 def test_a_fixed_point_on_all_states(lmc: LMC, alpha: fmpq) -> None:
     """Gamma(d) = d, by one program a direction on all states, each with both witnesses (primal = dual)."""
@@ -53,7 +53,7 @@ def test_the_limit_of_the_iteration_from_below(lmc: LMC, alpha: fmpq) -> None:
     assert rest <= TINY or rest < gap * (1 - fmpq(1, 10**6))  # of another fixed point it would stay
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(lmcs(7, False), alphas())
 def test_the_end_of_the_iteration_on_chains_without_cycles(lmc: LMC, alpha: fmpq) -> None:
     d = exact_distance(lmc, alpha)
@@ -72,7 +72,7 @@ def test_the_formula_of_figure_5(lmc: LMC, alpha: fmpq) -> None:
     assert bd_at_most(lmc, alpha, i, j, d[i][j] - TINY, seconds=0.5) is not True
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(lmcs(6), alphas())
 def test_symmetric(lmc: LMC, alpha: fmpq) -> None:
     pairs = [(s, t) for s in lmc.states for t in lmc.states]
@@ -81,7 +81,7 @@ def test_symmetric(lmc: LMC, alpha: fmpq) -> None:
     assert all(found[s, s] == 0 for s in lmc.states)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(6), alphas(), st.randoms(use_true_random=False))
 def test_the_names_and_the_order_of_states_do_not_matter(lmc: LMC, alpha: fmpq, random: Random) -> None:
     order = list(range(len(lmc)))
@@ -107,7 +107,7 @@ def test_one_pair_asked_alone_is_one_of_all(lmc: LMC, alpha: fmpq) -> None:
         assert alone.upper == together[pair]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(4), lmcs(3), alphas())
 def test_a_chain_beside_another_that_it_never_meets(lmc: LMC, other: LMC, alpha: fmpq) -> None:
     """Other labels: no potential of one part limits the other, so nothing changes."""
@@ -167,7 +167,7 @@ def test_bounds_the_true_delta_which_falls_as_alpha_grows(lmc: LMC, alpha: fmpq,
             assert delta <= d_high[s][t]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(lmcs(6), alphas())
 def test_the_model_names_its_pairs(lmc: LMC, alpha: fmpq) -> None:
     """Without pairs of its own a question is about those of the model, in their order."""

@@ -182,7 +182,7 @@ def test_many_vertices_are_proved_in_wider_intervals() -> None:
     assert (said["lower"], said["upper"]) == ("0", str(answer.upper))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.fractions(0, 1, max_denominator=16), st.fractions(1, 4, max_denominator=4))
 def test_whatever_runs_that_are_cut_off_would_show_is_inside(mass: Any, alpha: Any) -> None:
     """Send them anywhere: delta of the whole program is between the bounds."""

@@ -194,7 +194,7 @@ def test_malformed_proofs(change: dict[str, Any]) -> None:
         check_document(document)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.data())
 def test_no_change_proves_something_false(data: st.DataObject) -> None:
     """Pit a proof against other automata of the same states, of which the growth is known."""

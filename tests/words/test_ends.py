@@ -106,7 +106,7 @@ def test_the_built_in_protocol_ends_where_it_is_accepted_only() -> None:
 # -------------------------------------------------------------------------------------- by the definition
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(fully_probabilistic(), st.integers(0, 5), st.sampled_from(Ends))
 def test_bounded_lengths_are_exact(drawn: PA, length: int, ends: Ends) -> None:
     ratio, difference = enumerated(drawn, 0, 1, length, ends=ends is Ends.VISIBLE)
@@ -118,7 +118,7 @@ def test_bounded_lengths_are_exact(drawn: PA, length: int, ends: Ends) -> None:
     assert found.upper == difference
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(fully_probabilistic(), st.sampled_from(["multiplicative", "additive"]))
 def test_visible_ends_are_one_more_action(drawn: PA, kind: str) -> None:
     """Written down as an automaton by hand, without missing mass; then nothing is left to be seen."""
@@ -138,7 +138,7 @@ def test_visible_ends_are_one_more_action(drawn: PA, kind: str) -> None:
     assert whole.upper is None or (hidden.lower is not None and hidden.lower <= whole.upper)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_automata(5))
 def test_seeing_ends_makes_no_difference_to_equivalence(drawn: PA) -> None:
     differ = [
@@ -150,7 +150,7 @@ def test_seeing_ends_makes_no_difference_to_equivalence(drawn: PA) -> None:
     assert not any(differ) or verdicts == {False}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_automata(4), st.sampled_from(Ends))
 def test_certificates_of_either_kind_are_accepted(drawn: PA, ends: Ends) -> None:
     answers = [

@@ -50,14 +50,14 @@ def first_difference(automaton: PA, s: int, t: int, length: int) -> tuple[str, .
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(random_automata(5))
 def test_the_first_trace_of_all_that_differ(automaton: PA) -> None:
     # Dimension 5 at most: traces of length 5 decide.
     assert distinguishing_trace(automaton, 0, 1) == first_difference(automaton, 0, 1, len(automaton))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(random_automata(9, "abc"), st.data())
 def test_information_states_agree(automaton: PA, data: st.DataObject) -> None:
     s, t = (data.draw(st.integers(0, len(automaton) - 1)) for _ in range(2))
@@ -70,7 +70,7 @@ def test_information_states_agree(automaton: PA, data: st.DataObject) -> None:
         assert all(sum(row.values(), fmpq(0)) == 0 for row in space.basis.values())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_automata(7))
 def test_classes_are_those_of_the_pairs(automaton: PA) -> None:
     classes = trace_equivalence_classes(automaton)
@@ -81,7 +81,7 @@ def test_classes_are_those_of_the_pairs(automaton: PA) -> None:
             assert (classes[s] == classes[t]) == equal
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_automata(7))
 def test_the_first_word_of_rounds_is_the_least_one(automaton: PA) -> None:
     chain = WordSystem.of(automaton)
@@ -92,7 +92,7 @@ def test_the_first_word_of_rounds_is_the_least_one(automaton: PA) -> None:
             assert word is None or word == information_space(automaton, s, t).trace
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_automata(7))
 def test_fingerprints_never_part_what_is_equivalent(automaton: PA) -> None:
     chain = WordSystem.of(automaton)
@@ -109,7 +109,7 @@ def test_a_long_corridor_is_parted_by_one_linear_system(monkeypatch: pytest.Monk
     assert len(set(fingerprints(chain))) == len(chain)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(random_automata(7))
 def test_sums_of_traces_of_one_length_part_as_much(automaton: PA) -> None:
     chain = WordSystem.of(automaton)
@@ -183,7 +183,7 @@ def test_a_difference_that_is_zero_modulo_the_first_prime() -> None:
     assert trace_equivalence_classes(changed)[:2] == (0, 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_automata(7))
 def test_the_rational_basis_spans_all_functions(automaton: PA) -> None:
     comparison = TraceComparison.of(automaton, [(s, 0) for s in range(len(automaton))])

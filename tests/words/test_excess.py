@@ -33,7 +33,7 @@ def test_trap_pointwise_and_set_wise_delta_differ() -> None:
 
 
 @given(model=hmms(), length=st.integers(1, 2), ratio=st.sampled_from([fmpq(1), fmpq(3, 2)]))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_both_are_what_enumeration_says(model: HMM, length: int, ratio: fmpq) -> None:
     words = list(product(range(len(model.observations)), repeat=length))
     sides = [[probability(model, model.distribution(name), word) for word in words] for name in PAIR]

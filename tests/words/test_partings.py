@@ -36,7 +36,7 @@ def said(apart: Apart) -> list[dict[str, object]]:
     return found
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(chain=lmcs(6))
 def test_they_are_those_of_each_pair(chain: LMC) -> None:
     automaton = automaton_of(chain)
@@ -50,7 +50,7 @@ def test_they_are_those_of_each_pair(chain: LMC) -> None:
     assert shown == [pair for pair in expected if (pair["from"], pair["to"]) in neighbours]
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(chain=lmcs(6))
 def test_primes_that_divide_differences(chain: LMC) -> None:
     """Small ones make different things look equal; the traces are the least ones all the same."""

@@ -67,7 +67,7 @@ def test_the_forward_algorithm_is_the_sum_over_all_runs(model: HMM, length: int)
 
 
 @given(hmms(), st.integers(1, 4), st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_the_least_ratio_is_what_enumeration_says(model: HMM, length: int, up_to: bool) -> None:
     expected = largest(model, length, up_to)
     if expected is None:
@@ -84,7 +84,7 @@ def test_the_least_ratio_is_what_enumeration_says(model: HMM, length: int, up_to
 
 
 @given(hmms(), st.integers(1, 4), st.booleans(), st.sampled_from(["1", "11/10", "3/2", "2", "5"]))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_the_decision_is_what_enumeration_says(model: HMM, length: int, up_to: bool, text: str) -> None:
     expected = largest(model, length, up_to)
     if expected is None:

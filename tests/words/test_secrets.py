@@ -102,7 +102,7 @@ def test_counts_with_geometric_noise() -> None:
     assert not everything.upper < answer.upper
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     st.fractions(1, 5, max_denominator=6),
     st.fractions(1, 5, max_denominator=6),

@@ -68,7 +68,7 @@ def test_a_leak_that_repeats_hasno_finite_ratio() -> None:
 # ----------------------------------------------------------------------------------------- by enumeration
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(fully_probabilistic(6, cyclic=False), st.sampled_from((None, 0, 1, 2, 3)))
 def test_acyclic_systems_are_exact(drawn: PA, length: int | None) -> None:
     ratio, difference = enumerated(drawn, 0, 1, len(drawn) if length is None else length)
@@ -80,7 +80,7 @@ def test_acyclic_systems_are_exact(drawn: PA, length: int | None) -> None:
     assert found.upper == difference
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(fully_probabilistic(), st.integers(0, 5))
 def test_bounded_lengths_are_exact(drawn: PA, length: int) -> None:
     ratio, difference = enumerated(drawn, 0, 1, length)
@@ -90,7 +90,7 @@ def test_bounded_lengths_are_exact(drawn: PA, length: int) -> None:
     assert found.upper == difference
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(fully_probabilistic())
 def test_brackets_hold_and_witnesses_attain_the_lower_bound(drawn: PA) -> None:
     ratio, difference = enumerated(drawn, 0, 1, 6)
@@ -127,7 +127,7 @@ def test_brackets_hold_and_witnesses_attain_the_lower_bound(drawn: PA) -> None:
     assert abs(one - other) == found.lower
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(fully_probabilistic(4, losing=False), st.integers(1, 5))
 def test_bounded_lengths_agree_with_hidden_markov_models(drawn: PA, length: int) -> None:
     model = as_hidden_markov(drawn)
@@ -138,7 +138,7 @@ def test_bounded_lengths_agree_with_hidden_markov_models(drawn: PA, length: int)
 # ----------------------------------------------------------------------------------------------- metric
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(fully_probabilistic(4), st.sampled_from(KINDS))
 def test_it_is_a_pseudometric(drawn: PA, kind: str) -> None:
     names = drawn.states
@@ -159,7 +159,7 @@ def test_it_is_a_pseudometric(drawn: PA, kind: str) -> None:
         assert whole <= (first * second if kind == "multiplicative" else first + second)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(fully_probabilistic(4))
 def test_the_kernel_is_trace_equivalence(drawn: PA) -> None:
     """Traces of fewer actions than there are states decide equivalence."""
@@ -171,7 +171,7 @@ def test_the_kernel_is_trace_equivalence(drawn: PA) -> None:
     assert (difference.lower == 0) == equivalent
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(fully_probabilistic(), st.sampled_from(KINDS))
 def test_longer_traces_can_only_tell_more(drawn: PA, kind: str) -> None:
     unbounded = bound(drawn, kind).upper
@@ -310,7 +310,7 @@ def test_questions_that_make_no_sense() -> None:
         trace_metric(randomised_responses(), pairs=[("sy", "nobody")])
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(fully_probabilistic(4), st.sampled_from(KINDS))
 def test_few_nodes_leave_sound_bounds(drawn: PA, kind: str) -> None:
     narrow: TraceMetricAnswer = trace_metric(drawn, kind, limits=Effort(nodes=3, work=30))

@@ -40,7 +40,7 @@ def total_variation(automaton: PA, s: int, t: int) -> fmpq:
     return sum((abs(p - q) for word, (p, q) in found if word[-1:] == (END,)), fmpq(0)) / 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(fully_probabilistic(6, cyclic=False))
 def test_sets_are_total_variation(drawn: PA) -> None:
     answer = trace_metric(drawn, "additive", of="sets")

@@ -118,7 +118,7 @@ def test_normal_forms_stay_and_composing_is_the_same_in_one_go(
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(terms(max_leaves=6), terms(max_leaves=4))
 def test_the_automaton_is_that_of_the_literal_rules(first: Term, second: Term) -> None:
     literal = literal_automaton((first, second))
@@ -131,7 +131,7 @@ def test_the_automaton_is_that_of_the_literal_rules(first: Term, second: Term) -
         assert classes[len(literal) + ours] == classes[theirs]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(terms(max_leaves=6))
 def test_states_have_different_names_that_say_what_they_are(term: Term) -> None:
     model = automaton(Specification(CYCLES, (term,)))
@@ -234,7 +234,7 @@ def test_long_chains_are_no_trouble() -> None:
     assert automaton(parse_specification(chained)).states == ("X0", "0")
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(terms())
 def test_the_rules_to_the_letter(term: Term) -> None:
     expected = literal_automaton((term,), limit=300)

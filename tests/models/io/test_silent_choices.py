@@ -49,7 +49,7 @@ def changes(automaton: PA, start: int) -> dict[tuple[str, ...], fmpq]:
     return traces(chain, chain.states.index(automaton.states[start]))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.one_of(automata(), tangled_automata()), st.lists(st.integers(0, 3), min_size=1, max_size=4))
 def test_changes_have_the_same_law_under_every_scheduler(automaton: PA, choices: list[int]) -> None:
     automaton = replace(automaton, pairs=())

@@ -87,7 +87,7 @@ def numbers_of_lean(text: str) -> list[list[fmpq]]:
 weights = st.lists(st.integers(0, 10**20), min_size=3, max_size=3).filter(any)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(rows=st.lists(weights, min_size=1, max_size=4))
 def test_both_texts_have_the_numbers_of_the_law(rows: list[list[int]]) -> None:
     table = tuple(tuple(fmpq(w, sum(row)) for w in row) for row in rows)

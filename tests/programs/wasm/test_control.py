@@ -115,7 +115,7 @@ def _module(body: bytes) -> Module:
 
 
 @pytest.mark.extra("wasm")
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(statements(), statements())
 def test_random_code(body: bytes, inner: bytes) -> None:
     module = _module(body + inner)

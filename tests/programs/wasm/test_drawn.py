@@ -207,7 +207,7 @@ def comparisons(draw: st.DrawFn) -> bytes:
     return code + WIDER
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(comparisons(), comparisons(), st.one_of(comparisons(), expressions(1)), st.integers(1, 2))
 def test_two_draws_are_compared(first: bytes, second: bytes, third: bytes, kept: int) -> None:
     """Comparisons of two draws that are still open keep them open, and their law is exact."""
