@@ -88,7 +88,8 @@ def _product(one: list[int], other: list[int], digits: int, *, up: bool) -> Call
     It is one product of long decimals, of which only the entries that are asked for are read.
     """
     size = len(one) + len(other) - 1
-    most = max(all_of(one)) * max(all_of(other)) * min(len(one), len(other)) + 10**digits
+    # a sum of products is at most all of one times the largest of the other
+    most = min(sum(all_of(one)) * max(all_of(other)), sum(all_of(other)) * max(all_of(one))) + 10**digits
     width = len(str(most)) if most < 10**4000 else 0
     if not width or size > MOST_ENTRIES:
         raise RuleViolation("O4: a product is too long")

@@ -12,7 +12,7 @@ from bisimdist.errors import ENDINGS, LimitError
 from bisimdist.privacy.compose.engine.bounds import Known
 from bisimdist.privacy.compose.engine.direct import Capped, Direct, capped
 from bisimdist.privacy.compose.engine.laws import Law
-from bisimdist.privacy.compose.engine.plan import MOST_ENTRIES, Factor, Need, Work, level_of, variance_of
+from bisimdist.privacy.compose.engine.plan import MOST_ENTRIES, Factor, Need, Work, variance_of
 from bisimdist.privacy.compose.engine.rough import Saddle, rough_law, saddle
 from bisimdist.progress import Deadline, Progress
 
@@ -25,11 +25,9 @@ ENOUGH = 1e-3  # delta need not be closer than that for an epsilon
 
 LARGEST = fmpq(10**6)  # no larger epsilon is looked for
 
-WIDE = 30.0
-"""So many standard deviations of the whole a law may be wide, where each is measured on its own grid."""
+WIDE = 20.0  # how many standard deviations all runs together reach, about, beside the longest tail
 
-BOLD, TIMID = 1.0, 0.75
-"""How much wider than by the leading term bounds may be planned; that term is too small for long tails."""
+PLANNED = 0.9  # how much of the width is planned with: the leading term is a little too small
 
 WIDEST = 0.5  # how far apart they may be planned where another direction is worse
 
@@ -148,15 +146,12 @@ class Direction:
             found = saddle([(factor.rough, factor.runs) for factor in self._factors], epsilon)
         return found
 
-    def _spared(self, delta: float, spread: float) -> int:
-        """Return how many halvings of the grid to spare: the first polynomials are not to be the longest."""
-        spared = 0
-        for factor in self._factors:
-            start, end = factor.rough.ends(self.width, delta - 6)
-            halvings = level_of(factor.runs, 0)
-            while spared < halvings and (end - start) * 2.0 ** (halvings - spared) > WIDE * sqrt(spread):
-                spared += 1
-        return spared
+    def _reaches(self, delta: float) -> list[float]:
+        """Return how far one run of each mechanism reaches, relative to all together."""
+        ends = [factor.rough.ends(self.width, delta - 6) for factor in self._factors]
+        spans = [max(0.0, end - start) for start, end in ends]
+        whole = max(spans) + WIDE * sqrt(sum(one.runs * one.rough.moments(0.0)[2] for one in self._factors))
+        return [span / whole if whole else 0.0 for span in spans]
 
     def refine(self, goals: Sequence[Goal], width: float, finer: float, smaller: float) -> None:
         """Compose on a grid that is fit for some goals.
@@ -176,8 +171,9 @@ class Direction:
         delta = max(min(one.delta for one in guesses) - smaller, float(-MOST_DIGITS))
         largest = max(goal.epsilon for goal in goals)
         runs = [n for *_, n in self.losses]
-        spared = self._spared(delta, min(one.spread for one in guesses))
-        step = finer * sqrt((TIMID if spared else BOLD) * width / (bend * variance_of(runs, spared)))
+        reaches = self._reaches(delta)
+        apart = sum(variance_of(n, reach) for n, reach in zip(runs, reaches, strict=True))
+        step = finer * sqrt(PLANNED * width / (bend * apart))
         digits = ceil(-delta) + ceil(int(largest.ceil()) * 0.4343) + self.relative + 5 + len(str(sum(runs)))
         part = width * PARTS
         # a grid holds some ten measures at a time, of three integers for each loss
@@ -187,7 +183,7 @@ class Direction:
         exact = fmpq(max(1, int(step * 2**size)), 2**size)
         below = any(goal.least == -inf for goal in goals) and not vanishes
         need = Need(
-            exact, digits, part, delta + log10(part), tuple(one.tilt for one in guesses), below, spared, gap
+            exact, digits, part, delta + log10(part), tuple(one.tilt for one in guesses), below, reaches, gap
         )
         work = Work(self._factors, need, self.deadline, most)
         self.progress("grids", len(self.tapes), None)

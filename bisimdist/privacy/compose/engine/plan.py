@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from math import ceil, floor, inf, log10
+from math import ceil, floor, inf, log2, log10
 from typing import Any
 
 import numpy as np
@@ -52,27 +52,31 @@ class Need:
     right: float
     tilts: tuple[float, ...]  # the exponents near which losses count
     below: bool = True  # whether bounds from below are wanted too
-    spared: int = 0  # how many halvings of the grid are spared
+    # by factor: how far one run reaches, relative to all runs together
+    reaches: Sequence[float] = ()
     gap: float = inf  # how far the largest loss of all is above the least loss that counts
 
 
-def level_of(runs: int, spared: int) -> int:
+def level_of(runs: int, reach: float) -> int:
     """Return how often the step of the last grid is halved where so many copies are still to be made.
 
-    A law with a long tail needs few long polynomials: so many halvings are spared.
+    A polynomial costs as much as its losses reach, divided by the step, and parts both sides by the number of
+    copies times the square of the step: their sums are least where the third powers of the steps are
+    proportional to what is reached, divided by that number.
     """
-    level = 0
-    while 4 ** (level + spared) < runs:
-        level += 1
-    return level
+    return round(log2(runs * (1 + reach) / (reach + runs**-0.5)) / 3)
 
 
-def variance_of(runs: Sequence[int], spared: int) -> float:
-    """Return by how much both sides part in all, in squares of the last step."""
-    levels = [level_of(n, spared) for n in runs]
-    return float(
-        sum(BASE * n / 4**level + HALVED * 4**spared * level for n, level in zip(runs, levels, strict=True))
-    )
+def variance_of(runs: int, reach: float) -> float:
+    """Return by how much the runs of a factor part both sides, in squares of the last step."""
+    level = level_of(runs, reach)
+    found = BASE * runs / 4**level
+    while level:
+        runs //= 2
+        while level > level_of(max(runs, 1), reach):
+            level -= 1
+            found += HALVED * max(runs, 1) / 4**level
+    return found
 
 
 @dataclass(slots=True)
@@ -103,20 +107,21 @@ class Work:
         return self.found[last]
 
     def _power(self, number: int) -> int:
-        runs = self.factors[number].runs
-        level = level_of(runs, self.need.spared)
-        base = whole = self._cells(number, level, runs)
-        bits = bin(runs)[3:]
-        for place, bit in enumerate(bits):
-            left = 2 ** (len(bits) - 1 - place)
-            whole = self._multiply(whole, whole, left)
-            if bit == "1":
-                whole = self._multiply(whole, base, left)
-            while level > level_of(left, self.need.spared):
+        """Compose all runs of a factor: its squares, and on the way those that the number of runs has."""
+        runs, reach = self.factors[number].runs, self.need.reaches[number]
+        level = level_of(runs, reach)
+        square, whole = self._cells(number, level, runs), None
+        while True:
+            if runs % 2:
+                whole = square if whole is None else self._multiply(whole, square, 1)
+            runs //= 2
+            if not runs:
+                return whole
+            square = self._multiply(square, square, runs)
+            while level > level_of(runs, reach):
                 level -= 1
-                whole = self._coarsen(whole, level, left)
-                base = self._coarsen(base, level, runs) if "1" in bits[place + 1 :] else base
-        return whole
+                square = self._coarsen(square, level, runs)
+                whole = None if whole is None else self._coarsen(whole, level, 1)
 
     def _cells(self, number: int, level: int, copies: int) -> int:
         factor, grid = self.factors[number], self.grid(level)
@@ -197,7 +202,7 @@ def _lengths(rough: Rough, tilts: Sequence[float], step: float, low: int, high: 
         while length > 1:
             # a cell may be as long as where the law is densest inside of it
             first, last = np.searchsorted(rough.losses, (at * step, (at + length) * step))
-            if 3 * np.log(length) <= -1 - float(best[max(first - 1, 0) : last + 1].max()):
+            if 3 * np.log(length) <= -4 - float(best[max(first - 1, 0) : last + 1].max()):
                 break
             length //= 2
         length = min(length, high - at)
