@@ -27,7 +27,9 @@ LARGEST = fmpq(10**6)  # no larger epsilon is looked for
 
 WIDE = 20.0  # how many standard deviations all runs together reach, about, beside the longest tail
 
-PLANNED = 0.9  # how much of the width is planned with: the leading term is a little too small
+PILOT = 4.0  # how much coarser the first grid is: it tells how far bounds part, and costs little
+
+AIM = 0.82  # which share of the width the next grid is chosen for
 
 WIDEST = 0.5  # how far apart they may be planned where another direction is worse
 
@@ -173,7 +175,7 @@ class Direction:
         runs = [n for *_, n in self.losses]
         reaches = self._reaches(delta)
         apart = sum(variance_of(n, reach) for n, reach in zip(runs, reaches, strict=True))
-        step = finer * sqrt(PLANNED * width / (bend * apart))
+        step = finer * sqrt(width / (bend * apart))
         digits = ceil(-delta) + ceil(int(largest.ceil()) * 0.4343) + self.relative + 5 + len(str(sum(runs)))
         part = width * PARTS
         # a grid holds some ten measures at a time, of three integers for each loss
@@ -209,7 +211,8 @@ class Accountant:
 
     def _narrowed(self, wanting: Callable[[], list[fmpq]], *, of_epsilon: bool = False) -> None:
         """Refine until nothing is wanting: `wanting` returns near which epsilons more has to be known."""
-        finer, smaller, width = 1.0, 0.0, self.width_float
+        finer, smaller, width = PILOT, 0.0, self.width_float
+        order, before = 2.0, (0.0, 0.0)  # by which power of the step bounds part; the attempt before
         for _ in range(ATTEMPTS):
             epsilons = wanting()
             if not epsilons:
@@ -223,7 +226,10 @@ class Accountant:
                 try:
                     width = self._wanted(one, some[0]) if of_epsilon else self.width_float
                     wide = max(width, min(self._spare(one, [goals[e] for e in some]), WIDEST))
-                    one.refine([goals[e] for e in some], wide, finer, smaller)
+                    # where another direction is worse, the width is no reason for a trial
+                    one.refine(
+                        [goals[e] for e in some], wide, finer if wide == width else min(finer, 1.0), smaller
+                    )
                 except ENDINGS:
                     self.stopped = True
                     wanting()  # what is known by now is looked at once more
@@ -239,8 +245,11 @@ class Accountant:
                 return
             if gap > 1:
                 finer, smaller = finer / 2, smaller + 10
-            else:
-                finer *= min(0.75, 0.85 * sqrt(width / gap))
+                continue
+            if before[0]:
+                order = min(2.0, max(0.5, log10(before[1] / gap) / log10(before[0] / finer)))
+            before = finer, gap
+            finer *= min(0.9, (AIM * width / gap) ** (1 / order))
         self.stopped = bool(wanting())
 
     def _spare(self, one: Direction, goals: Sequence[Goal]) -> float:
