@@ -12,8 +12,8 @@ from bisimdist.errors import ENDINGS, LimitError
 from bisimdist.privacy.compose.engine.bounds import Known
 from bisimdist.privacy.compose.engine.direct import Capped, Direct, capped
 from bisimdist.privacy.compose.engine.laws import Law
-from bisimdist.privacy.compose.engine.plan import MOST_ENTRIES, Factor, Need, Work, variance_of
-from bisimdist.privacy.compose.engine.rough import Saddle, rough_law, saddle
+from bisimdist.privacy.compose.engine.plan import MOST_ENTRIES, Factor, Need, Work, lattice, variance_of
+from bisimdist.privacy.compose.engine.rough import Saddle, chances, rough_law, saddle
 from bisimdist.progress import Deadline, Progress
 
 ATTEMPTS = 8
@@ -29,11 +29,11 @@ WIDE = 20.0  # how many standard deviations all runs together reach, about, besi
 
 PILOT = 4.0  # how much coarser the first grid is: it tells how far bounds part, and costs little
 
-AIM = 0.82  # which share of the width the next grid is chosen for
+AIM = 0.87  # which share of the width the next grid is chosen for
 
 WIDEST = 0.5  # how far apart they may be planned where another direction is worse
 
-PARTS = 1e-3  # which share of the width cut tails may take
+PARTS = 1e-2  # which share of the width cut tails may take
 
 VAGUE = 1e6  # the variance where only a direction of little weight has to be seen
 
@@ -170,11 +170,16 @@ class Direction:
         if self.cap is not None:
             gap = _float(self.cap.largest - min(goal.epsilon for goal in goals))
         bend = max(max(one.tilt * (one.tilt + 1), 1 / max(one.spread, width)) for one in guesses)
-        delta = max(min(one.delta for one in guesses) - smaller, float(-MOST_DIGITS))
+        about = [(one.delta, self.lower(g.epsilon)) for g, one in zip(goals, guesses, strict=True)]
+        # what is known by now is better than a guess
+        deltas = [min(guess, _log10(low)) if low else guess for guess, low in about]
+        delta = max(min(deltas) - smaller, float(-MOST_DIGITS))
         largest = max(goal.epsilon for goal in goals)
         runs = [n for *_, n in self.losses]
         reaches = self._reaches(delta)
         apart = sum(variance_of(n, reach) for n, reach in zip(runs, reaches, strict=True))
+        laws = [(factor.rough, factor.runs) for factor in self._factors]
+        aims = [chances(laws, _float(g.epsilon), one.tilt) for g, one in zip(goals, guesses, strict=True)]
         step = finer * sqrt(width / (bend * apart))
         digits = ceil(-delta) + ceil(int(largest.ceil()) * 0.4343) + self.relative + 5 + len(str(sum(runs)))
         part = width * PARTS
@@ -183,10 +188,11 @@ class Direction:
         # not through the decimal of the double: the step is written in the proof
         size = max(0, 8 - int(log10(step) / log10(2)))
         exact = fmpq(max(1, int(step * 2**size)), 2**size)
+        common = lattice(self._factors, digits)
+        if common is not None and _float(common) * sqrt(max(runs)) > step:
+            exact, reaches = common, [inf] * len(runs)  # it costs no more than a fine grid, and no width
         below = any(goal.least == -inf for goal in goals) and not vanishes
-        need = Need(
-            exact, digits, part, delta + log10(part), tuple(one.tilt for one in guesses), below, reaches, gap
-        )
+        need = Need(exact, digits, part, delta + log10(part), aims, below, reaches, gap)
         work = Work(self._factors, need, self.deadline, most)
         self.progress("grids", len(self.tapes), None)
         measure = work.run()
