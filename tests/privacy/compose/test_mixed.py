@@ -16,7 +16,7 @@ from bisimdist.checker import check_certificate
 from bisimdist.privacy.compose.ask import checked
 from bisimdist.privacy.compose.events import estimates
 
-DIGITS = 90
+DIGITS = 60
 LISTS = 20
 
 Curve = Callable[[Decimal], Decimal]  # from alpha, above 0, to delta
@@ -30,13 +30,17 @@ def decimal(value: object) -> Decimal:
 
 def normal(value: Decimal) -> Decimal:
     """Return the mass of the normal law below a value: 1/2 + density * (x + x^3/3 + x^5/15 + ...)."""
+    if abs(value) > 16:  # there is less than 10^-56 beyond
+        return Decimal(value > 0)
     total = term = abs(value)
     number = 1
     while term > Decimal(10) ** -DIGITS:
         number += 2
         term *= value * value / number
         total += term
-    pi = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534")
+    pi = Decimal(
+        "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534"
+    )
     share = total * (-value * value / 2).exp() / (2 * pi).sqrt()
     return Decimal("0.5") + (share if value > 0 else -share)
 
@@ -95,7 +99,10 @@ def drawn(generator: random.Random) -> tuple[list[Any], list[Curve], list[list[P
         curves = [laplace(1 / decimal(scale))] * 2
     elif kind == "gaussian":
         sigma, times = pick(["1", "5/2", "7"]), generator.randint(1, 9)
-        entries += [{"gaussian": {"sigma": sigma}, "times": times}, {"gaussian": {"sigma": 4, "sensitivity": 2}}]
+        entries += [
+            {"gaussian": {"sigma": sigma}, "times": times},
+            {"gaussian": {"sigma": 4, "sensitivity": 2}},
+        ]
         curves = [gaussian((times / decimal(sigma) ** 2 + decimal("1/4")).sqrt())] * 2
     elif kind == "sampled":
         sigma, rate = pick(["1", "2"]), pick(["1/100", "1/3"])
@@ -169,12 +176,14 @@ def test_random_mixed_lists(seed: int) -> None:
         answer = bisimdist.compose(entries)
         epsilon = Fraction(generator.randint(0, 30), 10)
         expected = Fraction(truth(epsilon, curves, parts))
-        least = Fraction(truth(epsilon + 60, curves, parts))
+        least = Fraction(truth(epsilon + 20, curves, parts))
     found = answer.delta(epsilon)
-    doubt = Fraction(1, 10**40)
+    doubt = Fraction(1, 10**30)
     assert found.lower - doubt <= expected <= found.upper + doubt
     assert found.upper - found.lower <= found.upper / 999 + doubt
-    if expected > least * (1 + Fraction(1, 1000)) + doubt:  # where no smaller delta exists, epsilon may be any
+    if (
+        expected > least * (1 + Fraction(1, 1000)) + doubt
+    ):  # where no smaller delta exists, epsilon may be any
         inside = answer.epsilon(expected)
         assert inside.lower <= epsilon <= inside.upper
     report = check_certificate(json.dumps(answer.certificate()))
@@ -184,10 +193,12 @@ def test_random_mixed_lists(seed: int) -> None:
 @pytest.mark.extra("accounting")
 def test_random_lists_against_dp_accounting() -> None:
     compared = 0
-    for seed in range(LISTS):
+    for seed in range(8):
         generator = random.Random(seed)
         entries: list[Any] = [{"gaussian": {"sigma": generator.choice(["2", "9/2"])}, "times": 2}]
-        entries.append({"laplace": {"scale": generator.choice(["2", "11/3"])}, "times": generator.randint(1, 4)})
+        entries.append(
+            {"laplace": {"scale": generator.choice(["2", "11/3"])}, "times": generator.randint(1, 4)}
+        )
         rate = generator.choice(["1/20", "1/4"])
         entries.append({"subsampled": {"q": rate, "of": {"gaussian": {"sigma": 1}}}, "times": 3})
         chosen = generator.sample(entries, generator.randint(1, 3))
@@ -200,4 +211,4 @@ def test_random_lists_against_dp_accounting() -> None:
         assert found.lower <= estimate * (1 + Fraction(1, 10**6)) + Fraction(1, 10**12), chosen
         assert estimate <= found.upper * (1 + Fraction(1, 1000)) + Fraction(1, 10**9), chosen
         compared += found.lower > 0
-    assert compared > LISTS // 2
+    assert compared > 4
