@@ -108,9 +108,72 @@ def test_rough_tails_prove_less() -> None:
     assert abs(before[1] - (1 - tails[0][0] + DOUBT / 2)) < close
     for side in range(2):
         assert abs(Fraction(rest.lost[side], fixed.one) - (tails[2][side] + DOUBT / 2)) < close
-    low, high = composition._alone(law, Fraction(1), fixed)
-    p, q = tails[1]
-    alpha = exponential(Fraction(1))
-    for found, sign in ((low, -1), (high, 1)):
-        truth = max(Fraction(0), p + sign * DOUBT / 2 - alpha * (q - sign * DOUBT / 2))
-        assert abs(found - truth) < close
+    for place, (p, q) in enumerate(tails[:2]):
+        low, high = composition._alone(law, Fraction(place), fixed)
+        alpha = exponential(Fraction(place))
+        for found, sign in ((low, -1), (high, 1)):
+            truth = max(Fraction(0), p + sign * DOUBT / 2 - alpha * (q - sign * DOUBT / 2))
+            assert abs(found - truth) < close
+
+
+def test_a_chord_dominates_whatever_the_masses_of_its_cell_are() -> None:
+    """Two atoms of one cell, of which masses and losses are known roughly."""
+    fixed, grid = Fixed(256), Fraction(1)
+    half = fixed.of(Fraction(1, 2))[0]
+    loss = half, half + fixed.one // 10
+    points: list[Atom] = [(loss, around(p, fixed), around(q, fixed)) for p, q in PAIRS[1:]]
+    law = Law(make=lambda fixed: Atoms(points))
+    cells, _ = composition._law_cells(law, grid, [-1, 0, 1], fixed)
+    ((start, end, *masses),) = cells
+    assert (start, end) == (0, 1)
+    for side, mass in enumerate(masses):
+        exact = sum(pair[side] for pair in PAIRS[1:])
+        for found, sign in zip(mass, (-1, 1), strict=True):
+            assert abs(Fraction(found, fixed.one) - exact - sign * DOUBT) < Fraction(1, 10**9)
+    tape = cast("Any", SimpleNamespace(step=grid, digits=30, above=False))
+    known = composition._cells(tape, 0, (law, law, 1), 0, [-1, 0, 1], composition._Precisions())
+    p, q = (sum(pair[side] for pair in PAIRS[1:]) for side in (0, 1))
+    for k in range(40):
+        alpha, shown = Fraction(k, 20), Fraction(0)
+        for place, mass in enumerate(known.above):
+            shown += Fraction(mass, known.unit) * max(0, 1 - alpha * exponential(Fraction(1 - place)))
+        assert shown >= p + DOUBT - alpha * (q - DOUBT)
+
+
+def test_a_loss_that_is_known_roughly_takes_all_cells_that_it_may_be_in() -> None:
+    fixed = Fixed(256)
+    near = fixed.of(Fraction(9, 10))[0], fixed.of(Fraction(11, 10))[1]
+    law = Law(make=lambda fixed: Atoms([(near, (1, 1), (1, 1))]))
+    cells, _ = composition._law_cells(law, Fraction(1), [0, 1, 2], fixed)
+    assert [(start, end) for start, end, *_ in cells] == [(0, 2)]
+
+
+def test_mass_that_may_lie_anywhere_is_taken_from_the_largest_labels() -> None:
+    lost = Fraction(1, 20)
+
+    def made(fixed: Fixed) -> Atoms:
+        points: list[Atom] = [(Fraction(k), fixed.of(p), fixed.of(q)) for k, (p, q) in enumerate(PAIRS)]
+        sure = fixed.of(SURE[0]), (0, 0)
+        return Atoms(points, sure, (fixed.of(PAIRS[2][0] + SURE[0] + lost)[1], fixed.of(lost)[1]))
+
+    law = Law(make=made)
+    tape = cast("Any", SimpleNamespace(step=Fraction(1), digits=30, above=False))
+    known = composition._cells(tape, 0, (law, law, 1), 0, [0, 1, 2], composition._Precisions())
+    close = Fraction(1, 10**9)
+    p_labels = [Fraction(mass, known.unit) for mass in known.p]
+    q_labels = [Fraction(mass, known.unit) for mass in known.q]
+    # mass of Q may lie at an infinite loss, too: what P alone has becomes the last label
+    assert known.sure == 0
+    for found, expected in zip(p_labels, [PAIRS[0][0], PAIRS[1][0] - lost, Fraction(0)], strict=True):
+        assert abs(found - expected) < close
+    for found, (_, q), more in zip(q_labels, PAIRS, (0, 0, lost), strict=True):
+        assert abs(found - q - more) < close
+
+
+def test_an_infinite_loss_is_less_likely_by_all_that_is_not_known() -> None:
+    """Mass of one side alone may be lost: then an infinite loss is not shown at all."""
+    for lost in ((1, 0), (0, 1)):
+        law = Law(make=lambda fixed, lost=lost: Atoms([], (around(SURE[0], fixed), (0, 0)), lost))  # type: ignore[misc]
+        low, high = composition._certain([(law, law, 1)], Fixed(256))
+        assert low == 0
+        assert SURE[0] + DOUBT / 2 <= high
