@@ -11,6 +11,7 @@ import pytest
 from bisimdist.checker.claims import composition
 from bisimdist.checker.core.balls import Enclosure, Fixed
 from bisimdist.checker.core.loss_atoms import Atom, Atoms
+from bisimdist.checker.core.loss_grid import Known
 from bisimdist.checker.core.loss_laws import Law
 from tests.reference.composition import exponential
 
@@ -148,32 +149,45 @@ def test_a_loss_that_is_known_roughly_takes_all_cells_that_it_may_be_in() -> Non
     assert [(start, end) for start, end, *_ in cells] == [(0, 2)]
 
 
-def test_mass_that_may_lie_anywhere_is_taken_from_the_largest_labels() -> None:
-    lost = Fraction(1, 20)
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_mass_that_may_lie_anywhere_is_taken_from_the_largest_labels(everywhere: bool) -> None:
+    lost, close = Fraction(1, 20), Fraction(1, 10**9)
+    missing = Fraction(1) if everywhere else PAIRS[2][0] + SURE[0] + lost
 
     def made(fixed: Fixed) -> Atoms:
         points: list[Atom] = [(Fraction(k), fixed.of(p), fixed.of(q)) for k, (p, q) in enumerate(PAIRS)]
-        sure = fixed.of(SURE[0]), (0, 0)
-        return Atoms(points, sure, (fixed.of(PAIRS[2][0] + SURE[0] + lost)[1], fixed.of(lost)[1]))
+        return Atoms(points, (fixed.of(SURE[0]), (0, 0)), (fixed.of(missing)[1], fixed.of(lost)[1]))
 
-    law = Law(make=made)
-    tape = cast("Any", SimpleNamespace(step=Fraction(1), digits=30, above=False))
-    known = composition._cells(tape, 0, (law, law, 1), 0, [0, 1, 2], composition._Precisions())
-    close = Fraction(1, 10**9)
-    p_labels = [Fraction(mass, known.unit) for mass in known.p]
-    q_labels = [Fraction(mass, known.unit) for mass in known.q]
+    known = composed_once(Law(make=made))
+    assert abs(Fraction(known.excess, known.unit) - SURE[0] - missing) < close
     # mass of Q may lie at an infinite loss, too: what P alone has becomes the last label
     assert known.sure == 0
-    for found, expected in zip(p_labels, [PAIRS[0][0], PAIRS[1][0] - lost, Fraction(0)], strict=True):
-        assert abs(found - expected) < close
-    for found, (_, q), more in zip(q_labels, PAIRS, (0, 0, lost), strict=True):
-        assert abs(found - q - more) < close
+    p_labels = [0, 0, 0] if everywhere else [PAIRS[0][0], PAIRS[1][0] - lost, 0]
+    for found, expected in zip(known.p, p_labels, strict=True):
+        assert abs(Fraction(found, known.unit) - expected) < close
+    for found, (_, q), more in zip(known.q, PAIRS, (0, 0, lost), strict=True):
+        assert abs(Fraction(found, known.unit) - q - more) < close
 
 
-def test_an_infinite_loss_is_less_likely_by_all_that_is_not_known() -> None:
-    """Mass of one side alone may be lost: then an infinite loss is not shown at all."""
-    for lost in ((1, 0), (0, 1)):
-        law = Law(make=lambda fixed, lost=lost: Atoms([], (around(SURE[0], fixed), (0, 0)), lost))  # type: ignore[misc]
-        low, high = composition._certain([(law, law, 1)], Fixed(256))
-        assert low == 0
-        assert SURE[0] + DOUBT / 2 <= high
+def test_mass_of_one_side_that_may_lie_anywhere_is_enough_to_doubt_an_infinite_loss() -> None:
+    def made(fixed: Fixed) -> Atoms:
+        points: list[Atom] = [(Fraction(1), fixed.of(SURE[0]), fixed.of(SURE[1]))]
+        return Atoms(points, (fixed.of(SURE[0]), (0, 0)), (0, fixed.of(Fraction(1, 20))[1]))
+
+    assert composed_once(Law(make=made)).sure == 0
+
+
+def composed_once(law: Law) -> Known:
+    tape = cast("Any", SimpleNamespace(step=Fraction(1), digits=30, above=False))
+    return composition._cells(tape, 0, (law, law, 1), 0, [0, 1, 2], composition._Precisions())
+
+
+@pytest.mark.parametrize("lost", [(Fraction(1, 20), Fraction(0)), (Fraction(0), Fraction(1, 20))])
+def test_an_infinite_loss_is_less_likely_by_all_that_is_not_known(lost: tuple[Fraction, Fraction]) -> None:
+    def made(fixed: Fixed) -> Atoms:
+        return Atoms([], (around(SURE[0], fixed), (0, 0)), (fixed.of(lost[0])[1], fixed.of(lost[1])[1]))
+
+    law = Law(make=made)
+    low, high = composition._certain([(law, law, 1)], Fixed(256))
+    assert low == 0
+    assert abs(high - SURE[0] - DOUBT / 2 - lost[0]) < Fraction(1, 10**9)
