@@ -136,8 +136,8 @@ def test_a_chord_dominates_whatever_the_masses_of_its_cell_are() -> None:
     p, q = (sum(pair[side] for pair in PAIRS[1:]) for side in (0, 1))
     for k in range(40):
         alpha, shown = Fraction(k, 20), Fraction(0)
-        for place, mass in enumerate(known.above):
-            shown += Fraction(mass, known.unit) * max(0, 1 - alpha * exponential(Fraction(1 - place)))
+        for at, share in enumerate(known.above):
+            shown += Fraction(share, known.unit) * max(0, 1 - alpha * exponential(Fraction(1 - at)))
         assert shown >= p + DOUBT - alpha * (q - DOUBT)
 
 
@@ -162,10 +162,11 @@ def test_mass_that_may_lie_anywhere_is_taken_from_the_largest_labels(everywhere:
     assert abs(Fraction(known.excess, known.unit) - SURE[0] - missing) < close
     # mass of Q may lie at an infinite loss, too: what P alone has becomes the last label
     assert known.sure == 0
-    p_labels = [0, 0, 0] if everywhere else [PAIRS[0][0], PAIRS[1][0] - lost, 0]
+    nothing = Fraction(0)
+    p_labels = [nothing] * 3 if everywhere else [PAIRS[0][0], PAIRS[1][0] - lost, nothing]
     for found, expected in zip(known.p, p_labels, strict=True):
         assert abs(Fraction(found, known.unit) - expected) < close
-    for found, (_, q), more in zip(known.q, PAIRS, (0, 0, lost), strict=True):
+    for found, (_, q), more in zip(known.q, PAIRS, (nothing, nothing, lost), strict=True):
         assert abs(Fraction(found, known.unit) - q - more) < close
 
 
