@@ -85,10 +85,10 @@ def _pack(entries: list[int], width: int) -> Decimal:
 def _product(one: list[int], other: list[int], digits: int, *, up: bool) -> Callable[..., list[int]]:
     """Return what gives rounded entries of a product of polynomials in units: from one on, before another.
 
-    It is one product of long decimals, of which only the entries that are asked for are read.
+    It is one product of long decimals, in which all of one times the most of the other fits into an entry.
     """
     size = len(one) + len(other) - 1
-    most = max(all_of(one)) * max(all_of(other)) * min(len(one), len(other)) + 10**digits
+    most = min(sum(all_of(one)) * max(all_of(other)), sum(all_of(other)) * max(all_of(one))) + 10**digits
     width = len(str(most)) if most < 10**4000 else 0
     if not width or size > MOST_ENTRIES:
         raise RuleViolation("O4: a product is too long")

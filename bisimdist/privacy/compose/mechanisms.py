@@ -18,8 +18,8 @@ from bisimdist.privacy.compose.engine.laws import (
     Gaussian,
     Laplace,
     Law,
-    Mixed,
-    Replaced,
+    mixed,
+    replaced,
     swapped,
     thinned,
 )
@@ -191,42 +191,34 @@ def _one(spec: Spec, law: Law, exchanged: Callable[[fmpq], Law] | None = None) -
     return Mechanism(spec, 1, law, law, exchanged=thinned if exchanged is None else lambda q, _: exchanged(q))
 
 
-def _gaussian(given: _Fields, kind: str) -> Mechanism:
-    fields = given.under(kind)
-    sigma, sensitivity = fields.positive("sigma"), fields.positive("sensitivity", 1)
-    law = Gaussian((sensitivity / sigma) ** 2)
-    spec = fields.done(kind, sigma=sigma, sensitivity=sensitivity)
-    return _one(spec, law, lambda rate: Exchanged(rate, law))
+def _smooth(law: Gaussian | Laplace, rate: fmpq | None) -> Law:
+    return law if rate is None else Exchanged(rate, law)
 
 
-def _laplace(given: _Fields, kind: str) -> Mechanism:
-    fields = given.under(kind)
-    scale, sensitivity = fields.positive("scale"), fields.positive("sensitivity", 1)
-    law = Laplace(sensitivity / scale)
-    spec = fields.done(kind, scale=scale, sensitivity=sensitivity)
-    return _one(spec, law, lambda rate: Exchanged(rate, law))
+def _discrete_gaussian(sigma: fmpq, moved: fmpq, rate: fmpq | None) -> Law:
+    return AtomsAt(lambda digits: atoms.discrete_gaussian(sigma**2, int(moved.p), digits, rate), finite=False)
 
 
-def _discrete_gaussian(given: _Fields, kind: str) -> Mechanism:
-    fields = given.under(kind)
-    sigma, sensitivity = fields.positive("sigma"), fields.whole("sensitivity", 1, most=MOST_SENSITIVITY)
+_NOISE: Mapping[str, tuple[str, Callable[[fmpq, fmpq, fmpq | None], Law]]] = {
+    "gaussian": ("sigma", lambda sigma, moved, rate: _smooth(Gaussian((moved / sigma) ** 2), rate)),
+    "laplace": ("scale", lambda scale, moved, rate: _smooth(Laplace(moved / scale), rate)),
+    "discrete-gaussian": ("sigma", _discrete_gaussian),
+    "discrete-laplace": (
+        "scale",
+        lambda scale, moved, rate: AtomsAt(lambda _: atoms.discrete_laplace(scale, int(moved.p), rate)),
+    ),
+}
+"""By kind of noise its parameter; its law by that, the sensitivity, and the rate if one record of a sample is
+replaced."""
 
-    def law(rate: fmpq | None = None) -> AtomsAt:
-        return AtomsAt(
-            lambda digits: atoms.discrete_gaussian(sigma**2, sensitivity, digits, rate), finite=False
-        )
 
-    return _one(fields.done(kind, sigma=sigma, sensitivity=sensitivity), law(), law)
-
-
-def _discrete_laplace(given: _Fields, kind: str) -> Mechanism:
-    fields = given.under(kind)
-    scale, sensitivity = fields.positive("scale"), fields.whole("sensitivity", 1, most=MOST_SENSITIVITY)
-
-    def law(rate: fmpq | None = None) -> AtomsAt:
-        return AtomsAt(lambda _: atoms.discrete_laplace(scale, sensitivity, rate))
-
-    return _one(fields.done(kind, scale=scale, sensitivity=sensitivity), law(), law)
+def _noise(given: _Fields, kind: str) -> Mechanism:
+    fields, (name, law) = given.under(kind), _NOISE[kind]
+    size, moved = fields.positive(name), fields.positive("sensitivity", 1)
+    if kind.startswith("discrete") and not (moved.q == 1 and moved <= MOST_SENSITIVITY):
+        raise fields.fail(f"sensitivity is {moved}; expected a whole number from 1 to {MOST_SENSITIVITY}")
+    spec = fields.done(kind, **{name: size, "sensitivity": moved})
+    return _one(spec, law(size, moved, None), lambda rate: law(size, moved, rate))
 
 
 def _truth(fields: _Fields, options: int = 2) -> fmpq:
@@ -269,13 +261,13 @@ def _subsampled(given: _Fields, kind: str) -> Mechanism:
         raise fields.fail("what is subsampled runs once on a sample; expected times beside subsampled")
     spec = fields.done(kind, q=rate, sampling=sampling, of=inner.spec)
     if fields.relation != "replace":
-        return _directed(spec, _each(lambda law: _mixed(rate, law), (inner.law, inner.below)))
+        return _directed(spec, _each(lambda law: mixed(rate, law), (inner.law, inner.below)))
     twice: Callable[[fmpq, Law], Law] | None = None
     if sampling == "without-replacement":
 
         def made(laws: Laws) -> Laws:
             law, below = laws
-            return _replaced(rate, law), None if below is None else _mixed(rate, below)
+            return replaced(rate, law), None if below is None else mixed(rate, below)
     elif inner.exchanged is None:
         raise fields.fail(
             "a sample without replacement of a Poisson sample, where one record is replaced: how a sample of"
@@ -291,20 +283,6 @@ def _subsampled(given: _Fields, kind: str) -> Mechanism:
 
     laws, back = made((inner.law, inner.below)), None if inner.back is None else made(inner.back)
     return Mechanism(spec, 1, *laws, back, twice)
-
-
-def _mixed(rate: fmpq, law: Law) -> Law:
-    if isinstance(law, AtomsAt):
-        make = law.make
-        return AtomsAt(lambda digits: make(digits).mixed(rate), law.finite)
-    return Mixed(rate, law)
-
-
-def _replaced(rate: fmpq, law: Law) -> Law:
-    if isinstance(law, AtomsAt):
-        make = law.make
-        return AtomsAt(lambda digits: make(digits).replaced(rate), law.finite)
-    return Replaced(rate, law)
 
 
 def _shuffled(given: _Fields, kind: str) -> Mechanism:
@@ -351,10 +329,7 @@ def _system(given: _Fields, kind: str) -> Mechanism:
 
 
 _KINDS: Mapping[str, Callable[[_Fields, str], Mechanism]] = {
-    "gaussian": _gaussian,
-    "laplace": _laplace,
-    "discrete-gaussian": _discrete_gaussian,
-    "discrete-laplace": _discrete_laplace,
+    **dict.fromkeys(_NOISE, _noise),
     "randomised-response": _randomised_response,
     "pure": _pure,
     "approximate": _pure,

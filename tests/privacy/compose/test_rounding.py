@@ -11,6 +11,7 @@ import pytest
 from bisimdist.checker.claims import composition
 from bisimdist.checker.core.balls import Enclosure, Fixed
 from bisimdist.checker.core.loss_atoms import Atom, Atoms
+from bisimdist.checker.core.loss_grid import Known
 from bisimdist.checker.core.loss_laws import Law
 from tests.reference.composition import exponential
 
@@ -108,9 +109,86 @@ def test_rough_tails_prove_less() -> None:
     assert abs(before[1] - (1 - tails[0][0] + DOUBT / 2)) < close
     for side in range(2):
         assert abs(Fraction(rest.lost[side], fixed.one) - (tails[2][side] + DOUBT / 2)) < close
-    low, high = composition._alone(law, Fraction(1), fixed)
-    p, q = tails[1]
-    alpha = exponential(Fraction(1))
-    for found, sign in ((low, -1), (high, 1)):
-        truth = max(Fraction(0), p + sign * DOUBT / 2 - alpha * (q - sign * DOUBT / 2))
-        assert abs(found - truth) < close
+    for place, (p, q) in enumerate(tails[:2]):
+        low, high = composition._alone(law, Fraction(place), fixed)
+        alpha = exponential(Fraction(place))
+        for found, sign in ((low, -1), (high, 1)):
+            truth = max(Fraction(0), p + sign * DOUBT / 2 - alpha * (q - sign * DOUBT / 2))
+            assert abs(found - truth) < close
+
+
+def test_a_chord_dominates_whatever_the_masses_of_its_cell_are() -> None:
+    """Two atoms of one cell, of which masses and losses are known roughly."""
+    fixed, grid = Fixed(256), Fraction(1)
+    half = fixed.of(Fraction(1, 2))[0]
+    loss = half, half + fixed.one // 10
+    points: list[Atom] = [(loss, around(p, fixed), around(q, fixed)) for p, q in PAIRS[1:]]
+    law = Law(make=lambda fixed: Atoms(points))
+    cells, _ = composition._law_cells(law, grid, [-1, 0, 1], fixed)
+    ((start, end, *masses),) = cells
+    assert (start, end) == (0, 1)
+    for side, mass in enumerate(masses):
+        exact = sum(pair[side] for pair in PAIRS[1:])
+        for found, sign in zip(mass, (-1, 1), strict=True):
+            assert abs(Fraction(found, fixed.one) - exact - sign * DOUBT) < Fraction(1, 10**9)
+    tape = cast("Any", SimpleNamespace(step=grid, digits=30, above=False))
+    known = composition._cells(tape, 0, (law, law, 1), 0, [-1, 0, 1], composition._Precisions())
+    p, q = (sum(pair[side] for pair in PAIRS[1:]) for side in (0, 1))
+    for k in range(40):
+        alpha, shown = Fraction(k, 20), Fraction(0)
+        for at, share in enumerate(known.above):
+            shown += Fraction(share, known.unit) * max(0, 1 - alpha * exponential(Fraction(1 - at)))
+        assert shown >= p + DOUBT - alpha * (q - DOUBT)
+
+
+def test_a_loss_that_is_known_roughly_takes_all_cells_that_it_may_be_in() -> None:
+    fixed = Fixed(256)
+    near = fixed.of(Fraction(9, 10))[0], fixed.of(Fraction(11, 10))[1]
+    law = Law(make=lambda fixed: Atoms([(near, (1, 1), (1, 1))]))
+    cells, _ = composition._law_cells(law, Fraction(1), [0, 1, 2], fixed)
+    assert [(start, end) for start, end, *_ in cells] == [(0, 2)]
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_mass_that_may_lie_anywhere_is_taken_from_the_largest_labels(everywhere: bool) -> None:
+    lost, close = Fraction(1, 20), Fraction(1, 10**9)
+    missing = Fraction(1) if everywhere else PAIRS[2][0] + SURE[0] + lost
+
+    def made(fixed: Fixed) -> Atoms:
+        points: list[Atom] = [(Fraction(k), fixed.of(p), fixed.of(q)) for k, (p, q) in enumerate(PAIRS)]
+        return Atoms(points, (fixed.of(SURE[0]), (0, 0)), (fixed.of(missing)[1], fixed.of(lost)[1]))
+
+    known = composed_once(Law(make=made))
+    assert abs(Fraction(known.excess, known.unit) - SURE[0] - missing) < close
+    # mass of Q may lie at an infinite loss, too: what P alone has becomes the last label
+    assert known.sure == 0
+    nothing = Fraction(0)
+    p_labels = [nothing] * 3 if everywhere else [PAIRS[0][0], PAIRS[1][0] - lost, nothing]
+    for found, expected in zip(known.p, p_labels, strict=True):
+        assert abs(Fraction(found, known.unit) - expected) < close
+    for found, (_, q), more in zip(known.q, PAIRS, (nothing, nothing, lost), strict=True):
+        assert abs(Fraction(found, known.unit) - q - more) < close
+
+
+def test_mass_of_one_side_that_may_lie_anywhere_is_enough_to_doubt_an_infinite_loss() -> None:
+    def made(fixed: Fixed) -> Atoms:
+        points: list[Atom] = [(Fraction(1), fixed.of(SURE[0]), fixed.of(SURE[1]))]
+        return Atoms(points, (fixed.of(SURE[0]), (0, 0)), (0, fixed.of(Fraction(1, 20))[1]))
+
+    assert composed_once(Law(make=made)).sure == 0
+
+
+def composed_once(law: Law) -> Known:
+    tape = cast("Any", SimpleNamespace(step=Fraction(1), digits=30, above=False))
+    return composition._cells(tape, 0, (law, law, 1), 0, [0, 1, 2], composition._Precisions())
+
+
+@pytest.mark.parametrize("lost", [(Fraction(1, 20), Fraction(0)), (Fraction(0), Fraction(1, 20))])
+def test_an_infinite_loss_is_less_likely_by_all_that_is_not_known(lost: tuple[Fraction, Fraction]) -> None:
+    def made(fixed: Fixed) -> Atoms:
+        return Atoms([], (around(SURE[0], fixed), (0, 0)), (fixed.of(lost[0])[1], fixed.of(lost[1])[1]))
+
+    law = Law(make=made)
+    low, high = composition._certain([(law, law, 1)], Fixed(256))
+    assert low == 0
+    assert abs(high - SURE[0] - DOUBT / 2 - lost[0]) < Fraction(1, 10**9)

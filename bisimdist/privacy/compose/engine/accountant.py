@@ -12,8 +12,8 @@ from bisimdist.errors import ENDINGS, LimitError
 from bisimdist.privacy.compose.engine.bounds import Known
 from bisimdist.privacy.compose.engine.direct import Capped, Direct, capped
 from bisimdist.privacy.compose.engine.laws import Law
-from bisimdist.privacy.compose.engine.plan import MOST_ENTRIES, Factor, Need, Work, level_of, variance_of
-from bisimdist.privacy.compose.engine.rough import Saddle, rough_law, saddle
+from bisimdist.privacy.compose.engine.plan import MOST_ENTRIES, Factor, Need, Work, lattice, variance_of
+from bisimdist.privacy.compose.engine.rough import Saddle, chances, rough_law, saddle
 from bisimdist.progress import Deadline, Progress
 
 ATTEMPTS = 8
@@ -25,15 +25,15 @@ ENOUGH = 1e-3  # delta need not be closer than that for an epsilon
 
 LARGEST = fmpq(10**6)  # no larger epsilon is looked for
 
-WIDE = 30.0
-"""So many standard deviations of the whole a law may be wide, where each is measured on its own grid."""
+WIDE = 20.0  # how many standard deviations all runs together reach, about, beside the longest tail
 
-BOLD, TIMID = 1.0, 0.75
-"""How much wider than by the leading term bounds may be planned; that term is too small for long tails."""
+PILOT = 4.0  # how much coarser the first grid is: it tells how far bounds part, and costs little
+
+AIM = 0.87  # which share of the width the next grid is chosen for
 
 WIDEST = 0.5  # how far apart they may be planned where another direction is worse
 
-PARTS = 1e-3  # which share of the width cut tails may take
+PARTS = 1e-2  # which share of the width cut tails may take
 
 VAGUE = 1e6  # the variance where only a direction of little weight has to be seen
 
@@ -148,15 +148,12 @@ class Direction:
             found = saddle([(factor.rough, factor.runs) for factor in self._factors], epsilon)
         return found
 
-    def _spared(self, delta: float, spread: float) -> int:
-        """Return how many halvings of the grid to spare: the first polynomials are not to be the longest."""
-        spared = 0
-        for factor in self._factors:
-            start, end = factor.rough.ends(self.width, delta - 6)
-            halvings = level_of(factor.runs, 0)
-            while spared < halvings and (end - start) * 2.0 ** (halvings - spared) > WIDE * sqrt(spread):
-                spared += 1
-        return spared
+    def _reaches(self, delta: float) -> list[float]:
+        """Return how far one run of each mechanism reaches, relative to all together."""
+        ends = [factor.rough.ends(self.width, delta - 6) for factor in self._factors]
+        spans = [max(0.0, end - start) for start, end in ends]
+        whole = max(spans) + WIDE * sqrt(sum(one.runs * one.rough.moments(0.0)[2] for one in self._factors))
+        return [span / whole if whole else 0.0 for span in spans]
 
     def refine(self, goals: Sequence[Goal], width: float, finer: float, smaller: float) -> None:
         """Compose on a grid that is fit for some goals.
@@ -173,11 +170,17 @@ class Direction:
         if self.cap is not None:
             gap = _float(self.cap.largest - min(goal.epsilon for goal in goals))
         bend = max(max(one.tilt * (one.tilt + 1), 1 / max(one.spread, width)) for one in guesses)
-        delta = max(min(one.delta for one in guesses) - smaller, float(-MOST_DIGITS))
+        about = [(one.delta, self.lower(g.epsilon)) for g, one in zip(goals, guesses, strict=True)]
+        # what is known by now is better than a guess
+        deltas = [min(guess, _log10(low)) if low else guess for guess, low in about]
+        delta = max(min(deltas) - smaller, float(-MOST_DIGITS))
         largest = max(goal.epsilon for goal in goals)
         runs = [n for *_, n in self.losses]
-        spared = self._spared(delta, min(one.spread for one in guesses))
-        step = finer * sqrt((TIMID if spared else BOLD) * width / (bend * variance_of(runs, spared)))
+        reaches = self._reaches(delta)
+        apart = sum(variance_of(n, reach) for n, reach in zip(runs, reaches, strict=True))
+        laws = [(factor.rough, factor.runs) for factor in self._factors]
+        aims = [chances(laws, _float(g.epsilon), one.tilt) for g, one in zip(goals, guesses, strict=True)]
+        step = finer * sqrt(width / (bend * apart))
         digits = ceil(-delta) + ceil(int(largest.ceil()) * 0.4343) + self.relative + 5 + len(str(sum(runs)))
         part = width * PARTS
         # a grid holds some ten measures at a time, of three integers for each loss
@@ -185,10 +188,11 @@ class Direction:
         # not through the decimal of the double: the step is written in the proof
         size = max(0, 8 - int(log10(step) / log10(2)))
         exact = fmpq(max(1, int(step * 2**size)), 2**size)
+        common = lattice(self._factors, digits)
+        if common is not None and _float(common) * sqrt(max(runs)) > step:
+            exact, reaches = common, [inf] * len(runs)  # it costs no more than a fine grid, and no width
         below = any(goal.least == -inf for goal in goals) and not vanishes
-        need = Need(
-            exact, digits, part, delta + log10(part), tuple(one.tilt for one in guesses), below, spared, gap
-        )
+        need = Need(exact, digits, part, delta + log10(part), aims, below, reaches, gap)
         work = Work(self._factors, need, self.deadline, most)
         self.progress("grids", len(self.tapes), None)
         measure = work.run()
@@ -213,7 +217,8 @@ class Accountant:
 
     def _narrowed(self, wanting: Callable[[], list[fmpq]], *, of_epsilon: bool = False) -> None:
         """Refine until nothing is wanting: `wanting` returns near which epsilons more has to be known."""
-        finer, smaller, width = 1.0, 0.0, self.width_float
+        finer, smaller, width = PILOT, 0.0, self.width_float
+        order, before = 2.0, (0.0, 0.0)  # by which power of the step bounds part; the attempt before
         for _ in range(ATTEMPTS):
             epsilons = wanting()
             if not epsilons:
@@ -227,7 +232,10 @@ class Accountant:
                 try:
                     width = self._wanted(one, some[0]) if of_epsilon else self.width_float
                     wide = max(width, min(self._spare(one, [goals[e] for e in some]), WIDEST))
-                    one.refine([goals[e] for e in some], wide, finer, smaller)
+                    # where another direction is worse, the width is no reason for a trial
+                    one.refine(
+                        [goals[e] for e in some], wide, finer if wide == width else min(finer, 1.0), smaller
+                    )
                 except ENDINGS:
                     self.stopped = True
                     wanting()  # what is known by now is looked at once more
@@ -243,8 +251,11 @@ class Accountant:
                 return
             if gap > 1:
                 finer, smaller = finer / 2, smaller + 10
-            else:
-                finer *= min(0.75, 0.85 * sqrt(width / gap))
+                continue
+            if before[0]:
+                order = min(2.0, max(0.5, log10(before[1] / gap) / log10(before[0] / finer)))
+            before = finer, gap
+            finer *= min(0.9, (AIM * width / gap) ** (1 / order))
         self.stopped = bool(wanting())
 
     def _spare(self, one: Direction, goals: Sequence[Goal]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import isqrt
 
@@ -195,37 +195,31 @@ def shuffled_above(users: int, truth: fmpq, digits: int) -> Atoms:
     for clones, mass in _binomial(users - 1, 2 * (1 - truth), digits):
         least = clones - clones % size
         weights[least] = weights.get(least, arb(0)) + mass
-    atoms: list[Atom] = []
-    for clones, weight in weights.items():
-        answers = dict(_binomial(clones, fmpq(1, 2), digits))
-        for ones in range(min(answers), max(answers) + 2):
-            one, none = answers.get(ones - 1, arb(0)), answers.get(ones, arb(0))
-            p, q = (weight * (one * a + none * (1 - a)) for a in (truth, 1 - truth))
-            ratio = (ones * truth + (clones + 1 - ones) * (1 - truth)) / (
-                ones * (1 - truth) + (clones + 1 - ones) * truth
-            )
-            atoms.append((fmpq(0) if ratio == 1 else arb(ratio).log(), p, q))
-    return _complete(atoms)
+    return _complete(
+        [
+            atom
+            for clones, weight in weights.items()
+            for atom in _ones(clones, fmpq(1, 2), truth, weight, digits)
+        ]
+    )
 
 
 def shuffled_below(users: int, truth: fmpq, digits: int) -> Atoms:
     """Return the law of shuffled randomised response where all other users have the same bit."""
-    answers = dict(_binomial(users - 1, 1 - truth, digits))
-    atoms: list[Atom] = []
+    return _complete(list(_ones(users - 1, 1 - truth, truth, arb(1), digits)))
+
+
+def _ones(trials: int, chance: fmpq, truth: fmpq, weight: arb, digits: int) -> Iterator[Atom]:
+    """Yield the law of how many ones there are among others, each at a chance, and a user's answer."""
+    answers = dict(_binomial(trials, chance, digits))
     for ones in range(min(answers), max(answers) + 2):
         one, none = answers.get(ones - 1, arb(0)), answers.get(ones, arb(0))
-        p, q = (one * a + none * (1 - a) for a in (truth, 1 - truth))
-        # the ratio of neighbouring binomial masses is rational, whatever is left out of them
-        ratio = _neighbours(users - 1, 1 - truth, ones, truth)
-        atoms.append((fmpq(0) if ratio == 1 else arb(ratio).log(), p, q))
-    return _complete(atoms)
-
-
-def _neighbours(trials: int, chance: fmpq, ones: int, truth: fmpq) -> fmpq:
-    """Return the likelihood ratio of a number of ones, of which one answer is the user's."""
-    # g(ones - 1) : g(ones) = ones (1 - chance) : (trials - ones + 1) chance
-    one, none = ones * (1 - chance), (trials - ones + 1) * chance
-    return (one * truth + none * (1 - truth)) / (one * (1 - truth) + none * truth)
+        p, q = (weight * (one * a + none * (1 - a)) for a in (truth, 1 - truth))
+        # the ratio of neighbouring binomial masses is rational, whatever is left out of them:
+        # g(ones - 1) : g(ones) = ones (1 - chance) : (trials - ones + 1) chance
+        one, none = ones * (1 - chance), (trials - ones + 1) * chance
+        ratio = (one * truth + none * (1 - truth)) / (one * (1 - truth) + none * truth)
+        yield (fmpq(0) if ratio == 1 else arb(ratio).log(), p, q)
 
 
 def _complete(atoms: list[Atom]) -> Atoms:

@@ -253,6 +253,10 @@ class AtomsAt:
         """Return the atoms, as balls at the precision of the caller."""
         return self._make(digits, ctx.prec)
 
+    def through(self, change: Callable[[Atoms], Atoms]) -> AtomsAt:
+        """Return what becomes of the law."""
+        return AtomsAt(lambda digits: change(self.make(digits)), self.finite)
+
 
 Law = Smooth | AtomsAt
 
@@ -264,16 +268,26 @@ def swapped(law: Law) -> Law:
     if isinstance(law, Swapped):
         return law.inner
     if isinstance(law, AtomsAt):
-        make = law.make
-        return AtomsAt(lambda digits: make(digits).swapped(), law.finite)
+        return law.through(Atoms.swapped)
     return Swapped(law)
 
 
 def thinned(rate: fmpq, law: Law) -> Law:
     """Return the law where at a rate the law is that, and else something else is seen that tells nothing."""
     assert isinstance(law, AtomsAt)
-    make = law.make
-    return AtomsAt(lambda digits: make(digits).thinned(rate), law.finite)
+    return law.through(lambda atoms: atoms.thinned(rate))
+
+
+def mixed(rate: fmpq, law: Law) -> Law:
+    """Return the law of (1 - q) Q + q P against Q."""
+    return law.through(lambda atoms: atoms.mixed(rate)) if isinstance(law, AtomsAt) else Mixed(rate, law)
+
+
+def replaced(rate: fmpq, law: Law) -> Law:
+    """Return a law that dominates sampling without replacement where one record is replaced."""
+    return (
+        law.through(lambda atoms: atoms.replaced(rate)) if isinstance(law, AtomsAt) else Replaced(rate, law)
+    )
 
 
 def _either(found: list[Tails]) -> Tails:

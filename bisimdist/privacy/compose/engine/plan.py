@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from math import ceil, floor, inf, log10
+from math import ceil, floor, inf, log2, log10
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from bisimdist.exact.precision import working_precision
 from bisimdist.privacy.compose.engine.cells import Grid, Window, measured
 from bisimdist.privacy.compose.engine.laws import AtomsAt, Law
 from bisimdist.privacy.compose.engine.measures import Measure, coarsened, cut, multiplied
-from bisimdist.privacy.compose.engine.rough import Rough
+from bisimdist.privacy.compose.engine.rough import Chances, Rough
 from bisimdist.progress import Deadline
 
 LONGEST_CELL = 4096
@@ -50,29 +50,48 @@ class Need:
     digits: int  # masses are in units of ``10**-digits``
     left: float  # left and right: how much mass may be cut off, relative to the whole, and as a power of ten
     right: float
-    tilts: tuple[float, ...]  # the exponents near which losses count
+    goals: Sequence[Chances]  # how likely losses go beyond each epsilon that counts
     below: bool = True  # whether bounds from below are wanted too
-    spared: int = 0  # how many halvings of the grid are spared
+    # by factor: how far one run reaches, relative to all runs together
+    reaches: Sequence[float] = ()
     gap: float = inf  # how far the largest loss of all is above the least loss that counts
 
 
-def level_of(runs: int, spared: int) -> int:
+def level_of(runs: int, reach: float) -> int:
     """Return how often the step of the last grid is halved where so many copies are still to be made.
 
-    A law with a long tail needs few long polynomials: so many halvings are spared.
+    A polynomial costs as much as its losses reach, divided by the step, and parts both sides by the number of
+    copies times the square of the step: their sums are least where the third powers of the steps are
+    proportional to what is reached, divided by that number.
     """
-    level = 0
-    while 4 ** (level + spared) < runs:
-        level += 1
-    return level
+    if reach == inf:  # all losses lie on the grid
+        return 0
+    return round(log2(runs * (1 + reach) / (reach + runs**-0.5)) / 3)
 
 
-def variance_of(runs: Sequence[int], spared: int) -> float:
-    """Return by how much both sides part in all, in squares of the last step."""
-    levels = [level_of(n, spared) for n in runs]
-    return float(
-        sum(BASE * n / 4**level + HALVED * 4**spared * level for n, level in zip(runs, levels, strict=True))
-    )
+def lattice(factors: Sequence[Factor], digits: int) -> fmpq | None:
+    """Return the largest step of a grid that all losses lie on; None where there is none."""
+    found = fmpq(0)
+    for law in (law for factor in factors for law in (factor.law, factor.below)):
+        if not isinstance(law, AtomsAt):
+            return None
+        for loss, *_ in law.make(digits).points:
+            if not isinstance(loss, fmpq):
+                return None
+            found = fmpq(int((found.p * loss.q).gcd(loss.p * found.q)), int(found.q * loss.q))
+    return found or None
+
+
+def variance_of(runs: int, reach: float) -> float:
+    """Return by how much the runs of a factor part both sides, in squares of the last step."""
+    level = level_of(runs, reach)
+    found = float(BASE * runs / 4**level)
+    while level:
+        runs //= 2
+        while level > level_of(max(runs, 1), reach):
+            level -= 1
+            found += HALVED * max(runs, 1) / 4**level
+    return found
 
 
 @dataclass(slots=True)
@@ -103,20 +122,22 @@ class Work:
         return self.found[last]
 
     def _power(self, number: int) -> int:
-        runs = self.factors[number].runs
-        level = level_of(runs, self.need.spared)
-        base = whole = self._cells(number, level, runs)
-        bits = bin(runs)[3:]
-        for place, bit in enumerate(bits):
-            left = 2 ** (len(bits) - 1 - place)
-            whole = self._multiply(whole, whole, left)
-            if bit == "1":
-                whole = self._multiply(whole, base, left)
-            while level > level_of(left, self.need.spared):
+        """Compose all runs of a factor: its squares, and on the way those that the number of runs has."""
+        runs, reach = self.factors[number].runs, self.need.reaches[number]
+        level = level_of(runs, reach)
+        square = self._cells(number, level, runs)
+        whole: int | None = None
+        while True:
+            if runs % 2:
+                whole = square if whole is None else self._multiply(whole, square, 1)
+                if runs == 1:
+                    return whole
+            runs //= 2
+            square = self._multiply(square, square, runs)
+            while level > level_of(runs, reach):
                 level -= 1
-                whole = self._coarsen(whole, level, left)
-                base = self._coarsen(base, level, runs) if "1" in bits[place + 1 :] else base
-        return whole
+                square = self._coarsen(square, level, runs)
+                whole = None if whole is None else self._coarsen(whole, level, 1)
 
     def _cells(self, number: int, level: int, copies: int) -> int:
         factor, grid = self.factors[number], self.grid(level)
@@ -177,7 +198,7 @@ def window_of(factor: Factor, grid: Grid, need: Need, parts: float, most: int) -
     if isinstance(factor.law, AtomsAt) or high - low < 256:
         return Window(low, ((1, high - low),))
     runs: list[tuple[int, int]] = []
-    for length in _lengths(factor.rough, need.tilts, step, low, high):
+    for length in _lengths(factor.rough, need.goals, step, low, high):
         if runs and runs[-1][0] == length:
             runs[-1] = length, runs[-1][1] + 1
         else:
@@ -185,11 +206,13 @@ def window_of(factor: Factor, grid: Grid, need: Need, parts: float, most: int) -
     return Window(low, tuple(runs))
 
 
-def _lengths(rough: Rough, tilts: Sequence[float], step: float, low: int, high: int) -> Iterator[int]:
+def _lengths(rough: Rough, goals: Sequence[Chances], step: float, low: int, high: int) -> Iterator[int]:
     widths = np.gradient(rough.losses)
     best = np.full(len(rough.losses), -np.inf)
-    for tilt in tilts:
-        dense = rough.masses - np.log(np.maximum(widths, 1e-300)) + tilt * rough.losses
+    for goal in goals:
+        # a loss counts as much as all others may make up for what it falls short
+        rest = [bound - rough.moments(tilt)[0] + tilt * rough.losses for tilt, bound in goal]
+        dense = rough.masses - np.log(np.maximum(widths, 1e-300)) + np.minimum(np.min(rest, axis=0), 0)
         best = np.maximum(best, dense - dense.max())
     at, length = low, LONGEST_CELL
     while at < high:
@@ -197,7 +220,7 @@ def _lengths(rough: Rough, tilts: Sequence[float], step: float, low: int, high: 
         while length > 1:
             # a cell may be as long as where the law is densest inside of it
             first, last = np.searchsorted(rough.losses, (at * step, (at + length) * step))
-            if 3 * np.log(length) <= -1 - float(best[max(first - 1, 0) : last + 1].max()):
+            if 3 * np.log(length) <= -5.5 - float(best[max(first - 1, 0) : last + 1].max()):
                 break
             length //= 2
         length = min(length, high - at)

@@ -17,6 +17,10 @@ LEAST = -705.0  # the power of ten of the least delta that counts
 LEFT = 1e-25  # how much mass may be to the left of what is looked at
 
 
+Chances = tuple[tuple[float, float], ...]
+"""Tilts, each with the logarithm of the mean of e to the tilt times the loss beyond an epsilon."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rough:
     """A law in doubles."""
@@ -151,3 +155,9 @@ def saddle(laws: Sequence[tuple[Rough, int]], epsilon: float) -> Saddle:
     sure = 1 - np.prod([(1 - law.sure) ** runs for law, runs in laws])
     most = max(min(delta, 0.0), np.log10(sure) if sure > 0 else -np.inf)
     return Saddle(float(high), float(most), float(spread))
+
+
+def chances(laws: Sequence[tuple[Rough, int]], epsilon: float, tilt: float) -> Chances:
+    """Return Chernoff's bounds on the chance of more than a loss, at tilts around one."""
+    tilts = [tilt * 2.0**k for k in range(-2, 7)]
+    return tuple((t, sum(runs * law.moments(t)[0] for law, runs in laws) - t * epsilon) for t in tilts)
