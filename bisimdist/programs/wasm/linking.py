@@ -160,8 +160,8 @@ class Linker:
     def _space(self) -> dict[str, Any]:
         memory, tally = self.memory, self.tally
         space: dict[str, Any] = {"." + name: helper for name, helper in HELPERS.items()}
-        for size in (1, 2, 4, 8):
-            space[f".r{size}"], space[f".w{size}"] = memory.reader(size), memory.writer(size)
+        space |= {f".r{size}": read for size, read in memory.read.items()}
+        space |= {f".w{size}": write for size, write in memory.write.items()}
         globals_ = self.globals
 
         def count(number: int) -> None:
@@ -184,7 +184,7 @@ class Linker:
             where = self.dropped + number
             gone = where >= len(globals_) or globals_[where]
             content = b"" if gone else self.module.contents[number].content
-            if source + size > len(content) or to + size > memory.size:
+            if source + size > len(content):
                 raise Trap("memory out of bounds")
             memory.store(to, content[source : source + size])
 
@@ -237,7 +237,7 @@ class Linker:
             if host.result is None:
                 raise Trap(f"it ends itself with {name}")
             for place, size, value in host.writes:
-                self.memory.writer(size)(given[place], value)
+                self.memory.write[size](given[place], value)
             return host.result
 
         return call
@@ -323,19 +323,8 @@ class Linker:
                     raise self._refusal(
                         f"{len(data.content)} bytes of data at {place} do not fit into the memory"
                     )
-                self._lay(place, data.content)
-
-    def _lay(self, place: int, content: bytes) -> None:
-        words = self.memory.begun.words
-        first = place >> 3
-        padded = bytes(place & 7) + content
-        for k in range(0, len(padded), 8):
-            part = int.from_bytes(padded[k : k + 8], "little")
-            number = first + k // 8
-            low = 8 * max(0, place - 8 * number)
-            high = 8 * min(8, place + len(content) - 8 * number)
-            mask = ((1 << high) - 1) ^ ((1 << low) - 1)
-            words[number] = (words.get(number, 0) & ~mask) | (part & mask)
+                self.memory.store(place, data.content)
+        self.memory.settled()
 
     def _refusal(self, what: str) -> ModelError:
         return ModelError(what, source=self.module.source, place="when it begins")

@@ -249,7 +249,7 @@ class Machine:
         while done < size:
             step = next(step for step in (8, 4, 2, 1) if step <= size - done)
             part = (value >> (8 * done)) & ((1 << (8 * step)) - 1)
-            self.memory.writer(step)(place + done, part)
+            self.memory.write[step](place + done, part)
             done += step
         return LEAVE, result
 
