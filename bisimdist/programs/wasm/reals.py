@@ -12,6 +12,7 @@ import math
 import operator
 import struct
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from bisimdist.programs.wasm.drawn import Drawn
@@ -109,6 +110,8 @@ class Real:
             if any(map(math.isnan, found)):
                 self.halve()
             self.low, self.high = min(found, key=_order), max(found, key=_order)
+            if kind == "sub" and (left := _left(*parts)):
+                self.low, self.high = max(self.low, left[0]), min(self.high, left[1])
         if self.low != self.high and not (math.isfinite(self.low) and math.isfinite(self.high)):
             self.halve()
 
@@ -219,6 +222,28 @@ def _ends(part: Any) -> tuple[Any, Any, Any, Any, int | None]:
     if type(part) is Drawn:
         return part.low, part.high, part.low, part.high, 1
     return part, part, part, part, 0
+
+
+def _left(one: Any, other: Any) -> tuple[float, float] | None:
+    """Enclose ``(p + q) - q`` and ``q - (p + q)``: they are `p` and ``-p`` up to the rounding of the sum.
+
+    Both are multiples of what `q` and the sum are multiples of. Libraries split numbers in this way.
+    """
+    for whole, part, sign in ((one, other, 1), (other, one, -1)):
+        if type(whole) is Real and whole.kind == "add" and any(part is term for term in whole.parts):
+            rest = whole.parts[part is whole.parts[0]]
+            low, high = (rest, rest) if type(rest) is float else (rest.low, rest.high)
+            lost = Fraction(math.ulp(max(-whole.low, whole.high))) / 2
+            grid = Fraction(min(_least_ulp(whole), _least_ulp(part)))
+            ends = -((lost - Fraction(low)) // grid) * grid, (Fraction(high) + lost) // grid * grid
+            return (float(ends[0]), float(ends[1])) if sign > 0 else (-float(ends[1]), -float(ends[0]))
+    return None
+
+
+def _least_ulp(value: Any) -> float:
+    """Return what a float, or each value of one that is open, is a multiple of."""
+    low, high = (value, value) if type(value) is float else (value.low, value.high)
+    return math.ulp(min(abs(low), abs(high)) if low > 0 or high < 0 else 0.0)
 
 
 def _together(ends: list[tuple[Any, Any, Any, Any, int | None]], signs: tuple[int | None, ...]) -> int | None:
