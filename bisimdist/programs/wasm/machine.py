@@ -40,18 +40,10 @@ class Sources:
 class Machine:
     """Runs an exported function piece by piece.
 
-    Parameters
-    ----------
-    module, chances
-        The module, and its imports that draw.
-    function
-        The number of the function.
-    kinds
-        What is seen.
-    kept
-        Words of memory that are never forgotten.
-    begun
-        A machine for the same module, of which this one takes over what memory begins with.
+    module, chances, function: the module, its imports that draw, and the number of the function.
+    kinds: what is seen.
+    kept: words of memory that are never forgotten.
+    begun: a machine for the same module, of which this one takes over what memory begins with.
     """
 
     announces = False
@@ -266,7 +258,7 @@ class Machine:
             value.force()
         if type(value) is Real:
             return value.value()
-        return signed(int(value), int(kind[1:])) if kind[0] == "i" else value
+        return signed(value, kind)
 
     def _see(self) -> None:
         """Give what was seen since the last draw a number."""

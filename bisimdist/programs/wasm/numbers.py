@@ -23,10 +23,12 @@ class Trap(Exception):  # noqa: N818
     """What ends a run: the machine cannot go on."""
 
 
-def signed(value: Any, bits: int) -> Any:
-    """Return an integer with the sign that its highest bit says."""
-    half = 1 << (bits - 1)
-    return (value ^ half) - half
+def signed(value: Any, kind: str) -> Any:
+    """Return a value of a type, an integer with the sign that its highest bit says."""
+    if kind[0] != "i":
+        return value
+    half = 1 << (int(kind[1:]) - 1)
+    return (int(value) ^ half) - half
 
 
 def _div_s(one: Any, other: Any, half: int) -> Any:

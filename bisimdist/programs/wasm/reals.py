@@ -71,6 +71,11 @@ def computed(kind: str, *parts: Any) -> Any:
     return made.low if _order(made.low) == _order(made.high) else made
 
 
+def _both(kind: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    """Return an operator, and the same with what stands on the left given last."""
+    return lambda one, other: computed(kind, one, other), lambda one, other: computed(kind, other, one)
+
+
 class Real:
     """A float for each value of whole numbers.
 
@@ -161,17 +166,18 @@ class Real:
         widest = max(self.inner, key=lambda one: one.high - one.low)
         return widest.cut((widest.low + widest.high + 1) // 2)
 
-    def __lt__(self, other: Any) -> bool:
+    def _below(self, other: Any, test: Callable[[Any, Any], bool]) -> bool:
+        """Compare, by what is true of smaller floats."""
         if type(other) is Real:
             wholes = _on_one_grid(self, other)
-            return bool(wholes[0] < wholes[1] if wholes else computed("sub", self, other) < 0.0)
-        return bool(self.decided(lambda value: value < other))
+            return bool(test(*wholes) if wholes else test(computed("sub", self, other), 0.0))
+        return bool(self.decided(lambda value: test(value, other)))
+
+    def __lt__(self, other: Any) -> bool:
+        return self._below(other, operator.lt)
 
     def __le__(self, other: Any) -> bool:
-        if type(other) is Real:
-            wholes = _on_one_grid(self, other)
-            return bool(wholes[0] <= wholes[1] if wholes else computed("sub", self, other) <= 0.0)
-        return bool(self.decided(lambda value: value <= other))
+        return self._below(other, operator.le)
 
     def __gt__(self, other: Any) -> bool:
         return not (_nan(other) or self <= other)
@@ -188,23 +194,9 @@ class Real:
     def __hash__(self) -> int:
         return int(self.halve())
 
-    def __add__(self, other: Any) -> Any:
-        return computed("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return computed("add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return computed("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return computed("sub", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return computed("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return computed("mul", other, self)
+    __add__, __radd__ = _both("add")
+    __sub__, __rsub__ = _both("sub")
+    __mul__, __rmul__ = _both("mul")
 
     def __neg__(self) -> Any:
         return computed("neg", self)

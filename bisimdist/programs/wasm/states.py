@@ -78,16 +78,10 @@ class World:
 class State(Drawing):
     """Where a run waits for chance: it is what is asked for there, too.
 
-    Parameters
-    ----------
-    segment, live
-        What goes on, and with which variables.
-    stack, world
-        The calls below, the memory and the global variables.
-    counts
-        How many values each leaf has.
-    bits
-        How many it waits for.
+    segment, live: what goes on, and with which variables.
+    stack, world: the calls below, the memory and the global variables.
+    counts: how many values each leaf has.
+    bits: how many it waits for.
     """
 
     __slots__ = ("counts", "live", "number", "open", "segment", "stack", "world")
@@ -233,15 +227,14 @@ class States:
         """Return the state of a segment that waits above these frames, where the run began in a world."""
         kept, stack = tuple(globals_), base
         plain = _PLAIN.issuperset
-        if (
+        same = (
             memory.shared
             and memory.pages == world.pages
             and not world.open
             and plain(map(type, kept))
             and kept == world.globals
-            and (base is None or not base.open)
-            and plain(map(type, live))
-        ):
+        )
+        if same and (base is None or not base.open) and plain(map(type, live)):
             for below, values in frames:
                 if not plain(map(type, values)):
                     break
@@ -259,16 +252,19 @@ class States:
         stack = base
         for below, values in reversed(above):
             stack = self.frame(below, values, stack)
-        items = world.items
-        if not memory.shared or world.open:
-            memory.drop()
-            items = memory.frozen(numbering.freeze)
-            memory.shared = True
-        kept = numbering.all(globals_)
-        key = items, memory.pages, kept
-        found = self._worlds.get(key)
-        if found is None:
-            found = self._worlds[key] = World(items, memory.written, memory.pages, kept)
+        found = world
+        if not same:
+            items = world.items
+            if not memory.shared or world.open:
+                memory.drop()
+                items = memory.frozen(numbering.freeze)
+                memory.shared = True
+            kept = numbering.all(globals_)
+            key = items, memory.pages, kept
+            there = self._worlds.get(key)
+            if there is None:
+                there = self._worlds[key] = World(items, memory.written, memory.pages, kept)
+            found = there
         key = segment, frozen, stack, found, tuple(numbering.counts), bits
         return self._states.get(key) or self._new(key)
 
