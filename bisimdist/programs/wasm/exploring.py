@@ -73,24 +73,21 @@ class CompiledExploration(Exploration):
         return number if 0 <= number < len(self.nodes) and self.nodes[number] is outcome else None
 
     def _number(self, outcome: Any) -> int:
-        if type(outcome) is Ended:
+        if isinstance(outcome, Ended):
             return Exploration._number(self, outcome)
-        number: int = outcome.number
-        nodes = self.nodes
-        if not (0 <= number < len(nodes) and nodes[number] is outcome):
-            number = outcome.number = len(nodes)
-            nodes.append(outcome)
+        number = self.number_of(outcome)
+        if number is None:
+            number = outcome.number = len(self.nodes)
+            self.nodes.append(outcome)
             self.edges.append(None)
             self._costs.append(inf)
         return number
 
-    def _expand(self, number: int, cost: float) -> None:
+    def _expanded(self, number: int, cost: float) -> bool:
         node: Any = self.nodes[number]
-        if isinstance(node, Ended):
-            return
         state: State = node.state
         machine: Any = self.machine
-        follow, tally, numbered = machine.follow, machine.tally, self._number
+        follow, tally, nodes = machine.follow, machine.tally, self.nodes
         count, counts = node.request.count, state.counts
         where = state.segment, count, counts
         guess, worth = self._known.get(where, (None, _WORTH))
@@ -103,7 +100,7 @@ class CompiledExploration(Exploration):
             variables, weight, value, thaw = work.pop()
             self.runs += 1
             try:
-                target = numbered(follow(state, value, thaw))
+                outcome = follow(state, value, thaw)
             except Split as split:
                 self._deadline.check()
                 divided = True
@@ -118,13 +115,17 @@ class CompiledExploration(Exploration):
                         "compare it with fewer numbers",
                     ) from split
                 continue
+            target = outcome.number if type(outcome) is State else -1
+            if not (0 <= target < len(nodes) and nodes[target] is outcome):
+                target = self._number(outcome)
             key = target, tally.steps, None
             gathered[key] = gathered.get(key, 0) + weight
             found.append((variables, key))
         if worth > 0 and (divided or guess is None):
             worth -= guess is not None
             self._known[where] = _weighed(_joined(found, 1 + len(counts))) if divided else first, worth
-        self.edges[number] = self._led(gathered, count * prod(counts), cost)
+        self.edges[number] = self._led(gathered, count * prod(counts) if counts else count, cost)
+        return True
 
 
 @lru_cache(1 << 10)
