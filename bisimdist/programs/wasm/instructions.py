@@ -86,9 +86,9 @@ def _one(types: Sequence[Signature], part: Reader, code: int) -> tuple[str, Any]
         case 0x42:
             return "i64.const", part.signed(64) % 2**64
         case 0x43:
-            return "f32.const", part.float32()
+            return "f32.const", part.real("<f")
         case 0x44:
-            return "f64.const", part.float64()
+            return "f64.const", part.real("<d")
         case 0x0E:
             return "br_table", (*part.vector(part.unsigned), part.unsigned())
         case 0x11 | 0x13:

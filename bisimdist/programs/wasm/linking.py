@@ -310,7 +310,7 @@ class Linker:
         if any(data.place is None for data in self.module.contents):
             self.globals += [int(data.place is not None) for data in self.module.contents]
         for element in self.module.elements:
-            if element.mode == "active":
+            if element.place is not None:
                 place = self._address(element.place)
                 table = self.tables[element.table] if element.table < len(self.tables) else []
                 if place + len(element.functions) > len(table):

@@ -63,11 +63,10 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """Functions for a table; `mode` is active, passive or declared."""
+    """Functions for a table; without a place no instruction that is supported puts them there."""
 
-    mode: str
     table: int
-    place: tuple[Instruction, ...]
+    place: tuple[Instruction, ...] | None
     functions: tuple[int | None, ...]
 
 
@@ -353,7 +352,7 @@ def _element(part: Reader) -> Element:
         part.fail(f"elements of kind {flag}; expected 0 to 7", offset)
     active, explicit, expressions = not flag & 1, bool(flag & 2), bool(flag & 4)
     table = part.unsigned() if active and explicit else 0
-    place = _constant(part) if active else ()
+    place = _constant(part) if active else None
     if not active or explicit:
         part.byte()
 
@@ -365,8 +364,7 @@ def _element(part: Reader) -> Element:
             part.fail("an element is no function", offset)
         return found[0].what if found[0].name == "ref.func" else None
 
-    mode = "active" if active else "declared" if explicit else "passive"
-    return Element(mode, table, place, tuple(part.vector(one)))
+    return Element(table, place, tuple(part.vector(one)))
 
 
 def _check(module: Module, reader: Reader) -> None:
