@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 from bisimdist.errors import ModelError
@@ -100,17 +101,9 @@ def _tabled(module: Module) -> set[int]:
 
 def drawing(calls: dict[int, set[int]], chances: dict[int, Chance]) -> frozenset[int]:
     """Return the functions that may draw, themselves or through what they call."""
-    found = {index for index in calls if index in chances}
-    callers: dict[int, list[int]] = {}
-    for index, called in calls.items():
-        for other in called:
-            callers.setdefault(other, []).append(index)
-    stack = list(found)
-    while stack:
-        for index in callers.get(stack.pop(), ()):
-            if index not in found:
-                found.add(index)
-                stack.append(index)
+    found = calls.keys() & chances.keys()
+    while more := {index for index, called in calls.items() if index not in found and called & found}:
+        found |= more
     return frozenset(found)
 
 
@@ -152,7 +145,6 @@ class Linker:
         self.memory = Memory({}, pages, most, kept, lines)
         self.tables: list[list[int | None]] = [[None] * min(table.least, 1 << 20) for table in module.tables]
         self.space: dict[str, Any] = self._space()
-        self._functions: dict[int, Callable[..., Any]] = {}
         self._fill()
 
     # what code refers to
@@ -227,7 +219,7 @@ class Linker:
             if index in self.linked.draws:
                 space[f".draw{index}"] = Routine(index, self.segment)
             else:
-                space[f".call{index}"] = self._later(index)
+                space[f".call{index}"] = partial(self._first, index)
         return space
 
     def _hosted(self, host: Host, name: str) -> Callable[..., Any]:
@@ -239,12 +231,6 @@ class Linker:
             for place, size, value in host.writes:
                 self.memory.write[size](given[place], value)
             return host.result
-
-        return call
-
-    def _later(self, index: int) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            return self.native(index)(*arguments)
 
         return call
 
@@ -277,13 +263,14 @@ class Linker:
 
     def native(self, index: int) -> Callable[..., Any]:
         """Return a function that does not draw, as one of Python."""
-        if index < len(self.module.imported):
-            found: Callable[..., Any] = self.space[f".call{index}"]
-            return found
-        if index not in self._functions:
-            emitter, given = self._translated(index, False)
-            self._functions[index] = self.space[f".call{index}"] = emitter.run(given).run
-        return self._functions[index]
+        emitter, given = self._translated(index, False)
+        found: Callable[..., Any] = emitter.run(given).run
+        self.space[f".call{index}"] = found
+        return found
+
+    def _first(self, index: int, *given: Any) -> Any:
+        """Call such a function for the first time."""
+        return self.native(index)(*given)
 
     def _keep(self, value: object) -> str:
         name = f".k{len(self.space)}"
