@@ -56,9 +56,7 @@ class Reader:
 
     def part(self, size: int) -> Reader:
         """Return so many of the next bytes as a part of their own."""
-        if size > self.end - self.place:
-            self.fail(f"the module ends too soon; expected {size} more bytes")
-        self.place += size
+        self.take(size)
         return Reader(self.data, self.source, self.place - size, self.place)
 
     def unsigned(self, bits: int = 32) -> int:
@@ -84,13 +82,9 @@ class Reader:
             self.fail(f"the number {value} does not fit in {bits} bits", begin)
         return value
 
-    def float32(self) -> float:
-        """Read a float of 32 bits."""
-        return float(struct.unpack("<f", self.take(4))[0])
-
-    def float64(self) -> float:
-        """Read a float of 64 bits."""
-        return float(struct.unpack("<d", self.take(8))[0])
+    def real(self, layout: str) -> float:
+        """Read a float that lies like this."""
+        return float(struct.unpack(layout, self.take(struct.calcsize(layout)))[0])
 
     def name(self) -> str:
         """Read a text."""

@@ -103,11 +103,15 @@ class Builder:
 
     def _named(self, value: Value) -> Value:
         """Compute a value now, and return its name."""
+        name = self._temporary()
+        self._do(assign(name, value.made))
+        return Value(load(name), value.type)
+
+    def _temporary(self) -> str:
         name = f"t{self._temporaries}"
         self._temporaries += 1
         self.variables.add(name)
-        self._do(assign(name, value.made))
-        return Value(load(name), value.type)
+        return name
 
     def _at_once(self, made: ast.expr, kind: str) -> None:
         self._stack.append(self._named(Value(made, kind)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from math import prod
+from functools import lru_cache
+from math import inf, prod
 from typing import Any, TypeAlias
 
 from bisimdist.programs.code import NOWHERE, Place, Segment
@@ -12,16 +13,18 @@ from bisimdist.programs.control import Outside
 from bisimdist.programs.exploration import Exploration
 from bisimdist.programs.machine import Ended
 from bisimdist.programs.wasm.drawn import drawn_of
-from bisimdist.programs.wasm.leaves import MOST_VALUES, Split, Variable
-from bisimdist.programs.wasm.states import State
+from bisimdist.programs.wasm.leaves import MOST_VALUES, Leaf, Split, Variable
+from bisimdist.programs.wasm.states import NOTHING, State, Thaw, thawing
+
+_WORTH = 8  # after so many guesses that were wrong there are no more
 
 _FEW = 8  # a draw of at most so many values is looked at value by value
 
 _WORD = 64
 
 Known: TypeAlias = tuple[Variable, ...]  # what is drawn, and what is known of what was drawn before
-Part: TypeAlias = tuple[Known, int, Any, tuple[Any, ...]]
-"""What is known, how many values that is, and what the code finds: the answer, and leaves of other draws."""
+Part: TypeAlias = tuple[Known, int, Any, Thaw]
+"""What is known, how many values that is, and what the code finds: the answer, and what depends on leaves."""
 
 
 @dataclass(slots=True)
@@ -30,8 +33,8 @@ class CompiledExploration(Exploration):
 
     file: str = ""  # what answers call the file
     runs: int = 0  # how many segments were run
-    _known: dict[Any, list[Part]] = field(default_factory=dict)
-    """How a draw was divided the last time that it was met: a guess for the next."""
+    _known: dict[Any, tuple[list[Part], int]] = field(default_factory=dict)
+    """How a draw was divided the last time that it was met, a guess for the next, and what that is worth."""
 
     def place(self, number: int) -> Place:
         """Return the file and the offset that a node is about."""
@@ -58,64 +61,74 @@ class CompiledExploration(Exploration):
     def answers(self, number: int, most: int) -> Sequence[Any]:
         """Return one of each part in which a draw was divided."""
         node: Any = self.nodes[number]
-        known = self._known.get((node.state.segment, node.request.count, node.state.counts), ())
+        where = node.state.segment, node.request.count, node.state.counts
+        known, _ = self._known.get(where, ((), 0))
         return sorted({variables[0][0] for variables, *_ in known})[:most]
+
+    def number_of(self, outcome: Any) -> int | None:
+        """Return the node of an outcome, if there is one yet."""
+        if isinstance(outcome, Ended):
+            return Exploration.number_of(self, outcome)
+        number: int = outcome.number
+        return number if 0 <= number < len(self.nodes) and self.nodes[number] is outcome else None
 
     def _number(self, outcome: Any) -> int:
         if isinstance(outcome, Ended):
             return Exploration._number(self, outcome)
-        state = outcome.state
-        known: int = state.number
-        if 0 <= known < len(self.nodes) and self.nodes[known] is outcome:
-            return known
-        number = state.number = Exploration._number(self, outcome)
+        number = self.number_of(outcome)
+        if number is None:
+            number = outcome.number = len(self.nodes)
+            self.nodes.append(outcome)
+            self.edges.append(None)
+            self._costs.append(inf)
         return number
 
-    def _expand(self, number: int, cost: float) -> None:
+    def _expanded(self, number: int, cost: float) -> bool:
         node: Any = self.nodes[number]
-        if isinstance(node, Ended):
-            return
         state: State = node.state
-        request = node.request
         machine: Any = self.machine
-        follow, tally, numbered = machine.follow, machine.tally, self._number
-        where = state.segment, request.count, state.counts
-        guess = self._known.get(where)
-        total = request.count * prod(state.counts)
-        first = guess or _whole(request.count, state.counts)
-        work = list(first)
+        follow, tally, nodes = machine.follow, machine.tally, self.nodes
+        count, counts = node.request.count, state.counts
+        where = state.segment, count, counts
+        guess, worth = self._known.get(where, (None, _WORTH))
+        first = guess if guess and worth > 0 else _whole(count, counts)
+        work = [*first]
         gathered: dict[Any, Any] = {}
         found: list[tuple[Known, Any]] = []
         divided = False
         while work:
-            variables, weight, value, leaves = work.pop()
+            variables, weight, value, thaw = work.pop()
             self.runs += 1
             try:
-                target = numbered(follow(state, value, leaves))
+                outcome = follow(state, value, thaw)
             except Split as split:
                 self._deadline.check()
                 divided = True
                 if guess and split.period:  # the code divides by another number than last time
                     guess, gathered, found = None, {}, []
-                    work = _whole(request.count, state.counts)
+                    work = [*_whole(count, counts)]
                     continue
-                work += _weighed(split.parts(variables))
+                work += _parted(variables, split.leaf, split.cuts, split.period, split.other)
                 if len(work) + len(found) > MOST_VALUES:
                     raise Outside(
                         f"a draw has more than {MOST_VALUES} parts that the program tells apart",
                         "compare it with fewer numbers",
                     ) from split
                 continue
+            target = outcome.number if type(outcome) is State else -1
+            if not (0 <= target < len(nodes) and nodes[target] is outcome):
+                target = self._number(outcome)
             key = target, tally.steps, None
             gathered[key] = gathered.get(key, 0) + weight
             found.append((variables, key))
-        if not (divided or guess):
-            self._known[where] = first
-        elif divided:
-            self._known[where] = _weighed(_joined(found, 1 + len(state.counts)))
-        self.edges[number] = self._led(gathered, total, cost)
+        if worth > 0 and (divided or guess is None):
+            worth -= guess is not None
+            self._known[where] = _weighed(_joined(found, 1 + len(counts))) if divided else first, worth
+        self.edges[number] = self._led(gathered, count * prod(counts) if counts else count, cost)
+        return True
 
 
+@lru_cache(1 << 10)
 def _whole(count: int, others: Sequence[int]) -> list[Part]:
     """Return all that is known of a draw before the code does something with it."""
     rest = tuple((0, ((1, other),)) for other in others)
@@ -127,8 +140,15 @@ def _weighed(parts: Iterable[Known]) -> list[Part]:
     made: list[Part] = []
     for part in parts:
         value, *leaves = [drawn_of(one, k) for k, one in enumerate(part)]
-        made.append((part, prod([leaf[1] for one in part for leaf in one[1]]), value, tuple(leaves)))
+        weight = prod([leaf[1] for one in part for leaf in one[1]])
+        made.append((part, weight, value, thawing(leaves) if leaves else NOTHING))
     return made
+
+
+@lru_cache(1 << 12)
+def _parted(variables: Known, leaf: Leaf, cuts: tuple[int, ...], period: int, other: Any) -> list[Part]:
+    """Return the parts that a leaf divides what is known into."""
+    return _weighed(Split(leaf, cuts, period, other).parts(variables))
 
 
 def _first(count: int) -> Iterable[Variable]:

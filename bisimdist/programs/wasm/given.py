@@ -69,11 +69,10 @@ class Given:
                 raise UsageError(f"--input {name[:60]}: {one} does not fit {'iu'[not sign]}{bits}")
         return b"".join(int(one).to_bytes(bits // 8, "little", signed=sign) for one in value)
 
-    def arguments(self, value: Any, memory: Any = None, *, write: Any = None, grow: Any = None) -> list[Any]:
+    def arguments(self, value: Any, *, write: Any, grow: Any) -> list[Any]:
         """Return the arguments for an input; a list is written into memory first."""
         if self.layout is None:
             return [_number("--input", value, self.types[0]), *self.more]
-        del memory
         content = self._elements(str(value), value)
         place = grow(-(-len(content) // PAGE) or 1) if self.place is None else self.place
         write(place, content)

@@ -7,47 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from bisimdist.programs.wasm.binary import TYPES, Reader
+from bisimdist.programs.wasm.operations import ACCESSES, NUMERIC, SATURATED
 
-_COMPARED = ["eq", "ne", *(f"{name}_{sign}" for name in ("lt", "gt", "le", "ge") for sign in "su")]
-_FLOAT_COMPARED = ["eq", "ne", "lt", "gt", "le", "ge"]
-_DIVIDED = [f"{name}_{sign}" for name in ("div", "rem") for sign in "su"]
-_SHIFTED = ["shl", "shr_s", "shr_u", "rotl", "rotr"]
-_INTEGER = ["clz", "ctz", "popcnt", "add", "sub", "mul", *_DIVIDED, "and", "or", "xor", *_SHIFTED]
-_ROUNDED = ["ceil", "floor", "trunc", "nearest"]
-_FLOAT = ["abs", "neg", *_ROUNDED, "sqrt", "add", "sub", "mul", "div", "min", "max", "copysign"]
-_TRUNCATED = "{0}.trunc_f32_s {0}.trunc_f32_u {0}.trunc_f64_s {0}.trunc_f64_u"
-_CONVERTED = "{0}.convert_i32_s {0}.convert_i32_u {0}.convert_i64_s {0}.convert_i64_u"
-_CONVERSIONS = (
-    f"i32.wrap_i64 {_TRUNCATED.format('i32')} i64.extend_i32_s i64.extend_i32_u {_TRUNCATED.format('i64')} "
-    f"{_CONVERTED.format('f32')} f32.demote_f64 {_CONVERTED.format('f64')} f64.promote_f32 "
-    "i32.reinterpret_f32 i64.reinterpret_f64 f32.reinterpret_i32 f64.reinterpret_i64 "
-    "i32.extend8_s i32.extend16_s i64.extend8_s i64.extend16_s i64.extend32_s"
-).split()
-_NUMERIC = (
-    *("i32.eqz", *(f"i32.{name}" for name in _COMPARED)),
-    *("i64.eqz", *(f"i64.{name}" for name in _COMPARED)),
-    *(f"{kind}.{name}" for kind in ("f32", "f64") for name in _FLOAT_COMPARED),
-    *(f"{kind}.{name}" for kind in ("i32", "i64") for name in _INTEGER),
-    *(f"{kind}.{name}" for kind in ("f32", "f64") for name in _FLOAT),
-    *_CONVERSIONS,
-)
+_NUMERIC = tuple(NUMERIC)
 _FIRST_NUMERIC = 0x45
-
-ACCESSES: dict[str, tuple[str, int, bool]] = {
-    **{f"{kind}.load": (kind, int(kind[1:]) // 8, False) for kind in ("i32", "i64", "f32", "f64")},
-    **{
-        f"{kind}.load{bits}_{sign}": (kind, bits // 8, sign == "s")
-        for kind, widths in (("i32", (8, 16)), ("i64", (8, 16, 32)))
-        for bits in widths
-        for sign in ("s", "u")
-    },
-    **{f"{kind}.store": (kind, int(kind[1:]) // 8, False) for kind in ("i32", "i64", "f32", "f64")},
-    **{
-        f"{kind}.store{bits}": (kind, bits // 8, False)
-        for kind, widths in (("i32", (8, 16)), ("i64", (8, 16, 32)))
-        for bits in widths
-    },
-}  # by instruction the type of the value, how many bytes it takes, and whether a sign is extended
+_SATURATED = tuple(SATURATED)
 _MEMORY = dict(enumerate(ACCESSES, 0x28))
 
 _PLAIN = {
@@ -69,9 +33,6 @@ _BULK = dict(
         ],
         8,
     )
-)
-_SATURATED = tuple(
-    f"{whole}.trunc_sat_{real}_{sign}" for whole in ("i32", "i64") for real in ("f32", "f64") for sign in "su"
 )
 _OTHER = {0xFB: "garbage collection", 0xFD: "vectors (SIMD)", 0xFE: "threads"}
 
@@ -125,9 +86,9 @@ def _one(types: Sequence[Signature], part: Reader, code: int) -> tuple[str, Any]
         case 0x42:
             return "i64.const", part.signed(64) % 2**64
         case 0x43:
-            return "f32.const", part.float32()
+            return "f32.const", part.real("<f")
         case 0x44:
-            return "f64.const", part.float64()
+            return "f64.const", part.real("<d")
         case 0x0E:
             return "br_table", (*part.vector(part.unsigned), part.unsigned())
         case 0x11 | 0x13:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 from bisimdist.errors import ModelError
@@ -100,17 +101,9 @@ def _tabled(module: Module) -> set[int]:
 
 def drawing(calls: dict[int, set[int]], chances: dict[int, Chance]) -> frozenset[int]:
     """Return the functions that may draw, themselves or through what they call."""
-    found = {index for index in calls if index in chances}
-    callers: dict[int, list[int]] = {}
-    for index, called in calls.items():
-        for other in called:
-            callers.setdefault(other, []).append(index)
-    stack = list(found)
-    while stack:
-        for index in callers.get(stack.pop(), ()):
-            if index not in found:
-                found.add(index)
-                stack.append(index)
+    found = calls.keys() & chances.keys()
+    while more := {index for index, called in calls.items() if index not in found and called & found}:
+        found |= more
     return frozenset(found)
 
 
@@ -152,7 +145,6 @@ class Linker:
         self.memory = Memory({}, pages, most, kept, lines)
         self.tables: list[list[int | None]] = [[None] * min(table.least, 1 << 20) for table in module.tables]
         self.space: dict[str, Any] = self._space()
-        self._functions: dict[int, Callable[..., Any]] = {}
         self._fill()
 
     # what code refers to
@@ -160,8 +152,8 @@ class Linker:
     def _space(self) -> dict[str, Any]:
         memory, tally = self.memory, self.tally
         space: dict[str, Any] = {"." + name: helper for name, helper in HELPERS.items()}
-        for size in (1, 2, 4, 8):
-            space[f".r{size}"], space[f".w{size}"] = memory.reader(size), memory.writer(size)
+        space |= {f".r{size}": read for size, read in memory.read.items()}
+        space |= {f".w{size}": write for size, write in memory.write.items()}
         globals_ = self.globals
 
         def count(number: int) -> None:
@@ -184,7 +176,7 @@ class Linker:
             where = self.dropped + number
             gone = where >= len(globals_) or globals_[where]
             content = b"" if gone else self.module.contents[number].content
-            if source + size > len(content) or to + size > memory.size:
+            if source + size > len(content):
                 raise Trap("memory out of bounds")
             memory.store(to, content[source : source + size])
 
@@ -227,7 +219,7 @@ class Linker:
             if index in self.linked.draws:
                 space[f".draw{index}"] = Routine(index, self.segment)
             else:
-                space[f".call{index}"] = self._later(index)
+                space[f".call{index}"] = partial(self._first, index)
         return space
 
     def _hosted(self, host: Host, name: str) -> Callable[..., Any]:
@@ -237,14 +229,8 @@ class Linker:
             if host.result is None:
                 raise Trap(f"it ends itself with {name}")
             for place, size, value in host.writes:
-                self.memory.writer(size)(given[place], value)
+                self.memory.write[size](given[place], value)
             return host.result
-
-        return call
-
-    def _later(self, index: int) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            return self.native(index)(*arguments)
 
         return call
 
@@ -277,13 +263,14 @@ class Linker:
 
     def native(self, index: int) -> Callable[..., Any]:
         """Return a function that does not draw, as one of Python."""
-        if index < len(self.module.imported):
-            found: Callable[..., Any] = self.space[f".call{index}"]
-            return found
-        if index not in self._functions:
-            emitter, given = self._translated(index, False)
-            self._functions[index] = self.space[f".call{index}"] = emitter.run(given).run
-        return self._functions[index]
+        emitter, given = self._translated(index, False)
+        found: Callable[..., Any] = emitter.run(given).run
+        self.space[f".call{index}"] = found
+        return found
+
+    def _first(self, index: int, *given: Any) -> Any:
+        """Call such a function for the first time."""
+        return self.native(index)(*given)
 
     def _keep(self, value: object) -> str:
         name = f".k{len(self.space)}"
@@ -310,7 +297,7 @@ class Linker:
         if any(data.place is None for data in self.module.contents):
             self.globals += [int(data.place is not None) for data in self.module.contents]
         for element in self.module.elements:
-            if element.mode == "active":
+            if element.place is not None:
                 place = self._address(element.place)
                 table = self.tables[element.table] if element.table < len(self.tables) else []
                 if place + len(element.functions) > len(table):
@@ -323,19 +310,8 @@ class Linker:
                     raise self._refusal(
                         f"{len(data.content)} bytes of data at {place} do not fit into the memory"
                     )
-                self._lay(place, data.content)
-
-    def _lay(self, place: int, content: bytes) -> None:
-        words = self.memory.begun.words
-        first = place >> 3
-        padded = bytes(place & 7) + content
-        for k in range(0, len(padded), 8):
-            part = int.from_bytes(padded[k : k + 8], "little")
-            number = first + k // 8
-            low = 8 * max(0, place - 8 * number)
-            high = 8 * min(8, place + len(content) - 8 * number)
-            mask = ((1 << high) - 1) ^ ((1 << low) - 1)
-            words[number] = (words.get(number, 0) & ~mask) | (part & mask)
+                self.memory.store(place, data.content)
+        self.memory.settled()
 
     def _refusal(self, what: str) -> ModelError:
         return ModelError(what, source=self.module.source, place="when it begins")

@@ -11,7 +11,7 @@ from bisimdist.programs.code import LEAVE, TAIL, Code, Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.machine import Ended
 from bisimdist.programs.states import MOST_FRAMES, Drawing
-from bisimdist.programs.wasm.chance import MOST_BYTES, Chance, request_of
+from bisimdist.programs.wasm.chance import MOST_BYTES, Chance
 from bisimdist.programs.wasm.drawn import Drawn, drawn_of
 from bisimdist.programs.wasm.lines import Lines
 from bisimdist.programs.wasm.linking import Linker, Routine, beginnings
@@ -19,14 +19,13 @@ from bisimdist.programs.wasm.memory import Memory, Remembered
 from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import Trap, signed
 from bisimdist.programs.wasm.reals import Real
-from bisimdist.programs.wasm.states import Frame, State, States, TooDeep, World, thawing
+from bisimdist.programs.wasm.states import NOTHING, Frame, State, States, Thaw, TooDeep, World, thawing
 from bisimdist.progress import NEVER, Deadline
 
 REHEARSED, FEWEST, REHEARSED_DRAWS = 200, 10, 2000
 """So many random paths are run before anything is explored; few if nothing is forgotten; so many draws."""
 
 _SEEN = frozenset({"instructions", "memory", "branches"})
-_NOTHING = thawing(())
 _FILL = Code("", "", 0)
 _Frames = list[tuple[Segment, Sequence[Any]]]
 
@@ -41,18 +40,10 @@ class Sources:
 class Machine:
     """Runs an exported function piece by piece.
 
-    Parameters
-    ----------
-    module, chances
-        The module, and its imports that draw.
-    function
-        The number of the function.
-    kinds
-        What is seen.
-    kept
-        Words of memory that are never forgotten.
-    begun
-        A machine for the same module, of which this one takes over what memory begins with.
+    module, chances, function: the module, its imports that draw, and the number of the function.
+    kinds: what is seen.
+    kept: words of memory that are never forgotten.
+    begun: a machine for the same module, of which this one takes over what memory begins with.
     """
 
     announces = False
@@ -83,7 +74,7 @@ class Machine:
         """What was seen between two draws, by number; empty where nothing is."""
         self._seen: dict[str, int] = {}
         self._fill = Segment(_FILL, 0, ("place", "size", "result"), run=self._filled)
-        self._thaw: Callable[[Any], Any] = _NOTHING
+        self._thaw: Thaw = NOTHING
         self._world: World = self.states.nothing
         if begun is None:
             self._begin()
@@ -151,7 +142,7 @@ class Machine:
         self.globals[:], pages = self.first
         self.memory.open({}, pages)
         self._world = self.states.nothing
-        self._thaw = _NOTHING
+        self._thaw = NOTHING
         self.tally.clear()
         given = function(self.memory, *arguments)
         self.tally.clear()
@@ -163,17 +154,17 @@ class Machine:
     def resume(self, state: State, value: Any, *_: object) -> Drawing | Ended:
         """Go on from a state with one answer of chance, whatever what was drawn before is."""
         variables = ((0, ((1, count),)) for count in state.counts)
-        return self.follow(state, value, [drawn_of(one, k + 1) for k, one in enumerate(variables)])
+        return self.follow(state, value, thawing([drawn_of(one, k + 1) for k, one in enumerate(variables)]))
 
     def replay(self, state: State, script: Sequence[int]) -> Drawing | Ended:
         """Go on from a state of a run in which every answer is one number: nothing is left open."""
-        return self.follow(state, script[-1], ())
+        return self.follow(state, script[-1], NOTHING)
 
-    def follow(self, state: State, value: Any, leaves: Sequence[Any]) -> Drawing | Ended:
+    def follow(self, state: State, value: Any, thaw: Thaw) -> Drawing | Ended:
         """Go on with an answer, which may stand for many, and with what is known of leaves."""
         if self.kinds:
             self.tally.clear()
-        thaw = self._thaw = thawing(leaves) if leaves else _NOTHING
+        self._thaw = thaw
         world = self._world = state.world
         memory = self.memory
         memory.written = memory.thawed(world.items, thaw) if world.open else world.words
@@ -196,7 +187,17 @@ class Machine:
             if segment is None:
                 kind = type(function)
                 if kind is Chance:
-                    return self._asked(function, given, frames, base)
+                    segment, live = frames.pop() if frames else (RETURN, ())
+                    bits = function.bits
+                    if not bits:
+                        frames.append((segment, live))
+                        live = self._wanted(function, given)
+                        segment, bits = self._fill, 8 * live[1]
+                    if self.kinds:
+                        self._see()
+                    return self.states.state(
+                        segment, live, frames, base, self.memory, self._world, self.globals, self._thaw, bits
+                    )
                 if kind is Routine:
                     segment = function.entry or function.begin()
                 else:
@@ -225,28 +226,14 @@ class Machine:
                     raise TooDeep(place)
             segment = None
 
-    def _asked(self, chance: Chance, given: Sequence[Any], frames: _Frames, base: Frame | None) -> Drawing:
-        """Return the state that waits for chance."""
-        segment, live = frames.pop() if frames else (RETURN, ())
-        bits = chance.bits
-        if not bits:
-            place, size = int(given[chance.place]), int(given[chance.place + 1])
-            if size > MOST_BYTES:
-                raise Outside(f"{size} random bytes are asked for at once", f"at most {MOST_BYTES} are given")
-            if place + size > self.memory.size:
-                raise Trap("memory out of bounds")
-            frames.append((segment, live))
-            result = {"": None, "0": 0, "count": size}[chance.returned]
-            segment, live, bits = self._fill, (place, size, result), 8 * size
-        if self.kinds:
-            self._see()
-        state = self.states.state(
-            segment, live, frames, base, self.memory, self._world, self.globals, self._thaw
-        )
-        drawing = state.asked
-        if drawing is None or drawing.request.count.bit_length() - 1 != bits:
-            drawing = state.asked = Drawing(state, request_of(bits))  # type: ignore[arg-type]
-        return drawing
+    def _wanted(self, chance: Chance, given: Sequence[Any]) -> tuple[int, int, int | None]:
+        """Return where random bytes are wanted, how many, and what the import returns then."""
+        place, size = int(given[chance.place]), int(given[chance.place + 1])
+        if size > MOST_BYTES:
+            raise Outside(f"{size} random bytes are asked for at once", f"at most {MOST_BYTES} are given")
+        if place + size > self.memory.size:
+            raise Trap("memory out of bounds")
+        return place, size, {"": None, "0": 0, "count": size}[chance.returned]
 
     def _filled(self, value: Any, place: int, size: int, result: Any) -> tuple[Any, ...]:
         """Write random bytes into memory."""
@@ -254,7 +241,7 @@ class Machine:
         while done < size:
             step = next(step for step in (8, 4, 2, 1) if step <= size - done)
             part = (value >> (8 * done)) & ((1 << (8 * step)) - 1)
-            self.memory.writer(step)(place + done, part)
+            self.memory.write[step](place + done, part)
             done += step
         return LEAVE, result
 
@@ -271,7 +258,7 @@ class Machine:
             value.force()
         if type(value) is Real:
             return value.value()
-        return signed(int(value), int(kind[1:])) if kind[0] == "i" else value
+        return signed(value, kind)
 
     def _see(self) -> None:
         """Give what was seen since the last draw a number."""

@@ -15,6 +15,7 @@ PAGE = 1 << 16
 _WORD = 8
 _FULL = 0xFF
 _MASK = (1 << 64) - 1
+_ONES = 0x0101010101010101
 _SPREAD = [sum(0xFF << (8 * k) for k in range(8) if part >> k & 1) for part in range(256)]
 """By eight bits that say which bytes are meant the mask of these bytes."""
 
@@ -73,6 +74,9 @@ class Memory:
         self.shared = True
         """Whether what is written belongs to a state, too, and has to be copied before it changes."""
         self.lines = lines
+        self.read = {size: self._reader(size) for size in (1, 2, 4, 8)}
+        self.write = {size: self._writer(size) for size in (1, 2, 4, 8)}
+        """By how many bytes what reads or writes them at an address, as an unsigned number."""
 
     def open(self, written: dict[int, Any], pages: int) -> None:
         """Go on with what a state remembers."""
@@ -122,8 +126,7 @@ class Memory:
 
     # what instructions do
 
-    def reader(self, size: int) -> Callable[[Any], Any]:
-        """Return what reads so many bytes, as an unsigned number."""
+    def _reader(self, size: int) -> Callable[[Any], Any]:
         mask, bytes_of, lines = (1 << (8 * size)) - 1, (1 << size) - 1, self.lines
         begun, last = self.begun, _WORD - size
 
@@ -149,8 +152,7 @@ class Memory:
 
         return read
 
-    def writer(self, size: int) -> Callable[[Any, Any], None]:
-        """Return what writes so many bytes of a number."""
+    def _writer(self, size: int) -> Callable[[Any, Any], None]:
         mask, bytes_of = (1 << (8 * size)) - 1, (1 << size) - 1
 
         def write(address: Any, value: Any) -> None:
@@ -193,47 +195,34 @@ class Memory:
 
     def fill(self, place: Any, value: Any, count: Any) -> None:
         """Write the same byte many times."""
-        place, value, count = int(place), value & 0xFF, int(count)
-        self._check(place, count)
-        one, eight = self.writer(1), self.writer(8)
-        whole = 0
-        for k in range(8):
-            whole = whole + (value << (8 * k))
-        end = place + count
-        while place < end:
-            if place % 8 == 0 and place + 8 <= end:
-                eight(place, whole)
-                place += 8
-            else:
-                one(place, value)
-                place += 1
+        place, value = int(place), value & 0xFF
+        for at, size in self._pieces(int(count), place):
+            self.write[size](place + at, value if size == 1 else value * _ONES)
 
     def copy(self, to: Any, source: Any, count: Any) -> None:
         """Copy bytes, also where the places overlap."""
-        to, source, count = int(to), int(source), int(count)
-        self._check(to, count)
-        self._check(source, count)
-        step = 8 if to % 8 == source % 8 == 0 else 1
-        places: list[tuple[int, int]] = []
-        at = 0
-        while at < count:
-            size = step if at + step <= count else 1
-            places.append((at, size))
-            at += size
-        read = {size: self.reader(size) for size in (1, 8)}
-        write = {size: self.writer(size) for size in (1, 8)}
-        for at, size in places if to <= source else reversed(places):
-            write[size](to + at, read[size](source + at))
+        to, source = int(to), int(source)
+        pieces = self._pieces(int(count), to, source)
+        for (at, size), value in [((at, size), self.read[size](source + at)) for at, size in pieces]:
+            self.write[size](to + at, value)
 
-    def store(self, place: int, content: Iterable[int]) -> None:
+    def store(self, place: int, content: bytes) -> None:
         """Write bytes."""
-        write = self.writer(1)
-        for k, value in enumerate(content):
-            write(place + k, value)
+        for at, size in self._pieces(len(content), place):
+            self.write[size](place + at, int.from_bytes(content[at : at + size], "little"))
 
-    def _check(self, place: int, count: int) -> None:
-        if place + count > self.size:
+    def _pieces(self, count: int, *places: int) -> list[tuple[int, int]]:
+        """Return where pieces of one or eight bytes begin, that are whole words at each of the places."""
+        if max(places) + count > self.size:
             raise Trap("memory out of bounds")
+        first = min(-places[0] % _WORD, count) if len({place % _WORD for place in places}) == 1 else count
+        words = range(first, count - _WORD + 1, _WORD)
+        last = first + _WORD * len(words)
+        return [
+            *((at, 1) for at in range(first)),
+            *((at, _WORD) for at in words),
+            *((at, 1) for at in range(last, count)),
+        ]
 
     # what is forgotten
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
 from collections.abc import Iterator
@@ -64,11 +63,10 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """Functions for a table; `mode` is active, passive or declared."""
+    """Functions for a table; without a place no instruction that is supported puts them there."""
 
-    mode: str
     table: int
-    place: tuple[Instruction, ...]
+    place: tuple[Instruction, ...] | None
     functions: tuple[int | None, ...]
 
 
@@ -191,7 +189,7 @@ class _Sections:
             if order.index(number) <= last:
                 reader.fail(f"section {number} is not in its order, or comes twice", offset)
             last = order.index(number)
-            getattr(self, f"_section{number}")(part)
+            self._section(number, part)
             part.finish(f"section {number}")
         if len(self.module.functions) != len(self.types_of_functions):
             reader.fail(
@@ -214,46 +212,55 @@ class _Sections:
             kind = part.byte()
             inner = part.part(part.unsigned())
             if kind in {1, 7}:
-                found = dict(inner.vector(functools.partial(_indexed, inner)))
+                found = _indexed(inner)
                 (self.module.names if kind == 1 else self.module.global_names).update(found)
 
-    # sections by number
+    def _section(self, number: int, part: Reader) -> None:
+        module = self.module
+        match number:
+            case 1:
+                module.types = part.vector(lambda: _signature(part))
+            case 2:
+                module.imports = part.vector(lambda: self._import(part))
+            case 3:
+                self.types_of_functions = part.vector(lambda: self._type_index(part))
+            case 4:
+                module.tables += part.vector(lambda: _table(part))
+            case 5:
+                module.memories += part.vector(lambda: _memory(part))
+            case 6:
+                module.globals += part.vector(lambda: Global(_type(part), bool(part.byte()), _constant(part)))
+            case 7:
+                module.exports = dict(
+                    part.vector(lambda: (part.name(), Export(_kind(part, "export"), part.unsigned())))
+                )
+            case 8:
+                module.start = part.unsigned()
+            case 9:
+                module.elements = part.vector(lambda: _element(part))
+            case 10:
+                module.code = part.place
+                declared = iter(self.types_of_functions)
+                module.functions = part.vector(lambda: self._function(part, next(declared, None)))
+            case 11:
+                module.contents = part.vector(lambda: _data(part))
+            case _:
+                part.unsigned()
 
-    def _section1(self, part: Reader) -> None:
-        def one() -> Signature:
-            if part.byte() != 0x60:
-                part.fail("expected the type of a function (0x60)", part.place - 1)
-            return Signature(tuple(part.vector(lambda: _type(part))), tuple(part.vector(lambda: _type(part))))
-
-        self.module.types = part.vector(one)
-
-    def _section2(self, part: Reader) -> None:
-        def one() -> Import:
-            offset = part.place
-            module, name = part.name(), part.name()
-            kind = part.byte()
-            if kind >= len(KINDS):
-                part.fail(f"an import of kind {kind}; expected 0 to 3", part.place - 1)
-            what: Any
-            match KINDS[kind]:
-                case "function":
-                    what = self._type_index(part)
-                case "table":
-                    _type(part)
-                    what = _limits(part)
-                    self.module.tables.append(what)
-                case "memory":
-                    what = _memory(part)
-                    self.module.memories.append(what)
-                case _:
-                    what = Global(_type(part), bool(part.byte()))
-                    self.module.globals.append(what)
-            return Import(module, name, KINDS[kind], what, offset)
-
-        self.module.imports = part.vector(one)
-
-    def _section3(self, part: Reader) -> None:
-        self.types_of_functions = part.vector(lambda: self._type_index(part))
+    def _import(self, part: Reader) -> Import:
+        offset = part.place
+        module, name, kind = part.name(), part.name(), _kind(part, "import")
+        what: Any
+        match kind:
+            case "function":
+                what = self._type_index(part)
+            case "table":
+                self.module.tables.append(what := _table(part))
+            case "memory":
+                self.module.memories.append(what := _memory(part))
+            case _:
+                self.module.globals.append(what := Global(_type(part), bool(part.byte())))
+        return Import(module, name, kind, what, offset)
 
     def _type_index(self, part: Reader) -> int:
         offset, index = part.place, part.unsigned()
@@ -261,69 +268,47 @@ class _Sections:
             part.fail(f"there is no type {index}", offset)
         return index
 
-    def _section4(self, part: Reader) -> None:
-        def one() -> Limits:
-            _type(part)
-            return _limits(part)
+    def _function(self, part: Reader, index: int | None) -> Function:
+        if index is None:
+            part.fail("there is code for more functions than are declared")
+        body = part.part(part.unsigned())
+        kinds: list[str] = []
+        for _ in range(body.unsigned()):
+            count = body.unsigned()
+            if len(kinds) + count > 50_000:
+                body.fail("a function has more than 50000 variables")
+            kinds += [_type(body)] * count
+        return Function(self.module.types[index], tuple(kinds), body.place, body.end)
 
-        self.module.tables += part.vector(one)
 
-    def _section5(self, part: Reader) -> None:
-        self.module.memories += part.vector(lambda: _memory(part))
+def _indexed(part: Reader) -> dict[int, str]:
+    return dict(part.vector(lambda: (part.unsigned(), part.name())))
 
-    def _section6(self, part: Reader) -> None:
-        self.module.globals += part.vector(lambda: Global(_type(part), bool(part.byte()), _constant(part)))
 
-    def _section7(self, part: Reader) -> None:
-        def one() -> tuple[str, Export]:
-            name, kind = part.name(), part.byte()
-            if kind >= len(KINDS):
-                part.fail(f"an export of kind {kind}; expected 0 to 3", part.place - 1)
-            return name, Export(KINDS[kind], part.unsigned())
-
-        self.module.exports = dict(part.vector(one))
-
-    def _section8(self, part: Reader) -> None:
-        self.module.start = part.unsigned()
-
-    def _section9(self, part: Reader) -> None:
-        self.module.elements = part.vector(lambda: _element(part))
-
-    def _section12(self, part: Reader) -> None:
+def _data(part: Reader) -> Data:
+    mode = part.unsigned()
+    if mode == 2:
         part.unsigned()
-
-    def _section10(self, part: Reader) -> None:
-        self.module.code = part.place
-        declared = iter(self.types_of_functions)
-
-        def one() -> Function:
-            index = next(declared, None)
-            if index is None:
-                part.fail("there is code for more functions than are declared")
-            body = part.part(part.unsigned())
-            kinds: list[str] = []
-            for _ in range(body.unsigned()):
-                count = body.unsigned()
-                if len(kinds) + count > 50_000:
-                    body.fail("a function has more than 50000 variables")
-                kinds += [_type(body)] * count
-            return Function(self.module.types[index], tuple(kinds), body.place, body.end)
-
-        self.module.functions = part.vector(one)
-
-    def _section11(self, part: Reader) -> None:
-        def one() -> Data:
-            mode = part.unsigned()
-            if mode == 2:
-                part.unsigned()
-            place = None if mode == 1 else _constant(part)
-            return Data(place, part.take(part.unsigned()))
-
-        self.module.contents = part.vector(one)
+    place = None if mode == 1 else _constant(part)
+    return Data(place, part.take(part.unsigned()))
 
 
-def _indexed(part: Reader) -> tuple[int, str]:
-    return part.unsigned(), part.name()
+def _kind(part: Reader, what: str) -> str:
+    kind = part.byte()
+    if kind >= len(KINDS):
+        part.fail(f"an {what} of kind {kind}; expected 0 to 3", part.place - 1)
+    return KINDS[kind]
+
+
+def _signature(part: Reader) -> Signature:
+    if part.byte() != 0x60:
+        part.fail("expected the type of a function (0x60)", part.place - 1)
+    return Signature(tuple(part.vector(lambda: _type(part))), tuple(part.vector(lambda: _type(part))))
+
+
+def _table(part: Reader) -> Limits:
+    _type(part)
+    return _limits(part)
 
 
 def _type(part: Reader) -> str:
@@ -367,7 +352,7 @@ def _element(part: Reader) -> Element:
         part.fail(f"elements of kind {flag}; expected 0 to 7", offset)
     active, explicit, expressions = not flag & 1, bool(flag & 2), bool(flag & 4)
     table = part.unsigned() if active and explicit else 0
-    place = _constant(part) if active else ()
+    place = _constant(part) if active else None
     if not active or explicit:
         part.byte()
 
@@ -379,8 +364,7 @@ def _element(part: Reader) -> Element:
             part.fail("an element is no function", offset)
         return found[0].what if found[0].name == "ref.func" else None
 
-    mode = "active" if active else "declared" if explicit else "passive"
-    return Element(mode, table, place, tuple(part.vector(one)))
+    return Element(table, place, tuple(part.vector(one)))
 
 
 def _check(module: Module, reader: Reader) -> None:

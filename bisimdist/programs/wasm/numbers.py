@@ -23,68 +23,47 @@ class Trap(Exception):  # noqa: N818
     """What ends a run: the machine cannot go on."""
 
 
-def signed(value: Any, bits: int) -> Any:
-    """Return an integer with the sign that its highest bit says."""
-    half = 1 << (bits - 1)
-    return (value ^ half) - half
+def signed(value: Any, kind: str) -> Any:
+    """Return a value of a type, an integer with the sign that its highest bit says."""
+    if kind[0] != "i":
+        return value
+    half = 1 << (int(kind[1:]) - 1)
+    return (int(value) ^ half) - half
 
 
-def _zero() -> int:
-    raise Trap("a division by zero")
+def _div_s(one: Any, other: Any, half: int) -> Any:
+    if other == 0:
+        _div_u(one, 0)
+    if one == -half and other == -1:
+        raise Trap("a quotient that does not fit")
+    if one < 0:
+        one, other = -one, -other
+    return one // other if other > 0 else -(one // -other)
 
 
-def _div_s(bits: int) -> Callable[[Any, Any], Any]:
-    mask, half = (1 << bits) - 1, 1 << (bits - 1)
-
-    def divide(a: Any, b: Any) -> Any:
-        one, other = (a ^ half) - half, (b ^ half) - half
-        if other == 0:
-            _zero()
-        if one == -half and other == -1:
-            raise Trap("a quotient that does not fit")
-        if one < 0:
-            one, other = -one, -other
-        return (one // other if other > 0 else -(one // -other)) & mask
-
-    return divide
-
-
-def _rem_s(bits: int) -> Callable[[Any, Any], Any]:
-    mask, half = (1 << bits) - 1, 1 << (bits - 1)
-
-    def remain(a: Any, b: Any) -> Any:
-        one, other = (a ^ half) - half, (b ^ half) - half
-        if other == 0:
-            _zero()
-        if other < 0:
-            other = -other
-        return (one % other if one >= 0 else -((-one) % other)) & mask
-
-    return remain
+def _rem_s(one: Any, other: Any) -> Any:
+    if other < 0:
+        other = -other
+    return _rem_u(one, other) if one >= 0 else -_rem_u(-one, other)
 
 
 def _div_u(a: Any, b: Any) -> Any:
-    return a // b if b else _zero()
+    if b:
+        return a // b
+    raise Trap("a division by zero")
 
 
 def _rem_u(a: Any, b: Any) -> Any:
-    return a % b if b else _zero()
+    return a % b if b else _div_u(a, 0)
 
 
-def _clz(bits: int) -> Callable[[Any], Any]:
-    return lambda a: bits - a.bit_length()
-
-
-def _ctz(bits: int) -> Callable[[Any], Any]:
-    def zeros(a: Any) -> int:
-        if type(a) is int:
-            return (a & -a).bit_length() - 1 if a else bits
-        count = 0
-        while count < bits and not a & (1 << count):
-            count += 1
-        return count
-
-    return zeros
+def _ctz(a: Any, bits: int) -> int:
+    if type(a) is int:
+        return (a & -a).bit_length() - 1 if a else bits
+    count = 0
+    while count < bits and not a & (1 << count):
+        count += 1
+    return count
 
 
 def _popcnt(a: Any) -> Any:
@@ -93,24 +72,8 @@ def _popcnt(a: Any) -> Any:
     return sum(bool(a & (1 << k)) for k in range(64))
 
 
-def _rotl(bits: int) -> Callable[[Any, Any], Any]:
-    mask = (1 << bits) - 1
-
-    def rotate(a: Any, n: Any) -> Any:
-        n &= bits - 1
-        return ((a << n) & mask) | (a >> (bits - n)) if n else a
-
-    return rotate
-
-
-def _rotr(bits: int) -> Callable[[Any, Any], Any]:
-    mask = (1 << bits) - 1
-
-    def rotate(a: Any, n: Any) -> Any:
-        n &= bits - 1
-        return (a >> n) | ((a << (bits - n)) & mask) if n else a
-
-    return rotate
+def _rotl(a: Any, n: Any, bits: int, mask: int) -> Any:
+    return ((a << n) & mask) | (a >> (bits - n)) if n else a
 
 
 # floats
@@ -148,20 +111,15 @@ def _sqrt(a: float) -> float:
     return math.sqrt(a) if a >= 0 else a if a == 0 else math.nan
 
 
-def _min(a: float, b: float) -> float:
-    if math.isnan(a) or math.isnan(b):
-        return math.nan
-    if a == b == 0:
-        return a if math.copysign(1.0, a) < 0 else b
-    return min(a, b)
+def _extreme(choose: Callable[..., float], sign: float) -> Callable[[float, float], float]:
+    def chosen(a: float, b: float) -> float:
+        if math.isnan(a) or math.isnan(b):
+            return math.nan
+        if a == b == 0:
+            return a if math.copysign(1.0, a) == sign else b
+        return choose(a, b)
 
-
-def _max(a: float, b: float) -> float:
-    if math.isnan(a) or math.isnan(b):
-        return math.nan
-    if a == b == 0:
-        return a if math.copysign(1.0, a) > 0 else b
-    return max(a, b)
+    return chosen
 
 
 def _rounded(name: str, function: Callable[[float], int]) -> Callable[[Any], Any]:
@@ -171,34 +129,20 @@ def _rounded(name: str, function: Callable[[float], int]) -> Callable[[Any], Any
     return Real.know(name, rounded)
 
 
-def _of_open(function: Callable[[float], int]) -> Callable[[Any], Any]:
-    """Return a monotone function to integers as one of open floats as well."""
-    return lambda a: a.decided(function) if type(a) is Real else function(a)
-
-
-def _truncated(bits: int, sign: bool) -> Callable[[Any], Any]:
+def _truncated(bits: int, sign: bool, saturates: bool) -> Callable[[Any], Any]:
     low, high = (-(1 << (bits - 1)), 1 << (bits - 1)) if sign else (0, 1 << bits)
 
     def truncate(a: float) -> int:
         if math.isnan(a):
+            if saturates:
+                return 0
             raise Trap("an integer of what is no number")
-        if math.isinf(a) or not low <= math.trunc(a) < high:
+        whole = (high if a > 0 else low - 1) if math.isinf(a) else math.trunc(a)
+        if not (saturates or low <= whole < high):
             raise Trap("an integer of a float that is too large")
-        return math.trunc(a) & ((1 << bits) - 1)
-
-    return _of_open(truncate)
-
-
-def _saturated(bits: int, sign: bool) -> Callable[[Any], Any]:
-    low, high = (-(1 << (bits - 1)), 1 << (bits - 1)) if sign else (0, 1 << bits)
-
-    def truncate(a: float) -> int:
-        if math.isnan(a):
-            return 0
-        whole = (high if a > 0 else low) if math.isinf(a) else math.trunc(a)
         return min(max(whole, low), high - 1) & ((1 << bits) - 1)
 
-    return _of_open(truncate)
+    return lambda a: a.decided(truncate) if type(a) is Real else truncate(a)
 
 
 def _copysign(a: Any, b: Any) -> Any:
@@ -232,12 +176,17 @@ Real.know("short", _f32_of_integer)
 HELPERS: dict[str, Callable[..., Any]] = {
     "div_u": _div_u,
     "rem_u": _rem_u,
+    "div_s": _div_s,
+    "rem_s": _rem_s,
+    "clz": lambda a, bits: bits - a.bit_length(),
+    "ctz": _ctz,
     "popcnt": _popcnt,
+    "rotl": _rotl,
     "f32": Real.know("f32", _f32),
     "fdiv": Real.know("div", _div),
     "sqrt": Real.know("sqrt", _sqrt),
-    "min": Real.know("min", _min),
-    "max": Real.know("max", _max),
+    "min": Real.know("min", _extreme(min, -1.0)),
+    "max": Real.know("max", _extreme(max, 1.0)),
     "abs": abs,
     "copysign": _copysign,
     "ceil": _rounded("ceil", math.ceil),
@@ -250,18 +199,10 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "bits64": pattern,
 }  # by name what the code of a module calls
 for _bits in (32, 64):
-    HELPERS |= {
-        f"div_s{_bits}": _div_s(_bits),
-        f"rem_s{_bits}": _rem_s(_bits),
-        f"clz{_bits}": _clz(_bits),
-        f"ctz{_bits}": _ctz(_bits),
-        f"rotl{_bits}": _rotl(_bits),
-        f"rotr{_bits}": _rotr(_bits),
-    }
     for _sign in "su":
         HELPERS |= {
-            f"trunc{_bits}_{_sign}": _truncated(_bits, _sign == "s"),
-            f"trunc_sat{_bits}_{_sign}": _saturated(_bits, _sign == "s"),
-            f"f64_of{_bits}_{_sign}": _to_float("float", _bits, _sign == "s"),
-            f"f32_of{_bits}_{_sign}": _to_float("short", _bits, _sign == "s"),
+            f"trunc{_bits}_{_sign}": _truncated(_bits, _sign == "s", False),
+            f"trunc_sat{_bits}_{_sign}": _truncated(_bits, _sign == "s", True),
+            f"f64_of_i{_bits}_{_sign}": _to_float("float", _bits, _sign == "s"),
+            f"f32_of_i{_bits}_{_sign}": _to_float("short", _bits, _sign == "s"),
         }

@@ -1,19 +1,114 @@
-"""Expressions of Python for what instructions compute, of expressions for what they take."""
+"""What instructions compute, as expressions of Python, in the order of their codes."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from bisimdist.programs.syntax import call
 
-Expression = ast.expr
-Operation = tuple[tuple[str, ...], str, Callable[..., Expression], bool]
-"""The types of what is taken and given, the expression, and whether it has to be computed at once."""
+Operation: TypeAlias = tuple[tuple[str, ...], str, int, bool, ast.expr]
+"""The types of what is taken and given, the width, whether it is computed at once, and the expression.
+
+That is about `a`, `b` and `c`, which are taken, the number `K` that stands behind the instruction, and of the
+width `N` the mask `M`, the highest bit `H`, and the mask `S` of what it is shifted by. It calls helpers.
+"""
 
 
-_ORDERS: dict[str, ast.cmpop] = {"lt": ast.Lt(), "gt": ast.Gt(), "le": ast.LtE(), "ge": ast.GtE()}
+def _table(text: str) -> dict[str, str]:
+    """Return names, and what stands behind them."""
+    return dict(one.split(maxsplit=1) for one in text.split(";"))
+
+
+_COMPARED = _table("""
+    eqz a == 0; eq a == b; ne a != b; lt_s a ^ H < b ^ H; lt_u a < b; gt_s a ^ H > b ^ H; gt_u a > b;
+    le_s a ^ H <= b ^ H; le_u a <= b; ge_s a ^ H >= b ^ H; ge_u a >= b
+""")
+_FLOATS_COMPARED = _table("eq a == b; ne a != b; lt a < b; gt a > b; le a <= b; ge a >= b")
+_INTEGER = _table("""
+    clz clz(a, N); ctz ctz(a, N); popcnt popcnt(a); add a + b & M; sub a - b & M; mul a * b & M;
+    div_s div_s((a ^ H) - H, (b ^ H) - H, H) & M; div_u div_u(a, b);
+    rem_s rem_s((a ^ H) - H, (b ^ H) - H) & M; rem_u rem_u(a, b); and a & b; or a | b; xor a ^ b;
+    shl a << (b & S) & M; shr_s (a ^ H) - H >> (b & S) & M; shr_u a >> (b & S);
+    rotl rotl(a, b & S, N, M); rotr rotl(a, N - b & S, N, M)
+""")
+_FLOAT = _table("""
+    abs abs(a); neg -a; ceil ceil(a); floor floor(a); trunc trunc(a); nearest nearest(a); sqrt R(sqrt(a));
+    add R(a + b); sub R(a - b); mul R(a * b); div R(fdiv(a, b)); min min(a, b); max max(a, b);
+    copysign copysign(a, b)
+""")
+
+
+def _extended(size: int, value: str) -> str:
+    """Return the number of which the sign is extended from so many bits."""
+    return f"({value} ^ {1 << size - 1}) - {1 << size - 1} & M"
+
+
+_PARTS = [("i32", 8), ("i32", 16), ("i64", 8), ("i64", 16), ("i64", 32)]
+_FROM = [(real, sign) for real in ("f32", "f64") for sign in "su"]
+_TO = [(whole, sign) for whole in ("i32", "i64") for sign in "su"]
+_CONVERSIONS = {
+    "i32.wrap_i64": "a & M",
+    **{f"i32.trunc_{real}_{sign}": f"trunc32_{sign}(a)" for real, sign in _FROM},
+    **{"i64.extend_i32_s": _extended(32, "a"), "i64.extend_i32_u": "a"},
+    **{f"i64.trunc_{real}_{sign}": f"trunc64_{sign}(a)" for real, sign in _FROM},
+    **{f"f32.convert_{whole}_{sign}": f"f32_of_{whole}_{sign}(a)" for whole, sign in _TO},
+    "f32.demote_f64": "f32(a)",
+    **{f"f64.convert_{whole}_{sign}": f"f64_of_{whole}_{sign}(a)" for whole, sign in _TO},
+    **{"f64.promote_f32": "a", "i32.reinterpret_f32": "bits32(a)", "i64.reinterpret_f64": "bits64(a)"},
+    **{"f32.reinterpret_i32": "as_f32(a)", "f64.reinterpret_i64": "as_f64(a)"},
+    **{f"{kind}.extend{size}_s": _extended(size, f"(a & {(1 << size) - 1})") for kind, size in _PARTS},
+}
+_SATURATED = {
+    f"{whole}.trunc_sat_{real}_{sign}": f"trunc_sat{whole[1:]}_{sign}(a)"
+    for whole in ("i32", "i64")
+    for real, sign in _FROM
+}
+_LOADED = {
+    **{"i32.load": "r4(a + K)", "i64.load": "r8(a + K)"},
+    **{"f32.load": "as_f32(r4(a + K))", "f64.load": "as_f64(r8(a + K))"},
+    **{
+        f"{kind}.load{size}_{sign}": _extended(size, read) if sign == "s" else read
+        for kind, size in _PARTS
+        for read in (f"r{size // 8}(a + K)",)
+        for sign in "su"
+    },
+}
+_STORED = {
+    **{"i32.store": "w4(a + K, b)", "i64.store": "w8(a + K, b)"},
+    **{"f32.store": "w4(a + K, bits32(b))", "f64.store": "w8(a + K, bits64(b))"},
+    **{f"{kind}.store{size}": f"w{size // 8}(a + K, b)" for kind, size in _PARTS},
+}
+
+
+def _operation(name: str, text: str, result: str | None = None, taken: tuple[str, ...] = ()) -> Operation:
+    kind, _, rest = name.partition(".")
+    node = ast.parse(text.replace("R(", "f32(" if kind == "f32" else "("), mode="eval").body
+    if not taken:
+        one = next((part for part in rest.split("_") if part in {"i32", "i64", "f32", "f64"}), kind)
+        taken = (one,) * (1 + any(isinstance(part, ast.Name) and part.id == "b" for part in ast.walk(node)))
+    calls = any(isinstance(part, ast.Call) for part in ast.walk(node))
+    at_once = calls and "i" in kind[0] + taken[0][0]
+    return taken, kind if result is None else result, int(kind[1:]), at_once, node
+
+
+NUMERIC = {
+    f"{kind}.{name}": _operation(f"{kind}.{name}", text, result)
+    for whole, real, result in ((_COMPARED, _FLOATS_COMPARED, "i32"), (_INTEGER, _FLOAT, None))
+    for kind, texts in (("i32", whole), ("i64", whole), ("f32", real), ("f64", real))
+    for name, text in texts.items()
+} | {name: _operation(name, text) for name, text in _CONVERSIONS.items()}
+SATURATED = {name: _operation(name, text) for name, text in _SATURATED.items()}
+ACCESSES = {name: _operation(name, text, None, ("i32",)) for name, text in _LOADED.items()} | {
+    name: _operation(name, text, "", ("i32", name[:3])) for name, text in _STORED.items()
+}
+OPERATIONS = {
+    **{**NUMERIC, **SATURATED, **ACCESSES},
+    "memory.size": ((), "i32", 32, True, call("pages")),
+    "memory.grow": _operation("i32.grow", "grow(a)"),
+    "memory.fill": _operation("i32.fill", "fill(a, b, c)", "", ("i32",) * 3),
+    "memory.copy": _operation("i32.copy", "copy(a, b, c)", "", ("i32",) * 3),
+}
 
 
 def constant(value: Any) -> ast.Constant:
@@ -21,161 +116,42 @@ def constant(value: Any) -> ast.Constant:
     return ast.Constant(value)
 
 
-def _two(operator: ast.operator, a: Expression, b: Expression) -> Expression:
-    return ast.BinOp(a, operator, b)
+def expression(operation: Operation, given: list[ast.expr], behind: Any) -> ast.expr:
+    """Return what an operation computes of expressions; what is known of constants is computed now."""
+    _, _, bits, _, node = operation
+    known: dict[str, ast.expr] = dict(zip("abc", given, strict=False))
+    numbers = {"N": bits, "M": (1 << bits) - 1, "H": 1 << (bits - 1), "S": bits - 1, "K": behind}
+    return _filled(node, known | {name: constant(value) for name, value in numbers.items()})
 
 
-def masked(value: Expression, bits: int) -> Expression:
-    """Return the low bits of a number."""
-    if isinstance(value, ast.Constant):
-        return constant(value.value & ((1 << bits) - 1))  # type: ignore[operator]
-    return _two(ast.BitAnd(), value, constant((1 << bits) - 1))
+def _filled(node: ast.expr, known: dict[str, ast.expr]) -> ast.expr:  # noqa: PLR0911
+    match node:
+        case ast.Name(name):
+            return known[name]
+        case ast.BinOp(left, operator, right):
+            return _two(_filled(left, known), operator, _filled(right, known))
+        case ast.Compare(left, operators, [right]):
+            return ast.Compare(_filled(left, known), operators, [_filled(right, known)])
+        case ast.UnaryOp():
+            return ast.UnaryOp(node.op, _filled(node.operand, known))
+        case ast.Call(ast.Name(name), arguments):
+            given = [_filled(one, known) for one in arguments]
+            if name in _DIVIDED and isinstance(given[1], ast.Constant) and given[1].value:
+                return _two(given[0], _DIVIDED[name], given[1])
+            return call("." + name, *given)
+        case _:
+            return constant(ast.literal_eval(node))
 
 
-def _plain(value: Expression) -> int | None:
-    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, int) else None
+_DIVIDED: dict[str, ast.operator] = {"div_u": ast.FloorDiv(), "rem_u": ast.Mod()}
 
 
-def less(value: Expression, half: int) -> Expression:
-    """Return a signed number, moved so that it is compared as an unsigned one."""
-    known = _plain(value)
-    return constant(known ^ half) if known is not None else _two(ast.BitXor(), value, constant(half))
-
-
-def extended(value: Expression, size: int, bits: int) -> Expression:
-    """Return a number of which the sign is extended from some bits to more."""
-    half = constant(1 << (size - 1))
-    return masked(_two(ast.Sub(), _two(ast.BitXor(), value, half), half), bits)
-
-
-def _compared(operator: ast.cmpop, a: Expression, b: Expression) -> Expression:
-    return ast.Compare(a, [operator], [b])
-
-
-def _helper(name: str) -> Callable[..., Expression]:
-    return lambda *arguments: call("." + name, *arguments)
-
-
-def _shifted(bits: int, operator: ast.operator, *, cut: bool = False) -> Callable[..., Expression]:
-    def shift(a: Expression, b: Expression) -> Expression:
-        known = _plain(b)
-        count = constant(known % bits) if known is not None else _two(ast.BitAnd(), b, constant(bits - 1))
-        found = _two(operator, a, count)
-        return masked(found, bits) if cut else found
-
-    return shift
-
-
-def _shift_signed(bits: int) -> Callable[..., Expression]:
-    half = 1 << (bits - 1)
-    right = _shifted(bits, ast.RShift())
-    return lambda a, b: masked(right(_two(ast.Sub(), less(a, half), constant(half)), b), bits)
-
-
-def _divided(operator: ast.operator, name: str) -> Callable[..., Expression]:
-    def divide(a: Expression, b: Expression) -> Expression:
-        return _two(operator, a, b) if _plain(b) else call("." + name, a, b)
-
-    return divide
-
-
-def _integers(kind: str) -> dict[str, Operation]:
-    bits = int(kind[1:])
-    half = 1 << (bits - 1)
-    two, one = (kind, kind), (kind,)
-    found: dict[str, Operation] = {}
-    for name, operator in (("add", ast.Add()), ("sub", ast.Sub()), ("mul", ast.Mult())):
-        found[name] = two, kind, lambda a, b, o=operator: masked(_two(o, a, b), bits), False
-    for name, plain in (("and", ast.BitAnd()), ("or", ast.BitOr()), ("xor", ast.BitXor())):
-        found[name] = two, kind, lambda a, b, o=plain: _two(o, a, b), False
-    found["shl"] = two, kind, _shifted(bits, ast.LShift(), cut=True), False
-    found["shr_u"] = two, kind, _shifted(bits, ast.RShift()), False
-    found["shr_s"] = two, kind, _shift_signed(bits), False
-    found["div_u"] = two, kind, _divided(ast.FloorDiv(), "div_u"), True
-    found["rem_u"] = two, kind, _divided(ast.Mod(), "rem_u"), True
-    for name in ("div_s", "rem_s", "rotl", "rotr"):
-        found[name] = two, kind, _helper(f"{name}{bits}"), True
-    for name in ("clz", "ctz"):
-        found[name] = one, kind, _helper(f"{name}{bits}"), True
-    found["popcnt"] = one, kind, _helper("popcnt"), True
-    found["eqz"] = one, "i32", lambda a: _compared(ast.Eq(), a, constant(0)), False
-    found["eq"] = two, "i32", lambda a, b: _compared(ast.Eq(), a, b), False
-    found["ne"] = two, "i32", lambda a, b: _compared(ast.NotEq(), a, b), False
-    for name, order in _ORDERS.items():
-        found[f"{name}_u"] = two, "i32", lambda a, b, o=order: _compared(o, a, b), False
-        found[f"{name}_s"] = (
-            two,
-            "i32",
-            lambda a, b, o=order: _compared(o, less(a, half), less(b, half)),
-            False,
-        )
-    for size in (8, 16, 32):
-        if size < bits:
-            found[f"extend{size}_s"] = (
-                one, kind, lambda a, s=size: extended(masked(a, s), s, bits), False,
-            )  # fmt: skip
-    return found
-
-
-def _floats(kind: str) -> dict[str, Operation]:
-    two, one = (kind, kind), (kind,)
-    short = kind == "f32"
-
-    def rounded(make: Callable[..., Expression]) -> Callable[..., Expression]:
-        return (lambda *given: call(".f32", make(*given))) if short else make
-
-    found: dict[str, Operation] = {}
-    for name, operator in (("add", ast.Add()), ("sub", ast.Sub()), ("mul", ast.Mult())):
-        found[name] = two, kind, rounded(lambda a, b, o=operator: _two(o, a, b)), False
-    found["div"] = two, kind, rounded(_helper("fdiv")), False
-    found["sqrt"] = one, kind, rounded(_helper("sqrt")), False
-    found["neg"] = one, kind, lambda a: ast.UnaryOp(ast.USub(), a), False
-    for name in ("abs", "ceil", "floor", "trunc", "nearest"):
-        found[name] = one, kind, _helper(name), False
-    for name in ("min", "max", "copysign"):
-        found[name] = two, kind, _helper(name), False
-    orders = {"eq": ast.Eq(), "ne": ast.NotEq(), **_ORDERS}
-    for name, order in orders.items():
-        found[name] = two, "i32", lambda a, b, o=order: _compared(o, a, b), False
-    return found
-
-
-def _conversions() -> dict[str, Operation]:
-    found: dict[str, Operation] = {
-        "i32.wrap_i64": (("i64",), "i32", lambda a: masked(a, 32), False),
-        "i64.extend_i32_u": (("i32",), "i64", lambda a: a, False),
-        "i64.extend_i32_s": (("i32",), "i64", lambda a: extended(a, 32, 64), False),
-        "f32.demote_f64": (("f64",), "f32", _helper("f32"), False),
-        "f64.promote_f32": (("f32",), "f64", lambda a: a, False),
-        "i32.reinterpret_f32": (("f32",), "i32", _helper("bits32"), True),
-        "i64.reinterpret_f64": (("f64",), "i64", _helper("bits64"), True),
-        "f32.reinterpret_i32": (("i32",), "f32", _helper("as_f32"), True),
-        "f64.reinterpret_i64": (("i64",), "f64", _helper("as_f64"), True),
-    }
-    for whole in ("i32", "i64"):
-        bits = whole[1:]
-        for real in ("f32", "f64"):
-            for sign in "su":
-                for name in ("trunc", "trunc_sat"):
-                    helper = _helper(f"{name}{bits}_{sign}")
-                    found[f"{whole}.{name}_{real}_{sign}"] = (real,), whole, helper, True
-                found[f"{real}.convert_{whole}_{sign}"] = (
-                    (whole,),
-                    real,
-                    _helper(f"{real}_of{bits}_{sign}"),
-                    True,
-                )
-    return found
-
-
-def _named(kind: str, operations: dict[str, Operation]) -> dict[str, Operation]:
-    return {f"{kind}.{name}": operation for name, operation in operations.items()}
-
-
-OPERATIONS: dict[str, Operation] = {
-    **_named("i32", _integers("i32")),
-    **_named("i64", _integers("i64")),
-    **_named("f32", _floats("f32")),
-    **_named("f64", _floats("f64")),
-    **_conversions(),
-}  # by instruction what it takes, gives and computes
+def _two(left: ast.expr, operator: ast.operator, right: ast.expr) -> ast.expr:
+    made = ast.BinOp(left, operator, right)
+    if isinstance(right, ast.Constant) and type(right.value) is int:
+        if isinstance(left, ast.Constant) and type(left.value) is int:
+            tree = ast.fix_missing_locations(ast.Expression(made))
+            return constant(eval(compile(tree, "", "eval"), {}))
+        if isinstance(operator, ast.Add) and not right.value:
+            return left
+    return made

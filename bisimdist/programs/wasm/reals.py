@@ -12,6 +12,7 @@ import math
 import operator
 import struct
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from bisimdist.programs.wasm.drawn import Drawn
@@ -70,6 +71,11 @@ def computed(kind: str, *parts: Any) -> Any:
     return made.low if _order(made.low) == _order(made.high) else made
 
 
+def _both(kind: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    """Return an operator, and the same with what stands on the left given last."""
+    return lambda one, other: computed(kind, one, other), lambda one, other: computed(kind, other, one)
+
+
 class Real:
     """A float for each value of whole numbers.
 
@@ -109,6 +115,8 @@ class Real:
             if any(map(math.isnan, found)):
                 self.halve()
             self.low, self.high = min(found, key=_order), max(found, key=_order)
+            if kind == "sub" and (left := _left(*parts)):
+                self.low, self.high = max(self.low, left[0]), min(self.high, left[1])
         if self.low != self.high and not (math.isfinite(self.low) and math.isfinite(self.high)):
             self.halve()
 
@@ -158,17 +166,18 @@ class Real:
         widest = max(self.inner, key=lambda one: one.high - one.low)
         return widest.cut((widest.low + widest.high + 1) // 2)
 
-    def __lt__(self, other: Any) -> bool:
+    def _below(self, other: Any, test: Callable[[Any, Any], bool]) -> bool:
+        """Compare, by what is true of smaller floats."""
         if type(other) is Real:
             wholes = _on_one_grid(self, other)
-            return bool(wholes[0] < wholes[1] if wholes else computed("sub", self, other) < 0.0)
-        return bool(self.decided(lambda value: value < other))
+            return bool(test(*wholes) if wholes else test(computed("sub", self, other), 0.0))
+        return bool(self.decided(lambda value: test(value, other)))
+
+    def __lt__(self, other: Any) -> bool:
+        return self._below(other, operator.lt)
 
     def __le__(self, other: Any) -> bool:
-        if type(other) is Real:
-            wholes = _on_one_grid(self, other)
-            return bool(wholes[0] <= wholes[1] if wholes else computed("sub", self, other) <= 0.0)
-        return bool(self.decided(lambda value: value <= other))
+        return self._below(other, operator.le)
 
     def __gt__(self, other: Any) -> bool:
         return not (_nan(other) or self <= other)
@@ -185,23 +194,9 @@ class Real:
     def __hash__(self) -> int:
         return int(self.halve())
 
-    def __add__(self, other: Any) -> Any:
-        return computed("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return computed("add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return computed("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return computed("sub", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return computed("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return computed("mul", other, self)
+    __add__, __radd__ = _both("add")
+    __sub__, __rsub__ = _both("sub")
+    __mul__, __rmul__ = _both("mul")
 
     def __neg__(self) -> Any:
         return computed("neg", self)
@@ -219,6 +214,28 @@ def _ends(part: Any) -> tuple[Any, Any, Any, Any, int | None]:
     if type(part) is Drawn:
         return part.low, part.high, part.low, part.high, 1
     return part, part, part, part, 0
+
+
+def _left(one: Any, other: Any) -> tuple[float, float] | None:
+    """Enclose ``(p + q) - q`` and ``q - (p + q)``: they are `p` and ``-p`` up to the rounding of the sum.
+
+    Both are multiples of what `q` and the sum are multiples of. Libraries split numbers in this way.
+    """
+    for whole, part, sign in ((one, other, 1), (other, one, -1)):
+        if type(whole) is Real and whole.kind == "add" and any(part is term for term in whole.parts):
+            rest = whole.parts[part is whole.parts[0]]
+            low, high = (rest, rest) if type(rest) is float else (rest.low, rest.high)
+            lost = Fraction(math.ulp(max(-whole.low, whole.high))) / 2
+            grid = Fraction(min(_least_ulp(whole), _least_ulp(part)))
+            ends = -((lost - Fraction(low)) // grid) * grid, (Fraction(high) + lost) // grid * grid
+            return (float(ends[0]), float(ends[1])) if sign > 0 else (-float(ends[1]), -float(ends[0]))
+    return None
+
+
+def _least_ulp(value: Any) -> float:
+    """Return what a float, or each value of one that is open, is a multiple of."""
+    low, high = (value, value) if type(value) is float else (value.low, value.high)
+    return math.ulp(min(abs(low), abs(high)) if low > 0 or high < 0 else 0.0)
 
 
 def _together(ends: list[tuple[Any, Any, Any, Any, int | None]], signs: tuple[int | None, ...]) -> int | None:

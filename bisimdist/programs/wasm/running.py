@@ -15,6 +15,7 @@ from bisimdist.programs.wasm.given import Given
 from bisimdist.programs.wasm.linking import reached
 from bisimdist.programs.wasm.memory import PAGE
 from bisimdist.programs.wasm.module import Module
+from bisimdist.programs.wasm.numbers import signed
 
 FUEL = 1 << 36
 
@@ -60,12 +61,8 @@ def _zero(*_: int) -> int:
 class Engine:
     """A module in wasmtime, whose chance is answered by a function.
 
-    Parameters
-    ----------
-    wasmtime
-        The package.
-    module, chances, function, given
-        What is run, and with which arguments.
+    wasmtime: the package.
+    module, chances, function, given: what is run, and with which arguments.
     """
 
     def __init__(
@@ -103,9 +100,8 @@ class Engine:
             grow=lambda pages: self.memory.grow(store, pages) * PAGE,
         )
         before = store.get_fuel()
-        signed = [self._signed(one, kind) for one, kind in zip(arguments, self.given.types, strict=True)]
         with self._told("a run in wasmtime fails"):
-            found = self.exports["run"](store, *signed)
+            found = self.exports["run"](store, *map(signed, arguments, self.given.types))
         used = before - store.get_fuel()
         found = tuple(found) if isinstance(found, list) else found
         return found, self.drawn, used
@@ -140,13 +136,6 @@ class Engine:
         if "begin" in self.exports:
             self.exports["begin"](store)
 
-    @staticmethod
-    def _signed(value: Any, kind: str) -> Any:
-        if kind[0] == "f":
-            return value
-        bits = int(kind[1:])
-        return value - (1 << bits) if value >> (bits - 1) else value
-
     def _import(self, index: int) -> Callable[..., Any]:
         chance, host = self.chances.get(index), host_of(self.module.imported[index])
         kinds = self.module.signature(index).results
@@ -162,15 +151,13 @@ class Engine:
                     f"it calls the import {self.module.imported[index]}, which is not known",
                     source=self.module.source,
                 )
-            place, size = (
-                (part & 0xFFFFFFFF for part in arguments[chance.place : chance.place + 2])
-                if not chance.bits
-                else (0, 0)
-            )
+            place, size = 0, 0
+            if not chance.bits:
+                place, size = (part & 0xFFFFFFFF for part in arguments[chance.place : chance.place + 2])
             value = self.draw(self.drawn, chance.bits or 8 * size)
             self.drawn += 1
             if chance.bits:
-                return self._signed(value, kinds[0])
+                return signed(value, kinds[0])
             memory.write(self.store, value.to_bytes(size, "little"), place)
             return {"": None, "0": 0, "count": size}[chance.returned]
 

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from bisimdist.programs.code import Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.states import MOST_FRAMES, Drawing
 from bisimdist.programs.wasm.binary import at
+from bisimdist.programs.wasm.chance import request_of
 from bisimdist.programs.wasm.drawn import Drawn
 from bisimdist.programs.wasm.leaves import Leaf
 from bisimdist.programs.wasm.memory import Memory
 from bisimdist.programs.wasm.reals import Pattern, Real, bits_of, computed, pattern
+
+Thaw: TypeAlias = Callable[[Any], Any]  # makes a value of what was frozen
 
 _PLAIN = frozenset({int, bool, type(None)})
 
@@ -72,41 +75,43 @@ class World:
         self.loose = not _PLAIN.issuperset(map(type, globals_))
 
 
-class State:
-    """Where a run waits.
+class State(Drawing):
+    """Where a run waits for chance: it is what is asked for there, too.
 
-    Parameters
-    ----------
-    segment, live
-        What goes on, and with which variables.
-    stack, world
-        The calls below, the memory and the global variables.
-    counts
-        How many values each leaf has.
+    segment, live: what goes on, and with which variables.
+    stack, world: the calls below, the memory and the global variables.
+    counts: how many values each leaf has.
+    bits: how many it waits for.
     """
 
-    __slots__ = ("asked", "counts", "live", "number", "open", "segment", "stack", "world")
+    __slots__ = ("counts", "live", "number", "open", "segment", "stack", "world")
     contents = ()
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917
         self,
         segment: Segment,
         live: tuple[Any, ...],
         stack: Frame | None,
         world: World,
         counts: tuple[int, ...],
+        bits: int,
     ) -> None:
+        self.state = self  # type: ignore[assignment]
+        self.request = request_of(bits)
         self.segment = segment
         self.live = live
         self.stack = stack
         self.world = world
         self.counts = counts
-        self.open = [place for place, value in enumerate(live, 1) if type(value) not in _PLAIN]
+        self.open: Sequence[int] = ()
         """The places behind the answer of values that depend on leaves, or are floats."""
+        if not _PLAIN.issuperset(map(type, live)):
+            self.open = [place for place, value in enumerate(live, 1) if type(value) not in _PLAIN]
         self.number = -1
         """That of the node, where there is one."""
-        self.asked: Drawing | None = None
-        """That chance was asked for something here, as it was the last time."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
 
 class _Numbering:
@@ -132,7 +137,10 @@ class _Numbering:
             raise Outside(f"a value of type {kind.__name__} is kept", "keep numbers")
         value.settle()
         form: list[Any] = [value.const]
-        for leaf in sorted(value.terms, key=lambda one: (one.variable, one.place)):
+        leaves: Any = value.terms
+        if len(leaves) > 1:
+            leaves = sorted(leaves, key=lambda one: (one.variable, one.place))
+        for leaf in leaves:
             number = self.numbers.get(leaf)
             if number is None:
                 number = self.numbers[leaf] = len(self.counts)
@@ -146,16 +154,19 @@ class _Numbering:
         return tuple([self.freeze(value) for value in values])
 
 
-def thawing(values: Sequence[Any]) -> Callable[[Any], Any]:
+def thawing(values: Sequence[Any]) -> Thaw:
     """Return what makes values of what was frozen, given the values of the leaves."""
+    known: dict[Form, Any] = {}
 
     def thaw(value: Any) -> Any:
         if type(value) is Form:
-            if len(value) == 3 and value[0] == 0 and value[2] == 1:
-                return values[value[1]]
-            made = value[0]
-            for place in range(1, len(value), 2):
-                made = values[value[place]] * value[place + 1] + made
+            made = known.get(value)
+            if made is None:
+                made = value[0]
+                for place in range(1, len(value), 2):
+                    one, factor = values[value[place]], value[place + 1]
+                    made = one if type(made) is int and not made and factor == 1 else one * factor + made
+                known[value] = made
             return made
         if type(value) is _Bits:
             return _float(value[0])
@@ -165,6 +176,9 @@ def thawing(values: Sequence[Any]) -> Callable[[Any], Any]:
         return value
 
     return thaw
+
+
+NOTHING = thawing(())  # where nothing depends on leaves
 
 
 def _float(bits: int) -> float:
@@ -207,27 +221,27 @@ class States:
         memory: Memory,
         world: World,
         globals_: Sequence[Any],
-        thaw: Callable[[Any], Any],
+        thaw: Thaw,
+        bits: int,
     ) -> State:
         """Return the state of a segment that waits above these frames, where the run began in a world."""
         kept, stack = tuple(globals_), base
         plain = _PLAIN.issuperset
-        if (
+        same = (
             memory.shared
             and memory.pages == world.pages
             and not world.open
             and plain(map(type, kept))
             and kept == world.globals
-            and (base is None or not base.open)
-            and plain(map(type, live))
-        ):
+        )
+        if same and (base is None or not base.open) and plain(map(type, live)):
             for below, values in frames:
                 if not plain(map(type, values)):
                     break
                 key: Any = below, values, stack
                 stack = self._frames.get(key) or self.frame(*key)
             else:
-                key = segment, tuple(live), stack, world, ()
+                key = segment, tuple(live), stack, world, (), bits
                 return self._states.get(key) or self._new(key)
         numbering = _Numbering()
         frozen = numbering.all(live)
@@ -238,17 +252,20 @@ class States:
         stack = base
         for below, values in reversed(above):
             stack = self.frame(below, values, stack)
-        items = world.items
-        if not memory.shared or world.open:
-            memory.drop()
-            items = memory.frozen(numbering.freeze)
-            memory.shared = True
-        kept = numbering.all(globals_)
-        key = items, memory.pages, kept
-        found = self._worlds.get(key)
-        if found is None:
-            found = self._worlds[key] = World(items, memory.written, memory.pages, kept)
-        key = segment, frozen, stack, found, tuple(numbering.counts)
+        found = world
+        if not same:
+            items = world.items
+            if not memory.shared or world.open:
+                memory.drop()
+                items = memory.frozen(numbering.freeze)
+                memory.shared = True
+            kept = numbering.all(globals_)
+            key = items, memory.pages, kept
+            there = self._worlds.get(key)
+            if there is None:
+                there = self._worlds[key] = World(items, memory.written, memory.pages, kept)
+            found = there
+        key = segment, frozen, stack, found, tuple(numbering.counts), bits
         return self._states.get(key) or self._new(key)
 
     def _new(self, key: Any) -> State:
@@ -256,7 +273,7 @@ class States:
         return state
 
 
-def opened(frame: Frame | None, thaw: Callable[[Any], Any]) -> list[tuple[Segment, list[Any]]]:
+def opened(frame: Frame | None, thaw: Thaw) -> list[tuple[Segment, list[Any]]]:
     """Return a frame and all below it, the top first, with the values of what they remember."""
     found = []
     while frame is not None:

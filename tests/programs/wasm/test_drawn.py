@@ -148,6 +148,47 @@ def test_floats(code: bytes, last: bytes) -> None:
     assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
 
 
+_HEAD = b"\x22\2" + get(1) + b"\xa0" + get(1) + b"\xa1"
+_LOST = b"\x22\2" + get(2) + get(1) + b"\xa0\xa1"
+
+
+def _split(times: float, part: bytes, bound: float) -> bytes:
+    """Return code that compares a part of the double on the stack, which a large multiple splits."""
+    return b"\x22\2" + _f64(times) + b"\xa2\x21\1" + get(2) + part + _f64(bound) + b"\x63" + WIDER
+
+
+@given(
+    st.sampled_from([-300.0, -100.0, 0.0, 0.25, 4096.5]),
+    st.sampled_from([2.0**27, -(2.0**50), 3 * 2.0**51, 2.0**53, 2.0**55, 0.1]),
+    st.sampled_from([_HEAD, _LOST]),
+    st.one_of(st.sampled_from([0.0, -0.0, 0.25, 1e-17]), st.floats(-2, 2)),
+)
+def test_doubles_that_are_split(more: float, times: float, part: bytes, bound: float) -> None:
+    """What is left of a sum differs from a term by its rounding only."""
+    code = DRAWN + get(0) + b"\xba" + _f64(more) + b"\xa0" + _f64(1 / 256) + b"\xa2"
+    module = assembled(
+        {"f": (KIND, ("i64", "f64", "f64"), code + _split(times, part, bound))}, imports=[RANDOM[8]]
+    )
+    machine = Machine(Module.of(module, "drawn.wasm"), {0: Chance("env.rnd8", 8)}, 1, frozenset(), set())
+    begin: Any = machine.start(_nothing, [])
+    wanted = Counter(machine.replay(begin.state, [k]).value for k in range(256))  # type: ignore[union-attr]
+    assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
+
+
+def test_splitting_a_uniform_double_takes_few_runs() -> None:
+    """As logarithms of C libraries do near 1: the upper half of the digits of ``u - 1`` is compared."""
+    code = call(0) + i64(11) + b"\x88\xba" + _f64(2.0**-53) + b"\xa2" + _f64(1.0) + b"\xa1"
+    code += _split(2.0**27, _HEAD, -0.3)
+    module = assembled({"f": (KIND, ("i64", "f64", "f64"), code)}, imports=[RANDOM[64]])
+    machine = Machine(Module.of(module, "drawn.wasm"), {0: Chance("env.rnd64", 64)}, 1, frozenset(), set())
+    graph = CompiledExploration(machine)  # type: ignore[arg-type]
+    graph.start("0", _nothing, [], {})
+    assert graph.explore()
+    law = law_of_graph(graph, "0")
+    assert graph.runs < 1000
+    assert abs(law[1] - fmpq(7, 10)) < fmpq(1, 2**26)
+
+
 def test_a_float_that_is_returned(tmp_path: Path) -> None:
     """Ten values of a uniform double that is rounded down: ten parts, and zero has no sign."""
     uniform = call(0) + i64(11) + b"\x88\xba" + _f64(2.0**-53) + b"\xa2"

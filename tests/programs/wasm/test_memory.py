@@ -28,36 +28,36 @@ def test_as_bytes(content: bytes, work: list[tuple[bool, tuple[int, int, int]]])
     for writes, (size, place, value) in work:
         part = value % 256**size
         if writes:
-            memory.writer(size)(place, part)
+            memory.write[size](place, part)
             plain[place : place + size] = part.to_bytes(size, "little")
         else:
-            assert memory.reader(size)(place) == int.from_bytes(plain[place : place + size], "little")
+            assert memory.read[size](place) == int.from_bytes(plain[place : place + size], "little")
         if value % 5 == 0:
             frozen = memory.frozen(lambda one: one)
             memory.open(memory.thawed(frozen, lambda one: one), 1)
     with pytest.raises(Trap):
-        memory.reader(8)(2**16 - 7)
+        memory.read[8](2**16 - 7)
 
 
 def test_what_is_forgotten_is_remembered_once_it_is_read() -> None:
     kept: set[int] = set()
     memory = Memory({}, 1, 1, kept, None)
-    memory.writer(8)(256, 7)
+    memory.write[8](256, 7)
     memory.pop(256, 264)
     with pytest.raises(Remembered):
-        memory.reader(8)(256)
+        memory.read[8](256)
     assert kept == {32}
-    memory.writer(8)(256, 7)
+    memory.write[8](256, 7)
     memory.pop(256, 264)
-    assert memory.reader(8)(256) == 7
+    assert memory.read[8](256) == 7
 
 
 def test_what_was_read_before_is_not_forgotten() -> None:
     """Another run has read the word as the module began with it: the two states would not be one."""
     kept: set[int] = set()
     memory = Memory({32: 5}, 1, 1, kept, None)
-    assert memory.reader(4)(256) == 5
-    memory.writer(8)(256, 7)
+    assert memory.read[4](256) == 5
+    memory.write[8](256, 7)
     with pytest.raises(Remembered):
         memory.pop(256, 272)
     assert kept == {32}
