@@ -78,7 +78,7 @@ def test_no_memoryless_scheduler_leaves_the_range(small: int, automaton: PA, act
 @settings(max_examples=80, deadline=None)
 @given(automata())
 def test_the_widest_ratio_of_several_pairs_is_that_of_some_action(automaton: PA) -> None:
-    pairs = list(product(range(len(automaton)), repeat=2))
+    pairs = [(s, t) for s in range(len(automaton)) for t in range(len(automaton))]
     ends = {
         action: [Schedulers(automaton).extreme(action, largest).values for largest in (False, True)]
         for action in ACTIONS

@@ -1,4 +1,4 @@
-"""Answers about programs are held against fewer runs in these tests, but where a test asks for all of them."""
+"""Answers about programs are held against fewer runs in these tests, unless a test asks for all of them."""
 
 from __future__ import annotations
 

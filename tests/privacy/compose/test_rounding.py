@@ -137,7 +137,7 @@ def test_a_chord_dominates_whatever_the_masses_of_its_cell_are() -> None:
     for k in range(40):
         alpha, shown = Fraction(k, 20), Fraction(0)
         for at, share in enumerate(known.above):
-            shown += Fraction(share, known.unit) * max(0, 1 - alpha * exponential(Fraction(1 - at)))
+            shown += Fraction(share, known.unit) * max(Fraction(0), 1 - alpha * exponential(Fraction(1 - at)))
         assert shown >= p + DOUBT - alpha * (q - DOUBT)
 
 
