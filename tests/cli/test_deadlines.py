@@ -23,7 +23,7 @@ SHOWING = 4.0
 LONG = (
     "bound example:random,states=400,successors=5,seed=1 --alpha 1 --pair s0 s3",
     "bound example:random,states=100,successors=20,labels=1,seed=1 --alpha 21/20 --pair s0 s1 --distance lbd",
-    "bound example:random,states=120,successors=6,seed=1 --alpha 21/20 --all-pairs",
+    "bound example:random,states=240,successors=6,seed=1 --alpha 21/20 --all-pairs",
     "bound example:dining-cryptographers,n=40 --alpha 11/10",
     "compare example:random,states=300,successors=3,seed=1 --alpha 21/20 --pair s0 s3",
     "delta example:random,states=120,successors=4,labels=2,seed=1 --alpha 21/20 --all-pairs",

@@ -89,7 +89,7 @@ def test_the_fixture_and_the_marker(pytester: pytest.Pytester) -> None:
                 assert_private(same, neighbours=[(0, 2)], alpha=1)
         """,
     )
-    said = ("-p", "no:xdist", "-p", "no:randomly")
+    said = ("-p", "no:xdist", "-p", "no:randomly", "-p", "no:faulthandler")  # its signals stay as they are
     pytester.runpytest_inprocess(*said).assert_outcomes(passed=1, skipped=1)
     pytester.runpytest_inprocess(*said, "--slow-privacy").assert_outcomes(passed=2)
     kept = [path for path in pytester.path.glob(".pytest_cache/v/bisimdist/*") if path.read_text() == "true"]
