@@ -133,7 +133,7 @@ def test_a_chord_dominates_whatever_the_masses_of_its_cell_are() -> None:
             assert abs(Fraction(found, fixed.one) - exact - sign * DOUBT) < Fraction(1, 10**9)
     tape = cast("Any", SimpleNamespace(step=grid, digits=30, above=False))
     known = composition._cells(tape, 0, (law, law, 1), 0, [-1, 0, 1], composition._Precisions())
-    p, q = (sum(pair[side] for pair in PAIRS[1:]) for side in (0, 1))
+    p, q = (sum((pair[side] for pair in PAIRS[1:]), Fraction(0)) for side in (0, 1))
     for k in range(40):
         alpha, shown = Fraction(k, 20), Fraction(0)
         for at, share in enumerate(known.above):
