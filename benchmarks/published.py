@@ -46,9 +46,11 @@ def kind_of(text: str) -> str:
     >>> kind_of("// a chain\\nprobabilistic\\nmodule M endmodule")
     'dtmc'
     """
+    if text.lstrip("\ufeff \n\r\t").startswith("{"):
+        said: dict[str, str] = json.loads(text.lstrip("\ufeff"))
+        return said["type"]
     bare = re.sub(r"//[^\n]*", "", text)
-    found = re.search(r'"type"\s*:\s*"([a-z]+)"', bare) if bare.lstrip().startswith("{") else None
-    found = found or re.match(r"\s*([a-z]+)\s", bare) or re.match("(mdp)", "mdp")
+    found = re.match(r"\s*([a-z]+)\s", bare) or re.match("(mdp)", "mdp")
     word = found[1] if found else "mdp"
     return KINDS.get(word, "mdp" if word in {"const", "module", "formula", "label", "global"} else word)
 
