@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from decimal import Context, Decimal
 
 import pytest
 from hypothesis import strategies
@@ -32,6 +33,23 @@ def test_a_claim_holds_at_its_least_level_only() -> None:
     assert "the least epsilon that holds with this delta is 1.0987" in text
     assert caught.value.mechanism == "respond"
     assert caught.value.answer.lower > 0
+
+
+def test_a_claim_is_decided_however_little_is_missing() -> None:
+    """Of the doubles next to e / (1 + e) the lower one is private at epsilon 1, and the upper one is not."""
+    e = Decimal(1).exp(Context(prec=50))
+    below = int(2**53 * e / (1 + e))
+    held, broken = (below / 2**53, (below + 1) / 2**53)
+
+    def holds(truth: int) -> int:
+        return truth if random.random() < held else 1 - truth
+
+    def breaks(truth: int) -> int:
+        return truth if random.random() < broken else 1 - truth
+
+    assert_private(holds, neighbours=[(0, 1)], epsilon=1)
+    with pytest.raises(NotPrivate, match="breaks is not private for the inputs 0 and 1 at epsilon = 1"):
+        assert_private(breaks, neighbours=[(0, 1)], epsilon=1)
 
 
 def test_the_claimed_delta_counts() -> None:

@@ -200,7 +200,7 @@ class Schedulers:
             if not left[source]:
                 forced.append(source)
 
-        for number in sorted(lost):
+        for number in self.performing.get(action, ()):
             lose(number)
         for state in forced:  # it grows
             for number in self.before[state]:

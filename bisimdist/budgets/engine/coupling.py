@@ -75,23 +75,16 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is tried: the cells of each place, and the shifts that nothing on their paths decides.
-
-    ``sites``: by draw its shift; None makes the first variable the same in both runs that it is added to.
-
-    ``lockstep``: whether the second run takes the ways of the first one.
-    ``wanted``: how far noise is shifted at the place that the output names, if it is not lockstep.
-    ``deferral``: which draw waits for the end; then only that one is shifted.
-    ``exactly``: whether noise that is tested is shifted so that the test comes out as it was, and no further.
-    """
+    """What is tried: the cells of each place, and the shifts that nothing on their paths decides."""
 
     cells: Mapping[str, Sequence[Cell]]
     splits: Mapping[str, Split | int]
     sites: Mapping[str, int | None] = field(default_factory=dict)
-    lockstep: bool = True
-    wanted: int = 0
-    deferral: Deferral | None = None
-    exactly: bool = False
+    """By draw its shift; None makes the first variable the same in both runs that it is added to."""
+    lockstep: bool = True  # whether the second run takes the ways of the first one
+    wanted: int = 0  # how far noise is shifted at the place that the output names, if it is not lockstep
+    deferral: Deferral | None = None  # which draw waits for the end; then only that one is shifted
+    exactly: bool = False  # whether noise that is tested is shifted so that the test is as it was, no further
 
 
 @dataclass
@@ -486,10 +479,8 @@ class Coupling:
         """Return a shift for which no guard gets less: a number near 0, or else a form."""
         low, high = (0 if draw.law == "one-sided" else -MOST_SHIFT), MOST_SHIFT
         for rest, factor in guards:
-            if self.plan.exactly:
-                break
             found = space.most({name: -value for name, value in rest.items()})
-            if found is None or abs(factor) != 1:
+            if self.plan.exactly or found is None or abs(factor) != 1:
                 break
             least = whole(found[0])
             if factor > 0:

@@ -201,8 +201,17 @@ def compare(  # noqa: PLR0913
             measures = [measure for measure in measures if not measure.name.endswith("_quotient")]
             left_out += [(f"{kind}_quotient", "states of intervals are not merged") for kind in DISTANCES]
         allowed = tuple(_returned(steps, names[k], skew, measure) for measure in measures)
-        about = {"source": names[k][0], "target": names[k][1], "facts": frozenset(), "aliases": {}}
-        result.append(CheckedPair(**about, measures=allowed, left_out=tuple(left_out), alpha=Exact(skew)))
+        result.append(
+            CheckedPair(
+                source=names[k][0],
+                target=names[k][1],
+                facts=frozenset(),
+                measures=allowed,
+                left_out=tuple(left_out),
+                alpha=Exact(skew),
+                aliases={},
+            )
+        )
     known = all(measure.lower == measure.upper for found in result for measure in found.measures)
     short = any(step.unfinished for step in steps) or deadline.passed()
     late = short and not known

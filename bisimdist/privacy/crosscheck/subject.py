@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from flint import fmpq
 
@@ -16,6 +17,8 @@ from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition, action_labelled_lmc, chain_as_automaton
 from bisimdist.models.transform import reached_states, restrict_to_reachable
 
+M = TypeVar("M")
+
 
 class Fact:
     """What an order or a measure may need to know about a pair (names, for sets of them)."""
@@ -26,6 +29,12 @@ class Fact:
     ENDLESS = "no run ends"
     """All reachable distributions sum to one, and every reachable state has a transition."""
     ASKED = "an analyst asks"  # the model is interactive
+
+
+def _known(model: M | None) -> M:
+    if model is None:
+        raise LimitError("the automaton is nondeterministic")
+    return model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +54,12 @@ class Subject:
     @property
     def known_chain(self) -> LMC:
         """The chain. Raises LimitError if the automaton is nondeterministic, as the next ones do."""
-        if self.chain is None:
-            raise LimitError("the automaton is nondeterministic")
-        return self.chain
+        return _known(self.chain)
 
     @property
     def known_hidden(self) -> HMM:
         """The hidden Markov model."""
-        if self.hidden is None:
-            raise LimitError("the automaton is nondeterministic")
-        return self.hidden
+        return _known(self.hidden)
 
     @property
     def system(self) -> System:
