@@ -464,6 +464,21 @@ def test_a_mistake_of_ours_is_no_exception_of_the_program(monkeypatch: pytest.Mo
         replayed(toss, literal_inputs(["0"]), Request("output", replays=0), (), "")
 
 
+@pytest.mark.usefixtures("seeded")
+def test_a_mistake_of_ours_counts_no_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be enclosed for such a reason is not what cannot be produced."""
+
+    def mistaken(*_: object) -> None:
+        none: Any = None
+        none.low  # noqa: B018
+
+    file = written(tmp_path, LAPLACE)
+    monkeypatch.setattr("bisimdist.programs.replay.attainable.enclosure", mistaken)
+    monkeypatch.setattr("bisimdist.programs.replay.node.OURS", str(Path(__file__).parent))
+    with pytest.raises(AttributeError, match="low"):
+        unattainable(f"{file}:f", literal_inputs(["0", "0"]), 10, Request())
+
+
 def test_a_range_without_end_is_divided() -> None:
     chain = replayed(_noisy, literal_inputs(["0"]), Request("output", gap=None, cut=None, replays=50), (), "")
     assert law_of(chain, "0")["True"] == Fraction(1, 6)

@@ -17,7 +17,7 @@ from bisimdist.programs.replay.catching import caught
 from bisimdist.programs.replay.draws import Law, Uniform
 from bisimdist.programs.replay.lazy import Lazy
 from bisimdist.programs.replay.loading import bound_call, imported
-from bisimdist.programs.replay.node import Raised, enclosure
+from bisimdist.programs.replay.node import Raised, enclosure, raised
 from bisimdist.programs.replay.released import Leaf, Released
 from bisimdist.programs.replay.search import Search, once
 from bisimdist.programs.replay.tape import GivenUp, Played
@@ -144,7 +144,8 @@ def _reaches(leaf: Leaf, value: Any) -> bool:
         low, high = stack.pop()
         try:
             found = enclosure(released.value, {draw: low}, {draw: high})
-        except Exception:
+        except Exception as error:
+            raised(error)  # then these runs release no number
             continue
         if found is not None and (value < found[0] or found[1] < value):
             continue

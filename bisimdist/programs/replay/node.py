@@ -45,7 +45,14 @@ OURS = str(Path(__file__).parent.parent)
 PLAIN = str(Path(OURS, "source.py"))  # what plain Python draws from: its exceptions are those of the program
 
 
-def is_fault(error: Exception) -> bool:
+def raised(error: Exception) -> Raised:
+    """Return what a program raises as its outcome. Raises a mistake of ours as it is."""
+    if _is_fault(error):
+        raise error
+    return Raised(error)
+
+
+def _is_fault(error: Exception) -> bool:
     """Tell whether an exception is a mistake of ours: it comes from our code, which does not raise it."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
@@ -187,9 +194,7 @@ def outcome_of(plan: Plan, classify: Callable[..., Any], lows: Any, highs: Any) 
     except NoValue:
         return UNDECIDED
     except Exception as error:
-        if is_fault(error):
-            raise
-        return Raised(error)
+        return raised(error)
 
 
 def apply_to(function: Callable[..., Any], ranges: Sequence[Any], rule: Any = None) -> Enclosure:

@@ -17,7 +17,15 @@ from bisimdist.exact.doubles import as_double
 from bisimdist.programs.replay.decision import Asked, known, segments
 from bisimdist.programs.replay.draws import Law
 from bisimdist.programs.replay.lazy import Lazy
-from bisimdist.programs.replay.node import UNDECIDED, Plan, Raised, apply_to, enclosure, outcome_of
+from bisimdist.programs.replay.node import (
+    UNDECIDED,
+    Plan,
+    Raised,
+    apply_to,
+    enclosure,
+    outcome_of,
+    raised,
+)
 from bisimdist.programs.replay.region import Factor, Region, marginal
 from bisimdist.programs.replay.tape import Run, current
 from bisimdist.programs.texts import RAISES, same_text, text_of
@@ -304,13 +312,11 @@ def _combined(function: Callable[..., Any], laws: Sequence[dict[Any, fmpq]]) -> 
         mass = fmpq(1)
         for _, p in parts:
             mass *= p
-        raised = next((value for value, _ in parts if type(value) is Raised), None)
-        if raised is None:
+        value = next((value for value, _ in parts if type(value) is Raised), None)
+        if value is None:
             try:
                 value = apply_to(function, [(v, v) for v, _ in parts])[0]  # type: ignore[index]
             except Exception as error:
-                value = Raised(error)
-        else:
-            value = raised
+                value = raised(error)
         made[value] = made.get(value, fmpq(0)) + mass
     return made

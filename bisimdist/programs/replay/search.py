@@ -19,7 +19,7 @@ from bisimdist.programs.replay.bulk import Bulk, released_at_once
 from bisimdist.programs.replay.decision import Asked, segments
 from bisimdist.programs.replay.fine import values_at_once
 from bisimdist.programs.replay.lazy import Lazy
-from bisimdist.programs.replay.node import Raised, is_fault
+from bisimdist.programs.replay.node import Raised, raised
 from bisimdist.programs.replay.region import WHOLE, Region
 from bisimdist.programs.replay.released import Leaf, Released, convolved, few_values
 from bisimdist.programs.replay.tape import Changed, GivenUp, Place, Played, Run, current
@@ -52,9 +52,7 @@ def once(run: Run | Played, call: Callable[[], Any]) -> Any:
     except RecursionError as error:
         raise Outside("calls are nested too deep", "write a loop, or recursion that ends") from error
     except Exception as error:
-        if is_fault(error):
-            raise
-        return Raised(error)
+        return raised(error)
     finally:
         current.run = None
         sys.stdout, sys.stderr = shown
