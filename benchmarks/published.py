@@ -3,7 +3,7 @@
 ``python -m benchmarks.published FOLDER --seconds 20`` asks `show` about every model of PRISM and JANI below a
 folder, and prints a table. A constant without a value becomes 2, 1/2 or true. All files of
 properties beside a model say what is observed. Seconds are those of a processor, so other work changes
-little.
+little. Instances of one model come by size; after two that are late in a row, larger ones are taken to be late.
 """
 
 from __future__ import annotations
@@ -163,16 +163,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=20, help="time for each file")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args(arguments)
-    files = [file for folder in options.folders for file in sorted(folder.rglob("*")) if _model(file)]
-    outcomes = []
+    files = [file for folder in options.folders for file in folder.rglob("*") if _model(file)]
     with ThreadPoolExecutor(options.jobs) as pool:
-        for file, found in zip(
-            files, pool.map(partial(outcome, seconds=options.seconds), files), strict=True
-        ):
-            outcomes.append(found)
-            print(*found, file, sep="\t", file=sys.stderr, flush=True)
-    print(table(outcomes))
+        found = pool.map(partial(outcomes, seconds=options.seconds), families(files))
+        print(table(one for some in found for one in some))
     return 0
+
+
+def families(files: Iterable[Path]) -> list[list[Path]]:
+    """Return the instances of each model, by size: the numbers in their names.
+
+    >>> [[str(file) for file in some] for some in families(map(Path, ["a.10.jani", "b.jani", "a.9.jani"]))]
+    [['a.9.jani', 'a.10.jani'], ['b.jani']]
+    """
+    made: dict[tuple[Path, str, str], list[Path]] = {}
+    for file in sorted(files, key=lambda file: [*map(int, re.findall(r"\d+", file.stem)), 0]):
+        made.setdefault((file.parent, file.name.partition(".")[0], file.suffix), []).append(file)
+    return [made[key] for key in sorted(made)]
+
+
+def outcomes(files: Sequence[Path], seconds: float) -> list[tuple[str, str]]:
+    """Return the outcomes of the instances of a model."""
+    found: list[tuple[str, str]] = []
+    for file in files:
+        late = len(found) > 1 and {reason for _, reason in found[-2:]} == {LATE}
+        found.append((found[-1][0], LATE) if late else outcome(file, seconds))
+        print(*found[-1], "(a smaller one is)" if late else "", file, sep="\t", file=sys.stderr, flush=True)
+    return found
 
 
 def _model(file: Path) -> bool:

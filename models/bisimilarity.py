@@ -6,6 +6,7 @@ Source: CMP18 Definition 8, CMP18 Lemma 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import TypeVar
 
 from flint import fmpq
@@ -17,16 +18,21 @@ from bisimdist.progress import NEVER, Deadline
 
 M = TypeVar("M", LMC, Interactive, LMC | Interactive)
 
-__all__ = ["bisimilarity_classes", "canonical_numbering", "lumped", "of_classes", "quotient"]
+__all__ = ["bisimilarity_classes", "canonical_numbering", "lumped", "mass_of_blocks", "of_classes", "quotient"]
 
 
-def lumped(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
-    """Return what a row gives to each block."""
+def mass_of_blocks(row: Row, block_of: Sequence[int]) -> dict[int, fmpq]:
+    """Return by block what a row gives to it."""
     mass: dict[int, fmpq] = {}
     for target, probability in row:
         block = block_of[target]
         mass[block] = mass[block] + probability if block in mass else probability
-    return frozenset(mass.items())
+    return mass
+
+
+def lumped(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
+    """Return what a row gives to each block, as a signature."""
+    return frozenset(mass_of_blocks(row, block_of).items())
 
 
 def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) -> tuple[int, ...]:
@@ -124,7 +130,7 @@ def of_classes(lmc: M, classes: Sequence[int], members: Sequence[int]) -> M:
     """Return the model of some classes, by the class of each state, and by class a state of it."""
 
     def row_of(row: Row) -> Row:
-        return tuple(sorted(lumped(row, classes), key=lambda entry: entry[0]))
+        return tuple(sorted(mass_of_blocks(row, classes).items(), key=itemgetter(0)))
 
     names = tuple(lmc.states[state] for state in members)
     labels = tuple(lmc.labels[state] for state in members)

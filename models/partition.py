@@ -55,18 +55,27 @@ class Masses:
         if len(row) == 1:
             ((target, p),) = row
             return block_of[target], number_of[id(p)]
+        if len(row) == 2:
+            (target, p), (other, q) = row
+            one, two = block_of[target], block_of[other]
+            if one != two:
+                left, right = (one, number_of[id(p)]), (two, number_of[id(q)])
+                return (left, right) if one < two else (right, left)
+            return one, self._sum(number_of[id(p)], number_of[id(q)])
         mass: dict[int, int] = {}
         for target, p in row:
             block, number = block_of[target], number_of[id(p)]
-            if block in mass:
-                both = mass[block], number
-                total = self._sums.get(both)
-                if total is None:
-                    total = self._sums[both] = self._number(self._values[both[0]] + self._values[number])
-                mass[block] = total
-            else:
-                mass[block] = number
-        return next(iter(mass.items())) if len(mass) == 1 else frozenset(mass.items())
+            mass[block] = self._sum(mass[block], number) if block in mass else number
+        if len(mass) > 2:
+            return frozenset(mass.items())
+        shown = tuple(sorted(mass.items()))
+        return shown if len(shown) > 1 else shown[0]
+
+    def _sum(self, *both: int) -> int:
+        total = self._sums.get(both)
+        if total is None:
+            total = self._sums[both] = self._number(self._values[both[0]] + self._values[both[1]])
+        return total
 
 
 def refined_blocks(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 from flint import fmpq
@@ -146,13 +147,13 @@ def _flow(value: Any, as_yaml: bool) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join([_flow(item, as_yaml) for item in value]) + "]"
     if isinstance(value, str):
-        return _yaml_text(value) if as_yaml else json.dumps(value)
+        return _yaml_text(value) if as_yaml else encode_basestring_ascii(value)
     return json.dumps(format_entry(value))
 
 
 def _key(name: str, as_yaml: bool) -> str:
     if not as_yaml:
-        return json.dumps(name)
+        return encode_basestring_ascii(name)
     written = _yaml_text(name)
     return f"? {written}" if len(written) > _LONGEST_KEY else written
 

@@ -8,7 +8,7 @@ from itertools import compress
 from itertools import count as naturals
 
 from bisimdist.errors import ModelError, UsageError
-from bisimdist.models.io.predicates import Node, Scope, Value, parse_predicate
+from bisimdist.models.io.predicates import Node, Scope, Value, parse_predicate, value_of
 from bisimdist.models.io.properties import Properties, properties_of
 from bisimdist.models.io.reading import Reading
 
@@ -38,7 +38,7 @@ def observations(reading: Reading, scope: Scope, count: int, own: Properties | N
 
     def add(name: str, column: list[Value]) -> None:
         if not {*map(type, column)} <= {bool}:
-            if name in scope.variables and scope.variables[name] != list(map(str, column)):
+            if name in scope.variables and list(map(value_of, scope.variables[name])) != column:
                 raise UsageError(f"the model has a variable {name!r} of another value; expected another name")
             values[name] = list(map(str, column))
             return

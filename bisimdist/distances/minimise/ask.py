@@ -22,7 +22,7 @@ from bisimdist.faces.shown.numbers import at_most
 from bisimdist.faces.shown.proved import Proved, Shown
 from bisimdist.faces.shown.tables import Report
 from bisimdist.interruption import OnInterrupt, interruptible
-from bisimdist.models.bisimilarity import quotient
+from bisimdist.models.bisimilarity import of_classes, quotient
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.kinds import KnownModel
 from bisimdist.models.lmc import LMC
@@ -232,8 +232,7 @@ class _Work:
     def answer(self, status: Status) -> MinimiseAnswer:
         """Return the smallest chain that was proved to be near enough."""
         names = self.chain.states
-        pairs = tuple(dict.fromkeys((self.classes[s], self.classes[t]) for s, t in self.chain.pairs))
-        smaller = LMC(self.best.states, self.best.labels, self.best.rows, pairs)
+        smaller = self.best
         return MinimiseAnswer(
             model=self.chain,
             smaller=smaller,
@@ -264,11 +263,4 @@ def _merged(chain: LMC, merges: Sequence[tuple[int, int]]) -> tuple[LMC, list[in
     kept = [state for state in range(len(chain)) if leader[state] == state]
     place = {state: number for number, state in enumerate(kept)}
     into = [place[first(state)] for state in range(len(chain))]
-    rows = []
-    for state in kept:
-        row: dict[int, fmpq] = {}
-        for target, p in chain.rows[state]:
-            row[into[target]] = row.get(into[target], fmpq(0)) + p
-        rows.append(tuple(sorted(row.items())))
-    names, labels = ([values[state] for state in kept] for values in (chain.states, chain.labels))
-    return LMC(tuple(names), tuple(labels), tuple(rows)), into
+    return of_classes(chain, into, kept), into

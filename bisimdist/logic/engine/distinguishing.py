@@ -16,7 +16,7 @@ from bisimdist.logic.engine.mimicking import reachable_states
 from bisimdist.logic.engine.reduction import reduced
 from bisimdist.logic.engine.satisfaction import ModelChecker
 from bisimdist.logic.engine.splitting import splits
-from bisimdist.models.bisimilarity import lumped
+from bisimdist.models.bisimilarity import mass_of_blocks
 from bisimdist.models.lmc import Row
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import NEVER, Deadline
@@ -205,8 +205,8 @@ class Distinguisher:
         for positive, mine, other in ((True, first, second), (False, second, first)):
             for step in self.levels.steps[mine]:
                 answers = [answer for answer in self.levels.steps[other] if answer.action == step.action]
-                shown = lumped(step.row, block_of)
-                if any(lumped(answer.row, block_of) == shown for answer in answers):
+                shown = mass_of_blocks(step.row, block_of)
+                if any(mass_of_blocks(answer.row, block_of) == shown for answer in answers):
                     continue
                 successors = {target for answer in (step, *answers) for target, _ in answer.row}
                 score = (len(answers), len(successors), int(not positive))
@@ -248,8 +248,8 @@ class _Target:
         return (yield from self._many_parts())
 
     def _masses(self) -> tuple[dict[int, fmpq], list[dict[int, fmpq]]]:
-        ours = dict(lumped(self.row, self.block_of))
-        return ours, [dict(lumped(other, self.block_of)) for other in self.others]
+        ours = mass_of_blocks(self.row, self.block_of)
+        return ours, [mass_of_blocks(other, self.block_of) for other in self.others]
 
     def _event(self) -> tuple[int, bool] | None:
         """Return a class that is more probable than in all the others (True), or less probable (False)."""

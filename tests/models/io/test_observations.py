@@ -178,6 +178,7 @@ class TestModels:
             labels(model, labels={"won": "s=3"})
         with pytest.raises(UsageError, match="has a variable 'x' of another value"):
             labels(model, labels={"x": "x+1"})
+        assert labels(model, labels={"x": "x"}) == ("x=1", "x=1", "won,x=0", "x=0")
 
     def test_properties(self, model: Path, tmp_path: Path) -> None:
         path = tmp_path / "game.pctl"
@@ -205,6 +206,7 @@ def test_formulas_and_constants(tmp_path: Path) -> None:
     )
     found = load_model(path, kind=LMC, constants={"K": 2}, labels={"a": "hit", "b": "x>=K"})
     assert dict(zip(found.states, found.labels, strict=True)) == {"0": "", "1": "a", "2": "b"}
+    assert load_model(path, kind=LMC, constants={"K": 2}, labels={"x": "x"}).labels == ("x=0", "x=1", "x=2")
 
 
 POMDP = """pomdp
