@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from itertools import islice
-from operator import lt
 
 from flint import fmpq
 
@@ -135,8 +134,12 @@ def rows_to_check(rows: Iterable[Row], count: int) -> Iterator[int]:
     for number, row in enumerate(rows):
         probabilities = tuple([id(p) for _, p in row])
         if probabilities in right:
-            targets = [-1, *(target for target, _ in row), count]
-            if all(map(lt, targets, targets[1:])):
+            before = -1
+            for target, _ in row:
+                if not before < target < count:
+                    break
+                before = target
+            else:
                 continue
         yield number
         right.add(probabilities)
