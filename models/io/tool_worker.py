@@ -13,9 +13,9 @@ import json
 import os
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
@@ -37,7 +37,12 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
             return _umb(request)
         import stormpy  # noqa: PLC0415
 
-        model = _built(stormpy, request)
+        try:
+            model = _built(stormpy, request)
+        except Exception as error:
+            if request["language"] != "jani" or "valuations for transient variables" not in str(error):
+                raise
+            model = _built(stormpy, request, _without_transient)
         return data_of(model, request["state_limit"], request["rewards"], actions=request["actions"])
     except RefusedError as error:
         return {"error": str(error)}
@@ -147,12 +152,36 @@ def check_states(count: int, limit: int) -> None:
         raise RefusedError(f"the model has {count} states; allowed are {limit} (--state-limit)")
 
 
-def _built(stormpy: Any, request: dict[str, Any]) -> Any:
+def _without_transient(model: Any) -> Any:
+    """Return a JANI model without transient variables (rewards, mostly), and what speaks of them.
+
+    Storm lists no values of transient reals where there are parameters. If a guard reads one, Storm refuses what
+    is left.
+    """
+    local = (one.get("variables", ()) for one in model["automata"])
+    declared = chain(model.get("variables", ()), chain.from_iterable(local))
+    gone = {one["name"] for one in declared if one.get("transient")}
+
+    def kept(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {key: kept(value) for key, value in part.items() if key != "properties"}
+        if isinstance(part, list):
+            left = (one for one in part if not isinstance(one, dict) or not one.get("transient"))
+            return [kept(one) for one in left if not isinstance(one, dict) or one.get("ref") not in gone]
+        return part
+
+    return kept(model)
+
+
+def _built(stormpy: Any, request: dict[str, Any], change: Callable[[Any], Any] | None = None) -> Any:
     path, language = request["path"], request["language"]
     exact = stormpy.Rational
     if language == "drn":
         return _either(stormpy.build_model_from_drn, stormpy, "-interval'", path)
-    if language == "jani":
+    if change is not None:
+        given = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        program, _ = stormpy.parse_jani_model_from_string(json.dumps(change(given)))
+    elif language == "jani":
         program, _ = stormpy.parse_jani_model(path)
     else:
         program = stormpy.parse_prism_program(path, prism_compatibility=True)

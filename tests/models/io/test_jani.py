@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimdist import LMC, parse_model
+from bisimdist import LMC, ModelError, parse_model
 from bisimdist.models.io.jani import jani_constants, jani_properties
 from bisimdist.models.io.predicates import Scope, parse_predicate
 from tests.models.io.test_tools import JANI
@@ -131,3 +131,17 @@ def test_properties_are_seen_where_there_is_no_label() -> None:
         other = parse_model(text, constants=p, **said)
         assert isinstance(other, LMC)
         assert "x=N" not in other.labels
+
+
+@pytest.mark.extra("storm")
+def test_transient_reals_are_no_part_of_a_state_with_parameters() -> None:
+    model: Any = copy.deepcopy(JANI)
+    plain = parse_model(json.dumps(model))
+    model["variables"].append({"name": "cost", "type": "real", "initial-value": 0.0, "transient": True})
+    automaton = model["automata"][0]
+    automaton["locations"][0]["transient-values"] = [{"ref": "cost", "value": 0.5}]
+    automaton["edges"][0]["destinations"][0]["assignments"].append({"ref": "cost", "value": 0.25})
+    assert parse_model(json.dumps(model)) == plain
+    automaton["edges"][0]["guard"] = {"exp": pair("<", "cost", 1)}
+    with pytest.raises(ModelError, match="cost"):
+        parse_model(json.dumps(model))
