@@ -18,7 +18,14 @@ from bisimdist.progress import NEVER, Deadline
 
 M = TypeVar("M", LMC, Interactive, LMC | Interactive)
 
-__all__ = ["bisimilarity_classes", "canonical_numbering", "lumped", "mass_of_blocks", "of_classes", "quotient"]
+__all__ = [
+    "bisimilarity_classes",
+    "canonical_numbering",
+    "lumped",
+    "mass_of_blocks",
+    "of_classes",
+    "quotient",
+]
 
 
 def mass_of_blocks(row: Row, block_of: Sequence[int]) -> dict[int, fmpq]:
