@@ -3,7 +3,7 @@
 ``python -m benchmarks.published FOLDER --seconds 20`` asks `show` about every model of PRISM and JANI below a
 folder, and prints a table. A constant without a value becomes 2, 1/2 or true. All files of
 properties beside a model say what is observed. Seconds are those of a processor, so other work changes
-little. Instances of one model come by size; after two that are late in a row, larger ones are taken to be late.
+little. Instances of one model come by size: if two in a row are late, larger ones are taken to be late.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def outcome(file: Path, seconds: float) -> tuple[str, str]:
 
 
 def _asked(command: Sequence[str], seconds: float) -> str:
-    """Return what became of a command within so many seconds of a processor, or half as many again by the clock."""
+    """Return what became of a command within so many seconds of a processor, or 1.5 times as many."""
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as answer:
         process = subprocess.Popen(command, stdout=answer, stderr=said)
         clock = threading.Timer(1.5 * seconds, process.kill)
