@@ -71,10 +71,10 @@ class Masses:
         shown = tuple(sorted(mass.items()))
         return shown if len(shown) > 1 else shown[0]
 
-    def _sum(self, *both: int) -> int:
-        total = self._sums.get(both)
+    def _sum(self, one: int, other: int) -> int:
+        total = self._sums.get((one, other))
         if total is None:
-            total = self._sums[both] = self._number(self._values[both[0]] + self._values[both[1]])
+            total = self._sums[one, other] = self._number(self._values[one] + self._values[other])
         return total
 
 

@@ -155,8 +155,8 @@ def check_states(count: int, limit: int) -> None:
 def _without_transient(model: Any) -> Any:
     """Return a JANI model without transient variables (rewards, mostly), and what speaks of them.
 
-    Storm lists no values of transient reals where there are parameters. If a guard reads one, Storm refuses what
-    is left.
+    Storm lists no values of transient reals where there are parameters. If a guard reads one, Storm refuses
+    what is left.
     """
     local = (one.get("variables", ()) for one in model["automata"])
     declared = chain(model.get("variables", ()), chain.from_iterable(local))
