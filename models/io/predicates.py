@@ -65,18 +65,34 @@ _NUMERIC: dict[str, Callable[..., Value]] = {
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
-    "mod": operator.mod,
+    "mod": lambda a, b: a % b if isinstance(a, int) and isinstance(b, int) else _refuse("mod is of integers"),
     "min": min,
     "max": max,
     "floor": lambda a: int(fmpq(a).floor()),
     "ceil": lambda a: int(fmpq(a).ceil()),
-    "pow": lambda a, b: a**b if abs(b) <= _POWER else _refuse(f"the exponent {b} is too large"),
+    "pow": lambda a, b: _power(fmpq(a), fmpq(b)),
 }
 _ARGUMENTS = {"mod": (2, 2), "pow": (2, 2), "floor": (1, 1), "ceil": (1, 1), "min": (1, 99), "max": (1, 99)}
 
 
 def _refuse(message: str) -> NoReturn:
     raise ModelError(message)
+
+
+def _power(base: fmpq, exponent: fmpq) -> Value:
+    """Return a power that is rational, as an integer if it is one."""
+    if abs(exponent) > _POWER or exponent.q > _POWER:
+        _refuse(f"the exponent {exponent} is too large")
+    degree = int(exponent.q)
+    root = base
+    if degree > 1:
+        if base < 0:
+            _refuse(f"pow({base}, {exponent}) is not real")
+        root = fmpq(base.p.root(degree), base.q.root(degree))
+        if root**degree != base:
+            _refuse(f"pow({base}, {exponent}) is not rational")
+    power = root ** int(exponent.p)
+    return int(power.p) if power.q == 1 else power
 
 
 @dataclass(frozen=True, slots=True)
