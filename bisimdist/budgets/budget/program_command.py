@@ -73,7 +73,9 @@ def _inputs(given: Given) -> tuple[str, ...]:
     if named or domain is None or size is None:
         if domain is None and size is None and named:
             return named
-        raise UsageError("expected --domain A,B,... and --size N, or each --input by itself")
+        raise UsageError(
+            "expected --domain and --size together, such as --domain 0,1 --size 4, or each input by --input"
+        )
     from bisimdist.programs.inputs import inputs_of_size
     from bisimdist.programs.texts import literal
 
