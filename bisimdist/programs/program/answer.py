@@ -35,8 +35,8 @@ BEYOND = (
 )  # what no model of compiled code has
 
 GIVES_UP = (
-    "Without --gap the search for runs ends after 40,000 steps for each input. --gap G lets it go on until the "
-    "bounds are so close, or until --timeout."
+    "Without --gap the search for runs ends after 40,000 steps for each input. --gap G lets it go on until "
+    "the bounds are so close, or until --timeout."
 )  # why bounds of a program that runs as it is stay apart
 
 
