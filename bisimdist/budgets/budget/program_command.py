@@ -43,7 +43,7 @@ class BudgetOfProgram(Question["ProgramBudget"]):
         neighbours = given[options.NEIGHBOURS] or "one"
         model = program_model(given, inputs=_inputs(given), neighbours=neighbours, orders=True)
         if not isinstance(model, ProgramChain):
-            raise UsageError("the program asks an analyst: say how much with delta, over pairs of --input")
+            raise UsageError("the program asks an analyst; expected 'bisimdist delta', for two inputs")
         if wants_theorem(given):
             if (skew.alpha, skew.epsilon) != (None, None):
                 raise UsageError(

@@ -104,7 +104,7 @@ def for_all_lengths(  # noqa: PLR0913
     if method not in METHODS:
         raise UsageError(f"method={method!r} is not usable; expected {', '.join(METHODS)}")
     if method == "coupling" and budget is None:
-        raise UsageError("a coupling is looked for at a ratio; say which")
+        raise UsageError("the method coupling needs a ratio (--ratio)")
     limits = Limits(deadline=deadline, progress=progress)
     asked = asked_distributions(model, pairs)
     work = [_Search(NumericModel.of(model, pair), pair, budget, high, limits) for pair in asked]

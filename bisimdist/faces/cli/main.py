@@ -187,7 +187,7 @@ def _logic() -> None:
 @click.option(
     "--attestation",
     metavar="FILE",
-    help="Verify also this signed statement about it, which attest wrote.",
+    help="Also verify this signed statement about the certificate, which attest wrote.",
 )
 @click.option("--key", metavar="KEY", help="With --attestation: the public key of the signer, in PEM.")
 @click.argument("certificate")

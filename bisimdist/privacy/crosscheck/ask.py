@@ -93,7 +93,7 @@ def crosscheck(  # noqa: PLR0913
     ['3/2', '1/5', '1/5']
     """
     if isinstance(model, IntervalChain):
-        raise UsageError("cross-checks of intervals are not there")
+        raise UsageError("a cross-check takes no intervals")
     if isinstance(model, ParametricChain):
         raise model.unset()
     skew = checked_alpha(alpha)
