@@ -183,11 +183,12 @@ def program_report(answer: DeltaAnswer, report: Report) -> Report:
     who = "An observer" if isinstance(model, ProgramChain) else "An analyst"
     remarks = [f"{who} of {model.origin.function} sees {seen}."]
     remarks += _replay_remarks(model.origin.replayed)
-    if model.origin.replayed is not None and answer.status is Status.LIMIT and model.cut:
-        remarks.append(GIVES_UP)
     if {"instructions", "memory", "branches"}.intersection(model.origin.observe.split(",")):
         remarks.append(BEYOND)
     if isinstance(model, ProgramChain):
+        replayed = model.origin.replayed
+        if replayed is not None and not replayed.floats and model.cut and answer.status is Status.LIMIT:
+            remarks.append(GIVES_UP)
         remarks += ratio_remarks(output_ratio(model, worst.source, worst.target))
         remarks += _clip_remarks(answer, model)
     remarks += [f"Where the two runs differ: {parting.text}." for parting in found[:MOST_PARTINGS]]
