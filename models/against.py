@@ -187,10 +187,10 @@ def _chain(model: AnyModel) -> Chain:
         return hmm_as_lmc(model)
     if isinstance(model, LMC | IntervalChain | ParametricChain):
         return model
-    raise UsageError("an interactive model is held against an interactive model")
+    raise UsageError("an interactive model can only be compared with an interactive model")
 
 
 def _automaton(model: AnyModel) -> PA:
     if isinstance(model, LMC | PA):
         return automaton_of(model)
-    raise UsageError("an automaton is held against an automaton or a chain")
+    raise UsageError("an automaton can only be compared with an automaton or a chain")

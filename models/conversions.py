@@ -33,7 +33,7 @@ _AUTOMATON_TO_CHAIN = (
     "sum to one"
 )
 _HMM_TO_CHAIN = (
-    "kept: the probability of every observation sequence from every information state, and delta; "
+    "kept: the probability of every observation sequence from every start distribution, and delta; "
     "the trace begins with one more label, and a sequence that ends shows a label for ever after"
 )
 _AUTOMATON_TO_HMM = (

@@ -46,7 +46,7 @@ def called(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Wa
             return draw(builder, node, LAWS[func.attr], env, then, ways)
         if owner == Known(source):
             raise builder.refuse(
-                node, f"{func.attr!r} is none of the noise that is followed: {', '.join(LAWS)}"
+                node, f"{func.attr!r} is no noise that can be followed; expected {', '.join(LAWS)}"
             )
         counted = [isinstance(a, ast.Constant) and a.value is True for a in (*node.args, *node.keywords)]
         if isinstance(owner, Told) and func.attr == "count" and counted == [True] and owner.trues in env:
@@ -130,7 +130,7 @@ def _range(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Wa
 
     def made(values: list[Value], after: Env) -> Step:
         if not all(isinstance(value, dict) for value in values) or len(values) not in (1, 2):
-            raise builder.refuse(node, "a range of integers is followed")
+            raise builder.refuse(node, "only a range of integers can be followed")
         first: Any = values[0] if len(values) == 2 else {}
         end: Any = values[-1]
         return then(Ranged(first, end, ("place",)), after)
@@ -154,8 +154,8 @@ def _len(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways
             return then({values[0].length: 1} if values[0].length else {}, after)
         raise builder.refuse(
             node,
-            "len is followed for lists that the function makes; count the input with sum(1 for x in ...), "
-            "and go through it with for",
+            "len can be followed only for lists that the function makes; count the input with "
+            "sum(1 for x in ...), and go through it with for",
         )
 
     return builder.several(node.args, env, made, ways)
@@ -194,7 +194,7 @@ def _extreme(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: 
     def made(values: list[Value], after: Env) -> Step:
         numbers: Any = [number(value) for value in values]
         if len(numbers) != 2 or None in numbers:
-            raise builder.refuse(node, "min and max of two numbers are followed: for more write a loop")
+            raise builder.refuse(node, "only min and max of two numbers can be followed; write a loop")
         one, two = numbers if largest else numbers[::-1]
         return at_least(
             builder, added(one, two, -1), lambda: then(numbers[0], after), lambda: then(numbers[1], after)
@@ -249,7 +249,7 @@ def _sum(builder: Builder, node: ast.Call, env: Env, then: ThenValue, ways: Ways
 
     def looped(value: Value, now: Env) -> Step:
         if not isinstance(value, Listed | Ranged):
-            raise builder.refuse(node, "the sum of the input is followed, or of what a loop over it makes")
+            raise builder.refuse(node, "only the sum of the input, or of a loop over it, can be followed")
         goes = over if isinstance(value, Listed) else value
         return loop(builder, node, target, goes, body, {**now, name: Slot(name)}, done, ways)
 

@@ -46,7 +46,7 @@ def tested(builder: Builder, node: ast.expr, value: Value, env: Env, yes: Then, 
         return yes(env) if value.value else no(env)
     if isinstance(value, dict):
         return _equal(builder, value, lambda: no(env), lambda: yes(env))
-    raise builder.refuse(node, "this is true or not in a way that cannot be followed: compare numbers")
+    raise builder.refuse(node, "the truth of this value cannot be followed; compare numbers")
 
 
 def _common(builder: Builder, node: ast.Compare, env: Env, yes: Then, no: Then) -> Step:

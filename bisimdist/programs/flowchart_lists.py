@@ -54,7 +54,7 @@ def parts(builder: Builder, node: ast.AST, value: Value) -> list[Any]:
         return [f"the list {value.length}"]
     if isinstance(value, Copied):
         return [f"a {value.kind} of {value.told.length}"]
-    raise builder.refuse(node, "the observer sees something else than integers, texts and lists of them")
+    raise builder.refuse(node, "an observer may see only integers, texts and lists of them")
 
 
 def stored(

@@ -43,7 +43,7 @@ def loop(
     if isinstance(over, Listed):
         over = Ranged({}, None, ("element",))
     if not isinstance(over, Ranged):
-        raise builder.refuse(node, "a loop goes over the input, its places, or a range")
+        raise builder.refuse(node, "only a loop over the input, its places or a range can be followed")
     line = getattr(node, "lineno", 1)
     if over.length is None and ways.reading:
         raise builder.refuse(node, "a loop over the input inside of another one cannot be followed")
@@ -123,7 +123,7 @@ def comprehension(builder: Builder, node: Any, env: Env, then: ThenValue, ways: 
     made = node.generators[0]
     if len(node.generators) != 1 or made.ifs or made.is_async:
         raise builder.refuse(
-            node, "a comprehension of one loop without if is followed: write a loop that appends"
+            node, "only a comprehension of one loop without if can be followed; write a loop that appends"
         )
     node = copy(node)  # what is known beside it stays as it is in the loop
     builder.kept.append(node)

@@ -19,7 +19,7 @@ def draw(builder: Builder, node: ast.Call, law: str, env: Env, then: ThenValue, 
     """Draw noise, or toss a coin."""
     arguments = [*node.args, *(word.value for word in node.keywords)]
     if len(arguments) != 1 or {word.arg for word in node.keywords} - {"p" if law == "coin" else "a"}:
-        raise builder.refuse(node, "noise with one argument, its ratio, is followed: clipped noise is not")
+        raise builder.refuse(node, "only noise with one argument, its ratio, can be followed; clipped not")
     turned = False  # a coin of the flowchart is 1 with the smaller probability
     try:
         if law == "coin":

@@ -138,12 +138,12 @@ class Builder:
         if isinstance(error, ast.Call):
             arguments = [a.value for a in error.args if isinstance(a, ast.Constant)]
             if error.keywords or len(arguments) < len(error.args):
-                raise self.refuse(node, "an exception with constants is followed")
+                raise self.refuse(node, "only an exception with constant arguments can be followed")
             error = error.func
         name = error.id if isinstance(error, ast.Name) and error.id not in env else ""
         kind = None if name in self.space(ways) else getattr(builtins, name, None)
         if node.cause or not (isinstance(kind, type) and issubclass(kind, Exception)):
-            raise self.refuse(node, "an exception of Python's own is followed")
+            raise self.refuse(node, "only exceptions of Python's own can be followed")
         try:
             return self.step(return_=[RAISES + text_of(kind(*arguments))])
         except TypeError as made:
@@ -151,7 +151,7 @@ class Builder:
 
     def do_Assert(self, node: ast.Assert, env: Env, then: Then, ways: Ways) -> Step:
         if node.msg is not None and not isinstance(node.msg, ast.Constant):
-            raise self.refuse(node, "an assertion with a constant text is followed")
+            raise self.refuse(node, "only an assertion with a constant text can be followed")
         error = AssertionError() if node.msg is None else AssertionError(node.msg.value)
         failed = self.step(return_=[RAISES + text_of(error)])
         return cond(self, node.test, env, then, lambda _: failed, ways)
@@ -225,7 +225,7 @@ class Builder:
                 after.pop(fresh.last, None)
                 after |= {name.id: fresh, fresh.length: Slot(fresh.length), fresh.trues: Slot(fresh.trues)}
             elif isinstance(part, Ranged):
-                raise self.refuse(target, "a range is followed in a loop only")
+                raise self.refuse(target, "a range can be followed only in a loop")
             elif part != old and twice(part, old, outside, alone=len(pairs) == 1):
                 raise self.refuse(target, "a list has two names")
             else:
@@ -382,8 +382,8 @@ class Builder:
         if isinstance(node.value, ast.Name) and isinstance(owner := env.get(node.value.id), Told):
             if ast.unparse(node.slice) == "-1" and owner.last in env:
                 return then(env[owner.last], env)
-            raise self.refuse(node, "of a list that grows only its last truth value is known, by [-1]")
-        raise self.refuse(node, "an element of the input is known in a loop over it only: use for")
+            raise self.refuse(node, "only the last truth value of a list that grows is known, by [-1]")
+        raise self.refuse(node, "an element of the input is known only in a loop over it; use for")
 
     def of_ListComp(self, node: ast.ListComp, env: Env, then: ThenValue, ways: Ways) -> Step:
         return comprehension(self, node, env, then, ways)

@@ -168,6 +168,20 @@ def test_every_command_stands_in_one_group_of_the_help() -> None:
         assert listed.count(name) == (0 if " " in name else 1), name
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("dleta",), "No such command 'dleta'. (Did you mean 'delta'?)"),
+        (("logic", "explian"), "No such command 'explian'. (Did you mean 'explain'?)"),
+        (("xyzzy",), "No such command 'xyzzy'; see"),
+    ],
+)
+def test_a_mistyped_command_names_the_nearest_one(words: tuple[str, ...], said: str) -> None:
+    ended = python("-m", "bisimdist", *words)
+    assert ended.returncode == 2
+    assert said in ended.stderr
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be held back")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_that_was_held_back_until_the_command_listens(name: str) -> None:

@@ -122,4 +122,4 @@ def test_the_command_writes_a_model_that_says_how_sure_it_is(command: Command, t
     )
     hidden = command("learn", table)
     assert hidden.code == 2
-    assert "'bisimdist audit' holds samples against a model" in hidden.err
+    assert "'bisimdist audit' compares samples with a model" in hidden.err

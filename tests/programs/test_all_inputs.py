@@ -438,3 +438,12 @@ def test_options_that_do_not_fit(command: Command, options: tuple[str, ...], sai
     refused = command("budget", f"{PROGRAMS}:prefix_sum", *options)
     assert refused.code == 2
     assert said in refused.err
+
+
+def test_the_range_of_elements_is_a_part_of_the_claim() -> None:
+    """Without the range the budget would be claimed for inputs for which there is none."""
+    answer = budget_of("randomised_response", "one")
+    assert "with elements from 0 to 1" in str(answer)
+    report = bisimdist.check_certificate(json.dumps(answer.certificate()))
+    assert report.other_claims[0]["elements"] == [0, 1]
+    assert report.other_claims[0]["neighbours"] == "one"

@@ -10,15 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist import check_certificate, delta, explore
 from bisimdist.budgets.budget.program import program_budget
 from bisimdist.errors import UsageError
+from bisimdist.exact.precision import working_precision
+from bisimdist.exact.rational import parse_rational
 from bisimdist.models.library.programs.responses import rappor, shuffled_response
 from bisimdist.programs.inputs import Input, at_distance_one, inputs_of_size, neighbour_pairs
+from bisimdist.programs.program.answer import ratio_remarks
+from bisimdist.programs.ratios import OutputRatio
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
 PROGRAM = """
@@ -265,3 +269,12 @@ def test_what_is_not_usable_is_refused(command: Command, file: str) -> None:  # 
     command(
         "delta", named, "--input", "[0]", "--input", "[1]", "--neighbours", "two", "--alpha", "2"
     ).assert_refused("expected all, one")
+
+
+@pytest.mark.parametrize("ratio", ["3", "120", "2914/781", "9007199254740993/9007199254740992"])
+def test_the_epsilon_that_is_shown_for_a_ratio_suffices(ratio: str) -> None:
+    """A decimal that is rounded down would promise more privacy than there is."""
+    (said,) = ratio_remarks(OutputRatio(parse_rational(ratio), "0", exact=True))
+    shown = parse_rational(said.partition("(epsilon <= ")[2].partition(")")[0])
+    with working_precision(200):
+        assert arb(shown).exp() > parse_rational(ratio)

@@ -337,6 +337,12 @@ def test_a_gap_that_is_not_reached_is_not_decided(
     assert answer["pairs"][0]["upper"] == "1"
 
 
+def test_a_search_that_ends_says_how_it_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = written(tmp_path, "def f(x, rng):\n    return round(x + rng.gauss(0, 1))\n")
+    assert run(["program", f"{file}:f", "--input", "0", "--input", "1", "--alpha", "2"]) == 3
+    assert "--gap G lets it go on" in capsys.readouterr().out
+
+
 def test_floats_are_rounded_to_grids(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path, LAPLACE)
     question = ("program", f"{file}:f", "--input", 0, "--input", 1, "--alpha", "27183/10000")

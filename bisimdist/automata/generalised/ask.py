@@ -192,8 +192,8 @@ def generalised_metric(  # noqa: PLR0913
     discount
         The factor of a step, more than 0 and at most 1.
     precision
-        None for exact values where they can be had; else how far apart bounds on the distance may be, in
-        short rationals, where there are cycles.
+        None for exact values if possible. Otherwise, on cycles, how far apart bounds on the distance may be,
+        in short rationals.
     model, pairs, deadline, progress, on_interrupt
         As in `bisimdist.metric`.
 

@@ -243,7 +243,7 @@ def _certificate(
 ) -> Document:
     """Return the proof that pairs are robust: couplings of runs that meet."""
     if not robust:
-        raise UsageError("no pair is robustly bisimilar, and of that there is no certificate")
+        raise UsageError("no pair is robustly bisimilar, so there is no proof to write")
     names = chain.states
     listed = []
     for (s, t), count in steps.items():

@@ -211,6 +211,7 @@ class AllInputsBudget(Shown):
             "program": self.model.provenance(),
             "adjacency": self.model.neighbours,
             "length": "any" if self.length is None else self.length,
+            "elements": [self.model.low, self.model.high],
             "verdict": verdict_word(self.holds),
             "budget": None if self.found is None else self.power(),
             "exponents": self.exponents,
@@ -235,7 +236,9 @@ class AllInputsBudget(Shown):
         else:
             ratio = self.ratio
             value = "" if ratio is None else f" = {format_rational(ratio)}"
-            remarks.append(f"The budget {self.power()}{value} holds for all integer inputs {many}.")
+            remarks.append(
+                f"The budget {self.power()}{value} holds for all integer inputs {many}{self._elements()}."
+            )
             if any(any(form) for form in self.budget.values()):
                 remarks.append("An exponent below 0 counts as 0: the function then raises an exception.")
         remarks.append(f"Neighbours: {NEIGHBOURS[self.model.neighbours]}.")
@@ -244,6 +247,12 @@ class AllInputsBudget(Shown):
                 remarks.append(self.attained.sentence())
             remarks += self._tight(self.attained)
         return Report(heading=f"{self.model.origin['function']} for all inputs", remarks=tuple(remarks))
+
+    def _elements(self) -> str:
+        """Say between what the elements lie, where that is known."""
+        if self.model.low is None or self.model.high is None:
+            return ""
+        return f" with elements from {self.model.low} to {self.model.high}"
 
     def _tight(self, largest: Attained) -> list[str]:
         """Say how far the proved budget is from the least one, or that the ratios grow."""

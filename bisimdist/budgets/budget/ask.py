@@ -143,9 +143,9 @@ def mechanism_budget(
     family
         The mechanism, such as `noisy_max_family(5)`.
     adjacency
-        ``"one"``: one query result differs, by one; ``"all"``: every one may.
+        ``"one"``: one query result differs, by one; ``"all"``: every result may differ by one.
     cluster
-        Where workers are that share the neighbours, as for `bisimdist.bound`; by default there are none.
+        The workers that share the neighbours, as for `bisimdist.bound`; by default none.
     deadline, progress
         As everywhere.
 
@@ -159,7 +159,7 @@ def mechanism_budget(
     LimitError
         If the deadline passes.
     UsageError
-        If the adjacency is another word.
+        If there is no such adjacency.
 
     Examples
     --------

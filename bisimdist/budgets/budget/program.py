@@ -143,15 +143,16 @@ class ProgramBudget(Shown):
         """
         model = self.model
         remarks = [
-            f"{len(model.pairs)} pairs of neighbours; inputs of which the same is seen, as often, are one, "
-            f"and so are pairs up to the names of outputs: {self.classes} inputs, {self.compared} pairs."
+            f"Pairs of neighbours: {len(model.pairs)}. Inputs whose outputs have the same probabilities "
+            "count as one, and so do pairs that differ only in the names of outputs. "
+            f"Different inputs: {self.classes}; different pairs: {self.compared}."
         ]
         starts = {state for pair in model.pairs for state in pair}
         remarks += raised_remarks(model, (model.states[state] for state in starts))
         if model.origin.any_order:
             remarks.append(
-                "Elements of an input were gone through in one order for all: wherever another could come "
-                "next, it leads to the same outputs with the same probabilities."
+                "The order of the elements of an input makes no difference: whichever element comes "
+                "next, the outputs have the same probabilities. So only one order was explored."
             )
         source, target = self.pair
         if self.delta is not None:

@@ -43,7 +43,7 @@ class BudgetOfProgram(Question["ProgramBudget"]):
         neighbours = given[options.NEIGHBOURS] or "one"
         model = program_model(given, inputs=_inputs(given), neighbours=neighbours, orders=True)
         if not isinstance(model, ProgramChain):
-            raise UsageError("the program asks an analyst: say how much with delta, over pairs of --input")
+            raise UsageError("the program asks an analyst; expected 'bisimdist delta', for two inputs")
         if wants_theorem(given):
             if (skew.alpha, skew.epsilon) != (None, None):
                 raise UsageError(
@@ -73,7 +73,9 @@ def _inputs(given: Given) -> tuple[str, ...]:
     if named or domain is None or size is None:
         if domain is None and size is None and named:
             return named
-        raise UsageError("expected --domain A,B,... and --size N, or each --input by itself")
+        raise UsageError(
+            "expected --domain and --size together, such as --domain 0,1 --size 4, or each input by --input"
+        )
     from bisimdist.programs.inputs import inputs_of_size
     from bisimdist.programs.texts import literal
 

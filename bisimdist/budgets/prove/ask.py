@@ -61,18 +61,18 @@ def for_all_lengths(  # noqa: PLR0913
 ) -> AllLengthsAnswer:
     """Decide whether a budget holds for observation sequences of every length.
 
-    Refutations come first: a sequence above the budget, then sequences whose ratio grows without bound. Then
-    invariants are looked for: a closed polyhedral cone, a table of factors, a skewed coupling of cost zero.
-    None of them is complete, so the answer may be unknown.
+    The function first looks for refutations: a sequence above the budget, then sequences whose ratio grows
+    without bound. Then it looks for invariants: a closed polyhedral cone, a table of factors, a skewed
+    coupling of cost zero. None of these methods is complete, so the answer may be unknown.
 
     Parameters
     ----------
     model
         A model without parameters.
     ratio, epsilon
-        The budget, at least 1, or epsilon for e**epsilon; neither asks whether there is any budget, and the
-        smallest one that is found. e**epsilon is irrational: what holds is proved for a rational below it,
-        what is violated exceeds one above it, and what lies between is unknown.
+        The budget, at least 1, or epsilon for e**epsilon. Without both, the question is whether there is any
+        budget, and the answer has the smallest one that is found. e**epsilon is irrational: "holds" is proved
+        for a rational below it, "violated" for one above it; otherwise the verdict is unknown.
     method
         ``"auto"``, or the one invariant to look for.
     pairs, deadline, progress, on_interrupt
@@ -104,7 +104,7 @@ def for_all_lengths(  # noqa: PLR0913
     if method not in METHODS:
         raise UsageError(f"method={method!r} is not usable; expected {', '.join(METHODS)}")
     if method == "coupling" and budget is None:
-        raise UsageError("a coupling is looked for at a ratio; say which")
+        raise UsageError("the method coupling needs a ratio (--ratio)")
     limits = Limits(deadline=deadline, progress=progress)
     asked = asked_distributions(model, pairs)
     work = [_Search(NumericModel.of(model, pair), pair, budget, high, limits) for pair in asked]

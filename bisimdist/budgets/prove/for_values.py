@@ -51,7 +51,7 @@ class ProveForValues(Epsilon):
         if longest is None:
             raise UsageError(
                 f"the model has the parameters {', '.join(model.parameter_names)}, and sequences that go on "
-                "for ever; for all values verify and epsilon answer to a length (--length K --up-to)"
+                "for ever; verify and epsilon answer for all values, up to a length (--length K --up-to)"
             )
         asked = cls(model=model, pairs=given.distributions(model), length=longest, up_to=True)
         ratio, epsilon = given[RATIO_FROM_ONE], given[BUDGET_EXPONENT]

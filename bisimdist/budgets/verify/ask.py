@@ -90,10 +90,10 @@ def verify(  # noqa: PLR0913
     Parameters
     ----------
     model
-        The model; where it has parameters, the question is about all their values inside the box.
+        The model. If it has parameters, the question is about all their values inside the box.
     ratio, epsilon
-        One of the two: the budget C >= 1, or epsilon >= 0 for C = e**epsilon. The latter is irrational, and
-        is decided by rational numbers close below and above it; where they disagree the verdict is unknown.
+        One of the two: the budget C >= 1, or epsilon >= 0 for C = e**epsilon. The latter is irrational:
+        rational numbers close below and above it decide. If they disagree, the verdict is unknown.
     length
         How many observations the sequences have.
     up_to
@@ -113,7 +113,7 @@ def verify(  # noqa: PLR0913
     Returns
     -------
     VerifyAnswer
-        For each pair a verdict, with a counterexample where the budget is violated.
+        For each pair a verdict, with a counterexample if the budget is violated.
 
     Raises
     ------
@@ -174,12 +174,13 @@ def epsilon(  # noqa: PLR0913
     Parameters
     ----------
     model
-        The model. With parameters the budget is one for all their values, and bracketed.
+        The model. If it has parameters, one budget holds for all their values, and the answer has bounds on
+        it.
     precision
-        How narrow that bracket is to be. With one parameter the value itself is known where the bracket holds
-        one candidate only: a rational, or a zero of a polynomial.
+        How far apart these bounds may be. With one parameter the value itself is known if only one candidate
+        lies between them: a rational, or a zero of a polynomial.
     cluster
-        Where workers are that share the pairs, as for `bisimdist.bound`; by default there are none.
+        The workers that share the pairs, as for `bisimdist.bound`; by default none.
     length, up_to, pairs, deadline, progress, on_interrupt
         As in `verify`. A limit leaves a lower bound.
 

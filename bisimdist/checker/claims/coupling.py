@@ -86,7 +86,10 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
         name: list(counted(paths(step, Path(), f"the place {shown(name)}")))
         for name, step in counted(program.places.items())
     }
-    claims: tuple[dict[str, Any], ...] = tuple(all_of(whole.claims))
+    elements = [program.low, program.high]
+    claims: tuple[dict[str, Any], ...] = tuple(
+        {**said, "neighbours": program.neighbours, "elements": elements} for said in all_of(whole.claims)
+    )
 
     def check() -> None:
         if model is not None:

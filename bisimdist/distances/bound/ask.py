@@ -76,25 +76,25 @@ def bound(  # noqa: PLR0913
     ----------
     model
         The chain, or an interactive model: then the distance is the least fixed point of the largest lifting
-        of all actions, and bounds what any analyst gains. Of a chain that is only known roughly nature is the
-        analyst, and the distance bounds those of all chains in the intervals.
+        of all actions, and bounds the gain of any analyst. For a chain in intervals nature is the analyst,
+        and the distance bounds those of all chains in the intervals.
     alpha, epsilon
         One of the two: the skew, a rational of at least 1, or epsilon for alpha = e^epsilon, which is rounded
-        down: the upper bounds are bounds on the delta of e^epsilon too.
+        down, so the upper bounds are also bounds on delta at e^epsilon.
     distance
-        ``"bd"``; or ``"lbd"``, the asymmetric distance, of which the larger of both directions is that of the
-        pair: it is never more than bd_alpha. `PairBound.directions` has both.
+        ``"bd"``; or ``"lbd"``, the asymmetric distance. Its value for a pair is the larger of both
+        directions, and never more than bd_alpha. `PairBound.directions` has both.
     pairs
         Pairs of names of states; by default those of the model.
     precision
-        None for the distance itself; otherwise a width: certified bounds at most that far apart, in short
-        rationals, which on large cyclic chains cost a fraction.
+        None for the distance itself; otherwise certified bounds at most this far apart, in short rationals.
+        On large cyclic chains they take a fraction of the time.
     threshold
         Look at every pair by itself, and stop as soon as its bounds tell whether the distance is at most
         this; a tie is decided by the exact distance. The certificate is about one pair.
     nature
-        Of a chain that is only known roughly: ``"each-step"``, where nature picks a member at every step, in
-        each world on its own, or ``"fixed"``, where it has picked one for good, the same in both worlds.
+        For a chain in intervals: ``"each-step"``, where nature picks a member at every step, in each world on
+        its own, or ``"fixed"``, where it has picked one for good, the same in both worlds.
     backend
         The name of a solver that proposes the couplings, such as ``"pulp:HiGHS"`` or ``"scipy"``
         (`bisimdist.lp.backends.base.get_backend`); they are repaired and proved exactly, as are the engine's
@@ -102,12 +102,12 @@ def bound(  # noqa: PLR0913
     deadline
         When to give up. What is proved by then is returned with ``Status.LIMIT``.
     memory
-        How many bytes brackets of many pairs may take; their need is known before the work begins.
+        How many bytes the bounds of many pairs may take; the need is estimated before the work begins.
     jobs
         How many threads share the linear programs of a round; the answer does not depend on it.
     cluster
-        Where workers are that share brackets of many pairs: ``"local:N"`` or the address of a Dask scheduler,
-        such as ``"tcp://host:8786"``. The answer does not depend on it.
+        The workers that share the work on bounds of many pairs: ``"local:N"`` or the address of a Dask
+        scheduler, such as ``"tcp://host:8786"``. The answer does not depend on it.
     progress
         Told what is being done.
     on_interrupt
@@ -122,8 +122,8 @@ def bound(  # noqa: PLR0913
     Raises
     ------
     UsageError
-        If alpha is less than 1, the precision is not positive, the threshold is not in [0, 1] or stands
-        beside a precision, or there is no such distance, or no pair, or the back-end is not there.
+        If alpha is less than 1, the precision is not positive, the threshold is not in [0, 1] or given
+        together with a precision, there is no such distance, no pair, or no such back-end.
     ModelError
         If a pair names no state.
     NumberTypeError

@@ -117,8 +117,8 @@ def minimise(  # noqa: PLR0913
     model
         The chain, or what stands for one.
     loss
-        The most that may be lost, from 0 to 1: the distance (bd for alpha = 1) of every state of a pair from
-        the state that stands for it. With 0 bisimilar states are merged, and no others.
+        The largest allowed loss, from 0 to 1: the distance (bd for alpha = 1) of every state of a pair from
+        the state that stands for it. With 0 the function merges bisimilar states, and no others.
     pairs
         Pairs of names of states that matter; by default those of the model, or all states if it has none.
     deadline, memory
@@ -131,7 +131,7 @@ def minimise(  # noqa: PLR0913
     Returns
     -------
     MinimiseAnswer
-        The smaller chain, which state stands for which, and the bound on what is lost.
+        The smaller chain, which state stands for which, and the bound on the loss.
 
     Raises
     ------

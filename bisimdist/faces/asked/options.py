@@ -440,7 +440,7 @@ COINS = option(
 ALLOW: Option[Any] = several(
     "--allow",
     "WHAT",
-    "Programs: allow a replayed program its clock, files, network, processes or threads; repeatable.",
+    "Programs that run as they are: allow clock, files, network, processes or threads; repeatable.",
     name="allowed",
     each=numbers.allowed,
 )

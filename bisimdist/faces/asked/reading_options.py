@@ -112,7 +112,7 @@ CHOICES = choice(
 RESOLVE = choice(
     "--resolve",
     "HOW",
-    "What makes the choices of an MDP of another tool: scheduler; or uniform, chance, for a chain.",
+    "Who makes the choices of an MDP of another tool: scheduler, or uniform (chance, for a chain).",
     "scheduler",
     "uniform",
     what="no such way to resolve choices",

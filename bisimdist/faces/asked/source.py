@@ -199,7 +199,7 @@ def as_hmm(found: AnyModel, source: str) -> HMM:
         raise unfit(found, source, "a hidden Markov model (kind hmm)")
     kind = "a labelled Markov chain" if isinstance(found, LMC) else "a probabilistic automaton"
     raise ModelError(
-        f"this is {kind}; expected a hidden Markov model (kind hmm), such as "
-        "'bisimdist convert MODEL --to hmm' makes of one without choices",
+        f"this is {kind}; expected a hidden Markov model (kind hmm); "
+        "'bisimdist convert MODEL --to hmm' makes one of a model without choices",
         source=source,
     )

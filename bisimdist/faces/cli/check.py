@@ -271,11 +271,11 @@ def _program(given: Given, document: Any) -> AnyModel:
     before = said.get("sources", {})
     for name, digest in before.items():
         if now.get(name) != digest:
-            given.note(f"{name} is another one than that of which the certificate was made")
+            given.note(f"{name} is not the file from which the certificate was made")
     same = before and now == before and _part(model, "kind") == found.canonical()["kind"]
     if same and found.digest() != _part(document, "digest"):
         given.note(
-            "the source is the same, and another model comes of it: give --input, --cut, --gap, --cost and "
+            "the source is the same, but its model is another one: give --input, --cut, --gap, --cost and "
             "--coins as they were"
         )
     if isinstance(found, ProgramChain):  # also where runs are cut off

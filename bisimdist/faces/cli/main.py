@@ -73,6 +73,11 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] in MOVED and not self.prefix:
             ctx.fail(f"No such command {args[0]!r}: it is 'bisimdist {MOVED[args[0]]}' now.")
+        if args and args[0] not in (names := self.list_commands(ctx)):
+            from difflib import get_close_matches
+
+            if near := get_close_matches(args[0], names, 1):
+                ctx.fail(f"No such command {args[0]!r}. (Did you mean {near[0]!r}?)")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -182,7 +187,7 @@ def _logic() -> None:
 @click.option(
     "--attestation",
     metavar="FILE",
-    help="Verify also this signed statement about it, which attest wrote.",
+    help="Also verify this signed statement about the certificate, which attest wrote.",
 )
 @click.option("--key", metavar="KEY", help="With --attestation: the public key of the signer, in PEM.")
 @click.argument("certificate")

@@ -128,8 +128,8 @@ def mimicking_formula(
     state
         The name of the state.
     depth
-        For how many steps. Without it the formula is for ever: where the state cannot go on for ever that is
-        a formula too, otherwise a system of equations, which stands for its greatest solution.
+        For how many steps; None for ever. If no run from the state goes on for ever, the result is then a
+        plain formula, otherwise a system of equations, which stands for its greatest solution.
     deadline, progress
         When to give up, and who is told how far it is.
 
@@ -248,7 +248,7 @@ def formula_distance(
     first, second
         Formulae without recursion, or their texts.
     kind
-        ``"additive"`` or ``"multiplicative"``: by what two probabilities are compared.
+        ``"additive"`` or ``"multiplicative"``: how two probabilities are compared.
     discount
         The factor of a step, in (0, 1].
     deadline
@@ -296,8 +296,8 @@ def logical_distance(  # noqa: PLR0913
 ) -> FormulaBound:
     """Return the distance of the mimicking formulae of two states.
 
-    For a depth k it is the k-th iterate of the functional of the bisimilarity metric, from 0; without a depth
-    the metric itself, since the distance of recursive formulae is defined by the same least fixed point.
+    For a depth k it is the k-th iterate of the functional of the bisimilarity metric, from 0. Without a depth
+    it is the metric itself, because the same least fixed point defines the distance of recursive formulae.
 
     Parameters
     ----------

@@ -56,16 +56,16 @@ def trace_formulae(  # noqa: PLR0913
     state
         The name of the state.
     depth
-        How long formulae may be; by default as long as they are.
+        The largest number of actions; by default any number.
     limit
         How many formulae to list at most.
     ends
-        Whether an observer sees that a run has ended: ``"visible"`` or ``"hidden"``. Where mass is missing,
-        formulae say that by the action ``(end)``; elsewhere the end of a run follows from the others.
+        Whether an observer sees that a run has ended: ``"visible"`` or ``"hidden"``. If mass is missing,
+        formulae show a visible end by the action ``(end)``.
     deadline
-        When to give up; what is known by then is returned with ``Status.LIMIT``.
+        When to give up; the formulae found by then are returned with ``Status.LIMIT``.
     writing
-        How many seconds to keep for writing each action of the answer before the deadline comes.
+        How many seconds to reserve for writing each action of the answer before the deadline.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 

@@ -19,11 +19,11 @@ Run = Sequence[tuple[str, str]]  # what was seen of a run: state and label, step
 
 
 def learn(runs: Iterable[Run], confidence: ExactNumber = "0.99", *, seen_only: bool = False) -> IntervalChain:
-    """Return the chains that fit what was seen: with the confidence the true one is among them.
+    """Return a chain in intervals that contains the true chain, with the confidence.
 
-    How often a state is left depends on what was drawn: the count is no number that was fixed before. An
-    interval therefore has the risk r / (n (n + 1)) for the number n that was counted, and over all n it is r;
-    the risks r of all intervals add up to 1 - confidence. See docs/theory/intervals.md.
+    The number of times that a run leaves a state is itself random. An interval therefore has the risk r / (n
+    (n + 1)) for the count n, and the risk r over all n. The risks r of all intervals add up to 1 -
+    confidence. See docs/theory/intervals.md.
 
     ``runs``: independent runs of a chain, each whole: after its last state a run has ended.
     ``confidence``: with what probability, at least, the true chain is inside; in (0, 1).

@@ -51,8 +51,8 @@ class Learn(WritingModel):
         state, confidence = given[STATE_COLUMN], given[CONFIDENCE]
         if state is None:
             raise UsageError(
-                "--observed-state: name the column of the states; of hidden ones no bounds are known, but "
-                "'bisimdist audit' holds samples against a model"
+                "--observed-state: name the column of the states; for hidden states no bounds are known, "
+                "but 'bisimdist audit' compares samples with a model"
             )
         chosen = chosen_format(given)
         name = given.argument

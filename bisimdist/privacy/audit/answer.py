@@ -179,7 +179,7 @@ class Audit(Shown):
         if not self.model_contradicted:
             remarks.append(f"They do not contradict the model ({sure[5:]}).")
         return Report(
-            heading="samples held against the event that tells the states apart best",
+            heading="samples compared with the event that tells the states apart best",
             columns=("from", "outputs", "in the event", "at least", "at most", "in the model"),
             rows=tuple(rows),
             remarks=tuple(remarks),

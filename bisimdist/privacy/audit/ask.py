@@ -52,7 +52,7 @@ def distinguisher(  # noqa: PLR0913
     Returns
     -------
     Distinguisher
-        The event, ready to be held against samples.
+        The event, with which `audit` compares samples.
 
     Raises
     ------
@@ -105,17 +105,17 @@ def audit(  # noqa: PLR0913
         with spaces between them or as a JSON list; without the label of the state itself. The last label is
         taken to be repeated.
     claim
-        The delta that is claimed; by default the upper bound on that of the model.
+        The claimed delta; by default the upper bound on delta of the model.
     confidence
-        With what probability the lower bound has to hold.
+        The least probability with which the lower bound holds.
     deadline, progress
         When to give up, and who is told.
 
     Returns
     -------
     Audit
-        With a lower bound on delta of what was sampled: that of its distributions of outputs, at the alpha
-        of the lower bound on the model's.
+        A lower bound on delta of the sampled implementation, at the alpha of the lower bound on delta of the
+        model.
 
     Raises
     ------

@@ -31,8 +31,8 @@ class AuditQuestion(Question["Audit"]):
     Before MODEL give two files of samples, one output a line, for the two states of the pair. Or give one
     sampler: FILE.py:FUNCTION, which is called with the name of the state and a random source;
     FILE.wasm:FUNCTION, which wasmtime runs on the name of the state; or a command that prints one output a
-    line, which is run with the name of the state as last word. The audit counts the event that tells the
-    states of MODEL apart best; it fixes the event before it samples. The answer holds with the given
+    line, to which the audit adds the name of the state as last word. The audit counts the event that tells
+    the states of MODEL apart best; it fixes the event before it samples. The answer holds with the given
     confidence, and is no proof.
     """
 

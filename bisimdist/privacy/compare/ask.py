@@ -128,20 +128,20 @@ def compare(  # noqa: PLR0913
     ----------
     model
         The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it; or an
-        interactive model; or a chain that is only known roughly, for the worst that nature does.
+        interactive model; or a chain in intervals, for the worst that nature can do.
     alpha
         The skew, at least 1.
     pairs
         Pairs of names of states; by default those of the model.
     gap, rounds, nature, deadline, memory, progress
-        As for `delta`. What is not known when a limit comes is left out, or has wider bounds.
+        As for `delta`. If a limit comes first, measures are left out or have wider bounds.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Returns
     -------
     Compared
-        For each pair a `CheckedPair`: all measures and how they stand to each other.
+        For each pair a `CheckedPair`: all measures, and how they compare.
 
     Raises
     ------

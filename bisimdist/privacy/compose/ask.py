@@ -29,7 +29,7 @@ def compose(  # noqa: PLR0913
     memory: int | None = None,
     progress: Progress = silent,
 ) -> Composition:
-    """Compose independent mechanisms: what all of them together cost, proved on both sides.
+    """Compose independent mechanisms: bound delta and epsilon of all of them together, proved on both sides.
 
     Parameters
     ----------
@@ -41,21 +41,21 @@ def compose(  # noqa: PLR0913
     width
         How far apart the bounds may be, relative to them: more than 0.
     read
-        Returns where a file is that an entry names.
+        Returns the path of a file that an entry names.
     deadline, memory, progress
-        When to stop with what is known, how many bytes may be held, and who is told.
+        When to stop with the bounds that are proved, how many bytes to use at most, and whom to tell.
 
     Returns
     -------
     Composition
-        Answers ``delta(epsilon)``, ``epsilon(delta)`` and ``curve()``, and proves what it has answered.
+        It answers ``delta(epsilon)``, ``epsilon(delta)`` and ``curve()``, and proves its answers.
 
     Raises
     ------
     ModelError
         If an entry is no mechanism; the error says which.
     UsageError
-        If the relation or the width is none.
+        If there is no such relation, or the width is out of range.
 
     Notes
     -----

@@ -58,15 +58,15 @@ def crosscheck(  # noqa: PLR0913
     alpha
         The skew of delta and of the distances, at least 1.
     length
-        Up to which length sequences are enumerated, and how many rounds an analyst has.
+        The largest length of sequences, and the number of rounds of an analyst.
     seconds
-        The time for each pair, shared by the measures; what one leaves the others have.
+        The time for each pair, shared by the measures. A measure passes on the time that it does not use.
     sources
         The ways to compute measures.
     stop
         Asked between measures whether to stop.
     deadline, progress
-        As everywhere; pairs share the time. What is not known when a limit comes is left out, or has wider
+        As everywhere; pairs share the time. If a limit comes first, measures are left out or have wider
         bounds.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
@@ -74,14 +74,14 @@ def crosscheck(  # noqa: PLR0913
     Returns
     -------
     CrosscheckAnswer
-        For each pair all measures, and whether any contradict.
+        For each pair all measures, and whether some contradict each other.
 
     Raises
     ------
     UsageError
         If alpha or the length is out of range, there is no pair, or the model has parameters.
     ModelError
-        If a pair names what is not there.
+        If a pair names no state or distribution of the model.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def crosscheck(  # noqa: PLR0913
     ['3/2', '1/5', '1/5']
     """
     if isinstance(model, IntervalChain):
-        raise UsageError("cross-checks of intervals are not there")
+        raise UsageError("a cross-check takes no intervals")
     if isinstance(model, ParametricChain):
         raise model.unset()
     skew = checked_alpha(alpha)

@@ -59,35 +59,36 @@ def delta(  # noqa: PLR0913
     ----------
     model
         The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it; or an
-        interactive model: then delta is the most that any analyst gains; or a chain that is only known
-        roughly: then it is the most that is gained in any of the chains in the intervals.
+        interactive model: then delta is the largest gain of any analyst; or a chain in intervals: then it is
+        the largest delta of all chains in the intervals.
     alpha, epsilon
         One of the two. For epsilon, alpha = e^epsilon is rounded up for the lower bounds and down for the
         upper ones.
     pairs
         Pairs of names of states; by default those of the model.
     gap
-        Stop as soon as upper - lower is at most this. By default 0 where all runs come to rest, so that delta
-        is a finite sum, and ``DEFAULT_GAP`` otherwise. With 0 the work ends only where the interval closes.
+        Stop as soon as upper - lower is at most this. By default 0 if all runs come to rest, because delta is
+        then a finite sum, and ``DEFAULT_GAP`` otherwise. With 0 the work ends only when the interval closes.
     relative
-        Stop as soon as upper - lower is at most this part of upper, too; then no gap is there by default.
+        Stop also as soon as upper - lower is at most this part of upper; then there is no default gap.
     worst
         Refine only what the largest delta of all pairs depends on.
     threshold
-        Stop at each pair as soon as the bounds tell on which side of this delta is; where neither this nor a
-        gap ends the work, only equal bounds do.
+        For each pair, stop as soon as the bounds tell whether delta is at most this. Without a gap, bounds
+        that do not decide it have to meet.
     rounds
         How many actions an analyst may ask; None for any number.
     fixed
-        Whether it has to fix the sequence of actions beforehand; it ends where the next one is not on offer.
+        Whether the analyst has to fix the sequence of actions beforehand. It stops if the next action is not
+        on offer.
     nature
-        Of a chain that is only known roughly: ``"each-step"``, where nature picks a member at every step, in
-        each world on its own, or ``"fixed"``, where it has picked one for good, the same in both worlds.
+        For a chain in intervals: ``"each-step"``, where nature picks a member at every step, in each world on
+        its own, or ``"fixed"``, where it has picked one for good, the same in both worlds.
     deadline, memory
         When to give up, and how many bytes the process may hold, by default ``DEFAULT_MEMORY`` more. What is
         proved by then is returned with ``Status.LIMIT``.
     distances
-        Whether bisimilarity distances may bound what is left open.
+        Whether bisimilarity distances may narrow the upper bounds.
     progress
         Told how the interval closes.
     on_interrupt
@@ -96,13 +97,13 @@ def delta(  # noqa: PLR0913
     Returns
     -------
     DeltaAnswer
-        With an event for every lower bound; of an interactive model it says what is asked, too.
+        Bounds with an event for every lower bound. For an interactive model the event also says what to ask.
 
     Raises
     ------
     UsageError
         If not exactly one of alpha and epsilon is given, alpha is less than 1, the gap or its part is
-        negative, there is no pair, or there are rounds where nobody asks.
+        negative, there is no pair, or rounds are given for a model without an analyst.
     ModelError
         If a pair names no state.
 

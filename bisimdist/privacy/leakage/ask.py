@@ -66,7 +66,7 @@ def leakage(  # noqa: PLR0913
     ----------
     model
         A chain, or what stands for one: an automaton without choices, a hidden Markov model, a program; or a
-        chain that is only known roughly: then the measure is the largest that nature brings about.
+        chain in intervals: then the measure is the largest value that nature can bring about.
     measure
         ``tv``, ``chi2``, ``kl``, ``hellinger`` (squared, at most 2) or ``renyi:BETA``, from the first state
         of a pair to the second; ``bayes``, ``min-entropy`` or ``g`` of secrets.
@@ -77,16 +77,16 @@ def leakage(  # noqa: PLR0913
     secrets
         The names of the states that are the secrets, instead of pairs.
     prior
-        Their probabilities; by default all are the same.
+        The probabilities of the secrets; by default all are equal.
     gains
-        For ``g`` what guesses gain, by guess and secret.
+        For ``g``: the gain, by guess and secret.
     gap
         Stop as soon as upper - lower is at most this (for Rényi and min-entropy relative to their size). By
-        default 0 where all runs come to rest, so that the measure is a finite sum, and ``DEFAULT_GAP``
+        default 0 if all runs come to rest, because the measure is then a finite sum, and ``DEFAULT_GAP``
         otherwise.
     nature
-        Of a chain that is only known roughly: ``"each-step"``, where nature picks a member at every step, in
-        each of two worlds on its own, or ``"fixed"``, where it has picked one for good.
+        For a chain in intervals: ``"each-step"``, where nature picks a member at every step, in each of two
+        worlds on its own, or ``"fixed"``, where it has picked one for good.
     deadline, memory
         When to give up, and how many bytes the process may hold. What is proved by then is returned with
         ``Status.LIMIT``.

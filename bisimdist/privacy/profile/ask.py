@@ -71,24 +71,25 @@ def profile(  # noqa: PLR0913
     ----------
     model
         The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it; or an
-        interactive model; or a chain that is only known roughly: then the curve is of the largest delta.
+        interactive model; or a chain in intervals: then the curve is the largest delta of all chains in them.
     pairs
         Pairs of names of states; by default those of the model.
     alphas, epsilons
-        Where to compute delta; an epsilon stands for a short rational just below e^epsilon, which the answer
-        names. By default the points are chosen: some evenly in epsilon, the others where the curve bends.
+        Where to compute delta. An epsilon stands for a short rational just below e^epsilon, which the answer
+        names. By default the function chooses points: some evenly in epsilon, the others where the curve
+        bends.
     points
         How many points to choose.
     largest
-        The largest epsilon; by default where delta is small, or stops to fall.
+        The largest epsilon; by default one at which delta is small or stops falling.
     gap
         How narrow intervals have to be where the curve is not exact.
     runs
         Compute the profile of so many independent runs; needs finitely many losses.
     rounds
-        Of an interactive model: how many actions an analyst may ask; None for any number.
+        For an interactive model: how many actions an analyst may ask; None for any number.
     nature
-        Of a chain that is only known roughly: what nature may do, as for `delta`.
+        For a chain in intervals: what nature may do, as for `delta`.
     deadline, memory, progress
         As for `delta`. The points that are known when a limit comes are returned with ``Status.LIMIT``. The
         memory is that of each process.
@@ -96,20 +97,20 @@ def profile(  # noqa: PLR0913
         How many processes compute points where the losses are not finitely many; the answer does not depend
         on it.
     cluster
-        Where workers are that do this instead, as for `bisimdist.bound`.
+        The workers that do this instead, as for `bisimdist.bound`.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Returns
     -------
     ProfileAnswer
-        The points, and the whole curve where it is known.
+        The points, and the whole curve if it is known.
 
     Raises
     ------
     UsageError
-        If there is no pair, a number is out of range, or several runs are asked for where the losses are not
-        finitely many.
+        If there is no pair, a number is out of range, or several runs are asked for although the losses are
+        not finitely many.
     LimitError
         If a limit comes before the first point.
 

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from bisimdist.progress import Limits
 
 WITH_PROOF = switch(
-    "--with-proof", "The page carries a checker, which checks its proof in the browser of whoever opens it."
+    "--with-proof", "Put a checker into the page. It checks the proof in the reader's browser."
 )
 PYODIDE = option(
     "--pyodide",
     "DIR",
-    "The directory of Pyodide (npm): the page carries Python and the whole checker, 8.5 MB.",
+    "Put Python (Pyodide, in this npm directory) and the whole checker into the page: 8.5 MB.",
 )
 WHOM = choice(
     "--for",
     "WHOM",
-    "evaluation: also a table of hazards, what the page shows about each, and what it does not; or decision.",
+    "decision; or evaluation, which adds a table of hazards and what the page shows about each.",
     "decision",
     "evaluation",
     what="the page is for nobody else",

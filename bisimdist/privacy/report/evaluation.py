@@ -178,7 +178,7 @@ HAZARDS = (
 
 def markdown() -> str:
     """Return the table of the documentation."""
-    lines = ["| hazard | what answers it | its proof | what stays outside |", "| --- | --- | --- | --- |"]
+    lines = ["| hazard | command | its proof | what stays outside |", "| --- | --- | --- | --- |"]
     lines += [f"| {row.name} | {row.command} | {row.proof} | {row.outside} |" for row in HAZARDS]
     return "\n".join(line.replace("|  |  |", "| nothing | - |") for line in lines)
 

@@ -261,12 +261,12 @@ def _meaning(found: Decision) -> str:
     worst = found.delta.worst
     if worst.upper == 0:
         return (
-            f"Every event that an observer can bet on is at most alpha times as likely from {worst.source} "
-            f"as from {worst.target}, and the other way round."
+            f"Any event that an observer can see is at most alpha times as likely from {worst.source} as "
+            f"from {worst.target}, and the other way round."
         )
     return (
-        f"Every event that an observer can bet on has from {worst.source} a probability of at most alpha "
-        f"times that from {worst.target}, plus delta, and the other way round."
+        f"Take any event that an observer can see. Its probability from {worst.source} is at most alpha "
+        f"times its probability from {worst.target}, plus delta, and the other way round."
     )
 
 
@@ -276,7 +276,7 @@ def _story(worst: DeltaBound, seen: WitnessEvent) -> str:
     other = worst.target if name == worst.source else worst.source
     sees = ", then ".join(_only_trace(seen.event)) or "a trace of the event below"
     return (
-        f"An observer does not know where a run began, and says {name} as soon as it sees {sees}. "
+        f"An observer does not know where a run began. It guesses {name} as soon as it sees {sees}. "
         f"That happens in {at_least(seen.probability_from)} of the runs from {name} and in "
         f"{at_most(seen.probability_to)} of the runs from {other}: the first number exceeds alpha times the "
         f"second by {at_least(worst.lower)}."

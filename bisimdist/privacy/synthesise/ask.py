@@ -64,7 +64,7 @@ def delta_over(  # noqa: PLR0913
     alpha
         The skew.
     interval
-        Which values of the parameter are looked at; by default all.
+        Which values of the parameter to look at; by default all.
     pairs
         Pairs of names of states; by default those of the model.
     deadline
@@ -75,12 +75,12 @@ def delta_over(  # noqa: PLR0913
     Returns
     -------
     PiecesAnswer
-        By pair the pieces, with the breaks between them.
+        For each pair the pieces, with the breaks between them.
 
     Raises
     ------
     UsageError
-        If there is more than one parameter, the interval is none, or runs go on for ever.
+        If there is more than one parameter, the interval is not usable, or runs go on for ever.
     LimitError
         If the deadline passes.
 
@@ -133,13 +133,13 @@ def delta_for_all(  # noqa: PLR0913
     threshold
         The threshold.
     box
-        By parameter the two ends of an interval; by default all of its values.
+        For each parameter the two ends of an interval; by default all of its values.
     distance
         ``"delta"`` or ``"bd"``.
     pairs
         Pairs of names of states; by default those of the model.
     deadline
-        When to give up; what is not decided by then is unknown.
+        When to give up; pairs that are not decided by then are unknown.
     progress
         Told how many boxes were looked at.
     on_interrupt
@@ -148,12 +148,12 @@ def delta_for_all(  # noqa: PLR0913
     Returns
     -------
     BoxAnswer
-        By pair whether it holds, with a point where it does not.
+        For each pair whether it holds, with a point that violates it if not.
 
     Raises
     ------
     UsageError
-        If the box is not within that of the parameters.
+        If the box is not within the intervals of the parameters.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def synthesise(  # noqa: PLR0913
     at_most
         The number.
     interval, box
-        Which values of the parameter are allowed, or by parameter of each of several; by default all.
+        Which values of the parameter are allowed, or of each of several parameters; by default all.
     gap
         How far apart the bounds on the best value may be.
     pairs
@@ -298,12 +298,12 @@ def synthesise(  # noqa: PLR0913
     Returns
     -------
     BestAnswer
-        By pair bounds on the best value, and where the lower one is attained.
+        For each pair bounds on the best value, and a value of the parameter that attains the lower one.
 
     Raises
     ------
     UsageError
-        If the interval or the expression is none, or runs go on for ever.
+        If the interval or the expression is not usable, or runs go on for ever.
     LimitError
         If the deadline passes before anything is known.
 

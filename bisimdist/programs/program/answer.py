@@ -8,6 +8,7 @@ from typing import Any
 
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
+from bisimdist.faces.shown.answer import Status
 from bisimdist.faces.shown.numbers import is_long, short_rational
 from bisimdist.faces.shown.tables import Report
 from bisimdist.privacy.delta.answer import DeltaAnswer
@@ -32,6 +33,11 @@ BEYOND = (
     "A processor shows more than that: the same instructions may take longer for some numbers (divisions), "
     "and it guesses branches."
 )  # what no model of compiled code has
+
+GIVES_UP = (
+    "Without --gap the search for runs ends after 40,000 steps for each input. --gap G lets it go on until "
+    "the bounds are so close, or until --timeout."
+)  # why bounds of a program that runs as it is stay apart
 
 
 def program_data(answer: DeltaAnswer, data: dict[str, object]) -> dict[str, object]:
@@ -125,11 +131,12 @@ def ratio_remarks(found: OutputRatio | None) -> list[str]:
         return []
     if found.ratio is None:
         return [f"With delta = 0 no epsilon suffices: only one of the two inputs can give {found.output}."]
-    at_least = "" if found.exact else "at least "
-    level = log_enclosure(found.ratio)
-    size = f"e^{level[0]}..." if is_long(found.ratio) else short_rational(found.ratio)
+    low, high = log_enclosure(found.ratio)
+    size = f"e^{low}..." if is_long(found.ratio) else short_rational(found.ratio)
     where = f", for the output {found.output}" if found.output else ""
-    return [f"With delta = 0 the ratio is {at_least}{size} (epsilon {at_least}{level[0]}){where}."]
+    if not found.exact:
+        return [f"With delta = 0 the ratio is at least {size} (epsilon at least {low}){where}."]
+    return [f"With delta = 0 the ratio is {size} (epsilon {'=' if low == high else '<='} {high}){where}."]
 
 
 def raised_remarks(model: ProgramChain | ProgramInteractive, names: Iterable[str]) -> list[str]:
@@ -152,7 +159,7 @@ def _replay_remarks(replayed: Replayed | None) -> list[str]:
     versions = ", ".join(f"{name} {version}" for name, version in replayed.versions.items())
     lines = [
         f"The function was executed {replayed.runs} times, as it is ({versions}). "
-        f"The compiler does not take it: {replayed.why}.",
+        f"The compiler cannot translate it: {replayed.why}.",
         f"Checked: {replayed.checked} runs in another process end as the chain says.",
     ]
     lines += [f"Assumed: {what}." for what in replayed.assumed]
@@ -179,6 +186,9 @@ def program_report(answer: DeltaAnswer, report: Report) -> Report:
     if {"instructions", "memory", "branches"}.intersection(model.origin.observe.split(",")):
         remarks.append(BEYOND)
     if isinstance(model, ProgramChain):
+        replayed = model.origin.replayed
+        if replayed is not None and not replayed.floats and model.cut and answer.status is Status.LIMIT:
+            remarks.append(GIVES_UP)
         remarks += ratio_remarks(output_ratio(model, worst.source, worst.target))
         remarks += _clip_remarks(answer, model)
     remarks += [f"Where the two runs differ: {parting.text}." for parting in found[:MOST_PARTINGS]]

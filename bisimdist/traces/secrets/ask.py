@@ -58,15 +58,15 @@ def secret_privacy(  # noqa: PLR0913
     secrets
         For each secret the state in which the system starts with it.
     distance
-        How far secrets are apart: ``"discrete"``, ``"hamming"``, ``"absolute"``, or a table of pairs.
+        The distance of secrets: ``"discrete"``, ``"hamming"``, ``"absolute"``, or a table of pairs.
     kind
         ``"multiplicative"`` for d_X-privacy, ``"additive"`` for the additive trace metric in its place.
     of
-        Of the additive metric: ``"traces"`` compares single traces, ``"sets"`` sets of traces. With sets and
+        For the additive metric: ``"traces"`` compares single traces, ``"sets"`` sets of traces. With sets and
         the discrete distance the least epsilon is that of weak anonymity.
     threshold
-        Ask whether this epsilon is enough; of single traces nothing more is examined once a pair says no. For
-        the additive metric the answer says so of single traces and of sets of traces.
+        Ask whether this epsilon is enough. For single traces the work ends at the first violated pair. For
+        the additive metric the answer has a verdict for single traces and one for sets of traces.
     every_pair
         Whether to examine all pairs, also those that follow from others.
     ends, limits, deadline, progress, on_interrupt
@@ -75,12 +75,12 @@ def secret_privacy(  # noqa: PLR0913
     Returns
     -------
     SecretPrivacyAnswer
-        The least epsilon, the worst secrets, and the verdict where one was asked for.
+        The least epsilon, the worst secrets, and the verdict if there is a threshold.
 
     Raises
     ------
     UsageError
-        If there are less than two secrets or too many, the distance is not usable, or the threshold is
+        If there are fewer than two secrets or too many, the distance is not usable, or the threshold is
         negative.
     ModelError
         If there is no such state, or a state has several transitions.
@@ -89,9 +89,9 @@ def secret_privacy(  # noqa: PLR0913
 
     Notes
     -----
-    All these trace metrics are pseudometrics. So a pair follows from others where the set has a way of
-    secrets between its two along which the distances sum up to that of the pair: with the Hamming distance
-    on all texts of a length only neighbours are examined.
+    All these trace metrics are pseudometrics. So a pair follows from others if there are secrets between its
+    two whose distances sum to the distance of the pair. With the Hamming distance on all texts of a length
+    the function examines only neighbours.
 
     Examples
     --------

@@ -78,13 +78,12 @@ def trace_metric(  # noqa: PLR0913
         An epsilon of at least 0: the answer says whether the distances are at most that. For the additive
         metric it says so of single traces and of sets of traces (weak anonymity).
     ends
-        ``"visible"`` where an observer sees that a run has ended, as an action after the others;
-        ``"hidden"`` where only actions are seen. Either way the probability of a trace is that of
-        performing it.
+        ``"visible"``: an observer sees that a run has ended, as an action after the others. ``"hidden"``: an
+        observer sees only actions. Either way the probability of a trace is that of performing it.
     limits
         How far to look for each pair.
     enough
-        Told of each pair when it is done; once it says so, the others are not looked at.
+        Called with each pair when it is done. If it returns true, the function does not look at the others.
     deadline
         When to give up; what is proved by then is returned with ``Status.LIMIT``.
     progress
@@ -273,7 +272,8 @@ def weak_anonymity(  # noqa: PLR0913
 ) -> WeakAnonymityAnswer:
     """Decide whether ``|Pr(s, W) - Pr(t, W)| <= eps`` for every set W of traces and every pair of states.
 
-    A single trace that exceeds eps is looked for first; then sets of traces decide: delta at alpha 1.
+    The function first looks for a single trace that exceeds eps. Then sets of traces decide: delta at alpha
+    1.
 
     Parameters
     ----------

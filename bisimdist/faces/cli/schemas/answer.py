@@ -82,8 +82,8 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     (_list(_list(NUMBER)), "losses trade_off"),
     (
         ANYTHING,
-        "answer attestation counterexample event exponents first_observations following for_all history "
-        "left_out levels counts law only outcomes mechanism member noise pair "
+        "answer attestation counterexample elements event exponents first_observations following for_all "
+        "history left_out levels counts law only outcomes mechanism member noise pair "
         "parameters polynomial queries relation row sources splitting statistics supplied traces triple "
         "witness all_schedulers",
     ),
