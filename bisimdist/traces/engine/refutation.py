@@ -24,7 +24,7 @@ from bisimdist.linear.kernel import positive_eigenvector
 from bisimdist.models.reach import all_reached
 from bisimdist.progress import UNBOUNDED, Deadline, Limits
 from bisimdist.traces.engine.numeric import Function, NumericModel
-from bisimdist.traces.engine.pump import PumpTrace, growing_parts
+from bisimdist.traces.engine.pump import growing_parts
 
 Vector = Mapping[int, fmpq]
 Word = tuple[int, ...]
@@ -47,9 +47,17 @@ class Impossible:
 
 
 @dataclass(frozen=True, slots=True)
-class Pump(PumpTrace[int]):
-    """The same of observations, of which the prefix and the cycle have some."""
+class Pump:
+    """Sequences ``prefix cycle^n suffix`` whose ratio grows at least like ``(fast / slow)^n``."""
 
+    prefix: Word  # prefix and cycle: at least one observation each
+    cycle: Word
+    suffix: Word
+    swapped: bool  # whether it is from the second information state that they are more probable
+    fast: fmpq  # what a round multiplies by at least on the probable side
+    slow: fmpq  # what it multiplies by at most on the other
+    below: Vector  # x, below the vector of the probable side after the prefix
+    above: Vector  # y, above the vector of the other side, on the counting states
     # states such that no other state leads into them under the cycle, and outside of which the suffix is
     # impossible: those on which `above` bounds the vector of the other side
     counting: tuple[int, ...]
