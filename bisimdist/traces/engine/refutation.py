@@ -292,7 +292,7 @@ class _Growth:
 
 def _proved(search: _Search, candidate: _Candidate) -> Pump | None:
     """Make the vectors of a pump exactly, or tell (None) that they do not come out."""
-    prefix, cycle, suffix = candidate.prefix, candidate.cycle, candidate.suffix
+    prefix, cycle = candidate.prefix, candidate.cycle
     swapped, ends, growth = candidate.swapped, candidate.ends, candidate.growth
     fast_side, slow_side = (
         (search.model.second, search.model.first) if swapped else (search.model.first, search.model.second)
@@ -308,11 +308,20 @@ def _proved(search: _Search, candidate: _Candidate) -> Pump | None:
             lower = _below(matrix, part, start, limit)
             upper = _above(matrix, counting, other, (limit, part[1]))
             if lower is not None and upper is not None and lower[0] > upper[0]:
-                return Pump(
-                    prefix, cycle, suffix, swapped, lower[0], upper[0], lower[1], upper[1], tuple(counting)
-                )
+                suffix, bounds = _made_from(part[0], candidate), (lower[0], upper[0], lower[1], upper[1])
+                return Pump(prefix, cycle, suffix, swapped, *bounds, tuple(counting))
         prefix = (*prefix, *cycle)
     return None
+
+
+def _made_from(part: frozenset[int], candidate: _Candidate) -> Word:
+    """Return the suffix, after so many rounds of the cycle that it is possible from a part itself."""
+    suffix, ends = candidate.suffix, candidate.ends
+    while part.isdisjoint(ends):
+        suffix = (*candidate.cycle, *suffix)
+        leading = candidate.growth.matrix[:, sorted(ends)].any(axis=1)
+        ends = frozenset(np.flatnonzero(leading).tolist())
+    return suffix
 
 
 def _below(
