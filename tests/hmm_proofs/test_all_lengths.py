@@ -78,7 +78,7 @@ def _tail(numeric: NumericModel, suffix: tuple[int, ...]) -> list[fmpq]:
 
 def test_a_suffix_that_comes_some_rounds_after_what_grows() -> None:
     """What grows leads to y only through another state: a round of the cycle comes before the suffix."""
-    rows = {
+    rows: dict[str, dict[str, str | int]] = {
         "A": {"A": "1/2", "B": "1/4", "F": "1/4"},
         "B": {"D": 1},
         "C": {"C": "1/3", "B": "1/6", "E": "1/3", "F": "1/6"},
@@ -86,7 +86,7 @@ def test_a_suffix_that_comes_some_rounds_after_what_grows() -> None:
         "D": {"D": 1},
         "F": {"F": 1},
     }
-    seen = {name: {{"D": "y", "F": "z"}.get(name, "x"): 1} for name in rows}
+    seen: dict[str, dict[str, str | int]] = {name: {{"D": "y", "F": "z"}.get(name, "x"): 1} for name in rows}
     model = HMM.from_mappings(seen, rows, {"pi": {"A": 1}, "tau": {"C": 1}}, pairs=[PAIR])
     answer = for_all_lengths(model)
     assert answer.pairs[0].pump == (("x",), ("x",), ("x", "y"))
