@@ -46,23 +46,6 @@ class SkewedOptimum:
     pivots: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PaperCoupling:
-    """A coupling in the form of the paper: the routes w, and the masses tau and gamma.
-
-    For all i, ``sum_j w_ij + eta_i + tau_i - gamma_i = m(i)``, and for all j,
-    ``sum_i w_ij + (tau_j - gamma_j) / alpha <= m'(j)``; eta_i is the part of w that leaves the block for
-    a state of another label, at distance one.
-
-    Source: CMP18, Section 5 (the dual form of the lifting).
-    """
-
-    moves: Mapping[tuple[int, int], fmpq]
-    given_up: Mapping[int, fmpq]
-    tau: tuple[fmpq, ...]
-    gamma: tuple[fmpq, ...]
-
-
 def _sent(problem: SkewedProblem, optimum: SkewedOptimum) -> tuple[list[fmpq], list[fmpq]]:
     """Return for each node what leaves it (moved or given up) and what arrives."""
     leaving = [_ZERO] * len(problem)
@@ -73,23 +56,6 @@ def _sent(problem: SkewedProblem, optimum: SkewedOptimum) -> tuple[list[fmpq], l
     for i, amount in optimum.given_up.items():
         leaving[i] += amount
     return leaving, arriving
-
-
-def paper_coupling(problem: SkewedProblem, optimum: SkewedOptimum) -> PaperCoupling:
-    """Return the coupling of an optimum in the form of the paper.
-
-    >>> problem = SkewedProblem(fmpq(2), (fmpq(1),), (fmpq(1, 4),), ((fmpq(0),),))
-    >>> paper_coupling(problem, SkewedOptimum(fmpq(1, 2), (fmpq(1),), {}, {0: fmpq(1, 2)})).tau
-    (1/2,)
-    """
-    leaving, _ = _sent(problem, optimum)
-    rest = [m - sent for m, sent in zip(problem.left, leaving, strict=True)]
-    return PaperCoupling(
-        optimum.moves,
-        optimum.given_up,
-        tuple(max(x, _ZERO) for x in rest),
-        tuple(max(-x, _ZERO) for x in rest),
-    )
 
 
 def _potential_violation(problem: SkewedProblem, potential: tuple[fmpq, ...]) -> str | None:

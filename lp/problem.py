@@ -91,14 +91,6 @@ class SkewedProblem:
         """Return the problem of the other direction, where left and right change places."""
         return _unchecked(self.alpha, self.right, self.left, self.distance)
 
-    def with_distance(self, distance: tuple[tuple[fmpq, ...], ...]) -> SkewedProblem:
-        """Return the problem with the same masses and other distances, which are validated."""
-        if len(distance) != len(self):
-            raise LinearProgramError(f"{len(distance)} rows of distances for {len(self)} nodes")
-        for i, row in enumerate(distance):
-            _check_distances(i, row, len(self))
-        return _unchecked(self.alpha, self.left, self.right, distance)
-
 
 def _unchecked(
     alpha: fmpq, left: tuple[fmpq, ...], right: tuple[fmpq, ...], distance: tuple[tuple[fmpq, ...], ...]

@@ -20,8 +20,12 @@ def guess_tree(
     ratio: Sequence[Sequence[fmpq]],
     deadline: Deadline = NEVER,
 ) -> list[tuple[int, int]]:
-    """Return arcs that are probably those of an optimal tree, the surest first; none for wide numbers."""
-    if any(r > _LARGEST for row in ratio for r in row):
+    """Return arcs that are probably those of an optimal tree, the surest first.
+
+    There are none if numbers are too wide for doubles, or doubles do not tell ratios apart.
+    """
+    different = {r for row in ratio for r in row}
+    if max(different) > _LARGEST or len(set(map(float, different))) < len(different):
         return []
     from scipy.optimize import linprog  # noqa: PLC0415 - slow to load, and small problems need none
     from scipy.sparse import coo_array  # noqa: PLC0415

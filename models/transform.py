@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from bisimdist.errors import ModelError
@@ -71,6 +72,25 @@ def reached_states(automaton: PA, starts: Iterable[int]) -> list[int]:
     for step in automaton.transitions:
         successors.setdefault(step.source, set()).update(target for target, _ in step.row)
     return sorted(all_reached(starts, lambda state: successors.get(state, ())))
+
+
+def reached_part(automaton: PA, starts: Iterable[int]) -> PA:
+    """Return the automaton of the states that are reached from `starts`, which the states of its pairs are.
+
+    >>> from bisimdist.models.pa import Transition
+    >>> reached_part(PA(("s", "t"), (Transition(1, "a", ((1, fmpq(1)),)),)), [1])
+    PA(states=('t',), transitions=(Transition(source=0, action='a', row=((0, 1),)),), pairs=())
+    """
+    kept = reached_states(automaton, starts)
+    place = {state: index for index, state in enumerate(kept)}
+    steps = (
+        replace(step, source=place[step.source], row=tuple((place[target], p) for target, p in step.row))
+        for step in automaton.transitions
+        if step.source in place
+    )
+    pairs = tuple((place[s], place[t]) for s, t in automaton.pairs)
+    names = tuple(automaton.states[state] for state in kept)
+    return replace(automaton, states=names, transitions=tuple(steps), pairs=pairs)
 
 
 def reached_hidden_states(model: Any, starts: Iterable[int]) -> list[int]:

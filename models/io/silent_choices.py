@@ -8,9 +8,8 @@ from dataclasses import replace
 from flint import fmpq
 
 from bisimdist.models.elimination import FOREVER, eliminated
-from bisimdist.models.labelled import Row
 from bisimdist.models.pa import PA, Transition, free_name, outgoing
-from bisimdist.models.reach import all_reached
+from bisimdist.models.transform import reached_part
 
 HALT = -2  # where the probability goes that is missing to one
 
@@ -57,30 +56,6 @@ def without_silent_choices(automaton: PA, starts: Collection[int] = ()) -> PA:
     for action in ends:
         names.append(free_name(f"({action} for ever)", taken))
         taken.add(names[-1])
-    return _reached(PA(tuple(names), tuple(made), automaton.pairs, program=automaton.program), starts)
-
-
-def _reached(automaton: PA, starts: Collection[int]) -> PA:
-    """Return the automaton of the states that are reached from some, or from those of the pairs."""
-    steps = outgoing(automaton)
+    whole = PA(tuple(names), tuple(made), automaton.pairs, program=automaton.program)
     wanted = {*starts, *(state for pair in automaton.pairs for state in pair)}
-    if not wanted:
-        return automaton
-
-    def after(state: int) -> list[int]:
-        return [target for step in steps[state] for target, _ in step.row]
-
-    kept = sorted(all_reached(wanted, after))
-    place = {state: index for index, state in enumerate(kept)}
-
-    def moved(row: Row) -> Row:
-        return tuple((place[target], p) for target, p in row)
-
-    transitions = tuple(
-        replace(step, source=place[step.source], row=moved(step.row))
-        for step in automaton.transitions
-        if step.source in place
-    )
-    pairs = tuple((place[s], place[t]) for s, t in automaton.pairs)
-    names = tuple(automaton.states[state] for state in kept)
-    return PA(names, transitions, pairs, program=automaton.program)
+    return reached_part(whole, wanted) if wanted else whole

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from flint import fmpq
@@ -226,4 +226,4 @@ def metric_problems(draw: st.DrawFn, max_nodes: int = 5) -> SkewedProblem:
         for i in range(n):
             for j in range(n):
                 d[i][j] = min(d[i][j], d[i][k] + d[k][j])
-    return problem.with_distance(tuple(tuple(row) for row in d))
+    return replace(problem, distance=tuple(tuple(row) for row in d))

@@ -215,18 +215,21 @@ def test_a_pump_is_checked() -> None:
     steps = tuple(Transition(s, "a", tuple(row.items())) for s, row in rows)
     text = json.dumps(certificate(PA(("p", "q", "r", "s"), steps, ((0, 1),)), "multiplicative"))
     document: Document = json.loads(text)
-    assert document["lower"][0]["type"] == "pump"
+    assert document["lower"][0]["type"] == "drift"
     assert check_document(document).valid
+    (below,), ((slow, above),) = (document["lower"][0][side] for side in ("below", "above"))
     change: Document
     for change in (
         {"swapped": not document["lower"][0]["swapped"]},
-        {"fast": "1"},
-        {"slow": "1/4"},
-        {"fast": document["lower"][0]["slow"]},
-        {"below": {}},
-        {"above": {}},
-        {"below": dict.fromkeys(document["lower"][0]["below"], "1")},
-        {"above": dict.fromkeys(document["lower"][0]["above"], "1/100000")},
+        {"factor": "1"},
+        {"above": [["1/4", above]]},
+        {"factor": slow},
+        {"below": []},
+        {"above": []},
+        {"below": [{}]},
+        {"above": [[slow, {}]]},
+        {"below": [dict.fromkeys(below, "1")]},
+        {"above": [[slow, dict.fromkeys(above, "1/100000")]]},
         {"suffix": ["b"]},
     ):
         document = json.loads(text)

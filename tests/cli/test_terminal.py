@@ -79,6 +79,12 @@ def test_the_help_of_a_command_shows_what_belongs_to_it(command: Command) -> Non
     assert all(f"  {option.flags[0]}" in everything for option in CHECKED)
 
 
+@pytest.mark.parametrize("name", HOMES)
+def test_the_help_of_a_command_is_short(name: str, command: Command) -> None:
+    shown = [line for line in command(*name.split(), "--help").out.splitlines() if re.match("  -", line)]
+    assert len(shown) <= 16
+
+
 def completed(
     words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> list[tuple[str, str]]:

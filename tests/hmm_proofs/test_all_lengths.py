@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from flint import fmpq
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from bisimdist.budgets.engine.cone import find_cone, worst_ratio
 from bisimdist.budgets.engine.multiplicative import find_factors
 from bisimdist.budgets.prove.ask import for_all_lengths
 from bisimdist.budgets.verify.answer import Verdict
+from bisimdist.checker import check_certificate
 from bisimdist.errors import UsageError
 from bisimdist.linear.simplex import nonnegative_combination
 from bisimdist.models.hmm import HMM
@@ -71,6 +74,23 @@ def _tail(numeric: NumericModel, suffix: tuple[int, ...]) -> list[fmpq]:
         return [fmpq(1)] * len(numeric)
     function = numeric.of_word(suffix)
     return [sum((p * function[t] for t, p in row), fmpq(0)) for row in numeric.rows]
+
+
+def test_a_suffix_that_comes_some_rounds_after_what_grows() -> None:
+    """What grows leads to y only through another state: a round of the cycle comes before the suffix."""
+    rows: dict[str, dict[str, str | int]] = {
+        "A": {"A": "1/2", "B": "1/4", "F": "1/4"},
+        "B": {"D": 1},
+        "C": {"C": "1/3", "B": "1/6", "E": "1/3", "F": "1/6"},
+        "E": {"E": "1/2", "F": "1/2"},
+        "D": {"D": 1},
+        "F": {"F": 1},
+    }
+    seen: dict[str, dict[str, str | int]] = {name: {{"D": "y", "F": "z"}.get(name, "x"): 1} for name in rows}
+    model = HMM.from_mappings(seen, rows, {"pi": {"A": 1}, "tau": {"C": 1}}, pairs=[PAIR])
+    answer = for_all_lengths(model)
+    assert answer.pairs[0].pump == (("x",), ("x",), ("x", "y"))
+    assert check_certificate(json.dumps(answer.certificate())).valid
 
 
 def test_above_threshold_has_no_budget() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -77,11 +78,10 @@ def test_swapping_twice_changes_nothing(problem: SkewedProblem) -> None:
 
 def test_other_distances_are_validated() -> None:
     problem = make_problem(1, [1, 0], [0, 1], "1/2")
-    assert problem.with_distance(make_problem(1, [1, 0], [0, 1], "1/3").distance).distance[0][1] == fmpq(1, 3)
-    with pytest.raises(LinearProgramError, match="1 rows of distances for 2 nodes"):
-        problem.with_distance(((fmpq(0),),))
+    with pytest.raises(LinearProgramError, match="1 rows of distances"):
+        replace(problem, distance=((fmpq(0),),))
     with pytest.raises(LinearProgramError, match="is 2; expected"):
-        problem.with_distance(((fmpq(0), fmpq(2)), (HALF, fmpq(0))))
+        replace(problem, distance=((fmpq(0), fmpq(2)), (HALF, fmpq(0))))
 
 
 def chain() -> LMC:

@@ -20,6 +20,7 @@ from bisimdist.exact.logarithm import alpha_above, alpha_below, log_enclosure
 from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, to_fmpq
 from bisimdist.faces.shown.answer import Status
 from bisimdist.faces.shown.numbers import short_rational
+from bisimdist.faces.shown.plain import said
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
 from bisimdist.faces.written.frame import document
@@ -206,7 +207,6 @@ class AllInputsBudget(Shown):
         ratio = self.ratio
         shown = None if self.attained is None else self.attained.data()
         lower = None if self.attained is None else self.attained.ratio
-        between, growth = self.interval, self.growth
         return {
             "program": self.model.provenance(),
             "adjacency": self.model.neighbours,
@@ -219,8 +219,7 @@ class AllInputsBudget(Shown):
             "epsilon": None if ratio is None else list(log_enclosure(ratio)),
             "exact": ratio is not None and ratio == lower,
             "attained": None if shown is None else shown["ratio"],
-            "interval": None if between is None else [format_rational(end) for end in between],
-            "growth": None if growth is None else [format_rational(ratio) for ratio in growth],
+            **said(self, "interval growth"),
             "witness": shown,
             "reason": self.why or None,
             "status": self.status.value,

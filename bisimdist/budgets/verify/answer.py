@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Generic, Protocol, TypeVar
@@ -17,6 +17,7 @@ from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.faces.shown.numbers import between, interval, short_rational
+from bisimdist.faces.shown.plain import said
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
 from bisimdist.models.hmm import HMM
@@ -25,10 +26,6 @@ from bisimdist.traces.engine.search import DirectedProof
 
 def _lengths(length: int, up_to: bool) -> str:
     return f"{'up to ' if up_to else ''}{length} observation{'s' if length > 1 or up_to else ''}"
-
-
-def _listed(values: Sequence[fmpq] | None) -> list[str] | None:
-    return None if values is None else [format_rational(value) for value in values]
 
 
 class Verdict(Enum):
@@ -101,12 +98,7 @@ class EngineVerdict:
     note: str = ""
 
     def data(self) -> dict[str, object]:
-        return {
-            "engine": self.engine,
-            "verdict": self.verdict.value,
-            "seconds": self.seconds,
-            **({"note": self.note} if self.note else {}),
-        }
+        return said(self, "engine verdict seconds note?")
 
     def __str__(self) -> str:
         return f"{self.engine} says {self.verdict.value} after {self.seconds} s" + (
@@ -139,17 +131,8 @@ class PairVerdict(Numbers):
     parametric: tuple[ParametricProof, ...] = field(default=(), repr=False, compare=False)
 
     def data(self) -> dict[str, object]:
-        return {
-            "from": self.source,
-            "to": self.target,
-            "verdict": self.verdict.value,
-            "counterexample": None if self.counterexample is None else list(self.counterexample),
-            "probabilities": _listed(self.probabilities),
-            "parameters": {name: format_rational(value) for name, value in self.parameters.items()},
-            "ways": list(self.ways),
-            **({"note": self.note} if self.note else {}),
-            **({"engines": [engine.data() for engine in self.engines]} if self.engines else {}),
-        }
+        names = "source target verdict counterexample probabilities parameters ways note? engines?"
+        return said(self, names)
 
     @property
     def remark(self) -> str:
@@ -302,19 +285,13 @@ class PairBudget(Numbers):
 
     def data(self) -> dict[str, object]:
         epsilon = None if self.epsilon is None else list(self.epsilon)
-        bounds = {} if self.exact else {"at_least": self.at_least, "at_most": self.at_most}
-        where = {name: format_rational(value) for name, value in self.parameters.items()}
         return {
-            "from": self.source,
-            "to": self.target,
+            **said(self, "source target"),
             "ratio": "inf" if self.infinite else None if self.ratio is None else format_rational(self.ratio),
             "epsilon": "inf" if self.infinite else epsilon,
             "exact": self.exact,
-            **{name: format_rational(bound) for name, bound in bounds.items() if bound is not None},
-            **({} if self.polynomial is None else {"polynomial": self.polynomial}),
-            **({"parameters": where} if where else {}),
-            "witness": list(self.witness),
-            "probabilities": _listed(self.probabilities),
+            **said(self, "" if self.exact else "at_least? at_most?"),
+            **said(self, "polynomial? parameters? witness probabilities"),
         }
 
     @property

@@ -35,31 +35,13 @@ class _Drift(_Loop):
     above: list[tuple[Fraction, _Vector]] = key(listed(row(rational, _VECTOR)))
 
 
-class _Pump(_Loop):
-    """A drift of one vector on each side, at different rates."""
-
-    suffix: list[str] = key(listed(item))
-    swapped: bool = key(flag)
-    fast: Fraction = key(rational)
-    slow: Fraction = key(rational)
-    below: _Vector = key(_VECTOR)
-    above: _Vector = key(_VECTOR)
-
-
 def check_infinite(chain: TraceChain, sides: tuple[int, int], kind: str, proof: object) -> None:
     """Check that the quotients of some traces from two classes have no bound."""
     where = f"the {kind}"
     if kind == "loop":
         _check_loop(chain, sides, _Loop.read(proof, where))
-    elif kind == "drift":
-        drift = _Drift.read(proof, where)
-        below = [_vector(chain, vector, "'below'") for vector in counted(drift.below)]
-        above = [(rate, _vector(chain, vector, "'above'")) for rate, vector in counted(drift.above)]
-        _check_drift(chain, sides, drift, (drift.factor, below, above))
     else:
-        pump = _Pump.read(proof, where)
-        vectors = _vector(chain, pump.below, "'below'"), _vector(chain, pump.above, "'above'")
-        _check_drift(chain, sides, pump, (pump.fast, [vectors[0]], [(pump.slow, vectors[1])]))
+        _check_drift(chain, sides, _Drift.read(proof, where))
 
 
 def _check_loop(chain: TraceChain, sides: tuple[int, int], loop: _Loop) -> None:
@@ -84,19 +66,16 @@ def _vector(chain: TraceChain, numbers: Mapping[str, Fraction], where: str) -> M
     return result
 
 
-def _check_drift(
-    chain: TraceChain,
-    sides: tuple[int, int],
-    words: _Drift | _Pump,
-    drift: tuple[Fraction, Sequence[Masses], Sequence[tuple[Fraction, Masses]]],
-) -> None:
-    (factor, below, above), cycle = drift, words.cycle
+def _check_drift(chain: TraceChain, sides: tuple[int, int], drift: _Drift) -> None:
+    factor, cycle = drift.factor, drift.cycle
+    below = [_vector(chain, vector, "'below'") for vector in counted(drift.below)]
+    above = [(rate, _vector(chain, vector, "'above'")) for rate, vector in counted(drift.above)]
     if factor <= 0 or any(not 0 <= rate <= factor for rate, _ in counted(above)):
         raise RuleViolation("T5: a rate is not between 0 and the factor, or the factor is not positive")
     if sum(rate == factor for rate, _ in counted(above)) >= len(below):
         raise RuleViolation("T5: the other side drifts as much")
-    one, other = reversed(sides) if words.swapped else sides
-    rich, poor = (chain.along({side: _ONE}, words.prefix) for side in (one, other))
+    one, other = reversed(sides) if drift.swapped else sides
+    rich, poor = (chain.along({side: _ONE}, drift.prefix) for side in (one, other))
     _check_below(chain, rich, (factor, below), cycle)
     whole = _summed(vector for _, vector in counted(above))
     if any(poor.get(state, _ZERO) > mass for state, mass in counted(whole.items())):
@@ -107,7 +86,7 @@ def _check_drift(
         for state in counted(whole):
             if after.get(state, _ZERO) > rate * vector.get(state, _ZERO) + later.get(state, _ZERO):
                 raise RuleViolation("T5: one round of the cycle leaves more than it may")
-    _check_ends(chain, poor, (below[-1], set(all_of(whole))), (cycle, words.suffix))
+    _check_ends(chain, poor, (below[-1], set(all_of(whole))), (cycle, drift.suffix))
 
 
 def _check_below(

@@ -91,7 +91,7 @@ def _multiplicative(
 ) -> None:
     lower, upper = proofs
     kind = lower.get("type") if isinstance(lower, dict) else None
-    if kind in ("loop", "pump", "drift"):
+    if kind in ("loop", "drift"):
         if length is not None:
             raise RuleViolation("T5: a loop says nothing about traces of bounded length")
         _rule("infinite").check_infinite(chain, sides, kind, lower)
@@ -102,9 +102,7 @@ def _multiplicative(
         if claim.lower is not None and claim.lower * low > high:
             raise RuleViolation("T4: the quotient of the trace is less than the lower bound")
     else:
-        raise MalformedCertificate(
-            f"a lower proof is of type {shown(kind)}; expected trace, loop, pump or drift"
-        )
+        raise MalformedCertificate(f"a lower proof is of type {shown(kind)}; expected trace, loop or drift")
     if claim.upper is not None:
         _rule("ratio").check_ratio(chain, sides, claim.upper, upper, length)
 

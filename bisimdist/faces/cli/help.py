@@ -19,6 +19,7 @@ SELDOM = frozenset(
         *("jobs", "cluster", "memory", "certificate_format", "backend", "worst", "graph", "matrix", "top"),
         *("csv", "for_all", "over", "loss", "nature", "rounds", "fixed", "merge_bisimilar", "pairs_both"),
         *("all_pairs", "logarithmic", "kinks", "trade_off", "lp", "svg", "html", "plot"),
+        *("law", "pyodide", "relative", "state_limit"),
     }
 )  # what the short help leaves out, by the names of the options
 
@@ -27,12 +28,12 @@ USUAL = {
     "crosscheck": frozenset({"html"}),
     "minimise": frozenset({"loss"}),
     "profile": frozenset({"plot"}),
-    "program": frozenset({"observe", "neighbours", "cut"}),
+    "program": frozenset({"observe", "neighbours", "cut", "law"}),
 }
 """What is nevertheless usual for some commands."""
 HERE_SELDOM = {
-    "check": frozenset({"gap", "pairs", "state_limit"}),
-    "program": frozenset({"against", "constants", "pairs", "state_limit"}),
+    "check": frozenset({"gap", "pairs"}),
+    "program": frozenset({"against", "constants", "pairs"}),
 }
 """What some commands leave out beside."""
 

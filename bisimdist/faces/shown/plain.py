@@ -31,8 +31,11 @@ def plain(value: Any) -> Any:
 def said(thing: object, names: str) -> dict[str, Any]:
     """Return some fields as plain data; the names of two states are ``from`` and ``to``.
 
+    A field whose name ends with a question mark is left out where nothing is in it.
+
     >>> from bisimdist.automata.robust.ask import Robustness
     >>> said(Robustness(source="s", target="t", robust=True), "source target robust steps")
     {'from': 's', 'to': 't', 'robust': True, 'steps': None}
     """
-    return {RENAMED.get(name, name): plain(getattr(thing, name)) for name in names.split()}
+    known = ((name.rstrip("?"), getattr(thing, name.rstrip("?")), name[-1] != "?") for name in names.split())
+    return {RENAMED.get(name, name): plain(value) for name, value, always in known if always or value}

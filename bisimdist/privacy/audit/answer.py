@@ -9,6 +9,7 @@ from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.faces.shown.bounds import privacy_level
 from bisimdist.faces.shown.numbers import at_most
+from bisimdist.faces.shown.plain import plain, said
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
 from bisimdist.models.conversions import observed_chain
@@ -65,12 +66,7 @@ class Side(Numbers):
     contradiction: str  # why the model does not make such outputs, where that is certain enough; else empty
 
     def data(self) -> dict[str, object]:
-        return {
-            "outputs": self.outputs,
-            "inside": self.inside,
-            "interval": [format_rational(end) for end in self.interval],
-            "contradiction": self.contradiction or None,
-        }
+        return {**said(self, "outputs inside interval"), "contradiction": self.contradiction or None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +133,7 @@ class Audit(Shown):
             else {
                 "from": source,
                 "to": target,
-                "probabilities": [format_rational(found.probability(name)) for name in (source, target)],
+                "probabilities": plain([found.probability(name) for name in (source, target)]),
                 "event": found.event.data(),
             },
             "samples": {side.name: side.data() for side in self.sides},

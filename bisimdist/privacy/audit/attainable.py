@@ -12,6 +12,7 @@ from bisimdist.faces.asked import options
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.program_source import is_program
 from bisimdist.faces.asked.question import Group, Question
+from bisimdist.faces.shown.plain import said
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
 
@@ -51,9 +52,7 @@ class Attained(Shown):
             "status": "supported",
             "pairs": [
                 {
-                    "from": pair.source,
-                    "to": pair.target,
-                    "lower": format_rational(pair.lower),
+                    **said(pair, "source target lower"),
                     "samples": {
                         name: {"outputs": count.samples, "inside": count.outside}
                         for name, count in zip(("from", "to"), pair.counts, strict=True)

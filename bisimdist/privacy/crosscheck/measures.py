@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
@@ -51,6 +51,11 @@ class Task:
         """Return the deadline, or the moment so many seconds from now if that is sooner."""
         left = self.deadline.left()
         return self.deadline if left is not None and left < seconds else Deadline.after(seconds)
+
+    def asked(self, function: Callable[..., Any], model: object, *which: object, **options: Any) -> Any:
+        """Return what the answer of a question of the package says of its first pair."""
+        limits = {"deadline": self.deadline, "progress": self.progress}
+        return function(model, *which, **{**limits, **options}).pairs[0]
 
 
 Run = Callable[[Task], Iterator[Measure]]
@@ -121,8 +126,7 @@ def _bisimulation_metric(name: str, kind: str, *, merged: bool = False) -> Sourc
             automaton = bisimilarity_quotient(automaton)[0]
         s, t = automaton.pairs[0]
         pair = (automaton.states[s], automaton.states[t])
-        answer = metric(automaton, kind, pairs=[pair], deadline=task.deadline, progress=task.progress)
-        found = answer.pairs[0]
+        found = task.asked(metric, automaton, kind, pairs=[pair])
         yield _plain(name, found.lower, found.upper)
 
     return Source((name,), applies, run)
@@ -132,15 +136,9 @@ def _generalised(name: str, kind: str, discount: fmpq) -> Source:
     def run(task: Task) -> Iterator[Measure]:
         from bisimdist.automata.generalised.ask import generalised_metric  # noqa: PLC0415
 
-        answer = generalised_metric(
-            task.subject.automaton,
-            kind,
-            discount=discount,
-            pairs=[task.subject.pair],
-            deadline=task.deadline,
-            progress=task.progress,
-        )
-        yield _plain(name, answer.pairs[0].lower, answer.pairs[0].upper)
+        about = task.subject
+        found = task.asked(generalised_metric, about.automaton, kind, discount=discount, pairs=[about.pair])
+        yield _plain(name, found.lower, found.upper)
 
     return Source((name,), _always, run)
 
@@ -149,15 +147,8 @@ def _trace_metric(name: str, kind: str, ends: Ends = Ends.VISIBLE) -> Source:
     def run(task: Task) -> Iterator[Measure]:
         from bisimdist.traces.trace.ask import trace_metric  # noqa: PLC0415
 
-        answer = trace_metric(
-            task.subject.automaton,
-            kind,
-            pairs=[task.subject.pair],
-            ends=ends,
-            deadline=task.deadline,
-            progress=task.progress,
-        )
-        found = answer.pairs[0]
+        about = task.subject
+        found = task.asked(trace_metric, about.automaton, kind, pairs=[about.pair], ends=ends)
         yield _traced(name, found)
         if name == "tv_x":
             yield _gain(task, "gain_trace", found.probabilities, _trace_note(found))
@@ -170,17 +161,10 @@ def _bounded_trace_metric(task: Task) -> Iterator[Measure]:
     """Compare the traces that are as long as the sequences, of what makes these sequences."""
     from bisimdist.traces.trace.ask import trace_metric  # noqa: PLC0415
 
-    subject = task.subject
-    answer = trace_metric(
-        subject.automaton if subject.kind == "hmm" else chain_as_automaton(subject.known_chain),
-        "multiplicative",
-        pairs=[subject.pair],
-        length=_steps(task),
-        ends=Ends.HIDDEN,
-        deadline=task.deadline,
-        progress=task.progress,
-    )
-    yield _traced("tv_x_length", answer.pairs[0])
+    about = task.subject
+    model = about.automaton if about.kind == "hmm" else chain_as_automaton(about.known_chain)
+    options = {"pairs": [about.pair], "length": _steps(task), "ends": Ends.HIDDEN}
+    yield _traced("tv_x_length", task.asked(trace_metric, model, "multiplicative", **options))
 
 
 def _traced(name: str, found: TraceBound) -> Measure:
@@ -224,17 +208,11 @@ def _delta(name: str, applies: Callable[[Subject], str], weight: int = 1, *, one
     """Return how to compute delta: that of so many rounds, or of fixed sequences, where the name says so."""
 
     def run(task: Task) -> Iterator[Measure]:
-        subject = task.subject
-        answer = delta(
-            subject.system,
-            ONE if one else task.alpha,
-            pairs=[(subject.source, subject.target)] if subject.asked else [subject.pair],
-            rounds=task.length if name in {"delta_rounds", "fixed"} else None,
-            fixed=name == "fixed",
-            deadline=task.deadline,
-            progress=task.progress,
-        )
-        yield _plain(name, answer.pairs[0].lower, answer.pairs[0].upper)
+        about, alpha = task.subject, ONE if one else task.alpha
+        pairs = [(about.source, about.target)] if about.asked else [about.pair]
+        rounds = task.length if name in {"delta_rounds", "fixed"} else None
+        found = task.asked(delta, about.system, alpha, pairs=pairs, rounds=rounds, fixed=name == "fixed")
+        yield _plain(name, found.lower, found.upper)
 
     return Source((name,), applies, run, weight, asked=name in {"delta_rounds", "fixed"})
 
@@ -243,16 +221,14 @@ def _distance(name: str, distance: str, *, one: bool = False, merged: bool = Fal
     def run(task: Task) -> Iterator[Measure]:
         system = quotient(task.subject.system)[0] if merged else task.subject.system
         alpha = ONE if one else task.alpha
-        answer = bound(system, alpha, distance=distance, deadline=task.deadline, progress=task.progress)
-        yield distance_measure(name, answer.pairs[0])
+        yield distance_measure(name, task.asked(bound, system, alpha, distance=distance))
 
     return Source((name,), _with_delta, run)
 
 
 def _by_another_solver(task: Task) -> Iterator[Measure]:
-    system, deadline = task.subject.system, task.within(SOLVER_SECONDS)
-    answer = bound(system, task.alpha, backend=SOLVER, deadline=deadline, progress=task.progress)
-    yield distance_measure("bd_solver", answer.pairs[0])
+    asked = {"backend": SOLVER, "deadline": task.within(SOLVER_SECONDS)}
+    yield distance_measure("bd_solver", task.asked(bound, task.subject.system, task.alpha, **asked))
 
 
 def _greatest(task: Task) -> Iterator[Measure]:
@@ -266,15 +242,8 @@ def _greatest(task: Task) -> Iterator[Measure]:
 def _epsilon(task: Task) -> Iterator[Measure]:
     from bisimdist.budgets.verify.ask import epsilon  # noqa: PLC0415
 
-    answer = epsilon(
-        task.subject.known_hidden,
-        length=task.length,
-        up_to=True,
-        pairs=[task.subject.pair],
-        deadline=task.deadline,
-        progress=task.progress,
-    )
-    found = answer.pairs[0]
+    about = task.subject
+    found = task.asked(epsilon, about.known_hidden, length=task.length, up_to=True, pairs=[about.pair])
     upper = found.ratio if found.exact else None
     note = f"the sequence {' '.join(found.witness)}" if found.witness else ""
     yield _plain("epsilon", found.at_least, upper, note)
@@ -292,17 +261,9 @@ def _smt(task: Task) -> Iterator[Measure]:
     lower, upper, notes = ONE, None, []
     asked = [LARGE] if known.upper is None else [known.upper, max(ONE, known.upper * JUST_BELOW)]
     for ratio in dict.fromkeys(asked):
-        answer = verify(
-            task.subject.known_hidden,
-            ratio,
-            length=task.length,
-            up_to=True,
-            pairs=[task.subject.pair],
-            engine="smt",
-            deadline=task.deadline,
-            progress=task.progress,
-        )
-        verdict = answer.pairs[0]
+        about = task.subject
+        options = {"length": task.length, "up_to": True, "pairs": [about.pair], "engine": "smt"}
+        verdict = task.asked(verify, about.known_hidden, ratio, **options)
         notes.append(f"{verdict.verdict.value} at {ratio}")
         if verdict.verdict is Verdict.HOLDS:
             upper = ratio if upper is None else min(upper, ratio)
@@ -317,13 +278,8 @@ def _smt(task: Task) -> Iterator[Measure]:
 def _all_lengths(task: Task) -> Iterator[Measure]:
     from bisimdist.budgets.prove.ask import for_all_lengths  # noqa: PLC0415
 
-    answer = for_all_lengths(
-        task.subject.known_hidden,
-        pairs=[task.subject.pair],
-        deadline=task.within(INVARIANT_SECONDS),
-        progress=task.progress,
-    )
-    found = answer.pairs[0]
+    about, deadline = task.subject, task.within(INVARIANT_SECONDS)
+    found = task.asked(for_all_lengths, about.known_hidden, pairs=[about.pair], deadline=deadline)
     if found.no_budget:
         yield _plain("all_lengths", None, None, found.method)
     else:

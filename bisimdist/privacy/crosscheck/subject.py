@@ -14,8 +14,8 @@ from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive, System, interactive_as_automaton
 from bisimdist.models.kinds import KnownModel
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, Transition, action_labelled_lmc, chain_as_automaton
-from bisimdist.models.transform import reached_states, restrict_to_reachable
+from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton
+from bisimdist.models.transform import reached_part, restrict_to_reachable
 
 M = TypeVar("M")
 
@@ -103,7 +103,7 @@ def subject_of(model: KnownModel, source: str, target: str) -> Subject:
             kind="interactive",
             source=source,
             target=target,
-            automaton=_restricted(interactive_as_automaton(asked)),
+            automaton=reached_part(interactive_as_automaton(asked), pair),
             chain=None,
             hidden=None,
             facts=frozenset({Fact.ASKED}),
@@ -111,7 +111,7 @@ def subject_of(model: KnownModel, source: str, target: str) -> Subject:
         )
     automaton = PA(model.states, model.transitions, (pair,))
     if not automaton.fully_probabilistic:
-        automaton = _restricted(automaton)
+        automaton = reached_part(automaton, pair)
     shown = action_labelled_lmc(automaton) if automaton.fully_probabilistic else None
     return _subject("pa", (source, target), automaton, shown, None)
 
@@ -149,21 +149,8 @@ def _subject(
     )
 
 
-def _restricted(automaton: PA) -> PA:
-    """Return the automaton of the states that are reached from the pair."""
-    kept = reached_states(automaton, automaton.pairs[0])
-    position = {state: place for place, state in enumerate(kept)}
-    steps = (
-        Transition(position[step.source], step.action, tuple((position[t], p) for t, p in step.row))
-        for step in automaton.transitions
-        if step.source in position
-    )
-    s, t = automaton.pairs[0]
-    return PA(tuple(automaton.states[k] for k in kept), tuple(steps), ((position[s], position[t]),))
-
-
 def _facts(automaton: PA) -> frozenset[str]:
-    part = _restricted(automaton)
+    part = reached_part(automaton, automaton.pairs[0])
     if not part.fully_probabilistic:
         return frozenset()
     facts = {Fact.PROBABILISTIC}

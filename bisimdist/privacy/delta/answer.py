@@ -11,12 +11,12 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.exact.number import Exact, Numbers
-from bisimdist.exact.rational import format_rational
 from bisimdist.exact.scale import Bounded
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.faces.shown.answer import Status, ended, ending
 from bisimdist.faces.shown.bounds import bounds_table, long_hint, privacy_level
 from bisimdist.faces.shown.numbers import at_least, at_most, short_rational
+from bisimdist.faces.shown.plain import plain, said
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
 from bisimdist.models.interactive import Interactive
@@ -67,12 +67,13 @@ class WitnessEvent(Numbers):
     """Where nature picks at every step: from the name of an action to what it picks."""
 
     def data(self) -> dict[str, object]:
+        probabilities = plain([self.probability_from, self.probability_to])
+        member = {} if self.member is None else {"member": self.member}
         return {
-            "from": self.source,
-            "to": self.target,
-            "probabilities": [format_rational(self.probability_from), format_rational(self.probability_to)],
-            "event": self.event.data(),
-            **({} if self.member is None else {"member": self.member}),
+            **said(self, "source target"),
+            "probabilities": probabilities,
+            **said(self, "event"),
+            **member,
         }
 
     def _repr_svg_(self) -> str:
@@ -177,19 +178,8 @@ class DeltaBound(Bounded):
         The witness is None where `witness` raises.
         """
         witness = self.witness_in_time()
-        data: dict[str, object] = {
-            "from": self.source,
-            "to": self.target,
-            "lower": format_rational(self.lower),
-            "upper": format_rational(self.upper),
-            "exact": self.exact,
-            "witness": None if witness is None else witness.data(),
-        }
-        if self.interactive:
-            data["directions"] = [list(map(format_rational, way)) for way in self.directions]
-        if self.cut is not None:
-            data["cut"] = [format_rational(mass) for mass in self.cut]
-        return data
+        data = {**said(self, "source target lower upper exact"), "witness": plain(witness)}
+        return data | said(self, f"{'directions' * self.interactive} cut?")
 
     def remarks(self) -> list[str]:
         """Say what shows the lower bound, and what runs that were cut off weigh."""
@@ -285,18 +275,9 @@ class DeltaAnswer(Shown):
         return self._work.certificate(self)
 
     def data(self) -> dict[str, object]:
-        worst = self.worst
-        return {
-            "pairs": [pair.data() for pair in self.pairs],
-            "worst": {
-                "from": worst.source,
-                "to": worst.target,
-                "lower": format_rational(self.lower),
-                "upper": format_rational(self.upper),
-            },
-            **ended(self.status, self.reason),
-            "statistics": dict(self.statistics),
-        }
+        worst = {**said(self.worst, "source target"), **said(self, "lower upper")}
+        end = ended(self.status, self.reason)
+        return {**said(self, "pairs"), "worst": worst, **end, "statistics": dict(self.statistics)}
 
     def report(self, epsilon: str | None = None) -> Report:
         """Return the answer for a person, and what it means.

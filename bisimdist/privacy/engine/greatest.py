@@ -21,7 +21,6 @@ from bisimdist.errors import LimitError
 from bisimdist.linear import SparseSystem, solve_exact
 from bisimdist.lp.problem import blocks_of
 from bisimdist.lp.solve import solve
-from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -57,7 +56,6 @@ def greatest_solution(  # noqa: PLR0913
     alpha: fmpq,
     pairs: Collection[Pair],
     *,
-    only_bisimilar: bool = False,
     max_pairs: int = MAX_PAIRS,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
@@ -66,7 +64,6 @@ def greatest_solution(  # noqa: PLR0913
 
     alpha: the skew, at least 1.
     pairs: the ordered pairs that are asked.
-    only_bisimilar: whether only bisimilar pairs are set to 0, and not all pairs at asymmetric distance 0.
     max_pairs: more ordered pairs are refused.
     deadline: when to stop with the upper bounds that are known by then.
     progress: told about the rounds.
@@ -80,7 +77,8 @@ def greatest_solution(  # noqa: PLR0913
     space = PairSpace.of_classes(classes, reached_by_classes(model, classes, tuple(pairs)), ordered=True)
     if len(space) > max_pairs:
         raise LimitError(f"the question depends on {len(space)} ordered pairs; at most {max_pairs} are taken")
-    zero = _zero_pairs(model, alpha, space, only_bisimilar, deadline)
+    signs = positivity(build_functional(model, space, alpha), deadline=deadline)
+    zero = {pair for pair, positive in zip(space.pairs, signs.positive, strict=True) if not positive}
     work = _Work(model, alpha, space, tuple(pair for pair in space.pairs if pair not in zero))
     work.start()
     rounds, closed = 0, False
@@ -97,16 +95,6 @@ def greatest_solution(  # noqa: PLR0913
                 raise
             break
     return Greatest(tuple(classes), work.values, closed, rounds)
-
-
-def _zero_pairs(
-    model: LMC, alpha: fmpq, space: PairSpace, only_bisimilar: bool, deadline: Deadline
-) -> set[Pair]:
-    if only_bisimilar:
-        kinds = bisimilarity_classes(model)
-        return {(s, t) for s, t in space.pairs if kinds[s] == kinds[t]}
-    signs = positivity(build_functional(model, space, alpha), deadline=deadline)
-    return {pair for pair, positive in zip(space.pairs, signs.positive, strict=True) if not positive}
 
 
 @dataclass(frozen=True, slots=True)

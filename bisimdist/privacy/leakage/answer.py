@@ -11,6 +11,7 @@ from flint import fmpq
 from bisimdist.exact.rational import format_rational
 from bisimdist.faces.shown.answer import Status
 from bisimdist.faces.shown.numbers import at_least, at_most
+from bisimdist.faces.shown.plain import said
 from bisimdist.faces.shown.proved import Proved, Shown
 from bisimdist.faces.shown.tables import Report
 from bisimdist.privacy.leakage.bounds import LeakageBound
@@ -85,12 +86,7 @@ class LeakageAnswer(Proved, Shown):
 
     def data(self) -> dict[str, object]:
         """Return the bounds as plain data."""
-        return {
-            "measure": self.measure.shown,
-            "pairs": [bound.data() for bound in self.pairs],
-            "status": self.status.value,
-            "statistics": dict(self.statistics),
-        }
+        return {"measure": self.measure.shown, **said(self, "pairs status statistics")}
 
     def report(self) -> Report:
         """Return the answer for a person."""

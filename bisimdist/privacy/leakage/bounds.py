@@ -10,9 +10,9 @@ from flint import arb, fmpq
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.number import Exact
 from bisimdist.exact.precision import working_precision
-from bisimdist.exact.rational import format_rational
 from bisimdist.exact.scale import Bounded
 from bisimdist.faces.shown.numbers import exact_value
+from bisimdist.faces.shown.plain import said
 from bisimdist.privacy.leakage.measures import LeakageMeasure
 
 DIGITS = 12
@@ -85,20 +85,15 @@ class LeakageBound(Bounded):
         if len(self.states) == 2:
             data |= {"from": self.source, "to": self.target}
         if self.prior is not None and self.before is not None:
-            data |= {
-                "secrets": list(self.states),
-                "prior": [format_rational(p) for p in self.prior],
-                "before": format_rational(self.before),
-            }
+            data |= {"secrets": list(self.states), **said(self, "prior before")}
         data |= {"measure": self.measure.shown, "exact": self.exact, **self._ends()}
-        if self.cut is not None:
-            data["cut"] = [format_rational(mass) for mass in self.cut]
+        data |= said(self, "cut?")
         if self.coarser is not None:
             data["coarser"] = {"outputs": list(self.coarser.outputs or ()), **self.coarser._ends()}
         if self.member is not None:
             data["member"] = self.member
         if self.unending is not None:
-            data["infinite"] = {"trace": list(self.unending.trace), "cycle": list(self.unending.cycle)}
+            data["infinite"] = said(self.unending, "trace cycle")
         return data
 
     def _ends(self) -> dict[str, object]:

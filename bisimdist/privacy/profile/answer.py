@@ -19,6 +19,7 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.scale import Bounded
 from bisimdist.faces.shown.answer import Status
 from bisimdist.faces.shown.numbers import at_least, at_most, short_rational
+from bisimdist.faces.shown.plain import plain, said
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
 from bisimdist.models.kinds import StateModel
@@ -59,11 +60,9 @@ class ProfilePoint(Bounded):
     def data(self) -> dict[str, object]:
         """Return the point as plain data."""
         return {
-            "alpha": format_rational(self.alpha),
+            **said(self, "alpha"),
             "epsilon": list(log_enclosure(self.alpha, DIGITS)),
-            "lower": format_rational(self.lower),
-            "upper": format_rational(self.upper),
-            "exact": self.exact,
+            **said(self, "lower upper exact"),
         }
 
 
@@ -157,22 +156,16 @@ class ProfileAnswer(Shown):
         """Return the profile as plain data, with exact losses and trade-off curves where there are any."""
         pairs: list[dict[str, object]] = [{"from": source, "to": target} for source, target in self.pairs]
         for entry, losses in zip(pairs, self.losses or (), strict=False):
-            entry["losses"] = [[format_rational(p), format_rational(q)] for p, q in losses.points]
-            entry["trade_off"] = [[format_rational(a), format_rational(b)] for a, b in losses.trade_off()]
+            entry["losses"] = plain(losses.points)
+            entry["trade_off"] = plain(losses.trade_off())
         return {
             "pairs": pairs,
             "runs": self.runs,
-            "points": [
-                {
-                    **point.data(),
-                    **{name: format_rational(bound) for name, bound in self._from_renyi(point).items()},
-                }
-                for point in self.points
-            ],
+            "points": [{**point.data(), **plain(self._from_renyi(point))} for point in self.points],
             "status": self.status.value,
             **({} if self.renyi is None else {"renyi": [point.data() for point in self.renyi.points]}),
             **({} if self.concentrated is None else {"zcdp": self.concentrated.data()}),
-            **({} if self.least is None else {"least": self.least.data()}),
+            **said(self, "least?"),
         }
 
     def _from_renyi(self, point: ProfilePoint) -> dict[str, fmpq]:

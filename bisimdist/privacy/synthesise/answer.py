@@ -14,6 +14,7 @@ from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational, shorten_rational
 from bisimdist.faces.shown.answer import Status
 from bisimdist.faces.shown.numbers import at_least, at_most
+from bisimdist.faces.shown.plain import plain, said
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
 from bisimdist.models.parametric import ParametricChain
@@ -38,16 +39,8 @@ class PiecesPair(Numbers):
         """Return the function as plain data; pieces that are the same are one."""
         merged = self.pieces.merged()
         return {
-            "from": self.source,
-            "to": self.target,
-            "breaks": [
-                {
-                    "polynomial": str(root.polynomial),
-                    "low": format_rational(root.low),
-                    "high": format_rational(root.high),
-                }
-                for root in merged.breaks
-            ],
+            **said(self, "source target"),
+            "breaks": [said(root, "polynomial low high") for root in merged.breaks],
             "pieces": [str(value) for value in merged.values],
         }
 
@@ -130,11 +123,10 @@ class BoxPair(Numbers):
 
     def data(self) -> dict[str, object]:
         return {
-            "from": self.source,
-            "to": self.target,
+            **said(self, "source target"),
             "verdict": verdict_word(self.holds),
-            "at": None if self.at is None else {name: format_rational(x) for name, x in self.at.items()},
-            "lower": None if self.value is None else format_rational(self.value),
+            **said(self, "at"),
+            "lower": plain(self.value),
         }
 
 

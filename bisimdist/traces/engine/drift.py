@@ -8,7 +8,6 @@ hand on to each other as the proof; on the other side fewer such parts follow ea
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import comb
 
 import networkx as nx
@@ -30,25 +29,7 @@ MAX_SMOOTHING = 2**16
 ZERO = fmpq(0)
 
 
-@dataclass(frozen=True, slots=True)
-class DriftTrace(Repeated[str]):
-    """Traces whose quotient grows at least like ``n^degree``."""
-
-    factor: fmpq  # f, the rate of both sides by rounds of the cycle
-    # vectors x_0, x_1, ...: the first one is below the vector of the probable side after the prefix, and
-    # ``x_i M >= f x_i + x_(i+1)``
-    below: tuple[Mapping[int, fmpq], ...]
-    # rates r_i <= f with vectors y_i, which together are above the vector of the other side on the states
-    # that still count, and ``y_i M <= r_i y_i + y_(i+1) + y_(i+2) + ...`` there
-    above: tuple[tuple[fmpq, Mapping[int, fmpq]], ...]
-
-    @property
-    def degree(self) -> int:
-        """The power of n that the quotient grows like, at least."""
-        return len(self.below) - len([rate for rate, _ in self.above if rate == self.factor])
-
-
-def find_drift_trace(rounds: Rounds, tries: Iterable[tuple[Word, Word]]) -> DriftTrace | None:
+def find_drift_trace(rounds: Rounds, tries: Iterable[tuple[Word, Word]]) -> Repeated | None:
     """Look for a quotient that grows like a power of the number of rounds; the proof is exact.
 
     The arguments, and what is raised, are those of `bisimdist.traces.engine.pump.find_pump_trace`.
@@ -70,9 +51,8 @@ def find_drift_trace(rounds: Rounds, tries: Iterable[tuple[Word, Word]]) -> Drif
         found = _Drift(look.turn, look.suffix).found(look.rich, look.poor)
         if found is not None:
             more, factor, below, above = found
-            return DriftTrace(
-                look.prefix + cycle * more, cycle, look.suffix, look.swapped, factor, below, above
-            )
+            prefix = look.prefix + cycle * more
+            return Repeated(prefix, cycle, look.suffix, look.swapped, factor, below, above)
     return None
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 import networkx as nx
 import numpy as np
@@ -22,7 +21,6 @@ from bisimdist.models.reach import all_reached
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.traces.engine.system import WordSystem
 
-Letter = TypeVar("Letter")
 Word = tuple[str, ...]
 Masses = dict[int, fmpq]
 Doubles = npt.NDArray[np.float64]
@@ -33,27 +31,26 @@ ZERO = fmpq(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated(Generic[Letter]):
+class Repeated:
     """Traces ``prefix cycle^n suffix`` whose quotient grows without bound."""
 
-    prefix: tuple[Letter, ...]
-    cycle: tuple[Letter, ...]
-    suffix: tuple[Letter, ...]
+    prefix: Word
+    cycle: Word
+    suffix: Word
     swapped: bool  # whether it is from the second side that they are more probable
+    factor: fmpq  # f, at least the rate of the probable side by rounds of the cycle
+    # vectors x_0, x_1, ...: the first one is below the vector of the probable side after the prefix, and
+    # ``x_i M >= f x_i + x_(i+1)``
+    below: tuple[Mapping[int, fmpq], ...]
+    # rates r_i <= f with vectors y_i, which together are above the vector of the other side on the states
+    # that still count, and ``y_i M <= r_i y_i + y_(i+1) + y_(i+2) + ...`` there. No other state leads into
+    # these states under the cycle, and none makes the suffix.
+    above: tuple[tuple[fmpq, Mapping[int, fmpq]], ...]
 
-
-@dataclass(frozen=True, slots=True)
-class PumpTrace(Repeated[Letter]):
-    """Traces whose quotient grows at least like ``(fast / slow)^n``."""
-
-    # fast and slow: factors by rounds of the cycle: at least `fast` on the probable side, at most `slow` on
-    # the other
-    fast: fmpq
-    slow: fmpq
-    below: Mapping[int, fmpq]  # x, below the vector of the probable side after the prefix
-    # y, above the vector of the other side, on the states that still count: no other state leads into them
-    # under the cycle, and none makes the suffix
-    above: Mapping[int, fmpq]
+    @property
+    def degree(self) -> int:
+        """The power of n that the quotient grows like, at least, where both sides have the same rate."""
+        return len(self.below) - len([rate for rate, _ in self.above if rate == self.factor])
 
 
 def moved(system: WordSystem, masses: Masses, word: Word) -> Masses:
@@ -68,12 +65,14 @@ def moved(system: WordSystem, masses: Masses, word: Word) -> Masses:
     return masses
 
 
-def find_pump_trace(rounds: Rounds, tries: Iterable[tuple[Word, Word]]) -> PumpTrace[str] | None:
+def find_pump_trace(rounds: Rounds, tries: Iterable[tuple[Word, Word]]) -> Repeated | None:
     """Look for a pump among some prefixes and cycles; doubles say where to look, the proof is exact."""
     for look in rounds.looks(tries):
         found = look.turn.pump(look.rich, look.poor, look.suffix)
         if found is not None:
-            return PumpTrace(look.prefix, look.turn.cycle, look.suffix, look.swapped, *found)
+            fast, slow, below, above = found
+            side = (fast, (below,), ((slow, above),))
+            return Repeated(look.prefix, look.turn.cycle, look.suffix, look.swapped, *side)
     return None
 
 

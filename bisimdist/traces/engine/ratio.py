@@ -17,10 +17,10 @@ from bisimdist.errors import Interruption, LimitError
 from bisimdist.exact.number import Exact
 from bisimdist.exact.scale import Bounds
 from bisimdist.progress import UNBOUNDED, Deadline, Limits
-from bisimdist.traces.engine.drift import DriftTrace, find_drift_trace
+from bisimdist.traces.engine.drift import find_drift_trace
 from bisimdist.traces.engine.graph import BeliefGraph, Effort, one_sided_trace
 from bisimdist.traces.engine.paths import LoopTrace, Reach, find_loop, longest_paths
-from bisimdist.traces.engine.pump import PumpTrace, Rounds, candidate_loops, find_pump_trace
+from bisimdist.traces.engine.pump import Repeated, Rounds, candidate_loops, find_pump_trace
 from bisimdist.traces.engine.system import WordSystem, point
 from bisimdist.traces.engine.table import MAX_PAIRS, StateTable, find_table
 
@@ -59,7 +59,7 @@ class TraceRatio(Bounds):
 
     word: Word
     probabilities: tuple[Exact, Exact]
-    infinite: LoopTrace | PumpTrace[str] | DriftTrace | None = None
+    infinite: LoopTrace | Repeated | None = None
     proof: RatioProof | None = field(default=None, repr=False)  # what proves a finite upper bound
     nodes: int = 0  # how many pairs of beliefs were met
     interrupted: bool = False
@@ -182,7 +182,7 @@ class _Work:
             nodes=len(self.graph.nodes),
         )
 
-    def _infinite(self, infinite: LoopTrace | PumpTrace[str] | DriftTrace, word: Word) -> TraceRatio:
+    def _infinite(self, infinite: LoopTrace | Repeated, word: Word) -> TraceRatio:
         return TraceRatio(
             lower=None,
             upper=None,

@@ -24,7 +24,7 @@ from bisimdist.linear.kernel import positive_eigenvector
 from bisimdist.models.reach import all_reached
 from bisimdist.progress import UNBOUNDED, Deadline, Limits
 from bisimdist.traces.engine.numeric import Function, NumericModel
-from bisimdist.traces.engine.pump import PumpTrace, growing_parts
+from bisimdist.traces.engine.pump import growing_parts
 
 Vector = Mapping[int, fmpq]
 Word = tuple[int, ...]
@@ -47,9 +47,17 @@ class Impossible:
 
 
 @dataclass(frozen=True, slots=True)
-class Pump(PumpTrace[int]):
-    """The same of observations, of which the prefix and the cycle have some."""
+class Pump:
+    """Sequences ``prefix cycle^n suffix`` whose ratio grows at least like ``(fast / slow)^n``."""
 
+    prefix: Word  # prefix and cycle: at least one observation each
+    cycle: Word
+    suffix: Word
+    swapped: bool  # whether it is from the second information state that they are more probable
+    fast: fmpq  # what a round multiplies by at least on the probable side
+    slow: fmpq  # what it multiplies by at most on the other
+    below: Vector  # x, below the vector of the probable side after the prefix
+    above: Vector  # y, above the vector of the other side, on the counting states
     # states such that no other state leads into them under the cycle, and outside of which the suffix is
     # impossible: those on which `above` bounds the vector of the other side
     counting: tuple[int, ...]
@@ -284,7 +292,7 @@ class _Growth:
 
 def _proved(search: _Search, candidate: _Candidate) -> Pump | None:
     """Make the vectors of a pump exactly, or tell (None) that they do not come out."""
-    prefix, cycle, suffix = candidate.prefix, candidate.cycle, candidate.suffix
+    prefix, cycle = candidate.prefix, candidate.cycle
     swapped, ends, growth = candidate.swapped, candidate.ends, candidate.growth
     fast_side, slow_side = (
         (search.model.second, search.model.first) if swapped else (search.model.first, search.model.second)
@@ -300,11 +308,20 @@ def _proved(search: _Search, candidate: _Candidate) -> Pump | None:
             lower = _below(matrix, part, start, limit)
             upper = _above(matrix, counting, other, (limit, part[1]))
             if lower is not None and upper is not None and lower[0] > upper[0]:
-                return Pump(
-                    prefix, cycle, suffix, swapped, lower[0], upper[0], lower[1], upper[1], tuple(counting)
-                )
+                suffix, bounds = _made_from(part[0], candidate), (lower[0], upper[0], lower[1], upper[1])
+                return Pump(prefix, cycle, suffix, swapped, *bounds, tuple(counting))
         prefix = (*prefix, *cycle)
     return None
+
+
+def _made_from(part: frozenset[int], candidate: _Candidate) -> Word:
+    """Return the suffix, after so many rounds of the cycle that it is possible from a part itself."""
+    suffix, ends = candidate.suffix, candidate.ends
+    while part.isdisjoint(ends):
+        suffix = (*candidate.cycle, *suffix)
+        leading = candidate.growth.matrix[:, sorted(ends)].any(axis=1)
+        ends = frozenset(np.flatnonzero(leading).tolist())
+    return suffix
 
 
 def _below(

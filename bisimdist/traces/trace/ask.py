@@ -22,10 +22,9 @@ from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 from bisimdist.traces.engine.combination import combined_system
 from bisimdist.traces.engine.difference import TraceDifference, largest_difference
-from bisimdist.traces.engine.drift import DriftTrace
 from bisimdist.traces.engine.graph import Effort
 from bisimdist.traces.engine.paths import LoopTrace
-from bisimdist.traces.engine.pump import PumpTrace
+from bisimdist.traces.engine.pump import Repeated
 from bisimdist.traces.engine.ratio import TraceRatio, largest_ratio, unexamined_ratio
 from bisimdist.traces.engine.system import WordSystem
 from bisimdist.traces.trace.answer import (
@@ -246,16 +245,16 @@ def _bound(automaton: PA, pair: tuple[int, int], found: Found, *, examined: bool
     )
 
 
-def _repeated(infinite: LoopTrace | PumpTrace[str] | DriftTrace | None) -> RepeatedTrace | None:
+def _repeated(infinite: LoopTrace | Repeated | None) -> RepeatedTrace | None:
     if isinstance(infinite, LoopTrace):
         return RepeatedTrace(infinite.prefix, infinite.cycle, (), max(infinite.factor, 1 / infinite.factor))
-    if isinstance(infinite, PumpTrace):
-        slow = infinite.slow
-        factor = infinite.fast / slow if slow else infinite.fast + 1
-        return RepeatedTrace(infinite.prefix, infinite.cycle, infinite.suffix, factor)
-    if isinstance(infinite, DriftTrace):
-        return RepeatedTrace(infinite.prefix, infinite.cycle, infinite.suffix, fmpq(1), infinite.degree)
-    return None
+    if infinite is None:
+        return None
+    factor, degree = fmpq(1), infinite.degree
+    if len(infinite.below) == 1:
+        ((slow, _),) = infinite.above
+        factor, degree = infinite.factor / slow if slow else infinite.factor + 1, 0
+    return RepeatedTrace(infinite.prefix, infinite.cycle, infinite.suffix, factor, degree)
 
 
 @interruptible

@@ -11,7 +11,6 @@ from bisimdist.faces.written.numbers import rational_text, value_text
 from bisimdist.models.ends import Completed
 from bisimdist.traces.engine.difference import TraceDifference
 from bisimdist.traces.engine.paths import LoopTrace
-from bisimdist.traces.engine.pump import PumpTrace
 from bisimdist.traces.engine.ratio import RatioProof, TraceRatio
 from bisimdist.traces.engine.system import WordSystem
 from bisimdist.traces.engine.table import Coupling
@@ -67,24 +66,12 @@ def _lower(system: WordSystem, entry: TraceRatio | TraceDifference) -> Document:
         return {"type": "loop", "prefix": list(infinite.prefix), "cycle": list(infinite.cycle)}
     if infinite is None:
         return {"type": "trace", "word": list(entry.word)}
-    parts: Document = {
+    return {
+        "type": "drift",
         "prefix": list(infinite.prefix),
         "cycle": list(infinite.cycle),
         "suffix": list(infinite.suffix),
         "swapped": infinite.swapped,
-    }
-    if isinstance(infinite, PumpTrace):
-        return {
-            "type": "pump",
-            **parts,
-            "fast": rational_text(infinite.fast),
-            "slow": rational_text(infinite.slow),
-            "below": _masses(system, infinite.below),
-            "above": _masses(system, infinite.above),
-        }
-    return {
-        "type": "drift",
-        **parts,
         "factor": rational_text(infinite.factor),
         "below": [_masses(system, vector) for vector in infinite.below],
         "above": [[rational_text(rate), _masses(system, vector)] for rate, vector in infinite.above],
