@@ -2,7 +2,7 @@
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
   Leastness Extension CheckChain Check CheckDeltaClaims MergingDistances Steps CheckSteps Leakage CheckLeakage
-  Hmm HmmPump Metric Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
+  Hmm HmmPump CheckHmm Metric Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
 
 (** The main theorems, one after the other. *)
 Definition main_theorems :=
@@ -43,6 +43,7 @@ Definition main_theorems :=
   (conj (@cone_proves_budget)
   (conj (@factors_prove_budget)
   (conj (@pump_refutes_every_budget)
+  (conj (@check_budgets_sound)
   (conj (@amortised_bounds_traces)
   (conj (@accumulative_bounds_traces)
   (conj (@table_bounds_traces)
@@ -59,7 +60,7 @@ Definition main_theorems :=
   (conj (@deferred_bounds_output)
   (conj (@deferred_bounds_events)
   (conj (@noisy_max_gap_budget)
-  I))))))))))))))))))))))))))))))))))))))))))))))))))))).
+  I)))))))))))))))))))))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.

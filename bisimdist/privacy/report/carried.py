@@ -41,7 +41,7 @@ STYLE = """
 PROVED = (
     "The proved checker: extracted from machine-checked proofs, and compiled to JavaScript. It covers bd, "
     "lbd and delta of Markov chains, also where states are merged or runs of a program are cut off, and "
-    "tv, bayes, min-entropy and g-leakage."
+    "tv, bayes, min-entropy and g-leakage; and budgets of hidden Markov models at a length."
 )
 STEPS: dict[str, set[str]] = {
     "distance": {"quotient"},
@@ -51,6 +51,8 @@ STEPS: dict[str, set[str]] = {
 """By kind the steps that the proved checker takes."""
 MEASURES = {"tv", "bayes", "min-entropy", "g"}
 """The leakages that it knows."""
+HIDDEN = {"hmm-budget"}
+"""The kinds about hidden Markov models that it knows, if there are no parameters."""
 PYTHON = (
     "The Python checker: that of bisimdist check, in a Python that this page carries. It covers everything."
 )
@@ -64,6 +66,8 @@ def proved_digest() -> str:
 def covered(document: dict[str, object]) -> bool:
     """Return whether the proved checker has rules for a certificate: a guess, which it corrects itself."""
     kind, parts = document.get("kind", "distance"), document.get("reduced", [])
+    if kind in HIDDEN:
+        return _part(document, "model", "kind") == "hmm" and not _part(document, "model", "parameters")
     taken = STEPS.get(str(kind))
     if taken is None or _part(document, "model", "kind") != "lmc" or not isinstance(parts, list):
         return False

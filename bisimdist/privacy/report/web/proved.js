@@ -7,203 +7,203 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(k){"use strict";var
-i5="backward",h_="observe",iB="Invalid_argument",bn="reduced",dZ='"',fg="function",fh=1255,fH=192,ff=255,i4=0x800,iA="bounds",c4="covers",h9="jsError",bl=0x8000,iz="%ni",dY=256,fe="tv",h8="End_of_file",fd="Failure",bC=0xff,cE="stop",fx="ENOENT",jx="measure",jy="smaller",fw="forward",aE="0",i3="([^/]+)",c9="pair",fv=0xf,X="upper",aG=128,dM=-48,h7=0xdc00,iy="Sys_blocked_io",jw="fd ",i0=125,i1=" names no node",i2="ENOTEMPTY",U=248,dU="program",dX="bound",dL="the model",W="camlinternalFormat.ml",iZ="Division_by_zero",jv=1027,h6="Sys_error",a1="claims",ju="probabilities",dT="common",fu="most",fc="g",iw=246,ix="the nodes",ft="proof",dW=67108864,iv="%u",cA="moves",h5="EEXIST",iY="%d",ad="lower",jt="bayes",js="root",iX="buffer.ml",dK="int_of_string",h3="vector",h4="\\n",dS=127,c7=1024,iW="node %d",fs="delta",h2="name",iu="ceiling",bS="from",jr=-49,fG="e",h0=120,h1=103,it=" : flags Open_rdonly and Open_wronly are not compatible",iV=102,cz="transitions",jq="gains",hY=55296,hZ=512,dQ=240,dR="not UTF-8",b5="-",jp="witness",hX=0x7ff0,fF=": Not a directory",is=" : file already exists",fr=101,fq="there is no claim",bB=0xffffff,cD="a claim",hW="rows",c3="0x",iU=" is not true",b7="nodes",jo="Out_of_memory",ir="reading.ml",fE="inf",dV=254,fD="index out of bounds",fp=100,iq="event",iT="the ratios",d3="_bigarr02",hV="%Li",iS=" : flags Open_text and Open_binary are not compatible",a0="states",ip=244,io="\\b",jn=" has no positive denominator",iR="\\\\",iQ="before",bm=0xffff,il="the claims",im=12520,bk=16777216,fb="progress",jl="node ",jm="denominator",fo="Unix.Unix_error",jk="infinity",iP="sources",fa="mkdir",c6=1000,jj="least",fC="the digest",dP=224,p="",iO="Stack_overflow",d2="then",T="alpha",ik="^",dJ=": No such file or directory",ji="\\t",c5="cut",iN="/static/",cv=0x3f,iM=-97,iL="Not_found",d1="ratios",ij="Match_failure",ii="smaller:",iK="ahead",c8="bd",fB=-10,fA=252,iJ="pairs",cC=".",cu="+",bA="digest",fn="rmdir",aS="kind",jh=0xf0,jg="model:",hU=" is none that is known",aF="model",jf=110,ct="distance",je=116,ih="%li",iI=1026,cy="classes",fz=56320,jd="direction",iG="a mass",fm="lbd",iH="false",fy="rank",jc=" is no object",hT=-34,ig=65536,fl="min-entropy",hS="after",ja=-32,jb="complement",hQ="Pervasives.do_at_exit",hR="utf8",ie="lmc",bz=" ",a2=0x80,i$=1023,hP="Undefined_recursive_module",b6="the certificate",i_="quantity",iF=":",i9="interactive",fj="nan",i8="cycles",iE="prior",d0="value",hO="weight",dO="stuck",id=0xe0,ic=0xdfff,cx="version",bT="to",a8="/",fk="compare: functional value",i7="Assert_failure",iD="'stop' of ",i6="a state of a claim",hN="%i",ib="replay",cw="given_up",cB="format",fi="ENOTDIR",ia=1073741823,iC="true",h$="\\r",dN=250;function
-b_(c,a){if(c.fun)return b_(c.fun,a);if(typeof
+a.prototype._T_}}(Object));(function(n){"use strict";var
+jX="backward",iZ="observe",js="Invalid_argument",bl="reduced",f4=",",ec='"',fI="function",fJ=1255,gc=192,fH=255,jV="(",jW=0x800,jr="bounds",ci="covers",iY="jsError",bA=0x8000,jq="%ni",dm=256,fG="tv",iX="End_of_file",jp="word",fF="Failure",ej="parameters",bT=0xff,d1="ratio",jo="sha256:",cT="stop",iW="distributions",f3="ENOENT",ku="measure",kv="smaller",f2="forward",aO="0",jU="([^/]+)",dp="pair",f1=0xf,af="upper",aI=128,d0=-48,iV=0xdc00,jn="Sys_blocked_io",ks="start",kt="fd ",jR=125,jS=" names no node",jT="ENOTEMPTY",U=248,dl="program",eb="bound",dh="the model",ae="camlinternalFormat.ml",jQ="Division_by_zero",kr=1027,iU="Sys_error",aV="claims",ei="probabilities",d8="common",f0="most",fE="g",jl=246,jm="the nodes",fZ="proof",ea=67108864,jj="G3: another digest",jk="%u",cR="moves",iT="EEXIST",jP="%d",al="lower",kq="bayes",kp="root",jO="buffer.ml",dZ="int_of_string",iR="vector",iS="\\n",d7=127,dk=1024,jN="node %d",fY="delta",iQ="name",ji="ceiling",a_="from",ko=-49,gb="e",iO=120,iP=103,jh=" : flags Open_rdonly and Open_wronly are not compatible",jM=102,b9="transitions",km="layers",kn="gains",iM=55296,iN=512,d5=240,fO="factors",d6="not UTF-8",bB="-",kl="witness",iL=0x7ff0,ga=": Not a directory",jg=" : file already exists",d$=101,d_="there is no claim",bS=0xffffff,cm="a claim",iK="rows",jf="proofs",dg="0x",jL=" is not true",f$="0u",cl="nodes",kk="Out_of_memory",je="reading.ml",eh="inf",d9=254,f_="index out of bounds",fX=100,jd="event",jK="the ratios",eg="_bigarr02",iJ="%Li",jI="*",jJ=" : flags Open_text and Open_binary are not compatible",aU="states",jc=244,kj="}",jb="\\b",kh="holds",ki=" has no positive denominator",jH="\\\\",jG="before",bC=0xffff,fN="the claims",ja=12520,kg="observations",bz=16777216,fD="progress",ke="node ",kf="denominator",fW="Unix.Unix_error",kd="infinity",jF="sources",fC="mkdir",dj=1000,kc="least",i$="{",f9="the digest",d4=224,p="",jE="Stack_overflow",ef="then",iI="model file: ",_="alpha",fM="^",dY=": No such file or directory",kb="\\t",di="cut",jD="/static/",iH="**",cO=0x3f,jC=-97,jB="Not_found",ee="ratios",i_="Match_failure",i9="smaller:",jA="ahead",dn="bd",f8=-10,f7=252,fV="pairs",cS=".",bR="+",bk="digest",fU="rmdir",aH="kind",ka=0xf0,j$="model:",iG=" is none that is known",ax="model",j_=110,cN="distance",j9=116,i8="%li",jz=1026,cQ="classes",f6=56320,j8="direction",jx="a mass",fT="lbd",jy="false",f5="rank",j7=" is no object",iF=-34,i7=65536,fS="min-entropy",iE="after",j5=-32,j6="complement",iC="Pervasives.do_at_exit",iD="utf8",i6="lmc",bQ=" ",a9=0x80,j4=1023,iB="Undefined_recursive_module",i5=")",jw="length",b8="the certificate",j3="quantity",fR=":",j2="interactive",fL="nan",iA="G2: another model",j1="cycles",jv="prior",ed="value",iz="weight",d3="stuck",i4=0xe0,i3=0xdfff,cj="version",a$="to",a8="/",fQ="compare: functional value",j0="Assert_failure",ju="'stop' of ",jZ="a state of a claim",iy="%i",i2="replay",cP="given_up",ck="format",fK="ENOTDIR",i1=1073741823,jt="true",fP="up_to",jY="null",i0="\\r",d2=250;function
+cp(c,a){if(c.fun)return cp(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return b_(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return cp(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return b_(c,d)}}function
-cK(b,a){if(b==0)return p;if(a.repeat)return a.repeat(b);var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cp(c,d)}}function
+cY(b,a){if(b==0)return p;if(a.repeat)return a.repeat(b);var
 d=p,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-ee(c,b,a){var
+ez(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=p;for(;0<a;b+=c7,a-=c7)e+=d.apply(null,c.slice(b,b+Math.min(a,c7)));return e}function
-b$(a){if(a.t==2)a.c+=cK(a.l-a.c.length,"\0");else
-a.c=ee(a.c,0,a.c.length);a.t=0}function
-bt(a){a.t&6&&b$(a);return a.c}function
-j8(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>dS)return false;return true}else
+e=p;for(;0<a;b+=dk,a-=dk)e+=d.apply(null,c.slice(b,b+Math.min(a,dk)));return e}function
+cq(a){if(a.t==2)a.c+=cY(a.l-a.c.length,"\0");else
+a.c=ez(a.c,0,a.c.length);a.t=0}function
+bI(a){a.t&6&&cq(a);return a.c}function
+k1(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>d7)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-fY(e){for(var
-j=p,c=p,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a2){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<a2;d++);if(d-b>hZ){c.substr(0,1);j+=c;c=p;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aG){g=h+(f<<6);if(f<id){a=g-0x3080;if(a<a2)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aG){g=h+(g<<6);if(f<jh){a=g-0xe2080;if(a<i4||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aG&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bm)c+=String.fromCharCode(0xd7c0+(a>>10),h7+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>c7){c.substr(0,1);j+=c;c=p}}return j+c}function
-bo(c,a,b){this.t=c;this.c=a;this.l=b}bo.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:b$(this);case
-0:if(j8(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bo.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return fY(a)};bo.prototype.slice=function(){var
+gu(e){for(var
+j=p,c=p,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a9){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<a9;d++);if(d-b>iN){c.substr(0,1);j+=c;c=p;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aI){g=h+(f<<6);if(f<i4){a=g-0x3080;if(a<a9)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aI){g=h+(g<<6);if(f<ka){a=g-0xe2080;if(a<jW||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aI&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bC)c+=String.fromCharCode(0xd7c0+(a>>10),iV+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dk){c.substr(0,1);j+=c;c=p}}return j+c}function
+bD(c,a,b){this.t=c;this.c=a;this.l=b}bD.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cq(this);case
+0:if(k1(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bD.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return gu(a)};bD.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bo(this.t,a,this.l)};function
-jK(a){return new
-bo(0,a,a.length)}function
-a(a){return jK(a)}function
-tL(d){k.bisimdistCheck=function(c,b){return bt(b_(d,[a(c),a(b)]))}}function
-jA(a){this.big=a}jA.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
-bq(a){return a>=-2147483648&&a<=2147483647?k.Number(a):new
-jA(a)}function
-aq(a){return typeof
-a=="number"?k.BigInt(a):a.big}function
-d5(b,c){if(typeof
+bD(this.t,a,this.l)};function
+kG(a){return new
+bD(0,a,a.length)}function
+a(a){return kG(a)}function
+wm(d){n.bisimdistCheck=function(c,b){return bI(cp(d,[a(c),a(b)]))}}function
+kx(a){this.big=a}kx.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+bF(a){return a>=-2147483648&&a<=2147483647?n.Number(a):new
+kx(a)}function
+aA(a){return typeof
+a=="number"?n.BigInt(a):a.big}function
+el(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return bq(aq(b)+aq(c))}function
-bD(c,d){var
+a=b+c;if(a===(a|0))return a|0}return bF(aA(b)+aA(c))}function
+bU(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
-d!="number"){a=aq(c);b=aq(d)}return a<b?-1:a>b?1:0}function
-uF(b,a){throw[0,b,a]}function
-fV(c,b){uF(c,a(b))}var
-H=[0];function
-aI(b){if(!H.Failure)H.Failure=[U,a(fd),-3];fV(H.Failure,b)}function
-b8(d,a){var
-b=aq(d),c=aq(a);if(a===0)aI("division by zero");return bq(b/c)}function
-fI(d){var
+d!="number"){a=aA(c);b=aA(d)}return a<b?-1:a>b?1:0}function
+xg(b,a){throw[0,b,a]}function
+gr(c,b){xg(c,a(b))}var
+O=[0];function
+aP(b){if(!O.Failure)O.Failure=[U,a(fF),-3];gr(O.Failure,b)}function
+cn(d,a){var
+b=aA(d),c=aA(a);if(a===0)aP("division by zero");return bF(b/c)}function
+gd(d){var
 b=d.toString(16),c=[];for(var
-a=b.length;a>0;a-=6)c.push(k.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-d4(b){var
+a=b.length;a>0;a-=6)c.push(n.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
+ek(b){var
 c="0x0";for(var
-a=b.length-1;a>=0;a--)c+=(b[a]+bk).toString(16).slice(1);return k.BigInt(c)}function
-tM(w,x){var
-b=fI(w),a=fI(x),g=k.Math.floor;while(a.length>2){var
-c=b.length,n=a.length,h=1,p=1,m=0,j=0,l=1,o,d,e;while(h<=b[c-1])h*=2;var
-r=(b[c-1]*bk+b[c-2])*(bk/h)+g(b[c-3]/h),i=n<c-2?0:n<c-1?g(a[c-3]/h):((n<c?0:a[c-1]*bk)+a[c-2])*(bk/h)+g(a[c-3]/h);while(i+j!=0&&i+l!=0){o=g((r+p)/(i+j));d=p-o*j;e=m-o*l;if(o!=g((r+m)/(i+l))||d>dW||d<-dW||e>dW||e<-dW)break;p=j;j=d;m=l;l=e;d=r-o*i;r=i;i=d}if(m==0){var
-v=d4(b)%d4(a);b=a;a=v==0?[]:fI(v)}else{var
+a=b.length-1;a>=0;a--)c+=(b[a]+bz).toString(16).slice(1);return n.BigInt(c)}function
+wn(w,x){var
+b=gd(w),a=gd(x),g=n.Math.floor;while(a.length>2){var
+c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,o,d,e;while(h<=b[c-1])h*=2;var
+r=(b[c-1]*bz+b[c-2])*(bz/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bz)+a[c-2])*(bz/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){o=g((r+p)/(i+j));d=p-o*j;e=l-o*k;if(o!=g((r+l)/(i+k))||d>ea||d<-ea||e>ea||e<-ea)break;p=j;j=d;l=k;k=e;d=r-o*i;r=i;i=d}if(l==0){var
+v=ek(b)%ek(a);b=a;a=v==0?[]:gd(v)}else{var
 s=0,q=0,t,u;for(var
-f=0;f<c;f++){t=b[f];u=f<n?a[f]:0;d=p*t+m*u+s;e=j*t+l*u+q;s=g(d/bk);q=g(e/bk);b[f]=d-s*bk;if(f<n)a[f]=e-q*bk;else
-a.push(e-q*bk)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[d4(b),d4(a)]}function
-d6(j,l){var
-a=aq(j),b=aq(l),i;if(a<0)a=-a;if(b<0)b=-b;var
-h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=tM(h,f);var
+f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bz);q=g(e/bz);b[f]=d-s*bz;if(f<m)a[f]=e-q*bz;else
+a.push(e-q*bz)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[ek(b),ek(a)]}function
+em(j,k){var
+a=aA(j),b=aA(k),i;if(a<0)a=-a;if(b<0)b=-b;var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=wn(h,f);var
 d=c[0];if(c[1]!=0){var
-g=k.Number(c[1]),e=k.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=k.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aI("no common divisor");return bq(d)}function
+g=n.Number(c[1]),e=n.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=n.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aP("no common divisor");return bF(d)}function
 bV(a){return typeof
-a=="number"?a&1:k.Number(k.BigInt.asUintN(1,a.big))}function
-O(b,c){if(typeof
+a=="number"?a&1:n.Number(n.BigInt.asUintN(1,a.big))}function
+N(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return bq(aq(b)*aq(c))}function
-bW(a){return bq(-aq(a))}function
-fJ(c){var
-a=aq(c);if(a<0)a=-a;var
-b=a.toString(16);return 4*b.length-k.Math.clz32(k.parseInt(b.charAt(0),16))+28}function
-jB(a,c){var
-b=bt(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aI("digits");return bq(k.BigInt(a==16?c3+b:b))}function
-aH(a){return a}function
-a9(b,c){if(typeof
+a=b*c;if(a===(a|0))return a|0}return bF(aA(b)*aA(c))}function
+bm(a){return bF(-aA(a))}function
+ge(c){var
+a=aA(c);if(a<0)a=-a;var
+b=a.toString(16);return 4*b.length-n.Math.clz32(n.parseInt(b.charAt(0),16))+28}function
+ky(a,c){var
+b=bI(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aP("digits");return bF(n.BigInt(a==16?dg+b:b))}function
+aB(a){return a}function
+ao(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return bq(aq(b)<<k.BigInt(c))}function
-ar(b,a){if(typeof
-b=="number")return b>>(a>31?31:a);return bq(b.big>>k.BigInt(a))}function
-tN(c,a,b){return bq(k.BigInt.asIntN(b,aq(c)>>k.BigInt(a)))}function
-tO(b,c){if(typeof
+a=2*b;if(a===(a|0))return a}return bF(aA(b)<<n.BigInt(c))}function
+ap(b,a){if(typeof
+b=="number")return b>>(a>31?31:a);return bF(b.big>>n.BigInt(a))}function
+wo(c,a,b){return bF(n.BigInt.asIntN(b,aA(c)>>n.BigInt(a)))}function
+wp(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return bq(aq(b)-aq(c))}function
-jC(a){if(typeof
-a!="number")aI("overflow");return a}function
-d7(b){return a(aq(b).toString())}function
-tP(d,b,e,c,f){if(c<=b)for(var
+a=b-c;if(a===(a|0))return a|0}return bF(aA(b)-aA(c))}function
+en(a){if(typeof
+a!="number")aP("overflow");return a}function
+eo(b){return a(aA(b).toString())}function
+wq(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-tS(e,f,d){var
+wt(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-d9(b){if(k.Uint8Array)var
-c=new(k.Uint8Array)(b.l);else
+eq(b){if(n.Uint8Array)var
+c=new(n.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-b9(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ee(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?ee(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)d9(b);var
+co(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ez(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?ez(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)eq(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bE(a){return a}function
-br(a,b,c,d,e){b9(bE(a),b,c,d,e);return 0}function
-bs(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bH(a){return a}function
+bG(a,b,c,d,e){co(bH(a),b,c,d,e);return 0}function
+bn(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-_(a){fV(H.Invalid_argument,a)}function
-d8(){_(fD)}function
-tX(b,a){if(a>>>0>=b.l-3)d8();var
-c=bs(b,a),d=bs(b,a+1),e=bs(b,a+2),f=bs(b,a+3);return f<<24|e<<16|d<<8|c}function
-L(a,c,b){b&=bC;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}d9(a)}a.c[c]=b;return 0}function
-bX(b,a,c){if(a>>>0>=b.l)d8();return L(b,a,c)}function
-ca(a){return a.toArray()}function
-t0(c,b,e){if(b>>>0>=c.l-7)d8();var
-d=ca(e);for(var
-a=0;a<8;a++)L(c,b+7-a,d[a]);return 0}function
-c_(){_(fD)}function
-u(a,b){if(b>>>0>=a.length-1)c_();return a}function
-t1(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-uQ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-uP(a){if(uQ)return Math.floor(Math.log2(a));var
+ah(a){gr(O.Invalid_argument,a)}function
+ep(){ah(f_)}function
+wy(b,a){if(a>>>0>=b.l-3)ep();var
+c=bn(b,a),d=bn(b,a+1),e=bn(b,a+2),f=bn(b,a+3);return f<<24|e<<16|d<<8|c}function
+R(a,c,b){b&=bT;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}eq(a)}a.c[c]=b;return 0}function
+b$(b,a,c){if(a>>>0>=b.l)ep();return R(b,a,c)}function
+cs(a){return a.toArray()}function
+wB(c,b,e){if(b>>>0>=c.l-7)ep();var
+d=cs(e);for(var
+a=0;a<8;a++)R(c,b+7-a,d[a]);return 0}function
+dq(){ah(f_)}function
+u(a,b){if(b>>>0>=a.length-1)dq();return a}function
+wC(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+xr=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+xq(a){if(xr)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-fP(c){var
-a=new(k.Float32Array)(1);a[0]=c;var
-b=new(k.Int32Array)(a.buffer);return b[0]|0}var
-jR=Math.pow(2,-24);function
-j1(a){throw a}function
-fW(){j1(H.Division_by_zero)}function
-q(b,c,a){this.lo=b&bB;this.mi=c&bB;this.hi=a&bm}q.prototype.caml_custom="_j";q.prototype.copy=function(){return new
-q(this.lo,this.mi,this.hi)};q.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.neg=function(){var
+gk(c){var
+a=new(n.Float32Array)(1);a[0]=c;var
+b=new(n.Int32Array)(a.buffer);return b[0]|0}var
+kN=Math.pow(2,-24);function
+kV(a){throw a}function
+gs(){kV(O.Division_by_zero)}function
+r(b,c,a){this.lo=b&bS;this.mi=c&bS;this.hi=a&bC}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
+r(this.lo,this.mi,this.hi)};r.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-q(a,b,c)};q.prototype.add=function(a){var
+r(a,b,c)};r.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-q(b,c,d)};q.prototype.sub=function(a){var
+r(b,c,d)};r.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-q(b,c,d)};q.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*jR|0)+this.mi*a.lo+this.lo*a.mi,d=(c*jR|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-q(b,c,d)};q.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};q.prototype.isNeg=function(){return this.hi<<16<0};q.prototype.and=function(a){return new
-q(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};q.prototype.or=function(a){return new
-q(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};q.prototype.xor=function(a){return new
-q(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};q.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-q(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-q(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-q(0,0,this.lo<<a-48)};q.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-q(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-q(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-q(this.hi>>a-48,0,0)};q.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+r(b,c,d)};r.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*kN|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kN|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+r(b,c,d)};r.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};r.prototype.isNeg=function(){return this.hi<<16<0};r.prototype.and=function(a){return new
+r(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};r.prototype.or=function(a){return new
+r(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};r.prototype.xor=function(a){return new
+r(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};r.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+r(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+r(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+r(0,0,this.lo<<a-48)};r.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+r(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+r(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+r(this.hi>>a-48,0,0)};r.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-q(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+r(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-q(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bm);return new
-q(this.hi<<16>>a-32,b,b)};q.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bB;this.lo=this.lo<<1&bB};q.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bB;this.mi=(this.mi>>>1|this.hi<<23)&bB;this.hi=this.hi>>>1};q.prototype.udivmod=function(e){var
+r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bC);return new
+r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bS;this.lo=this.lo<<1&bS};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bS;this.mi=(this.mi>>>1|this.hi<<23)&bS;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-q(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};q.prototype.div=function(a){var
-b=this;if(a.isZero())fW();var
-d=b.hi^a.hi;if(b.hi&bl)b=b.neg();if(a.hi&bl)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bl)c=c.neg();return c};q.prototype.mod=function(b){var
-a=this;if(b.isZero())fW();var
-d=a.hi;if(a.hi&bl)a=a.neg();if(b.hi&bl)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bl)c=c.neg();return c};q.prototype.toInt=function(){return this.lo|this.mi<<24};q.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};q.prototype.toArray=function(){return[this.hi>>8,this.hi&bC,this.mi>>16,this.mi>>8&bC,this.mi&bC,this.lo>>16,this.lo>>8&bC,this.lo&bC]};q.prototype.lo32=function(){return this.lo|(this.mi&bC)<<24};q.prototype.hi32=function(){return this.mi>>>8&bm|this.hi<<16};function
-ea(b,c,a){return new
-q(b,c,a)}function
-d$(a){if(!isFinite(a)){if(isNaN(a))return ea(1,0,hX);return a>0?ea(0,0,hX):ea(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bl:a>=0?0:bl;if(f)a=-a;var
-b=uP(a)+i$;if(b<=0){b=0;a/=Math.pow(2,-iI)}else{a/=Math.pow(2,b-jv);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+r(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};r.prototype.div=function(a){var
+b=this;if(a.isZero())gs();var
+d=b.hi^a.hi;if(b.hi&bA)b=b.neg();if(a.hi&bA)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bA)c=c.neg();return c};r.prototype.mod=function(b){var
+a=this;if(b.isZero())gs();var
+d=a.hi;if(a.hi&bA)a=a.neg();if(b.hi&bA)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bA)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bT,this.mi>>16,this.mi>>8&bT,this.mi&bT,this.lo>>16,this.lo>>8&bT,this.lo&bT]};r.prototype.lo32=function(){return this.lo|(this.mi&bT)<<24};r.prototype.hi32=function(){return this.mi>>>8&bC|this.hi<<16};function
+et(b,c,a){return new
+r(b,c,a)}function
+es(a){if(!isFinite(a)){if(isNaN(a))return et(1,0,iL);return a>0?et(0,0,iL):et(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bA:a>=0?0:bA;if(f)a=-a;var
+b=xq(a)+j4;if(b<=0){b=0;a/=Math.pow(2,-jz)}else{a/=Math.pow(2,b-kr);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&fv|f|b<<4;return ea(g,e,c)}function
-jI(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d3)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bm)c.write(16,b.dims[a]);else{c.write(16,bm);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&f1|f|b<<4;return et(g,e,c)}function
+kE(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eg)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bC)c.write(16,b.dims[a]);else{c.write(16,bC);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -220,30 +220,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=ca(b.get(a));for(var
+e=cs(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=ca(d$(b.get(a)));for(var
+e=cs(es(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=fP(b.get(a));c.write(32,e)}break;case
+e=gk(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,fP(d[1]));c.write(32,fP(d[2]))}break;case
+d=b.get(a);c.write(32,gk(d[1]));c.write(32,gk(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=ca(d$(f[1]));for(var
+f=b.get(a),e=cs(es(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=ca(d$(f[2]));for(var
+e=cs(es(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-jG(a){switch(a){case
+kC(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-tT(c,e){var
-b=k,a;switch(c){case
+wu(c,e){var
+b=n,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -256,51 +256,51 @@ b=k,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)_("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)ah("Bigarray.create: unsupported kind");var
 d=new
-a(e*jG(c));return d}function
-fQ(c){var
-a=new(k.Int32Array)(1);a[0]=c;var
-b=new(k.Float32Array)(a.buffer);return b[0]}function
-cI(a){return new
-q(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-fR(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fv)==0?b&bl?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&fv);if(c>0){a+=16;a*=Math.pow(2,c-jv)}else
-a*=Math.pow(2,-iI);if(b&bl)a=-a;return a}function
-fK(b){var
+a(e*kC(c));return d}function
+gl(c){var
+a=new(n.Int32Array)(1);a[0]=c;var
+b=new(n.Float32Array)(a.buffer);return b[0]}function
+cW(a){return new
+r(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+gm(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&f1)==0?b&bA?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&f1);if(c>0){a+=16;a*=Math.pow(2,c-kr)}else
+a*=Math.pow(2,-jz);if(b&bA)a=-a;return a}function
+gf(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)_("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-ug(b,a){return new
-q(b&bB,b>>>24&bC|(a&bm)<<8,a>>>16&bm)}function
-fS(a){return a.hi32()}function
-fT(a){return a.lo32()}var
-tU=d3;function
-bU(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bU.prototype.caml_custom=tU;bU.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)ah("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+wT(b,a){return new
+r(b&bS,b>>>24&bT|(a&bC)<<8,a>>>16&bC)}function
+gn(a){return a.hi32()}function
+go(a){return a.lo32()}var
+wv=eg;function
+b_(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}b_.prototype.caml_custom=wv;b_.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))_("bigarray.js: invalid offset");if(this.dims.length!=b.length)_("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c_();c=c*this.dims[a]+b[a]}else
+Array))ah("bigarray.js: invalid offset");if(this.dims.length!=b.length)ah("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])dq();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c_();c=c*this.dims[a]+(b[a]-1)}return c};bU.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])dq();c=c*this.dims[a]+(b[a]-1)}return c};b_.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return ug(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return wT(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[dV,e,c];default:return this.data[a]}};bU.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=fT(b);this.data[a*2+1]=fS(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[d9,e,c];default:return this.data[a]}};b_.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=go(b);this.data[a*2+1]=gn(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bU.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};b_.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=fT(b),e=fS(b);if(c==e)this.data.fill(c);else
+c=go(b),e=gn(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bU.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};b_.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -320,25 +320,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cF.prototype=new
-bU();cF.prototype.offset=function(a){if(typeof
+cU(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cU.prototype=new
+b_();cU.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-_("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c_();return a};cF.prototype.get=function(a){return this.data[a]};cF.prototype.set=function(a,b){this.data[a]=b;return 0};cF.prototype.fill=function(a){this.data.fill(a);return 0};function
-jE(c,d,a,b){var
-e=jG(c);if(fK(a)*e!=b.length)_("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cF(c,d,a,b);return new
-bU(c,d,a,b)}function
-jF(b,v,r){var
-i=b.read32s();if(i<0||i>16)aI("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bC,o=p>>8&1,h=[];if(r==d3)for(var
+ah("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])dq();return a};cU.prototype.get=function(a){return this.data[a]};cU.prototype.set=function(a,b){this.data[a]=b;return 0};cU.prototype.fill=function(a){this.data.fill(a);return 0};function
+kA(c,d,a,b){var
+e=kC(c);if(gf(a)*e!=b.length)ah("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cU(c,d,a,b);return new
+b_(c,d,a,b)}function
+kB(b,v,r){var
+i=b.read32s();if(i<0||i>16)aP("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bT,o=p>>8&1,h=[];if(r==eg)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bm){var
-t=b.read32u(),u=b.read32u();if(t!=0)aI("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bC){var
+t=b.read32u(),u=b.read32u();if(t!=0)aP("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=fK(h),f=tT(j,d),g=jE(j,o,h,f);switch(j){case
+d=gf(h),f=wu(j,d),g=kA(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -352,129 +352,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)aI("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)aP("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=cI(e);g.set(a,q)}break;case
+q=cW(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=fR(cI(e));g.set(a,k)}break;case
+k=gm(cW(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=fQ(b.read32s());g.set(a,k)}break;case
+k=gl(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=fQ(b.read32s()),l=fQ(b.read32s());g.set(a,[dV,m,l])}break;case
+m=gl(b.read32s()),l=gl(b.read32s());g.set(a,[d9,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=fR(cI(e));for(var
+m=gm(cW(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=fR(cI(e));g.set(a,[dV,m,l])}break}v[0]=(4+i)*4;return jE(j,o,h,f)}function
-jD(a,b,c){return a.compare(b,c)}function
-ec(a,b){return Math.imul(a,b)}function
-as(b,a){a=ec(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=ec(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-t$(a,b){a=as(a,fT(b));a=as(a,fS(b));return a}function
-fN(a,b){return t$(a,d$(b))}function
-jH(c){var
-b=fK(c.dims),d=0;switch(c.kind){case
+l=gm(cW(e));g.set(a,[d9,m,l])}break}v[0]=(4+i)*4;return kA(j,o,h,f)}function
+kz(a,b,c){return a.compare(b,c)}function
+ew(a,b){return Math.imul(a,b)}function
+aC(b,a){a=ew(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=ew(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+wM(a,b){a=aC(a,go(b));a=aC(a,gn(b));return a}function
+gi(a,b){return wM(a,es(b))}function
+kD(c){var
+b=gf(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dY)b=dY;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=as(d,e)}e=0;switch(b&3){case
+12:if(b>dm)b=dm;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aC(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=as(d,e)}break;case
+1:e|=c.data[a+0];d=aC(d,e)}break;case
 4:case
-5:if(b>aG)b=aG;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=as(d,e)}if((b&1)!=0)d=as(d,c.data[a]);break;case
+5:if(b>aI)b=aI;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aC(d,e)}if((b&1)!=0)d=aC(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=as(d,c.data[a]);break;case
+a=0;a<b;a++)d=aC(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=as(d,c.data[a]);break;case
+a=0;a<b;a++)d=aC(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=as(d,c.data[a]);break;case
+a=0;a<b;a++)d=aC(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=fN(d,c.data[a]);break;case
+a=0;a<b;a++)d=gi(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=fN(d,c.data[a]);break}return d}function
-ud(a,b){b[0]=4;return a.read32s()}function
-uy(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=gi(d,c.data[a]);break}return d}function
+wQ(a,b){b[0]=4;return a.read32s()}function
+w$(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:aI("input_value: native integer value too large");default:aI("input_value: ill-formed native integer")}}function
-up(c,d){var
+2:aP("input_value: native integer value too large");default:aP("input_value: ill-formed native integer")}}function
+w2(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cI(b)}function
-ul(e,d,b){var
-c=ca(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cW(b)}function
+wY(e,d,b){var
+c=cs(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-uf(a,b,c){return a.compare(b)}function
-ui(a){return a.lo32()^a.hi32()}var
-da={"_j":{deserialize:up,serialize:ul,fixed_length:8,compare:uf,hash:ui},"_i":{deserialize:ud,fixed_length:4},"_n":{deserialize:uy,fixed_length:4},"_bigarray":{deserialize:function(a,b){return jF(a,b,"_bigarray")},serialize:jI,compare:jD,hash:jH},"_bigarr02":{deserialize:function(a,b){return jF(a,b,d3)},serialize:jI,compare:jD,hash:jH}};function
-fL(a){return da[a.caml_custom]&&da[a.caml_custom].compare}function
-jL(f,c,d,e){var
-b=fL(c);if(b){var
+wS(a,b,c){return a.compare(b)}function
+wV(a){return a.lo32()^a.hi32()}var
+ds={"_j":{deserialize:w2,serialize:wY,fixed_length:8,compare:wS,hash:wV},"_i":{deserialize:wQ,fixed_length:4},"_n":{deserialize:w$,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kB(a,b,"_bigarray")},serialize:kE,compare:kz,hash:kD},"_bigarr02":{deserialize:function(a,b){return kB(a,b,eg)},serialize:kE,compare:kz,hash:kD}};function
+gg(a){return ds[a.caml_custom]&&ds[a.caml_custom].compare}function
+kH(f,c,d,e){var
+b=gg(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-db(a){return a
+dt(a){return a
 instanceof
-bo}function
-eb(a){return db(a)}function
-jM(a){if(typeof
-a==="number")return c6;else
-if(db(a))return fA;else
-if(eb(a))return 1252;else
+bD}function
+ev(a){return dt(a)}function
+kI(a){if(typeof
+a==="number")return dj;else
+if(dt(a))return f7;else
+if(ev(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ff){var
-b=a[0]|0;return b==dV?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=fH){var
+b=a[0]|0;return b==d9?0:b}else
 if(a
 instanceof
-String)return im;else
+String)return ja;else
 if(typeof
-a=="string")return im;else
+a=="string")return ja;else
 if(a
 instanceof
-Number)return c6;else
-if(a&&a.caml_custom)return fh;else
+Number)return dj;else
+if(a&&a.caml_custom)return fJ;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-jS(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-jJ(a,b){a.t&6&&b$(a);b.t&6&&b$(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-j4(a,b){return jJ(a,b)}function
-cG(a,b,d){var
+kO(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+kF(a,b){a.t&6&&cq(a);b.t&6&&cq(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+ey(a,b){return kF(a,b)}function
+cV(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=jM(a);if(f==dN){a=a[1];continue}var
-g=jM(b);if(g==dN){b=b[1];continue}if(f!==g){if(f==c6){if(g==fh)return jL(a,b,-1,d);return-1}if(g==c6){if(f==fh)return jL(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:_(fk);break;case
+f=kI(a);if(f==d2){a=a[1];continue}var
+g=kI(b);if(g==d2){b=b[1];continue}if(f!==g){if(f==dj){if(g==fJ)return kH(a,b,-1,d);return-1}if(g==dj){if(f==fJ)return kH(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:ah(fQ);break;case
 248:var
-c=jS(a[2],b[2]);if(c!=0)return c|0;break;case
-249:_(fk);break;case
-250:_("equal: got Forward_tag, should not happen");break;case
-251:_("equal: abstract value");break;case
+c=kO(a[2],b[2]);if(c!=0)return c|0;break;case
+249:ah(fQ);break;case
+250:ah("equal: got Forward_tag, should not happen");break;case
+251:ah("equal: abstract value");break;case
 252:if(a!==b){var
-c=jJ(a,b);if(c!=0)return c|0}break;case
-253:_("equal: got Double_tag, should not happen");break;case
-254:_("equal: got Double_array_tag, should not happen");break;case
-255:_("equal: got Custom_tag, should not happen");break;case
-1247:_(fk);break;case
+c=kF(a,b);if(c!=0)return c|0}break;case
+253:ah("equal: got Double_tag, should not happen");break;case
+254:ah("equal: got Double_array_tag, should not happen");break;case
+255:ah("equal: got Custom_tag, should not happen");break;case
+1247:ah(fQ);break;case
 1255:var
-i=fL(a);if(i!=fL(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)_("compare: abstract value");var
+i=gg(a);if(i!=gg(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ah("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -482,274 +482,274 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bt(a),b=bt(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bI(a),b=bI(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-Y(a,b){return cG(a,b,true)}function
-Z(a){if(a<0)_("Bytes.create");return new
-bo(a?2:9,p,a)}function
-am(a,b){return+(cG(a,b,false)==0)}function
-t3(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=cK(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)d9(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-fU(d){d=bt(d);var
-e=d.length;if(e>31)_("format_int: format too long");var
-a={justify:cu,signstyle:b5,filler:bz,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+V(a,b){return cV(a,b,true)}function
+ag(a){if(a<0)ah("Bytes.create");return new
+bD(a?2:9,p,a)}function
+$(a,b){return+(cV(a,b,false)==0)}function
+wE(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=cY(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eq(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gq(d){d=bI(d);var
+e=d.length;if(e>31)ah("format_int: format too long");var
+a={justify:bR,signstyle:bB,filler:bQ,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=b5;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aE;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-fM(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b5))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=p;if(b.justify==cu&&b.filler==bz)for(var
-d=e;d<b.width;d++)c+=bz;if(b.signedconv)if(b.sign<0)c+=b5;else
-if(b.signstyle!=b5)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aE;if(b.alternate&&b.base==16)c+=c3;if(b.justify==cu&&b.filler==aE)for(var
-d=e;d<b.width;d++)c+=aE;c+=f;if(b.justify==b5)for(var
-d=e;d<b.width;d++)c+=bz;return a(c)}function
-jO(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bB;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aO;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+gh(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bB))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=p;if(b.justify==bR&&b.filler==bQ)for(var
+d=e;d<b.width;d++)c+=bQ;if(b.signedconv)if(b.sign<0)c+=bB;else
+if(b.signstyle!=bB)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aO;if(b.alternate&&b.base==16)c+=dg;if(b.justify==bR&&b.filler==aO)for(var
+d=e;d<b.width;d++)c+=aO;c+=f;if(b.justify==bB)for(var
+d=e;d<b.width;d++)c+=bQ;return a(c)}function
+kK(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cu)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aE);if(b>0)a=a+cC+new
-Array(b+1).join(aE);return a}else
+c=parseInt(a.toString().split(bR)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aO);if(b>0)a=a+cS+new
+Array(b+1).join(aO);return a}else
 return a.toFixed(b)}}var
-a,e=fU(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fj;e.filler=bz}else
-if(!isFinite(c)){a=fE;e.filler=bz}else
+a,e=gq(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fL;e.filler=bQ}else
+if(!isFinite(c)){a=eh;e.filler=bQ}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fG)a=a.slice(0,b-1)+aE+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fG),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aE)b--;if(a.charAt(b)==cC)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fG)a=a.slice(0,b-1)+aE+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gb)a=a.slice(0,b-1)+aO+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(gb),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aO)b--;if(a.charAt(b)==cS)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gb)a=a.slice(0,b-1)+aO+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aE)b--;if(a.charAt(b)==cC)b--;a=a.slice(0,b+1)}}break}return fM(e,a)}function
-d_(e,c){if(bt(e)==iY)return a(p+c);var
-b=fU(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aO)b--;if(a.charAt(b)==cS)b--;a=a.slice(0,b+1)}}break}return gh(e,a)}function
+er(e,c){if(bI(e)==jP)return a(p+c);var
+b=gq(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bz;var
-f=b.prec-d.length;if(f>0)d=cK(f,aE)+d}return fM(b,d)}var
-uB=0;function
-cH(){return uB++}function
-jU(a){return a.toUtf16()}function
-dc(){return typeof
-k.process!=="undefined"&&typeof
-k.process.versions!=="undefined"&&typeof
-k.process.versions.node!=="undefined"}function
-uR(){function
+d=c.toString(b.base);if(b.prec>=0){b.filler=bQ;var
+f=b.prec-d.length;if(f>0)d=cY(f,aO)+d}return gh(b,d)}var
+xc=0;function
+cr(){return xc++}function
+kP(a){return a.toUtf16()}function
+du(){return typeof
+n.process!=="undefined"&&typeof
+n.process.versions!=="undefined"&&typeof
+n.process.versions.node!=="undefined"}function
+xs(){function
 a(a){if(a.charAt(0)===a8)return[p,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||p,e=Boolean(b&&b.charAt(1)!==iF);if(Boolean(a[2]||e)){var
-d=a[1]||p,f=a[2]||p;return[d,c.substring(d.length+f.length)]}return}return dc()&&k.process&&k.process.platform?k.process.platform==="win32"?b:a:a}var
-fZ=uR();function
-j6(a){return a.slice(-1)!==a8?a+a8:a}if(dc()&&k.process&&k.process.cwd)var
-c$=k.process.cwd().replace(/\\/g,a8);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||p,e=Boolean(b&&b.charAt(1)!==fR);if(Boolean(a[2]||e)){var
+d=a[1]||p,f=a[2]||p;return[d,c.substring(d.length+f.length)]}return}return du()&&n.process&&n.process.platform?n.process.platform==="win32"?b:a:a}var
+gv=xs();function
+kZ(a){return a.slice(-1)!==a8?a+a8:a}if(du()&&n.process&&n.process.cwd)var
+dr=n.process.cwd().replace(/\\/g,a8);else
 var
-c$="/static";c$=j6(c$);function
-us(a){a=jU(a);if(!fZ(a))a=c$+a;var
-e=fZ(a),d=e[1].split(a8),b=[];for(var
+dr="/static";dr=kZ(dr);function
+w5(a){a=kP(a);if(!gv(a))a=dr+a;var
+e=gv(a),d=e[1].split(a8),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-uM(e){for(var
-f=p,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a2){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<a2;d++);if(d-c>hZ){b.substr(0,1);f+=b;b=p;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<i4){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a2|a&cv)}else
-if(a<0xd800||a>=ic)b+=String.fromCharCode(id|a>>12,a2|a>>6&cv,a2|a&cv);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<h7||h>ic)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(jh|a>>18,a2|a>>12&cv,a2|a>>6&cv,a2|a&cv)}if(b.length>c7){b.substr(0,1);f+=b;b=p}}return f+b}function
-tZ(a){var
-b=9;if(!j8(a))b=8,a=uM(a);return new
-bo(b,a,a.length)}function
-a_(a){return tZ(a)}var
-uS=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",h5,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fx,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fi,i2,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-ce(d,f,e,a){var
-b=uS.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,a_(f||p),a_(e||p)];return c}var
-jZ={};function
-cb(a){return jZ[a]}function
-cd(b,a){throw[0,b].concat(a)}function
-tY(a){return new
-bo(4,a,a.length)}function
-A(a){fV(H.Sys_error,a)}function
-uD(a){A(a+dJ)}function
-tW(b,a){if(a>>>0>=b.l)d8();return bs(b,a)}function
-aT(a){return a.l}function
-jz(){}function
-ae(a){this.data=a}ae.prototype=new
-jz();ae.prototype.truncate=function(a){var
-b=this.data;this.data=Z(a|0);b9(b,0,this.data,0,a)};ae.prototype.length=function(){return aT(this.data)};ae.prototype.write=function(b,d,g,a){var
+xn(e){for(var
+f=p,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a9){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<a9;d++);if(d-c>iN){b.substr(0,1);f+=b;b=p;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<jW){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a9|a&cO)}else
+if(a<0xd800||a>=i3)b+=String.fromCharCode(i4|a>>12,a9|a>>6&cO,a9|a&cO);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<iV||h>i3)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ka|a>>18,a9|a>>12&cO,a9|a>>6&cO,a9|a&cO)}if(b.length>dk){b.substr(0,1);f+=b;b=p}}return f+b}function
+wA(a){var
+b=9;if(!k1(a))b=8,a=xn(a);return new
+bD(b,a,a.length)}function
+bo(a){return wA(a)}var
+xt=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",iT,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",f3,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fK,jT,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cv(d,f,e,a){var
+b=xt.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bo(f||p),bo(e||p)];return c}var
+kT={};function
+ct(a){return kT[a]}function
+cu(b,a){throw[0,b].concat(a)}function
+wz(a){return new
+bD(4,a,a.length)}function
+E(a){gr(O.Sys_error,a)}function
+xe(a){E(a+dY)}function
+wx(b,a){if(a>>>0>=b.l)ep();return bn(b,a)}function
+aW(a){return a.l}function
+kw(){}function
+am(a){this.data=a}am.prototype=new
+kw();am.prototype.truncate=function(a){var
+b=this.data;this.data=ag(a|0);co(b,0,this.data,0,a)};am.prototype.length=function(){return aW(this.data)};am.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=Z(b+a),f=this.data;this.data=e;b9(f,0,this.data,0,c)}br(d,g,this.data,b,a);return 0};ae.prototype.read=function(c,a,d,b){var
-e=this.length();b9(this.data,c,a,d,b);return 0};ae.prototype.read_one=function(a){return tW(this.data,a)};ae.prototype.close=function(){};ae.prototype.constructor=ae;function
-ay(b,a){this.content={};this.root=b;this.lookupFun=a}ay.prototype.nm=function(a){return this.root+a};ay.prototype.create_dir_if_needed=function(d){var
+e=ag(b+a),f=this.data;this.data=e;co(f,0,this.data,0,c)}bG(d,g,this.data,b,a);return 0};am.prototype.read=function(c,a,d,b){var
+e=this.length();co(this.data,c,a,d,b);return 0};am.prototype.read_one=function(a){return wx(this.data,a)};am.prototype.close=function(){};am.prototype.constructor=am;function
+aJ(b,a){this.content={};this.root=b;this.lookupFun=a}aJ.prototype.nm=function(a){return this.root+a};aJ.prototype.create_dir_if_needed=function(d){var
 c=d.split(a8),b=p;for(var
-a=0;a<c.length-1;a++){b+=c[a]+a8;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ay.prototype.slash=function(a){return/\/$/.test(a)?a:a+a8};ay.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+a=0;a<c.length-1;a++){b+=c[a]+a8;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aJ.prototype.slash=function(a){return/\/$/.test(a)?a:a+a8};aJ.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-ae(bE(c[1]))}}};ay.prototype.exists=function(a){if(a==p)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ay.prototype.mkdir=function(c,e,d){var
-b=d&&cb(fo);if(this.exists(c))if(b)cd(b,ce(h5,fa,this.nm(c)));else
-A(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||p;if(!this.exists(a))if(b)cd(b,ce(fx,fa,this.nm(a)));else
-A(a+dJ);if(!this.is_dir(a))if(b)cd(b,ce(fi,fa,this.nm(a)));else
-A(a+fF);this.create_dir_if_needed(this.slash(c))};ay.prototype.rmdir=function(a,f){var
-b=f&&cb(fo),c=a==p?p:this.slash(a),e=new
-RegExp(ik+c+i3);if(!this.exists(a))if(b)cd(b,ce(fx,fn,this.nm(a)));else
-A(a+dJ);if(!this.is_dir(a))if(b)cd(b,ce(fi,fn,this.nm(a)));else
-A(a+fF);for(var
+am(bH(c[1]))}}};aJ.prototype.exists=function(a){if(a==p)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aJ.prototype.mkdir=function(c,e,d){var
+b=d&&ct(fW);if(this.exists(c))if(b)cu(b,cv(iT,fC,this.nm(c)));else
+E(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||p;if(!this.exists(a))if(b)cu(b,cv(f3,fC,this.nm(a)));else
+E(a+dY);if(!this.is_dir(a))if(b)cu(b,cv(fK,fC,this.nm(a)));else
+E(a+ga);this.create_dir_if_needed(this.slash(c))};aJ.prototype.rmdir=function(a,f){var
+b=f&&ct(fW),c=a==p?p:this.slash(a),e=new
+RegExp(fM+c+jU);if(!this.exists(a))if(b)cu(b,cv(f3,fU,this.nm(a)));else
+E(a+dY);if(!this.is_dir(a))if(b)cu(b,cv(fK,fU,this.nm(a)));else
+E(a+ga);for(var
 d
 in
-this.content)if(d.match(e))if(b)cd(b,ce(i2,fn,this.nm(a)));else
-A(this.nm(a)+": Directory not empty");delete
-this.content[c]};ay.prototype.readdir=function(a){var
-f=a==p?p:this.slash(a);if(!this.exists(a))A(a+dJ);if(!this.is_dir(a))A(a+fF);var
+this.content)if(d.match(e))if(b)cu(b,cv(jT,fU,this.nm(a)));else
+E(this.nm(a)+": Directory not empty");delete
+this.content[c]};aJ.prototype.readdir=function(a){var
+f=a==p?p:this.slash(a);if(!this.exists(a))E(a+dY);if(!this.is_dir(a))E(a+ga);var
 g=new
-RegExp(ik+f+i3),d={},c=[];for(var
+RegExp(fM+f+jU),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ay.prototype.is_dir=function(a){if(a==p)return true;var
-b=this.slash(a);return this.content[b]?1:0};ay.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aJ.prototype.is_dir=function(a){if(a==p)return true;var
+b=this.slash(a);return this.content[b]?1:0};aJ.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ay.prototype.open=function(a,b){if(b.rdonly&&b.wronly)A(this.nm(a)+it);if(b.text&&b.binary)A(this.nm(a)+iS);this.lookup(a);if(this.content[a]){if(this.is_dir(a))A(this.nm(a)+" : is a directory");if(b.create&&b.excl)A(this.nm(a)+is);var
+this.content[a];return b};aJ.prototype.open=function(a,b){if(b.rdonly&&b.wronly)E(this.nm(a)+jh);if(b.text&&b.binary)E(this.nm(a)+jJ);this.lookup(a);if(this.content[a]){if(this.is_dir(a))E(this.nm(a)+" : is a directory");if(b.create&&b.excl)E(this.nm(a)+jg);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-ae(Z(0));return this.content[a]}else
-uD(this.nm(a))};ay.prototype.register=function(c,a){var
-b;if(this.content[c])A(this.nm(c)+is);if(db(a))b=new
-ae(a);if(eb(a))b=new
-ae(bE(a));else
+am(ag(0));return this.content[a]}else
+xe(this.nm(a))};aJ.prototype.register=function(c,a){var
+b;if(this.content[c])E(this.nm(c)+jg);if(dt(a))b=new
+am(a);if(ev(a))b=new
+am(bH(a));else
 if(a
 instanceof
 Array)b=new
-ae(tY(a));else
+am(wz(a));else
 if(typeof
 a==="string")b=new
-ae(jK(a));else
+am(kG(a));else
 if(a.toString){var
-d=bE(a_(a.toString()));b=new
-ae(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-A(this.nm(c)+" : registering file with invalid content type")};ay.prototype.constructor=ay;function
-r(a){return aT(a)}function
-aJ(b,a){return bs(b,a)}function
-tR(d){var
-c=r(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=aJ(d,a);return b}function
-tQ(a){if(a.t!=4)d9(a);return a.c}function
-bp(a){this.fs=require("fs");this.fd=a}bp.prototype=new
-jz();bp.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){A(a.toString())}};bp.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){A(a.toString())}};bp.prototype.write=function(f,b,c,e){var
-a=tR(b);if(!(a
+d=bH(bo(a.toString()));b=new
+am(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+E(this.nm(c)+" : registering file with invalid content type")};aJ.prototype.constructor=aJ;function
+q(a){return aW(a)}function
+aQ(b,a){return bn(b,a)}function
+ws(d){var
+c=q(d),b=new
+Array(c),a=0;for(;a<c;a++)b[a]=aQ(d,a);return b}function
+wr(a){if(a.t!=4)eq(a);return a.c}function
+bE(a){this.fs=require("fs");this.fd=a}bE.prototype=new
+kw();bE.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){E(a.toString())}};bE.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){E(a.toString())}};bE.prototype.write=function(f,b,c,e){var
+a=ws(b);if(!(a
 instanceof
-k.Uint8Array))a=new(k.Uint8Array)(a);var
-d=k.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){A(a.toString())}return 0};bp.prototype.read=function(g,d,c,f){var
-a=tQ(d);if(!(a
+n.Uint8Array))a=new(n.Uint8Array)(a);var
+d=n.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){E(a.toString())}return 0};bE.prototype.read=function(g,d,c,f){var
+a=wr(d);if(!(a
 instanceof
-k.Uint8Array))a=new(k.Uint8Array)(a);var
-e=k.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){A(a.toString())}for(var
-b=0;b<f;b++)bX(d,c+b,e[c+b]);return 0};bp.prototype.read_one=function(c){var
-b=new(k.Uint8Array)(1),a=k.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){A(a.toString())}return a[0]};bp.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){A(a.toString())}};bp.prototype.constructor=bp;function
-af(a){this.fs=require("fs");this.root=a}af.prototype.nm=function(a){return this.root+a};af.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};af.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};af.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};af.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){A(a.toString())}};af.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.open=function(f,c,g){var
+n.Uint8Array))a=new(n.Uint8Array)(a);var
+e=n.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){E(a.toString())}for(var
+b=0;b<f;b++)b$(d,c+b,e[c+b]);return 0};bE.prototype.read_one=function(c){var
+b=new(n.Uint8Array)(1),a=n.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){E(a.toString())}return a[0]};bE.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){E(a.toString())}};bE.prototype.constructor=bE;function
+an(a){this.fs=require("fs");this.root=a}an.prototype.nm=function(a){return this.root+a};an.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};an.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};an.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};an.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};an.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){E(a.toString())}};an.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};an.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-bp(d)}catch(a){this.raise_nodejs_error(a,g)}};af.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};af.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),hR);return a_(a)}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.raise_nodejs_error=function(a,d){var
-b=cb(fo);if(d&&b){var
-c=ce(a.code,a.syscall,a.path,a.errno);cd(b,c)}else
-A(a.toString())};af.prototype.stats_from_js=function(a){var
+bE(d)}catch(a){this.raise_nodejs_error(a,g)}};an.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};an.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};an.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};an.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};an.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),iD);return bo(a)}catch(a){this.raise_nodejs_error(a,c)}};an.prototype.raise_nodejs_error=function(a,d){var
+b=ct(fW);if(d&&b){var
+c=cv(a.code,a.syscall,a.path,a.errno);cu(b,c)}else
+E(a.toString())};an.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};af.prototype.constructor=af;function
-jP(b){var
-a=fZ(b);if(!a)return;return a[0]+a8}var
-ed=jP(c$)||aI("unable to compute caml_root"),cL=[];if(dc())cL.push({path:ed,device:new
-af(ed)});else
-cL.push({path:ed,device:new
-ay(ed)});cL.push({path:iN,device:new
-ay(iN)});function
-j9(b){var
-g=us(b),b=g.join(a8),f=j6(b),c;for(var
-e=0;e<cL.length;e++){var
-a=cL[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dc()){var
-d=jP(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};an.prototype.constructor=an;function
+kL(b){var
+a=gv(b);if(!a)return;return a[0]+a8}var
+ex=kL(dr)||aP("unable to compute caml_root"),cZ=[];if(du())cZ.push({path:ex,device:new
+an(ex)});else
+cZ.push({path:ex,device:new
+aJ(ex)});cZ.push({path:jD,device:new
+aJ(jD)});function
+k2(b){var
+g=w5(b),b=g.join(a8),f=kZ(b),c;for(var
+e=0;e<cZ.length;e++){var
+a=cZ[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&du()){var
+d=kL(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-af(d)};cL.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;A("no device found for "+f)}function
-t2(c,b){var
-a=j9(c);if(!a.device.register)aI("cannot register file");a.device.register(a.rest,b);return 0}function
-j7(c,b){var
-c=a(c),b=a(b);return t2(c,b)}function
-t5(){var
-b=k.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)j7(b[a].name,b[a].content);k.jsoo_create_file=j7;k.caml_fs_tmp=[];return 0}function
-t6(a,b){return+(cG(a,b,false)>=0)}function
-fO(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=as(d,c)}c=0;switch(e&3){case
+an(d)};cZ.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;E("no device found for "+f)}function
+wD(c,b){var
+a=k2(c);if(!a.device.register)aP("cannot register file");a.device.register(a.rest,b);return 0}function
+k0(c,b){var
+c=a(c),b=a(b);return wD(c,b)}function
+wG(){var
+b=n.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)k0(b[a].name,b[a].content);n.jsoo_create_file=k0;n.caml_fs_tmp=[];return 0}function
+wH(a,b){return+(cV(a,b,false)>=0)}function
+gj(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aC(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=as(d,c)}d^=e;return d}function
-ua(a,b){return fO(a,bt(b))}function
-t9(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=as(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aC(d,c)}d^=e;return d}function
+wN(a,b){return gj(a,bI(b))}function
+wK(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aC(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=as(d,c)}d^=e;return d}function
-jW(a){switch(a.t&6){default:b$(a);case
+1:c|=b[a];d=aC(d,c)}d^=e;return d}function
+kQ(a){switch(a.t&6){default:cq(a);case
 0:return a.c;case
 4:return a.c}}function
-t8(b,c){var
-a=jW(c);return typeof
-a==="string"?fO(b,a):t9(b,a)}function
-t_(a){a^=a>>>16;a=ec(a,0x85ebca6b|0);a^=a>>>13;a=ec(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-t7(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dY)d=dY;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(da[a.caml_custom]&&da[a.caml_custom].hash){var
-k=da[a.caml_custom].hash(a);b=as(b,k);c--}}else
+wJ(b,c){var
+a=kQ(c);return typeof
+a==="string"?gj(b,a):wK(b,a)}function
+wL(a){a^=a>>>16;a=ew(a,0x85ebca6b|0);a^=a>>>13;a=ew(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+wI(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dm)d=dm;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ds[a.caml_custom]&&ds[a.caml_custom].hash){var
+k=ds[a.caml_custom].hash(a);b=aC(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=as(b,a[2]);c--;break;case
+248:b=aC(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=as(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(db(a)){b=t8(b,a);c--}else
-if(eb(a)){b=ua(b,a);c--}else
+o=a.length-1<<10|a[0];b=aC(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dt(a)){b=wJ(b,a);c--}else
+if(ev(a)){b=wN(b,a);c--}else
 if(typeof
-a==="string"){b=fO(b,a);c--}else
-if(a===(a|0)){b=as(b,a+a+1);c--}else
-if(a===+a){b=fN(b,a);c--}}b=t_(b);return b&0x3FFFFFFF}function
-ub(a,c,k){if(!isFinite(a)){if(isNaN(a))return a_(fj);return a_(a>0?jk:"-infinity")}var
+a==="string"){b=gj(b,a);c--}else
+if(a===(a|0)){b=aC(b,a+a+1);c--}else
+if(a===+a){b=gi(b,a);c--}}b=wL(b);return b&0x3FFFFFFF}function
+wO(a,c,k){if(!isFinite(a)){if(isNaN(a))return bo(fL);return bo(a>0?kd:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?p:cu,e=p;if(i)e=b5;else
+j=d<0?p:bR,e=p;if(i)e=bB;else
 switch(k){case
-43:e=cu;break;case
-32:e=bz;break;default:break}if(c>=0&&c<13){var
+43:e=bR;break;case
+32:e=bQ;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cC);if(h<0)b+=cC+cK(c,aE);else{var
-f=h+1+c;if(b.length<f)b+=cK(f-b.length,aE);else
-b=b.substr(0,f)}}return a_(e+c3+b+"p"+j+d.toString(10))}function
-uc(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-ue(b){var
-a=ca(b);return cI([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-uk(a){return+a.isZero()}function
-jQ(a){return new
-q(a&bB,a>>24&bB,a>>31&bm)}function
-uo(a){return a.toInt()}function
-uj(a){return+a.isNeg()}function
-um(a){return a.neg()}function
-uh(g,c){var
-a=fU(g);if(a.signedconv&&uj(c)){a.sign=-1;c=um(c)}var
-b=p,h=jQ(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(uo(e.modulus))+b}while(!uk(c));if(a.prec>=0){a.filler=bz;var
-d=a.prec-b.length;if(d>0)b=cK(d,aE)+b}return fM(a,b)}function
-un(b,a){return b.shift_left(a)}function
-uC(c){var
-a=0,e=r(c),b=10,d=1;if(e>0)switch(aJ(c,a)){case
+h=b.indexOf(cS);if(h<0)b+=cS+cY(c,aO);else{var
+f=h+1+c;if(b.length<f)b+=cY(f-b.length,aO);else
+b=b.substr(0,f)}}return bo(e+dg+b+"p"+j+d.toString(10))}function
+wP(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+wR(b){var
+a=cs(b);return cW([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+wX(a){return+a.isZero()}function
+kM(a){return new
+r(a&bS,a>>24&bS,a>>31&bC)}function
+w1(a){return a.toInt()}function
+wW(a){return+a.isNeg()}function
+wZ(a){return a.neg()}function
+wU(g,c){var
+a=gq(g);if(a.signedconv&&wW(c)){a.sign=-1;c=wZ(c)}var
+b=p,h=kM(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(w1(e.modulus))+b}while(!wX(c));if(a.prec>=0){a.filler=bQ;var
+d=a.prec-b.length;if(d>0)b=cY(d,aO)+b}return gh(a,b)}function
+w0(b,a){return b.shift_left(a)}function
+xd(c){var
+a=0,e=q(c),b=10,d=1;if(e>0)switch(aQ(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&aJ(c,a)==48)switch(aJ(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&aQ(c,a)==48)switch(aQ(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -758,18 +758,18 @@ a=0,e=r(c),b=10,d=1;if(e>0)switch(aJ(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-j0(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-jT(f){var
-h=uC(f),c=h[0],i=h[1],d=h[2],g=r(f),j=-1>>>0,e=c<g?aJ(f,c):0,b=j0(e);if(b<0||b>=d)aI(dK);var
-a=b;for(c++;c<g;c++){e=aJ(f,c);if(e==95)continue;b=j0(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aI(dK)}if(c!=g)aI(dK);a=i*a;if(d==10&&(a|0)!=a)aI(dK);return a|0}function
-jV(a,b){return+(cG(a,b,false)<=0)}function
-ur(a,b){return+(cG(a,b,false)<0)}function
-cJ(a,d){if(a<0)c_();var
+kU(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+eu(f){var
+h=xd(f),c=h[0],i=h[1],d=h[2],g=q(f),j=-1>>>0,e=c<g?aQ(f,c):0,b=kU(e);if(b<0||b>=d)aP(dZ);var
+a=b;for(c++;c<g;c++){e=aQ(f,c);if(e==95)continue;b=kU(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aP(dZ)}if(c!=g)aP(dZ);a=i*a;if(d==10&&(a|0)!=a)aP(dZ);return a|0}function
+gp(a,b){return+(cV(a,b,false)<=0)}function
+w4(a,b){return+(cV(a,b,false)<0)}function
+cX(a,d){if(a<0)dq();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-uJ(b){return a(ee(b,0,b.length))}var
-ut=function(){function
+xk(b){return a(ez(b,0,b.length))}var
+w6=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -777,40 +777,40 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=a2<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=a9<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=jW(i);if(typeof
+e=[],h=kQ(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return uJ(k(e,f))}}();function
-uu(c,b,a){return ut(bE(c),b,a)}var
-bF=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return xk(k(e,f))}}();function
+w7(c,b,a){return w6(bH(c),b,a)}var
+bW=new
 Array();function
-uv(c){var
-a=bF[c];if(!a.opened)A("Cannot flush a closed channel");if(!a.buffer||a.buffer==p)return 0;if(a.fd&&H.fds[a.fd]&&H.fds[a.fd].output){var
-b=H.fds[a.fd].output;switch(b.length){case
+w8(c){var
+a=bW[c];if(!a.opened)E("Cannot flush a closed channel");if(!a.buffer||a.buffer==p)return 0;if(a.fd&&O.fds[a.fd]&&O.fds[a.fd].output){var
+b=O.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=p;return 0}function
-j3(e,f){var
-b=bF[e],d=a(f),c=r(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-uN(a){var
-a=fY(a),b=k;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+kX(e,f){var
+b=bW[e],d=a(f),c=q(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+xo(a){var
+a=gu(a),b=n;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-uO(a){var
-a=fY(a),b=k;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+xp(a){var
+a=gu(a),b=n;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-ef(c,e,d,a){if(H.fds===undefined)H.fds=new
+eA(c,e,d,a){if(O.fds===undefined)O.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;H.fds[c]=b;if(!H.fd_last_idx||c>H.fd_last_idx)H.fd_last_idx=c;return c}function
-uT(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;O.fds[c]=b;if(!O.fd_last_idx||c>O.fd_last_idx)O.fd_last_idx=c;return c}function
+xu(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -820,476 +820,98 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)A(bt(c)+it);if(a.text&&a.binary)A(bt(c)+iS);var
-d=j9(c),e=d.device.open(d.rest,a),f=H.fd_last_idx?H.fd_last_idx:0;return ef(f+1,j3,e,a)}ef(0,j3,new
-ae(Z(0)));ef(1,uO,new
-ae(Z(0)));ef(2,uN,new
-ae(Z(0)));function
-uw(a){var
-c=H.fds[a];if(c.flags.wronly)A(jw+a+" is writeonly");var
-d=null;if(a==0&&dc()){var
-e=require("fs");d=function(){return a_(e.readFileSync(0,hR))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bF[b.fd]=b;return b.fd}function
-jX(c){var
-b=H.fds[c];if(b.flags.rdonly)A(jw+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:p};bF[a.fd]=a;return a.fd}function
-ux(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)E(bI(c)+jh);if(a.text&&a.binary)E(bI(c)+jJ);var
+d=k2(c),e=d.device.open(d.rest,a),f=O.fd_last_idx?O.fd_last_idx:0;return eA(f+1,kX,e,a)}eA(0,kX,new
+am(ag(0)));eA(1,xp,new
+am(ag(0)));eA(2,xo,new
+am(ag(0)));function
+w9(a){var
+c=O.fds[a];if(c.flags.wronly)E(kt+a+" is writeonly");var
+d=null;if(a==0&&du()){var
+e=require("fs");d=function(){return bo(e.readFileSync(0,iD))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bW[b.fd]=b;return b.fd}function
+kR(c){var
+b=O.fds[c];if(b.flags.rdonly)E(kt+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:p};bW[a.fd]=a;return a.fd}function
+w_(){var
 b=0;for(var
-a=0;a<bF.length;a++)if(bF[a]&&bF[a].opened&&bF[a].out)b=[0,bF[a].fd,b];return b}function
-jY(b,a){if(a==0)fW();return b%a}function
-cc(a,b){return+(cG(a,b,false)!=0)}function
-uz(a,b){a[0]=dN;a[1]=b;return 0}function
-uA(a){if(a
+a=0;a<bW.length;a++)if(bW[a]&&bW[a].opened&&bW[a].out)b=[0,bW[a].fd,b];return b}function
+kS(b,a){if(a==0)gs();return b%a}function
+bX(a,b){return+(cV(a,b,false)!=0)}function
+xa(a,b){a[0]=d2;a[1]=b;return 0}function
+xb(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(db(a))return fA;else
-if(eb(a))return fA;else
+if(dt(a))return f7;else
+if(ev(a))return f7;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ff;else
-return c6}function
-a3(b,c,a){if(a&&k.toplevelReloc)b=k.toplevelReloc(a);H[b+1]=c;if(a)H[a]=c}function
-uG(a,b){jZ[bt(a)]=b;return 0}function
-tV(a,b){if(a===b)return 1;a.t&6&&b$(a);b.t&6&&b$(b);return a.c==b.c?1:0}function
-az(a,b){return tV(a,b)}function
-uI(){_(fD)}function
-s(b,a){if(a>>>0>=r(b))uI();return aJ(b,a)}function
-w(a,b){return 1-az(a,b)}function
-aA(a){return a}function
-uK(){return 0x7FFFFFFF/4|0}function
-uE(){j1(H.Not_found)}function
-j5(c){var
-a=k,b=jU(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a_(a.process.env[b]);if(k.jsoo_static_env&&k.jsoo_static_env[b])return a_(k.jsoo_static_env[b]);uE()}function
-uL(){if(k.crypto)if(typeof
-k.crypto.getRandomValues==="function"){var
-a=new(k.Uint32Array)(1);k.crypto.getRandomValues(a);return[0,a[0]]}else
-if(k.crypto.randomBytes===fg){var
-b=k.crypto.randomBytes(4),a=new(k.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return fH;else
+return dj}function
+ba(b,c,a){if(a&&n.toplevelReloc)b=n.toplevelReloc(a);O[b+1]=c;if(a)O[a]=c}function
+xh(a,b){kT[bI(a)]=b;return 0}function
+ww(a,b){if(a===b)return 1;a.t&6&&cq(a);b.t&6&&cq(b);return a.c==b.c?1:0}function
+aq(a,b){return ww(a,b)}function
+xj(){ah(f_)}function
+s(b,a){if(a>>>0>=q(b))xj();return aQ(b,a)}function
+v(a,b){return 1-aq(a,b)}function
+aK(a){return a}function
+xl(){return 0x7FFFFFFF/4|0}function
+xf(){kV(O.Not_found)}function
+kY(c){var
+a=n,b=kP(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bo(a.process.env[b]);if(n.jsoo_static_env&&n.jsoo_static_env[b])return bo(n.jsoo_static_env[b]);xf()}function
+xm(){if(n.crypto)if(typeof
+n.crypto.getRandomValues==="function"){var
+a=new(n.Uint32Array)(1);n.crypto.getRandomValues(a);return[0,a[0]]}else
+if(n.crypto.randomBytes===fI){var
+b=n.crypto.randomBytes(4),a=new(n.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-fX(a){var
+gt(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-ag(b,a){return{joo_tramp:b,joo_args:a}}function
-j2(a){return a}function
-a$(a){if(a
+ar(b,a){return{joo_tramp:b,joo_args:a}}function
+kW(a){return a}function
+bb(a){if(a
 instanceof
-Array)return a;if(k.RangeError&&a
+Array)return a;if(n.RangeError&&a
 instanceof
-k.RangeError&&a.message&&a.message.match(/maximum call stack/i))return j2(H.Stack_overflow);if(k.InternalError&&a
+n.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kW(O.Stack_overflow);if(n.InternalError&&a
 instanceof
-k.InternalError&&a.message&&a.message.match(/too much recursion/i))return j2(H.Stack_overflow);if(a
+n.InternalError&&a.message&&a.message.match(/too much recursion/i))return kW(O.Stack_overflow);if(a
 instanceof
-k.Error&&cb(h9))return[0,cb(h9),a];return[0,H.Failure,a_(String(a))]}function
-uq(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-t4(b){var
-a=p;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&uq(b[1]))var
+n.Error&&ct(iY))return[0,ct(iY),a];return[0,O.Failure,bo(String(a))]}function
+w3(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+wF(b){var
+a=p;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&w3(b[1]))var
 e=b[2],f=1;else
 var
-f=2,e=b;a+="(";for(var
+f=2,e=b;a+=jV;for(var
 d=f;d<e.length;d++){if(d>f)a+=", ";var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bo)a+=dZ+c.toString()+dZ;else
+bD)a+=ec+c.toString()+ec;else
 if(typeof
-c=="string")a+=dZ+c.toString()+dZ;else
-a+="_"}a+=")"}else
+c=="string")a+=ec+c.toString()+ec;else
+a+="_"}a+=i5}else
 if(b[0]==U)a+=b[1];return a}function
-jN(a){if(a
+kJ(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==U)){var
-c=cb("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=t4(a),b=cb(hQ);if(b)b(0);k.console.error("Fatal error: exception "+d+"\n")}}else
+c=ct("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=wF(a),b=ct(iC);if(b)b(0);n.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-uH(){var
-a=k;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){jN(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)jN(a.error)})}uH();function
-b(a,b){return a.length==1?a(b):b_(a,[b])}function
-m(a,b,c){return a.length==2?a(b,c):b_(a,[b,c])}function
-tK(a,b,c,d,e){return a.length==4?a(b,c,d,e):b_(a,[b,c,d,e])}t5();var
-f4=[U,a(h6),-2],f2=[U,a(fd),-3],f0=[U,a(iB),-4],ba=[U,a(iL),-7],f3=[U,a(iO),-9],G=[U,a(i7),-11],cZ=a("a probability"),ac=a("the lower table"),dB=a("the upper table"),c0=a("the ceiling"),aO=a(cD),e5=a(cD);a3(11,[U,a(hP),-12],hP);a3(10,G,i7);a3(9,[U,a(iy),fB],iy);a3(8,f3,iO);a3(7,[U,a(ij),-8],ij);a3(6,ba,iL);a3(5,[U,a(iZ),-6],iZ);a3(4,[U,a(h8),-5],h8);a3(3,f0,iB);a3(2,f2,fd);a3(1,f4,h6);a3(0,[U,a(jo),-1],jo);var
-j$=a(iC),ka=a(iH),kc=a(iR),kd=a("\\'"),ke=a(io),kf=a(ji),kg=a(h4),kh=a(h$),kb=a("Char.chr"),kk=a("List.combine"),kj=a("List.init"),ki=a("hd"),kn=a("String.blit / Bytes.blit_string"),km=a("Bytes.blit"),kl=a("String.sub / Bytes.sub"),ks=a("String.contains_from / Bytes.contains_from"),kp=a(p),ko=a("String.concat"),ku=a("Array.blit"),kv=a("CamlinternalLazy.Undefined"),kB=a("Buffer.add: cannot grow buffer"),kA=[0,a(iX),93,2],kz=[0,a(iX),94,2],kK=a("%c"),kL=a("%s"),kM=a(hN),kN=a(ih),kO=a(iz),kP=a(hV),kQ=a("%f"),kR=a("%B"),kS=a("%{"),kT=a("%}"),kU=a("%("),kV=a("%)"),kW=a("%a"),kX=a("%t"),kY=a("%?"),kZ=a("%r"),k0=a("%_r"),k1=[0,a(W),850,23],la=[0,a(W),814,21],k4=[0,a(W),815,21],lb=[0,a(W),818,21],k5=[0,a(W),819,21],lc=[0,a(W),822,19],k6=[0,a(W),823,19],ld=[0,a(W),826,22],k7=[0,a(W),827,22],le=[0,a(W),831,30],k8=[0,a(W),832,30],k_=[0,a(W),836,26],k2=[0,a(W),837,26],k$=[0,a(W),846,28],k3=[0,a(W),847,28],k9=[0,a(W),851,23],mh=a(iv),mf=[0,a(W),1558,4],mg=a("Printf: bad conversion %["),mi=[0,a(W),1626,39],mj=[0,a(W),1649,31],mk=[0,a(W),1650,31],ml=a("Printf: bad conversion %_"),mm=a("@{"),mn=a("@["),md=a(fj),mb=a("neg_infinity"),mc=a(jk),ma=a(cC),l7=[0,h1],lV=a("%+nd"),lW=a("% nd"),lY=a("%+ni"),lZ=a("% ni"),l0=a("%nx"),l1=a("%#nx"),l2=a("%nX"),l3=a("%#nX"),l4=a("%no"),l5=a("%#no"),lU=a("%nd"),lX=a(iz),l6=a("%nu"),lI=a("%+ld"),lJ=a("% ld"),lL=a("%+li"),lM=a("% li"),lN=a("%lx"),lO=a("%#lx"),lP=a("%lX"),lQ=a("%#lX"),lR=a("%lo"),lS=a("%#lo"),lH=a("%ld"),lK=a(ih),lT=a("%lu"),lv=a("%+Ld"),lw=a("% Ld"),ly=a("%+Li"),lz=a("% Li"),lA=a("%Lx"),lB=a("%#Lx"),lC=a("%LX"),lD=a("%#LX"),lE=a("%Lo"),lF=a("%#Lo"),lu=a("%Ld"),lx=a(hV),lG=a("%Lu"),li=a("%+d"),lj=a("% d"),ll=a("%+i"),lm=a("% i"),ln=a("%x"),lo=a("%#x"),lp=a("%X"),lq=a("%#X"),lr=a("%o"),ls=a("%#o"),lh=a(iY),lk=a(hN),lt=a(iv),kC=a("@]"),kD=a("@}"),kE=a("@?"),kF=a("@\n"),kG=a("@."),kH=a("@@"),kI=a("@%"),kJ=a("@"),lf=a("CamlinternalFormat.Type_mismatch"),mo=a("x"),ms=a("Hashtbl: unsupported hash table format"),tI=a("OCAMLRUNPARAM"),tG=a("CAMLRUNPARAM"),mp=a(p),mJ=a(" occurs twice"),mK=a("the key "),mF=a("nested too deeply"),mI=[5,0],mG=[0,1],mH=a(iC),mN=a("null"),mL=[0,0],mM=a(iH),mO=[4,0],mP=a(" stands bare"),mQ=a("the number "),mE=a(c3),mD=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],mC=a(dR),mB=a(dR),mA=a(dR),mz=a(dR),my=a("Json.Malformed"),mX=[0,[4,6,[0,2,8],0,0],a("%08x")],mY=a(p),nj=a(" is no number of a model"),nk=a("0u"),nl=a(p),nn=a(p),nm=a(p),ni=a(p),ng=a(" is out of range"),ne=a(jn),na=a(aE),nb=a(p),nc=a(c3),nd=a(" is no integer"),m$=a(" has too many decimal digits"),m_=a(p),m9=a(p),m8=[0,a(ir),32,90],m7=[0,a(ir),31,82],m6=a(" has the wrong length"),m5=a(" is no string"),m4=a(" is no array"),m3=a(jc),m2=a(" has the unknown key "),m1=a(" has no "),m0=a(jc),mZ=a("Reading.Not_valid"),nP=a("sha256:"),nI=a(iF),nH=a("}"),nJ=a(","),nK=a("{"),nL=a(cz),nM=a(a0),nN=a(ie),nO=a(aS),nG=a(a8),nB=a(io),nC=a(ji),nD=a(h4),nE=a("\\f"),nF=a(h$),nA=a(iR),nz=a('\\"'),ny=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],nw=a("G1: a row of no state"),nv=a("a row"),nu=a("a label"),nr=a(" are no object"),no=a(dL),np=a(aS),nx=a(ie),nq=a("the model's kind is not 'lmc'"),ns=a(a0),nt=a(cz),oY=[4,0],oZ=a(a1),o0=a(fq),o1=a(fC),o2=a(bA),o3=[0,a(aS),[0,a(a0),[0,a(cz),0]]],o4=a(dL),o5=a(aF),oX=a(p),o6=[0,a(cB),[0,a(cx),[0,a(aF),[0,a(bA),0]]]],o7=a(aF),o8=a(b6),oH=[0,a(ad),0],oI=[0,a(ct),[0,a(T),[0,a(a1),[0,a(X),0]]]],oJ=a(b6),oK=a(c8),oL=[0,a(c8),[0,a(fm),0]],oM=a("the distance"),oN=a(ct),oO=a(T),oP=a(T),oQ=a(il),oR=a(a1),oS=a(T),oT=a(T),oU=a(T),oV=a(X),oW=a(ad),oy=a(c9),oz=a(jp),oA=a(fb),oB=a(fy),oC=a(": only one of rank and progress"),oD=a(fy),oE=a(fb),oF=[0,a(fy),[0,a(fb),0]],oG=[0,a(c9),[0,a(d0),[0,a(jp),0]]],ox=a(" has no rank of at least 1"),ow=a(" has a rank that is no integer"),ok=[0,a(dO),[0,a(dT),[0,a(cy),[0,a(a0),0]]]],ol=a(cy),ov=a(a0),om=a(dT),on=a(dO),oo=a(" has not one form"),op=a(dO),oq=a(dO),or=a(dT),os=a(dT),ot=a(a0),ou=a(cy),oh=a("above"),oi=a("below"),oj=a(" has an unknown relation"),od=a(c9),oe=a(fw),of=a(i5),og=[0,0,0],ob=[0,a(c9),[0,a(d0),[0,a(fw),[0,a(i5),0]]]],oc=[0,a(c9),[0,a(d0),[0,a(fw),0]]],oa=a(" has no common denominator of a usable size"),n8=a(d0),n6=[0,a(jm),0],n7=[0,a(iJ),0],n9=a(iJ),n_=a(jm),n$=a(jn),n2=[0,a(cA),[0,a(cw),0]],n3=a(cA),n4=a(cw),n1=a("a lower bound"),nR=[0,a(ad),0],nS=[0,a(bS),[0,a(bT),[0,a(X),0]]],nT=a(cD),nU=a(i6),nV=a(bS),nW=a(i6),nX=a(bT),nY=a("an upper bound"),nZ=a(X),n0=a(ad),nQ=a(hU),qh=[4,0],qi=a(a1),qj=a(fq),qk=[0,a(aS),[0,a(a0),[0,a(cz),0]]],ql=a(dL),qm=a(aF),qn=a(fC),qo=a(bA),qg=a(p),qp=[0,a(cB),[0,a(cx),[0,a(aS),[0,a(aF),[0,a(bA),0]]]]],qq=a(aF),qr=a(b6),pU=[0,a(iu),[0,a(d1),0]],pV=[0,a(T),[0,a(a1),[0,a(b7),0]]],pW=a(b6),pX=[0,a(ad),[0,a(X),0]],pY=a(T),pZ=a(T),p0=a(il),p1=a(a1),p2=a(T),p3=a(ad),p4=a(T),p5=a(X),p6=a(ix),p7=a(b7),p8=a(T),p9=a(T),p_=a(ad),p$=a(T),qa=a(T),qb=a(X),qc=a(iu),qd=a(iT),qe=[4,0],qf=a(d1),pN=[0,a(T),[0,a(ct),[0,a(iA),[0,a(X),0]]]],pO=a(c8),pP=[0,a(c8),[0,a(fm),0]],pQ=a(ct),pR=a(T),pS=a(iA),pT=a(X),pM=a(" name a pair twice"),pz=[0,[11,a(jl),[4,0,0,0,0]],a(iW)],pA=[0,a(d2),[0,a(X),[0,a(dX),[0,a(ad),[0,a(cE),0]]]]],pB=[0,a(h3),0],pC=a(h3),pD=a(" has an empty vector"),pE=a(d2),pF=a(cE),pG=a(iU),pH=a(iD),pI=a(X),pJ=a(dX),pK=a(ad),pL=a(cE),ps=[4,0],pn=[0,a(jb),[0,a(cA),[0,a(cw),[0,a(c4),0]]]],po=a(c4),pp=a(cA),py=a(cw),pq=a(" has both covers and a coupling"),pr=a(jb),pt=a(cA),pu=a(cw),pv=a(cA),pw=a(cw),px=a(c4),pe=[0,a(jd),[0,a(iq),[0,a(ju),0]]],pf=[0,a(bS),[0,a(bT),[0,a(ad),[0,a(X),0]]]],pg=a(ju),ph=a(bS),pi=a(bT),pj=a(ad),pk=a(X),pl=a(jd),pm=a(iq),pb=[0,a(js),[0,a(b7),0]],pc=a(b7),pd=a(js),o$=a("accept"),pa=a("reject"),o_=a(i1),o9=a(i1),rB=a(c5),rC=a("N1: nothing says how far a state is"),rD=[0,a(aS),0],rs=[0,a(cB),[0,a(cx),[0,a(aF),[0,a(bA),[0,a(a1),[0,a(bn),0]]]]]],rt=a(b6),ru=a(bn),rv=a(a1),rw=a(bA),rx=[0,[3,a(i9)]],ry=a(aS),rz=a(aF),rA=a(aF),rp=a(iG),rq=a(iG),rr=a("the masses that are cut off"),ro=a("S2: a step cut that is not the first"),rk=a(bn),rl=[0,a(a1),[0,a(bn),0]],rm=a(a1),rn=a(bn),ri=a(jg),rj=a(ii),rg=a("S1: another model before"),rh=a("S1: another model after"),rf=a("Q1: a state that is merged itself"),re=a("a step names no state of the model"),rb=a(ft),rc=a("steps"),qV=a(hS),qW=a(iQ),qX=a(h2),qY=a(h2),qZ=a(c5),q0=a("merge"),q1=a("quotient"),q2=[0,a(cy),0],q5=[0,a(jy),[0,a(cy),[0,a(ft),0]]],q6=a(jy),q7=[0,a(aS),[0,a(a0),[0,a(cz),0]]],q8=a("the smaller chain"),q9=a(ft),q_=a(bn),q$=[0,a(c5),0],ra=a(c5),q3=a(hS),q4=a(iQ),qT=a(cy),qP=a(jg),qQ=a(ii),qR=a("neither:"),qO=a("Q2: states that are not alike"),qM=a("G1: a probability"),qN=a("G1: a sum"),qL=a("G1: there is no state"),qD=[0,a(bS),[0,a(bT),[0,a(ct),[0,a(T),[0,a(ad),[0,a(X),0]]]]]],qE=a(ct),qF=a(c8),qG=a(fm),qH=a(cD),qI=a(T),qJ=a(bT),qK=a(bS),qx=[0,a(bS),[0,a(bT),[0,a(i_),[0,a(T),[0,a(ad),[0,a(X),0]]]]]],qy=a(fs),qz=a(i_),qA=a(T),qB=a(bT),qC=a(bS),qt=a(cD),qu=a(ad),qv=a(X),qs=a("Steps_document.Other"),qS=[0,a(aF),[0,a(bA),[0,a(aS),[0,a(cB),[0,a(cx),[0,a(bn),[0,a("fixed"),[0,a(dU),0]]]]]]]],sK=a(jt),sL=a(fc),sM=a(fl),sN=a(fe),sQ=a(fl),sO=a("V1: secrets have a prior, and pairs have none"),sP=a("C1: nothing is infinite"),sJ=a("V1: no state of the model"),sE=a("a label leads to no node"),ss=a("the gains"),sg=a("grows"),sh=[0,[3,a(fE)]],si=a(ad),se=a(b6),sf=a(i8),sj=a(b7),sk=a(jx),sl=[0,a(cB),[0,a(cx),[0,a(aS),[0,a(aF),[0,a(bA),[0,a(a1),[0,a(jx),[0,a(b7),0]]]]]]]],sm=[0,a(jq),[0,a(i8),[0,a(d1),0]]],sn=a(b6),so=a(cD),sp=a(a1),sq=a(fq),sr=a(jq),st=[0,a(aS),[0,a(a0),[0,a(cz),0]]],su=a(dL),sv=a(aF),sw=a(fC),sx=a(bA),sy=a(ix),sz=a(b7),sA=a(fc),sB=a("gains and the measure g go together"),sC=[0,0],sD=a("there is no guess"),sR=a(fe),sF=a(iT),sG=[4,0],sH=a(d1),sI=a(aF),sa=a(fE),r8=[0,a(iE),0],r9=[0,a(a0),[0,a(ad),[0,a(X),0]]],r_=a(a0),r$=a(iE),sb=a(ad),sc=a(X),rT=[0,[11,a(jl),[4,0,0,0,0]],a(iW)],rU=[0,a(d2),[0,a(X),[0,a(dX),[0,a(ad),[0,a(cE),[0,a(hO),0]]]]]],rV=[0,a(hW),0],rW=a(hW),rX=a(d2),rY=a(X),rZ=a(dX),r0=a(ad),r1=a(cE),r2=a(iU),r3=a(iD),r4=a(hO),r5=a(" has rows that are empty, or not of one length"),r6=a(cE),rJ=a("columns"),rK=a("rest"),rL=a(fu),rM=[0,a(jj),0],rN=[0,a(fu),0],rO=a(fu),rP=a(jj),rQ=[0,a(iK),[0,a(c4),0]],rR=a(iK),rS=a(c4),rI=a(hU),rH=a(" has not two entries"),rG=a(" is negative"),rF=a(" is no natural number"),rE=a("Leakage_document.Other"),sd=[0,a(fe),[0,a(jt),[0,a(fl),[0,a(fc),0]]]],tz=a("valid"),tA=a("not covered"),tB=a("malformed: too large for the stack (see ulimit -s)"),tC=a("not valid: "),tD=a("malformed: "),tw=a("G2: another model"),tx=a("G3: another digest"),ty=[0,a("a rule of the proved checker fails")],tf=a(cB),tt=a("bisimdist-certificate"),tg=a("no certificate"),th=a(cx),ts=a("1"),ti=a("the version is not 1"),tj=a(aS),tm=a(fs),tn=a("leakage"),to=a(bn),tp=a(bn),tr=a(bn),tq=a("nature"),tl=a(fs),tk=a("the kind is no string"),te=a("the document is no object"),s$=a("a digest"),s_=a("what is said of the program"),s2=a(dU),s3=[0,a(ib),0],s4=[0,a(fg),[0,a(h_),[0,a(iP),0]]],s5=a("the program"),s6=a("the function"),s7=a(fg),s8=a("what is observed"),s9=a(h_),ta=a(iP),tb=a(ib),tc=a(dU),s1=a("P3: runs of the program are cut off, and no step says so"),s0=[3,a(c5)],sX=a(dU),sY=a(aF),sZ=a(a0),sU=a(aF),sV=[0,[3,a(i9)]],sW=a(aS),sT=[0,1],sS=a("model file: "),tu=a("bisimdist-certificate compact\n"),tE=a(p),tF=a("not checked: too large for the stack of this browser");function
-I(a){if(typeof
-a==="number")return 0;else
-switch(a[0]){case
-0:return[0,I(a[1])];case
-1:return[1,I(a[1])];case
-2:return[2,I(a[1])];case
-3:return[3,I(a[1])];case
-4:return[4,I(a[1])];case
-5:return[5,I(a[1])];case
-6:return[6,I(a[1])];case
-7:return[7,I(a[1])];case
-8:var
-c=a[1];return[8,c,I(a[2])];case
-9:var
-b=a[1];return[9,b,b,I(a[3])];case
-10:return[10,I(a[1])];case
-11:return[11,I(a[1])];case
-12:return[12,I(a[1])];case
-13:return[13,I(a[1])];default:return[14,I(a[1])]}}function
-at(a,b){if(typeof
-a==="number")return b;else
-switch(a[0]){case
-0:return[0,at(a[1],b)];case
-1:return[1,at(a[1],b)];case
-2:return[2,at(a[1],b)];case
-3:return[3,at(a[1],b)];case
-4:return[4,at(a[1],b)];case
-5:return[5,at(a[1],b)];case
-6:return[6,at(a[1],b)];case
-7:return[7,at(a[1],b)];case
-8:var
-c=a[1];return[8,c,at(a[2],b)];case
-9:var
-d=a[2],e=a[1];return[9,e,d,at(a[3],b)];case
-10:return[10,at(a[1],b)];case
-11:return[11,at(a[1],b)];case
-12:return[12,at(a[1],b)];case
-13:return[13,at(a[1],b)];default:return[14,at(a[1],b)]}}function
-D(a,b){if(typeof
-a==="number")return b;else
-switch(a[0]){case
-0:return[0,D(a[1],b)];case
-1:return[1,D(a[1],b)];case
-2:var
-c=a[1];return[2,c,D(a[2],b)];case
-3:var
-d=a[1];return[3,d,D(a[2],b)];case
-4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,D(a[4],b)];case
-5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,D(a[4],b)];case
-6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,D(a[4],b)];case
-7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,D(a[4],b)];case
-8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,D(a[4],b)];case
-9:var
-t=a[1];return[9,t,D(a[2],b)];case
-10:return[10,D(a[1],b)];case
-11:var
-u=a[1];return[11,u,D(a[2],b)];case
-12:var
-v=a[1];return[12,v,D(a[2],b)];case
-13:var
-w=a[2],x=a[1];return[13,x,w,D(a[3],b)];case
-14:var
-y=a[2],z=a[1];return[14,z,y,D(a[3],b)];case
-15:return[15,D(a[1],b)];case
-16:return[16,D(a[1],b)];case
-17:var
-A=a[1];return[17,A,D(a[2],b)];case
-18:var
-B=a[1];return[18,B,D(a[2],b)];case
-19:return[19,D(a[1],b)];case
-20:var
-C=a[2],E=a[1];return[20,E,C,D(a[3],b)];case
-21:var
-F=a[1];return[21,F,D(a[2],b)];case
-22:return[22,D(a[1],b)];case
-23:var
-G=a[1];return[23,G,D(a[2],b)];default:var
-H=a[2],I=a[1];return[24,I,H,D(a[3],b)]}}function
-f1(a){throw[0,f2,a]}function
-a4(a){throw[0,f0,a]}function
-f5(b,a){return t6(b,a)?b:a}function
-cM(a){return 0<=a?a:-a|0}function
-n(d,c){var
-a=r(d),e=r(c),b=Z(a+e|0);br(d,0,b,0,a);br(c,0,b,a,e);return aA(b)}function
-j_(a){return a?j$:ka}function
-bY(a,b){if(a){var
-c=a[1];return[0,c,bY(a[2],b)]}return b}uw(0);jX(1);jX(2);function
-f6(b){function
-a(b){var
-a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{uv(d)}catch(a){a=a$(a);if(a[1]!==f4)throw a;var
-e=a}var
-a=c;continue}return 0}}return a(ux(0))}uG(a(hQ),f6);function
-a5(a,b){return a?a[1]:b}function
-M(c,a){return a?[0,b(c,a[1])]:0}function
-eg(c,a){return a?b(c,a[1]):0}function
-f7(a){if(0<=a&&!(ff<a))return a;return a4(kb)}var
-eh=uK(0),cN=(4*eh|0)-1|0;function
-aB(c){var
-b=0,a=c;for(;;){if(a){var
-b=b+1|0,a=a[2];continue}return b}}function
-bb(d,c){var
-a=d,b=c;for(;;){if(a){var
-e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-a6(a){return bb(a,0)}function
-f8(a,d,c){if(d<=a)return 0;var
-e=b(c,a);return[0,e,f8(a+1|0,d,c)]}function
-h(c,a){if(a){var
-d=a[2],e=b(c,a[1]);return[0,e,h(c,d)]}return 0}function
-f9(c,b,a){if(a){var
-d=a[2],e=m(b,c,a[1]);return[0,e,f9(c+1|0,b,d)]}return 0}function
-dd(b,a){return f9(0,b,a)}function
-aK(d,c){var
-a=c;for(;;){if(a){var
-e=a[2];b(d,a[1]);var
-a=e;continue}return 0}}function
-f_(e,d){var
-b=0,a=d;for(;;){if(a){var
-c=a[2];m(e,b,a[1]);var
-b=b+1|0,a=c;continue}return 0}}function
-bG(e,d,c){var
-b=d,a=c;for(;;){if(a){var
-f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
-de(e,d){var
-a=d;for(;;){if(a){var
-f=a[2],c=b(e,a[1]);if(c){var
-a=f;continue}return c}return 1}}function
-bc(e,d){var
-a=d;for(;;){if(a){var
-f=a[2],c=b(e,a[1]);if(c)return c;var
-a=f;continue}return 0}}function
-cf(d,c){var
-a=c;for(;;){if(a){var
-e=a[2],b=0===Y(a[1],d)?1:0;if(b)return b;var
-a=e;continue}return 0}}function
-f$(d,c){var
-a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===Y(b[1],d))return[0,f];var
-a=e;continue}return 0}}function
-bd(d,c){var
-a=c;for(;;){if(a){var
-e=a[2],b=0===Y(a[1][1],d)?1:0;if(b)return b;var
-a=e;continue}return 0}}function
-ei(b,a){if(a){var
-c=a[2],d=a[1];return 0===Y(d[1],b)?c:[0,d,ei(b,c)]}return 0}function
-cO(f){var
-g=0;return function(h){var
-c=g,a=h;for(;;){if(a){var
-d=a[2],e=a[1];if(b(f,e)){var
-c=[0,e,c],a=d;continue}var
-a=d;continue}return a6(c)}}}function
-df(f){var
-g=0;return function(h){var
-c=g,a=h;for(;;){if(a){var
-d=a[2],e=b(f,a[1]);if(e){var
-c=[0,e[1],c],a=d;continue}var
-a=d;continue}return a6(c)}}}function
-ej(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],ej(b[2],a[2])]}}else
-if(!a)return 0;return a4(kk)}function
-cP(a,b){function
-r(i,e){if(2===i){if(e){var
-k=e[2];if(k){var
-l=k[1],n=e[1],y=k[2],z=0<m(a,n,l)?[0,n,[0,l,0]]:[0,l,[0,n,0]];return[0,z,y]}}}else
-if(3===i&&e){var
-o=e[2];if(o){var
-p=o[2];if(p){var
-b=p[1],c=o[1],d=e[1],C=p[2],D=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
-s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-q=g[1],r=h[1],w=g[2],x=h[2];if(0<m(a,r,q)){var
-g=w,f=[0,q,f];continue}var
-h=x,f=[0,r,f];continue}var
-v=bb(h,f)}else
-var
-v=bb(g,f);return[0,v,B]}}function
-j(i,e){if(2===i){if(e){var
-j=e[2];if(j){var
-k=j[1],l=e[1],y=j[2],z=0<m(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
-if(3===i&&e){var
-n=e[2];if(n){var
-o=n[2];if(o){var
-b=o[1],c=n[1],d=e[1],C=o[2],D=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
-s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-p=g[1],q=h[1],w=g[2],x=h[2];if(0<m(a,q,p)){var
-h=x,f=[0,q,f];continue}var
-g=w,f=[0,p,f];continue}var
-v=bb(h,f)}else
-var
-v=bb(g,f);return[0,v,B]}}var
-c=aB(b);return 2<=c?j(c,b)[1]:b}function
-dg(b,a){function
-x(i,f){if(2===i){if(f){var
-n=f[2];if(n){var
-o=n[1],j=f[1],J=n[2],y=m(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
-if(3===i&&f){var
-p=f[2];if(p){var
-q=p[2];if(q){var
-c=q[1],a=p[1],d=f[1],N=q[2],D=m(b,d,a);if(0===D)var
-E=m(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
-if(0<D){var
-F=m(b,a,c);if(0===F)var
-s=[0,d,[0,a,0]];else
-if(0<F)var
-s=[0,d,[0,a,[0,c,0]]];else
-var
-G=m(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
-r=s}else{var
-H=m(b,d,c);if(0===H)var
-t=[0,a,[0,d,0]];else
-if(0<H)var
-t=[0,a,[0,d,[0,c,0]]];else
-var
-I=m(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
-r=t}return[0,r,N]}}}var
-z=i>>1,A=l(z,f),L=A[1],B=l(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-u=g[2],v=g[1],w=h[2],k=h[1],x=m(b,k,v);if(0===x){var
-h=w,g=u,e=[0,k,e];continue}if(0<=x){var
-g=u,e=[0,v,e];continue}var
-h=w,e=[0,k,e];continue}var
-C=bb(h,e)}else
-var
-C=bb(g,e);return[0,C,M]}}function
-l(i,f){if(2===i){if(f){var
-l=f[2];if(l){var
-n=l[1],j=f[1],J=l[2],y=m(b,j,n),K=0===y?[0,j,0]:0<=y?[0,n,[0,j,0]]:[0,j,[0,n,0]];return[0,K,J]}}}else
-if(3===i&&f){var
-o=f[2];if(o){var
-p=o[2];if(p){var
-c=p[1],a=o[1],d=f[1],N=p[2],D=m(b,d,a);if(0===D)var
-E=m(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
-if(0<=D){var
-F=m(b,d,c);if(0===F)var
-r=[0,a,[0,d,0]];else
-if(0<=F)var
-G=m(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
-var
-r=[0,a,[0,d,[0,c,0]]];var
-q=r}else{var
-H=m(b,a,c);if(0===H)var
-s=[0,d,[0,a,0]];else
-if(0<=H)var
-I=m(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
-var
-s=[0,d,[0,a,[0,c,0]]];var
-q=s}return[0,q,N]}}}var
-z=i>>1,A=x(z,f),L=A[1],B=x(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-t=g[2],u=g[1],v=h[2],k=h[1],w=m(b,k,u);if(0===w){var
-h=v,g=t,e=[0,k,e];continue}if(0<w){var
-h=v,e=[0,k,e];continue}var
-g=t,e=[0,u,e];continue}var
-C=bb(h,e)}else
-var
-C=bb(g,e);return[0,C,M]}}var
-c=aB(a);return 2<=c?l(c,a)[1]:a}function
-ga(b,a){return a<=b?b:a}function
-bH(a,c){var
-b=Z(a);t3(b,0,a,c);return b}function
-gb(c,b,a){if(0<=b&&0<=a&&!((aT(c)-a|0)<b)){var
-d=Z(a);b9(c,b,d,0,a);return d}return a4(kl)}function
-gc(c,b,a){return aA(gb(c,b,a))}function
-gd(e,c,d,b,a){if(0<=a&&0<=c&&!((aT(e)-a|0)<c)&&0<=b&&!((aT(d)-a|0)<b))return b9(e,c,d,b,a);return a4(km)}function
-be(e,c,d,b,a){if(0<=a&&0<=c&&!((r(e)-a|0)<c)&&0<=b&&!((aT(d)-a|0)<b))return br(e,c,d,b,a);return a4(kn)}function
-bf(c,b,a){return aA(gb(bE(c),b,a))}function
-ge(k,g){if(g){var
-h=r(k),c=0,b=g,p=0;for(;;){if(b){var
-i=b[1];if(b[2]){var
-j=(r(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ko),c=n,b=m;continue}var
-l=r(i)+c|0}else
-var
-l=c;var
-f=Z(l),e=p,d=g;for(;;){if(d){var
-a=d[1];if(d[2]){var
-o=d[2];br(a,0,f,e,r(a));br(k,0,f,e+r(a)|0,h);var
-e=(e+r(a)|0)+h|0,d=o;continue}br(a,0,f,e,r(a))}return aA(f)}}}return kp}function
-gf(f,e){var
-c=bE(e),a=0,d=aT(c);for(;;){if(a===d)return 1;if(b(f,bs(c,a))){var
-a=a+1|0;continue}return 0}}function
-kq(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw ba;if(aJ(e,a)===b)return a;var
-a=a+1|0;continue}}function
-cQ(b,c){var
-a=0,d=r(b);for(;;){if(d<=a)return 0;if(aJ(b,a)===c)return[0,a];var
-a=a+1|0;continue}}function
-kr(b,a,d){var
-c=r(b);if(0<=a&&!(c<a))try{kq(b,c,a,d);var
-e=1;return e}catch(a){a=a$(a);if(a===ba)return 0;throw a}return a4(ks)}function
-kt(b,a){return kr(b,0,a)}function
-gg(c,b){var
-d=r(c),e=d<=r(b)?1:0;if(e){var
-a=0;for(;;){if(a===d)return 1;if(aJ(b,a)!==aJ(c,a))return 0;var
-a=a+1|0;continue}}return e}function
-gh(a){if(a){var
-d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
-d=d+1|0,c=c[2];continue}var
-f=cJ(d,h),e=1,b=g;for(;;){if(b){var
-i=b[2];f[1+e]=b[1];var
-e=e+1|0,b=i;continue}return f}}}return[0]}var
-kw=[U,kv,cH(0)];function
-kx(a){throw kw}function
-ky(a){var
-d=a[1];a[1]=kx;try{var
-c=b(d,0);uz(a,c);return c}catch(b){b=a$(b);a[1]=function(a){throw b};throw b}}function
-ek(a){var
-b=1<=a?a:1,c=cN<b?cN:b,d=Z(c);return[0,d,0,c,d]}function
-el(a){return gc(a[1],0,a[2])}function
-gi(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cN<b[1])if((d+c|0)<=cN)b[1]=cN;else
-f1(kB);var
-e=Z(b[1]);gd(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,G,kz]}throw[0,G,kA]}}function
-aU(a,c){var
-b=a[2];if(a[3]<=b)gi(a,1);L(a[1],b,c);a[2]=b+1|0;return 0}function
-aP(a,c){var
-b=r(c),d=a[2]+b|0;if(a[3]<d)gi(a,b);br(c,0,a[1],a[2],b);a[2]=d;return 0}function
-em(a){return 5===a[2]?12:-6}function
-gj(a){return[0,0,Z(a)]}function
-gk(a,g){var
-b=aT(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=Z(ga(b*2|0,c));gd(a[2],0,e,0,b);a[2]=e;var
-f=0}else
-var
-f=d;return f}function
-cg(a,b){gk(a,1);bX(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-ah(a,c){var
-b=r(c);gk(a,b);be(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-gl(a){return gc(a[2],0,a[1])}function
-en(b,c){var
-a=c;for(;;)if(typeof
-a==="number")return 0;else
-switch(a[0]){case
-0:var
-d=a[1];ah(b,kK);var
-a=d;continue;case
-1:var
-e=a[1];ah(b,kL);var
-a=e;continue;case
-2:var
-f=a[1];ah(b,kM);var
-a=f;continue;case
-3:var
-g=a[1];ah(b,kN);var
-a=g;continue;case
-4:var
-h=a[1];ah(b,kO);var
-a=h;continue;case
-5:var
-i=a[1];ah(b,kP);var
-a=i;continue;case
-6:var
-j=a[1];ah(b,kQ);var
-a=j;continue;case
-7:var
-k=a[1];ah(b,kR);var
-a=k;continue;case
-8:var
-l=a[2],m=a[1];ah(b,kS);en(b,m);ah(b,kT);var
-a=l;continue;case
-9:var
-n=a[3],o=a[1];ah(b,kU);en(b,o);ah(b,kV);var
-a=n;continue;case
-10:var
-p=a[1];ah(b,kW);var
-a=p;continue;case
-11:var
-q=a[1];ah(b,kX);var
-a=q;continue;case
-12:var
-r=a[1];ah(b,kY);var
-a=r;continue;case
-13:var
-s=a[1];ah(b,kZ);var
-a=s;continue;default:var
-t=a[1];ah(b,k0);var
-a=t;continue}}function
+xi(){var
+a=n;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kJ(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kJ(a.error)})}xi();function
+b(a,b){return a.length==1?a(b):cp(a,[b])}function
+o(a,b,c){return a.length==2?a(b,c):cp(a,[b,c])}function
+wl(a,b,c,d,e){return a.length==4?a(b,c,d,e):cp(a,[b,c,d,e])}wG();var
+gA=[U,a(iU),-2],gy=[U,a(fF),-3],gw=[U,a(js),-4],bp=[U,a(jB),-7],gz=[U,a(jE),-9],L=[U,a(j0),-11],ak=a("the lower table"),dQ=a("the upper table"),dd=a("the ceiling"),aT=a(cm),ft=a(cm),ch=a("a proof"),bj=a(cm);ba(11,[U,a(iB),-12],iB);ba(10,L,j0);ba(9,[U,a(jn),f8],jn);ba(8,gz,jE);ba(7,[U,a(i_),-8],i_);ba(6,bp,jB);ba(5,[U,a(jQ),-6],jQ);ba(4,[U,a(iX),-5],iX);ba(3,gw,js);ba(2,gy,fF);ba(1,gA,iU);ba(0,[U,a(kk),-1],kk);var
+k3=a(jt),k4=a(jy),k6=a(jH),k7=a("\\'"),k8=a(jb),k9=a(kb),k_=a(iS),k$=a(i0),k5=a("Char.chr"),lc=a("List.map2"),ld=a("List.combine"),lb=a("List.init"),la=a("hd"),lg=a("String.blit / Bytes.blit_string"),lf=a("Bytes.blit"),le=a("String.sub / Bytes.sub"),ll=a("String.contains_from / Bytes.contains_from"),li=a(p),lh=a("String.concat"),ln=a("Array.blit"),lo=a("CamlinternalLazy.Undefined"),lu=a("Buffer.add: cannot grow buffer"),lt=[0,a(jO),93,2],ls=[0,a(jO),94,2],lD=a("%c"),lE=a("%s"),lF=a(iy),lG=a(i8),lH=a(jq),lI=a(iJ),lJ=a("%f"),lK=a("%B"),lL=a("%{"),lM=a("%}"),lN=a("%("),lO=a("%)"),lP=a("%a"),lQ=a("%t"),lR=a("%?"),lS=a("%r"),lT=a("%_r"),lU=[0,a(ae),850,23],l5=[0,a(ae),814,21],lX=[0,a(ae),815,21],l6=[0,a(ae),818,21],lY=[0,a(ae),819,21],l7=[0,a(ae),822,19],lZ=[0,a(ae),823,19],l8=[0,a(ae),826,22],l0=[0,a(ae),827,22],l9=[0,a(ae),831,30],l1=[0,a(ae),832,30],l3=[0,a(ae),836,26],lV=[0,a(ae),837,26],l4=[0,a(ae),846,28],lW=[0,a(ae),847,28],l2=[0,a(ae),851,23],na=a(jk),m_=[0,a(ae),1558,4],m$=a("Printf: bad conversion %["),nb=[0,a(ae),1626,39],nc=[0,a(ae),1649,31],nd=[0,a(ae),1650,31],ne=a("Printf: bad conversion %_"),nf=a("@{"),ng=a("@["),m8=a(fL),m6=a("neg_infinity"),m7=a(kd),m5=a(cS),m0=[0,iP],mO=a("%+nd"),mP=a("% nd"),mR=a("%+ni"),mS=a("% ni"),mT=a("%nx"),mU=a("%#nx"),mV=a("%nX"),mW=a("%#nX"),mX=a("%no"),mY=a("%#no"),mN=a("%nd"),mQ=a(jq),mZ=a("%nu"),mB=a("%+ld"),mC=a("% ld"),mE=a("%+li"),mF=a("% li"),mG=a("%lx"),mH=a("%#lx"),mI=a("%lX"),mJ=a("%#lX"),mK=a("%lo"),mL=a("%#lo"),mA=a("%ld"),mD=a(i8),mM=a("%lu"),mo=a("%+Ld"),mp=a("% Ld"),mr=a("%+Li"),ms=a("% Li"),mt=a("%Lx"),mu=a("%#Lx"),mv=a("%LX"),mw=a("%#LX"),mx=a("%Lo"),my=a("%#Lo"),mn=a("%Ld"),mq=a(iJ),mz=a("%Lu"),mb=a("%+d"),mc=a("% d"),me=a("%+i"),mf=a("% i"),mg=a("%x"),mh=a("%#x"),mi=a("%X"),mj=a("%#X"),mk=a("%o"),ml=a("%#o"),ma=a(jP),md=a(iy),mm=a(jk),lv=a("@]"),lw=a("@}"),lx=a("@?"),ly=a("@\n"),lz=a("@."),lA=a("@@"),lB=a("@%"),lC=a("@"),l_=a("CamlinternalFormat.Type_mismatch"),nh=a("x"),nl=a("Hashtbl: unsupported hash table format"),wj=a("OCAMLRUNPARAM"),wh=a("CAMLRUNPARAM"),ni=a(p),nr=[0,0],nD=a(" occurs twice"),nE=a("the key "),nz=a("nested too deeply"),nC=[5,0],nA=[0,1],nB=a(jt),nH=a(jY),nF=[0,0],nG=a(jy),nI=[4,0],nJ=a(" stands bare"),nK=a("the number "),ny=a(dg),nx=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],nw=a(d6),nv=a(d6),nu=a(d6),nt=a(d6),ns=a("Json.Malformed"),nR=[0,[4,6,[0,2,8],0,0],a("%08x")],nS=a(p),oc=a(" is no number of a model"),od=a(f$),oe=a(p),og=a(p),of=a(p),ob=a(p),n$=a(" is out of range"),n_=a(ki),n6=a(aO),n7=a(p),n8=a(dg),n9=a(" is no integer"),n5=a(" has too many decimal digits"),n4=a(p),n3=a(p),n2=[0,a(je),32,90],n1=[0,a(je),31,82],n0=a(" has the wrong length"),nZ=a(" is no string"),nY=a(" is no array"),nX=a(j7),nW=a(" has the unknown key "),nV=a(" has no "),nU=a(j7),nT=a("Reading.Not_valid"),oJ=a(jo),oC=a(fR),oB=a(kj),oD=a(f4),oE=a(i$),oF=a(b9),oG=a(aU),oH=a(i6),oI=a(aH),oA=a(a8),ov=a(jb),ow=a(kb),ox=a(iS),oy=a("\\f"),oz=a(i0),ou=a(jH),ot=a('\\"'),os=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],oq=a("G1: a row of no state"),op=a("a probability"),oo=a("a row"),on=a("a label"),ok=a(" are no object"),oh=a(dh),oi=a(aH),or=a(i6),oj=a("the model's kind is not 'lmc'"),ol=a(aU),om=a(b9),pS=[4,0],pT=a(aV),pU=a(d_),pV=a(f9),pW=a(bk),pX=[0,a(aH),[0,a(aU),[0,a(b9),0]]],pY=a(dh),pZ=a(ax),pR=a(p),p0=[0,a(ck),[0,a(cj),[0,a(ax),[0,a(bk),0]]]],p1=a(ax),p2=a(b8),pB=[0,a(al),0],pC=[0,a(cN),[0,a(_),[0,a(aV),[0,a(af),0]]]],pD=a(b8),pE=a(dn),pF=[0,a(dn),[0,a(fT),0]],pG=a("the distance"),pH=a(cN),pI=a(_),pJ=a(_),pK=a(fN),pL=a(aV),pM=a(_),pN=a(_),pO=a(_),pP=a(af),pQ=a(al),ps=a(dp),pt=a(kl),pu=a(fD),pv=a(f5),pw=a(": only one of rank and progress"),px=a(f5),py=a(fD),pz=[0,a(f5),[0,a(fD),0]],pA=[0,a(dp),[0,a(ed),[0,a(kl),0]]],pr=a(" has no rank of at least 1"),pq=a(" has a rank that is no integer"),pe=[0,a(d3),[0,a(d8),[0,a(cQ),[0,a(aU),0]]]],pf=a(cQ),pp=a(aU),pg=a(d8),ph=a(d3),pi=a(" has not one form"),pj=a(d3),pk=a(d3),pl=a(d8),pm=a(d8),pn=a(aU),po=a(cQ),pb=a("above"),pc=a("below"),pd=a(" has an unknown relation"),o9=a(dp),o_=a(f2),o$=a(jX),pa=[0,0,0],o7=[0,a(dp),[0,a(ed),[0,a(f2),[0,a(jX),0]]]],o8=[0,a(dp),[0,a(ed),[0,a(f2),0]]],o6=a(" has no common denominator of a usable size"),o2=a(ed),o0=[0,a(kf),0],o1=[0,a(fV),0],o3=a(fV),o4=a(kf),o5=a(ki),oW=[0,a(cR),[0,a(cP),0]],oX=a(cR),oY=a(cP),oV=a("a lower bound"),oL=[0,a(al),0],oM=[0,a(a_),[0,a(a$),[0,a(af),0]]],oN=a(cm),oO=a(jZ),oP=a(a_),oQ=a(jZ),oR=a(a$),oS=a("an upper bound"),oT=a(af),oU=a(al),oK=a(iG),rb=[4,0],rc=a(aV),rd=a(d_),re=[0,a(aH),[0,a(aU),[0,a(b9),0]]],rf=a(dh),rg=a(ax),rh=a(f9),ri=a(bk),ra=a(p),rj=[0,a(ck),[0,a(cj),[0,a(aH),[0,a(ax),[0,a(bk),0]]]]],rk=a(ax),rl=a(b8),qO=[0,a(ji),[0,a(ee),0]],qP=[0,a(_),[0,a(aV),[0,a(cl),0]]],qQ=a(b8),qR=[0,a(al),[0,a(af),0]],qS=a(_),qT=a(_),qU=a(fN),qV=a(aV),qW=a(_),qX=a(al),qY=a(_),qZ=a(af),q0=a(jm),q1=a(cl),q2=a(_),q3=a(_),q4=a(al),q5=a(_),q6=a(_),q7=a(af),q8=a(ji),q9=a(jK),q_=[4,0],q$=a(ee),qH=[0,a(_),[0,a(cN),[0,a(jr),[0,a(af),0]]]],qI=a(dn),qJ=[0,a(dn),[0,a(fT),0]],qK=a(cN),qL=a(_),qM=a(jr),qN=a(af),qG=a(" name a pair twice"),qt=[0,[11,a(ke),[4,0,0,0,0]],a(jN)],qu=[0,a(ef),[0,a(af),[0,a(eb),[0,a(al),[0,a(cT),0]]]]],qv=[0,a(iR),0],qw=a(iR),qx=a(" has an empty vector"),qy=a(ef),qz=a(cT),qA=a(jL),qB=a(ju),qC=a(af),qD=a(eb),qE=a(al),qF=a(cT),qm=[4,0],qh=[0,a(j6),[0,a(cR),[0,a(cP),[0,a(ci),0]]]],qi=a(ci),qj=a(cR),qs=a(cP),qk=a(" has both covers and a coupling"),ql=a(j6),qn=a(cR),qo=a(cP),qp=a(cR),qq=a(cP),qr=a(ci),p_=[0,a(j8),[0,a(jd),[0,a(ei),0]]],p$=[0,a(a_),[0,a(a$),[0,a(al),[0,a(af),0]]]],qa=a(ei),qb=a(a_),qc=a(a$),qd=a(al),qe=a(af),qf=a(j8),qg=a(jd),p7=[0,a(kp),[0,a(cl),0]],p8=a(cl),p9=a(kp),p5=a("accept"),p6=a("reject"),p4=a(jS),p3=a(jS),sv=a(di),sw=a("N1: nothing says how far a state is"),sx=[0,a(aH),0],sm=[0,a(ck),[0,a(cj),[0,a(ax),[0,a(bk),[0,a(aV),[0,a(bl),0]]]]]],sn=a(b8),so=a(bl),sp=a(aV),sq=a(bk),sr=[0,[3,a(j2)]],ss=a(aH),st=a(ax),su=a(ax),sj=a(jx),sk=a(jx),sl=a("the masses that are cut off"),si=a("S2: a step cut that is not the first"),se=a(bl),sf=[0,a(aV),[0,a(bl),0]],sg=a(aV),sh=a(bl),sc=a(j$),sd=a(i9),sa=a("S1: another model before"),sb=a("S1: another model after"),r$=a("Q1: a state that is merged itself"),r_=a("a step names no state of the model"),r7=a(fZ),r8=a("steps"),rP=a(iE),rQ=a(jG),rR=a(iQ),rS=a(iQ),rT=a(di),rU=a("merge"),rV=a("quotient"),rW=[0,a(cQ),0],rZ=[0,a(kv),[0,a(cQ),[0,a(fZ),0]]],r0=a(kv),r1=[0,a(aH),[0,a(aU),[0,a(b9),0]]],r2=a("the smaller chain"),r3=a(fZ),r4=a(bl),r5=[0,a(di),0],r6=a(di),rX=a(iE),rY=a(jG),rN=a(cQ),rJ=a(j$),rK=a(i9),rL=a("neither:"),rI=a("Q2: states that are not alike"),rG=a("G1: a probability"),rH=a("G1: a sum"),rF=a("G1: there is no state"),rx=[0,a(a_),[0,a(a$),[0,a(cN),[0,a(_),[0,a(al),[0,a(af),0]]]]]],ry=a(cN),rz=a(dn),rA=a(fT),rB=a(cm),rC=a(_),rD=a(a$),rE=a(a_),rr=[0,a(a_),[0,a(a$),[0,a(j3),[0,a(_),[0,a(al),[0,a(af),0]]]]]],rs=a(fY),rt=a(j3),ru=a(_),rv=a(a$),rw=a(a_),rn=a(cm),ro=a(al),rp=a(af),rm=a("Steps_document.Other"),rM=[0,a(ax),[0,a(bk),[0,a(aH),[0,a(ck),[0,a(cj),[0,a(bl),[0,a("fixed"),[0,a(dl),0]]]]]]]],tE=a(kq),tF=a(fE),tG=a(fS),tH=a(fG),tK=a(fS),tI=a("V1: secrets have a prior, and pairs have none"),tJ=a("C1: nothing is infinite"),tD=a("V1: no state of the model"),ty=a("a label leads to no node"),tm=a("the gains"),ta=a("grows"),tb=[0,[3,a(eh)]],tc=a(al),s_=a(b8),s$=a(j1),td=a(cl),te=a(ku),tf=[0,a(ck),[0,a(cj),[0,a(aH),[0,a(ax),[0,a(bk),[0,a(aV),[0,a(ku),[0,a(cl),0]]]]]]]],tg=[0,a(kn),[0,a(j1),[0,a(ee),0]]],th=a(b8),ti=a(cm),tj=a(aV),tk=a(d_),tl=a(kn),tn=[0,a(aH),[0,a(aU),[0,a(b9),0]]],to=a(dh),tp=a(ax),tq=a(f9),tr=a(bk),ts=a(jm),tt=a(cl),tu=a(fE),tv=a("gains and the measure g go together"),tw=[0,0],tx=a("there is no guess"),tL=a(fG),tz=a(jK),tA=[4,0],tB=a(ee),tC=a(ax),s6=a(eh),s2=[0,a(jv),0],s3=[0,a(aU),[0,a(al),[0,a(af),0]]],s4=a(aU),s5=a(jv),s7=a(al),s8=a(af),sN=[0,[11,a(ke),[4,0,0,0,0]],a(jN)],sO=[0,a(ef),[0,a(af),[0,a(eb),[0,a(al),[0,a(cT),[0,a(iz),0]]]]]],sP=[0,a(iK),0],sQ=a(iK),sR=a(ef),sS=a(af),sT=a(eb),sU=a(al),sV=a(cT),sW=a(jL),sX=a(ju),sY=a(iz),sZ=a(" has rows that are empty, or not of one length"),s0=a(cT),sD=a("columns"),sE=a("rest"),sF=a(f0),sG=[0,a(kc),0],sH=[0,a(f0),0],sI=a(f0),sJ=a(kc),sK=[0,a(jA),[0,a(ci),0]],sL=a(jA),sM=a(ci),sC=a(iG),sB=a(" has not two entries"),sA=a(" is negative"),sz=a(" is no natural number"),sy=a("Leakage_document.Other"),s9=[0,a(fG),[0,a(kq),[0,a(fS),[0,a(fE),0]]]],ut=a(fR),uo=a(jY),up=a("]"),uq=a(f4),ur=a("["),us=a(kj),uu=a(f4),uv=a(i$),vo=a(bl),vm=a("the factors"),u$=[0,a(fO),0],va=[0,a(jw),[0,a(fP),[0,a(jf),0]]],vb=a(b8),vc=a(fN),vd=a(aV),ve=a("the length"),vf=a(jw),vg=a("the length is out of range"),vh=a(fP),vi=a(fP),vj=a("the proofs"),vk=a(jf),vl=a(fO),vn=a(d_),u8=a("L1: a layer has another number of covers"),u9=a("L1: the layers and those of covers are not as many as the length"),u6=a(" has a cover without two entries"),u0=[0,a(a_),[0,a(a$),[0,a(d1),[0,a(ks),[0,a(km),[0,a(ci),0]]]]]],u1=a(a_),u2=a(a$),u3=a(d1),u4=a(ks),u5=a(km),u7=a(ci),uW=a("W2: there are no parameters"),uN=[0,a(jp),[0,a(ei),[0,a(ej),0]]],uO=[0,a(a_),[0,a(a$),[0,a(d1),[0,a(kh),0]]]],uP=a(a_),uQ=a(a$),uR=a(d1),uY=a(eh),uS=a(kh),uT=a(jp),uU=a(ei),uV=a(ej),uX=a(" has no word with its probabilities and parameters"),uL=a(" is neither true nor false"),uJ=a("$schema"),uK=[0,1],uI=a("no object"),uG=a(iI),uH=a(iA),uz=a(ax),uA=a(ax),uB=a(jo),uC=a(bk),uD=a(jj),uE=a(fO),uF=a("a factor is constant"),uy=a("H2"),ul=[5,0],uk=a("H1: a row of no state"),uj=a("the row of "),uc=a("an observation"),t4=[0,a(aH),[0,a(kg),[0,a(aU),[0,a(b9),[0,a(iW),0]]]]],t5=[0,a(ej),[0,a(fV),0]],t6=a(dh),t7=[3,a("hmm")],t8=a(aH),t9=a("the model's kind is not 'hmm'"),t_=a(ej),t$=a("the parameters are no object"),ua=a("the observations"),ub=a(kg),ud=a("the states"),ue=a(aU),uf=a("the transitions"),ug=a(b9),uh=a("the distributions"),ui=a(iW),um=a("H1: a state or a distribution is empty"),un=a("H1: a row of transitions is empty"),t1=a(" names what does not exist"),t2=a("H1: "),t3=a(" holds no text"),tP=[0,a(bR),[0,a(bB),0]],tQ=a(bR),tR=[0,a(jI),[0,a(a8),0]],tS=a(jI),tT=a(iH),tU=[0,a(bR),[0,a(bB),0]],tV=a(bB),tW=[0,a(iH),[0,a(fM),0]],tY=a(f$),tX=a(f$),tZ=[0,a(jV),0],t0=[0,a(i5),0],tO=a(" is no expression"),tN=a(" divides by zero"),tM=a("Hmm_document.Other"),u_=[0,a(ck),[0,a(cj),[0,a(aH),[0,a(ax),[0,a(bk),[0,a(aV),0]]]]]],wa=a("valid"),wb=a("not covered"),wc=a("malformed: too large for the stack (see ulimit -s)"),wd=a("not valid: "),we=a("malformed: "),v$=[0,a("a rule of the proved checker fails")],vS=a(ck),v8=a("bisimdist-certificate"),vT=a("no certificate"),vU=a(cj),v7=a("1"),vV=a("the version is not 1"),vW=a(aH),vZ=a(fY),v0=a("hmm-budget"),v1=a("leakage"),v2=a(bl),v3=a(dl),v4=a(bl),v6=a(bl),v5=a("nature"),vY=a(fY),vX=a("the kind is no string"),vR=a("the document is no object"),vO=a(iA),vP=a(jj),vJ=a("a digest"),vI=a("what is said of the program"),vA=a(dl),vB=[0,a(i2),0],vC=[0,a(fI),[0,a(iZ),[0,a(jF),0]]],vD=a("the program"),vE=a("the function"),vF=a(fI),vG=a("what is observed"),vH=a(iZ),vK=a(jF),vL=a(i2),vM=a(dl),vz=a("P3: runs of the program are cut off, and no step says so"),vy=[3,a(di)],vv=a(dl),vw=a(ax),vx=a(aU),vs=a(ax),vt=[0,[3,a(j2)]],vu=a(aH),vr=[0,1],vq=a(iI),v9=a("bisimdist-certificate compact\n"),wf=a(p),wg=a("not checked: too large for the stack of this browser");function
 P(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -1302,47 +924,428 @@ switch(a[0]){case
 6:return[6,P(a[1])];case
 7:return[7,P(a[1])];case
 8:var
-b=a[1];return[8,b,P(a[2])];case
+c=a[1];return[8,c,P(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,P(a[3])];case
+b=a[1];return[9,b,b,P(a[3])];case
 10:return[10,P(a[1])];case
 11:return[11,P(a[1])];case
 12:return[12,P(a[1])];case
 13:return[13,P(a[1])];default:return[14,P(a[1])]}}function
-ai(a){if(typeof
+aD(a,b){if(typeof
+a==="number")return b;else
+switch(a[0]){case
+0:return[0,aD(a[1],b)];case
+1:return[1,aD(a[1],b)];case
+2:return[2,aD(a[1],b)];case
+3:return[3,aD(a[1],b)];case
+4:return[4,aD(a[1],b)];case
+5:return[5,aD(a[1],b)];case
+6:return[6,aD(a[1],b)];case
+7:return[7,aD(a[1],b)];case
+8:var
+c=a[1];return[8,c,aD(a[2],b)];case
+9:var
+d=a[2],e=a[1];return[9,e,d,aD(a[3],b)];case
+10:return[10,aD(a[1],b)];case
+11:return[11,aD(a[1],b)];case
+12:return[12,aD(a[1],b)];case
+13:return[13,aD(a[1],b)];default:return[14,aD(a[1],b)]}}function
+I(a,b){if(typeof
+a==="number")return b;else
+switch(a[0]){case
+0:return[0,I(a[1],b)];case
+1:return[1,I(a[1],b)];case
+2:var
+c=a[1];return[2,c,I(a[2],b)];case
+3:var
+d=a[1];return[3,d,I(a[2],b)];case
+4:var
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,I(a[4],b)];case
+5:var
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,I(a[4],b)];case
+6:var
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,I(a[4],b)];case
+7:var
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,I(a[4],b)];case
+8:var
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,I(a[4],b)];case
+9:var
+t=a[1];return[9,t,I(a[2],b)];case
+10:return[10,I(a[1],b)];case
+11:var
+u=a[1];return[11,u,I(a[2],b)];case
+12:var
+v=a[1];return[12,v,I(a[2],b)];case
+13:var
+w=a[2],x=a[1];return[13,x,w,I(a[3],b)];case
+14:var
+y=a[2],z=a[1];return[14,z,y,I(a[3],b)];case
+15:return[15,I(a[1],b)];case
+16:return[16,I(a[1],b)];case
+17:var
+A=a[1];return[17,A,I(a[2],b)];case
+18:var
+B=a[1];return[18,B,I(a[2],b)];case
+19:return[19,I(a[1],b)];case
+20:var
+C=a[2],D=a[1];return[20,D,C,I(a[3],b)];case
+21:var
+E=a[1];return[21,E,I(a[2],b)];case
+22:return[22,I(a[1],b)];case
+23:var
+F=a[1];return[23,F,I(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,I(a[3],b)]}}function
+gx(a){throw[0,gy,a]}function
+a0(a){throw[0,gw,a]}function
+gB(b,a){return wH(b,a)?b:a}function
+c0(a){return 0<=a?a:-a|0}function
+j(d,c){var
+a=q(d),e=q(c),b=ag(a+e|0);bG(d,0,b,0,a);bG(c,0,b,a,e);return aK(b)}function
+gC(a){return a?k3:k4}function
+bc(a,b){if(a){var
+c=a[1];return[0,c,bc(a[2],b)]}return b}w9(0);kR(1);kR(2);function
+gD(b){function
+a(b){var
+a=b;for(;;){if(a){var
+c=a[2],d=a[1];try{w8(d)}catch(a){a=bb(a);if(a[1]!==gA)throw a;var
+e=a}var
+a=c;continue}return 0}}return a(w_(0))}xh(a(iC),gD);function
+a1(a,b){return a?a[1]:b}function
+F(c,a){return a?[0,b(c,a[1])]:0}function
+c1(c,a){return a?b(c,a[1]):0}function
+gE(a){if(0<=a&&!(fH<a))return a;return a0(k5)}var
+eB=xl(0),c2=(4*eB|0)-1|0;function
+as(c){var
+b=0,a=c;for(;;){if(a){var
+b=b+1|0,a=a[2];continue}return b}}function
+bq(d,c){var
+a=d,b=c;for(;;){if(a){var
+e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
+bd(a){return bq(a,0)}function
+gF(a,d,c){if(d<=a)return 0;var
+e=b(c,a);return[0,e,gF(a+1|0,d,c)]}function
+e(c,a){if(a){var
+d=a[2],f=b(c,a[1]);return[0,f,e(c,d)]}return 0}function
+gG(c,b,a){if(a){var
+d=a[2],e=o(b,c,a[1]);return[0,e,gG(c+1|0,b,d)]}return 0}function
+dv(b,a){return gG(0,b,a)}function
+aE(d,c){var
+a=c;for(;;){if(a){var
+e=a[2];b(d,a[1]);var
+a=e;continue}return 0}}function
+gH(e,d){var
+b=0,a=d;for(;;){if(a){var
+c=a[2];o(e,b,a[1]);var
+b=b+1|0,a=c;continue}return 0}}function
+bJ(e,d,c){var
+b=d,a=c;for(;;){if(a){var
+f=a[2],b=o(e,b,a[1]),a=f;continue}return b}}function
+gI(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=o(c,b[1],a[1]);return[0,f,gI(c,e,d)]}}else
+if(!a)return 0;return a0(lc)}function
+cw(e,d){var
+a=d;for(;;){if(a){var
+f=a[2],c=b(e,a[1]);if(c){var
+a=f;continue}return c}return 1}}function
+a2(e,d){var
+a=d;for(;;){if(a){var
+f=a[2],c=b(e,a[1]);if(c)return c;var
+a=f;continue}return 0}}function
+cx(d,c){var
+a=c;for(;;){if(a){var
+e=a[2],b=0===V(a[1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+gJ(d,c){var
+a=c;for(;;){if(a){var
+b=a[1],e=a[2],f=b[2];if(0===V(b[1],d))return[0,f];var
+a=e;continue}return 0}}function
+br(d,c){var
+a=c;for(;;){if(a){var
+e=a[2],b=0===V(a[1][1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+dw(b,a){if(a){var
+c=a[2],d=a[1];return 0===V(d[1],b)?c:[0,d,dw(b,c)]}return 0}function
+ca(f){var
+g=0;return function(h){var
+c=g,a=h;for(;;){if(a){var
+d=a[2],e=a[1];if(b(f,e)){var
+c=[0,e,c],a=d;continue}var
+a=d;continue}return bd(c)}}}function
+c3(f){var
+g=0;return function(h){var
+c=g,a=h;for(;;){if(a){var
+d=a[2],e=b(f,a[1]);if(e){var
+c=[0,e[1],c],a=d;continue}var
+a=d;continue}return bd(c)}}}function
+eC(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],eC(b[2],a[2])]}}else
+if(!a)return 0;return a0(ld)}function
+bY(a,b){function
+r(i,e){if(2===i){if(e){var
+k=e[2];if(k){var
+l=k[1],m=e[1],y=k[2],z=0<o(a,m,l)?[0,m,[0,l,0]]:[0,l,[0,m,0]];return[0,z,y]}}}else
+if(3===i&&e){var
+n=e[2];if(n){var
+p=n[2];if(p){var
+b=p[1],c=n[1],d=e[1],C=p[2],D=0<o(a,d,c)?0<o(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<o(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<o(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<o(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
+s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
+q=g[1],r=h[1],w=g[2],x=h[2];if(0<o(a,r,q)){var
+g=w,f=[0,q,f];continue}var
+h=x,f=[0,r,f];continue}var
+v=bq(h,f)}else
+var
+v=bq(g,f);return[0,v,B]}}function
+j(i,e){if(2===i){if(e){var
+j=e[2];if(j){var
+k=j[1],l=e[1],y=j[2],z=0<o(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
+if(3===i&&e){var
+m=e[2];if(m){var
+n=m[2];if(n){var
+b=n[1],c=m[1],d=e[1],C=n[2],D=0<o(a,d,c)?0<o(a,d,b)?0<o(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<o(a,c,b)?0<o(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
+s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
+p=g[1],q=h[1],w=g[2],x=h[2];if(0<o(a,q,p)){var
+h=x,f=[0,q,f];continue}var
+g=w,f=[0,p,f];continue}var
+v=bq(h,f)}else
+var
+v=bq(g,f);return[0,v,B]}}var
+c=as(b);return 2<=c?j(c,b)[1]:b}function
+c4(b,a){function
+x(i,f){if(2===i){if(f){var
+m=f[2];if(m){var
+n=m[1],j=f[1],J=m[2],y=o(b,j,n),K=0===y?[0,j,0]:0<y?[0,j,[0,n,0]]:[0,n,[0,j,0]];return[0,K,J]}}}else
+if(3===i&&f){var
+p=f[2];if(p){var
+q=p[2];if(q){var
+c=q[1],a=p[1],d=f[1],N=q[2],D=o(b,d,a);if(0===D)var
+E=o(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
+if(0<D){var
+F=o(b,a,c);if(0===F)var
+s=[0,d,[0,a,0]];else
+if(0<F)var
+s=[0,d,[0,a,[0,c,0]]];else
+var
+G=o(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
+r=s}else{var
+H=o(b,d,c);if(0===H)var
+t=[0,a,[0,d,0]];else
+if(0<H)var
+t=[0,a,[0,d,[0,c,0]]];else
+var
+I=o(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
+r=t}return[0,r,N]}}}var
+z=i>>1,A=l(z,f),L=A[1],B=l(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
+u=g[2],v=g[1],w=h[2],k=h[1],x=o(b,k,v);if(0===x){var
+h=w,g=u,e=[0,k,e];continue}if(0<=x){var
+g=u,e=[0,v,e];continue}var
+h=w,e=[0,k,e];continue}var
+C=bq(h,e)}else
+var
+C=bq(g,e);return[0,C,M]}}function
+l(i,f){if(2===i){if(f){var
+l=f[2];if(l){var
+m=l[1],j=f[1],J=l[2],y=o(b,j,m),K=0===y?[0,j,0]:0<=y?[0,m,[0,j,0]]:[0,j,[0,m,0]];return[0,K,J]}}}else
+if(3===i&&f){var
+n=f[2];if(n){var
+p=n[2];if(p){var
+c=p[1],a=n[1],d=f[1],N=p[2],D=o(b,d,a);if(0===D)var
+E=o(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
+if(0<=D){var
+F=o(b,d,c);if(0===F)var
+r=[0,a,[0,d,0]];else
+if(0<=F)var
+G=o(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
+var
+r=[0,a,[0,d,[0,c,0]]];var
+q=r}else{var
+H=o(b,a,c);if(0===H)var
+s=[0,d,[0,a,0]];else
+if(0<=H)var
+I=o(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
+var
+s=[0,d,[0,a,[0,c,0]]];var
+q=s}return[0,q,N]}}}var
+z=i>>1,A=x(z,f),L=A[1],B=x(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
+t=g[2],u=g[1],v=h[2],k=h[1],w=o(b,k,u);if(0===w){var
+h=v,g=t,e=[0,k,e];continue}if(0<w){var
+h=v,e=[0,k,e];continue}var
+g=t,e=[0,u,e];continue}var
+C=bq(h,e)}else
+var
+C=bq(g,e);return[0,C,M]}}var
+c=as(a);return 2<=c?l(c,a)[1]:a}function
+gK(b,a){return a<=b?b:a}function
+bZ(a,c){var
+b=ag(a);wE(b,0,a,c);return b}function
+gL(c,b,a){if(0<=b&&0<=a&&!((aW(c)-a|0)<b)){var
+d=ag(a);co(c,b,d,0,a);return d}return a0(le)}function
+gM(c,b,a){return aK(gL(c,b,a))}function
+gN(e,c,d,b,a){if(0<=a&&0<=c&&!((aW(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return co(e,c,d,b,a);return a0(lf)}function
+bs(e,c,d,b,a){if(0<=a&&0<=c&&!((q(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bG(e,c,d,b,a);return a0(lg)}function
+a3(c,b,a){return aK(gL(bH(c),b,a))}function
+dx(k,g){if(g){var
+h=q(k),c=0,b=g,p=0;for(;;){if(b){var
+i=b[1];if(b[2]){var
+j=(q(i)+h|0)+c|0,m=b[2],n=c<=j?j:a0(lh),c=n,b=m;continue}var
+l=q(i)+c|0}else
+var
+l=c;var
+f=ag(l),e=p,d=g;for(;;){if(d){var
+a=d[1];if(d[2]){var
+o=d[2];bG(a,0,f,e,q(a));bG(k,0,f,e+q(a)|0,h);var
+e=(e+q(a)|0)+h|0,d=o;continue}bG(a,0,f,e,q(a))}return aK(f)}}}return li}function
+gO(f,e){var
+c=bH(e),a=0,d=aW(c);for(;;){if(a===d)return 1;if(b(f,bn(c,a))){var
+a=a+1|0;continue}return 0}}function
+lj(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bp;if(aQ(e,a)===b)return a;var
+a=a+1|0;continue}}function
+c5(b,c){var
+a=0,d=q(b);for(;;){if(d<=a)return 0;if(aQ(b,a)===c)return[0,a];var
+a=a+1|0;continue}}function
+lk(b,a,d){var
+c=q(b);if(0<=a&&!(c<a))try{lj(b,c,a,d);var
+e=1;return e}catch(a){a=bb(a);if(a===bp)return 0;throw a}return a0(ll)}function
+lm(b,a){return lk(b,0,a)}function
+gP(c,b){var
+d=q(c),e=d<=q(b)?1:0;if(e){var
+a=0;for(;;){if(a===d)return 1;if(aQ(b,a)!==aQ(c,a))return 0;var
+a=a+1|0;continue}}return e}function
+gQ(a){if(a){var
+d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
+d=d+1|0,c=c[2];continue}var
+f=cX(d,h),e=1,b=g;for(;;){if(b){var
+i=b[2];f[1+e]=b[1];var
+e=e+1|0,b=i;continue}return f}}}return[0]}var
+lp=[U,lo,cr(0)];function
+lq(a){throw lp}function
+lr(a){var
+d=a[1];a[1]=lq;try{var
+c=b(d,0);xa(a,c);return c}catch(b){b=bb(b);a[1]=function(a){throw b};throw b}}function
+eD(a){var
+b=1<=a?a:1,c=c2<b?c2:b,d=ag(c);return[0,d,0,c,d]}function
+eE(a){return gM(a[1],0,a[2])}function
+gR(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c2<b[1])if((d+c|0)<=c2)b[1]=c2;else
+gx(lu);var
+e=ag(b[1]);gN(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,L,ls]}throw[0,L,lt]}}function
+a4(a,c){var
+b=a[2];if(a[3]<=b)gR(a,1);R(a[1],b,c);a[2]=b+1|0;return 0}function
+aX(a,c){var
+b=q(c),d=a[2]+b|0;if(a[3]<d)gR(a,b);bG(c,0,a[1],a[2],b);a[2]=d;return 0}function
+eF(a){return 5===a[2]?12:-6}function
+gS(a){return[0,0,ag(a)]}function
+gT(a,g){var
+b=aW(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=ag(gK(b*2|0,c));gN(a[2],0,e,0,b);a[2]=e;var
+f=0}else
+var
+f=d;return f}function
+cy(a,b){gT(a,1);b$(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+at(a,c){var
+b=q(c);gT(a,b);bs(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+gU(a){return gM(a[2],0,a[1])}function
+eG(b,c){var
+a=c;for(;;)if(typeof
+a==="number")return 0;else
+switch(a[0]){case
+0:var
+d=a[1];at(b,lD);var
+a=d;continue;case
+1:var
+e=a[1];at(b,lE);var
+a=e;continue;case
+2:var
+f=a[1];at(b,lF);var
+a=f;continue;case
+3:var
+g=a[1];at(b,lG);var
+a=g;continue;case
+4:var
+h=a[1];at(b,lH);var
+a=h;continue;case
+5:var
+i=a[1];at(b,lI);var
+a=i;continue;case
+6:var
+j=a[1];at(b,lJ);var
+a=j;continue;case
+7:var
+k=a[1];at(b,lK);var
+a=k;continue;case
+8:var
+l=a[2],m=a[1];at(b,lL);eG(b,m);at(b,lM);var
+a=l;continue;case
+9:var
+n=a[3],o=a[1];at(b,lN);eG(b,o);at(b,lO);var
+a=n;continue;case
+10:var
+p=a[1];at(b,lP);var
+a=p;continue;case
+11:var
+q=a[1];at(b,lQ);var
+a=q;continue;case
+12:var
+r=a[1];at(b,lR);var
+a=r;continue;case
+13:var
+s=a[1];at(b,lS);var
+a=s;continue;default:var
+t=a[1];at(b,lT);var
+a=t;continue}}function
+W(a){if(typeof
+a==="number")return 0;else
+switch(a[0]){case
+0:return[0,W(a[1])];case
+1:return[1,W(a[1])];case
+2:return[2,W(a[1])];case
+3:return[3,W(a[1])];case
+4:return[4,W(a[1])];case
+5:return[5,W(a[1])];case
+6:return[6,W(a[1])];case
+7:return[7,W(a[1])];case
+8:var
+b=a[1];return[8,b,W(a[2])];case
+9:var
+c=a[2],d=a[1];return[9,c,d,W(a[3])];case
+10:return[10,W(a[1])];case
+11:return[11,W(a[1])];case
+12:return[12,W(a[1])];case
+13:return[13,W(a[1])];default:return[14,W(a[1])]}}function
+au(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-c=ai(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
+c=au(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
 1:var
-d=ai(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
+d=au(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
 2:var
-e=ai(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
+e=au(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
 3:var
-f=ai(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
+f=au(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
 4:var
-g=ai(a[1]),Q=g[4],R=g[3],S=g[2],T=g[1],U=function(a){b(S,0);return 0};return[0,function(a){b(T,0);return 0},U,R,Q];case
+g=au(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){b(R,0);return 0};return[0,function(a){b(S,0);return 0},T,Q,P];case
 5:var
-h=ai(a[1]),W=h[4],X=h[3],Y=h[2],Z=h[1],_=function(a){b(Y,0);return 0};return[0,function(a){b(Z,0);return 0},_,X,W];case
+h=au(a[1]),U=h[4],V=h[3],X=h[2],Y=h[1],Z=function(a){b(X,0);return 0};return[0,function(a){b(Y,0);return 0},Z,V,U];case
 6:var
-i=ai(a[1]),$=i[4],aa=i[3],ab=i[2],ac=i[1],ad=function(a){b(ab,0);return 0};return[0,function(a){b(ac,0);return 0},ad,aa,$];case
+i=au(a[1]),_=i[4],$=i[3],ab=i[2],ac=i[1],ad=function(a){b(ab,0);return 0};return[0,function(a){b(ac,0);return 0},ad,$,_];case
 7:var
-j=ai(a[1]),ae=j[4],af=j[3],ag=j[2],ah=j[1],aj=function(a){b(ag,0);return 0};return[0,function(a){b(ah,0);return 0},aj,af,ae];case
+j=au(a[1]),ae=j[4],af=j[3],ag=j[2],ah=j[1],ai=function(a){b(ag,0);return 0};return[0,function(a){b(ah,0);return 0},ai,af,ae];case
 8:var
-k=ai(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){b(am,0);return 0};return[0,function(a){b(an,0);return 0},ao,al,ak];case
+k=au(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){b(al,0);return 0};return[0,function(a){b(am,0);return 0},an,ak,aj];case
 9:var
-ap=a[2],aq=a[1],l=ai(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ai(V(P(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(ar,0);return 0},aA=function(a){b(as,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(at,0);return 0};return[0,function(a){b(au,0);b(ay,0);return 0},aB,aA,az];case
+ao=a[2],ap=a[1],l=au(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=au(aa(W(ap),ao)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(aq,0);return 0},aA=function(a){b(ar,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(as,0);return 0};return[0,function(a){b(at,0);b(ay,0);return 0},aB,aA,az];case
 10:var
-n=ai(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
+n=au(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
 11:var
-o=ai(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
+o=au(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
 12:var
-p=ai(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
+p=au(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=ai(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
-r=ai(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
-V(d,c){var
+q=au(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
+r=au(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
+aa(d,c){var
 a=0;if(typeof
 d==="number")if(typeof
 c==="number")return 0;else
@@ -1353,12 +1356,12 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,G,k1]}else
+9:a=6;break;default:throw[0,L,lU]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
 c!=="number")switch(c[0]){case
-0:return[0,V(t,c[1])];case
+0:return[0,aa(t,c[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1369,7 +1372,7 @@ c!=="number")switch(c[0]){case
 1:var
 f=0,u=d[1];if(typeof
 c!=="number")switch(c[0]){case
-1:return[1,V(u,c[1])];case
+1:return[1,aa(u,c[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1381,7 +1384,7 @@ c!=="number")switch(c[0]){case
 g=0,v=d[1];if(typeof
 c==="number")g=1;else
 switch(c[0]){case
-2:return[2,V(v,c[1])];case
+2:return[2,aa(v,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1393,7 +1396,7 @@ switch(c[0]){case
 h=0,w=d[1];if(typeof
 c==="number")h=1;else
 switch(c[0]){case
-3:return[3,V(w,c[1])];case
+3:return[3,aa(w,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1405,7 +1408,7 @@ switch(c[0]){case
 i=0,x=d[1];if(typeof
 c==="number")i=1;else
 switch(c[0]){case
-4:return[4,V(x,c[1])];case
+4:return[4,aa(x,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1417,7 +1420,7 @@ switch(c[0]){case
 j=0,y=d[1];if(typeof
 c==="number")j=1;else
 switch(c[0]){case
-5:return[5,V(y,c[1])];case
+5:return[5,aa(y,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1429,7 +1432,7 @@ switch(c[0]){case
 k=0,z=d[1];if(typeof
 c==="number")k=1;else
 switch(c[0]){case
-6:return[6,V(z,c[1])];case
+6:return[6,aa(z,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1441,7 +1444,7 @@ switch(c[0]){case
 l=0,A=d[1];if(typeof
 c==="number")l=1;else
 switch(c[0]){case
-7:return[7,V(A,c[1])];case
+7:return[7,aa(A,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1454,257 +1457,257 @@ m=0,B=d[2],C=d[1];if(typeof
 c==="number")m=1;else
 switch(c[0]){case
 8:var
-D=c[1],E=V(B,c[2]);return[8,V(C,D),E];case
+D=c[1],E=aa(B,c[2]);return[8,aa(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,G,k_];break;case
+14:a=4;break;default:m=1}if(m)throw[0,L,l3];break;case
 9:var
-n=0,F=d[3],H=d[2],I=d[1];if(typeof
+n=0,F=d[3],G=d[2],H=d[1];if(typeof
 c==="number")n=1;else
 switch(c[0]){case
 8:a=5;break;case
 9:var
-J=c[3],K=c[2],L=c[1],s=ai(V(P(H),L)),M=s[4];b(s[2],0);b(M,0);return[9,I,K,V(F,J)];case
+I=c[3],J=c[2],K=c[1],s=au(aa(W(G),K)),M=s[4];b(s[2],0);b(M,0);return[9,H,J,aa(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,G,k$];break;case
+14:a=4;break;default:n=1}if(n)throw[0,L,l4];break;case
 10:var
 N=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,V(N,c[1])];throw[0,G,la];case
+c!=="number"&&10===c[0])return[10,aa(N,c[1])];throw[0,L,l5];case
 11:var
 o=0,O=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,V(O,c[1])];default:o=1}if(o)throw[0,G,lb];break;case
+11:return[11,aa(O,c[1])];default:o=1}if(o)throw[0,L,l6];break;case
 12:var
-p=0,Q=d[1];if(typeof
+p=0,P=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,V(Q,c[1])];default:p=1}if(p)throw[0,G,lc];break;case
+12:return[12,aa(P,c[1])];default:p=1}if(p)throw[0,L,l7];break;case
 13:var
-q=0,R=d[1];if(typeof
+q=0,Q=d[1];if(typeof
 c==="number")q=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,V(R,c[1])];default:q=1}if(q)throw[0,G,ld];break;default:var
-r=0,S=d[1];if(typeof
+13:return[13,aa(Q,c[1])];default:q=1}if(q)throw[0,L,l8];break;default:var
+r=0,R=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,V(S,c[1])];default:r=1}if(r)throw[0,G,le]}switch(a){case
-0:throw[0,G,k4];case
-1:throw[0,G,k5];case
-2:throw[0,G,k6];case
-3:throw[0,G,k7];case
-4:throw[0,G,k8];case
-5:throw[0,G,k2];case
-6:throw[0,G,k3];default:throw[0,G,k9]}}var
-$=[U,lf,cH(0)];function
-dh(b,a){if(typeof
+14:return[14,aa(R,c[1])];default:r=1}if(r)throw[0,L,l9]}switch(a){case
+0:throw[0,L,lX];case
+1:throw[0,L,lY];case
+2:throw[0,L,lZ];case
+3:throw[0,L,l0];case
+4:throw[0,L,l1];case
+5:throw[0,L,lV];case
+6:throw[0,L,lW];default:throw[0,L,l2]}}var
+ai=[U,l_,cr(0)];function
+dy(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw $}}function
-cR(e,b,d){var
-a=dh(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ai}}function
+c6(e,b,d){var
+a=dy(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw $}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aC(c,d,a){if(typeof
-c==="number")return[0,0,y(d,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ai}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+aL(c,d,a){if(typeof
+c==="number")return[0,0,B(d,a)];else
 switch(c[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aC(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=aL(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aC(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aL(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aC(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aL(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aC(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aL(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aC(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aL(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aC(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aL(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aC(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aL(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aC(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aL(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=c[2];if(cc([0,c[1]],[0,o]))throw $;var
-p=aC(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=c[2];if(bX([0,c[1]],[0,o]))throw ai;var
+p=aL(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],z=a[3],A=c[3],B=c[2],C=c[1],D=[0,I(f)];if(cc([0,I(C)],D))throw $;var
-E=[0,I(e)];if(cc([0,I(B)],E))throw $;var
-q=ai(V(P(f),e)),F=q[4];b(q[2],0);b(F,0);var
-r=aC(I(A),d,z),G=r[2];return[0,[9,f,e,P(r[1])],G]}break;case
+e=a[2],f=a[1],y=a[3],z=c[3],A=c[2],C=c[1],D=[0,P(f)];if(bX([0,P(C)],D))throw ai;var
+E=[0,P(e)];if(bX([0,P(A)],E))throw ai;var
+q=au(aa(W(f),e)),F=q[4];b(q[2],0);b(F,0);var
+r=aL(P(z),d,y),G=r[2];return[0,[9,f,e,W(r[1])],G]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aC(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aL(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aC(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aL(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aC(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aL(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aC(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw $}function
-y(b,a){if(typeof
+v=aL(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw ai}function
+B(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=y(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=B(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=y(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=B(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ad=b[2],u=dh(b[1],a),e=u[2],ae=u[1];if(typeof
+ac=b[2],u=dy(b[1],a),e=u[2],ad=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=y(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw $;case
+v=B(ac,e[1]);return[0,[2,ad,v[1]],v[2]]}throw ai;case
 3:var
-af=b[2],w=dh(b[1],a),f=w[2],ag=w[1];if(typeof
+ae=b[2],w=dy(b[1],a),f=w[2],af=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-x=y(af,f[1]);return[0,[3,ag,x[1]],x[2]]}throw $;case
+x=B(ae,f[1]);return[0,[3,af,x[1]],x[2]]}throw ai;case
 4:var
-ah=b[4],ai=b[1],g=cR(b[2],b[3],a),h=g[3],aj=g[1];if(typeof
+ag=b[4],ah=b[1],g=c6(b[2],b[3],a),h=g[3],aj=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-ak=g[2],z=y(ah,h[1]);return[0,[4,ai,aj,ak,z[1]],z[2]]}throw $;case
+ak=g[2],y=B(ag,h[1]);return[0,[4,ah,aj,ak,y[1]],y[2]]}throw ai;case
 5:var
-al=b[4],am=b[1],i=cR(b[2],b[3],a),j=i[3],an=i[1];if(typeof
+al=b[4],am=b[1],i=c6(b[2],b[3],a),j=i[3],an=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-ao=i[2],A=y(al,j[1]);return[0,[5,am,an,ao,A[1]],A[2]]}throw $;case
+ao=i[2],z=B(al,j[1]);return[0,[5,am,an,ao,z[1]],z[2]]}throw ai;case
 6:var
-ap=b[4],aq=b[1],k=cR(b[2],b[3],a),l=k[3],ar=k[1];if(typeof
+ap=b[4],aq=b[1],k=c6(b[2],b[3],a),l=k[3],ar=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-as=k[2],B=y(ap,l[1]);return[0,[6,aq,ar,as,B[1]],B[2]]}throw $;case
+as=k[2],A=B(ap,l[1]);return[0,[6,aq,ar,as,A[1]],A[2]]}throw ai;case
 7:var
-at=b[4],au=b[1],m=cR(b[2],b[3],a),n=m[3],av=m[1];if(typeof
+at=b[4],au=b[1],m=c6(b[2],b[3],a),n=m[3],av=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-aw=m[2],C=y(at,n[1]);return[0,[7,au,av,aw,C[1]],C[2]]}throw $;case
+aw=m[2],C=B(at,n[1]);return[0,[7,au,av,aw,C[1]],C[2]]}throw ai;case
 8:var
-ax=b[4],ay=b[1],o=cR(b[2],b[3],a),p=o[3],az=o[1];if(typeof
+ax=b[4],ay=b[1],o=c6(b[2],b[3],a),p=o[3],az=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aA=o[2],D=y(ax,p[1]);return[0,[8,ay,az,aA,D[1]],D[2]]}throw $;case
+aA=o[2],D=B(ax,p[1]);return[0,[8,ay,az,aA,D[1]],D[2]]}throw ai;case
 9:var
-aB=b[2],E=dh(b[1],a),q=E[2],aD=E[1];if(typeof
+aB=b[2],E=dy(b[1],a),q=E[2],aC=E[1];if(typeof
 q!=="number"&&7===q[0]){var
-F=y(aB,q[1]);return[0,[9,aD,F[1]],F[2]]}throw $;case
+F=B(aB,q[1]);return[0,[9,aC,F[1]],F[2]]}throw ai;case
 10:var
-G=y(b[1],a);return[0,[10,G[1]],G[2]];case
+G=B(b[1],a);return[0,[10,G[1]],G[2]];case
 11:var
-aE=b[1],H=y(b[2],a);return[0,[11,aE,H[1]],H[2]];case
+aD=b[1],H=B(b[2],a);return[0,[11,aD,H[1]],H[2]];case
 12:var
-aF=b[1],J=y(b[2],a);return[0,[12,aF,J[1]],J[2]];case
+aE=b[1],I=B(b[2],a);return[0,[12,aE,I[1]],I[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-K=a[1],aG=a[2],aH=b[3],aI=b[1];if(cc([0,b[2]],[0,K]))throw $;var
-L=y(aH,aG);return[0,[13,aI,K,L[1]],L[2]]}break;case
+J=a[1],aF=a[2],aG=b[3],aH=b[1];if(bX([0,b[2]],[0,J]))throw ai;var
+K=B(aG,aF);return[0,[13,aH,J,K[1]],K[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-M=a[1],aJ=a[3],aK=b[3],aM=b[2],aN=b[1],aO=[0,I(M)];if(cc([0,I(aM)],aO))throw $;var
-N=y(aK,I(aJ));return[0,[14,aN,M,N[1]],N[2]]}break;case
+L=a[1],aI=a[3],aJ=b[3],aK=b[2],aM=b[1],aN=[0,P(L)];if(bX([0,P(aK)],aN))throw ai;var
+M=B(aJ,P(aI));return[0,[14,aM,L,M[1]],M[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-O=y(b[1],a[1]);return[0,[15,O[1]],O[2]]}break;case
+N=B(b[1],a[1]);return[0,[15,N[1]],N[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-P=y(b[1],a[1]);return[0,[16,P[1]],P[2]]}break;case
+O=B(b[1],a[1]);return[0,[16,O[1]],O[2]]}break;case
 17:var
-aP=b[1],Q=y(b[2],a);return[0,[17,aP,Q[1]],Q[2]];case
+aO=b[1],Q=B(b[2],a);return[0,[17,aO,Q[1]],Q[2]];case
 18:var
 R=b[2],r=b[1];if(0===r[0]){var
-V=r[1],aT=V[2],W=y(V[1],a),aU=W[1],X=y(R,W[2]);return[0,[18,[0,[0,aU,aT]],X[1]],X[2]]}var
-Y=r[1],aV=Y[2],Z=y(Y[1],a),aW=Z[1],_=y(R,Z[2]);return[0,[18,[1,[0,aW,aV]],_[1]],_[2]];case
+V=r[1],aT=V[2],W=B(V[1],a),aU=W[1],X=B(R,W[2]);return[0,[18,[0,[0,aU,aT]],X[1]],X[2]]}var
+Y=r[1],aV=Y[2],Z=B(Y[1],a),aW=Z[1],_=B(R,Z[2]);return[0,[18,[1,[0,aW,aV]],_[1]],_[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-S=y(b[1],a[1]);return[0,[19,S[1]],S[2]]}break;case
+S=B(b[1],a[1]);return[0,[19,S[1]],S[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aQ=b[2],aR=b[1],T=y(b[3],a[1]);return[0,[20,aR,aQ,T[1]],T[2]]}break;case
+aP=b[2],aQ=b[1],T=B(b[3],a[1]);return[0,[20,aQ,aP,T[1]],T[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aS=b[1],U=y(b[2],a[1]);return[0,[21,aS,U[1]],U[2]]}break;case
+aS=b[1],U=B(b[2],a[1]);return[0,[21,aS,U[1]],U[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return aL(c,d,a);case
-1:return aL(c,d,a);case
+0:return aR(c,d,a);case
+1:return aR(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-aa=y(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw $;default:return aL(c,d,a)}else
+$=B(d,a[1]);return[0,[23,2,$[1]],$[2]]}throw ai;default:return aR(c,d,a)}else
 switch(c[0]){case
-0:return aL(c,d,a);case
-1:return aL(c,d,a);case
-2:return aL(c,d,a);case
-3:return aL(c,d,a);case
-4:return aL(c,d,a);case
-5:return aL(c,d,a);case
-6:return aL(c,d,a);case
-7:return aL(c,d,a);case
-8:return aL([8,c[1],c[2]],d,a);case
+0:return aR(c,d,a);case
+1:return aR(c,d,a);case
+2:return aR(c,d,a);case
+3:return aR(c,d,a);case
+4:return aR(c,d,a);case
+5:return aR(c,d,a);case
+6:return aR(c,d,a);case
+7:return aR(c,d,a);case
+8:return aR([8,c[1],c[2]],d,a);case
 9:var
-aX=c[1],ab=aC(c[2],d,a),ac=ab[2];return[0,[23,[9,aX,ab[1]],ac[1]],ac[2]];case
-10:return aL(c,d,a);default:return aL(c,d,a)}}throw $}function
-aL(d,c,b){var
-a=y(c,b);return[0,[23,d,a[1]],a[2]]}function
-aM(k,g,a){var
-b=r(a),h=0<=g?k:0,d=cM(g);if(d<=b)return a;var
-l=2===h?48:32,c=bH(d,l);switch(h){case
-0:be(a,0,c,0,b);break;case
-1:be(a,0,c,d-b|0,b);break;default:var
+aX=c[1],aa=aL(c[2],d,a),ab=aa[2];return[0,[23,[9,aX,aa[1]],ab[1]],ab[2]];case
+10:return aR(c,d,a);default:return aR(c,d,a)}}throw ai}function
+aR(d,c,b){var
+a=B(c,b);return[0,[23,d,a[1]],a[2]]}function
+aS(k,g,a){var
+b=q(a),h=0<=g?k:0,d=c0(g);if(d<=b)return a;var
+l=2===h?48:32,c=bZ(d,l);switch(h){case
+0:bs(a,0,c,0,b);break;case
+1:bs(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){bX(c,0,s(a,0));be(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){b$(c,0,s(a,0));bs(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===s(a,0)){var
-j=0;if(h0!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){bX(c,1,s(a,1));be(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)be(a,0,c,d-b|0,b)}}return aA(c)}function
-ch(k,b){var
-c=cM(k),a=r(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iM>>>0))e=1}else
+j=0;if(iO!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){b$(c,1,s(a,1));bs(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bs(a,0,c,d-b|0,b)}}return aK(c)}function
+cz(k,b){var
+c=c0(k),a=q(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+jC>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(h0===s(b,1)||88===s(b,1))j=1;if(j){var
-h=bH(c+2|0,48);bX(h,1,s(b,1));be(b,2,h,(c-a|0)+4|0,a-2|0);return aA(h)}}e=1;f=1;break;case
+j=0;if(iO===s(b,1)||88===s(b,1))j=1;if(j){var
+h=bZ(c+2|0,48);b$(h,1,s(b,1));bs(b,2,h,(c-a|0)+4|0,a-2|0);return aK(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bH(c+1|0,48);bX(g,0,d);be(b,1,g,(c-a|0)+2|0,a-1|0);return aA(g)}}if(e&&a<c){var
-i=bH(c,48);be(b,0,i,c-a|0,a);return aA(i)}return b}function
-lg(k){var
-j=0,D=r(k);for(;;){if(D<=j)var
+g=bZ(c+1|0,48);b$(g,0,d);bs(b,1,g,(c-a|0)+2|0,a-1|0);return aK(g)}}if(e&&a<c){var
+i=bZ(c,48);bs(b,0,i,c-a|0,a);return aK(i)}return b}function
+l$(k){var
+j=0,D=q(k);for(;;){if(D<=j)var
 o=k;else{var
-n=aJ(k,j)+ja|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
+n=aQ(k,j)+j5|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
 if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
-e=bE(k),a=[0,0],u=aT(e)-1|0,z=0;if(!(u<0)){var
+e=bH(k),a=[0,0],u=aW(e)-1|0,z=0;if(!(u<0)){var
 i=z;for(;;){var
-f=bs(e,i),g=0;if(32<=f){var
-l=f+hT|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
-if(56<l-1>>>0){g=1;q=1}if(!q){var
+f=bn(e,i),g=0;if(32<=f){var
+l=f+iF|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
+if(56<l-1>>>0){g=1;r=1}if(!r){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
 if(8<=f)g=1;switch(g){case
@@ -1713,41 +1716,41 @@ m=4;break;case
 1:var
 m=2;break}a[1]=a[1]+m|0;var
 C=i+1|0;if(u!==i){var
-i=C;continue}break}}if(a[1]===aT(e)){var
-s=aT(e),t=Z(s);b9(e,0,t,0,s);var
+i=C;continue}break}}if(a[1]===aW(e)){var
+s=aW(e),t=ag(s);co(e,0,t,0,s);var
 w=t}else{var
-b=Z(a[1]);a[1]=0;var
-v=aT(e)-1|0,A=0;if(!(v<0)){var
+b=ag(a[1]);a[1]=0;var
+v=aW(e)-1|0,A=0;if(!(v<0)){var
 h=A;for(;;){var
-c=bs(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(dS<=c)d=1;else
+c=bn(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(d7<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:L(b,a[1],92);a[1]++;L(b,a[1],98);break;case
-9:L(b,a[1],92);a[1]++;L(b,a[1],je);break;case
-10:L(b,a[1],92);a[1]++;L(b,a[1],jf);break;case
-13:L(b,a[1],92);a[1]++;L(b,a[1],114);break;default:d=1}switch(d){case
-1:L(b,a[1],92);a[1]++;L(b,a[1],48+(c/fp|0)|0);a[1]++;L(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;L(b,a[1],48+(c%10|0)|0);break;case
-2:L(b,a[1],92);a[1]++;L(b,a[1],c);break;case
-3:L(b,a[1],c);break}a[1]++;var
+8:R(b,a[1],92);a[1]++;R(b,a[1],98);break;case
+9:R(b,a[1],92);a[1]++;R(b,a[1],j9);break;case
+10:R(b,a[1],92);a[1]++;R(b,a[1],j_);break;case
+13:R(b,a[1],92);a[1]++;R(b,a[1],114);break;default:d=1}switch(d){case
+1:R(b,a[1],92);a[1]++;R(b,a[1],48+(c/fX|0)|0);a[1]++;R(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;R(b,a[1],48+(c%10|0)|0);break;case
+2:R(b,a[1],92);a[1]++;R(b,a[1],c);break;case
+3:R(b,a[1],c);break}a[1]++;var
 B=h+1|0;if(v!==h){var
 h=B;continue}break}}var
 w=b}var
-o=aA(w)}var
-x=r(o),y=bH(x+2|0,34);br(o,0,y,1,x);return aA(y)}}function
-gm(d,f){var
-g=cM(f),e=l7[1];switch(d[2]){case
+o=aK(w)}var
+x=q(o),y=bZ(x+2|0,34);bG(o,0,y,1,x);return aK(y)}}function
+gV(d,f){var
+g=c0(f),e=m0[1];switch(d[2]){case
 0:var
-b=iV;break;case
+b=jM;break;case
 1:var
-b=fr;break;case
+b=d$;break;case
 2:var
 b=69;break;case
 3:var
-b=h1;break;case
+b=iP;break;case
 4:var
 b=71;break;case
 5:var
@@ -1757,210 +1760,210 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=gj(16);cg(c,37);switch(d[1]){case
+c=gS(16);cy(c,37);switch(d[1]){case
 0:break;case
-1:cg(c,43);break;default:cg(c,32)}if(8<=d[2])cg(c,35);cg(c,46);ah(c,a(p+g));cg(c,b);return gl(c)}function
-di(m,a){if(13<=m){var
-g=[0,0],h=r(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<aJ(a,c)+dM>>>0))g[1]++;var
-q=c+1|0;if(h!==c){var
-c=q;continue}break}}var
-i=g[1],j=Z(r(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){bX(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=r(a)-1|0,o=0;if(!(l<0)){var
+1:cy(c,43);break;default:cy(c,32)}if(8<=d[2])cy(c,35);cy(c,46);at(c,a(p+g));cy(c,b);return gU(c)}function
+dz(m,a){if(13<=m){var
+g=[0,0],h=q(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<aQ(a,c)+d0>>>0))g[1]++;var
+r=c+1|0;if(h!==c){var
+c=r;continue}break}}var
+i=g[1],j=ag(q(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){b$(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=q(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=aJ(a,b);if(9<f+dM>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=aQ(a,b);if(9<f+d0>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aA(j)}return a}function
-l8(b,c){switch(b){case
+b=p;continue}break}}return aK(j)}return a}function
+m1(b,c){switch(b){case
 1:var
-a=li;break;case
+a=mb;break;case
 2:var
-a=lj;break;case
+a=mc;break;case
 4:var
-a=ll;break;case
+a=me;break;case
 5:var
-a=lm;break;case
+a=mf;break;case
 6:var
-a=ln;break;case
+a=mg;break;case
 7:var
-a=lo;break;case
+a=mh;break;case
 8:var
-a=lp;break;case
+a=mi;break;case
 9:var
-a=lq;break;case
+a=mj;break;case
 10:var
-a=lr;break;case
+a=mk;break;case
 11:var
-a=ls;break;case
+a=ml;break;case
 0:case
 13:var
-a=lh;break;case
+a=ma;break;case
 3:case
 14:var
-a=lk;break;default:var
-a=lt}return di(b,d_(a,c))}function
-l9(b,c){switch(b){case
+a=md;break;default:var
+a=mm}return dz(b,er(a,c))}function
+m2(b,c){switch(b){case
 1:var
-a=lI;break;case
+a=mB;break;case
 2:var
-a=lJ;break;case
+a=mC;break;case
 4:var
-a=lL;break;case
+a=mE;break;case
 5:var
-a=lM;break;case
+a=mF;break;case
 6:var
-a=lN;break;case
+a=mG;break;case
 7:var
-a=lO;break;case
+a=mH;break;case
 8:var
-a=lP;break;case
+a=mI;break;case
 9:var
-a=lQ;break;case
+a=mJ;break;case
 10:var
-a=lR;break;case
+a=mK;break;case
 11:var
-a=lS;break;case
+a=mL;break;case
 0:case
 13:var
-a=lH;break;case
+a=mA;break;case
 3:case
 14:var
-a=lK;break;default:var
-a=lT}return di(b,d_(a,c))}function
-l_(b,c){switch(b){case
+a=mD;break;default:var
+a=mM}return dz(b,er(a,c))}function
+m3(b,c){switch(b){case
 1:var
-a=lV;break;case
+a=mO;break;case
 2:var
-a=lW;break;case
+a=mP;break;case
 4:var
-a=lY;break;case
+a=mR;break;case
 5:var
-a=lZ;break;case
+a=mS;break;case
 6:var
-a=l0;break;case
+a=mT;break;case
 7:var
-a=l1;break;case
+a=mU;break;case
 8:var
-a=l2;break;case
+a=mV;break;case
 9:var
-a=l3;break;case
+a=mW;break;case
 10:var
-a=l4;break;case
+a=mX;break;case
 11:var
-a=l5;break;case
+a=mY;break;case
 0:case
 13:var
-a=lU;break;case
+a=mN;break;case
 3:case
 14:var
-a=lX;break;default:var
-a=l6}return di(b,d_(a,c))}function
-l$(b,c){switch(b){case
+a=mQ;break;default:var
+a=mZ}return dz(b,er(a,c))}function
+m4(b,c){switch(b){case
 1:var
-a=lv;break;case
+a=mo;break;case
 2:var
-a=lw;break;case
+a=mp;break;case
 4:var
-a=ly;break;case
+a=mr;break;case
 5:var
-a=lz;break;case
+a=ms;break;case
 6:var
-a=lA;break;case
+a=mt;break;case
 7:var
-a=lB;break;case
+a=mu;break;case
 8:var
-a=lC;break;case
+a=mv;break;case
 9:var
-a=lD;break;case
+a=mw;break;case
 10:var
-a=lE;break;case
+a=mx;break;case
 11:var
-a=lF;break;case
+a=my;break;case
 0:case
 13:var
-a=lu;break;case
+a=mn;break;case
 3:case
 14:var
-a=lx;break;default:var
-a=lG}return di(b,uh(a,c))}function
-bu(c,i,b){function
-j(d){switch(c[1]){case
+a=mq;break;default:var
+a=mz}return dz(b,wU(a,c))}function
+bK(c,i,b){function
+k(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return ub(b,i,a)}function
+a=32}return wO(b,i,a)}function
 t(c){var
-a=t1(b);return 3===a?b<0.?mb:mc:4<=a?md:c}switch(c[2]){case
+a=wC(b);return 3===a?b<0.?m6:m7:4<=a?m8:c}switch(c[2]){case
 5:var
-e=jO(gm(c,i),b),d=0,x=r(e);for(;;){if(d===x)var
-q=0;else{var
-k=s(e,d)-46|0,l=0;if(23<k>>>0){if(55===k)l=1}else
-if(21<k-1>>>0)l=1;if(!l){var
+e=kK(gV(c,i),b),d=0,x=q(e);for(;;){if(d===x)var
+r=0;else{var
+l=s(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
+if(21<l-1>>>0)m=1;if(!m){var
 d=d+1|0;continue}var
-q=1}var
-y=q?e:n(e,ma);return t(y)}case
-6:return j(0);case
+r=1}var
+y=r?e:j(e,m5);return t(y)}case
+6:return k(0);case
 7:var
-h=bE(j(0)),f=aT(h);if(0===f)var
+h=bH(k(0)),f=aW(h);if(0===f)var
 p=h;else{var
-m=Z(f),o=f-1|0,u=0;if(!(o<0)){var
+n=ag(f),o=f-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-g=bs(h,a),v=25<g+iM>>>0?g:g+ja|0;L(m,a,v);var
+g=bn(h,a),v=25<g+jC>>>0?g:g+j5|0;R(n,a,v);var
 w=a+1|0;if(o!==a){var
 a=w;continue}break}}var
-p=m}return aA(p);case
-8:return t(j(0));default:return jO(gm(c,i),b)}}function
-c2(e,C,B,A){var
-c=C,a=B,d=A;for(;;)if(typeof
+p=n}return aK(p);case
+8:return t(k(0));default:return kK(gV(c,i),b)}}function
+df(e,C,z,y){var
+c=C,a=z,d=y;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
 0:var
-E=d[1];return function(b){return v(c,[5,a,b],E)};case
+D=d[1];return function(b){return w(c,[5,a,b],D)};case
 1:var
-F=d[1];return function(b){var
+E=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=kc;else
-if(dS<=b)e=1;else
+d=k6;else
+if(d7<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=kd;else
+d=k7;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=ke;break;case
+d=k8;break;case
 9:var
-d=kf;break;case
+d=k9;break;case
 10:var
-d=kg;break;case
+d=k_;break;case
 13:var
-d=kh;break;default:e=1}switch(e){case
+d=k$;break;default:e=1}switch(e){case
 1:var
-f=Z(4);L(f,0,92);L(f,1,48+(b/fp|0)|0);L(f,2,48+((b/10|0)%10|0)|0);L(f,3,48+(b%10|0)|0);var
-d=aA(f);break;case
+f=ag(4);R(f,0,92);R(f,1,48+(b/fX|0)|0);R(f,2,48+((b/10|0)%10|0)|0);R(f,3,48+(b%10|0)|0);var
+d=aK(f);break;case
 2:var
-g=Z(1);L(g,0,b);var
-d=aA(g);break}var
-h=r(d),i=bH(h+2|0,39);br(d,0,i,1,h);return v(c,[4,a,aA(i)],F)};case
+g=ag(1);R(g,0,b);var
+d=aK(g);break}var
+h=q(d),i=bZ(h+2|0,39);bG(d,0,i,1,h);return w(c,[4,a,aK(i)],E)};case
 2:var
-H=d[2],J=d[1];return eo(c,a,H,J,function(a){return a});case
-3:return eo(c,a,d[2],d[1],lg);case
-4:return dj(c,a,d[4],d[2],d[3],l8,d[1]);case
-5:return dj(c,a,d[4],d[2],d[3],l9,d[1]);case
-6:return dj(c,a,d[4],d[2],d[3],l_,d[1]);case
-7:return dj(c,a,d[4],d[2],d[3],l$,d[1]);case
+F=d[2],G=d[1];return eH(c,a,F,G,function(a){return a});case
+3:return eH(c,a,d[2],d[1],l$);case
+4:return dA(c,a,d[4],d[2],d[3],m1,d[1]);case
+5:return dA(c,a,d[4],d[2],d[3],m2,d[1]);case
+6:return dA(c,a,d[4],d[2],d[3],m3,d[1]);case
+7:return dA(c,a,d[4],d[2],d[3],m4,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
-i==="number")return i?function(d,b){return v(c,[4,a,bu(g,d,b)],h)}:function(b){return v(c,[4,a,bu(g,em(g),b)],h)};var
-ac=i[1];return function(b){return v(c,[4,a,bu(g,ac,b)],h)}}else{if(0===j[0]){var
-n=j[2],o=j[1];if(typeof
-i==="number")return i?function(d,b){return v(c,[4,a,aM(o,n,bu(g,d,b))],h)}:function(b){return v(c,[4,a,aM(o,n,bu(g,em(g),b))],h)};var
-ad=i[1];return function(b){return v(c,[4,a,aM(o,n,bu(g,ad,b))],h)}}var
+i==="number")return i?function(d,b){return w(c,[4,a,bK(g,d,b)],h)}:function(b){return w(c,[4,a,bK(g,eF(g),b)],h)};var
+aa=i[1];return function(b){return w(c,[4,a,bK(g,aa,b)],h)}}else{if(0===j[0]){var
+m=j[2],n=j[1];if(typeof
+i==="number")return i?function(d,b){return w(c,[4,a,aS(n,m,bK(g,d,b))],h)}:function(b){return w(c,[4,a,aS(n,m,bK(g,eF(g),b))],h)};var
+ab=i[1];return function(b){return w(c,[4,a,aS(n,m,bK(g,ab,b))],h)}}var
 p=j[1];if(typeof
-i==="number")return i?function(e,d,b){return v(c,[4,a,aM(p,e,bu(g,d,b))],h)}:function(d,b){return v(c,[4,a,aM(p,d,bu(g,em(g),b))],h)};var
-ae=i[1];return function(d,b){return v(c,[4,a,aM(p,d,bu(g,ae,b))],h)}}case
-9:return eo(c,a,d[2],d[1],j_);case
+i==="number")return i?function(e,d,b){return w(c,[4,a,aS(p,e,bK(g,d,b))],h)}:function(d,b){return w(c,[4,a,aS(p,d,bK(g,eF(g),b))],h)};var
+ac=i[1];return function(d,b){return w(c,[4,a,aS(p,d,bK(g,ac,b))],h)}}case
+9:return eH(c,a,d[2],d[1],gC);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1968,102 +1971,102 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-K=d[3],M=d[2],q=gj(16);en(q,M);var
-z=gl(q);return function(b){return v(c,[4,a,z],K)};case
+H=d[3],J=d[2],r=gS(16);eG(r,J);var
+x=gU(r);return function(b){return w(c,[4,a,x],H)};case
 14:var
-N=d[3],O=d[2];return function(d){var
-e=d[1],b=y(e,I(P(O)));if(typeof
-b[2]==="number")return v(c,a,D(b[1],N));throw $};case
+K=d[3],M=d[2];return function(d){var
+e=d[1],b=B(e,P(W(M)));if(typeof
+b[2]==="number")return w(c,a,I(b[1],K));throw ai};case
 15:var
-Q=d[1];return function(d,b){return v(c,[6,a,function(a){return m(d,a,b)}],Q)};case
+N=d[1];return function(d,b){return w(c,[6,a,function(a){return o(d,a,b)}],N)};case
 16:var
-R=d[1];return function(b){return v(c,[6,a,b],R)};case
+O=d[1];return function(b){return w(c,[6,a,b],O)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
 l=d[1];if(0===l[0]){var
-S=d[2],T=l[1][1],U=0,c=function(b,c,d){return function(a){return v(c,[1,b,[0,a]],d)}}(a,c,S),a=U,d=T;continue}var
-V=d[2],W=l[1][1],X=0,c=function(b,c,d){return function(a){return v(c,[1,b,[1,a]],d)}}(a,c,V),a=X,d=W;continue;case
-19:throw[0,G,mf];case
+Q=d[2],S=l[1][1],T=0,c=function(b,c,d){return function(a){return w(c,[1,b,[0,a]],d)}}(a,c,Q),a=T,d=S;continue}var
+U=d[2],V=l[1][1],X=0,c=function(b,c,d){return function(a){return w(c,[1,b,[1,a]],d)}}(a,c,U),a=X,d=V;continue;case
+19:throw[0,L,m_];case
 20:var
-Y=d[3],_=[8,a,mg];return function(a){return v(c,_,Y)};case
+Y=d[3],Z=[8,a,m$];return function(a){return w(c,Z,Y)};case
 21:var
-aa=d[2];return function(b){return v(c,[4,a,d_(mh,b)],aa)};case
+_=d[2];return function(b){return w(c,[4,a,er(na,b)],_)};case
 22:var
-ab=d[1];return function(b){return v(c,[5,a,b],ab)};case
+$=d[1];return function(b){return w(c,[5,a,b],$)};case
 23:var
 f=d[2],k=d[1];if(typeof
 k==="number")switch(k){case
-0:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-1:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-2:throw[0,G,mi];default:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f])}else
+0:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
+1:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
+2:throw[0,L,nb];default:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f])}else
 switch(k[0]){case
-0:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-1:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-2:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-3:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-4:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-5:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-6:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-7:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-8:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+0:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
+1:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
+2:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
+3:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
+4:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
+5:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
+6:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
+7:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
+8:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
 9:var
-w=k[2];return e<50?e$(e+1|0,c,a,w,f):ag(e$,[0,c,a,w,f]);case
-10:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);default:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f])}default:var
-s=d[3],t=d[1],u=b(d[2],0);return e<50?e_(e+1|0,c,a,s,t,u):ag(e_,[0,c,a,s,t,u])}}function
-e$(e,d,c,a,b){if(typeof
-a==="number")return e<50?x(e+1|0,d,c,b):ag(x,[0,d,c,b]);else
+v=k[2];return e<50?fB(e+1|0,c,a,v,f):ar(fB,[0,c,a,v,f]);case
+10:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);default:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f])}default:var
+s=d[3],t=d[1],u=b(d[2],0);return e<50?fA(e+1|0,c,a,s,t,u):ar(fA,[0,c,a,s,t,u])}}function
+fB(e,d,c,a,b){if(typeof
+a==="number")return e<50?A(e+1|0,d,c,b):ar(A,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aQ(d,c,f,b)};case
+f=a[1];return function(a){return aY(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aQ(d,c,g,b)};case
+g=a[1];return function(a){return aY(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aQ(d,c,h,b)};case
+h=a[1];return function(a){return aY(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aQ(d,c,i,b)};case
+i=a[1];return function(a){return aY(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aQ(d,c,j,b)};case
+j=a[1];return function(a){return aY(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aQ(d,c,k,b)};case
+k=a[1];return function(a){return aY(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aQ(d,c,l,b)};case
+l=a[1];return function(a){return aY(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aQ(d,c,m,b)};case
+m=a[1];return function(a){return aY(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aQ(d,c,n,b)};case
+n=a[2];return function(a){return aY(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=V(P(a[1]),p);return function(a){return aQ(d,c,at(q,o),b)};case
+o=a[3],p=a[2],q=aa(W(a[1]),p);return function(a){return aY(d,c,aD(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aQ(d,c,r,b)};case
+r=a[1];return function(e,a){return aY(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aQ(d,c,s,b)};case
+s=a[1];return function(a){return aY(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aQ(d,c,t,b)};case
-13:throw[0,G,mj];default:throw[0,G,mk]}}function
-x(d,b,e,a){var
-c=[8,e,ml];return d<50?c2(d+1|0,b,c,a):ag(c2,[0,b,c,a])}function
-e_(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return me(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?c2(h+1|0,c,g,a):ag(c2,[0,c,g,a])}function
-v(a,b,c){return fX(c2(0,a,b,c))}function
-aQ(a,b,c,d){return fX(e$(0,a,b,c,d))}function
-me(a,b,c,d,e){return fX(e_(0,a,b,c,d,e))}function
-eo(f,e,d,a,c){if(typeof
-a==="number")return function(a){return v(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return v(f,[4,e,aM(h,g,b(c,a))],d)}}var
-i=a[1];return function(g,a){return v(f,[4,e,aM(i,g,b(c,a))],d)}}}function
-dj(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return aY(d,c,t,b)};case
+13:throw[0,L,nc];default:throw[0,L,nd]}}function
+A(d,b,e,a){var
+c=[8,e,ne];return d<50?df(d+1|0,b,c,a):ar(df,[0,b,c,a])}function
+fA(h,c,f,a,e,d){if(e){var
+i=e[1];return function(e){return m9(c,f,a,i,b(d,e))}}var
+g=[4,f,d];return h<50?df(h+1|0,c,g,a):ar(df,[0,c,g,a])}function
+w(a,b,c){return gt(df(0,a,b,c))}function
+aY(a,b,c,d){return gt(fB(0,a,b,c,d))}function
+m9(a,b,c,d,e){return gt(fA(0,a,b,c,d,e))}function
+eH(f,e,d,a,c){if(typeof
+a==="number")return function(a){return w(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return w(f,[4,e,aS(h,g,b(c,a))],d)}}var
+i=a[1];return function(g,a){return w(f,[4,e,aS(i,g,b(c,a))],d)}}}function
+dA(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return v(f,[4,e,ch(g,m(b,a,c))],d)}:function(c){return v(f,[4,e,m(b,a,c)],d)};var
-k=c[1];return function(c){return v(f,[4,e,ch(k,m(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return w(f,[4,e,cz(g,o(b,a,c))],d)}:function(c){return w(f,[4,e,o(b,a,c)],d)};var
+k=c[1];return function(c){return w(f,[4,e,cz(k,o(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return v(f,[4,e,aM(i,h,ch(g,m(b,a,c)))],d)}:function(c){return v(f,[4,e,aM(i,h,m(b,a,c))],d)};var
-l=c[1];return function(c){return v(f,[4,e,aM(i,h,ch(l,m(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return w(f,[4,e,aS(i,h,cz(g,o(b,a,c)))],d)}:function(c){return w(f,[4,e,aS(i,h,o(b,a,c))],d)};var
+l=c[1];return function(c){return w(f,[4,e,aS(i,h,cz(l,o(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return v(f,[4,e,aM(j,h,ch(g,m(b,a,c)))],d)}:function(g,c){return v(f,[4,e,aM(j,g,m(b,a,c))],d)};var
-n=c[1];return function(g,c){return v(f,[4,e,aM(j,g,ch(n,m(b,a,c)))],d)}}}function
-bI(c,h){var
+c==="number")return c?function(h,g,c){return w(f,[4,e,aS(j,h,cz(g,o(b,a,c)))],d)}:function(g,c){return w(f,[4,e,aS(j,g,o(b,a,c))],d)};var
+m=c[1];return function(g,c){return w(f,[4,e,aS(j,g,cz(m,o(b,a,c)))],d)}}}function
+b0(c,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -2071,72 +2074,72 @@ switch(a[0]){case
 e=a[2],i=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=kC;break;case
+d=lv;break;case
 1:var
-d=kD;break;case
+d=lw;break;case
 2:var
-d=kE;break;case
+d=lx;break;case
 3:var
-d=kF;break;case
+d=ly;break;case
 4:var
-d=kG;break;case
+d=lz;break;case
 5:var
-d=kH;break;default:var
-d=kI}else
+d=lA;break;default:var
+d=lB}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=n(kJ,aA(bH(1,e[1])))}bI(c,i);return aP(c,d);case
+d=j(lC,aK(bZ(1,e[1])))}b0(c,i);return aX(c,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-j=f[1];bI(c,g);aP(c,mm);var
-a=j;continue}var
-k=f[1];bI(c,g);aP(c,mn);var
-a=k;continue;case
+k=f[1];b0(c,g);aX(c,nf);var
+a=k;continue}var
+l=f[1];b0(c,g);aX(c,ng);var
+a=l;continue;case
 6:var
-o=a[2];bI(c,a[1]);return aP(c,b(o,0));case
+o=a[2];b0(c,a[1]);return aX(c,b(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];bI(c,a[1]);return a4(p);case
+p=a[2];b0(c,a[1]);return a0(p);case
 2:case
 4:var
-l=a[2];bI(c,a[1]);return aP(c,l);default:var
-m=a[2];bI(c,a[1]);return aU(c,m)}}function
-cS(b){var
-a=b[1];return v(function(b){var
-a=ek(64);bI(a,b);return el(a)},0,a)}function
-gn(a){var
+m=a[2];b0(c,a[1]);return aX(c,m);default:var
+n=a[2];b0(c,a[1]);return a4(c,n)}}function
+c7(b){var
+a=b[1];return w(function(b){var
+a=eD(64);b0(a,b);return eE(a)},0,a)}function
+gW(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-ep(a){a[4]=-a[4]|0;return 0}try{var
-tJ=j5(tI),gp=tJ}catch(a){a=a$(a);if(a!==ba)throw a;try{var
-tH=j5(tG),go=tH}catch(a){a=a$(a);if(a!==ba)throw a;var
-go=mp}var
-gp=go}var
-mq=kt(gp,82),dk=[iw,function(B){var
-m=uL(0),c=[0,cJ(55,0),0],i=0===m.length-1?[0,0]:m,j=i.length-1,b=0;for(;;){u(c[1],b)[1+b]=b;var
+eI(a){a[4]=-a[4]|0;return 0}try{var
+wk=kY(wj),gY=wk}catch(a){a=bb(a);if(a!==bp)throw a;try{var
+wi=kY(wh),gX=wi}catch(a){a=bb(a);if(a!==bp)throw a;var
+gX=ni}var
+gY=gX}var
+nj=lm(gY,82),dB=[jl,function(B){var
+n=xm(0),c=[0,cX(55,0),0],i=0===n.length-1?[0,0]:n,k=i.length-1,b=0;for(;;){u(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
-g=[0,mo],k=54+ga(55,j)|0,w=0;if(!(k<0)){var
+g=[0,nh],l=54+gK(55,k)|0,w=0;if(!(l<0)){var
 d=w;for(;;){var
-e=d%55|0,l=jY(d,j),x=u(i,l)[1+l],h=n(g[1],a(p+x));g[1]=uu(h,0,r(h));var
-f=g[1],o=s(f,3)<<24,q=s(f,2)<<16,t=s(f,1)<<8,v=((s(f,0)+t|0)+q|0)+o|0,y=(u(c[1],e)[1+e]^v)&ia;u(c[1],e)[1+e]=y;var
-z=d+1|0;if(k!==d){var
+e=d%55|0,m=kS(d,k),x=u(i,m)[1+m],h=j(g[1],a(p+x));g[1]=w7(h,0,q(h));var
+f=g[1],o=s(f,3)<<24,r=s(f,2)<<16,t=s(f,1)<<8,v=((s(f,0)+t|0)+r|0)+o|0,y=(u(c[1],e)[1+e]^v)&i1;u(c[1],e)[1+e]=y;var
+z=d+1|0;if(l!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
-an(h,k){var
-l=h?h[1]:mq,b=16;for(;;){if(!(k<=b)&&!(eh<(b*2|0))){var
+av(h,k){var
+l=h?h[1]:nj,b=16;for(;;){if(!(k<=b)&&!(eB<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=uA(dk),a=dN===i?dk[1]:iw===i?ky(dk):dk;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=u(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(u(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ia,g=a[2];u(a[1],g)[1+g]=f;var
+i=xb(dB),a=d2===i?dB[1]:jl===i?lr(dB):dB;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=u(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(u(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&i1,g=a[2];u(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,cJ(b,0),j,b]}}function
-gq(B,f){var
-i=f[2],s=(i.length-1)*2|0,t=s<eh?1:0;if(t){var
-j=cJ(s,0),k=1-gn(f);f[2]=j;var
-l=j.length-1,g=cJ(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
+j=0;return[0,0,cX(b,0),j,b]}}function
+gZ(B,f){var
+i=f[2],s=(i.length-1)*2|0,t=s<eB?1:0;if(t){var
+j=cX(s,0),k=1-gW(f);f[2]=j;var
+l=j.length-1,g=cX(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
 e=x;a:for(;;){var
 a=u(i,e)[1+e];for(;;){if(a){var
 m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=u(g,c)[1+c];if(n)n[3]=h;else
@@ -2152,105 +2155,106 @@ d=z;continue}break}}var
 q=0}else
 var
 q=k;return q}return t}function
-mr(g,a){function
+nk(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
-c=a[3];m(g,a[1],a[2]);var
+c=a[3];o(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=gn(a);if(1-c)ep(a);try{var
+c=gW(a);if(1-c)eI(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
 b=i;for(;;){h(u(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?ep(a):f;return j}catch(b){b=a$(b);if(c)throw b;ep(a);throw b}}function
-bZ(a,b){return 4<=a.length-1?t7(10,fp,a[3],b)&(a[2].length-1-1|0):a4(ms)}function
-eq(a,c,e){var
-b=bZ(a,c),f=[0,c,e,u(a[2],b)[1+b]];u(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?gq(bZ,a):d}function
-er(f,b){var
-g=bZ(f,b),c=u(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===Y(b,c[1]))return j;if(d){var
-e=d[3],k=d[2];if(0===Y(b,d[1]))return k;if(e){var
-l=e[2],m=e[3];if(0===Y(b,e[1]))return l;var
+f=1-c,j=f?eI(a):f;return j}catch(b){b=bb(b);if(c)throw b;eI(a);throw b}}function
+cb(a,b){return 4<=a.length-1?wI(10,fX,a[3],b)&(a[2].length-1-1|0):a0(nl)}function
+eJ(a,c,e){var
+b=cb(a,c),f=[0,c,e,u(a[2],b)[1+b]];u(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
+d=a[2].length-1<<1<a[1]?1:0;return d?gZ(cb,a):d}function
+eK(f,b){var
+g=cb(f,b),c=u(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===V(b,c[1]))return j;if(d){var
+e=d[3],k=d[2];if(0===V(b,d[1]))return k;if(e){var
+l=e[2],m=e[3];if(0===V(b,e[1]))return l;var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===Y(b,a[1]))return h;var
-a=i;continue}throw ba}}throw ba}throw ba}throw ba}function
-bJ(f,b){var
-g=bZ(f,b),c=u(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===Y(b,c[1]))return[0,j];if(d){var
-e=d[3],k=d[2];if(0===Y(b,d[1]))return[0,k];if(e){var
-l=e[2],m=e[3];if(0===Y(b,e[1]))return[0,l];var
+h=a[2],i=a[3];if(0===V(b,a[1]))return h;var
+a=i;continue}throw bp}}throw bp}throw bp}throw bp}function
+bL(f,b){var
+g=cb(f,b),c=u(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===V(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===V(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===V(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===Y(b,a[1]))return[0,h];var
+h=a[2],i=a[3];if(0===V(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-b0(a,c,f){var
-d=bZ(a,c),g=u(a[2],d)[1+d],b=g;for(;;){if(b){var
-j=b[3];if(0!==Y(b[1],c)){var
+cc(a,c,f){var
+d=cb(a,c),g=u(a[2],d)[1+d],b=g;for(;;){if(b){var
+j=b[3];if(0!==V(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
 e=1;if(e){u(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return gq(bZ,a);var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return gZ(cb,a);var
 i=h}else
 var
 i=e;return i}}function
-b1(c,b){var
-e=bZ(c,b),a=u(c[2],e)[1+e];for(;;){if(a){var
-f=a[3],d=0===Y(a[1],b)?1:0;if(d)return d;var
+be(c,b){var
+e=cb(c,b),a=u(c[2],e)[1+e];for(;;){if(a){var
+f=a[3],d=0===V(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-d=aH(0),c=aH(1);function
-aV(a){return bD(a,d)}function
-f(b,a){return 0===bD(b,a)?1:0}function
-bK(b,a){return bD(b,a)<=0?1:0}function
-gr(b,a){return bD(b,a)<0?1:0}function
-gs(b,a){return 0<=bD(b,a)?1:0}function
-gt(b,a){return bK(b,a)?b:a}function
-gu(a){return gr(a,d)?bW(a):a}function
-ci(a){return d5(a,c)}function
-gv(b,a){if(!f(b,d)&&!f(a,d))return gu(O(b8(b,d6(b,a)),a));return d}function
-es(b,a){if(0===a)return c;var
-d=es(b,a/2|0),e=O(d,d);return 1===(a&1)?O(e,b):e}function
-aa(a){return a?0:1}function
-bv(a){return a[1]}function
-bw(a){return a[2]}function
-au(a){var
-b=a?au(a[2])+1|0:a;return b}function
-ab(a,b){if(a){var
-c=ab(a[2],b);return[0,a[1],c]}return b}function
-et(b,a){return 0===b?a:et(b-1|0,a)+1|0}function
-mt(e,d){var
-b=e,a=d;for(;;){if(f(b,c))return f(a,c)?1:bV(a)?(ar(a,1),0):(ar(a,1),0);if(bV(b)){var
-g=ar(b,1);if(f(a,c))return 0;if(bV(a)){var
-b=g,a=ar(a,1);continue}ar(a,1);return 0}var
-h=ar(b,1);if(f(a,c))return 0;if(bV(a)){ar(a,1);return 0}var
-b=h,a=ar(a,1);continue}}function
-eu(e,d,c){var
+d=aB(0),c=aB(1);function
+aF(a){return bU(a,d)}function
+k(b,a){return 0===bU(b,a)?1:0}function
+b1(b,a){return bU(b,a)<=0?1:0}function
+g0(b,a){return bU(b,a)<0?1:0}function
+eL(b,a){return 0<=bU(b,a)?1:0}function
+g1(b,a){return 0<bU(b,a)?1:0}function
+g2(b,a){return b1(b,a)?b:a}function
+g3(a){return g0(a,d)?bm(a):a}function
+bt(a){return el(a,c)}function
+g4(b,a){if(!k(b,d)&&!k(a,d))return g3(N(cn(b,em(b,a)),a));return d}function
+eM(b,a){if(0===a)return c;var
+d=eM(b,a/2|0),e=N(d,d);return 1===(a&1)?N(e,b):e}function
+X(a){return a?0:1}function
+aZ(a){return a[1]}function
+bM(a){return a[2]}function
+aj(a){var
+b=a?aj(a[2])+1|0:a;return b}function
+M(a,b){if(a){var
+c=M(a[2],b);return[0,a[1],c]}return b}function
+eN(b,a){return 0===b?a:eN(b-1|0,a)+1|0}function
+nm(e,d){var
+b=e,a=d;for(;;){if(k(b,c))return k(a,c)?1:bV(a)?(ap(a,1),0):(ap(a,1),0);if(bV(b)){var
+f=ap(b,1);if(k(a,c))return 0;if(bV(a)){var
+b=f,a=ap(a,1);continue}ap(a,1);return 0}var
+g=ap(b,1);if(k(a,c))return 0;if(bV(a)){ap(a,1);return 0}var
+b=g,a=ap(a,1);continue}}function
+eO(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
-gw(a){if(a){var
-b=[0,a[1],0];return ab(gw(a[2]),b)}return a}function
-ev(a){if(a){var
-b=ev(a[2]);return ab(a[1],b)}return a}function
-j(c,a){if(a)var
-e=j(c,a[2]),d=[0,b(c,a[1]),e];else
+g5(a){if(a){var
+b=[0,a[1],0];return M(g5(a[2]),b)}return a}function
+eP(a){if(a){var
+b=eP(a[2]);return M(a[1],b)}return a}function
+l(c,a){if(a)var
+e=l(c,a[2]),d=[0,b(c,a[1]),e];else
 var
 d=a;return d}function
-aj(c,a){if(a){var
-d=aj(c,a[2]);return ab(b(c,a[1]),d)}return a}function
-a7(e,d,c){var
+Y(c,a){if(a){var
+d=Y(c,a[2]);return M(b(c,a[1]),d)}return a}function
+bf(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-av(c,b,a){if(a){var
-d=av(c,b,a[2]);return m(c,a[1],d)}return b}function
-ao(f,e){var
+f=o(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aG(c,b,a){if(a){var
+d=aG(c,b,a[2]);return o(c,a[1],d)}return b}function
+ab(f,e){var
 a=e;for(;;){if(a){var
 c=b(f,a[1]);if(!c){var
 a=a[2];continue}var
 d=c}else
 var
 d=a;return d}}function
-g(e,d){var
+h(e,d){var
 a=d;for(;;){if(a){var
 c=b(e,a[1]);if(c){var
 a=a[2];continue}return c}return 1}}function
@@ -2258,69 +2262,78 @@ bg(c,f){var
 a=f;for(;;){if(a){var
 d=a[2],e=a[1];if(b(c,e))return[0,e,bg(c,d)];var
 a=d;continue}return a}}function
-cT(e,d){var
+cd(e,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(b(e,c))return[0,c];var
 a=a[2];continue}return a}}function
-ew(b,a){if(b)if(a)var
-d=ew(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+eQ(b,a){if(b)if(a)var
+d=eQ(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-gx(d,h){var
+g6(d,h){var
 b=h;a:for(;;){if(b){var
-c=b[2],e=b[1],a=c;for(;;){if(a){if(!m(d,a[1],e)){var
+c=b[2],e=b[1],a=c;for(;;){if(a){if(!o(d,a[1],e)){var
 a=a[2];continue}var
 f=1}else
 var
 f=a;if(f){var
 b=c;continue a}var
-g=[0,e,gx(d,c)];break}}else
+g=[0,e,g6(d,c)];break}}else
 var
 g=b;return g}}function
-ex(b,a){return 0===a?0:[0,b,ex(b+1|0,a-1|0)]}function
-ey(a){return[0,a,c]}function
-Q(b,a){var
-c=O(a[1],b[2]);return f(O(b[1],a[2]),c)}function
-e(b,a){var
-c=O(a[1],b[2]);return bK(O(b[1],a[2]),c)}function
+eR(b,a){return 0===a?0:[0,b,eR(b+1|0,a-1|0)]}function
+eS(a){return[0,a,c]}function
 J(b,a){var
-c=O(b[2],a[2]),d=O(a[1],b[2]);return[0,d5(O(b[1],a[2]),d),c]}function
-B(b,a){var
-c=O(b[2],a[2]);return[0,O(b[1],a[1]),c]}function
-R(a){var
-b=a[2];return[0,bW(a[1]),b]}function
-bh(b,a){return J(b,R(a))}function
-bL(h,b){var
-a=b[1],f=aV(a);if(0===f)var
+c=N(a[1],b[2]);return k(N(b[1],a[2]),c)}function
+f(b,a){var
+c=N(a[1],b[2]);return b1(N(b[1],a[2]),c)}function
+Q(b,a){var
+c=N(b[2],a[2]),d=N(a[1],b[2]);return[0,el(N(b[1],a[2]),d),c]}function
+x(b,a){var
+c=N(b[2],a[2]);return[0,N(b[1],a[1]),c]}function
+S(a){var
+b=a[2];return[0,bm(a[1]),b]}function
+bu(b,a){return Q(b,S(a))}function
+b2(h,b){var
+a=b[1],f=aF(a);if(0===f)var
 e=[0,d,c];else
 if(0<f)var
 e=[0,b[2],a];else
 var
-g=bW(a),e=[0,bW(b[2]),g];return B(h,e)}function
+g=bm(a),e=[0,bm(b[2]),g];return x(h,e)}function
 t(b){var
-e=b[2],g=b[1],a=d6(g,e);if(f(a,d))var
-h=[0,a,[0,d,d]];else
+e=b[2],f=b[1],a=em(f,e);if(k(a,d))var
+g=[0,a,[0,d,d]];else
 var
-k=b8(e,a),h=[0,a,[0,b8(g,a),k]];var
-i=h[2],j=i[2],l=0<aV(j)?j:c;return[0,i[1],l]}var
-aD=0;function
-E(e,d){var
+j=cn(e,a),g=[0,a,[0,cn(f,a),j]];var
+h=g[2],i=h[2],l=0<aF(i)?i:c;return[0,h[1],l]}function
+b3(a,b){return k(a,c)?b:bV(a)?bt(ao(b3(ap(a,1),b),1)):ao(b3(ap(a,1),b),1)}var
+aM=0;function
+C(e,d){var
 b=e,a=d;for(;;){if(a){var
-g=a[3],h=a[2],i=a[1];if(f(b,c))return h;if(bV(b)){var
-b=ar(b,1),a=g;continue}var
-b=ar(b,1),a=i;continue}return a}}function
-ak(a,b,d){if(d){var
-e=d[3],h=d[2],g=d[1];return f(a,c)?[0,g,[0,b],e]:bV(a)?[0,g,h,ak(ar(a,1),b,e)]:[0,ak(ar(a,1),b,g),h,e]}return f(a,c)?[0,0,[0,b],0]:bV(a)?[0,0,0,ak(ar(a,1),b,0)]:[0,ak(ar(a,1),b,0),0,0]}function
-cU(a){if(a){var
+f=a[3],g=a[2],h=a[1];if(k(b,c))return g;if(bV(b)){var
+b=ap(b,1),a=f;continue}var
+b=ap(b,1),a=h;continue}return a}}function
+aw(a,b,d){if(d){var
+e=d[3],g=d[2],f=d[1];return k(a,c)?[0,f,[0,b],e]:bV(a)?[0,f,g,aw(ap(a,1),b,e)]:[0,aw(ap(a,1),b,f),g,e]}return k(a,c)?[0,0,[0,b],0]:bV(a)?[0,0,0,aw(ap(a,1),b,0)]:[0,aw(ap(a,1),b,0),0,0]}function
+c8(b,a){if(b){var
+d=b[3],e=b[2],f=b[1];if(e){var
+g=c8(d,b3(a,bt(ao(c,1)))),h=[0,[0,a,e[1]],g];return M(c8(f,b3(a,ao(c,1))),h)}var
+i=c8(d,b3(a,bt(ao(c,1))));return M(c8(f,b3(a,ao(c,1))),i)}return b}function
+c9(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=cU(b);return et(cU(c),d)+1|0}var
-e=cU(b);return et(cU(c),e)}return a}function
-gy(g){function
+d=c9(b);return eN(c9(c),d)+1|0}var
+e=c9(b);return eN(c9(c),e)}return a}function
+eT(e,a,d){if(a)var
+i=b3(d,bt(ao(c,1))),j=eT(e,a[3],i),f=a[2],k=b(e,d),h=f?[0,b(k,f[1])]:f,l=b3(d,ao(c,1)),g=[0,eT(e,a[1],l),h,j];else
+var
+g=a;return g}function
+g7(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return o(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -2336,626 +2349,626 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return ab(c[1],f)}var
+f=e(b);return M(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-aw(b,a){return j(function(a){var
-c=t(B(b,a[2]));return[0,a[1],c]},a)}function
-aN(a){var
-b=[0,d,c];return av(function(b,a){return t(J(b[2],a))},b,a)}function
-gz(d,c,j,i){var
+ac(b,a){return l(function(a){var
+c=t(x(b,a[2]));return[0,a[1],c]},a)}function
+ay(a){var
+b=[0,d,c];return aG(function(b,a){return t(Q(b[2],a))},b,a)}function
+g8(d,c,j,i){var
 b=j,a=i;for(;;){if(a){var
-e=a[1],f=e[2],g=e[1],h=a[2];if(m(d,c,g)){var
-b=t(J(b,f)),a=h;continue}return[0,[0,c,b],gz(d,g,f,h)]}return[0,[0,c,b],0]}}function
-gA(c,a){if(a){var
-b=a[1];return gz(c,b[1],b[2],a[2])}return a}function
-ez(a){return bg(function(a){return aa(Q(a[2],[0,d,c]))},a)}var
-mu=gy([0,function(b,a){return bK(b[1],a[1])}]),mv=gy([0,function(c,b){var
-a=bD(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return bK(c[1][2],b[1][2]);case
+e=a[1],f=e[2],g=e[1],h=a[2];if(o(d,c,g)){var
+b=t(Q(b,f)),a=h;continue}return[0,[0,c,b],g8(d,g,f,h)]}return[0,[0,c,b],0]}}function
+g9(c,a){if(a){var
+b=a[1];return g8(c,b[1],b[2],a[2])}return a}function
+eU(a){return bg(function(a){return X(J(a[2],[0,d,c]))},a)}var
+nn=g7([0,function(b,a){return b1(b[1],a[1])}]),no=g7([0,function(c,b){var
+a=bU(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
+0:return b1(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-bM(a){return ez(gA(f,b(mu[5],a)))}function
-mw(b,a){var
-c=f(b[1],a[1]);return c?f(b[2],a[2]):c}function
-cV(a,e){var
-f=[0,d,c];return av(function(a,c){var
-d=b(e,a[1]);return t(J(B(a[2],d),c))},f,a)}function
-dl(a){var
-b=bM(a);return g(function(a){return e([0,d,c],a[2])},b)}function
-cj(a){return bM(a)?0:1}function
-eA(a,e,d,c){var
-f=b(a[3],c),g=aw(R(e),f);return ab(b(a[3],d),g)}function
-gB(a){var
-b=[0,d,c];return av(function(b,a){var
-f=e([0,d,c],b[2])?a:J(b[2],a);return t(f)},b,a)}function
-C(a){return av(function(a,b){return ak(a[1],a[2],b)},aD,a)}function
-N(d,c,b){var
-a=E(b,c);return a?a[1]:d}function
-bN(d,c,b){var
-a=E(c,d);return a?E(b,a[1]):a}function
-eB(b,e,d,a){var
-c=E(b,a),f=c?c[1]:aD;return ak(b,ak(e,d,f),a)}function
-ck(a){return av(function(a,b){return eB(a[1][1],a[1][2],a[2],b)},aD,a)}function
-gC(g,f){var
+bv(a){return eU(g9(k,b(nn[5],a)))}function
+np(b,a){var
+c=k(b[1],a[1]);return c?k(b[2],a[2]):c}function
+c_(a,e){var
+f=[0,d,c];return aG(function(a,c){var
+d=b(e,a[1]);return t(Q(x(a[2],d),c))},f,a)}function
+c$(a){var
+b=bv(a);return h(function(a){return f([0,d,c],a[2])},b)}function
+cA(a){return bv(a)?0:1}function
+eV(a,e,d,c){var
+f=b(a[3],c),g=ac(S(e),f);return M(b(a[3],d),g)}function
+g_(a){var
+b=[0,d,c];return aG(function(b,a){var
+e=f([0,d,c],b[2])?a:Q(b[2],a);return t(e)},b,a)}function
+z(a){return aG(function(a,b){return aw(a[1],a[2],b)},aM,a)}function
+K(d,c,b){var
+a=C(b,c);return a?a[1]:d}function
+b4(d,c,b){var
+a=C(c,d);return a?C(b,a[1]):a}function
+eW(b,e,d,a){var
+c=C(b,a),f=c?c[1]:aM;return aw(b,aw(e,d,f),a)}function
+cB(a){return aG(function(a,b){return eW(a[1][1],a[1][2],a[2],b)},aM,a)}function
+g$(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(bN(b,e,d))return 0;var
-h=a[2],b=eB(e,d,0,b),a=h;continue}return 1}}function
-eC(e,d){var
+c=a[1],d=c[2],e=c[1];if(b4(b,e,d))return 0;var
+h=a[2],b=eW(e,d,0,b),a=h;continue}return 1}}function
+eX(e,d){var
 b=e,a=d;for(;;){if(a){var
-c=a[1];if(E(c,b))return 0;var
-f=a[2],b=ak(c,0,b),a=f;continue}return 1}}function
-dm(a){var
-b=0;return a7(function(a,b){return ao(function(a){return f(b,a)},a)?a:[0,b,a]},a,b)}function
-z(b,a){return aa(e(a,b))}function
-aW(a){var
-b=C(j(function(a){return[0,a[1],a[2][1]]},a)),d=C(j(function(a){var
-b=bM(a[2][2]);return[0,a[1],b]},a)),e=0;function
-f(a){return N(e,d,a)}function
-g(a){return N(c,b,a)}return[0,j(bv,a),g,f]}function
-b2(f,a){var
-l=a[1],m=C(j(function(a){return[0,a,0]},l));function
-h(b){var
-a=E(b,m),c=a?1:a;return c}var
-i=f?1:f,k=i?g(function(a){var
-b=a[2][2];return g(function(a){var
-b=h(a[1]);return b?e([0,d,c],a[2]):b},b)},f):i;if(k){var
-n=a[1];return g(function(f){var
-j=b(a[3],f),i=g(function(a){var
-b=h(a[1]);return b?e([0,d,c],a[2]):b},j);return i?Q(aN(b(a[3],f)),[0,c,c]):i},n)}return k}function
-eD(g,e,d){var
-b=g,a=d;for(;;){if(0===b)return a;var
-c=N(a,e,a),h=b-1|0;if(f(c,a))return a;var
-b=h,a=c;continue}}function
-gD(c,a){var
-d=c[1];return cU(C(j(function(c){return[0,b(a,c),0]},d)))}function
-gE(a){var
-h=au(a[1])+1|0,i=h,d=a[2];for(;;){if(0===i)return d;var
-t=i-1|0,k=[0,aD,aD],l=a[1],m=a7(function(e){return function(d,c){var
-f=b(a[3],c);return a7(function(k,j){var
-f=k[2],d=k[1],n=b(e,j[1]),l=bN(f,b(e,c),n);if(l){var
-m=l[1],g=eD(h,d,c),i=eD(h,d,m),a=gt(g,i);return[0,ak(c,a,ak(m,a,ak(g,a,ak(i,a,d)))),f]}var
-o=b(e,j[1]);return[0,d,eB(b(e,c),o,c,f)]},f,d)}}(d),l,k)[1],n=a[1],o=C(j(function(b){return function(a){return[0,a,eD(h,b,a)]}}(m),n)),e=function(b){return function(a){return N(c,b,a)}}(o),p=a[1],q=ck(aj(function(g,d){return function(c){var
-e=b(a[3],c);return j(function(a){var
-e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),r=a[1];if(g(function(i,j,d){return function(c){var
-e=b(a[3],c);return g(function(e){var
-g=b(d,e[1]),a=bN(j,b(d,c),g);if(a){var
-h=i(c);return f(a[1],h)}return a},e)}}(e,q,d),r)){var
-s=gD(a,d);if(am(gD(a,e),s))return e;var
-i=t,d=e;continue}return d}}function
-cl(b,a){var
+c=a[1];if(C(c,b))return 0;var
+f=a[2],b=aw(c,0,b),a=f;continue}return 1}}function
+dC(a){var
+b=0;return bf(function(a,b){return ab(function(a){return k(b,a)},a)?a:[0,b,a]},a,b)}function
+D(b,a){return X(f(a,b))}function
+a5(a){var
+b=z(l(function(a){return[0,a[1],a[2][1]]},a)),d=z(l(function(a){var
+b=bv(a[2][2]);return[0,a[1],b]},a)),e=0;function
+f(a){return K(e,d,a)}function
+g(a){return K(c,b,a)}return[0,l(aZ,a),g,f]}function
+ce(e,a){var
+k=a[1],m=z(l(function(a){return[0,a,0]},k));function
+g(b){var
+a=C(b,m),c=a?1:a;return c}var
+i=e?1:e,j=i?h(function(a){var
+b=a[2][2];return h(function(a){var
+b=g(a[1]);return b?f([0,d,c],a[2]):b},b)},e):i;if(j){var
+n=a[1];return h(function(e){var
+j=b(a[3],e),i=h(function(a){var
+b=g(a[1]);return b?f([0,d,c],a[2]):b},j);return i?J(ay(b(a[3],e)),[0,c,c]):i},n)}return j}function
+eY(f,e,d){var
+b=f,a=d;for(;;){if(0===b)return a;var
+c=K(a,e,a),g=b-1|0;if(k(c,a))return a;var
+b=g,a=c;continue}}function
+ha(c,a){var
+d=c[1];return c9(z(l(function(c){return[0,b(a,c),0]},d)))}function
+hb(a){var
+f=aj(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
+t=g-1|0,i=[0,aM,aM],j=a[1],m=bf(function(e){return function(d,c){var
+g=b(a[3],c);return bf(function(k,j){var
+g=k[2],d=k[1],n=b(e,j[1]),l=b4(g,b(e,c),n);if(l){var
+m=l[1],h=eY(f,d,c),i=eY(f,d,m),a=g2(h,i);return[0,aw(c,a,aw(m,a,aw(h,a,aw(i,a,d)))),g]}var
+o=b(e,j[1]);return[0,d,eW(b(e,c),o,c,g)]},g,d)}}(d),j,i)[1],n=a[1],o=z(l(function(b){return function(a){return[0,a,eY(f,b,a)]}}(m),n)),e=function(b){return function(a){return K(c,b,a)}}(o),p=a[1],q=cB(Y(function(g,d){return function(c){var
+e=b(a[3],c);return l(function(a){var
+e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(i,j,d){return function(c){var
+e=b(a[3],c);return h(function(e){var
+f=b(d,e[1]),a=b4(j,b(d,c),f);if(a){var
+g=i(c);return k(a[1],g)}return a},e)}}(e,q,d),r)){var
+s=ha(a,d);if($(ha(a,e),s))return e;var
+g=t,d=e;continue}return d}}function
+cC(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-gF(b,a){return ck(aj(function(a){var
-c=cl(b,a[1]);return j(function(b){return[0,b,a[2]]},c)},a))}function
-gG(g,i,e,a){if(f(e,a))return[0,d,c];var
-j=b(g,a);if(f(b(g,e),j)){var
-h=bN(i,e,a);return h?h[1]:[0,c,c]}return[0,c,c]}function
-cW(h,r,q,a,p,o){var
-s=a[1],k=g(function(a){var
-e=b(h,a[1][1]),g=e?b(h,a[1][2]):e,i=g?aa(f(a[1][1],a[1][2])):g;return i?z([0,d,c],a[2]):i},s);if(k)var
-u=a[2],i=g(function(a){var
-e=b(h,a[1]);return e?z([0,d,c],a[2]):e},u);else
+hc(b,a){return cB(Y(function(a){var
+c=cC(b,a[1]);return l(function(b){return[0,b,a[2]]},c)},a))}function
+hd(f,h,e,a){if(k(e,a))return[0,d,c];var
+i=b(f,a);if(k(b(f,e),i)){var
+g=b4(h,e,a);return g?g[1]:[0,c,c]}return[0,c,c]}function
+da(e,r,q,a,p,n){var
+s=a[1],j=h(function(a){var
+f=b(e,a[1][1]),g=f?b(e,a[1][2]):f,h=g?X(k(a[1][1],a[1][2])):g;return h?D([0,d,c],a[2]):h},s);if(j)var
+u=a[2],g=h(function(a){var
+f=b(e,a[1]);return f?D([0,d,c],a[2]):f},u);else
 var
-i=k;if(i)var
-v=a[2],w=a[1],l=aw(R([0,c,c]),p),j=dl(ab(ab(aj(function(a){var
-b=a[2],c=t(B(R(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},w),v),l));else
+g=j;if(g)var
+v=a[2],w=a[1],l=ac(S([0,c,c]),p),i=c$(M(M(Y(function(a){var
+b=a[2],c=t(x(S(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},w),v),l));else
 var
-j=i;if(j){var
-x=a[1],n=aN(a[2]);return e(t(av(function(a,b){var
-c=m(q,a[1][1],a[1][2]);return t(J(B(a[2],c),b))},n,x)),o)}return j}function
-gH(k,j,y,x,i,a,w){var
-h=gC(aD,aj(function(a){return cl(y,a[1])},a));return h?g(function(a){var
-o=a[1],g=o[2],h=o[1],p=b(i,h),q=p?b(i,g):p,r=q?aa(f(h,g)):q;if(r)var
-z=b(x,g),l=f(b(x,h),z);else
+i=g;if(i){var
+y=a[1],m=ay(a[2]);return f(t(aG(function(a,b){var
+c=o(q,a[1][1],a[1][2]);return t(Q(x(a[2],c),b))},m,y)),n)}return i}function
+he(l,j,y,x,i,a,w){var
+e=g$(aM,Y(function(a){return cC(y,a[1])},a));return e?h(function(a){var
+o=a[1],e=o[2],g=o[1],p=b(i,g),q=p?b(i,e):p,r=q?X(k(g,e)):q;if(r)var
+z=b(x,e),h=k(b(x,g),z);else
 var
-l=r;if(l)var
-A=b(k[2],g),m=f(b(k[2],h),A);else
+h=r;if(h)var
+A=b(l[2],e),m=k(b(l[2],g),A);else
 var
-m=l;var
-s=m?e([0,d,c],a[2]):m,t=s?e(a[2],[0,c,c]):s;if(t)var
-B=a[2],C=eA(k,j,h,g),n=cW(i,j,w,a[3],C,B);else
+m=h;var
+s=m?f([0,d,c],a[2]):m,t=s?f(a[2],[0,c,c]):s;if(t)var
+B=a[2],C=eV(l,j,g,e),n=da(i,j,w,a[3],C,B);else
 var
 n=t;if(n){var
-u=aa(y);if(!u){var
-D=a[2],E=eA(k,j,g,h);return cW(i,j,w,a[4],E,D)}var
+u=X(y);if(!u){var
+D=a[2],E=eV(l,j,e,g);return da(i,j,w,a[4],E,D)}var
 v=u}else
 var
-v=n;return v},a):h}function
-eE(d,c,a){var
-e=d[1];return bg(function(d){return f(b(c,d),a)},e)}function
-eF(d,c,j,f,b,a){var
-k=E(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
-w=j-1|0,g=E(a,f);if(g){var
+v=n;return v},a):e}function
+eZ(d,c,a){var
+e=d[1];return bg(function(d){return k(b(c,d),a)},e)}function
+e0(d,c,j,f,b,a){var
+k=C(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
+w=j-1|0,g=C(a,f);if(g){var
 e=g[1];switch(e[0]){case
 0:var
-l=e[1];return[0,[0,l,ak(a,l,b)]];case
+l=e[1];return[0,[0,l,aw(a,l,b)]];case
 1:var
-n=e[1],h=eF(d,c,w,f,b,n);if(h)var
-o=h[1],x=m(c,a,n),p=t(J(B(d,o[1]),x)),q=[0,[0,p,ak(a,p,o[2])]];else
+m=e[1],h=e0(d,c,w,f,b,m);if(h)var
+n=h[1],y=o(c,a,m),p=t(Q(x(d,n[1]),y)),q=[0,[0,p,aw(a,p,n[2])]];else
 var
 q=h;return q;default:var
-r=e[1],i=eF(d,c,w,f,b,r);if(i)var
-s=i[1],y=m(c,r,a),u=t(bL(bh(s[1],y),d)),v=[0,[0,u,ak(a,u,s[2])]];else
+r=e[1],i=e0(d,c,w,f,b,r);if(i)var
+s=i[1],z=o(c,r,a),u=t(b2(bu(s[1],z),d)),v=[0,[0,u,aw(a,u,s[2])]];else
 var
 v=i;return v}}return g}function
-eG(a,e){return ao(function(a){var
-b=f(a[1],e);return b?z(a[2],[0,d,c]):b},a)}function
-gI(n,i,h,m,a,l){var
-o=[0,d,c],j=cV(i,function(a){return N(o,h,a)}),k=g(function(a){if(z(a[2],[0,d,c])){var
-g=b(n,a[1]);if(ao(function(a){return f(g,a)},m)){var
-e=E(a[1],h),i=e?1:e;return i}}return 1},i);return k?l?z(a,j):e(a,j):k}function
-dn(a){return j(bv,a[3])}function
-aX(a){var
-b=a[1],c=C(j(function(a){return[0,a,0]},b));return function(b){var
-a=E(b,c),d=a?1:a;return d}}function
-gJ(h){var
-l=aW(h[1]),n=aX(l),r=e([0,c,c],h[2]),s=r?b2(h[1],l):r;if(s){var
-a=gE(l),F=gF(h[3],h[4]),u=function(b,c){return gG(a,F,b,c)},G=h[5],H=h[3],y=ck(aj(function(a){var
-b=cl(H,a[1]);return j(function(b){return[0,b,a[2]]},b)},G)),o=function(e,g){if(f(e,g))return[0,d,c];var
-i=b(a,g);if(f(b(a,e),i)){var
-h=bN(y,e,g);return h?h[1]:[0,d,c]}return[0,c,c]},v=gH(l,h[2],h[3],a,n,h[4],u);if(v){var
-i=h[5],X=h[3],k=h[2],q=gC(aD,aj(function(a){return cl(X,a[1])},i));if(q){var
-aU=aj(function(a){var
+e1(a,e){return ab(function(a){var
+b=k(a[1],e);return b?D(a[2],[0,d,c]):b},a)}function
+hf(n,g,e,m,a,l){var
+o=[0,d,c],i=c_(g,function(a){return K(o,e,a)}),j=h(function(a){if(D(a[2],[0,d,c])){var
+g=b(n,a[1]);if(ab(function(a){return k(g,a)},m)){var
+f=C(a[1],e),h=f?1:f;return h}}return 1},g);return j?l?D(a,i):f(a,i):j}function
+dD(a){return l(aZ,a[3])}function
+a6(a){var
+b=a[1],c=z(l(function(a){return[0,a,0]},b));return function(b){var
+a=C(b,c),d=a?1:a;return d}}function
+hg(e){var
+j=a5(e[1]),n=a6(j),r=f([0,c,c],e[2]),s=r?ce(e[1],j):r;if(s){var
+a=hb(j),F=hc(e[3],e[4]),u=function(b,c){return hd(a,F,b,c)},G=e[5],H=e[3],A=cB(Y(function(a){var
+b=cC(H,a[1]);return l(function(b){return[0,b,a[2]]},b)},G)),o=function(e,f){if(k(e,f))return[0,d,c];var
+h=b(a,f);if(k(b(a,e),h)){var
+g=b4(A,e,f);return g?g[1]:[0,d,c]}return[0,c,c]},v=he(j,e[2],e[3],a,n,e[4],u);if(v){var
+g=e[5],Z=e[3],i=e[2],q=g$(aM,Y(function(a){return cC(Z,a[1])},g));if(q){var
+aU=Y(function(a){var
 b=a[4];if(b){var
-c=b[1][1],d=cl(X,a[1]);return j(function(b){return[0,t(a[2]),[0,c,b]]},d)}return b},i);if(z([0,c,c],k))var
-A=dm(j(a,aj(dn,i))),p=C(j(function(f){var
-b=eE(l,a,f);return[0,f,g(function(a){return g(function(f){var
-h=o(a,f);return Q(h,[0,d,c])?1:g(function(b){var
-c=B(k,o(b,f));return e(h,J(o(a,b),c))},b)},b)},b)]},A));else
+c=b[1][1],d=cC(Z,a[1]);return l(function(b){return[0,t(a[2]),[0,c,b]]},d)}return b},g);if(D([0,c,c],i))var
+B=dC(l(a,Y(dD,g))),p=z(l(function(e){var
+b=eZ(j,a,e);return[0,e,h(function(a){return h(function(e){var
+g=o(a,e);return J(g,[0,d,c])?1:h(function(b){var
+c=x(i,o(b,e));return f(g,Q(o(a,b),c))},b)},b)},b)]},B));else
 var
-p=aD;var
-D=0,a$=function(a){return N(D,p,a)},w=g(function(h){var
-al=h[1],v=al[2],w=al[1],an=b(n,w),ap=an?b(n,v):an,aq=ap?aa(f(w,v)):ap;if(aq)var
-a1=b(a,v),I=f(b(a,w),a1);else
+p=aM;var
+E=0,a_=function(a){return K(E,p,a)},w=h(function(e){var
+ao=e[1],v=ao[2],w=ao[1],ap=b(n,w),aq=ap?b(n,v):ap,ar=aq?X(k(w,v)):aq;if(ar)var
+a1=b(a,v),I=k(b(a,w),a1);else
 var
-I=aq;var
-ar=I?z([0,d,c],h[2]):I,as=ar?e(h[2],[0,c,c]):ar;if(as)var
-a2=cl(X,h[1]),J=g(function(a){var
-b=h[2];return Q(o(a[1],a[2]),b)},a2);else
+I=ar;var
+as=I?D([0,d,c],e[2]):I,at=as?f(e[2],[0,c,c]):as;if(at)var
+a2=cC(Z,e[1]),L=h(function(a){var
+b=e[2];return J(o(a[1],a[2]),b)},a2);else
 var
-J=as;if(J)var
-a3=h[3],K=g(function(a){return b(n,a[1])},a3);else
+L=at;if(L)var
+a3=e[3],M=h(function(a){return b(n,a[1])},a3);else
 var
-K=J;if(K){var
-L=h[3],aH=C(L),aI=au(L)+1|0,aJ=[0,aD],A=a7(function(a,d){if(a)var
-b=eF(k,o,aI,aH,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+M=L;if(M){var
+N=e[3],aG=z(N),aH=aj(N)+1|0,aI=[0,aM],B=bf(function(a,d){if(a)var
+b=e0(i,o,aH,aG,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
-c=a;return c},L,aJ);if(A){var
-s=A[1],i=bM(eA(l,k,w,v)),q=dm(j(a,dn(h))),M=h[4]?0:1,$=z([0,c,c],k),a4=$?g(a$,q):$;if(a4){var
-aT=dn(h),ab=C(j(function(a){return[0,a,N([0,d,c],s,a)]},aT)),at=gI(a,i,ab,q,h[2],M);if(at)var
-a5=[0,d,c],x=function(a){return N(a5,ab,a)},av=dn(h),aw=g(function(h){var
-i=e([0,d,c],x(h)),j=i?e(x(h),[0,c,c]):i,l=j?b(n,h):j;return l?g(function(c){var
-d=b(a,c);if(f(b(a,h),d)){var
-g=o(h,c),i=B(k,x(c));return e(bh(x(h),i),g)}return 1},av):l},av);else
+c=a;return c},N,aI);if(B){var
+s=B[1],g=bv(eV(j,i,w,v)),q=dC(l(a,dD(e))),O=e[4]?0:1,ad=D([0,c,c],i),a4=ad?h(a_,q):ad;if(a4){var
+aT=dD(e),ae=z(l(function(a){return[0,a,K([0,d,c],s,a)]},aT)),au=hf(a,g,ae,q,e[2],O);if(au)var
+a5=[0,d,c],y=function(a){return K(a5,ae,a)},av=dD(e),aw=h(function(e){var
+g=f([0,d,c],y(e)),j=g?f(y(e),[0,c,c]):g,l=j?b(n,e):j;return l?h(function(c){var
+d=b(a,c);if(k(b(a,e),d)){var
+g=o(e,c),h=x(i,y(c));return f(bu(y(e),h),g)}return 1},av):l},av);else
 var
-aw=at;var
-O=aw}else{if(z([0,c,c],k))var
-aK=C(aj(function(A){var
-v=eE(l,a,A),B=0,C=j(function(a){return[0,a,N([0,d,c],s,a)]},v),n=au(v),i=C,h=B;a:for(;;){if(0===n)return h;var
-y=n-1|0;if(i){var
-u=i[1],g=u[1],f=u[2],e=0,b=i[2];for(;;){if(b){var
-p=b[1],m=p[2],q=p[1],r=b[2];if(z(f,m)){var
+aw=au;var
+P=aw}else{if(D([0,c,c],i))var
+aJ=z(Y(function(z){var
+v=eZ(j,a,z),A=0,B=l(function(a){return[0,a,K([0,d,c],s,a)]},v),n=aj(v),k=B,h=A;a:for(;;){if(0===n)return h;var
+y=n-1|0;if(k){var
+u=k[1],g=u[1],f=u[2],e=0,b=k[2];for(;;){if(b){var
+p=b[1],m=p[2],q=p[1],r=b[2];if(D(f,m)){var
 w=[0,[0,g,f],e],g=q,f=m,e=w,b=r;continue}var
 e=[0,[0,q,m],e],b=r;continue}var
-x=[0,[0,g,f],h],n=y,i=j(function(e,f){return function(a){var
-c=E(a[1],s),d=c?1:c;if(d)return a;var
-b=t(bL(bh(e,o(f,a[1])),k));return z(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=x;continue a}}return h}},q)),aL=[0,d,c],m=function(a){return N(aL,aK,a)};else
+x=[0,[0,g,f],h],n=y,k=l(function(e,f){return function(a){var
+c=C(a[1],s),d=c?1:c;if(d)return a;var
+b=t(b2(bu(e,o(f,a[1])),i));return D(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=x;continue a}}return h}},q)),aK=[0,d,c],m=function(a){return K(aK,aJ,a)};else
 var
-aM=[0,d,c],m=function(a){return N(aM,s,a)};var
-aF=gI(a,i,s,q,h[2],M);if(aF)var
-a8=l[1],S=g(function(a){var
-b=e([0,d,c],m(a));return b?e(m(a),[0,c,c]):b},a8);else
+aL=[0,d,c],m=function(a){return K(aL,s,a)};var
+aE=hf(a,g,s,q,e[2],O);if(aE)var
+a7=j[1],R=h(function(a){var
+b=f([0,d,c],m(a));return b?f(m(a),[0,c,c]):b},a7);else
 var
-S=aF;if(S){if(z([0,c,c],k))var
-aN=l[1],Y=g(function(e){if(Q(m(e),[0,d,c]))return 1;var
-g=b(a,e);return ao(function(a){return f(g,a)},q)},aN),aG=Y?g(function(c){var
-b=eE(l,a,c);return g(function(a){return g(function(b){var
-c=o(a,b),d=B(k,m(b));return e(bh(m(a),d),c)},b)},b)},q):Y;else
+R=aE;if(R){if(D([0,c,c],i))var
+aN=j[1],_=h(function(e){if(J(m(e),[0,d,c]))return 1;var
+f=b(a,e);return ab(function(a){return k(f,a)},q)},aN),aF=_?h(function(c){var
+b=eZ(j,a,c);return h(function(a){return h(function(b){var
+c=o(a,b),d=x(i,m(b));return f(bu(m(a),d),c)},b)},b)},q):_;else
 var
-aG=g(function(a){return z([0,d,c],a[2])?g(function(b){if(z(b[2],[0,d,c])){var
-f=o(a[1],b[1]),g=B(k,m(b[1]));return e(bh(m(a[1]),g),f)}return 1},i):1},i);var
-T=aG}else
+aF=h(function(a){return D([0,d,c],a[2])?h(function(b){if(D(b[2],[0,d,c])){var
+e=o(a[1],b[1]),g=x(i,m(b[1]));return f(bu(m(a[1]),g),e)}return 1},g):1},g);var
+T=aF}else
 var
-T=S;if(T){if(z([0,c,c],k))var
+T=R;if(T){if(D([0,c,c],i))var
 U=1;else{var
-Z=g(function(a){return z([0,d,c],a[2])?aa(eG(i,a[1])):1},i);if(Z)var
-aO=gB(i),U=e(R([0,c,c]),aO);else
+aa=h(function(a){return D([0,d,c],a[2])?X(e1(g,a[1])):1},g);if(aa)var
+aO=g_(g),U=f(S([0,c,c]),aO);else
 var
-U=Z}var
+U=aa}var
 V=U}else
 var
-V=T;if(V)if(M)var
-a9=cV(i,m),W=z(h[2],a9);else
+V=T;if(V)if(O)var
+a8=c_(g,m),W=D(e[2],a8);else
 var
-a_=cV(i,m),W=e(h[2],a_);else
+a9=c_(g,m),W=f(e[2],a9);else
 var
 W=V;var
-O=W}if(O){var
-ax=h[4];if(ax){var
-ay=ax[1],p=ay[2],a6=ay[1],ac=t(h[2]),aV=bg(function(b){var
-c=b[1],a=f(c[1],ac[1]),d=a?f(c[2],ac[2]):a;return d?jV(a6,b[2][1]):d},aU),ad=j(function(a){return a[2][2]},aV),az=h[1];switch(p[0]){case
+P=W}if(P){var
+ax=e[4];if(ax){var
+ay=ax[1],p=ay[2],a6=ay[1],af=t(e[2]),aV=bg(function(b){var
+c=b[1],a=k(c[1],af[1]),d=a?k(c[2],af[2]):a;return d?gp(a6,b[2][1]):d},aU),ag=l(function(a){return a[2][2]},aV),az=e[1];switch(p[0]){case
 0:var
-u=p[1],af=b(n,u),ag=af?ao(function(a){return f(a[1],u)},i):af,r=ag?aa(ao(function(a){var
-b=f(a[1],u);return b?b:f(a[2],u)},ad)):ag;break;case
+u=p[1],ai=b(n,u),ak=ai?ab(function(a){return k(a[1],u)},g):ai,r=ak?X(ab(function(a){var
+b=k(a[1],u);return b?b:k(a[2],u)},ag)):ak;break;case
 1:var
-ah=p[1],ai=Q(k,[0,c,c]);if(ai)var
-aW=b(l[3],az[1]),D=ao(function(a){return f(a[1],ah)},aW);else
+al=p[1],am=J(i,[0,c,c]);if(am)var
+aW=b(j[3],az[1]),E=ab(function(a){return k(a[1],al)},aW);else
 var
-D=ai;if(D)var
-aX=b(l[3],az[2]),F=ao(function(a){return f(a[1],ah)},aX);else
+E=am;if(E)var
+aX=b(j[3],az[2]),F=ab(function(a){return k(a[1],al)},aX);else
 var
-F=D;if(F)var
-aY=gB(i),r=z(R([0,c,c]),aY);else
+F=E;if(F)var
+aY=g_(g),r=D(S([0,c,c]),aY);else
 var
 r=F;break;default:var
-G=p[1],ak=g(function(a){var
-f=b(n,a[1]);return f?e([0,d,c],a[2]):f},G);if(ak)var
-aZ=p[2],H=g(function(a){return b(n,a[1])},aZ);else
+G=p[1],an=h(function(a){var
+e=b(n,a[1]);return e?f([0,d,c],a[2]):e},G);if(an)var
+aZ=p[2],H=h(function(a){return b(n,a[1])},aZ);else
 var
-H=ak;if(H)var
-a0=au(G),r=am(au(dm(j(function(c){return b(a,c[1])},G))),a0);else
+H=an;if(H)var
+a0=aj(G),r=$(aj(dC(l(function(c){return b(a,c[1])},G))),a0);else
 var
 r=H}if(r){switch(p[0]){case
 0:var
-_=p[1],y=[0,function(a){return f(a,_)?eG(i,_)?R([0,c,c]):[0,c,c]:[0,d,c]}];break;case
+ac=p[1],A=[0,function(a){return k(a,ac)?e1(g,ac)?S([0,c,c]):[0,c,c]:[0,d,c]}];break;case
 1:var
-y=0;break;default:var
-aR=p[2],aS=p[1],aP=C(j(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=C(aR),y=[0,function(e){var
-f=E(e,aQ);return f?f[1]:N([0,d,c],aP,b(a,e))}]}if(y){var
-P=y[1],ae=z([0,d,c],cV(i,P));return ae?g(function(a){var
-j=B(k,b(P,a[2]));if(e(b(P,a[1]),j))return 1;var
-l=a[2],m=a[1];if(z([0,c,c],k))var
+A=0;break;default:var
+aR=p[2],aS=p[1],aP=z(l(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=z(aR),A=[0,function(e){var
+f=C(e,aQ);return f?f[1]:K([0,d,c],aP,b(a,e))}]}if(A){var
+Q=A[1],ah=D([0,d,c],c_(g,Q));return ah?h(function(a){var
+j=x(i,b(Q,a[2]));if(f(b(Q,a[1]),j))return 1;var
+l=a[2],m=a[1];if(D([0,c,c],i))var
 h=1;else
 var
-g=ao(function(a){var
-b=f(a[1],m);return b?z([0,d,c],a[2]):b},i),h=g?eG(i,l):g;return aa(h)},ad):ae}var
+e=ab(function(a){var
+b=k(a[1],m);return b?D([0,d,c],a[2]):b},g),h=e?e1(g,l):e;return X(h)},ag):ah}var
 aA=1}else
 var
 aA=r;return aA}var
 aB=1}else
 var
-aB=O;var
+aB=P;var
 aC=aB}else
 var
-aC=A;var
-aE=aC}else
+aC=B;var
+aD=aC}else
 var
-aE=K;return aE},i)}else
+aD=M;return aD},g)}else
 var
 w=q;var
 m=w}else
 var
 m=v;if(m){var
-I=h[6];return g(function(a){var
+I=e[6];return h(function(a){var
 g=b(n,a[1]),h=g?b(n,a[2]):g;if(h)var
-p=a[3],f=e(u(a[1],a[2]),p);else
+p=a[3],e=f(u(a[1],a[2]),p);else
 var
-f=h;var
-i=f?e(a[3],[0,c,c]):f;if(i){var
+e=h;var
+i=e?f(a[3],[0,c,c]):e;if(i){var
 j=a[4];if(j){var
-k=j[1],l=e([0,d,c],k);return l?e(k,o(a[1],a[2])):l}var
+k=j[1],l=f([0,d,c],k);return l?f(k,o(a[1],a[2])):l}var
 m=1}else
 var
 m=i;return m},I)}var
-x=m}else
+y=m}else
 var
-x=s;return x}function
-eH(c,a){return j(function(a){var
+y=s;return y}function
+e2(c,a){return l(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
-eI(c,a){return aj(function(a){var
-d=b(c[3],a[1]);return aw(a[2],d)},a)}function
-dp(e,a){var
-f=[0,d,c];return av(function(a,c){var
-d=b(e,a[2]);return t(J(B(a[1],d),c))},f,a)}function
-gK(h,a,b){var
-e=[0,d,c];return av(function(d,b){var
-e=d[1],g=f(a,e)?[0,[0,c,c]]:m(h,a,e);return g?t(J(bL(d[2],g[1]),b)):b},e,b)}function
-cm(d,c,a){return bg(function(a){return f(b(d[2],a[1]),c)},a)}function
-gL(d,c,a){return bg(function(a){return aa(f(b(d[2],a[1]),c))},a)}function
-gM(d,a){return aj(function(a){var
-b=m(d,a[1][1],a[1][2]);if(b)var
-e=a[2],f=t(B(R(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
+e3(c,a){return Y(function(a){var
+d=b(c[3],a[1]);return ac(a[2],d)},a)}function
+dE(e,a){var
+f=[0,d,c];return aG(function(a,c){var
+d=b(e,a[2]);return t(Q(x(a[1],d),c))},f,a)}function
+hh(g,a,b){var
+e=[0,d,c];return aG(function(d,b){var
+e=d[1],f=k(a,e)?[0,[0,c,c]]:o(g,a,e);return f?t(Q(b2(d[2],f[1]),b)):b},e,b)}function
+cD(d,c,a){return bg(function(a){return k(b(d[2],a[1]),c)},a)}function
+hi(d,c,a){return bg(function(a){return X(k(b(d[2],a[1]),c))},a)}function
+hj(d,a){return Y(function(a){var
+b=o(d,a[1][1],a[1][2]);if(b)var
+e=a[2],f=t(x(S(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
 var
 c=b;return c},a)}function
-gN(f,e,g,a){if(0===g)return[0,d,c];var
-l=g-1|0;if(a){var
-h=aj(function(a){var
-d=b(e[2],a[1][2]),c=m(f,a[1][1],d);if(typeof
+hk(f,e,g,a){if(0===g)return[0,d,c];var
+k=g-1|0;if(a){var
+h=Y(function(a){var
+d=b(e[2],a[1][2]),c=o(f,a[1][1],d);if(typeof
 c==="number")return 0;var
-g=c[1],h=b(e[3],a[1][2]);return j(function(b){var
-c=t(B(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),k=gN(f,e,l,ez(gA(mw,b(mv[5],h)))),i=[0,d,c];return t(J(av(function(a,c){var
-g=b(e[2],a[1][2]),d=m(f,a[1][1],g);if(typeof
-d==="number"&&!d)return t(J(a[2],c));return c},i,a),k))}return[0,d,c]}function
-gO(g,f,e,a,b){return typeof
-a==="number"?a?[0,d,c]:[0,c,c]:gN(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
-dq(a){var
-b=[0,d,c];return av(function(d,c){var
-a=d[2],b=a[2];return t(J([0,gu(a[1]),b],c))},b,a)}function
-gP(a,z,y,x){var
-A=x[1],m=A[2],h=A[1],r=x[2],B=b(z,h),C=B?b(z,m):B;if(C)var
-L=b(a[2],m),s=f(b(a[2],h),L);else
+g=c[1],h=b(e[3],a[1][2]);return l(function(b){var
+c=t(x(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=hk(f,e,k,eU(g9(np,b(no[5],h)))),i=[0,d,c];return t(Q(aG(function(a,c){var
+g=b(e[2],a[1][2]),d=o(f,a[1][1],g);if(typeof
+d==="number"&&!d)return t(Q(a[2],c));return c},i,a),j))}return[0,d,c]}function
+hl(g,f,e,a,b){return typeof
+a==="number"?a?[0,d,c]:[0,c,c]:hk(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
+dF(a){var
+b=[0,d,c];return aG(function(d,c){var
+a=d[2],b=a[2];return t(Q([0,g3(a[1]),b],c))},b,a)}function
+hm(a,z,y,x){var
+A=x[1],m=A[2],e=A[1],r=x[2],B=b(z,e),C=B?b(z,m):B;if(C)var
+K=b(a[2],m),s=k(b(a[2],e),K);else
 var
 s=C;var
-D=s?aa(f(h,m)):s,E=D?e([0,c,c],r):D;if(E){var
-M=b(a[3],m),N=b(a[3],h),O=b(a[3],h),k=dm(j(function(c){return b(a[2],c[1])},O)),i=N,n=M;for(;;){if(k){var
-l=k[1],o=cm(a,l,n),p=cm(a,l,i),H=aw(R([0,c,c]),p),u=dl(ab(aw(r,o),H)),F=0;if(u)var
+D=s?X(k(e,m)):s,E=D?f([0,c,c],r):D;if(E){var
+L=b(a[3],m),N=b(a[3],e),O=b(a[3],e),i=dC(l(function(c){return b(a[2],c[1])},O)),g=N,n=L;for(;;){if(i){var
+j=i[1],o=cD(a,j,n),p=cD(a,j,g),H=ac(S([0,c,c]),p),u=c$(M(ac(r,o),H)),F=0;if(u)var
 v=u;else{var
-w=g(function(b){return function(a){return aa(e(gK(y,a[1],b),[0,d,c]))}}(o),p);if(w){var
-G=[0,d,c],q=e(av(function(d){return function(a,b){var
-c=gK(y,a[1],d);return t(J(bL(a[2],c),b))}}(o),G,p),r);F=1}else
+w=h(function(b){return function(a){return X(f(hh(y,a[1],b),[0,d,c]))}}(o),p);if(w){var
+G=[0,d,c],q=f(aG(function(d){return function(a,b){var
+c=hh(y,a[1],d);return t(Q(b2(a[2],c),b))}}(o),G,p),r);F=1}else
 var
 v=w}if(!F)var
 q=v;if(q){var
-I=gL(a,l,n),K=gL(a,l,i),k=k[2],i=K,n=I;continue}return q}return i?0:1}}return E}function
-cn(c,b){var
-a=E(b,c),d=a?a[1][1]:a;return d}function
-eJ(c,b){var
-a=E(b,c),d=a?a[1][3]:a;return d}function
-eK(c,b){var
-a=E(b,c),d=a?a[1][5]:a;return d}function
-gQ(a){return a?a[1]:[0,d,c]}function
-gR(b,a){return dq(cn(b,a))}function
-gS(c,b,a){var
-d=dq(b[1]),e=j(bw,a);return z(dp(function(a){return gR(c,a)},e),d)}function
-gT(e,d,b,a){if(E(a,b))return[0,b];if(0===e)return 0;var
-i=e-1|0,f=[0,b],g=N(0,d,a),c=a7(function(a,c){if(a){var
+I=hi(a,j,n),J=hi(a,j,g),i=i[2],g=J,n=I;continue}return q}return g?0:1}}return E}function
+cE(c,b){var
+a=C(b,c),d=a?a[1][1]:a;return d}function
+e4(c,b){var
+a=C(b,c),d=a?a[1][3]:a;return d}function
+e5(c,b){var
+a=C(b,c),d=a?a[1][5]:a;return d}function
+hn(a){return a?a[1]:[0,d,c]}function
+ho(b,a){return dF(cE(b,a))}function
+hp(c,b,a){var
+d=dF(b[1]),e=l(bM,a);return D(dE(function(a){return ho(c,a)},e),d)}function
+hq(e,d,b,a){if(C(a,b))return[0,b];if(0===e)return 0;var
+i=e-1|0,f=[0,b],g=K(0,d,a),c=bf(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:gT(i,d,a[1],b[1])}return a},g,f),h=c?[0,ak(a,0,c[1])]:c;return h}function
-dr(a,c,b){var
-d=[0,[0,b,R(ey(a[1]))],0];return[0,[0,c,ey(a[2])],d]}function
-eL(b,a){var
-e=au(a),d=am(au(b),e);return d?cj(ab(b,aw(R([0,c,c]),a))):d}function
-gU(a,b){var
-c=0;return a7(function(c,a){return eL(a[2][1],b)?[0,a[1]]:c},a,c)}function
-eM(b,a){return t(bL(a,ey(b[2])))}function
-gV(e,i,d,c,b){var
-a=gU(i,dr(d,c,b));if(a){var
-f=a[1],j=dr(d,c,b),g=eL(cn(e,f),j);if(g)return eJ(e,f);var
+b==="number"?a:hq(i,d,a[1],b[1])}return a},g,f),h=c?[0,aw(a,0,c[1])]:c;return h}function
+dG(a,c,b){var
+d=[0,[0,b,S(eS(a[1]))],0];return[0,[0,c,eS(a[2])],d]}function
+e6(b,a){var
+e=aj(a),d=$(aj(b),e);return d?cA(M(b,ac(S([0,c,c]),a))):d}function
+hr(a,b){var
+c=0;return bf(function(c,a){return e6(a[2][1],b)?[0,a[1]]:c},a,c)}function
+e7(b,a){return t(b2(a,eS(b[2])))}function
+hs(e,i,d,c,b){var
+a=hr(i,dG(d,c,b));if(a){var
+f=a[1],j=dG(d,c,b),g=e6(cE(e,f),j);if(g)return e4(e,f);var
 h=g}else
 var
 h=a;return h}function
-gW(j,i,h,a,g,e){var
-m=b(j[2],e);if(aa(f(b(j[2],g),m)))return[0,c,c];if(f(g,e))return[0,d,c];var
-k=gV(i,h,a,g,e);if(k)return eM(a,k[1]);if(Q(a,[0,c,c])){var
-l=gV(i,h,a,e,g);return l?eM(a,l[1]):[0,c,c]}return[0,c,c]}function
-gX(h){var
-m=aW(h[1]),u=t(h[4]),p=t(h[3]),ac=e([0,c,c],u),ad=ac?e(u,p):ac,ae=ad?b2(h[1],m):ad;if(ae){var
-aO=h[2],as=C(aj(function(a){if(a){var
-b=a[1];return j(function(a){return[0,a,b]},a)}return a},aO)),k=function(a){return N(a,as,a)},at=m[1],L=bg(function(a){return f(k(a),a)},at),ax=C(j(function(a){return[0,a,bM(eH(k,b(m[3],a)))]},L)),ay=0,az=function(a){return N(ay,ax,a)},a=[0,L,m[2],az],af=h[2],aC=aX(m),aE=aX(a),M=g(function(a){return g(aC,a)},af),O=M?eC(aD,ev(af)):M;if(O)var
-aF=m[1],q=g(function(d){var
-g=b(aE,k(d));if(g)var
-h=k(d),i=b(a[2],h),e=f(b(m[2],d),i);else
+ht(i,h,g,a,f,e){var
+m=b(i[2],e);if(X(k(b(i[2],f),m)))return[0,c,c];if(k(f,e))return[0,d,c];var
+j=hs(h,g,a,f,e);if(j)return e7(a,j[1]);if(J(a,[0,c,c])){var
+l=hs(h,g,a,e,f);return l?e7(a,l[1]):[0,c,c]}return[0,c,c]}function
+hu(e){var
+m=a5(e[1]),u=t(e[4]),p=t(e[3]),af=f([0,c,c],u),ag=af?f(u,p):af,ah=ag?ce(e[1],m):ag;if(ah){var
+aO=e[2],at=z(Y(function(a){if(a){var
+b=a[1];return l(function(a){return[0,a,b]},a)}return a},aO)),i=function(a){return K(a,at,a)},au=m[1],N=bg(function(a){return k(i(a),a)},au),av=z(l(function(a){return[0,a,bv(e2(i,b(m[3],a)))]},N)),ax=0,az=function(a){return K(ax,av,a)},a=[0,N,m[2],az],ai=e[2],aC=a6(m),aD=a6(a),O=h(function(a){return h(aC,a)},ai),P=O?eX(aM,eP(ai)):O;if(P)var
+aE=m[1],q=h(function(d){var
+f=b(aD,i(d));if(f)var
+g=i(d),h=b(a[2],g),e=k(b(m[2],d),h);else
 var
-e=g;if(e){var
-j=k(d),l=b(a[3],j),n=aw(R([0,c,c]),l);return cj(ab(eH(k,b(m[3],d)),n))}return e},aF);else
+e=f;if(e){var
+j=i(d),l=b(a[3],j),n=ac(S([0,c,c]),l);return cA(M(e2(i,b(m[3],d)),n))}return e},aE);else
 var
-q=O;if(q)var
-aA=aX(a),aB=a[1],A=g(function(f){var
-i=b(a[3],f),h=g(function(a){var
-f=b(aA,a[1]);return f?e([0,d,c],a[2]):f},i);return h?Q(aN(b(a[3],f)),[0,c,c]):h},aB);else
+q=P;if(q)var
+aA=a6(a),aB=a[1],B=h(function(e){var
+i=b(a[3],e),g=h(function(a){var
+e=b(aA,a[1]);return e?f([0,d,c],a[2]):e},i);return g?J(ay(b(a[3],e)),[0,c,c]):g},aB);else
 var
-A=q;if(A){var
-l=aX(a),aP=ck(h[7]),D=function(a,b){return bN(aP,a,b)},ag=h[6];if(ag){var
-o=ag[1],P=gE(a),aG=gF(o[2],o[4]),S=function(a,b){return gG(P,aG,a,b)},T=e([0,c,c],o[1]),U=T?gH(a,o[1],o[2],P,l,o[4],S):T;if(U)var
-aH=o[3],ah=g(function(a){var
-c=b(l,a[1][1]),d=c?b(l,a[1][2]):c;if(d){var
-f=a[2];return e(S(a[1][1],a[1][2]),f)}return d},aH);else
+B=q;if(B){var
+j=a6(a),aP=cB(e[7]),E=function(a,b){return b4(aP,a,b)},ak=e[6];if(ak){var
+o=ak[1],R=hb(a),aF=hc(o[2],o[4]),T=function(a,b){return hd(R,aF,a,b)},U=f([0,c,c],o[1]),V=U?he(a,o[1],o[2],R,j,o[4],T):U;if(V)var
+aH=o[3],al=h(function(a){var
+c=b(j,a[1][1]),d=c?b(j,a[1][2]):c;if(d){var
+e=a[2];return f(T(a[1][1],a[1][2]),e)}return d},aH);else
 var
-ah=U;var
-F=ah}else
+al=V;var
+F=al}else
 var
 F=1;if(F)var
-aQ=h[7],G=g(function(b){return gP(a,l,D,b)},aQ);else
+aQ=e[7],G=h(function(b){return hm(a,j,E,b)},aQ);else
 var
 G=F;if(G){var
-i=C(h[5]),H=h[6],n=H?[0,H[1][1]]:H,ai=h[6],aR=ai?ck(ai[1][3]):aD,I=function(b,d){var
-a=bN(aR,b,d);return a?a[1]:[0,c,c]},al=h[5],x=j(function(e){var
+g=z(e[5]),H=e[6],n=H?[0,H[1][1]]:H,am=e[6],aR=am?cB(am[1][3]):aM,I=function(b,d){var
+a=b4(aR,b,d);return a?a[1]:[0,c,c]},an=e[5],y=l(function(e){var
 h=e[2],b=h[2];if(b)var
-l=bM(eI(a,h[1])),k=b[1],g=[0,j(function(b){var
-m=b[2],h=cn(i,b[2]),n=cm(a,b[1],l);if(h)var
-e=h[1],k=e[1],g=cT(function(a){return f(a[1],k)},n),j=g?t(bL(g[1][2],e[2])):[0,d,c];else
+m=bv(e3(a,h[1])),i=b[1],f=[0,l(function(b){var
+l=b[2],h=cE(g,b[2]),n=cD(a,b[1],m);if(h)var
+e=h[1],j=e[1],f=cd(function(a){return k(a[1],j)},n),i=f?t(b2(f[1][2],e[2])):[0,d,c];else
 var
-j=[0,d,c];return[0,b[1],[0,j,m]]},k)];else
+i=[0,d,c];return[0,b[1],[0,i,l]]},i)];else
 var
-g=b;return[0,e[1],[0,e[2],g]]},al),y=j(function(a){var
-b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},x),W=bg(function(b){var
-a=b[2][1][5],c=a?1:a;return c},y),X=bg(function(a){var
-b=a[2][2];return b?gS(i,a[2][1],b[1]):1},W),aK=a7(function(b,a){var
+f=b;return[0,e[1],[0,e[2],f]]},an),A=l(function(a){var
+b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},y),Z=bg(function(b){var
+a=b[2][1][5],c=a?1:a;return c},A),_=bg(function(a){var
+b=a[2][2];return b?hp(g,a[2][1],b[1]):1},Z),aK=bf(function(b,a){var
 c=a[2][2];if(c){var
-d=c[1];return a7(function(b,d){var
-c=d[2][2],e=N(0,b,c);return ak(c,[0,a[1],e],b)},d,b)}return b},W,aD),aL=C(j(function(a){return[0,a[1],0]},X)),aM=j(bv,X),w=au(y)+1|0,v=0,s=aM,r=aL;for(;;){if(0!==w){var
+d=c[1];return bf(function(b,d){var
+c=d[2][2],e=K(0,b,c);return aw(c,[0,a[1],e],b)},d,b)}return b},Z,aM),aL=z(l(function(a){return[0,a[1],0]},_)),aN=l(aZ,_),w=aj(A)+1|0,v=0,s=aN,r=aL;for(;;){if(0!==w){var
 aJ=w-1|0;if(s){var
-aI=[0,0,r],V=a7(function(e){return function(b,a){var
-c=N(0,aK,a);return a7(function(b,a){var
-c=b[2];if(E(a,c))return b;var
-d=ak(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(v),s,aI),w=aJ,v=v+1|0,s=V[1],r=V[2];continue}}var
-Y=function(a){return N(0,r,a)},Z=g(function(n){var
-i=n[2],m=i[1],h=g(function(a){var
-e=b(l,a[1]);return e?aa(Q(a[2],[0,d,c])):e},m);if(h){var
-e=i[1];if(e){var
-j=e[1][1],k=e[2];return g(function(c){var
-d=b(a[2],j);return f(b(a[2],c[1]),d)},k)}return 1}return h},al),_=Z?g(function(l){var
-m=l[2][2];if(m){var
-e=m[1],q=l[2][1],h=eC(aD,j(bv,e)),k=h?g(function(e){var
-h=z([0,d,c],e[2][1]);if(h){var
-j=cn(i,e[2][2]);return g(function(c){var
-d=e[1];return f(b(a[2],c[1]),d)},j)}return h},e):h;if(k){var
-o=j(bw,e),n=aj(function(a){var
-b=cn(i,a[2]);return aw(a[1],b)},o),p=aw(R([0,c,c]),n);return cj(ab(eI(a,q[1]),p))}return k}return 1},x):Z,$=_?g(function(G){var
+aI=[0,0,r],W=bf(function(e){return function(b,a){var
+c=K(0,aK,a);return bf(function(b,a){var
+c=b[2];if(C(a,c))return b;var
+d=aw(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(v),s,aI),w=aJ,v=v+1|0,s=W[1],r=W[2];continue}}var
+$=function(a){return K(0,r,a)},aa=h(function(n){var
+g=n[2],m=g[1],f=h(function(a){var
+e=b(j,a[1]);return e?X(J(a[2],[0,d,c])):e},m);if(f){var
+e=g[1];if(e){var
+i=e[1][1],l=e[2];return h(function(c){var
+d=b(a[2],i);return k(b(a[2],c[1]),d)},l)}return 1}return f},an),ad=aa?h(function(j){var
+m=j[2][2];if(m){var
+e=m[1],q=j[2][1],f=eX(aM,l(aZ,e)),i=f?h(function(e){var
+f=D([0,d,c],e[2][1]);if(f){var
+i=cE(g,e[2][2]);return h(function(c){var
+d=e[1];return k(b(a[2],c[1]),d)},i)}return f},e):f;if(i){var
+o=l(bM,e),n=Y(function(a){var
+b=cE(g,a[2]);return ac(a[1],b)},o),p=ac(S([0,c,c]),n);return cA(M(e3(a,q[1]),p))}return i}return 1},y):aa,ae=ad?h(function(G){var
 r=G[2][2],p=G[2][1],w=p[3];if(w){var
-h=w[1],x=e([0,d,c],h),y=x?e(aN(p[1]),h):x;if(y){var
-A=p[4];if(A){var
-a=A[1],k=p[1],m=a[1]?aN(k):[0,d,c],o=a[1]?aw(R([0,c,c]),k):k,s=a[3];if(s){var
-u=s[1],v=g(function(a){var
-g=z([0,d,c],a[2]),h=g?b(l,a[1][1]):g,i=h?b(l,a[1][2]):h;if(i)var
-j=D(a[1][1],a[1][2]),n=j?1:j,e=n;else
+e=w[1],x=f([0,d,c],e),y=x?f(ay(p[1]),e):x;if(y){var
+z=p[4];if(z){var
+a=z[1],i=p[1],m=a[1]?ay(i):[0,d,c],o=a[1]?ac(S([0,c,c]),i):i,s=a[3];if(s){var
+u=s[1],v=h(function(a){var
+f=D([0,d,c],a[2]),g=f?b(j,a[1][1]):f,h=g?b(j,a[1][2]):g;if(h)var
+l=E(a[1][1],a[1][2]),n=l?1:l,e=n;else
 var
-e=i;var
-m=e?ao(function(b){return f(b[1],a[1][1])},k):e;return m?ao(function(b){return f(b[1],a[1][2])},k):m},u);if(v)var
-K=aw(R([0,c,c]),o),q=dl(ab(gM(D,u),K));else
+e=h;var
+m=e?ab(function(b){return k(b[1],a[1][1])},i):e;return m?ab(function(b){return k(b[1],a[1][2])},i):m},u);if(v)var
+J=ac(S([0,c,c]),o),q=c$(M(hj(E,u),J));else
 var
-q=v;return q?e(m,h):q}if(a[2][1]){if(n){var
-L=bh(h,m);return cW(l,n[1],I,a[2],o,L)}return n}if(a[2][2]){if(n){var
-M=bh(h,m);return cW(l,n[1],I,a[2],o,M)}return n}if(a[1]){if(n){var
-N=bh(h,m);return cW(l,n[1],I,a[2],o,N)}return n}var
-H=[0,d,c];return e(av(function(b,a){var
-f=e(b[2],[0,d,c])?a:J(b[2],a);return t(f)},H,k),h)}if(r){var
-B=r[1],C=g(function(b){var
-a=eJ(i,b[2][2]),c=a?1:a;return c},B);if(C){var
-O=j(bw,B);return e(dp(function(a){return gQ(eJ(i,a))},O),h)}var
-E=C}else
+q=v;return q?f(m,e):q}if(a[2][1]){if(n){var
+K=bu(e,m);return da(j,n[1],I,a[2],o,K)}return n}if(a[2][2]){if(n){var
+L=bu(e,m);return da(j,n[1],I,a[2],o,L)}return n}if(a[1]){if(n){var
+N=bu(e,m);return da(j,n[1],I,a[2],o,N)}return n}var
+H=[0,d,c];return f(aG(function(b,a){var
+e=f(b[2],[0,d,c])?a:Q(b[2],a);return t(e)},H,i),e)}if(r){var
+A=r[1],B=h(function(b){var
+a=e4(g,b[2][2]),c=a?1:a;return c},A);if(B){var
+O=l(bM,A);return f(dE(function(a){return hn(e4(g,a))},O),e)}var
+C=B}else
 var
-E=r;var
-F=E}else
+C=r;var
+F=C}else
 var
-F=y;return F}return 1},x):_,am=$?g(function(k){var
-s=k[2][2],b=k[2][1],l=b[5],x=k[1];if(l){var
-m=l[1],n=z([0,d,c],dq(b[1]));if(n){if(s){var
-a=s[1],o=g(function(b){var
-a=eK(i,b[2][2]),c=a?1:a;return c},a);if(o)var
-t=j(bw,a),f=e(m,dp(function(a){return gQ(eK(i,a))},t));else
+F=y;return F}return 1},y):ad,ao=ae?h(function(j){var
+s=j[2][2],b=j[2][1],k=b[5],x=j[1];if(k){var
+m=k[1],n=D([0,d,c],dF(b[1]));if(n){if(s){var
+a=s[1],o=h(function(b){var
+a=e5(g,b[2][2]),c=a?1:a;return c},a);if(o)var
+t=l(bM,a),e=f(m,dE(function(a){return hn(e5(g,a))},t));else
 var
-f=o;if(f)var
-u=dq(b[1]),v=j(bw,a),h=e(dp(function(a){return gR(i,a)},v),u);else
+e=o;if(e)var
+u=dF(b[1]),v=l(bM,a),i=f(dE(function(a){return ho(g,a)},v),u);else
 var
-h=f;if(h){var
-p=gS(i,b,a);if(!p)return ao(function(a){var
-b=Y(x);return ur(Y(a[2][2]),b)},a);var
+i=e;if(i){var
+p=hp(g,b,a);if(!p)return ab(function(a){var
+b=$(x);return w4($(a[2][2]),b)},a);var
 q=p}else
 var
-q=h;return q}var
-r=aN(b[1]),w=e([0,d,c],r)?r:[0,d,c];return e(m,w)}return n}return 1},y):$;if(am){var
-an=aX(m),K=h[5],aS=h[8];return g(function(g){var
-U=k(g[1]),V=k(g[2]),W=b(an,g[1]),X=W?b(an,g[2]):W,Y=X?e([0,d,c],g[3]):X,Z=Y?e(g[3],g[4]):Y,_=Z?e(g[4],[0,c,c]):Z;if(_)if(z(g[4],[0,c,c])){var
-ar=g[4],$=e(gW(a,i,K,u,U,V),ar);if($)var
-as=g[4],m=e(gW(a,i,K,u,V,U),as);else
+q=i;return q}var
+r=ay(b[1]),w=f([0,d,c],r)?r:[0,d,c];return f(m,w)}return n}return 1},A):ae;if(ao){var
+ap=a6(m),L=e[5],aS=e[8];return h(function(e){var
+U=i(e[1]),V=i(e[2]),W=b(ap,e[1]),Y=W?b(ap,e[2]):W,Z=Y?f([0,d,c],e[3]):Y,_=Z?f(e[3],e[4]):Z,$=_?f(e[4],[0,c,c]):_;if($)if(D(e[4],[0,c,c])){var
+as=e[4],aa=f(ht(a,g,L,u,U,V),as);if(aa)var
+at=e[4],m=f(ht(a,g,L,u,V,U),at);else
 var
-m=$}else
+m=aa}else
 var
 m=1;else
 var
-m=_;if(m){if(z([0,d,c],g[3])){var
-v=g[5];if(v){var
-L=v[1],n=L[2],o=L[1],M=f(o,g[1]),O=M?f(n,g[2]):M;if(O)var
-w=O;else
+m=$;if(m){if(D([0,d,c],e[3])){var
+v=e[5];if(v){var
+N=v[1],n=N[2],o=N[1],O=k(o,e[1]),P=O?k(n,e[2]):O;if(P)var
+w=P;else
 var
-T=f(o,g[2]),w=T?f(n,g[1]):T;if(w){var
-P=g[6];if(P){var
-x=g[7];if(x){var
-q=x[1],am=k(n),ao=k(o),h=P[1],ac=h[2],ad=C(j(function(a){var
-b=C(a[2]);return[0,a[1],b]},ac)),A=function(c,b){var
-a=E(c,ad);return a?N(1,a[1],b):1},J=au(h[2])+1|0,ae=C(h[2]),af=au(h[2])+1|0,ag=[0,aD],ah=h[2],D=a7(function(a,b){return a?gT(af,ae,a[1],b[1]):a},ah,ag),F=D?1:D;if(F)var
-ak=q[1],t=Q(gO(A,a,J,h[1],ao),ak);else
+T=k(o,e[2]),w=T?k(n,e[1]):T;if(w){var
+Q=e[6];if(Q){var
+y=e[7];if(y){var
+q=y[1],an=i(n),ao=i(o),h=Q[1],ac=h[2],ad=z(l(function(a){var
+b=z(a[2]);return[0,a[1],b]},ac)),B=function(c,b){var
+a=C(c,ad);return a?K(1,a[1],b):1},M=aj(h[2])+1|0,ae=z(h[2]),af=aj(h[2])+1|0,ag=[0,aM],ah=h[2],E=bf(function(a,b){return a?hq(af,ae,a[1],b[1]):a},ah,ag),F=E?1:E;if(F)var
+al=q[1],t=J(hl(B,a,M,h[1],ao),al);else
 var
 t=F;if(t)var
-al=q[2],y=Q(gO(A,a,J,h[1],am),al);else
+am=q[2],A=J(hl(B,a,M,h[1],an),am);else
 var
-y=t;if(y){var
-ap=B(p,q[2]),aq=bh(q[1],ap);return e(g[3],aq)}var
-R=y}else
+A=t;if(A){var
+aq=x(p,q[2]),ar=bu(q[1],aq);return f(e[3],ar)}var
+R=A}else
 var
-R=x;return R}var
-r=k(n),s=k(o),ai=b(a[2],r);if(aa(f(b(a[2],s),ai)))var
-l=[0,c,c];else
-if(f(s,r))var
-l=[0,d,c];else{var
-G=gU(K,dr(p,s,r));if(G){var
-H=G[1],aj=dr(p,s,r);if(eL(cn(i,H),aj))var
-I=eK(i,H),l=I?eM(p,I[1]):[0,d,c];else
+R=y;return R}var
+r=i(n),s=i(o),ai=b(a[2],r);if(X(k(b(a[2],s),ai)))var
+j=[0,c,c];else
+if(k(s,r))var
+j=[0,d,c];else{var
+G=hr(L,dG(p,s,r));if(G){var
+H=G[1],ak=dG(p,s,r);if(e6(cE(g,H),ak))var
+I=e5(g,H),j=I?e7(p,I[1]):[0,d,c];else
 var
-l=[0,d,c]}else
+j=[0,d,c]}else
 var
-l=[0,d,c]}return e(g[3],l)}var
+j=[0,d,c]}return f(e[3],j)}var
 S=w}else
 var
 S=v;return S}var
 ab=1}else
 var
 ab=m;return ab},aS)}var
-ap=am;break}}else
+aq=ao;break}}else
 var
-ap=G;var
-aq=ap}else
-var
-aq=A;var
+aq=G;var
 ar=aq}else
 var
-ar=ae;return ar}function
-cX(b,a){return e(b,a)?a:b}function
-eN(a){var
-b=C(a);return function(a){return N(a,b,a)}}function
-eO(h,e,d){var
-j=aX(e),a=h[1];return g(function(a){var
-i=b(j,b(d,a));if(i)var
-k=b(d,a),l=b(e[2],k),g=f(b(h[2],a),l);else
+ar=B;var
+as=ar}else
 var
-g=i;if(g){var
-m=b(d,a),n=b(e[3],m),o=aw(R([0,c,c]),n);return cj(ab(eH(d,b(h[3],a)),o))}return g},a)}function
-gY(j,a){var
-d=aW(j),c=aW(a[2]),e=eN(a[1]),k=aX(d),h=b2(a[2],c),i=h?eO(d,c,e):h;if(i){var
-l=c[1];return g(function(a){var
-c=b(k,a);return c?f(b(e,a),a):c},l)}return i}function
-gZ(i,h,a){var
+as=ah;return as}function
+db(b,a){return f(b,a)?a:b}function
+e8(a){var
+b=z(a);return function(a){return K(a,b,a)}}function
+e9(f,e,d){var
+i=a6(e),a=f[1];return h(function(a){var
+h=b(i,b(d,a));if(h)var
+j=b(d,a),l=b(e[2],j),g=k(b(f[2],a),l);else
+var
+g=h;if(g){var
+m=b(d,a),n=b(e[3],m),o=ac(S([0,c,c]),n);return cA(M(e2(d,b(f[3],a)),o))}return g},a)}function
+hv(i,a){var
+d=a5(i),c=a5(a[2]),e=e8(a[1]),j=a6(d),f=ce(a[2],c),g=f?e9(d,c,e):f;if(g){var
+l=c[1];return h(function(a){var
+c=b(j,a);return c?k(b(e,a),a):c},l)}return g}function
+hw(i,h,a){var
 d=i,b=h;for(;;){if(b){var
-e=b[1],f=Q(a[2],[0,c,c]),g=f?gY(d,e):f;if(g){var
-d=e[2],b=b[2];continue}return g}return gJ([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
-g0(e,d){var
+e=b[1],f=J(a[2],[0,c,c]),g=f?hv(d,e):f;if(g){var
+d=e[2],b=b[2];continue}return g}return hg([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
+hx(e,d){var
 a=e,c=d;for(;;){if(a){var
-f=b(eN(a[1][1]),c),a=a[2],c=f;continue}return c}}function
-g1(c,a,i){return ao(function(c){var
-d=c[2],e=a[3],g=d[3]?e:e?0:1,h=g?Q(d[2],a[4]):g;if(h){var
-j=g0(c[1],a[1]),k=g0(c[1],a[2]),l=d[6];return ao(function(a){var
-c=f(a[1],j),d=c?f(a[2],k):c;return d?b(i,a):d},l)}return h},c)}function
-g2(a,i,k){var
-f=aW(a),h=b2(a,f),j=h?g(function(b){return gZ(a,b[1],b[2])},i):h;if(j){var
-t=aX(f);return g(function(a){var
+f=b(e8(a[1][1]),c),a=a[2],c=f;continue}return c}}function
+hy(c,a,h){return ab(function(c){var
+d=c[2],e=a[3],f=d[3]?e:e?0:1,g=f?J(d[2],a[4]):f;if(g){var
+i=hx(c[1],a[1]),j=hx(c[1],a[2]),l=d[6];return ab(function(a){var
+c=k(a[1],i),d=c?k(a[2],j):c;return d?b(h,a):d},l)}return g},c)}function
+hz(a,i,k){var
+e=a5(a),g=ce(a,e),j=g?h(function(b){return hw(a,b[1],b[2])},i):g;if(j){var
+t=a6(e);return h(function(a){var
 j=b(t,a[1]),k=j?b(t,a[2]):j;if(k){var
 l=a[5];if(l)var
-f=l[1],m=e([0,d,c],f),n=m?e(f,[0,c,c]):m,u=n?g1(i,a,function(b){var
-a=b[4];return a?e(f,a[1]):a}):n,o=u;else
+e=l[1],m=f([0,d,c],e),n=m?f(e,[0,c,c]):m,u=n?hy(i,a,function(b){var
+a=b[4];return a?f(e,a[1]):a}):n,o=u;else
 var
 o=1;var
 g=o}else
 var
 g=k;if(g){var
 p=a[6];if(p){var
-h=p[1],q=e([0,d,c],h),r=q?e(h,[0,c,c]):q;return r?g1(i,a,function(a){return e(a[3],h)}):r}var
+h=p[1],q=f([0,d,c],h),r=q?f(h,[0,c,c]):q;return r?hy(i,a,function(a){return f(a[3],h)}):r}var
 s=1}else
 var
 s=g;return s},k)}return j}function
-g3(a){return 0===a[0]?a[1][2]:a[2]}function
-ds(a){var
-b=0===a[0]?a[1][1]:a[1];return eN(b)}function
-g4(c,a){return j(function(a){var
-d=a[2][2],e=j(function(a){var
+hA(a){return 0===a[0]?a[1][2]:a[2]}function
+dH(a){var
+b=0===a[0]?a[1][1]:a[1];return e8(b)}function
+hB(c,a){return l(function(a){var
+d=a[2][2],e=l(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},d),f=[0,a[2][1],e];return[0,b(c,a[1]),f]},a)}function
-g5(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
-g=a[4],n=ds(a),e=C(gw(aj(function(a){var
-e=a[1];if(f(e,c))return 0;if(bV(e)){ar(e,1);return 0}var
-l=ar(e,1),g=a[6];if(g)var
-m=ci(a9(b(n,l),1)),h=f(a[2],m),i=h?a[3]:h,j=i?Q(a[4],[0,c,c]):i,k=j?[0,[0,l,cX([0,d,c],g[1])],0]:j;else
+hC(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
+f=a[4],n=dH(a),e=z(g5(Y(function(a){var
+e=a[1];if(k(e,c))return 0;if(bV(e)){ap(e,1);return 0}var
+l=ap(e,1),f=a[6];if(f)var
+m=bt(ao(b(n,l),1)),g=k(a[2],m),h=g?a[3]:g,i=h?J(a[4],[0,c,c]):h,j=i?[0,[0,l,db([0,d,c],f[1])],0]:i;else
 var
-k=g;return k},g)));return function(a){return E(a,e)}}function
-g6(b,a){if(0===a[0])return gY(b,a[1]);var
-c=a[2],j=g4(function(a){return ci(a9(a,1))},c),e=ab(g4(function(a){return a9(a,1)},b),j),f=aW(e),g=aW(c),h=b2(c,g);if(h)var
-k=function(a){return a9(a,1)},d=eO(aW(b),f,k);else
+j=f;return j},f)));return function(a){return C(a,e)}}function
+hD(b,a){if(0===a[0])return hv(b,a[1]);var
+c=a[2],j=hB(function(a){return bt(ao(a,1))},c),e=M(hB(function(a){return ao(a,1)},b),j),f=a5(e),g=a5(c),h=ce(c,g);if(h)var
+k=function(a){return ao(a,1)},d=e9(a5(b),f,k);else
 var
 d=h;var
-i=d?eO(g,f,function(a){return ci(a9(a,1))}):d;return i?g2(e,a[3],a[4]):i}function
-g7(k,a,i){var
-l=aX(a),m=C(i),n=[0,d,c];function
-h(a){return N(n,m,a)}var
-j=g(function(a){return b(l,a[1])},i);if(j){var
-o=a[1];return g(function(g){var
-i=e([0,d,c],h(g));if(i){var
-j=h(g),l=f(b(a[2],g),k)?[0,c,c]:cV(b(a[3],g),h);return e(l,j)}return i},o)}return j}function
-g8(p,e,d){var
+i=d?e9(g,f,function(a){return bt(ao(a,1))}):d;return i?hz(e,a[3],a[4]):i}function
+hE(j,a,e){var
+l=a6(a),m=z(e),n=[0,d,c];function
+g(a){return K(n,m,a)}var
+i=h(function(a){return b(l,a[1])},e);if(i){var
+o=a[1];return h(function(e){var
+h=f([0,d,c],g(e));if(h){var
+i=g(e),l=k(b(a[2],e),j)?[0,c,c]:c_(b(a[3],e),g);return f(l,i)}return h},o)}return i}function
+hF(p,e,d){var
 l=d[1];if(l)var
-q=l[1],f=g7(p,aW(e),q);else
+q=l[1],f=hE(p,a5(e),q);else
 var
 f=1;if(f){var
 h=e,b=d[2];for(;;){if(b){var
-i=b[1],j=g6(h,i);if(j){var
-n=b[2],h=g3(i),b=n;continue}var
+i=b[1],j=hD(h,i);if(j){var
+n=b[2],h=hA(i),b=n;continue}var
 m=j}else
 var
 m=1;var
@@ -2963,172 +2976,224 @@ g=m;break}}else
 var
 g=f;if(g){var
 a=d[3],k=e,c=d[2];for(;;){if(c){var
-o=c[2],k=g3(c[1]),c=o;continue}return gX([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
-g9(j,h,g,f){var
-a=t(J(f[2],h)),b=[0,c,c],i=e(b,a)?b:a;return[0,cX([0,d,c],t(bh(f[1],g))),i]}function
-eP(f,i,e,d,a){if(f){var
-k=f[1],l=k[2],n=k[1],g=b(l,d);if(g){var
-h=b(l,a);if(h){var
-q=cX(g[1],h[1]),o=B(J([0,c,c],e),q),r=b(n,a),s=b(n,d),t=eP(f[2],i,e,s,r);return j(function(a){return g9(e,o,o,a)},t)}var
+o=c[2],k=hA(c[1]),c=o;continue}return hu([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
+hG(j,h,g,e){var
+a=t(Q(e[2],h)),b=[0,c,c],i=f(b,a)?b:a;return[0,db([0,d,c],t(bu(e[1],g))),i]}function
+e_(f,i,e,d,a){if(f){var
+j=f[1],k=j[2],m=j[1],g=b(k,d);if(g){var
+h=b(k,a);if(h){var
+q=db(g[1],h[1]),n=x(Q([0,c,c],e),q),r=b(m,a),s=b(m,d),t=e_(f[2],i,e,s,r);return l(function(a){return hG(e,n,n,a)},t)}var
 p=h}else
 var
-p=g;return p}return m(i,d,a)}function
-g_(a,e,d){var
-b=a[8];return aj(function(a){var
-b=f(a[1],e),c=b?f(a[2],d):b,g=c?[0,[0,a[3],a[4]],0]:c;return g},b)}function
-g$(b,a,f){return ao(function(b){var
-c=b[1][3],d=Q(a[3],c[4]),e=d?Q(a[4],c[3]):d;return e?ao(f,m(b[2],a[1],a[2])):e},b)}function
-ha(b,a){var
-e=C(a);return j(function(a){var
-b=N([0,d,c],e,a[1]),f=t(B(a[2],b));return[0,a[1],f]},b)}function
-co(a){var
-b=[0,d,c];return av(function(b,a){return e(b,a)?a:b},b,a)}function
-cp(b,a){var
-e=ex(0,b);return j(function(b){return j(function(a){var
-e=eu(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
-hb(j,i){var
-b=j,a=i;for(;;){if(b){if(a){var
-e=ez(a[1]);if(e){var
-g=e[1],k=g[1],l=bM(b[1]),h=cT(function(a){return f(a[1],k)},l);return h?t(bL(h[1][2],g[2])):[0,d,c]}var
+p=g;return p}return o(i,d,a)}function
+hH(a,e,d){var
+b=a[8];return Y(function(a){var
+b=k(a[1],e),c=b?k(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
+hI(b,a,f){return ab(function(b){var
+c=b[1][3],d=J(a[3],c[4]),e=d?J(a[4],c[3]):d;return e?ab(f,o(b[2],a[1],a[2])):e},b)}function
+hJ(b,a){var
+e=z(a);return l(function(a){var
+b=K([0,d,c],e,a[1]),f=t(x(a[2],b));return[0,a[1],f]},b)}function
+cF(a){var
+b=[0,d,c];return aG(function(b,a){return f(b,a)?a:b},b,a)}function
+cG(b,a){var
+e=eR(0,b);return l(function(b){return l(function(a){var
+e=eO(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
+hK(i,h){var
+b=i,a=h;for(;;){if(b){if(a){var
+e=eU(a[1]);if(e){var
+f=e[1],j=f[1],l=bv(b[1]),g=cd(function(a){return k(a[1],j)},l);return g?t(b2(g[1][2],f[2])):[0,d,c]}var
 b=b[2],a=a[2];continue}return[0,d,c]}return[0,d,c]}}function
-dt(d,c,b){var
-a=E(b,c);return a?cp(d,a[1][1]):a}function
-hc(c,b){var
-a=E(b,c),d=a?a[1][3]:a;return d}function
-hd(c,b){var
-a=E(b,c),d=a?a[1][5]:a;return d}function
-eQ(e,d,c,b,a){return j(function(a){var
-f=a[2],g=dt(d,c,a[2]),h=a[1],i=[0,hb(j(function(a){return cm(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
-he(u,t,l,s,k){var
-m=k[2],n=m[2],o=m[1],e=E(n,l);if(e)var
-v=e[1][1],f=g(function(a){var
-b=a[2];return ao(function(a){return aa(Q(a,[0,d,c]))},b)},v);else
+dI(d,c,b){var
+a=C(b,c);return a?cG(d,a[1][1]):a}function
+hL(c,b){var
+a=C(b,c),d=a?a[1][3]:a;return d}function
+hM(c,b){var
+a=C(b,c),d=a?a[1][5]:a;return d}function
+e$(e,d,c,b,a){return l(function(a){var
+f=a[2],g=dI(d,c,a[2]),h=a[1],i=[0,hK(l(function(a){return cD(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
+hN(u,t,k,s,j){var
+m=j[2],n=m[2],o=m[1],e=C(n,k);if(e)var
+v=e[1][1],f=h(function(a){var
+b=a[2];return ab(function(a){return X(J(a,[0,d,c]))},b)},v);else
 var
 f=e;var
-p=f?z([0,d,c],o):f;if(p){var
-w=dt(t,l,n),x=k[1],b=j(function(a){return cm(u,x,a)},s),a=w;for(;;){if(b){if(a){var
-q=a[1],r=aw(R(o),q),h=cj(ab(b[1],r));if(h){var
+p=f?D([0,d,c],o):f;if(p){var
+w=dI(t,k,n),x=j[1],b=l(function(a){return cD(u,x,a)},s),a=w;for(;;){if(b){if(a){var
+q=a[1],r=ac(S(o),q),g=cA(M(b[1],r));if(g){var
 b=b[2],a=a[2];continue}var
-i=h}else
+i=g}else
 var
 i=a;return i}return a?0:1}}return p}function
-hf(d,h,f,c,a){var
-i=eC(aD,j(bv,a));if(i)var
-k=eQ(d,h,f,c,a),e=g(function(a){return he(d,h,f,c,a)},k);else
+hO(d,g,f,c,a){var
+i=eX(aM,l(aZ,a));if(i)var
+j=e$(d,g,f,c,a),e=h(function(a){return hN(d,g,f,c,a)},j);else
 var
-e=i;return e?g(function(e){var
-c=C(a);return cj(bg(function(a){return E(b(d[2],a[1]),c)?0:1},e))},c):e}function
-hg(b,a){return j(function(a){return bM(eI(b,a))},a)}function
-eR(d,c,f,b){var
+e=i;return e?h(function(e){var
+c=z(a);return cA(bg(function(a){return C(b(d[2],a[1]),c)?0:1},e))},c):e}function
+hP(b,a){return l(function(a){return bv(e3(b,a))},a)}function
+fa(d,c,f,b){var
 a=b[2];if(a)var
-g=a[1],e=[0,eQ(d,c,f,hg(d,cp(c,b[1])),g)];else
+g=a[1],e=[0,e$(d,c,f,hP(d,cG(c,b[1])),g)];else
 var
 e=a;return e}function
-du(g,a){if(a){var
+dJ(g,a){if(a){var
 h=a[1][2],e=b(g,h[2]);if(e){var
-f=du(g,a[2]);if(f)var
-k=f[1],i=[0,t(J(B(h[1],e[1]),k))];else
+f=dJ(g,a[2]);if(f)var
+k=f[1],i=[0,t(Q(x(h[1],e[1]),k))];else
 var
 i=f;var
 j=i}else
 var
 j=e;return j}return[0,[0,d,c]]}function
-hh(A,o,b,n){if(n){var
-s=n[1][2],u=s[2],H=s[1],G=j(aN,dt(A,o,u)),f=j(function(a){return t(B(H,a))},G),F=ew(b,f),q=cT(function(a){return aa(Q(a[1],[0,d,c]))},F);if(q)var
-r=q[1],a=t(bL(r[2],r[1]));else
+hQ(B,o,b,n){if(n){var
+s=n[1][2],u=s[2],H=s[1],G=l(ay,dI(B,o,u)),e=l(function(a){return t(x(H,a))},G),F=eQ(b,e),q=cd(function(a){return X(J(a[1],[0,d,c]))},F);if(q)var
+r=q[1],a=t(b2(r[2],r[1]));else
 var
 a=[0,d,c];var
-h=E(u,o);if(h){var
-v=h[1],w=v[4],D=0;if(typeof
+g=C(u,o);if(g){var
+v=g[1],w=v[4],E=0;if(typeof
 w==="number"&&2<=w){var
-x=v[3],I=x?1:x,y=I;D=1}if(!D)var
-y=0;var
-i=y}else
+y=v[3],I=y?1:y,z=I;E=1}if(!E)var
+z=0;var
+i=z}else
 var
-i=h;var
-z=i?e([0,d,c],a):i;if(z)var
-K=au(b),k=am(au(f),K);else
+i=g;var
+A=i?f([0,d,c],a):i;if(A)var
+K=aj(b),j=$(aj(e),K);else
 var
-k=z;if(k)var
-L=ew(f,b),l=g(function(b){var
-c=B(a,b[2]);return Q(b[1],c)},L);else
+j=A;if(j)var
+L=eQ(e,b),k=h(function(b){var
+c=x(a,b[2]);return J(b[1],c)},L);else
 var
-l=k;var
-m=l?[0,a]:l;if(m)var
-p=hh(A,o,b,n[2]),M=p?[0,t(J(m[1],p[1]))]:p,C=M;else
+k=j;var
+m=k?[0,a]:k;if(m)var
+p=hQ(B,o,b,n[2]),M=p?[0,t(Q(m[1],p[1]))]:p,D=M;else
 var
-C=m;return C}return[0,[0,d,c]]}function
-eS(a){switch(a[0]){case
+D=m;return D}return[0,[0,d,c]]}function
+fb(a){switch(a[0]){case
 0:return 0;case
 1:var
 b=a[1],d=b?[0,b[1],0]:b;return d;default:var
-c=a[2];return c?ha(a[1],c[1]):c}}function
-hi(a){switch(a[0]){case
+c=a[2];return c?hJ(a[1],c[1]):c}}function
+hR(a){switch(a[0]){case
 0:var
-e=R([0,c,c]);return[0,[0,[0,a[1],[0,c,c]],[0,[0,a[2],e],0]],0];case
+e=S([0,c,c]);return[0,[0,[0,a[1],[0,c,c]],[0,[0,a[2],e],0]],0];case
 1:var
 b=a[1];if(b){var
-f=b[2];return j(function(a){return[0,a,0]},f)}return b;default:var
+f=b[2];return l(function(a){return[0,a,0]},f)}return b;default:var
 d=a[2];if(d){var
-g=d[2],h=a[1];return j(function(a){return ha(h,a)},g)}return d}}function
-dv(a){return 1===a[0]?a[2]?co(j(bw,a[1])):[0,c,c]:[0,c,c]}function
-hj(h,a){var
-f=g(function(a){var
-f=b(h,a[1]);return f?e([0,d,c],a[2]):f},a);return f?Q(aN(a),[0,c,c]):f}var
-cY=[U,my,cH(0)];function
-mx(a){return j(function(a){var
-b=e([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
-o(a){throw[0,cY,a]}function
-eT(c,a){function
-b(a){return aU(c,f7(a))}return aG<=a?2048<=a?ig<=a?(b(dQ|a>>>18|0),b(aG|(a>>>12|0)&63),b(aG|(a>>>6|0)&63),b(aG|a&63)):(b(dP|a>>>12|0),b(aG|(a>>>6|0)&63),b(aG|a&63)):(b(fH|a>>>6|0),b(aG|a&63)):b(a)}function
-hk(O,c){var
-p=r(c);function
-j(a){return s(c,a)}function
-k(b,e){var
+g=d[2],h=a[1];return l(function(a){return hJ(h,a)},g)}return d}}function
+dK(a){return 1===a[0]?a[2]?cF(l(bM,a[1])):[0,c,c]:[0,c,c]}function
+hS(g,a){var
+e=h(function(a){var
+e=b(g,a[1]);return e?f([0,d,c],a[2]):e},a);return e?J(ay(a),[0,c,c]):e}function
+nq(a){return l(function(a){var
+b=f([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
+fc(c,a,b){return l(function(a){var
+d=o(c[2],a[1],b),e=t(x(a[2],d));return[0,a[1],e]},a)}function
+dc(a){function
+b(f,e){var
+b=C(f,a[1]);return b?K([0,d,c],b[1][2],e):[0,d,c]}var
+e=a[2],f=0;return[0,function(a){return K(f,e,a)},b]}function
+fd(a){return X(f(a,[0,d,c]))}function
+hT(a){var
+b=h(function(a){return fd(a[2])},a);return b?J(ay(a),[0,c,c]):b}function
+dL(c,b){var
+d=c[3],a=cd(function(a){return k(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
+fe(a,b){return a?K(0,a[1],b):1}function
+hU(b,a){var
+d=Y(function(c){var
+a=C(c[1],b[1]);return a?a[1][1]:a},a);return l(aZ,c8(z(l(function(a){return[0,a[1],0]},d)),c))}function
+ff(e,d,b,a){var
+f=ac(S([0,c,c]),d),g=M(ac(b,a),f);return c$(bg(function(a){return fe(e,a[1])},g))}function
+hV(b,a){var
+e=hU(b,a[1]);return h(function(e){var
+g=a[1];return f(ay(fc(dc(b),g,e)),[0,d,c])},e)}function
+hW(e,i,g,a){if(a){var
+n=a[1],j=hW(e,i,n,a[2]);if(j){var
+m=j[1],y=l(aZ,n),o=h(function(i){var
+a=hU(e,i[1]);return h(function(q){var
+u=i[2],r=cd(function(a){return k(a[1],q)},u),v=i[1],w=fc(dc(e),v,q),x=dc(e),j=Y(function(a){var
+c=b(x[1],a[1]);return ac(a[2],c)},w);if(r){var
+l=r[1][2],n=l[2],a=y,h=l[1];for(;;){if(0===h)var
+s=a?[0,a[1]]:a,g=s;else{var
+t=h-1|0;if(a){var
+a=a[2],h=t;continue}var
+g=a}if(g){var
+o=f([0,d,c],n);if(o)return ff(m,j,n,g[1]);var
+p=o}else
+var
+p=g;return p}}return ff(m,j,[0,d,c],0)},a)},g),p=o?i?h(function(a){return hV(e,a)},g):1:o;if(p){if(i)var
+q=0;else
+var
+u=e[2],v=function(a){return ab(function(a){return fe(m,a[1])},a)},q=[0,eT(function(a){return v},u,c)];var
+r=[0,q]}else
+var
+r=p;var
+s=r}else
+var
+s=j;return s}var
+t=h(function(a){return hV(e,a)},g),w=t?nr:t;return w}function
+hX(g,k,f){if(f){var
+m=f[2],n=f[1],e=bv(fc(dc(g),k,n)),a=m;for(;;){if(a){var
+h=a[2],i=a[1],j=dc(g),e=bv(Y(function(g,d){return function(c){var
+a=b(d[1],c[1]);return l(function(a){var
+b=o(d[2],a[1],g),e=x(a[2],b),f=t(x(c[2],e));return[0,a[1],f]},a)}}(i,j),e)),a=h;continue}return ay(e)}}return[0,d,c]}function
+hY(a,g,e,d){return ab(function(a){var
+b=k(a[1],g),c=b?k(a[2],e):b;return c?f(a[3],d):c},a)}var
+cH=[U,ns,cr(0)];function
+m(a){throw[0,cH,a]}function
+fg(c,a){function
+b(a){return a4(c,gE(a))}return aI<=a?2048<=a?i7<=a?(b(d5|a>>>18|0),b(aI|(a>>>12|0)&63),b(aI|(a>>>6|0)&63),b(aI|a&63)):(b(d4|a>>>12|0),b(aI|(a>>>6|0)&63),b(aI|a&63)):(b(gc|a>>>6|0),b(aI|a&63)):b(a)}function
+fh(O,c){var
+p=q(c);function
+k(a){return s(c,a)}function
+l(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=p<=a?1:0,g=f||(aG!==(j(a)&fH)?1:0);if(g)o(mz);var
+f=p<=a?1:0,g=f||(aI!==(k(a)&gc)?1:0);if(g)m(nt);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<p){var
-h=j(d);if(!(aG<=h)){var
-d=d+1|0;continue}if(194<=h&&!(223<h)){k(d,1);var
-d=d+2|0;continue}if(dP<=h&&!(239<h)){k(d,2);var
-x=j(d+1|0),y=dP===h?1:0,z=y?x<160?1:0:y;if(z)var
+h=k(d);if(!(aI<=h)){var
+d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
+d=d+2|0;continue}if(d4<=h&&!(239<h)){l(d,2);var
+x=k(d+1|0),y=d4===h?1:0,z=y?x<160?1:0:y;if(z)var
 A=z;else
 var
-B=237===h?1:0,A=B?159<x?1:0:B;if(A)o(mC);var
-d=d+3|0;continue}if(dQ<=h&&!(ip<h)){k(d,3);var
-q=j(d+1|0),t=dQ===h?1:0,u=t?q<144?1:0:t;if(u)var
+B=237===h?1:0,A=B?159<x?1:0:B;if(A)m(nw);var
+d=d+3|0;continue}if(d5<=h&&!(jc<h)){l(d,3);var
+r=k(d+1|0),t=d5===h?1:0,u=t?r<144?1:0:t;if(u)var
 v=u;else
 var
-w=ip===h?1:0,v=w?143<q?1:0:w;if(v)o(mB);var
-d=d+4|0;continue}o(mA)}var
-f=r(c),a=[0,0],e=function(d){var
-c=a[1];return o(b(cS(mD),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
+w=jc===h?1:0,v=w?143<r?1:0:w;if(v)m(nv);var
+d=d+4|0;continue}m(nu)}var
+f=q(c),a=[0,0],e=function(d){var
+c=a[1];return m(b(c7(nx),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
-if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&s(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(l){if(f<(a[1]+4|0))e(0);var
-d=bf(c,a[1],4),i=r(d)-1|0,j=0;if(!(i<0)){var
-b=j;for(;;){var
-g=aJ(d,b)+dM|0,h=0;if(22<g>>>0){if(!(5<g+jr>>>0))h=1}else
-if(6<g+fB>>>0)h=1;if(!h)e(0);var
-k=b+1|0;if(i!==b){var
-b=k;continue}break}}a[1]=a[1]+4|0;return jT(n(mE,d))},E=function(v){C(34);var
-b=ek(16);for(;;){if(f<=a[1])e(0);var
+if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&s(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
+d=a3(c,a[1],4),i=q(d)-1|0,k=0;if(!(i<0)){var
+b=k;for(;;){var
+g=aQ(d,b)+d0|0,h=0;if(22<g>>>0){if(!(5<g+ko>>>0))h=1}else
+if(6<g+f8>>>0)h=1;if(!h)e(0);var
+l=b+1|0;if(i!==b){var
+b=l;continue}break}}a[1]=a[1]+4|0;return eu(j(ny,d))},E=function(v){C(34);var
+b=eD(16);for(;;){if(f<=a[1])e(0);var
 g=s(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
 m=s(c,a[1]);a[1]++;var
-j=m+hT|0,i=0;if(13<j>>>0){var
+j=m+iF|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
-6:aU(b,8);break;case
-10:aU(b,12);break;case
-18:aU(b,10);break;case
-22:aU(b,13);break;case
-24:aU(b,9);break;case
+6:a4(b,8);break;case
+10:a4(b,12);break;case
+18:a4(b,10);break;case
+22:a4(b,13);break;case
+24:a4(b,9);break;case
 25:var
-d=D(0),o=hY<=d?1:0;if(o){var
-p=d<fz?1:0;if(p){var
+d=D(0),o=iM<=d?1:0;if(o){var
+p=d<f6?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
 r=92===s(c,a[1])?1:0,h=r?117===s(c,a[1]+1|0)?1:0:r;else
 var
@@ -3138,124 +3203,149 @@ h=p}else
 var
 h=o;if(h){var
 u=a[1];a[1]=a[1]+2|0;var
-k=D(0),t=0;if(fz<=k&&!(57344<=k)){eT(b,(ig+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;eT(b,d)}}else
-eT(b,d);break;default:l=1}if(!l)i=1}}else
+k=D(0),t=0;if(f6<=k&&!(57344<=k)){fg(b,(i7+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;fg(b,d)}}else
+fg(b,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:aU(b,m);break}continue}if(32<=g){aU(b,g);a[1]++;continue}e(0)}return el(b)}},l=function(g){var
+2:a4(b,m);break}continue}if(32<=g){a4(b,g);a[1]++;continue}e(0)}return eE(b)}},n=function(g){var
 d=a[1];for(;;){if(a[1]<f&&48<=s(c,a[1])&&!(57<s(c,a[1]))){a[1]++;continue}var
-b=a[1]===d?1:0;return b?e(0):b}},m=function(k){if(900<k)o(mF);i(0);if(f<=a[1])e(0);var
+b=a[1]===d?1:0;return b?e(0):b}},o=function(l){if(900<l)m(nz);i(0);if(f<=a[1])e(0);var
 b=s(c,a[1]);if(92<=b){var
-j=0;if(111<=b){if(je===b){var
-p=mG,h=mH;j=1}else
-if(123===b){a[1]++;i(0);if(i0===g(0)){a[1]++;return mI}var
-y=an(0,16),t=0;for(;;){i(0);var
+k=0;if(111<=b){if(j9===b){var
+p=nA,h=nB;k=1}else
+if(123===b){a[1]++;i(0);if(jR===g(0)){a[1]++;return nC}var
+y=av(0,16),t=0;for(;;){i(0);var
 d=E(0);i(0);C(58);var
-z=m(k+1|0);if(b1(y,d))o(n(mK,n(d,mJ)));eq(y,d,0);i(0);var
+z=o(l+1|0);if(be(y,d))m(j(nE,j(d,nD)));eJ(y,d,0);i(0);var
 A=g(0);if(44===A){a[1]++;var
 t=[0,[0,d,z],t];continue}var
-P=i0===A?(a[1]++,a6([0,[0,d,z],t])):e(0);return[5,P]}}}else
-if(iV===b){var
-p=mL,h=mM;j=1}else
-if(jf<=b){var
-p=0,h=mN;j=1}if(j){var
-q=r(h);if((a[1]+q|0)<=f&&az(bf(c,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
-x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return mO}var
+P=jR===A?(a[1]++,bd([0,[0,d,z],t])):e(0);return[5,P]}}}else
+if(jM===b){var
+p=nF,h=nG;k=1}else
+if(j_<=b){var
+p=0,h=nH;k=1}if(k){var
+r=q(h);if((a[1]+r|0)<=f&&aq(a3(c,a[1],r),h)){a[1]=a[1]+r|0;return p}return e(0)}}else{var
+x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return nI}var
 u=0;for(;;){var
-B=m(k+1|0);i(0);var
+B=o(l+1|0);i(0);var
 D=g(0);if(44===D){a[1]++;var
 u=[0,B,u];continue}var
-Q=93===D?(a[1]++,a6([0,B,u])):e(0);return[4,Q]}}}else
+Q=93===D?(a[1]++,bd([0,B,u])):e(0);return[4,Q]}}}else
 if(48<=b)x=1}else{if(34===b)return[3,E(0)];if(45<=b)x=1}if(x){var
 F=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
-l(0);var
+n(0);var
 R=a[1],G=46===g(0)?1:0;if(G){var
 H=(a[1]+1|0)<f?1:0;if(H)var
 I=48<=s(c,a[1]+1|0)?1:0,v=I?s(c,a[1]+1|0)<=57?1:0:I;else
 var
 v=H}else
 var
-v=G;if(v){a[1]++;l(0)}var
-J=g(0),L=0;if(69!==J&&fr!==J)L=1;if(!L){var
+v=G;if(v){a[1]++;n(0)}var
+J=g(0),L=0;if(69!==J&&d$!==J)L=1;if(!L){var
 S=a[1];a[1]++;var
 K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
-N=0;if(48<=g(0)&&!(57<g(0))){l(0);N=1}if(!N)a[1]=S}var
-w=bf(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:o(n(mQ,n(w,mP)))}}return e(0)},F=m(0);i(0);if(a[1]<f)e(0);return F}}function
-hl(c){var
-b=0,a=2;for(;;){if(aB(b)===c)return a6(b);if(bc(function(b){return function(a){return 0===jY(b,a)?1:0}}(a),b)){var
+N=0;if(48<=g(0)&&!(57<g(0))){n(0);N=1}if(!N)a[1]=S}var
+w=a3(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:m(j(nK,j(w,nJ)))}}return e(0)},F=o(0);i(0);if(a[1]<f)e(0);return F}}function
+hZ(c){var
+b=0,a=2;for(;;){if(as(b)===c)return bd(b);if(a2(function(b){return function(a){return 0===kS(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-hm(f,g){var
-h=a9(aH(g),32*f|0),a=d,b=a9(c,40);for(;;){if(bK(tO(b,a),c))return jC(tN(a,0,32))&-1;var
-e=ar(d5(a,b),1);if(bK(es(e,f),h)){var
+h0(f,g){var
+h=ao(aB(g),32*f|0),a=d,b=ao(c,40);for(;;){if(b1(wp(b,a),c))return en(wo(a,0,32))&-1;var
+e=ap(el(a,b),1);if(b1(eM(e,f),h)){var
 a=e;continue}var
 b=e;continue}}var
-mR=hl(64),mS=3,mT=gh(h(function(a){return hm(mS,a)},mR)),mU=hl(8),mV=2,mW=h(function(a){return hm(mV,a)},mU);function
-bi(b,a){return(b>>>a|0|b<<(32-a|0))&-1}var
-eU=[U,mZ,cH(0)];function
-al(a){throw[0,eU,a]}function
-K(b,a,d,e){if(typeof
+nL=hZ(64),nM=3,nN=gQ(e(function(a){return h0(nM,a)},nL)),nO=hZ(8),nP=2,nQ=e(function(a){return h0(nP,a)},nO);function
+bw(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
+h1(w){var
+l=q(w),p=((l+9|0)+63|0)/64|0,m=bZ(64*p|0,0);bs(w,0,m,0,l);b$(m,l,aI);wB(m,(64*p|0)-8|0,wR(w0(kM(l),3)));var
+g=gQ(nQ),d=cX(64,0),x=p-1|0,I=0;if(!(x<0)){var
+n=I;a:for(;;){var
+h=0;for(;;){var
+ad=wP(wy(m,(64*n|0)+(4*h|0)|0))&-1;u(d,h)[1+h]=ad;var
+ae=h+1|0;if(15!==h){var
+h=ae;continue}var
+b=16;for(;;){var
+z=b-15|0,r=u(d,z)[1+z],A=b-2|0,s=u(d,A)[1+A],Y=bw(r,18),Z=bw(r,7)^Y^(r>>>3|0),_=bw(s,19),B=b-7|0,$=bw(s,17)^_^(s>>>10|0),C=b-16|0,aa=u(d,B)[1+B],ab=(((u(d,C)[1+C]+Z|0)+aa|0)+$|0)&-1;u(d,b)[1+b]=ab;var
+ac=b+1|0;if(63!==b){var
+b=ac;continue}var
+t=g.length-1,a=0===t?[0]:wt(g,0,t),f=0;for(;;){var
+i=u(a,0)[1],j=u(a,4)[5],K=bw(j,25),L=bw(j,11),M=bw(j,6)^L^K,N=(j^-1)&-1&u(a,6)[7],O=j&u(a,5)[6]^N,P=u(d,f)[1+f],Q=u(nN,f)[1+f],y=(((u(a,7)[8]+M|0)+O|0)+Q|0)+P|0,R=bw(i,22),S=bw(i,13),T=bw(i,2)^S^R,U=u(a,2)[3],V=u(a,1)[2]&U,D=0,W=i&a[2]^i&a[3]^V;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){wq(a,0,a,1,7);D=1}if(!D)a0(ln);a[5]=(a[5]+y|0)&-1;a[1]=((y+T|0)+W|0)&-1;var
+X=f+1|0;if(63!==f){var
+f=X;continue}var
+v=a.length-1-1|0,E=0;if(!(v<0)){var
+c=E;for(;;){var
+F=a[1+c];g[1+c]=(u(g,c)[1+c]+F|0)&-1;var
+G=c+1|0;if(v!==c){var
+c=G;continue}break}}var
+J=n+1|0;if(x!==n){var
+n=J;continue a}break}break}break}break}}var
+k=g.length-1-1|0,o=0;for(;;){if(0<=k){var
+H=[0,g[1+k],o],k=k-1|0,o=H;continue}return dx(nS,e(c7(nR),o))}}var
+dM=[U,nT,cr(0)];function
+H(a){throw[0,dM,a]}function
+G(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
-c=b[1];aK(function(b){var
-d=1-bd(b,c);return d?o(n(a,n(m1,b))):d},d);aK(function(f){var
-b=f[1],g=cf(b,d),h=g||cf(b,e),c=1-h;return c?o(n(a,n(m2,b))):c},c);return c}return o(n(a,m0))}function
-l(f,e){var
+c=b[1];aE(function(b){var
+d=1-br(b,c);return d?m(j(a,j(nV,b))):d},d);aE(function(f){var
+b=f[1],g=cx(b,d),h=g||cx(b,e),c=1-h;return c?m(j(a,j(nW,b))):c},c);return c}return m(j(a,nU))}function
+g(f,e){var
 a=f;for(;;){if(a){var
-b=a[1],c=a[2],d=b[2];if(0===Y(b[1],e))return d;var
-a=c;continue}throw ba}}function
-i(b,a){return f$(a,b)}function
-aR(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return o(n(b,m3))}function
-ax(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return o(n(b,m4))}function
-F(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return o(n(b,m5))}function
-hn(d,a,c){var
-b=ax(d,a);if(aB(b)!==c)o(n(a,m6));return h(function(b){return F(b,a)},b)}function
-bO(d,c){var
-a=hn(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,G,m7]}function
-ho(e,d){var
-a=hn(e,d,3);if(a){var
+b=a[1],c=a[2],d=b[2];if(0===V(b[1],e))return d;var
+a=c;continue}throw bp}}function
+i(b,a){return gJ(a,b)}function
+az(a,b){if(typeof
+a!=="number"&&5===a[0])return a[1];return m(j(b,nX))}function
+ad(a,b){if(typeof
+a!=="number"&&4===a[0])return a[1];return m(j(b,nY))}function
+y(a,b){if(typeof
+a!=="number"&&3===a[0])return a[1];return m(j(b,nZ))}function
+h2(d,a,c){var
+b=ad(d,a);if(as(b)!==c)m(j(a,n0));return e(function(b){return y(b,a)},b)}function
+bN(d,c){var
+a=h2(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,L,n1]}function
+h3(e,d){var
+a=h2(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,G,m8]}function
-bP(a){var
-b=w(a,m9);return b?gf(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,L,n2]}function
+bO(a){var
+b=v(a,n3);return b?gO(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-bj(b,a){return bf(b,a,r(b)-a|0)}function
-dw(a,b){if(4000<r(a))o(n(b,m$));return jB(10,a)}function
-cq(b,f){if(az(b,na))return d;var
-g=w(b,nb),h=g?45===s(b,0)?1:0:g,a=h?bj(b,1):b,j=0;if(2<r(a)&&az(bf(a,0,2),nc)){var
-i=bj(a,2),e=w(i,m_),l=e?gf(function(c){var
-a=c+dM|0,b=0;if(22<a>>>0){if(!(5<a+jr>>>0))b=1}else
-if(6<a+fB>>>0)b=1;return b?1:0},i):e;if(l){var
-c=jB(16,bj(a,2));j=1}}if(!j){var
-k=0;if(bP(a)&&!(48===s(a,0)))var
-c=dw(a,f);else
-k=1;if(k)var
-c=o(n(f,nd))}return h?bW(c):c}function
-dx(b,a){return cq(F(b,a),a)}function
-b3(b,a){var
-c=d6(b,a),d=b8(a,c);return[0,b8(b,c),d]}function
-bx(a,b){var
-e=cQ(a,47);if(e)var
-f=e[1],h=cq(bj(a,f+1|0),b),d=h,g=bf(a,0,f);else
+bx(b,a){return a3(b,a,q(b)-a|0)}function
+dN(a,b){if(4000<q(a))m(j(b,n5));return ky(10,a)}function
+cI(b,f){if(aq(b,n6))return d;var
+g=v(b,n7),h=g?45===s(b,0)?1:0:g,a=h?bx(b,1):b,k=0;if(2<q(a)&&aq(a3(a,0,2),n8)){var
+i=bx(a,2),e=v(i,n4),n=e?gO(function(c){var
+a=c+d0|0,b=0;if(22<a>>>0){if(!(5<a+ko>>>0))b=1}else
+if(6<a+f8>>>0)b=1;return b?1:0},i):e;if(n){var
+c=ky(16,bx(a,2));k=1}}if(!k){var
+l=0;if(bO(a)&&!(48===s(a,0)))var
+c=dN(a,f);else
+l=1;if(l)var
+c=m(j(f,n9))}return h?bm(c):c}function
+cf(b,a){return cI(y(b,a),a)}function
+b5(b,a){var
+c=em(b,a),d=cn(a,c);return[0,cn(b,c),d]}function
+bh(a,b){var
+e=c5(a,47);if(e)var
+f=e[1],h=cI(bx(a,f+1|0),b),d=h,g=a3(a,0,f);else
 var
-d=c,g=a;if(aV(d)<=0)o(n(b,ne));return b3(cq(g,b),d)}function
-ap(b,a){return bx(F(b,a),a)}function
-eV(b,a){var
-c=a[1],d=a[2];return bK(O(aH(b),d),c)}function
-nf(a){return 0<aV(a[1])?1:0}function
-dy(e,d,a){var
-c=bx(d,a);return b(e,c)?c:al(n(a,ng))}function
-bQ(b,a){return dy(nf,b,a)}function
-eW(b,a){var
-c=0;return dy(function(a){return eV(c,a)},b,a)}function
-cr(b,a){var
-c=1;return dy(function(a){return eV(c,a)},b,a)}function
-nh(b,a){return dy(function(a){var
-b=eV(0,a);return b?bK(a[1],a[2]):b},b,a)}function
-eX(c){function
+d=c,g=a;if(aF(d)<=0)m(j(b,n_));return b5(cI(g,b),d)}function
+T(b,a){return bh(y(b,a),a)}function
+fi(b,a){var
+c=a[1],d=a[2];return b1(N(aB(b),d),c)}function
+h4(a){return 0<aF(a[1])?1:0}function
+dO(e,d,a){var
+c=bh(d,a);return b(e,c)?c:H(j(a,n$))}function
+b6(b,a){return dO(h4,b,a)}function
+fj(b,a){var
+c=0;return dO(function(a){return fi(c,a)},b,a)}function
+cJ(b,a){var
+c=1;return dO(function(a){return fi(c,a)},b,a)}function
+oa(b,a){return dO(function(a){var
+b=fi(0,a);return b?b1(a[1],a[2]):b},b,a)}function
+fk(c){function
 d(a){var
 c=32===a?1:0;if(c)var
 b=c;else{var
@@ -3263,283 +3353,260 @@ d=9<=a?1:0,e=d?a<=13?1:0:d;if(e)var
 b=e;else
 var
 f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
-e=r(c),a=0;for(;;){if(a<e&&d(s(c,a))){var
+e=q(c),a=0;for(;;){if(a<e&&d(s(c,a))){var
 a=a+1|0;continue}var
 b=e;for(;;){if(0<b&&d(s(c,b-1|0))){var
-b=b-1|0;continue}return bf(c,a,f5(a,b)-a|0)}}}function
-eY(a){if(w(a,ni)){var
+b=b-1|0;continue}return a3(c,a,gB(a,b)-a|0)}}}function
+fl(a){if(v(a,ob)){var
 b=0;if(45!==s(a,0)&&43!==s(a,0))b=1;if(!b){var
-c=bj(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
-aY(a,b){var
-c=bJ(a,b);if(c)return c[1];var
-d=aH(a[1]+1|0);eq(a,b,d);return d}function
-cs(a,t){var
-ai=a?a[1]:a,e=aR(t,no),g=i(e,np),p=0;if(g){var
-b=g[1],q=0;if(typeof
-b!=="number"&&3===b[0])if(w(b[1],nx))q=1;else{p=1;q=1}}if(!p)o(nq);function
-j(b){var
-c=i(e,b);if(c){var
-a=c[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return o(n(b,nr))}var
-u=j(ns),v=j(nt),k=h(function(a){var
-b=F(a[2],nu);return[0,a[1],b]},u),l=h(function(a){var
-b=aR(a[2],nv),e=h(function(V){var
-i=V[2],Y=0;if(typeof
-i!=="number")switch(i[0]){case
-1:case
-2:if(ai){var
-W=[3,i[1]];Y=1}break}if(!Y)var
-W=i;var
-a=eX(F(W,cZ));function
-b(a){return o(n(cZ,nj))}var
-x=cQ(a,47);if(x){var
-j=x[1],y=eY(eX(bf(a,0,j))),k=y[2],l=eX(bj(a,j+1|0)),z=0<j?1:0;if(z){var
-A=32===s(a,0)?1:0;if(A)var
-m=A;else
+c=bx(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
+h5(W,e){var
+a=fk(y(W,e));function
+b(a){return m(j(e,oc))}var
+x=c5(a,47);if(x){var
+i=x[1],z=fl(fk(a3(a,0,i))),l=z[2],n=fk(bx(a,i+1|0)),A=0<i?1:0;if(A){var
+B=32===s(a,0)?1:0;if(B)var
+o=B;else
 var
-E=bP(k),aa=E?bP(l):E,m=1-aa}else
+F=bO(l),Z=F?bO(n):F,o=1-Z}else
 var
-m=z;if(m)b(0);var
-B=bP(k),_=B?bP(l):B;if(1-_)b(0);var
-C=dw(l,cZ);if(f(C,d))b(0);var
-D=dw(k,cZ),$=y[1]?bW(D):D,X=b3($,C)}else{var
-G=cQ(a,fr),H=cQ(a,69),Z=0;if(G)var
+o=A;if(o)b(0);var
+C=bO(l),X=C?bO(n):C;if(1-X)b(0);var
+D=dN(n,e);if(k(D,d))b(0);var
+E=dN(l,e),Y=z[1]?bm(E):E;return b5(Y,D)}var
+G=c5(a,d$),H=c5(a,69),V=0;if(G)var
 p=G[1];else
 if(H)var
 p=H[1];else{var
-h=0,I=a;Z=1}if(!Z)var
-ab=[0,bj(a,p+1|0)],h=ab,I=bf(a,0,p);if(h){var
-J=eY(h[1]),q=J[2],K=bP(q),ac=K?r(q)<=6?1:0:K;if(1-ac)b(0);var
-L=jT(n(nk,q)),ad=J[1]?-L|0:L,t=ad}else
+h=0,I=a;V=1}if(!V)var
+_=[0,bx(a,p+1|0)],h=_,I=a3(a,0,p);if(h){var
+J=fl(h[1]),r=J[2],K=bO(r),$=K?q(r)<=6?1:0:K;if(1-$)b(0);var
+L=eu(j(od,r)),aa=J[1]?-L|0:L,t=aa}else
 var
 t=h;var
-M=eY(I),e=M[2],N=cQ(e,46);if(N){var
-u=N[1];if(az(bj(e,u+1|0),nl))b(0);var
-ae=bj(e,u+1|0),g=ae,v=bf(e,0,u)}else
+M=fl(I),f=M[2],O=c5(f,46);if(O){var
+u=O[1];if(aq(bx(f,u+1|0),oe))b(0);var
+ab=bx(f,u+1|0),g=ab,v=a3(f,0,u)}else
 var
-g=nn,v=e;var
-P=bP(v);if(P)var
-af=az(g,nm),Q=af||bP(g);else
+g=og,v=f;var
+P=bO(v);if(P)var
+ac=aq(g,of),Q=ac||bO(g);else
 var
-Q=P;if(1-Q)b(0);if(10000<cM(t))b(0);var
-R=dw(n(v,g),cZ),S=M[1]?bW(R):R,T=t-r(g)|0,ag=cM(T),U=es(aH(10),ag),w=0<=T?b3(O(S,U),c):b3(S,U),ah=fJ(w[2]);if(13288<f5(fJ(w[1]),ah))b(0);var
-X=w}return[0,V[1],X]},b);return[0,a[1],e]},v),m=an(0,64);aK(function(a){return b0(m,a[1],0)},k);aK(function(b){var
-a=1-b1(m,b[1]);return a?al(nw):a},l);return[0,k,l]}function
-dz(c,a,f){var
-e=c[1];aK(function(c){b(a,c[1]);return 0},e);var
-d=an(0,64),g=c[2];aK(function(a){return b0(d,a[1],a[2])},g);var
-i=c[1];return h(function(c){var
-e=c[1],g=a5(bJ(d,e),0),i=h(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},g),j=[0,b(f,c[2]),i];return[0,b(a,e),j]},i)}function
-dA(g){var
-a=ek(r(g)+2|0),m=r(g);function
+Q=P;if(1-Q)b(0);if(10000<c0(t))b(0);var
+R=dN(j(v,g),e),S=M[1]?bm(R):R,T=t-q(g)|0,ad=c0(T),U=eM(aB(10),ad),w=0<=T?b5(N(S,U),c):b5(S,U),ae=ge(w[2]);if(13288<gB(ge(w[1]),ae))b(0);return w}function
+aN(a,b){var
+c=bL(a,b);if(c)return c[1];var
+d=aB(a[1]+1|0);eJ(a,b,d);return d}function
+cK(a,o){var
+p=a?a[1]:a,c=az(o,oh),d=i(c,oi),l=0;if(d){var
+b=d[1],n=0;if(typeof
+b!=="number"&&3===b[0])if(v(b[1],or))n=1;else{l=1;n=1}}if(!l)m(oj);function
+f(b){var
+d=i(c,b);if(d){var
+a=d[1];if(typeof
+a!=="number"&&5===a[0])return a[1]}return m(j(b,ok))}var
+q=f(ol),r=f(om),g=e(function(a){var
+b=y(a[2],on);return[0,a[1],b]},q),h=e(function(a){var
+b=az(a[2],oo),c=e(function(b){var
+a=b[2],d=0;if(typeof
+a!=="number")switch(a[0]){case
+1:case
+2:if(p){var
+c=[3,a[1]];d=1}break}if(!d)var
+c=a;var
+e=h5(c,op);return[0,b[1],e]},b);return[0,a[1],c]},r),k=av(0,64);aE(function(a){return cc(k,a[1],0)},g);aE(function(b){var
+a=1-be(k,b[1]);return a?H(oq):a},h);return[0,g,h]}function
+dP(c,a,g){var
+f=c[1];aE(function(c){b(a,c[1]);return 0},f);var
+d=av(0,64),h=c[2];aE(function(a){return cc(d,a[1],a[2])},h);var
+i=c[1];return e(function(c){var
+f=c[1],h=a1(bL(d,f),0),i=e(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,f),j]},i)}function
+cL(g){var
+a=eD(q(g)+2|0),m=q(g);function
 j(a){return s(g,a)}function
-e(c){return aP(a,b(cS(ny),c))}aU(a,34);var
+e(c){return aX(a,b(c7(os),c))}a4(a,34);var
 c=0;for(;;){if(c<m){var
 d=j(c),h=function(g){return function(b,e){function
 f(a){return a+1|0}if(0<=b)if(50<b){var
 c=0,a=0;for(;;){if(!(b<=a)){var
 c=[0,a+1|0,c],a=a+1|0;continue}var
-d=a6(c);break}}else
+d=bd(c);break}}else
 var
-d=f8(0,b,f);else
+d=gF(0,b,f);else
 var
-d=a4(kj);return bG(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(dQ<=d){var
-k=h(3,d&7)-65536|0;e(hY|k>>>10|0);e(fz|k&i$);var
-c=c+4|0;continue}if(dP<=d){e(h(2,d&15));var
-c=c+3|0;continue}if(fH<=d){e(h(1,d&31));var
+d=a0(lb);return bJ(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(d5<=d){var
+k=h(3,d&7)-65536|0;e(iM|k>>>10|0);e(f6|k&j4);var
+c=c+4|0;continue}if(d4<=d){e(h(2,d&15));var
+c=c+3|0;continue}if(gc<=d){e(h(1,d&31));var
 c=c+2|0;continue}var
-f=f7(d);if(34===f)aP(a,nz);else
-if(92===f)aP(a,nA);else{var
+f=gE(d);if(34===f)aX(a,ot);else
+if(92===f)aX(a,ou);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:aP(a,nB);break;case
-9:aP(a,nC);break;case
-10:aP(a,nD);break;case
-12:aP(a,nE);break;case
-13:aP(a,nF);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(dS===d))aU(a,f);else
+8:aX(a,ov);break;case
+9:aX(a,ow);break;case
+10:aX(a,ox);break;case
+12:aX(a,oy);break;case
+13:aX(a,oz);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(d7===d))a4(a,f);else
 l=1;if(l)e(d)}}var
-c=c+1|0;continue}aU(a,34);return el(a)}}function
-hp(a){if(f(a[2],c))return d7(a[1]);var
-b=n(nG,d7(a[2]));return n(d7(a[1]),b)}function
-eZ(c){function
+c=c+1|0;continue}a4(a,34);return eE(a)}}function
+fm(a){if(k(a[2],c))return eo(a[1]);var
+b=j(oA,eo(a[2]));return j(eo(a[1]),b)}function
+fn(c){function
 a(a){var
-b=cP(function(b,a){return Y(b[1],a[1])},a);return n(nK,n(ge(nJ,h(function(a){var
-b=n(nI,a[2]);return n(dA(a[1]),b)},b)),nH))}var
-d=an(0,64),e=c[2];aK(function(a){return b0(d,a[1],a[2])},e);var
-f=0,g=c[1],i=[0,[0,nL,a(h(function(e){var
-c=e[1],f=a5(bJ(d,c),0);return[0,c,a(b(df(function(a){var
-b=a[2];if(0===aV(b[1]))return 0;var
-c=dA(hp(b));return[0,[0,a[1],c]]}),f))]},g))],f],j=c[1],k=[0,[0,nM,a(h(function(a){var
-b=dA(a[2]);return[0,a[1],b]},j))],i];return a([0,[0,nO,dA(nN)],k])}function
-e0(ag){var
-D=eZ(ag),l=r(D),q=((l+9|0)+63|0)/64|0,m=bH(64*q|0,0);be(D,0,m,0,l);bX(m,l,aG);t0(m,(64*q|0)-8|0,ue(un(jQ(l),3)));var
-f=gh(mW),d=cJ(64,0),x=q-1|0,J=0;if(!(x<0)){var
-o=J;a:for(;;){var
-g=0;for(;;){var
-ae=uc(tX(m,(64*o|0)+(4*g|0)|0))&-1;u(d,g)[1+g]=ae;var
-af=g+1|0;if(15!==g){var
-g=af;continue}var
-b=16;for(;;){var
-z=b-15|0,s=u(d,z)[1+z],A=b-2|0,t=u(d,A)[1+A],Z=bi(s,18),_=bi(s,7)^Z^(s>>>3|0),$=bi(t,19),B=b-7|0,aa=bi(t,17)^$^(t>>>10|0),C=b-16|0,ab=u(d,B)[1+B],ac=(((u(d,C)[1+C]+_|0)+ab|0)+aa|0)&-1;u(d,b)[1+b]=ac;var
-ad=b+1|0;if(63!==b){var
-b=ad;continue}var
-v=f.length-1,a=0===v?[0]:tS(f,0,v),e=0;for(;;){var
-i=u(a,0)[1],j=u(a,4)[5],L=bi(j,25),M=bi(j,11),N=bi(j,6)^M^L,O=(j^-1)&-1&u(a,6)[7],P=j&u(a,5)[6]^O,Q=u(d,e)[1+e],R=u(mT,e)[1+e],y=(((u(a,7)[8]+N|0)+P|0)+R|0)+Q|0,S=bi(i,22),T=bi(i,13),U=bi(i,2)^T^S,V=u(a,2)[3],W=u(a,1)[2]&V,E=0,X=i&a[2]^i&a[3]^W;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){tP(a,0,a,1,7);E=1}if(!E)a4(ku);a[5]=(a[5]+y|0)&-1;a[1]=((y+U|0)+X|0)&-1;var
-Y=e+1|0;if(63!==e){var
-e=Y;continue}var
-w=a.length-1-1|0,F=0;if(!(w<0)){var
-c=F;for(;;){var
-G=a[1+c];f[1+c]=(u(f,c)[1+c]+G|0)&-1;var
-H=c+1|0;if(w!==c){var
-c=H;continue}break}}var
-K=o+1|0;if(x!==o){var
-o=K;continue a}break}break}break}break}}var
-k=f.length-1-1|0,p=0;for(;;){if(0<=k){var
-I=[0,f[1+k],p],k=k-1|0,p=I;continue}return n(nP,ge(mY,h(cS(mX),p)))}}function
-hq(a,d,c){if(typeof
+b=bY(function(b,a){return V(b[1],a[1])},a);return j(oE,j(dx(oD,e(function(a){var
+b=j(oC,a[2]);return j(cL(a[1]),b)},b)),oB))}var
+d=av(0,64),f=c[2];aE(function(a){return cc(d,a[1],a[2])},f);var
+g=0,h=c[1],i=[0,[0,oF,a(e(function(e){var
+c=e[1],f=a1(bL(d,c),0);return[0,c,a(b(c3(function(a){var
+b=a[2];if(0===aF(b[1]))return 0;var
+c=cL(fm(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=c[1],l=[0,[0,oG,a(e(function(a){var
+b=cL(a[2]);return[0,a[1],b]},k))],i];return a([0,[0,oI,cL(oH)],l])}function
+fo(a){return j(oJ,h1(fn(a)))}function
+h6(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(cf(b,c))return b}return o(n(d,nQ))}function
-hr(c,e,a){var
-d=K(e,a,n2,0),f=ax(l(d,n3),a),g=h(function(b){return ho(b,a)},f),i=h(function(b){var
-c=bQ(b[3],a);return[0,[0,b[1],b[2]],c]},g),j=ax(l(d,n4),a),k=h(function(c){var
-b=bO(c,a),d=bQ(b[2],a);return[0,b[1],d]},j),m=h(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},k);return[0,h(function(a){var
-d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},i),m]}var
-n5=a9(c,33);function
-hs(q,a,p,m,k){var
-f=K(q,a,n7,n6);function
+b=a[1];if(cx(b,c))return b}return m(j(d,oK))}function
+h7(c,f,a){var
+d=G(f,a,oW,0),h=ad(g(d,oX),a),i=e(function(b){return h3(b,a)},h),j=e(function(b){var
+c=b6(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=ad(g(d,oY),a),l=e(function(c){var
+b=bN(c,a),d=b6(b[2],a);return[0,b[1],d]},k),m=e(function(a){var
+d=a[2];return[0,b(c,a[1]),d]},l);return[0,e(function(a){var
+d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},j),m]}var
+oZ=ao(c,33);function
+h8(q,a,p,o,n){var
+h=G(q,a,o1,o0);function
 r(d){var
-c=K(d,a,p,m),e=b(k,c);return[0,l(c,n8),e]}var
-d=h(r,ax(l(f,n9),a)),g=i(f,n_);if(g){var
-j=dx(g[1],a);if(aV(j)<=0)o(n(a,n$));return h(function(b){var
-c=b3(dx(b[1],a),j);return[0,b[2],c]},d)}var
-e=h(function(b){return ap(b[1],a)},d),s=aB(e);bG(function(d,c){var
-b=gv(d,c[2]),e=aH(s);if(0<bD(O(aH(fJ(b)),e),n5))o(n(a,oa));return b},c,e);return ej(h(bw,d),e)}function
-ht(a,d,c){function
-e(c){var
-e=bO(l(c,od),dB),f=hr(a,l(c,oe),dB),g=d?hr(a,l(c,of),dB):og,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
-f=0,g=d?ob:oc,i=hs(c,dB,g,f,e);return h(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},i)}function
-e1(g,r,a,q){var
-s=g?g[1]:function(a){return 0},c=K(q,oJ,bY(r,oI),oH),j=az(hq(l(c,oN),oM,oL),oK);ap(l(c,oP),oO);var
-t=ax(l(c,oR),oQ),u=h(function(j){var
-c=K(j,nT,nS,nR),d=F(l(c,nV),nU),e=F(l(c,nX),nW),f=ap(l(c,nZ),nY),g=i(c,n0),h=M(function(a){return ap(a,n1)},g);return function(g){var
-c=b(a,e);return[0,b(a,d),c,f,h]}},t);b(s,c);var
-v=cr(F(l(c,oU),oT),oS),x=ht(a,j,l(c,oV)),d=i(c,oW);if(d){var
-y=d[1],p=hs(y,ac,oG,oF,function(d){var
-q=bO(l(d,oy),ac),D=aR(l(d,oz),ac),E=h(function(f){var
+c=G(d,a,p,o),e=b(n,c);return[0,g(c,o2),e]}var
+d=e(r,ad(g(h,o3),a)),k=i(h,o4);if(k){var
+l=cf(k[1],a);if(aF(l)<=0)m(j(a,o5));return e(function(b){var
+c=b5(cf(b[1],a),l);return[0,b[2],c]},d)}var
+f=e(function(b){return T(b[1],a)},d),s=as(f);bJ(function(d,c){var
+b=g4(d,c[2]),e=aB(s);if(g1(N(aB(ge(b)),e),oZ))m(j(a,o6));return b},c,f);return eC(e(bM,d),f)}function
+h9(a,d,c){function
+f(c){var
+e=bN(g(c,o9),dQ),f=h7(a,g(c,o_),dQ),h=d?h7(a,g(c,o$),dQ):pa,i=b(a,e[2]);return[0,[0,b(a,e[1]),i],f,h]}var
+h=0,i=d?o7:o8,j=h8(c,dQ,i,h,f);return e(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
+fp(k,r,a,q){var
+s=k?k[1]:function(a){return 0},c=G(q,pD,bc(r,pC),pB),l=aq(h6(g(c,pH),pG,pF),pE);T(g(c,pJ),pI);var
+t=ad(g(c,pL),pK),u=e(function(k){var
+c=G(k,oN,oM,oL),d=y(g(c,oP),oO),e=y(g(c,oR),oQ),f=T(g(c,oT),oS),h=i(c,oU),j=F(function(a){return T(a,oV)},h);return function(g){var
+c=b(a,e);return[0,b(a,d),c,f,j]}},t);b(s,c);var
+w=cJ(y(g(c,pO),pN),pM),x=h9(a,l,g(c,pP)),d=i(c,pQ);if(d){var
+z=d[1],p=h8(z,ak,pA,pz,function(d){var
+q=bN(g(d,ps),ak),E=az(g(d,pt),ak),F=e(function(f){var
 c=f[2],h=0;if(typeof
 c==="number"||!(3===c[0]))h=1;else
 var
-g=[0,bx(c[1],ac)];if(h)var
-d=bO(c,ac),e=d[1],g=w(e,oh)?w(e,oi)?o(n(ac,oj)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},D),G=bd(oA,d);if(bd(oB,d)!==G)o(n(ac,oC));var
-j=i(d,oD);if(j){var
-k=j[1],t=0;if(typeof
-k!=="number"&&1===k[0]){var
-p=cq(k[1],ac);if(aV(p)<1)o(n(ac,ox));var
+g=[0,bh(c[1],ak)];if(h)var
+d=bN(c,ak),e=d[1],g=v(e,pb)?v(e,pc)?m(j(ak,pd)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},E),H=br(pu,d);if(br(pv,d)!==H)m(j(ak,pw));var
+l=i(d,px);if(l){var
+n=l[1],t=0;if(typeof
+n!=="number"&&1===n[0]){var
+p=cI(n[1],ak);if(aF(p)<1)m(j(ak,pr));var
 r=p;t=1}if(!t)var
-r=o(n(ac,ow));var
-e=K(l(d,oE),ac,0,ok),c=function(a){return bd(a,e)},v=c(ol),u=0,x=v||c(ov),y=[0,c(om),[0,x,u]],z=[0,c(on),y];if(1!==aB(b(cO(function(a){return a}),z)))o(n(ac,oo));if(c(op))var
-m=[0,b(a,F(l(e,oq),ac))];else
-if(c(or))var
-m=[1,b(a,F(l(e,os),ac))];else
+r=m(j(ak,pq));var
+f=G(g(d,py),ak,0,pe),c=function(a){return br(a,f)},w=c(pf),u=0,x=w||c(pp),z=[0,c(pg),[0,x,u]],A=[0,c(ph),z];if(1!==as(b(ca(function(a){return a}),A)))m(j(ak,pi));if(c(pj))var
+o=[0,b(a,y(g(f,pk),ak))];else
+if(c(pl))var
+o=[1,b(a,y(g(f,pm),ak))];else
 var
-f=i(e,ot),A=f?aR(f[1],ac):f,g=i(e,ou),B=g?ax(g[1],ac):g,C=h(function(d){var
-c=bO(d,ac),e=eW(c[2],ac);return[0,b(a,c[1]),e]},B),m=[2,C,h(function(c){var
-d=ap(c[2],ac);return[0,b(a,c[1]),d]},A)];var
-s=[0,[0,r,m]]}else
+h=i(f,pn),B=h?az(h[1],ak):h,k=i(f,po),C=k?ad(k[1],ak):k,D=e(function(d){var
+c=bN(d,ak),e=fj(c[2],ak);return[0,b(a,c[1]),e]},C),o=[2,D,e(function(c){var
+d=T(c[2],ak);return[0,b(a,c[1]),d]},B)];var
+s=[0,[0,r,o]]}else
 var
-s=j;var
-H=b(a,q[2]);return[0,[0,b(a,q[1]),H],E,s]}),f=h(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},p),m=dg(bD,b(df(function(a){return M(bv,a[4])}),f)),e=an(0,16);f_(function(b,a){return b0(e,a,b+1|0)},m);var
-k=h(function(a){var
-b=a[4],c=M(function(a){var
-b=a[2];return[0,er(e,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},f)}else
+s=l;var
+I=b(a,q[2]);return[0,[0,b(a,q[1]),I],F,s]}),h=e(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},p),o=c4(bU,b(c3(function(a){return F(aZ,a[4])}),h)),f=av(0,16);gH(function(b,a){return cc(f,a,b+1|0)},o);var
+n=e(function(a){var
+b=a[4],c=F(function(a){var
+b=a[2];return[0,eK(f,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
 var
-k=d;return[0,0,v,j,x,k,h(function(a){return b(a,0)},u)]}function
-hu(b,d,a){if(typeof
+n=d;return[0,0,w,l,x,n,e(function(a){return b(a,0)},u)]}function
+h_(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cq(b[1],a),e=aV(c)<0?1:0,f=e||gs(c,aH(d));if(f)o(n(a,o_));return ci(c)}return o(n(a,o9))}function
-hv(a,g,f){if(typeof
+c=cI(b[1],a),e=aF(c)<0?1:0,f=e||eL(c,aB(d));if(f)m(j(a,p4));return bt(c)}return m(j(a,p3))}function
+h$(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=w(c,o$),b=0;if(d){if(!w(c,pa)){var
+c=a[1],d=v(c,p5),b=0;if(d){if(!v(c,p6)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,hu(a,g,f)]}function
-dC(d,e,c,a){var
-f=ax(c,a);return h(function(f){var
-c=ho(f,a),g=m(e,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},f)}function
-e2(f,e,d,a){var
-b=dC(f,e,d,a),c=an(0,16);aK(function(d){var
-b=d[1];return b1(c,b)?o(n(a,pM)):eq(c,b,0)},b);return b}function
-hw(f,k,d,m,j){var
-p=f?f[1]:function(a){return 0},a=K(j,pW,bY(k,pV),pU),e=K(l(a,pZ),pY,pX,0),q=ax(l(a,p1),p0);ap(l(e,p3),p2);ap(l(e,p5),p4);var
-r=h(function(t){var
-a=K(t,aO,pf,pe),c=i(a,pg),e=M(function(b){var
-a=bO(b,aO),c=bx(a[1],aO);return[0,c,bx(a[2],aO)]},c),f=F(l(a,ph),aO),g=F(l(a,pi),aO),j=ap(l(a,pj),aO),k=ap(l(a,pk),aO),n=i(a,pl),o=M(function(a){return bO(a,aO)},n),p=i(a,pm),q=M(function(f){var
-a=K(f,aO,pb,0),c=ax(l(a,pc),aO),d=aB(c),e=hv(l(a,pd),d,aO);return[0,e,dd(function(c,a){var
-e=aR(a,aO),f=h(function(a){var
-c=hv(a[2],d,aO);return[0,b(m,a[1]),c]},e);return[0,aH(c+1|0),f]},c)]},p),r=M(function(a){var
-c=b(d,a[2]);return[0,b(d,a[1]),c]},o),s=b(d,g);return[0,b(d,f),s,j,k,r,q,e]},q),g=ax(l(a,p7),p6);b(p,a);var
-s=cr(F(l(e,p_),p9),p8),t=cr(F(l(e,qb),qa),p$),B=aB(g),u=dd(function(p,C){var
-a=b(cS(pz),p),e=K(C,a,pB,pA),r=aR(l(e,pC),a),j=h(function(e){var
-f=[0,dx(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===j)o(n(a,pD));var
-s=i(e,pE),t=M(function(c){var
-d=aR(c,a);return h(function(c){var
-d=hu(c[2],B,a);return[0,b(m,c[1]),d]},d)},s),k=i(e,pF),D=0;if(k){var
-f=k[1],g=0;if(typeof
-f!=="number"&&0===f[0])if(f[1])g=2;else
-g=1;var
-q=0;switch(g){case
+e=d;b=1}if(b)return e}return[0,h_(a,g,f)]}function
+dR(d,f,c,a){var
+g=ad(c,a);return e(function(e){var
+c=h3(e,a),g=o(f,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},g)}function
+fq(f,e,d,a){var
+b=dR(f,e,d,a),c=av(0,16);aE(function(d){var
+b=d[1];return be(c,b)?m(j(a,qG)):eJ(c,b,0)},b);return b}function
+ia(h,n,d,o,l){var
+p=h?h[1]:function(a){return 0},a=G(l,qQ,bc(n,qP),qO),f=G(g(a,qT),qS,qR,0),q=ad(g(a,qV),qU);T(g(f,qX),qW);T(g(f,qZ),qY);var
+r=e(function(t){var
+a=G(t,aT,p$,p_),c=i(a,qa),f=F(function(b){var
+a=bN(b,aT),c=bh(a[1],aT);return[0,c,bh(a[2],aT)]},c),h=y(g(a,qb),aT),j=y(g(a,qc),aT),k=T(g(a,qd),aT),l=T(g(a,qe),aT),m=i(a,qf),n=F(function(a){return bN(a,aT)},m),p=i(a,qg),q=F(function(h){var
+a=G(h,aT,p7,0),c=ad(g(a,p8),aT),d=as(c),f=h$(g(a,p9),d,aT);return[0,f,dv(function(c,a){var
+f=az(a,aT),g=e(function(a){var
+c=h$(a[2],d,aT);return[0,b(o,a[1]),c]},f);return[0,aB(c+1|0),g]},c)]},p),r=F(function(a){var
+c=b(d,a[2]);return[0,b(d,a[1]),c]},n),s=b(d,j);return[0,b(d,h),s,k,l,r,q,f]},q),k=ad(g(a,q1),q0);b(p,a);var
+s=cJ(y(g(f,q4),q3),q2),t=cJ(y(g(f,q7),q6),q5),B=as(k),u=dv(function(p,C){var
+a=b(c7(qt),p),f=G(C,a,qv,qu),r=az(g(f,qw),a),l=e(function(e){var
+f=[0,cf(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===l)m(j(a,qx));var
+s=i(f,qy),t=F(function(c){var
+d=az(c,a);return e(function(c){var
+d=h_(c[2],B,a);return[0,b(o,c[1]),d]},d)},s),n=i(f,qz),D=0;if(n){var
+h=n[1],k=0;if(typeof
+h!=="number"&&0===h[0])if(h[1])k=2;else
+k=1;var
+q=0;switch(k){case
 2:q=1;break;case
-0:break}if(!q){o(n(pH,n(a,pG)));D=1}}var
-u=i(e,pI),v=M(function(b){return ap(b,a)},u),w=i(e,pJ),x=M(function(v){var
-c=K(v,a,0,pn);function
-f(a){return bd(a,c)}var
-l=f(po);if(l)var
-q=f(pp),m=q||f(py);else
+0:break}if(!q){m(j(qB,j(a,qA)));D=1}}var
+u=i(f,qC),v=F(function(b){return T(b,a)},u),w=i(f,qD),x=F(function(v){var
+c=G(v,a,0,qh);function
+g(a){return br(a,c)}var
+n=g(qi);if(n)var
+q=g(qj),o=q||g(qs);else
 var
-m=l;if(m)o(n(a,pq));var
-g=i(c,pr);if(g){var
-j=g[1],p=0;if(typeof
-j==="number"||!(0===j[0]))p=1;else
+o=n;if(o)m(j(a,qk));var
+h=i(c,ql);if(h){var
+k=h[1],p=0;if(typeof
+k==="number"||!(0===k[0]))p=1;else
 var
-k=j[1];if(p)var
-k=o(a)}else
+l=k[1];if(p)var
+l=m(a)}else
 var
-k=g;function
-e(a){return a5(i(c,a),ps)}ax(e(pt),a);ax(e(pu),a);var
-r=dC(d,bQ,e(pv),a),s=ax(e(pw),a),t=h(function(e){var
-c=bO(e,a),f=bQ(c[2],a);return[0,b(d,c[1]),f]},s),u=i(c,px);return[0,k,[0,r,t],M(function(b){return dC(d,bQ,b,a)},u)]},w),y=i(e,pK),z=M(function(b){return ap(b,a)},y),A=[0,j,t,v,x,z,bd(pL,e)];return[0,aH(p+1|0),A]},g),v=i(a,qc),w=M(function(f){var
-a=K(f,c0,pN,0),b=az(hq(l(a,pQ),c0,pP),pO),c=cr(F(l(a,pR),c0),c0),e=e2(d,nh,l(a,pS),c0);return[0,c,b,e,ht(d,b,l(a,pT))]},v);return[0,0,0,s,t,u,w,e2(d,cr,a5(i(a,qf),qe),qd),r]}var
-S=[U,qs,cH(0)];function
-bR(b){if(b){var
+l=h;function
+f(a){return a1(i(c,a),qm)}ad(f(qn),a);ad(f(qo),a);var
+r=dR(d,b6,f(qp),a),s=ad(f(qq),a),t=e(function(e){var
+c=bN(e,a),f=b6(c[2],a);return[0,b(d,c[1]),f]},s),u=i(c,qr);return[0,l,[0,r,t],F(function(b){return dR(d,b6,b,a)},u)]},w),y=i(f,qE),z=F(function(b){return T(b,a)},y),A=[0,l,t,v,x,z,br(qF,f)];return[0,aB(p+1|0),A]},k),v=i(a,q8),w=F(function(f){var
+a=G(f,dd,qH,0),b=aq(h6(g(a,qK),dd,qJ),qI),c=cJ(y(g(a,qL),dd),dd),e=fq(d,oa,g(a,qM),dd);return[0,c,b,e,h9(d,b,g(a,qN))]},v);return[0,0,0,s,t,u,w,fq(d,cJ,a1(i(a,q$),q_),q9),r]}var
+Z=[U,rm,cr(0)];function
+b7(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}throw S}function
-aZ(b){if(b){var
+a!=="number"&&5===a[0])return a[1]}throw Z}function
+a7(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&3===a[0])return a[1]}throw S}function
-dD(b){if(b){var
+a!=="number"&&3===a[0])return a[1]}throw Z}function
+dS(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&4===a[0])return a[1]}throw S}function
-hx(b,a){var
-c=O(a[1],b[2]);return bD(O(b[1],a[2]),c)}var
-by=[0,d,c],e3=[0,c,c];function
-e4(c,b){var
-a=bc(function(a){return 1-cf(a[1],c)},b);if(a)throw S;return a}function
-hy(e){function
+a!=="number"&&4===a[0])return a[1]}throw Z}function
+fr(b,a){var
+c=N(a[1],b[2]);return bU(N(b[1],a[2]),c)}var
+by=[0,d,c],de=[0,c,c];function
+fs(c,b){var
+a=a2(function(a){return 1-cx(a[1],c)},b);if(a)throw Z;return a}function
+ib(e){function
 a(a){var
-b=i(e,a);return M(function(a){return ap(a,qt)},b)}var
-b=a(qu),c=a(qv),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw S;return[0,b,c]}function
-qw(l,t){var
-a=bR([0,t]);e4(qx,a);if(w(aZ(i(a,qz)),qy))throw S;var
-m=i(a,qA);if(m){var
+b=i(e,a);return F(function(a){return T(a,rn)},b)}var
+b=a(ro),c=a(rp),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw Z;return[0,b,c]}function
+rq(l,t){var
+a=b7([0,t]);fs(rr,a);if(v(a7(i(a,rt)),rs))throw Z;var
+m=i(a,ru);if(m){var
 d=m[1],c=0;if(typeof
 d==="number")c=1;else
 switch(d[0]){case
 3:var
-n=bx(d[1],e5),p=n,o=n;c=2;break;case
+n=bh(d[1],ft),p=n,o=n;c=2;break;case
 4:var
 f=d[1];if(f){var
 g=f[1],e=0;if(typeof
@@ -3547,69 +3614,69 @@ g!=="number"&&3===g[0]){var
 h=f[2];if(h){var
 j=h[1],k=0;if(typeof
 j!=="number"&&3===j[0])if(h[2]){e=1;k=1}else{var
-r=bx(g[1],e5),s=bx(j[1],e5);if(0===hx(r,s))throw S;var
+r=bh(g[1],ft),s=bh(j[1],ft);if(0===fr(r,s))throw Z;var
 p=s,o=r;c=2;e=1;k=1}if(!k)e=1}else
 e=1}}break;default:c=1}switch(c){case
 1:break;case
 0:break;default:var
-q=hy(a),u=q[2],v=q[1],x=b(l,aZ(i(a,qB)));return[0,b(l,aZ(i(a,qC))),x,o,p,v,u]}}throw S}function
-hz(c,h){var
-a=bR([0,h]);e4(qD,a);var
-d=aZ(i(a,qE));if(w(d,qF)){var
-e=w(d,qG);if(e)throw S;var
+q=ib(a),u=q[2],w=q[1],x=b(l,a7(i(a,rv)));return[0,b(l,a7(i(a,rw))),x,o,p,w,u]}}throw Z}function
+ic(c,h){var
+a=b7([0,h]);fs(rx,a);var
+d=a7(i(a,ry));if(v(d,rz)){var
+e=v(d,rA);if(e)throw Z;var
 f=e}else
 var
 f=1;var
-j=bx(aZ(i(a,qI)),qH),g=hy(a),k=g[2],l=g[1],m=b(c,aZ(i(a,qJ)));return[0,b(c,aZ(i(a,qK))),m,f,j,l,k]}function
-b4(b){var
-a=an(0,64);aK(function(b){return b0(a,b[1],b[2])},b);return a}function
-dE(b,a){var
-c=O(b[2],a[2]),d=O(a[1],b[2]);return b3(d5(O(b[1],a[2]),d),c)}function
-e6(a){var
-b=b4(a[1]),d=b4(a[2]);if(0===a[1])al(qL);var
-c=a[1];aK(function(e){var
-a=a5(bJ(d,e[1]),0);if(1-de(function(a){var
-c=b1(b,a[1]),d=c?0<=aV(a[2][1])?1:0:c;return d},a))al(qM);var
-c=0!==hx(bG(function(b,a){return dE(b,a[2])},by,a),e3)?1:0;return c?al(qN):c},c);return b}function
-hA(a){if(bc(function(a){return cf(a[1],qS)},a))throw S;return a}function
-hB(a){var
-b=bR(i(a,qT));return h(function(a){var
-b=aZ([0,a[2]]);return[0,a[1],b]},b)}function
-qU(g){var
-a=bR([0,g]);function
+j=bh(a7(i(a,rC)),rB),g=ib(a),k=g[2],l=g[1],m=b(c,a7(i(a,rD)));return[0,b(c,a7(i(a,rE))),m,f,j,l,k]}function
+bP(b){var
+a=av(0,64);aE(function(b){return cc(a,b[1],b[2])},b);return a}function
+cM(b,a){var
+c=N(b[2],a[2]),d=N(a[1],b[2]);return b5(el(N(b[1],a[2]),d),c)}function
+fu(a){var
+b=bP(a[1]),d=bP(a[2]);if(0===a[1])H(rF);var
+c=a[1];aE(function(e){var
+a=a1(bL(d,e[1]),0);if(1-cw(function(a){var
+c=be(b,a[1]),d=c?0<=aF(a[2][1])?1:0:c;return d},a))H(rG);var
+c=0!==fr(bJ(function(b,a){return cM(b,a[2])},by,a),de)?1:0;return c?H(rH):c},c);return b}function
+id(a){if(a2(function(a){return cx(a[1],rM)},a))throw Z;return a}function
+ie(a){var
+b=b7(i(a,rN));return e(function(a){var
+b=a7([0,a[2]]);return[0,a[1],b]},b)}function
+rO(j){var
+a=b7([0,j]);function
 b(c){var
-d=cP(j4,[0,qX,[0,qW,[0,qV,c]]]),b=cc(cP(j4,h(bv,a)),d);if(b)throw S;return b}var
-c=aZ(i(a,qY));if(w(c,qZ))if(w(c,q0)){if(w(c,q1))throw S;b(q2);var
-d=[2,hB(a)]}else{b(q5);var
-e=l(a,q6);try{K(e,q8,q7,0)}catch(a){a=a$(a);if(a[1]===cY)throw S;throw a}var
-f=bR(i(a,q9));hA(ei(q_,f));var
-d=[1,e,hB(a),f]}else{b(q$);var
-d=[0,l(a,ra)]}var
-j=aZ(i(a,q3));return[0,d,aZ(i(a,q4)),j]}function
-hC(b){function
+d=bY(ey,[0,rR,[0,rQ,[0,rP,c]]]),b=bX(bY(ey,e(aZ,a)),d);if(b)throw Z;return b}var
+c=a7(i(a,rS));if(v(c,rT))if(v(c,rU)){if(v(c,rV))throw Z;b(rW);var
+d=[2,ie(a)]}else{b(rZ);var
+f=g(a,r0);try{G(f,r2,r1,0)}catch(a){a=bb(a);if(a[1]===cH)throw Z;throw a}var
+h=b7(i(a,r3));id(dw(r4,h));var
+d=[1,f,ie(a),h]}else{b(r5);var
+d=[0,g(a,r6)]}var
+k=a7(i(a,rX));return[0,d,a7(i(a,rY)),k]}function
+ig(b){function
 c(b){var
-a=bR([0,b]);if(2!==aB(a))throw S;var
-c=hA(bR(i(a,rb)));return[0,h(qU,dD(i(a,rc))),c]}var
-a=dD(b);if(a)return h(c,a);throw S}function
-dF(c,b,a){return[0,c,dz(c,b,a),b,a]}function
-dG(a,b){a[1]=[0,b,a[1]];return 0}function
-rd(a){var
+a=b7([0,b]);if(2!==as(a))throw Z;var
+c=id(b7(i(a,r7)));return[0,e(rO,dS(i(a,r8))),c]}var
+a=dS(b);if(a)return e(c,a);throw Z}function
+dT(c,b,a){return[0,c,dP(c,b,a),b,a]}function
+dU(a,b){a[1]=[0,b,a[1]];return 0}function
+r9(a){var
 c=[0,0];try{var
-f=b(a,c);return f}catch(a){a=a$(a);if(a[1]===cY){var
-e=c[1],d=de(function(a){return b(a,0)},e);return d?o(a[2]):d}throw a}}function
-e7(c,b){var
-d=b4(c[1][1]),a=1-de(function(a){return b1(d,a)},b);return a?al(re):a}function
-hD(a){function
+f=b(a,c);return f}catch(a){a=bb(a);if(a[1]===cH){var
+e=c[1],d=cw(function(a){return b(a,0)},e);return d?m(a[2]):d}throw a}}function
+fv(c,b){var
+d=bP(c[1][1]),a=1-cw(function(a){return be(d,a)},b);return a?H(r_):a}function
+ih(a){function
 c(c){var
-d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return h(c,a)}}function
-hE(c,a){var
-d=b4(a),r=h(bw,a);e7(c,bY(h(bv,a),r));if(bc(function(a){return b1(d,a[2])},a))al(rf);var
-e=c[1],s=c[4],t=c[3];function
-g(a){return a5(bJ(d,a),a)}function
-f(a){return 1-b1(d,a[1])}function
+d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return e(c,a)}}function
+ii(c,a){var
+d=bP(a),r=e(bM,a);fv(c,bc(e(aZ,a),r));if(a2(function(a){return be(d,a[2])},a))H(r$);var
+f=c[1],s=c[4],t=c[3];function
+g(a){return a1(bL(d,a),a)}function
+h(a){return 1-be(d,a[1])}function
 i(j){var
-a=an(0,16),k=j[2];aK(function(b){var
-c=b[1],d=a5(bJ(a,g(c)),by),e=dE(d,b[2]);return b0(a,g(c),e)},k);var
+a=av(0,16),k=j[2];aE(function(b){var
+c=b[1],d=a1(bL(a,g(c)),by),e=cM(d,b[2]);return cc(a,g(c),e)},k);var
 c=a[2];function
 d(f,e,k){var
 a=f,b=e;for(;;){if(b){var
@@ -3620,277 +3687,429 @@ i(a){return d(h,e,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
 c=b(e,0);if(c){var
-a=[0,c[1],a],e=c[2];continue}return a6(a)}}var
+a=[0,c[1],a],e=c[2];continue}return bd(a)}}var
 d=b(g,0);if(d){var
 i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
-l=b4(e[1]),m=b4(e[2]);function
+l=bP(f[1]),m=bP(f[2]);function
 j(a){var
-c=i([0,a,er(m,a)]),d=b(cO(function(a){return 0!==aV(a[2][1])?1:0}),c),e=cP(Y,h(function(a){var
-b=hp(a[2]);return[0,a[1],b]},d));return[0,er(l,a),e]}mr(function(c,b){var
-d=j(b),a=cc(j(c),d);return a?al(qO):a},d);var
-n=e[2],o=b(cO(f),n),p=h(function(a){var
-b=a[1];return[0,b,i([0,b,a[2]])]},o),q=e[1],k=dF([0,b(cO(f),q),p],t,s),v=k[2];return[0,k,[0,b(hD(c),a),v]]}function
-e8(e,b,a){var
-f=e0(b[1]);if(w(a[2],f))al(rg);var
-c=m(e,b,a[1]),d=c[1],g=e0(d[1]);if(w(a[3],g))al(rh);return[0,d,c[2]]}function
-hF(e,a,b){function
-f(b,a){if(2===a[0])return hE(b,a[1]);throw S}return h(function(b){var
-g=b[1],h=[0,a,0],c=a6(bG(function(a,c){var
-b=e8(f,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,g)[2]),d=e1(0,0,a[3],[5,b[2]]);dG(e,function(b){return gZ(a[2],c,d)});return[0,c,d]},b)}function
-hG(j,g,f,a){try{K([5,a],rt,bY(rs,j),0);var
-d=an(0,64),k=an(0,64),m=hC(i(a,ru)),n=dD(i(a,rv)),e=h(b(g,function(a){return aY(d,a)}),n);if(0===e)throw S;var
-o=aZ(i(a,rw));if(am(i(bR(i(a,rz)),ry),rx))throw S;var
-c=cs(0,l(a,rA)),p=[0,[0,c,o,function(g){e6(c);function
-a(a){return aY(k,a)}var
-b=dF(c,function(a){return aY(d,a)},a);return rd(function(a){return tK(f,a,b,m,e)})}]];return p}catch(a){a=a$(a);if(a===S)return 0;throw a}}var
-e9=[U,rE,cH(0)];function
-hH(b,a){if(typeof
+c=i([0,a,eK(m,a)]),d=b(ca(function(a){return 0!==aF(a[2][1])?1:0}),c),f=bY(V,e(function(a){var
+b=fm(a[2]);return[0,a[1],b]},d));return[0,eK(l,a),f]}nk(function(c,b){var
+d=j(b),a=bX(j(c),d);return a?H(rI):a},d);var
+n=f[2],o=b(ca(h),n),p=e(function(a){var
+b=a[1];return[0,b,i([0,b,a[2]])]},o),q=f[1],k=dT([0,b(ca(h),q),p],t,s),v=k[2];return[0,k,[0,b(ih(c),a),v]]}function
+fw(e,b,a){var
+f=fo(b[1]);if(v(a[2],f))H(sa);var
+c=o(e,b,a[1]),d=c[1],g=fo(d[1]);if(v(a[3],g))H(sb);return[0,d,c[2]]}function
+ij(f,a,b){function
+g(b,a){if(2===a[0])return ii(b,a[1]);throw Z}return e(function(b){var
+e=b[1],h=[0,a,0],c=bd(bJ(function(a,c){var
+b=fw(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=fp(0,0,a[3],[5,b[2]]);dU(f,function(b){return hw(a[2],c,d)});return[0,c,d]},b)}function
+ik(k,j,h,a){try{G([5,a],sn,bc(sm,k),0);var
+d=av(0,64),l=av(0,64),m=ig(i(a,so)),n=dS(i(a,sp)),f=e(b(j,function(a){return aN(d,a)}),n);if(0===f)throw Z;var
+o=a7(i(a,sq));if($(i(b7(i(a,st)),ss),sr))throw Z;var
+c=cK(0,g(a,su)),p=[0,[0,c,o,function(e){fu(c);function
+a(a){return aN(l,a)}var
+b=dT(c,function(a){return aN(d,a)},a);return r9(function(a){return wl(h,a,b,m,f)})}]];return p}catch(a){a=bb(a);if(a===Z)return 0;throw a}}var
+fx=[U,sy,cr(0)];function
+il(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cq(b[1],a);if(aV(c)<0)o(n(a,rG));return c}return o(n(a,rF))}function
-hI(c,b,a){var
-d=aH(c+1|0);return jC(gt(hH(b,a),d))}function
-dH(c,b,a){var
-d=aR(b,a);return h(function(b){var
-d=m(c,b[2],a);return[0,b[1],d]},d)}function
-c1(c,b,a){var
-d=ax(b,a);return h(function(b){return m(c,b,a)},d)}function
-r7(d,a){var
-c=K(d,a,r9,r8),e=c1(F,l(c,r_),a),f=i(c,r$),g=M(function(b){return c1(ap,b,a)},f);function
+c=cI(b[1],a);if(aF(c)<0)m(j(a,sA));return c}return m(j(a,sz))}function
+im(c,b,a){var
+d=aB(c+1|0);return en(g2(il(b,a),d))}function
+cg(c,b,a){var
+d=az(b,a);return e(function(b){var
+d=o(c,b[2],a);return[0,b[1],d]},d)}function
+bi(c,b,a){var
+d=ad(b,a);return e(function(b){return o(c,b,a)},d)}function
+s1(d,a){var
+c=G(d,a,s3,s2),e=bi(y,g(c,s4),a),f=i(c,s5),h=F(function(b){return bi(T,b,a)},f);function
 b(e){var
-b=l(c,e);if(typeof
+b=g(c,e);if(typeof
 b!=="number"&&3===b[0]){var
-d=w(b[1],sa);if(!d)return d}return[0,ap(b,a)]}var
-h=b(sb);return[0,e,g,h,b(sc)]}function
-hJ(b,a){var
-c=a[2];return dE(b,[0,bW(a[1]),c])}function
-hK(a){return cP(Y,h(function(a){var
-b=a[2],c=h(function(a){return d7(a[1])},b);return[0,a[1],c]},a))}function
-hL(c){var
-b=i(c,sU);if(b){var
+d=v(b[1],s6);if(!d)return d}return[0,T(b,a)]}var
+j=b(s7);return[0,e,h,j,b(s8)]}function
+io(b,a){var
+c=a[2];return cM(b,[0,bm(a[1]),c])}function
+ip(a){return bY(V,e(function(a){var
+b=a[2],c=e(function(a){return eo(a[1])},b);return[0,a[1],c]},a))}var
+dV=[U,tM,cr(0)];function
+iq(a){var
+b=a[2];return[0,bm(a[1]),b]}function
+ir(b,a){var
+c=N(b[2],a[2]);return b5(N(b[1],a[1]),c)}function
+is(b,i){var
+n=bH(b),e=0,w=aW(n);for(;;){if(e===w)var
+o=0;else{if(!(aI<=bn(n,e))){var
+e=e+1|0;continue}var
+o=1}if(o)throw dV;var
+d=q(b),a=[0,0],f=function(a){return m(j(i,tO))},g=function(l){for(;;){var
+g=a[1]<d?1:0;if(g){var
+c=s(b,a[1]),h=32===c?1:0;if(h)var
+e=h;else{var
+i=9<=c?1:0,j=i?c<=13?1:0:i;if(j)var
+e=j;else
+var
+k=28<=c?1:0,e=k?c<=31?1:0:k}var
+f=e}else
+var
+f=g;if(f){a[1]++;continue}return f}},h=function(a){var
+c=a<d?1:0;if(c)var
+e=48<=s(b,a)?1:0,f=e?s(b,a)<=57?1:0:e;else
+var
+f=c;return f},k=function(b){var
+a=b;for(;;){if(h(a)){var
+a=a+1|0;continue}return a}},p=function(c){var
+e=q(c),f=(a[1]+e|0)<=d?1:0,g=f?aq(a3(b,a[1],e),c):f;return g},c=function(i){g(0);var
+b=i;for(;;){if(b){var
+d=b[1],h=b[2];if(!p(d)){var
+b=h;continue}var
+c=[0,d]}else
+var
+c=0;if(c){var
+e=c[1];a[1]=a[1]+q(e)|0;var
+f=[0,e]}else
+var
+f=c;return f}},r=function(r){g(0);if(1-h(a[1]))f(0);var
+e=k(a[1]),l=0;if(e<d&&46===s(b,e)&&h(e+1|0)){var
+c=k(e+1|0);l=1}if(!l)var
+c=e;var
+m=0;if((c+1|0)<d){var
+n=0;if(43!==s(b,c+1|0)&&45!==s(b,c+1|0))n=1;if(!n){var
+i=c+2|0;m=1}}if(!m)var
+i=c+1|0;var
+o=0;if(c<d){var
+p=0;if(d$!==s(b,c)&&69!==s(b,c))p=1;if(!p&&h(i)){var
+j=k(i);o=1}}if(!o)var
+j=c;var
+q=a3(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
+d=c(tU);if(d){if(v(d[1],tV))continue;return iq(l(0))}if(c(tZ)){var
+m=t(0);if(0===c(t0))f(0);var
+b=m}else
+var
+b=h5([3,r(0)],i);if(c(tW)){var
+a=r(0),e=1-bO(a);if(e)var
+g=e;else
+var
+k=3<q(a)?1:0,g=k||(dm<eu(j(tY,a))?1:0);if(g)f(0);var
+h=function(a){return 0===a?de:ir(b,h(a-1|0))};return h(eu(j(tX,a)))}return b}},u=function(n){var
+b=l(0);for(;;){g(0);if(p(tT))return b;var
+f=c(tR);if(f){var
+a=l(0);if(aq(f[1],tS))var
+h=a;else{var
+e=aF(a[1]);if(0===e)var
+d=m(j(i,tN));else
+if(1===e)var
+d=[0,a[2],a[1]];else
+var
+k=bm(a[1]),d=[0,bm(a[2]),k];var
+h=d}var
+b=ir(b,h);continue}return b}},t=function(f){var
+a=u(0);for(;;){var
+b=c(tP);if(b){var
+d=u(0),e=aq(b[1],tQ)?d:iq(d),a=cM(a,e);continue}return a}},x=t(0);g(0);if(a[1]<d)f(0);return x}}function
+fy(a){return bP(e(function(a){return[0,a,0]},a))}function
+it(c,v){var
+w=c?c[1]:c,a=G(v,t6,t4,t5);if(bX(g(a,t8),t7))m(t9);var
+k=i(a,t_),C=0;if(k){var
+d=k[1],u=0;if(typeof
+d!=="number"&&5===d[0]){if(d[1])throw dV;u=1}if(!u){m(t$);C=1}}var
+x=ad(g(a,ub),ua),l=e(function(a){return y(a,uc)},x),n=az(g(a,ue),ud),o=az(g(a,ug),uf),z=az(g(a,ui),uh);function
+f(g,c){var
+d=c[1],a=j(uj,d),e=az(c[2],a);return[0,d,b(c3(function(e){var
+b=e[2],f=e[1];if(1-be(g,f))H(j(t2,j(a,t1)));var
+d=0;if(typeof
+b!=="number")switch(b[0]){case
+3:var
+c=is(b[1],a);d=1;break;case
+1:case
+2:if(w){var
+c=is(b[1],a);d=1}break}if(!d)var
+c=m(j(a,t3));return 0===aF(c[1])?0:[0,[0,f,c]]}),e)]}var
+A=fy(l),p=e(function(a){return f(A,a)},n),q=e(aZ,n),h=fy(q);aE(function(b){var
+a=1-be(h,b[1]);return a?H(uk):a},o);var
+r=bP(o),s=e(function(a){return f(h,[0,a,a1(bL(r,a),ul)])},q),t=e(function(a){return f(h,a)},z),B=bc(p,t);if(a2(function(a){return 0===a[2]?1:0},B))H(um);if(a2(function(a){var
+b=0===a[2]?1:0;return b?be(r,a[1]):b},s))H(un);return[0,l,p,s,t]}function
+fz(a){if(typeof
+a==="number")return uo;else
+switch(a[0]){case
+0:return gC(a[1]);case
+3:return cL(a[1]);case
+4:return j(ur,j(dx(uq,e(fz,a[1])),up));case
+5:var
+b=a[1],c=bY(function(b,a){return ey(b[1],a[1])},b);return j(uv,j(dx(uu,e(function(a){var
+b=j(ut,fz(a[2]));return j(cL(a[1]),b)},c)),us));default:return a[1]}}function
+uw(d,c){function
+b(a){return bY(V,e(function(a){var
+b=a[2],c=bY(V,e(function(a){var
+b=fm(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
+a(a){var
+c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,c4(ey,a[1]),e,d,c]}var
+f=a(c);return $(a(d),f)}function
+ux(a){function
+c(e){var
+a=e[2],b=0===a?1:0;if(b)var
+c=b;else
+var
+d=cw(function(a){return h4(a[2])},a),c=d?0===fr(bJ(function(b,a){return cM(b,a[2])},by,a),de)?1:0:d;return c}var
+d=bc(a[3],a[4]),b=1-cw(c,bc(a[2],d));return b?m(uy):b}function
+dW(c,a){return e(function(a){var
+d=a[2];return[0,b(c,a[1]),d]},a)}function
+iu(a,c){var
+d=b(ca(function(c){return b(a[4],c[1])}),c);return dW(a[1],d)}function
+iv(a,b){if(typeof
+a!=="number"&&0===a[0])return a[1];return m(j(b,uL))}function
+uM(q){var
+a=G(q,bj,uO,uN),r=y(g(a,uP),bj),s=y(g(a,uQ),bj),c=g(a,uR),p=0;if(typeof
+c!=="number"&&3===c[0]){var
+o=v(c[1],uY);if(!o){var
+h=o;p=1}}if(!p)var
+h=[0,T(c,bj)];var
+k=iv(g(a,uS),bj),t=i(a,uT),l=F(function(a){return bi(y,a,bj)},t);function
+u(b){var
+a=bN(b,bj),c=bh(a[1],bj);return[0,c,bh(a[2],bj)]}var
+d=F(u,i(a,uU)),w=i(a,uV),f=F(function(a){return cg(T,a,bj)},w);function
+n(a,d,c){var
+f=F(function(a){var
+b=a[2];return[0,e(d[2],a[1]),b]},c),g=b(a,s);return[0,b(a,r),g,h,k,f]}if(l){if(d&&f){var
+x=f[1],z=d[1],A=l[1];return function(a){if(0!==x)H(uW);return n(a[3],a,[0,[0,A,z]])}}}else
+if(!d&&!f&&k)return function(a){return n(a[3],a,0)};return m(j(bj,uX))}function
+uZ(b,a){return[0,cf(b,a),c]}function
+vp(c){try{var
+a=cK(vr,fh(1,c));fu(a);var
+d=fn(a);return d}catch(a){a=bb(a);if(a[1]===cH)var
+b=a[2];else{if(a[1]!==dM)throw a;var
+b=a[2]}return m(j(vq,b))}}function
+iw(c){var
+b=i(c,vs);if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return am(i(a[1],sW),sV)}return 0}function
-hM(c){var
-d=0!==i(c,sX)?1:0;if(d){var
-e=i(c,sY);if(e){var
+a!=="number"&&5===a[0])return $(i(a[1],vu),vt)}return 0}function
+ix(c){var
+d=0!==i(c,vv)?1:0;if(d){var
+e=i(c,vw);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=i(a[1],sZ);if(g){var
+g=i(a[1],vx);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return bc(function(a){return am(a[2],s0)},h)}}return 0}}var
+h=b[1];return a2(function(a){return $(a[2],vy)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-dI(c,a){var
+dX(c,a){var
 d=a[3];function
 e(e){var
-a=b(d,0);return hM(c)?al(s1):a}return[0,a[1],a[2],e]}function
-td(W){if(typeof
-W!=="number"&&5===W[0]){var
-u=W[1],aG=i(u,s2);if(aG){var
-G=K(aG[1],s5,s4,s3);F(l(G,s7),s6);F(l(G,s9),s8);var
-aI=function(a){var
-b=aR(a,s_);return aK(function(a){F(a[2],s$);return 0},b)};aI(l(G,ta));eg(aI,i(G,tb))}var
-k=ei(tc,u),x=[5,k],aJ=i(k,tf),aO=0;if(aJ){var
-X=aJ[1],aP=0;if(typeof
-X!=="number"&&3===X[0])if(w(X[1],tt))aP=1;else{aO=1;aP=1}}if(!aO)o(tg);var
-aL=i(k,th),aQ=0;if(aL){var
-Z=aL[1],aS=0;if(typeof
-Z!=="number"&&1===Z[0])if(w(Z[1],ts))aS=1;else{aQ=1;aS=1}}if(!aQ)o(ti);var
-H=i(k,tj),ac=0;if(H){var
-_=H[1],ad=0;if(typeof
-_!=="number"&&3===_[0]){var
-aM=_[1];if(w(aM,tm))if(w(aM,tn))ad=1;else{if(!hL(k)&&0===i(k,to)){var
-I=aR(x,se),ar=i(I,sf),aT=0;if(ar){var
-L=ar[1],ae=0;if(typeof
-L!=="number"&&4===L[0])if(L[1])ae=1;else
-ae=2;var
-aU=0;switch(ae){case
-2:aU=1;break;case
-0:break}if(!aU){var
-as=1;aT=1}}if(!aT)var
-as=0;var
-bt=function(a){if(typeof
+a=b(d,0);return ix(c)?H(vz):a}return[0,a[1],a[2],e]}function
+vN(a,c){var
+d=a[1],g=0;if(c){var
+e=fn(d);if(v(vp(c[1]),e)){H(vO);g=1}}var
+f=fo(d);if(v(a[2],f))H(vP);return b(a[3],0)}function
+vQ(ai){function
+I(a){return F(vN,a)}if(typeof
+ai!=="number"&&5===ai[0]){var
+s=ai[1],aU=i(s,vA);if(aU){var
+P=G(aU[1],vD,vC,vB);y(g(P,vF),vE);y(g(P,vH),vG);var
+aV=function(a){var
+b=az(a,vI);return aE(function(a){y(a[2],vJ);return 0},b)};aV(g(P,vK));c1(aV,i(P,vL))}var
+n=dw(vM,s),B=[5,n],aW=i(n,vS),aY=0;if(aW){var
+ak=aW[1],a0=0;if(typeof
+ak!=="number"&&3===ak[0])if(v(ak[1],v8))a0=1;else{aY=1;a0=1}}if(!aY)m(vT);var
+aX=i(n,vU),a3=0;if(aX){var
+al=aX[1],a4=0;if(typeof
+al!=="number"&&1===al[0])if(v(al[1],v7))a4=1;else{a3=1;a4=1}}if(!a3)m(vV);var
+R=i(n,vW),ar=0;if(R){var
+am=R[1],U=0;if(typeof
+am!=="number"&&3===am[0]){var
+ap=am[1];if(v(ap,vZ))if(v(ap,v0))if(v(ap,v1))U=1;else{if(!iw(n)&&0===i(n,v2)){var
+W=az(B,s_),aI=i(W,s$),a7=0;if(aI){var
+_=aI[1],at=0;if(typeof
+_!=="number"&&4===_[0])if(_[1])at=1;else
+at=2;var
+a8=0;switch(at){case
+2:a8=1;break;case
+0:break}if(!a8){var
+aJ=1;a7=1}}if(!a7)var
+aJ=0;var
+bG=function(a){if(typeof
 a!=="number"&&5===a[0]){var
-b=a[1],c=bd(sg,b),d=c||am(i(b,si),sh);return d}return 0},at=i(I,sj),aZ=0;if(at){var
-P=at[1],bK=0;if(typeof
-P!=="number"&&4===P[0]){var
-ay=bc(bt,P[1]);aZ=1;bK=1}}if(!aZ)var
-ay=0;var
-aA=i(I,sk);if(aA){var
-T=aA[1],bL=0;if(typeof
-T==="number"||!(3===T[0]))bL=1;else{var
-m=T[1];if(cf(m,sd)){var
-bu=as||ay;if(bu)throw e9;var
-s=K(x,sn,sl,sm),A=c1(r7,l(s,sp),so);if(0===A)o(sq);var
-bx=i(s,sr),v=M(function(a){return dH(function(a,b){return dH(ap,a,b)},a,ss)},bx);K(l(s,sv),su,st,0);var
-bz=F(l(s,sx),sw),bA=ax(l(s,sz),sy);if(az(m,sA)!==(0!==v?1:0))o(sB);if(am(v,sC))o(sD);var
-bB=an(0,64),bC=an(0,64),p=function(a){return aY(bB,a)},U=function(a){return aY(bC,a)};if(v)var
-a=aB(v[1])-1|0;else
-if(az(m,sR))var
+b=a[1],c=br(ta,b),d=c||$(i(b,tc),tb);return d}return 0},aK=i(W,td),a9=0;if(aK){var
+aa=aK[1],b3=0;if(typeof
+aa!=="number"&&4===aa[0]){var
+aL=a2(bG,aa[1]);a9=1;b3=1}}if(!a9)var
+aL=0;var
+aM=i(W,te);if(aM){var
+ae=aM[1],b7=0;if(typeof
+ae==="number"||!(3===ae[0]))b7=1;else{var
+p=ae[1];if(cx(p,s9)){var
+bH=aJ||aL;if(bH)throw fx;var
+w=G(B,th,tf,tg),L=bi(s1,g(w,tj),ti);if(0===L)m(tk);var
+bI=i(w,tl),A=F(function(a){return cg(function(a,b){return cg(T,a,b)},a,tm)},bI);G(g(w,tp),to,tn,0);var
+bK=y(g(w,tr),tq),bN=ad(g(w,tt),ts);if(aq(p,tu)!==(0!==A?1:0))m(tv);if($(A,tw))m(tx);var
+bO=av(0,64),bQ=av(0,64),r=function(a){return aN(bO,a)},af=function(a){return aN(bQ,a)};if(A)var
+a=as(A[1])-1|0;else
+if(aq(p,tL))var
 a=1;else
 var
-bH=A?A[1]:f1(ki),a=aB(bH[1])-1|0;var
-aC=an(0,64),D=dd(function(J,L){var
-d=b(cS(rT),J),e=K(L,d,rV,rU);function
-t(b,a){return[0,dx(b,a),c]}var
-u=l(e,rW),f=dH(function(a,b){return c1(t,a,b)},u,d),v=i(e,rX),m=M(function(a){return dH(hH,a,d)},v),x=i(e,rY),y=M(function(a){return ap(a,d)},x),z=i(e,rZ),A=M(function(b){if(typeof
+bU=L?L[1]:gx(la),a=as(bU[1])-1|0;var
+aO=av(0,64),O=dv(function(L,M){var
+d=b(c7(sN),L),f=G(M,d,sP,sO);function
+t(b,a){return[0,cf(b,a),c]}var
+u=g(f,sQ),h=cg(function(a,b){return bi(t,a,b)},u,d),w=i(f,sR),o=F(function(a){return cg(il,a,d)},w),x=i(f,sS),z=F(function(a){return T(a,d)},x),A=i(f,sT),B=F(function(b){if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=b[1];if(!w(c,rJ))return 1;if(!w(c,rK))return 2;break;case
-5:if(bd(rL,b[1])){var
-e=K(b,d,rN,rM);bQ(F(l(e,rO),d),d);var
-g=i(e,rP);eg(function(a){eW(F(a,d),d);return 0},g);return[0,a+1|0,0]}var
-f=K(b,d,rQ,0),h=hI(a,l(f,rR),d),j=l(f,rS);return[0,h,a6(c1(function(e,b){var
-c=ax(e,b);if(c){var
+c=b[1];if(!v(c,sD))return 1;if(!v(c,sE))return 2;break;case
+5:if(br(sF,b[1])){var
+e=G(b,d,sH,sG);b6(y(g(e,sI),d),d);var
+h=i(e,sJ);c1(function(a){fj(y(a,d),d);return 0},h);return[0,a+1|0,0]}var
+f=G(b,d,sK,0),k=im(a,g(f,sL),d),l=g(f,sM);return[0,k,bd(bi(function(e,b){var
+c=ad(e,b);if(c){var
 d=c[2];if(d&&!d[2]){var
-f=hI(a,c[1],b);return[0,f,dC(p,bQ,d[1],b)]}}return o(n(b,rH))},j,d))]}return o(n(d,rI))},z),B=i(e,r0),C=M(function(a){return ap(a,d)},B),q=i(e,r1),N=0;if(q){var
-g=q[1],k=0;if(typeof
-g!=="number"&&0===g[0])if(g[1])k=2;else
-k=1;var
-r=0;switch(k){case
-2:r=1;break;case
-0:break}if(!r){o(n(r3,n(d,r2)));N=1}}var
-D=i(e,r4);eg(function(a){bQ(F(a,d),d);return 0},D);var
-j=dg(jS,h(function(a){return aB(a[2])},f)),s=0;if(j&&!j[2]&&0<j[1])s=1;if(!s)o(n(d,r5));var
-E=bd(r6,e),G=a5(A,0);function
-H(a){var
-b=ci(a[2]);return[0,U(a[1]),b]}var
-I=M(function(a){return h(H,a)},m);return[0,f,m,[0,h(function(a){var
-b=a[2];return[0,p(a[1]),b]},f),I,y,G,C,E]]},bA),bD=aH(aB(D));aK(function(a){function
+f=im(a,c[1],b);return[0,f,dR(r,b6,d[1],b)]}}return m(j(b,sB))},l,d))]}return m(j(d,sC))},A),C=i(f,sU),D=F(function(a){return T(a,d)},C),p=i(f,sV),N=0;if(p){var
+k=p[1],n=0;if(typeof
+k!=="number"&&0===k[0])if(k[1])n=2;else
+n=1;var
+q=0;switch(n){case
+2:q=1;break;case
+0:break}if(!q){m(j(sX,j(d,sW)));N=1}}var
+E=i(f,sY);c1(function(a){b6(y(a,d),d);return 0},E);var
+l=c4(kO,e(function(a){return as(a[2])},h)),s=0;if(l&&!l[2]&&0<l[1])s=1;if(!s)m(j(d,sZ));var
+H=br(s0,f),I=a1(B,0);function
+J(a){var
+b=bt(a[2]);return[0,af(a[1]),b]}var
+K=F(function(a){return e(J,a)},o);return[0,h,o,[0,e(function(a){var
+b=a[2];return[0,r(a[1]),b]},h),K,z,I,D,H]]},bN),bR=aB(as(O));aE(function(a){function
 b(b){var
-a=gs(b[2],bD);return a?o(sE):a}return aK(b,a5(a[2],0))},D);f_(function(b,a){var
-c=aH(b+1|0);return b0(aC,hK(a[1]),c)},D);var
-aD=e2(p,cr,a5(i(s,sH),sG),sF),V=cs(0,l(s,sI)),aE=dz(V,p,U),bE=b4(V[1]),aF=function(b){var
-a=bJ(bE,b);return a?U(a[1]):al(sJ)},bF=function(a){var
-g=a[2],e=a[1],k=0;if(w(m,sK)&&w(m,sL)&&w(m,sM)){if(!w(m,sN)&&!g&&e){var
-i=e[2];if(i&&!i[2]){var
-q=i[1],r=e[1],C=function(a){var
-b=0,c=az(a,q)?e3:by,d=az(a,r)?e3:by;return[0,by,[0,hJ(d,c),b]]},D=p(q),f=[0,[0,p(r),D],C];k=2}}}else
+a=eL(b[2],bR);return a?m(ty):a}return aE(b,a1(a[2],0))},O);gH(function(b,a){var
+c=aB(b+1|0);return cc(aO,ip(a[1]),c)},O);var
+aP=fq(r,cJ,a1(i(w,tB),tA),tz),ag=cK(0,g(w,tC)),aQ=dP(ag,r,af),bS=bP(ag[1]),aR=function(b){var
+a=bL(bS,b);return a?af(a[1]):H(tD)},bT=function(a){var
+h=a[2],f=a[1],k=0;if(v(p,tE)&&v(p,tF)&&v(p,tG)){if(!v(p,tH)&&!h&&f){var
+i=f[2];if(i&&!i[2]){var
+o=i[1],q=f[1],C=function(a){var
+b=0,c=aq(a,o)?de:by,d=aq(a,q)?de:by;return[0,by,[0,io(d,c),b]]},D=r(o),g=[0,[0,r(q),D],C];k=2}}}else
 k=1;var
 l=0;switch(k){case
-1:if(g){var
-s=g[1],E=aB(e);if(aB(s)===E){var
-j=ej(e,s),t=h(function(a){var
-b=a[2];return[0,p(a[1]),b]},j);if(v)var
-u=h(bw,v[1]),F=function(i){return h(function(h){return bG(function(g,a){var
-b=a[2],c=a[1];if(az(c,i))var
-e=a5(f$(c,h),by),f=O(b[2],e[2]),d=b3(O(b[1],e[1]),f);else
+1:if(h){var
+s=h[1],E=as(f);if(as(s)===E){var
+j=eC(f,s),t=e(function(a){var
+b=a[2];return[0,r(a[1]),b]},j);if(A)var
+u=e(bM,A[1]),G=function(h){return e(function(i){return bJ(function(g,a){var
+b=a[2],c=a[1];if(aq(c,h))var
+e=a1(gJ(c,i),by),f=N(b[2],e[2]),d=b5(N(b[1],e[1]),f);else
 var
-d=by;return dE(g,d)},by,j)},u)},G=function(a){var
-b=a[2];return[0,p(a[1]),b]},x=[0,[2,t,h(function(a){return h(G,a)},u)],F];else
+d=by;return cM(g,d)},by,j)},u)},I=function(a){var
+b=a[2];return[0,r(a[1]),b]},w=[0,[2,t,e(function(a){return e(I,a)},u)],G];else
 var
-H=function(b){return h(function(a){return az(a[1],b)?a[2]:by},j)},x=[0,[1,t,az(m,sQ)],H];var
-f=x;l=1}}break;case
+J=function(b){return e(function(a){return aq(a[1],b)?a[2]:by},j)},w=[0,[1,t,aq(p,tK)],J];var
+g=w;l=1}}break;case
 0:break;default:l=1}if(!l)var
-f=al(sO);var
-B=f[2],y=dg(Y,a[1]),n=b(df(function(c){var
+g=H(tI);var
+B=g[2],x=c4(V,a[1]),m=b(c3(function(c){var
 a=b(B,c);if(a){var
-f=a[1],g=a[2],d=h(function(a){return hJ(a,f)},g);if(de(function(a){return 0===aV(a[1])?1:0},d))return 0;var
-e=[0,[0,c,d]]}else
+g=a[1],h=a[2],d=e(function(a){return io(a,g)},h);if(cw(function(a){return 0===aF(a[1])?1:0},d))return 0;var
+f=[0,[0,c,d]]}else
 var
-e=a;return e}),y),z=dg(Y,h(function(a){return aF(a[1])},n)),A=b(df(function(i){var
-j=b(cO(function(a){return am(aF(a[1]),i)}),n),e=0,a=j;for(;;){if(a){var
-k=a[2],e=bb(a[1][2],e),a=k;continue}var
-f=a6(e),l=bG(function(b,a){return gv(b,a[2])},c,f),g=function(a){var
-b=b8(l,a[2]);return O(a[1],b)},m=bG(function(b,a){return d6(b,g(a))},d,f),o=function(a){return[0,b8(g(a),m),c]},p=bJ(aC,hK(h(function(a){var
-b=h(o,a[2]);return[0,a[1],b]},j)));return M(function(a){return[0,i,a]},p)}}),z),o=a[3];return o?[0,f[1],A,o[1],a[4]]:al(sP)};return[0,dI(u,[0,V,bz,function(v){var
-u=h(bF,A),r=dd(function(b,a){var
-c=a[3];return[0,aH(b+1|0),c]},D),i=aW(aE),m=b2(aE,i);if(m){var
-l=aX(i),s=ck(aD),y=function(a,b){return bN(s,a,b)},n=g(function(a){return gP(i,l,y,a)},aD);if(n){var
-k=C(r),o=g(function(Y){var
-f=Y[2],ag=f[1],P=g(function(c){var
-d=b(l,c[1]);return d?am(au(c[2]),a):d},ag);if(P){var
-S=f[2];if(S)var
-ah=S[1],T=hf(i,a,k,hg(i,cp(a,f[1])),ah);else
+f=a;return f}),x),y=c4(V,e(function(a){return aR(a[1])},m)),z=b(c3(function(i){var
+j=b(ca(function(a){return $(aR(a[1]),i)}),m),f=0,a=j;for(;;){if(a){var
+k=a[2],f=bq(a[1][2],f),a=k;continue}var
+g=bd(f),l=bJ(function(b,a){return g4(b,a[2])},c,g),h=function(a){var
+b=cn(l,a[2]);return N(a[1],b)},n=bJ(function(b,a){return em(b,h(a))},d,g),o=function(a){return[0,cn(h(a),n),c]},p=bL(aO,ip(e(function(a){var
+b=e(o,a[2]);return[0,a[1],b]},j)));return F(function(a){return[0,i,a]},p)}}),y),n=a[3];return n?[0,g[1],z,n[1],a[4]]:H(tJ)};return I([0,dX(s,[0,ag,bK,function(v){var
+u=e(bT,L),r=dv(function(b,a){var
+c=a[3];return[0,aB(b+1|0),c]},O),g=a5(aQ),j=ce(aQ,g);if(j){var
+m=a6(g),s=cB(aP),A=function(a,b){return b4(s,a,b)},n=h(function(a){return hm(g,m,A,a)},aP);if(n){var
+i=z(r),o=h(function(Z){var
+e=Z[2],ai=e[1],R=h(function(c){var
+d=b(m,c[1]);return d?$(aj(c[2]),a):d},ai);if(R){var
+T=e[2];if(T)var
+ak=T[1],U=hO(g,a,i,hP(g,cG(a,e[1])),ak);else
 var
-T=1;var
-u=T}else
+U=1;var
+u=U}else
 var
-u=P;if(u){var
-U=f[3];if(U){var
-v=U[1],F=cp(a,f[1]),n=j(aN,F),G=e(co(n),v);if(G){var
-m=f[4];if(typeof
-m==="number")switch(m){case
+u=R;if(u){var
+V=e[3];if(V){var
+v=V[1],F=cG(a,e[1]),n=l(ay,F),G=f(cF(n),v);if(G){var
+k=e[4];if(typeof
+k==="number")switch(k){case
 0:var
-o=eR(i,a,k,f);if(o)var
-$=o[1],p=du(function(a){return hc(k,a)},$),h=p?e(p[1],v):p;else
+o=fa(g,a,i,e);if(o)var
+ab=o[1],p=dJ(function(a){return hL(i,a)},ab),j=p?f(p[1],v):p;else
 var
-h=o;break;case
+j=o;break;case
 1:var
-aa=f[1],ac=[0,d,c],h=e(av(function(b,a){return t(J(co(b[2]),a))},ac,aa),v);break;default:var
-q=eR(i,a,k,f),z=0;if(q){var
-r=hh(a,k,n,q[1]);if(r)var
-ad=r[1],h=g(function(a){return Q(B(ad,a),a)},n);else{var
-H=r;z=1}}else{var
-H=q;z=1}if(z)var
-h=H}else{var
-ae=C(f[1]),I=m[1],af=m[2],K=function(b){var
-a=E(b,ae),c=a?1:a;return c},A=[0,0,F],Z=eu(I,A,0),D=jV(I,a);if(D)var
-_=ex(0,a+1|0),h=g(function(f){var
-a=cT(function(a){return am(a[1],f)},af),h=a?a[1][2]:a,i=g(function(a){var
-f=K(a[1][1]),g=f?K(a[1][2]):f,h=g?e([0,d,c],a[2]):g,i=h?b(l,a[1][1]):h,j=i?b(l,a[1][2]):i;if(j)var
-k=y(a[1][1],a[1][2]),n=k?1:k,m=n;else
+ad=e[1],ae=[0,d,c],j=f(aG(function(b,a){return t(Q(cF(b[2]),a))},ae,ad),v);break;default:var
+q=fa(g,a,i,e),B=0;if(q){var
+r=hQ(a,i,n,q[1]);if(r)var
+af=r[1],j=h(function(a){return J(x(af,a),a)},n);else{var
+H=r;B=1}}else{var
+H=q;B=1}if(B)var
+j=H}else{var
+ag=z(e[1]),I=k[1],ah=k[2],K=function(b){var
+a=C(b,ag),c=a?1:a;return c},D=[0,0,F],_=eO(I,D,0),E=gp(I,a);if(E)var
+aa=eR(0,a+1|0),j=h(function(e){var
+a=cd(function(a){return $(a[1],e)},ah),g=a?a[1][2]:a,i=h(function(a){var
+e=K(a[1][1]),g=e?K(a[1][2]):e,h=g?f([0,d,c],a[2]):g,i=h?b(m,a[1][1]):h,j=i?b(m,a[1][2]):i;if(j)var
+k=A(a[1][1],a[1][2]),n=k?1:k,l=n;else
 var
-m=j;return m},h);if(i){var
-j=aw(R([0,c,c]),Z),k=ab(eu(f,A,0),j),m=aw(R([0,c,c]),k);return dl(ab(gM(y,h),m))}return i},_);else
+l=j;return l},g);if(i){var
+j=ac(S([0,c,c]),_),k=M(eO(e,D,0),j),l=ac(S([0,c,c]),k);return c$(M(hj(A,g),l))}return i},aa);else
 var
-h=D}}else
+j=E}}else
 var
-h=G;var
-V=h}else
+j=G;var
+W=j}else
 var
-V=1;var
-w=V}else
+W=1;var
+w=W}else
 var
 w=u;if(w){var
-W=f[5];if(W){var
-x=W[1],ai=Y[1];if(f[6])return e(x,co(j(aN,cp(a,f[1]))));var
-L=eR(i,a,k,f);if(L){var
-M=L[1],N=g(function(a){return gr(a[2][2],ai)},M);if(N){var
-s=du(function(a){return hd(k,a)},M);if(s)return e(x,s[1]);var
-O=s}else
+X=e[5];if(X){var
+y=X[1],al=Z[1];if(e[6])return f(y,cF(l(ay,cG(a,e[1]))));var
+L=fa(g,a,i,e);if(L){var
+N=L[1],O=h(function(a){return g0(a[2][2],al)},N);if(O){var
+s=dJ(function(a){return hM(i,a)},N);if(s)return f(y,s[1]);var
+P=s}else
 var
-O=N;return O}return e(x,co(j(aN,cp(a,f[1]))))}var
-X=1}else
+P=O;return P}return f(y,cF(l(ay,cG(a,e[1]))))}var
+Y=1}else
 var
-X=w;return X},r);if(o)return g(function(h){var
-g=h[1],H=hi(g),m=j(function(a){var
-b=eS(g);return ab(a,aw(R([0,c,c]),b))},H),A=aN(eS(g));switch(g[0]){case
+Y=w;return Y},r);if(o)return h(function(h){var
+e=h[1],H=hR(e),j=l(function(a){var
+b=fb(e);return M(a,ac(S([0,c,c]),b))},H),A=ay(fb(e));switch(e[0]){case
 0:var
-v=b(l,g[1]),n=v?b(l,g[2]):v;break;case
+v=b(m,e[1]),n=v?b(m,e[2]):v;break;case
 1:var
-w=g[1],x=hj(l,w),n=x?am(a+1|0,au(w)):x;break;default:var
-y=hj(l,g[1]),n=y?am(a+1|0,au(g[2])):y}var
-C=n?z([0,d,c],dv(g)):n;if(C)var
-K=ev(m),L=gx(mt,j(function(a){return b(i[2],a[1])},K)),M=av(function(g,r){var
-s=h[2],l=j(function(a){return cm(i,g,a)},m),b=co(j(aN,l)),n=cT(function(a){return f(a[1],g)},s);if(n){var
-d=n[1],o=hb(l,dt(a,k,d[2]));if(he(i,a,k,m,[0,g,[0,o,d[2]]])){var
-p=hd(k,d[2]);if(p)var
-q=t(B(o,p[1])),c=e(b,q)?q:b;else
+w=e[1],y=hS(m,w),n=y?$(a+1|0,aj(w)):y;break;default:var
+z=hS(m,e[1]),n=z?$(a+1|0,aj(e[2])):z}var
+B=n?D([0,d,c],dK(e)):n;if(B)var
+J=eP(j),K=g6(nm,l(function(a){return b(g[2],a[1])},J)),L=aG(function(e,r){var
+s=h[2],m=l(function(a){return cD(g,e,a)},j),b=cF(l(ay,m)),n=cd(function(a){return k(a[1],e)},s);if(n){var
+d=n[1],o=hK(m,dI(a,i,d[2]));if(hN(g,a,i,j,[0,e,[0,o,d[2]]])){var
+p=hM(i,d[2]);if(p)var
+q=t(x(o,p[1])),c=f(b,q)?q:b;else
 var
 c=b}else
 var
 c=b}else
 var
-c=b;return t(J(c,r))},A,L),N=dv(g),p=e(B(h[3],N),M);else
+c=b;return t(Q(c,r))},A,K),N=dK(e),p=f(x(h[3],N),L);else
 var
-p=C;if(p){var
-D=h[4];if(D){var
-q=D[1];switch(g[0]){case
+p=B;if(p){var
+C=h[4];if(C){var
+q=C[1];switch(e[0]){case
 0:var
 o=1;break;case
 1:var
-o=aa(g[2]);break;default:var
+o=X(e[2]);break;default:var
 o=0}var
-E=o?e([0,c,c],q):o;if(E)var
-O=B(q,dv(g)),I=hi(g),r=e(aN(aj(mx,[0,eS(g),I])),O);else
+E=o?f([0,c,c],q):o;if(E)var
+O=x(q,dK(e)),I=hR(e),r=f(ay(Y(nq,[0,fb(e),I])),O);else
 var
 r=E;if(r)var
 s=r;else{var
-F=hf(i,a,k,m,h[2]);if(F){var
-P=eQ(i,a,k,m,h[2]),u=du(function(a){return hc(k,a)},P);if(u){var
-Q=B(q,dv(g));return e(J(A,u[1]),Q)}var
+F=hO(g,a,i,j,h[2]);if(F){var
+P=e$(g,a,i,j,h[2]),u=dJ(function(a){return hL(i,a)},P);if(u){var
+R=x(q,dK(e));return f(Q(A,u[1]),R)}var
 s=u}else
 var
 s=F}return s}var
@@ -3902,63 +4121,180 @@ var
 p=n;var
 q=p}else
 var
-q=m;return q}])]}}}throw e9}ad=1}else{if(0!==i(k,tp)){var
-bI=hM(u);return hG(rD,qw,function(f,a,t,s){var
-k=b(a[4],rB),l=h(function(o){var
-c=o[1],p=0;function
-q(a,c){switch(c[0]){case
-0:return al(ro);case
-1:var
-d=c[3],w=c[2],j=cs(0,c[1]);e6(j);e7(a,h(bv,w));var
-q=dF(j,a[3],a[4]),k=function(b,a){return h(function(a){var
-c=a[2];return[0,n(b,a[1]),c]},a)},l=function(a,b){var
-c=b[2],d=h(function(b){var
-c=k(a,b[2]);return[0,n(a,b[1]),c]},c);return[0,k(a,b[1]),d]},m=l(ri,a[1]),o=l(rj,j),p=a[3],y=a[4],z=function(a){function
-c(c){var
-d=gg(c,a),e=d?[0,b(p,bj(a,r(c)))]:d;return e}var
-d=c(qP),e=c(qQ);return d?a9(d[1],1):e?ci(a9(e[1],1)):a9(b(p,n(qR,a)),1)},A=bY(m[2],o[2]),g=dF([0,bY(m[1],o[1]),A],z,y);if(bd(rk,d)){e4(rl,d);var
-B=dD(i(d,rm)),C=g[3],s=h(function(a){return hz(C,a)},B);if(bc(function(a){return 0===a[6]?1:0},s))throw S;var
-u=s,t=hF(f,g,hC(i(d,rn)))}else
+q=j;return q}])])}}}throw fx}U=1}else{if(0===i(s,v3)){if(0!==i(n,vo))throw dV;var
+o=G([5,n],vb,bc(u_,va),u$),bV=ad(g(o,vd),vc),ah=cf(g(o,vf),ve),bW=aF(ah)<=0?1:0,bY=bW||g1(ah,aB(100000));if(bY)m(vg);var
+aS=iv(g(o,vi),vh),bZ=g(o,vk),b0=bi(function(r,s){var
+a=G(r,ch,u0,0),c=y(g(a,u1),ch),d=y(g(a,u2),ch),f=T(g(a,u3),ch),i=T(g(a,u4),ch),h=g(a,u5);function
+k(a,b){return cg(uZ,a,b)}var
+l=bi(function(a,b){return bi(k,a,b)},h,ch);function
+n(d,a){var
+b=ad(d,a);if(b){var
+c=b[2];if(c&&!c[2]){var
+e=cf(b[1],a);return[0,e,T(c[1],a)]}}return m(j(a,u6))}var
+o=g(a,u7);function
+p(a,b){return cg(n,a,b)}var
+q=bi(function(a,b){return bi(p,a,b)},o,ch);return function(a){function
+h(d,c){if(d){var
+f=d[2],g=d[1];if(f){if(c){var
+i=c[1],j=as(f[1]),k=function(d){var
+e=d[2],c=e[1],h=e[2],g=0;if(0<=aF(c)&&!eL(c,aB(j))){var
+f=en(c);g=1}if(!g)var
+f=j;return[0,b(a[2],d[1]),[0,f,h]]},l=as(g);if(as(i)!==l)H(u8);var
+m=gI(function(c,b){var
+d=e(k,b);return[0,iu(a,c),d]},g,i);return[0,m,h(f,c[2])]}}else
+if(!c){var
+n=0;return[0,e(function(b){return[0,iu(a,b),0]},g),n]}}return H(u9)}var
+g=h(l,q),j=b(a[3],d);return[0,b(a[3],c),j,f,i,g]}},bZ,vj),b1=i(o,vl);c1(function(a){ad(a,vm);return 0},b1);var
+aT=e(uM,bV);if(0===aT)m(vn);return[0,function(_){var
+n=it(0,g(o,uz)),I=[3,j(uB,h1(fz(g(o,uA))))];if(bX(g(o,uC),I))H(uD);var
+y=i(o,uE),ad=0;if(y){var
+r=y[1],B=0;if(typeof
+r!=="number"&&4===r[0]&&!r[1])B=1;if(!B){m(uF);ad=1}}c1(function(g){try{var
+b=fh(1,g),f=0;if(typeof
+b!=="number"&&5===b[0]){var
+a=it(uK,[5,dw(uJ,b[1])]);f=1}if(!f)var
+a=m(uI);var
+h=uw(n,a)?0:(ux(a),[0,a]),d=h}catch(a){a=bb(a);if(a[1]===cH)var
+c=a[2];else{if(a[1]!==dM)throw a;var
+c=a[2]}var
+d=m(j(uG,c))}var
+e=0!==d?1:0;return e?H(uH):e},_);function
+s(a){return av(0,64)}var
+K=s(0),L=s(0),N=s(0);function
+A(a){return aN(K,a)}function
+O(a){return aN(N,a)}var
+P=n[2];aE(function(a){A(a[1]);return 0},P);var
+Q=fy(e(aZ,n[2]));function
+R(a){return be(Q,a)}var
+a=[0,A,function(a){return aN(L,a)},O,R];function
+T(c){var
+d=dW(a[2],c[2]);return[0,b(a[1],c[1]),d]}function
+U(c){var
+d=dW(a[1],c[2]);return[0,b(a[1],c[1]),d]}function
+V(c){var
+d=dW(a[1],c[2]);return[0,b(a[3],c[1]),d]}var
+W=e(V,n[4]),Y=n[3],Z=e(U,b(ca(function(a){return 0!==a[2]?1:0}),Y)),k=[0,e(T,n[2]),Z,W],t=e(function(c){return b(c,a)},b0),aa=e(function(c){return b(c,a)},aT),u=en(ah),D=z(k[2]),E=k[1],p=[0,z(l(function(a){var
+b=z(a[2]);return[0,a[1],[0,a[2],b]]},E)),D],F=k[1],v=h(function(a){return hT(a[2])},F);if(v)var
+G=M(k[2],k[3]),q=h(function(a){var
+b=hT(a[2]);if(b){var
+c=a[2];return h(function(c){var
+a=C(c[1],p[1]),b=a?1:a;return b},c)}return b},G);else
 var
-e=e1(0,0,g[3],[5,d]),E=function(a){return[0,a[1],a[2],e[3],e[2],a[4],[0,a[3]]]},u=h(E,e[6]),t=[0,[0,0,e],0];var
-D=q[2],v=[1,b(hD(a),w),D,t,u];dG(f,function(b){return g6(a[2],v)});return[0,q,v];default:var
-x=hE(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
-d=c[1],g=d[1];if(0===g[0]){var
-j=g[1],s=function(e,d){function
+q=v;var
+w=q?h(function(a){var
+g=dL(k,a[1]);if(g){var
+j=g[1],h=dL(k,a[2]);if(h){var
+l=h[1],b=a[5];if(b){var
+e=b[1];if(e){var
+m=b[2],n=$(aj(m)+1|0,u),o=n?f([0,d,c],a[3]):n,q=o?f([0,d,c],a[4]):o;if(q){var
+i=hW(p,aS,e,m);if(i){var
+r=i[1],A=e[1][1],B=a[4],s=ff(r,M(j,ac(S(a[3]),l)),B,A);if(s){var
+C=M(j,l);return ab(function(a){return fe(r,a[1])},C)}var
+t=s}else
+var
+t=i;var
+v=t}else
+var
+v=q;var
+w=v}else
+var
+w=e;var
+x=w}else
+var
+x=b;var
+y=x}else
+var
+y=h;var
+z=y}else
+var
+z=g;return z},t):q;return w?h(function(a){var
+s=a[5];if(s){var
+v=s[1],w=v[2],i=w[2],j=w[1],e=v[1],m=dL(k,a[1]),r=0;if(m){var
+n=dL(k,a[2]),g=0;if(n){var
+o=f(j,i)?j:i,l=f(j,i)?i:j,y=e?aS?gp(aj(e),u):$(aj(e),u):e,z=y?J(hX(p,m[1],e),j):y,A=z?J(hX(p,n[1],e),i):z,h=0;if(A)if(a[4]){var
+B=a[3];if(B){var
+C=J(l,x(B[1],o));if(C){var
+b=fd(l);g=1;h=1}else{var
+b=C;g=1;h=1}}else{var
+D=J(o,[0,d,c]);if(D){var
+b=fd(l);g=1;h=1}else{var
+b=D;g=1;h=1}}}else{var
+q=a[3];if(q){var
+b=X(f(l,x(q[1],o)));g=1;h=1}else
+var
+E=q}else
+var
+E=A;if(!h)var
+F=E}else
+var
+F=n;if(!g){var
+G=F;r=1}}else{var
+G=m;r=1}if(r)var
+b=G}else
+var
+b=1;if(b){if(a[4]){var
+H=a[3];if(H){var
+I=H[1],K=hY(t,a[1],a[2],I);return K?hY(t,a[2],a[1],I):K}var
+L=a[5],O=L?1:L;return O}var
+M=a[5],P=M?1:M,N=P}else
+var
+N=b;return N},aa):w}]}U=1}else{if(0!==i(n,v4)){var
+b2=ix(s);return I(ik(sx,rq,function(g,a,t,s){var
+k=b(a[4],sv),m=e(function(o){var
+c=o[1],p=0;function
+r(a,c){switch(c[0]){case
+0:return H(si);case
+1:var
+d=c[3],w=c[2],k=cK(0,c[1]);fu(k);fv(a,e(aZ,w));var
+r=dT(k,a[3],a[4]),l=function(b,a){return e(function(a){var
+c=a[2];return[0,j(b,a[1]),c]},a)},m=function(a,b){var
+c=b[2],d=e(function(b){var
+c=l(a,b[2]);return[0,j(a,b[1]),c]},c);return[0,l(a,b[1]),d]},n=m(sc,a[1]),o=m(sd,k),p=a[3],y=a[4],z=function(a){function
 c(c){var
-d=c[1];e7(a,[0,d,0]);var
-e=eW(F(c[2],rq),rp);return[0,b(a[3],d),e]}return[0,a,h(c,aR(j,rr))]},l=e8(s,a,[0,[0,j],d[2],d[3]])[2];dG(f,function(b){return g7(k,aW(a[2]),l)});var
-e=[0,[0,l],c[2]];p=1}}if(!p)var
-e=[0,0,c];var
-t=e[2],u=[0,a,0],v=bG(function(a,c){var
-b=e8(q,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),w=hw(0,0,a[3],a[4],[5,o[2]]),x=a6(v[2]),m=[0,e[1],x,w];dG(f,function(b){return g8(k,a[2],m)});return m},t);if(bc(function(i){return bc(function(j){var
+d=gP(c,a),e=d?[0,b(p,bx(a,q(c)))]:d;return e}var
+d=c(rJ),e=c(rK);return d?ao(d[1],1):e?bt(ao(e[1],1)):ao(b(p,j(rL,a)),1)},A=bc(n[2],o[2]),h=dT([0,bc(n[1],o[1]),A],z,y);if(br(se,d)){fs(sf,d);var
+B=dS(i(d,sg)),C=h[3],s=e(function(a){return ic(C,a)},B);if(a2(function(a){return 0===a[6]?1:0},s))throw Z;var
+u=s,t=ij(g,h,ig(i(d,sh)))}else
+var
+f=fp(0,0,h[3],[5,d]),E=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=e(E,f[6]),t=[0,[0,0,f],0];var
+D=r[2],v=[1,b(ih(a),w),D,t,u];dU(g,function(b){return hD(a[2],v)});return[0,r,v];default:var
+x=ii(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
+d=c[1],h=d[1];if(0===h[0]){var
+l=h[1],s=function(f,d){function
+c(c){var
+d=c[1];fv(a,[0,d,0]);var
+e=fj(y(c[2],sk),sj);return[0,b(a[3],d),e]}return[0,a,e(c,az(l,sl))]},m=fw(s,a,[0,[0,l],d[2],d[3]])[2];dU(g,function(b){return hE(k,a5(a[2]),m)});var
+f=[0,[0,m],c[2]];p=1}}if(!p)var
+f=[0,0,c];var
+t=f[2],u=[0,a,0],v=bJ(function(a,c){var
+b=fw(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),w=ia(0,0,a[3],a[4],[5,o[2]]),x=bd(v[2]),n=[0,f[1],x,w];dU(g,function(b){return hF(k,a[2],n)});return n},t);if(a2(function(i){return a2(function(j){var
 e=j[1],d=j[2],a=0,c=i[2];for(;;){if(c){var
-f=c[1],g=g5(f),k=c[2];if(a)var
+f=c[1],g=hC(f),k=c[2];if(a)var
 h=a;else
 var
 m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
-l=b(ds(f),d),e=b(ds(f),e),d=l,a=h,c=k;continue}if(a){var
-n=i[3][8];return bc(function(a){var
-b=am(a[1],e),c=b?am(a[2],d):b;return c},n)}return a}},s)},l))al(rC);var
-m=a[2],o=aW(m),p=b2(m,o),q=p?g(function(a){var
-b=g8(k,m,a);return b?a[1]?1:aa(bI):b},l):p;if(q){var
-v=j(function(b){var
-e=b[3][3],i=b[2],f=j(function(a){var
-b=g5(a);return[0,ds(a),b]},i),g=b[1];if(g)var
-k=C(g[1]),l=[0,d,c],a=function(a){return N(l,k,a)},h=function(d,c){var
-g=b[3],h=eP(f,function(a,b){return g_(g,a,b)},e,d,c),i=B(e,a(d)),k=J(a(c),i),l=B(e,a(c)),m=cX(J(a(d),l),k),n=a(c),o=cX(a(d),n);return j(function(a){return g9(e,o,m,a)},h)};else
+l=b(dH(f),d),e=b(dH(f),e),d=l,a=h,c=k;continue}if(a){var
+n=i[3][8];return a2(function(a){var
+b=$(a[1],e),c=b?$(a[2],d):b;return c},n)}return a}},s)},m))H(sw);var
+n=a[2],o=a5(n),p=ce(n,o),r=p?h(function(a){var
+b=hF(k,n,a);return b?a[1]?1:X(b2):b},m):p;if(r){var
+v=l(function(b){var
+e=b[3][3],i=b[2],f=l(function(a){var
+b=hC(a);return[0,dH(a),b]},i),g=b[1];if(g)var
+j=z(g[1]),k=[0,d,c],a=function(a){return K(k,j,a)},h=function(d,c){var
+g=b[3],h=e_(f,function(a,b){return hH(g,a,b)},e,d,c),i=x(e,a(d)),j=Q(a(c),i),k=x(e,a(c)),m=db(Q(a(d),k),j),n=a(c),o=db(a(d),n);return l(function(a){return hG(e,o,m,a)},h)};else
 var
-m=b[3],n=function(a,b){return g_(m,a,b)},h=function(a,b){return eP(f,n,e,a,b)};return[0,b,h]},l),w=aX(o);return g(function(a){var
+m=b[3],n=function(a,b){return hH(m,a,b)},h=function(a,b){return e_(f,n,e,a,b)};return[0,b,h]},m),w=a6(o);return h(function(a){var
 j=b(w,a[1]),k=j?b(w,a[2]):j;if(k){var
 l=a[5];if(l)var
-f=l[1],m=e([0,d,c],f),n=m?e(f,[0,c,c]):m,x=n?g$(v,a,function(a){return e(f,a[1])}):n,o=x;else
+e=l[1],m=f([0,d,c],e),n=m?f(e,[0,c,c]):m,x=n?hI(v,a,function(a){return f(e,a[1])}):n,o=x;else
 var
 o=1;var
 g=o}else
 var
 g=k;if(g){var
 p=a[6];if(p)var
-h=p[1],q=e([0,d,c],h),r=q?e(h,[0,c,c]):q,y=r?g$(v,a,function(a){return e(a[2],h)}):r,s=y;else
+h=p[1],q=f([0,d,c],h),r=q?f(h,[0,c,c]):q,y=r?hI(v,a,function(a){return f(a[2],h)}):r,s=y;else
 var
 s=1;var
 i=s}else
@@ -3966,30 +4302,19 @@ var
 i=g;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},s)}return q},k)}ac=1;ad=1}}}else{if(0!==i(k,tr)){var
-bs=hG(0,hz,function(d,a,c,b){var
-e=hF(d,a,c);return g2(a[2],e,b)},k);return M(function(a){return dI(u,a)},bs)}ac=1}if(ac){var
-a0=0;if(!hL(k)&&0===i(k,tq))a0=1;if(!a0)return 0}if(H){var
-$=H[1];if(typeof
-$!=="number"&&3===$[0]){if(w($[1],tl))return 0;var
-ai=an(0,64),ak=an(0,64),ao=[0,qg],bf=function(a){if(am(l(a,qi),qh))o(qj);K(l(a,qm),ql,qk,0);ao[1]=F(l(a,qo),qn);return 0},bg=function(a){return aY(ak,a)},q=hw([0,bf],qp,function(a){return aY(ai,a)},bg,x),aq=cs(0,l(aR(x,qr),qq)),bh=q[8],bi=q[7],bk=q[6],bl=q[5],bm=q[4],bn=q[3],bo=q[2],bp=function(a){return aY(ak,a)},bq=[0,dz(aq,function(a){return aY(ai,a)},bp),bo,bn,bm,bl,bk,bi,bh],br=function(a){return gX(bq)};return[0,dI(u,[0,aq,ao[1],br])]}return o(tk)}var
-af=an(0,64),ag=[0,oX],a1=an(0,64),a2=function(a){if(am(l(a,oZ),oY))o(o0);ag[1]=F(l(a,o2),o1);K(l(a,o5),o4,o3,0);return 0},y=e1([0,a2],o6,function(a){return aY(af,a)},x),ah=cs(0,l(aR(x,o8),o7)),a3=y[6],a4=y[5],a7=y[4],a8=y[3],a_=y[2],a$=function(a){return aY(a1,a)},ba=[0,dz(ah,function(a){return aY(af,a)},a$),a_,a8,a7,a4,a3],be=function(a){return gJ(ba)};return[0,dI(u,[0,ah,ag[1],be])]}return o(te)}function
-tv(f,e){try{var
-g=gg(tu,e)?0:td(hk(0,e));if(g){var
-a=g[1],h=a[1],r=0;if(f){var
-l=eZ(h),m=f[1];try{var
-d=cs(sT,hk(1,m));e6(d);var
-k=eZ(d),i=k}catch(a){a=a$(a);if(a[1]===cY)var
-c=a[2];else{if(a[1]!==eU)throw a;var
-c=a[2]}var
-i=o(n(sS,c))}if(w(i,l)){al(tw);r=1}}var
-p=e0(h);if(w(a[2],p))al(tx);var
-q=b(a[3],0)?0:ty,j=q}else
-var
-j=1;return j}catch(a){a=a$(a);if(a[1]===cY)return[1,a[2]];if(a[1]===eU)return[0,a[2]];if(a!==S&&a!==e9){if(a===f3)return 2;throw a}return 1}}tL(function(c,b){var
-d=az(b,tE)?0:[0,b],a=tv(d,c);if(typeof
-a==="number"&&2<=a)return tF;if(typeof
+u=i;return u},s)}return r},n))}ar=1;U=1}}}else{if(0!==i(n,v6)){var
+bF=ik(0,ic,function(d,a,c,b){var
+e=ij(d,a,c);return hz(a[2],e,b)},n);return I(F(function(a){return dX(s,a)},bF))}ar=1}if(ar){var
+a_=0;if(!iw(n)&&0===i(n,v5))a_=1;if(!a_)return 0}if(R){var
+an=R[1];if(typeof
+an!=="number"&&3===an[0]){if(v(an[1],vY))return 0;var
+aA=av(0,64),aC=av(0,64),aD=[0,ra],bo=function(a){if($(g(a,rc),rb))m(rd);G(g(a,rg),rf,re,0);aD[1]=y(g(a,ri),rh);return 0},bp=function(a){return aN(aC,a)},u=ia([0,bo],rj,function(a){return aN(aA,a)},bp,B),aH=cK(0,g(az(B,rl),rk)),bs=u[8],bu=u[7],bv=u[6],bw=u[5],bz=u[4],bA=u[3],bB=u[2],bC=function(a){return aN(aC,a)},bD=[0,dP(aH,function(a){return aN(aA,a)},bC),bB,bA,bz,bw,bv,bu,bs],bE=function(a){return hu(bD)};return I([0,dX(s,[0,aH,aD[1],bE])])}return m(vX)}var
+au=av(0,64),aw=[0,pR],a$=av(0,64),ba=function(a){if($(g(a,pT),pS))m(pU);aw[1]=y(g(a,pW),pV);G(g(a,pZ),pY,pX,0);return 0},E=fp([0,ba],p0,function(a){return aN(au,a)},B),ax=cK(0,g(az(B,p2),p1)),bf=E[6],bg=E[5],bh=E[4],bj=E[3],bk=E[2],bl=function(a){return aN(a$,a)},bm=[0,dP(ax,function(a){return aN(au,a)},bl),bk,bj,bh,bg,bf],bn=function(a){return hg(bm)};return I([0,dX(s,[0,ax,aw[1],bn])])}return m(vR)}function
+v_(d,a){try{var
+c=gP(v9,a)?0:vQ(fh(0,a)),e=c?b(c[1],d)?0:v$:1;return e}catch(a){a=bb(a);if(a[1]===cH)return[1,a[2]];if(a[1]===dM)return[0,a[2]];if(a!==Z&&a!==fx&&a!==dV){if(a===gz)return 2;throw a}return 1}}wm(function(c,b){var
+d=aq(b,wf)?0:[0,b],a=v_(d,c);if(typeof
+a==="number"&&2<=a)return wg;if(typeof
 a==="number")switch(a){case
-0:return tz;case
-1:return tA;default:return tB}else
-return 0===a[0]?n(tC,a[1]):n(tD,a[1])});f6(0);return}(globalThis));
+0:return wa;case
+1:return wb;default:return wc}else
+return 0===a[0]?j(wd,a[1]):j(we,a[1])});gD(0);return}(globalThis));
