@@ -1,7 +1,7 @@
 (** * The checker of kind hmm-budget: budgets of hidden Markov models at a length, or up to it *)
 
 From Coq Require Import ZArith QArith List Bool FMapPositive Permutation Field Lia Lqa.
-From Bisimdist Require Import OrderedField Combination Tables Hmm.
+From Bisimdist Require Import OrderedField Combination Tables Hmm HmmPump.
 Import ListNotations.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -99,11 +99,8 @@ Definition check_proof (k : markov) (P : prepared) (n : nat) (up_to : bool) (p :
   end.
 
 (** ** Words: the forward algorithm *)
-Fixpoint carried (P : prepared) (v : vector) (w : list positive) : vector :=
-  match w with [] => v | x :: w' => carried P (norm (stepped (hidden P) v x)) w' end.
-
 Definition forward (P : prepared) (v : vector) (w : list positive) : Q :=
-  match w with [] => 0%Q | x :: w' => total (carried P (norm (observed (hidden P) v x)) w') end.
+  match w with [] => 0%Q | x :: w' => total (advanced (hidden P) (norm (observed (hidden P) v x)) w') end.
 
 (** ** Claims *)
 Record budget_claim := {
@@ -165,32 +162,34 @@ Definition check_budgets (x : budget_certificate) : bool :=
 Section Meaning.
 Variable F : OrderedField.
 Local Open Scope field_scope.
-Variable x : budget_certificate.
 
-Definition H_of := hidden (prepare (x_markov x)).
-
-Definition counts (w : list positive) : Prop :=
-  w <> [] /\ if x_up_to x then (length w <= x_length x)%nat else length w = x_length x.
+Definition counts (n : nat) (up_to : bool) (w : list positive) : Prop :=
+  w <> [] /\ if up_to then (length w <= n)%nat else length w = n.
 
 (** No sequence that counts is more than c times as probable from the one as from the other. *)
-Definition bounded_by (c : Q) (pi tau : vector) : Prop :=
-  forall w, counts w -> probability_of F H_of pi w <= ofQ c * probability_of F H_of tau w.
+Definition bounded_by (H : hmm) (counting : list positive -> Prop) (c : Q) (pi tau : vector) : Prop :=
+  forall w, counting w -> probability_of F H pi w <= ofQ c * probability_of F H tau w.
 
-Definition is_budget (c : Q) (pi tau : vector) : Prop := bounded_by c pi tau /\ bounded_by c tau pi.
+Definition is_budget (H : hmm) (counting : list positive -> Prop) (c : Q) (pi tau : vector) : Prop :=
+  bounded_by H counting c pi tau /\ bounded_by H counting c tau pi.
 
-Definition budget_true (c : budget_claim) : Prop :=
+Definition possible (H : hmm) (counting : list positive -> Prop) (pi tau : vector) : Prop :=
+  exists w, counting w /\ (0 < probability_of F H pi w \/ 0 < probability_of F H tau w).
+
+Definition budget_true (x : budget_certificate) (c : budget_claim) : Prop :=
+  let H := hidden (prepare (x_markov x)) in
+  let counting := counts (x_length x) (x_up_to x) in
   exists pi tau, distribution (x_markov x) (b_from c) = Some pi /\ distribution (x_markov x) (b_to c) = Some tau /\
   match b_word c with
-  | Some (w, (a, b)) => counts w /\ probability_of F H_of pi w = ofQ a /\ probability_of F H_of tau w = ofQ b
+  | Some (w, (a, b)) => counting w /\ probability_of F H pi w = ofQ a /\ probability_of F H tau w = ofQ b
   | None => True
   end /\
   match b_holds c, b_ratio c with
   | true, Some r =>
-      is_budget r pi tau /\
-      (exists w, counts w /\ (0 < probability_of F H_of pi w \/ 0 < probability_of F H_of tau w)) /\
-      (b_word c <> None -> forall r', is_budget r' pi tau -> (r <= r')%Q)
-  | true, None => forall r, ~ is_budget r pi tau
-  | false, Some r => ~ is_budget r pi tau
+      is_budget H counting r pi tau /\ possible H counting pi tau /\
+      (b_word c <> None -> forall r', is_budget H counting r' pi tau -> (r <= r')%Q)
+  | true, None => forall r, ~ is_budget H counting r pi tau
+  | false, Some r => ~ is_budget H counting r pi tau
   | false, None => False
   end.
 End Meaning.
@@ -255,11 +254,10 @@ Proof.
     apply le_mul; [now apply ofQ_ge0, Qlt_le_weak | apply Pf].
 Qed.
 
-Variable x : budget_certificate.
-Let k := x_markov x.
+Variable k : markov.
 Let P := prepare k.
-Let H := H_of x.
-Hypothesis ok : check_budgets x = true.
+Let H := hidden P.
+Hypothesis ok : check_markov k P = true.
 
 Lemma steps_is s : steps_from H s = match PositiveMap.find s (r_rows P) with Some v => v | None => [] end.
 Proof. reflexivity. Qed.
@@ -268,13 +266,10 @@ Lemma observes_is s y : observes H s y =
   match PositiveMap.find s (r_seen P) with Some r => match PositiveMap.find y (snd r) with Some q => q | None => 0%Q end | None => 0%Q end.
 Proof. reflexivity. Qed.
 
-Lemma checked_markov : check_markov k P = true.
-Proof. unfold check_budgets in ok. rewrite !andb_true_iff in ok. apply ok. Qed.
-
 Lemma checked_row v : In v (map snd (k_emissions k ++ k_rows k ++ k_distributions k)) ->
   (forall e, In e v -> (0 < snd e)%Q) /\ (total v == 1)%Q.
 Proof.
-  intro I. pose proof checked_markov as C. unfold check_markov in C. rewrite andb_true_iff, !forallb_forall in C. destruct C as [Em Ro].
+  intro I. pose proof ok as C. unfold check_markov in C. rewrite andb_true_iff, !forallb_forall in C. destruct C as [Em Ro].
   assert (D : is_distribution v = true).
   { apply in_map_iff in I. destruct I as (e & <- & I). rewrite in_app_iff in I. destruct I as [I | I]; [now apply Em |].
     apply Ro in I. rewrite andb_true_iff in I. apply I. }
@@ -284,7 +279,7 @@ Qed.
 
 Lemma checked_targets v e : In v (map snd (k_rows k ++ k_distributions k)) -> In e v -> is_state P (fst e) = true.
 Proof.
-  intros I J. pose proof checked_markov as C. unfold check_markov in C. rewrite andb_true_iff, !forallb_forall in C. destruct C as [_ Ro].
+  intros I J. pose proof ok as C. unfold check_markov in C. rewrite andb_true_iff, !forallb_forall in C. destruct C as [_ Ro].
   apply in_map_iff in I. destruct I as (r & <- & I). apply Ro in I. rewrite andb_true_iff, !forallb_forall in I. now apply I.
 Qed.
 
@@ -350,7 +345,7 @@ Lemma follows_ok a vectors e y : follows P a vectors e = true ->
   below_on a m 0 [] = true \/ exists v' lambda, In v' vectors /\ (0 <= lambda)%Q /\ below_on a m lambda v' = true.
 Proof.
   intros Fo m. destruct (in_dec Pos.eq_dec y (made P (fst e))) as [I | N]; [| left; now apply unmade_below].
-  unfold follows in Fo. rewrite forallb_forall in Fo. apply Fo in I. change (hidden P) with H in I. fold m in I. unfold is_covered in I.
+  unfold follows in Fo. rewrite forallb_forall in Fo. apply Fo in I. fold m in I. unfold is_covered in I.
   destruct (find _ (snd e)) as [[y' [n lambda]] |]; [| now left]. destruct (nth_error vectors n) as [v' |] eqn:E; [| easy].
   rewrite andb_true_iff in I. destruct I as [L B]. right. exists v', lambda. split; [now apply nth_error_In in E |].
   split; [now apply Qle_bool_iff | assumption].
@@ -428,28 +423,29 @@ Proof.
     + right. exists v', lambda. split; [assumption | split; [assumption |]]. now apply below_all.
 Qed.
 
-(** Something that counts can be seen. *)
-Definition possible (pi tau : vector) := exists w, counts x w /\ (0 < probability_of F H pi w \/ 0 < probability_of F H tau w).
+Section Budgets.
+Variables (n : nat) (up_to : bool).
+Let counting := counts n up_to.
 
-Lemma checked_proof p pi tau : check_proof k P (x_length x) (x_up_to x) p = true ->
+Lemma checked_proof p pi tau : check_proof k P n up_to p = true ->
   distribution k (p_from p) = Some pi -> distribution k (p_to p) = Some tau ->
-  bounded_by F x (p_ratio p) pi tau /\ possible pi tau.
+  bounded_by F H counting (p_ratio p) pi tau /\ possible F H counting pi tau.
 Proof.
   intros C Dp Dt. unfold check_proof in C. rewrite Dp, Dt in C.
   destruct (p_layers p) as [| first next]; [easy |]. destruct first as [| [v cs] rest] eqn:Fi; [easy |]. rewrite <- Fi in *.
   rewrite !andb_true_iff in C. destruct C as [[[Len _] S0] C]. apply Nat.eqb_eq in Len. apply Qle_bool_iff in S0.
   assert (Iv : In v (map fst first)) by (rewrite Fi; now left). clear Fi rest cs.
-  assert (Reach : forall a n, (forall s, is_alive a s = true -> live H n s = true) -> existsb (fun e : positive * Q => is_alive a (fst e)) (pi ++ tau) = true ->
-    exists w, length w = S n /\ (0 < probability_of F H pi w \/ 0 < probability_of F H tau w)).
-  { intros a n Sh E. apply existsb_exists in E. destruct E as ([s q] & I & A). simpl in A. apply Sh in A. apply in_app_iff in I.
-    assert (G : forall name u, distribution k name = Some u -> In (s, q) u -> exists w, length w = S n /\ 0 < probability_of F H u w).
-    { intros name u D J. destruct (@goes_on n s) as (w & Lw & W); [| assumption |].
+  assert (Reach : forall a m, (forall s, is_alive a s = true -> live H m s = true) -> existsb (fun e : positive * Q => is_alive a (fst e)) (pi ++ tau) = true ->
+    exists w, length w = S m /\ (0 < probability_of F H pi w \/ 0 < probability_of F H tau w)).
+  { intros a m Sh E. apply existsb_exists in E. destruct E as ([s q] & I & A). simpl in A. apply Sh in A. apply in_app_iff in I.
+    assert (G : forall name u, distribution k name = Some u -> In (s, q) u -> exists w, length w = S m /\ 0 < probability_of F H u w).
+    { intros name u D J. destruct (@goes_on m s) as (w & Lw & W); [| assumption |].
       - apply distribution_found in D. apply (@checked_targets u (s, q)); [rewrite map_app, in_app_iff; auto | assumption].
       - exists w; split; [assumption |]. apply (eval_gt0 (s := s) (q := q)); try assumption; [now apply (distribution_gt0 D) |].
         intro t; now apply from_ge0, H_is_hmm. }
     destruct I as [I | I]; [destruct (G _ _ Dp I) as (w & Lw & W) | destruct (G _ _ Dt I) as (w & Lw & W)]; exists w; auto. }
-  destruct (check_layers P (x_up_to x) first next) as [a |] eqn:E; [| easy]. rewrite andb_true_iff in C. destruct C as [B Ex].
-  unfold bounded_by, possible, counts. destruct (x_up_to x).
+  destruct (check_layers P up_to first next) as [a |] eqn:E; [| easy]. rewrite andb_true_iff in C. destruct C as [B Ex].
+  unfold bounded_by, possible, counting, counts. destruct up_to.
   - apply checked_layers_up_to in E. destruct E as [-> L]. apply below_all in B. split.
     + intros w [Nw Lw]. apply (@layers_prove_budget_up_to F H H_is_hmm w pi tau (p_ratio p) v (map fst first) (map (map fst) next) (p_start p)); auto.
       rewrite <- Len in Lw. rewrite map_length. exact Lw.
@@ -463,44 +459,42 @@ Proof.
 Qed.
 
 (** *** Words *)
-Lemma eval_carried w : forall v (f : positive -> F), eval (carried P v w) f = eval v (before H w f).
-Proof. induction w as [| y w IH]; intros v f; simpl; [reflexivity |]. rewrite IH, eval_norm. change (hidden P) with H. now rewrite eval_stepped. Qed.
-
 Lemma forward_ok v w : w <> [] -> ofQ (forward P v w) = probability_of F H v w.
 Proof.
   destruct w as [| y w]; [easy |]. intros _. simpl. unfold probability_of. simpl.
-  transitivity (eval (carried P (norm (observed (hidden P) v y)) w) (fun _ => 1 : F)); [rewrite eval_const; ring |].
-  rewrite eval_carried, eval_norm. change (hidden P) with H. now rewrite eval_observed.
+  change (hidden P) with H. transitivity (eval (advanced H (norm (observed H v y)) w) (fun _ => 1 : F)); [rewrite eval_const; ring |].
+  now rewrite eval_advanced, eval_norm, eval_observed.
 Qed.
 
-Lemma is_counted_ok w : is_counted (x_length x) (x_up_to x) w = true -> counts x w.
-Proof. unfold is_counted, counts. destruct w as [| y w]; [easy |]. intro E. split; [easy |]. destruct (x_up_to x); [now apply Nat.leb_le | now apply Nat.eqb_eq]. Qed.
+Lemma is_counted_ok w : is_counted n up_to w = true -> counting w.
+Proof. unfold is_counted, counting, counts. destruct w as [| y w]; [easy |]. intro E. split; [easy |]. destruct up_to; [now apply Nat.leb_le | now apply Nat.eqb_eq]. Qed.
 
-Lemma exceeds pi tau w a b r : counts x w -> probability_of F H pi w = ofQ a -> probability_of F H tau w = ofQ b ->
-  is_budget F x r pi tau -> (a <= r * b /\ b <= r * a)%Q.
-Proof. intros Cw A B [L R]. specialize (L w Cw). specialize (R w Cw). change (H_of x) with H in L, R. rewrite A, B, <- ofQ_mul in L, R.
+Lemma exceeds pi tau w a b r : counting w -> probability_of F H pi w = ofQ a -> probability_of F H tau w = ofQ b ->
+  is_budget F H counting r pi tau -> (a <= r * b /\ b <= r * a)%Q.
+Proof. intros Cw A B [L R]. specialize (L w Cw). specialize (R w Cw).  rewrite A, B, <- ofQ_mul in L, R.
   split; now apply ofQ_le_back. Qed.
 
-Theorem check_budgets_sound c : In c (x_budgets x) -> budget_true F x c.
+Lemma checked_budget (proofs : list layer_proof) (claims : list budget_claim) c :
+  (forall p, In p proofs -> check_proof k P n up_to p = true) -> check_budget k P n up_to proofs c = true ->
+  budget_true F {| x_markov := k; x_length := n; x_up_to := up_to; x_proofs := proofs; x_budgets := claims |} c.
 Proof.
-  intro Ic. pose proof ok as O. unfold check_budgets in O. fold k P in O. rewrite !andb_true_iff, !forallb_forall in O. destruct O as [[_ Ps] Cs].
-  apply Cs in Ic. unfold check_budget in Ic. rewrite andb_true_iff in Ic. destruct Ic as [Wo Pr].
-  assert (Proved : forall s t r, is_proved (x_proofs x) s t r = true -> exists pi tau,
-    distribution k s = Some pi /\ distribution k t = Some tau /\ bounded_by F x r pi tau /\ possible pi tau).
+  intros Ps Ic. unfold check_budget in Ic. rewrite andb_true_iff in Ic. destruct Ic as [Wo Pr].
+  assert (Proved : forall s t r, is_proved proofs s t r = true -> exists pi tau,
+    distribution k s = Some pi /\ distribution k t = Some tau /\ bounded_by F H counting r pi tau /\ possible F H counting pi tau).
   { intros s t r E. apply existsb_exists in E. destruct E as (p & Ip & E). rewrite !andb_true_iff in E. destruct E as [[Es Et] Lr].
     apply Pos.eqb_eq in Es; apply Pos.eqb_eq in Et; subst s t. apply Qle_bool_iff in Lr. apply Ps in Ip. pose proof Ip as Cp.
     unfold check_proof in Ip. destruct (distribution k (p_from p)) as [pi |] eqn:Dp; [| easy].
     destruct (distribution k (p_to p)) as [tau |] eqn:Dt; [| easy]. destruct (checked_proof Cp Dp Dt) as [Bd Po].
     exists pi, tau. split; [reflexivity | split; [reflexivity | split; [| assumption]]]. intros w Cw.
-    apply le_trans with (1 := Bd w Cw). apply le_by with ((ofQ r - ofQ (p_ratio p)) * probability_of F H tau w); [change (H_of x) with H; ring |].
+    apply le_trans with (1 := Bd w Cw). apply le_by with ((ofQ r - ofQ (p_ratio p)) * probability_of F H tau w); [ring |].
     apply le_mul; [apply sub_ge0; now apply ofQ_le |]. apply eval_ge0; [| intros; apply from_ge0, H_is_hmm].
     intros u q J. apply Qlt_le_weak. apply (distribution_gt0 Dt (e := (u, q)) J). }
   assert (Holds : forall r, b_holds c = true -> b_ratio c = Some r -> exists pi tau,
-    distribution k (b_from c) = Some pi /\ distribution k (b_to c) = Some tau /\ is_budget F x r pi tau /\ possible pi tau).
+    distribution k (b_from c) = Some pi /\ distribution k (b_to c) = Some tau /\ is_budget F H counting r pi tau /\ possible F H counting pi tau).
   { intros r Eh Er. rewrite Eh, Er, andb_true_iff in Pr. destruct Pr as [P1 P2]. destruct (Proved _ _ _ P1) as (pi & tau & Dp & Dt & Bd & Po).
     destruct (Proved _ _ _ P2) as (tau' & pi' & Dt' & Dp' & Bd' & _). rewrite Dp in Dp'; injection Dp' as <-. rewrite Dt in Dt'; injection Dt' as <-.
     exists pi, tau. repeat split; assumption. }
-  clear Ps Cs Proved. unfold check_word in Wo. unfold budget_true. fold k. change (H_of x) with H.
+  clear Ps Proved. unfold check_word in Wo. unfold budget_true. cbn [x_markov x_length x_up_to]. fold P H counting.
   destruct (b_word c) as [[w [a b]] |] eqn:Ew.
   - destruct (distribution k (b_from c)) as [pi |] eqn:Dp; [| easy]. destruct (distribution k (b_to c)) as [tau |] eqn:Dt; [| easy].
     rewrite !andb_true_iff in Wo. destruct Wo as [[[Cw A] B] Wo]. apply is_counted_ok in Cw. pose proof Cw as [Nw _].
@@ -530,4 +524,10 @@ Proof.
     destruct (Holds r) as (pi & tau & Dp & Dt & Bd & Po); try reflexivity. exists pi, tau.
     split; [assumption | split; [assumption | split; [exact I | split; [assumption | split; [assumption | easy]]]]].
 Qed.
+End Budgets.
 End Sound.
+
+Theorem check_budgets_sound (F : OrderedField) x c : check_budgets x = true -> In c (x_budgets x) -> budget_true F x c.
+Proof.
+  intros O Ic. unfold check_budgets in O. cbv zeta in O. rewrite !andb_true_iff, !forallb_forall in O. destruct O as [[K Ps] Cs].
+  destruct x as [k n up_to proofs claims]. apply checked_budget; [exact K | exact Ps | now apply Cs]. Qed.
