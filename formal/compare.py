@@ -27,7 +27,7 @@ SCRIPT = HERE.parent / "bisimdist" / "privacy" / "report" / "web" / "proved.js"
 NATIVE: tuple[str | Path, ...] = (BINARY, "--batch")
 IN_NODE: tuple[str | Path, ...] = ("node", HERE / "browser" / "batch.js", SCRIPT)
 CORPUS = HERE.parent / "tests" / "certificates"
-COVERED = (None, "delta", "leakage", "hmm-budget")
+COVERED = (None, "delta", "leakage", "hmm-budget", "hmm-all-lengths", "hmm-no-budget")
 sys.path.insert(0, str(HERE.parent))
 
 Document = dict[str, Any]

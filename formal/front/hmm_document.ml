@@ -272,7 +272,175 @@ let read_budget value =
     let x_budgets = List.map (fun claim -> claim numbers) claims in
     check_budgets { x_markov = markov; x_length = Integers.to_int length; x_up_to = up_to; x_proofs; x_budgets }
 
+(* ** Kinds hmm-all-lengths and hmm-no-budget *)
+
+let one_claim claims verdict =
+  let where = "the claim" in
+  match claims with
+  | [ value ] ->
+      let whole = record value where [ "from"; "to"; "ratio"; "verdict"; "length" ] [] in
+      let part key = item (get whole key) where in
+      let source = part "from" in
+      let target = part "to" in
+      let ratio = part "ratio" in
+      if part "verdict" <> verdict || part "length" <> "all" then malformed (where ^ " is another one");
+      (source, target, ratio)
+  | _ -> malformed "there is not one claim"
+
+let chosen value known where =
+  match value with
+  | Object whole -> (match find whole "type" with Some (String text) when List.mem text known -> text | _ -> malformed (where ^ " has no type that is known"))
+  | _ -> malformed (where ^ " is no object")
+
+(* The model of a certificate about all lengths, with numbers, and its two distributions: H2, H3. *)
+let of_two_sides whole given source target =
+  let own = embedded whole given in
+  let numbers = numbers own in
+  let markov = markov numbers own in
+  if not (check_markov markov (prepare markov)) then not_valid "H2: a row is no distribution";
+  let side name = match List.assoc_opt name own.distributions with Some row -> row | None -> not_valid "H3: no distribution of the model" in
+  let first = side source in
+  (own, numbers, markov, (first, side target))
+
+let reachable (own : model) sides =
+  let rows = Steps_document.table_of own.rows and found = Hashtbl.create 64 in
+  let rec go state =
+    if not (Hashtbl.mem found state) then begin
+      Hashtbl.add found state ();
+      List.iter (fun (target, _) -> go target) (Hashtbl.find rows state)
+    end
+  in
+  List.iter (fun (state, _) -> go state) sides;
+  List.filter (Hashtbl.mem found) (List.map fst own.emissions)
+
+(* The observations that some state makes, in their order. *)
+let made_by (own : model) =
+  let seen = Hashtbl.create 64 in
+  let once symbol = if Hashtbl.mem seen symbol then None else (Hashtbl.add seen symbol (); Some symbol) in
+  List.filter_map (fun (symbol, _) -> once symbol) (List.concat_map snd own.emissions)
+
+let function_of value where = named (fun p where -> mass (item p where) where) value where
+
+(* Combinations are read one after the other, as they are checked: what fails before one that is malformed fails first. *)
+let cone (own : model) numbers markov sides value =
+  let where = "the invariant" in
+  let whole = record value where [ "type"; "generators"; "starts"; "steps" ] [] in
+  let generators = listed function_of (get whole "generators") where in
+  let starts = fields (get whole "starts") where in
+  let steps = listed fields (get whole "steps") where in
+  let count = List.length generators in
+  if List.length steps <> count then malformed "expected combinations for every generator";
+  let vectors = List.map (vector numbers) generators in
+  let known = List.map numbers.state (reachable own (fst sides @ snd sides)) in
+  let functions = functions vectors and hidden = hidden (prepare markov) in
+  let before = ref [] in
+  let combination symbol entries wanted =
+    let read () =
+      let amounts = function_of (Option.value (find entries symbol) ~default:(Object [])) where in
+      let place (name, q) =
+        let k = integer_text name where in
+        if Integers.sign k < 0 || Integers.geq k (Integers.of_int count) then malformed (where ^ " names no generator");
+        (Integers.to_int k, q)
+      in
+      List.map place amounts
+    in
+    let found =
+      try read ()
+      with Malformed why ->
+        if List.for_all (fun check -> check ()) !before then malformed why else not_valid "I2 or I3: another function"
+    in
+    before := (fun () -> is_combination functions known found wanted) :: !before;
+    (numbers.symbol symbol, found)
+  in
+  let at symbol =
+    let y = numbers.symbol symbol in
+    let start = combination symbol starts (fun s -> hidden.observes s y) in
+    (start, List.map2 (fun entries generator -> combination symbol entries (step_back hidden y generator)) steps functions)
+  in
+  let found = List.map at (made_by own) in
+  let steps = List.mapi (fun k _ -> List.map (fun (_, later) -> List.nth later k) found) generators in
+  Cone { c_known = known; c_generators = vectors; c_starts = List.map fst found; c_steps = steps }
+
+let factors numbers value =
+  let where = "the invariant" in
+  let whole = record value where [ "type"; "table"; "forward"; "backward" ] [] in
+  let couplings value = named (fun moves where -> Delta_document.moves numbers.state amount moves where) value where in
+  let entry value _ =
+    let whole = record value where [ "pair"; "factor"; "moves" ] [] in
+    let two = pair (get whole "pair") where in
+    let factor = skew (item (get whole "factor") where) where in
+    (two, (factor, couplings (get whole "moves")))
+  in
+  let table = listed entry (get whole "table") where in
+  let forward = couplings (get whole "forward") in
+  let backward = couplings (get whole "backward") in
+  let twice entries = let keys = List.map fst entries in List.length (List.sort_uniq compare keys) <> List.length keys in
+  if List.exists (fun (_, moves) -> twice moves) (forward @ backward @ List.concat_map (fun (_, (_, moves)) -> moves) table) then
+    not_valid "F1: a move is listed twice";
+  if twice table || List.exists (fun ((i, j), _) -> i = j || not (numbers.is_state i && numbers.is_state j)) table then
+    not_valid "F1: a pair of equal or unknown states, or one twice";
+  let observed = List.map (fun (symbol, moves) -> (numbers.symbol symbol, moves)) in
+  let entry ((i, j), (factor, moves)) = ((numbers.state i, numbers.state j), (factor, observed moves)) in
+  Factors { f_table = List.map entry table; f_forward = observed forward; f_backward = observed backward }
+
+let read_all_lengths value =
+  let whole = record value "the certificate" (frame @ [ "invariant" ]) [] in
+  let source, target, text = one_claim (items (get whole "claims") "the claims") "holds" in
+  let ratio = rational_text text "the ratio" in
+  let invariant = get whole "invariant" in
+  let form = chosen invariant [ "cone"; "factors"; "coupling" ] "the invariant" in
+  if form = "coupling" then raise Other;  (* a certificate of a distance, about another model *)
+  fun given ->
+    let own, numbers, markov, sides = of_two_sides whole given source target in
+    if not (at_least 1 ratio) then not_valid "H5: the ratio is less than 1";
+    let l_invariant = if form = "cone" then cone own numbers markov sides invariant else factors numbers invariant in
+    check_all_lengths { l_markov = markov; l_from = numbers.name source; l_to = numbers.name target; l_ratio = ratio; l_invariant }
+
+let word value where =
+  match listed item value where with [] -> malformed (where ^ " is empty") | word -> word
+
+let pump value =
+  let where = "the pump" in
+  let whole = record value where [ "type"; "swapped"; "prefix"; "cycle"; "suffix"; "fast"; "slow"; "below"; "above"; "counting" ] [] in
+  let swapped = flag (get whole "swapped") where in
+  let prefix = word (get whole "prefix") where in
+  let cycle = word (get whole "cycle") where in
+  let suffix = listed item (get whole "suffix") where in
+  let fast = rational (get whole "fast") where in
+  let slow = rational (get whole "slow") where in
+  let below = named rational (get whole "below") where in
+  let above = named rational (get whole "above") where in
+  let counting = listed item (get whole "counting") where in
+  let taken numbers =
+    if not (List.for_all (fun (s, x) -> numbers.is_state s && at_least 0 x) (below @ above)) then not_valid "U1: a vector on no state, or negative";
+    let symbols = List.map numbers.symbol in
+    Pump
+      { u_first = numbers.symbol (List.hd prefix); u_prefix = symbols (List.tl prefix); u_cycle = symbols cycle; u_suffix = symbols suffix;
+        u_fast = fast; u_slow = slow; u_below = vector numbers below; u_above = vector numbers above;
+        u_counting = List.map numbers.state (List.filter numbers.is_state counting) }
+  in
+  (swapped, taken)
+
+let impossible value =
+  let where = "the pump" in
+  let whole = record value where [ "type"; "swapped"; "word" ] [] in
+  let swapped = flag (get whole "swapped") where in
+  let word = word (get whole "word") where in
+  (swapped, fun numbers -> Impossible (List.map numbers.symbol word))
+
+let read_no_budget value =
+  let whole = record value "the certificate" (frame @ [ "pump" ]) [] in
+  let source, target, ratio = one_claim (items (get whole "claims") "the claims") "violated" in
+  if ratio <> "any" then malformed "the claim is about one ratio";
+  let value = get whole "pump" in
+  let swapped, taken = if chosen value [ "pump"; "impossible" ] "the pump" = "pump" then pump value else impossible value in
+  fun given ->
+    let _, numbers, markov, _ = of_two_sides whole given source target in
+    let first, second = if swapped then (target, source) else (source, target) in
+    check_no_budget { z_markov = markov; z_from = numbers.name first; z_to = numbers.name second; z_refutation = taken numbers }
+
+let kinds = [ ("hmm-budget", read_budget); ("hmm-all-lengths", read_all_lengths); ("hmm-no-budget", read_no_budget) ]
+
 let read whole kind =
   if find whole "reduced" <> None then raise Other;
-  match kind with
-  | _ -> read_budget (Object whole)
+  (List.assoc kind kinds) (Object whole)

@@ -75,7 +75,8 @@ let read document =
       | Some (String "delta") -> chain (Some (allowing_for_cuts given (Delta_document.read document)))
       | Some (String "leakage") when not (chosen whole || Reading.find whole "reduced" <> None) ->
           chain (Some (allowing_for_cuts given (Leakage_document.read document)))
-      | Some (String "hmm-budget") when Reading.find given "program" = None -> Some (Hmm_document.read whole "hmm-budget")
+      | Some (String kind) when List.mem_assoc kind Hmm_document.kinds && Reading.find given "program" = None ->
+          Some (Hmm_document.read whole kind)
       | Some (String _) -> None
       | Some _ -> malformed "the kind is no string")
   | _ -> malformed "the document is no object"

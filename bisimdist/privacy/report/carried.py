@@ -41,7 +41,7 @@ STYLE = """
 PROVED = (
     "The proved checker: extracted from machine-checked proofs, and compiled to JavaScript. It covers bd, "
     "lbd and delta of Markov chains, also where states are merged or runs of a program are cut off, and "
-    "tv, bayes, min-entropy and g-leakage; and budgets of hidden Markov models at a length."
+    "tv, bayes, min-entropy and g-leakage; and budgets of hidden Markov models."
 )
 STEPS: dict[str, set[str]] = {
     "distance": {"quotient"},
@@ -51,7 +51,7 @@ STEPS: dict[str, set[str]] = {
 """By kind the steps that the proved checker takes."""
 MEASURES = {"tv", "bayes", "min-entropy", "g"}
 """The leakages that it knows."""
-HIDDEN = {"hmm-budget"}
+HIDDEN = {"hmm-budget", "hmm-all-lengths", "hmm-no-budget"}
 """The kinds about hidden Markov models that it knows, if there are no parameters."""
 PYTHON = (
     "The Python checker: that of bisimdist check, in a Python that this page carries. It covers everything."
