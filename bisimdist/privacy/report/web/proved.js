@@ -7,161 +7,161 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(n){"use strict";var
-jX="backward",iZ="observe",js="Invalid_argument",bl="reduced",f4=",",ec='"',fI="function",fJ=1255,gc=192,fH=255,jV="(",jW=0x800,jr="bounds",ci="covers",iY="jsError",bA=0x8000,jq="%ni",dm=256,fG="tv",iX="End_of_file",jp="word",fF="Failure",ej="parameters",bT=0xff,d1="ratio",jo="sha256:",cT="stop",iW="distributions",f3="ENOENT",ku="measure",kv="smaller",f2="forward",aO="0",jU="([^/]+)",dp="pair",f1=0xf,af="upper",aI=128,d0=-48,iV=0xdc00,jn="Sys_blocked_io",ks="start",kt="fd ",jR=125,jS=" names no node",jT="ENOTEMPTY",U=248,dl="program",eb="bound",dh="the model",ae="camlinternalFormat.ml",jQ="Division_by_zero",kr=1027,iU="Sys_error",aV="claims",ei="probabilities",d8="common",f0="most",fE="g",jl=246,jm="the nodes",fZ="proof",ea=67108864,jj="G3: another digest",jk="%u",cR="moves",iT="EEXIST",jP="%d",al="lower",kq="bayes",kp="root",jO="buffer.ml",dZ="int_of_string",iR="vector",iS="\\n",d7=127,dk=1024,jN="node %d",fY="delta",iQ="name",ji="ceiling",a_="from",ko=-49,gb="e",iO=120,iP=103,jh=" : flags Open_rdonly and Open_wronly are not compatible",jM=102,b9="transitions",km="layers",kn="gains",iM=55296,iN=512,d5=240,fO="factors",d6="not UTF-8",bB="-",kl="witness",iL=0x7ff0,ga=": Not a directory",jg=" : file already exists",d$=101,d_="there is no claim",bS=0xffffff,cm="a claim",iK="rows",jf="proofs",dg="0x",jL=" is not true",f$="0u",cl="nodes",kk="Out_of_memory",je="reading.ml",eh="inf",d9=254,f_="index out of bounds",fX=100,jd="event",jK="the ratios",eg="_bigarr02",iJ="%Li",jI="*",jJ=" : flags Open_text and Open_binary are not compatible",aU="states",jc=244,kj="}",jb="\\b",kh="holds",ki=" has no positive denominator",jH="\\\\",jG="before",bC=0xffff,fN="the claims",ja=12520,kg="observations",bz=16777216,fD="progress",ke="node ",kf="denominator",fW="Unix.Unix_error",kd="infinity",jF="sources",fC="mkdir",dj=1000,kc="least",i$="{",f9="the digest",d4=224,p="",jE="Stack_overflow",ef="then",iI="model file: ",_="alpha",fM="^",dY=": No such file or directory",kb="\\t",di="cut",jD="/static/",iH="**",cO=0x3f,jC=-97,jB="Not_found",ee="ratios",i_="Match_failure",i9="smaller:",jA="ahead",dn="bd",f8=-10,f7=252,fV="pairs",cS=".",bR="+",bk="digest",fU="rmdir",aH="kind",ka=0xf0,j$="model:",iG=" is none that is known",ax="model",j_=110,cN="distance",j9=116,i8="%li",jz=1026,cQ="classes",f6=56320,j8="direction",jx="a mass",fT="lbd",jy="false",f5="rank",j7=" is no object",iF=-34,i7=65536,fS="min-entropy",iE="after",j5=-32,j6="complement",iC="Pervasives.do_at_exit",iD="utf8",i6="lmc",bQ=" ",a9=0x80,j4=1023,iB="Undefined_recursive_module",i5=")",jw="length",b8="the certificate",j3="quantity",fR=":",j2="interactive",fL="nan",iA="G2: another model",j1="cycles",jv="prior",ed="value",iz="weight",d3="stuck",i4=0xe0,i3=0xdfff,cj="version",a$="to",a8="/",fQ="compare: functional value",j0="Assert_failure",ju="'stop' of ",jZ="a state of a claim",iy="%i",i2="replay",cP="given_up",ck="format",fK="ENOTDIR",i1=1073741823,jt="true",fP="up_to",jY="null",i0="\\r",d2=250;function
-cp(c,a){if(c.fun)return cp(c.fun,a);if(typeof
+a.prototype._T_}}(Object));(function(o){"use strict";var
+eN="pump",kb="Invalid_argument",bp="reduced",gK=192,ka="bounds",j$="%ni",ex="word",gg="above",eM="parameters",b2=0xff,j_="sha256:",c6="stop",lk="measure",ll="smaller",aS="0",cD="pair",aj="upper",aM=128,j9="Sys_blocked_io",li="start",lj="fd ",_=248,dF="program",lh=1027,aK="claims",eL="probabilities",ew="common",j7=246,j8="the nodes",j5="G3: another digest",j6="%u",lg="cycle",lf="bayes",j4="generators",le="root",ld="table",ev=127,dE=1024,j3="ceiling",lc=-49,gJ="e",j2=" : flags Open_rdonly and Open_wronly are not compatible",lb="slow",k$="layers",la="gains",es=240,et="factors",eu="not UTF-8",bH="-",k_="witness",gI=": Not a directory",j1=" : file already exists",b1=0xffffff,cC="a claim",j0="proofs",gH="0u",cB="nodes",k9="Out_of_memory",jZ="reading.ml",eK="inf",gG="index out of bounds",k8="counting",jY="event",eJ="_bigarr02",jX=244,k7="}",jW="\\b",gF="holds",dJ="type",k6=" has no positive denominator",bJ=0xffff,dD="the claims",jV=12520,k5="observations",k3="node ",k4="denominator",k2="infinity",dC=1000,k1="least",jU="{",gE="the digest",er=224,p="",eI="then",gf="^",k0="\\t",dB="cut",c2=0x3f,eH="ratios",kZ="verdict",jT="Match_failure",eq="swapped",jS="smaller:",kY="coupling",dI="bd",gD=-10,gC=252,c5=".",b0="+",aL="kind",kX=0xf0,kW="model:",kV=110,c1="distance",kU=116,jR="%li",kT="invariant",gB=56320,kS="direction",gz="rank",gA=" is no object",jQ=65536,kQ=-32,kR="complement",jP="lmc",kP=1023,jO=")",kO="quantity",kN="interactive",ge="nan",kM="cycles",eG="value",ep="stuck",jN=0xe0,jM=0xdfff,a2="to",be="/",kL="Assert_failure",kK="a state of a claim",jL="replay",cA="format",gd="ENOTDIR",jK=1073741823,kJ="null",jJ="\\r",eo=250,eF="backward",jI="observe",gy=",",eE='"',gb="function",gc=1255,kI="factor",ga=255,kG="(",kH=0x800,cy="covers",jH="jsError",bG=0x8000,kF="cone",dH=256,f$="tv",jG="End_of_file",f_="Failure",c0="ratio",jF="distributions",gx="ENOENT",dG="forward",gw="the pump",kE="([^/]+)",gv=0xf,en=-48,jE=0xdc00,jD="fast",kB=125,kC=" names no node",kD="ENOTEMPTY",eD="bound",dA="the model",ai="camlinternalFormat.ml",kA="Division_by_zero",kz="starts",jC="Sys_error",gu="most",f9="g",gt="proof",eC=67108864,cj="moves",jB="EEXIST",ky="%d",aq="lower",kx="buffer.ml",em="int_of_string",jz="vector",jA="\\n",kw="node %d",gs="delta",jy="name",a1="from",jw=120,jx=103,kv=102,ci="transitions",ju=55296,jv=512,jt=0x7ff0,eB=101,eA="there is no claim",js="rows",dz="0x",ku=" is not true",gr="steps",ez=254,gq=100,kt="the ratios",jr="%Li",kr="*",ks=" : flags Open_text and Open_binary are not compatible",a0="states",f8="below",kq="\\\\",kp="before",bF=16777216,f7="progress",gp="Unix.Unix_error",ko="sources",f6="mkdir",kn="Stack_overflow",jq="model file: ",ae="alpha",go="the invariant",el=": No such file or directory",km="/static/",jp="**",kl=-97,kk="Not_found",kj="ahead",gn="pairs",bo="digest",gm="rmdir",jo="prefix",jn=" is none that is known",aA="model",ki=1026,c4="classes",kg="a mass",gl="lbd",kh="false",jm=-34,gk="min-entropy",jl="after",jj="Pervasives.do_at_exit",jk="utf8",bZ=" ",bf=0x80,ji="Undefined_recursive_module",ey="length",bI="the certificate",gj=":",jh="G2: another model",kf="prior",jg="weight",cz="version",gi="compare: functional value",ke="'stop' of ",jf="%i",kd="suffix",c3="given_up",kc="true",gh="up_to";function
+cG(c,a){if(c.fun)return cG(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return cp(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return cG(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cp(c,d)}}function
-cY(b,a){if(b==0)return p;if(a.repeat)return a.repeat(b);var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cG(c,d)}}function
+c$(b,a){if(b==0)return p;if(a.repeat)return a.repeat(b);var
 d=p,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-ez(c,b,a){var
+e2(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=p;for(;0<a;b+=dk,a-=dk)e+=d.apply(null,c.slice(b,b+Math.min(a,dk)));return e}function
-cq(a){if(a.t==2)a.c+=cY(a.l-a.c.length,"\0");else
-a.c=ez(a.c,0,a.c.length);a.t=0}function
-bI(a){a.t&6&&cq(a);return a.c}function
-k1(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>d7)return false;return true}else
+e=p;for(;0<a;b+=dE,a-=dE)e+=d.apply(null,c.slice(b,b+Math.min(a,dE)));return e}function
+cH(a){if(a.t==2)a.c+=c$(a.l-a.c.length,"\0");else
+a.c=e2(a.c,0,a.c.length);a.t=0}function
+bP(a){a.t&6&&cH(a);return a.c}function
+lR(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>ev)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-gu(e){for(var
-j=p,c=p,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a9){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<a9;d++);if(d-b>iN){c.substr(0,1);j+=c;c=p;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aI){g=h+(f<<6);if(f<i4){a=g-0x3080;if(a<a9)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aI){g=h+(g<<6);if(f<ka){a=g-0xe2080;if(a<jW||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aI&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bC)c+=String.fromCharCode(0xd7c0+(a>>10),iV+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dk){c.substr(0,1);j+=c;c=p}}return j+c}function
-bD(c,a,b){this.t=c;this.c=a;this.l=b}bD.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cq(this);case
-0:if(k1(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bD.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return gu(a)};bD.prototype.slice=function(){var
+g2(e){for(var
+j=p,c=p,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bf){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bf;d++);if(d-b>jv){c.substr(0,1);j+=c;c=p;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM){g=h+(f<<6);if(f<jN){a=g-0x3080;if(a<bf)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM){g=h+(g<<6);if(f<kX){a=g-0xe2080;if(a<kH||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bJ)c+=String.fromCharCode(0xd7c0+(a>>10),jE+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dE){c.substr(0,1);j+=c;c=p}}return j+c}function
+bK(c,a,b){this.t=c;this.c=a;this.l=b}bK.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cH(this);case
+0:if(lR(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bK.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return g2(a)};bK.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bD(this.t,a,this.l)};function
-kG(a){return new
-bD(0,a,a.length)}function
-a(a){return kG(a)}function
-wm(d){n.bisimdistCheck=function(c,b){return bI(cp(d,[a(c),a(b)]))}}function
-kx(a){this.big=a}kx.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
-bF(a){return a>=-2147483648&&a<=2147483647?n.Number(a):new
-kx(a)}function
-aA(a){return typeof
-a=="number"?n.BigInt(a):a.big}function
-el(b,c){if(typeof
+bK(this.t,a,this.l)};function
+lw(a){return new
+bK(0,a,a.length)}function
+a(a){return lw(a)}function
+yq(d){o.bisimdistCheck=function(c,b){return bP(cG(d,[a(c),a(b)]))}}function
+ln(a){this.big=a}ln.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+bM(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
+ln(a)}function
+aG(a){return typeof
+a=="number"?o.BigInt(a):a.big}function
+eP(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return bF(aA(b)+aA(c))}function
-bU(c,d){var
+a=b+c;if(a===(a|0))return a|0}return bM(aG(b)+aG(c))}function
+b3(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
-d!="number"){a=aA(c);b=aA(d)}return a<b?-1:a>b?1:0}function
-xg(b,a){throw[0,b,a]}function
-gr(c,b){xg(c,a(b))}var
-O=[0];function
-aP(b){if(!O.Failure)O.Failure=[U,a(fF),-3];gr(O.Failure,b)}function
-cn(d,a){var
-b=aA(d),c=aA(a);if(a===0)aP("division by zero");return bF(b/c)}function
-gd(d){var
+d!="number"){a=aG(c);b=aG(d)}return a<b?-1:a>b?1:0}function
+zk(b,a){throw[0,b,a]}function
+gZ(c,b){zk(c,a(b))}var
+S=[0];function
+aT(b){if(!S.Failure)S.Failure=[_,a(f_),-3];gZ(S.Failure,b)}function
+cE(d,a){var
+b=aG(d),c=aG(a);if(a===0)aT("division by zero");return bM(b/c)}function
+gL(d){var
 b=d.toString(16),c=[];for(var
-a=b.length;a>0;a-=6)c.push(n.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-ek(b){var
+a=b.length;a>0;a-=6)c.push(o.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
+eO(b){var
 c="0x0";for(var
-a=b.length-1;a>=0;a--)c+=(b[a]+bz).toString(16).slice(1);return n.BigInt(c)}function
-wn(w,x){var
-b=gd(w),a=gd(x),g=n.Math.floor;while(a.length>2){var
-c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,o,d,e;while(h<=b[c-1])h*=2;var
-r=(b[c-1]*bz+b[c-2])*(bz/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bz)+a[c-2])*(bz/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){o=g((r+p)/(i+j));d=p-o*j;e=l-o*k;if(o!=g((r+l)/(i+k))||d>ea||d<-ea||e>ea||e<-ea)break;p=j;j=d;l=k;k=e;d=r-o*i;r=i;i=d}if(l==0){var
-v=ek(b)%ek(a);b=a;a=v==0?[]:gd(v)}else{var
+a=b.length-1;a>=0;a--)c+=(b[a]+bF).toString(16).slice(1);return o.BigInt(c)}function
+yr(w,x){var
+b=gL(w),a=gL(x),g=o.Math.floor;while(a.length>2){var
+c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,n,d,e;while(h<=b[c-1])h*=2;var
+r=(b[c-1]*bF+b[c-2])*(bF/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bF)+a[c-2])*(bF/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>eC||d<-eC||e>eC||e<-eC)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
+v=eO(b)%eO(a);b=a;a=v==0?[]:gL(v)}else{var
 s=0,q=0,t,u;for(var
-f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bz);q=g(e/bz);b[f]=d-s*bz;if(f<m)a[f]=e-q*bz;else
-a.push(e-q*bz)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[ek(b),ek(a)]}function
-em(j,k){var
-a=aA(j),b=aA(k),i;if(a<0)a=-a;if(b<0)b=-b;var
-h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=wn(h,f);var
+f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bF);q=g(e/bF);b[f]=d-s*bF;if(f<m)a[f]=e-q*bF;else
+a.push(e-q*bF)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[eO(b),eO(a)]}function
+eQ(j,k){var
+a=aG(j),b=aG(k),i;if(a<0)a=-a;if(b<0)b=-b;var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=yr(h,f);var
 d=c[0];if(c[1]!=0){var
-g=n.Number(c[1]),e=n.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=n.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aP("no common divisor");return bF(d)}function
-bV(a){return typeof
-a=="number"?a&1:n.Number(n.BigInt.asUintN(1,a.big))}function
-N(b,c){if(typeof
+g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aT("no common divisor");return bM(d)}function
+b4(a){return typeof
+a=="number"?a&1:o.Number(o.BigInt.asUintN(1,a.big))}function
+R(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return bF(aA(b)*aA(c))}function
-bm(a){return bF(-aA(a))}function
-ge(c){var
-a=aA(c);if(a<0)a=-a;var
-b=a.toString(16);return 4*b.length-n.Math.clz32(n.parseInt(b.charAt(0),16))+28}function
-ky(a,c){var
-b=bI(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aP("digits");return bF(n.BigInt(a==16?dg+b:b))}function
+a=b*c;if(a===(a|0))return a|0}return bM(aG(b)*aG(c))}function
+bq(a){return bM(-aG(a))}function
+gM(c){var
+a=aG(c);if(a<0)a=-a;var
+b=a.toString(16);return 4*b.length-o.Math.clz32(o.parseInt(b.charAt(0),16))+28}function
+lo(a,c){var
+b=bP(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aT("digits");return bM(o.BigInt(a==16?dz+b:b))}function
 aB(a){return a}function
-ao(b,c){if(typeof
+at(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return bF(aA(b)<<n.BigInt(c))}function
-ap(b,a){if(typeof
-b=="number")return b>>(a>31?31:a);return bF(b.big>>n.BigInt(a))}function
-wo(c,a,b){return bF(n.BigInt.asIntN(b,aA(c)>>n.BigInt(a)))}function
-wp(b,c){if(typeof
+a=2*b;if(a===(a|0))return a}return bM(aG(b)<<o.BigInt(c))}function
+au(b,a){if(typeof
+b=="number")return b>>(a>31?31:a);return bM(b.big>>o.BigInt(a))}function
+ys(c,a,b){return bM(o.BigInt.asIntN(b,aG(c)>>o.BigInt(a)))}function
+yt(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return bF(aA(b)-aA(c))}function
-en(a){if(typeof
-a!="number")aP("overflow");return a}function
-eo(b){return a(aA(b).toString())}function
-wq(d,b,e,c,f){if(c<=b)for(var
+a=b-c;if(a===(a|0))return a|0}return bM(aG(b)-aG(c))}function
+dK(a){if(typeof
+a!="number")aT("overflow");return a}function
+eR(b){return a(aG(b).toString())}function
+yu(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-wt(e,f,d){var
+yx(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-eq(b){if(n.Uint8Array)var
-c=new(n.Uint8Array)(b.l);else
+eT(b){if(o.Uint8Array)var
+c=new(o.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-co(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ez(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?ez(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)eq(b);var
+cF(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?e2(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?e2(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)eT(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bH(a){return a}function
-bG(a,b,c,d,e){co(bH(a),b,c,d,e);return 0}function
-bn(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bO(a){return a}function
+bN(a,b,c,d,e){cF(bO(a),b,c,d,e);return 0}function
+br(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-ah(a){gr(O.Invalid_argument,a)}function
-ep(){ah(f_)}function
-wy(b,a){if(a>>>0>=b.l-3)ep();var
-c=bn(b,a),d=bn(b,a+1),e=bn(b,a+2),f=bn(b,a+3);return f<<24|e<<16|d<<8|c}function
-R(a,c,b){b&=bT;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}eq(a)}a.c[c]=b;return 0}function
-b$(b,a,c){if(a>>>0>=b.l)ep();return R(b,a,c)}function
-cs(a){return a.toArray()}function
-wB(c,b,e){if(b>>>0>=c.l-7)ep();var
-d=cs(e);for(var
-a=0;a<8;a++)R(c,b+7-a,d[a]);return 0}function
-dq(){ah(f_)}function
-u(a,b){if(b>>>0>=a.length-1)dq();return a}function
-wC(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-xr=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-xq(a){if(xr)return Math.floor(Math.log2(a));var
+al(a){gZ(S.Invalid_argument,a)}function
+eS(){al(gG)}function
+yC(b,a){if(a>>>0>=b.l-3)eS();var
+c=br(b,a),d=br(b,a+1),e=br(b,a+2),f=br(b,a+3);return f<<24|e<<16|d<<8|c}function
+V(a,c,b){b&=b2;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}eT(a)}a.c[c]=b;return 0}function
+cl(b,a,c){if(a>>>0>=b.l)eS();return V(b,a,c)}function
+cJ(a){return a.toArray()}function
+yF(c,b,e){if(b>>>0>=c.l-7)eS();var
+d=cJ(e);for(var
+a=0;a<8;a++)V(c,b+7-a,d[a]);return 0}function
+dL(){al(gG)}function
+v(a,b){if(b>>>0>=a.length-1)dL();return a}function
+yG(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+zv=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+zu(a){if(zv)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-gk(c){var
-a=new(n.Float32Array)(1);a[0]=c;var
-b=new(n.Int32Array)(a.buffer);return b[0]|0}var
-kN=Math.pow(2,-24);function
-kV(a){throw a}function
-gs(){kV(O.Division_by_zero)}function
-r(b,c,a){this.lo=b&bS;this.mi=c&bS;this.hi=a&bC}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
+gS(c){var
+a=new(o.Float32Array)(1);a[0]=c;var
+b=new(o.Int32Array)(a.buffer);return b[0]|0}var
+lD=Math.pow(2,-24);function
+lL(a){throw a}function
+g0(){lL(S.Division_by_zero)}function
+r(b,c,a){this.lo=b&b1;this.mi=c&b1;this.hi=a&bJ}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
 r(this.lo,this.mi,this.hi)};r.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -170,7 +170,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 r(b,c,d)};r.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 r(b,c,d)};r.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*kN|0)+this.mi*a.lo+this.lo*a.mi,d=(c*kN|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*lD|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lD|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 r(b,c,d)};r.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};r.prototype.isNeg=function(){return this.hi<<16<0};r.prototype.and=function(a){return new
 r(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};r.prototype.or=function(a){return new
 r(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};r.prototype.xor=function(a){return new
@@ -184,26 +184,26 @@ r(this.hi>>a-48,0,0)};r.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 r(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bC);return new
-r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bS;this.lo=this.lo<<1&bS};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bS;this.mi=(this.mi>>>1|this.hi<<23)&bS;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
+r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bJ);return new
+r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&b1;this.lo=this.lo<<1&b1};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&b1;this.mi=(this.mi>>>1|this.hi<<23)&b1;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 r(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};r.prototype.div=function(a){var
-b=this;if(a.isZero())gs();var
-d=b.hi^a.hi;if(b.hi&bA)b=b.neg();if(a.hi&bA)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bA)c=c.neg();return c};r.prototype.mod=function(b){var
-a=this;if(b.isZero())gs();var
-d=a.hi;if(a.hi&bA)a=a.neg();if(b.hi&bA)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bA)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bT,this.mi>>16,this.mi>>8&bT,this.mi&bT,this.lo>>16,this.lo>>8&bT,this.lo&bT]};r.prototype.lo32=function(){return this.lo|(this.mi&bT)<<24};r.prototype.hi32=function(){return this.mi>>>8&bC|this.hi<<16};function
-et(b,c,a){return new
+b=this;if(a.isZero())g0();var
+d=b.hi^a.hi;if(b.hi&bG)b=b.neg();if(a.hi&bG)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bG)c=c.neg();return c};r.prototype.mod=function(b){var
+a=this;if(b.isZero())g0();var
+d=a.hi;if(a.hi&bG)a=a.neg();if(b.hi&bG)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bG)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&b2,this.mi>>16,this.mi>>8&b2,this.mi&b2,this.lo>>16,this.lo>>8&b2,this.lo&b2]};r.prototype.lo32=function(){return this.lo|(this.mi&b2)<<24};r.prototype.hi32=function(){return this.mi>>>8&bJ|this.hi<<16};function
+eW(b,c,a){return new
 r(b,c,a)}function
-es(a){if(!isFinite(a)){if(isNaN(a))return et(1,0,iL);return a>0?et(0,0,iL):et(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bA:a>=0?0:bA;if(f)a=-a;var
-b=xq(a)+j4;if(b<=0){b=0;a/=Math.pow(2,-jz)}else{a/=Math.pow(2,b-kr);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+eV(a){if(!isFinite(a)){if(isNaN(a))return eW(1,0,jt);return a>0?eW(0,0,jt):eW(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bG:a>=0?0:bG;if(f)a=-a;var
+b=zu(a)+kP;if(b<=0){b=0;a/=Math.pow(2,-ki)}else{a/=Math.pow(2,b-lh);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&f1|f|b<<4;return et(g,e,c)}function
-kE(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eg)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bC)c.write(16,b.dims[a]);else{c.write(16,bC);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&gv|f|b<<4;return eW(g,e,c)}function
+lu(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eJ)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bJ)c.write(16,b.dims[a]);else{c.write(16,bJ);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -220,30 +220,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=cs(b.get(a));for(var
+e=cJ(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cs(es(b.get(a)));for(var
+e=cJ(eV(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=gk(b.get(a));c.write(32,e)}break;case
+e=gS(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,gk(d[1]));c.write(32,gk(d[2]))}break;case
+d=b.get(a);c.write(32,gS(d[1]));c.write(32,gS(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cs(es(f[1]));for(var
+f=b.get(a),e=cJ(eV(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cs(es(f[2]));for(var
+e=cJ(eV(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-kC(a){switch(a){case
+ls(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-wu(c,e){var
-b=n,a;switch(c){case
+yy(c,e){var
+b=o,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -256,51 +256,51 @@ b=n,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)ah("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)al("Bigarray.create: unsupported kind");var
 d=new
-a(e*kC(c));return d}function
-gl(c){var
-a=new(n.Int32Array)(1);a[0]=c;var
-b=new(n.Float32Array)(a.buffer);return b[0]}function
-cW(a){return new
+a(e*ls(c));return d}function
+gT(c){var
+a=new(o.Int32Array)(1);a[0]=c;var
+b=new(o.Float32Array)(a.buffer);return b[0]}function
+c9(a){return new
 r(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-gm(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&f1)==0?b&bA?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&f1);if(c>0){a+=16;a*=Math.pow(2,c-kr)}else
-a*=Math.pow(2,-jz);if(b&bA)a=-a;return a}function
-gf(b){var
+gU(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gv)==0?b&bG?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&gv);if(c>0){a+=16;a*=Math.pow(2,c-lh)}else
+a*=Math.pow(2,-ki);if(b&bG)a=-a;return a}function
+gN(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)ah("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-wT(b,a){return new
-r(b&bS,b>>>24&bT|(a&bC)<<8,a>>>16&bC)}function
-gn(a){return a.hi32()}function
-go(a){return a.lo32()}var
-wv=eg;function
-b_(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}b_.prototype.caml_custom=wv;b_.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)al("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+yX(b,a){return new
+r(b&b1,b>>>24&b2|(a&bJ)<<8,a>>>16&bJ)}function
+gV(a){return a.hi32()}function
+gW(a){return a.lo32()}var
+yz=eJ;function
+ck(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ck.prototype.caml_custom=yz;ck.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))ah("bigarray.js: invalid offset");if(this.dims.length!=b.length)ah("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])dq();c=c*this.dims[a]+b[a]}else
+Array))al("bigarray.js: invalid offset");if(this.dims.length!=b.length)al("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])dL();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])dq();c=c*this.dims[a]+(b[a]-1)}return c};b_.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])dL();c=c*this.dims[a]+(b[a]-1)}return c};ck.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return wT(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return yX(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[d9,e,c];default:return this.data[a]}};b_.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=go(b);this.data[a*2+1]=gn(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[ez,e,c];default:return this.data[a]}};ck.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=gW(b);this.data[a*2+1]=gV(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};b_.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};ck.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=go(b),e=gn(b);if(c==e)this.data.fill(c);else
+c=gW(b),e=gV(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};b_.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};ck.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -320,25 +320,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cU(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cU.prototype=new
-b_();cU.prototype.offset=function(a){if(typeof
+c7(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c7.prototype=new
+ck();c7.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-ah("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])dq();return a};cU.prototype.get=function(a){return this.data[a]};cU.prototype.set=function(a,b){this.data[a]=b;return 0};cU.prototype.fill=function(a){this.data.fill(a);return 0};function
-kA(c,d,a,b){var
-e=kC(c);if(gf(a)*e!=b.length)ah("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cU(c,d,a,b);return new
-b_(c,d,a,b)}function
-kB(b,v,r){var
-i=b.read32s();if(i<0||i>16)aP("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bT,o=p>>8&1,h=[];if(r==eg)for(var
+al("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])dL();return a};c7.prototype.get=function(a){return this.data[a]};c7.prototype.set=function(a,b){this.data[a]=b;return 0};c7.prototype.fill=function(a){this.data.fill(a);return 0};function
+lq(c,d,a,b){var
+e=ls(c);if(gN(a)*e!=b.length)al("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+c7(c,d,a,b);return new
+ck(c,d,a,b)}function
+lr(b,v,r){var
+i=b.read32s();if(i<0||i>16)aT("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&b2,o=p>>8&1,h=[];if(r==eJ)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bC){var
-t=b.read32u(),u=b.read32u();if(t!=0)aP("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bJ){var
+t=b.read32u(),u=b.read32u();if(t!=0)aT("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gf(h),f=wu(j,d),g=kA(j,o,h,f);switch(j){case
+d=gN(h),f=yy(j,d),g=lq(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -352,129 +352,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)aP("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)aT("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=cW(e);g.set(a,q)}break;case
+q=c9(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=gm(cW(e));g.set(a,k)}break;case
+k=gU(c9(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=gl(b.read32s());g.set(a,k)}break;case
+k=gT(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=gl(b.read32s()),l=gl(b.read32s());g.set(a,[d9,m,l])}break;case
+m=gT(b.read32s()),l=gT(b.read32s());g.set(a,[ez,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=gm(cW(e));for(var
+m=gU(c9(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=gm(cW(e));g.set(a,[d9,m,l])}break}v[0]=(4+i)*4;return kA(j,o,h,f)}function
-kz(a,b,c){return a.compare(b,c)}function
-ew(a,b){return Math.imul(a,b)}function
-aC(b,a){a=ew(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=ew(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-wM(a,b){a=aC(a,go(b));a=aC(a,gn(b));return a}function
-gi(a,b){return wM(a,es(b))}function
-kD(c){var
-b=gf(c.dims),d=0;switch(c.kind){case
+l=gU(c9(e));g.set(a,[ez,m,l])}break}v[0]=(4+i)*4;return lq(j,o,h,f)}function
+lp(a,b,c){return a.compare(b,c)}function
+eZ(a,b){return Math.imul(a,b)}function
+aH(b,a){a=eZ(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=eZ(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+yQ(a,b){a=aH(a,gW(b));a=aH(a,gV(b));return a}function
+gQ(a,b){return yQ(a,eV(b))}function
+lt(c){var
+b=gN(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dm)b=dm;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aC(d,e)}e=0;switch(b&3){case
+12:if(b>dH)b=dH;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aH(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aC(d,e)}break;case
+1:e|=c.data[a+0];d=aH(d,e)}break;case
 4:case
-5:if(b>aI)b=aI;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aC(d,e)}if((b&1)!=0)d=aC(d,c.data[a]);break;case
+5:if(b>aM)b=aM;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aH(d,e)}if((b&1)!=0)d=aH(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aC(d,c.data[a]);break;case
+a=0;a<b;a++)d=aH(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aC(d,c.data[a]);break;case
+a=0;a<b;a++)d=aH(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aC(d,c.data[a]);break;case
+a=0;a<b;a++)d=aH(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=gi(d,c.data[a]);break;case
+a=0;a<b;a++)d=gQ(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=gi(d,c.data[a]);break}return d}function
-wQ(a,b){b[0]=4;return a.read32s()}function
-w$(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=gQ(d,c.data[a]);break}return d}function
+yU(a,b){b[0]=4;return a.read32s()}function
+zd(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:aP("input_value: native integer value too large");default:aP("input_value: ill-formed native integer")}}function
-w2(c,d){var
+2:aT("input_value: native integer value too large");default:aT("input_value: ill-formed native integer")}}function
+y6(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cW(b)}function
-wY(e,d,b){var
-c=cs(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c9(b)}function
+y2(e,d,b){var
+c=cJ(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-wS(a,b,c){return a.compare(b)}function
-wV(a){return a.lo32()^a.hi32()}var
-ds={"_j":{deserialize:w2,serialize:wY,fixed_length:8,compare:wS,hash:wV},"_i":{deserialize:wQ,fixed_length:4},"_n":{deserialize:w$,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kB(a,b,"_bigarray")},serialize:kE,compare:kz,hash:kD},"_bigarr02":{deserialize:function(a,b){return kB(a,b,eg)},serialize:kE,compare:kz,hash:kD}};function
-gg(a){return ds[a.caml_custom]&&ds[a.caml_custom].compare}function
-kH(f,c,d,e){var
-b=gg(c);if(b){var
+yW(a,b,c){return a.compare(b)}function
+yZ(a){return a.lo32()^a.hi32()}var
+dN={"_j":{deserialize:y6,serialize:y2,fixed_length:8,compare:yW,hash:yZ},"_i":{deserialize:yU,fixed_length:4},"_n":{deserialize:zd,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lr(a,b,"_bigarray")},serialize:lu,compare:lp,hash:lt},"_bigarr02":{deserialize:function(a,b){return lr(a,b,eJ)},serialize:lu,compare:lp,hash:lt}};function
+gO(a){return dN[a.caml_custom]&&dN[a.caml_custom].compare}function
+lx(f,c,d,e){var
+b=gO(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dt(a){return a
+dO(a){return a
 instanceof
-bD}function
-ev(a){return dt(a)}function
-kI(a){if(typeof
-a==="number")return dj;else
-if(dt(a))return f7;else
-if(ev(a))return 1252;else
+bK}function
+eY(a){return dO(a)}function
+ly(a){if(typeof
+a==="number")return dC;else
+if(dO(a))return gC;else
+if(eY(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=fH){var
-b=a[0]|0;return b==d9?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=ga){var
+b=a[0]|0;return b==ez?0:b}else
 if(a
 instanceof
-String)return ja;else
+String)return jV;else
 if(typeof
-a=="string")return ja;else
+a=="string")return jV;else
 if(a
 instanceof
-Number)return dj;else
-if(a&&a.caml_custom)return fJ;else
+Number)return dC;else
+if(a&&a.caml_custom)return gc;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-kO(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-kF(a,b){a.t&6&&cq(a);b.t&6&&cq(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-ey(a,b){return kF(a,b)}function
-cV(a,b,d){var
+lE(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+lv(a,b){a.t&6&&cH(a);b.t&6&&cH(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+e1(a,b){return lv(a,b)}function
+c8(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=kI(a);if(f==d2){a=a[1];continue}var
-g=kI(b);if(g==d2){b=b[1];continue}if(f!==g){if(f==dj){if(g==fJ)return kH(a,b,-1,d);return-1}if(g==dj){if(f==fJ)return kH(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:ah(fQ);break;case
+f=ly(a);if(f==eo){a=a[1];continue}var
+g=ly(b);if(g==eo){b=b[1];continue}if(f!==g){if(f==dC){if(g==gc)return lx(a,b,-1,d);return-1}if(g==dC){if(f==gc)return lx(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:al(gi);break;case
 248:var
-c=kO(a[2],b[2]);if(c!=0)return c|0;break;case
-249:ah(fQ);break;case
-250:ah("equal: got Forward_tag, should not happen");break;case
-251:ah("equal: abstract value");break;case
+c=lE(a[2],b[2]);if(c!=0)return c|0;break;case
+249:al(gi);break;case
+250:al("equal: got Forward_tag, should not happen");break;case
+251:al("equal: abstract value");break;case
 252:if(a!==b){var
-c=kF(a,b);if(c!=0)return c|0}break;case
-253:ah("equal: got Double_tag, should not happen");break;case
-254:ah("equal: got Double_array_tag, should not happen");break;case
-255:ah("equal: got Custom_tag, should not happen");break;case
-1247:ah(fQ);break;case
+c=lv(a,b);if(c!=0)return c|0}break;case
+253:al("equal: got Double_tag, should not happen");break;case
+254:al("equal: got Double_array_tag, should not happen");break;case
+255:al("equal: got Custom_tag, should not happen");break;case
+1247:al(gi);break;case
 1255:var
-i=gg(a);if(i!=gg(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ah("compare: abstract value");var
+i=gO(a);if(i!=gO(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)al("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -482,274 +482,274 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bI(a),b=bI(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bP(a),b=bP(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-V(a,b){return cV(a,b,true)}function
-ag(a){if(a<0)ah("Bytes.create");return new
-bD(a?2:9,p,a)}function
-$(a,b){return+(cV(a,b,false)==0)}function
-wE(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=cY(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eq(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gq(d){d=bI(d);var
-e=d.length;if(e>31)ah("format_int: format too long");var
-a={justify:bR,signstyle:bB,filler:bQ,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+W(a,b){return c8(a,b,true)}function
+ak(a){if(a<0)al("Bytes.create");return new
+bK(a?2:9,p,a)}function
+$(a,b){return+(c8(a,b,false)==0)}function
+yI(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=c$(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eT(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gY(d){d=bP(d);var
+e=d.length;if(e>31)al("format_int: format too long");var
+a={justify:b0,signstyle:bH,filler:bZ,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bB;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aO;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-gh(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bB))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=p;if(b.justify==bR&&b.filler==bQ)for(var
-d=e;d<b.width;d++)c+=bQ;if(b.signedconv)if(b.sign<0)c+=bB;else
-if(b.signstyle!=bB)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aO;if(b.alternate&&b.base==16)c+=dg;if(b.justify==bR&&b.filler==aO)for(var
-d=e;d<b.width;d++)c+=aO;c+=f;if(b.justify==bB)for(var
-d=e;d<b.width;d++)c+=bQ;return a(c)}function
-kK(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bH;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aS;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+gP(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bH))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=p;if(b.justify==b0&&b.filler==bZ)for(var
+d=e;d<b.width;d++)c+=bZ;if(b.signedconv)if(b.sign<0)c+=bH;else
+if(b.signstyle!=bH)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aS;if(b.alternate&&b.base==16)c+=dz;if(b.justify==b0&&b.filler==aS)for(var
+d=e;d<b.width;d++)c+=aS;c+=f;if(b.justify==bH)for(var
+d=e;d<b.width;d++)c+=bZ;return a(c)}function
+lA(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(bR)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aO);if(b>0)a=a+cS+new
-Array(b+1).join(aO);return a}else
+c=parseInt(a.toString().split(b0)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aS);if(b>0)a=a+c5+new
+Array(b+1).join(aS);return a}else
 return a.toFixed(b)}}var
-a,e=gq(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fL;e.filler=bQ}else
-if(!isFinite(c)){a=eh;e.filler=bQ}else
+a,e=gY(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ge;e.filler=bZ}else
+if(!isFinite(c)){a=eK;e.filler=bZ}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gb)a=a.slice(0,b-1)+aO+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(gb),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aO)b--;if(a.charAt(b)==cS)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gb)a=a.slice(0,b-1)+aO+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gJ)a=a.slice(0,b-1)+aS+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(gJ),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aS)b--;if(a.charAt(b)==c5)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gJ)a=a.slice(0,b-1)+aS+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aO)b--;if(a.charAt(b)==cS)b--;a=a.slice(0,b+1)}}break}return gh(e,a)}function
-er(e,c){if(bI(e)==jP)return a(p+c);var
-b=gq(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aS)b--;if(a.charAt(b)==c5)b--;a=a.slice(0,b+1)}}break}return gP(e,a)}function
+eU(e,c){if(bP(e)==ky)return a(p+c);var
+b=gY(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bQ;var
-f=b.prec-d.length;if(f>0)d=cY(f,aO)+d}return gh(b,d)}var
-xc=0;function
-cr(){return xc++}function
-kP(a){return a.toUtf16()}function
-du(){return typeof
-n.process!=="undefined"&&typeof
-n.process.versions!=="undefined"&&typeof
-n.process.versions.node!=="undefined"}function
-xs(){function
-a(a){if(a.charAt(0)===a8)return[p,a.substring(1)];return}function
+d=c.toString(b.base);if(b.prec>=0){b.filler=bZ;var
+f=b.prec-d.length;if(f>0)d=c$(f,aS)+d}return gP(b,d)}var
+zg=0;function
+cI(){return zg++}function
+lF(a){return a.toUtf16()}function
+dP(){return typeof
+o.process!=="undefined"&&typeof
+o.process.versions!=="undefined"&&typeof
+o.process.versions.node!=="undefined"}function
+zw(){function
+a(a){if(a.charAt(0)===be)return[p,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||p,e=Boolean(b&&b.charAt(1)!==fR);if(Boolean(a[2]||e)){var
-d=a[1]||p,f=a[2]||p;return[d,c.substring(d.length+f.length)]}return}return du()&&n.process&&n.process.platform?n.process.platform==="win32"?b:a:a}var
-gv=xs();function
-kZ(a){return a.slice(-1)!==a8?a+a8:a}if(du()&&n.process&&n.process.cwd)var
-dr=n.process.cwd().replace(/\\/g,a8);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||p,e=Boolean(b&&b.charAt(1)!==gj);if(Boolean(a[2]||e)){var
+d=a[1]||p,f=a[2]||p;return[d,c.substring(d.length+f.length)]}return}return dP()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
+g3=zw();function
+lP(a){return a.slice(-1)!==be?a+be:a}if(dP()&&o.process&&o.process.cwd)var
+dM=o.process.cwd().replace(/\\/g,be);else
 var
-dr="/static";dr=kZ(dr);function
-w5(a){a=kP(a);if(!gv(a))a=dr+a;var
-e=gv(a),d=e[1].split(a8),b=[];for(var
+dM="/static";dM=lP(dM);function
+y9(a){a=lF(a);if(!g3(a))a=dM+a;var
+e=g3(a),d=e[1].split(be),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-xn(e){for(var
-f=p,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a9){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<a9;d++);if(d-c>iN){b.substr(0,1);f+=b;b=p;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<jW){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a9|a&cO)}else
-if(a<0xd800||a>=i3)b+=String.fromCharCode(i4|a>>12,a9|a>>6&cO,a9|a&cO);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<iV||h>i3)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ka|a>>18,a9|a>>12&cO,a9|a>>6&cO,a9|a&cO)}if(b.length>dk){b.substr(0,1);f+=b;b=p}}return f+b}function
-wA(a){var
-b=9;if(!k1(a))b=8,a=xn(a);return new
-bD(b,a,a.length)}function
-bo(a){return wA(a)}var
-xt=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",iT,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",f3,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fK,jT,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cv(d,f,e,a){var
-b=xt.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bo(f||p),bo(e||p)];return c}var
-kT={};function
-ct(a){return kT[a]}function
-cu(b,a){throw[0,b].concat(a)}function
-wz(a){return new
-bD(4,a,a.length)}function
-E(a){gr(O.Sys_error,a)}function
-xe(a){E(a+dY)}function
-wx(b,a){if(a>>>0>=b.l)ep();return bn(b,a)}function
-aW(a){return a.l}function
-kw(){}function
-am(a){this.data=a}am.prototype=new
-kw();am.prototype.truncate=function(a){var
-b=this.data;this.data=ag(a|0);co(b,0,this.data,0,a)};am.prototype.length=function(){return aW(this.data)};am.prototype.write=function(b,d,g,a){var
+zr(e){for(var
+f=p,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bf){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bf;d++);if(d-c>jv){b.substr(0,1);f+=b;b=p;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<kH){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bf|a&c2)}else
+if(a<0xd800||a>=jM)b+=String.fromCharCode(jN|a>>12,bf|a>>6&c2,bf|a&c2);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jE||h>jM)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kX|a>>18,bf|a>>12&c2,bf|a>>6&c2,bf|a&c2)}if(b.length>dE){b.substr(0,1);f+=b;b=p}}return f+b}function
+yE(a){var
+b=9;if(!lR(a))b=8,a=zr(a);return new
+bK(b,a,a.length)}function
+bs(a){return yE(a)}var
+zx=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jB,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gx,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gd,kD,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cM(d,f,e,a){var
+b=zx.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bs(f||p),bs(e||p)];return c}var
+lJ={};function
+cK(a){return lJ[a]}function
+cL(b,a){throw[0,b].concat(a)}function
+yD(a){return new
+bK(4,a,a.length)}function
+K(a){gZ(S.Sys_error,a)}function
+zi(a){K(a+el)}function
+yB(b,a){if(a>>>0>=b.l)eS();return br(b,a)}function
+a3(a){return a.l}function
+lm(){}function
+ar(a){this.data=a}ar.prototype=new
+lm();ar.prototype.truncate=function(a){var
+b=this.data;this.data=ak(a|0);cF(b,0,this.data,0,a)};ar.prototype.length=function(){return a3(this.data)};ar.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=ag(b+a),f=this.data;this.data=e;co(f,0,this.data,0,c)}bG(d,g,this.data,b,a);return 0};am.prototype.read=function(c,a,d,b){var
-e=this.length();co(this.data,c,a,d,b);return 0};am.prototype.read_one=function(a){return wx(this.data,a)};am.prototype.close=function(){};am.prototype.constructor=am;function
-aJ(b,a){this.content={};this.root=b;this.lookupFun=a}aJ.prototype.nm=function(a){return this.root+a};aJ.prototype.create_dir_if_needed=function(d){var
-c=d.split(a8),b=p;for(var
-a=0;a<c.length-1;a++){b+=c[a]+a8;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aJ.prototype.slash=function(a){return/\/$/.test(a)?a:a+a8};aJ.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=ak(b+a),f=this.data;this.data=e;cF(f,0,this.data,0,c)}bN(d,g,this.data,b,a);return 0};ar.prototype.read=function(c,a,d,b){var
+e=this.length();cF(this.data,c,a,d,b);return 0};ar.prototype.read_one=function(a){return yB(this.data,a)};ar.prototype.close=function(){};ar.prototype.constructor=ar;function
+aN(b,a){this.content={};this.root=b;this.lookupFun=a}aN.prototype.nm=function(a){return this.root+a};aN.prototype.create_dir_if_needed=function(d){var
+c=d.split(be),b=p;for(var
+a=0;a<c.length-1;a++){b+=c[a]+be;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aN.prototype.slash=function(a){return/\/$/.test(a)?a:a+be};aN.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-am(bH(c[1]))}}};aJ.prototype.exists=function(a){if(a==p)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aJ.prototype.mkdir=function(c,e,d){var
-b=d&&ct(fW);if(this.exists(c))if(b)cu(b,cv(iT,fC,this.nm(c)));else
-E(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||p;if(!this.exists(a))if(b)cu(b,cv(f3,fC,this.nm(a)));else
-E(a+dY);if(!this.is_dir(a))if(b)cu(b,cv(fK,fC,this.nm(a)));else
-E(a+ga);this.create_dir_if_needed(this.slash(c))};aJ.prototype.rmdir=function(a,f){var
-b=f&&ct(fW),c=a==p?p:this.slash(a),e=new
-RegExp(fM+c+jU);if(!this.exists(a))if(b)cu(b,cv(f3,fU,this.nm(a)));else
-E(a+dY);if(!this.is_dir(a))if(b)cu(b,cv(fK,fU,this.nm(a)));else
-E(a+ga);for(var
+ar(bO(c[1]))}}};aN.prototype.exists=function(a){if(a==p)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aN.prototype.mkdir=function(c,e,d){var
+b=d&&cK(gp);if(this.exists(c))if(b)cL(b,cM(jB,f6,this.nm(c)));else
+K(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||p;if(!this.exists(a))if(b)cL(b,cM(gx,f6,this.nm(a)));else
+K(a+el);if(!this.is_dir(a))if(b)cL(b,cM(gd,f6,this.nm(a)));else
+K(a+gI);this.create_dir_if_needed(this.slash(c))};aN.prototype.rmdir=function(a,f){var
+b=f&&cK(gp),c=a==p?p:this.slash(a),e=new
+RegExp(gf+c+kE);if(!this.exists(a))if(b)cL(b,cM(gx,gm,this.nm(a)));else
+K(a+el);if(!this.is_dir(a))if(b)cL(b,cM(gd,gm,this.nm(a)));else
+K(a+gI);for(var
 d
 in
-this.content)if(d.match(e))if(b)cu(b,cv(jT,fU,this.nm(a)));else
-E(this.nm(a)+": Directory not empty");delete
-this.content[c]};aJ.prototype.readdir=function(a){var
-f=a==p?p:this.slash(a);if(!this.exists(a))E(a+dY);if(!this.is_dir(a))E(a+ga);var
+this.content)if(d.match(e))if(b)cL(b,cM(kD,gm,this.nm(a)));else
+K(this.nm(a)+": Directory not empty");delete
+this.content[c]};aN.prototype.readdir=function(a){var
+f=a==p?p:this.slash(a);if(!this.exists(a))K(a+el);if(!this.is_dir(a))K(a+gI);var
 g=new
-RegExp(fM+f+jU),d={},c=[];for(var
+RegExp(gf+f+kE),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aJ.prototype.is_dir=function(a){if(a==p)return true;var
-b=this.slash(a);return this.content[b]?1:0};aJ.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aN.prototype.is_dir=function(a){if(a==p)return true;var
+b=this.slash(a);return this.content[b]?1:0};aN.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aJ.prototype.open=function(a,b){if(b.rdonly&&b.wronly)E(this.nm(a)+jh);if(b.text&&b.binary)E(this.nm(a)+jJ);this.lookup(a);if(this.content[a]){if(this.is_dir(a))E(this.nm(a)+" : is a directory");if(b.create&&b.excl)E(this.nm(a)+jg);var
+this.content[a];return b};aN.prototype.open=function(a,b){if(b.rdonly&&b.wronly)K(this.nm(a)+j2);if(b.text&&b.binary)K(this.nm(a)+ks);this.lookup(a);if(this.content[a]){if(this.is_dir(a))K(this.nm(a)+" : is a directory");if(b.create&&b.excl)K(this.nm(a)+j1);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-am(ag(0));return this.content[a]}else
-xe(this.nm(a))};aJ.prototype.register=function(c,a){var
-b;if(this.content[c])E(this.nm(c)+jg);if(dt(a))b=new
-am(a);if(ev(a))b=new
-am(bH(a));else
+ar(ak(0));return this.content[a]}else
+zi(this.nm(a))};aN.prototype.register=function(c,a){var
+b;if(this.content[c])K(this.nm(c)+j1);if(dO(a))b=new
+ar(a);if(eY(a))b=new
+ar(bO(a));else
 if(a
 instanceof
 Array)b=new
-am(wz(a));else
+ar(yD(a));else
 if(typeof
 a==="string")b=new
-am(kG(a));else
+ar(lw(a));else
 if(a.toString){var
-d=bH(bo(a.toString()));b=new
-am(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-E(this.nm(c)+" : registering file with invalid content type")};aJ.prototype.constructor=aJ;function
-q(a){return aW(a)}function
-aQ(b,a){return bn(b,a)}function
-ws(d){var
+d=bO(bs(a.toString()));b=new
+ar(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+K(this.nm(c)+" : registering file with invalid content type")};aN.prototype.constructor=aN;function
+q(a){return a3(a)}function
+aU(b,a){return br(b,a)}function
+yw(d){var
 c=q(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=aQ(d,a);return b}function
-wr(a){if(a.t!=4)eq(a);return a.c}function
-bE(a){this.fs=require("fs");this.fd=a}bE.prototype=new
-kw();bE.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){E(a.toString())}};bE.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){E(a.toString())}};bE.prototype.write=function(f,b,c,e){var
-a=ws(b);if(!(a
+Array(c),a=0;for(;a<c;a++)b[a]=aU(d,a);return b}function
+yv(a){if(a.t!=4)eT(a);return a.c}function
+bL(a){this.fs=require("fs");this.fd=a}bL.prototype=new
+lm();bL.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){K(a.toString())}};bL.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){K(a.toString())}};bL.prototype.write=function(f,b,c,e){var
+a=yw(b);if(!(a
 instanceof
-n.Uint8Array))a=new(n.Uint8Array)(a);var
-d=n.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){E(a.toString())}return 0};bE.prototype.read=function(g,d,c,f){var
-a=wr(d);if(!(a
+o.Uint8Array))a=new(o.Uint8Array)(a);var
+d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){K(a.toString())}return 0};bL.prototype.read=function(g,d,c,f){var
+a=yv(d);if(!(a
 instanceof
-n.Uint8Array))a=new(n.Uint8Array)(a);var
-e=n.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){E(a.toString())}for(var
-b=0;b<f;b++)b$(d,c+b,e[c+b]);return 0};bE.prototype.read_one=function(c){var
-b=new(n.Uint8Array)(1),a=n.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){E(a.toString())}return a[0]};bE.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){E(a.toString())}};bE.prototype.constructor=bE;function
-an(a){this.fs=require("fs");this.root=a}an.prototype.nm=function(a){return this.root+a};an.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};an.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};an.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};an.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};an.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){E(a.toString())}};an.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};an.prototype.open=function(f,c,g){var
+o.Uint8Array))a=new(o.Uint8Array)(a);var
+e=o.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){K(a.toString())}for(var
+b=0;b<f;b++)cl(d,c+b,e[c+b]);return 0};bL.prototype.read_one=function(c){var
+b=new(o.Uint8Array)(1),a=o.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){K(a.toString())}return a[0]};bL.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){K(a.toString())}};bL.prototype.constructor=bL;function
+as(a){this.fs=require("fs");this.root=a}as.prototype.nm=function(a){return this.root+a};as.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};as.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};as.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};as.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){K(a.toString())}};as.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-bE(d)}catch(a){this.raise_nodejs_error(a,g)}};an.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};an.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};an.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};an.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};an.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),iD);return bo(a)}catch(a){this.raise_nodejs_error(a,c)}};an.prototype.raise_nodejs_error=function(a,d){var
-b=ct(fW);if(d&&b){var
-c=cv(a.code,a.syscall,a.path,a.errno);cu(b,c)}else
-E(a.toString())};an.prototype.stats_from_js=function(a){var
+bL(d)}catch(a){this.raise_nodejs_error(a,g)}};as.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};as.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),jk);return bs(a)}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.raise_nodejs_error=function(a,d){var
+b=cK(gp);if(d&&b){var
+c=cM(a.code,a.syscall,a.path,a.errno);cL(b,c)}else
+K(a.toString())};as.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};an.prototype.constructor=an;function
-kL(b){var
-a=gv(b);if(!a)return;return a[0]+a8}var
-ex=kL(dr)||aP("unable to compute caml_root"),cZ=[];if(du())cZ.push({path:ex,device:new
-an(ex)});else
-cZ.push({path:ex,device:new
-aJ(ex)});cZ.push({path:jD,device:new
-aJ(jD)});function
-k2(b){var
-g=w5(b),b=g.join(a8),f=kZ(b),c;for(var
-e=0;e<cZ.length;e++){var
-a=cZ[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&du()){var
-d=kL(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};as.prototype.constructor=as;function
+lB(b){var
+a=g3(b);if(!a)return;return a[0]+be}var
+e0=lB(dM)||aT("unable to compute caml_root"),da=[];if(dP())da.push({path:e0,device:new
+as(e0)});else
+da.push({path:e0,device:new
+aN(e0)});da.push({path:km,device:new
+aN(km)});function
+lS(b){var
+g=y9(b),b=g.join(be),f=lP(b),c;for(var
+e=0;e<da.length;e++){var
+a=da[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dP()){var
+d=lB(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-an(d)};cZ.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;E("no device found for "+f)}function
-wD(c,b){var
-a=k2(c);if(!a.device.register)aP("cannot register file");a.device.register(a.rest,b);return 0}function
-k0(c,b){var
-c=a(c),b=a(b);return wD(c,b)}function
-wG(){var
-b=n.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)k0(b[a].name,b[a].content);n.jsoo_create_file=k0;n.caml_fs_tmp=[];return 0}function
-wH(a,b){return+(cV(a,b,false)>=0)}function
-gj(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aC(d,c)}c=0;switch(e&3){case
+as(d)};da.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;K("no device found for "+f)}function
+yH(c,b){var
+a=lS(c);if(!a.device.register)aT("cannot register file");a.device.register(a.rest,b);return 0}function
+lQ(c,b){var
+c=a(c),b=a(b);return yH(c,b)}function
+yK(){var
+b=o.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)lQ(b[a].name,b[a].content);o.jsoo_create_file=lQ;o.caml_fs_tmp=[];return 0}function
+yL(a,b){return+(c8(a,b,false)>=0)}function
+gR(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aH(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aC(d,c)}d^=e;return d}function
-wN(a,b){return gj(a,bI(b))}function
-wK(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aC(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aH(d,c)}d^=e;return d}function
+yR(a,b){return gR(a,bP(b))}function
+yO(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aH(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aC(d,c)}d^=e;return d}function
-kQ(a){switch(a.t&6){default:cq(a);case
+1:c|=b[a];d=aH(d,c)}d^=e;return d}function
+lG(a){switch(a.t&6){default:cH(a);case
 0:return a.c;case
 4:return a.c}}function
-wJ(b,c){var
-a=kQ(c);return typeof
-a==="string"?gj(b,a):wK(b,a)}function
-wL(a){a^=a>>>16;a=ew(a,0x85ebca6b|0);a^=a>>>13;a=ew(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-wI(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dm)d=dm;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ds[a.caml_custom]&&ds[a.caml_custom].hash){var
-k=ds[a.caml_custom].hash(a);b=aC(b,k);c--}}else
+yN(b,c){var
+a=lG(c);return typeof
+a==="string"?gR(b,a):yO(b,a)}function
+yP(a){a^=a>>>16;a=eZ(a,0x85ebca6b|0);a^=a>>>13;a=eZ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+yM(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dH)d=dH;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dN[a.caml_custom]&&dN[a.caml_custom].hash){var
+k=dN[a.caml_custom].hash(a);b=aH(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aC(b,a[2]);c--;break;case
+248:b=aH(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aC(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dt(a)){b=wJ(b,a);c--}else
-if(ev(a)){b=wN(b,a);c--}else
+o=a.length-1<<10|a[0];b=aH(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dO(a)){b=yN(b,a);c--}else
+if(eY(a)){b=yR(b,a);c--}else
 if(typeof
-a==="string"){b=gj(b,a);c--}else
-if(a===(a|0)){b=aC(b,a+a+1);c--}else
-if(a===+a){b=gi(b,a);c--}}b=wL(b);return b&0x3FFFFFFF}function
-wO(a,c,k){if(!isFinite(a)){if(isNaN(a))return bo(fL);return bo(a>0?kd:"-infinity")}var
+a==="string"){b=gR(b,a);c--}else
+if(a===(a|0)){b=aH(b,a+a+1);c--}else
+if(a===+a){b=gQ(b,a);c--}}b=yP(b);return b&0x3FFFFFFF}function
+yS(a,c,k){if(!isFinite(a)){if(isNaN(a))return bs(ge);return bs(a>0?k2:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?p:bR,e=p;if(i)e=bB;else
+j=d<0?p:b0,e=p;if(i)e=bH;else
 switch(k){case
-43:e=bR;break;case
-32:e=bQ;break;default:break}if(c>=0&&c<13){var
+43:e=b0;break;case
+32:e=bZ;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cS);if(h<0)b+=cS+cY(c,aO);else{var
-f=h+1+c;if(b.length<f)b+=cY(f-b.length,aO);else
-b=b.substr(0,f)}}return bo(e+dg+b+"p"+j+d.toString(10))}function
-wP(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-wR(b){var
-a=cs(b);return cW([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-wX(a){return+a.isZero()}function
-kM(a){return new
-r(a&bS,a>>24&bS,a>>31&bC)}function
-w1(a){return a.toInt()}function
-wW(a){return+a.isNeg()}function
-wZ(a){return a.neg()}function
-wU(g,c){var
-a=gq(g);if(a.signedconv&&wW(c)){a.sign=-1;c=wZ(c)}var
-b=p,h=kM(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(w1(e.modulus))+b}while(!wX(c));if(a.prec>=0){a.filler=bQ;var
-d=a.prec-b.length;if(d>0)b=cY(d,aO)+b}return gh(a,b)}function
-w0(b,a){return b.shift_left(a)}function
-xd(c){var
-a=0,e=q(c),b=10,d=1;if(e>0)switch(aQ(c,a)){case
+h=b.indexOf(c5);if(h<0)b+=c5+c$(c,aS);else{var
+f=h+1+c;if(b.length<f)b+=c$(f-b.length,aS);else
+b=b.substr(0,f)}}return bs(e+dz+b+"p"+j+d.toString(10))}function
+yT(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+yV(b){var
+a=cJ(b);return c9([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+y1(a){return+a.isZero()}function
+lC(a){return new
+r(a&b1,a>>24&b1,a>>31&bJ)}function
+y5(a){return a.toInt()}function
+y0(a){return+a.isNeg()}function
+y3(a){return a.neg()}function
+yY(g,c){var
+a=gY(g);if(a.signedconv&&y0(c)){a.sign=-1;c=y3(c)}var
+b=p,h=lC(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(y5(e.modulus))+b}while(!y1(c));if(a.prec>=0){a.filler=bZ;var
+d=a.prec-b.length;if(d>0)b=c$(d,aS)+b}return gP(a,b)}function
+y4(b,a){return b.shift_left(a)}function
+zh(c){var
+a=0,e=q(c),b=10,d=1;if(e>0)switch(aU(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&aQ(c,a)==48)switch(aQ(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&aU(c,a)==48)switch(aU(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -758,18 +758,18 @@ a=0,e=q(c),b=10,d=1;if(e>0)switch(aQ(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-kU(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-eu(f){var
-h=xd(f),c=h[0],i=h[1],d=h[2],g=q(f),j=-1>>>0,e=c<g?aQ(f,c):0,b=kU(e);if(b<0||b>=d)aP(dZ);var
-a=b;for(c++;c<g;c++){e=aQ(f,c);if(e==95)continue;b=kU(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aP(dZ)}if(c!=g)aP(dZ);a=i*a;if(d==10&&(a|0)!=a)aP(dZ);return a|0}function
-gp(a,b){return+(cV(a,b,false)<=0)}function
-w4(a,b){return+(cV(a,b,false)<0)}function
-cX(a,d){if(a<0)dq();var
+lK(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+eX(f){var
+h=zh(f),c=h[0],i=h[1],d=h[2],g=q(f),j=-1>>>0,e=c<g?aU(f,c):0,b=lK(e);if(b<0||b>=d)aT(em);var
+a=b;for(c++;c<g;c++){e=aU(f,c);if(e==95)continue;b=lK(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aT(em)}if(c!=g)aT(em);a=i*a;if(d==10&&(a|0)!=a)aT(em);return a|0}function
+gX(a,b){return+(c8(a,b,false)<=0)}function
+y8(a,b){return+(c8(a,b,false)<0)}function
+c_(a,d){if(a<0)dL();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-xk(b){return a(ez(b,0,b.length))}var
-w6=function(){function
+zo(b){return a(e2(b,0,b.length))}var
+y_=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -777,40 +777,40 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=a9<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bf<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=kQ(i);if(typeof
+e=[],h=lG(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return xk(k(e,f))}}();function
-w7(c,b,a){return w6(bH(c),b,a)}var
-bW=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return zo(k(e,f))}}();function
+y$(c,b,a){return y_(bO(c),b,a)}var
+b5=new
 Array();function
-w8(c){var
-a=bW[c];if(!a.opened)E("Cannot flush a closed channel");if(!a.buffer||a.buffer==p)return 0;if(a.fd&&O.fds[a.fd]&&O.fds[a.fd].output){var
-b=O.fds[a.fd].output;switch(b.length){case
+za(c){var
+a=b5[c];if(!a.opened)K("Cannot flush a closed channel");if(!a.buffer||a.buffer==p)return 0;if(a.fd&&S.fds[a.fd]&&S.fds[a.fd].output){var
+b=S.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=p;return 0}function
-kX(e,f){var
-b=bW[e],d=a(f),c=q(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-xo(a){var
-a=gu(a),b=n;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+lN(e,f){var
+b=b5[e],d=a(f),c=q(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+zs(a){var
+a=g2(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-xp(a){var
-a=gu(a),b=n;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+zt(a){var
+a=g2(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-eA(c,e,d,a){if(O.fds===undefined)O.fds=new
+e3(c,e,d,a){if(S.fds===undefined)S.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;O.fds[c]=b;if(!O.fd_last_idx||c>O.fd_last_idx)O.fd_last_idx=c;return c}function
-xu(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;S.fds[c]=b;if(!S.fd_last_idx||c>S.fd_last_idx)S.fd_last_idx=c;return c}function
+zy(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -820,532 +820,540 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)E(bI(c)+jh);if(a.text&&a.binary)E(bI(c)+jJ);var
-d=k2(c),e=d.device.open(d.rest,a),f=O.fd_last_idx?O.fd_last_idx:0;return eA(f+1,kX,e,a)}eA(0,kX,new
-am(ag(0)));eA(1,xp,new
-am(ag(0)));eA(2,xo,new
-am(ag(0)));function
-w9(a){var
-c=O.fds[a];if(c.flags.wronly)E(kt+a+" is writeonly");var
-d=null;if(a==0&&du()){var
-e=require("fs");d=function(){return bo(e.readFileSync(0,iD))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bW[b.fd]=b;return b.fd}function
-kR(c){var
-b=O.fds[c];if(b.flags.rdonly)E(kt+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:p};bW[a.fd]=a;return a.fd}function
-w_(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)K(bP(c)+j2);if(a.text&&a.binary)K(bP(c)+ks);var
+d=lS(c),e=d.device.open(d.rest,a),f=S.fd_last_idx?S.fd_last_idx:0;return e3(f+1,lN,e,a)}e3(0,lN,new
+ar(ak(0)));e3(1,zt,new
+ar(ak(0)));e3(2,zs,new
+ar(ak(0)));function
+zb(a){var
+c=S.fds[a];if(c.flags.wronly)K(lj+a+" is writeonly");var
+d=null;if(a==0&&dP()){var
+e=require("fs");d=function(){return bs(e.readFileSync(0,jk))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b5[b.fd]=b;return b.fd}function
+lH(c){var
+b=S.fds[c];if(b.flags.rdonly)K(lj+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:p};b5[a.fd]=a;return a.fd}function
+zc(){var
 b=0;for(var
-a=0;a<bW.length;a++)if(bW[a]&&bW[a].opened&&bW[a].out)b=[0,bW[a].fd,b];return b}function
-kS(b,a){if(a==0)gs();return b%a}function
-bX(a,b){return+(cV(a,b,false)!=0)}function
-xa(a,b){a[0]=d2;a[1]=b;return 0}function
-xb(a){if(a
+a=0;a<b5.length;a++)if(b5[a]&&b5[a].opened&&b5[a].out)b=[0,b5[a].fd,b];return b}function
+lI(b,a){if(a==0)g0();return b%a}function
+b6(a,b){return+(c8(a,b,false)!=0)}function
+ze(a,b){a[0]=eo;a[1]=b;return 0}function
+zf(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dt(a))return f7;else
-if(ev(a))return f7;else
+if(dO(a))return gC;else
+if(eY(a))return gC;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return fH;else
-return dj}function
-ba(b,c,a){if(a&&n.toplevelReloc)b=n.toplevelReloc(a);O[b+1]=c;if(a)O[a]=c}function
-xh(a,b){kT[bI(a)]=b;return 0}function
-ww(a,b){if(a===b)return 1;a.t&6&&cq(a);b.t&6&&cq(b);return a.c==b.c?1:0}function
-aq(a,b){return ww(a,b)}function
-xj(){ah(f_)}function
-s(b,a){if(a>>>0>=q(b))xj();return aQ(b,a)}function
-v(a,b){return 1-aq(a,b)}function
-aK(a){return a}function
-xl(){return 0x7FFFFFFF/4|0}function
-xf(){kV(O.Not_found)}function
-kY(c){var
-a=n,b=kP(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bo(a.process.env[b]);if(n.jsoo_static_env&&n.jsoo_static_env[b])return bo(n.jsoo_static_env[b]);xf()}function
-xm(){if(n.crypto)if(typeof
-n.crypto.getRandomValues==="function"){var
-a=new(n.Uint32Array)(1);n.crypto.getRandomValues(a);return[0,a[0]]}else
-if(n.crypto.randomBytes===fI){var
-b=n.crypto.randomBytes(4),a=new(n.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return ga;else
+return dC}function
+bg(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);S[b+1]=c;if(a)S[a]=c}function
+zl(a,b){lJ[bP(a)]=b;return 0}function
+yA(a,b){if(a===b)return 1;a.t&6&&cH(a);b.t&6&&cH(b);return a.c==b.c?1:0}function
+X(a,b){return yA(a,b)}function
+zn(){al(gG)}function
+s(b,a){if(a>>>0>=q(b))zn();return aU(b,a)}function
+y(a,b){return 1-X(a,b)}function
+aO(a){return a}function
+zp(){return 0x7FFFFFFF/4|0}function
+zj(){lL(S.Not_found)}function
+lO(c){var
+a=o,b=lF(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bs(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bs(o.jsoo_static_env[b]);zj()}function
+zq(){if(o.crypto)if(typeof
+o.crypto.getRandomValues==="function"){var
+a=new(o.Uint32Array)(1);o.crypto.getRandomValues(a);return[0,a[0]]}else
+if(o.crypto.randomBytes===gb){var
+b=o.crypto.randomBytes(4),a=new(o.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-gt(a){var
+g1(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-ar(b,a){return{joo_tramp:b,joo_args:a}}function
-kW(a){return a}function
-bb(a){if(a
+av(b,a){return{joo_tramp:b,joo_args:a}}function
+lM(a){return a}function
+a8(a){if(a
 instanceof
-Array)return a;if(n.RangeError&&a
+Array)return a;if(o.RangeError&&a
 instanceof
-n.RangeError&&a.message&&a.message.match(/maximum call stack/i))return kW(O.Stack_overflow);if(n.InternalError&&a
+o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lM(S.Stack_overflow);if(o.InternalError&&a
 instanceof
-n.InternalError&&a.message&&a.message.match(/too much recursion/i))return kW(O.Stack_overflow);if(a
+o.InternalError&&a.message&&a.message.match(/too much recursion/i))return lM(S.Stack_overflow);if(a
 instanceof
-n.Error&&ct(iY))return[0,ct(iY),a];return[0,O.Failure,bo(String(a))]}function
-w3(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-wF(b){var
-a=p;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&w3(b[1]))var
+o.Error&&cK(jH))return[0,cK(jH),a];return[0,S.Failure,bs(String(a))]}function
+y7(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+yJ(b){var
+a=p;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&y7(b[1]))var
 e=b[2],f=1;else
 var
-f=2,e=b;a+=jV;for(var
+f=2,e=b;a+=kG;for(var
 d=f;d<e.length;d++){if(d>f)a+=", ";var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bD)a+=ec+c.toString()+ec;else
+bK)a+=eE+c.toString()+eE;else
 if(typeof
-c=="string")a+=ec+c.toString()+ec;else
-a+="_"}a+=i5}else
-if(b[0]==U)a+=b[1];return a}function
-kJ(a){if(a
+c=="string")a+=eE+c.toString()+eE;else
+a+="_"}a+=jO}else
+if(b[0]==_)a+=b[1];return a}function
+lz(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==U)){var
-c=ct("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=wF(a),b=ct(iC);if(b)b(0);n.console.error("Fatal error: exception "+d+"\n")}}else
+Array&&(a[0]==0||a[0]==_)){var
+c=cK("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=yJ(a),b=cK(jj);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-xi(){var
-a=n;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){kJ(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)kJ(a.error)})}xi();function
-b(a,b){return a.length==1?a(b):cp(a,[b])}function
-o(a,b,c){return a.length==2?a(b,c):cp(a,[b,c])}function
-wl(a,b,c,d,e){return a.length==4?a(b,c,d,e):cp(a,[b,c,d,e])}wG();var
-gA=[U,a(iU),-2],gy=[U,a(fF),-3],gw=[U,a(js),-4],bp=[U,a(jB),-7],gz=[U,a(jE),-9],L=[U,a(j0),-11],ak=a("the lower table"),dQ=a("the upper table"),dd=a("the ceiling"),aT=a(cm),ft=a(cm),ch=a("a proof"),bj=a(cm);ba(11,[U,a(iB),-12],iB);ba(10,L,j0);ba(9,[U,a(jn),f8],jn);ba(8,gz,jE);ba(7,[U,a(i_),-8],i_);ba(6,bp,jB);ba(5,[U,a(jQ),-6],jQ);ba(4,[U,a(iX),-5],iX);ba(3,gw,js);ba(2,gy,fF);ba(1,gA,iU);ba(0,[U,a(kk),-1],kk);var
-k3=a(jt),k4=a(jy),k6=a(jH),k7=a("\\'"),k8=a(jb),k9=a(kb),k_=a(iS),k$=a(i0),k5=a("Char.chr"),lc=a("List.map2"),ld=a("List.combine"),lb=a("List.init"),la=a("hd"),lg=a("String.blit / Bytes.blit_string"),lf=a("Bytes.blit"),le=a("String.sub / Bytes.sub"),ll=a("String.contains_from / Bytes.contains_from"),li=a(p),lh=a("String.concat"),ln=a("Array.blit"),lo=a("CamlinternalLazy.Undefined"),lu=a("Buffer.add: cannot grow buffer"),lt=[0,a(jO),93,2],ls=[0,a(jO),94,2],lD=a("%c"),lE=a("%s"),lF=a(iy),lG=a(i8),lH=a(jq),lI=a(iJ),lJ=a("%f"),lK=a("%B"),lL=a("%{"),lM=a("%}"),lN=a("%("),lO=a("%)"),lP=a("%a"),lQ=a("%t"),lR=a("%?"),lS=a("%r"),lT=a("%_r"),lU=[0,a(ae),850,23],l5=[0,a(ae),814,21],lX=[0,a(ae),815,21],l6=[0,a(ae),818,21],lY=[0,a(ae),819,21],l7=[0,a(ae),822,19],lZ=[0,a(ae),823,19],l8=[0,a(ae),826,22],l0=[0,a(ae),827,22],l9=[0,a(ae),831,30],l1=[0,a(ae),832,30],l3=[0,a(ae),836,26],lV=[0,a(ae),837,26],l4=[0,a(ae),846,28],lW=[0,a(ae),847,28],l2=[0,a(ae),851,23],na=a(jk),m_=[0,a(ae),1558,4],m$=a("Printf: bad conversion %["),nb=[0,a(ae),1626,39],nc=[0,a(ae),1649,31],nd=[0,a(ae),1650,31],ne=a("Printf: bad conversion %_"),nf=a("@{"),ng=a("@["),m8=a(fL),m6=a("neg_infinity"),m7=a(kd),m5=a(cS),m0=[0,iP],mO=a("%+nd"),mP=a("% nd"),mR=a("%+ni"),mS=a("% ni"),mT=a("%nx"),mU=a("%#nx"),mV=a("%nX"),mW=a("%#nX"),mX=a("%no"),mY=a("%#no"),mN=a("%nd"),mQ=a(jq),mZ=a("%nu"),mB=a("%+ld"),mC=a("% ld"),mE=a("%+li"),mF=a("% li"),mG=a("%lx"),mH=a("%#lx"),mI=a("%lX"),mJ=a("%#lX"),mK=a("%lo"),mL=a("%#lo"),mA=a("%ld"),mD=a(i8),mM=a("%lu"),mo=a("%+Ld"),mp=a("% Ld"),mr=a("%+Li"),ms=a("% Li"),mt=a("%Lx"),mu=a("%#Lx"),mv=a("%LX"),mw=a("%#LX"),mx=a("%Lo"),my=a("%#Lo"),mn=a("%Ld"),mq=a(iJ),mz=a("%Lu"),mb=a("%+d"),mc=a("% d"),me=a("%+i"),mf=a("% i"),mg=a("%x"),mh=a("%#x"),mi=a("%X"),mj=a("%#X"),mk=a("%o"),ml=a("%#o"),ma=a(jP),md=a(iy),mm=a(jk),lv=a("@]"),lw=a("@}"),lx=a("@?"),ly=a("@\n"),lz=a("@."),lA=a("@@"),lB=a("@%"),lC=a("@"),l_=a("CamlinternalFormat.Type_mismatch"),nh=a("x"),nl=a("Hashtbl: unsupported hash table format"),wj=a("OCAMLRUNPARAM"),wh=a("CAMLRUNPARAM"),ni=a(p),nr=[0,0],nD=a(" occurs twice"),nE=a("the key "),nz=a("nested too deeply"),nC=[5,0],nA=[0,1],nB=a(jt),nH=a(jY),nF=[0,0],nG=a(jy),nI=[4,0],nJ=a(" stands bare"),nK=a("the number "),ny=a(dg),nx=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],nw=a(d6),nv=a(d6),nu=a(d6),nt=a(d6),ns=a("Json.Malformed"),nR=[0,[4,6,[0,2,8],0,0],a("%08x")],nS=a(p),oc=a(" is no number of a model"),od=a(f$),oe=a(p),og=a(p),of=a(p),ob=a(p),n$=a(" is out of range"),n_=a(ki),n6=a(aO),n7=a(p),n8=a(dg),n9=a(" is no integer"),n5=a(" has too many decimal digits"),n4=a(p),n3=a(p),n2=[0,a(je),32,90],n1=[0,a(je),31,82],n0=a(" has the wrong length"),nZ=a(" is no string"),nY=a(" is no array"),nX=a(j7),nW=a(" has the unknown key "),nV=a(" has no "),nU=a(j7),nT=a("Reading.Not_valid"),oJ=a(jo),oC=a(fR),oB=a(kj),oD=a(f4),oE=a(i$),oF=a(b9),oG=a(aU),oH=a(i6),oI=a(aH),oA=a(a8),ov=a(jb),ow=a(kb),ox=a(iS),oy=a("\\f"),oz=a(i0),ou=a(jH),ot=a('\\"'),os=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],oq=a("G1: a row of no state"),op=a("a probability"),oo=a("a row"),on=a("a label"),ok=a(" are no object"),oh=a(dh),oi=a(aH),or=a(i6),oj=a("the model's kind is not 'lmc'"),ol=a(aU),om=a(b9),pS=[4,0],pT=a(aV),pU=a(d_),pV=a(f9),pW=a(bk),pX=[0,a(aH),[0,a(aU),[0,a(b9),0]]],pY=a(dh),pZ=a(ax),pR=a(p),p0=[0,a(ck),[0,a(cj),[0,a(ax),[0,a(bk),0]]]],p1=a(ax),p2=a(b8),pB=[0,a(al),0],pC=[0,a(cN),[0,a(_),[0,a(aV),[0,a(af),0]]]],pD=a(b8),pE=a(dn),pF=[0,a(dn),[0,a(fT),0]],pG=a("the distance"),pH=a(cN),pI=a(_),pJ=a(_),pK=a(fN),pL=a(aV),pM=a(_),pN=a(_),pO=a(_),pP=a(af),pQ=a(al),ps=a(dp),pt=a(kl),pu=a(fD),pv=a(f5),pw=a(": only one of rank and progress"),px=a(f5),py=a(fD),pz=[0,a(f5),[0,a(fD),0]],pA=[0,a(dp),[0,a(ed),[0,a(kl),0]]],pr=a(" has no rank of at least 1"),pq=a(" has a rank that is no integer"),pe=[0,a(d3),[0,a(d8),[0,a(cQ),[0,a(aU),0]]]],pf=a(cQ),pp=a(aU),pg=a(d8),ph=a(d3),pi=a(" has not one form"),pj=a(d3),pk=a(d3),pl=a(d8),pm=a(d8),pn=a(aU),po=a(cQ),pb=a("above"),pc=a("below"),pd=a(" has an unknown relation"),o9=a(dp),o_=a(f2),o$=a(jX),pa=[0,0,0],o7=[0,a(dp),[0,a(ed),[0,a(f2),[0,a(jX),0]]]],o8=[0,a(dp),[0,a(ed),[0,a(f2),0]]],o6=a(" has no common denominator of a usable size"),o2=a(ed),o0=[0,a(kf),0],o1=[0,a(fV),0],o3=a(fV),o4=a(kf),o5=a(ki),oW=[0,a(cR),[0,a(cP),0]],oX=a(cR),oY=a(cP),oV=a("a lower bound"),oL=[0,a(al),0],oM=[0,a(a_),[0,a(a$),[0,a(af),0]]],oN=a(cm),oO=a(jZ),oP=a(a_),oQ=a(jZ),oR=a(a$),oS=a("an upper bound"),oT=a(af),oU=a(al),oK=a(iG),rb=[4,0],rc=a(aV),rd=a(d_),re=[0,a(aH),[0,a(aU),[0,a(b9),0]]],rf=a(dh),rg=a(ax),rh=a(f9),ri=a(bk),ra=a(p),rj=[0,a(ck),[0,a(cj),[0,a(aH),[0,a(ax),[0,a(bk),0]]]]],rk=a(ax),rl=a(b8),qO=[0,a(ji),[0,a(ee),0]],qP=[0,a(_),[0,a(aV),[0,a(cl),0]]],qQ=a(b8),qR=[0,a(al),[0,a(af),0]],qS=a(_),qT=a(_),qU=a(fN),qV=a(aV),qW=a(_),qX=a(al),qY=a(_),qZ=a(af),q0=a(jm),q1=a(cl),q2=a(_),q3=a(_),q4=a(al),q5=a(_),q6=a(_),q7=a(af),q8=a(ji),q9=a(jK),q_=[4,0],q$=a(ee),qH=[0,a(_),[0,a(cN),[0,a(jr),[0,a(af),0]]]],qI=a(dn),qJ=[0,a(dn),[0,a(fT),0]],qK=a(cN),qL=a(_),qM=a(jr),qN=a(af),qG=a(" name a pair twice"),qt=[0,[11,a(ke),[4,0,0,0,0]],a(jN)],qu=[0,a(ef),[0,a(af),[0,a(eb),[0,a(al),[0,a(cT),0]]]]],qv=[0,a(iR),0],qw=a(iR),qx=a(" has an empty vector"),qy=a(ef),qz=a(cT),qA=a(jL),qB=a(ju),qC=a(af),qD=a(eb),qE=a(al),qF=a(cT),qm=[4,0],qh=[0,a(j6),[0,a(cR),[0,a(cP),[0,a(ci),0]]]],qi=a(ci),qj=a(cR),qs=a(cP),qk=a(" has both covers and a coupling"),ql=a(j6),qn=a(cR),qo=a(cP),qp=a(cR),qq=a(cP),qr=a(ci),p_=[0,a(j8),[0,a(jd),[0,a(ei),0]]],p$=[0,a(a_),[0,a(a$),[0,a(al),[0,a(af),0]]]],qa=a(ei),qb=a(a_),qc=a(a$),qd=a(al),qe=a(af),qf=a(j8),qg=a(jd),p7=[0,a(kp),[0,a(cl),0]],p8=a(cl),p9=a(kp),p5=a("accept"),p6=a("reject"),p4=a(jS),p3=a(jS),sv=a(di),sw=a("N1: nothing says how far a state is"),sx=[0,a(aH),0],sm=[0,a(ck),[0,a(cj),[0,a(ax),[0,a(bk),[0,a(aV),[0,a(bl),0]]]]]],sn=a(b8),so=a(bl),sp=a(aV),sq=a(bk),sr=[0,[3,a(j2)]],ss=a(aH),st=a(ax),su=a(ax),sj=a(jx),sk=a(jx),sl=a("the masses that are cut off"),si=a("S2: a step cut that is not the first"),se=a(bl),sf=[0,a(aV),[0,a(bl),0]],sg=a(aV),sh=a(bl),sc=a(j$),sd=a(i9),sa=a("S1: another model before"),sb=a("S1: another model after"),r$=a("Q1: a state that is merged itself"),r_=a("a step names no state of the model"),r7=a(fZ),r8=a("steps"),rP=a(iE),rQ=a(jG),rR=a(iQ),rS=a(iQ),rT=a(di),rU=a("merge"),rV=a("quotient"),rW=[0,a(cQ),0],rZ=[0,a(kv),[0,a(cQ),[0,a(fZ),0]]],r0=a(kv),r1=[0,a(aH),[0,a(aU),[0,a(b9),0]]],r2=a("the smaller chain"),r3=a(fZ),r4=a(bl),r5=[0,a(di),0],r6=a(di),rX=a(iE),rY=a(jG),rN=a(cQ),rJ=a(j$),rK=a(i9),rL=a("neither:"),rI=a("Q2: states that are not alike"),rG=a("G1: a probability"),rH=a("G1: a sum"),rF=a("G1: there is no state"),rx=[0,a(a_),[0,a(a$),[0,a(cN),[0,a(_),[0,a(al),[0,a(af),0]]]]]],ry=a(cN),rz=a(dn),rA=a(fT),rB=a(cm),rC=a(_),rD=a(a$),rE=a(a_),rr=[0,a(a_),[0,a(a$),[0,a(j3),[0,a(_),[0,a(al),[0,a(af),0]]]]]],rs=a(fY),rt=a(j3),ru=a(_),rv=a(a$),rw=a(a_),rn=a(cm),ro=a(al),rp=a(af),rm=a("Steps_document.Other"),rM=[0,a(ax),[0,a(bk),[0,a(aH),[0,a(ck),[0,a(cj),[0,a(bl),[0,a("fixed"),[0,a(dl),0]]]]]]]],tE=a(kq),tF=a(fE),tG=a(fS),tH=a(fG),tK=a(fS),tI=a("V1: secrets have a prior, and pairs have none"),tJ=a("C1: nothing is infinite"),tD=a("V1: no state of the model"),ty=a("a label leads to no node"),tm=a("the gains"),ta=a("grows"),tb=[0,[3,a(eh)]],tc=a(al),s_=a(b8),s$=a(j1),td=a(cl),te=a(ku),tf=[0,a(ck),[0,a(cj),[0,a(aH),[0,a(ax),[0,a(bk),[0,a(aV),[0,a(ku),[0,a(cl),0]]]]]]]],tg=[0,a(kn),[0,a(j1),[0,a(ee),0]]],th=a(b8),ti=a(cm),tj=a(aV),tk=a(d_),tl=a(kn),tn=[0,a(aH),[0,a(aU),[0,a(b9),0]]],to=a(dh),tp=a(ax),tq=a(f9),tr=a(bk),ts=a(jm),tt=a(cl),tu=a(fE),tv=a("gains and the measure g go together"),tw=[0,0],tx=a("there is no guess"),tL=a(fG),tz=a(jK),tA=[4,0],tB=a(ee),tC=a(ax),s6=a(eh),s2=[0,a(jv),0],s3=[0,a(aU),[0,a(al),[0,a(af),0]]],s4=a(aU),s5=a(jv),s7=a(al),s8=a(af),sN=[0,[11,a(ke),[4,0,0,0,0]],a(jN)],sO=[0,a(ef),[0,a(af),[0,a(eb),[0,a(al),[0,a(cT),[0,a(iz),0]]]]]],sP=[0,a(iK),0],sQ=a(iK),sR=a(ef),sS=a(af),sT=a(eb),sU=a(al),sV=a(cT),sW=a(jL),sX=a(ju),sY=a(iz),sZ=a(" has rows that are empty, or not of one length"),s0=a(cT),sD=a("columns"),sE=a("rest"),sF=a(f0),sG=[0,a(kc),0],sH=[0,a(f0),0],sI=a(f0),sJ=a(kc),sK=[0,a(jA),[0,a(ci),0]],sL=a(jA),sM=a(ci),sC=a(iG),sB=a(" has not two entries"),sA=a(" is negative"),sz=a(" is no natural number"),sy=a("Leakage_document.Other"),s9=[0,a(fG),[0,a(kq),[0,a(fS),[0,a(fE),0]]]],ut=a(fR),uo=a(jY),up=a("]"),uq=a(f4),ur=a("["),us=a(kj),uu=a(f4),uv=a(i$),vo=a(bl),vm=a("the factors"),u$=[0,a(fO),0],va=[0,a(jw),[0,a(fP),[0,a(jf),0]]],vb=a(b8),vc=a(fN),vd=a(aV),ve=a("the length"),vf=a(jw),vg=a("the length is out of range"),vh=a(fP),vi=a(fP),vj=a("the proofs"),vk=a(jf),vl=a(fO),vn=a(d_),u8=a("L1: a layer has another number of covers"),u9=a("L1: the layers and those of covers are not as many as the length"),u6=a(" has a cover without two entries"),u0=[0,a(a_),[0,a(a$),[0,a(d1),[0,a(ks),[0,a(km),[0,a(ci),0]]]]]],u1=a(a_),u2=a(a$),u3=a(d1),u4=a(ks),u5=a(km),u7=a(ci),uW=a("W2: there are no parameters"),uN=[0,a(jp),[0,a(ei),[0,a(ej),0]]],uO=[0,a(a_),[0,a(a$),[0,a(d1),[0,a(kh),0]]]],uP=a(a_),uQ=a(a$),uR=a(d1),uY=a(eh),uS=a(kh),uT=a(jp),uU=a(ei),uV=a(ej),uX=a(" has no word with its probabilities and parameters"),uL=a(" is neither true nor false"),uJ=a("$schema"),uK=[0,1],uI=a("no object"),uG=a(iI),uH=a(iA),uz=a(ax),uA=a(ax),uB=a(jo),uC=a(bk),uD=a(jj),uE=a(fO),uF=a("a factor is constant"),uy=a("H2"),ul=[5,0],uk=a("H1: a row of no state"),uj=a("the row of "),uc=a("an observation"),t4=[0,a(aH),[0,a(kg),[0,a(aU),[0,a(b9),[0,a(iW),0]]]]],t5=[0,a(ej),[0,a(fV),0]],t6=a(dh),t7=[3,a("hmm")],t8=a(aH),t9=a("the model's kind is not 'hmm'"),t_=a(ej),t$=a("the parameters are no object"),ua=a("the observations"),ub=a(kg),ud=a("the states"),ue=a(aU),uf=a("the transitions"),ug=a(b9),uh=a("the distributions"),ui=a(iW),um=a("H1: a state or a distribution is empty"),un=a("H1: a row of transitions is empty"),t1=a(" names what does not exist"),t2=a("H1: "),t3=a(" holds no text"),tP=[0,a(bR),[0,a(bB),0]],tQ=a(bR),tR=[0,a(jI),[0,a(a8),0]],tS=a(jI),tT=a(iH),tU=[0,a(bR),[0,a(bB),0]],tV=a(bB),tW=[0,a(iH),[0,a(fM),0]],tY=a(f$),tX=a(f$),tZ=[0,a(jV),0],t0=[0,a(i5),0],tO=a(" is no expression"),tN=a(" divides by zero"),tM=a("Hmm_document.Other"),u_=[0,a(ck),[0,a(cj),[0,a(aH),[0,a(ax),[0,a(bk),[0,a(aV),0]]]]]],wa=a("valid"),wb=a("not covered"),wc=a("malformed: too large for the stack (see ulimit -s)"),wd=a("not valid: "),we=a("malformed: "),v$=[0,a("a rule of the proved checker fails")],vS=a(ck),v8=a("bisimdist-certificate"),vT=a("no certificate"),vU=a(cj),v7=a("1"),vV=a("the version is not 1"),vW=a(aH),vZ=a(fY),v0=a("hmm-budget"),v1=a("leakage"),v2=a(bl),v3=a(dl),v4=a(bl),v6=a(bl),v5=a("nature"),vY=a(fY),vX=a("the kind is no string"),vR=a("the document is no object"),vO=a(iA),vP=a(jj),vJ=a("a digest"),vI=a("what is said of the program"),vA=a(dl),vB=[0,a(i2),0],vC=[0,a(fI),[0,a(iZ),[0,a(jF),0]]],vD=a("the program"),vE=a("the function"),vF=a(fI),vG=a("what is observed"),vH=a(iZ),vK=a(jF),vL=a(i2),vM=a(dl),vz=a("P3: runs of the program are cut off, and no step says so"),vy=[3,a(di)],vv=a(dl),vw=a(ax),vx=a(aU),vs=a(ax),vt=[0,[3,a(j2)]],vu=a(aH),vr=[0,1],vq=a(iI),v9=a("bisimdist-certificate compact\n"),wf=a(p),wg=a("not checked: too large for the stack of this browser");function
-P(a){if(typeof
+zm(){var
+a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lz(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lz(a.error)})}zm();function
+b(a,b){return a.length==1?a(b):cG(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):cG(a,[b,c])}function
+yp(a,b,c,d,e){return a.length==4?a(b,c,d,e):cG(a,[b,c,d,e])}yK();var
+g7=[_,a(jC),-2],g5=[_,a(f_),-3],g4=[_,a(kb),-4],bt=[_,a(kk),-7],g6=[_,a(kn),-9],P=[_,a(kL),-11],ap=a("the lower table"),ee=a("the upper table"),du=a("the ceiling"),aZ=a(cC),fT=a(cC),f3=a(gw),bE=a(gw),cx=a(go),cw=a(go),f1=a("the claim"),cv=a("a proof"),bn=a(cC),f0=[0,a(cA),[0,a(cz),[0,a(aL),[0,a(aA),[0,a(bo),[0,a(aK),0]]]]]];bg(11,[_,a(ji),-12],ji);bg(10,P,kL);bg(9,[_,a(j9),gD],j9);bg(8,g6,kn);bg(7,[_,a(jT),-8],jT);bg(6,bt,kk);bg(5,[_,a(kA),-6],kA);bg(4,[_,a(jG),-5],jG);bg(3,g4,kb);bg(2,g5,f_);bg(1,g7,jC);bg(0,[_,a(k9),-1],k9);var
+lT=a(kc),lU=a(kh),lW=a(kq),lX=a("\\'"),lY=a(jW),lZ=a(k0),l0=a(jA),l1=a(jJ),lV=a("Char.chr"),l7=a("List.map2"),l8=a("List.combine"),l6=a("List.init"),l4=a("nth"),l5=a("List.nth"),l3=a("tl"),l2=a("hd"),l$=a("String.blit / Bytes.blit_string"),l_=a("Bytes.blit"),l9=a("String.sub / Bytes.sub"),me=a("String.contains_from / Bytes.contains_from"),mb=a(p),ma=a("String.concat"),mg=a("Array.blit"),mh=a("CamlinternalLazy.Undefined"),mn=a("Buffer.add: cannot grow buffer"),mm=[0,a(kx),93,2],ml=[0,a(kx),94,2],mw=a("%c"),mx=a("%s"),my=a(jf),mz=a(jR),mA=a(j$),mB=a(jr),mC=a("%f"),mD=a("%B"),mE=a("%{"),mF=a("%}"),mG=a("%("),mH=a("%)"),mI=a("%a"),mJ=a("%t"),mK=a("%?"),mL=a("%r"),mM=a("%_r"),mN=[0,a(ai),850,23],mY=[0,a(ai),814,21],mQ=[0,a(ai),815,21],mZ=[0,a(ai),818,21],mR=[0,a(ai),819,21],m0=[0,a(ai),822,19],mS=[0,a(ai),823,19],m1=[0,a(ai),826,22],mT=[0,a(ai),827,22],m2=[0,a(ai),831,30],mU=[0,a(ai),832,30],mW=[0,a(ai),836,26],mO=[0,a(ai),837,26],mX=[0,a(ai),846,28],mP=[0,a(ai),847,28],mV=[0,a(ai),851,23],n5=a(j6),n3=[0,a(ai),1558,4],n4=a("Printf: bad conversion %["),n6=[0,a(ai),1626,39],n7=[0,a(ai),1649,31],n8=[0,a(ai),1650,31],n9=a("Printf: bad conversion %_"),n_=a("@{"),n$=a("@["),n1=a(ge),nZ=a("neg_infinity"),n0=a(k2),nY=a(c5),nT=[0,jx],nH=a("%+nd"),nI=a("% nd"),nK=a("%+ni"),nL=a("% ni"),nM=a("%nx"),nN=a("%#nx"),nO=a("%nX"),nP=a("%#nX"),nQ=a("%no"),nR=a("%#no"),nG=a("%nd"),nJ=a(j$),nS=a("%nu"),nu=a("%+ld"),nv=a("% ld"),nx=a("%+li"),ny=a("% li"),nz=a("%lx"),nA=a("%#lx"),nB=a("%lX"),nC=a("%#lX"),nD=a("%lo"),nE=a("%#lo"),nt=a("%ld"),nw=a(jR),nF=a("%lu"),nh=a("%+Ld"),ni=a("% Ld"),nk=a("%+Li"),nl=a("% Li"),nm=a("%Lx"),nn=a("%#Lx"),no=a("%LX"),np=a("%#LX"),nq=a("%Lo"),nr=a("%#Lo"),ng=a("%Ld"),nj=a(jr),ns=a("%Lu"),m6=a("%+d"),m7=a("% d"),m9=a("%+i"),m_=a("% i"),m$=a("%x"),na=a("%#x"),nb=a("%X"),nc=a("%#X"),nd=a("%o"),ne=a("%#o"),m5=a(ky),m8=a(jf),nf=a(j6),mo=a("@]"),mp=a("@}"),mq=a("@?"),mr=a("@\n"),ms=a("@."),mt=a("@@"),mu=a("@%"),mv=a("@"),m3=a("CamlinternalFormat.Type_mismatch"),oa=a("x"),oe=a("Hashtbl: unsupported hash table format"),yn=a("OCAMLRUNPARAM"),yl=a("CAMLRUNPARAM"),ob=a(p),ok=[0,0],ol=[0,0],ox=a(" occurs twice"),oy=a("the key "),ot=a("nested too deeply"),ow=[5,0],ou=[0,1],ov=a(kc),oB=a(kJ),oz=[0,0],oA=a(kh),oC=[4,0],oD=a(" stands bare"),oE=a("the number "),os=a(dz),or=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],oq=a(eu),op=a(eu),oo=a(eu),on=a(eu),om=a("Json.Malformed"),oL=[0,[4,6,[0,2,8],0,0],a("%08x")],oM=a(p),o8=a(" is no number of a model"),o9=a(gH),o_=a(p),pa=a(p),o$=a(p),o7=a(p),o5=a(" is out of range"),o4=a(k6),o0=a(aS),o1=a(p),o2=a(dz),o3=a(" is no integer"),oZ=a(" has too many decimal digits"),oY=a(p),oX=a(p),oW=[0,a(jZ),32,90],oV=[0,a(jZ),31,82],oU=a(" has the wrong length"),oT=a(" is no string"),oS=a(" is no array"),oR=a(gA),oQ=a(" has the unknown key "),oP=a(" has no "),oO=a(gA),oN=a("Reading.Not_valid"),pD=a(j_),pw=a(gj),pv=a(k7),px=a(gy),py=a(jU),pz=a(ci),pA=a(a0),pB=a(jP),pC=a(aL),pu=a(be),pp=a(jW),pq=a(k0),pr=a(jA),ps=a("\\f"),pt=a(jJ),po=a(kq),pn=a('\\"'),pm=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],pk=a("G1: a row of no state"),pj=a("a probability"),pi=a("a row"),ph=a("a label"),pe=a(" are no object"),pb=a(dA),pc=a(aL),pl=a(jP),pd=a("the model's kind is not 'lmc'"),pf=a(a0),pg=a(ci),qM=[4,0],qN=a(aK),qO=a(eA),qP=a(gE),qQ=a(bo),qR=[0,a(aL),[0,a(a0),[0,a(ci),0]]],qS=a(dA),qT=a(aA),qL=a(p),qU=[0,a(cA),[0,a(cz),[0,a(aA),[0,a(bo),0]]]],qV=a(aA),qW=a(bI),qv=[0,a(aq),0],qw=[0,a(c1),[0,a(ae),[0,a(aK),[0,a(aj),0]]]],qx=a(bI),qy=a(dI),qz=[0,a(dI),[0,a(gl),0]],qA=a("the distance"),qB=a(c1),qC=a(ae),qD=a(ae),qE=a(dD),qF=a(aK),qG=a(ae),qH=a(ae),qI=a(ae),qJ=a(aj),qK=a(aq),qm=a(cD),qn=a(k_),qo=a(f7),qp=a(gz),qq=a(": only one of rank and progress"),qr=a(gz),qs=a(f7),qt=[0,a(gz),[0,a(f7),0]],qu=[0,a(cD),[0,a(eG),[0,a(k_),0]]],ql=a(" has no rank of at least 1"),qk=a(" has a rank that is no integer"),p_=[0,a(ep),[0,a(ew),[0,a(c4),[0,a(a0),0]]]],p$=a(c4),qj=a(a0),qa=a(ew),qb=a(ep),qc=a(" has not one form"),qd=a(ep),qe=a(ep),qf=a(ew),qg=a(ew),qh=a(a0),qi=a(c4),p7=a(gg),p8=a(f8),p9=a(" has an unknown relation"),p3=a(cD),p4=a(dG),p5=a(eF),p6=[0,0,0],p1=[0,a(cD),[0,a(eG),[0,a(dG),[0,a(eF),0]]]],p2=[0,a(cD),[0,a(eG),[0,a(dG),0]]],p0=a(" has no common denominator of a usable size"),pW=a(eG),pU=[0,a(k4),0],pV=[0,a(gn),0],pX=a(gn),pY=a(k4),pZ=a(k6),pQ=[0,a(cj),[0,a(c3),0]],pR=a(cj),pS=a(c3),pP=a("a lower bound"),pF=[0,a(aq),0],pG=[0,a(a1),[0,a(a2),[0,a(aj),0]]],pH=a(cC),pI=a(kK),pJ=a(a1),pK=a(kK),pL=a(a2),pM=a("an upper bound"),pN=a(aj),pO=a(aq),pE=a(jn),r7=[4,0],r8=a(aK),r9=a(eA),r_=[0,a(aL),[0,a(a0),[0,a(ci),0]]],r$=a(dA),sa=a(aA),sb=a(gE),sc=a(bo),r6=a(p),sd=[0,a(cA),[0,a(cz),[0,a(aL),[0,a(aA),[0,a(bo),0]]]]],se=a(aA),sf=a(bI),rI=[0,a(j3),[0,a(eH),0]],rJ=[0,a(ae),[0,a(aK),[0,a(cB),0]]],rK=a(bI),rL=[0,a(aq),[0,a(aj),0]],rM=a(ae),rN=a(ae),rO=a(dD),rP=a(aK),rQ=a(ae),rR=a(aq),rS=a(ae),rT=a(aj),rU=a(j8),rV=a(cB),rW=a(ae),rX=a(ae),rY=a(aq),rZ=a(ae),r0=a(ae),r1=a(aj),r2=a(j3),r3=a(kt),r4=[4,0],r5=a(eH),rB=[0,a(ae),[0,a(c1),[0,a(ka),[0,a(aj),0]]]],rC=a(dI),rD=[0,a(dI),[0,a(gl),0]],rE=a(c1),rF=a(ae),rG=a(ka),rH=a(aj),rA=a(" name a pair twice"),rn=[0,[11,a(k3),[4,0,0,0,0]],a(kw)],ro=[0,a(eI),[0,a(aj),[0,a(eD),[0,a(aq),[0,a(c6),0]]]]],rp=[0,a(jz),0],rq=a(jz),rr=a(" has an empty vector"),rs=a(eI),rt=a(c6),ru=a(ku),rv=a(ke),rw=a(aj),rx=a(eD),ry=a(aq),rz=a(c6),rg=[4,0],rb=[0,a(kR),[0,a(cj),[0,a(c3),[0,a(cy),0]]]],rc=a(cy),rd=a(cj),rm=a(c3),re=a(" has both covers and a coupling"),rf=a(kR),rh=a(cj),ri=a(c3),rj=a(cj),rk=a(c3),rl=a(cy),q4=[0,a(kS),[0,a(jY),[0,a(eL),0]]],q5=[0,a(a1),[0,a(a2),[0,a(aq),[0,a(aj),0]]]],q6=a(eL),q7=a(a1),q8=a(a2),q9=a(aq),q_=a(aj),q$=a(kS),ra=a(jY),q1=[0,a(le),[0,a(cB),0]],q2=a(cB),q3=a(le),qZ=a("accept"),q0=a("reject"),qY=a(kC),qX=a(kC),tp=a(dB),tq=a("N1: nothing says how far a state is"),tr=[0,a(aL),0],tg=[0,a(cA),[0,a(cz),[0,a(aA),[0,a(bo),[0,a(aK),[0,a(bp),0]]]]]],th=a(bI),ti=a(bp),tj=a(aK),tk=a(bo),tl=[0,[3,a(kN)]],tm=a(aL),tn=a(aA),to=a(aA),td=a(kg),te=a(kg),tf=a("the masses that are cut off"),tc=a("S2: a step cut that is not the first"),s_=a(bp),s$=[0,a(aK),[0,a(bp),0]],ta=a(aK),tb=a(bp),s8=a(kW),s9=a(jS),s6=a("S1: another model before"),s7=a("S1: another model after"),s5=a("Q1: a state that is merged itself"),s4=a("a step names no state of the model"),s1=a(gt),s2=a(gr),sJ=a(jl),sK=a(kp),sL=a(jy),sM=a(jy),sN=a(dB),sO=a("merge"),sP=a("quotient"),sQ=[0,a(c4),0],sT=[0,a(ll),[0,a(c4),[0,a(gt),0]]],sU=a(ll),sV=[0,a(aL),[0,a(a0),[0,a(ci),0]]],sW=a("the smaller chain"),sX=a(gt),sY=a(bp),sZ=[0,a(dB),0],s0=a(dB),sR=a(jl),sS=a(kp),sH=a(c4),sD=a(kW),sE=a(jS),sF=a("neither:"),sC=a("Q2: states that are not alike"),sA=a("G1: a probability"),sB=a("G1: a sum"),sz=a("G1: there is no state"),sr=[0,a(a1),[0,a(a2),[0,a(c1),[0,a(ae),[0,a(aq),[0,a(aj),0]]]]]],ss=a(c1),st=a(dI),su=a(gl),sv=a(cC),sw=a(ae),sx=a(a2),sy=a(a1),sl=[0,a(a1),[0,a(a2),[0,a(kO),[0,a(ae),[0,a(aq),[0,a(aj),0]]]]]],sm=a(gs),sn=a(kO),so=a(ae),sp=a(a2),sq=a(a1),sh=a(cC),si=a(aq),sj=a(aj),sg=a("Steps_document.Other"),sG=[0,a(aA),[0,a(bo),[0,a(aL),[0,a(cA),[0,a(cz),[0,a(bp),[0,a("fixed"),[0,a(dF),0]]]]]]]],uy=a(lf),uz=a(f9),uA=a(gk),uB=a(f$),uE=a(gk),uC=a("V1: secrets have a prior, and pairs have none"),uD=a("C1: nothing is infinite"),ux=a("V1: no state of the model"),us=a("a label leads to no node"),ug=a("the gains"),t6=a("grows"),t7=[0,[3,a(eK)]],t8=a(aq),t4=a(bI),t5=a(kM),t9=a(cB),t_=a(lk),t$=[0,a(cA),[0,a(cz),[0,a(aL),[0,a(aA),[0,a(bo),[0,a(aK),[0,a(lk),[0,a(cB),0]]]]]]]],ua=[0,a(la),[0,a(kM),[0,a(eH),0]]],ub=a(bI),uc=a(cC),ud=a(aK),ue=a(eA),uf=a(la),uh=[0,a(aL),[0,a(a0),[0,a(ci),0]]],ui=a(dA),uj=a(aA),uk=a(gE),ul=a(bo),um=a(j8),un=a(cB),uo=a(f9),up=a("gains and the measure g go together"),uq=[0,0],ur=a("there is no guess"),uF=a(f$),ut=a(kt),uu=[4,0],uv=a(eH),uw=a(aA),t0=a(eK),tW=[0,a(kf),0],tX=[0,a(a0),[0,a(aq),[0,a(aj),0]]],tY=a(a0),tZ=a(kf),t1=a(aq),t2=a(aj),tH=[0,[11,a(k3),[4,0,0,0,0]],a(kw)],tI=[0,a(eI),[0,a(aj),[0,a(eD),[0,a(aq),[0,a(c6),[0,a(jg),0]]]]]],tJ=[0,a(js),0],tK=a(js),tL=a(eI),tM=a(aj),tN=a(eD),tO=a(aq),tP=a(c6),tQ=a(ku),tR=a(ke),tS=a(jg),tT=a(" has rows that are empty, or not of one length"),tU=a(c6),tx=a("columns"),ty=a("rest"),tz=a(gu),tA=[0,a(k1),0],tB=[0,a(gu),0],tC=a(gu),tD=a(k1),tE=[0,a(kj),[0,a(cy),0]],tF=a(kj),tG=a(cy),tw=a(jn),tv=a(" has not two entries"),tu=a(" is negative"),tt=a(" is no natural number"),ts=a("Leakage_document.Other"),t3=[0,a(f$),[0,a(lf),[0,a(gk),[0,a(f9),0]]]],vn=a(gj),vi=a(kJ),vj=a("]"),vk=a(gy),vl=a("["),vm=a(k7),vo=a(gy),vp=a(jU),xt=a(bp),xe=[0,a(eN),0],xf=a(bI),xg=a("violated"),xh=a(dD),xi=a(aK),xj=a("any"),xk=a("the claim is about one ratio"),xl=a(eN),xm=a(eN),xn=a(gw),xo=[0,a(eN),[0,a("impossible"),0]],xb=[0,a(dJ),[0,a(eq),[0,a(ex),0]]],xc=a(eq),xd=a(ex),xa=a("U1: a vector on no state, or negative"),w2=[0,a(dJ),[0,a(eq),[0,a(jo),[0,a(lg),[0,a(kd),[0,a(jD),[0,a(lb),[0,a(f8),[0,a(gg),[0,a(k8),0]]]]]]]]]],w3=a(eq),w4=a(jo),w5=a(lg),w6=a(kd),w7=a(jD),w8=a(lb),w9=a(f8),w_=a(gg),w$=a(k8),w1=a(" is empty"),wZ=a("H5: the ratio is less than 1"),w0=a(kF),wP=[0,a(kT),0],wQ=a(bI),wR=a(gF),wS=a(dD),wT=a(aK),wU=a("the ratio"),wV=a(kT),wW=a(go),wX=[0,a(kF),[0,a(et),[0,a(kY),0]]],wY=a(kY),wF=[0,a(cD),[0,a(kI),[0,a(cj),0]]],wG=a(cD),wH=a(kI),wI=a(cj),wE=[0,a(dJ),[0,a(ld),[0,a(dG),[0,a(eF),0]]]],wJ=a(ld),wK=a(dG),wL=a(eF),wM=a("F1: a move is listed twice"),wN=a("F1: a pair of equal or unknown states, or one twice"),wD=a(" names no generator"),wC=[5,0],wB=a("I2 or I3: another function"),ww=[0,a(dJ),[0,a(j4),[0,a(kz),[0,a(gr),0]]]],wx=a(j4),wy=a(kz),wz=a(gr),wA=a("expected combinations for every generator"),wv=a("H3: no distribution of the model"),wu=a("H2: a row is no distribution"),ws=a(dJ),wt=a(" has no type that is known"),wr=a(gA),wj=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(kZ),[0,a(ey),0]]]]],wk=a(a1),wl=a(a2),wm=a(c0),wn=a(kZ),wp=a("all"),wq=a(ey),wo=a(" is another one"),wi=a("there is not one claim"),wg=a("the factors"),v5=[0,a(et),0],v6=[0,a(ey),[0,a(gh),[0,a(j0),0]]],v7=a(bI),v8=a(dD),v9=a(aK),v_=a("the length"),v$=a(ey),wa=a("the length is out of range"),wb=a(gh),wc=a(gh),wd=a("the proofs"),we=a(j0),wf=a(et),wh=a(eA),v2=a("L1: a layer has another number of covers"),v3=a("L1: the layers and those of covers are not as many as the length"),v0=a(" has a cover without two entries"),vU=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(li),[0,a(k$),[0,a(cy),0]]]]]],vV=a(a1),vW=a(a2),vX=a(c0),vY=a(li),vZ=a(k$),v1=a(cy),vQ=a("W2: there are no parameters"),vH=[0,a(ex),[0,a(eL),[0,a(eM),0]]],vI=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(gF),0]]]],vJ=a(a1),vK=a(a2),vL=a(c0),vS=a(eK),vM=a(gF),vN=a(ex),vO=a(eL),vP=a(eM),vR=a(" has no word with its probabilities and parameters"),vF=a(" is neither true nor false"),vD=a("$schema"),vE=[0,1],vC=a("no object"),vA=a(jq),vB=a(jh),vt=a(aA),vu=a(aA),vv=a(j_),vw=a(bo),vx=a(j5),vy=a(et),vz=a("a factor is constant"),vs=a("H2"),vf=[5,0],ve=a("H1: a row of no state"),vd=a("the row of "),u8=a("an observation"),uY=[0,a(aL),[0,a(k5),[0,a(a0),[0,a(ci),[0,a(jF),0]]]]],uZ=[0,a(eM),[0,a(gn),0]],u0=a(dA),u1=[3,a("hmm")],u2=a(aL),u3=a("the model's kind is not 'hmm'"),u4=a(eM),u5=a("the parameters are no object"),u6=a("the observations"),u7=a(k5),u9=a("the states"),u_=a(a0),u$=a("the transitions"),va=a(ci),vb=a("the distributions"),vc=a(jF),vg=a("H1: a state or a distribution is empty"),vh=a("H1: a row of transitions is empty"),uV=a(" names what does not exist"),uW=a("H1: "),uX=a(" holds no text"),uJ=[0,a(b0),[0,a(bH),0]],uK=a(b0),uL=[0,a(kr),[0,a(be),0]],uM=a(kr),uN=a(jp),uO=[0,a(b0),[0,a(bH),0]],uP=a(bH),uQ=[0,a(jp),[0,a(gf),0]],uS=a(gH),uR=a(gH),uT=[0,a(kG),0],uU=[0,a(jO),0],uI=a(" is no expression"),uH=a(" divides by zero"),uG=a("Hmm_document.Other"),xq=a("hmm-no-budget"),xr=a("hmm-all-lengths"),xs=a("hmm-budget"),ye=a("valid"),yf=a("not covered"),yg=a("malformed: too large for the stack (see ulimit -s)"),yh=a("not valid: "),yi=a("malformed: "),yd=[0,a("a rule of the proved checker fails")],xX=a(cA),ya=a("bisimdist-certificate"),xY=a("no certificate"),xZ=a(cz),x$=a("1"),x0=a("the version is not 1"),x1=a(aL),x5=a(gs),x6=a("leakage"),x7=a(bp),x8=a(bp),x_=a(bp),x9=a("nature"),x3=a(gs),x4=a(dF),x2=a("the kind is no string"),xW=a("the document is no object"),xT=a(jh),xU=a(j5),xO=a("a digest"),xN=a("what is said of the program"),xF=a(dF),xG=[0,a(jL),0],xH=[0,a(gb),[0,a(jI),[0,a(ko),0]]],xI=a("the program"),xJ=a("the function"),xK=a(gb),xL=a("what is observed"),xM=a(jI),xP=a(ko),xQ=a(jL),xR=a(dF),xE=a("P3: runs of the program are cut off, and no step says so"),xD=[3,a(dB)],xA=a(dF),xB=a(aA),xC=a(a0),xx=a(aA),xy=[0,[3,a(kN)]],xz=a(aL),xw=[0,1],xv=a(jq),yb=a("bisimdist-certificate compact\n"),yj=a(p),yk=a("not checked: too large for the stack of this browser");function
+T(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,P(a[1])];case
-1:return[1,P(a[1])];case
-2:return[2,P(a[1])];case
-3:return[3,P(a[1])];case
-4:return[4,P(a[1])];case
-5:return[5,P(a[1])];case
-6:return[6,P(a[1])];case
-7:return[7,P(a[1])];case
+0:return[0,T(a[1])];case
+1:return[1,T(a[1])];case
+2:return[2,T(a[1])];case
+3:return[3,T(a[1])];case
+4:return[4,T(a[1])];case
+5:return[5,T(a[1])];case
+6:return[6,T(a[1])];case
+7:return[7,T(a[1])];case
 8:var
-c=a[1];return[8,c,P(a[2])];case
+c=a[1];return[8,c,T(a[2])];case
 9:var
-b=a[1];return[9,b,b,P(a[3])];case
-10:return[10,P(a[1])];case
-11:return[11,P(a[1])];case
-12:return[12,P(a[1])];case
-13:return[13,P(a[1])];default:return[14,P(a[1])]}}function
-aD(a,b){if(typeof
+b=a[1];return[9,b,b,T(a[3])];case
+10:return[10,T(a[1])];case
+11:return[11,T(a[1])];case
+12:return[12,T(a[1])];case
+13:return[13,T(a[1])];default:return[14,T(a[1])]}}function
+aI(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aD(a[1],b)];case
-1:return[1,aD(a[1],b)];case
-2:return[2,aD(a[1],b)];case
-3:return[3,aD(a[1],b)];case
-4:return[4,aD(a[1],b)];case
-5:return[5,aD(a[1],b)];case
-6:return[6,aD(a[1],b)];case
-7:return[7,aD(a[1],b)];case
+0:return[0,aI(a[1],b)];case
+1:return[1,aI(a[1],b)];case
+2:return[2,aI(a[1],b)];case
+3:return[3,aI(a[1],b)];case
+4:return[4,aI(a[1],b)];case
+5:return[5,aI(a[1],b)];case
+6:return[6,aI(a[1],b)];case
+7:return[7,aI(a[1],b)];case
 8:var
-c=a[1];return[8,c,aD(a[2],b)];case
+c=a[1];return[8,c,aI(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aD(a[3],b)];case
-10:return[10,aD(a[1],b)];case
-11:return[11,aD(a[1],b)];case
-12:return[12,aD(a[1],b)];case
-13:return[13,aD(a[1],b)];default:return[14,aD(a[1],b)]}}function
-I(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aI(a[3],b)];case
+10:return[10,aI(a[1],b)];case
+11:return[11,aI(a[1],b)];case
+12:return[12,aI(a[1],b)];case
+13:return[13,aI(a[1],b)];default:return[14,aI(a[1],b)]}}function
+N(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,I(a[1],b)];case
-1:return[1,I(a[1],b)];case
+0:return[0,N(a[1],b)];case
+1:return[1,N(a[1],b)];case
 2:var
-c=a[1];return[2,c,I(a[2],b)];case
+c=a[1];return[2,c,N(a[2],b)];case
 3:var
-d=a[1];return[3,d,I(a[2],b)];case
+d=a[1];return[3,d,N(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,I(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,N(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,I(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,N(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,I(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,N(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,I(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,N(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,I(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,N(a[4],b)];case
 9:var
-t=a[1];return[9,t,I(a[2],b)];case
-10:return[10,I(a[1],b)];case
+t=a[1];return[9,t,N(a[2],b)];case
+10:return[10,N(a[1],b)];case
 11:var
-u=a[1];return[11,u,I(a[2],b)];case
+u=a[1];return[11,u,N(a[2],b)];case
 12:var
-v=a[1];return[12,v,I(a[2],b)];case
+v=a[1];return[12,v,N(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,I(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,N(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,I(a[3],b)];case
-15:return[15,I(a[1],b)];case
-16:return[16,I(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,N(a[3],b)];case
+15:return[15,N(a[1],b)];case
+16:return[16,N(a[1],b)];case
 17:var
-A=a[1];return[17,A,I(a[2],b)];case
+A=a[1];return[17,A,N(a[2],b)];case
 18:var
-B=a[1];return[18,B,I(a[2],b)];case
-19:return[19,I(a[1],b)];case
+B=a[1];return[18,B,N(a[2],b)];case
+19:return[19,N(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,I(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,N(a[3],b)];case
 21:var
-E=a[1];return[21,E,I(a[2],b)];case
-22:return[22,I(a[1],b)];case
+E=a[1];return[21,E,N(a[2],b)];case
+22:return[22,N(a[1],b)];case
 23:var
-F=a[1];return[23,F,I(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,I(a[3],b)]}}function
-gx(a){throw[0,gy,a]}function
-a0(a){throw[0,gw,a]}function
-gB(b,a){return wH(b,a)?b:a}function
-c0(a){return 0<=a?a:-a|0}function
-j(d,c){var
-a=q(d),e=q(c),b=ag(a+e|0);bG(d,0,b,0,a);bG(c,0,b,a,e);return aK(b)}function
-gC(a){return a?k3:k4}function
-bc(a,b){if(a){var
-c=a[1];return[0,c,bc(a[2],b)]}return b}w9(0);kR(1);kR(2);function
-gD(b){function
+F=a[1];return[23,F,N(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,N(a[3],b)]}}function
+dQ(a){throw[0,g5,a]}function
+a4(a){throw[0,g4,a]}function
+g8(b,a){return yL(b,a)?b:a}function
+db(a){return 0<=a?a:-a|0}function
+i(d,c){var
+a=q(d),e=q(c),b=ak(a+e|0);bN(d,0,b,0,a);bN(c,0,b,a,e);return aO(b)}function
+g9(a){return a?lT:lU}function
+aC(a,b){if(a){var
+c=a[1];return[0,c,aC(a[2],b)]}return b}zb(0);lH(1);lH(2);function
+g_(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{w8(d)}catch(a){a=bb(a);if(a[1]!==gA)throw a;var
+c=a[2],d=a[1];try{za(d)}catch(a){a=a8(a);if(a[1]!==g7)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(w_(0))}xh(a(iC),gD);function
-a1(a,b){return a?a[1]:b}function
-F(c,a){return a?[0,b(c,a[1])]:0}function
-c1(c,a){return a?b(c,a[1]):0}function
-gE(a){if(0<=a&&!(fH<a))return a;return a0(k5)}var
-eB=xl(0),c2=(4*eB|0)-1|0;function
-as(c){var
+a=c;continue}return 0}}return a(zc(0))}zl(a(jj),g_);function
+a5(a,b){return a?a[1]:b}function
+L(c,a){return a?[0,b(c,a[1])]:0}function
+dc(c,a){return a?b(c,a[1]):0}function
+g$(a){if(0<=a&&!(ga<a))return a;return a4(lV)}var
+e4=zp(0),dd=(4*e4|0)-1|0;function
+Y(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-bq(d,c){var
+ha(a){return a?a[1]:dQ(l2)}function
+bu(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bd(a){return bq(a,0)}function
-gF(a,d,c){if(d<=a)return 0;var
-e=b(c,a);return[0,e,gF(a+1|0,d,c)]}function
-e(c,a){if(a){var
-d=a[2],f=b(c,a[1]);return[0,f,e(c,d)]}return 0}function
-gG(c,b,a){if(a){var
-d=a[2],e=o(b,c,a[1]);return[0,e,gG(c+1|0,b,d)]}return 0}function
-dv(b,a){return gG(0,b,a)}function
-aE(d,c){var
+bh(a){return bu(a,0)}function
+hb(a,d,c){if(d<=a)return 0;var
+e=b(c,a);return[0,e,hb(a+1|0,d,c)]}function
+f(c,a){if(a){var
+d=a[2],e=b(c,a[1]);return[0,e,f(c,d)]}return 0}function
+hc(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,hc(c+1|0,b,d)]}return 0}function
+de(b,a){return hc(0,b,a)}function
+aw(d,c){var
 a=c;for(;;){if(a){var
 e=a[2];b(d,a[1]);var
 a=e;continue}return 0}}function
-gH(e,d){var
+hd(e,d){var
 b=0,a=d;for(;;){if(a){var
-c=a[2];o(e,b,a[1]);var
+c=a[2];n(e,b,a[1]);var
 b=b+1|0,a=c;continue}return 0}}function
-bJ(e,d,c){var
+bQ(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=o(e,b,a[1]),a=f;continue}return b}}function
-gI(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=o(c,b[1],a[1]);return[0,f,gI(c,e,d)]}}else
-if(!a)return 0;return a0(lc)}function
-cw(e,d){var
+f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
+e5(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,e5(c,e,d)]}}else
+if(!a)return 0;return a4(l7)}function
+b7(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c){var
 a=f;continue}return c}return 1}}function
-a2(e,d){var
+aV(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c)return c;var
 a=f;continue}return 0}}function
-cx(d,c){var
+cm(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===V(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===W(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-gJ(d,c){var
+he(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===V(b[1],d))return[0,f];var
-a=e;continue}return 0}}function
-br(d,c){var
+b=a[1],e=a[2],f=b[2];if(0===W(b[1],d))return f;var
+a=e;continue}throw bt}}function
+e6(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===V(a[1][1],d)?1:0;if(b)return b;var
+b=a[1],e=a[2],f=b[2];if(0===W(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-dw(b,a){if(a){var
-c=a[2],d=a[1];return 0===V(d[1],b)?c:[0,d,dw(b,c)]}return 0}function
-ca(f){var
+bi(d,c){var
+a=c;for(;;){if(a){var
+e=a[2],b=0===W(a[1][1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+dR(b,a){if(a){var
+c=a[2],d=a[1];return 0===W(d[1],b)?c:[0,d,dR(b,c)]}return 0}function
+bR(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=a[1];if(b(f,e)){var
 c=[0,e,c],a=d;continue}var
-a=d;continue}return bd(c)}}}function
-c3(f){var
+a=d;continue}return bh(c)}}}function
+cN(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=b(f,a[1]);if(e){var
 c=[0,e[1],c],a=d;continue}var
-a=d;continue}return bd(c)}}}function
-eC(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],eC(b[2],a[2])]}}else
-if(!a)return 0;return a0(ld)}function
-bY(a,b){function
+a=d;continue}return bh(c)}}}function
+e7(e,d){var
+c=0,a=d;for(;;){if(a){var
+f=a[2],c=bu(b(e,a[1]),c),a=f;continue}return bh(c)}}function
+e8(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],e8(b[2],a[2])]}}else
+if(!a)return 0;return a4(l8)}function
+b8(a,b){function
 r(i,e){if(2===i){if(e){var
 k=e[2];if(k){var
-l=k[1],m=e[1],y=k[2],z=0<o(a,m,l)?[0,m,[0,l,0]]:[0,l,[0,m,0]];return[0,z,y]}}}else
+l=k[1],m=e[1],y=k[2],z=0<n(a,m,l)?[0,m,[0,l,0]]:[0,l,[0,m,0]];return[0,z,y]}}}else
 if(3===i&&e){var
-n=e[2];if(n){var
-p=n[2];if(p){var
-b=p[1],c=n[1],d=e[1],C=p[2],D=0<o(a,d,c)?0<o(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<o(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<o(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<o(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
+o=e[2];if(o){var
+p=o[2];if(p){var
+b=p[1],c=o[1],d=e[1],C=p[2],D=0<n(a,d,c)?0<n(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<n(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<n(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
 s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-q=g[1],r=h[1],w=g[2],x=h[2];if(0<o(a,r,q)){var
+q=g[1],r=h[1],w=g[2],x=h[2];if(0<n(a,r,q)){var
 g=w,f=[0,q,f];continue}var
 h=x,f=[0,r,f];continue}var
-v=bq(h,f)}else
+v=bu(h,f)}else
 var
-v=bq(g,f);return[0,v,B]}}function
+v=bu(g,f);return[0,v,B]}}function
 j(i,e){if(2===i){if(e){var
 j=e[2];if(j){var
-k=j[1],l=e[1],y=j[2],z=0<o(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
+k=j[1],l=e[1],y=j[2],z=0<n(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
 if(3===i&&e){var
 m=e[2];if(m){var
-n=m[2];if(n){var
-b=n[1],c=m[1],d=e[1],C=n[2],D=0<o(a,d,c)?0<o(a,d,b)?0<o(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<o(a,c,b)?0<o(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
+o=m[2];if(o){var
+b=o[1],c=m[1],d=e[1],C=o[2],D=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
 s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-p=g[1],q=h[1],w=g[2],x=h[2];if(0<o(a,q,p)){var
+p=g[1],q=h[1],w=g[2],x=h[2];if(0<n(a,q,p)){var
 h=x,f=[0,q,f];continue}var
 g=w,f=[0,p,f];continue}var
-v=bq(h,f)}else
+v=bu(h,f)}else
 var
-v=bq(g,f);return[0,v,B]}}var
-c=as(b);return 2<=c?j(c,b)[1]:b}function
-c4(b,a){function
+v=bu(g,f);return[0,v,B]}}var
+c=Y(b);return 2<=c?j(c,b)[1]:b}function
+cO(b,a){function
 x(i,f){if(2===i){if(f){var
 m=f[2];if(m){var
-n=m[1],j=f[1],J=m[2],y=o(b,j,n),K=0===y?[0,j,0]:0<y?[0,j,[0,n,0]]:[0,n,[0,j,0]];return[0,K,J]}}}else
+o=m[1],j=f[1],J=m[2],y=n(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
 if(3===i&&f){var
 p=f[2];if(p){var
 q=p[2];if(q){var
-c=q[1],a=p[1],d=f[1],N=q[2],D=o(b,d,a);if(0===D)var
-E=o(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
+c=q[1],a=p[1],d=f[1],N=q[2],D=n(b,d,a);if(0===D)var
+E=n(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
 if(0<D){var
-F=o(b,a,c);if(0===F)var
+F=n(b,a,c);if(0===F)var
 s=[0,d,[0,a,0]];else
 if(0<F)var
 s=[0,d,[0,a,[0,c,0]]];else
 var
-G=o(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
+G=n(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
 r=s}else{var
-H=o(b,d,c);if(0===H)var
+H=n(b,d,c);if(0===H)var
 t=[0,a,[0,d,0]];else
 if(0<H)var
 t=[0,a,[0,d,[0,c,0]]];else
 var
-I=o(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
+I=n(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
 r=t}return[0,r,N]}}}var
 z=i>>1,A=l(z,f),L=A[1],B=l(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-u=g[2],v=g[1],w=h[2],k=h[1],x=o(b,k,v);if(0===x){var
+u=g[2],v=g[1],w=h[2],k=h[1],x=n(b,k,v);if(0===x){var
 h=w,g=u,e=[0,k,e];continue}if(0<=x){var
 g=u,e=[0,v,e];continue}var
 h=w,e=[0,k,e];continue}var
-C=bq(h,e)}else
+C=bu(h,e)}else
 var
-C=bq(g,e);return[0,C,M]}}function
+C=bu(g,e);return[0,C,M]}}function
 l(i,f){if(2===i){if(f){var
 l=f[2];if(l){var
-m=l[1],j=f[1],J=l[2],y=o(b,j,m),K=0===y?[0,j,0]:0<=y?[0,m,[0,j,0]]:[0,j,[0,m,0]];return[0,K,J]}}}else
+m=l[1],j=f[1],J=l[2],y=n(b,j,m),K=0===y?[0,j,0]:0<=y?[0,m,[0,j,0]]:[0,j,[0,m,0]];return[0,K,J]}}}else
 if(3===i&&f){var
-n=f[2];if(n){var
-p=n[2];if(p){var
-c=p[1],a=n[1],d=f[1],N=p[2],D=o(b,d,a);if(0===D)var
-E=o(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
+o=f[2];if(o){var
+p=o[2];if(p){var
+c=p[1],a=o[1],d=f[1],N=p[2],D=n(b,d,a);if(0===D)var
+E=n(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
 if(0<=D){var
-F=o(b,d,c);if(0===F)var
+F=n(b,d,c);if(0===F)var
 r=[0,a,[0,d,0]];else
 if(0<=F)var
-G=o(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
+G=n(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
 var
 r=[0,a,[0,d,[0,c,0]]];var
 q=r}else{var
-H=o(b,a,c);if(0===H)var
+H=n(b,a,c);if(0===H)var
 s=[0,d,[0,a,0]];else
 if(0<=H)var
-I=o(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
+I=n(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
 var
 s=[0,d,[0,a,[0,c,0]]];var
 q=s}return[0,q,N]}}}var
 z=i>>1,A=x(z,f),L=A[1],B=x(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-t=g[2],u=g[1],v=h[2],k=h[1],w=o(b,k,u);if(0===w){var
+t=g[2],u=g[1],v=h[2],k=h[1],w=n(b,k,u);if(0===w){var
 h=v,g=t,e=[0,k,e];continue}if(0<w){var
 h=v,e=[0,k,e];continue}var
 g=t,e=[0,u,e];continue}var
-C=bq(h,e)}else
+C=bu(h,e)}else
 var
-C=bq(g,e);return[0,C,M]}}var
-c=as(a);return 2<=c?l(c,a)[1]:a}function
-gK(b,a){return a<=b?b:a}function
-bZ(a,c){var
-b=ag(a);wE(b,0,a,c);return b}function
-gL(c,b,a){if(0<=b&&0<=a&&!((aW(c)-a|0)<b)){var
-d=ag(a);co(c,b,d,0,a);return d}return a0(le)}function
-gM(c,b,a){return aK(gL(c,b,a))}function
-gN(e,c,d,b,a){if(0<=a&&0<=c&&!((aW(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return co(e,c,d,b,a);return a0(lf)}function
-bs(e,c,d,b,a){if(0<=a&&0<=c&&!((q(e)-a|0)<c)&&0<=b&&!((aW(d)-a|0)<b))return bG(e,c,d,b,a);return a0(lg)}function
-a3(c,b,a){return aK(gL(bH(c),b,a))}function
-dx(k,g){if(g){var
+C=bu(g,e);return[0,C,M]}}var
+c=Y(a);return 2<=c?l(c,a)[1]:a}function
+hf(b,a){return a<=b?b:a}function
+b9(a,c){var
+b=ak(a);yI(b,0,a,c);return b}function
+hg(c,b,a){if(0<=b&&0<=a&&!((a3(c)-a|0)<b)){var
+d=ak(a);cF(c,b,d,0,a);return d}return a4(l9)}function
+hh(c,b,a){return aO(hg(c,b,a))}function
+hi(e,c,d,b,a){if(0<=a&&0<=c&&!((a3(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return cF(e,c,d,b,a);return a4(l_)}function
+bv(e,c,d,b,a){if(0<=a&&0<=c&&!((q(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return bN(e,c,d,b,a);return a4(l$)}function
+a9(c,b,a){return aO(hg(bO(c),b,a))}function
+dS(k,g){if(g){var
 h=q(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(q(i)+h|0)+c|0,m=b[2],n=c<=j?j:a0(lh),c=n,b=m;continue}var
+j=(q(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ma),c=n,b=m;continue}var
 l=q(i)+c|0}else
 var
 l=c;var
-f=ag(l),e=p,d=g;for(;;){if(d){var
+f=ak(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];bG(a,0,f,e,q(a));bG(k,0,f,e+q(a)|0,h);var
-e=(e+q(a)|0)+h|0,d=o;continue}bG(a,0,f,e,q(a))}return aK(f)}}}return li}function
-gO(f,e){var
-c=bH(e),a=0,d=aW(c);for(;;){if(a===d)return 1;if(b(f,bn(c,a))){var
+o=d[2];bN(a,0,f,e,q(a));bN(k,0,f,e+q(a)|0,h);var
+e=(e+q(a)|0)+h|0,d=o;continue}bN(a,0,f,e,q(a))}return aO(f)}}}return mb}function
+hj(f,e){var
+c=bO(e),a=0,d=a3(c);for(;;){if(a===d)return 1;if(b(f,br(c,a))){var
 a=a+1|0;continue}return 0}}function
-lj(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bp;if(aQ(e,a)===b)return a;var
+mc(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bt;if(aU(e,a)===b)return a;var
 a=a+1|0;continue}}function
-c5(b,c){var
-a=0,d=q(b);for(;;){if(d<=a)return 0;if(aQ(b,a)===c)return[0,a];var
+df(b,c){var
+a=0,d=q(b);for(;;){if(d<=a)return 0;if(aU(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-lk(b,a,d){var
-c=q(b);if(0<=a&&!(c<a))try{lj(b,c,a,d);var
-e=1;return e}catch(a){a=bb(a);if(a===bp)return 0;throw a}return a0(ll)}function
-lm(b,a){return lk(b,0,a)}function
-gP(c,b){var
+md(b,a,d){var
+c=q(b);if(0<=a&&!(c<a))try{mc(b,c,a,d);var
+e=1;return e}catch(a){a=a8(a);if(a===bt)return 0;throw a}return a4(me)}function
+mf(b,a){return md(b,0,a)}function
+hk(c,b){var
 d=q(c),e=d<=q(b)?1:0;if(e){var
-a=0;for(;;){if(a===d)return 1;if(aQ(b,a)!==aQ(c,a))return 0;var
+a=0;for(;;){if(a===d)return 1;if(aU(b,a)!==aU(c,a))return 0;var
 a=a+1|0;continue}}return e}function
-gQ(a){if(a){var
+hl(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=cX(d,h),e=1,b=g;for(;;){if(b){var
+f=c_(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-lp=[U,lo,cr(0)];function
-lq(a){throw lp}function
-lr(a){var
-d=a[1];a[1]=lq;try{var
-c=b(d,0);xa(a,c);return c}catch(b){b=bb(b);a[1]=function(a){throw b};throw b}}function
-eD(a){var
-b=1<=a?a:1,c=c2<b?c2:b,d=ag(c);return[0,d,0,c,d]}function
-eE(a){return gM(a[1],0,a[2])}function
-gR(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c2<b[1])if((d+c|0)<=c2)b[1]=c2;else
-gx(lu);var
-e=ag(b[1]);gN(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,L,ls]}throw[0,L,lt]}}function
-a4(a,c){var
-b=a[2];if(a[3]<=b)gR(a,1);R(a[1],b,c);a[2]=b+1|0;return 0}function
-aX(a,c){var
-b=q(c),d=a[2]+b|0;if(a[3]<d)gR(a,b);bG(c,0,a[1],a[2],b);a[2]=d;return 0}function
-eF(a){return 5===a[2]?12:-6}function
-gS(a){return[0,0,ag(a)]}function
-gT(a,g){var
-b=aW(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=ag(gK(b*2|0,c));gN(a[2],0,e,0,b);a[2]=e;var
+mi=[_,mh,cI(0)];function
+mj(a){throw mi}function
+mk(a){var
+d=a[1];a[1]=mj;try{var
+c=b(d,0);ze(a,c);return c}catch(b){b=a8(b);a[1]=function(a){throw b};throw b}}function
+e9(a){var
+b=1<=a?a:1,c=dd<b?dd:b,d=ak(c);return[0,d,0,c,d]}function
+e_(a){return hh(a[1],0,a[2])}function
+hm(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dd<b[1])if((d+c|0)<=dd)b[1]=dd;else
+dQ(mn);var
+e=ak(b[1]);hi(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,P,ml]}throw[0,P,mm]}}function
+a_(a,c){var
+b=a[2];if(a[3]<=b)hm(a,1);V(a[1],b,c);a[2]=b+1|0;return 0}function
+a6(a,c){var
+b=q(c),d=a[2]+b|0;if(a[3]<d)hm(a,b);bN(c,0,a[1],a[2],b);a[2]=d;return 0}function
+e$(a){return 5===a[2]?12:-6}function
+hn(a){return[0,0,ak(a)]}function
+ho(a,g){var
+b=a3(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=ak(hf(b*2|0,c));hi(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cy(a,b){gT(a,1);b$(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-at(a,c){var
-b=q(c);gT(a,b);bs(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-gU(a){return gM(a[2],0,a[1])}function
-eG(b,c){var
+cP(a,b){ho(a,1);cl(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+ax(a,c){var
+b=q(c);ho(a,b);bv(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+hp(a){return hh(a[2],0,a[1])}function
+fa(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];at(b,lD);var
+d=a[1];ax(b,mw);var
 a=d;continue;case
 1:var
-e=a[1];at(b,lE);var
+e=a[1];ax(b,mx);var
 a=e;continue;case
 2:var
-f=a[1];at(b,lF);var
+f=a[1];ax(b,my);var
 a=f;continue;case
 3:var
-g=a[1];at(b,lG);var
+g=a[1];ax(b,mz);var
 a=g;continue;case
 4:var
-h=a[1];at(b,lH);var
+h=a[1];ax(b,mA);var
 a=h;continue;case
 5:var
-i=a[1];at(b,lI);var
+i=a[1];ax(b,mB);var
 a=i;continue;case
 6:var
-j=a[1];at(b,lJ);var
+j=a[1];ax(b,mC);var
 a=j;continue;case
 7:var
-k=a[1];at(b,lK);var
+k=a[1];ax(b,mD);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];at(b,lL);eG(b,m);at(b,lM);var
+l=a[2],m=a[1];ax(b,mE);fa(b,m);ax(b,mF);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];at(b,lN);eG(b,o);at(b,lO);var
+n=a[3],o=a[1];ax(b,mG);fa(b,o);ax(b,mH);var
 a=n;continue;case
 10:var
-p=a[1];at(b,lP);var
+p=a[1];ax(b,mI);var
 a=p;continue;case
 11:var
-q=a[1];at(b,lQ);var
+q=a[1];ax(b,mJ);var
 a=q;continue;case
 12:var
-r=a[1];at(b,lR);var
+r=a[1];ax(b,mK);var
 a=r;continue;case
 13:var
-s=a[1];at(b,lS);var
+s=a[1];ax(b,mL);var
 a=s;continue;default:var
-t=a[1];at(b,lT);var
+t=a[1];ax(b,mM);var
 a=t;continue}}function
-W(a){if(typeof
+aa(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,W(a[1])];case
-1:return[1,W(a[1])];case
-2:return[2,W(a[1])];case
-3:return[3,W(a[1])];case
-4:return[4,W(a[1])];case
-5:return[5,W(a[1])];case
-6:return[6,W(a[1])];case
-7:return[7,W(a[1])];case
+0:return[0,aa(a[1])];case
+1:return[1,aa(a[1])];case
+2:return[2,aa(a[1])];case
+3:return[3,aa(a[1])];case
+4:return[4,aa(a[1])];case
+5:return[5,aa(a[1])];case
+6:return[6,aa(a[1])];case
+7:return[7,aa(a[1])];case
 8:var
-b=a[1];return[8,b,W(a[2])];case
+b=a[1];return[8,b,aa(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,W(a[3])];case
-10:return[10,W(a[1])];case
-11:return[11,W(a[1])];case
-12:return[12,W(a[1])];case
-13:return[13,W(a[1])];default:return[14,W(a[1])]}}function
-au(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,aa(a[3])];case
+10:return[10,aa(a[1])];case
+11:return[11,aa(a[1])];case
+12:return[12,aa(a[1])];case
+13:return[13,aa(a[1])];default:return[14,aa(a[1])]}}function
+ay(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-c=au(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
+c=ay(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
 1:var
-d=au(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
+d=ay(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
 2:var
-e=au(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
+e=ay(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
 3:var
-f=au(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
+f=ay(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
 4:var
-g=au(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){b(R,0);return 0};return[0,function(a){b(S,0);return 0},T,Q,P];case
+g=ay(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){b(R,0);return 0};return[0,function(a){b(S,0);return 0},T,Q,P];case
 5:var
-h=au(a[1]),U=h[4],V=h[3],X=h[2],Y=h[1],Z=function(a){b(X,0);return 0};return[0,function(a){b(Y,0);return 0},Z,V,U];case
+h=ay(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){b(W,0);return 0};return[0,function(a){b(X,0);return 0},Y,V,U];case
 6:var
-i=au(a[1]),_=i[4],$=i[3],ab=i[2],ac=i[1],ad=function(a){b(ab,0);return 0};return[0,function(a){b(ac,0);return 0},ad,$,_];case
+i=ay(a[1]),Z=i[4],_=i[3],$=i[2],ab=i[1],ac=function(a){b($,0);return 0};return[0,function(a){b(ab,0);return 0},ac,_,Z];case
 7:var
-j=au(a[1]),ae=j[4],af=j[3],ag=j[2],ah=j[1],ai=function(a){b(ag,0);return 0};return[0,function(a){b(ah,0);return 0},ai,af,ae];case
+j=ay(a[1]),ad=j[4],ae=j[3],ag=j[2],ah=j[1],ai=function(a){b(ag,0);return 0};return[0,function(a){b(ah,0);return 0},ai,ae,ad];case
 8:var
-k=au(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){b(al,0);return 0};return[0,function(a){b(am,0);return 0},an,ak,aj];case
+k=ay(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){b(al,0);return 0};return[0,function(a){b(am,0);return 0},an,ak,aj];case
 9:var
-ao=a[2],ap=a[1],l=au(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=au(aa(W(ap),ao)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(aq,0);return 0},aA=function(a){b(ar,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(as,0);return 0};return[0,function(a){b(at,0);b(ay,0);return 0},aB,aA,az];case
+ao=a[2],ap=a[1],l=ay(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=ay(af(aa(ap),ao)),au=m[4],av=m[3],aw=m[2],ax=m[1],az=function(a){b(au,0);b(aq,0);return 0},aA=function(a){b(ar,0);b(av,0);return 0},aB=function(a){b(aw,0);b(as,0);return 0};return[0,function(a){b(at,0);b(ax,0);return 0},aB,aA,az];case
 10:var
-n=au(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
+n=ay(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
 11:var
-o=au(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
+o=ay(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
 12:var
-p=au(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
+p=ay(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=au(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
-r=au(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
-aa(d,c){var
+q=ay(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
+r=ay(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
+af(d,c){var
 a=0;if(typeof
 d==="number")if(typeof
 c==="number")return 0;else
@@ -1356,12 +1364,12 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,L,lU]}else
+9:a=6;break;default:throw[0,P,mN]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
 c!=="number")switch(c[0]){case
-0:return[0,aa(t,c[1])];case
+0:return[0,af(t,c[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1372,7 +1380,7 @@ c!=="number")switch(c[0]){case
 1:var
 f=0,u=d[1];if(typeof
 c!=="number")switch(c[0]){case
-1:return[1,aa(u,c[1])];case
+1:return[1,af(u,c[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1384,7 +1392,7 @@ c!=="number")switch(c[0]){case
 g=0,v=d[1];if(typeof
 c==="number")g=1;else
 switch(c[0]){case
-2:return[2,aa(v,c[1])];case
+2:return[2,af(v,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1396,7 +1404,7 @@ switch(c[0]){case
 h=0,w=d[1];if(typeof
 c==="number")h=1;else
 switch(c[0]){case
-3:return[3,aa(w,c[1])];case
+3:return[3,af(w,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1408,7 +1416,7 @@ switch(c[0]){case
 i=0,x=d[1];if(typeof
 c==="number")i=1;else
 switch(c[0]){case
-4:return[4,aa(x,c[1])];case
+4:return[4,af(x,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1420,7 +1428,7 @@ switch(c[0]){case
 j=0,y=d[1];if(typeof
 c==="number")j=1;else
 switch(c[0]){case
-5:return[5,aa(y,c[1])];case
+5:return[5,af(y,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1432,7 +1440,7 @@ switch(c[0]){case
 k=0,z=d[1];if(typeof
 c==="number")k=1;else
 switch(c[0]){case
-6:return[6,aa(z,c[1])];case
+6:return[6,af(z,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1444,7 +1452,7 @@ switch(c[0]){case
 l=0,A=d[1];if(typeof
 c==="number")l=1;else
 switch(c[0]){case
-7:return[7,aa(A,c[1])];case
+7:return[7,af(A,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1457,40 +1465,40 @@ m=0,B=d[2],C=d[1];if(typeof
 c==="number")m=1;else
 switch(c[0]){case
 8:var
-D=c[1],E=aa(B,c[2]);return[8,aa(C,D),E];case
+D=c[1],E=af(B,c[2]);return[8,af(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,L,l3];break;case
+14:a=4;break;default:m=1}if(m)throw[0,P,mW];break;case
 9:var
 n=0,F=d[3],G=d[2],H=d[1];if(typeof
 c==="number")n=1;else
 switch(c[0]){case
 8:a=5;break;case
 9:var
-I=c[3],J=c[2],K=c[1],s=au(aa(W(G),K)),M=s[4];b(s[2],0);b(M,0);return[9,H,J,aa(F,I)];case
+I=c[3],J=c[2],K=c[1],s=ay(af(aa(G),K)),L=s[4];b(s[2],0);b(L,0);return[9,H,J,af(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,L,l4];break;case
+14:a=4;break;default:n=1}if(n)throw[0,P,mX];break;case
 10:var
-N=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,aa(N,c[1])];throw[0,L,l5];case
+M=d[1];if(typeof
+c!=="number"&&10===c[0])return[10,af(M,c[1])];throw[0,P,mY];case
 11:var
-o=0,O=d[1];if(typeof
+o=0,N=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,aa(O,c[1])];default:o=1}if(o)throw[0,L,l6];break;case
+11:return[11,af(N,c[1])];default:o=1}if(o)throw[0,P,mZ];break;case
 12:var
-p=0,P=d[1];if(typeof
+p=0,O=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,aa(P,c[1])];default:p=1}if(p)throw[0,L,l7];break;case
+12:return[12,af(O,c[1])];default:p=1}if(p)throw[0,P,m0];break;case
 13:var
 q=0,Q=d[1];if(typeof
 c==="number")q=1;else
@@ -1498,7 +1506,7 @@ switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,aa(Q,c[1])];default:q=1}if(q)throw[0,L,l8];break;default:var
+13:return[13,af(Q,c[1])];default:q=1}if(q)throw[0,P,m1];break;default:var
 r=0,R=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
@@ -1506,207 +1514,207 @@ switch(c[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,aa(R,c[1])];default:r=1}if(r)throw[0,L,l9]}switch(a){case
-0:throw[0,L,lX];case
-1:throw[0,L,lY];case
-2:throw[0,L,lZ];case
-3:throw[0,L,l0];case
-4:throw[0,L,l1];case
-5:throw[0,L,lV];case
-6:throw[0,L,lW];default:throw[0,L,l2]}}var
-ai=[U,l_,cr(0)];function
-dy(b,a){if(typeof
+14:return[14,af(R,c[1])];default:r=1}if(r)throw[0,P,m2]}switch(a){case
+0:throw[0,P,mQ];case
+1:throw[0,P,mR];case
+2:throw[0,P,mS];case
+3:throw[0,P,mT];case
+4:throw[0,P,mU];case
+5:throw[0,P,mO];case
+6:throw[0,P,mP];default:throw[0,P,mV]}}var
+am=[_,m3,cI(0)];function
+dT(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ai}}function
-c6(e,b,d){var
-a=dy(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw am}}function
+dg(e,b,d){var
+a=dT(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ai}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aL(c,d,a){if(typeof
-c==="number")return[0,0,B(d,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw am}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+aP(c,d,a){if(typeof
+c==="number")return[0,0,G(d,a)];else
 switch(c[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aL(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=aP(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aL(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aP(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aL(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aP(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aL(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aP(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aL(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aP(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aL(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aP(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aL(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aP(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aL(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aP(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=c[2];if(bX([0,c[1]],[0,o]))throw ai;var
-p=aL(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=c[2];if(b6([0,c[1]],[0,o]))throw am;var
+p=aP(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],y=a[3],z=c[3],A=c[2],C=c[1],D=[0,P(f)];if(bX([0,P(C)],D))throw ai;var
-E=[0,P(e)];if(bX([0,P(A)],E))throw ai;var
-q=au(aa(W(f),e)),F=q[4];b(q[2],0);b(F,0);var
-r=aL(P(z),d,y),G=r[2];return[0,[9,f,e,W(r[1])],G]}break;case
+e=a[2],f=a[1],y=a[3],z=c[3],A=c[2],B=c[1],C=[0,T(f)];if(b6([0,T(B)],C))throw am;var
+D=[0,T(e)];if(b6([0,T(A)],D))throw am;var
+q=ay(af(aa(f),e)),E=q[4];b(q[2],0);b(E,0);var
+r=aP(T(z),d,y),F=r[2];return[0,[9,f,e,aa(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aL(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aP(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aL(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aP(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aL(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aP(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aL(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw ai}function
-B(b,a){if(typeof
+v=aP(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw am}function
+G(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=B(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=G(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=B(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=G(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ac=b[2],u=dy(b[1],a),e=u[2],ad=u[1];if(typeof
+ac=b[2],u=dT(b[1],a),e=u[2],ad=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=B(ac,e[1]);return[0,[2,ad,v[1]],v[2]]}throw ai;case
+v=G(ac,e[1]);return[0,[2,ad,v[1]],v[2]]}throw am;case
 3:var
-ae=b[2],w=dy(b[1],a),f=w[2],af=w[1];if(typeof
+ae=b[2],w=dT(b[1],a),f=w[2],af=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-x=B(ae,f[1]);return[0,[3,af,x[1]],x[2]]}throw ai;case
+x=G(ae,f[1]);return[0,[3,af,x[1]],x[2]]}throw am;case
 4:var
-ag=b[4],ah=b[1],g=c6(b[2],b[3],a),h=g[3],aj=g[1];if(typeof
+ag=b[4],ah=b[1],g=dg(b[2],b[3],a),h=g[3],ai=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-ak=g[2],y=B(ag,h[1]);return[0,[4,ah,aj,ak,y[1]],y[2]]}throw ai;case
+aj=g[2],y=G(ag,h[1]);return[0,[4,ah,ai,aj,y[1]],y[2]]}throw am;case
 5:var
-al=b[4],am=b[1],i=c6(b[2],b[3],a),j=i[3],an=i[1];if(typeof
+ak=b[4],al=b[1],i=dg(b[2],b[3],a),j=i[3],an=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-ao=i[2],z=B(al,j[1]);return[0,[5,am,an,ao,z[1]],z[2]]}throw ai;case
+ao=i[2],z=G(ak,j[1]);return[0,[5,al,an,ao,z[1]],z[2]]}throw am;case
 6:var
-ap=b[4],aq=b[1],k=c6(b[2],b[3],a),l=k[3],ar=k[1];if(typeof
+ap=b[4],aq=b[1],k=dg(b[2],b[3],a),l=k[3],ar=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-as=k[2],A=B(ap,l[1]);return[0,[6,aq,ar,as,A[1]],A[2]]}throw ai;case
+as=k[2],A=G(ap,l[1]);return[0,[6,aq,ar,as,A[1]],A[2]]}throw am;case
 7:var
-at=b[4],au=b[1],m=c6(b[2],b[3],a),n=m[3],av=m[1];if(typeof
+at=b[4],au=b[1],m=dg(b[2],b[3],a),n=m[3],av=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-aw=m[2],C=B(at,n[1]);return[0,[7,au,av,aw,C[1]],C[2]]}throw ai;case
+aw=m[2],B=G(at,n[1]);return[0,[7,au,av,aw,B[1]],B[2]]}throw am;case
 8:var
-ax=b[4],ay=b[1],o=c6(b[2],b[3],a),p=o[3],az=o[1];if(typeof
+ax=b[4],ay=b[1],o=dg(b[2],b[3],a),p=o[3],az=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aA=o[2],D=B(ax,p[1]);return[0,[8,ay,az,aA,D[1]],D[2]]}throw ai;case
+aA=o[2],C=G(ax,p[1]);return[0,[8,ay,az,aA,C[1]],C[2]]}throw am;case
 9:var
-aB=b[2],E=dy(b[1],a),q=E[2],aC=E[1];if(typeof
+aB=b[2],D=dT(b[1],a),q=D[2],aC=D[1];if(typeof
 q!=="number"&&7===q[0]){var
-F=B(aB,q[1]);return[0,[9,aC,F[1]],F[2]]}throw ai;case
+E=G(aB,q[1]);return[0,[9,aC,E[1]],E[2]]}throw am;case
 10:var
-G=B(b[1],a);return[0,[10,G[1]],G[2]];case
+F=G(b[1],a);return[0,[10,F[1]],F[2]];case
 11:var
-aD=b[1],H=B(b[2],a);return[0,[11,aD,H[1]],H[2]];case
+aD=b[1],H=G(b[2],a);return[0,[11,aD,H[1]],H[2]];case
 12:var
-aE=b[1],I=B(b[2],a);return[0,[12,aE,I[1]],I[2]];case
+aE=b[1],I=G(b[2],a);return[0,[12,aE,I[1]],I[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-J=a[1],aF=a[2],aG=b[3],aH=b[1];if(bX([0,b[2]],[0,J]))throw ai;var
-K=B(aG,aF);return[0,[13,aH,J,K[1]],K[2]]}break;case
+J=a[1],aF=a[2],aG=b[3],aH=b[1];if(b6([0,b[2]],[0,J]))throw am;var
+K=G(aG,aF);return[0,[13,aH,J,K[1]],K[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-L=a[1],aI=a[3],aJ=b[3],aK=b[2],aM=b[1],aN=[0,P(L)];if(bX([0,P(aK)],aN))throw ai;var
-M=B(aJ,P(aI));return[0,[14,aM,L,M[1]],M[2]]}break;case
+L=a[1],aI=a[3],aJ=b[3],aK=b[2],aL=b[1],aM=[0,T(L)];if(b6([0,T(aK)],aM))throw am;var
+M=G(aJ,T(aI));return[0,[14,aL,L,M[1]],M[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-N=B(b[1],a[1]);return[0,[15,N[1]],N[2]]}break;case
+N=G(b[1],a[1]);return[0,[15,N[1]],N[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-O=B(b[1],a[1]);return[0,[16,O[1]],O[2]]}break;case
+O=G(b[1],a[1]);return[0,[16,O[1]],O[2]]}break;case
 17:var
-aO=b[1],Q=B(b[2],a);return[0,[17,aO,Q[1]],Q[2]];case
+aN=b[1],P=G(b[2],a);return[0,[17,aN,P[1]],P[2]];case
 18:var
-R=b[2],r=b[1];if(0===r[0]){var
-V=r[1],aT=V[2],W=B(V[1],a),aU=W[1],X=B(R,W[2]);return[0,[18,[0,[0,aU,aT]],X[1]],X[2]]}var
-Y=r[1],aV=Y[2],Z=B(Y[1],a),aW=Z[1],_=B(R,Z[2]);return[0,[18,[1,[0,aW,aV]],_[1]],_[2]];case
+Q=b[2],r=b[1];if(0===r[0]){var
+V=r[1],aS=V[2],W=G(V[1],a),aT=W[1],X=G(Q,W[2]);return[0,[18,[0,[0,aT,aS]],X[1]],X[2]]}var
+Y=r[1],aU=Y[2],Z=G(Y[1],a),aV=Z[1],_=G(Q,Z[2]);return[0,[18,[1,[0,aV,aU]],_[1]],_[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-S=B(b[1],a[1]);return[0,[19,S[1]],S[2]]}break;case
+R=G(b[1],a[1]);return[0,[19,R[1]],R[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aP=b[2],aQ=b[1],T=B(b[3],a[1]);return[0,[20,aQ,aP,T[1]],T[2]]}break;case
+aO=b[2],aQ=b[1],S=G(b[3],a[1]);return[0,[20,aQ,aO,S[1]],S[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aS=b[1],U=B(b[2],a[1]);return[0,[21,aS,U[1]],U[2]]}break;case
+aR=b[1],U=G(b[2],a[1]);return[0,[21,aR,U[1]],U[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return aR(c,d,a);case
-1:return aR(c,d,a);case
+0:return aW(c,d,a);case
+1:return aW(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-$=B(d,a[1]);return[0,[23,2,$[1]],$[2]]}throw ai;default:return aR(c,d,a)}else
+$=G(d,a[1]);return[0,[23,2,$[1]],$[2]]}throw am;default:return aW(c,d,a)}else
 switch(c[0]){case
-0:return aR(c,d,a);case
-1:return aR(c,d,a);case
-2:return aR(c,d,a);case
-3:return aR(c,d,a);case
-4:return aR(c,d,a);case
-5:return aR(c,d,a);case
-6:return aR(c,d,a);case
-7:return aR(c,d,a);case
-8:return aR([8,c[1],c[2]],d,a);case
+0:return aW(c,d,a);case
+1:return aW(c,d,a);case
+2:return aW(c,d,a);case
+3:return aW(c,d,a);case
+4:return aW(c,d,a);case
+5:return aW(c,d,a);case
+6:return aW(c,d,a);case
+7:return aW(c,d,a);case
+8:return aW([8,c[1],c[2]],d,a);case
 9:var
-aX=c[1],aa=aL(c[2],d,a),ab=aa[2];return[0,[23,[9,aX,aa[1]],ab[1]],ab[2]];case
-10:return aR(c,d,a);default:return aR(c,d,a)}}throw ai}function
-aR(d,c,b){var
-a=B(c,b);return[0,[23,d,a[1]],a[2]]}function
-aS(k,g,a){var
-b=q(a),h=0<=g?k:0,d=c0(g);if(d<=b)return a;var
-l=2===h?48:32,c=bZ(d,l);switch(h){case
-0:bs(a,0,c,0,b);break;case
-1:bs(a,0,c,d-b|0,b);break;default:var
+aX=c[1],aa=aP(c[2],d,a),ab=aa[2];return[0,[23,[9,aX,aa[1]],ab[1]],ab[2]];case
+10:return aW(c,d,a);default:return aW(c,d,a)}}throw am}function
+aW(d,c,b){var
+a=G(c,b);return[0,[23,d,a[1]],a[2]]}function
+aX(k,g,a){var
+b=q(a),h=0<=g?k:0,d=db(g);if(d<=b)return a;var
+l=2===h?48:32,c=b9(d,l);switch(h){case
+0:bv(a,0,c,0,b);break;case
+1:bv(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){b$(c,0,s(a,0));bs(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){cl(c,0,s(a,0));bv(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===s(a,0)){var
-j=0;if(iO!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){b$(c,1,s(a,1));bs(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bs(a,0,c,d-b|0,b)}}return aK(c)}function
-cz(k,b){var
-c=c0(k),a=q(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+jC>>>0))e=1}else
+j=0;if(jw!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){cl(c,1,s(a,1));bv(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bv(a,0,c,d-b|0,b)}}return aO(c)}function
+cQ(k,b){var
+c=db(k),a=q(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kl>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(iO===s(b,1)||88===s(b,1))j=1;if(j){var
-h=bZ(c+2|0,48);b$(h,1,s(b,1));bs(b,2,h,(c-a|0)+4|0,a-2|0);return aK(h)}}e=1;f=1;break;case
+j=0;if(jw===s(b,1)||88===s(b,1))j=1;if(j){var
+h=b9(c+2|0,48);cl(h,1,s(b,1));bv(b,2,h,(c-a|0)+4|0,a-2|0);return aO(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bZ(c+1|0,48);b$(g,0,d);bs(b,1,g,(c-a|0)+2|0,a-1|0);return aK(g)}}if(e&&a<c){var
-i=bZ(c,48);bs(b,0,i,c-a|0,a);return aK(i)}return b}function
-l$(k){var
+g=b9(c+1|0,48);cl(g,0,d);bv(b,1,g,(c-a|0)+2|0,a-1|0);return aO(g)}}if(e&&a<c){var
+i=b9(c,48);bv(b,0,i,c-a|0,a);return aO(i)}return b}function
+m4(k){var
 j=0,D=q(k);for(;;){if(D<=j)var
 o=k;else{var
-n=aQ(k,j)+j5|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
+n=aU(k,j)+kQ|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
 if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
-e=bH(k),a=[0,0],u=aW(e)-1|0,z=0;if(!(u<0)){var
+e=bO(k),a=[0,0],u=a3(e)-1|0,z=0;if(!(u<0)){var
 i=z;for(;;){var
-f=bn(e,i),g=0;if(32<=f){var
-l=f+iF|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
+f=br(e,i),g=0;if(32<=f){var
+l=f+jm|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
 if(56<l-1>>>0){g=1;r=1}if(!r){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1716,41 +1724,41 @@ m=4;break;case
 1:var
 m=2;break}a[1]=a[1]+m|0;var
 C=i+1|0;if(u!==i){var
-i=C;continue}break}}if(a[1]===aW(e)){var
-s=aW(e),t=ag(s);co(e,0,t,0,s);var
+i=C;continue}break}}if(a[1]===a3(e)){var
+s=a3(e),t=ak(s);cF(e,0,t,0,s);var
 w=t}else{var
-b=ag(a[1]);a[1]=0;var
-v=aW(e)-1|0,A=0;if(!(v<0)){var
+b=ak(a[1]);a[1]=0;var
+v=a3(e)-1|0,A=0;if(!(v<0)){var
 h=A;for(;;){var
-c=bn(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(d7<=c)d=1;else
+c=br(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(ev<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:R(b,a[1],92);a[1]++;R(b,a[1],98);break;case
-9:R(b,a[1],92);a[1]++;R(b,a[1],j9);break;case
-10:R(b,a[1],92);a[1]++;R(b,a[1],j_);break;case
-13:R(b,a[1],92);a[1]++;R(b,a[1],114);break;default:d=1}switch(d){case
-1:R(b,a[1],92);a[1]++;R(b,a[1],48+(c/fX|0)|0);a[1]++;R(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;R(b,a[1],48+(c%10|0)|0);break;case
-2:R(b,a[1],92);a[1]++;R(b,a[1],c);break;case
-3:R(b,a[1],c);break}a[1]++;var
+8:V(b,a[1],92);a[1]++;V(b,a[1],98);break;case
+9:V(b,a[1],92);a[1]++;V(b,a[1],kU);break;case
+10:V(b,a[1],92);a[1]++;V(b,a[1],kV);break;case
+13:V(b,a[1],92);a[1]++;V(b,a[1],114);break;default:d=1}switch(d){case
+1:V(b,a[1],92);a[1]++;V(b,a[1],48+(c/gq|0)|0);a[1]++;V(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;V(b,a[1],48+(c%10|0)|0);break;case
+2:V(b,a[1],92);a[1]++;V(b,a[1],c);break;case
+3:V(b,a[1],c);break}a[1]++;var
 B=h+1|0;if(v!==h){var
 h=B;continue}break}}var
 w=b}var
-o=aK(w)}var
-x=q(o),y=bZ(x+2|0,34);bG(o,0,y,1,x);return aK(y)}}function
-gV(d,f){var
-g=c0(f),e=m0[1];switch(d[2]){case
+o=aO(w)}var
+x=q(o),y=b9(x+2|0,34);bN(o,0,y,1,x);return aO(y)}}function
+hq(d,f){var
+g=db(f),e=nT[1];switch(d[2]){case
 0:var
-b=jM;break;case
+b=kv;break;case
 1:var
-b=d$;break;case
+b=eB;break;case
 2:var
 b=69;break;case
 3:var
-b=iP;break;case
+b=jx;break;case
 4:var
 b=71;break;case
 5:var
@@ -1760,210 +1768,210 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=gS(16);cy(c,37);switch(d[1]){case
+c=hn(16);cP(c,37);switch(d[1]){case
 0:break;case
-1:cy(c,43);break;default:cy(c,32)}if(8<=d[2])cy(c,35);cy(c,46);at(c,a(p+g));cy(c,b);return gU(c)}function
-dz(m,a){if(13<=m){var
+1:cP(c,43);break;default:cP(c,32)}if(8<=d[2])cP(c,35);cP(c,46);ax(c,a(p+g));cP(c,b);return hp(c)}function
+dU(m,a){if(13<=m){var
 g=[0,0],h=q(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<aQ(a,c)+d0>>>0))g[1]++;var
+c=n;for(;;){if(!(9<aU(a,c)+en>>>0))g[1]++;var
 r=c+1|0;if(h!==c){var
 c=r;continue}break}}var
-i=g[1],j=ag(q(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){b$(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=q(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=ak(q(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cl(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=q(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=aQ(a,b);if(9<f+d0>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=aU(a,b);if(9<f+en>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aK(j)}return a}function
-m1(b,c){switch(b){case
+b=p;continue}break}}return aO(j)}return a}function
+nU(b,c){switch(b){case
 1:var
-a=mb;break;case
+a=m6;break;case
 2:var
-a=mc;break;case
+a=m7;break;case
 4:var
-a=me;break;case
+a=m9;break;case
 5:var
-a=mf;break;case
+a=m_;break;case
 6:var
-a=mg;break;case
+a=m$;break;case
 7:var
-a=mh;break;case
+a=na;break;case
 8:var
-a=mi;break;case
+a=nb;break;case
 9:var
-a=mj;break;case
+a=nc;break;case
 10:var
-a=mk;break;case
+a=nd;break;case
 11:var
-a=ml;break;case
+a=ne;break;case
 0:case
 13:var
-a=ma;break;case
+a=m5;break;case
 3:case
 14:var
-a=md;break;default:var
-a=mm}return dz(b,er(a,c))}function
-m2(b,c){switch(b){case
+a=m8;break;default:var
+a=nf}return dU(b,eU(a,c))}function
+nV(b,c){switch(b){case
 1:var
-a=mB;break;case
+a=nu;break;case
 2:var
-a=mC;break;case
+a=nv;break;case
 4:var
-a=mE;break;case
+a=nx;break;case
 5:var
-a=mF;break;case
+a=ny;break;case
 6:var
-a=mG;break;case
+a=nz;break;case
 7:var
-a=mH;break;case
+a=nA;break;case
 8:var
-a=mI;break;case
+a=nB;break;case
 9:var
-a=mJ;break;case
+a=nC;break;case
 10:var
-a=mK;break;case
+a=nD;break;case
 11:var
-a=mL;break;case
+a=nE;break;case
 0:case
 13:var
-a=mA;break;case
+a=nt;break;case
 3:case
 14:var
-a=mD;break;default:var
-a=mM}return dz(b,er(a,c))}function
-m3(b,c){switch(b){case
+a=nw;break;default:var
+a=nF}return dU(b,eU(a,c))}function
+nW(b,c){switch(b){case
 1:var
-a=mO;break;case
+a=nH;break;case
 2:var
-a=mP;break;case
+a=nI;break;case
 4:var
-a=mR;break;case
+a=nK;break;case
 5:var
-a=mS;break;case
+a=nL;break;case
 6:var
-a=mT;break;case
+a=nM;break;case
 7:var
-a=mU;break;case
+a=nN;break;case
 8:var
-a=mV;break;case
+a=nO;break;case
 9:var
-a=mW;break;case
+a=nP;break;case
 10:var
-a=mX;break;case
+a=nQ;break;case
 11:var
-a=mY;break;case
+a=nR;break;case
 0:case
 13:var
-a=mN;break;case
+a=nG;break;case
 3:case
 14:var
-a=mQ;break;default:var
-a=mZ}return dz(b,er(a,c))}function
-m4(b,c){switch(b){case
+a=nJ;break;default:var
+a=nS}return dU(b,eU(a,c))}function
+nX(b,c){switch(b){case
 1:var
-a=mo;break;case
+a=nh;break;case
 2:var
-a=mp;break;case
+a=ni;break;case
 4:var
-a=mr;break;case
+a=nk;break;case
 5:var
-a=ms;break;case
+a=nl;break;case
 6:var
-a=mt;break;case
+a=nm;break;case
 7:var
-a=mu;break;case
+a=nn;break;case
 8:var
-a=mv;break;case
+a=no;break;case
 9:var
-a=mw;break;case
+a=np;break;case
 10:var
-a=mx;break;case
+a=nq;break;case
 11:var
-a=my;break;case
+a=nr;break;case
 0:case
 13:var
-a=mn;break;case
+a=ng;break;case
 3:case
 14:var
-a=mq;break;default:var
-a=mz}return dz(b,wU(a,c))}function
-bK(c,i,b){function
+a=nj;break;default:var
+a=ns}return dU(b,yY(a,c))}function
+bS(c,j,b){function
 k(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return wO(b,i,a)}function
+a=32}return yS(b,j,a)}function
 t(c){var
-a=wC(b);return 3===a?b<0.?m6:m7:4<=a?m8:c}switch(c[2]){case
+a=yG(b);return 3===a?b<0.?nZ:n0:4<=a?n1:c}switch(c[2]){case
 5:var
-e=kK(gV(c,i),b),d=0,x=q(e);for(;;){if(d===x)var
+e=lA(hq(c,j),b),d=0,x=q(e);for(;;){if(d===x)var
 r=0;else{var
 l=s(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
 if(21<l-1>>>0)m=1;if(!m){var
 d=d+1|0;continue}var
 r=1}var
-y=r?e:j(e,m5);return t(y)}case
+y=r?e:i(e,nY);return t(y)}case
 6:return k(0);case
 7:var
-h=bH(k(0)),f=aW(h);if(0===f)var
+h=bO(k(0)),f=a3(h);if(0===f)var
 p=h;else{var
-n=ag(f),o=f-1|0,u=0;if(!(o<0)){var
+n=ak(f),o=f-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-g=bn(h,a),v=25<g+jC>>>0?g:g+j5|0;R(n,a,v);var
+g=br(h,a),v=25<g+kl>>>0?g:g+kQ|0;V(n,a,v);var
 w=a+1|0;if(o!==a){var
 a=w;continue}break}}var
-p=n}return aK(p);case
-8:return t(k(0));default:return kK(gV(c,i),b)}}function
-df(e,C,z,y){var
-c=C,a=z,d=y;for(;;)if(typeof
+p=n}return aO(p);case
+8:return t(k(0));default:return lA(hq(c,j),b)}}function
+dy(e,z,y,x){var
+c=z,a=y,d=x;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
 0:var
-D=d[1];return function(b){return w(c,[5,a,b],D)};case
+A=d[1];return function(b){return C(c,[5,a,b],A)};case
 1:var
-E=d[1];return function(b){var
+B=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=k6;else
-if(d7<=b)e=1;else
+d=lW;else
+if(ev<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=k7;else
+d=lX;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=k8;break;case
+d=lY;break;case
 9:var
-d=k9;break;case
+d=lZ;break;case
 10:var
-d=k_;break;case
+d=l0;break;case
 13:var
-d=k$;break;default:e=1}switch(e){case
+d=l1;break;default:e=1}switch(e){case
 1:var
-f=ag(4);R(f,0,92);R(f,1,48+(b/fX|0)|0);R(f,2,48+((b/10|0)%10|0)|0);R(f,3,48+(b%10|0)|0);var
-d=aK(f);break;case
+f=ak(4);V(f,0,92);V(f,1,48+(b/gq|0)|0);V(f,2,48+((b/10|0)%10|0)|0);V(f,3,48+(b%10|0)|0);var
+d=aO(f);break;case
 2:var
-g=ag(1);R(g,0,b);var
-d=aK(g);break}var
-h=q(d),i=bZ(h+2|0,39);bG(d,0,i,1,h);return w(c,[4,a,aK(i)],E)};case
+g=ak(1);V(g,0,b);var
+d=aO(g);break}var
+h=q(d),i=b9(h+2|0,39);bN(d,0,i,1,h);return C(c,[4,a,aO(i)],B)};case
 2:var
-F=d[2],G=d[1];return eH(c,a,F,G,function(a){return a});case
-3:return eH(c,a,d[2],d[1],l$);case
-4:return dA(c,a,d[4],d[2],d[3],m1,d[1]);case
-5:return dA(c,a,d[4],d[2],d[3],m2,d[1]);case
-6:return dA(c,a,d[4],d[2],d[3],m3,d[1]);case
-7:return dA(c,a,d[4],d[2],d[3],m4,d[1]);case
+D=d[2],E=d[1];return fb(c,a,D,E,function(a){return a});case
+3:return fb(c,a,d[2],d[1],m4);case
+4:return dV(c,a,d[4],d[2],d[3],nU,d[1]);case
+5:return dV(c,a,d[4],d[2],d[3],nV,d[1]);case
+6:return dV(c,a,d[4],d[2],d[3],nW,d[1]);case
+7:return dV(c,a,d[4],d[2],d[3],nX,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
-i==="number")return i?function(d,b){return w(c,[4,a,bK(g,d,b)],h)}:function(b){return w(c,[4,a,bK(g,eF(g),b)],h)};var
-aa=i[1];return function(b){return w(c,[4,a,bK(g,aa,b)],h)}}else{if(0===j[0]){var
-m=j[2],n=j[1];if(typeof
-i==="number")return i?function(d,b){return w(c,[4,a,aS(n,m,bK(g,d,b))],h)}:function(b){return w(c,[4,a,aS(n,m,bK(g,eF(g),b))],h)};var
-ab=i[1];return function(b){return w(c,[4,a,aS(n,m,bK(g,ab,b))],h)}}var
+i==="number")return i?function(d,b){return C(c,[4,a,bS(g,d,b)],h)}:function(b){return C(c,[4,a,bS(g,e$(g),b)],h)};var
+$=i[1];return function(b){return C(c,[4,a,bS(g,$,b)],h)}}else{if(0===j[0]){var
+m=j[2],o=j[1];if(typeof
+i==="number")return i?function(d,b){return C(c,[4,a,aX(o,m,bS(g,d,b))],h)}:function(b){return C(c,[4,a,aX(o,m,bS(g,e$(g),b))],h)};var
+ab=i[1];return function(b){return C(c,[4,a,aX(o,m,bS(g,ab,b))],h)}}var
 p=j[1];if(typeof
-i==="number")return i?function(e,d,b){return w(c,[4,a,aS(p,e,bK(g,d,b))],h)}:function(d,b){return w(c,[4,a,aS(p,d,bK(g,eF(g),b))],h)};var
-ac=i[1];return function(d,b){return w(c,[4,a,aS(p,d,bK(g,ac,b))],h)}}case
-9:return eH(c,a,d[2],d[1],gC);case
+i==="number")return i?function(e,d,b){return C(c,[4,a,aX(p,e,bS(g,d,b))],h)}:function(d,b){return C(c,[4,a,aX(p,d,bS(g,e$(g),b))],h)};var
+ac=i[1];return function(d,b){return C(c,[4,a,aX(p,d,bS(g,ac,b))],h)}}case
+9:return fb(c,a,d[2],d[1],g9);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1971,283 +1979,288 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-H=d[3],J=d[2],r=gS(16);eG(r,J);var
-x=gU(r);return function(b){return w(c,[4,a,x],H)};case
+H=d[3],I=d[2],r=hn(16);fa(r,I);var
+w=hp(r);return function(b){return C(c,[4,a,w],H)};case
 14:var
-K=d[3],M=d[2];return function(d){var
-e=d[1],b=B(e,P(W(M)));if(typeof
-b[2]==="number")return w(c,a,I(b[1],K));throw ai};case
+J=d[3],K=d[2];return function(d){var
+e=d[1],b=G(e,T(aa(K)));if(typeof
+b[2]==="number")return C(c,a,N(b[1],J));throw am};case
 15:var
-N=d[1];return function(d,b){return w(c,[6,a,function(a){return o(d,a,b)}],N)};case
+L=d[1];return function(d,b){return C(c,[6,a,function(a){return n(d,a,b)}],L)};case
 16:var
-O=d[1];return function(b){return w(c,[6,a,b],O)};case
+M=d[1];return function(b){return C(c,[6,a,b],M)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
 l=d[1];if(0===l[0]){var
-Q=d[2],S=l[1][1],T=0,c=function(b,c,d){return function(a){return w(c,[1,b,[0,a]],d)}}(a,c,Q),a=T,d=S;continue}var
-U=d[2],V=l[1][1],X=0,c=function(b,c,d){return function(a){return w(c,[1,b,[1,a]],d)}}(a,c,U),a=X,d=V;continue;case
-19:throw[0,L,m_];case
+O=d[2],Q=l[1][1],R=0,c=function(b,c,d){return function(a){return C(c,[1,b,[0,a]],d)}}(a,c,O),a=R,d=Q;continue}var
+S=d[2],U=l[1][1],W=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]],d)}}(a,c,S),a=W,d=U;continue;case
+19:throw[0,P,n3];case
 20:var
-Y=d[3],Z=[8,a,m$];return function(a){return w(c,Z,Y)};case
+X=d[3],Y=[8,a,n4];return function(a){return C(c,Y,X)};case
 21:var
-_=d[2];return function(b){return w(c,[4,a,er(na,b)],_)};case
+Z=d[2];return function(b){return C(c,[4,a,eU(n5,b)],Z)};case
 22:var
-$=d[1];return function(b){return w(c,[5,a,b],$)};case
+_=d[1];return function(b){return C(c,[5,a,b],_)};case
 23:var
 f=d[2],k=d[1];if(typeof
 k==="number")switch(k){case
-0:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
-1:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
-2:throw[0,L,nb];default:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f])}else
+0:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
+1:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
+2:throw[0,P,n6];default:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f])}else
 switch(k[0]){case
-0:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
-1:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
-2:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
-3:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
-4:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
-5:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
-6:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
-7:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
-8:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);case
+0:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
+1:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
+2:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
+3:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
+4:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
+5:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
+6:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
+7:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
+8:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
 9:var
-v=k[2];return e<50?fB(e+1|0,c,a,v,f):ar(fB,[0,c,a,v,f]);case
-10:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f]);default:return e<50?A(e+1|0,c,a,f):ar(A,[0,c,a,f])}default:var
-s=d[3],t=d[1],u=b(d[2],0);return e<50?fA(e+1|0,c,a,s,t,u):ar(fA,[0,c,a,s,t,u])}}function
-fB(e,d,c,a,b){if(typeof
-a==="number")return e<50?A(e+1|0,d,c,b):ar(A,[0,d,c,b]);else
+v=k[2];return e<50?f5(e+1|0,c,a,v,f):av(f5,[0,c,a,v,f]);case
+10:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);default:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f])}default:var
+s=d[3],t=d[1],u=b(d[2],0);return e<50?f4(e+1|0,c,a,s,t,u):av(f4,[0,c,a,s,t,u])}}function
+f5(e,d,c,a,b){if(typeof
+a==="number")return e<50?F(e+1|0,d,c,b):av(F,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aY(d,c,f,b)};case
+f=a[1];return function(a){return a7(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aY(d,c,g,b)};case
+g=a[1];return function(a){return a7(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aY(d,c,h,b)};case
+h=a[1];return function(a){return a7(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aY(d,c,i,b)};case
+i=a[1];return function(a){return a7(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aY(d,c,j,b)};case
+j=a[1];return function(a){return a7(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aY(d,c,k,b)};case
+k=a[1];return function(a){return a7(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aY(d,c,l,b)};case
+l=a[1];return function(a){return a7(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aY(d,c,m,b)};case
+m=a[1];return function(a){return a7(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aY(d,c,n,b)};case
+n=a[2];return function(a){return a7(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=aa(W(a[1]),p);return function(a){return aY(d,c,aD(q,o),b)};case
+o=a[3],p=a[2],q=af(aa(a[1]),p);return function(a){return a7(d,c,aI(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aY(d,c,r,b)};case
+r=a[1];return function(e,a){return a7(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aY(d,c,s,b)};case
+s=a[1];return function(a){return a7(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aY(d,c,t,b)};case
-13:throw[0,L,nc];default:throw[0,L,nd]}}function
-A(d,b,e,a){var
-c=[8,e,ne];return d<50?df(d+1|0,b,c,a):ar(df,[0,b,c,a])}function
-fA(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return m9(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?df(h+1|0,c,g,a):ar(df,[0,c,g,a])}function
-w(a,b,c){return gt(df(0,a,b,c))}function
-aY(a,b,c,d){return gt(fB(0,a,b,c,d))}function
-m9(a,b,c,d,e){return gt(fA(0,a,b,c,d,e))}function
-eH(f,e,d,a,c){if(typeof
-a==="number")return function(a){return w(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return w(f,[4,e,aS(h,g,b(c,a))],d)}}var
-i=a[1];return function(g,a){return w(f,[4,e,aS(i,g,b(c,a))],d)}}}function
-dA(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return a7(d,c,t,b)};case
+13:throw[0,P,n7];default:throw[0,P,n8]}}function
+F(d,b,e,a){var
+c=[8,e,n9];return d<50?dy(d+1|0,b,c,a):av(dy,[0,b,c,a])}function
+f4(h,c,f,a,e,d){if(e){var
+i=e[1];return function(e){return n2(c,f,a,i,b(d,e))}}var
+g=[4,f,d];return h<50?dy(h+1|0,c,g,a):av(dy,[0,c,g,a])}function
+C(a,b,c){return g1(dy(0,a,b,c))}function
+a7(a,b,c,d){return g1(f5(0,a,b,c,d))}function
+n2(a,b,c,d,e){return g1(f4(0,a,b,c,d,e))}function
+fb(f,e,d,a,c){if(typeof
+a==="number")return function(a){return C(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return C(f,[4,e,aX(h,g,b(c,a))],d)}}var
+i=a[1];return function(g,a){return C(f,[4,e,aX(i,g,b(c,a))],d)}}}function
+dV(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return w(f,[4,e,cz(g,o(b,a,c))],d)}:function(c){return w(f,[4,e,o(b,a,c)],d)};var
-k=c[1];return function(c){return w(f,[4,e,cz(k,o(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return C(f,[4,e,cQ(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return C(f,[4,e,cQ(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return w(f,[4,e,aS(i,h,cz(g,o(b,a,c)))],d)}:function(c){return w(f,[4,e,aS(i,h,o(b,a,c))],d)};var
-l=c[1];return function(c){return w(f,[4,e,aS(i,h,cz(l,o(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return C(f,[4,e,aX(i,h,cQ(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aX(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return C(f,[4,e,aX(i,h,cQ(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return w(f,[4,e,aS(j,h,cz(g,o(b,a,c)))],d)}:function(g,c){return w(f,[4,e,aS(j,g,o(b,a,c))],d)};var
-m=c[1];return function(g,c){return w(f,[4,e,aS(j,g,cz(m,o(b,a,c)))],d)}}}function
-b0(c,h){var
+c==="number")return c?function(h,g,c){return C(f,[4,e,aX(j,h,cQ(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aX(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return C(f,[4,e,aX(j,g,cQ(m,n(b,a,c)))],d)}}}function
+b_(c,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-e=a[2],i=a[1];if(typeof
+e=a[2],j=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=lv;break;case
+d=mo;break;case
 1:var
-d=lw;break;case
+d=mp;break;case
 2:var
-d=lx;break;case
+d=mq;break;case
 3:var
-d=ly;break;case
+d=mr;break;case
 4:var
-d=lz;break;case
+d=ms;break;case
 5:var
-d=lA;break;default:var
-d=lB}else
+d=mt;break;default:var
+d=mu}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=j(lC,aK(bZ(1,e[1])))}b0(c,i);return aX(c,d);case
+d=i(mv,aO(b9(1,e[1])))}b_(c,j);return a6(c,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-k=f[1];b0(c,g);aX(c,nf);var
+k=f[1];b_(c,g);a6(c,n_);var
 a=k;continue}var
-l=f[1];b0(c,g);aX(c,ng);var
+l=f[1];b_(c,g);a6(c,n$);var
 a=l;continue;case
 6:var
-o=a[2];b0(c,a[1]);return aX(c,b(o,0));case
+o=a[2];b_(c,a[1]);return a6(c,b(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];b0(c,a[1]);return a0(p);case
+p=a[2];b_(c,a[1]);return a4(p);case
 2:case
 4:var
-m=a[2];b0(c,a[1]);return aX(c,m);default:var
-n=a[2];b0(c,a[1]);return a4(c,n)}}function
-c7(b){var
-a=b[1];return w(function(b){var
-a=eD(64);b0(a,b);return eE(a)},0,a)}function
-gW(a){var
+m=a[2];b_(c,a[1]);return a6(c,m);default:var
+n=a[2];b_(c,a[1]);return a_(c,n)}}function
+dh(b){var
+a=b[1];return C(function(b){var
+a=e9(64);b_(a,b);return e_(a)},0,a)}function
+hr(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-eI(a){a[4]=-a[4]|0;return 0}try{var
-wk=kY(wj),gY=wk}catch(a){a=bb(a);if(a!==bp)throw a;try{var
-wi=kY(wh),gX=wi}catch(a){a=bb(a);if(a!==bp)throw a;var
-gX=ni}var
-gY=gX}var
-nj=lm(gY,82),dB=[jl,function(B){var
-n=xm(0),c=[0,cX(55,0),0],i=0===n.length-1?[0,0]:n,k=i.length-1,b=0;for(;;){u(c[1],b)[1+b]=b;var
+fc(a){a[4]=-a[4]|0;return 0}try{var
+yo=lO(yn),ht=yo}catch(a){a=a8(a);if(a!==bt)throw a;try{var
+ym=lO(yl),hs=ym}catch(a){a=a8(a);if(a!==bt)throw a;var
+hs=ob}var
+ht=hs}var
+oc=mf(ht,82),dW=[j7,function(B){var
+n=zq(0),c=[0,c_(55,0),0],j=0===n.length-1?[0,0]:n,k=j.length-1,b=0;for(;;){v(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
-g=[0,nh],l=54+gK(55,k)|0,w=0;if(!(l<0)){var
+g=[0,oa],l=54+hf(55,k)|0,w=0;if(!(l<0)){var
 d=w;for(;;){var
-e=d%55|0,m=kS(d,k),x=u(i,m)[1+m],h=j(g[1],a(p+x));g[1]=w7(h,0,q(h));var
-f=g[1],o=s(f,3)<<24,r=s(f,2)<<16,t=s(f,1)<<8,v=((s(f,0)+t|0)+r|0)+o|0,y=(u(c[1],e)[1+e]^v)&i1;u(c[1],e)[1+e]=y;var
+e=d%55|0,m=lI(d,k),x=v(j,m)[1+m],h=i(g[1],a(p+x));g[1]=y$(h,0,q(h));var
+f=g[1],o=s(f,3)<<24,r=s(f,2)<<16,t=s(f,1)<<8,u=((s(f,0)+t|0)+r|0)+o|0,y=(v(c[1],e)[1+e]^u)&jK;v(c[1],e)[1+e]=y;var
 z=d+1|0;if(l!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
-av(h,k){var
-l=h?h[1]:nj,b=16;for(;;){if(!(k<=b)&&!(eB<(b*2|0))){var
+ag(h,k){var
+l=h?h[1]:oc,b=16;for(;;){if(!(k<=b)&&!(e4<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=xb(dB),a=d2===i?dB[1]:jl===i?lr(dB):dB;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=u(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(u(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&i1,g=a[2];u(a[1],g)[1+g]=f;var
+i=zf(dW),a=eo===i?dW[1]:j7===i?mk(dW):dW;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=v(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(v(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jK,g=a[2];v(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,cX(b,0),j,b]}}function
-gZ(B,f){var
-i=f[2],s=(i.length-1)*2|0,t=s<eB?1:0;if(t){var
-j=cX(s,0),k=1-gW(f);f[2]=j;var
-l=j.length-1,g=cX(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
+j=0;return[0,0,c_(b,0),j,b]}}function
+hu(B,f){var
+i=f[2],s=(i.length-1)*2|0,t=s<e4?1:0;if(t){var
+j=c_(s,0),k=1-hr(f);f[2]=j;var
+l=j.length-1,g=c_(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
 e=x;a:for(;;){var
-a=u(i,e)[1+e];for(;;){if(a){var
-m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=u(g,c)[1+c];if(n)n[3]=h;else
-u(j,c)[1+c]=h;u(g,c)[1+c]=h;var
+a=v(i,e)[1+e];for(;;){if(a){var
+m=a[1],u=a[2],w=a[3],h=k?a:[0,m,u,0],c=b(C,m),n=v(g,c)[1+c];if(n)n[3]=h;else
+v(j,c)[1+c]=h;v(g,c)[1+c]=h;var
 a=w;continue}var
 A=e+1|0;if(o!==e){var
 e=A;continue a}break}break}}if(k){var
 p=l-1|0,y=0;if(!(p<0)){var
 d=y;for(;;){var
-r=u(g,d)[1+d];if(r)r[3]=0;var
+r=v(g,d)[1+d];if(r)r[3]=0;var
 z=d+1|0;if(p!==d){var
 d=z;continue}break}}var
 q=0}else
 var
 q=k;return q}return t}function
-nk(g,a){function
+od(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
-c=a[3];o(g,a[1],a[2]);var
+c=a[3];n(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=gW(a);if(1-c)eI(a);try{var
+c=hr(a);if(1-c)fc(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
-b=i;for(;;){h(u(d,b)[1+b]);var
+b=i;for(;;){h(v(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?eI(a):f;return j}catch(b){b=bb(b);if(c)throw b;eI(a);throw b}}function
-cb(a,b){return 4<=a.length-1?wI(10,fX,a[3],b)&(a[2].length-1-1|0):a0(nl)}function
-eJ(a,c,e){var
-b=cb(a,c),f=[0,c,e,u(a[2],b)[1+b]];u(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?gZ(cb,a):d}function
-eK(f,b){var
-g=cb(f,b),c=u(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===V(b,c[1]))return j;if(d){var
-e=d[3],k=d[2];if(0===V(b,d[1]))return k;if(e){var
-l=e[2],m=e[3];if(0===V(b,e[1]))return l;var
+f=1-c,j=f?fc(a):f;return j}catch(b){b=a8(b);if(c)throw b;fc(a);throw b}}function
+cn(a,b){return 4<=a.length-1?yM(10,gq,a[3],b)&(a[2].length-1-1|0):a4(oe)}function
+di(a,c,e){var
+b=cn(a,c),f=[0,c,e,v(a[2],b)[1+b]];v(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
+d=a[2].length-1<<1<a[1]?1:0;return d?hu(cn,a):d}function
+dX(f,b){var
+g=cn(f,b),c=v(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===W(b,c[1]))return j;if(d){var
+e=d[3],k=d[2];if(0===W(b,d[1]))return k;if(e){var
+l=e[2],m=e[3];if(0===W(b,e[1]))return l;var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===V(b,a[1]))return h;var
-a=i;continue}throw bp}}throw bp}throw bp}throw bp}function
-bL(f,b){var
-g=cb(f,b),c=u(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===V(b,c[1]))return[0,j];if(d){var
-e=d[3],k=d[2];if(0===V(b,d[1]))return[0,k];if(e){var
-l=e[2],m=e[3];if(0===V(b,e[1]))return[0,l];var
+h=a[2],i=a[3];if(0===W(b,a[1]))return h;var
+a=i;continue}throw bt}}throw bt}throw bt}throw bt}function
+bT(f,b){var
+g=cn(f,b),c=v(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===W(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===W(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===W(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===V(b,a[1]))return[0,h];var
+h=a[2],i=a[3];if(0===W(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-cc(a,c,f){var
-d=cb(a,c),g=u(a[2],d)[1+d],b=g;for(;;){if(b){var
-j=b[3];if(0!==V(b[1],c)){var
+co(a,c,f){var
+d=cn(a,c),g=v(a[2],d)[1+d],b=g;for(;;){if(b){var
+j=b[3];if(0!==W(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
-e=1;if(e){u(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return gZ(cb,a);var
+e=1;if(e){v(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hu(cn,a);var
 i=h}else
 var
 i=e;return i}}function
-be(c,b){var
-e=cb(c,b),a=u(c[2],e)[1+e];for(;;){if(a){var
-f=a[3],d=0===V(a[1],b)?1:0;if(d)return d;var
+aY(c,b){var
+e=cn(c,b),a=v(c[2],e)[1+e];for(;;){if(a){var
+f=a[3],d=0===W(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
 d=aB(0),c=aB(1);function
-aF(a){return bU(a,d)}function
-k(b,a){return 0===bU(b,a)?1:0}function
-b1(b,a){return bU(b,a)<=0?1:0}function
-g0(b,a){return bU(b,a)<0?1:0}function
-eL(b,a){return 0<=bU(b,a)?1:0}function
-g1(b,a){return 0<bU(b,a)?1:0}function
-g2(b,a){return b1(b,a)?b:a}function
-g3(a){return g0(a,d)?bm(a):a}function
-bt(a){return el(a,c)}function
-g4(b,a){if(!k(b,d)&&!k(a,d))return g3(N(cn(b,em(b,a)),a));return d}function
-eM(b,a){if(0===a)return c;var
-d=eM(b,a/2|0),e=N(d,d);return 1===(a&1)?N(e,b):e}function
-X(a){return a?0:1}function
-aZ(a){return a[1]}function
-bM(a){return a[2]}function
-aj(a){var
-b=a?aj(a[2])+1|0:a;return b}function
-M(a,b){if(a){var
-c=M(a[2],b);return[0,a[1],c]}return b}function
-eN(b,a){return 0===b?a:eN(b-1|0,a)+1|0}function
-nm(e,d){var
-b=e,a=d;for(;;){if(k(b,c))return k(a,c)?1:bV(a)?(ap(a,1),0):(ap(a,1),0);if(bV(b)){var
-f=ap(b,1);if(k(a,c))return 0;if(bV(a)){var
-b=f,a=ap(a,1);continue}ap(a,1);return 0}var
-g=ap(b,1);if(k(a,c))return 0;if(bV(a)){ap(a,1);return 0}var
-b=g,a=ap(a,1);continue}}function
-eO(e,d,c){var
+aD(a){return b3(a,d)}function
+k(b,a){return 0===b3(b,a)?1:0}function
+b$(b,a){return b3(b,a)<=0?1:0}function
+hv(b,a){return b3(b,a)<0?1:0}function
+dY(b,a){return 0<=b3(b,a)?1:0}function
+hw(b,a){return 0<b3(b,a)?1:0}function
+hx(b,a){return b$(b,a)?b:a}function
+hy(a){return hv(a,d)?bq(a):a}function
+bw(a){return eP(a,c)}function
+hz(b,a){if(!k(b,d)&&!k(a,d))return hy(R(cE(b,eQ(b,a)),a));return d}function
+fd(b,a){if(0===a)return c;var
+d=fd(b,a/2|0),e=R(d,d);return 1===(a&1)?R(e,b):e}function
+U(a){return a?0:1}function
+aJ(a){return a[1]}function
+bj(a){return a[2]}function
+ab(a){var
+b=a?ab(a[2])+1|0:a;return b}function
+w(a,b){if(a){var
+c=w(a[2],b);return[0,a[1],c]}return b}function
+fe(b,a){return 0===b?a:fe(b-1|0,a)+1|0}function
+of(e,d){var
+b=e,a=d;for(;;){if(k(b,c))return k(a,c)?1:b4(a)?(au(a,1),0):(au(a,1),0);if(b4(b)){var
+f=au(b,1);if(k(a,c))return 0;if(b4(a)){var
+b=f,a=au(a,1);continue}au(a,1);return 0}var
+g=au(b,1);if(k(a,c))return 0;if(b4(a)){au(a,1);return 0}var
+b=g,a=au(a,1);continue}}function
+ff(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
-g5(a){if(a){var
-b=[0,a[1],0];return M(g5(a[2]),b)}return a}function
-eP(a){if(a){var
-b=eP(a[2]);return M(a[1],b)}return a}function
+hA(d,c){var
+a=d,b=c;for(;;){if(0===b){var
+e=a?[0,a[1]]:a;return e}var
+f=b-1|0;if(a){var
+a=a[2],b=f;continue}return a}}function
+hB(a){if(a){var
+b=[0,a[1],0];return w(hB(a[2]),b)}return a}function
+fg(a){if(a){var
+b=fg(a[2]);return w(a[1],b)}return a}function
 l(c,a){if(a)var
 e=l(c,a[2]),d=[0,b(c,a[1]),e];else
 var
 d=a;return d}function
-Y(c,a){if(a){var
-d=Y(c,a[2]);return M(b(c,a[1]),d)}return a}function
-bf(e,d,c){var
+ac(c,a){if(a){var
+d=ac(c,a[2]);return w(b(c,a[1]),d)}return a}function
+bk(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=o(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aG(c,b,a){if(a){var
-d=aG(c,b,a[2]);return o(c,a[1],d)}return b}function
-ab(f,e){var
+f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aE(c,b,a){if(a){var
+d=aE(c,b,a[2]);return n(c,a[1],d)}return b}function
+ah(f,e){var
 a=e;for(;;){if(a){var
 c=b(f,a[1]);if(!c){var
 a=a[2];continue}var
@@ -2258,82 +2271,82 @@ h(e,d){var
 a=d;for(;;){if(a){var
 c=b(e,a[1]);if(c){var
 a=a[2];continue}return c}return 1}}function
-bg(c,f){var
+a$(c,f){var
 a=f;for(;;){if(a){var
-d=a[2],e=a[1];if(b(c,e))return[0,e,bg(c,d)];var
+d=a[2],e=a[1];if(b(c,e))return[0,e,a$(c,d)];var
 a=d;continue}return a}}function
-cd(e,d){var
+ca(e,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(b(e,c))return[0,c];var
 a=a[2];continue}return a}}function
-eQ(b,a){if(b)if(a)var
-d=eQ(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+dZ(b,a){if(b)if(a)var
+d=dZ(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-g6(d,h){var
+hC(d,h){var
 b=h;a:for(;;){if(b){var
-c=b[2],e=b[1],a=c;for(;;){if(a){if(!o(d,a[1],e)){var
+c=b[2],e=b[1],a=c;for(;;){if(a){if(!n(d,a[1],e)){var
 a=a[2];continue}var
 f=1}else
 var
 f=a;if(f){var
 b=c;continue a}var
-g=[0,e,g6(d,c)];break}}else
+g=[0,e,hC(d,c)];break}}else
 var
 g=b;return g}}function
-eR(b,a){return 0===a?0:[0,b,eR(b+1|0,a-1|0)]}function
-eS(a){return[0,a,c]}function
-J(b,a){var
-c=N(a[1],b[2]);return k(N(b[1],a[2]),c)}function
-f(b,a){var
-c=N(a[1],b[2]);return b1(N(b[1],a[2]),c)}function
+fh(b,a){return 0===a?0:[0,b,fh(b+1|0,a-1|0)]}function
+fi(a){return[0,a,c]}function
+H(b,a){var
+c=R(a[1],b[2]);return k(R(b[1],a[2]),c)}function
+g(b,a){var
+c=R(a[1],b[2]);return b$(R(b[1],a[2]),c)}function
 Q(b,a){var
-c=N(b[2],a[2]),d=N(a[1],b[2]);return[0,el(N(b[1],a[2]),d),c]}function
-x(b,a){var
-c=N(b[2],a[2]);return[0,N(b[1],a[1]),c]}function
-S(a){var
-b=a[2];return[0,bm(a[1]),b]}function
-bu(b,a){return Q(b,S(a))}function
-b2(h,b){var
-a=b[1],f=aF(a);if(0===f)var
+c=R(b[2],a[2]),d=R(a[1],b[2]);return[0,eP(R(b[1],a[2]),d),c]}function
+z(b,a){var
+c=R(b[2],a[2]);return[0,R(b[1],a[1]),c]}function
+D(a){var
+b=a[2];return[0,bq(a[1]),b]}function
+bx(b,a){return Q(b,D(a))}function
+cb(h,b){var
+a=b[1],f=aD(a);if(0===f)var
 e=[0,d,c];else
 if(0<f)var
 e=[0,b[2],a];else
 var
-g=bm(a),e=[0,bm(b[2]),g];return x(h,e)}function
+g=bq(a),e=[0,bq(b[2]),g];return z(h,e)}function
 t(b){var
-e=b[2],f=b[1],a=em(f,e);if(k(a,d))var
+e=b[2],f=b[1],a=eQ(f,e);if(k(a,d))var
 g=[0,a,[0,d,d]];else
 var
-j=cn(e,a),g=[0,a,[0,cn(f,a),j]];var
-h=g[2],i=h[2],l=0<aF(i)?i:c;return[0,h[1],l]}function
-b3(a,b){return k(a,c)?b:bV(a)?bt(ao(b3(ap(a,1),b),1)):ao(b3(ap(a,1),b),1)}var
-aM=0;function
-C(e,d){var
+j=cE(e,a),g=[0,a,[0,cE(f,a),j]];var
+h=g[2],i=h[2],l=0<aD(i)?i:c;return[0,h[1],l]}function
+cc(a,b){return k(a,c)?b:b4(a)?bw(at(cc(au(a,1),b),1)):at(cc(au(a,1),b),1)}var
+aQ=0;function
+E(e,d){var
 b=e,a=d;for(;;){if(a){var
-f=a[3],g=a[2],h=a[1];if(k(b,c))return g;if(bV(b)){var
-b=ap(b,1),a=f;continue}var
-b=ap(b,1),a=h;continue}return a}}function
-aw(a,b,d){if(d){var
-e=d[3],g=d[2],f=d[1];return k(a,c)?[0,f,[0,b],e]:bV(a)?[0,f,g,aw(ap(a,1),b,e)]:[0,aw(ap(a,1),b,f),g,e]}return k(a,c)?[0,0,[0,b],0]:bV(a)?[0,0,0,aw(ap(a,1),b,0)]:[0,aw(ap(a,1),b,0),0,0]}function
-c8(b,a){if(b){var
+f=a[3],g=a[2],h=a[1];if(k(b,c))return g;if(b4(b)){var
+b=au(b,1),a=f;continue}var
+b=au(b,1),a=h;continue}return a}}function
+az(a,b,d){if(d){var
+e=d[3],g=d[2],f=d[1];return k(a,c)?[0,f,[0,b],e]:b4(a)?[0,f,g,az(au(a,1),b,e)]:[0,az(au(a,1),b,f),g,e]}return k(a,c)?[0,0,[0,b],0]:b4(a)?[0,0,0,az(au(a,1),b,0)]:[0,az(au(a,1),b,0),0,0]}function
+dj(b,a){if(b){var
 d=b[3],e=b[2],f=b[1];if(e){var
-g=c8(d,b3(a,bt(ao(c,1)))),h=[0,[0,a,e[1]],g];return M(c8(f,b3(a,ao(c,1))),h)}var
-i=c8(d,b3(a,bt(ao(c,1))));return M(c8(f,b3(a,ao(c,1))),i)}return b}function
-c9(a){if(a){var
+g=dj(d,cc(a,bw(at(c,1)))),h=[0,[0,a,e[1]],g];return w(dj(f,cc(a,at(c,1))),h)}var
+i=dj(d,cc(a,bw(at(c,1))));return w(dj(f,cc(a,at(c,1))),i)}return b}function
+dk(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=c9(b);return eN(c9(c),d)+1|0}var
-e=c9(b);return eN(c9(c),e)}return a}function
-eT(e,a,d){if(a)var
-i=b3(d,bt(ao(c,1))),j=eT(e,a[3],i),f=a[2],k=b(e,d),h=f?[0,b(k,f[1])]:f,l=b3(d,ao(c,1)),g=[0,eT(e,a[1],l),h,j];else
+d=dk(b);return fe(dk(c),d)+1|0}var
+e=dk(b);return fe(dk(c),e)}return a}function
+fj(e,a,d){if(a)var
+i=cc(d,bw(at(c,1))),j=fj(e,a[3],i),f=a[2],k=b(e,d),h=f?[0,b(k,f[1])]:f,l=cc(d,at(c,1)),g=[0,fj(e,a[1],l),h,j];else
 var
 g=a;return g}function
-g7(g){function
+hD(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return o(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -2349,626 +2362,626 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return M(c[1],f)}var
+f=e(b);return w(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-ac(b,a){return l(function(a){var
-c=t(x(b,a[2]));return[0,a[1],c]},a)}function
-ay(a){var
-b=[0,d,c];return aG(function(b,a){return t(Q(b[2],a))},b,a)}function
-g8(d,c,j,i){var
+I(b,a){return l(function(a){var
+c=t(z(b,a[2]));return[0,a[1],c]},a)}function
+an(a){var
+b=[0,d,c];return aE(function(b,a){return t(Q(b[2],a))},b,a)}function
+hE(d,c,j,i){var
 b=j,a=i;for(;;){if(a){var
-e=a[1],f=e[2],g=e[1],h=a[2];if(o(d,c,g)){var
-b=t(Q(b,f)),a=h;continue}return[0,[0,c,b],g8(d,g,f,h)]}return[0,[0,c,b],0]}}function
-g9(c,a){if(a){var
-b=a[1];return g8(c,b[1],b[2],a[2])}return a}function
-eU(a){return bg(function(a){return X(J(a[2],[0,d,c]))},a)}var
-nn=g7([0,function(b,a){return b1(b[1],a[1])}]),no=g7([0,function(c,b){var
-a=bU(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return b1(c[1][2],b[1][2]);case
+e=a[1],f=e[2],g=e[1],h=a[2];if(n(d,c,g)){var
+b=t(Q(b,f)),a=h;continue}return[0,[0,c,b],hE(d,g,f,h)]}return[0,[0,c,b],0]}}function
+hF(c,a){if(a){var
+b=a[1];return hE(c,b[1],b[2],a[2])}return a}function
+fk(a){return a$(function(a){return U(H(a[2],[0,d,c]))},a)}var
+og=hD([0,function(b,a){return b$(b[1],a[1])}]),oh=hD([0,function(c,b){var
+a=b3(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
+0:return b$(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-bv(a){return eU(g9(k,b(nn[5],a)))}function
-np(b,a){var
+by(a){return fk(hF(k,b(og[5],a)))}function
+oi(b,a){var
 c=k(b[1],a[1]);return c?k(b[2],a[2]):c}function
-c_(a,e){var
-f=[0,d,c];return aG(function(a,c){var
-d=b(e,a[1]);return t(Q(x(a[2],d),c))},f,a)}function
-c$(a){var
-b=bv(a);return h(function(a){return f([0,d,c],a[2])},b)}function
-cA(a){return bv(a)?0:1}function
-eV(a,e,d,c){var
-f=b(a[3],c),g=ac(S(e),f);return M(b(a[3],d),g)}function
-g_(a){var
-b=[0,d,c];return aG(function(b,a){var
-e=f([0,d,c],b[2])?a:Q(b[2],a);return t(e)},b,a)}function
-z(a){return aG(function(a,b){return aw(a[1],a[2],b)},aM,a)}function
-K(d,c,b){var
-a=C(b,c);return a?a[1]:d}function
-b4(d,c,b){var
-a=C(c,d);return a?C(b,a[1]):a}function
-eW(b,e,d,a){var
-c=C(b,a),f=c?c[1]:aM;return aw(b,aw(e,d,f),a)}function
-cB(a){return aG(function(a,b){return eW(a[1][1],a[1][2],a[2],b)},aM,a)}function
-g$(g,f){var
+cd(a,e){var
+f=[0,d,c];return aE(function(a,c){var
+d=b(e,a[1]);return t(Q(z(a[2],d),c))},f,a)}function
+bl(a){var
+b=by(a);return h(function(a){return g([0,d,c],a[2])},b)}function
+cR(a){return by(a)?0:1}function
+fl(a,e,d,c){var
+f=b(a[3],c),g=I(D(e),f);return w(b(a[3],d),g)}function
+hG(a){var
+b=[0,d,c];return aE(function(b,a){var
+e=g([0,d,c],b[2])?a:Q(b[2],a);return t(e)},b,a)}function
+A(a){return aE(function(a,b){return az(a[1],a[2],b)},aQ,a)}function
+M(d,c,b){var
+a=E(b,c);return a?a[1]:d}function
+bU(d,c,b){var
+a=E(c,d);return a?E(b,a[1]):a}function
+fm(b,e,d,a){var
+c=E(b,a),f=c?c[1]:aQ;return az(b,az(e,d,f),a)}function
+cp(a){return aE(function(a,b){return fm(a[1][1],a[1][2],a[2],b)},aQ,a)}function
+hH(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(b4(b,e,d))return 0;var
-h=a[2],b=eW(e,d,0,b),a=h;continue}return 1}}function
-eX(e,d){var
+c=a[1],d=c[2],e=c[1];if(bU(b,e,d))return 0;var
+h=a[2],b=fm(e,d,0,b),a=h;continue}return 1}}function
+fn(e,d){var
 b=e,a=d;for(;;){if(a){var
-c=a[1];if(C(c,b))return 0;var
-f=a[2],b=aw(c,0,b),a=f;continue}return 1}}function
-dC(a){var
-b=0;return bf(function(a,b){return ab(function(a){return k(b,a)},a)?a:[0,b,a]},a,b)}function
-D(b,a){return X(f(a,b))}function
-a5(a){var
-b=z(l(function(a){return[0,a[1],a[2][1]]},a)),d=z(l(function(a){var
-b=bv(a[2][2]);return[0,a[1],b]},a)),e=0;function
-f(a){return K(e,d,a)}function
-g(a){return K(c,b,a)}return[0,l(aZ,a),g,f]}function
-ce(e,a){var
-k=a[1],m=z(l(function(a){return[0,a,0]},k));function
-g(b){var
-a=C(b,m),c=a?1:a;return c}var
+c=a[1];if(E(c,b))return 0;var
+f=a[2],b=az(c,0,b),a=f;continue}return 1}}function
+d0(a){var
+b=0;return bk(function(a,b){return ah(function(a){return k(b,a)},a)?a:[0,b,a]},a,b)}function
+J(b,a){return U(g(a,b))}function
+ba(a){var
+b=A(l(function(a){return[0,a[1],a[2][1]]},a)),d=A(l(function(a){var
+b=by(a[2][2]);return[0,a[1],b]},a)),e=0;function
+f(a){return M(e,d,a)}function
+g(a){return M(c,b,a)}return[0,l(aJ,a),g,f]}function
+cq(e,a){var
+k=a[1],m=A(l(function(a){return[0,a,0]},k));function
+f(b){var
+a=E(b,m),c=a?1:a;return c}var
 i=e?1:e,j=i?h(function(a){var
 b=a[2][2];return h(function(a){var
-b=g(a[1]);return b?f([0,d,c],a[2]):b},b)},e):i;if(j){var
+b=f(a[1]);return b?g([0,d,c],a[2]):b},b)},e):i;if(j){var
 n=a[1];return h(function(e){var
 j=b(a[3],e),i=h(function(a){var
-b=g(a[1]);return b?f([0,d,c],a[2]):b},j);return i?J(ay(b(a[3],e)),[0,c,c]):i},n)}return j}function
-eY(f,e,d){var
+b=f(a[1]);return b?g([0,d,c],a[2]):b},j);return i?H(an(b(a[3],e)),[0,c,c]):i},n)}return j}function
+fo(f,e,d){var
 b=f,a=d;for(;;){if(0===b)return a;var
-c=K(a,e,a),g=b-1|0;if(k(c,a))return a;var
+c=M(a,e,a),g=b-1|0;if(k(c,a))return a;var
 b=g,a=c;continue}}function
-ha(c,a){var
-d=c[1];return c9(z(l(function(c){return[0,b(a,c),0]},d)))}function
-hb(a){var
-f=aj(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
-t=g-1|0,i=[0,aM,aM],j=a[1],m=bf(function(e){return function(d,c){var
-g=b(a[3],c);return bf(function(k,j){var
-g=k[2],d=k[1],n=b(e,j[1]),l=b4(g,b(e,c),n);if(l){var
-m=l[1],h=eY(f,d,c),i=eY(f,d,m),a=g2(h,i);return[0,aw(c,a,aw(m,a,aw(h,a,aw(i,a,d)))),g]}var
-o=b(e,j[1]);return[0,d,eW(b(e,c),o,c,g)]},g,d)}}(d),j,i)[1],n=a[1],o=z(l(function(b){return function(a){return[0,a,eY(f,b,a)]}}(m),n)),e=function(b){return function(a){return K(c,b,a)}}(o),p=a[1],q=cB(Y(function(g,d){return function(c){var
+hI(c,a){var
+d=c[1];return dk(A(l(function(c){return[0,b(a,c),0]},d)))}function
+hJ(a){var
+f=ab(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
+t=g-1|0,i=[0,aQ,aQ],j=a[1],m=bk(function(e){return function(d,c){var
+g=b(a[3],c);return bk(function(k,j){var
+g=k[2],d=k[1],n=b(e,j[1]),l=bU(g,b(e,c),n);if(l){var
+m=l[1],h=fo(f,d,c),i=fo(f,d,m),a=hx(h,i);return[0,az(c,a,az(m,a,az(h,a,az(i,a,d)))),g]}var
+o=b(e,j[1]);return[0,d,fm(b(e,c),o,c,g)]},g,d)}}(d),j,i)[1],n=a[1],o=A(l(function(b){return function(a){return[0,a,fo(f,b,a)]}}(m),n)),e=function(b){return function(a){return M(c,b,a)}}(o),p=a[1],q=cp(ac(function(g,d){return function(c){var
 e=b(a[3],c);return l(function(a){var
 e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(i,j,d){return function(c){var
 e=b(a[3],c);return h(function(e){var
-f=b(d,e[1]),a=b4(j,b(d,c),f);if(a){var
+f=b(d,e[1]),a=bU(j,b(d,c),f);if(a){var
 g=i(c);return k(a[1],g)}return a},e)}}(e,q,d),r)){var
-s=ha(a,d);if($(ha(a,e),s))return e;var
+s=hI(a,d);if($(hI(a,e),s))return e;var
 g=t,d=e;continue}return d}}function
-cC(b,a){var
+cS(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-hc(b,a){return cB(Y(function(a){var
-c=cC(b,a[1]);return l(function(b){return[0,b,a[2]]},c)},a))}function
-hd(f,h,e,a){if(k(e,a))return[0,d,c];var
+hK(b,a){return cp(ac(function(a){var
+c=cS(b,a[1]);return l(function(b){return[0,b,a[2]]},c)},a))}function
+hL(f,h,e,a){if(k(e,a))return[0,d,c];var
 i=b(f,a);if(k(b(f,e),i)){var
-g=b4(h,e,a);return g?g[1]:[0,c,c]}return[0,c,c]}function
-da(e,r,q,a,p,n){var
+g=bU(h,e,a);return g?g[1]:[0,c,c]}return[0,c,c]}function
+dl(e,r,q,a,p,o){var
 s=a[1],j=h(function(a){var
-f=b(e,a[1][1]),g=f?b(e,a[1][2]):f,h=g?X(k(a[1][1],a[1][2])):g;return h?D([0,d,c],a[2]):h},s);if(j)var
-u=a[2],g=h(function(a){var
-f=b(e,a[1]);return f?D([0,d,c],a[2]):f},u);else
+f=b(e,a[1][1]),g=f?b(e,a[1][2]):f,h=g?U(k(a[1][1],a[1][2])):g;return h?J([0,d,c],a[2]):h},s);if(j)var
+u=a[2],f=h(function(a){var
+f=b(e,a[1]);return f?J([0,d,c],a[2]):f},u);else
 var
-g=j;if(g)var
-v=a[2],w=a[1],l=ac(S([0,c,c]),p),i=c$(M(M(Y(function(a){var
-b=a[2],c=t(x(S(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},w),v),l));else
+f=j;if(f)var
+v=a[2],x=a[1],l=I(D([0,c,c]),p),i=bl(w(w(ac(function(a){var
+b=a[2],c=t(z(D(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},x),v),l));else
 var
-i=g;if(i){var
-y=a[1],m=ay(a[2]);return f(t(aG(function(a,b){var
-c=o(q,a[1][1],a[1][2]);return t(Q(x(a[2],c),b))},m,y)),n)}return i}function
-he(l,j,y,x,i,a,w){var
-e=g$(aM,Y(function(a){return cC(y,a[1])},a));return e?h(function(a){var
-o=a[1],e=o[2],g=o[1],p=b(i,g),q=p?b(i,e):p,r=q?X(k(g,e)):q;if(r)var
-z=b(x,e),h=k(b(x,g),z);else
+i=f;if(i){var
+y=a[1],m=an(a[2]);return g(t(aE(function(a,b){var
+c=n(q,a[1][1],a[1][2]);return t(Q(z(a[2],c),b))},m,y)),o)}return i}function
+hM(l,j,y,x,i,a,w){var
+e=hH(aQ,ac(function(a){return cS(y,a[1])},a));return e?h(function(a){var
+o=a[1],e=o[2],f=o[1],p=b(i,f),q=p?b(i,e):p,r=q?U(k(f,e)):q;if(r)var
+z=b(x,e),h=k(b(x,f),z);else
 var
 h=r;if(h)var
-A=b(l[2],e),m=k(b(l[2],g),A);else
+A=b(l[2],e),m=k(b(l[2],f),A);else
 var
 m=h;var
-s=m?f([0,d,c],a[2]):m,t=s?f(a[2],[0,c,c]):s;if(t)var
-B=a[2],C=eV(l,j,g,e),n=da(i,j,w,a[3],C,B);else
+s=m?g([0,d,c],a[2]):m,t=s?g(a[2],[0,c,c]):s;if(t)var
+B=a[2],C=fl(l,j,f,e),n=dl(i,j,w,a[3],C,B);else
 var
 n=t;if(n){var
-u=X(y);if(!u){var
-D=a[2],E=eV(l,j,e,g);return da(i,j,w,a[4],E,D)}var
+u=U(y);if(!u){var
+D=a[2],E=fl(l,j,e,f);return dl(i,j,w,a[4],E,D)}var
 v=u}else
 var
 v=n;return v},a):e}function
-eZ(d,c,a){var
-e=d[1];return bg(function(d){return k(b(c,d),a)},e)}function
-e0(d,c,j,f,b,a){var
-k=C(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
-w=j-1|0,g=C(a,f);if(g){var
+fp(d,c,a){var
+e=d[1];return a$(function(d){return k(b(c,d),a)},e)}function
+fq(d,c,j,f,b,a){var
+k=E(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
+w=j-1|0,g=E(a,f);if(g){var
 e=g[1];switch(e[0]){case
 0:var
-l=e[1];return[0,[0,l,aw(a,l,b)]];case
+l=e[1];return[0,[0,l,az(a,l,b)]];case
 1:var
-m=e[1],h=e0(d,c,w,f,b,m);if(h)var
-n=h[1],y=o(c,a,m),p=t(Q(x(d,n[1]),y)),q=[0,[0,p,aw(a,p,n[2])]];else
+m=e[1],h=fq(d,c,w,f,b,m);if(h)var
+o=h[1],x=n(c,a,m),p=t(Q(z(d,o[1]),x)),q=[0,[0,p,az(a,p,o[2])]];else
 var
 q=h;return q;default:var
-r=e[1],i=e0(d,c,w,f,b,r);if(i)var
-s=i[1],z=o(c,r,a),u=t(b2(bu(s[1],z),d)),v=[0,[0,u,aw(a,u,s[2])]];else
+r=e[1],i=fq(d,c,w,f,b,r);if(i)var
+s=i[1],y=n(c,r,a),u=t(cb(bx(s[1],y),d)),v=[0,[0,u,az(a,u,s[2])]];else
 var
 v=i;return v}}return g}function
-e1(a,e){return ab(function(a){var
-b=k(a[1],e);return b?D(a[2],[0,d,c]):b},a)}function
-hf(n,g,e,m,a,l){var
-o=[0,d,c],i=c_(g,function(a){return K(o,e,a)}),j=h(function(a){if(D(a[2],[0,d,c])){var
-g=b(n,a[1]);if(ab(function(a){return k(g,a)},m)){var
-f=C(a[1],e),h=f?1:f;return h}}return 1},g);return j?l?D(a,i):f(a,i):j}function
-dD(a){return l(aZ,a[3])}function
-a6(a){var
-b=a[1],c=z(l(function(a){return[0,a,0]},b));return function(b){var
-a=C(b,c),d=a?1:a;return d}}function
-hg(e){var
-j=a5(e[1]),n=a6(j),r=f([0,c,c],e[2]),s=r?ce(e[1],j):r;if(s){var
-a=hb(j),F=hc(e[3],e[4]),u=function(b,c){return hd(a,F,b,c)},G=e[5],H=e[3],A=cB(Y(function(a){var
-b=cC(H,a[1]);return l(function(b){return[0,b,a[2]]},b)},G)),o=function(e,f){if(k(e,f))return[0,d,c];var
+fr(a,e){return ah(function(a){var
+b=k(a[1],e);return b?J(a[2],[0,d,c]):b},a)}function
+hN(n,f,e,m,a,l){var
+o=[0,d,c],i=cd(f,function(a){return M(o,e,a)}),j=h(function(a){if(J(a[2],[0,d,c])){var
+g=b(n,a[1]);if(ah(function(a){return k(g,a)},m)){var
+f=E(a[1],e),h=f?1:f;return h}}return 1},f);return j?l?J(a,i):g(a,i):j}function
+d1(a){return l(aJ,a[3])}function
+bb(a){var
+b=a[1],c=A(l(function(a){return[0,a,0]},b));return function(b){var
+a=E(b,c),d=a?1:a;return d}}function
+hO(e){var
+j=ba(e[1]),n=bb(j),r=g([0,c,c],e[2]),s=r?cq(e[1],j):r;if(s){var
+a=hJ(j),F=hK(e[3],e[4]),u=function(b,c){return hL(a,F,b,c)},G=e[5],I=e[3],y=cp(ac(function(a){var
+b=cS(I,a[1]);return l(function(b){return[0,b,a[2]]},b)},G)),o=function(e,f){if(k(e,f))return[0,d,c];var
 h=b(a,f);if(k(b(a,e),h)){var
-g=b4(A,e,f);return g?g[1]:[0,d,c]}return[0,c,c]},v=he(j,e[2],e[3],a,n,e[4],u);if(v){var
-g=e[5],Z=e[3],i=e[2],q=g$(aM,Y(function(a){return cC(Z,a[1])},g));if(q){var
-aU=Y(function(a){var
+g=bU(y,e,f);return g?g[1]:[0,d,c]}return[0,c,c]},v=hM(j,e[2],e[3],a,n,e[4],u);if(v){var
+f=e[5],Y=e[3],i=e[2],q=hH(aQ,ac(function(a){return cS(Y,a[1])},f));if(q){var
+aU=ac(function(a){var
 b=a[4];if(b){var
-c=b[1][1],d=cC(Z,a[1]);return l(function(b){return[0,t(a[2]),[0,c,b]]},d)}return b},g);if(D([0,c,c],i))var
-B=dC(l(a,Y(dD,g))),p=z(l(function(e){var
-b=eZ(j,a,e);return[0,e,h(function(a){return h(function(e){var
-g=o(a,e);return J(g,[0,d,c])?1:h(function(b){var
-c=x(i,o(b,e));return f(g,Q(o(a,b),c))},b)},b)},b)]},B));else
+c=b[1][1],d=cS(Y,a[1]);return l(function(b){return[0,t(a[2]),[0,c,b]]},d)}return b},f);if(J([0,c,c],i))var
+B=d0(l(a,ac(d1,f))),p=A(l(function(e){var
+b=fp(j,a,e);return[0,e,h(function(a){return h(function(e){var
+f=o(a,e);return H(f,[0,d,c])?1:h(function(b){var
+c=z(i,o(b,e));return g(f,Q(o(a,b),c))},b)},b)},b)]},B));else
 var
-p=aM;var
-E=0,a_=function(a){return K(E,p,a)},w=h(function(e){var
-ao=e[1],v=ao[2],w=ao[1],ap=b(n,w),aq=ap?b(n,v):ap,ar=aq?X(k(w,v)):aq;if(ar)var
-a1=b(a,v),I=k(b(a,w),a1);else
+p=aQ;var
+C=0,a_=function(a){return M(C,p,a)},w=h(function(e){var
+ao=e[1],v=ao[2],w=ao[1],ap=b(n,w),aq=ap?b(n,v):ap,ar=aq?U(k(w,v)):aq;if(ar)var
+a1=b(a,v),K=k(b(a,w),a1);else
 var
-I=ar;var
-as=I?D([0,d,c],e[2]):I,at=as?f(e[2],[0,c,c]):as;if(at)var
-a2=cC(Z,e[1]),L=h(function(a){var
-b=e[2];return J(o(a[1],a[2]),b)},a2);else
+K=ar;var
+as=K?J([0,d,c],e[2]):K,at=as?g(e[2],[0,c,c]):as;if(at)var
+a2=cS(Y,e[1]),L=h(function(a){var
+b=e[2];return H(o(a[1],a[2]),b)},a2);else
 var
 L=at;if(L)var
-a3=e[3],M=h(function(a){return b(n,a[1])},a3);else
+a3=e[3],N=h(function(a){return b(n,a[1])},a3);else
 var
-M=L;if(M){var
-N=e[3],aG=z(N),aH=aj(N)+1|0,aI=[0,aM],B=bf(function(a,d){if(a)var
-b=e0(i,o,aH,aG,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+N=L;if(N){var
+O=e[3],aG=A(O),aH=ab(O)+1|0,aI=[0,aQ],B=bk(function(a,d){if(a)var
+b=fq(i,o,aH,aG,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
-c=a;return c},N,aI);if(B){var
-s=B[1],g=bv(eV(j,i,w,v)),q=dC(l(a,dD(e))),O=e[4]?0:1,ad=D([0,c,c],i),a4=ad?h(a_,q):ad;if(a4){var
-aT=dD(e),ae=z(l(function(a){return[0,a,K([0,d,c],s,a)]},aT)),au=hf(a,g,ae,q,e[2],O);if(au)var
-a5=[0,d,c],y=function(a){return K(a5,ae,a)},av=dD(e),aw=h(function(e){var
-g=f([0,d,c],y(e)),j=g?f(y(e),[0,c,c]):g,l=j?b(n,e):j;return l?h(function(c){var
+c=a;return c},O,aI);if(B){var
+s=B[1],f=by(fl(j,i,w,v)),q=d0(l(a,d1(e))),P=e[4]?0:1,ad=J([0,c,c],i),a4=ad?h(a_,q):ad;if(a4){var
+aT=d1(e),ae=A(l(function(a){return[0,a,M([0,d,c],s,a)]},aT)),au=hN(a,f,ae,q,e[2],P);if(au)var
+a5=[0,d,c],x=function(a){return M(a5,ae,a)},av=d1(e),aw=h(function(e){var
+f=g([0,d,c],x(e)),j=f?g(x(e),[0,c,c]):f,l=j?b(n,e):j;return l?h(function(c){var
 d=b(a,c);if(k(b(a,e),d)){var
-g=o(e,c),h=x(i,y(c));return f(bu(y(e),h),g)}return 1},av):l},av);else
+f=o(e,c),h=z(i,x(c));return g(bx(x(e),h),f)}return 1},av):l},av);else
 var
 aw=au;var
-P=aw}else{if(D([0,c,c],i))var
-aJ=z(Y(function(z){var
-v=eZ(j,a,z),A=0,B=l(function(a){return[0,a,K([0,d,c],s,a)]},v),n=aj(v),k=B,h=A;a:for(;;){if(0===n)return h;var
+Q=aw}else{if(J([0,c,c],i))var
+aJ=A(ac(function(z){var
+v=fp(j,a,z),A=0,B=l(function(a){return[0,a,M([0,d,c],s,a)]},v),n=ab(v),k=B,h=A;a:for(;;){if(0===n)return h;var
 y=n-1|0;if(k){var
 u=k[1],g=u[1],f=u[2],e=0,b=k[2];for(;;){if(b){var
-p=b[1],m=p[2],q=p[1],r=b[2];if(D(f,m)){var
+p=b[1],m=p[2],q=p[1],r=b[2];if(J(f,m)){var
 w=[0,[0,g,f],e],g=q,f=m,e=w,b=r;continue}var
 e=[0,[0,q,m],e],b=r;continue}var
 x=[0,[0,g,f],h],n=y,k=l(function(e,f){return function(a){var
-c=C(a[1],s),d=c?1:c;if(d)return a;var
-b=t(b2(bu(e,o(f,a[1])),i));return D(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=x;continue a}}return h}},q)),aK=[0,d,c],m=function(a){return K(aK,aJ,a)};else
+c=E(a[1],s),d=c?1:c;if(d)return a;var
+b=t(cb(bx(e,o(f,a[1])),i));return J(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=x;continue a}}return h}},q)),aK=[0,d,c],m=function(a){return M(aK,aJ,a)};else
 var
-aL=[0,d,c],m=function(a){return K(aL,s,a)};var
-aE=hf(a,g,s,q,e[2],O);if(aE)var
-a7=j[1],R=h(function(a){var
-b=f([0,d,c],m(a));return b?f(m(a),[0,c,c]):b},a7);else
+aL=[0,d,c],m=function(a){return M(aL,s,a)};var
+aE=hN(a,f,s,q,e[2],P);if(aE)var
+a7=j[1],S=h(function(a){var
+b=g([0,d,c],m(a));return b?g(m(a),[0,c,c]):b},a7);else
 var
-R=aE;if(R){if(D([0,c,c],i))var
-aN=j[1],_=h(function(e){if(J(m(e),[0,d,c]))return 1;var
-f=b(a,e);return ab(function(a){return k(f,a)},q)},aN),aF=_?h(function(c){var
-b=eZ(j,a,c);return h(function(a){return h(function(b){var
-c=o(a,b),d=x(i,m(b));return f(bu(m(a),d),c)},b)},b)},q):_;else
+S=aE;if(S){if(J([0,c,c],i))var
+aM=j[1],Z=h(function(e){if(H(m(e),[0,d,c]))return 1;var
+f=b(a,e);return ah(function(a){return k(f,a)},q)},aM),aF=Z?h(function(c){var
+b=fp(j,a,c);return h(function(a){return h(function(b){var
+c=o(a,b),d=z(i,m(b));return g(bx(m(a),d),c)},b)},b)},q):Z;else
 var
-aF=h(function(a){return D([0,d,c],a[2])?h(function(b){if(D(b[2],[0,d,c])){var
-e=o(a[1],b[1]),g=x(i,m(b[1]));return f(bu(m(a[1]),g),e)}return 1},g):1},g);var
+aF=h(function(a){return J([0,d,c],a[2])?h(function(b){if(J(b[2],[0,d,c])){var
+e=o(a[1],b[1]),f=z(i,m(b[1]));return g(bx(m(a[1]),f),e)}return 1},f):1},f);var
 T=aF}else
 var
-T=R;if(T){if(D([0,c,c],i))var
-U=1;else{var
-aa=h(function(a){return D([0,d,c],a[2])?X(e1(g,a[1])):1},g);if(aa)var
-aO=g_(g),U=f(S([0,c,c]),aO);else
+T=S;if(T){if(J([0,c,c],i))var
+V=1;else{var
+_=h(function(a){return J([0,d,c],a[2])?U(fr(f,a[1])):1},f);if(_)var
+aN=hG(f),V=g(D([0,c,c]),aN);else
 var
-U=aa}var
-V=U}else
+V=_}var
+W=V}else
 var
-V=T;if(V)if(O)var
-a8=c_(g,m),W=D(e[2],a8);else
+W=T;if(W)if(P)var
+a8=cd(f,m),X=J(e[2],a8);else
 var
-a9=c_(g,m),W=f(e[2],a9);else
+a9=cd(f,m),X=g(e[2],a9);else
 var
-W=V;var
-P=W}if(P){var
+X=W;var
+Q=X}if(Q){var
 ax=e[4];if(ax){var
-ay=ax[1],p=ay[2],a6=ay[1],af=t(e[2]),aV=bg(function(b){var
-c=b[1],a=k(c[1],af[1]),d=a?k(c[2],af[2]):a;return d?gp(a6,b[2][1]):d},aU),ag=l(function(a){return a[2][2]},aV),az=e[1];switch(p[0]){case
+ay=ax[1],p=ay[2],a6=ay[1],af=t(e[2]),aV=a$(function(b){var
+c=b[1],a=k(c[1],af[1]),d=a?k(c[2],af[2]):a;return d?gX(a6,b[2][1]):d},aU),ag=l(function(a){return a[2][2]},aV),az=e[1];switch(p[0]){case
 0:var
-u=p[1],ai=b(n,u),ak=ai?ab(function(a){return k(a[1],u)},g):ai,r=ak?X(ab(function(a){var
+u=p[1],aj=b(n,u),ak=aj?ah(function(a){return k(a[1],u)},f):aj,r=ak?U(ah(function(a){var
 b=k(a[1],u);return b?b:k(a[2],u)},ag)):ak;break;case
 1:var
-al=p[1],am=J(i,[0,c,c]);if(am)var
-aW=b(j[3],az[1]),E=ab(function(a){return k(a[1],al)},aW);else
+al=p[1],am=H(i,[0,c,c]);if(am)var
+aW=b(j[3],az[1]),C=ah(function(a){return k(a[1],al)},aW);else
 var
-E=am;if(E)var
-aX=b(j[3],az[2]),F=ab(function(a){return k(a[1],al)},aX);else
+C=am;if(C)var
+aX=b(j[3],az[2]),F=ah(function(a){return k(a[1],al)},aX);else
 var
-F=E;if(F)var
-aY=g_(g),r=D(S([0,c,c]),aY);else
+F=C;if(F)var
+aY=hG(f),r=J(D([0,c,c]),aY);else
 var
 r=F;break;default:var
 G=p[1],an=h(function(a){var
-e=b(n,a[1]);return e?f([0,d,c],a[2]):e},G);if(an)var
-aZ=p[2],H=h(function(a){return b(n,a[1])},aZ);else
+e=b(n,a[1]);return e?g([0,d,c],a[2]):e},G);if(an)var
+aZ=p[2],I=h(function(a){return b(n,a[1])},aZ);else
 var
-H=an;if(H)var
-a0=aj(G),r=$(aj(dC(l(function(c){return b(a,c[1])},G))),a0);else
+I=an;if(I)var
+a0=ab(G),r=$(ab(d0(l(function(c){return b(a,c[1])},G))),a0);else
 var
-r=H}if(r){switch(p[0]){case
+r=I}if(r){switch(p[0]){case
 0:var
-ac=p[1],A=[0,function(a){return k(a,ac)?e1(g,ac)?S([0,c,c]):[0,c,c]:[0,d,c]}];break;case
+aa=p[1],y=[0,function(a){return k(a,aa)?fr(f,aa)?D([0,c,c]):[0,c,c]:[0,d,c]}];break;case
 1:var
-A=0;break;default:var
-aR=p[2],aS=p[1],aP=z(l(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=z(aR),A=[0,function(e){var
-f=C(e,aQ);return f?f[1]:K([0,d,c],aP,b(a,e))}]}if(A){var
-Q=A[1],ah=D([0,d,c],c_(g,Q));return ah?h(function(a){var
-j=x(i,b(Q,a[2]));if(f(b(Q,a[1]),j))return 1;var
-l=a[2],m=a[1];if(D([0,c,c],i))var
+y=0;break;default:var
+aR=p[2],aS=p[1],aO=A(l(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},aS)),aP=A(aR),y=[0,function(e){var
+f=E(e,aP);return f?f[1]:M([0,d,c],aO,b(a,e))}]}if(y){var
+R=y[1],ai=J([0,d,c],cd(f,R));return ai?h(function(a){var
+j=z(i,b(R,a[2]));if(g(b(R,a[1]),j))return 1;var
+l=a[2],m=a[1];if(J([0,c,c],i))var
 h=1;else
 var
-e=ab(function(a){var
-b=k(a[1],m);return b?D([0,d,c],a[2]):b},g),h=e?e1(g,l):e;return X(h)},ag):ah}var
+e=ah(function(a){var
+b=k(a[1],m);return b?J([0,d,c],a[2]):b},f),h=e?fr(f,l):e;return U(h)},ag):ai}var
 aA=1}else
 var
 aA=r;return aA}var
 aB=1}else
 var
-aB=P;var
+aB=Q;var
 aC=aB}else
 var
 aC=B;var
 aD=aC}else
 var
-aD=M;return aD},g)}else
+aD=N;return aD},f)}else
 var
 w=q;var
 m=w}else
 var
 m=v;if(m){var
-I=e[6];return h(function(a){var
-g=b(n,a[1]),h=g?b(n,a[2]):g;if(h)var
-p=a[3],e=f(u(a[1],a[2]),p);else
+K=e[6];return h(function(a){var
+f=b(n,a[1]),h=f?b(n,a[2]):f;if(h)var
+p=a[3],e=g(u(a[1],a[2]),p);else
 var
 e=h;var
-i=e?f(a[3],[0,c,c]):e;if(i){var
+i=e?g(a[3],[0,c,c]):e;if(i){var
 j=a[4];if(j){var
-k=j[1],l=f([0,d,c],k);return l?f(k,o(a[1],a[2])):l}var
+k=j[1],l=g([0,d,c],k);return l?g(k,o(a[1],a[2])):l}var
 m=1}else
 var
-m=i;return m},I)}var
-y=m}else
+m=i;return m},K)}var
+x=m}else
 var
-y=s;return y}function
-e2(c,a){return l(function(a){var
+x=s;return x}function
+fs(c,a){return l(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
-e3(c,a){return Y(function(a){var
-d=b(c[3],a[1]);return ac(a[2],d)},a)}function
-dE(e,a){var
-f=[0,d,c];return aG(function(a,c){var
-d=b(e,a[2]);return t(Q(x(a[1],d),c))},f,a)}function
-hh(g,a,b){var
-e=[0,d,c];return aG(function(d,b){var
-e=d[1],f=k(a,e)?[0,[0,c,c]]:o(g,a,e);return f?t(Q(b2(d[2],f[1]),b)):b},e,b)}function
-cD(d,c,a){return bg(function(a){return k(b(d[2],a[1]),c)},a)}function
-hi(d,c,a){return bg(function(a){return X(k(b(d[2],a[1]),c))},a)}function
-hj(d,a){return Y(function(a){var
-b=o(d,a[1][1],a[1][2]);if(b)var
-e=a[2],f=t(x(S(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
+ft(c,a){return ac(function(a){var
+d=b(c[3],a[1]);return I(a[2],d)},a)}function
+d2(e,a){var
+f=[0,d,c];return aE(function(a,c){var
+d=b(e,a[2]);return t(Q(z(a[1],d),c))},f,a)}function
+hP(g,a,b){var
+e=[0,d,c];return aE(function(d,b){var
+e=d[1],f=k(a,e)?[0,[0,c,c]]:n(g,a,e);return f?t(Q(cb(d[2],f[1]),b)):b},e,b)}function
+cT(d,c,a){return a$(function(a){return k(b(d[2],a[1]),c)},a)}function
+hQ(d,c,a){return a$(function(a){return U(k(b(d[2],a[1]),c))},a)}function
+hR(d,a){return ac(function(a){var
+b=n(d,a[1][1],a[1][2]);if(b)var
+e=a[2],f=t(z(D(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
 var
 c=b;return c},a)}function
-hk(f,e,g,a){if(0===g)return[0,d,c];var
+hS(f,e,g,a){if(0===g)return[0,d,c];var
 k=g-1|0;if(a){var
-h=Y(function(a){var
-d=b(e[2],a[1][2]),c=o(f,a[1][1],d);if(typeof
+h=ac(function(a){var
+d=b(e[2],a[1][2]),c=n(f,a[1][1],d);if(typeof
 c==="number")return 0;var
 g=c[1],h=b(e[3],a[1][2]);return l(function(b){var
-c=t(x(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=hk(f,e,k,eU(g9(np,b(no[5],h)))),i=[0,d,c];return t(Q(aG(function(a,c){var
-g=b(e[2],a[1][2]),d=o(f,a[1][1],g);if(typeof
+c=t(z(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=hS(f,e,k,fk(hF(oi,b(oh[5],h)))),i=[0,d,c];return t(Q(aE(function(a,c){var
+g=b(e[2],a[1][2]),d=n(f,a[1][1],g);if(typeof
 d==="number"&&!d)return t(Q(a[2],c));return c},i,a),j))}return[0,d,c]}function
-hl(g,f,e,a,b){return typeof
-a==="number"?a?[0,d,c]:[0,c,c]:hk(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
-dF(a){var
-b=[0,d,c];return aG(function(d,c){var
-a=d[2],b=a[2];return t(Q([0,g3(a[1]),b],c))},b,a)}function
-hm(a,z,y,x){var
-A=x[1],m=A[2],e=A[1],r=x[2],B=b(z,e),C=B?b(z,m):B;if(C)var
-K=b(a[2],m),s=k(b(a[2],e),K);else
+hT(g,f,e,a,b){return typeof
+a==="number"?a?[0,d,c]:[0,c,c]:hS(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
+d3(a){var
+b=[0,d,c];return aE(function(d,c){var
+a=d[2],b=a[2];return t(Q([0,hy(a[1]),b],c))},b,a)}function
+hU(a,A,z,y){var
+B=y[1],m=B[2],e=B[1],r=y[2],C=b(A,e),E=C?b(A,m):C;if(E)var
+N=b(a[2],m),s=k(b(a[2],e),N);else
 var
-s=C;var
-D=s?X(k(e,m)):s,E=D?f([0,c,c],r):D;if(E){var
-L=b(a[3],m),N=b(a[3],e),O=b(a[3],e),i=dC(l(function(c){return b(a[2],c[1])},O)),g=N,n=L;for(;;){if(i){var
-j=i[1],o=cD(a,j,n),p=cD(a,j,g),H=ac(S([0,c,c]),p),u=c$(M(ac(r,o),H)),F=0;if(u)var
+s=E;var
+F=s?U(k(e,m)):s,G=F?g([0,c,c],r):F;if(G){var
+O=b(a[3],m),P=b(a[3],e),R=b(a[3],e),i=d0(l(function(c){return b(a[2],c[1])},R)),f=P,n=O;for(;;){if(i){var
+j=i[1],o=cT(a,j,n),p=cT(a,j,f),K=I(D([0,c,c]),p),u=bl(w(I(r,o),K)),H=0;if(u)var
 v=u;else{var
-w=h(function(b){return function(a){return X(f(hh(y,a[1],b),[0,d,c]))}}(o),p);if(w){var
-G=[0,d,c],q=f(aG(function(d){return function(a,b){var
-c=hh(y,a[1],d);return t(Q(b2(a[2],c),b))}}(o),G,p),r);F=1}else
+x=h(function(b){return function(a){return U(g(hP(z,a[1],b),[0,d,c]))}}(o),p);if(x){var
+J=[0,d,c],q=g(aE(function(d){return function(a,b){var
+c=hP(z,a[1],d);return t(Q(cb(a[2],c),b))}}(o),J,p),r);H=1}else
 var
-v=w}if(!F)var
+v=x}if(!H)var
 q=v;if(q){var
-I=hi(a,j,n),J=hi(a,j,g),i=i[2],g=J,n=I;continue}return q}return g?0:1}}return E}function
-cE(c,b){var
-a=C(b,c),d=a?a[1][1]:a;return d}function
-e4(c,b){var
-a=C(b,c),d=a?a[1][3]:a;return d}function
-e5(c,b){var
-a=C(b,c),d=a?a[1][5]:a;return d}function
-hn(a){return a?a[1]:[0,d,c]}function
-ho(b,a){return dF(cE(b,a))}function
-hp(c,b,a){var
-d=dF(b[1]),e=l(bM,a);return D(dE(function(a){return ho(c,a)},e),d)}function
-hq(e,d,b,a){if(C(a,b))return[0,b];if(0===e)return 0;var
-i=e-1|0,f=[0,b],g=K(0,d,a),c=bf(function(a,c){if(a){var
+L=hQ(a,j,n),M=hQ(a,j,f),i=i[2],f=M,n=L;continue}return q}return f?0:1}}return G}function
+cU(c,b){var
+a=E(b,c),d=a?a[1][1]:a;return d}function
+fu(c,b){var
+a=E(b,c),d=a?a[1][3]:a;return d}function
+fv(c,b){var
+a=E(b,c),d=a?a[1][5]:a;return d}function
+hV(a){return a?a[1]:[0,d,c]}function
+hW(b,a){return d3(cU(b,a))}function
+hX(c,b,a){var
+d=d3(b[1]),e=l(bj,a);return J(d2(function(a){return hW(c,a)},e),d)}function
+hY(e,d,b,a){if(E(a,b))return[0,b];if(0===e)return 0;var
+i=e-1|0,f=[0,b],g=M(0,d,a),c=bk(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:hq(i,d,a[1],b[1])}return a},g,f),h=c?[0,aw(a,0,c[1])]:c;return h}function
-dG(a,c,b){var
-d=[0,[0,b,S(eS(a[1]))],0];return[0,[0,c,eS(a[2])],d]}function
-e6(b,a){var
-e=aj(a),d=$(aj(b),e);return d?cA(M(b,ac(S([0,c,c]),a))):d}function
-hr(a,b){var
-c=0;return bf(function(c,a){return e6(a[2][1],b)?[0,a[1]]:c},a,c)}function
-e7(b,a){return t(b2(a,eS(b[2])))}function
-hs(e,i,d,c,b){var
-a=hr(i,dG(d,c,b));if(a){var
-f=a[1],j=dG(d,c,b),g=e6(cE(e,f),j);if(g)return e4(e,f);var
+b==="number"?a:hY(i,d,a[1],b[1])}return a},g,f),h=c?[0,az(a,0,c[1])]:c;return h}function
+d4(a,c,b){var
+d=[0,[0,b,D(fi(a[1]))],0];return[0,[0,c,fi(a[2])],d]}function
+fw(b,a){var
+e=ab(a),d=$(ab(b),e);return d?cR(w(b,I(D([0,c,c]),a))):d}function
+hZ(a,b){var
+c=0;return bk(function(c,a){return fw(a[2][1],b)?[0,a[1]]:c},a,c)}function
+fx(b,a){return t(cb(a,fi(b[2])))}function
+h0(e,i,d,c,b){var
+a=hZ(i,d4(d,c,b));if(a){var
+f=a[1],j=d4(d,c,b),g=fw(cU(e,f),j);if(g)return fu(e,f);var
 h=g}else
 var
 h=a;return h}function
-ht(i,h,g,a,f,e){var
-m=b(i[2],e);if(X(k(b(i[2],f),m)))return[0,c,c];if(k(f,e))return[0,d,c];var
-j=hs(h,g,a,f,e);if(j)return e7(a,j[1]);if(J(a,[0,c,c])){var
-l=hs(h,g,a,e,f);return l?e7(a,l[1]):[0,c,c]}return[0,c,c]}function
-hu(e){var
-m=a5(e[1]),u=t(e[4]),p=t(e[3]),af=f([0,c,c],u),ag=af?f(u,p):af,ah=ag?ce(e[1],m):ag;if(ah){var
-aO=e[2],at=z(Y(function(a){if(a){var
-b=a[1];return l(function(a){return[0,a,b]},a)}return a},aO)),i=function(a){return K(a,at,a)},au=m[1],N=bg(function(a){return k(i(a),a)},au),av=z(l(function(a){return[0,a,bv(e2(i,b(m[3],a)))]},N)),ax=0,az=function(a){return K(ax,av,a)},a=[0,N,m[2],az],ai=e[2],aC=a6(m),aD=a6(a),O=h(function(a){return h(aC,a)},ai),P=O?eX(aM,eP(ai)):O;if(P)var
-aE=m[1],q=h(function(d){var
+h1(i,h,g,a,f,e){var
+m=b(i[2],e);if(U(k(b(i[2],f),m)))return[0,c,c];if(k(f,e))return[0,d,c];var
+j=h0(h,g,a,f,e);if(j)return fx(a,j[1]);if(H(a,[0,c,c])){var
+l=h0(h,g,a,e,f);return l?fx(a,l[1]):[0,c,c]}return[0,c,c]}function
+h2(e){var
+m=ba(e[1]),u=t(e[4]),p=t(e[3]),af=g([0,c,c],u),ag=af?g(u,p):af,ai=ag?cq(e[1],m):ag;if(ai){var
+aO=e[2],au=A(ac(function(a){if(a){var
+b=a[1];return l(function(a){return[0,a,b]},a)}return a},aO)),i=function(a){return M(a,au,a)},av=m[1],P=a$(function(a){return k(i(a),a)},av),aw=A(l(function(a){return[0,a,by(fs(i,b(m[3],a)))]},P)),ax=0,ay=function(a){return M(ax,aw,a)},a=[0,P,m[2],ay],aj=e[2],aC=bb(m),aD=bb(a),R=h(function(a){return h(aC,a)},aj),S=R?fn(aQ,fg(aj)):R;if(S)var
+aF=m[1],q=h(function(d){var
 f=b(aD,i(d));if(f)var
 g=i(d),h=b(a[2],g),e=k(b(m[2],d),h);else
 var
 e=f;if(e){var
-j=i(d),l=b(a[3],j),n=ac(S([0,c,c]),l);return cA(M(e2(i,b(m[3],d)),n))}return e},aE);else
+j=i(d),l=b(a[3],j),n=I(D([0,c,c]),l);return cR(w(fs(i,b(m[3],d)),n))}return e},aF);else
 var
-q=P;if(q)var
-aA=a6(a),aB=a[1],B=h(function(e){var
-i=b(a[3],e),g=h(function(a){var
-e=b(aA,a[1]);return e?f([0,d,c],a[2]):e},i);return g?J(ay(b(a[3],e)),[0,c,c]):g},aB);else
+q=S;if(q)var
+aA=bb(a),aB=a[1],C=h(function(e){var
+i=b(a[3],e),f=h(function(a){var
+e=b(aA,a[1]);return e?g([0,d,c],a[2]):e},i);return f?H(an(b(a[3],e)),[0,c,c]):f},aB);else
 var
-B=q;if(B){var
-j=a6(a),aP=cB(e[7]),E=function(a,b){return b4(aP,a,b)},ak=e[6];if(ak){var
-o=ak[1],R=hb(a),aF=hc(o[2],o[4]),T=function(a,b){return hd(R,aF,a,b)},U=f([0,c,c],o[1]),V=U?he(a,o[1],o[2],R,j,o[4],T):U;if(V)var
+C=q;if(C){var
+j=bb(a),aP=cp(e[7]),F=function(a,b){return bU(aP,a,b)},ak=e[6];if(ak){var
+o=ak[1],T=hJ(a),aG=hK(o[2],o[4]),V=function(a,b){return hL(T,aG,a,b)},W=g([0,c,c],o[1]),X=W?hM(a,o[1],o[2],T,j,o[4],V):W;if(X)var
 aH=o[3],al=h(function(a){var
 c=b(j,a[1][1]),d=c?b(j,a[1][2]):c;if(d){var
-e=a[2];return f(T(a[1][1],a[1][2]),e)}return d},aH);else
+e=a[2];return g(V(a[1][1],a[1][2]),e)}return d},aH);else
 var
-al=V;var
-F=al}else
+al=X;var
+G=al}else
 var
-F=1;if(F)var
-aQ=e[7],G=h(function(b){return hm(a,j,E,b)},aQ);else
+G=1;if(G)var
+aR=e[7],K=h(function(b){return hU(a,j,F,b)},aR);else
 var
-G=F;if(G){var
-g=z(e[5]),H=e[6],n=H?[0,H[1][1]]:H,am=e[6],aR=am?cB(am[1][3]):aM,I=function(b,d){var
-a=b4(aR,b,d);return a?a[1]:[0,c,c]},an=e[5],y=l(function(e){var
+K=G;if(K){var
+f=A(e[5]),L=e[6],n=L?[0,L[1][1]]:L,am=e[6],aS=am?cp(am[1][3]):aQ,N=function(b,d){var
+a=bU(aS,b,d);return a?a[1]:[0,c,c]},ao=e[5],y=l(function(e){var
 h=e[2],b=h[2];if(b)var
-m=bv(e3(a,h[1])),i=b[1],f=[0,l(function(b){var
-l=b[2],h=cE(g,b[2]),n=cD(a,b[1],m);if(h)var
-e=h[1],j=e[1],f=cd(function(a){return k(a[1],j)},n),i=f?t(b2(f[1][2],e[2])):[0,d,c];else
+m=by(ft(a,h[1])),i=b[1],g=[0,l(function(b){var
+l=b[2],h=cU(f,b[2]),n=cT(a,b[1],m);if(h)var
+e=h[1],j=e[1],g=ca(function(a){return k(a[1],j)},n),i=g?t(cb(g[1][2],e[2])):[0,d,c];else
 var
 i=[0,d,c];return[0,b[1],[0,i,l]]},i)];else
 var
-f=b;return[0,e[1],[0,e[2],f]]},an),A=l(function(a){var
-b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},y),Z=bg(function(b){var
-a=b[2][1][5],c=a?1:a;return c},A),_=bg(function(a){var
-b=a[2][2];return b?hp(g,a[2][1],b[1]):1},Z),aK=bf(function(b,a){var
+g=b;return[0,e[1],[0,e[2],g]]},ao),B=l(function(a){var
+b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},y),Z=a$(function(b){var
+a=b[2][1][5],c=a?1:a;return c},B),_=a$(function(a){var
+b=a[2][2];return b?hX(f,a[2][1],b[1]):1},Z),aL=bk(function(b,a){var
 c=a[2][2];if(c){var
-d=c[1];return bf(function(b,d){var
-c=d[2][2],e=K(0,b,c);return aw(c,[0,a[1],e],b)},d,b)}return b},Z,aM),aL=z(l(function(a){return[0,a[1],0]},_)),aN=l(aZ,_),w=aj(A)+1|0,v=0,s=aN,r=aL;for(;;){if(0!==w){var
-aJ=w-1|0;if(s){var
-aI=[0,0,r],W=bf(function(e){return function(b,a){var
-c=K(0,aK,a);return bf(function(b,a){var
-c=b[2];if(C(a,c))return b;var
-d=aw(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(v),s,aI),w=aJ,v=v+1|0,s=W[1],r=W[2];continue}}var
-$=function(a){return K(0,r,a)},aa=h(function(n){var
+d=c[1];return bk(function(b,d){var
+c=d[2][2],e=M(0,b,c);return az(c,[0,a[1],e],b)},d,b)}return b},Z,aQ),aM=A(l(function(a){return[0,a[1],0]},_)),aN=l(aJ,_),x=ab(B)+1|0,v=0,s=aN,r=aM;for(;;){if(0!==x){var
+aK=x-1|0;if(s){var
+aI=[0,0,r],Y=bk(function(e){return function(b,a){var
+c=M(0,aL,a);return bk(function(b,a){var
+c=b[2];if(E(a,c))return b;var
+d=az(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(v),s,aI),x=aK,v=v+1|0,s=Y[1],r=Y[2];continue}}var
+$=function(a){return M(0,r,a)},aa=h(function(n){var
 g=n[2],m=g[1],f=h(function(a){var
-e=b(j,a[1]);return e?X(J(a[2],[0,d,c])):e},m);if(f){var
+e=b(j,a[1]);return e?U(H(a[2],[0,d,c])):e},m);if(f){var
 e=g[1];if(e){var
 i=e[1][1],l=e[2];return h(function(c){var
-d=b(a[2],i);return k(b(a[2],c[1]),d)},l)}return 1}return f},an),ad=aa?h(function(j){var
+d=b(a[2],i);return k(b(a[2],c[1]),d)},l)}return 1}return f},ao),ad=aa?h(function(j){var
 m=j[2][2];if(m){var
-e=m[1],q=j[2][1],f=eX(aM,l(aZ,e)),i=f?h(function(e){var
-f=D([0,d,c],e[2][1]);if(f){var
-i=cE(g,e[2][2]);return h(function(c){var
-d=e[1];return k(b(a[2],c[1]),d)},i)}return f},e):f;if(i){var
-o=l(bM,e),n=Y(function(a){var
-b=cE(g,a[2]);return ac(a[1],b)},o),p=ac(S([0,c,c]),n);return cA(M(e3(a,q[1]),p))}return i}return 1},y):aa,ae=ad?h(function(G){var
-r=G[2][2],p=G[2][1],w=p[3];if(w){var
-e=w[1],x=f([0,d,c],e),y=x?f(ay(p[1]),e):x;if(y){var
-z=p[4];if(z){var
-a=z[1],i=p[1],m=a[1]?ay(i):[0,d,c],o=a[1]?ac(S([0,c,c]),i):i,s=a[3];if(s){var
+e=m[1],q=j[2][1],g=fn(aQ,l(aJ,e)),i=g?h(function(e){var
+g=J([0,d,c],e[2][1]);if(g){var
+i=cU(f,e[2][2]);return h(function(c){var
+d=e[1];return k(b(a[2],c[1]),d)},i)}return g},e):g;if(i){var
+o=l(bj,e),n=ac(function(a){var
+b=cU(f,a[2]);return I(a[1],b)},o),p=I(D([0,c,c]),n);return cR(w(ft(a,q[1]),p))}return i}return 1},y):aa,ae=ad?h(function(H){var
+r=H[2][2],p=H[2][1],x=p[3];if(x){var
+e=x[1],y=g([0,d,c],e),z=y?g(an(p[1]),e):y;if(z){var
+A=p[4];if(A){var
+a=A[1],i=p[1],m=a[1]?an(i):[0,d,c],o=a[1]?I(D([0,c,c]),i):i,s=a[3];if(s){var
 u=s[1],v=h(function(a){var
-f=D([0,d,c],a[2]),g=f?b(j,a[1][1]):f,h=g?b(j,a[1][2]):g;if(h)var
-l=E(a[1][1],a[1][2]),n=l?1:l,e=n;else
+f=J([0,d,c],a[2]),g=f?b(j,a[1][1]):f,h=g?b(j,a[1][2]):g;if(h)var
+l=F(a[1][1],a[1][2]),n=l?1:l,e=n;else
 var
 e=h;var
-m=e?ab(function(b){return k(b[1],a[1][1])},i):e;return m?ab(function(b){return k(b[1],a[1][2])},i):m},u);if(v)var
-J=ac(S([0,c,c]),o),q=c$(M(hj(E,u),J));else
+m=e?ah(function(b){return k(b[1],a[1][1])},i):e;return m?ah(function(b){return k(b[1],a[1][2])},i):m},u);if(v)var
+L=I(D([0,c,c]),o),q=bl(w(hR(F,u),L));else
 var
-q=v;return q?f(m,e):q}if(a[2][1]){if(n){var
-K=bu(e,m);return da(j,n[1],I,a[2],o,K)}return n}if(a[2][2]){if(n){var
-L=bu(e,m);return da(j,n[1],I,a[2],o,L)}return n}if(a[1]){if(n){var
-N=bu(e,m);return da(j,n[1],I,a[2],o,N)}return n}var
-H=[0,d,c];return f(aG(function(b,a){var
-e=f(b[2],[0,d,c])?a:Q(b[2],a);return t(e)},H,i),e)}if(r){var
-A=r[1],B=h(function(b){var
-a=e4(g,b[2][2]),c=a?1:a;return c},A);if(B){var
-O=l(bM,A);return f(dE(function(a){return hn(e4(g,a))},O),e)}var
-C=B}else
+q=v;return q?g(m,e):q}if(a[2][1]){if(n){var
+M=bx(e,m);return dl(j,n[1],N,a[2],o,M)}return n}if(a[2][2]){if(n){var
+O=bx(e,m);return dl(j,n[1],N,a[2],o,O)}return n}if(a[1]){if(n){var
+P=bx(e,m);return dl(j,n[1],N,a[2],o,P)}return n}var
+K=[0,d,c];return g(aE(function(b,a){var
+e=g(b[2],[0,d,c])?a:Q(b[2],a);return t(e)},K,i),e)}if(r){var
+B=r[1],C=h(function(b){var
+a=fu(f,b[2][2]),c=a?1:a;return c},B);if(C){var
+R=l(bj,B);return g(d2(function(a){return hV(fu(f,a))},R),e)}var
+E=C}else
 var
-C=r;var
-F=C}else
+E=r;var
+G=E}else
 var
-F=y;return F}return 1},y):ad,ao=ae?h(function(j){var
+G=z;return G}return 1},y):ad,ap=ae?h(function(j){var
 s=j[2][2],b=j[2][1],k=b[5],x=j[1];if(k){var
-m=k[1],n=D([0,d,c],dF(b[1]));if(n){if(s){var
+m=k[1],n=J([0,d,c],d3(b[1]));if(n){if(s){var
 a=s[1],o=h(function(b){var
-a=e5(g,b[2][2]),c=a?1:a;return c},a);if(o)var
-t=l(bM,a),e=f(m,dE(function(a){return hn(e5(g,a))},t));else
+a=fv(f,b[2][2]),c=a?1:a;return c},a);if(o)var
+t=l(bj,a),e=g(m,d2(function(a){return hV(fv(f,a))},t));else
 var
 e=o;if(e)var
-u=dF(b[1]),v=l(bM,a),i=f(dE(function(a){return ho(g,a)},v),u);else
+u=d3(b[1]),v=l(bj,a),i=g(d2(function(a){return hW(f,a)},v),u);else
 var
 i=e;if(i){var
-p=hp(g,b,a);if(!p)return ab(function(a){var
-b=$(x);return w4($(a[2][2]),b)},a);var
+p=hX(f,b,a);if(!p)return ah(function(a){var
+b=$(x);return y8($(a[2][2]),b)},a);var
 q=p}else
 var
 q=i;return q}var
-r=ay(b[1]),w=f([0,d,c],r)?r:[0,d,c];return f(m,w)}return n}return 1},A):ae;if(ao){var
-ap=a6(m),L=e[5],aS=e[8];return h(function(e){var
-U=i(e[1]),V=i(e[2]),W=b(ap,e[1]),Y=W?b(ap,e[2]):W,Z=Y?f([0,d,c],e[3]):Y,_=Z?f(e[3],e[4]):Z,$=_?f(e[4],[0,c,c]):_;if($)if(D(e[4],[0,c,c])){var
-as=e[4],aa=f(ht(a,g,L,u,U,V),as);if(aa)var
-at=e[4],m=f(ht(a,g,L,u,V,U),at);else
+r=an(b[1]),w=g([0,d,c],r)?r:[0,d,c];return g(m,w)}return n}return 1},B):ae;if(ap){var
+aq=bb(m),O=e[5],aT=e[8];return h(function(e){var
+V=i(e[1]),W=i(e[2]),X=b(aq,e[1]),Y=X?b(aq,e[2]):X,Z=Y?g([0,d,c],e[3]):Y,_=Z?g(e[3],e[4]):Z,$=_?g(e[4],[0,c,c]):_;if($)if(J(e[4],[0,c,c])){var
+as=e[4],aa=g(h1(a,f,O,u,V,W),as);if(aa)var
+at=e[4],m=g(h1(a,f,O,u,W,V),at);else
 var
 m=aa}else
 var
 m=1;else
 var
-m=$;if(m){if(D([0,d,c],e[3])){var
+m=$;if(m){if(J([0,d,c],e[3])){var
 v=e[5];if(v){var
-N=v[1],n=N[2],o=N[1],O=k(o,e[1]),P=O?k(n,e[2]):O;if(P)var
+L=v[1],n=L[2],o=L[1],N=k(o,e[1]),P=N?k(n,e[2]):N;if(P)var
 w=P;else
 var
 T=k(o,e[2]),w=T?k(n,e[1]):T;if(w){var
 Q=e[6];if(Q){var
-y=e[7];if(y){var
-q=y[1],an=i(n),ao=i(o),h=Q[1],ac=h[2],ad=z(l(function(a){var
-b=z(a[2]);return[0,a[1],b]},ac)),B=function(c,b){var
-a=C(c,ad);return a?K(1,a[1],b):1},M=aj(h[2])+1|0,ae=z(h[2]),af=aj(h[2])+1|0,ag=[0,aM],ah=h[2],E=bf(function(a,b){return a?hq(af,ae,a[1],b[1]):a},ah,ag),F=E?1:E;if(F)var
-al=q[1],t=J(hl(B,a,M,h[1],ao),al);else
+x=e[7];if(x){var
+q=x[1],an=i(n),ao=i(o),h=Q[1],ad=h[2],ae=A(l(function(a){var
+b=A(a[2]);return[0,a[1],b]},ad)),B=function(c,b){var
+a=E(c,ae);return a?M(1,a[1],b):1},K=ab(h[2])+1|0,af=A(h[2]),ag=ab(h[2])+1|0,ah=[0,aQ],ai=h[2],C=bk(function(a,b){return a?hY(ag,af,a[1],b[1]):a},ai,ah),D=C?1:C;if(D)var
+al=q[1],t=H(hT(B,a,K,h[1],ao),al);else
 var
-t=F;if(t)var
-am=q[2],A=J(hl(B,a,M,h[1],an),am);else
+t=D;if(t)var
+am=q[2],y=H(hT(B,a,K,h[1],an),am);else
 var
-A=t;if(A){var
-aq=x(p,q[2]),ar=bu(q[1],aq);return f(e[3],ar)}var
-R=A}else
+y=t;if(y){var
+ap=z(p,q[2]),ar=bx(q[1],ap);return g(e[3],ar)}var
+R=y}else
 var
-R=y;return R}var
-r=i(n),s=i(o),ai=b(a[2],r);if(X(k(b(a[2],s),ai)))var
+R=x;return R}var
+r=i(n),s=i(o),aj=b(a[2],r);if(U(k(b(a[2],s),aj)))var
 j=[0,c,c];else
 if(k(s,r))var
 j=[0,d,c];else{var
-G=hr(L,dG(p,s,r));if(G){var
-H=G[1],ak=dG(p,s,r);if(e6(cE(g,H),ak))var
-I=e5(g,H),j=I?e7(p,I[1]):[0,d,c];else
+F=hZ(O,d4(p,s,r));if(F){var
+G=F[1],ak=d4(p,s,r);if(fw(cU(f,G),ak))var
+I=fv(f,G),j=I?fx(p,I[1]):[0,d,c];else
 var
 j=[0,d,c]}else
 var
-j=[0,d,c]}return f(e[3],j)}var
+j=[0,d,c]}return g(e[3],j)}var
 S=w}else
 var
 S=v;return S}var
-ab=1}else
+ac=1}else
 var
-ab=m;return ab},aS)}var
-aq=ao;break}}else
+ac=m;return ac},aT)}var
+ar=ap;break}}else
 var
-aq=G;var
-ar=aq}else
-var
-ar=B;var
+ar=K;var
 as=ar}else
 var
-as=ah;return as}function
-db(b,a){return f(b,a)?a:b}function
-e8(a){var
-b=z(a);return function(a){return K(a,b,a)}}function
-e9(f,e,d){var
-i=a6(e),a=f[1];return h(function(a){var
+as=C;var
+at=as}else
+var
+at=ai;return at}function
+dm(b,a){return g(b,a)?a:b}function
+fy(a){var
+b=A(a);return function(a){return M(a,b,a)}}function
+fz(f,e,d){var
+i=bb(e),a=f[1];return h(function(a){var
 h=b(i,b(d,a));if(h)var
 j=b(d,a),l=b(e[2],j),g=k(b(f[2],a),l);else
 var
 g=h;if(g){var
-m=b(d,a),n=b(e[3],m),o=ac(S([0,c,c]),n);return cA(M(e2(d,b(f[3],a)),o))}return g},a)}function
-hv(i,a){var
-d=a5(i),c=a5(a[2]),e=e8(a[1]),j=a6(d),f=ce(a[2],c),g=f?e9(d,c,e):f;if(g){var
+m=b(d,a),n=b(e[3],m),o=I(D([0,c,c]),n);return cR(w(fs(d,b(f[3],a)),o))}return g},a)}function
+h3(i,a){var
+d=ba(i),c=ba(a[2]),e=fy(a[1]),j=bb(d),f=cq(a[2],c),g=f?fz(d,c,e):f;if(g){var
 l=c[1];return h(function(a){var
 c=b(j,a);return c?k(b(e,a),a):c},l)}return g}function
-hw(i,h,a){var
+h4(i,h,a){var
 d=i,b=h;for(;;){if(b){var
-e=b[1],f=J(a[2],[0,c,c]),g=f?hv(d,e):f;if(g){var
-d=e[2],b=b[2];continue}return g}return hg([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
-hx(e,d){var
+e=b[1],f=H(a[2],[0,c,c]),g=f?h3(d,e):f;if(g){var
+d=e[2],b=b[2];continue}return g}return hO([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
+h5(e,d){var
 a=e,c=d;for(;;){if(a){var
-f=b(e8(a[1][1]),c),a=a[2],c=f;continue}return c}}function
-hy(c,a,h){return ab(function(c){var
-d=c[2],e=a[3],f=d[3]?e:e?0:1,g=f?J(d[2],a[4]):f;if(g){var
-i=hx(c[1],a[1]),j=hx(c[1],a[2]),l=d[6];return ab(function(a){var
+f=b(fy(a[1][1]),c),a=a[2],c=f;continue}return c}}function
+h6(c,a,h){return ah(function(c){var
+d=c[2],e=a[3],f=d[3]?e:e?0:1,g=f?H(d[2],a[4]):f;if(g){var
+i=h5(c[1],a[1]),j=h5(c[1],a[2]),l=d[6];return ah(function(a){var
 c=k(a[1],i),d=c?k(a[2],j):c;return d?b(h,a):d},l)}return g},c)}function
-hz(a,i,k){var
-e=a5(a),g=ce(a,e),j=g?h(function(b){return hw(a,b[1],b[2])},i):g;if(j){var
-t=a6(e);return h(function(a){var
+h7(a,i,k){var
+e=ba(a),f=cq(a,e),j=f?h(function(b){return h4(a,b[1],b[2])},i):f;if(j){var
+t=bb(e);return h(function(a){var
 j=b(t,a[1]),k=j?b(t,a[2]):j;if(k){var
 l=a[5];if(l)var
-e=l[1],m=f([0,d,c],e),n=m?f(e,[0,c,c]):m,u=n?hy(i,a,function(b){var
-a=b[4];return a?f(e,a[1]):a}):n,o=u;else
+e=l[1],m=g([0,d,c],e),n=m?g(e,[0,c,c]):m,u=n?h6(i,a,function(b){var
+a=b[4];return a?g(e,a[1]):a}):n,o=u;else
 var
 o=1;var
-g=o}else
+f=o}else
 var
-g=k;if(g){var
+f=k;if(f){var
 p=a[6];if(p){var
-h=p[1],q=f([0,d,c],h),r=q?f(h,[0,c,c]):q;return r?hy(i,a,function(a){return f(a[3],h)}):r}var
+h=p[1],q=g([0,d,c],h),r=q?g(h,[0,c,c]):q;return r?h6(i,a,function(a){return g(a[3],h)}):r}var
 s=1}else
 var
-s=g;return s},k)}return j}function
-hA(a){return 0===a[0]?a[1][2]:a[2]}function
-dH(a){var
-b=0===a[0]?a[1][1]:a[1];return e8(b)}function
-hB(c,a){return l(function(a){var
+s=f;return s},k)}return j}function
+h8(a){return 0===a[0]?a[1][2]:a[2]}function
+d5(a){var
+b=0===a[0]?a[1][1]:a[1];return fy(b)}function
+h9(c,a){return l(function(a){var
 d=a[2][2],e=l(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},d),f=[0,a[2][1],e];return[0,b(c,a[1]),f]},a)}function
-hC(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
-f=a[4],n=dH(a),e=z(g5(Y(function(a){var
-e=a[1];if(k(e,c))return 0;if(bV(e)){ap(e,1);return 0}var
-l=ap(e,1),f=a[6];if(f)var
-m=bt(ao(b(n,l),1)),g=k(a[2],m),h=g?a[3]:g,i=h?J(a[4],[0,c,c]):h,j=i?[0,[0,l,db([0,d,c],f[1])],0]:i;else
+h_(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
+f=a[4],n=d5(a),e=A(hB(ac(function(a){var
+e=a[1];if(k(e,c))return 0;if(b4(e)){au(e,1);return 0}var
+l=au(e,1),f=a[6];if(f)var
+m=bw(at(b(n,l),1)),g=k(a[2],m),h=g?a[3]:g,i=h?H(a[4],[0,c,c]):h,j=i?[0,[0,l,dm([0,d,c],f[1])],0]:i;else
 var
-j=f;return j},f)));return function(a){return C(a,e)}}function
-hD(b,a){if(0===a[0])return hv(b,a[1]);var
-c=a[2],j=hB(function(a){return bt(ao(a,1))},c),e=M(hB(function(a){return ao(a,1)},b),j),f=a5(e),g=a5(c),h=ce(c,g);if(h)var
-k=function(a){return ao(a,1)},d=e9(a5(b),f,k);else
+j=f;return j},f)));return function(a){return E(a,e)}}function
+h$(b,a){if(0===a[0])return h3(b,a[1]);var
+c=a[2],j=h9(function(a){return bw(at(a,1))},c),e=w(h9(function(a){return at(a,1)},b),j),f=ba(e),g=ba(c),h=cq(c,g);if(h)var
+k=function(a){return at(a,1)},d=fz(ba(b),f,k);else
 var
 d=h;var
-i=d?e9(g,f,function(a){return bt(ao(a,1))}):d;return i?hz(e,a[3],a[4]):i}function
-hE(j,a,e){var
-l=a6(a),m=z(e),n=[0,d,c];function
-g(a){return K(n,m,a)}var
+i=d?fz(g,f,function(a){return bw(at(a,1))}):d;return i?h7(e,a[3],a[4]):i}function
+ia(j,a,e){var
+l=bb(a),m=A(e),n=[0,d,c];function
+f(a){return M(n,m,a)}var
 i=h(function(a){return b(l,a[1])},e);if(i){var
 o=a[1];return h(function(e){var
-h=f([0,d,c],g(e));if(h){var
-i=g(e),l=k(b(a[2],e),j)?[0,c,c]:c_(b(a[3],e),g);return f(l,i)}return h},o)}return i}function
-hF(p,e,d){var
+h=g([0,d,c],f(e));if(h){var
+i=f(e),l=k(b(a[2],e),j)?[0,c,c]:cd(b(a[3],e),f);return g(l,i)}return h},o)}return i}function
+ib(p,e,d){var
 l=d[1];if(l)var
-q=l[1],f=hE(p,a5(e),q);else
+q=l[1],f=ia(p,ba(e),q);else
 var
 f=1;if(f){var
 h=e,b=d[2];for(;;){if(b){var
-i=b[1],j=hD(h,i);if(j){var
-n=b[2],h=hA(i),b=n;continue}var
+i=b[1],j=h$(h,i);if(j){var
+n=b[2],h=h8(i),b=n;continue}var
 m=j}else
 var
 m=1;var
@@ -2976,224 +2989,266 @@ g=m;break}}else
 var
 g=f;if(g){var
 a=d[3],k=e,c=d[2];for(;;){if(c){var
-o=c[2],k=hA(c[1]),c=o;continue}return hu([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
-hG(j,h,g,e){var
-a=t(Q(e[2],h)),b=[0,c,c],i=f(b,a)?b:a;return[0,db([0,d,c],t(bu(e[1],g))),i]}function
-e_(f,i,e,d,a){if(f){var
+o=c[2],k=h8(c[1]),c=o;continue}return h2([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
+ic(j,h,f,e){var
+a=t(Q(e[2],h)),b=[0,c,c],i=g(b,a)?b:a;return[0,dm([0,d,c],t(bx(e[1],f))),i]}function
+fA(f,i,e,d,a){if(f){var
 j=f[1],k=j[2],m=j[1],g=b(k,d);if(g){var
 h=b(k,a);if(h){var
-q=db(g[1],h[1]),n=x(Q([0,c,c],e),q),r=b(m,a),s=b(m,d),t=e_(f[2],i,e,s,r);return l(function(a){return hG(e,n,n,a)},t)}var
+q=dm(g[1],h[1]),o=z(Q([0,c,c],e),q),r=b(m,a),s=b(m,d),t=fA(f[2],i,e,s,r);return l(function(a){return ic(e,o,o,a)},t)}var
 p=h}else
 var
-p=g;return p}return o(i,d,a)}function
-hH(a,e,d){var
-b=a[8];return Y(function(a){var
+p=g;return p}return n(i,d,a)}function
+id(a,e,d){var
+b=a[8];return ac(function(a){var
 b=k(a[1],e),c=b?k(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
-hI(b,a,f){return ab(function(b){var
-c=b[1][3],d=J(a[3],c[4]),e=d?J(a[4],c[3]):d;return e?ab(f,o(b[2],a[1],a[2])):e},b)}function
-hJ(b,a){var
-e=z(a);return l(function(a){var
-b=K([0,d,c],e,a[1]),f=t(x(a[2],b));return[0,a[1],f]},b)}function
-cF(a){var
-b=[0,d,c];return aG(function(b,a){return f(b,a)?a:b},b,a)}function
-cG(b,a){var
-e=eR(0,b);return l(function(b){return l(function(a){var
-e=eO(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
-hK(i,h){var
+ie(b,a,f){return ah(function(b){var
+c=b[1][3],d=H(a[3],c[4]),e=d?H(a[4],c[3]):d;return e?ah(f,n(b[2],a[1],a[2])):e},b)}function
+ig(b,a){var
+e=A(a);return l(function(a){var
+b=M([0,d,c],e,a[1]),f=t(z(a[2],b));return[0,a[1],f]},b)}function
+cV(a){var
+b=[0,d,c];return aE(function(b,a){return g(b,a)?a:b},b,a)}function
+cW(b,a){var
+e=fh(0,b);return l(function(b){return l(function(a){var
+e=ff(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
+ih(i,h){var
 b=i,a=h;for(;;){if(b){if(a){var
-e=eU(a[1]);if(e){var
-f=e[1],j=f[1],l=bv(b[1]),g=cd(function(a){return k(a[1],j)},l);return g?t(b2(g[1][2],f[2])):[0,d,c]}var
+e=fk(a[1]);if(e){var
+f=e[1],j=f[1],l=by(b[1]),g=ca(function(a){return k(a[1],j)},l);return g?t(cb(g[1][2],f[2])):[0,d,c]}var
 b=b[2],a=a[2];continue}return[0,d,c]}return[0,d,c]}}function
-dI(d,c,b){var
-a=C(b,c);return a?cG(d,a[1][1]):a}function
-hL(c,b){var
-a=C(b,c),d=a?a[1][3]:a;return d}function
-hM(c,b){var
-a=C(b,c),d=a?a[1][5]:a;return d}function
-e$(e,d,c,b,a){return l(function(a){var
-f=a[2],g=dI(d,c,a[2]),h=a[1],i=[0,hK(l(function(a){return cD(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
-hN(u,t,k,s,j){var
-m=j[2],n=m[2],o=m[1],e=C(n,k);if(e)var
+d6(d,c,b){var
+a=E(b,c);return a?cW(d,a[1][1]):a}function
+ii(c,b){var
+a=E(b,c),d=a?a[1][3]:a;return d}function
+ij(c,b){var
+a=E(b,c),d=a?a[1][5]:a;return d}function
+fB(e,d,c,b,a){return l(function(a){var
+f=a[2],g=d6(d,c,a[2]),h=a[1],i=[0,ih(l(function(a){return cT(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
+ik(u,t,k,s,j){var
+m=j[2],n=m[2],o=m[1],e=E(n,k);if(e)var
 v=e[1][1],f=h(function(a){var
-b=a[2];return ab(function(a){return X(J(a,[0,d,c]))},b)},v);else
+b=a[2];return ah(function(a){return U(H(a,[0,d,c]))},b)},v);else
 var
 f=e;var
-p=f?D([0,d,c],o):f;if(p){var
-w=dI(t,k,n),x=j[1],b=l(function(a){return cD(u,x,a)},s),a=w;for(;;){if(b){if(a){var
-q=a[1],r=ac(S(o),q),g=cA(M(b[1],r));if(g){var
+p=f?J([0,d,c],o):f;if(p){var
+x=d6(t,k,n),y=j[1],b=l(function(a){return cT(u,y,a)},s),a=x;for(;;){if(b){if(a){var
+q=a[1],r=I(D(o),q),g=cR(w(b[1],r));if(g){var
 b=b[2],a=a[2];continue}var
 i=g}else
 var
 i=a;return i}return a?0:1}}return p}function
-hO(d,g,f,c,a){var
-i=eX(aM,l(aZ,a));if(i)var
-j=e$(d,g,f,c,a),e=h(function(a){return hN(d,g,f,c,a)},j);else
+il(d,g,f,c,a){var
+i=fn(aQ,l(aJ,a));if(i)var
+j=fB(d,g,f,c,a),e=h(function(a){return ik(d,g,f,c,a)},j);else
 var
 e=i;return e?h(function(e){var
-c=z(a);return cA(bg(function(a){return C(b(d[2],a[1]),c)?0:1},e))},c):e}function
-hP(b,a){return l(function(a){return bv(e3(b,a))},a)}function
-fa(d,c,f,b){var
+c=A(a);return cR(a$(function(a){return E(b(d[2],a[1]),c)?0:1},e))},c):e}function
+im(b,a){return l(function(a){return by(ft(b,a))},a)}function
+fC(d,c,f,b){var
 a=b[2];if(a)var
-g=a[1],e=[0,e$(d,c,f,hP(d,cG(c,b[1])),g)];else
+g=a[1],e=[0,fB(d,c,f,im(d,cW(c,b[1])),g)];else
 var
 e=a;return e}function
-dJ(g,a){if(a){var
+d7(g,a){if(a){var
 h=a[1][2],e=b(g,h[2]);if(e){var
-f=dJ(g,a[2]);if(f)var
-k=f[1],i=[0,t(Q(x(h[1],e[1]),k))];else
+f=d7(g,a[2]);if(f)var
+k=f[1],i=[0,t(Q(z(h[1],e[1]),k))];else
 var
 i=f;var
 j=i}else
 var
 j=e;return j}return[0,[0,d,c]]}function
-hQ(B,o,b,n){if(n){var
-s=n[1][2],u=s[2],H=s[1],G=l(ay,dI(B,o,u)),e=l(function(a){return t(x(H,a))},G),F=eQ(b,e),q=cd(function(a){return X(J(a[1],[0,d,c]))},F);if(q)var
-r=q[1],a=t(b2(r[2],r[1]));else
+io(B,o,b,n){if(n){var
+s=n[1][2],u=s[2],I=s[1],G=l(an,d6(B,o,u)),e=l(function(a){return t(z(I,a))},G),F=dZ(b,e),q=ca(function(a){return U(H(a[1],[0,d,c]))},F);if(q)var
+r=q[1],a=t(cb(r[2],r[1]));else
 var
 a=[0,d,c];var
-g=C(u,o);if(g){var
-v=g[1],w=v[4],E=0;if(typeof
+f=E(u,o);if(f){var
+v=f[1],w=v[4],D=0;if(typeof
 w==="number"&&2<=w){var
-y=v[3],I=y?1:y,z=I;E=1}if(!E)var
-z=0;var
-i=z}else
+x=v[3],J=x?1:x,y=J;D=1}if(!D)var
+y=0;var
+i=y}else
 var
-i=g;var
-A=i?f([0,d,c],a):i;if(A)var
-K=aj(b),j=$(aj(e),K);else
+i=f;var
+A=i?g([0,d,c],a):i;if(A)var
+K=ab(b),j=$(ab(e),K);else
 var
 j=A;if(j)var
-L=eQ(e,b),k=h(function(b){var
-c=x(a,b[2]);return J(b[1],c)},L);else
+L=dZ(e,b),k=h(function(b){var
+c=z(a,b[2]);return H(b[1],c)},L);else
 var
 k=j;var
 m=k?[0,a]:k;if(m)var
-p=hQ(B,o,b,n[2]),M=p?[0,t(Q(m[1],p[1]))]:p,D=M;else
+p=io(B,o,b,n[2]),M=p?[0,t(Q(m[1],p[1]))]:p,C=M;else
 var
-D=m;return D}return[0,[0,d,c]]}function
-fb(a){switch(a[0]){case
+C=m;return C}return[0,[0,d,c]]}function
+fD(a){switch(a[0]){case
 0:return 0;case
 1:var
 b=a[1],d=b?[0,b[1],0]:b;return d;default:var
-c=a[2];return c?hJ(a[1],c[1]):c}}function
-hR(a){switch(a[0]){case
+c=a[2];return c?ig(a[1],c[1]):c}}function
+ip(a){switch(a[0]){case
 0:var
-e=S([0,c,c]);return[0,[0,[0,a[1],[0,c,c]],[0,[0,a[2],e],0]],0];case
+e=D([0,c,c]);return[0,[0,[0,a[1],[0,c,c]],[0,[0,a[2],e],0]],0];case
 1:var
 b=a[1];if(b){var
 f=b[2];return l(function(a){return[0,a,0]},f)}return b;default:var
 d=a[2];if(d){var
-g=d[2],h=a[1];return l(function(a){return hJ(h,a)},g)}return d}}function
-dK(a){return 1===a[0]?a[2]?cF(l(bM,a[1])):[0,c,c]:[0,c,c]}function
-hS(g,a){var
+g=d[2],h=a[1];return l(function(a){return ig(h,a)},g)}return d}}function
+d8(a){return 1===a[0]?a[2]?cV(l(bj,a[1])):[0,c,c]:[0,c,c]}function
+iq(f,a){var
 e=h(function(a){var
-e=b(g,a[1]);return e?f([0,d,c],a[2]):e},a);return e?J(ay(a),[0,c,c]):e}function
-nq(a){return l(function(a){var
-b=f([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
-fc(c,a,b){return l(function(a){var
-d=o(c[2],a[1],b),e=t(x(a[2],d));return[0,a[1],e]},a)}function
-dc(a){function
+e=b(f,a[1]);return e?g([0,d,c],a[2]):e},a);return e?H(an(a),[0,c,c]):e}function
+oj(a){return l(function(a){var
+b=g([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
+ir(c,a,e){return ac(function(d){var
+a=b(c[1],d[1]);return l(function(a){var
+b=n(c[2],a[1],e),f=z(a[2],b),g=t(z(d[2],f));return[0,a[1],g]},a)},a)}function
+bV(c,a,b){return l(function(a){var
+d=n(c[2],a[1],b),e=t(z(a[2],d));return[0,a[1],e]},a)}function
+is(c,e,d,a){var
+f=cd(b(c[1],a),d);return z(n(c[2],a,e),f)}function
+it(d,b,a){return k(b,a)?[0,[0,c,c]]:n(d,b,a)}function
+iu(d,b,a){return ir(d,[0,[0,b,[0,c,c]],0],a)}function
+ce(e,d,c){var
+b=d,a=c;for(;;){if(a){var
+f=a[2],b=by(ir(e,b,a[1])),a=f;continue}return b}}function
+dn(a){var
+b=A(a[2]),c=a[1];return[0,A(l(function(a){var
+b=A(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
+bW(a){function
 b(f,e){var
-b=C(f,a[1]);return b?K([0,d,c],b[1][2],e):[0,d,c]}var
-e=a[2],f=0;return[0,function(a){return K(f,e,a)},b]}function
-fd(a){return X(f(a,[0,d,c]))}function
-hT(a){var
-b=h(function(a){return fd(a[2])},a);return b?J(ay(a),[0,c,c]):b}function
-dL(c,b){var
-d=c[3],a=cd(function(a){return k(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
-fe(a,b){return a?K(0,a[1],b):1}function
-hU(b,a){var
-d=Y(function(c){var
-a=C(c[1],b[1]);return a?a[1][1]:a},a);return l(aZ,c8(z(l(function(a){return[0,a[1],0]},d)),c))}function
-ff(e,d,b,a){var
-f=ac(S([0,c,c]),d),g=M(ac(b,a),f);return c$(bg(function(a){return fe(e,a[1])},g))}function
-hV(b,a){var
-e=hU(b,a[1]);return h(function(e){var
-g=a[1];return f(ay(fc(dc(b),g,e)),[0,d,c])},e)}function
-hW(e,i,g,a){if(a){var
-n=a[1],j=hW(e,i,n,a[2]);if(j){var
-m=j[1],y=l(aZ,n),o=h(function(i){var
-a=hU(e,i[1]);return h(function(q){var
-u=i[2],r=cd(function(a){return k(a[1],q)},u),v=i[1],w=fc(dc(e),v,q),x=dc(e),j=Y(function(a){var
-c=b(x[1],a[1]);return ac(a[2],c)},w);if(r){var
-l=r[1][2],n=l[2],a=y,h=l[1];for(;;){if(0===h)var
-s=a?[0,a[1]]:a,g=s;else{var
-t=h-1|0;if(a){var
-a=a[2],h=t;continue}var
-g=a}if(g){var
-o=f([0,d,c],n);if(o)return ff(m,j,n,g[1]);var
-p=o}else
+b=E(f,a[1]);return b?M([0,d,c],b[1][2],e):[0,d,c]}var
+e=a[2],f=0;return[0,function(a){return M(f,e,a)},b]}function
+dp(a){return U(g(a,[0,d,c]))}function
+iv(a){var
+b=h(function(a){return dp(a[2])},a);return b?H(an(a),[0,c,c]):b}function
+iw(c,b){var
+a=E(b,c[1]),d=a?1:a;return d}function
+d9(a,c){var
+d=a[1],b=h(function(a){return iv(a[2])},d);if(b){var
+e=w(a[2],a[3]);return h(function(a){var
+b=iv(a[2]);if(b){var
+d=a[2];return h(function(a){return iw(c,a[1])},d)}return b},e)}return b}function
+cf(c,b){var
+d=c[3],a=ca(function(a){return k(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
+fE(a,b){return a?M(0,a[1],b):1}function
+dq(b,a){var
+d=ac(function(c){var
+a=E(c[1],b[1]);return a?a[1][1]:a},a);return l(aJ,dj(A(l(function(a){return[0,a[1],0]},d)),c))}function
+fF(e,d,b,a){var
+f=I(D([0,c,c]),d),g=w(I(b,a),f);return bl(a$(function(a){return fE(e,a[1])},g))}function
+ix(b,a){var
+e=dq(b,a[1]);return h(function(e){var
+f=a[1];return g(an(bV(bW(b),f,e)),[0,d,c])},e)}function
+iy(a,i,f,e){if(e){var
+n=e[1],j=iy(a,i,n,e[2]);if(j){var
+m=j[1],w=l(aJ,n),o=h(function(f){var
+e=dq(a,f[1]);return h(function(o){var
+q=f[2],p=ca(function(a){return k(a[1],o)},q),r=f[1],s=bV(bW(a),r,o),t=bW(a),h=ac(function(a){var
+c=b(t[1],a[1]);return I(a[2],c)},s);if(p){var
+i=p[1][2],j=i[2],e=hA(w,i[1]);if(e){var
+l=g([0,d,c],j);if(l)return fF(m,h,j,e[1]);var
+n=l}else
 var
-p=g;return p}}return ff(m,j,[0,d,c],0)},a)},g),p=o?i?h(function(a){return hV(e,a)},g):1:o;if(p){if(i)var
+n=e;return n}return fF(m,h,[0,d,c],0)},e)},f),p=o?i?h(function(b){return ix(a,b)},f):1:o;if(p){if(i)var
 q=0;else
 var
-u=e[2],v=function(a){return ab(function(a){return fe(m,a[1])},a)},q=[0,eT(function(a){return v},u,c)];var
+u=a[2],v=function(a){return ah(function(a){return fE(m,a[1])},a)},q=[0,fj(function(a){return v},u,c)];var
 r=[0,q]}else
 var
 r=p;var
 s=r}else
 var
 s=j;return s}var
-t=h(function(a){return hV(e,a)},g),w=t?nr:t;return w}function
-hX(g,k,f){if(f){var
-m=f[2],n=f[1],e=bv(fc(dc(g),k,n)),a=m;for(;;){if(a){var
-h=a[2],i=a[1],j=dc(g),e=bv(Y(function(g,d){return function(c){var
-a=b(d[1],c[1]);return l(function(a){var
-b=o(d[2],a[1],g),e=x(a[2],b),f=t(x(c[2],e));return[0,a[1],f]},a)}}(i,j),e)),a=h;continue}return ay(e)}}return[0,d,c]}function
-hY(a,g,e,d){return ab(function(a){var
-b=k(a[1],g),c=b?k(a[2],e):b;return c?f(a[3],d):c},a)}var
-cH=[U,ns,cr(0)];function
-m(a){throw[0,cH,a]}function
-fg(c,a){function
-b(a){return a4(c,gE(a))}return aI<=a?2048<=a?i7<=a?(b(d5|a>>>18|0),b(aI|(a>>>12|0)&63),b(aI|(a>>>6|0)&63),b(aI|a&63)):(b(d4|a>>>12|0),b(aI|(a>>>6|0)&63),b(aI|a&63)):(b(gc|a>>>6|0),b(aI|a&63)):b(a)}function
-fh(O,c){var
+t=h(function(b){return ix(a,b)},f),x=t?ok:t;return x}function
+d_(b,e,a){if(a){var
+f=a[2],g=a[1],h=by(bV(bW(b),e,g));return an(ce(bW(b),h,f))}return[0,d,c]}function
+iz(a,f,e,d){return ah(function(a){var
+b=k(a[1],f),c=b?k(a[2],e):b;return c?g(a[3],d):c},a)}function
+dr(c,b){var
+a=ca(function(a){return k(a[1],c)},b);return a?a[1][2]:a}function
+iA(f,a){if(a){var
+h=a[1],i=h[2],b=hA(f,h[1]);if(b){var
+e=iA(f,a[2]);if(e)var
+j=g([0,d,c],i),k=j?[0,[0,[0,i,b[1]],e[1]]]:j;else
+var
+k=e;var
+l=k}else
+var
+l=b;return l}return ol}function
+fG(i,f,e,g){var
+a=iA(i,e);if(a){var
+j=a[1];return h(function(e){var
+a=[0,d,c],f=aE(function(a,c){var
+d=b(a[2],e);return t(Q(z(a[1],d),c))},a,j);return H(b(g,e),f)},f)}return a}function
+iB(a){return l(function(a){var
+b=A(a),e=[0,d,c];return function(a){return M(e,b,a)}},a)}function
+fH(e,a,k,j,i){var
+f=h(function(a){var
+b=g([0,d,c],a[2]);if(b)var
+f=it(e,a[1][1],a[1][2]),i=f?1:f,h=i;else
+var
+h=b;return h},a);if(f)var
+m=I(D([0,c,c]),k),b=bl(w(l(function(a){return[0,a[1][1],a[2]]},a),m));else
+var
+b=f;if(b){var
+n=l(function(a){var
+b=it(e,a[1][1],a[1][2]),f=b?t(D(z(b[1],a[2]))):[0,d,c];return[0,a[1][2],f]},a);return bl(w(I(i,j),n))}return b}var
+cr=[_,om,cI(0)];function
+m(a){throw[0,cr,a]}function
+fI(c,a){function
+b(a){return a_(c,g$(a))}return aM<=a?2048<=a?jQ<=a?(b(es|a>>>18|0),b(aM|(a>>>12|0)&63),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(er|a>>>12|0),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(gK|a>>>6|0),b(aM|a&63)):b(a)}function
+fJ(O,c){var
 p=q(c);function
 k(a){return s(c,a)}function
 l(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=p<=a?1:0,g=f||(aI!==(k(a)&gc)?1:0);if(g)m(nt);var
+f=p<=a?1:0,g=f||(aM!==(k(a)&gK)?1:0);if(g)m(on);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<p){var
-h=k(d);if(!(aI<=h)){var
+h=k(d);if(!(aM<=h)){var
 d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
-d=d+2|0;continue}if(d4<=h&&!(239<h)){l(d,2);var
-x=k(d+1|0),y=d4===h?1:0,z=y?x<160?1:0:y;if(z)var
+d=d+2|0;continue}if(er<=h&&!(239<h)){l(d,2);var
+x=k(d+1|0),y=er===h?1:0,z=y?x<160?1:0:y;if(z)var
 A=z;else
 var
-B=237===h?1:0,A=B?159<x?1:0:B;if(A)m(nw);var
-d=d+3|0;continue}if(d5<=h&&!(jc<h)){l(d,3);var
-r=k(d+1|0),t=d5===h?1:0,u=t?r<144?1:0:t;if(u)var
+B=237===h?1:0,A=B?159<x?1:0:B;if(A)m(oq);var
+d=d+3|0;continue}if(es<=h&&!(jX<h)){l(d,3);var
+r=k(d+1|0),t=es===h?1:0,u=t?r<144?1:0:t;if(u)var
 v=u;else
 var
-w=jc===h?1:0,v=w?143<r?1:0:w;if(v)m(nv);var
-d=d+4|0;continue}m(nu)}var
+w=jX===h?1:0,v=w?143<r?1:0:w;if(v)m(op);var
+d=d+4|0;continue}m(oo)}var
 f=q(c),a=[0,0],e=function(d){var
-c=a[1];return m(b(c7(nx),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
+c=a[1];return m(b(dh(or),c))},g=function(b){return a[1]<f?s(c,a[1]):0},j=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
 if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&s(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
-d=a3(c,a[1],4),i=q(d)-1|0,k=0;if(!(i<0)){var
+d=a9(c,a[1],4),j=q(d)-1|0,k=0;if(!(j<0)){var
 b=k;for(;;){var
-g=aQ(d,b)+d0|0,h=0;if(22<g>>>0){if(!(5<g+ko>>>0))h=1}else
-if(6<g+f8>>>0)h=1;if(!h)e(0);var
-l=b+1|0;if(i!==b){var
-b=l;continue}break}}a[1]=a[1]+4|0;return eu(j(ny,d))},E=function(v){C(34);var
-b=eD(16);for(;;){if(f<=a[1])e(0);var
+g=aU(d,b)+en|0,h=0;if(22<g>>>0){if(!(5<g+lc>>>0))h=1}else
+if(6<g+gD>>>0)h=1;if(!h)e(0);var
+l=b+1|0;if(j!==b){var
+b=l;continue}break}}a[1]=a[1]+4|0;return eX(i(os,d))},E=function(v){C(34);var
+b=e9(16);for(;;){if(f<=a[1])e(0);var
 g=s(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
 m=s(c,a[1]);a[1]++;var
-j=m+iF|0,i=0;if(13<j>>>0){var
+j=m+jm|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
-6:a4(b,8);break;case
-10:a4(b,12);break;case
-18:a4(b,10);break;case
-22:a4(b,13);break;case
-24:a4(b,9);break;case
+6:a_(b,8);break;case
+10:a_(b,12);break;case
+18:a_(b,10);break;case
+22:a_(b,13);break;case
+24:a_(b,9);break;case
 25:var
-d=D(0),o=iM<=d?1:0;if(o){var
-p=d<f6?1:0;if(p){var
+d=D(0),o=ju<=d?1:0;if(o){var
+p=d<gB?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
 r=92===s(c,a[1])?1:0,h=r?117===s(c,a[1]+1|0)?1:0:r;else
 var
@@ -3203,34 +3258,34 @@ h=p}else
 var
 h=o;if(h){var
 u=a[1];a[1]=a[1]+2|0;var
-k=D(0),t=0;if(f6<=k&&!(57344<=k)){fg(b,(i7+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;fg(b,d)}}else
-fg(b,d);break;default:l=1}if(!l)i=1}}else
+k=D(0),t=0;if(gB<=k&&!(57344<=k)){fI(b,(jQ+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;fI(b,d)}}else
+fI(b,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:a4(b,m);break}continue}if(32<=g){a4(b,g);a[1]++;continue}e(0)}return eE(b)}},n=function(g){var
+2:a_(b,m);break}continue}if(32<=g){a_(b,g);a[1]++;continue}e(0)}return e_(b)}},n=function(g){var
 d=a[1];for(;;){if(a[1]<f&&48<=s(c,a[1])&&!(57<s(c,a[1]))){a[1]++;continue}var
-b=a[1]===d?1:0;return b?e(0):b}},o=function(l){if(900<l)m(nz);i(0);if(f<=a[1])e(0);var
+b=a[1]===d?1:0;return b?e(0):b}},o=function(l){if(900<l)m(ot);j(0);if(f<=a[1])e(0);var
 b=s(c,a[1]);if(92<=b){var
-k=0;if(111<=b){if(j9===b){var
-p=nA,h=nB;k=1}else
-if(123===b){a[1]++;i(0);if(jR===g(0)){a[1]++;return nC}var
-y=av(0,16),t=0;for(;;){i(0);var
-d=E(0);i(0);C(58);var
-z=o(l+1|0);if(be(y,d))m(j(nE,j(d,nD)));eJ(y,d,0);i(0);var
+k=0;if(111<=b){if(kU===b){var
+p=ou,h=ov;k=1}else
+if(123===b){a[1]++;j(0);if(kB===g(0)){a[1]++;return ow}var
+y=ag(0,16),t=0;for(;;){j(0);var
+d=E(0);j(0);C(58);var
+z=o(l+1|0);if(aY(y,d))m(i(oy,i(d,ox)));di(y,d,0);j(0);var
 A=g(0);if(44===A){a[1]++;var
 t=[0,[0,d,z],t];continue}var
-P=jR===A?(a[1]++,bd([0,[0,d,z],t])):e(0);return[5,P]}}}else
-if(jM===b){var
-p=nF,h=nG;k=1}else
-if(j_<=b){var
-p=0,h=nH;k=1}if(k){var
-r=q(h);if((a[1]+r|0)<=f&&aq(a3(c,a[1],r),h)){a[1]=a[1]+r|0;return p}return e(0)}}else{var
-x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return nI}var
+P=kB===A?(a[1]++,bh([0,[0,d,z],t])):e(0);return[5,P]}}}else
+if(kv===b){var
+p=oz,h=oA;k=1}else
+if(kV<=b){var
+p=0,h=oB;k=1}if(k){var
+r=q(h);if((a[1]+r|0)<=f&&X(a9(c,a[1],r),h)){a[1]=a[1]+r|0;return p}return e(0)}}else{var
+x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;j(0);if(93===g(0)){a[1]++;return oC}var
 u=0;for(;;){var
-B=o(l+1|0);i(0);var
+B=o(l+1|0);j(0);var
 D=g(0);if(44===D){a[1]++;var
 u=[0,B,u];continue}var
-Q=93===D?(a[1]++,bd([0,B,u])):e(0);return[4,Q]}}}else
+Q=93===D?(a[1]++,bh([0,B,u])):e(0);return[4,Q]}}}else
 if(48<=b)x=1}else{if(34===b)return[3,E(0)];if(45<=b)x=1}if(x){var
 F=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
 n(0);var
@@ -3241,111 +3296,108 @@ var
 v=H}else
 var
 v=G;if(v){a[1]++;n(0)}var
-J=g(0),L=0;if(69!==J&&d$!==J)L=1;if(!L){var
+J=g(0),L=0;if(69!==J&&eB!==J)L=1;if(!L){var
 S=a[1];a[1]++;var
 K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
 N=0;if(48<=g(0)&&!(57<g(0))){n(0);N=1}if(!N)a[1]=S}var
-w=a3(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:m(j(nK,j(w,nJ)))}}return e(0)},F=o(0);i(0);if(a[1]<f)e(0);return F}}function
-hZ(c){var
-b=0,a=2;for(;;){if(as(b)===c)return bd(b);if(a2(function(b){return function(a){return 0===kS(b,a)?1:0}}(a),b)){var
+w=a9(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:m(i(oE,i(w,oD)))}}return e(0)},F=o(0);j(0);if(a[1]<f)e(0);return F}}function
+iC(c){var
+b=0,a=2;for(;;){if(Y(b)===c)return bh(b);if(aV(function(b){return function(a){return 0===lI(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-h0(f,g){var
-h=ao(aB(g),32*f|0),a=d,b=ao(c,40);for(;;){if(b1(wp(b,a),c))return en(wo(a,0,32))&-1;var
-e=ap(el(a,b),1);if(b1(eM(e,f),h)){var
+iD(f,g){var
+h=at(aB(g),32*f|0),a=d,b=at(c,40);for(;;){if(b$(yt(b,a),c))return dK(ys(a,0,32))&-1;var
+e=au(eP(a,b),1);if(b$(fd(e,f),h)){var
 a=e;continue}var
 b=e;continue}}var
-nL=hZ(64),nM=3,nN=gQ(e(function(a){return h0(nM,a)},nL)),nO=hZ(8),nP=2,nQ=e(function(a){return h0(nP,a)},nO);function
-bw(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
-h1(w){var
-l=q(w),p=((l+9|0)+63|0)/64|0,m=bZ(64*p|0,0);bs(w,0,m,0,l);b$(m,l,aI);wB(m,(64*p|0)-8|0,wR(w0(kM(l),3)));var
-g=gQ(nQ),d=cX(64,0),x=p-1|0,I=0;if(!(x<0)){var
+oF=iC(64),oG=3,oH=hl(f(function(a){return iD(oG,a)},oF)),oI=iC(8),oJ=2,oK=f(function(a){return iD(oJ,a)},oI);function
+bz(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
+iE(w){var
+l=q(w),p=((l+9|0)+63|0)/64|0,m=b9(64*p|0,0);bv(w,0,m,0,l);cl(m,l,aM);yF(m,(64*p|0)-8|0,yV(y4(lC(l),3)));var
+g=hl(oK),d=c_(64,0),x=p-1|0,I=0;if(!(x<0)){var
 n=I;a:for(;;){var
 h=0;for(;;){var
-ad=wP(wy(m,(64*n|0)+(4*h|0)|0))&-1;u(d,h)[1+h]=ad;var
+ad=yT(yC(m,(64*n|0)+(4*h|0)|0))&-1;v(d,h)[1+h]=ad;var
 ae=h+1|0;if(15!==h){var
 h=ae;continue}var
 b=16;for(;;){var
-z=b-15|0,r=u(d,z)[1+z],A=b-2|0,s=u(d,A)[1+A],Y=bw(r,18),Z=bw(r,7)^Y^(r>>>3|0),_=bw(s,19),B=b-7|0,$=bw(s,17)^_^(s>>>10|0),C=b-16|0,aa=u(d,B)[1+B],ab=(((u(d,C)[1+C]+Z|0)+aa|0)+$|0)&-1;u(d,b)[1+b]=ab;var
+z=b-15|0,r=v(d,z)[1+z],A=b-2|0,s=v(d,A)[1+A],Y=bz(r,18),Z=bz(r,7)^Y^(r>>>3|0),_=bz(s,19),B=b-7|0,$=bz(s,17)^_^(s>>>10|0),C=b-16|0,aa=v(d,B)[1+B],ab=(((v(d,C)[1+C]+Z|0)+aa|0)+$|0)&-1;v(d,b)[1+b]=ab;var
 ac=b+1|0;if(63!==b){var
 b=ac;continue}var
-t=g.length-1,a=0===t?[0]:wt(g,0,t),f=0;for(;;){var
-i=u(a,0)[1],j=u(a,4)[5],K=bw(j,25),L=bw(j,11),M=bw(j,6)^L^K,N=(j^-1)&-1&u(a,6)[7],O=j&u(a,5)[6]^N,P=u(d,f)[1+f],Q=u(nN,f)[1+f],y=(((u(a,7)[8]+M|0)+O|0)+Q|0)+P|0,R=bw(i,22),S=bw(i,13),T=bw(i,2)^S^R,U=u(a,2)[3],V=u(a,1)[2]&U,D=0,W=i&a[2]^i&a[3]^V;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){wq(a,0,a,1,7);D=1}if(!D)a0(ln);a[5]=(a[5]+y|0)&-1;a[1]=((y+T|0)+W|0)&-1;var
-X=f+1|0;if(63!==f){var
-f=X;continue}var
-v=a.length-1-1|0,E=0;if(!(v<0)){var
+t=g.length-1,a=0===t?[0]:yx(g,0,t),e=0;for(;;){var
+i=v(a,0)[1],j=v(a,4)[5],K=bz(j,25),L=bz(j,11),M=bz(j,6)^L^K,N=(j^-1)&-1&v(a,6)[7],O=j&v(a,5)[6]^N,P=v(d,e)[1+e],Q=v(oH,e)[1+e],y=(((v(a,7)[8]+M|0)+O|0)+Q|0)+P|0,R=bz(i,22),S=bz(i,13),T=bz(i,2)^S^R,U=v(a,2)[3],V=v(a,1)[2]&U,D=0,W=i&a[2]^i&a[3]^V;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){yu(a,0,a,1,7);D=1}if(!D)a4(mg);a[5]=(a[5]+y|0)&-1;a[1]=((y+T|0)+W|0)&-1;var
+X=e+1|0;if(63!==e){var
+e=X;continue}var
+u=a.length-1-1|0,E=0;if(!(u<0)){var
 c=E;for(;;){var
-F=a[1+c];g[1+c]=(u(g,c)[1+c]+F|0)&-1;var
-G=c+1|0;if(v!==c){var
+F=a[1+c];g[1+c]=(v(g,c)[1+c]+F|0)&-1;var
+G=c+1|0;if(u!==c){var
 c=G;continue}break}}var
 J=n+1|0;if(x!==n){var
 n=J;continue a}break}break}break}break}}var
 k=g.length-1-1|0,o=0;for(;;){if(0<=k){var
-H=[0,g[1+k],o],k=k-1|0,o=H;continue}return dx(nS,e(c7(nR),o))}}var
-dM=[U,nT,cr(0)];function
-H(a){throw[0,dM,a]}function
-G(b,a,d,e){if(typeof
+H=[0,g[1+k],o],k=k-1|0,o=H;continue}return dS(oM,f(dh(oL),o))}}var
+d$=[_,oN,cI(0)];function
+B(a){throw[0,d$,a]}function
+x(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
-c=b[1];aE(function(b){var
-d=1-br(b,c);return d?m(j(a,j(nV,b))):d},d);aE(function(f){var
-b=f[1],g=cx(b,d),h=g||cx(b,e),c=1-h;return c?m(j(a,j(nW,b))):c},c);return c}return m(j(a,nU))}function
-g(f,e){var
-a=f;for(;;){if(a){var
-b=a[1],c=a[2],d=b[2];if(0===V(b[1],e))return d;var
-a=c;continue}throw bp}}function
-i(b,a){return gJ(a,b)}function
-az(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return m(j(b,nX))}function
-ad(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return m(j(b,nY))}function
-y(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return m(j(b,nZ))}function
-h2(d,a,c){var
-b=ad(d,a);if(as(b)!==c)m(j(a,n0));return e(function(b){return y(b,a)},b)}function
-bN(d,c){var
-a=h2(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,L,n1]}function
-h3(e,d){var
-a=h2(e,d,3);if(a){var
+c=b[1];aw(function(b){var
+d=1-bi(b,c);return d?m(i(a,i(oP,b))):d},d);aw(function(f){var
+b=f[1],g=cm(b,d),h=g||cm(b,e),c=1-h;return c?m(i(a,i(oQ,b))):c},c);return c}return m(i(a,oO))}function
+e(b,a){return he(a,b)}function
+j(b,a){return e6(a,b)}function
+ao(a,b){if(typeof
+a!=="number"&&5===a[0])return a[1];return m(i(b,oR))}function
+Z(a,b){if(typeof
+a!=="number"&&4===a[0])return a[1];return m(i(b,oS))}function
+u(a,b){if(typeof
+a!=="number"&&3===a[0])return a[1];return m(i(b,oT))}function
+iF(d,a,c){var
+b=Z(d,a);if(Y(b)!==c)m(i(a,oU));return f(function(b){return u(b,a)},b)}function
+bA(d,c){var
+a=iF(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,P,oV]}function
+iG(e,d){var
+a=iF(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,L,n2]}function
-bO(a){var
-b=v(a,n3);return b?gO(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,P,oW]}function
+bX(a){var
+b=y(a,oX);return b?hj(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-bx(b,a){return a3(b,a,q(b)-a|0)}function
-dN(a,b){if(4000<q(a))m(j(b,n5));return ky(10,a)}function
-cI(b,f){if(aq(b,n6))return d;var
-g=v(b,n7),h=g?45===s(b,0)?1:0:g,a=h?bx(b,1):b,k=0;if(2<q(a)&&aq(a3(a,0,2),n8)){var
-i=bx(a,2),e=v(i,n4),n=e?gO(function(c){var
-a=c+d0|0,b=0;if(22<a>>>0){if(!(5<a+ko>>>0))b=1}else
-if(6<a+f8>>>0)b=1;return b?1:0},i):e;if(n){var
-c=ky(16,bx(a,2));k=1}}if(!k){var
-l=0;if(bO(a)&&!(48===s(a,0)))var
-c=dN(a,f);else
+bB(b,a){return a9(b,a,q(b)-a|0)}function
+ea(a,b){if(4000<q(a))m(i(b,oZ));return lo(10,a)}function
+cs(b,f){if(X(b,o0))return d;var
+g=y(b,o1),h=g?45===s(b,0)?1:0:g,a=h?bB(b,1):b,k=0;if(2<q(a)&&X(a9(a,0,2),o2)){var
+j=bB(a,2),e=y(j,oY),n=e?hj(function(c){var
+a=c+en|0,b=0;if(22<a>>>0){if(!(5<a+lc>>>0))b=1}else
+if(6<a+gD>>>0)b=1;return b?1:0},j):e;if(n){var
+c=lo(16,bB(a,2));k=1}}if(!k){var
+l=0;if(bX(a)&&!(48===s(a,0)))var
+c=ea(a,f);else
 l=1;if(l)var
-c=m(j(f,n9))}return h?bm(c):c}function
-cf(b,a){return cI(y(b,a),a)}function
-b5(b,a){var
-c=em(b,a),d=cn(a,c);return[0,cn(b,c),d]}function
-bh(a,b){var
-e=c5(a,47);if(e)var
-f=e[1],h=cI(bx(a,f+1|0),b),d=h,g=a3(a,0,f);else
+c=m(i(f,o3))}return h?bq(c):c}function
+ct(b,a){return cs(u(b,a),a)}function
+cg(b,a){var
+c=eQ(b,a),d=cE(a,c);return[0,cE(b,c),d]}function
+bc(a,b){var
+e=df(a,47);if(e)var
+f=e[1],h=cs(bB(a,f+1|0),b),d=h,g=a9(a,0,f);else
 var
-d=c,g=a;if(aF(d)<=0)m(j(b,n_));return b5(cI(g,b),d)}function
-T(b,a){return bh(y(b,a),a)}function
-fi(b,a){var
-c=a[1],d=a[2];return b1(N(aB(b),d),c)}function
-h4(a){return 0<aF(a[1])?1:0}function
-dO(e,d,a){var
-c=bh(d,a);return b(e,c)?c:H(j(a,n$))}function
-b6(b,a){return dO(h4,b,a)}function
-fj(b,a){var
-c=0;return dO(function(a){return fi(c,a)},b,a)}function
-cJ(b,a){var
-c=1;return dO(function(a){return fi(c,a)},b,a)}function
-oa(b,a){return dO(function(a){var
-b=fi(0,a);return b?b1(a[1],a[2]):b},b,a)}function
-fk(c){function
+d=c,g=a;if(aD(d)<=0)m(i(b,o4));return cg(cs(g,b),d)}function
+O(b,a){return bc(u(b,a),a)}function
+ds(b,a){var
+c=a[1],d=a[2];return b$(R(aB(b),d),c)}function
+iH(a){return 0<aD(a[1])?1:0}function
+eb(e,d,a){var
+c=bc(d,a);return b(e,c)?c:B(i(a,o5))}function
+bY(b,a){return eb(iH,b,a)}function
+ec(b,a){var
+c=0;return eb(function(a){return ds(c,a)},b,a)}function
+cu(b,a){var
+c=1;return eb(function(a){return ds(c,a)},b,a)}function
+o6(b,a){return eb(function(a){var
+b=ds(0,a);return b?b$(a[1],a[2]):b},b,a)}function
+fK(c){function
 d(a){var
 c=32===a?1:0;if(c)var
 b=c;else{var
@@ -3356,219 +3408,219 @@ f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
 e=q(c),a=0;for(;;){if(a<e&&d(s(c,a))){var
 a=a+1|0;continue}var
 b=e;for(;;){if(0<b&&d(s(c,b-1|0))){var
-b=b-1|0;continue}return a3(c,a,gB(a,b)-a|0)}}}function
-fl(a){if(v(a,ob)){var
+b=b-1|0;continue}return a9(c,a,g8(a,b)-a|0)}}}function
+fL(a){if(y(a,o7)){var
 b=0;if(45!==s(a,0)&&43!==s(a,0))b=1;if(!b){var
-c=bx(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
-h5(W,e){var
-a=fk(y(W,e));function
-b(a){return m(j(e,oc))}var
-x=c5(a,47);if(x){var
-i=x[1],z=fl(fk(a3(a,0,i))),l=z[2],n=fk(bx(a,i+1|0)),A=0<i?1:0;if(A){var
+c=bB(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
+iI(W,e){var
+a=fK(u(W,e));function
+b(a){return m(i(e,o8))}var
+y=df(a,47);if(y){var
+j=y[1],z=fL(fK(a9(a,0,j))),l=z[2],n=fK(bB(a,j+1|0)),A=0<j?1:0;if(A){var
 B=32===s(a,0)?1:0;if(B)var
 o=B;else
 var
-F=bO(l),Z=F?bO(n):F,o=1-Z}else
+F=bX(l),_=F?bX(n):F,o=1-_}else
 var
 o=A;if(o)b(0);var
-C=bO(l),X=C?bO(n):C;if(1-X)b(0);var
-D=dN(n,e);if(k(D,d))b(0);var
-E=dN(l,e),Y=z[1]?bm(E):E;return b5(Y,D)}var
-G=c5(a,d$),H=c5(a,69),V=0;if(G)var
+C=bX(l),Y=C?bX(n):C;if(1-Y)b(0);var
+D=ea(n,e);if(k(D,d))b(0);var
+E=ea(l,e),Z=z[1]?bq(E):E;return cg(Z,D)}var
+G=df(a,eB),H=df(a,69),V=0;if(G)var
 p=G[1];else
 if(H)var
 p=H[1];else{var
 h=0,I=a;V=1}if(!V)var
-_=[0,bx(a,p+1|0)],h=_,I=a3(a,0,p);if(h){var
-J=fl(h[1]),r=J[2],K=bO(r),$=K?q(r)<=6?1:0:K;if(1-$)b(0);var
-L=eu(j(od,r)),aa=J[1]?-L|0:L,t=aa}else
+$=[0,bB(a,p+1|0)],h=$,I=a9(a,0,p);if(h){var
+J=fL(h[1]),r=J[2],K=bX(r),aa=K?q(r)<=6?1:0:K;if(1-aa)b(0);var
+L=eX(i(o9,r)),ab=J[1]?-L|0:L,t=ab}else
 var
 t=h;var
-M=fl(I),f=M[2],O=c5(f,46);if(O){var
-u=O[1];if(aq(bx(f,u+1|0),oe))b(0);var
-ab=bx(f,u+1|0),g=ab,v=a3(f,0,u)}else
+M=fL(I),f=M[2],N=df(f,46);if(N){var
+v=N[1];if(X(bB(f,v+1|0),o_))b(0);var
+ac=bB(f,v+1|0),g=ac,w=a9(f,0,v)}else
 var
-g=og,v=f;var
-P=bO(v);if(P)var
-ac=aq(g,of),Q=ac||bO(g);else
+g=pa,w=f;var
+O=bX(w);if(O)var
+ad=X(g,o$),P=ad||bX(g);else
 var
-Q=P;if(1-Q)b(0);if(10000<c0(t))b(0);var
-R=dN(j(v,g),e),S=M[1]?bm(R):R,T=t-q(g)|0,ad=c0(T),U=eM(aB(10),ad),w=0<=T?b5(N(S,U),c):b5(S,U),ae=ge(w[2]);if(13288<gB(ge(w[1]),ae))b(0);return w}function
-aN(a,b){var
-c=bL(a,b);if(c)return c[1];var
-d=aB(a[1]+1|0);eJ(a,b,d);return d}function
-cK(a,o){var
-p=a?a[1]:a,c=az(o,oh),d=i(c,oi),l=0;if(d){var
+P=O;if(1-P)b(0);if(10000<db(t))b(0);var
+Q=ea(i(w,g),e),S=M[1]?bq(Q):Q,T=t-q(g)|0,ae=db(T),U=fd(aB(10),ae),x=0<=T?cg(R(S,U),c):cg(S,U),af=gM(x[2]);if(13288<g8(gM(x[1]),af))b(0);return x}function
+aR(a,b){var
+c=bT(a,b);if(c)return c[1];var
+d=aB(a[1]+1|0);di(a,b,d);return d}function
+cX(a,o){var
+p=a?a[1]:a,c=ao(o,pb),d=j(c,pc),l=0;if(d){var
 b=d[1],n=0;if(typeof
-b!=="number"&&3===b[0])if(v(b[1],or))n=1;else{l=1;n=1}}if(!l)m(oj);function
-f(b){var
-d=i(c,b);if(d){var
+b!=="number"&&3===b[0])if(y(b[1],pl))n=1;else{l=1;n=1}}if(!l)m(pd);function
+e(b){var
+d=j(c,b);if(d){var
 a=d[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return m(j(b,ok))}var
-q=f(ol),r=f(om),g=e(function(a){var
-b=y(a[2],on);return[0,a[1],b]},q),h=e(function(a){var
-b=az(a[2],oo),c=e(function(b){var
+a!=="number"&&5===a[0])return a[1]}return m(i(b,pe))}var
+q=e(pf),r=e(pg),g=f(function(a){var
+b=u(a[2],ph);return[0,a[1],b]},q),h=f(function(a){var
+b=ao(a[2],pi),c=f(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(p){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=h5(c,op);return[0,b[1],e]},b);return[0,a[1],c]},r),k=av(0,64);aE(function(a){return cc(k,a[1],0)},g);aE(function(b){var
-a=1-be(k,b[1]);return a?H(oq):a},h);return[0,g,h]}function
-dP(c,a,g){var
-f=c[1];aE(function(c){b(a,c[1]);return 0},f);var
-d=av(0,64),h=c[2];aE(function(a){return cc(d,a[1],a[2])},h);var
-i=c[1];return e(function(c){var
-f=c[1],h=a1(bL(d,f),0),i=e(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,f),j]},i)}function
-cL(g){var
-a=eD(q(g)+2|0),m=q(g);function
+e=iI(c,pj);return[0,b[1],e]},b);return[0,a[1],c]},r),k=ag(0,64);aw(function(a){return co(k,a[1],0)},g);aw(function(b){var
+a=1-aY(k,b[1]);return a?B(pk):a},h);return[0,g,h]}function
+ed(c,a,g){var
+e=c[1];aw(function(c){b(a,c[1]);return 0},e);var
+d=ag(0,64),h=c[2];aw(function(a){return co(d,a[1],a[2])},h);var
+i=c[1];return f(function(c){var
+e=c[1],h=a5(bT(d,e),0),i=f(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,e),j]},i)}function
+cY(g){var
+a=e9(q(g)+2|0),m=q(g);function
 j(a){return s(g,a)}function
-e(c){return aX(a,b(c7(os),c))}a4(a,34);var
+e(c){return a6(a,b(dh(pm),c))}a_(a,34);var
 c=0;for(;;){if(c<m){var
 d=j(c),h=function(g){return function(b,e){function
 f(a){return a+1|0}if(0<=b)if(50<b){var
 c=0,a=0;for(;;){if(!(b<=a)){var
 c=[0,a+1|0,c],a=a+1|0;continue}var
-d=bd(c);break}}else
+d=bh(c);break}}else
 var
-d=gF(0,b,f);else
+d=hb(0,b,f);else
 var
-d=a0(lb);return bJ(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(d5<=d){var
-k=h(3,d&7)-65536|0;e(iM|k>>>10|0);e(f6|k&j4);var
-c=c+4|0;continue}if(d4<=d){e(h(2,d&15));var
-c=c+3|0;continue}if(gc<=d){e(h(1,d&31));var
+d=a4(l6);return bQ(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(es<=d){var
+k=h(3,d&7)-65536|0;e(ju|k>>>10|0);e(gB|k&kP);var
+c=c+4|0;continue}if(er<=d){e(h(2,d&15));var
+c=c+3|0;continue}if(gK<=d){e(h(1,d&31));var
 c=c+2|0;continue}var
-f=gE(d);if(34===f)aX(a,ot);else
-if(92===f)aX(a,ou);else{var
+f=g$(d);if(34===f)a6(a,pn);else
+if(92===f)a6(a,po);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:aX(a,ov);break;case
-9:aX(a,ow);break;case
-10:aX(a,ox);break;case
-12:aX(a,oy);break;case
-13:aX(a,oz);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(d7===d))a4(a,f);else
+8:a6(a,pp);break;case
+9:a6(a,pq);break;case
+10:a6(a,pr);break;case
+12:a6(a,ps);break;case
+13:a6(a,pt);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(ev===d))a_(a,f);else
 l=1;if(l)e(d)}}var
-c=c+1|0;continue}a4(a,34);return eE(a)}}function
-fm(a){if(k(a[2],c))return eo(a[1]);var
-b=j(oA,eo(a[2]));return j(eo(a[1]),b)}function
-fn(c){function
+c=c+1|0;continue}a_(a,34);return e_(a)}}function
+fM(a){if(k(a[2],c))return eR(a[1]);var
+b=i(pu,eR(a[2]));return i(eR(a[1]),b)}function
+fN(c){function
 a(a){var
-b=bY(function(b,a){return V(b[1],a[1])},a);return j(oE,j(dx(oD,e(function(a){var
-b=j(oC,a[2]);return j(cL(a[1]),b)},b)),oB))}var
-d=av(0,64),f=c[2];aE(function(a){return cc(d,a[1],a[2])},f);var
-g=0,h=c[1],i=[0,[0,oF,a(e(function(e){var
-c=e[1],f=a1(bL(d,c),0);return[0,c,a(b(c3(function(a){var
-b=a[2];if(0===aF(b[1]))return 0;var
-c=cL(fm(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=c[1],l=[0,[0,oG,a(e(function(a){var
-b=cL(a[2]);return[0,a[1],b]},k))],i];return a([0,[0,oI,cL(oH)],l])}function
-fo(a){return j(oJ,h1(fn(a)))}function
-h6(a,d,c){if(typeof
+b=b8(function(b,a){return W(b[1],a[1])},a);return i(py,i(dS(px,f(function(a){var
+b=i(pw,a[2]);return i(cY(a[1]),b)},b)),pv))}var
+d=ag(0,64),e=c[2];aw(function(a){return co(d,a[1],a[2])},e);var
+g=0,h=c[1],j=[0,[0,pz,a(f(function(e){var
+c=e[1],f=a5(bT(d,c),0);return[0,c,a(b(cN(function(a){var
+b=a[2];if(0===aD(b[1]))return 0;var
+c=cY(fM(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=c[1],l=[0,[0,pA,a(f(function(a){var
+b=cY(a[2]);return[0,a[1],b]},k))],j];return a([0,[0,pC,cY(pB)],l])}function
+fO(a){return i(pD,iE(fN(a)))}function
+iJ(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(cx(b,c))return b}return m(j(d,oK))}function
-h7(c,f,a){var
-d=G(f,a,oW,0),h=ad(g(d,oX),a),i=e(function(b){return h3(b,a)},h),j=e(function(b){var
-c=b6(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=ad(g(d,oY),a),l=e(function(c){var
-b=bN(c,a),d=b6(b[2],a);return[0,b[1],d]},k),m=e(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},l);return[0,e(function(a){var
+b=a[1];if(cm(b,c))return b}return m(i(d,pE))}function
+iK(c,g,a){var
+d=x(g,a,pQ,0),h=Z(e(d,pR),a),i=f(function(b){return iG(b,a)},h),j=f(function(b){var
+c=bY(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=Z(e(d,pS),a),l=f(function(c){var
+b=bA(c,a),d=bY(b[2],a);return[0,b[1],d]},k),m=f(function(a){var
+d=a[2];return[0,b(c,a[1]),d]},l);return[0,f(function(a){var
 d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},j),m]}var
-oZ=ao(c,33);function
-h8(q,a,p,o,n){var
-h=G(q,a,o1,o0);function
+pT=at(c,33);function
+iL(q,a,p,o,n){var
+h=x(q,a,pV,pU);function
 r(d){var
-c=G(d,a,p,o),e=b(n,c);return[0,g(c,o2),e]}var
-d=e(r,ad(g(h,o3),a)),k=i(h,o4);if(k){var
-l=cf(k[1],a);if(aF(l)<=0)m(j(a,o5));return e(function(b){var
-c=b5(cf(b[1],a),l);return[0,b[2],c]},d)}var
-f=e(function(b){return T(b[1],a)},d),s=as(f);bJ(function(d,c){var
-b=g4(d,c[2]),e=aB(s);if(g1(N(aB(ge(b)),e),oZ))m(j(a,o6));return b},c,f);return eC(e(bM,d),f)}function
-h9(a,d,c){function
-f(c){var
-e=bN(g(c,o9),dQ),f=h7(a,g(c,o_),dQ),h=d?h7(a,g(c,o$),dQ):pa,i=b(a,e[2]);return[0,[0,b(a,e[1]),i],f,h]}var
-h=0,i=d?o7:o8,j=h8(c,dQ,i,h,f);return e(function(b){var
+c=x(d,a,p,o),f=b(n,c);return[0,e(c,pW),f]}var
+d=f(r,Z(e(h,pX),a)),k=j(h,pY);if(k){var
+l=ct(k[1],a);if(aD(l)<=0)m(i(a,pZ));return f(function(b){var
+c=cg(ct(b[1],a),l);return[0,b[2],c]},d)}var
+g=f(function(b){return O(b[1],a)},d),s=Y(g);bQ(function(d,c){var
+b=hz(d,c[2]),e=aB(s);if(hw(R(aB(gM(b)),e),pT))m(i(a,p0));return b},c,g);return e8(f(bj,d),g)}function
+iM(a,d,c){function
+g(c){var
+f=bA(e(c,p3),ee),g=iK(a,e(c,p4),ee),h=d?iK(a,e(c,p5),ee):p6,i=b(a,f[2]);return[0,[0,b(a,f[1]),i],g,h]}var
+h=0,i=d?p1:p2,j=iL(c,ee,i,h,g);return f(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
-fp(k,r,a,q){var
-s=k?k[1]:function(a){return 0},c=G(q,pD,bc(r,pC),pB),l=aq(h6(g(c,pH),pG,pF),pE);T(g(c,pJ),pI);var
-t=ad(g(c,pL),pK),u=e(function(k){var
-c=G(k,oN,oM,oL),d=y(g(c,oP),oO),e=y(g(c,oR),oQ),f=T(g(c,oT),oS),h=i(c,oU),j=F(function(a){return T(a,oV)},h);return function(g){var
-c=b(a,e);return[0,b(a,d),c,f,j]}},t);b(s,c);var
-w=cJ(y(g(c,pO),pN),pM),x=h9(a,l,g(c,pP)),d=i(c,pQ);if(d){var
-z=d[1],p=h8(z,ak,pA,pz,function(d){var
-q=bN(g(d,ps),ak),E=az(g(d,pt),ak),F=e(function(f){var
+fP(k,r,a,q){var
+s=k?k[1]:function(a){return 0},c=x(q,qx,aC(r,qw),qv),l=X(iJ(e(c,qB),qA,qz),qy);O(e(c,qD),qC);var
+t=Z(e(c,qF),qE),v=f(function(k){var
+c=x(k,pH,pG,pF),d=u(e(c,pJ),pI),f=u(e(c,pL),pK),g=O(e(c,pN),pM),h=j(c,pO),i=L(function(a){return O(a,pP)},h);return function(e){var
+c=b(a,f);return[0,b(a,d),c,g,i]}},t);b(s,c);var
+w=cu(u(e(c,qI),qH),qG),z=iM(a,l,e(c,qJ)),d=j(c,qK);if(d){var
+A=d[1],p=iL(A,ap,qu,qt,function(d){var
+q=bA(e(d,qm),ap),F=ao(e(d,qn),ap),G=f(function(f){var
 c=f[2],h=0;if(typeof
 c==="number"||!(3===c[0]))h=1;else
 var
-g=[0,bh(c[1],ak)];if(h)var
-d=bN(c,ak),e=d[1],g=v(e,pb)?v(e,pc)?m(j(ak,pd)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},E),H=br(pu,d);if(br(pv,d)!==H)m(j(ak,pw));var
-l=i(d,px);if(l){var
+g=[0,bc(c[1],ap)];if(h)var
+d=bA(c,ap),e=d[1],g=y(e,p7)?y(e,p8)?m(i(ap,p9)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},F),H=bi(qo,d);if(bi(qp,d)!==H)m(i(ap,qq));var
+l=j(d,qr);if(l){var
 n=l[1],t=0;if(typeof
 n!=="number"&&1===n[0]){var
-p=cI(n[1],ak);if(aF(p)<1)m(j(ak,pr));var
+p=cs(n[1],ap);if(aD(p)<1)m(i(ap,ql));var
 r=p;t=1}if(!t)var
-r=m(j(ak,pq));var
-f=G(g(d,py),ak,0,pe),c=function(a){return br(a,f)},w=c(pf),u=0,x=w||c(pp),z=[0,c(pg),[0,x,u]],A=[0,c(ph),z];if(1!==as(b(ca(function(a){return a}),A)))m(j(ak,pi));if(c(pj))var
-o=[0,b(a,y(g(f,pk),ak))];else
-if(c(pl))var
-o=[1,b(a,y(g(f,pm),ak))];else
+r=m(i(ap,qk));var
+g=x(e(d,qs),ap,0,p_),c=function(a){return bi(a,g)},w=c(p$),v=0,z=w||c(qj),A=[0,c(qa),[0,z,v]],B=[0,c(qb),A];if(1!==Y(b(bR(function(a){return a}),B)))m(i(ap,qc));if(c(qd))var
+o=[0,b(a,u(e(g,qe),ap))];else
+if(c(qf))var
+o=[1,b(a,u(e(g,qg),ap))];else
 var
-h=i(f,pn),B=h?az(h[1],ak):h,k=i(f,po),C=k?ad(k[1],ak):k,D=e(function(d){var
-c=bN(d,ak),e=fj(c[2],ak);return[0,b(a,c[1]),e]},C),o=[2,D,e(function(c){var
-d=T(c[2],ak);return[0,b(a,c[1]),d]},B)];var
+h=j(g,qh),C=h?ao(h[1],ap):h,k=j(g,qi),D=k?Z(k[1],ap):k,E=f(function(d){var
+c=bA(d,ap),e=ec(c[2],ap);return[0,b(a,c[1]),e]},D),o=[2,E,f(function(c){var
+d=O(c[2],ap);return[0,b(a,c[1]),d]},C)];var
 s=[0,[0,r,o]]}else
 var
 s=l;var
-I=b(a,q[2]);return[0,[0,b(a,q[1]),I],F,s]}),h=e(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},p),o=c4(bU,b(c3(function(a){return F(aZ,a[4])}),h)),f=av(0,16);gH(function(b,a){return cc(f,a,b+1|0)},o);var
-n=e(function(a){var
-b=a[4],c=F(function(a){var
-b=a[2];return[0,eK(f,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
+I=b(a,q[2]);return[0,[0,b(a,q[1]),I],G,s]}),h=f(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},p),o=cO(b3,b(cN(function(a){return L(aJ,a[4])}),h)),g=ag(0,16);hd(function(b,a){return co(g,a,b+1|0)},o);var
+n=f(function(a){var
+b=a[4],c=L(function(a){var
+b=a[2];return[0,dX(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
 var
-n=d;return[0,0,w,l,x,n,e(function(a){return b(a,0)},u)]}function
-h_(b,d,a){if(typeof
+n=d;return[0,0,w,l,z,n,f(function(a){return b(a,0)},v)]}function
+iN(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cI(b[1],a),e=aF(c)<0?1:0,f=e||eL(c,aB(d));if(f)m(j(a,p4));return bt(c)}return m(j(a,p3))}function
-h$(a,g,f){if(typeof
+c=cs(b[1],a),e=aD(c)<0?1:0,f=e||dY(c,aB(d));if(f)m(i(a,qY));return bw(c)}return m(i(a,qX))}function
+iO(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=v(c,p5),b=0;if(d){if(!v(c,p6)){var
+c=a[1],d=y(c,qZ),b=0;if(d){if(!y(c,q0)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,h_(a,g,f)]}function
-dR(d,f,c,a){var
-g=ad(c,a);return e(function(e){var
-c=h3(e,a),g=o(f,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},g)}function
-fq(f,e,d,a){var
-b=dR(f,e,d,a),c=av(0,16);aE(function(d){var
-b=d[1];return be(c,b)?m(j(a,qG)):eJ(c,b,0)},b);return b}function
-ia(h,n,d,o,l){var
-p=h?h[1]:function(a){return 0},a=G(l,qQ,bc(n,qP),qO),f=G(g(a,qT),qS,qR,0),q=ad(g(a,qV),qU);T(g(f,qX),qW);T(g(f,qZ),qY);var
-r=e(function(t){var
-a=G(t,aT,p$,p_),c=i(a,qa),f=F(function(b){var
-a=bN(b,aT),c=bh(a[1],aT);return[0,c,bh(a[2],aT)]},c),h=y(g(a,qb),aT),j=y(g(a,qc),aT),k=T(g(a,qd),aT),l=T(g(a,qe),aT),m=i(a,qf),n=F(function(a){return bN(a,aT)},m),p=i(a,qg),q=F(function(h){var
-a=G(h,aT,p7,0),c=ad(g(a,p8),aT),d=as(c),f=h$(g(a,p9),d,aT);return[0,f,dv(function(c,a){var
-f=az(a,aT),g=e(function(a){var
-c=h$(a[2],d,aT);return[0,b(o,a[1]),c]},f);return[0,aB(c+1|0),g]},c)]},p),r=F(function(a){var
-c=b(d,a[2]);return[0,b(d,a[1]),c]},n),s=b(d,j);return[0,b(d,h),s,k,l,r,q,f]},q),k=ad(g(a,q1),q0);b(p,a);var
-s=cJ(y(g(f,q4),q3),q2),t=cJ(y(g(f,q7),q6),q5),B=as(k),u=dv(function(p,C){var
-a=b(c7(qt),p),f=G(C,a,qv,qu),r=az(g(f,qw),a),l=e(function(e){var
-f=[0,cf(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===l)m(j(a,qx));var
-s=i(f,qy),t=F(function(c){var
-d=az(c,a);return e(function(c){var
-d=h_(c[2],B,a);return[0,b(o,c[1]),d]},d)},s),n=i(f,qz),D=0;if(n){var
+e=d;b=1}if(b)return e}return[0,iN(a,g,f)]}function
+dt(d,e,c,a){var
+g=Z(c,a);return f(function(f){var
+c=iG(f,a),g=n(e,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},g)}function
+fQ(f,e,d,a){var
+b=dt(f,e,d,a),c=ag(0,16);aw(function(d){var
+b=d[1];return aY(c,b)?m(i(a,rA)):di(c,b,0)},b);return b}function
+iP(h,n,d,o,l){var
+p=h?h[1]:function(a){return 0},a=x(l,rK,aC(n,rJ),rI),g=x(e(a,rN),rM,rL,0),q=Z(e(a,rP),rO);O(e(g,rR),rQ);O(e(g,rT),rS);var
+r=f(function(t){var
+a=x(t,aZ,q5,q4),c=j(a,q6),g=L(function(b){var
+a=bA(b,aZ),c=bc(a[1],aZ);return[0,c,bc(a[2],aZ)]},c),h=u(e(a,q7),aZ),i=u(e(a,q8),aZ),k=O(e(a,q9),aZ),l=O(e(a,q_),aZ),m=j(a,q$),n=L(function(a){return bA(a,aZ)},m),p=j(a,ra),q=L(function(h){var
+a=x(h,aZ,q1,0),c=Z(e(a,q2),aZ),d=Y(c),g=iO(e(a,q3),d,aZ);return[0,g,de(function(c,a){var
+e=ao(a,aZ),g=f(function(a){var
+c=iO(a[2],d,aZ);return[0,b(o,a[1]),c]},e);return[0,aB(c+1|0),g]},c)]},p),r=L(function(a){var
+c=b(d,a[2]);return[0,b(d,a[1]),c]},n),s=b(d,i);return[0,b(d,h),s,k,l,r,q,g]},q),k=Z(e(a,rV),rU);b(p,a);var
+s=cu(u(e(g,rY),rX),rW),t=cu(u(e(g,r1),r0),rZ),C=Y(k),v=de(function(p,D){var
+a=b(dh(rn),p),g=x(D,a,rp,ro),r=ao(e(g,rq),a),l=f(function(e){var
+f=[0,ct(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===l)m(i(a,rr));var
+s=j(g,rs),t=L(function(c){var
+d=ao(c,a);return f(function(c){var
+d=iN(c[2],C,a);return[0,b(o,c[1]),d]},d)},s),n=j(g,rt),E=0;if(n){var
 h=n[1],k=0;if(typeof
 h!=="number"&&0===h[0])if(h[1])k=2;else
 k=1;var
 q=0;switch(k){case
 2:q=1;break;case
-0:break}if(!q){m(j(qB,j(a,qA)));D=1}}var
-u=i(f,qC),v=F(function(b){return T(b,a)},u),w=i(f,qD),x=F(function(v){var
-c=G(v,a,0,qh);function
-g(a){return br(a,c)}var
-n=g(qi);if(n)var
-q=g(qj),o=q||g(qs);else
+0:break}if(!q){m(i(rv,i(a,ru)));E=1}}var
+u=j(g,rw),v=L(function(b){return O(b,a)},u),w=j(g,rx),y=L(function(v){var
+c=x(v,a,0,rb);function
+g(a){return bi(a,c)}var
+n=g(rc);if(n)var
+q=g(rd),o=q||g(rm);else
 var
-o=n;if(o)m(j(a,qk));var
-h=i(c,ql);if(h){var
+o=n;if(o)m(i(a,re));var
+h=j(c,rf);if(h){var
 k=h[1],p=0;if(typeof
 k==="number"||!(0===k[0]))p=1;else
 var
@@ -3576,173 +3628,173 @@ l=k[1];if(p)var
 l=m(a)}else
 var
 l=h;function
-f(a){return a1(i(c,a),qm)}ad(f(qn),a);ad(f(qo),a);var
-r=dR(d,b6,f(qp),a),s=ad(f(qq),a),t=e(function(e){var
-c=bN(e,a),f=b6(c[2],a);return[0,b(d,c[1]),f]},s),u=i(c,qr);return[0,l,[0,r,t],F(function(b){return dR(d,b6,b,a)},u)]},w),y=i(f,qE),z=F(function(b){return T(b,a)},y),A=[0,l,t,v,x,z,br(qF,f)];return[0,aB(p+1|0),A]},k),v=i(a,q8),w=F(function(f){var
-a=G(f,dd,qH,0),b=aq(h6(g(a,qK),dd,qJ),qI),c=cJ(y(g(a,qL),dd),dd),e=fq(d,oa,g(a,qM),dd);return[0,c,b,e,h9(d,b,g(a,qN))]},v);return[0,0,0,s,t,u,w,fq(d,cJ,a1(i(a,q$),q_),q9),r]}var
-Z=[U,rm,cr(0)];function
-b7(b){if(b){var
+e(a){return a5(j(c,a),rg)}Z(e(rh),a);Z(e(ri),a);var
+r=dt(d,bY,e(rj),a),s=Z(e(rk),a),t=f(function(e){var
+c=bA(e,a),f=bY(c[2],a);return[0,b(d,c[1]),f]},s),u=j(c,rl);return[0,l,[0,r,t],L(function(b){return dt(d,bY,b,a)},u)]},w),z=j(g,ry),A=L(function(b){return O(b,a)},z),B=[0,l,t,v,y,A,bi(rz,g)];return[0,aB(p+1|0),B]},k),w=j(a,r2),y=L(function(g){var
+a=x(g,du,rB,0),b=X(iJ(e(a,rE),du,rD),rC),c=cu(u(e(a,rF),du),du),f=fQ(d,o6,e(a,rG),du);return[0,c,b,f,iM(d,b,e(a,rH))]},w);return[0,0,0,s,t,v,y,fQ(d,cu,a5(j(a,r5),r4),r3),r]}var
+ad=[_,sg,cI(0)];function
+ch(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}throw Z}function
-a7(b){if(b){var
+a!=="number"&&5===a[0])return a[1]}throw ad}function
+bd(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&3===a[0])return a[1]}throw Z}function
-dS(b){if(b){var
+a!=="number"&&3===a[0])return a[1]}throw ad}function
+ef(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&4===a[0])return a[1]}throw Z}function
-fr(b,a){var
-c=N(a[1],b[2]);return bU(N(b[1],a[2]),c)}var
-by=[0,d,c],de=[0,c,c];function
-fs(c,b){var
-a=a2(function(a){return 1-cx(a[1],c)},b);if(a)throw Z;return a}function
-ib(e){function
+a!=="number"&&4===a[0])return a[1]}throw ad}function
+fR(b,a){var
+c=R(a[1],b[2]);return b3(R(b[1],a[2]),c)}var
+bC=[0,d,c],dv=[0,c,c];function
+fS(c,b){var
+a=aV(function(a){return 1-cm(a[1],c)},b);if(a)throw ad;return a}function
+iQ(e){function
 a(a){var
-b=i(e,a);return F(function(a){return T(a,rn)},b)}var
-b=a(ro),c=a(rp),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw Z;return[0,b,c]}function
-rq(l,t){var
-a=b7([0,t]);fs(rr,a);if(v(a7(i(a,rt)),rs))throw Z;var
-m=i(a,ru);if(m){var
+b=j(e,a);return L(function(a){return O(a,sh)},b)}var
+b=a(si),c=a(sj),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw ad;return[0,b,c]}function
+sk(l,t){var
+a=ch([0,t]);fS(sl,a);if(y(bd(j(a,sn)),sm))throw ad;var
+m=j(a,so);if(m){var
 d=m[1],c=0;if(typeof
 d==="number")c=1;else
 switch(d[0]){case
 3:var
-n=bh(d[1],ft),p=n,o=n;c=2;break;case
+n=bc(d[1],fT),p=n,o=n;c=2;break;case
 4:var
 f=d[1];if(f){var
 g=f[1],e=0;if(typeof
 g!=="number"&&3===g[0]){var
 h=f[2];if(h){var
-j=h[1],k=0;if(typeof
-j!=="number"&&3===j[0])if(h[2]){e=1;k=1}else{var
-r=bh(g[1],ft),s=bh(j[1],ft);if(0===fr(r,s))throw Z;var
+i=h[1],k=0;if(typeof
+i!=="number"&&3===i[0])if(h[2]){e=1;k=1}else{var
+r=bc(g[1],fT),s=bc(i[1],fT);if(0===fR(r,s))throw ad;var
 p=s,o=r;c=2;e=1;k=1}if(!k)e=1}else
 e=1}}break;default:c=1}switch(c){case
 1:break;case
 0:break;default:var
-q=ib(a),u=q[2],w=q[1],x=b(l,a7(i(a,rv)));return[0,b(l,a7(i(a,rw))),x,o,p,w,u]}}throw Z}function
-ic(c,h){var
-a=b7([0,h]);fs(rx,a);var
-d=a7(i(a,ry));if(v(d,rz)){var
-e=v(d,rA);if(e)throw Z;var
+q=iQ(a),u=q[2],v=q[1],w=b(l,bd(j(a,sp)));return[0,b(l,bd(j(a,sq))),w,o,p,v,u]}}throw ad}function
+iR(c,h){var
+a=ch([0,h]);fS(sr,a);var
+d=bd(j(a,ss));if(y(d,st)){var
+e=y(d,su);if(e)throw ad;var
 f=e}else
 var
 f=1;var
-j=bh(a7(i(a,rC)),rB),g=ib(a),k=g[2],l=g[1],m=b(c,a7(i(a,rD)));return[0,b(c,a7(i(a,rE))),m,f,j,l,k]}function
-bP(b){var
-a=av(0,64);aE(function(b){return cc(a,b[1],b[2])},b);return a}function
-cM(b,a){var
-c=N(b[2],a[2]),d=N(a[1],b[2]);return b5(el(N(b[1],a[2]),d),c)}function
-fu(a){var
-b=bP(a[1]),d=bP(a[2]);if(0===a[1])H(rF);var
-c=a[1];aE(function(e){var
-a=a1(bL(d,e[1]),0);if(1-cw(function(a){var
-c=be(b,a[1]),d=c?0<=aF(a[2][1])?1:0:c;return d},a))H(rG);var
-c=0!==fr(bJ(function(b,a){return cM(b,a[2])},by,a),de)?1:0;return c?H(rH):c},c);return b}function
-id(a){if(a2(function(a){return cx(a[1],rM)},a))throw Z;return a}function
-ie(a){var
-b=b7(i(a,rN));return e(function(a){var
-b=a7([0,a[2]]);return[0,a[1],b]},b)}function
-rO(j){var
-a=b7([0,j]);function
+i=bc(bd(j(a,sw)),sv),g=iQ(a),k=g[2],l=g[1],m=b(c,bd(j(a,sx)));return[0,b(c,bd(j(a,sy))),m,f,i,l,k]}function
+bD(b){var
+a=ag(0,64);aw(function(b){return co(a,b[1],b[2])},b);return a}function
+cZ(b,a){var
+c=R(b[2],a[2]),d=R(a[1],b[2]);return cg(eP(R(b[1],a[2]),d),c)}function
+fU(a){var
+b=bD(a[1]),d=bD(a[2]);if(0===a[1])B(sz);var
+c=a[1];aw(function(e){var
+a=a5(bT(d,e[1]),0);if(1-b7(function(a){var
+c=aY(b,a[1]),d=c?0<=aD(a[2][1])?1:0:c;return d},a))B(sA);var
+c=0!==fR(bQ(function(b,a){return cZ(b,a[2])},bC,a),dv)?1:0;return c?B(sB):c},c);return b}function
+iS(a){if(aV(function(a){return cm(a[1],sG)},a))throw ad;return a}function
+iT(a){var
+b=ch(j(a,sH));return f(function(a){var
+b=bd([0,a[2]]);return[0,a[1],b]},b)}function
+sI(i){var
+a=ch([0,i]);function
 b(c){var
-d=bY(ey,[0,rR,[0,rQ,[0,rP,c]]]),b=bX(bY(ey,e(aZ,a)),d);if(b)throw Z;return b}var
-c=a7(i(a,rS));if(v(c,rT))if(v(c,rU)){if(v(c,rV))throw Z;b(rW);var
-d=[2,ie(a)]}else{b(rZ);var
-f=g(a,r0);try{G(f,r2,r1,0)}catch(a){a=bb(a);if(a[1]===cH)throw Z;throw a}var
-h=b7(i(a,r3));id(dw(r4,h));var
-d=[1,f,ie(a),h]}else{b(r5);var
-d=[0,g(a,r6)]}var
-k=a7(i(a,rX));return[0,d,a7(i(a,rY)),k]}function
-ig(b){function
+d=b8(e1,[0,sL,[0,sK,[0,sJ,c]]]),b=b6(b8(e1,f(aJ,a)),d);if(b)throw ad;return b}var
+c=bd(j(a,sM));if(y(c,sN))if(y(c,sO)){if(y(c,sP))throw ad;b(sQ);var
+d=[2,iT(a)]}else{b(sT);var
+g=e(a,sU);try{x(g,sW,sV,0)}catch(a){a=a8(a);if(a[1]===cr)throw ad;throw a}var
+h=ch(j(a,sX));iS(dR(sY,h));var
+d=[1,g,iT(a),h]}else{b(sZ);var
+d=[0,e(a,s0)]}var
+k=bd(j(a,sR));return[0,d,bd(j(a,sS)),k]}function
+iU(b){function
 c(b){var
-a=b7([0,b]);if(2!==as(a))throw Z;var
-c=id(b7(i(a,r7)));return[0,e(rO,dS(i(a,r8))),c]}var
-a=dS(b);if(a)return e(c,a);throw Z}function
-dT(c,b,a){return[0,c,dP(c,b,a),b,a]}function
-dU(a,b){a[1]=[0,b,a[1]];return 0}function
-r9(a){var
+a=ch([0,b]);if(2!==Y(a))throw ad;var
+c=iS(ch(j(a,s1)));return[0,f(sI,ef(j(a,s2))),c]}var
+a=ef(b);if(a)return f(c,a);throw ad}function
+eg(c,b,a){return[0,c,ed(c,b,a),b,a]}function
+eh(a,b){a[1]=[0,b,a[1]];return 0}function
+s3(a){var
 c=[0,0];try{var
-f=b(a,c);return f}catch(a){a=bb(a);if(a[1]===cH){var
-e=c[1],d=cw(function(a){return b(a,0)},e);return d?m(a[2]):d}throw a}}function
-fv(c,b){var
-d=bP(c[1][1]),a=1-cw(function(a){return be(d,a)},b);return a?H(r_):a}function
-ih(a){function
+f=b(a,c);return f}catch(a){a=a8(a);if(a[1]===cr){var
+e=c[1],d=b7(function(a){return b(a,0)},e);return d?m(a[2]):d}throw a}}function
+fV(c,b){var
+d=bD(c[1][1]),a=1-b7(function(a){return aY(d,a)},b);return a?B(s4):a}function
+iV(a){function
 c(c){var
-d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return e(c,a)}}function
-ii(c,a){var
-d=bP(a),r=e(bM,a);fv(c,bc(e(aZ,a),r));if(a2(function(a){return be(d,a[2])},a))H(r$);var
-f=c[1],s=c[4],t=c[3];function
-g(a){return a1(bL(d,a),a)}function
-h(a){return 1-be(d,a[1])}function
+d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return f(c,a)}}function
+iW(c,a){var
+d=bD(a),r=f(bj,a);fV(c,aC(f(aJ,a),r));if(aV(function(a){return aY(d,a[2])},a))B(s5);var
+e=c[1],s=c[4],t=c[3];function
+g(a){return a5(bT(d,a),a)}function
+h(a){return 1-aY(d,a[1])}function
 i(j){var
-a=av(0,16),k=j[2];aE(function(b){var
-c=b[1],d=a1(bL(a,g(c)),by),e=cM(d,b[2]);return cc(a,g(c),e)},k);var
+a=ag(0,16),k=j[2];aw(function(b){var
+c=b[1],d=a5(bT(a,g(c)),bC),e=cZ(d,b[2]);return co(a,g(c),e)},k);var
 c=a[2];function
 d(f,e,k){var
 a=f,b=e;for(;;){if(b){var
 g=b[1],h=b[2],i=b[3];return[0,[0,g,h],function(b){return d(a,i,b)}]}if(a===c.length-1)return 0;var
-j=u(c,a)[1+a],a=a+1|0,b=j;continue}}var
+j=v(c,a)[1+a],a=a+1|0,b=j;continue}}var
 e=0,h=0;function
 i(a){return d(h,e,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
 c=b(e,0);if(c){var
-a=[0,c[1],a],e=c[2];continue}return bd(a)}}var
+a=[0,c[1],a],e=c[2];continue}return bh(a)}}var
 d=b(g,0);if(d){var
 i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
-l=bP(f[1]),m=bP(f[2]);function
+l=bD(e[1]),m=bD(e[2]);function
 j(a){var
-c=i([0,a,eK(m,a)]),d=b(ca(function(a){return 0!==aF(a[2][1])?1:0}),c),f=bY(V,e(function(a){var
-b=fm(a[2]);return[0,a[1],b]},d));return[0,eK(l,a),f]}nk(function(c,b){var
-d=j(b),a=bX(j(c),d);return a?H(rI):a},d);var
-n=f[2],o=b(ca(h),n),p=e(function(a){var
-b=a[1];return[0,b,i([0,b,a[2]])]},o),q=f[1],k=dT([0,b(ca(h),q),p],t,s),v=k[2];return[0,k,[0,b(ih(c),a),v]]}function
-fw(e,b,a){var
-f=fo(b[1]);if(v(a[2],f))H(sa);var
-c=o(e,b,a[1]),d=c[1],g=fo(d[1]);if(v(a[3],g))H(sb);return[0,d,c[2]]}function
-ij(f,a,b){function
-g(b,a){if(2===a[0])return ii(b,a[1]);throw Z}return e(function(b){var
-e=b[1],h=[0,a,0],c=bd(bJ(function(a,c){var
-b=fw(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=fp(0,0,a[3],[5,b[2]]);dU(f,function(b){return hw(a[2],c,d)});return[0,c,d]},b)}function
-ik(k,j,h,a){try{G([5,a],sn,bc(sm,k),0);var
-d=av(0,64),l=av(0,64),m=ig(i(a,so)),n=dS(i(a,sp)),f=e(b(j,function(a){return aN(d,a)}),n);if(0===f)throw Z;var
-o=a7(i(a,sq));if($(i(b7(i(a,st)),ss),sr))throw Z;var
-c=cK(0,g(a,su)),p=[0,[0,c,o,function(e){fu(c);function
-a(a){return aN(l,a)}var
-b=dT(c,function(a){return aN(d,a)},a);return r9(function(a){return wl(h,a,b,m,f)})}]];return p}catch(a){a=bb(a);if(a===Z)return 0;throw a}}var
-fx=[U,sy,cr(0)];function
-il(b,a){if(typeof
+c=i([0,a,dX(m,a)]),d=b(bR(function(a){return 0!==aD(a[2][1])?1:0}),c),e=b8(W,f(function(a){var
+b=fM(a[2]);return[0,a[1],b]},d));return[0,dX(l,a),e]}od(function(c,b){var
+d=j(b),a=b6(j(c),d);return a?B(sC):a},d);var
+n=e[2],o=b(bR(h),n),p=f(function(a){var
+b=a[1];return[0,b,i([0,b,a[2]])]},o),q=e[1],k=eg([0,b(bR(h),q),p],t,s),u=k[2];return[0,k,[0,b(iV(c),a),u]]}function
+fW(e,b,a){var
+f=fO(b[1]);if(y(a[2],f))B(s6);var
+c=n(e,b,a[1]),d=c[1],g=fO(d[1]);if(y(a[3],g))B(s7);return[0,d,c[2]]}function
+iX(e,a,b){function
+g(b,a){if(2===a[0])return iW(b,a[1]);throw ad}return f(function(b){var
+f=b[1],h=[0,a,0],c=bh(bQ(function(a,c){var
+b=fW(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,f)[2]),d=fP(0,0,a[3],[5,b[2]]);eh(e,function(b){return h4(a[2],c,d)});return[0,c,d]},b)}function
+iY(k,i,h,a){try{x([5,a],th,aC(tg,k),0);var
+d=ag(0,64),l=ag(0,64),m=iU(j(a,ti)),n=ef(j(a,tj)),g=f(b(i,function(a){return aR(d,a)}),n);if(0===g)throw ad;var
+o=bd(j(a,tk));if($(j(ch(j(a,tn)),tm),tl))throw ad;var
+c=cX(0,e(a,to)),p=[0,[0,c,o,function(e){fU(c);function
+a(a){return aR(l,a)}var
+b=eg(c,function(a){return aR(d,a)},a);return s3(function(a){return yp(h,a,b,m,g)})}]];return p}catch(a){a=a8(a);if(a===ad)return 0;throw a}}var
+fX=[_,ts,cI(0)];function
+iZ(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cI(b[1],a);if(aF(c)<0)m(j(a,sA));return c}return m(j(a,sz))}function
-im(c,b,a){var
-d=aB(c+1|0);return en(g2(il(b,a),d))}function
-cg(c,b,a){var
-d=az(b,a);return e(function(b){var
-d=o(c,b[2],a);return[0,b[1],d]},d)}function
-bi(c,b,a){var
-d=ad(b,a);return e(function(b){return o(c,b,a)},d)}function
-s1(d,a){var
-c=G(d,a,s3,s2),e=bi(y,g(c,s4),a),f=i(c,s5),h=F(function(b){return bi(T,b,a)},f);function
-b(e){var
-b=g(c,e);if(typeof
+c=cs(b[1],a);if(aD(c)<0)m(i(a,tu));return c}return m(i(a,tt))}function
+i0(c,b,a){var
+d=aB(c+1|0);return dK(hx(iZ(b,a),d))}function
+bm(c,b,a){var
+d=ao(b,a);return f(function(b){var
+d=n(c,b[2],a);return[0,b[1],d]},d)}function
+aF(c,b,a){var
+d=Z(b,a);return f(function(b){return n(c,b,a)},d)}function
+tV(d,a){var
+c=x(d,a,tX,tW),f=aF(u,e(c,tY),a),g=j(c,tZ),h=L(function(b){return aF(O,b,a)},g);function
+b(f){var
+b=e(c,f);if(typeof
 b!=="number"&&3===b[0]){var
-d=v(b[1],s6);if(!d)return d}return[0,T(b,a)]}var
-j=b(s7);return[0,e,h,j,b(s8)]}function
-io(b,a){var
-c=a[2];return cM(b,[0,bm(a[1]),c])}function
-ip(a){return bY(V,e(function(a){var
-b=a[2],c=e(function(a){return eo(a[1])},b);return[0,a[1],c]},a))}var
-dV=[U,tM,cr(0)];function
-iq(a){var
-b=a[2];return[0,bm(a[1]),b]}function
-ir(b,a){var
-c=N(b[2],a[2]);return b5(N(b[1],a[1]),c)}function
-is(b,i){var
-n=bH(b),e=0,w=aW(n);for(;;){if(e===w)var
-o=0;else{if(!(aI<=bn(n,e))){var
+d=y(b[1],t0);if(!d)return d}return[0,O(b,a)]}var
+i=b(t1);return[0,f,h,i,b(t2)]}function
+i1(b,a){var
+c=a[2];return cZ(b,[0,bq(a[1]),c])}function
+i2(a){return b8(W,f(function(a){var
+b=a[2],c=f(function(a){return eR(a[1])},b);return[0,a[1],c]},a))}var
+dw=[_,uG,cI(0)];function
+i3(a){var
+b=a[2];return[0,bq(a[1]),b]}function
+i4(b,a){var
+c=R(b[2],a[2]);return cg(R(b[1],a[1]),c)}function
+i5(b,j){var
+n=bO(b),e=0,v=a3(n);for(;;){if(e===v)var
+o=0;else{if(!(aM<=br(n,e))){var
 e=e+1|0;continue}var
-o=1}if(o)throw dV;var
-d=q(b),a=[0,0],f=function(a){return m(j(i,tO))},g=function(l){for(;;){var
+o=1}if(o)throw dw;var
+d=q(b),a=[0,0],f=function(a){return m(i(j,uI))},g=function(l){for(;;){var
 g=a[1]<d?1:0;if(g){var
 c=s(b,a[1]),h=32===c?1:0;if(h)var
 e=h;else{var
@@ -3759,7 +3811,7 @@ var
 f=c;return f},k=function(b){var
 a=b;for(;;){if(h(a)){var
 a=a+1|0;continue}return a}},p=function(c){var
-e=q(c),f=(a[1]+e|0)<=d?1:0,g=f?aq(a3(b,a[1],e),c):f;return g},c=function(i){g(0);var
+e=q(c),f=(a[1]+e|0)<=d?1:0,g=f?X(a9(b,a[1],e),c):f;return g},c=function(i){g(0);var
 b=i;for(;;){if(b){var
 d=b[1],h=b[2];if(!p(d)){var
 b=h;continue}var
@@ -3778,543 +3830,672 @@ n=0;if(43!==s(b,c+1|0)&&45!==s(b,c+1|0))n=1;if(!n){var
 i=c+2|0;m=1}}if(!m)var
 i=c+1|0;var
 o=0;if(c<d){var
-p=0;if(d$!==s(b,c)&&69!==s(b,c))p=1;if(!p&&h(i)){var
+p=0;if(eB!==s(b,c)&&69!==s(b,c))p=1;if(!p&&h(i)){var
 j=k(i);o=1}}if(!o)var
 j=c;var
-q=a3(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
-d=c(tU);if(d){if(v(d[1],tV))continue;return iq(l(0))}if(c(tZ)){var
-m=t(0);if(0===c(t0))f(0);var
+q=a9(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
+d=c(uO);if(d){if(y(d[1],uP))continue;return i3(l(0))}if(c(uT)){var
+m=t(0);if(0===c(uU))f(0);var
 b=m}else
 var
-b=h5([3,r(0)],i);if(c(tW)){var
-a=r(0),e=1-bO(a);if(e)var
+b=iI([3,r(0)],j);if(c(uQ)){var
+a=r(0),e=1-bX(a);if(e)var
 g=e;else
 var
-k=3<q(a)?1:0,g=k||(dm<eu(j(tY,a))?1:0);if(g)f(0);var
-h=function(a){return 0===a?de:ir(b,h(a-1|0))};return h(eu(j(tX,a)))}return b}},u=function(n){var
-b=l(0);for(;;){g(0);if(p(tT))return b;var
-f=c(tR);if(f){var
-a=l(0);if(aq(f[1],tS))var
+k=3<q(a)?1:0,g=k||(dH<eX(i(uS,a))?1:0);if(g)f(0);var
+h=function(a){return 0===a?dv:i4(b,h(a-1|0))};return h(eX(i(uR,a)))}return b}},u=function(n){var
+b=l(0);for(;;){g(0);if(p(uN))return b;var
+f=c(uL);if(f){var
+a=l(0);if(X(f[1],uM))var
 h=a;else{var
-e=aF(a[1]);if(0===e)var
-d=m(j(i,tN));else
+e=aD(a[1]);if(0===e)var
+d=m(i(j,uH));else
 if(1===e)var
 d=[0,a[2],a[1]];else
 var
-k=bm(a[1]),d=[0,bm(a[2]),k];var
+k=bq(a[1]),d=[0,bq(a[2]),k];var
 h=d}var
-b=ir(b,h);continue}return b}},t=function(f){var
+b=i4(b,h);continue}return b}},t=function(f){var
 a=u(0);for(;;){var
-b=c(tP);if(b){var
-d=u(0),e=aq(b[1],tQ)?d:iq(d),a=cM(a,e);continue}return a}},x=t(0);g(0);if(a[1]<d)f(0);return x}}function
-fy(a){return bP(e(function(a){return[0,a,0]},a))}function
-it(c,v){var
-w=c?c[1]:c,a=G(v,t6,t4,t5);if(bX(g(a,t8),t7))m(t9);var
-k=i(a,t_),C=0;if(k){var
-d=k[1],u=0;if(typeof
-d!=="number"&&5===d[0]){if(d[1])throw dV;u=1}if(!u){m(t$);C=1}}var
-x=ad(g(a,ub),ua),l=e(function(a){return y(a,uc)},x),n=az(g(a,ue),ud),o=az(g(a,ug),uf),z=az(g(a,ui),uh);function
-f(g,c){var
-d=c[1],a=j(uj,d),e=az(c[2],a);return[0,d,b(c3(function(e){var
-b=e[2],f=e[1];if(1-be(g,f))H(j(t2,j(a,t1)));var
+b=c(uJ);if(b){var
+d=u(0),e=X(b[1],uK)?d:i3(d),a=cZ(a,e);continue}return a}},w=t(0);g(0);if(a[1]<d)f(0);return w}}function
+fY(a){return bD(f(function(a){return[0,a,0]},a))}function
+i6(c,w){var
+y=c?c[1]:c,a=x(w,u0,uY,uZ);if(b6(e(a,u2),u1))m(u3);var
+k=j(a,u4),E=0;if(k){var
+d=k[1],v=0;if(typeof
+d!=="number"&&5===d[0]){if(d[1])throw dw;v=1}if(!v){m(u5);E=1}}var
+z=Z(e(a,u7),u6),l=f(function(a){return u(a,u8)},z),n=ao(e(a,u_),u9),o=ao(e(a,va),u$),A=ao(e(a,vc),vb);function
+g(g,c){var
+d=c[1],a=i(vd,d),e=ao(c[2],a);return[0,d,b(cN(function(e){var
+b=e[2],f=e[1];if(1-aY(g,f))B(i(uW,i(a,uV)));var
 d=0;if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=is(b[1],a);d=1;break;case
+c=i5(b[1],a);d=1;break;case
 1:case
-2:if(w){var
-c=is(b[1],a);d=1}break}if(!d)var
-c=m(j(a,t3));return 0===aF(c[1])?0:[0,[0,f,c]]}),e)]}var
-A=fy(l),p=e(function(a){return f(A,a)},n),q=e(aZ,n),h=fy(q);aE(function(b){var
-a=1-be(h,b[1]);return a?H(uk):a},o);var
-r=bP(o),s=e(function(a){return f(h,[0,a,a1(bL(r,a),ul)])},q),t=e(function(a){return f(h,a)},z),B=bc(p,t);if(a2(function(a){return 0===a[2]?1:0},B))H(um);if(a2(function(a){var
-b=0===a[2]?1:0;return b?be(r,a[1]):b},s))H(un);return[0,l,p,s,t]}function
-fz(a){if(typeof
-a==="number")return uo;else
+2:if(y){var
+c=i5(b[1],a);d=1}break}if(!d)var
+c=m(i(a,uX));return 0===aD(c[1])?0:[0,[0,f,c]]}),e)]}var
+C=fY(l),p=f(function(a){return g(C,a)},n),q=f(aJ,n),h=fY(q);aw(function(b){var
+a=1-aY(h,b[1]);return a?B(ve):a},o);var
+r=bD(o),s=f(function(a){return g(h,[0,a,a5(bT(r,a),vf)])},q),t=f(function(a){return g(h,a)},A),D=aC(p,t);if(aV(function(a){return 0===a[2]?1:0},D))B(vg);if(aV(function(a){var
+b=0===a[2]?1:0;return b?aY(r,a[1]):b},s))B(vh);return[0,l,p,s,t]}function
+fZ(a){if(typeof
+a==="number")return vi;else
 switch(a[0]){case
-0:return gC(a[1]);case
-3:return cL(a[1]);case
-4:return j(ur,j(dx(uq,e(fz,a[1])),up));case
+0:return g9(a[1]);case
+3:return cY(a[1]);case
+4:return i(vl,i(dS(vk,f(fZ,a[1])),vj));case
 5:var
-b=a[1],c=bY(function(b,a){return ey(b[1],a[1])},b);return j(uv,j(dx(uu,e(function(a){var
-b=j(ut,fz(a[2]));return j(cL(a[1]),b)},c)),us));default:return a[1]}}function
-uw(d,c){function
-b(a){return bY(V,e(function(a){var
-b=a[2],c=bY(V,e(function(a){var
-b=fm(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
+b=a[1],c=b8(function(b,a){return e1(b[1],a[1])},b);return i(vp,i(dS(vo,f(function(a){var
+b=i(vn,fZ(a[2]));return i(cY(a[1]),b)},c)),vm));default:return a[1]}}function
+vq(d,c){function
+b(a){return b8(W,f(function(a){var
+b=a[2],c=b8(W,f(function(a){var
+b=fM(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
 a(a){var
-c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,c4(ey,a[1]),e,d,c]}var
-f=a(c);return $(a(d),f)}function
-ux(a){function
+c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,cO(e1,a[1]),e,d,c]}var
+e=a(c);return $(a(d),e)}function
+vr(a){function
 c(e){var
 a=e[2],b=0===a?1:0;if(b)var
 c=b;else
 var
-d=cw(function(a){return h4(a[2])},a),c=d?0===fr(bJ(function(b,a){return cM(b,a[2])},by,a),de)?1:0:d;return c}var
-d=bc(a[3],a[4]),b=1-cw(c,bc(a[2],d));return b?m(uy):b}function
-dW(c,a){return e(function(a){var
+d=b7(function(a){return iH(a[2])},a),c=d?0===fR(bQ(function(b,a){return cZ(b,a[2])},bC,a),dv)?1:0:d;return c}var
+d=aC(a[3],a[4]),b=1-b7(c,aC(a[2],d));return b?m(vs):b}function
+i7(a,g){var
+c=i6(0,e(a,vt)),h=[3,i(vv,iE(fZ(e(a,vu))))];if(b6(e(a,vw),h))B(vx);var
+d=j(a,vy),k=0;if(d){var
+b=d[1],f=0;if(typeof
+b!=="number"&&4===b[0]&&!b[1])f=1;if(!f){m(vz);k=1}}dc(function(h){try{var
+b=fJ(1,h),g=0;if(typeof
+b!=="number"&&5===b[0]){var
+a=i6(vE,[5,dR(vD,b[1])]);g=1}if(!g)var
+a=m(vC);var
+j=vq(c,a)?0:(vr(a),[0,a]),e=j}catch(a){a=a8(a);if(a[1]===cr)var
+d=a[2];else{if(a[1]!==d$)throw a;var
+d=a[2]}var
+e=m(i(vA,d))}var
+f=0!==e?1:0;return f?B(vB):f},g);return c}function
+i8(b){function
+a(a){return ag(0,64)}var
+d=a(0),e=a(0),g=a(0);function
+c(a){return aR(d,a)}function
+h(a){return aR(g,a)}var
+i=b[2];aw(function(a){c(a[1]);return 0},i);var
+j=fY(f(aJ,b[2]));function
+k(a){return aY(j,a)}return[0,c,function(a){return aR(e,a)},h,k]}function
+ei(c,a){return f(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
-iu(a,c){var
-d=b(ca(function(c){return b(a[4],c[1])}),c);return dW(a[1],d)}function
-iv(a,b){if(typeof
-a!=="number"&&0===a[0])return a[1];return m(j(b,uL))}function
-uM(q){var
-a=G(q,bj,uO,uN),r=y(g(a,uP),bj),s=y(g(a,uQ),bj),c=g(a,uR),p=0;if(typeof
+i9(a,c){function
+d(c){var
+d=ei(a[2],c[2]);return[0,b(a[1],c[1]),d]}function
+e(c){var
+d=ei(a[1],c[2]);return[0,b(a[1],c[1]),d]}function
+g(c){var
+d=ei(a[1],c[2]);return[0,b(a[3],c[1]),d]}var
+h=f(g,c[4]),i=c[3],j=f(e,b(bR(function(a){return 0!==a[2]?1:0}),i));return[0,f(d,c[2]),j,h]}function
+dx(a,c){var
+d=b(bR(function(c){return b(a[4],c[1])}),c);return ei(a[1],d)}function
+ej(a,b){if(typeof
+a!=="number"&&0===a[0])return a[1];return m(i(b,vF))}function
+vG(q){var
+a=x(q,bn,vI,vH),r=u(e(a,vJ),bn),s=u(e(a,vK),bn),c=e(a,vL),p=0;if(typeof
 c!=="number"&&3===c[0]){var
-o=v(c[1],uY);if(!o){var
+o=y(c[1],vS);if(!o){var
 h=o;p=1}}if(!p)var
-h=[0,T(c,bj)];var
-k=iv(g(a,uS),bj),t=i(a,uT),l=F(function(a){return bi(y,a,bj)},t);function
-u(b){var
-a=bN(b,bj),c=bh(a[1],bj);return[0,c,bh(a[2],bj)]}var
-d=F(u,i(a,uU)),w=i(a,uV),f=F(function(a){return cg(T,a,bj)},w);function
+h=[0,O(c,bn)];var
+k=ej(e(a,vM),bn),t=j(a,vN),l=L(function(a){return aF(u,a,bn)},t);function
+v(b){var
+a=bA(b,bn),c=bc(a[1],bn);return[0,c,bc(a[2],bn)]}var
+d=L(v,j(a,vO)),w=j(a,vP),g=L(function(a){return bm(O,a,bn)},w);function
 n(a,d,c){var
-f=F(function(a){var
-b=a[2];return[0,e(d[2],a[1]),b]},c),g=b(a,s);return[0,b(a,r),g,h,k,f]}if(l){if(d&&f){var
-x=f[1],z=d[1],A=l[1];return function(a){if(0!==x)H(uW);return n(a[3],a,[0,[0,A,z]])}}}else
-if(!d&&!f&&k)return function(a){return n(a[3],a,0)};return m(j(bj,uX))}function
-uZ(b,a){return[0,cf(b,a),c]}function
-vp(c){try{var
-a=cK(vr,fh(1,c));fu(a);var
-d=fn(a);return d}catch(a){a=bb(a);if(a[1]===cH)var
-b=a[2];else{if(a[1]!==dM)throw a;var
-b=a[2]}return m(j(vq,b))}}function
-iw(c){var
-b=i(c,vs);if(b){var
-a=b[1];if(typeof
-a!=="number"&&5===a[0])return $(i(a[1],vu),vt)}return 0}function
-ix(c){var
-d=0!==i(c,vv)?1:0;if(d){var
-e=i(c,vw);if(e){var
-a=e[1];if(typeof
-a!=="number"&&5===a[0]){var
-g=i(a[1],vx);if(g){var
-b=g[1];if(typeof
-b!=="number"&&5===b[0]){var
-h=b[1];return a2(function(a){return $(a[2],vy)},h)}}return 0}}var
-f=0}else
-var
-f=d;return f}function
-dX(c,a){var
-d=a[3];function
-e(e){var
-a=b(d,0);return ix(c)?H(vz):a}return[0,a[1],a[2],e]}function
-vN(a,c){var
-d=a[1],g=0;if(c){var
-e=fn(d);if(v(vp(c[1]),e)){H(vO);g=1}}var
-f=fo(d);if(v(a[2],f))H(vP);return b(a[3],0)}function
-vQ(ai){function
-I(a){return F(vN,a)}if(typeof
-ai!=="number"&&5===ai[0]){var
-s=ai[1],aU=i(s,vA);if(aU){var
-P=G(aU[1],vD,vC,vB);y(g(P,vF),vE);y(g(P,vH),vG);var
-aV=function(a){var
-b=az(a,vI);return aE(function(a){y(a[2],vJ);return 0},b)};aV(g(P,vK));c1(aV,i(P,vL))}var
-n=dw(vM,s),B=[5,n],aW=i(n,vS),aY=0;if(aW){var
-ak=aW[1],a0=0;if(typeof
-ak!=="number"&&3===ak[0])if(v(ak[1],v8))a0=1;else{aY=1;a0=1}}if(!aY)m(vT);var
-aX=i(n,vU),a3=0;if(aX){var
-al=aX[1],a4=0;if(typeof
-al!=="number"&&1===al[0])if(v(al[1],v7))a4=1;else{a3=1;a4=1}}if(!a3)m(vV);var
-R=i(n,vW),ar=0;if(R){var
-am=R[1],U=0;if(typeof
-am!=="number"&&3===am[0]){var
-ap=am[1];if(v(ap,vZ))if(v(ap,v0))if(v(ap,v1))U=1;else{if(!iw(n)&&0===i(n,v2)){var
-W=az(B,s_),aI=i(W,s$),a7=0;if(aI){var
-_=aI[1],at=0;if(typeof
-_!=="number"&&4===_[0])if(_[1])at=1;else
-at=2;var
-a8=0;switch(at){case
-2:a8=1;break;case
-0:break}if(!a8){var
-aJ=1;a7=1}}if(!a7)var
-aJ=0;var
-bG=function(a){if(typeof
-a!=="number"&&5===a[0]){var
-b=a[1],c=br(ta,b),d=c||$(i(b,tc),tb);return d}return 0},aK=i(W,td),a9=0;if(aK){var
-aa=aK[1],b3=0;if(typeof
-aa!=="number"&&4===aa[0]){var
-aL=a2(bG,aa[1]);a9=1;b3=1}}if(!a9)var
-aL=0;var
-aM=i(W,te);if(aM){var
-ae=aM[1],b7=0;if(typeof
-ae==="number"||!(3===ae[0]))b7=1;else{var
-p=ae[1];if(cx(p,s9)){var
-bH=aJ||aL;if(bH)throw fx;var
-w=G(B,th,tf,tg),L=bi(s1,g(w,tj),ti);if(0===L)m(tk);var
-bI=i(w,tl),A=F(function(a){return cg(function(a,b){return cg(T,a,b)},a,tm)},bI);G(g(w,tp),to,tn,0);var
-bK=y(g(w,tr),tq),bN=ad(g(w,tt),ts);if(aq(p,tu)!==(0!==A?1:0))m(tv);if($(A,tw))m(tx);var
-bO=av(0,64),bQ=av(0,64),r=function(a){return aN(bO,a)},af=function(a){return aN(bQ,a)};if(A)var
-a=as(A[1])-1|0;else
-if(aq(p,tL))var
-a=1;else
-var
-bU=L?L[1]:gx(la),a=as(bU[1])-1|0;var
-aO=av(0,64),O=dv(function(L,M){var
-d=b(c7(sN),L),f=G(M,d,sP,sO);function
-t(b,a){return[0,cf(b,a),c]}var
-u=g(f,sQ),h=cg(function(a,b){return bi(t,a,b)},u,d),w=i(f,sR),o=F(function(a){return cg(il,a,d)},w),x=i(f,sS),z=F(function(a){return T(a,d)},x),A=i(f,sT),B=F(function(b){if(typeof
-b!=="number")switch(b[0]){case
-3:var
-c=b[1];if(!v(c,sD))return 1;if(!v(c,sE))return 2;break;case
-5:if(br(sF,b[1])){var
-e=G(b,d,sH,sG);b6(y(g(e,sI),d),d);var
-h=i(e,sJ);c1(function(a){fj(y(a,d),d);return 0},h);return[0,a+1|0,0]}var
-f=G(b,d,sK,0),k=im(a,g(f,sL),d),l=g(f,sM);return[0,k,bd(bi(function(e,b){var
-c=ad(e,b);if(c){var
-d=c[2];if(d&&!d[2]){var
-f=im(a,c[1],b);return[0,f,dR(r,b6,d[1],b)]}}return m(j(b,sB))},l,d))]}return m(j(d,sC))},A),C=i(f,sU),D=F(function(a){return T(a,d)},C),p=i(f,sV),N=0;if(p){var
-k=p[1],n=0;if(typeof
-k!=="number"&&0===k[0])if(k[1])n=2;else
-n=1;var
-q=0;switch(n){case
-2:q=1;break;case
-0:break}if(!q){m(j(sX,j(d,sW)));N=1}}var
-E=i(f,sY);c1(function(a){b6(y(a,d),d);return 0},E);var
-l=c4(kO,e(function(a){return as(a[2])},h)),s=0;if(l&&!l[2]&&0<l[1])s=1;if(!s)m(j(d,sZ));var
-H=br(s0,f),I=a1(B,0);function
-J(a){var
-b=bt(a[2]);return[0,af(a[1]),b]}var
-K=F(function(a){return e(J,a)},o);return[0,h,o,[0,e(function(a){var
-b=a[2];return[0,r(a[1]),b]},h),K,z,I,D,H]]},bN),bR=aB(as(O));aE(function(a){function
-b(b){var
-a=eL(b[2],bR);return a?m(ty):a}return aE(b,a1(a[2],0))},O);gH(function(b,a){var
-c=aB(b+1|0);return cc(aO,ip(a[1]),c)},O);var
-aP=fq(r,cJ,a1(i(w,tB),tA),tz),ag=cK(0,g(w,tC)),aQ=dP(ag,r,af),bS=bP(ag[1]),aR=function(b){var
-a=bL(bS,b);return a?af(a[1]):H(tD)},bT=function(a){var
-h=a[2],f=a[1],k=0;if(v(p,tE)&&v(p,tF)&&v(p,tG)){if(!v(p,tH)&&!h&&f){var
-i=f[2];if(i&&!i[2]){var
-o=i[1],q=f[1],C=function(a){var
-b=0,c=aq(a,o)?de:by,d=aq(a,q)?de:by;return[0,by,[0,io(d,c),b]]},D=r(o),g=[0,[0,r(q),D],C];k=2}}}else
-k=1;var
-l=0;switch(k){case
-1:if(h){var
-s=h[1],E=as(f);if(as(s)===E){var
-j=eC(f,s),t=e(function(a){var
-b=a[2];return[0,r(a[1]),b]},j);if(A)var
-u=e(bM,A[1]),G=function(h){return e(function(i){return bJ(function(g,a){var
-b=a[2],c=a[1];if(aq(c,h))var
-e=a1(gJ(c,i),by),f=N(b[2],e[2]),d=b5(N(b[1],e[1]),f);else
-var
-d=by;return cM(g,d)},by,j)},u)},I=function(a){var
-b=a[2];return[0,r(a[1]),b]},w=[0,[2,t,e(function(a){return e(I,a)},u)],G];else
-var
-J=function(b){return e(function(a){return aq(a[1],b)?a[2]:by},j)},w=[0,[1,t,aq(p,tK)],J];var
-g=w;l=1}}break;case
-0:break;default:l=1}if(!l)var
-g=H(tI);var
-B=g[2],x=c4(V,a[1]),m=b(c3(function(c){var
-a=b(B,c);if(a){var
-g=a[1],h=a[2],d=e(function(a){return io(a,g)},h);if(cw(function(a){return 0===aF(a[1])?1:0},d))return 0;var
-f=[0,[0,c,d]]}else
-var
-f=a;return f}),x),y=c4(V,e(function(a){return aR(a[1])},m)),z=b(c3(function(i){var
-j=b(ca(function(a){return $(aR(a[1]),i)}),m),f=0,a=j;for(;;){if(a){var
-k=a[2],f=bq(a[1][2],f),a=k;continue}var
-g=bd(f),l=bJ(function(b,a){return g4(b,a[2])},c,g),h=function(a){var
-b=cn(l,a[2]);return N(a[1],b)},n=bJ(function(b,a){return em(b,h(a))},d,g),o=function(a){return[0,cn(h(a),n),c]},p=bL(aO,ip(e(function(a){var
-b=e(o,a[2]);return[0,a[1],b]},j)));return F(function(a){return[0,i,a]},p)}}),y),n=a[3];return n?[0,g[1],z,n[1],a[4]]:H(tJ)};return I([0,dX(s,[0,ag,bK,function(v){var
-u=e(bT,L),r=dv(function(b,a){var
-c=a[3];return[0,aB(b+1|0),c]},O),g=a5(aQ),j=ce(aQ,g);if(j){var
-m=a6(g),s=cB(aP),A=function(a,b){return b4(s,a,b)},n=h(function(a){return hm(g,m,A,a)},aP);if(n){var
-i=z(r),o=h(function(Z){var
-e=Z[2],ai=e[1],R=h(function(c){var
-d=b(m,c[1]);return d?$(aj(c[2]),a):d},ai);if(R){var
-T=e[2];if(T)var
-ak=T[1],U=hO(g,a,i,hP(g,cG(a,e[1])),ak);else
-var
-U=1;var
-u=U}else
-var
-u=R;if(u){var
-V=e[3];if(V){var
-v=V[1],F=cG(a,e[1]),n=l(ay,F),G=f(cF(n),v);if(G){var
-k=e[4];if(typeof
-k==="number")switch(k){case
-0:var
-o=fa(g,a,i,e);if(o)var
-ab=o[1],p=dJ(function(a){return hL(i,a)},ab),j=p?f(p[1],v):p;else
-var
-j=o;break;case
-1:var
-ad=e[1],ae=[0,d,c],j=f(aG(function(b,a){return t(Q(cF(b[2]),a))},ae,ad),v);break;default:var
-q=fa(g,a,i,e),B=0;if(q){var
-r=hQ(a,i,n,q[1]);if(r)var
-af=r[1],j=h(function(a){return J(x(af,a),a)},n);else{var
-H=r;B=1}}else{var
-H=q;B=1}if(B)var
-j=H}else{var
-ag=z(e[1]),I=k[1],ah=k[2],K=function(b){var
-a=C(b,ag),c=a?1:a;return c},D=[0,0,F],_=eO(I,D,0),E=gp(I,a);if(E)var
-aa=eR(0,a+1|0),j=h(function(e){var
-a=cd(function(a){return $(a[1],e)},ah),g=a?a[1][2]:a,i=h(function(a){var
-e=K(a[1][1]),g=e?K(a[1][2]):e,h=g?f([0,d,c],a[2]):g,i=h?b(m,a[1][1]):h,j=i?b(m,a[1][2]):i;if(j)var
-k=A(a[1][1],a[1][2]),n=k?1:k,l=n;else
-var
-l=j;return l},g);if(i){var
-j=ac(S([0,c,c]),_),k=M(eO(e,D,0),j),l=ac(S([0,c,c]),k);return c$(M(hj(A,g),l))}return i},aa);else
-var
-j=E}}else
-var
-j=G;var
-W=j}else
-var
-W=1;var
-w=W}else
-var
-w=u;if(w){var
-X=e[5];if(X){var
-y=X[1],al=Z[1];if(e[6])return f(y,cF(l(ay,cG(a,e[1]))));var
-L=fa(g,a,i,e);if(L){var
-N=L[1],O=h(function(a){return g0(a[2][2],al)},N);if(O){var
-s=dJ(function(a){return hM(i,a)},N);if(s)return f(y,s[1]);var
-P=s}else
-var
-P=O;return P}return f(y,cF(l(ay,cG(a,e[1]))))}var
-Y=1}else
-var
-Y=w;return Y},r);if(o)return h(function(h){var
-e=h[1],H=hR(e),j=l(function(a){var
-b=fb(e);return M(a,ac(S([0,c,c]),b))},H),A=ay(fb(e));switch(e[0]){case
-0:var
-v=b(m,e[1]),n=v?b(m,e[2]):v;break;case
-1:var
-w=e[1],y=hS(m,w),n=y?$(a+1|0,aj(w)):y;break;default:var
-z=hS(m,e[1]),n=z?$(a+1|0,aj(e[2])):z}var
-B=n?D([0,d,c],dK(e)):n;if(B)var
-J=eP(j),K=g6(nm,l(function(a){return b(g[2],a[1])},J)),L=aG(function(e,r){var
-s=h[2],m=l(function(a){return cD(g,e,a)},j),b=cF(l(ay,m)),n=cd(function(a){return k(a[1],e)},s);if(n){var
-d=n[1],o=hK(m,dI(a,i,d[2]));if(hN(g,a,i,j,[0,e,[0,o,d[2]]])){var
-p=hM(i,d[2]);if(p)var
-q=t(x(o,p[1])),c=f(b,q)?q:b;else
-var
-c=b}else
-var
-c=b}else
-var
-c=b;return t(Q(c,r))},A,K),N=dK(e),p=f(x(h[3],N),L);else
-var
-p=B;if(p){var
-C=h[4];if(C){var
-q=C[1];switch(e[0]){case
-0:var
-o=1;break;case
-1:var
-o=X(e[2]);break;default:var
-o=0}var
-E=o?f([0,c,c],q):o;if(E)var
-O=x(q,dK(e)),I=hR(e),r=f(ay(Y(nq,[0,fb(e),I])),O);else
-var
-r=E;if(r)var
-s=r;else{var
-F=hO(g,a,i,j,h[2]);if(F){var
-P=e$(g,a,i,j,h[2]),u=dJ(function(a){return hL(i,a)},P);if(u){var
-R=x(q,dK(e));return f(Q(A,u[1]),R)}var
-s=u}else
-var
-s=F}return s}var
-G=1}else
-var
-G=p;return G},u);var
-p=o}else
-var
-p=n;var
-q=p}else
-var
-q=j;return q}])])}}}throw fx}U=1}else{if(0===i(s,v3)){if(0!==i(n,vo))throw dV;var
-o=G([5,n],vb,bc(u_,va),u$),bV=ad(g(o,vd),vc),ah=cf(g(o,vf),ve),bW=aF(ah)<=0?1:0,bY=bW||g1(ah,aB(100000));if(bY)m(vg);var
-aS=iv(g(o,vi),vh),bZ=g(o,vk),b0=bi(function(r,s){var
-a=G(r,ch,u0,0),c=y(g(a,u1),ch),d=y(g(a,u2),ch),f=T(g(a,u3),ch),i=T(g(a,u4),ch),h=g(a,u5);function
-k(a,b){return cg(uZ,a,b)}var
-l=bi(function(a,b){return bi(k,a,b)},h,ch);function
+e=L(function(a){var
+b=a[2];return[0,f(d[2],a[1]),b]},c),g=b(a,s);return[0,b(a,r),g,h,k,e]}if(l){if(d&&g){var
+z=g[1],A=d[1],C=l[1];return function(a){if(0!==z)B(vQ);return n(a[3],a,[0,[0,C,A]])}}}else
+if(!d&&!g&&k)return function(a){return n(a[3],a,0)};return m(i(bn,vR))}function
+vT(b,a){return[0,ct(b,a),c]}function
+v4(l){var
+a=x(l,v7,aC(f0,v6),v5),o=Z(e(a,v9),v8),k=ct(e(a,v$),v_),p=aD(k)<=0?1:0,q=p||hw(k,aB(100000));if(q)m(wa);var
+P=ej(e(a,wc),wb),r=e(a,we),t=aF(function(r,s){var
+a=x(r,cv,vU,0),c=u(e(a,vV),cv),d=u(e(a,vW),cv),g=O(e(a,vX),cv),j=O(e(a,vY),cv),h=e(a,vZ);function
+k(a,b){return bm(vT,a,b)}var
+l=aF(function(a,b){return aF(k,a,b)},h,cv);function
 n(d,a){var
-b=ad(d,a);if(b){var
+b=Z(d,a);if(b){var
 c=b[2];if(c&&!c[2]){var
-e=cf(b[1],a);return[0,e,T(c[1],a)]}}return m(j(a,u6))}var
-o=g(a,u7);function
-p(a,b){return cg(n,a,b)}var
-q=bi(function(a,b){return bi(p,a,b)},o,ch);return function(a){function
+e=ct(b[1],a);return[0,e,O(c[1],a)]}}return m(i(a,v0))}var
+o=e(a,v1);function
+p(a,b){return bm(n,a,b)}var
+q=aF(function(a,b){return aF(p,a,b)},o,cv);return function(a){function
 h(d,c){if(d){var
-f=d[2],g=d[1];if(f){if(c){var
-i=c[1],j=as(f[1]),k=function(d){var
-e=d[2],c=e[1],h=e[2],g=0;if(0<=aF(c)&&!eL(c,aB(j))){var
-f=en(c);g=1}if(!g)var
-f=j;return[0,b(a[2],d[1]),[0,f,h]]},l=as(g);if(as(i)!==l)H(u8);var
-m=gI(function(c,b){var
-d=e(k,b);return[0,iu(a,c),d]},g,i);return[0,m,h(f,c[2])]}}else
+e=d[2],g=d[1];if(e){if(c){var
+i=c[1],j=Y(e[1]),k=function(d){var
+e=d[2],c=e[1],h=e[2],g=0;if(0<=aD(c)&&!dY(c,aB(j))){var
+f=dK(c);g=1}if(!g)var
+f=j;return[0,b(a[2],d[1]),[0,f,h]]},l=Y(g);if(Y(i)!==l)B(v2);var
+m=e5(function(c,b){var
+d=f(k,b);return[0,dx(a,c),d]},g,i);return[0,m,h(e,c[2])]}}else
 if(!c){var
-n=0;return[0,e(function(b){return[0,iu(a,b),0]},g),n]}}return H(u9)}var
-g=h(l,q),j=b(a[3],d);return[0,b(a[3],c),j,f,i,g]}},bZ,vj),b1=i(o,vl);c1(function(a){ad(a,vm);return 0},b1);var
-aT=e(uM,bV);if(0===aT)m(vn);return[0,function(_){var
-n=it(0,g(o,uz)),I=[3,j(uB,h1(fz(g(o,uA))))];if(bX(g(o,uC),I))H(uD);var
-y=i(o,uE),ad=0;if(y){var
-r=y[1],B=0;if(typeof
-r!=="number"&&4===r[0]&&!r[1])B=1;if(!B){m(uF);ad=1}}c1(function(g){try{var
-b=fh(1,g),f=0;if(typeof
-b!=="number"&&5===b[0]){var
-a=it(uK,[5,dw(uJ,b[1])]);f=1}if(!f)var
-a=m(uI);var
-h=uw(n,a)?0:(ux(a),[0,a]),d=h}catch(a){a=bb(a);if(a[1]===cH)var
-c=a[2];else{if(a[1]!==dM)throw a;var
-c=a[2]}var
-d=m(j(uG,c))}var
-e=0!==d?1:0;return e?H(uH):e},_);function
-s(a){return av(0,64)}var
-K=s(0),L=s(0),N=s(0);function
-A(a){return aN(K,a)}function
-O(a){return aN(N,a)}var
-P=n[2];aE(function(a){A(a[1]);return 0},P);var
-Q=fy(e(aZ,n[2]));function
-R(a){return be(Q,a)}var
-a=[0,A,function(a){return aN(L,a)},O,R];function
-T(c){var
-d=dW(a[2],c[2]);return[0,b(a[1],c[1]),d]}function
-U(c){var
-d=dW(a[1],c[2]);return[0,b(a[1],c[1]),d]}function
-V(c){var
-d=dW(a[1],c[2]);return[0,b(a[3],c[1]),d]}var
-W=e(V,n[4]),Y=n[3],Z=e(U,b(ca(function(a){return 0!==a[2]?1:0}),Y)),k=[0,e(T,n[2]),Z,W],t=e(function(c){return b(c,a)},b0),aa=e(function(c){return b(c,a)},aT),u=en(ah),D=z(k[2]),E=k[1],p=[0,z(l(function(a){var
-b=z(a[2]);return[0,a[1],[0,a[2],b]]},E)),D],F=k[1],v=h(function(a){return hT(a[2])},F);if(v)var
-G=M(k[2],k[3]),q=h(function(a){var
-b=hT(a[2]);if(b){var
-c=a[2];return h(function(c){var
-a=C(c[1],p[1]),b=a?1:a;return b},c)}return b},G);else
-var
-q=v;var
-w=q?h(function(a){var
-g=dL(k,a[1]);if(g){var
-j=g[1],h=dL(k,a[2]);if(h){var
+n=0;return[0,f(function(b){return[0,dx(a,b),0]},g),n]}}return B(v3)}var
+e=h(l,q),i=b(a[3],d);return[0,b(a[3],c),i,g,j,e]}},r,wd),s=j(a,wf);dc(function(a){Z(a,wg);return 0},s);var
+n=f(vG,o);if(0===n)m(wh);return function(p){var
+o=i7(a,p),e=i8(o),i=i9(e,o),r=f(function(a){return b(a,e)},t),q=f(function(a){return b(a,e)},n),s=dK(k),m=dn(i),j=d9(i,m),l=j?h(function(a){var
+f=cf(i,a[1]);if(f){var
+k=f[1],h=cf(i,a[2]);if(h){var
 l=h[1],b=a[5];if(b){var
 e=b[1];if(e){var
-m=b[2],n=$(aj(m)+1|0,u),o=n?f([0,d,c],a[3]):n,q=o?f([0,d,c],a[4]):o;if(q){var
-i=hW(p,aS,e,m);if(i){var
-r=i[1],A=e[1][1],B=a[4],s=ff(r,M(j,ac(S(a[3]),l)),B,A);if(s){var
-C=M(j,l);return ab(function(a){return fe(r,a[1])},C)}var
-t=s}else
+n=b[2],o=$(ab(n)+1|0,s),p=o?g([0,d,c],a[3]):o,q=p?g([0,d,c],a[4]):p;if(q){var
+j=iy(m,P,e,n);if(j){var
+r=j[1],B=e[1][1],C=a[4],t=fF(r,w(k,I(D(a[3]),l)),C,B);if(t){var
+E=w(k,l);return ah(function(a){return fE(r,a[1])},E)}var
+u=t}else
 var
-t=i;var
-v=t}else
+u=j;var
+v=u}else
 var
 v=q;var
-w=v}else
+x=v}else
 var
-w=e;var
-x=w}else
-var
-x=b;var
+x=e;var
 y=x}else
 var
-y=h;var
+y=b;var
 z=y}else
 var
-z=g;return z},t):q;return w?h(function(a){var
-s=a[5];if(s){var
-v=s[1],w=v[2],i=w[2],j=w[1],e=v[1],m=dL(k,a[1]),r=0;if(m){var
-n=dL(k,a[2]),g=0;if(n){var
-o=f(j,i)?j:i,l=f(j,i)?i:j,y=e?aS?gp(aj(e),u):$(aj(e),u):e,z=y?J(hX(p,m[1],e),j):y,A=z?J(hX(p,n[1],e),i):z,h=0;if(A)if(a[4]){var
+z=h;var
+A=z}else
+var
+A=f;return A},r):j;return l?h(function(a){var
+u=a[5];if(u){var
+v=u[1],w=v[2],j=w[2],k=w[1],e=v[1],n=cf(i,a[1]),t=0;if(n){var
+o=cf(i,a[2]),f=0;if(o){var
+p=g(k,j)?k:j,l=g(k,j)?j:k,x=e?P?gX(ab(e),s):$(ab(e),s):e,y=x?H(d_(m,n[1],e),k):x,A=y?H(d_(m,o[1],e),j):y,h=0;if(A)if(a[4]){var
 B=a[3];if(B){var
-C=J(l,x(B[1],o));if(C){var
-b=fd(l);g=1;h=1}else{var
-b=C;g=1;h=1}}else{var
-D=J(o,[0,d,c]);if(D){var
-b=fd(l);g=1;h=1}else{var
-b=D;g=1;h=1}}}else{var
+C=H(l,z(B[1],p));if(C){var
+b=dp(l);f=1;h=1}else{var
+b=C;f=1;h=1}}else{var
+D=H(p,[0,d,c]);if(D){var
+b=dp(l);f=1;h=1}else{var
+b=D;f=1;h=1}}}else{var
 q=a[3];if(q){var
-b=X(f(l,x(q[1],o)));g=1;h=1}else
+b=U(g(l,z(q[1],p)));f=1;h=1}else
 var
 E=q}else
 var
 E=A;if(!h)var
 F=E}else
 var
-F=n;if(!g){var
-G=F;r=1}}else{var
-G=m;r=1}if(r)var
+F=o;if(!f){var
+G=F;t=1}}else{var
+G=n;t=1}if(t)var
 b=G}else
 var
 b=1;if(b){if(a[4]){var
-H=a[3];if(H){var
-I=H[1],K=hY(t,a[1],a[2],I);return K?hY(t,a[2],a[1],I):K}var
+I=a[3];if(I){var
+J=I[1],K=iz(r,a[1],a[2],J);return K?iz(r,a[2],a[1],J):K}var
 L=a[5],O=L?1:L;return O}var
-M=a[5],P=M?1:M,N=P}else
+M=a[5],Q=M?1:M,N=Q}else
 var
-N=b;return N},aa):w}]}U=1}else{if(0!==i(n,v4)){var
-b2=ix(s);return I(ik(sx,rq,function(g,a,t,s){var
-k=b(a[4],sv),m=e(function(o){var
+N=b;return N},q):l}}function
+i_(b,c){if(b&&!b[2]){var
+d=x(b[1],f1,wj,0),a=function(a){return u(e(d,a),f1)},f=a(wk),g=a(wl),h=a(wm),j=y(a(wn),c),k=j||y(a(wq),wp);if(k)m(i(f1,wo));return[0,f,g,h]}return m(wi)}function
+i$(a,f,c){if(typeof
+a!=="number"&&5===a[0]){var
+d=j(a[1],ws);if(d){var
+b=d[1],g=0;if(typeof
+b==="number"||!(3===b[0]))g=1;else{var
+e=b[1];if(cm(e,f))return e}}return m(i(c,wt))}return m(i(c,wr))}function
+ja(h,g,f,e){var
+a=i7(h,g),c=i8(a),b=i9(c,a);if(1-d9(b,dn(b)))B(wu);function
+d(c){var
+b=e6(c,a[4]);return b?b[1]:B(wv)}var
+i=d(f);return[0,a,c,b,[0,i,d(e)]]}function
+jb(b,a){return bm(function(b,a){return ec(u(b,a),a)},b,a)}function
+wO(k){var
+V=x(k,wQ,aC(f0,wP),0),a=i_(Z(e(V,wT),wS),wR),ax=a[2],ay=a[1],v=bc(a[3],wU),_=e(V,wV),az=i$(_,wX,wW);if(X(az,wY))throw dw;return function(ba){var
+C=ja(V,ba,ay,ax),s=C[3],a=C[2];if(1-ds(1,v))B(wZ);if(X(az,w0)){var
+aA=C[4],Z=C[1],P=x(_,cw,ww,0),Q=aF(jb,e(P,wx),cw),aW=ao(e(P,wy),cw),ak=aF(ao,e(P,wz),cw),al=Y(Q);if(Y(ak)!==al)m(wA);var
+am=f(function(b){return dx(a,b)},Q),aX=aC(aA[1],aA[2]),aR=bD(Z[3]),O=ag(0,64),ai=function(a){var
+b=1-aY(O,a);if(b){di(O,a,0);var
+c=dX(aR,a);return aw(function(a){return ai(a[1])},c)}return b};aw(function(a){return ai(a[1])},aX);var
+aS=f(aJ,Z[2]),aT=b(bR(function(a){return aY(O,a)}),aS),an=f(a[1],aT),ap=iB(am),aq=bW(dn(s)),R=[0,0],ar=function(d,g,e){try{var
+n=jb(a5(j(g,d),wC),cw),o=f(function(b){var
+a=cs(b[1],cw),c=aD(a)<0?1:0,d=c||dY(a,aB(al));if(d)m(i(cw,wD));var
+e=b[2];return[0,dK(a),e]},n),c=o}catch(a){a=a8(a);if(a[1]!==cr)throw a;var
+h=R[1],k=b7(function(a){return b(a,0)},h)?m(a[2]):B(wB),c=k}var
+l=R[1];R[1]=[0,function(a){return fG(ap,an,c,e)},l];return[0,b(a[2],d),c]},aZ=function(c){var
+d=b(a[2],c),e=ar(c,aW,function(a){return n(aq[2],a,d)});return[0,e,e5(function(b,a){return ar(c,b,function(b){return is(aq,d,a,b)})},ak,ap)]},aj=ag(0,64),aU=e7(bj,Z[2]),as=f(aZ,b(cN(function(b){var
+a=b[1];return aY(aj,a)?0:(di(aj,a,0),[0,a])}),aU)),a0=de(function(c,a){return f(function(f){var
+g=f[2];if(0<=c){var
+a=g,b=c;for(;;){if(a){var
+d=a[2],e=a[1];if(0===b)return e;var
+a=d,b=b-1|0;continue}return dQ(l4)}}return a4(l5)},as)},Q),F=[0,[0,an,am,f(aJ,as),a0]]}else{var
+S=x(_,cx,wE,0),T=function(b){return bm(function(c,b){return dt(a[1],bY,c,b)},b,cx)},a1=function(b,f){var
+a=x(b,cx,wF,0),c=bA(e(a,wG),cx),d=cu(u(e(a,wH),cx),cx);return[0,c,[0,d,T(e(a,wI))]]},z=aF(a1,e(S,wJ),cx),at=T(e(S,wK)),au=T(e(S,wL)),av=function(b){var
+a=f(aJ,b),c=Y(a);return Y(cO(W,a))!==c?1:0},a2=aC(at,aC(au,e7(function(a){return a[2][2]},z)));if(aV(function(a){return av(a[2])},a2))B(wM);var
+a3=av(z),a6=a3||aV(function(i){var
+c=i[1],d=c[2],e=c[1],f=X(e,d);if(f)var
+g=f;else
+var
+h=b(a[4],e),j=h?b(a[4],d):h,g=1-j;return g},z);if(a6)B(wN);var
+a7=function(c){var
+d=c[2];return[0,b(a[2],c[1]),d]},U=function(a){return f(a7,a)},a9=function(c){var
+d=c[2],e=c[1],f=U(d[2]),g=[0,d[1],f],h=b(a[1],e[2]);return[0,[0,b(a[1],e[1]),h],g]},a_=U(au),a$=U(at),F=[1,[0,f(a9,z),a$,a_]]}var
+bb=b(a[3],ax),bc=b(a[3],ay),p=dn(s),ae=d9(s,p);if(ae){var
+M=cf(s,bc);if(M){var
+q=M[1],N=cf(s,bb);if(N){var
+r=N[1];if(0===F[0]){var
+o=F[1],G=bW(p),aG=o[1],aH=A(l(function(a){return[0,a,0]},aG)),aa=function(b){var
+a=E(b,aH),c=a?1:a;return c},t=iB(o[2]),aI=o[1],ac=h(function(a){var
+c=b(G[1],a);return h(function(a){return aa(a[1])},c)},aI);if(ac)var
+aK=w(q,r),H=h(function(a){return aa(a[1])},aK);else
+var
+H=ac;if(H)var
+aL=ab(o[4]),J=$(ab(t),aL);else
+var
+J=H;if(J)var
+aE=s[1],aM=dq(p,l(function(a){return[0,a[1],[0,c,c]]},aE)),K=h(function(a){function
+c(b){return n(G[2],b,a)}var
+d=dr(a,o[3]),b=fG(t,o[1],d,c);if(b){var
+e=dZ(t,o[4]);return h(function(b){var
+c=b[1];function
+d(b){return is(G,a,c,b)}var
+e=dr(a,b[2]);return fG(t,o[1],e,d)},e)}return b},aM);else
+var
+K=J;return K?h(function(a){var
+b=g(cd(w(q,I(D(v),r)),a),[0,d,c]);return b?g(cd(w(r,I(D(v),q)),a),[0,d,c]):b},t):K}var
+y=F[1],k=bW(p),aN=y[1],aO=cp(l(function(a){return[0,a[1],a[2][1]]},aN)),L=function(a,b){return bU(aO,a,b)},aP=y[1],ad=h(function(a){var
+d=a[1],e=d[2],f=d[1],i=g([0,c,c],a[2][1]);if(i){var
+j=b(k[1],e),l=dq(p,w(b(k[1],f),j));return h(function(b){var
+c=a[2][1],d=iu(k,e,b),g=iu(k,f,b);return fH(L,dr(b,a[2][2]),g,d,c)},l)}return i},aP);if(ad){var
+aQ=dq(p,w(q,r));return h(function(a){var
+c=bV(k,r,a),d=bV(k,q,a),b=fH(L,dr(a,y[2]),d,c,v);if(b){var
+e=bV(k,q,a),f=bV(k,r,a);return fH(L,dr(a,y[3]),f,e,v)}return b},aQ)}return ad}var
+af=N}else
+var
+af=M;var
+ah=af}else
+var
+ah=ae;return ah}}function
+f2(c,a){var
+b=aF(u,c,a);return b?b:m(i(a,w1))}var
+xp=0,jc=[0,[0,xs,v4],[0,[0,xr,wO],[0,[0,xq,function(M){var
+t=x(M,xf,aC(f0,xe),0),j=i_(Z(e(t,xi),xh),xg),v=j[2],z=j[1];if(y(j[3],xj))m(xk);var
+k=e(t,xl);if(X(i$(k,xo,xn),xm))var
+a=x(k,bE,w2,0),r=ej(e(a,w3),bE),i=f2(e(a,w4),bE),s=f2(e(a,w5),bE),C=aF(u,e(a,w6),bE),F=O(e(a,w7),bE),G=O(e(a,w8),bE),o=bm(O,e(a,w9),bE),p=bm(O,e(a,w_),bE),J=aF(u,e(a,w$),bE),n=[0,r,function(a){var
+d=aC(o,p);if(1-b7(function(c){var
+d=b(a[4],c[1]);return d?ds(0,c[2]):d},d))B(xa);var
+e=a[2];function
+c(a){return f(e,a)}var
+g=b(bR(a[4]),J),h=f(a[1],g),j=dx(a,p),k=dx(a,o),l=c(C),m=c(s),n=i?i[2]:dQ(l3),q=c(n),r=ha(i);return[0,[0,b(a[2],r),q,m,l,F,G,k,j,h]]}];else
+var
+q=x(k,f3,xb,0),K=ej(e(q,xc),f3),L=f2(e(q,xd),f3),n=[0,K,function(a){return[1,f(a[2],L)]}];var
+ae=n[2],af=n[1];return function(ag){var
+P=ja(t,ag,z,v),u=P[2];if(af)var
+R=z,Q=v;else
+var
+R=v,Q=z;var
+x=ae(u),ah=b(u[3],R),ai=b(u[3],Q),i=P[3],f=dn(i),K=d9(i,f);if(K){var
+r=cf(i,ai);if(r){var
+L=r[1],s=cf(i,ah);if(s){var
+M=s[1];if(0===x[0]){var
+a=x[1],e=bW(f),T=a[9],S=A(l(function(a){return[0,a,0]},T)),k=function(a){return E(a,S)?1:U(iw(f,a))},m=function(a){return a$(function(a){return k(a[1])},a)},y=m(a[8]),B=g([0,d,c],a[6]),C=B?U(g(a[5],a[6])):B;if(C)var
+V=a[7],W=I(D([0,c,c]),V),X=a[2],n=bl(w(ce(e,bV(e,L,a[1]),X),W));else
+var
+n=C;if(n)var
+Y=a[7],Z=I(D(a[5]),Y),o=bl(w(ce(e,a[7],a[3]),Z));else
+var
+o=n;var
+F=o?dp(an(ce(e,a[7],a[4]))):o;if(F)var
+_=a[2],$=ce(e,bV(e,M,a[1]),_),aa=I(D([0,c,c]),$),p=bl(m(w(a[8],aa)));else
+var
+p=F;if(p)var
+ab=ce(e,y,a[3]),ac=I(D([0,c,c]),ab),q=bl(m(w(I(a[6],y),ac)));else
+var
+q=p;if(q){var
+ad=i[1];return h(function(j){var
+b=j[1],f=k(b);if(f)var
+g=f;else{var
+l=ce(e,[0,[0,b,[0,c,c]],0],a[3]),i=h(function(a){return U(k(a[1]))},l);if(i)return H(an(ce(e,[0,[0,b,[0,c,c]],0],a[4])),[0,d,c]);var
+g=i}return g},ad)}return q}var
+j=x[1];if(j){var
+G=H(d_(f,M,j),[0,d,c]);if(G)return dp(d_(f,L,j));var
+J=G}else
+var
+J=j;return J}var
+N=s}else
+var
+N=r;var
+O=N}else
+var
+O=K;return O}}],xp]]];function
+xu(c){try{var
+a=cX(xw,fJ(1,c));fU(a);var
+d=fN(a);return d}catch(a){a=a8(a);if(a[1]===cr)var
+b=a[2];else{if(a[1]!==d$)throw a;var
+b=a[2]}return m(i(xv,b))}}function
+jd(c){var
+b=j(c,xx);if(b){var
+a=b[1];if(typeof
+a!=="number"&&5===a[0])return $(j(a[1],xz),xy)}return 0}function
+je(c){var
+d=0!==j(c,xA)?1:0;if(d){var
+e=j(c,xB);if(e){var
+a=e[1];if(typeof
+a!=="number"&&5===a[0]){var
+g=j(a[1],xC);if(g){var
+b=g[1];if(typeof
+b!=="number"&&5===b[0]){var
+h=b[1];return aV(function(a){return $(a[2],xD)},h)}}return 0}}var
+f=0}else
+var
+f=d;return f}function
+ek(c,a){var
+d=a[3];function
+e(e){var
+a=b(d,0);return je(c)?B(xE):a}return[0,a[1],a[2],e]}function
+xS(a,c){var
+d=a[1],g=0;if(c){var
+e=fN(d);if(y(xu(c[1]),e)){B(xT);g=1}}var
+f=fO(d);if(y(a[2],f))B(xU);return b(a[3],0)}function
+xV(ai){function
+K(a){return L(xS,a)}if(typeof
+ai!=="number"&&5===ai[0]){var
+r=ai[1],aS=j(r,xF);if(aS){var
+P=x(aS[1],xI,xH,xG);u(e(P,xK),xJ);u(e(P,xM),xL);var
+aT=function(a){var
+b=ao(a,xN);return aw(function(a){u(a[2],xO);return 0},b)};aT(e(P,xP));dc(aT,j(P,xQ))}var
+n=dR(xR,r),F=[5,n],aU=j(n,xX),a1=0;if(aU){var
+aj=aU[1],a2=0;if(typeof
+aj!=="number"&&3===aj[0])if(y(aj[1],ya))a2=1;else{a1=1;a2=1}}if(!a1)m(xY);var
+aW=j(n,xZ),a3=0;if(aW){var
+ak=aW[1],a4=0;if(typeof
+ak!=="number"&&1===ak[0])if(y(ak[1],x$))a4=1;else{a3=1;a4=1}}if(!a3)m(x0);var
+S=j(n,x1),aq=0;if(S){var
+al=S[1],ar=0;if(typeof
+al!=="number"&&3===al[0]){var
+a0=al[1];if(y(a0,x5))if(y(a0,x6))ar=1;else{if(!jd(n)&&0===j(n,x7)){var
+T=ao(F,t4),aH=j(T,t5),a6=0;if(aH){var
+V=aH[1],as=0;if(typeof
+V!=="number"&&4===V[0])if(V[1])as=1;else
+as=2;var
+a7=0;switch(as){case
+2:a7=1;break;case
+0:break}if(!a7){var
+aI=1;a6=1}}if(!a6)var
+aI=0;var
+bG=function(a){if(typeof
+a!=="number"&&5===a[0]){var
+b=a[1],c=bi(t6,b),d=c||$(j(b,t8),t7);return d}return 0},aK=j(T,t9),a8=0;if(aK){var
+_=aK[1],bV=0;if(typeof
+_!=="number"&&4===_[0]){var
+aL=aV(bG,_[1]);a8=1;bV=1}}if(!a8)var
+aL=0;var
+aM=j(T,t_);if(aM){var
+aa=aM[1],bW=0;if(typeof
+aa==="number"||!(3===aa[0]))bW=1;else{var
+o=aa[1];if(cm(o,t3)){var
+bH=aI||aL;if(bH)throw fX;var
+v=x(F,ub,t$,ua),ae=aF(tV,e(v,ud),uc);if(0===ae)m(ue);var
+bI=j(v,uf),C=L(function(a){return bm(function(a,b){return bm(O,a,b)},a,ug)},bI);x(e(v,uj),ui,uh,0);var
+bJ=u(e(v,ul),uk),bK=Z(e(v,un),um);if(X(o,uo)!==(0!==C?1:0))m(up);if($(C,uq))m(ur);var
+bL=ag(0,64),bM=ag(0,64),p=function(a){return aR(bL,a)},af=function(a){return aR(bM,a)},a=C?Y(C[1])-1|0:X(o,uF)?1:Y(ha(ae)[1])-1|0,aN=ag(0,64),N=de(function(K,M){var
+d=b(dh(tH),K),g=x(M,d,tJ,tI);function
+t(b,a){return[0,ct(b,a),c]}var
+v=e(g,tK),h=bm(function(a,b){return aF(t,a,b)},v,d),w=j(g,tL),o=L(function(a){return bm(iZ,a,d)},w),z=j(g,tM),A=L(function(a){return O(a,d)},z),B=j(g,tN),C=L(function(b){if(typeof
+b!=="number")switch(b[0]){case
+3:var
+c=b[1];if(!y(c,tx))return 1;if(!y(c,ty))return 2;break;case
+5:if(bi(tz,b[1])){var
+f=x(b,d,tB,tA);bY(u(e(f,tC),d),d);var
+h=j(f,tD);dc(function(a){ec(u(a,d),d);return 0},h);return[0,a+1|0,0]}var
+g=x(b,d,tE,0),k=i0(a,e(g,tF),d),l=e(g,tG);return[0,k,bh(aF(function(e,b){var
+c=Z(e,b);if(c){var
+d=c[2];if(d&&!d[2]){var
+f=i0(a,c[1],b);return[0,f,dt(p,bY,d[1],b)]}}return m(i(b,tv))},l,d))]}return m(i(d,tw))},B),D=j(g,tO),E=L(function(a){return O(a,d)},D),q=j(g,tP),N=0;if(q){var
+k=q[1],n=0;if(typeof
+k!=="number"&&0===k[0])if(k[1])n=2;else
+n=1;var
+r=0;switch(n){case
+2:r=1;break;case
+0:break}if(!r){m(i(tR,i(d,tQ)));N=1}}var
+F=j(g,tS);dc(function(a){bY(u(a,d),d);return 0},F);var
+l=cO(lE,f(function(a){return Y(a[2])},h)),s=0;if(l&&!l[2]&&0<l[1])s=1;if(!s)m(i(d,tT));var
+G=bi(tU,g),H=a5(C,0);function
+I(a){var
+b=bw(a[2]);return[0,af(a[1]),b]}var
+J=L(function(a){return f(I,a)},o);return[0,h,o,[0,f(function(a){var
+b=a[2];return[0,p(a[1]),b]},h),J,A,H,E,G]]},bK),bN=aB(Y(N));aw(function(a){function
+b(b){var
+a=dY(b[2],bN);return a?m(us):a}return aw(b,a5(a[2],0))},N);hd(function(b,a){var
+c=aB(b+1|0);return co(aN,i2(a[1]),c)},N);var
+aO=fQ(p,cu,a5(j(v,uv),uu),ut),ah=cX(0,e(v,uw)),aP=ed(ah,p,af),bO=bD(ah[1]),aQ=function(b){var
+a=bT(bO,b);return a?af(a[1]):B(ux)},bP=function(a){var
+h=a[2],e=a[1],k=0;if(y(o,uy)&&y(o,uz)&&y(o,uA)){if(!y(o,uB)&&!h&&e){var
+i=e[2];if(i&&!i[2]){var
+q=i[1],r=e[1],D=function(a){var
+b=0,c=X(a,q)?dv:bC,d=X(a,r)?dv:bC;return[0,bC,[0,i1(d,c),b]]},E=p(q),g=[0,[0,p(r),E],D];k=2}}}else
+k=1;var
+l=0;switch(k){case
+1:if(h){var
+s=h[1],F=Y(e);if(Y(s)===F){var
+j=e8(e,s),t=f(function(a){var
+b=a[2];return[0,p(a[1]),b]},j);if(C)var
+u=f(bj,C[1]),G=function(h){return f(function(i){return bQ(function(g,a){var
+b=a[2],c=a[1];if(X(c,h))var
+e=a5(e6(c,i),bC),f=R(b[2],e[2]),d=cg(R(b[1],e[1]),f);else
+var
+d=bC;return cZ(g,d)},bC,j)},u)},H=function(a){var
+b=a[2];return[0,p(a[1]),b]},v=[0,[2,t,f(function(a){return f(H,a)},u)],G];else
+var
+I=function(b){return f(function(a){return X(a[1],b)?a[2]:bC},j)},v=[0,[1,t,X(o,uE)],I];var
+g=v;l=1}}break;case
+0:break;default:l=1}if(!l)var
+g=B(uC);var
+A=g[2],w=cO(W,a[1]),m=b(cN(function(c){var
+a=b(A,c);if(a){var
+g=a[1],h=a[2],d=f(function(a){return i1(a,g)},h);if(b7(function(a){return 0===aD(a[1])?1:0},d))return 0;var
+e=[0,[0,c,d]]}else
+var
+e=a;return e}),w),x=cO(W,f(function(a){return aQ(a[1])},m)),z=b(cN(function(g){var
+h=b(bR(function(a){return $(aQ(a[1]),g)}),m),a=e7(bj,h),i=bQ(function(b,a){return hz(b,a[2])},c,a);function
+e(a){var
+b=cE(i,a[2]);return R(a[1],b)}var
+j=bQ(function(b,a){return eQ(b,e(a))},d,a);function
+k(a){return[0,cE(e(a),j),c]}var
+l=bT(aN,i2(f(function(a){var
+b=f(k,a[2]);return[0,a[1],b]},h)));return L(function(a){return[0,g,a]},l)}),x),n=a[3];return n?[0,g[1],z,n[1],a[4]]:B(uD)};return K([0,ek(r,[0,ah,bJ,function(v){var
+u=f(bP,ae),r=de(function(b,a){var
+c=a[3];return[0,aB(b+1|0),c]},N),i=ba(aP),e=cq(aP,i);if(e){var
+m=bb(i),s=cp(aO),B=function(a,b){return bU(s,a,b)},n=h(function(a){return hU(i,m,B,a)},aO);if(n){var
+j=A(r),o=h(function(_){var
+e=_[2],aj=e[1],T=h(function(c){var
+d=b(m,c[1]);return d?$(ab(c[2]),a):d},aj);if(T){var
+U=e[2];if(U)var
+ak=U[1],V=il(i,a,j,im(i,cW(a,e[1])),ak);else
+var
+V=1;var
+u=V}else
+var
+u=T;if(u){var
+W=e[3];if(W){var
+v=W[1],J=cW(a,e[1]),n=l(an,J),K=g(cV(n),v);if(K){var
+k=e[4];if(typeof
+k==="number")switch(k){case
+0:var
+o=fC(i,a,j,e);if(o)var
+ad=o[1],p=d7(function(a){return ii(j,a)},ad),f=p?g(p[1],v):p;else
+var
+f=o;break;case
+1:var
+ae=e[1],af=[0,d,c],f=g(aE(function(b,a){return t(Q(cV(b[2]),a))},af,ae),v);break;default:var
+q=fC(i,a,j,e),C=0;if(q){var
+r=io(a,j,n,q[1]);if(r)var
+ag=r[1],f=h(function(a){return H(z(ag,a),a)},n);else{var
+L=r;C=1}}else{var
+L=q;C=1}if(C)var
+f=L}else{var
+ah=A(e[1]),M=k[1],ai=k[2],N=function(b){var
+a=E(b,ah),c=a?1:a;return c},F=[0,0,J],aa=ff(M,F,0),G=gX(M,a);if(G)var
+ac=fh(0,a+1|0),f=h(function(e){var
+a=ca(function(a){return $(a[1],e)},ai),f=a?a[1][2]:a,i=h(function(a){var
+e=N(a[1][1]),f=e?N(a[1][2]):e,h=f?g([0,d,c],a[2]):f,i=h?b(m,a[1][1]):h,j=i?b(m,a[1][2]):i;if(j)var
+k=B(a[1][1],a[1][2]),n=k?1:k,l=n;else
+var
+l=j;return l},f);if(i){var
+j=I(D([0,c,c]),aa),k=w(ff(e,F,0),j),l=I(D([0,c,c]),k);return bl(w(hR(B,f),l))}return i},ac);else
+var
+f=G}}else
+var
+f=K;var
+X=f}else
+var
+X=1;var
+x=X}else
+var
+x=u;if(x){var
+Y=e[5];if(Y){var
+y=Y[1],al=_[1];if(e[6])return g(y,cV(l(an,cW(a,e[1]))));var
+O=fC(i,a,j,e);if(O){var
+P=O[1],R=h(function(a){return hv(a[2][2],al)},P);if(R){var
+s=d7(function(a){return ij(j,a)},P);if(s)return g(y,s[1]);var
+S=s}else
+var
+S=R;return S}return g(y,cV(l(an,cW(a,e[1]))))}var
+Z=1}else
+var
+Z=x;return Z},r);if(o)return h(function(f){var
+e=f[1],K=ip(e),h=l(function(a){var
+b=fD(e);return w(a,I(D([0,c,c]),b))},K),B=an(fD(e));switch(e[0]){case
+0:var
+v=b(m,e[1]),n=v?b(m,e[2]):v;break;case
+1:var
+x=e[1],y=iq(m,x),n=y?$(a+1|0,ab(x)):y;break;default:var
+A=iq(m,e[1]),n=A?$(a+1|0,ab(e[2])):A}var
+C=n?J([0,d,c],d8(e)):n;if(C)var
+M=fg(h),N=hC(of,l(function(a){return b(i[2],a[1])},M)),O=aE(function(e,r){var
+s=f[2],m=l(function(a){return cT(i,e,a)},h),b=cV(l(an,m)),n=ca(function(a){return k(a[1],e)},s);if(n){var
+d=n[1],o=ih(m,d6(a,j,d[2]));if(ik(i,a,j,h,[0,e,[0,o,d[2]]])){var
+p=ij(j,d[2]);if(p)var
+q=t(z(o,p[1])),c=g(b,q)?q:b;else
+var
+c=b}else
+var
+c=b}else
+var
+c=b;return t(Q(c,r))},B,N),P=d8(e),p=g(z(f[3],P),O);else
+var
+p=C;if(p){var
+E=f[4];if(E){var
+q=E[1];switch(e[0]){case
+0:var
+o=1;break;case
+1:var
+o=U(e[2]);break;default:var
+o=0}var
+F=o?g([0,c,c],q):o;if(F)var
+R=z(q,d8(e)),L=ip(e),r=g(an(ac(oj,[0,fD(e),L])),R);else
+var
+r=F;if(r)var
+s=r;else{var
+G=il(i,a,j,h,f[2]);if(G){var
+S=fB(i,a,j,h,f[2]),u=d7(function(a){return ii(j,a)},S);if(u){var
+T=z(q,d8(e));return g(Q(B,u[1]),T)}var
+s=u}else
+var
+s=G}return s}var
+H=1}else
+var
+H=p;return H},u);var
+p=o}else
+var
+p=n;var
+q=p}else
+var
+q=e;return q}])])}}}throw fX}ar=1}else{if(0!==j(n,x8)){var
+bS=je(r);return K(iY(tr,sk,function(k,a,t,s){var
+m=b(a[4],tp),e=f(function(o){var
 c=o[1],p=0;function
 r(a,c){switch(c[0]){case
-0:return H(si);case
+0:return B(tc);case
 1:var
-d=c[3],w=c[2],k=cK(0,c[1]);fu(k);fv(a,e(aZ,w));var
-r=dT(k,a[3],a[4]),l=function(b,a){return e(function(a){var
-c=a[2];return[0,j(b,a[1]),c]},a)},m=function(a,b){var
-c=b[2],d=e(function(b){var
-c=l(a,b[2]);return[0,j(a,b[1]),c]},c);return[0,l(a,b[1]),d]},n=m(sc,a[1]),o=m(sd,k),p=a[3],y=a[4],z=function(a){function
+d=c[3],w=c[2],h=cX(0,c[1]);fU(h);fV(a,f(aJ,w));var
+r=eg(h,a[3],a[4]),l=function(b,a){return f(function(a){var
+c=a[2];return[0,i(b,a[1]),c]},a)},m=function(a,b){var
+c=b[2],d=f(function(b){var
+c=l(a,b[2]);return[0,i(a,b[1]),c]},c);return[0,l(a,b[1]),d]},n=m(s8,a[1]),o=m(s9,h),p=a[3],y=a[4],z=function(a){function
 c(c){var
-d=gP(c,a),e=d?[0,b(p,bx(a,q(c)))]:d;return e}var
-d=c(rJ),e=c(rK);return d?ao(d[1],1):e?bt(ao(e[1],1)):ao(b(p,j(rL,a)),1)},A=bc(n[2],o[2]),h=dT([0,bc(n[1],o[1]),A],z,y);if(br(se,d)){fs(sf,d);var
-B=dS(i(d,sg)),C=h[3],s=e(function(a){return ic(C,a)},B);if(a2(function(a){return 0===a[6]?1:0},s))throw Z;var
-u=s,t=ij(g,h,ig(i(d,sh)))}else
+d=hk(c,a),e=d?[0,b(p,bB(a,q(c)))]:d;return e}var
+d=c(sD),e=c(sE);return d?at(d[1],1):e?bw(at(e[1],1)):at(b(p,i(sF,a)),1)},A=aC(n[2],o[2]),g=eg([0,aC(n[1],o[1]),A],z,y);if(bi(s_,d)){fS(s$,d);var
+C=ef(j(d,ta)),D=g[3],s=f(function(a){return iR(D,a)},C);if(aV(function(a){return 0===a[6]?1:0},s))throw ad;var
+u=s,t=iX(k,g,iU(j(d,tb)))}else
 var
-f=fp(0,0,h[3],[5,d]),E=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=e(E,f[6]),t=[0,[0,0,f],0];var
-D=r[2],v=[1,b(ih(a),w),D,t,u];dU(g,function(b){return hD(a[2],v)});return[0,r,v];default:var
-x=ii(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
-d=c[1],h=d[1];if(0===h[0]){var
-l=h[1],s=function(f,d){function
+e=fP(0,0,g[3],[5,d]),F=function(a){return[0,a[1],a[2],e[3],e[2],a[4],[0,a[3]]]},u=f(F,e[6]),t=[0,[0,0,e],0];var
+E=r[2],v=[1,b(iV(a),w),E,t,u];eh(k,function(b){return h$(a[2],v)});return[0,r,v];default:var
+x=iW(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
+d=c[1],g=d[1];if(0===g[0]){var
+h=g[1],s=function(e,d){function
 c(c){var
-d=c[1];fv(a,[0,d,0]);var
-e=fj(y(c[2],sk),sj);return[0,b(a[3],d),e]}return[0,a,e(c,az(l,sl))]},m=fw(s,a,[0,[0,l],d[2],d[3]])[2];dU(g,function(b){return hE(k,a5(a[2]),m)});var
-f=[0,[0,m],c[2]];p=1}}if(!p)var
-f=[0,0,c];var
-t=f[2],u=[0,a,0],v=bJ(function(a,c){var
-b=fw(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),w=ia(0,0,a[3],a[4],[5,o[2]]),x=bd(v[2]),n=[0,f[1],x,w];dU(g,function(b){return hF(k,a[2],n)});return n},t);if(a2(function(i){return a2(function(j){var
+d=c[1];fV(a,[0,d,0]);var
+e=ec(u(c[2],te),td);return[0,b(a[3],d),e]}return[0,a,f(c,ao(h,tf))]},l=fW(s,a,[0,[0,h],d[2],d[3]])[2];eh(k,function(b){return ia(m,ba(a[2]),l)});var
+e=[0,[0,l],c[2]];p=1}}if(!p)var
+e=[0,0,c];var
+t=e[2],v=[0,a,0],w=bQ(function(a,c){var
+b=fW(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},v,t),x=iP(0,0,a[3],a[4],[5,o[2]]),y=bh(w[2]),n=[0,e[1],y,x];eh(k,function(b){return ib(m,a[2],n)});return n},t);if(aV(function(i){return aV(function(j){var
 e=j[1],d=j[2],a=0,c=i[2];for(;;){if(c){var
-f=c[1],g=hC(f),k=c[2];if(a)var
+f=c[1],g=h_(f),k=c[2];if(a)var
 h=a;else
 var
 m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
-l=b(dH(f),d),e=b(dH(f),e),d=l,a=h,c=k;continue}if(a){var
-n=i[3][8];return a2(function(a){var
-b=$(a[1],e),c=b?$(a[2],d):b;return c},n)}return a}},s)},m))H(sw);var
-n=a[2],o=a5(n),p=ce(n,o),r=p?h(function(a){var
-b=hF(k,n,a);return b?a[1]?1:X(b2):b},m):p;if(r){var
+l=b(d5(f),d),e=b(d5(f),e),d=l,a=h,c=k;continue}if(a){var
+n=i[3][8];return aV(function(a){var
+b=$(a[1],e),c=b?$(a[2],d):b;return c},n)}return a}},s)},e))B(tq);var
+n=a[2],o=ba(n),p=cq(n,o),r=p?h(function(a){var
+b=ib(m,n,a);return b?a[1]?1:U(bS):b},e):p;if(r){var
 v=l(function(b){var
 e=b[3][3],i=b[2],f=l(function(a){var
-b=hC(a);return[0,dH(a),b]},i),g=b[1];if(g)var
-j=z(g[1]),k=[0,d,c],a=function(a){return K(k,j,a)},h=function(d,c){var
-g=b[3],h=e_(f,function(a,b){return hH(g,a,b)},e,d,c),i=x(e,a(d)),j=Q(a(c),i),k=x(e,a(c)),m=db(Q(a(d),k),j),n=a(c),o=db(a(d),n);return l(function(a){return hG(e,o,m,a)},h)};else
+b=h_(a);return[0,d5(a),b]},i),g=b[1];if(g)var
+j=A(g[1]),k=[0,d,c],a=function(a){return M(k,j,a)},h=function(d,c){var
+g=b[3],h=fA(f,function(a,b){return id(g,a,b)},e,d,c),i=z(e,a(d)),j=Q(a(c),i),k=z(e,a(c)),m=dm(Q(a(d),k),j),n=a(c),o=dm(a(d),n);return l(function(a){return ic(e,o,m,a)},h)};else
 var
-m=b[3],n=function(a,b){return hH(m,a,b)},h=function(a,b){return e_(f,n,e,a,b)};return[0,b,h]},m),w=a6(o);return h(function(a){var
+m=b[3],n=function(a,b){return id(m,a,b)},h=function(a,b){return fA(f,n,e,a,b)};return[0,b,h]},e),w=bb(o);return h(function(a){var
 j=b(w,a[1]),k=j?b(w,a[2]):j;if(k){var
 l=a[5];if(l)var
-e=l[1],m=f([0,d,c],e),n=m?f(e,[0,c,c]):m,x=n?hI(v,a,function(a){return f(e,a[1])}):n,o=x;else
+e=l[1],m=g([0,d,c],e),n=m?g(e,[0,c,c]):m,x=n?ie(v,a,function(a){return g(e,a[1])}):n,o=x;else
 var
 o=1;var
-g=o}else
+f=o}else
 var
-g=k;if(g){var
+f=k;if(f){var
 p=a[6];if(p)var
-h=p[1],q=f([0,d,c],h),r=q?f(h,[0,c,c]):q,y=r?hI(v,a,function(a){return f(a[2],h)}):r,s=y;else
+h=p[1],q=g([0,d,c],h),r=q?g(h,[0,c,c]):q,y=r?ie(v,a,function(a){return g(a[2],h)}):r,s=y;else
 var
 s=1;var
 i=s}else
 var
-i=g;if(i){if(a[5])return 1;var
+i=f;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},s)}return r},n))}ar=1;U=1}}}else{if(0!==i(n,v6)){var
-bF=ik(0,ic,function(d,a,c,b){var
-e=ij(d,a,c);return hz(a[2],e,b)},n);return I(F(function(a){return dX(s,a)},bF))}ar=1}if(ar){var
-a_=0;if(!iw(n)&&0===i(n,v5))a_=1;if(!a_)return 0}if(R){var
-an=R[1];if(typeof
-an!=="number"&&3===an[0]){if(v(an[1],vY))return 0;var
-aA=av(0,64),aC=av(0,64),aD=[0,ra],bo=function(a){if($(g(a,rc),rb))m(rd);G(g(a,rg),rf,re,0);aD[1]=y(g(a,ri),rh);return 0},bp=function(a){return aN(aC,a)},u=ia([0,bo],rj,function(a){return aN(aA,a)},bp,B),aH=cK(0,g(az(B,rl),rk)),bs=u[8],bu=u[7],bv=u[6],bw=u[5],bz=u[4],bA=u[3],bB=u[2],bC=function(a){return aN(aC,a)},bD=[0,dP(aH,function(a){return aN(aA,a)},bC),bB,bA,bz,bw,bv,bu,bs],bE=function(a){return hu(bD)};return I([0,dX(s,[0,aH,aD[1],bE])])}return m(vX)}var
-au=av(0,64),aw=[0,pR],a$=av(0,64),ba=function(a){if($(g(a,pT),pS))m(pU);aw[1]=y(g(a,pW),pV);G(g(a,pZ),pY,pX,0);return 0},E=fp([0,ba],p0,function(a){return aN(au,a)},B),ax=cK(0,g(az(B,p2),p1)),bf=E[6],bg=E[5],bh=E[4],bj=E[3],bk=E[2],bl=function(a){return aN(a$,a)},bm=[0,dP(ax,function(a){return aN(au,a)},bl),bk,bj,bh,bg,bf],bn=function(a){return hg(bm)};return I([0,dX(s,[0,ax,aw[1],bn])])}return m(vR)}function
-v_(d,a){try{var
-c=gP(v9,a)?0:vQ(fh(0,a)),e=c?b(c[1],d)?0:v$:1;return e}catch(a){a=bb(a);if(a[1]===cH)return[1,a[2]];if(a[1]===dM)return[0,a[2]];if(a!==Z&&a!==fx&&a!==dV){if(a===gz)return 2;throw a}return 1}}wm(function(c,b){var
-d=aq(b,wf)?0:[0,b],a=v_(d,c);if(typeof
-a==="number"&&2<=a)return wg;if(typeof
+u=i;return u},s)}return r},n))}aq=1;ar=1}}}else{if(0!==j(n,x_)){var
+bF=iY(0,iR,function(d,a,c,b){var
+e=iX(d,a,c);return h7(a[2],e,b)},n);return K(L(function(a){return ek(r,a)},bF))}aq=1}if(aq){var
+a9=0;if(!jd(n)&&0===j(n,x9))a9=1;if(!a9)return 0}if(S){var
+am=S[1];if(typeof
+am!=="number"&&3===am[0]){var
+ap=am[1];if(y(ap,x3)){var
+aX=bi(ap,jc),aY=aX?0===j(r,x4)?1:0:aX;if(aY){if(0!==j(n,xt))throw dw;var
+aZ=[0,b(he(ap,jc),[5,n])]}else
+var
+aZ=aY;return aZ}var
+ay=ag(0,64),az=ag(0,64),aA=[0,r6],bp=function(a){if($(e(a,r8),r7))m(r9);x(e(a,sa),r$,r_,0);aA[1]=u(e(a,sc),sb);return 0},bq=function(a){return aR(az,a)},s=iP([0,bp],sd,function(a){return aR(ay,a)},bq,F),aG=cX(0,e(ao(F,sf),se)),br=s[8],bs=s[7],bt=s[6],bu=s[5],bv=s[4],bx=s[3],by=s[2],bz=function(a){return aR(az,a)},bA=[0,ed(aG,function(a){return aR(ay,a)},bz),by,bx,bv,bu,bt,bs,br],bE=function(a){return h2(bA)};return K([0,ek(r,[0,aG,aA[1],bE])])}return m(x2)}var
+au=ag(0,64),av=[0,qL],a_=ag(0,64),a$=function(a){if($(e(a,qN),qM))m(qO);av[1]=u(e(a,qQ),qP);x(e(a,qT),qS,qR,0);return 0},G=fP([0,a$],qU,function(a){return aR(au,a)},F),ax=cX(0,e(ao(F,qW),qV)),bc=G[6],bd=G[5],be=G[4],bf=G[3],bg=G[2],bk=function(a){return aR(a_,a)},bn=[0,ed(ax,function(a){return aR(au,a)},bk),bg,bf,be,bd,bc],bo=function(a){return hO(bn)};return K([0,ek(r,[0,ax,av[1],bo])])}return m(xW)}function
+yc(d,a){try{var
+c=hk(yb,a)?0:xV(fJ(0,a)),e=c?b(c[1],d)?0:yd:1;return e}catch(a){a=a8(a);if(a[1]===cr)return[1,a[2]];if(a[1]===d$)return[0,a[2]];if(a!==ad&&a!==fX&&a!==dw){if(a===g6)return 2;throw a}return 1}}yq(function(c,b){var
+d=X(b,yj)?0:[0,b],a=yc(d,c);if(typeof
+a==="number"&&2<=a)return yk;if(typeof
 a==="number")switch(a){case
-0:return wa;case
-1:return wb;default:return wc}else
-return 0===a[0]?j(wd,a[1]):j(we,a[1])});gD(0);return}(globalThis));
+0:return ye;case
+1:return yf;default:return yg}else
+return 0===a[0]?i(yh,a[1]):i(yi,a[1])});g_(0);return}(globalThis));
