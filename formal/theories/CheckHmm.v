@@ -57,7 +57,7 @@ Definition made (P : prepared) (v : vector) : list positive :=
   map fst (PositiveMap.elements (build (map (fun o : positive * Q => (fst o, tt)) (flat_map (fun e : positive * Q => row (fst e)) v)))).
 
 Definition below_on (a : alive) (v : vector) (lambda : Q) (v' : vector) : bool :=
-  all_ge0 (filter (fun e : positive * Q => is_alive a (fst e)) (scale lambda v' ++ scale (- (1)) v)).
+  all_ge0 (filter (fun e : positive * Q => is_alive a (fst e)) (excess v lambda v')).
 
 Definition is_covered (a : alive) (vectors : list vector) (m : vector) (c : option (positive * (nat * Q))) : bool :=
   match c with

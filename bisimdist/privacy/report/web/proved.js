@@ -8,7 +8,7 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(o){"use strict";var
-eN="pump",kb="Invalid_argument",bp="reduced",gK=192,ka="bounds",j$="%ni",ex="word",gg="above",eM="parameters",b2=0xff,j_="sha256:",c6="stop",lk="measure",ll="smaller",aS="0",cD="pair",aj="upper",aM=128,j9="Sys_blocked_io",li="start",lj="fd ",_=248,dF="program",lh=1027,aK="claims",eL="probabilities",ew="common",j7=246,j8="the nodes",j5="G3: another digest",j6="%u",lg="cycle",lf="bayes",j4="generators",le="root",ld="table",ev=127,dE=1024,j3="ceiling",lc=-49,gJ="e",j2=" : flags Open_rdonly and Open_wronly are not compatible",lb="slow",k$="layers",la="gains",es=240,et="factors",eu="not UTF-8",bH="-",k_="witness",gI=": Not a directory",j1=" : file already exists",b1=0xffffff,cC="a claim",j0="proofs",gH="0u",cB="nodes",k9="Out_of_memory",jZ="reading.ml",eK="inf",gG="index out of bounds",k8="counting",jY="event",eJ="_bigarr02",jX=244,k7="}",jW="\\b",gF="holds",dJ="type",k6=" has no positive denominator",bJ=0xffff,dD="the claims",jV=12520,k5="observations",k3="node ",k4="denominator",k2="infinity",dC=1000,k1="least",jU="{",gE="the digest",er=224,p="",eI="then",gf="^",k0="\\t",dB="cut",c2=0x3f,eH="ratios",kZ="verdict",jT="Match_failure",eq="swapped",jS="smaller:",kY="coupling",dI="bd",gD=-10,gC=252,c5=".",b0="+",aL="kind",kX=0xf0,kW="model:",kV=110,c1="distance",kU=116,jR="%li",kT="invariant",gB=56320,kS="direction",gz="rank",gA=" is no object",jQ=65536,kQ=-32,kR="complement",jP="lmc",kP=1023,jO=")",kO="quantity",kN="interactive",ge="nan",kM="cycles",eG="value",ep="stuck",jN=0xe0,jM=0xdfff,a2="to",be="/",kL="Assert_failure",kK="a state of a claim",jL="replay",cA="format",gd="ENOTDIR",jK=1073741823,kJ="null",jJ="\\r",eo=250,eF="backward",jI="observe",gy=",",eE='"',gb="function",gc=1255,kI="factor",ga=255,kG="(",kH=0x800,cy="covers",jH="jsError",bG=0x8000,kF="cone",dH=256,f$="tv",jG="End_of_file",f_="Failure",c0="ratio",jF="distributions",gx="ENOENT",dG="forward",gw="the pump",kE="([^/]+)",gv=0xf,en=-48,jE=0xdc00,jD="fast",kB=125,kC=" names no node",kD="ENOTEMPTY",eD="bound",dA="the model",ai="camlinternalFormat.ml",kA="Division_by_zero",kz="starts",jC="Sys_error",gu="most",f9="g",gt="proof",eC=67108864,cj="moves",jB="EEXIST",ky="%d",aq="lower",kx="buffer.ml",em="int_of_string",jz="vector",jA="\\n",kw="node %d",gs="delta",jy="name",a1="from",jw=120,jx=103,kv=102,ci="transitions",ju=55296,jv=512,jt=0x7ff0,eB=101,eA="there is no claim",js="rows",dz="0x",ku=" is not true",gr="steps",ez=254,gq=100,kt="the ratios",jr="%Li",kr="*",ks=" : flags Open_text and Open_binary are not compatible",a0="states",f8="below",kq="\\\\",kp="before",bF=16777216,f7="progress",gp="Unix.Unix_error",ko="sources",f6="mkdir",kn="Stack_overflow",jq="model file: ",ae="alpha",go="the invariant",el=": No such file or directory",km="/static/",jp="**",kl=-97,kk="Not_found",kj="ahead",gn="pairs",bo="digest",gm="rmdir",jo="prefix",jn=" is none that is known",aA="model",ki=1026,c4="classes",kg="a mass",gl="lbd",kh="false",jm=-34,gk="min-entropy",jl="after",jj="Pervasives.do_at_exit",jk="utf8",bZ=" ",bf=0x80,ji="Undefined_recursive_module",ey="length",bI="the certificate",gj=":",jh="G2: another model",kf="prior",jg="weight",cz="version",gi="compare: functional value",ke="'stop' of ",jf="%i",kd="suffix",c3="given_up",kc="true",gh="up_to";function
+eO="pump",kb="Invalid_argument",bp="reduced",gK=192,ka="bounds",j$="%ni",ey="word",gg="above",eN="parameters",b2=0xff,j_="sha256:",c6="stop",lk="measure",ll="smaller",aS="0",cD="pair",aj="upper",aM=128,j9="Sys_blocked_io",li="start",lj="fd ",_=248,dG="program",lh=1027,aK="claims",eM="probabilities",ex="common",j7=246,j8="the nodes",j5="G3: another digest",j6="%u",lg="cycle",lf="bayes",j4="generators",le="root",ld="table",ew=127,dF=1024,j3="ceiling",lc=-49,gJ="e",j2=" : flags Open_rdonly and Open_wronly are not compatible",lb="slow",k$="layers",la="gains",et=240,eu="factors",ev="not UTF-8",bH="-",k_="witness",gI=": Not a directory",j1=" : file already exists",b1=0xffffff,cC="a claim",j0="proofs",gH="0u",cB="nodes",k9="Out_of_memory",jZ="reading.ml",eL="inf",gG="index out of bounds",k8="counting",jY="event",eK="_bigarr02",jX=244,k7="}",jW="\\b",gF="holds",dK="type",k6=" has no positive denominator",bJ=0xffff,dE="the claims",jV=12520,k5="observations",k3="node ",k4="denominator",k2="infinity",dD=1000,k1="least",jU="{",gE="the digest",es=224,p="",eJ="then",gf="^",k0="\\t",dC="cut",c2=0x3f,eI="ratios",kZ="verdict",jT="Match_failure",er="swapped",jS="smaller:",kY="coupling",dJ="bd",gD=-10,gC=252,c5=".",b0="+",aL="kind",kX=0xf0,kW="model:",kV=110,c1="distance",kU=116,jR="%li",kT="invariant",gB=56320,kS="direction",gz="rank",gA=" is no object",jQ=65536,kQ=-32,kR="complement",jP="lmc",kP=1023,jO=")",kO="quantity",kN="interactive",ge="nan",kM="cycles",eH="value",eq="stuck",jN=0xe0,jM=0xdfff,a2="to",be="/",kL="Assert_failure",kK="a state of a claim",jL="replay",cA="format",gd="ENOTDIR",jK=1073741823,kJ="null",jJ="\\r",ep=250,eG="backward",jI="observe",gy=",",eF='"',gb="function",gc=1255,kI="factor",ga=255,kG="(",kH=0x800,cy="covers",jH="jsError",bG=0x8000,kF="cone",dI=256,f$="tv",jG="End_of_file",f_="Failure",c0="ratio",jF="distributions",gx="ENOENT",dH="forward",gw="the pump",kE="([^/]+)",gv=0xf,eo=-48,jE=0xdc00,jD="fast",kB=125,kC=" names no node",kD="ENOTEMPTY",eE="bound",dB="the model",ai="camlinternalFormat.ml",kA="Division_by_zero",kz="starts",jC="Sys_error",gu="most",f9="g",gt="proof",eD=67108864,cj="moves",jB="EEXIST",ky="%d",aq="lower",kx="buffer.ml",en="int_of_string",jz="vector",jA="\\n",kw="node %d",gs="delta",jy="name",a1="from",jw=120,jx=103,kv=102,ci="transitions",ju=55296,jv=512,jt=0x7ff0,eC=101,eB="there is no claim",js="rows",dA="0x",ku=" is not true",gr="steps",eA=254,gq=100,kt="the ratios",jr="%Li",kr="*",ks=" : flags Open_text and Open_binary are not compatible",a0="states",f8="below",kq="\\\\",kp="before",bF=16777216,f7="progress",gp="Unix.Unix_error",ko="sources",f6="mkdir",kn="Stack_overflow",jq="model file: ",ae="alpha",go="the invariant",em=": No such file or directory",km="/static/",jp="**",kl=-97,kk="Not_found",kj="ahead",gn="pairs",bo="digest",gm="rmdir",jo="prefix",jn=" is none that is known",aA="model",ki=1026,c4="classes",kg="a mass",gl="lbd",kh="false",jm=-34,gk="min-entropy",jl="after",jj="Pervasives.do_at_exit",jk="utf8",bZ=" ",bf=0x80,ji="Undefined_recursive_module",ez="length",bI="the certificate",gj=":",jh="G2: another model",kf="prior",jg="weight",cz="version",gi="compare: functional value",ke="'stop' of ",jf="%i",kd="suffix",c3="given_up",kc="true",gh="up_to";function
 cG(c,a){if(c.fun)return cG(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
@@ -21,21 +21,21 @@ b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cG(c,d)}}function
 c$(b,a){if(b==0)return p;if(a.repeat)return a.repeat(b);var
 d=p,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-e2(c,b,a){var
+e3(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=p;for(;0<a;b+=dE,a-=dE)e+=d.apply(null,c.slice(b,b+Math.min(a,dE)));return e}function
+e=p;for(;0<a;b+=dF,a-=dF)e+=d.apply(null,c.slice(b,b+Math.min(a,dF)));return e}function
 cH(a){if(a.t==2)a.c+=c$(a.l-a.c.length,"\0");else
-a.c=e2(a.c,0,a.c.length);a.t=0}function
+a.c=e3(a.c,0,a.c.length);a.t=0}function
 bP(a){a.t&6&&cH(a);return a.c}function
 lR(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>ev)return false;return true}else
+b=0;b<a.length;b++)if(a.charCodeAt(b)>ew)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
 g2(e){for(var
 j=p,c=p,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bf){for(var
 d=b+1;d<i&&(f=e.charCodeAt(d))<bf;d++);if(d-b>jv){c.substr(0,1);j+=c;c=p;j+=e.slice(b,d)}else
 c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM){g=h+(f<<6);if(f<jN){a=g-0x3080;if(a<bf)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM){g=h+(g<<6);if(f<kX){a=g-0xe2080;if(a<kH||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
 if(a>bJ)c+=String.fromCharCode(0xd7c0+(a>>10),jE+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dE){c.substr(0,1);j+=c;c=p}}return j+c}function
+c+=String.fromCharCode(a);if(c.length>dF){c.substr(0,1);j+=c;c=p}}return j+c}function
 bK(c,a,b){this.t=c;this.c=a;this.l=b}bK.prototype.toString=function(){switch(this.t){case
 9:return this.c;default:cH(this);case
 0:if(lR(this.c)){this.t=9;return this.c}this.t=8;case
@@ -52,7 +52,7 @@ bM(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
 ln(a)}function
 aG(a){return typeof
 a=="number"?o.BigInt(a):a.big}function
-eP(b,c){if(typeof
+eQ(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
 a=b+c;if(a===(a|0))return a|0}return bM(aG(b)+aG(c))}function
@@ -64,23 +64,23 @@ zk(b,a){throw[0,b,a]}function
 gZ(c,b){zk(c,a(b))}var
 S=[0];function
 aT(b){if(!S.Failure)S.Failure=[_,a(f_),-3];gZ(S.Failure,b)}function
-cE(d,a){var
-b=aG(d),c=aG(a);if(a===0)aT("division by zero");return bM(b/c)}function
+cE(b,a){if(a===1)return b;var
+c=aG(b),d=aG(a);if(a===0)aT("division by zero");return bM(c/d)}function
 gL(d){var
 b=d.toString(16),c=[];for(var
 a=b.length;a>0;a-=6)c.push(o.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-eO(b){var
+eP(b){var
 c="0x0";for(var
 a=b.length-1;a>=0;a--)c+=(b[a]+bF).toString(16).slice(1);return o.BigInt(c)}function
 yr(w,x){var
 b=gL(w),a=gL(x),g=o.Math.floor;while(a.length>2){var
 c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,n,d,e;while(h<=b[c-1])h*=2;var
-r=(b[c-1]*bF+b[c-2])*(bF/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bF)+a[c-2])*(bF/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>eC||d<-eC||e>eC||e<-eC)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
-v=eO(b)%eO(a);b=a;a=v==0?[]:gL(v)}else{var
+r=(b[c-1]*bF+b[c-2])*(bF/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bF)+a[c-2])*(bF/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>eD||d<-eD||e>eD||e<-eD)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
+v=eP(b)%eP(a);b=a;a=v==0?[]:gL(v)}else{var
 s=0,q=0,t,u;for(var
 f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bF);q=g(e/bF);b[f]=d-s*bF;if(f<m)a[f]=e-q*bF;else
-a.push(e-q*bF)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[eO(b),eO(a)]}function
-eQ(j,k){var
+a.push(e-q*bF)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[eP(b),eP(a)]}function
+eR(j,k){if(j===1||k===1)return 1;var
 a=aG(j),b=aG(k),i;if(a<0)a=-a;if(b<0)b=-b;var
 h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=yr(h,f);var
 d=c[0];if(c[1]!=0){var
@@ -96,7 +96,7 @@ gM(c){var
 a=aG(c);if(a<0)a=-a;var
 b=a.toString(16);return 4*b.length-o.Math.clz32(o.parseInt(b.charAt(0),16))+28}function
 lo(a,c){var
-b=bP(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aT("digits");return bM(o.BigInt(a==16?dz+b:b))}function
+b=bP(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aT("digits");return bM(o.BigInt(a==16?dA+b:b))}function
 aB(a){return a}function
 at(b,c){if(typeof
 b=="number"&&c==1){var
@@ -108,9 +108,9 @@ yt(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
 a=b-c;if(a===(a|0))return a|0}return bM(aG(b)-aG(c))}function
-dK(a){if(typeof
+dL(a){if(typeof
 a!="number")aT("overflow");return a}function
-eR(b){return a(aG(b).toString())}function
+eS(b){return a(aG(b).toString())}function
 yu(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
@@ -119,14 +119,14 @@ yx(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-eT(b){if(o.Uint8Array)var
+eU(b){if(o.Uint8Array)var
 c=new(o.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cF(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?e2(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?e2(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)eT(b);var
+cF(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?e3(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?e3(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)eU(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -139,17 +139,17 @@ br(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
 al(a){gZ(S.Invalid_argument,a)}function
-eS(){al(gG)}function
-yC(b,a){if(a>>>0>=b.l-3)eS();var
+eT(){al(gG)}function
+yC(b,a){if(a>>>0>=b.l-3)eT();var
 c=br(b,a),d=br(b,a+1),e=br(b,a+2),f=br(b,a+3);return f<<24|e<<16|d<<8|c}function
-V(a,c,b){b&=b2;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}eT(a)}a.c[c]=b;return 0}function
-cl(b,a,c){if(a>>>0>=b.l)eS();return V(b,a,c)}function
+V(a,c,b){b&=b2;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}eU(a)}a.c[c]=b;return 0}function
+cl(b,a,c){if(a>>>0>=b.l)eT();return V(b,a,c)}function
 cJ(a){return a.toArray()}function
-yF(c,b,e){if(b>>>0>=c.l-7)eS();var
+yF(c,b,e){if(b>>>0>=c.l-7)eT();var
 d=cJ(e);for(var
 a=0;a<8;a++)V(c,b+7-a,d[a]);return 0}function
-dL(){al(gG)}function
-v(a,b){if(b>>>0>=a.length-1)dL();return a}function
+dM(){al(gG)}function
+v(a,b){if(b>>>0>=a.length-1)dM();return a}function
 yG(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
 zv=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
 zu(a){if(zv)return Math.floor(Math.log2(a));var
@@ -194,15 +194,15 @@ c=b.udivmod(a).quotient;if(d&bG)c=c.neg();return c};r.prototype.mod=function(b){
 a=this;if(b.isZero())g0();var
 d=a.hi;if(a.hi&bG)a=a.neg();if(b.hi&bG)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&bG)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&b2,this.mi>>16,this.mi>>8&b2,this.mi&b2,this.lo>>16,this.lo>>8&b2,this.lo&b2]};r.prototype.lo32=function(){return this.lo|(this.mi&b2)<<24};r.prototype.hi32=function(){return this.mi>>>8&bJ|this.hi<<16};function
-eW(b,c,a){return new
+eX(b,c,a){return new
 r(b,c,a)}function
-eV(a){if(!isFinite(a)){if(isNaN(a))return eW(1,0,jt);return a>0?eW(0,0,jt):eW(0,0,0xfff0)}var
+eW(a){if(!isFinite(a)){if(isNaN(a))return eX(1,0,jt);return a>0?eX(0,0,jt):eX(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?bG:a>=0?0:bG;if(f)a=-a;var
 b=zu(a)+kP;if(b<=0){b=0;a/=Math.pow(2,-ki)}else{a/=Math.pow(2,b-lh);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&gv|f|b<<4;return eW(g,e,c)}function
-lu(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eJ)for(var
+g=a|0;c=c&gv|f|b<<4;return eX(g,e,c)}function
+lu(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eK)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<bJ)c.write(16,b.dims[a]);else{c.write(16,bJ);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -224,7 +224,7 @@ e=cJ(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cJ(eV(b.get(a)));for(var
+e=cJ(eW(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
@@ -234,9 +234,9 @@ a=0;a<b.data.length/2;a++){var
 d=b.get(a);c.write(32,gS(d[1]));c.write(32,gS(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cJ(eV(f[1]));for(var
+f=b.get(a),e=cJ(eW(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cJ(eV(f[2]));for(var
+e=cJ(eW(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
 ls(a){switch(a){case
 7:case
@@ -275,20 +275,20 @@ yX(b,a){return new
 r(b&b1,b>>>24&b2|(a&bJ)<<8,a>>>16&bJ)}function
 gV(a){return a.hi32()}function
 gW(a){return a.lo32()}var
-yz=eJ;function
+yz=eK;function
 ck(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ck.prototype.caml_custom=yz;ck.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))al("bigarray.js: invalid offset");if(this.dims.length!=b.length)al("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])dL();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])dM();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])dL();c=c*this.dims[a]+(b[a]-1)}return c};ck.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])dM();c=c*this.dims[a]+(b[a]-1)}return c};ck.prototype.get=function(a){switch(this.kind){case
 7:var
 d=this.data[a*2+0],b=this.data[a*2+1];return yX(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[ez,e,c];default:return this.data[a]}};ck.prototype.set=function(a,b){switch(this.kind){case
+e=this.data[a*2+0],c=this.data[a*2+1];return[eA,e,c];default:return this.data[a]}};ck.prototype.set=function(a,b){switch(this.kind){case
 7:this.data[a*2+0]=gW(b);this.data[a*2+1]=gV(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};ck.prototype.fill=function(b){switch(this.kind){case
@@ -325,14 +325,14 @@ ck();c7.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-al("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])dL();return a};c7.prototype.get=function(a){return this.data[a]};c7.prototype.set=function(a,b){this.data[a]=b;return 0};c7.prototype.fill=function(a){this.data.fill(a);return 0};function
+al("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])dM();return a};c7.prototype.get=function(a){return this.data[a]};c7.prototype.set=function(a,b){this.data[a]=b;return 0};c7.prototype.fill=function(a){this.data.fill(a);return 0};function
 lq(c,d,a,b){var
 e=ls(c);if(gN(a)*e!=b.length)al("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 c7(c,d,a,b);return new
 ck(c,d,a,b)}function
 lr(b,v,r){var
 i=b.read32s();if(i<0||i>16)aT("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&b2,o=p>>8&1,h=[];if(r==eJ)for(var
+p=b.read32s(),j=p&b2,o=p>>8&1,h=[];if(r==eK)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==bJ){var
 t=b.read32u(),u=b.read32u();if(t!=0)aT("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
@@ -371,7 +371,7 @@ a=0;a<d;a++){var
 k=gT(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=gT(b.read32s()),l=gT(b.read32s());g.set(a,[ez,m,l])}break;case
+m=gT(b.read32s()),l=gT(b.read32s());g.set(a,[eA,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
@@ -379,17 +379,17 @@ a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
 m=gU(c9(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=gU(c9(e));g.set(a,[ez,m,l])}break}v[0]=(4+i)*4;return lq(j,o,h,f)}function
+l=gU(c9(e));g.set(a,[eA,m,l])}break}v[0]=(4+i)*4;return lq(j,o,h,f)}function
 lp(a,b,c){return a.compare(b,c)}function
-eZ(a,b){return Math.imul(a,b)}function
-aH(b,a){a=eZ(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=eZ(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+e0(a,b){return Math.imul(a,b)}function
+aH(b,a){a=e0(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=e0(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
 yQ(a,b){a=aH(a,gW(b));a=aH(a,gV(b));return a}function
-gQ(a,b){return yQ(a,eV(b))}function
+gQ(a,b){return yQ(a,eW(b))}function
 lt(c){var
 b=gN(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dH)b=dH;var
+12:if(b>dI)b=dI;var
 e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aH(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
@@ -423,23 +423,23 @@ c=cJ(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
 yW(a,b,c){return a.compare(b)}function
 yZ(a){return a.lo32()^a.hi32()}var
-dN={"_j":{deserialize:y6,serialize:y2,fixed_length:8,compare:yW,hash:yZ},"_i":{deserialize:yU,fixed_length:4},"_n":{deserialize:zd,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lr(a,b,"_bigarray")},serialize:lu,compare:lp,hash:lt},"_bigarr02":{deserialize:function(a,b){return lr(a,b,eJ)},serialize:lu,compare:lp,hash:lt}};function
-gO(a){return dN[a.caml_custom]&&dN[a.caml_custom].compare}function
+dO={"_j":{deserialize:y6,serialize:y2,fixed_length:8,compare:yW,hash:yZ},"_i":{deserialize:yU,fixed_length:4},"_n":{deserialize:zd,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lr(a,b,"_bigarray")},serialize:lu,compare:lp,hash:lt},"_bigarr02":{deserialize:function(a,b){return lr(a,b,eK)},serialize:lu,compare:lp,hash:lt}};function
+gO(a){return dO[a.caml_custom]&&dO[a.caml_custom].compare}function
 lx(f,c,d,e){var
 b=gO(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dO(a){return a
+dP(a){return a
 instanceof
 bK}function
-eY(a){return dO(a)}function
+eZ(a){return dP(a)}function
 ly(a){if(typeof
-a==="number")return dC;else
-if(dO(a))return gC;else
-if(eY(a))return 1252;else
+a==="number")return dD;else
+if(dP(a))return gC;else
+if(eZ(a))return 1252;else
 if(a
 instanceof
 Array&&a[0]===a[0]>>>0&&a[0]<=ga){var
-b=a[0]|0;return b==ez?0:b}else
+b=a[0]|0;return b==eA?0:b}else
 if(a
 instanceof
 String)return jV;else
@@ -447,7 +447,7 @@ if(typeof
 a=="string")return jV;else
 if(a
 instanceof
-Number)return dC;else
+Number)return dD;else
 if(a&&a.caml_custom)return gc;else
 if(a&&a.compare)return 1256;else
 if(typeof
@@ -456,11 +456,11 @@ if(typeof
 a=="symbol")return 1251;return 1001}function
 lE(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
 lv(a,b){a.t&6&&cH(a);b.t&6&&cH(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-e1(a,b){return lv(a,b)}function
+e2(a,b){return lv(a,b)}function
 c8(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=ly(a);if(f==eo){a=a[1];continue}var
-g=ly(b);if(g==eo){b=b[1];continue}if(f!==g){if(f==dC){if(g==gc)return lx(a,b,-1,d);return-1}if(g==dC){if(f==gc)return lx(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+f=ly(a);if(f==ep){a=a[1];continue}var
+g=ly(b);if(g==ep){b=b[1];continue}if(f!==g){if(f==dD){if(g==gc)return lx(a,b,-1,d);return-1}if(g==dD){if(f==gc)return lx(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
 247:al(gi);break;case
 248:var
 c=lE(a[2],b[2]);if(c!=0)return c|0;break;case
@@ -492,7 +492,7 @@ W(a,b){return c8(a,b,true)}function
 ak(a){if(a<0)al("Bytes.create");return new
 bK(a?2:9,p,a)}function
 $(a,b){return+(c8(a,b,false)==0)}function
-yI(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=c$(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eT(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+yI(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=c$(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eU(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 gY(d){d=bP(d);var
 e=d.length;if(e>31)al("format_int: format too long");var
 a={justify:b0,signstyle:bH,filler:bZ,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
@@ -502,7 +502,7 @@ gP(b,f){if(b.uppercase)f=f.toUpperCase();var
 e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bH))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
 c=p;if(b.justify==b0&&b.filler==bZ)for(var
 d=e;d<b.width;d++)c+=bZ;if(b.signedconv)if(b.sign<0)c+=bH;else
-if(b.signstyle!=bH)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aS;if(b.alternate&&b.base==16)c+=dz;if(b.justify==b0&&b.filler==aS)for(var
+if(b.signstyle!=bH)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aS;if(b.alternate&&b.base==16)c+=dA;if(b.justify==b0&&b.filler==aS)for(var
 d=e;d<b.width;d++)c+=aS;c+=f;if(b.justify==bH)for(var
 d=e;d<b.width;d++)c+=bZ;return a(c)}function
 lA(i,c){function
@@ -512,7 +512,7 @@ Array(c+1).join(aS);if(b>0)a=a+c5+new
 Array(b+1).join(aS);return a}else
 return a.toFixed(b)}}var
 a,e=gY(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ge;e.filler=bZ}else
-if(!isFinite(c)){a=eK;e.filler=bZ}else
+if(!isFinite(c)){a=eL;e.filler=bZ}else
 switch(e.conv){case"e":var
 a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gJ)a=a.slice(0,b-1)+aS+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
 h=a.indexOf(gJ),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
@@ -520,7 +520,7 @@ b=h-1;while(a.charAt(b)==aS)b--;if(a.charAt(b)==c5)b--;a=a.slice(0,b+1)+a.slice(
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
 b=a.length-1;while(a.charAt(b)==aS)b--;if(a.charAt(b)==c5)b--;a=a.slice(0,b+1)}}break}return gP(e,a)}function
-eU(e,c){if(bP(e)==ky)return a(p+c);var
+eV(e,c){if(bP(e)==ky)return a(p+c);var
 b=gY(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(b.base);if(b.prec>=0){b.filler=bZ;var
@@ -528,7 +528,7 @@ f=b.prec-d.length;if(f>0)d=c$(f,aS)+d}return gP(b,d)}var
 zg=0;function
 cI(){return zg++}function
 lF(a){return a.toUtf16()}function
-dP(){return typeof
+dQ(){return typeof
 o.process!=="undefined"&&typeof
 o.process.versions!=="undefined"&&typeof
 o.process.versions.node!=="undefined"}function
@@ -536,13 +536,13 @@ zw(){function
 a(a){if(a.charAt(0)===be)return[p,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||p,e=Boolean(b&&b.charAt(1)!==gj);if(Boolean(a[2]||e)){var
-d=a[1]||p,f=a[2]||p;return[d,c.substring(d.length+f.length)]}return}return dP()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
+d=a[1]||p,f=a[2]||p;return[d,c.substring(d.length+f.length)]}return}return dQ()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
 g3=zw();function
-lP(a){return a.slice(-1)!==be?a+be:a}if(dP()&&o.process&&o.process.cwd)var
-dM=o.process.cwd().replace(/\\/g,be);else
+lP(a){return a.slice(-1)!==be?a+be:a}if(dQ()&&o.process&&o.process.cwd)var
+dN=o.process.cwd().replace(/\\/g,be);else
 var
-dM="/static";dM=lP(dM);function
-y9(a){a=lF(a);if(!g3(a))a=dM+a;var
+dN="/static";dN=lP(dN);function
+y9(a){a=lF(a);if(!g3(a))a=dN+a;var
 e=g3(a),d=e[1].split(be),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
 zr(e){for(var
@@ -550,7 +550,7 @@ f=p,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bf){for(var
 d=c+1;d<g&&(a=e.charCodeAt(d))<bf;d++);if(d-c>jv){b.substr(0,1);f+=b;b=p;f+=e.slice(c,d)}else
 b+=e.slice(c,d);if(d==g)break;c=d}if(a<kH){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bf|a&c2)}else
 if(a<0xd800||a>=jM)b+=String.fromCharCode(jN|a>>12,bf|a>>6&c2,bf|a&c2);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jE||h>jM)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kX|a>>18,bf|a>>12&c2,bf|a>>6&c2,bf|a&c2)}if(b.length>dE){b.substr(0,1);f+=b;b=p}}return f+b}function
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jE||h>jM)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kX|a>>18,bf|a>>12&c2,bf|a>>6&c2,bf|a&c2)}if(b.length>dF){b.substr(0,1);f+=b;b=p}}return f+b}function
 yE(a){var
 b=9;if(!lR(a))b=8,a=zr(a);return new
 bK(b,a,a.length)}function
@@ -565,8 +565,8 @@ cL(b,a){throw[0,b].concat(a)}function
 yD(a){return new
 bK(4,a,a.length)}function
 K(a){gZ(S.Sys_error,a)}function
-zi(a){K(a+el)}function
-yB(b,a){if(a>>>0>=b.l)eS();return br(b,a)}function
+zi(a){K(a+em)}function
+yB(b,a){if(a>>>0>=b.l)eT();return br(b,a)}function
 a3(a){return a.l}function
 lm(){}function
 ar(a){this.data=a}ar.prototype=new
@@ -584,18 +584,18 @@ b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a
 b=d&&cK(gp);if(this.exists(c))if(b)cL(b,cM(jB,f6,this.nm(c)));else
 K(c+": File exists");var
 a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||p;if(!this.exists(a))if(b)cL(b,cM(gx,f6,this.nm(a)));else
-K(a+el);if(!this.is_dir(a))if(b)cL(b,cM(gd,f6,this.nm(a)));else
+K(a+em);if(!this.is_dir(a))if(b)cL(b,cM(gd,f6,this.nm(a)));else
 K(a+gI);this.create_dir_if_needed(this.slash(c))};aN.prototype.rmdir=function(a,f){var
 b=f&&cK(gp),c=a==p?p:this.slash(a),e=new
 RegExp(gf+c+kE);if(!this.exists(a))if(b)cL(b,cM(gx,gm,this.nm(a)));else
-K(a+el);if(!this.is_dir(a))if(b)cL(b,cM(gd,gm,this.nm(a)));else
+K(a+em);if(!this.is_dir(a))if(b)cL(b,cM(gd,gm,this.nm(a)));else
 K(a+gI);for(var
 d
 in
 this.content)if(d.match(e))if(b)cL(b,cM(kD,gm,this.nm(a)));else
 K(this.nm(a)+": Directory not empty");delete
 this.content[c]};aN.prototype.readdir=function(a){var
-f=a==p?p:this.slash(a);if(!this.exists(a))K(a+el);if(!this.is_dir(a))K(a+gI);var
+f=a==p?p:this.slash(a);if(!this.exists(a))K(a+em);if(!this.is_dir(a))K(a+gI);var
 g=new
 RegExp(gf+f+kE),d={},c=[];for(var
 e
@@ -609,8 +609,8 @@ c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 ar(ak(0));return this.content[a]}else
 zi(this.nm(a))};aN.prototype.register=function(c,a){var
-b;if(this.content[c])K(this.nm(c)+j1);if(dO(a))b=new
-ar(a);if(eY(a))b=new
+b;if(this.content[c])K(this.nm(c)+j1);if(dP(a))b=new
+ar(a);if(eZ(a))b=new
 ar(bO(a));else
 if(a
 instanceof
@@ -628,7 +628,7 @@ aU(b,a){return br(b,a)}function
 yw(d){var
 c=q(d),b=new
 Array(c),a=0;for(;a<c;a++)b[a]=aU(d,a);return b}function
-yv(a){if(a.t!=4)eT(a);return a.c}function
+yv(a){if(a.t!=4)eU(a);return a.c}function
 bL(a){this.fs=require("fs");this.fd=a}bL.prototype=new
 lm();bL.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){K(a.toString())}};bL.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){K(a.toString())}};bL.prototype.write=function(f,b,c,e){var
 a=yw(b);if(!(a
@@ -664,15 +664,15 @@ if(a.isFIFO())b=5;else
 if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};as.prototype.constructor=as;function
 lB(b){var
 a=g3(b);if(!a)return;return a[0]+be}var
-e0=lB(dM)||aT("unable to compute caml_root"),da=[];if(dP())da.push({path:e0,device:new
-as(e0)});else
-da.push({path:e0,device:new
-aN(e0)});da.push({path:km,device:new
+e1=lB(dN)||aT("unable to compute caml_root"),da=[];if(dQ())da.push({path:e1,device:new
+as(e1)});else
+da.push({path:e1,device:new
+aN(e1)});da.push({path:km,device:new
 aN(km)});function
 lS(b){var
 g=y9(b),b=g.join(be),f=lP(b),c;for(var
 e=0;e<da.length;e++){var
-a=da[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dP()){var
+a=da[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dQ()){var
 d=lB(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
 as(d)};da.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;K("no device found for "+f)}function
@@ -701,18 +701,18 @@ lG(a){switch(a.t&6){default:cH(a);case
 yN(b,c){var
 a=lG(c);return typeof
 a==="string"?gR(b,a):yO(b,a)}function
-yP(a){a^=a>>>16;a=eZ(a,0x85ebca6b|0);a^=a>>>13;a=eZ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+yP(a){a^=a>>>16;a=e0(a,0x85ebca6b|0);a^=a>>>13;a=e0(a,0xc2b2ae35|0);a^=a>>>16;return a}function
 yM(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dH)d=dH;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dN[a.caml_custom]&&dN[a.caml_custom].hash){var
-k=dN[a.caml_custom].hash(a);b=aH(b,k);c--}}else
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dI)d=dI;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dO[a.caml_custom]&&dO[a.caml_custom].hash){var
+k=dO[a.caml_custom].hash(a);b=aH(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=aH(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=aH(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dO(a)){b=yN(b,a);c--}else
-if(eY(a)){b=yR(b,a);c--}else
+if(dP(a)){b=yN(b,a);c--}else
+if(eZ(a)){b=yR(b,a);c--}else
 if(typeof
 a==="string"){b=gR(b,a);c--}else
 if(a===(a|0)){b=aH(b,a+a+1);c--}else
@@ -730,7 +730,7 @@ g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
 h=b.indexOf(c5);if(h<0)b+=c5+c$(c,aS);else{var
 f=h+1+c;if(b.length<f)b+=c$(f-b.length,aS);else
-b=b.substr(0,f)}}return bs(e+dz+b+"p"+j+d.toString(10))}function
+b=b.substr(0,f)}}return bs(e+dA+b+"p"+j+d.toString(10))}function
 yT(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
 yV(b){var
 a=cJ(b);return c9([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
@@ -759,16 +759,16 @@ a=0,e=q(c),b=10,d=1;if(e>0)switch(aU(c,a)){case
 117:case
 85:a+=2;break}return[a,d,b]}function
 lK(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-eX(f){var
-h=zh(f),c=h[0],i=h[1],d=h[2],g=q(f),j=-1>>>0,e=c<g?aU(f,c):0,b=lK(e);if(b<0||b>=d)aT(em);var
-a=b;for(c++;c<g;c++){e=aU(f,c);if(e==95)continue;b=lK(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aT(em)}if(c!=g)aT(em);a=i*a;if(d==10&&(a|0)!=a)aT(em);return a|0}function
+eY(f){var
+h=zh(f),c=h[0],i=h[1],d=h[2],g=q(f),j=-1>>>0,e=c<g?aU(f,c):0,b=lK(e);if(b<0||b>=d)aT(en);var
+a=b;for(c++;c<g;c++){e=aU(f,c);if(e==95)continue;b=lK(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aT(en)}if(c!=g)aT(en);a=i*a;if(d==10&&(a|0)!=a)aT(en);return a|0}function
 gX(a,b){return+(c8(a,b,false)<=0)}function
 y8(a,b){return+(c8(a,b,false)<0)}function
-c_(a,d){if(a<0)dL();var
+c_(a,d){if(a<0)dM();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-zo(b){return a(e2(b,0,b.length))}var
+zo(b){return a(e3(b,0,b.length))}var
 y_=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
@@ -807,7 +807,7 @@ c=b.console;c&&c.error&&c.error(a)}}function
 zt(a){var
 a=g2(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-e3(c,e,d,a){if(S.fds===undefined)S.fds=new
+e4(c,e,d,a){if(S.fds===undefined)S.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;S.fds[c]=b;if(!S.fd_last_idx||c>S.fd_last_idx)S.fd_last_idx=c;return c}function
 zy(c,b,g){var
@@ -821,13 +821,13 @@ a={};while(b){switch(b[1]){case
 6:a.binary=1;break;case
 7:a.text=1;break;case
 8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)K(bP(c)+j2);if(a.text&&a.binary)K(bP(c)+ks);var
-d=lS(c),e=d.device.open(d.rest,a),f=S.fd_last_idx?S.fd_last_idx:0;return e3(f+1,lN,e,a)}e3(0,lN,new
-ar(ak(0)));e3(1,zt,new
-ar(ak(0)));e3(2,zs,new
+d=lS(c),e=d.device.open(d.rest,a),f=S.fd_last_idx?S.fd_last_idx:0;return e4(f+1,lN,e,a)}e4(0,lN,new
+ar(ak(0)));e4(1,zt,new
+ar(ak(0)));e4(2,zs,new
 ar(ak(0)));function
 zb(a){var
 c=S.fds[a];if(c.flags.wronly)K(lj+a+" is writeonly");var
-d=null;if(a==0&&dP()){var
+d=null;if(a==0&&dQ()){var
 e=require("fs");d=function(){return bs(e.readFileSync(0,jk))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b5[b.fd]=b;return b.fd}function
 lH(c){var
@@ -838,18 +838,18 @@ b=0;for(var
 a=0;a<b5.length;a++)if(b5[a]&&b5[a].opened&&b5[a].out)b=[0,b5[a].fd,b];return b}function
 lI(b,a){if(a==0)g0();return b%a}function
 b6(a,b){return+(c8(a,b,false)!=0)}function
-ze(a,b){a[0]=eo;a[1]=b;return 0}function
+ze(a,b){a[0]=ep;a[1]=b;return 0}function
 zf(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dO(a))return gC;else
-if(eY(a))return gC;else
+if(dP(a))return gC;else
+if(eZ(a))return gC;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
 if(a&&a.caml_custom)return ga;else
-return dC}function
+return dD}function
 bg(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);S[b+1]=c;if(a)S[a]=c}function
 zl(a,b){lJ[bP(a)]=b;return 0}function
 yA(a,b){if(a===b)return 1;a.t&6&&cH(a);b.t&6&&cH(b);return a.c==b.c?1:0}function
@@ -893,9 +893,9 @@ c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bK)a+=eE+c.toString()+eE;else
+bK)a+=eF+c.toString()+eF;else
 if(typeof
-c=="string")a+=eE+c.toString()+eE;else
+c=="string")a+=eF+c.toString()+eF;else
 a+="_"}a+=jO}else
 if(b[0]==_)a+=b[1];return a}function
 lz(a){if(a
@@ -910,8 +910,8 @@ if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lz(a.err
 b(a,b){return a.length==1?a(b):cG(a,[b])}function
 n(a,b,c){return a.length==2?a(b,c):cG(a,[b,c])}function
 yp(a,b,c,d,e){return a.length==4?a(b,c,d,e):cG(a,[b,c,d,e])}yK();var
-g7=[_,a(jC),-2],g5=[_,a(f_),-3],g4=[_,a(kb),-4],bt=[_,a(kk),-7],g6=[_,a(kn),-9],P=[_,a(kL),-11],ap=a("the lower table"),ee=a("the upper table"),du=a("the ceiling"),aZ=a(cC),fT=a(cC),f3=a(gw),bE=a(gw),cx=a(go),cw=a(go),f1=a("the claim"),cv=a("a proof"),bn=a(cC),f0=[0,a(cA),[0,a(cz),[0,a(aL),[0,a(aA),[0,a(bo),[0,a(aK),0]]]]]];bg(11,[_,a(ji),-12],ji);bg(10,P,kL);bg(9,[_,a(j9),gD],j9);bg(8,g6,kn);bg(7,[_,a(jT),-8],jT);bg(6,bt,kk);bg(5,[_,a(kA),-6],kA);bg(4,[_,a(jG),-5],jG);bg(3,g4,kb);bg(2,g5,f_);bg(1,g7,jC);bg(0,[_,a(k9),-1],k9);var
-lT=a(kc),lU=a(kh),lW=a(kq),lX=a("\\'"),lY=a(jW),lZ=a(k0),l0=a(jA),l1=a(jJ),lV=a("Char.chr"),l7=a("List.map2"),l8=a("List.combine"),l6=a("List.init"),l4=a("nth"),l5=a("List.nth"),l3=a("tl"),l2=a("hd"),l$=a("String.blit / Bytes.blit_string"),l_=a("Bytes.blit"),l9=a("String.sub / Bytes.sub"),me=a("String.contains_from / Bytes.contains_from"),mb=a(p),ma=a("String.concat"),mg=a("Array.blit"),mh=a("CamlinternalLazy.Undefined"),mn=a("Buffer.add: cannot grow buffer"),mm=[0,a(kx),93,2],ml=[0,a(kx),94,2],mw=a("%c"),mx=a("%s"),my=a(jf),mz=a(jR),mA=a(j$),mB=a(jr),mC=a("%f"),mD=a("%B"),mE=a("%{"),mF=a("%}"),mG=a("%("),mH=a("%)"),mI=a("%a"),mJ=a("%t"),mK=a("%?"),mL=a("%r"),mM=a("%_r"),mN=[0,a(ai),850,23],mY=[0,a(ai),814,21],mQ=[0,a(ai),815,21],mZ=[0,a(ai),818,21],mR=[0,a(ai),819,21],m0=[0,a(ai),822,19],mS=[0,a(ai),823,19],m1=[0,a(ai),826,22],mT=[0,a(ai),827,22],m2=[0,a(ai),831,30],mU=[0,a(ai),832,30],mW=[0,a(ai),836,26],mO=[0,a(ai),837,26],mX=[0,a(ai),846,28],mP=[0,a(ai),847,28],mV=[0,a(ai),851,23],n5=a(j6),n3=[0,a(ai),1558,4],n4=a("Printf: bad conversion %["),n6=[0,a(ai),1626,39],n7=[0,a(ai),1649,31],n8=[0,a(ai),1650,31],n9=a("Printf: bad conversion %_"),n_=a("@{"),n$=a("@["),n1=a(ge),nZ=a("neg_infinity"),n0=a(k2),nY=a(c5),nT=[0,jx],nH=a("%+nd"),nI=a("% nd"),nK=a("%+ni"),nL=a("% ni"),nM=a("%nx"),nN=a("%#nx"),nO=a("%nX"),nP=a("%#nX"),nQ=a("%no"),nR=a("%#no"),nG=a("%nd"),nJ=a(j$),nS=a("%nu"),nu=a("%+ld"),nv=a("% ld"),nx=a("%+li"),ny=a("% li"),nz=a("%lx"),nA=a("%#lx"),nB=a("%lX"),nC=a("%#lX"),nD=a("%lo"),nE=a("%#lo"),nt=a("%ld"),nw=a(jR),nF=a("%lu"),nh=a("%+Ld"),ni=a("% Ld"),nk=a("%+Li"),nl=a("% Li"),nm=a("%Lx"),nn=a("%#Lx"),no=a("%LX"),np=a("%#LX"),nq=a("%Lo"),nr=a("%#Lo"),ng=a("%Ld"),nj=a(jr),ns=a("%Lu"),m6=a("%+d"),m7=a("% d"),m9=a("%+i"),m_=a("% i"),m$=a("%x"),na=a("%#x"),nb=a("%X"),nc=a("%#X"),nd=a("%o"),ne=a("%#o"),m5=a(ky),m8=a(jf),nf=a(j6),mo=a("@]"),mp=a("@}"),mq=a("@?"),mr=a("@\n"),ms=a("@."),mt=a("@@"),mu=a("@%"),mv=a("@"),m3=a("CamlinternalFormat.Type_mismatch"),oa=a("x"),oe=a("Hashtbl: unsupported hash table format"),yn=a("OCAMLRUNPARAM"),yl=a("CAMLRUNPARAM"),ob=a(p),ok=[0,0],ol=[0,0],ox=a(" occurs twice"),oy=a("the key "),ot=a("nested too deeply"),ow=[5,0],ou=[0,1],ov=a(kc),oB=a(kJ),oz=[0,0],oA=a(kh),oC=[4,0],oD=a(" stands bare"),oE=a("the number "),os=a(dz),or=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],oq=a(eu),op=a(eu),oo=a(eu),on=a(eu),om=a("Json.Malformed"),oL=[0,[4,6,[0,2,8],0,0],a("%08x")],oM=a(p),o8=a(" is no number of a model"),o9=a(gH),o_=a(p),pa=a(p),o$=a(p),o7=a(p),o5=a(" is out of range"),o4=a(k6),o0=a(aS),o1=a(p),o2=a(dz),o3=a(" is no integer"),oZ=a(" has too many decimal digits"),oY=a(p),oX=a(p),oW=[0,a(jZ),32,90],oV=[0,a(jZ),31,82],oU=a(" has the wrong length"),oT=a(" is no string"),oS=a(" is no array"),oR=a(gA),oQ=a(" has the unknown key "),oP=a(" has no "),oO=a(gA),oN=a("Reading.Not_valid"),pD=a(j_),pw=a(gj),pv=a(k7),px=a(gy),py=a(jU),pz=a(ci),pA=a(a0),pB=a(jP),pC=a(aL),pu=a(be),pp=a(jW),pq=a(k0),pr=a(jA),ps=a("\\f"),pt=a(jJ),po=a(kq),pn=a('\\"'),pm=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],pk=a("G1: a row of no state"),pj=a("a probability"),pi=a("a row"),ph=a("a label"),pe=a(" are no object"),pb=a(dA),pc=a(aL),pl=a(jP),pd=a("the model's kind is not 'lmc'"),pf=a(a0),pg=a(ci),qM=[4,0],qN=a(aK),qO=a(eA),qP=a(gE),qQ=a(bo),qR=[0,a(aL),[0,a(a0),[0,a(ci),0]]],qS=a(dA),qT=a(aA),qL=a(p),qU=[0,a(cA),[0,a(cz),[0,a(aA),[0,a(bo),0]]]],qV=a(aA),qW=a(bI),qv=[0,a(aq),0],qw=[0,a(c1),[0,a(ae),[0,a(aK),[0,a(aj),0]]]],qx=a(bI),qy=a(dI),qz=[0,a(dI),[0,a(gl),0]],qA=a("the distance"),qB=a(c1),qC=a(ae),qD=a(ae),qE=a(dD),qF=a(aK),qG=a(ae),qH=a(ae),qI=a(ae),qJ=a(aj),qK=a(aq),qm=a(cD),qn=a(k_),qo=a(f7),qp=a(gz),qq=a(": only one of rank and progress"),qr=a(gz),qs=a(f7),qt=[0,a(gz),[0,a(f7),0]],qu=[0,a(cD),[0,a(eG),[0,a(k_),0]]],ql=a(" has no rank of at least 1"),qk=a(" has a rank that is no integer"),p_=[0,a(ep),[0,a(ew),[0,a(c4),[0,a(a0),0]]]],p$=a(c4),qj=a(a0),qa=a(ew),qb=a(ep),qc=a(" has not one form"),qd=a(ep),qe=a(ep),qf=a(ew),qg=a(ew),qh=a(a0),qi=a(c4),p7=a(gg),p8=a(f8),p9=a(" has an unknown relation"),p3=a(cD),p4=a(dG),p5=a(eF),p6=[0,0,0],p1=[0,a(cD),[0,a(eG),[0,a(dG),[0,a(eF),0]]]],p2=[0,a(cD),[0,a(eG),[0,a(dG),0]]],p0=a(" has no common denominator of a usable size"),pW=a(eG),pU=[0,a(k4),0],pV=[0,a(gn),0],pX=a(gn),pY=a(k4),pZ=a(k6),pQ=[0,a(cj),[0,a(c3),0]],pR=a(cj),pS=a(c3),pP=a("a lower bound"),pF=[0,a(aq),0],pG=[0,a(a1),[0,a(a2),[0,a(aj),0]]],pH=a(cC),pI=a(kK),pJ=a(a1),pK=a(kK),pL=a(a2),pM=a("an upper bound"),pN=a(aj),pO=a(aq),pE=a(jn),r7=[4,0],r8=a(aK),r9=a(eA),r_=[0,a(aL),[0,a(a0),[0,a(ci),0]]],r$=a(dA),sa=a(aA),sb=a(gE),sc=a(bo),r6=a(p),sd=[0,a(cA),[0,a(cz),[0,a(aL),[0,a(aA),[0,a(bo),0]]]]],se=a(aA),sf=a(bI),rI=[0,a(j3),[0,a(eH),0]],rJ=[0,a(ae),[0,a(aK),[0,a(cB),0]]],rK=a(bI),rL=[0,a(aq),[0,a(aj),0]],rM=a(ae),rN=a(ae),rO=a(dD),rP=a(aK),rQ=a(ae),rR=a(aq),rS=a(ae),rT=a(aj),rU=a(j8),rV=a(cB),rW=a(ae),rX=a(ae),rY=a(aq),rZ=a(ae),r0=a(ae),r1=a(aj),r2=a(j3),r3=a(kt),r4=[4,0],r5=a(eH),rB=[0,a(ae),[0,a(c1),[0,a(ka),[0,a(aj),0]]]],rC=a(dI),rD=[0,a(dI),[0,a(gl),0]],rE=a(c1),rF=a(ae),rG=a(ka),rH=a(aj),rA=a(" name a pair twice"),rn=[0,[11,a(k3),[4,0,0,0,0]],a(kw)],ro=[0,a(eI),[0,a(aj),[0,a(eD),[0,a(aq),[0,a(c6),0]]]]],rp=[0,a(jz),0],rq=a(jz),rr=a(" has an empty vector"),rs=a(eI),rt=a(c6),ru=a(ku),rv=a(ke),rw=a(aj),rx=a(eD),ry=a(aq),rz=a(c6),rg=[4,0],rb=[0,a(kR),[0,a(cj),[0,a(c3),[0,a(cy),0]]]],rc=a(cy),rd=a(cj),rm=a(c3),re=a(" has both covers and a coupling"),rf=a(kR),rh=a(cj),ri=a(c3),rj=a(cj),rk=a(c3),rl=a(cy),q4=[0,a(kS),[0,a(jY),[0,a(eL),0]]],q5=[0,a(a1),[0,a(a2),[0,a(aq),[0,a(aj),0]]]],q6=a(eL),q7=a(a1),q8=a(a2),q9=a(aq),q_=a(aj),q$=a(kS),ra=a(jY),q1=[0,a(le),[0,a(cB),0]],q2=a(cB),q3=a(le),qZ=a("accept"),q0=a("reject"),qY=a(kC),qX=a(kC),tp=a(dB),tq=a("N1: nothing says how far a state is"),tr=[0,a(aL),0],tg=[0,a(cA),[0,a(cz),[0,a(aA),[0,a(bo),[0,a(aK),[0,a(bp),0]]]]]],th=a(bI),ti=a(bp),tj=a(aK),tk=a(bo),tl=[0,[3,a(kN)]],tm=a(aL),tn=a(aA),to=a(aA),td=a(kg),te=a(kg),tf=a("the masses that are cut off"),tc=a("S2: a step cut that is not the first"),s_=a(bp),s$=[0,a(aK),[0,a(bp),0]],ta=a(aK),tb=a(bp),s8=a(kW),s9=a(jS),s6=a("S1: another model before"),s7=a("S1: another model after"),s5=a("Q1: a state that is merged itself"),s4=a("a step names no state of the model"),s1=a(gt),s2=a(gr),sJ=a(jl),sK=a(kp),sL=a(jy),sM=a(jy),sN=a(dB),sO=a("merge"),sP=a("quotient"),sQ=[0,a(c4),0],sT=[0,a(ll),[0,a(c4),[0,a(gt),0]]],sU=a(ll),sV=[0,a(aL),[0,a(a0),[0,a(ci),0]]],sW=a("the smaller chain"),sX=a(gt),sY=a(bp),sZ=[0,a(dB),0],s0=a(dB),sR=a(jl),sS=a(kp),sH=a(c4),sD=a(kW),sE=a(jS),sF=a("neither:"),sC=a("Q2: states that are not alike"),sA=a("G1: a probability"),sB=a("G1: a sum"),sz=a("G1: there is no state"),sr=[0,a(a1),[0,a(a2),[0,a(c1),[0,a(ae),[0,a(aq),[0,a(aj),0]]]]]],ss=a(c1),st=a(dI),su=a(gl),sv=a(cC),sw=a(ae),sx=a(a2),sy=a(a1),sl=[0,a(a1),[0,a(a2),[0,a(kO),[0,a(ae),[0,a(aq),[0,a(aj),0]]]]]],sm=a(gs),sn=a(kO),so=a(ae),sp=a(a2),sq=a(a1),sh=a(cC),si=a(aq),sj=a(aj),sg=a("Steps_document.Other"),sG=[0,a(aA),[0,a(bo),[0,a(aL),[0,a(cA),[0,a(cz),[0,a(bp),[0,a("fixed"),[0,a(dF),0]]]]]]]],uy=a(lf),uz=a(f9),uA=a(gk),uB=a(f$),uE=a(gk),uC=a("V1: secrets have a prior, and pairs have none"),uD=a("C1: nothing is infinite"),ux=a("V1: no state of the model"),us=a("a label leads to no node"),ug=a("the gains"),t6=a("grows"),t7=[0,[3,a(eK)]],t8=a(aq),t4=a(bI),t5=a(kM),t9=a(cB),t_=a(lk),t$=[0,a(cA),[0,a(cz),[0,a(aL),[0,a(aA),[0,a(bo),[0,a(aK),[0,a(lk),[0,a(cB),0]]]]]]]],ua=[0,a(la),[0,a(kM),[0,a(eH),0]]],ub=a(bI),uc=a(cC),ud=a(aK),ue=a(eA),uf=a(la),uh=[0,a(aL),[0,a(a0),[0,a(ci),0]]],ui=a(dA),uj=a(aA),uk=a(gE),ul=a(bo),um=a(j8),un=a(cB),uo=a(f9),up=a("gains and the measure g go together"),uq=[0,0],ur=a("there is no guess"),uF=a(f$),ut=a(kt),uu=[4,0],uv=a(eH),uw=a(aA),t0=a(eK),tW=[0,a(kf),0],tX=[0,a(a0),[0,a(aq),[0,a(aj),0]]],tY=a(a0),tZ=a(kf),t1=a(aq),t2=a(aj),tH=[0,[11,a(k3),[4,0,0,0,0]],a(kw)],tI=[0,a(eI),[0,a(aj),[0,a(eD),[0,a(aq),[0,a(c6),[0,a(jg),0]]]]]],tJ=[0,a(js),0],tK=a(js),tL=a(eI),tM=a(aj),tN=a(eD),tO=a(aq),tP=a(c6),tQ=a(ku),tR=a(ke),tS=a(jg),tT=a(" has rows that are empty, or not of one length"),tU=a(c6),tx=a("columns"),ty=a("rest"),tz=a(gu),tA=[0,a(k1),0],tB=[0,a(gu),0],tC=a(gu),tD=a(k1),tE=[0,a(kj),[0,a(cy),0]],tF=a(kj),tG=a(cy),tw=a(jn),tv=a(" has not two entries"),tu=a(" is negative"),tt=a(" is no natural number"),ts=a("Leakage_document.Other"),t3=[0,a(f$),[0,a(lf),[0,a(gk),[0,a(f9),0]]]],vn=a(gj),vi=a(kJ),vj=a("]"),vk=a(gy),vl=a("["),vm=a(k7),vo=a(gy),vp=a(jU),xt=a(bp),xe=[0,a(eN),0],xf=a(bI),xg=a("violated"),xh=a(dD),xi=a(aK),xj=a("any"),xk=a("the claim is about one ratio"),xl=a(eN),xm=a(eN),xn=a(gw),xo=[0,a(eN),[0,a("impossible"),0]],xb=[0,a(dJ),[0,a(eq),[0,a(ex),0]]],xc=a(eq),xd=a(ex),xa=a("U1: a vector on no state, or negative"),w2=[0,a(dJ),[0,a(eq),[0,a(jo),[0,a(lg),[0,a(kd),[0,a(jD),[0,a(lb),[0,a(f8),[0,a(gg),[0,a(k8),0]]]]]]]]]],w3=a(eq),w4=a(jo),w5=a(lg),w6=a(kd),w7=a(jD),w8=a(lb),w9=a(f8),w_=a(gg),w$=a(k8),w1=a(" is empty"),wZ=a("H5: the ratio is less than 1"),w0=a(kF),wP=[0,a(kT),0],wQ=a(bI),wR=a(gF),wS=a(dD),wT=a(aK),wU=a("the ratio"),wV=a(kT),wW=a(go),wX=[0,a(kF),[0,a(et),[0,a(kY),0]]],wY=a(kY),wF=[0,a(cD),[0,a(kI),[0,a(cj),0]]],wG=a(cD),wH=a(kI),wI=a(cj),wE=[0,a(dJ),[0,a(ld),[0,a(dG),[0,a(eF),0]]]],wJ=a(ld),wK=a(dG),wL=a(eF),wM=a("F1: a move is listed twice"),wN=a("F1: a pair of equal or unknown states, or one twice"),wD=a(" names no generator"),wC=[5,0],wB=a("I2 or I3: another function"),ww=[0,a(dJ),[0,a(j4),[0,a(kz),[0,a(gr),0]]]],wx=a(j4),wy=a(kz),wz=a(gr),wA=a("expected combinations for every generator"),wv=a("H3: no distribution of the model"),wu=a("H2: a row is no distribution"),ws=a(dJ),wt=a(" has no type that is known"),wr=a(gA),wj=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(kZ),[0,a(ey),0]]]]],wk=a(a1),wl=a(a2),wm=a(c0),wn=a(kZ),wp=a("all"),wq=a(ey),wo=a(" is another one"),wi=a("there is not one claim"),wg=a("the factors"),v5=[0,a(et),0],v6=[0,a(ey),[0,a(gh),[0,a(j0),0]]],v7=a(bI),v8=a(dD),v9=a(aK),v_=a("the length"),v$=a(ey),wa=a("the length is out of range"),wb=a(gh),wc=a(gh),wd=a("the proofs"),we=a(j0),wf=a(et),wh=a(eA),v2=a("L1: a layer has another number of covers"),v3=a("L1: the layers and those of covers are not as many as the length"),v0=a(" has a cover without two entries"),vU=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(li),[0,a(k$),[0,a(cy),0]]]]]],vV=a(a1),vW=a(a2),vX=a(c0),vY=a(li),vZ=a(k$),v1=a(cy),vQ=a("W2: there are no parameters"),vH=[0,a(ex),[0,a(eL),[0,a(eM),0]]],vI=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(gF),0]]]],vJ=a(a1),vK=a(a2),vL=a(c0),vS=a(eK),vM=a(gF),vN=a(ex),vO=a(eL),vP=a(eM),vR=a(" has no word with its probabilities and parameters"),vF=a(" is neither true nor false"),vD=a("$schema"),vE=[0,1],vC=a("no object"),vA=a(jq),vB=a(jh),vt=a(aA),vu=a(aA),vv=a(j_),vw=a(bo),vx=a(j5),vy=a(et),vz=a("a factor is constant"),vs=a("H2"),vf=[5,0],ve=a("H1: a row of no state"),vd=a("the row of "),u8=a("an observation"),uY=[0,a(aL),[0,a(k5),[0,a(a0),[0,a(ci),[0,a(jF),0]]]]],uZ=[0,a(eM),[0,a(gn),0]],u0=a(dA),u1=[3,a("hmm")],u2=a(aL),u3=a("the model's kind is not 'hmm'"),u4=a(eM),u5=a("the parameters are no object"),u6=a("the observations"),u7=a(k5),u9=a("the states"),u_=a(a0),u$=a("the transitions"),va=a(ci),vb=a("the distributions"),vc=a(jF),vg=a("H1: a state or a distribution is empty"),vh=a("H1: a row of transitions is empty"),uV=a(" names what does not exist"),uW=a("H1: "),uX=a(" holds no text"),uJ=[0,a(b0),[0,a(bH),0]],uK=a(b0),uL=[0,a(kr),[0,a(be),0]],uM=a(kr),uN=a(jp),uO=[0,a(b0),[0,a(bH),0]],uP=a(bH),uQ=[0,a(jp),[0,a(gf),0]],uS=a(gH),uR=a(gH),uT=[0,a(kG),0],uU=[0,a(jO),0],uI=a(" is no expression"),uH=a(" divides by zero"),uG=a("Hmm_document.Other"),xq=a("hmm-no-budget"),xr=a("hmm-all-lengths"),xs=a("hmm-budget"),ye=a("valid"),yf=a("not covered"),yg=a("malformed: too large for the stack (see ulimit -s)"),yh=a("not valid: "),yi=a("malformed: "),yd=[0,a("a rule of the proved checker fails")],xX=a(cA),ya=a("bisimdist-certificate"),xY=a("no certificate"),xZ=a(cz),x$=a("1"),x0=a("the version is not 1"),x1=a(aL),x5=a(gs),x6=a("leakage"),x7=a(bp),x8=a(bp),x_=a(bp),x9=a("nature"),x3=a(gs),x4=a(dF),x2=a("the kind is no string"),xW=a("the document is no object"),xT=a(jh),xU=a(j5),xO=a("a digest"),xN=a("what is said of the program"),xF=a(dF),xG=[0,a(jL),0],xH=[0,a(gb),[0,a(jI),[0,a(ko),0]]],xI=a("the program"),xJ=a("the function"),xK=a(gb),xL=a("what is observed"),xM=a(jI),xP=a(ko),xQ=a(jL),xR=a(dF),xE=a("P3: runs of the program are cut off, and no step says so"),xD=[3,a(dB)],xA=a(dF),xB=a(aA),xC=a(a0),xx=a(aA),xy=[0,[3,a(kN)]],xz=a(aL),xw=[0,1],xv=a(jq),yb=a("bisimdist-certificate compact\n"),yj=a(p),yk=a("not checked: too large for the stack of this browser");function
+g7=[_,a(jC),-2],g5=[_,a(f_),-3],g4=[_,a(kb),-4],bt=[_,a(kk),-7],g6=[_,a(kn),-9],P=[_,a(kL),-11],ap=a("the lower table"),ef=a("the upper table"),dv=a("the ceiling"),aZ=a(cC),fT=a(cC),f3=a(gw),bE=a(gw),cx=a(go),cw=a(go),f1=a("the claim"),cv=a("a proof"),bn=a(cC),f0=[0,a(cA),[0,a(cz),[0,a(aL),[0,a(aA),[0,a(bo),[0,a(aK),0]]]]]];bg(11,[_,a(ji),-12],ji);bg(10,P,kL);bg(9,[_,a(j9),gD],j9);bg(8,g6,kn);bg(7,[_,a(jT),-8],jT);bg(6,bt,kk);bg(5,[_,a(kA),-6],kA);bg(4,[_,a(jG),-5],jG);bg(3,g4,kb);bg(2,g5,f_);bg(1,g7,jC);bg(0,[_,a(k9),-1],k9);var
+lT=a(kc),lU=a(kh),lW=a(kq),lX=a("\\'"),lY=a(jW),lZ=a(k0),l0=a(jA),l1=a(jJ),lV=a("Char.chr"),l7=a("List.map2"),l8=a("List.combine"),l6=a("List.init"),l4=a("nth"),l5=a("List.nth"),l3=a("tl"),l2=a("hd"),l$=a("String.blit / Bytes.blit_string"),l_=a("Bytes.blit"),l9=a("String.sub / Bytes.sub"),me=a("String.contains_from / Bytes.contains_from"),mb=a(p),ma=a("String.concat"),mg=a("Array.blit"),mh=a("CamlinternalLazy.Undefined"),mn=a("Buffer.add: cannot grow buffer"),mm=[0,a(kx),93,2],ml=[0,a(kx),94,2],mw=a("%c"),mx=a("%s"),my=a(jf),mz=a(jR),mA=a(j$),mB=a(jr),mC=a("%f"),mD=a("%B"),mE=a("%{"),mF=a("%}"),mG=a("%("),mH=a("%)"),mI=a("%a"),mJ=a("%t"),mK=a("%?"),mL=a("%r"),mM=a("%_r"),mN=[0,a(ai),850,23],mY=[0,a(ai),814,21],mQ=[0,a(ai),815,21],mZ=[0,a(ai),818,21],mR=[0,a(ai),819,21],m0=[0,a(ai),822,19],mS=[0,a(ai),823,19],m1=[0,a(ai),826,22],mT=[0,a(ai),827,22],m2=[0,a(ai),831,30],mU=[0,a(ai),832,30],mW=[0,a(ai),836,26],mO=[0,a(ai),837,26],mX=[0,a(ai),846,28],mP=[0,a(ai),847,28],mV=[0,a(ai),851,23],n5=a(j6),n3=[0,a(ai),1558,4],n4=a("Printf: bad conversion %["),n6=[0,a(ai),1626,39],n7=[0,a(ai),1649,31],n8=[0,a(ai),1650,31],n9=a("Printf: bad conversion %_"),n_=a("@{"),n$=a("@["),n1=a(ge),nZ=a("neg_infinity"),n0=a(k2),nY=a(c5),nT=[0,jx],nH=a("%+nd"),nI=a("% nd"),nK=a("%+ni"),nL=a("% ni"),nM=a("%nx"),nN=a("%#nx"),nO=a("%nX"),nP=a("%#nX"),nQ=a("%no"),nR=a("%#no"),nG=a("%nd"),nJ=a(j$),nS=a("%nu"),nu=a("%+ld"),nv=a("% ld"),nx=a("%+li"),ny=a("% li"),nz=a("%lx"),nA=a("%#lx"),nB=a("%lX"),nC=a("%#lX"),nD=a("%lo"),nE=a("%#lo"),nt=a("%ld"),nw=a(jR),nF=a("%lu"),nh=a("%+Ld"),ni=a("% Ld"),nk=a("%+Li"),nl=a("% Li"),nm=a("%Lx"),nn=a("%#Lx"),no=a("%LX"),np=a("%#LX"),nq=a("%Lo"),nr=a("%#Lo"),ng=a("%Ld"),nj=a(jr),ns=a("%Lu"),m6=a("%+d"),m7=a("% d"),m9=a("%+i"),m_=a("% i"),m$=a("%x"),na=a("%#x"),nb=a("%X"),nc=a("%#X"),nd=a("%o"),ne=a("%#o"),m5=a(ky),m8=a(jf),nf=a(j6),mo=a("@]"),mp=a("@}"),mq=a("@?"),mr=a("@\n"),ms=a("@."),mt=a("@@"),mu=a("@%"),mv=a("@"),m3=a("CamlinternalFormat.Type_mismatch"),oa=a("x"),oe=a("Hashtbl: unsupported hash table format"),yn=a("OCAMLRUNPARAM"),yl=a("CAMLRUNPARAM"),ob=a(p),ok=[0,0],ol=[0,0],ox=a(" occurs twice"),oy=a("the key "),ot=a("nested too deeply"),ow=[5,0],ou=[0,1],ov=a(kc),oB=a(kJ),oz=[0,0],oA=a(kh),oC=[4,0],oD=a(" stands bare"),oE=a("the number "),os=a(dA),or=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],oq=a(ev),op=a(ev),oo=a(ev),on=a(ev),om=a("Json.Malformed"),oL=[0,[4,6,[0,2,8],0,0],a("%08x")],oM=a(p),o8=a(" is no number of a model"),o9=a(gH),o_=a(p),pa=a(p),o$=a(p),o7=a(p),o5=a(" is out of range"),o4=a(k6),o0=a(aS),o1=a(p),o2=a(dA),o3=a(" is no integer"),oZ=a(" has too many decimal digits"),oY=a(p),oX=a(p),oW=[0,a(jZ),32,90],oV=[0,a(jZ),31,82],oU=a(" has the wrong length"),oT=a(" is no string"),oS=a(" is no array"),oR=a(gA),oQ=a(" has the unknown key "),oP=a(" has no "),oO=a(gA),oN=a("Reading.Not_valid"),pD=a(j_),pw=a(gj),pv=a(k7),px=a(gy),py=a(jU),pz=a(ci),pA=a(a0),pB=a(jP),pC=a(aL),pu=a(be),pp=a(jW),pq=a(k0),pr=a(jA),ps=a("\\f"),pt=a(jJ),po=a(kq),pn=a('\\"'),pm=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],pk=a("G1: a row of no state"),pj=a("a probability"),pi=a("a row"),ph=a("a label"),pe=a(" are no object"),pb=a(dB),pc=a(aL),pl=a(jP),pd=a("the model's kind is not 'lmc'"),pf=a(a0),pg=a(ci),qM=[4,0],qN=a(aK),qO=a(eB),qP=a(gE),qQ=a(bo),qR=[0,a(aL),[0,a(a0),[0,a(ci),0]]],qS=a(dB),qT=a(aA),qL=a(p),qU=[0,a(cA),[0,a(cz),[0,a(aA),[0,a(bo),0]]]],qV=a(aA),qW=a(bI),qv=[0,a(aq),0],qw=[0,a(c1),[0,a(ae),[0,a(aK),[0,a(aj),0]]]],qx=a(bI),qy=a(dJ),qz=[0,a(dJ),[0,a(gl),0]],qA=a("the distance"),qB=a(c1),qC=a(ae),qD=a(ae),qE=a(dE),qF=a(aK),qG=a(ae),qH=a(ae),qI=a(ae),qJ=a(aj),qK=a(aq),qm=a(cD),qn=a(k_),qo=a(f7),qp=a(gz),qq=a(": only one of rank and progress"),qr=a(gz),qs=a(f7),qt=[0,a(gz),[0,a(f7),0]],qu=[0,a(cD),[0,a(eH),[0,a(k_),0]]],ql=a(" has no rank of at least 1"),qk=a(" has a rank that is no integer"),p_=[0,a(eq),[0,a(ex),[0,a(c4),[0,a(a0),0]]]],p$=a(c4),qj=a(a0),qa=a(ex),qb=a(eq),qc=a(" has not one form"),qd=a(eq),qe=a(eq),qf=a(ex),qg=a(ex),qh=a(a0),qi=a(c4),p7=a(gg),p8=a(f8),p9=a(" has an unknown relation"),p3=a(cD),p4=a(dH),p5=a(eG),p6=[0,0,0],p1=[0,a(cD),[0,a(eH),[0,a(dH),[0,a(eG),0]]]],p2=[0,a(cD),[0,a(eH),[0,a(dH),0]]],p0=a(" has no common denominator of a usable size"),pW=a(eH),pU=[0,a(k4),0],pV=[0,a(gn),0],pX=a(gn),pY=a(k4),pZ=a(k6),pQ=[0,a(cj),[0,a(c3),0]],pR=a(cj),pS=a(c3),pP=a("a lower bound"),pF=[0,a(aq),0],pG=[0,a(a1),[0,a(a2),[0,a(aj),0]]],pH=a(cC),pI=a(kK),pJ=a(a1),pK=a(kK),pL=a(a2),pM=a("an upper bound"),pN=a(aj),pO=a(aq),pE=a(jn),r7=[4,0],r8=a(aK),r9=a(eB),r_=[0,a(aL),[0,a(a0),[0,a(ci),0]]],r$=a(dB),sa=a(aA),sb=a(gE),sc=a(bo),r6=a(p),sd=[0,a(cA),[0,a(cz),[0,a(aL),[0,a(aA),[0,a(bo),0]]]]],se=a(aA),sf=a(bI),rI=[0,a(j3),[0,a(eI),0]],rJ=[0,a(ae),[0,a(aK),[0,a(cB),0]]],rK=a(bI),rL=[0,a(aq),[0,a(aj),0]],rM=a(ae),rN=a(ae),rO=a(dE),rP=a(aK),rQ=a(ae),rR=a(aq),rS=a(ae),rT=a(aj),rU=a(j8),rV=a(cB),rW=a(ae),rX=a(ae),rY=a(aq),rZ=a(ae),r0=a(ae),r1=a(aj),r2=a(j3),r3=a(kt),r4=[4,0],r5=a(eI),rB=[0,a(ae),[0,a(c1),[0,a(ka),[0,a(aj),0]]]],rC=a(dJ),rD=[0,a(dJ),[0,a(gl),0]],rE=a(c1),rF=a(ae),rG=a(ka),rH=a(aj),rA=a(" name a pair twice"),rn=[0,[11,a(k3),[4,0,0,0,0]],a(kw)],ro=[0,a(eJ),[0,a(aj),[0,a(eE),[0,a(aq),[0,a(c6),0]]]]],rp=[0,a(jz),0],rq=a(jz),rr=a(" has an empty vector"),rs=a(eJ),rt=a(c6),ru=a(ku),rv=a(ke),rw=a(aj),rx=a(eE),ry=a(aq),rz=a(c6),rg=[4,0],rb=[0,a(kR),[0,a(cj),[0,a(c3),[0,a(cy),0]]]],rc=a(cy),rd=a(cj),rm=a(c3),re=a(" has both covers and a coupling"),rf=a(kR),rh=a(cj),ri=a(c3),rj=a(cj),rk=a(c3),rl=a(cy),q4=[0,a(kS),[0,a(jY),[0,a(eM),0]]],q5=[0,a(a1),[0,a(a2),[0,a(aq),[0,a(aj),0]]]],q6=a(eM),q7=a(a1),q8=a(a2),q9=a(aq),q_=a(aj),q$=a(kS),ra=a(jY),q1=[0,a(le),[0,a(cB),0]],q2=a(cB),q3=a(le),qZ=a("accept"),q0=a("reject"),qY=a(kC),qX=a(kC),tp=a(dC),tq=a("N1: nothing says how far a state is"),tr=[0,a(aL),0],tg=[0,a(cA),[0,a(cz),[0,a(aA),[0,a(bo),[0,a(aK),[0,a(bp),0]]]]]],th=a(bI),ti=a(bp),tj=a(aK),tk=a(bo),tl=[0,[3,a(kN)]],tm=a(aL),tn=a(aA),to=a(aA),td=a(kg),te=a(kg),tf=a("the masses that are cut off"),tc=a("S2: a step cut that is not the first"),s_=a(bp),s$=[0,a(aK),[0,a(bp),0]],ta=a(aK),tb=a(bp),s8=a(kW),s9=a(jS),s6=a("S1: another model before"),s7=a("S1: another model after"),s5=a("Q1: a state that is merged itself"),s4=a("a step names no state of the model"),s1=a(gt),s2=a(gr),sJ=a(jl),sK=a(kp),sL=a(jy),sM=a(jy),sN=a(dC),sO=a("merge"),sP=a("quotient"),sQ=[0,a(c4),0],sT=[0,a(ll),[0,a(c4),[0,a(gt),0]]],sU=a(ll),sV=[0,a(aL),[0,a(a0),[0,a(ci),0]]],sW=a("the smaller chain"),sX=a(gt),sY=a(bp),sZ=[0,a(dC),0],s0=a(dC),sR=a(jl),sS=a(kp),sH=a(c4),sD=a(kW),sE=a(jS),sF=a("neither:"),sC=a("Q2: states that are not alike"),sA=a("G1: a probability"),sB=a("G1: a sum"),sz=a("G1: there is no state"),sr=[0,a(a1),[0,a(a2),[0,a(c1),[0,a(ae),[0,a(aq),[0,a(aj),0]]]]]],ss=a(c1),st=a(dJ),su=a(gl),sv=a(cC),sw=a(ae),sx=a(a2),sy=a(a1),sl=[0,a(a1),[0,a(a2),[0,a(kO),[0,a(ae),[0,a(aq),[0,a(aj),0]]]]]],sm=a(gs),sn=a(kO),so=a(ae),sp=a(a2),sq=a(a1),sh=a(cC),si=a(aq),sj=a(aj),sg=a("Steps_document.Other"),sG=[0,a(aA),[0,a(bo),[0,a(aL),[0,a(cA),[0,a(cz),[0,a(bp),[0,a("fixed"),[0,a(dG),0]]]]]]]],uy=a(lf),uz=a(f9),uA=a(gk),uB=a(f$),uE=a(gk),uC=a("V1: secrets have a prior, and pairs have none"),uD=a("C1: nothing is infinite"),ux=a("V1: no state of the model"),us=a("a label leads to no node"),ug=a("the gains"),t6=a("grows"),t7=[0,[3,a(eL)]],t8=a(aq),t4=a(bI),t5=a(kM),t9=a(cB),t_=a(lk),t$=[0,a(cA),[0,a(cz),[0,a(aL),[0,a(aA),[0,a(bo),[0,a(aK),[0,a(lk),[0,a(cB),0]]]]]]]],ua=[0,a(la),[0,a(kM),[0,a(eI),0]]],ub=a(bI),uc=a(cC),ud=a(aK),ue=a(eB),uf=a(la),uh=[0,a(aL),[0,a(a0),[0,a(ci),0]]],ui=a(dB),uj=a(aA),uk=a(gE),ul=a(bo),um=a(j8),un=a(cB),uo=a(f9),up=a("gains and the measure g go together"),uq=[0,0],ur=a("there is no guess"),uF=a(f$),ut=a(kt),uu=[4,0],uv=a(eI),uw=a(aA),t0=a(eL),tW=[0,a(kf),0],tX=[0,a(a0),[0,a(aq),[0,a(aj),0]]],tY=a(a0),tZ=a(kf),t1=a(aq),t2=a(aj),tH=[0,[11,a(k3),[4,0,0,0,0]],a(kw)],tI=[0,a(eJ),[0,a(aj),[0,a(eE),[0,a(aq),[0,a(c6),[0,a(jg),0]]]]]],tJ=[0,a(js),0],tK=a(js),tL=a(eJ),tM=a(aj),tN=a(eE),tO=a(aq),tP=a(c6),tQ=a(ku),tR=a(ke),tS=a(jg),tT=a(" has rows that are empty, or not of one length"),tU=a(c6),tx=a("columns"),ty=a("rest"),tz=a(gu),tA=[0,a(k1),0],tB=[0,a(gu),0],tC=a(gu),tD=a(k1),tE=[0,a(kj),[0,a(cy),0]],tF=a(kj),tG=a(cy),tw=a(jn),tv=a(" has not two entries"),tu=a(" is negative"),tt=a(" is no natural number"),ts=a("Leakage_document.Other"),t3=[0,a(f$),[0,a(lf),[0,a(gk),[0,a(f9),0]]]],vn=a(gj),vi=a(kJ),vj=a("]"),vk=a(gy),vl=a("["),vm=a(k7),vo=a(gy),vp=a(jU),xt=a(bp),xe=[0,a(eO),0],xf=a(bI),xg=a("violated"),xh=a(dE),xi=a(aK),xj=a("any"),xk=a("the claim is about one ratio"),xl=a(eO),xm=a(eO),xn=a(gw),xo=[0,a(eO),[0,a("impossible"),0]],xb=[0,a(dK),[0,a(er),[0,a(ey),0]]],xc=a(er),xd=a(ey),xa=a("U1: a vector on no state, or negative"),w2=[0,a(dK),[0,a(er),[0,a(jo),[0,a(lg),[0,a(kd),[0,a(jD),[0,a(lb),[0,a(f8),[0,a(gg),[0,a(k8),0]]]]]]]]]],w3=a(er),w4=a(jo),w5=a(lg),w6=a(kd),w7=a(jD),w8=a(lb),w9=a(f8),w_=a(gg),w$=a(k8),w1=a(" is empty"),wZ=a("H5: the ratio is less than 1"),w0=a(kF),wP=[0,a(kT),0],wQ=a(bI),wR=a(gF),wS=a(dE),wT=a(aK),wU=a("the ratio"),wV=a(kT),wW=a(go),wX=[0,a(kF),[0,a(eu),[0,a(kY),0]]],wY=a(kY),wF=[0,a(cD),[0,a(kI),[0,a(cj),0]]],wG=a(cD),wH=a(kI),wI=a(cj),wE=[0,a(dK),[0,a(ld),[0,a(dH),[0,a(eG),0]]]],wJ=a(ld),wK=a(dH),wL=a(eG),wM=a("F1: a move is listed twice"),wN=a("F1: a pair of equal or unknown states, or one twice"),wD=a(" names no generator"),wC=[5,0],wB=a("I2 or I3: another function"),ww=[0,a(dK),[0,a(j4),[0,a(kz),[0,a(gr),0]]]],wx=a(j4),wy=a(kz),wz=a(gr),wA=a("expected combinations for every generator"),wv=a("H3: no distribution of the model"),wu=a("H2: a row is no distribution"),ws=a(dK),wt=a(" has no type that is known"),wr=a(gA),wj=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(kZ),[0,a(ez),0]]]]],wk=a(a1),wl=a(a2),wm=a(c0),wn=a(kZ),wp=a("all"),wq=a(ez),wo=a(" is another one"),wi=a("there is not one claim"),wg=a("the factors"),v5=[0,a(eu),0],v6=[0,a(ez),[0,a(gh),[0,a(j0),0]]],v7=a(bI),v8=a(dE),v9=a(aK),v_=a("the length"),v$=a(ez),wa=a("the length is out of range"),wb=a(gh),wc=a(gh),wd=a("the proofs"),we=a(j0),wf=a(eu),wh=a(eB),v2=a("L1: a layer has another number of covers"),v3=a("L1: the layers and those of covers are not as many as the length"),v0=a(" has a cover without two entries"),vU=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(li),[0,a(k$),[0,a(cy),0]]]]]],vV=a(a1),vW=a(a2),vX=a(c0),vY=a(li),vZ=a(k$),v1=a(cy),vQ=a("W2: there are no parameters"),vH=[0,a(ey),[0,a(eM),[0,a(eN),0]]],vI=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(gF),0]]]],vJ=a(a1),vK=a(a2),vL=a(c0),vS=a(eL),vM=a(gF),vN=a(ey),vO=a(eM),vP=a(eN),vR=a(" has no word with its probabilities and parameters"),vF=a(" is neither true nor false"),vD=a("$schema"),vE=[0,1],vC=a("no object"),vA=a(jq),vB=a(jh),vt=a(aA),vu=a(aA),vv=a(j_),vw=a(bo),vx=a(j5),vy=a(eu),vz=a("a factor is constant"),vs=a("H2"),vf=[5,0],ve=a("H1: a row of no state"),vd=a("the row of "),u8=a("an observation"),uY=[0,a(aL),[0,a(k5),[0,a(a0),[0,a(ci),[0,a(jF),0]]]]],uZ=[0,a(eN),[0,a(gn),0]],u0=a(dB),u1=[3,a("hmm")],u2=a(aL),u3=a("the model's kind is not 'hmm'"),u4=a(eN),u5=a("the parameters are no object"),u6=a("the observations"),u7=a(k5),u9=a("the states"),u_=a(a0),u$=a("the transitions"),va=a(ci),vb=a("the distributions"),vc=a(jF),vg=a("H1: a state or a distribution is empty"),vh=a("H1: a row of transitions is empty"),uV=a(" names what does not exist"),uW=a("H1: "),uX=a(" holds no text"),uJ=[0,a(b0),[0,a(bH),0]],uK=a(b0),uL=[0,a(kr),[0,a(be),0]],uM=a(kr),uN=a(jp),uO=[0,a(b0),[0,a(bH),0]],uP=a(bH),uQ=[0,a(jp),[0,a(gf),0]],uS=a(gH),uR=a(gH),uT=[0,a(kG),0],uU=[0,a(jO),0],uI=a(" is no expression"),uH=a(" divides by zero"),uG=a("Hmm_document.Other"),xq=a("hmm-no-budget"),xr=a("hmm-all-lengths"),xs=a("hmm-budget"),ye=a("valid"),yf=a("not covered"),yg=a("malformed: too large for the stack (see ulimit -s)"),yh=a("not valid: "),yi=a("malformed: "),yd=[0,a("a rule of the proved checker fails")],xX=a(cA),ya=a("bisimdist-certificate"),xY=a("no certificate"),xZ=a(cz),x$=a("1"),x0=a("the version is not 1"),x1=a(aL),x5=a(gs),x6=a("leakage"),x7=a(bp),x8=a(bp),x_=a(bp),x9=a("nature"),x3=a(gs),x4=a(dG),x2=a("the kind is no string"),xW=a("the document is no object"),xT=a(jh),xU=a(j5),xO=a("a digest"),xN=a("what is said of the program"),xF=a(dG),xG=[0,a(jL),0],xH=[0,a(gb),[0,a(jI),[0,a(ko),0]]],xI=a("the program"),xJ=a("the function"),xK=a(gb),xL=a("what is observed"),xM=a(jI),xP=a(ko),xQ=a(jL),xR=a(dG),xE=a("P3: runs of the program are cut off, and no step says so"),xD=[3,a(dC)],xA=a(dG),xB=a(aA),xC=a(a0),xx=a(aA),xy=[0,[3,a(kN)]],xz=a(aL),xw=[0,1],xv=a(jq),yb=a("bisimdist-certificate compact\n"),yj=a(p),yk=a("not checked: too large for the stack of this browser");function
 T(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -995,7 +995,7 @@ E=a[1];return[21,E,N(a[2],b)];case
 23:var
 F=a[1];return[23,F,N(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,N(a[3],b)]}}function
-dQ(a){throw[0,g5,a]}function
+dR(a){throw[0,g5,a]}function
 a4(a){throw[0,g4,a]}function
 g8(b,a){return yL(b,a)?b:a}function
 db(a){return 0<=a?a:-a|0}function
@@ -1014,11 +1014,11 @@ a5(a,b){return a?a[1]:b}function
 L(c,a){return a?[0,b(c,a[1])]:0}function
 dc(c,a){return a?b(c,a[1]):0}function
 g$(a){if(0<=a&&!(ga<a))return a;return a4(lV)}var
-e4=zp(0),dd=(4*e4|0)-1|0;function
+e5=zp(0),dd=(4*e5|0)-1|0;function
 Y(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ha(a){return a?a[1]:dQ(l2)}function
+ha(a){return a?a[1]:dR(l2)}function
 bu(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
@@ -1041,8 +1041,8 @@ b=b+1|0,a=c;continue}return 0}}function
 bQ(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-e5(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,e5(c,e,d)]}}else
+e6(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,e6(c,e,d)]}}else
 if(!a)return 0;return a4(l7)}function
 b7(e,d){var
 a=d;for(;;){if(a){var
@@ -1060,7 +1060,7 @@ he(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===W(b[1],d))return f;var
 a=e;continue}throw bt}}function
-e6(d,c){var
+e7(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===W(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
@@ -1068,8 +1068,8 @@ bi(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===W(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-dR(b,a){if(a){var
-c=a[2],d=a[1];return 0===W(d[1],b)?c:[0,d,dR(b,c)]}return 0}function
+dS(b,a){if(a){var
+c=a[2],d=a[1];return 0===W(d[1],b)?c:[0,d,dS(b,c)]}return 0}function
 bR(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
@@ -1082,11 +1082,11 @@ c=g,a=h;for(;;){if(a){var
 d=a[2],e=b(f,a[1]);if(e){var
 c=[0,e[1],c],a=d;continue}var
 a=d;continue}return bh(c)}}}function
-e7(e,d){var
+e8(e,d){var
 c=0,a=d;for(;;){if(a){var
 f=a[2],c=bu(b(e,a[1]),c),a=f;continue}return bh(c)}}function
-e8(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],e8(b[2],a[2])]}}else
+e9(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],e9(b[2],a[2])]}}else
 if(!a)return 0;return a4(l8)}function
 b8(a,b){function
 r(i,e){if(2===i){if(e){var
@@ -1191,7 +1191,7 @@ hh(c,b,a){return aO(hg(c,b,a))}function
 hi(e,c,d,b,a){if(0<=a&&0<=c&&!((a3(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return cF(e,c,d,b,a);return a4(l_)}function
 bv(e,c,d,b,a){if(0<=a&&0<=c&&!((q(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return bN(e,c,d,b,a);return a4(l$)}function
 a9(c,b,a){return aO(hg(bO(c),b,a))}function
-dS(k,g){if(g){var
+dT(k,g){if(g){var
 h=q(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
 j=(q(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ma),c=n,b=m;continue}var
@@ -1230,18 +1230,18 @@ mj(a){throw mi}function
 mk(a){var
 d=a[1];a[1]=mj;try{var
 c=b(d,0);ze(a,c);return c}catch(b){b=a8(b);a[1]=function(a){throw b};throw b}}function
-e9(a){var
+e_(a){var
 b=1<=a?a:1,c=dd<b?dd:b,d=ak(c);return[0,d,0,c,d]}function
-e_(a){return hh(a[1],0,a[2])}function
+e$(a){return hh(a[1],0,a[2])}function
 hm(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dd<b[1])if((d+c|0)<=dd)b[1]=dd;else
-dQ(mn);var
+dR(mn);var
 e=ak(b[1]);hi(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,P,ml]}throw[0,P,mm]}}function
 a_(a,c){var
 b=a[2];if(a[3]<=b)hm(a,1);V(a[1],b,c);a[2]=b+1|0;return 0}function
 a6(a,c){var
 b=q(c),d=a[2]+b|0;if(a[3]<d)hm(a,b);bN(c,0,a[1],a[2],b);a[2]=d;return 0}function
-e$(a){return 5===a[2]?12:-6}function
+fa(a){return 5===a[2]?12:-6}function
 hn(a){return[0,0,ak(a)]}function
 ho(a,g){var
 b=a3(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
@@ -1253,7 +1253,7 @@ cP(a,b){ho(a,1);cl(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 ax(a,c){var
 b=q(c);ho(a,b);bv(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
 hp(a){return hh(a[2],0,a[1])}function
-fa(b,c){var
+fb(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -1282,10 +1282,10 @@ a=j;continue;case
 k=a[1];ax(b,mD);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ax(b,mE);fa(b,m);ax(b,mF);var
+l=a[2],m=a[1];ax(b,mE);fb(b,m);ax(b,mF);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ax(b,mG);fa(b,o);ax(b,mH);var
+n=a[3],o=a[1];ax(b,mG);fb(b,o);ax(b,mH);var
 a=n;continue;case
 10:var
 p=a[1];ax(b,mI);var
@@ -1523,11 +1523,11 @@ switch(c[0]){case
 5:throw[0,P,mO];case
 6:throw[0,P,mP];default:throw[0,P,mV]}}var
 am=[_,m3,cI(0)];function
-dT(b,a){if(typeof
+dU(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw am}}function
 dg(e,b,d){var
-a=dT(e,d);if(typeof
+a=dU(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw am}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
@@ -1590,11 +1590,11 @@ s=G(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 a!=="number"&&0===a[0]){var
 t=G(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ac=b[2],u=dT(b[1],a),e=u[2],ad=u[1];if(typeof
+ac=b[2],u=dU(b[1],a),e=u[2],ad=u[1];if(typeof
 e!=="number"&&1===e[0]){var
 v=G(ac,e[1]);return[0,[2,ad,v[1]],v[2]]}throw am;case
 3:var
-ae=b[2],w=dT(b[1],a),f=w[2],af=w[1];if(typeof
+ae=b[2],w=dU(b[1],a),f=w[2],af=w[1];if(typeof
 f!=="number"&&1===f[0]){var
 x=G(ae,f[1]);return[0,[3,af,x[1]],x[2]]}throw am;case
 4:var
@@ -1618,7 +1618,7 @@ ax=b[4],ay=b[1],o=dg(b[2],b[3],a),p=o[3],az=o[1];if(typeof
 p!=="number"&&6===p[0]){var
 aA=o[2],C=G(ax,p[1]);return[0,[8,ay,az,aA,C[1]],C[2]]}throw am;case
 9:var
-aB=b[2],D=dT(b[1],a),q=D[2],aC=D[1];if(typeof
+aB=b[2],D=dU(b[1],a),q=D[2],aC=D[1];if(typeof
 q!=="number"&&7===q[0]){var
 E=G(aB,q[1]);return[0,[9,aC,E[1]],E[2]]}throw am;case
 10:var
@@ -1731,7 +1731,7 @@ b=ak(a[1]);a[1]=0;var
 v=a3(e)-1|0,A=0;if(!(v<0)){var
 h=A;for(;;){var
 c=br(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(ev<=c)d=1;else
+if(ew<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1754,7 +1754,7 @@ g=db(f),e=nT[1];switch(d[2]){case
 0:var
 b=kv;break;case
 1:var
-b=eB;break;case
+b=eC;break;case
 2:var
 b=69;break;case
 3:var
@@ -1771,14 +1771,14 @@ b=70}var
 c=hn(16);cP(c,37);switch(d[1]){case
 0:break;case
 1:cP(c,43);break;default:cP(c,32)}if(8<=d[2])cP(c,35);cP(c,46);ax(c,a(p+g));cP(c,b);return hp(c)}function
-dU(m,a){if(13<=m){var
+dV(m,a){if(13<=m){var
 g=[0,0],h=q(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<aU(a,c)+en>>>0))g[1]++;var
+c=n;for(;;){if(!(9<aU(a,c)+eo>>>0))g[1]++;var
 r=c+1|0;if(h!==c){var
 c=r;continue}break}}var
 i=g[1],j=ak(q(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cl(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=q(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=aU(a,b);if(9<f+en>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=aU(a,b);if(9<f+eo>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return aO(j)}return a}function
 nU(b,c){switch(b){case
@@ -1808,7 +1808,7 @@ a=m5;break;case
 3:case
 14:var
 a=m8;break;default:var
-a=nf}return dU(b,eU(a,c))}function
+a=nf}return dV(b,eV(a,c))}function
 nV(b,c){switch(b){case
 1:var
 a=nu;break;case
@@ -1836,7 +1836,7 @@ a=nt;break;case
 3:case
 14:var
 a=nw;break;default:var
-a=nF}return dU(b,eU(a,c))}function
+a=nF}return dV(b,eV(a,c))}function
 nW(b,c){switch(b){case
 1:var
 a=nH;break;case
@@ -1864,7 +1864,7 @@ a=nG;break;case
 3:case
 14:var
 a=nJ;break;default:var
-a=nS}return dU(b,eU(a,c))}function
+a=nS}return dV(b,eV(a,c))}function
 nX(b,c){switch(b){case
 1:var
 a=nh;break;case
@@ -1892,7 +1892,7 @@ a=ng;break;case
 3:case
 14:var
 a=nj;break;default:var
-a=ns}return dU(b,yY(a,c))}function
+a=ns}return dV(b,yY(a,c))}function
 bS(c,j,b){function
 k(d){switch(c[1]){case
 0:var
@@ -1921,7 +1921,7 @@ w=a+1|0;if(o!==a){var
 a=w;continue}break}}var
 p=n}return aO(p);case
 8:return t(k(0));default:return lA(hq(c,j),b)}}function
-dy(e,z,y,x){var
+dz(e,z,y,x){var
 c=z,a=y,d=x;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
@@ -1931,7 +1931,7 @@ A=d[1];return function(b){return C(c,[5,a,b],A)};case
 B=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
 d=lW;else
-if(ev<=b)e=1;else
+if(ew<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
 d=lX;else
@@ -1954,24 +1954,24 @@ g=ak(1);V(g,0,b);var
 d=aO(g);break}var
 h=q(d),i=b9(h+2|0,39);bN(d,0,i,1,h);return C(c,[4,a,aO(i)],B)};case
 2:var
-D=d[2],E=d[1];return fb(c,a,D,E,function(a){return a});case
-3:return fb(c,a,d[2],d[1],m4);case
-4:return dV(c,a,d[4],d[2],d[3],nU,d[1]);case
-5:return dV(c,a,d[4],d[2],d[3],nV,d[1]);case
-6:return dV(c,a,d[4],d[2],d[3],nW,d[1]);case
-7:return dV(c,a,d[4],d[2],d[3],nX,d[1]);case
+D=d[2],E=d[1];return fc(c,a,D,E,function(a){return a});case
+3:return fc(c,a,d[2],d[1],m4);case
+4:return dW(c,a,d[4],d[2],d[3],nU,d[1]);case
+5:return dW(c,a,d[4],d[2],d[3],nV,d[1]);case
+6:return dW(c,a,d[4],d[2],d[3],nW,d[1]);case
+7:return dW(c,a,d[4],d[2],d[3],nX,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
-i==="number")return i?function(d,b){return C(c,[4,a,bS(g,d,b)],h)}:function(b){return C(c,[4,a,bS(g,e$(g),b)],h)};var
+i==="number")return i?function(d,b){return C(c,[4,a,bS(g,d,b)],h)}:function(b){return C(c,[4,a,bS(g,fa(g),b)],h)};var
 $=i[1];return function(b){return C(c,[4,a,bS(g,$,b)],h)}}else{if(0===j[0]){var
 m=j[2],o=j[1];if(typeof
-i==="number")return i?function(d,b){return C(c,[4,a,aX(o,m,bS(g,d,b))],h)}:function(b){return C(c,[4,a,aX(o,m,bS(g,e$(g),b))],h)};var
+i==="number")return i?function(d,b){return C(c,[4,a,aX(o,m,bS(g,d,b))],h)}:function(b){return C(c,[4,a,aX(o,m,bS(g,fa(g),b))],h)};var
 ab=i[1];return function(b){return C(c,[4,a,aX(o,m,bS(g,ab,b))],h)}}var
 p=j[1];if(typeof
-i==="number")return i?function(e,d,b){return C(c,[4,a,aX(p,e,bS(g,d,b))],h)}:function(d,b){return C(c,[4,a,aX(p,d,bS(g,e$(g),b))],h)};var
+i==="number")return i?function(e,d,b){return C(c,[4,a,aX(p,e,bS(g,d,b))],h)}:function(d,b){return C(c,[4,a,aX(p,d,bS(g,fa(g),b))],h)};var
 ac=i[1];return function(d,b){return C(c,[4,a,aX(p,d,bS(g,ac,b))],h)}}case
-9:return fb(c,a,d[2],d[1],g9);case
+9:return fc(c,a,d[2],d[1],g9);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1979,7 +1979,7 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-H=d[3],I=d[2],r=hn(16);fa(r,I);var
+H=d[3],I=d[2],r=hn(16);fb(r,I);var
 w=hp(r);return function(b){return C(c,[4,a,w],H)};case
 14:var
 J=d[3],K=d[2];return function(d){var
@@ -1999,7 +1999,7 @@ S=d[2],U=l[1][1],W=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]]
 20:var
 X=d[3],Y=[8,a,n4];return function(a){return C(c,Y,X)};case
 21:var
-Z=d[2];return function(b){return C(c,[4,a,eU(n5,b)],Z)};case
+Z=d[2];return function(b){return C(c,[4,a,eV(n5,b)],Z)};case
 22:var
 _=d[1];return function(b){return C(c,[5,a,b],_)};case
 23:var
@@ -2053,18 +2053,18 @@ s=a[1];return function(a){return a7(d,c,s,b)};case
 t=a[1];return function(a){return a7(d,c,t,b)};case
 13:throw[0,P,n7];default:throw[0,P,n8]}}function
 F(d,b,e,a){var
-c=[8,e,n9];return d<50?dy(d+1|0,b,c,a):av(dy,[0,b,c,a])}function
+c=[8,e,n9];return d<50?dz(d+1|0,b,c,a):av(dz,[0,b,c,a])}function
 f4(h,c,f,a,e,d){if(e){var
 i=e[1];return function(e){return n2(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?dy(h+1|0,c,g,a):av(dy,[0,c,g,a])}function
-C(a,b,c){return g1(dy(0,a,b,c))}function
+g=[4,f,d];return h<50?dz(h+1|0,c,g,a):av(dz,[0,c,g,a])}function
+C(a,b,c){return g1(dz(0,a,b,c))}function
 a7(a,b,c,d){return g1(f5(0,a,b,c,d))}function
 n2(a,b,c,d,e){return g1(f4(0,a,b,c,d,e))}function
-fb(f,e,d,a,c){if(typeof
+fc(f,e,d,a,c){if(typeof
 a==="number")return function(a){return C(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return C(f,[4,e,aX(h,g,b(c,a))],d)}}var
 i=a[1];return function(g,a){return C(f,[4,e,aX(i,g,b(c,a))],d)}}}function
-dV(f,e,d,g,c,b,a){if(typeof
+dW(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
 c==="number")return c?function(g,c){return C(f,[4,e,cQ(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
 k=c[1];return function(c){return C(f,[4,e,cQ(k,n(b,a,c))],d)}}else{if(0===g[0]){var
@@ -2118,15 +2118,15 @@ m=a[2];b_(c,a[1]);return a6(c,m);default:var
 n=a[2];b_(c,a[1]);return a_(c,n)}}function
 dh(b){var
 a=b[1];return C(function(b){var
-a=e9(64);b_(a,b);return e_(a)},0,a)}function
+a=e_(64);b_(a,b);return e$(a)},0,a)}function
 hr(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-fc(a){a[4]=-a[4]|0;return 0}try{var
+fd(a){a[4]=-a[4]|0;return 0}try{var
 yo=lO(yn),ht=yo}catch(a){a=a8(a);if(a!==bt)throw a;try{var
 ym=lO(yl),hs=ym}catch(a){a=a8(a);if(a!==bt)throw a;var
 hs=ob}var
 ht=hs}var
-oc=mf(ht,82),dW=[j7,function(B){var
+oc=mf(ht,82),dX=[j7,function(B){var
 n=zq(0),c=[0,c_(55,0),0],j=0===n.length-1?[0,0]:n,k=j.length-1,b=0;for(;;){v(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
@@ -2137,15 +2137,15 @@ f=g[1],o=s(f,3)<<24,r=s(f,2)<<16,t=s(f,1)<<8,u=((s(f,0)+t|0)+r|0)+o|0,y=(v(c[1],
 z=d+1|0;if(l!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
 ag(h,k){var
-l=h?h[1]:oc,b=16;for(;;){if(!(k<=b)&&!(e4<(b*2|0))){var
+l=h?h[1]:oc,b=16;for(;;){if(!(k<=b)&&!(e5<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=zf(dW),a=eo===i?dW[1]:j7===i?mk(dW):dW;a[2]=(a[2]+1|0)%55|0;var
+i=zf(dX),a=ep===i?dX[1]:j7===i?mk(dX):dX;a[2]=(a[2]+1|0)%55|0;var
 c=a[2],d=v(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(v(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jK,g=a[2];v(a[1],g)[1+g]=f;var
 j=f}else
 var
 j=0;return[0,0,c_(b,0),j,b]}}function
 hu(B,f){var
-i=f[2],s=(i.length-1)*2|0,t=s<e4?1:0;if(t){var
+i=f[2],s=(i.length-1)*2|0,t=s<e5?1:0;if(t){var
 j=c_(s,0),k=1-hr(f);f[2]=j;var
 l=j.length-1,g=c_(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
 e=x;a:for(;;){var
@@ -2168,17 +2168,17 @@ h(b){var
 a=b;for(;;){if(a){var
 c=a[3];n(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=hr(a);if(1-c)fc(a);try{var
+c=hr(a);if(1-c)fd(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
 b=i;for(;;){h(v(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?fc(a):f;return j}catch(b){b=a8(b);if(c)throw b;fc(a);throw b}}function
+f=1-c,j=f?fd(a):f;return j}catch(b){b=a8(b);if(c)throw b;fd(a);throw b}}function
 cn(a,b){return 4<=a.length-1?yM(10,gq,a[3],b)&(a[2].length-1-1|0):a4(oe)}function
 di(a,c,e){var
 b=cn(a,c),f=[0,c,e,v(a[2],b)[1+b]];v(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
 d=a[2].length-1<<1<a[1]?1:0;return d?hu(cn,a):d}function
-dX(f,b){var
+dY(f,b){var
 g=cn(f,b),c=v(f[2],g)[1+g];if(c){var
 d=c[3],j=c[2];if(0===W(b,c[1]))return j;if(d){var
 e=d[3],k=d[2];if(0===W(b,d[1]))return k;if(e){var
@@ -2214,14 +2214,14 @@ aD(a){return b3(a,d)}function
 k(b,a){return 0===b3(b,a)?1:0}function
 b$(b,a){return b3(b,a)<=0?1:0}function
 hv(b,a){return b3(b,a)<0?1:0}function
-dY(b,a){return 0<=b3(b,a)?1:0}function
+dZ(b,a){return 0<=b3(b,a)?1:0}function
 hw(b,a){return 0<b3(b,a)?1:0}function
 hx(b,a){return b$(b,a)?b:a}function
 hy(a){return hv(a,d)?bq(a):a}function
-bw(a){return eP(a,c)}function
-hz(b,a){if(!k(b,d)&&!k(a,d))return hy(R(cE(b,eQ(b,a)),a));return d}function
-fd(b,a){if(0===a)return c;var
-d=fd(b,a/2|0),e=R(d,d);return 1===(a&1)?R(e,b):e}function
+bw(a){return eQ(a,c)}function
+hz(b,a){if(!k(b,d)&&!k(a,d))return hy(R(cE(b,eR(b,a)),a));return d}function
+fe(b,a){if(0===a)return c;var
+d=fe(b,a/2|0),e=R(d,d);return 1===(a&1)?R(e,b):e}function
 U(a){return a?0:1}function
 aJ(a){return a[1]}function
 bj(a){return a[2]}function
@@ -2229,14 +2229,14 @@ ab(a){var
 b=a?ab(a[2])+1|0:a;return b}function
 w(a,b){if(a){var
 c=w(a[2],b);return[0,a[1],c]}return b}function
-fe(b,a){return 0===b?a:fe(b-1|0,a)+1|0}function
+ff(b,a){return 0===b?a:ff(b-1|0,a)+1|0}function
 of(e,d){var
 b=e,a=d;for(;;){if(k(b,c))return k(a,c)?1:b4(a)?(au(a,1),0):(au(a,1),0);if(b4(b)){var
 f=au(b,1);if(k(a,c))return 0;if(b4(a)){var
 b=f,a=au(a,1);continue}au(a,1);return 0}var
 g=au(b,1);if(k(a,c))return 0;if(b4(a)){au(a,1);return 0}var
 b=g,a=au(a,1);continue}}function
-ff(e,d,c){var
+fg(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
@@ -2247,8 +2247,8 @@ f=b-1|0;if(a){var
 a=a[2],b=f;continue}return a}}function
 hB(a){if(a){var
 b=[0,a[1],0];return w(hB(a[2]),b)}return a}function
-fg(a){if(a){var
-b=fg(a[2]);return w(a[1],b)}return a}function
+fh(a){if(a){var
+b=fh(a[2]);return w(a[1],b)}return a}function
 l(c,a){if(a)var
 e=l(c,a[2]),d=[0,b(c,a[1]),e];else
 var
@@ -2279,8 +2279,8 @@ ca(e,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(b(e,c))return[0,c];var
 a=a[2];continue}return a}}function
-dZ(b,a){if(b)if(a)var
-d=dZ(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+d0(b,a){if(b)if(a)var
+d=d0(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
@@ -2296,14 +2296,14 @@ b=c;continue a}var
 g=[0,e,hC(d,c)];break}}else
 var
 g=b;return g}}function
-fh(b,a){return 0===a?0:[0,b,fh(b+1|0,a-1|0)]}function
-fi(a){return[0,a,c]}function
+fi(b,a){return 0===a?0:[0,b,fi(b+1|0,a-1|0)]}function
+dj(a){return[0,a,c]}function
 H(b,a){var
 c=R(a[1],b[2]);return k(R(b[1],a[2]),c)}function
 g(b,a){var
 c=R(a[1],b[2]);return b$(R(b[1],a[2]),c)}function
 Q(b,a){var
-c=R(b[2],a[2]),d=R(a[1],b[2]);return[0,eP(R(b[1],a[2]),d),c]}function
+c=R(b[2],a[2]),d=R(a[1],b[2]);return[0,eQ(R(b[1],a[2]),d),c]}function
 z(b,a){var
 c=R(b[2],a[2]);return[0,R(b[1],a[1]),c]}function
 D(a){var
@@ -2317,7 +2317,7 @@ e=[0,b[2],a];else
 var
 g=bq(a),e=[0,bq(b[2]),g];return z(h,e)}function
 t(b){var
-e=b[2],f=b[1],a=eQ(f,e);if(k(a,d))var
+e=b[2],f=b[1],a=eR(f,e);if(k(a,d))var
 g=[0,a,[0,d,d]];else
 var
 j=cE(e,a),g=[0,a,[0,cE(f,a),j]];var
@@ -2331,14 +2331,14 @@ b=au(b,1),a=f;continue}var
 b=au(b,1),a=h;continue}return a}}function
 az(a,b,d){if(d){var
 e=d[3],g=d[2],f=d[1];return k(a,c)?[0,f,[0,b],e]:b4(a)?[0,f,g,az(au(a,1),b,e)]:[0,az(au(a,1),b,f),g,e]}return k(a,c)?[0,0,[0,b],0]:b4(a)?[0,0,0,az(au(a,1),b,0)]:[0,az(au(a,1),b,0),0,0]}function
-dj(b,a){if(b){var
+dk(b,a){if(b){var
 d=b[3],e=b[2],f=b[1];if(e){var
-g=dj(d,cc(a,bw(at(c,1)))),h=[0,[0,a,e[1]],g];return w(dj(f,cc(a,at(c,1))),h)}var
-i=dj(d,cc(a,bw(at(c,1))));return w(dj(f,cc(a,at(c,1))),i)}return b}function
-dk(a){if(a){var
+g=dk(d,cc(a,bw(at(c,1)))),h=[0,[0,a,e[1]],g];return w(dk(f,cc(a,at(c,1))),h)}var
+i=dk(d,cc(a,bw(at(c,1))));return w(dk(f,cc(a,at(c,1))),i)}return b}function
+dl(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=dk(b);return fe(dk(c),d)+1|0}var
-e=dk(b);return fe(dk(c),e)}return a}function
+d=dl(b);return ff(dl(c),d)+1|0}var
+e=dl(b);return ff(dl(c),e)}return a}function
 fj(e,a,d){if(a)var
 i=cc(d,bw(at(c,1))),j=fj(e,a[3],i),f=a[2],k=b(e,d),h=f?[0,b(k,f[1])]:f,l=cc(d,at(c,1)),g=[0,fj(e,a[1],l),h,j];else
 var
@@ -2409,7 +2409,7 @@ fn(e,d){var
 b=e,a=d;for(;;){if(a){var
 c=a[1];if(E(c,b))return 0;var
 f=a[2],b=az(c,0,b),a=f;continue}return 1}}function
-d0(a){var
+d1(a){var
 b=0;return bk(function(a,b){return ah(function(a){return k(b,a)},a)?a:[0,b,a]},a,b)}function
 J(b,a){return U(g(a,b))}function
 ba(a){var
@@ -2432,7 +2432,7 @@ b=f,a=d;for(;;){if(0===b)return a;var
 c=M(a,e,a),g=b-1|0;if(k(c,a))return a;var
 b=g,a=c;continue}}function
 hI(c,a){var
-d=c[1];return dk(A(l(function(c){return[0,b(a,c),0]},d)))}function
+d=c[1];return dl(A(l(function(c){return[0,b(a,c),0]},d)))}function
 hJ(a){var
 f=ab(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
 t=g-1|0,i=[0,aQ,aQ],j=a[1],m=bk(function(e){return function(d,c){var
@@ -2454,7 +2454,7 @@ c=cS(b,a[1]);return l(function(b){return[0,b,a[2]]},c)},a))}function
 hL(f,h,e,a){if(k(e,a))return[0,d,c];var
 i=b(f,a);if(k(b(f,e),i)){var
 g=bU(h,e,a);return g?g[1]:[0,c,c]}return[0,c,c]}function
-dl(e,r,q,a,p,o){var
+dm(e,r,q,a,p,o){var
 s=a[1],j=h(function(a){var
 f=b(e,a[1][1]),g=f?b(e,a[1][2]):f,h=g?U(k(a[1][1],a[1][2])):g;return h?J([0,d,c],a[2]):h},s);if(j)var
 u=a[2],f=h(function(a){var
@@ -2477,11 +2477,11 @@ A=b(l[2],e),m=k(b(l[2],f),A);else
 var
 m=h;var
 s=m?g([0,d,c],a[2]):m,t=s?g(a[2],[0,c,c]):s;if(t)var
-B=a[2],C=fl(l,j,f,e),n=dl(i,j,w,a[3],C,B);else
+B=a[2],C=fl(l,j,f,e),n=dm(i,j,w,a[3],C,B);else
 var
 n=t;if(n){var
 u=U(y);if(!u){var
-D=a[2],E=fl(l,j,e,f);return dl(i,j,w,a[4],E,D)}var
+D=a[2],E=fl(l,j,e,f);return dm(i,j,w,a[4],E,D)}var
 v=u}else
 var
 v=n;return v},a):e}function
@@ -2508,7 +2508,7 @@ hN(n,f,e,m,a,l){var
 o=[0,d,c],i=cd(f,function(a){return M(o,e,a)}),j=h(function(a){if(J(a[2],[0,d,c])){var
 g=b(n,a[1]);if(ah(function(a){return k(g,a)},m)){var
 f=E(a[1],e),h=f?1:f;return h}}return 1},f);return j?l?J(a,i):g(a,i):j}function
-d1(a){return l(aJ,a[3])}function
+d2(a){return l(aJ,a[3])}function
 bb(a){var
 b=a[1],c=A(l(function(a){return[0,a,0]},b));return function(b){var
 a=E(b,c),d=a?1:a;return d}}function
@@ -2522,7 +2522,7 @@ f=e[5],Y=e[3],i=e[2],q=hH(aQ,ac(function(a){return cS(Y,a[1])},f));if(q){var
 aU=ac(function(a){var
 b=a[4];if(b){var
 c=b[1][1],d=cS(Y,a[1]);return l(function(b){return[0,t(a[2]),[0,c,b]]},d)}return b},f);if(J([0,c,c],i))var
-B=d0(l(a,ac(d1,f))),p=A(l(function(e){var
+B=d1(l(a,ac(d2,f))),p=A(l(function(e){var
 b=fp(j,a,e);return[0,e,h(function(a){return h(function(e){var
 f=o(a,e);return H(f,[0,d,c])?1:h(function(b){var
 c=z(i,o(b,e));return g(f,Q(o(a,b),c))},b)},b)},b)]},B));else
@@ -2545,9 +2545,9 @@ O=e[3],aG=A(O),aH=ab(O)+1|0,aI=[0,aQ],B=bk(function(a,d){if(a)var
 b=fq(i,o,aH,aG,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
 c=a;return c},O,aI);if(B){var
-s=B[1],f=by(fl(j,i,w,v)),q=d0(l(a,d1(e))),P=e[4]?0:1,ad=J([0,c,c],i),a4=ad?h(a_,q):ad;if(a4){var
-aT=d1(e),ae=A(l(function(a){return[0,a,M([0,d,c],s,a)]},aT)),au=hN(a,f,ae,q,e[2],P);if(au)var
-a5=[0,d,c],x=function(a){return M(a5,ae,a)},av=d1(e),aw=h(function(e){var
+s=B[1],f=by(fl(j,i,w,v)),q=d1(l(a,d2(e))),P=e[4]?0:1,ad=J([0,c,c],i),a4=ad?h(a_,q):ad;if(a4){var
+aT=d2(e),ae=A(l(function(a){return[0,a,M([0,d,c],s,a)]},aT)),au=hN(a,f,ae,q,e[2],P);if(au)var
+a5=[0,d,c],x=function(a){return M(a5,ae,a)},av=d2(e),aw=h(function(e){var
 f=g([0,d,c],x(e)),j=f?g(x(e),[0,c,c]):f,l=j?b(n,e):j;return l?h(function(c){var
 d=b(a,c);if(k(b(a,e),d)){var
 f=o(e,c),h=z(i,x(c));return g(bx(x(e),h),f)}return 1},av):l},av);else
@@ -2617,7 +2617,7 @@ e=b(n,a[1]);return e?g([0,d,c],a[2]):e},G);if(an)var
 aZ=p[2],I=h(function(a){return b(n,a[1])},aZ);else
 var
 I=an;if(I)var
-a0=ab(G),r=$(ab(d0(l(function(c){return b(a,c[1])},G))),a0);else
+a0=ab(G),r=$(ab(d1(l(function(c){return b(a,c[1])},G))),a0);else
 var
 r=I}if(r){switch(p[0]){case
 0:var
@@ -2669,7 +2669,7 @@ fs(c,a){return l(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
 ft(c,a){return ac(function(a){var
 d=b(c[3],a[1]);return I(a[2],d)},a)}function
-d2(e,a){var
+d3(e,a){var
 f=[0,d,c];return aE(function(a,c){var
 d=b(e,a[2]);return t(Q(z(a[1],d),c))},f,a)}function
 hP(g,a,b){var
@@ -2693,7 +2693,7 @@ g=b(e[2],a[1][2]),d=n(f,a[1][1],g);if(typeof
 d==="number"&&!d)return t(Q(a[2],c));return c},i,a),j))}return[0,d,c]}function
 hT(g,f,e,a,b){return typeof
 a==="number"?a?[0,d,c]:[0,c,c]:hS(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
-d3(a){var
+d4(a){var
 b=[0,d,c];return aE(function(d,c){var
 a=d[2],b=a[2];return t(Q([0,hy(a[1]),b],c))},b,a)}function
 hU(a,A,z,y){var
@@ -2702,7 +2702,7 @@ N=b(a[2],m),s=k(b(a[2],e),N);else
 var
 s=E;var
 F=s?U(k(e,m)):s,G=F?g([0,c,c],r):F;if(G){var
-O=b(a[3],m),P=b(a[3],e),R=b(a[3],e),i=d0(l(function(c){return b(a[2],c[1])},R)),f=P,n=O;for(;;){if(i){var
+O=b(a[3],m),P=b(a[3],e),R=b(a[3],e),i=d1(l(function(c){return b(a[2],c[1])},R)),f=P,n=O;for(;;){if(i){var
 j=i[1],o=cT(a,j,n),p=cT(a,j,f),K=I(D([0,c,c]),p),u=bl(w(I(r,o),K)),H=0;if(u)var
 v=u;else{var
 x=h(function(b){return function(a){return U(g(hP(z,a[1],b),[0,d,c]))}}(o),p);if(x){var
@@ -2719,23 +2719,23 @@ a=E(b,c),d=a?a[1][3]:a;return d}function
 fv(c,b){var
 a=E(b,c),d=a?a[1][5]:a;return d}function
 hV(a){return a?a[1]:[0,d,c]}function
-hW(b,a){return d3(cU(b,a))}function
+hW(b,a){return d4(cU(b,a))}function
 hX(c,b,a){var
-d=d3(b[1]),e=l(bj,a);return J(d2(function(a){return hW(c,a)},e),d)}function
+d=d4(b[1]),e=l(bj,a);return J(d3(function(a){return hW(c,a)},e),d)}function
 hY(e,d,b,a){if(E(a,b))return[0,b];if(0===e)return 0;var
 i=e-1|0,f=[0,b],g=M(0,d,a),c=bk(function(a,c){if(a){var
 b=c[2];return typeof
 b==="number"?a:hY(i,d,a[1],b[1])}return a},g,f),h=c?[0,az(a,0,c[1])]:c;return h}function
-d4(a,c,b){var
-d=[0,[0,b,D(fi(a[1]))],0];return[0,[0,c,fi(a[2])],d]}function
+d5(a,c,b){var
+d=[0,[0,b,D(dj(a[1]))],0];return[0,[0,c,dj(a[2])],d]}function
 fw(b,a){var
 e=ab(a),d=$(ab(b),e);return d?cR(w(b,I(D([0,c,c]),a))):d}function
 hZ(a,b){var
 c=0;return bk(function(c,a){return fw(a[2][1],b)?[0,a[1]]:c},a,c)}function
-fx(b,a){return t(cb(a,fi(b[2])))}function
+fx(b,a){return t(cb(a,dj(b[2])))}function
 h0(e,i,d,c,b){var
-a=hZ(i,d4(d,c,b));if(a){var
-f=a[1],j=d4(d,c,b),g=fw(cU(e,f),j);if(g)return fu(e,f);var
+a=hZ(i,d5(d,c,b));if(a){var
+f=a[1],j=d5(d,c,b),g=fw(cU(e,f),j);if(g)return fu(e,f);var
 h=g}else
 var
 h=a;return h}function
@@ -2746,7 +2746,7 @@ l=h0(h,g,a,e,f);return l?fx(a,l[1]):[0,c,c]}return[0,c,c]}function
 h2(e){var
 m=ba(e[1]),u=t(e[4]),p=t(e[3]),af=g([0,c,c],u),ag=af?g(u,p):af,ai=ag?cq(e[1],m):ag;if(ai){var
 aO=e[2],au=A(ac(function(a){if(a){var
-b=a[1];return l(function(a){return[0,a,b]},a)}return a},aO)),i=function(a){return M(a,au,a)},av=m[1],P=a$(function(a){return k(i(a),a)},av),aw=A(l(function(a){return[0,a,by(fs(i,b(m[3],a)))]},P)),ax=0,ay=function(a){return M(ax,aw,a)},a=[0,P,m[2],ay],aj=e[2],aC=bb(m),aD=bb(a),R=h(function(a){return h(aC,a)},aj),S=R?fn(aQ,fg(aj)):R;if(S)var
+b=a[1];return l(function(a){return[0,a,b]},a)}return a},aO)),i=function(a){return M(a,au,a)},av=m[1],P=a$(function(a){return k(i(a),a)},av),aw=A(l(function(a){return[0,a,by(fs(i,b(m[3],a)))]},P)),ax=0,ay=function(a){return M(ax,aw,a)},a=[0,P,m[2],ay],aj=e[2],aC=bb(m),aD=bb(a),R=h(function(a){return h(aC,a)},aj),S=R?fn(aQ,fh(aj)):R;if(S)var
 aF=m[1],q=h(function(d){var
 f=b(aD,i(d));if(f)var
 g=i(d),h=b(a[2],g),e=k(b(m[2],d),h);else
@@ -2820,14 +2820,14 @@ m=e?ah(function(b){return k(b[1],a[1][1])},i):e;return m?ah(function(b){return k
 L=I(D([0,c,c]),o),q=bl(w(hR(F,u),L));else
 var
 q=v;return q?g(m,e):q}if(a[2][1]){if(n){var
-M=bx(e,m);return dl(j,n[1],N,a[2],o,M)}return n}if(a[2][2]){if(n){var
-O=bx(e,m);return dl(j,n[1],N,a[2],o,O)}return n}if(a[1]){if(n){var
-P=bx(e,m);return dl(j,n[1],N,a[2],o,P)}return n}var
+M=bx(e,m);return dm(j,n[1],N,a[2],o,M)}return n}if(a[2][2]){if(n){var
+O=bx(e,m);return dm(j,n[1],N,a[2],o,O)}return n}if(a[1]){if(n){var
+P=bx(e,m);return dm(j,n[1],N,a[2],o,P)}return n}var
 K=[0,d,c];return g(aE(function(b,a){var
 e=g(b[2],[0,d,c])?a:Q(b[2],a);return t(e)},K,i),e)}if(r){var
 B=r[1],C=h(function(b){var
 a=fu(f,b[2][2]),c=a?1:a;return c},B);if(C){var
-R=l(bj,B);return g(d2(function(a){return hV(fu(f,a))},R),e)}var
+R=l(bj,B);return g(d3(function(a){return hV(fu(f,a))},R),e)}var
 E=C}else
 var
 E=r;var
@@ -2835,13 +2835,13 @@ G=E}else
 var
 G=z;return G}return 1},y):ad,ap=ae?h(function(j){var
 s=j[2][2],b=j[2][1],k=b[5],x=j[1];if(k){var
-m=k[1],n=J([0,d,c],d3(b[1]));if(n){if(s){var
+m=k[1],n=J([0,d,c],d4(b[1]));if(n){if(s){var
 a=s[1],o=h(function(b){var
 a=fv(f,b[2][2]),c=a?1:a;return c},a);if(o)var
-t=l(bj,a),e=g(m,d2(function(a){return hV(fv(f,a))},t));else
+t=l(bj,a),e=g(m,d3(function(a){return hV(fv(f,a))},t));else
 var
 e=o;if(e)var
-u=d3(b[1]),v=l(bj,a),i=g(d2(function(a){return hW(f,a)},v),u);else
+u=d4(b[1]),v=l(bj,a),i=g(d3(function(a){return hW(f,a)},v),u);else
 var
 i=e;if(i){var
 p=hX(f,b,a);if(!p)return ah(function(a){var
@@ -2884,8 +2884,8 @@ r=i(n),s=i(o),aj=b(a[2],r);if(U(k(b(a[2],s),aj)))var
 j=[0,c,c];else
 if(k(s,r))var
 j=[0,d,c];else{var
-F=hZ(O,d4(p,s,r));if(F){var
-G=F[1],ak=d4(p,s,r);if(fw(cU(f,G),ak))var
+F=hZ(O,d5(p,s,r));if(F){var
+G=F[1],ak=d5(p,s,r);if(fw(cU(f,G),ak))var
 I=fv(f,G),j=I?fx(p,I[1]):[0,d,c];else
 var
 j=[0,d,c]}else
@@ -2906,7 +2906,7 @@ as=C;var
 at=as}else
 var
 at=ai;return at}function
-dm(b,a){return g(b,a)?a:b}function
+dn(b,a){return g(b,a)?a:b}function
 fy(a){var
 b=A(a);return function(a){return M(a,b,a)}}function
 fz(f,e,d){var
@@ -2949,16 +2949,16 @@ s=1}else
 var
 s=f;return s},k)}return j}function
 h8(a){return 0===a[0]?a[1][2]:a[2]}function
-d5(a){var
+d6(a){var
 b=0===a[0]?a[1][1]:a[1];return fy(b)}function
 h9(c,a){return l(function(a){var
 d=a[2][2],e=l(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},d),f=[0,a[2][1],e];return[0,b(c,a[1]),f]},a)}function
 h_(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
-f=a[4],n=d5(a),e=A(hB(ac(function(a){var
+f=a[4],n=d6(a),e=A(hB(ac(function(a){var
 e=a[1];if(k(e,c))return 0;if(b4(e)){au(e,1);return 0}var
 l=au(e,1),f=a[6];if(f)var
-m=bw(at(b(n,l),1)),g=k(a[2],m),h=g?a[3]:g,i=h?H(a[4],[0,c,c]):h,j=i?[0,[0,l,dm([0,d,c],f[1])],0]:i;else
+m=bw(at(b(n,l),1)),g=k(a[2],m),h=g?a[3]:g,i=h?H(a[4],[0,c,c]):h,j=i?[0,[0,l,dn([0,d,c],f[1])],0]:i;else
 var
 j=f;return j},f)));return function(a){return E(a,e)}}function
 h$(b,a){if(0===a[0])return h3(b,a[1]);var
@@ -2991,11 +2991,11 @@ g=f;if(g){var
 a=d[3],k=e,c=d[2];for(;;){if(c){var
 o=c[2],k=h8(c[1]),c=o;continue}return h2([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
 ic(j,h,f,e){var
-a=t(Q(e[2],h)),b=[0,c,c],i=g(b,a)?b:a;return[0,dm([0,d,c],t(bx(e[1],f))),i]}function
+a=t(Q(e[2],h)),b=[0,c,c],i=g(b,a)?b:a;return[0,dn([0,d,c],t(bx(e[1],f))),i]}function
 fA(f,i,e,d,a){if(f){var
 j=f[1],k=j[2],m=j[1],g=b(k,d);if(g){var
 h=b(k,a);if(h){var
-q=dm(g[1],h[1]),o=z(Q([0,c,c],e),q),r=b(m,a),s=b(m,d),t=fA(f[2],i,e,s,r);return l(function(a){return ic(e,o,o,a)},t)}var
+q=dn(g[1],h[1]),o=z(Q([0,c,c],e),q),r=b(m,a),s=b(m,d),t=fA(f[2],i,e,s,r);return l(function(a){return ic(e,o,o,a)},t)}var
 p=h}else
 var
 p=g;return p}return n(i,d,a)}function
@@ -3010,21 +3010,21 @@ b=M([0,d,c],e,a[1]),f=t(z(a[2],b));return[0,a[1],f]},b)}function
 cV(a){var
 b=[0,d,c];return aE(function(b,a){return g(b,a)?a:b},b,a)}function
 cW(b,a){var
-e=fh(0,b);return l(function(b){return l(function(a){var
-e=ff(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
+e=fi(0,b);return l(function(b){return l(function(a){var
+e=fg(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
 ih(i,h){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=fk(a[1]);if(e){var
 f=e[1],j=f[1],l=by(b[1]),g=ca(function(a){return k(a[1],j)},l);return g?t(cb(g[1][2],f[2])):[0,d,c]}var
 b=b[2],a=a[2];continue}return[0,d,c]}return[0,d,c]}}function
-d6(d,c,b){var
+d7(d,c,b){var
 a=E(b,c);return a?cW(d,a[1][1]):a}function
 ii(c,b){var
 a=E(b,c),d=a?a[1][3]:a;return d}function
 ij(c,b){var
 a=E(b,c),d=a?a[1][5]:a;return d}function
 fB(e,d,c,b,a){return l(function(a){var
-f=a[2],g=d6(d,c,a[2]),h=a[1],i=[0,ih(l(function(a){return cT(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
+f=a[2],g=d7(d,c,a[2]),h=a[1],i=[0,ih(l(function(a){return cT(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
 ik(u,t,k,s,j){var
 m=j[2],n=m[2],o=m[1],e=E(n,k);if(e)var
 v=e[1][1],f=h(function(a){var
@@ -3032,7 +3032,7 @@ b=a[2];return ah(function(a){return U(H(a,[0,d,c]))},b)},v);else
 var
 f=e;var
 p=f?J([0,d,c],o):f;if(p){var
-x=d6(t,k,n),y=j[1],b=l(function(a){return cT(u,y,a)},s),a=x;for(;;){if(b){if(a){var
+x=d7(t,k,n),y=j[1],b=l(function(a){return cT(u,y,a)},s),a=x;for(;;){if(b){if(a){var
 q=a[1],r=I(D(o),q),g=cR(w(b[1],r));if(g){var
 b=b[2],a=a[2];continue}var
 i=g}else
@@ -3050,9 +3050,9 @@ a=b[2];if(a)var
 g=a[1],e=[0,fB(d,c,f,im(d,cW(c,b[1])),g)];else
 var
 e=a;return e}function
-d7(g,a){if(a){var
+d8(g,a){if(a){var
 h=a[1][2],e=b(g,h[2]);if(e){var
-f=d7(g,a[2]);if(f)var
+f=d8(g,a[2]);if(f)var
 k=f[1],i=[0,t(Q(z(h[1],e[1]),k))];else
 var
 i=f;var
@@ -3060,7 +3060,7 @@ j=i}else
 var
 j=e;return j}return[0,[0,d,c]]}function
 io(B,o,b,n){if(n){var
-s=n[1][2],u=s[2],I=s[1],G=l(an,d6(B,o,u)),e=l(function(a){return t(z(I,a))},G),F=dZ(b,e),q=ca(function(a){return U(H(a[1],[0,d,c]))},F);if(q)var
+s=n[1][2],u=s[2],I=s[1],G=l(an,d7(B,o,u)),e=l(function(a){return t(z(I,a))},G),F=d0(b,e),q=ca(function(a){return U(H(a[1],[0,d,c]))},F);if(q)var
 r=q[1],a=t(cb(r[2],r[1]));else
 var
 a=[0,d,c];var
@@ -3076,7 +3076,7 @@ A=i?g([0,d,c],a):i;if(A)var
 K=ab(b),j=$(ab(e),K);else
 var
 j=A;if(j)var
-L=dZ(e,b),k=h(function(b){var
+L=d0(e,b),k=h(function(b){var
 c=z(a,b[2]);return H(b[1],c)},L);else
 var
 k=j;var
@@ -3097,7 +3097,7 @@ b=a[1];if(b){var
 f=b[2];return l(function(a){return[0,a,0]},f)}return b;default:var
 d=a[2];if(d){var
 g=d[2],h=a[1];return l(function(a){return ig(h,a)},g)}return d}}function
-d8(a){return 1===a[0]?a[2]?cV(l(bj,a[1])):[0,c,c]:[0,c,c]}function
+d9(a){return 1===a[0]?a[2]?cV(l(bj,a[1])):[0,c,c]:[0,c,c]}function
 iq(f,a){var
 e=h(function(a){var
 e=b(f,a[1]);return e?g([0,d,c],a[2]):e},a);return e?H(an(a),[0,c,c]):e}function
@@ -3115,19 +3115,19 @@ iu(d,b,a){return ir(d,[0,[0,b,[0,c,c]],0],a)}function
 ce(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=by(ir(e,b,a[1])),a=f;continue}return b}}function
-dn(a){var
+dp(a){var
 b=A(a[2]),c=a[1];return[0,A(l(function(a){var
 b=A(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
 bW(a){function
 b(f,e){var
 b=E(f,a[1]);return b?M([0,d,c],b[1][2],e):[0,d,c]}var
 e=a[2],f=0;return[0,function(a){return M(f,e,a)},b]}function
-dp(a){return U(g(a,[0,d,c]))}function
+dq(a){return U(g(a,[0,d,c]))}function
 iv(a){var
-b=h(function(a){return dp(a[2])},a);return b?H(an(a),[0,c,c]):b}function
+b=h(function(a){return dq(a[2])},a);return b?H(an(a),[0,c,c]):b}function
 iw(c,b){var
 a=E(b,c[1]),d=a?1:a;return d}function
-d9(a,c){var
+d_(a,c){var
 d=a[1],b=h(function(a){return iv(a[2])},d);if(b){var
 e=w(a[2],a[3]);return h(function(a){var
 b=iv(a[2]);if(b){var
@@ -3135,18 +3135,18 @@ d=a[2];return h(function(a){return iw(c,a[1])},d)}return b},e)}return b}function
 cf(c,b){var
 d=c[3],a=ca(function(a){return k(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
 fE(a,b){return a?M(0,a[1],b):1}function
-dq(b,a){var
+dr(b,a){var
 d=ac(function(c){var
-a=E(c[1],b[1]);return a?a[1][1]:a},a);return l(aJ,dj(A(l(function(a){return[0,a[1],0]},d)),c))}function
-fF(e,d,b,a){var
-f=I(D([0,c,c]),d),g=w(I(b,a),f);return bl(a$(function(a){return fE(e,a[1])},g))}function
+a=E(c[1],b[1]);return a?a[1][1]:a},a);return l(aJ,dk(A(l(function(a){return[0,a[1],0]},d)),c))}function
+fF(f,e,a,d){var
+b=I(D(dj(a[2])),e),c=w(I(dj(a[1]),d),b);return bl(a$(function(a){return fE(f,a[1])},c))}function
 ix(b,a){var
-e=dq(b,a[1]);return h(function(e){var
+e=dr(b,a[1]);return h(function(e){var
 f=a[1];return g(an(bV(bW(b),f,e)),[0,d,c])},e)}function
 iy(a,i,f,e){if(e){var
 n=e[1],j=iy(a,i,n,e[2]);if(j){var
 m=j[1],w=l(aJ,n),o=h(function(f){var
-e=dq(a,f[1]);return h(function(o){var
+e=dr(a,f[1]);return h(function(o){var
 q=f[2],p=ca(function(a){return k(a[1],o)},q),r=f[1],s=bV(bW(a),r,o),t=bW(a),h=ac(function(a){var
 c=b(t[1],a[1]);return I(a[2],c)},s);if(p){var
 i=p[1][2],j=i[2],e=hA(w,i[1]);if(e){var
@@ -3164,11 +3164,11 @@ s=r}else
 var
 s=j;return s}var
 t=h(function(b){return ix(a,b)},f),x=t?ok:t;return x}function
-d_(b,e,a){if(a){var
+d$(b,e,a){if(a){var
 f=a[2],g=a[1],h=by(bV(bW(b),e,g));return an(ce(bW(b),h,f))}return[0,d,c]}function
 iz(a,f,e,d){return ah(function(a){var
 b=k(a[1],f),c=b?k(a[2],e):b;return c?g(a[3],d):c},a)}function
-dr(c,b){var
+ds(c,b){var
 a=ca(function(a){return k(a[1],c)},b);return a?a[1][2]:a}function
 iA(f,a){if(a){var
 h=a[1],i=h[2],b=hA(f,h[1]);if(b){var
@@ -3200,7 +3200,7 @@ b=it(e,a[1][1],a[1][2]),f=b?t(D(z(b[1],a[2]))):[0,d,c];return[0,a[1][2],f]},a);r
 cr=[_,om,cI(0)];function
 m(a){throw[0,cr,a]}function
 fI(c,a){function
-b(a){return a_(c,g$(a))}return aM<=a?2048<=a?jQ<=a?(b(es|a>>>18|0),b(aM|(a>>>12|0)&63),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(er|a>>>12|0),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(gK|a>>>6|0),b(aM|a&63)):b(a)}function
+b(a){return a_(c,g$(a))}return aM<=a?2048<=a?jQ<=a?(b(et|a>>>18|0),b(aM|(a>>>12|0)&63),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(es|a>>>12|0),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(gK|a>>>6|0),b(aM|a&63)):b(a)}function
 fJ(O,c){var
 p=q(c);function
 k(a){return s(c,a)}function
@@ -3213,13 +3213,13 @@ a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<p){var
 h=k(d);if(!(aM<=h)){var
 d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
-d=d+2|0;continue}if(er<=h&&!(239<h)){l(d,2);var
-x=k(d+1|0),y=er===h?1:0,z=y?x<160?1:0:y;if(z)var
+d=d+2|0;continue}if(es<=h&&!(239<h)){l(d,2);var
+x=k(d+1|0),y=es===h?1:0,z=y?x<160?1:0:y;if(z)var
 A=z;else
 var
 B=237===h?1:0,A=B?159<x?1:0:B;if(A)m(oq);var
-d=d+3|0;continue}if(es<=h&&!(jX<h)){l(d,3);var
-r=k(d+1|0),t=es===h?1:0,u=t?r<144?1:0:t;if(u)var
+d=d+3|0;continue}if(et<=h&&!(jX<h)){l(d,3);var
+r=k(d+1|0),t=et===h?1:0,u=t?r<144?1:0:t;if(u)var
 v=u;else
 var
 w=jX===h?1:0,v=w?143<r?1:0:w;if(v)m(op);var
@@ -3230,11 +3230,11 @@ b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
 if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&s(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
 d=a9(c,a[1],4),j=q(d)-1|0,k=0;if(!(j<0)){var
 b=k;for(;;){var
-g=aU(d,b)+en|0,h=0;if(22<g>>>0){if(!(5<g+lc>>>0))h=1}else
+g=aU(d,b)+eo|0,h=0;if(22<g>>>0){if(!(5<g+lc>>>0))h=1}else
 if(6<g+gD>>>0)h=1;if(!h)e(0);var
 l=b+1|0;if(j!==b){var
-b=l;continue}break}}a[1]=a[1]+4|0;return eX(i(os,d))},E=function(v){C(34);var
-b=e9(16);for(;;){if(f<=a[1])e(0);var
+b=l;continue}break}}a[1]=a[1]+4|0;return eY(i(os,d))},E=function(v){C(34);var
+b=e_(16);for(;;){if(f<=a[1])e(0);var
 g=s(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
 m=s(c,a[1]);a[1]++;var
 j=m+jm|0,i=0;if(13<j>>>0){var
@@ -3262,7 +3262,7 @@ k=D(0),t=0;if(gB<=k&&!(57344<=k)){fI(b,(jQ+((d-55296|0)<<10)|0)+(k-56320|0)|0);t
 fI(b,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:a_(b,m);break}continue}if(32<=g){a_(b,g);a[1]++;continue}e(0)}return e_(b)}},n=function(g){var
+2:a_(b,m);break}continue}if(32<=g){a_(b,g);a[1]++;continue}e(0)}return e$(b)}},n=function(g){var
 d=a[1];for(;;){if(a[1]<f&&48<=s(c,a[1])&&!(57<s(c,a[1]))){a[1]++;continue}var
 b=a[1]===d?1:0;return b?e(0):b}},o=function(l){if(900<l)m(ot);j(0);if(f<=a[1])e(0);var
 b=s(c,a[1]);if(92<=b){var
@@ -3296,7 +3296,7 @@ var
 v=H}else
 var
 v=G;if(v){a[1]++;n(0)}var
-J=g(0),L=0;if(69!==J&&eB!==J)L=1;if(!L){var
+J=g(0),L=0;if(69!==J&&eC!==J)L=1;if(!L){var
 S=a[1];a[1]++;var
 K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
 N=0;if(48<=g(0)&&!(57<g(0))){n(0);N=1}if(!N)a[1]=S}var
@@ -3306,8 +3306,8 @@ b=0,a=2;for(;;){if(Y(b)===c)return bh(b);if(aV(function(b){return function(a){re
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
 iD(f,g){var
-h=at(aB(g),32*f|0),a=d,b=at(c,40);for(;;){if(b$(yt(b,a),c))return dK(ys(a,0,32))&-1;var
-e=au(eP(a,b),1);if(b$(fd(e,f),h)){var
+h=at(aB(g),32*f|0),a=d,b=at(c,40);for(;;){if(b$(yt(b,a),c))return dL(ys(a,0,32))&-1;var
+e=au(eQ(a,b),1);if(b$(fe(e,f),h)){var
 a=e;continue}var
 b=e;continue}}var
 oF=iC(64),oG=3,oH=hl(f(function(a){return iD(oG,a)},oF)),oI=iC(8),oJ=2,oK=f(function(a){return iD(oJ,a)},oI);function
@@ -3336,16 +3336,16 @@ c=G;continue}break}}var
 J=n+1|0;if(x!==n){var
 n=J;continue a}break}break}break}break}}var
 k=g.length-1-1|0,o=0;for(;;){if(0<=k){var
-H=[0,g[1+k],o],k=k-1|0,o=H;continue}return dS(oM,f(dh(oL),o))}}var
-d$=[_,oN,cI(0)];function
-B(a){throw[0,d$,a]}function
+H=[0,g[1+k],o],k=k-1|0,o=H;continue}return dT(oM,f(dh(oL),o))}}var
+ea=[_,oN,cI(0)];function
+B(a){throw[0,ea,a]}function
 x(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
 c=b[1];aw(function(b){var
 d=1-bi(b,c);return d?m(i(a,i(oP,b))):d},d);aw(function(f){var
 b=f[1],g=cm(b,d),h=g||cm(b,e),c=1-h;return c?m(i(a,i(oQ,b))):c},c);return c}return m(i(a,oO))}function
 e(b,a){return he(a,b)}function
-j(b,a){return e6(a,b)}function
+j(b,a){return e7(a,b)}function
 ao(a,b){if(typeof
 a!=="number"&&5===a[0])return a[1];return m(i(b,oR))}function
 Z(a,b){if(typeof
@@ -3365,38 +3365,38 @@ bX(a){var
 b=y(a,oX);return b?hj(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
 bB(b,a){return a9(b,a,q(b)-a|0)}function
-ea(a,b){if(4000<q(a))m(i(b,oZ));return lo(10,a)}function
+eb(a,b){if(4000<q(a))m(i(b,oZ));return lo(10,a)}function
 cs(b,f){if(X(b,o0))return d;var
 g=y(b,o1),h=g?45===s(b,0)?1:0:g,a=h?bB(b,1):b,k=0;if(2<q(a)&&X(a9(a,0,2),o2)){var
 j=bB(a,2),e=y(j,oY),n=e?hj(function(c){var
-a=c+en|0,b=0;if(22<a>>>0){if(!(5<a+lc>>>0))b=1}else
+a=c+eo|0,b=0;if(22<a>>>0){if(!(5<a+lc>>>0))b=1}else
 if(6<a+gD>>>0)b=1;return b?1:0},j):e;if(n){var
 c=lo(16,bB(a,2));k=1}}if(!k){var
 l=0;if(bX(a)&&!(48===s(a,0)))var
-c=ea(a,f);else
+c=eb(a,f);else
 l=1;if(l)var
 c=m(i(f,o3))}return h?bq(c):c}function
 ct(b,a){return cs(u(b,a),a)}function
 cg(b,a){var
-c=eQ(b,a),d=cE(a,c);return[0,cE(b,c),d]}function
+c=eR(b,a),d=cE(a,c);return[0,cE(b,c),d]}function
 bc(a,b){var
 e=df(a,47);if(e)var
 f=e[1],h=cs(bB(a,f+1|0),b),d=h,g=a9(a,0,f);else
 var
 d=c,g=a;if(aD(d)<=0)m(i(b,o4));return cg(cs(g,b),d)}function
 O(b,a){return bc(u(b,a),a)}function
-ds(b,a){var
+dt(b,a){var
 c=a[1],d=a[2];return b$(R(aB(b),d),c)}function
 iH(a){return 0<aD(a[1])?1:0}function
-eb(e,d,a){var
+ec(e,d,a){var
 c=bc(d,a);return b(e,c)?c:B(i(a,o5))}function
-bY(b,a){return eb(iH,b,a)}function
-ec(b,a){var
-c=0;return eb(function(a){return ds(c,a)},b,a)}function
+bY(b,a){return ec(iH,b,a)}function
+ed(b,a){var
+c=0;return ec(function(a){return dt(c,a)},b,a)}function
 cu(b,a){var
-c=1;return eb(function(a){return ds(c,a)},b,a)}function
-o6(b,a){return eb(function(a){var
-b=ds(0,a);return b?b$(a[1],a[2]):b},b,a)}function
+c=1;return ec(function(a){return dt(c,a)},b,a)}function
+o6(b,a){return ec(function(a){var
+b=dt(0,a);return b?b$(a[1],a[2]):b},b,a)}function
 fK(c){function
 d(a){var
 c=32===a?1:0;if(c)var
@@ -3424,16 +3424,16 @@ F=bX(l),_=F?bX(n):F,o=1-_}else
 var
 o=A;if(o)b(0);var
 C=bX(l),Y=C?bX(n):C;if(1-Y)b(0);var
-D=ea(n,e);if(k(D,d))b(0);var
-E=ea(l,e),Z=z[1]?bq(E):E;return cg(Z,D)}var
-G=df(a,eB),H=df(a,69),V=0;if(G)var
+D=eb(n,e);if(k(D,d))b(0);var
+E=eb(l,e),Z=z[1]?bq(E):E;return cg(Z,D)}var
+G=df(a,eC),H=df(a,69),V=0;if(G)var
 p=G[1];else
 if(H)var
 p=H[1];else{var
 h=0,I=a;V=1}if(!V)var
 $=[0,bB(a,p+1|0)],h=$,I=a9(a,0,p);if(h){var
 J=fL(h[1]),r=J[2],K=bX(r),aa=K?q(r)<=6?1:0:K;if(1-aa)b(0);var
-L=eX(i(o9,r)),ab=J[1]?-L|0:L,t=ab}else
+L=eY(i(o9,r)),ab=J[1]?-L|0:L,t=ab}else
 var
 t=h;var
 M=fL(I),f=M[2],N=df(f,46);if(N){var
@@ -3445,7 +3445,7 @@ O=bX(w);if(O)var
 ad=X(g,o$),P=ad||bX(g);else
 var
 P=O;if(1-P)b(0);if(10000<db(t))b(0);var
-Q=ea(i(w,g),e),S=M[1]?bq(Q):Q,T=t-q(g)|0,ae=db(T),U=fd(aB(10),ae),x=0<=T?cg(R(S,U),c):cg(S,U),af=gM(x[2]);if(13288<g8(gM(x[1]),af))b(0);return x}function
+Q=eb(i(w,g),e),S=M[1]?bq(Q):Q,T=t-q(g)|0,ae=db(T),U=fe(aB(10),ae),x=0<=T?cg(R(S,U),c):cg(S,U),af=gM(x[2]);if(13288<g8(gM(x[1]),af))b(0);return x}function
 aR(a,b){var
 c=bT(a,b);if(c)return c[1];var
 d=aB(a[1]+1|0);di(a,b,d);return d}function
@@ -3468,14 +3468,14 @@ c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
 e=iI(c,pj);return[0,b[1],e]},b);return[0,a[1],c]},r),k=ag(0,64);aw(function(a){return co(k,a[1],0)},g);aw(function(b){var
 a=1-aY(k,b[1]);return a?B(pk):a},h);return[0,g,h]}function
-ed(c,a,g){var
+ee(c,a,g){var
 e=c[1];aw(function(c){b(a,c[1]);return 0},e);var
 d=ag(0,64),h=c[2];aw(function(a){return co(d,a[1],a[2])},h);var
 i=c[1];return f(function(c){var
 e=c[1],h=a5(bT(d,e),0),i=f(function(c){var
 d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,e),j]},i)}function
 cY(g){var
-a=e9(q(g)+2|0),m=q(g);function
+a=e_(q(g)+2|0),m=q(g);function
 j(a){return s(g,a)}function
 e(c){return a6(a,b(dh(pm),c))}a_(a,34);var
 c=0;for(;;){if(c<m){var
@@ -3487,9 +3487,9 @@ d=bh(c);break}}else
 var
 d=hb(0,b,f);else
 var
-d=a4(l6);return bQ(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(es<=d){var
+d=a4(l6);return bQ(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(et<=d){var
 k=h(3,d&7)-65536|0;e(ju|k>>>10|0);e(gB|k&kP);var
-c=c+4|0;continue}if(er<=d){e(h(2,d&15));var
+c=c+4|0;continue}if(es<=d){e(h(2,d&15));var
 c=c+3|0;continue}if(gK<=d){e(h(1,d&31));var
 c=c+2|0;continue}var
 f=g$(d);if(34===f)a6(a,pn);else
@@ -3501,14 +3501,14 @@ switch(f){case
 10:a6(a,pr);break;case
 12:a6(a,ps);break;case
 13:a6(a,pt);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(ev===d))a_(a,f);else
+l=0;if(32<=d&&!(ew===d))a_(a,f);else
 l=1;if(l)e(d)}}var
-c=c+1|0;continue}a_(a,34);return e_(a)}}function
-fM(a){if(k(a[2],c))return eR(a[1]);var
-b=i(pu,eR(a[2]));return i(eR(a[1]),b)}function
+c=c+1|0;continue}a_(a,34);return e$(a)}}function
+fM(a){if(k(a[2],c))return eS(a[1]);var
+b=i(pu,eS(a[2]));return i(eS(a[1]),b)}function
 fN(c){function
 a(a){var
-b=b8(function(b,a){return W(b[1],a[1])},a);return i(py,i(dS(px,f(function(a){var
+b=b8(function(b,a){return W(b[1],a[1])},a);return i(py,i(dT(px,f(function(a){var
 b=i(pw,a[2]);return i(cY(a[1]),b)},b)),pv))}var
 d=ag(0,64),e=c[2];aw(function(a){return co(d,a[1],a[2])},e);var
 g=0,h=c[1],j=[0,[0,pz,a(f(function(e){var
@@ -3535,11 +3535,11 @@ d=f(r,Z(e(h,pX),a)),k=j(h,pY);if(k){var
 l=ct(k[1],a);if(aD(l)<=0)m(i(a,pZ));return f(function(b){var
 c=cg(ct(b[1],a),l);return[0,b[2],c]},d)}var
 g=f(function(b){return O(b[1],a)},d),s=Y(g);bQ(function(d,c){var
-b=hz(d,c[2]),e=aB(s);if(hw(R(aB(gM(b)),e),pT))m(i(a,p0));return b},c,g);return e8(f(bj,d),g)}function
+b=hz(d,c[2]),e=aB(s);if(hw(R(aB(gM(b)),e),pT))m(i(a,p0));return b},c,g);return e9(f(bj,d),g)}function
 iM(a,d,c){function
 g(c){var
-f=bA(e(c,p3),ee),g=iK(a,e(c,p4),ee),h=d?iK(a,e(c,p5),ee):p6,i=b(a,f[2]);return[0,[0,b(a,f[1]),i],g,h]}var
-h=0,i=d?p1:p2,j=iL(c,ee,i,h,g);return f(function(b){var
+f=bA(e(c,p3),ef),g=iK(a,e(c,p4),ef),h=d?iK(a,e(c,p5),ef):p6,i=b(a,f[2]);return[0,[0,b(a,f[1]),i],g,h]}var
+h=0,i=d?p1:p2,j=iL(c,ef,i,h,g);return f(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
 fP(k,r,a,q){var
 s=k?k[1]:function(a){return 0},c=x(q,qx,aC(r,qw),qv),l=X(iJ(e(c,qB),qA,qz),qy);O(e(c,qD),qC);var
@@ -3566,7 +3566,7 @@ if(c(qf))var
 o=[1,b(a,u(e(g,qg),ap))];else
 var
 h=j(g,qh),C=h?ao(h[1],ap):h,k=j(g,qi),D=k?Z(k[1],ap):k,E=f(function(d){var
-c=bA(d,ap),e=ec(c[2],ap);return[0,b(a,c[1]),e]},D),o=[2,E,f(function(c){var
+c=bA(d,ap),e=ed(c[2],ap);return[0,b(a,c[1]),e]},D),o=[2,E,f(function(c){var
 d=O(c[2],ap);return[0,b(a,c[1]),d]},C)];var
 s=[0,[0,r,o]]}else
 var
@@ -3575,22 +3575,22 @@ I=b(a,q[2]);return[0,[0,b(a,q[1]),I],G,s]}),h=f(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},p),o=cO(b3,b(cN(function(a){return L(aJ,a[4])}),h)),g=ag(0,16);hd(function(b,a){return co(g,a,b+1|0)},o);var
 n=f(function(a){var
 b=a[4],c=L(function(a){var
-b=a[2];return[0,dX(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
+b=a[2];return[0,dY(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
 var
 n=d;return[0,0,w,l,z,n,f(function(a){return b(a,0)},v)]}function
 iN(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cs(b[1],a),e=aD(c)<0?1:0,f=e||dY(c,aB(d));if(f)m(i(a,qY));return bw(c)}return m(i(a,qX))}function
+c=cs(b[1],a),e=aD(c)<0?1:0,f=e||dZ(c,aB(d));if(f)m(i(a,qY));return bw(c)}return m(i(a,qX))}function
 iO(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
 c=a[1],d=y(c,qZ),b=0;if(d){if(!y(c,q0)){var
 e=1;b=1}}else{var
 e=d;b=1}if(b)return e}return[0,iN(a,g,f)]}function
-dt(d,e,c,a){var
+du(d,e,c,a){var
 g=Z(c,a);return f(function(f){var
 c=iG(f,a),g=n(e,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},g)}function
 fQ(f,e,d,a){var
-b=dt(f,e,d,a),c=ag(0,16);aw(function(d){var
+b=du(f,e,d,a),c=ag(0,16);aw(function(d){var
 b=d[1];return aY(c,b)?m(i(a,rA)):di(c,b,0)},b);return b}function
 iP(h,n,d,o,l){var
 p=h?h[1]:function(a){return 0},a=x(l,rK,aC(n,rJ),rI),g=x(e(a,rN),rM,rL,0),q=Z(e(a,rP),rO);O(e(g,rR),rQ);O(e(g,rT),rS);var
@@ -3629,9 +3629,9 @@ l=m(a)}else
 var
 l=h;function
 e(a){return a5(j(c,a),rg)}Z(e(rh),a);Z(e(ri),a);var
-r=dt(d,bY,e(rj),a),s=Z(e(rk),a),t=f(function(e){var
-c=bA(e,a),f=bY(c[2],a);return[0,b(d,c[1]),f]},s),u=j(c,rl);return[0,l,[0,r,t],L(function(b){return dt(d,bY,b,a)},u)]},w),z=j(g,ry),A=L(function(b){return O(b,a)},z),B=[0,l,t,v,y,A,bi(rz,g)];return[0,aB(p+1|0),B]},k),w=j(a,r2),y=L(function(g){var
-a=x(g,du,rB,0),b=X(iJ(e(a,rE),du,rD),rC),c=cu(u(e(a,rF),du),du),f=fQ(d,o6,e(a,rG),du);return[0,c,b,f,iM(d,b,e(a,rH))]},w);return[0,0,0,s,t,v,y,fQ(d,cu,a5(j(a,r5),r4),r3),r]}var
+r=du(d,bY,e(rj),a),s=Z(e(rk),a),t=f(function(e){var
+c=bA(e,a),f=bY(c[2],a);return[0,b(d,c[1]),f]},s),u=j(c,rl);return[0,l,[0,r,t],L(function(b){return du(d,bY,b,a)},u)]},w),z=j(g,ry),A=L(function(b){return O(b,a)},z),B=[0,l,t,v,y,A,bi(rz,g)];return[0,aB(p+1|0),B]},k),w=j(a,r2),y=L(function(g){var
+a=x(g,dv,rB,0),b=X(iJ(e(a,rE),dv,rD),rC),c=cu(u(e(a,rF),dv),dv),f=fQ(d,o6,e(a,rG),dv);return[0,c,b,f,iM(d,b,e(a,rH))]},w);return[0,0,0,s,t,v,y,fQ(d,cu,a5(j(a,r5),r4),r3),r]}var
 ad=[_,sg,cI(0)];function
 ch(b){if(b){var
 a=b[1];if(typeof
@@ -3639,12 +3639,12 @@ a!=="number"&&5===a[0])return a[1]}throw ad}function
 bd(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&3===a[0])return a[1]}throw ad}function
-ef(b){if(b){var
+eg(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&4===a[0])return a[1]}throw ad}function
 fR(b,a){var
 c=R(a[1],b[2]);return b3(R(b[1],a[2]),c)}var
-bC=[0,d,c],dv=[0,c,c];function
+bC=[0,d,c],dw=[0,c,c];function
 fS(c,b){var
 a=aV(function(a){return 1-cm(a[1],c)},b);if(a)throw ad;return a}function
 iQ(e){function
@@ -3683,13 +3683,13 @@ i=bc(bd(j(a,sw)),sv),g=iQ(a),k=g[2],l=g[1],m=b(c,bd(j(a,sx)));return[0,b(c,bd(j(
 bD(b){var
 a=ag(0,64);aw(function(b){return co(a,b[1],b[2])},b);return a}function
 cZ(b,a){var
-c=R(b[2],a[2]),d=R(a[1],b[2]);return cg(eP(R(b[1],a[2]),d),c)}function
+c=R(b[2],a[2]),d=R(a[1],b[2]);return cg(eQ(R(b[1],a[2]),d),c)}function
 fU(a){var
 b=bD(a[1]),d=bD(a[2]);if(0===a[1])B(sz);var
 c=a[1];aw(function(e){var
 a=a5(bT(d,e[1]),0);if(1-b7(function(a){var
 c=aY(b,a[1]),d=c?0<=aD(a[2][1])?1:0:c;return d},a))B(sA);var
-c=0!==fR(bQ(function(b,a){return cZ(b,a[2])},bC,a),dv)?1:0;return c?B(sB):c},c);return b}function
+c=0!==fR(bQ(function(b,a){return cZ(b,a[2])},bC,a),dw)?1:0;return c?B(sB):c},c);return b}function
 iS(a){if(aV(function(a){return cm(a[1],sG)},a))throw ad;return a}function
 iT(a){var
 b=ch(j(a,sH));return f(function(a){var
@@ -3697,21 +3697,21 @@ b=bd([0,a[2]]);return[0,a[1],b]},b)}function
 sI(i){var
 a=ch([0,i]);function
 b(c){var
-d=b8(e1,[0,sL,[0,sK,[0,sJ,c]]]),b=b6(b8(e1,f(aJ,a)),d);if(b)throw ad;return b}var
+d=b8(e2,[0,sL,[0,sK,[0,sJ,c]]]),b=b6(b8(e2,f(aJ,a)),d);if(b)throw ad;return b}var
 c=bd(j(a,sM));if(y(c,sN))if(y(c,sO)){if(y(c,sP))throw ad;b(sQ);var
 d=[2,iT(a)]}else{b(sT);var
 g=e(a,sU);try{x(g,sW,sV,0)}catch(a){a=a8(a);if(a[1]===cr)throw ad;throw a}var
-h=ch(j(a,sX));iS(dR(sY,h));var
+h=ch(j(a,sX));iS(dS(sY,h));var
 d=[1,g,iT(a),h]}else{b(sZ);var
 d=[0,e(a,s0)]}var
 k=bd(j(a,sR));return[0,d,bd(j(a,sS)),k]}function
 iU(b){function
 c(b){var
 a=ch([0,b]);if(2!==Y(a))throw ad;var
-c=iS(ch(j(a,s1)));return[0,f(sI,ef(j(a,s2))),c]}var
-a=ef(b);if(a)return f(c,a);throw ad}function
-eg(c,b,a){return[0,c,ed(c,b,a),b,a]}function
-eh(a,b){a[1]=[0,b,a[1]];return 0}function
+c=iS(ch(j(a,s1)));return[0,f(sI,eg(j(a,s2))),c]}var
+a=eg(b);if(a)return f(c,a);throw ad}function
+eh(c,b,a){return[0,c,ee(c,b,a),b,a]}function
+ei(a,b){a[1]=[0,b,a[1]];return 0}function
 s3(a){var
 c=[0,0];try{var
 f=b(a,c);return f}catch(a){a=a8(a);if(a[1]===cr){var
@@ -3744,30 +3744,30 @@ d=b(g,0);if(d){var
 i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
 l=bD(e[1]),m=bD(e[2]);function
 j(a){var
-c=i([0,a,dX(m,a)]),d=b(bR(function(a){return 0!==aD(a[2][1])?1:0}),c),e=b8(W,f(function(a){var
-b=fM(a[2]);return[0,a[1],b]},d));return[0,dX(l,a),e]}od(function(c,b){var
+c=i([0,a,dY(m,a)]),d=b(bR(function(a){return 0!==aD(a[2][1])?1:0}),c),e=b8(W,f(function(a){var
+b=fM(a[2]);return[0,a[1],b]},d));return[0,dY(l,a),e]}od(function(c,b){var
 d=j(b),a=b6(j(c),d);return a?B(sC):a},d);var
 n=e[2],o=b(bR(h),n),p=f(function(a){var
-b=a[1];return[0,b,i([0,b,a[2]])]},o),q=e[1],k=eg([0,b(bR(h),q),p],t,s),u=k[2];return[0,k,[0,b(iV(c),a),u]]}function
+b=a[1];return[0,b,i([0,b,a[2]])]},o),q=e[1],k=eh([0,b(bR(h),q),p],t,s),u=k[2];return[0,k,[0,b(iV(c),a),u]]}function
 fW(e,b,a){var
 f=fO(b[1]);if(y(a[2],f))B(s6);var
 c=n(e,b,a[1]),d=c[1],g=fO(d[1]);if(y(a[3],g))B(s7);return[0,d,c[2]]}function
 iX(e,a,b){function
 g(b,a){if(2===a[0])return iW(b,a[1]);throw ad}return f(function(b){var
 f=b[1],h=[0,a,0],c=bh(bQ(function(a,c){var
-b=fW(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,f)[2]),d=fP(0,0,a[3],[5,b[2]]);eh(e,function(b){return h4(a[2],c,d)});return[0,c,d]},b)}function
+b=fW(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,f)[2]),d=fP(0,0,a[3],[5,b[2]]);ei(e,function(b){return h4(a[2],c,d)});return[0,c,d]},b)}function
 iY(k,i,h,a){try{x([5,a],th,aC(tg,k),0);var
-d=ag(0,64),l=ag(0,64),m=iU(j(a,ti)),n=ef(j(a,tj)),g=f(b(i,function(a){return aR(d,a)}),n);if(0===g)throw ad;var
+d=ag(0,64),l=ag(0,64),m=iU(j(a,ti)),n=eg(j(a,tj)),g=f(b(i,function(a){return aR(d,a)}),n);if(0===g)throw ad;var
 o=bd(j(a,tk));if($(j(ch(j(a,tn)),tm),tl))throw ad;var
 c=cX(0,e(a,to)),p=[0,[0,c,o,function(e){fU(c);function
 a(a){return aR(l,a)}var
-b=eg(c,function(a){return aR(d,a)},a);return s3(function(a){return yp(h,a,b,m,g)})}]];return p}catch(a){a=a8(a);if(a===ad)return 0;throw a}}var
+b=eh(c,function(a){return aR(d,a)},a);return s3(function(a){return yp(h,a,b,m,g)})}]];return p}catch(a){a=a8(a);if(a===ad)return 0;throw a}}var
 fX=[_,ts,cI(0)];function
 iZ(b,a){if(typeof
 b!=="number"&&1===b[0]){var
 c=cs(b[1],a);if(aD(c)<0)m(i(a,tu));return c}return m(i(a,tt))}function
 i0(c,b,a){var
-d=aB(c+1|0);return dK(hx(iZ(b,a),d))}function
+d=aB(c+1|0);return dL(hx(iZ(b,a),d))}function
 bm(c,b,a){var
 d=ao(b,a);return f(function(b){var
 d=n(c,b[2],a);return[0,b[1],d]},d)}function
@@ -3783,8 +3783,8 @@ i=b(t1);return[0,f,h,i,b(t2)]}function
 i1(b,a){var
 c=a[2];return cZ(b,[0,bq(a[1]),c])}function
 i2(a){return b8(W,f(function(a){var
-b=a[2],c=f(function(a){return eR(a[1])},b);return[0,a[1],c]},a))}var
-dw=[_,uG,cI(0)];function
+b=a[2],c=f(function(a){return eS(a[1])},b);return[0,a[1],c]},a))}var
+dx=[_,uG,cI(0)];function
 i3(a){var
 b=a[2];return[0,bq(a[1]),b]}function
 i4(b,a){var
@@ -3793,7 +3793,7 @@ i5(b,j){var
 n=bO(b),e=0,v=a3(n);for(;;){if(e===v)var
 o=0;else{if(!(aM<=br(n,e))){var
 e=e+1|0;continue}var
-o=1}if(o)throw dw;var
+o=1}if(o)throw dx;var
 d=q(b),a=[0,0],f=function(a){return m(i(j,uI))},g=function(l){for(;;){var
 g=a[1]<d?1:0;if(g){var
 c=s(b,a[1]),h=32===c?1:0;if(h)var
@@ -3830,7 +3830,7 @@ n=0;if(43!==s(b,c+1|0)&&45!==s(b,c+1|0))n=1;if(!n){var
 i=c+2|0;m=1}}if(!m)var
 i=c+1|0;var
 o=0;if(c<d){var
-p=0;if(eB!==s(b,c)&&69!==s(b,c))p=1;if(!p&&h(i)){var
+p=0;if(eC!==s(b,c)&&69!==s(b,c))p=1;if(!p&&h(i)){var
 j=k(i);o=1}}if(!o)var
 j=c;var
 q=a9(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
@@ -3842,8 +3842,8 @@ b=iI([3,r(0)],j);if(c(uQ)){var
 a=r(0),e=1-bX(a);if(e)var
 g=e;else
 var
-k=3<q(a)?1:0,g=k||(dH<eX(i(uS,a))?1:0);if(g)f(0);var
-h=function(a){return 0===a?dv:i4(b,h(a-1|0))};return h(eX(i(uR,a)))}return b}},u=function(n){var
+k=3<q(a)?1:0,g=k||(dI<eY(i(uS,a))?1:0);if(g)f(0);var
+h=function(a){return 0===a?dw:i4(b,h(a-1|0))};return h(eY(i(uR,a)))}return b}},u=function(n){var
 b=l(0);for(;;){g(0);if(p(uN))return b;var
 f=c(uL);if(f){var
 a=l(0);if(X(f[1],uM))var
@@ -3864,7 +3864,7 @@ i6(c,w){var
 y=c?c[1]:c,a=x(w,u0,uY,uZ);if(b6(e(a,u2),u1))m(u3);var
 k=j(a,u4),E=0;if(k){var
 d=k[1],v=0;if(typeof
-d!=="number"&&5===d[0]){if(d[1])throw dw;v=1}if(!v){m(u5);E=1}}var
+d!=="number"&&5===d[0]){if(d[1])throw dx;v=1}if(!v){m(u5);E=1}}var
 z=Z(e(a,u7),u6),l=f(function(a){return u(a,u8)},z),n=ao(e(a,u_),u9),o=ao(e(a,va),u$),A=ao(e(a,vc),vb);function
 g(g,c){var
 d=c[1],a=i(vd,d),e=ao(c[2],a);return[0,d,b(cN(function(e){var
@@ -3886,23 +3886,23 @@ a==="number")return vi;else
 switch(a[0]){case
 0:return g9(a[1]);case
 3:return cY(a[1]);case
-4:return i(vl,i(dS(vk,f(fZ,a[1])),vj));case
+4:return i(vl,i(dT(vk,f(fZ,a[1])),vj));case
 5:var
-b=a[1],c=b8(function(b,a){return e1(b[1],a[1])},b);return i(vp,i(dS(vo,f(function(a){var
+b=a[1],c=b8(function(b,a){return e2(b[1],a[1])},b);return i(vp,i(dT(vo,f(function(a){var
 b=i(vn,fZ(a[2]));return i(cY(a[1]),b)},c)),vm));default:return a[1]}}function
 vq(d,c){function
 b(a){return b8(W,f(function(a){var
 b=a[2],c=b8(W,f(function(a){var
 b=fM(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
 a(a){var
-c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,cO(e1,a[1]),e,d,c]}var
+c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,cO(e2,a[1]),e,d,c]}var
 e=a(c);return $(a(d),e)}function
 vr(a){function
 c(e){var
 a=e[2],b=0===a?1:0;if(b)var
 c=b;else
 var
-d=b7(function(a){return iH(a[2])},a),c=d?0===fR(bQ(function(b,a){return cZ(b,a[2])},bC,a),dv)?1:0:d;return c}var
+d=b7(function(a){return iH(a[2])},a),c=d?0===fR(bQ(function(b,a){return cZ(b,a[2])},bC,a),dw)?1:0:d;return c}var
 d=aC(a[3],a[4]),b=1-b7(c,aC(a[2],d));return b?m(vs):b}function
 i7(a,g){var
 c=i6(0,e(a,vt)),h=[3,i(vv,iE(fZ(e(a,vu))))];if(b6(e(a,vw),h))B(vx);var
@@ -3911,10 +3911,10 @@ b=d[1],f=0;if(typeof
 b!=="number"&&4===b[0]&&!b[1])f=1;if(!f){m(vz);k=1}}dc(function(h){try{var
 b=fJ(1,h),g=0;if(typeof
 b!=="number"&&5===b[0]){var
-a=i6(vE,[5,dR(vD,b[1])]);g=1}if(!g)var
+a=i6(vE,[5,dS(vD,b[1])]);g=1}if(!g)var
 a=m(vC);var
 j=vq(c,a)?0:(vr(a),[0,a]),e=j}catch(a){a=a8(a);if(a[1]===cr)var
-d=a[2];else{if(a[1]!==d$)throw a;var
+d=a[2];else{if(a[1]!==ea)throw a;var
 d=a[2]}var
 e=m(i(vA,d))}var
 f=0!==e?1:0;return f?B(vB):f},g);return c}function
@@ -3926,19 +3926,19 @@ h(a){return aR(g,a)}var
 i=b[2];aw(function(a){c(a[1]);return 0},i);var
 j=fY(f(aJ,b[2]));function
 k(a){return aY(j,a)}return[0,c,function(a){return aR(e,a)},h,k]}function
-ei(c,a){return f(function(a){var
+ej(c,a){return f(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
 i9(a,c){function
 d(c){var
-d=ei(a[2],c[2]);return[0,b(a[1],c[1]),d]}function
+d=ej(a[2],c[2]);return[0,b(a[1],c[1]),d]}function
 e(c){var
-d=ei(a[1],c[2]);return[0,b(a[1],c[1]),d]}function
+d=ej(a[1],c[2]);return[0,b(a[1],c[1]),d]}function
 g(c){var
-d=ei(a[1],c[2]);return[0,b(a[3],c[1]),d]}var
+d=ej(a[1],c[2]);return[0,b(a[3],c[1]),d]}var
 h=f(g,c[4]),i=c[3],j=f(e,b(bR(function(a){return 0!==a[2]?1:0}),i));return[0,f(d,c[2]),j,h]}function
-dx(a,c){var
-d=b(bR(function(c){return b(a[4],c[1])}),c);return ei(a[1],d)}function
-ej(a,b){if(typeof
+dy(a,c){var
+d=b(bR(function(c){return b(a[4],c[1])}),c);return ej(a[1],d)}function
+ek(a,b){if(typeof
 a!=="number"&&0===a[0])return a[1];return m(i(b,vF))}function
 vG(q){var
 a=x(q,bn,vI,vH),r=u(e(a,vJ),bn),s=u(e(a,vK),bn),c=e(a,vL),p=0;if(typeof
@@ -3946,7 +3946,7 @@ c!=="number"&&3===c[0]){var
 o=y(c[1],vS);if(!o){var
 h=o;p=1}}if(!p)var
 h=[0,O(c,bn)];var
-k=ej(e(a,vM),bn),t=j(a,vN),l=L(function(a){return aF(u,a,bn)},t);function
+k=ek(e(a,vM),bn),t=j(a,vN),l=L(function(a){return aF(u,a,bn)},t);function
 v(b){var
 a=bA(b,bn),c=bc(a[1],bn);return[0,c,bc(a[2],bn)]}var
 d=L(v,j(a,vO)),w=j(a,vP),g=L(function(a){return bm(O,a,bn)},w);function
@@ -3958,7 +3958,7 @@ if(!d&&!g&&k)return function(a){return n(a[3],a,0)};return m(i(bn,vR))}function
 vT(b,a){return[0,ct(b,a),c]}function
 v4(l){var
 a=x(l,v7,aC(f0,v6),v5),o=Z(e(a,v9),v8),k=ct(e(a,v$),v_),p=aD(k)<=0?1:0,q=p||hw(k,aB(100000));if(q)m(wa);var
-P=ej(e(a,wc),wb),r=e(a,we),t=aF(function(r,s){var
+P=ek(e(a,wc),wb),r=e(a,we),t=aF(function(r,s){var
 a=x(r,cv,vU,0),c=u(e(a,vV),cv),d=u(e(a,vW),cv),g=O(e(a,vX),cv),j=O(e(a,vY),cv),h=e(a,vZ);function
 k(a,b){return bm(vT,a,b)}var
 l=aF(function(a,b){return aF(k,a,b)},h,cv);function
@@ -3972,16 +3972,16 @@ q=aF(function(a,b){return aF(p,a,b)},o,cv);return function(a){function
 h(d,c){if(d){var
 e=d[2],g=d[1];if(e){if(c){var
 i=c[1],j=Y(e[1]),k=function(d){var
-e=d[2],c=e[1],h=e[2],g=0;if(0<=aD(c)&&!dY(c,aB(j))){var
-f=dK(c);g=1}if(!g)var
+e=d[2],c=e[1],h=e[2],g=0;if(0<=aD(c)&&!dZ(c,aB(j))){var
+f=dL(c);g=1}if(!g)var
 f=j;return[0,b(a[2],d[1]),[0,f,h]]},l=Y(g);if(Y(i)!==l)B(v2);var
-m=e5(function(c,b){var
-d=f(k,b);return[0,dx(a,c),d]},g,i);return[0,m,h(e,c[2])]}}else
+m=e6(function(c,b){var
+d=f(k,b);return[0,dy(a,c),d]},g,i);return[0,m,h(e,c[2])]}}else
 if(!c){var
-n=0;return[0,f(function(b){return[0,dx(a,b),0]},g),n]}}return B(v3)}var
+n=0;return[0,f(function(b){return[0,dy(a,b),0]},g),n]}}return B(v3)}var
 e=h(l,q),i=b(a[3],d);return[0,b(a[3],c),i,g,j,e]}},r,wd),s=j(a,wf);dc(function(a){Z(a,wg);return 0},s);var
 n=f(vG,o);if(0===n)m(wh);return function(p){var
-o=i7(a,p),e=i8(o),i=i9(e,o),r=f(function(a){return b(a,e)},t),q=f(function(a){return b(a,e)},n),s=dK(k),m=dn(i),j=d9(i,m),l=j?h(function(a){var
+o=i7(a,p),e=i8(o),i=i9(e,o),r=f(function(a){return b(a,e)},t),q=f(function(a){return b(a,e)},n),s=dL(k),m=dp(i),j=d_(i,m),l=j?h(function(a){var
 f=cf(i,a[1]);if(f){var
 k=f[1],h=cf(i,a[2]);if(h){var
 l=h[1],b=a[5];if(b){var
@@ -4011,13 +4011,13 @@ A=f;return A},r):j;return l?h(function(a){var
 u=a[5];if(u){var
 v=u[1],w=v[2],j=w[2],k=w[1],e=v[1],n=cf(i,a[1]),t=0;if(n){var
 o=cf(i,a[2]),f=0;if(o){var
-p=g(k,j)?k:j,l=g(k,j)?j:k,x=e?P?gX(ab(e),s):$(ab(e),s):e,y=x?H(d_(m,n[1],e),k):x,A=y?H(d_(m,o[1],e),j):y,h=0;if(A)if(a[4]){var
+p=g(k,j)?k:j,l=g(k,j)?j:k,x=e?P?gX(ab(e),s):$(ab(e),s):e,y=x?H(d$(m,n[1],e),k):x,A=y?H(d$(m,o[1],e),j):y,h=0;if(A)if(a[4]){var
 B=a[3];if(B){var
 C=H(l,z(B[1],p));if(C){var
-b=dp(l);f=1;h=1}else{var
+b=dq(l);f=1;h=1}else{var
 b=C;f=1;h=1}}else{var
 D=H(p,[0,d,c]);if(D){var
-b=dp(l);f=1;h=1}else{var
+b=dq(l);f=1;h=1}else{var
 b=D;f=1;h=1}}}else{var
 q=a[3];if(q){var
 b=U(g(l,z(q[1],p)));f=1;h=1}else
@@ -4048,33 +4048,33 @@ b=d[1],g=0;if(typeof
 b==="number"||!(3===b[0]))g=1;else{var
 e=b[1];if(cm(e,f))return e}}return m(i(c,wt))}return m(i(c,wr))}function
 ja(h,g,f,e){var
-a=i7(h,g),c=i8(a),b=i9(c,a);if(1-d9(b,dn(b)))B(wu);function
+a=i7(h,g),c=i8(a),b=i9(c,a);if(1-d_(b,dp(b)))B(wu);function
 d(c){var
-b=e6(c,a[4]);return b?b[1]:B(wv)}var
+b=e7(c,a[4]);return b?b[1]:B(wv)}var
 i=d(f);return[0,a,c,b,[0,i,d(e)]]}function
-jb(b,a){return bm(function(b,a){return ec(u(b,a),a)},b,a)}function
+jb(b,a){return bm(function(b,a){return ed(u(b,a),a)},b,a)}function
 wO(k){var
-V=x(k,wQ,aC(f0,wP),0),a=i_(Z(e(V,wT),wS),wR),ax=a[2],ay=a[1],v=bc(a[3],wU),_=e(V,wV),az=i$(_,wX,wW);if(X(az,wY))throw dw;return function(ba){var
-C=ja(V,ba,ay,ax),s=C[3],a=C[2];if(1-ds(1,v))B(wZ);if(X(az,w0)){var
+V=x(k,wQ,aC(f0,wP),0),a=i_(Z(e(V,wT),wS),wR),ax=a[2],ay=a[1],v=bc(a[3],wU),_=e(V,wV),az=i$(_,wX,wW);if(X(az,wY))throw dx;return function(ba){var
+C=ja(V,ba,ay,ax),s=C[3],a=C[2];if(1-dt(1,v))B(wZ);if(X(az,w0)){var
 aA=C[4],Z=C[1],P=x(_,cw,ww,0),Q=aF(jb,e(P,wx),cw),aW=ao(e(P,wy),cw),ak=aF(ao,e(P,wz),cw),al=Y(Q);if(Y(ak)!==al)m(wA);var
-am=f(function(b){return dx(a,b)},Q),aX=aC(aA[1],aA[2]),aR=bD(Z[3]),O=ag(0,64),ai=function(a){var
+am=f(function(b){return dy(a,b)},Q),aX=aC(aA[1],aA[2]),aR=bD(Z[3]),O=ag(0,64),ai=function(a){var
 b=1-aY(O,a);if(b){di(O,a,0);var
-c=dX(aR,a);return aw(function(a){return ai(a[1])},c)}return b};aw(function(a){return ai(a[1])},aX);var
-aS=f(aJ,Z[2]),aT=b(bR(function(a){return aY(O,a)}),aS),an=f(a[1],aT),ap=iB(am),aq=bW(dn(s)),R=[0,0],ar=function(d,g,e){try{var
+c=dY(aR,a);return aw(function(a){return ai(a[1])},c)}return b};aw(function(a){return ai(a[1])},aX);var
+aS=f(aJ,Z[2]),aT=b(bR(function(a){return aY(O,a)}),aS),an=f(a[1],aT),ap=iB(am),aq=bW(dp(s)),R=[0,0],ar=function(d,g,e){try{var
 n=jb(a5(j(g,d),wC),cw),o=f(function(b){var
-a=cs(b[1],cw),c=aD(a)<0?1:0,d=c||dY(a,aB(al));if(d)m(i(cw,wD));var
-e=b[2];return[0,dK(a),e]},n),c=o}catch(a){a=a8(a);if(a[1]!==cr)throw a;var
+a=cs(b[1],cw),c=aD(a)<0?1:0,d=c||dZ(a,aB(al));if(d)m(i(cw,wD));var
+e=b[2];return[0,dL(a),e]},n),c=o}catch(a){a=a8(a);if(a[1]!==cr)throw a;var
 h=R[1],k=b7(function(a){return b(a,0)},h)?m(a[2]):B(wB),c=k}var
 l=R[1];R[1]=[0,function(a){return fG(ap,an,c,e)},l];return[0,b(a[2],d),c]},aZ=function(c){var
-d=b(a[2],c),e=ar(c,aW,function(a){return n(aq[2],a,d)});return[0,e,e5(function(b,a){return ar(c,b,function(b){return is(aq,d,a,b)})},ak,ap)]},aj=ag(0,64),aU=e7(bj,Z[2]),as=f(aZ,b(cN(function(b){var
+d=b(a[2],c),e=ar(c,aW,function(a){return n(aq[2],a,d)});return[0,e,e6(function(b,a){return ar(c,b,function(b){return is(aq,d,a,b)})},ak,ap)]},aj=ag(0,64),aU=e8(bj,Z[2]),as=f(aZ,b(cN(function(b){var
 a=b[1];return aY(aj,a)?0:(di(aj,a,0),[0,a])}),aU)),a0=de(function(c,a){return f(function(f){var
 g=f[2];if(0<=c){var
 a=g,b=c;for(;;){if(a){var
 d=a[2],e=a[1];if(0===b)return e;var
-a=d,b=b-1|0;continue}return dQ(l4)}}return a4(l5)},as)},Q),F=[0,[0,an,am,f(aJ,as),a0]]}else{var
-S=x(_,cx,wE,0),T=function(b){return bm(function(c,b){return dt(a[1],bY,c,b)},b,cx)},a1=function(b,f){var
+a=d,b=b-1|0;continue}return dR(l4)}}return a4(l5)},as)},Q),F=[0,[0,an,am,f(aJ,as),a0]]}else{var
+S=x(_,cx,wE,0),T=function(b){return bm(function(c,b){return du(a[1],bY,c,b)},b,cx)},a1=function(b,f){var
 a=x(b,cx,wF,0),c=bA(e(a,wG),cx),d=cu(u(e(a,wH),cx),cx);return[0,c,[0,d,T(e(a,wI))]]},z=aF(a1,e(S,wJ),cx),at=T(e(S,wK)),au=T(e(S,wL)),av=function(b){var
-a=f(aJ,b),c=Y(a);return Y(cO(W,a))!==c?1:0},a2=aC(at,aC(au,e7(function(a){return a[2][2]},z)));if(aV(function(a){return av(a[2])},a2))B(wM);var
+a=f(aJ,b),c=Y(a);return Y(cO(W,a))!==c?1:0},a2=aC(at,aC(au,e8(function(a){return a[2][2]},z)));if(aV(function(a){return av(a[2])},a2))B(wM);var
 a3=av(z),a6=a3||aV(function(i){var
 c=i[1],d=c[2],e=c[1],f=X(e,d);if(f)var
 g=f;else
@@ -4083,7 +4083,7 @@ h=b(a[4],e),j=h?b(a[4],d):h,g=1-j;return g},z);if(a6)B(wN);var
 a7=function(c){var
 d=c[2];return[0,b(a[2],c[1]),d]},U=function(a){return f(a7,a)},a9=function(c){var
 d=c[2],e=c[1],f=U(d[2]),g=[0,d[1],f],h=b(a[1],e[2]);return[0,[0,b(a[1],e[1]),h],g]},a_=U(au),a$=U(at),F=[1,[0,f(a9,z),a$,a_]]}var
-bb=b(a[3],ax),bc=b(a[3],ay),p=dn(s),ae=d9(s,p);if(ae){var
+bb=b(a[3],ax),bc=b(a[3],ay),p=dp(s),ae=d_(s,p);if(ae){var
 M=cf(s,bc);if(M){var
 q=M[1],N=cf(s,bb);if(N){var
 r=N[1];if(0===F[0]){var
@@ -4096,23 +4096,23 @@ H=ac;if(H)var
 aL=ab(o[4]),J=$(ab(t),aL);else
 var
 J=H;if(J)var
-aE=s[1],aM=dq(p,l(function(a){return[0,a[1],[0,c,c]]},aE)),K=h(function(a){function
+aE=s[1],aM=dr(p,l(function(a){return[0,a[1],[0,c,c]]},aE)),K=h(function(a){function
 c(b){return n(G[2],b,a)}var
-d=dr(a,o[3]),b=fG(t,o[1],d,c);if(b){var
-e=dZ(t,o[4]);return h(function(b){var
+d=ds(a,o[3]),b=fG(t,o[1],d,c);if(b){var
+e=d0(t,o[4]);return h(function(b){var
 c=b[1];function
 d(b){return is(G,a,c,b)}var
-e=dr(a,b[2]);return fG(t,o[1],e,d)},e)}return b},aM);else
+e=ds(a,b[2]);return fG(t,o[1],e,d)},e)}return b},aM);else
 var
 K=J;return K?h(function(a){var
 b=g(cd(w(q,I(D(v),r)),a),[0,d,c]);return b?g(cd(w(r,I(D(v),q)),a),[0,d,c]):b},t):K}var
 y=F[1],k=bW(p),aN=y[1],aO=cp(l(function(a){return[0,a[1],a[2][1]]},aN)),L=function(a,b){return bU(aO,a,b)},aP=y[1],ad=h(function(a){var
 d=a[1],e=d[2],f=d[1],i=g([0,c,c],a[2][1]);if(i){var
-j=b(k[1],e),l=dq(p,w(b(k[1],f),j));return h(function(b){var
-c=a[2][1],d=iu(k,e,b),g=iu(k,f,b);return fH(L,dr(b,a[2][2]),g,d,c)},l)}return i},aP);if(ad){var
-aQ=dq(p,w(q,r));return h(function(a){var
-c=bV(k,r,a),d=bV(k,q,a),b=fH(L,dr(a,y[2]),d,c,v);if(b){var
-e=bV(k,q,a),f=bV(k,r,a);return fH(L,dr(a,y[3]),f,e,v)}return b},aQ)}return ad}var
+j=b(k[1],e),l=dr(p,w(b(k[1],f),j));return h(function(b){var
+c=a[2][1],d=iu(k,e,b),g=iu(k,f,b);return fH(L,ds(b,a[2][2]),g,d,c)},l)}return i},aP);if(ad){var
+aQ=dr(p,w(q,r));return h(function(a){var
+c=bV(k,r,a),d=bV(k,q,a),b=fH(L,ds(a,y[2]),d,c,v);if(b){var
+e=bV(k,q,a),f=bV(k,r,a);return fH(L,ds(a,y[3]),f,e,v)}return b},aQ)}return ad}var
 af=N}else
 var
 af=M;var
@@ -4124,20 +4124,20 @@ b=aF(u,c,a);return b?b:m(i(a,w1))}var
 xp=0,jc=[0,[0,xs,v4],[0,[0,xr,wO],[0,[0,xq,function(M){var
 t=x(M,xf,aC(f0,xe),0),j=i_(Z(e(t,xi),xh),xg),v=j[2],z=j[1];if(y(j[3],xj))m(xk);var
 k=e(t,xl);if(X(i$(k,xo,xn),xm))var
-a=x(k,bE,w2,0),r=ej(e(a,w3),bE),i=f2(e(a,w4),bE),s=f2(e(a,w5),bE),C=aF(u,e(a,w6),bE),F=O(e(a,w7),bE),G=O(e(a,w8),bE),o=bm(O,e(a,w9),bE),p=bm(O,e(a,w_),bE),J=aF(u,e(a,w$),bE),n=[0,r,function(a){var
+a=x(k,bE,w2,0),r=ek(e(a,w3),bE),i=f2(e(a,w4),bE),s=f2(e(a,w5),bE),C=aF(u,e(a,w6),bE),F=O(e(a,w7),bE),G=O(e(a,w8),bE),o=bm(O,e(a,w9),bE),p=bm(O,e(a,w_),bE),J=aF(u,e(a,w$),bE),n=[0,r,function(a){var
 d=aC(o,p);if(1-b7(function(c){var
-d=b(a[4],c[1]);return d?ds(0,c[2]):d},d))B(xa);var
+d=b(a[4],c[1]);return d?dt(0,c[2]):d},d))B(xa);var
 e=a[2];function
 c(a){return f(e,a)}var
-g=b(bR(a[4]),J),h=f(a[1],g),j=dx(a,p),k=dx(a,o),l=c(C),m=c(s),n=i?i[2]:dQ(l3),q=c(n),r=ha(i);return[0,[0,b(a[2],r),q,m,l,F,G,k,j,h]]}];else
+g=b(bR(a[4]),J),h=f(a[1],g),j=dy(a,p),k=dy(a,o),l=c(C),m=c(s),n=i?i[2]:dR(l3),q=c(n),r=ha(i);return[0,[0,b(a[2],r),q,m,l,F,G,k,j,h]]}];else
 var
-q=x(k,f3,xb,0),K=ej(e(q,xc),f3),L=f2(e(q,xd),f3),n=[0,K,function(a){return[1,f(a[2],L)]}];var
+q=x(k,f3,xb,0),K=ek(e(q,xc),f3),L=f2(e(q,xd),f3),n=[0,K,function(a){return[1,f(a[2],L)]}];var
 ae=n[2],af=n[1];return function(ag){var
 P=ja(t,ag,z,v),u=P[2];if(af)var
 R=z,Q=v;else
 var
 R=v,Q=z;var
-x=ae(u),ah=b(u[3],R),ai=b(u[3],Q),i=P[3],f=dn(i),K=d9(i,f);if(K){var
+x=ae(u),ah=b(u[3],R),ai=b(u[3],Q),i=P[3],f=dp(i),K=d_(i,f);if(K){var
 r=cf(i,ai);if(r){var
 L=r[1],s=cf(i,ah);if(s){var
 M=s[1];if(0===x[0]){var
@@ -4148,7 +4148,7 @@ n=C;if(n)var
 Y=a[7],Z=I(D(a[5]),Y),o=bl(w(ce(e,a[7],a[3]),Z));else
 var
 o=n;var
-F=o?dp(an(ce(e,a[7],a[4]))):o;if(F)var
+F=o?dq(an(ce(e,a[7],a[4]))):o;if(F)var
 _=a[2],$=ce(e,bV(e,M,a[1]),_),aa=I(D([0,c,c]),$),p=bl(m(w(a[8],aa)));else
 var
 p=F;if(p)var
@@ -4161,7 +4161,7 @@ g=f;else{var
 l=ce(e,[0,[0,b,[0,c,c]],0],a[3]),i=h(function(a){return U(k(a[1]))},l);if(i)return H(an(ce(e,[0,[0,b,[0,c,c]],0],a[4])),[0,d,c]);var
 g=i}return g},ad)}return q}var
 j=x[1];if(j){var
-G=H(d_(f,M,j),[0,d,c]);if(G)return dp(d_(f,L,j));var
+G=H(d$(f,M,j),[0,d,c]);if(G)return dq(d$(f,L,j));var
 J=G}else
 var
 J=j;return J}var
@@ -4174,7 +4174,7 @@ O=K;return O}}],xp]]];function
 xu(c){try{var
 a=cX(xw,fJ(1,c));fU(a);var
 d=fN(a);return d}catch(a){a=a8(a);if(a[1]===cr)var
-b=a[2];else{if(a[1]!==d$)throw a;var
+b=a[2];else{if(a[1]!==ea)throw a;var
 b=a[2]}return m(i(xv,b))}}function
 jd(c){var
 b=j(c,xx);if(b){var
@@ -4192,7 +4192,7 @@ h=b[1];return aV(function(a){return $(a[2],xD)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-ek(c,a){var
+el(c,a){var
 d=a[3];function
 e(e){var
 a=b(d,0);return je(c)?B(xE):a}return[0,a[1],a[2],e]}function
@@ -4207,7 +4207,7 @@ r=ai[1],aS=j(r,xF);if(aS){var
 P=x(aS[1],xI,xH,xG);u(e(P,xK),xJ);u(e(P,xM),xL);var
 aT=function(a){var
 b=ao(a,xN);return aw(function(a){u(a[2],xO);return 0},b)};aT(e(P,xP));dc(aT,j(P,xQ))}var
-n=dR(xR,r),F=[5,n],aU=j(n,xX),a1=0;if(aU){var
+n=dS(xR,r),F=[5,n],aU=j(n,xX),a1=0;if(aU){var
 aj=aU[1],a2=0;if(typeof
 aj!=="number"&&3===aj[0])if(y(aj[1],ya))a2=1;else{a1=1;a2=1}}if(!a1)m(xY);var
 aW=j(n,xZ),a3=0;if(aW){var
@@ -4250,11 +4250,11 @@ b!=="number")switch(b[0]){case
 c=b[1];if(!y(c,tx))return 1;if(!y(c,ty))return 2;break;case
 5:if(bi(tz,b[1])){var
 f=x(b,d,tB,tA);bY(u(e(f,tC),d),d);var
-h=j(f,tD);dc(function(a){ec(u(a,d),d);return 0},h);return[0,a+1|0,0]}var
+h=j(f,tD);dc(function(a){ed(u(a,d),d);return 0},h);return[0,a+1|0,0]}var
 g=x(b,d,tE,0),k=i0(a,e(g,tF),d),l=e(g,tG);return[0,k,bh(aF(function(e,b){var
 c=Z(e,b);if(c){var
 d=c[2];if(d&&!d[2]){var
-f=i0(a,c[1],b);return[0,f,dt(p,bY,d[1],b)]}}return m(i(b,tv))},l,d))]}return m(i(d,tw))},B),D=j(g,tO),E=L(function(a){return O(a,d)},D),q=j(g,tP),N=0;if(q){var
+f=i0(a,c[1],b);return[0,f,du(p,bY,d[1],b)]}}return m(i(b,tv))},l,d))]}return m(i(d,tw))},B),D=j(g,tO),E=L(function(a){return O(a,d)},D),q=j(g,tP),N=0;if(q){var
 k=q[1],n=0;if(typeof
 k!=="number"&&0===k[0])if(k[1])n=2;else
 n=1;var
@@ -4269,23 +4269,23 @@ b=bw(a[2]);return[0,af(a[1]),b]}var
 J=L(function(a){return f(I,a)},o);return[0,h,o,[0,f(function(a){var
 b=a[2];return[0,p(a[1]),b]},h),J,A,H,E,G]]},bK),bN=aB(Y(N));aw(function(a){function
 b(b){var
-a=dY(b[2],bN);return a?m(us):a}return aw(b,a5(a[2],0))},N);hd(function(b,a){var
+a=dZ(b[2],bN);return a?m(us):a}return aw(b,a5(a[2],0))},N);hd(function(b,a){var
 c=aB(b+1|0);return co(aN,i2(a[1]),c)},N);var
-aO=fQ(p,cu,a5(j(v,uv),uu),ut),ah=cX(0,e(v,uw)),aP=ed(ah,p,af),bO=bD(ah[1]),aQ=function(b){var
+aO=fQ(p,cu,a5(j(v,uv),uu),ut),ah=cX(0,e(v,uw)),aP=ee(ah,p,af),bO=bD(ah[1]),aQ=function(b){var
 a=bT(bO,b);return a?af(a[1]):B(ux)},bP=function(a){var
 h=a[2],e=a[1],k=0;if(y(o,uy)&&y(o,uz)&&y(o,uA)){if(!y(o,uB)&&!h&&e){var
 i=e[2];if(i&&!i[2]){var
 q=i[1],r=e[1],D=function(a){var
-b=0,c=X(a,q)?dv:bC,d=X(a,r)?dv:bC;return[0,bC,[0,i1(d,c),b]]},E=p(q),g=[0,[0,p(r),E],D];k=2}}}else
+b=0,c=X(a,q)?dw:bC,d=X(a,r)?dw:bC;return[0,bC,[0,i1(d,c),b]]},E=p(q),g=[0,[0,p(r),E],D];k=2}}}else
 k=1;var
 l=0;switch(k){case
 1:if(h){var
 s=h[1],F=Y(e);if(Y(s)===F){var
-j=e8(e,s),t=f(function(a){var
+j=e9(e,s),t=f(function(a){var
 b=a[2];return[0,p(a[1]),b]},j);if(C)var
 u=f(bj,C[1]),G=function(h){return f(function(i){return bQ(function(g,a){var
 b=a[2],c=a[1];if(X(c,h))var
-e=a5(e6(c,i),bC),f=R(b[2],e[2]),d=cg(R(b[1],e[1]),f);else
+e=a5(e7(c,i),bC),f=R(b[2],e[2]),d=cg(R(b[1],e[1]),f);else
 var
 d=bC;return cZ(g,d)},bC,j)},u)},H=function(a){var
 b=a[2];return[0,p(a[1]),b]},v=[0,[2,t,f(function(a){return f(H,a)},u)],G];else
@@ -4300,13 +4300,13 @@ g=a[1],h=a[2],d=f(function(a){return i1(a,g)},h);if(b7(function(a){return 0===aD
 e=[0,[0,c,d]]}else
 var
 e=a;return e}),w),x=cO(W,f(function(a){return aQ(a[1])},m)),z=b(cN(function(g){var
-h=b(bR(function(a){return $(aQ(a[1]),g)}),m),a=e7(bj,h),i=bQ(function(b,a){return hz(b,a[2])},c,a);function
+h=b(bR(function(a){return $(aQ(a[1]),g)}),m),a=e8(bj,h),i=bQ(function(b,a){return hz(b,a[2])},c,a);function
 e(a){var
 b=cE(i,a[2]);return R(a[1],b)}var
-j=bQ(function(b,a){return eQ(b,e(a))},d,a);function
+j=bQ(function(b,a){return eR(b,e(a))},d,a);function
 k(a){return[0,cE(e(a),j),c]}var
 l=bT(aN,i2(f(function(a){var
-b=f(k,a[2]);return[0,a[1],b]},h)));return L(function(a){return[0,g,a]},l)}),x),n=a[3];return n?[0,g[1],z,n[1],a[4]]:B(uD)};return K([0,ek(r,[0,ah,bJ,function(v){var
+b=f(k,a[2]);return[0,a[1],b]},h)));return L(function(a){return[0,g,a]},l)}),x),n=a[3];return n?[0,g[1],z,n[1],a[4]]:B(uD)};return K([0,el(r,[0,ah,bJ,function(v){var
 u=f(bP,ae),r=de(function(b,a){var
 c=a[3];return[0,aB(b+1|0),c]},N),i=ba(aP),e=cq(aP,i);if(e){var
 m=bb(i),s=cp(aO),B=function(a,b){return bU(s,a,b)},n=h(function(a){return hU(i,m,B,a)},aO);if(n){var
@@ -4326,7 +4326,7 @@ k=e[4];if(typeof
 k==="number")switch(k){case
 0:var
 o=fC(i,a,j,e);if(o)var
-ad=o[1],p=d7(function(a){return ii(j,a)},ad),f=p?g(p[1],v):p;else
+ad=o[1],p=d8(function(a){return ii(j,a)},ad),f=p?g(p[1],v):p;else
 var
 f=o;break;case
 1:var
@@ -4338,14 +4338,14 @@ L=r;C=1}}else{var
 L=q;C=1}if(C)var
 f=L}else{var
 ah=A(e[1]),M=k[1],ai=k[2],N=function(b){var
-a=E(b,ah),c=a?1:a;return c},F=[0,0,J],aa=ff(M,F,0),G=gX(M,a);if(G)var
-ac=fh(0,a+1|0),f=h(function(e){var
+a=E(b,ah),c=a?1:a;return c},F=[0,0,J],aa=fg(M,F,0),G=gX(M,a);if(G)var
+ac=fi(0,a+1|0),f=h(function(e){var
 a=ca(function(a){return $(a[1],e)},ai),f=a?a[1][2]:a,i=h(function(a){var
 e=N(a[1][1]),f=e?N(a[1][2]):e,h=f?g([0,d,c],a[2]):f,i=h?b(m,a[1][1]):h,j=i?b(m,a[1][2]):i;if(j)var
 k=B(a[1][1],a[1][2]),n=k?1:k,l=n;else
 var
 l=j;return l},f);if(i){var
-j=I(D([0,c,c]),aa),k=w(ff(e,F,0),j),l=I(D([0,c,c]),k);return bl(w(hR(B,f),l))}return i},ac);else
+j=I(D([0,c,c]),aa),k=w(fg(e,F,0),j),l=I(D([0,c,c]),k);return bl(w(hR(B,f),l))}return i},ac);else
 var
 f=G}}else
 var
@@ -4360,7 +4360,7 @@ Y=e[5];if(Y){var
 y=Y[1],al=_[1];if(e[6])return g(y,cV(l(an,cW(a,e[1]))));var
 O=fC(i,a,j,e);if(O){var
 P=O[1],R=h(function(a){return hv(a[2][2],al)},P);if(R){var
-s=d7(function(a){return ij(j,a)},P);if(s)return g(y,s[1]);var
+s=d8(function(a){return ij(j,a)},P);if(s)return g(y,s[1]);var
 S=s}else
 var
 S=R;return S}return g(y,cV(l(an,cW(a,e[1]))))}var
@@ -4374,10 +4374,10 @@ v=b(m,e[1]),n=v?b(m,e[2]):v;break;case
 1:var
 x=e[1],y=iq(m,x),n=y?$(a+1|0,ab(x)):y;break;default:var
 A=iq(m,e[1]),n=A?$(a+1|0,ab(e[2])):A}var
-C=n?J([0,d,c],d8(e)):n;if(C)var
-M=fg(h),N=hC(of,l(function(a){return b(i[2],a[1])},M)),O=aE(function(e,r){var
+C=n?J([0,d,c],d9(e)):n;if(C)var
+M=fh(h),N=hC(of,l(function(a){return b(i[2],a[1])},M)),O=aE(function(e,r){var
 s=f[2],m=l(function(a){return cT(i,e,a)},h),b=cV(l(an,m)),n=ca(function(a){return k(a[1],e)},s);if(n){var
-d=n[1],o=ih(m,d6(a,j,d[2]));if(ik(i,a,j,h,[0,e,[0,o,d[2]]])){var
+d=n[1],o=ih(m,d7(a,j,d[2]));if(ik(i,a,j,h,[0,e,[0,o,d[2]]])){var
 p=ij(j,d[2]);if(p)var
 q=t(z(o,p[1])),c=g(b,q)?q:b;else
 var
@@ -4385,7 +4385,7 @@ c=b}else
 var
 c=b}else
 var
-c=b;return t(Q(c,r))},B,N),P=d8(e),p=g(z(f[3],P),O);else
+c=b;return t(Q(c,r))},B,N),P=d9(e),p=g(z(f[3],P),O);else
 var
 p=C;if(p){var
 E=f[4];if(E){var
@@ -4396,13 +4396,13 @@ o=1;break;case
 o=U(e[2]);break;default:var
 o=0}var
 F=o?g([0,c,c],q):o;if(F)var
-R=z(q,d8(e)),L=ip(e),r=g(an(ac(oj,[0,fD(e),L])),R);else
+R=z(q,d9(e)),L=ip(e),r=g(an(ac(oj,[0,fD(e),L])),R);else
 var
 r=F;if(r)var
 s=r;else{var
 G=il(i,a,j,h,f[2]);if(G){var
-S=fB(i,a,j,h,f[2]),u=d7(function(a){return ii(j,a)},S);if(u){var
-T=z(q,d8(e));return g(Q(B,u[1]),T)}var
+S=fB(i,a,j,h,f[2]),u=d8(function(a){return ii(j,a)},S);if(u){var
+T=z(q,d9(e));return g(Q(B,u[1]),T)}var
 s=u}else
 var
 s=G}return s}var
@@ -4422,43 +4422,43 @@ r(a,c){switch(c[0]){case
 0:return B(tc);case
 1:var
 d=c[3],w=c[2],h=cX(0,c[1]);fU(h);fV(a,f(aJ,w));var
-r=eg(h,a[3],a[4]),l=function(b,a){return f(function(a){var
+r=eh(h,a[3],a[4]),l=function(b,a){return f(function(a){var
 c=a[2];return[0,i(b,a[1]),c]},a)},m=function(a,b){var
 c=b[2],d=f(function(b){var
 c=l(a,b[2]);return[0,i(a,b[1]),c]},c);return[0,l(a,b[1]),d]},n=m(s8,a[1]),o=m(s9,h),p=a[3],y=a[4],z=function(a){function
 c(c){var
 d=hk(c,a),e=d?[0,b(p,bB(a,q(c)))]:d;return e}var
-d=c(sD),e=c(sE);return d?at(d[1],1):e?bw(at(e[1],1)):at(b(p,i(sF,a)),1)},A=aC(n[2],o[2]),g=eg([0,aC(n[1],o[1]),A],z,y);if(bi(s_,d)){fS(s$,d);var
-C=ef(j(d,ta)),D=g[3],s=f(function(a){return iR(D,a)},C);if(aV(function(a){return 0===a[6]?1:0},s))throw ad;var
+d=c(sD),e=c(sE);return d?at(d[1],1):e?bw(at(e[1],1)):at(b(p,i(sF,a)),1)},A=aC(n[2],o[2]),g=eh([0,aC(n[1],o[1]),A],z,y);if(bi(s_,d)){fS(s$,d);var
+C=eg(j(d,ta)),D=g[3],s=f(function(a){return iR(D,a)},C);if(aV(function(a){return 0===a[6]?1:0},s))throw ad;var
 u=s,t=iX(k,g,iU(j(d,tb)))}else
 var
 e=fP(0,0,g[3],[5,d]),F=function(a){return[0,a[1],a[2],e[3],e[2],a[4],[0,a[3]]]},u=f(F,e[6]),t=[0,[0,0,e],0];var
-E=r[2],v=[1,b(iV(a),w),E,t,u];eh(k,function(b){return h$(a[2],v)});return[0,r,v];default:var
+E=r[2],v=[1,b(iV(a),w),E,t,u];ei(k,function(b){return h$(a[2],v)});return[0,r,v];default:var
 x=iW(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
 d=c[1],g=d[1];if(0===g[0]){var
 h=g[1],s=function(e,d){function
 c(c){var
 d=c[1];fV(a,[0,d,0]);var
-e=ec(u(c[2],te),td);return[0,b(a[3],d),e]}return[0,a,f(c,ao(h,tf))]},l=fW(s,a,[0,[0,h],d[2],d[3]])[2];eh(k,function(b){return ia(m,ba(a[2]),l)});var
+e=ed(u(c[2],te),td);return[0,b(a[3],d),e]}return[0,a,f(c,ao(h,tf))]},l=fW(s,a,[0,[0,h],d[2],d[3]])[2];ei(k,function(b){return ia(m,ba(a[2]),l)});var
 e=[0,[0,l],c[2]];p=1}}if(!p)var
 e=[0,0,c];var
 t=e[2],v=[0,a,0],w=bQ(function(a,c){var
-b=fW(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},v,t),x=iP(0,0,a[3],a[4],[5,o[2]]),y=bh(w[2]),n=[0,e[1],y,x];eh(k,function(b){return ib(m,a[2],n)});return n},t);if(aV(function(i){return aV(function(j){var
+b=fW(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},v,t),x=iP(0,0,a[3],a[4],[5,o[2]]),y=bh(w[2]),n=[0,e[1],y,x];ei(k,function(b){return ib(m,a[2],n)});return n},t);if(aV(function(i){return aV(function(j){var
 e=j[1],d=j[2],a=0,c=i[2];for(;;){if(c){var
 f=c[1],g=h_(f),k=c[2];if(a)var
 h=a;else
 var
 m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
-l=b(d5(f),d),e=b(d5(f),e),d=l,a=h,c=k;continue}if(a){var
+l=b(d6(f),d),e=b(d6(f),e),d=l,a=h,c=k;continue}if(a){var
 n=i[3][8];return aV(function(a){var
 b=$(a[1],e),c=b?$(a[2],d):b;return c},n)}return a}},s)},e))B(tq);var
 n=a[2],o=ba(n),p=cq(n,o),r=p?h(function(a){var
 b=ib(m,n,a);return b?a[1]?1:U(bS):b},e):p;if(r){var
 v=l(function(b){var
 e=b[3][3],i=b[2],f=l(function(a){var
-b=h_(a);return[0,d5(a),b]},i),g=b[1];if(g)var
+b=h_(a);return[0,d6(a),b]},i),g=b[1];if(g)var
 j=A(g[1]),k=[0,d,c],a=function(a){return M(k,j,a)},h=function(d,c){var
-g=b[3],h=fA(f,function(a,b){return id(g,a,b)},e,d,c),i=z(e,a(d)),j=Q(a(c),i),k=z(e,a(c)),m=dm(Q(a(d),k),j),n=a(c),o=dm(a(d),n);return l(function(a){return ic(e,o,m,a)},h)};else
+g=b[3],h=fA(f,function(a,b){return id(g,a,b)},e,d,c),i=z(e,a(d)),j=Q(a(c),i),k=z(e,a(c)),m=dn(Q(a(d),k),j),n=a(c),o=dn(a(d),n);return l(function(a){return ic(e,o,m,a)},h)};else
 var
 m=b[3],n=function(a,b){return id(m,a,b)},h=function(a,b){return fA(f,n,e,a,b)};return[0,b,h]},e),w=bb(o);return h(function(a){var
 j=b(w,a[1]),k=j?b(w,a[2]):j;if(k){var
@@ -4480,19 +4480,19 @@ t=a[6],z=t?1:t,u=z}else
 var
 u=i;return u},s)}return r},n))}aq=1;ar=1}}}else{if(0!==j(n,x_)){var
 bF=iY(0,iR,function(d,a,c,b){var
-e=iX(d,a,c);return h7(a[2],e,b)},n);return K(L(function(a){return ek(r,a)},bF))}aq=1}if(aq){var
+e=iX(d,a,c);return h7(a[2],e,b)},n);return K(L(function(a){return el(r,a)},bF))}aq=1}if(aq){var
 a9=0;if(!jd(n)&&0===j(n,x9))a9=1;if(!a9)return 0}if(S){var
 am=S[1];if(typeof
 am!=="number"&&3===am[0]){var
 ap=am[1];if(y(ap,x3)){var
-aX=bi(ap,jc),aY=aX?0===j(r,x4)?1:0:aX;if(aY){if(0!==j(n,xt))throw dw;var
+aX=bi(ap,jc),aY=aX?0===j(r,x4)?1:0:aX;if(aY){if(0!==j(n,xt))throw dx;var
 aZ=[0,b(he(ap,jc),[5,n])]}else
 var
 aZ=aY;return aZ}var
-ay=ag(0,64),az=ag(0,64),aA=[0,r6],bp=function(a){if($(e(a,r8),r7))m(r9);x(e(a,sa),r$,r_,0);aA[1]=u(e(a,sc),sb);return 0},bq=function(a){return aR(az,a)},s=iP([0,bp],sd,function(a){return aR(ay,a)},bq,F),aG=cX(0,e(ao(F,sf),se)),br=s[8],bs=s[7],bt=s[6],bu=s[5],bv=s[4],bx=s[3],by=s[2],bz=function(a){return aR(az,a)},bA=[0,ed(aG,function(a){return aR(ay,a)},bz),by,bx,bv,bu,bt,bs,br],bE=function(a){return h2(bA)};return K([0,ek(r,[0,aG,aA[1],bE])])}return m(x2)}var
-au=ag(0,64),av=[0,qL],a_=ag(0,64),a$=function(a){if($(e(a,qN),qM))m(qO);av[1]=u(e(a,qQ),qP);x(e(a,qT),qS,qR,0);return 0},G=fP([0,a$],qU,function(a){return aR(au,a)},F),ax=cX(0,e(ao(F,qW),qV)),bc=G[6],bd=G[5],be=G[4],bf=G[3],bg=G[2],bk=function(a){return aR(a_,a)},bn=[0,ed(ax,function(a){return aR(au,a)},bk),bg,bf,be,bd,bc],bo=function(a){return hO(bn)};return K([0,ek(r,[0,ax,av[1],bo])])}return m(xW)}function
+ay=ag(0,64),az=ag(0,64),aA=[0,r6],bp=function(a){if($(e(a,r8),r7))m(r9);x(e(a,sa),r$,r_,0);aA[1]=u(e(a,sc),sb);return 0},bq=function(a){return aR(az,a)},s=iP([0,bp],sd,function(a){return aR(ay,a)},bq,F),aG=cX(0,e(ao(F,sf),se)),br=s[8],bs=s[7],bt=s[6],bu=s[5],bv=s[4],bx=s[3],by=s[2],bz=function(a){return aR(az,a)},bA=[0,ee(aG,function(a){return aR(ay,a)},bz),by,bx,bv,bu,bt,bs,br],bE=function(a){return h2(bA)};return K([0,el(r,[0,aG,aA[1],bE])])}return m(x2)}var
+au=ag(0,64),av=[0,qL],a_=ag(0,64),a$=function(a){if($(e(a,qN),qM))m(qO);av[1]=u(e(a,qQ),qP);x(e(a,qT),qS,qR,0);return 0},G=fP([0,a$],qU,function(a){return aR(au,a)},F),ax=cX(0,e(ao(F,qW),qV)),bc=G[6],bd=G[5],be=G[4],bf=G[3],bg=G[2],bk=function(a){return aR(a_,a)},bn=[0,ee(ax,function(a){return aR(au,a)},bk),bg,bf,be,bd,bc],bo=function(a){return hO(bn)};return K([0,el(r,[0,ax,av[1],bo])])}return m(xW)}function
 yc(d,a){try{var
-c=hk(yb,a)?0:xV(fJ(0,a)),e=c?b(c[1],d)?0:yd:1;return e}catch(a){a=a8(a);if(a[1]===cr)return[1,a[2]];if(a[1]===d$)return[0,a[2]];if(a!==ad&&a!==fX&&a!==dw){if(a===g6)return 2;throw a}return 1}}yq(function(c,b){var
+c=hk(yb,a)?0:xV(fJ(0,a)),e=c?b(c[1],d)?0:yd:1;return e}catch(a){a=a8(a);if(a[1]===cr)return[1,a[2]];if(a[1]===ea)return[0,a[2]];if(a!==ad&&a!==fX&&a!==dx){if(a===g6)return 2;throw a}return 1}}yq(function(c,b){var
 d=X(b,yj)?0:[0,b],a=yc(d,c);if(typeof
 a==="number"&&2<=a)return yk;if(typeof
 a==="number")switch(a){case
