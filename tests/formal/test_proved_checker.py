@@ -48,7 +48,10 @@ def test_every_file_and_its_mutants(compare: Any) -> None:
 
 
 @built
-@pytest.mark.parametrize("folders", [("cut", "merge", "quotient"), ("leakage",), ("hmm-budget",), ("hmm-all-lengths", "hmm-no-budget")])
+@pytest.mark.parametrize(
+    "folders",
+    [("cut", "merge", "quotient"), ("leakage",), ("hmm-budget", "hmm-all-lengths", "hmm-no-budget")],
+)
 def test_forgeries_are_refused(compare: Any, folders: tuple[str, ...]) -> None:
     """What the rules of a step or of a kind forbid is not left to the other checker."""
     for outcome, verdict in (("correct", "valid"), ("incorrect", "not valid")):
@@ -80,10 +83,12 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 @built
 @pytest.mark.parametrize("outcome", ["correct", "incorrect"])
 def test_the_model_that_is_given_is_looked_at(outcome: str) -> None:
-    models = [path for path in (CORRECT.parent / outcome).glob("hmm-*/*.model")]
+    models = (CORRECT.parent / outcome).glob("hmm-*/*.model")
     found = []
     for model in sorted(models):
-        done = subprocess.run([proved.BUILT, model.with_suffix(".json"), model], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [proved.BUILT, model.with_suffix(".json"), model], capture_output=True, text=True, check=False
+        )
         found.append(done.stdout.partition(": ")[0].strip())
     assert set(found) <= {"valid" if outcome == "correct" else "not valid", "not covered"}
     assert len(set(found)) == 2

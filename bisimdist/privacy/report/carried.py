@@ -66,8 +66,11 @@ def proved_digest() -> str:
 def covered(document: dict[str, object]) -> bool:
     """Return whether the proved checker has rules for a certificate: a guess, which it corrects itself."""
     kind, parts = document.get("kind", "distance"), document.get("reduced", [])
-    if kind in HIDDEN:
-        return _part(document, "model", "kind") == "hmm" and not _part(document, "model", "parameters")
+    if str(kind) in HIDDEN:
+        number = (
+            not _part(document, "model", "parameters") and _part(document, "invariant", "type") != "coupling"
+        )
+        return number and _part(document, "model", "kind") == "hmm"
     taken = STEPS.get(str(kind))
     if taken is None or _part(document, "model", "kind") != "lmc" or not isinstance(parts, list):
         return False

@@ -8,7 +8,7 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(o){"use strict";var
-eO="pump",kb="Invalid_argument",bp="reduced",gK=192,ka="bounds",j$="%ni",ey="word",gg="above",eN="parameters",b2=0xff,j_="sha256:",c6="stop",lk="measure",ll="smaller",aS="0",cD="pair",aj="upper",aM=128,j9="Sys_blocked_io",li="start",lj="fd ",_=248,dG="program",lh=1027,aK="claims",eM="probabilities",ex="common",j7=246,j8="the nodes",j5="G3: another digest",j6="%u",lg="cycle",lf="bayes",j4="generators",le="root",ld="table",ew=127,dF=1024,j3="ceiling",lc=-49,gJ="e",j2=" : flags Open_rdonly and Open_wronly are not compatible",lb="slow",k$="layers",la="gains",et=240,eu="factors",ev="not UTF-8",bH="-",k_="witness",gI=": Not a directory",j1=" : file already exists",b1=0xffffff,cC="a claim",j0="proofs",gH="0u",cB="nodes",k9="Out_of_memory",jZ="reading.ml",eL="inf",gG="index out of bounds",k8="counting",jY="event",eK="_bigarr02",jX=244,k7="}",jW="\\b",gF="holds",dK="type",k6=" has no positive denominator",bJ=0xffff,dE="the claims",jV=12520,k5="observations",k3="node ",k4="denominator",k2="infinity",dD=1000,k1="least",jU="{",gE="the digest",es=224,p="",eJ="then",gf="^",k0="\\t",dC="cut",c2=0x3f,eI="ratios",kZ="verdict",jT="Match_failure",er="swapped",jS="smaller:",kY="coupling",dJ="bd",gD=-10,gC=252,c5=".",b0="+",aL="kind",kX=0xf0,kW="model:",kV=110,c1="distance",kU=116,jR="%li",kT="invariant",gB=56320,kS="direction",gz="rank",gA=" is no object",jQ=65536,kQ=-32,kR="complement",jP="lmc",kP=1023,jO=")",kO="quantity",kN="interactive",ge="nan",kM="cycles",eH="value",eq="stuck",jN=0xe0,jM=0xdfff,a2="to",be="/",kL="Assert_failure",kK="a state of a claim",jL="replay",cA="format",gd="ENOTDIR",jK=1073741823,kJ="null",jJ="\\r",ep=250,eG="backward",jI="observe",gy=",",eF='"',gb="function",gc=1255,kI="factor",ga=255,kG="(",kH=0x800,cy="covers",jH="jsError",bG=0x8000,kF="cone",dI=256,f$="tv",jG="End_of_file",f_="Failure",c0="ratio",jF="distributions",gx="ENOENT",dH="forward",gw="the pump",kE="([^/]+)",gv=0xf,eo=-48,jE=0xdc00,jD="fast",kB=125,kC=" names no node",kD="ENOTEMPTY",eE="bound",dB="the model",ai="camlinternalFormat.ml",kA="Division_by_zero",kz="starts",jC="Sys_error",gu="most",f9="g",gt="proof",eD=67108864,cj="moves",jB="EEXIST",ky="%d",aq="lower",kx="buffer.ml",en="int_of_string",jz="vector",jA="\\n",kw="node %d",gs="delta",jy="name",a1="from",jw=120,jx=103,kv=102,ci="transitions",ju=55296,jv=512,jt=0x7ff0,eC=101,eB="there is no claim",js="rows",dA="0x",ku=" is not true",gr="steps",eA=254,gq=100,kt="the ratios",jr="%Li",kr="*",ks=" : flags Open_text and Open_binary are not compatible",a0="states",f8="below",kq="\\\\",kp="before",bF=16777216,f7="progress",gp="Unix.Unix_error",ko="sources",f6="mkdir",kn="Stack_overflow",jq="model file: ",ae="alpha",go="the invariant",em=": No such file or directory",km="/static/",jp="**",kl=-97,kk="Not_found",kj="ahead",gn="pairs",bo="digest",gm="rmdir",jo="prefix",jn=" is none that is known",aA="model",ki=1026,c4="classes",kg="a mass",gl="lbd",kh="false",jm=-34,gk="min-entropy",jl="after",jj="Pervasives.do_at_exit",jk="utf8",bZ=" ",bf=0x80,ji="Undefined_recursive_module",ez="length",bI="the certificate",gj=":",jh="G2: another model",kf="prior",jg="weight",cz="version",gi="compare: functional value",ke="'stop' of ",jf="%i",kd="suffix",c3="given_up",kc="true",gh="up_to";function
+eO="pump",kb="Invalid_argument",bp="reduced",gK=192,ka="bounds",j$="%ni",ey="word",gg="above",eN="parameters",b2=0xff,j_="sha256:",c6="stop",lk="measure",ll="smaller",aS="0",cD="pair",aj="upper",aL=128,j9="Sys_blocked_io",li="start",lj="fd ",_=248,dG="program",lh=1027,aR="claims",eM="probabilities",ex="common",j7=246,j8="the nodes",j5="G3: another digest",j6="%u",lg="cycle",lf="bayes",j4="generators",le="root",ld="table",ew=127,dF=1024,j3="ceiling",lc=-49,gJ="e",j2=" : flags Open_rdonly and Open_wronly are not compatible",lb="slow",k$="layers",la="gains",et=240,eu="factors",ev="not UTF-8",bH="-",k_="witness",gI=": Not a directory",j1=" : file already exists",b1=0xffffff,cC="a claim",j0="proofs",gH="0u",cB="nodes",k9="Out_of_memory",jZ="reading.ml",eL="inf",gG="index out of bounds",k8="counting",jY="event",eK="_bigarr02",jX=244,k7="}",jW="\\b",gF="holds",dK="type",k6=" has no positive denominator",bJ=0xffff,dE="the claims",jV=12520,k5="observations",k3="node ",k4="denominator",k2="infinity",dD=1000,k1="least",jU="{",gE="the digest",es=224,p="",eJ="then",gf="^",k0="\\t",dC="cut",c2=0x3f,eI="ratios",kZ="verdict",jT="Match_failure",er="swapped",jS="smaller:",kY="coupling",dJ="bd",gD=-10,gC=252,c5=".",b0="+",aK="kind",kX=0xf0,kW="model:",kV=110,c1="distance",kU=116,jR="%li",kT="invariant",gB=56320,kS="direction",gz="rank",gA=" is no object",jQ=65536,kQ=-32,kR="complement",jP="lmc",kP=1023,jO=")",kO="quantity",kN="interactive",ge="nan",kM="cycles",eH="value",eq="stuck",jN=0xe0,jM=0xdfff,a2="to",be="/",kL="Assert_failure",kK="a state of a claim",jL="replay",cA="format",gd="ENOTDIR",jK=1073741823,kJ="null",jJ="\\r",ep=250,eG="backward",jI="observe",gy=",",eF='"',gb="function",gc=1255,kI="factor",ga=255,kG="(",kH=0x800,cy="covers",jH="jsError",bG=0x8000,kF="cone",dI=256,f$="tv",jG="End_of_file",f_="Failure",c0="ratio",jF="distributions",gx="ENOENT",dH="forward",gw="the pump",kE="([^/]+)",gv=0xf,eo=-48,jE=0xdc00,jD="fast",kB=125,kC=" names no node",kD="ENOTEMPTY",eE="bound",dB="the model",ai="camlinternalFormat.ml",kA="Division_by_zero",kz="starts",jC="Sys_error",gu="most",f9="g",gt="proof",eD=67108864,cj="moves",jB="EEXIST",ky="%d",aq="lower",kx="buffer.ml",en="int_of_string",jz="vector",jA="\\n",kw="node %d",gs="delta",jy="name",a1="from",jw=120,jx=103,kv=102,ci="transitions",ju=55296,jv=512,jt=0x7ff0,eC=101,eB="there is no claim",js="rows",dA="0x",ku=" is not true",gr="steps",eA=254,gq=100,kt="the ratios",jr="%Li",kr="*",ks=" : flags Open_text and Open_binary are not compatible",a0="states",f8="below",kq="\\\\",kp="before",bF=16777216,f7="progress",gp="Unix.Unix_error",ko="sources",f6="mkdir",kn="Stack_overflow",jq="model file: ",ad="alpha",go="the invariant",em=": No such file or directory",km="/static/",jp="**",kl=-97,kk="Not_found",kj="ahead",gn="pairs",bo="digest",gm="rmdir",jo="prefix",jn=" is none that is known",aA="model",ki=1026,c4="classes",kg="a mass",gl="lbd",kh="false",jm=-34,gk="min-entropy",jl="after",jj="Pervasives.do_at_exit",jk="utf8",bZ=" ",bf=0x80,ji="Undefined_recursive_module",ez="length",bI="the certificate",gj=":",jh="G2: another model",kf="prior",jg="weight",cz="version",gi="compare: functional value",ke="'stop' of ",jf="%i",kd="suffix",c3="given_up",kc="true",gh="up_to";function
 cG(c,a){if(c.fun)return cG(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
@@ -33,7 +33,7 @@ return!/[^\x00-\x7f]/.test(a)}function
 g2(e){for(var
 j=p,c=p,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bf){for(var
 d=b+1;d<i&&(f=e.charCodeAt(d))<bf;d++);if(d-b>jv){c.substr(0,1);j+=c;c=p;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM){g=h+(f<<6);if(f<jN){a=g-0x3080;if(a<bf)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM){g=h+(g<<6);if(f<kX){a=g-0xe2080;if(a<kH||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aL){g=h+(f<<6);if(f<jN){a=g-0x3080;if(a<bf)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aL){g=h+(g<<6);if(f<kX){a=g-0xe2080;if(a<kH||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aL&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
 if(a>bJ)c+=String.fromCharCode(0xd7c0+(a>>10),jE+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>dF){c.substr(0,1);j+=c;c=p}}return j+c}function
 bK(c,a,b){this.t=c;this.c=a;this.l=b}bK.prototype.toString=function(){switch(this.t){case
@@ -46,7 +46,7 @@ bK(this.t,a,this.l)};function
 lw(a){return new
 bK(0,a,a.length)}function
 a(a){return lw(a)}function
-yq(d){o.bisimdistCheck=function(c,b){return bP(cG(d,[a(c),a(b)]))}}function
+yo(d){o.bisimdistCheck=function(c,b){return bP(cG(d,[a(c),a(b)]))}}function
 ln(a){this.big=a}ln.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
 bM(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
 ln(a)}function
@@ -60,8 +60,8 @@ b3(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
 d!="number"){a=aG(c);b=aG(d)}return a<b?-1:a>b?1:0}function
-zk(b,a){throw[0,b,a]}function
-gZ(c,b){zk(c,a(b))}var
+zi(b,a){throw[0,b,a]}function
+gZ(c,b){zi(c,a(b))}var
 S=[0];function
 aT(b){if(!S.Failure)S.Failure=[_,a(f_),-3];gZ(S.Failure,b)}function
 cE(b,a){if(a===1)return b;var
@@ -72,7 +72,7 @@ a=b.length;a>0;a-=6)c.push(o.parseInt(b.slice(a>6?a-6:0,a),16));return c}functio
 eP(b){var
 c="0x0";for(var
 a=b.length-1;a>=0;a--)c+=(b[a]+bF).toString(16).slice(1);return o.BigInt(c)}function
-yr(w,x){var
+yp(w,x){var
 b=gL(w),a=gL(x),g=o.Math.floor;while(a.length>2){var
 c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,n,d,e;while(h<=b[c-1])h*=2;var
 r=(b[c-1]*bF+b[c-2])*(bF/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bF)+a[c-2])*(bF/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>eD||d<-eD||e>eD||e<-eD)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
@@ -82,7 +82,7 @@ f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bF);q=g(e/bF);b[f
 a.push(e-q*bF)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[eP(b),eP(a)]}function
 eR(j,k){if(j===1||k===1)return 1;var
 a=aG(j),b=aG(k),i;if(a<0)a=-a;if(b<0)b=-b;var
-h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=yr(h,f);var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=yp(h,f);var
 d=c[0];if(c[1]!=0){var
 g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aT("no common divisor");return bM(d)}function
 b4(a){return typeof
@@ -103,19 +103,19 @@ b=="number"&&c==1){var
 a=2*b;if(a===(a|0))return a}return bM(aG(b)<<o.BigInt(c))}function
 au(b,a){if(typeof
 b=="number")return b>>(a>31?31:a);return bM(b.big>>o.BigInt(a))}function
-ys(c,a,b){return bM(o.BigInt.asIntN(b,aG(c)>>o.BigInt(a)))}function
-yt(b,c){if(typeof
+yq(c,a,b){return bM(o.BigInt.asIntN(b,aG(c)>>o.BigInt(a)))}function
+yr(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
 a=b-c;if(a===(a|0))return a|0}return bM(aG(b)-aG(c))}function
 dL(a){if(typeof
 a!="number")aT("overflow");return a}function
 eS(b){return a(aG(b).toString())}function
-yu(d,b,e,c,f){if(c<=b)for(var
+ys(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-yx(e,f,d){var
+yv(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
@@ -140,19 +140,19 @@ br(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 4:return a.c[b]}}function
 al(a){gZ(S.Invalid_argument,a)}function
 eT(){al(gG)}function
-yC(b,a){if(a>>>0>=b.l-3)eT();var
+yA(b,a){if(a>>>0>=b.l-3)eT();var
 c=br(b,a),d=br(b,a+1),e=br(b,a+2),f=br(b,a+3);return f<<24|e<<16|d<<8|c}function
 V(a,c,b){b&=b2;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}eU(a)}a.c[c]=b;return 0}function
 cl(b,a,c){if(a>>>0>=b.l)eT();return V(b,a,c)}function
 cJ(a){return a.toArray()}function
-yF(c,b,e){if(b>>>0>=c.l-7)eT();var
+yD(c,b,e){if(b>>>0>=c.l-7)eT();var
 d=cJ(e);for(var
 a=0;a<8;a++)V(c,b+7-a,d[a]);return 0}function
 dM(){al(gG)}function
 v(a,b){if(b>>>0>=a.length-1)dM();return a}function
-yG(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-zv=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-zu(a){if(zv)return Math.floor(Math.log2(a));var
+yE(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+zt=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+zs(a){if(zt)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
 gS(c){var
@@ -198,7 +198,7 @@ eX(b,c,a){return new
 r(b,c,a)}function
 eW(a){if(!isFinite(a)){if(isNaN(a))return eX(1,0,jt);return a>0?eX(0,0,jt):eX(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?bG:a>=0?0:bG;if(f)a=-a;var
-b=zu(a)+kP;if(b<=0){b=0;a/=Math.pow(2,-ki)}else{a/=Math.pow(2,b-lh);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=zs(a)+kP;if(b<=0){b=0;a/=Math.pow(2,-ki)}else{a/=Math.pow(2,b-lh);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
 g=a|0;c=c&gv|f|b<<4;return eX(g,e,c)}function
@@ -242,7 +242,7 @@ ls(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-yy(c,e){var
+yw(c,e){var
 b=o,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -271,12 +271,12 @@ a*=Math.pow(2,-ki);if(b&bG)a=-a;return a}function
 gN(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)al("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-yX(b,a){return new
+yV(b,a){return new
 r(b&b1,b>>>24&b2|(a&bJ)<<8,a>>>16&bJ)}function
 gV(a){return a.hi32()}function
 gW(a){return a.lo32()}var
-yz=eK;function
-ck(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ck.prototype.caml_custom=yz;ck.prototype.offset=function(b){var
+yx=eK;function
+ck(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ck.prototype.caml_custom=yx;ck.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
@@ -285,7 +285,7 @@ a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])dM();c=c*this.dims[a]+
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])dM();c=c*this.dims[a]+(b[a]-1)}return c};ck.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return yX(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return yV(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[eA,e,c];default:return this.data[a]}};ck.prototype.set=function(a,b){switch(this.kind){case
@@ -338,7 +338,7 @@ n=b.read16u();if(n==bJ){var
 t=b.read32u(),u=b.read32u();if(t!=0)aT("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gN(h),f=yy(j,d),g=lq(j,o,h,f);switch(j){case
+d=gN(h),f=yw(j,d),g=lq(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -383,8 +383,8 @@ l=gU(c9(e));g.set(a,[eA,m,l])}break}v[0]=(4+i)*4;return lq(j,o,h,f)}function
 lp(a,b,c){return a.compare(b,c)}function
 e0(a,b){return Math.imul(a,b)}function
 aH(b,a){a=e0(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=e0(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-yQ(a,b){a=aH(a,gW(b));a=aH(a,gV(b));return a}function
-gQ(a,b){return yQ(a,eW(b))}function
+yO(a,b){a=aH(a,gW(b));a=aH(a,gV(b));return a}function
+gQ(a,b){return yO(a,eW(b))}function
 lt(c){var
 b=gN(c.dims),d=0;switch(c.kind){case
 2:case
@@ -395,7 +395,7 @@ e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2
 2:e|=c.data[a+1]<<8;case
 1:e|=c.data[a+0];d=aH(d,e)}break;case
 4:case
-5:if(b>aM)b=aM;var
+5:if(b>aL)b=aL;var
 e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aH(d,e)}if((b&1)!=0)d=aH(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
 a=0;a<b;a++)d=aH(d,c.data[a]);break;case
@@ -410,20 +410,20 @@ a=0;a<b;a++)d=gQ(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
 a=0;a<b;a++)d=gQ(d,c.data[a]);break}return d}function
-yU(a,b){b[0]=4;return a.read32s()}function
-zd(a,b){switch(a.read8u()){case
+yS(a,b){b[0]=4;return a.read32s()}function
+zb(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:aT("input_value: native integer value too large");default:aT("input_value: ill-formed native integer")}}function
-y6(c,d){var
+y4(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c9(b)}function
-y2(e,d,b){var
+y0(e,d,b){var
 c=cJ(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-yW(a,b,c){return a.compare(b)}function
-yZ(a){return a.lo32()^a.hi32()}var
-dO={"_j":{deserialize:y6,serialize:y2,fixed_length:8,compare:yW,hash:yZ},"_i":{deserialize:yU,fixed_length:4},"_n":{deserialize:zd,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lr(a,b,"_bigarray")},serialize:lu,compare:lp,hash:lt},"_bigarr02":{deserialize:function(a,b){return lr(a,b,eK)},serialize:lu,compare:lp,hash:lt}};function
+yU(a,b,c){return a.compare(b)}function
+yX(a){return a.lo32()^a.hi32()}var
+dO={"_j":{deserialize:y4,serialize:y0,fixed_length:8,compare:yU,hash:yX},"_i":{deserialize:yS,fixed_length:4},"_n":{deserialize:zb,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lr(a,b,"_bigarray")},serialize:lu,compare:lp,hash:lt},"_bigarr02":{deserialize:function(a,b){return lr(a,b,eK)},serialize:lu,compare:lp,hash:lt}};function
 gO(a){return dO[a.caml_custom]&&dO[a.caml_custom].compare}function
 lx(f,c,d,e){var
 b=gO(c);if(b){var
@@ -491,8 +491,8 @@ h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}fun
 W(a,b){return c8(a,b,true)}function
 ak(a){if(a<0)al("Bytes.create");return new
 bK(a?2:9,p,a)}function
-$(a,b){return+(c8(a,b,false)==0)}function
-yI(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=c$(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eU(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+ae(a,b){return+(c8(a,b,false)==0)}function
+yG(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=c$(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eU(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 gY(d){d=bP(d);var
 e=d.length;if(e>31)al("format_int: format too long");var
 a={justify:b0,signstyle:bH,filler:bZ,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
@@ -525,48 +525,48 @@ b=gY(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(b.base);if(b.prec>=0){b.filler=bZ;var
 f=b.prec-d.length;if(f>0)d=c$(f,aS)+d}return gP(b,d)}var
-zg=0;function
-cI(){return zg++}function
+ze=0;function
+cI(){return ze++}function
 lF(a){return a.toUtf16()}function
 dQ(){return typeof
 o.process!=="undefined"&&typeof
 o.process.versions!=="undefined"&&typeof
 o.process.versions.node!=="undefined"}function
-zw(){function
+zu(){function
 a(a){if(a.charAt(0)===be)return[p,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||p,e=Boolean(b&&b.charAt(1)!==gj);if(Boolean(a[2]||e)){var
 d=a[1]||p,f=a[2]||p;return[d,c.substring(d.length+f.length)]}return}return dQ()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
-g3=zw();function
+g3=zu();function
 lP(a){return a.slice(-1)!==be?a+be:a}if(dQ()&&o.process&&o.process.cwd)var
 dN=o.process.cwd().replace(/\\/g,be);else
 var
 dN="/static";dN=lP(dN);function
-y9(a){a=lF(a);if(!g3(a))a=dN+a;var
+y7(a){a=lF(a);if(!g3(a))a=dN+a;var
 e=g3(a),d=e[1].split(be),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-zr(e){for(var
+zp(e){for(var
 f=p,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bf){for(var
 d=c+1;d<g&&(a=e.charCodeAt(d))<bf;d++);if(d-c>jv){b.substr(0,1);f+=b;b=p;f+=e.slice(c,d)}else
 b+=e.slice(c,d);if(d==g)break;c=d}if(a<kH){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bf|a&c2)}else
 if(a<0xd800||a>=jM)b+=String.fromCharCode(jN|a>>12,bf|a>>6&c2,bf|a&c2);else
 if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jE||h>jM)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kX|a>>18,bf|a>>12&c2,bf|a>>6&c2,bf|a&c2)}if(b.length>dF){b.substr(0,1);f+=b;b=p}}return f+b}function
-yE(a){var
-b=9;if(!lR(a))b=8,a=zr(a);return new
+yC(a){var
+b=9;if(!lR(a))b=8,a=zp(a);return new
 bK(b,a,a.length)}function
-bs(a){return yE(a)}var
-zx=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jB,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gx,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gd,kD,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+bs(a){return yC(a)}var
+zv=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jB,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gx,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gd,kD,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 cM(d,f,e,a){var
-b=zx.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+b=zv.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bs(f||p),bs(e||p)];return c}var
 lJ={};function
 cK(a){return lJ[a]}function
 cL(b,a){throw[0,b].concat(a)}function
-yD(a){return new
+yB(a){return new
 bK(4,a,a.length)}function
 K(a){gZ(S.Sys_error,a)}function
-zi(a){K(a+em)}function
-yB(b,a){if(a>>>0>=b.l)eT();return br(b,a)}function
+zg(a){K(a+em)}function
+yz(b,a){if(a>>>0>=b.l)eT();return br(b,a)}function
 a3(a){return a.l}function
 lm(){}function
 ar(a){this.data=a}ar.prototype=new
@@ -574,18 +574,18 @@ lm();ar.prototype.truncate=function(a){var
 b=this.data;this.data=ak(a|0);cF(b,0,this.data,0,a)};ar.prototype.length=function(){return a3(this.data)};ar.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
 e=ak(b+a),f=this.data;this.data=e;cF(f,0,this.data,0,c)}bN(d,g,this.data,b,a);return 0};ar.prototype.read=function(c,a,d,b){var
-e=this.length();cF(this.data,c,a,d,b);return 0};ar.prototype.read_one=function(a){return yB(this.data,a)};ar.prototype.close=function(){};ar.prototype.constructor=ar;function
-aN(b,a){this.content={};this.root=b;this.lookupFun=a}aN.prototype.nm=function(a){return this.root+a};aN.prototype.create_dir_if_needed=function(d){var
+e=this.length();cF(this.data,c,a,d,b);return 0};ar.prototype.read_one=function(a){return yz(this.data,a)};ar.prototype.close=function(){};ar.prototype.constructor=ar;function
+aM(b,a){this.content={};this.root=b;this.lookupFun=a}aM.prototype.nm=function(a){return this.root+a};aM.prototype.create_dir_if_needed=function(d){var
 c=d.split(be),b=p;for(var
-a=0;a<c.length-1;a++){b+=c[a]+be;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aN.prototype.slash=function(a){return/\/$/.test(a)?a:a+be};aN.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+a=0;a<c.length-1;a++){b+=c[a]+be;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aM.prototype.slash=function(a){return/\/$/.test(a)?a:a+be};aM.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-ar(bO(c[1]))}}};aN.prototype.exists=function(a){if(a==p)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aN.prototype.mkdir=function(c,e,d){var
+ar(bO(c[1]))}}};aM.prototype.exists=function(a){if(a==p)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aM.prototype.mkdir=function(c,e,d){var
 b=d&&cK(gp);if(this.exists(c))if(b)cL(b,cM(jB,f6,this.nm(c)));else
 K(c+": File exists");var
 a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||p;if(!this.exists(a))if(b)cL(b,cM(gx,f6,this.nm(a)));else
 K(a+em);if(!this.is_dir(a))if(b)cL(b,cM(gd,f6,this.nm(a)));else
-K(a+gI);this.create_dir_if_needed(this.slash(c))};aN.prototype.rmdir=function(a,f){var
+K(a+gI);this.create_dir_if_needed(this.slash(c))};aM.prototype.rmdir=function(a,f){var
 b=f&&cK(gp),c=a==p?p:this.slash(a),e=new
 RegExp(gf+c+kE);if(!this.exists(a))if(b)cL(b,cM(gx,gm,this.nm(a)));else
 K(a+em);if(!this.is_dir(a))if(b)cL(b,cM(gd,gm,this.nm(a)));else
@@ -594,48 +594,48 @@ d
 in
 this.content)if(d.match(e))if(b)cL(b,cM(kD,gm,this.nm(a)));else
 K(this.nm(a)+": Directory not empty");delete
-this.content[c]};aN.prototype.readdir=function(a){var
+this.content[c]};aM.prototype.readdir=function(a){var
 f=a==p?p:this.slash(a);if(!this.exists(a))K(a+em);if(!this.is_dir(a))K(a+gI);var
 g=new
 RegExp(gf+f+kE),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aN.prototype.is_dir=function(a){if(a==p)return true;var
-b=this.slash(a);return this.content[b]?1:0};aN.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aM.prototype.is_dir=function(a){if(a==p)return true;var
+b=this.slash(a);return this.content[b]?1:0};aM.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aN.prototype.open=function(a,b){if(b.rdonly&&b.wronly)K(this.nm(a)+j2);if(b.text&&b.binary)K(this.nm(a)+ks);this.lookup(a);if(this.content[a]){if(this.is_dir(a))K(this.nm(a)+" : is a directory");if(b.create&&b.excl)K(this.nm(a)+j1);var
+this.content[a];return b};aM.prototype.open=function(a,b){if(b.rdonly&&b.wronly)K(this.nm(a)+j2);if(b.text&&b.binary)K(this.nm(a)+ks);this.lookup(a);if(this.content[a]){if(this.is_dir(a))K(this.nm(a)+" : is a directory");if(b.create&&b.excl)K(this.nm(a)+j1);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 ar(ak(0));return this.content[a]}else
-zi(this.nm(a))};aN.prototype.register=function(c,a){var
+zg(this.nm(a))};aM.prototype.register=function(c,a){var
 b;if(this.content[c])K(this.nm(c)+j1);if(dP(a))b=new
 ar(a);if(eZ(a))b=new
 ar(bO(a));else
 if(a
 instanceof
 Array)b=new
-ar(yD(a));else
+ar(yB(a));else
 if(typeof
 a==="string")b=new
 ar(lw(a));else
 if(a.toString){var
 d=bO(bs(a.toString()));b=new
 ar(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-K(this.nm(c)+" : registering file with invalid content type")};aN.prototype.constructor=aN;function
+K(this.nm(c)+" : registering file with invalid content type")};aM.prototype.constructor=aM;function
 q(a){return a3(a)}function
 aU(b,a){return br(b,a)}function
-yw(d){var
+yu(d){var
 c=q(d),b=new
 Array(c),a=0;for(;a<c;a++)b[a]=aU(d,a);return b}function
-yv(a){if(a.t!=4)eU(a);return a.c}function
+yt(a){if(a.t!=4)eU(a);return a.c}function
 bL(a){this.fs=require("fs");this.fd=a}bL.prototype=new
 lm();bL.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){K(a.toString())}};bL.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){K(a.toString())}};bL.prototype.write=function(f,b,c,e){var
-a=yw(b);if(!(a
+a=yu(b);if(!(a
 instanceof
 o.Uint8Array))a=new(o.Uint8Array)(a);var
 d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){K(a.toString())}return 0};bL.prototype.read=function(g,d,c,f){var
-a=yv(d);if(!(a
+a=yt(d);if(!(a
 instanceof
 o.Uint8Array))a=new(o.Uint8Array)(a);var
 e=o.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){K(a.toString())}for(var
@@ -667,30 +667,30 @@ a=g3(b);if(!a)return;return a[0]+be}var
 e1=lB(dN)||aT("unable to compute caml_root"),da=[];if(dQ())da.push({path:e1,device:new
 as(e1)});else
 da.push({path:e1,device:new
-aN(e1)});da.push({path:km,device:new
-aN(km)});function
+aM(e1)});da.push({path:km,device:new
+aM(km)});function
 lS(b){var
-g=y9(b),b=g.join(be),f=lP(b),c;for(var
+g=y7(b),b=g.join(be),f=lP(b),c;for(var
 e=0;e<da.length;e++){var
 a=da[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dQ()){var
 d=lB(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
 as(d)};da.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;K("no device found for "+f)}function
-yH(c,b){var
+yF(c,b){var
 a=lS(c);if(!a.device.register)aT("cannot register file");a.device.register(a.rest,b);return 0}function
 lQ(c,b){var
-c=a(c),b=a(b);return yH(c,b)}function
-yK(){var
+c=a(c),b=a(b);return yF(c,b)}function
+yI(){var
 b=o.caml_fs_tmp;if(b)for(var
 a=0;a<b.length;a++)lQ(b[a].name,b[a].content);o.jsoo_create_file=lQ;o.caml_fs_tmp=[];return 0}function
-yL(a,b){return+(c8(a,b,false)>=0)}function
+yJ(a,b){return+(c8(a,b,false)>=0)}function
 gR(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aH(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=aH(d,c)}d^=e;return d}function
-yR(a,b){return gR(a,bP(b))}function
-yO(d,b){var
+yP(a,b){return gR(a,bP(b))}function
+yM(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aH(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
@@ -698,11 +698,11 @@ e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aH(
 lG(a){switch(a.t&6){default:cH(a);case
 0:return a.c;case
 4:return a.c}}function
-yN(b,c){var
+yL(b,c){var
 a=lG(c);return typeof
-a==="string"?gR(b,a):yO(b,a)}function
-yP(a){a^=a>>>16;a=e0(a,0x85ebca6b|0);a^=a>>>13;a=e0(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-yM(j,l,n,m){var
+a==="string"?gR(b,a):yM(b,a)}function
+yN(a){a^=a>>>16;a=e0(a,0x85ebca6b|0);a^=a>>>13;a=e0(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+yK(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dI)d=dI;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dO[a.caml_custom]&&dO[a.caml_custom].hash){var
 k=dO[a.caml_custom].hash(a);b=aH(b,k);c--}}else
 if(a
@@ -711,13 +711,13 @@ Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=aH(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=aH(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dP(a)){b=yN(b,a);c--}else
-if(eZ(a)){b=yR(b,a);c--}else
+if(dP(a)){b=yL(b,a);c--}else
+if(eZ(a)){b=yP(b,a);c--}else
 if(typeof
 a==="string"){b=gR(b,a);c--}else
 if(a===(a|0)){b=aH(b,a+a+1);c--}else
-if(a===+a){b=gQ(b,a);c--}}b=yP(b);return b&0x3FFFFFFF}function
-yS(a,c,k){if(!isFinite(a)){if(isNaN(a))return bs(ge);return bs(a>0?k2:"-infinity")}var
+if(a===+a){b=gQ(b,a);c--}}b=yN(b);return b&0x3FFFFFFF}function
+yQ(a,c,k){if(!isFinite(a)){if(isNaN(a))return bs(ge);return bs(a>0?k2:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -731,22 +731,22 @@ b=a.toString(16);if(c>=0){var
 h=b.indexOf(c5);if(h<0)b+=c5+c$(c,aS);else{var
 f=h+1+c;if(b.length<f)b+=c$(f-b.length,aS);else
 b=b.substr(0,f)}}return bs(e+dA+b+"p"+j+d.toString(10))}function
-yT(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-yV(b){var
+yR(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+yT(b){var
 a=cJ(b);return c9([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-y1(a){return+a.isZero()}function
+yZ(a){return+a.isZero()}function
 lC(a){return new
 r(a&b1,a>>24&b1,a>>31&bJ)}function
-y5(a){return a.toInt()}function
-y0(a){return+a.isNeg()}function
-y3(a){return a.neg()}function
-yY(g,c){var
-a=gY(g);if(a.signedconv&&y0(c)){a.sign=-1;c=y3(c)}var
+y3(a){return a.toInt()}function
+yY(a){return+a.isNeg()}function
+y1(a){return a.neg()}function
+yW(g,c){var
+a=gY(g);if(a.signedconv&&yY(c)){a.sign=-1;c=y1(c)}var
 b=p,h=lC(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(y5(e.modulus))+b}while(!y1(c));if(a.prec>=0){a.filler=bZ;var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(y3(e.modulus))+b}while(!yZ(c));if(a.prec>=0){a.filler=bZ;var
 d=a.prec-b.length;if(d>0)b=c$(d,aS)+b}return gP(a,b)}function
-y4(b,a){return b.shift_left(a)}function
-zh(c){var
+y2(b,a){return b.shift_left(a)}function
+zf(c){var
 a=0,e=q(c),b=10,d=1;if(e>0)switch(aU(c,a)){case
 45:a++;d=-1;break;case
 43:a++;d=1;break}if(a+1<e&&aU(c,a)==48)switch(aU(c,a+1)){case
@@ -760,16 +760,16 @@ a=0,e=q(c),b=10,d=1;if(e>0)switch(aU(c,a)){case
 85:a+=2;break}return[a,d,b]}function
 lK(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
 eY(f){var
-h=zh(f),c=h[0],i=h[1],d=h[2],g=q(f),j=-1>>>0,e=c<g?aU(f,c):0,b=lK(e);if(b<0||b>=d)aT(en);var
+h=zf(f),c=h[0],i=h[1],d=h[2],g=q(f),j=-1>>>0,e=c<g?aU(f,c):0,b=lK(e);if(b<0||b>=d)aT(en);var
 a=b;for(c++;c<g;c++){e=aU(f,c);if(e==95)continue;b=lK(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aT(en)}if(c!=g)aT(en);a=i*a;if(d==10&&(a|0)!=a)aT(en);return a|0}function
 gX(a,b){return+(c8(a,b,false)<=0)}function
-y8(a,b){return+(c8(a,b,false)<0)}function
+y6(a,b){return+(c8(a,b,false)<0)}function
 c_(a,d){if(a<0)dM();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-zo(b){return a(e3(b,0,b.length))}var
-y_=function(){function
+zm(b){return a(e3(b,0,b.length))}var
+y8=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -791,26 +791,26 @@ a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return zo(k(e,f))}}();function
-y$(c,b,a){return y_(bO(c),b,a)}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return zm(k(e,f))}}();function
+y9(c,b,a){return y8(bO(c),b,a)}var
 b5=new
 Array();function
-za(c){var
+y_(c){var
 a=b5[c];if(!a.opened)K("Cannot flush a closed channel");if(!a.buffer||a.buffer==p)return 0;if(a.fd&&S.fds[a.fd]&&S.fds[a.fd].output){var
 b=S.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=p;return 0}function
 lN(e,f){var
 b=b5[e],d=a(f),c=q(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-zs(a){var
+zq(a){var
 a=g2(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-zt(a){var
+zr(a){var
 a=g2(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
 e4(c,e,d,a){if(S.fds===undefined)S.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;S.fds[c]=b;if(!S.fd_last_idx||c>S.fd_last_idx)S.fd_last_idx=c;return c}function
-zy(c,b,g){var
+zw(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -822,10 +822,10 @@ a={};while(b){switch(b[1]){case
 7:a.text=1;break;case
 8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)K(bP(c)+j2);if(a.text&&a.binary)K(bP(c)+ks);var
 d=lS(c),e=d.device.open(d.rest,a),f=S.fd_last_idx?S.fd_last_idx:0;return e4(f+1,lN,e,a)}e4(0,lN,new
-ar(ak(0)));e4(1,zt,new
-ar(ak(0)));e4(2,zs,new
+ar(ak(0)));e4(1,zr,new
+ar(ak(0)));e4(2,zq,new
 ar(ak(0)));function
-zb(a){var
+y$(a){var
 c=S.fds[a];if(c.flags.wronly)K(lj+a+" is writeonly");var
 d=null;if(a==0&&dQ()){var
 e=require("fs");d=function(){return bs(e.readFileSync(0,jk))}}var
@@ -833,13 +833,13 @@ b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b5[b.fd]=b;r
 lH(c){var
 b=S.fds[c];if(b.flags.rdonly)K(lj+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:p};b5[a.fd]=a;return a.fd}function
-zc(){var
+za(){var
 b=0;for(var
 a=0;a<b5.length;a++)if(b5[a]&&b5[a].opened&&b5[a].out)b=[0,b5[a].fd,b];return b}function
 lI(b,a){if(a==0)g0();return b%a}function
 b6(a,b){return+(c8(a,b,false)!=0)}function
-ze(a,b){a[0]=ep;a[1]=b;return 0}function
-zf(a){if(a
+zc(a,b){a[0]=ep;a[1]=b;return 0}function
+zd(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
 if(dP(a))return gC;else
@@ -851,18 +851,18 @@ a=="function")return 247;else
 if(a&&a.caml_custom)return ga;else
 return dD}function
 bg(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);S[b+1]=c;if(a)S[a]=c}function
-zl(a,b){lJ[bP(a)]=b;return 0}function
-yA(a,b){if(a===b)return 1;a.t&6&&cH(a);b.t&6&&cH(b);return a.c==b.c?1:0}function
-X(a,b){return yA(a,b)}function
-zn(){al(gG)}function
-s(b,a){if(a>>>0>=q(b))zn();return aU(b,a)}function
+zj(a,b){lJ[bP(a)]=b;return 0}function
+yy(a,b){if(a===b)return 1;a.t&6&&cH(a);b.t&6&&cH(b);return a.c==b.c?1:0}function
+X(a,b){return yy(a,b)}function
+zl(){al(gG)}function
+s(b,a){if(a>>>0>=q(b))zl();return aU(b,a)}function
 y(a,b){return 1-X(a,b)}function
-aO(a){return a}function
-zp(){return 0x7FFFFFFF/4|0}function
-zj(){lL(S.Not_found)}function
+aN(a){return a}function
+zn(){return 0x7FFFFFFF/4|0}function
+zh(){lL(S.Not_found)}function
 lO(c){var
-a=o,b=lF(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bs(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bs(o.jsoo_static_env[b]);zj()}function
-zq(){if(o.crypto)if(typeof
+a=o,b=lF(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bs(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bs(o.jsoo_static_env[b]);zh()}function
+zo(){if(o.crypto)if(typeof
 o.crypto.getRandomValues==="function"){var
 a=new(o.Uint32Array)(1);o.crypto.getRandomValues(a);return[0,a[0]]}else
 if(o.crypto.randomBytes===gb){var
@@ -882,9 +882,9 @@ instanceof
 o.InternalError&&a.message&&a.message.match(/too much recursion/i))return lM(S.Stack_overflow);if(a
 instanceof
 o.Error&&cK(jH))return[0,cK(jH),a];return[0,S.Failure,bs(String(a))]}function
-y7(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-yJ(b){var
-a=p;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&y7(b[1]))var
+y5(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+yH(b){var
+a=p;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&y5(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+=kG;for(var
@@ -902,16 +902,16 @@ lz(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==_)){var
 c=cK("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=yJ(a),b=cK(jj);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
+d=yH(a),b=cK(jj);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-zm(){var
+zk(){var
 a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lz(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lz(a.error)})}zm();function
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lz(a.error)})}zk();function
 b(a,b){return a.length==1?a(b):cG(a,[b])}function
 n(a,b,c){return a.length==2?a(b,c):cG(a,[b,c])}function
-yp(a,b,c,d,e){return a.length==4?a(b,c,d,e):cG(a,[b,c,d,e])}yK();var
-g7=[_,a(jC),-2],g5=[_,a(f_),-3],g4=[_,a(kb),-4],bt=[_,a(kk),-7],g6=[_,a(kn),-9],P=[_,a(kL),-11],ap=a("the lower table"),ef=a("the upper table"),dv=a("the ceiling"),aZ=a(cC),fT=a(cC),f3=a(gw),bE=a(gw),cx=a(go),cw=a(go),f1=a("the claim"),cv=a("a proof"),bn=a(cC),f0=[0,a(cA),[0,a(cz),[0,a(aL),[0,a(aA),[0,a(bo),[0,a(aK),0]]]]]];bg(11,[_,a(ji),-12],ji);bg(10,P,kL);bg(9,[_,a(j9),gD],j9);bg(8,g6,kn);bg(7,[_,a(jT),-8],jT);bg(6,bt,kk);bg(5,[_,a(kA),-6],kA);bg(4,[_,a(jG),-5],jG);bg(3,g4,kb);bg(2,g5,f_);bg(1,g7,jC);bg(0,[_,a(k9),-1],k9);var
-lT=a(kc),lU=a(kh),lW=a(kq),lX=a("\\'"),lY=a(jW),lZ=a(k0),l0=a(jA),l1=a(jJ),lV=a("Char.chr"),l7=a("List.map2"),l8=a("List.combine"),l6=a("List.init"),l4=a("nth"),l5=a("List.nth"),l3=a("tl"),l2=a("hd"),l$=a("String.blit / Bytes.blit_string"),l_=a("Bytes.blit"),l9=a("String.sub / Bytes.sub"),me=a("String.contains_from / Bytes.contains_from"),mb=a(p),ma=a("String.concat"),mg=a("Array.blit"),mh=a("CamlinternalLazy.Undefined"),mn=a("Buffer.add: cannot grow buffer"),mm=[0,a(kx),93,2],ml=[0,a(kx),94,2],mw=a("%c"),mx=a("%s"),my=a(jf),mz=a(jR),mA=a(j$),mB=a(jr),mC=a("%f"),mD=a("%B"),mE=a("%{"),mF=a("%}"),mG=a("%("),mH=a("%)"),mI=a("%a"),mJ=a("%t"),mK=a("%?"),mL=a("%r"),mM=a("%_r"),mN=[0,a(ai),850,23],mY=[0,a(ai),814,21],mQ=[0,a(ai),815,21],mZ=[0,a(ai),818,21],mR=[0,a(ai),819,21],m0=[0,a(ai),822,19],mS=[0,a(ai),823,19],m1=[0,a(ai),826,22],mT=[0,a(ai),827,22],m2=[0,a(ai),831,30],mU=[0,a(ai),832,30],mW=[0,a(ai),836,26],mO=[0,a(ai),837,26],mX=[0,a(ai),846,28],mP=[0,a(ai),847,28],mV=[0,a(ai),851,23],n5=a(j6),n3=[0,a(ai),1558,4],n4=a("Printf: bad conversion %["),n6=[0,a(ai),1626,39],n7=[0,a(ai),1649,31],n8=[0,a(ai),1650,31],n9=a("Printf: bad conversion %_"),n_=a("@{"),n$=a("@["),n1=a(ge),nZ=a("neg_infinity"),n0=a(k2),nY=a(c5),nT=[0,jx],nH=a("%+nd"),nI=a("% nd"),nK=a("%+ni"),nL=a("% ni"),nM=a("%nx"),nN=a("%#nx"),nO=a("%nX"),nP=a("%#nX"),nQ=a("%no"),nR=a("%#no"),nG=a("%nd"),nJ=a(j$),nS=a("%nu"),nu=a("%+ld"),nv=a("% ld"),nx=a("%+li"),ny=a("% li"),nz=a("%lx"),nA=a("%#lx"),nB=a("%lX"),nC=a("%#lX"),nD=a("%lo"),nE=a("%#lo"),nt=a("%ld"),nw=a(jR),nF=a("%lu"),nh=a("%+Ld"),ni=a("% Ld"),nk=a("%+Li"),nl=a("% Li"),nm=a("%Lx"),nn=a("%#Lx"),no=a("%LX"),np=a("%#LX"),nq=a("%Lo"),nr=a("%#Lo"),ng=a("%Ld"),nj=a(jr),ns=a("%Lu"),m6=a("%+d"),m7=a("% d"),m9=a("%+i"),m_=a("% i"),m$=a("%x"),na=a("%#x"),nb=a("%X"),nc=a("%#X"),nd=a("%o"),ne=a("%#o"),m5=a(ky),m8=a(jf),nf=a(j6),mo=a("@]"),mp=a("@}"),mq=a("@?"),mr=a("@\n"),ms=a("@."),mt=a("@@"),mu=a("@%"),mv=a("@"),m3=a("CamlinternalFormat.Type_mismatch"),oa=a("x"),oe=a("Hashtbl: unsupported hash table format"),yn=a("OCAMLRUNPARAM"),yl=a("CAMLRUNPARAM"),ob=a(p),ok=[0,0],ol=[0,0],ox=a(" occurs twice"),oy=a("the key "),ot=a("nested too deeply"),ow=[5,0],ou=[0,1],ov=a(kc),oB=a(kJ),oz=[0,0],oA=a(kh),oC=[4,0],oD=a(" stands bare"),oE=a("the number "),os=a(dA),or=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],oq=a(ev),op=a(ev),oo=a(ev),on=a(ev),om=a("Json.Malformed"),oL=[0,[4,6,[0,2,8],0,0],a("%08x")],oM=a(p),o8=a(" is no number of a model"),o9=a(gH),o_=a(p),pa=a(p),o$=a(p),o7=a(p),o5=a(" is out of range"),o4=a(k6),o0=a(aS),o1=a(p),o2=a(dA),o3=a(" is no integer"),oZ=a(" has too many decimal digits"),oY=a(p),oX=a(p),oW=[0,a(jZ),32,90],oV=[0,a(jZ),31,82],oU=a(" has the wrong length"),oT=a(" is no string"),oS=a(" is no array"),oR=a(gA),oQ=a(" has the unknown key "),oP=a(" has no "),oO=a(gA),oN=a("Reading.Not_valid"),pD=a(j_),pw=a(gj),pv=a(k7),px=a(gy),py=a(jU),pz=a(ci),pA=a(a0),pB=a(jP),pC=a(aL),pu=a(be),pp=a(jW),pq=a(k0),pr=a(jA),ps=a("\\f"),pt=a(jJ),po=a(kq),pn=a('\\"'),pm=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],pk=a("G1: a row of no state"),pj=a("a probability"),pi=a("a row"),ph=a("a label"),pe=a(" are no object"),pb=a(dB),pc=a(aL),pl=a(jP),pd=a("the model's kind is not 'lmc'"),pf=a(a0),pg=a(ci),qM=[4,0],qN=a(aK),qO=a(eB),qP=a(gE),qQ=a(bo),qR=[0,a(aL),[0,a(a0),[0,a(ci),0]]],qS=a(dB),qT=a(aA),qL=a(p),qU=[0,a(cA),[0,a(cz),[0,a(aA),[0,a(bo),0]]]],qV=a(aA),qW=a(bI),qv=[0,a(aq),0],qw=[0,a(c1),[0,a(ae),[0,a(aK),[0,a(aj),0]]]],qx=a(bI),qy=a(dJ),qz=[0,a(dJ),[0,a(gl),0]],qA=a("the distance"),qB=a(c1),qC=a(ae),qD=a(ae),qE=a(dE),qF=a(aK),qG=a(ae),qH=a(ae),qI=a(ae),qJ=a(aj),qK=a(aq),qm=a(cD),qn=a(k_),qo=a(f7),qp=a(gz),qq=a(": only one of rank and progress"),qr=a(gz),qs=a(f7),qt=[0,a(gz),[0,a(f7),0]],qu=[0,a(cD),[0,a(eH),[0,a(k_),0]]],ql=a(" has no rank of at least 1"),qk=a(" has a rank that is no integer"),p_=[0,a(eq),[0,a(ex),[0,a(c4),[0,a(a0),0]]]],p$=a(c4),qj=a(a0),qa=a(ex),qb=a(eq),qc=a(" has not one form"),qd=a(eq),qe=a(eq),qf=a(ex),qg=a(ex),qh=a(a0),qi=a(c4),p7=a(gg),p8=a(f8),p9=a(" has an unknown relation"),p3=a(cD),p4=a(dH),p5=a(eG),p6=[0,0,0],p1=[0,a(cD),[0,a(eH),[0,a(dH),[0,a(eG),0]]]],p2=[0,a(cD),[0,a(eH),[0,a(dH),0]]],p0=a(" has no common denominator of a usable size"),pW=a(eH),pU=[0,a(k4),0],pV=[0,a(gn),0],pX=a(gn),pY=a(k4),pZ=a(k6),pQ=[0,a(cj),[0,a(c3),0]],pR=a(cj),pS=a(c3),pP=a("a lower bound"),pF=[0,a(aq),0],pG=[0,a(a1),[0,a(a2),[0,a(aj),0]]],pH=a(cC),pI=a(kK),pJ=a(a1),pK=a(kK),pL=a(a2),pM=a("an upper bound"),pN=a(aj),pO=a(aq),pE=a(jn),r7=[4,0],r8=a(aK),r9=a(eB),r_=[0,a(aL),[0,a(a0),[0,a(ci),0]]],r$=a(dB),sa=a(aA),sb=a(gE),sc=a(bo),r6=a(p),sd=[0,a(cA),[0,a(cz),[0,a(aL),[0,a(aA),[0,a(bo),0]]]]],se=a(aA),sf=a(bI),rI=[0,a(j3),[0,a(eI),0]],rJ=[0,a(ae),[0,a(aK),[0,a(cB),0]]],rK=a(bI),rL=[0,a(aq),[0,a(aj),0]],rM=a(ae),rN=a(ae),rO=a(dE),rP=a(aK),rQ=a(ae),rR=a(aq),rS=a(ae),rT=a(aj),rU=a(j8),rV=a(cB),rW=a(ae),rX=a(ae),rY=a(aq),rZ=a(ae),r0=a(ae),r1=a(aj),r2=a(j3),r3=a(kt),r4=[4,0],r5=a(eI),rB=[0,a(ae),[0,a(c1),[0,a(ka),[0,a(aj),0]]]],rC=a(dJ),rD=[0,a(dJ),[0,a(gl),0]],rE=a(c1),rF=a(ae),rG=a(ka),rH=a(aj),rA=a(" name a pair twice"),rn=[0,[11,a(k3),[4,0,0,0,0]],a(kw)],ro=[0,a(eJ),[0,a(aj),[0,a(eE),[0,a(aq),[0,a(c6),0]]]]],rp=[0,a(jz),0],rq=a(jz),rr=a(" has an empty vector"),rs=a(eJ),rt=a(c6),ru=a(ku),rv=a(ke),rw=a(aj),rx=a(eE),ry=a(aq),rz=a(c6),rg=[4,0],rb=[0,a(kR),[0,a(cj),[0,a(c3),[0,a(cy),0]]]],rc=a(cy),rd=a(cj),rm=a(c3),re=a(" has both covers and a coupling"),rf=a(kR),rh=a(cj),ri=a(c3),rj=a(cj),rk=a(c3),rl=a(cy),q4=[0,a(kS),[0,a(jY),[0,a(eM),0]]],q5=[0,a(a1),[0,a(a2),[0,a(aq),[0,a(aj),0]]]],q6=a(eM),q7=a(a1),q8=a(a2),q9=a(aq),q_=a(aj),q$=a(kS),ra=a(jY),q1=[0,a(le),[0,a(cB),0]],q2=a(cB),q3=a(le),qZ=a("accept"),q0=a("reject"),qY=a(kC),qX=a(kC),tp=a(dC),tq=a("N1: nothing says how far a state is"),tr=[0,a(aL),0],tg=[0,a(cA),[0,a(cz),[0,a(aA),[0,a(bo),[0,a(aK),[0,a(bp),0]]]]]],th=a(bI),ti=a(bp),tj=a(aK),tk=a(bo),tl=[0,[3,a(kN)]],tm=a(aL),tn=a(aA),to=a(aA),td=a(kg),te=a(kg),tf=a("the masses that are cut off"),tc=a("S2: a step cut that is not the first"),s_=a(bp),s$=[0,a(aK),[0,a(bp),0]],ta=a(aK),tb=a(bp),s8=a(kW),s9=a(jS),s6=a("S1: another model before"),s7=a("S1: another model after"),s5=a("Q1: a state that is merged itself"),s4=a("a step names no state of the model"),s1=a(gt),s2=a(gr),sJ=a(jl),sK=a(kp),sL=a(jy),sM=a(jy),sN=a(dC),sO=a("merge"),sP=a("quotient"),sQ=[0,a(c4),0],sT=[0,a(ll),[0,a(c4),[0,a(gt),0]]],sU=a(ll),sV=[0,a(aL),[0,a(a0),[0,a(ci),0]]],sW=a("the smaller chain"),sX=a(gt),sY=a(bp),sZ=[0,a(dC),0],s0=a(dC),sR=a(jl),sS=a(kp),sH=a(c4),sD=a(kW),sE=a(jS),sF=a("neither:"),sC=a("Q2: states that are not alike"),sA=a("G1: a probability"),sB=a("G1: a sum"),sz=a("G1: there is no state"),sr=[0,a(a1),[0,a(a2),[0,a(c1),[0,a(ae),[0,a(aq),[0,a(aj),0]]]]]],ss=a(c1),st=a(dJ),su=a(gl),sv=a(cC),sw=a(ae),sx=a(a2),sy=a(a1),sl=[0,a(a1),[0,a(a2),[0,a(kO),[0,a(ae),[0,a(aq),[0,a(aj),0]]]]]],sm=a(gs),sn=a(kO),so=a(ae),sp=a(a2),sq=a(a1),sh=a(cC),si=a(aq),sj=a(aj),sg=a("Steps_document.Other"),sG=[0,a(aA),[0,a(bo),[0,a(aL),[0,a(cA),[0,a(cz),[0,a(bp),[0,a("fixed"),[0,a(dG),0]]]]]]]],uy=a(lf),uz=a(f9),uA=a(gk),uB=a(f$),uE=a(gk),uC=a("V1: secrets have a prior, and pairs have none"),uD=a("C1: nothing is infinite"),ux=a("V1: no state of the model"),us=a("a label leads to no node"),ug=a("the gains"),t6=a("grows"),t7=[0,[3,a(eL)]],t8=a(aq),t4=a(bI),t5=a(kM),t9=a(cB),t_=a(lk),t$=[0,a(cA),[0,a(cz),[0,a(aL),[0,a(aA),[0,a(bo),[0,a(aK),[0,a(lk),[0,a(cB),0]]]]]]]],ua=[0,a(la),[0,a(kM),[0,a(eI),0]]],ub=a(bI),uc=a(cC),ud=a(aK),ue=a(eB),uf=a(la),uh=[0,a(aL),[0,a(a0),[0,a(ci),0]]],ui=a(dB),uj=a(aA),uk=a(gE),ul=a(bo),um=a(j8),un=a(cB),uo=a(f9),up=a("gains and the measure g go together"),uq=[0,0],ur=a("there is no guess"),uF=a(f$),ut=a(kt),uu=[4,0],uv=a(eI),uw=a(aA),t0=a(eL),tW=[0,a(kf),0],tX=[0,a(a0),[0,a(aq),[0,a(aj),0]]],tY=a(a0),tZ=a(kf),t1=a(aq),t2=a(aj),tH=[0,[11,a(k3),[4,0,0,0,0]],a(kw)],tI=[0,a(eJ),[0,a(aj),[0,a(eE),[0,a(aq),[0,a(c6),[0,a(jg),0]]]]]],tJ=[0,a(js),0],tK=a(js),tL=a(eJ),tM=a(aj),tN=a(eE),tO=a(aq),tP=a(c6),tQ=a(ku),tR=a(ke),tS=a(jg),tT=a(" has rows that are empty, or not of one length"),tU=a(c6),tx=a("columns"),ty=a("rest"),tz=a(gu),tA=[0,a(k1),0],tB=[0,a(gu),0],tC=a(gu),tD=a(k1),tE=[0,a(kj),[0,a(cy),0]],tF=a(kj),tG=a(cy),tw=a(jn),tv=a(" has not two entries"),tu=a(" is negative"),tt=a(" is no natural number"),ts=a("Leakage_document.Other"),t3=[0,a(f$),[0,a(lf),[0,a(gk),[0,a(f9),0]]]],vn=a(gj),vi=a(kJ),vj=a("]"),vk=a(gy),vl=a("["),vm=a(k7),vo=a(gy),vp=a(jU),xt=a(bp),xe=[0,a(eO),0],xf=a(bI),xg=a("violated"),xh=a(dE),xi=a(aK),xj=a("any"),xk=a("the claim is about one ratio"),xl=a(eO),xm=a(eO),xn=a(gw),xo=[0,a(eO),[0,a("impossible"),0]],xb=[0,a(dK),[0,a(er),[0,a(ey),0]]],xc=a(er),xd=a(ey),xa=a("U1: a vector on no state, or negative"),w2=[0,a(dK),[0,a(er),[0,a(jo),[0,a(lg),[0,a(kd),[0,a(jD),[0,a(lb),[0,a(f8),[0,a(gg),[0,a(k8),0]]]]]]]]]],w3=a(er),w4=a(jo),w5=a(lg),w6=a(kd),w7=a(jD),w8=a(lb),w9=a(f8),w_=a(gg),w$=a(k8),w1=a(" is empty"),wZ=a("H5: the ratio is less than 1"),w0=a(kF),wP=[0,a(kT),0],wQ=a(bI),wR=a(gF),wS=a(dE),wT=a(aK),wU=a("the ratio"),wV=a(kT),wW=a(go),wX=[0,a(kF),[0,a(eu),[0,a(kY),0]]],wY=a(kY),wF=[0,a(cD),[0,a(kI),[0,a(cj),0]]],wG=a(cD),wH=a(kI),wI=a(cj),wE=[0,a(dK),[0,a(ld),[0,a(dH),[0,a(eG),0]]]],wJ=a(ld),wK=a(dH),wL=a(eG),wM=a("F1: a move is listed twice"),wN=a("F1: a pair of equal or unknown states, or one twice"),wD=a(" names no generator"),wC=[5,0],wB=a("I2 or I3: another function"),ww=[0,a(dK),[0,a(j4),[0,a(kz),[0,a(gr),0]]]],wx=a(j4),wy=a(kz),wz=a(gr),wA=a("expected combinations for every generator"),wv=a("H3: no distribution of the model"),wu=a("H2: a row is no distribution"),ws=a(dK),wt=a(" has no type that is known"),wr=a(gA),wj=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(kZ),[0,a(ez),0]]]]],wk=a(a1),wl=a(a2),wm=a(c0),wn=a(kZ),wp=a("all"),wq=a(ez),wo=a(" is another one"),wi=a("there is not one claim"),wg=a("the factors"),v5=[0,a(eu),0],v6=[0,a(ez),[0,a(gh),[0,a(j0),0]]],v7=a(bI),v8=a(dE),v9=a(aK),v_=a("the length"),v$=a(ez),wa=a("the length is out of range"),wb=a(gh),wc=a(gh),wd=a("the proofs"),we=a(j0),wf=a(eu),wh=a(eB),v2=a("L1: a layer has another number of covers"),v3=a("L1: the layers and those of covers are not as many as the length"),v0=a(" has a cover without two entries"),vU=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(li),[0,a(k$),[0,a(cy),0]]]]]],vV=a(a1),vW=a(a2),vX=a(c0),vY=a(li),vZ=a(k$),v1=a(cy),vQ=a("W2: there are no parameters"),vH=[0,a(ey),[0,a(eM),[0,a(eN),0]]],vI=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(gF),0]]]],vJ=a(a1),vK=a(a2),vL=a(c0),vS=a(eL),vM=a(gF),vN=a(ey),vO=a(eM),vP=a(eN),vR=a(" has no word with its probabilities and parameters"),vF=a(" is neither true nor false"),vD=a("$schema"),vE=[0,1],vC=a("no object"),vA=a(jq),vB=a(jh),vt=a(aA),vu=a(aA),vv=a(j_),vw=a(bo),vx=a(j5),vy=a(eu),vz=a("a factor is constant"),vs=a("H2"),vf=[5,0],ve=a("H1: a row of no state"),vd=a("the row of "),u8=a("an observation"),uY=[0,a(aL),[0,a(k5),[0,a(a0),[0,a(ci),[0,a(jF),0]]]]],uZ=[0,a(eN),[0,a(gn),0]],u0=a(dB),u1=[3,a("hmm")],u2=a(aL),u3=a("the model's kind is not 'hmm'"),u4=a(eN),u5=a("the parameters are no object"),u6=a("the observations"),u7=a(k5),u9=a("the states"),u_=a(a0),u$=a("the transitions"),va=a(ci),vb=a("the distributions"),vc=a(jF),vg=a("H1: a state or a distribution is empty"),vh=a("H1: a row of transitions is empty"),uV=a(" names what does not exist"),uW=a("H1: "),uX=a(" holds no text"),uJ=[0,a(b0),[0,a(bH),0]],uK=a(b0),uL=[0,a(kr),[0,a(be),0]],uM=a(kr),uN=a(jp),uO=[0,a(b0),[0,a(bH),0]],uP=a(bH),uQ=[0,a(jp),[0,a(gf),0]],uS=a(gH),uR=a(gH),uT=[0,a(kG),0],uU=[0,a(jO),0],uI=a(" is no expression"),uH=a(" divides by zero"),uG=a("Hmm_document.Other"),xq=a("hmm-no-budget"),xr=a("hmm-all-lengths"),xs=a("hmm-budget"),ye=a("valid"),yf=a("not covered"),yg=a("malformed: too large for the stack (see ulimit -s)"),yh=a("not valid: "),yi=a("malformed: "),yd=[0,a("a rule of the proved checker fails")],xX=a(cA),ya=a("bisimdist-certificate"),xY=a("no certificate"),xZ=a(cz),x$=a("1"),x0=a("the version is not 1"),x1=a(aL),x5=a(gs),x6=a("leakage"),x7=a(bp),x8=a(bp),x_=a(bp),x9=a("nature"),x3=a(gs),x4=a(dG),x2=a("the kind is no string"),xW=a("the document is no object"),xT=a(jh),xU=a(j5),xO=a("a digest"),xN=a("what is said of the program"),xF=a(dG),xG=[0,a(jL),0],xH=[0,a(gb),[0,a(jI),[0,a(ko),0]]],xI=a("the program"),xJ=a("the function"),xK=a(gb),xL=a("what is observed"),xM=a(jI),xP=a(ko),xQ=a(jL),xR=a(dG),xE=a("P3: runs of the program are cut off, and no step says so"),xD=[3,a(dC)],xA=a(dG),xB=a(aA),xC=a(a0),xx=a(aA),xy=[0,[3,a(kN)]],xz=a(aL),xw=[0,1],xv=a(jq),yb=a("bisimdist-certificate compact\n"),yj=a(p),yk=a("not checked: too large for the stack of this browser");function
+yn(a,b,c,d,e){return a.length==4?a(b,c,d,e):cG(a,[b,c,d,e])}yI();var
+g7=[_,a(jC),-2],g5=[_,a(f_),-3],g4=[_,a(kb),-4],bt=[_,a(kk),-7],g6=[_,a(kn),-9],P=[_,a(kL),-11],ap=a("the lower table"),ef=a("the upper table"),dv=a("the ceiling"),aZ=a(cC),fT=a(cC),f3=a(gw),bE=a(gw),cx=a(go),cw=a(go),f1=a("the claim"),cv=a("a proof"),bn=a(cC),f0=[0,a(cA),[0,a(cz),[0,a(aK),[0,a(aA),[0,a(bo),[0,a(aR),0]]]]]];bg(11,[_,a(ji),-12],ji);bg(10,P,kL);bg(9,[_,a(j9),gD],j9);bg(8,g6,kn);bg(7,[_,a(jT),-8],jT);bg(6,bt,kk);bg(5,[_,a(kA),-6],kA);bg(4,[_,a(jG),-5],jG);bg(3,g4,kb);bg(2,g5,f_);bg(1,g7,jC);bg(0,[_,a(k9),-1],k9);var
+lT=a(kc),lU=a(kh),lW=a(kq),lX=a("\\'"),lY=a(jW),lZ=a(k0),l0=a(jA),l1=a(jJ),lV=a("Char.chr"),l7=a("List.map2"),l8=a("List.combine"),l6=a("List.init"),l4=a("nth"),l5=a("List.nth"),l3=a("tl"),l2=a("hd"),l$=a("String.blit / Bytes.blit_string"),l_=a("Bytes.blit"),l9=a("String.sub / Bytes.sub"),me=a("String.contains_from / Bytes.contains_from"),mb=a(p),ma=a("String.concat"),mg=a("Array.blit"),mh=a("CamlinternalLazy.Undefined"),mn=a("Buffer.add: cannot grow buffer"),mm=[0,a(kx),93,2],ml=[0,a(kx),94,2],mw=a("%c"),mx=a("%s"),my=a(jf),mz=a(jR),mA=a(j$),mB=a(jr),mC=a("%f"),mD=a("%B"),mE=a("%{"),mF=a("%}"),mG=a("%("),mH=a("%)"),mI=a("%a"),mJ=a("%t"),mK=a("%?"),mL=a("%r"),mM=a("%_r"),mN=[0,a(ai),850,23],mY=[0,a(ai),814,21],mQ=[0,a(ai),815,21],mZ=[0,a(ai),818,21],mR=[0,a(ai),819,21],m0=[0,a(ai),822,19],mS=[0,a(ai),823,19],m1=[0,a(ai),826,22],mT=[0,a(ai),827,22],m2=[0,a(ai),831,30],mU=[0,a(ai),832,30],mW=[0,a(ai),836,26],mO=[0,a(ai),837,26],mX=[0,a(ai),846,28],mP=[0,a(ai),847,28],mV=[0,a(ai),851,23],n5=a(j6),n3=[0,a(ai),1558,4],n4=a("Printf: bad conversion %["),n6=[0,a(ai),1626,39],n7=[0,a(ai),1649,31],n8=[0,a(ai),1650,31],n9=a("Printf: bad conversion %_"),n_=a("@{"),n$=a("@["),n1=a(ge),nZ=a("neg_infinity"),n0=a(k2),nY=a(c5),nT=[0,jx],nH=a("%+nd"),nI=a("% nd"),nK=a("%+ni"),nL=a("% ni"),nM=a("%nx"),nN=a("%#nx"),nO=a("%nX"),nP=a("%#nX"),nQ=a("%no"),nR=a("%#no"),nG=a("%nd"),nJ=a(j$),nS=a("%nu"),nu=a("%+ld"),nv=a("% ld"),nx=a("%+li"),ny=a("% li"),nz=a("%lx"),nA=a("%#lx"),nB=a("%lX"),nC=a("%#lX"),nD=a("%lo"),nE=a("%#lo"),nt=a("%ld"),nw=a(jR),nF=a("%lu"),nh=a("%+Ld"),ni=a("% Ld"),nk=a("%+Li"),nl=a("% Li"),nm=a("%Lx"),nn=a("%#Lx"),no=a("%LX"),np=a("%#LX"),nq=a("%Lo"),nr=a("%#Lo"),ng=a("%Ld"),nj=a(jr),ns=a("%Lu"),m6=a("%+d"),m7=a("% d"),m9=a("%+i"),m_=a("% i"),m$=a("%x"),na=a("%#x"),nb=a("%X"),nc=a("%#X"),nd=a("%o"),ne=a("%#o"),m5=a(ky),m8=a(jf),nf=a(j6),mo=a("@]"),mp=a("@}"),mq=a("@?"),mr=a("@\n"),ms=a("@."),mt=a("@@"),mu=a("@%"),mv=a("@"),m3=a("CamlinternalFormat.Type_mismatch"),oa=a("x"),oe=a("Hashtbl: unsupported hash table format"),yl=a("OCAMLRUNPARAM"),yj=a("CAMLRUNPARAM"),ob=a(p),ok=[0,0],ol=[0,0],ox=a(" occurs twice"),oy=a("the key "),ot=a("nested too deeply"),ow=[5,0],ou=[0,1],ov=a(kc),oB=a(kJ),oz=[0,0],oA=a(kh),oC=[4,0],oD=a(" stands bare"),oE=a("the number "),os=a(dA),or=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],oq=a(ev),op=a(ev),oo=a(ev),on=a(ev),om=a("Json.Malformed"),oL=[0,[4,6,[0,2,8],0,0],a("%08x")],oM=a(p),o8=a(" is no number of a model"),o9=a(gH),o_=a(p),pa=a(p),o$=a(p),o7=a(p),o5=a(" is out of range"),o4=a(k6),o0=a(aS),o1=a(p),o2=a(dA),o3=a(" is no integer"),oZ=a(" has too many decimal digits"),oY=a(p),oX=a(p),oW=[0,a(jZ),32,90],oV=[0,a(jZ),31,82],oU=a(" has the wrong length"),oT=a(" is no string"),oS=a(" is no array"),oR=a(gA),oQ=a(" has the unknown key "),oP=a(" has no "),oO=a(gA),oN=a("Reading.Not_valid"),pD=a(j_),pw=a(gj),pv=a(k7),px=a(gy),py=a(jU),pz=a(ci),pA=a(a0),pB=a(jP),pC=a(aK),pu=a(be),pp=a(jW),pq=a(k0),pr=a(jA),ps=a("\\f"),pt=a(jJ),po=a(kq),pn=a('\\"'),pm=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],pk=a("G1: a row of no state"),pj=a("a probability"),pi=a("a row"),ph=a("a label"),pe=a(" are no object"),pb=a(dB),pc=a(aK),pl=a(jP),pd=a("the model's kind is not 'lmc'"),pf=a(a0),pg=a(ci),qN=a(gE),qO=a(bo),qP=[0,a(aK),[0,a(a0),[0,a(ci),0]]],qQ=a(dB),qR=a(aA),qM=a(p),qS=[0,a(cA),[0,a(cz),[0,a(aA),[0,a(bo),0]]]],qT=a(aA),qU=a(bI),qv=[0,a(aq),0],qw=[0,a(c1),[0,a(ad),[0,a(aR),[0,a(aj),0]]]],qx=a(bI),qy=a(dJ),qz=[0,a(dJ),[0,a(gl),0]],qA=a("the distance"),qB=a(c1),qC=a(ad),qD=a(ad),qE=a(dE),qF=a(aR),qG=a(eB),qH=a(ad),qI=a(ad),qJ=a(ad),qK=a(aj),qL=a(aq),qm=a(cD),qn=a(k_),qo=a(f7),qp=a(gz),qq=a(": only one of rank and progress"),qr=a(gz),qs=a(f7),qt=[0,a(gz),[0,a(f7),0]],qu=[0,a(cD),[0,a(eH),[0,a(k_),0]]],ql=a(" has no rank of at least 1"),qk=a(" has a rank that is no integer"),p_=[0,a(eq),[0,a(ex),[0,a(c4),[0,a(a0),0]]]],p$=a(c4),qj=a(a0),qa=a(ex),qb=a(eq),qc=a(" has not one form"),qd=a(eq),qe=a(eq),qf=a(ex),qg=a(ex),qh=a(a0),qi=a(c4),p7=a(gg),p8=a(f8),p9=a(" has an unknown relation"),p3=a(cD),p4=a(dH),p5=a(eG),p6=[0,0,0],p1=[0,a(cD),[0,a(eH),[0,a(dH),[0,a(eG),0]]]],p2=[0,a(cD),[0,a(eH),[0,a(dH),0]]],p0=a(" has no common denominator of a usable size"),pW=a(eH),pU=[0,a(k4),0],pV=[0,a(gn),0],pX=a(gn),pY=a(k4),pZ=a(k6),pQ=[0,a(cj),[0,a(c3),0]],pR=a(cj),pS=a(c3),pP=a("a lower bound"),pF=[0,a(aq),0],pG=[0,a(a1),[0,a(a2),[0,a(aj),0]]],pH=a(cC),pI=a(kK),pJ=a(a1),pK=a(kK),pL=a(a2),pM=a("an upper bound"),pN=a(aj),pO=a(aq),pE=a(jn),r5=[4,0],r6=a(aR),r7=a(eB),r8=[0,a(aK),[0,a(a0),[0,a(ci),0]]],r9=a(dB),r_=a(aA),r$=a(gE),sa=a(bo),r4=a(p),sb=[0,a(cA),[0,a(cz),[0,a(aK),[0,a(aA),[0,a(bo),0]]]]],sc=a(aA),sd=a(bI),rG=[0,a(j3),[0,a(eI),0]],rH=[0,a(ad),[0,a(aR),[0,a(cB),0]]],rI=a(bI),rJ=[0,a(aq),[0,a(aj),0]],rK=a(ad),rL=a(ad),rM=a(dE),rN=a(aR),rO=a(ad),rP=a(aq),rQ=a(ad),rR=a(aj),rS=a(j8),rT=a(cB),rU=a(ad),rV=a(ad),rW=a(aq),rX=a(ad),rY=a(ad),rZ=a(aj),r0=a(j3),r1=a(kt),r2=[4,0],r3=a(eI),rz=[0,a(ad),[0,a(c1),[0,a(ka),[0,a(aj),0]]]],rA=a(dJ),rB=[0,a(dJ),[0,a(gl),0]],rC=a(c1),rD=a(ad),rE=a(ka),rF=a(aj),ry=a(" name a pair twice"),rl=[0,[11,a(k3),[4,0,0,0,0]],a(kw)],rm=[0,a(eJ),[0,a(aj),[0,a(eE),[0,a(aq),[0,a(c6),0]]]]],rn=[0,a(jz),0],ro=a(jz),rp=a(" has an empty vector"),rq=a(eJ),rr=a(c6),rs=a(ku),rt=a(ke),ru=a(aj),rv=a(eE),rw=a(aq),rx=a(c6),re=[4,0],q$=[0,a(kR),[0,a(cj),[0,a(c3),[0,a(cy),0]]]],ra=a(cy),rb=a(cj),rk=a(c3),rc=a(" has both covers and a coupling"),rd=a(kR),rf=a(cj),rg=a(c3),rh=a(cj),ri=a(c3),rj=a(cy),q2=[0,a(kS),[0,a(jY),[0,a(eM),0]]],q3=[0,a(a1),[0,a(a2),[0,a(aq),[0,a(aj),0]]]],q4=a(eM),q5=a(a1),q6=a(a2),q7=a(aq),q8=a(aj),q9=a(kS),q_=a(jY),qZ=[0,a(le),[0,a(cB),0]],q0=a(cB),q1=a(le),qX=a("accept"),qY=a("reject"),qW=a(kC),qV=a(kC),tn=a(dC),to=a("N1: nothing says how far a state is"),tp=[0,a(aK),0],te=[0,a(cA),[0,a(cz),[0,a(aA),[0,a(bo),[0,a(aR),[0,a(bp),0]]]]]],tf=a(bI),tg=a(bp),th=a(aR),ti=a(bo),tj=[0,[3,a(kN)]],tk=a(aK),tl=a(aA),tm=a(aA),tb=a(kg),tc=a(kg),td=a("the masses that are cut off"),ta=a("S2: a step cut that is not the first"),s8=a(bp),s9=[0,a(aR),[0,a(bp),0]],s_=a(aR),s$=a(bp),s6=a(kW),s7=a(jS),s4=a("S1: another model before"),s5=a("S1: another model after"),s3=a("Q1: a state that is merged itself"),s2=a("a step names no state of the model"),sZ=a(gt),s0=a(gr),sH=a(jl),sI=a(kp),sJ=a(jy),sK=a(jy),sL=a(dC),sM=a("merge"),sN=a("quotient"),sO=[0,a(c4),0],sR=[0,a(ll),[0,a(c4),[0,a(gt),0]]],sS=a(ll),sT=[0,a(aK),[0,a(a0),[0,a(ci),0]]],sU=a("the smaller chain"),sV=a(gt),sW=a(bp),sX=[0,a(dC),0],sY=a(dC),sP=a(jl),sQ=a(kp),sF=a(c4),sB=a(kW),sC=a(jS),sD=a("neither:"),sA=a("Q2: states that are not alike"),sy=a("G1: a probability"),sz=a("G1: a sum"),sx=a("G1: there is no state"),sp=[0,a(a1),[0,a(a2),[0,a(c1),[0,a(ad),[0,a(aq),[0,a(aj),0]]]]]],sq=a(c1),sr=a(dJ),ss=a(gl),st=a(cC),su=a(ad),sv=a(a2),sw=a(a1),sj=[0,a(a1),[0,a(a2),[0,a(kO),[0,a(ad),[0,a(aq),[0,a(aj),0]]]]]],sk=a(gs),sl=a(kO),sm=a(ad),sn=a(a2),so=a(a1),sf=a(cC),sg=a(aq),sh=a(aj),se=a("Steps_document.Other"),sE=[0,a(aA),[0,a(bo),[0,a(aK),[0,a(cA),[0,a(cz),[0,a(bp),[0,a("fixed"),[0,a(dG),0]]]]]]]],uw=a(lf),ux=a(f9),uy=a(gk),uz=a(f$),uC=a(gk),uA=a("V1: secrets have a prior, and pairs have none"),uB=a("C1: nothing is infinite"),uv=a("V1: no state of the model"),uq=a("a label leads to no node"),ue=a("the gains"),t4=a("grows"),t5=[0,[3,a(eL)]],t6=a(aq),t2=a(bI),t3=a(kM),t7=a(cB),t8=a(lk),t9=[0,a(cA),[0,a(cz),[0,a(aK),[0,a(aA),[0,a(bo),[0,a(aR),[0,a(lk),[0,a(cB),0]]]]]]]],t_=[0,a(la),[0,a(kM),[0,a(eI),0]]],t$=a(bI),ua=a(cC),ub=a(aR),uc=a(eB),ud=a(la),uf=[0,a(aK),[0,a(a0),[0,a(ci),0]]],ug=a(dB),uh=a(aA),ui=a(gE),uj=a(bo),uk=a(j8),ul=a(cB),um=a(f9),un=a("gains and the measure g go together"),uo=[0,0],up=a("there is no guess"),uD=a(f$),ur=a(kt),us=[4,0],ut=a(eI),uu=a(aA),tY=a(eL),tU=[0,a(kf),0],tV=[0,a(a0),[0,a(aq),[0,a(aj),0]]],tW=a(a0),tX=a(kf),tZ=a(aq),t0=a(aj),tF=[0,[11,a(k3),[4,0,0,0,0]],a(kw)],tG=[0,a(eJ),[0,a(aj),[0,a(eE),[0,a(aq),[0,a(c6),[0,a(jg),0]]]]]],tH=[0,a(js),0],tI=a(js),tJ=a(eJ),tK=a(aj),tL=a(eE),tM=a(aq),tN=a(c6),tO=a(ku),tP=a(ke),tQ=a(jg),tR=a(" has rows that are empty, or not of one length"),tS=a(c6),tv=a("columns"),tw=a("rest"),tx=a(gu),ty=[0,a(k1),0],tz=[0,a(gu),0],tA=a(gu),tB=a(k1),tC=[0,a(kj),[0,a(cy),0]],tD=a(kj),tE=a(cy),tu=a(jn),tt=a(" has not two entries"),ts=a(" is negative"),tr=a(" is no natural number"),tq=a("Leakage_document.Other"),t1=[0,a(f$),[0,a(lf),[0,a(gk),[0,a(f9),0]]]],vl=a(gj),vg=a(kJ),vh=a("]"),vi=a(gy),vj=a("["),vk=a(k7),vm=a(gy),vn=a(jU),xr=a(bp),xc=[0,a(eO),0],xd=a(bI),xe=a("violated"),xf=a(dE),xg=a(aR),xh=a("any"),xi=a("the claim is about one ratio"),xj=a(eO),xk=a(eO),xl=a(gw),xm=[0,a(eO),[0,a("impossible"),0]],w$=[0,a(dK),[0,a(er),[0,a(ey),0]]],xa=a(er),xb=a(ey),w_=a("U1: a vector on no state, or negative"),w0=[0,a(dK),[0,a(er),[0,a(jo),[0,a(lg),[0,a(kd),[0,a(jD),[0,a(lb),[0,a(f8),[0,a(gg),[0,a(k8),0]]]]]]]]]],w1=a(er),w2=a(jo),w3=a(lg),w4=a(kd),w5=a(jD),w6=a(lb),w7=a(f8),w8=a(gg),w9=a(k8),wZ=a(" is empty"),wX=a("H5: the ratio is less than 1"),wY=a(kF),wN=[0,a(kT),0],wO=a(bI),wP=a(gF),wQ=a(dE),wR=a(aR),wS=a("the ratio"),wT=a(kT),wU=a(go),wV=[0,a(kF),[0,a(eu),[0,a(kY),0]]],wW=a(kY),wD=[0,a(cD),[0,a(kI),[0,a(cj),0]]],wE=a(cD),wF=a(kI),wG=a(cj),wC=[0,a(dK),[0,a(ld),[0,a(dH),[0,a(eG),0]]]],wH=a(ld),wI=a(dH),wJ=a(eG),wK=a("F1: a move is listed twice"),wL=a("F1: a pair of equal or unknown states, or one twice"),wB=a(" names no generator"),wA=[5,0],wz=a("I2 or I3: another function"),wu=[0,a(dK),[0,a(j4),[0,a(kz),[0,a(gr),0]]]],wv=a(j4),ww=a(kz),wx=a(gr),wy=a("expected combinations for every generator"),wt=a("H3: no distribution of the model"),ws=a("H2: a row is no distribution"),wq=a(dK),wr=a(" has no type that is known"),wp=a(gA),wh=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(kZ),[0,a(ez),0]]]]],wi=a(a1),wj=a(a2),wk=a(c0),wl=a(kZ),wn=a("all"),wo=a(ez),wm=a(" is another one"),wg=a("there is not one claim"),we=a("the factors"),v3=[0,a(eu),0],v4=[0,a(ez),[0,a(gh),[0,a(j0),0]]],v5=a(bI),v6=a(dE),v7=a(aR),v8=a("the length"),v9=a(ez),v_=a("the length is out of range"),v$=a(gh),wa=a(gh),wb=a("the proofs"),wc=a(j0),wd=a(eu),wf=a(eB),v0=a("L1: a layer has another number of covers"),v1=a("L1: the layers and those of covers are not as many as the length"),vY=a(" has a cover without two entries"),vS=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(li),[0,a(k$),[0,a(cy),0]]]]]],vT=a(a1),vU=a(a2),vV=a(c0),vW=a(li),vX=a(k$),vZ=a(cy),vO=a("W2: there are no parameters"),vF=[0,a(ey),[0,a(eM),[0,a(eN),0]]],vG=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(gF),0]]]],vH=a(a1),vI=a(a2),vJ=a(c0),vQ=a(eL),vK=a(gF),vL=a(ey),vM=a(eM),vN=a(eN),vP=a(" has no word with its probabilities and parameters"),vD=a(" is neither true nor false"),vB=a("$schema"),vC=[0,1],vA=a("no object"),vy=a(jq),vz=a(jh),vr=a(aA),vs=a(aA),vt=a(j_),vu=a(bo),vv=a(j5),vw=a(eu),vx=a("a factor is constant"),vq=a("H2"),vd=[5,0],vc=a("H1: a row of no state"),vb=a("the row of "),u6=a("an observation"),uW=[0,a(aK),[0,a(k5),[0,a(a0),[0,a(ci),[0,a(jF),0]]]]],uX=[0,a(eN),[0,a(gn),0]],uY=a(dB),uZ=[3,a("hmm")],u0=a(aK),u1=a("the model's kind is not 'hmm'"),u2=a(eN),u3=a("the parameters are no object"),u4=a("the observations"),u5=a(k5),u7=a("the states"),u8=a(a0),u9=a("the transitions"),u_=a(ci),u$=a("the distributions"),va=a(jF),ve=a("H1: a state or a distribution is empty"),vf=a("H1: a row of transitions is empty"),uT=a(" names what does not exist"),uU=a("H1: "),uV=a(" holds no text"),uH=[0,a(b0),[0,a(bH),0]],uI=a(b0),uJ=[0,a(kr),[0,a(be),0]],uK=a(kr),uL=a(jp),uM=[0,a(b0),[0,a(bH),0]],uN=a(bH),uO=[0,a(jp),[0,a(gf),0]],uQ=a(gH),uP=a(gH),uR=[0,a(kG),0],uS=[0,a(jO),0],uG=a(" is no expression"),uF=a(" divides by zero"),uE=a("Hmm_document.Other"),xo=a("hmm-no-budget"),xp=a("hmm-all-lengths"),xq=a("hmm-budget"),yc=a("valid"),yd=a("not covered"),ye=a("malformed: too large for the stack (see ulimit -s)"),yf=a("not valid: "),yg=a("malformed: "),yb=[0,a("a rule of the proved checker fails")],xV=a(cA),x_=a("bisimdist-certificate"),xW=a("no certificate"),xX=a(cz),x9=a("1"),xY=a("the version is not 1"),xZ=a(aK),x3=a(gs),x4=a("leakage"),x5=a(bp),x6=a(bp),x8=a(bp),x7=a("nature"),x1=a(gs),x2=a(dG),x0=a("the kind is no string"),xU=a("the document is no object"),xR=a(jh),xS=a(j5),xM=a("a digest"),xL=a("what is said of the program"),xD=a(dG),xE=[0,a(jL),0],xF=[0,a(gb),[0,a(jI),[0,a(ko),0]]],xG=a("the program"),xH=a("the function"),xI=a(gb),xJ=a("what is observed"),xK=a(jI),xN=a(ko),xO=a(jL),xP=a(dG),xC=a("P3: runs of the program are cut off, and no step says so"),xB=[3,a(dC)],xy=a(dG),xz=a(aA),xA=a(a0),xv=a(aA),xw=[0,[3,a(kN)]],xx=a(aK),xu=[0,1],xt=a(jq),x$=a("bisimdist-certificate compact\n"),yh=a(p),yi=a("not checked: too large for the stack of this browser");function
 T(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -997,24 +997,24 @@ F=a[1];return[23,F,N(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,N(a[3],b)]}}function
 dR(a){throw[0,g5,a]}function
 a4(a){throw[0,g4,a]}function
-g8(b,a){return yL(b,a)?b:a}function
+g8(b,a){return yJ(b,a)?b:a}function
 db(a){return 0<=a?a:-a|0}function
 i(d,c){var
-a=q(d),e=q(c),b=ak(a+e|0);bN(d,0,b,0,a);bN(c,0,b,a,e);return aO(b)}function
+a=q(d),e=q(c),b=ak(a+e|0);bN(d,0,b,0,a);bN(c,0,b,a,e);return aN(b)}function
 g9(a){return a?lT:lU}function
 aC(a,b){if(a){var
-c=a[1];return[0,c,aC(a[2],b)]}return b}zb(0);lH(1);lH(2);function
+c=a[1];return[0,c,aC(a[2],b)]}return b}y$(0);lH(1);lH(2);function
 g_(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{za(d)}catch(a){a=a8(a);if(a[1]!==g7)throw a;var
+c=a[2],d=a[1];try{y_(d)}catch(a){a=a8(a);if(a[1]!==g7)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(zc(0))}zl(a(jj),g_);function
+a=c;continue}return 0}}return a(za(0))}zj(a(jj),g_);function
 a5(a,b){return a?a[1]:b}function
 L(c,a){return a?[0,b(c,a[1])]:0}function
 dc(c,a){return a?b(c,a[1]):0}function
 g$(a){if(0<=a&&!(ga<a))return a;return a4(lV)}var
-e5=zp(0),dd=(4*e5|0)-1|0;function
+e5=zn(0),dd=(4*e5|0)-1|0;function
 Y(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
@@ -1184,13 +1184,13 @@ C=bu(g,e);return[0,C,M]}}var
 c=Y(a);return 2<=c?l(c,a)[1]:a}function
 hf(b,a){return a<=b?b:a}function
 b9(a,c){var
-b=ak(a);yI(b,0,a,c);return b}function
+b=ak(a);yG(b,0,a,c);return b}function
 hg(c,b,a){if(0<=b&&0<=a&&!((a3(c)-a|0)<b)){var
 d=ak(a);cF(c,b,d,0,a);return d}return a4(l9)}function
-hh(c,b,a){return aO(hg(c,b,a))}function
+hh(c,b,a){return aN(hg(c,b,a))}function
 hi(e,c,d,b,a){if(0<=a&&0<=c&&!((a3(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return cF(e,c,d,b,a);return a4(l_)}function
 bv(e,c,d,b,a){if(0<=a&&0<=c&&!((q(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return bN(e,c,d,b,a);return a4(l$)}function
-a9(c,b,a){return aO(hg(bO(c),b,a))}function
+a9(c,b,a){return aN(hg(bO(c),b,a))}function
 dT(k,g){if(g){var
 h=q(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
@@ -1201,7 +1201,7 @@ l=c;var
 f=ak(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
 o=d[2];bN(a,0,f,e,q(a));bN(k,0,f,e+q(a)|0,h);var
-e=(e+q(a)|0)+h|0,d=o;continue}bN(a,0,f,e,q(a))}return aO(f)}}}return mb}function
+e=(e+q(a)|0)+h|0,d=o;continue}bN(a,0,f,e,q(a))}return aN(f)}}}return mb}function
 hj(f,e){var
 c=bO(e),a=0,d=a3(c);for(;;){if(a===d)return 1;if(b(f,br(c,a))){var
 a=a+1|0;continue}return 0}}function
@@ -1229,7 +1229,7 @@ mi=[_,mh,cI(0)];function
 mj(a){throw mi}function
 mk(a){var
 d=a[1];a[1]=mj;try{var
-c=b(d,0);ze(a,c);return c}catch(b){b=a8(b);a[1]=function(a){throw b};throw b}}function
+c=b(d,0);zc(a,c);return c}catch(b){b=a8(b);a[1]=function(a){throw b};throw b}}function
 e_(a){var
 b=1<=a?a:1,c=dd<b?dd:b,d=ak(c);return[0,d,0,c,d]}function
 e$(a){return hh(a[1],0,a[2])}function
@@ -1301,25 +1301,25 @@ s=a[1];ax(b,mL);var
 a=s;continue;default:var
 t=a[1];ax(b,mM);var
 a=t;continue}}function
-aa(a){if(typeof
+$(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,aa(a[1])];case
-1:return[1,aa(a[1])];case
-2:return[2,aa(a[1])];case
-3:return[3,aa(a[1])];case
-4:return[4,aa(a[1])];case
-5:return[5,aa(a[1])];case
-6:return[6,aa(a[1])];case
-7:return[7,aa(a[1])];case
+0:return[0,$(a[1])];case
+1:return[1,$(a[1])];case
+2:return[2,$(a[1])];case
+3:return[3,$(a[1])];case
+4:return[4,$(a[1])];case
+5:return[5,$(a[1])];case
+6:return[6,$(a[1])];case
+7:return[7,$(a[1])];case
 8:var
-b=a[1];return[8,b,aa(a[2])];case
+b=a[1];return[8,b,$(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,aa(a[3])];case
-10:return[10,aa(a[1])];case
-11:return[11,aa(a[1])];case
-12:return[12,aa(a[1])];case
-13:return[13,aa(a[1])];default:return[14,aa(a[1])]}}function
+c=a[2],d=a[1];return[9,c,d,$(a[3])];case
+10:return[10,$(a[1])];case
+11:return[11,$(a[1])];case
+12:return[12,$(a[1])];case
+13:return[13,$(a[1])];default:return[14,$(a[1])]}}function
 ay(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
@@ -1337,13 +1337,13 @@ g=ay(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){b(R,0);return 0};return[0,f
 5:var
 h=ay(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){b(W,0);return 0};return[0,function(a){b(X,0);return 0},Y,V,U];case
 6:var
-i=ay(a[1]),Z=i[4],_=i[3],$=i[2],ab=i[1],ac=function(a){b($,0);return 0};return[0,function(a){b(ab,0);return 0},ac,_,Z];case
+i=ay(a[1]),Z=i[4],_=i[3],aa=i[2],ab=i[1],ac=function(a){b(aa,0);return 0};return[0,function(a){b(ab,0);return 0},ac,_,Z];case
 7:var
 j=ay(a[1]),ad=j[4],ae=j[3],ag=j[2],ah=j[1],ai=function(a){b(ag,0);return 0};return[0,function(a){b(ah,0);return 0},ai,ae,ad];case
 8:var
 k=ay(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){b(al,0);return 0};return[0,function(a){b(am,0);return 0},an,ak,aj];case
 9:var
-ao=a[2],ap=a[1],l=ay(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=ay(af(aa(ap),ao)),au=m[4],av=m[3],aw=m[2],ax=m[1],az=function(a){b(au,0);b(aq,0);return 0},aA=function(a){b(ar,0);b(av,0);return 0},aB=function(a){b(aw,0);b(as,0);return 0};return[0,function(a){b(at,0);b(ax,0);return 0},aB,aA,az];case
+ao=a[2],ap=a[1],l=ay(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=ay(af($(ap),ao)),au=m[4],av=m[3],aw=m[2],ax=m[1],az=function(a){b(au,0);b(aq,0);return 0},aA=function(a){b(ar,0);b(av,0);return 0},aB=function(a){b(aw,0);b(as,0);return 0};return[0,function(a){b(at,0);b(ax,0);return 0},aB,aA,az];case
 10:var
 n=ay(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
 11:var
@@ -1477,7 +1477,7 @@ c==="number")n=1;else
 switch(c[0]){case
 8:a=5;break;case
 9:var
-I=c[3],J=c[2],K=c[1],s=ay(af(aa(G),K)),L=s[4];b(s[2],0);b(L,0);return[9,H,J,af(F,I)];case
+I=c[3],J=c[2],K=c[1],s=ay(af($(G),K)),L=s[4];b(s[2],0);b(L,0);return[9,H,J,af(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
@@ -1531,55 +1531,55 @@ a=dU(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw am}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aP(c,d,a){if(typeof
+aO(c,d,a){if(typeof
 c==="number")return[0,0,G(d,a)];else
 switch(c[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aP(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=aO(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aP(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aO(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aP(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aO(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aP(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aO(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aP(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aO(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aP(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aO(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aP(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aO(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aP(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aO(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
 o=a[1],w=a[2],x=c[2];if(b6([0,c[1]],[0,o]))throw am;var
-p=aP(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+p=aO(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
 e=a[2],f=a[1],y=a[3],z=c[3],A=c[2],B=c[1],C=[0,T(f)];if(b6([0,T(B)],C))throw am;var
 D=[0,T(e)];if(b6([0,T(A)],D))throw am;var
-q=ay(af(aa(f),e)),E=q[4];b(q[2],0);b(E,0);var
-r=aP(T(z),d,y),F=r[2];return[0,[9,f,e,aa(r[1])],F]}break;case
+q=ay(af($(f),e)),E=q[4];b(q[2],0);b(E,0);var
+r=aO(T(z),d,y),F=r[2];return[0,[9,f,e,$(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aP(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aO(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aP(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aO(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aP(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aO(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aP(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw am}function
+v=aO(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw am}function
 G(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
@@ -1652,7 +1652,7 @@ a!=="number"&&13===a[0]){var
 R=G(b[1],a[1]);return[0,[19,R[1]],R[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aO=b[2],aQ=b[1],S=G(b[3],a[1]);return[0,[20,aQ,aO,S[1]],S[2]]}break;case
+aP=b[2],aQ=b[1],S=G(b[3],a[1]);return[0,[20,aQ,aP,S[1]],S[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
 aR=b[1],U=G(b[2],a[1]);return[0,[21,aR,U[1]],U[2]]}break;case
@@ -1675,7 +1675,7 @@ switch(c[0]){case
 7:return aW(c,d,a);case
 8:return aW([8,c[1],c[2]],d,a);case
 9:var
-aX=c[1],aa=aP(c[2],d,a),ab=aa[2];return[0,[23,[9,aX,aa[1]],ab[1]],ab[2]];case
+aX=c[1],aa=aO(c[2],d,a),ab=aa[2];return[0,[23,[9,aX,aa[1]],ab[1]],ab[2]];case
 10:return aW(c,d,a);default:return aW(c,d,a)}}throw am}function
 aW(d,c,b){var
 a=G(c,b);return[0,[23,d,a[1]],a[2]]}function
@@ -1689,22 +1689,22 @@ i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){cl(c,0,s(a,0));bv(a
 e=1;if(e){var
 f=0;if(1<b&&48===s(a,0)){var
 j=0;if(jw!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){cl(c,1,s(a,1));bv(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bv(a,0,c,d-b|0,b)}}return aO(c)}function
+f=1;if(f)bv(a,0,c,d-b|0,b)}}return aN(c)}function
 cQ(k,b){var
 c=db(k),a=q(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kl>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
 j=0;if(jw===s(b,1)||88===s(b,1))j=1;if(j){var
-h=b9(c+2|0,48);cl(h,1,s(b,1));bv(b,2,h,(c-a|0)+4|0,a-2|0);return aO(h)}}e=1;f=1;break;case
+h=b9(c+2|0,48);cl(h,1,s(b,1));bv(b,2,h,(c-a|0)+4|0,a-2|0);return aN(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=b9(c+1|0,48);cl(g,0,d);bv(b,1,g,(c-a|0)+2|0,a-1|0);return aO(g)}}if(e&&a<c){var
-i=b9(c,48);bv(b,0,i,c-a|0,a);return aO(i)}return b}function
+g=b9(c+1|0,48);cl(g,0,d);bv(b,1,g,(c-a|0)+2|0,a-1|0);return aN(g)}}if(e&&a<c){var
+i=b9(c,48);bv(b,0,i,c-a|0,a);return aN(i)}return b}function
 m4(k){var
 j=0,D=q(k);for(;;){if(D<=j)var
 o=k;else{var
@@ -1747,8 +1747,8 @@ switch(c){case
 B=h+1|0;if(v!==h){var
 h=B;continue}break}}var
 w=b}var
-o=aO(w)}var
-x=q(o),y=b9(x+2|0,34);bN(o,0,y,1,x);return aO(y)}}function
+o=aN(w)}var
+x=q(o),y=b9(x+2|0,34);bN(o,0,y,1,x);return aN(y)}}function
 hq(d,f){var
 g=db(f),e=nT[1];switch(d[2]){case
 0:var
@@ -1780,7 +1780,7 @@ i=g[1],j=ak(q(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cl(j,k[1],a);k[1]++;retu
 b=o;for(;;){var
 f=aU(a,b);if(9<f+eo>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aO(j)}return a}function
+b=p;continue}break}}return aN(j)}return a}function
 nU(b,c){switch(b){case
 1:var
 a=m6;break;case
@@ -1892,16 +1892,16 @@ a=ng;break;case
 3:case
 14:var
 a=nj;break;default:var
-a=ns}return dV(b,yY(a,c))}function
+a=ns}return dV(b,yW(a,c))}function
 bS(c,j,b){function
 k(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return yS(b,j,a)}function
+a=32}return yQ(b,j,a)}function
 t(c){var
-a=yG(b);return 3===a?b<0.?nZ:n0:4<=a?n1:c}switch(c[2]){case
+a=yE(b);return 3===a?b<0.?nZ:n0:4<=a?n1:c}switch(c[2]){case
 5:var
 e=lA(hq(c,j),b),d=0,x=q(e);for(;;){if(d===x)var
 r=0;else{var
@@ -1919,7 +1919,7 @@ a=u;for(;;){var
 g=br(h,a),v=25<g+kl>>>0?g:g+kQ|0;V(n,a,v);var
 w=a+1|0;if(o!==a){var
 a=w;continue}break}}var
-p=n}return aO(p);case
+p=n}return aN(p);case
 8:return t(k(0));default:return lA(hq(c,j),b)}}function
 dz(e,z,y,x){var
 c=z,a=y,d=x;for(;;)if(typeof
@@ -1948,11 +1948,11 @@ d=l0;break;case
 d=l1;break;default:e=1}switch(e){case
 1:var
 f=ak(4);V(f,0,92);V(f,1,48+(b/gq|0)|0);V(f,2,48+((b/10|0)%10|0)|0);V(f,3,48+(b%10|0)|0);var
-d=aO(f);break;case
+d=aN(f);break;case
 2:var
 g=ak(1);V(g,0,b);var
-d=aO(g);break}var
-h=q(d),i=b9(h+2|0,39);bN(d,0,i,1,h);return C(c,[4,a,aO(i)],B)};case
+d=aN(g);break}var
+h=q(d),i=b9(h+2|0,39);bN(d,0,i,1,h);return C(c,[4,a,aN(i)],B)};case
 2:var
 D=d[2],E=d[1];return fc(c,a,D,E,function(a){return a});case
 3:return fc(c,a,d[2],d[1],m4);case
@@ -1964,7 +1964,7 @@ D=d[2],E=d[1];return fc(c,a,D,E,function(a){return a});case
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
 i==="number")return i?function(d,b){return C(c,[4,a,bS(g,d,b)],h)}:function(b){return C(c,[4,a,bS(g,fa(g),b)],h)};var
-$=i[1];return function(b){return C(c,[4,a,bS(g,$,b)],h)}}else{if(0===j[0]){var
+aa=i[1];return function(b){return C(c,[4,a,bS(g,aa,b)],h)}}else{if(0===j[0]){var
 m=j[2],o=j[1];if(typeof
 i==="number")return i?function(d,b){return C(c,[4,a,aX(o,m,bS(g,d,b))],h)}:function(b){return C(c,[4,a,aX(o,m,bS(g,fa(g),b))],h)};var
 ab=i[1];return function(b){return C(c,[4,a,aX(o,m,bS(g,ab,b))],h)}}var
@@ -1983,7 +1983,7 @@ H=d[3],I=d[2],r=hn(16);fb(r,I);var
 w=hp(r);return function(b){return C(c,[4,a,w],H)};case
 14:var
 J=d[3],K=d[2];return function(d){var
-e=d[1],b=G(e,T(aa(K)));if(typeof
+e=d[1],b=G(e,T($(K)));if(typeof
 b[2]==="number")return C(c,a,N(b[1],J));throw am};case
 15:var
 L=d[1];return function(d,b){return C(c,[6,a,function(a){return n(d,a,b)}],L)};case
@@ -2044,7 +2044,7 @@ m=a[1];return function(a){return a7(d,c,m,b)};case
 8:var
 n=a[2];return function(a){return a7(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=af(aa(a[1]),p);return function(a){return a7(d,c,aI(q,o),b)};case
+o=a[3],p=a[2],q=af($(a[1]),p);return function(a){return a7(d,c,aI(q,o),b)};case
 10:var
 r=a[1];return function(e,a){return a7(d,c,r,b)};case
 11:var
@@ -2099,7 +2099,7 @@ switch(e[0]){case
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=i(mv,aO(b9(1,e[1])))}b_(c,j);return a6(c,d);case
+d=i(mv,aN(b9(1,e[1])))}b_(c,j);return a6(c,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
 k=f[1];b_(c,g);a6(c,n_);var
@@ -2122,24 +2122,24 @@ a=e_(64);b_(a,b);return e$(a)},0,a)}function
 hr(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
 fd(a){a[4]=-a[4]|0;return 0}try{var
-yo=lO(yn),ht=yo}catch(a){a=a8(a);if(a!==bt)throw a;try{var
-ym=lO(yl),hs=ym}catch(a){a=a8(a);if(a!==bt)throw a;var
+ym=lO(yl),ht=ym}catch(a){a=a8(a);if(a!==bt)throw a;try{var
+yk=lO(yj),hs=yk}catch(a){a=a8(a);if(a!==bt)throw a;var
 hs=ob}var
 ht=hs}var
 oc=mf(ht,82),dX=[j7,function(B){var
-n=zq(0),c=[0,c_(55,0),0],j=0===n.length-1?[0,0]:n,k=j.length-1,b=0;for(;;){v(c[1],b)[1+b]=b;var
+n=zo(0),c=[0,c_(55,0),0],j=0===n.length-1?[0,0]:n,k=j.length-1,b=0;for(;;){v(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
 g=[0,oa],l=54+hf(55,k)|0,w=0;if(!(l<0)){var
 d=w;for(;;){var
-e=d%55|0,m=lI(d,k),x=v(j,m)[1+m],h=i(g[1],a(p+x));g[1]=y$(h,0,q(h));var
+e=d%55|0,m=lI(d,k),x=v(j,m)[1+m],h=i(g[1],a(p+x));g[1]=y9(h,0,q(h));var
 f=g[1],o=s(f,3)<<24,r=s(f,2)<<16,t=s(f,1)<<8,u=((s(f,0)+t|0)+r|0)+o|0,y=(v(c[1],e)[1+e]^u)&jK;v(c[1],e)[1+e]=y;var
 z=d+1|0;if(l!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
 ag(h,k){var
 l=h?h[1]:oc,b=16;for(;;){if(!(k<=b)&&!(e5<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=zf(dX),a=ep===i?dX[1]:j7===i?mk(dX):dX;a[2]=(a[2]+1|0)%55|0;var
+i=zd(dX),a=ep===i?dX[1]:j7===i?mk(dX):dX;a[2]=(a[2]+1|0)%55|0;var
 c=a[2],d=v(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(v(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jK,g=a[2];v(a[1],g)[1+g]=f;var
 j=f}else
 var
@@ -2174,7 +2174,7 @@ b=i;for(;;){h(v(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
 f=1-c,j=f?fd(a):f;return j}catch(b){b=a8(b);if(c)throw b;fd(a);throw b}}function
-cn(a,b){return 4<=a.length-1?yM(10,gq,a[3],b)&(a[2].length-1-1|0):a4(oe)}function
+cn(a,b){return 4<=a.length-1?yK(10,gq,a[3],b)&(a[2].length-1-1|0):a4(oe)}function
 di(a,c,e){var
 b=cn(a,c),f=[0,c,e,v(a[2],b)[1+b]];v(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
 d=a[2].length-1<<1<a[1]?1:0;return d?hu(cn,a):d}function
@@ -2225,8 +2225,8 @@ d=fe(b,a/2|0),e=R(d,d);return 1===(a&1)?R(e,b):e}function
 U(a){return a?0:1}function
 aJ(a){return a[1]}function
 bj(a){return a[2]}function
-ab(a){var
-b=a?ab(a[2])+1|0:a;return b}function
+aa(a){var
+b=a?aa(a[2])+1|0:a;return b}function
 w(a,b){if(a){var
 c=w(a[2],b);return[0,a[1],c]}return b}function
 ff(b,a){return 0===b?a:ff(b-1|0,a)+1|0}function
@@ -2253,8 +2253,8 @@ l(c,a){if(a)var
 e=l(c,a[2]),d=[0,b(c,a[1]),e];else
 var
 d=a;return d}function
-ac(c,a){if(a){var
-d=ac(c,a[2]);return w(b(c,a[1]),d)}return a}function
+ab(c,a){if(a){var
+d=ab(c,a[2]);return w(b(c,a[1]),d)}return a}function
 bk(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
@@ -2323,7 +2323,7 @@ var
 j=cE(e,a),g=[0,a,[0,cE(f,a),j]];var
 h=g[2],i=h[2],l=0<aD(i)?i:c;return[0,h[1],l]}function
 cc(a,b){return k(a,c)?b:b4(a)?bw(at(cc(au(a,1),b),1)):at(cc(au(a,1),b),1)}var
-aQ=0;function
+aP=0;function
 E(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[3],g=a[2],h=a[1];if(k(b,c))return g;if(b4(b)){var
@@ -2393,14 +2393,14 @@ f=b(a[3],c),g=I(D(e),f);return w(b(a[3],d),g)}function
 hG(a){var
 b=[0,d,c];return aE(function(b,a){var
 e=g([0,d,c],b[2])?a:Q(b[2],a);return t(e)},b,a)}function
-A(a){return aE(function(a,b){return az(a[1],a[2],b)},aQ,a)}function
+A(a){return aE(function(a,b){return az(a[1],a[2],b)},aP,a)}function
 M(d,c,b){var
 a=E(b,c);return a?a[1]:d}function
 bU(d,c,b){var
 a=E(c,d);return a?E(b,a[1]):a}function
 fm(b,e,d,a){var
-c=E(b,a),f=c?c[1]:aQ;return az(b,az(e,d,f),a)}function
-cp(a){return aE(function(a,b){return fm(a[1][1],a[1][2],a[2],b)},aQ,a)}function
+c=E(b,a),f=c?c[1]:aP;return az(b,az(e,d,f),a)}function
+cp(a){return aE(function(a,b){return fm(a[1][1],a[1][2],a[2],b)},aP,a)}function
 hH(g,f){var
 b=g,a=f;for(;;){if(a){var
 c=a[1],d=c[2],e=c[1];if(bU(b,e,d))return 0;var
@@ -2434,22 +2434,22 @@ b=g,a=c;continue}}function
 hI(c,a){var
 d=c[1];return dl(A(l(function(c){return[0,b(a,c),0]},d)))}function
 hJ(a){var
-f=ab(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
-t=g-1|0,i=[0,aQ,aQ],j=a[1],m=bk(function(e){return function(d,c){var
+f=aa(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
+t=g-1|0,i=[0,aP,aP],j=a[1],m=bk(function(e){return function(d,c){var
 g=b(a[3],c);return bk(function(k,j){var
 g=k[2],d=k[1],n=b(e,j[1]),l=bU(g,b(e,c),n);if(l){var
 m=l[1],h=fo(f,d,c),i=fo(f,d,m),a=hx(h,i);return[0,az(c,a,az(m,a,az(h,a,az(i,a,d)))),g]}var
-o=b(e,j[1]);return[0,d,fm(b(e,c),o,c,g)]},g,d)}}(d),j,i)[1],n=a[1],o=A(l(function(b){return function(a){return[0,a,fo(f,b,a)]}}(m),n)),e=function(b){return function(a){return M(c,b,a)}}(o),p=a[1],q=cp(ac(function(g,d){return function(c){var
+o=b(e,j[1]);return[0,d,fm(b(e,c),o,c,g)]},g,d)}}(d),j,i)[1],n=a[1],o=A(l(function(b){return function(a){return[0,a,fo(f,b,a)]}}(m),n)),e=function(b){return function(a){return M(c,b,a)}}(o),p=a[1],q=cp(ab(function(g,d){return function(c){var
 e=b(a[3],c);return l(function(a){var
 e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(i,j,d){return function(c){var
 e=b(a[3],c);return h(function(e){var
 f=b(d,e[1]),a=bU(j,b(d,c),f);if(a){var
 g=i(c);return k(a[1],g)}return a},e)}}(e,q,d),r)){var
-s=hI(a,d);if($(hI(a,e),s))return e;var
+s=hI(a,d);if(ae(hI(a,e),s))return e;var
 g=t,d=e;continue}return d}}function
 cS(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-hK(b,a){return cp(ac(function(a){var
+hK(b,a){return cp(ab(function(a){var
 c=cS(b,a[1]);return l(function(b){return[0,b,a[2]]},c)},a))}function
 hL(f,h,e,a){if(k(e,a))return[0,d,c];var
 i=b(f,a);if(k(b(f,e),i)){var
@@ -2461,14 +2461,14 @@ u=a[2],f=h(function(a){var
 f=b(e,a[1]);return f?J([0,d,c],a[2]):f},u);else
 var
 f=j;if(f)var
-v=a[2],x=a[1],l=I(D([0,c,c]),p),i=bl(w(w(ac(function(a){var
+v=a[2],x=a[1],l=I(D([0,c,c]),p),i=bl(w(w(ab(function(a){var
 b=a[2],c=t(z(D(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},x),v),l));else
 var
 i=f;if(i){var
 y=a[1],m=an(a[2]);return g(t(aE(function(a,b){var
 c=n(q,a[1][1],a[1][2]);return t(Q(z(a[2],c),b))},m,y)),o)}return i}function
 hM(l,j,y,x,i,a,w){var
-e=hH(aQ,ac(function(a){return cS(y,a[1])},a));return e?h(function(a){var
+e=hH(aP,ab(function(a){return cS(y,a[1])},a));return e?h(function(a){var
 o=a[1],e=o[2],f=o[1],p=b(i,f),q=p?b(i,e):p,r=q?U(k(f,e)):q;if(r)var
 z=b(x,e),h=k(b(x,f),z);else
 var
@@ -2514,20 +2514,20 @@ b=a[1],c=A(l(function(a){return[0,a,0]},b));return function(b){var
 a=E(b,c),d=a?1:a;return d}}function
 hO(e){var
 j=ba(e[1]),n=bb(j),r=g([0,c,c],e[2]),s=r?cq(e[1],j):r;if(s){var
-a=hJ(j),F=hK(e[3],e[4]),u=function(b,c){return hL(a,F,b,c)},G=e[5],I=e[3],y=cp(ac(function(a){var
+a=hJ(j),F=hK(e[3],e[4]),u=function(b,c){return hL(a,F,b,c)},G=e[5],I=e[3],y=cp(ab(function(a){var
 b=cS(I,a[1]);return l(function(b){return[0,b,a[2]]},b)},G)),o=function(e,f){if(k(e,f))return[0,d,c];var
 h=b(a,f);if(k(b(a,e),h)){var
 g=bU(y,e,f);return g?g[1]:[0,d,c]}return[0,c,c]},v=hM(j,e[2],e[3],a,n,e[4],u);if(v){var
-f=e[5],Y=e[3],i=e[2],q=hH(aQ,ac(function(a){return cS(Y,a[1])},f));if(q){var
-aU=ac(function(a){var
+f=e[5],Y=e[3],i=e[2],q=hH(aP,ab(function(a){return cS(Y,a[1])},f));if(q){var
+aU=ab(function(a){var
 b=a[4];if(b){var
 c=b[1][1],d=cS(Y,a[1]);return l(function(b){return[0,t(a[2]),[0,c,b]]},d)}return b},f);if(J([0,c,c],i))var
-B=d1(l(a,ac(d2,f))),p=A(l(function(e){var
+B=d1(l(a,ab(d2,f))),p=A(l(function(e){var
 b=fp(j,a,e);return[0,e,h(function(a){return h(function(e){var
 f=o(a,e);return H(f,[0,d,c])?1:h(function(b){var
 c=z(i,o(b,e));return g(f,Q(o(a,b),c))},b)},b)},b)]},B));else
 var
-p=aQ;var
+p=aP;var
 C=0,a_=function(a){return M(C,p,a)},w=h(function(e){var
 ao=e[1],v=ao[2],w=ao[1],ap=b(n,w),aq=ap?b(n,v):ap,ar=aq?U(k(w,v)):aq;if(ar)var
 a1=b(a,v),K=k(b(a,w),a1);else
@@ -2541,21 +2541,21 @@ L=at;if(L)var
 a3=e[3],N=h(function(a){return b(n,a[1])},a3);else
 var
 N=L;if(N){var
-O=e[3],aG=A(O),aH=ab(O)+1|0,aI=[0,aQ],B=bk(function(a,d){if(a)var
+O=e[3],aG=A(O),aH=aa(O)+1|0,aI=[0,aP],B=bk(function(a,d){if(a)var
 b=fq(i,o,aH,aG,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
 c=a;return c},O,aI);if(B){var
-s=B[1],f=by(fl(j,i,w,v)),q=d1(l(a,d2(e))),P=e[4]?0:1,ad=J([0,c,c],i),a4=ad?h(a_,q):ad;if(a4){var
-aT=d2(e),ae=A(l(function(a){return[0,a,M([0,d,c],s,a)]},aT)),au=hN(a,f,ae,q,e[2],P);if(au)var
-a5=[0,d,c],x=function(a){return M(a5,ae,a)},av=d2(e),aw=h(function(e){var
+s=B[1],f=by(fl(j,i,w,v)),q=d1(l(a,d2(e))),P=e[4]?0:1,ac=J([0,c,c],i),a4=ac?h(a_,q):ac;if(a4){var
+aT=d2(e),ad=A(l(function(a){return[0,a,M([0,d,c],s,a)]},aT)),au=hN(a,f,ad,q,e[2],P);if(au)var
+a5=[0,d,c],x=function(a){return M(a5,ad,a)},av=d2(e),aw=h(function(e){var
 f=g([0,d,c],x(e)),j=f?g(x(e),[0,c,c]):f,l=j?b(n,e):j;return l?h(function(c){var
 d=b(a,c);if(k(b(a,e),d)){var
 f=o(e,c),h=z(i,x(c));return g(bx(x(e),h),f)}return 1},av):l},av);else
 var
 aw=au;var
 Q=aw}else{if(J([0,c,c],i))var
-aJ=A(ac(function(z){var
-v=fp(j,a,z),A=0,B=l(function(a){return[0,a,M([0,d,c],s,a)]},v),n=ab(v),k=B,h=A;a:for(;;){if(0===n)return h;var
+aJ=A(ab(function(z){var
+v=fp(j,a,z),A=0,B=l(function(a){return[0,a,M([0,d,c],s,a)]},v),n=aa(v),k=B,h=A;a:for(;;){if(0===n)return h;var
 y=n-1|0;if(k){var
 u=k[1],g=u[1],f=u[2],e=0,b=k[2];for(;;){if(b){var
 p=b[1],m=p[2],q=p[1],r=b[2];if(J(f,m)){var
@@ -2617,16 +2617,16 @@ e=b(n,a[1]);return e?g([0,d,c],a[2]):e},G);if(an)var
 aZ=p[2],I=h(function(a){return b(n,a[1])},aZ);else
 var
 I=an;if(I)var
-a0=ab(G),r=$(ab(d1(l(function(c){return b(a,c[1])},G))),a0);else
+a0=aa(G),r=ae(aa(d1(l(function(c){return b(a,c[1])},G))),a0);else
 var
 r=I}if(r){switch(p[0]){case
 0:var
-aa=p[1],y=[0,function(a){return k(a,aa)?fr(f,aa)?D([0,c,c]):[0,c,c]:[0,d,c]}];break;case
+$=p[1],y=[0,function(a){return k(a,$)?fr(f,$)?D([0,c,c]):[0,c,c]:[0,d,c]}];break;case
 1:var
 y=0;break;default:var
 aR=p[2],aS=p[1],aO=A(l(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},aS)),aP=A(aR),y=[0,function(e){var
-f=E(e,aP);return f?f[1]:M([0,d,c],aO,b(a,e))}]}if(y){var
+d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=A(aR),y=[0,function(e){var
+f=E(e,aQ);return f?f[1]:M([0,d,c],aO,b(a,e))}]}if(y){var
 R=y[1],ai=J([0,d,c],cd(f,R));return ai?h(function(a){var
 j=z(i,b(R,a[2]));if(g(b(R,a[1]),j))return 1;var
 l=a[2],m=a[1];if(J([0,c,c],i))var
@@ -2667,7 +2667,7 @@ var
 x=s;return x}function
 fs(c,a){return l(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
-ft(c,a){return ac(function(a){var
+ft(c,a){return ab(function(a){var
 d=b(c[3],a[1]);return I(a[2],d)},a)}function
 d3(e,a){var
 f=[0,d,c];return aE(function(a,c){var
@@ -2677,14 +2677,14 @@ e=[0,d,c];return aE(function(d,b){var
 e=d[1],f=k(a,e)?[0,[0,c,c]]:n(g,a,e);return f?t(Q(cb(d[2],f[1]),b)):b},e,b)}function
 cT(d,c,a){return a$(function(a){return k(b(d[2],a[1]),c)},a)}function
 hQ(d,c,a){return a$(function(a){return U(k(b(d[2],a[1]),c))},a)}function
-hR(d,a){return ac(function(a){var
+hR(d,a){return ab(function(a){var
 b=n(d,a[1][1],a[1][2]);if(b)var
 e=a[2],f=t(z(D(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
 var
 c=b;return c},a)}function
 hS(f,e,g,a){if(0===g)return[0,d,c];var
 k=g-1|0;if(a){var
-h=ac(function(a){var
+h=ab(function(a){var
 d=b(e[2],a[1][2]),c=n(f,a[1][1],d);if(typeof
 c==="number")return 0;var
 g=c[1],h=b(e[3],a[1][2]);return l(function(b){var
@@ -2729,7 +2729,7 @@ b==="number"?a:hY(i,d,a[1],b[1])}return a},g,f),h=c?[0,az(a,0,c[1])]:c;return h}
 d5(a,c,b){var
 d=[0,[0,b,D(dj(a[1]))],0];return[0,[0,c,dj(a[2])],d]}function
 fw(b,a){var
-e=ab(a),d=$(ab(b),e);return d?cR(w(b,I(D([0,c,c]),a))):d}function
+e=aa(a),d=ae(aa(b),e);return d?cR(w(b,I(D([0,c,c]),a))):d}function
 hZ(a,b){var
 c=0;return bk(function(c,a){return fw(a[2][1],b)?[0,a[1]]:c},a,c)}function
 fx(b,a){return t(cb(a,dj(b[2])))}function
@@ -2745,8 +2745,8 @@ j=h0(h,g,a,f,e);if(j)return fx(a,j[1]);if(H(a,[0,c,c])){var
 l=h0(h,g,a,e,f);return l?fx(a,l[1]):[0,c,c]}return[0,c,c]}function
 h2(e){var
 m=ba(e[1]),u=t(e[4]),p=t(e[3]),af=g([0,c,c],u),ag=af?g(u,p):af,ai=ag?cq(e[1],m):ag;if(ai){var
-aO=e[2],au=A(ac(function(a){if(a){var
-b=a[1];return l(function(a){return[0,a,b]},a)}return a},aO)),i=function(a){return M(a,au,a)},av=m[1],P=a$(function(a){return k(i(a),a)},av),aw=A(l(function(a){return[0,a,by(fs(i,b(m[3],a)))]},P)),ax=0,ay=function(a){return M(ax,aw,a)},a=[0,P,m[2],ay],aj=e[2],aC=bb(m),aD=bb(a),R=h(function(a){return h(aC,a)},aj),S=R?fn(aQ,fh(aj)):R;if(S)var
+aO=e[2],au=A(ab(function(a){if(a){var
+b=a[1];return l(function(a){return[0,a,b]},a)}return a},aO)),i=function(a){return M(a,au,a)},av=m[1],P=a$(function(a){return k(i(a),a)},av),aw=A(l(function(a){return[0,a,by(fs(i,b(m[3],a)))]},P)),ax=0,ay=function(a){return M(ax,aw,a)},a=[0,P,m[2],ay],aj=e[2],aC=bb(m),aD=bb(a),R=h(function(a){return h(aC,a)},aj),S=R?fn(aP,fh(aj)):R;if(S)var
 aF=m[1],q=h(function(d){var
 f=b(aD,i(d));if(f)var
 g=i(d),h=b(a[2],g),e=k(b(m[2],d),h);else
@@ -2760,7 +2760,7 @@ i=b(a[3],e),f=h(function(a){var
 e=b(aA,a[1]);return e?g([0,d,c],a[2]):e},i);return f?H(an(b(a[3],e)),[0,c,c]):f},aB);else
 var
 C=q;if(C){var
-j=bb(a),aP=cp(e[7]),F=function(a,b){return bU(aP,a,b)},ak=e[6];if(ak){var
+j=bb(a),aQ=cp(e[7]),F=function(a,b){return bU(aQ,a,b)},ak=e[6];if(ak){var
 o=ak[1],T=hJ(a),aG=hK(o[2],o[4]),V=function(a,b){return hL(T,aG,a,b)},W=g([0,c,c],o[1]),X=W?hM(a,o[1],o[2],T,j,o[4],V):W;if(X)var
 aH=o[3],al=h(function(a){var
 c=b(j,a[1][1]),d=c?b(j,a[1][2]):c;if(d){var
@@ -2773,7 +2773,7 @@ G=1;if(G)var
 aR=e[7],K=h(function(b){return hU(a,j,F,b)},aR);else
 var
 K=G;if(K){var
-f=A(e[5]),L=e[6],n=L?[0,L[1][1]]:L,am=e[6],aS=am?cp(am[1][3]):aQ,N=function(b,d){var
+f=A(e[5]),L=e[6],n=L?[0,L[1][1]]:L,am=e[6],aS=am?cp(am[1][3]):aP,N=function(b,d){var
 a=bU(aS,b,d);return a?a[1]:[0,c,c]},ao=e[5],y=l(function(e){var
 h=e[2],b=h[2];if(b)var
 m=by(ft(a,h[1])),i=b[1],g=[0,l(function(b){var
@@ -2788,25 +2788,25 @@ a=b[2][1][5],c=a?1:a;return c},B),_=a$(function(a){var
 b=a[2][2];return b?hX(f,a[2][1],b[1]):1},Z),aL=bk(function(b,a){var
 c=a[2][2];if(c){var
 d=c[1];return bk(function(b,d){var
-c=d[2][2],e=M(0,b,c);return az(c,[0,a[1],e],b)},d,b)}return b},Z,aQ),aM=A(l(function(a){return[0,a[1],0]},_)),aN=l(aJ,_),x=ab(B)+1|0,v=0,s=aN,r=aM;for(;;){if(0!==x){var
+c=d[2][2],e=M(0,b,c);return az(c,[0,a[1],e],b)},d,b)}return b},Z,aP),aM=A(l(function(a){return[0,a[1],0]},_)),aN=l(aJ,_),x=aa(B)+1|0,v=0,s=aN,r=aM;for(;;){if(0!==x){var
 aK=x-1|0;if(s){var
 aI=[0,0,r],Y=bk(function(e){return function(b,a){var
 c=M(0,aL,a);return bk(function(b,a){var
 c=b[2];if(E(a,c))return b;var
 d=az(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(v),s,aI),x=aK,v=v+1|0,s=Y[1],r=Y[2];continue}}var
-$=function(a){return M(0,r,a)},aa=h(function(n){var
+$=function(a){return M(0,r,a)},ac=h(function(n){var
 g=n[2],m=g[1],f=h(function(a){var
 e=b(j,a[1]);return e?U(H(a[2],[0,d,c])):e},m);if(f){var
 e=g[1];if(e){var
 i=e[1][1],l=e[2];return h(function(c){var
-d=b(a[2],i);return k(b(a[2],c[1]),d)},l)}return 1}return f},ao),ad=aa?h(function(j){var
+d=b(a[2],i);return k(b(a[2],c[1]),d)},l)}return 1}return f},ao),ad=ac?h(function(j){var
 m=j[2][2];if(m){var
-e=m[1],q=j[2][1],g=fn(aQ,l(aJ,e)),i=g?h(function(e){var
+e=m[1],q=j[2][1],g=fn(aP,l(aJ,e)),i=g?h(function(e){var
 g=J([0,d,c],e[2][1]);if(g){var
 i=cU(f,e[2][2]);return h(function(c){var
 d=e[1];return k(b(a[2],c[1]),d)},i)}return g},e):g;if(i){var
-o=l(bj,e),n=ac(function(a){var
-b=cU(f,a[2]);return I(a[1],b)},o),p=I(D([0,c,c]),n);return cR(w(ft(a,q[1]),p))}return i}return 1},y):aa,ae=ad?h(function(H){var
+o=l(bj,e),n=ab(function(a){var
+b=cU(f,a[2]);return I(a[1],b)},o),p=I(D([0,c,c]),n);return cR(w(ft(a,q[1]),p))}return i}return 1},y):ac,ae=ad?h(function(H){var
 r=H[2][2],p=H[2][1],x=p[3];if(x){var
 e=x[1],y=g([0,d,c],e),z=y?g(an(p[1]),e):y;if(z){var
 A=p[4];if(A){var
@@ -2845,17 +2845,17 @@ u=d4(b[1]),v=l(bj,a),i=g(d3(function(a){return hW(f,a)},v),u);else
 var
 i=e;if(i){var
 p=hX(f,b,a);if(!p)return ah(function(a){var
-b=$(x);return y8($(a[2][2]),b)},a);var
+b=$(x);return y6($(a[2][2]),b)},a);var
 q=p}else
 var
 q=i;return q}var
 r=an(b[1]),w=g([0,d,c],r)?r:[0,d,c];return g(m,w)}return n}return 1},B):ae;if(ap){var
 aq=bb(m),O=e[5],aT=e[8];return h(function(e){var
 V=i(e[1]),W=i(e[2]),X=b(aq,e[1]),Y=X?b(aq,e[2]):X,Z=Y?g([0,d,c],e[3]):Y,_=Z?g(e[3],e[4]):Z,$=_?g(e[4],[0,c,c]):_;if($)if(J(e[4],[0,c,c])){var
-as=e[4],aa=g(h1(a,f,O,u,V,W),as);if(aa)var
+as=e[4],ab=g(h1(a,f,O,u,V,W),as);if(ab)var
 at=e[4],m=g(h1(a,f,O,u,W,V),at);else
 var
-m=aa}else
+m=ab}else
 var
 m=1;else
 var
@@ -2869,7 +2869,7 @@ Q=e[6];if(Q){var
 x=e[7];if(x){var
 q=x[1],an=i(n),ao=i(o),h=Q[1],ad=h[2],ae=A(l(function(a){var
 b=A(a[2]);return[0,a[1],b]},ad)),B=function(c,b){var
-a=E(c,ae);return a?M(1,a[1],b):1},K=ab(h[2])+1|0,af=A(h[2]),ag=ab(h[2])+1|0,ah=[0,aQ],ai=h[2],C=bk(function(a,b){return a?hY(ag,af,a[1],b[1]):a},ai,ah),D=C?1:C;if(D)var
+a=E(c,ae);return a?M(1,a[1],b):1},K=aa(h[2])+1|0,af=A(h[2]),ag=aa(h[2])+1|0,ah=[0,aP],ai=h[2],C=bk(function(a,b){return a?hY(ag,af,a[1],b[1]):a},ai,ah),D=C?1:C;if(D)var
 al=q[1],t=H(hT(B,a,K,h[1],ao),al);else
 var
 t=D;if(t)var
@@ -2955,7 +2955,7 @@ h9(c,a){return l(function(a){var
 d=a[2][2],e=l(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},d),f=[0,a[2][1],e];return[0,b(c,a[1]),f]},a)}function
 h_(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
-f=a[4],n=d6(a),e=A(hB(ac(function(a){var
+f=a[4],n=d6(a),e=A(hB(ab(function(a){var
 e=a[1];if(k(e,c))return 0;if(b4(e)){au(e,1);return 0}var
 l=au(e,1),f=a[6];if(f)var
 m=bw(at(b(n,l),1)),g=k(a[2],m),h=g?a[3]:g,i=h?H(a[4],[0,c,c]):h,j=i?[0,[0,l,dn([0,d,c],f[1])],0]:i;else
@@ -3000,7 +3000,7 @@ p=h}else
 var
 p=g;return p}return n(i,d,a)}function
 id(a,e,d){var
-b=a[8];return ac(function(a){var
+b=a[8];return ab(function(a){var
 b=k(a[1],e),c=b?k(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
 ie(b,a,f){return ah(function(b){var
 c=b[1][3],d=H(a[3],c[4]),e=d?H(a[4],c[3]):d;return e?ah(f,n(b[2],a[1],a[2])):e},b)}function
@@ -3039,7 +3039,7 @@ i=g}else
 var
 i=a;return i}return a?0:1}}return p}function
 il(d,g,f,c,a){var
-i=fn(aQ,l(aJ,a));if(i)var
+i=fn(aP,l(aJ,a));if(i)var
 j=fB(d,g,f,c,a),e=h(function(a){return ik(d,g,f,c,a)},j);else
 var
 e=i;return e?h(function(e){var
@@ -3073,7 +3073,7 @@ i=y}else
 var
 i=f;var
 A=i?g([0,d,c],a):i;if(A)var
-K=ab(b),j=$(ab(e),K);else
+K=aa(b),j=ae(aa(e),K);else
 var
 j=A;if(j)var
 L=d0(e,b),k=h(function(b){var
@@ -3103,7 +3103,7 @@ e=h(function(a){var
 e=b(f,a[1]);return e?g([0,d,c],a[2]):e},a);return e?H(an(a),[0,c,c]):e}function
 oj(a){return l(function(a){var
 b=g([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
-ir(c,a,e){return ac(function(d){var
+ir(c,a,e){return ab(function(d){var
 a=b(c[1],d[1]);return l(function(a){var
 b=n(c[2],a[1],e),f=z(a[2],b),g=t(z(d[2],f));return[0,a[1],g]},a)},a)}function
 bV(c,a,b){return l(function(a){var
@@ -3136,7 +3136,7 @@ cf(c,b){var
 d=c[3],a=ca(function(a){return k(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
 fE(a,b){return a?M(0,a[1],b):1}function
 dr(b,a){var
-d=ac(function(c){var
+d=ab(function(c){var
 a=E(c[1],b[1]);return a?a[1][1]:a},a);return l(aJ,dk(A(l(function(a){return[0,a[1],0]},d)),c))}function
 fF(f,e,a,d){var
 b=I(D(dj(a[2])),e),c=w(I(dj(a[1]),d),b);return bl(a$(function(a){return fE(f,a[1])},c))}function
@@ -3147,7 +3147,7 @@ iy(a,i,f,e){if(e){var
 n=e[1],j=iy(a,i,n,e[2]);if(j){var
 m=j[1],w=l(aJ,n),o=h(function(f){var
 e=dr(a,f[1]);return h(function(o){var
-q=f[2],p=ca(function(a){return k(a[1],o)},q),r=f[1],s=bV(bW(a),r,o),t=bW(a),h=ac(function(a){var
+q=f[2],p=ca(function(a){return k(a[1],o)},q),r=f[1],s=bV(bW(a),r,o),t=bW(a),h=ab(function(a){var
 c=b(t[1],a[1]);return I(a[2],c)},s);if(p){var
 i=p[1][2],j=i[2],e=hA(w,i[1]);if(e){var
 l=g([0,d,c],j);if(l)return fF(m,h,j,e[1]);var
@@ -3200,18 +3200,18 @@ b=it(e,a[1][1],a[1][2]),f=b?t(D(z(b[1],a[2]))):[0,d,c];return[0,a[1][2],f]},a);r
 cr=[_,om,cI(0)];function
 m(a){throw[0,cr,a]}function
 fI(c,a){function
-b(a){return a_(c,g$(a))}return aM<=a?2048<=a?jQ<=a?(b(et|a>>>18|0),b(aM|(a>>>12|0)&63),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(es|a>>>12|0),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(gK|a>>>6|0),b(aM|a&63)):b(a)}function
+b(a){return a_(c,g$(a))}return aL<=a?2048<=a?jQ<=a?(b(et|a>>>18|0),b(aL|(a>>>12|0)&63),b(aL|(a>>>6|0)&63),b(aL|a&63)):(b(es|a>>>12|0),b(aL|(a>>>6|0)&63),b(aL|a&63)):(b(gK|a>>>6|0),b(aL|a&63)):b(a)}function
 fJ(O,c){var
 p=q(c);function
 k(a){return s(c,a)}function
 l(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=p<=a?1:0,g=f||(aM!==(k(a)&gK)?1:0);if(g)m(on);var
+f=p<=a?1:0,g=f||(aL!==(k(a)&gK)?1:0);if(g)m(on);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<p){var
-h=k(d);if(!(aM<=h)){var
+h=k(d);if(!(aL<=h)){var
 d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
 d=d+2|0;continue}if(es<=h&&!(239<h)){l(d,2);var
 x=k(d+1|0),y=es===h?1:0,z=y?x<160?1:0:y;if(z)var
@@ -3306,26 +3306,26 @@ b=0,a=2;for(;;){if(Y(b)===c)return bh(b);if(aV(function(b){return function(a){re
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
 iD(f,g){var
-h=at(aB(g),32*f|0),a=d,b=at(c,40);for(;;){if(b$(yt(b,a),c))return dL(ys(a,0,32))&-1;var
+h=at(aB(g),32*f|0),a=d,b=at(c,40);for(;;){if(b$(yr(b,a),c))return dL(yq(a,0,32))&-1;var
 e=au(eQ(a,b),1);if(b$(fe(e,f),h)){var
 a=e;continue}var
 b=e;continue}}var
 oF=iC(64),oG=3,oH=hl(f(function(a){return iD(oG,a)},oF)),oI=iC(8),oJ=2,oK=f(function(a){return iD(oJ,a)},oI);function
 bz(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
 iE(w){var
-l=q(w),p=((l+9|0)+63|0)/64|0,m=b9(64*p|0,0);bv(w,0,m,0,l);cl(m,l,aM);yF(m,(64*p|0)-8|0,yV(y4(lC(l),3)));var
+l=q(w),p=((l+9|0)+63|0)/64|0,m=b9(64*p|0,0);bv(w,0,m,0,l);cl(m,l,aL);yD(m,(64*p|0)-8|0,yT(y2(lC(l),3)));var
 g=hl(oK),d=c_(64,0),x=p-1|0,I=0;if(!(x<0)){var
 n=I;a:for(;;){var
 h=0;for(;;){var
-ad=yT(yC(m,(64*n|0)+(4*h|0)|0))&-1;v(d,h)[1+h]=ad;var
+ad=yR(yA(m,(64*n|0)+(4*h|0)|0))&-1;v(d,h)[1+h]=ad;var
 ae=h+1|0;if(15!==h){var
 h=ae;continue}var
 b=16;for(;;){var
 z=b-15|0,r=v(d,z)[1+z],A=b-2|0,s=v(d,A)[1+A],Y=bz(r,18),Z=bz(r,7)^Y^(r>>>3|0),_=bz(s,19),B=b-7|0,$=bz(s,17)^_^(s>>>10|0),C=b-16|0,aa=v(d,B)[1+B],ab=(((v(d,C)[1+C]+Z|0)+aa|0)+$|0)&-1;v(d,b)[1+b]=ab;var
 ac=b+1|0;if(63!==b){var
 b=ac;continue}var
-t=g.length-1,a=0===t?[0]:yx(g,0,t),e=0;for(;;){var
-i=v(a,0)[1],j=v(a,4)[5],K=bz(j,25),L=bz(j,11),M=bz(j,6)^L^K,N=(j^-1)&-1&v(a,6)[7],O=j&v(a,5)[6]^N,P=v(d,e)[1+e],Q=v(oH,e)[1+e],y=(((v(a,7)[8]+M|0)+O|0)+Q|0)+P|0,R=bz(i,22),S=bz(i,13),T=bz(i,2)^S^R,U=v(a,2)[3],V=v(a,1)[2]&U,D=0,W=i&a[2]^i&a[3]^V;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){yu(a,0,a,1,7);D=1}if(!D)a4(mg);a[5]=(a[5]+y|0)&-1;a[1]=((y+T|0)+W|0)&-1;var
+t=g.length-1,a=0===t?[0]:yv(g,0,t),e=0;for(;;){var
+i=v(a,0)[1],j=v(a,4)[5],K=bz(j,25),L=bz(j,11),M=bz(j,6)^L^K,N=(j^-1)&-1&v(a,6)[7],O=j&v(a,5)[6]^N,P=v(d,e)[1+e],Q=v(oH,e)[1+e],y=(((v(a,7)[8]+M|0)+O|0)+Q|0)+P|0,R=bz(i,22),S=bz(i,13),T=bz(i,2)^S^R,U=v(a,2)[3],V=v(a,1)[2]&U,D=0,W=i&a[2]^i&a[3]^V;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){ys(a,0,a,1,7);D=1}if(!D)a4(mg);a[5]=(a[5]+y|0)&-1;a[1]=((y+T|0)+W|0)&-1;var
 X=e+1|0;if(63!==e){var
 e=X;continue}var
 u=a.length-1-1|0,E=0;if(!(u<0)){var
@@ -3446,7 +3446,7 @@ ad=X(g,o$),P=ad||bX(g);else
 var
 P=O;if(1-P)b(0);if(10000<db(t))b(0);var
 Q=eb(i(w,g),e),S=M[1]?bq(Q):Q,T=t-q(g)|0,ae=db(T),U=fe(aB(10),ae),x=0<=T?cg(R(S,U),c):cg(S,U),af=gM(x[2]);if(13288<g8(gM(x[1]),af))b(0);return x}function
-aR(a,b){var
+aQ(a,b){var
 c=bT(a,b);if(c)return c[1];var
 d=aB(a[1]+1|0);di(a,b,d);return d}function
 cX(a,o){var
@@ -3541,13 +3541,13 @@ g(c){var
 f=bA(e(c,p3),ef),g=iK(a,e(c,p4),ef),h=d?iK(a,e(c,p5),ef):p6,i=b(a,f[2]);return[0,[0,b(a,f[1]),i],g,h]}var
 h=0,i=d?p1:p2,j=iL(c,ef,i,h,g);return f(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
-fP(k,r,a,q){var
-s=k?k[1]:function(a){return 0},c=x(q,qx,aC(r,qw),qv),l=X(iJ(e(c,qB),qA,qz),qy);O(e(c,qD),qC);var
-t=Z(e(c,qF),qE),v=f(function(k){var
+fP(k,s,a,r){var
+t=k?k[1]:function(a){return 0},c=x(r,qx,aC(s,qw),qv),l=X(iJ(e(c,qB),qA,qz),qy);O(e(c,qD),qC);var
+v=Z(e(c,qF),qE),n=f(function(k){var
 c=x(k,pH,pG,pF),d=u(e(c,pJ),pI),f=u(e(c,pL),pK),g=O(e(c,pN),pM),h=j(c,pO),i=L(function(a){return O(a,pP)},h);return function(e){var
-c=b(a,f);return[0,b(a,d),c,g,i]}},t);b(s,c);var
-w=cu(u(e(c,qI),qH),qG),z=iM(a,l,e(c,qJ)),d=j(c,qK);if(d){var
-A=d[1],p=iL(A,ap,qu,qt,function(d){var
+c=b(a,f);return[0,b(a,d),c,g,i]}},v);if(0===n)m(qG);b(t,c);var
+w=cu(u(e(c,qJ),qI),qH),z=iM(a,l,e(c,qK)),d=j(c,qL);if(d){var
+A=d[1],q=iL(A,ap,qu,qt,function(d){var
 q=bA(e(d,qm),ap),F=ao(e(d,qn),ap),G=f(function(f){var
 c=f[2],h=0;if(typeof
 c==="number"||!(3===c[0]))h=1;else
@@ -3572,18 +3572,18 @@ s=[0,[0,r,o]]}else
 var
 s=l;var
 I=b(a,q[2]);return[0,[0,b(a,q[1]),I],G,s]}),h=f(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},p),o=cO(b3,b(cN(function(a){return L(aJ,a[4])}),h)),g=ag(0,16);hd(function(b,a){return co(g,a,b+1|0)},o);var
-n=f(function(a){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),p=cO(b3,b(cN(function(a){return L(aJ,a[4])}),h)),g=ag(0,16);hd(function(b,a){return co(g,a,b+1|0)},p);var
+o=f(function(a){var
 b=a[4],c=L(function(a){var
 b=a[2];return[0,dY(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
 var
-n=d;return[0,0,w,l,z,n,f(function(a){return b(a,0)},v)]}function
+o=d;return[0,0,w,l,z,o,f(function(a){return b(a,0)},n)]}function
 iN(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cs(b[1],a),e=aD(c)<0?1:0,f=e||dZ(c,aB(d));if(f)m(i(a,qY));return bw(c)}return m(i(a,qX))}function
+c=cs(b[1],a),e=aD(c)<0?1:0,f=e||dZ(c,aB(d));if(f)m(i(a,qW));return bw(c)}return m(i(a,qV))}function
 iO(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=y(c,qZ),b=0;if(d){if(!y(c,q0)){var
+c=a[1],d=y(c,qX),b=0;if(d){if(!y(c,qY)){var
 e=1;b=1}}else{var
 e=d;b=1}if(b)return e}return[0,iN(a,g,f)]}function
 du(d,e,c,a){var
@@ -3591,36 +3591,36 @@ g=Z(c,a);return f(function(f){var
 c=iG(f,a),g=n(e,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},g)}function
 fQ(f,e,d,a){var
 b=du(f,e,d,a),c=ag(0,16);aw(function(d){var
-b=d[1];return aY(c,b)?m(i(a,rA)):di(c,b,0)},b);return b}function
+b=d[1];return aY(c,b)?m(i(a,ry)):di(c,b,0)},b);return b}function
 iP(h,n,d,o,l){var
-p=h?h[1]:function(a){return 0},a=x(l,rK,aC(n,rJ),rI),g=x(e(a,rN),rM,rL,0),q=Z(e(a,rP),rO);O(e(g,rR),rQ);O(e(g,rT),rS);var
+p=h?h[1]:function(a){return 0},a=x(l,rI,aC(n,rH),rG),g=x(e(a,rL),rK,rJ,0),q=Z(e(a,rN),rM);O(e(g,rP),rO);O(e(g,rR),rQ);var
 r=f(function(t){var
-a=x(t,aZ,q5,q4),c=j(a,q6),g=L(function(b){var
-a=bA(b,aZ),c=bc(a[1],aZ);return[0,c,bc(a[2],aZ)]},c),h=u(e(a,q7),aZ),i=u(e(a,q8),aZ),k=O(e(a,q9),aZ),l=O(e(a,q_),aZ),m=j(a,q$),n=L(function(a){return bA(a,aZ)},m),p=j(a,ra),q=L(function(h){var
-a=x(h,aZ,q1,0),c=Z(e(a,q2),aZ),d=Y(c),g=iO(e(a,q3),d,aZ);return[0,g,de(function(c,a){var
+a=x(t,aZ,q3,q2),c=j(a,q4),g=L(function(b){var
+a=bA(b,aZ),c=bc(a[1],aZ);return[0,c,bc(a[2],aZ)]},c),h=u(e(a,q5),aZ),i=u(e(a,q6),aZ),k=O(e(a,q7),aZ),l=O(e(a,q8),aZ),m=j(a,q9),n=L(function(a){return bA(a,aZ)},m),p=j(a,q_),q=L(function(h){var
+a=x(h,aZ,qZ,0),c=Z(e(a,q0),aZ),d=Y(c),g=iO(e(a,q1),d,aZ);return[0,g,de(function(c,a){var
 e=ao(a,aZ),g=f(function(a){var
 c=iO(a[2],d,aZ);return[0,b(o,a[1]),c]},e);return[0,aB(c+1|0),g]},c)]},p),r=L(function(a){var
-c=b(d,a[2]);return[0,b(d,a[1]),c]},n),s=b(d,i);return[0,b(d,h),s,k,l,r,q,g]},q),k=Z(e(a,rV),rU);b(p,a);var
-s=cu(u(e(g,rY),rX),rW),t=cu(u(e(g,r1),r0),rZ),C=Y(k),v=de(function(p,D){var
-a=b(dh(rn),p),g=x(D,a,rp,ro),r=ao(e(g,rq),a),l=f(function(e){var
-f=[0,ct(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===l)m(i(a,rr));var
-s=j(g,rs),t=L(function(c){var
+c=b(d,a[2]);return[0,b(d,a[1]),c]},n),s=b(d,i);return[0,b(d,h),s,k,l,r,q,g]},q),k=Z(e(a,rT),rS);b(p,a);var
+s=cu(u(e(g,rW),rV),rU),t=cu(u(e(g,rZ),rY),rX),C=Y(k),v=de(function(p,D){var
+a=b(dh(rl),p),g=x(D,a,rn,rm),r=ao(e(g,ro),a),l=f(function(e){var
+f=[0,ct(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===l)m(i(a,rp));var
+s=j(g,rq),t=L(function(c){var
 d=ao(c,a);return f(function(c){var
-d=iN(c[2],C,a);return[0,b(o,c[1]),d]},d)},s),n=j(g,rt),E=0;if(n){var
+d=iN(c[2],C,a);return[0,b(o,c[1]),d]},d)},s),n=j(g,rr),E=0;if(n){var
 h=n[1],k=0;if(typeof
 h!=="number"&&0===h[0])if(h[1])k=2;else
 k=1;var
 q=0;switch(k){case
 2:q=1;break;case
-0:break}if(!q){m(i(rv,i(a,ru)));E=1}}var
-u=j(g,rw),v=L(function(b){return O(b,a)},u),w=j(g,rx),y=L(function(v){var
-c=x(v,a,0,rb);function
+0:break}if(!q){m(i(rt,i(a,rs)));E=1}}var
+u=j(g,ru),v=L(function(b){return O(b,a)},u),w=j(g,rv),y=L(function(v){var
+c=x(v,a,0,q$);function
 g(a){return bi(a,c)}var
-n=g(rc);if(n)var
-q=g(rd),o=q||g(rm);else
+n=g(ra);if(n)var
+q=g(rb),o=q||g(rk);else
 var
-o=n;if(o)m(i(a,re));var
-h=j(c,rf);if(h){var
+o=n;if(o)m(i(a,rc));var
+h=j(c,rd);if(h){var
 k=h[1],p=0;if(typeof
 k==="number"||!(0===k[0]))p=1;else
 var
@@ -3628,32 +3628,32 @@ l=k[1];if(p)var
 l=m(a)}else
 var
 l=h;function
-e(a){return a5(j(c,a),rg)}Z(e(rh),a);Z(e(ri),a);var
-r=du(d,bY,e(rj),a),s=Z(e(rk),a),t=f(function(e){var
-c=bA(e,a),f=bY(c[2],a);return[0,b(d,c[1]),f]},s),u=j(c,rl);return[0,l,[0,r,t],L(function(b){return du(d,bY,b,a)},u)]},w),z=j(g,ry),A=L(function(b){return O(b,a)},z),B=[0,l,t,v,y,A,bi(rz,g)];return[0,aB(p+1|0),B]},k),w=j(a,r2),y=L(function(g){var
-a=x(g,dv,rB,0),b=X(iJ(e(a,rE),dv,rD),rC),c=cu(u(e(a,rF),dv),dv),f=fQ(d,o6,e(a,rG),dv);return[0,c,b,f,iM(d,b,e(a,rH))]},w);return[0,0,0,s,t,v,y,fQ(d,cu,a5(j(a,r5),r4),r3),r]}var
-ad=[_,sg,cI(0)];function
+e(a){return a5(j(c,a),re)}Z(e(rf),a);Z(e(rg),a);var
+r=du(d,bY,e(rh),a),s=Z(e(ri),a),t=f(function(e){var
+c=bA(e,a),f=bY(c[2],a);return[0,b(d,c[1]),f]},s),u=j(c,rj);return[0,l,[0,r,t],L(function(b){return du(d,bY,b,a)},u)]},w),z=j(g,rw),A=L(function(b){return O(b,a)},z),B=[0,l,t,v,y,A,bi(rx,g)];return[0,aB(p+1|0),B]},k),w=j(a,r0),y=L(function(g){var
+a=x(g,dv,rz,0),b=X(iJ(e(a,rC),dv,rB),rA),c=cu(u(e(a,rD),dv),dv),f=fQ(d,o6,e(a,rE),dv);return[0,c,b,f,iM(d,b,e(a,rF))]},w);return[0,0,0,s,t,v,y,fQ(d,cu,a5(j(a,r3),r2),r1),r]}var
+ac=[_,se,cI(0)];function
 ch(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}throw ad}function
+a!=="number"&&5===a[0])return a[1]}throw ac}function
 bd(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&3===a[0])return a[1]}throw ad}function
+a!=="number"&&3===a[0])return a[1]}throw ac}function
 eg(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&4===a[0])return a[1]}throw ad}function
+a!=="number"&&4===a[0])return a[1]}throw ac}function
 fR(b,a){var
 c=R(a[1],b[2]);return b3(R(b[1],a[2]),c)}var
 bC=[0,d,c],dw=[0,c,c];function
 fS(c,b){var
-a=aV(function(a){return 1-cm(a[1],c)},b);if(a)throw ad;return a}function
+a=aV(function(a){return 1-cm(a[1],c)},b);if(a)throw ac;return a}function
 iQ(e){function
 a(a){var
-b=j(e,a);return L(function(a){return O(a,sh)},b)}var
-b=a(si),c=a(sj),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw ad;return[0,b,c]}function
-sk(l,t){var
-a=ch([0,t]);fS(sl,a);if(y(bd(j(a,sn)),sm))throw ad;var
-m=j(a,so);if(m){var
+b=j(e,a);return L(function(a){return O(a,sf)},b)}var
+b=a(sg),c=a(sh),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw ac;return[0,b,c]}function
+si(l,t){var
+a=ch([0,t]);fS(sj,a);if(y(bd(j(a,sl)),sk))throw ac;var
+m=j(a,sm);if(m){var
 d=m[1],c=0;if(typeof
 d==="number")c=1;else
 switch(d[0]){case
@@ -3666,63 +3666,63 @@ g!=="number"&&3===g[0]){var
 h=f[2];if(h){var
 i=h[1],k=0;if(typeof
 i!=="number"&&3===i[0])if(h[2]){e=1;k=1}else{var
-r=bc(g[1],fT),s=bc(i[1],fT);if(0===fR(r,s))throw ad;var
+r=bc(g[1],fT),s=bc(i[1],fT);if(0===fR(r,s))throw ac;var
 p=s,o=r;c=2;e=1;k=1}if(!k)e=1}else
 e=1}}break;default:c=1}switch(c){case
 1:break;case
 0:break;default:var
-q=iQ(a),u=q[2],v=q[1],w=b(l,bd(j(a,sp)));return[0,b(l,bd(j(a,sq))),w,o,p,v,u]}}throw ad}function
+q=iQ(a),u=q[2],v=q[1],w=b(l,bd(j(a,sn)));return[0,b(l,bd(j(a,so))),w,o,p,v,u]}}throw ac}function
 iR(c,h){var
-a=ch([0,h]);fS(sr,a);var
-d=bd(j(a,ss));if(y(d,st)){var
-e=y(d,su);if(e)throw ad;var
+a=ch([0,h]);fS(sp,a);var
+d=bd(j(a,sq));if(y(d,sr)){var
+e=y(d,ss);if(e)throw ac;var
 f=e}else
 var
 f=1;var
-i=bc(bd(j(a,sw)),sv),g=iQ(a),k=g[2],l=g[1],m=b(c,bd(j(a,sx)));return[0,b(c,bd(j(a,sy))),m,f,i,l,k]}function
+i=bc(bd(j(a,su)),st),g=iQ(a),k=g[2],l=g[1],m=b(c,bd(j(a,sv)));return[0,b(c,bd(j(a,sw))),m,f,i,l,k]}function
 bD(b){var
 a=ag(0,64);aw(function(b){return co(a,b[1],b[2])},b);return a}function
 cZ(b,a){var
 c=R(b[2],a[2]),d=R(a[1],b[2]);return cg(eQ(R(b[1],a[2]),d),c)}function
 fU(a){var
-b=bD(a[1]),d=bD(a[2]);if(0===a[1])B(sz);var
+b=bD(a[1]),d=bD(a[2]);if(0===a[1])B(sx);var
 c=a[1];aw(function(e){var
 a=a5(bT(d,e[1]),0);if(1-b7(function(a){var
-c=aY(b,a[1]),d=c?0<=aD(a[2][1])?1:0:c;return d},a))B(sA);var
-c=0!==fR(bQ(function(b,a){return cZ(b,a[2])},bC,a),dw)?1:0;return c?B(sB):c},c);return b}function
-iS(a){if(aV(function(a){return cm(a[1],sG)},a))throw ad;return a}function
+c=aY(b,a[1]),d=c?0<=aD(a[2][1])?1:0:c;return d},a))B(sy);var
+c=0!==fR(bQ(function(b,a){return cZ(b,a[2])},bC,a),dw)?1:0;return c?B(sz):c},c);return b}function
+iS(a){if(aV(function(a){return cm(a[1],sE)},a))throw ac;return a}function
 iT(a){var
-b=ch(j(a,sH));return f(function(a){var
+b=ch(j(a,sF));return f(function(a){var
 b=bd([0,a[2]]);return[0,a[1],b]},b)}function
-sI(i){var
+sG(i){var
 a=ch([0,i]);function
 b(c){var
-d=b8(e2,[0,sL,[0,sK,[0,sJ,c]]]),b=b6(b8(e2,f(aJ,a)),d);if(b)throw ad;return b}var
-c=bd(j(a,sM));if(y(c,sN))if(y(c,sO)){if(y(c,sP))throw ad;b(sQ);var
-d=[2,iT(a)]}else{b(sT);var
-g=e(a,sU);try{x(g,sW,sV,0)}catch(a){a=a8(a);if(a[1]===cr)throw ad;throw a}var
-h=ch(j(a,sX));iS(dS(sY,h));var
-d=[1,g,iT(a),h]}else{b(sZ);var
-d=[0,e(a,s0)]}var
-k=bd(j(a,sR));return[0,d,bd(j(a,sS)),k]}function
+d=b8(e2,[0,sJ,[0,sI,[0,sH,c]]]),b=b6(b8(e2,f(aJ,a)),d);if(b)throw ac;return b}var
+c=bd(j(a,sK));if(y(c,sL))if(y(c,sM)){if(y(c,sN))throw ac;b(sO);var
+d=[2,iT(a)]}else{b(sR);var
+g=e(a,sS);try{x(g,sU,sT,0)}catch(a){a=a8(a);if(a[1]===cr)throw ac;throw a}var
+h=ch(j(a,sV));iS(dS(sW,h));var
+d=[1,g,iT(a),h]}else{b(sX);var
+d=[0,e(a,sY)]}var
+k=bd(j(a,sP));return[0,d,bd(j(a,sQ)),k]}function
 iU(b){function
 c(b){var
-a=ch([0,b]);if(2!==Y(a))throw ad;var
-c=iS(ch(j(a,s1)));return[0,f(sI,eg(j(a,s2))),c]}var
-a=eg(b);if(a)return f(c,a);throw ad}function
+a=ch([0,b]);if(2!==Y(a))throw ac;var
+c=iS(ch(j(a,sZ)));return[0,f(sG,eg(j(a,s0))),c]}var
+a=eg(b);if(a)return f(c,a);throw ac}function
 eh(c,b,a){return[0,c,ee(c,b,a),b,a]}function
 ei(a,b){a[1]=[0,b,a[1]];return 0}function
-s3(a){var
+s1(a){var
 c=[0,0];try{var
 f=b(a,c);return f}catch(a){a=a8(a);if(a[1]===cr){var
 e=c[1],d=b7(function(a){return b(a,0)},e);return d?m(a[2]):d}throw a}}function
 fV(c,b){var
-d=bD(c[1][1]),a=1-b7(function(a){return aY(d,a)},b);return a?B(s4):a}function
+d=bD(c[1][1]),a=1-b7(function(a){return aY(d,a)},b);return a?B(s2):a}function
 iV(a){function
 c(c){var
 d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return f(c,a)}}function
 iW(c,a){var
-d=bD(a),r=f(bj,a);fV(c,aC(f(aJ,a),r));if(aV(function(a){return aY(d,a[2])},a))B(s5);var
+d=bD(a),r=f(bj,a);fV(c,aC(f(aJ,a),r));if(aV(function(a){return aY(d,a[2])},a))B(s3);var
 e=c[1],s=c[4],t=c[3];function
 g(a){return a5(bT(d,a),a)}function
 h(a){return 1-aY(d,a[1])}function
@@ -3746,26 +3746,26 @@ l=bD(e[1]),m=bD(e[2]);function
 j(a){var
 c=i([0,a,dY(m,a)]),d=b(bR(function(a){return 0!==aD(a[2][1])?1:0}),c),e=b8(W,f(function(a){var
 b=fM(a[2]);return[0,a[1],b]},d));return[0,dY(l,a),e]}od(function(c,b){var
-d=j(b),a=b6(j(c),d);return a?B(sC):a},d);var
+d=j(b),a=b6(j(c),d);return a?B(sA):a},d);var
 n=e[2],o=b(bR(h),n),p=f(function(a){var
 b=a[1];return[0,b,i([0,b,a[2]])]},o),q=e[1],k=eh([0,b(bR(h),q),p],t,s),u=k[2];return[0,k,[0,b(iV(c),a),u]]}function
 fW(e,b,a){var
-f=fO(b[1]);if(y(a[2],f))B(s6);var
-c=n(e,b,a[1]),d=c[1],g=fO(d[1]);if(y(a[3],g))B(s7);return[0,d,c[2]]}function
+f=fO(b[1]);if(y(a[2],f))B(s4);var
+c=n(e,b,a[1]),d=c[1],g=fO(d[1]);if(y(a[3],g))B(s5);return[0,d,c[2]]}function
 iX(e,a,b){function
-g(b,a){if(2===a[0])return iW(b,a[1]);throw ad}return f(function(b){var
+g(b,a){if(2===a[0])return iW(b,a[1]);throw ac}return f(function(b){var
 f=b[1],h=[0,a,0],c=bh(bQ(function(a,c){var
 b=fW(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,f)[2]),d=fP(0,0,a[3],[5,b[2]]);ei(e,function(b){return h4(a[2],c,d)});return[0,c,d]},b)}function
-iY(k,i,h,a){try{x([5,a],th,aC(tg,k),0);var
-d=ag(0,64),l=ag(0,64),m=iU(j(a,ti)),n=eg(j(a,tj)),g=f(b(i,function(a){return aR(d,a)}),n);if(0===g)throw ad;var
-o=bd(j(a,tk));if($(j(ch(j(a,tn)),tm),tl))throw ad;var
-c=cX(0,e(a,to)),p=[0,[0,c,o,function(e){fU(c);function
-a(a){return aR(l,a)}var
-b=eh(c,function(a){return aR(d,a)},a);return s3(function(a){return yp(h,a,b,m,g)})}]];return p}catch(a){a=a8(a);if(a===ad)return 0;throw a}}var
-fX=[_,ts,cI(0)];function
+iY(k,i,h,a){try{x([5,a],tf,aC(te,k),0);var
+d=ag(0,64),l=ag(0,64),m=iU(j(a,tg)),n=eg(j(a,th)),g=f(b(i,function(a){return aQ(d,a)}),n);if(0===g)throw ac;var
+o=bd(j(a,ti));if(ae(j(ch(j(a,tl)),tk),tj))throw ac;var
+c=cX(0,e(a,tm)),p=[0,[0,c,o,function(e){fU(c);function
+a(a){return aQ(l,a)}var
+b=eh(c,function(a){return aQ(d,a)},a);return s1(function(a){return yn(h,a,b,m,g)})}]];return p}catch(a){a=a8(a);if(a===ac)return 0;throw a}}var
+fX=[_,tq,cI(0)];function
 iZ(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cs(b[1],a);if(aD(c)<0)m(i(a,tu));return c}return m(i(a,tt))}function
+c=cs(b[1],a);if(aD(c)<0)m(i(a,ts));return c}return m(i(a,tr))}function
 i0(c,b,a){var
 d=aB(c+1|0);return dL(hx(iZ(b,a),d))}function
 bm(c,b,a){var
@@ -3773,28 +3773,28 @@ d=ao(b,a);return f(function(b){var
 d=n(c,b[2],a);return[0,b[1],d]},d)}function
 aF(c,b,a){var
 d=Z(b,a);return f(function(b){return n(c,b,a)},d)}function
-tV(d,a){var
-c=x(d,a,tX,tW),f=aF(u,e(c,tY),a),g=j(c,tZ),h=L(function(b){return aF(O,b,a)},g);function
+tT(d,a){var
+c=x(d,a,tV,tU),f=aF(u,e(c,tW),a),g=j(c,tX),h=L(function(b){return aF(O,b,a)},g);function
 b(f){var
 b=e(c,f);if(typeof
 b!=="number"&&3===b[0]){var
-d=y(b[1],t0);if(!d)return d}return[0,O(b,a)]}var
-i=b(t1);return[0,f,h,i,b(t2)]}function
+d=y(b[1],tY);if(!d)return d}return[0,O(b,a)]}var
+i=b(tZ);return[0,f,h,i,b(t0)]}function
 i1(b,a){var
 c=a[2];return cZ(b,[0,bq(a[1]),c])}function
 i2(a){return b8(W,f(function(a){var
 b=a[2],c=f(function(a){return eS(a[1])},b);return[0,a[1],c]},a))}var
-dx=[_,uG,cI(0)];function
+dx=[_,uE,cI(0)];function
 i3(a){var
 b=a[2];return[0,bq(a[1]),b]}function
 i4(b,a){var
 c=R(b[2],a[2]);return cg(R(b[1],a[1]),c)}function
 i5(b,j){var
 n=bO(b),e=0,v=a3(n);for(;;){if(e===v)var
-o=0;else{if(!(aM<=br(n,e))){var
+o=0;else{if(!(aL<=br(n,e))){var
 e=e+1|0;continue}var
 o=1}if(o)throw dx;var
-d=q(b),a=[0,0],f=function(a){return m(i(j,uI))},g=function(l){for(;;){var
+d=q(b),a=[0,0],f=function(a){return m(i(j,uG))},g=function(l){for(;;){var
 g=a[1]<d?1:0;if(g){var
 c=s(b,a[1]),h=32===c?1:0;if(h)var
 e=h;else{var
@@ -3834,22 +3834,22 @@ p=0;if(eC!==s(b,c)&&69!==s(b,c))p=1;if(!p&&h(i)){var
 j=k(i);o=1}}if(!o)var
 j=c;var
 q=a9(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
-d=c(uO);if(d){if(y(d[1],uP))continue;return i3(l(0))}if(c(uT)){var
-m=t(0);if(0===c(uU))f(0);var
+d=c(uM);if(d){if(y(d[1],uN))continue;return i3(l(0))}if(c(uR)){var
+m=t(0);if(0===c(uS))f(0);var
 b=m}else
 var
-b=iI([3,r(0)],j);if(c(uQ)){var
+b=iI([3,r(0)],j);if(c(uO)){var
 a=r(0),e=1-bX(a);if(e)var
 g=e;else
 var
-k=3<q(a)?1:0,g=k||(dI<eY(i(uS,a))?1:0);if(g)f(0);var
-h=function(a){return 0===a?dw:i4(b,h(a-1|0))};return h(eY(i(uR,a)))}return b}},u=function(n){var
-b=l(0);for(;;){g(0);if(p(uN))return b;var
-f=c(uL);if(f){var
-a=l(0);if(X(f[1],uM))var
+k=3<q(a)?1:0,g=k||(dI<eY(i(uQ,a))?1:0);if(g)f(0);var
+h=function(a){return 0===a?dw:i4(b,h(a-1|0))};return h(eY(i(uP,a)))}return b}},u=function(n){var
+b=l(0);for(;;){g(0);if(p(uL))return b;var
+f=c(uJ);if(f){var
+a=l(0);if(X(f[1],uK))var
 h=a;else{var
 e=aD(a[1]);if(0===e)var
-d=m(i(j,uH));else
+d=m(i(j,uF));else
 if(1===e)var
 d=[0,a[2],a[1]];else
 var
@@ -3857,18 +3857,18 @@ k=bq(a[1]),d=[0,bq(a[2]),k];var
 h=d}var
 b=i4(b,h);continue}return b}},t=function(f){var
 a=u(0);for(;;){var
-b=c(uJ);if(b){var
-d=u(0),e=X(b[1],uK)?d:i3(d),a=cZ(a,e);continue}return a}},w=t(0);g(0);if(a[1]<d)f(0);return w}}function
+b=c(uH);if(b){var
+d=u(0),e=X(b[1],uI)?d:i3(d),a=cZ(a,e);continue}return a}},w=t(0);g(0);if(a[1]<d)f(0);return w}}function
 fY(a){return bD(f(function(a){return[0,a,0]},a))}function
 i6(c,w){var
-y=c?c[1]:c,a=x(w,u0,uY,uZ);if(b6(e(a,u2),u1))m(u3);var
-k=j(a,u4),E=0;if(k){var
+y=c?c[1]:c,a=x(w,uY,uW,uX);if(b6(e(a,u0),uZ))m(u1);var
+k=j(a,u2),E=0;if(k){var
 d=k[1],v=0;if(typeof
-d!=="number"&&5===d[0]){if(d[1])throw dx;v=1}if(!v){m(u5);E=1}}var
-z=Z(e(a,u7),u6),l=f(function(a){return u(a,u8)},z),n=ao(e(a,u_),u9),o=ao(e(a,va),u$),A=ao(e(a,vc),vb);function
+d!=="number"&&5===d[0]){if(d[1])throw dx;v=1}if(!v){m(u3);E=1}}var
+z=Z(e(a,u5),u4),l=f(function(a){return u(a,u6)},z),n=ao(e(a,u8),u7),o=ao(e(a,u_),u9),A=ao(e(a,va),u$);function
 g(g,c){var
-d=c[1],a=i(vd,d),e=ao(c[2],a);return[0,d,b(cN(function(e){var
-b=e[2],f=e[1];if(1-aY(g,f))B(i(uW,i(a,uV)));var
+d=c[1],a=i(vb,d),e=ao(c[2],a);return[0,d,b(cN(function(e){var
+b=e[2],f=e[1];if(1-aY(g,f))B(i(uU,i(a,uT)));var
 d=0;if(typeof
 b!=="number")switch(b[0]){case
 3:var
@@ -3876,56 +3876,56 @@ c=i5(b[1],a);d=1;break;case
 1:case
 2:if(y){var
 c=i5(b[1],a);d=1}break}if(!d)var
-c=m(i(a,uX));return 0===aD(c[1])?0:[0,[0,f,c]]}),e)]}var
+c=m(i(a,uV));return 0===aD(c[1])?0:[0,[0,f,c]]}),e)]}var
 C=fY(l),p=f(function(a){return g(C,a)},n),q=f(aJ,n),h=fY(q);aw(function(b){var
-a=1-aY(h,b[1]);return a?B(ve):a},o);var
-r=bD(o),s=f(function(a){return g(h,[0,a,a5(bT(r,a),vf)])},q),t=f(function(a){return g(h,a)},A),D=aC(p,t);if(aV(function(a){return 0===a[2]?1:0},D))B(vg);if(aV(function(a){var
-b=0===a[2]?1:0;return b?aY(r,a[1]):b},s))B(vh);return[0,l,p,s,t]}function
+a=1-aY(h,b[1]);return a?B(vc):a},o);var
+r=bD(o),s=f(function(a){return g(h,[0,a,a5(bT(r,a),vd)])},q),t=f(function(a){return g(h,a)},A),D=aC(p,t);if(aV(function(a){return 0===a[2]?1:0},D))B(ve);if(aV(function(a){var
+b=0===a[2]?1:0;return b?aY(r,a[1]):b},s))B(vf);return[0,l,p,s,t]}function
 fZ(a){if(typeof
-a==="number")return vi;else
+a==="number")return vg;else
 switch(a[0]){case
 0:return g9(a[1]);case
 3:return cY(a[1]);case
-4:return i(vl,i(dT(vk,f(fZ,a[1])),vj));case
+4:return i(vj,i(dT(vi,f(fZ,a[1])),vh));case
 5:var
-b=a[1],c=b8(function(b,a){return e2(b[1],a[1])},b);return i(vp,i(dT(vo,f(function(a){var
-b=i(vn,fZ(a[2]));return i(cY(a[1]),b)},c)),vm));default:return a[1]}}function
-vq(d,c){function
+b=a[1],c=b8(function(b,a){return e2(b[1],a[1])},b);return i(vn,i(dT(vm,f(function(a){var
+b=i(vl,fZ(a[2]));return i(cY(a[1]),b)},c)),vk));default:return a[1]}}function
+vo(d,c){function
 b(a){return b8(W,f(function(a){var
 b=a[2],c=b8(W,f(function(a){var
 b=fM(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
 a(a){var
 c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,cO(e2,a[1]),e,d,c]}var
-e=a(c);return $(a(d),e)}function
-vr(a){function
+e=a(c);return ae(a(d),e)}function
+vp(a){function
 c(e){var
 a=e[2],b=0===a?1:0;if(b)var
 c=b;else
 var
 d=b7(function(a){return iH(a[2])},a),c=d?0===fR(bQ(function(b,a){return cZ(b,a[2])},bC,a),dw)?1:0:d;return c}var
-d=aC(a[3],a[4]),b=1-b7(c,aC(a[2],d));return b?m(vs):b}function
+d=aC(a[3],a[4]),b=1-b7(c,aC(a[2],d));return b?m(vq):b}function
 i7(a,g){var
-c=i6(0,e(a,vt)),h=[3,i(vv,iE(fZ(e(a,vu))))];if(b6(e(a,vw),h))B(vx);var
-d=j(a,vy),k=0;if(d){var
+c=i6(0,e(a,vr)),h=[3,i(vt,iE(fZ(e(a,vs))))];if(b6(e(a,vu),h))B(vv);var
+d=j(a,vw),k=0;if(d){var
 b=d[1],f=0;if(typeof
-b!=="number"&&4===b[0]&&!b[1])f=1;if(!f){m(vz);k=1}}dc(function(h){try{var
+b!=="number"&&4===b[0]&&!b[1])f=1;if(!f){m(vx);k=1}}dc(function(h){try{var
 b=fJ(1,h),g=0;if(typeof
 b!=="number"&&5===b[0]){var
-a=i6(vE,[5,dS(vD,b[1])]);g=1}if(!g)var
-a=m(vC);var
-j=vq(c,a)?0:(vr(a),[0,a]),e=j}catch(a){a=a8(a);if(a[1]===cr)var
+a=i6(vC,[5,dS(vB,b[1])]);g=1}if(!g)var
+a=m(vA);var
+j=vo(c,a)?0:(vp(a),[0,a]),e=j}catch(a){a=a8(a);if(a[1]===cr)var
 d=a[2];else{if(a[1]!==ea)throw a;var
 d=a[2]}var
-e=m(i(vA,d))}var
-f=0!==e?1:0;return f?B(vB):f},g);return c}function
+e=m(i(vy,d))}var
+f=0!==e?1:0;return f?B(vz):f},g);return c}function
 i8(b){function
 a(a){return ag(0,64)}var
 d=a(0),e=a(0),g=a(0);function
-c(a){return aR(d,a)}function
-h(a){return aR(g,a)}var
+c(a){return aQ(d,a)}function
+h(a){return aQ(g,a)}var
 i=b[2];aw(function(a){c(a[1]);return 0},i);var
 j=fY(f(aJ,b[2]));function
-k(a){return aY(j,a)}return[0,c,function(a){return aR(e,a)},h,k]}function
+k(a){return aY(j,a)}return[0,c,function(a){return aQ(e,a)},h,k]}function
 ej(c,a){return f(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
 i9(a,c){function
@@ -3939,34 +3939,34 @@ h=f(g,c[4]),i=c[3],j=f(e,b(bR(function(a){return 0!==a[2]?1:0}),i));return[0,f(d
 dy(a,c){var
 d=b(bR(function(c){return b(a[4],c[1])}),c);return ej(a[1],d)}function
 ek(a,b){if(typeof
-a!=="number"&&0===a[0])return a[1];return m(i(b,vF))}function
-vG(q){var
-a=x(q,bn,vI,vH),r=u(e(a,vJ),bn),s=u(e(a,vK),bn),c=e(a,vL),p=0;if(typeof
+a!=="number"&&0===a[0])return a[1];return m(i(b,vD))}function
+vE(q){var
+a=x(q,bn,vG,vF),r=u(e(a,vH),bn),s=u(e(a,vI),bn),c=e(a,vJ),p=0;if(typeof
 c!=="number"&&3===c[0]){var
-o=y(c[1],vS);if(!o){var
+o=y(c[1],vQ);if(!o){var
 h=o;p=1}}if(!p)var
 h=[0,O(c,bn)];var
-k=ek(e(a,vM),bn),t=j(a,vN),l=L(function(a){return aF(u,a,bn)},t);function
+k=ek(e(a,vK),bn),t=j(a,vL),l=L(function(a){return aF(u,a,bn)},t);function
 v(b){var
 a=bA(b,bn),c=bc(a[1],bn);return[0,c,bc(a[2],bn)]}var
-d=L(v,j(a,vO)),w=j(a,vP),g=L(function(a){return bm(O,a,bn)},w);function
+d=L(v,j(a,vM)),w=j(a,vN),g=L(function(a){return bm(O,a,bn)},w);function
 n(a,d,c){var
 e=L(function(a){var
 b=a[2];return[0,f(d[2],a[1]),b]},c),g=b(a,s);return[0,b(a,r),g,h,k,e]}if(l){if(d&&g){var
-z=g[1],A=d[1],C=l[1];return function(a){if(0!==z)B(vQ);return n(a[3],a,[0,[0,C,A]])}}}else
-if(!d&&!g&&k)return function(a){return n(a[3],a,0)};return m(i(bn,vR))}function
-vT(b,a){return[0,ct(b,a),c]}function
-v4(l){var
-a=x(l,v7,aC(f0,v6),v5),o=Z(e(a,v9),v8),k=ct(e(a,v$),v_),p=aD(k)<=0?1:0,q=p||hw(k,aB(100000));if(q)m(wa);var
-P=ek(e(a,wc),wb),r=e(a,we),t=aF(function(r,s){var
-a=x(r,cv,vU,0),c=u(e(a,vV),cv),d=u(e(a,vW),cv),g=O(e(a,vX),cv),j=O(e(a,vY),cv),h=e(a,vZ);function
-k(a,b){return bm(vT,a,b)}var
+z=g[1],A=d[1],C=l[1];return function(a){if(0!==z)B(vO);return n(a[3],a,[0,[0,C,A]])}}}else
+if(!d&&!g&&k)return function(a){return n(a[3],a,0)};return m(i(bn,vP))}function
+vR(b,a){return[0,ct(b,a),c]}function
+v2(l){var
+a=x(l,v5,aC(f0,v4),v3),o=Z(e(a,v7),v6),k=ct(e(a,v9),v8),p=aD(k)<=0?1:0,q=p||hw(k,aB(100000));if(q)m(v_);var
+P=ek(e(a,wa),v$),r=e(a,wc),t=aF(function(r,s){var
+a=x(r,cv,vS,0),c=u(e(a,vT),cv),d=u(e(a,vU),cv),g=O(e(a,vV),cv),j=O(e(a,vW),cv),h=e(a,vX);function
+k(a,b){return bm(vR,a,b)}var
 l=aF(function(a,b){return aF(k,a,b)},h,cv);function
 n(d,a){var
 b=Z(d,a);if(b){var
 c=b[2];if(c&&!c[2]){var
-e=ct(b[1],a);return[0,e,O(c[1],a)]}}return m(i(a,v0))}var
-o=e(a,v1);function
+e=ct(b[1],a);return[0,e,O(c[1],a)]}}return m(i(a,vY))}var
+o=e(a,vZ);function
 p(a,b){return bm(n,a,b)}var
 q=aF(function(a,b){return aF(p,a,b)},o,cv);return function(a){function
 h(d,c){if(d){var
@@ -3974,19 +3974,19 @@ e=d[2],g=d[1];if(e){if(c){var
 i=c[1],j=Y(e[1]),k=function(d){var
 e=d[2],c=e[1],h=e[2],g=0;if(0<=aD(c)&&!dZ(c,aB(j))){var
 f=dL(c);g=1}if(!g)var
-f=j;return[0,b(a[2],d[1]),[0,f,h]]},l=Y(g);if(Y(i)!==l)B(v2);var
+f=j;return[0,b(a[2],d[1]),[0,f,h]]},l=Y(g);if(Y(i)!==l)B(v0);var
 m=e6(function(c,b){var
 d=f(k,b);return[0,dy(a,c),d]},g,i);return[0,m,h(e,c[2])]}}else
 if(!c){var
-n=0;return[0,f(function(b){return[0,dy(a,b),0]},g),n]}}return B(v3)}var
-e=h(l,q),i=b(a[3],d);return[0,b(a[3],c),i,g,j,e]}},r,wd),s=j(a,wf);dc(function(a){Z(a,wg);return 0},s);var
-n=f(vG,o);if(0===n)m(wh);return function(p){var
+n=0;return[0,f(function(b){return[0,dy(a,b),0]},g),n]}}return B(v1)}var
+e=h(l,q),i=b(a[3],d);return[0,b(a[3],c),i,g,j,e]}},r,wb),s=j(a,wd);dc(function(a){Z(a,we);return 0},s);var
+n=f(vE,o);if(0===n)m(wf);return function(p){var
 o=i7(a,p),e=i8(o),i=i9(e,o),r=f(function(a){return b(a,e)},t),q=f(function(a){return b(a,e)},n),s=dL(k),m=dp(i),j=d_(i,m),l=j?h(function(a){var
 f=cf(i,a[1]);if(f){var
 k=f[1],h=cf(i,a[2]);if(h){var
 l=h[1],b=a[5];if(b){var
 e=b[1];if(e){var
-n=b[2],o=$(ab(n)+1|0,s),p=o?g([0,d,c],a[3]):o,q=p?g([0,d,c],a[4]):p;if(q){var
+n=b[2],o=ae(aa(n)+1|0,s),p=o?g([0,d,c],a[3]):o,q=p?g([0,d,c],a[4]):p;if(q){var
 j=iy(m,P,e,n);if(j){var
 r=j[1],B=e[1][1],C=a[4],t=fF(r,w(k,I(D(a[3]),l)),C,B);if(t){var
 E=w(k,l);return ah(function(a){return fE(r,a[1])},E)}var
@@ -4011,7 +4011,7 @@ A=f;return A},r):j;return l?h(function(a){var
 u=a[5];if(u){var
 v=u[1],w=v[2],j=w[2],k=w[1],e=v[1],n=cf(i,a[1]),t=0;if(n){var
 o=cf(i,a[2]),f=0;if(o){var
-p=g(k,j)?k:j,l=g(k,j)?j:k,x=e?P?gX(ab(e),s):$(ab(e),s):e,y=x?H(d$(m,n[1],e),k):x,A=y?H(d$(m,o[1],e),j):y,h=0;if(A)if(a[4]){var
+p=g(k,j)?k:j,l=g(k,j)?j:k,x=e?P?gX(aa(e),s):ae(aa(e),s):e,y=x?H(d$(m,n[1],e),k):x,A=y?H(d$(m,o[1],e),j):y,h=0;if(A)if(a[4]){var
 B=a[3];if(B){var
 C=H(l,z(B[1],p));if(C){var
 b=dq(l);f=1;h=1}else{var
@@ -4040,31 +4040,31 @@ M=a[5],Q=M?1:M,N=Q}else
 var
 N=b;return N},q):l}}function
 i_(b,c){if(b&&!b[2]){var
-d=x(b[1],f1,wj,0),a=function(a){return u(e(d,a),f1)},f=a(wk),g=a(wl),h=a(wm),j=y(a(wn),c),k=j||y(a(wq),wp);if(k)m(i(f1,wo));return[0,f,g,h]}return m(wi)}function
+d=x(b[1],f1,wh,0),a=function(a){return u(e(d,a),f1)},f=a(wi),g=a(wj),h=a(wk),j=y(a(wl),c),k=j||y(a(wo),wn);if(k)m(i(f1,wm));return[0,f,g,h]}return m(wg)}function
 i$(a,f,c){if(typeof
 a!=="number"&&5===a[0]){var
-d=j(a[1],ws);if(d){var
+d=j(a[1],wq);if(d){var
 b=d[1],g=0;if(typeof
 b==="number"||!(3===b[0]))g=1;else{var
-e=b[1];if(cm(e,f))return e}}return m(i(c,wt))}return m(i(c,wr))}function
+e=b[1];if(cm(e,f))return e}}return m(i(c,wr))}return m(i(c,wp))}function
 ja(h,g,f,e){var
-a=i7(h,g),c=i8(a),b=i9(c,a);if(1-d_(b,dp(b)))B(wu);function
+a=i7(h,g),c=i8(a),b=i9(c,a);if(1-d_(b,dp(b)))B(ws);function
 d(c){var
-b=e7(c,a[4]);return b?b[1]:B(wv)}var
+b=e7(c,a[4]);return b?b[1]:B(wt)}var
 i=d(f);return[0,a,c,b,[0,i,d(e)]]}function
 jb(b,a){return bm(function(b,a){return ed(u(b,a),a)},b,a)}function
-wO(k){var
-V=x(k,wQ,aC(f0,wP),0),a=i_(Z(e(V,wT),wS),wR),ax=a[2],ay=a[1],v=bc(a[3],wU),_=e(V,wV),az=i$(_,wX,wW);if(X(az,wY))throw dx;return function(ba){var
-C=ja(V,ba,ay,ax),s=C[3],a=C[2];if(1-dt(1,v))B(wZ);if(X(az,w0)){var
-aA=C[4],Z=C[1],P=x(_,cw,ww,0),Q=aF(jb,e(P,wx),cw),aW=ao(e(P,wy),cw),ak=aF(ao,e(P,wz),cw),al=Y(Q);if(Y(ak)!==al)m(wA);var
+wM(k){var
+V=x(k,wO,aC(f0,wN),0),a=i_(Z(e(V,wR),wQ),wP),ax=a[2],ay=a[1],v=bc(a[3],wS),_=e(V,wT),az=i$(_,wV,wU);if(X(az,wW))throw dx;return function(ba){var
+C=ja(V,ba,ay,ax),s=C[3],a=C[2];if(1-dt(1,v))B(wX);if(X(az,wY)){var
+aA=C[4],Z=C[1],P=x(_,cw,wu,0),Q=aF(jb,e(P,wv),cw),aW=ao(e(P,ww),cw),ak=aF(ao,e(P,wx),cw),al=Y(Q);if(Y(ak)!==al)m(wy);var
 am=f(function(b){return dy(a,b)},Q),aX=aC(aA[1],aA[2]),aR=bD(Z[3]),O=ag(0,64),ai=function(a){var
 b=1-aY(O,a);if(b){di(O,a,0);var
 c=dY(aR,a);return aw(function(a){return ai(a[1])},c)}return b};aw(function(a){return ai(a[1])},aX);var
 aS=f(aJ,Z[2]),aT=b(bR(function(a){return aY(O,a)}),aS),an=f(a[1],aT),ap=iB(am),aq=bW(dp(s)),R=[0,0],ar=function(d,g,e){try{var
-n=jb(a5(j(g,d),wC),cw),o=f(function(b){var
-a=cs(b[1],cw),c=aD(a)<0?1:0,d=c||dZ(a,aB(al));if(d)m(i(cw,wD));var
+n=jb(a5(j(g,d),wA),cw),o=f(function(b){var
+a=cs(b[1],cw),c=aD(a)<0?1:0,d=c||dZ(a,aB(al));if(d)m(i(cw,wB));var
 e=b[2];return[0,dL(a),e]},n),c=o}catch(a){a=a8(a);if(a[1]!==cr)throw a;var
-h=R[1],k=b7(function(a){return b(a,0)},h)?m(a[2]):B(wB),c=k}var
+h=R[1],k=b7(function(a){return b(a,0)},h)?m(a[2]):B(wz),c=k}var
 l=R[1];R[1]=[0,function(a){return fG(ap,an,c,e)},l];return[0,b(a[2],d),c]},aZ=function(c){var
 d=b(a[2],c),e=ar(c,aW,function(a){return n(aq[2],a,d)});return[0,e,e6(function(b,a){return ar(c,b,function(b){return is(aq,d,a,b)})},ak,ap)]},aj=ag(0,64),aU=e8(bj,Z[2]),as=f(aZ,b(cN(function(b){var
 a=b[1];return aY(aj,a)?0:(di(aj,a,0),[0,a])}),aU)),a0=de(function(c,a){return f(function(f){var
@@ -4072,28 +4072,28 @@ g=f[2];if(0<=c){var
 a=g,b=c;for(;;){if(a){var
 d=a[2],e=a[1];if(0===b)return e;var
 a=d,b=b-1|0;continue}return dR(l4)}}return a4(l5)},as)},Q),F=[0,[0,an,am,f(aJ,as),a0]]}else{var
-S=x(_,cx,wE,0),T=function(b){return bm(function(c,b){return du(a[1],bY,c,b)},b,cx)},a1=function(b,f){var
-a=x(b,cx,wF,0),c=bA(e(a,wG),cx),d=cu(u(e(a,wH),cx),cx);return[0,c,[0,d,T(e(a,wI))]]},z=aF(a1,e(S,wJ),cx),at=T(e(S,wK)),au=T(e(S,wL)),av=function(b){var
-a=f(aJ,b),c=Y(a);return Y(cO(W,a))!==c?1:0},a2=aC(at,aC(au,e8(function(a){return a[2][2]},z)));if(aV(function(a){return av(a[2])},a2))B(wM);var
+S=x(_,cx,wC,0),T=function(b){return bm(function(c,b){return du(a[1],bY,c,b)},b,cx)},a1=function(b,f){var
+a=x(b,cx,wD,0),c=bA(e(a,wE),cx),d=cu(u(e(a,wF),cx),cx);return[0,c,[0,d,T(e(a,wG))]]},z=aF(a1,e(S,wH),cx),at=T(e(S,wI)),au=T(e(S,wJ)),av=function(b){var
+a=f(aJ,b),c=Y(a);return Y(cO(W,a))!==c?1:0},a2=aC(at,aC(au,e8(function(a){return a[2][2]},z)));if(aV(function(a){return av(a[2])},a2))B(wK);var
 a3=av(z),a6=a3||aV(function(i){var
 c=i[1],d=c[2],e=c[1],f=X(e,d);if(f)var
 g=f;else
 var
-h=b(a[4],e),j=h?b(a[4],d):h,g=1-j;return g},z);if(a6)B(wN);var
+h=b(a[4],e),j=h?b(a[4],d):h,g=1-j;return g},z);if(a6)B(wL);var
 a7=function(c){var
 d=c[2];return[0,b(a[2],c[1]),d]},U=function(a){return f(a7,a)},a9=function(c){var
 d=c[2],e=c[1],f=U(d[2]),g=[0,d[1],f],h=b(a[1],e[2]);return[0,[0,b(a[1],e[1]),h],g]},a_=U(au),a$=U(at),F=[1,[0,f(a9,z),a$,a_]]}var
-bb=b(a[3],ax),bc=b(a[3],ay),p=dp(s),ae=d_(s,p);if(ae){var
+bb=b(a[3],ax),bc=b(a[3],ay),p=dp(s),ad=d_(s,p);if(ad){var
 M=cf(s,bc);if(M){var
 q=M[1],N=cf(s,bb);if(N){var
 r=N[1];if(0===F[0]){var
-o=F[1],G=bW(p),aG=o[1],aH=A(l(function(a){return[0,a,0]},aG)),aa=function(b){var
-a=E(b,aH),c=a?1:a;return c},t=iB(o[2]),aI=o[1],ac=h(function(a){var
-c=b(G[1],a);return h(function(a){return aa(a[1])},c)},aI);if(ac)var
-aK=w(q,r),H=h(function(a){return aa(a[1])},aK);else
+o=F[1],G=bW(p),aG=o[1],aH=A(l(function(a){return[0,a,0]},aG)),$=function(b){var
+a=E(b,aH),c=a?1:a;return c},t=iB(o[2]),aI=o[1],ab=h(function(a){var
+c=b(G[1],a);return h(function(a){return $(a[1])},c)},aI);if(ab)var
+aK=w(q,r),H=h(function(a){return $(a[1])},aK);else
 var
-H=ac;if(H)var
-aL=ab(o[4]),J=$(ab(t),aL);else
+H=ab;if(H)var
+aL=aa(o[4]),J=ae(aa(t),aL);else
 var
 J=H;if(J)var
 aE=s[1],aM=dr(p,l(function(a){return[0,a[1],[0,c,c]]},aE)),K=h(function(a){function
@@ -4106,32 +4106,32 @@ e=ds(a,b[2]);return fG(t,o[1],e,d)},e)}return b},aM);else
 var
 K=J;return K?h(function(a){var
 b=g(cd(w(q,I(D(v),r)),a),[0,d,c]);return b?g(cd(w(r,I(D(v),q)),a),[0,d,c]):b},t):K}var
-y=F[1],k=bW(p),aN=y[1],aO=cp(l(function(a){return[0,a[1],a[2][1]]},aN)),L=function(a,b){return bU(aO,a,b)},aP=y[1],ad=h(function(a){var
+y=F[1],k=bW(p),aN=y[1],aO=cp(l(function(a){return[0,a[1],a[2][1]]},aN)),L=function(a,b){return bU(aO,a,b)},aP=y[1],ac=h(function(a){var
 d=a[1],e=d[2],f=d[1],i=g([0,c,c],a[2][1]);if(i){var
 j=b(k[1],e),l=dr(p,w(b(k[1],f),j));return h(function(b){var
-c=a[2][1],d=iu(k,e,b),g=iu(k,f,b);return fH(L,ds(b,a[2][2]),g,d,c)},l)}return i},aP);if(ad){var
+c=a[2][1],d=iu(k,e,b),g=iu(k,f,b);return fH(L,ds(b,a[2][2]),g,d,c)},l)}return i},aP);if(ac){var
 aQ=dr(p,w(q,r));return h(function(a){var
 c=bV(k,r,a),d=bV(k,q,a),b=fH(L,ds(a,y[2]),d,c,v);if(b){var
-e=bV(k,q,a),f=bV(k,r,a);return fH(L,ds(a,y[3]),f,e,v)}return b},aQ)}return ad}var
+e=bV(k,q,a),f=bV(k,r,a);return fH(L,ds(a,y[3]),f,e,v)}return b},aQ)}return ac}var
 af=N}else
 var
 af=M;var
 ah=af}else
 var
-ah=ae;return ah}}function
+ah=ad;return ah}}function
 f2(c,a){var
-b=aF(u,c,a);return b?b:m(i(a,w1))}var
-xp=0,jc=[0,[0,xs,v4],[0,[0,xr,wO],[0,[0,xq,function(M){var
-t=x(M,xf,aC(f0,xe),0),j=i_(Z(e(t,xi),xh),xg),v=j[2],z=j[1];if(y(j[3],xj))m(xk);var
-k=e(t,xl);if(X(i$(k,xo,xn),xm))var
-a=x(k,bE,w2,0),r=ek(e(a,w3),bE),i=f2(e(a,w4),bE),s=f2(e(a,w5),bE),C=aF(u,e(a,w6),bE),F=O(e(a,w7),bE),G=O(e(a,w8),bE),o=bm(O,e(a,w9),bE),p=bm(O,e(a,w_),bE),J=aF(u,e(a,w$),bE),n=[0,r,function(a){var
+b=aF(u,c,a);return b?b:m(i(a,wZ))}var
+xn=0,jc=[0,[0,xq,v2],[0,[0,xp,wM],[0,[0,xo,function(M){var
+t=x(M,xd,aC(f0,xc),0),j=i_(Z(e(t,xg),xf),xe),v=j[2],z=j[1];if(y(j[3],xh))m(xi);var
+k=e(t,xj);if(X(i$(k,xm,xl),xk))var
+a=x(k,bE,w0,0),r=ek(e(a,w1),bE),i=f2(e(a,w2),bE),s=f2(e(a,w3),bE),C=aF(u,e(a,w4),bE),F=O(e(a,w5),bE),G=O(e(a,w6),bE),o=bm(O,e(a,w7),bE),p=bm(O,e(a,w8),bE),J=aF(u,e(a,w9),bE),n=[0,r,function(a){var
 d=aC(o,p);if(1-b7(function(c){var
-d=b(a[4],c[1]);return d?dt(0,c[2]):d},d))B(xa);var
+d=b(a[4],c[1]);return d?dt(0,c[2]):d},d))B(w_);var
 e=a[2];function
 c(a){return f(e,a)}var
 g=b(bR(a[4]),J),h=f(a[1],g),j=dy(a,p),k=dy(a,o),l=c(C),m=c(s),n=i?i[2]:dR(l3),q=c(n),r=ha(i);return[0,[0,b(a[2],r),q,m,l,F,G,k,j,h]]}];else
 var
-q=x(k,f3,xb,0),K=ek(e(q,xc),f3),L=f2(e(q,xd),f3),n=[0,K,function(a){return[1,f(a[2],L)]}];var
+q=x(k,f3,w$,0),K=ek(e(q,xa),f3),L=f2(e(q,xb),f3),n=[0,K,function(a){return[1,f(a[2],L)]}];var
 ae=n[2],af=n[1];return function(ag){var
 P=ja(t,ag,z,v),u=P[2];if(af)var
 R=z,Q=v;else
@@ -4170,54 +4170,54 @@ var
 N=r;var
 O=N}else
 var
-O=K;return O}}],xp]]];function
-xu(c){try{var
-a=cX(xw,fJ(1,c));fU(a);var
+O=K;return O}}],xn]]];function
+xs(c){try{var
+a=cX(xu,fJ(1,c));fU(a);var
 d=fN(a);return d}catch(a){a=a8(a);if(a[1]===cr)var
 b=a[2];else{if(a[1]!==ea)throw a;var
-b=a[2]}return m(i(xv,b))}}function
+b=a[2]}return m(i(xt,b))}}function
 jd(c){var
-b=j(c,xx);if(b){var
+b=j(c,xv);if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return $(j(a[1],xz),xy)}return 0}function
+a!=="number"&&5===a[0])return ae(j(a[1],xx),xw)}return 0}function
 je(c){var
-d=0!==j(c,xA)?1:0;if(d){var
-e=j(c,xB);if(e){var
+d=0!==j(c,xy)?1:0;if(d){var
+e=j(c,xz);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=j(a[1],xC);if(g){var
+g=j(a[1],xA);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return aV(function(a){return $(a[2],xD)},h)}}return 0}}var
+h=b[1];return aV(function(a){return ae(a[2],xB)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
 el(c,a){var
 d=a[3];function
 e(e){var
-a=b(d,0);return je(c)?B(xE):a}return[0,a[1],a[2],e]}function
-xS(a,c){var
+a=b(d,0);return je(c)?B(xC):a}return[0,a[1],a[2],e]}function
+xQ(a,c){var
 d=a[1],g=0;if(c){var
-e=fN(d);if(y(xu(c[1]),e)){B(xT);g=1}}var
-f=fO(d);if(y(a[2],f))B(xU);return b(a[3],0)}function
-xV(ai){function
-K(a){return L(xS,a)}if(typeof
+e=fN(d);if(y(xs(c[1]),e)){B(xR);g=1}}var
+f=fO(d);if(y(a[2],f))B(xS);return b(a[3],0)}function
+xT(ai){function
+K(a){return L(xQ,a)}if(typeof
 ai!=="number"&&5===ai[0]){var
-r=ai[1],aS=j(r,xF);if(aS){var
-P=x(aS[1],xI,xH,xG);u(e(P,xK),xJ);u(e(P,xM),xL);var
+r=ai[1],aS=j(r,xD);if(aS){var
+P=x(aS[1],xG,xF,xE);u(e(P,xI),xH);u(e(P,xK),xJ);var
 aT=function(a){var
-b=ao(a,xN);return aw(function(a){u(a[2],xO);return 0},b)};aT(e(P,xP));dc(aT,j(P,xQ))}var
-n=dS(xR,r),F=[5,n],aU=j(n,xX),a1=0;if(aU){var
+b=ao(a,xL);return aw(function(a){u(a[2],xM);return 0},b)};aT(e(P,xN));dc(aT,j(P,xO))}var
+n=dS(xP,r),F=[5,n],aU=j(n,xV),a1=0;if(aU){var
 aj=aU[1],a2=0;if(typeof
-aj!=="number"&&3===aj[0])if(y(aj[1],ya))a2=1;else{a1=1;a2=1}}if(!a1)m(xY);var
-aW=j(n,xZ),a3=0;if(aW){var
+aj!=="number"&&3===aj[0])if(y(aj[1],x_))a2=1;else{a1=1;a2=1}}if(!a1)m(xW);var
+aW=j(n,xX),a3=0;if(aW){var
 ak=aW[1],a4=0;if(typeof
-ak!=="number"&&1===ak[0])if(y(ak[1],x$))a4=1;else{a3=1;a4=1}}if(!a3)m(x0);var
-S=j(n,x1),aq=0;if(S){var
+ak!=="number"&&1===ak[0])if(y(ak[1],x9))a4=1;else{a3=1;a4=1}}if(!a3)m(xY);var
+S=j(n,xZ),aq=0;if(S){var
 al=S[1],ar=0;if(typeof
 al!=="number"&&3===al[0]){var
-a0=al[1];if(y(a0,x5))if(y(a0,x6))ar=1;else{if(!jd(n)&&0===j(n,x7)){var
-T=ao(F,t4),aH=j(T,t5),a6=0;if(aH){var
+a0=al[1];if(y(a0,x3))if(y(a0,x4))ar=1;else{if(!jd(n)&&0===j(n,x5)){var
+T=ao(F,t2),aH=j(T,t3),a6=0;if(aH){var
 V=aH[1],as=0;if(typeof
 V!=="number"&&4===V[0])if(V[1])as=1;else
 as=2;var
@@ -4228,52 +4228,52 @@ aI=1;a6=1}}if(!a6)var
 aI=0;var
 bG=function(a){if(typeof
 a!=="number"&&5===a[0]){var
-b=a[1],c=bi(t6,b),d=c||$(j(b,t8),t7);return d}return 0},aK=j(T,t9),a8=0;if(aK){var
+b=a[1],c=bi(t4,b),d=c||ae(j(b,t6),t5);return d}return 0},aK=j(T,t7),a8=0;if(aK){var
 _=aK[1],bV=0;if(typeof
 _!=="number"&&4===_[0]){var
 aL=aV(bG,_[1]);a8=1;bV=1}}if(!a8)var
 aL=0;var
-aM=j(T,t_);if(aM){var
-aa=aM[1],bW=0;if(typeof
-aa==="number"||!(3===aa[0]))bW=1;else{var
-o=aa[1];if(cm(o,t3)){var
+aM=j(T,t8);if(aM){var
+$=aM[1],bW=0;if(typeof
+$==="number"||!(3===$[0]))bW=1;else{var
+o=$[1];if(cm(o,t1)){var
 bH=aI||aL;if(bH)throw fX;var
-v=x(F,ub,t$,ua),ae=aF(tV,e(v,ud),uc);if(0===ae)m(ue);var
-bI=j(v,uf),C=L(function(a){return bm(function(a,b){return bm(O,a,b)},a,ug)},bI);x(e(v,uj),ui,uh,0);var
-bJ=u(e(v,ul),uk),bK=Z(e(v,un),um);if(X(o,uo)!==(0!==C?1:0))m(up);if($(C,uq))m(ur);var
-bL=ag(0,64),bM=ag(0,64),p=function(a){return aR(bL,a)},af=function(a){return aR(bM,a)},a=C?Y(C[1])-1|0:X(o,uF)?1:Y(ha(ae)[1])-1|0,aN=ag(0,64),N=de(function(K,M){var
-d=b(dh(tH),K),g=x(M,d,tJ,tI);function
+v=x(F,t$,t9,t_),ad=aF(tT,e(v,ub),ua);if(0===ad)m(uc);var
+bI=j(v,ud),C=L(function(a){return bm(function(a,b){return bm(O,a,b)},a,ue)},bI);x(e(v,uh),ug,uf,0);var
+bJ=u(e(v,uj),ui),bK=Z(e(v,ul),uk);if(X(o,um)!==(0!==C?1:0))m(un);if(ae(C,uo))m(up);var
+bL=ag(0,64),bM=ag(0,64),p=function(a){return aQ(bL,a)},af=function(a){return aQ(bM,a)},a=C?Y(C[1])-1|0:X(o,uD)?1:Y(ha(ad)[1])-1|0,aN=ag(0,64),N=de(function(K,M){var
+d=b(dh(tF),K),g=x(M,d,tH,tG);function
 t(b,a){return[0,ct(b,a),c]}var
-v=e(g,tK),h=bm(function(a,b){return aF(t,a,b)},v,d),w=j(g,tL),o=L(function(a){return bm(iZ,a,d)},w),z=j(g,tM),A=L(function(a){return O(a,d)},z),B=j(g,tN),C=L(function(b){if(typeof
+v=e(g,tI),h=bm(function(a,b){return aF(t,a,b)},v,d),w=j(g,tJ),o=L(function(a){return bm(iZ,a,d)},w),z=j(g,tK),A=L(function(a){return O(a,d)},z),B=j(g,tL),C=L(function(b){if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=b[1];if(!y(c,tx))return 1;if(!y(c,ty))return 2;break;case
-5:if(bi(tz,b[1])){var
-f=x(b,d,tB,tA);bY(u(e(f,tC),d),d);var
-h=j(f,tD);dc(function(a){ed(u(a,d),d);return 0},h);return[0,a+1|0,0]}var
-g=x(b,d,tE,0),k=i0(a,e(g,tF),d),l=e(g,tG);return[0,k,bh(aF(function(e,b){var
+c=b[1];if(!y(c,tv))return 1;if(!y(c,tw))return 2;break;case
+5:if(bi(tx,b[1])){var
+f=x(b,d,tz,ty);bY(u(e(f,tA),d),d);var
+h=j(f,tB);dc(function(a){ed(u(a,d),d);return 0},h);return[0,a+1|0,0]}var
+g=x(b,d,tC,0),k=i0(a,e(g,tD),d),l=e(g,tE);return[0,k,bh(aF(function(e,b){var
 c=Z(e,b);if(c){var
 d=c[2];if(d&&!d[2]){var
-f=i0(a,c[1],b);return[0,f,du(p,bY,d[1],b)]}}return m(i(b,tv))},l,d))]}return m(i(d,tw))},B),D=j(g,tO),E=L(function(a){return O(a,d)},D),q=j(g,tP),N=0;if(q){var
+f=i0(a,c[1],b);return[0,f,du(p,bY,d[1],b)]}}return m(i(b,tt))},l,d))]}return m(i(d,tu))},B),D=j(g,tM),E=L(function(a){return O(a,d)},D),q=j(g,tN),N=0;if(q){var
 k=q[1],n=0;if(typeof
 k!=="number"&&0===k[0])if(k[1])n=2;else
 n=1;var
 r=0;switch(n){case
 2:r=1;break;case
-0:break}if(!r){m(i(tR,i(d,tQ)));N=1}}var
-F=j(g,tS);dc(function(a){bY(u(a,d),d);return 0},F);var
-l=cO(lE,f(function(a){return Y(a[2])},h)),s=0;if(l&&!l[2]&&0<l[1])s=1;if(!s)m(i(d,tT));var
-G=bi(tU,g),H=a5(C,0);function
+0:break}if(!r){m(i(tP,i(d,tO)));N=1}}var
+F=j(g,tQ);dc(function(a){bY(u(a,d),d);return 0},F);var
+l=cO(lE,f(function(a){return Y(a[2])},h)),s=0;if(l&&!l[2]&&0<l[1])s=1;if(!s)m(i(d,tR));var
+G=bi(tS,g),H=a5(C,0);function
 I(a){var
 b=bw(a[2]);return[0,af(a[1]),b]}var
 J=L(function(a){return f(I,a)},o);return[0,h,o,[0,f(function(a){var
 b=a[2];return[0,p(a[1]),b]},h),J,A,H,E,G]]},bK),bN=aB(Y(N));aw(function(a){function
 b(b){var
-a=dZ(b[2],bN);return a?m(us):a}return aw(b,a5(a[2],0))},N);hd(function(b,a){var
+a=dZ(b[2],bN);return a?m(uq):a}return aw(b,a5(a[2],0))},N);hd(function(b,a){var
 c=aB(b+1|0);return co(aN,i2(a[1]),c)},N);var
-aO=fQ(p,cu,a5(j(v,uv),uu),ut),ah=cX(0,e(v,uw)),aP=ee(ah,p,af),bO=bD(ah[1]),aQ=function(b){var
-a=bT(bO,b);return a?af(a[1]):B(ux)},bP=function(a){var
-h=a[2],e=a[1],k=0;if(y(o,uy)&&y(o,uz)&&y(o,uA)){if(!y(o,uB)&&!h&&e){var
+aO=fQ(p,cu,a5(j(v,ut),us),ur),ah=cX(0,e(v,uu)),aP=ee(ah,p,af),bO=bD(ah[1]),aR=function(b){var
+a=bT(bO,b);return a?af(a[1]):B(uv)},bP=function(a){var
+h=a[2],e=a[1],k=0;if(y(o,uw)&&y(o,ux)&&y(o,uy)){if(!y(o,uz)&&!h&&e){var
 i=e[2];if(i&&!i[2]){var
 q=i[1],r=e[1],D=function(a){var
 b=0,c=X(a,q)?dw:bC,d=X(a,r)?dw:bC;return[0,bC,[0,i1(d,c),b]]},E=p(q),g=[0,[0,p(r),E],D];k=2}}}else
@@ -4290,29 +4290,29 @@ var
 d=bC;return cZ(g,d)},bC,j)},u)},H=function(a){var
 b=a[2];return[0,p(a[1]),b]},v=[0,[2,t,f(function(a){return f(H,a)},u)],G];else
 var
-I=function(b){return f(function(a){return X(a[1],b)?a[2]:bC},j)},v=[0,[1,t,X(o,uE)],I];var
+I=function(b){return f(function(a){return X(a[1],b)?a[2]:bC},j)},v=[0,[1,t,X(o,uC)],I];var
 g=v;l=1}}break;case
 0:break;default:l=1}if(!l)var
-g=B(uC);var
+g=B(uA);var
 A=g[2],w=cO(W,a[1]),m=b(cN(function(c){var
 a=b(A,c);if(a){var
 g=a[1],h=a[2],d=f(function(a){return i1(a,g)},h);if(b7(function(a){return 0===aD(a[1])?1:0},d))return 0;var
 e=[0,[0,c,d]]}else
 var
-e=a;return e}),w),x=cO(W,f(function(a){return aQ(a[1])},m)),z=b(cN(function(g){var
-h=b(bR(function(a){return $(aQ(a[1]),g)}),m),a=e8(bj,h),i=bQ(function(b,a){return hz(b,a[2])},c,a);function
+e=a;return e}),w),x=cO(W,f(function(a){return aR(a[1])},m)),z=b(cN(function(g){var
+h=b(bR(function(a){return ae(aR(a[1]),g)}),m),a=e8(bj,h),i=bQ(function(b,a){return hz(b,a[2])},c,a);function
 e(a){var
 b=cE(i,a[2]);return R(a[1],b)}var
 j=bQ(function(b,a){return eR(b,e(a))},d,a);function
 k(a){return[0,cE(e(a),j),c]}var
 l=bT(aN,i2(f(function(a){var
-b=f(k,a[2]);return[0,a[1],b]},h)));return L(function(a){return[0,g,a]},l)}),x),n=a[3];return n?[0,g[1],z,n[1],a[4]]:B(uD)};return K([0,el(r,[0,ah,bJ,function(v){var
-u=f(bP,ae),r=de(function(b,a){var
+b=f(k,a[2]);return[0,a[1],b]},h)));return L(function(a){return[0,g,a]},l)}),x),n=a[3];return n?[0,g[1],z,n[1],a[4]]:B(uB)};return K([0,el(r,[0,ah,bJ,function(v){var
+u=f(bP,ad),r=de(function(b,a){var
 c=a[3];return[0,aB(b+1|0),c]},N),i=ba(aP),e=cq(aP,i);if(e){var
 m=bb(i),s=cp(aO),B=function(a,b){return bU(s,a,b)},n=h(function(a){return hU(i,m,B,a)},aO);if(n){var
 j=A(r),o=h(function(_){var
 e=_[2],aj=e[1],T=h(function(c){var
-d=b(m,c[1]);return d?$(ab(c[2]),a):d},aj);if(T){var
+d=b(m,c[1]);return d?ae(aa(c[2]),a):d},aj);if(T){var
 U=e[2];if(U)var
 ak=U[1],V=il(i,a,j,im(i,cW(a,e[1])),ak);else
 var
@@ -4326,11 +4326,11 @@ k=e[4];if(typeof
 k==="number")switch(k){case
 0:var
 o=fC(i,a,j,e);if(o)var
-ad=o[1],p=d8(function(a){return ii(j,a)},ad),f=p?g(p[1],v):p;else
+ac=o[1],p=d8(function(a){return ii(j,a)},ac),f=p?g(p[1],v):p;else
 var
 f=o;break;case
 1:var
-ae=e[1],af=[0,d,c],f=g(aE(function(b,a){return t(Q(cV(b[2]),a))},af,ae),v);break;default:var
+ad=e[1],af=[0,d,c],f=g(aE(function(b,a){return t(Q(cV(b[2]),a))},af,ad),v);break;default:var
 q=fC(i,a,j,e),C=0;if(q){var
 r=io(a,j,n,q[1]);if(r)var
 ag=r[1],f=h(function(a){return H(z(ag,a),a)},n);else{var
@@ -4338,14 +4338,14 @@ L=r;C=1}}else{var
 L=q;C=1}if(C)var
 f=L}else{var
 ah=A(e[1]),M=k[1],ai=k[2],N=function(b){var
-a=E(b,ah),c=a?1:a;return c},F=[0,0,J],aa=fg(M,F,0),G=gX(M,a);if(G)var
-ac=fi(0,a+1|0),f=h(function(e){var
-a=ca(function(a){return $(a[1],e)},ai),f=a?a[1][2]:a,i=h(function(a){var
+a=E(b,ah),c=a?1:a;return c},F=[0,0,J],$=fg(M,F,0),G=gX(M,a);if(G)var
+ab=fi(0,a+1|0),f=h(function(e){var
+a=ca(function(a){return ae(a[1],e)},ai),f=a?a[1][2]:a,i=h(function(a){var
 e=N(a[1][1]),f=e?N(a[1][2]):e,h=f?g([0,d,c],a[2]):f,i=h?b(m,a[1][1]):h,j=i?b(m,a[1][2]):i;if(j)var
 k=B(a[1][1],a[1][2]),n=k?1:k,l=n;else
 var
 l=j;return l},f);if(i){var
-j=I(D([0,c,c]),aa),k=w(fg(e,F,0),j),l=I(D([0,c,c]),k);return bl(w(hR(B,f),l))}return i},ac);else
+j=I(D([0,c,c]),$),k=w(fg(e,F,0),j),l=I(D([0,c,c]),k);return bl(w(hR(B,f),l))}return i},ab);else
 var
 f=G}}else
 var
@@ -4372,8 +4372,8 @@ b=fD(e);return w(a,I(D([0,c,c]),b))},K),B=an(fD(e));switch(e[0]){case
 0:var
 v=b(m,e[1]),n=v?b(m,e[2]):v;break;case
 1:var
-x=e[1],y=iq(m,x),n=y?$(a+1|0,ab(x)):y;break;default:var
-A=iq(m,e[1]),n=A?$(a+1|0,ab(e[2])):A}var
+x=e[1],y=iq(m,x),n=y?ae(a+1|0,aa(x)):y;break;default:var
+A=iq(m,e[1]),n=A?ae(a+1|0,aa(e[2])):A}var
 C=n?J([0,d,c],d9(e)):n;if(C)var
 M=fh(h),N=hC(of,l(function(a){return b(i[2],a[1])},M)),O=aE(function(e,r){var
 s=f[2],m=l(function(a){return cT(i,e,a)},h),b=cV(l(an,m)),n=ca(function(a){return k(a[1],e)},s);if(n){var
@@ -4396,7 +4396,7 @@ o=1;break;case
 o=U(e[2]);break;default:var
 o=0}var
 F=o?g([0,c,c],q):o;if(F)var
-R=z(q,d9(e)),L=ip(e),r=g(an(ac(oj,[0,fD(e),L])),R);else
+R=z(q,d9(e)),L=ip(e),r=g(an(ab(oj,[0,fD(e),L])),R);else
 var
 r=F;if(r)var
 s=r;else{var
@@ -4414,23 +4414,23 @@ var
 p=n;var
 q=p}else
 var
-q=e;return q}])])}}}throw fX}ar=1}else{if(0!==j(n,x8)){var
-bS=je(r);return K(iY(tr,sk,function(k,a,t,s){var
-m=b(a[4],tp),e=f(function(o){var
+q=e;return q}])])}}}throw fX}ar=1}else{if(0!==j(n,x6)){var
+bS=je(r);return K(iY(tp,si,function(k,a,t,s){var
+m=b(a[4],tn),e=f(function(o){var
 c=o[1],p=0;function
 r(a,c){switch(c[0]){case
-0:return B(tc);case
+0:return B(ta);case
 1:var
 d=c[3],w=c[2],h=cX(0,c[1]);fU(h);fV(a,f(aJ,w));var
 r=eh(h,a[3],a[4]),l=function(b,a){return f(function(a){var
 c=a[2];return[0,i(b,a[1]),c]},a)},m=function(a,b){var
 c=b[2],d=f(function(b){var
-c=l(a,b[2]);return[0,i(a,b[1]),c]},c);return[0,l(a,b[1]),d]},n=m(s8,a[1]),o=m(s9,h),p=a[3],y=a[4],z=function(a){function
+c=l(a,b[2]);return[0,i(a,b[1]),c]},c);return[0,l(a,b[1]),d]},n=m(s6,a[1]),o=m(s7,h),p=a[3],y=a[4],z=function(a){function
 c(c){var
 d=hk(c,a),e=d?[0,b(p,bB(a,q(c)))]:d;return e}var
-d=c(sD),e=c(sE);return d?at(d[1],1):e?bw(at(e[1],1)):at(b(p,i(sF,a)),1)},A=aC(n[2],o[2]),g=eh([0,aC(n[1],o[1]),A],z,y);if(bi(s_,d)){fS(s$,d);var
-C=eg(j(d,ta)),D=g[3],s=f(function(a){return iR(D,a)},C);if(aV(function(a){return 0===a[6]?1:0},s))throw ad;var
-u=s,t=iX(k,g,iU(j(d,tb)))}else
+d=c(sB),e=c(sC);return d?at(d[1],1):e?bw(at(e[1],1)):at(b(p,i(sD,a)),1)},A=aC(n[2],o[2]),g=eh([0,aC(n[1],o[1]),A],z,y);if(bi(s8,d)){fS(s9,d);var
+C=eg(j(d,s_)),D=g[3],s=f(function(a){return iR(D,a)},C);if(aV(function(a){return 0===a[6]?1:0},s))throw ac;var
+u=s,t=iX(k,g,iU(j(d,s$)))}else
 var
 e=fP(0,0,g[3],[5,d]),F=function(a){return[0,a[1],a[2],e[3],e[2],a[4],[0,a[3]]]},u=f(F,e[6]),t=[0,[0,0,e],0];var
 E=r[2],v=[1,b(iV(a),w),E,t,u];ei(k,function(b){return h$(a[2],v)});return[0,r,v];default:var
@@ -4439,7 +4439,7 @@ d=c[1],g=d[1];if(0===g[0]){var
 h=g[1],s=function(e,d){function
 c(c){var
 d=c[1];fV(a,[0,d,0]);var
-e=ed(u(c[2],te),td);return[0,b(a[3],d),e]}return[0,a,f(c,ao(h,tf))]},l=fW(s,a,[0,[0,h],d[2],d[3]])[2];ei(k,function(b){return ia(m,ba(a[2]),l)});var
+e=ed(u(c[2],tc),tb);return[0,b(a[3],d),e]}return[0,a,f(c,ao(h,td))]},l=fW(s,a,[0,[0,h],d[2],d[3]])[2];ei(k,function(b){return ia(m,ba(a[2]),l)});var
 e=[0,[0,l],c[2]];p=1}}if(!p)var
 e=[0,0,c];var
 t=e[2],v=[0,a,0],w=bQ(function(a,c){var
@@ -4451,7 +4451,7 @@ var
 m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
 l=b(d6(f),d),e=b(d6(f),e),d=l,a=h,c=k;continue}if(a){var
 n=i[3][8];return aV(function(a){var
-b=$(a[1],e),c=b?$(a[2],d):b;return c},n)}return a}},s)},e))B(tq);var
+b=ae(a[1],e),c=b?ae(a[2],d):b;return c},n)}return a}},s)},e))B(to);var
 n=a[2],o=ba(n),p=cq(n,o),r=p?h(function(a){var
 b=ib(m,n,a);return b?a[1]?1:U(bS):b},e):p;if(r){var
 v=l(function(b){var
@@ -4478,24 +4478,24 @@ var
 i=f;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},s)}return r},n))}aq=1;ar=1}}}else{if(0!==j(n,x_)){var
+u=i;return u},s)}return r},n))}aq=1;ar=1}}}else{if(0!==j(n,x8)){var
 bF=iY(0,iR,function(d,a,c,b){var
 e=iX(d,a,c);return h7(a[2],e,b)},n);return K(L(function(a){return el(r,a)},bF))}aq=1}if(aq){var
-a9=0;if(!jd(n)&&0===j(n,x9))a9=1;if(!a9)return 0}if(S){var
+a9=0;if(!jd(n)&&0===j(n,x7))a9=1;if(!a9)return 0}if(S){var
 am=S[1];if(typeof
 am!=="number"&&3===am[0]){var
-ap=am[1];if(y(ap,x3)){var
-aX=bi(ap,jc),aY=aX?0===j(r,x4)?1:0:aX;if(aY){if(0!==j(n,xt))throw dx;var
+ap=am[1];if(y(ap,x1)){var
+aX=bi(ap,jc),aY=aX?0===j(r,x2)?1:0:aX;if(aY){if(0!==j(n,xr))throw dx;var
 aZ=[0,b(he(ap,jc),[5,n])]}else
 var
 aZ=aY;return aZ}var
-ay=ag(0,64),az=ag(0,64),aA=[0,r6],bp=function(a){if($(e(a,r8),r7))m(r9);x(e(a,sa),r$,r_,0);aA[1]=u(e(a,sc),sb);return 0},bq=function(a){return aR(az,a)},s=iP([0,bp],sd,function(a){return aR(ay,a)},bq,F),aG=cX(0,e(ao(F,sf),se)),br=s[8],bs=s[7],bt=s[6],bu=s[5],bv=s[4],bx=s[3],by=s[2],bz=function(a){return aR(az,a)},bA=[0,ee(aG,function(a){return aR(ay,a)},bz),by,bx,bv,bu,bt,bs,br],bE=function(a){return h2(bA)};return K([0,el(r,[0,aG,aA[1],bE])])}return m(x2)}var
-au=ag(0,64),av=[0,qL],a_=ag(0,64),a$=function(a){if($(e(a,qN),qM))m(qO);av[1]=u(e(a,qQ),qP);x(e(a,qT),qS,qR,0);return 0},G=fP([0,a$],qU,function(a){return aR(au,a)},F),ax=cX(0,e(ao(F,qW),qV)),bc=G[6],bd=G[5],be=G[4],bf=G[3],bg=G[2],bk=function(a){return aR(a_,a)},bn=[0,ee(ax,function(a){return aR(au,a)},bk),bg,bf,be,bd,bc],bo=function(a){return hO(bn)};return K([0,el(r,[0,ax,av[1],bo])])}return m(xW)}function
-yc(d,a){try{var
-c=hk(yb,a)?0:xV(fJ(0,a)),e=c?b(c[1],d)?0:yd:1;return e}catch(a){a=a8(a);if(a[1]===cr)return[1,a[2]];if(a[1]===ea)return[0,a[2]];if(a!==ad&&a!==fX&&a!==dx){if(a===g6)return 2;throw a}return 1}}yq(function(c,b){var
-d=X(b,yj)?0:[0,b],a=yc(d,c);if(typeof
-a==="number"&&2<=a)return yk;if(typeof
+ay=ag(0,64),az=ag(0,64),aA=[0,r4],bp=function(a){if(ae(e(a,r6),r5))m(r7);x(e(a,r_),r9,r8,0);aA[1]=u(e(a,sa),r$);return 0},bq=function(a){return aQ(az,a)},s=iP([0,bp],sb,function(a){return aQ(ay,a)},bq,F),aG=cX(0,e(ao(F,sd),sc)),br=s[8],bs=s[7],bt=s[6],bu=s[5],bv=s[4],bx=s[3],by=s[2],bz=function(a){return aQ(az,a)},bA=[0,ee(aG,function(a){return aQ(ay,a)},bz),by,bx,bv,bu,bt,bs,br],bE=function(a){return h2(bA)};return K([0,el(r,[0,aG,aA[1],bE])])}return m(x0)}var
+au=ag(0,64),av=[0,qM],a_=ag(0,64),a$=function(a){av[1]=u(e(a,qO),qN);x(e(a,qR),qQ,qP,0);return 0},G=fP([0,a$],qS,function(a){return aQ(au,a)},F),ax=cX(0,e(ao(F,qU),qT)),bc=G[6],bd=G[5],be=G[4],bf=G[3],bg=G[2],bk=function(a){return aQ(a_,a)},bn=[0,ee(ax,function(a){return aQ(au,a)},bk),bg,bf,be,bd,bc],bo=function(a){return hO(bn)};return K([0,el(r,[0,ax,av[1],bo])])}return m(xU)}function
+ya(d,a){try{var
+c=hk(x$,a)?0:xT(fJ(0,a)),e=c?b(c[1],d)?0:yb:1;return e}catch(a){a=a8(a);if(a[1]===cr)return[1,a[2]];if(a[1]===ea)return[0,a[2]];if(a!==ac&&a!==fX&&a!==dx){if(a===g6)return 2;throw a}return 1}}yo(function(c,b){var
+d=X(b,yh)?0:[0,b],a=ya(d,c);if(typeof
+a==="number"&&2<=a)return yi;if(typeof
 a==="number")switch(a){case
-0:return ye;case
-1:return yf;default:return yg}else
-return 0===a[0]?i(yh,a[1]):i(yi,a[1])});g_(0);return}(globalThis));
+0:return yc;case
+1:return yd;default:return ye}else
+return 0===a[0]?i(yf,a[1]):i(yg,a[1])});g_(0);return}(globalThis));
