@@ -39,13 +39,20 @@ Definition is_combination (gens : list function) (known : list positive) (l : co
 
 Definition functions (l : list vector) : list function := map (fun v => find_or 0%Q (build v)) l.
 
+(** Whether some states hold those of two distributions, and what follows them. *)
+Definition is_known (known : list positive) : positive -> bool :=
+  let listed := build (map (fun s => (s, tt)) known) in
+  fun s => match PositiveMap.find s listed with Some _ => true | None => false end.
+
+Definition is_closed (P : prepared) (known : list positive) (v : vector) : bool :=
+  let inside := is_known known in
+  forallb (fun s => forallb (fun t : positive * Q => inside (fst t)) (steps_from (hidden P) s)) known &&
+  forallb (fun e : positive * Q => inside (fst e)) v.
+
 Definition check_cone (k : markov) (P : prepared) (pi tau : vector) (c : Q) (x : cone) : bool :=
   let H := hidden P in
-  let known := build (map (fun s => (s, tt)) (c_known x)) in
-  let is_known s := match PositiveMap.find s known with Some _ => true | None => false end in
   let gens := functions (c_generators x) in
-  forallb (fun s => forallb (fun t : positive * Q => is_known (fst t)) (steps_from H s)) (c_known x) &&
-  forallb (fun e : positive * Q => is_known (fst e)) (pi ++ tau) &&
+  is_closed P (c_known x) (pi ++ tau) &&
   Nat.eqb (length gens) (length (c_steps x)) &&
   forallb (fun y => is_combination gens (c_known x) (said y (c_starts x)) (fun s => observes H s y) &&
     forallb (fun e => is_combination gens (c_known x) (said y (snd e)) (step_back H y (fst e))) (combine gens (c_steps x)))
@@ -178,6 +185,18 @@ Proof.
   apply (@unmade k (everything k) y N (s, 1%Q)). apply in_map_iff. now exists (s, v).
 Qed.
 
+Lemma is_known_ok known s : is_known known s = true -> In s known.
+Proof. unfold is_known. destruct (PositiveMap.find s _) as [u |] eqn:Fd; [| easy]. intros _. apply build_found, in_map_iff in Fd.
+  destruct Fd as (t & Eq & I). injection Eq as <- _. exact I. Qed.
+
+Lemma is_closed_ok known v : is_closed P known v = true ->
+  (forall s t q, In s known -> In (t, q) (steps_from H s) -> In t known) /\ (forall e, In e v -> In (fst e) known).
+Proof.
+  unfold is_closed. cbv zeta. fold H. rewrite andb_true_iff, !forallb_forall. intros [Closed Start]. split.
+  - intros s t q I J. apply Closed in I. rewrite forallb_forall in I. apply is_known_ok, (I (t, q) J).
+  - intros e I. now apply is_known_ok, Start.
+Qed.
+
 (** *** Cones *)
 Lemma combined_ok m s : (combined m s == conical m s)%Q.
 Proof. induction m as [| e m IH]; simpl; [reflexivity |]. now rewrite Qred_correct, IH. Qed.
@@ -205,11 +224,8 @@ Proof. revert m; induction l as [| x l IH]; intros [| b m]; simpl; try easy. int
 
 Lemma cone_sound pi tau c x : check_cone k P pi tau c x = true -> is_budget F H of_any_length c pi tau.
 Proof.
-  unfold check_cone. cbv zeta. fold H. rewrite !andb_true_iff, !forallb_forall. intros [[[[Closed Start] Len] Comb] Gen]. apply Nat.eqb_eq in Len.
-  set (is_known := fun s => match PositiveMap.find s (build (map (fun s => (s, tt)) (c_known x))) with Some _ => true | None => false end) in *.
-  assert (Kn : forall s, is_known s = true -> In s (c_known x)).
-  { intros s E. unfold is_known in E. destruct (PositiveMap.find s _) as [u |] eqn:Fd; [| easy]. apply build_found, in_map_iff in Fd.
-    destruct Fd as (t & Eq & I). injection Eq as <- _. exact I. }
+  unfold check_cone. cbv zeta. fold H. rewrite !andb_true_iff, !forallb_forall. intros [[[Closed Len] Comb] Gen]. apply Nat.eqb_eq in Len.
+  apply is_closed_ok in Closed. destruct Closed as [Next Start].
   set (gens := functions (c_generators x)) in *.
   assert (Ok : forall seen, cone_ok H seen (fun s => In s (c_known x)) gens).
   { intro seen. split.
@@ -221,9 +237,7 @@ Proof.
         destruct (in_both Len Ig) as [st J]. apply I in J. now apply is_combination_ok in J.
       + exists []. split; [intros q g' [] |]. intros s _. unfold step_back. rewrite (unmade_anywhere s N). simpl. ring. }
   assert (Inside : forall v, (forall e, In e v -> In e (pi ++ tau)) -> forall s q, In (s, q) v -> In s (c_known x)).
-  { intros v Sub s q I. apply Kn. apply (Start (s, q)). now apply Sub. }
-  assert (Next : forall s t q, In s (c_known x) -> In (t, q) (steps_from H s) -> In t (c_known x)).
-  { intros s t q I J. apply Kn. apply Closed in I. rewrite forallb_forall in I. apply (I (t, q) J). }
+  { intros v Sub s q I. apply (Start (s, q)). now apply Sub. }
   split; intros w Nw; apply (@cone_proves_budget F H w (fun s => In s (c_known x)) Next gens); auto;
     try (intros g Ig; apply Gen in Ig; rewrite andb_true_iff, !Qle_bool_iff in Ig; apply Ig);
     apply Inside; intros e I; apply in_or_app; auto.
