@@ -136,7 +136,8 @@ let proof ?(between = ignore) frame number value =
   let lower = match find whole "lower" with None -> [] | Some table -> lower_table number table in
   { d_model = []; d_alpha = alpha; d_both = both; d_upper = upper; d_lower = lower; d_claims = List.map (fun c -> c ()) claims }
 
-let read value =
+(* A certificate with its model and digest, and the numbers of states and labels. *)
+let taken value =
   let states : names = Hashtbl.create 64 and labels : names = Hashtbl.create 64 in
   let digest = ref "" in
   let between whole =
@@ -146,4 +147,8 @@ let read value =
   let certificate = proof ~between [ "format"; "version"; "model"; "digest" ] (number_of states) value in
   let model = Chain.read (get (Reading.fields value "the certificate") "model") in
   let certificate = { certificate with d_model = Chain.numbered model (number_of states) (number_of labels) } in
-  (model, !digest, fun () -> check_distance certificate)
+  (model, !digest, certificate, number_of states, number_of labels)
+
+let read value =
+  let model, digest, certificate, _, _ = taken value in
+  (model, digest, fun () -> check_distance certificate)

@@ -383,17 +383,50 @@ let factors numbers value =
   let entry ((i, j), (factor, moves)) = ((numbers.state i, numbers.state j), (factor, observed moves)) in
   Factors { f_table = List.map entry table; f_forward = observed forward; f_backward = observed backward }
 
+(* The chain has a state for every state with an observation that it makes, and three more; merged says what stands for which. *)
+let coupled (own : model) numbers sides value =
+  let where = "the invariant" in
+  let whole = record value where [ "type"; "chain"; "merged" ] [] in
+  let chain = fields (get whole "chain") where in
+  let merged = Steps_document.table_of (named item (get whole "merged") where) in
+  if List.mem_assoc "kind" chain then malformed "the chain's certificate has a kind";
+  let interactive = match find chain "model" with Some (Object m) -> find m "kind" = Some (String "interactive") | _ -> false in
+  if interactive || List.mem_assoc "program" chain then raise Other;
+  if find chain "format" <> Some (String "bisimdist-certificate") || find chain "version" <> Some (Integer "1") then malformed "no certificate";
+  let model, digest, g_distance, state, label = Distance_document.taken (Object chain) in
+  if digest <> Chain.digest model then not_valid "K2: another digest";
+  let written = known (List.map fst model.states) in
+  let image name =
+    let target = Option.value (Hashtbl.find_opt merged name) ~default:name in
+    if Hashtbl.mem written target then state target else not_valid "K1: merged with no state"
+  in
+  let name parts = "[" ^ String.concat ", " (List.map Chain.quoted parts) ^ "]" in
+  let reach = reachable own (fst sides @ snd sides) in
+  let rows = Steps_document.table_of own.rows and emissions = Steps_document.table_of own.emissions in
+  let images s = List.map (fun (x, _) -> ((numbers.state s, numbers.symbol x), image (name [ s; x ]))) (Hashtbl.find emissions s) in
+  let g_images = List.concat_map images reach in
+  let g_first = image (name [ "first" ]) in
+  let g_second = image (name [ "second" ]) in
+  let ends = List.exists (fun s -> Hashtbl.find rows s = []) reach in
+  let g_end = if ends then Some (image (name [ "end" ]), label "end") else None in
+  let g_labels = List.map (fun x -> (numbers.symbol x, label (Chain.quoted x))) (made_by own) in
+  Coupled { g_known = List.map numbers.state reach; g_labels; g_start = label "start"; g_images; g_first; g_second; g_end; g_distance }
+
 let read_all_lengths value =
   let whole = record value "the certificate" (frame @ [ "invariant" ]) [] in
   let source, target, text = one_claim (items (get whole "claims") "the claims") "holds" in
   let ratio = rational_text text "the ratio" in
   let invariant = get whole "invariant" in
   let form = chosen invariant [ "cone"; "factors"; "coupling" ] "the invariant" in
-  if form = "coupling" then raise Other;  (* a certificate of a distance, about another model *)
   fun given ->
     let own, numbers, markov, sides = of_two_sides whole given source target in
     if not (at_least 1 ratio) then not_valid "H5: the ratio is less than 1";
-    let l_invariant = if form = "cone" then cone own numbers markov sides invariant else factors numbers invariant in
+    let l_invariant =
+      match form with
+      | "cone" -> cone own numbers markov sides invariant
+      | "factors" -> factors numbers invariant
+      | _ -> coupled own numbers sides invariant
+    in
     check_all_lengths { l_markov = markov; l_from = numbers.name source; l_to = numbers.name target; l_ratio = ratio; l_invariant }
 
 let word value where =
@@ -439,7 +472,26 @@ let read_no_budget value =
     let first, second = if swapped then (target, source) else (source, target) in
     check_no_budget { z_markov = markov; z_from = numbers.name first; z_to = numbers.name second; z_refutation = taken numbers }
 
-let kinds = [ ("hmm-budget", read_budget); ("hmm-all-lengths", read_all_lengths); ("hmm-no-budget", read_no_budget) ]
+let single = [ ("hmm-budget", read_budget); ("hmm-all-lengths", read_all_lengths); ("hmm-no-budget", read_no_budget) ]
+
+(* Several about one model. All of them are read, whatever the first ones prove. *)
+let read_several value =
+  let shared = [ "format"; "version"; "model"; "digest" ] in
+  let whole = record value "the certificate" ("kind" :: "parts" :: shared) [] in
+  let of_all = List.map (fun key -> (key, get whole key)) shared in
+  let part value where =
+    let part = fields value where in
+    let kind = match find part "kind" with Some (String kind) -> kind | _ -> malformed (where ^ " has no kind") in
+    if kind = "hmm-parametric" then raise Other;
+    if not (List.mem_assoc kind single) then malformed (where ^ " is of another kind");
+    if List.exists (fun key -> List.mem_assoc key part) shared then malformed (where ^ " has a model of its own");
+    (List.assoc kind single) (Object (of_all @ part))
+  in
+  let parts = listed part (get whole "parts") "a part" in
+  if parts = [] then malformed "there is no claim";
+  fun given -> List.for_all Fun.id (List.map (fun check -> try check given with Not_valid _ -> false) parts)
+
+let kinds = ("hmm-several", read_several) :: single
 
 let read whole kind =
   if find whole "reduced" <> None then raise Other;

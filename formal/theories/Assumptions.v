@@ -2,7 +2,7 @@
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
   Leastness Extension CheckChain Check CheckDeltaClaims MergingDistances Steps CheckSteps Leakage CheckLeakage
-  Hmm HmmPump CheckHmm CheckHmmLengths Metric Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
+  Hmm HmmPump CheckHmm CheckHmmCoupling CheckHmmLengths Metric Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
 
 (** The main theorems, one after the other. *)
 Definition main_theorems :=
@@ -44,6 +44,7 @@ Definition main_theorems :=
   (conj (@factors_prove_budget)
   (conj (@pump_refutes_every_budget)
   (conj (@check_budgets_sound)
+  (conj (@coupling_sound)
   (conj (@check_all_lengths_sound)
   (conj (@check_no_budget_sound)
   (conj (@amortised_bounds_traces)
@@ -62,7 +63,7 @@ Definition main_theorems :=
   (conj (@deferred_bounds_output)
   (conj (@deferred_bounds_events)
   (conj (@noisy_max_gap_budget)
-  I)))))))))))))))))))))))))))))))))))))))))))))))))))))))).
+  I))))))))))))))))))))))))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.

@@ -56,6 +56,19 @@ Definition made (P : prepared) (v : vector) : list positive :=
   let row s := match PositiveMap.find s (r_seen P) with Some r => fst r | None => [] end in
   map fst (PositiveMap.elements (build (map (fun o : positive * Q => (fst o, tt)) (flat_map (fun e : positive * Q => row (fst e)) v)))).
 
+(** Every state, once. *)
+Definition everything (k : markov) : vector := map (fun e => (fst e, 1%Q)) (k_emissions k).
+
+(** Whether some states hold those of two distributions, and what follows them. *)
+Definition is_known (known : list positive) : positive -> bool :=
+  let listed := build (map (fun s => (s, tt)) known) in
+  fun s => match PositiveMap.find s listed with Some _ => true | None => false end.
+
+Definition is_closed (P : prepared) (known : list positive) (v : vector) : bool :=
+  let inside := is_known known in
+  forallb (fun s => forallb (fun t : positive * Q => inside (fst t)) (steps_from (hidden P) s)) known &&
+  forallb (fun e : positive * Q => inside (fst e)) v.
+
 Definition below_on (a : alive) (v : vector) (lambda : Q) (v' : vector) : bool :=
   all_ge0 (filter (fun e : positive * Q => is_alive a (fst e)) (excess v lambda v')).
 
@@ -165,6 +178,8 @@ Local Open Scope field_scope.
 
 Definition counts (n : nat) (up_to : bool) (w : list positive) : Prop :=
   w <> [] /\ if up_to then (length w <= n)%nat else length w = n.
+
+Definition of_any_length (w : list positive) : Prop := w <> [].
 
 (** No sequence that counts is more than c times as probable from the one as from the other. *)
 Definition bounded_by (H : hmm) (counting : list positive -> Prop) (c : Q) (pi tau : vector) : Prop :=
@@ -322,6 +337,25 @@ Proof.
     now rewrite E. }
   apply build_complete in K. destruct (PositiveMap.find y (build l)) as [u |] eqn:Fd; [| easy].
   apply PositiveMap.elements_correct in Fd. now apply (in_map fst) in Fd.
+Qed.
+
+Lemma unmade_anywhere y s : ~ In y (made P (everything k)) -> observes H s y = 0%Q.
+Proof.
+  intro N. pose proof (observes_is s y) as E. destruct (PositiveMap.find s (r_seen P)) as [r |] eqn:Fd; [| exact E].
+  clear E. apply build_found, in_map_iff in Fd. destruct Fd as ([t v] & Eq & I). injection Eq as -> _.
+  apply (@unmade (everything k) y N (s, 1%Q)). apply in_map_iff. now exists (s, v).
+Qed.
+
+Lemma is_known_ok known s : is_known known s = true -> In s known.
+Proof. unfold is_known. destruct (PositiveMap.find s _) as [u |] eqn:Fd; [| easy]. intros _. apply build_found, in_map_iff in Fd.
+  destruct Fd as (t & Eq & I). injection Eq as <- _. exact I. Qed.
+
+Lemma is_closed_ok known v : is_closed P known v = true ->
+  (forall s t q, In s known -> In (t, q) (steps_from H s) -> In t known) /\ (forall e, In e v -> In (fst e) known).
+Proof.
+  unfold is_closed. cbv zeta. fold H. rewrite andb_true_iff, !forallb_forall. intros [Closed Start]. split.
+  - intros s t q I J. apply Closed in I. rewrite forallb_forall in I. apply is_known_ok, (I (t, q) J).
+  - intros e I. now apply is_known_ok, Start.
 Qed.
 
 Lemma unmade_observed v y : ~ In y (made P v) -> forall e, In e (observed H v y) -> (snd e == 0)%Q.

@@ -1,7 +1,7 @@
 (** * The checkers of kinds hmm-all-lengths and hmm-no-budget: sequences of every length *)
 
 From Coq Require Import ZArith QArith List Bool FMapPositive Field Lia Lqa.
-From Bisimdist Require Import OrderedField Combination Tables Hmm HmmPump CheckHmm.
+From Bisimdist Require Import OrderedField Combination Tables Hmm HmmPump CheckHmm CheckHmmCoupling.
 Import ListNotations.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -20,8 +20,6 @@ Record cone := {
 Definition said (A : Type) (y : positive) (l : list (positive * list A)) : list A :=
   match find (fun e => Pos.eqb (fst e) y) l with Some e => snd e | None => [] end.
 
-Definition everything (k : markov) : vector := map (fun e => (fst e, 1%Q)) (k_emissions k).
-
 Fixpoint taken (gens : list function) (l : combination) : option (list (Q * function)) :=
   match l with
   | [] => Some []
@@ -38,16 +36,6 @@ Definition is_combination (gens : list function) (known : list positive) (l : co
   match taken gens l with Some m => forallb (fun s => Qeq_bool (wanted s) (combined m s)) known | None => false end.
 
 Definition functions (l : list vector) : list function := map (fun v => find_or 0%Q (build v)) l.
-
-(** Whether some states hold those of two distributions, and what follows them. *)
-Definition is_known (known : list positive) : positive -> bool :=
-  let listed := build (map (fun s => (s, tt)) known) in
-  fun s => match PositiveMap.find s listed with Some _ => true | None => false end.
-
-Definition is_closed (P : prepared) (known : list positive) (v : vector) : bool :=
-  let inside := is_known known in
-  forallb (fun s => forallb (fun t : positive * Q => inside (fst t)) (steps_from (hidden P) s)) known &&
-  forallb (fun e : positive * Q => inside (fst e)) v.
 
 Definition check_cone (k : markov) (P : prepared) (pi tau : vector) (c : Q) (x : cone) : bool :=
   let H := hidden P in
@@ -124,7 +112,7 @@ Definition check_impossible (P : prepared) (pi tau : vector) (w : list positive)
   match w with [] => false | _ => Qeq_bool (forward P tau w) 0 && positive_q (forward P pi w) end.
 
 (** ** Claims *)
-Inductive invariant := Cone (x : cone) | Factors (x : factor_table).
+Inductive invariant := Cone (x : cone) | Factors (x : factor_table) | Coupled (x : coupling).
 Inductive refutation := Pump (u : pump) | Impossible (w : list positive).
 
 Record all_lengths := { l_markov : markov; l_from : positive; l_to : positive; l_ratio : Q; l_invariant : invariant }.
@@ -138,6 +126,7 @@ Definition check_all_lengths (x : all_lengths) : bool :=
   | Some pi, Some tau => match l_invariant x with
       | Cone c => check_cone k P pi tau (l_ratio x) c
       | Factors f => check_factors P pi tau (l_ratio x) f
+      | Coupled g => check_coupling k P pi tau (l_ratio x) g
       end
   | _, _ => false
   end.
@@ -153,8 +142,6 @@ Definition check_no_budget (x : no_budget) : bool :=
       end
   | _, _ => false
   end.
-
-Definition of_any_length (w : list positive) : Prop := w <> [].
 
 Section Meaning.
 Variable F : OrderedField.
@@ -177,25 +164,6 @@ Variable k : markov.
 Let P := prepare k.
 Let H := hidden P.
 Hypothesis ok : check_markov k P = true.
-
-Lemma unmade_anywhere y s : ~ In y (made P (everything k)) -> observes H s y = 0%Q.
-Proof.
-  intro N. pose proof (observes_is k s y) as E. fold P H in E. destruct (PositiveMap.find s (r_seen P)) as [r |] eqn:Fd; [| exact E].
-  clear E. apply build_found, in_map_iff in Fd. destruct Fd as ([t v] & Eq & I). injection Eq as -> _.
-  apply (@unmade k (everything k) y N (s, 1%Q)). apply in_map_iff. now exists (s, v).
-Qed.
-
-Lemma is_known_ok known s : is_known known s = true -> In s known.
-Proof. unfold is_known. destruct (PositiveMap.find s _) as [u |] eqn:Fd; [| easy]. intros _. apply build_found, in_map_iff in Fd.
-  destruct Fd as (t & Eq & I). injection Eq as <- _. exact I. Qed.
-
-Lemma is_closed_ok known v : is_closed P known v = true ->
-  (forall s t q, In s known -> In (t, q) (steps_from H s) -> In t known) /\ (forall e, In e v -> In (fst e) known).
-Proof.
-  unfold is_closed. cbv zeta. fold H. rewrite andb_true_iff, !forallb_forall. intros [Closed Start]. split.
-  - intros s t q I J. apply Closed in I. rewrite forallb_forall in I. apply is_known_ok, (I (t, q) J).
-  - intros e I. now apply is_known_ok, Start.
-Qed.
 
 (** *** Cones *)
 Lemma combined_ok m s : (combined m s == conical m s)%Q.
@@ -231,11 +199,11 @@ Proof.
   { intro seen. split.
     - intros y _. destruct (in_dec Pos.eq_dec y (made P (everything k))) as [I | N].
       + apply Comb in I. rewrite andb_true_iff in I. destruct I as [I _]. now apply is_combination_ok in I.
-      + exists []. split; [intros q g [] |]. intros s _. now rewrite (unmade_anywhere s N).
+      + exists []. split; [intros q g [] |]. intros s _. change (observes H s y == 0)%Q. rewrite (unmade_anywhere s N : observes H s y = 0%Q). reflexivity.
     - intros y g _ Ig. destruct (in_dec Pos.eq_dec y (made P (everything k))) as [I | N].
       + apply Comb in I. rewrite andb_true_iff, forallb_forall in I. destruct I as [_ I].
         destruct (in_both Len Ig) as [st J]. apply I in J. now apply is_combination_ok in J.
-      + exists []. split; [intros q g' [] |]. intros s _. unfold step_back. rewrite (unmade_anywhere s N). simpl. ring. }
+      + exists []. split; [intros q g' [] |]. intros s _. unfold step_back. rewrite (unmade_anywhere s N : observes H s y = 0%Q). simpl. ring. }
   assert (Inside : forall v, (forall e, In e v -> In e (pi ++ tau)) -> forall s q, In (s, q) v -> In s (c_known x)).
   { intros v Sub s q I. apply (Start (s, q)). now apply Sub. }
   split; intros w Nw; apply (@cone_proves_budget F H w (fun s => In s (c_known x)) Next gens); auto;
@@ -325,10 +293,11 @@ End Sound.
 Theorem check_all_lengths_sound (F : OrderedField) x : check_all_lengths x = true -> all_lengths_true F x.
 Proof.
   unfold check_all_lengths, all_lengths_true. cbv zeta. rewrite andb_true_iff. intros [K C].
-  destruct (distribution (l_markov x) (l_from x)) as [pi |]; [| easy]. destruct (distribution (l_markov x) (l_to x)) as [tau |]; [| easy].
+  destruct (distribution (l_markov x) (l_from x)) as [pi |] eqn:Dp; [| easy]. destruct (distribution (l_markov x) (l_to x)) as [tau |] eqn:Dt; [| easy].
   exists pi, tau. split; [reflexivity | split; [reflexivity |]]. destruct (l_invariant x).
   - exact (cone_sound F C).
   - exact (factors_sound F K C).
+  - exact (coupling_sound F K (side_ge0 K Dp) (side_ge0 K Dt) C).
 Qed.
 
 Theorem check_no_budget_sound (F : OrderedField) x : check_no_budget x = true -> no_budget_true F x.

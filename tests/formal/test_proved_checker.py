@@ -50,7 +50,11 @@ def test_every_file_and_its_mutants(compare: Any) -> None:
 @built
 @pytest.mark.parametrize(
     "folders",
-    [("cut", "merge", "quotient"), ("leakage",), ("hmm-budget", "hmm-all-lengths", "hmm-no-budget")],
+    [
+        ("cut", "merge", "quotient"),
+        ("leakage",),
+        ("hmm-budget", "hmm-all-lengths", "hmm-no-budget", "hmm-several"),
+    ],
 )
 def test_forgeries_are_refused(compare: Any, folders: tuple[str, ...]) -> None:
     """What the rules of a step or of a kind forbid is not left to the other checker."""

@@ -51,7 +51,7 @@ STEPS: dict[str, set[str]] = {
 """By kind the steps that the proved checker takes."""
 MEASURES = {"tv", "bayes", "min-entropy", "g"}
 """The leakages that it knows."""
-HIDDEN = {"hmm-budget", "hmm-all-lengths", "hmm-no-budget"}
+HIDDEN = {"hmm-budget", "hmm-all-lengths", "hmm-no-budget", "hmm-several"}
 """The kinds about hidden Markov models that it knows, if there are no parameters."""
 PYTHON = (
     "The Python checker: that of bisimdist check, in a Python that this page carries. It covers everything."
@@ -67,10 +67,7 @@ def covered(document: dict[str, object]) -> bool:
     """Return whether the proved checker has rules for a certificate: a guess, which it corrects itself."""
     kind, parts = document.get("kind", "distance"), document.get("reduced", [])
     if str(kind) in HIDDEN:
-        number = (
-            not _part(document, "model", "parameters") and _part(document, "invariant", "type") != "coupling"
-        )
-        return number and _part(document, "model", "kind") == "hmm"
+        return _part(document, "model", "kind") == "hmm" and not _part(document, "model", "parameters")
     taken = STEPS.get(str(kind))
     if taken is None or _part(document, "model", "kind") != "lmc" or not isinstance(parts, list):
         return False

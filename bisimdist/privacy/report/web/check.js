@@ -41,13 +41,13 @@ const budget = ({from, to, ratio, holds, verdict, word}, {length, up_to}) => {  
 };
 const claims = certificate => {  // of the kinds that the proved checker knows
   const whole = JSON.parse(new TextDecoder().decode(certificate)), said = whole.program;
-  const lines = whole.claims.map(claim => {
+  const lines = (whole.parts || [whole]).flatMap(part => part.claims.map(claim => {
     const {lower, upper} = claim;
-    if (claim.ratio !== undefined) return budget(claim, whole);
+    if (claim.ratio !== undefined) return budget(claim, part);
     const sides = [...(upper === undefined || upper === "inf" ? [] : ["at most " + number(upper, true)]),
       ...(lower === undefined || lower === null ? [] : ["at least " + number(lower)])];
-    return `${subject(claim, whole)} is ${lower === upper ? "exactly " + number(upper) : sides.join(" and ")}`;
-  });
+    return `${subject(claim, part)} is ${lower === upper ? "exactly " + number(upper) : sides.join(" and ")}`;
+  }));
   const program = said ? [`${ABOUT} the function ${plain(said.function)}, of which is seen: ${plain(said.observe)}`] : [];
   return [...lines, ...program, `${ABOUT} a model with the digest ${plain(whole.digest)}`];
 };

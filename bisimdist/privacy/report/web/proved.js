@@ -8,160 +8,160 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(o){"use strict";var
-eO="pump",kb="Invalid_argument",bp="reduced",gK=192,ka="bounds",j$="%ni",ey="word",gg="above",eN="parameters",b2=0xff,j_="sha256:",c6="stop",lk="measure",ll="smaller",aS="0",cD="pair",aj="upper",aL=128,j9="Sys_blocked_io",li="start",lj="fd ",_=248,dG="program",lh=1027,aR="claims",eM="probabilities",ex="common",j7=246,j8="the nodes",j5="G3: another digest",j6="%u",lg="cycle",lf="bayes",j4="generators",le="root",ld="table",ew=127,dF=1024,j3="ceiling",lc=-49,gJ="e",j2=" : flags Open_rdonly and Open_wronly are not compatible",lb="slow",k$="layers",la="gains",et=240,eu="factors",ev="not UTF-8",bH="-",k_="witness",gI=": Not a directory",j1=" : file already exists",b1=0xffffff,cC="a claim",j0="proofs",gH="0u",cB="nodes",k9="Out_of_memory",jZ="reading.ml",eL="inf",gG="index out of bounds",k8="counting",jY="event",eK="_bigarr02",jX=244,k7="}",jW="\\b",gF="holds",dK="type",k6=" has no positive denominator",bJ=0xffff,dE="the claims",jV=12520,k5="observations",k3="node ",k4="denominator",k2="infinity",dD=1000,k1="least",jU="{",gE="the digest",es=224,p="",eJ="then",gf="^",k0="\\t",dC="cut",c2=0x3f,eI="ratios",kZ="verdict",jT="Match_failure",er="swapped",jS="smaller:",kY="coupling",dJ="bd",gD=-10,gC=252,c5=".",b0="+",aK="kind",kX=0xf0,kW="model:",kV=110,c1="distance",kU=116,jR="%li",kT="invariant",gB=56320,kS="direction",gz="rank",gA=" is no object",jQ=65536,kQ=-32,kR="complement",jP="lmc",kP=1023,jO=")",kO="quantity",kN="interactive",ge="nan",kM="cycles",eH="value",eq="stuck",jN=0xe0,jM=0xdfff,a2="to",be="/",kL="Assert_failure",kK="a state of a claim",jL="replay",cA="format",gd="ENOTDIR",jK=1073741823,kJ="null",jJ="\\r",ep=250,eG="backward",jI="observe",gy=",",eF='"',gb="function",gc=1255,kI="factor",ga=255,kG="(",kH=0x800,cy="covers",jH="jsError",bG=0x8000,kF="cone",dI=256,f$="tv",jG="End_of_file",f_="Failure",c0="ratio",jF="distributions",gx="ENOENT",dH="forward",gw="the pump",kE="([^/]+)",gv=0xf,eo=-48,jE=0xdc00,jD="fast",kB=125,kC=" names no node",kD="ENOTEMPTY",eE="bound",dB="the model",ai="camlinternalFormat.ml",kA="Division_by_zero",kz="starts",jC="Sys_error",gu="most",f9="g",gt="proof",eD=67108864,cj="moves",jB="EEXIST",ky="%d",aq="lower",kx="buffer.ml",en="int_of_string",jz="vector",jA="\\n",kw="node %d",gs="delta",jy="name",a1="from",jw=120,jx=103,kv=102,ci="transitions",ju=55296,jv=512,jt=0x7ff0,eC=101,eB="there is no claim",js="rows",dA="0x",ku=" is not true",gr="steps",eA=254,gq=100,kt="the ratios",jr="%Li",kr="*",ks=" : flags Open_text and Open_binary are not compatible",a0="states",f8="below",kq="\\\\",kp="before",bF=16777216,f7="progress",gp="Unix.Unix_error",ko="sources",f6="mkdir",kn="Stack_overflow",jq="model file: ",ad="alpha",go="the invariant",em=": No such file or directory",km="/static/",jp="**",kl=-97,kk="Not_found",kj="ahead",gn="pairs",bo="digest",gm="rmdir",jo="prefix",jn=" is none that is known",aA="model",ki=1026,c4="classes",kg="a mass",gl="lbd",kh="false",jm=-34,gk="min-entropy",jl="after",jj="Pervasives.do_at_exit",jk="utf8",bZ=" ",bf=0x80,ji="Undefined_recursive_module",ez="length",bI="the certificate",gj=":",jh="G2: another model",kf="prior",jg="weight",cz="version",gi="compare: functional value",ke="'stop' of ",jf="%i",kd="suffix",c3="given_up",kc="true",gh="up_to";function
-cG(c,a){if(c.fun)return cG(c.fun,a);if(typeof
+eU="pump",kt="Invalid_argument",bs="reduced",lF="merged",gU=192,ks="bounds",kr="%ni",eE="word",gp="above",eT="parameters",b6=0xff,lE="no certificate",kq="]",kp="sha256:",c$="stop",lC="measure",lD="smaller",aV="0",lB="chain",cF="pair",am="upper",aO=128,ko="Sys_blocked_io",gT="start",lA="fd ",_=248,c6="program",lz=1027,aU="claims",eS="probabilities",eD="common",km=246,kn="the nodes",kk="G3: another digest",kl="%u",ly="cycle",lx="bayes",kj="generators",lw="root",lv="table",eC=127,dM=1024,ki="ceiling",lt=-49,lu="1",gS="e",kh=" : flags Open_rdonly and Open_wronly are not compatible",ls="slow",lq="layers",lr="gains",eA=240,dL="factors",eB="not UTF-8",bM="-",lp="witness",gR=": Not a directory",kg=" : file already exists",b3=0xffffff,cE="a claim",kf="proofs",gQ="0u",cD="nodes",lo="Out_of_memory",ke="reading.ml",eR="inf",gP="index out of bounds",ln="counting",kd="event",eQ="_bigarr02",kc=244,lm="}",kb="\\b",gO="holds",c_="type",ll=" has no positive denominator",bN=0xffff,dK="the claims",ka=12520,lk="observations",li="node ",lj="denominator",lh="infinity",dJ=1000,lg="least",j$="{",gN="the digest",ez=224,p="",eP="then",go="^",lf="\\t",dI="cut",c5=0x3f,eO="ratios",le="verdict",j_="Match_failure",ey="swapped",j9="smaller:",dQ="bd",gM=-10,gL=252,c9=".",b2="+",al="kind",ld=0xf0,lc="model:",lb=110,c4="distance",la=116,j8="%li",k$="invariant",gK=56320,k_="direction",gI="rank",gJ=" is no object",j7=65536,k8=-32,k9="complement",j6="lmc",k7=1023,j5=")",k6="quantity",gH="interactive",gn="nan",k5="cycles",eN="value",ex="stuck",j4=0xe0,j3=0xdfff,a4="to",bi="/",k4="Assert_failure",k3="a state of a claim",j2="replay",b5="format",gm="ENOTDIR",j1=1073741823,k2="null",j0="\\r",ew=250,eM="backward",jZ="observe",gG=",",eL='"',gk="function",gl=1255,k1="factor",gj=255,kZ="(",k0=0x800,cC="covers",jY="jsError",bL=0x8000,kY="cone",dP=256,gi="tv",jX="End_of_file",gh="Failure",c3="ratio",jW="distributions",gF="ENOENT",dO="forward",gE="the pump",kX="([^/]+)",gD=0xf,ev=-48,jV=0xdc00,jU="fast",kU=125,kV=" names no node",kW="ENOTEMPTY",eK="bound",dH="the model",aj="camlinternalFormat.ml",kT="Division_by_zero",kS="starts",jT="Sys_error",gC="most",gg="g",gB="proof",eJ=67108864,cn="moves",jS="EEXIST",kR="%d",at="lower",jR="bisimdist-certificate",kP="[",kQ="buffer.ml",eu="int_of_string",jP="vector",jQ="\\n",kO="node %d",gA="delta",jO="name",a3="from",jM=120,jN=103,kN=102,cm="transitions",jK=55296,jL=512,jJ=0x7ff0,eI=101,dN="there is no claim",jI="rows",dG="0x",kM=" is not true",gz="steps",eH=254,gy=100,jH="end",kL="the ratios",jG="%Li",kJ="*",kK=" : flags Open_text and Open_binary are not compatible",a2="states",gf="below",kI="\\\\",kH="before",bK=16777216,ge="progress",gx="Unix.Unix_error",kG="sources",gd="mkdir",kF="Stack_overflow",jF="model file: ",ag="alpha",eG="the invariant",et=": No such file or directory",kE="/static/",jE="**",kD=-97,kC="Not_found",jD=", ",kB="ahead",gw="pairs",bh="digest",gv="rmdir",jB="prefix",jC="parts",jA=" is none that is known",ak="model",kA=1026,c8="classes",ky="a mass",gu="lbd",kz="false",jz=-34,gt="min-entropy",jy="after",jw="Pervasives.do_at_exit",jx="utf8",b1=" ",bj=0x80,jv="Undefined_recursive_module",eF="length",br="the certificate",gs=":",ju="G2: another model",kx="prior",jt="weight",b4="version",gr="compare: functional value",kw="'stop' of ",js="%i",kv="suffix",c7="given_up",ku="true",gq="up_to";function
+cI(c,a){if(c.fun)return cI(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return cG(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return cI(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cG(c,d)}}function
-c$(b,a){if(b==0)return p;if(a.repeat)return a.repeat(b);var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cI(c,d)}}function
+de(b,a){if(b==0)return p;if(a.repeat)return a.repeat(b);var
 d=p,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-e3(c,b,a){var
+e9(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=p;for(;0<a;b+=dF,a-=dF)e+=d.apply(null,c.slice(b,b+Math.min(a,dF)));return e}function
-cH(a){if(a.t==2)a.c+=c$(a.l-a.c.length,"\0");else
-a.c=e3(a.c,0,a.c.length);a.t=0}function
-bP(a){a.t&6&&cH(a);return a.c}function
-lR(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>ew)return false;return true}else
+e=p;for(;0<a;b+=dM,a-=dM)e+=d.apply(null,c.slice(b,b+Math.min(a,dM)));return e}function
+cJ(a){if(a.t==2)a.c+=de(a.l-a.c.length,"\0");else
+a.c=e9(a.c,0,a.c.length);a.t=0}function
+bT(a){a.t&6&&cJ(a);return a.c}function
+l$(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>eC)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-g2(e){for(var
-j=p,c=p,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bf){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bf;d++);if(d-b>jv){c.substr(0,1);j+=c;c=p;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aL){g=h+(f<<6);if(f<jN){a=g-0x3080;if(a<bf)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aL){g=h+(g<<6);if(f<kX){a=g-0xe2080;if(a<kH||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aL&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bJ)c+=String.fromCharCode(0xd7c0+(a>>10),jE+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dF){c.substr(0,1);j+=c;c=p}}return j+c}function
-bK(c,a,b){this.t=c;this.c=a;this.l=b}bK.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cH(this);case
-0:if(lR(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bK.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return g2(a)};bK.prototype.slice=function(){var
+ha(e){for(var
+j=p,c=p,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bj){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bj;d++);if(d-b>jL){c.substr(0,1);j+=c;c=p;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aO){g=h+(f<<6);if(f<j4){a=g-0x3080;if(a<bj)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aO){g=h+(g<<6);if(f<ld){a=g-0xe2080;if(a<k0||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aO&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bN)c+=String.fromCharCode(0xd7c0+(a>>10),jV+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dM){c.substr(0,1);j+=c;c=p}}return j+c}function
+bO(c,a,b){this.t=c;this.c=a;this.l=b}bO.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cJ(this);case
+0:if(l$(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bO.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return ha(a)};bO.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bK(this.t,a,this.l)};function
-lw(a){return new
-bK(0,a,a.length)}function
-a(a){return lw(a)}function
-yo(d){o.bisimdistCheck=function(c,b){return bP(cG(d,[a(c),a(b)]))}}function
-ln(a){this.big=a}ln.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
-bM(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
-ln(a)}function
-aG(a){return typeof
+bO(this.t,a,this.l)};function
+lQ(a){return new
+bO(0,a,a.length)}function
+a(a){return lQ(a)}function
+zg(d){o.bisimdistCheck=function(c,b){return bT(cI(d,[a(c),a(b)]))}}function
+lH(a){this.big=a}lH.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+bQ(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
+lH(a)}function
+aK(a){return typeof
 a=="number"?o.BigInt(a):a.big}function
-eQ(b,c){if(typeof
+eW(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return bM(aG(b)+aG(c))}function
-b3(c,d){var
+a=b+c;if(a===(a|0))return a|0}return bQ(aK(b)+aK(c))}function
+b7(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
-d!="number"){a=aG(c);b=aG(d)}return a<b?-1:a>b?1:0}function
-zi(b,a){throw[0,b,a]}function
-gZ(c,b){zi(c,a(b))}var
+d!="number"){a=aK(c);b=aK(d)}return a<b?-1:a>b?1:0}function
+Aa(b,a){throw[0,b,a]}function
+g9(c,b){Aa(c,a(b))}var
 S=[0];function
-aT(b){if(!S.Failure)S.Failure=[_,a(f_),-3];gZ(S.Failure,b)}function
-cE(b,a){if(a===1)return b;var
-c=aG(b),d=aG(a);if(a===0)aT("division by zero");return bM(c/d)}function
-gL(d){var
+aW(b){if(!S.Failure)S.Failure=[_,a(gh),-3];g9(S.Failure,b)}function
+cG(b,a){if(a===1)return b;var
+c=aK(b),d=aK(a);if(a===0)aW("division by zero");return bQ(c/d)}function
+gV(d){var
 b=d.toString(16),c=[];for(var
 a=b.length;a>0;a-=6)c.push(o.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-eP(b){var
+eV(b){var
 c="0x0";for(var
-a=b.length-1;a>=0;a--)c+=(b[a]+bF).toString(16).slice(1);return o.BigInt(c)}function
-yp(w,x){var
-b=gL(w),a=gL(x),g=o.Math.floor;while(a.length>2){var
+a=b.length-1;a>=0;a--)c+=(b[a]+bK).toString(16).slice(1);return o.BigInt(c)}function
+zh(w,x){var
+b=gV(w),a=gV(x),g=o.Math.floor;while(a.length>2){var
 c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,n,d,e;while(h<=b[c-1])h*=2;var
-r=(b[c-1]*bF+b[c-2])*(bF/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bF)+a[c-2])*(bF/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>eD||d<-eD||e>eD||e<-eD)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
-v=eP(b)%eP(a);b=a;a=v==0?[]:gL(v)}else{var
+r=(b[c-1]*bK+b[c-2])*(bK/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bK)+a[c-2])*(bK/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>eJ||d<-eJ||e>eJ||e<-eJ)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
+v=eV(b)%eV(a);b=a;a=v==0?[]:gV(v)}else{var
 s=0,q=0,t,u;for(var
-f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bF);q=g(e/bF);b[f]=d-s*bF;if(f<m)a[f]=e-q*bF;else
-a.push(e-q*bF)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[eP(b),eP(a)]}function
-eR(j,k){if(j===1||k===1)return 1;var
-a=aG(j),b=aG(k),i;if(a<0)a=-a;if(b<0)b=-b;var
-h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=yp(h,f);var
+f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bK);q=g(e/bK);b[f]=d-s*bK;if(f<m)a[f]=e-q*bK;else
+a.push(e-q*bK)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[eV(b),eV(a)]}function
+eX(j,k){if(j===1||k===1)return 1;var
+a=aK(j),b=aK(k),i;if(a<0)a=-a;if(b<0)b=-b;var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=zh(h,f);var
 d=c[0];if(c[1]!=0){var
-g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aT("no common divisor");return bM(d)}function
-b4(a){return typeof
+g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aW("no common divisor");return bQ(d)}function
+b8(a){return typeof
 a=="number"?a&1:o.Number(o.BigInt.asUintN(1,a.big))}function
 R(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return bM(aG(b)*aG(c))}function
-bq(a){return bM(-aG(a))}function
-gM(c){var
-a=aG(c);if(a<0)a=-a;var
+a=b*c;if(a===(a|0))return a|0}return bQ(aK(b)*aK(c))}function
+bt(a){return bQ(-aK(a))}function
+gW(c){var
+a=aK(c);if(a<0)a=-a;var
 b=a.toString(16);return 4*b.length-o.Math.clz32(o.parseInt(b.charAt(0),16))+28}function
-lo(a,c){var
-b=bP(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aT("digits");return bM(o.BigInt(a==16?dA+b:b))}function
-aB(a){return a}function
-at(b,c){if(typeof
+lI(a,c){var
+b=bT(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aW("digits");return bQ(o.BigInt(a==16?dG+b:b))}function
+aF(a){return a}function
+aw(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return bM(aG(b)<<o.BigInt(c))}function
-au(b,a){if(typeof
-b=="number")return b>>(a>31?31:a);return bM(b.big>>o.BigInt(a))}function
-yq(c,a,b){return bM(o.BigInt.asIntN(b,aG(c)>>o.BigInt(a)))}function
-yr(b,c){if(typeof
+a=2*b;if(a===(a|0))return a}return bQ(aK(b)<<o.BigInt(c))}function
+ax(b,a){if(typeof
+b=="number")return b>>(a>31?31:a);return bQ(b.big>>o.BigInt(a))}function
+zi(c,a,b){return bQ(o.BigInt.asIntN(b,aK(c)>>o.BigInt(a)))}function
+zj(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return bM(aG(b)-aG(c))}function
-dL(a){if(typeof
-a!="number")aT("overflow");return a}function
-eS(b){return a(aG(b).toString())}function
-ys(d,b,e,c,f){if(c<=b)for(var
+a=b-c;if(a===(a|0))return a|0}return bQ(aK(b)-aK(c))}function
+dR(a){if(typeof
+a!="number")aW("overflow");return a}function
+eY(b){return a(aK(b).toString())}function
+zk(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-yv(e,f,d){var
+zn(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-eU(b){if(o.Uint8Array)var
+e0(b){if(o.Uint8Array)var
 c=new(o.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cF(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?e3(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?e3(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)eU(b);var
+cH(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?e9(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?e9(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)e0(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bO(a){return a}function
-bN(a,b,c,d,e){cF(bO(a),b,c,d,e);return 0}function
-br(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bS(a){return a}function
+bR(a,b,c,d,e){cH(bS(a),b,c,d,e);return 0}function
+bu(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-al(a){gZ(S.Invalid_argument,a)}function
-eT(){al(gG)}function
-yA(b,a){if(a>>>0>=b.l-3)eT();var
-c=br(b,a),d=br(b,a+1),e=br(b,a+2),f=br(b,a+3);return f<<24|e<<16|d<<8|c}function
-V(a,c,b){b&=b2;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}eU(a)}a.c[c]=b;return 0}function
-cl(b,a,c){if(a>>>0>=b.l)eT();return V(b,a,c)}function
-cJ(a){return a.toArray()}function
-yD(c,b,e){if(b>>>0>=c.l-7)eT();var
-d=cJ(e);for(var
+ao(a){g9(S.Invalid_argument,a)}function
+eZ(){ao(gP)}function
+zs(b,a){if(a>>>0>=b.l-3)eZ();var
+c=bu(b,a),d=bu(b,a+1),e=bu(b,a+2),f=bu(b,a+3);return f<<24|e<<16|d<<8|c}function
+V(a,c,b){b&=b6;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}e0(a)}a.c[c]=b;return 0}function
+cp(b,a,c){if(a>>>0>=b.l)eZ();return V(b,a,c)}function
+cL(a){return a.toArray()}function
+zv(c,b,e){if(b>>>0>=c.l-7)eZ();var
+d=cL(e);for(var
 a=0;a<8;a++)V(c,b+7-a,d[a]);return 0}function
-dM(){al(gG)}function
-v(a,b){if(b>>>0>=a.length-1)dM();return a}function
-yE(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-zt=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-zs(a){if(zt)return Math.floor(Math.log2(a));var
+dS(){ao(gP)}function
+y(a,b){if(b>>>0>=a.length-1)dS();return a}function
+zw(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+Al=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+Ak(a){if(Al)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-gS(c){var
+g2(c){var
 a=new(o.Float32Array)(1);a[0]=c;var
 b=new(o.Int32Array)(a.buffer);return b[0]|0}var
-lD=Math.pow(2,-24);function
-lL(a){throw a}function
-g0(){lL(S.Division_by_zero)}function
-r(b,c,a){this.lo=b&b1;this.mi=c&b1;this.hi=a&bJ}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
+lX=Math.pow(2,-24);function
+l5(a){throw a}function
+g_(){l5(S.Division_by_zero)}function
+r(b,c,a){this.lo=b&b3;this.mi=c&b3;this.hi=a&bN}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
 r(this.lo,this.mi,this.hi)};r.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -170,7 +170,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 r(b,c,d)};r.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 r(b,c,d)};r.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*lD|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lD|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*lX|0)+this.mi*a.lo+this.lo*a.mi,d=(c*lX|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 r(b,c,d)};r.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};r.prototype.isNeg=function(){return this.hi<<16<0};r.prototype.and=function(a){return new
 r(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};r.prototype.or=function(a){return new
 r(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};r.prototype.xor=function(a){return new
@@ -184,26 +184,26 @@ r(this.hi>>a-48,0,0)};r.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 r(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bJ);return new
-r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&b1;this.lo=this.lo<<1&b1};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&b1;this.mi=(this.mi>>>1|this.hi<<23)&b1;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
+r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bN);return new
+r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&b3;this.lo=this.lo<<1&b3};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&b3;this.mi=(this.mi>>>1|this.hi<<23)&b3;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 r(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};r.prototype.div=function(a){var
-b=this;if(a.isZero())g0();var
-d=b.hi^a.hi;if(b.hi&bG)b=b.neg();if(a.hi&bG)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bG)c=c.neg();return c};r.prototype.mod=function(b){var
-a=this;if(b.isZero())g0();var
-d=a.hi;if(a.hi&bG)a=a.neg();if(b.hi&bG)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bG)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&b2,this.mi>>16,this.mi>>8&b2,this.mi&b2,this.lo>>16,this.lo>>8&b2,this.lo&b2]};r.prototype.lo32=function(){return this.lo|(this.mi&b2)<<24};r.prototype.hi32=function(){return this.mi>>>8&bJ|this.hi<<16};function
-eX(b,c,a){return new
+b=this;if(a.isZero())g_();var
+d=b.hi^a.hi;if(b.hi&bL)b=b.neg();if(a.hi&bL)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bL)c=c.neg();return c};r.prototype.mod=function(b){var
+a=this;if(b.isZero())g_();var
+d=a.hi;if(a.hi&bL)a=a.neg();if(b.hi&bL)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bL)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&b6,this.mi>>16,this.mi>>8&b6,this.mi&b6,this.lo>>16,this.lo>>8&b6,this.lo&b6]};r.prototype.lo32=function(){return this.lo|(this.mi&b6)<<24};r.prototype.hi32=function(){return this.mi>>>8&bN|this.hi<<16};function
+e3(b,c,a){return new
 r(b,c,a)}function
-eW(a){if(!isFinite(a)){if(isNaN(a))return eX(1,0,jt);return a>0?eX(0,0,jt):eX(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bG:a>=0?0:bG;if(f)a=-a;var
-b=zs(a)+kP;if(b<=0){b=0;a/=Math.pow(2,-ki)}else{a/=Math.pow(2,b-lh);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+e2(a){if(!isFinite(a)){if(isNaN(a))return e3(1,0,jJ);return a>0?e3(0,0,jJ):e3(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bL:a>=0?0:bL;if(f)a=-a;var
+b=Ak(a)+k7;if(b<=0){b=0;a/=Math.pow(2,-kA)}else{a/=Math.pow(2,b-lz);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&gv|f|b<<4;return eX(g,e,c)}function
-lu(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eK)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bJ)c.write(16,b.dims[a]);else{c.write(16,bJ);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&gD|f|b<<4;return e3(g,e,c)}function
+lO(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eQ)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bN)c.write(16,b.dims[a]);else{c.write(16,bN);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -220,29 +220,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=cJ(b.get(a));for(var
+e=cL(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cJ(eW(b.get(a)));for(var
+e=cL(e2(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=gS(b.get(a));c.write(32,e)}break;case
+e=g2(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,gS(d[1]));c.write(32,gS(d[2]))}break;case
+d=b.get(a);c.write(32,g2(d[1]));c.write(32,g2(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cJ(eW(f[1]));for(var
+f=b.get(a),e=cL(e2(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cJ(eW(f[2]));for(var
+e=cL(e2(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-ls(a){switch(a){case
+lM(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-yw(c,e){var
+zo(c,e){var
 b=o,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -256,51 +256,51 @@ b=o,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)al("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)ao("Bigarray.create: unsupported kind");var
 d=new
-a(e*ls(c));return d}function
-gT(c){var
+a(e*lM(c));return d}function
+g3(c){var
 a=new(o.Int32Array)(1);a[0]=c;var
 b=new(o.Float32Array)(a.buffer);return b[0]}function
-c9(a){return new
+dc(a){return new
 r(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-gU(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gv)==0?b&bG?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&gv);if(c>0){a+=16;a*=Math.pow(2,c-lh)}else
-a*=Math.pow(2,-ki);if(b&bG)a=-a;return a}function
-gN(b){var
+g4(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gD)==0?b&bL?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&gD);if(c>0){a+=16;a*=Math.pow(2,c-lz)}else
+a*=Math.pow(2,-kA);if(b&bL)a=-a;return a}function
+gX(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)al("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-yV(b,a){return new
-r(b&b1,b>>>24&b2|(a&bJ)<<8,a>>>16&bJ)}function
-gV(a){return a.hi32()}function
-gW(a){return a.lo32()}var
-yx=eK;function
-ck(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ck.prototype.caml_custom=yx;ck.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)ao("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+zN(b,a){return new
+r(b&b3,b>>>24&b6|(a&bN)<<8,a>>>16&bN)}function
+g5(a){return a.hi32()}function
+g6(a){return a.lo32()}var
+zp=eQ;function
+co(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}co.prototype.caml_custom=zp;co.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))al("bigarray.js: invalid offset");if(this.dims.length!=b.length)al("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])dM();c=c*this.dims[a]+b[a]}else
+Array))ao("bigarray.js: invalid offset");if(this.dims.length!=b.length)ao("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])dS();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])dM();c=c*this.dims[a]+(b[a]-1)}return c};ck.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])dS();c=c*this.dims[a]+(b[a]-1)}return c};co.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return yV(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return zN(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[eA,e,c];default:return this.data[a]}};ck.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=gW(b);this.data[a*2+1]=gV(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[eH,e,c];default:return this.data[a]}};co.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=g6(b);this.data[a*2+1]=g5(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};ck.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};co.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=gW(b),e=gV(b);if(c==e)this.data.fill(c);else
+c=g6(b),e=g5(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};ck.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};co.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -320,25 +320,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-c7(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c7.prototype=new
-ck();c7.prototype.offset=function(a){if(typeof
+da(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}da.prototype=new
+co();da.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-al("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])dM();return a};c7.prototype.get=function(a){return this.data[a]};c7.prototype.set=function(a,b){this.data[a]=b;return 0};c7.prototype.fill=function(a){this.data.fill(a);return 0};function
-lq(c,d,a,b){var
-e=ls(c);if(gN(a)*e!=b.length)al("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-c7(c,d,a,b);return new
-ck(c,d,a,b)}function
-lr(b,v,r){var
-i=b.read32s();if(i<0||i>16)aT("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&b2,o=p>>8&1,h=[];if(r==eK)for(var
+ao("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])dS();return a};da.prototype.get=function(a){return this.data[a]};da.prototype.set=function(a,b){this.data[a]=b;return 0};da.prototype.fill=function(a){this.data.fill(a);return 0};function
+lK(c,d,a,b){var
+e=lM(c);if(gX(a)*e!=b.length)ao("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+da(c,d,a,b);return new
+co(c,d,a,b)}function
+lL(b,v,r){var
+i=b.read32s();if(i<0||i>16)aW("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&b6,o=p>>8&1,h=[];if(r==eQ)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bJ){var
-t=b.read32u(),u=b.read32u();if(t!=0)aT("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bN){var
+t=b.read32u(),u=b.read32u();if(t!=0)aW("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gN(h),f=yw(j,d),g=lq(j,o,h,f);switch(j){case
+d=gX(h),f=zo(j,d),g=lK(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -352,129 +352,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)aT("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)aW("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=c9(e);g.set(a,q)}break;case
+q=dc(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=gU(c9(e));g.set(a,k)}break;case
+k=g4(dc(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=gT(b.read32s());g.set(a,k)}break;case
+k=g3(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=gT(b.read32s()),l=gT(b.read32s());g.set(a,[eA,m,l])}break;case
+m=g3(b.read32s()),l=g3(b.read32s());g.set(a,[eH,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=gU(c9(e));for(var
+m=g4(dc(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=gU(c9(e));g.set(a,[eA,m,l])}break}v[0]=(4+i)*4;return lq(j,o,h,f)}function
-lp(a,b,c){return a.compare(b,c)}function
-e0(a,b){return Math.imul(a,b)}function
-aH(b,a){a=e0(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=e0(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-yO(a,b){a=aH(a,gW(b));a=aH(a,gV(b));return a}function
-gQ(a,b){return yO(a,eW(b))}function
-lt(c){var
-b=gN(c.dims),d=0;switch(c.kind){case
+l=g4(dc(e));g.set(a,[eH,m,l])}break}v[0]=(4+i)*4;return lK(j,o,h,f)}function
+lJ(a,b,c){return a.compare(b,c)}function
+e6(a,b){return Math.imul(a,b)}function
+aL(b,a){a=e6(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=e6(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+zG(a,b){a=aL(a,g6(b));a=aL(a,g5(b));return a}function
+g0(a,b){return zG(a,e2(b))}function
+lN(c){var
+b=gX(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dI)b=dI;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aH(d,e)}e=0;switch(b&3){case
+12:if(b>dP)b=dP;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aL(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aH(d,e)}break;case
+1:e|=c.data[a+0];d=aL(d,e)}break;case
 4:case
-5:if(b>aL)b=aL;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aH(d,e)}if((b&1)!=0)d=aH(d,c.data[a]);break;case
+5:if(b>aO)b=aO;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aL(d,e)}if((b&1)!=0)d=aL(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aH(d,c.data[a]);break;case
+a=0;a<b;a++)d=aL(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aH(d,c.data[a]);break;case
+a=0;a<b;a++)d=aL(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aH(d,c.data[a]);break;case
+a=0;a<b;a++)d=aL(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=gQ(d,c.data[a]);break;case
+a=0;a<b;a++)d=g0(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=gQ(d,c.data[a]);break}return d}function
-yS(a,b){b[0]=4;return a.read32s()}function
-zb(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=g0(d,c.data[a]);break}return d}function
+zK(a,b){b[0]=4;return a.read32s()}function
+z5(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:aT("input_value: native integer value too large");default:aT("input_value: ill-formed native integer")}}function
-y4(c,d){var
+2:aW("input_value: native integer value too large");default:aW("input_value: ill-formed native integer")}}function
+zW(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c9(b)}function
-y0(e,d,b){var
-c=cJ(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dc(b)}function
+zS(e,d,b){var
+c=cL(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-yU(a,b,c){return a.compare(b)}function
-yX(a){return a.lo32()^a.hi32()}var
-dO={"_j":{deserialize:y4,serialize:y0,fixed_length:8,compare:yU,hash:yX},"_i":{deserialize:yS,fixed_length:4},"_n":{deserialize:zb,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lr(a,b,"_bigarray")},serialize:lu,compare:lp,hash:lt},"_bigarr02":{deserialize:function(a,b){return lr(a,b,eK)},serialize:lu,compare:lp,hash:lt}};function
-gO(a){return dO[a.caml_custom]&&dO[a.caml_custom].compare}function
-lx(f,c,d,e){var
-b=gO(c);if(b){var
+zM(a,b,c){return a.compare(b)}function
+zP(a){return a.lo32()^a.hi32()}var
+dU={"_j":{deserialize:zW,serialize:zS,fixed_length:8,compare:zM,hash:zP},"_i":{deserialize:zK,fixed_length:4},"_n":{deserialize:z5,fixed_length:4},"_bigarray":{deserialize:function(a,b){return lL(a,b,"_bigarray")},serialize:lO,compare:lJ,hash:lN},"_bigarr02":{deserialize:function(a,b){return lL(a,b,eQ)},serialize:lO,compare:lJ,hash:lN}};function
+gY(a){return dU[a.caml_custom]&&dU[a.caml_custom].compare}function
+lR(f,c,d,e){var
+b=gY(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dP(a){return a
+dV(a){return a
 instanceof
-bK}function
-eZ(a){return dP(a)}function
-ly(a){if(typeof
-a==="number")return dD;else
-if(dP(a))return gC;else
-if(eZ(a))return 1252;else
+bO}function
+e5(a){return dV(a)}function
+lS(a){if(typeof
+a==="number")return dJ;else
+if(dV(a))return gL;else
+if(e5(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ga){var
-b=a[0]|0;return b==eA?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=gj){var
+b=a[0]|0;return b==eH?0:b}else
 if(a
 instanceof
-String)return jV;else
+String)return ka;else
 if(typeof
-a=="string")return jV;else
+a=="string")return ka;else
 if(a
 instanceof
-Number)return dD;else
-if(a&&a.caml_custom)return gc;else
+Number)return dJ;else
+if(a&&a.caml_custom)return gl;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-lE(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-lv(a,b){a.t&6&&cH(a);b.t&6&&cH(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-e2(a,b){return lv(a,b)}function
-c8(a,b,d){var
+lY(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+lP(a,b){a.t&6&&cJ(a);b.t&6&&cJ(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+e8(a,b){return lP(a,b)}function
+db(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=ly(a);if(f==ep){a=a[1];continue}var
-g=ly(b);if(g==ep){b=b[1];continue}if(f!==g){if(f==dD){if(g==gc)return lx(a,b,-1,d);return-1}if(g==dD){if(f==gc)return lx(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:al(gi);break;case
+f=lS(a);if(f==ew){a=a[1];continue}var
+g=lS(b);if(g==ew){b=b[1];continue}if(f!==g){if(f==dJ){if(g==gl)return lR(a,b,-1,d);return-1}if(g==dJ){if(f==gl)return lR(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:ao(gr);break;case
 248:var
-c=lE(a[2],b[2]);if(c!=0)return c|0;break;case
-249:al(gi);break;case
-250:al("equal: got Forward_tag, should not happen");break;case
-251:al("equal: abstract value");break;case
+c=lY(a[2],b[2]);if(c!=0)return c|0;break;case
+249:ao(gr);break;case
+250:ao("equal: got Forward_tag, should not happen");break;case
+251:ao("equal: abstract value");break;case
 252:if(a!==b){var
-c=lv(a,b);if(c!=0)return c|0}break;case
-253:al("equal: got Double_tag, should not happen");break;case
-254:al("equal: got Double_array_tag, should not happen");break;case
-255:al("equal: got Custom_tag, should not happen");break;case
-1247:al(gi);break;case
+c=lP(a,b);if(c!=0)return c|0}break;case
+253:ao("equal: got Double_tag, should not happen");break;case
+254:ao("equal: got Double_array_tag, should not happen");break;case
+255:ao("equal: got Custom_tag, should not happen");break;case
+1247:ao(gr);break;case
 1255:var
-i=gO(a);if(i!=gO(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)al("compare: abstract value");var
+i=gY(a);if(i!=gY(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ao("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -482,274 +482,274 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bP(a),b=bP(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bT(a),b=bT(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-W(a,b){return c8(a,b,true)}function
-ak(a){if(a<0)al("Bytes.create");return new
-bK(a?2:9,p,a)}function
-ae(a,b){return+(c8(a,b,false)==0)}function
-yG(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=c$(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eU(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gY(d){d=bP(d);var
-e=d.length;if(e>31)al("format_int: format too long");var
-a={justify:b0,signstyle:bH,filler:bZ,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+W(a,b){return db(a,b,true)}function
+an(a){if(a<0)ao("Bytes.create");return new
+bO(a?2:9,p,a)}function
+$(a,b){return+(db(a,b,false)==0)}function
+zy(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=de(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)e0(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+g8(d){d=bT(d);var
+e=d.length;if(e>31)ao("format_int: format too long");var
+a={justify:b2,signstyle:bM,filler:b1,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bH;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aS;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-gP(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bH))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=p;if(b.justify==b0&&b.filler==bZ)for(var
-d=e;d<b.width;d++)c+=bZ;if(b.signedconv)if(b.sign<0)c+=bH;else
-if(b.signstyle!=bH)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aS;if(b.alternate&&b.base==16)c+=dA;if(b.justify==b0&&b.filler==aS)for(var
-d=e;d<b.width;d++)c+=aS;c+=f;if(b.justify==bH)for(var
-d=e;d<b.width;d++)c+=bZ;return a(c)}function
-lA(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bM;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aV;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+gZ(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bM))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=p;if(b.justify==b2&&b.filler==b1)for(var
+d=e;d<b.width;d++)c+=b1;if(b.signedconv)if(b.sign<0)c+=bM;else
+if(b.signstyle!=bM)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aV;if(b.alternate&&b.base==16)c+=dG;if(b.justify==b2&&b.filler==aV)for(var
+d=e;d<b.width;d++)c+=aV;c+=f;if(b.justify==bM)for(var
+d=e;d<b.width;d++)c+=b1;return a(c)}function
+lU(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(b0)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aS);if(b>0)a=a+c5+new
-Array(b+1).join(aS);return a}else
+c=parseInt(a.toString().split(b2)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aV);if(b>0)a=a+c9+new
+Array(b+1).join(aV);return a}else
 return a.toFixed(b)}}var
-a,e=gY(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ge;e.filler=bZ}else
-if(!isFinite(c)){a=eL;e.filler=bZ}else
+a,e=g8(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=gn;e.filler=b1}else
+if(!isFinite(c)){a=eR;e.filler=b1}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gJ)a=a.slice(0,b-1)+aS+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(gJ),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aS)b--;if(a.charAt(b)==c5)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gJ)a=a.slice(0,b-1)+aS+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gS)a=a.slice(0,b-1)+aV+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(gS),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aV)b--;if(a.charAt(b)==c9)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gS)a=a.slice(0,b-1)+aV+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aS)b--;if(a.charAt(b)==c5)b--;a=a.slice(0,b+1)}}break}return gP(e,a)}function
-eV(e,c){if(bP(e)==ky)return a(p+c);var
-b=gY(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aV)b--;if(a.charAt(b)==c9)b--;a=a.slice(0,b+1)}}break}return gZ(e,a)}function
+e1(e,c){if(bT(e)==kR)return a(p+c);var
+b=g8(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bZ;var
-f=b.prec-d.length;if(f>0)d=c$(f,aS)+d}return gP(b,d)}var
-ze=0;function
-cI(){return ze++}function
-lF(a){return a.toUtf16()}function
-dQ(){return typeof
+d=c.toString(b.base);if(b.prec>=0){b.filler=b1;var
+f=b.prec-d.length;if(f>0)d=de(f,aV)+d}return gZ(b,d)}var
+z8=0;function
+cK(){return z8++}function
+lZ(a){return a.toUtf16()}function
+dW(){return typeof
 o.process!=="undefined"&&typeof
 o.process.versions!=="undefined"&&typeof
 o.process.versions.node!=="undefined"}function
-zu(){function
-a(a){if(a.charAt(0)===be)return[p,a.substring(1)];return}function
+Am(){function
+a(a){if(a.charAt(0)===bi)return[p,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||p,e=Boolean(b&&b.charAt(1)!==gj);if(Boolean(a[2]||e)){var
-d=a[1]||p,f=a[2]||p;return[d,c.substring(d.length+f.length)]}return}return dQ()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
-g3=zu();function
-lP(a){return a.slice(-1)!==be?a+be:a}if(dQ()&&o.process&&o.process.cwd)var
-dN=o.process.cwd().replace(/\\/g,be);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||p,e=Boolean(b&&b.charAt(1)!==gs);if(Boolean(a[2]||e)){var
+d=a[1]||p,f=a[2]||p;return[d,c.substring(d.length+f.length)]}return}return dW()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
+hb=Am();function
+l9(a){return a.slice(-1)!==bi?a+bi:a}if(dW()&&o.process&&o.process.cwd)var
+dT=o.process.cwd().replace(/\\/g,bi);else
 var
-dN="/static";dN=lP(dN);function
-y7(a){a=lF(a);if(!g3(a))a=dN+a;var
-e=g3(a),d=e[1].split(be),b=[];for(var
+dT="/static";dT=l9(dT);function
+zZ(a){a=lZ(a);if(!hb(a))a=dT+a;var
+e=hb(a),d=e[1].split(bi),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-zp(e){for(var
-f=p,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bf){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bf;d++);if(d-c>jv){b.substr(0,1);f+=b;b=p;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<kH){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bf|a&c2)}else
-if(a<0xd800||a>=jM)b+=String.fromCharCode(jN|a>>12,bf|a>>6&c2,bf|a&c2);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jE||h>jM)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(kX|a>>18,bf|a>>12&c2,bf|a>>6&c2,bf|a&c2)}if(b.length>dF){b.substr(0,1);f+=b;b=p}}return f+b}function
-yC(a){var
-b=9;if(!lR(a))b=8,a=zp(a);return new
-bK(b,a,a.length)}function
-bs(a){return yC(a)}var
-zv=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jB,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gx,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gd,kD,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cM(d,f,e,a){var
-b=zv.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bs(f||p),bs(e||p)];return c}var
-lJ={};function
-cK(a){return lJ[a]}function
-cL(b,a){throw[0,b].concat(a)}function
-yB(a){return new
-bK(4,a,a.length)}function
-K(a){gZ(S.Sys_error,a)}function
-zg(a){K(a+em)}function
-yz(b,a){if(a>>>0>=b.l)eT();return br(b,a)}function
-a3(a){return a.l}function
-lm(){}function
-ar(a){this.data=a}ar.prototype=new
-lm();ar.prototype.truncate=function(a){var
-b=this.data;this.data=ak(a|0);cF(b,0,this.data,0,a)};ar.prototype.length=function(){return a3(this.data)};ar.prototype.write=function(b,d,g,a){var
+Ah(e){for(var
+f=p,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bj){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bj;d++);if(d-c>jL){b.substr(0,1);f+=b;b=p;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<k0){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bj|a&c5)}else
+if(a<0xd800||a>=j3)b+=String.fromCharCode(j4|a>>12,bj|a>>6&c5,bj|a&c5);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jV||h>j3)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ld|a>>18,bj|a>>12&c5,bj|a>>6&c5,bj|a&c5)}if(b.length>dM){b.substr(0,1);f+=b;b=p}}return f+b}function
+zu(a){var
+b=9;if(!l$(a))b=8,a=Ah(a);return new
+bO(b,a,a.length)}function
+bw(a){return zu(a)}var
+An=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jS,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",gF,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",gm,kW,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cO(d,f,e,a){var
+b=An.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bw(f||p),bw(e||p)];return c}var
+l3={};function
+cM(a){return l3[a]}function
+cN(b,a){throw[0,b].concat(a)}function
+zt(a){return new
+bO(4,a,a.length)}function
+K(a){g9(S.Sys_error,a)}function
+z_(a){K(a+et)}function
+zr(b,a){if(a>>>0>=b.l)eZ();return bu(b,a)}function
+a5(a){return a.l}function
+lG(){}function
+au(a){this.data=a}au.prototype=new
+lG();au.prototype.truncate=function(a){var
+b=this.data;this.data=an(a|0);cH(b,0,this.data,0,a)};au.prototype.length=function(){return a5(this.data)};au.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=ak(b+a),f=this.data;this.data=e;cF(f,0,this.data,0,c)}bN(d,g,this.data,b,a);return 0};ar.prototype.read=function(c,a,d,b){var
-e=this.length();cF(this.data,c,a,d,b);return 0};ar.prototype.read_one=function(a){return yz(this.data,a)};ar.prototype.close=function(){};ar.prototype.constructor=ar;function
-aM(b,a){this.content={};this.root=b;this.lookupFun=a}aM.prototype.nm=function(a){return this.root+a};aM.prototype.create_dir_if_needed=function(d){var
-c=d.split(be),b=p;for(var
-a=0;a<c.length-1;a++){b+=c[a]+be;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aM.prototype.slash=function(a){return/\/$/.test(a)?a:a+be};aM.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=an(b+a),f=this.data;this.data=e;cH(f,0,this.data,0,c)}bR(d,g,this.data,b,a);return 0};au.prototype.read=function(c,a,d,b){var
+e=this.length();cH(this.data,c,a,d,b);return 0};au.prototype.read_one=function(a){return zr(this.data,a)};au.prototype.close=function(){};au.prototype.constructor=au;function
+aP(b,a){this.content={};this.root=b;this.lookupFun=a}aP.prototype.nm=function(a){return this.root+a};aP.prototype.create_dir_if_needed=function(d){var
+c=d.split(bi),b=p;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bi;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aP.prototype.slash=function(a){return/\/$/.test(a)?a:a+bi};aP.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-ar(bO(c[1]))}}};aM.prototype.exists=function(a){if(a==p)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aM.prototype.mkdir=function(c,e,d){var
-b=d&&cK(gp);if(this.exists(c))if(b)cL(b,cM(jB,f6,this.nm(c)));else
+au(bS(c[1]))}}};aP.prototype.exists=function(a){if(a==p)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aP.prototype.mkdir=function(c,e,d){var
+b=d&&cM(gx);if(this.exists(c))if(b)cN(b,cO(jS,gd,this.nm(c)));else
 K(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||p;if(!this.exists(a))if(b)cL(b,cM(gx,f6,this.nm(a)));else
-K(a+em);if(!this.is_dir(a))if(b)cL(b,cM(gd,f6,this.nm(a)));else
-K(a+gI);this.create_dir_if_needed(this.slash(c))};aM.prototype.rmdir=function(a,f){var
-b=f&&cK(gp),c=a==p?p:this.slash(a),e=new
-RegExp(gf+c+kE);if(!this.exists(a))if(b)cL(b,cM(gx,gm,this.nm(a)));else
-K(a+em);if(!this.is_dir(a))if(b)cL(b,cM(gd,gm,this.nm(a)));else
-K(a+gI);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||p;if(!this.exists(a))if(b)cN(b,cO(gF,gd,this.nm(a)));else
+K(a+et);if(!this.is_dir(a))if(b)cN(b,cO(gm,gd,this.nm(a)));else
+K(a+gR);this.create_dir_if_needed(this.slash(c))};aP.prototype.rmdir=function(a,f){var
+b=f&&cM(gx),c=a==p?p:this.slash(a),e=new
+RegExp(go+c+kX);if(!this.exists(a))if(b)cN(b,cO(gF,gv,this.nm(a)));else
+K(a+et);if(!this.is_dir(a))if(b)cN(b,cO(gm,gv,this.nm(a)));else
+K(a+gR);for(var
 d
 in
-this.content)if(d.match(e))if(b)cL(b,cM(kD,gm,this.nm(a)));else
+this.content)if(d.match(e))if(b)cN(b,cO(kW,gv,this.nm(a)));else
 K(this.nm(a)+": Directory not empty");delete
-this.content[c]};aM.prototype.readdir=function(a){var
-f=a==p?p:this.slash(a);if(!this.exists(a))K(a+em);if(!this.is_dir(a))K(a+gI);var
+this.content[c]};aP.prototype.readdir=function(a){var
+f=a==p?p:this.slash(a);if(!this.exists(a))K(a+et);if(!this.is_dir(a))K(a+gR);var
 g=new
-RegExp(gf+f+kE),d={},c=[];for(var
+RegExp(go+f+kX),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aM.prototype.is_dir=function(a){if(a==p)return true;var
-b=this.slash(a);return this.content[b]?1:0};aM.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aP.prototype.is_dir=function(a){if(a==p)return true;var
+b=this.slash(a);return this.content[b]?1:0};aP.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aM.prototype.open=function(a,b){if(b.rdonly&&b.wronly)K(this.nm(a)+j2);if(b.text&&b.binary)K(this.nm(a)+ks);this.lookup(a);if(this.content[a]){if(this.is_dir(a))K(this.nm(a)+" : is a directory");if(b.create&&b.excl)K(this.nm(a)+j1);var
+this.content[a];return b};aP.prototype.open=function(a,b){if(b.rdonly&&b.wronly)K(this.nm(a)+kh);if(b.text&&b.binary)K(this.nm(a)+kK);this.lookup(a);if(this.content[a]){if(this.is_dir(a))K(this.nm(a)+" : is a directory");if(b.create&&b.excl)K(this.nm(a)+kg);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-ar(ak(0));return this.content[a]}else
-zg(this.nm(a))};aM.prototype.register=function(c,a){var
-b;if(this.content[c])K(this.nm(c)+j1);if(dP(a))b=new
-ar(a);if(eZ(a))b=new
-ar(bO(a));else
+au(an(0));return this.content[a]}else
+z_(this.nm(a))};aP.prototype.register=function(c,a){var
+b;if(this.content[c])K(this.nm(c)+kg);if(dV(a))b=new
+au(a);if(e5(a))b=new
+au(bS(a));else
 if(a
 instanceof
 Array)b=new
-ar(yB(a));else
+au(zt(a));else
 if(typeof
 a==="string")b=new
-ar(lw(a));else
+au(lQ(a));else
 if(a.toString){var
-d=bO(bs(a.toString()));b=new
-ar(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-K(this.nm(c)+" : registering file with invalid content type")};aM.prototype.constructor=aM;function
-q(a){return a3(a)}function
-aU(b,a){return br(b,a)}function
-yu(d){var
+d=bS(bw(a.toString()));b=new
+au(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+K(this.nm(c)+" : registering file with invalid content type")};aP.prototype.constructor=aP;function
+q(a){return a5(a)}function
+aX(b,a){return bu(b,a)}function
+zm(d){var
 c=q(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=aU(d,a);return b}function
-yt(a){if(a.t!=4)eU(a);return a.c}function
-bL(a){this.fs=require("fs");this.fd=a}bL.prototype=new
-lm();bL.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){K(a.toString())}};bL.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){K(a.toString())}};bL.prototype.write=function(f,b,c,e){var
-a=yu(b);if(!(a
+Array(c),a=0;for(;a<c;a++)b[a]=aX(d,a);return b}function
+zl(a){if(a.t!=4)e0(a);return a.c}function
+bP(a){this.fs=require("fs");this.fd=a}bP.prototype=new
+lG();bP.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){K(a.toString())}};bP.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){K(a.toString())}};bP.prototype.write=function(f,b,c,e){var
+a=zm(b);if(!(a
 instanceof
 o.Uint8Array))a=new(o.Uint8Array)(a);var
-d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){K(a.toString())}return 0};bL.prototype.read=function(g,d,c,f){var
-a=yt(d);if(!(a
+d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){K(a.toString())}return 0};bP.prototype.read=function(g,d,c,f){var
+a=zl(d);if(!(a
 instanceof
 o.Uint8Array))a=new(o.Uint8Array)(a);var
 e=o.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){K(a.toString())}for(var
-b=0;b<f;b++)cl(d,c+b,e[c+b]);return 0};bL.prototype.read_one=function(c){var
-b=new(o.Uint8Array)(1),a=o.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){K(a.toString())}return a[0]};bL.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){K(a.toString())}};bL.prototype.constructor=bL;function
-as(a){this.fs=require("fs");this.root=a}as.prototype.nm=function(a){return this.root+a};as.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};as.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};as.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};as.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){K(a.toString())}};as.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.open=function(f,c,g){var
+b=0;b<f;b++)cp(d,c+b,e[c+b]);return 0};bP.prototype.read_one=function(c){var
+b=new(o.Uint8Array)(1),a=o.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){K(a.toString())}return a[0]};bP.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){K(a.toString())}};bP.prototype.constructor=bP;function
+av(a){this.fs=require("fs");this.root=a}av.prototype.nm=function(a){return this.root+a};av.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};av.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};av.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};av.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};av.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){K(a.toString())}};av.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};av.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-bL(d)}catch(a){this.raise_nodejs_error(a,g)}};as.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};as.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),jk);return bs(a)}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.raise_nodejs_error=function(a,d){var
-b=cK(gp);if(d&&b){var
-c=cM(a.code,a.syscall,a.path,a.errno);cL(b,c)}else
-K(a.toString())};as.prototype.stats_from_js=function(a){var
+bP(d)}catch(a){this.raise_nodejs_error(a,g)}};av.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};av.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};av.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};av.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};av.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),jx);return bw(a)}catch(a){this.raise_nodejs_error(a,c)}};av.prototype.raise_nodejs_error=function(a,d){var
+b=cM(gx);if(d&&b){var
+c=cO(a.code,a.syscall,a.path,a.errno);cN(b,c)}else
+K(a.toString())};av.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};as.prototype.constructor=as;function
-lB(b){var
-a=g3(b);if(!a)return;return a[0]+be}var
-e1=lB(dN)||aT("unable to compute caml_root"),da=[];if(dQ())da.push({path:e1,device:new
-as(e1)});else
-da.push({path:e1,device:new
-aM(e1)});da.push({path:km,device:new
-aM(km)});function
-lS(b){var
-g=y7(b),b=g.join(be),f=lP(b),c;for(var
-e=0;e<da.length;e++){var
-a=da[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dQ()){var
-d=lB(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};av.prototype.constructor=av;function
+lV(b){var
+a=hb(b);if(!a)return;return a[0]+bi}var
+e7=lV(dT)||aW("unable to compute caml_root"),df=[];if(dW())df.push({path:e7,device:new
+av(e7)});else
+df.push({path:e7,device:new
+aP(e7)});df.push({path:kE,device:new
+aP(kE)});function
+ma(b){var
+g=zZ(b),b=g.join(bi),f=l9(b),c;for(var
+e=0;e<df.length;e++){var
+a=df[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dW()){var
+d=lV(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-as(d)};da.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;K("no device found for "+f)}function
-yF(c,b){var
-a=lS(c);if(!a.device.register)aT("cannot register file");a.device.register(a.rest,b);return 0}function
-lQ(c,b){var
-c=a(c),b=a(b);return yF(c,b)}function
-yI(){var
+av(d)};df.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;K("no device found for "+f)}function
+zx(c,b){var
+a=ma(c);if(!a.device.register)aW("cannot register file");a.device.register(a.rest,b);return 0}function
+l_(c,b){var
+c=a(c),b=a(b);return zx(c,b)}function
+zA(){var
 b=o.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)lQ(b[a].name,b[a].content);o.jsoo_create_file=lQ;o.caml_fs_tmp=[];return 0}function
-yJ(a,b){return+(c8(a,b,false)>=0)}function
-gR(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aH(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)l_(b[a].name,b[a].content);o.jsoo_create_file=l_;o.caml_fs_tmp=[];return 0}function
+zB(a,b){return+(db(a,b,false)>=0)}function
+g1(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aL(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aH(d,c)}d^=e;return d}function
-yP(a,b){return gR(a,bP(b))}function
-yM(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aH(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aL(d,c)}d^=e;return d}function
+zH(a,b){return g1(a,bT(b))}function
+zE(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aL(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aH(d,c)}d^=e;return d}function
-lG(a){switch(a.t&6){default:cH(a);case
+1:c|=b[a];d=aL(d,c)}d^=e;return d}function
+l0(a){switch(a.t&6){default:cJ(a);case
 0:return a.c;case
 4:return a.c}}function
-yL(b,c){var
-a=lG(c);return typeof
-a==="string"?gR(b,a):yM(b,a)}function
-yN(a){a^=a>>>16;a=e0(a,0x85ebca6b|0);a^=a>>>13;a=e0(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-yK(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dI)d=dI;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dO[a.caml_custom]&&dO[a.caml_custom].hash){var
-k=dO[a.caml_custom].hash(a);b=aH(b,k);c--}}else
+zD(b,c){var
+a=l0(c);return typeof
+a==="string"?g1(b,a):zE(b,a)}function
+zF(a){a^=a>>>16;a=e6(a,0x85ebca6b|0);a^=a>>>13;a=e6(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+zC(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dP)d=dP;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dU[a.caml_custom]&&dU[a.caml_custom].hash){var
+k=dU[a.caml_custom].hash(a);b=aL(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aH(b,a[2]);c--;break;case
+248:b=aL(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aH(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dP(a)){b=yL(b,a);c--}else
-if(eZ(a)){b=yP(b,a);c--}else
+o=a.length-1<<10|a[0];b=aL(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dV(a)){b=zD(b,a);c--}else
+if(e5(a)){b=zH(b,a);c--}else
 if(typeof
-a==="string"){b=gR(b,a);c--}else
-if(a===(a|0)){b=aH(b,a+a+1);c--}else
-if(a===+a){b=gQ(b,a);c--}}b=yN(b);return b&0x3FFFFFFF}function
-yQ(a,c,k){if(!isFinite(a)){if(isNaN(a))return bs(ge);return bs(a>0?k2:"-infinity")}var
+a==="string"){b=g1(b,a);c--}else
+if(a===(a|0)){b=aL(b,a+a+1);c--}else
+if(a===+a){b=g0(b,a);c--}}b=zF(b);return b&0x3FFFFFFF}function
+zI(a,c,k){if(!isFinite(a)){if(isNaN(a))return bw(gn);return bw(a>0?lh:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?p:b0,e=p;if(i)e=bH;else
+j=d<0?p:b2,e=p;if(i)e=bM;else
 switch(k){case
-43:e=b0;break;case
-32:e=bZ;break;default:break}if(c>=0&&c<13){var
+43:e=b2;break;case
+32:e=b1;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(c5);if(h<0)b+=c5+c$(c,aS);else{var
-f=h+1+c;if(b.length<f)b+=c$(f-b.length,aS);else
-b=b.substr(0,f)}}return bs(e+dA+b+"p"+j+d.toString(10))}function
-yR(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-yT(b){var
-a=cJ(b);return c9([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-yZ(a){return+a.isZero()}function
-lC(a){return new
-r(a&b1,a>>24&b1,a>>31&bJ)}function
-y3(a){return a.toInt()}function
-yY(a){return+a.isNeg()}function
-y1(a){return a.neg()}function
-yW(g,c){var
-a=gY(g);if(a.signedconv&&yY(c)){a.sign=-1;c=y1(c)}var
-b=p,h=lC(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(y3(e.modulus))+b}while(!yZ(c));if(a.prec>=0){a.filler=bZ;var
-d=a.prec-b.length;if(d>0)b=c$(d,aS)+b}return gP(a,b)}function
-y2(b,a){return b.shift_left(a)}function
-zf(c){var
-a=0,e=q(c),b=10,d=1;if(e>0)switch(aU(c,a)){case
+h=b.indexOf(c9);if(h<0)b+=c9+de(c,aV);else{var
+f=h+1+c;if(b.length<f)b+=de(f-b.length,aV);else
+b=b.substr(0,f)}}return bw(e+dG+b+"p"+j+d.toString(10))}function
+zJ(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+zL(b){var
+a=cL(b);return dc([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+zR(a){return+a.isZero()}function
+lW(a){return new
+r(a&b3,a>>24&b3,a>>31&bN)}function
+zV(a){return a.toInt()}function
+zQ(a){return+a.isNeg()}function
+zT(a){return a.neg()}function
+zO(g,c){var
+a=g8(g);if(a.signedconv&&zQ(c)){a.sign=-1;c=zT(c)}var
+b=p,h=lW(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(zV(e.modulus))+b}while(!zR(c));if(a.prec>=0){a.filler=b1;var
+d=a.prec-b.length;if(d>0)b=de(d,aV)+b}return gZ(a,b)}function
+zU(b,a){return b.shift_left(a)}function
+z9(c){var
+a=0,e=q(c),b=10,d=1;if(e>0)switch(aX(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&aU(c,a)==48)switch(aU(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&aX(c,a)==48)switch(aX(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -758,18 +758,18 @@ a=0,e=q(c),b=10,d=1;if(e>0)switch(aU(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-lK(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-eY(f){var
-h=zf(f),c=h[0],i=h[1],d=h[2],g=q(f),j=-1>>>0,e=c<g?aU(f,c):0,b=lK(e);if(b<0||b>=d)aT(en);var
-a=b;for(c++;c<g;c++){e=aU(f,c);if(e==95)continue;b=lK(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aT(en)}if(c!=g)aT(en);a=i*a;if(d==10&&(a|0)!=a)aT(en);return a|0}function
-gX(a,b){return+(c8(a,b,false)<=0)}function
-y6(a,b){return+(c8(a,b,false)<0)}function
-c_(a,d){if(a<0)dM();var
+l4(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+e4(f){var
+h=z9(f),c=h[0],i=h[1],d=h[2],g=q(f),j=-1>>>0,e=c<g?aX(f,c):0,b=l4(e);if(b<0||b>=d)aW(eu);var
+a=b;for(c++;c<g;c++){e=aX(f,c);if(e==95)continue;b=l4(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aW(eu)}if(c!=g)aW(eu);a=i*a;if(d==10&&(a|0)!=a)aW(eu);return a|0}function
+g7(a,b){return+(db(a,b,false)<=0)}function
+zY(a,b){return+(db(a,b,false)<0)}function
+dd(a,d){if(a<0)dS();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-zm(b){return a(e3(b,0,b.length))}var
-y8=function(){function
+Ae(b){return a(e9(b,0,b.length))}var
+z0=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -777,40 +777,40 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bf<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bj<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=lG(i);if(typeof
+e=[],h=l0(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return zm(k(e,f))}}();function
-y9(c,b,a){return y8(bO(c),b,a)}var
-b5=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Ae(k(e,f))}}();function
+z1(c,b,a){return z0(bS(c),b,a)}var
+b9=new
 Array();function
-y_(c){var
-a=b5[c];if(!a.opened)K("Cannot flush a closed channel");if(!a.buffer||a.buffer==p)return 0;if(a.fd&&S.fds[a.fd]&&S.fds[a.fd].output){var
+z2(c){var
+a=b9[c];if(!a.opened)K("Cannot flush a closed channel");if(!a.buffer||a.buffer==p)return 0;if(a.fd&&S.fds[a.fd]&&S.fds[a.fd].output){var
 b=S.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=p;return 0}function
-lN(e,f){var
-b=b5[e],d=a(f),c=q(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-zq(a){var
-a=g2(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+l7(e,f){var
+b=b9[e],d=a(f),c=q(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+Ai(a){var
+a=ha(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-zr(a){var
-a=g2(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+Aj(a){var
+a=ha(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-e4(c,e,d,a){if(S.fds===undefined)S.fds=new
+e_(c,e,d,a){if(S.fds===undefined)S.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;S.fds[c]=b;if(!S.fd_last_idx||c>S.fd_last_idx)S.fd_last_idx=c;return c}function
-zw(c,b,g){var
+Ao(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -820,98 +820,98 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)K(bP(c)+j2);if(a.text&&a.binary)K(bP(c)+ks);var
-d=lS(c),e=d.device.open(d.rest,a),f=S.fd_last_idx?S.fd_last_idx:0;return e4(f+1,lN,e,a)}e4(0,lN,new
-ar(ak(0)));e4(1,zr,new
-ar(ak(0)));e4(2,zq,new
-ar(ak(0)));function
-y$(a){var
-c=S.fds[a];if(c.flags.wronly)K(lj+a+" is writeonly");var
-d=null;if(a==0&&dQ()){var
-e=require("fs");d=function(){return bs(e.readFileSync(0,jk))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b5[b.fd]=b;return b.fd}function
-lH(c){var
-b=S.fds[c];if(b.flags.rdonly)K(lj+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:p};b5[a.fd]=a;return a.fd}function
-za(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)K(bT(c)+kh);if(a.text&&a.binary)K(bT(c)+kK);var
+d=ma(c),e=d.device.open(d.rest,a),f=S.fd_last_idx?S.fd_last_idx:0;return e_(f+1,l7,e,a)}e_(0,l7,new
+au(an(0)));e_(1,Aj,new
+au(an(0)));e_(2,Ai,new
+au(an(0)));function
+z3(a){var
+c=S.fds[a];if(c.flags.wronly)K(lA+a+" is writeonly");var
+d=null;if(a==0&&dW()){var
+e=require("fs");d=function(){return bw(e.readFileSync(0,jx))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b9[b.fd]=b;return b.fd}function
+l1(c){var
+b=S.fds[c];if(b.flags.rdonly)K(lA+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:p};b9[a.fd]=a;return a.fd}function
+z4(){var
 b=0;for(var
-a=0;a<b5.length;a++)if(b5[a]&&b5[a].opened&&b5[a].out)b=[0,b5[a].fd,b];return b}function
-lI(b,a){if(a==0)g0();return b%a}function
-b6(a,b){return+(c8(a,b,false)!=0)}function
-zc(a,b){a[0]=ep;a[1]=b;return 0}function
-zd(a){if(a
+a=0;a<b9.length;a++)if(b9[a]&&b9[a].opened&&b9[a].out)b=[0,b9[a].fd,b];return b}function
+l2(b,a){if(a==0)g_();return b%a}function
+bv(a,b){return+(db(a,b,false)!=0)}function
+z6(a,b){a[0]=ew;a[1]=b;return 0}function
+z7(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dP(a))return gC;else
-if(eZ(a))return gC;else
+if(dV(a))return gL;else
+if(e5(a))return gL;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ga;else
-return dD}function
-bg(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);S[b+1]=c;if(a)S[a]=c}function
-zj(a,b){lJ[bP(a)]=b;return 0}function
-yy(a,b){if(a===b)return 1;a.t&6&&cH(a);b.t&6&&cH(b);return a.c==b.c?1:0}function
-X(a,b){return yy(a,b)}function
-zl(){al(gG)}function
-s(b,a){if(a>>>0>=q(b))zl();return aU(b,a)}function
-y(a,b){return 1-X(a,b)}function
-aN(a){return a}function
-zn(){return 0x7FFFFFFF/4|0}function
-zh(){lL(S.Not_found)}function
-lO(c){var
-a=o,b=lF(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bs(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bs(o.jsoo_static_env[b]);zh()}function
-zo(){if(o.crypto)if(typeof
+if(a&&a.caml_custom)return gj;else
+return dJ}function
+bk(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);S[b+1]=c;if(a)S[a]=c}function
+Ab(a,b){l3[bT(a)]=b;return 0}function
+zq(a,b){if(a===b)return 1;a.t&6&&cJ(a);b.t&6&&cJ(b);return a.c==b.c?1:0}function
+aa(a,b){return zq(a,b)}function
+Ad(){ao(gP)}function
+s(b,a){if(a>>>0>=q(b))Ad();return aX(b,a)}function
+w(a,b){return 1-aa(a,b)}function
+aQ(a){return a}function
+Af(){return 0x7FFFFFFF/4|0}function
+z$(){l5(S.Not_found)}function
+l8(c){var
+a=o,b=lZ(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bw(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bw(o.jsoo_static_env[b]);z$()}function
+Ag(){if(o.crypto)if(typeof
 o.crypto.getRandomValues==="function"){var
 a=new(o.Uint32Array)(1);o.crypto.getRandomValues(a);return[0,a[0]]}else
-if(o.crypto.randomBytes===gb){var
+if(o.crypto.randomBytes===gk){var
 b=o.crypto.randomBytes(4),a=new(o.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-g1(a){var
+g$(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-av(b,a){return{joo_tramp:b,joo_args:a}}function
-lM(a){return a}function
-a8(a){if(a
+ay(b,a){return{joo_tramp:b,joo_args:a}}function
+l6(a){return a}function
+a6(a){if(a
 instanceof
 Array)return a;if(o.RangeError&&a
 instanceof
-o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return lM(S.Stack_overflow);if(o.InternalError&&a
+o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return l6(S.Stack_overflow);if(o.InternalError&&a
 instanceof
-o.InternalError&&a.message&&a.message.match(/too much recursion/i))return lM(S.Stack_overflow);if(a
+o.InternalError&&a.message&&a.message.match(/too much recursion/i))return l6(S.Stack_overflow);if(a
 instanceof
-o.Error&&cK(jH))return[0,cK(jH),a];return[0,S.Failure,bs(String(a))]}function
-y5(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-yH(b){var
-a=p;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&y5(b[1]))var
+o.Error&&cM(jY))return[0,cM(jY),a];return[0,S.Failure,bw(String(a))]}function
+zX(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+zz(b){var
+a=p;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&zX(b[1]))var
 e=b[2],f=1;else
 var
-f=2,e=b;a+=kG;for(var
-d=f;d<e.length;d++){if(d>f)a+=", ";var
+f=2,e=b;a+=kZ;for(var
+d=f;d<e.length;d++){if(d>f)a+=jD;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bK)a+=eF+c.toString()+eF;else
+bO)a+=eL+c.toString()+eL;else
 if(typeof
-c=="string")a+=eF+c.toString()+eF;else
-a+="_"}a+=jO}else
+c=="string")a+=eL+c.toString()+eL;else
+a+="_"}a+=j5}else
 if(b[0]==_)a+=b[1];return a}function
-lz(a){if(a
+lT(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==_)){var
-c=cK("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=yH(a),b=cK(jj);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
+c=cM("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=zz(a),b=cM(jw);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-zk(){var
-a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lz(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lz(a.error)})}zk();function
-b(a,b){return a.length==1?a(b):cG(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):cG(a,[b,c])}function
-yn(a,b,c,d,e){return a.length==4?a(b,c,d,e):cG(a,[b,c,d,e])}yI();var
-g7=[_,a(jC),-2],g5=[_,a(f_),-3],g4=[_,a(kb),-4],bt=[_,a(kk),-7],g6=[_,a(kn),-9],P=[_,a(kL),-11],ap=a("the lower table"),ef=a("the upper table"),dv=a("the ceiling"),aZ=a(cC),fT=a(cC),f3=a(gw),bE=a(gw),cx=a(go),cw=a(go),f1=a("the claim"),cv=a("a proof"),bn=a(cC),f0=[0,a(cA),[0,a(cz),[0,a(aK),[0,a(aA),[0,a(bo),[0,a(aR),0]]]]]];bg(11,[_,a(ji),-12],ji);bg(10,P,kL);bg(9,[_,a(j9),gD],j9);bg(8,g6,kn);bg(7,[_,a(jT),-8],jT);bg(6,bt,kk);bg(5,[_,a(kA),-6],kA);bg(4,[_,a(jG),-5],jG);bg(3,g4,kb);bg(2,g5,f_);bg(1,g7,jC);bg(0,[_,a(k9),-1],k9);var
-lT=a(kc),lU=a(kh),lW=a(kq),lX=a("\\'"),lY=a(jW),lZ=a(k0),l0=a(jA),l1=a(jJ),lV=a("Char.chr"),l7=a("List.map2"),l8=a("List.combine"),l6=a("List.init"),l4=a("nth"),l5=a("List.nth"),l3=a("tl"),l2=a("hd"),l$=a("String.blit / Bytes.blit_string"),l_=a("Bytes.blit"),l9=a("String.sub / Bytes.sub"),me=a("String.contains_from / Bytes.contains_from"),mb=a(p),ma=a("String.concat"),mg=a("Array.blit"),mh=a("CamlinternalLazy.Undefined"),mn=a("Buffer.add: cannot grow buffer"),mm=[0,a(kx),93,2],ml=[0,a(kx),94,2],mw=a("%c"),mx=a("%s"),my=a(jf),mz=a(jR),mA=a(j$),mB=a(jr),mC=a("%f"),mD=a("%B"),mE=a("%{"),mF=a("%}"),mG=a("%("),mH=a("%)"),mI=a("%a"),mJ=a("%t"),mK=a("%?"),mL=a("%r"),mM=a("%_r"),mN=[0,a(ai),850,23],mY=[0,a(ai),814,21],mQ=[0,a(ai),815,21],mZ=[0,a(ai),818,21],mR=[0,a(ai),819,21],m0=[0,a(ai),822,19],mS=[0,a(ai),823,19],m1=[0,a(ai),826,22],mT=[0,a(ai),827,22],m2=[0,a(ai),831,30],mU=[0,a(ai),832,30],mW=[0,a(ai),836,26],mO=[0,a(ai),837,26],mX=[0,a(ai),846,28],mP=[0,a(ai),847,28],mV=[0,a(ai),851,23],n5=a(j6),n3=[0,a(ai),1558,4],n4=a("Printf: bad conversion %["),n6=[0,a(ai),1626,39],n7=[0,a(ai),1649,31],n8=[0,a(ai),1650,31],n9=a("Printf: bad conversion %_"),n_=a("@{"),n$=a("@["),n1=a(ge),nZ=a("neg_infinity"),n0=a(k2),nY=a(c5),nT=[0,jx],nH=a("%+nd"),nI=a("% nd"),nK=a("%+ni"),nL=a("% ni"),nM=a("%nx"),nN=a("%#nx"),nO=a("%nX"),nP=a("%#nX"),nQ=a("%no"),nR=a("%#no"),nG=a("%nd"),nJ=a(j$),nS=a("%nu"),nu=a("%+ld"),nv=a("% ld"),nx=a("%+li"),ny=a("% li"),nz=a("%lx"),nA=a("%#lx"),nB=a("%lX"),nC=a("%#lX"),nD=a("%lo"),nE=a("%#lo"),nt=a("%ld"),nw=a(jR),nF=a("%lu"),nh=a("%+Ld"),ni=a("% Ld"),nk=a("%+Li"),nl=a("% Li"),nm=a("%Lx"),nn=a("%#Lx"),no=a("%LX"),np=a("%#LX"),nq=a("%Lo"),nr=a("%#Lo"),ng=a("%Ld"),nj=a(jr),ns=a("%Lu"),m6=a("%+d"),m7=a("% d"),m9=a("%+i"),m_=a("% i"),m$=a("%x"),na=a("%#x"),nb=a("%X"),nc=a("%#X"),nd=a("%o"),ne=a("%#o"),m5=a(ky),m8=a(jf),nf=a(j6),mo=a("@]"),mp=a("@}"),mq=a("@?"),mr=a("@\n"),ms=a("@."),mt=a("@@"),mu=a("@%"),mv=a("@"),m3=a("CamlinternalFormat.Type_mismatch"),oa=a("x"),oe=a("Hashtbl: unsupported hash table format"),yl=a("OCAMLRUNPARAM"),yj=a("CAMLRUNPARAM"),ob=a(p),ok=[0,0],ol=[0,0],ox=a(" occurs twice"),oy=a("the key "),ot=a("nested too deeply"),ow=[5,0],ou=[0,1],ov=a(kc),oB=a(kJ),oz=[0,0],oA=a(kh),oC=[4,0],oD=a(" stands bare"),oE=a("the number "),os=a(dA),or=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],oq=a(ev),op=a(ev),oo=a(ev),on=a(ev),om=a("Json.Malformed"),oL=[0,[4,6,[0,2,8],0,0],a("%08x")],oM=a(p),o8=a(" is no number of a model"),o9=a(gH),o_=a(p),pa=a(p),o$=a(p),o7=a(p),o5=a(" is out of range"),o4=a(k6),o0=a(aS),o1=a(p),o2=a(dA),o3=a(" is no integer"),oZ=a(" has too many decimal digits"),oY=a(p),oX=a(p),oW=[0,a(jZ),32,90],oV=[0,a(jZ),31,82],oU=a(" has the wrong length"),oT=a(" is no string"),oS=a(" is no array"),oR=a(gA),oQ=a(" has the unknown key "),oP=a(" has no "),oO=a(gA),oN=a("Reading.Not_valid"),pD=a(j_),pw=a(gj),pv=a(k7),px=a(gy),py=a(jU),pz=a(ci),pA=a(a0),pB=a(jP),pC=a(aK),pu=a(be),pp=a(jW),pq=a(k0),pr=a(jA),ps=a("\\f"),pt=a(jJ),po=a(kq),pn=a('\\"'),pm=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],pk=a("G1: a row of no state"),pj=a("a probability"),pi=a("a row"),ph=a("a label"),pe=a(" are no object"),pb=a(dB),pc=a(aK),pl=a(jP),pd=a("the model's kind is not 'lmc'"),pf=a(a0),pg=a(ci),qN=a(gE),qO=a(bo),qP=[0,a(aK),[0,a(a0),[0,a(ci),0]]],qQ=a(dB),qR=a(aA),qM=a(p),qS=[0,a(cA),[0,a(cz),[0,a(aA),[0,a(bo),0]]]],qT=a(aA),qU=a(bI),qv=[0,a(aq),0],qw=[0,a(c1),[0,a(ad),[0,a(aR),[0,a(aj),0]]]],qx=a(bI),qy=a(dJ),qz=[0,a(dJ),[0,a(gl),0]],qA=a("the distance"),qB=a(c1),qC=a(ad),qD=a(ad),qE=a(dE),qF=a(aR),qG=a(eB),qH=a(ad),qI=a(ad),qJ=a(ad),qK=a(aj),qL=a(aq),qm=a(cD),qn=a(k_),qo=a(f7),qp=a(gz),qq=a(": only one of rank and progress"),qr=a(gz),qs=a(f7),qt=[0,a(gz),[0,a(f7),0]],qu=[0,a(cD),[0,a(eH),[0,a(k_),0]]],ql=a(" has no rank of at least 1"),qk=a(" has a rank that is no integer"),p_=[0,a(eq),[0,a(ex),[0,a(c4),[0,a(a0),0]]]],p$=a(c4),qj=a(a0),qa=a(ex),qb=a(eq),qc=a(" has not one form"),qd=a(eq),qe=a(eq),qf=a(ex),qg=a(ex),qh=a(a0),qi=a(c4),p7=a(gg),p8=a(f8),p9=a(" has an unknown relation"),p3=a(cD),p4=a(dH),p5=a(eG),p6=[0,0,0],p1=[0,a(cD),[0,a(eH),[0,a(dH),[0,a(eG),0]]]],p2=[0,a(cD),[0,a(eH),[0,a(dH),0]]],p0=a(" has no common denominator of a usable size"),pW=a(eH),pU=[0,a(k4),0],pV=[0,a(gn),0],pX=a(gn),pY=a(k4),pZ=a(k6),pQ=[0,a(cj),[0,a(c3),0]],pR=a(cj),pS=a(c3),pP=a("a lower bound"),pF=[0,a(aq),0],pG=[0,a(a1),[0,a(a2),[0,a(aj),0]]],pH=a(cC),pI=a(kK),pJ=a(a1),pK=a(kK),pL=a(a2),pM=a("an upper bound"),pN=a(aj),pO=a(aq),pE=a(jn),r5=[4,0],r6=a(aR),r7=a(eB),r8=[0,a(aK),[0,a(a0),[0,a(ci),0]]],r9=a(dB),r_=a(aA),r$=a(gE),sa=a(bo),r4=a(p),sb=[0,a(cA),[0,a(cz),[0,a(aK),[0,a(aA),[0,a(bo),0]]]]],sc=a(aA),sd=a(bI),rG=[0,a(j3),[0,a(eI),0]],rH=[0,a(ad),[0,a(aR),[0,a(cB),0]]],rI=a(bI),rJ=[0,a(aq),[0,a(aj),0]],rK=a(ad),rL=a(ad),rM=a(dE),rN=a(aR),rO=a(ad),rP=a(aq),rQ=a(ad),rR=a(aj),rS=a(j8),rT=a(cB),rU=a(ad),rV=a(ad),rW=a(aq),rX=a(ad),rY=a(ad),rZ=a(aj),r0=a(j3),r1=a(kt),r2=[4,0],r3=a(eI),rz=[0,a(ad),[0,a(c1),[0,a(ka),[0,a(aj),0]]]],rA=a(dJ),rB=[0,a(dJ),[0,a(gl),0]],rC=a(c1),rD=a(ad),rE=a(ka),rF=a(aj),ry=a(" name a pair twice"),rl=[0,[11,a(k3),[4,0,0,0,0]],a(kw)],rm=[0,a(eJ),[0,a(aj),[0,a(eE),[0,a(aq),[0,a(c6),0]]]]],rn=[0,a(jz),0],ro=a(jz),rp=a(" has an empty vector"),rq=a(eJ),rr=a(c6),rs=a(ku),rt=a(ke),ru=a(aj),rv=a(eE),rw=a(aq),rx=a(c6),re=[4,0],q$=[0,a(kR),[0,a(cj),[0,a(c3),[0,a(cy),0]]]],ra=a(cy),rb=a(cj),rk=a(c3),rc=a(" has both covers and a coupling"),rd=a(kR),rf=a(cj),rg=a(c3),rh=a(cj),ri=a(c3),rj=a(cy),q2=[0,a(kS),[0,a(jY),[0,a(eM),0]]],q3=[0,a(a1),[0,a(a2),[0,a(aq),[0,a(aj),0]]]],q4=a(eM),q5=a(a1),q6=a(a2),q7=a(aq),q8=a(aj),q9=a(kS),q_=a(jY),qZ=[0,a(le),[0,a(cB),0]],q0=a(cB),q1=a(le),qX=a("accept"),qY=a("reject"),qW=a(kC),qV=a(kC),tn=a(dC),to=a("N1: nothing says how far a state is"),tp=[0,a(aK),0],te=[0,a(cA),[0,a(cz),[0,a(aA),[0,a(bo),[0,a(aR),[0,a(bp),0]]]]]],tf=a(bI),tg=a(bp),th=a(aR),ti=a(bo),tj=[0,[3,a(kN)]],tk=a(aK),tl=a(aA),tm=a(aA),tb=a(kg),tc=a(kg),td=a("the masses that are cut off"),ta=a("S2: a step cut that is not the first"),s8=a(bp),s9=[0,a(aR),[0,a(bp),0]],s_=a(aR),s$=a(bp),s6=a(kW),s7=a(jS),s4=a("S1: another model before"),s5=a("S1: another model after"),s3=a("Q1: a state that is merged itself"),s2=a("a step names no state of the model"),sZ=a(gt),s0=a(gr),sH=a(jl),sI=a(kp),sJ=a(jy),sK=a(jy),sL=a(dC),sM=a("merge"),sN=a("quotient"),sO=[0,a(c4),0],sR=[0,a(ll),[0,a(c4),[0,a(gt),0]]],sS=a(ll),sT=[0,a(aK),[0,a(a0),[0,a(ci),0]]],sU=a("the smaller chain"),sV=a(gt),sW=a(bp),sX=[0,a(dC),0],sY=a(dC),sP=a(jl),sQ=a(kp),sF=a(c4),sB=a(kW),sC=a(jS),sD=a("neither:"),sA=a("Q2: states that are not alike"),sy=a("G1: a probability"),sz=a("G1: a sum"),sx=a("G1: there is no state"),sp=[0,a(a1),[0,a(a2),[0,a(c1),[0,a(ad),[0,a(aq),[0,a(aj),0]]]]]],sq=a(c1),sr=a(dJ),ss=a(gl),st=a(cC),su=a(ad),sv=a(a2),sw=a(a1),sj=[0,a(a1),[0,a(a2),[0,a(kO),[0,a(ad),[0,a(aq),[0,a(aj),0]]]]]],sk=a(gs),sl=a(kO),sm=a(ad),sn=a(a2),so=a(a1),sf=a(cC),sg=a(aq),sh=a(aj),se=a("Steps_document.Other"),sE=[0,a(aA),[0,a(bo),[0,a(aK),[0,a(cA),[0,a(cz),[0,a(bp),[0,a("fixed"),[0,a(dG),0]]]]]]]],uw=a(lf),ux=a(f9),uy=a(gk),uz=a(f$),uC=a(gk),uA=a("V1: secrets have a prior, and pairs have none"),uB=a("C1: nothing is infinite"),uv=a("V1: no state of the model"),uq=a("a label leads to no node"),ue=a("the gains"),t4=a("grows"),t5=[0,[3,a(eL)]],t6=a(aq),t2=a(bI),t3=a(kM),t7=a(cB),t8=a(lk),t9=[0,a(cA),[0,a(cz),[0,a(aK),[0,a(aA),[0,a(bo),[0,a(aR),[0,a(lk),[0,a(cB),0]]]]]]]],t_=[0,a(la),[0,a(kM),[0,a(eI),0]]],t$=a(bI),ua=a(cC),ub=a(aR),uc=a(eB),ud=a(la),uf=[0,a(aK),[0,a(a0),[0,a(ci),0]]],ug=a(dB),uh=a(aA),ui=a(gE),uj=a(bo),uk=a(j8),ul=a(cB),um=a(f9),un=a("gains and the measure g go together"),uo=[0,0],up=a("there is no guess"),uD=a(f$),ur=a(kt),us=[4,0],ut=a(eI),uu=a(aA),tY=a(eL),tU=[0,a(kf),0],tV=[0,a(a0),[0,a(aq),[0,a(aj),0]]],tW=a(a0),tX=a(kf),tZ=a(aq),t0=a(aj),tF=[0,[11,a(k3),[4,0,0,0,0]],a(kw)],tG=[0,a(eJ),[0,a(aj),[0,a(eE),[0,a(aq),[0,a(c6),[0,a(jg),0]]]]]],tH=[0,a(js),0],tI=a(js),tJ=a(eJ),tK=a(aj),tL=a(eE),tM=a(aq),tN=a(c6),tO=a(ku),tP=a(ke),tQ=a(jg),tR=a(" has rows that are empty, or not of one length"),tS=a(c6),tv=a("columns"),tw=a("rest"),tx=a(gu),ty=[0,a(k1),0],tz=[0,a(gu),0],tA=a(gu),tB=a(k1),tC=[0,a(kj),[0,a(cy),0]],tD=a(kj),tE=a(cy),tu=a(jn),tt=a(" has not two entries"),ts=a(" is negative"),tr=a(" is no natural number"),tq=a("Leakage_document.Other"),t1=[0,a(f$),[0,a(lf),[0,a(gk),[0,a(f9),0]]]],vl=a(gj),vg=a(kJ),vh=a("]"),vi=a(gy),vj=a("["),vk=a(k7),vm=a(gy),vn=a(jU),xr=a(bp),xc=[0,a(eO),0],xd=a(bI),xe=a("violated"),xf=a(dE),xg=a(aR),xh=a("any"),xi=a("the claim is about one ratio"),xj=a(eO),xk=a(eO),xl=a(gw),xm=[0,a(eO),[0,a("impossible"),0]],w$=[0,a(dK),[0,a(er),[0,a(ey),0]]],xa=a(er),xb=a(ey),w_=a("U1: a vector on no state, or negative"),w0=[0,a(dK),[0,a(er),[0,a(jo),[0,a(lg),[0,a(kd),[0,a(jD),[0,a(lb),[0,a(f8),[0,a(gg),[0,a(k8),0]]]]]]]]]],w1=a(er),w2=a(jo),w3=a(lg),w4=a(kd),w5=a(jD),w6=a(lb),w7=a(f8),w8=a(gg),w9=a(k8),wZ=a(" is empty"),wX=a("H5: the ratio is less than 1"),wY=a(kF),wN=[0,a(kT),0],wO=a(bI),wP=a(gF),wQ=a(dE),wR=a(aR),wS=a("the ratio"),wT=a(kT),wU=a(go),wV=[0,a(kF),[0,a(eu),[0,a(kY),0]]],wW=a(kY),wD=[0,a(cD),[0,a(kI),[0,a(cj),0]]],wE=a(cD),wF=a(kI),wG=a(cj),wC=[0,a(dK),[0,a(ld),[0,a(dH),[0,a(eG),0]]]],wH=a(ld),wI=a(dH),wJ=a(eG),wK=a("F1: a move is listed twice"),wL=a("F1: a pair of equal or unknown states, or one twice"),wB=a(" names no generator"),wA=[5,0],wz=a("I2 or I3: another function"),wu=[0,a(dK),[0,a(j4),[0,a(kz),[0,a(gr),0]]]],wv=a(j4),ww=a(kz),wx=a(gr),wy=a("expected combinations for every generator"),wt=a("H3: no distribution of the model"),ws=a("H2: a row is no distribution"),wq=a(dK),wr=a(" has no type that is known"),wp=a(gA),wh=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(kZ),[0,a(ez),0]]]]],wi=a(a1),wj=a(a2),wk=a(c0),wl=a(kZ),wn=a("all"),wo=a(ez),wm=a(" is another one"),wg=a("there is not one claim"),we=a("the factors"),v3=[0,a(eu),0],v4=[0,a(ez),[0,a(gh),[0,a(j0),0]]],v5=a(bI),v6=a(dE),v7=a(aR),v8=a("the length"),v9=a(ez),v_=a("the length is out of range"),v$=a(gh),wa=a(gh),wb=a("the proofs"),wc=a(j0),wd=a(eu),wf=a(eB),v0=a("L1: a layer has another number of covers"),v1=a("L1: the layers and those of covers are not as many as the length"),vY=a(" has a cover without two entries"),vS=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(li),[0,a(k$),[0,a(cy),0]]]]]],vT=a(a1),vU=a(a2),vV=a(c0),vW=a(li),vX=a(k$),vZ=a(cy),vO=a("W2: there are no parameters"),vF=[0,a(ey),[0,a(eM),[0,a(eN),0]]],vG=[0,a(a1),[0,a(a2),[0,a(c0),[0,a(gF),0]]]],vH=a(a1),vI=a(a2),vJ=a(c0),vQ=a(eL),vK=a(gF),vL=a(ey),vM=a(eM),vN=a(eN),vP=a(" has no word with its probabilities and parameters"),vD=a(" is neither true nor false"),vB=a("$schema"),vC=[0,1],vA=a("no object"),vy=a(jq),vz=a(jh),vr=a(aA),vs=a(aA),vt=a(j_),vu=a(bo),vv=a(j5),vw=a(eu),vx=a("a factor is constant"),vq=a("H2"),vd=[5,0],vc=a("H1: a row of no state"),vb=a("the row of "),u6=a("an observation"),uW=[0,a(aK),[0,a(k5),[0,a(a0),[0,a(ci),[0,a(jF),0]]]]],uX=[0,a(eN),[0,a(gn),0]],uY=a(dB),uZ=[3,a("hmm")],u0=a(aK),u1=a("the model's kind is not 'hmm'"),u2=a(eN),u3=a("the parameters are no object"),u4=a("the observations"),u5=a(k5),u7=a("the states"),u8=a(a0),u9=a("the transitions"),u_=a(ci),u$=a("the distributions"),va=a(jF),ve=a("H1: a state or a distribution is empty"),vf=a("H1: a row of transitions is empty"),uT=a(" names what does not exist"),uU=a("H1: "),uV=a(" holds no text"),uH=[0,a(b0),[0,a(bH),0]],uI=a(b0),uJ=[0,a(kr),[0,a(be),0]],uK=a(kr),uL=a(jp),uM=[0,a(b0),[0,a(bH),0]],uN=a(bH),uO=[0,a(jp),[0,a(gf),0]],uQ=a(gH),uP=a(gH),uR=[0,a(kG),0],uS=[0,a(jO),0],uG=a(" is no expression"),uF=a(" divides by zero"),uE=a("Hmm_document.Other"),xo=a("hmm-no-budget"),xp=a("hmm-all-lengths"),xq=a("hmm-budget"),yc=a("valid"),yd=a("not covered"),ye=a("malformed: too large for the stack (see ulimit -s)"),yf=a("not valid: "),yg=a("malformed: "),yb=[0,a("a rule of the proved checker fails")],xV=a(cA),x_=a("bisimdist-certificate"),xW=a("no certificate"),xX=a(cz),x9=a("1"),xY=a("the version is not 1"),xZ=a(aK),x3=a(gs),x4=a("leakage"),x5=a(bp),x6=a(bp),x8=a(bp),x7=a("nature"),x1=a(gs),x2=a(dG),x0=a("the kind is no string"),xU=a("the document is no object"),xR=a(jh),xS=a(j5),xM=a("a digest"),xL=a("what is said of the program"),xD=a(dG),xE=[0,a(jL),0],xF=[0,a(gb),[0,a(jI),[0,a(ko),0]]],xG=a("the program"),xH=a("the function"),xI=a(gb),xJ=a("what is observed"),xK=a(jI),xN=a(ko),xO=a(jL),xP=a(dG),xC=a("P3: runs of the program are cut off, and no step says so"),xB=[3,a(dC)],xy=a(dG),xz=a(aA),xA=a(a0),xv=a(aA),xw=[0,[3,a(kN)]],xx=a(aK),xu=[0,1],xt=a(jq),x$=a("bisimdist-certificate compact\n"),yh=a(p),yi=a("not checked: too large for the stack of this browser");function
+Ac(){var
+a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){lT(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)lT(a.error)})}Ac();function
+b(a,b){return a.length==1?a(b):cI(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):cI(a,[b,c])}function
+zf(a,b,c,d,e){return a.length==4?a(b,c,d,e):cI(a,[b,c,d,e])}zA();var
+hf=[_,a(jT),-2],hd=[_,a(gh),-3],hc=[_,a(kt),-4],bx=[_,a(kC),-7],he=[_,a(kF),-9],P=[_,a(k4),-11],as=a("the lower table"),el=a("the upper table"),dC=a("the ceiling"),a1=a(cE),f0=a(cE),ga=[0,a(b5),[0,a(b4),[0,a(ak),[0,a(bh),0]]]],f_=a(gE),bJ=a(gE),f8=a(eG),cB=a(eG),cA=a(eG),f7=a("the claim"),cz=a("a proof"),bq=a(cE),f6=[0,a(b5),[0,a(b4),[0,a(al),[0,a(ak),[0,a(bh),[0,a(aU),0]]]]]];bk(11,[_,a(jv),-12],jv);bk(10,P,k4);bk(9,[_,a(ko),gM],ko);bk(8,he,kF);bk(7,[_,a(j_),-8],j_);bk(6,bx,kC);bk(5,[_,a(kT),-6],kT);bk(4,[_,a(jX),-5],jX);bk(3,hc,kt);bk(2,hd,gh);bk(1,hf,jT);bk(0,[_,a(lo),-1],lo);var
+mb=a(ku),mc=a(kz),me=a(kI),mf=a("\\'"),mg=a(kb),mh=a(lf),mi=a(jQ),mj=a(j0),md=a("Char.chr"),mp=a("List.map2"),mq=a("List.combine"),mo=a("List.init"),mm=a("nth"),mn=a("List.nth"),ml=a("tl"),mk=a("hd"),mt=a("String.blit / Bytes.blit_string"),ms=a("Bytes.blit"),mr=a("String.sub / Bytes.sub"),my=a("String.contains_from / Bytes.contains_from"),mv=a(p),mu=a("String.concat"),mA=a("Array.blit"),mB=a("CamlinternalLazy.Undefined"),mH=a("Buffer.add: cannot grow buffer"),mG=[0,a(kQ),93,2],mF=[0,a(kQ),94,2],mQ=a("%c"),mR=a("%s"),mS=a(js),mT=a(j8),mU=a(kr),mV=a(jG),mW=a("%f"),mX=a("%B"),mY=a("%{"),mZ=a("%}"),m0=a("%("),m1=a("%)"),m2=a("%a"),m3=a("%t"),m4=a("%?"),m5=a("%r"),m6=a("%_r"),m7=[0,a(aj),850,23],ng=[0,a(aj),814,21],m_=[0,a(aj),815,21],nh=[0,a(aj),818,21],m$=[0,a(aj),819,21],ni=[0,a(aj),822,19],na=[0,a(aj),823,19],nj=[0,a(aj),826,22],nb=[0,a(aj),827,22],nk=[0,a(aj),831,30],nc=[0,a(aj),832,30],ne=[0,a(aj),836,26],m8=[0,a(aj),837,26],nf=[0,a(aj),846,28],m9=[0,a(aj),847,28],nd=[0,a(aj),851,23],on=a(kl),ol=[0,a(aj),1558,4],om=a("Printf: bad conversion %["),oo=[0,a(aj),1626,39],op=[0,a(aj),1649,31],oq=[0,a(aj),1650,31],or=a("Printf: bad conversion %_"),os=a("@{"),ot=a("@["),oj=a(gn),oh=a("neg_infinity"),oi=a(lh),og=a(c9),ob=[0,jN],n1=a("%+nd"),n2=a("% nd"),n4=a("%+ni"),n5=a("% ni"),n6=a("%nx"),n7=a("%#nx"),n8=a("%nX"),n9=a("%#nX"),n_=a("%no"),n$=a("%#no"),n0=a("%nd"),n3=a(kr),oa=a("%nu"),nO=a("%+ld"),nP=a("% ld"),nR=a("%+li"),nS=a("% li"),nT=a("%lx"),nU=a("%#lx"),nV=a("%lX"),nW=a("%#lX"),nX=a("%lo"),nY=a("%#lo"),nN=a("%ld"),nQ=a(j8),nZ=a("%lu"),nB=a("%+Ld"),nC=a("% Ld"),nE=a("%+Li"),nF=a("% Li"),nG=a("%Lx"),nH=a("%#Lx"),nI=a("%LX"),nJ=a("%#LX"),nK=a("%Lo"),nL=a("%#Lo"),nA=a("%Ld"),nD=a(jG),nM=a("%Lu"),no=a("%+d"),np=a("% d"),nr=a("%+i"),ns=a("% i"),nt=a("%x"),nu=a("%#x"),nv=a("%X"),nw=a("%#X"),nx=a("%o"),ny=a("%#o"),nn=a(kR),nq=a(js),nz=a(kl),mI=a("@]"),mJ=a("@}"),mK=a("@?"),mL=a("@\n"),mM=a("@."),mN=a("@@"),mO=a("@%"),mP=a("@"),nl=a("CamlinternalFormat.Type_mismatch"),ou=a("x"),oy=a("Hashtbl: unsupported hash table format"),zd=a("OCAMLRUNPARAM"),zb=a("CAMLRUNPARAM"),ov=a(p),oE=[0,0],oF=[0,0],oR=a(" occurs twice"),oS=a("the key "),oN=a("nested too deeply"),oQ=[5,0],oO=[0,1],oP=a(ku),oV=a(k2),oT=[0,0],oU=a(kz),oW=[4,0],oX=a(" stands bare"),oY=a("the number "),oM=a(dG),oL=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],oK=a(eB),oJ=a(eB),oI=a(eB),oH=a(eB),oG=a("Json.Malformed"),o5=[0,[4,6,[0,2,8],0,0],a("%08x")],o6=a(p),pq=a(" is no number of a model"),pr=a(gQ),ps=a(p),pu=a(p),pt=a(p),pp=a(p),pn=a(" is out of range"),pm=a(ll),pi=a(aV),pj=a(p),pk=a(dG),pl=a(" is no integer"),ph=a(" has too many decimal digits"),pg=a(p),pf=a(p),pe=[0,a(ke),32,90],pd=[0,a(ke),31,82],pc=a(" has the wrong length"),pb=a(" is no string"),pa=a(" is no array"),o$=a(gJ),o_=a(" has the unknown key "),o9=a(" has no "),o8=a(gJ),o7=a("Reading.Not_valid"),pX=a(kp),pQ=a(gs),pP=a(lm),pR=a(gG),pS=a(j$),pT=a(cm),pU=a(a2),pV=a(j6),pW=a(al),pO=a(bi),pJ=a(kb),pK=a(lf),pL=a(jQ),pM=a("\\f"),pN=a(j0),pI=a(kI),pH=a('\\"'),pG=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],pE=a("G1: a row of no state"),pD=a("a probability"),pC=a("a row"),pB=a("a label"),py=a(" are no object"),pv=a(dH),pw=a(al),pF=a(j6),px=a("the model's kind is not 'lmc'"),pz=a(a2),pA=a(cm),q7=a(gN),q8=a(bh),q9=[0,a(al),[0,a(a2),[0,a(cm),0]]],q_=a(dH),q$=a(ak),q6=a(p),ra=[0,a(b5),[0,a(b4),[0,a(ak),[0,a(bh),0]]]],rb=a(ak),rc=a(br),qP=[0,a(at),0],qQ=[0,a(c4),[0,a(ag),[0,a(aU),[0,a(am),0]]]],qR=a(br),qS=a(dQ),qT=[0,a(dQ),[0,a(gu),0]],qU=a("the distance"),qV=a(c4),qW=a(ag),qX=a(ag),qY=a(dK),qZ=a(aU),q0=a(dN),q1=a(ag),q2=a(ag),q3=a(ag),q4=a(am),q5=a(at),qG=a(cF),qH=a(lp),qI=a(ge),qJ=a(gI),qK=a(": only one of rank and progress"),qL=a(gI),qM=a(ge),qN=[0,a(gI),[0,a(ge),0]],qO=[0,a(cF),[0,a(eN),[0,a(lp),0]]],qF=a(" has no rank of at least 1"),qE=a(" has a rank that is no integer"),qs=[0,a(ex),[0,a(eD),[0,a(c8),[0,a(a2),0]]]],qt=a(c8),qD=a(a2),qu=a(eD),qv=a(ex),qw=a(" has not one form"),qx=a(ex),qy=a(ex),qz=a(eD),qA=a(eD),qB=a(a2),qC=a(c8),qp=a(gp),qq=a(gf),qr=a(" has an unknown relation"),ql=a(cF),qm=a(dO),qn=a(eM),qo=[0,0,0],qj=[0,a(cF),[0,a(eN),[0,a(dO),[0,a(eM),0]]]],qk=[0,a(cF),[0,a(eN),[0,a(dO),0]]],qi=a(" has no common denominator of a usable size"),qe=a(eN),qc=[0,a(lj),0],qd=[0,a(gw),0],qf=a(gw),qg=a(lj),qh=a(ll),p_=[0,a(cn),[0,a(c7),0]],p$=a(cn),qa=a(c7),p9=a("a lower bound"),pZ=[0,a(at),0],p0=[0,a(a3),[0,a(a4),[0,a(am),0]]],p1=a(cE),p2=a(k3),p3=a(a3),p4=a(k3),p5=a(a4),p6=a("an upper bound"),p7=a(am),p8=a(at),pY=a(jA),sn=[4,0],so=a(aU),sp=a(dN),sq=[0,a(al),[0,a(a2),[0,a(cm),0]]],sr=a(dH),ss=a(ak),st=a(gN),su=a(bh),sm=a(p),sv=[0,a(b5),[0,a(b4),[0,a(al),[0,a(ak),[0,a(bh),0]]]]],sw=a(ak),sx=a(br),r0=[0,a(ki),[0,a(eO),0]],r1=[0,a(ag),[0,a(aU),[0,a(cD),0]]],r2=a(br),r3=[0,a(at),[0,a(am),0]],r4=a(ag),r5=a(ag),r6=a(dK),r7=a(aU),r8=a(ag),r9=a(at),r_=a(ag),r$=a(am),sa=a(kn),sb=a(cD),sc=a(ag),sd=a(ag),se=a(at),sf=a(ag),sg=a(ag),sh=a(am),si=a(ki),sj=a(kL),sk=[4,0],sl=a(eO),rT=[0,a(ag),[0,a(c4),[0,a(ks),[0,a(am),0]]]],rU=a(dQ),rV=[0,a(dQ),[0,a(gu),0]],rW=a(c4),rX=a(ag),rY=a(ks),rZ=a(am),rS=a(" name a pair twice"),rF=[0,[11,a(li),[4,0,0,0,0]],a(kO)],rG=[0,a(eP),[0,a(am),[0,a(eK),[0,a(at),[0,a(c$),0]]]]],rH=[0,a(jP),0],rI=a(jP),rJ=a(" has an empty vector"),rK=a(eP),rL=a(c$),rM=a(kM),rN=a(kw),rO=a(am),rP=a(eK),rQ=a(at),rR=a(c$),ry=[4,0],rt=[0,a(k9),[0,a(cn),[0,a(c7),[0,a(cC),0]]]],ru=a(cC),rv=a(cn),rE=a(c7),rw=a(" has both covers and a coupling"),rx=a(k9),rz=a(cn),rA=a(c7),rB=a(cn),rC=a(c7),rD=a(cC),rk=[0,a(k_),[0,a(kd),[0,a(eS),0]]],rl=[0,a(a3),[0,a(a4),[0,a(at),[0,a(am),0]]]],rm=a(eS),rn=a(a3),ro=a(a4),rp=a(at),rq=a(am),rr=a(k_),rs=a(kd),rh=[0,a(lw),[0,a(cD),0]],ri=a(cD),rj=a(lw),rf=a("accept"),rg=a("reject"),re=a(kV),rd=a(kV),tH=a(dI),tI=a("N1: nothing says how far a state is"),tJ=[0,a(al),0],ty=[0,a(b5),[0,a(b4),[0,a(ak),[0,a(bh),[0,a(aU),[0,a(bs),0]]]]]],tz=a(br),tA=a(bs),tB=a(aU),tC=a(bh),tD=[0,[3,a(gH)]],tE=a(al),tF=a(ak),tG=a(ak),tv=a(ky),tw=a(ky),tx=a("the masses that are cut off"),tu=a("S2: a step cut that is not the first"),tq=a(bs),tr=[0,a(aU),[0,a(bs),0]],ts=a(aU),tt=a(bs),to=a(lc),tp=a(j9),tm=a("S1: another model before"),tn=a("S1: another model after"),tl=a("Q1: a state that is merged itself"),tk=a("a step names no state of the model"),th=a(gB),ti=a(gz),s1=a(jy),s2=a(kH),s3=a(jO),s4=a(jO),s5=a(dI),s6=a("merge"),s7=a("quotient"),s8=[0,a(c8),0],s$=[0,a(lD),[0,a(c8),[0,a(gB),0]]],ta=a(lD),tb=[0,a(al),[0,a(a2),[0,a(cm),0]]],tc=a("the smaller chain"),td=a(gB),te=a(bs),tf=[0,a(dI),0],tg=a(dI),s9=a(jy),s_=a(kH),sZ=a(c8),sV=a(lc),sW=a(j9),sX=a("neither:"),sU=a("Q2: states that are not alike"),sS=a("G1: a probability"),sT=a("G1: a sum"),sR=a("G1: there is no state"),sJ=[0,a(a3),[0,a(a4),[0,a(c4),[0,a(ag),[0,a(at),[0,a(am),0]]]]]],sK=a(c4),sL=a(dQ),sM=a(gu),sN=a(cE),sO=a(ag),sP=a(a4),sQ=a(a3),sD=[0,a(a3),[0,a(a4),[0,a(k6),[0,a(ag),[0,a(at),[0,a(am),0]]]]]],sE=a(gA),sF=a(k6),sG=a(ag),sH=a(a4),sI=a(a3),sz=a(cE),sA=a(at),sB=a(am),sy=a("Steps_document.Other"),sY=[0,a(ak),[0,a(bh),[0,a(al),[0,a(b5),[0,a(b4),[0,a(bs),[0,a("fixed"),[0,a(c6),0]]]]]]]],uQ=a(lx),uR=a(gg),uS=a(gt),uT=a(gi),uW=a(gt),uU=a("V1: secrets have a prior, and pairs have none"),uV=a("C1: nothing is infinite"),uP=a("V1: no state of the model"),uK=a("a label leads to no node"),uy=a("the gains"),um=a("grows"),un=[0,[3,a(eR)]],uo=a(at),uk=a(br),ul=a(k5),up=a(cD),uq=a(lC),ur=[0,a(b5),[0,a(b4),[0,a(al),[0,a(ak),[0,a(bh),[0,a(aU),[0,a(lC),[0,a(cD),0]]]]]]]],us=[0,a(lr),[0,a(k5),[0,a(eO),0]]],ut=a(br),uu=a(cE),uv=a(aU),uw=a(dN),ux=a(lr),uz=[0,a(al),[0,a(a2),[0,a(cm),0]]],uA=a(dH),uB=a(ak),uC=a(gN),uD=a(bh),uE=a(kn),uF=a(cD),uG=a(gg),uH=a("gains and the measure g go together"),uI=[0,0],uJ=a("there is no guess"),uX=a(gi),uL=a(kL),uM=[4,0],uN=a(eO),uO=a(ak),ug=a(eR),uc=[0,a(kx),0],ud=[0,a(a2),[0,a(at),[0,a(am),0]]],ue=a(a2),uf=a(kx),uh=a(at),ui=a(am),tZ=[0,[11,a(li),[4,0,0,0,0]],a(kO)],t0=[0,a(eP),[0,a(am),[0,a(eK),[0,a(at),[0,a(c$),[0,a(jt),0]]]]]],t1=[0,a(jI),0],t2=a(jI),t3=a(eP),t4=a(am),t5=a(eK),t6=a(at),t7=a(c$),t8=a(kM),t9=a(kw),t_=a(jt),t$=a(" has rows that are empty, or not of one length"),ua=a(c$),tP=a("columns"),tQ=a("rest"),tR=a(gC),tS=[0,a(lg),0],tT=[0,a(gC),0],tU=a(gC),tV=a(lg),tW=[0,a(kB),[0,a(cC),0]],tX=a(kB),tY=a(cC),tO=a(jA),tN=a(" has not two entries"),tM=a(" is negative"),tL=a(" is no natural number"),tK=a("Leakage_document.Other"),uj=[0,a(gi),[0,a(lx),[0,a(gt),[0,a(gg),0]]]],vF=a(gs),vA=a(k2),vB=a(kq),vC=a(gG),vD=a(kP),vE=a(lm),vG=a(gG),vH=a(j$),yj=a(bs),ya=a(al),yb=a(" has no kind"),yc=a("hmm-parametric"),yd=a(" is of another kind"),ye=a(" has a model of its own"),x9=a(jC),x_=a(al),x$=a(br),yf=a("a part"),yg=a(jC),yh=a(dN),xU=[0,a(eU),0],xV=a(br),xW=a("violated"),xX=a(dK),xY=a(aU),xZ=a("any"),x0=a("the claim is about one ratio"),x1=a(eU),x2=a(eU),x3=a(gE),x4=[0,a(eU),[0,a("impossible"),0]],xR=[0,a(c_),[0,a(ey),[0,a(eE),0]]],xS=a(ey),xT=a(eE),xQ=a("U1: a vector on no state, or negative"),xG=[0,a(c_),[0,a(ey),[0,a(jB),[0,a(ly),[0,a(kv),[0,a(jU),[0,a(ls),[0,a(gf),[0,a(gp),[0,a(ln),0]]]]]]]]]],xH=a(ey),xI=a(jB),xJ=a(ly),xK=a(kv),xL=a(jU),xM=a(ls),xN=a(gf),xO=a(gp),xP=a(ln),xF=a(" is empty"),xC=a("H5: the ratio is less than 1"),xD=a(kY),xE=a(dL),xt=[0,a(k$),0],xu=a(br),xv=a(gO),xw=a(dK),xx=a(aU),xy=a("the ratio"),xz=a(k$),xA=a(eG),xB=[0,a(kY),[0,a(dL),[0,a("coupling"),0]]],xf=a(kq),xg=a(jD),xh=a(kP),xe=a("K1: merged with no state"),w6=[0,a(c_),[0,a(lB),[0,a(lF),0]]],w7=a(lB),w8=a(lF),w9=a(al),w_=a("the chain's certificate has a kind"),w$=a(ak),xq=[0,[3,a(gH)]],xr=a(al),xp=a(c6),xa=[0,[3,a(jR)]],xb=a(b5),xn=[0,[1,a(lu)]],xo=a(b4),xc=a(lE),xd=a("K2: another digest"),xi=[0,a("first"),0],xj=[0,a("second"),0],xk=a(jH),xl=[0,a(jH),0],xm=a(gT),wX=[0,a(cF),[0,a(k1),[0,a(cn),0]]],wY=a(cF),wZ=a(k1),w0=a(cn),wW=[0,a(c_),[0,a(lv),[0,a(dO),[0,a(eM),0]]]],w1=a(lv),w2=a(dO),w3=a(eM),w4=a("F1: a move is listed twice"),w5=a("F1: a pair of equal or unknown states, or one twice"),wV=a(" names no generator"),wU=[5,0],wT=a("I2 or I3: another function"),wO=[0,a(c_),[0,a(kj),[0,a(kS),[0,a(gz),0]]]],wP=a(kj),wQ=a(kS),wR=a(gz),wS=a("expected combinations for every generator"),wN=a("H3: no distribution of the model"),wM=a("H2: a row is no distribution"),wK=a(c_),wL=a(" has no type that is known"),wJ=a(gJ),wB=[0,a(a3),[0,a(a4),[0,a(c3),[0,a(le),[0,a(eF),0]]]]],wC=a(a3),wD=a(a4),wE=a(c3),wF=a(le),wH=a("all"),wI=a(eF),wG=a(" is another one"),wA=a("there is not one claim"),wy=a("the factors"),wl=[0,a(dL),0],wm=[0,a(eF),[0,a(gq),[0,a(kf),0]]],wn=a(br),wo=a(dK),wp=a(aU),wq=a("the length"),wr=a(eF),ws=a("the length is out of range"),wt=a(gq),wu=a(gq),wv=a("the proofs"),ww=a(kf),wx=a(dL),wz=a(dN),wi=a("L1: a layer has another number of covers"),wj=a("L1: the layers and those of covers are not as many as the length"),wg=a(" has a cover without two entries"),wa=[0,a(a3),[0,a(a4),[0,a(c3),[0,a(gT),[0,a(lq),[0,a(cC),0]]]]]],wb=a(a3),wc=a(a4),wd=a(c3),we=a(gT),wf=a(lq),wh=a(cC),v8=a("W2: there are no parameters"),vZ=[0,a(eE),[0,a(eS),[0,a(eT),0]]],v0=[0,a(a3),[0,a(a4),[0,a(c3),[0,a(gO),0]]]],v1=a(a3),v2=a(a4),v3=a(c3),v_=a(eR),v4=a(gO),v5=a(eE),v6=a(eS),v7=a(eT),v9=a(" has no word with its probabilities and parameters"),vX=a(" is neither true nor false"),vV=a("$schema"),vW=[0,1],vU=a("no object"),vS=a(jF),vT=a(ju),vL=a(ak),vM=a(ak),vN=a(kp),vO=a(bh),vP=a(kk),vQ=a(dL),vR=a("a factor is constant"),vK=a("H2"),vx=[5,0],vw=a("H1: a row of no state"),vv=a("the row of "),vo=a("an observation"),ve=[0,a(al),[0,a(lk),[0,a(a2),[0,a(cm),[0,a(jW),0]]]]],vf=[0,a(eT),[0,a(gw),0]],vg=a(dH),vh=[3,a("hmm")],vi=a(al),vj=a("the model's kind is not 'hmm'"),vk=a(eT),vl=a("the parameters are no object"),vm=a("the observations"),vn=a(lk),vp=a("the states"),vq=a(a2),vr=a("the transitions"),vs=a(cm),vt=a("the distributions"),vu=a(jW),vy=a("H1: a state or a distribution is empty"),vz=a("H1: a row of transitions is empty"),vb=a(" names what does not exist"),vc=a("H1: "),vd=a(" holds no text"),u1=[0,a(b2),[0,a(bM),0]],u2=a(b2),u3=[0,a(kJ),[0,a(bi),0]],u4=a(kJ),u5=a(jE),u6=[0,a(b2),[0,a(bM),0]],u7=a(bM),u8=[0,a(jE),[0,a(go),0]],u_=a(gQ),u9=a(gQ),u$=[0,a(kZ),0],va=[0,a(j5),0],u0=a(" is no expression"),uZ=a(" divides by zero"),uY=a("Hmm_document.Other"),x6=a("hmm-no-budget"),x7=a("hmm-all-lengths"),x8=a("hmm-budget"),yi=a("hmm-several"),y6=a("valid"),y7=a("not covered"),y8=a("malformed: too large for the stack (see ulimit -s)"),y9=a("not valid: "),y_=a("malformed: "),y5=[0,a("a rule of the proved checker fails")],yN=a(b5),y2=a(jR),yO=a(lE),yP=a(b4),y1=a(lu),yQ=a("the version is not 1"),yR=a(al),yV=a(gA),yW=a("leakage"),yX=a(bs),yY=a(bs),y0=a(bs),yZ=a("nature"),yT=a(gA),yU=a(c6),yS=a("the kind is no string"),yM=a("the document is no object"),yJ=a(ju),yK=a(kk),yE=a("a digest"),yD=a("what is said of the program"),yv=a(c6),yw=[0,a(j2),0],yx=[0,a(gk),[0,a(jZ),[0,a(kG),0]]],yy=a("the program"),yz=a("the function"),yA=a(gk),yB=a("what is observed"),yC=a(jZ),yF=a(kG),yG=a(j2),yH=a(c6),yu=a("P3: runs of the program are cut off, and no step says so"),yt=[3,a(dI)],yq=a(c6),yr=a(ak),ys=a(a2),yn=a(ak),yo=[0,[3,a(gH)]],yp=a(al),ym=[0,1],yl=a(jF),y3=a("bisimdist-certificate compact\n"),y$=a(p),za=a("not checked: too large for the stack of this browser");function
 T(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -931,25 +931,25 @@ b=a[1];return[9,b,b,T(a[3])];case
 11:return[11,T(a[1])];case
 12:return[12,T(a[1])];case
 13:return[13,T(a[1])];default:return[14,T(a[1])]}}function
-aI(a,b){if(typeof
+aM(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aI(a[1],b)];case
-1:return[1,aI(a[1],b)];case
-2:return[2,aI(a[1],b)];case
-3:return[3,aI(a[1],b)];case
-4:return[4,aI(a[1],b)];case
-5:return[5,aI(a[1],b)];case
-6:return[6,aI(a[1],b)];case
-7:return[7,aI(a[1],b)];case
+0:return[0,aM(a[1],b)];case
+1:return[1,aM(a[1],b)];case
+2:return[2,aM(a[1],b)];case
+3:return[3,aM(a[1],b)];case
+4:return[4,aM(a[1],b)];case
+5:return[5,aM(a[1],b)];case
+6:return[6,aM(a[1],b)];case
+7:return[7,aM(a[1],b)];case
 8:var
-c=a[1];return[8,c,aI(a[2],b)];case
+c=a[1];return[8,c,aM(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aI(a[3],b)];case
-10:return[10,aI(a[1],b)];case
-11:return[11,aI(a[1],b)];case
-12:return[12,aI(a[1],b)];case
-13:return[13,aI(a[1],b)];default:return[14,aI(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,aM(a[3],b)];case
+10:return[10,aM(a[1],b)];case
+11:return[11,aM(a[1],b)];case
+12:return[12,aM(a[1],b)];case
+13:return[13,aM(a[1],b)];default:return[14,aM(a[1],b)]}}function
 N(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -995,100 +995,100 @@ E=a[1];return[21,E,N(a[2],b)];case
 23:var
 F=a[1];return[23,F,N(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,N(a[3],b)]}}function
-dR(a){throw[0,g5,a]}function
-a4(a){throw[0,g4,a]}function
-g8(b,a){return yJ(b,a)?b:a}function
-db(a){return 0<=a?a:-a|0}function
+dX(a){throw[0,hd,a]}function
+a7(a){throw[0,hc,a]}function
+hg(b,a){return zB(b,a)?b:a}function
+dg(a){return 0<=a?a:-a|0}function
 i(d,c){var
-a=q(d),e=q(c),b=ak(a+e|0);bN(d,0,b,0,a);bN(c,0,b,a,e);return aN(b)}function
-g9(a){return a?lT:lU}function
-aC(a,b){if(a){var
-c=a[1];return[0,c,aC(a[2],b)]}return b}y$(0);lH(1);lH(2);function
-g_(b){function
+a=q(d),e=q(c),b=an(a+e|0);bR(d,0,b,0,a);bR(c,0,b,a,e);return aQ(b)}function
+hh(a){return a?mb:mc}function
+ap(a,b){if(a){var
+c=a[1];return[0,c,ap(a[2],b)]}return b}z3(0);l1(1);l1(2);function
+hi(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{y_(d)}catch(a){a=a8(a);if(a[1]!==g7)throw a;var
+c=a[2],d=a[1];try{z2(d)}catch(a){a=a6(a);if(a[1]!==hf)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(za(0))}zj(a(jj),g_);function
-a5(a,b){return a?a[1]:b}function
+a=c;continue}return 0}}return a(z4(0))}Ab(a(jw),hi);function
+aY(a,b){return a?a[1]:b}function
 L(c,a){return a?[0,b(c,a[1])]:0}function
-dc(c,a){return a?b(c,a[1]):0}function
-g$(a){if(0<=a&&!(ga<a))return a;return a4(lV)}var
-e5=zn(0),dd=(4*e5|0)-1|0;function
-Y(c){var
+dh(c,a){return a?b(c,a[1]):0}function
+hj(a){if(0<=a&&!(gj<a))return a;return a7(md)}var
+e$=Af(0),di=(4*e$|0)-1|0;function
+X(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ha(a){return a?a[1]:dR(l2)}function
-bu(d,c){var
+hk(a){return a?a[1]:dX(mk)}function
+by(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bh(a){return bu(a,0)}function
-hb(a,d,c){if(d<=a)return 0;var
-e=b(c,a);return[0,e,hb(a+1|0,d,c)]}function
-f(c,a){if(a){var
-d=a[2],e=b(c,a[1]);return[0,e,f(c,d)]}return 0}function
-hc(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,hc(c+1|0,b,d)]}return 0}function
-de(b,a){return hc(0,b,a)}function
-aw(d,c){var
+bl(a){return by(a,0)}function
+hl(a,d,c){if(d<=a)return 0;var
+e=b(c,a);return[0,e,hl(a+1|0,d,c)]}function
+e(c,a){if(a){var
+d=a[2],f=b(c,a[1]);return[0,f,e(c,d)]}return 0}function
+hm(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,hm(c+1|0,b,d)]}return 0}function
+dj(b,a){return hm(0,b,a)}function
+az(d,c){var
 a=c;for(;;){if(a){var
 e=a[2];b(d,a[1]);var
 a=e;continue}return 0}}function
-hd(e,d){var
+hn(e,d){var
 b=0,a=d;for(;;){if(a){var
 c=a[2];n(e,b,a[1]);var
 b=b+1|0,a=c;continue}return 0}}function
-bQ(e,d,c){var
+bU(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-e6(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,e6(c,e,d)]}}else
-if(!a)return 0;return a4(l7)}function
-b7(e,d){var
+fa(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,fa(c,e,d)]}}else
+if(!a)return 0;return a7(mp)}function
+bV(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c){var
 a=f;continue}return c}return 1}}function
-aV(e,d){var
+aN(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c)return c;var
 a=f;continue}return 0}}function
-cm(d,c){var
+cq(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===W(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-he(d,c){var
+fb(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===W(b[1],d))return f;var
-a=e;continue}throw bt}}function
-e7(d,c){var
+a=e;continue}throw bx}}function
+fc(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===W(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-bi(d,c){var
+aR(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===W(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-dS(b,a){if(a){var
-c=a[2],d=a[1];return 0===W(d[1],b)?c:[0,d,dS(b,c)]}return 0}function
-bR(f){var
+dY(b,a){if(a){var
+c=a[2],d=a[1];return 0===W(d[1],b)?c:[0,d,dY(b,c)]}return 0}function
+bW(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=a[1];if(b(f,e)){var
 c=[0,e,c],a=d;continue}var
-a=d;continue}return bh(c)}}}function
-cN(f){var
+a=d;continue}return bl(c)}}}function
+cP(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=b(f,a[1]);if(e){var
 c=[0,e[1],c],a=d;continue}var
-a=d;continue}return bh(c)}}}function
-e8(e,d){var
+a=d;continue}return bl(c)}}}function
+dZ(e,d){var
 c=0,a=d;for(;;){if(a){var
-f=a[2],c=bu(b(e,a[1]),c),a=f;continue}return bh(c)}}function
-e9(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],e9(b[2],a[2])]}}else
-if(!a)return 0;return a4(l8)}function
-b8(a,b){function
+f=a[2],c=by(b(e,a[1]),c),a=f;continue}return bl(c)}}function
+fd(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],fd(b[2],a[2])]}}else
+if(!a)return 0;return a7(mq)}function
+b_(a,b){function
 r(i,e){if(2===i){if(e){var
 k=e[2];if(k){var
 l=k[1],m=e[1],y=k[2],z=0<n(a,m,l)?[0,m,[0,l,0]]:[0,l,[0,m,0]];return[0,z,y]}}}else
@@ -1100,9 +1100,9 @@ s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g)
 q=g[1],r=h[1],w=g[2],x=h[2];if(0<n(a,r,q)){var
 g=w,f=[0,q,f];continue}var
 h=x,f=[0,r,f];continue}var
-v=bu(h,f)}else
+v=by(h,f)}else
 var
-v=bu(g,f);return[0,v,B]}}function
+v=by(g,f);return[0,v,B]}}function
 j(i,e){if(2===i){if(e){var
 j=e[2];if(j){var
 k=j[1],l=e[1],y=j[2],z=0<n(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
@@ -1114,11 +1114,11 @@ s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g)
 p=g[1],q=h[1],w=g[2],x=h[2];if(0<n(a,q,p)){var
 h=x,f=[0,q,f];continue}var
 g=w,f=[0,p,f];continue}var
-v=bu(h,f)}else
+v=by(h,f)}else
 var
-v=bu(g,f);return[0,v,B]}}var
-c=Y(b);return 2<=c?j(c,b)[1]:b}function
-cO(b,a){function
+v=by(g,f);return[0,v,B]}}var
+c=X(b);return 2<=c?j(c,b)[1]:b}function
+cQ(b,a){function
 x(i,f){if(2===i){if(f){var
 m=f[2];if(m){var
 o=m[1],j=f[1],J=m[2],y=n(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
@@ -1147,9 +1147,9 @@ u=g[2],v=g[1],w=h[2],k=h[1],x=n(b,k,v);if(0===x){var
 h=w,g=u,e=[0,k,e];continue}if(0<=x){var
 g=u,e=[0,v,e];continue}var
 h=w,e=[0,k,e];continue}var
-C=bu(h,e)}else
+C=by(h,e)}else
 var
-C=bu(g,e);return[0,C,M]}}function
+C=by(g,e);return[0,C,M]}}function
 l(i,f){if(2===i){if(f){var
 l=f[2];if(l){var
 m=l[1],j=f[1],J=l[2],y=n(b,j,m),K=0===y?[0,j,0]:0<=y?[0,m,[0,j,0]]:[0,j,[0,m,0]];return[0,K,J]}}}else
@@ -1178,182 +1178,182 @@ t=g[2],u=g[1],v=h[2],k=h[1],w=n(b,k,u);if(0===w){var
 h=v,g=t,e=[0,k,e];continue}if(0<w){var
 h=v,e=[0,k,e];continue}var
 g=t,e=[0,u,e];continue}var
-C=bu(h,e)}else
+C=by(h,e)}else
 var
-C=bu(g,e);return[0,C,M]}}var
-c=Y(a);return 2<=c?l(c,a)[1]:a}function
-hf(b,a){return a<=b?b:a}function
-b9(a,c){var
-b=ak(a);yG(b,0,a,c);return b}function
-hg(c,b,a){if(0<=b&&0<=a&&!((a3(c)-a|0)<b)){var
-d=ak(a);cF(c,b,d,0,a);return d}return a4(l9)}function
-hh(c,b,a){return aN(hg(c,b,a))}function
-hi(e,c,d,b,a){if(0<=a&&0<=c&&!((a3(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return cF(e,c,d,b,a);return a4(l_)}function
-bv(e,c,d,b,a){if(0<=a&&0<=c&&!((q(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return bN(e,c,d,b,a);return a4(l$)}function
-a9(c,b,a){return aN(hg(bO(c),b,a))}function
-dT(k,g){if(g){var
+C=by(g,e);return[0,C,M]}}var
+c=X(a);return 2<=c?l(c,a)[1]:a}function
+ho(b,a){return a<=b?b:a}function
+b$(a,c){var
+b=an(a);zy(b,0,a,c);return b}function
+hp(c,b,a){if(0<=b&&0<=a&&!((a5(c)-a|0)<b)){var
+d=an(a);cH(c,b,d,0,a);return d}return a7(mr)}function
+hq(c,b,a){return aQ(hp(c,b,a))}function
+hr(e,c,d,b,a){if(0<=a&&0<=c&&!((a5(e)-a|0)<c)&&0<=b&&!((a5(d)-a|0)<b))return cH(e,c,d,b,a);return a7(ms)}function
+bz(e,c,d,b,a){if(0<=a&&0<=c&&!((q(e)-a|0)<c)&&0<=b&&!((a5(d)-a|0)<b))return bR(e,c,d,b,a);return a7(mt)}function
+bb(c,b,a){return aQ(hp(bS(c),b,a))}function
+dk(k,g){if(g){var
 h=q(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(q(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ma),c=n,b=m;continue}var
+j=(q(i)+h|0)+c|0,m=b[2],n=c<=j?j:a7(mu),c=n,b=m;continue}var
 l=q(i)+c|0}else
 var
 l=c;var
-f=ak(l),e=p,d=g;for(;;){if(d){var
+f=an(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];bN(a,0,f,e,q(a));bN(k,0,f,e+q(a)|0,h);var
-e=(e+q(a)|0)+h|0,d=o;continue}bN(a,0,f,e,q(a))}return aN(f)}}}return mb}function
-hj(f,e){var
-c=bO(e),a=0,d=a3(c);for(;;){if(a===d)return 1;if(b(f,br(c,a))){var
+o=d[2];bR(a,0,f,e,q(a));bR(k,0,f,e+q(a)|0,h);var
+e=(e+q(a)|0)+h|0,d=o;continue}bR(a,0,f,e,q(a))}return aQ(f)}}}return mv}function
+hs(f,e){var
+c=bS(e),a=0,d=a5(c);for(;;){if(a===d)return 1;if(b(f,bu(c,a))){var
 a=a+1|0;continue}return 0}}function
-mc(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bt;if(aU(e,a)===b)return a;var
+mw(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bx;if(aX(e,a)===b)return a;var
 a=a+1|0;continue}}function
-df(b,c){var
-a=0,d=q(b);for(;;){if(d<=a)return 0;if(aU(b,a)===c)return[0,a];var
+dl(b,c){var
+a=0,d=q(b);for(;;){if(d<=a)return 0;if(aX(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-md(b,a,d){var
-c=q(b);if(0<=a&&!(c<a))try{mc(b,c,a,d);var
-e=1;return e}catch(a){a=a8(a);if(a===bt)return 0;throw a}return a4(me)}function
-mf(b,a){return md(b,0,a)}function
-hk(c,b){var
+mx(b,a,d){var
+c=q(b);if(0<=a&&!(c<a))try{mw(b,c,a,d);var
+e=1;return e}catch(a){a=a6(a);if(a===bx)return 0;throw a}return a7(my)}function
+mz(b,a){return mx(b,0,a)}function
+ht(c,b){var
 d=q(c),e=d<=q(b)?1:0;if(e){var
-a=0;for(;;){if(a===d)return 1;if(aU(b,a)!==aU(c,a))return 0;var
+a=0;for(;;){if(a===d)return 1;if(aX(b,a)!==aX(c,a))return 0;var
 a=a+1|0;continue}}return e}function
-hl(a){if(a){var
+hu(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=c_(d,h),e=1,b=g;for(;;){if(b){var
+f=dd(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-mi=[_,mh,cI(0)];function
-mj(a){throw mi}function
-mk(a){var
-d=a[1];a[1]=mj;try{var
-c=b(d,0);zc(a,c);return c}catch(b){b=a8(b);a[1]=function(a){throw b};throw b}}function
-e_(a){var
-b=1<=a?a:1,c=dd<b?dd:b,d=ak(c);return[0,d,0,c,d]}function
-e$(a){return hh(a[1],0,a[2])}function
-hm(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dd<b[1])if((d+c|0)<=dd)b[1]=dd;else
-dR(mn);var
-e=ak(b[1]);hi(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,P,ml]}throw[0,P,mm]}}function
-a_(a,c){var
-b=a[2];if(a[3]<=b)hm(a,1);V(a[1],b,c);a[2]=b+1|0;return 0}function
-a6(a,c){var
-b=q(c),d=a[2]+b|0;if(a[3]<d)hm(a,b);bN(c,0,a[1],a[2],b);a[2]=d;return 0}function
-fa(a){return 5===a[2]?12:-6}function
-hn(a){return[0,0,ak(a)]}function
-ho(a,g){var
-b=a3(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=ak(hf(b*2|0,c));hi(a[2],0,e,0,b);a[2]=e;var
+mC=[_,mB,cK(0)];function
+mD(a){throw mC}function
+mE(a){var
+d=a[1];a[1]=mD;try{var
+c=b(d,0);z6(a,c);return c}catch(b){b=a6(b);a[1]=function(a){throw b};throw b}}function
+fe(a){var
+b=1<=a?a:1,c=di<b?di:b,d=an(c);return[0,d,0,c,d]}function
+ff(a){return hq(a[1],0,a[2])}function
+hv(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(di<b[1])if((d+c|0)<=di)b[1]=di;else
+dX(mH);var
+e=an(b[1]);hr(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,P,mF]}throw[0,P,mG]}}function
+bc(a,c){var
+b=a[2];if(a[3]<=b)hv(a,1);V(a[1],b,c);a[2]=b+1|0;return 0}function
+a8(a,c){var
+b=q(c),d=a[2]+b|0;if(a[3]<d)hv(a,b);bR(c,0,a[1],a[2],b);a[2]=d;return 0}function
+fg(a){return 5===a[2]?12:-6}function
+hw(a){return[0,0,an(a)]}function
+hx(a,g){var
+b=a5(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=an(ho(b*2|0,c));hr(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cP(a,b){ho(a,1);cl(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-ax(a,c){var
-b=q(c);ho(a,b);bv(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-hp(a){return hh(a[2],0,a[1])}function
-fb(b,c){var
+cR(a,b){hx(a,1);cp(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aA(a,c){var
+b=q(c);hx(a,b);bz(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+hy(a){return hq(a[2],0,a[1])}function
+fh(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ax(b,mw);var
+d=a[1];aA(b,mQ);var
 a=d;continue;case
 1:var
-e=a[1];ax(b,mx);var
+e=a[1];aA(b,mR);var
 a=e;continue;case
 2:var
-f=a[1];ax(b,my);var
+f=a[1];aA(b,mS);var
 a=f;continue;case
 3:var
-g=a[1];ax(b,mz);var
+g=a[1];aA(b,mT);var
 a=g;continue;case
 4:var
-h=a[1];ax(b,mA);var
+h=a[1];aA(b,mU);var
 a=h;continue;case
 5:var
-i=a[1];ax(b,mB);var
+i=a[1];aA(b,mV);var
 a=i;continue;case
 6:var
-j=a[1];ax(b,mC);var
+j=a[1];aA(b,mW);var
 a=j;continue;case
 7:var
-k=a[1];ax(b,mD);var
+k=a[1];aA(b,mX);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ax(b,mE);fb(b,m);ax(b,mF);var
+l=a[2],m=a[1];aA(b,mY);fh(b,m);aA(b,mZ);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ax(b,mG);fb(b,o);ax(b,mH);var
+n=a[3],o=a[1];aA(b,m0);fh(b,o);aA(b,m1);var
 a=n;continue;case
 10:var
-p=a[1];ax(b,mI);var
+p=a[1];aA(b,m2);var
 a=p;continue;case
 11:var
-q=a[1];ax(b,mJ);var
+q=a[1];aA(b,m3);var
 a=q;continue;case
 12:var
-r=a[1];ax(b,mK);var
+r=a[1];aA(b,m4);var
 a=r;continue;case
 13:var
-s=a[1];ax(b,mL);var
+s=a[1];aA(b,m5);var
 a=s;continue;default:var
-t=a[1];ax(b,mM);var
+t=a[1];aA(b,m6);var
 a=t;continue}}function
-$(a){if(typeof
+ab(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,$(a[1])];case
-1:return[1,$(a[1])];case
-2:return[2,$(a[1])];case
-3:return[3,$(a[1])];case
-4:return[4,$(a[1])];case
-5:return[5,$(a[1])];case
-6:return[6,$(a[1])];case
-7:return[7,$(a[1])];case
+0:return[0,ab(a[1])];case
+1:return[1,ab(a[1])];case
+2:return[2,ab(a[1])];case
+3:return[3,ab(a[1])];case
+4:return[4,ab(a[1])];case
+5:return[5,ab(a[1])];case
+6:return[6,ab(a[1])];case
+7:return[7,ab(a[1])];case
 8:var
-b=a[1];return[8,b,$(a[2])];case
+b=a[1];return[8,b,ab(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,$(a[3])];case
-10:return[10,$(a[1])];case
-11:return[11,$(a[1])];case
-12:return[12,$(a[1])];case
-13:return[13,$(a[1])];default:return[14,$(a[1])]}}function
-ay(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,ab(a[3])];case
+10:return[10,ab(a[1])];case
+11:return[11,ab(a[1])];case
+12:return[12,ab(a[1])];case
+13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
+aB(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-c=ay(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
+c=aB(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
 1:var
-d=ay(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
+d=aB(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
 2:var
-e=ay(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
+e=aB(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
 3:var
-f=ay(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
+f=aB(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
 4:var
-g=ay(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){b(R,0);return 0};return[0,function(a){b(S,0);return 0},T,Q,P];case
+g=aB(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){b(R,0);return 0};return[0,function(a){b(S,0);return 0},T,Q,P];case
 5:var
-h=ay(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){b(W,0);return 0};return[0,function(a){b(X,0);return 0},Y,V,U];case
+h=aB(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){b(W,0);return 0};return[0,function(a){b(X,0);return 0},Y,V,U];case
 6:var
-i=ay(a[1]),Z=i[4],_=i[3],aa=i[2],ab=i[1],ac=function(a){b(aa,0);return 0};return[0,function(a){b(ab,0);return 0},ac,_,Z];case
+i=aB(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ac=function(a){b($,0);return 0};return[0,function(a){b(aa,0);return 0},ac,_,Z];case
 7:var
-j=ay(a[1]),ad=j[4],ae=j[3],ag=j[2],ah=j[1],ai=function(a){b(ag,0);return 0};return[0,function(a){b(ah,0);return 0},ai,ae,ad];case
+j=aB(a[1]),ad=j[4],ae=j[3],af=j[2],ag=j[1],ai=function(a){b(af,0);return 0};return[0,function(a){b(ag,0);return 0},ai,ae,ad];case
 8:var
-k=ay(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){b(al,0);return 0};return[0,function(a){b(am,0);return 0},an,ak,aj];case
+k=aB(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){b(al,0);return 0};return[0,function(a){b(am,0);return 0},an,ak,aj];case
 9:var
-ao=a[2],ap=a[1],l=ay(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=ay(af($(ap),ao)),au=m[4],av=m[3],aw=m[2],ax=m[1],az=function(a){b(au,0);b(aq,0);return 0},aA=function(a){b(ar,0);b(av,0);return 0},aB=function(a){b(aw,0);b(as,0);return 0};return[0,function(a){b(at,0);b(ax,0);return 0},aB,aA,az];case
+ao=a[2],ap=a[1],l=aB(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=aB(ah(ab(ap),ao)),au=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){b(au,0);b(aq,0);return 0},az=function(a){b(ar,0);b(av,0);return 0},aA=function(a){b(aw,0);b(as,0);return 0};return[0,function(a){b(at,0);b(ax,0);return 0},aA,az,ay];case
 10:var
-n=ay(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
+n=aB(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
 11:var
-o=ay(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
+o=aB(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
 12:var
-p=ay(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
+p=aB(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=ay(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
-r=ay(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
-af(d,c){var
+q=aB(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
+r=aB(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
+ah(d,c){var
 a=0;if(typeof
 d==="number")if(typeof
 c==="number")return 0;else
@@ -1364,12 +1364,12 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,P,mN]}else
+9:a=6;break;default:throw[0,P,m7]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
 c!=="number")switch(c[0]){case
-0:return[0,af(t,c[1])];case
+0:return[0,ah(t,c[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1380,7 +1380,7 @@ c!=="number")switch(c[0]){case
 1:var
 f=0,u=d[1];if(typeof
 c!=="number")switch(c[0]){case
-1:return[1,af(u,c[1])];case
+1:return[1,ah(u,c[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1392,7 +1392,7 @@ c!=="number")switch(c[0]){case
 g=0,v=d[1];if(typeof
 c==="number")g=1;else
 switch(c[0]){case
-2:return[2,af(v,c[1])];case
+2:return[2,ah(v,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1404,7 +1404,7 @@ switch(c[0]){case
 h=0,w=d[1];if(typeof
 c==="number")h=1;else
 switch(c[0]){case
-3:return[3,af(w,c[1])];case
+3:return[3,ah(w,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1416,7 +1416,7 @@ switch(c[0]){case
 i=0,x=d[1];if(typeof
 c==="number")i=1;else
 switch(c[0]){case
-4:return[4,af(x,c[1])];case
+4:return[4,ah(x,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1428,7 +1428,7 @@ switch(c[0]){case
 j=0,y=d[1];if(typeof
 c==="number")j=1;else
 switch(c[0]){case
-5:return[5,af(y,c[1])];case
+5:return[5,ah(y,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1440,7 +1440,7 @@ switch(c[0]){case
 k=0,z=d[1];if(typeof
 c==="number")k=1;else
 switch(c[0]){case
-6:return[6,af(z,c[1])];case
+6:return[6,ah(z,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1452,7 +1452,7 @@ switch(c[0]){case
 l=0,A=d[1];if(typeof
 c==="number")l=1;else
 switch(c[0]){case
-7:return[7,af(A,c[1])];case
+7:return[7,ah(A,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1465,40 +1465,40 @@ m=0,B=d[2],C=d[1];if(typeof
 c==="number")m=1;else
 switch(c[0]){case
 8:var
-D=c[1],E=af(B,c[2]);return[8,af(C,D),E];case
+D=c[1],E=ah(B,c[2]);return[8,ah(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,P,mW];break;case
+14:a=4;break;default:m=1}if(m)throw[0,P,ne];break;case
 9:var
 n=0,F=d[3],G=d[2],H=d[1];if(typeof
 c==="number")n=1;else
 switch(c[0]){case
 8:a=5;break;case
 9:var
-I=c[3],J=c[2],K=c[1],s=ay(af($(G),K)),L=s[4];b(s[2],0);b(L,0);return[9,H,J,af(F,I)];case
+I=c[3],J=c[2],K=c[1],s=aB(ah(ab(G),K)),L=s[4];b(s[2],0);b(L,0);return[9,H,J,ah(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,P,mX];break;case
+14:a=4;break;default:n=1}if(n)throw[0,P,nf];break;case
 10:var
 M=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,af(M,c[1])];throw[0,P,mY];case
+c!=="number"&&10===c[0])return[10,ah(M,c[1])];throw[0,P,ng];case
 11:var
 o=0,N=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,af(N,c[1])];default:o=1}if(o)throw[0,P,mZ];break;case
+11:return[11,ah(N,c[1])];default:o=1}if(o)throw[0,P,nh];break;case
 12:var
 p=0,O=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,af(O,c[1])];default:p=1}if(p)throw[0,P,m0];break;case
+12:return[12,ah(O,c[1])];default:p=1}if(p)throw[0,P,ni];break;case
 13:var
 q=0,Q=d[1];if(typeof
 c==="number")q=1;else
@@ -1506,7 +1506,7 @@ switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,af(Q,c[1])];default:q=1}if(q)throw[0,P,m1];break;default:var
+13:return[13,ah(Q,c[1])];default:q=1}if(q)throw[0,P,nj];break;default:var
 r=0,R=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
@@ -1514,207 +1514,207 @@ switch(c[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,af(R,c[1])];default:r=1}if(r)throw[0,P,m2]}switch(a){case
-0:throw[0,P,mQ];case
-1:throw[0,P,mR];case
-2:throw[0,P,mS];case
-3:throw[0,P,mT];case
-4:throw[0,P,mU];case
-5:throw[0,P,mO];case
-6:throw[0,P,mP];default:throw[0,P,mV]}}var
-am=[_,m3,cI(0)];function
-dU(b,a){if(typeof
+14:return[14,ah(R,c[1])];default:r=1}if(r)throw[0,P,nk]}switch(a){case
+0:throw[0,P,m_];case
+1:throw[0,P,m$];case
+2:throw[0,P,na];case
+3:throw[0,P,nb];case
+4:throw[0,P,nc];case
+5:throw[0,P,m8];case
+6:throw[0,P,m9];default:throw[0,P,nd]}}var
+aq=[_,nl,cK(0)];function
+d0(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw am}}function
-dg(e,b,d){var
-a=dU(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aq}}function
+dm(e,b,d){var
+a=d0(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw am}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aO(c,d,a){if(typeof
-c==="number")return[0,0,G(d,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aq}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+aS(c,d,a){if(typeof
+c==="number")return[0,0,I(d,a)];else
 switch(c[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aO(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=aS(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aO(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aS(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aO(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aS(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aO(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aS(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aO(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aS(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aO(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aS(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aO(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aS(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aO(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aS(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=c[2];if(b6([0,c[1]],[0,o]))throw am;var
-p=aO(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=c[2];if(bv([0,c[1]],[0,o]))throw aq;var
+p=aS(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],y=a[3],z=c[3],A=c[2],B=c[1],C=[0,T(f)];if(b6([0,T(B)],C))throw am;var
-D=[0,T(e)];if(b6([0,T(A)],D))throw am;var
-q=ay(af($(f),e)),E=q[4];b(q[2],0);b(E,0);var
-r=aO(T(z),d,y),F=r[2];return[0,[9,f,e,$(r[1])],F]}break;case
+e=a[2],f=a[1],y=a[3],z=c[3],A=c[2],B=c[1],C=[0,T(f)];if(bv([0,T(B)],C))throw aq;var
+D=[0,T(e)];if(bv([0,T(A)],D))throw aq;var
+q=aB(ah(ab(f),e)),E=q[4];b(q[2],0);b(E,0);var
+r=aS(T(z),d,y),F=r[2];return[0,[9,f,e,ab(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aO(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aS(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aO(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aS(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aO(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aS(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aO(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw am}function
-G(b,a){if(typeof
+v=aS(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw aq}function
+I(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=G(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=I(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=G(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=I(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ac=b[2],u=dU(b[1],a),e=u[2],ad=u[1];if(typeof
+ac=b[2],u=d0(b[1],a),e=u[2],ad=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=G(ac,e[1]);return[0,[2,ad,v[1]],v[2]]}throw am;case
+v=I(ac,e[1]);return[0,[2,ad,v[1]],v[2]]}throw aq;case
 3:var
-ae=b[2],w=dU(b[1],a),f=w[2],af=w[1];if(typeof
+ae=b[2],w=d0(b[1],a),f=w[2],af=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-x=G(ae,f[1]);return[0,[3,af,x[1]],x[2]]}throw am;case
+x=I(ae,f[1]);return[0,[3,af,x[1]],x[2]]}throw aq;case
 4:var
-ag=b[4],ah=b[1],g=dg(b[2],b[3],a),h=g[3],ai=g[1];if(typeof
+ag=b[4],ah=b[1],g=dm(b[2],b[3],a),h=g[3],ai=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-aj=g[2],y=G(ag,h[1]);return[0,[4,ah,ai,aj,y[1]],y[2]]}throw am;case
+aj=g[2],y=I(ag,h[1]);return[0,[4,ah,ai,aj,y[1]],y[2]]}throw aq;case
 5:var
-ak=b[4],al=b[1],i=dg(b[2],b[3],a),j=i[3],an=i[1];if(typeof
+ak=b[4],al=b[1],i=dm(b[2],b[3],a),j=i[3],am=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-ao=i[2],z=G(ak,j[1]);return[0,[5,al,an,ao,z[1]],z[2]]}throw am;case
+an=i[2],z=I(ak,j[1]);return[0,[5,al,am,an,z[1]],z[2]]}throw aq;case
 6:var
-ap=b[4],aq=b[1],k=dg(b[2],b[3],a),l=k[3],ar=k[1];if(typeof
+ao=b[4],ap=b[1],k=dm(b[2],b[3],a),l=k[3],ar=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-as=k[2],A=G(ap,l[1]);return[0,[6,aq,ar,as,A[1]],A[2]]}throw am;case
+as=k[2],A=I(ao,l[1]);return[0,[6,ap,ar,as,A[1]],A[2]]}throw aq;case
 7:var
-at=b[4],au=b[1],m=dg(b[2],b[3],a),n=m[3],av=m[1];if(typeof
+at=b[4],au=b[1],m=dm(b[2],b[3],a),n=m[3],av=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-aw=m[2],B=G(at,n[1]);return[0,[7,au,av,aw,B[1]],B[2]]}throw am;case
+aw=m[2],B=I(at,n[1]);return[0,[7,au,av,aw,B[1]],B[2]]}throw aq;case
 8:var
-ax=b[4],ay=b[1],o=dg(b[2],b[3],a),p=o[3],az=o[1];if(typeof
+ax=b[4],ay=b[1],o=dm(b[2],b[3],a),p=o[3],az=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aA=o[2],C=G(ax,p[1]);return[0,[8,ay,az,aA,C[1]],C[2]]}throw am;case
+aA=o[2],C=I(ax,p[1]);return[0,[8,ay,az,aA,C[1]],C[2]]}throw aq;case
 9:var
-aB=b[2],D=dU(b[1],a),q=D[2],aC=D[1];if(typeof
+aB=b[2],D=d0(b[1],a),q=D[2],aC=D[1];if(typeof
 q!=="number"&&7===q[0]){var
-E=G(aB,q[1]);return[0,[9,aC,E[1]],E[2]]}throw am;case
+E=I(aB,q[1]);return[0,[9,aC,E[1]],E[2]]}throw aq;case
 10:var
-F=G(b[1],a);return[0,[10,F[1]],F[2]];case
+F=I(b[1],a);return[0,[10,F[1]],F[2]];case
 11:var
-aD=b[1],H=G(b[2],a);return[0,[11,aD,H[1]],H[2]];case
+aD=b[1],G=I(b[2],a);return[0,[11,aD,G[1]],G[2]];case
 12:var
-aE=b[1],I=G(b[2],a);return[0,[12,aE,I[1]],I[2]];case
+aE=b[1],H=I(b[2],a);return[0,[12,aE,H[1]],H[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-J=a[1],aF=a[2],aG=b[3],aH=b[1];if(b6([0,b[2]],[0,J]))throw am;var
-K=G(aG,aF);return[0,[13,aH,J,K[1]],K[2]]}break;case
+J=a[1],aF=a[2],aG=b[3],aH=b[1];if(bv([0,b[2]],[0,J]))throw aq;var
+K=I(aG,aF);return[0,[13,aH,J,K[1]],K[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-L=a[1],aI=a[3],aJ=b[3],aK=b[2],aL=b[1],aM=[0,T(L)];if(b6([0,T(aK)],aM))throw am;var
-M=G(aJ,T(aI));return[0,[14,aL,L,M[1]],M[2]]}break;case
+L=a[1],aI=a[3],aJ=b[3],aK=b[2],aL=b[1],aM=[0,T(L)];if(bv([0,T(aK)],aM))throw aq;var
+M=I(aJ,T(aI));return[0,[14,aL,L,M[1]],M[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-N=G(b[1],a[1]);return[0,[15,N[1]],N[2]]}break;case
+N=I(b[1],a[1]);return[0,[15,N[1]],N[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-O=G(b[1],a[1]);return[0,[16,O[1]],O[2]]}break;case
+O=I(b[1],a[1]);return[0,[16,O[1]],O[2]]}break;case
 17:var
-aN=b[1],P=G(b[2],a);return[0,[17,aN,P[1]],P[2]];case
+aN=b[1],P=I(b[2],a);return[0,[17,aN,P[1]],P[2]];case
 18:var
 Q=b[2],r=b[1];if(0===r[0]){var
-V=r[1],aS=V[2],W=G(V[1],a),aT=W[1],X=G(Q,W[2]);return[0,[18,[0,[0,aT,aS]],X[1]],X[2]]}var
-Y=r[1],aU=Y[2],Z=G(Y[1],a),aV=Z[1],_=G(Q,Z[2]);return[0,[18,[1,[0,aV,aU]],_[1]],_[2]];case
+V=r[1],aR=V[2],W=I(V[1],a),aT=W[1],X=I(Q,W[2]);return[0,[18,[0,[0,aT,aR]],X[1]],X[2]]}var
+Y=r[1],aU=Y[2],Z=I(Y[1],a),aV=Z[1],_=I(Q,Z[2]);return[0,[18,[1,[0,aV,aU]],_[1]],_[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-R=G(b[1],a[1]);return[0,[19,R[1]],R[2]]}break;case
+R=I(b[1],a[1]);return[0,[19,R[1]],R[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aP=b[2],aQ=b[1],S=G(b[3],a[1]);return[0,[20,aQ,aP,S[1]],S[2]]}break;case
+aO=b[2],aP=b[1],S=I(b[3],a[1]);return[0,[20,aP,aO,S[1]],S[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aR=b[1],U=G(b[2],a[1]);return[0,[21,aR,U[1]],U[2]]}break;case
+aQ=b[1],U=I(b[2],a[1]);return[0,[21,aQ,U[1]],U[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return aW(c,d,a);case
-1:return aW(c,d,a);case
+0:return aZ(c,d,a);case
+1:return aZ(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-$=G(d,a[1]);return[0,[23,2,$[1]],$[2]]}throw am;default:return aW(c,d,a)}else
+$=I(d,a[1]);return[0,[23,2,$[1]],$[2]]}throw aq;default:return aZ(c,d,a)}else
 switch(c[0]){case
-0:return aW(c,d,a);case
-1:return aW(c,d,a);case
-2:return aW(c,d,a);case
-3:return aW(c,d,a);case
-4:return aW(c,d,a);case
-5:return aW(c,d,a);case
-6:return aW(c,d,a);case
-7:return aW(c,d,a);case
-8:return aW([8,c[1],c[2]],d,a);case
+0:return aZ(c,d,a);case
+1:return aZ(c,d,a);case
+2:return aZ(c,d,a);case
+3:return aZ(c,d,a);case
+4:return aZ(c,d,a);case
+5:return aZ(c,d,a);case
+6:return aZ(c,d,a);case
+7:return aZ(c,d,a);case
+8:return aZ([8,c[1],c[2]],d,a);case
 9:var
-aX=c[1],aa=aO(c[2],d,a),ab=aa[2];return[0,[23,[9,aX,aa[1]],ab[1]],ab[2]];case
-10:return aW(c,d,a);default:return aW(c,d,a)}}throw am}function
-aW(d,c,b){var
-a=G(c,b);return[0,[23,d,a[1]],a[2]]}function
-aX(k,g,a){var
-b=q(a),h=0<=g?k:0,d=db(g);if(d<=b)return a;var
-l=2===h?48:32,c=b9(d,l);switch(h){case
-0:bv(a,0,c,0,b);break;case
-1:bv(a,0,c,d-b|0,b);break;default:var
+aW=c[1],aa=aS(c[2],d,a),ab=aa[2];return[0,[23,[9,aW,aa[1]],ab[1]],ab[2]];case
+10:return aZ(c,d,a);default:return aZ(c,d,a)}}throw aq}function
+aZ(d,c,b){var
+a=I(c,b);return[0,[23,d,a[1]],a[2]]}function
+a0(k,g,a){var
+b=q(a),h=0<=g?k:0,d=dg(g);if(d<=b)return a;var
+l=2===h?48:32,c=b$(d,l);switch(h){case
+0:bz(a,0,c,0,b);break;case
+1:bz(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){cl(c,0,s(a,0));bv(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){cp(c,0,s(a,0));bz(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===s(a,0)){var
-j=0;if(jw!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){cl(c,1,s(a,1));bv(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bv(a,0,c,d-b|0,b)}}return aN(c)}function
-cQ(k,b){var
-c=db(k),a=q(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kl>>>0))e=1}else
+j=0;if(jM!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){cp(c,1,s(a,1));bz(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bz(a,0,c,d-b|0,b)}}return aQ(c)}function
+cS(k,b){var
+c=dg(k),a=q(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+kD>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(jw===s(b,1)||88===s(b,1))j=1;if(j){var
-h=b9(c+2|0,48);cl(h,1,s(b,1));bv(b,2,h,(c-a|0)+4|0,a-2|0);return aN(h)}}e=1;f=1;break;case
+j=0;if(jM===s(b,1)||88===s(b,1))j=1;if(j){var
+h=b$(c+2|0,48);cp(h,1,s(b,1));bz(b,2,h,(c-a|0)+4|0,a-2|0);return aQ(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=b9(c+1|0,48);cl(g,0,d);bv(b,1,g,(c-a|0)+2|0,a-1|0);return aN(g)}}if(e&&a<c){var
-i=b9(c,48);bv(b,0,i,c-a|0,a);return aN(i)}return b}function
-m4(k){var
+g=b$(c+1|0,48);cp(g,0,d);bz(b,1,g,(c-a|0)+2|0,a-1|0);return aQ(g)}}if(e&&a<c){var
+i=b$(c,48);bz(b,0,i,c-a|0,a);return aQ(i)}return b}function
+nm(k){var
 j=0,D=q(k);for(;;){if(D<=j)var
 o=k;else{var
-n=aU(k,j)+kQ|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
+n=aX(k,j)+k8|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
 if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
-e=bO(k),a=[0,0],u=a3(e)-1|0,z=0;if(!(u<0)){var
+e=bS(k),a=[0,0],u=a5(e)-1|0,z=0;if(!(u<0)){var
 i=z;for(;;){var
-f=br(e,i),g=0;if(32<=f){var
-l=f+jm|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
+f=bu(e,i),g=0;if(32<=f){var
+l=f+jz|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
 if(56<l-1>>>0){g=1;r=1}if(!r){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1724,41 +1724,41 @@ m=4;break;case
 1:var
 m=2;break}a[1]=a[1]+m|0;var
 C=i+1|0;if(u!==i){var
-i=C;continue}break}}if(a[1]===a3(e)){var
-s=a3(e),t=ak(s);cF(e,0,t,0,s);var
+i=C;continue}break}}if(a[1]===a5(e)){var
+s=a5(e),t=an(s);cH(e,0,t,0,s);var
 w=t}else{var
-b=ak(a[1]);a[1]=0;var
-v=a3(e)-1|0,A=0;if(!(v<0)){var
+b=an(a[1]);a[1]=0;var
+v=a5(e)-1|0,A=0;if(!(v<0)){var
 h=A;for(;;){var
-c=br(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(ew<=c)d=1;else
+c=bu(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(eC<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
 8:V(b,a[1],92);a[1]++;V(b,a[1],98);break;case
-9:V(b,a[1],92);a[1]++;V(b,a[1],kU);break;case
-10:V(b,a[1],92);a[1]++;V(b,a[1],kV);break;case
+9:V(b,a[1],92);a[1]++;V(b,a[1],la);break;case
+10:V(b,a[1],92);a[1]++;V(b,a[1],lb);break;case
 13:V(b,a[1],92);a[1]++;V(b,a[1],114);break;default:d=1}switch(d){case
-1:V(b,a[1],92);a[1]++;V(b,a[1],48+(c/gq|0)|0);a[1]++;V(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;V(b,a[1],48+(c%10|0)|0);break;case
+1:V(b,a[1],92);a[1]++;V(b,a[1],48+(c/gy|0)|0);a[1]++;V(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;V(b,a[1],48+(c%10|0)|0);break;case
 2:V(b,a[1],92);a[1]++;V(b,a[1],c);break;case
 3:V(b,a[1],c);break}a[1]++;var
 B=h+1|0;if(v!==h){var
 h=B;continue}break}}var
 w=b}var
-o=aN(w)}var
-x=q(o),y=b9(x+2|0,34);bN(o,0,y,1,x);return aN(y)}}function
-hq(d,f){var
-g=db(f),e=nT[1];switch(d[2]){case
+o=aQ(w)}var
+x=q(o),y=b$(x+2|0,34);bR(o,0,y,1,x);return aQ(y)}}function
+hz(d,f){var
+g=dg(f),e=ob[1];switch(d[2]){case
 0:var
-b=kv;break;case
+b=kN;break;case
 1:var
-b=eC;break;case
+b=eI;break;case
 2:var
 b=69;break;case
 3:var
-b=jx;break;case
+b=jN;break;case
 4:var
 b=71;break;case
 5:var
@@ -1768,160 +1768,160 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=hn(16);cP(c,37);switch(d[1]){case
+c=hw(16);cR(c,37);switch(d[1]){case
 0:break;case
-1:cP(c,43);break;default:cP(c,32)}if(8<=d[2])cP(c,35);cP(c,46);ax(c,a(p+g));cP(c,b);return hp(c)}function
-dV(m,a){if(13<=m){var
+1:cR(c,43);break;default:cR(c,32)}if(8<=d[2])cR(c,35);cR(c,46);aA(c,a(p+g));cR(c,b);return hy(c)}function
+d1(m,a){if(13<=m){var
 g=[0,0],h=q(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<aU(a,c)+eo>>>0))g[1]++;var
+c=n;for(;;){if(!(9<aX(a,c)+ev>>>0))g[1]++;var
 r=c+1|0;if(h!==c){var
 c=r;continue}break}}var
-i=g[1],j=ak(q(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cl(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=q(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=an(q(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cp(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=q(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=aU(a,b);if(9<f+eo>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=aX(a,b);if(9<f+ev>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aN(j)}return a}function
-nU(b,c){switch(b){case
+b=p;continue}break}}return aQ(j)}return a}function
+oc(b,c){switch(b){case
 1:var
-a=m6;break;case
-2:var
-a=m7;break;case
-4:var
-a=m9;break;case
-5:var
-a=m_;break;case
-6:var
-a=m$;break;case
-7:var
-a=na;break;case
-8:var
-a=nb;break;case
-9:var
-a=nc;break;case
-10:var
-a=nd;break;case
-11:var
-a=ne;break;case
-0:case
-13:var
-a=m5;break;case
-3:case
-14:var
-a=m8;break;default:var
-a=nf}return dV(b,eV(a,c))}function
-nV(b,c){switch(b){case
-1:var
-a=nu;break;case
-2:var
-a=nv;break;case
-4:var
-a=nx;break;case
-5:var
-a=ny;break;case
-6:var
-a=nz;break;case
-7:var
-a=nA;break;case
-8:var
-a=nB;break;case
-9:var
-a=nC;break;case
-10:var
-a=nD;break;case
-11:var
-a=nE;break;case
-0:case
-13:var
-a=nt;break;case
-3:case
-14:var
-a=nw;break;default:var
-a=nF}return dV(b,eV(a,c))}function
-nW(b,c){switch(b){case
-1:var
-a=nH;break;case
-2:var
-a=nI;break;case
-4:var
-a=nK;break;case
-5:var
-a=nL;break;case
-6:var
-a=nM;break;case
-7:var
-a=nN;break;case
-8:var
-a=nO;break;case
-9:var
-a=nP;break;case
-10:var
-a=nQ;break;case
-11:var
-a=nR;break;case
-0:case
-13:var
-a=nG;break;case
-3:case
-14:var
-a=nJ;break;default:var
-a=nS}return dV(b,eV(a,c))}function
-nX(b,c){switch(b){case
-1:var
-a=nh;break;case
-2:var
-a=ni;break;case
-4:var
-a=nk;break;case
-5:var
-a=nl;break;case
-6:var
-a=nm;break;case
-7:var
-a=nn;break;case
-8:var
 a=no;break;case
-9:var
+2:var
 a=np;break;case
-10:var
-a=nq;break;case
-11:var
+4:var
 a=nr;break;case
+5:var
+a=ns;break;case
+6:var
+a=nt;break;case
+7:var
+a=nu;break;case
+8:var
+a=nv;break;case
+9:var
+a=nw;break;case
+10:var
+a=nx;break;case
+11:var
+a=ny;break;case
 0:case
 13:var
-a=ng;break;case
+a=nn;break;case
 3:case
 14:var
-a=nj;break;default:var
-a=ns}return dV(b,yW(a,c))}function
-bS(c,j,b){function
+a=nq;break;default:var
+a=nz}return d1(b,e1(a,c))}function
+od(b,c){switch(b){case
+1:var
+a=nO;break;case
+2:var
+a=nP;break;case
+4:var
+a=nR;break;case
+5:var
+a=nS;break;case
+6:var
+a=nT;break;case
+7:var
+a=nU;break;case
+8:var
+a=nV;break;case
+9:var
+a=nW;break;case
+10:var
+a=nX;break;case
+11:var
+a=nY;break;case
+0:case
+13:var
+a=nN;break;case
+3:case
+14:var
+a=nQ;break;default:var
+a=nZ}return d1(b,e1(a,c))}function
+oe(b,c){switch(b){case
+1:var
+a=n1;break;case
+2:var
+a=n2;break;case
+4:var
+a=n4;break;case
+5:var
+a=n5;break;case
+6:var
+a=n6;break;case
+7:var
+a=n7;break;case
+8:var
+a=n8;break;case
+9:var
+a=n9;break;case
+10:var
+a=n_;break;case
+11:var
+a=n$;break;case
+0:case
+13:var
+a=n0;break;case
+3:case
+14:var
+a=n3;break;default:var
+a=oa}return d1(b,e1(a,c))}function
+of(b,c){switch(b){case
+1:var
+a=nB;break;case
+2:var
+a=nC;break;case
+4:var
+a=nE;break;case
+5:var
+a=nF;break;case
+6:var
+a=nG;break;case
+7:var
+a=nH;break;case
+8:var
+a=nI;break;case
+9:var
+a=nJ;break;case
+10:var
+a=nK;break;case
+11:var
+a=nL;break;case
+0:case
+13:var
+a=nA;break;case
+3:case
+14:var
+a=nD;break;default:var
+a=nM}return d1(b,zO(a,c))}function
+bX(c,j,b){function
 k(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return yQ(b,j,a)}function
+a=32}return zI(b,j,a)}function
 t(c){var
-a=yE(b);return 3===a?b<0.?nZ:n0:4<=a?n1:c}switch(c[2]){case
+a=zw(b);return 3===a?b<0.?oh:oi:4<=a?oj:c}switch(c[2]){case
 5:var
-e=lA(hq(c,j),b),d=0,x=q(e);for(;;){if(d===x)var
+e=lU(hz(c,j),b),d=0,x=q(e);for(;;){if(d===x)var
 r=0;else{var
 l=s(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
 if(21<l-1>>>0)m=1;if(!m){var
 d=d+1|0;continue}var
 r=1}var
-y=r?e:i(e,nY);return t(y)}case
+y=r?e:i(e,og);return t(y)}case
 6:return k(0);case
 7:var
-h=bO(k(0)),f=a3(h);if(0===f)var
+h=bS(k(0)),f=a5(h);if(0===f)var
 p=h;else{var
-n=ak(f),o=f-1|0,u=0;if(!(o<0)){var
+n=an(f),o=f-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-g=br(h,a),v=25<g+kl>>>0?g:g+kQ|0;V(n,a,v);var
+g=bu(h,a),v=25<g+kD>>>0?g:g+k8|0;V(n,a,v);var
 w=a+1|0;if(o!==a){var
 a=w;continue}break}}var
-p=n}return aN(p);case
-8:return t(k(0));default:return lA(hq(c,j),b)}}function
-dz(e,z,y,x){var
+p=n}return aQ(p);case
+8:return t(k(0));default:return lU(hz(c,j),b)}}function
+dF(e,z,y,x){var
 c=z,a=y,d=x;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
@@ -1930,48 +1930,48 @@ A=d[1];return function(b){return C(c,[5,a,b],A)};case
 1:var
 B=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=lW;else
-if(ew<=b)e=1;else
+d=me;else
+if(eC<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=lX;else
+d=mf;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=lY;break;case
+d=mg;break;case
 9:var
-d=lZ;break;case
+d=mh;break;case
 10:var
-d=l0;break;case
+d=mi;break;case
 13:var
-d=l1;break;default:e=1}switch(e){case
+d=mj;break;default:e=1}switch(e){case
 1:var
-f=ak(4);V(f,0,92);V(f,1,48+(b/gq|0)|0);V(f,2,48+((b/10|0)%10|0)|0);V(f,3,48+(b%10|0)|0);var
-d=aN(f);break;case
+f=an(4);V(f,0,92);V(f,1,48+(b/gy|0)|0);V(f,2,48+((b/10|0)%10|0)|0);V(f,3,48+(b%10|0)|0);var
+d=aQ(f);break;case
 2:var
-g=ak(1);V(g,0,b);var
-d=aN(g);break}var
-h=q(d),i=b9(h+2|0,39);bN(d,0,i,1,h);return C(c,[4,a,aN(i)],B)};case
+g=an(1);V(g,0,b);var
+d=aQ(g);break}var
+h=q(d),i=b$(h+2|0,39);bR(d,0,i,1,h);return C(c,[4,a,aQ(i)],B)};case
 2:var
-D=d[2],E=d[1];return fc(c,a,D,E,function(a){return a});case
-3:return fc(c,a,d[2],d[1],m4);case
-4:return dW(c,a,d[4],d[2],d[3],nU,d[1]);case
-5:return dW(c,a,d[4],d[2],d[3],nV,d[1]);case
-6:return dW(c,a,d[4],d[2],d[3],nW,d[1]);case
-7:return dW(c,a,d[4],d[2],d[3],nX,d[1]);case
+D=d[2],E=d[1];return fi(c,a,D,E,function(a){return a});case
+3:return fi(c,a,d[2],d[1],nm);case
+4:return d2(c,a,d[4],d[2],d[3],oc,d[1]);case
+5:return d2(c,a,d[4],d[2],d[3],od,d[1]);case
+6:return d2(c,a,d[4],d[2],d[3],oe,d[1]);case
+7:return d2(c,a,d[4],d[2],d[3],of,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
-i==="number")return i?function(d,b){return C(c,[4,a,bS(g,d,b)],h)}:function(b){return C(c,[4,a,bS(g,fa(g),b)],h)};var
-aa=i[1];return function(b){return C(c,[4,a,bS(g,aa,b)],h)}}else{if(0===j[0]){var
+i==="number")return i?function(d,b){return C(c,[4,a,bX(g,d,b)],h)}:function(b){return C(c,[4,a,bX(g,fg(g),b)],h)};var
+$=i[1];return function(b){return C(c,[4,a,bX(g,$,b)],h)}}else{if(0===j[0]){var
 m=j[2],o=j[1];if(typeof
-i==="number")return i?function(d,b){return C(c,[4,a,aX(o,m,bS(g,d,b))],h)}:function(b){return C(c,[4,a,aX(o,m,bS(g,fa(g),b))],h)};var
-ab=i[1];return function(b){return C(c,[4,a,aX(o,m,bS(g,ab,b))],h)}}var
+i==="number")return i?function(d,b){return C(c,[4,a,a0(o,m,bX(g,d,b))],h)}:function(b){return C(c,[4,a,a0(o,m,bX(g,fg(g),b))],h)};var
+aa=i[1];return function(b){return C(c,[4,a,a0(o,m,bX(g,aa,b))],h)}}var
 p=j[1];if(typeof
-i==="number")return i?function(e,d,b){return C(c,[4,a,aX(p,e,bS(g,d,b))],h)}:function(d,b){return C(c,[4,a,aX(p,d,bS(g,fa(g),b))],h)};var
-ac=i[1];return function(d,b){return C(c,[4,a,aX(p,d,bS(g,ac,b))],h)}}case
-9:return fc(c,a,d[2],d[1],g9);case
+i==="number")return i?function(e,d,b){return C(c,[4,a,a0(p,e,bX(g,d,b))],h)}:function(d,b){return C(c,[4,a,a0(p,d,bX(g,fg(g),b))],h)};var
+ac=i[1];return function(d,b){return C(c,[4,a,a0(p,d,bX(g,ac,b))],h)}}case
+9:return fi(c,a,d[2],d[1],hh);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1979,12 +1979,12 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-H=d[3],I=d[2],r=hn(16);fb(r,I);var
-w=hp(r);return function(b){return C(c,[4,a,w],H)};case
+F=d[3],G=d[2],r=hw(16);fh(r,G);var
+w=hy(r);return function(b){return C(c,[4,a,w],F)};case
 14:var
 J=d[3],K=d[2];return function(d){var
-e=d[1],b=G(e,T($(K)));if(typeof
-b[2]==="number")return C(c,a,N(b[1],J));throw am};case
+e=d[1],b=I(e,T(ab(K)));if(typeof
+b[2]==="number")return C(c,a,N(b[1],J));throw aq};case
 15:var
 L=d[1];return function(d,b){return C(c,[6,a,function(a){return n(d,a,b)}],L)};case
 16:var
@@ -1995,86 +1995,86 @@ a=[0,a,d[1]],d=d[2];continue;case
 l=d[1];if(0===l[0]){var
 O=d[2],Q=l[1][1],R=0,c=function(b,c,d){return function(a){return C(c,[1,b,[0,a]],d)}}(a,c,O),a=R,d=Q;continue}var
 S=d[2],U=l[1][1],W=0,c=function(b,c,d){return function(a){return C(c,[1,b,[1,a]],d)}}(a,c,S),a=W,d=U;continue;case
-19:throw[0,P,n3];case
+19:throw[0,P,ol];case
 20:var
-X=d[3],Y=[8,a,n4];return function(a){return C(c,Y,X)};case
+X=d[3],Y=[8,a,om];return function(a){return C(c,Y,X)};case
 21:var
-Z=d[2];return function(b){return C(c,[4,a,eV(n5,b)],Z)};case
+Z=d[2];return function(b){return C(c,[4,a,e1(on,b)],Z)};case
 22:var
 _=d[1];return function(b){return C(c,[5,a,b],_)};case
 23:var
 f=d[2],k=d[1];if(typeof
 k==="number")switch(k){case
-0:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
-1:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
-2:throw[0,P,n6];default:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f])}else
+0:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f]);case
+1:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f]);case
+2:throw[0,P,oo];default:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f])}else
 switch(k[0]){case
-0:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
-1:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
-2:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
-3:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
-4:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
-5:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
-6:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
-7:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
-8:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);case
+0:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f]);case
+1:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f]);case
+2:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f]);case
+3:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f]);case
+4:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f]);case
+5:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f]);case
+6:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f]);case
+7:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f]);case
+8:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f]);case
 9:var
-v=k[2];return e<50?f5(e+1|0,c,a,v,f):av(f5,[0,c,a,v,f]);case
-10:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f]);default:return e<50?F(e+1|0,c,a,f):av(F,[0,c,a,f])}default:var
-s=d[3],t=d[1],u=b(d[2],0);return e<50?f4(e+1|0,c,a,s,t,u):av(f4,[0,c,a,s,t,u])}}function
-f5(e,d,c,a,b){if(typeof
-a==="number")return e<50?F(e+1|0,d,c,b):av(F,[0,d,c,b]);else
+v=k[2];return e<50?gc(e+1|0,c,a,v,f):ay(gc,[0,c,a,v,f]);case
+10:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f]);default:return e<50?H(e+1|0,c,a,f):ay(H,[0,c,a,f])}default:var
+s=d[3],t=d[1],u=b(d[2],0);return e<50?gb(e+1|0,c,a,s,t,u):ay(gb,[0,c,a,s,t,u])}}function
+gc(e,d,c,a,b){if(typeof
+a==="number")return e<50?H(e+1|0,d,c,b):ay(H,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return a7(d,c,f,b)};case
+f=a[1];return function(a){return a9(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return a7(d,c,g,b)};case
+g=a[1];return function(a){return a9(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return a7(d,c,h,b)};case
+h=a[1];return function(a){return a9(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return a7(d,c,i,b)};case
+i=a[1];return function(a){return a9(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return a7(d,c,j,b)};case
+j=a[1];return function(a){return a9(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return a7(d,c,k,b)};case
+k=a[1];return function(a){return a9(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return a7(d,c,l,b)};case
+l=a[1];return function(a){return a9(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return a7(d,c,m,b)};case
+m=a[1];return function(a){return a9(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return a7(d,c,n,b)};case
+n=a[2];return function(a){return a9(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=af($(a[1]),p);return function(a){return a7(d,c,aI(q,o),b)};case
+o=a[3],p=a[2],q=ah(ab(a[1]),p);return function(a){return a9(d,c,aM(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return a7(d,c,r,b)};case
+r=a[1];return function(e,a){return a9(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return a7(d,c,s,b)};case
+s=a[1];return function(a){return a9(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return a7(d,c,t,b)};case
-13:throw[0,P,n7];default:throw[0,P,n8]}}function
-F(d,b,e,a){var
-c=[8,e,n9];return d<50?dz(d+1|0,b,c,a):av(dz,[0,b,c,a])}function
-f4(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return n2(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?dz(h+1|0,c,g,a):av(dz,[0,c,g,a])}function
-C(a,b,c){return g1(dz(0,a,b,c))}function
-a7(a,b,c,d){return g1(f5(0,a,b,c,d))}function
-n2(a,b,c,d,e){return g1(f4(0,a,b,c,d,e))}function
-fc(f,e,d,a,c){if(typeof
+t=a[1];return function(a){return a9(d,c,t,b)};case
+13:throw[0,P,op];default:throw[0,P,oq]}}function
+H(d,b,e,a){var
+c=[8,e,or];return d<50?dF(d+1|0,b,c,a):ay(dF,[0,b,c,a])}function
+gb(h,c,f,a,e,d){if(e){var
+i=e[1];return function(e){return ok(c,f,a,i,b(d,e))}}var
+g=[4,f,d];return h<50?dF(h+1|0,c,g,a):ay(dF,[0,c,g,a])}function
+C(a,b,c){return g$(dF(0,a,b,c))}function
+a9(a,b,c,d){return g$(gc(0,a,b,c,d))}function
+ok(a,b,c,d,e){return g$(gb(0,a,b,c,d,e))}function
+fi(f,e,d,a,c){if(typeof
 a==="number")return function(a){return C(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return C(f,[4,e,aX(h,g,b(c,a))],d)}}var
-i=a[1];return function(g,a){return C(f,[4,e,aX(i,g,b(c,a))],d)}}}function
-dW(f,e,d,g,c,b,a){if(typeof
+g=a[2],h=a[1];return function(a){return C(f,[4,e,a0(h,g,b(c,a))],d)}}var
+i=a[1];return function(g,a){return C(f,[4,e,a0(i,g,b(c,a))],d)}}}function
+d2(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,cQ(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return C(f,[4,e,cQ(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return C(f,[4,e,cS(g,n(b,a,c))],d)}:function(c){return C(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return C(f,[4,e,cS(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return C(f,[4,e,aX(i,h,cQ(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,aX(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return C(f,[4,e,aX(i,h,cQ(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return C(f,[4,e,a0(i,h,cS(g,n(b,a,c)))],d)}:function(c){return C(f,[4,e,a0(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return C(f,[4,e,a0(i,h,cS(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return C(f,[4,e,aX(j,h,cQ(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,aX(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return C(f,[4,e,aX(j,g,cQ(m,n(b,a,c)))],d)}}}function
-b_(c,h){var
+c==="number")return c?function(h,g,c){return C(f,[4,e,a0(j,h,cS(g,n(b,a,c)))],d)}:function(g,c){return C(f,[4,e,a0(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return C(f,[4,e,a0(j,g,cS(m,n(b,a,c)))],d)}}}function
+ca(c,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -2082,185 +2082,185 @@ switch(a[0]){case
 e=a[2],j=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=mo;break;case
+d=mI;break;case
 1:var
-d=mp;break;case
+d=mJ;break;case
 2:var
-d=mq;break;case
+d=mK;break;case
 3:var
-d=mr;break;case
+d=mL;break;case
 4:var
-d=ms;break;case
+d=mM;break;case
 5:var
-d=mt;break;default:var
-d=mu}else
+d=mN;break;default:var
+d=mO}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=i(mv,aN(b9(1,e[1])))}b_(c,j);return a6(c,d);case
+d=i(mP,aQ(b$(1,e[1])))}ca(c,j);return a8(c,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-k=f[1];b_(c,g);a6(c,n_);var
+k=f[1];ca(c,g);a8(c,os);var
 a=k;continue}var
-l=f[1];b_(c,g);a6(c,n$);var
+l=f[1];ca(c,g);a8(c,ot);var
 a=l;continue;case
 6:var
-o=a[2];b_(c,a[1]);return a6(c,b(o,0));case
+o=a[2];ca(c,a[1]);return a8(c,b(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];b_(c,a[1]);return a4(p);case
+p=a[2];ca(c,a[1]);return a7(p);case
 2:case
 4:var
-m=a[2];b_(c,a[1]);return a6(c,m);default:var
-n=a[2];b_(c,a[1]);return a_(c,n)}}function
-dh(b){var
+m=a[2];ca(c,a[1]);return a8(c,m);default:var
+n=a[2];ca(c,a[1]);return bc(c,n)}}function
+dn(b){var
 a=b[1];return C(function(b){var
-a=e_(64);b_(a,b);return e$(a)},0,a)}function
-hr(a){var
+a=fe(64);ca(a,b);return ff(a)},0,a)}function
+hA(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-fd(a){a[4]=-a[4]|0;return 0}try{var
-ym=lO(yl),ht=ym}catch(a){a=a8(a);if(a!==bt)throw a;try{var
-yk=lO(yj),hs=yk}catch(a){a=a8(a);if(a!==bt)throw a;var
-hs=ob}var
-ht=hs}var
-oc=mf(ht,82),dX=[j7,function(B){var
-n=zo(0),c=[0,c_(55,0),0],j=0===n.length-1?[0,0]:n,k=j.length-1,b=0;for(;;){v(c[1],b)[1+b]=b;var
+fj(a){a[4]=-a[4]|0;return 0}try{var
+ze=l8(zd),hC=ze}catch(a){a=a6(a);if(a!==bx)throw a;try{var
+zc=l8(zb),hB=zc}catch(a){a=a6(a);if(a!==bx)throw a;var
+hB=ov}var
+hC=hB}var
+ow=mz(hC,82),d3=[km,function(B){var
+n=Ag(0),c=[0,dd(55,0),0],j=0===n.length-1?[0,0]:n,k=j.length-1,b=0;for(;;){y(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
-g=[0,oa],l=54+hf(55,k)|0,w=0;if(!(l<0)){var
-d=w;for(;;){var
-e=d%55|0,m=lI(d,k),x=v(j,m)[1+m],h=i(g[1],a(p+x));g[1]=y9(h,0,q(h));var
-f=g[1],o=s(f,3)<<24,r=s(f,2)<<16,t=s(f,1)<<8,u=((s(f,0)+t|0)+r|0)+o|0,y=(v(c[1],e)[1+e]^u)&jK;v(c[1],e)[1+e]=y;var
+g=[0,ou],l=54+ho(55,k)|0,v=0;if(!(l<0)){var
+d=v;for(;;){var
+e=d%55|0,m=l2(d,k),w=y(j,m)[1+m],h=i(g[1],a(p+w));g[1]=z1(h,0,q(h));var
+f=g[1],o=s(f,3)<<24,r=s(f,2)<<16,t=s(f,1)<<8,u=((s(f,0)+t|0)+r|0)+o|0,x=(y(c[1],e)[1+e]^u)&j1;y(c[1],e)[1+e]=x;var
 z=d+1|0;if(l!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
-ag(h,k){var
-l=h?h[1]:oc,b=16;for(;;){if(!(k<=b)&&!(e5<(b*2|0))){var
+ai(h,k){var
+l=h?h[1]:ow,b=16;for(;;){if(!(k<=b)&&!(e$<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=zd(dX),a=ep===i?dX[1]:j7===i?mk(dX):dX;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=v(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(v(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&jK,g=a[2];v(a[1],g)[1+g]=f;var
+i=z7(d3),a=ew===i?d3[1]:km===i?mE(d3):d3;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=y(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(y(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&j1,g=a[2];y(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,c_(b,0),j,b]}}function
-hu(B,f){var
-i=f[2],s=(i.length-1)*2|0,t=s<e5?1:0;if(t){var
-j=c_(s,0),k=1-hr(f);f[2]=j;var
-l=j.length-1,g=c_(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
-e=x;a:for(;;){var
-a=v(i,e)[1+e];for(;;){if(a){var
-m=a[1],u=a[2],w=a[3],h=k?a:[0,m,u,0],c=b(C,m),n=v(g,c)[1+c];if(n)n[3]=h;else
-v(j,c)[1+c]=h;v(g,c)[1+c]=h;var
-a=w;continue}var
+j=0;return[0,0,dd(b,0),j,b]}}function
+hD(B,f){var
+i=f[2],s=(i.length-1)*2|0,t=s<e$?1:0;if(t){var
+j=dd(s,0),k=1-hA(f);f[2]=j;var
+l=j.length-1,g=dd(l,0),o=i.length-1-1|0,C=b(B,f),w=0;if(!(o<0)){var
+e=w;a:for(;;){var
+a=y(i,e)[1+e];for(;;){if(a){var
+m=a[1],u=a[2],v=a[3],h=k?a:[0,m,u,0],c=b(C,m),n=y(g,c)[1+c];if(n)n[3]=h;else
+y(j,c)[1+c]=h;y(g,c)[1+c]=h;var
+a=v;continue}var
 A=e+1|0;if(o!==e){var
 e=A;continue a}break}break}}if(k){var
-p=l-1|0,y=0;if(!(p<0)){var
-d=y;for(;;){var
-r=v(g,d)[1+d];if(r)r[3]=0;var
+p=l-1|0,x=0;if(!(p<0)){var
+d=x;for(;;){var
+r=y(g,d)[1+d];if(r)r[3]=0;var
 z=d+1|0;if(p!==d){var
 d=z;continue}break}}var
 q=0}else
 var
 q=k;return q}return t}function
-od(g,a){function
+ox(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
 c=a[3];n(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=hr(a);if(1-c)fd(a);try{var
+c=hA(a);if(1-c)fj(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
-b=i;for(;;){h(v(d,b)[1+b]);var
+b=i;for(;;){h(y(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?fd(a):f;return j}catch(b){b=a8(b);if(c)throw b;fd(a);throw b}}function
-cn(a,b){return 4<=a.length-1?yK(10,gq,a[3],b)&(a[2].length-1-1|0):a4(oe)}function
-di(a,c,e){var
-b=cn(a,c),f=[0,c,e,v(a[2],b)[1+b]];v(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?hu(cn,a):d}function
-dY(f,b){var
-g=cn(f,b),c=v(f[2],g)[1+g];if(c){var
+f=1-c,j=f?fj(a):f;return j}catch(b){b=a6(b);if(c)throw b;fj(a);throw b}}function
+cr(a,b){return 4<=a.length-1?zC(10,gy,a[3],b)&(a[2].length-1-1|0):a7(oy)}function
+dp(a,c,e){var
+b=cr(a,c),f=[0,c,e,y(a[2],b)[1+b]];y(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
+d=a[2].length-1<<1<a[1]?1:0;return d?hD(cr,a):d}function
+cT(f,b){var
+g=cr(f,b),c=y(f[2],g)[1+g];if(c){var
 d=c[3],j=c[2];if(0===W(b,c[1]))return j;if(d){var
 e=d[3],k=d[2];if(0===W(b,d[1]))return k;if(e){var
 l=e[2],m=e[3];if(0===W(b,e[1]))return l;var
 a=m;for(;;){if(a){var
 h=a[2],i=a[3];if(0===W(b,a[1]))return h;var
-a=i;continue}throw bt}}throw bt}throw bt}throw bt}function
-bT(f,b){var
-g=cn(f,b),c=v(f[2],g)[1+g];if(c){var
+a=i;continue}throw bx}}throw bx}throw bx}throw bx}function
+bA(f,b){var
+g=cr(f,b),c=y(f[2],g)[1+g];if(c){var
 d=c[3],j=c[2];if(0===W(b,c[1]))return[0,j];if(d){var
 e=d[3],k=d[2];if(0===W(b,d[1]))return[0,k];if(e){var
 l=e[2],m=e[3];if(0===W(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
 h=a[2],i=a[3];if(0===W(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-co(a,c,f){var
-d=cn(a,c),g=v(a[2],d)[1+d],b=g;for(;;){if(b){var
+cs(a,c,f){var
+d=cr(a,c),g=y(a[2],d)[1+d],b=g;for(;;){if(b){var
 j=b[3];if(0!==W(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
-e=1;if(e){v(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return hu(cn,a);var
+e=1;if(e){y(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hD(cr,a);var
 i=h}else
 var
 i=e;return i}}function
-aY(c,b){var
-e=cn(c,b),a=v(c[2],e)[1+e];for(;;){if(a){var
+aT(c,b){var
+e=cr(c,b),a=y(c[2],e)[1+e];for(;;){if(a){var
 f=a[3],d=0===W(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-d=aB(0),c=aB(1);function
-aD(a){return b3(a,d)}function
-k(b,a){return 0===b3(b,a)?1:0}function
-b$(b,a){return b3(b,a)<=0?1:0}function
-hv(b,a){return b3(b,a)<0?1:0}function
-dZ(b,a){return 0<=b3(b,a)?1:0}function
-hw(b,a){return 0<b3(b,a)?1:0}function
-hx(b,a){return b$(b,a)?b:a}function
-hy(a){return hv(a,d)?bq(a):a}function
-bw(a){return eQ(a,c)}function
-hz(b,a){if(!k(b,d)&&!k(a,d))return hy(R(cE(b,eR(b,a)),a));return d}function
-fe(b,a){if(0===a)return c;var
-d=fe(b,a/2|0),e=R(d,d);return 1===(a&1)?R(e,b):e}function
+d=aF(0),c=aF(1);function
+aG(a){return b7(a,d)}function
+j(b,a){return 0===b7(b,a)?1:0}function
+cb(b,a){return b7(b,a)<=0?1:0}function
+hE(b,a){return b7(b,a)<0?1:0}function
+d4(b,a){return 0<=b7(b,a)?1:0}function
+hF(b,a){return 0<b7(b,a)?1:0}function
+hG(b,a){return cb(b,a)?b:a}function
+hH(a){return hE(a,d)?bt(a):a}function
+bB(a){return eW(a,c)}function
+hI(b,a){if(!j(b,d)&&!j(a,d))return hH(R(cG(b,eX(b,a)),a));return d}function
+fk(b,a){if(0===a)return c;var
+d=fk(b,a/2|0),e=R(d,d);return 1===(a&1)?R(e,b):e}function
 U(a){return a?0:1}function
-aJ(a){return a[1]}function
-bj(a){return a[2]}function
-aa(a){var
-b=a?aa(a[2])+1|0:a;return b}function
-w(a,b){if(a){var
-c=w(a[2],b);return[0,a[1],c]}return b}function
-ff(b,a){return 0===b?a:ff(b-1|0,a)+1|0}function
-of(e,d){var
-b=e,a=d;for(;;){if(k(b,c))return k(a,c)?1:b4(a)?(au(a,1),0):(au(a,1),0);if(b4(b)){var
-f=au(b,1);if(k(a,c))return 0;if(b4(a)){var
-b=f,a=au(a,1);continue}au(a,1);return 0}var
-g=au(b,1);if(k(a,c))return 0;if(b4(a)){au(a,1);return 0}var
-b=g,a=au(a,1);continue}}function
-fg(e,d,c){var
+aC(a){return a[1]}function
+bm(a){return a[2]}function
+ac(a){var
+b=a?ac(a[2])+1|0:a;return b}function
+u(a,b){if(a){var
+c=u(a[2],b);return[0,a[1],c]}return b}function
+fl(b,a){return 0===b?a:fl(b-1|0,a)+1|0}function
+oz(e,d){var
+b=e,a=d;for(;;){if(j(b,c))return j(a,c)?1:b8(a)?(ax(a,1),0):(ax(a,1),0);if(b8(b)){var
+f=ax(b,1);if(j(a,c))return 0;if(b8(a)){var
+b=f,a=ax(a,1);continue}ax(a,1);return 0}var
+g=ax(b,1);if(j(a,c))return 0;if(b8(a)){ax(a,1);return 0}var
+b=g,a=ax(a,1);continue}}function
+fm(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
-hA(d,c){var
+hJ(d,c){var
 a=d,b=c;for(;;){if(0===b){var
 e=a?[0,a[1]]:a;return e}var
 f=b-1|0;if(a){var
 a=a[2],b=f;continue}return a}}function
-hB(a){if(a){var
-b=[0,a[1],0];return w(hB(a[2]),b)}return a}function
-fh(a){if(a){var
-b=fh(a[2]);return w(a[1],b)}return a}function
+hK(a){if(a){var
+b=[0,a[1],0];return u(hK(a[2]),b)}return a}function
+fn(a){if(a){var
+b=fn(a[2]);return u(a[1],b)}return a}function
 l(c,a){if(a)var
 e=l(c,a[2]),d=[0,b(c,a[1]),e];else
 var
 d=a;return d}function
-ab(c,a){if(a){var
-d=ab(c,a[2]);return w(b(c,a[1]),d)}return a}function
-bk(e,d,c){var
+Y(c,a){if(a){var
+d=Y(c,a[2]);return u(b(c,a[1]),d)}return a}function
+bn(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aE(c,b,a){if(a){var
-d=aE(c,b,a[2]);return n(c,a[1],d)}return b}function
-ah(f,e){var
+aH(c,b,a){if(a){var
+d=aH(c,b,a[2]);return n(c,a[1],d)}return b}function
+ad(f,e){var
 a=e;for(;;){if(a){var
 c=b(f,a[1]);if(!c){var
 a=a[2];continue}var
@@ -2271,21 +2271,21 @@ h(e,d){var
 a=d;for(;;){if(a){var
 c=b(e,a[1]);if(c){var
 a=a[2];continue}return c}return 1}}function
-a$(c,f){var
+bd(c,f){var
 a=f;for(;;){if(a){var
-d=a[2],e=a[1];if(b(c,e))return[0,e,a$(c,d)];var
+d=a[2],e=a[1];if(b(c,e))return[0,e,bd(c,d)];var
 a=d;continue}return a}}function
-ca(e,d){var
+cc(e,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(b(e,c))return[0,c];var
 a=a[2];continue}return a}}function
-d0(b,a){if(b)if(a)var
-d=d0(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+d5(b,a){if(b)if(a)var
+d=d5(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-hC(d,h){var
+hL(d,h){var
 b=h;a:for(;;){if(b){var
 c=b[2],e=b[1],a=c;for(;;){if(a){if(!n(d,a[1],e)){var
 a=a[2];continue}var
@@ -2293,57 +2293,57 @@ f=1}else
 var
 f=a;if(f){var
 b=c;continue a}var
-g=[0,e,hC(d,c)];break}}else
+g=[0,e,hL(d,c)];break}}else
 var
 g=b;return g}}function
-fi(b,a){return 0===a?0:[0,b,fi(b+1|0,a-1|0)]}function
-dj(a){return[0,a,c]}function
-H(b,a){var
-c=R(a[1],b[2]);return k(R(b[1],a[2]),c)}function
+fo(b,a){return 0===a?0:[0,b,fo(b+1|0,a-1|0)]}function
+dq(a){return[0,a,c]}function
+F(b,a){var
+c=R(a[1],b[2]);return j(R(b[1],a[2]),c)}function
 g(b,a){var
-c=R(a[1],b[2]);return b$(R(b[1],a[2]),c)}function
+c=R(a[1],b[2]);return cb(R(b[1],a[2]),c)}function
 Q(b,a){var
-c=R(b[2],a[2]),d=R(a[1],b[2]);return[0,eQ(R(b[1],a[2]),d),c]}function
+c=R(b[2],a[2]),d=R(a[1],b[2]);return[0,eW(R(b[1],a[2]),d),c]}function
 z(b,a){var
 c=R(b[2],a[2]);return[0,R(b[1],a[1]),c]}function
 D(a){var
-b=a[2];return[0,bq(a[1]),b]}function
-bx(b,a){return Q(b,D(a))}function
-cb(h,b){var
-a=b[1],f=aD(a);if(0===f)var
+b=a[2];return[0,bt(a[1]),b]}function
+bC(b,a){return Q(b,D(a))}function
+cd(h,b){var
+a=b[1],f=aG(a);if(0===f)var
 e=[0,d,c];else
 if(0<f)var
 e=[0,b[2],a];else
 var
-g=bq(a),e=[0,bq(b[2]),g];return z(h,e)}function
+g=bt(a),e=[0,bt(b[2]),g];return z(h,e)}function
 t(b){var
-e=b[2],f=b[1],a=eR(f,e);if(k(a,d))var
+e=b[2],f=b[1],a=eX(f,e);if(j(a,d))var
 g=[0,a,[0,d,d]];else
 var
-j=cE(e,a),g=[0,a,[0,cE(f,a),j]];var
-h=g[2],i=h[2],l=0<aD(i)?i:c;return[0,h[1],l]}function
-cc(a,b){return k(a,c)?b:b4(a)?bw(at(cc(au(a,1),b),1)):at(cc(au(a,1),b),1)}var
-aP=0;function
+k=cG(e,a),g=[0,a,[0,cG(f,a),k]];var
+h=g[2],i=h[2],l=0<aG(i)?i:c;return[0,h[1],l]}function
+ce(a,b){return j(a,c)?b:b8(a)?bB(aw(ce(ax(a,1),b),1)):aw(ce(ax(a,1),b),1)}var
+aI=0;function
 E(e,d){var
 b=e,a=d;for(;;){if(a){var
-f=a[3],g=a[2],h=a[1];if(k(b,c))return g;if(b4(b)){var
-b=au(b,1),a=f;continue}var
-b=au(b,1),a=h;continue}return a}}function
-az(a,b,d){if(d){var
-e=d[3],g=d[2],f=d[1];return k(a,c)?[0,f,[0,b],e]:b4(a)?[0,f,g,az(au(a,1),b,e)]:[0,az(au(a,1),b,f),g,e]}return k(a,c)?[0,0,[0,b],0]:b4(a)?[0,0,0,az(au(a,1),b,0)]:[0,az(au(a,1),b,0),0,0]}function
-dk(b,a){if(b){var
+f=a[3],g=a[2],h=a[1];if(j(b,c))return g;if(b8(b)){var
+b=ax(b,1),a=f;continue}var
+b=ax(b,1),a=h;continue}return a}}function
+aD(a,b,d){if(d){var
+e=d[3],g=d[2],f=d[1];return j(a,c)?[0,f,[0,b],e]:b8(a)?[0,f,g,aD(ax(a,1),b,e)]:[0,aD(ax(a,1),b,f),g,e]}return j(a,c)?[0,0,[0,b],0]:b8(a)?[0,0,0,aD(ax(a,1),b,0)]:[0,aD(ax(a,1),b,0),0,0]}function
+dr(b,a){if(b){var
 d=b[3],e=b[2],f=b[1];if(e){var
-g=dk(d,cc(a,bw(at(c,1)))),h=[0,[0,a,e[1]],g];return w(dk(f,cc(a,at(c,1))),h)}var
-i=dk(d,cc(a,bw(at(c,1))));return w(dk(f,cc(a,at(c,1))),i)}return b}function
-dl(a){if(a){var
+g=dr(d,ce(a,bB(aw(c,1)))),h=[0,[0,a,e[1]],g];return u(dr(f,ce(a,aw(c,1))),h)}var
+i=dr(d,ce(a,bB(aw(c,1))));return u(dr(f,ce(a,aw(c,1))),i)}return b}function
+ds(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=dl(b);return ff(dl(c),d)+1|0}var
-e=dl(b);return ff(dl(c),e)}return a}function
-fj(e,a,d){if(a)var
-i=cc(d,bw(at(c,1))),j=fj(e,a[3],i),f=a[2],k=b(e,d),h=f?[0,b(k,f[1])]:f,l=cc(d,at(c,1)),g=[0,fj(e,a[1],l),h,j];else
+d=ds(b);return fl(ds(c),d)+1|0}var
+e=ds(b);return fl(ds(c),e)}return a}function
+fp(e,a,d){if(a)var
+i=ce(d,bB(aw(c,1))),j=fp(e,a[3],i),f=a[2],k=b(e,d),h=f?[0,b(k,f[1])]:f,l=ce(d,aw(c,1)),g=[0,fp(e,a[1],l),h,j];else
 var
 g=a;return g}function
-hD(g){function
+hM(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -2362,63 +2362,63 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return w(c[1],f)}var
+f=e(b);return u(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-I(b,a){return l(function(a){var
+G(b,a){return l(function(a){var
 c=t(z(b,a[2]));return[0,a[1],c]},a)}function
-an(a){var
-b=[0,d,c];return aE(function(b,a){return t(Q(b[2],a))},b,a)}function
-hE(d,c,j,i){var
+ar(a){var
+b=[0,d,c];return aH(function(b,a){return t(Q(b[2],a))},b,a)}function
+hN(d,c,j,i){var
 b=j,a=i;for(;;){if(a){var
 e=a[1],f=e[2],g=e[1],h=a[2];if(n(d,c,g)){var
-b=t(Q(b,f)),a=h;continue}return[0,[0,c,b],hE(d,g,f,h)]}return[0,[0,c,b],0]}}function
-hF(c,a){if(a){var
-b=a[1];return hE(c,b[1],b[2],a[2])}return a}function
-fk(a){return a$(function(a){return U(H(a[2],[0,d,c]))},a)}var
-og=hD([0,function(b,a){return b$(b[1],a[1])}]),oh=hD([0,function(c,b){var
-a=b3(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return b$(c[1][2],b[1][2]);case
+b=t(Q(b,f)),a=h;continue}return[0,[0,c,b],hN(d,g,f,h)]}return[0,[0,c,b],0]}}function
+hO(c,a){if(a){var
+b=a[1];return hN(c,b[1],b[2],a[2])}return a}function
+fq(a){return bd(function(a){return U(F(a[2],[0,d,c]))},a)}var
+oA=hM([0,function(b,a){return cb(b[1],a[1])}]),oB=hM([0,function(c,b){var
+a=b7(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
+0:return cb(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-by(a){return fk(hF(k,b(og[5],a)))}function
-oi(b,a){var
-c=k(b[1],a[1]);return c?k(b[2],a[2]):c}function
-cd(a,e){var
-f=[0,d,c];return aE(function(a,c){var
+bD(a){return fq(hO(j,b(oA[5],a)))}function
+oC(b,a){var
+c=j(b[1],a[1]);return c?j(b[2],a[2]):c}function
+cf(a,e){var
+f=[0,d,c];return aH(function(a,c){var
 d=b(e,a[1]);return t(Q(z(a[2],d),c))},f,a)}function
-bl(a){var
-b=by(a);return h(function(a){return g([0,d,c],a[2])},b)}function
-cR(a){return by(a)?0:1}function
-fl(a,e,d,c){var
-f=b(a[3],c),g=I(D(e),f);return w(b(a[3],d),g)}function
-hG(a){var
-b=[0,d,c];return aE(function(b,a){var
+bo(a){var
+b=bD(a);return h(function(a){return g([0,d,c],a[2])},b)}function
+ct(a){return bD(a)?0:1}function
+fr(a,e,d,c){var
+f=b(a[3],c),g=G(D(e),f);return u(b(a[3],d),g)}function
+hP(a){var
+b=[0,d,c];return aH(function(b,a){var
 e=g([0,d,c],b[2])?a:Q(b[2],a);return t(e)},b,a)}function
-A(a){return aE(function(a,b){return az(a[1],a[2],b)},aP,a)}function
+B(a){return aH(function(a,b){return aD(a[1],a[2],b)},aI,a)}function
 M(d,c,b){var
 a=E(b,c);return a?a[1]:d}function
-bU(d,c,b){var
+bE(d,c,b){var
 a=E(c,d);return a?E(b,a[1]):a}function
-fm(b,e,d,a){var
-c=E(b,a),f=c?c[1]:aP;return az(b,az(e,d,f),a)}function
-cp(a){return aE(function(a,b){return fm(a[1][1],a[1][2],a[2],b)},aP,a)}function
-hH(g,f){var
+fs(b,e,d,a){var
+c=E(b,a),f=c?c[1]:aI;return aD(b,aD(e,d,f),a)}function
+cg(a){return aH(function(a,b){return fs(a[1][1],a[1][2],a[2],b)},aI,a)}function
+hQ(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(bU(b,e,d))return 0;var
-h=a[2],b=fm(e,d,0,b),a=h;continue}return 1}}function
-fn(e,d){var
+c=a[1],d=c[2],e=c[1];if(bE(b,e,d))return 0;var
+h=a[2],b=fs(e,d,0,b),a=h;continue}return 1}}function
+dt(e,d){var
 b=e,a=d;for(;;){if(a){var
 c=a[1];if(E(c,b))return 0;var
-f=a[2],b=az(c,0,b),a=f;continue}return 1}}function
-d1(a){var
-b=0;return bk(function(a,b){return ah(function(a){return k(b,a)},a)?a:[0,b,a]},a,b)}function
+f=a[2],b=aD(c,0,b),a=f;continue}return 1}}function
+d6(a){var
+b=0;return bn(function(a,b){return ad(function(a){return j(b,a)},a)?a:[0,b,a]},a,b)}function
 J(b,a){return U(g(a,b))}function
-ba(a){var
-b=A(l(function(a){return[0,a[1],a[2][1]]},a)),d=A(l(function(a){var
-b=by(a[2][2]);return[0,a[1],b]},a)),e=0;function
+a_(a){var
+b=B(l(function(a){return[0,a[1],a[2][1]]},a)),d=B(l(function(a){var
+b=bD(a[2][2]);return[0,a[1],b]},a)),e=0;function
 f(a){return M(e,d,a)}function
-g(a){return M(c,b,a)}return[0,l(aJ,a),g,f]}function
-cq(e,a){var
-k=a[1],m=A(l(function(a){return[0,a,0]},k));function
+g(a){return M(c,b,a)}return[0,l(aC,a),g,f]}function
+cu(e,a){var
+k=a[1],m=B(l(function(a){return[0,a,0]},k));function
 f(b){var
 a=E(b,m),c=a?1:a;return c}var
 i=e?1:e,j=i?h(function(a){var
@@ -2426,214 +2426,214 @@ b=a[2][2];return h(function(a){var
 b=f(a[1]);return b?g([0,d,c],a[2]):b},b)},e):i;if(j){var
 n=a[1];return h(function(e){var
 j=b(a[3],e),i=h(function(a){var
-b=f(a[1]);return b?g([0,d,c],a[2]):b},j);return i?H(an(b(a[3],e)),[0,c,c]):i},n)}return j}function
-fo(f,e,d){var
+b=f(a[1]);return b?g([0,d,c],a[2]):b},j);return i?F(ar(b(a[3],e)),[0,c,c]):i},n)}return j}function
+ft(f,e,d){var
 b=f,a=d;for(;;){if(0===b)return a;var
-c=M(a,e,a),g=b-1|0;if(k(c,a))return a;var
+c=M(a,e,a),g=b-1|0;if(j(c,a))return a;var
 b=g,a=c;continue}}function
-hI(c,a){var
-d=c[1];return dl(A(l(function(c){return[0,b(a,c),0]},d)))}function
-hJ(a){var
-f=aa(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
-t=g-1|0,i=[0,aP,aP],j=a[1],m=bk(function(e){return function(d,c){var
-g=b(a[3],c);return bk(function(k,j){var
-g=k[2],d=k[1],n=b(e,j[1]),l=bU(g,b(e,c),n);if(l){var
-m=l[1],h=fo(f,d,c),i=fo(f,d,m),a=hx(h,i);return[0,az(c,a,az(m,a,az(h,a,az(i,a,d)))),g]}var
-o=b(e,j[1]);return[0,d,fm(b(e,c),o,c,g)]},g,d)}}(d),j,i)[1],n=a[1],o=A(l(function(b){return function(a){return[0,a,fo(f,b,a)]}}(m),n)),e=function(b){return function(a){return M(c,b,a)}}(o),p=a[1],q=cp(ab(function(g,d){return function(c){var
+hR(c,a){var
+d=c[1];return ds(B(l(function(c){return[0,b(a,c),0]},d)))}function
+hS(a){var
+f=ac(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
+t=g-1|0,i=[0,aI,aI],k=a[1],m=bn(function(e){return function(d,c){var
+g=b(a[3],c);return bn(function(k,j){var
+g=k[2],d=k[1],n=b(e,j[1]),l=bE(g,b(e,c),n);if(l){var
+m=l[1],h=ft(f,d,c),i=ft(f,d,m),a=hG(h,i);return[0,aD(c,a,aD(m,a,aD(h,a,aD(i,a,d)))),g]}var
+o=b(e,j[1]);return[0,d,fs(b(e,c),o,c,g)]},g,d)}}(d),k,i)[1],n=a[1],o=B(l(function(b){return function(a){return[0,a,ft(f,b,a)]}}(m),n)),e=function(b){return function(a){return M(c,b,a)}}(o),p=a[1],q=cg(Y(function(g,d){return function(c){var
 e=b(a[3],c);return l(function(a){var
-e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(i,j,d){return function(c){var
+e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(i,k,d){return function(c){var
 e=b(a[3],c);return h(function(e){var
-f=b(d,e[1]),a=bU(j,b(d,c),f);if(a){var
-g=i(c);return k(a[1],g)}return a},e)}}(e,q,d),r)){var
-s=hI(a,d);if(ae(hI(a,e),s))return e;var
+f=b(d,e[1]),a=bE(k,b(d,c),f);if(a){var
+g=i(c);return j(a[1],g)}return a},e)}}(e,q,d),r)){var
+s=hR(a,d);if($(hR(a,e),s))return e;var
 g=t,d=e;continue}return d}}function
-cS(b,a){var
+cU(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-hK(b,a){return cp(ab(function(a){var
-c=cS(b,a[1]);return l(function(b){return[0,b,a[2]]},c)},a))}function
-hL(f,h,e,a){if(k(e,a))return[0,d,c];var
-i=b(f,a);if(k(b(f,e),i)){var
-g=bU(h,e,a);return g?g[1]:[0,c,c]}return[0,c,c]}function
-dm(e,r,q,a,p,o){var
-s=a[1],j=h(function(a){var
-f=b(e,a[1][1]),g=f?b(e,a[1][2]):f,h=g?U(k(a[1][1],a[1][2])):g;return h?J([0,d,c],a[2]):h},s);if(j)var
-u=a[2],f=h(function(a){var
-f=b(e,a[1]);return f?J([0,d,c],a[2]):f},u);else
+hT(b,a){return cg(Y(function(a){var
+c=cU(b,a[1]);return l(function(b){return[0,b,a[2]]},c)},a))}function
+hU(f,h,e,a){if(j(e,a))return[0,d,c];var
+i=b(f,a);if(j(b(f,e),i)){var
+g=bE(h,e,a);return g?g[1]:[0,c,c]}return[0,c,c]}function
+du(e,r,q,a,p,o){var
+s=a[1],k=h(function(a){var
+f=b(e,a[1][1]),g=f?b(e,a[1][2]):f,h=g?U(j(a[1][1],a[1][2])):g;return h?J([0,d,c],a[2]):h},s);if(k)var
+v=a[2],f=h(function(a){var
+f=b(e,a[1]);return f?J([0,d,c],a[2]):f},v);else
 var
-f=j;if(f)var
-v=a[2],x=a[1],l=I(D([0,c,c]),p),i=bl(w(w(ab(function(a){var
-b=a[2],c=t(z(D(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},x),v),l));else
+f=k;if(f)var
+w=a[2],x=a[1],l=G(D([0,c,c]),p),i=bo(u(u(Y(function(a){var
+b=a[2],c=t(z(D(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},x),w),l));else
 var
 i=f;if(i){var
-y=a[1],m=an(a[2]);return g(t(aE(function(a,b){var
+y=a[1],m=ar(a[2]);return g(t(aH(function(a,b){var
 c=n(q,a[1][1],a[1][2]);return t(Q(z(a[2],c),b))},m,y)),o)}return i}function
-hM(l,j,y,x,i,a,w){var
-e=hH(aP,ab(function(a){return cS(y,a[1])},a));return e?h(function(a){var
-o=a[1],e=o[2],f=o[1],p=b(i,f),q=p?b(i,e):p,r=q?U(k(f,e)):q;if(r)var
-z=b(x,e),h=k(b(x,f),z);else
+hV(l,k,y,x,i,a,w){var
+e=hQ(aI,Y(function(a){return cU(y,a[1])},a));return e?h(function(a){var
+o=a[1],e=o[2],f=o[1],p=b(i,f),q=p?b(i,e):p,r=q?U(j(f,e)):q;if(r)var
+z=b(x,e),h=j(b(x,f),z);else
 var
 h=r;if(h)var
-A=b(l[2],e),m=k(b(l[2],f),A);else
+A=b(l[2],e),m=j(b(l[2],f),A);else
 var
 m=h;var
 s=m?g([0,d,c],a[2]):m,t=s?g(a[2],[0,c,c]):s;if(t)var
-B=a[2],C=fl(l,j,f,e),n=dm(i,j,w,a[3],C,B);else
+B=a[2],C=fr(l,k,f,e),n=du(i,k,w,a[3],C,B);else
 var
 n=t;if(n){var
 u=U(y);if(!u){var
-D=a[2],E=fl(l,j,e,f);return dm(i,j,w,a[4],E,D)}var
+D=a[2],E=fr(l,k,e,f);return du(i,k,w,a[4],E,D)}var
 v=u}else
 var
 v=n;return v},a):e}function
-fp(d,c,a){var
-e=d[1];return a$(function(d){return k(b(c,d),a)},e)}function
-fq(d,c,j,f,b,a){var
+fu(d,c,a){var
+e=d[1];return bd(function(d){return j(b(c,d),a)},e)}function
+fv(d,c,j,f,b,a){var
 k=E(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
 w=j-1|0,g=E(a,f);if(g){var
 e=g[1];switch(e[0]){case
 0:var
-l=e[1];return[0,[0,l,az(a,l,b)]];case
+l=e[1];return[0,[0,l,aD(a,l,b)]];case
 1:var
-m=e[1],h=fq(d,c,w,f,b,m);if(h)var
-o=h[1],x=n(c,a,m),p=t(Q(z(d,o[1]),x)),q=[0,[0,p,az(a,p,o[2])]];else
+m=e[1],h=fv(d,c,w,f,b,m);if(h)var
+o=h[1],x=n(c,a,m),p=t(Q(z(d,o[1]),x)),q=[0,[0,p,aD(a,p,o[2])]];else
 var
 q=h;return q;default:var
-r=e[1],i=fq(d,c,w,f,b,r);if(i)var
-s=i[1],y=n(c,r,a),u=t(cb(bx(s[1],y),d)),v=[0,[0,u,az(a,u,s[2])]];else
+r=e[1],i=fv(d,c,w,f,b,r);if(i)var
+s=i[1],y=n(c,r,a),u=t(cd(bC(s[1],y),d)),v=[0,[0,u,aD(a,u,s[2])]];else
 var
 v=i;return v}}return g}function
-fr(a,e){return ah(function(a){var
-b=k(a[1],e);return b?J(a[2],[0,d,c]):b},a)}function
-hN(n,f,e,m,a,l){var
-o=[0,d,c],i=cd(f,function(a){return M(o,e,a)}),j=h(function(a){if(J(a[2],[0,d,c])){var
-g=b(n,a[1]);if(ah(function(a){return k(g,a)},m)){var
-f=E(a[1],e),h=f?1:f;return h}}return 1},f);return j?l?J(a,i):g(a,i):j}function
-d2(a){return l(aJ,a[3])}function
-bb(a){var
-b=a[1],c=A(l(function(a){return[0,a,0]},b));return function(b){var
+fw(a,e){return ad(function(a){var
+b=j(a[1],e);return b?J(a[2],[0,d,c]):b},a)}function
+hW(n,f,e,m,a,l){var
+o=[0,d,c],i=cf(f,function(a){return M(o,e,a)}),k=h(function(a){if(J(a[2],[0,d,c])){var
+g=b(n,a[1]);if(ad(function(a){return j(g,a)},m)){var
+f=E(a[1],e),h=f?1:f;return h}}return 1},f);return k?l?J(a,i):g(a,i):k}function
+d7(a){return l(aC,a[3])}function
+a$(a){var
+b=a[1],c=B(l(function(a){return[0,a,0]},b));return function(b){var
 a=E(b,c),d=a?1:a;return d}}function
-hO(e){var
-j=ba(e[1]),n=bb(j),r=g([0,c,c],e[2]),s=r?cq(e[1],j):r;if(s){var
-a=hJ(j),F=hK(e[3],e[4]),u=function(b,c){return hL(a,F,b,c)},G=e[5],I=e[3],y=cp(ab(function(a){var
-b=cS(I,a[1]);return l(function(b){return[0,b,a[2]]},b)},G)),o=function(e,f){if(k(e,f))return[0,d,c];var
-h=b(a,f);if(k(b(a,e),h)){var
-g=bU(y,e,f);return g?g[1]:[0,d,c]}return[0,c,c]},v=hM(j,e[2],e[3],a,n,e[4],u);if(v){var
-f=e[5],Y=e[3],i=e[2],q=hH(aP,ab(function(a){return cS(Y,a[1])},f));if(q){var
-aU=ab(function(a){var
+fx(e){var
+k=a_(e[1]),n=a$(k),r=g([0,c,c],e[2]),s=r?cu(e[1],k):r;if(s){var
+a=hS(k),G=hT(e[3],e[4]),u=function(b,c){return hU(a,G,b,c)},H=e[5],I=e[3],y=cg(Y(function(a){var
+b=cU(I,a[1]);return l(function(b){return[0,b,a[2]]},b)},H)),o=function(e,f){if(j(e,f))return[0,d,c];var
+h=b(a,f);if(j(b(a,e),h)){var
+g=bE(y,e,f);return g?g[1]:[0,d,c]}return[0,c,c]},v=hV(k,e[2],e[3],a,n,e[4],u);if(v){var
+f=e[5],Z=e[3],i=e[2],q=hQ(aI,Y(function(a){return cU(Z,a[1])},f));if(q){var
+aU=Y(function(a){var
 b=a[4];if(b){var
-c=b[1][1],d=cS(Y,a[1]);return l(function(b){return[0,t(a[2]),[0,c,b]]},d)}return b},f);if(J([0,c,c],i))var
-B=d1(l(a,ab(d2,f))),p=A(l(function(e){var
-b=fp(j,a,e);return[0,e,h(function(a){return h(function(e){var
-f=o(a,e);return H(f,[0,d,c])?1:h(function(b){var
-c=z(i,o(b,e));return g(f,Q(o(a,b),c))},b)},b)},b)]},B));else
+c=b[1][1],d=cU(Z,a[1]);return l(function(b){return[0,t(a[2]),[0,c,b]]},d)}return b},f);if(J([0,c,c],i))var
+A=d6(l(a,Y(d7,f))),p=B(l(function(e){var
+b=fu(k,a,e);return[0,e,h(function(a){return h(function(e){var
+f=o(a,e);return F(f,[0,d,c])?1:h(function(b){var
+c=z(i,o(b,e));return g(f,Q(o(a,b),c))},b)},b)},b)]},A));else
 var
-p=aP;var
-C=0,a_=function(a){return M(C,p,a)},w=h(function(e){var
-ao=e[1],v=ao[2],w=ao[1],ap=b(n,w),aq=ap?b(n,v):ap,ar=aq?U(k(w,v)):aq;if(ar)var
-a1=b(a,v),K=k(b(a,w),a1);else
+p=aI;var
+C=0,ba=function(a){return M(C,p,a)},w=h(function(e){var
+ao=e[1],v=ao[2],w=ao[1],ap=b(n,w),aq=ap?b(n,v):ap,ar=aq?U(j(w,v)):aq;if(ar)var
+a1=b(a,v),K=j(b(a,w),a1);else
 var
 K=ar;var
 as=K?J([0,d,c],e[2]):K,at=as?g(e[2],[0,c,c]):as;if(at)var
-a2=cS(Y,e[1]),L=h(function(a){var
-b=e[2];return H(o(a[1],a[2]),b)},a2);else
+a2=cU(Z,e[1]),L=h(function(a){var
+b=e[2];return F(o(a[1],a[2]),b)},a2);else
 var
 L=at;if(L)var
 a3=e[3],N=h(function(a){return b(n,a[1])},a3);else
 var
 N=L;if(N){var
-O=e[3],aG=A(O),aH=aa(O)+1|0,aI=[0,aP],B=bk(function(a,d){if(a)var
-b=fq(i,o,aH,aG,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+O=e[3],aG=B(O),aH=ac(O)+1|0,aJ=[0,aI],A=bn(function(a,d){if(a)var
+b=fv(i,o,aH,aG,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
-c=a;return c},O,aI);if(B){var
-s=B[1],f=by(fl(j,i,w,v)),q=d1(l(a,d2(e))),P=e[4]?0:1,ac=J([0,c,c],i),a4=ac?h(a_,q):ac;if(a4){var
-aT=d2(e),ad=A(l(function(a){return[0,a,M([0,d,c],s,a)]},aT)),au=hN(a,f,ad,q,e[2],P);if(au)var
-a5=[0,d,c],x=function(a){return M(a5,ad,a)},av=d2(e),aw=h(function(e){var
-f=g([0,d,c],x(e)),j=f?g(x(e),[0,c,c]):f,l=j?b(n,e):j;return l?h(function(c){var
-d=b(a,c);if(k(b(a,e),d)){var
-f=o(e,c),h=z(i,x(c));return g(bx(x(e),h),f)}return 1},av):l},av);else
+c=a;return c},O,aJ);if(A){var
+s=A[1],f=bD(fr(k,i,w,v)),q=d6(l(a,d7(e))),P=e[4]?0:1,ae=J([0,c,c],i),a4=ae?h(ba,q):ae;if(a4){var
+aT=d7(e),af=B(l(function(a){return[0,a,M([0,d,c],s,a)]},aT)),au=hW(a,f,af,q,e[2],P);if(au)var
+a5=[0,d,c],x=function(a){return M(a5,af,a)},av=d7(e),aw=h(function(e){var
+f=g([0,d,c],x(e)),k=f?g(x(e),[0,c,c]):f,l=k?b(n,e):k;return l?h(function(c){var
+d=b(a,c);if(j(b(a,e),d)){var
+f=o(e,c),h=z(i,x(c));return g(bC(x(e),h),f)}return 1},av):l},av);else
 var
 aw=au;var
 Q=aw}else{if(J([0,c,c],i))var
-aJ=A(ab(function(z){var
-v=fp(j,a,z),A=0,B=l(function(a){return[0,a,M([0,d,c],s,a)]},v),n=aa(v),k=B,h=A;a:for(;;){if(0===n)return h;var
-y=n-1|0;if(k){var
-u=k[1],g=u[1],f=u[2],e=0,b=k[2];for(;;){if(b){var
+aK=B(Y(function(z){var
+v=fu(k,a,z),A=0,B=l(function(a){return[0,a,M([0,d,c],s,a)]},v),n=ac(v),j=B,h=A;a:for(;;){if(0===n)return h;var
+y=n-1|0;if(j){var
+u=j[1],g=u[1],f=u[2],e=0,b=j[2];for(;;){if(b){var
 p=b[1],m=p[2],q=p[1],r=b[2];if(J(f,m)){var
 w=[0,[0,g,f],e],g=q,f=m,e=w,b=r;continue}var
 e=[0,[0,q,m],e],b=r;continue}var
-x=[0,[0,g,f],h],n=y,k=l(function(e,f){return function(a){var
+x=[0,[0,g,f],h],n=y,j=l(function(e,f){return function(a){var
 c=E(a[1],s),d=c?1:c;if(d)return a;var
-b=t(cb(bx(e,o(f,a[1])),i));return J(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=x;continue a}}return h}},q)),aK=[0,d,c],m=function(a){return M(aK,aJ,a)};else
+b=t(cd(bC(e,o(f,a[1])),i));return J(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=x;continue a}}return h}},q)),aL=[0,d,c],m=function(a){return M(aL,aK,a)};else
 var
-aL=[0,d,c],m=function(a){return M(aL,s,a)};var
-aE=hN(a,f,s,q,e[2],P);if(aE)var
-a7=j[1],S=h(function(a){var
+aM=[0,d,c],m=function(a){return M(aM,s,a)};var
+aE=hW(a,f,s,q,e[2],P);if(aE)var
+a7=k[1],S=h(function(a){var
 b=g([0,d,c],m(a));return b?g(m(a),[0,c,c]):b},a7);else
 var
 S=aE;if(S){if(J([0,c,c],i))var
-aM=j[1],Z=h(function(e){if(H(m(e),[0,d,c]))return 1;var
-f=b(a,e);return ah(function(a){return k(f,a)},q)},aM),aF=Z?h(function(c){var
-b=fp(j,a,c);return h(function(a){return h(function(b){var
-c=o(a,b),d=z(i,m(b));return g(bx(m(a),d),c)},b)},b)},q):Z;else
+aN=k[1],_=h(function(e){if(F(m(e),[0,d,c]))return 1;var
+f=b(a,e);return ad(function(a){return j(f,a)},q)},aN),aF=_?h(function(c){var
+b=fu(k,a,c);return h(function(a){return h(function(b){var
+c=o(a,b),d=z(i,m(b));return g(bC(m(a),d),c)},b)},b)},q):_;else
 var
 aF=h(function(a){return J([0,d,c],a[2])?h(function(b){if(J(b[2],[0,d,c])){var
-e=o(a[1],b[1]),f=z(i,m(b[1]));return g(bx(m(a[1]),f),e)}return 1},f):1},f);var
+e=o(a[1],b[1]),f=z(i,m(b[1]));return g(bC(m(a[1]),f),e)}return 1},f):1},f);var
 T=aF}else
 var
 T=S;if(T){if(J([0,c,c],i))var
 V=1;else{var
-_=h(function(a){return J([0,d,c],a[2])?U(fr(f,a[1])):1},f);if(_)var
-aN=hG(f),V=g(D([0,c,c]),aN);else
+aa=h(function(a){return J([0,d,c],a[2])?U(fw(f,a[1])):1},f);if(aa)var
+aO=hP(f),V=g(D([0,c,c]),aO);else
 var
-V=_}var
+V=aa}var
 W=V}else
 var
 W=T;if(W)if(P)var
-a8=cd(f,m),X=J(e[2],a8);else
+a8=cf(f,m),X=J(e[2],a8);else
 var
-a9=cd(f,m),X=g(e[2],a9);else
+a9=cf(f,m),X=g(e[2],a9);else
 var
 X=W;var
 Q=X}if(Q){var
 ax=e[4];if(ax){var
-ay=ax[1],p=ay[2],a6=ay[1],af=t(e[2]),aV=a$(function(b){var
-c=b[1],a=k(c[1],af[1]),d=a?k(c[2],af[2]):a;return d?gX(a6,b[2][1]):d},aU),ag=l(function(a){return a[2][2]},aV),az=e[1];switch(p[0]){case
+ay=ax[1],p=ay[2],a6=ay[1],ag=t(e[2]),aV=bd(function(b){var
+c=b[1],a=j(c[1],ag[1]),d=a?j(c[2],ag[2]):a;return d?g7(a6,b[2][1]):d},aU),ah=l(function(a){return a[2][2]},aV),az=e[1];switch(p[0]){case
 0:var
-u=p[1],aj=b(n,u),ak=aj?ah(function(a){return k(a[1],u)},f):aj,r=ak?U(ah(function(a){var
-b=k(a[1],u);return b?b:k(a[2],u)},ag)):ak;break;case
+u=p[1],aj=b(n,u),ak=aj?ad(function(a){return j(a[1],u)},f):aj,r=ak?U(ad(function(a){var
+b=j(a[1],u);return b?b:j(a[2],u)},ah)):ak;break;case
 1:var
-al=p[1],am=H(i,[0,c,c]);if(am)var
-aW=b(j[3],az[1]),C=ah(function(a){return k(a[1],al)},aW);else
+al=p[1],am=F(i,[0,c,c]);if(am)var
+aW=b(k[3],az[1]),C=ad(function(a){return j(a[1],al)},aW);else
 var
 C=am;if(C)var
-aX=b(j[3],az[2]),F=ah(function(a){return k(a[1],al)},aX);else
+aX=b(k[3],az[2]),G=ad(function(a){return j(a[1],al)},aX);else
 var
-F=C;if(F)var
-aY=hG(f),r=J(D([0,c,c]),aY);else
+G=C;if(G)var
+aY=hP(f),r=J(D([0,c,c]),aY);else
 var
-r=F;break;default:var
-G=p[1],an=h(function(a){var
-e=b(n,a[1]);return e?g([0,d,c],a[2]):e},G);if(an)var
+r=G;break;default:var
+H=p[1],an=h(function(a){var
+e=b(n,a[1]);return e?g([0,d,c],a[2]):e},H);if(an)var
 aZ=p[2],I=h(function(a){return b(n,a[1])},aZ);else
 var
 I=an;if(I)var
-a0=aa(G),r=ae(aa(d1(l(function(c){return b(a,c[1])},G))),a0);else
+a0=ac(H),r=$(ac(d6(l(function(c){return b(a,c[1])},H))),a0);else
 var
 r=I}if(r){switch(p[0]){case
 0:var
-$=p[1],y=[0,function(a){return k(a,$)?fr(f,$)?D([0,c,c]):[0,c,c]:[0,d,c]}];break;case
+ab=p[1],y=[0,function(a){return j(a,ab)?fw(f,ab)?D([0,c,c]):[0,c,c]:[0,d,c]}];break;case
 1:var
 y=0;break;default:var
-aR=p[2],aS=p[1],aO=A(l(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=A(aR),y=[0,function(e){var
-f=E(e,aQ);return f?f[1]:M([0,d,c],aO,b(a,e))}]}if(y){var
-R=y[1],ai=J([0,d,c],cd(f,R));return ai?h(function(a){var
-j=z(i,b(R,a[2]));if(g(b(R,a[1]),j))return 1;var
+aR=p[2],aS=p[1],aP=B(l(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=B(aR),y=[0,function(e){var
+f=E(e,aQ);return f?f[1]:M([0,d,c],aP,b(a,e))}]}if(y){var
+R=y[1],ai=J([0,d,c],cf(f,R));return ai?h(function(a){var
+k=z(i,b(R,a[2]));if(g(b(R,a[1]),k))return 1;var
 l=a[2],m=a[1];if(J([0,c,c],i))var
 h=1;else
 var
-e=ah(function(a){var
-b=k(a[1],m);return b?J([0,d,c],a[2]):b},f),h=e?fr(f,l):e;return U(h)},ag):ai}var
+e=ad(function(a){var
+b=j(a[1],m);return b?J([0,d,c],a[2]):b},f),h=e?fw(f,l):e;return U(h)},ah):ai}var
 aA=1}else
 var
 aA=r;return aA}var
@@ -2642,7 +2642,7 @@ var
 aB=Q;var
 aC=aB}else
 var
-aC=B;var
+aC=A;var
 aD=aC}else
 var
 aD=N;return aD},f)}else
@@ -2665,278 +2665,278 @@ m=i;return m},K)}var
 x=m}else
 var
 x=s;return x}function
-fs(c,a){return l(function(a){var
+fy(c,a){return l(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
-ft(c,a){return ab(function(a){var
-d=b(c[3],a[1]);return I(a[2],d)},a)}function
-d3(e,a){var
-f=[0,d,c];return aE(function(a,c){var
+fz(c,a){return Y(function(a){var
+d=b(c[3],a[1]);return G(a[2],d)},a)}function
+d8(e,a){var
+f=[0,d,c];return aH(function(a,c){var
 d=b(e,a[2]);return t(Q(z(a[1],d),c))},f,a)}function
-hP(g,a,b){var
-e=[0,d,c];return aE(function(d,b){var
-e=d[1],f=k(a,e)?[0,[0,c,c]]:n(g,a,e);return f?t(Q(cb(d[2],f[1]),b)):b},e,b)}function
-cT(d,c,a){return a$(function(a){return k(b(d[2],a[1]),c)},a)}function
-hQ(d,c,a){return a$(function(a){return U(k(b(d[2],a[1]),c))},a)}function
-hR(d,a){return ab(function(a){var
+hX(g,a,b){var
+e=[0,d,c];return aH(function(d,b){var
+e=d[1],f=j(a,e)?[0,[0,c,c]]:n(g,a,e);return f?t(Q(cd(d[2],f[1]),b)):b},e,b)}function
+cV(d,c,a){return bd(function(a){return j(b(d[2],a[1]),c)},a)}function
+hY(d,c,a){return bd(function(a){return U(j(b(d[2],a[1]),c))},a)}function
+hZ(d,a){return Y(function(a){var
 b=n(d,a[1][1],a[1][2]);if(b)var
 e=a[2],f=t(z(D(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
 var
 c=b;return c},a)}function
-hS(f,e,g,a){if(0===g)return[0,d,c];var
+h0(f,e,g,a){if(0===g)return[0,d,c];var
 k=g-1|0;if(a){var
-h=ab(function(a){var
+h=Y(function(a){var
 d=b(e[2],a[1][2]),c=n(f,a[1][1],d);if(typeof
 c==="number")return 0;var
 g=c[1],h=b(e[3],a[1][2]);return l(function(b){var
-c=t(z(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=hS(f,e,k,fk(hF(oi,b(oh[5],h)))),i=[0,d,c];return t(Q(aE(function(a,c){var
+c=t(z(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=h0(f,e,k,fq(hO(oC,b(oB[5],h)))),i=[0,d,c];return t(Q(aH(function(a,c){var
 g=b(e[2],a[1][2]),d=n(f,a[1][1],g);if(typeof
 d==="number"&&!d)return t(Q(a[2],c));return c},i,a),j))}return[0,d,c]}function
-hT(g,f,e,a,b){return typeof
-a==="number"?a?[0,d,c]:[0,c,c]:hS(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
-d4(a){var
-b=[0,d,c];return aE(function(d,c){var
-a=d[2],b=a[2];return t(Q([0,hy(a[1]),b],c))},b,a)}function
-hU(a,A,z,y){var
+h1(g,f,e,a,b){return typeof
+a==="number"?a?[0,d,c]:[0,c,c]:h0(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
+d9(a){var
+b=[0,d,c];return aH(function(d,c){var
+a=d[2],b=a[2];return t(Q([0,hH(a[1]),b],c))},b,a)}function
+h2(a,A,z,y){var
 B=y[1],m=B[2],e=B[1],r=y[2],C=b(A,e),E=C?b(A,m):C;if(E)var
-N=b(a[2],m),s=k(b(a[2],e),N);else
+N=b(a[2],m),s=j(b(a[2],e),N);else
 var
 s=E;var
-F=s?U(k(e,m)):s,G=F?g([0,c,c],r):F;if(G){var
-O=b(a[3],m),P=b(a[3],e),R=b(a[3],e),i=d1(l(function(c){return b(a[2],c[1])},R)),f=P,n=O;for(;;){if(i){var
-j=i[1],o=cT(a,j,n),p=cT(a,j,f),K=I(D([0,c,c]),p),u=bl(w(I(r,o),K)),H=0;if(u)var
-v=u;else{var
-x=h(function(b){return function(a){return U(g(hP(z,a[1],b),[0,d,c]))}}(o),p);if(x){var
-J=[0,d,c],q=g(aE(function(d){return function(a,b){var
-c=hP(z,a[1],d);return t(Q(cb(a[2],c),b))}}(o),J,p),r);H=1}else
+F=s?U(j(e,m)):s,H=F?g([0,c,c],r):F;if(H){var
+O=b(a[3],m),P=b(a[3],e),R=b(a[3],e),i=d6(l(function(c){return b(a[2],c[1])},R)),f=P,n=O;for(;;){if(i){var
+k=i[1],o=cV(a,k,n),p=cV(a,k,f),K=G(D([0,c,c]),p),v=bo(u(G(r,o),K)),I=0;if(v)var
+w=v;else{var
+x=h(function(b){return function(a){return U(g(hX(z,a[1],b),[0,d,c]))}}(o),p);if(x){var
+J=[0,d,c],q=g(aH(function(d){return function(a,b){var
+c=hX(z,a[1],d);return t(Q(cd(a[2],c),b))}}(o),J,p),r);I=1}else
 var
-v=x}if(!H)var
-q=v;if(q){var
-L=hQ(a,j,n),M=hQ(a,j,f),i=i[2],f=M,n=L;continue}return q}return f?0:1}}return G}function
-cU(c,b){var
+w=x}if(!I)var
+q=w;if(q){var
+L=hY(a,k,n),M=hY(a,k,f),i=i[2],f=M,n=L;continue}return q}return f?0:1}}return H}function
+cW(c,b){var
 a=E(b,c),d=a?a[1][1]:a;return d}function
-fu(c,b){var
+fA(c,b){var
 a=E(b,c),d=a?a[1][3]:a;return d}function
-fv(c,b){var
+fB(c,b){var
 a=E(b,c),d=a?a[1][5]:a;return d}function
-hV(a){return a?a[1]:[0,d,c]}function
-hW(b,a){return d4(cU(b,a))}function
-hX(c,b,a){var
-d=d4(b[1]),e=l(bj,a);return J(d3(function(a){return hW(c,a)},e),d)}function
-hY(e,d,b,a){if(E(a,b))return[0,b];if(0===e)return 0;var
-i=e-1|0,f=[0,b],g=M(0,d,a),c=bk(function(a,c){if(a){var
+h3(a){return a?a[1]:[0,d,c]}function
+h4(b,a){return d9(cW(b,a))}function
+h5(c,b,a){var
+d=d9(b[1]),e=l(bm,a);return J(d8(function(a){return h4(c,a)},e),d)}function
+h6(e,d,b,a){if(E(a,b))return[0,b];if(0===e)return 0;var
+i=e-1|0,f=[0,b],g=M(0,d,a),c=bn(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:hY(i,d,a[1],b[1])}return a},g,f),h=c?[0,az(a,0,c[1])]:c;return h}function
-d5(a,c,b){var
-d=[0,[0,b,D(dj(a[1]))],0];return[0,[0,c,dj(a[2])],d]}function
-fw(b,a){var
-e=aa(a),d=ae(aa(b),e);return d?cR(w(b,I(D([0,c,c]),a))):d}function
-hZ(a,b){var
-c=0;return bk(function(c,a){return fw(a[2][1],b)?[0,a[1]]:c},a,c)}function
-fx(b,a){return t(cb(a,dj(b[2])))}function
-h0(e,i,d,c,b){var
-a=hZ(i,d5(d,c,b));if(a){var
-f=a[1],j=d5(d,c,b),g=fw(cU(e,f),j);if(g)return fu(e,f);var
+b==="number"?a:h6(i,d,a[1],b[1])}return a},g,f),h=c?[0,aD(a,0,c[1])]:c;return h}function
+d_(a,c,b){var
+d=[0,[0,b,D(dq(a[1]))],0];return[0,[0,c,dq(a[2])],d]}function
+fC(b,a){var
+e=ac(a),d=$(ac(b),e);return d?ct(u(b,G(D([0,c,c]),a))):d}function
+h7(a,b){var
+c=0;return bn(function(c,a){return fC(a[2][1],b)?[0,a[1]]:c},a,c)}function
+fD(b,a){return t(cd(a,dq(b[2])))}function
+h8(e,i,d,c,b){var
+a=h7(i,d_(d,c,b));if(a){var
+f=a[1],j=d_(d,c,b),g=fC(cW(e,f),j);if(g)return fA(e,f);var
 h=g}else
 var
 h=a;return h}function
-h1(i,h,g,a,f,e){var
-m=b(i[2],e);if(U(k(b(i[2],f),m)))return[0,c,c];if(k(f,e))return[0,d,c];var
-j=h0(h,g,a,f,e);if(j)return fx(a,j[1]);if(H(a,[0,c,c])){var
-l=h0(h,g,a,e,f);return l?fx(a,l[1]):[0,c,c]}return[0,c,c]}function
-h2(e){var
-m=ba(e[1]),u=t(e[4]),p=t(e[3]),af=g([0,c,c],u),ag=af?g(u,p):af,ai=ag?cq(e[1],m):ag;if(ai){var
-aO=e[2],au=A(ab(function(a){if(a){var
-b=a[1];return l(function(a){return[0,a,b]},a)}return a},aO)),i=function(a){return M(a,au,a)},av=m[1],P=a$(function(a){return k(i(a),a)},av),aw=A(l(function(a){return[0,a,by(fs(i,b(m[3],a)))]},P)),ax=0,ay=function(a){return M(ax,aw,a)},a=[0,P,m[2],ay],aj=e[2],aC=bb(m),aD=bb(a),R=h(function(a){return h(aC,a)},aj),S=R?fn(aP,fh(aj)):R;if(S)var
+h9(i,h,g,a,f,e){var
+m=b(i[2],e);if(U(j(b(i[2],f),m)))return[0,c,c];if(j(f,e))return[0,d,c];var
+k=h8(h,g,a,f,e);if(k)return fD(a,k[1]);if(F(a,[0,c,c])){var
+l=h8(h,g,a,e,f);return l?fD(a,l[1]):[0,c,c]}return[0,c,c]}function
+h_(e){var
+m=a_(e[1]),v=t(e[4]),p=t(e[3]),ag=g([0,c,c],v),ah=ag?g(v,p):ag,ai=ah?cu(e[1],m):ah;if(ai){var
+aP=e[2],au=B(Y(function(a){if(a){var
+b=a[1];return l(function(a){return[0,a,b]},a)}return a},aP)),i=function(a){return M(a,au,a)},av=m[1],P=bd(function(a){return j(i(a),a)},av),aw=B(l(function(a){return[0,a,bD(fy(i,b(m[3],a)))]},P)),ax=0,ay=function(a){return M(ax,aw,a)},a=[0,P,m[2],ay],aj=e[2],aB=a$(m),aE=a$(a),R=h(function(a){return h(aB,a)},aj),S=R?dt(aI,fn(aj)):R;if(S)var
 aF=m[1],q=h(function(d){var
-f=b(aD,i(d));if(f)var
-g=i(d),h=b(a[2],g),e=k(b(m[2],d),h);else
+f=b(aE,i(d));if(f)var
+g=i(d),h=b(a[2],g),e=j(b(m[2],d),h);else
 var
 e=f;if(e){var
-j=i(d),l=b(a[3],j),n=I(D([0,c,c]),l);return cR(w(fs(i,b(m[3],d)),n))}return e},aF);else
+k=i(d),l=b(a[3],k),n=G(D([0,c,c]),l);return ct(u(fy(i,b(m[3],d)),n))}return e},aF);else
 var
 q=S;if(q)var
-aA=bb(a),aB=a[1],C=h(function(e){var
+az=a$(a),aA=a[1],C=h(function(e){var
 i=b(a[3],e),f=h(function(a){var
-e=b(aA,a[1]);return e?g([0,d,c],a[2]):e},i);return f?H(an(b(a[3],e)),[0,c,c]):f},aB);else
+e=b(az,a[1]);return e?g([0,d,c],a[2]):e},i);return f?F(ar(b(a[3],e)),[0,c,c]):f},aA);else
 var
 C=q;if(C){var
-j=bb(a),aQ=cp(e[7]),F=function(a,b){return bU(aQ,a,b)},ak=e[6];if(ak){var
-o=ak[1],T=hJ(a),aG=hK(o[2],o[4]),V=function(a,b){return hL(T,aG,a,b)},W=g([0,c,c],o[1]),X=W?hM(a,o[1],o[2],T,j,o[4],V):W;if(X)var
-aH=o[3],al=h(function(a){var
-c=b(j,a[1][1]),d=c?b(j,a[1][2]):c;if(d){var
-e=a[2];return g(V(a[1][1],a[1][2]),e)}return d},aH);else
+k=a$(a),aQ=cg(e[7]),H=function(a,b){return bE(aQ,a,b)},ak=e[6];if(ak){var
+o=ak[1],T=hS(a),aG=hT(o[2],o[4]),V=function(a,b){return hU(T,aG,a,b)},W=g([0,c,c],o[1]),X=W?hV(a,o[1],o[2],T,k,o[4],V):W;if(X)var
+aJ=o[3],al=h(function(a){var
+c=b(k,a[1][1]),d=c?b(k,a[1][2]):c;if(d){var
+e=a[2];return g(V(a[1][1],a[1][2]),e)}return d},aJ);else
 var
 al=X;var
-G=al}else
+I=al}else
 var
-G=1;if(G)var
-aR=e[7],K=h(function(b){return hU(a,j,F,b)},aR);else
+I=1;if(I)var
+aR=e[7],K=h(function(b){return h2(a,k,H,b)},aR);else
 var
-K=G;if(K){var
-f=A(e[5]),L=e[6],n=L?[0,L[1][1]]:L,am=e[6],aS=am?cp(am[1][3]):aP,N=function(b,d){var
-a=bU(aS,b,d);return a?a[1]:[0,c,c]},ao=e[5],y=l(function(e){var
+K=I;if(K){var
+f=B(e[5]),L=e[6],n=L?[0,L[1][1]]:L,am=e[6],aS=am?cg(am[1][3]):aI,N=function(b,d){var
+a=bE(aS,b,d);return a?a[1]:[0,c,c]},an=e[5],y=l(function(e){var
 h=e[2],b=h[2];if(b)var
-m=by(ft(a,h[1])),i=b[1],g=[0,l(function(b){var
-l=b[2],h=cU(f,b[2]),n=cT(a,b[1],m);if(h)var
-e=h[1],j=e[1],g=ca(function(a){return k(a[1],j)},n),i=g?t(cb(g[1][2],e[2])):[0,d,c];else
+m=bD(fz(a,h[1])),i=b[1],g=[0,l(function(b){var
+l=b[2],h=cW(f,b[2]),n=cV(a,b[1],m);if(h)var
+e=h[1],k=e[1],g=cc(function(a){return j(a[1],k)},n),i=g?t(cd(g[1][2],e[2])):[0,d,c];else
 var
 i=[0,d,c];return[0,b[1],[0,i,l]]},i)];else
 var
-g=b;return[0,e[1],[0,e[2],g]]},ao),B=l(function(a){var
-b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},y),Z=a$(function(b){var
-a=b[2][1][5],c=a?1:a;return c},B),_=a$(function(a){var
-b=a[2][2];return b?hX(f,a[2][1],b[1]):1},Z),aL=bk(function(b,a){var
+g=b;return[0,e[1],[0,e[2],g]]},an),A=l(function(a){var
+b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},y),_=bd(function(b){var
+a=b[2][1][5],c=a?1:a;return c},A),$=bd(function(a){var
+b=a[2][2];return b?h5(f,a[2][1],b[1]):1},_),aM=bn(function(b,a){var
 c=a[2][2];if(c){var
-d=c[1];return bk(function(b,d){var
-c=d[2][2],e=M(0,b,c);return az(c,[0,a[1],e],b)},d,b)}return b},Z,aP),aM=A(l(function(a){return[0,a[1],0]},_)),aN=l(aJ,_),x=aa(B)+1|0,v=0,s=aN,r=aM;for(;;){if(0!==x){var
-aK=x-1|0;if(s){var
-aI=[0,0,r],Y=bk(function(e){return function(b,a){var
-c=M(0,aL,a);return bk(function(b,a){var
+d=c[1];return bn(function(b,d){var
+c=d[2][2],e=M(0,b,c);return aD(c,[0,a[1],e],b)},d,b)}return b},_,aI),aN=B(l(function(a){return[0,a[1],0]},$)),aO=l(aC,$),x=ac(A)+1|0,w=0,s=aO,r=aN;for(;;){if(0!==x){var
+aL=x-1|0;if(s){var
+aK=[0,0,r],Z=bn(function(e){return function(b,a){var
+c=M(0,aM,a);return bn(function(b,a){var
 c=b[2];if(E(a,c))return b;var
-d=az(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(v),s,aI),x=aK,v=v+1|0,s=Y[1],r=Y[2];continue}}var
-$=function(a){return M(0,r,a)},ac=h(function(n){var
+d=aD(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(w),s,aK),x=aL,w=w+1|0,s=Z[1],r=Z[2];continue}}var
+aa=function(a){return M(0,r,a)},ab=h(function(n){var
 g=n[2],m=g[1],f=h(function(a){var
-e=b(j,a[1]);return e?U(H(a[2],[0,d,c])):e},m);if(f){var
+e=b(k,a[1]);return e?U(F(a[2],[0,d,c])):e},m);if(f){var
 e=g[1];if(e){var
 i=e[1][1],l=e[2];return h(function(c){var
-d=b(a[2],i);return k(b(a[2],c[1]),d)},l)}return 1}return f},ao),ad=ac?h(function(j){var
-m=j[2][2];if(m){var
-e=m[1],q=j[2][1],g=fn(aP,l(aJ,e)),i=g?h(function(e){var
+d=b(a[2],i);return j(b(a[2],c[1]),d)},l)}return 1}return f},an),ae=ab?h(function(k){var
+m=k[2][2];if(m){var
+e=m[1],q=k[2][1],g=dt(aI,l(aC,e)),i=g?h(function(e){var
 g=J([0,d,c],e[2][1]);if(g){var
-i=cU(f,e[2][2]);return h(function(c){var
-d=e[1];return k(b(a[2],c[1]),d)},i)}return g},e):g;if(i){var
-o=l(bj,e),n=ab(function(a){var
-b=cU(f,a[2]);return I(a[1],b)},o),p=I(D([0,c,c]),n);return cR(w(ft(a,q[1]),p))}return i}return 1},y):ac,ae=ad?h(function(H){var
-r=H[2][2],p=H[2][1],x=p[3];if(x){var
-e=x[1],y=g([0,d,c],e),z=y?g(an(p[1]),e):y;if(z){var
+i=cW(f,e[2][2]);return h(function(c){var
+d=e[1];return j(b(a[2],c[1]),d)},i)}return g},e):g;if(i){var
+o=l(bm,e),n=Y(function(a){var
+b=cW(f,a[2]);return G(a[1],b)},o),p=G(D([0,c,c]),n);return ct(u(fz(a,q[1]),p))}return i}return 1},y):ab,af=ae?h(function(I){var
+r=I[2][2],p=I[2][1],x=p[3];if(x){var
+e=x[1],y=g([0,d,c],e),z=y?g(ar(p[1]),e):y;if(z){var
 A=p[4];if(A){var
-a=A[1],i=p[1],m=a[1]?an(i):[0,d,c],o=a[1]?I(D([0,c,c]),i):i,s=a[3];if(s){var
-u=s[1],v=h(function(a){var
-f=J([0,d,c],a[2]),g=f?b(j,a[1][1]):f,h=g?b(j,a[1][2]):g;if(h)var
-l=F(a[1][1],a[1][2]),n=l?1:l,e=n;else
+a=A[1],i=p[1],m=a[1]?ar(i):[0,d,c],o=a[1]?G(D([0,c,c]),i):i,s=a[3];if(s){var
+v=s[1],w=h(function(a){var
+f=J([0,d,c],a[2]),g=f?b(k,a[1][1]):f,h=g?b(k,a[1][2]):g;if(h)var
+l=H(a[1][1],a[1][2]),n=l?1:l,e=n;else
 var
 e=h;var
-m=e?ah(function(b){return k(b[1],a[1][1])},i):e;return m?ah(function(b){return k(b[1],a[1][2])},i):m},u);if(v)var
-L=I(D([0,c,c]),o),q=bl(w(hR(F,u),L));else
+m=e?ad(function(b){return j(b[1],a[1][1])},i):e;return m?ad(function(b){return j(b[1],a[1][2])},i):m},v);if(w)var
+L=G(D([0,c,c]),o),q=bo(u(hZ(H,v),L));else
 var
-q=v;return q?g(m,e):q}if(a[2][1]){if(n){var
-M=bx(e,m);return dm(j,n[1],N,a[2],o,M)}return n}if(a[2][2]){if(n){var
-O=bx(e,m);return dm(j,n[1],N,a[2],o,O)}return n}if(a[1]){if(n){var
-P=bx(e,m);return dm(j,n[1],N,a[2],o,P)}return n}var
-K=[0,d,c];return g(aE(function(b,a){var
+q=w;return q?g(m,e):q}if(a[2][1]){if(n){var
+M=bC(e,m);return du(k,n[1],N,a[2],o,M)}return n}if(a[2][2]){if(n){var
+O=bC(e,m);return du(k,n[1],N,a[2],o,O)}return n}if(a[1]){if(n){var
+P=bC(e,m);return du(k,n[1],N,a[2],o,P)}return n}var
+K=[0,d,c];return g(aH(function(b,a){var
 e=g(b[2],[0,d,c])?a:Q(b[2],a);return t(e)},K,i),e)}if(r){var
 B=r[1],C=h(function(b){var
-a=fu(f,b[2][2]),c=a?1:a;return c},B);if(C){var
-R=l(bj,B);return g(d3(function(a){return hV(fu(f,a))},R),e)}var
+a=fA(f,b[2][2]),c=a?1:a;return c},B);if(C){var
+R=l(bm,B);return g(d8(function(a){return h3(fA(f,a))},R),e)}var
 E=C}else
 var
 E=r;var
-G=E}else
+F=E}else
 var
-G=z;return G}return 1},y):ad,ap=ae?h(function(j){var
+F=z;return F}return 1},y):ae,ao=af?h(function(j){var
 s=j[2][2],b=j[2][1],k=b[5],x=j[1];if(k){var
-m=k[1],n=J([0,d,c],d4(b[1]));if(n){if(s){var
+m=k[1],n=J([0,d,c],d9(b[1]));if(n){if(s){var
 a=s[1],o=h(function(b){var
-a=fv(f,b[2][2]),c=a?1:a;return c},a);if(o)var
-t=l(bj,a),e=g(m,d3(function(a){return hV(fv(f,a))},t));else
+a=fB(f,b[2][2]),c=a?1:a;return c},a);if(o)var
+t=l(bm,a),e=g(m,d8(function(a){return h3(fB(f,a))},t));else
 var
 e=o;if(e)var
-u=d4(b[1]),v=l(bj,a),i=g(d3(function(a){return hW(f,a)},v),u);else
+u=d9(b[1]),v=l(bm,a),i=g(d8(function(a){return h4(f,a)},v),u);else
 var
 i=e;if(i){var
-p=hX(f,b,a);if(!p)return ah(function(a){var
-b=$(x);return y6($(a[2][2]),b)},a);var
+p=h5(f,b,a);if(!p)return ad(function(a){var
+b=aa(x);return zY(aa(a[2][2]),b)},a);var
 q=p}else
 var
 q=i;return q}var
-r=an(b[1]),w=g([0,d,c],r)?r:[0,d,c];return g(m,w)}return n}return 1},B):ae;if(ap){var
-aq=bb(m),O=e[5],aT=e[8];return h(function(e){var
-V=i(e[1]),W=i(e[2]),X=b(aq,e[1]),Y=X?b(aq,e[2]):X,Z=Y?g([0,d,c],e[3]):Y,_=Z?g(e[3],e[4]):Z,$=_?g(e[4],[0,c,c]):_;if($)if(J(e[4],[0,c,c])){var
-as=e[4],ab=g(h1(a,f,O,u,V,W),as);if(ab)var
-at=e[4],m=g(h1(a,f,O,u,W,V),at);else
+r=ar(b[1]),w=g([0,d,c],r)?r:[0,d,c];return g(m,w)}return n}return 1},A):af;if(ao){var
+ap=a$(m),O=e[5],aT=e[8];return h(function(e){var
+V=i(e[1]),W=i(e[2]),X=b(ap,e[1]),Y=X?b(ap,e[2]):X,Z=Y?g([0,d,c],e[3]):Y,_=Z?g(e[3],e[4]):Z,$=_?g(e[4],[0,c,c]):_;if($)if(J(e[4],[0,c,c])){var
+as=e[4],aa=g(h9(a,f,O,v,V,W),as);if(aa)var
+at=e[4],m=g(h9(a,f,O,v,W,V),at);else
 var
-m=ab}else
+m=aa}else
 var
 m=1;else
 var
 m=$;if(m){if(J([0,d,c],e[3])){var
-v=e[5];if(v){var
-L=v[1],n=L[2],o=L[1],N=k(o,e[1]),P=N?k(n,e[2]):N;if(P)var
+u=e[5];if(u){var
+L=u[1],n=L[2],o=L[1],N=j(o,e[1]),P=N?j(n,e[2]):N;if(P)var
 w=P;else
 var
-T=k(o,e[2]),w=T?k(n,e[1]):T;if(w){var
+T=j(o,e[2]),w=T?j(n,e[1]):T;if(w){var
 Q=e[6];if(Q){var
 x=e[7];if(x){var
-q=x[1],an=i(n),ao=i(o),h=Q[1],ad=h[2],ae=A(l(function(a){var
-b=A(a[2]);return[0,a[1],b]},ad)),B=function(c,b){var
-a=E(c,ae);return a?M(1,a[1],b):1},K=aa(h[2])+1|0,af=A(h[2]),ag=aa(h[2])+1|0,ah=[0,aP],ai=h[2],C=bk(function(a,b){return a?hY(ag,af,a[1],b[1]):a},ai,ah),D=C?1:C;if(D)var
-al=q[1],t=H(hT(B,a,K,h[1],ao),al);else
+q=x[1],an=i(n),ao=i(o),h=Q[1],ad=h[2],ae=B(l(function(a){var
+b=B(a[2]);return[0,a[1],b]},ad)),A=function(c,b){var
+a=E(c,ae);return a?M(1,a[1],b):1},K=ac(h[2])+1|0,af=B(h[2]),ag=ac(h[2])+1|0,ah=[0,aI],ai=h[2],C=bn(function(a,b){return a?h6(ag,af,a[1],b[1]):a},ai,ah),D=C?1:C;if(D)var
+al=q[1],t=F(h1(A,a,K,h[1],ao),al);else
 var
 t=D;if(t)var
-am=q[2],y=H(hT(B,a,K,h[1],an),am);else
+am=q[2],y=F(h1(A,a,K,h[1],an),am);else
 var
 y=t;if(y){var
-ap=z(p,q[2]),ar=bx(q[1],ap);return g(e[3],ar)}var
+aq=z(p,q[2]),ar=bC(q[1],aq);return g(e[3],ar)}var
 R=y}else
 var
 R=x;return R}var
-r=i(n),s=i(o),aj=b(a[2],r);if(U(k(b(a[2],s),aj)))var
-j=[0,c,c];else
-if(k(s,r))var
-j=[0,d,c];else{var
-F=hZ(O,d5(p,s,r));if(F){var
-G=F[1],ak=d5(p,s,r);if(fw(cU(f,G),ak))var
-I=fv(f,G),j=I?fx(p,I[1]):[0,d,c];else
+r=i(n),s=i(o),aj=b(a[2],r);if(U(j(b(a[2],s),aj)))var
+k=[0,c,c];else
+if(j(s,r))var
+k=[0,d,c];else{var
+G=h7(O,d_(p,s,r));if(G){var
+H=G[1],ak=d_(p,s,r);if(fC(cW(f,H),ak))var
+I=fB(f,H),k=I?fD(p,I[1]):[0,d,c];else
 var
-j=[0,d,c]}else
+k=[0,d,c]}else
 var
-j=[0,d,c]}return g(e[3],j)}var
+k=[0,d,c]}return g(e[3],k)}var
 S=w}else
 var
-S=v;return S}var
-ac=1}else
+S=u;return S}var
+ab=1}else
 var
-ac=m;return ac},aT)}var
-ar=ap;break}}else
+ab=m;return ab},aT)}var
+aq=ao;break}}else
 var
-ar=K;var
-as=ar}else
+aq=K;var
+as=aq}else
 var
 as=C;var
 at=as}else
 var
 at=ai;return at}function
-dn(b,a){return g(b,a)?a:b}function
-fy(a){var
-b=A(a);return function(a){return M(a,b,a)}}function
-fz(f,e,d){var
-i=bb(e),a=f[1];return h(function(a){var
+dv(b,a){return g(b,a)?a:b}function
+fE(a){var
+b=B(a);return function(a){return M(a,b,a)}}function
+fF(f,e,d){var
+i=a$(e),a=f[1];return h(function(a){var
 h=b(i,b(d,a));if(h)var
-j=b(d,a),l=b(e[2],j),g=k(b(f[2],a),l);else
+k=b(d,a),l=b(e[2],k),g=j(b(f[2],a),l);else
 var
 g=h;if(g){var
-m=b(d,a),n=b(e[3],m),o=I(D([0,c,c]),n);return cR(w(fs(d,b(f[3],a)),o))}return g},a)}function
-h3(i,a){var
-d=ba(i),c=ba(a[2]),e=fy(a[1]),j=bb(d),f=cq(a[2],c),g=f?fz(d,c,e):f;if(g){var
+m=b(d,a),n=b(e[3],m),o=G(D([0,c,c]),n);return ct(u(fy(d,b(f[3],a)),o))}return g},a)}function
+h$(i,a){var
+d=a_(i),c=a_(a[2]),e=fE(a[1]),k=a$(d),f=cu(a[2],c),g=f?fF(d,c,e):f;if(g){var
 l=c[1];return h(function(a){var
-c=b(j,a);return c?k(b(e,a),a):c},l)}return g}function
-h4(i,h,a){var
+c=b(k,a);return c?j(b(e,a),a):c},l)}return g}function
+ia(i,h,a){var
 d=i,b=h;for(;;){if(b){var
-e=b[1],f=H(a[2],[0,c,c]),g=f?h3(d,e):f;if(g){var
-d=e[2],b=b[2];continue}return g}return hO([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
-h5(e,d){var
+e=b[1],f=F(a[2],[0,c,c]),g=f?h$(d,e):f;if(g){var
+d=e[2],b=b[2];continue}return g}return fx([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
+ib(e,d){var
 a=e,c=d;for(;;){if(a){var
-f=b(fy(a[1][1]),c),a=a[2],c=f;continue}return c}}function
-h6(c,a,h){return ah(function(c){var
-d=c[2],e=a[3],f=d[3]?e:e?0:1,g=f?H(d[2],a[4]):f;if(g){var
-i=h5(c[1],a[1]),j=h5(c[1],a[2]),l=d[6];return ah(function(a){var
-c=k(a[1],i),d=c?k(a[2],j):c;return d?b(h,a):d},l)}return g},c)}function
-h7(a,i,k){var
-e=ba(a),f=cq(a,e),j=f?h(function(b){return h4(a,b[1],b[2])},i):f;if(j){var
-t=bb(e);return h(function(a){var
+f=b(fE(a[1][1]),c),a=a[2],c=f;continue}return c}}function
+ic(c,a,h){return ad(function(c){var
+d=c[2],e=a[3],f=d[3]?e:e?0:1,g=f?F(d[2],a[4]):f;if(g){var
+i=ib(c[1],a[1]),k=ib(c[1],a[2]),l=d[6];return ad(function(a){var
+c=j(a[1],i),d=c?j(a[2],k):c;return d?b(h,a):d},l)}return g},c)}function
+id(a,i,k){var
+e=a_(a),f=cu(a,e),j=f?h(function(b){return ia(a,b[1],b[2])},i):f;if(j){var
+t=a$(e);return h(function(a){var
 j=b(t,a[1]),k=j?b(t,a[2]):j;if(k){var
 l=a[5];if(l)var
-e=l[1],m=g([0,d,c],e),n=m?g(e,[0,c,c]):m,u=n?h6(i,a,function(b){var
+e=l[1],m=g([0,d,c],e),n=m?g(e,[0,c,c]):m,u=n?ic(i,a,function(b){var
 a=b[4];return a?g(e,a[1]):a}):n,o=u;else
 var
 o=1;var
@@ -2944,44 +2944,44 @@ f=o}else
 var
 f=k;if(f){var
 p=a[6];if(p){var
-h=p[1],q=g([0,d,c],h),r=q?g(h,[0,c,c]):q;return r?h6(i,a,function(a){return g(a[3],h)}):r}var
+h=p[1],q=g([0,d,c],h),r=q?g(h,[0,c,c]):q;return r?ic(i,a,function(a){return g(a[3],h)}):r}var
 s=1}else
 var
 s=f;return s},k)}return j}function
-h8(a){return 0===a[0]?a[1][2]:a[2]}function
-d6(a){var
-b=0===a[0]?a[1][1]:a[1];return fy(b)}function
-h9(c,a){return l(function(a){var
+ie(a){return 0===a[0]?a[1][2]:a[2]}function
+d$(a){var
+b=0===a[0]?a[1][1]:a[1];return fE(b)}function
+ig(c,a){return l(function(a){var
 d=a[2][2],e=l(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},d),f=[0,a[2][1],e];return[0,b(c,a[1]),f]},a)}function
-h_(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
-f=a[4],n=d6(a),e=A(hB(ab(function(a){var
-e=a[1];if(k(e,c))return 0;if(b4(e)){au(e,1);return 0}var
-l=au(e,1),f=a[6];if(f)var
-m=bw(at(b(n,l),1)),g=k(a[2],m),h=g?a[3]:g,i=h?H(a[4],[0,c,c]):h,j=i?[0,[0,l,dn([0,d,c],f[1])],0]:i;else
+ih(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
+f=a[4],n=d$(a),e=B(hK(Y(function(a){var
+e=a[1];if(j(e,c))return 0;if(b8(e)){ax(e,1);return 0}var
+l=ax(e,1),f=a[6];if(f)var
+m=bB(aw(b(n,l),1)),g=j(a[2],m),h=g?a[3]:g,i=h?F(a[4],[0,c,c]):h,k=i?[0,[0,l,dv([0,d,c],f[1])],0]:i;else
 var
-j=f;return j},f)));return function(a){return E(a,e)}}function
-h$(b,a){if(0===a[0])return h3(b,a[1]);var
-c=a[2],j=h9(function(a){return bw(at(a,1))},c),e=w(h9(function(a){return at(a,1)},b),j),f=ba(e),g=ba(c),h=cq(c,g);if(h)var
-k=function(a){return at(a,1)},d=fz(ba(b),f,k);else
+k=f;return k},f)));return function(a){return E(a,e)}}function
+ii(b,a){if(0===a[0])return h$(b,a[1]);var
+c=a[2],j=ig(function(a){return bB(aw(a,1))},c),e=u(ig(function(a){return aw(a,1)},b),j),f=a_(e),g=a_(c),h=cu(c,g);if(h)var
+k=function(a){return aw(a,1)},d=fF(a_(b),f,k);else
 var
 d=h;var
-i=d?fz(g,f,function(a){return bw(at(a,1))}):d;return i?h7(e,a[3],a[4]):i}function
-ia(j,a,e){var
-l=bb(a),m=A(e),n=[0,d,c];function
+i=d?fF(g,f,function(a){return bB(aw(a,1))}):d;return i?id(e,a[3],a[4]):i}function
+ij(k,a,e){var
+l=a$(a),m=B(e),n=[0,d,c];function
 f(a){return M(n,m,a)}var
 i=h(function(a){return b(l,a[1])},e);if(i){var
 o=a[1];return h(function(e){var
 h=g([0,d,c],f(e));if(h){var
-i=f(e),l=k(b(a[2],e),j)?[0,c,c]:cd(b(a[3],e),f);return g(l,i)}return h},o)}return i}function
-ib(p,e,d){var
+i=f(e),l=j(b(a[2],e),k)?[0,c,c]:cf(b(a[3],e),f);return g(l,i)}return h},o)}return i}function
+ik(p,e,d){var
 l=d[1];if(l)var
-q=l[1],f=ia(p,ba(e),q);else
+q=l[1],f=ij(p,a_(e),q);else
 var
 f=1;if(f){var
 h=e,b=d[2];for(;;){if(b){var
-i=b[1],j=h$(h,i);if(j){var
-n=b[2],h=h8(i),b=n;continue}var
+i=b[1],j=ii(h,i);if(j){var
+n=b[2],h=ie(i),b=n;continue}var
 m=j}else
 var
 m=1;var
@@ -2989,79 +2989,79 @@ g=m;break}}else
 var
 g=f;if(g){var
 a=d[3],k=e,c=d[2];for(;;){if(c){var
-o=c[2],k=h8(c[1]),c=o;continue}return h2([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
-ic(j,h,f,e){var
-a=t(Q(e[2],h)),b=[0,c,c],i=g(b,a)?b:a;return[0,dn([0,d,c],t(bx(e[1],f))),i]}function
-fA(f,i,e,d,a){if(f){var
+o=c[2],k=ie(c[1]),c=o;continue}return h_([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
+il(j,h,f,e){var
+a=t(Q(e[2],h)),b=[0,c,c],i=g(b,a)?b:a;return[0,dv([0,d,c],t(bC(e[1],f))),i]}function
+fG(f,i,e,d,a){if(f){var
 j=f[1],k=j[2],m=j[1],g=b(k,d);if(g){var
 h=b(k,a);if(h){var
-q=dn(g[1],h[1]),o=z(Q([0,c,c],e),q),r=b(m,a),s=b(m,d),t=fA(f[2],i,e,s,r);return l(function(a){return ic(e,o,o,a)},t)}var
+q=dv(g[1],h[1]),o=z(Q([0,c,c],e),q),r=b(m,a),s=b(m,d),t=fG(f[2],i,e,s,r);return l(function(a){return il(e,o,o,a)},t)}var
 p=h}else
 var
 p=g;return p}return n(i,d,a)}function
-id(a,e,d){var
-b=a[8];return ab(function(a){var
-b=k(a[1],e),c=b?k(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
-ie(b,a,f){return ah(function(b){var
-c=b[1][3],d=H(a[3],c[4]),e=d?H(a[4],c[3]):d;return e?ah(f,n(b[2],a[1],a[2])):e},b)}function
-ig(b,a){var
-e=A(a);return l(function(a){var
+im(a,e,d){var
+b=a[8];return Y(function(a){var
+b=j(a[1],e),c=b?j(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
+io(b,a,f){return ad(function(b){var
+c=b[1][3],d=F(a[3],c[4]),e=d?F(a[4],c[3]):d;return e?ad(f,n(b[2],a[1],a[2])):e},b)}function
+ip(b,a){var
+e=B(a);return l(function(a){var
 b=M([0,d,c],e,a[1]),f=t(z(a[2],b));return[0,a[1],f]},b)}function
-cV(a){var
-b=[0,d,c];return aE(function(b,a){return g(b,a)?a:b},b,a)}function
-cW(b,a){var
-e=fi(0,b);return l(function(b){return l(function(a){var
-e=fg(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
-ih(i,h){var
+cX(a){var
+b=[0,d,c];return aH(function(b,a){return g(b,a)?a:b},b,a)}function
+cY(b,a){var
+e=fo(0,b);return l(function(b){return l(function(a){var
+e=fm(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
+iq(i,h){var
 b=i,a=h;for(;;){if(b){if(a){var
-e=fk(a[1]);if(e){var
-f=e[1],j=f[1],l=by(b[1]),g=ca(function(a){return k(a[1],j)},l);return g?t(cb(g[1][2],f[2])):[0,d,c]}var
+e=fq(a[1]);if(e){var
+f=e[1],k=f[1],l=bD(b[1]),g=cc(function(a){return j(a[1],k)},l);return g?t(cd(g[1][2],f[2])):[0,d,c]}var
 b=b[2],a=a[2];continue}return[0,d,c]}return[0,d,c]}}function
-d7(d,c,b){var
-a=E(b,c);return a?cW(d,a[1][1]):a}function
-ii(c,b){var
+ea(d,c,b){var
+a=E(b,c);return a?cY(d,a[1][1]):a}function
+ir(c,b){var
 a=E(b,c),d=a?a[1][3]:a;return d}function
-ij(c,b){var
+is(c,b){var
 a=E(b,c),d=a?a[1][5]:a;return d}function
-fB(e,d,c,b,a){return l(function(a){var
-f=a[2],g=d7(d,c,a[2]),h=a[1],i=[0,ih(l(function(a){return cT(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
-ik(u,t,k,s,j){var
+fH(e,d,c,b,a){return l(function(a){var
+f=a[2],g=ea(d,c,a[2]),h=a[1],i=[0,iq(l(function(a){return cV(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
+it(v,t,k,s,j){var
 m=j[2],n=m[2],o=m[1],e=E(n,k);if(e)var
-v=e[1][1],f=h(function(a){var
-b=a[2];return ah(function(a){return U(H(a,[0,d,c]))},b)},v);else
+w=e[1][1],f=h(function(a){var
+b=a[2];return ad(function(a){return U(F(a,[0,d,c]))},b)},w);else
 var
 f=e;var
 p=f?J([0,d,c],o):f;if(p){var
-x=d7(t,k,n),y=j[1],b=l(function(a){return cT(u,y,a)},s),a=x;for(;;){if(b){if(a){var
-q=a[1],r=I(D(o),q),g=cR(w(b[1],r));if(g){var
+x=ea(t,k,n),y=j[1],b=l(function(a){return cV(v,y,a)},s),a=x;for(;;){if(b){if(a){var
+q=a[1],r=G(D(o),q),g=ct(u(b[1],r));if(g){var
 b=b[2],a=a[2];continue}var
 i=g}else
 var
 i=a;return i}return a?0:1}}return p}function
-il(d,g,f,c,a){var
-i=fn(aP,l(aJ,a));if(i)var
-j=fB(d,g,f,c,a),e=h(function(a){return ik(d,g,f,c,a)},j);else
+iu(d,g,f,c,a){var
+i=dt(aI,l(aC,a));if(i)var
+j=fH(d,g,f,c,a),e=h(function(a){return it(d,g,f,c,a)},j);else
 var
 e=i;return e?h(function(e){var
-c=A(a);return cR(a$(function(a){return E(b(d[2],a[1]),c)?0:1},e))},c):e}function
-im(b,a){return l(function(a){return by(ft(b,a))},a)}function
-fC(d,c,f,b){var
+c=B(a);return ct(bd(function(a){return E(b(d[2],a[1]),c)?0:1},e))},c):e}function
+iv(b,a){return l(function(a){return bD(fz(b,a))},a)}function
+fI(d,c,f,b){var
 a=b[2];if(a)var
-g=a[1],e=[0,fB(d,c,f,im(d,cW(c,b[1])),g)];else
+g=a[1],e=[0,fH(d,c,f,iv(d,cY(c,b[1])),g)];else
 var
 e=a;return e}function
-d8(g,a){if(a){var
+eb(g,a){if(a){var
 h=a[1][2],e=b(g,h[2]);if(e){var
-f=d8(g,a[2]);if(f)var
+f=eb(g,a[2]);if(f)var
 k=f[1],i=[0,t(Q(z(h[1],e[1]),k))];else
 var
 i=f;var
 j=i}else
 var
 j=e;return j}return[0,[0,d,c]]}function
-io(B,o,b,n){if(n){var
-s=n[1][2],u=s[2],I=s[1],G=l(an,d7(B,o,u)),e=l(function(a){return t(z(I,a))},G),F=d0(b,e),q=ca(function(a){return U(H(a[1],[0,d,c]))},F);if(q)var
-r=q[1],a=t(cb(r[2],r[1]));else
+iw(B,o,b,n){if(n){var
+s=n[1][2],u=s[2],I=s[1],H=l(ar,ea(B,o,u)),e=l(function(a){return t(z(I,a))},H),G=d5(b,e),q=cc(function(a){return U(F(a[1],[0,d,c]))},G);if(q)var
+r=q[1],a=t(cd(r[2],r[1]));else
 var
 a=[0,d,c];var
 f=E(u,o);if(f){var
@@ -3073,182 +3073,196 @@ i=y}else
 var
 i=f;var
 A=i?g([0,d,c],a):i;if(A)var
-K=aa(b),j=ae(aa(e),K);else
+K=ac(b),j=$(ac(e),K);else
 var
 j=A;if(j)var
-L=d0(e,b),k=h(function(b){var
-c=z(a,b[2]);return H(b[1],c)},L);else
+L=d5(e,b),k=h(function(b){var
+c=z(a,b[2]);return F(b[1],c)},L);else
 var
 k=j;var
 m=k?[0,a]:k;if(m)var
-p=io(B,o,b,n[2]),M=p?[0,t(Q(m[1],p[1]))]:p,C=M;else
+p=iw(B,o,b,n[2]),M=p?[0,t(Q(m[1],p[1]))]:p,C=M;else
 var
 C=m;return C}return[0,[0,d,c]]}function
-fD(a){switch(a[0]){case
+fJ(a){switch(a[0]){case
 0:return 0;case
 1:var
 b=a[1],d=b?[0,b[1],0]:b;return d;default:var
-c=a[2];return c?ig(a[1],c[1]):c}}function
-ip(a){switch(a[0]){case
+c=a[2];return c?ip(a[1],c[1]):c}}function
+ix(a){switch(a[0]){case
 0:var
 e=D([0,c,c]);return[0,[0,[0,a[1],[0,c,c]],[0,[0,a[2],e],0]],0];case
 1:var
 b=a[1];if(b){var
 f=b[2];return l(function(a){return[0,a,0]},f)}return b;default:var
 d=a[2];if(d){var
-g=d[2],h=a[1];return l(function(a){return ig(h,a)},g)}return d}}function
-d9(a){return 1===a[0]?a[2]?cV(l(bj,a[1])):[0,c,c]:[0,c,c]}function
-iq(f,a){var
+g=d[2],h=a[1];return l(function(a){return ip(h,a)},g)}return d}}function
+ec(a){return 1===a[0]?a[2]?cX(l(bm,a[1])):[0,c,c]:[0,c,c]}function
+iy(f,a){var
 e=h(function(a){var
-e=b(f,a[1]);return e?g([0,d,c],a[2]):e},a);return e?H(an(a),[0,c,c]):e}function
-oj(a){return l(function(a){var
+e=b(f,a[1]);return e?g([0,d,c],a[2]):e},a);return e?F(ar(a),[0,c,c]):e}function
+oD(a){return l(function(a){var
 b=g([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
-ir(c,a,e){return ab(function(d){var
+iz(c,a,e){return Y(function(d){var
 a=b(c[1],d[1]);return l(function(a){var
 b=n(c[2],a[1],e),f=z(a[2],b),g=t(z(d[2],f));return[0,a[1],g]},a)},a)}function
-bV(c,a,b){return l(function(a){var
+bY(c,a,b){return l(function(a){var
 d=n(c[2],a[1],b),e=t(z(a[2],d));return[0,a[1],e]},a)}function
-is(c,e,d,a){var
-f=cd(b(c[1],a),d);return z(n(c[2],a,e),f)}function
-it(d,b,a){return k(b,a)?[0,[0,c,c]]:n(d,b,a)}function
-iu(d,b,a){return ir(d,[0,[0,b,[0,c,c]],0],a)}function
-ce(e,d,c){var
+iA(c,e,d,a){var
+f=cf(b(c[1],a),d);return z(n(c[2],a,e),f)}function
+iB(d,b,a){return j(b,a)?[0,[0,c,c]]:n(d,b,a)}function
+iC(d,b,a){return iz(d,[0,[0,b,[0,c,c]],0],a)}function
+ch(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=by(ir(e,b,a[1])),a=f;continue}return b}}function
-dp(a){var
-b=A(a[2]),c=a[1];return[0,A(l(function(a){var
-b=A(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
-bW(a){function
+f=a[2],b=bD(iz(e,b,a[1])),a=f;continue}return b}}function
+dw(a){var
+b=B(a[2]),c=a[1];return[0,B(l(function(a){var
+b=B(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
+bp(a){function
 b(f,e){var
 b=E(f,a[1]);return b?M([0,d,c],b[1][2],e):[0,d,c]}var
 e=a[2],f=0;return[0,function(a){return M(f,e,a)},b]}function
-dq(a){return U(g(a,[0,d,c]))}function
-iv(a){var
-b=h(function(a){return dq(a[2])},a);return b?H(an(a),[0,c,c]):b}function
-iw(c,b){var
+dx(a){return U(g(a,[0,d,c]))}function
+iD(a){var
+b=h(function(a){return dx(a[2])},a);return b?F(ar(a),[0,c,c]):b}function
+iE(c,b){var
 a=E(b,c[1]),d=a?1:a;return d}function
-d_(a,c){var
-d=a[1],b=h(function(a){return iv(a[2])},d);if(b){var
-e=w(a[2],a[3]);return h(function(a){var
-b=iv(a[2]);if(b){var
-d=a[2];return h(function(a){return iw(c,a[1])},d)}return b},e)}return b}function
-cf(c,b){var
-d=c[3],a=ca(function(a){return k(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
-fE(a,b){return a?M(0,a[1],b):1}function
-dr(b,a){var
-d=ab(function(c){var
-a=E(c[1],b[1]);return a?a[1][1]:a},a);return l(aJ,dk(A(l(function(a){return[0,a[1],0]},d)),c))}function
-fF(f,e,a,d){var
-b=I(D(dj(a[2])),e),c=w(I(dj(a[1]),d),b);return bl(a$(function(a){return fE(f,a[1])},c))}function
-ix(b,a){var
-e=dr(b,a[1]);return h(function(e){var
-f=a[1];return g(an(bV(bW(b),f,e)),[0,d,c])},e)}function
-iy(a,i,f,e){if(e){var
-n=e[1],j=iy(a,i,n,e[2]);if(j){var
-m=j[1],w=l(aJ,n),o=h(function(f){var
-e=dr(a,f[1]);return h(function(o){var
-q=f[2],p=ca(function(a){return k(a[1],o)},q),r=f[1],s=bV(bW(a),r,o),t=bW(a),h=ab(function(a){var
-c=b(t[1],a[1]);return I(a[2],c)},s);if(p){var
-i=p[1][2],j=i[2],e=hA(w,i[1]);if(e){var
-l=g([0,d,c],j);if(l)return fF(m,h,j,e[1]);var
+ed(a,c){var
+d=a[1],b=h(function(a){return iD(a[2])},d);if(b){var
+e=u(a[2],a[3]);return h(function(a){var
+b=iD(a[2]);if(b){var
+d=a[2];return h(function(a){return iE(c,a[1])},d)}return b},e)}return b}function
+ci(c,b){var
+d=c[3],a=cc(function(a){return j(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
+fK(a,b){return a?M(0,a[1],b):1}function
+cZ(b,a){var
+d=Y(function(c){var
+a=E(c[1],b[1]);return a?a[1][1]:a},a);return l(aC,dr(B(l(function(a){return[0,a[1],0]},d)),c))}function
+iF(a){var
+b=a[1];return l(function(a){return[0,a[1],[0,c,c]]},b)}function
+iG(g,c,f){var
+e=B(l(function(a){return[0,a,0]},c));function
+a(b){var
+a=E(b,e),c=a?1:a;return c}var
+d=h(function(c){var
+d=b(bp(g)[1],c);return h(function(b){return a(b[1])},d)},c);return d?h(function(b){return a(b[1])},f):d}function
+fL(f,e,a,d){var
+b=G(D(dq(a[2])),e),c=u(G(dq(a[1]),d),b);return bo(bd(function(a){return fK(f,a[1])},c))}function
+iH(b,a){var
+e=cZ(b,a[1]);return h(function(e){var
+f=a[1];return g(ar(bY(bp(b),f,e)),[0,d,c])},e)}function
+iI(a,i,f,e){if(e){var
+n=e[1],k=iI(a,i,n,e[2]);if(k){var
+m=k[1],w=l(aC,n),o=h(function(f){var
+e=cZ(a,f[1]);return h(function(o){var
+q=f[2],p=cc(function(a){return j(a[1],o)},q),r=f[1],s=bY(bp(a),r,o),t=bp(a),h=Y(function(a){var
+c=b(t[1],a[1]);return G(a[2],c)},s);if(p){var
+i=p[1][2],k=i[2],e=hJ(w,i[1]);if(e){var
+l=g([0,d,c],k);if(l)return fL(m,h,k,e[1]);var
 n=l}else
 var
-n=e;return n}return fF(m,h,[0,d,c],0)},e)},f),p=o?i?h(function(b){return ix(a,b)},f):1:o;if(p){if(i)var
+n=e;return n}return fL(m,h,[0,d,c],0)},e)},f),p=o?i?h(function(b){return iH(a,b)},f):1:o;if(p){if(i)var
 q=0;else
 var
-u=a[2],v=function(a){return ah(function(a){return fE(m,a[1])},a)},q=[0,fj(function(a){return v},u,c)];var
+u=a[2],v=function(a){return ad(function(a){return fK(m,a[1])},a)},q=[0,fp(function(a){return v},u,c)];var
 r=[0,q]}else
 var
 r=p;var
 s=r}else
 var
-s=j;return s}var
-t=h(function(b){return ix(a,b)},f),x=t?ok:t;return x}function
-d$(b,e,a){if(a){var
-f=a[2],g=a[1],h=by(bV(bW(b),e,g));return an(ce(bW(b),h,f))}return[0,d,c]}function
-iz(a,f,e,d){return ah(function(a){var
-b=k(a[1],f),c=b?k(a[2],e):b;return c?g(a[3],d):c},a)}function
-ds(c,b){var
-a=ca(function(a){return k(a[1],c)},b);return a?a[1][2]:a}function
-iA(f,a){if(a){var
-h=a[1],i=h[2],b=hA(f,h[1]);if(b){var
-e=iA(f,a[2]);if(e)var
+s=k;return s}var
+t=h(function(b){return iH(a,b)},f),x=t?oE:t;return x}function
+ee(b,e,a){if(a){var
+f=a[2],g=a[1],h=bD(bY(bp(b),e,g));return ar(ch(bp(b),h,f))}return[0,d,c]}function
+iJ(a,f,e,d){return ad(function(a){var
+b=j(a[1],f),c=b?j(a[2],e):b;return c?g(a[3],d):c},a)}function
+fM(c,b){var
+a=E(b,c[1]);return a?a[1][1]:a}function
+fN(b,c,a){return Y(function(a){var
+d=fM(b,a[1]);return l(function(b){var
+d=t(z(a[2],b[2]));return[0,n(c,a[1],b[1]),d]},d)},a)}function
+ef(b,a){return ct(u(b,G(D([0,c,c]),a)))}function
+dy(c,b){var
+a=cc(function(a){return j(a[1],c)},b);return a?a[1][2]:a}function
+iK(f,a){if(a){var
+h=a[1],i=h[2],b=hJ(f,h[1]);if(b){var
+e=iK(f,a[2]);if(e)var
 j=g([0,d,c],i),k=j?[0,[0,[0,i,b[1]],e[1]]]:j;else
 var
 k=e;var
 l=k}else
 var
-l=b;return l}return ol}function
-fG(i,f,e,g){var
-a=iA(i,e);if(a){var
+l=b;return l}return oF}function
+fO(i,f,e,g){var
+a=iK(i,e);if(a){var
 j=a[1];return h(function(e){var
-a=[0,d,c],f=aE(function(a,c){var
-d=b(a[2],e);return t(Q(z(a[1],d),c))},a,j);return H(b(g,e),f)},f)}return a}function
-iB(a){return l(function(a){var
-b=A(a),e=[0,d,c];return function(a){return M(e,b,a)}},a)}function
-fH(e,a,k,j,i){var
+a=[0,d,c],f=aH(function(a,c){var
+d=b(a[2],e);return t(Q(z(a[1],d),c))},a,j);return F(b(g,e),f)},f)}return a}function
+iL(a){return l(function(a){var
+b=B(a),e=[0,d,c];return function(a){return M(e,b,a)}},a)}function
+fP(e,a,k,j,i){var
 f=h(function(a){var
 b=g([0,d,c],a[2]);if(b)var
-f=it(e,a[1][1],a[1][2]),i=f?1:f,h=i;else
+f=iB(e,a[1][1],a[1][2]),i=f?1:f,h=i;else
 var
 h=b;return h},a);if(f)var
-m=I(D([0,c,c]),k),b=bl(w(l(function(a){return[0,a[1][1],a[2]]},a),m));else
+m=G(D([0,c,c]),k),b=bo(u(l(function(a){return[0,a[1][1],a[2]]},a),m));else
 var
 b=f;if(b){var
 n=l(function(a){var
-b=it(e,a[1][1],a[1][2]),f=b?t(D(z(b[1],a[2]))):[0,d,c];return[0,a[1][2],f]},a);return bl(w(I(i,j),n))}return b}var
-cr=[_,om,cI(0)];function
-m(a){throw[0,cr,a]}function
-fI(c,a){function
-b(a){return a_(c,g$(a))}return aL<=a?2048<=a?jQ<=a?(b(et|a>>>18|0),b(aL|(a>>>12|0)&63),b(aL|(a>>>6|0)&63),b(aL|a&63)):(b(es|a>>>12|0),b(aL|(a>>>6|0)&63),b(aL|a&63)):(b(gK|a>>>6|0),b(aL|a&63)):b(a)}function
-fJ(O,c){var
+b=iB(e,a[1][1],a[1][2]),f=b?t(D(z(b[1],a[2]))):[0,d,c];return[0,a[1][2],f]},a);return bo(u(G(i,j),n))}return b}var
+cv=[_,oG,cK(0)];function
+m(a){throw[0,cv,a]}function
+fQ(c,a){function
+b(a){return bc(c,hj(a))}return aO<=a?2048<=a?j7<=a?(b(eA|a>>>18|0),b(aO|(a>>>12|0)&63),b(aO|(a>>>6|0)&63),b(aO|a&63)):(b(ez|a>>>12|0),b(aO|(a>>>6|0)&63),b(aO|a&63)):(b(gU|a>>>6|0),b(aO|a&63)):b(a)}function
+fR(O,c){var
 p=q(c);function
 k(a){return s(c,a)}function
 l(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=p<=a?1:0,g=f||(aL!==(k(a)&gK)?1:0);if(g)m(on);var
+f=p<=a?1:0,g=f||(aO!==(k(a)&gU)?1:0);if(g)m(oH);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<p){var
-h=k(d);if(!(aL<=h)){var
+h=k(d);if(!(aO<=h)){var
 d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
-d=d+2|0;continue}if(es<=h&&!(239<h)){l(d,2);var
-x=k(d+1|0),y=es===h?1:0,z=y?x<160?1:0:y;if(z)var
+d=d+2|0;continue}if(ez<=h&&!(239<h)){l(d,2);var
+x=k(d+1|0),y=ez===h?1:0,z=y?x<160?1:0:y;if(z)var
 A=z;else
 var
-B=237===h?1:0,A=B?159<x?1:0:B;if(A)m(oq);var
-d=d+3|0;continue}if(et<=h&&!(jX<h)){l(d,3);var
-r=k(d+1|0),t=et===h?1:0,u=t?r<144?1:0:t;if(u)var
+B=237===h?1:0,A=B?159<x?1:0:B;if(A)m(oK);var
+d=d+3|0;continue}if(eA<=h&&!(kc<h)){l(d,3);var
+r=k(d+1|0),t=eA===h?1:0,u=t?r<144?1:0:t;if(u)var
 v=u;else
 var
-w=jX===h?1:0,v=w?143<r?1:0:w;if(v)m(op);var
-d=d+4|0;continue}m(oo)}var
+w=kc===h?1:0,v=w?143<r?1:0:w;if(v)m(oJ);var
+d=d+4|0;continue}m(oI)}var
 f=q(c),a=[0,0],e=function(d){var
-c=a[1];return m(b(dh(or),c))},g=function(b){return a[1]<f?s(c,a[1]):0},j=function(d){for(;;){var
+c=a[1];return m(b(dn(oL),c))},g=function(b){return a[1]<f?s(c,a[1]):0},j=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
 if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&s(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
-d=a9(c,a[1],4),j=q(d)-1|0,k=0;if(!(j<0)){var
+d=bb(c,a[1],4),j=q(d)-1|0,k=0;if(!(j<0)){var
 b=k;for(;;){var
-g=aU(d,b)+eo|0,h=0;if(22<g>>>0){if(!(5<g+lc>>>0))h=1}else
-if(6<g+gD>>>0)h=1;if(!h)e(0);var
+g=aX(d,b)+ev|0,h=0;if(22<g>>>0){if(!(5<g+lt>>>0))h=1}else
+if(6<g+gM>>>0)h=1;if(!h)e(0);var
 l=b+1|0;if(j!==b){var
-b=l;continue}break}}a[1]=a[1]+4|0;return eY(i(os,d))},E=function(v){C(34);var
-b=e_(16);for(;;){if(f<=a[1])e(0);var
+b=l;continue}break}}a[1]=a[1]+4|0;return e4(i(oM,d))},E=function(v){C(34);var
+b=fe(16);for(;;){if(f<=a[1])e(0);var
 g=s(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
 m=s(c,a[1]);a[1]++;var
-j=m+jm|0,i=0;if(13<j>>>0){var
+j=m+jz|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
-6:a_(b,8);break;case
-10:a_(b,12);break;case
-18:a_(b,10);break;case
-22:a_(b,13);break;case
-24:a_(b,9);break;case
+6:bc(b,8);break;case
+10:bc(b,12);break;case
+18:bc(b,10);break;case
+22:bc(b,13);break;case
+24:bc(b,9);break;case
 25:var
-d=D(0),o=ju<=d?1:0;if(o){var
-p=d<gB?1:0;if(p){var
+d=D(0),o=jK<=d?1:0;if(o){var
+p=d<gK?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
 r=92===s(c,a[1])?1:0,h=r?117===s(c,a[1]+1|0)?1:0:r;else
 var
@@ -3258,34 +3272,34 @@ h=p}else
 var
 h=o;if(h){var
 u=a[1];a[1]=a[1]+2|0;var
-k=D(0),t=0;if(gB<=k&&!(57344<=k)){fI(b,(jQ+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;fI(b,d)}}else
-fI(b,d);break;default:l=1}if(!l)i=1}}else
+k=D(0),t=0;if(gK<=k&&!(57344<=k)){fQ(b,(j7+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;fQ(b,d)}}else
+fQ(b,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:a_(b,m);break}continue}if(32<=g){a_(b,g);a[1]++;continue}e(0)}return e$(b)}},n=function(g){var
+2:bc(b,m);break}continue}if(32<=g){bc(b,g);a[1]++;continue}e(0)}return ff(b)}},n=function(g){var
 d=a[1];for(;;){if(a[1]<f&&48<=s(c,a[1])&&!(57<s(c,a[1]))){a[1]++;continue}var
-b=a[1]===d?1:0;return b?e(0):b}},o=function(l){if(900<l)m(ot);j(0);if(f<=a[1])e(0);var
+b=a[1]===d?1:0;return b?e(0):b}},o=function(l){if(900<l)m(oN);j(0);if(f<=a[1])e(0);var
 b=s(c,a[1]);if(92<=b){var
-k=0;if(111<=b){if(kU===b){var
-p=ou,h=ov;k=1}else
-if(123===b){a[1]++;j(0);if(kB===g(0)){a[1]++;return ow}var
-y=ag(0,16),t=0;for(;;){j(0);var
+k=0;if(111<=b){if(la===b){var
+p=oO,h=oP;k=1}else
+if(123===b){a[1]++;j(0);if(kU===g(0)){a[1]++;return oQ}var
+y=ai(0,16),t=0;for(;;){j(0);var
 d=E(0);j(0);C(58);var
-z=o(l+1|0);if(aY(y,d))m(i(oy,i(d,ox)));di(y,d,0);j(0);var
+z=o(l+1|0);if(aT(y,d))m(i(oS,i(d,oR)));dp(y,d,0);j(0);var
 A=g(0);if(44===A){a[1]++;var
 t=[0,[0,d,z],t];continue}var
-P=kB===A?(a[1]++,bh([0,[0,d,z],t])):e(0);return[5,P]}}}else
-if(kv===b){var
-p=oz,h=oA;k=1}else
-if(kV<=b){var
-p=0,h=oB;k=1}if(k){var
-r=q(h);if((a[1]+r|0)<=f&&X(a9(c,a[1],r),h)){a[1]=a[1]+r|0;return p}return e(0)}}else{var
-x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;j(0);if(93===g(0)){a[1]++;return oC}var
+P=kU===A?(a[1]++,bl([0,[0,d,z],t])):e(0);return[5,P]}}}else
+if(kN===b){var
+p=oT,h=oU;k=1}else
+if(lb<=b){var
+p=0,h=oV;k=1}if(k){var
+r=q(h);if((a[1]+r|0)<=f&&aa(bb(c,a[1],r),h)){a[1]=a[1]+r|0;return p}return e(0)}}else{var
+x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;j(0);if(93===g(0)){a[1]++;return oW}var
 u=0;for(;;){var
 B=o(l+1|0);j(0);var
 D=g(0);if(44===D){a[1]++;var
 u=[0,B,u];continue}var
-Q=93===D?(a[1]++,bh([0,B,u])):e(0);return[4,Q]}}}else
+Q=93===D?(a[1]++,bl([0,B,u])):e(0);return[4,Q]}}}else
 if(48<=b)x=1}else{if(34===b)return[3,E(0)];if(45<=b)x=1}if(x){var
 F=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
 n(0);var
@@ -3296,108 +3310,108 @@ var
 v=H}else
 var
 v=G;if(v){a[1]++;n(0)}var
-J=g(0),L=0;if(69!==J&&eC!==J)L=1;if(!L){var
+J=g(0),L=0;if(69!==J&&eI!==J)L=1;if(!L){var
 S=a[1];a[1]++;var
 K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
 N=0;if(48<=g(0)&&!(57<g(0))){n(0);N=1}if(!N)a[1]=S}var
-w=a9(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:m(i(oE,i(w,oD)))}}return e(0)},F=o(0);j(0);if(a[1]<f)e(0);return F}}function
-iC(c){var
-b=0,a=2;for(;;){if(Y(b)===c)return bh(b);if(aV(function(b){return function(a){return 0===lI(b,a)?1:0}}(a),b)){var
+w=bb(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:m(i(oY,i(w,oX)))}}return e(0)},F=o(0);j(0);if(a[1]<f)e(0);return F}}function
+iM(c){var
+b=0,a=2;for(;;){if(X(b)===c)return bl(b);if(aN(function(b){return function(a){return 0===l2(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-iD(f,g){var
-h=at(aB(g),32*f|0),a=d,b=at(c,40);for(;;){if(b$(yr(b,a),c))return dL(yq(a,0,32))&-1;var
-e=au(eQ(a,b),1);if(b$(fe(e,f),h)){var
+iN(f,g){var
+h=aw(aF(g),32*f|0),a=d,b=aw(c,40);for(;;){if(cb(zj(b,a),c))return dR(zi(a,0,32))&-1;var
+e=ax(eW(a,b),1);if(cb(fk(e,f),h)){var
 a=e;continue}var
 b=e;continue}}var
-oF=iC(64),oG=3,oH=hl(f(function(a){return iD(oG,a)},oF)),oI=iC(8),oJ=2,oK=f(function(a){return iD(oJ,a)},oI);function
-bz(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
-iE(w){var
-l=q(w),p=((l+9|0)+63|0)/64|0,m=b9(64*p|0,0);bv(w,0,m,0,l);cl(m,l,aL);yD(m,(64*p|0)-8|0,yT(y2(lC(l),3)));var
-g=hl(oK),d=c_(64,0),x=p-1|0,I=0;if(!(x<0)){var
+oZ=iM(64),o0=3,o1=hu(e(function(a){return iN(o0,a)},oZ)),o2=iM(8),o3=2,o4=e(function(a){return iN(o3,a)},o2);function
+bF(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
+iO(v){var
+l=q(v),p=((l+9|0)+63|0)/64|0,m=b$(64*p|0,0);bz(v,0,m,0,l);cp(m,l,aO);zv(m,(64*p|0)-8|0,zL(zU(lW(l),3)));var
+g=hu(o4),d=dd(64,0),w=p-1|0,I=0;if(!(w<0)){var
 n=I;a:for(;;){var
 h=0;for(;;){var
-ad=yR(yA(m,(64*n|0)+(4*h|0)|0))&-1;v(d,h)[1+h]=ad;var
+ad=zJ(zs(m,(64*n|0)+(4*h|0)|0))&-1;y(d,h)[1+h]=ad;var
 ae=h+1|0;if(15!==h){var
 h=ae;continue}var
 b=16;for(;;){var
-z=b-15|0,r=v(d,z)[1+z],A=b-2|0,s=v(d,A)[1+A],Y=bz(r,18),Z=bz(r,7)^Y^(r>>>3|0),_=bz(s,19),B=b-7|0,$=bz(s,17)^_^(s>>>10|0),C=b-16|0,aa=v(d,B)[1+B],ab=(((v(d,C)[1+C]+Z|0)+aa|0)+$|0)&-1;v(d,b)[1+b]=ab;var
+z=b-15|0,r=y(d,z)[1+z],A=b-2|0,s=y(d,A)[1+A],Y=bF(r,18),Z=bF(r,7)^Y^(r>>>3|0),_=bF(s,19),B=b-7|0,$=bF(s,17)^_^(s>>>10|0),C=b-16|0,aa=y(d,B)[1+B],ab=(((y(d,C)[1+C]+Z|0)+aa|0)+$|0)&-1;y(d,b)[1+b]=ab;var
 ac=b+1|0;if(63!==b){var
 b=ac;continue}var
-t=g.length-1,a=0===t?[0]:yv(g,0,t),e=0;for(;;){var
-i=v(a,0)[1],j=v(a,4)[5],K=bz(j,25),L=bz(j,11),M=bz(j,6)^L^K,N=(j^-1)&-1&v(a,6)[7],O=j&v(a,5)[6]^N,P=v(d,e)[1+e],Q=v(oH,e)[1+e],y=(((v(a,7)[8]+M|0)+O|0)+Q|0)+P|0,R=bz(i,22),S=bz(i,13),T=bz(i,2)^S^R,U=v(a,2)[3],V=v(a,1)[2]&U,D=0,W=i&a[2]^i&a[3]^V;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){ys(a,0,a,1,7);D=1}if(!D)a4(mg);a[5]=(a[5]+y|0)&-1;a[1]=((y+T|0)+W|0)&-1;var
-X=e+1|0;if(63!==e){var
-e=X;continue}var
+t=g.length-1,a=0===t?[0]:zn(g,0,t),f=0;for(;;){var
+i=y(a,0)[1],j=y(a,4)[5],K=bF(j,25),L=bF(j,11),M=bF(j,6)^L^K,N=(j^-1)&-1&y(a,6)[7],O=j&y(a,5)[6]^N,P=y(d,f)[1+f],Q=y(o1,f)[1+f],x=(((y(a,7)[8]+M|0)+O|0)+Q|0)+P|0,R=bF(i,22),S=bF(i,13),T=bF(i,2)^S^R,U=y(a,2)[3],V=y(a,1)[2]&U,D=0,W=i&a[2]^i&a[3]^V;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){zk(a,0,a,1,7);D=1}if(!D)a7(mA);a[5]=(a[5]+x|0)&-1;a[1]=((x+T|0)+W|0)&-1;var
+X=f+1|0;if(63!==f){var
+f=X;continue}var
 u=a.length-1-1|0,E=0;if(!(u<0)){var
 c=E;for(;;){var
-F=a[1+c];g[1+c]=(v(g,c)[1+c]+F|0)&-1;var
+F=a[1+c];g[1+c]=(y(g,c)[1+c]+F|0)&-1;var
 G=c+1|0;if(u!==c){var
 c=G;continue}break}}var
-J=n+1|0;if(x!==n){var
+J=n+1|0;if(w!==n){var
 n=J;continue a}break}break}break}break}}var
 k=g.length-1-1|0,o=0;for(;;){if(0<=k){var
-H=[0,g[1+k],o],k=k-1|0,o=H;continue}return dT(oM,f(dh(oL),o))}}var
-ea=[_,oN,cI(0)];function
-B(a){throw[0,ea,a]}function
+H=[0,g[1+k],o],k=k-1|0,o=H;continue}return dk(o6,e(dn(o5),o))}}var
+dz=[_,o7,cK(0)];function
+A(a){throw[0,dz,a]}function
 x(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
-c=b[1];aw(function(b){var
-d=1-bi(b,c);return d?m(i(a,i(oP,b))):d},d);aw(function(f){var
-b=f[1],g=cm(b,d),h=g||cm(b,e),c=1-h;return c?m(i(a,i(oQ,b))):c},c);return c}return m(i(a,oO))}function
-e(b,a){return he(a,b)}function
-j(b,a){return e7(a,b)}function
-ao(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return m(i(b,oR))}function
+c=b[1];az(function(b){var
+d=1-aR(b,c);return d?m(i(a,i(o9,b))):d},d);az(function(f){var
+b=f[1],g=cq(b,d),h=g||cq(b,e),c=1-h;return c?m(i(a,i(o_,b))):c},c);return c}return m(i(a,o8))}function
+f(b,a){return fb(a,b)}function
+k(b,a){return fc(a,b)}function
+ae(a,b){if(typeof
+a!=="number"&&5===a[0])return a[1];return m(i(b,o$))}function
 Z(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return m(i(b,oS))}function
-u(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return m(i(b,oT))}function
-iF(d,a,c){var
-b=Z(d,a);if(Y(b)!==c)m(i(a,oU));return f(function(b){return u(b,a)},b)}function
-bA(d,c){var
-a=iF(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,P,oV]}function
-iG(e,d){var
-a=iF(e,d,3);if(a){var
+a!=="number"&&4===a[0])return a[1];return m(i(b,pa))}function
+v(a,b){if(typeof
+a!=="number"&&3===a[0])return a[1];return m(i(b,pb))}function
+iP(d,a,c){var
+b=Z(d,a);if(X(b)!==c)m(i(a,pc));return e(function(b){return v(b,a)},b)}function
+bG(d,c){var
+a=iP(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,P,pd]}function
+iQ(e,d){var
+a=iP(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,P,oW]}function
-bX(a){var
-b=y(a,oX);return b?hj(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,P,pe]}function
+bZ(a){var
+b=w(a,pf);return b?hs(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-bB(b,a){return a9(b,a,q(b)-a|0)}function
-eb(a,b){if(4000<q(a))m(i(b,oZ));return lo(10,a)}function
-cs(b,f){if(X(b,o0))return d;var
-g=y(b,o1),h=g?45===s(b,0)?1:0:g,a=h?bB(b,1):b,k=0;if(2<q(a)&&X(a9(a,0,2),o2)){var
-j=bB(a,2),e=y(j,oY),n=e?hj(function(c){var
-a=c+eo|0,b=0;if(22<a>>>0){if(!(5<a+lc>>>0))b=1}else
-if(6<a+gD>>>0)b=1;return b?1:0},j):e;if(n){var
-c=lo(16,bB(a,2));k=1}}if(!k){var
-l=0;if(bX(a)&&!(48===s(a,0)))var
-c=eb(a,f);else
+bH(b,a){return bb(b,a,q(b)-a|0)}function
+eg(a,b){if(4000<q(a))m(i(b,ph));return lI(10,a)}function
+cw(b,f){if(aa(b,pi))return d;var
+g=w(b,pj),h=g?45===s(b,0)?1:0:g,a=h?bH(b,1):b,k=0;if(2<q(a)&&aa(bb(a,0,2),pk)){var
+j=bH(a,2),e=w(j,pg),n=e?hs(function(c){var
+a=c+ev|0,b=0;if(22<a>>>0){if(!(5<a+lt>>>0))b=1}else
+if(6<a+gM>>>0)b=1;return b?1:0},j):e;if(n){var
+c=lI(16,bH(a,2));k=1}}if(!k){var
+l=0;if(bZ(a)&&!(48===s(a,0)))var
+c=eg(a,f);else
 l=1;if(l)var
-c=m(i(f,o3))}return h?bq(c):c}function
-ct(b,a){return cs(u(b,a),a)}function
-cg(b,a){var
-c=eR(b,a),d=cE(a,c);return[0,cE(b,c),d]}function
-bc(a,b){var
-e=df(a,47);if(e)var
-f=e[1],h=cs(bB(a,f+1|0),b),d=h,g=a9(a,0,f);else
+c=m(i(f,pl))}return h?bt(c):c}function
+cx(b,a){return cw(v(b,a),a)}function
+cj(b,a){var
+c=eX(b,a),d=cG(a,c);return[0,cG(b,c),d]}function
+be(a,b){var
+e=dl(a,47);if(e)var
+f=e[1],h=cw(bH(a,f+1|0),b),d=h,g=bb(a,0,f);else
 var
-d=c,g=a;if(aD(d)<=0)m(i(b,o4));return cg(cs(g,b),d)}function
-O(b,a){return bc(u(b,a),a)}function
-dt(b,a){var
-c=a[1],d=a[2];return b$(R(aB(b),d),c)}function
-iH(a){return 0<aD(a[1])?1:0}function
-ec(e,d,a){var
-c=bc(d,a);return b(e,c)?c:B(i(a,o5))}function
-bY(b,a){return ec(iH,b,a)}function
-ed(b,a){var
-c=0;return ec(function(a){return dt(c,a)},b,a)}function
-cu(b,a){var
-c=1;return ec(function(a){return dt(c,a)},b,a)}function
-o6(b,a){return ec(function(a){var
-b=dt(0,a);return b?b$(a[1],a[2]):b},b,a)}function
-fK(c){function
+d=c,g=a;if(aG(d)<=0)m(i(b,pm));return cj(cw(g,b),d)}function
+O(b,a){return be(v(b,a),a)}function
+dA(b,a){var
+c=a[1],d=a[2];return cb(R(aF(b),d),c)}function
+iR(a){return 0<aG(a[1])?1:0}function
+eh(e,d,a){var
+c=be(d,a);return b(e,c)?c:A(i(a,pn))}function
+b0(b,a){return eh(iR,b,a)}function
+ei(b,a){var
+c=0;return eh(function(a){return dA(c,a)},b,a)}function
+cy(b,a){var
+c=1;return eh(function(a){return dA(c,a)},b,a)}function
+po(b,a){return eh(function(a){var
+b=dA(0,a);return b?cb(a[1],a[2]):b},b,a)}function
+fS(c){function
 d(a){var
 c=32===a?1:0;if(c)var
 b=c;else{var
@@ -3408,393 +3422,401 @@ f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
 e=q(c),a=0;for(;;){if(a<e&&d(s(c,a))){var
 a=a+1|0;continue}var
 b=e;for(;;){if(0<b&&d(s(c,b-1|0))){var
-b=b-1|0;continue}return a9(c,a,g8(a,b)-a|0)}}}function
-fL(a){if(y(a,o7)){var
+b=b-1|0;continue}return bb(c,a,hg(a,b)-a|0)}}}function
+fT(a){if(w(a,pp)){var
 b=0;if(45!==s(a,0)&&43!==s(a,0))b=1;if(!b){var
-c=bB(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
-iI(W,e){var
-a=fK(u(W,e));function
-b(a){return m(i(e,o8))}var
-y=df(a,47);if(y){var
-j=y[1],z=fL(fK(a9(a,0,j))),l=z[2],n=fK(bB(a,j+1|0)),A=0<j?1:0;if(A){var
+c=bH(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
+iS(W,e){var
+a=fS(v(W,e));function
+b(a){return m(i(e,pq))}var
+y=dl(a,47);if(y){var
+k=y[1],z=fT(fS(bb(a,0,k))),l=z[2],n=fS(bH(a,k+1|0)),A=0<k?1:0;if(A){var
 B=32===s(a,0)?1:0;if(B)var
 o=B;else
 var
-F=bX(l),_=F?bX(n):F,o=1-_}else
+F=bZ(l),Z=F?bZ(n):F,o=1-Z}else
 var
 o=A;if(o)b(0);var
-C=bX(l),Y=C?bX(n):C;if(1-Y)b(0);var
-D=eb(n,e);if(k(D,d))b(0);var
-E=eb(l,e),Z=z[1]?bq(E):E;return cg(Z,D)}var
-G=df(a,eC),H=df(a,69),V=0;if(G)var
+C=bZ(l),X=C?bZ(n):C;if(1-X)b(0);var
+D=eg(n,e);if(j(D,d))b(0);var
+E=eg(l,e),Y=z[1]?bt(E):E;return cj(Y,D)}var
+G=dl(a,eI),H=dl(a,69),V=0;if(G)var
 p=G[1];else
 if(H)var
 p=H[1];else{var
 h=0,I=a;V=1}if(!V)var
-$=[0,bB(a,p+1|0)],h=$,I=a9(a,0,p);if(h){var
-J=fL(h[1]),r=J[2],K=bX(r),aa=K?q(r)<=6?1:0:K;if(1-aa)b(0);var
-L=eY(i(o9,r)),ab=J[1]?-L|0:L,t=ab}else
+_=[0,bH(a,p+1|0)],h=_,I=bb(a,0,p);if(h){var
+J=fT(h[1]),r=J[2],K=bZ(r),$=K?q(r)<=6?1:0:K;if(1-$)b(0);var
+L=e4(i(pr,r)),ab=J[1]?-L|0:L,t=ab}else
 var
 t=h;var
-M=fL(I),f=M[2],N=df(f,46);if(N){var
-v=N[1];if(X(bB(f,v+1|0),o_))b(0);var
-ac=bB(f,v+1|0),g=ac,w=a9(f,0,v)}else
+M=fT(I),f=M[2],N=dl(f,46);if(N){var
+u=N[1];if(aa(bH(f,u+1|0),ps))b(0);var
+ac=bH(f,u+1|0),g=ac,w=bb(f,0,u)}else
 var
-g=pa,w=f;var
-O=bX(w);if(O)var
-ad=X(g,o$),P=ad||bX(g);else
+g=pu,w=f;var
+O=bZ(w);if(O)var
+ad=aa(g,pt),P=ad||bZ(g);else
 var
-P=O;if(1-P)b(0);if(10000<db(t))b(0);var
-Q=eb(i(w,g),e),S=M[1]?bq(Q):Q,T=t-q(g)|0,ae=db(T),U=fe(aB(10),ae),x=0<=T?cg(R(S,U),c):cg(S,U),af=gM(x[2]);if(13288<g8(gM(x[1]),af))b(0);return x}function
-aQ(a,b){var
-c=bT(a,b);if(c)return c[1];var
-d=aB(a[1]+1|0);di(a,b,d);return d}function
-cX(a,o){var
-p=a?a[1]:a,c=ao(o,pb),d=j(c,pc),l=0;if(d){var
+P=O;if(1-P)b(0);if(10000<dg(t))b(0);var
+Q=eg(i(w,g),e),S=M[1]?bt(Q):Q,T=t-q(g)|0,ae=dg(T),U=fk(aF(10),ae),x=0<=T?cj(R(S,U),c):cj(S,U),af=gW(x[2]);if(13288<hg(gW(x[1]),af))b(0);return x}function
+aJ(a,b){var
+c=bA(a,b);if(c)return c[1];var
+d=aF(a[1]+1|0);dp(a,b,d);return d}function
+c0(a,o){var
+p=a?a[1]:a,c=ae(o,pv),d=k(c,pw),l=0;if(d){var
 b=d[1],n=0;if(typeof
-b!=="number"&&3===b[0])if(y(b[1],pl))n=1;else{l=1;n=1}}if(!l)m(pd);function
-e(b){var
-d=j(c,b);if(d){var
+b!=="number"&&3===b[0])if(w(b[1],pF))n=1;else{l=1;n=1}}if(!l)m(px);function
+f(b){var
+d=k(c,b);if(d){var
 a=d[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return m(i(b,pe))}var
-q=e(pf),r=e(pg),g=f(function(a){var
-b=u(a[2],ph);return[0,a[1],b]},q),h=f(function(a){var
-b=ao(a[2],pi),c=f(function(b){var
+a!=="number"&&5===a[0])return a[1]}return m(i(b,py))}var
+q=f(pz),r=f(pA),g=e(function(a){var
+b=v(a[2],pB);return[0,a[1],b]},q),h=e(function(a){var
+b=ae(a[2],pC),c=e(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(p){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=iI(c,pj);return[0,b[1],e]},b);return[0,a[1],c]},r),k=ag(0,64);aw(function(a){return co(k,a[1],0)},g);aw(function(b){var
-a=1-aY(k,b[1]);return a?B(pk):a},h);return[0,g,h]}function
-ee(c,a,g){var
-e=c[1];aw(function(c){b(a,c[1]);return 0},e);var
-d=ag(0,64),h=c[2];aw(function(a){return co(d,a[1],a[2])},h);var
-i=c[1];return f(function(c){var
-e=c[1],h=a5(bT(d,e),0),i=f(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,e),j]},i)}function
-cY(g){var
-a=e_(q(g)+2|0),m=q(g);function
+e=iS(c,pD);return[0,b[1],e]},b);return[0,a[1],c]},r),j=ai(0,64);az(function(a){return cs(j,a[1],0)},g);az(function(b){var
+a=1-aT(j,b[1]);return a?A(pE):a},h);return[0,g,h]}function
+ej(c,a,g){var
+f=c[1];az(function(c){b(a,c[1]);return 0},f);var
+d=ai(0,64),h=c[2];az(function(a){return cs(d,a[1],a[2])},h);var
+i=c[1];return e(function(c){var
+f=c[1],h=aY(bA(d,f),0),i=e(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,f),j]},i)}function
+ck(g){var
+a=fe(q(g)+2|0),m=q(g);function
 j(a){return s(g,a)}function
-e(c){return a6(a,b(dh(pm),c))}a_(a,34);var
+e(c){return a8(a,b(dn(pG),c))}bc(a,34);var
 c=0;for(;;){if(c<m){var
 d=j(c),h=function(g){return function(b,e){function
 f(a){return a+1|0}if(0<=b)if(50<b){var
 c=0,a=0;for(;;){if(!(b<=a)){var
 c=[0,a+1|0,c],a=a+1|0;continue}var
-d=bh(c);break}}else
+d=bl(c);break}}else
 var
-d=hb(0,b,f);else
+d=hl(0,b,f);else
 var
-d=a4(l6);return bQ(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(et<=d){var
-k=h(3,d&7)-65536|0;e(ju|k>>>10|0);e(gB|k&kP);var
-c=c+4|0;continue}if(es<=d){e(h(2,d&15));var
-c=c+3|0;continue}if(gK<=d){e(h(1,d&31));var
+d=a7(mo);return bU(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(eA<=d){var
+k=h(3,d&7)-65536|0;e(jK|k>>>10|0);e(gK|k&k7);var
+c=c+4|0;continue}if(ez<=d){e(h(2,d&15));var
+c=c+3|0;continue}if(gU<=d){e(h(1,d&31));var
 c=c+2|0;continue}var
-f=g$(d);if(34===f)a6(a,pn);else
-if(92===f)a6(a,po);else{var
+f=hj(d);if(34===f)a8(a,pH);else
+if(92===f)a8(a,pI);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:a6(a,pp);break;case
-9:a6(a,pq);break;case
-10:a6(a,pr);break;case
-12:a6(a,ps);break;case
-13:a6(a,pt);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(ew===d))a_(a,f);else
+8:a8(a,pJ);break;case
+9:a8(a,pK);break;case
+10:a8(a,pL);break;case
+12:a8(a,pM);break;case
+13:a8(a,pN);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(eC===d))bc(a,f);else
 l=1;if(l)e(d)}}var
-c=c+1|0;continue}a_(a,34);return e$(a)}}function
-fM(a){if(k(a[2],c))return eS(a[1]);var
-b=i(pu,eS(a[2]));return i(eS(a[1]),b)}function
-fN(c){function
+c=c+1|0;continue}bc(a,34);return ff(a)}}function
+fU(a){if(j(a[2],c))return eY(a[1]);var
+b=i(pO,eY(a[2]));return i(eY(a[1]),b)}function
+fV(c){function
 a(a){var
-b=b8(function(b,a){return W(b[1],a[1])},a);return i(py,i(dT(px,f(function(a){var
-b=i(pw,a[2]);return i(cY(a[1]),b)},b)),pv))}var
-d=ag(0,64),e=c[2];aw(function(a){return co(d,a[1],a[2])},e);var
-g=0,h=c[1],j=[0,[0,pz,a(f(function(e){var
-c=e[1],f=a5(bT(d,c),0);return[0,c,a(b(cN(function(a){var
-b=a[2];if(0===aD(b[1]))return 0;var
-c=cY(fM(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=c[1],l=[0,[0,pA,a(f(function(a){var
-b=cY(a[2]);return[0,a[1],b]},k))],j];return a([0,[0,pC,cY(pB)],l])}function
-fO(a){return i(pD,iE(fN(a)))}function
-iJ(a,d,c){if(typeof
+b=b_(function(b,a){return W(b[1],a[1])},a);return i(pS,i(dk(pR,e(function(a){var
+b=i(pQ,a[2]);return i(ck(a[1]),b)},b)),pP))}var
+d=ai(0,64),f=c[2];az(function(a){return cs(d,a[1],a[2])},f);var
+g=0,h=c[1],j=[0,[0,pT,a(e(function(e){var
+c=e[1],f=aY(bA(d,c),0);return[0,c,a(b(cP(function(a){var
+b=a[2];if(0===aG(b[1]))return 0;var
+c=ck(fU(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=c[1],l=[0,[0,pU,a(e(function(a){var
+b=ck(a[2]);return[0,a[1],b]},k))],j];return a([0,[0,pW,ck(pV)],l])}function
+ek(a){return i(pX,iO(fV(a)))}function
+iT(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(cm(b,c))return b}return m(i(d,pE))}function
-iK(c,g,a){var
-d=x(g,a,pQ,0),h=Z(e(d,pR),a),i=f(function(b){return iG(b,a)},h),j=f(function(b){var
-c=bY(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=Z(e(d,pS),a),l=f(function(c){var
-b=bA(c,a),d=bY(b[2],a);return[0,b[1],d]},k),m=f(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},l);return[0,f(function(a){var
+b=a[1];if(cq(b,c))return b}return m(i(d,pY))}function
+iU(c,g,a){var
+d=x(g,a,p_,0),h=Z(f(d,p$),a),i=e(function(b){return iQ(b,a)},h),j=e(function(b){var
+c=b0(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=Z(f(d,qa),a),l=e(function(c){var
+b=bG(c,a),d=b0(b[2],a);return[0,b[1],d]},k),m=e(function(a){var
+d=a[2];return[0,b(c,a[1]),d]},l);return[0,e(function(a){var
 d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},j),m]}var
-pT=at(c,33);function
-iL(q,a,p,o,n){var
-h=x(q,a,pV,pU);function
+qb=aw(c,33);function
+iV(q,a,p,o,n){var
+h=x(q,a,qd,qc);function
 r(d){var
-c=x(d,a,p,o),f=b(n,c);return[0,e(c,pW),f]}var
-d=f(r,Z(e(h,pX),a)),k=j(h,pY);if(k){var
-l=ct(k[1],a);if(aD(l)<=0)m(i(a,pZ));return f(function(b){var
-c=cg(ct(b[1],a),l);return[0,b[2],c]},d)}var
-g=f(function(b){return O(b[1],a)},d),s=Y(g);bQ(function(d,c){var
-b=hz(d,c[2]),e=aB(s);if(hw(R(aB(gM(b)),e),pT))m(i(a,p0));return b},c,g);return e9(f(bj,d),g)}function
-iM(a,d,c){function
+c=x(d,a,p,o),e=b(n,c);return[0,f(c,qe),e]}var
+d=e(r,Z(f(h,qf),a)),j=k(h,qg);if(j){var
+l=cx(j[1],a);if(aG(l)<=0)m(i(a,qh));return e(function(b){var
+c=cj(cx(b[1],a),l);return[0,b[2],c]},d)}var
+g=e(function(b){return O(b[1],a)},d),s=X(g);bU(function(d,c){var
+b=hI(d,c[2]),e=aF(s);if(hF(R(aF(gW(b)),e),qb))m(i(a,qi));return b},c,g);return fd(e(bm,d),g)}function
+iW(a,d,c){function
 g(c){var
-f=bA(e(c,p3),ef),g=iK(a,e(c,p4),ef),h=d?iK(a,e(c,p5),ef):p6,i=b(a,f[2]);return[0,[0,b(a,f[1]),i],g,h]}var
-h=0,i=d?p1:p2,j=iL(c,ef,i,h,g);return f(function(b){var
+e=bG(f(c,ql),el),g=iU(a,f(c,qm),el),h=d?iU(a,f(c,qn),el):qo,i=b(a,e[2]);return[0,[0,b(a,e[1]),i],g,h]}var
+h=0,i=d?qj:qk,j=iV(c,el,i,h,g);return e(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
-fP(k,s,a,r){var
-t=k?k[1]:function(a){return 0},c=x(r,qx,aC(s,qw),qv),l=X(iJ(e(c,qB),qA,qz),qy);O(e(c,qD),qC);var
-v=Z(e(c,qF),qE),n=f(function(k){var
-c=x(k,pH,pG,pF),d=u(e(c,pJ),pI),f=u(e(c,pL),pK),g=O(e(c,pN),pM),h=j(c,pO),i=L(function(a){return O(a,pP)},h);return function(e){var
-c=b(a,f);return[0,b(a,d),c,g,i]}},v);if(0===n)m(qG);b(t,c);var
-w=cu(u(e(c,qJ),qI),qH),z=iM(a,l,e(c,qK)),d=j(c,qL);if(d){var
-A=d[1],q=iL(A,ap,qu,qt,function(d){var
-q=bA(e(d,qm),ap),F=ao(e(d,qn),ap),G=f(function(f){var
+fW(j,s,a,r){var
+t=j?j[1]:function(a){return 0},c=x(r,qR,ap(s,qQ),qP),l=aa(iT(f(c,qV),qU,qT),qS);O(f(c,qX),qW);var
+u=Z(f(c,qZ),qY),n=e(function(j){var
+c=x(j,p1,p0,pZ),d=v(f(c,p3),p2),e=v(f(c,p5),p4),g=O(f(c,p7),p6),h=k(c,p8),i=L(function(a){return O(a,p9)},h);return function(f){var
+c=b(a,e);return[0,b(a,d),c,g,i]}},u);if(0===n)m(q0);b(t,c);var
+y=cy(v(f(c,q3),q2),q1),z=iW(a,l,f(c,q4)),d=k(c,q5);if(d){var
+A=d[1],q=iV(A,as,qO,qN,function(d){var
+q=bG(f(d,qG),as),F=ae(f(d,qH),as),G=e(function(f){var
 c=f[2],h=0;if(typeof
 c==="number"||!(3===c[0]))h=1;else
 var
-g=[0,bc(c[1],ap)];if(h)var
-d=bA(c,ap),e=d[1],g=y(e,p7)?y(e,p8)?m(i(ap,p9)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},F),H=bi(qo,d);if(bi(qp,d)!==H)m(i(ap,qq));var
-l=j(d,qr);if(l){var
+g=[0,be(c[1],as)];if(h)var
+d=bG(c,as),e=d[1],g=w(e,qp)?w(e,qq)?m(i(as,qr)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},F),H=aR(qI,d);if(aR(qJ,d)!==H)m(i(as,qK));var
+l=k(d,qL);if(l){var
 n=l[1],t=0;if(typeof
 n!=="number"&&1===n[0]){var
-p=cs(n[1],ap);if(aD(p)<1)m(i(ap,ql));var
+p=cw(n[1],as);if(aG(p)<1)m(i(as,qF));var
 r=p;t=1}if(!t)var
-r=m(i(ap,qk));var
-g=x(e(d,qs),ap,0,p_),c=function(a){return bi(a,g)},w=c(p$),v=0,z=w||c(qj),A=[0,c(qa),[0,z,v]],B=[0,c(qb),A];if(1!==Y(b(bR(function(a){return a}),B)))m(i(ap,qc));if(c(qd))var
-o=[0,b(a,u(e(g,qe),ap))];else
-if(c(qf))var
-o=[1,b(a,u(e(g,qg),ap))];else
+r=m(i(as,qE));var
+g=x(f(d,qM),as,0,qs),c=function(a){return aR(a,g)},y=c(qt),u=0,z=y||c(qD),A=[0,c(qu),[0,z,u]],B=[0,c(qv),A];if(1!==X(b(bW(function(a){return a}),B)))m(i(as,qw));if(c(qx))var
+o=[0,b(a,v(f(g,qy),as))];else
+if(c(qz))var
+o=[1,b(a,v(f(g,qA),as))];else
 var
-h=j(g,qh),C=h?ao(h[1],ap):h,k=j(g,qi),D=k?Z(k[1],ap):k,E=f(function(d){var
-c=bA(d,ap),e=ed(c[2],ap);return[0,b(a,c[1]),e]},D),o=[2,E,f(function(c){var
-d=O(c[2],ap);return[0,b(a,c[1]),d]},C)];var
+h=k(g,qB),C=h?ae(h[1],as):h,j=k(g,qC),D=j?Z(j[1],as):j,E=e(function(d){var
+c=bG(d,as),e=ei(c[2],as);return[0,b(a,c[1]),e]},D),o=[2,E,e(function(c){var
+d=O(c[2],as);return[0,b(a,c[1]),d]},C)];var
 s=[0,[0,r,o]]}else
 var
 s=l;var
-I=b(a,q[2]);return[0,[0,b(a,q[1]),I],G,s]}),h=f(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),p=cO(b3,b(cN(function(a){return L(aJ,a[4])}),h)),g=ag(0,16);hd(function(b,a){return co(g,a,b+1|0)},p);var
-o=f(function(a){var
+I=b(a,q[2]);return[0,[0,b(a,q[1]),I],G,s]}),h=e(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),p=cQ(b7,b(cP(function(a){return L(aC,a[4])}),h)),g=ai(0,16);hn(function(b,a){return cs(g,a,b+1|0)},p);var
+o=e(function(a){var
 b=a[4],c=L(function(a){var
-b=a[2];return[0,dY(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
+b=a[2];return[0,cT(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
 var
-o=d;return[0,0,w,l,z,o,f(function(a){return b(a,0)},n)]}function
-iN(b,d,a){if(typeof
+o=d;return[0,0,y,l,z,o,e(function(a){return b(a,0)},n)]}function
+iX(c){var
+b=ai(0,64),d=ai(0,64),e=[0,q6];function
+h(a){e[1]=v(f(a,q8),q7);x(f(a,q$),q_,q9,0);return 0}var
+a=fW([0,h],ra,function(a){return aJ(b,a)},c),g=c0(0,f(ae(c,rc),rb)),i=a[6],j=a[5],k=a[4],l=a[3],m=a[2];function
+n(a){return aJ(d,a)}var
+o=[0,ej(g,function(a){return aJ(b,a)},n),m,l,k,j,i];function
+p(a){return aJ(d,a)}function
+q(a){return aJ(b,a)}return[0,g,e[1],o,q,p]}function
+iY(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cs(b[1],a),e=aD(c)<0?1:0,f=e||dZ(c,aB(d));if(f)m(i(a,qW));return bw(c)}return m(i(a,qV))}function
-iO(a,g,f){if(typeof
+c=cw(b[1],a),e=aG(c)<0?1:0,f=e||d4(c,aF(d));if(f)m(i(a,re));return bB(c)}return m(i(a,rd))}function
+iZ(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=y(c,qX),b=0;if(d){if(!y(c,qY)){var
+c=a[1],d=w(c,rf),b=0;if(d){if(!w(c,rg)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,iN(a,g,f)]}function
-du(d,e,c,a){var
-g=Z(c,a);return f(function(f){var
-c=iG(f,a),g=n(e,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},g)}function
-fQ(f,e,d,a){var
-b=du(f,e,d,a),c=ag(0,16);aw(function(d){var
-b=d[1];return aY(c,b)?m(i(a,ry)):di(c,b,0)},b);return b}function
-iP(h,n,d,o,l){var
-p=h?h[1]:function(a){return 0},a=x(l,rI,aC(n,rH),rG),g=x(e(a,rL),rK,rJ,0),q=Z(e(a,rN),rM);O(e(g,rP),rO);O(e(g,rR),rQ);var
-r=f(function(t){var
-a=x(t,aZ,q3,q2),c=j(a,q4),g=L(function(b){var
-a=bA(b,aZ),c=bc(a[1],aZ);return[0,c,bc(a[2],aZ)]},c),h=u(e(a,q5),aZ),i=u(e(a,q6),aZ),k=O(e(a,q7),aZ),l=O(e(a,q8),aZ),m=j(a,q9),n=L(function(a){return bA(a,aZ)},m),p=j(a,q_),q=L(function(h){var
-a=x(h,aZ,qZ,0),c=Z(e(a,q0),aZ),d=Y(c),g=iO(e(a,q1),d,aZ);return[0,g,de(function(c,a){var
-e=ao(a,aZ),g=f(function(a){var
-c=iO(a[2],d,aZ);return[0,b(o,a[1]),c]},e);return[0,aB(c+1|0),g]},c)]},p),r=L(function(a){var
-c=b(d,a[2]);return[0,b(d,a[1]),c]},n),s=b(d,i);return[0,b(d,h),s,k,l,r,q,g]},q),k=Z(e(a,rT),rS);b(p,a);var
-s=cu(u(e(g,rW),rV),rU),t=cu(u(e(g,rZ),rY),rX),C=Y(k),v=de(function(p,D){var
-a=b(dh(rl),p),g=x(D,a,rn,rm),r=ao(e(g,ro),a),l=f(function(e){var
-f=[0,ct(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===l)m(i(a,rp));var
-s=j(g,rq),t=L(function(c){var
-d=ao(c,a);return f(function(c){var
-d=iN(c[2],C,a);return[0,b(o,c[1]),d]},d)},s),n=j(g,rr),E=0;if(n){var
-h=n[1],k=0;if(typeof
-h!=="number"&&0===h[0])if(h[1])k=2;else
-k=1;var
-q=0;switch(k){case
+e=d;b=1}if(b)return e}return[0,iY(a,g,f)]}function
+dB(d,f,c,a){var
+g=Z(c,a);return e(function(e){var
+c=iQ(e,a),g=n(f,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},g)}function
+fX(f,e,d,a){var
+b=dB(f,e,d,a),c=ai(0,16);az(function(d){var
+b=d[1];return aT(c,b)?m(i(a,rS)):dp(c,b,0)},b);return b}function
+i0(h,n,d,o,l){var
+p=h?h[1]:function(a){return 0},a=x(l,r2,ap(n,r1),r0),g=x(f(a,r5),r4,r3,0),q=Z(f(a,r7),r6);O(f(g,r9),r8);O(f(g,r$),r_);var
+r=e(function(t){var
+a=x(t,a1,rl,rk),c=k(a,rm),g=L(function(b){var
+a=bG(b,a1),c=be(a[1],a1);return[0,c,be(a[2],a1)]},c),h=v(f(a,rn),a1),i=v(f(a,ro),a1),j=O(f(a,rp),a1),l=O(f(a,rq),a1),m=k(a,rr),n=L(function(a){return bG(a,a1)},m),p=k(a,rs),q=L(function(h){var
+a=x(h,a1,rh,0),c=Z(f(a,ri),a1),d=X(c),g=iZ(f(a,rj),d,a1);return[0,g,dj(function(c,a){var
+f=ae(a,a1),g=e(function(a){var
+c=iZ(a[2],d,a1);return[0,b(o,a[1]),c]},f);return[0,aF(c+1|0),g]},c)]},p),r=L(function(a){var
+c=b(d,a[2]);return[0,b(d,a[1]),c]},n),s=b(d,i);return[0,b(d,h),s,j,l,r,q,g]},q),j=Z(f(a,sb),sa);b(p,a);var
+s=cy(v(f(g,se),sd),sc),t=cy(v(f(g,sh),sg),sf),C=X(j),u=dj(function(p,D){var
+a=b(dn(rF),p),g=x(D,a,rH,rG),r=ae(f(g,rI),a),l=e(function(e){var
+f=[0,cx(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===l)m(i(a,rJ));var
+s=k(g,rK),t=L(function(c){var
+d=ae(c,a);return e(function(c){var
+d=iY(c[2],C,a);return[0,b(o,c[1]),d]},d)},s),n=k(g,rL),E=0;if(n){var
+h=n[1],j=0;if(typeof
+h!=="number"&&0===h[0])if(h[1])j=2;else
+j=1;var
+q=0;switch(j){case
 2:q=1;break;case
-0:break}if(!q){m(i(rt,i(a,rs)));E=1}}var
-u=j(g,ru),v=L(function(b){return O(b,a)},u),w=j(g,rv),y=L(function(v){var
-c=x(v,a,0,q$);function
-g(a){return bi(a,c)}var
-n=g(ra);if(n)var
-q=g(rb),o=q||g(rk);else
+0:break}if(!q){m(i(rN,i(a,rM)));E=1}}var
+u=k(g,rO),v=L(function(b){return O(b,a)},u),w=k(g,rP),y=L(function(v){var
+c=x(v,a,0,rt);function
+g(a){return aR(a,c)}var
+n=g(ru);if(n)var
+q=g(rv),o=q||g(rE);else
 var
-o=n;if(o)m(i(a,rc));var
-h=j(c,rd);if(h){var
-k=h[1],p=0;if(typeof
-k==="number"||!(0===k[0]))p=1;else
+o=n;if(o)m(i(a,rw));var
+h=k(c,rx);if(h){var
+j=h[1],p=0;if(typeof
+j==="number"||!(0===j[0]))p=1;else
 var
-l=k[1];if(p)var
+l=j[1];if(p)var
 l=m(a)}else
 var
 l=h;function
-e(a){return a5(j(c,a),re)}Z(e(rf),a);Z(e(rg),a);var
-r=du(d,bY,e(rh),a),s=Z(e(ri),a),t=f(function(e){var
-c=bA(e,a),f=bY(c[2],a);return[0,b(d,c[1]),f]},s),u=j(c,rj);return[0,l,[0,r,t],L(function(b){return du(d,bY,b,a)},u)]},w),z=j(g,rw),A=L(function(b){return O(b,a)},z),B=[0,l,t,v,y,A,bi(rx,g)];return[0,aB(p+1|0),B]},k),w=j(a,r0),y=L(function(g){var
-a=x(g,dv,rz,0),b=X(iJ(e(a,rC),dv,rB),rA),c=cu(u(e(a,rD),dv),dv),f=fQ(d,o6,e(a,rE),dv);return[0,c,b,f,iM(d,b,e(a,rF))]},w);return[0,0,0,s,t,v,y,fQ(d,cu,a5(j(a,r3),r2),r1),r]}var
-ac=[_,se,cI(0)];function
-ch(b){if(b){var
+f(a){return aY(k(c,a),ry)}Z(f(rz),a);Z(f(rA),a);var
+r=dB(d,b0,f(rB),a),s=Z(f(rC),a),t=e(function(e){var
+c=bG(e,a),f=b0(c[2],a);return[0,b(d,c[1]),f]},s),u=k(c,rD);return[0,l,[0,r,t],L(function(b){return dB(d,b0,b,a)},u)]},w),z=k(g,rQ),A=L(function(b){return O(b,a)},z),B=[0,l,t,v,y,A,aR(rR,g)];return[0,aF(p+1|0),B]},j),w=k(a,si),y=L(function(g){var
+a=x(g,dC,rT,0),b=aa(iT(f(a,rW),dC,rV),rU),c=cy(v(f(a,rX),dC),dC),e=fX(d,po,f(a,rY),dC);return[0,c,b,e,iW(d,b,f(a,rZ))]},w);return[0,0,0,s,t,u,y,fX(d,cy,aY(k(a,sl),sk),sj),r]}var
+af=[_,sy,cK(0)];function
+cl(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}throw ac}function
-bd(b){if(b){var
+a!=="number"&&5===a[0])return a[1]}throw af}function
+bf(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&3===a[0])return a[1]}throw ac}function
-eg(b){if(b){var
+a!=="number"&&3===a[0])return a[1]}throw af}function
+em(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&4===a[0])return a[1]}throw ac}function
-fR(b,a){var
-c=R(a[1],b[2]);return b3(R(b[1],a[2]),c)}var
-bC=[0,d,c],dw=[0,c,c];function
-fS(c,b){var
-a=aV(function(a){return 1-cm(a[1],c)},b);if(a)throw ac;return a}function
-iQ(e){function
+a!=="number"&&4===a[0])return a[1]}throw af}function
+fY(b,a){var
+c=R(a[1],b[2]);return b7(R(b[1],a[2]),c)}var
+bI=[0,d,c],dD=[0,c,c];function
+fZ(c,b){var
+a=aN(function(a){return 1-cq(a[1],c)},b);if(a)throw af;return a}function
+i1(e){function
 a(a){var
-b=j(e,a);return L(function(a){return O(a,sf)},b)}var
-b=a(sg),c=a(sh),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw ac;return[0,b,c]}function
-si(l,t){var
-a=ch([0,t]);fS(sj,a);if(y(bd(j(a,sl)),sk))throw ac;var
-m=j(a,sm);if(m){var
+b=k(e,a);return L(function(a){return O(a,sz)},b)}var
+b=a(sA),c=a(sB),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw af;return[0,b,c]}function
+sC(l,t){var
+a=cl([0,t]);fZ(sD,a);if(w(bf(k(a,sF)),sE))throw af;var
+m=k(a,sG);if(m){var
 d=m[1],c=0;if(typeof
 d==="number")c=1;else
 switch(d[0]){case
 3:var
-n=bc(d[1],fT),p=n,o=n;c=2;break;case
+n=be(d[1],f0),p=n,o=n;c=2;break;case
 4:var
 f=d[1];if(f){var
 g=f[1],e=0;if(typeof
 g!=="number"&&3===g[0]){var
 h=f[2];if(h){var
-i=h[1],k=0;if(typeof
-i!=="number"&&3===i[0])if(h[2]){e=1;k=1}else{var
-r=bc(g[1],fT),s=bc(i[1],fT);if(0===fR(r,s))throw ac;var
-p=s,o=r;c=2;e=1;k=1}if(!k)e=1}else
+i=h[1],j=0;if(typeof
+i!=="number"&&3===i[0])if(h[2]){e=1;j=1}else{var
+r=be(g[1],f0),s=be(i[1],f0);if(0===fY(r,s))throw af;var
+p=s,o=r;c=2;e=1;j=1}if(!j)e=1}else
 e=1}}break;default:c=1}switch(c){case
 1:break;case
 0:break;default:var
-q=iQ(a),u=q[2],v=q[1],w=b(l,bd(j(a,sn)));return[0,b(l,bd(j(a,so))),w,o,p,v,u]}}throw ac}function
-iR(c,h){var
-a=ch([0,h]);fS(sp,a);var
-d=bd(j(a,sq));if(y(d,sr)){var
-e=y(d,ss);if(e)throw ac;var
+q=i1(a),u=q[2],v=q[1],x=b(l,bf(k(a,sH)));return[0,b(l,bf(k(a,sI))),x,o,p,v,u]}}throw af}function
+i2(c,h){var
+a=cl([0,h]);fZ(sJ,a);var
+d=bf(k(a,sK));if(w(d,sL)){var
+e=w(d,sM);if(e)throw af;var
 f=e}else
 var
 f=1;var
-i=bc(bd(j(a,su)),st),g=iQ(a),k=g[2],l=g[1],m=b(c,bd(j(a,sv)));return[0,b(c,bd(j(a,sw))),m,f,i,l,k]}function
-bD(b){var
-a=ag(0,64);aw(function(b){return co(a,b[1],b[2])},b);return a}function
-cZ(b,a){var
-c=R(b[2],a[2]),d=R(a[1],b[2]);return cg(eQ(R(b[1],a[2]),d),c)}function
-fU(a){var
-b=bD(a[1]),d=bD(a[2]);if(0===a[1])B(sx);var
-c=a[1];aw(function(e){var
-a=a5(bT(d,e[1]),0);if(1-b7(function(a){var
-c=aY(b,a[1]),d=c?0<=aD(a[2][1])?1:0:c;return d},a))B(sy);var
-c=0!==fR(bQ(function(b,a){return cZ(b,a[2])},bC,a),dw)?1:0;return c?B(sz):c},c);return b}function
-iS(a){if(aV(function(a){return cm(a[1],sE)},a))throw ac;return a}function
-iT(a){var
-b=ch(j(a,sF));return f(function(a){var
-b=bd([0,a[2]]);return[0,a[1],b]},b)}function
-sG(i){var
-a=ch([0,i]);function
+i=be(bf(k(a,sO)),sN),g=i1(a),j=g[2],l=g[1],m=b(c,bf(k(a,sP)));return[0,b(c,bf(k(a,sQ))),m,f,i,l,j]}function
+ba(b){var
+a=ai(0,64);az(function(b){return cs(a,b[1],b[2])},b);return a}function
+c1(b,a){var
+c=R(b[2],a[2]),d=R(a[1],b[2]);return cj(eW(R(b[1],a[2]),d),c)}function
+f1(a){var
+b=ba(a[1]),d=ba(a[2]);if(0===a[1])A(sR);var
+c=a[1];az(function(e){var
+a=aY(bA(d,e[1]),0);if(1-bV(function(a){var
+c=aT(b,a[1]),d=c?0<=aG(a[2][1])?1:0:c;return d},a))A(sS);var
+c=0!==fY(bU(function(b,a){return c1(b,a[2])},bI,a),dD)?1:0;return c?A(sT):c},c);return b}function
+i3(a){if(aN(function(a){return cq(a[1],sY)},a))throw af;return a}function
+i4(a){var
+b=cl(k(a,sZ));return e(function(a){var
+b=bf([0,a[2]]);return[0,a[1],b]},b)}function
+s0(i){var
+a=cl([0,i]);function
 b(c){var
-d=b8(e2,[0,sJ,[0,sI,[0,sH,c]]]),b=b6(b8(e2,f(aJ,a)),d);if(b)throw ac;return b}var
-c=bd(j(a,sK));if(y(c,sL))if(y(c,sM)){if(y(c,sN))throw ac;b(sO);var
-d=[2,iT(a)]}else{b(sR);var
-g=e(a,sS);try{x(g,sU,sT,0)}catch(a){a=a8(a);if(a[1]===cr)throw ac;throw a}var
-h=ch(j(a,sV));iS(dS(sW,h));var
-d=[1,g,iT(a),h]}else{b(sX);var
-d=[0,e(a,sY)]}var
-k=bd(j(a,sP));return[0,d,bd(j(a,sQ)),k]}function
-iU(b){function
+d=b_(e8,[0,s3,[0,s2,[0,s1,c]]]),b=bv(b_(e8,e(aC,a)),d);if(b)throw af;return b}var
+c=bf(k(a,s4));if(w(c,s5))if(w(c,s6)){if(w(c,s7))throw af;b(s8);var
+d=[2,i4(a)]}else{b(s$);var
+g=f(a,ta);try{x(g,tc,tb,0)}catch(a){a=a6(a);if(a[1]===cv)throw af;throw a}var
+h=cl(k(a,td));i3(dY(te,h));var
+d=[1,g,i4(a),h]}else{b(tf);var
+d=[0,f(a,tg)]}var
+j=bf(k(a,s9));return[0,d,bf(k(a,s_)),j]}function
+i5(b){function
 c(b){var
-a=ch([0,b]);if(2!==Y(a))throw ac;var
-c=iS(ch(j(a,sZ)));return[0,f(sG,eg(j(a,s0))),c]}var
-a=eg(b);if(a)return f(c,a);throw ac}function
-eh(c,b,a){return[0,c,ee(c,b,a),b,a]}function
-ei(a,b){a[1]=[0,b,a[1]];return 0}function
-s1(a){var
+a=cl([0,b]);if(2!==X(a))throw af;var
+c=i3(cl(k(a,th)));return[0,e(s0,em(k(a,ti))),c]}var
+a=em(b);if(a)return e(c,a);throw af}function
+en(c,b,a){return[0,c,ej(c,b,a),b,a]}function
+eo(a,b){a[1]=[0,b,a[1]];return 0}function
+tj(a){var
 c=[0,0];try{var
-f=b(a,c);return f}catch(a){a=a8(a);if(a[1]===cr){var
-e=c[1],d=b7(function(a){return b(a,0)},e);return d?m(a[2]):d}throw a}}function
-fV(c,b){var
-d=bD(c[1][1]),a=1-b7(function(a){return aY(d,a)},b);return a?B(s2):a}function
-iV(a){function
+f=b(a,c);return f}catch(a){a=a6(a);if(a[1]===cv){var
+e=c[1],d=bV(function(a){return b(a,0)},e);return d?m(a[2]):d}throw a}}function
+f2(c,b){var
+d=ba(c[1][1]),a=1-bV(function(a){return aT(d,a)},b);return a?A(tk):a}function
+i6(a){function
 c(c){var
-d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return f(c,a)}}function
-iW(c,a){var
-d=bD(a),r=f(bj,a);fV(c,aC(f(aJ,a),r));if(aV(function(a){return aY(d,a[2])},a))B(s3);var
-e=c[1],s=c[4],t=c[3];function
-g(a){return a5(bT(d,a),a)}function
-h(a){return 1-aY(d,a[1])}function
+d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return e(c,a)}}function
+i7(c,a){var
+d=ba(a),r=e(bm,a);f2(c,ap(e(aC,a),r));if(aN(function(a){return aT(d,a[2])},a))A(tl);var
+f=c[1],s=c[4],t=c[3];function
+g(a){return aY(bA(d,a),a)}function
+h(a){return 1-aT(d,a[1])}function
 i(j){var
-a=ag(0,16),k=j[2];aw(function(b){var
-c=b[1],d=a5(bT(a,g(c)),bC),e=cZ(d,b[2]);return co(a,g(c),e)},k);var
+a=ai(0,16),k=j[2];az(function(b){var
+c=b[1],d=aY(bA(a,g(c)),bI),e=c1(d,b[2]);return cs(a,g(c),e)},k);var
 c=a[2];function
 d(f,e,k){var
 a=f,b=e;for(;;){if(b){var
 g=b[1],h=b[2],i=b[3];return[0,[0,g,h],function(b){return d(a,i,b)}]}if(a===c.length-1)return 0;var
-j=v(c,a)[1+a],a=a+1|0,b=j;continue}}var
+j=y(c,a)[1+a],a=a+1|0,b=j;continue}}var
 e=0,h=0;function
 i(a){return d(h,e,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
 c=b(e,0);if(c){var
-a=[0,c[1],a],e=c[2];continue}return bh(a)}}var
+a=[0,c[1],a],e=c[2];continue}return bl(a)}}var
 d=b(g,0);if(d){var
 i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
-l=bD(e[1]),m=bD(e[2]);function
+l=ba(f[1]),m=ba(f[2]);function
 j(a){var
-c=i([0,a,dY(m,a)]),d=b(bR(function(a){return 0!==aD(a[2][1])?1:0}),c),e=b8(W,f(function(a){var
-b=fM(a[2]);return[0,a[1],b]},d));return[0,dY(l,a),e]}od(function(c,b){var
-d=j(b),a=b6(j(c),d);return a?B(sA):a},d);var
-n=e[2],o=b(bR(h),n),p=f(function(a){var
-b=a[1];return[0,b,i([0,b,a[2]])]},o),q=e[1],k=eh([0,b(bR(h),q),p],t,s),u=k[2];return[0,k,[0,b(iV(c),a),u]]}function
-fW(e,b,a){var
-f=fO(b[1]);if(y(a[2],f))B(s4);var
-c=n(e,b,a[1]),d=c[1],g=fO(d[1]);if(y(a[3],g))B(s5);return[0,d,c[2]]}function
-iX(e,a,b){function
-g(b,a){if(2===a[0])return iW(b,a[1]);throw ac}return f(function(b){var
-f=b[1],h=[0,a,0],c=bh(bQ(function(a,c){var
-b=fW(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,f)[2]),d=fP(0,0,a[3],[5,b[2]]);ei(e,function(b){return h4(a[2],c,d)});return[0,c,d]},b)}function
-iY(k,i,h,a){try{x([5,a],tf,aC(te,k),0);var
-d=ag(0,64),l=ag(0,64),m=iU(j(a,tg)),n=eg(j(a,th)),g=f(b(i,function(a){return aQ(d,a)}),n);if(0===g)throw ac;var
-o=bd(j(a,ti));if(ae(j(ch(j(a,tl)),tk),tj))throw ac;var
-c=cX(0,e(a,tm)),p=[0,[0,c,o,function(e){fU(c);function
-a(a){return aQ(l,a)}var
-b=eh(c,function(a){return aQ(d,a)},a);return s1(function(a){return yn(h,a,b,m,g)})}]];return p}catch(a){a=a8(a);if(a===ac)return 0;throw a}}var
-fX=[_,tq,cI(0)];function
-iZ(b,a){if(typeof
+c=i([0,a,cT(m,a)]),d=b(bW(function(a){return 0!==aG(a[2][1])?1:0}),c),f=b_(W,e(function(a){var
+b=fU(a[2]);return[0,a[1],b]},d));return[0,cT(l,a),f]}ox(function(c,b){var
+d=j(b),a=bv(j(c),d);return a?A(sU):a},d);var
+n=f[2],o=b(bW(h),n),p=e(function(a){var
+b=a[1];return[0,b,i([0,b,a[2]])]},o),q=f[1],k=en([0,b(bW(h),q),p],t,s),u=k[2];return[0,k,[0,b(i6(c),a),u]]}function
+f3(e,b,a){var
+f=ek(b[1]);if(w(a[2],f))A(tm);var
+c=n(e,b,a[1]),d=c[1],g=ek(d[1]);if(w(a[3],g))A(tn);return[0,d,c[2]]}function
+i8(f,a,b){function
+g(b,a){if(2===a[0])return i7(b,a[1]);throw af}return e(function(b){var
+e=b[1],h=[0,a,0],c=bl(bU(function(a,c){var
+b=f3(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=fW(0,0,a[3],[5,b[2]]);eo(f,function(b){return ia(a[2],c,d)});return[0,c,d]},b)}function
+i9(j,i,h,a){try{x([5,a],tz,ap(ty,j),0);var
+d=ai(0,64),l=ai(0,64),m=i5(k(a,tA)),n=em(k(a,tB)),g=e(b(i,function(a){return aJ(d,a)}),n);if(0===g)throw af;var
+o=bf(k(a,tC));if($(k(cl(k(a,tF)),tE),tD))throw af;var
+c=c0(0,f(a,tG)),p=[0,[0,c,o,function(e){f1(c);function
+a(a){return aJ(l,a)}var
+b=en(c,function(a){return aJ(d,a)},a);return tj(function(a){return zf(h,a,b,m,g)})}]];return p}catch(a){a=a6(a);if(a===af)return 0;throw a}}var
+f4=[_,tK,cK(0)];function
+i_(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cs(b[1],a);if(aD(c)<0)m(i(a,ts));return c}return m(i(a,tr))}function
-i0(c,b,a){var
-d=aB(c+1|0);return dL(hx(iZ(b,a),d))}function
-bm(c,b,a){var
-d=ao(b,a);return f(function(b){var
+c=cw(b[1],a);if(aG(c)<0)m(i(a,tM));return c}return m(i(a,tL))}function
+i$(c,b,a){var
+d=aF(c+1|0);return dR(hG(i_(b,a),d))}function
+bg(c,b,a){var
+d=ae(b,a);return e(function(b){var
 d=n(c,b[2],a);return[0,b[1],d]},d)}function
-aF(c,b,a){var
-d=Z(b,a);return f(function(b){return n(c,b,a)},d)}function
-tT(d,a){var
-c=x(d,a,tV,tU),f=aF(u,e(c,tW),a),g=j(c,tX),h=L(function(b){return aF(O,b,a)},g);function
-b(f){var
-b=e(c,f);if(typeof
+aE(c,b,a){var
+d=Z(b,a);return e(function(b){return n(c,b,a)},d)}function
+ub(d,a){var
+c=x(d,a,ud,uc),e=aE(v,f(c,ue),a),g=k(c,uf),h=L(function(b){return aE(O,b,a)},g);function
+b(e){var
+b=f(c,e);if(typeof
 b!=="number"&&3===b[0]){var
-d=y(b[1],tY);if(!d)return d}return[0,O(b,a)]}var
-i=b(tZ);return[0,f,h,i,b(t0)]}function
-i1(b,a){var
-c=a[2];return cZ(b,[0,bq(a[1]),c])}function
-i2(a){return b8(W,f(function(a){var
-b=a[2],c=f(function(a){return eS(a[1])},b);return[0,a[1],c]},a))}var
-dx=[_,uE,cI(0)];function
-i3(a){var
-b=a[2];return[0,bq(a[1]),b]}function
-i4(b,a){var
-c=R(b[2],a[2]);return cg(R(b[1],a[1]),c)}function
-i5(b,j){var
-n=bO(b),e=0,v=a3(n);for(;;){if(e===v)var
-o=0;else{if(!(aL<=br(n,e))){var
+d=w(b[1],ug);if(!d)return d}return[0,O(b,a)]}var
+i=b(uh);return[0,e,h,i,b(ui)]}function
+ja(b,a){var
+c=a[2];return c1(b,[0,bt(a[1]),c])}function
+jb(a){return b_(W,e(function(a){var
+b=a[2],c=e(function(a){return eY(a[1])},b);return[0,a[1],c]},a))}var
+c2=[_,uY,cK(0)];function
+jc(a){var
+b=a[2];return[0,bt(a[1]),b]}function
+jd(b,a){var
+c=R(b[2],a[2]);return cj(R(b[1],a[1]),c)}function
+je(b,j){var
+n=bS(b),e=0,v=a5(n);for(;;){if(e===v)var
+o=0;else{if(!(aO<=bu(n,e))){var
 e=e+1|0;continue}var
-o=1}if(o)throw dx;var
-d=q(b),a=[0,0],f=function(a){return m(i(j,uG))},g=function(l){for(;;){var
+o=1}if(o)throw c2;var
+d=q(b),a=[0,0],f=function(a){return m(i(j,u0))},g=function(l){for(;;){var
 g=a[1]<d?1:0;if(g){var
 c=s(b,a[1]),h=32===c?1:0;if(h)var
 e=h;else{var
@@ -3811,7 +3833,7 @@ var
 f=c;return f},k=function(b){var
 a=b;for(;;){if(h(a)){var
 a=a+1|0;continue}return a}},p=function(c){var
-e=q(c),f=(a[1]+e|0)<=d?1:0,g=f?X(a9(b,a[1],e),c):f;return g},c=function(i){g(0);var
+e=q(c),f=(a[1]+e|0)<=d?1:0,g=f?aa(bb(b,a[1],e),c):f;return g},c=function(i){g(0);var
 b=i;for(;;){if(b){var
 d=b[1],h=b[2];if(!p(d)){var
 b=h;continue}var
@@ -3830,173 +3852,173 @@ n=0;if(43!==s(b,c+1|0)&&45!==s(b,c+1|0))n=1;if(!n){var
 i=c+2|0;m=1}}if(!m)var
 i=c+1|0;var
 o=0;if(c<d){var
-p=0;if(eC!==s(b,c)&&69!==s(b,c))p=1;if(!p&&h(i)){var
+p=0;if(eI!==s(b,c)&&69!==s(b,c))p=1;if(!p&&h(i)){var
 j=k(i);o=1}}if(!o)var
 j=c;var
-q=a9(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
-d=c(uM);if(d){if(y(d[1],uN))continue;return i3(l(0))}if(c(uR)){var
-m=t(0);if(0===c(uS))f(0);var
+q=bb(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
+d=c(u6);if(d){if(w(d[1],u7))continue;return jc(l(0))}if(c(u$)){var
+m=t(0);if(0===c(va))f(0);var
 b=m}else
 var
-b=iI([3,r(0)],j);if(c(uO)){var
-a=r(0),e=1-bX(a);if(e)var
+b=iS([3,r(0)],j);if(c(u8)){var
+a=r(0),e=1-bZ(a);if(e)var
 g=e;else
 var
-k=3<q(a)?1:0,g=k||(dI<eY(i(uQ,a))?1:0);if(g)f(0);var
-h=function(a){return 0===a?dw:i4(b,h(a-1|0))};return h(eY(i(uP,a)))}return b}},u=function(n){var
-b=l(0);for(;;){g(0);if(p(uL))return b;var
-f=c(uJ);if(f){var
-a=l(0);if(X(f[1],uK))var
+k=3<q(a)?1:0,g=k||(dP<e4(i(u_,a))?1:0);if(g)f(0);var
+h=function(a){return 0===a?dD:jd(b,h(a-1|0))};return h(e4(i(u9,a)))}return b}},u=function(n){var
+b=l(0);for(;;){g(0);if(p(u5))return b;var
+f=c(u3);if(f){var
+a=l(0);if(aa(f[1],u4))var
 h=a;else{var
-e=aD(a[1]);if(0===e)var
-d=m(i(j,uF));else
+e=aG(a[1]);if(0===e)var
+d=m(i(j,uZ));else
 if(1===e)var
 d=[0,a[2],a[1]];else
 var
-k=bq(a[1]),d=[0,bq(a[2]),k];var
+k=bt(a[1]),d=[0,bt(a[2]),k];var
 h=d}var
-b=i4(b,h);continue}return b}},t=function(f){var
+b=jd(b,h);continue}return b}},t=function(f){var
 a=u(0);for(;;){var
-b=c(uH);if(b){var
-d=u(0),e=X(b[1],uI)?d:i3(d),a=cZ(a,e);continue}return a}},w=t(0);g(0);if(a[1]<d)f(0);return w}}function
-fY(a){return bD(f(function(a){return[0,a,0]},a))}function
-i6(c,w){var
-y=c?c[1]:c,a=x(w,uY,uW,uX);if(b6(e(a,u0),uZ))m(u1);var
-k=j(a,u2),E=0;if(k){var
-d=k[1],v=0;if(typeof
-d!=="number"&&5===d[0]){if(d[1])throw dx;v=1}if(!v){m(u3);E=1}}var
-z=Z(e(a,u5),u4),l=f(function(a){return u(a,u6)},z),n=ao(e(a,u8),u7),o=ao(e(a,u_),u9),A=ao(e(a,va),u$);function
+b=c(u1);if(b){var
+d=u(0),e=aa(b[1],u2)?d:jc(d),a=c1(a,e);continue}return a}},x=t(0);g(0);if(a[1]<d)f(0);return x}}function
+ep(a){return ba(e(function(a){return[0,a,0]},a))}function
+jf(c,w){var
+y=c?c[1]:c,a=x(w,vg,ve,vf);if(bv(f(a,vi),vh))m(vj);var
+j=k(a,vk),E=0;if(j){var
+d=j[1],u=0;if(typeof
+d!=="number"&&5===d[0]){if(d[1])throw c2;u=1}if(!u){m(vl);E=1}}var
+z=Z(f(a,vn),vm),l=e(function(a){return v(a,vo)},z),n=ae(f(a,vq),vp),o=ae(f(a,vs),vr),B=ae(f(a,vu),vt);function
 g(g,c){var
-d=c[1],a=i(vb,d),e=ao(c[2],a);return[0,d,b(cN(function(e){var
-b=e[2],f=e[1];if(1-aY(g,f))B(i(uU,i(a,uT)));var
+d=c[1],a=i(vv,d),e=ae(c[2],a);return[0,d,b(cP(function(e){var
+b=e[2],f=e[1];if(1-aT(g,f))A(i(vc,i(a,vb)));var
 d=0;if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=i5(b[1],a);d=1;break;case
+c=je(b[1],a);d=1;break;case
 1:case
 2:if(y){var
-c=i5(b[1],a);d=1}break}if(!d)var
-c=m(i(a,uV));return 0===aD(c[1])?0:[0,[0,f,c]]}),e)]}var
-C=fY(l),p=f(function(a){return g(C,a)},n),q=f(aJ,n),h=fY(q);aw(function(b){var
-a=1-aY(h,b[1]);return a?B(vc):a},o);var
-r=bD(o),s=f(function(a){return g(h,[0,a,a5(bT(r,a),vd)])},q),t=f(function(a){return g(h,a)},A),D=aC(p,t);if(aV(function(a){return 0===a[2]?1:0},D))B(ve);if(aV(function(a){var
-b=0===a[2]?1:0;return b?aY(r,a[1]):b},s))B(vf);return[0,l,p,s,t]}function
-fZ(a){if(typeof
-a==="number")return vg;else
+c=je(b[1],a);d=1}break}if(!d)var
+c=m(i(a,vd));return 0===aG(c[1])?0:[0,[0,f,c]]}),e)]}var
+C=ep(l),p=e(function(a){return g(C,a)},n),q=e(aC,n),h=ep(q);az(function(b){var
+a=1-aT(h,b[1]);return a?A(vw):a},o);var
+r=ba(o),s=e(function(a){return g(h,[0,a,aY(bA(r,a),vx)])},q),t=e(function(a){return g(h,a)},B),D=ap(p,t);if(aN(function(a){return 0===a[2]?1:0},D))A(vy);if(aN(function(a){var
+b=0===a[2]?1:0;return b?aT(r,a[1]):b},s))A(vz);return[0,l,p,s,t]}function
+f5(a){if(typeof
+a==="number")return vA;else
 switch(a[0]){case
-0:return g9(a[1]);case
-3:return cY(a[1]);case
-4:return i(vj,i(dT(vi,f(fZ,a[1])),vh));case
+0:return hh(a[1]);case
+3:return ck(a[1]);case
+4:return i(vD,i(dk(vC,e(f5,a[1])),vB));case
 5:var
-b=a[1],c=b8(function(b,a){return e2(b[1],a[1])},b);return i(vn,i(dT(vm,f(function(a){var
-b=i(vl,fZ(a[2]));return i(cY(a[1]),b)},c)),vk));default:return a[1]}}function
-vo(d,c){function
-b(a){return b8(W,f(function(a){var
-b=a[2],c=b8(W,f(function(a){var
-b=fM(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
+b=a[1],c=b_(function(b,a){return e8(b[1],a[1])},b);return i(vH,i(dk(vG,e(function(a){var
+b=i(vF,f5(a[2]));return i(ck(a[1]),b)},c)),vE));default:return a[1]}}function
+vI(d,c){function
+b(a){return b_(W,e(function(a){var
+b=a[2],c=b_(W,e(function(a){var
+b=fU(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
 a(a){var
-c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,cO(e2,a[1]),e,d,c]}var
-e=a(c);return ae(a(d),e)}function
-vp(a){function
+c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,cQ(e8,a[1]),e,d,c]}var
+f=a(c);return $(a(d),f)}function
+vJ(a){function
 c(e){var
 a=e[2],b=0===a?1:0;if(b)var
 c=b;else
 var
-d=b7(function(a){return iH(a[2])},a),c=d?0===fR(bQ(function(b,a){return cZ(b,a[2])},bC,a),dw)?1:0:d;return c}var
-d=aC(a[3],a[4]),b=1-b7(c,aC(a[2],d));return b?m(vq):b}function
-i7(a,g){var
-c=i6(0,e(a,vr)),h=[3,i(vt,iE(fZ(e(a,vs))))];if(b6(e(a,vu),h))B(vv);var
-d=j(a,vw),k=0;if(d){var
-b=d[1],f=0;if(typeof
-b!=="number"&&4===b[0]&&!b[1])f=1;if(!f){m(vx);k=1}}dc(function(h){try{var
-b=fJ(1,h),g=0;if(typeof
+d=bV(function(a){return iR(a[2])},a),c=d?0===fY(bU(function(b,a){return c1(b,a[2])},bI,a),dD)?1:0:d;return c}var
+d=ap(a[3],a[4]),b=1-bV(c,ap(a[2],d));return b?m(vK):b}function
+jg(a,g){var
+c=jf(0,f(a,vL)),h=[3,i(vN,iO(f5(f(a,vM))))];if(bv(f(a,vO),h))A(vP);var
+d=k(a,vQ),j=0;if(d){var
+b=d[1],e=0;if(typeof
+b!=="number"&&4===b[0]&&!b[1])e=1;if(!e){m(vR);j=1}}dh(function(h){try{var
+b=fR(1,h),g=0;if(typeof
 b!=="number"&&5===b[0]){var
-a=i6(vC,[5,dS(vB,b[1])]);g=1}if(!g)var
-a=m(vA);var
-j=vo(c,a)?0:(vp(a),[0,a]),e=j}catch(a){a=a8(a);if(a[1]===cr)var
-d=a[2];else{if(a[1]!==ea)throw a;var
+a=jf(vW,[5,dY(vV,b[1])]);g=1}if(!g)var
+a=m(vU);var
+j=vI(c,a)?0:(vJ(a),[0,a]),e=j}catch(a){a=a6(a);if(a[1]===cv)var
+d=a[2];else{if(a[1]!==dz)throw a;var
 d=a[2]}var
-e=m(i(vy,d))}var
-f=0!==e?1:0;return f?B(vz):f},g);return c}function
-i8(b){function
-a(a){return ag(0,64)}var
-d=a(0),e=a(0),g=a(0);function
-c(a){return aQ(d,a)}function
-h(a){return aQ(g,a)}var
-i=b[2];aw(function(a){c(a[1]);return 0},i);var
-j=fY(f(aJ,b[2]));function
-k(a){return aY(j,a)}return[0,c,function(a){return aQ(e,a)},h,k]}function
-ej(c,a){return f(function(a){var
+e=m(i(vS,d))}var
+f=0!==e?1:0;return f?A(vT):f},g);return c}function
+jh(b){function
+a(a){return ai(0,64)}var
+d=a(0),f=a(0),g=a(0);function
+c(a){return aJ(d,a)}function
+h(a){return aJ(g,a)}var
+i=b[2];az(function(a){c(a[1]);return 0},i);var
+j=ep(e(aC,b[2]));function
+k(a){return aT(j,a)}return[0,c,function(a){return aJ(f,a)},h,k]}function
+eq(c,a){return e(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
-i9(a,c){function
+ji(a,c){function
 d(c){var
-d=ej(a[2],c[2]);return[0,b(a[1],c[1]),d]}function
-e(c){var
-d=ej(a[1],c[2]);return[0,b(a[1],c[1]),d]}function
+d=eq(a[2],c[2]);return[0,b(a[1],c[1]),d]}function
+f(c){var
+d=eq(a[1],c[2]);return[0,b(a[1],c[1]),d]}function
 g(c){var
-d=ej(a[1],c[2]);return[0,b(a[3],c[1]),d]}var
-h=f(g,c[4]),i=c[3],j=f(e,b(bR(function(a){return 0!==a[2]?1:0}),i));return[0,f(d,c[2]),j,h]}function
-dy(a,c){var
-d=b(bR(function(c){return b(a[4],c[1])}),c);return ej(a[1],d)}function
-ek(a,b){if(typeof
-a!=="number"&&0===a[0])return a[1];return m(i(b,vD))}function
-vE(q){var
-a=x(q,bn,vG,vF),r=u(e(a,vH),bn),s=u(e(a,vI),bn),c=e(a,vJ),p=0;if(typeof
+d=eq(a[1],c[2]);return[0,b(a[3],c[1]),d]}var
+h=e(g,c[4]),i=c[3],j=e(f,b(bW(function(a){return 0!==a[2]?1:0}),i));return[0,e(d,c[2]),j,h]}function
+dE(a,c){var
+d=b(bW(function(c){return b(a[4],c[1])}),c);return eq(a[1],d)}function
+er(a,b){if(typeof
+a!=="number"&&0===a[0])return a[1];return m(i(b,vX))}function
+vY(q){var
+a=x(q,bq,v0,vZ),r=v(f(a,v1),bq),s=v(f(a,v2),bq),c=f(a,v3),p=0;if(typeof
 c!=="number"&&3===c[0]){var
-o=y(c[1],vQ);if(!o){var
+o=w(c[1],v_);if(!o){var
 h=o;p=1}}if(!p)var
-h=[0,O(c,bn)];var
-k=ek(e(a,vK),bn),t=j(a,vL),l=L(function(a){return aF(u,a,bn)},t);function
-v(b){var
-a=bA(b,bn),c=bc(a[1],bn);return[0,c,bc(a[2],bn)]}var
-d=L(v,j(a,vM)),w=j(a,vN),g=L(function(a){return bm(O,a,bn)},w);function
+h=[0,O(c,bq)];var
+j=er(f(a,v4),bq),t=k(a,v5),l=L(function(a){return aE(v,a,bq)},t);function
+u(b){var
+a=bG(b,bq),c=be(a[1],bq);return[0,c,be(a[2],bq)]}var
+d=L(u,k(a,v6)),y=k(a,v7),g=L(function(a){return bg(O,a,bq)},y);function
 n(a,d,c){var
-e=L(function(a){var
-b=a[2];return[0,f(d[2],a[1]),b]},c),g=b(a,s);return[0,b(a,r),g,h,k,e]}if(l){if(d&&g){var
-z=g[1],A=d[1],C=l[1];return function(a){if(0!==z)B(vO);return n(a[3],a,[0,[0,C,A]])}}}else
-if(!d&&!g&&k)return function(a){return n(a[3],a,0)};return m(i(bn,vP))}function
-vR(b,a){return[0,ct(b,a),c]}function
-v2(l){var
-a=x(l,v5,aC(f0,v4),v3),o=Z(e(a,v7),v6),k=ct(e(a,v9),v8),p=aD(k)<=0?1:0,q=p||hw(k,aB(100000));if(q)m(v_);var
-P=ek(e(a,wa),v$),r=e(a,wc),t=aF(function(r,s){var
-a=x(r,cv,vS,0),c=u(e(a,vT),cv),d=u(e(a,vU),cv),g=O(e(a,vV),cv),j=O(e(a,vW),cv),h=e(a,vX);function
-k(a,b){return bm(vR,a,b)}var
-l=aF(function(a,b){return aF(k,a,b)},h,cv);function
+f=L(function(a){var
+b=a[2];return[0,e(d[2],a[1]),b]},c),g=b(a,s);return[0,b(a,r),g,h,j,f]}if(l){if(d&&g){var
+z=g[1],B=d[1],C=l[1];return function(a){if(0!==z)A(v8);return n(a[3],a,[0,[0,C,B]])}}}else
+if(!d&&!g&&j)return function(a){return n(a[3],a,0)};return m(i(bq,v9))}function
+v$(b,a){return[0,cx(b,a),c]}function
+wk(l){var
+a=x(l,wn,ap(f6,wm),wl),o=Z(f(a,wp),wo),j=cx(f(a,wr),wq),p=aG(j)<=0?1:0,q=p||hF(j,aF(100000));if(q)m(ws);var
+P=er(f(a,wu),wt),r=f(a,ww),t=aE(function(r,s){var
+a=x(r,cz,wa,0),c=v(f(a,wb),cz),d=v(f(a,wc),cz),g=O(f(a,wd),cz),j=O(f(a,we),cz),h=f(a,wf);function
+k(a,b){return bg(v$,a,b)}var
+l=aE(function(a,b){return aE(k,a,b)},h,cz);function
 n(d,a){var
 b=Z(d,a);if(b){var
 c=b[2];if(c&&!c[2]){var
-e=ct(b[1],a);return[0,e,O(c[1],a)]}}return m(i(a,vY))}var
-o=e(a,vZ);function
-p(a,b){return bm(n,a,b)}var
-q=aF(function(a,b){return aF(p,a,b)},o,cv);return function(a){function
+e=cx(b[1],a);return[0,e,O(c[1],a)]}}return m(i(a,wg))}var
+o=f(a,wh);function
+p(a,b){return bg(n,a,b)}var
+q=aE(function(a,b){return aE(p,a,b)},o,cz);return function(a){function
 h(d,c){if(d){var
-e=d[2],g=d[1];if(e){if(c){var
-i=c[1],j=Y(e[1]),k=function(d){var
-e=d[2],c=e[1],h=e[2],g=0;if(0<=aD(c)&&!dZ(c,aB(j))){var
-f=dL(c);g=1}if(!g)var
-f=j;return[0,b(a[2],d[1]),[0,f,h]]},l=Y(g);if(Y(i)!==l)B(v0);var
-m=e6(function(c,b){var
-d=f(k,b);return[0,dy(a,c),d]},g,i);return[0,m,h(e,c[2])]}}else
+f=d[2],g=d[1];if(f){if(c){var
+i=c[1],j=X(f[1]),k=function(d){var
+e=d[2],c=e[1],h=e[2],g=0;if(0<=aG(c)&&!d4(c,aF(j))){var
+f=dR(c);g=1}if(!g)var
+f=j;return[0,b(a[2],d[1]),[0,f,h]]},l=X(g);if(X(i)!==l)A(wi);var
+m=fa(function(c,b){var
+d=e(k,b);return[0,dE(a,c),d]},g,i);return[0,m,h(f,c[2])]}}else
 if(!c){var
-n=0;return[0,f(function(b){return[0,dy(a,b),0]},g),n]}}return B(v1)}var
-e=h(l,q),i=b(a[3],d);return[0,b(a[3],c),i,g,j,e]}},r,wb),s=j(a,wd);dc(function(a){Z(a,we);return 0},s);var
-n=f(vE,o);if(0===n)m(wf);return function(p){var
-o=i7(a,p),e=i8(o),i=i9(e,o),r=f(function(a){return b(a,e)},t),q=f(function(a){return b(a,e)},n),s=dL(k),m=dp(i),j=d_(i,m),l=j?h(function(a){var
-f=cf(i,a[1]);if(f){var
-k=f[1],h=cf(i,a[2]);if(h){var
-l=h[1],b=a[5];if(b){var
+n=0;return[0,e(function(b){return[0,dE(a,b),0]},g),n]}}return A(wj)}var
+f=h(l,q),i=b(a[3],d);return[0,b(a[3],c),i,g,j,f]}},r,wv),s=k(a,wx);dh(function(a){Z(a,wy);return 0},s);var
+n=e(vY,o);if(0===n)m(wz);return function(p){var
+o=jg(a,p),i=jh(o),f=ji(i,o),r=e(function(a){return b(a,i)},t),q=e(function(a){return b(a,i)},n),s=dR(j),m=dw(f),k=ed(f,m),l=k?h(function(a){var
+h=ci(f,a[1]);if(h){var
+k=h[1],i=ci(f,a[2]);if(i){var
+l=i[1],b=a[5];if(b){var
 e=b[1];if(e){var
-n=b[2],o=ae(aa(n)+1|0,s),p=o?g([0,d,c],a[3]):o,q=p?g([0,d,c],a[4]):p;if(q){var
-j=iy(m,P,e,n);if(j){var
-r=j[1],B=e[1][1],C=a[4],t=fF(r,w(k,I(D(a[3]),l)),C,B);if(t){var
-E=w(k,l);return ah(function(a){return fE(r,a[1])},E)}var
-u=t}else
+n=b[2],o=$(ac(n)+1|0,s),p=o?g([0,d,c],a[3]):o,q=p?g([0,d,c],a[4]):p;if(q){var
+j=iI(m,P,e,n);if(j){var
+r=j[1],B=e[1][1],C=a[4],t=fL(r,u(k,G(D(a[3]),l)),C,B);if(t){var
+E=u(k,l);return ad(function(a){return fK(r,a[1])},E)}var
+v=t}else
 var
-u=j;var
-v=u}else
+v=j;var
+w=v}else
 var
-v=q;var
-x=v}else
+w=q;var
+x=w}else
 var
 x=e;var
 y=x}else
@@ -4004,165 +4026,235 @@ var
 y=b;var
 z=y}else
 var
-z=h;var
+z=i;var
 A=z}else
 var
-A=f;return A},r):j;return l?h(function(a){var
+A=h;return A},r):k;return l?h(function(a){var
 u=a[5];if(u){var
-v=u[1],w=v[2],j=w[2],k=w[1],e=v[1],n=cf(i,a[1]),t=0;if(n){var
-o=cf(i,a[2]),f=0;if(o){var
-p=g(k,j)?k:j,l=g(k,j)?j:k,x=e?P?gX(aa(e),s):ae(aa(e),s):e,y=x?H(d$(m,n[1],e),k):x,A=y?H(d$(m,o[1],e),j):y,h=0;if(A)if(a[4]){var
+v=u[1],w=v[2],j=w[2],k=w[1],e=v[1],n=ci(f,a[1]),t=0;if(n){var
+o=ci(f,a[2]),h=0;if(o){var
+p=g(k,j)?k:j,l=g(k,j)?j:k,x=e?P?g7(ac(e),s):$(ac(e),s):e,y=x?F(ee(m,n[1],e),k):x,A=y?F(ee(m,o[1],e),j):y,i=0;if(A)if(a[4]){var
 B=a[3];if(B){var
-C=H(l,z(B[1],p));if(C){var
-b=dq(l);f=1;h=1}else{var
-b=C;f=1;h=1}}else{var
-D=H(p,[0,d,c]);if(D){var
-b=dq(l);f=1;h=1}else{var
-b=D;f=1;h=1}}}else{var
+C=F(l,z(B[1],p));if(C){var
+b=dx(l);h=1;i=1}else{var
+b=C;h=1;i=1}}else{var
+D=F(p,[0,d,c]);if(D){var
+b=dx(l);h=1;i=1}else{var
+b=D;h=1;i=1}}}else{var
 q=a[3];if(q){var
-b=U(g(l,z(q[1],p)));f=1;h=1}else
+b=U(g(l,z(q[1],p)));h=1;i=1}else
 var
 E=q}else
 var
-E=A;if(!h)var
-F=E}else
+E=A;if(!i)var
+G=E}else
 var
-F=o;if(!f){var
-G=F;t=1}}else{var
-G=n;t=1}if(t)var
-b=G}else
+G=o;if(!h){var
+H=G;t=1}}else{var
+H=n;t=1}if(t)var
+b=H}else
 var
 b=1;if(b){if(a[4]){var
 I=a[3];if(I){var
-J=I[1],K=iz(r,a[1],a[2],J);return K?iz(r,a[2],a[1],J):K}var
+J=I[1],K=iJ(r,a[1],a[2],J);return K?iJ(r,a[2],a[1],J):K}var
 L=a[5],O=L?1:L;return O}var
 M=a[5],Q=M?1:M,N=Q}else
 var
 N=b;return N},q):l}}function
-i_(b,c){if(b&&!b[2]){var
-d=x(b[1],f1,wh,0),a=function(a){return u(e(d,a),f1)},f=a(wi),g=a(wj),h=a(wk),j=y(a(wl),c),k=j||y(a(wo),wn);if(k)m(i(f1,wm));return[0,f,g,h]}return m(wg)}function
-i$(a,f,c){if(typeof
+jj(b,c){if(b&&!b[2]){var
+d=x(b[1],f7,wB,0),a=function(a){return v(f(d,a),f7)},e=a(wC),g=a(wD),h=a(wE),j=w(a(wF),c),k=j||w(a(wI),wH);if(k)m(i(f7,wG));return[0,e,g,h]}return m(wA)}function
+jk(a,f,c){if(typeof
 a!=="number"&&5===a[0]){var
-d=j(a[1],wq);if(d){var
+d=k(a[1],wK);if(d){var
 b=d[1],g=0;if(typeof
 b==="number"||!(3===b[0]))g=1;else{var
-e=b[1];if(cm(e,f))return e}}return m(i(c,wr))}return m(i(c,wp))}function
-ja(h,g,f,e){var
-a=i7(h,g),c=i8(a),b=i9(c,a);if(1-d_(b,dp(b)))B(ws);function
+e=b[1];if(cq(e,f))return e}}return m(i(c,wL))}return m(i(c,wJ))}function
+jl(h,g,f,e){var
+a=jg(h,g),c=jh(a),b=ji(c,a);if(1-ed(b,dw(b)))A(wM);function
 d(c){var
-b=e7(c,a[4]);return b?b[1]:B(wt)}var
+b=fc(c,a[4]);return b?b[1]:A(wN)}var
 i=d(f);return[0,a,c,b,[0,i,d(e)]]}function
-jb(b,a){return bm(function(b,a){return ed(u(b,a),a)},b,a)}function
-wM(k){var
-V=x(k,wO,aC(f0,wN),0),a=i_(Z(e(V,wR),wQ),wP),ax=a[2],ay=a[1],v=bc(a[3],wS),_=e(V,wT),az=i$(_,wV,wU);if(X(az,wW))throw dx;return function(ba){var
-C=ja(V,ba,ay,ax),s=C[3],a=C[2];if(1-dt(1,v))B(wX);if(X(az,wY)){var
-aA=C[4],Z=C[1],P=x(_,cw,wu,0),Q=aF(jb,e(P,wv),cw),aW=ao(e(P,ww),cw),ak=aF(ao,e(P,wx),cw),al=Y(Q);if(Y(ak)!==al)m(wy);var
-am=f(function(b){return dy(a,b)},Q),aX=aC(aA[1],aA[2]),aR=bD(Z[3]),O=ag(0,64),ai=function(a){var
-b=1-aY(O,a);if(b){di(O,a,0);var
-c=dY(aR,a);return aw(function(a){return ai(a[1])},c)}return b};aw(function(a){return ai(a[1])},aX);var
-aS=f(aJ,Z[2]),aT=b(bR(function(a){return aY(O,a)}),aS),an=f(a[1],aT),ap=iB(am),aq=bW(dp(s)),R=[0,0],ar=function(d,g,e){try{var
-n=jb(a5(j(g,d),wA),cw),o=f(function(b){var
-a=cs(b[1],cw),c=aD(a)<0?1:0,d=c||dZ(a,aB(al));if(d)m(i(cw,wB));var
-e=b[2];return[0,dL(a),e]},n),c=o}catch(a){a=a8(a);if(a[1]!==cr)throw a;var
-h=R[1],k=b7(function(a){return b(a,0)},h)?m(a[2]):B(wz),c=k}var
-l=R[1];R[1]=[0,function(a){return fG(ap,an,c,e)},l];return[0,b(a[2],d),c]},aZ=function(c){var
-d=b(a[2],c),e=ar(c,aW,function(a){return n(aq[2],a,d)});return[0,e,e6(function(b,a){return ar(c,b,function(b){return is(aq,d,a,b)})},ak,ap)]},aj=ag(0,64),aU=e8(bj,Z[2]),as=f(aZ,b(cN(function(b){var
-a=b[1];return aY(aj,a)?0:(di(aj,a,0),[0,a])}),aU)),a0=de(function(c,a){return f(function(f){var
+jm(c,f){var
+g=ba(c[3]),a=ai(0,64);function
+d(b){var
+c=1-aT(a,b);if(c){dp(a,b,0);var
+e=cT(g,b);return az(function(a){return d(a[1])},e)}return c}az(function(a){return d(a[1])},f);var
+h=e(aC,c[2]);return b(bW(function(b){return aT(a,b)}),h)}function
+jn(a){var
+c=ai(0,64),d=dZ(bm,a[2]);return b(cP(function(b){var
+a=b[1];return aT(c,a)?0:(dp(c,a,0),[0,a])}),d)}function
+jo(b,a){return bg(function(b,a){return ei(v(b,a),a)},b,a)}function
+xs(o){var
+aB=x(o,xu,ap(f6,xt),0),a=jj(Z(f(aB,xx),xw),xv),bo=a[2],bq=a[1],z=be(a[3],xy),S=f(aB,xz),br=jk(S,xB,xA);return function(cp){var
+T=jl(aB,cp,bq,bo),U=T[4],C=T[3],o=T[2],H=T[1];if(1-dA(1,z))A(xC);if(w(br,xD))if(w(br,xE)){var
+bi=x(S,f8,w6,0),E=ae(f(bi,w7),f8),b6=ba(bg(v,f(bi,w8),f8));if(aR(w9,E))m(w_);var
+bj=k(E,w$),bs=0;if(bj){var
+ay=bj[1],cs=0;if(typeof
+ay!=="number"&&5===ay[0]){var
+bk=$(k(ay[1],xr),xq);bs=1;cs=1}}if(!bs)var
+bk=0;var
+b7=bk||aR(xp,E);if(b7)throw c2;var
+b8=bv(k(E,xb),xa),b9=b8||bv(k(E,xo),xn);if(b9)m(xc);var
+L=iX([5,E]),az=L[5],bl=L[1],b_=L[4],b$=ek(bl);if(w(L[2],b$))A(xd);var
+ca=ep(e(aC,bl[1])),Q=function(a){var
+c=aY(bA(b6,a),a);return aT(ca,c)?b(b_,c):A(xe)},R=function(a){return i(xh,i(dk(xg,e(ck,a)),xf))},aA=jm(H,ap(U[1],U[2])),cb=ba(H[3]),cc=ba(H[2]),cd=dZ(function(a){var
+c=cT(cc,a);return e(function(d){var
+c=d[1],e=Q(R([0,a,[0,c,0]])),f=b(o[2],c);return[0,[0,b(o[1],a),f],e]},c)},aA),ce=Q(R(xi)),ch=Q(R(xj)),bm=aN(function(a){return 0===cT(cb,a)?1:0},aA);if(bm)var
+cj=b(az,xk),bn=[0,[0,Q(R(xl)),cj]];else
+var
+bn=bm;var
+cl=jn(H),cm=e(function(a){var
+c=b(az,ck(a));return[0,b(o[2],a),c]},cl),cn=L[3],co=b(az,xm),I=[2,[0,e(o[1],aA),cm,co,cd,ce,ch,bn,cn]]}else{var
+av=x(S,cB,wW,0),aw=function(a){return bg(function(b,a){return dB(o[1],b0,b,a)},a,cB)},bW=function(b,e){var
+a=x(b,cB,wX,0),c=bG(f(a,wY),cB),d=cy(v(f(a,wZ),cB),cB);return[0,c,[0,d,aw(f(a,w0))]]},P=aE(bW,f(av,w1),cB),be=aw(f(av,w2)),bf=aw(f(av,w3)),bh=function(b){var
+a=e(aC,b),c=X(a);return X(cQ(W,a))!==c?1:0},bX=ap(be,ap(bf,dZ(function(a){return a[2][2]},P)));if(aN(function(a){return bh(a[2])},bX))A(w4);var
+bZ=bh(P),b1=bZ||aN(function(h){var
+a=h[1],c=a[2],d=a[1],e=aa(d,c);if(e)var
+f=e;else
+var
+g=b(o[4],d),i=g?b(o[4],c):g,f=1-i;return f},P);if(b1)A(w5);var
+b2=function(a){var
+c=a[2];return[0,b(o[2],a[1]),c]},ax=function(a){return e(b2,a)},b3=function(a){var
+c=a[2],d=a[1],e=ax(c[2]),f=[0,c[1],e],g=b(o[1],d[2]);return[0,[0,b(o[1],d[1]),g],f]},b4=ax(bf),b5=ax(be),I=[1,[0,e(b3,P),b5,b4]]}else{var
+as=x(S,cA,wO,0),at=aE(jo,f(as,wP),cA),bR=ae(f(as,wQ),cA),a3=aE(ae,f(as,wR),cA),a4=X(at);if(X(a3)!==a4)m(wS);var
+a5=e(function(a){return dE(o,a)},at),bS=jm(H,ap(U[1],U[2])),a8=e(o[1],bS),a9=iL(a5),bb=bp(dw(C)),au=[0,0],bc=function(a,f,d){try{var
+l=jo(aY(k(f,a),wU),cA),n=e(function(b){var
+a=cw(b[1],cA),c=aG(a)<0?1:0,d=c||d4(a,aF(a4));if(d)m(i(cA,wV));var
+e=b[2];return[0,dR(a),e]},l),c=n}catch(a){a=a6(a);if(a[1]!==cv)throw a;var
+g=au[1],h=bV(function(a){return b(a,0)},g)?m(a[2]):A(wT),c=h}var
+j=au[1];au[1]=[0,function(a){return fO(a9,a8,c,d)},j];return[0,b(o[2],a),c]},bT=function(a){var
+c=b(o[2],a),d=bc(a,bR,function(a){return n(bb[2],a,c)});return[0,d,fa(function(d,b){return bc(a,d,function(a){return iA(bb,c,b,a)})},a3,a9)]},bd=e(bT,jn(H)),bU=dj(function(c,a){return e(function(f){var
 g=f[2];if(0<=c){var
 a=g,b=c;for(;;){if(a){var
 d=a[2],e=a[1];if(0===b)return e;var
-a=d,b=b-1|0;continue}return dR(l4)}}return a4(l5)},as)},Q),F=[0,[0,an,am,f(aJ,as),a0]]}else{var
-S=x(_,cx,wC,0),T=function(b){return bm(function(c,b){return du(a[1],bY,c,b)},b,cx)},a1=function(b,f){var
-a=x(b,cx,wD,0),c=bA(e(a,wE),cx),d=cu(u(e(a,wF),cx),cx);return[0,c,[0,d,T(e(a,wG))]]},z=aF(a1,e(S,wH),cx),at=T(e(S,wI)),au=T(e(S,wJ)),av=function(b){var
-a=f(aJ,b),c=Y(a);return Y(cO(W,a))!==c?1:0},a2=aC(at,aC(au,e8(function(a){return a[2][2]},z)));if(aV(function(a){return av(a[2])},a2))B(wK);var
-a3=av(z),a6=a3||aV(function(i){var
-c=i[1],d=c[2],e=c[1],f=X(e,d);if(f)var
-g=f;else
+a=d,b=b-1|0;continue}return dX(mm)}}return a7(mn)},bd)},at),I=[0,[0,a8,a5,e(aC,bd),bU]]}var
+cq=b(o[3],bo),cr=b(o[3],bq),p=dw(C),a0=ed(C,p);if(a0){var
+aq=ci(C,cr);if(aq){var
+s=aq[1],ar=ci(C,cq);if(ar){var
+t=ar[1];switch(I[0]){case
+0:var
+y=I[1],aW=bp(p),K=iL(y[2]),bK=u(s,t),aX=iG(p,y[1],bK);if(aX)var
+bL=ac(y[4]),am=$(ac(K),bL);else
 var
-h=b(a[4],e),j=h?b(a[4],d):h,g=1-j;return g},z);if(a6)B(wL);var
-a7=function(c){var
-d=c[2];return[0,b(a[2],c[1]),d]},U=function(a){return f(a7,a)},a9=function(c){var
-d=c[2],e=c[1],f=U(d[2]),g=[0,d[1],f],h=b(a[1],e[2]);return[0,[0,b(a[1],e[1]),h],g]},a_=U(au),a$=U(at),F=[1,[0,f(a9,z),a$,a_]]}var
-bb=b(a[3],ax),bc=b(a[3],ay),p=dp(s),ad=d_(s,p);if(ad){var
-M=cf(s,bc);if(M){var
-q=M[1],N=cf(s,bb);if(N){var
-r=N[1];if(0===F[0]){var
-o=F[1],G=bW(p),aG=o[1],aH=A(l(function(a){return[0,a,0]},aG)),$=function(b){var
-a=E(b,aH),c=a?1:a;return c},t=iB(o[2]),aI=o[1],ab=h(function(a){var
-c=b(G[1],a);return h(function(a){return $(a[1])},c)},aI);if(ab)var
-aK=w(q,r),H=h(function(a){return $(a[1])},aK);else
-var
-H=ab;if(H)var
-aL=aa(o[4]),J=ae(aa(t),aL);else
-var
-J=H;if(J)var
-aE=s[1],aM=dr(p,l(function(a){return[0,a[1],[0,c,c]]},aE)),K=h(function(a){function
-c(b){return n(G[2],b,a)}var
-d=ds(a,o[3]),b=fG(t,o[1],d,c);if(b){var
-e=d0(t,o[4]);return h(function(b){var
+am=aX;if(am)var
+bM=cZ(p,iF(C)),an=h(function(a){function
+c(b){return n(aW[2],b,a)}var
+d=dy(a,y[3]),b=fO(K,y[1],d,c);if(b){var
+e=d5(K,y[4]);return h(function(b){var
 c=b[1];function
-d(b){return is(G,a,c,b)}var
-e=ds(a,b[2]);return fG(t,o[1],e,d)},e)}return b},aM);else
+d(b){return iA(aW,a,c,b)}var
+e=dy(a,b[2]);return fO(K,y[1],e,d)},e)}return b},bM);else
 var
-K=J;return K?h(function(a){var
-b=g(cd(w(q,I(D(v),r)),a),[0,d,c]);return b?g(cd(w(r,I(D(v),q)),a),[0,d,c]):b},t):K}var
-y=F[1],k=bW(p),aN=y[1],aO=cp(l(function(a){return[0,a[1],a[2][1]]},aN)),L=function(a,b){return bU(aO,a,b)},aP=y[1],ac=h(function(a){var
+an=am;return an?h(function(a){var
+b=g(cf(u(s,G(D(z),t)),a),[0,d,c]);return b?g(cf(u(t,G(D(z),s)),a),[0,d,c]):b},K):an;case
+1:var
+O=I[1],r=bp(p),bN=O[1],bO=cg(l(function(a){return[0,a[1],a[2][1]]},bN)),ao=function(a,b){return bE(bO,a,b)},bP=O[1],aZ=h(function(a){var
 d=a[1],e=d[2],f=d[1],i=g([0,c,c],a[2][1]);if(i){var
-j=b(k[1],e),l=dr(p,w(b(k[1],f),j));return h(function(b){var
-c=a[2][1],d=iu(k,e,b),g=iu(k,f,b);return fH(L,ds(b,a[2][2]),g,d,c)},l)}return i},aP);if(ac){var
-aQ=dr(p,w(q,r));return h(function(a){var
-c=bV(k,r,a),d=bV(k,q,a),b=fH(L,ds(a,y[2]),d,c,v);if(b){var
-e=bV(k,q,a),f=bV(k,r,a);return fH(L,ds(a,y[3]),f,e,v)}return b},aQ)}return ac}var
-af=N}else
+j=b(r[1],e),k=cZ(p,u(b(r[1],f),j));return h(function(b){var
+c=a[2][1],d=iC(r,e,b),g=iC(r,f,b);return fP(ao,dy(b,a[2][2]),g,d,c)},k)}return i},bP);if(aZ){var
+bQ=cZ(p,u(s,t));return h(function(a){var
+c=bY(r,t,a),d=bY(r,s,a),b=fP(ao,dy(a,O[2]),d,c,z);if(b){var
+e=bY(r,s,a),f=bY(r,t,a);return fP(ao,dy(a,O[3]),f,e,z)}return b},bQ)}return aZ;default:var
+a=I[1],J=a[8],q=a_(J[1]),V=a$(q),bt=B(a[2]),aD=function(a){return M(c,bt,a)},bu=cg(a[4]),N=function(d,b){var
+a=bE(bu,d,b);return a?a[1]:c},aH=g([0,c,c],z),aJ=aH?fx(J):aH;if(aJ)var
+bw=u(s,t),Y=iG(p,a[1],bw);else
 var
-af=M;var
-ah=af}else
+Y=aJ;if(Y)var
+bx=l(aD,cZ(p,iF(C))),Z=a[7],by=Z?[0,Z[1][2],0]:Z,_=dt(aI,u(by,bx));else
 var
-ah=ad;return ah}}function
-f2(c,a){var
-b=aF(u,c,a);return b?b:m(i(a,wZ))}var
-xn=0,jc=[0,[0,xq,v2],[0,[0,xp,wM],[0,[0,xo,function(M){var
-t=x(M,xd,aC(f0,xc),0),j=i_(Z(e(t,xg),xf),xe),v=j[2],z=j[1];if(y(j[3],xh))m(xi);var
-k=e(t,xj);if(X(i$(k,xm,xl),xk))var
-a=x(k,bE,w0,0),r=ek(e(a,w1),bE),i=f2(e(a,w2),bE),s=f2(e(a,w3),bE),C=aF(u,e(a,w4),bE),F=O(e(a,w5),bE),G=O(e(a,w6),bE),o=bm(O,e(a,w7),bE),p=bm(O,e(a,w8),bE),J=aF(u,e(a,w9),bE),n=[0,r,function(a){var
-d=aC(o,p);if(1-b7(function(c){var
-d=b(a[4],c[1]);return d?dt(0,c[2]):d},d))B(w_);var
-e=a[2];function
-c(a){return f(e,a)}var
-g=b(bR(a[4]),J),h=f(a[1],g),j=dy(a,p),k=dy(a,o),l=c(C),m=c(s),n=i?i[2]:dR(l3),q=c(n),r=ha(i);return[0,[0,b(a[2],r),q,m,l,F,G,k,j,h]]}];else
+_=Y;if(_){var
+aK=a[7];if(aK)var
+aL=aK[1],ab=aL[1],bz=aL[2],aM=j(b(q[2],ab),bz),bB=aM?ef(b(q[3],ab),[0,[0,ab,[0,c,c]],0]):aM,aO=bB;else
 var
-q=x(k,f3,w$,0),K=ek(e(q,xa),f3),L=f2(e(q,xb),f3),n=[0,K,function(a){return[1,f(a[2],L)]}];var
+aO=1;var
+af=aO}else
+var
+af=_;if(af)var
+bC=a[1],ag=h(function(d){var
+g=dt(aI,l(aC,fM(p,d)));if(g){var
+e=b(bp(p)[1],d);if(e)var
+i=fN(p,N,[0,e[1],e[2]]);else
+var
+f=a[7],m=f?[0,[0,f[1][1],[0,c,c]],0]:f,i=m;var
+k=fM(p,d);return h(function(e){var
+a=N(d,e[1]),f=b(V,a);if(f)var
+g=aD(e[1]),c=j(b(q[2],a),g);else
+var
+c=f;return c?ef(b(q[3],a),i):c},k)}return g},bC);else
+var
+ag=af;var
+aP=ag?b(V,a[5]):ag;if(aP)var
+bD=a[3],ah=j(b(q[2],a[5]),bD);else
+var
+ah=aP;if(ah)var
+bF=fN(p,N,s),ai=ef(b(q[3],a[5]),bF);else
+var
+ai=ah;var
+aQ=ai?b(V,a[6]):ai;if(aQ)var
+bH=a[3],aj=j(b(q[2],a[6]),bH);else
+var
+aj=aQ;if(aj)var
+bI=fN(p,N,t),ak=ef(b(q[3],a[6]),bI);else
+var
+ak=aj;if(ak){var
+aS=j(a[5],a[6]);if(aS)var
+al=aS;else{var
+aU=J[3],aV=aU?F(J[2],z):aU;if(aV){var
+bJ=J[6];return ad(function(b){var
+e=j(b[1],a[5]),f=e?j(b[2],a[6]):e;return f?F(b[3],[0,d,c]):f},bJ)}var
+al=aV}}else
+var
+al=ak;return al}}var
+a1=ar}else
+var
+a1=aq;var
+a2=a1}else
+var
+a2=a0;return a2}}function
+f9(c,a){var
+b=aE(v,c,a);return b?b:m(i(a,xF))}var
+x5=0,f$=[0,[0,x8,wk],[0,[0,x7,xs],[0,[0,x6,function(M){var
+t=x(M,xV,ap(f6,xU),0),j=jj(Z(f(t,xY),xX),xW),y=j[2],z=j[1];if(w(j[3],xZ))m(x0);var
+k=f(t,x1);if(aa(jk(k,x4,x3),x2))var
+a=x(k,bJ,xG,0),r=er(f(a,xH),bJ),i=f9(f(a,xI),bJ),s=f9(f(a,xJ),bJ),C=aE(v,f(a,xK),bJ),H=O(f(a,xL),bJ),I=O(f(a,xM),bJ),o=bg(O,f(a,xN),bJ),p=bg(O,f(a,xO),bJ),J=aE(v,f(a,xP),bJ),n=[0,r,function(a){var
+d=ap(o,p);if(1-bV(function(c){var
+d=b(a[4],c[1]);return d?dA(0,c[2]):d},d))A(xQ);var
+f=a[2];function
+c(a){return e(f,a)}var
+g=b(bW(a[4]),J),h=e(a[1],g),j=dE(a,p),k=dE(a,o),l=c(C),m=c(s),n=i?i[2]:dX(ml),q=c(n),r=hk(i);return[0,[0,b(a[2],r),q,m,l,H,I,k,j,h]]}];else
+var
+q=x(k,f_,xR,0),K=er(f(q,xS),f_),L=f9(f(q,xT),f_),n=[0,K,function(a){return[1,e(a[2],L)]}];var
 ae=n[2],af=n[1];return function(ag){var
-P=ja(t,ag,z,v),u=P[2];if(af)var
-R=z,Q=v;else
+P=jl(t,ag,z,y),v=P[2];if(af)var
+R=z,Q=y;else
 var
-R=v,Q=z;var
-x=ae(u),ah=b(u[3],R),ai=b(u[3],Q),i=P[3],f=dp(i),K=d_(i,f);if(K){var
-r=cf(i,ai);if(r){var
-L=r[1],s=cf(i,ah);if(s){var
-M=s[1];if(0===x[0]){var
-a=x[1],e=bW(f),T=a[9],S=A(l(function(a){return[0,a,0]},T)),k=function(a){return E(a,S)?1:U(iw(f,a))},m=function(a){return a$(function(a){return k(a[1])},a)},y=m(a[8]),B=g([0,d,c],a[6]),C=B?U(g(a[5],a[6])):B;if(C)var
-V=a[7],W=I(D([0,c,c]),V),X=a[2],n=bl(w(ce(e,bV(e,L,a[1]),X),W));else
+R=y,Q=z;var
+w=ae(v),ah=b(v[3],R),ai=b(v[3],Q),i=P[3],f=dw(i),K=ed(i,f);if(K){var
+r=ci(i,ai);if(r){var
+L=r[1],s=ci(i,ah);if(s){var
+M=s[1];if(0===w[0]){var
+a=w[1],e=bp(f),T=a[9],S=B(l(function(a){return[0,a,0]},T)),k=function(a){return E(a,S)?1:U(iE(f,a))},m=function(a){return bd(function(a){return k(a[1])},a)},x=m(a[8]),A=g([0,d,c],a[6]),C=A?U(g(a[5],a[6])):A;if(C)var
+V=a[7],W=G(D([0,c,c]),V),X=a[2],n=bo(u(ch(e,bY(e,L,a[1]),X),W));else
 var
 n=C;if(n)var
-Y=a[7],Z=I(D(a[5]),Y),o=bl(w(ce(e,a[7],a[3]),Z));else
+Y=a[7],Z=G(D(a[5]),Y),o=bo(u(ch(e,a[7],a[3]),Z));else
 var
 o=n;var
-F=o?dq(an(ce(e,a[7],a[4]))):o;if(F)var
-_=a[2],$=ce(e,bV(e,M,a[1]),_),aa=I(D([0,c,c]),$),p=bl(m(w(a[8],aa)));else
+H=o?dx(ar(ch(e,a[7],a[4]))):o;if(H)var
+_=a[2],$=ch(e,bY(e,M,a[1]),_),aa=G(D([0,c,c]),$),p=bo(m(u(a[8],aa)));else
 var
-p=F;if(p)var
-ab=ce(e,y,a[3]),ac=I(D([0,c,c]),ab),q=bl(m(w(I(a[6],y),ac)));else
+p=H;if(p)var
+ab=ch(e,x,a[3]),ac=G(D([0,c,c]),ab),q=bo(m(u(G(a[6],x),ac)));else
 var
 q=p;if(q){var
 ad=i[1];return h(function(j){var
 b=j[1],f=k(b);if(f)var
 g=f;else{var
-l=ce(e,[0,[0,b,[0,c,c]],0],a[3]),i=h(function(a){return U(k(a[1]))},l);if(i)return H(an(ce(e,[0,[0,b,[0,c,c]],0],a[4])),[0,d,c]);var
+l=ch(e,[0,[0,b,[0,c,c]],0],a[3]),i=h(function(a){return U(k(a[1]))},l);if(i)return F(ar(ch(e,[0,[0,b,[0,c,c]],0],a[4])),[0,d,c]);var
 g=i}return g},ad)}return q}var
-j=x[1];if(j){var
-G=H(d$(f,M,j),[0,d,c]);if(G)return dq(d$(f,L,j));var
-J=G}else
+j=w[1];if(j){var
+I=F(ee(f,M,j),[0,d,c]);if(I)return dx(ee(f,L,j));var
+J=I}else
 var
 J=j;return J}var
 N=s}else
@@ -4170,225 +4262,236 @@ var
 N=r;var
 O=N}else
 var
-O=K;return O}}],xn]]];function
-xs(c){try{var
-a=cX(xu,fJ(1,c));fU(a);var
-d=fN(a);return d}catch(a){a=a8(a);if(a[1]===cr)var
-b=a[2];else{if(a[1]!==ea)throw a;var
-b=a[2]}return m(i(xt,b))}}function
-jd(c){var
-b=j(c,xv);if(b){var
+O=K;return O}}],x5]]],jp=[0,[0,yi,function(d){var
+a=x(d,x$,[0,x_,[0,x9,ga]],0),h=e(function(b){return[0,b,f(a,b)]},ga);function
+g(j,a){var
+d=ae(j,a),f=k(d,ya),g=0;if(f){var
+e=f[1],n=0;if(typeof
+e!=="number"&&3===e[0]){var
+c=e[1];g=1;n=1}}if(!g)var
+c=m(i(a,yb));if(aa(c,yc))throw c2;if(1-aR(c,f$))m(i(a,yd));if(aN(function(a){return aR(a,d)},ga))m(i(a,ye));var
+l=[5,ap(h,d)];return b(fb(c,f$),l)}var
+c=aE(g,f(a,yg),yf);if(0===c)m(yh);return function(a){var
+d=e(function(c){try{var
+d=b(c,a);return d}catch(a){a=a6(a);if(a[1]===dz)return 0;throw a}},c);return bV(function(a){return a},d)}}],f$];function
+yk(c){try{var
+a=c0(ym,fR(1,c));f1(a);var
+d=fV(a);return d}catch(a){a=a6(a);if(a[1]===cv)var
+b=a[2];else{if(a[1]!==dz)throw a;var
+b=a[2]}return m(i(yl,b))}}function
+jq(c){var
+b=k(c,yn);if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return ae(j(a[1],xx),xw)}return 0}function
-je(c){var
-d=0!==j(c,xy)?1:0;if(d){var
-e=j(c,xz);if(e){var
+a!=="number"&&5===a[0])return $(k(a[1],yp),yo)}return 0}function
+jr(c){var
+d=0!==k(c,yq)?1:0;if(d){var
+e=k(c,yr);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=j(a[1],xA);if(g){var
+g=k(a[1],ys);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return aV(function(a){return ae(a[2],xB)},h)}}return 0}}var
+h=b[1];return aN(function(a){return $(a[2],yt)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-el(c,a){var
+es(c,a){var
 d=a[3];function
 e(e){var
-a=b(d,0);return je(c)?B(xC):a}return[0,a[1],a[2],e]}function
-xQ(a,c){var
+a=b(d,0);return jr(c)?A(yu):a}return[0,a[1],a[2],e]}function
+yI(a,c){var
 d=a[1],g=0;if(c){var
-e=fN(d);if(y(xs(c[1]),e)){B(xR);g=1}}var
-f=fO(d);if(y(a[2],f))B(xS);return b(a[3],0)}function
-xT(ai){function
-K(a){return L(xQ,a)}if(typeof
-ai!=="number"&&5===ai[0]){var
-r=ai[1],aS=j(r,xD);if(aS){var
-P=x(aS[1],xG,xF,xE);u(e(P,xI),xH);u(e(P,xK),xJ);var
-aT=function(a){var
-b=ao(a,xL);return aw(function(a){u(a[2],xM);return 0},b)};aT(e(P,xN));dc(aT,j(P,xO))}var
-n=dS(xP,r),F=[5,n],aU=j(n,xV),a1=0;if(aU){var
-aj=aU[1],a2=0;if(typeof
-aj!=="number"&&3===aj[0])if(y(aj[1],x_))a2=1;else{a1=1;a2=1}}if(!a1)m(xW);var
-aW=j(n,xX),a3=0;if(aW){var
-ak=aW[1],a4=0;if(typeof
-ak!=="number"&&1===ak[0])if(y(ak[1],x9))a4=1;else{a3=1;a4=1}}if(!a3)m(xY);var
-S=j(n,xZ),aq=0;if(S){var
-al=S[1],ar=0;if(typeof
-al!=="number"&&3===al[0]){var
-a0=al[1];if(y(a0,x3))if(y(a0,x4))ar=1;else{if(!jd(n)&&0===j(n,x5)){var
-T=ao(F,t2),aH=j(T,t3),a6=0;if(aH){var
-V=aH[1],as=0;if(typeof
-V!=="number"&&4===V[0])if(V[1])as=1;else
-as=2;var
-a7=0;switch(as){case
-2:a7=1;break;case
-0:break}if(!a7){var
-aI=1;a6=1}}if(!a6)var
-aI=0;var
-bG=function(a){if(typeof
+e=fV(d);if(w(yk(c[1]),e)){A(yJ);g=1}}var
+f=ek(d);if(w(a[2],f))A(yK);return b(a[3],0)}function
+yL(aj){function
+H(a){return L(yI,a)}if(typeof
+aj!=="number"&&5===aj[0]){var
+r=aj[1],aQ=k(r,yv);if(aQ){var
+N=x(aQ[1],yy,yx,yw);v(f(N,yA),yz);v(f(N,yC),yB);var
+aS=function(a){var
+b=ae(a,yD);return az(function(a){v(a[2],yE);return 0},b)};aS(f(N,yF));dh(aS,k(N,yG))}var
+n=dY(yH,r),I=[5,n],aT=k(n,yN),a0=0;if(aT){var
+ak=aT[1],a1=0;if(typeof
+ak!=="number"&&3===ak[0])if(w(ak[1],y2))a1=1;else{a0=1;a1=1}}if(!a0)m(yO);var
+aU=k(n,yP),a2=0;if(aU){var
+al=aU[1],a3=0;if(typeof
+al!=="number"&&1===al[0])if(w(al[1],y1))a3=1;else{a2=1;a3=1}}if(!a2)m(yQ);var
+P=k(n,yR),aq=0;if(P){var
+am=P[1],as=0;if(typeof
+am!=="number"&&3===am[0]){var
+aZ=am[1];if(w(aZ,yV))if(w(aZ,yW))as=1;else{if(!jq(n)&&0===k(n,yX)){var
+T=ae(I,uk),aA=k(T,ul),a4=0;if(aA){var
+V=aA[1],at=0;if(typeof
+V!=="number"&&4===V[0])if(V[1])at=1;else
+at=2;var
+a5=0;switch(at){case
+2:a5=1;break;case
+0:break}if(!a5){var
+aB=1;a4=1}}if(!a4)var
+aB=0;var
+bs=function(a){if(typeof
 a!=="number"&&5===a[0]){var
-b=a[1],c=bi(t4,b),d=c||ae(j(b,t6),t5);return d}return 0},aK=j(T,t7),a8=0;if(aK){var
-_=aK[1],bV=0;if(typeof
+b=a[1],c=aR(um,b),d=c||$(k(b,uo),un);return d}return 0},aD=k(T,up),a6=0;if(aD){var
+_=aD[1],bG=0;if(typeof
 _!=="number"&&4===_[0]){var
-aL=aV(bG,_[1]);a8=1;bV=1}}if(!a8)var
-aL=0;var
-aM=j(T,t8);if(aM){var
-$=aM[1],bW=0;if(typeof
-$==="number"||!(3===$[0]))bW=1;else{var
-o=$[1];if(cm(o,t1)){var
-bH=aI||aL;if(bH)throw fX;var
-v=x(F,t$,t9,t_),ad=aF(tT,e(v,ub),ua);if(0===ad)m(uc);var
-bI=j(v,ud),C=L(function(a){return bm(function(a,b){return bm(O,a,b)},a,ue)},bI);x(e(v,uh),ug,uf,0);var
-bJ=u(e(v,uj),ui),bK=Z(e(v,ul),uk);if(X(o,um)!==(0!==C?1:0))m(un);if(ae(C,uo))m(up);var
-bL=ag(0,64),bM=ag(0,64),p=function(a){return aQ(bL,a)},af=function(a){return aQ(bM,a)},a=C?Y(C[1])-1|0:X(o,uD)?1:Y(ha(ad)[1])-1|0,aN=ag(0,64),N=de(function(K,M){var
-d=b(dh(tF),K),g=x(M,d,tH,tG);function
-t(b,a){return[0,ct(b,a),c]}var
-v=e(g,tI),h=bm(function(a,b){return aF(t,a,b)},v,d),w=j(g,tJ),o=L(function(a){return bm(iZ,a,d)},w),z=j(g,tK),A=L(function(a){return O(a,d)},z),B=j(g,tL),C=L(function(b){if(typeof
+aI=aN(bs,_[1]);a6=1;bG=1}}if(!a6)var
+aI=0;var
+aK=k(T,uq);if(aK){var
+ab=aK[1],bJ=0;if(typeof
+ab==="number"||!(3===ab[0]))bJ=1;else{var
+o=ab[1];if(cq(o,uj)){var
+bt=aB||aI;if(bt)throw f4;var
+y=x(I,ut,ur,us),ad=aE(ub,f(y,uv),uu);if(0===ad)m(uw);var
+bu=k(y,ux),C=L(function(a){return bg(function(a,b){return bg(O,a,b)},a,uy)},bu);x(f(y,uB),uA,uz,0);var
+bv=v(f(y,uD),uC),bw=Z(f(y,uF),uE);if(aa(o,uG)!==(0!==C?1:0))m(uH);if($(C,uI))m(uJ);var
+bx=ai(0,64),by=ai(0,64),p=function(a){return aJ(bx,a)},ag=function(a){return aJ(by,a)},a=C?X(C[1])-1|0:aa(o,uX)?1:X(hk(ad)[1])-1|0,aL=ai(0,64),K=dj(function(K,M){var
+d=b(dn(tZ),K),g=x(M,d,t1,t0);function
+t(b,a){return[0,cx(b,a),c]}var
+u=f(g,t2),h=bg(function(a,b){return aE(t,a,b)},u,d),y=k(g,t3),o=L(function(a){return bg(i_,a,d)},y),z=k(g,t4),A=L(function(a){return O(a,d)},z),B=k(g,t5),C=L(function(b){if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=b[1];if(!y(c,tv))return 1;if(!y(c,tw))return 2;break;case
-5:if(bi(tx,b[1])){var
-f=x(b,d,tz,ty);bY(u(e(f,tA),d),d);var
-h=j(f,tB);dc(function(a){ed(u(a,d),d);return 0},h);return[0,a+1|0,0]}var
-g=x(b,d,tC,0),k=i0(a,e(g,tD),d),l=e(g,tE);return[0,k,bh(aF(function(e,b){var
+c=b[1];if(!w(c,tP))return 1;if(!w(c,tQ))return 2;break;case
+5:if(aR(tR,b[1])){var
+e=x(b,d,tT,tS);b0(v(f(e,tU),d),d);var
+h=k(e,tV);dh(function(a){ei(v(a,d),d);return 0},h);return[0,a+1|0,0]}var
+g=x(b,d,tW,0),j=i$(a,f(g,tX),d),l=f(g,tY);return[0,j,bl(aE(function(e,b){var
 c=Z(e,b);if(c){var
 d=c[2];if(d&&!d[2]){var
-f=i0(a,c[1],b);return[0,f,du(p,bY,d[1],b)]}}return m(i(b,tt))},l,d))]}return m(i(d,tu))},B),D=j(g,tM),E=L(function(a){return O(a,d)},D),q=j(g,tN),N=0;if(q){var
-k=q[1],n=0;if(typeof
-k!=="number"&&0===k[0])if(k[1])n=2;else
+f=i$(a,c[1],b);return[0,f,dB(p,b0,d[1],b)]}}return m(i(b,tN))},l,d))]}return m(i(d,tO))},B),D=k(g,t6),E=L(function(a){return O(a,d)},D),q=k(g,t7),N=0;if(q){var
+j=q[1],n=0;if(typeof
+j!=="number"&&0===j[0])if(j[1])n=2;else
 n=1;var
 r=0;switch(n){case
 2:r=1;break;case
-0:break}if(!r){m(i(tP,i(d,tO)));N=1}}var
-F=j(g,tQ);dc(function(a){bY(u(a,d),d);return 0},F);var
-l=cO(lE,f(function(a){return Y(a[2])},h)),s=0;if(l&&!l[2]&&0<l[1])s=1;if(!s)m(i(d,tR));var
-G=bi(tS,g),H=a5(C,0);function
+0:break}if(!r){m(i(t9,i(d,t8)));N=1}}var
+F=k(g,t_);dh(function(a){b0(v(a,d),d);return 0},F);var
+l=cQ(lY,e(function(a){return X(a[2])},h)),s=0;if(l&&!l[2]&&0<l[1])s=1;if(!s)m(i(d,t$));var
+G=aR(ua,g),H=aY(C,0);function
 I(a){var
-b=bw(a[2]);return[0,af(a[1]),b]}var
-J=L(function(a){return f(I,a)},o);return[0,h,o,[0,f(function(a){var
-b=a[2];return[0,p(a[1]),b]},h),J,A,H,E,G]]},bK),bN=aB(Y(N));aw(function(a){function
+b=bB(a[2]);return[0,ag(a[1]),b]}var
+J=L(function(a){return e(I,a)},o);return[0,h,o,[0,e(function(a){var
+b=a[2];return[0,p(a[1]),b]},h),J,A,H,E,G]]},bw),bz=aF(X(K));az(function(a){function
 b(b){var
-a=dZ(b[2],bN);return a?m(uq):a}return aw(b,a5(a[2],0))},N);hd(function(b,a){var
-c=aB(b+1|0);return co(aN,i2(a[1]),c)},N);var
-aO=fQ(p,cu,a5(j(v,ut),us),ur),ah=cX(0,e(v,uu)),aP=ee(ah,p,af),bO=bD(ah[1]),aR=function(b){var
-a=bT(bO,b);return a?af(a[1]):B(uv)},bP=function(a){var
-h=a[2],e=a[1],k=0;if(y(o,uw)&&y(o,ux)&&y(o,uy)){if(!y(o,uz)&&!h&&e){var
-i=e[2];if(i&&!i[2]){var
-q=i[1],r=e[1],D=function(a){var
-b=0,c=X(a,q)?dw:bC,d=X(a,r)?dw:bC;return[0,bC,[0,i1(d,c),b]]},E=p(q),g=[0,[0,p(r),E],D];k=2}}}else
+a=d4(b[2],bz);return a?m(uK):a}return az(b,aY(a[2],0))},K);hn(function(b,a){var
+c=aF(b+1|0);return cs(aL,jb(a[1]),c)},K);var
+aM=fX(p,cy,aY(k(y,uN),uM),uL),ah=c0(0,f(y,uO)),aO=ej(ah,p,ag),bC=ba(ah[1]),aP=function(b){var
+a=bA(bC,b);return a?ag(a[1]):A(uP)},bD=function(a){var
+h=a[2],f=a[1],k=0;if(w(o,uQ)&&w(o,uR)&&w(o,uS)){if(!w(o,uT)&&!h&&f){var
+i=f[2];if(i&&!i[2]){var
+q=i[1],r=f[1],D=function(a){var
+b=0,c=aa(a,q)?dD:bI,d=aa(a,r)?dD:bI;return[0,bI,[0,ja(d,c),b]]},E=p(q),g=[0,[0,p(r),E],D];k=2}}}else
 k=1;var
 l=0;switch(k){case
 1:if(h){var
-s=h[1],F=Y(e);if(Y(s)===F){var
-j=e9(e,s),t=f(function(a){var
+s=h[1],F=X(f);if(X(s)===F){var
+j=fd(f,s),t=e(function(a){var
 b=a[2];return[0,p(a[1]),b]},j);if(C)var
-u=f(bj,C[1]),G=function(h){return f(function(i){return bQ(function(g,a){var
-b=a[2],c=a[1];if(X(c,h))var
-e=a5(e7(c,i),bC),f=R(b[2],e[2]),d=cg(R(b[1],e[1]),f);else
+u=e(bm,C[1]),G=function(h){return e(function(i){return bU(function(g,a){var
+b=a[2],c=a[1];if(aa(c,h))var
+e=aY(fc(c,i),bI),f=R(b[2],e[2]),d=cj(R(b[1],e[1]),f);else
 var
-d=bC;return cZ(g,d)},bC,j)},u)},H=function(a){var
-b=a[2];return[0,p(a[1]),b]},v=[0,[2,t,f(function(a){return f(H,a)},u)],G];else
+d=bI;return c1(g,d)},bI,j)},u)},H=function(a){var
+b=a[2];return[0,p(a[1]),b]},v=[0,[2,t,e(function(a){return e(H,a)},u)],G];else
 var
-I=function(b){return f(function(a){return X(a[1],b)?a[2]:bC},j)},v=[0,[1,t,X(o,uC)],I];var
+I=function(b){return e(function(a){return aa(a[1],b)?a[2]:bI},j)},v=[0,[1,t,aa(o,uW)],I];var
 g=v;l=1}}break;case
 0:break;default:l=1}if(!l)var
-g=B(uA);var
-A=g[2],w=cO(W,a[1]),m=b(cN(function(c){var
-a=b(A,c);if(a){var
-g=a[1],h=a[2],d=f(function(a){return i1(a,g)},h);if(b7(function(a){return 0===aD(a[1])?1:0},d))return 0;var
-e=[0,[0,c,d]]}else
+g=A(uU);var
+B=g[2],x=cQ(W,a[1]),m=b(cP(function(c){var
+a=b(B,c);if(a){var
+g=a[1],h=a[2],d=e(function(a){return ja(a,g)},h);if(bV(function(a){return 0===aG(a[1])?1:0},d))return 0;var
+f=[0,[0,c,d]]}else
 var
-e=a;return e}),w),x=cO(W,f(function(a){return aR(a[1])},m)),z=b(cN(function(g){var
-h=b(bR(function(a){return ae(aR(a[1]),g)}),m),a=e8(bj,h),i=bQ(function(b,a){return hz(b,a[2])},c,a);function
-e(a){var
-b=cE(i,a[2]);return R(a[1],b)}var
-j=bQ(function(b,a){return eR(b,e(a))},d,a);function
-k(a){return[0,cE(e(a),j),c]}var
-l=bT(aN,i2(f(function(a){var
-b=f(k,a[2]);return[0,a[1],b]},h)));return L(function(a){return[0,g,a]},l)}),x),n=a[3];return n?[0,g[1],z,n[1],a[4]]:B(uB)};return K([0,el(r,[0,ah,bJ,function(v){var
-u=f(bP,ad),r=de(function(b,a){var
-c=a[3];return[0,aB(b+1|0),c]},N),i=ba(aP),e=cq(aP,i);if(e){var
-m=bb(i),s=cp(aO),B=function(a,b){return bU(s,a,b)},n=h(function(a){return hU(i,m,B,a)},aO);if(n){var
-j=A(r),o=h(function(_){var
+f=a;return f}),x),y=cQ(W,e(function(a){return aP(a[1])},m)),z=b(cP(function(g){var
+h=b(bW(function(a){return $(aP(a[1]),g)}),m),a=dZ(bm,h),i=bU(function(b,a){return hI(b,a[2])},c,a);function
+f(a){var
+b=cG(i,a[2]);return R(a[1],b)}var
+j=bU(function(b,a){return eX(b,f(a))},d,a);function
+k(a){return[0,cG(f(a),j),c]}var
+l=bA(aL,jb(e(function(a){var
+b=e(k,a[2]);return[0,a[1],b]},h)));return L(function(a){return[0,g,a]},l)}),y),n=a[3];return n?[0,g[1],z,n[1],a[4]]:A(uV)};return H([0,es(r,[0,ah,bv,function(w){var
+v=e(bD,ad),r=dj(function(b,a){var
+c=a[3];return[0,aF(b+1|0),c]},K),f=a_(aO),m=cu(aO,f);if(m){var
+k=a$(f),s=cg(aM),A=function(a,b){return bE(s,a,b)},n=h(function(a){return h2(f,k,A,a)},aM);if(n){var
+i=B(r),o=h(function(_){var
 e=_[2],aj=e[1],T=h(function(c){var
-d=b(m,c[1]);return d?ae(aa(c[2]),a):d},aj);if(T){var
+d=b(k,c[1]);return d?$(ac(c[2]),a):d},aj);if(T){var
 U=e[2];if(U)var
-ak=U[1],V=il(i,a,j,im(i,cW(a,e[1])),ak);else
+ak=U[1],V=iu(f,a,i,iv(f,cY(a,e[1])),ak);else
 var
 V=1;var
-u=V}else
+v=V}else
 var
-u=T;if(u){var
+v=T;if(v){var
 W=e[3];if(W){var
-v=W[1],J=cW(a,e[1]),n=l(an,J),K=g(cV(n),v);if(K){var
-k=e[4];if(typeof
-k==="number")switch(k){case
+w=W[1],J=cY(a,e[1]),n=l(ar,J),K=g(cX(n),w);if(K){var
+m=e[4];if(typeof
+m==="number")switch(m){case
 0:var
-o=fC(i,a,j,e);if(o)var
-ac=o[1],p=d8(function(a){return ii(j,a)},ac),f=p?g(p[1],v):p;else
+o=fI(f,a,i,e);if(o)var
+ad=o[1],p=eb(function(a){return ir(i,a)},ad),j=p?g(p[1],w):p;else
 var
-f=o;break;case
+j=o;break;case
 1:var
-ad=e[1],af=[0,d,c],f=g(aE(function(b,a){return t(Q(cV(b[2]),a))},af,ad),v);break;default:var
-q=fC(i,a,j,e),C=0;if(q){var
-r=io(a,j,n,q[1]);if(r)var
-ag=r[1],f=h(function(a){return H(z(ag,a),a)},n);else{var
+ae=e[1],af=[0,d,c],j=g(aH(function(b,a){return t(Q(cX(b[2]),a))},af,ae),w);break;default:var
+q=fI(f,a,i,e),C=0;if(q){var
+r=iw(a,i,n,q[1]);if(r)var
+ag=r[1],j=h(function(a){return F(z(ag,a),a)},n);else{var
 L=r;C=1}}else{var
 L=q;C=1}if(C)var
-f=L}else{var
-ah=A(e[1]),M=k[1],ai=k[2],N=function(b){var
-a=E(b,ah),c=a?1:a;return c},F=[0,0,J],$=fg(M,F,0),G=gX(M,a);if(G)var
-ab=fi(0,a+1|0),f=h(function(e){var
-a=ca(function(a){return ae(a[1],e)},ai),f=a?a[1][2]:a,i=h(function(a){var
-e=N(a[1][1]),f=e?N(a[1][2]):e,h=f?g([0,d,c],a[2]):f,i=h?b(m,a[1][1]):h,j=i?b(m,a[1][2]):i;if(j)var
-k=B(a[1][1],a[1][2]),n=k?1:k,l=n;else
+j=L}else{var
+ah=B(e[1]),M=m[1],ai=m[2],N=function(b){var
+a=E(b,ah),c=a?1:a;return c},H=[0,0,J],aa=fm(M,H,0),I=g7(M,a);if(I)var
+ab=fo(0,a+1|0),j=h(function(e){var
+a=cc(function(a){return $(a[1],e)},ai),f=a?a[1][2]:a,i=h(function(a){var
+e=N(a[1][1]),f=e?N(a[1][2]):e,h=f?g([0,d,c],a[2]):f,i=h?b(k,a[1][1]):h,j=i?b(k,a[1][2]):i;if(j)var
+l=A(a[1][1],a[1][2]),n=l?1:l,m=n;else
 var
-l=j;return l},f);if(i){var
-j=I(D([0,c,c]),$),k=w(fg(e,F,0),j),l=I(D([0,c,c]),k);return bl(w(hR(B,f),l))}return i},ab);else
+m=j;return m},f);if(i){var
+j=G(D([0,c,c]),aa),l=u(fm(e,H,0),j),m=G(D([0,c,c]),l);return bo(u(hZ(A,f),m))}return i},ab);else
 var
-f=G}}else
+j=I}}else
 var
-f=K;var
-X=f}else
+j=K;var
+X=j}else
 var
 X=1;var
 x=X}else
 var
-x=u;if(x){var
+x=v;if(x){var
 Y=e[5];if(Y){var
-y=Y[1],al=_[1];if(e[6])return g(y,cV(l(an,cW(a,e[1]))));var
-O=fC(i,a,j,e);if(O){var
-P=O[1],R=h(function(a){return hv(a[2][2],al)},P);if(R){var
-s=d8(function(a){return ij(j,a)},P);if(s)return g(y,s[1]);var
+y=Y[1],al=_[1];if(e[6])return g(y,cX(l(ar,cY(a,e[1]))));var
+O=fI(f,a,i,e);if(O){var
+P=O[1],R=h(function(a){return hE(a[2][2],al)},P);if(R){var
+s=eb(function(a){return is(i,a)},P);if(s)return g(y,s[1]);var
 S=s}else
 var
-S=R;return S}return g(y,cV(l(an,cW(a,e[1]))))}var
+S=R;return S}return g(y,cX(l(ar,cY(a,e[1]))))}var
 Z=1}else
 var
-Z=x;return Z},r);if(o)return h(function(f){var
-e=f[1],K=ip(e),h=l(function(a){var
-b=fD(e);return w(a,I(D([0,c,c]),b))},K),B=an(fD(e));switch(e[0]){case
+Z=x;return Z},r);if(o)return h(function(h){var
+e=h[1],K=ix(e),m=l(function(a){var
+b=fJ(e);return u(a,G(D([0,c,c]),b))},K),B=ar(fJ(e));switch(e[0]){case
 0:var
-v=b(m,e[1]),n=v?b(m,e[2]):v;break;case
+w=b(k,e[1]),n=w?b(k,e[2]):w;break;case
 1:var
-x=e[1],y=iq(m,x),n=y?ae(a+1|0,aa(x)):y;break;default:var
-A=iq(m,e[1]),n=A?ae(a+1|0,aa(e[2])):A}var
-C=n?J([0,d,c],d9(e)):n;if(C)var
-M=fh(h),N=hC(of,l(function(a){return b(i[2],a[1])},M)),O=aE(function(e,r){var
-s=f[2],m=l(function(a){return cT(i,e,a)},h),b=cV(l(an,m)),n=ca(function(a){return k(a[1],e)},s);if(n){var
-d=n[1],o=ih(m,d7(a,j,d[2]));if(ik(i,a,j,h,[0,e,[0,o,d[2]]])){var
-p=ij(j,d[2]);if(p)var
+x=e[1],y=iy(k,x),n=y?$(a+1|0,ac(x)):y;break;default:var
+A=iy(k,e[1]),n=A?$(a+1|0,ac(e[2])):A}var
+C=n?J([0,d,c],ec(e)):n;if(C)var
+M=fn(m),N=hL(oz,l(function(a){return b(f[2],a[1])},M)),O=aH(function(e,r){var
+s=h[2],k=l(function(a){return cV(f,e,a)},m),b=cX(l(ar,k)),n=cc(function(a){return j(a[1],e)},s);if(n){var
+d=n[1],o=iq(k,ea(a,i,d[2]));if(it(f,a,i,m,[0,e,[0,o,d[2]]])){var
+p=is(i,d[2]);if(p)var
 q=t(z(o,p[1])),c=g(b,q)?q:b;else
 var
 c=b}else
 var
 c=b}else
 var
-c=b;return t(Q(c,r))},B,N),P=d9(e),p=g(z(f[3],P),O);else
+c=b;return t(Q(c,r))},B,N),P=ec(e),p=g(z(h[3],P),O);else
 var
 p=C;if(p){var
-E=f[4];if(E){var
+E=h[4];if(E){var
 q=E[1];switch(e[0]){case
 0:var
 o=1;break;case
@@ -4396,81 +4499,81 @@ o=1;break;case
 o=U(e[2]);break;default:var
 o=0}var
 F=o?g([0,c,c],q):o;if(F)var
-R=z(q,d9(e)),L=ip(e),r=g(an(ab(oj,[0,fD(e),L])),R);else
+R=z(q,ec(e)),L=ix(e),r=g(ar(Y(oD,[0,fJ(e),L])),R);else
 var
 r=F;if(r)var
 s=r;else{var
-G=il(i,a,j,h,f[2]);if(G){var
-S=fB(i,a,j,h,f[2]),u=d8(function(a){return ii(j,a)},S);if(u){var
-T=z(q,d9(e));return g(Q(B,u[1]),T)}var
-s=u}else
+H=iu(f,a,i,m,h[2]);if(H){var
+S=fH(f,a,i,m,h[2]),v=eb(function(a){return ir(i,a)},S);if(v){var
+T=z(q,ec(e));return g(Q(B,v[1]),T)}var
+s=v}else
 var
-s=G}return s}var
-H=1}else
+s=H}return s}var
+I=1}else
 var
-H=p;return H},u);var
+I=p;return I},v);var
 p=o}else
 var
 p=n;var
 q=p}else
 var
-q=e;return q}])])}}}throw fX}ar=1}else{if(0!==j(n,x6)){var
-bS=je(r);return K(iY(tp,si,function(k,a,t,s){var
-m=b(a[4],tn),e=f(function(o){var
+q=m;return q}])])}}}throw f4}as=1}else{if(0!==k(n,yY)){var
+bF=jr(r);return H(i9(tJ,sC,function(j,a,t,s){var
+m=b(a[4],tH),f=e(function(o){var
 c=o[1],p=0;function
 r(a,c){switch(c[0]){case
-0:return B(ta);case
+0:return A(tu);case
 1:var
-d=c[3],w=c[2],h=cX(0,c[1]);fU(h);fV(a,f(aJ,w));var
-r=eh(h,a[3],a[4]),l=function(b,a){return f(function(a){var
+d=c[3],w=c[2],h=c0(0,c[1]);f1(h);f2(a,e(aC,w));var
+r=en(h,a[3],a[4]),l=function(b,a){return e(function(a){var
 c=a[2];return[0,i(b,a[1]),c]},a)},m=function(a,b){var
-c=b[2],d=f(function(b){var
-c=l(a,b[2]);return[0,i(a,b[1]),c]},c);return[0,l(a,b[1]),d]},n=m(s6,a[1]),o=m(s7,h),p=a[3],y=a[4],z=function(a){function
+c=b[2],d=e(function(b){var
+c=l(a,b[2]);return[0,i(a,b[1]),c]},c);return[0,l(a,b[1]),d]},n=m(to,a[1]),o=m(tp,h),p=a[3],y=a[4],z=function(a){function
 c(c){var
-d=hk(c,a),e=d?[0,b(p,bB(a,q(c)))]:d;return e}var
-d=c(sB),e=c(sC);return d?at(d[1],1):e?bw(at(e[1],1)):at(b(p,i(sD,a)),1)},A=aC(n[2],o[2]),g=eh([0,aC(n[1],o[1]),A],z,y);if(bi(s8,d)){fS(s9,d);var
-C=eg(j(d,s_)),D=g[3],s=f(function(a){return iR(D,a)},C);if(aV(function(a){return 0===a[6]?1:0},s))throw ac;var
-u=s,t=iX(k,g,iU(j(d,s$)))}else
+d=ht(c,a),e=d?[0,b(p,bH(a,q(c)))]:d;return e}var
+d=c(sV),e=c(sW);return d?aw(d[1],1):e?bB(aw(e[1],1)):aw(b(p,i(sX,a)),1)},B=ap(n[2],o[2]),g=en([0,ap(n[1],o[1]),B],z,y);if(aR(tq,d)){fZ(tr,d);var
+C=em(k(d,ts)),D=g[3],s=e(function(a){return i2(D,a)},C);if(aN(function(a){return 0===a[6]?1:0},s))throw af;var
+u=s,t=i8(j,g,i5(k(d,tt)))}else
 var
-e=fP(0,0,g[3],[5,d]),F=function(a){return[0,a[1],a[2],e[3],e[2],a[4],[0,a[3]]]},u=f(F,e[6]),t=[0,[0,0,e],0];var
-E=r[2],v=[1,b(iV(a),w),E,t,u];ei(k,function(b){return h$(a[2],v)});return[0,r,v];default:var
-x=iW(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
+f=fW(0,0,g[3],[5,d]),F=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=e(F,f[6]),t=[0,[0,0,f],0];var
+E=r[2],v=[1,b(i6(a),w),E,t,u];eo(j,function(b){return ii(a[2],v)});return[0,r,v];default:var
+x=i7(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
 d=c[1],g=d[1];if(0===g[0]){var
-h=g[1],s=function(e,d){function
+h=g[1],s=function(f,d){function
 c(c){var
-d=c[1];fV(a,[0,d,0]);var
-e=ed(u(c[2],tc),tb);return[0,b(a[3],d),e]}return[0,a,f(c,ao(h,td))]},l=fW(s,a,[0,[0,h],d[2],d[3]])[2];ei(k,function(b){return ia(m,ba(a[2]),l)});var
-e=[0,[0,l],c[2]];p=1}}if(!p)var
-e=[0,0,c];var
-t=e[2],v=[0,a,0],w=bQ(function(a,c){var
-b=fW(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},v,t),x=iP(0,0,a[3],a[4],[5,o[2]]),y=bh(w[2]),n=[0,e[1],y,x];ei(k,function(b){return ib(m,a[2],n)});return n},t);if(aV(function(i){return aV(function(j){var
+d=c[1];f2(a,[0,d,0]);var
+e=ei(v(c[2],tw),tv);return[0,b(a[3],d),e]}return[0,a,e(c,ae(h,tx))]},l=f3(s,a,[0,[0,h],d[2],d[3]])[2];eo(j,function(b){return ij(m,a_(a[2]),l)});var
+f=[0,[0,l],c[2]];p=1}}if(!p)var
+f=[0,0,c];var
+t=f[2],u=[0,a,0],w=bU(function(a,c){var
+b=f3(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),x=i0(0,0,a[3],a[4],[5,o[2]]),y=bl(w[2]),n=[0,f[1],y,x];eo(j,function(b){return ik(m,a[2],n)});return n},t);if(aN(function(i){return aN(function(j){var
 e=j[1],d=j[2],a=0,c=i[2];for(;;){if(c){var
-f=c[1],g=h_(f),k=c[2];if(a)var
+f=c[1],g=ih(f),k=c[2];if(a)var
 h=a;else
 var
 m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
-l=b(d6(f),d),e=b(d6(f),e),d=l,a=h,c=k;continue}if(a){var
-n=i[3][8];return aV(function(a){var
-b=ae(a[1],e),c=b?ae(a[2],d):b;return c},n)}return a}},s)},e))B(to);var
-n=a[2],o=ba(n),p=cq(n,o),r=p?h(function(a){var
-b=ib(m,n,a);return b?a[1]?1:U(bS):b},e):p;if(r){var
-v=l(function(b){var
+l=b(d$(f),d),e=b(d$(f),e),d=l,a=h,c=k;continue}if(a){var
+n=i[3][8];return aN(function(a){var
+b=$(a[1],e),c=b?$(a[2],d):b;return c},n)}return a}},s)},f))A(tI);var
+n=a[2],o=a_(n),p=cu(n,o),r=p?h(function(a){var
+b=ik(m,n,a);return b?a[1]?1:U(bF):b},f):p;if(r){var
+w=l(function(b){var
 e=b[3][3],i=b[2],f=l(function(a){var
-b=h_(a);return[0,d6(a),b]},i),g=b[1];if(g)var
-j=A(g[1]),k=[0,d,c],a=function(a){return M(k,j,a)},h=function(d,c){var
-g=b[3],h=fA(f,function(a,b){return id(g,a,b)},e,d,c),i=z(e,a(d)),j=Q(a(c),i),k=z(e,a(c)),m=dn(Q(a(d),k),j),n=a(c),o=dn(a(d),n);return l(function(a){return ic(e,o,m,a)},h)};else
+b=ih(a);return[0,d$(a),b]},i),g=b[1];if(g)var
+j=B(g[1]),k=[0,d,c],a=function(a){return M(k,j,a)},h=function(d,c){var
+g=b[3],h=fG(f,function(a,b){return im(g,a,b)},e,d,c),i=z(e,a(d)),j=Q(a(c),i),k=z(e,a(c)),m=dv(Q(a(d),k),j),n=a(c),o=dv(a(d),n);return l(function(a){return il(e,o,m,a)},h)};else
 var
-m=b[3],n=function(a,b){return id(m,a,b)},h=function(a,b){return fA(f,n,e,a,b)};return[0,b,h]},e),w=bb(o);return h(function(a){var
-j=b(w,a[1]),k=j?b(w,a[2]):j;if(k){var
+m=b[3],n=function(a,b){return im(m,a,b)},h=function(a,b){return fG(f,n,e,a,b)};return[0,b,h]},f),x=a$(o);return h(function(a){var
+j=b(x,a[1]),k=j?b(x,a[2]):j;if(k){var
 l=a[5];if(l)var
-e=l[1],m=g([0,d,c],e),n=m?g(e,[0,c,c]):m,x=n?ie(v,a,function(a){return g(e,a[1])}):n,o=x;else
+e=l[1],m=g([0,d,c],e),n=m?g(e,[0,c,c]):m,v=n?io(w,a,function(a){return g(e,a[1])}):n,o=v;else
 var
 o=1;var
 f=o}else
 var
 f=k;if(f){var
 p=a[6];if(p)var
-h=p[1],q=g([0,d,c],h),r=q?g(h,[0,c,c]):q,y=r?ie(v,a,function(a){return g(a[2],h)}):r,s=y;else
+h=p[1],q=g([0,d,c],h),r=q?g(h,[0,c,c]):q,y=r?io(w,a,function(a){return g(a[2],h)}):r,s=y;else
 var
 s=1;var
 i=s}else
@@ -4478,24 +4581,24 @@ var
 i=f;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},s)}return r},n))}aq=1;ar=1}}}else{if(0!==j(n,x8)){var
-bF=iY(0,iR,function(d,a,c,b){var
-e=iX(d,a,c);return h7(a[2],e,b)},n);return K(L(function(a){return el(r,a)},bF))}aq=1}if(aq){var
-a9=0;if(!jd(n)&&0===j(n,x7))a9=1;if(!a9)return 0}if(S){var
-am=S[1];if(typeof
-am!=="number"&&3===am[0]){var
-ap=am[1];if(y(ap,x1)){var
-aX=bi(ap,jc),aY=aX?0===j(r,x2)?1:0:aX;if(aY){if(0!==j(n,xr))throw dx;var
-aZ=[0,b(he(ap,jc),[5,n])]}else
+u=i;return u},s)}return r},n))}aq=1;as=1}}}else{if(0!==k(n,y0)){var
+br=i9(0,i2,function(d,a,c,b){var
+e=i8(d,a,c);return id(a[2],e,b)},n);return H(L(function(a){return es(r,a)},br))}aq=1}if(aq){var
+a7=0;if(!jq(n)&&0===k(n,yZ))a7=1;if(!a7)return 0}if(P){var
+an=P[1];if(typeof
+an!=="number"&&3===an[0]){var
+ao=an[1];if(w(ao,yT)){var
+aV=aR(ao,jp),aW=aV?0===k(r,yU)?1:0:aV;if(aW){if(0!==k(n,yj))throw c2;var
+aX=[0,b(fb(ao,jp),[5,n])]}else
 var
-aZ=aY;return aZ}var
-ay=ag(0,64),az=ag(0,64),aA=[0,r4],bp=function(a){if(ae(e(a,r6),r5))m(r7);x(e(a,r_),r9,r8,0);aA[1]=u(e(a,sa),r$);return 0},bq=function(a){return aQ(az,a)},s=iP([0,bp],sb,function(a){return aQ(ay,a)},bq,F),aG=cX(0,e(ao(F,sd),sc)),br=s[8],bs=s[7],bt=s[6],bu=s[5],bv=s[4],bx=s[3],by=s[2],bz=function(a){return aQ(az,a)},bA=[0,ee(aG,function(a){return aQ(ay,a)},bz),by,bx,bv,bu,bt,bs,br],bE=function(a){return h2(bA)};return K([0,el(r,[0,aG,aA[1],bE])])}return m(x0)}var
-au=ag(0,64),av=[0,qM],a_=ag(0,64),a$=function(a){av[1]=u(e(a,qO),qN);x(e(a,qR),qQ,qP,0);return 0},G=fP([0,a$],qS,function(a){return aQ(au,a)},F),ax=cX(0,e(ao(F,qU),qT)),bc=G[6],bd=G[5],be=G[4],bf=G[3],bg=G[2],bk=function(a){return aQ(a_,a)},bn=[0,ee(ax,function(a){return aQ(au,a)},bk),bg,bf,be,bd,bc],bo=function(a){return hO(bn)};return K([0,el(r,[0,ax,av[1],bo])])}return m(xU)}function
-ya(d,a){try{var
-c=hk(x$,a)?0:xT(fJ(0,a)),e=c?b(c[1],d)?0:yb:1;return e}catch(a){a=a8(a);if(a[1]===cr)return[1,a[2]];if(a[1]===ea)return[0,a[2]];if(a!==ac&&a!==fX&&a!==dx){if(a===g6)return 2;throw a}return 1}}yo(function(c,b){var
-d=X(b,yh)?0:[0,b],a=ya(d,c);if(typeof
-a==="number"&&2<=a)return yi;if(typeof
+aX=aW;return aX}var
+au=ai(0,64),av=ai(0,64),ax=[0,sm],bb=function(a){if($(f(a,so),sn))m(sp);x(f(a,ss),sr,sq,0);ax[1]=v(f(a,su),st);return 0},bc=function(a){return aJ(av,a)},s=i0([0,bb],sv,function(a){return aJ(au,a)},bc,I),ay=c0(0,f(ae(I,sx),sw)),bd=s[8],be=s[7],bf=s[6],bh=s[5],bi=s[4],bj=s[3],bk=s[2],bn=function(a){return aJ(av,a)},bp=[0,ej(ay,function(a){return aJ(au,a)},bn),bk,bj,bi,bh,bf,be,bd],bq=function(a){return h_(bp)};return H([0,es(r,[0,ay,ax[1],bq])])}return m(yS)}var
+S=iX(I),a8=S[3],a9=function(a){return fx(a8)};return H([0,es(r,[0,S[1],S[2],a9])])}return m(yM)}function
+y4(d,a){try{var
+c=ht(y3,a)?0:yL(fR(0,a)),e=c?b(c[1],d)?0:y5:1;return e}catch(a){a=a6(a);if(a[1]===cv)return[1,a[2]];if(a[1]===dz)return[0,a[2]];if(a!==af&&a!==f4&&a!==c2){if(a===he)return 2;throw a}return 1}}zg(function(c,b){var
+d=aa(b,y$)?0:[0,b],a=y4(d,c);if(typeof
+a==="number"&&2<=a)return za;if(typeof
 a==="number")switch(a){case
-0:return yc;case
-1:return yd;default:return ye}else
-return 0===a[0]?i(yf,a[1]):i(yg,a[1])});g_(0);return}(globalThis));
+0:return y6;case
+1:return y7;default:return y8}else
+return 0===a[0]?i(y9,a[1]):i(y_,a[1])});hi(0);return}(globalThis));
