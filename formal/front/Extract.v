@@ -3,7 +3,7 @@
     Numbers become those of Zarith: besides the parser and Coq's extraction, these directives are trusted. *)
 
 From Coq Require Import ZArith QArith FMapPositive Extraction ExtrOcamlBasic.
-From Bisimdist Require Import Check CheckDeltaClaims CheckSteps CheckLeakage.
+From Bisimdist Require Import Check CheckDeltaClaims CheckSteps CheckLeakage CheckMetric.
 
 Extract Inductive positive => "Integers.t"
   [ "(fun p -> Integers.succ (Integers.shift_left p 1))" "(fun p -> Integers.shift_left p 1)" "Integers.one" ]
@@ -36,4 +36,4 @@ Extract Constant Nat.leb => "(<=)".
 Extract Constant Nat.ltb => "(<)".
 Extract Constant Nat.eqb => "(=)".
 
-Extraction "extracted.ml" check_distance check_delta check_distances check_steps check_leakage.
+Extraction "extracted.ml" check_distance check_delta check_distances check_steps check_leakage check_metric.
