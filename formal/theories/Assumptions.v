@@ -2,7 +2,7 @@
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
   Leastness Extension CheckChain Check CheckDeltaClaims MergingDistances Steps CheckSteps Leakage CheckLeakage
-  Hmm HmmPump Metric Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
+  Hmm HmmPump Metric MetricGame CheckMetric Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
 
 (** The main theorems, one after the other. *)
 Definition main_theorems :=
@@ -46,6 +46,15 @@ Definition main_theorems :=
   (conj (@amortised_bounds_traces)
   (conj (@accumulative_bounds_traces)
   (conj (@table_bounds_traces)
+  (conj (@upper_table_at_most)
+  (conj (@staircase_at_most)
+  (conj (@lower_table_at_least)
+  (conj (@losses_at_least)
+  (conj (@driven_infinite)
+  (conj (@shapes_infinite)
+  (conj (@at_most_bounds_traces)
+  (conj (@check_metric_sound)
+  (conj (@check_metric_bounds_traces)
   (conj (@coefficients_represent)
   (conj (@bernstein)
   (conj (@cuts_prove)
@@ -59,7 +68,7 @@ Definition main_theorems :=
   (conj (@deferred_bounds_output)
   (conj (@deferred_bounds_events)
   (conj (@noisy_max_gap_budget)
-  I))))))))))))))))))))))))))))))))))))))))))))))))))))).
+  I)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.

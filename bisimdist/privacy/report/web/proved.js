@@ -7,203 +7,203 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(k){"use strict";var
-i5="backward",h_="observe",iB="Invalid_argument",bn="reduced",dZ='"',fg="function",fh=1255,fH=192,ff=255,i4=0x800,iA="bounds",c4="covers",h9="jsError",bl=0x8000,iz="%ni",dY=256,fe="tv",h8="End_of_file",fd="Failure",bC=0xff,cE="stop",fx="ENOENT",jx="measure",jy="smaller",fw="forward",aE="0",i3="([^/]+)",c9="pair",fv=0xf,X="upper",aG=128,dM=-48,h7=0xdc00,iy="Sys_blocked_io",jw="fd ",i0=125,i1=" names no node",i2="ENOTEMPTY",U=248,dU="program",dX="bound",dL="the model",W="camlinternalFormat.ml",iZ="Division_by_zero",jv=1027,h6="Sys_error",a1="claims",ju="probabilities",dT="common",fu="most",fc="g",iw=246,ix="the nodes",ft="proof",dW=67108864,iv="%u",cA="moves",h5="EEXIST",iY="%d",ad="lower",jt="bayes",js="root",iX="buffer.ml",dK="int_of_string",h3="vector",h4="\\n",dS=127,c7=1024,iW="node %d",fs="delta",h2="name",iu="ceiling",bS="from",jr=-49,fG="e",h0=120,h1=103,it=" : flags Open_rdonly and Open_wronly are not compatible",iV=102,cz="transitions",jq="gains",hY=55296,hZ=512,dQ=240,dR="not UTF-8",b5="-",jp="witness",hX=0x7ff0,fF=": Not a directory",is=" : file already exists",fr=101,fq="there is no claim",bB=0xffffff,cD="a claim",hW="rows",c3="0x",iU=" is not true",b7="nodes",jo="Out_of_memory",ir="reading.ml",fE="inf",dV=254,fD="index out of bounds",fp=100,iq="event",iT="the ratios",d3="_bigarr02",hV="%Li",iS=" : flags Open_text and Open_binary are not compatible",a0="states",ip=244,io="\\b",jn=" has no positive denominator",iR="\\\\",iQ="before",bm=0xffff,il="the claims",im=12520,bk=16777216,fb="progress",jl="node ",jm="denominator",fo="Unix.Unix_error",jk="infinity",iP="sources",fa="mkdir",c6=1000,jj="least",fC="the digest",dP=224,p="",iO="Stack_overflow",d2="then",T="alpha",ik="^",dJ=": No such file or directory",ji="\\t",c5="cut",iN="/static/",cv=0x3f,iM=-97,iL="Not_found",d1="ratios",ij="Match_failure",ii="smaller:",iK="ahead",c8="bd",fB=-10,fA=252,iJ="pairs",cC=".",cu="+",bA="digest",fn="rmdir",aS="kind",jh=0xf0,jg="model:",hU=" is none that is known",aF="model",jf=110,ct="distance",je=116,ih="%li",iI=1026,cy="classes",fz=56320,jd="direction",iG="a mass",fm="lbd",iH="false",fy="rank",jc=" is no object",hT=-34,ig=65536,fl="min-entropy",hS="after",ja=-32,jb="complement",hQ="Pervasives.do_at_exit",hR="utf8",ie="lmc",bz=" ",a2=0x80,i$=1023,hP="Undefined_recursive_module",b6="the certificate",i_="quantity",iF=":",i9="interactive",fj="nan",i8="cycles",iE="prior",d0="value",hO="weight",dO="stuck",id=0xe0,ic=0xdfff,cx="version",bT="to",a8="/",fk="compare: functional value",i7="Assert_failure",iD="'stop' of ",i6="a state of a claim",hN="%i",ib="replay",cw="given_up",cB="format",fi="ENOTDIR",ia=1073741823,iC="true",h$="\\r",dN=250;function
-b_(c,a){if(c.fun)return b_(c.fun,a);if(typeof
+a.prototype._T_}}(Object));(function(n){"use strict";var
+kl="backward",jq="observe",jT="Invalid_argument",bq="reduced",jp="up",ey=",",ez='"',f4="function",f5=1255,gy=192,f3=255,kk=0x800,jS="bounds",dq="covers",jo="jsError",bI=0x8000,jR="%ni",ex=256,f1="a rule of the proved checker fails",f2="tv",jn="End_of_file",f0="Failure",bX=0xff,jQ="sha256:",c2="stop",jP="credit",go="ENOENT",kS="measure",kT="smaller",gn="forward",jO="credits",aL="0",kj="([^/]+)",bp="pair",gm=0xf,X="upper",aM=128,em=-48,jm=0xdc00,jN="Sys_blocked_io",kR="fd ",gl=125,kh=" names no node",ki="ENOTEMPTY",$=248,et="program",ew="bound",dp="the model",ak="camlinternalFormat.ml",kg="Division_by_zero",kQ=1027,jl="Sys_error",aW="claims",kP="probabilities",es="common",gk="most",jk="potential",fZ="g",du=246,jM="the nodes",gj="proof",ev=67108864,jL="%u",c0="moves",jj="EEXIST",kf="%d",_="lower",kO="bayes",kM="depth",kN="root",ji="bisimdist-certificate",ke="buffer.ml",el="int_of_string",jg="vector",jh="\\n",er=127,dt=1024,kd="node %d",gi="delta",jf="name",jK="ceiling",bc="from",kK=-49,kL="1",gw="accumulative",gx="e",jd=120,je=103,jJ=" : flags Open_rdonly and Open_wronly are not compatible",kc=102,b$="transitions",kJ="gains",jb=55296,jc=512,ep=240,eq="not UTF-8",cr="-",kI="witness",kb="infinite",ja=0x7ff0,gv=": Not a directory",jH="challenge",jI=" : file already exists",gh=101,gg="there is no claim",bW=0xffffff,ct="a claim",i$="rows",dn="0x",ka=" is not true",cs="nodes",kH="Out_of_memory",jG="reading.ml",gu="metric",dx="inf",eu=254,gt="index out of bounds",gf=100,jF="event",j$="the ratios",eD="_bigarr02",i_="%Li",j_=" : flags Open_text and Open_binary are not compatible",aV="states",jE=244,kG="}",jD="\\b",kF=" has no positive denominator",j9="\\\\",j8="before",bJ=0xffff,f9="the claims",jC=12520,bH=16777216,fY="progress",kD="node ",kE="denominator",ge="Unix.Unix_error",kC="infinity",j7="sources",fX="mkdir",ds=1000,kB="least",jB="{",gs="the digest",eo=224,q="",j6="Stack_overflow",eC="then",i9="model file: ",fW="losses",ag="alpha",jA="^",ek=": No such file or directory",kA="\\t",dr="cut",j5="/static/",cX=0x3f,j4=-97,j3="Not_found",eB="ratios",jz="Match_failure",jy="smaller:",j2="ahead",dw="bd",gr=-10,kz="relations",gq=252,gd="pairs",c1=".",cW="+",bn="digest",gc="rmdir",ax="kind",ky=0xf0,kx="model:",fV=" is none that is known",ay="model",kw=110,cV="distance",kv=116,jx="%li",j1=1026,cZ="classes",gp=56320,eA="direction",jZ="a mass",gb="lbd",j0="false",ku=" is no object",dv="rank",i8=-34,jw=65536,ga="min-entropy",i7="after",ks=-32,kt="complement",i5="Pervasives.do_at_exit",i6="utf8",f8="lmc",ba=" ",bb=0x80,kr=1023,i4="Undefined_recursive_module",b_="the certificate",kq="quantity",f$=":",kp="interactive",f7="nan",ko="cycles",jY="prior",cb="value",i3="weight",en="stuck",jv=0xe0,ju=0xdfff,b9="version",bd="to",bo="/",f_="compare: functional value",kn="Assert_failure",jW="action",jX="'stop' of ",km="a state of a claim",i2="%i",jt="replay",cY="given_up",jV="side",ca="format",f6="ENOTDIR",js=1073741823,jU="true",jr="\\r",cU=250;function
+cw(c,a){if(c.fun)return cw(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return b_(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return cw(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return b_(c,d)}}function
-cK(b,a){if(b==0)return p;if(a.repeat)return a.repeat(b);var
-d=p,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-ee(c,b,a){var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cw(c,d)}}function
+c6(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
+d=q,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+eP(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=p;for(;0<a;b+=c7,a-=c7)e+=d.apply(null,c.slice(b,b+Math.min(a,c7)));return e}function
-b$(a){if(a.t==2)a.c+=cK(a.l-a.c.length,"\0");else
-a.c=ee(a.c,0,a.c.length);a.t=0}function
-bt(a){a.t&6&&b$(a);return a.c}function
-j8(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>dS)return false;return true}else
+e=q;for(;0<a;b+=dt,a-=dt)e+=d.apply(null,c.slice(b,b+Math.min(a,dt)));return e}function
+cx(a){if(a.t==2)a.c+=c6(a.l-a.c.length,"\0");else
+a.c=eP(a.c,0,a.c.length);a.t=0}function
+bP(a){a.t&6&&cx(a);return a.c}function
+ln(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>er)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-fY(e){for(var
-j=p,c=p,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a2){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<a2;d++);if(d-b>hZ){c.substr(0,1);j+=c;c=p;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aG){g=h+(f<<6);if(f<id){a=g-0x3080;if(a<a2)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aG){g=h+(g<<6);if(f<jh){a=g-0xe2080;if(a<i4||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aG&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bm)c+=String.fromCharCode(0xd7c0+(a>>10),h7+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>c7){c.substr(0,1);j+=c;c=p}}return j+c}function
-bo(c,a,b){this.t=c;this.c=a;this.l=b}bo.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:b$(this);case
-0:if(j8(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bo.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return fY(a)};bo.prototype.slice=function(){var
+gT(e){for(var
+j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bb){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bb;d++);if(d-b>jc){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM){g=h+(f<<6);if(f<jv){a=g-0x3080;if(a<bb)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM){g=h+(g<<6);if(f<ky){a=g-0xe2080;if(a<kk||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bJ)c+=String.fromCharCode(0xd7c0+(a>>10),jm+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dt){c.substr(0,1);j+=c;c=q}}return j+c}function
+bK(c,a,b){this.t=c;this.c=a;this.l=b}bK.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cx(this);case
+0:if(ln(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bK.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return gT(a)};bK.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bo(this.t,a,this.l)};function
-jK(a){return new
-bo(0,a,a.length)}function
-a(a){return jK(a)}function
-tL(d){k.bisimdistCheck=function(c,b){return bt(b_(d,[a(c),a(b)]))}}function
-jA(a){this.big=a}jA.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
-bq(a){return a>=-2147483648&&a<=2147483647?k.Number(a):new
-jA(a)}function
-aq(a){return typeof
-a=="number"?k.BigInt(a):a.big}function
-d5(b,c){if(typeof
+bK(this.t,a,this.l)};function
+k4(a){return new
+bK(0,a,a.length)}function
+a(a){return k4(a)}function
+wY(d){n.bisimdistCheck=function(c,b){return bP(cw(d,[a(c),a(b)]))}}function
+kV(a){this.big=a}kV.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+bM(a){return a>=-2147483648&&a<=2147483647?n.Number(a):new
+kV(a)}function
+az(a){return typeof
+a=="number"?n.BigInt(a):a.big}function
+eF(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return bq(aq(b)+aq(c))}function
-bD(c,d){var
+a=b+c;if(a===(a|0))return a|0}return bM(az(b)+az(c))}function
+br(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
-d!="number"){a=aq(c);b=aq(d)}return a<b?-1:a>b?1:0}function
-uF(b,a){throw[0,b,a]}function
-fV(c,b){uF(c,a(b))}var
-H=[0];function
-aI(b){if(!H.Failure)H.Failure=[U,a(fd),-3];fV(H.Failure,b)}function
-b8(d,a){var
-b=aq(d),c=aq(a);if(a===0)aI("division by zero");return bq(b/c)}function
-fI(d){var
+d!="number"){a=az(c);b=az(d)}return a<b?-1:a>b?1:0}function
+xQ(b,a){throw[0,b,a]}function
+gQ(c,b){xQ(c,a(b))}var
+T=[0];function
+aN(b){if(!T.Failure)T.Failure=[$,a(f0),-3];gQ(T.Failure,b)}function
+cu(d,a){var
+b=az(d),c=az(a);if(a===0)aN("division by zero");return bM(b/c)}function
+gz(d){var
 b=d.toString(16),c=[];for(var
-a=b.length;a>0;a-=6)c.push(k.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-d4(b){var
+a=b.length;a>0;a-=6)c.push(n.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
+eE(b){var
 c="0x0";for(var
-a=b.length-1;a>=0;a--)c+=(b[a]+bk).toString(16).slice(1);return k.BigInt(c)}function
-tM(w,x){var
-b=fI(w),a=fI(x),g=k.Math.floor;while(a.length>2){var
-c=b.length,n=a.length,h=1,p=1,m=0,j=0,l=1,o,d,e;while(h<=b[c-1])h*=2;var
-r=(b[c-1]*bk+b[c-2])*(bk/h)+g(b[c-3]/h),i=n<c-2?0:n<c-1?g(a[c-3]/h):((n<c?0:a[c-1]*bk)+a[c-2])*(bk/h)+g(a[c-3]/h);while(i+j!=0&&i+l!=0){o=g((r+p)/(i+j));d=p-o*j;e=m-o*l;if(o!=g((r+m)/(i+l))||d>dW||d<-dW||e>dW||e<-dW)break;p=j;j=d;m=l;l=e;d=r-o*i;r=i;i=d}if(m==0){var
-v=d4(b)%d4(a);b=a;a=v==0?[]:fI(v)}else{var
+a=b.length-1;a>=0;a--)c+=(b[a]+bH).toString(16).slice(1);return n.BigInt(c)}function
+wZ(w,x){var
+b=gz(w),a=gz(x),g=n.Math.floor;while(a.length>2){var
+c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,o,d,e;while(h<=b[c-1])h*=2;var
+r=(b[c-1]*bH+b[c-2])*(bH/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bH)+a[c-2])*(bH/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){o=g((r+p)/(i+j));d=p-o*j;e=l-o*k;if(o!=g((r+l)/(i+k))||d>ev||d<-ev||e>ev||e<-ev)break;p=j;j=d;l=k;k=e;d=r-o*i;r=i;i=d}if(l==0){var
+v=eE(b)%eE(a);b=a;a=v==0?[]:gz(v)}else{var
 s=0,q=0,t,u;for(var
-f=0;f<c;f++){t=b[f];u=f<n?a[f]:0;d=p*t+m*u+s;e=j*t+l*u+q;s=g(d/bk);q=g(e/bk);b[f]=d-s*bk;if(f<n)a[f]=e-q*bk;else
-a.push(e-q*bk)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[d4(b),d4(a)]}function
-d6(j,l){var
-a=aq(j),b=aq(l),i;if(a<0)a=-a;if(b<0)b=-b;var
-h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=tM(h,f);var
+f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bH);q=g(e/bH);b[f]=d-s*bH;if(f<m)a[f]=e-q*bH;else
+a.push(e-q*bH)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[eE(b),eE(a)]}function
+eG(j,k){var
+a=az(j),b=az(k),i;if(a<0)a=-a;if(b<0)b=-b;var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=wZ(h,f);var
 d=c[0];if(c[1]!=0){var
-g=k.Number(c[1]),e=k.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=k.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aI("no common divisor");return bq(d)}function
-bV(a){return typeof
-a=="number"?a&1:k.Number(k.BigInt.asUintN(1,a.big))}function
-O(b,c){if(typeof
+g=n.Number(c[1]),e=n.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=n.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aN("no common divisor");return bM(d)}function
+cd(a){return typeof
+a=="number"?a&1:n.Number(n.BigInt.asUintN(1,a.big))}function
+M(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return bq(aq(b)*aq(c))}function
-bW(a){return bq(-aq(a))}function
-fJ(c){var
-a=aq(c);if(a<0)a=-a;var
-b=a.toString(16);return 4*b.length-k.Math.clz32(k.parseInt(b.charAt(0),16))+28}function
-jB(a,c){var
-b=bt(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aI("digits");return bq(k.BigInt(a==16?c3+b:b))}function
-aH(a){return a}function
-a9(b,c){if(typeof
+a=b*c;if(a===(a|0))return a|0}return bM(az(b)*az(c))}function
+ce(a){return bM(-az(a))}function
+gA(c){var
+a=az(c);if(a<0)a=-a;var
+b=a.toString(16);return 4*b.length-n.Math.clz32(n.parseInt(b.charAt(0),16))+28}function
+kW(a,c){var
+b=bP(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aN("digits");return bM(n.BigInt(a==16?dn+b:b))}function
+aG(a){return a}function
+bs(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return bq(aq(b)<<k.BigInt(c))}function
-ar(b,a){if(typeof
-b=="number")return b>>(a>31?31:a);return bq(b.big>>k.BigInt(a))}function
-tN(c,a,b){return bq(k.BigInt.asIntN(b,aq(c)>>k.BigInt(a)))}function
-tO(b,c){if(typeof
+a=2*b;if(a===(a|0))return a}return bM(az(b)<<n.BigInt(c))}function
+aA(b,a){if(typeof
+b=="number")return b>>(a>31?31:a);return bM(b.big>>n.BigInt(a))}function
+w0(c,a,b){return bM(n.BigInt.asIntN(b,az(c)>>n.BigInt(a)))}function
+w1(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return bq(aq(b)-aq(c))}function
-jC(a){if(typeof
-a!="number")aI("overflow");return a}function
-d7(b){return a(aq(b).toString())}function
-tP(d,b,e,c,f){if(c<=b)for(var
+a=b-c;if(a===(a|0))return a|0}return bM(az(b)-az(c))}function
+gB(a){if(typeof
+a!="number")aN("overflow");return a}function
+bt(b){return a(az(b).toString())}function
+w2(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-tS(e,f,d){var
+w5(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-d9(b){if(k.Uint8Array)var
-c=new(k.Uint8Array)(b.l);else
+eI(b){if(n.Uint8Array)var
+c=new(n.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-b9(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ee(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?ee(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)d9(b);var
+cv(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eP(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?eP(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)eI(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bE(a){return a}function
-br(a,b,c,d,e){b9(bE(a),b,c,d,e);return 0}function
-bs(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bY(a){return a}function
+bN(a,b,c,d,e){cv(bY(a),b,c,d,e);return 0}function
+bO(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-_(a){fV(H.Invalid_argument,a)}function
-d8(){_(fD)}function
-tX(b,a){if(a>>>0>=b.l-3)d8();var
-c=bs(b,a),d=bs(b,a+1),e=bs(b,a+2),f=bs(b,a+3);return f<<24|e<<16|d<<8|c}function
-L(a,c,b){b&=bC;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}d9(a)}a.c[c]=b;return 0}function
-bX(b,a,c){if(a>>>0>=b.l)d8();return L(b,a,c)}function
-ca(a){return a.toArray()}function
-t0(c,b,e){if(b>>>0>=c.l-7)d8();var
-d=ca(e);for(var
-a=0;a<8;a++)L(c,b+7-a,d[a]);return 0}function
-c_(){_(fD)}function
-u(a,b){if(b>>>0>=a.length-1)c_();return a}function
-t1(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-uQ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-uP(a){if(uQ)return Math.floor(Math.log2(a));var
+am(a){gQ(T.Invalid_argument,a)}function
+eH(){am(gt)}function
+w_(b,a){if(a>>>0>=b.l-3)eH();var
+c=bO(b,a),d=bO(b,a+1),e=bO(b,a+2),f=bO(b,a+3);return f<<24|e<<16|d<<8|c}function
+Y(a,c,b){b&=bX;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}eI(a)}a.c[c]=b;return 0}function
+cf(b,a,c){if(a>>>0>=b.l)eH();return Y(b,a,c)}function
+cy(a){return a.toArray()}function
+xb(c,b,e){if(b>>>0>=c.l-7)eH();var
+d=cy(e);for(var
+a=0;a<8;a++)Y(c,b+7-a,d[a]);return 0}function
+dy(){am(gt)}function
+o(a,b){if(b>>>0>=a.length-1)dy();return a}function
+xc(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+x1=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+x0(a){if(x1)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-fP(c){var
-a=new(k.Float32Array)(1);a[0]=c;var
-b=new(k.Int32Array)(a.buffer);return b[0]|0}var
-jR=Math.pow(2,-24);function
-j1(a){throw a}function
-fW(){j1(H.Division_by_zero)}function
-q(b,c,a){this.lo=b&bB;this.mi=c&bB;this.hi=a&bm}q.prototype.caml_custom="_j";q.prototype.copy=function(){return new
-q(this.lo,this.mi,this.hi)};q.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.neg=function(){var
+gH(c){var
+a=new(n.Float32Array)(1);a[0]=c;var
+b=new(n.Int32Array)(a.buffer);return b[0]|0}var
+k$=Math.pow(2,-24);function
+lh(a){throw a}function
+gR(){lh(T.Division_by_zero)}function
+r(b,c,a){this.lo=b&bW;this.mi=c&bW;this.hi=a&bJ}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
+r(this.lo,this.mi,this.hi)};r.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-q(a,b,c)};q.prototype.add=function(a){var
+r(a,b,c)};r.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-q(b,c,d)};q.prototype.sub=function(a){var
+r(b,c,d)};r.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-q(b,c,d)};q.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*jR|0)+this.mi*a.lo+this.lo*a.mi,d=(c*jR|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-q(b,c,d)};q.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};q.prototype.isNeg=function(){return this.hi<<16<0};q.prototype.and=function(a){return new
-q(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};q.prototype.or=function(a){return new
-q(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};q.prototype.xor=function(a){return new
-q(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};q.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-q(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-q(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-q(0,0,this.lo<<a-48)};q.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-q(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-q(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-q(this.hi>>a-48,0,0)};q.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+r(b,c,d)};r.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*k$|0)+this.mi*a.lo+this.lo*a.mi,d=(c*k$|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+r(b,c,d)};r.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};r.prototype.isNeg=function(){return this.hi<<16<0};r.prototype.and=function(a){return new
+r(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};r.prototype.or=function(a){return new
+r(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};r.prototype.xor=function(a){return new
+r(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};r.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+r(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+r(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+r(0,0,this.lo<<a-48)};r.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+r(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+r(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+r(this.hi>>a-48,0,0)};r.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-q(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+r(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-q(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bm);return new
-q(this.hi<<16>>a-32,b,b)};q.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bB;this.lo=this.lo<<1&bB};q.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bB;this.mi=(this.mi>>>1|this.hi<<23)&bB;this.hi=this.hi>>>1};q.prototype.udivmod=function(e){var
+r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bJ);return new
+r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bW;this.lo=this.lo<<1&bW};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bW;this.mi=(this.mi>>>1|this.hi<<23)&bW;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-q(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};q.prototype.div=function(a){var
-b=this;if(a.isZero())fW();var
-d=b.hi^a.hi;if(b.hi&bl)b=b.neg();if(a.hi&bl)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bl)c=c.neg();return c};q.prototype.mod=function(b){var
-a=this;if(b.isZero())fW();var
-d=a.hi;if(a.hi&bl)a=a.neg();if(b.hi&bl)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bl)c=c.neg();return c};q.prototype.toInt=function(){return this.lo|this.mi<<24};q.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};q.prototype.toArray=function(){return[this.hi>>8,this.hi&bC,this.mi>>16,this.mi>>8&bC,this.mi&bC,this.lo>>16,this.lo>>8&bC,this.lo&bC]};q.prototype.lo32=function(){return this.lo|(this.mi&bC)<<24};q.prototype.hi32=function(){return this.mi>>>8&bm|this.hi<<16};function
-ea(b,c,a){return new
-q(b,c,a)}function
-d$(a){if(!isFinite(a)){if(isNaN(a))return ea(1,0,hX);return a>0?ea(0,0,hX):ea(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bl:a>=0?0:bl;if(f)a=-a;var
-b=uP(a)+i$;if(b<=0){b=0;a/=Math.pow(2,-iI)}else{a/=Math.pow(2,b-jv);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+r(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};r.prototype.div=function(a){var
+b=this;if(a.isZero())gR();var
+d=b.hi^a.hi;if(b.hi&bI)b=b.neg();if(a.hi&bI)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bI)c=c.neg();return c};r.prototype.mod=function(b){var
+a=this;if(b.isZero())gR();var
+d=a.hi;if(a.hi&bI)a=a.neg();if(b.hi&bI)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bI)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bX,this.mi>>16,this.mi>>8&bX,this.mi&bX,this.lo>>16,this.lo>>8&bX,this.lo&bX]};r.prototype.lo32=function(){return this.lo|(this.mi&bX)<<24};r.prototype.hi32=function(){return this.mi>>>8&bJ|this.hi<<16};function
+eL(b,c,a){return new
+r(b,c,a)}function
+eK(a){if(!isFinite(a)){if(isNaN(a))return eL(1,0,ja);return a>0?eL(0,0,ja):eL(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bI:a>=0?0:bI;if(f)a=-a;var
+b=x0(a)+kr;if(b<=0){b=0;a/=Math.pow(2,-j1)}else{a/=Math.pow(2,b-kQ);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&fv|f|b<<4;return ea(g,e,c)}function
-jI(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d3)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bm)c.write(16,b.dims[a]);else{c.write(16,bm);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&gm|f|b<<4;return eL(g,e,c)}function
+k2(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eD)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bJ)c.write(16,b.dims[a]);else{c.write(16,bJ);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -220,30 +220,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=ca(b.get(a));for(var
+e=cy(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=ca(d$(b.get(a)));for(var
+e=cy(eK(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=fP(b.get(a));c.write(32,e)}break;case
+e=gH(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,fP(d[1]));c.write(32,fP(d[2]))}break;case
+d=b.get(a);c.write(32,gH(d[1]));c.write(32,gH(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=ca(d$(f[1]));for(var
+f=b.get(a),e=cy(eK(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=ca(d$(f[2]));for(var
+e=cy(eK(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-jG(a){switch(a){case
+k0(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-tT(c,e){var
-b=k,a;switch(c){case
+w6(c,e){var
+b=n,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -256,51 +256,51 @@ b=k,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)_("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)am("Bigarray.create: unsupported kind");var
 d=new
-a(e*jG(c));return d}function
-fQ(c){var
-a=new(k.Int32Array)(1);a[0]=c;var
-b=new(k.Float32Array)(a.buffer);return b[0]}function
-cI(a){return new
-q(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-fR(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fv)==0?b&bl?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&fv);if(c>0){a+=16;a*=Math.pow(2,c-jv)}else
-a*=Math.pow(2,-iI);if(b&bl)a=-a;return a}function
-fK(b){var
+a(e*k0(c));return d}function
+gI(c){var
+a=new(n.Int32Array)(1);a[0]=c;var
+b=new(n.Float32Array)(a.buffer);return b[0]}function
+c5(a){return new
+r(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+gJ(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gm)==0?b&bI?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&gm);if(c>0){a+=16;a*=Math.pow(2,c-kQ)}else
+a*=Math.pow(2,-j1);if(b&bI)a=-a;return a}function
+gC(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)_("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-ug(b,a){return new
-q(b&bB,b>>>24&bC|(a&bm)<<8,a>>>16&bm)}function
-fS(a){return a.hi32()}function
-fT(a){return a.lo32()}var
-tU=d3;function
-bU(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bU.prototype.caml_custom=tU;bU.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)am("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+xt(b,a){return new
+r(b&bW,b>>>24&bX|(a&bJ)<<8,a>>>16&bJ)}function
+gK(a){return a.hi32()}function
+gL(a){return a.lo32()}var
+w7=eD;function
+cc(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cc.prototype.caml_custom=w7;cc.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))_("bigarray.js: invalid offset");if(this.dims.length!=b.length)_("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c_();c=c*this.dims[a]+b[a]}else
+Array))am("bigarray.js: invalid offset");if(this.dims.length!=b.length)am("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])dy();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c_();c=c*this.dims[a]+(b[a]-1)}return c};bU.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])dy();c=c*this.dims[a]+(b[a]-1)}return c};cc.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return ug(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return xt(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[dV,e,c];default:return this.data[a]}};bU.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=fT(b);this.data[a*2+1]=fS(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[eu,e,c];default:return this.data[a]}};cc.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=gL(b);this.data[a*2+1]=gK(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bU.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cc.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=fT(b),e=fS(b);if(c==e)this.data.fill(c);else
+c=gL(b),e=gK(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bU.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cc.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -320,25 +320,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cF.prototype=new
-bU();cF.prototype.offset=function(a){if(typeof
+c3(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c3.prototype=new
+cc();c3.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-_("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c_();return a};cF.prototype.get=function(a){return this.data[a]};cF.prototype.set=function(a,b){this.data[a]=b;return 0};cF.prototype.fill=function(a){this.data.fill(a);return 0};function
-jE(c,d,a,b){var
-e=jG(c);if(fK(a)*e!=b.length)_("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cF(c,d,a,b);return new
-bU(c,d,a,b)}function
-jF(b,v,r){var
-i=b.read32s();if(i<0||i>16)aI("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bC,o=p>>8&1,h=[];if(r==d3)for(var
+am("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])dy();return a};c3.prototype.get=function(a){return this.data[a]};c3.prototype.set=function(a,b){this.data[a]=b;return 0};c3.prototype.fill=function(a){this.data.fill(a);return 0};function
+kY(c,d,a,b){var
+e=k0(c);if(gC(a)*e!=b.length)am("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+c3(c,d,a,b);return new
+cc(c,d,a,b)}function
+kZ(b,v,r){var
+i=b.read32s();if(i<0||i>16)aN("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bX,o=p>>8&1,h=[];if(r==eD)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bm){var
-t=b.read32u(),u=b.read32u();if(t!=0)aI("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bJ){var
+t=b.read32u(),u=b.read32u();if(t!=0)aN("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=fK(h),f=tT(j,d),g=jE(j,o,h,f);switch(j){case
+d=gC(h),f=w6(j,d),g=kY(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -352,129 +352,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)aI("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)aN("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=cI(e);g.set(a,q)}break;case
+q=c5(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=fR(cI(e));g.set(a,k)}break;case
+k=gJ(c5(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=fQ(b.read32s());g.set(a,k)}break;case
+k=gI(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=fQ(b.read32s()),l=fQ(b.read32s());g.set(a,[dV,m,l])}break;case
+m=gI(b.read32s()),l=gI(b.read32s());g.set(a,[eu,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=fR(cI(e));for(var
+m=gJ(c5(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=fR(cI(e));g.set(a,[dV,m,l])}break}v[0]=(4+i)*4;return jE(j,o,h,f)}function
-jD(a,b,c){return a.compare(b,c)}function
-ec(a,b){return Math.imul(a,b)}function
-as(b,a){a=ec(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=ec(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-t$(a,b){a=as(a,fT(b));a=as(a,fS(b));return a}function
-fN(a,b){return t$(a,d$(b))}function
-jH(c){var
-b=fK(c.dims),d=0;switch(c.kind){case
+l=gJ(c5(e));g.set(a,[eu,m,l])}break}v[0]=(4+i)*4;return kY(j,o,h,f)}function
+kX(a,b,c){return a.compare(b,c)}function
+eN(a,b){return Math.imul(a,b)}function
+aB(b,a){a=eN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=eN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+xm(a,b){a=aB(a,gL(b));a=aB(a,gK(b));return a}function
+gF(a,b){return xm(a,eK(b))}function
+k1(c){var
+b=gC(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dY)b=dY;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=as(d,e)}e=0;switch(b&3){case
+12:if(b>ex)b=ex;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aB(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=as(d,e)}break;case
+1:e|=c.data[a+0];d=aB(d,e)}break;case
 4:case
-5:if(b>aG)b=aG;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=as(d,e)}if((b&1)!=0)d=as(d,c.data[a]);break;case
+5:if(b>aM)b=aM;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aB(d,e)}if((b&1)!=0)d=aB(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=as(d,c.data[a]);break;case
+a=0;a<b;a++)d=aB(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=as(d,c.data[a]);break;case
+a=0;a<b;a++)d=aB(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=as(d,c.data[a]);break;case
+a=0;a<b;a++)d=aB(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=fN(d,c.data[a]);break;case
+a=0;a<b;a++)d=gF(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=fN(d,c.data[a]);break}return d}function
-ud(a,b){b[0]=4;return a.read32s()}function
-uy(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=gF(d,c.data[a]);break}return d}function
+xq(a,b){b[0]=4;return a.read32s()}function
+xK(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:aI("input_value: native integer value too large");default:aI("input_value: ill-formed native integer")}}function
-up(c,d){var
+2:aN("input_value: native integer value too large");default:aN("input_value: ill-formed native integer")}}function
+xC(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cI(b)}function
-ul(e,d,b){var
-c=ca(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c5(b)}function
+xy(e,d,b){var
+c=cy(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-uf(a,b,c){return a.compare(b)}function
-ui(a){return a.lo32()^a.hi32()}var
-da={"_j":{deserialize:up,serialize:ul,fixed_length:8,compare:uf,hash:ui},"_i":{deserialize:ud,fixed_length:4},"_n":{deserialize:uy,fixed_length:4},"_bigarray":{deserialize:function(a,b){return jF(a,b,"_bigarray")},serialize:jI,compare:jD,hash:jH},"_bigarr02":{deserialize:function(a,b){return jF(a,b,d3)},serialize:jI,compare:jD,hash:jH}};function
-fL(a){return da[a.caml_custom]&&da[a.caml_custom].compare}function
-jL(f,c,d,e){var
-b=fL(c);if(b){var
+xs(a,b,c){return a.compare(b)}function
+xv(a){return a.lo32()^a.hi32()}var
+dA={"_j":{deserialize:xC,serialize:xy,fixed_length:8,compare:xs,hash:xv},"_i":{deserialize:xq,fixed_length:4},"_n":{deserialize:xK,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kZ(a,b,"_bigarray")},serialize:k2,compare:kX,hash:k1},"_bigarr02":{deserialize:function(a,b){return kZ(a,b,eD)},serialize:k2,compare:kX,hash:k1}};function
+gD(a){return dA[a.caml_custom]&&dA[a.caml_custom].compare}function
+k5(f,c,d,e){var
+b=gD(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-db(a){return a
+dB(a){return a
 instanceof
-bo}function
-eb(a){return db(a)}function
-jM(a){if(typeof
-a==="number")return c6;else
-if(db(a))return fA;else
-if(eb(a))return 1252;else
+bK}function
+eM(a){return dB(a)}function
+k6(a){if(typeof
+a==="number")return ds;else
+if(dB(a))return gq;else
+if(eM(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ff){var
-b=a[0]|0;return b==dV?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=f3){var
+b=a[0]|0;return b==eu?0:b}else
 if(a
 instanceof
-String)return im;else
+String)return jC;else
 if(typeof
-a=="string")return im;else
+a=="string")return jC;else
 if(a
 instanceof
-Number)return c6;else
-if(a&&a.caml_custom)return fh;else
+Number)return ds;else
+if(a&&a.caml_custom)return f5;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-jS(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-jJ(a,b){a.t&6&&b$(a);b.t&6&&b$(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-j4(a,b){return jJ(a,b)}function
-cG(a,b,d){var
+la(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+k3(a,b){a.t&6&&cx(a);b.t&6&&cx(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+c7(a,b){return k3(a,b)}function
+c4(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=jM(a);if(f==dN){a=a[1];continue}var
-g=jM(b);if(g==dN){b=b[1];continue}if(f!==g){if(f==c6){if(g==fh)return jL(a,b,-1,d);return-1}if(g==c6){if(f==fh)return jL(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:_(fk);break;case
+f=k6(a);if(f==cU){a=a[1];continue}var
+g=k6(b);if(g==cU){b=b[1];continue}if(f!==g){if(f==ds){if(g==f5)return k5(a,b,-1,d);return-1}if(g==ds){if(f==f5)return k5(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:am(f_);break;case
 248:var
-c=jS(a[2],b[2]);if(c!=0)return c|0;break;case
-249:_(fk);break;case
-250:_("equal: got Forward_tag, should not happen");break;case
-251:_("equal: abstract value");break;case
+c=la(a[2],b[2]);if(c!=0)return c|0;break;case
+249:am(f_);break;case
+250:am("equal: got Forward_tag, should not happen");break;case
+251:am("equal: abstract value");break;case
 252:if(a!==b){var
-c=jJ(a,b);if(c!=0)return c|0}break;case
-253:_("equal: got Double_tag, should not happen");break;case
-254:_("equal: got Double_array_tag, should not happen");break;case
-255:_("equal: got Custom_tag, should not happen");break;case
-1247:_(fk);break;case
+c=k3(a,b);if(c!=0)return c|0}break;case
+253:am("equal: got Double_tag, should not happen");break;case
+254:am("equal: got Double_array_tag, should not happen");break;case
+255:am("equal: got Custom_tag, should not happen");break;case
+1247:am(f_);break;case
 1255:var
-i=fL(a);if(i!=fL(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)_("compare: abstract value");var
+i=gD(a);if(i!=gD(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)am("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -482,274 +482,274 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bt(a),b=bt(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bP(a),b=bP(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-Y(a,b){return cG(a,b,true)}function
-Z(a){if(a<0)_("Bytes.create");return new
-bo(a?2:9,p,a)}function
-am(a,b){return+(cG(a,b,false)==0)}function
-t3(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=cK(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)d9(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-fU(d){d=bt(d);var
-e=d.length;if(e>31)_("format_int: format too long");var
-a={justify:cu,signstyle:b5,filler:bz,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aa(a,b){return c4(a,b,true)}function
+al(a){if(a<0)am("Bytes.create");return new
+bK(a?2:9,q,a)}function
+N(a,b){return+(c4(a,b,false)==0)}function
+xe(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=c6(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eI(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gP(d){d=bP(d);var
+e=d.length;if(e>31)am("format_int: format too long");var
+a={justify:cW,signstyle:cr,filler:ba,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=b5;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aE;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-fM(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b5))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=p;if(b.justify==cu&&b.filler==bz)for(var
-d=e;d<b.width;d++)c+=bz;if(b.signedconv)if(b.sign<0)c+=b5;else
-if(b.signstyle!=b5)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aE;if(b.alternate&&b.base==16)c+=c3;if(b.justify==cu&&b.filler==aE)for(var
-d=e;d<b.width;d++)c+=aE;c+=f;if(b.justify==b5)for(var
-d=e;d<b.width;d++)c+=bz;return a(c)}function
-jO(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cr;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aL;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+gE(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=cr))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=q;if(b.justify==cW&&b.filler==ba)for(var
+d=e;d<b.width;d++)c+=ba;if(b.signedconv)if(b.sign<0)c+=cr;else
+if(b.signstyle!=cr)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aL;if(b.alternate&&b.base==16)c+=dn;if(b.justify==cW&&b.filler==aL)for(var
+d=e;d<b.width;d++)c+=aL;c+=f;if(b.justify==cr)for(var
+d=e;d<b.width;d++)c+=ba;return a(c)}function
+k8(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cu)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aE);if(b>0)a=a+cC+new
-Array(b+1).join(aE);return a}else
+c=parseInt(a.toString().split(cW)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aL);if(b>0)a=a+c1+new
+Array(b+1).join(aL);return a}else
 return a.toFixed(b)}}var
-a,e=fU(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fj;e.filler=bz}else
-if(!isFinite(c)){a=fE;e.filler=bz}else
+a,e=gP(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=f7;e.filler=ba}else
+if(!isFinite(c)){a=dx;e.filler=ba}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fG)a=a.slice(0,b-1)+aE+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fG),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aE)b--;if(a.charAt(b)==cC)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fG)a=a.slice(0,b-1)+aE+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gx)a=a.slice(0,b-1)+aL+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(gx),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==c1)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gx)a=a.slice(0,b-1)+aL+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aE)b--;if(a.charAt(b)==cC)b--;a=a.slice(0,b+1)}}break}return fM(e,a)}function
-d_(e,c){if(bt(e)==iY)return a(p+c);var
-b=fU(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==c1)b--;a=a.slice(0,b+1)}}break}return gE(e,a)}function
+eJ(e,c){if(bP(e)==kf)return a(q+c);var
+b=gP(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bz;var
-f=b.prec-d.length;if(f>0)d=cK(f,aE)+d}return fM(b,d)}var
-uB=0;function
-cH(){return uB++}function
-jU(a){return a.toUtf16()}function
-dc(){return typeof
-k.process!=="undefined"&&typeof
-k.process.versions!=="undefined"&&typeof
-k.process.versions.node!=="undefined"}function
-uR(){function
-a(a){if(a.charAt(0)===a8)return[p,a.substring(1)];return}function
+d=c.toString(b.base);if(b.prec>=0){b.filler=ba;var
+f=b.prec-d.length;if(f>0)d=c6(f,aL)+d}return gE(b,d)}var
+xM=0;function
+cg(){return xM++}function
+lb(a){return a.toUtf16()}function
+dC(){return typeof
+n.process!=="undefined"&&typeof
+n.process.versions!=="undefined"&&typeof
+n.process.versions.node!=="undefined"}function
+x2(){function
+a(a){if(a.charAt(0)===bo)return[q,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||p,e=Boolean(b&&b.charAt(1)!==iF);if(Boolean(a[2]||e)){var
-d=a[1]||p,f=a[2]||p;return[d,c.substring(d.length+f.length)]}return}return dc()&&k.process&&k.process.platform?k.process.platform==="win32"?b:a:a}var
-fZ=uR();function
-j6(a){return a.slice(-1)!==a8?a+a8:a}if(dc()&&k.process&&k.process.cwd)var
-c$=k.process.cwd().replace(/\\/g,a8);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||q,e=Boolean(b&&b.charAt(1)!==f$);if(Boolean(a[2]||e)){var
+d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dC()&&n.process&&n.process.platform?n.process.platform==="win32"?b:a:a}var
+gU=x2();function
+ll(a){return a.slice(-1)!==bo?a+bo:a}if(dC()&&n.process&&n.process.cwd)var
+dz=n.process.cwd().replace(/\\/g,bo);else
 var
-c$="/static";c$=j6(c$);function
-us(a){a=jU(a);if(!fZ(a))a=c$+a;var
-e=fZ(a),d=e[1].split(a8),b=[];for(var
+dz="/static";dz=ll(dz);function
+xE(a){a=lb(a);if(!gU(a))a=dz+a;var
+e=gU(a),d=e[1].split(bo),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-uM(e){for(var
-f=p,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a2){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<a2;d++);if(d-c>hZ){b.substr(0,1);f+=b;b=p;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<i4){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a2|a&cv)}else
-if(a<0xd800||a>=ic)b+=String.fromCharCode(id|a>>12,a2|a>>6&cv,a2|a&cv);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<h7||h>ic)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(jh|a>>18,a2|a>>12&cv,a2|a>>6&cv,a2|a&cv)}if(b.length>c7){b.substr(0,1);f+=b;b=p}}return f+b}function
-tZ(a){var
-b=9;if(!j8(a))b=8,a=uM(a);return new
-bo(b,a,a.length)}function
-a_(a){return tZ(a)}var
-uS=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",h5,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fx,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fi,i2,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-ce(d,f,e,a){var
-b=uS.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,a_(f||p),a_(e||p)];return c}var
-jZ={};function
-cb(a){return jZ[a]}function
-cd(b,a){throw[0,b].concat(a)}function
-tY(a){return new
-bo(4,a,a.length)}function
-A(a){fV(H.Sys_error,a)}function
-uD(a){A(a+dJ)}function
-tW(b,a){if(a>>>0>=b.l)d8();return bs(b,a)}function
-aT(a){return a.l}function
-jz(){}function
-ae(a){this.data=a}ae.prototype=new
-jz();ae.prototype.truncate=function(a){var
-b=this.data;this.data=Z(a|0);b9(b,0,this.data,0,a)};ae.prototype.length=function(){return aT(this.data)};ae.prototype.write=function(b,d,g,a){var
+xX(e){for(var
+f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bb){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bb;d++);if(d-c>jc){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<kk){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bb|a&cX)}else
+if(a<0xd800||a>=ju)b+=String.fromCharCode(jv|a>>12,bb|a>>6&cX,bb|a&cX);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jm||h>ju)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ky|a>>18,bb|a>>12&cX,bb|a>>6&cX,bb|a&cX)}if(b.length>dt){b.substr(0,1);f+=b;b=q}}return f+b}function
+xa(a){var
+b=9;if(!ln(a))b=8,a=xX(a);return new
+bK(b,a,a.length)}function
+bv(a){return xa(a)}var
+x3=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jj,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",go,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",f6,ki,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+cC(d,f,e,a){var
+b=x3.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bv(f||q),bv(e||q)];return c}var
+lf={};function
+cA(a){return lf[a]}function
+cB(b,a){throw[0,b].concat(a)}function
+w$(a){return new
+bK(4,a,a.length)}function
+G(a){gQ(T.Sys_error,a)}function
+xO(a){G(a+ek)}function
+w9(b,a){if(a>>>0>=b.l)eH();return bO(b,a)}function
+a3(a){return a.l}function
+kU(){}function
+as(a){this.data=a}as.prototype=new
+kU();as.prototype.truncate=function(a){var
+b=this.data;this.data=al(a|0);cv(b,0,this.data,0,a)};as.prototype.length=function(){return a3(this.data)};as.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=Z(b+a),f=this.data;this.data=e;b9(f,0,this.data,0,c)}br(d,g,this.data,b,a);return 0};ae.prototype.read=function(c,a,d,b){var
-e=this.length();b9(this.data,c,a,d,b);return 0};ae.prototype.read_one=function(a){return tW(this.data,a)};ae.prototype.close=function(){};ae.prototype.constructor=ae;function
-ay(b,a){this.content={};this.root=b;this.lookupFun=a}ay.prototype.nm=function(a){return this.root+a};ay.prototype.create_dir_if_needed=function(d){var
-c=d.split(a8),b=p;for(var
-a=0;a<c.length-1;a++){b+=c[a]+a8;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ay.prototype.slash=function(a){return/\/$/.test(a)?a:a+a8};ay.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=al(b+a),f=this.data;this.data=e;cv(f,0,this.data,0,c)}bN(d,g,this.data,b,a);return 0};as.prototype.read=function(c,a,d,b){var
+e=this.length();cv(this.data,c,a,d,b);return 0};as.prototype.read_one=function(a){return w9(this.data,a)};as.prototype.close=function(){};as.prototype.constructor=as;function
+aF(b,a){this.content={};this.root=b;this.lookupFun=a}aF.prototype.nm=function(a){return this.root+a};aF.prototype.create_dir_if_needed=function(d){var
+c=d.split(bo),b=q;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bo;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aF.prototype.slash=function(a){return/\/$/.test(a)?a:a+bo};aF.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-ae(bE(c[1]))}}};ay.prototype.exists=function(a){if(a==p)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ay.prototype.mkdir=function(c,e,d){var
-b=d&&cb(fo);if(this.exists(c))if(b)cd(b,ce(h5,fa,this.nm(c)));else
-A(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||p;if(!this.exists(a))if(b)cd(b,ce(fx,fa,this.nm(a)));else
-A(a+dJ);if(!this.is_dir(a))if(b)cd(b,ce(fi,fa,this.nm(a)));else
-A(a+fF);this.create_dir_if_needed(this.slash(c))};ay.prototype.rmdir=function(a,f){var
-b=f&&cb(fo),c=a==p?p:this.slash(a),e=new
-RegExp(ik+c+i3);if(!this.exists(a))if(b)cd(b,ce(fx,fn,this.nm(a)));else
-A(a+dJ);if(!this.is_dir(a))if(b)cd(b,ce(fi,fn,this.nm(a)));else
-A(a+fF);for(var
+as(bY(c[1]))}}};aF.prototype.exists=function(a){if(a==q)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aF.prototype.mkdir=function(c,e,d){var
+b=d&&cA(ge);if(this.exists(c))if(b)cB(b,cC(jj,fX,this.nm(c)));else
+G(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cB(b,cC(go,fX,this.nm(a)));else
+G(a+ek);if(!this.is_dir(a))if(b)cB(b,cC(f6,fX,this.nm(a)));else
+G(a+gv);this.create_dir_if_needed(this.slash(c))};aF.prototype.rmdir=function(a,f){var
+b=f&&cA(ge),c=a==q?q:this.slash(a),e=new
+RegExp(jA+c+kj);if(!this.exists(a))if(b)cB(b,cC(go,gc,this.nm(a)));else
+G(a+ek);if(!this.is_dir(a))if(b)cB(b,cC(f6,gc,this.nm(a)));else
+G(a+gv);for(var
 d
 in
-this.content)if(d.match(e))if(b)cd(b,ce(i2,fn,this.nm(a)));else
-A(this.nm(a)+": Directory not empty");delete
-this.content[c]};ay.prototype.readdir=function(a){var
-f=a==p?p:this.slash(a);if(!this.exists(a))A(a+dJ);if(!this.is_dir(a))A(a+fF);var
+this.content)if(d.match(e))if(b)cB(b,cC(ki,gc,this.nm(a)));else
+G(this.nm(a)+": Directory not empty");delete
+this.content[c]};aF.prototype.readdir=function(a){var
+f=a==q?q:this.slash(a);if(!this.exists(a))G(a+ek);if(!this.is_dir(a))G(a+gv);var
 g=new
-RegExp(ik+f+i3),d={},c=[];for(var
+RegExp(jA+f+kj),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ay.prototype.is_dir=function(a){if(a==p)return true;var
-b=this.slash(a);return this.content[b]?1:0};ay.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aF.prototype.is_dir=function(a){if(a==q)return true;var
+b=this.slash(a);return this.content[b]?1:0};aF.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ay.prototype.open=function(a,b){if(b.rdonly&&b.wronly)A(this.nm(a)+it);if(b.text&&b.binary)A(this.nm(a)+iS);this.lookup(a);if(this.content[a]){if(this.is_dir(a))A(this.nm(a)+" : is a directory");if(b.create&&b.excl)A(this.nm(a)+is);var
+this.content[a];return b};aF.prototype.open=function(a,b){if(b.rdonly&&b.wronly)G(this.nm(a)+jJ);if(b.text&&b.binary)G(this.nm(a)+j_);this.lookup(a);if(this.content[a]){if(this.is_dir(a))G(this.nm(a)+" : is a directory");if(b.create&&b.excl)G(this.nm(a)+jI);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-ae(Z(0));return this.content[a]}else
-uD(this.nm(a))};ay.prototype.register=function(c,a){var
-b;if(this.content[c])A(this.nm(c)+is);if(db(a))b=new
-ae(a);if(eb(a))b=new
-ae(bE(a));else
+as(al(0));return this.content[a]}else
+xO(this.nm(a))};aF.prototype.register=function(c,a){var
+b;if(this.content[c])G(this.nm(c)+jI);if(dB(a))b=new
+as(a);if(eM(a))b=new
+as(bY(a));else
 if(a
 instanceof
 Array)b=new
-ae(tY(a));else
+as(w$(a));else
 if(typeof
 a==="string")b=new
-ae(jK(a));else
+as(k4(a));else
 if(a.toString){var
-d=bE(a_(a.toString()));b=new
-ae(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-A(this.nm(c)+" : registering file with invalid content type")};ay.prototype.constructor=ay;function
-r(a){return aT(a)}function
-aJ(b,a){return bs(b,a)}function
-tR(d){var
-c=r(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=aJ(d,a);return b}function
-tQ(a){if(a.t!=4)d9(a);return a.c}function
-bp(a){this.fs=require("fs");this.fd=a}bp.prototype=new
-jz();bp.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){A(a.toString())}};bp.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){A(a.toString())}};bp.prototype.write=function(f,b,c,e){var
-a=tR(b);if(!(a
+d=bY(bv(a.toString()));b=new
+as(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+G(this.nm(c)+" : registering file with invalid content type")};aF.prototype.constructor=aF;function
+s(a){return a3(a)}function
+aO(b,a){return bO(b,a)}function
+w4(d){var
+c=s(d),b=new
+Array(c),a=0;for(;a<c;a++)b[a]=aO(d,a);return b}function
+w3(a){if(a.t!=4)eI(a);return a.c}function
+bL(a){this.fs=require("fs");this.fd=a}bL.prototype=new
+kU();bL.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){G(a.toString())}};bL.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){G(a.toString())}};bL.prototype.write=function(f,b,c,e){var
+a=w4(b);if(!(a
 instanceof
-k.Uint8Array))a=new(k.Uint8Array)(a);var
-d=k.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){A(a.toString())}return 0};bp.prototype.read=function(g,d,c,f){var
-a=tQ(d);if(!(a
+n.Uint8Array))a=new(n.Uint8Array)(a);var
+d=n.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){G(a.toString())}return 0};bL.prototype.read=function(g,d,c,f){var
+a=w3(d);if(!(a
 instanceof
-k.Uint8Array))a=new(k.Uint8Array)(a);var
-e=k.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){A(a.toString())}for(var
-b=0;b<f;b++)bX(d,c+b,e[c+b]);return 0};bp.prototype.read_one=function(c){var
-b=new(k.Uint8Array)(1),a=k.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){A(a.toString())}return a[0]};bp.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){A(a.toString())}};bp.prototype.constructor=bp;function
-af(a){this.fs=require("fs");this.root=a}af.prototype.nm=function(a){return this.root+a};af.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};af.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};af.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};af.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){A(a.toString())}};af.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.open=function(f,c,g){var
+n.Uint8Array))a=new(n.Uint8Array)(a);var
+e=n.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){G(a.toString())}for(var
+b=0;b<f;b++)cf(d,c+b,e[c+b]);return 0};bL.prototype.read_one=function(c){var
+b=new(n.Uint8Array)(1),a=n.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){G(a.toString())}return a[0]};bL.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){G(a.toString())}};bL.prototype.constructor=bL;function
+at(a){this.fs=require("fs");this.root=a}at.prototype.nm=function(a){return this.root+a};at.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};at.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};at.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};at.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};at.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){G(a.toString())}};at.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};at.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-bp(d)}catch(a){this.raise_nodejs_error(a,g)}};af.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};af.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),hR);return a_(a)}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.raise_nodejs_error=function(a,d){var
-b=cb(fo);if(d&&b){var
-c=ce(a.code,a.syscall,a.path,a.errno);cd(b,c)}else
-A(a.toString())};af.prototype.stats_from_js=function(a){var
+bL(d)}catch(a){this.raise_nodejs_error(a,g)}};at.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};at.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};at.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};at.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};at.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),i6);return bv(a)}catch(a){this.raise_nodejs_error(a,c)}};at.prototype.raise_nodejs_error=function(a,d){var
+b=cA(ge);if(d&&b){var
+c=cC(a.code,a.syscall,a.path,a.errno);cB(b,c)}else
+G(a.toString())};at.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};af.prototype.constructor=af;function
-jP(b){var
-a=fZ(b);if(!a)return;return a[0]+a8}var
-ed=jP(c$)||aI("unable to compute caml_root"),cL=[];if(dc())cL.push({path:ed,device:new
-af(ed)});else
-cL.push({path:ed,device:new
-ay(ed)});cL.push({path:iN,device:new
-ay(iN)});function
-j9(b){var
-g=us(b),b=g.join(a8),f=j6(b),c;for(var
-e=0;e<cL.length;e++){var
-a=cL[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dc()){var
-d=jP(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};at.prototype.constructor=at;function
+k9(b){var
+a=gU(b);if(!a)return;return a[0]+bo}var
+eO=k9(dz)||aN("unable to compute caml_root"),c8=[];if(dC())c8.push({path:eO,device:new
+at(eO)});else
+c8.push({path:eO,device:new
+aF(eO)});c8.push({path:j5,device:new
+aF(j5)});function
+lo(b){var
+g=xE(b),b=g.join(bo),f=ll(b),c;for(var
+e=0;e<c8.length;e++){var
+a=c8[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dC()){var
+d=k9(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-af(d)};cL.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;A("no device found for "+f)}function
-t2(c,b){var
-a=j9(c);if(!a.device.register)aI("cannot register file");a.device.register(a.rest,b);return 0}function
-j7(c,b){var
-c=a(c),b=a(b);return t2(c,b)}function
-t5(){var
-b=k.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)j7(b[a].name,b[a].content);k.jsoo_create_file=j7;k.caml_fs_tmp=[];return 0}function
-t6(a,b){return+(cG(a,b,false)>=0)}function
-fO(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=as(d,c)}c=0;switch(e&3){case
+at(d)};c8.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;G("no device found for "+f)}function
+xd(c,b){var
+a=lo(c);if(!a.device.register)aN("cannot register file");a.device.register(a.rest,b);return 0}function
+lm(c,b){var
+c=a(c),b=a(b);return xd(c,b)}function
+xg(){var
+b=n.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)lm(b[a].name,b[a].content);n.jsoo_create_file=lm;n.caml_fs_tmp=[];return 0}function
+xh(a,b){return+(c4(a,b,false)>=0)}function
+gG(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aB(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=as(d,c)}d^=e;return d}function
-ua(a,b){return fO(a,bt(b))}function
-t9(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=as(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aB(d,c)}d^=e;return d}function
+xn(a,b){return gG(a,bP(b))}function
+xk(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aB(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=as(d,c)}d^=e;return d}function
-jW(a){switch(a.t&6){default:b$(a);case
+1:c|=b[a];d=aB(d,c)}d^=e;return d}function
+lc(a){switch(a.t&6){default:cx(a);case
 0:return a.c;case
 4:return a.c}}function
-t8(b,c){var
-a=jW(c);return typeof
-a==="string"?fO(b,a):t9(b,a)}function
-t_(a){a^=a>>>16;a=ec(a,0x85ebca6b|0);a^=a>>>13;a=ec(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-t7(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dY)d=dY;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(da[a.caml_custom]&&da[a.caml_custom].hash){var
-k=da[a.caml_custom].hash(a);b=as(b,k);c--}}else
+xj(b,c){var
+a=lc(c);return typeof
+a==="string"?gG(b,a):xk(b,a)}function
+xl(a){a^=a>>>16;a=eN(a,0x85ebca6b|0);a^=a>>>13;a=eN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+xi(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>ex)d=ex;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dA[a.caml_custom]&&dA[a.caml_custom].hash){var
+k=dA[a.caml_custom].hash(a);b=aB(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=as(b,a[2]);c--;break;case
+248:b=aB(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=as(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(db(a)){b=t8(b,a);c--}else
-if(eb(a)){b=ua(b,a);c--}else
+o=a.length-1<<10|a[0];b=aB(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dB(a)){b=xj(b,a);c--}else
+if(eM(a)){b=xn(b,a);c--}else
 if(typeof
-a==="string"){b=fO(b,a);c--}else
-if(a===(a|0)){b=as(b,a+a+1);c--}else
-if(a===+a){b=fN(b,a);c--}}b=t_(b);return b&0x3FFFFFFF}function
-ub(a,c,k){if(!isFinite(a)){if(isNaN(a))return a_(fj);return a_(a>0?jk:"-infinity")}var
+a==="string"){b=gG(b,a);c--}else
+if(a===(a|0)){b=aB(b,a+a+1);c--}else
+if(a===+a){b=gF(b,a);c--}}b=xl(b);return b&0x3FFFFFFF}function
+xo(a,c,k){if(!isFinite(a)){if(isNaN(a))return bv(f7);return bv(a>0?kC:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?p:cu,e=p;if(i)e=b5;else
+j=d<0?q:cW,e=q;if(i)e=cr;else
 switch(k){case
-43:e=cu;break;case
-32:e=bz;break;default:break}if(c>=0&&c<13){var
+43:e=cW;break;case
+32:e=ba;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cC);if(h<0)b+=cC+cK(c,aE);else{var
-f=h+1+c;if(b.length<f)b+=cK(f-b.length,aE);else
-b=b.substr(0,f)}}return a_(e+c3+b+"p"+j+d.toString(10))}function
-uc(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-ue(b){var
-a=ca(b);return cI([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-uk(a){return+a.isZero()}function
-jQ(a){return new
-q(a&bB,a>>24&bB,a>>31&bm)}function
-uo(a){return a.toInt()}function
-uj(a){return+a.isNeg()}function
-um(a){return a.neg()}function
-uh(g,c){var
-a=fU(g);if(a.signedconv&&uj(c)){a.sign=-1;c=um(c)}var
-b=p,h=jQ(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(uo(e.modulus))+b}while(!uk(c));if(a.prec>=0){a.filler=bz;var
-d=a.prec-b.length;if(d>0)b=cK(d,aE)+b}return fM(a,b)}function
-un(b,a){return b.shift_left(a)}function
-uC(c){var
-a=0,e=r(c),b=10,d=1;if(e>0)switch(aJ(c,a)){case
+h=b.indexOf(c1);if(h<0)b+=c1+c6(c,aL);else{var
+f=h+1+c;if(b.length<f)b+=c6(f-b.length,aL);else
+b=b.substr(0,f)}}return bv(e+dn+b+"p"+j+d.toString(10))}function
+xp(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+xr(b){var
+a=cy(b);return c5([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+xx(a){return+a.isZero()}function
+k_(a){return new
+r(a&bW,a>>24&bW,a>>31&bJ)}function
+xB(a){return a.toInt()}function
+xw(a){return+a.isNeg()}function
+xz(a){return a.neg()}function
+xu(g,c){var
+a=gP(g);if(a.signedconv&&xw(c)){a.sign=-1;c=xz(c)}var
+b=q,h=k_(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(xB(e.modulus))+b}while(!xx(c));if(a.prec>=0){a.filler=ba;var
+d=a.prec-b.length;if(d>0)b=c6(d,aL)+b}return gE(a,b)}function
+xA(b,a){return b.shift_left(a)}function
+xN(c){var
+a=0,e=s(c),b=10,d=1;if(e>0)switch(aO(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&aJ(c,a)==48)switch(aJ(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&aO(c,a)==48)switch(aO(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -758,18 +758,18 @@ a=0,e=r(c),b=10,d=1;if(e>0)switch(aJ(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-j0(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-jT(f){var
-h=uC(f),c=h[0],i=h[1],d=h[2],g=r(f),j=-1>>>0,e=c<g?aJ(f,c):0,b=j0(e);if(b<0||b>=d)aI(dK);var
-a=b;for(c++;c<g;c++){e=aJ(f,c);if(e==95)continue;b=j0(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aI(dK)}if(c!=g)aI(dK);a=i*a;if(d==10&&(a|0)!=a)aI(dK);return a|0}function
-jV(a,b){return+(cG(a,b,false)<=0)}function
-ur(a,b){return+(cG(a,b,false)<0)}function
-cJ(a,d){if(a<0)c_();var
+lg(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+gM(f){var
+h=xN(f),c=h[0],i=h[1],d=h[2],g=s(f),j=-1>>>0,e=c<g?aO(f,c):0,b=lg(e);if(b<0||b>=d)aN(el);var
+a=b;for(c++;c<g;c++){e=aO(f,c);if(e==95)continue;b=lg(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aN(el)}if(c!=g)aN(el);a=i*a;if(d==10&&(a|0)!=a)aN(el);return a|0}function
+gN(a,b){return+(c4(a,b,false)<=0)}function
+cz(a,b){return+(c4(a,b,false)<0)}function
+bu(a,d){if(a<0)dy();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-uJ(b){return a(ee(b,0,b.length))}var
-ut=function(){function
+xU(b){return a(eP(b,0,b.length))}var
+xF=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -777,40 +777,40 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=a2<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bb<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=jW(i);if(typeof
+e=[],h=lc(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return uJ(k(e,f))}}();function
-uu(c,b,a){return ut(bE(c),b,a)}var
-bF=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return xU(k(e,f))}}();function
+xG(c,b,a){return xF(bY(c),b,a)}var
+bZ=new
 Array();function
-uv(c){var
-a=bF[c];if(!a.opened)A("Cannot flush a closed channel");if(!a.buffer||a.buffer==p)return 0;if(a.fd&&H.fds[a.fd]&&H.fds[a.fd].output){var
-b=H.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=p;return 0}function
-j3(e,f){var
-b=bF[e],d=a(f),c=r(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-uN(a){var
-a=fY(a),b=k;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+xH(c){var
+a=bZ[c];if(!a.opened)G("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&T.fds[a.fd]&&T.fds[a.fd].output){var
+b=T.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=q;return 0}function
+lj(e,f){var
+b=bZ[e],d=a(f),c=s(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+xY(a){var
+a=gT(a),b=n;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-uO(a){var
-a=fY(a),b=k;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+xZ(a){var
+a=gT(a),b=n;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-ef(c,e,d,a){if(H.fds===undefined)H.fds=new
+eQ(c,e,d,a){if(T.fds===undefined)T.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;H.fds[c]=b;if(!H.fd_last_idx||c>H.fd_last_idx)H.fd_last_idx=c;return c}function
-uT(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;T.fds[c]=b;if(!T.fd_last_idx||c>T.fd_last_idx)T.fd_last_idx=c;return c}function
+x4(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -820,71 +820,71 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)A(bt(c)+it);if(a.text&&a.binary)A(bt(c)+iS);var
-d=j9(c),e=d.device.open(d.rest,a),f=H.fd_last_idx?H.fd_last_idx:0;return ef(f+1,j3,e,a)}ef(0,j3,new
-ae(Z(0)));ef(1,uO,new
-ae(Z(0)));ef(2,uN,new
-ae(Z(0)));function
-uw(a){var
-c=H.fds[a];if(c.flags.wronly)A(jw+a+" is writeonly");var
-d=null;if(a==0&&dc()){var
-e=require("fs");d=function(){return a_(e.readFileSync(0,hR))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bF[b.fd]=b;return b.fd}function
-jX(c){var
-b=H.fds[c];if(b.flags.rdonly)A(jw+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:p};bF[a.fd]=a;return a.fd}function
-ux(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)G(bP(c)+jJ);if(a.text&&a.binary)G(bP(c)+j_);var
+d=lo(c),e=d.device.open(d.rest,a),f=T.fd_last_idx?T.fd_last_idx:0;return eQ(f+1,lj,e,a)}eQ(0,lj,new
+as(al(0)));eQ(1,xZ,new
+as(al(0)));eQ(2,xY,new
+as(al(0)));function
+xI(a){var
+c=T.fds[a];if(c.flags.wronly)G(kR+a+" is writeonly");var
+d=null;if(a==0&&dC()){var
+e=require("fs");d=function(){return bv(e.readFileSync(0,i6))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bZ[b.fd]=b;return b.fd}function
+ld(c){var
+b=T.fds[c];if(b.flags.rdonly)G(kR+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bZ[a.fd]=a;return a.fd}function
+xJ(){var
 b=0;for(var
-a=0;a<bF.length;a++)if(bF[a]&&bF[a].opened&&bF[a].out)b=[0,bF[a].fd,b];return b}function
-jY(b,a){if(a==0)fW();return b%a}function
-cc(a,b){return+(cG(a,b,false)!=0)}function
-uz(a,b){a[0]=dN;a[1]=b;return 0}function
-uA(a){if(a
+a=0;a<bZ.length;a++)if(bZ[a]&&bZ[a].opened&&bZ[a].out)b=[0,bZ[a].fd,b];return b}function
+le(b,a){if(a==0)gR();return b%a}function
+ch(a,b){return+(c4(a,b,false)!=0)}function
+xL(a,b){a[0]=cU;a[1]=b;return 0}function
+gO(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(db(a))return fA;else
-if(eb(a))return fA;else
+if(dB(a))return gq;else
+if(eM(a))return gq;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ff;else
-return c6}function
-a3(b,c,a){if(a&&k.toplevelReloc)b=k.toplevelReloc(a);H[b+1]=c;if(a)H[a]=c}function
-uG(a,b){jZ[bt(a)]=b;return 0}function
-tV(a,b){if(a===b)return 1;a.t&6&&b$(a);b.t&6&&b$(b);return a.c==b.c?1:0}function
-az(a,b){return tV(a,b)}function
-uI(){_(fD)}function
-s(b,a){if(a>>>0>=r(b))uI();return aJ(b,a)}function
-w(a,b){return 1-az(a,b)}function
-aA(a){return a}function
-uK(){return 0x7FFFFFFF/4|0}function
-uE(){j1(H.Not_found)}function
-j5(c){var
-a=k,b=jU(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a_(a.process.env[b]);if(k.jsoo_static_env&&k.jsoo_static_env[b])return a_(k.jsoo_static_env[b]);uE()}function
-uL(){if(k.crypto)if(typeof
-k.crypto.getRandomValues==="function"){var
-a=new(k.Uint32Array)(1);k.crypto.getRandomValues(a);return[0,a[0]]}else
-if(k.crypto.randomBytes===fg){var
-b=k.crypto.randomBytes(4),a=new(k.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return f3;else
+return ds}function
+be(b,c,a){if(a&&n.toplevelReloc)b=n.toplevelReloc(a);T[b+1]=c;if(a)T[a]=c}function
+xR(a,b){lf[bP(a)]=b;return 0}function
+w8(a,b){if(a===b)return 1;a.t&6&&cx(a);b.t&6&&cx(b);return a.c==b.c?1:0}function
+ah(a,b){return w8(a,b)}function
+xT(){am(gt)}function
+v(b,a){if(a>>>0>=s(b))xT();return aO(b,a)}function
+y(a,b){return 1-ah(a,b)}function
+aH(a){return a}function
+xV(){return 0x7FFFFFFF/4|0}function
+xP(){lh(T.Not_found)}function
+lk(c){var
+a=n,b=lb(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bv(a.process.env[b]);if(n.jsoo_static_env&&n.jsoo_static_env[b])return bv(n.jsoo_static_env[b]);xP()}function
+xW(){if(n.crypto)if(typeof
+n.crypto.getRandomValues==="function"){var
+a=new(n.Uint32Array)(1);n.crypto.getRandomValues(a);return[0,a[0]]}else
+if(n.crypto.randomBytes===f4){var
+b=n.crypto.randomBytes(4),a=new(n.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-fX(a){var
+gS(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-ag(b,a){return{joo_tramp:b,joo_args:a}}function
-j2(a){return a}function
-a$(a){if(a
+au(b,a){return{joo_tramp:b,joo_args:a}}function
+li(a){return a}function
+aX(a){if(a
 instanceof
-Array)return a;if(k.RangeError&&a
+Array)return a;if(n.RangeError&&a
 instanceof
-k.RangeError&&a.message&&a.message.match(/maximum call stack/i))return j2(H.Stack_overflow);if(k.InternalError&&a
+n.RangeError&&a.message&&a.message.match(/maximum call stack/i))return li(T.Stack_overflow);if(n.InternalError&&a
 instanceof
-k.InternalError&&a.message&&a.message.match(/too much recursion/i))return j2(H.Stack_overflow);if(a
+n.InternalError&&a.message&&a.message.match(/too much recursion/i))return li(T.Stack_overflow);if(a
 instanceof
-k.Error&&cb(h9))return[0,cb(h9),a];return[0,H.Failure,a_(String(a))]}function
-uq(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-t4(b){var
-a=p;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&uq(b[1]))var
+n.Error&&cA(jo))return[0,cA(jo),a];return[0,T.Failure,bv(String(a))]}function
+xD(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+xf(b){var
+a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xD(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
@@ -893,456 +893,482 @@ c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bo)a+=dZ+c.toString()+dZ;else
+bK)a+=ez+c.toString()+ez;else
 if(typeof
-c=="string")a+=dZ+c.toString()+dZ;else
+c=="string")a+=ez+c.toString()+ez;else
 a+="_"}a+=")"}else
-if(b[0]==U)a+=b[1];return a}function
-jN(a){if(a
+if(b[0]==$)a+=b[1];return a}function
+k7(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==U)){var
-c=cb("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=t4(a),b=cb(hQ);if(b)b(0);k.console.error("Fatal error: exception "+d+"\n")}}else
+Array&&(a[0]==0||a[0]==$)){var
+c=cA("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=xf(a),b=cA(i5);if(b)b(0);n.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-uH(){var
-a=k;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){jN(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)jN(a.error)})}uH();function
-b(a,b){return a.length==1?a(b):b_(a,[b])}function
-m(a,b,c){return a.length==2?a(b,c):b_(a,[b,c])}function
-tK(a,b,c,d,e){return a.length==4?a(b,c,d,e):b_(a,[b,c,d,e])}t5();var
-f4=[U,a(h6),-2],f2=[U,a(fd),-3],f0=[U,a(iB),-4],ba=[U,a(iL),-7],f3=[U,a(iO),-9],G=[U,a(i7),-11],cZ=a("a probability"),ac=a("the lower table"),dB=a("the upper table"),c0=a("the ceiling"),aO=a(cD),e5=a(cD);a3(11,[U,a(hP),-12],hP);a3(10,G,i7);a3(9,[U,a(iy),fB],iy);a3(8,f3,iO);a3(7,[U,a(ij),-8],ij);a3(6,ba,iL);a3(5,[U,a(iZ),-6],iZ);a3(4,[U,a(h8),-5],h8);a3(3,f0,iB);a3(2,f2,fd);a3(1,f4,h6);a3(0,[U,a(jo),-1],jo);var
-j$=a(iC),ka=a(iH),kc=a(iR),kd=a("\\'"),ke=a(io),kf=a(ji),kg=a(h4),kh=a(h$),kb=a("Char.chr"),kk=a("List.combine"),kj=a("List.init"),ki=a("hd"),kn=a("String.blit / Bytes.blit_string"),km=a("Bytes.blit"),kl=a("String.sub / Bytes.sub"),ks=a("String.contains_from / Bytes.contains_from"),kp=a(p),ko=a("String.concat"),ku=a("Array.blit"),kv=a("CamlinternalLazy.Undefined"),kB=a("Buffer.add: cannot grow buffer"),kA=[0,a(iX),93,2],kz=[0,a(iX),94,2],kK=a("%c"),kL=a("%s"),kM=a(hN),kN=a(ih),kO=a(iz),kP=a(hV),kQ=a("%f"),kR=a("%B"),kS=a("%{"),kT=a("%}"),kU=a("%("),kV=a("%)"),kW=a("%a"),kX=a("%t"),kY=a("%?"),kZ=a("%r"),k0=a("%_r"),k1=[0,a(W),850,23],la=[0,a(W),814,21],k4=[0,a(W),815,21],lb=[0,a(W),818,21],k5=[0,a(W),819,21],lc=[0,a(W),822,19],k6=[0,a(W),823,19],ld=[0,a(W),826,22],k7=[0,a(W),827,22],le=[0,a(W),831,30],k8=[0,a(W),832,30],k_=[0,a(W),836,26],k2=[0,a(W),837,26],k$=[0,a(W),846,28],k3=[0,a(W),847,28],k9=[0,a(W),851,23],mh=a(iv),mf=[0,a(W),1558,4],mg=a("Printf: bad conversion %["),mi=[0,a(W),1626,39],mj=[0,a(W),1649,31],mk=[0,a(W),1650,31],ml=a("Printf: bad conversion %_"),mm=a("@{"),mn=a("@["),md=a(fj),mb=a("neg_infinity"),mc=a(jk),ma=a(cC),l7=[0,h1],lV=a("%+nd"),lW=a("% nd"),lY=a("%+ni"),lZ=a("% ni"),l0=a("%nx"),l1=a("%#nx"),l2=a("%nX"),l3=a("%#nX"),l4=a("%no"),l5=a("%#no"),lU=a("%nd"),lX=a(iz),l6=a("%nu"),lI=a("%+ld"),lJ=a("% ld"),lL=a("%+li"),lM=a("% li"),lN=a("%lx"),lO=a("%#lx"),lP=a("%lX"),lQ=a("%#lX"),lR=a("%lo"),lS=a("%#lo"),lH=a("%ld"),lK=a(ih),lT=a("%lu"),lv=a("%+Ld"),lw=a("% Ld"),ly=a("%+Li"),lz=a("% Li"),lA=a("%Lx"),lB=a("%#Lx"),lC=a("%LX"),lD=a("%#LX"),lE=a("%Lo"),lF=a("%#Lo"),lu=a("%Ld"),lx=a(hV),lG=a("%Lu"),li=a("%+d"),lj=a("% d"),ll=a("%+i"),lm=a("% i"),ln=a("%x"),lo=a("%#x"),lp=a("%X"),lq=a("%#X"),lr=a("%o"),ls=a("%#o"),lh=a(iY),lk=a(hN),lt=a(iv),kC=a("@]"),kD=a("@}"),kE=a("@?"),kF=a("@\n"),kG=a("@."),kH=a("@@"),kI=a("@%"),kJ=a("@"),lf=a("CamlinternalFormat.Type_mismatch"),mo=a("x"),ms=a("Hashtbl: unsupported hash table format"),tI=a("OCAMLRUNPARAM"),tG=a("CAMLRUNPARAM"),mp=a(p),mJ=a(" occurs twice"),mK=a("the key "),mF=a("nested too deeply"),mI=[5,0],mG=[0,1],mH=a(iC),mN=a("null"),mL=[0,0],mM=a(iH),mO=[4,0],mP=a(" stands bare"),mQ=a("the number "),mE=a(c3),mD=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],mC=a(dR),mB=a(dR),mA=a(dR),mz=a(dR),my=a("Json.Malformed"),mX=[0,[4,6,[0,2,8],0,0],a("%08x")],mY=a(p),nj=a(" is no number of a model"),nk=a("0u"),nl=a(p),nn=a(p),nm=a(p),ni=a(p),ng=a(" is out of range"),ne=a(jn),na=a(aE),nb=a(p),nc=a(c3),nd=a(" is no integer"),m$=a(" has too many decimal digits"),m_=a(p),m9=a(p),m8=[0,a(ir),32,90],m7=[0,a(ir),31,82],m6=a(" has the wrong length"),m5=a(" is no string"),m4=a(" is no array"),m3=a(jc),m2=a(" has the unknown key "),m1=a(" has no "),m0=a(jc),mZ=a("Reading.Not_valid"),nP=a("sha256:"),nI=a(iF),nH=a("}"),nJ=a(","),nK=a("{"),nL=a(cz),nM=a(a0),nN=a(ie),nO=a(aS),nG=a(a8),nB=a(io),nC=a(ji),nD=a(h4),nE=a("\\f"),nF=a(h$),nA=a(iR),nz=a('\\"'),ny=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],nw=a("G1: a row of no state"),nv=a("a row"),nu=a("a label"),nr=a(" are no object"),no=a(dL),np=a(aS),nx=a(ie),nq=a("the model's kind is not 'lmc'"),ns=a(a0),nt=a(cz),oY=[4,0],oZ=a(a1),o0=a(fq),o1=a(fC),o2=a(bA),o3=[0,a(aS),[0,a(a0),[0,a(cz),0]]],o4=a(dL),o5=a(aF),oX=a(p),o6=[0,a(cB),[0,a(cx),[0,a(aF),[0,a(bA),0]]]],o7=a(aF),o8=a(b6),oH=[0,a(ad),0],oI=[0,a(ct),[0,a(T),[0,a(a1),[0,a(X),0]]]],oJ=a(b6),oK=a(c8),oL=[0,a(c8),[0,a(fm),0]],oM=a("the distance"),oN=a(ct),oO=a(T),oP=a(T),oQ=a(il),oR=a(a1),oS=a(T),oT=a(T),oU=a(T),oV=a(X),oW=a(ad),oy=a(c9),oz=a(jp),oA=a(fb),oB=a(fy),oC=a(": only one of rank and progress"),oD=a(fy),oE=a(fb),oF=[0,a(fy),[0,a(fb),0]],oG=[0,a(c9),[0,a(d0),[0,a(jp),0]]],ox=a(" has no rank of at least 1"),ow=a(" has a rank that is no integer"),ok=[0,a(dO),[0,a(dT),[0,a(cy),[0,a(a0),0]]]],ol=a(cy),ov=a(a0),om=a(dT),on=a(dO),oo=a(" has not one form"),op=a(dO),oq=a(dO),or=a(dT),os=a(dT),ot=a(a0),ou=a(cy),oh=a("above"),oi=a("below"),oj=a(" has an unknown relation"),od=a(c9),oe=a(fw),of=a(i5),og=[0,0,0],ob=[0,a(c9),[0,a(d0),[0,a(fw),[0,a(i5),0]]]],oc=[0,a(c9),[0,a(d0),[0,a(fw),0]]],oa=a(" has no common denominator of a usable size"),n8=a(d0),n6=[0,a(jm),0],n7=[0,a(iJ),0],n9=a(iJ),n_=a(jm),n$=a(jn),n2=[0,a(cA),[0,a(cw),0]],n3=a(cA),n4=a(cw),n1=a("a lower bound"),nR=[0,a(ad),0],nS=[0,a(bS),[0,a(bT),[0,a(X),0]]],nT=a(cD),nU=a(i6),nV=a(bS),nW=a(i6),nX=a(bT),nY=a("an upper bound"),nZ=a(X),n0=a(ad),nQ=a(hU),qh=[4,0],qi=a(a1),qj=a(fq),qk=[0,a(aS),[0,a(a0),[0,a(cz),0]]],ql=a(dL),qm=a(aF),qn=a(fC),qo=a(bA),qg=a(p),qp=[0,a(cB),[0,a(cx),[0,a(aS),[0,a(aF),[0,a(bA),0]]]]],qq=a(aF),qr=a(b6),pU=[0,a(iu),[0,a(d1),0]],pV=[0,a(T),[0,a(a1),[0,a(b7),0]]],pW=a(b6),pX=[0,a(ad),[0,a(X),0]],pY=a(T),pZ=a(T),p0=a(il),p1=a(a1),p2=a(T),p3=a(ad),p4=a(T),p5=a(X),p6=a(ix),p7=a(b7),p8=a(T),p9=a(T),p_=a(ad),p$=a(T),qa=a(T),qb=a(X),qc=a(iu),qd=a(iT),qe=[4,0],qf=a(d1),pN=[0,a(T),[0,a(ct),[0,a(iA),[0,a(X),0]]]],pO=a(c8),pP=[0,a(c8),[0,a(fm),0]],pQ=a(ct),pR=a(T),pS=a(iA),pT=a(X),pM=a(" name a pair twice"),pz=[0,[11,a(jl),[4,0,0,0,0]],a(iW)],pA=[0,a(d2),[0,a(X),[0,a(dX),[0,a(ad),[0,a(cE),0]]]]],pB=[0,a(h3),0],pC=a(h3),pD=a(" has an empty vector"),pE=a(d2),pF=a(cE),pG=a(iU),pH=a(iD),pI=a(X),pJ=a(dX),pK=a(ad),pL=a(cE),ps=[4,0],pn=[0,a(jb),[0,a(cA),[0,a(cw),[0,a(c4),0]]]],po=a(c4),pp=a(cA),py=a(cw),pq=a(" has both covers and a coupling"),pr=a(jb),pt=a(cA),pu=a(cw),pv=a(cA),pw=a(cw),px=a(c4),pe=[0,a(jd),[0,a(iq),[0,a(ju),0]]],pf=[0,a(bS),[0,a(bT),[0,a(ad),[0,a(X),0]]]],pg=a(ju),ph=a(bS),pi=a(bT),pj=a(ad),pk=a(X),pl=a(jd),pm=a(iq),pb=[0,a(js),[0,a(b7),0]],pc=a(b7),pd=a(js),o$=a("accept"),pa=a("reject"),o_=a(i1),o9=a(i1),rB=a(c5),rC=a("N1: nothing says how far a state is"),rD=[0,a(aS),0],rs=[0,a(cB),[0,a(cx),[0,a(aF),[0,a(bA),[0,a(a1),[0,a(bn),0]]]]]],rt=a(b6),ru=a(bn),rv=a(a1),rw=a(bA),rx=[0,[3,a(i9)]],ry=a(aS),rz=a(aF),rA=a(aF),rp=a(iG),rq=a(iG),rr=a("the masses that are cut off"),ro=a("S2: a step cut that is not the first"),rk=a(bn),rl=[0,a(a1),[0,a(bn),0]],rm=a(a1),rn=a(bn),ri=a(jg),rj=a(ii),rg=a("S1: another model before"),rh=a("S1: another model after"),rf=a("Q1: a state that is merged itself"),re=a("a step names no state of the model"),rb=a(ft),rc=a("steps"),qV=a(hS),qW=a(iQ),qX=a(h2),qY=a(h2),qZ=a(c5),q0=a("merge"),q1=a("quotient"),q2=[0,a(cy),0],q5=[0,a(jy),[0,a(cy),[0,a(ft),0]]],q6=a(jy),q7=[0,a(aS),[0,a(a0),[0,a(cz),0]]],q8=a("the smaller chain"),q9=a(ft),q_=a(bn),q$=[0,a(c5),0],ra=a(c5),q3=a(hS),q4=a(iQ),qT=a(cy),qP=a(jg),qQ=a(ii),qR=a("neither:"),qO=a("Q2: states that are not alike"),qM=a("G1: a probability"),qN=a("G1: a sum"),qL=a("G1: there is no state"),qD=[0,a(bS),[0,a(bT),[0,a(ct),[0,a(T),[0,a(ad),[0,a(X),0]]]]]],qE=a(ct),qF=a(c8),qG=a(fm),qH=a(cD),qI=a(T),qJ=a(bT),qK=a(bS),qx=[0,a(bS),[0,a(bT),[0,a(i_),[0,a(T),[0,a(ad),[0,a(X),0]]]]]],qy=a(fs),qz=a(i_),qA=a(T),qB=a(bT),qC=a(bS),qt=a(cD),qu=a(ad),qv=a(X),qs=a("Steps_document.Other"),qS=[0,a(aF),[0,a(bA),[0,a(aS),[0,a(cB),[0,a(cx),[0,a(bn),[0,a("fixed"),[0,a(dU),0]]]]]]]],sK=a(jt),sL=a(fc),sM=a(fl),sN=a(fe),sQ=a(fl),sO=a("V1: secrets have a prior, and pairs have none"),sP=a("C1: nothing is infinite"),sJ=a("V1: no state of the model"),sE=a("a label leads to no node"),ss=a("the gains"),sg=a("grows"),sh=[0,[3,a(fE)]],si=a(ad),se=a(b6),sf=a(i8),sj=a(b7),sk=a(jx),sl=[0,a(cB),[0,a(cx),[0,a(aS),[0,a(aF),[0,a(bA),[0,a(a1),[0,a(jx),[0,a(b7),0]]]]]]]],sm=[0,a(jq),[0,a(i8),[0,a(d1),0]]],sn=a(b6),so=a(cD),sp=a(a1),sq=a(fq),sr=a(jq),st=[0,a(aS),[0,a(a0),[0,a(cz),0]]],su=a(dL),sv=a(aF),sw=a(fC),sx=a(bA),sy=a(ix),sz=a(b7),sA=a(fc),sB=a("gains and the measure g go together"),sC=[0,0],sD=a("there is no guess"),sR=a(fe),sF=a(iT),sG=[4,0],sH=a(d1),sI=a(aF),sa=a(fE),r8=[0,a(iE),0],r9=[0,a(a0),[0,a(ad),[0,a(X),0]]],r_=a(a0),r$=a(iE),sb=a(ad),sc=a(X),rT=[0,[11,a(jl),[4,0,0,0,0]],a(iW)],rU=[0,a(d2),[0,a(X),[0,a(dX),[0,a(ad),[0,a(cE),[0,a(hO),0]]]]]],rV=[0,a(hW),0],rW=a(hW),rX=a(d2),rY=a(X),rZ=a(dX),r0=a(ad),r1=a(cE),r2=a(iU),r3=a(iD),r4=a(hO),r5=a(" has rows that are empty, or not of one length"),r6=a(cE),rJ=a("columns"),rK=a("rest"),rL=a(fu),rM=[0,a(jj),0],rN=[0,a(fu),0],rO=a(fu),rP=a(jj),rQ=[0,a(iK),[0,a(c4),0]],rR=a(iK),rS=a(c4),rI=a(hU),rH=a(" has not two entries"),rG=a(" is negative"),rF=a(" is no natural number"),rE=a("Leakage_document.Other"),sd=[0,a(fe),[0,a(jt),[0,a(fl),[0,a(fc),0]]]],tz=a("valid"),tA=a("not covered"),tB=a("malformed: too large for the stack (see ulimit -s)"),tC=a("not valid: "),tD=a("malformed: "),tw=a("G2: another model"),tx=a("G3: another digest"),ty=[0,a("a rule of the proved checker fails")],tf=a(cB),tt=a("bisimdist-certificate"),tg=a("no certificate"),th=a(cx),ts=a("1"),ti=a("the version is not 1"),tj=a(aS),tm=a(fs),tn=a("leakage"),to=a(bn),tp=a(bn),tr=a(bn),tq=a("nature"),tl=a(fs),tk=a("the kind is no string"),te=a("the document is no object"),s$=a("a digest"),s_=a("what is said of the program"),s2=a(dU),s3=[0,a(ib),0],s4=[0,a(fg),[0,a(h_),[0,a(iP),0]]],s5=a("the program"),s6=a("the function"),s7=a(fg),s8=a("what is observed"),s9=a(h_),ta=a(iP),tb=a(ib),tc=a(dU),s1=a("P3: runs of the program are cut off, and no step says so"),s0=[3,a(c5)],sX=a(dU),sY=a(aF),sZ=a(a0),sU=a(aF),sV=[0,[3,a(i9)]],sW=a(aS),sT=[0,1],sS=a("model file: "),tu=a("bisimdist-certificate compact\n"),tE=a(p),tF=a("not checked: too large for the stack of this browser");function
-I(a){if(typeof
+xS(){var
+a=n;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){k7(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)k7(a.error)})}xS();function
+b(a,b){return a.length==1?a(b):cw(a,[b])}function
+l(a,b,c){return a.length==2?a(b,c):cw(a,[b,c])}function
+fU(a,b,c,d,e){return a.length==4?a(b,c,d,e):cw(a,[b,c,d,e])}xg();var
+gY=[$,a(jl),-2],gW=[$,a(f0),-3],gV=[$,a(jT),-4],bw=[$,a(j3),-7],gX=[$,a(j6),-9],R=[$,a(kn),-11],ar=a("the lower table"),d8=a("the upper table"),dh=a("the ceiling"),aU=a(ct),fJ=a(ct),cq=a("an entry of a relation"),eg=a("a loss"),cT=a("an infinite position"),ef=a("an entry of the lower table"),ee=a("an entry of the upper table"),dl=a(ct),dk=a("a transition"),fQ=[0,a(bp),[0,a(jV),[0,a(jH),[0,a(dv),0]]]];be(11,[$,a(i4),-12],i4);be(10,R,kn);be(9,[$,a(jN),gr],jN);be(8,gX,j6);be(7,[$,a(jz),-8],jz);be(6,bw,j3);be(5,[$,a(kg),-6],kg);be(4,[$,a(jn),-5],jn);be(3,gV,jT);be(2,gW,f0);be(1,gY,jl);be(0,[$,a(kH),-1],kH);var
+lq=a(jU),lr=a(j0),ls=a("option is None"),lv=a(j9),lw=a("\\'"),lx=a(jD),ly=a(kA),lz=a(jh),lA=a(jr),lu=a("Char.chr"),lE=a("List.combine"),lD=a("List.init"),lC=a("tl"),lB=a("hd"),lH=a("String.blit / Bytes.blit_string"),lG=a("Bytes.blit"),lF=a("String.sub / Bytes.sub"),lM=a("String.contains_from / Bytes.contains_from"),lJ=a(q),lI=a("String.concat"),lQ=a("Array.blit"),lP=a("Array.init"),lR=a("Stdlib.Queue.Empty"),lT=a("CamlinternalLazy.Undefined"),lY=a("Buffer.add: cannot grow buffer"),lX=[0,a(ke),93,2],lW=[0,a(ke),94,2],l7=a("%c"),l8=a("%s"),l9=a(i2),l_=a(jx),l$=a(jR),ma=a(i_),mb=a("%f"),mc=a("%B"),md=a("%{"),me=a("%}"),mf=a("%("),mg=a("%)"),mh=a("%a"),mi=a("%t"),mj=a("%?"),mk=a("%r"),ml=a("%_r"),mm=[0,a(ak),850,23],mx=[0,a(ak),814,21],mp=[0,a(ak),815,21],my=[0,a(ak),818,21],mq=[0,a(ak),819,21],mz=[0,a(ak),822,19],mr=[0,a(ak),823,19],mA=[0,a(ak),826,22],ms=[0,a(ak),827,22],mB=[0,a(ak),831,30],mt=[0,a(ak),832,30],mv=[0,a(ak),836,26],mn=[0,a(ak),837,26],mw=[0,a(ak),846,28],mo=[0,a(ak),847,28],mu=[0,a(ak),851,23],nE=a(jL),nC=[0,a(ak),1558,4],nD=a("Printf: bad conversion %["),nF=[0,a(ak),1626,39],nG=[0,a(ak),1649,31],nH=[0,a(ak),1650,31],nI=a("Printf: bad conversion %_"),nJ=a("@{"),nK=a("@["),nA=a(f7),ny=a("neg_infinity"),nz=a(kC),nx=a(c1),ns=[0,je],ng=a("%+nd"),nh=a("% nd"),nj=a("%+ni"),nk=a("% ni"),nl=a("%nx"),nm=a("%#nx"),nn=a("%nX"),no=a("%#nX"),np=a("%no"),nq=a("%#no"),nf=a("%nd"),ni=a(jR),nr=a("%nu"),m5=a("%+ld"),m6=a("% ld"),m8=a("%+li"),m9=a("% li"),m_=a("%lx"),m$=a("%#lx"),na=a("%lX"),nb=a("%#lX"),nc=a("%lo"),nd=a("%#lo"),m4=a("%ld"),m7=a(jx),ne=a("%lu"),mS=a("%+Ld"),mT=a("% Ld"),mV=a("%+Li"),mW=a("% Li"),mX=a("%Lx"),mY=a("%#Lx"),mZ=a("%LX"),m0=a("%#LX"),m1=a("%Lo"),m2=a("%#Lo"),mR=a("%Ld"),mU=a(i_),m3=a("%Lu"),mF=a("%+d"),mG=a("% d"),mI=a("%+i"),mJ=a("% i"),mK=a("%x"),mL=a("%#x"),mM=a("%X"),mN=a("%#X"),mO=a("%o"),mP=a("%#o"),mE=a(kf),mH=a(i2),mQ=a(jL),lZ=a("@]"),l0=a("@}"),l1=a("@?"),l2=a("@\n"),l3=a("@."),l4=a("@@"),l5=a("@%"),l6=a("@"),mC=a("CamlinternalFormat.Type_mismatch"),nL=a("x"),nO=a("Hashtbl: unsupported hash table format"),wW=a("OCAMLRUNPARAM"),wU=a("CAMLRUNPARAM"),nM=a(q),nU=[0,0],n7=a(" occurs twice"),n8=a("the key "),n3=a("nested too deeply"),n6=[5,0],n4=[0,1],n5=a(jU),n$=a("null"),n9=[0,0],n_=a(j0),oa=[4,0],ob=a(" stands bare"),oc=a("the number "),n2=a(dn),n1=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],n0=a(eq),nZ=a(eq),nY=a(eq),nX=a(eq),nW=a("Json.Malformed"),oj=[0,[4,6,[0,2,8],0,0],a("%08x")],ok=a(q),oH=a(" is no number of a model"),oI=a("0u"),oJ=a(q),oL=a(q),oK=a(q),oG=a(q),oE=a(" is out of range"),oC=a(kF),oy=a(aL),oz=a(q),oA=a(dn),oB=a(" is no integer"),ox=a(" has too many decimal digits"),ow=a(q),ov=a(q),ou=[0,a(jG),32,90],ot=[0,a(jG),31,82],os=a(" has the wrong length"),or=a(" is no string"),oq=a(" is no array"),op=a(ku),oo=a(" has the unknown key "),on=a(" has no "),om=a(ku),ol=a("Reading.Not_valid"),pc=a(jQ),o7=a(f$),o6=a(kG),o8=a(ey),o9=a(jB),o_=a(b$),o$=a(aV),pa=a(f8),pb=a(ax),o5=a(bo),o0=a(jD),o1=a(kA),o2=a(jh),o3=a("\\f"),o4=a(jr),oZ=a(j9),oY=a('\\"'),oX=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],oV=a("G1: a row of no state"),oU=a("a probability"),oT=a("a row"),oS=a("a label"),oP=a(" are no object"),oM=a(dp),oN=a(ax),oW=a(f8),oO=a("the model's kind is not 'lmc'"),oQ=a(aV),oR=a(b$),ql=[4,0],qm=a(aW),qn=a(gg),qo=a(gs),qp=a(bn),qq=[0,a(ax),[0,a(aV),[0,a(b$),0]]],qr=a(dp),qs=a(ay),qk=a(q),qt=[0,a(ca),[0,a(b9),[0,a(ay),[0,a(bn),0]]]],qu=a(ay),qv=a(b_),p6=[0,a(_),0],p7=[0,a(cV),[0,a(ag),[0,a(aW),[0,a(X),0]]]],p8=a(b_),p9=a(dw),p_=[0,a(dw),[0,a(gb),0]],p$=a("the distance"),qa=a(cV),qb=a(ag),qc=a(ag),qd=a(f9),qe=a(aW),qf=a(ag),qg=a(ag),qh=a(ag),qi=a(X),qj=a(_),pX=a(bp),pY=a(kI),pZ=a(fY),p0=a(dv),p1=a(": only one of rank and progress"),p2=a(dv),p3=a(fY),p4=[0,a(dv),[0,a(fY),0]],p5=[0,a(bp),[0,a(cb),[0,a(kI),0]]],pW=a(" has no rank of at least 1"),pV=a(" has a rank that is no integer"),pJ=[0,a(en),[0,a(es),[0,a(cZ),[0,a(aV),0]]]],pK=a(cZ),pU=a(aV),pL=a(es),pM=a(en),pN=a(" has not one form"),pO=a(en),pP=a(en),pQ=a(es),pR=a(es),pS=a(aV),pT=a(cZ),pG=a("above"),pH=a("below"),pI=a(" has an unknown relation"),pC=a(bp),pD=a(gn),pE=a(kl),pF=[0,0,0],pA=[0,a(bp),[0,a(cb),[0,a(gn),[0,a(kl),0]]]],pB=[0,a(bp),[0,a(cb),[0,a(gn),0]]],pz=a(" has no common denominator of a usable size"),pv=a(cb),pt=[0,a(kE),0],pu=[0,a(gd),0],pw=a(gd),px=a(kE),py=a(kF),pp=[0,a(c0),[0,a(cY),0]],pq=a(c0),pr=a(cY),po=a("a lower bound"),pe=[0,a(_),0],pf=[0,a(bc),[0,a(bd),[0,a(X),0]]],pg=a(ct),ph=a(km),pi=a(bc),pj=a(km),pk=a(bd),pl=a("an upper bound"),pm=a(X),pn=a(_),pd=a(fV),rG=[4,0],rH=a(aW),rI=a(gg),rJ=[0,a(ax),[0,a(aV),[0,a(b$),0]]],rK=a(dp),rL=a(ay),rM=a(gs),rN=a(bn),rF=a(q),rO=[0,a(ca),[0,a(b9),[0,a(ax),[0,a(ay),[0,a(bn),0]]]]],rP=a(ay),rQ=a(b_),rh=[0,a(jK),[0,a(eB),0]],ri=[0,a(ag),[0,a(aW),[0,a(cs),0]]],rj=a(b_),rk=[0,a(_),[0,a(X),0]],rl=a(ag),rm=a(ag),rn=a(f9),ro=a(aW),rp=a(ag),rq=a(_),rr=a(ag),rs=a(X),rt=a(jM),ru=a(cs),rv=a(ag),rw=a(ag),rx=a(_),ry=a(ag),rz=a(ag),rA=a(X),rB=a(jK),rC=a(j$),rD=[4,0],rE=a(eB),ra=[0,a(ag),[0,a(cV),[0,a(jS),[0,a(X),0]]]],rb=a(dw),rc=[0,a(dw),[0,a(gb),0]],rd=a(cV),re=a(ag),rf=a(jS),rg=a(X),q$=a(" name a pair twice"),qY=[0,[11,a(kD),[4,0,0,0,0]],a(kd)],qZ=[0,a(eC),[0,a(X),[0,a(ew),[0,a(_),[0,a(c2),0]]]]],q0=[0,a(jg),0],q1=a(jg),q2=a(" has an empty vector"),q3=a(eC),q4=a(c2),q5=a(ka),q6=a(jX),q7=a(X),q8=a(ew),q9=a(_),q_=a(c2),qR=[4,0],qM=[0,a(kt),[0,a(c0),[0,a(cY),[0,a(dq),0]]]],qN=a(dq),qO=a(c0),qX=a(cY),qP=a(" has both covers and a coupling"),qQ=a(kt),qS=a(c0),qT=a(cY),qU=a(c0),qV=a(cY),qW=a(dq),qD=[0,a(eA),[0,a(jF),[0,a(kP),0]]],qE=[0,a(bc),[0,a(bd),[0,a(_),[0,a(X),0]]]],qF=a(kP),qG=a(bc),qH=a(bd),qI=a(_),qJ=a(X),qK=a(eA),qL=a(jF),qA=[0,a(kN),[0,a(cs),0]],qB=a(cs),qC=a(kN),qy=a("accept"),qz=a("reject"),qx=a(kh),qw=a(kh),s0=a(dr),s1=a("N1: nothing says how far a state is"),s2=[0,a(ax),0],sR=[0,a(ca),[0,a(b9),[0,a(ay),[0,a(bn),[0,a(aW),[0,a(bq),0]]]]]],sS=a(b_),sT=a(bq),sU=a(aW),sV=a(bn),sW=[0,[3,a(kp)]],sX=a(ax),sY=a(ay),sZ=a(ay),sO=a(jZ),sP=a(jZ),sQ=a("the masses that are cut off"),sN=a("S2: a step cut that is not the first"),sJ=a(bq),sK=[0,a(aW),[0,a(bq),0]],sL=a(aW),sM=a(bq),sH=a(kx),sI=a(jy),sF=a("S1: another model before"),sG=a("S1: another model after"),sE=a("Q1: a state that is merged itself"),sD=a("a step names no state of the model"),sA=a(gj),sB=a("steps"),si=a(i7),sj=a(j8),sk=a(jf),sl=a(jf),sm=a(dr),sn=a("merge"),so=a("quotient"),sp=[0,a(cZ),0],ss=[0,a(kT),[0,a(cZ),[0,a(gj),0]]],st=a(kT),su=[0,a(ax),[0,a(aV),[0,a(b$),0]]],sv=a("the smaller chain"),sw=a(gj),sx=a(bq),sy=[0,a(dr),0],sz=a(dr),sq=a(i7),sr=a(j8),sg=a(cZ),sc=a(kx),sd=a(jy),se=a("neither:"),sb=a("Q2: states that are not alike"),r$=a("G1: a probability"),sa=a("G1: a sum"),r_=a("G1: there is no state"),r2=[0,a(bc),[0,a(bd),[0,a(cV),[0,a(ag),[0,a(_),[0,a(X),0]]]]]],r3=a(cV),r4=a(dw),r5=a(gb),r6=a(ct),r7=a(ag),r8=a(bd),r9=a(bc),rW=[0,a(bc),[0,a(bd),[0,a(kq),[0,a(ag),[0,a(_),[0,a(X),0]]]]]],rX=a(gi),rY=a(kq),rZ=a(ag),r0=a(bd),r1=a(bc),rS=a(ct),rT=a(_),rU=a(X),rR=a("Steps_document.Other"),sf=[0,a(ay),[0,a(bn),[0,a(ax),[0,a(ca),[0,a(b9),[0,a(bq),[0,a("fixed"),[0,a(et),0]]]]]]]],t9=a(kO),t_=a(fZ),t$=a(ga),ua=a(f2),ud=a(ga),ub=a("V1: secrets have a prior, and pairs have none"),uc=a("C1: nothing is infinite"),t8=a("V1: no state of the model"),t3=a("a label leads to no node"),tR=a("the gains"),tF=a("grows"),tG=[0,[3,a(dx)]],tH=a(_),tD=a(b_),tE=a(ko),tI=a(cs),tJ=a(kS),tK=[0,a(ca),[0,a(b9),[0,a(ax),[0,a(ay),[0,a(bn),[0,a(aW),[0,a(kS),[0,a(cs),0]]]]]]]],tL=[0,a(kJ),[0,a(ko),[0,a(eB),0]]],tM=a(b_),tN=a(ct),tO=a(aW),tP=a(gg),tQ=a(kJ),tS=[0,a(ax),[0,a(aV),[0,a(b$),0]]],tT=a(dp),tU=a(ay),tV=a(gs),tW=a(bn),tX=a(jM),tY=a(cs),tZ=a(fZ),t0=a("gains and the measure g go together"),t1=[0,0],t2=a("there is no guess"),ue=a(f2),t4=a(j$),t5=[4,0],t6=a(eB),t7=a(ay),tz=a(dx),tv=[0,a(jY),0],tw=[0,a(aV),[0,a(_),[0,a(X),0]]],tx=a(aV),ty=a(jY),tA=a(_),tB=a(X),tg=[0,[11,a(kD),[4,0,0,0,0]],a(kd)],th=[0,a(eC),[0,a(X),[0,a(ew),[0,a(_),[0,a(c2),[0,a(i3),0]]]]]],ti=[0,a(i$),0],tj=a(i$),tk=a(eC),tl=a(X),tm=a(ew),tn=a(_),to=a(c2),tp=a(ka),tq=a(jX),tr=a(i3),ts=a(" has rows that are empty, or not of one length"),tt=a(c2),s8=a("columns"),s9=a("rest"),s_=a(gk),s$=[0,a(kB),0],ta=[0,a(gk),0],tb=a(gk),tc=a(kB),td=[0,a(j2),[0,a(dq),0]],te=a(j2),tf=a(dq),s7=a(fV),s6=a(" has not two entries"),s5=a(" is negative"),s4=a(" is no natural number"),s3=a("Leakage_document.Other"),tC=[0,a(f2),[0,a(kO),[0,a(ga),[0,a(fZ),0]]]],uf=a(ba),ug=a("Matching.Stuck"),vT=a("M11: a position is listed twice"),vS=a(fW),vV=a(ba),vU=a("a relation"),vN=a("the relations"),vO=a(kz),vP=a("the losses"),vQ=a(fW),vL=a(_),vI=a("M4: a bound is below 1"),vH=a(f1),vs=[0,a(gw),[0,a("amortised"),0]],vt=a("the metric"),vu=a(gu),vv=a(gw),vw=[0,a(X),[0,a(_),0]],vW=[0,a(kb),[0,a(kz),[0,a(fW),0]]],vx=[0,a(ca),[0,a(b9),[0,a(ax),[0,a(ay),[0,a(bn),[0,a(gu),[0,a(aW),0]]]]]]],vy=a(b_),vz=a(f9),vA=a(aW),vB=a("the certificate claims nothing"),vC=a(ay),vD=a(jQ),vE=a(bn),vF=a("M2: another digest"),vG=a("M3: another model"),vJ=a(gw),vK=a(X),vM=a(kb),vR=a("M9: not one for each claim"),vp=a(" has an interval without two ends"),vn=[0,a(bp),[0,a(jO),0]],vo=a(bp),vq=a(jO),vk=[0,a(jP),0],vl=a(jP),vd=[0,a(eA),[0,a(jk),[0,a(kM),0]]],ve=[0,a(jp),[0,a("down"),0]],vf=a(eA),vg=a(jk),vh=a(kM),vi=a(jp),u$=[0,a(cb),0],va=a(cb),vb=a(dx),u7=[0,a(bp),[0,a(cb),0]],u8=a(bp),u9=a(cb),u2=a(bp),u3=a(jV),u4=a(jH),u5=a(dv),uX=[0,a(bc),[0,a(bd),[0,a(X),[0,a(_),0]]]],uY=a(_),uZ=a(X),u0=a(bd),u1=a(bc),uV=a(dx),uS=a(ey),uR=a(ba),uT=a(";"),uU=a("M4: no state of the model"),uQ=a(q),uL=[0,[3,a(f8)]],uM=a(ax),uN=[0,1],uO=a("$schema"),uP=[0,1],uK=a("it is no object"),uJ=a(i9),uE=a(f$),uD=a(kG),uF=a(ey),uG=a(jB),uA=a("]"),uB=a(ey),uC=a("["),uH=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,gl,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],uu=[0,a(bc),[0,a(jW),[0,a(bd),0]]],uv=a(bc),uw=a(jW),ux=a(bd),uy=a("M1: a transition names no state"),uz=a("M1: a probability is negative, or they sum to more than 1"),uq=a("a state"),ui=[0,a(gd),0],uj=[0,a(ax),[0,a(aV),[0,a(b$),0]]],uk=a(dp),ul=[0,a("pa"),0],um=a("the model's kind"),un=a(ax),uo=a("the states"),up=a(aV),ur=a("the transitions"),us=a(b$),ut=a("M1: no state, or one twice"),uh=a(fV),wN=a("valid"),wO=a("not covered"),wP=a("malformed: too large for the stack (see ulimit -s)"),wQ=a("not valid: "),wR=a("malformed: "),wM=[0,a(f1)],wJ=a("G2: another model"),wK=a("G3: another digest"),wL=[0,a(f1)],wB=[0,[3,a(ji)]],wC=a(ca),wD=[0,[1,a(kL)]],wE=a(b9),wF=[0,[3,a(gu)]],wG=a(ax),wH=a(bq),wk=a(ca),wy=a(ji),wl=a("no certificate"),wm=a(b9),wx=a(kL),wn=a("the version is not 1"),wo=a(ax),wr=a(gi),ws=a("leakage"),wt=a(bq),wu=a(bq),ww=a(bq),wv=a("nature"),wq=a(gi),wp=a("the kind is no string"),wj=a("the document is no object"),we=a("a digest"),wd=a("what is said of the program"),v7=a(et),v8=[0,a(jt),0],v9=[0,a(f4),[0,a(jq),[0,a(j7),0]]],v_=a("the program"),v$=a("the function"),wa=a(f4),wb=a("what is observed"),wc=a(jq),wf=a(j7),wg=a(jt),wh=a(et),v6=a("P3: runs of the program are cut off, and no step says so"),v5=[3,a(dr)],v2=a(et),v3=a(ay),v4=a(aV),vZ=a(ay),v0=[0,[3,a(kp)]],v1=a(ax),vY=[0,1],vX=a(i9),wz=a("bisimdist-certificate compact\n"),wS=a(q),wT=a("not checked: too large for the stack of this browser");function
+U(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,I(a[1])];case
-1:return[1,I(a[1])];case
-2:return[2,I(a[1])];case
-3:return[3,I(a[1])];case
-4:return[4,I(a[1])];case
-5:return[5,I(a[1])];case
-6:return[6,I(a[1])];case
-7:return[7,I(a[1])];case
+0:return[0,U(a[1])];case
+1:return[1,U(a[1])];case
+2:return[2,U(a[1])];case
+3:return[3,U(a[1])];case
+4:return[4,U(a[1])];case
+5:return[5,U(a[1])];case
+6:return[6,U(a[1])];case
+7:return[7,U(a[1])];case
 8:var
-c=a[1];return[8,c,I(a[2])];case
+c=a[1];return[8,c,U(a[2])];case
 9:var
-b=a[1];return[9,b,b,I(a[3])];case
-10:return[10,I(a[1])];case
-11:return[11,I(a[1])];case
-12:return[12,I(a[1])];case
-13:return[13,I(a[1])];default:return[14,I(a[1])]}}function
-at(a,b){if(typeof
+b=a[1];return[9,b,b,U(a[3])];case
+10:return[10,U(a[1])];case
+11:return[11,U(a[1])];case
+12:return[12,U(a[1])];case
+13:return[13,U(a[1])];default:return[14,U(a[1])]}}function
+aC(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,at(a[1],b)];case
-1:return[1,at(a[1],b)];case
-2:return[2,at(a[1],b)];case
-3:return[3,at(a[1],b)];case
-4:return[4,at(a[1],b)];case
-5:return[5,at(a[1],b)];case
-6:return[6,at(a[1],b)];case
-7:return[7,at(a[1],b)];case
+0:return[0,aC(a[1],b)];case
+1:return[1,aC(a[1],b)];case
+2:return[2,aC(a[1],b)];case
+3:return[3,aC(a[1],b)];case
+4:return[4,aC(a[1],b)];case
+5:return[5,aC(a[1],b)];case
+6:return[6,aC(a[1],b)];case
+7:return[7,aC(a[1],b)];case
 8:var
-c=a[1];return[8,c,at(a[2],b)];case
+c=a[1];return[8,c,aC(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,at(a[3],b)];case
-10:return[10,at(a[1],b)];case
-11:return[11,at(a[1],b)];case
-12:return[12,at(a[1],b)];case
-13:return[13,at(a[1],b)];default:return[14,at(a[1],b)]}}function
-D(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aC(a[3],b)];case
+10:return[10,aC(a[1],b)];case
+11:return[11,aC(a[1],b)];case
+12:return[12,aC(a[1],b)];case
+13:return[13,aC(a[1],b)];default:return[14,aC(a[1],b)]}}function
+O(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,D(a[1],b)];case
-1:return[1,D(a[1],b)];case
+0:return[0,O(a[1],b)];case
+1:return[1,O(a[1],b)];case
 2:var
-c=a[1];return[2,c,D(a[2],b)];case
+c=a[1];return[2,c,O(a[2],b)];case
 3:var
-d=a[1];return[3,d,D(a[2],b)];case
+d=a[1];return[3,d,O(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,D(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,O(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,D(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,O(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,D(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,O(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,D(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,O(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,D(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,O(a[4],b)];case
 9:var
-t=a[1];return[9,t,D(a[2],b)];case
-10:return[10,D(a[1],b)];case
+t=a[1];return[9,t,O(a[2],b)];case
+10:return[10,O(a[1],b)];case
 11:var
-u=a[1];return[11,u,D(a[2],b)];case
+u=a[1];return[11,u,O(a[2],b)];case
 12:var
-v=a[1];return[12,v,D(a[2],b)];case
+v=a[1];return[12,v,O(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,D(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,O(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,D(a[3],b)];case
-15:return[15,D(a[1],b)];case
-16:return[16,D(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,O(a[3],b)];case
+15:return[15,O(a[1],b)];case
+16:return[16,O(a[1],b)];case
 17:var
-A=a[1];return[17,A,D(a[2],b)];case
+A=a[1];return[17,A,O(a[2],b)];case
 18:var
-B=a[1];return[18,B,D(a[2],b)];case
-19:return[19,D(a[1],b)];case
+B=a[1];return[18,B,O(a[2],b)];case
+19:return[19,O(a[1],b)];case
 20:var
-C=a[2],E=a[1];return[20,E,C,D(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,O(a[3],b)];case
 21:var
-F=a[1];return[21,F,D(a[2],b)];case
-22:return[22,D(a[1],b)];case
+E=a[1];return[21,E,O(a[2],b)];case
+22:return[22,O(a[1],b)];case
 23:var
-G=a[1];return[23,G,D(a[2],b)];default:var
-H=a[2],I=a[1];return[24,I,H,D(a[3],b)]}}function
-f1(a){throw[0,f2,a]}function
-a4(a){throw[0,f0,a]}function
-f5(b,a){return t6(b,a)?b:a}function
-cM(a){return 0<=a?a:-a|0}function
-n(d,c){var
-a=r(d),e=r(c),b=Z(a+e|0);br(d,0,b,0,a);br(c,0,b,a,e);return aA(b)}function
-j_(a){return a?j$:ka}function
-bY(a,b){if(a){var
-c=a[1];return[0,c,bY(a[2],b)]}return b}uw(0);jX(1);jX(2);function
-f6(b){function
+F=a[1];return[23,F,O(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,O(a[3],b)]}}function
+eR(a){throw[0,gW,a]}function
+aY(a){throw[0,gV,a]}function
+gZ(b,a){return gN(b,a)?b:a}function
+g0(b,a){return xh(b,a)?b:a}function
+c9(a){return 0<=a?a:-a|0}function
+m(d,c){var
+a=s(d),e=s(c),b=al(a+e|0);bN(d,0,b,0,a);bN(c,0,b,a,e);return aH(b)}function
+lp(a){return a?lq:lr}function
+bf(a,b){if(a){var
+c=a[1];return[0,c,bf(a[2],b)]}return b}xI(0);ld(1);ld(2);function
+g1(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{uv(d)}catch(a){a=a$(a);if(a[1]!==f4)throw a;var
+c=a[2],d=a[1];try{xH(d)}catch(a){a=aX(a);if(a[1]!==gY)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(ux(0))}uG(a(hQ),f6);function
-a5(a,b){return a?a[1]:b}function
-M(c,a){return a?[0,b(c,a[1])]:0}function
-eg(c,a){return a?b(c,a[1]):0}function
-f7(a){if(0<=a&&!(ff<a))return a;return a4(kb)}var
-eh=uK(0),cN=(4*eh|0)-1|0;function
-aB(c){var
+a=c;continue}return 0}}return a(xJ(0))}xR(a(i5),g1);function
+aP(a,b){return a?a[1]:b}function
+lt(a,c){return a?b(c,a[1]):0}function
+V(c,a){return a?[0,b(c,a[1])]:0}function
+dD(c,a){return a?b(c,a[1]):0}function
+g2(a){if(0<=a&&!(f3<a))return a;return aY(lu)}var
+eS=xV(0),c_=(4*eS|0)-1|0;function
+Z(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-bb(d,c){var
+eT(a){return a?a[1]:eR(lB)}function
+g3(a){return a?a[2]:eR(lC)}function
+bx(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-a6(a){return bb(a,0)}function
-f8(a,d,c){if(d<=a)return 0;var
-e=b(c,a);return[0,e,f8(a+1|0,d,c)]}function
-h(c,a){if(a){var
-d=a[2],e=b(c,a[1]);return[0,e,h(c,d)]}return 0}function
-f9(c,b,a){if(a){var
-d=a[2],e=m(b,c,a[1]);return[0,e,f9(c+1|0,b,d)]}return 0}function
-dd(b,a){return f9(0,b,a)}function
-aK(d,c){var
+aI(a){return bx(a,0)}function
+g4(a,d,c){if(d<=a)return 0;var
+e=b(c,a);return[0,e,g4(a+1|0,d,c)]}function
+eU(c,e){if(0<=c){if(50<c){var
+d=0,a=0;for(;;){if(c<=a)return aI(d);var
+d=[0,b(e,a),d],a=a+1|0;continue}}return g4(0,c,e)}return aY(lD)}function
+e(c,a){if(a){var
+d=a[2],f=b(c,a[1]);return[0,f,e(c,d)]}return 0}function
+g5(c,b,a){if(a){var
+d=a[2],e=l(b,c,a[1]);return[0,e,g5(c+1|0,b,d)]}return 0}function
+dE(b,a){return g5(0,b,a)}function
+C(d,c){var
 a=c;for(;;){if(a){var
 e=a[2];b(d,a[1]);var
 a=e;continue}return 0}}function
-f_(e,d){var
+dF(e,d){var
 b=0,a=d;for(;;){if(a){var
-c=a[2];m(e,b,a[1]);var
+c=a[2];l(e,b,a[1]);var
 b=b+1|0,a=c;continue}return 0}}function
-bG(e,d,c){var
+bQ(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
-de(e,d){var
+f=a[2],b=l(e,b,a[1]),a=f;continue}return b}}function
+c$(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c){var
 a=f;continue}return c}return 1}}function
-bc(e,d){var
+a4(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c)return c;var
 a=f;continue}return 0}}function
-cf(d,c){var
+b0(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===Y(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aa(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-f$(d,c){var
+eV(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===Y(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aa(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-bd(d,c){var
+by(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===Y(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aa(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-ei(b,a){if(a){var
-c=a[2],d=a[1];return 0===Y(d[1],b)?c:[0,d,ei(b,c)]}return 0}function
-cO(f){var
+dG(b,a){if(a){var
+c=a[2],d=a[1];return 0===aa(d[1],b)?c:[0,d,dG(b,c)]}return 0}function
+bz(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=a[1];if(b(f,e)){var
 c=[0,e,c],a=d;continue}var
-a=d;continue}return a6(c)}}}function
-df(f){var
+a=d;continue}return aI(c)}}}function
+dH(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=b(f,a[1]);if(e){var
 c=[0,e[1],c],a=d;continue}var
-a=d;continue}return a6(c)}}}function
-ej(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],ej(b[2],a[2])]}}else
-if(!a)return 0;return a4(kk)}function
-cP(a,b){function
+a=d;continue}return aI(c)}}}function
+eW(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],eW(b[2],a[2])]}}else
+if(!a)return 0;return aY(lE)}function
+bR(a,b){function
 r(i,e){if(2===i){if(e){var
 k=e[2];if(k){var
-l=k[1],n=e[1],y=k[2],z=0<m(a,n,l)?[0,n,[0,l,0]]:[0,l,[0,n,0]];return[0,z,y]}}}else
+m=k[1],n=e[1],y=k[2],z=0<l(a,n,m)?[0,n,[0,m,0]]:[0,m,[0,n,0]];return[0,z,y]}}}else
 if(3===i&&e){var
 o=e[2];if(o){var
 p=o[2];if(p){var
-b=p[1],c=o[1],d=e[1],C=p[2],D=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
+b=p[1],c=o[1],d=e[1],C=p[2],D=0<l(a,d,c)?0<l(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<l(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<l(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<l(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
 s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-q=g[1],r=h[1],w=g[2],x=h[2];if(0<m(a,r,q)){var
+q=g[1],r=h[1],w=g[2],x=h[2];if(0<l(a,r,q)){var
 g=w,f=[0,q,f];continue}var
 h=x,f=[0,r,f];continue}var
-v=bb(h,f)}else
+v=bx(h,f)}else
 var
-v=bb(g,f);return[0,v,B]}}function
+v=bx(g,f);return[0,v,B]}}function
 j(i,e){if(2===i){if(e){var
 j=e[2];if(j){var
-k=j[1],l=e[1],y=j[2],z=0<m(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
+k=j[1],m=e[1],y=j[2],z=0<l(a,m,k)?[0,k,[0,m,0]]:[0,m,[0,k,0]];return[0,z,y]}}}else
 if(3===i&&e){var
 n=e[2];if(n){var
 o=n[2];if(o){var
-b=o[1],c=n[1],d=e[1],C=o[2],D=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
+b=o[1],c=n[1],d=e[1],C=o[2],D=0<l(a,d,c)?0<l(a,d,b)?0<l(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<l(a,c,b)?0<l(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
 s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-p=g[1],q=h[1],w=g[2],x=h[2];if(0<m(a,q,p)){var
+p=g[1],q=h[1],w=g[2],x=h[2];if(0<l(a,q,p)){var
 h=x,f=[0,q,f];continue}var
 g=w,f=[0,p,f];continue}var
-v=bb(h,f)}else
+v=bx(h,f)}else
 var
-v=bb(g,f);return[0,v,B]}}var
-c=aB(b);return 2<=c?j(c,b)[1]:b}function
-dg(b,a){function
+v=bx(g,f);return[0,v,B]}}var
+c=Z(b);return 2<=c?j(c,b)[1]:b}function
+ci(b,a){function
 x(i,f){if(2===i){if(f){var
 n=f[2];if(n){var
-o=n[1],j=f[1],J=n[2],y=m(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
+o=n[1],j=f[1],J=n[2],y=l(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
 if(3===i&&f){var
 p=f[2];if(p){var
 q=p[2];if(q){var
-c=q[1],a=p[1],d=f[1],N=q[2],D=m(b,d,a);if(0===D)var
-E=m(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
+c=q[1],a=p[1],d=f[1],N=q[2],D=l(b,d,a);if(0===D)var
+E=l(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
 if(0<D){var
-F=m(b,a,c);if(0===F)var
+F=l(b,a,c);if(0===F)var
 s=[0,d,[0,a,0]];else
 if(0<F)var
 s=[0,d,[0,a,[0,c,0]]];else
 var
-G=m(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
+G=l(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
 r=s}else{var
-H=m(b,d,c);if(0===H)var
+H=l(b,d,c);if(0===H)var
 t=[0,a,[0,d,0]];else
 if(0<H)var
 t=[0,a,[0,d,[0,c,0]]];else
 var
-I=m(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
+I=l(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
 r=t}return[0,r,N]}}}var
-z=i>>1,A=l(z,f),L=A[1],B=l(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-u=g[2],v=g[1],w=h[2],k=h[1],x=m(b,k,v);if(0===x){var
+z=i>>1,A=m(z,f),L=A[1],B=m(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
+u=g[2],v=g[1],w=h[2],k=h[1],x=l(b,k,v);if(0===x){var
 h=w,g=u,e=[0,k,e];continue}if(0<=x){var
 g=u,e=[0,v,e];continue}var
 h=w,e=[0,k,e];continue}var
-C=bb(h,e)}else
+C=bx(h,e)}else
 var
-C=bb(g,e);return[0,C,M]}}function
-l(i,f){if(2===i){if(f){var
-l=f[2];if(l){var
-n=l[1],j=f[1],J=l[2],y=m(b,j,n),K=0===y?[0,j,0]:0<=y?[0,n,[0,j,0]]:[0,j,[0,n,0]];return[0,K,J]}}}else
+C=bx(g,e);return[0,C,M]}}function
+m(i,f){if(2===i){if(f){var
+m=f[2];if(m){var
+n=m[1],j=f[1],J=m[2],y=l(b,j,n),K=0===y?[0,j,0]:0<=y?[0,n,[0,j,0]]:[0,j,[0,n,0]];return[0,K,J]}}}else
 if(3===i&&f){var
 o=f[2];if(o){var
 p=o[2];if(p){var
-c=p[1],a=o[1],d=f[1],N=p[2],D=m(b,d,a);if(0===D)var
-E=m(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
+c=p[1],a=o[1],d=f[1],N=p[2],D=l(b,d,a);if(0===D)var
+E=l(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
 if(0<=D){var
-F=m(b,d,c);if(0===F)var
+F=l(b,d,c);if(0===F)var
 r=[0,a,[0,d,0]];else
 if(0<=F)var
-G=m(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
+G=l(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
 var
 r=[0,a,[0,d,[0,c,0]]];var
 q=r}else{var
-H=m(b,a,c);if(0===H)var
+H=l(b,a,c);if(0===H)var
 s=[0,d,[0,a,0]];else
 if(0<=H)var
-I=m(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
+I=l(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
 var
 s=[0,d,[0,a,[0,c,0]]];var
 q=s}return[0,q,N]}}}var
 z=i>>1,A=x(z,f),L=A[1],B=x(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-t=g[2],u=g[1],v=h[2],k=h[1],w=m(b,k,u);if(0===w){var
+t=g[2],u=g[1],v=h[2],k=h[1],w=l(b,k,u);if(0===w){var
 h=v,g=t,e=[0,k,e];continue}if(0<w){var
 h=v,e=[0,k,e];continue}var
 g=t,e=[0,u,e];continue}var
-C=bb(h,e)}else
+C=bx(h,e)}else
 var
-C=bb(g,e);return[0,C,M]}}var
-c=aB(a);return 2<=c?l(c,a)[1]:a}function
-ga(b,a){return a<=b?b:a}function
-bH(a,c){var
-b=Z(a);t3(b,0,a,c);return b}function
-gb(c,b,a){if(0<=b&&0<=a&&!((aT(c)-a|0)<b)){var
-d=Z(a);b9(c,b,d,0,a);return d}return a4(kl)}function
-gc(c,b,a){return aA(gb(c,b,a))}function
-gd(e,c,d,b,a){if(0<=a&&0<=c&&!((aT(e)-a|0)<c)&&0<=b&&!((aT(d)-a|0)<b))return b9(e,c,d,b,a);return a4(km)}function
-be(e,c,d,b,a){if(0<=a&&0<=c&&!((r(e)-a|0)<c)&&0<=b&&!((aT(d)-a|0)<b))return br(e,c,d,b,a);return a4(kn)}function
-bf(c,b,a){return aA(gb(bE(c),b,a))}function
-ge(k,g){if(g){var
-h=r(k),c=0,b=g,p=0;for(;;){if(b){var
+C=bx(g,e);return[0,C,M]}}var
+c=Z(a);return 2<=c?m(c,a)[1]:a}function
+g6(b,a){return a<=b?b:a}function
+b1(a,c){var
+b=al(a);xe(b,0,a,c);return b}function
+g7(c,b,a){if(0<=b&&0<=a&&!((a3(c)-a|0)<b)){var
+d=al(a);cv(c,b,d,0,a);return d}return aY(lF)}function
+g8(c,b,a){return aH(g7(c,b,a))}function
+g9(e,c,d,b,a){if(0<=a&&0<=c&&!((a3(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return cv(e,c,d,b,a);return aY(lG)}function
+bA(e,c,d,b,a){if(0<=a&&0<=c&&!((s(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return bN(e,c,d,b,a);return aY(lH)}function
+bB(c,b,a){return aH(g7(bY(c),b,a))}function
+b2(k,g){if(g){var
+h=s(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(r(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ko),c=n,b=m;continue}var
-l=r(i)+c|0}else
+j=(s(i)+h|0)+c|0,m=b[2],n=c<=j?j:aY(lI),c=n,b=m;continue}var
+l=s(i)+c|0}else
 var
 l=c;var
-f=Z(l),e=p,d=g;for(;;){if(d){var
+f=al(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];br(a,0,f,e,r(a));br(k,0,f,e+r(a)|0,h);var
-e=(e+r(a)|0)+h|0,d=o;continue}br(a,0,f,e,r(a))}return aA(f)}}}return kp}function
-gf(f,e){var
-c=bE(e),a=0,d=aT(c);for(;;){if(a===d)return 1;if(b(f,bs(c,a))){var
+o=d[2];bN(a,0,f,e,s(a));bN(k,0,f,e+s(a)|0,h);var
+e=(e+s(a)|0)+h|0,d=o;continue}bN(a,0,f,e,s(a))}return aH(f)}}}return lJ}function
+g_(f,e){var
+c=bY(e),a=0,d=a3(c);for(;;){if(a===d)return 1;if(b(f,bO(c,a))){var
 a=a+1|0;continue}return 0}}function
-kq(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw ba;if(aJ(e,a)===b)return a;var
+lK(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bw;if(aO(e,a)===b)return a;var
 a=a+1|0;continue}}function
-cQ(b,c){var
-a=0,d=r(b);for(;;){if(d<=a)return 0;if(aJ(b,a)===c)return[0,a];var
+da(b,c){var
+a=0,d=s(b);for(;;){if(d<=a)return 0;if(aO(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-kr(b,a,d){var
-c=r(b);if(0<=a&&!(c<a))try{kq(b,c,a,d);var
-e=1;return e}catch(a){a=a$(a);if(a===ba)return 0;throw a}return a4(ks)}function
-kt(b,a){return kr(b,0,a)}function
-gg(c,b){var
-d=r(c),e=d<=r(b)?1:0;if(e){var
-a=0;for(;;){if(a===d)return 1;if(aJ(b,a)!==aJ(c,a))return 0;var
+lL(b,a,d){var
+c=s(b);if(0<=a&&!(c<a))try{lK(b,c,a,d);var
+e=1;return e}catch(a){a=aX(a);if(a===bw)return 0;throw a}return aY(lM)}function
+lN(b,a){return lL(b,0,a)}function
+g$(c,b){var
+d=s(c),e=d<=s(b)?1:0;if(e){var
+a=0;for(;;){if(a===d)return 1;if(aO(b,a)!==aO(c,a))return 0;var
 a=a+1|0;continue}}return e}function
-gh(a){if(a){var
+lO(c,d){if(0===c)return[0];if(0<=c){var
+e=bu(c,b(d,0)),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=b(d,a);var
+h=a+1|0;if(f!==a){var
+a=h;continue}break}}return e}return aY(lP)}function
+ha(e,c){var
+d=c.length-1;if(0===d)return[0];var
+f=bu(d,b(e,c[1])),g=d-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=b(e,c[1+a]);var
+i=a+1|0;if(g!==a){var
+a=i;continue}break}}return f}function
+eX(d,b){var
+c=b.length-1-1|0,e=0;if(!(c<0)){var
+a=e;for(;;){l(d,a,b[1+a]);var
+f=a+1|0;if(c!==a){var
+a=f;continue}break}}return 0}function
+dI(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=cJ(d,h),e=1,b=g;for(;;){if(b){var
+f=bu(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-kw=[U,kv,cH(0)];function
-kx(a){throw kw}function
-ky(a){var
-d=a[1];a[1]=kx;try{var
-c=b(d,0);uz(a,c);return c}catch(b){b=a$(b);a[1]=function(a){throw b};throw b}}function
-ek(a){var
-b=1<=a?a:1,c=cN<b?cN:b,d=Z(c);return[0,d,0,c,d]}function
-el(a){return gc(a[1],0,a[2])}function
-gi(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cN<b[1])if((d+c|0)<=cN)b[1]=cN;else
-f1(kB);var
-e=Z(b[1]);gd(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,G,kz]}throw[0,G,kA]}}function
-aU(a,c){var
-b=a[2];if(a[3]<=b)gi(a,1);L(a[1],b,c);a[2]=b+1|0;return 0}function
-aP(a,c){var
-b=r(c),d=a[2]+b|0;if(a[3]<d)gi(a,b);br(c,0,a[1],a[2],b);a[2]=d;return 0}function
-em(a){return 5===a[2]?12:-6}function
-gj(a){return[0,0,Z(a)]}function
-gk(a,g){var
-b=aT(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=Z(ga(b*2|0,c));gd(a[2],0,e,0,b);a[2]=e;var
+lS=[$,lR,cg(0)];function
+hb(d,a){var
+b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}var
+lU=[$,lT,cg(0)];function
+lV(a){throw lU}function
+eY(a){var
+d=a[1];a[1]=lV;try{var
+c=b(d,0);xL(a,c);return c}catch(b){b=aX(b);a[1]=function(a){throw b};throw b}}function
+eZ(a){var
+b=1<=a?a:1,c=c_<b?c_:b,d=al(c);return[0,d,0,c,d]}function
+e0(a){return g8(a[1],0,a[2])}function
+hc(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c_<b[1])if((d+c|0)<=c_)b[1]=c_;else
+eR(lY);var
+e=al(b[1]);g9(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,R,lW]}throw[0,R,lX]}}function
+a5(a,c){var
+b=a[2];if(a[3]<=b)hc(a,1);Y(a[1],b,c);a[2]=b+1|0;return 0}function
+aZ(a,c){var
+b=s(c),d=a[2]+b|0;if(a[3]<d)hc(a,b);bN(c,0,a[1],a[2],b);a[2]=d;return 0}function
+e1(a){return 5===a[2]?12:-6}function
+hd(a){return[0,0,al(a)]}function
+he(a,g){var
+b=a3(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=al(g6(b*2|0,c));g9(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cg(a,b){gk(a,1);bX(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-ah(a,c){var
-b=r(c);gk(a,b);be(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-gl(a){return gc(a[2],0,a[1])}function
-en(b,c){var
+cD(a,b){he(a,1);cf(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+av(a,c){var
+b=s(c);he(a,b);bA(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+hf(a){return g8(a[2],0,a[1])}function
+e2(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ah(b,kK);var
+d=a[1];av(b,l7);var
 a=d;continue;case
 1:var
-e=a[1];ah(b,kL);var
+e=a[1];av(b,l8);var
 a=e;continue;case
 2:var
-f=a[1];ah(b,kM);var
+f=a[1];av(b,l9);var
 a=f;continue;case
 3:var
-g=a[1];ah(b,kN);var
+g=a[1];av(b,l_);var
 a=g;continue;case
 4:var
-h=a[1];ah(b,kO);var
+h=a[1];av(b,l$);var
 a=h;continue;case
 5:var
-i=a[1];ah(b,kP);var
+i=a[1];av(b,ma);var
 a=i;continue;case
 6:var
-j=a[1];ah(b,kQ);var
+j=a[1];av(b,mb);var
 a=j;continue;case
 7:var
-k=a[1];ah(b,kR);var
+k=a[1];av(b,mc);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ah(b,kS);en(b,m);ah(b,kT);var
+l=a[2],m=a[1];av(b,md);e2(b,m);av(b,me);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ah(b,kU);en(b,o);ah(b,kV);var
+n=a[3],o=a[1];av(b,mf);e2(b,o);av(b,mg);var
 a=n;continue;case
 10:var
-p=a[1];ah(b,kW);var
+p=a[1];av(b,mh);var
 a=p;continue;case
 11:var
-q=a[1];ah(b,kX);var
+q=a[1];av(b,mi);var
 a=q;continue;case
 12:var
-r=a[1];ah(b,kY);var
+r=a[1];av(b,mj);var
 a=r;continue;case
 13:var
-s=a[1];ah(b,kZ);var
+s=a[1];av(b,mk);var
 a=s;continue;default:var
-t=a[1];ah(b,k0);var
+t=a[1];av(b,ml);var
 a=t;continue}}function
-P(a){if(typeof
+ab(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,P(a[1])];case
-1:return[1,P(a[1])];case
-2:return[2,P(a[1])];case
-3:return[3,P(a[1])];case
-4:return[4,P(a[1])];case
-5:return[5,P(a[1])];case
-6:return[6,P(a[1])];case
-7:return[7,P(a[1])];case
+0:return[0,ab(a[1])];case
+1:return[1,ab(a[1])];case
+2:return[2,ab(a[1])];case
+3:return[3,ab(a[1])];case
+4:return[4,ab(a[1])];case
+5:return[5,ab(a[1])];case
+6:return[6,ab(a[1])];case
+7:return[7,ab(a[1])];case
 8:var
-b=a[1];return[8,b,P(a[2])];case
+b=a[1];return[8,b,ab(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,P(a[3])];case
-10:return[10,P(a[1])];case
-11:return[11,P(a[1])];case
-12:return[12,P(a[1])];case
-13:return[13,P(a[1])];default:return[14,P(a[1])]}}function
-ai(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,ab(a[3])];case
+10:return[10,ab(a[1])];case
+11:return[11,ab(a[1])];case
+12:return[12,ab(a[1])];case
+13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
+aw(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-c=ai(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
+c=aw(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
 1:var
-d=ai(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
+d=aw(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
 2:var
-e=ai(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
+e=aw(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
 3:var
-f=ai(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
+f=aw(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
 4:var
-g=ai(a[1]),Q=g[4],R=g[3],S=g[2],T=g[1],U=function(a){b(S,0);return 0};return[0,function(a){b(T,0);return 0},U,R,Q];case
+g=aw(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){b(R,0);return 0};return[0,function(a){b(S,0);return 0},T,Q,P];case
 5:var
-h=ai(a[1]),W=h[4],X=h[3],Y=h[2],Z=h[1],_=function(a){b(Y,0);return 0};return[0,function(a){b(Z,0);return 0},_,X,W];case
+h=aw(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){b(W,0);return 0};return[0,function(a){b(X,0);return 0},Y,V,U];case
 6:var
-i=ai(a[1]),$=i[4],aa=i[3],ab=i[2],ac=i[1],ad=function(a){b(ab,0);return 0};return[0,function(a){b(ac,0);return 0},ad,aa,$];case
+i=aw(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ac=function(a){b($,0);return 0};return[0,function(a){b(aa,0);return 0},ac,_,Z];case
 7:var
-j=ai(a[1]),ae=j[4],af=j[3],ag=j[2],ah=j[1],aj=function(a){b(ag,0);return 0};return[0,function(a){b(ah,0);return 0},aj,af,ae];case
+j=aw(a[1]),ad=j[4],ae=j[3],af=j[2],ag=j[1],ah=function(a){b(af,0);return 0};return[0,function(a){b(ag,0);return 0},ah,ae,ad];case
 8:var
-k=ai(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){b(am,0);return 0};return[0,function(a){b(an,0);return 0},ao,al,ak];case
+k=aw(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){b(al,0);return 0};return[0,function(a){b(am,0);return 0},an,ak,aj];case
 9:var
-ap=a[2],aq=a[1],l=ai(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ai(V(P(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(ar,0);return 0},aA=function(a){b(as,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(at,0);return 0};return[0,function(a){b(au,0);b(ay,0);return 0},aB,aA,az];case
+ao=a[2],ap=a[1],l=aw(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=aw(ai(ab(ap),ao)),au=m[4],av=m[3],ax=m[2],ay=m[1],az=function(a){b(au,0);b(aq,0);return 0},aA=function(a){b(ar,0);b(av,0);return 0},aB=function(a){b(ax,0);b(as,0);return 0};return[0,function(a){b(at,0);b(ay,0);return 0},aB,aA,az];case
 10:var
-n=ai(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
+n=aw(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
 11:var
-o=ai(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
+o=aw(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
 12:var
-p=ai(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
+p=aw(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=ai(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
-r=ai(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
-V(d,c){var
+q=aw(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
+r=aw(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
+ai(d,c){var
 a=0;if(typeof
 d==="number")if(typeof
 c==="number")return 0;else
@@ -1353,12 +1379,12 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,G,k1]}else
+9:a=6;break;default:throw[0,R,mm]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
 c!=="number")switch(c[0]){case
-0:return[0,V(t,c[1])];case
+0:return[0,ai(t,c[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1369,7 +1395,7 @@ c!=="number")switch(c[0]){case
 1:var
 f=0,u=d[1];if(typeof
 c!=="number")switch(c[0]){case
-1:return[1,V(u,c[1])];case
+1:return[1,ai(u,c[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1381,7 +1407,7 @@ c!=="number")switch(c[0]){case
 g=0,v=d[1];if(typeof
 c==="number")g=1;else
 switch(c[0]){case
-2:return[2,V(v,c[1])];case
+2:return[2,ai(v,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1393,7 +1419,7 @@ switch(c[0]){case
 h=0,w=d[1];if(typeof
 c==="number")h=1;else
 switch(c[0]){case
-3:return[3,V(w,c[1])];case
+3:return[3,ai(w,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1405,7 +1431,7 @@ switch(c[0]){case
 i=0,x=d[1];if(typeof
 c==="number")i=1;else
 switch(c[0]){case
-4:return[4,V(x,c[1])];case
+4:return[4,ai(x,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1417,7 +1443,7 @@ switch(c[0]){case
 j=0,y=d[1];if(typeof
 c==="number")j=1;else
 switch(c[0]){case
-5:return[5,V(y,c[1])];case
+5:return[5,ai(y,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1429,7 +1455,7 @@ switch(c[0]){case
 k=0,z=d[1];if(typeof
 c==="number")k=1;else
 switch(c[0]){case
-6:return[6,V(z,c[1])];case
+6:return[6,ai(z,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1441,7 +1467,7 @@ switch(c[0]){case
 l=0,A=d[1];if(typeof
 c==="number")l=1;else
 switch(c[0]){case
-7:return[7,V(A,c[1])];case
+7:return[7,ai(A,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1454,256 +1480,256 @@ m=0,B=d[2],C=d[1];if(typeof
 c==="number")m=1;else
 switch(c[0]){case
 8:var
-D=c[1],E=V(B,c[2]);return[8,V(C,D),E];case
+D=c[1],E=ai(B,c[2]);return[8,ai(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,G,k_];break;case
+14:a=4;break;default:m=1}if(m)throw[0,R,mv];break;case
 9:var
-n=0,F=d[3],H=d[2],I=d[1];if(typeof
+n=0,F=d[3],G=d[2],H=d[1];if(typeof
 c==="number")n=1;else
 switch(c[0]){case
 8:a=5;break;case
 9:var
-J=c[3],K=c[2],L=c[1],s=ai(V(P(H),L)),M=s[4];b(s[2],0);b(M,0);return[9,I,K,V(F,J)];case
+I=c[3],J=c[2],K=c[1],s=aw(ai(ab(G),K)),L=s[4];b(s[2],0);b(L,0);return[9,H,J,ai(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,G,k$];break;case
+14:a=4;break;default:n=1}if(n)throw[0,R,mw];break;case
 10:var
-N=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,V(N,c[1])];throw[0,G,la];case
+M=d[1];if(typeof
+c!=="number"&&10===c[0])return[10,ai(M,c[1])];throw[0,R,mx];case
 11:var
-o=0,O=d[1];if(typeof
+o=0,N=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,V(O,c[1])];default:o=1}if(o)throw[0,G,lb];break;case
+11:return[11,ai(N,c[1])];default:o=1}if(o)throw[0,R,my];break;case
 12:var
-p=0,Q=d[1];if(typeof
+p=0,O=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,V(Q,c[1])];default:p=1}if(p)throw[0,G,lc];break;case
+12:return[12,ai(O,c[1])];default:p=1}if(p)throw[0,R,mz];break;case
 13:var
-q=0,R=d[1];if(typeof
+q=0,P=d[1];if(typeof
 c==="number")q=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,V(R,c[1])];default:q=1}if(q)throw[0,G,ld];break;default:var
-r=0,S=d[1];if(typeof
+13:return[13,ai(P,c[1])];default:q=1}if(q)throw[0,R,mA];break;default:var
+r=0,Q=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,V(S,c[1])];default:r=1}if(r)throw[0,G,le]}switch(a){case
-0:throw[0,G,k4];case
-1:throw[0,G,k5];case
-2:throw[0,G,k6];case
-3:throw[0,G,k7];case
-4:throw[0,G,k8];case
-5:throw[0,G,k2];case
-6:throw[0,G,k3];default:throw[0,G,k9]}}var
-$=[U,lf,cH(0)];function
-dh(b,a){if(typeof
+14:return[14,ai(Q,c[1])];default:r=1}if(r)throw[0,R,mB]}switch(a){case
+0:throw[0,R,mp];case
+1:throw[0,R,mq];case
+2:throw[0,R,mr];case
+3:throw[0,R,ms];case
+4:throw[0,R,mt];case
+5:throw[0,R,mn];case
+6:throw[0,R,mo];default:throw[0,R,mu]}}var
+an=[$,mC,cg(0)];function
+dJ(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw $}}function
-cR(e,b,d){var
-a=dh(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw an}}function
+db(e,b,d){var
+a=dJ(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw $}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aC(c,d,a){if(typeof
-c==="number")return[0,0,y(d,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw an}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+aJ(c,d,a){if(typeof
+c==="number")return[0,0,F(d,a)];else
 switch(c[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aC(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=aJ(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aC(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=aJ(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aC(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=aJ(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aC(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=aJ(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aC(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=aJ(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aC(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=aJ(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aC(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=aJ(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aC(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=aJ(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=c[2];if(cc([0,c[1]],[0,o]))throw $;var
-p=aC(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=c[2];if(ch([0,c[1]],[0,o]))throw an;var
+p=aJ(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],z=a[3],A=c[3],B=c[2],C=c[1],D=[0,I(f)];if(cc([0,I(C)],D))throw $;var
-E=[0,I(e)];if(cc([0,I(B)],E))throw $;var
-q=ai(V(P(f),e)),F=q[4];b(q[2],0);b(F,0);var
-r=aC(I(A),d,z),G=r[2];return[0,[9,f,e,P(r[1])],G]}break;case
+e=a[2],f=a[1],y=a[3],z=c[3],A=c[2],B=c[1],C=[0,U(f)];if(ch([0,U(B)],C))throw an;var
+D=[0,U(e)];if(ch([0,U(A)],D))throw an;var
+q=aw(ai(ab(f),e)),E=q[4];b(q[2],0);b(E,0);var
+r=aJ(U(z),d,y),G=r[2];return[0,[9,f,e,ab(r[1])],G]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aC(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=aJ(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aC(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=aJ(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aC(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=aJ(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aC(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw $}function
-y(b,a){if(typeof
+v=aJ(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw an}function
+F(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=y(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=F(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=y(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=F(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ad=b[2],u=dh(b[1],a),e=u[2],ae=u[1];if(typeof
+ac=b[2],u=dJ(b[1],a),e=u[2],ad=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=y(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw $;case
+v=F(ac,e[1]);return[0,[2,ad,v[1]],v[2]]}throw an;case
 3:var
-af=b[2],w=dh(b[1],a),f=w[2],ag=w[1];if(typeof
+ae=b[2],w=dJ(b[1],a),f=w[2],af=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-x=y(af,f[1]);return[0,[3,ag,x[1]],x[2]]}throw $;case
+x=F(ae,f[1]);return[0,[3,af,x[1]],x[2]]}throw an;case
 4:var
-ah=b[4],ai=b[1],g=cR(b[2],b[3],a),h=g[3],aj=g[1];if(typeof
+ag=b[4],ah=b[1],g=db(b[2],b[3],a),h=g[3],ai=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-ak=g[2],z=y(ah,h[1]);return[0,[4,ai,aj,ak,z[1]],z[2]]}throw $;case
+aj=g[2],y=F(ag,h[1]);return[0,[4,ah,ai,aj,y[1]],y[2]]}throw an;case
 5:var
-al=b[4],am=b[1],i=cR(b[2],b[3],a),j=i[3],an=i[1];if(typeof
+ak=b[4],al=b[1],i=db(b[2],b[3],a),j=i[3],am=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-ao=i[2],A=y(al,j[1]);return[0,[5,am,an,ao,A[1]],A[2]]}throw $;case
+ao=i[2],z=F(ak,j[1]);return[0,[5,al,am,ao,z[1]],z[2]]}throw an;case
 6:var
-ap=b[4],aq=b[1],k=cR(b[2],b[3],a),l=k[3],ar=k[1];if(typeof
+ap=b[4],aq=b[1],k=db(b[2],b[3],a),l=k[3],ar=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-as=k[2],B=y(ap,l[1]);return[0,[6,aq,ar,as,B[1]],B[2]]}throw $;case
+as=k[2],A=F(ap,l[1]);return[0,[6,aq,ar,as,A[1]],A[2]]}throw an;case
 7:var
-at=b[4],au=b[1],m=cR(b[2],b[3],a),n=m[3],av=m[1];if(typeof
+at=b[4],au=b[1],m=db(b[2],b[3],a),n=m[3],av=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-aw=m[2],C=y(at,n[1]);return[0,[7,au,av,aw,C[1]],C[2]]}throw $;case
+aw=m[2],B=F(at,n[1]);return[0,[7,au,av,aw,B[1]],B[2]]}throw an;case
 8:var
-ax=b[4],ay=b[1],o=cR(b[2],b[3],a),p=o[3],az=o[1];if(typeof
+ax=b[4],ay=b[1],o=db(b[2],b[3],a),p=o[3],az=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aA=o[2],D=y(ax,p[1]);return[0,[8,ay,az,aA,D[1]],D[2]]}throw $;case
+aA=o[2],C=F(ax,p[1]);return[0,[8,ay,az,aA,C[1]],C[2]]}throw an;case
 9:var
-aB=b[2],E=dh(b[1],a),q=E[2],aD=E[1];if(typeof
+aB=b[2],D=dJ(b[1],a),q=D[2],aC=D[1];if(typeof
 q!=="number"&&7===q[0]){var
-F=y(aB,q[1]);return[0,[9,aD,F[1]],F[2]]}throw $;case
+E=F(aB,q[1]);return[0,[9,aC,E[1]],E[2]]}throw an;case
 10:var
-G=y(b[1],a);return[0,[10,G[1]],G[2]];case
+G=F(b[1],a);return[0,[10,G[1]],G[2]];case
 11:var
-aE=b[1],H=y(b[2],a);return[0,[11,aE,H[1]],H[2]];case
+aD=b[1],H=F(b[2],a);return[0,[11,aD,H[1]],H[2]];case
 12:var
-aF=b[1],J=y(b[2],a);return[0,[12,aF,J[1]],J[2]];case
+aE=b[1],I=F(b[2],a);return[0,[12,aE,I[1]],I[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-K=a[1],aG=a[2],aH=b[3],aI=b[1];if(cc([0,b[2]],[0,K]))throw $;var
-L=y(aH,aG);return[0,[13,aI,K,L[1]],L[2]]}break;case
+J=a[1],aF=a[2],aG=b[3],aH=b[1];if(ch([0,b[2]],[0,J]))throw an;var
+K=F(aG,aF);return[0,[13,aH,J,K[1]],K[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-M=a[1],aJ=a[3],aK=b[3],aM=b[2],aN=b[1],aO=[0,I(M)];if(cc([0,I(aM)],aO))throw $;var
-N=y(aK,I(aJ));return[0,[14,aN,M,N[1]],N[2]]}break;case
+L=a[1],aI=a[3],aK=b[3],aL=b[2],aM=b[1],aN=[0,U(L)];if(ch([0,U(aL)],aN))throw an;var
+M=F(aK,U(aI));return[0,[14,aM,L,M[1]],M[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-O=y(b[1],a[1]);return[0,[15,O[1]],O[2]]}break;case
+N=F(b[1],a[1]);return[0,[15,N[1]],N[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-P=y(b[1],a[1]);return[0,[16,P[1]],P[2]]}break;case
+O=F(b[1],a[1]);return[0,[16,O[1]],O[2]]}break;case
 17:var
-aP=b[1],Q=y(b[2],a);return[0,[17,aP,Q[1]],Q[2]];case
+aO=b[1],P=F(b[2],a);return[0,[17,aO,P[1]],P[2]];case
 18:var
-R=b[2],r=b[1];if(0===r[0]){var
-V=r[1],aT=V[2],W=y(V[1],a),aU=W[1],X=y(R,W[2]);return[0,[18,[0,[0,aU,aT]],X[1]],X[2]]}var
-Y=r[1],aV=Y[2],Z=y(Y[1],a),aW=Z[1],_=y(R,Z[2]);return[0,[18,[1,[0,aW,aV]],_[1]],_[2]];case
+Q=b[2],r=b[1];if(0===r[0]){var
+V=r[1],aT=V[2],W=F(V[1],a),aU=W[1],X=F(Q,W[2]);return[0,[18,[0,[0,aU,aT]],X[1]],X[2]]}var
+Y=r[1],aV=Y[2],Z=F(Y[1],a),aW=Z[1],_=F(Q,Z[2]);return[0,[18,[1,[0,aW,aV]],_[1]],_[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-S=y(b[1],a[1]);return[0,[19,S[1]],S[2]]}break;case
+R=F(b[1],a[1]);return[0,[19,R[1]],R[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aQ=b[2],aR=b[1],T=y(b[3],a[1]);return[0,[20,aR,aQ,T[1]],T[2]]}break;case
+aP=b[2],aR=b[1],S=F(b[3],a[1]);return[0,[20,aR,aP,S[1]],S[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aS=b[1],U=y(b[2],a[1]);return[0,[21,aS,U[1]],U[2]]}break;case
+aS=b[1],T=F(b[2],a[1]);return[0,[21,aS,T[1]],T[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return aL(c,d,a);case
-1:return aL(c,d,a);case
+0:return aQ(c,d,a);case
+1:return aQ(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-aa=y(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw $;default:return aL(c,d,a)}else
+$=F(d,a[1]);return[0,[23,2,$[1]],$[2]]}throw an;default:return aQ(c,d,a)}else
 switch(c[0]){case
-0:return aL(c,d,a);case
-1:return aL(c,d,a);case
-2:return aL(c,d,a);case
-3:return aL(c,d,a);case
-4:return aL(c,d,a);case
-5:return aL(c,d,a);case
-6:return aL(c,d,a);case
-7:return aL(c,d,a);case
-8:return aL([8,c[1],c[2]],d,a);case
+0:return aQ(c,d,a);case
+1:return aQ(c,d,a);case
+2:return aQ(c,d,a);case
+3:return aQ(c,d,a);case
+4:return aQ(c,d,a);case
+5:return aQ(c,d,a);case
+6:return aQ(c,d,a);case
+7:return aQ(c,d,a);case
+8:return aQ([8,c[1],c[2]],d,a);case
 9:var
-aX=c[1],ab=aC(c[2],d,a),ac=ab[2];return[0,[23,[9,aX,ab[1]],ac[1]],ac[2]];case
-10:return aL(c,d,a);default:return aL(c,d,a)}}throw $}function
-aL(d,c,b){var
-a=y(c,b);return[0,[23,d,a[1]],a[2]]}function
-aM(k,g,a){var
-b=r(a),h=0<=g?k:0,d=cM(g);if(d<=b)return a;var
-l=2===h?48:32,c=bH(d,l);switch(h){case
-0:be(a,0,c,0,b);break;case
-1:be(a,0,c,d-b|0,b);break;default:var
+aX=c[1],aa=aJ(c[2],d,a),ab=aa[2];return[0,[23,[9,aX,aa[1]],ab[1]],ab[2]];case
+10:return aQ(c,d,a);default:return aQ(c,d,a)}}throw an}function
+aQ(d,c,b){var
+a=F(c,b);return[0,[23,d,a[1]],a[2]]}function
+aR(k,g,a){var
+b=s(a),h=0<=g?k:0,d=c9(g);if(d<=b)return a;var
+l=2===h?48:32,c=b1(d,l);switch(h){case
+0:bA(a,0,c,0,b);break;case
+1:bA(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){bX(c,0,s(a,0));be(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==v(a,0)&&45!==v(a,0)&&32!==v(a,0)){e=1;i=1}if(!i){cf(c,0,v(a,0));bA(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===s(a,0)){var
-j=0;if(h0!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){bX(c,1,s(a,1));be(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)be(a,0,c,d-b|0,b)}}return aA(c)}function
-ch(k,b){var
-c=cM(k),a=r(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iM>>>0))e=1}else
+f=0;if(1<b&&48===v(a,0)){var
+j=0;if(jd!==v(a,1)&&88!==v(a,1)){f=1;j=1}if(!j){cf(c,1,v(a,1));bA(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bA(a,0,c,d-b|0,b)}}return aH(c)}function
+cE(k,b){var
+c=c9(k),a=s(b),d=v(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+j4>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(h0===s(b,1)||88===s(b,1))j=1;if(j){var
-h=bH(c+2|0,48);bX(h,1,s(b,1));be(b,2,h,(c-a|0)+4|0,a-2|0);return aA(h)}}e=1;f=1;break;case
+j=0;if(jd===v(b,1)||88===v(b,1))j=1;if(j){var
+h=b1(c+2|0,48);cf(h,1,v(b,1));bA(b,2,h,(c-a|0)+4|0,a-2|0);return aH(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bH(c+1|0,48);bX(g,0,d);be(b,1,g,(c-a|0)+2|0,a-1|0);return aA(g)}}if(e&&a<c){var
-i=bH(c,48);be(b,0,i,c-a|0,a);return aA(i)}return b}function
-lg(k){var
-j=0,D=r(k);for(;;){if(D<=j)var
+g=b1(c+1|0,48);cf(g,0,d);bA(b,1,g,(c-a|0)+2|0,a-1|0);return aH(g)}}if(e&&a<c){var
+i=b1(c,48);bA(b,0,i,c-a|0,a);return aH(i)}return b}function
+mD(k){var
+j=0,D=s(k);for(;;){if(D<=j)var
 o=k;else{var
-n=aJ(k,j)+ja|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
+n=aO(k,j)+ks|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
 if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
-e=bE(k),a=[0,0],u=aT(e)-1|0,z=0;if(!(u<0)){var
+e=bY(k),a=[0,0],u=a3(e)-1|0,z=0;if(!(u<0)){var
 i=z;for(;;){var
-f=bs(e,i),g=0;if(32<=f){var
-l=f+hT|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
+f=bO(e,i),g=0;if(32<=f){var
+l=f+i8|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
 if(56<l-1>>>0){g=1;q=1}if(!q){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1713,41 +1739,41 @@ m=4;break;case
 1:var
 m=2;break}a[1]=a[1]+m|0;var
 C=i+1|0;if(u!==i){var
-i=C;continue}break}}if(a[1]===aT(e)){var
-s=aT(e),t=Z(s);b9(e,0,t,0,s);var
+i=C;continue}break}}if(a[1]===a3(e)){var
+r=a3(e),t=al(r);cv(e,0,t,0,r);var
 w=t}else{var
-b=Z(a[1]);a[1]=0;var
-v=aT(e)-1|0,A=0;if(!(v<0)){var
+b=al(a[1]);a[1]=0;var
+v=a3(e)-1|0,A=0;if(!(v<0)){var
 h=A;for(;;){var
-c=bs(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(dS<=c)d=1;else
+c=bO(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(er<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:L(b,a[1],92);a[1]++;L(b,a[1],98);break;case
-9:L(b,a[1],92);a[1]++;L(b,a[1],je);break;case
-10:L(b,a[1],92);a[1]++;L(b,a[1],jf);break;case
-13:L(b,a[1],92);a[1]++;L(b,a[1],114);break;default:d=1}switch(d){case
-1:L(b,a[1],92);a[1]++;L(b,a[1],48+(c/fp|0)|0);a[1]++;L(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;L(b,a[1],48+(c%10|0)|0);break;case
-2:L(b,a[1],92);a[1]++;L(b,a[1],c);break;case
-3:L(b,a[1],c);break}a[1]++;var
+8:Y(b,a[1],92);a[1]++;Y(b,a[1],98);break;case
+9:Y(b,a[1],92);a[1]++;Y(b,a[1],kv);break;case
+10:Y(b,a[1],92);a[1]++;Y(b,a[1],kw);break;case
+13:Y(b,a[1],92);a[1]++;Y(b,a[1],114);break;default:d=1}switch(d){case
+1:Y(b,a[1],92);a[1]++;Y(b,a[1],48+(c/gf|0)|0);a[1]++;Y(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;Y(b,a[1],48+(c%10|0)|0);break;case
+2:Y(b,a[1],92);a[1]++;Y(b,a[1],c);break;case
+3:Y(b,a[1],c);break}a[1]++;var
 B=h+1|0;if(v!==h){var
 h=B;continue}break}}var
 w=b}var
-o=aA(w)}var
-x=r(o),y=bH(x+2|0,34);br(o,0,y,1,x);return aA(y)}}function
-gm(d,f){var
-g=cM(f),e=l7[1];switch(d[2]){case
+o=aH(w)}var
+x=s(o),y=b1(x+2|0,34);bN(o,0,y,1,x);return aH(y)}}function
+hg(d,f){var
+g=c9(f),e=ns[1];switch(d[2]){case
 0:var
-b=iV;break;case
+b=kc;break;case
 1:var
-b=fr;break;case
+b=gh;break;case
 2:var
 b=69;break;case
 3:var
-b=h1;break;case
+b=je;break;case
 4:var
 b=71;break;case
 5:var
@@ -1757,210 +1783,210 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=gj(16);cg(c,37);switch(d[1]){case
+c=hd(16);cD(c,37);switch(d[1]){case
 0:break;case
-1:cg(c,43);break;default:cg(c,32)}if(8<=d[2])cg(c,35);cg(c,46);ah(c,a(p+g));cg(c,b);return gl(c)}function
-di(m,a){if(13<=m){var
-g=[0,0],h=r(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<aJ(a,c)+dM>>>0))g[1]++;var
+1:cD(c,43);break;default:cD(c,32)}if(8<=d[2])cD(c,35);cD(c,46);av(c,a(q+g));cD(c,b);return hf(c)}function
+dK(m,a){if(13<=m){var
+g=[0,0],h=s(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<aO(a,c)+em>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=Z(r(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){bX(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=r(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=al(s(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cf(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=s(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=aJ(a,b);if(9<f+dM>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=aO(a,b);if(9<f+em>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aA(j)}return a}function
-l8(b,c){switch(b){case
+b=p;continue}break}}return aH(j)}return a}function
+nt(b,c){switch(b){case
 1:var
-a=li;break;case
+a=mF;break;case
 2:var
-a=lj;break;case
+a=mG;break;case
 4:var
-a=ll;break;case
+a=mI;break;case
 5:var
-a=lm;break;case
+a=mJ;break;case
 6:var
-a=ln;break;case
+a=mK;break;case
 7:var
-a=lo;break;case
+a=mL;break;case
 8:var
-a=lp;break;case
+a=mM;break;case
 9:var
-a=lq;break;case
+a=mN;break;case
 10:var
-a=lr;break;case
+a=mO;break;case
 11:var
-a=ls;break;case
+a=mP;break;case
 0:case
 13:var
-a=lh;break;case
+a=mE;break;case
 3:case
 14:var
-a=lk;break;default:var
-a=lt}return di(b,d_(a,c))}function
-l9(b,c){switch(b){case
+a=mH;break;default:var
+a=mQ}return dK(b,eJ(a,c))}function
+nu(b,c){switch(b){case
 1:var
-a=lI;break;case
+a=m5;break;case
 2:var
-a=lJ;break;case
+a=m6;break;case
 4:var
-a=lL;break;case
+a=m8;break;case
 5:var
-a=lM;break;case
+a=m9;break;case
 6:var
-a=lN;break;case
+a=m_;break;case
 7:var
-a=lO;break;case
+a=m$;break;case
 8:var
-a=lP;break;case
+a=na;break;case
 9:var
-a=lQ;break;case
+a=nb;break;case
 10:var
-a=lR;break;case
+a=nc;break;case
 11:var
-a=lS;break;case
+a=nd;break;case
 0:case
 13:var
-a=lH;break;case
+a=m4;break;case
 3:case
 14:var
-a=lK;break;default:var
-a=lT}return di(b,d_(a,c))}function
-l_(b,c){switch(b){case
+a=m7;break;default:var
+a=ne}return dK(b,eJ(a,c))}function
+nv(b,c){switch(b){case
 1:var
-a=lV;break;case
+a=ng;break;case
 2:var
-a=lW;break;case
+a=nh;break;case
 4:var
-a=lY;break;case
+a=nj;break;case
 5:var
-a=lZ;break;case
+a=nk;break;case
 6:var
-a=l0;break;case
+a=nl;break;case
 7:var
-a=l1;break;case
+a=nm;break;case
 8:var
-a=l2;break;case
+a=nn;break;case
 9:var
-a=l3;break;case
+a=no;break;case
 10:var
-a=l4;break;case
+a=np;break;case
 11:var
-a=l5;break;case
+a=nq;break;case
 0:case
 13:var
-a=lU;break;case
+a=nf;break;case
 3:case
 14:var
-a=lX;break;default:var
-a=l6}return di(b,d_(a,c))}function
-l$(b,c){switch(b){case
+a=ni;break;default:var
+a=nr}return dK(b,eJ(a,c))}function
+nw(b,c){switch(b){case
 1:var
-a=lv;break;case
+a=mS;break;case
 2:var
-a=lw;break;case
+a=mT;break;case
 4:var
-a=ly;break;case
+a=mV;break;case
 5:var
-a=lz;break;case
+a=mW;break;case
 6:var
-a=lA;break;case
+a=mX;break;case
 7:var
-a=lB;break;case
+a=mY;break;case
 8:var
-a=lC;break;case
+a=mZ;break;case
 9:var
-a=lD;break;case
+a=m0;break;case
 10:var
-a=lE;break;case
+a=m1;break;case
 11:var
-a=lF;break;case
+a=m2;break;case
 0:case
 13:var
-a=lu;break;case
+a=mR;break;case
 3:case
 14:var
-a=lx;break;default:var
-a=lG}return di(b,uh(a,c))}function
-bu(c,i,b){function
+a=mU;break;default:var
+a=m3}return dK(b,xu(a,c))}function
+bS(c,i,b){function
 j(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return ub(b,i,a)}function
-t(c){var
-a=t1(b);return 3===a?b<0.?mb:mc:4<=a?md:c}switch(c[2]){case
+a=32}return xo(b,i,a)}function
+r(c){var
+a=xc(b);return 3===a?b<0.?ny:nz:4<=a?nA:c}switch(c[2]){case
 5:var
-e=jO(gm(c,i),b),d=0,x=r(e);for(;;){if(d===x)var
+e=k8(hg(c,i),b),d=0,x=s(e);for(;;){if(d===x)var
 q=0;else{var
-k=s(e,d)-46|0,l=0;if(23<k>>>0){if(55===k)l=1}else
+k=v(e,d)-46|0,l=0;if(23<k>>>0){if(55===k)l=1}else
 if(21<k-1>>>0)l=1;if(!l){var
 d=d+1|0;continue}var
 q=1}var
-y=q?e:n(e,ma);return t(y)}case
+y=q?e:m(e,nx);return r(y)}case
 6:return j(0);case
 7:var
-h=bE(j(0)),f=aT(h);if(0===f)var
+h=bY(j(0)),f=a3(h);if(0===f)var
 p=h;else{var
-m=Z(f),o=f-1|0,u=0;if(!(o<0)){var
-a=u;for(;;){var
-g=bs(h,a),v=25<g+iM>>>0?g:g+ja|0;L(m,a,v);var
+n=al(f),o=f-1|0,t=0;if(!(o<0)){var
+a=t;for(;;){var
+g=bO(h,a),u=25<g+j4>>>0?g:g+ks|0;Y(n,a,u);var
 w=a+1|0;if(o!==a){var
 a=w;continue}break}}var
-p=m}return aA(p);case
-8:return t(j(0));default:return jO(gm(c,i),b)}}function
-c2(e,C,B,A){var
-c=C,a=B,d=A;for(;;)if(typeof
+p=n}return aH(p);case
+8:return r(j(0));default:return k8(hg(c,i),b)}}function
+dm(e,A,y,x){var
+c=A,a=y,d=x;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
 0:var
-E=d[1];return function(b){return v(c,[5,a,b],E)};case
+B=d[1];return function(b){return z(c,[5,a,b],B)};case
 1:var
-F=d[1];return function(b){var
+C=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=kc;else
-if(dS<=b)e=1;else
+d=lv;else
+if(er<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=kd;else
+d=lw;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=ke;break;case
+d=lx;break;case
 9:var
-d=kf;break;case
+d=ly;break;case
 10:var
-d=kg;break;case
+d=lz;break;case
 13:var
-d=kh;break;default:e=1}switch(e){case
+d=lA;break;default:e=1}switch(e){case
 1:var
-f=Z(4);L(f,0,92);L(f,1,48+(b/fp|0)|0);L(f,2,48+((b/10|0)%10|0)|0);L(f,3,48+(b%10|0)|0);var
-d=aA(f);break;case
+f=al(4);Y(f,0,92);Y(f,1,48+(b/gf|0)|0);Y(f,2,48+((b/10|0)%10|0)|0);Y(f,3,48+(b%10|0)|0);var
+d=aH(f);break;case
 2:var
-g=Z(1);L(g,0,b);var
-d=aA(g);break}var
-h=r(d),i=bH(h+2|0,39);br(d,0,i,1,h);return v(c,[4,a,aA(i)],F)};case
+g=al(1);Y(g,0,b);var
+d=aH(g);break}var
+h=s(d),i=b1(h+2|0,39);bN(d,0,i,1,h);return z(c,[4,a,aH(i)],C)};case
 2:var
-H=d[2],J=d[1];return eo(c,a,H,J,function(a){return a});case
-3:return eo(c,a,d[2],d[1],lg);case
-4:return dj(c,a,d[4],d[2],d[3],l8,d[1]);case
-5:return dj(c,a,d[4],d[2],d[3],l9,d[1]);case
-6:return dj(c,a,d[4],d[2],d[3],l_,d[1]);case
-7:return dj(c,a,d[4],d[2],d[3],l$,d[1]);case
+D=d[2],G=d[1];return e3(c,a,D,G,function(a){return a});case
+3:return e3(c,a,d[2],d[1],mD);case
+4:return dL(c,a,d[4],d[2],d[3],nt,d[1]);case
+5:return dL(c,a,d[4],d[2],d[3],nu,d[1]);case
+6:return dL(c,a,d[4],d[2],d[3],nv,d[1]);case
+7:return dL(c,a,d[4],d[2],d[3],nw,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
-i==="number")return i?function(d,b){return v(c,[4,a,bu(g,d,b)],h)}:function(b){return v(c,[4,a,bu(g,em(g),b)],h)};var
-ac=i[1];return function(b){return v(c,[4,a,bu(g,ac,b)],h)}}else{if(0===j[0]){var
+i==="number")return i?function(d,b){return z(c,[4,a,bS(g,d,b)],h)}:function(b){return z(c,[4,a,bS(g,e1(g),b)],h)};var
+$=i[1];return function(b){return z(c,[4,a,bS(g,$,b)],h)}}else{if(0===j[0]){var
 n=j[2],o=j[1];if(typeof
-i==="number")return i?function(d,b){return v(c,[4,a,aM(o,n,bu(g,d,b))],h)}:function(b){return v(c,[4,a,aM(o,n,bu(g,em(g),b))],h)};var
-ad=i[1];return function(b){return v(c,[4,a,aM(o,n,bu(g,ad,b))],h)}}var
+i==="number")return i?function(d,b){return z(c,[4,a,aR(o,n,bS(g,d,b))],h)}:function(b){return z(c,[4,a,aR(o,n,bS(g,e1(g),b))],h)};var
+aa=i[1];return function(b){return z(c,[4,a,aR(o,n,bS(g,aa,b))],h)}}var
 p=j[1];if(typeof
-i==="number")return i?function(e,d,b){return v(c,[4,a,aM(p,e,bu(g,d,b))],h)}:function(d,b){return v(c,[4,a,aM(p,d,bu(g,em(g),b))],h)};var
-ae=i[1];return function(d,b){return v(c,[4,a,aM(p,d,bu(g,ae,b))],h)}}case
-9:return eo(c,a,d[2],d[1],j_);case
+i==="number")return i?function(e,d,b){return z(c,[4,a,aR(p,e,bS(g,d,b))],h)}:function(d,b){return z(c,[4,a,aR(p,d,bS(g,e1(g),b))],h)};var
+ac=i[1];return function(d,b){return z(c,[4,a,aR(p,d,bS(g,ac,b))],h)}}case
+9:return e3(c,a,d[2],d[1],lp);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1968,102 +1994,102 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-K=d[3],M=d[2],q=gj(16);en(q,M);var
-z=gl(q);return function(b){return v(c,[4,a,z],K)};case
+H=d[3],I=d[2],q=hd(16);e2(q,I);var
+w=hf(q);return function(b){return z(c,[4,a,w],H)};case
 14:var
-N=d[3],O=d[2];return function(d){var
-e=d[1],b=y(e,I(P(O)));if(typeof
-b[2]==="number")return v(c,a,D(b[1],N));throw $};case
+J=d[3],K=d[2];return function(d){var
+e=d[1],b=F(e,U(ab(K)));if(typeof
+b[2]==="number")return z(c,a,O(b[1],J));throw an};case
 15:var
-Q=d[1];return function(d,b){return v(c,[6,a,function(a){return m(d,a,b)}],Q)};case
+L=d[1];return function(d,b){return z(c,[6,a,function(a){return l(d,a,b)}],L)};case
 16:var
-R=d[1];return function(b){return v(c,[6,a,b],R)};case
+M=d[1];return function(b){return z(c,[6,a,b],M)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
-l=d[1];if(0===l[0]){var
-S=d[2],T=l[1][1],U=0,c=function(b,c,d){return function(a){return v(c,[1,b,[0,a]],d)}}(a,c,S),a=U,d=T;continue}var
-V=d[2],W=l[1][1],X=0,c=function(b,c,d){return function(a){return v(c,[1,b,[1,a]],d)}}(a,c,V),a=X,d=W;continue;case
-19:throw[0,G,mf];case
+m=d[1];if(0===m[0]){var
+N=d[2],P=m[1][1],Q=0,c=function(b,c,d){return function(a){return z(c,[1,b,[0,a]],d)}}(a,c,N),a=Q,d=P;continue}var
+S=d[2],T=m[1][1],V=0,c=function(b,c,d){return function(a){return z(c,[1,b,[1,a]],d)}}(a,c,S),a=V,d=T;continue;case
+19:throw[0,R,nC];case
 20:var
-Y=d[3],_=[8,a,mg];return function(a){return v(c,_,Y)};case
+W=d[3],X=[8,a,nD];return function(a){return z(c,X,W)};case
 21:var
-aa=d[2];return function(b){return v(c,[4,a,d_(mh,b)],aa)};case
+Z=d[2];return function(b){return z(c,[4,a,eJ(nE,b)],Z)};case
 22:var
-ab=d[1];return function(b){return v(c,[5,a,b],ab)};case
+_=d[1];return function(b){return z(c,[5,a,b],_)};case
 23:var
 f=d[2],k=d[1];if(typeof
 k==="number")switch(k){case
-0:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-1:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-2:throw[0,G,mi];default:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f])}else
+0:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
+1:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
+2:throw[0,R,nF];default:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f])}else
 switch(k[0]){case
-0:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-1:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-2:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-3:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-4:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-5:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-6:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-7:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-8:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+0:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
+1:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
+2:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
+3:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
+4:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
+5:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
+6:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
+7:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
+8:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
 9:var
-w=k[2];return e<50?e$(e+1|0,c,a,w,f):ag(e$,[0,c,a,w,f]);case
-10:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);default:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f])}default:var
-s=d[3],t=d[1],u=b(d[2],0);return e<50?e_(e+1|0,c,a,s,t,u):ag(e_,[0,c,a,s,t,u])}}function
-e$(e,d,c,a,b){if(typeof
-a==="number")return e<50?x(e+1|0,d,c,b):ag(x,[0,d,c,b]);else
+v=k[2];return e<50?fT(e+1|0,c,a,v,f):au(fT,[0,c,a,v,f]);case
+10:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);default:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f])}default:var
+r=d[3],t=d[1],u=b(d[2],0);return e<50?fS(e+1|0,c,a,r,t,u):au(fS,[0,c,a,r,t,u])}}function
+fT(e,d,c,a,b){if(typeof
+a==="number")return e<50?E(e+1|0,d,c,b):au(E,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aQ(d,c,f,b)};case
+f=a[1];return function(a){return a0(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aQ(d,c,g,b)};case
+g=a[1];return function(a){return a0(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aQ(d,c,h,b)};case
+h=a[1];return function(a){return a0(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aQ(d,c,i,b)};case
+i=a[1];return function(a){return a0(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aQ(d,c,j,b)};case
+j=a[1];return function(a){return a0(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aQ(d,c,k,b)};case
+k=a[1];return function(a){return a0(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aQ(d,c,l,b)};case
+l=a[1];return function(a){return a0(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aQ(d,c,m,b)};case
+m=a[1];return function(a){return a0(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aQ(d,c,n,b)};case
+n=a[2];return function(a){return a0(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=V(P(a[1]),p);return function(a){return aQ(d,c,at(q,o),b)};case
+o=a[3],p=a[2],q=ai(ab(a[1]),p);return function(a){return a0(d,c,aC(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aQ(d,c,r,b)};case
+r=a[1];return function(e,a){return a0(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aQ(d,c,s,b)};case
+s=a[1];return function(a){return a0(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aQ(d,c,t,b)};case
-13:throw[0,G,mj];default:throw[0,G,mk]}}function
-x(d,b,e,a){var
-c=[8,e,ml];return d<50?c2(d+1|0,b,c,a):ag(c2,[0,b,c,a])}function
-e_(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return me(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?c2(h+1|0,c,g,a):ag(c2,[0,c,g,a])}function
-v(a,b,c){return fX(c2(0,a,b,c))}function
-aQ(a,b,c,d){return fX(e$(0,a,b,c,d))}function
-me(a,b,c,d,e){return fX(e_(0,a,b,c,d,e))}function
-eo(f,e,d,a,c){if(typeof
-a==="number")return function(a){return v(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return v(f,[4,e,aM(h,g,b(c,a))],d)}}var
-i=a[1];return function(g,a){return v(f,[4,e,aM(i,g,b(c,a))],d)}}}function
-dj(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return a0(d,c,t,b)};case
+13:throw[0,R,nG];default:throw[0,R,nH]}}function
+E(d,b,e,a){var
+c=[8,e,nI];return d<50?dm(d+1|0,b,c,a):au(dm,[0,b,c,a])}function
+fS(h,c,f,a,e,d){if(e){var
+i=e[1];return function(e){return nB(c,f,a,i,b(d,e))}}var
+g=[4,f,d];return h<50?dm(h+1|0,c,g,a):au(dm,[0,c,g,a])}function
+z(a,b,c){return gS(dm(0,a,b,c))}function
+a0(a,b,c,d){return gS(fT(0,a,b,c,d))}function
+nB(a,b,c,d,e){return gS(fS(0,a,b,c,d,e))}function
+e3(f,e,d,a,c){if(typeof
+a==="number")return function(a){return z(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return z(f,[4,e,aR(h,g,b(c,a))],d)}}var
+i=a[1];return function(g,a){return z(f,[4,e,aR(i,g,b(c,a))],d)}}}function
+dL(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return v(f,[4,e,ch(g,m(b,a,c))],d)}:function(c){return v(f,[4,e,m(b,a,c)],d)};var
-k=c[1];return function(c){return v(f,[4,e,ch(k,m(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return z(f,[4,e,cE(g,l(b,a,c))],d)}:function(c){return z(f,[4,e,l(b,a,c)],d)};var
+k=c[1];return function(c){return z(f,[4,e,cE(k,l(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return v(f,[4,e,aM(i,h,ch(g,m(b,a,c)))],d)}:function(c){return v(f,[4,e,aM(i,h,m(b,a,c))],d)};var
-l=c[1];return function(c){return v(f,[4,e,aM(i,h,ch(l,m(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return z(f,[4,e,aR(i,h,cE(g,l(b,a,c)))],d)}:function(c){return z(f,[4,e,aR(i,h,l(b,a,c))],d)};var
+m=c[1];return function(c){return z(f,[4,e,aR(i,h,cE(m,l(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return v(f,[4,e,aM(j,h,ch(g,m(b,a,c)))],d)}:function(g,c){return v(f,[4,e,aM(j,g,m(b,a,c))],d)};var
-n=c[1];return function(g,c){return v(f,[4,e,aM(j,g,ch(n,m(b,a,c)))],d)}}}function
-bI(c,h){var
+c==="number")return c?function(h,g,c){return z(f,[4,e,aR(j,h,cE(g,l(b,a,c)))],d)}:function(g,c){return z(f,[4,e,aR(j,g,l(b,a,c))],d)};var
+n=c[1];return function(g,c){return z(f,[4,e,aR(j,g,cE(n,l(b,a,c)))],d)}}}function
+b3(c,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -2071,256 +2097,261 @@ switch(a[0]){case
 e=a[2],i=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=kC;break;case
+d=lZ;break;case
 1:var
-d=kD;break;case
+d=l0;break;case
 2:var
-d=kE;break;case
+d=l1;break;case
 3:var
-d=kF;break;case
+d=l2;break;case
 4:var
-d=kG;break;case
+d=l3;break;case
 5:var
-d=kH;break;default:var
-d=kI}else
+d=l4;break;default:var
+d=l5}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=n(kJ,aA(bH(1,e[1])))}bI(c,i);return aP(c,d);case
+d=m(l6,aH(b1(1,e[1])))}b3(c,i);return aZ(c,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-j=f[1];bI(c,g);aP(c,mm);var
+j=f[1];b3(c,g);aZ(c,nJ);var
 a=j;continue}var
-k=f[1];bI(c,g);aP(c,mn);var
+k=f[1];b3(c,g);aZ(c,nK);var
 a=k;continue;case
 6:var
-o=a[2];bI(c,a[1]);return aP(c,b(o,0));case
+o=a[2];b3(c,a[1]);return aZ(c,b(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];bI(c,a[1]);return a4(p);case
+p=a[2];b3(c,a[1]);return aY(p);case
 2:case
 4:var
-l=a[2];bI(c,a[1]);return aP(c,l);default:var
-m=a[2];bI(c,a[1]);return aU(c,m)}}function
-cS(b){var
-a=b[1];return v(function(b){var
-a=ek(64);bI(a,b);return el(a)},0,a)}function
-gn(a){var
+l=a[2];b3(c,a[1]);return aZ(c,l);default:var
+n=a[2];b3(c,a[1]);return a5(c,n)}}function
+cF(b){var
+a=b[1];return z(function(b){var
+a=eZ(64);b3(a,b);return e0(a)},0,a)}function
+hh(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-ep(a){a[4]=-a[4]|0;return 0}try{var
-tJ=j5(tI),gp=tJ}catch(a){a=a$(a);if(a!==ba)throw a;try{var
-tH=j5(tG),go=tH}catch(a){a=a$(a);if(a!==ba)throw a;var
-go=mp}var
-gp=go}var
-mq=kt(gp,82),dk=[iw,function(B){var
-m=uL(0),c=[0,cJ(55,0),0],i=0===m.length-1?[0,0]:m,j=i.length-1,b=0;for(;;){u(c[1],b)[1+b]=b;var
+e4(a){a[4]=-a[4]|0;return 0}try{var
+wX=lk(wW),hj=wX}catch(a){a=aX(a);if(a!==bw)throw a;try{var
+wV=lk(wU),hi=wV}catch(a){a=aX(a);if(a!==bw)throw a;var
+hi=nM}var
+hj=hi}var
+nN=lN(hj,82),dM=[du,function(B){var
+n=xW(0),c=[0,bu(55,0),0],i=0===n.length-1?[0,0]:n,j=i.length-1,b=0;for(;;){o(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
-g=[0,mo],k=54+ga(55,j)|0,w=0;if(!(k<0)){var
+g=[0,nL],k=54+g6(55,j)|0,w=0;if(!(k<0)){var
 d=w;for(;;){var
-e=d%55|0,l=jY(d,j),x=u(i,l)[1+l],h=n(g[1],a(p+x));g[1]=uu(h,0,r(h));var
-f=g[1],o=s(f,3)<<24,q=s(f,2)<<16,t=s(f,1)<<8,v=((s(f,0)+t|0)+q|0)+o|0,y=(u(c[1],e)[1+e]^v)&ia;u(c[1],e)[1+e]=y;var
+e=d%55|0,l=le(d,j),x=o(i,l)[1+l],h=m(g[1],a(q+x));g[1]=xG(h,0,s(h));var
+f=g[1],p=v(f,3)<<24,r=v(f,2)<<16,t=v(f,1)<<8,u=((v(f,0)+t|0)+r|0)+p|0,y=(o(c[1],e)[1+e]^u)&js;o(c[1],e)[1+e]=y;var
 z=d+1|0;if(k!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
-an(h,k){var
-l=h?h[1]:mq,b=16;for(;;){if(!(k<=b)&&!(eh<(b*2|0))){var
+D(h,k){var
+l=h?h[1]:nN,b=16;for(;;){if(!(k<=b)&&!(eS<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=uA(dk),a=dN===i?dk[1]:iw===i?ky(dk):dk;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=u(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(u(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ia,g=a[2];u(a[1],g)[1+g]=f;var
+i=gO(dM),a=cU===i?dM[1]:du===i?eY(dM):dM;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=o(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(o(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&js,g=a[2];o(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,cJ(b,0),j,b]}}function
-gq(B,f){var
-i=f[2],s=(i.length-1)*2|0,t=s<eh?1:0;if(t){var
-j=cJ(s,0),k=1-gn(f);f[2]=j;var
-l=j.length-1,g=cJ(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
+j=0;return[0,0,bu(b,0),j,b]}}function
+hk(B,f){var
+i=f[2],t=(i.length-1)*2|0,u=t<eS?1:0;if(u){var
+j=bu(t,0),k=1-hh(f);f[2]=j;var
+l=j.length-1,g=bu(l,0),p=i.length-1-1|0,C=b(B,f),x=0;if(!(p<0)){var
 e=x;a:for(;;){var
-a=u(i,e)[1+e];for(;;){if(a){var
-m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=u(g,c)[1+c];if(n)n[3]=h;else
-u(j,c)[1+c]=h;u(g,c)[1+c]=h;var
+a=o(i,e)[1+e];for(;;){if(a){var
+m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=o(g,c)[1+c];if(n)n[3]=h;else
+o(j,c)[1+c]=h;o(g,c)[1+c]=h;var
 a=w;continue}var
-A=e+1|0;if(o!==e){var
+A=e+1|0;if(p!==e){var
 e=A;continue a}break}break}}if(k){var
-p=l-1|0,y=0;if(!(p<0)){var
+q=l-1|0,y=0;if(!(q<0)){var
 d=y;for(;;){var
-r=u(g,d)[1+d];if(r)r[3]=0;var
-z=d+1|0;if(p!==d){var
+s=o(g,d)[1+d];if(s)s[3]=0;var
+z=d+1|0;if(q!==d){var
 d=z;continue}break}}var
-q=0}else
+r=0}else
 var
-q=k;return q}return t}function
-mr(g,a){function
+r=k;return r}return u}function
+e5(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
-c=a[3];m(g,a[1],a[2]);var
+c=a[3];l(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=gn(a);if(1-c)ep(a);try{var
+c=hh(a);if(1-c)e4(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
-b=i;for(;;){h(u(d,b)[1+b]);var
+b=i;for(;;){h(o(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?ep(a):f;return j}catch(b){b=a$(b);if(c)throw b;ep(a);throw b}}function
-bZ(a,b){return 4<=a.length-1?t7(10,fp,a[3],b)&(a[2].length-1-1|0):a4(ms)}function
-eq(a,c,e){var
-b=bZ(a,c),f=[0,c,e,u(a[2],b)[1+b]];u(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?gq(bZ,a):d}function
-er(f,b){var
-g=bZ(f,b),c=u(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===Y(b,c[1]))return j;if(d){var
-e=d[3],k=d[2];if(0===Y(b,d[1]))return k;if(e){var
-l=e[2],m=e[3];if(0===Y(b,e[1]))return l;var
+f=1-c,j=f?e4(a):f;return j}catch(b){b=aX(b);if(c)throw b;e4(a);throw b}}function
+bT(a,b){return 4<=a.length-1?xi(10,gf,a[3],b)&(a[2].length-1-1|0):aY(nO)}function
+bU(a,c,e){var
+b=bT(a,c),f=[0,c,e,o(a[2],b)[1+b]];o(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
+d=a[2].length-1<<1<a[1]?1:0;return d?hk(bT,a):d}function
+cG(f,b){var
+g=bT(f,b),c=o(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===aa(b,c[1]))return j;if(d){var
+e=d[3],k=d[2];if(0===aa(b,d[1]))return k;if(e){var
+l=e[2],m=e[3];if(0===aa(b,e[1]))return l;var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===Y(b,a[1]))return h;var
-a=i;continue}throw ba}}throw ba}throw ba}throw ba}function
-bJ(f,b){var
-g=bZ(f,b),c=u(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===Y(b,c[1]))return[0,j];if(d){var
-e=d[3],k=d[2];if(0===Y(b,d[1]))return[0,k];if(e){var
-l=e[2],m=e[3];if(0===Y(b,e[1]))return[0,l];var
+h=a[2],i=a[3];if(0===aa(b,a[1]))return h;var
+a=i;continue}throw bw}}throw bw}throw bw}throw bw}function
+a6(f,b){var
+g=bT(f,b),c=o(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===aa(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===aa(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===aa(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===Y(b,a[1]))return[0,h];var
+h=a[2],i=a[3];if(0===aa(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-b0(a,c,f){var
-d=bZ(a,c),g=u(a[2],d)[1+d],b=g;for(;;){if(b){var
-j=b[3];if(0!==Y(b[1],c)){var
+dN(a,b){function
+c(e){var
+a=e;for(;;){if(a){var
+d=a[3],f=a[2];if(0===aa(a[1],b))return[0,f,c(d)];var
+a=d;continue}return 0}}var
+d=bT(a,b);return c(o(a[2],d)[1+d])}function
+a1(a,c,f){var
+d=bT(a,c),g=o(a[2],d)[1+d],b=g;for(;;){if(b){var
+j=b[3];if(0!==aa(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
-e=1;if(e){u(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return gq(bZ,a);var
+e=1;if(e){o(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hk(bT,a);var
 i=h}else
 var
 i=e;return i}}function
-b1(c,b){var
-e=bZ(c,b),a=u(c[2],e)[1+e];for(;;){if(a){var
-f=a[3],d=0===Y(a[1],b)?1:0;if(d)return d;var
+bg(c,b){var
+e=bT(c,b),a=o(c[2],e)[1+e];for(;;){if(a){var
+f=a[3],d=0===aa(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-d=aH(0),c=aH(1);function
-aV(a){return bD(a,d)}function
-f(b,a){return 0===bD(b,a)?1:0}function
-bK(b,a){return bD(b,a)<=0?1:0}function
-gr(b,a){return bD(b,a)<0?1:0}function
-gs(b,a){return 0<=bD(b,a)?1:0}function
-gt(b,a){return bK(b,a)?b:a}function
-gu(a){return gr(a,d)?bW(a):a}function
-ci(a){return d5(a,c)}function
-gv(b,a){if(!f(b,d)&&!f(a,d))return gu(O(b8(b,d6(b,a)),a));return d}function
-es(b,a){if(0===a)return c;var
-d=es(b,a/2|0),e=O(d,d);return 1===(a&1)?O(e,b):e}function
-aa(a){return a?0:1}function
-bv(a){return a[1]}function
-bw(a){return a[2]}function
-au(a){var
-b=a?au(a[2])+1|0:a;return b}function
-ab(a,b){if(a){var
-c=ab(a[2],b);return[0,a[1],c]}return b}function
-et(b,a){return 0===b?a:et(b-1|0,a)+1|0}function
-mt(e,d){var
-b=e,a=d;for(;;){if(f(b,c))return f(a,c)?1:bV(a)?(ar(a,1),0):(ar(a,1),0);if(bV(b)){var
-g=ar(b,1);if(f(a,c))return 0;if(bV(a)){var
-b=g,a=ar(a,1);continue}ar(a,1);return 0}var
-h=ar(b,1);if(f(a,c))return 0;if(bV(a)){ar(a,1);return 0}var
-b=h,a=ar(a,1);continue}}function
-eu(e,d,c){var
+d=aG(0),c=aG(1);function
+aD(a){return br(a,d)}function
+g(b,a){return 0===br(b,a)?1:0}function
+bh(b,a){return br(b,a)<=0?1:0}function
+hl(b,a){return br(b,a)<0?1:0}function
+hm(b,a){return 0<=br(b,a)?1:0}function
+hn(b,a){return 0<br(b,a)?1:0}function
+ho(b,a){return bh(b,a)?b:a}function
+hp(a){return hl(a,d)?ce(a):a}function
+cH(a){return eF(a,c)}function
+hq(b,a){if(!g(b,d)&&!g(a,d))return hp(M(cu(b,eG(b,a)),a));return d}function
+e6(b,a){if(0===a)return c;var
+d=e6(b,a/2|0),e=M(d,d);return 1===(a&1)?M(e,b):e}function
+K(a){return a?0:1}function
+a2(a){return a[1]}function
+bi(a){return a[2]}function
+S(a){var
+b=a?S(a[2])+1|0:a;return b}function
+ao(a,b){if(a){var
+c=ao(a[2],b);return[0,a[1],c]}return b}function
+e7(b,a){return 0===b?a:e7(b-1|0,a)+1|0}function
+hr(b,a){return b?a:a?0:1}function
+nP(e,d){var
+b=e,a=d;for(;;){if(g(b,c))return g(a,c)?1:cd(a)?(aA(a,1),0):(aA(a,1),0);if(cd(b)){var
+f=aA(b,1);if(g(a,c))return 0;if(cd(a)){var
+b=f,a=aA(a,1);continue}aA(a,1);return 0}var
+h=aA(b,1);if(g(a,c))return 0;if(cd(a)){aA(a,1);return 0}var
+b=h,a=aA(a,1);continue}}function
+e8(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
-gw(a){if(a){var
-b=[0,a[1],0];return ab(gw(a[2]),b)}return a}function
-ev(a){if(a){var
-b=ev(a[2]);return ab(a[1],b)}return a}function
+hs(a){if(a){var
+b=[0,a[1],0];return ao(hs(a[2]),b)}return a}function
+e9(a){if(a){var
+b=e9(a[2]);return ao(a[1],b)}return a}function
 j(c,a){if(a)var
 e=j(c,a[2]),d=[0,b(c,a[1]),e];else
 var
 d=a;return d}function
-aj(c,a){if(a){var
-d=aj(c,a[2]);return ab(b(c,a[1]),d)}return a}function
-a7(e,d,c){var
+ap(c,a){if(a){var
+d=ap(c,a[2]);return ao(b(c,a[1]),d)}return a}function
+bj(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-av(c,b,a){if(a){var
-d=av(c,b,a[2]);return m(c,a[1],d)}return b}function
-ao(f,e){var
+f=l(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+ac(c,b,a){if(a){var
+d=ac(c,b,a[2]);return l(c,a[1],d)}return b}function
+H(f,e){var
 a=e;for(;;){if(a){var
 c=b(f,a[1]);if(!c){var
 a=a[2];continue}var
 d=c}else
 var
 d=a;return d}}function
-g(e,d){var
+h(e,d){var
 a=d;for(;;){if(a){var
 c=b(e,a[1]);if(c){var
 a=a[2];continue}return c}return 1}}function
-bg(c,f){var
+a7(c,f){var
 a=f;for(;;){if(a){var
-d=a[2],e=a[1];if(b(c,e))return[0,e,bg(c,d)];var
+d=a[2],e=a[1];if(b(c,e))return[0,e,a7(c,d)];var
 a=d;continue}return a}}function
-cT(e,d){var
+cI(e,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(b(e,c))return[0,c];var
 a=a[2];continue}return a}}function
-ew(b,a){if(b)if(a)var
-d=ew(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+dO(b,a){if(b)if(a)var
+d=dO(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-gx(d,h){var
+ht(d,h){var
 b=h;a:for(;;){if(b){var
-c=b[2],e=b[1],a=c;for(;;){if(a){if(!m(d,a[1],e)){var
+c=b[2],e=b[1],a=c;for(;;){if(a){if(!l(d,a[1],e)){var
 a=a[2];continue}var
 f=1}else
 var
 f=a;if(f){var
 b=c;continue a}var
-g=[0,e,gx(d,c)];break}}else
+g=[0,e,ht(d,c)];break}}else
 var
 g=b;return g}}function
-ex(b,a){return 0===a?0:[0,b,ex(b+1|0,a-1|0)]}function
-ey(a){return[0,a,c]}function
-Q(b,a){var
-c=O(a[1],b[2]);return f(O(b[1],a[2]),c)}function
-e(b,a){var
-c=O(a[1],b[2]);return bK(O(b[1],a[2]),c)}function
-J(b,a){var
-c=O(b[2],a[2]),d=O(a[1],b[2]);return[0,d5(O(b[1],a[2]),d),c]}function
-B(b,a){var
-c=O(b[2],a[2]);return[0,O(b[1],a[1]),c]}function
-R(a){var
-b=a[2];return[0,bW(a[1]),b]}function
-bh(b,a){return J(b,R(a))}function
-bL(h,b){var
-a=b[1],f=aV(a);if(0===f)var
-e=[0,d,c];else
-if(0<f)var
-e=[0,b[2],a];else
-var
-g=bW(a),e=[0,bW(b[2]),g];return B(h,e)}function
-t(b){var
-e=b[2],g=b[1],a=d6(g,e);if(f(a,d))var
+e_(b,a){return 0===a?0:[0,b,e_(b+1|0,a-1|0)]}function
+e$(a){return[0,a,c]}function
+P(b,a){var
+c=M(a[1],b[2]);return g(M(b[1],a[2]),c)}function
+f(b,a){var
+c=M(a[1],b[2]);return bh(M(b[1],a[2]),c)}function
+W(b,a){var
+c=M(b[2],a[2]),d=M(a[1],b[2]);return[0,eF(M(b[1],a[2]),d),c]}function
+t(b,a){var
+c=M(b[2],a[2]);return[0,M(b[1],a[1]),c]}function
+ad(a){var
+b=a[2];return[0,ce(a[1]),b]}function
+bC(b,a){return W(b,ad(a))}function
+hu(a){var
+b=a[1],e=aD(b);if(0===e)return[0,d,c];if(0<e)return[0,a[2],b];var
+f=ce(b);return[0,ce(a[2]),f]}function
+a8(b,a){return t(b,hu(a))}function
+u(b){var
+e=b[2],f=b[1],a=eG(f,e);if(g(a,d))var
 h=[0,a,[0,d,d]];else
 var
-k=b8(e,a),h=[0,a,[0,b8(g,a),k]];var
-i=h[2],j=i[2],l=0<aV(j)?j:c;return[0,i[1],l]}var
-aD=0;function
-E(e,d){var
+k=cu(e,a),h=[0,a,[0,cu(f,a),k]];var
+i=h[2],j=i[2],l=0<aD(j)?j:c;return[0,i[1],l]}var
+ae=0;function
+I(e,d){var
 b=e,a=d;for(;;){if(a){var
-g=a[3],h=a[2],i=a[1];if(f(b,c))return h;if(bV(b)){var
-b=ar(b,1),a=g;continue}var
-b=ar(b,1),a=i;continue}return a}}function
-ak(a,b,d){if(d){var
-e=d[3],h=d[2],g=d[1];return f(a,c)?[0,g,[0,b],e]:bV(a)?[0,g,h,ak(ar(a,1),b,e)]:[0,ak(ar(a,1),b,g),h,e]}return f(a,c)?[0,0,[0,b],0]:bV(a)?[0,0,0,ak(ar(a,1),b,0)]:[0,ak(ar(a,1),b,0),0,0]}function
-cU(a){if(a){var
+f=a[3],h=a[2],i=a[1];if(g(b,c))return h;if(cd(b)){var
+b=aA(b,1),a=f;continue}var
+b=aA(b,1),a=i;continue}return a}}function
+aq(a,b,d){if(d){var
+e=d[3],h=d[2],f=d[1];return g(a,c)?[0,f,[0,b],e]:cd(a)?[0,f,h,aq(aA(a,1),b,e)]:[0,aq(aA(a,1),b,f),h,e]}return g(a,c)?[0,0,[0,b],0]:cd(a)?[0,0,0,aq(aA(a,1),b,0)]:[0,aq(aA(a,1),b,0),0,0]}function
+dc(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=cU(b);return et(cU(c),d)+1|0}var
-e=cU(b);return et(cU(c),e)}return a}function
-gy(g){function
+d=dc(b);return e7(dc(c),d)+1|0}var
+e=dc(b);return e7(dc(c),e)}return a}function
+hv(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return l(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -2336,626 +2367,626 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return ab(c[1],f)}var
+f=e(b);return ao(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-aw(b,a){return j(function(a){var
-c=t(B(b,a[2]));return[0,a[1],c]},a)}function
-aN(a){var
-b=[0,d,c];return av(function(b,a){return t(J(b[2],a))},b,a)}function
-gz(d,c,j,i){var
+aE(b,a){return j(function(a){var
+c=u(t(b,a[2]));return[0,a[1],c]},a)}function
+aK(a){var
+b=[0,d,c];return ac(function(b,a){return u(W(b[2],a))},b,a)}function
+hw(d,c,j,i){var
 b=j,a=i;for(;;){if(a){var
-e=a[1],f=e[2],g=e[1],h=a[2];if(m(d,c,g)){var
-b=t(J(b,f)),a=h;continue}return[0,[0,c,b],gz(d,g,f,h)]}return[0,[0,c,b],0]}}function
-gA(c,a){if(a){var
-b=a[1];return gz(c,b[1],b[2],a[2])}return a}function
-ez(a){return bg(function(a){return aa(Q(a[2],[0,d,c]))},a)}var
-mu=gy([0,function(b,a){return bK(b[1],a[1])}]),mv=gy([0,function(c,b){var
-a=bD(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return bK(c[1][2],b[1][2]);case
+e=a[1],f=e[2],g=e[1],h=a[2];if(l(d,c,g)){var
+b=u(W(b,f)),a=h;continue}return[0,[0,c,b],hw(d,g,f,h)]}return[0,[0,c,b],0]}}function
+hx(c,a){if(a){var
+b=a[1];return hw(c,b[1],b[2],a[2])}return a}function
+fa(a){return a7(function(a){return K(P(a[2],[0,d,c]))},a)}var
+nQ=hv([0,function(b,a){return bh(b[1],a[1])}]),nR=hv([0,function(c,b){var
+a=br(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
+0:return bh(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-bM(a){return ez(gA(f,b(mu[5],a)))}function
-mw(b,a){var
-c=f(b[1],a[1]);return c?f(b[2],a[2]):c}function
-cV(a,e){var
-f=[0,d,c];return av(function(a,c){var
-d=b(e,a[1]);return t(J(B(a[2],d),c))},f,a)}function
-dl(a){var
-b=bM(a);return g(function(a){return e([0,d,c],a[2])},b)}function
-cj(a){return bM(a)?0:1}function
-eA(a,e,d,c){var
-f=b(a[3],c),g=aw(R(e),f);return ab(b(a[3],d),g)}function
-gB(a){var
-b=[0,d,c];return av(function(b,a){var
-f=e([0,d,c],b[2])?a:J(b[2],a);return t(f)},b,a)}function
-C(a){return av(function(a,b){return ak(a[1],a[2],b)},aD,a)}function
-N(d,c,b){var
-a=E(b,c);return a?a[1]:d}function
-bN(d,c,b){var
-a=E(c,d);return a?E(b,a[1]):a}function
-eB(b,e,d,a){var
-c=E(b,a),f=c?c[1]:aD;return ak(b,ak(e,d,f),a)}function
-ck(a){return av(function(a,b){return eB(a[1][1],a[1][2],a[2],b)},aD,a)}function
-gC(g,f){var
+b4(a){return fa(hx(g,b(nQ[5],a)))}function
+nS(b,a){var
+c=g(b[1],a[1]);return c?g(b[2],a[2]):c}function
+dd(a,e){var
+f=[0,d,c];return ac(function(a,c){var
+d=b(e,a[1]);return u(W(t(a[2],d),c))},f,a)}function
+dP(a){var
+b=b4(a);return h(function(a){return f([0,d,c],a[2])},b)}function
+cJ(a){return b4(a)?0:1}function
+fb(a,e,d,c){var
+f=b(a[3],c),g=aE(ad(e),f);return ao(b(a[3],d),g)}function
+hy(a){var
+b=[0,d,c];return ac(function(b,a){var
+e=f([0,d,c],b[2])?a:W(b[2],a);return u(e)},b,a)}function
+B(a){return ac(function(a,b){return aq(a[1],a[2],b)},ae,a)}function
+L(d,c,b){var
+a=I(b,c);return a?a[1]:d}function
+bk(d,c,b){var
+a=I(c,d);return a?I(b,a[1]):a}function
+dQ(b,e,d,a){var
+c=I(b,a),f=c?c[1]:ae;return aq(b,aq(e,d,f),a)}function
+cj(a){return ac(function(a,b){return dQ(a[1][1],a[1][2],a[2],b)},ae,a)}function
+fc(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(bN(b,e,d))return 0;var
-h=a[2],b=eB(e,d,0,b),a=h;continue}return 1}}function
-eC(e,d){var
+c=a[1],d=c[2],e=c[1];if(bk(b,e,d))return 0;var
+h=a[2],b=dQ(e,d,0,b),a=h;continue}return 1}}function
+cK(e,d){var
 b=e,a=d;for(;;){if(a){var
-c=a[1];if(E(c,b))return 0;var
-f=a[2],b=ak(c,0,b),a=f;continue}return 1}}function
-dm(a){var
-b=0;return a7(function(a,b){return ao(function(a){return f(b,a)},a)?a:[0,b,a]},a,b)}function
-z(b,a){return aa(e(a,b))}function
-aW(a){var
-b=C(j(function(a){return[0,a[1],a[2][1]]},a)),d=C(j(function(a){var
-b=bM(a[2][2]);return[0,a[1],b]},a)),e=0;function
-f(a){return N(e,d,a)}function
-g(a){return N(c,b,a)}return[0,j(bv,a),g,f]}function
-b2(f,a){var
-l=a[1],m=C(j(function(a){return[0,a,0]},l));function
-h(b){var
-a=E(b,m),c=a?1:a;return c}var
-i=f?1:f,k=i?g(function(a){var
-b=a[2][2];return g(function(a){var
-b=h(a[1]);return b?e([0,d,c],a[2]):b},b)},f):i;if(k){var
-n=a[1];return g(function(f){var
-j=b(a[3],f),i=g(function(a){var
-b=h(a[1]);return b?e([0,d,c],a[2]):b},j);return i?Q(aN(b(a[3],f)),[0,c,c]):i},n)}return k}function
-eD(g,e,d){var
-b=g,a=d;for(;;){if(0===b)return a;var
-c=N(a,e,a),h=b-1|0;if(f(c,a))return a;var
+c=a[1];if(I(c,b))return 0;var
+f=a[2],b=aq(c,0,b),a=f;continue}return 1}}function
+dR(a){var
+b=0;return bj(function(a,b){return H(function(a){return g(b,a)},a)?a:[0,b,a]},a,b)}function
+w(b,a){return K(f(a,b))}function
+a9(a){var
+b=B(j(function(a){return[0,a[1],a[2][1]]},a)),d=B(j(function(a){var
+b=b4(a[2][2]);return[0,a[1],b]},a)),e=0;function
+f(a){return L(e,d,a)}function
+g(a){return L(c,b,a)}return[0,j(a2,a),g,f]}function
+ck(e,a){var
+l=a[1],m=B(j(function(a){return[0,a,0]},l));function
+g(b){var
+a=I(b,m),c=a?1:a;return c}var
+i=e?1:e,k=i?h(function(a){var
+b=a[2][2];return h(function(a){var
+b=g(a[1]);return b?f([0,d,c],a[2]):b},b)},e):i;if(k){var
+n=a[1];return h(function(e){var
+j=b(a[3],e),i=h(function(a){var
+b=g(a[1]);return b?f([0,d,c],a[2]):b},j);return i?P(aK(b(a[3],e)),[0,c,c]):i},n)}return k}function
+fd(f,e,d){var
+b=f,a=d;for(;;){if(0===b)return a;var
+c=L(a,e,a),h=b-1|0;if(g(c,a))return a;var
 b=h,a=c;continue}}function
-gD(c,a){var
-d=c[1];return cU(C(j(function(c){return[0,b(a,c),0]},d)))}function
-gE(a){var
-h=au(a[1])+1|0,i=h,d=a[2];for(;;){if(0===i)return d;var
-t=i-1|0,k=[0,aD,aD],l=a[1],m=a7(function(e){return function(d,c){var
-f=b(a[3],c);return a7(function(k,j){var
-f=k[2],d=k[1],n=b(e,j[1]),l=bN(f,b(e,c),n);if(l){var
-m=l[1],g=eD(h,d,c),i=eD(h,d,m),a=gt(g,i);return[0,ak(c,a,ak(m,a,ak(g,a,ak(i,a,d)))),f]}var
-o=b(e,j[1]);return[0,d,eB(b(e,c),o,c,f)]},f,d)}}(d),l,k)[1],n=a[1],o=C(j(function(b){return function(a){return[0,a,eD(h,b,a)]}}(m),n)),e=function(b){return function(a){return N(c,b,a)}}(o),p=a[1],q=ck(aj(function(g,d){return function(c){var
+hz(c,a){var
+d=c[1];return dc(B(j(function(c){return[0,b(a,c),0]},d)))}function
+hA(a){var
+f=S(a[1])+1|0,i=f,d=a[2];for(;;){if(0===i)return d;var
+t=i-1|0,k=[0,ae,ae],l=a[1],m=bj(function(e){return function(d,c){var
+g=b(a[3],c);return bj(function(k,j){var
+g=k[2],d=k[1],n=b(e,j[1]),l=bk(g,b(e,c),n);if(l){var
+m=l[1],h=fd(f,d,c),i=fd(f,d,m),a=ho(h,i);return[0,aq(c,a,aq(m,a,aq(h,a,aq(i,a,d)))),g]}var
+o=b(e,j[1]);return[0,d,dQ(b(e,c),o,c,g)]},g,d)}}(d),l,k)[1],n=a[1],o=B(j(function(b){return function(a){return[0,a,fd(f,b,a)]}}(m),n)),e=function(b){return function(a){return L(c,b,a)}}(o),p=a[1],q=cj(ap(function(g,d){return function(c){var
 e=b(a[3],c);return j(function(a){var
-e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),r=a[1];if(g(function(i,j,d){return function(c){var
-e=b(a[3],c);return g(function(e){var
-g=b(d,e[1]),a=bN(j,b(d,c),g);if(a){var
-h=i(c);return f(a[1],h)}return a},e)}}(e,q,d),r)){var
-s=gD(a,d);if(am(gD(a,e),s))return e;var
+e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(i,j,d){return function(c){var
+e=b(a[3],c);return h(function(e){var
+f=b(d,e[1]),a=bk(j,b(d,c),f);if(a){var
+h=i(c);return g(a[1],h)}return a},e)}}(e,q,d),r)){var
+s=hz(a,d);if(N(hz(a,e),s))return e;var
 i=t,d=e;continue}return d}}function
-cl(b,a){var
+cL(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-gF(b,a){return ck(aj(function(a){var
-c=cl(b,a[1]);return j(function(b){return[0,b,a[2]]},c)},a))}function
-gG(g,i,e,a){if(f(e,a))return[0,d,c];var
-j=b(g,a);if(f(b(g,e),j)){var
-h=bN(i,e,a);return h?h[1]:[0,c,c]}return[0,c,c]}function
-cW(h,r,q,a,p,o){var
-s=a[1],k=g(function(a){var
-e=b(h,a[1][1]),g=e?b(h,a[1][2]):e,i=g?aa(f(a[1][1],a[1][2])):g;return i?z([0,d,c],a[2]):i},s);if(k)var
-u=a[2],i=g(function(a){var
-e=b(h,a[1]);return e?z([0,d,c],a[2]):e},u);else
+hB(b,a){return cj(ap(function(a){var
+c=cL(b,a[1]);return j(function(b){return[0,b,a[2]]},c)},a))}function
+hC(f,i,e,a){if(g(e,a))return[0,d,c];var
+j=b(f,a);if(g(b(f,e),j)){var
+h=bk(i,e,a);return h?h[1]:[0,c,c]}return[0,c,c]}function
+de(e,r,q,a,p,o){var
+s=a[1],k=h(function(a){var
+f=b(e,a[1][1]),h=f?b(e,a[1][2]):f,i=h?K(g(a[1][1],a[1][2])):h;return i?w([0,d,c],a[2]):i},s);if(k)var
+v=a[2],i=h(function(a){var
+f=b(e,a[1]);return f?w([0,d,c],a[2]):f},v);else
 var
 i=k;if(i)var
-v=a[2],w=a[1],l=aw(R([0,c,c]),p),j=dl(ab(ab(aj(function(a){var
-b=a[2],c=t(B(R(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},w),v),l));else
+x=a[2],y=a[1],m=aE(ad([0,c,c]),p),j=dP(ao(ao(ap(function(a){var
+b=a[2],c=u(t(ad(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},y),x),m));else
 var
 j=i;if(j){var
-x=a[1],n=aN(a[2]);return e(t(av(function(a,b){var
-c=m(q,a[1][1],a[1][2]);return t(J(B(a[2],c),b))},n,x)),o)}return j}function
-gH(k,j,y,x,i,a,w){var
-h=gC(aD,aj(function(a){return cl(y,a[1])},a));return h?g(function(a){var
-o=a[1],g=o[2],h=o[1],p=b(i,h),q=p?b(i,g):p,r=q?aa(f(h,g)):q;if(r)var
-z=b(x,g),l=f(b(x,h),z);else
+z=a[1],n=aK(a[2]);return f(u(ac(function(a,b){var
+c=l(q,a[1][1],a[1][2]);return u(W(t(a[2],c),b))},n,z)),o)}return j}function
+hD(k,j,y,x,i,a,w){var
+e=fc(ae,ap(function(a){return cL(y,a[1])},a));return e?h(function(a){var
+o=a[1],e=o[2],h=o[1],p=b(i,h),q=p?b(i,e):p,r=q?K(g(h,e)):q;if(r)var
+z=b(x,e),l=g(b(x,h),z);else
 var
 l=r;if(l)var
-A=b(k[2],g),m=f(b(k[2],h),A);else
+A=b(k[2],e),m=g(b(k[2],h),A);else
 var
 m=l;var
-s=m?e([0,d,c],a[2]):m,t=s?e(a[2],[0,c,c]):s;if(t)var
-B=a[2],C=eA(k,j,h,g),n=cW(i,j,w,a[3],C,B);else
+s=m?f([0,d,c],a[2]):m,t=s?f(a[2],[0,c,c]):s;if(t)var
+B=a[2],C=fb(k,j,h,e),n=de(i,j,w,a[3],C,B);else
 var
 n=t;if(n){var
-u=aa(y);if(!u){var
-D=a[2],E=eA(k,j,g,h);return cW(i,j,w,a[4],E,D)}var
+u=K(y);if(!u){var
+D=a[2],E=fb(k,j,e,h);return de(i,j,w,a[4],E,D)}var
 v=u}else
 var
-v=n;return v},a):h}function
-eE(d,c,a){var
-e=d[1];return bg(function(d){return f(b(c,d),a)},e)}function
-eF(d,c,j,f,b,a){var
-k=E(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
-w=j-1|0,g=E(a,f);if(g){var
+v=n;return v},a):e}function
+fe(d,c,a){var
+e=d[1];return a7(function(d){return g(b(c,d),a)},e)}function
+ff(d,c,j,f,b,a){var
+k=I(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
+x=j-1|0,g=I(a,f);if(g){var
 e=g[1];switch(e[0]){case
 0:var
-l=e[1];return[0,[0,l,ak(a,l,b)]];case
+m=e[1];return[0,[0,m,aq(a,m,b)]];case
 1:var
-n=e[1],h=eF(d,c,w,f,b,n);if(h)var
-o=h[1],x=m(c,a,n),p=t(J(B(d,o[1]),x)),q=[0,[0,p,ak(a,p,o[2])]];else
+n=e[1],h=ff(d,c,x,f,b,n);if(h)var
+o=h[1],y=l(c,a,n),p=u(W(t(d,o[1]),y)),q=[0,[0,p,aq(a,p,o[2])]];else
 var
 q=h;return q;default:var
-r=e[1],i=eF(d,c,w,f,b,r);if(i)var
-s=i[1],y=m(c,r,a),u=t(bL(bh(s[1],y),d)),v=[0,[0,u,ak(a,u,s[2])]];else
+r=e[1],i=ff(d,c,x,f,b,r);if(i)var
+s=i[1],z=l(c,r,a),v=u(a8(bC(s[1],z),d)),w=[0,[0,v,aq(a,v,s[2])]];else
 var
-v=i;return v}}return g}function
-eG(a,e){return ao(function(a){var
-b=f(a[1],e);return b?z(a[2],[0,d,c]):b},a)}function
-gI(n,i,h,m,a,l){var
-o=[0,d,c],j=cV(i,function(a){return N(o,h,a)}),k=g(function(a){if(z(a[2],[0,d,c])){var
-g=b(n,a[1]);if(ao(function(a){return f(g,a)},m)){var
-e=E(a[1],h),i=e?1:e;return i}}return 1},i);return k?l?z(a,j):e(a,j):k}function
-dn(a){return j(bv,a[3])}function
-aX(a){var
-b=a[1],c=C(j(function(a){return[0,a,0]},b));return function(b){var
-a=E(b,c),d=a?1:a;return d}}function
-gJ(h){var
-l=aW(h[1]),n=aX(l),r=e([0,c,c],h[2]),s=r?b2(h[1],l):r;if(s){var
-a=gE(l),F=gF(h[3],h[4]),u=function(b,c){return gG(a,F,b,c)},G=h[5],H=h[3],y=ck(aj(function(a){var
-b=cl(H,a[1]);return j(function(b){return[0,b,a[2]]},b)},G)),o=function(e,g){if(f(e,g))return[0,d,c];var
-i=b(a,g);if(f(b(a,e),i)){var
-h=bN(y,e,g);return h?h[1]:[0,d,c]}return[0,c,c]},v=gH(l,h[2],h[3],a,n,h[4],u);if(v){var
-i=h[5],X=h[3],k=h[2],q=gC(aD,aj(function(a){return cl(X,a[1])},i));if(q){var
-aU=aj(function(a){var
+w=i;return w}}return g}function
+fg(a,e){return H(function(a){var
+b=g(a[1],e);return b?w(a[2],[0,d,c]):b},a)}function
+hE(n,i,e,m,a,l){var
+o=[0,d,c],j=dd(i,function(a){return L(o,e,a)}),k=h(function(a){if(w(a[2],[0,d,c])){var
+h=b(n,a[1]);if(H(function(a){return g(h,a)},m)){var
+f=I(a[1],e),i=f?1:f;return i}}return 1},i);return k?l?w(a,j):f(a,j):k}function
+dS(a){return j(a2,a[3])}function
+a_(a){var
+b=a[1],c=B(j(function(a){return[0,a,0]},b));return function(b){var
+a=I(b,c),d=a?1:a;return d}}function
+hF(e){var
+l=a9(e[1]),n=a_(l),r=f([0,c,c],e[2]),s=r?ck(e[1],l):r;if(s){var
+a=hA(l),E=hB(e[3],e[4]),v=function(b,c){return hC(a,E,b,c)},F=e[5],G=e[3],A=cj(ap(function(a){var
+b=cL(G,a[1]);return j(function(b){return[0,b,a[2]]},b)},F)),o=function(e,f){if(g(e,f))return[0,d,c];var
+i=b(a,f);if(g(b(a,e),i)){var
+h=bk(A,e,f);return h?h[1]:[0,d,c]}return[0,c,c]},x=hD(l,e[2],e[3],a,n,e[4],v);if(x){var
+i=e[5],_=e[3],k=e[2],q=fc(ae,ap(function(a){return cL(_,a[1])},i));if(q){var
+aU=ap(function(a){var
 b=a[4];if(b){var
-c=b[1][1],d=cl(X,a[1]);return j(function(b){return[0,t(a[2]),[0,c,b]]},d)}return b},i);if(z([0,c,c],k))var
-A=dm(j(a,aj(dn,i))),p=C(j(function(f){var
-b=eE(l,a,f);return[0,f,g(function(a){return g(function(f){var
-h=o(a,f);return Q(h,[0,d,c])?1:g(function(b){var
-c=B(k,o(b,f));return e(h,J(o(a,b),c))},b)},b)},b)]},A));else
+c=b[1][1],d=cL(_,a[1]);return j(function(b){return[0,u(a[2]),[0,c,b]]},d)}return b},i);if(w([0,c,c],k))var
+C=dR(j(a,ap(dS,i))),p=B(j(function(e){var
+b=fe(l,a,e);return[0,e,h(function(a){return h(function(e){var
+g=o(a,e);return P(g,[0,d,c])?1:h(function(b){var
+c=t(k,o(b,e));return f(g,W(o(a,b),c))},b)},b)},b)]},C));else
 var
-p=aD;var
-D=0,a$=function(a){return N(D,p,a)},w=g(function(h){var
-al=h[1],v=al[2],w=al[1],an=b(n,w),ap=an?b(n,v):an,aq=ap?aa(f(w,v)):ap;if(aq)var
-a1=b(a,v),I=f(b(a,w),a1);else
+p=ae;var
+D=0,ba=function(a){return L(D,p,a)},y=h(function(e){var
+ao=e[1],x=ao[2],y=ao[1],aq=b(n,y),ar=aq?b(n,x):aq,as=ar?K(g(y,x)):ar;if(as)var
+a1=b(a,x),J=g(b(a,y),a1);else
 var
-I=aq;var
-ar=I?z([0,d,c],h[2]):I,as=ar?e(h[2],[0,c,c]):ar;if(as)var
-a2=cl(X,h[1]),J=g(function(a){var
-b=h[2];return Q(o(a[1],a[2]),b)},a2);else
+J=as;var
+at=J?w([0,d,c],e[2]):J,au=at?f(e[2],[0,c,c]):at;if(au)var
+a2=cL(_,e[1]),M=h(function(a){var
+b=e[2];return P(o(a[1],a[2]),b)},a2);else
 var
-J=as;if(J)var
-a3=h[3],K=g(function(a){return b(n,a[1])},a3);else
+M=au;if(M)var
+a3=e[3],O=h(function(a){return b(n,a[1])},a3);else
 var
-K=J;if(K){var
-L=h[3],aH=C(L),aI=au(L)+1|0,aJ=[0,aD],A=a7(function(a,d){if(a)var
-b=eF(k,o,aI,aH,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+O=M;if(O){var
+Q=e[3],aH=B(Q),aI=S(Q)+1|0,aJ=[0,ae],C=bj(function(a,d){if(a)var
+b=ff(k,o,aI,aH,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
-c=a;return c},L,aJ);if(A){var
-s=A[1],i=bM(eA(l,k,w,v)),q=dm(j(a,dn(h))),M=h[4]?0:1,$=z([0,c,c],k),a4=$?g(a$,q):$;if(a4){var
-aT=dn(h),ab=C(j(function(a){return[0,a,N([0,d,c],s,a)]},aT)),at=gI(a,i,ab,q,h[2],M);if(at)var
-a5=[0,d,c],x=function(a){return N(a5,ab,a)},av=dn(h),aw=g(function(h){var
-i=e([0,d,c],x(h)),j=i?e(x(h),[0,c,c]):i,l=j?b(n,h):j;return l?g(function(c){var
-d=b(a,c);if(f(b(a,h),d)){var
-g=o(h,c),i=B(k,x(c));return e(bh(x(h),i),g)}return 1},av):l},av);else
+c=a;return c},Q,aJ);if(C){var
+s=C[1],i=b4(fb(l,k,y,x)),q=dR(j(a,dS(e))),R=e[4]?0:1,ac=w([0,c,c],k),a4=ac?h(ba,q):ac;if(a4){var
+aT=dS(e),af=B(j(function(a){return[0,a,L([0,d,c],s,a)]},aT)),av=hE(a,i,af,q,e[2],R);if(av)var
+a5=[0,d,c],z=function(a){return L(a5,af,a)},aw=dS(e),ax=h(function(e){var
+i=f([0,d,c],z(e)),j=i?f(z(e),[0,c,c]):i,l=j?b(n,e):j;return l?h(function(c){var
+d=b(a,c);if(g(b(a,e),d)){var
+h=o(e,c),i=t(k,z(c));return f(bC(z(e),i),h)}return 1},aw):l},aw);else
 var
-aw=at;var
-O=aw}else{if(z([0,c,c],k))var
-aK=C(aj(function(A){var
-v=eE(l,a,A),B=0,C=j(function(a){return[0,a,N([0,d,c],s,a)]},v),n=au(v),i=C,h=B;a:for(;;){if(0===n)return h;var
-y=n-1|0;if(i){var
-u=i[1],g=u[1],f=u[2],e=0,b=i[2];for(;;){if(b){var
-p=b[1],m=p[2],q=p[1],r=b[2];if(z(f,m)){var
-w=[0,[0,g,f],e],g=q,f=m,e=w,b=r;continue}var
+ax=av;var
+T=ax}else{if(w([0,c,c],k))var
+aK=B(ap(function(A){var
+v=fe(l,a,A),B=0,C=j(function(a){return[0,a,L([0,d,c],s,a)]},v),n=S(v),i=C,h=B;a:for(;;){if(0===n)return h;var
+z=n-1|0;if(i){var
+t=i[1],g=t[1],f=t[2],e=0,b=i[2];for(;;){if(b){var
+p=b[1],m=p[2],q=p[1],r=b[2];if(w(f,m)){var
+x=[0,[0,g,f],e],g=q,f=m,e=x,b=r;continue}var
 e=[0,[0,q,m],e],b=r;continue}var
-x=[0,[0,g,f],h],n=y,i=j(function(e,f){return function(a){var
-c=E(a[1],s),d=c?1:c;if(d)return a;var
-b=t(bL(bh(e,o(f,a[1])),k));return z(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=x;continue a}}return h}},q)),aL=[0,d,c],m=function(a){return N(aL,aK,a)};else
+y=[0,[0,g,f],h],n=z,i=j(function(e,f){return function(a){var
+c=I(a[1],s),d=c?1:c;if(d)return a;var
+b=u(a8(bC(e,o(f,a[1])),k));return w(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=y;continue a}}return h}},q)),aL=[0,d,c],m=function(a){return L(aL,aK,a)};else
 var
-aM=[0,d,c],m=function(a){return N(aM,s,a)};var
-aF=gI(a,i,s,q,h[2],M);if(aF)var
-a8=l[1],S=g(function(a){var
-b=e([0,d,c],m(a));return b?e(m(a),[0,c,c]):b},a8);else
+aM=[0,d,c],m=function(a){return L(aM,s,a)};var
+aF=hE(a,i,s,q,e[2],R);if(aF)var
+a9=l[1],V=h(function(a){var
+b=f([0,d,c],m(a));return b?f(m(a),[0,c,c]):b},a9);else
 var
-S=aF;if(S){if(z([0,c,c],k))var
-aN=l[1],Y=g(function(e){if(Q(m(e),[0,d,c]))return 1;var
-g=b(a,e);return ao(function(a){return f(g,a)},q)},aN),aG=Y?g(function(c){var
-b=eE(l,a,c);return g(function(a){return g(function(b){var
-c=o(a,b),d=B(k,m(b));return e(bh(m(a),d),c)},b)},b)},q):Y;else
+V=aF;if(V){if(w([0,c,c],k))var
+aN=l[1],$=h(function(e){if(P(m(e),[0,d,c]))return 1;var
+f=b(a,e);return H(function(a){return g(f,a)},q)},aN),aG=$?h(function(c){var
+b=fe(l,a,c);return h(function(a){return h(function(b){var
+c=o(a,b),d=t(k,m(b));return f(bC(m(a),d),c)},b)},b)},q):$;else
 var
-aG=g(function(a){return z([0,d,c],a[2])?g(function(b){if(z(b[2],[0,d,c])){var
-f=o(a[1],b[1]),g=B(k,m(b[1]));return e(bh(m(a[1]),g),f)}return 1},i):1},i);var
-T=aG}else
+aG=h(function(a){return w([0,d,c],a[2])?h(function(b){if(w(b[2],[0,d,c])){var
+e=o(a[1],b[1]),g=t(k,m(b[1]));return f(bC(m(a[1]),g),e)}return 1},i):1},i);var
+W=aG}else
 var
-T=S;if(T){if(z([0,c,c],k))var
-U=1;else{var
-Z=g(function(a){return z([0,d,c],a[2])?aa(eG(i,a[1])):1},i);if(Z)var
-aO=gB(i),U=e(R([0,c,c]),aO);else
+W=V;if(W){if(w([0,c,c],k))var
+X=1;else{var
+aa=h(function(a){return w([0,d,c],a[2])?K(fg(i,a[1])):1},i);if(aa)var
+aO=hy(i),X=f(ad([0,c,c]),aO);else
 var
-U=Z}var
-V=U}else
+X=aa}var
+Y=X}else
 var
-V=T;if(V)if(M)var
-a9=cV(i,m),W=z(h[2],a9);else
+Y=W;if(Y)if(R)var
+a_=dd(i,m),Z=w(e[2],a_);else
 var
-a_=cV(i,m),W=e(h[2],a_);else
+a$=dd(i,m),Z=f(e[2],a$);else
 var
-W=V;var
-O=W}if(O){var
-ax=h[4];if(ax){var
-ay=ax[1],p=ay[2],a6=ay[1],ac=t(h[2]),aV=bg(function(b){var
-c=b[1],a=f(c[1],ac[1]),d=a?f(c[2],ac[2]):a;return d?jV(a6,b[2][1]):d},aU),ad=j(function(a){return a[2][2]},aV),az=h[1];switch(p[0]){case
+Z=Y;var
+T=Z}if(T){var
+ay=e[4];if(ay){var
+az=ay[1],p=az[2],a6=az[1],ag=u(e[2]),aV=a7(function(b){var
+c=b[1],a=g(c[1],ag[1]),d=a?g(c[2],ag[2]):a;return d?gN(a6,b[2][1]):d},aU),ah=j(function(a){return a[2][2]},aV),aA=e[1];switch(p[0]){case
 0:var
-u=p[1],af=b(n,u),ag=af?ao(function(a){return f(a[1],u)},i):af,r=ag?aa(ao(function(a){var
-b=f(a[1],u);return b?b:f(a[2],u)},ad)):ag;break;case
+v=p[1],aj=b(n,v),ak=aj?H(function(a){return g(a[1],v)},i):aj,r=ak?K(H(function(a){var
+b=g(a[1],v);return b?b:g(a[2],v)},ah)):ak;break;case
 1:var
-ah=p[1],ai=Q(k,[0,c,c]);if(ai)var
-aW=b(l[3],az[1]),D=ao(function(a){return f(a[1],ah)},aW);else
+al=p[1],am=P(k,[0,c,c]);if(am)var
+aW=b(l[3],aA[1]),D=H(function(a){return g(a[1],al)},aW);else
 var
-D=ai;if(D)var
-aX=b(l[3],az[2]),F=ao(function(a){return f(a[1],ah)},aX);else
+D=am;if(D)var
+aX=b(l[3],aA[2]),E=H(function(a){return g(a[1],al)},aX);else
 var
-F=D;if(F)var
-aY=gB(i),r=z(R([0,c,c]),aY);else
+E=D;if(E)var
+aY=hy(i),r=w(ad([0,c,c]),aY);else
 var
-r=F;break;default:var
-G=p[1],ak=g(function(a){var
-f=b(n,a[1]);return f?e([0,d,c],a[2]):f},G);if(ak)var
-aZ=p[2],H=g(function(a){return b(n,a[1])},aZ);else
+r=E;break;default:var
+F=p[1],an=h(function(a){var
+e=b(n,a[1]);return e?f([0,d,c],a[2]):e},F);if(an)var
+aZ=p[2],G=h(function(a){return b(n,a[1])},aZ);else
 var
-H=ak;if(H)var
-a0=au(G),r=am(au(dm(j(function(c){return b(a,c[1])},G))),a0);else
+G=an;if(G)var
+a0=S(F),r=N(S(dR(j(function(c){return b(a,c[1])},F))),a0);else
 var
-r=H}if(r){switch(p[0]){case
+r=G}if(r){switch(p[0]){case
 0:var
-_=p[1],y=[0,function(a){return f(a,_)?eG(i,_)?R([0,c,c]):[0,c,c]:[0,d,c]}];break;case
+ab=p[1],A=[0,function(a){return g(a,ab)?fg(i,ab)?ad([0,c,c]):[0,c,c]:[0,d,c]}];break;case
 1:var
-y=0;break;default:var
-aR=p[2],aS=p[1],aP=C(j(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=C(aR),y=[0,function(e){var
-f=E(e,aQ);return f?f[1]:N([0,d,c],aP,b(a,e))}]}if(y){var
-P=y[1],ae=z([0,d,c],cV(i,P));return ae?g(function(a){var
-j=B(k,b(P,a[2]));if(e(b(P,a[1]),j))return 1;var
-l=a[2],m=a[1];if(z([0,c,c],k))var
+A=0;break;default:var
+aR=p[2],aS=p[1],aP=B(j(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=B(aR),A=[0,function(e){var
+f=I(e,aQ);return f?f[1]:L([0,d,c],aP,b(a,e))}]}if(A){var
+U=A[1],ai=w([0,d,c],dd(i,U));return ai?h(function(a){var
+j=t(k,b(U,a[2]));if(f(b(U,a[1]),j))return 1;var
+l=a[2],m=a[1];if(w([0,c,c],k))var
 h=1;else
 var
-g=ao(function(a){var
-b=f(a[1],m);return b?z([0,d,c],a[2]):b},i),h=g?eG(i,l):g;return aa(h)},ad):ae}var
-aA=1}else
-var
-aA=r;return aA}var
+e=H(function(a){var
+b=g(a[1],m);return b?w([0,d,c],a[2]):b},i),h=e?fg(i,l):e;return K(h)},ah):ai}var
 aB=1}else
 var
-aB=O;var
-aC=aB}else
+aB=r;return aB}var
+aC=1}else
 var
-aC=A;var
-aE=aC}else
+aC=T;var
+aD=aC}else
 var
-aE=K;return aE},i)}else
+aD=C;var
+aE=aD}else
 var
-w=q;var
-m=w}else
+aE=O;return aE},i)}else
 var
-m=v;if(m){var
-I=h[6];return g(function(a){var
+y=q;var
+m=y}else
+var
+m=x;if(m){var
+J=e[6];return h(function(a){var
 g=b(n,a[1]),h=g?b(n,a[2]):g;if(h)var
-p=a[3],f=e(u(a[1],a[2]),p);else
+p=a[3],e=f(v(a[1],a[2]),p);else
 var
-f=h;var
-i=f?e(a[3],[0,c,c]):f;if(i){var
+e=h;var
+i=e?f(a[3],[0,c,c]):e;if(i){var
 j=a[4];if(j){var
-k=j[1],l=e([0,d,c],k);return l?e(k,o(a[1],a[2])):l}var
+k=j[1],l=f([0,d,c],k);return l?f(k,o(a[1],a[2])):l}var
 m=1}else
 var
-m=i;return m},I)}var
-x=m}else
+m=i;return m},J)}var
+z=m}else
 var
-x=s;return x}function
-eH(c,a){return j(function(a){var
+z=s;return z}function
+fh(c,a){return j(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
-eI(c,a){return aj(function(a){var
-d=b(c[3],a[1]);return aw(a[2],d)},a)}function
-dp(e,a){var
-f=[0,d,c];return av(function(a,c){var
-d=b(e,a[2]);return t(J(B(a[1],d),c))},f,a)}function
-gK(h,a,b){var
-e=[0,d,c];return av(function(d,b){var
-e=d[1],g=f(a,e)?[0,[0,c,c]]:m(h,a,e);return g?t(J(bL(d[2],g[1]),b)):b},e,b)}function
-cm(d,c,a){return bg(function(a){return f(b(d[2],a[1]),c)},a)}function
-gL(d,c,a){return bg(function(a){return aa(f(b(d[2],a[1]),c))},a)}function
-gM(d,a){return aj(function(a){var
-b=m(d,a[1][1],a[1][2]);if(b)var
-e=a[2],f=t(B(R(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
+fi(c,a){return ap(function(a){var
+d=b(c[3],a[1]);return aE(a[2],d)},a)}function
+dT(e,a){var
+f=[0,d,c];return ac(function(a,c){var
+d=b(e,a[2]);return u(W(t(a[1],d),c))},f,a)}function
+hG(h,a,b){var
+e=[0,d,c];return ac(function(d,b){var
+e=d[1],f=g(a,e)?[0,[0,c,c]]:l(h,a,e);return f?u(W(a8(d[2],f[1]),b)):b},e,b)}function
+cM(d,c,a){return a7(function(a){return g(b(d[2],a[1]),c)},a)}function
+hH(d,c,a){return a7(function(a){return K(g(b(d[2],a[1]),c))},a)}function
+hI(d,a){return ap(function(a){var
+b=l(d,a[1][1],a[1][2]);if(b)var
+e=a[2],f=u(t(ad(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
 var
 c=b;return c},a)}function
-gN(f,e,g,a){if(0===g)return[0,d,c];var
-l=g-1|0;if(a){var
-h=aj(function(a){var
-d=b(e[2],a[1][2]),c=m(f,a[1][1],d);if(typeof
+hJ(f,e,g,a){if(0===g)return[0,d,c];var
+m=g-1|0;if(a){var
+h=ap(function(a){var
+d=b(e[2],a[1][2]),c=l(f,a[1][1],d);if(typeof
 c==="number")return 0;var
 g=c[1],h=b(e[3],a[1][2]);return j(function(b){var
-c=t(B(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),k=gN(f,e,l,ez(gA(mw,b(mv[5],h)))),i=[0,d,c];return t(J(av(function(a,c){var
-g=b(e[2],a[1][2]),d=m(f,a[1][1],g);if(typeof
-d==="number"&&!d)return t(J(a[2],c));return c},i,a),k))}return[0,d,c]}function
-gO(g,f,e,a,b){return typeof
-a==="number"?a?[0,d,c]:[0,c,c]:gN(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
-dq(a){var
-b=[0,d,c];return av(function(d,c){var
-a=d[2],b=a[2];return t(J([0,gu(a[1]),b],c))},b,a)}function
-gP(a,z,y,x){var
-A=x[1],m=A[2],h=A[1],r=x[2],B=b(z,h),C=B?b(z,m):B;if(C)var
-L=b(a[2],m),s=f(b(a[2],h),L);else
+c=u(t(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),k=hJ(f,e,m,fa(hx(nS,b(nR[5],h)))),i=[0,d,c];return u(W(ac(function(a,c){var
+g=b(e[2],a[1][2]),d=l(f,a[1][1],g);if(typeof
+d==="number"&&!d)return u(W(a[2],c));return c},i,a),k))}return[0,d,c]}function
+hK(g,f,e,a,b){return typeof
+a==="number"?a?[0,d,c]:[0,c,c]:hJ(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
+dU(a){var
+b=[0,d,c];return ac(function(d,c){var
+a=d[2],b=a[2];return u(W([0,hp(a[1]),b],c))},b,a)}function
+hL(a,z,y,x){var
+A=x[1],m=A[2],e=A[1],r=x[2],B=b(z,e),C=B?b(z,m):B;if(C)var
+L=b(a[2],m),s=g(b(a[2],e),L);else
 var
 s=C;var
-D=s?aa(f(h,m)):s,E=D?e([0,c,c],r):D;if(E){var
-M=b(a[3],m),N=b(a[3],h),O=b(a[3],h),k=dm(j(function(c){return b(a[2],c[1])},O)),i=N,n=M;for(;;){if(k){var
-l=k[1],o=cm(a,l,n),p=cm(a,l,i),H=aw(R([0,c,c]),p),u=dl(ab(aw(r,o),H)),F=0;if(u)var
-v=u;else{var
-w=g(function(b){return function(a){return aa(e(gK(y,a[1],b),[0,d,c]))}}(o),p);if(w){var
-G=[0,d,c],q=e(av(function(d){return function(a,b){var
-c=gK(y,a[1],d);return t(J(bL(a[2],c),b))}}(o),G,p),r);F=1}else
+D=s?K(g(e,m)):s,E=D?f([0,c,c],r):D;if(E){var
+M=b(a[3],m),N=b(a[3],e),O=b(a[3],e),k=dR(j(function(c){return b(a[2],c[1])},O)),i=N,n=M;for(;;){if(k){var
+l=k[1],o=cM(a,l,n),p=cM(a,l,i),H=aE(ad([0,c,c]),p),t=dP(ao(aE(r,o),H)),F=0;if(t)var
+v=t;else{var
+w=h(function(b){return function(a){return K(f(hG(y,a[1],b),[0,d,c]))}}(o),p);if(w){var
+G=[0,d,c],q=f(ac(function(d){return function(a,b){var
+c=hG(y,a[1],d);return u(W(a8(a[2],c),b))}}(o),G,p),r);F=1}else
 var
 v=w}if(!F)var
 q=v;if(q){var
-I=gL(a,l,n),K=gL(a,l,i),k=k[2],i=K,n=I;continue}return q}return i?0:1}}return E}function
-cn(c,b){var
-a=E(b,c),d=a?a[1][1]:a;return d}function
-eJ(c,b){var
-a=E(b,c),d=a?a[1][3]:a;return d}function
-eK(c,b){var
-a=E(b,c),d=a?a[1][5]:a;return d}function
-gQ(a){return a?a[1]:[0,d,c]}function
-gR(b,a){return dq(cn(b,a))}function
-gS(c,b,a){var
-d=dq(b[1]),e=j(bw,a);return z(dp(function(a){return gR(c,a)},e),d)}function
-gT(e,d,b,a){if(E(a,b))return[0,b];if(0===e)return 0;var
-i=e-1|0,f=[0,b],g=N(0,d,a),c=a7(function(a,c){if(a){var
+I=hH(a,l,n),J=hH(a,l,i),k=k[2],i=J,n=I;continue}return q}return i?0:1}}return E}function
+cN(c,b){var
+a=I(b,c),d=a?a[1][1]:a;return d}function
+fj(c,b){var
+a=I(b,c),d=a?a[1][3]:a;return d}function
+fk(c,b){var
+a=I(b,c),d=a?a[1][5]:a;return d}function
+hM(a){return a?a[1]:[0,d,c]}function
+hN(b,a){return dU(cN(b,a))}function
+hO(c,b,a){var
+d=dU(b[1]),e=j(bi,a);return w(dT(function(a){return hN(c,a)},e),d)}function
+hP(e,d,b,a){if(I(a,b))return[0,b];if(0===e)return 0;var
+i=e-1|0,f=[0,b],g=L(0,d,a),c=bj(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:gT(i,d,a[1],b[1])}return a},g,f),h=c?[0,ak(a,0,c[1])]:c;return h}function
-dr(a,c,b){var
-d=[0,[0,b,R(ey(a[1]))],0];return[0,[0,c,ey(a[2])],d]}function
-eL(b,a){var
-e=au(a),d=am(au(b),e);return d?cj(ab(b,aw(R([0,c,c]),a))):d}function
-gU(a,b){var
-c=0;return a7(function(c,a){return eL(a[2][1],b)?[0,a[1]]:c},a,c)}function
-eM(b,a){return t(bL(a,ey(b[2])))}function
-gV(e,i,d,c,b){var
-a=gU(i,dr(d,c,b));if(a){var
-f=a[1],j=dr(d,c,b),g=eL(cn(e,f),j);if(g)return eJ(e,f);var
+b==="number"?a:hP(i,d,a[1],b[1])}return a},g,f),h=c?[0,aq(a,0,c[1])]:c;return h}function
+dV(a,c,b){var
+d=[0,[0,b,ad(e$(a[1]))],0];return[0,[0,c,e$(a[2])],d]}function
+fl(b,a){var
+e=S(a),d=N(S(b),e);return d?cJ(ao(b,aE(ad([0,c,c]),a))):d}function
+hQ(a,b){var
+c=0;return bj(function(c,a){return fl(a[2][1],b)?[0,a[1]]:c},a,c)}function
+fm(b,a){return u(a8(a,e$(b[2])))}function
+hR(e,i,d,c,b){var
+a=hQ(i,dV(d,c,b));if(a){var
+f=a[1],j=dV(d,c,b),g=fl(cN(e,f),j);if(g)return fj(e,f);var
 h=g}else
 var
 h=a;return h}function
-gW(j,i,h,a,g,e){var
-m=b(j[2],e);if(aa(f(b(j[2],g),m)))return[0,c,c];if(f(g,e))return[0,d,c];var
-k=gV(i,h,a,g,e);if(k)return eM(a,k[1]);if(Q(a,[0,c,c])){var
-l=gV(i,h,a,e,g);return l?eM(a,l[1]):[0,c,c]}return[0,c,c]}function
-gX(h){var
-m=aW(h[1]),u=t(h[4]),p=t(h[3]),ac=e([0,c,c],u),ad=ac?e(u,p):ac,ae=ad?b2(h[1],m):ad;if(ae){var
-aO=h[2],as=C(aj(function(a){if(a){var
-b=a[1];return j(function(a){return[0,a,b]},a)}return a},aO)),k=function(a){return N(a,as,a)},at=m[1],L=bg(function(a){return f(k(a),a)},at),ax=C(j(function(a){return[0,a,bM(eH(k,b(m[3],a)))]},L)),ay=0,az=function(a){return N(ay,ax,a)},a=[0,L,m[2],az],af=h[2],aC=aX(m),aE=aX(a),M=g(function(a){return g(aC,a)},af),O=M?eC(aD,ev(af)):M;if(O)var
-aF=m[1],q=g(function(d){var
-g=b(aE,k(d));if(g)var
-h=k(d),i=b(a[2],h),e=f(b(m[2],d),i);else
+hS(j,i,h,a,f,e){var
+m=b(j[2],e);if(K(g(b(j[2],f),m)))return[0,c,c];if(g(f,e))return[0,d,c];var
+k=hR(i,h,a,f,e);if(k)return fm(a,k[1]);if(P(a,[0,c,c])){var
+l=hR(i,h,a,e,f);return l?fm(a,l[1]):[0,c,c]}return[0,c,c]}function
+hT(e){var
+m=a9(e[1]),v=u(e[4]),p=u(e[3]),af=f([0,c,c],v),ag=af?f(v,p):af,ah=ag?ck(e[1],m):ag;if(ah){var
+aO=e[2],av=B(ap(function(a){if(a){var
+b=a[1];return j(function(a){return[0,a,b]},a)}return a},aO)),k=function(a){return L(a,av,a)},aw=m[1],N=a7(function(a){return g(k(a),a)},aw),ax=B(j(function(a){return[0,a,b4(fh(k,b(m[3],a)))]},N)),ay=0,az=function(a){return L(ay,ax,a)},a=[0,N,m[2],az],ai=e[2],aC=a_(m),aD=a_(a),O=h(function(a){return h(aC,a)},ai),Q=O?cK(ae,e9(ai)):O;if(Q)var
+aF=m[1],q=h(function(d){var
+f=b(aD,k(d));if(f)var
+h=k(d),i=b(a[2],h),e=g(b(m[2],d),i);else
 var
-e=g;if(e){var
-j=k(d),l=b(a[3],j),n=aw(R([0,c,c]),l);return cj(ab(eH(k,b(m[3],d)),n))}return e},aF);else
+e=f;if(e){var
+j=k(d),l=b(a[3],j),n=aE(ad([0,c,c]),l);return cJ(ao(fh(k,b(m[3],d)),n))}return e},aF);else
 var
-q=O;if(q)var
-aA=aX(a),aB=a[1],A=g(function(f){var
-i=b(a[3],f),h=g(function(a){var
-f=b(aA,a[1]);return f?e([0,d,c],a[2]):f},i);return h?Q(aN(b(a[3],f)),[0,c,c]):h},aB);else
+q=Q;if(q)var
+aA=a_(a),aB=a[1],C=h(function(e){var
+i=b(a[3],e),g=h(function(a){var
+e=b(aA,a[1]);return e?f([0,d,c],a[2]):e},i);return g?P(aK(b(a[3],e)),[0,c,c]):g},aB);else
 var
-A=q;if(A){var
-l=aX(a),aP=ck(h[7]),D=function(a,b){return bN(aP,a,b)},ag=h[6];if(ag){var
-o=ag[1],P=gE(a),aG=gF(o[2],o[4]),S=function(a,b){return gG(P,aG,a,b)},T=e([0,c,c],o[1]),U=T?gH(a,o[1],o[2],P,l,o[4],S):T;if(U)var
-aH=o[3],ah=g(function(a){var
+C=q;if(C){var
+l=a_(a),aP=cj(e[7]),D=function(a,b){return bk(aP,a,b)},aj=e[6];if(aj){var
+o=aj[1],R=hA(a),aG=hB(o[2],o[4]),T=function(a,b){return hC(R,aG,a,b)},U=f([0,c,c],o[1]),V=U?hD(a,o[1],o[2],R,l,o[4],T):U;if(V)var
+aH=o[3],ak=h(function(a){var
 c=b(l,a[1][1]),d=c?b(l,a[1][2]):c;if(d){var
-f=a[2];return e(S(a[1][1],a[1][2]),f)}return d},aH);else
+e=a[2];return f(T(a[1][1],a[1][2]),e)}return d},aH);else
 var
-ah=U;var
-F=ah}else
+ak=V;var
+E=ak}else
 var
-F=1;if(F)var
-aQ=h[7],G=g(function(b){return gP(a,l,D,b)},aQ);else
+E=1;if(E)var
+aQ=e[7],F=h(function(b){return hL(a,l,D,b)},aQ);else
 var
-G=F;if(G){var
-i=C(h[5]),H=h[6],n=H?[0,H[1][1]]:H,ai=h[6],aR=ai?ck(ai[1][3]):aD,I=function(b,d){var
-a=bN(aR,b,d);return a?a[1]:[0,c,c]},al=h[5],x=j(function(e){var
+F=E;if(F){var
+i=B(e[5]),G=e[6],n=G?[0,G[1][1]]:G,al=e[6],aR=al?cj(al[1][3]):ae,J=function(b,d){var
+a=bk(aR,b,d);return a?a[1]:[0,c,c]},am=e[5],z=j(function(e){var
 h=e[2],b=h[2];if(b)var
-l=bM(eI(a,h[1])),k=b[1],g=[0,j(function(b){var
-m=b[2],h=cn(i,b[2]),n=cm(a,b[1],l);if(h)var
-e=h[1],k=e[1],g=cT(function(a){return f(a[1],k)},n),j=g?t(bL(g[1][2],e[2])):[0,d,c];else
+l=b4(fi(a,h[1])),k=b[1],f=[0,j(function(b){var
+m=b[2],h=cN(i,b[2]),n=cM(a,b[1],l);if(h)var
+e=h[1],k=e[1],f=cI(function(a){return g(a[1],k)},n),j=f?u(a8(f[1][2],e[2])):[0,d,c];else
 var
 j=[0,d,c];return[0,b[1],[0,j,m]]},k)];else
 var
-g=b;return[0,e[1],[0,e[2],g]]},al),y=j(function(a){var
-b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},x),W=bg(function(b){var
-a=b[2][1][5],c=a?1:a;return c},y),X=bg(function(a){var
-b=a[2][2];return b?gS(i,a[2][1],b[1]):1},W),aK=a7(function(b,a){var
+f=b;return[0,e[1],[0,e[2],f]]},am),A=j(function(a){var
+b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},z),Y=a7(function(b){var
+a=b[2][1][5],c=a?1:a;return c},A),Z=a7(function(a){var
+b=a[2][2];return b?hO(i,a[2][1],b[1]):1},Y),aL=bj(function(b,a){var
 c=a[2][2];if(c){var
-d=c[1];return a7(function(b,d){var
-c=d[2][2],e=N(0,b,c);return ak(c,[0,a[1],e],b)},d,b)}return b},W,aD),aL=C(j(function(a){return[0,a[1],0]},X)),aM=j(bv,X),w=au(y)+1|0,v=0,s=aM,r=aL;for(;;){if(0!==w){var
-aJ=w-1|0;if(s){var
-aI=[0,0,r],V=a7(function(e){return function(b,a){var
-c=N(0,aK,a);return a7(function(b,a){var
-c=b[2];if(E(a,c))return b;var
-d=ak(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(v),s,aI),w=aJ,v=v+1|0,s=V[1],r=V[2];continue}}var
-Y=function(a){return N(0,r,a)},Z=g(function(n){var
-i=n[2],m=i[1],h=g(function(a){var
-e=b(l,a[1]);return e?aa(Q(a[2],[0,d,c])):e},m);if(h){var
+d=c[1];return bj(function(b,d){var
+c=d[2][2],e=L(0,b,c);return aq(c,[0,a[1],e],b)},d,b)}return b},Y,ae),aM=B(j(function(a){return[0,a[1],0]},Z)),aN=j(a2,Z),y=S(A)+1|0,x=0,s=aN,r=aM;for(;;){if(0!==y){var
+aJ=y-1|0;if(s){var
+aI=[0,0,r],X=bj(function(e){return function(b,a){var
+c=L(0,aL,a);return bj(function(b,a){var
+c=b[2];if(I(a,c))return b;var
+d=aq(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(x),s,aI),y=aJ,x=x+1|0,s=X[1],r=X[2];continue}}var
+_=function(a){return L(0,r,a)},$=h(function(n){var
+i=n[2],m=i[1],f=h(function(a){var
+e=b(l,a[1]);return e?K(P(a[2],[0,d,c])):e},m);if(f){var
 e=i[1];if(e){var
-j=e[1][1],k=e[2];return g(function(c){var
-d=b(a[2],j);return f(b(a[2],c[1]),d)},k)}return 1}return h},al),_=Z?g(function(l){var
+j=e[1][1],k=e[2];return h(function(c){var
+d=b(a[2],j);return g(b(a[2],c[1]),d)},k)}return 1}return f},am),aa=$?h(function(l){var
 m=l[2][2];if(m){var
-e=m[1],q=l[2][1],h=eC(aD,j(bv,e)),k=h?g(function(e){var
-h=z([0,d,c],e[2][1]);if(h){var
-j=cn(i,e[2][2]);return g(function(c){var
-d=e[1];return f(b(a[2],c[1]),d)},j)}return h},e):h;if(k){var
-o=j(bw,e),n=aj(function(a){var
-b=cn(i,a[2]);return aw(a[1],b)},o),p=aw(R([0,c,c]),n);return cj(ab(eI(a,q[1]),p))}return k}return 1},x):Z,$=_?g(function(G){var
-r=G[2][2],p=G[2][1],w=p[3];if(w){var
-h=w[1],x=e([0,d,c],h),y=x?e(aN(p[1]),h):x;if(y){var
+e=m[1],q=l[2][1],f=cK(ae,j(a2,e)),k=f?h(function(e){var
+f=w([0,d,c],e[2][1]);if(f){var
+j=cN(i,e[2][2]);return h(function(c){var
+d=e[1];return g(b(a[2],c[1]),d)},j)}return f},e):f;if(k){var
+o=j(bi,e),n=ap(function(a){var
+b=cN(i,a[2]);return aE(a[1],b)},o),p=aE(ad([0,c,c]),n);return cJ(ao(fi(a,q[1]),p))}return k}return 1},z):$,ab=aa?h(function(G){var
+r=G[2][2],p=G[2][1],x=p[3];if(x){var
+e=x[1],y=f([0,d,c],e),z=y?f(aK(p[1]),e):y;if(z){var
 A=p[4];if(A){var
-a=A[1],k=p[1],m=a[1]?aN(k):[0,d,c],o=a[1]?aw(R([0,c,c]),k):k,s=a[3];if(s){var
-u=s[1],v=g(function(a){var
-g=z([0,d,c],a[2]),h=g?b(l,a[1][1]):g,i=h?b(l,a[1][2]):h;if(i)var
+a=A[1],k=p[1],m=a[1]?aK(k):[0,d,c],o=a[1]?aE(ad([0,c,c]),k):k,s=a[3];if(s){var
+t=s[1],v=h(function(a){var
+f=w([0,d,c],a[2]),h=f?b(l,a[1][1]):f,i=h?b(l,a[1][2]):h;if(i)var
 j=D(a[1][1],a[1][2]),n=j?1:j,e=n;else
 var
 e=i;var
-m=e?ao(function(b){return f(b[1],a[1][1])},k):e;return m?ao(function(b){return f(b[1],a[1][2])},k):m},u);if(v)var
-K=aw(R([0,c,c]),o),q=dl(ab(gM(D,u),K));else
+m=e?H(function(b){return g(b[1],a[1][1])},k):e;return m?H(function(b){return g(b[1],a[1][2])},k):m},t);if(v)var
+K=aE(ad([0,c,c]),o),q=dP(ao(hI(D,t),K));else
 var
-q=v;return q?e(m,h):q}if(a[2][1]){if(n){var
-L=bh(h,m);return cW(l,n[1],I,a[2],o,L)}return n}if(a[2][2]){if(n){var
-M=bh(h,m);return cW(l,n[1],I,a[2],o,M)}return n}if(a[1]){if(n){var
-N=bh(h,m);return cW(l,n[1],I,a[2],o,N)}return n}var
-H=[0,d,c];return e(av(function(b,a){var
-f=e(b[2],[0,d,c])?a:J(b[2],a);return t(f)},H,k),h)}if(r){var
-B=r[1],C=g(function(b){var
-a=eJ(i,b[2][2]),c=a?1:a;return c},B);if(C){var
-O=j(bw,B);return e(dp(function(a){return gQ(eJ(i,a))},O),h)}var
+q=v;return q?f(m,e):q}if(a[2][1]){if(n){var
+L=bC(e,m);return de(l,n[1],J,a[2],o,L)}return n}if(a[2][2]){if(n){var
+M=bC(e,m);return de(l,n[1],J,a[2],o,M)}return n}if(a[1]){if(n){var
+N=bC(e,m);return de(l,n[1],J,a[2],o,N)}return n}var
+I=[0,d,c];return f(ac(function(b,a){var
+e=f(b[2],[0,d,c])?a:W(b[2],a);return u(e)},I,k),e)}if(r){var
+B=r[1],C=h(function(b){var
+a=fj(i,b[2][2]),c=a?1:a;return c},B);if(C){var
+O=j(bi,B);return f(dT(function(a){return hM(fj(i,a))},O),e)}var
 E=C}else
 var
 E=r;var
 F=E}else
 var
-F=y;return F}return 1},x):_,am=$?g(function(k){var
-s=k[2][2],b=k[2][1],l=b[5],x=k[1];if(l){var
-m=l[1],n=z([0,d,c],dq(b[1]));if(n){if(s){var
-a=s[1],o=g(function(b){var
-a=eK(i,b[2][2]),c=a?1:a;return c},a);if(o)var
-t=j(bw,a),f=e(m,dp(function(a){return gQ(eK(i,a))},t));else
+F=z;return F}return 1},z):aa,an=ab?h(function(k){var
+s=k[2][2],b=k[2][1],l=b[5],y=k[1];if(l){var
+m=l[1],n=w([0,d,c],dU(b[1]));if(n){if(s){var
+a=s[1],o=h(function(b){var
+a=fk(i,b[2][2]),c=a?1:a;return c},a);if(o)var
+t=j(bi,a),e=f(m,dT(function(a){return hM(fk(i,a))},t));else
 var
-f=o;if(f)var
-u=dq(b[1]),v=j(bw,a),h=e(dp(function(a){return gR(i,a)},v),u);else
+e=o;if(e)var
+u=dU(b[1]),v=j(bi,a),g=f(dT(function(a){return hN(i,a)},v),u);else
 var
-h=f;if(h){var
-p=gS(i,b,a);if(!p)return ao(function(a){var
-b=Y(x);return ur(Y(a[2][2]),b)},a);var
+g=e;if(g){var
+p=hO(i,b,a);if(!p)return H(function(a){var
+b=_(y);return cz(_(a[2][2]),b)},a);var
 q=p}else
 var
-q=h;return q}var
-r=aN(b[1]),w=e([0,d,c],r)?r:[0,d,c];return e(m,w)}return n}return 1},y):$;if(am){var
-an=aX(m),K=h[5],aS=h[8];return g(function(g){var
-U=k(g[1]),V=k(g[2]),W=b(an,g[1]),X=W?b(an,g[2]):W,Y=X?e([0,d,c],g[3]):X,Z=Y?e(g[3],g[4]):Y,_=Z?e(g[4],[0,c,c]):Z;if(_)if(z(g[4],[0,c,c])){var
-ar=g[4],$=e(gW(a,i,K,u,U,V),ar);if($)var
-as=g[4],m=e(gW(a,i,K,u,V,U),as);else
+q=g;return q}var
+r=aK(b[1]),x=f([0,d,c],r)?r:[0,d,c];return f(m,x)}return n}return 1},A):ab;if(an){var
+ar=a_(m),M=e[5],aS=e[8];return h(function(e){var
+W=k(e[1]),X=k(e[2]),Y=b(ar,e[1]),Z=Y?b(ar,e[2]):Y,_=Z?f([0,d,c],e[3]):Z,$=_?f(e[3],e[4]):_,aa=$?f(e[4],[0,c,c]):$;if(aa)if(w(e[4],[0,c,c])){var
+at=e[4],ab=f(hS(a,i,M,v,W,X),at);if(ab)var
+au=e[4],m=f(hS(a,i,M,v,X,W),au);else
 var
-m=$}else
+m=ab}else
 var
 m=1;else
 var
-m=_;if(m){if(z([0,d,c],g[3])){var
-v=g[5];if(v){var
-L=v[1],n=L[2],o=L[1],M=f(o,g[1]),O=M?f(n,g[2]):M;if(O)var
-w=O;else
+m=aa;if(m){if(w([0,d,c],e[3])){var
+x=e[5];if(x){var
+N=x[1],n=N[2],o=N[1],O=g(o,e[1]),Q=O?g(n,e[2]):O;if(Q)var
+y=Q;else
 var
-T=f(o,g[2]),w=T?f(n,g[1]):T;if(w){var
-P=g[6];if(P){var
-x=g[7];if(x){var
-q=x[1],am=k(n),ao=k(o),h=P[1],ac=h[2],ad=C(j(function(a){var
-b=C(a[2]);return[0,a[1],b]},ac)),A=function(c,b){var
-a=E(c,ad);return a?N(1,a[1],b):1},J=au(h[2])+1|0,ae=C(h[2]),af=au(h[2])+1|0,ag=[0,aD],ah=h[2],D=a7(function(a,b){return a?gT(af,ae,a[1],b[1]):a},ah,ag),F=D?1:D;if(F)var
-ak=q[1],t=Q(gO(A,a,J,h[1],ao),ak);else
+V=g(o,e[2]),y=V?g(n,e[1]):V;if(y){var
+R=e[6];if(R){var
+z=e[7];if(z){var
+q=z[1],ao=k(n),ap=k(o),h=R[1],ad=h[2],af=B(j(function(a){var
+b=B(a[2]);return[0,a[1],b]},ad)),C=function(c,b){var
+a=I(c,af);return a?L(1,a[1],b):1},J=S(h[2])+1|0,ag=B(h[2]),ah=S(h[2])+1|0,ai=[0,ae],aj=h[2],D=bj(function(a,b){return a?hP(ah,ag,a[1],b[1]):a},aj,ai),E=D?1:D;if(E)var
+am=q[1],u=P(hK(C,a,J,h[1],ap),am);else
 var
-t=F;if(t)var
-al=q[2],y=Q(gO(A,a,J,h[1],am),al);else
+u=E;if(u)var
+an=q[2],A=P(hK(C,a,J,h[1],ao),an);else
 var
-y=t;if(y){var
-ap=B(p,q[2]),aq=bh(q[1],ap);return e(g[3],aq)}var
-R=y}else
+A=u;if(A){var
+aq=t(p,q[2]),as=bC(q[1],aq);return f(e[3],as)}var
+T=A}else
 var
-R=x;return R}var
-r=k(n),s=k(o),ai=b(a[2],r);if(aa(f(b(a[2],s),ai)))var
+T=z;return T}var
+r=k(n),s=k(o),ak=b(a[2],r);if(K(g(b(a[2],s),ak)))var
 l=[0,c,c];else
-if(f(s,r))var
+if(g(s,r))var
 l=[0,d,c];else{var
-G=gU(K,dr(p,s,r));if(G){var
-H=G[1],aj=dr(p,s,r);if(eL(cn(i,H),aj))var
-I=eK(i,H),l=I?eM(p,I[1]):[0,d,c];else
+F=hQ(M,dV(p,s,r));if(F){var
+G=F[1],al=dV(p,s,r);if(fl(cN(i,G),al))var
+H=fk(i,G),l=H?fm(p,H[1]):[0,d,c];else
 var
 l=[0,d,c]}else
 var
-l=[0,d,c]}return e(g[3],l)}var
-S=w}else
+l=[0,d,c]}return f(e[3],l)}var
+U=y}else
 var
-S=v;return S}var
-ab=1}else
+U=x;return U}var
+ac=1}else
 var
-ab=m;return ab},aS)}var
-ap=am;break}}else
+ac=m;return ac},aS)}var
+as=an;break}}else
 var
-ap=G;var
-aq=ap}else
+as=F;var
+at=as}else
 var
-aq=A;var
-ar=aq}else
+at=C;var
+au=at}else
 var
-ar=ae;return ar}function
-cX(b,a){return e(b,a)?a:b}function
-eN(a){var
-b=C(a);return function(a){return N(a,b,a)}}function
-eO(h,e,d){var
-j=aX(e),a=h[1];return g(function(a){var
+au=ah;return au}function
+df(b,a){return f(b,a)?a:b}function
+fn(a){var
+b=B(a);return function(a){return L(a,b,a)}}function
+fo(f,e,d){var
+j=a_(e),a=f[1];return h(function(a){var
 i=b(j,b(d,a));if(i)var
-k=b(d,a),l=b(e[2],k),g=f(b(h[2],a),l);else
+k=b(d,a),l=b(e[2],k),h=g(b(f[2],a),l);else
 var
-g=i;if(g){var
-m=b(d,a),n=b(e[3],m),o=aw(R([0,c,c]),n);return cj(ab(eH(d,b(h[3],a)),o))}return g},a)}function
-gY(j,a){var
-d=aW(j),c=aW(a[2]),e=eN(a[1]),k=aX(d),h=b2(a[2],c),i=h?eO(d,c,e):h;if(i){var
-l=c[1];return g(function(a){var
-c=b(k,a);return c?f(b(e,a),a):c},l)}return i}function
-gZ(i,h,a){var
+h=i;if(h){var
+m=b(d,a),n=b(e[3],m),o=aE(ad([0,c,c]),n);return cJ(ao(fh(d,b(f[3],a)),o))}return h},a)}function
+hU(j,a){var
+d=a9(j),c=a9(a[2]),e=fn(a[1]),k=a_(d),f=ck(a[2],c),i=f?fo(d,c,e):f;if(i){var
+l=c[1];return h(function(a){var
+c=b(k,a);return c?g(b(e,a),a):c},l)}return i}function
+hV(i,h,a){var
 d=i,b=h;for(;;){if(b){var
-e=b[1],f=Q(a[2],[0,c,c]),g=f?gY(d,e):f;if(g){var
-d=e[2],b=b[2];continue}return g}return gJ([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
-g0(e,d){var
+e=b[1],f=P(a[2],[0,c,c]),g=f?hU(d,e):f;if(g){var
+d=e[2],b=b[2];continue}return g}return hF([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
+hW(e,d){var
 a=e,c=d;for(;;){if(a){var
-f=b(eN(a[1][1]),c),a=a[2],c=f;continue}return c}}function
-g1(c,a,i){return ao(function(c){var
-d=c[2],e=a[3],g=d[3]?e:e?0:1,h=g?Q(d[2],a[4]):g;if(h){var
-j=g0(c[1],a[1]),k=g0(c[1],a[2]),l=d[6];return ao(function(a){var
-c=f(a[1],j),d=c?f(a[2],k):c;return d?b(i,a):d},l)}return h},c)}function
-g2(a,i,k){var
-f=aW(a),h=b2(a,f),j=h?g(function(b){return gZ(a,b[1],b[2])},i):h;if(j){var
-t=aX(f);return g(function(a){var
+f=b(fn(a[1][1]),c),a=a[2],c=f;continue}return c}}function
+hX(c,a,h){return H(function(c){var
+d=c[2],e=hr(d[3],a[3]),f=e?P(d[2],a[4]):e;if(f){var
+i=hW(c[1],a[1]),j=hW(c[1],a[2]),k=d[6];return H(function(a){var
+c=g(a[1],i),d=c?g(a[2],j):c;return d?b(h,a):d},k)}return f},c)}function
+hY(a,i,k){var
+e=a9(a),g=ck(a,e),j=g?h(function(b){return hV(a,b[1],b[2])},i):g;if(j){var
+t=a_(e);return h(function(a){var
 j=b(t,a[1]),k=j?b(t,a[2]):j;if(k){var
 l=a[5];if(l)var
-f=l[1],m=e([0,d,c],f),n=m?e(f,[0,c,c]):m,u=n?g1(i,a,function(b){var
-a=b[4];return a?e(f,a[1]):a}):n,o=u;else
+e=l[1],m=f([0,d,c],e),n=m?f(e,[0,c,c]):m,u=n?hX(i,a,function(b){var
+a=b[4];return a?f(e,a[1]):a}):n,o=u;else
 var
 o=1;var
 g=o}else
 var
 g=k;if(g){var
 p=a[6];if(p){var
-h=p[1],q=e([0,d,c],h),r=q?e(h,[0,c,c]):q;return r?g1(i,a,function(a){return e(a[3],h)}):r}var
+h=p[1],q=f([0,d,c],h),r=q?f(h,[0,c,c]):q;return r?hX(i,a,function(a){return f(a[3],h)}):r}var
 s=1}else
 var
 s=g;return s},k)}return j}function
-g3(a){return 0===a[0]?a[1][2]:a[2]}function
-ds(a){var
-b=0===a[0]?a[1][1]:a[1];return eN(b)}function
-g4(c,a){return j(function(a){var
+hZ(a){return 0===a[0]?a[1][2]:a[2]}function
+dW(a){var
+b=0===a[0]?a[1][1]:a[1];return fn(b)}function
+h0(c,a){return j(function(a){var
 d=a[2][2],e=j(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},d),f=[0,a[2][1],e];return[0,b(c,a[1]),f]},a)}function
-g5(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
-g=a[4],n=ds(a),e=C(gw(aj(function(a){var
-e=a[1];if(f(e,c))return 0;if(bV(e)){ar(e,1);return 0}var
-l=ar(e,1),g=a[6];if(g)var
-m=ci(a9(b(n,l),1)),h=f(a[2],m),i=h?a[3]:h,j=i?Q(a[4],[0,c,c]):i,k=j?[0,[0,l,cX([0,d,c],g[1])],0]:j;else
+h1(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
+f=a[4],n=dW(a),e=B(hs(ap(function(a){var
+e=a[1];if(g(e,c))return 0;if(cd(e)){aA(e,1);return 0}var
+l=aA(e,1),f=a[6];if(f)var
+m=cH(bs(b(n,l),1)),h=g(a[2],m),i=h?a[3]:h,j=i?P(a[4],[0,c,c]):i,k=j?[0,[0,l,df([0,d,c],f[1])],0]:j;else
 var
-k=g;return k},g)));return function(a){return E(a,e)}}function
-g6(b,a){if(0===a[0])return gY(b,a[1]);var
-c=a[2],j=g4(function(a){return ci(a9(a,1))},c),e=ab(g4(function(a){return a9(a,1)},b),j),f=aW(e),g=aW(c),h=b2(c,g);if(h)var
-k=function(a){return a9(a,1)},d=eO(aW(b),f,k);else
+k=f;return k},f)));return function(a){return I(a,e)}}function
+h2(b,a){if(0===a[0])return hU(b,a[1]);var
+c=a[2],j=h0(function(a){return cH(bs(a,1))},c),e=ao(h0(function(a){return bs(a,1)},b),j),f=a9(e),g=a9(c),h=ck(c,g);if(h)var
+k=function(a){return bs(a,1)},d=fo(a9(b),f,k);else
 var
 d=h;var
-i=d?eO(g,f,function(a){return ci(a9(a,1))}):d;return i?g2(e,a[3],a[4]):i}function
-g7(k,a,i){var
-l=aX(a),m=C(i),n=[0,d,c];function
-h(a){return N(n,m,a)}var
-j=g(function(a){return b(l,a[1])},i);if(j){var
-o=a[1];return g(function(g){var
-i=e([0,d,c],h(g));if(i){var
-j=h(g),l=f(b(a[2],g),k)?[0,c,c]:cV(b(a[3],g),h);return e(l,j)}return i},o)}return j}function
-g8(p,e,d){var
+i=d?fo(g,f,function(a){return cH(bs(a,1))}):d;return i?hY(e,a[3],a[4]):i}function
+h3(k,a,e){var
+l=a_(a),m=B(e),n=[0,d,c];function
+i(a){return L(n,m,a)}var
+j=h(function(a){return b(l,a[1])},e);if(j){var
+o=a[1];return h(function(e){var
+h=f([0,d,c],i(e));if(h){var
+j=i(e),l=g(b(a[2],e),k)?[0,c,c]:dd(b(a[3],e),i);return f(l,j)}return h},o)}return j}function
+h4(p,e,d){var
 l=d[1];if(l)var
-q=l[1],f=g7(p,aW(e),q);else
+q=l[1],f=h3(p,a9(e),q);else
 var
 f=1;if(f){var
 h=e,b=d[2];for(;;){if(b){var
-i=b[1],j=g6(h,i);if(j){var
-n=b[2],h=g3(i),b=n;continue}var
+i=b[1],j=h2(h,i);if(j){var
+n=b[2],h=hZ(i),b=n;continue}var
 m=j}else
 var
 m=1;var
@@ -2963,299 +2994,403 @@ g=m;break}}else
 var
 g=f;if(g){var
 a=d[3],k=e,c=d[2];for(;;){if(c){var
-o=c[2],k=g3(c[1]),c=o;continue}return gX([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
-g9(j,h,g,f){var
-a=t(J(f[2],h)),b=[0,c,c],i=e(b,a)?b:a;return[0,cX([0,d,c],t(bh(f[1],g))),i]}function
-eP(f,i,e,d,a){if(f){var
-k=f[1],l=k[2],n=k[1],g=b(l,d);if(g){var
-h=b(l,a);if(h){var
-q=cX(g[1],h[1]),o=B(J([0,c,c],e),q),r=b(n,a),s=b(n,d),t=eP(f[2],i,e,s,r);return j(function(a){return g9(e,o,o,a)},t)}var
+o=c[2],k=hZ(c[1]),c=o;continue}return hT([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
+h5(j,h,g,e){var
+a=u(W(e[2],h)),b=[0,c,c],i=f(b,a)?b:a;return[0,df([0,d,c],u(bC(e[1],g))),i]}function
+fp(f,i,e,d,a){if(f){var
+k=f[1],m=k[2],n=k[1],g=b(m,d);if(g){var
+h=b(m,a);if(h){var
+q=df(g[1],h[1]),o=t(W([0,c,c],e),q),r=b(n,a),s=b(n,d),u=fp(f[2],i,e,s,r);return j(function(a){return h5(e,o,o,a)},u)}var
 p=h}else
 var
-p=g;return p}return m(i,d,a)}function
-g_(a,e,d){var
-b=a[8];return aj(function(a){var
-b=f(a[1],e),c=b?f(a[2],d):b,g=c?[0,[0,a[3],a[4]],0]:c;return g},b)}function
-g$(b,a,f){return ao(function(b){var
-c=b[1][3],d=Q(a[3],c[4]),e=d?Q(a[4],c[3]):d;return e?ao(f,m(b[2],a[1],a[2])):e},b)}function
-ha(b,a){var
-e=C(a);return j(function(a){var
-b=N([0,d,c],e,a[1]),f=t(B(a[2],b));return[0,a[1],f]},b)}function
-co(a){var
-b=[0,d,c];return av(function(b,a){return e(b,a)?a:b},b,a)}function
-cp(b,a){var
-e=ex(0,b);return j(function(b){return j(function(a){var
-e=eu(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
-hb(j,i){var
+p=g;return p}return l(i,d,a)}function
+h6(a,e,d){var
+b=a[8];return ap(function(a){var
+b=g(a[1],e),c=b?g(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
+h7(b,a,f){return H(function(b){var
+c=b[1][3],d=P(a[3],c[4]),e=d?P(a[4],c[3]):d;return e?H(f,l(b[2],a[1],a[2])):e},b)}function
+h8(b,a){var
+e=B(a);return j(function(a){var
+b=L([0,d,c],e,a[1]),f=u(t(a[2],b));return[0,a[1],f]},b)}function
+cO(a){var
+b=[0,d,c];return ac(function(b,a){return f(b,a)?a:b},b,a)}function
+cP(b,a){var
+e=e_(0,b);return j(function(b){return j(function(a){var
+e=e8(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
+h9(j,i){var
 b=j,a=i;for(;;){if(b){if(a){var
-e=ez(a[1]);if(e){var
-g=e[1],k=g[1],l=bM(b[1]),h=cT(function(a){return f(a[1],k)},l);return h?t(bL(h[1][2],g[2])):[0,d,c]}var
+e=fa(a[1]);if(e){var
+f=e[1],k=f[1],l=b4(b[1]),h=cI(function(a){return g(a[1],k)},l);return h?u(a8(h[1][2],f[2])):[0,d,c]}var
 b=b[2],a=a[2];continue}return[0,d,c]}return[0,d,c]}}function
-dt(d,c,b){var
-a=E(b,c);return a?cp(d,a[1][1]):a}function
-hc(c,b){var
-a=E(b,c),d=a?a[1][3]:a;return d}function
-hd(c,b){var
-a=E(b,c),d=a?a[1][5]:a;return d}function
-eQ(e,d,c,b,a){return j(function(a){var
-f=a[2],g=dt(d,c,a[2]),h=a[1],i=[0,hb(j(function(a){return cm(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
-he(u,t,l,s,k){var
-m=k[2],n=m[2],o=m[1],e=E(n,l);if(e)var
-v=e[1][1],f=g(function(a){var
-b=a[2];return ao(function(a){return aa(Q(a,[0,d,c]))},b)},v);else
+dX(d,c,b){var
+a=I(b,c);return a?cP(d,a[1][1]):a}function
+h_(c,b){var
+a=I(b,c),d=a?a[1][3]:a;return d}function
+h$(c,b){var
+a=I(b,c),d=a?a[1][5]:a;return d}function
+fq(e,d,c,b,a){return j(function(a){var
+f=a[2],g=dX(d,c,a[2]),h=a[1],i=[0,h9(j(function(a){return cM(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
+ia(u,t,l,s,k){var
+m=k[2],n=m[2],o=m[1],e=I(n,l);if(e)var
+v=e[1][1],f=h(function(a){var
+b=a[2];return H(function(a){return K(P(a,[0,d,c]))},b)},v);else
 var
 f=e;var
-p=f?z([0,d,c],o):f;if(p){var
-w=dt(t,l,n),x=k[1],b=j(function(a){return cm(u,x,a)},s),a=w;for(;;){if(b){if(a){var
-q=a[1],r=aw(R(o),q),h=cj(ab(b[1],r));if(h){var
+p=f?w([0,d,c],o):f;if(p){var
+x=dX(t,l,n),y=k[1],b=j(function(a){return cM(u,y,a)},s),a=x;for(;;){if(b){if(a){var
+q=a[1],r=aE(ad(o),q),g=cJ(ao(b[1],r));if(g){var
 b=b[2],a=a[2];continue}var
-i=h}else
+i=g}else
 var
 i=a;return i}return a?0:1}}return p}function
-hf(d,h,f,c,a){var
-i=eC(aD,j(bv,a));if(i)var
-k=eQ(d,h,f,c,a),e=g(function(a){return he(d,h,f,c,a)},k);else
+ib(d,g,f,c,a){var
+i=cK(ae,j(a2,a));if(i)var
+k=fq(d,g,f,c,a),e=h(function(a){return ia(d,g,f,c,a)},k);else
 var
-e=i;return e?g(function(e){var
-c=C(a);return cj(bg(function(a){return E(b(d[2],a[1]),c)?0:1},e))},c):e}function
-hg(b,a){return j(function(a){return bM(eI(b,a))},a)}function
-eR(d,c,f,b){var
+e=i;return e?h(function(e){var
+c=B(a);return cJ(a7(function(a){return I(b(d[2],a[1]),c)?0:1},e))},c):e}function
+ic(b,a){return j(function(a){return b4(fi(b,a))},a)}function
+fr(d,c,f,b){var
 a=b[2];if(a)var
-g=a[1],e=[0,eQ(d,c,f,hg(d,cp(c,b[1])),g)];else
+g=a[1],e=[0,fq(d,c,f,ic(d,cP(c,b[1])),g)];else
 var
 e=a;return e}function
-du(g,a){if(a){var
+dY(g,a){if(a){var
 h=a[1][2],e=b(g,h[2]);if(e){var
-f=du(g,a[2]);if(f)var
-k=f[1],i=[0,t(J(B(h[1],e[1]),k))];else
+f=dY(g,a[2]);if(f)var
+k=f[1],i=[0,u(W(t(h[1],e[1]),k))];else
 var
 i=f;var
 j=i}else
 var
 j=e;return j}return[0,[0,d,c]]}function
-hh(A,o,b,n){if(n){var
-s=n[1][2],u=s[2],H=s[1],G=j(aN,dt(A,o,u)),f=j(function(a){return t(B(H,a))},G),F=ew(b,f),q=cT(function(a){return aa(Q(a[1],[0,d,c]))},F);if(q)var
-r=q[1],a=t(bL(r[2],r[1]));else
+id(B,o,b,n){if(n){var
+s=n[1][2],v=s[2],G=s[1],F=j(aK,dX(B,o,v)),e=j(function(a){return u(t(G,a))},F),E=dO(b,e),q=cI(function(a){return K(P(a[1],[0,d,c]))},E);if(q)var
+r=q[1],a=u(a8(r[2],r[1]));else
 var
 a=[0,d,c];var
-h=E(u,o);if(h){var
-v=h[1],w=v[4],D=0;if(typeof
-w==="number"&&2<=w){var
-x=v[3],I=x?1:x,y=I;D=1}if(!D)var
-y=0;var
-i=y}else
+g=I(v,o);if(g){var
+w=g[1],x=w[4],D=0;if(typeof
+x==="number"&&2<=x){var
+y=w[3],H=y?1:y,z=H;D=1}if(!D)var
+z=0;var
+i=z}else
 var
-i=h;var
-z=i?e([0,d,c],a):i;if(z)var
-K=au(b),k=am(au(f),K);else
+i=g;var
+A=i?f([0,d,c],a):i;if(A)var
+J=S(b),k=N(S(e),J);else
 var
-k=z;if(k)var
-L=ew(f,b),l=g(function(b){var
-c=B(a,b[2]);return Q(b[1],c)},L);else
+k=A;if(k)var
+L=dO(e,b),l=h(function(b){var
+c=t(a,b[2]);return P(b[1],c)},L);else
 var
 l=k;var
 m=l?[0,a]:l;if(m)var
-p=hh(A,o,b,n[2]),M=p?[0,t(J(m[1],p[1]))]:p,C=M;else
+p=id(B,o,b,n[2]),M=p?[0,u(W(m[1],p[1]))]:p,C=M;else
 var
 C=m;return C}return[0,[0,d,c]]}function
-eS(a){switch(a[0]){case
+fs(a){switch(a[0]){case
 0:return 0;case
 1:var
 b=a[1],d=b?[0,b[1],0]:b;return d;default:var
-c=a[2];return c?ha(a[1],c[1]):c}}function
-hi(a){switch(a[0]){case
+c=a[2];return c?h8(a[1],c[1]):c}}function
+ie(a){switch(a[0]){case
 0:var
-e=R([0,c,c]);return[0,[0,[0,a[1],[0,c,c]],[0,[0,a[2],e],0]],0];case
+e=ad([0,c,c]);return[0,[0,[0,a[1],[0,c,c]],[0,[0,a[2],e],0]],0];case
 1:var
 b=a[1];if(b){var
 f=b[2];return j(function(a){return[0,a,0]},f)}return b;default:var
 d=a[2];if(d){var
-g=d[2],h=a[1];return j(function(a){return ha(h,a)},g)}return d}}function
-dv(a){return 1===a[0]?a[2]?co(j(bw,a[1])):[0,c,c]:[0,c,c]}function
-hj(h,a){var
-f=g(function(a){var
-f=b(h,a[1]);return f?e([0,d,c],a[2]):f},a);return f?Q(aN(a),[0,c,c]):f}var
-cY=[U,my,cH(0)];function
-mx(a){return j(function(a){var
-b=e([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
-o(a){throw[0,cY,a]}function
-eT(c,a){function
-b(a){return aU(c,f7(a))}return aG<=a?2048<=a?ig<=a?(b(dQ|a>>>18|0),b(aG|(a>>>12|0)&63),b(aG|(a>>>6|0)&63),b(aG|a&63)):(b(dP|a>>>12|0),b(aG|(a>>>6|0)&63),b(aG|a&63)):(b(fH|a>>>6|0),b(aG|a&63)):b(a)}function
-hk(O,c){var
-p=r(c);function
-j(a){return s(c,a)}function
+g=d[2],h=a[1];return j(function(a){return h8(h,a)},g)}return d}}function
+dZ(a){return 1===a[0]?a[2]?cO(j(bi,a[1])):[0,c,c]:[0,c,c]}function
+ig(g,a){var
+e=h(function(a){var
+e=b(g,a[1]);return e?f([0,d,c],a[2]):e},a);return e?P(aK(a),[0,c,c]):e}function
+nT(a){return j(function(a){var
+b=f([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
+ih(d,b,a){return g(b,a)?[0,[0,c,c]]:l(d,b,a)}function
+ii(b,a){var
+c=g(b[1],a[1]);return c?g(b[2],a[2]):c}function
+d0(c,a){var
+d=a[2];return[0,b(c,a[1]),d]}function
+ft(n,d,f,a,c){var
+o=S(c),g=N(S(a),o);if(g){var
+i=fU(n,d,a,c,f);if(0===i[0]){var
+e=i[1],p=S(a),j=N(S(e),p),k=j?cK(ae,e):j;if(k){var
+q=B(c),b=ac(function(c,a){var
+b=I(c,q),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},nU,e);if(b){var
+r=dO(a,b[1]);return h(function(a){var
+b=d0(d,a[2]);return l(f,d0(d,a[1]),b)},r)}var
+m=b}else
+var
+m=k;return m}return 0}return g}function
+fu(i,c,d,b,a){var
+j=S(a),e=K(N(S(b),j));if(e)return e;var
+f=fU(i,c,b,a,d);if(0===f[0])return 0;var
+h=f[1],k=S(a7(function(a){return H(function(b){var
+e=d0(c,a)[1],d=g(b[1],e);return d?ii(b[2],a[2]):d},h)},b));return cz(S(a7(function(a){return H(function(b){return l(d,b,d0(c,a))},h)},a)),k)}function
+fv(c,b){var
+a=I(b,c),d=a?1:a;return d}function
+fw(c,a,j,i){var
+d=b(c,j),e=b(c,i),f=h(function(b){return H(function(c){var
+d=g(b[1],c[1]);return d?l(a,b[2],c[2]):d},e)},d);return f?h(function(b){return H(function(c){var
+d=g(c[1],b[1]);return d?l(a,c[2],b[2]):d},d)},e):f}function
+nV(b,a){var
+c=g(b[1],a[1]);return c?P(b[2],a[2]):c}function
+ij(b,a){if(a){var
+c=a[1];return bh(b,c)?[0,b,a]:[0,c,ij(b,a[2])]}return[0,b,0]}function
+ik(b,a){return h(function(e){return H(function(f){var
+h=g(e[1],f[1]);if(h){var
+b=e[2],a=f[2];for(;;){if(b){if(a){var
+c=g(b[1],a[1]);if(c){var
+b=b[2],a=a[2];continue}var
+d=c}else
+var
+d=a;return d}return a?0:1}}return h},a)},b)}function
+il(f,o){function
+p(a){return c}var
+e=S(f[1]),a=p;for(;;){if(0===e)return a;var
+n=e-1|0,k=f[1],i=j(function(d){return function(a){var
+c=b(o,a);return[0,a,j(function(a){var
+c=a[2],b=ac(ij,0,j(function(a){return d(a[1])},c));return[0,a[1],b]},c)]}}(a),k),l=B(j(function(f){return function(a){var
+b=a[2],d=cI(function(d){var
+c=d[2],a=ik(b,c);return a?ik(c,b):a},f),e=d?d[1][1]:c;return[0,a[1],e]}}(i),i)),d=function(b){return function(a){return L(c,b,a)}}(l),m=f[1];if(h(function(c,d){return function(a){var
+b=c(a);return g(d(a),b)}}(d,a),m))return d;var
+e=n,a=d;continue}}function
+im(c,a){return j(function(a){var
+d=a[2],e=b(c,a[1][2]);return[0,[0,b(c,a[1][1]),e],d]},a)}function
+d1(b,a){return fc(ae,j(a2,im(b,a)))}function
+cl(b,a){var
+c=cj(im(b,a));return function(a,b){return bk(c,a,b)}}function
+dg(c,a){var
+d=b(c,a[1][1]);return d?b(c,a[1][2]):d}function
+fx(a){var
+b=0;return ac(function(b,a){return H(function(a){return ii(b,a)},a)?a:[0,b,a]},b,a)}function
+io(b,a){var
+d=fx(j(bi,b)),e=fx(j(bi,a));return[0,[0,c,c],fx(ap(function(a){return j(function(b){var
+c=f(a,b)?a8(b,a):a8(a,b);return u(c)},e)},d))]}function
+ip(c,b,a){var
+d=f(b,t(c,a));return d?f(a,t(c,b)):d}function
+fy(x,m,c,k,j,i,f){var
+a=x[2],e=f[2];for(;;){if(0===e)var
+v=a?[0,a[1]]:a,d=v;else{var
+w=e-1|0;if(a){var
+a=a[2],e=w;continue}var
+d=a}if(d){var
+n=d[1],o=n[2],p=o[2],q=o[1],r=n[1];if(f[1]){var
+y=b(c,i),s=g(b(c,r),y);if(s){var
+z=b(m,j);return h(function(a){var
+b=K(g(q,a[1]));return b?b:l(k,a[2],p)},z)}return s}var
+A=b(c,j),t=g(b(c,r),A);if(t){var
+B=b(m,i);return h(function(a){var
+b=K(g(q,a[1]));return b?b:l(k,p,a[2])},B)}var
+u=t}else
+var
+u=d;return u}}function
+iq(a){return j(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},a)}function
+ir(a){return j(function(a){return[0,a[1],a[2][1]]},a)}function
+is(a){return a?f([0,c,c],a[1]):1}function
+it(c,a){var
+d=b(c,a[1]),e=d?b(c,a[2]):d,f=e?is(a[3]):e;return f?is(a[4]):f}var
+cm=[$,nW,cg(0)];function
+p(a){throw[0,cm,a]}function
+fz(c,a){function
+b(a){return a5(c,g2(a))}return aM<=a?2048<=a?jw<=a?(b(ep|a>>>18|0),b(aM|(a>>>12|0)&63),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(eo|a>>>12|0),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(gy|a>>>6|0),b(aM|a&63)):b(a)}function
+fA(P,c){var
+o=s(c);function
+j(a){return v(c,a)}function
 k(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=p<=a?1:0,g=f||(aG!==(j(a)&fH)?1:0);if(g)o(mz);var
+f=o<=a?1:0,g=f||(aM!==(j(a)&gy)?1:0);if(g)p(nX);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
-d=0;for(;;){if(d<p){var
-h=j(d);if(!(aG<=h)){var
+d=0;for(;;){if(d<o){var
+h=j(d);if(!(aM<=h)){var
 d=d+1|0;continue}if(194<=h&&!(223<h)){k(d,1);var
-d=d+2|0;continue}if(dP<=h&&!(239<h)){k(d,2);var
-x=j(d+1|0),y=dP===h?1:0,z=y?x<160?1:0:y;if(z)var
+d=d+2|0;continue}if(eo<=h&&!(239<h)){k(d,2);var
+x=j(d+1|0),y=eo===h?1:0,z=y?x<160?1:0:y;if(z)var
 A=z;else
 var
-B=237===h?1:0,A=B?159<x?1:0:B;if(A)o(mC);var
-d=d+3|0;continue}if(dQ<=h&&!(ip<h)){k(d,3);var
-q=j(d+1|0),t=dQ===h?1:0,u=t?q<144?1:0:t;if(u)var
-v=u;else
+B=237===h?1:0,A=B?159<x?1:0:B;if(A)p(n0);var
+d=d+3|0;continue}if(ep<=h&&!(jE<h)){k(d,3);var
+q=j(d+1|0),r=ep===h?1:0,t=r?q<144?1:0:r;if(t)var
+u=t;else
 var
-w=ip===h?1:0,v=w?143<q?1:0:w;if(v)o(mB);var
-d=d+4|0;continue}o(mA)}var
-f=r(c),a=[0,0],e=function(d){var
-c=a[1];return o(b(cS(mD),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
+w=jE===h?1:0,u=w?143<q?1:0:w;if(u)p(nZ);var
+d=d+4|0;continue}p(nY)}var
+f=s(c),a=[0,0],e=function(d){var
+c=a[1];return p(b(cF(n1),c))},g=function(b){return a[1]<f?v(c,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
-if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&s(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(l){if(f<(a[1]+4|0))e(0);var
-d=bf(c,a[1],4),i=r(d)-1|0,j=0;if(!(i<0)){var
+if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&v(c,a[1])===b){a[1]++;return 0}return e(0)},E=function(l){if(f<(a[1]+4|0))e(0);var
+d=bB(c,a[1],4),i=s(d)-1|0,j=0;if(!(i<0)){var
 b=j;for(;;){var
-g=aJ(d,b)+dM|0,h=0;if(22<g>>>0){if(!(5<g+jr>>>0))h=1}else
-if(6<g+fB>>>0)h=1;if(!h)e(0);var
+g=aO(d,b)+em|0,h=0;if(22<g>>>0){if(!(5<g+kK>>>0))h=1}else
+if(6<g+gr>>>0)h=1;if(!h)e(0);var
 k=b+1|0;if(i!==b){var
-b=k;continue}break}}a[1]=a[1]+4|0;return jT(n(mE,d))},E=function(v){C(34);var
-b=ek(16);for(;;){if(f<=a[1])e(0);var
-g=s(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
-m=s(c,a[1]);a[1]++;var
-j=m+hT|0,i=0;if(13<j>>>0){var
+b=k;continue}break}}a[1]=a[1]+4|0;return gM(m(n2,d))},F=function(u){C(34);var
+b=eZ(16);for(;;){if(f<=a[1])e(0);var
+g=v(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
+m=v(c,a[1]);a[1]++;var
+j=m+i8|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
-6:aU(b,8);break;case
-10:aU(b,12);break;case
-18:aU(b,10);break;case
-22:aU(b,13);break;case
-24:aU(b,9);break;case
+6:a5(b,8);break;case
+10:a5(b,12);break;case
+18:a5(b,10);break;case
+22:a5(b,13);break;case
+24:a5(b,9);break;case
 25:var
-d=D(0),o=hY<=d?1:0;if(o){var
-p=d<fz?1:0;if(p){var
+d=E(0),o=jb<=d?1:0;if(o){var
+p=d<gp?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
-r=92===s(c,a[1])?1:0,h=r?117===s(c,a[1]+1|0)?1:0:r;else
+r=92===v(c,a[1])?1:0,h=r?117===v(c,a[1]+1|0)?1:0:r;else
 var
 h=q}else
 var
 h=p}else
 var
 h=o;if(h){var
-u=a[1];a[1]=a[1]+2|0;var
-k=D(0),t=0;if(fz<=k&&!(57344<=k)){eT(b,(ig+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;eT(b,d)}}else
-eT(b,d);break;default:l=1}if(!l)i=1}}else
+t=a[1];a[1]=a[1]+2|0;var
+k=E(0),s=0;if(gp<=k&&!(57344<=k)){fz(b,(jw+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;fz(b,d)}}else
+fz(b,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:aU(b,m);break}continue}if(32<=g){aU(b,g);a[1]++;continue}e(0)}return el(b)}},l=function(g){var
-d=a[1];for(;;){if(a[1]<f&&48<=s(c,a[1])&&!(57<s(c,a[1]))){a[1]++;continue}var
-b=a[1]===d?1:0;return b?e(0):b}},m=function(k){if(900<k)o(mF);i(0);if(f<=a[1])e(0);var
-b=s(c,a[1]);if(92<=b){var
-j=0;if(111<=b){if(je===b){var
-p=mG,h=mH;j=1}else
-if(123===b){a[1]++;i(0);if(i0===g(0)){a[1]++;return mI}var
-y=an(0,16),t=0;for(;;){i(0);var
-d=E(0);i(0);C(58);var
-z=m(k+1|0);if(b1(y,d))o(n(mK,n(d,mJ)));eq(y,d,0);i(0);var
+2:a5(b,m);break}continue}if(32<=g){a5(b,g);a[1]++;continue}e(0)}return e0(b)}},l=function(g){var
+d=a[1];for(;;){if(a[1]<f&&48<=v(c,a[1])&&!(57<v(c,a[1]))){a[1]++;continue}var
+b=a[1]===d?1:0;return b?e(0):b}},n=function(k){if(900<k)p(n3);i(0);if(f<=a[1])e(0);var
+b=v(c,a[1]);if(92<=b){var
+j=0;if(111<=b){if(kv===b){var
+o=n4,h=n5;j=1}else
+if(123===b){a[1]++;i(0);if(gl===g(0)){a[1]++;return n6}var
+y=D(0,16),r=0;for(;;){i(0);var
+d=F(0);i(0);C(58);var
+z=n(k+1|0);if(bg(y,d))p(m(n8,m(d,n7)));bU(y,d,0);i(0);var
 A=g(0);if(44===A){a[1]++;var
-t=[0,[0,d,z],t];continue}var
-P=i0===A?(a[1]++,a6([0,[0,d,z],t])):e(0);return[5,P]}}}else
-if(iV===b){var
-p=mL,h=mM;j=1}else
-if(jf<=b){var
-p=0,h=mN;j=1}if(j){var
-q=r(h);if((a[1]+q|0)<=f&&az(bf(c,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
-x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return mO}var
-u=0;for(;;){var
-B=m(k+1|0);i(0);var
-D=g(0);if(44===D){a[1]++;var
-u=[0,B,u];continue}var
-Q=93===D?(a[1]++,a6([0,B,u])):e(0);return[4,Q]}}}else
-if(48<=b)x=1}else{if(34===b)return[3,E(0)];if(45<=b)x=1}if(x){var
-F=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
+r=[0,[0,d,z],r];continue}var
+Q=gl===A?(a[1]++,aI([0,[0,d,z],r])):e(0);return[5,Q]}}}else
+if(kc===b){var
+o=n9,h=n_;j=1}else
+if(kw<=b){var
+o=0,h=n$;j=1}if(j){var
+q=s(h);if((a[1]+q|0)<=f&&ah(bB(c,a[1],q),h)){a[1]=a[1]+q|0;return o}return e(0)}}else{var
+x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return oa}var
+t=0;for(;;){var
+B=n(k+1|0);i(0);var
+E=g(0);if(44===E){a[1]++;var
+t=[0,B,t];continue}var
+R=93===E?(a[1]++,aI([0,B,t])):e(0);return[4,R]}}}else
+if(48<=b)x=1}else{if(34===b)return[3,F(0)];if(45<=b)x=1}if(x){var
+G=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
 l(0);var
-R=a[1],G=46===g(0)?1:0;if(G){var
-H=(a[1]+1|0)<f?1:0;if(H)var
-I=48<=s(c,a[1]+1|0)?1:0,v=I?s(c,a[1]+1|0)<=57?1:0:I;else
+S=a[1],H=46===g(0)?1:0;if(H){var
+I=(a[1]+1|0)<f?1:0;if(I)var
+J=48<=v(c,a[1]+1|0)?1:0,u=J?v(c,a[1]+1|0)<=57?1:0:J;else
 var
-v=H}else
+u=I}else
 var
-v=G;if(v){a[1]++;l(0)}var
-J=g(0),L=0;if(69!==J&&fr!==J)L=1;if(!L){var
-S=a[1];a[1]++;var
-K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
-N=0;if(48<=g(0)&&!(57<g(0))){l(0);N=1}if(!N)a[1]=S}var
-w=bf(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:o(n(mQ,n(w,mP)))}}return e(0)},F=m(0);i(0);if(a[1]<f)e(0);return F}}function
-hl(c){var
-b=0,a=2;for(;;){if(aB(b)===c)return a6(b);if(bc(function(b){return function(a){return 0===jY(b,a)?1:0}}(a),b)){var
+u=H;if(u){a[1]++;l(0)}var
+K=g(0),M=0;if(69!==K&&gh!==K)M=1;if(!M){var
+T=a[1];a[1]++;var
+L=g(0),N=0;if(43!==L&&45!==L)N=1;if(!N)a[1]++;var
+O=0;if(48<=g(0)&&!(57<g(0))){l(0);O=1}if(!O)a[1]=T}var
+w=bB(c,G,a[1]-G|0);return a[1]===S?[1,w]:P?[2,w]:p(m(oc,m(w,ob)))}}return e(0)},G=n(0);i(0);if(a[1]<f)e(0);return G}}function
+iu(c){var
+b=0,a=2;for(;;){if(Z(b)===c)return aI(b);if(a4(function(b){return function(a){return 0===le(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-hm(f,g){var
-h=a9(aH(g),32*f|0),a=d,b=a9(c,40);for(;;){if(bK(tO(b,a),c))return jC(tN(a,0,32))&-1;var
-e=ar(d5(a,b),1);if(bK(es(e,f),h)){var
+iv(f,g){var
+h=bs(aG(g),32*f|0),a=d,b=bs(c,40);for(;;){if(bh(w1(b,a),c))return gB(w0(a,0,32))&-1;var
+e=aA(eF(a,b),1);if(bh(e6(e,f),h)){var
 a=e;continue}var
 b=e;continue}}var
-mR=hl(64),mS=3,mT=gh(h(function(a){return hm(mS,a)},mR)),mU=hl(8),mV=2,mW=h(function(a){return hm(mV,a)},mU);function
-bi(b,a){return(b>>>a|0|b<<(32-a|0))&-1}var
-eU=[U,mZ,cH(0)];function
-al(a){throw[0,eU,a]}function
-K(b,a,d,e){if(typeof
+od=iu(64),oe=3,of=dI(e(function(a){return iv(oe,a)},od)),og=iu(8),oh=2,oi=e(function(a){return iv(oh,a)},og);function
+bD(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
+iw(u){var
+k=s(u),p=((k+9|0)+63|0)/64|0,l=b1(64*p|0,0);bA(u,0,l,0,k);cf(l,k,aM);xb(l,(64*p|0)-8|0,xr(xA(k_(k),3)));var
+f=dI(oi),c=bu(64,0),v=p-1|0,D=0;if(!(v<0)){var
+m=D;a:for(;;){var
+g=0;for(;;){var
+_=xp(w_(l,(64*m|0)+(4*g|0)|0))&-1;o(c,g)[1+g]=_;var
+$=g+1|0;if(15!==g){var
+g=$;continue}var
+b=16;for(;;){var
+x=b-15|0,q=o(c,x)[1+x],y=b-2|0,r=o(c,y)[1+y],T=bD(q,18),U=bD(q,7)^T^(q>>>3|0),V=bD(r,19),z=b-7|0,W=bD(r,17)^V^(r>>>10|0),A=b-16|0,X=o(c,z)[1+z],Y=(((o(c,A)[1+A]+U|0)+X|0)+W|0)&-1;o(c,b)[1+b]=Y;var
+Z=b+1|0;if(63!==b){var
+b=Z;continue}var
+t=f.length-1,a=0===t?[0]:w5(f,0,t),d=0;for(;;){var
+h=o(a,0)[1],i=o(a,4)[5],F=bD(i,25),G=bD(i,11),H=bD(i,6)^G^F,I=(i^-1)&-1&o(a,6)[7],J=i&o(a,5)[6]^I,K=o(c,d)[1+d],L=o(of,d)[1+d],w=(((o(a,7)[8]+H|0)+J|0)+L|0)+K|0,M=bD(h,22),N=bD(h,13),O=bD(h,2)^N^M,P=o(a,2)[3],Q=o(a,1)[2]&P,B=0,R=h&a[2]^h&a[3]^Q;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){w2(a,0,a,1,7);B=1}if(!B)aY(lQ);a[5]=(a[5]+w|0)&-1;a[1]=((w+O|0)+R|0)&-1;var
+S=d+1|0;if(63!==d){var
+d=S;continue}eX(function(a,b){f[1+a]=(o(f,a)[1+a]+b|0)&-1;return 0},a);var
+E=m+1|0;if(v!==m){var
+m=E;continue a}break}break}break}break}}var
+j=f.length-1-1|0,n=0;for(;;){if(0<=j){var
+C=[0,f[1+j],n],j=j-1|0,n=C;continue}return b2(ok,e(cF(oj),n))}}var
+d2=[$,ol,cg(0)];function
+J(a){throw[0,d2,a]}function
+A(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
-c=b[1];aK(function(b){var
-d=1-bd(b,c);return d?o(n(a,n(m1,b))):d},d);aK(function(f){var
-b=f[1],g=cf(b,d),h=g||cf(b,e),c=1-h;return c?o(n(a,n(m2,b))):c},c);return c}return o(n(a,m0))}function
-l(f,e){var
+c=b[1];C(function(b){var
+d=1-by(b,c);return d?p(m(a,m(on,b))):d},d);C(function(f){var
+b=f[1],g=b0(b,d),h=g||b0(b,e),c=1-h;return c?p(m(a,m(oo,b))):c},c);return c}return p(m(a,om))}function
+i(f,e){var
 a=f;for(;;){if(a){var
-b=a[1],c=a[2],d=b[2];if(0===Y(b[1],e))return d;var
-a=c;continue}throw ba}}function
-i(b,a){return f$(a,b)}function
-aR(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return o(n(b,m3))}function
-ax(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return o(n(b,m4))}function
-F(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return o(n(b,m5))}function
-hn(d,a,c){var
-b=ax(d,a);if(aB(b)!==c)o(n(a,m6));return h(function(b){return F(b,a)},b)}function
-bO(d,c){var
-a=hn(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,G,m7]}function
-ho(e,d){var
-a=hn(e,d,3);if(a){var
+b=a[1],c=a[2],d=b[2];if(0===aa(b[1],e))return d;var
+a=c;continue}throw bw}}function
+k(b,a){return eV(a,b)}function
+aS(a,b){if(typeof
+a!=="number"&&5===a[0])return a[1];return p(m(b,op))}function
+Q(a,b){if(typeof
+a!=="number"&&4===a[0])return a[1];return p(m(b,oq))}function
+x(a,b){if(typeof
+a!=="number"&&3===a[0])return a[1];return p(m(b,or))}function
+ix(d,a,c){var
+b=Q(d,a);if(Z(b)!==c)p(m(a,os));return e(function(b){return x(b,a)},b)}function
+bl(d,c){var
+a=ix(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,R,ot]}function
+iy(e,d){var
+a=ix(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,G,m8]}function
-bP(a){var
-b=w(a,m9);return b?gf(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,R,ou]}function
+b5(a){var
+b=y(a,ov);return b?g_(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-bj(b,a){return bf(b,a,r(b)-a|0)}function
-dw(a,b){if(4000<r(a))o(n(b,m$));return jB(10,a)}function
-cq(b,f){if(az(b,na))return d;var
-g=w(b,nb),h=g?45===s(b,0)?1:0:g,a=h?bj(b,1):b,j=0;if(2<r(a)&&az(bf(a,0,2),nc)){var
-i=bj(a,2),e=w(i,m_),l=e?gf(function(c){var
-a=c+dM|0,b=0;if(22<a>>>0){if(!(5<a+jr>>>0))b=1}else
-if(6<a+fB>>>0)b=1;return b?1:0},i):e;if(l){var
-c=jB(16,bj(a,2));j=1}}if(!j){var
-k=0;if(bP(a)&&!(48===s(a,0)))var
-c=dw(a,f);else
+bE(b,a){return bB(b,a,s(b)-a|0)}function
+d3(a,b){if(4000<s(a))p(m(b,ox));return kW(10,a)}function
+cQ(b,f){if(ah(b,oy))return d;var
+g=y(b,oz),h=g?45===v(b,0)?1:0:g,a=h?bE(b,1):b,j=0;if(2<s(a)&&ah(bB(a,0,2),oA)){var
+i=bE(a,2),e=y(i,ow),l=e?g_(function(c){var
+a=c+em|0,b=0;if(22<a>>>0){if(!(5<a+kK>>>0))b=1}else
+if(6<a+gr>>>0)b=1;return b?1:0},i):e;if(l){var
+c=kW(16,bE(a,2));j=1}}if(!j){var
+k=0;if(b5(a)&&!(48===v(a,0)))var
+c=d3(a,f);else
 k=1;if(k)var
-c=o(n(f,nd))}return h?bW(c):c}function
-dx(b,a){return cq(F(b,a),a)}function
-b3(b,a){var
-c=d6(b,a),d=b8(a,c);return[0,b8(b,c),d]}function
-bx(a,b){var
-e=cQ(a,47);if(e)var
-f=e[1],h=cq(bj(a,f+1|0),b),d=h,g=bf(a,0,f);else
+c=p(m(f,oB))}return h?ce(c):c}function
+d4(b,a){return cQ(x(b,a),a)}function
+b6(b,a){var
+c=eG(b,a),d=cu(a,c);return[0,cu(b,c),d]}function
+bV(a,b){var
+e=da(a,47);if(e)var
+f=e[1],h=cQ(bE(a,f+1|0),b),d=h,g=bB(a,0,f);else
 var
-d=c,g=a;if(aV(d)<=0)o(n(b,ne));return b3(cq(g,b),d)}function
-ap(b,a){return bx(F(b,a),a)}function
-eV(b,a){var
-c=a[1],d=a[2];return bK(O(aH(b),d),c)}function
-nf(a){return 0<aV(a[1])?1:0}function
-dy(e,d,a){var
-c=bx(d,a);return b(e,c)?c:al(n(a,ng))}function
-bQ(b,a){return dy(nf,b,a)}function
-eW(b,a){var
-c=0;return dy(function(a){return eV(c,a)},b,a)}function
-cr(b,a){var
-c=1;return dy(function(a){return eV(c,a)},b,a)}function
-nh(b,a){return dy(function(a){var
-b=eV(0,a);return b?bK(a[1],a[2]):b},b,a)}function
-eX(c){function
+d=c,g=a;if(aD(d)<=0)p(m(b,oC));return b6(cQ(g,b),d)}function
+aj(b,a){return bV(x(b,a),a)}function
+d5(b,a){var
+c=a[1],d=a[2];return bh(M(aG(b),d),c)}function
+oD(a){return 0<aD(a[1])?1:0}function
+d6(e,d,a){var
+c=bV(d,a);return b(e,c)?c:J(m(a,oE))}function
+bF(b,a){return d6(oD,b,a)}function
+fB(b,a){var
+c=0;return d6(function(a){return d5(c,a)},b,a)}function
+b7(b,a){var
+c=1;return d6(function(a){return d5(c,a)},b,a)}function
+oF(b,a){return d6(function(a){var
+b=d5(0,a);return b?bh(a[1],a[2]):b},b,a)}function
+fC(c){function
 d(a){var
 c=32===a?1:0;if(c)var
 b=c;else{var
@@ -3263,702 +3398,1022 @@ d=9<=a?1:0,e=d?a<=13?1:0:d;if(e)var
 b=e;else
 var
 f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
-e=r(c),a=0;for(;;){if(a<e&&d(s(c,a))){var
+e=s(c),a=0;for(;;){if(a<e&&d(v(c,a))){var
 a=a+1|0;continue}var
-b=e;for(;;){if(0<b&&d(s(c,b-1|0))){var
-b=b-1|0;continue}return bf(c,a,f5(a,b)-a|0)}}}function
-eY(a){if(w(a,ni)){var
-b=0;if(45!==s(a,0)&&43!==s(a,0))b=1;if(!b){var
-c=bj(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
-aY(a,b){var
-c=bJ(a,b);if(c)return c[1];var
-d=aH(a[1]+1|0);eq(a,b,d);return d}function
-cs(a,t){var
-ai=a?a[1]:a,e=aR(t,no),g=i(e,np),p=0;if(g){var
-b=g[1],q=0;if(typeof
-b!=="number"&&3===b[0])if(w(b[1],nx))q=1;else{p=1;q=1}}if(!p)o(nq);function
-j(b){var
-c=i(e,b);if(c){var
-a=c[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return o(n(b,nr))}var
-u=j(ns),v=j(nt),k=h(function(a){var
-b=F(a[2],nu);return[0,a[1],b]},u),l=h(function(a){var
-b=aR(a[2],nv),e=h(function(V){var
-i=V[2],Y=0;if(typeof
-i!=="number")switch(i[0]){case
-1:case
-2:if(ai){var
-W=[3,i[1]];Y=1}break}if(!Y)var
-W=i;var
-a=eX(F(W,cZ));function
-b(a){return o(n(cZ,nj))}var
-x=cQ(a,47);if(x){var
-j=x[1],y=eY(eX(bf(a,0,j))),k=y[2],l=eX(bj(a,j+1|0)),z=0<j?1:0;if(z){var
-A=32===s(a,0)?1:0;if(A)var
-m=A;else
+b=e;for(;;){if(0<b&&d(v(c,b-1|0))){var
+b=b-1|0;continue}return bB(c,a,g0(a,b)-a|0)}}}function
+fD(a){if(y(a,oG)){var
+b=0;if(45!==v(a,0)&&43!==v(a,0))b=1;if(!b){var
+c=bE(a,1);return[0,45===v(a,0)?1:0,c]}}return[0,0,a]}function
+iz(W,e){var
+a=fC(x(W,e));function
+b(a){return p(m(e,oH))}var
+y=da(a,47);if(y){var
+j=y[1],z=fD(fC(bB(a,0,j))),k=z[2],l=fC(bE(a,j+1|0)),A=0<j?1:0;if(A){var
+B=32===v(a,0)?1:0;if(B)var
+n=B;else
 var
-E=bP(k),aa=E?bP(l):E,m=1-aa}else
+F=b5(k),Z=F?b5(l):F,n=1-Z}else
 var
-m=z;if(m)b(0);var
-B=bP(k),_=B?bP(l):B;if(1-_)b(0);var
-C=dw(l,cZ);if(f(C,d))b(0);var
-D=dw(k,cZ),$=y[1]?bW(D):D,X=b3($,C)}else{var
-G=cQ(a,fr),H=cQ(a,69),Z=0;if(G)var
-p=G[1];else
+n=A;if(n)b(0);var
+C=b5(k),X=C?b5(l):C;if(1-X)b(0);var
+D=d3(l,e);if(g(D,d))b(0);var
+E=d3(k,e),Y=z[1]?ce(E):E;return b6(Y,D)}var
+G=da(a,gh),H=da(a,69),V=0;if(G)var
+o=G[1];else
 if(H)var
-p=H[1];else{var
-h=0,I=a;Z=1}if(!Z)var
-ab=[0,bj(a,p+1|0)],h=ab,I=bf(a,0,p);if(h){var
-J=eY(h[1]),q=J[2],K=bP(q),ac=K?r(q)<=6?1:0:K;if(1-ac)b(0);var
-L=jT(n(nk,q)),ad=J[1]?-L|0:L,t=ad}else
+o=H[1];else{var
+i=0,I=a;V=1}if(!V)var
+_=[0,bE(a,o+1|0)],i=_,I=bB(a,0,o);if(i){var
+J=fD(i[1]),q=J[2],K=b5(q),$=K?s(q)<=6?1:0:K;if(1-$)b(0);var
+L=gM(m(oI,q)),aa=J[1]?-L|0:L,r=aa}else
 var
-t=h;var
-M=eY(I),e=M[2],N=cQ(e,46);if(N){var
-u=N[1];if(az(bj(e,u+1|0),nl))b(0);var
-ae=bj(e,u+1|0),g=ae,v=bf(e,0,u)}else
+r=i;var
+N=fD(I),f=N[2],O=da(f,46);if(O){var
+t=O[1];if(ah(bE(f,t+1|0),oJ))b(0);var
+ab=bE(f,t+1|0),h=ab,u=bB(f,0,t)}else
 var
-g=nn,v=e;var
-P=bP(v);if(P)var
-af=az(g,nm),Q=af||bP(g);else
+h=oL,u=f;var
+P=b5(u);if(P)var
+ac=ah(h,oK),Q=ac||b5(h);else
 var
-Q=P;if(1-Q)b(0);if(10000<cM(t))b(0);var
-R=dw(n(v,g),cZ),S=M[1]?bW(R):R,T=t-r(g)|0,ag=cM(T),U=es(aH(10),ag),w=0<=T?b3(O(S,U),c):b3(S,U),ah=fJ(w[2]);if(13288<f5(fJ(w[1]),ah))b(0);var
-X=w}return[0,V[1],X]},b);return[0,a[1],e]},v),m=an(0,64);aK(function(a){return b0(m,a[1],0)},k);aK(function(b){var
-a=1-b1(m,b[1]);return a?al(nw):a},l);return[0,k,l]}function
-dz(c,a,f){var
-e=c[1];aK(function(c){b(a,c[1]);return 0},e);var
-d=an(0,64),g=c[2];aK(function(a){return b0(d,a[1],a[2])},g);var
-i=c[1];return h(function(c){var
-e=c[1],g=a5(bJ(d,e),0),i=h(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},g),j=[0,b(f,c[2]),i];return[0,b(a,e),j]},i)}function
-dA(g){var
-a=ek(r(g)+2|0),m=r(g);function
-j(a){return s(g,a)}function
-e(c){return aP(a,b(cS(ny),c))}aU(a,34);var
+Q=P;if(1-Q)b(0);if(10000<c9(r))b(0);var
+R=d3(m(u,h),e),S=N[1]?ce(R):R,T=r-s(h)|0,ad=c9(T),U=e6(aG(10),ad),w=0<=T?b6(M(S,U),c):b6(S,U),ae=gA(w[2]);if(13288<g0(gA(w[1]),ae))b(0);return w}function
+aT(a,b){var
+c=a6(a,b);if(c)return c[1];var
+d=aG(a[1]+1|0);bU(a,b,d);return d}function
+cn(a,n){var
+o=a?a[1]:a,c=aS(n,oM),d=k(c,oN),j=0;if(d){var
+b=d[1],l=0;if(typeof
+b!=="number"&&3===b[0])if(y(b[1],oW))l=1;else{j=1;l=1}}if(!j)p(oO);function
+f(b){var
+d=k(c,b);if(d){var
+a=d[1];if(typeof
+a!=="number"&&5===a[0])return a[1]}return p(m(b,oP))}var
+q=f(oQ),r=f(oR),g=e(function(a){var
+b=x(a[2],oS);return[0,a[1],b]},q),h=e(function(a){var
+b=aS(a[2],oT),c=e(function(b){var
+a=b[2],d=0;if(typeof
+a!=="number")switch(a[0]){case
+1:case
+2:if(o){var
+c=[3,a[1]];d=1}break}if(!d)var
+c=a;var
+e=iz(c,oU);return[0,b[1],e]},b);return[0,a[1],c]},r),i=D(0,64);C(function(a){return a1(i,a[1],0)},g);C(function(b){var
+a=1-bg(i,b[1]);return a?J(oV):a},h);return[0,g,h]}function
+d7(c,a,g){var
+f=c[1];C(function(c){b(a,c[1]);return 0},f);var
+d=D(0,64),h=c[2];C(function(a){return a1(d,a[1],a[2])},h);var
+i=c[1];return e(function(c){var
+f=c[1],h=aP(a6(d,f),0),i=e(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,f),j]},i)}function
+bm(g){var
+a=eZ(s(g)+2|0),m=s(g);function
+j(a){return v(g,a)}function
+e(c){return aZ(a,b(cF(oX),c))}a5(a,34);var
 c=0;for(;;){if(c<m){var
-d=j(c),h=function(g){return function(b,e){function
-f(a){return a+1|0}if(0<=b)if(50<b){var
-c=0,a=0;for(;;){if(!(b<=a)){var
-c=[0,a+1|0,c],a=a+1|0;continue}var
-d=a6(c);break}}else
-var
-d=f8(0,b,f);else
-var
-d=a4(kj);return bG(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(dQ<=d){var
-k=h(3,d&7)-65536|0;e(hY|k>>>10|0);e(fz|k&i$);var
-c=c+4|0;continue}if(dP<=d){e(h(2,d&15));var
-c=c+3|0;continue}if(fH<=d){e(h(1,d&31));var
+d=j(c),h=function(d){return function(b,a){var
+c=eU(b,function(a){return a+1|0});return bQ(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(c);if(ep<=d){var
+k=h(3,d&7)-65536|0;e(jb|k>>>10|0);e(gp|k&kr);var
+c=c+4|0;continue}if(eo<=d){e(h(2,d&15));var
+c=c+3|0;continue}if(gy<=d){e(h(1,d&31));var
 c=c+2|0;continue}var
-f=f7(d);if(34===f)aP(a,nz);else
-if(92===f)aP(a,nA);else{var
+f=g2(d);if(34===f)aZ(a,oY);else
+if(92===f)aZ(a,oZ);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:aP(a,nB);break;case
-9:aP(a,nC);break;case
-10:aP(a,nD);break;case
-12:aP(a,nE);break;case
-13:aP(a,nF);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(dS===d))aU(a,f);else
+8:aZ(a,o0);break;case
+9:aZ(a,o1);break;case
+10:aZ(a,o2);break;case
+12:aZ(a,o3);break;case
+13:aZ(a,o4);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(er===d))a5(a,f);else
 l=1;if(l)e(d)}}var
-c=c+1|0;continue}aU(a,34);return el(a)}}function
-hp(a){if(f(a[2],c))return d7(a[1]);var
-b=n(nG,d7(a[2]));return n(d7(a[1]),b)}function
-eZ(c){function
+c=c+1|0;continue}a5(a,34);return e0(a)}}function
+co(a){if(g(a[2],c))return bt(a[1]);var
+b=m(o5,bt(a[2]));return m(bt(a[1]),b)}function
+fE(c){function
 a(a){var
-b=cP(function(b,a){return Y(b[1],a[1])},a);return n(nK,n(ge(nJ,h(function(a){var
-b=n(nI,a[2]);return n(dA(a[1]),b)},b)),nH))}var
-d=an(0,64),e=c[2];aK(function(a){return b0(d,a[1],a[2])},e);var
-f=0,g=c[1],i=[0,[0,nL,a(h(function(e){var
-c=e[1],f=a5(bJ(d,c),0);return[0,c,a(b(df(function(a){var
-b=a[2];if(0===aV(b[1]))return 0;var
-c=dA(hp(b));return[0,[0,a[1],c]]}),f))]},g))],f],j=c[1],k=[0,[0,nM,a(h(function(a){var
-b=dA(a[2]);return[0,a[1],b]},j))],i];return a([0,[0,nO,dA(nN)],k])}function
-e0(ag){var
-D=eZ(ag),l=r(D),q=((l+9|0)+63|0)/64|0,m=bH(64*q|0,0);be(D,0,m,0,l);bX(m,l,aG);t0(m,(64*q|0)-8|0,ue(un(jQ(l),3)));var
-f=gh(mW),d=cJ(64,0),x=q-1|0,J=0;if(!(x<0)){var
-o=J;a:for(;;){var
-g=0;for(;;){var
-ae=uc(tX(m,(64*o|0)+(4*g|0)|0))&-1;u(d,g)[1+g]=ae;var
-af=g+1|0;if(15!==g){var
-g=af;continue}var
-b=16;for(;;){var
-z=b-15|0,s=u(d,z)[1+z],A=b-2|0,t=u(d,A)[1+A],Z=bi(s,18),_=bi(s,7)^Z^(s>>>3|0),$=bi(t,19),B=b-7|0,aa=bi(t,17)^$^(t>>>10|0),C=b-16|0,ab=u(d,B)[1+B],ac=(((u(d,C)[1+C]+_|0)+ab|0)+aa|0)&-1;u(d,b)[1+b]=ac;var
-ad=b+1|0;if(63!==b){var
-b=ad;continue}var
-v=f.length-1,a=0===v?[0]:tS(f,0,v),e=0;for(;;){var
-i=u(a,0)[1],j=u(a,4)[5],L=bi(j,25),M=bi(j,11),N=bi(j,6)^M^L,O=(j^-1)&-1&u(a,6)[7],P=j&u(a,5)[6]^O,Q=u(d,e)[1+e],R=u(mT,e)[1+e],y=(((u(a,7)[8]+N|0)+P|0)+R|0)+Q|0,S=bi(i,22),T=bi(i,13),U=bi(i,2)^T^S,V=u(a,2)[3],W=u(a,1)[2]&V,E=0,X=i&a[2]^i&a[3]^W;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){tP(a,0,a,1,7);E=1}if(!E)a4(ku);a[5]=(a[5]+y|0)&-1;a[1]=((y+U|0)+X|0)&-1;var
-Y=e+1|0;if(63!==e){var
-e=Y;continue}var
-w=a.length-1-1|0,F=0;if(!(w<0)){var
-c=F;for(;;){var
-G=a[1+c];f[1+c]=(u(f,c)[1+c]+G|0)&-1;var
-H=c+1|0;if(w!==c){var
-c=H;continue}break}}var
-K=o+1|0;if(x!==o){var
-o=K;continue a}break}break}break}break}}var
-k=f.length-1-1|0,p=0;for(;;){if(0<=k){var
-I=[0,f[1+k],p],k=k-1|0,p=I;continue}return n(nP,ge(mY,h(cS(mX),p)))}}function
-hq(a,d,c){if(typeof
+b=bR(function(b,a){return aa(b[1],a[1])},a);return m(o9,m(b2(o8,e(function(a){var
+b=m(o7,a[2]);return m(bm(a[1]),b)},b)),o6))}var
+d=D(0,64),f=c[2];C(function(a){return a1(d,a[1],a[2])},f);var
+g=0,h=c[1],i=[0,[0,o_,a(e(function(e){var
+c=e[1],f=aP(a6(d,c),0);return[0,c,a(b(dH(function(a){var
+b=a[2];if(0===aD(b[1]))return 0;var
+c=bm(co(b));return[0,[0,a[1],c]]}),f))]},h))],g],j=c[1],k=[0,[0,o$,a(e(function(a){var
+b=bm(a[2]);return[0,a[1],b]},j))],i];return a([0,[0,pb,bm(pa)],k])}function
+fF(a){return m(pc,iw(fE(a)))}function
+iA(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(cf(b,c))return b}return o(n(d,nQ))}function
-hr(c,e,a){var
-d=K(e,a,n2,0),f=ax(l(d,n3),a),g=h(function(b){return ho(b,a)},f),i=h(function(b){var
-c=bQ(b[3],a);return[0,[0,b[1],b[2]],c]},g),j=ax(l(d,n4),a),k=h(function(c){var
-b=bO(c,a),d=bQ(b[2],a);return[0,b[1],d]},j),m=h(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},k);return[0,h(function(a){var
-d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},i),m]}var
-n5=a9(c,33);function
-hs(q,a,p,m,k){var
-f=K(q,a,n7,n6);function
+b=a[1];if(b0(b,c))return b}return p(m(d,pd))}function
+iB(c,f,a){var
+d=A(f,a,pp,0),g=Q(i(d,pq),a),h=e(function(b){return iy(b,a)},g),j=e(function(b){var
+c=bF(b[3],a);return[0,[0,b[1],b[2]],c]},h),k=Q(i(d,pr),a),l=e(function(c){var
+b=bl(c,a),d=bF(b[2],a);return[0,b[1],d]},k),m=e(function(a){var
+d=a[2];return[0,b(c,a[1]),d]},l);return[0,e(function(a){var
+d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},j),m]}var
+ps=bs(c,33);function
+iC(q,a,o,n,l){var
+g=A(q,a,pu,pt);function
 r(d){var
-c=K(d,a,p,m),e=b(k,c);return[0,l(c,n8),e]}var
-d=h(r,ax(l(f,n9),a)),g=i(f,n_);if(g){var
-j=dx(g[1],a);if(aV(j)<=0)o(n(a,n$));return h(function(b){var
-c=b3(dx(b[1],a),j);return[0,b[2],c]},d)}var
-e=h(function(b){return ap(b[1],a)},d),s=aB(e);bG(function(d,c){var
-b=gv(d,c[2]),e=aH(s);if(0<bD(O(aH(fJ(b)),e),n5))o(n(a,oa));return b},c,e);return ej(h(bw,d),e)}function
-ht(a,d,c){function
-e(c){var
-e=bO(l(c,od),dB),f=hr(a,l(c,oe),dB),g=d?hr(a,l(c,of),dB):og,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
-f=0,g=d?ob:oc,i=hs(c,dB,g,f,e);return h(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},i)}function
-e1(g,r,a,q){var
-s=g?g[1]:function(a){return 0},c=K(q,oJ,bY(r,oI),oH),j=az(hq(l(c,oN),oM,oL),oK);ap(l(c,oP),oO);var
-t=ax(l(c,oR),oQ),u=h(function(j){var
-c=K(j,nT,nS,nR),d=F(l(c,nV),nU),e=F(l(c,nX),nW),f=ap(l(c,nZ),nY),g=i(c,n0),h=M(function(a){return ap(a,n1)},g);return function(g){var
+c=A(d,a,o,n),e=b(l,c);return[0,i(c,pv),e]}var
+d=e(r,Q(i(g,pw),a)),h=k(g,px);if(h){var
+j=d4(h[1],a);if(aD(j)<=0)p(m(a,py));return e(function(b){var
+c=b6(d4(b[1],a),j);return[0,b[2],c]},d)}var
+f=e(function(b){return aj(b[1],a)},d),s=Z(f);bQ(function(d,c){var
+b=hq(d,c[2]),e=aG(s);if(hn(M(aG(gA(b)),e),ps))p(m(a,pz));return b},c,f);return eW(e(bi,d),f)}function
+iD(a,d,c){function
+f(c){var
+e=bl(i(c,pC),d8),f=iB(a,i(c,pD),d8),g=d?iB(a,i(c,pE),d8):pF,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
+g=0,h=d?pA:pB,j=iC(c,d8,h,g,f);return e(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
+fG(h,r,a,q){var
+s=h?h[1]:function(a){return 0},c=A(q,p8,bf(r,p7),p6),j=ah(iA(i(c,qa),p$,p_),p9);aj(i(c,qc),qb);var
+t=Q(i(c,qe),qd),u=e(function(j){var
+c=A(j,pg,pf,pe),d=x(i(c,pi),ph),e=x(i(c,pk),pj),f=aj(i(c,pm),pl),g=k(c,pn),h=V(function(a){return aj(a,po)},g);return function(g){var
 c=b(a,e);return[0,b(a,d),c,f,h]}},t);b(s,c);var
-v=cr(F(l(c,oU),oT),oS),x=ht(a,j,l(c,oV)),d=i(c,oW);if(d){var
-y=d[1],p=hs(y,ac,oG,oF,function(d){var
-q=bO(l(d,oy),ac),D=aR(l(d,oz),ac),E=h(function(f){var
+v=b7(x(i(c,qh),qg),qf),w=iD(a,j,i(c,qi)),d=k(c,qj);if(d){var
+z=d[1],o=iC(z,ar,p5,p4,function(d){var
+q=bl(i(d,pX),ar),F=aS(i(d,pY),ar),G=e(function(f){var
 c=f[2],h=0;if(typeof
 c==="number"||!(3===c[0]))h=1;else
 var
-g=[0,bx(c[1],ac)];if(h)var
-d=bO(c,ac),e=d[1],g=w(e,oh)?w(e,oi)?o(n(ac,oj)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},D),G=bd(oA,d);if(bd(oB,d)!==G)o(n(ac,oC));var
-j=i(d,oD);if(j){var
-k=j[1],t=0;if(typeof
-k!=="number"&&1===k[0]){var
-p=cq(k[1],ac);if(aV(p)<1)o(n(ac,ox));var
-r=p;t=1}if(!t)var
-r=o(n(ac,ow));var
-e=K(l(d,oE),ac,0,ok),c=function(a){return bd(a,e)},v=c(ol),u=0,x=v||c(ov),y=[0,c(om),[0,x,u]],z=[0,c(on),y];if(1!==aB(b(cO(function(a){return a}),z)))o(n(ac,oo));if(c(op))var
-m=[0,b(a,F(l(e,oq),ac))];else
-if(c(or))var
-m=[1,b(a,F(l(e,os),ac))];else
+g=[0,bV(c[1],ar)];if(h)var
+d=bl(c,ar),e=d[1],g=y(e,pG)?y(e,pH)?p(m(ar,pI)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},F),H=by(pZ,d);if(by(p0,d)!==H)p(m(ar,p1));var
+j=k(d,p2);if(j){var
+l=j[1],t=0;if(typeof
+l!=="number"&&1===l[0]){var
+o=cQ(l[1],ar);if(aD(o)<1)p(m(ar,pW));var
+r=o;t=1}if(!t)var
+r=p(m(ar,pV));var
+f=A(i(d,p3),ar,0,pJ),c=function(a){return by(a,f)},v=c(pK),u=0,w=v||c(pU),z=[0,c(pL),[0,w,u]],B=[0,c(pM),z];if(1!==Z(b(bz(function(a){return a}),B)))p(m(ar,pN));if(c(pO))var
+n=[0,b(a,x(i(f,pP),ar))];else
+if(c(pQ))var
+n=[1,b(a,x(i(f,pR),ar))];else
 var
-f=i(e,ot),A=f?aR(f[1],ac):f,g=i(e,ou),B=g?ax(g[1],ac):g,C=h(function(d){var
-c=bO(d,ac),e=eW(c[2],ac);return[0,b(a,c[1]),e]},B),m=[2,C,h(function(c){var
-d=ap(c[2],ac);return[0,b(a,c[1]),d]},A)];var
-s=[0,[0,r,m]]}else
+g=k(f,pS),C=g?aS(g[1],ar):g,h=k(f,pT),D=h?Q(h[1],ar):h,E=e(function(d){var
+c=bl(d,ar),e=fB(c[2],ar);return[0,b(a,c[1]),e]},D),n=[2,E,e(function(c){var
+d=aj(c[2],ar);return[0,b(a,c[1]),d]},C)];var
+s=[0,[0,r,n]]}else
 var
 s=j;var
-H=b(a,q[2]);return[0,[0,b(a,q[1]),H],E,s]}),f=h(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},p),m=dg(bD,b(df(function(a){return M(bv,a[4])}),f)),e=an(0,16);f_(function(b,a){return b0(e,a,b+1|0)},m);var
-k=h(function(a){var
-b=a[4],c=M(function(a){var
-b=a[2];return[0,er(e,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},f)}else
+I=b(a,q[2]);return[0,[0,b(a,q[1]),I],G,s]}),g=e(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},o),n=ci(br,b(dH(function(a){return V(a2,a[4])}),g)),f=D(0,16);dF(function(b,a){return a1(f,a,b+1|0)},n);var
+l=e(function(a){var
+b=a[4],c=V(function(a){var
+b=a[2];return[0,cG(f,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},g)}else
 var
-k=d;return[0,0,v,j,x,k,h(function(a){return b(a,0)},u)]}function
-hu(b,d,a){if(typeof
+l=d;return[0,0,v,j,w,l,e(function(a){return b(a,0)},u)]}function
+iE(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cq(b[1],a),e=aV(c)<0?1:0,f=e||gs(c,aH(d));if(f)o(n(a,o_));return ci(c)}return o(n(a,o9))}function
-hv(a,g,f){if(typeof
+c=cQ(b[1],a),e=aD(c)<0?1:0,f=e||hm(c,aG(d));if(f)p(m(a,qx));return cH(c)}return p(m(a,qw))}function
+iF(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=w(c,o$),b=0;if(d){if(!w(c,pa)){var
+c=a[1],d=y(c,qy),b=0;if(d){if(!y(c,qz)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,hu(a,g,f)]}function
-dC(d,e,c,a){var
-f=ax(c,a);return h(function(f){var
-c=ho(f,a),g=m(e,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},f)}function
-e2(f,e,d,a){var
-b=dC(f,e,d,a),c=an(0,16);aK(function(d){var
-b=d[1];return b1(c,b)?o(n(a,pM)):eq(c,b,0)},b);return b}function
-hw(f,k,d,m,j){var
-p=f?f[1]:function(a){return 0},a=K(j,pW,bY(k,pV),pU),e=K(l(a,pZ),pY,pX,0),q=ax(l(a,p1),p0);ap(l(e,p3),p2);ap(l(e,p5),p4);var
-r=h(function(t){var
-a=K(t,aO,pf,pe),c=i(a,pg),e=M(function(b){var
-a=bO(b,aO),c=bx(a[1],aO);return[0,c,bx(a[2],aO)]},c),f=F(l(a,ph),aO),g=F(l(a,pi),aO),j=ap(l(a,pj),aO),k=ap(l(a,pk),aO),n=i(a,pl),o=M(function(a){return bO(a,aO)},n),p=i(a,pm),q=M(function(f){var
-a=K(f,aO,pb,0),c=ax(l(a,pc),aO),d=aB(c),e=hv(l(a,pd),d,aO);return[0,e,dd(function(c,a){var
-e=aR(a,aO),f=h(function(a){var
-c=hv(a[2],d,aO);return[0,b(m,a[1]),c]},e);return[0,aH(c+1|0),f]},c)]},p),r=M(function(a){var
-c=b(d,a[2]);return[0,b(d,a[1]),c]},o),s=b(d,g);return[0,b(d,f),s,j,k,r,q,e]},q),g=ax(l(a,p7),p6);b(p,a);var
-s=cr(F(l(e,p_),p9),p8),t=cr(F(l(e,qb),qa),p$),B=aB(g),u=dd(function(p,C){var
-a=b(cS(pz),p),e=K(C,a,pB,pA),r=aR(l(e,pC),a),j=h(function(e){var
-f=[0,dx(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===j)o(n(a,pD));var
-s=i(e,pE),t=M(function(c){var
-d=aR(c,a);return h(function(c){var
-d=hu(c[2],B,a);return[0,b(m,c[1]),d]},d)},s),k=i(e,pF),D=0;if(k){var
-f=k[1],g=0;if(typeof
-f!=="number"&&0===f[0])if(f[1])g=2;else
-g=1;var
-q=0;switch(g){case
+e=d;b=1}if(b)return e}return[0,iE(a,g,f)]}function
+d9(d,f,c,a){var
+g=Q(c,a);return e(function(e){var
+c=iy(e,a),g=l(f,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},g)}function
+fH(f,e,d,a){var
+b=d9(f,e,d,a),c=D(0,16);C(function(d){var
+b=d[1];return bg(c,b)?p(m(a,q$)):bU(c,b,0)},b);return b}function
+iG(g,l,d,n,j){var
+o=g?g[1]:function(a){return 0},a=A(j,rj,bf(l,ri),rh),f=A(i(a,rm),rl,rk,0),q=Q(i(a,ro),rn);aj(i(f,rq),rp);aj(i(f,rs),rr);var
+r=e(function(t){var
+a=A(t,aU,qE,qD),c=k(a,qF),f=V(function(b){var
+a=bl(b,aU),c=bV(a[1],aU);return[0,c,bV(a[2],aU)]},c),g=x(i(a,qG),aU),h=x(i(a,qH),aU),j=aj(i(a,qI),aU),l=aj(i(a,qJ),aU),m=k(a,qK),o=V(function(a){return bl(a,aU)},m),p=k(a,qL),q=V(function(g){var
+a=A(g,aU,qA,0),c=Q(i(a,qB),aU),d=Z(c),f=iF(i(a,qC),d,aU);return[0,f,dE(function(c,a){var
+f=aS(a,aU),g=e(function(a){var
+c=iF(a[2],d,aU);return[0,b(n,a[1]),c]},f);return[0,aG(c+1|0),g]},c)]},p),r=V(function(a){var
+c=b(d,a[2]);return[0,b(d,a[1]),c]},o),s=b(d,h);return[0,b(d,g),s,j,l,r,q,f]},q),h=Q(i(a,ru),rt);b(o,a);var
+s=b7(x(i(f,rx),rw),rv),t=b7(x(i(f,rA),rz),ry),C=Z(h),u=dE(function(o,D){var
+a=b(cF(qY),o),f=A(D,a,q0,qZ),r=aS(i(f,q1),a),j=e(function(e){var
+f=[0,d4(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===j)p(m(a,q2));var
+s=k(f,q3),t=V(function(c){var
+d=aS(c,a);return e(function(c){var
+d=iE(c[2],C,a);return[0,b(n,c[1]),d]},d)},s),l=k(f,q4),E=0;if(l){var
+g=l[1],h=0;if(typeof
+g!=="number"&&0===g[0])if(g[1])h=2;else
+h=1;var
+q=0;switch(h){case
 2:q=1;break;case
-0:break}if(!q){o(n(pH,n(a,pG)));D=1}}var
-u=i(e,pI),v=M(function(b){return ap(b,a)},u),w=i(e,pJ),x=M(function(v){var
-c=K(v,a,0,pn);function
-f(a){return bd(a,c)}var
-l=f(po);if(l)var
-q=f(pp),m=q||f(py);else
+0:break}if(!q){p(m(q6,m(a,q5)));E=1}}var
+u=k(f,q7),v=V(function(b){return aj(b,a)},u),w=k(f,q8),x=V(function(v){var
+c=A(v,a,0,qM);function
+g(a){return by(a,c)}var
+l=g(qN);if(l)var
+q=g(qO),n=q||g(qX);else
 var
-m=l;if(m)o(n(a,pq));var
-g=i(c,pr);if(g){var
-j=g[1],p=0;if(typeof
-j==="number"||!(0===j[0]))p=1;else
+n=l;if(n)p(m(a,qP));var
+h=k(c,qQ);if(h){var
+i=h[1],o=0;if(typeof
+i==="number"||!(0===i[0]))o=1;else
 var
-k=j[1];if(p)var
-k=o(a)}else
+j=i[1];if(o)var
+j=p(a)}else
 var
-k=g;function
-e(a){return a5(i(c,a),ps)}ax(e(pt),a);ax(e(pu),a);var
-r=dC(d,bQ,e(pv),a),s=ax(e(pw),a),t=h(function(e){var
-c=bO(e,a),f=bQ(c[2],a);return[0,b(d,c[1]),f]},s),u=i(c,px);return[0,k,[0,r,t],M(function(b){return dC(d,bQ,b,a)},u)]},w),y=i(e,pK),z=M(function(b){return ap(b,a)},y),A=[0,j,t,v,x,z,bd(pL,e)];return[0,aH(p+1|0),A]},g),v=i(a,qc),w=M(function(f){var
-a=K(f,c0,pN,0),b=az(hq(l(a,pQ),c0,pP),pO),c=cr(F(l(a,pR),c0),c0),e=e2(d,nh,l(a,pS),c0);return[0,c,b,e,ht(d,b,l(a,pT))]},v);return[0,0,0,s,t,u,w,e2(d,cr,a5(i(a,qf),qe),qd),r]}var
-S=[U,qs,cH(0)];function
-bR(b){if(b){var
+j=h;function
+f(a){return aP(k(c,a),qR)}Q(f(qS),a);Q(f(qT),a);var
+r=d9(d,bF,f(qU),a),s=Q(f(qV),a),t=e(function(e){var
+c=bl(e,a),f=bF(c[2],a);return[0,b(d,c[1]),f]},s),u=k(c,qW);return[0,j,[0,r,t],V(function(b){return d9(d,bF,b,a)},u)]},w),y=k(f,q9),z=V(function(b){return aj(b,a)},y),B=[0,j,t,v,x,z,by(q_,f)];return[0,aG(o+1|0),B]},h),v=k(a,rB),w=V(function(f){var
+a=A(f,dh,ra,0),b=ah(iA(i(a,rd),dh,rc),rb),c=b7(x(i(a,re),dh),dh),e=fH(d,oF,i(a,rf),dh);return[0,c,b,e,iD(d,b,i(a,rg))]},v);return[0,0,0,s,t,u,w,fH(d,b7,aP(k(a,rE),rD),rC),r]}var
+af=[$,rR,cg(0)];function
+b8(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}throw S}function
-aZ(b){if(b){var
+a!=="number"&&5===a[0])return a[1]}throw af}function
+a$(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&3===a[0])return a[1]}throw S}function
-dD(b){if(b){var
+a!=="number"&&3===a[0])return a[1]}throw af}function
+d_(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&4===a[0])return a[1]}throw S}function
-hx(b,a){var
-c=O(a[1],b[2]);return bD(O(b[1],a[2]),c)}var
-by=[0,d,c],e3=[0,c,c];function
-e4(c,b){var
-a=bc(function(a){return 1-cf(a[1],c)},b);if(a)throw S;return a}function
-hy(e){function
+a!=="number"&&4===a[0])return a[1]}throw af}function
+iH(b,a){var
+c=M(a[1],b[2]);return br(M(b[1],a[2]),c)}var
+bG=[0,d,c],d$=[0,c,c];function
+fI(c,b){var
+a=a4(function(a){return 1-b0(a[1],c)},b);if(a)throw af;return a}function
+iI(e){function
 a(a){var
-b=i(e,a);return M(function(a){return ap(a,qt)},b)}var
-b=a(qu),c=a(qv),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw S;return[0,b,c]}function
-qw(l,t){var
-a=bR([0,t]);e4(qx,a);if(w(aZ(i(a,qz)),qy))throw S;var
-m=i(a,qA);if(m){var
+b=k(e,a);return V(function(a){return aj(a,rS)},b)}var
+b=a(rT),c=a(rU),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw af;return[0,b,c]}function
+rV(l,t){var
+a=b8([0,t]);fI(rW,a);if(y(a$(k(a,rY)),rX))throw af;var
+m=k(a,rZ);if(m){var
 d=m[1],c=0;if(typeof
 d==="number")c=1;else
 switch(d[0]){case
 3:var
-n=bx(d[1],e5),p=n,o=n;c=2;break;case
+n=bV(d[1],fJ),p=n,o=n;c=2;break;case
 4:var
 f=d[1];if(f){var
 g=f[1],e=0;if(typeof
 g!=="number"&&3===g[0]){var
 h=f[2];if(h){var
-j=h[1],k=0;if(typeof
-j!=="number"&&3===j[0])if(h[2]){e=1;k=1}else{var
-r=bx(g[1],e5),s=bx(j[1],e5);if(0===hx(r,s))throw S;var
-p=s,o=r;c=2;e=1;k=1}if(!k)e=1}else
+i=h[1],j=0;if(typeof
+i!=="number"&&3===i[0])if(h[2]){e=1;j=1}else{var
+r=bV(g[1],fJ),s=bV(i[1],fJ);if(0===iH(r,s))throw af;var
+p=s,o=r;c=2;e=1;j=1}if(!j)e=1}else
 e=1}}break;default:c=1}switch(c){case
 1:break;case
 0:break;default:var
-q=hy(a),u=q[2],v=q[1],x=b(l,aZ(i(a,qB)));return[0,b(l,aZ(i(a,qC))),x,o,p,v,u]}}throw S}function
-hz(c,h){var
-a=bR([0,h]);e4(qD,a);var
-d=aZ(i(a,qE));if(w(d,qF)){var
-e=w(d,qG);if(e)throw S;var
+q=iI(a),u=q[2],v=q[1],w=b(l,a$(k(a,r0)));return[0,b(l,a$(k(a,r1))),w,o,p,v,u]}}throw af}function
+iJ(c,h){var
+a=b8([0,h]);fI(r2,a);var
+d=a$(k(a,r3));if(y(d,r4)){var
+e=y(d,r5);if(e)throw af;var
 f=e}else
 var
 f=1;var
-j=bx(aZ(i(a,qI)),qH),g=hy(a),k=g[2],l=g[1],m=b(c,aZ(i(a,qJ)));return[0,b(c,aZ(i(a,qK))),m,f,j,l,k]}function
-b4(b){var
-a=an(0,64);aK(function(b){return b0(a,b[1],b[2])},b);return a}function
-dE(b,a){var
-c=O(b[2],a[2]),d=O(a[1],b[2]);return b3(d5(O(b[1],a[2]),d),c)}function
-e6(a){var
-b=b4(a[1]),d=b4(a[2]);if(0===a[1])al(qL);var
-c=a[1];aK(function(e){var
-a=a5(bJ(d,e[1]),0);if(1-de(function(a){var
-c=b1(b,a[1]),d=c?0<=aV(a[2][1])?1:0:c;return d},a))al(qM);var
-c=0!==hx(bG(function(b,a){return dE(b,a[2])},by,a),e3)?1:0;return c?al(qN):c},c);return b}function
-hA(a){if(bc(function(a){return cf(a[1],qS)},a))throw S;return a}function
-hB(a){var
-b=bR(i(a,qT));return h(function(a){var
-b=aZ([0,a[2]]);return[0,a[1],b]},b)}function
-qU(g){var
-a=bR([0,g]);function
+i=bV(a$(k(a,r7)),r6),g=iI(a),j=g[2],l=g[1],m=b(c,a$(k(a,r8)));return[0,b(c,a$(k(a,r9))),m,f,i,l,j]}function
+cp(b){var
+a=D(0,64);C(function(b){return a1(a,b[1],b[2])},b);return a}function
+di(b,a){var
+c=M(b[2],a[2]),d=M(a[1],b[2]);return b6(eF(M(b[1],a[2]),d),c)}function
+ea(a){var
+b=cp(a[1]),d=cp(a[2]);if(0===a[1])J(r_);var
+c=a[1];C(function(e){var
+a=aP(a6(d,e[1]),0);if(1-c$(function(a){var
+c=bg(b,a[1]),d=c?0<=aD(a[2][1])?1:0:c;return d},a))J(r$);var
+c=0!==iH(bQ(function(b,a){return di(b,a[2])},bG,a),d$)?1:0;return c?J(sa):c},c);return b}function
+iK(a){if(a4(function(a){return b0(a[1],sf)},a))throw af;return a}function
+iL(a){var
+b=b8(k(a,sg));return e(function(a){var
+b=a$([0,a[2]]);return[0,a[1],b]},b)}function
+sh(h){var
+a=b8([0,h]);function
 b(c){var
-d=cP(j4,[0,qX,[0,qW,[0,qV,c]]]),b=cc(cP(j4,h(bv,a)),d);if(b)throw S;return b}var
-c=aZ(i(a,qY));if(w(c,qZ))if(w(c,q0)){if(w(c,q1))throw S;b(q2);var
-d=[2,hB(a)]}else{b(q5);var
-e=l(a,q6);try{K(e,q8,q7,0)}catch(a){a=a$(a);if(a[1]===cY)throw S;throw a}var
-f=bR(i(a,q9));hA(ei(q_,f));var
-d=[1,e,hB(a),f]}else{b(q$);var
-d=[0,l(a,ra)]}var
-j=aZ(i(a,q3));return[0,d,aZ(i(a,q4)),j]}function
-hC(b){function
+d=bR(c7,[0,sk,[0,sj,[0,si,c]]]),b=ch(bR(c7,e(a2,a)),d);if(b)throw af;return b}var
+c=a$(k(a,sl));if(y(c,sm))if(y(c,sn)){if(y(c,so))throw af;b(sp);var
+d=[2,iL(a)]}else{b(ss);var
+f=i(a,st);try{A(f,sv,su,0)}catch(a){a=aX(a);if(a[1]===cm)throw af;throw a}var
+g=b8(k(a,sw));iK(dG(sx,g));var
+d=[1,f,iL(a),g]}else{b(sy);var
+d=[0,i(a,sz)]}var
+j=a$(k(a,sq));return[0,d,a$(k(a,sr)),j]}function
+iM(b){function
 c(b){var
-a=bR([0,b]);if(2!==aB(a))throw S;var
-c=hA(bR(i(a,rb)));return[0,h(qU,dD(i(a,rc))),c]}var
-a=dD(b);if(a)return h(c,a);throw S}function
-dF(c,b,a){return[0,c,dz(c,b,a),b,a]}function
-dG(a,b){a[1]=[0,b,a[1]];return 0}function
-rd(a){var
+a=b8([0,b]);if(2!==Z(a))throw af;var
+c=iK(b8(k(a,sA)));return[0,e(sh,d_(k(a,sB))),c]}var
+a=d_(b);if(a)return e(c,a);throw af}function
+eb(c,b,a){return[0,c,d7(c,b,a),b,a]}function
+ec(a,b){a[1]=[0,b,a[1]];return 0}function
+sC(a){var
 c=[0,0];try{var
-f=b(a,c);return f}catch(a){a=a$(a);if(a[1]===cY){var
-e=c[1],d=de(function(a){return b(a,0)},e);return d?o(a[2]):d}throw a}}function
-e7(c,b){var
-d=b4(c[1][1]),a=1-de(function(a){return b1(d,a)},b);return a?al(re):a}function
-hD(a){function
+f=b(a,c);return f}catch(a){a=aX(a);if(a[1]===cm){var
+e=c[1],d=c$(function(a){return b(a,0)},e);return d?p(a[2]):d}throw a}}function
+fK(c,b){var
+d=cp(c[1][1]),a=1-c$(function(a){return bg(d,a)},b);return a?J(sD):a}function
+iN(a){function
 c(c){var
-d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return h(c,a)}}function
-hE(c,a){var
-d=b4(a),r=h(bw,a);e7(c,bY(h(bv,a),r));if(bc(function(a){return b1(d,a[2])},a))al(rf);var
-e=c[1],s=c[4],t=c[3];function
-g(a){return a5(bJ(d,a),a)}function
-f(a){return 1-b1(d,a[1])}function
+d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return e(c,a)}}function
+iO(c,a){var
+d=cp(a),s=e(bi,a);fK(c,bf(e(a2,a),s));if(a4(function(a){return bg(d,a[2])},a))J(sE);var
+f=c[1],t=c[4],u=c[3];function
+g(a){return aP(a6(d,a),a)}function
+h(a){return 1-bg(d,a[1])}function
 i(j){var
-a=an(0,16),k=j[2];aK(function(b){var
-c=b[1],d=a5(bJ(a,g(c)),by),e=dE(d,b[2]);return b0(a,g(c),e)},k);var
+a=D(0,16),k=j[2];C(function(b){var
+c=b[1],d=aP(a6(a,g(c)),bG),e=di(d,b[2]);return a1(a,g(c),e)},k);var
 c=a[2];function
 d(f,e,k){var
 a=f,b=e;for(;;){if(b){var
 g=b[1],h=b[2],i=b[3];return[0,[0,g,h],function(b){return d(a,i,b)}]}if(a===c.length-1)return 0;var
-j=u(c,a)[1+a],a=a+1|0,b=j;continue}}var
+j=o(c,a)[1+a],a=a+1|0,b=j;continue}}var
 e=0,h=0;function
 i(a){return d(h,e,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
 c=b(e,0);if(c){var
-a=[0,c[1],a],e=c[2];continue}return a6(a)}}var
+a=[0,c[1],a],e=c[2];continue}return aI(a)}}var
 d=b(g,0);if(d){var
 i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
-l=b4(e[1]),m=b4(e[2]);function
+l=cp(f[1]),m=cp(f[2]);function
 j(a){var
-c=i([0,a,er(m,a)]),d=b(cO(function(a){return 0!==aV(a[2][1])?1:0}),c),e=cP(Y,h(function(a){var
-b=hp(a[2]);return[0,a[1],b]},d));return[0,er(l,a),e]}mr(function(c,b){var
-d=j(b),a=cc(j(c),d);return a?al(qO):a},d);var
-n=e[2],o=b(cO(f),n),p=h(function(a){var
-b=a[1];return[0,b,i([0,b,a[2]])]},o),q=e[1],k=dF([0,b(cO(f),q),p],t,s),v=k[2];return[0,k,[0,b(hD(c),a),v]]}function
-e8(e,b,a){var
-f=e0(b[1]);if(w(a[2],f))al(rg);var
-c=m(e,b,a[1]),d=c[1],g=e0(d[1]);if(w(a[3],g))al(rh);return[0,d,c[2]]}function
-hF(e,a,b){function
-f(b,a){if(2===a[0])return hE(b,a[1]);throw S}return h(function(b){var
-g=b[1],h=[0,a,0],c=a6(bG(function(a,c){var
-b=e8(f,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,g)[2]),d=e1(0,0,a[3],[5,b[2]]);dG(e,function(b){return gZ(a[2],c,d)});return[0,c,d]},b)}function
-hG(j,g,f,a){try{K([5,a],rt,bY(rs,j),0);var
-d=an(0,64),k=an(0,64),m=hC(i(a,ru)),n=dD(i(a,rv)),e=h(b(g,function(a){return aY(d,a)}),n);if(0===e)throw S;var
-o=aZ(i(a,rw));if(am(i(bR(i(a,rz)),ry),rx))throw S;var
-c=cs(0,l(a,rA)),p=[0,[0,c,o,function(g){e6(c);function
-a(a){return aY(k,a)}var
-b=dF(c,function(a){return aY(d,a)},a);return rd(function(a){return tK(f,a,b,m,e)})}]];return p}catch(a){a=a$(a);if(a===S)return 0;throw a}}var
-e9=[U,rE,cH(0)];function
-hH(b,a){if(typeof
+c=i([0,a,cG(m,a)]),d=b(bz(function(a){return 0!==aD(a[2][1])?1:0}),c),f=bR(aa,e(function(a){var
+b=co(a[2]);return[0,a[1],b]},d));return[0,cG(l,a),f]}e5(function(c,b){var
+d=j(b),a=ch(j(c),d);return a?J(sb):a},d);var
+n=f[2],p=b(bz(h),n),q=e(function(a){var
+b=a[1];return[0,b,i([0,b,a[2]])]},p),r=f[1],k=eb([0,b(bz(h),r),q],u,t),v=k[2];return[0,k,[0,b(iN(c),a),v]]}function
+fL(e,b,a){var
+f=fF(b[1]);if(y(a[2],f))J(sF);var
+c=l(e,b,a[1]),d=c[1],g=fF(d[1]);if(y(a[3],g))J(sG);return[0,d,c[2]]}function
+iP(f,a,b){function
+g(b,a){if(2===a[0])return iO(b,a[1]);throw af}return e(function(b){var
+e=b[1],h=[0,a,0],c=aI(bQ(function(a,c){var
+b=fL(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=fG(0,0,a[3],[5,b[2]]);ec(f,function(b){return hV(a[2],c,d)});return[0,c,d]},b)}function
+iQ(j,h,g,a){try{A([5,a],sS,bf(sR,j),0);var
+d=D(0,64),l=D(0,64),m=iM(k(a,sT)),n=d_(k(a,sU)),f=e(b(h,function(a){return aT(d,a)}),n);if(0===f)throw af;var
+o=a$(k(a,sV));if(N(k(b8(k(a,sY)),sX),sW))throw af;var
+c=cn(0,i(a,sZ)),p=[0,[0,c,o,function(e){ea(c);function
+a(a){return aT(l,a)}var
+b=eb(c,function(a){return aT(d,a)},a);return sC(function(a){return fU(g,a,b,m,f)})}]];return p}catch(a){a=aX(a);if(a===af)return 0;throw a}}var
+fM=[$,s3,cg(0)];function
+cR(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cq(b[1],a);if(aV(c)<0)o(n(a,rG));return c}return o(n(a,rF))}function
-hI(c,b,a){var
-d=aH(c+1|0);return jC(gt(hH(b,a),d))}function
-dH(c,b,a){var
-d=aR(b,a);return h(function(b){var
-d=m(c,b[2],a);return[0,b[1],d]},d)}function
-c1(c,b,a){var
-d=ax(b,a);return h(function(b){return m(c,b,a)},d)}function
-r7(d,a){var
-c=K(d,a,r9,r8),e=c1(F,l(c,r_),a),f=i(c,r$),g=M(function(b){return c1(ap,b,a)},f);function
+c=cQ(b[1],a);if(aD(c)<0)p(m(a,s5));return c}return p(m(a,s4))}function
+iR(c,b,a){var
+d=aG(c+1|0);return gB(ho(cR(b,a),d))}function
+ed(c,b,a){var
+d=aS(b,a);return e(function(b){var
+d=l(c,b[2],a);return[0,b[1],d]},d)}function
+dj(c,b,a){var
+d=Q(b,a);return e(function(b){return l(c,b,a)},d)}function
+tu(d,a){var
+c=A(d,a,tw,tv),e=dj(x,i(c,tx),a),f=k(c,ty),g=V(function(b){return dj(aj,b,a)},f);function
 b(e){var
-b=l(c,e);if(typeof
+b=i(c,e);if(typeof
 b!=="number"&&3===b[0]){var
-d=w(b[1],sa);if(!d)return d}return[0,ap(b,a)]}var
-h=b(sb);return[0,e,g,h,b(sc)]}function
-hJ(b,a){var
-c=a[2];return dE(b,[0,bW(a[1]),c])}function
-hK(a){return cP(Y,h(function(a){var
-b=a[2],c=h(function(a){return d7(a[1])},b);return[0,a[1],c]},a))}function
-hL(c){var
-b=i(c,sU);if(b){var
+d=y(b[1],tz);if(!d)return d}return[0,aj(b,a)]}var
+h=b(tA);return[0,e,g,h,b(tB)]}function
+iS(b,a){var
+c=a[2];return di(b,[0,ce(a[1]),c])}function
+iT(a){return bR(aa,e(function(a){var
+b=a[2],c=e(function(a){return bt(a[1])},b);return[0,a[1],c]},a))}function
+iU(o,i){var
+g=D(0,16),d=[0,0],h=[0,0],j=e(function(e){var
+a=e[2],c=e[1],f=b(o,c),p=[0,bt(a[2]),0],q=[0,bt(a[1]),p],i=b2(uf,[0,bt(f),q]),j=a6(g,i);if(j){var
+k=j[1],l=k[2];l[1]=[0,c,l[1]];return k[1]}var
+m=[0,[0,c,0]],n=h[1];bU(g,i,[0,n,m]);d[1]=[0,[0,[0,f,a],m],d[1]];h[1]++;return n},i),c=0,a=d[1];for(;;){if(a){var
+f=a[1],c=[0,[0,f[1],f[2][1]],c],a=a[2];continue}return[0,j,dI(c)]}}var
+iV=[$,ug,cg(0)];function
+cS(f,m,j,i){var
+g=iU(f,m),c=g[2],d=iU(f,j)[2],q=c.length-1,r=d.length-1,z=ha(function(a){var
+c=a[1],e=eU(r,function(a){return a});return b(bz(function(a){return l(i,c,o(d,a)[1+a][1])}),e)},c),h=lO(r,function(a){return D(0,4)}),k=ha(function(a){return Z(a[2])},d);function
+s(a,b){return aP(a6(o(h,a)[1+a],b),0)}function
+w(d,g,i){if(0===i){var
+b=o(h,d)[1+d],c=bT(b,g),e=0,a=o(b[2],c)[1+c];for(;;){if(a){var
+f=a[3];if(0===aa(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(o(b[2],c)[1+c]=f,0)}var
+e=a,a=f;continue}return 0}}return a1(o(h,d)[1+d],g,i)}try{eX(function(v,E){var
+l=Z(E[2]);a:for(;;){var
+x=0<l?1:0;if(x){var
+t=bu(r,-1),c=bu(q,-2),a=[0,0,0,0],m=[0,-1];o(c,v)[1+v]=-1;hb(v,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
+j=a[2];if(j){var
+p=j[1];if(j[2]){var
+y=j[2];a[1]=a[1]-1|0;a[2]=y}else{a[1]=0;a[2]=0;a[3]=0}var
+D=o(z,p)[1+p];C(function(i,j,d,e,f){return function(a){var
+b=f[1]<0?1:0,c=b?o(d,a)[1+a]<0?1:0:b;if(c){o(d,a)[1+a]=j;if(0<o(k,a)[1+a]){f[1]=a;return 0}var
+g=o(h,a)[1+a];return e5(function(b,d){var
+c=-2===o(e,b)[1+b]?1:0;return c?(o(e,b)[1+b]=a,hb(b,i)):c},g)}return c}}(a,p,t,c,m),D);continue}throw lS}if(m[1]<0){var
+A=eU(q,function(a){return a});throw[0,iV,b(bz(function(a){return-2<o(c,a)[1+a]?1:0}),A)]}var
+d=m[1],u=d,e=gZ(l,o(k,d)[1+d]);for(;;){var
+f=o(t,u)[1+u];if(-1===o(c,f)[1+f]){k[1+d]=k[1+d]-e|0;var
+i=d;for(;;){var
+g=o(t,i)[1+i];w(i,g,s(i,g)+e|0);var
+n=o(c,g)[1+g];if(-1!==n){w(n,g,s(n,g)-e|0);var
+i=n;continue}var
+l=l-e|0;continue a}}var
+B=gZ(e,s(o(c,f)[1+f],f)),u=c[1+f],e=B;continue}}}return x}},c);var
+a=bu(q,0);eX(function(c,d){var
+b=[0,d[2]],e=o(h,c)[1+c];return e5(function(c,e){var
+f=1;if(!(e<1)){var
+d=f;for(;;){var
+g=o(a,c)[1+c];a[1+c]=[0,eT(b[1]),g];b[1]=g3(b[1]);var
+h=d+1|0;if(e!==d){var
+d=h;continue}break}}return 0},e)},d);var
+p=function(b){var
+c=eT(o(a,b)[1+b]);a[1+b]=g3(a[1+b]);return c},t=[0,e(p,g[1])];return t}catch(a){a=aX(a);if(a[1]===iV){var
+n=a[2];return[1,e(function(a){return o(c,a)[1+a][1]},n)]}throw a}}function
+fN(b,e,d){if(b){var
+a=b[1],f=0;if(typeof
+a==="number"||!(3===a[0]))f=1;else{var
+c=a[1];if(b0(c,d))return c}}return p(m(e,uh))}function
+iW(c,j){var
+l=c?c[1]:c,d=A(j,uk,uj,ui);fN(k(d,un),um,ul);var
+m=Q(i(d,up),uo),a=e(function(a){return x(a,uq)},m),n=Q(i(d,us),ur),f=D(0,64);C(function(a){return a1(f,a,0)},a);var
+g=0===a?1:0;if(g)var
+h=g;else
+var
+o=Z(a),h=f[1]<o?1:0;if(h)J(ut);return[0,a,e(function(h){var
+c=A(h,dk,uu,0),d=x(i(c,uv),dk),j=x(i(c,uw),dk),k=aS(i(c,ux),dk),a=e(function(b){var
+a=b[2],d=0;if(typeof
+a!=="number")switch(a[0]){case
+1:case
+2:if(l){var
+c=[3,a[1]];d=1}break}if(!d)var
+c=a;var
+e=iz(c,dk);return[0,b[1],e]},k),m=[0,d,e(a2,a)];if(1-c$(function(a){return bg(f,a)},m))J(uy);var
+g=bQ(function(b,a){return di(b,a[2])},bG,a),n=a4(function(a){return aD(a[2][1])<0?1:0},a),o=n||hn(g[1],g[2]);if(o)J(uz);return[0,d,j,b(bz(function(a){return 0<aD(a[2][1])?1:0}),a)]},n)]}function
+fO(b){function
+a(a){return m(uC,m(b2(uB,a),uA))}function
+c(b){var
+c=0,d=b[3],f=bR(function(b,a){return aa(b[1],a[1])},d),g=[0,m(uG,m(b2(uF,e(function(a){var
+b=m(uE,bm(co(a[2])));return m(bm(a[1]),b)},f)),uD)),c],h=[0,bm(b[2]),g];return a([0,bm(b[1]),h])}var
+d=a(bR(c7,e(c,b[2]))),f=a(e(bm,bR(c7,b[1])));return l(cF(uH),f,d)}function
+uI(j){try{var
+c=fA(1,j),i=0;if(typeof
+c!=="number"&&5===c[0]){var
+d=c[1];if(N(k(d,uM),uL)){var
+a=cn(uN,[5,d]);ea(a);var
+l=e(a2,a[1]),n=a[1],h=fO([0,l,e(function(c){var
+d=c[1],e=aP(eV(d,a[2]),0),f=b(bz(function(a){return 0!==aD(a[2][1])?1:0}),e);return[0,d,c[2],f]},n)])}else
+var
+h=fO(iW(uP,[5,dG(uO,d)]));var
+g=h;i=1}if(!i)var
+g=p(uK);return g}catch(a){a=aX(a);if(a[1]===cm)var
+f=a[2];else{if(a[1]!==d2)throw a;var
+f=a[2]}return p(m(uJ,f))}}function
+iX(a,c){if(typeof
+a!=="number"&&3===a[0]){var
+b=y(a[1],uV);if(!b)return b}return[0,aj(a,c)]}function
+uW(b){var
+a=A(b,dl,uX,0),c=iX(i(a,uY),dl),d=iX(i(a,uZ),dl),e=x(i(a,u0),dl);return[0,x(i(a,u1),dl),e,d,c]}function
+fP(b,a){var
+c=bl(i(b,u2),a),d=cR(i(b,u3),a),e=cR(i(b,u4),a);return[0,c,d,e,cR(i(b,u5),a)]}function
+u6(b){var
+a=A(b,ee,u7,0),c=bl(i(a,u8),ee);return[0,c,b7(x(i(a,u9),ee),ee)]}function
+u_(f){var
+b=A(f,ef,bf(fQ,u$),0),g=fP(b,ef),a=i(b,va),e=0;if(typeof
+a!=="number"&&3===a[0]){var
+d=y(a[1],vb);if(!d){var
+c=d;e=1}}if(!e)var
+c=[0,b7(x(a,ef),ef)];return[0,g,c]}function
+vc(b){var
+a=A(b,cT,bf(fQ,vd),0),c=fP(a,cT),d=fN(k(a,vf),cT,ve),e=bF(x(i(a,vg),cT),cT),f=cR(i(a,vh),cT);return[0,c,ah(d,vi),e,f]}function
+vj(b){var
+a=A(b,eg,bf(fQ,vk),0),c=fP(a,eg);return[0,c,bF(x(i(a,vl),eg),eg)]}function
+vm(b){var
+a=A(b,cq,vn,0),c=bl(i(a,vo),cq);function
+d(c){var
+a=Q(c,cq);if(a){var
+b=a[2];if(b&&!b[2]){var
+d=aj(a[1],cq);return[0,d,aj(b[1],cq)]}}return p(m(cq,vp))}return[0,c,e(d,Q(i(a,vq),cq))]}function
+eh(b){var
+c=ci(br,[0,d,b]),a=D(0,64);dF(function(c,b){return a1(a,bt(b),c)},c);return function(b){return cG(a,bt(b))}}function
+ei(b,a){var
+c=M(a[1],b[2]);return br(M(b[1],a[2]),c)}function
+fR(b,a){var
+c=M(b[2],a[2]);return b6(M(b[1],a[1]),c)}function
+iY(a){return[0,a[2],a[1]]}function
+vr(aV,ao){var
+ap=fN(k(ao,vu),vt,vs),aW=[5,ao],aZ=ah(ap,vv)?vw:vW,x=A(aW,vy,bf(vx,aZ),0),z=e(uW,Q(i(x,vA),vz));if(0===z)p(vB);var
+ar=V(uI,aV),s=iW(0,i(x,vC)),as=fO(s),a0=[3,m(vD,iw(as))];if(ch(i(x,vE),a0))J(vF);var
+bF=0;if(ar&&y(ar[1],as)){J(vG);bF=1}var
+a3=D(0,64);function
+r(a){return aT(a3,a)}var
+a5=s[1];C(function(a){r(a);return 0},a5);var
+U=D(0,64),a7=s[2];C(function(a){return bU(U,a[1],[0,a[2],a[3]])},a7);var
+ab=s[1],S=D(0,64);C(function(a){return a1(S,a,uQ)},ab);var
+am=0;for(;;){var
+T=D(0,64),an=e(function(a){function
+b(a){var
+b=m(uR,co(a[2]));return m(cG(S,a[1]),b)}function
+c(a){var
+c=b2(uS,bR(c7,e(b,a[2])));return m(bm(a[1]),c)}return[0,a,b2(uT,ci(c7,e(c,dN(U,a))))]},ab);dF(function(d){return function(f,e){var
+b=e[2],c=1-bg(d,b);return c?bU(d,b,a(q+f)):c}}(T),an);C(function(c){return function(a){var
+b=cG(c,a[2]);return a1(S,a[1],b)}}(T),an);if(am<T[1]){var
+am=T[1];continue}var
+aU=dI(ab),G=function(c){var
+a=a6(S,c);if(a){var
+b=gM(a[1]);return o(aU,b)[1+b]}return J(uU)},a9=D(0,64),a_=s[2],a$=e(function(a){var
+b=a[3],c=e(function(a){var
+b=a[2];return[0,r(a[1]),b]},b),d=[0,aT(a9,a[2]),c];return[0,r(a[1]),d]},a_),n=[0,e(r,s[1]),a$],E=function(v,T){var
+ag=s[1],ah=e(function(a){var
+b=r(G(a));return[0,r(a),b]},ag),aa=n[1],x=B(j(function(a){return[0,a,0]},aa)),ab=n[2],U=ac(function(a,b){var
+c=L(0,b,a[1]);return aq(a[1],[0,a[2],c],b)},ae,ab),ad=B(ah);function
+k(a){return L(0,U,a)}function
+a(a){return L(a,ad,a)}var
+i=il(n,k);function
+m(a){return fv(x,a)}var
+D=n[1],E=D?1:D,F=E?cK(ae,n[1]):E;if(F)var
+V=n[2],z=h(function(b){var
+a=b[2][2],e=fv(x,b[1]),g=e?cK(ae,j(a2,a)):e,i=g?f(aK(a),[0,c,c]):g;return i?h(function(a){var
+b=fv(x,a[1]);return b?w([0,d,c],a[2]):b},a):i},V);else
+var
+z=F;if(z)var
+W=n[1],A=h(function(b){var
+c=g(b,a(b));if(c)return c;var
+d=a(b);return fw(k,function(b,c){return ft(cS,a,nV,b,c)},b,d)},W);else
+var
+A=z;if(A)var
+af=n[1],C=h(function(c){var
+d=b(i,a(c));return g(b(i,c),d)},af);else
+var
+C=A;if(C){if(0===v[0]){var
+o=v[2],p=v[1],_=cl(a,p),O=cl(a,iq(o)),X=cl(a,p),I=d1(a,p),Q=I?h(function(b){var
+d=dg(m,b),e=d?f([0,c,c],b[2]):d;if(e){var
+g=b[1][2],h=b[1][1];return fw(k,function(e,d){var
+c=io(e,d);return H(function(c){var
+g=f(c,b[2]);if(g){var
+h=b[2];return ft(cS,a,function(e,g){var
+b=ip(c,e[2],g[2]);if(b){var
+a=ih(X,e[1],g[1]);if(a)return f(t(c,a[1]),h);var
+d=a}else
+var
+d=b;return d},e,d)}return g},c)},h,g)}return e},p):I;if(Q)var
+Y=cl(a,iq(o)),J=d1(a,o),$=J?h(function(d){var
+j=dg(m,d);if(j)var
+o=d[2][1],p=o?f([0,c,c],o[1]):1,e=p;else
+var
+e=j;if(e){var
+q=d[2][3],r=d[1][2],s=d[1][1];return fy(n,k,a,function(k,j){var
+e=io(k,j);return h(function(e){var
+x=d[2][2],y=d[2][1];return fu(cS,a,function(h,j){var
+B=b(i,j[1]),u=g(b(i,h[1]),B),v=u?ip(e,h[2],j[2]):u;if(v){var
+m=l(Y,h[1],j[1]),d=m?m[1]:[0,[0,[0,c,c]],0];if(y){var
+n=y[1],o=d[1];if(o){var
+p=o[1],q=f(n,t(e,p)),k=0;if(q){var
+z=w([0,c,c],e),r=z||w(n,p);if(r){var
+s=r;k=1}else
+var
+a=cz(d[2],x)}else{var
+s=q;k=1}if(k)var
+a=s}else
+var
+a=1}else
+if(d[1])var
+a=0;else
+var
+A=w([0,c,c],e),a=A||cz(d[2],x);return K(a)}return v},k,j)},e)},s,r,q)}return e},o):J,y=$;else
+var
+y=Q;return y?h(function(d){var
+p=it(m,d);if(p){var
+e=a(d[1]),h=a(d[2]),q=d[3];if(q)var
+j=ih(_,e,h),y=j?f(j[1],q[1]):j,k=y;else
+var
+k=1;if(k){var
+z=b(i,d[2]),r=K(g(b(i,d[1]),z));if(r)var
+n=r;else{var
+t=d[4];if(t){var
+u=t[1],v=l(O,e,h);if(v){var
+w=v[1][1];return w?f(u,w[1]):1}return f(u,[0,c,c])}var
+o=l(O,e,h);if(o){if(o[1][1])return 0;var
+x=1}else
+var
+x=o;var
+n=x}}else
+var
+n=k;var
+s=n}else
+var
+s=p;return s},T):y}var
+q=v[1],R=cl(a,ir(q)),Z=cl(a,ir(q)),M=d1(a,q),S=M?h(function(f){var
+h=dg(m,f),j=h?w([0,d,c],f[2][1][2]):h;if(j){var
+e=f[2][1],o=f[2][2],p=f[1][2],q=f[1][1],r=function(f,h){var
+D=b(i,h[1]),v=g(b(i,f[1]),D);if(v){var
+c=l(Z,f[1],h[1]),y=0;if(c){var
+a=c[1],j=cz(a[3],e[3]),z=0;if(j)var
+d=j;else{var
+m=N(a[3],e[3]),n=m?hr(a[1],e[1]):m;if(n){var
+o=h[2],p=f[2],B=a[2],C=e[1]?a8(p,o):a8(o,p),q=t(C,B),r=w(e[2],q),A=0;if(r)var
+s=r;else{var
+u=P(q,e[2]);if(u){var
+x=cz(a[4],e[4]);y=1;z=1;A=1}else
+var
+s=u}if(!A)var
+d=s}else
+var
+d=n}if(!z)var
+k=d}else
+var
+k=c;if(!y)var
+x=k;return K(x)}return v};return fy(n,k,a,function(b,c){return fu(cS,a,r,b,c)},q,p,o)}return j},q):M;return S?h(function(e){var
+D=it(m,e);if(D){var
+E=a(e[1]),F=a(e[2]),G=e[3];if(G){var
+I=g(E,F);if(I)var
+o=I;else{var
+y=e[5],p=G[1],ad=e[2],af=e[1],W=cl(a,y),X=u(hu(p)),B=function(b,c){if(g(b,c))return[0,[0,X,p],0];var
+a=l(W,b,c);if(a){var
+d=a[1];return j(function(a){return[0,a[1],a[2]]},d)}return a},C=d1(a,y);if(C)var
+Y=a(ad),Z=B(a(af),Y),q=H(function(a){var
+b=f(a[1],[0,c,c]);return b?f([0,c,c],a[2]):b},Z);else
+var
+q=C;var
+ag=q?h(function(e){var
+b=dg(m,e);if(b){var
+d=e[2];return h(function(b){var
+j=f(b[1],b[2]),l=j?f(b[2],p):j,m=l?f([0,c,c],t(p,b[1])):l;if(m){var
+o=b[2],q=b[3],r=b[1],n=function(i,h){var
+b=e[1][2],c=e[1][1];function
+d(a,b){var
+c=B(a[1],b[1]);return H(function(c){var
+e=t(i,a[2]),d=f(t(c[1],b[2]),e);if(d){var
+g=t(c[2],b[2]);return f(t(h,a[2]),g)}return d},c)}return fw(k,function(b,c){return ft(cS,a,d,b,c)},c,b)},g=r,d=q;for(;;){if(d){var
+h=d[1],i=n(g,h);if(i){var
+g=h,d=d[2];continue}return i}return n(g,o)}}return m},d)}return b},y):q,o=ag}}else
+var
+o=1;if(o){var
+_=b(i,e[2]),J=K(g(b(i,e[1]),_));if(J)var
+r=J;else
+var
+Q=l(R,E,F),ab=Q?1:Q,r=ab;if(r)var
+s=r;else{var
+v=e[4];if(v){var
+x=v[1],M=P(x,[0,c,c]);if(!M){var
+O=e[6],$=e[2],aa=e[1],T=j(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},O),S=ac(function(b,d){var
+e=a(b[1][2]),c=bk(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return dQ(a(b[1][1]),h,g,d)},ae,T),z=function(c,b){var
+a=bk(S,c,b),d=a?a[1]:a;return d},U=a($),V=z(a(aa),U),A=H(function(a){return P(a[1],[0,c,c])},V);return A?h(function(e){var
+h=dg(m,e),j=h?w([0,d,c],e[2][1]):h;if(j){var
+o=e[2][3],p=e[1][2],q=e[1][1],s=e[2][2],u=e[2][1],r=function(c,a){var
+r=b(i,a[1]),m=g(b(i,c[1]),r);if(m){var
+d=t(u,c[2]),j=f(t(x,a[2]),d);if(j)var
+e=j;else
+var
+q=a[2],e=f(t(d,x),q);if(e)var
+h=e;else
+var
+k=l(R,c[1],a[1]),p=k?1:k,h=p;if(h)var
+n=h;else
+var
+o=z(c[1],a[1]),n=H(function(b){var
+c=cz(b[2],s);return c?P(t(b[1],a[2]),d):c},o);return K(n)}return m};return fy(n,k,a,function(b,c){return fu(cS,a,r,b,c)},q,p,o)}return j},O):A}var
+N=M}else
+var
+N=v;var
+s=N}}else
+var
+s=o;var
+L=s}else
+var
+L=D;return L},T):S}return C},W=function(c,a){try{var
+d=b(a,0);return d}catch(a){a=aX(a);if(a[1]===cm)return b(c,0)?p(a[2]):J(vH);throw a}},at=Z(s[2]),I=function(a){var
+b=r(a[2]);return[0,r(a[1]),b]},ad=function(a){var
+d=bh(a[2],c);if(d){var
+e=0<aD(a[3])?1:0;if(e)var
+f=aG(at),b=bh(a[3],f);else
+var
+b=e}else
+var
+b=d;var
+h=b?gB(a[3])-1|0:at;return[0,g(a[2],c),h]},af=function(b,a){return e(b,Q(i(x,a),a))},au=function(a){var
+b=a[4],c=a[3],d=r(a[2]);return[0,r(a[1]),d,c,b,0,0]};C(function(a){var
+b=[0,a[4],[0,a[3],0]];function
+c(b){var
+a=1-d5(1,b);return a?J(vI):a}return C(function(a){return dD(c,a)},b)},z);if(ah(ap,vJ)){var
+ba=af(u6,vK),av=e(function(a){var
+b=a[2];return[0,I(a[1]),b]},ba),bb=function(a){return af(u_,vL)},aw=W(function(a){return E([0,av,0],0)},bb),bc=eh(e(function(a){return a[1][4]},aw)),bd=function(c){var
+a=c[1],d=ad(a),e=b(bc,a[4]),f=[0,c[2],e,d];return[0,I(a[1]),f]},be=e(au,z);return E([0,av,e(bd,aw)],be)}var
+X=af(vc,vM),bi=eh(e(function(a){return a[1][4]},X)),bj=eh(e(function(a){return a[4]},X)),Y=[1,e(function(a){var
+c=a[1],d=ad(c),e=b(bj,a[4]),f=b(bi,c[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,I(c[1]),g]},X)],M=function(a){var
+b=G(a[2]);return[0,G(a[1]),b]},bl=e(function(a){return M(a[1][1])},X),bn=function(b){var
+a=Q(i(x,vO),vN);return[0,a,Q(i(x,vQ),vP)]},ax=W(function(a){return E(Y,0)},bn),ay=ax[2],az=ax[1],bo=Z(z),aA=Z(az)!==bo?1:0;if(aA)var
+aB=aA;else
+var
+bE=Z(z),aB=Z(ay)!==bE?1:0;if(aB)J(vR);var
+aC=D(0,64),bp=n[2];C(function(a){var
+b=a[2];return bU(aC,bt(a[1]),b)},bp);var
+v=[du,function(a){return il(n,function(a){return aI(dN(aC,bt(a)))})}],O=0,aa=z,$=az,_=ay;for(;;){if(aa&&$&&_){var
+F=aa[1],bq=_[1],br=$[1],bs=function(a){return function(b){return E(Y,aI(a))}}(O),ag=[0,F[1],F[2]],aE=M(ag),aF=aE[2],aH=aE[1],aS=0;if(0!==F[3]&&!ah(aH,aF)){var
+ai=W(bs,function(c,g){return function(h){var
+d=e(vm,Q(c,vU)),a=g[3],f=a?a[1]:aY(ls);return e(function(g){var
+h=g[2],a=g[1],i=a4(function(a){return ei(a[1],a[2])<0?1:0},h);if(i){var
+m=a[2],j=D(0,16);C(function(a){var
+b=a[2];return a1(j,M(a[1]),b)},d);var
+c=[0,0],k=D(0,64),n=dN(U,a[1]);C(function(b){var
+a=dN(U,m);return C(function(d){var
+a=N(b[1],d[1]);if(a){var
+g=d[2],h=b[2];return C(function(n){return C(function(o){var
+b=o[2],d=o[1],g=n[2],h=n[1],p=[0,co(b),0],q=[0,co(g),p],r=[0,G(d),q],i=b2(vV,e(bm,[0,G(h),r])),l=1-bg(k,i);if(l){bU(k,i,0);var
+m=fR(b,iY(g)),a=M([0,h,d]),s=ah(a[1],a[2])?[0,[0,iY(f),f],0]:aP(a6(j,a),0);return C(function(a){var
+b=c[1],d=[0,fR(a[2],m),b];c[1]=[0,fR(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
+l=ci(ei,c[1])}else
+var
+l=i;var
+o=e(function(a){var
+c=a[2],d=a[1];return[0,d,c,b(bz(function(a){var
+b=ei(d,a)<0?1:0,e=b?ei(a,c)<0?1:0:b;return e}),l)]},h);return[0,I(a),o]},d)}}(br,F));aS=1}if(!aS)var
+ai=0;var
+aj=F[4];if(aj)var
+aJ=aj[1],ak=1-g(aJ[1],aJ[2]);else
+var
+ak=aj;if(ak)var
+bu=r(ag[2]),aL=gO(v),bv=cU===aL?v[1]:du===aL?eY(v):v,bw=b(bv,bu),bx=r(ag[1]),aM=gO(v),by=cU===aM?v[1]:du===aM?eY(v):v,aN=g(b(by,bx),bw),al=aN?1-b0([0,aH,aF],bl):aN;else
+var
+al=ak;var
+R=au(F),aO=R[3],aQ=R[2],aR=R[1],bA=R[6],bB=R[4],bC=function(a,b,c,d,e,f){return function(g){return E(Y,aI([0,[0,f,e,d,[0,d$],b,c],a]))}}(O,ai,bA,aO,aQ,aR),bD=al?W(bC,function(f){return function(g){var
+a=e(vj,Q(f,vS)),c=D(0,64);C(function(a){var
+d=co(a[2]),b=[0,M(a[1][1]),d];return bg(c,b)?J(vT):bU(c,b,0)},a);var
+d=eh(e(function(a){return a[1][4]},a));return e(function(c){var
+a=c[1],e=ad(a),f=b(d,a[4]),g=[0,c[2],f,e];return[0,I(a[1]),g]},a)}}(bq)):al,O=[0,[0,aR,aQ,aO,bB,ai,bD],O],aa=aa[2],$=$[2],_=_[2];continue}return E(Y,aI(O))}}}function
+iZ(c){var
+b=k(c,vZ);if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return am(i(a[1],sW),sV)}return 0}function
-hM(c){var
-d=0!==i(c,sX)?1:0;if(d){var
-e=i(c,sY);if(e){var
+a!=="number"&&5===a[0])return N(k(a[1],v1),v0)}return 0}function
+i0(c){var
+d=0!==k(c,v2)?1:0;if(d){var
+e=k(c,v3);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=i(a[1],sZ);if(g){var
+g=k(a[1],v4);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return bc(function(a){return am(a[2],s0)},h)}}return 0}}var
+h=b[1];return a4(function(a){return N(a[2],v5)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-dI(c,a){var
+ej(c,a){var
 d=a[3];function
 e(e){var
-a=b(d,0);return hM(c)?al(s1):a}return[0,a[1],a[2],e]}function
-td(W){if(typeof
-W!=="number"&&5===W[0]){var
-u=W[1],aG=i(u,s2);if(aG){var
-G=K(aG[1],s5,s4,s3);F(l(G,s7),s6);F(l(G,s9),s8);var
-aI=function(a){var
-b=aR(a,s_);return aK(function(a){F(a[2],s$);return 0},b)};aI(l(G,ta));eg(aI,i(G,tb))}var
-k=ei(tc,u),x=[5,k],aJ=i(k,tf),aO=0;if(aJ){var
-X=aJ[1],aP=0;if(typeof
-X!=="number"&&3===X[0])if(w(X[1],tt))aP=1;else{aO=1;aP=1}}if(!aO)o(tg);var
-aL=i(k,th),aQ=0;if(aL){var
-Z=aL[1],aS=0;if(typeof
-Z!=="number"&&1===Z[0])if(w(Z[1],ts))aS=1;else{aQ=1;aS=1}}if(!aQ)o(ti);var
-H=i(k,tj),ac=0;if(H){var
-_=H[1],ad=0;if(typeof
-_!=="number"&&3===_[0]){var
-aM=_[1];if(w(aM,tm))if(w(aM,tn))ad=1;else{if(!hL(k)&&0===i(k,to)){var
-I=aR(x,se),ar=i(I,sf),aT=0;if(ar){var
-L=ar[1],ae=0;if(typeof
-L!=="number"&&4===L[0])if(L[1])ae=1;else
-ae=2;var
-aU=0;switch(ae){case
-2:aU=1;break;case
-0:break}if(!aU){var
-as=1;aT=1}}if(!aT)var
-as=0;var
+a=b(d,0);return i0(c)?J(v6):a}return[0,a[1],a[2],e]}function
+i1(b){var
+c=k(b,v7);if(c){var
+a=A(c[1],v_,v9,v8);x(i(a,wa),v$);x(i(a,wc),wb);var
+d=function(a){var
+b=aS(a,wd);return C(function(a){x(a[2],we);return 0},b)};d(i(a,wf));dD(d,k(a,wg))}return dG(wh,b)}function
+wi($){if(typeof
+$!=="number"&&5===$[0]){var
+z=$[1],l=i1(z),E=[5,l],aJ=k(l,wk),aN=0;if(aJ){var
+ab=aJ[1],aO=0;if(typeof
+ab!=="number"&&3===ab[0])if(y(ab[1],wy))aO=1;else{aN=1;aO=1}}if(!aN)p(wl);var
+aL=k(l,wm),aQ=0;if(aL){var
+ae=aL[1],aR=0;if(typeof
+ae!=="number"&&1===ae[0])if(y(ae[1],wx))aR=1;else{aQ=1;aR=1}}if(!aQ)p(wn);var
+H=k(l,wo),ak=0;if(H){var
+ag=H[1],al=0;if(typeof
+ag!=="number"&&3===ag[0]){var
+aM=ag[1];if(y(aM,wr))if(y(aM,ws))al=1;else{if(!iZ(l)&&0===k(l,wt)){var
+O=aS(E,tD),aw=k(O,tE),aU=0;if(aw){var
+R=aw[1],am=0;if(typeof
+R!=="number"&&4===R[0])if(R[1])am=1;else
+am=2;var
+aV=0;switch(am){case
+2:aV=1;break;case
+0:break}if(!aV){var
+ax=1;aU=1}}if(!aU)var
+ax=0;var
 bt=function(a){if(typeof
 a!=="number"&&5===a[0]){var
-b=a[1],c=bd(sg,b),d=c||am(i(b,si),sh);return d}return 0},at=i(I,sj),aZ=0;if(at){var
-P=at[1],bK=0;if(typeof
-P!=="number"&&4===P[0]){var
-ay=bc(bt,P[1]);aZ=1;bK=1}}if(!aZ)var
-ay=0;var
-aA=i(I,sk);if(aA){var
-T=aA[1],bL=0;if(typeof
-T==="number"||!(3===T[0]))bL=1;else{var
-m=T[1];if(cf(m,sd)){var
-bu=as||ay;if(bu)throw e9;var
-s=K(x,sn,sl,sm),A=c1(r7,l(s,sp),so);if(0===A)o(sq);var
-bx=i(s,sr),v=M(function(a){return dH(function(a,b){return dH(ap,a,b)},a,ss)},bx);K(l(s,sv),su,st,0);var
-bz=F(l(s,sx),sw),bA=ax(l(s,sz),sy);if(az(m,sA)!==(0!==v?1:0))o(sB);if(am(v,sC))o(sD);var
-bB=an(0,64),bC=an(0,64),p=function(a){return aY(bB,a)},U=function(a){return aY(bC,a)};if(v)var
-a=aB(v[1])-1|0;else
-if(az(m,sR))var
-a=1;else
-var
-bH=A?A[1]:f1(ki),a=aB(bH[1])-1|0;var
-aC=an(0,64),D=dd(function(J,L){var
-d=b(cS(rT),J),e=K(L,d,rV,rU);function
-t(b,a){return[0,dx(b,a),c]}var
-u=l(e,rW),f=dH(function(a,b){return c1(t,a,b)},u,d),v=i(e,rX),m=M(function(a){return dH(hH,a,d)},v),x=i(e,rY),y=M(function(a){return ap(a,d)},x),z=i(e,rZ),A=M(function(b){if(typeof
+b=a[1],c=by(tF,b),d=c||N(k(b,tH),tG);return d}return 0},ay=k(O,tI),aW=0;if(ay){var
+T=ay[1],bK=0;if(typeof
+T!=="number"&&4===T[0]){var
+az=a4(bt,T[1]);aW=1;bK=1}}if(!aW)var
+az=0;var
+aA=k(O,tJ);if(aA){var
+U=aA[1],bL=0;if(typeof
+U==="number"||!(3===U[0]))bL=1;else{var
+n=U[1];if(b0(n,tC)){var
+bu=ax||az;if(bu)throw fM;var
+r=A(E,tM,tK,tL),X=dj(tu,i(r,tO),tN);if(0===X)p(tP);var
+bv=k(r,tQ),v=V(function(a){return ed(function(a,b){return ed(aj,a,b)},a,tR)},bv);A(i(r,tU),tT,tS,0);var
+bw=x(i(r,tW),tV),bA=Q(i(r,tY),tX);if(ah(n,tZ)!==(0!==v?1:0))p(t0);if(N(v,t1))p(t2);var
+bB=D(0,64),bC=D(0,64),o=function(a){return aT(bB,a)},Y=function(a){return aT(bC,a)},a=v?Z(v[1])-1|0:ah(n,ue)?1:Z(eT(X)[1])-1|0,aB=D(0,64),G=dE(function(K,L){var
+d=b(cF(tg),K),f=A(L,d,ti,th);function
+t(b,a){return[0,d4(b,a),c]}var
+u=i(f,tj),g=ed(function(a,b){return dj(t,a,b)},u,d),v=k(f,tk),n=V(function(a){return ed(cR,a,d)},v),w=k(f,tl),z=V(function(a){return aj(a,d)},w),B=k(f,tm),C=V(function(b){if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=b[1];if(!w(c,rJ))return 1;if(!w(c,rK))return 2;break;case
-5:if(bd(rL,b[1])){var
-e=K(b,d,rN,rM);bQ(F(l(e,rO),d),d);var
-g=i(e,rP);eg(function(a){eW(F(a,d),d);return 0},g);return[0,a+1|0,0]}var
-f=K(b,d,rQ,0),h=hI(a,l(f,rR),d),j=l(f,rS);return[0,h,a6(c1(function(e,b){var
-c=ax(e,b);if(c){var
+c=b[1];if(!y(c,s8))return 1;if(!y(c,s9))return 2;break;case
+5:if(by(s_,b[1])){var
+e=A(b,d,ta,s$);bF(x(i(e,tb),d),d);var
+g=k(e,tc);dD(function(a){fB(x(a,d),d);return 0},g);return[0,a+1|0,0]}var
+f=A(b,d,td,0),h=iR(a,i(f,te),d),j=i(f,tf);return[0,h,aI(dj(function(e,b){var
+c=Q(e,b);if(c){var
 d=c[2];if(d&&!d[2]){var
-f=hI(a,c[1],b);return[0,f,dC(p,bQ,d[1],b)]}}return o(n(b,rH))},j,d))]}return o(n(d,rI))},z),B=i(e,r0),C=M(function(a){return ap(a,d)},B),q=i(e,r1),N=0;if(q){var
-g=q[1],k=0;if(typeof
-g!=="number"&&0===g[0])if(g[1])k=2;else
-k=1;var
-r=0;switch(k){case
+f=iR(a,c[1],b);return[0,f,d9(o,bF,d[1],b)]}}return p(m(b,s6))},j,d))]}return p(m(d,s7))},B),D=k(f,tn),E=V(function(a){return aj(a,d)},D),q=k(f,to),M=0;if(q){var
+h=q[1],l=0;if(typeof
+h!=="number"&&0===h[0])if(h[1])l=2;else
+l=1;var
+r=0;switch(l){case
 2:r=1;break;case
-0:break}if(!r){o(n(r3,n(d,r2)));N=1}}var
-D=i(e,r4);eg(function(a){bQ(F(a,d),d);return 0},D);var
-j=dg(jS,h(function(a){return aB(a[2])},f)),s=0;if(j&&!j[2]&&0<j[1])s=1;if(!s)o(n(d,r5));var
-E=bd(r6,e),G=a5(A,0);function
-H(a){var
-b=ci(a[2]);return[0,U(a[1]),b]}var
-I=M(function(a){return h(H,a)},m);return[0,f,m,[0,h(function(a){var
-b=a[2];return[0,p(a[1]),b]},f),I,y,G,C,E]]},bA),bD=aH(aB(D));aK(function(a){function
+0:break}if(!r){p(m(tq,m(d,tp)));M=1}}var
+F=k(f,tr);dD(function(a){bF(x(a,d),d);return 0},F);var
+j=ci(la,e(function(a){return Z(a[2])},g)),s=0;if(j&&!j[2]&&0<j[1])s=1;if(!s)p(m(d,ts));var
+G=by(tt,f),H=aP(C,0);function
+I(a){var
+b=cH(a[2]);return[0,Y(a[1]),b]}var
+J=V(function(a){return e(I,a)},n);return[0,g,n,[0,e(function(a){var
+b=a[2];return[0,o(a[1]),b]},g),J,z,H,E,G]]},bA),bD=aG(Z(G));C(function(a){function
 b(b){var
-a=gs(b[2],bD);return a?o(sE):a}return aK(b,a5(a[2],0))},D);f_(function(b,a){var
-c=aH(b+1|0);return b0(aC,hK(a[1]),c)},D);var
-aD=e2(p,cr,a5(i(s,sH),sG),sF),V=cs(0,l(s,sI)),aE=dz(V,p,U),bE=b4(V[1]),aF=function(b){var
-a=bJ(bE,b);return a?U(a[1]):al(sJ)},bF=function(a){var
-g=a[2],e=a[1],k=0;if(w(m,sK)&&w(m,sL)&&w(m,sM)){if(!w(m,sN)&&!g&&e){var
-i=e[2];if(i&&!i[2]){var
-q=i[1],r=e[1],C=function(a){var
-b=0,c=az(a,q)?e3:by,d=az(a,r)?e3:by;return[0,by,[0,hJ(d,c),b]]},D=p(q),f=[0,[0,p(r),D],C];k=2}}}else
+a=hm(b[2],bD);return a?p(t3):a}return C(b,aP(a[2],0))},G);dF(function(b,a){var
+c=aG(b+1|0);return a1(aB,iT(a[1]),c)},G);var
+aC=fH(o,b7,aP(k(r,t6),t5),t4),_=cn(0,i(r,t7)),aF=d7(_,o,Y),bH=cp(_[1]),aH=function(b){var
+a=a6(bH,b);return a?Y(a[1]):J(t8)},bI=function(a){var
+h=a[2],f=a[1],k=0;if(y(n,t9)&&y(n,t_)&&y(n,t$)){if(!y(n,ua)&&!h&&f){var
+i=f[2];if(i&&!i[2]){var
+q=i[1],r=f[1],C=function(a){var
+b=0,c=ah(a,q)?d$:bG,d=ah(a,r)?d$:bG;return[0,bG,[0,iS(d,c),b]]},D=o(q),g=[0,[0,o(r),D],C];k=2}}}else
 k=1;var
 l=0;switch(k){case
-1:if(g){var
-s=g[1],E=aB(e);if(aB(s)===E){var
-j=ej(e,s),t=h(function(a){var
-b=a[2];return[0,p(a[1]),b]},j);if(v)var
-u=h(bw,v[1]),F=function(i){return h(function(h){return bG(function(g,a){var
-b=a[2],c=a[1];if(az(c,i))var
-e=a5(f$(c,h),by),f=O(b[2],e[2]),d=b3(O(b[1],e[1]),f);else
+1:if(h){var
+s=h[1],E=Z(f);if(Z(s)===E){var
+j=eW(f,s),t=e(function(a){var
+b=a[2];return[0,o(a[1]),b]},j);if(v)var
+u=e(bi,v[1]),F=function(h){return e(function(i){return bQ(function(g,a){var
+b=a[2],c=a[1];if(ah(c,h))var
+e=aP(eV(c,i),bG),f=M(b[2],e[2]),d=b6(M(b[1],e[1]),f);else
 var
-d=by;return dE(g,d)},by,j)},u)},G=function(a){var
-b=a[2];return[0,p(a[1]),b]},x=[0,[2,t,h(function(a){return h(G,a)},u)],F];else
+d=bG;return di(g,d)},bG,j)},u)},G=function(a){var
+b=a[2];return[0,o(a[1]),b]},w=[0,[2,t,e(function(a){return e(G,a)},u)],F];else
 var
-H=function(b){return h(function(a){return az(a[1],b)?a[2]:by},j)},x=[0,[1,t,az(m,sQ)],H];var
-f=x;l=1}}break;case
+H=function(b){return e(function(a){return ah(a[1],b)?a[2]:bG},j)},w=[0,[1,t,ah(n,ud)],H];var
+g=w;l=1}}break;case
 0:break;default:l=1}if(!l)var
-f=al(sO);var
-B=f[2],y=dg(Y,a[1]),n=b(df(function(c){var
+g=J(ub);var
+B=g[2],x=ci(aa,a[1]),m=b(dH(function(c){var
 a=b(B,c);if(a){var
-f=a[1],g=a[2],d=h(function(a){return hJ(a,f)},g);if(de(function(a){return 0===aV(a[1])?1:0},d))return 0;var
-e=[0,[0,c,d]]}else
+g=a[1],h=a[2],d=e(function(a){return iS(a,g)},h);if(c$(function(a){return 0===aD(a[1])?1:0},d))return 0;var
+f=[0,[0,c,d]]}else
 var
-e=a;return e}),y),z=dg(Y,h(function(a){return aF(a[1])},n)),A=b(df(function(i){var
-j=b(cO(function(a){return am(aF(a[1]),i)}),n),e=0,a=j;for(;;){if(a){var
-k=a[2],e=bb(a[1][2],e),a=k;continue}var
-f=a6(e),l=bG(function(b,a){return gv(b,a[2])},c,f),g=function(a){var
-b=b8(l,a[2]);return O(a[1],b)},m=bG(function(b,a){return d6(b,g(a))},d,f),o=function(a){return[0,b8(g(a),m),c]},p=bJ(aC,hK(h(function(a){var
-b=h(o,a[2]);return[0,a[1],b]},j)));return M(function(a){return[0,i,a]},p)}}),z),o=a[3];return o?[0,f[1],A,o[1],a[4]]:al(sP)};return[0,dI(u,[0,V,bz,function(v){var
-u=h(bF,A),r=dd(function(b,a){var
-c=a[3];return[0,aH(b+1|0),c]},D),i=aW(aE),m=b2(aE,i);if(m){var
-l=aX(i),s=ck(aD),y=function(a,b){return bN(s,a,b)},n=g(function(a){return gP(i,l,y,a)},aD);if(n){var
-k=C(r),o=g(function(Y){var
-f=Y[2],ag=f[1],P=g(function(c){var
-d=b(l,c[1]);return d?am(au(c[2]),a):d},ag);if(P){var
-S=f[2];if(S)var
-ah=S[1],T=hf(i,a,k,hg(i,cp(a,f[1])),ah);else
+f=a;return f}),x),z=ci(aa,e(function(a){return aH(a[1])},m)),A=b(dH(function(i){var
+j=b(bz(function(a){return N(aH(a[1]),i)}),m),f=0,a=j;for(;;){if(a){var
+k=a[2],f=bx(a[1][2],f),a=k;continue}var
+g=aI(f),l=bQ(function(b,a){return hq(b,a[2])},c,g),h=function(a){var
+b=cu(l,a[2]);return M(a[1],b)},n=bQ(function(b,a){return eG(b,h(a))},d,g),o=function(a){return[0,cu(h(a),n),c]},p=a6(aB,iT(e(function(a){var
+b=e(o,a[2]);return[0,a[1],b]},j)));return V(function(a){return[0,i,a]},p)}}),z),p=a[3];return p?[0,g[1],A,p[1],a[4]]:J(uc)};return[0,ej(z,[0,_,bw,function(x){var
+v=e(bI,X),r=dE(function(b,a){var
+c=a[3];return[0,aG(b+1|0),c]},G),i=a9(aF),m=ck(aF,i);if(m){var
+l=a_(i),s=cj(aC),z=function(a,b){return bk(s,a,b)},n=h(function(a){return hL(i,l,z,a)},aC);if(n){var
+k=B(r),o=h(function(Z){var
+e=Z[2],ai=e[1],Q=h(function(c){var
+d=b(l,c[1]);return d?N(S(c[2]),a):d},ai);if(Q){var
+R=e[2];if(R)var
+aj=R[1],T=ib(i,a,k,ic(i,cP(a,e[1])),aj);else
 var
 T=1;var
-u=T}else
+v=T}else
 var
-u=P;if(u){var
-U=f[3];if(U){var
-v=U[1],F=cp(a,f[1]),n=j(aN,F),G=e(co(n),v);if(G){var
-m=f[4];if(typeof
+v=Q;if(v){var
+U=e[3];if(U){var
+w=U[1],E=cP(a,e[1]),n=j(aK,E),F=f(cO(n),w);if(F){var
+m=e[4];if(typeof
 m==="number")switch(m){case
 0:var
-o=eR(i,a,k,f);if(o)var
-$=o[1],p=du(function(a){return hc(k,a)},$),h=p?e(p[1],v):p;else
+o=fr(i,a,k,e);if(o)var
+aa=o[1],p=dY(function(a){return h_(k,a)},aa),g=p?f(p[1],w):p;else
 var
-h=o;break;case
+g=o;break;case
 1:var
-aa=f[1],ac=[0,d,c],h=e(av(function(b,a){return t(J(co(b[2]),a))},ac,aa),v);break;default:var
-q=eR(i,a,k,f),z=0;if(q){var
-r=hh(a,k,n,q[1]);if(r)var
-ad=r[1],h=g(function(a){return Q(B(ad,a),a)},n);else{var
-H=r;z=1}}else{var
-H=q;z=1}if(z)var
-h=H}else{var
-ae=C(f[1]),I=m[1],af=m[2],K=function(b){var
-a=E(b,ae),c=a?1:a;return c},A=[0,0,F],Z=eu(I,A,0),D=jV(I,a);if(D)var
-_=ex(0,a+1|0),h=g(function(f){var
-a=cT(function(a){return am(a[1],f)},af),h=a?a[1][2]:a,i=g(function(a){var
-f=K(a[1][1]),g=f?K(a[1][2]):f,h=g?e([0,d,c],a[2]):g,i=h?b(l,a[1][1]):h,j=i?b(l,a[1][2]):i;if(j)var
-k=y(a[1][1],a[1][2]),n=k?1:k,m=n;else
+ab=e[1],ae=[0,d,c],g=f(ac(function(b,a){return u(W(cO(b[2]),a))},ae,ab),w);break;default:var
+q=fr(i,a,k,e),A=0;if(q){var
+r=id(a,k,n,q[1]);if(r)var
+af=r[1],g=h(function(a){return P(t(af,a),a)},n);else{var
+G=r;A=1}}else{var
+G=q;A=1}if(A)var
+g=G}else{var
+ag=B(e[1]),H=m[1],ah=m[2],J=function(b){var
+a=I(b,ag),c=a?1:a;return c},C=[0,0,E],_=e8(H,C,0),D=gN(H,a);if(D)var
+$=e_(0,a+1|0),g=h(function(e){var
+a=cI(function(a){return N(a[1],e)},ah),g=a?a[1][2]:a,i=h(function(a){var
+e=J(a[1][1]),g=e?J(a[1][2]):e,h=g?f([0,d,c],a[2]):g,i=h?b(l,a[1][1]):h,j=i?b(l,a[1][2]):i;if(j)var
+k=z(a[1][1],a[1][2]),n=k?1:k,m=n;else
 var
-m=j;return m},h);if(i){var
-j=aw(R([0,c,c]),Z),k=ab(eu(f,A,0),j),m=aw(R([0,c,c]),k);return dl(ab(gM(y,h),m))}return i},_);else
+m=j;return m},g);if(i){var
+j=aE(ad([0,c,c]),_),k=ao(e8(e,C,0),j),m=aE(ad([0,c,c]),k);return dP(ao(hI(z,g),m))}return i},$);else
 var
-h=D}}else
+g=D}}else
 var
-h=G;var
-V=h}else
+g=F;var
+V=g}else
 var
 V=1;var
-w=V}else
+x=V}else
 var
-w=u;if(w){var
-W=f[5];if(W){var
-x=W[1],ai=Y[1];if(f[6])return e(x,co(j(aN,cp(a,f[1]))));var
-L=eR(i,a,k,f);if(L){var
-M=L[1],N=g(function(a){return gr(a[2][2],ai)},M);if(N){var
-s=du(function(a){return hd(k,a)},M);if(s)return e(x,s[1]);var
+x=v;if(x){var
+X=e[5];if(X){var
+y=X[1],ak=Z[1];if(e[6])return f(y,cO(j(aK,cP(a,e[1]))));var
+K=fr(i,a,k,e);if(K){var
+L=K[1],M=h(function(a){return hl(a[2][2],ak)},L);if(M){var
+s=dY(function(a){return h$(k,a)},L);if(s)return f(y,s[1]);var
 O=s}else
 var
-O=N;return O}return e(x,co(j(aN,cp(a,f[1]))))}var
-X=1}else
+O=M;return O}return f(y,cO(j(aK,cP(a,e[1]))))}var
+Y=1}else
 var
-X=w;return X},r);if(o)return g(function(h){var
-g=h[1],H=hi(g),m=j(function(a){var
-b=eS(g);return ab(a,aw(R([0,c,c]),b))},H),A=aN(eS(g));switch(g[0]){case
+Y=x;return Y},r);if(o)return h(function(h){var
+e=h[1],H=ie(e),m=j(function(a){var
+b=fs(e);return ao(a,aE(ad([0,c,c]),b))},H),B=aK(fs(e));switch(e[0]){case
 0:var
-v=b(l,g[1]),n=v?b(l,g[2]):v;break;case
+x=b(l,e[1]),n=x?b(l,e[2]):x;break;case
 1:var
-w=g[1],x=hj(l,w),n=x?am(a+1|0,au(w)):x;break;default:var
-y=hj(l,g[1]),n=y?am(a+1|0,au(g[2])):y}var
-C=n?z([0,d,c],dv(g)):n;if(C)var
-K=ev(m),L=gx(mt,j(function(a){return b(i[2],a[1])},K)),M=av(function(g,r){var
-s=h[2],l=j(function(a){return cm(i,g,a)},m),b=co(j(aN,l)),n=cT(function(a){return f(a[1],g)},s);if(n){var
-d=n[1],o=hb(l,dt(a,k,d[2]));if(he(i,a,k,m,[0,g,[0,o,d[2]]])){var
-p=hd(k,d[2]);if(p)var
-q=t(B(o,p[1])),c=e(b,q)?q:b;else
+y=e[1],z=ig(l,y),n=z?N(a+1|0,S(y)):z;break;default:var
+A=ig(l,e[1]),n=A?N(a+1|0,S(e[2])):A}var
+C=n?w([0,d,c],dZ(e)):n;if(C)var
+J=e9(m),L=ht(nP,j(function(a){return b(i[2],a[1])},J)),M=ac(function(e,r){var
+s=h[2],l=j(function(a){return cM(i,e,a)},m),b=cO(j(aK,l)),n=cI(function(a){return g(a[1],e)},s);if(n){var
+d=n[1],o=h9(l,dX(a,k,d[2]));if(ia(i,a,k,m,[0,e,[0,o,d[2]]])){var
+p=h$(k,d[2]);if(p)var
+q=u(t(o,p[1])),c=f(b,q)?q:b;else
 var
 c=b}else
 var
 c=b}else
 var
-c=b;return t(J(c,r))},A,L),N=dv(g),p=e(B(h[3],N),M);else
+c=b;return u(W(c,r))},B,L),O=dZ(e),p=f(t(h[3],O),M);else
 var
 p=C;if(p){var
 D=h[4];if(D){var
-q=D[1];switch(g[0]){case
+q=D[1];switch(e[0]){case
 0:var
 o=1;break;case
 1:var
-o=aa(g[2]);break;default:var
+o=K(e[2]);break;default:var
 o=0}var
-E=o?e([0,c,c],q):o;if(E)var
-O=B(q,dv(g)),I=hi(g),r=e(aN(aj(mx,[0,eS(g),I])),O);else
+E=o?f([0,c,c],q):o;if(E)var
+P=t(q,dZ(e)),I=ie(e),r=f(aK(ap(nT,[0,fs(e),I])),P);else
 var
 r=E;if(r)var
 s=r;else{var
-F=hf(i,a,k,m,h[2]);if(F){var
-P=eQ(i,a,k,m,h[2]),u=du(function(a){return hc(k,a)},P);if(u){var
-Q=B(q,dv(g));return e(J(A,u[1]),Q)}var
-s=u}else
+F=ib(i,a,k,m,h[2]);if(F){var
+Q=fq(i,a,k,m,h[2]),v=dY(function(a){return h_(k,a)},Q);if(v){var
+R=t(q,dZ(e));return f(W(B,v[1]),R)}var
+s=v}else
 var
 s=F}return s}var
 G=1}else
 var
-G=p;return G},u);var
+G=p;return G},v);var
 p=o}else
 var
 p=n;var
 q=p}else
 var
-q=m;return q}])]}}}throw e9}ad=1}else{if(0!==i(k,tp)){var
-bI=hM(u);return hG(rD,qw,function(f,a,t,s){var
-k=b(a[4],rB),l=h(function(o){var
+q=m;return q}])]}}}throw fM}al=1}else{if(0!==k(l,wu)){var
+bJ=i0(z);return iQ(s2,rV,function(g,a,u,r){var
+i=b(a[4],s0),l=e(function(o){var
 c=o[1],p=0;function
 q(a,c){switch(c[0]){case
-0:return al(ro);case
+0:return J(sN);case
 1:var
-d=c[3],w=c[2],j=cs(0,c[1]);e6(j);e7(a,h(bv,w));var
-q=dF(j,a[3],a[4]),k=function(b,a){return h(function(a){var
-c=a[2];return[0,n(b,a[1]),c]},a)},l=function(a,b){var
-c=b[2],d=h(function(b){var
-c=k(a,b[2]);return[0,n(a,b[1]),c]},c);return[0,k(a,b[1]),d]},m=l(ri,a[1]),o=l(rj,j),p=a[3],y=a[4],z=function(a){function
+d=c[3],w=c[2],i=cn(0,c[1]);ea(i);fK(a,e(a2,w));var
+q=eb(i,a[3],a[4]),j=function(b,a){return e(function(a){var
+c=a[2];return[0,m(b,a[1]),c]},a)},l=function(a,b){var
+c=b[2],d=e(function(b){var
+c=j(a,b[2]);return[0,m(a,b[1]),c]},c);return[0,j(a,b[1]),d]},n=l(sH,a[1]),o=l(sI,i),p=a[3],y=a[4],z=function(a){function
 c(c){var
-d=gg(c,a),e=d?[0,b(p,bj(a,r(c)))]:d;return e}var
-d=c(qP),e=c(qQ);return d?a9(d[1],1):e?ci(a9(e[1],1)):a9(b(p,n(qR,a)),1)},A=bY(m[2],o[2]),g=dF([0,bY(m[1],o[1]),A],z,y);if(bd(rk,d)){e4(rl,d);var
-B=dD(i(d,rm)),C=g[3],s=h(function(a){return hz(C,a)},B);if(bc(function(a){return 0===a[6]?1:0},s))throw S;var
-u=s,t=hF(f,g,hC(i(d,rn)))}else
+d=g$(c,a),e=d?[0,b(p,bE(a,s(c)))]:d;return e}var
+d=c(sc),e=c(sd);return d?bs(d[1],1):e?cH(bs(e[1],1)):bs(b(p,m(se,a)),1)},A=bf(n[2],o[2]),h=eb([0,bf(n[1],o[1]),A],z,y);if(by(sJ,d)){fI(sK,d);var
+B=d_(k(d,sL)),C=h[3],r=e(function(a){return iJ(C,a)},B);if(a4(function(a){return 0===a[6]?1:0},r))throw af;var
+u=r,t=iP(g,h,iM(k(d,sM)))}else
 var
-e=e1(0,0,g[3],[5,d]),E=function(a){return[0,a[1],a[2],e[3],e[2],a[4],[0,a[3]]]},u=h(E,e[6]),t=[0,[0,0,e],0];var
-D=q[2],v=[1,b(hD(a),w),D,t,u];dG(f,function(b){return g6(a[2],v)});return[0,q,v];default:var
-x=hE(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
-d=c[1],g=d[1];if(0===g[0]){var
-j=g[1],s=function(e,d){function
+f=fG(0,0,h[3],[5,d]),E=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=e(E,f[6]),t=[0,[0,0,f],0];var
+D=q[2],v=[1,b(iN(a),w),D,t,u];ec(g,function(b){return h2(a[2],v)});return[0,q,v];default:var
+x=iO(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
+d=c[1],h=d[1];if(0===h[0]){var
+j=h[1],r=function(f,d){function
 c(c){var
-d=c[1];e7(a,[0,d,0]);var
-e=eW(F(c[2],rq),rp);return[0,b(a[3],d),e]}return[0,a,h(c,aR(j,rr))]},l=e8(s,a,[0,[0,j],d[2],d[3]])[2];dG(f,function(b){return g7(k,aW(a[2]),l)});var
-e=[0,[0,l],c[2]];p=1}}if(!p)var
-e=[0,0,c];var
-t=e[2],u=[0,a,0],v=bG(function(a,c){var
-b=e8(q,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),w=hw(0,0,a[3],a[4],[5,o[2]]),x=a6(v[2]),m=[0,e[1],x,w];dG(f,function(b){return g8(k,a[2],m)});return m},t);if(bc(function(i){return bc(function(j){var
+d=c[1];fK(a,[0,d,0]);var
+e=fB(x(c[2],sP),sO);return[0,b(a[3],d),e]}return[0,a,e(c,aS(j,sQ))]},l=fL(r,a,[0,[0,j],d[2],d[3]])[2];ec(g,function(b){return h3(i,a9(a[2]),l)});var
+f=[0,[0,l],c[2]];p=1}}if(!p)var
+f=[0,0,c];var
+t=f[2],u=[0,a,0],v=bQ(function(a,c){var
+b=fL(q,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),w=iG(0,0,a[3],a[4],[5,o[2]]),y=aI(v[2]),n=[0,f[1],y,w];ec(g,function(b){return h4(i,a[2],n)});return n},u);if(a4(function(i){return a4(function(j){var
 e=j[1],d=j[2],a=0,c=i[2];for(;;){if(c){var
-f=c[1],g=g5(f),k=c[2];if(a)var
+f=c[1],g=h1(f),k=c[2];if(a)var
 h=a;else
 var
 m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
-l=b(ds(f),d),e=b(ds(f),e),d=l,a=h,c=k;continue}if(a){var
-n=i[3][8];return bc(function(a){var
-b=am(a[1],e),c=b?am(a[2],d):b;return c},n)}return a}},s)},l))al(rC);var
-m=a[2],o=aW(m),p=b2(m,o),q=p?g(function(a){var
-b=g8(k,m,a);return b?a[1]?1:aa(bI):b},l):p;if(q){var
+l=b(dW(f),d),e=b(dW(f),e),d=l,a=h,c=k;continue}if(a){var
+n=i[3][8];return a4(function(a){var
+b=N(a[1],e),c=b?N(a[2],d):b;return c},n)}return a}},r)},l))J(s1);var
+n=a[2],o=a9(n),p=ck(n,o),q=p?h(function(a){var
+b=h4(i,n,a);return b?a[1]?1:K(bJ):b},l):p;if(q){var
 v=j(function(b){var
 e=b[3][3],i=b[2],f=j(function(a){var
-b=g5(a);return[0,ds(a),b]},i),g=b[1];if(g)var
-k=C(g[1]),l=[0,d,c],a=function(a){return N(l,k,a)},h=function(d,c){var
-g=b[3],h=eP(f,function(a,b){return g_(g,a,b)},e,d,c),i=B(e,a(d)),k=J(a(c),i),l=B(e,a(c)),m=cX(J(a(d),l),k),n=a(c),o=cX(a(d),n);return j(function(a){return g9(e,o,m,a)},h)};else
+b=h1(a);return[0,dW(a),b]},i),g=b[1];if(g)var
+k=B(g[1]),l=[0,d,c],a=function(a){return L(l,k,a)},h=function(d,c){var
+g=b[3],h=fp(f,function(a,b){return h6(g,a,b)},e,d,c),i=t(e,a(d)),k=W(a(c),i),l=t(e,a(c)),m=df(W(a(d),l),k),n=a(c),o=df(a(d),n);return j(function(a){return h5(e,o,m,a)},h)};else
 var
-m=b[3],n=function(a,b){return g_(m,a,b)},h=function(a,b){return eP(f,n,e,a,b)};return[0,b,h]},l),w=aX(o);return g(function(a){var
+m=b[3],n=function(a,b){return h6(m,a,b)},h=function(a,b){return fp(f,n,e,a,b)};return[0,b,h]},l),w=a_(o);return h(function(a){var
 j=b(w,a[1]),k=j?b(w,a[2]):j;if(k){var
 l=a[5];if(l)var
-f=l[1],m=e([0,d,c],f),n=m?e(f,[0,c,c]):m,x=n?g$(v,a,function(a){return e(f,a[1])}):n,o=x;else
+e=l[1],m=f([0,d,c],e),n=m?f(e,[0,c,c]):m,x=n?h7(v,a,function(a){return f(e,a[1])}):n,o=x;else
 var
 o=1;var
 g=o}else
 var
 g=k;if(g){var
 p=a[6];if(p)var
-h=p[1],q=e([0,d,c],h),r=q?e(h,[0,c,c]):q,y=r?g$(v,a,function(a){return e(a[2],h)}):r,s=y;else
+h=p[1],q=f([0,d,c],h),r=q?f(h,[0,c,c]):q,y=r?h7(v,a,function(a){return f(a[2],h)}):r,s=y;else
 var
 s=1;var
 i=s}else
@@ -3966,30 +4421,45 @@ var
 i=g;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},s)}return q},k)}ac=1;ad=1}}}else{if(0!==i(k,tr)){var
-bs=hG(0,hz,function(d,a,c,b){var
-e=hF(d,a,c);return g2(a[2],e,b)},k);return M(function(a){return dI(u,a)},bs)}ac=1}if(ac){var
-a0=0;if(!hL(k)&&0===i(k,tq))a0=1;if(!a0)return 0}if(H){var
-$=H[1];if(typeof
-$!=="number"&&3===$[0]){if(w($[1],tl))return 0;var
-ai=an(0,64),ak=an(0,64),ao=[0,qg],bf=function(a){if(am(l(a,qi),qh))o(qj);K(l(a,qm),ql,qk,0);ao[1]=F(l(a,qo),qn);return 0},bg=function(a){return aY(ak,a)},q=hw([0,bf],qp,function(a){return aY(ai,a)},bg,x),aq=cs(0,l(aR(x,qr),qq)),bh=q[8],bi=q[7],bk=q[6],bl=q[5],bm=q[4],bn=q[3],bo=q[2],bp=function(a){return aY(ak,a)},bq=[0,dz(aq,function(a){return aY(ai,a)},bp),bo,bn,bm,bl,bk,bi,bh],br=function(a){return gX(bq)};return[0,dI(u,[0,aq,ao[1],br])]}return o(tk)}var
-af=an(0,64),ag=[0,oX],a1=an(0,64),a2=function(a){if(am(l(a,oZ),oY))o(o0);ag[1]=F(l(a,o2),o1);K(l(a,o5),o4,o3,0);return 0},y=e1([0,a2],o6,function(a){return aY(af,a)},x),ah=cs(0,l(aR(x,o8),o7)),a3=y[6],a4=y[5],a7=y[4],a8=y[3],a_=y[2],a$=function(a){return aY(a1,a)},ba=[0,dz(ah,function(a){return aY(af,a)},a$),a_,a8,a7,a4,a3],be=function(a){return gJ(ba)};return[0,dI(u,[0,ah,ag[1],be])]}return o(te)}function
-tv(f,e){try{var
-g=gg(tu,e)?0:td(hk(0,e));if(g){var
-a=g[1],h=a[1],r=0;if(f){var
-l=eZ(h),m=f[1];try{var
-d=cs(sT,hk(1,m));e6(d);var
-k=eZ(d),i=k}catch(a){a=a$(a);if(a[1]===cY)var
-c=a[2];else{if(a[1]!==eU)throw a;var
-c=a[2]}var
-i=o(n(sS,c))}if(w(i,l)){al(tw);r=1}}var
-p=e0(h);if(w(a[2],p))al(tx);var
-q=b(a[3],0)?0:ty,j=q}else
+u=i;return u},r)}return q},l)}ak=1;al=1}}}else{if(0!==k(l,ww)){var
+br=iQ(0,iJ,function(d,a,c,b){var
+e=iP(d,a,c);return hY(a[2],e,b)},l);return V(function(a){return ej(z,a)},br)}ak=1}if(ak){var
+aX=0;if(!iZ(l)&&0===k(l,wv))aX=1;if(!aX)return 0}if(H){var
+ai=H[1];if(typeof
+ai!=="number"&&3===ai[0]){if(y(ai[1],wq))return 0;var
+as=D(0,64),at=D(0,64),au=[0,rF],bc=function(a){if(N(i(a,rH),rG))p(rI);A(i(a,rL),rK,rJ,0);au[1]=x(i(a,rN),rM);return 0},bd=function(a){return aT(at,a)},q=iG([0,bc],rO,function(a){return aT(as,a)},bd,E),av=cn(0,i(aS(E,rQ),rP)),be=q[8],bg=q[7],bh=q[6],bj=q[5],bl=q[4],bm=q[3],bn=q[2],bo=function(a){return aT(at,a)},bp=[0,d7(av,function(a){return aT(as,a)},bo),bn,bm,bl,bj,bh,bg,be],bq=function(a){return hT(bp)};return[0,ej(z,[0,av,au[1],bq])]}return p(wp)}var
+an=D(0,64),aq=[0,qk],aY=D(0,64),aZ=function(a){if(N(i(a,qm),ql))p(qn);aq[1]=x(i(a,qp),qo);A(i(a,qs),qr,qq,0);return 0},F=fG([0,aZ],qt,function(a){return aT(an,a)},E),ar=cn(0,i(aS(E,qv),qu)),a0=F[6],a3=F[5],a5=F[4],a7=F[3],a8=F[2],a$=function(a){return aT(aY,a)},ba=[0,d7(ar,function(a){return aT(an,a)},a$),a8,a7,a5,a3,a0],bb=function(a){return hF(ba)};return[0,ej(z,[0,ar,aq[1],bb])]}return p(wj)}function
+wA(b){if(typeof
+b!=="number"&&5===b[0]){var
+a=b[1],d=N(k(a,wC),wB);if(d){var
+e=N(k(a,wE),wD);if(e)var
+f=N(k(a,wG),wF),c=f?0===k(a,wH)?1:0:f;else
 var
-j=1;return j}catch(a){a=a$(a);if(a[1]===cY)return[1,a[2]];if(a[1]===eU)return[0,a[2]];if(a!==S&&a!==e9){if(a===f3)return 2;throw a}return 1}}tL(function(c,b){var
-d=az(b,tE)?0:[0,b],a=tv(d,c);if(typeof
-a==="number"&&2<=a)return tF;if(typeof
+c=e}else
+var
+c=d;return c}return 0}function
+wI(c,h){try{var
+d=g$(wz,h)?0:[0,fA(0,h)],o=0;if(d){var
+a=d[1],q=0;if(typeof
+a!=="number"&&5===a[0])if(wA(a)){var
+w=vr(c,i1(a[1]))?0:wM,n=w;o=1;q=1}else
+q=1}if(!o){var
+i=lt(d,wi);if(i){var
+e=i[1],j=e[1],x=0;if(c){var
+s=fE(j),t=c[1];try{var
+g=cn(vY,fA(1,t));ea(g);var
+r=fE(g),k=r}catch(a){a=aX(a);if(a[1]===cm)var
+f=a[2];else{if(a[1]!==d2)throw a;var
+f=a[2]}var
+k=p(m(vX,f))}if(y(k,s)){J(wJ);x=1}}var
+u=fF(j);if(y(e[2],u))J(wK);var
+v=b(e[3],0)?0:wL,l=v}else
+var
+l=1;var
+n=l}return n}catch(a){a=aX(a);if(a[1]===cm)return[1,a[2]];if(a[1]===d2)return[0,a[2]];if(a!==af&&a!==fM){if(a===gX)return 2;throw a}return 1}}wY(function(c,b){var
+d=ah(b,wS)?0:[0,b],a=wI(d,c);if(typeof
+a==="number"&&2<=a)return wT;if(typeof
 a==="number")switch(a){case
-0:return tz;case
-1:return tA;default:return tB}else
-return 0===a[0]?n(tC,a[1]):n(tD,a[1])});f6(0);return}(globalThis));
+0:return wN;case
+1:return wO;default:return wP}else
+return 0===a[0]?m(wQ,a[1]):m(wR,a[1])});g1(0);return}(globalThis));
