@@ -48,9 +48,12 @@ def corpus() -> Iterator[Case]:
 
 def answers(count: int) -> Iterator[Case]:
     """Yield certificates of the engine on random chains and examples."""
+    from bisimdist.automata.metric.ask import metric  # noqa: PLC0415
     from bisimdist.distances.bound.ask import bound  # noqa: PLC0415
     from bisimdist.models.library.dining_cryptographers import dining_cryptographers  # noqa: PLC0415
+    from bisimdist.models.library.dining_cryptographers_pa import dining_cryptographers_pa  # noqa: PLC0415
     from bisimdist.models.library.leaky_retry import leaky_retry  # noqa: PLC0415
+    from bisimdist.models.library.pin_checking import pin_checking  # noqa: PLC0415
     from bisimdist.models.library.random_chain import random_lmc  # noqa: PLC0415
     from bisimdist.privacy.delta.ask import delta  # noqa: PLC0415 - only where answers are wanted
 
@@ -60,6 +63,11 @@ def answers(count: int) -> Iterator[Case]:
         lambda: delta(leaky_retry(), "101/100"),
         lambda: bound(dining_cryptographers(3), "1.0002"),
         lambda: bound(dining_cryptographers(4), "1.0002", distance="lbd"),
+        *(
+            lambda kind=kind, make=make: metric(make(), kind)
+            for kind in ("accumulative", "amortised")
+            for make in (pin_checking, lambda: dining_cryptographers_pa(3, "1/3"))
+        ),
     ]
     for ask in fixed:
         yield Case("answers", json.dumps(ask().certificate()).encode())

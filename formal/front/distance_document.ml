@@ -129,6 +129,7 @@ let proof ?(between = ignore) frame number value =
   let both = choice (get whole "distance") "the distance" [ "bd"; "lbd" ] = "bd" in
   ignore (rational (get whole "alpha") "alpha");
   let claims = List.map (claim number) (items (get whole "claims") "the claims") in
+  if claims = [] then malformed "there is no claim";
   between whole;
   let alpha = skew (item (get whole "alpha") "alpha") "alpha" in
   let upper = upper_table number both (get whole "upper") in
@@ -139,7 +140,6 @@ let read value =
   let states : names = Hashtbl.create 64 and labels : names = Hashtbl.create 64 in
   let digest = ref "" in
   let between whole =
-    if get whole "claims" = Array [] then malformed "there is no claim";
     digest := item (get whole "digest") "the digest";
     ignore (record (get whole "model") "the model" [ "kind"; "states"; "transitions" ] [])
   in

@@ -8,7 +8,7 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(n){"use strict";var
-kl="backward",jq="observe",jT="Invalid_argument",bq="reduced",jp="up",ey=",",ez='"',f4="function",f5=1255,gy=192,f3=255,kk=0x800,jS="bounds",dq="covers",jo="jsError",bI=0x8000,jR="%ni",ex=256,f1="a rule of the proved checker fails",f2="tv",jn="End_of_file",f0="Failure",bX=0xff,jQ="sha256:",c2="stop",jP="credit",go="ENOENT",kS="measure",kT="smaller",gn="forward",jO="credits",aL="0",kj="([^/]+)",bp="pair",gm=0xf,X="upper",aM=128,em=-48,jm=0xdc00,jN="Sys_blocked_io",kR="fd ",gl=125,kh=" names no node",ki="ENOTEMPTY",$=248,et="program",ew="bound",dp="the model",ak="camlinternalFormat.ml",kg="Division_by_zero",kQ=1027,jl="Sys_error",aW="claims",kP="probabilities",es="common",gk="most",jk="potential",fZ="g",du=246,jM="the nodes",gj="proof",ev=67108864,jL="%u",c0="moves",jj="EEXIST",kf="%d",_="lower",kO="bayes",kM="depth",kN="root",ji="bisimdist-certificate",ke="buffer.ml",el="int_of_string",jg="vector",jh="\\n",er=127,dt=1024,kd="node %d",gi="delta",jf="name",jK="ceiling",bc="from",kK=-49,kL="1",gw="accumulative",gx="e",jd=120,je=103,jJ=" : flags Open_rdonly and Open_wronly are not compatible",kc=102,b$="transitions",kJ="gains",jb=55296,jc=512,ep=240,eq="not UTF-8",cr="-",kI="witness",kb="infinite",ja=0x7ff0,gv=": Not a directory",jH="challenge",jI=" : file already exists",gh=101,gg="there is no claim",bW=0xffffff,ct="a claim",i$="rows",dn="0x",ka=" is not true",cs="nodes",kH="Out_of_memory",jG="reading.ml",gu="metric",dx="inf",eu=254,gt="index out of bounds",gf=100,jF="event",j$="the ratios",eD="_bigarr02",i_="%Li",j_=" : flags Open_text and Open_binary are not compatible",aV="states",jE=244,kG="}",jD="\\b",kF=" has no positive denominator",j9="\\\\",j8="before",bJ=0xffff,f9="the claims",jC=12520,bH=16777216,fY="progress",kD="node ",kE="denominator",ge="Unix.Unix_error",kC="infinity",j7="sources",fX="mkdir",ds=1000,kB="least",jB="{",gs="the digest",eo=224,q="",j6="Stack_overflow",eC="then",i9="model file: ",fW="losses",ag="alpha",jA="^",ek=": No such file or directory",kA="\\t",dr="cut",j5="/static/",cX=0x3f,j4=-97,j3="Not_found",eB="ratios",jz="Match_failure",jy="smaller:",j2="ahead",dw="bd",gr=-10,kz="relations",gq=252,gd="pairs",c1=".",cW="+",bn="digest",gc="rmdir",ax="kind",ky=0xf0,kx="model:",fV=" is none that is known",ay="model",kw=110,cV="distance",kv=116,jx="%li",j1=1026,cZ="classes",gp=56320,eA="direction",jZ="a mass",gb="lbd",j0="false",ku=" is no object",dv="rank",i8=-34,jw=65536,ga="min-entropy",i7="after",ks=-32,kt="complement",i5="Pervasives.do_at_exit",i6="utf8",f8="lmc",ba=" ",bb=0x80,kr=1023,i4="Undefined_recursive_module",b_="the certificate",kq="quantity",f$=":",kp="interactive",f7="nan",ko="cycles",jY="prior",cb="value",i3="weight",en="stuck",jv=0xe0,ju=0xdfff,b9="version",bd="to",bo="/",f_="compare: functional value",kn="Assert_failure",jW="action",jX="'stop' of ",km="a state of a claim",i2="%i",jt="replay",cY="given_up",jV="side",ca="format",f6="ENOTDIR",js=1073741823,jU="true",jr="\\r",cU=250;function
+kl="backward",jq="observe",jT="Invalid_argument",bq="reduced",jp="up",ey=",",ez='"',f4="function",f5=1255,gy=192,f3=255,kk=0x800,jS="bounds",dq="covers",jo="jsError",bI=0x8000,jR="%ni",ex=256,f1="a rule of the proved checker fails",f2="tv",jn="End_of_file",f0="Failure",bX=0xff,jQ="sha256:",c2="stop",jP="credit",go="ENOENT",kS="measure",kT="smaller",gn="forward",jO="credits",aL="0",kj="([^/]+)",bp="pair",gm=0xf,X="upper",aM=128,em=-48,jm=0xdc00,jN="Sys_blocked_io",kR="fd ",gl=125,kh=" names no node",ki="ENOTEMPTY",$=248,et="program",ew="bound",dp="the model",ak="camlinternalFormat.ml",kg="Division_by_zero",kQ=1027,jl="Sys_error",a2="claims",kP="probabilities",es="common",gk="most",jk="potential",fZ="g",du=246,jM="the nodes",gj="proof",ev=67108864,jL="%u",c0="moves",jj="EEXIST",kf="%d",_="lower",kO="bayes",kM="depth",kN="root",ji="bisimdist-certificate",ke="buffer.ml",el="int_of_string",jg="vector",jh="\\n",er=127,dt=1024,kd="node %d",gi="delta",jf="name",jK="ceiling",bc="from",kK=-49,kL="1",gw="accumulative",gx="e",jd=120,je=103,jJ=" : flags Open_rdonly and Open_wronly are not compatible",kc=102,b$="transitions",kJ="gains",jb=55296,jc=512,ep=240,eq="not UTF-8",cr="-",kI="witness",kb="infinite",ja=0x7ff0,gv=": Not a directory",jH="challenge",jI=" : file already exists",gh=101,gg="there is no claim",bW=0xffffff,ct="a claim",i$="rows",dn="0x",ka=" is not true",cs="nodes",kH="Out_of_memory",jG="reading.ml",gu="metric",dx="inf",eu=254,gt="index out of bounds",gf=100,jF="event",j$="the ratios",eD="_bigarr02",i_="%Li",j_=" : flags Open_text and Open_binary are not compatible",aV="states",jE=244,kG="}",jD="\\b",kF=" has no positive denominator",j9="\\\\",j8="before",bJ=0xffff,f9="the claims",jC=12520,bH=16777216,fY="progress",kD="node ",kE="denominator",ge="Unix.Unix_error",kC="infinity",j7="sources",fX="mkdir",ds=1000,kB="least",jB="{",gs="the digest",eo=224,q="",j6="Stack_overflow",eC="then",i9="model file: ",fW="losses",ag="alpha",jA="^",ek=": No such file or directory",kA="\\t",dr="cut",j5="/static/",cX=0x3f,j4=-97,j3="Not_found",eB="ratios",jz="Match_failure",jy="smaller:",j2="ahead",dw="bd",gr=-10,kz="relations",gq=252,gd="pairs",c1=".",cW="+",bn="digest",gc="rmdir",ax="kind",ky=0xf0,kx="model:",fV=" is none that is known",ay="model",kw=110,cV="distance",kv=116,jx="%li",j1=1026,cZ="classes",gp=56320,eA="direction",jZ="a mass",gb="lbd",j0="false",ku=" is no object",dv="rank",i8=-34,jw=65536,ga="min-entropy",i7="after",ks=-32,kt="complement",i5="Pervasives.do_at_exit",i6="utf8",f8="lmc",ba=" ",bb=0x80,kr=1023,i4="Undefined_recursive_module",b_="the certificate",kq="quantity",f$=":",kp="interactive",f7="nan",ko="cycles",jY="prior",cb="value",i3="weight",en="stuck",jv=0xe0,ju=0xdfff,b9="version",bd="to",bo="/",f_="compare: functional value",kn="Assert_failure",jW="action",jX="'stop' of ",km="a state of a claim",i2="%i",jt="replay",cY="given_up",jV="side",ca="format",f6="ENOTDIR",js=1073741823,jU="true",jr="\\r",cU=250;function
 cw(c,a){if(c.fun)return cw(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
@@ -46,7 +46,7 @@ bK(this.t,a,this.l)};function
 k4(a){return new
 bK(0,a,a.length)}function
 a(a){return k4(a)}function
-wY(d){n.bisimdistCheck=function(c,b){return bP(cw(d,[a(c),a(b)]))}}function
+wW(d){n.bisimdistCheck=function(c,b){return bP(cw(d,[a(c),a(b)]))}}function
 kV(a){this.big=a}kV.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
 bM(a){return a>=-2147483648&&a<=2147483647?n.Number(a):new
 kV(a)}function
@@ -60,8 +60,8 @@ br(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
 d!="number"){a=az(c);b=az(d)}return a<b?-1:a>b?1:0}function
-xQ(b,a){throw[0,b,a]}function
-gQ(c,b){xQ(c,a(b))}var
+xO(b,a){throw[0,b,a]}function
+gQ(c,b){xO(c,a(b))}var
 T=[0];function
 aN(b){if(!T.Failure)T.Failure=[$,a(f0),-3];gQ(T.Failure,b)}function
 cu(d,a){var
@@ -72,7 +72,7 @@ a=b.length;a>0;a-=6)c.push(n.parseInt(b.slice(a>6?a-6:0,a),16));return c}functio
 eE(b){var
 c="0x0";for(var
 a=b.length-1;a>=0;a--)c+=(b[a]+bH).toString(16).slice(1);return n.BigInt(c)}function
-wZ(w,x){var
+wX(w,x){var
 b=gz(w),a=gz(x),g=n.Math.floor;while(a.length>2){var
 c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,o,d,e;while(h<=b[c-1])h*=2;var
 r=(b[c-1]*bH+b[c-2])*(bH/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bH)+a[c-2])*(bH/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){o=g((r+p)/(i+j));d=p-o*j;e=l-o*k;if(o!=g((r+l)/(i+k))||d>ev||d<-ev||e>ev||e<-ev)break;p=j;j=d;l=k;k=e;d=r-o*i;r=i;i=d}if(l==0){var
@@ -82,7 +82,7 @@ f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bH);q=g(e/bH);b[f
 a.push(e-q*bH)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[eE(b),eE(a)]}function
 eG(j,k){var
 a=az(j),b=az(k),i;if(a<0)a=-a;if(b<0)b=-b;var
-h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=wZ(h,f);var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=wX(h,f);var
 d=c[0];if(c[1]!=0){var
 g=n.Number(c[1]),e=n.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=n.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aN("no common divisor");return bM(d)}function
 cd(a){return typeof
@@ -103,19 +103,19 @@ b=="number"&&c==1){var
 a=2*b;if(a===(a|0))return a}return bM(az(b)<<n.BigInt(c))}function
 aA(b,a){if(typeof
 b=="number")return b>>(a>31?31:a);return bM(b.big>>n.BigInt(a))}function
-w0(c,a,b){return bM(n.BigInt.asIntN(b,az(c)>>n.BigInt(a)))}function
-w1(b,c){if(typeof
+wY(c,a,b){return bM(n.BigInt.asIntN(b,az(c)>>n.BigInt(a)))}function
+wZ(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
 a=b-c;if(a===(a|0))return a|0}return bM(az(b)-az(c))}function
 gB(a){if(typeof
 a!="number")aN("overflow");return a}function
 bt(b){return a(az(b).toString())}function
-w2(d,b,e,c,f){if(c<=b)for(var
+w0(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-w5(e,f,d){var
+w3(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
@@ -140,19 +140,19 @@ bO(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 4:return a.c[b]}}function
 am(a){gQ(T.Invalid_argument,a)}function
 eH(){am(gt)}function
-w_(b,a){if(a>>>0>=b.l-3)eH();var
+w8(b,a){if(a>>>0>=b.l-3)eH();var
 c=bO(b,a),d=bO(b,a+1),e=bO(b,a+2),f=bO(b,a+3);return f<<24|e<<16|d<<8|c}function
 Y(a,c,b){b&=bX;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}eI(a)}a.c[c]=b;return 0}function
 cf(b,a,c){if(a>>>0>=b.l)eH();return Y(b,a,c)}function
 cy(a){return a.toArray()}function
-xb(c,b,e){if(b>>>0>=c.l-7)eH();var
+w$(c,b,e){if(b>>>0>=c.l-7)eH();var
 d=cy(e);for(var
 a=0;a<8;a++)Y(c,b+7-a,d[a]);return 0}function
 dy(){am(gt)}function
 o(a,b){if(b>>>0>=a.length-1)dy();return a}function
-xc(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-x1=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-x0(a){if(x1)return Math.floor(Math.log2(a));var
+xa(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+xZ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+xY(a){if(xZ)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
 gH(c){var
@@ -198,7 +198,7 @@ eL(b,c,a){return new
 r(b,c,a)}function
 eK(a){if(!isFinite(a)){if(isNaN(a))return eL(1,0,ja);return a>0?eL(0,0,ja):eL(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?bI:a>=0?0:bI;if(f)a=-a;var
-b=x0(a)+kr;if(b<=0){b=0;a/=Math.pow(2,-j1)}else{a/=Math.pow(2,b-kQ);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=xY(a)+kr;if(b<=0){b=0;a/=Math.pow(2,-j1)}else{a/=Math.pow(2,b-kQ);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
 g=a|0;c=c&gm|f|b<<4;return eL(g,e,c)}function
@@ -242,7 +242,7 @@ k0(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-w6(c,e){var
+w4(c,e){var
 b=n,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -271,12 +271,12 @@ a*=Math.pow(2,-j1);if(b&bI)a=-a;return a}function
 gC(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)am("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-xt(b,a){return new
+xr(b,a){return new
 r(b&bW,b>>>24&bX|(a&bJ)<<8,a>>>16&bJ)}function
 gK(a){return a.hi32()}function
 gL(a){return a.lo32()}var
-w7=eD;function
-cc(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cc.prototype.caml_custom=w7;cc.prototype.offset=function(b){var
+w5=eD;function
+cc(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cc.prototype.caml_custom=w5;cc.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
@@ -285,7 +285,7 @@ a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])dy();c=c*this.dims[a]+
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])dy();c=c*this.dims[a]+(b[a]-1)}return c};cc.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return xt(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return xr(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[eu,e,c];default:return this.data[a]}};cc.prototype.set=function(a,b){switch(this.kind){case
@@ -338,7 +338,7 @@ n=b.read16u();if(n==bJ){var
 t=b.read32u(),u=b.read32u();if(t!=0)aN("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=gC(h),f=w6(j,d),g=kY(j,o,h,f);switch(j){case
+d=gC(h),f=w4(j,d),g=kY(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -383,8 +383,8 @@ l=gJ(c5(e));g.set(a,[eu,m,l])}break}v[0]=(4+i)*4;return kY(j,o,h,f)}function
 kX(a,b,c){return a.compare(b,c)}function
 eN(a,b){return Math.imul(a,b)}function
 aB(b,a){a=eN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=eN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-xm(a,b){a=aB(a,gL(b));a=aB(a,gK(b));return a}function
-gF(a,b){return xm(a,eK(b))}function
+xk(a,b){a=aB(a,gL(b));a=aB(a,gK(b));return a}function
+gF(a,b){return xk(a,eK(b))}function
 k1(c){var
 b=gC(c.dims),d=0;switch(c.kind){case
 2:case
@@ -410,20 +410,20 @@ a=0;a<b;a++)d=gF(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
 a=0;a<b;a++)d=gF(d,c.data[a]);break}return d}function
-xq(a,b){b[0]=4;return a.read32s()}function
-xK(a,b){switch(a.read8u()){case
+xo(a,b){b[0]=4;return a.read32s()}function
+xI(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:aN("input_value: native integer value too large");default:aN("input_value: ill-formed native integer")}}function
-xC(c,d){var
+xA(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c5(b)}function
-xy(e,d,b){var
+xw(e,d,b){var
 c=cy(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-xs(a,b,c){return a.compare(b)}function
-xv(a){return a.lo32()^a.hi32()}var
-dA={"_j":{deserialize:xC,serialize:xy,fixed_length:8,compare:xs,hash:xv},"_i":{deserialize:xq,fixed_length:4},"_n":{deserialize:xK,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kZ(a,b,"_bigarray")},serialize:k2,compare:kX,hash:k1},"_bigarr02":{deserialize:function(a,b){return kZ(a,b,eD)},serialize:k2,compare:kX,hash:k1}};function
+xq(a,b,c){return a.compare(b)}function
+xt(a){return a.lo32()^a.hi32()}var
+dA={"_j":{deserialize:xA,serialize:xw,fixed_length:8,compare:xq,hash:xt},"_i":{deserialize:xo,fixed_length:4},"_n":{deserialize:xI,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kZ(a,b,"_bigarray")},serialize:k2,compare:kX,hash:k1},"_bigarr02":{deserialize:function(a,b){return kZ(a,b,eD)},serialize:k2,compare:kX,hash:k1}};function
 gD(a){return dA[a.caml_custom]&&dA[a.caml_custom].compare}function
 k5(f,c,d,e){var
 b=gD(c);if(b){var
@@ -491,8 +491,8 @@ h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}fun
 aa(a,b){return c4(a,b,true)}function
 al(a){if(a<0)am("Bytes.create");return new
 bK(a?2:9,q,a)}function
-N(a,b){return+(c4(a,b,false)==0)}function
-xe(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=c6(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eI(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+Q(a,b){return+(c4(a,b,false)==0)}function
+xc(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=c6(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eI(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 gP(d){d=bP(d);var
 e=d.length;if(e>31)am("format_int: format too long");var
 a={justify:cW,signstyle:cr,filler:ba,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
@@ -525,48 +525,48 @@ b=gP(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(b.base);if(b.prec>=0){b.filler=ba;var
 f=b.prec-d.length;if(f>0)d=c6(f,aL)+d}return gE(b,d)}var
-xM=0;function
-cg(){return xM++}function
+xK=0;function
+cg(){return xK++}function
 lb(a){return a.toUtf16()}function
 dC(){return typeof
 n.process!=="undefined"&&typeof
 n.process.versions!=="undefined"&&typeof
 n.process.versions.node!=="undefined"}function
-x2(){function
+x0(){function
 a(a){if(a.charAt(0)===bo)return[q,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||q,e=Boolean(b&&b.charAt(1)!==f$);if(Boolean(a[2]||e)){var
 d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dC()&&n.process&&n.process.platform?n.process.platform==="win32"?b:a:a}var
-gU=x2();function
+gU=x0();function
 ll(a){return a.slice(-1)!==bo?a+bo:a}if(dC()&&n.process&&n.process.cwd)var
 dz=n.process.cwd().replace(/\\/g,bo);else
 var
 dz="/static";dz=ll(dz);function
-xE(a){a=lb(a);if(!gU(a))a=dz+a;var
+xC(a){a=lb(a);if(!gU(a))a=dz+a;var
 e=gU(a),d=e[1].split(bo),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-xX(e){for(var
+xV(e){for(var
 f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bb){for(var
 d=c+1;d<g&&(a=e.charCodeAt(d))<bb;d++);if(d-c>jc){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
 b+=e.slice(c,d);if(d==g)break;c=d}if(a<kk){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bb|a&cX)}else
 if(a<0xd800||a>=ju)b+=String.fromCharCode(jv|a>>12,bb|a>>6&cX,bb|a&cX);else
 if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jm||h>ju)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ky|a>>18,bb|a>>12&cX,bb|a>>6&cX,bb|a&cX)}if(b.length>dt){b.substr(0,1);f+=b;b=q}}return f+b}function
-xa(a){var
-b=9;if(!ln(a))b=8,a=xX(a);return new
+w_(a){var
+b=9;if(!ln(a))b=8,a=xV(a);return new
 bK(b,a,a.length)}function
-bv(a){return xa(a)}var
-x3=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jj,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",go,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",f6,ki,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+bv(a){return w_(a)}var
+x1=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jj,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",go,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",f6,ki,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 cC(d,f,e,a){var
-b=x3.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+b=x1.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bv(f||q),bv(e||q)];return c}var
 lf={};function
 cA(a){return lf[a]}function
 cB(b,a){throw[0,b].concat(a)}function
-w$(a){return new
+w9(a){return new
 bK(4,a,a.length)}function
 G(a){gQ(T.Sys_error,a)}function
-xO(a){G(a+ek)}function
-w9(b,a){if(a>>>0>=b.l)eH();return bO(b,a)}function
+xM(a){G(a+ek)}function
+w7(b,a){if(a>>>0>=b.l)eH();return bO(b,a)}function
 a3(a){return a.l}function
 kU(){}function
 as(a){this.data=a}as.prototype=new
@@ -574,7 +574,7 @@ kU();as.prototype.truncate=function(a){var
 b=this.data;this.data=al(a|0);cv(b,0,this.data,0,a)};as.prototype.length=function(){return a3(this.data)};as.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
 e=al(b+a),f=this.data;this.data=e;cv(f,0,this.data,0,c)}bN(d,g,this.data,b,a);return 0};as.prototype.read=function(c,a,d,b){var
-e=this.length();cv(this.data,c,a,d,b);return 0};as.prototype.read_one=function(a){return w9(this.data,a)};as.prototype.close=function(){};as.prototype.constructor=as;function
+e=this.length();cv(this.data,c,a,d,b);return 0};as.prototype.read_one=function(a){return w7(this.data,a)};as.prototype.close=function(){};as.prototype.constructor=as;function
 aF(b,a){this.content={};this.root=b;this.lookupFun=a}aF.prototype.nm=function(a){return this.root+a};aF.prototype.create_dir_if_needed=function(d){var
 c=d.split(bo),b=q;for(var
 a=0;a<c.length-1;a++){b+=c[a]+bo;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aF.prototype.slash=function(a){return/\/$/.test(a)?a:a+bo};aF.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
@@ -608,14 +608,14 @@ this.content[a];return b};aF.prototype.open=function(a,b){if(b.rdonly&&b.wronly)
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 as(al(0));return this.content[a]}else
-xO(this.nm(a))};aF.prototype.register=function(c,a){var
+xM(this.nm(a))};aF.prototype.register=function(c,a){var
 b;if(this.content[c])G(this.nm(c)+jI);if(dB(a))b=new
 as(a);if(eM(a))b=new
 as(bY(a));else
 if(a
 instanceof
 Array)b=new
-as(w$(a));else
+as(w9(a));else
 if(typeof
 a==="string")b=new
 as(k4(a));else
@@ -625,17 +625,17 @@ as(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 G(this.nm(c)+" : registering file with invalid content type")};aF.prototype.constructor=aF;function
 s(a){return a3(a)}function
 aO(b,a){return bO(b,a)}function
-w4(d){var
+w2(d){var
 c=s(d),b=new
 Array(c),a=0;for(;a<c;a++)b[a]=aO(d,a);return b}function
-w3(a){if(a.t!=4)eI(a);return a.c}function
+w1(a){if(a.t!=4)eI(a);return a.c}function
 bL(a){this.fs=require("fs");this.fd=a}bL.prototype=new
 kU();bL.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){G(a.toString())}};bL.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){G(a.toString())}};bL.prototype.write=function(f,b,c,e){var
-a=w4(b);if(!(a
+a=w2(b);if(!(a
 instanceof
 n.Uint8Array))a=new(n.Uint8Array)(a);var
 d=n.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){G(a.toString())}return 0};bL.prototype.read=function(g,d,c,f){var
-a=w3(d);if(!(a
+a=w1(d);if(!(a
 instanceof
 n.Uint8Array))a=new(n.Uint8Array)(a);var
 e=n.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){G(a.toString())}for(var
@@ -670,27 +670,27 @@ c8.push({path:eO,device:new
 aF(eO)});c8.push({path:j5,device:new
 aF(j5)});function
 lo(b){var
-g=xE(b),b=g.join(bo),f=ll(b),c;for(var
+g=xC(b),b=g.join(bo),f=ll(b),c;for(var
 e=0;e<c8.length;e++){var
 a=c8[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dC()){var
 d=k9(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
 at(d)};c8.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;G("no device found for "+f)}function
-xd(c,b){var
+xb(c,b){var
 a=lo(c);if(!a.device.register)aN("cannot register file");a.device.register(a.rest,b);return 0}function
 lm(c,b){var
-c=a(c),b=a(b);return xd(c,b)}function
-xg(){var
+c=a(c),b=a(b);return xb(c,b)}function
+xe(){var
 b=n.caml_fs_tmp;if(b)for(var
 a=0;a<b.length;a++)lm(b[a].name,b[a].content);n.jsoo_create_file=lm;n.caml_fs_tmp=[];return 0}function
-xh(a,b){return+(c4(a,b,false)>=0)}function
+xf(a,b){return+(c4(a,b,false)>=0)}function
 gG(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aB(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=aB(d,c)}d^=e;return d}function
-xn(a,b){return gG(a,bP(b))}function
-xk(d,b){var
+xl(a,b){return gG(a,bP(b))}function
+xi(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aB(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
@@ -698,11 +698,11 @@ e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aB(
 lc(a){switch(a.t&6){default:cx(a);case
 0:return a.c;case
 4:return a.c}}function
-xj(b,c){var
+xh(b,c){var
 a=lc(c);return typeof
-a==="string"?gG(b,a):xk(b,a)}function
-xl(a){a^=a>>>16;a=eN(a,0x85ebca6b|0);a^=a>>>13;a=eN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-xi(j,l,n,m){var
+a==="string"?gG(b,a):xi(b,a)}function
+xj(a){a^=a>>>16;a=eN(a,0x85ebca6b|0);a^=a>>>13;a=eN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+xg(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>ex)d=ex;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dA[a.caml_custom]&&dA[a.caml_custom].hash){var
 k=dA[a.caml_custom].hash(a);b=aB(b,k);c--}}else
 if(a
@@ -711,13 +711,13 @@ Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=aB(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=aB(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dB(a)){b=xj(b,a);c--}else
-if(eM(a)){b=xn(b,a);c--}else
+if(dB(a)){b=xh(b,a);c--}else
+if(eM(a)){b=xl(b,a);c--}else
 if(typeof
 a==="string"){b=gG(b,a);c--}else
 if(a===(a|0)){b=aB(b,a+a+1);c--}else
-if(a===+a){b=gF(b,a);c--}}b=xl(b);return b&0x3FFFFFFF}function
-xo(a,c,k){if(!isFinite(a)){if(isNaN(a))return bv(f7);return bv(a>0?kC:"-infinity")}var
+if(a===+a){b=gF(b,a);c--}}b=xj(b);return b&0x3FFFFFFF}function
+xm(a,c,k){if(!isFinite(a)){if(isNaN(a))return bv(f7);return bv(a>0?kC:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -731,22 +731,22 @@ b=a.toString(16);if(c>=0){var
 h=b.indexOf(c1);if(h<0)b+=c1+c6(c,aL);else{var
 f=h+1+c;if(b.length<f)b+=c6(f-b.length,aL);else
 b=b.substr(0,f)}}return bv(e+dn+b+"p"+j+d.toString(10))}function
-xp(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-xr(b){var
+xn(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+xp(b){var
 a=cy(b);return c5([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-xx(a){return+a.isZero()}function
+xv(a){return+a.isZero()}function
 k_(a){return new
 r(a&bW,a>>24&bW,a>>31&bJ)}function
-xB(a){return a.toInt()}function
-xw(a){return+a.isNeg()}function
-xz(a){return a.neg()}function
-xu(g,c){var
-a=gP(g);if(a.signedconv&&xw(c)){a.sign=-1;c=xz(c)}var
+xz(a){return a.toInt()}function
+xu(a){return+a.isNeg()}function
+xx(a){return a.neg()}function
+xs(g,c){var
+a=gP(g);if(a.signedconv&&xu(c)){a.sign=-1;c=xx(c)}var
 b=q,h=k_(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(xB(e.modulus))+b}while(!xx(c));if(a.prec>=0){a.filler=ba;var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(xz(e.modulus))+b}while(!xv(c));if(a.prec>=0){a.filler=ba;var
 d=a.prec-b.length;if(d>0)b=c6(d,aL)+b}return gE(a,b)}function
-xA(b,a){return b.shift_left(a)}function
-xN(c){var
+xy(b,a){return b.shift_left(a)}function
+xL(c){var
 a=0,e=s(c),b=10,d=1;if(e>0)switch(aO(c,a)){case
 45:a++;d=-1;break;case
 43:a++;d=1;break}if(a+1<e&&aO(c,a)==48)switch(aO(c,a+1)){case
@@ -760,7 +760,7 @@ a=0,e=s(c),b=10,d=1;if(e>0)switch(aO(c,a)){case
 85:a+=2;break}return[a,d,b]}function
 lg(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
 gM(f){var
-h=xN(f),c=h[0],i=h[1],d=h[2],g=s(f),j=-1>>>0,e=c<g?aO(f,c):0,b=lg(e);if(b<0||b>=d)aN(el);var
+h=xL(f),c=h[0],i=h[1],d=h[2],g=s(f),j=-1>>>0,e=c<g?aO(f,c):0,b=lg(e);if(b<0||b>=d)aN(el);var
 a=b;for(c++;c<g;c++){e=aO(f,c);if(e==95)continue;b=lg(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aN(el)}if(c!=g)aN(el);a=i*a;if(d==10&&(a|0)!=a)aN(el);return a|0}function
 gN(a,b){return+(c4(a,b,false)<=0)}function
 cz(a,b){return+(c4(a,b,false)<0)}function
@@ -768,8 +768,8 @@ bu(a,d){if(a<0)dy();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-xU(b){return a(eP(b,0,b.length))}var
-xF=function(){function
+xS(b){return a(eP(b,0,b.length))}var
+xD=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -791,26 +791,26 @@ a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return xU(k(e,f))}}();function
-xG(c,b,a){return xF(bY(c),b,a)}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return xS(k(e,f))}}();function
+xE(c,b,a){return xD(bY(c),b,a)}var
 bZ=new
 Array();function
-xH(c){var
+xF(c){var
 a=bZ[c];if(!a.opened)G("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&T.fds[a.fd]&&T.fds[a.fd].output){var
 b=T.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=q;return 0}function
 lj(e,f){var
 b=bZ[e],d=a(f),c=s(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-xY(a){var
+xW(a){var
 a=gT(a),b=n;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-xZ(a){var
+xX(a){var
 a=gT(a),b=n;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
 eQ(c,e,d,a){if(T.fds===undefined)T.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;T.fds[c]=b;if(!T.fd_last_idx||c>T.fd_last_idx)T.fd_last_idx=c;return c}function
-x4(c,b,g){var
+x2(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -822,10 +822,10 @@ a={};while(b){switch(b[1]){case
 7:a.text=1;break;case
 8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)G(bP(c)+jJ);if(a.text&&a.binary)G(bP(c)+j_);var
 d=lo(c),e=d.device.open(d.rest,a),f=T.fd_last_idx?T.fd_last_idx:0;return eQ(f+1,lj,e,a)}eQ(0,lj,new
-as(al(0)));eQ(1,xZ,new
-as(al(0)));eQ(2,xY,new
+as(al(0)));eQ(1,xX,new
+as(al(0)));eQ(2,xW,new
 as(al(0)));function
-xI(a){var
+xG(a){var
 c=T.fds[a];if(c.flags.wronly)G(kR+a+" is writeonly");var
 d=null;if(a==0&&dC()){var
 e=require("fs");d=function(){return bv(e.readFileSync(0,i6))}}var
@@ -833,12 +833,12 @@ b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bZ[b.fd]=b;r
 ld(c){var
 b=T.fds[c];if(b.flags.rdonly)G(kR+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bZ[a.fd]=a;return a.fd}function
-xJ(){var
+xH(){var
 b=0;for(var
 a=0;a<bZ.length;a++)if(bZ[a]&&bZ[a].opened&&bZ[a].out)b=[0,bZ[a].fd,b];return b}function
 le(b,a){if(a==0)gR();return b%a}function
 ch(a,b){return+(c4(a,b,false)!=0)}function
-xL(a,b){a[0]=cU;a[1]=b;return 0}function
+xJ(a,b){a[0]=cU;a[1]=b;return 0}function
 gO(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
@@ -851,18 +851,18 @@ a=="function")return 247;else
 if(a&&a.caml_custom)return f3;else
 return ds}function
 be(b,c,a){if(a&&n.toplevelReloc)b=n.toplevelReloc(a);T[b+1]=c;if(a)T[a]=c}function
-xR(a,b){lf[bP(a)]=b;return 0}function
-w8(a,b){if(a===b)return 1;a.t&6&&cx(a);b.t&6&&cx(b);return a.c==b.c?1:0}function
-ah(a,b){return w8(a,b)}function
-xT(){am(gt)}function
-v(b,a){if(a>>>0>=s(b))xT();return aO(b,a)}function
+xP(a,b){lf[bP(a)]=b;return 0}function
+w6(a,b){if(a===b)return 1;a.t&6&&cx(a);b.t&6&&cx(b);return a.c==b.c?1:0}function
+ah(a,b){return w6(a,b)}function
+xR(){am(gt)}function
+v(b,a){if(a>>>0>=s(b))xR();return aO(b,a)}function
 y(a,b){return 1-ah(a,b)}function
 aH(a){return a}function
-xV(){return 0x7FFFFFFF/4|0}function
-xP(){lh(T.Not_found)}function
+xT(){return 0x7FFFFFFF/4|0}function
+xN(){lh(T.Not_found)}function
 lk(c){var
-a=n,b=lb(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bv(a.process.env[b]);if(n.jsoo_static_env&&n.jsoo_static_env[b])return bv(n.jsoo_static_env[b]);xP()}function
-xW(){if(n.crypto)if(typeof
+a=n,b=lb(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bv(a.process.env[b]);if(n.jsoo_static_env&&n.jsoo_static_env[b])return bv(n.jsoo_static_env[b]);xN()}function
+xU(){if(n.crypto)if(typeof
 n.crypto.getRandomValues==="function"){var
 a=new(n.Uint32Array)(1);n.crypto.getRandomValues(a);return[0,a[0]]}else
 if(n.crypto.randomBytes===f4){var
@@ -873,7 +873,7 @@ gS(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 au(b,a){return{joo_tramp:b,joo_args:a}}function
 li(a){return a}function
-aX(a){if(a
+aW(a){if(a
 instanceof
 Array)return a;if(n.RangeError&&a
 instanceof
@@ -882,9 +882,9 @@ instanceof
 n.InternalError&&a.message&&a.message.match(/too much recursion/i))return li(T.Stack_overflow);if(a
 instanceof
 n.Error&&cA(jo))return[0,cA(jo),a];return[0,T.Failure,bv(String(a))]}function
-xD(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-xf(b){var
-a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xD(b[1]))var
+xB(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+xd(b){var
+a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xB(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
@@ -902,16 +902,16 @@ k7(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==$)){var
 c=cA("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=xf(a),b=cA(i5);if(b)b(0);n.console.error("Fatal error: exception "+d+"\n")}}else
+d=xd(a),b=cA(i5);if(b)b(0);n.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-xS(){var
+xQ(){var
 a=n;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){k7(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)k7(a.error)})}xS();function
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)k7(a.error)})}xQ();function
 b(a,b){return a.length==1?a(b):cw(a,[b])}function
 l(a,b,c){return a.length==2?a(b,c):cw(a,[b,c])}function
-fU(a,b,c,d,e){return a.length==4?a(b,c,d,e):cw(a,[b,c,d,e])}xg();var
+fU(a,b,c,d,e){return a.length==4?a(b,c,d,e):cw(a,[b,c,d,e])}xe();var
 gY=[$,a(jl),-2],gW=[$,a(f0),-3],gV=[$,a(jT),-4],bw=[$,a(j3),-7],gX=[$,a(j6),-9],R=[$,a(kn),-11],ar=a("the lower table"),d8=a("the upper table"),dh=a("the ceiling"),aU=a(ct),fJ=a(ct),cq=a("an entry of a relation"),eg=a("a loss"),cT=a("an infinite position"),ef=a("an entry of the lower table"),ee=a("an entry of the upper table"),dl=a(ct),dk=a("a transition"),fQ=[0,a(bp),[0,a(jV),[0,a(jH),[0,a(dv),0]]]];be(11,[$,a(i4),-12],i4);be(10,R,kn);be(9,[$,a(jN),gr],jN);be(8,gX,j6);be(7,[$,a(jz),-8],jz);be(6,bw,j3);be(5,[$,a(kg),-6],kg);be(4,[$,a(jn),-5],jn);be(3,gV,jT);be(2,gW,f0);be(1,gY,jl);be(0,[$,a(kH),-1],kH);var
-lq=a(jU),lr=a(j0),ls=a("option is None"),lv=a(j9),lw=a("\\'"),lx=a(jD),ly=a(kA),lz=a(jh),lA=a(jr),lu=a("Char.chr"),lE=a("List.combine"),lD=a("List.init"),lC=a("tl"),lB=a("hd"),lH=a("String.blit / Bytes.blit_string"),lG=a("Bytes.blit"),lF=a("String.sub / Bytes.sub"),lM=a("String.contains_from / Bytes.contains_from"),lJ=a(q),lI=a("String.concat"),lQ=a("Array.blit"),lP=a("Array.init"),lR=a("Stdlib.Queue.Empty"),lT=a("CamlinternalLazy.Undefined"),lY=a("Buffer.add: cannot grow buffer"),lX=[0,a(ke),93,2],lW=[0,a(ke),94,2],l7=a("%c"),l8=a("%s"),l9=a(i2),l_=a(jx),l$=a(jR),ma=a(i_),mb=a("%f"),mc=a("%B"),md=a("%{"),me=a("%}"),mf=a("%("),mg=a("%)"),mh=a("%a"),mi=a("%t"),mj=a("%?"),mk=a("%r"),ml=a("%_r"),mm=[0,a(ak),850,23],mx=[0,a(ak),814,21],mp=[0,a(ak),815,21],my=[0,a(ak),818,21],mq=[0,a(ak),819,21],mz=[0,a(ak),822,19],mr=[0,a(ak),823,19],mA=[0,a(ak),826,22],ms=[0,a(ak),827,22],mB=[0,a(ak),831,30],mt=[0,a(ak),832,30],mv=[0,a(ak),836,26],mn=[0,a(ak),837,26],mw=[0,a(ak),846,28],mo=[0,a(ak),847,28],mu=[0,a(ak),851,23],nE=a(jL),nC=[0,a(ak),1558,4],nD=a("Printf: bad conversion %["),nF=[0,a(ak),1626,39],nG=[0,a(ak),1649,31],nH=[0,a(ak),1650,31],nI=a("Printf: bad conversion %_"),nJ=a("@{"),nK=a("@["),nA=a(f7),ny=a("neg_infinity"),nz=a(kC),nx=a(c1),ns=[0,je],ng=a("%+nd"),nh=a("% nd"),nj=a("%+ni"),nk=a("% ni"),nl=a("%nx"),nm=a("%#nx"),nn=a("%nX"),no=a("%#nX"),np=a("%no"),nq=a("%#no"),nf=a("%nd"),ni=a(jR),nr=a("%nu"),m5=a("%+ld"),m6=a("% ld"),m8=a("%+li"),m9=a("% li"),m_=a("%lx"),m$=a("%#lx"),na=a("%lX"),nb=a("%#lX"),nc=a("%lo"),nd=a("%#lo"),m4=a("%ld"),m7=a(jx),ne=a("%lu"),mS=a("%+Ld"),mT=a("% Ld"),mV=a("%+Li"),mW=a("% Li"),mX=a("%Lx"),mY=a("%#Lx"),mZ=a("%LX"),m0=a("%#LX"),m1=a("%Lo"),m2=a("%#Lo"),mR=a("%Ld"),mU=a(i_),m3=a("%Lu"),mF=a("%+d"),mG=a("% d"),mI=a("%+i"),mJ=a("% i"),mK=a("%x"),mL=a("%#x"),mM=a("%X"),mN=a("%#X"),mO=a("%o"),mP=a("%#o"),mE=a(kf),mH=a(i2),mQ=a(jL),lZ=a("@]"),l0=a("@}"),l1=a("@?"),l2=a("@\n"),l3=a("@."),l4=a("@@"),l5=a("@%"),l6=a("@"),mC=a("CamlinternalFormat.Type_mismatch"),nL=a("x"),nO=a("Hashtbl: unsupported hash table format"),wW=a("OCAMLRUNPARAM"),wU=a("CAMLRUNPARAM"),nM=a(q),nU=[0,0],n7=a(" occurs twice"),n8=a("the key "),n3=a("nested too deeply"),n6=[5,0],n4=[0,1],n5=a(jU),n$=a("null"),n9=[0,0],n_=a(j0),oa=[4,0],ob=a(" stands bare"),oc=a("the number "),n2=a(dn),n1=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],n0=a(eq),nZ=a(eq),nY=a(eq),nX=a(eq),nW=a("Json.Malformed"),oj=[0,[4,6,[0,2,8],0,0],a("%08x")],ok=a(q),oH=a(" is no number of a model"),oI=a("0u"),oJ=a(q),oL=a(q),oK=a(q),oG=a(q),oE=a(" is out of range"),oC=a(kF),oy=a(aL),oz=a(q),oA=a(dn),oB=a(" is no integer"),ox=a(" has too many decimal digits"),ow=a(q),ov=a(q),ou=[0,a(jG),32,90],ot=[0,a(jG),31,82],os=a(" has the wrong length"),or=a(" is no string"),oq=a(" is no array"),op=a(ku),oo=a(" has the unknown key "),on=a(" has no "),om=a(ku),ol=a("Reading.Not_valid"),pc=a(jQ),o7=a(f$),o6=a(kG),o8=a(ey),o9=a(jB),o_=a(b$),o$=a(aV),pa=a(f8),pb=a(ax),o5=a(bo),o0=a(jD),o1=a(kA),o2=a(jh),o3=a("\\f"),o4=a(jr),oZ=a(j9),oY=a('\\"'),oX=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],oV=a("G1: a row of no state"),oU=a("a probability"),oT=a("a row"),oS=a("a label"),oP=a(" are no object"),oM=a(dp),oN=a(ax),oW=a(f8),oO=a("the model's kind is not 'lmc'"),oQ=a(aV),oR=a(b$),ql=[4,0],qm=a(aW),qn=a(gg),qo=a(gs),qp=a(bn),qq=[0,a(ax),[0,a(aV),[0,a(b$),0]]],qr=a(dp),qs=a(ay),qk=a(q),qt=[0,a(ca),[0,a(b9),[0,a(ay),[0,a(bn),0]]]],qu=a(ay),qv=a(b_),p6=[0,a(_),0],p7=[0,a(cV),[0,a(ag),[0,a(aW),[0,a(X),0]]]],p8=a(b_),p9=a(dw),p_=[0,a(dw),[0,a(gb),0]],p$=a("the distance"),qa=a(cV),qb=a(ag),qc=a(ag),qd=a(f9),qe=a(aW),qf=a(ag),qg=a(ag),qh=a(ag),qi=a(X),qj=a(_),pX=a(bp),pY=a(kI),pZ=a(fY),p0=a(dv),p1=a(": only one of rank and progress"),p2=a(dv),p3=a(fY),p4=[0,a(dv),[0,a(fY),0]],p5=[0,a(bp),[0,a(cb),[0,a(kI),0]]],pW=a(" has no rank of at least 1"),pV=a(" has a rank that is no integer"),pJ=[0,a(en),[0,a(es),[0,a(cZ),[0,a(aV),0]]]],pK=a(cZ),pU=a(aV),pL=a(es),pM=a(en),pN=a(" has not one form"),pO=a(en),pP=a(en),pQ=a(es),pR=a(es),pS=a(aV),pT=a(cZ),pG=a("above"),pH=a("below"),pI=a(" has an unknown relation"),pC=a(bp),pD=a(gn),pE=a(kl),pF=[0,0,0],pA=[0,a(bp),[0,a(cb),[0,a(gn),[0,a(kl),0]]]],pB=[0,a(bp),[0,a(cb),[0,a(gn),0]]],pz=a(" has no common denominator of a usable size"),pv=a(cb),pt=[0,a(kE),0],pu=[0,a(gd),0],pw=a(gd),px=a(kE),py=a(kF),pp=[0,a(c0),[0,a(cY),0]],pq=a(c0),pr=a(cY),po=a("a lower bound"),pe=[0,a(_),0],pf=[0,a(bc),[0,a(bd),[0,a(X),0]]],pg=a(ct),ph=a(km),pi=a(bc),pj=a(km),pk=a(bd),pl=a("an upper bound"),pm=a(X),pn=a(_),pd=a(fV),rG=[4,0],rH=a(aW),rI=a(gg),rJ=[0,a(ax),[0,a(aV),[0,a(b$),0]]],rK=a(dp),rL=a(ay),rM=a(gs),rN=a(bn),rF=a(q),rO=[0,a(ca),[0,a(b9),[0,a(ax),[0,a(ay),[0,a(bn),0]]]]],rP=a(ay),rQ=a(b_),rh=[0,a(jK),[0,a(eB),0]],ri=[0,a(ag),[0,a(aW),[0,a(cs),0]]],rj=a(b_),rk=[0,a(_),[0,a(X),0]],rl=a(ag),rm=a(ag),rn=a(f9),ro=a(aW),rp=a(ag),rq=a(_),rr=a(ag),rs=a(X),rt=a(jM),ru=a(cs),rv=a(ag),rw=a(ag),rx=a(_),ry=a(ag),rz=a(ag),rA=a(X),rB=a(jK),rC=a(j$),rD=[4,0],rE=a(eB),ra=[0,a(ag),[0,a(cV),[0,a(jS),[0,a(X),0]]]],rb=a(dw),rc=[0,a(dw),[0,a(gb),0]],rd=a(cV),re=a(ag),rf=a(jS),rg=a(X),q$=a(" name a pair twice"),qY=[0,[11,a(kD),[4,0,0,0,0]],a(kd)],qZ=[0,a(eC),[0,a(X),[0,a(ew),[0,a(_),[0,a(c2),0]]]]],q0=[0,a(jg),0],q1=a(jg),q2=a(" has an empty vector"),q3=a(eC),q4=a(c2),q5=a(ka),q6=a(jX),q7=a(X),q8=a(ew),q9=a(_),q_=a(c2),qR=[4,0],qM=[0,a(kt),[0,a(c0),[0,a(cY),[0,a(dq),0]]]],qN=a(dq),qO=a(c0),qX=a(cY),qP=a(" has both covers and a coupling"),qQ=a(kt),qS=a(c0),qT=a(cY),qU=a(c0),qV=a(cY),qW=a(dq),qD=[0,a(eA),[0,a(jF),[0,a(kP),0]]],qE=[0,a(bc),[0,a(bd),[0,a(_),[0,a(X),0]]]],qF=a(kP),qG=a(bc),qH=a(bd),qI=a(_),qJ=a(X),qK=a(eA),qL=a(jF),qA=[0,a(kN),[0,a(cs),0]],qB=a(cs),qC=a(kN),qy=a("accept"),qz=a("reject"),qx=a(kh),qw=a(kh),s0=a(dr),s1=a("N1: nothing says how far a state is"),s2=[0,a(ax),0],sR=[0,a(ca),[0,a(b9),[0,a(ay),[0,a(bn),[0,a(aW),[0,a(bq),0]]]]]],sS=a(b_),sT=a(bq),sU=a(aW),sV=a(bn),sW=[0,[3,a(kp)]],sX=a(ax),sY=a(ay),sZ=a(ay),sO=a(jZ),sP=a(jZ),sQ=a("the masses that are cut off"),sN=a("S2: a step cut that is not the first"),sJ=a(bq),sK=[0,a(aW),[0,a(bq),0]],sL=a(aW),sM=a(bq),sH=a(kx),sI=a(jy),sF=a("S1: another model before"),sG=a("S1: another model after"),sE=a("Q1: a state that is merged itself"),sD=a("a step names no state of the model"),sA=a(gj),sB=a("steps"),si=a(i7),sj=a(j8),sk=a(jf),sl=a(jf),sm=a(dr),sn=a("merge"),so=a("quotient"),sp=[0,a(cZ),0],ss=[0,a(kT),[0,a(cZ),[0,a(gj),0]]],st=a(kT),su=[0,a(ax),[0,a(aV),[0,a(b$),0]]],sv=a("the smaller chain"),sw=a(gj),sx=a(bq),sy=[0,a(dr),0],sz=a(dr),sq=a(i7),sr=a(j8),sg=a(cZ),sc=a(kx),sd=a(jy),se=a("neither:"),sb=a("Q2: states that are not alike"),r$=a("G1: a probability"),sa=a("G1: a sum"),r_=a("G1: there is no state"),r2=[0,a(bc),[0,a(bd),[0,a(cV),[0,a(ag),[0,a(_),[0,a(X),0]]]]]],r3=a(cV),r4=a(dw),r5=a(gb),r6=a(ct),r7=a(ag),r8=a(bd),r9=a(bc),rW=[0,a(bc),[0,a(bd),[0,a(kq),[0,a(ag),[0,a(_),[0,a(X),0]]]]]],rX=a(gi),rY=a(kq),rZ=a(ag),r0=a(bd),r1=a(bc),rS=a(ct),rT=a(_),rU=a(X),rR=a("Steps_document.Other"),sf=[0,a(ay),[0,a(bn),[0,a(ax),[0,a(ca),[0,a(b9),[0,a(bq),[0,a("fixed"),[0,a(et),0]]]]]]]],t9=a(kO),t_=a(fZ),t$=a(ga),ua=a(f2),ud=a(ga),ub=a("V1: secrets have a prior, and pairs have none"),uc=a("C1: nothing is infinite"),t8=a("V1: no state of the model"),t3=a("a label leads to no node"),tR=a("the gains"),tF=a("grows"),tG=[0,[3,a(dx)]],tH=a(_),tD=a(b_),tE=a(ko),tI=a(cs),tJ=a(kS),tK=[0,a(ca),[0,a(b9),[0,a(ax),[0,a(ay),[0,a(bn),[0,a(aW),[0,a(kS),[0,a(cs),0]]]]]]]],tL=[0,a(kJ),[0,a(ko),[0,a(eB),0]]],tM=a(b_),tN=a(ct),tO=a(aW),tP=a(gg),tQ=a(kJ),tS=[0,a(ax),[0,a(aV),[0,a(b$),0]]],tT=a(dp),tU=a(ay),tV=a(gs),tW=a(bn),tX=a(jM),tY=a(cs),tZ=a(fZ),t0=a("gains and the measure g go together"),t1=[0,0],t2=a("there is no guess"),ue=a(f2),t4=a(j$),t5=[4,0],t6=a(eB),t7=a(ay),tz=a(dx),tv=[0,a(jY),0],tw=[0,a(aV),[0,a(_),[0,a(X),0]]],tx=a(aV),ty=a(jY),tA=a(_),tB=a(X),tg=[0,[11,a(kD),[4,0,0,0,0]],a(kd)],th=[0,a(eC),[0,a(X),[0,a(ew),[0,a(_),[0,a(c2),[0,a(i3),0]]]]]],ti=[0,a(i$),0],tj=a(i$),tk=a(eC),tl=a(X),tm=a(ew),tn=a(_),to=a(c2),tp=a(ka),tq=a(jX),tr=a(i3),ts=a(" has rows that are empty, or not of one length"),tt=a(c2),s8=a("columns"),s9=a("rest"),s_=a(gk),s$=[0,a(kB),0],ta=[0,a(gk),0],tb=a(gk),tc=a(kB),td=[0,a(j2),[0,a(dq),0]],te=a(j2),tf=a(dq),s7=a(fV),s6=a(" has not two entries"),s5=a(" is negative"),s4=a(" is no natural number"),s3=a("Leakage_document.Other"),tC=[0,a(f2),[0,a(kO),[0,a(ga),[0,a(fZ),0]]]],uf=a(ba),ug=a("Matching.Stuck"),vT=a("M11: a position is listed twice"),vS=a(fW),vV=a(ba),vU=a("a relation"),vN=a("the relations"),vO=a(kz),vP=a("the losses"),vQ=a(fW),vL=a(_),vI=a("M4: a bound is below 1"),vH=a(f1),vs=[0,a(gw),[0,a("amortised"),0]],vt=a("the metric"),vu=a(gu),vv=a(gw),vw=[0,a(X),[0,a(_),0]],vW=[0,a(kb),[0,a(kz),[0,a(fW),0]]],vx=[0,a(ca),[0,a(b9),[0,a(ax),[0,a(ay),[0,a(bn),[0,a(gu),[0,a(aW),0]]]]]]],vy=a(b_),vz=a(f9),vA=a(aW),vB=a("the certificate claims nothing"),vC=a(ay),vD=a(jQ),vE=a(bn),vF=a("M2: another digest"),vG=a("M3: another model"),vJ=a(gw),vK=a(X),vM=a(kb),vR=a("M9: not one for each claim"),vp=a(" has an interval without two ends"),vn=[0,a(bp),[0,a(jO),0]],vo=a(bp),vq=a(jO),vk=[0,a(jP),0],vl=a(jP),vd=[0,a(eA),[0,a(jk),[0,a(kM),0]]],ve=[0,a(jp),[0,a("down"),0]],vf=a(eA),vg=a(jk),vh=a(kM),vi=a(jp),u$=[0,a(cb),0],va=a(cb),vb=a(dx),u7=[0,a(bp),[0,a(cb),0]],u8=a(bp),u9=a(cb),u2=a(bp),u3=a(jV),u4=a(jH),u5=a(dv),uX=[0,a(bc),[0,a(bd),[0,a(X),[0,a(_),0]]]],uY=a(_),uZ=a(X),u0=a(bd),u1=a(bc),uV=a(dx),uS=a(ey),uR=a(ba),uT=a(";"),uU=a("M4: no state of the model"),uQ=a(q),uL=[0,[3,a(f8)]],uM=a(ax),uN=[0,1],uO=a("$schema"),uP=[0,1],uK=a("it is no object"),uJ=a(i9),uE=a(f$),uD=a(kG),uF=a(ey),uG=a(jB),uA=a("]"),uB=a(ey),uC=a("["),uH=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,gl,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],uu=[0,a(bc),[0,a(jW),[0,a(bd),0]]],uv=a(bc),uw=a(jW),ux=a(bd),uy=a("M1: a transition names no state"),uz=a("M1: a probability is negative, or they sum to more than 1"),uq=a("a state"),ui=[0,a(gd),0],uj=[0,a(ax),[0,a(aV),[0,a(b$),0]]],uk=a(dp),ul=[0,a("pa"),0],um=a("the model's kind"),un=a(ax),uo=a("the states"),up=a(aV),ur=a("the transitions"),us=a(b$),ut=a("M1: no state, or one twice"),uh=a(fV),wN=a("valid"),wO=a("not covered"),wP=a("malformed: too large for the stack (see ulimit -s)"),wQ=a("not valid: "),wR=a("malformed: "),wM=[0,a(f1)],wJ=a("G2: another model"),wK=a("G3: another digest"),wL=[0,a(f1)],wB=[0,[3,a(ji)]],wC=a(ca),wD=[0,[1,a(kL)]],wE=a(b9),wF=[0,[3,a(gu)]],wG=a(ax),wH=a(bq),wk=a(ca),wy=a(ji),wl=a("no certificate"),wm=a(b9),wx=a(kL),wn=a("the version is not 1"),wo=a(ax),wr=a(gi),ws=a("leakage"),wt=a(bq),wu=a(bq),ww=a(bq),wv=a("nature"),wq=a(gi),wp=a("the kind is no string"),wj=a("the document is no object"),we=a("a digest"),wd=a("what is said of the program"),v7=a(et),v8=[0,a(jt),0],v9=[0,a(f4),[0,a(jq),[0,a(j7),0]]],v_=a("the program"),v$=a("the function"),wa=a(f4),wb=a("what is observed"),wc=a(jq),wf=a(j7),wg=a(jt),wh=a(et),v6=a("P3: runs of the program are cut off, and no step says so"),v5=[3,a(dr)],v2=a(et),v3=a(ay),v4=a(aV),vZ=a(ay),v0=[0,[3,a(kp)]],v1=a(ax),vY=[0,1],vX=a(i9),wz=a("bisimdist-certificate compact\n"),wS=a(q),wT=a("not checked: too large for the stack of this browser");function
+lq=a(jU),lr=a(j0),ls=a("option is None"),lv=a(j9),lw=a("\\'"),lx=a(jD),ly=a(kA),lz=a(jh),lA=a(jr),lu=a("Char.chr"),lE=a("List.combine"),lD=a("List.init"),lC=a("tl"),lB=a("hd"),lH=a("String.blit / Bytes.blit_string"),lG=a("Bytes.blit"),lF=a("String.sub / Bytes.sub"),lM=a("String.contains_from / Bytes.contains_from"),lJ=a(q),lI=a("String.concat"),lQ=a("Array.blit"),lP=a("Array.init"),lR=a("Stdlib.Queue.Empty"),lT=a("CamlinternalLazy.Undefined"),lY=a("Buffer.add: cannot grow buffer"),lX=[0,a(ke),93,2],lW=[0,a(ke),94,2],l7=a("%c"),l8=a("%s"),l9=a(i2),l_=a(jx),l$=a(jR),ma=a(i_),mb=a("%f"),mc=a("%B"),md=a("%{"),me=a("%}"),mf=a("%("),mg=a("%)"),mh=a("%a"),mi=a("%t"),mj=a("%?"),mk=a("%r"),ml=a("%_r"),mm=[0,a(ak),850,23],mx=[0,a(ak),814,21],mp=[0,a(ak),815,21],my=[0,a(ak),818,21],mq=[0,a(ak),819,21],mz=[0,a(ak),822,19],mr=[0,a(ak),823,19],mA=[0,a(ak),826,22],ms=[0,a(ak),827,22],mB=[0,a(ak),831,30],mt=[0,a(ak),832,30],mv=[0,a(ak),836,26],mn=[0,a(ak),837,26],mw=[0,a(ak),846,28],mo=[0,a(ak),847,28],mu=[0,a(ak),851,23],nE=a(jL),nC=[0,a(ak),1558,4],nD=a("Printf: bad conversion %["),nF=[0,a(ak),1626,39],nG=[0,a(ak),1649,31],nH=[0,a(ak),1650,31],nI=a("Printf: bad conversion %_"),nJ=a("@{"),nK=a("@["),nA=a(f7),ny=a("neg_infinity"),nz=a(kC),nx=a(c1),ns=[0,je],ng=a("%+nd"),nh=a("% nd"),nj=a("%+ni"),nk=a("% ni"),nl=a("%nx"),nm=a("%#nx"),nn=a("%nX"),no=a("%#nX"),np=a("%no"),nq=a("%#no"),nf=a("%nd"),ni=a(jR),nr=a("%nu"),m5=a("%+ld"),m6=a("% ld"),m8=a("%+li"),m9=a("% li"),m_=a("%lx"),m$=a("%#lx"),na=a("%lX"),nb=a("%#lX"),nc=a("%lo"),nd=a("%#lo"),m4=a("%ld"),m7=a(jx),ne=a("%lu"),mS=a("%+Ld"),mT=a("% Ld"),mV=a("%+Li"),mW=a("% Li"),mX=a("%Lx"),mY=a("%#Lx"),mZ=a("%LX"),m0=a("%#LX"),m1=a("%Lo"),m2=a("%#Lo"),mR=a("%Ld"),mU=a(i_),m3=a("%Lu"),mF=a("%+d"),mG=a("% d"),mI=a("%+i"),mJ=a("% i"),mK=a("%x"),mL=a("%#x"),mM=a("%X"),mN=a("%#X"),mO=a("%o"),mP=a("%#o"),mE=a(kf),mH=a(i2),mQ=a(jL),lZ=a("@]"),l0=a("@}"),l1=a("@?"),l2=a("@\n"),l3=a("@."),l4=a("@@"),l5=a("@%"),l6=a("@"),mC=a("CamlinternalFormat.Type_mismatch"),nL=a("x"),nO=a("Hashtbl: unsupported hash table format"),wU=a("OCAMLRUNPARAM"),wS=a("CAMLRUNPARAM"),nM=a(q),nU=[0,0],n7=a(" occurs twice"),n8=a("the key "),n3=a("nested too deeply"),n6=[5,0],n4=[0,1],n5=a(jU),n$=a("null"),n9=[0,0],n_=a(j0),oa=[4,0],ob=a(" stands bare"),oc=a("the number "),n2=a(dn),n1=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],n0=a(eq),nZ=a(eq),nY=a(eq),nX=a(eq),nW=a("Json.Malformed"),oj=[0,[4,6,[0,2,8],0,0],a("%08x")],ok=a(q),oH=a(" is no number of a model"),oI=a("0u"),oJ=a(q),oL=a(q),oK=a(q),oG=a(q),oE=a(" is out of range"),oC=a(kF),oy=a(aL),oz=a(q),oA=a(dn),oB=a(" is no integer"),ox=a(" has too many decimal digits"),ow=a(q),ov=a(q),ou=[0,a(jG),32,90],ot=[0,a(jG),31,82],os=a(" has the wrong length"),or=a(" is no string"),oq=a(" is no array"),op=a(ku),oo=a(" has the unknown key "),on=a(" has no "),om=a(ku),ol=a("Reading.Not_valid"),pc=a(jQ),o7=a(f$),o6=a(kG),o8=a(ey),o9=a(jB),o_=a(b$),o$=a(aV),pa=a(f8),pb=a(ax),o5=a(bo),o0=a(jD),o1=a(kA),o2=a(jh),o3=a("\\f"),o4=a(jr),oZ=a(j9),oY=a('\\"'),oX=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],oV=a("G1: a row of no state"),oU=a("a probability"),oT=a("a row"),oS=a("a label"),oP=a(" are no object"),oM=a(dp),oN=a(ax),oW=a(f8),oO=a("the model's kind is not 'lmc'"),oQ=a(aV),oR=a(b$),qm=a(gs),qn=a(bn),qo=[0,a(ax),[0,a(aV),[0,a(b$),0]]],qp=a(dp),qq=a(ay),ql=a(q),qr=[0,a(ca),[0,a(b9),[0,a(ay),[0,a(bn),0]]]],qs=a(ay),qt=a(b_),p6=[0,a(_),0],p7=[0,a(cV),[0,a(ag),[0,a(a2),[0,a(X),0]]]],p8=a(b_),p9=a(dw),p_=[0,a(dw),[0,a(gb),0]],p$=a("the distance"),qa=a(cV),qb=a(ag),qc=a(ag),qd=a(f9),qe=a(a2),qf=a(gg),qg=a(ag),qh=a(ag),qi=a(ag),qj=a(X),qk=a(_),pX=a(bp),pY=a(kI),pZ=a(fY),p0=a(dv),p1=a(": only one of rank and progress"),p2=a(dv),p3=a(fY),p4=[0,a(dv),[0,a(fY),0]],p5=[0,a(bp),[0,a(cb),[0,a(kI),0]]],pW=a(" has no rank of at least 1"),pV=a(" has a rank that is no integer"),pJ=[0,a(en),[0,a(es),[0,a(cZ),[0,a(aV),0]]]],pK=a(cZ),pU=a(aV),pL=a(es),pM=a(en),pN=a(" has not one form"),pO=a(en),pP=a(en),pQ=a(es),pR=a(es),pS=a(aV),pT=a(cZ),pG=a("above"),pH=a("below"),pI=a(" has an unknown relation"),pC=a(bp),pD=a(gn),pE=a(kl),pF=[0,0,0],pA=[0,a(bp),[0,a(cb),[0,a(gn),[0,a(kl),0]]]],pB=[0,a(bp),[0,a(cb),[0,a(gn),0]]],pz=a(" has no common denominator of a usable size"),pv=a(cb),pt=[0,a(kE),0],pu=[0,a(gd),0],pw=a(gd),px=a(kE),py=a(kF),pp=[0,a(c0),[0,a(cY),0]],pq=a(c0),pr=a(cY),po=a("a lower bound"),pe=[0,a(_),0],pf=[0,a(bc),[0,a(bd),[0,a(X),0]]],pg=a(ct),ph=a(km),pi=a(bc),pj=a(km),pk=a(bd),pl=a("an upper bound"),pm=a(X),pn=a(_),pd=a(fV),rE=[4,0],rF=a(a2),rG=a(gg),rH=[0,a(ax),[0,a(aV),[0,a(b$),0]]],rI=a(dp),rJ=a(ay),rK=a(gs),rL=a(bn),rD=a(q),rM=[0,a(ca),[0,a(b9),[0,a(ax),[0,a(ay),[0,a(bn),0]]]]],rN=a(ay),rO=a(b_),rf=[0,a(jK),[0,a(eB),0]],rg=[0,a(ag),[0,a(a2),[0,a(cs),0]]],rh=a(b_),ri=[0,a(_),[0,a(X),0]],rj=a(ag),rk=a(ag),rl=a(f9),rm=a(a2),rn=a(ag),ro=a(_),rp=a(ag),rq=a(X),rr=a(jM),rs=a(cs),rt=a(ag),ru=a(ag),rv=a(_),rw=a(ag),rx=a(ag),ry=a(X),rz=a(jK),rA=a(j$),rB=[4,0],rC=a(eB),q_=[0,a(ag),[0,a(cV),[0,a(jS),[0,a(X),0]]]],q$=a(dw),ra=[0,a(dw),[0,a(gb),0]],rb=a(cV),rc=a(ag),rd=a(jS),re=a(X),q9=a(" name a pair twice"),qW=[0,[11,a(kD),[4,0,0,0,0]],a(kd)],qX=[0,a(eC),[0,a(X),[0,a(ew),[0,a(_),[0,a(c2),0]]]]],qY=[0,a(jg),0],qZ=a(jg),q0=a(" has an empty vector"),q1=a(eC),q2=a(c2),q3=a(ka),q4=a(jX),q5=a(X),q6=a(ew),q7=a(_),q8=a(c2),qP=[4,0],qK=[0,a(kt),[0,a(c0),[0,a(cY),[0,a(dq),0]]]],qL=a(dq),qM=a(c0),qV=a(cY),qN=a(" has both covers and a coupling"),qO=a(kt),qQ=a(c0),qR=a(cY),qS=a(c0),qT=a(cY),qU=a(dq),qB=[0,a(eA),[0,a(jF),[0,a(kP),0]]],qC=[0,a(bc),[0,a(bd),[0,a(_),[0,a(X),0]]]],qD=a(kP),qE=a(bc),qF=a(bd),qG=a(_),qH=a(X),qI=a(eA),qJ=a(jF),qy=[0,a(kN),[0,a(cs),0]],qz=a(cs),qA=a(kN),qw=a("accept"),qx=a("reject"),qv=a(kh),qu=a(kh),sY=a(dr),sZ=a("N1: nothing says how far a state is"),s0=[0,a(ax),0],sP=[0,a(ca),[0,a(b9),[0,a(ay),[0,a(bn),[0,a(a2),[0,a(bq),0]]]]]],sQ=a(b_),sR=a(bq),sS=a(a2),sT=a(bn),sU=[0,[3,a(kp)]],sV=a(ax),sW=a(ay),sX=a(ay),sM=a(jZ),sN=a(jZ),sO=a("the masses that are cut off"),sL=a("S2: a step cut that is not the first"),sH=a(bq),sI=[0,a(a2),[0,a(bq),0]],sJ=a(a2),sK=a(bq),sF=a(kx),sG=a(jy),sD=a("S1: another model before"),sE=a("S1: another model after"),sC=a("Q1: a state that is merged itself"),sB=a("a step names no state of the model"),sy=a(gj),sz=a("steps"),sg=a(i7),sh=a(j8),si=a(jf),sj=a(jf),sk=a(dr),sl=a("merge"),sm=a("quotient"),sn=[0,a(cZ),0],sq=[0,a(kT),[0,a(cZ),[0,a(gj),0]]],sr=a(kT),ss=[0,a(ax),[0,a(aV),[0,a(b$),0]]],st=a("the smaller chain"),su=a(gj),sv=a(bq),sw=[0,a(dr),0],sx=a(dr),so=a(i7),sp=a(j8),se=a(cZ),sa=a(kx),sb=a(jy),sc=a("neither:"),r$=a("Q2: states that are not alike"),r9=a("G1: a probability"),r_=a("G1: a sum"),r8=a("G1: there is no state"),r0=[0,a(bc),[0,a(bd),[0,a(cV),[0,a(ag),[0,a(_),[0,a(X),0]]]]]],r1=a(cV),r2=a(dw),r3=a(gb),r4=a(ct),r5=a(ag),r6=a(bd),r7=a(bc),rU=[0,a(bc),[0,a(bd),[0,a(kq),[0,a(ag),[0,a(_),[0,a(X),0]]]]]],rV=a(gi),rW=a(kq),rX=a(ag),rY=a(bd),rZ=a(bc),rQ=a(ct),rR=a(_),rS=a(X),rP=a("Steps_document.Other"),sd=[0,a(ay),[0,a(bn),[0,a(ax),[0,a(ca),[0,a(b9),[0,a(bq),[0,a("fixed"),[0,a(et),0]]]]]]]],t7=a(kO),t8=a(fZ),t9=a(ga),t_=a(f2),ub=a(ga),t$=a("V1: secrets have a prior, and pairs have none"),ua=a("C1: nothing is infinite"),t6=a("V1: no state of the model"),t1=a("a label leads to no node"),tP=a("the gains"),tD=a("grows"),tE=[0,[3,a(dx)]],tF=a(_),tB=a(b_),tC=a(ko),tG=a(cs),tH=a(kS),tI=[0,a(ca),[0,a(b9),[0,a(ax),[0,a(ay),[0,a(bn),[0,a(a2),[0,a(kS),[0,a(cs),0]]]]]]]],tJ=[0,a(kJ),[0,a(ko),[0,a(eB),0]]],tK=a(b_),tL=a(ct),tM=a(a2),tN=a(gg),tO=a(kJ),tQ=[0,a(ax),[0,a(aV),[0,a(b$),0]]],tR=a(dp),tS=a(ay),tT=a(gs),tU=a(bn),tV=a(jM),tW=a(cs),tX=a(fZ),tY=a("gains and the measure g go together"),tZ=[0,0],t0=a("there is no guess"),uc=a(f2),t2=a(j$),t3=[4,0],t4=a(eB),t5=a(ay),tx=a(dx),tt=[0,a(jY),0],tu=[0,a(aV),[0,a(_),[0,a(X),0]]],tv=a(aV),tw=a(jY),ty=a(_),tz=a(X),te=[0,[11,a(kD),[4,0,0,0,0]],a(kd)],tf=[0,a(eC),[0,a(X),[0,a(ew),[0,a(_),[0,a(c2),[0,a(i3),0]]]]]],tg=[0,a(i$),0],th=a(i$),ti=a(eC),tj=a(X),tk=a(ew),tl=a(_),tm=a(c2),tn=a(ka),to=a(jX),tp=a(i3),tq=a(" has rows that are empty, or not of one length"),tr=a(c2),s6=a("columns"),s7=a("rest"),s8=a(gk),s9=[0,a(kB),0],s_=[0,a(gk),0],s$=a(gk),ta=a(kB),tb=[0,a(j2),[0,a(dq),0]],tc=a(j2),td=a(dq),s5=a(fV),s4=a(" has not two entries"),s3=a(" is negative"),s2=a(" is no natural number"),s1=a("Leakage_document.Other"),tA=[0,a(f2),[0,a(kO),[0,a(ga),[0,a(fZ),0]]]],ud=a(ba),ue=a("Matching.Stuck"),vR=a("M11: a position is listed twice"),vQ=a(fW),vT=a(ba),vS=a("a relation"),vL=a("the relations"),vM=a(kz),vN=a("the losses"),vO=a(fW),vJ=a(_),vG=a("M4: a bound is below 1"),vF=a(f1),vq=[0,a(gw),[0,a("amortised"),0]],vr=a("the metric"),vs=a(gu),vt=a(gw),vu=[0,a(X),[0,a(_),0]],vU=[0,a(kb),[0,a(kz),[0,a(fW),0]]],vv=[0,a(ca),[0,a(b9),[0,a(ax),[0,a(ay),[0,a(bn),[0,a(gu),[0,a(a2),0]]]]]]],vw=a(b_),vx=a(f9),vy=a(a2),vz=a("the certificate claims nothing"),vA=a(ay),vB=a(jQ),vC=a(bn),vD=a("M2: another digest"),vE=a("M3: another model"),vH=a(gw),vI=a(X),vK=a(kb),vP=a("M9: not one for each claim"),vn=a(" has an interval without two ends"),vl=[0,a(bp),[0,a(jO),0]],vm=a(bp),vo=a(jO),vi=[0,a(jP),0],vj=a(jP),vb=[0,a(eA),[0,a(jk),[0,a(kM),0]]],vc=[0,a(jp),[0,a("down"),0]],vd=a(eA),ve=a(jk),vf=a(kM),vg=a(jp),u9=[0,a(cb),0],u_=a(cb),u$=a(dx),u5=[0,a(bp),[0,a(cb),0]],u6=a(bp),u7=a(cb),u0=a(bp),u1=a(jV),u2=a(jH),u3=a(dv),uV=[0,a(bc),[0,a(bd),[0,a(X),[0,a(_),0]]]],uW=a(_),uX=a(X),uY=a(bd),uZ=a(bc),uT=a(dx),uQ=a(ey),uP=a(ba),uR=a(";"),uS=a("M4: no state of the model"),uO=a(q),uJ=[0,[3,a(f8)]],uK=a(ax),uL=[0,1],uM=a("$schema"),uN=[0,1],uI=a("it is no object"),uH=a(i9),uC=a(f$),uB=a(kG),uD=a(ey),uE=a(jB),uy=a("]"),uz=a(ey),uA=a("["),uF=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,gl,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],us=[0,a(bc),[0,a(jW),[0,a(bd),0]]],ut=a(bc),uu=a(jW),uv=a(bd),uw=a("M1: a transition names no state"),ux=a("M1: a probability is negative, or they sum to more than 1"),uo=a("a state"),ug=[0,a(gd),0],uh=[0,a(ax),[0,a(aV),[0,a(b$),0]]],ui=a(dp),uj=[0,a("pa"),0],uk=a("the model's kind"),ul=a(ax),um=a("the states"),un=a(aV),up=a("the transitions"),uq=a(b$),ur=a("M1: no state, or one twice"),uf=a(fV),wL=a("valid"),wM=a("not covered"),wN=a("malformed: too large for the stack (see ulimit -s)"),wO=a("not valid: "),wP=a("malformed: "),wK=[0,a(f1)],wH=a("G2: another model"),wI=a("G3: another digest"),wJ=[0,a(f1)],wz=[0,[3,a(ji)]],wA=a(ca),wB=[0,[1,a(kL)]],wC=a(b9),wD=[0,[3,a(gu)]],wE=a(ax),wF=a(bq),wi=a(ca),ww=a(ji),wj=a("no certificate"),wk=a(b9),wv=a(kL),wl=a("the version is not 1"),wm=a(ax),wp=a(gi),wq=a("leakage"),wr=a(bq),ws=a(bq),wu=a(bq),wt=a("nature"),wo=a(gi),wn=a("the kind is no string"),wh=a("the document is no object"),wc=a("a digest"),wb=a("what is said of the program"),v5=a(et),v6=[0,a(jt),0],v7=[0,a(f4),[0,a(jq),[0,a(j7),0]]],v8=a("the program"),v9=a("the function"),v_=a(f4),v$=a("what is observed"),wa=a(jq),wd=a(j7),we=a(jt),wf=a(et),v4=a("P3: runs of the program are cut off, and no step says so"),v3=[3,a(dr)],v0=a(et),v1=a(ay),v2=a(aV),vX=a(ay),vY=[0,[3,a(kp)]],vZ=a(ax),vW=[0,1],vV=a(i9),wx=a("bisimdist-certificate compact\n"),wQ=a(q),wR=a("not checked: too large for the stack of this browser");function
 U(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -950,73 +950,73 @@ d=a[2],e=a[1];return[9,e,d,aC(a[3],b)];case
 11:return[11,aC(a[1],b)];case
 12:return[12,aC(a[1],b)];case
 13:return[13,aC(a[1],b)];default:return[14,aC(a[1],b)]}}function
-O(a,b){if(typeof
+N(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,O(a[1],b)];case
-1:return[1,O(a[1],b)];case
+0:return[0,N(a[1],b)];case
+1:return[1,N(a[1],b)];case
 2:var
-c=a[1];return[2,c,O(a[2],b)];case
+c=a[1];return[2,c,N(a[2],b)];case
 3:var
-d=a[1];return[3,d,O(a[2],b)];case
+d=a[1];return[3,d,N(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,O(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,N(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,O(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,N(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,O(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,N(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,O(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,N(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,O(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,N(a[4],b)];case
 9:var
-t=a[1];return[9,t,O(a[2],b)];case
-10:return[10,O(a[1],b)];case
+t=a[1];return[9,t,N(a[2],b)];case
+10:return[10,N(a[1],b)];case
 11:var
-u=a[1];return[11,u,O(a[2],b)];case
+u=a[1];return[11,u,N(a[2],b)];case
 12:var
-v=a[1];return[12,v,O(a[2],b)];case
+v=a[1];return[12,v,N(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,O(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,N(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,O(a[3],b)];case
-15:return[15,O(a[1],b)];case
-16:return[16,O(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,N(a[3],b)];case
+15:return[15,N(a[1],b)];case
+16:return[16,N(a[1],b)];case
 17:var
-A=a[1];return[17,A,O(a[2],b)];case
+A=a[1];return[17,A,N(a[2],b)];case
 18:var
-B=a[1];return[18,B,O(a[2],b)];case
-19:return[19,O(a[1],b)];case
+B=a[1];return[18,B,N(a[2],b)];case
+19:return[19,N(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,O(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,N(a[3],b)];case
 21:var
-E=a[1];return[21,E,O(a[2],b)];case
-22:return[22,O(a[1],b)];case
+E=a[1];return[21,E,N(a[2],b)];case
+22:return[22,N(a[1],b)];case
 23:var
-F=a[1];return[23,F,O(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,O(a[3],b)]}}function
+F=a[1];return[23,F,N(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,N(a[3],b)]}}function
 eR(a){throw[0,gW,a]}function
-aY(a){throw[0,gV,a]}function
+aX(a){throw[0,gV,a]}function
 gZ(b,a){return gN(b,a)?b:a}function
-g0(b,a){return xh(b,a)?b:a}function
+g0(b,a){return xf(b,a)?b:a}function
 c9(a){return 0<=a?a:-a|0}function
 m(d,c){var
 a=s(d),e=s(c),b=al(a+e|0);bN(d,0,b,0,a);bN(c,0,b,a,e);return aH(b)}function
 lp(a){return a?lq:lr}function
 bf(a,b){if(a){var
-c=a[1];return[0,c,bf(a[2],b)]}return b}xI(0);ld(1);ld(2);function
+c=a[1];return[0,c,bf(a[2],b)]}return b}xG(0);ld(1);ld(2);function
 g1(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{xH(d)}catch(a){a=aX(a);if(a[1]!==gY)throw a;var
+c=a[2],d=a[1];try{xF(d)}catch(a){a=aW(a);if(a[1]!==gY)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(xJ(0))}xR(a(i5),g1);function
+a=c;continue}return 0}}return a(xH(0))}xP(a(i5),g1);function
 aP(a,b){return a?a[1]:b}function
 lt(a,c){return a?b(c,a[1]):0}function
 V(c,a){return a?[0,b(c,a[1])]:0}function
 dD(c,a){return a?b(c,a[1]):0}function
-g2(a){if(0<=a&&!(f3<a))return a;return aY(lu)}var
-eS=xV(0),c_=(4*eS|0)-1|0;function
+g2(a){if(0<=a&&!(f3<a))return a;return aX(lu)}var
+eS=xT(0),c_=(4*eS|0)-1|0;function
 Z(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
@@ -1030,7 +1030,7 @@ g4(a,d,c){if(d<=a)return 0;var
 e=b(c,a);return[0,e,g4(a+1|0,d,c)]}function
 eU(c,e){if(0<=c){if(50<c){var
 d=0,a=0;for(;;){if(c<=a)return aI(d);var
-d=[0,b(e,a),d],a=a+1|0;continue}}return g4(0,c,e)}return aY(lD)}function
+d=[0,b(e,a),d],a=a+1|0;continue}}return g4(0,c,e)}return aX(lD)}function
 e(c,a){if(a){var
 d=a[2],f=b(c,a[1]);return[0,f,e(c,d)]}return 0}function
 g5(c,b,a){if(a){var
@@ -1083,7 +1083,7 @@ c=[0,e[1],c],a=d;continue}var
 a=d;continue}return aI(c)}}}function
 eW(b,a){if(b){if(a){var
 c=a[1],d=b[1];return[0,[0,d,c],eW(b[2],a[2])]}}else
-if(!a)return 0;return aY(lE)}function
+if(!a)return 0;return aX(lE)}function
 bR(a,b){function
 r(i,e){if(2===i){if(e){var
 k=e[2];if(k){var
@@ -1180,17 +1180,17 @@ C=bx(g,e);return[0,C,M]}}var
 c=Z(a);return 2<=c?m(c,a)[1]:a}function
 g6(b,a){return a<=b?b:a}function
 b1(a,c){var
-b=al(a);xe(b,0,a,c);return b}function
+b=al(a);xc(b,0,a,c);return b}function
 g7(c,b,a){if(0<=b&&0<=a&&!((a3(c)-a|0)<b)){var
-d=al(a);cv(c,b,d,0,a);return d}return aY(lF)}function
+d=al(a);cv(c,b,d,0,a);return d}return aX(lF)}function
 g8(c,b,a){return aH(g7(c,b,a))}function
-g9(e,c,d,b,a){if(0<=a&&0<=c&&!((a3(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return cv(e,c,d,b,a);return aY(lG)}function
-bA(e,c,d,b,a){if(0<=a&&0<=c&&!((s(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return bN(e,c,d,b,a);return aY(lH)}function
+g9(e,c,d,b,a){if(0<=a&&0<=c&&!((a3(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return cv(e,c,d,b,a);return aX(lG)}function
+bA(e,c,d,b,a){if(0<=a&&0<=c&&!((s(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return bN(e,c,d,b,a);return aX(lH)}function
 bB(c,b,a){return aH(g7(bY(c),b,a))}function
 b2(k,g){if(g){var
 h=s(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(s(i)+h|0)+c|0,m=b[2],n=c<=j?j:aY(lI),c=n,b=m;continue}var
+j=(s(i)+h|0)+c|0,m=b[2],n=c<=j?j:aX(lI),c=n,b=m;continue}var
 l=s(i)+c|0}else
 var
 l=c;var
@@ -1209,7 +1209,7 @@ a=0,d=s(b);for(;;){if(d<=a)return 0;if(aO(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
 lL(b,a,d){var
 c=s(b);if(0<=a&&!(c<a))try{lK(b,c,a,d);var
-e=1;return e}catch(a){a=aX(a);if(a===bw)return 0;throw a}return aY(lM)}function
+e=1;return e}catch(a){a=aW(a);if(a===bw)return 0;throw a}return aX(lM)}function
 lN(b,a){return lL(b,0,a)}function
 g$(c,b){var
 d=s(c),e=d<=s(b)?1:0;if(e){var
@@ -1219,7 +1219,7 @@ lO(c,d){if(0===c)return[0];if(0<=c){var
 e=bu(c,b(d,0)),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=b(d,a);var
 h=a+1|0;if(f!==a){var
-a=h;continue}break}}return e}return aY(lP)}function
+a=h;continue}break}}return e}return aX(lP)}function
 ha(e,c){var
 d=c.length-1;if(0===d)return[0];var
 f=bu(d,b(e,c[1])),g=d-1|0,h=1;if(!(g<1)){var
@@ -1244,7 +1244,7 @@ lU=[$,lT,cg(0)];function
 lV(a){throw lU}function
 eY(a){var
 d=a[1];a[1]=lV;try{var
-c=b(d,0);xL(a,c);return c}catch(b){b=aX(b);a[1]=function(a){throw b};throw b}}function
+c=b(d,0);xJ(a,c);return c}catch(b){b=aW(b);a[1]=function(a){throw b};throw b}}function
 eZ(a){var
 b=1<=a?a:1,c=c_<b?c_:b,d=al(c);return[0,d,0,c,d]}function
 e0(a){return g8(a[1],0,a[2])}function
@@ -1254,7 +1254,7 @@ eR(lY);var
 e=al(b[1]);g9(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,R,lW]}throw[0,R,lX]}}function
 a5(a,c){var
 b=a[2];if(a[3]<=b)hc(a,1);Y(a[1],b,c);a[2]=b+1|0;return 0}function
-aZ(a,c){var
+aY(a,c){var
 b=s(c),d=a[2]+b|0;if(a[3]<d)hc(a,b);bN(c,0,a[1],a[2],b);a[2]=d;return 0}function
 e1(a){return 5===a[2]?12:-6}function
 hd(a){return[0,0,al(a)]}function
@@ -1907,16 +1907,16 @@ a=mR;break;case
 3:case
 14:var
 a=mU;break;default:var
-a=m3}return dK(b,xu(a,c))}function
+a=m3}return dK(b,xs(a,c))}function
 bS(c,i,b){function
 j(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return xo(b,i,a)}function
+a=32}return xm(b,i,a)}function
 r(c){var
-a=xc(b);return 3===a?b<0.?ny:nz:4<=a?nA:c}switch(c[2]){case
+a=xa(b);return 3===a?b<0.?ny:nz:4<=a?nA:c}switch(c[2]){case
 5:var
 e=k8(hg(c,i),b),d=0,x=s(e);for(;;){if(d===x)var
 q=0;else{var
@@ -1999,7 +1999,7 @@ w=hf(q);return function(b){return z(c,[4,a,w],H)};case
 14:var
 J=d[3],K=d[2];return function(d){var
 e=d[1],b=F(e,U(ab(K)));if(typeof
-b[2]==="number")return z(c,a,O(b[1],J));throw an};case
+b[2]==="number")return z(c,a,N(b[1],J));throw an};case
 15:var
 L=d[1];return function(d,b){return z(c,[6,a,function(a){return l(d,a,b)}],L)};case
 16:var
@@ -2008,7 +2008,7 @@ M=d[1];return function(b){return z(c,[6,a,b],M)};case
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
 m=d[1];if(0===m[0]){var
-N=d[2],P=m[1][1],Q=0,c=function(b,c,d){return function(a){return z(c,[1,b,[0,a]],d)}}(a,c,N),a=Q,d=P;continue}var
+O=d[2],P=m[1][1],Q=0,c=function(b,c,d){return function(a){return z(c,[1,b,[0,a]],d)}}(a,c,O),a=Q,d=P;continue}var
 S=d[2],T=m[1][1],V=0,c=function(b,c,d){return function(a){return z(c,[1,b,[1,a]],d)}}(a,c,S),a=V,d=T;continue;case
 19:throw[0,R,nC];case
 20:var
@@ -2041,31 +2041,31 @@ fT(e,d,c,a,b){if(typeof
 a==="number")return e<50?E(e+1|0,d,c,b):au(E,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return a0(d,c,f,b)};case
+f=a[1];return function(a){return aZ(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return a0(d,c,g,b)};case
+g=a[1];return function(a){return aZ(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return a0(d,c,h,b)};case
+h=a[1];return function(a){return aZ(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return a0(d,c,i,b)};case
+i=a[1];return function(a){return aZ(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return a0(d,c,j,b)};case
+j=a[1];return function(a){return aZ(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return a0(d,c,k,b)};case
+k=a[1];return function(a){return aZ(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return a0(d,c,l,b)};case
+l=a[1];return function(a){return aZ(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return a0(d,c,m,b)};case
+m=a[1];return function(a){return aZ(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return a0(d,c,n,b)};case
+n=a[2];return function(a){return aZ(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ai(ab(a[1]),p);return function(a){return a0(d,c,aC(q,o),b)};case
+o=a[3],p=a[2],q=ai(ab(a[1]),p);return function(a){return aZ(d,c,aC(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return a0(d,c,r,b)};case
+r=a[1];return function(e,a){return aZ(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return a0(d,c,s,b)};case
+s=a[1];return function(a){return aZ(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return a0(d,c,t,b)};case
+t=a[1];return function(a){return aZ(d,c,t,b)};case
 13:throw[0,R,nG];default:throw[0,R,nH]}}function
 E(d,b,e,a){var
 c=[8,e,nI];return d<50?dm(d+1|0,b,c,a):au(dm,[0,b,c,a])}function
@@ -2073,7 +2073,7 @@ fS(h,c,f,a,e,d){if(e){var
 i=e[1];return function(e){return nB(c,f,a,i,b(d,e))}}var
 g=[4,f,d];return h<50?dm(h+1|0,c,g,a):au(dm,[0,c,g,a])}function
 z(a,b,c){return gS(dm(0,a,b,c))}function
-a0(a,b,c,d){return gS(fT(0,a,b,c,d))}function
+aZ(a,b,c,d){return gS(fT(0,a,b,c,d))}function
 nB(a,b,c,d,e){return gS(fS(0,a,b,c,d,e))}function
 e3(f,e,d,a,c){if(typeof
 a==="number")return function(a){return z(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
@@ -2114,22 +2114,22 @@ switch(e[0]){case
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=m(l6,aH(b1(1,e[1])))}b3(c,i);return aZ(c,d);case
+d=m(l6,aH(b1(1,e[1])))}b3(c,i);return aY(c,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-j=f[1];b3(c,g);aZ(c,nJ);var
+j=f[1];b3(c,g);aY(c,nJ);var
 a=j;continue}var
-k=f[1];b3(c,g);aZ(c,nK);var
+k=f[1];b3(c,g);aY(c,nK);var
 a=k;continue;case
 6:var
-o=a[2];b3(c,a[1]);return aZ(c,b(o,0));case
+o=a[2];b3(c,a[1]);return aY(c,b(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];b3(c,a[1]);return aY(p);case
+p=a[2];b3(c,a[1]);return aX(p);case
 2:case
 4:var
-l=a[2];b3(c,a[1]);return aZ(c,l);default:var
+l=a[2];b3(c,a[1]);return aY(c,l);default:var
 n=a[2];b3(c,a[1]);return a5(c,n)}}function
 cF(b){var
 a=b[1];return z(function(b){var
@@ -2137,17 +2137,17 @@ a=eZ(64);b3(a,b);return e0(a)},0,a)}function
 hh(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
 e4(a){a[4]=-a[4]|0;return 0}try{var
-wX=lk(wW),hj=wX}catch(a){a=aX(a);if(a!==bw)throw a;try{var
-wV=lk(wU),hi=wV}catch(a){a=aX(a);if(a!==bw)throw a;var
+wV=lk(wU),hj=wV}catch(a){a=aW(a);if(a!==bw)throw a;try{var
+wT=lk(wS),hi=wT}catch(a){a=aW(a);if(a!==bw)throw a;var
 hi=nM}var
 hj=hi}var
 nN=lN(hj,82),dM=[du,function(B){var
-n=xW(0),c=[0,bu(55,0),0],i=0===n.length-1?[0,0]:n,j=i.length-1,b=0;for(;;){o(c[1],b)[1+b]=b;var
+n=xU(0),c=[0,bu(55,0),0],i=0===n.length-1?[0,0]:n,j=i.length-1,b=0;for(;;){o(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
 g=[0,nL],k=54+g6(55,j)|0,w=0;if(!(k<0)){var
 d=w;for(;;){var
-e=d%55|0,l=le(d,j),x=o(i,l)[1+l],h=m(g[1],a(q+x));g[1]=xG(h,0,s(h));var
+e=d%55|0,l=le(d,j),x=o(i,l)[1+l],h=m(g[1],a(q+x));g[1]=xE(h,0,s(h));var
 f=g[1],p=v(f,3)<<24,r=v(f,2)<<16,t=v(f,1)<<8,u=((v(f,0)+t|0)+r|0)+p|0,y=(o(c[1],e)[1+e]^u)&js;o(c[1],e)[1+e]=y;var
 z=d+1|0;if(k!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
@@ -2188,8 +2188,8 @@ d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
 b=i;for(;;){h(o(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?e4(a):f;return j}catch(b){b=aX(b);if(c)throw b;e4(a);throw b}}function
-bT(a,b){return 4<=a.length-1?xi(10,gf,a[3],b)&(a[2].length-1-1|0):aY(nO)}function
+f=1-c,j=f?e4(a):f;return j}catch(b){b=aW(b);if(c)throw b;e4(a);throw b}}function
+bT(a,b){return 4<=a.length-1?xg(10,gf,a[3],b)&(a[2].length-1-1|0):aX(nO)}function
 bU(a,c,e){var
 b=bT(a,c),f=[0,c,e,o(a[2],b)[1+b]];o(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
 d=a[2].length-1<<1<a[1]?1:0;return d?hk(bT,a):d}function
@@ -2215,7 +2215,7 @@ a=e;for(;;){if(a){var
 d=a[3],f=a[2];if(0===aa(a[1],b))return[0,f,c(d)];var
 a=d;continue}return 0}}var
 d=bT(a,b);return c(o(a[2],d)[1+d])}function
-a1(a,c,f){var
+a0(a,c,f){var
 d=bT(a,c),g=o(a[2],d)[1+d],b=g;for(;;){if(b){var
 j=b[3];if(0!==aa(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
@@ -2244,7 +2244,7 @@ hq(b,a){if(!g(b,d)&&!g(a,d))return hp(M(cu(b,eG(b,a)),a));return d}function
 e6(b,a){if(0===a)return c;var
 d=e6(b,a/2|0),e=M(d,d);return 1===(a&1)?M(e,b):e}function
 K(a){return a?0:1}function
-a2(a){return a[1]}function
+a1(a){return a[1]}function
 bi(a){return a[2]}function
 S(a){var
 b=a?S(a[2])+1|0:a;return b}function
@@ -2315,7 +2315,7 @@ var
 g=b;return g}}function
 e_(b,a){return 0===a?0:[0,b,e_(b+1|0,a-1|0)]}function
 e$(a){return[0,a,c]}function
-P(b,a){var
+O(b,a){var
 c=M(a[1],b[2]);return g(M(b[1],a[2]),c)}function
 f(b,a){var
 c=M(a[1],b[2]);return bh(M(b[1],a[2]),c)}function
@@ -2379,7 +2379,7 @@ e=a[1],f=e[2],g=e[1],h=a[2];if(l(d,c,g)){var
 b=u(W(b,f)),a=h;continue}return[0,[0,c,b],hw(d,g,f,h)]}return[0,[0,c,b],0]}}function
 hx(c,a){if(a){var
 b=a[1];return hw(c,b[1],b[2],a[2])}return a}function
-fa(a){return a7(function(a){return K(P(a[2],[0,d,c]))},a)}var
+fa(a){return a7(function(a){return K(O(a[2],[0,d,c]))},a)}var
 nQ=hv([0,function(b,a){return bh(b[1],a[1])}]),nR=hv([0,function(c,b){var
 a=br(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
 0:return bh(c[1][2],b[1][2]);case
@@ -2421,7 +2421,7 @@ a9(a){var
 b=B(j(function(a){return[0,a[1],a[2][1]]},a)),d=B(j(function(a){var
 b=b4(a[2][2]);return[0,a[1],b]},a)),e=0;function
 f(a){return L(e,d,a)}function
-g(a){return L(c,b,a)}return[0,j(a2,a),g,f]}function
+g(a){return L(c,b,a)}return[0,j(a1,a),g,f]}function
 ck(e,a){var
 l=a[1],m=B(j(function(a){return[0,a,0]},l));function
 g(b){var
@@ -2431,7 +2431,7 @@ b=a[2][2];return h(function(a){var
 b=g(a[1]);return b?f([0,d,c],a[2]):b},b)},e):i;if(k){var
 n=a[1];return h(function(e){var
 j=b(a[3],e),i=h(function(a){var
-b=g(a[1]);return b?f([0,d,c],a[2]):b},j);return i?P(aK(b(a[3],e)),[0,c,c]):i},n)}return k}function
+b=g(a[1]);return b?f([0,d,c],a[2]):b},j);return i?O(aK(b(a[3],e)),[0,c,c]):i},n)}return k}function
 fd(f,e,d){var
 b=f,a=d;for(;;){if(0===b)return a;var
 c=L(a,e,a),h=b-1|0;if(g(c,a))return a;var
@@ -2450,7 +2450,7 @@ e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(
 e=b(a[3],c);return h(function(e){var
 f=b(d,e[1]),a=bk(j,b(d,c),f);if(a){var
 h=i(c);return g(a[1],h)}return a},e)}}(e,q,d),r)){var
-s=hz(a,d);if(N(hz(a,e),s))return e;var
+s=hz(a,d);if(Q(hz(a,e),s))return e;var
 i=t,d=e;continue}return d}}function
 cL(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
@@ -2513,7 +2513,7 @@ hE(n,i,e,m,a,l){var
 o=[0,d,c],j=dd(i,function(a){return L(o,e,a)}),k=h(function(a){if(w(a[2],[0,d,c])){var
 h=b(n,a[1]);if(H(function(a){return g(h,a)},m)){var
 f=I(a[1],e),i=f?1:f;return i}}return 1},i);return k?l?w(a,j):f(a,j):k}function
-dS(a){return j(a2,a[3])}function
+dS(a){return j(a1,a[3])}function
 a_(a){var
 b=a[1],c=B(j(function(a){return[0,a,0]},b));return function(b){var
 a=I(b,c),d=a?1:a;return d}}function
@@ -2529,7 +2529,7 @@ b=a[4];if(b){var
 c=b[1][1],d=cL(_,a[1]);return j(function(b){return[0,u(a[2]),[0,c,b]]},d)}return b},i);if(w([0,c,c],k))var
 C=dR(j(a,ap(dS,i))),p=B(j(function(e){var
 b=fe(l,a,e);return[0,e,h(function(a){return h(function(e){var
-g=o(a,e);return P(g,[0,d,c])?1:h(function(b){var
+g=o(a,e);return O(g,[0,d,c])?1:h(function(b){var
 c=t(k,o(b,e));return f(g,W(o(a,b),c))},b)},b)},b)]},C));else
 var
 p=ae;var
@@ -2540,16 +2540,16 @@ var
 J=as;var
 at=J?w([0,d,c],e[2]):J,au=at?f(e[2],[0,c,c]):at;if(au)var
 a2=cL(_,e[1]),M=h(function(a){var
-b=e[2];return P(o(a[1],a[2]),b)},a2);else
+b=e[2];return O(o(a[1],a[2]),b)},a2);else
 var
 M=au;if(M)var
-a3=e[3],O=h(function(a){return b(n,a[1])},a3);else
+a3=e[3],N=h(function(a){return b(n,a[1])},a3);else
 var
-O=M;if(O){var
-Q=e[3],aH=B(Q),aI=S(Q)+1|0,aJ=[0,ae],C=bj(function(a,d){if(a)var
+N=M;if(N){var
+P=e[3],aH=B(P),aI=S(P)+1|0,aJ=[0,ae],C=bj(function(a,d){if(a)var
 b=ff(k,o,aI,aH,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
-c=a;return c},Q,aJ);if(C){var
+c=a;return c},P,aJ);if(C){var
 s=C[1],i=b4(fb(l,k,y,x)),q=dR(j(a,dS(e))),R=e[4]?0:1,ac=w([0,c,c],k),a4=ac?h(ba,q):ac;if(a4){var
 aT=dS(e),af=B(j(function(a){return[0,a,L([0,d,c],s,a)]},aT)),av=hE(a,i,af,q,e[2],R);if(av)var
 a5=[0,d,c],z=function(a){return L(a5,af,a)},aw=dS(e),ax=h(function(e){var
@@ -2576,7 +2576,7 @@ a9=l[1],V=h(function(a){var
 b=f([0,d,c],m(a));return b?f(m(a),[0,c,c]):b},a9);else
 var
 V=aF;if(V){if(w([0,c,c],k))var
-aN=l[1],$=h(function(e){if(P(m(e),[0,d,c]))return 1;var
+aN=l[1],$=h(function(e){if(O(m(e),[0,d,c]))return 1;var
 f=b(a,e);return H(function(a){return g(f,a)},q)},aN),aG=$?h(function(c){var
 b=fe(l,a,c);return h(function(a){return h(function(b){var
 c=o(a,b),d=t(k,m(b));return f(bC(m(a),d),c)},b)},b)},q):$;else
@@ -2607,7 +2607,7 @@ c=b[1],a=g(c[1],ag[1]),d=a?g(c[2],ag[2]):a;return d?gN(a6,b[2][1]):d},aU),ah=j(f
 v=p[1],aj=b(n,v),ak=aj?H(function(a){return g(a[1],v)},i):aj,r=ak?K(H(function(a){var
 b=g(a[1],v);return b?b:g(a[2],v)},ah)):ak;break;case
 1:var
-al=p[1],am=P(k,[0,c,c]);if(am)var
+al=p[1],am=O(k,[0,c,c]);if(am)var
 aW=b(l[3],aA[1]),D=H(function(a){return g(a[1],al)},aW);else
 var
 D=am;if(D)var
@@ -2622,7 +2622,7 @@ e=b(n,a[1]);return e?f([0,d,c],a[2]):e},F);if(an)var
 aZ=p[2],G=h(function(a){return b(n,a[1])},aZ);else
 var
 G=an;if(G)var
-a0=S(F),r=N(S(dR(j(function(c){return b(a,c[1])},F))),a0);else
+a0=S(F),r=Q(S(dR(j(function(c){return b(a,c[1])},F))),a0);else
 var
 r=G}if(r){switch(p[0]){case
 0:var
@@ -2650,7 +2650,7 @@ var
 aD=C;var
 aE=aD}else
 var
-aE=O;return aE},i)}else
+aE=N;return aE},i)}else
 var
 y=q;var
 m=y}else
@@ -2734,7 +2734,7 @@ b==="number"?a:hP(i,d,a[1],b[1])}return a},g,f),h=c?[0,aq(a,0,c[1])]:c;return h}
 dV(a,c,b){var
 d=[0,[0,b,ad(e$(a[1]))],0];return[0,[0,c,e$(a[2])],d]}function
 fl(b,a){var
-e=S(a),d=N(S(b),e);return d?cJ(ao(b,aE(ad([0,c,c]),a))):d}function
+e=S(a),d=Q(S(b),e);return d?cJ(ao(b,aE(ad([0,c,c]),a))):d}function
 hQ(a,b){var
 c=0;return bj(function(c,a){return fl(a[2][1],b)?[0,a[1]]:c},a,c)}function
 fm(b,a){return u(a8(a,e$(b[2])))}function
@@ -2746,12 +2746,12 @@ var
 h=a;return h}function
 hS(j,i,h,a,f,e){var
 m=b(j[2],e);if(K(g(b(j[2],f),m)))return[0,c,c];if(g(f,e))return[0,d,c];var
-k=hR(i,h,a,f,e);if(k)return fm(a,k[1]);if(P(a,[0,c,c])){var
+k=hR(i,h,a,f,e);if(k)return fm(a,k[1]);if(O(a,[0,c,c])){var
 l=hR(i,h,a,e,f);return l?fm(a,l[1]):[0,c,c]}return[0,c,c]}function
 hT(e){var
 m=a9(e[1]),v=u(e[4]),p=u(e[3]),af=f([0,c,c],v),ag=af?f(v,p):af,ah=ag?ck(e[1],m):ag;if(ah){var
 aO=e[2],av=B(ap(function(a){if(a){var
-b=a[1];return j(function(a){return[0,a,b]},a)}return a},aO)),k=function(a){return L(a,av,a)},aw=m[1],N=a7(function(a){return g(k(a),a)},aw),ax=B(j(function(a){return[0,a,b4(fh(k,b(m[3],a)))]},N)),ay=0,az=function(a){return L(ay,ax,a)},a=[0,N,m[2],az],ai=e[2],aC=a_(m),aD=a_(a),O=h(function(a){return h(aC,a)},ai),Q=O?cK(ae,e9(ai)):O;if(Q)var
+b=a[1];return j(function(a){return[0,a,b]},a)}return a},aO)),k=function(a){return L(a,av,a)},aw=m[1],N=a7(function(a){return g(k(a),a)},aw),ax=B(j(function(a){return[0,a,b4(fh(k,b(m[3],a)))]},N)),ay=0,az=function(a){return L(ay,ax,a)},a=[0,N,m[2],az],ai=e[2],aC=a_(m),aD=a_(a),P=h(function(a){return h(aC,a)},ai),Q=P?cK(ae,e9(ai)):P;if(Q)var
 aF=m[1],q=h(function(d){var
 f=b(aD,k(d));if(f)var
 h=k(d),i=b(a[2],h),e=g(b(m[2],d),i);else
@@ -2762,7 +2762,7 @@ var
 q=Q;if(q)var
 aA=a_(a),aB=a[1],C=h(function(e){var
 i=b(a[3],e),g=h(function(a){var
-e=b(aA,a[1]);return e?f([0,d,c],a[2]):e},i);return g?P(aK(b(a[3],e)),[0,c,c]):g},aB);else
+e=b(aA,a[1]);return e?f([0,d,c],a[2]):e},i);return g?O(aK(b(a[3],e)),[0,c,c]):g},aB);else
 var
 C=q;if(C){var
 l=a_(a),aP=cj(e[7]),D=function(a,b){return bk(aP,a,b)},aj=e[6];if(aj){var
@@ -2793,7 +2793,7 @@ a=b[2][1][5],c=a?1:a;return c},A),Z=a7(function(a){var
 b=a[2][2];return b?hO(i,a[2][1],b[1]):1},Y),aL=bj(function(b,a){var
 c=a[2][2];if(c){var
 d=c[1];return bj(function(b,d){var
-c=d[2][2],e=L(0,b,c);return aq(c,[0,a[1],e],b)},d,b)}return b},Y,ae),aM=B(j(function(a){return[0,a[1],0]},Z)),aN=j(a2,Z),y=S(A)+1|0,x=0,s=aN,r=aM;for(;;){if(0!==y){var
+c=d[2][2],e=L(0,b,c);return aq(c,[0,a[1],e],b)},d,b)}return b},Y,ae),aM=B(j(function(a){return[0,a[1],0]},Z)),aN=j(a1,Z),y=S(A)+1|0,x=0,s=aN,r=aM;for(;;){if(0!==y){var
 aJ=y-1|0;if(s){var
 aI=[0,0,r],X=bj(function(e){return function(b,a){var
 c=L(0,aL,a);return bj(function(b,a){var
@@ -2801,12 +2801,12 @@ c=b[2];if(I(a,c))return b;var
 d=aq(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(x),s,aI),y=aJ,x=x+1|0,s=X[1],r=X[2];continue}}var
 _=function(a){return L(0,r,a)},$=h(function(n){var
 i=n[2],m=i[1],f=h(function(a){var
-e=b(l,a[1]);return e?K(P(a[2],[0,d,c])):e},m);if(f){var
+e=b(l,a[1]);return e?K(O(a[2],[0,d,c])):e},m);if(f){var
 e=i[1];if(e){var
 j=e[1][1],k=e[2];return h(function(c){var
 d=b(a[2],j);return g(b(a[2],c[1]),d)},k)}return 1}return f},am),aa=$?h(function(l){var
 m=l[2][2];if(m){var
-e=m[1],q=l[2][1],f=cK(ae,j(a2,e)),k=f?h(function(e){var
+e=m[1],q=l[2][1],f=cK(ae,j(a1,e)),k=f?h(function(e){var
 f=w([0,d,c],e[2][1]);if(f){var
 j=cN(i,e[2][2]);return h(function(c){var
 d=e[1];return g(b(a[2],c[1]),d)},j)}return f},e):f;if(k){var
@@ -2866,7 +2866,7 @@ m=1;else
 var
 m=aa;if(m){if(w([0,d,c],e[3])){var
 x=e[5];if(x){var
-N=x[1],n=N[2],o=N[1],O=g(o,e[1]),Q=O?g(n,e[2]):O;if(Q)var
+N=x[1],n=N[2],o=N[1],P=g(o,e[1]),Q=P?g(n,e[2]):P;if(Q)var
 y=Q;else
 var
 V=g(o,e[2]),y=V?g(n,e[1]):V;if(y){var
@@ -2875,10 +2875,10 @@ z=e[7];if(z){var
 q=z[1],ao=k(n),ap=k(o),h=R[1],ad=h[2],af=B(j(function(a){var
 b=B(a[2]);return[0,a[1],b]},ad)),C=function(c,b){var
 a=I(c,af);return a?L(1,a[1],b):1},J=S(h[2])+1|0,ag=B(h[2]),ah=S(h[2])+1|0,ai=[0,ae],aj=h[2],D=bj(function(a,b){return a?hP(ah,ag,a[1],b[1]):a},aj,ai),E=D?1:D;if(E)var
-am=q[1],u=P(hK(C,a,J,h[1],ap),am);else
+am=q[1],u=O(hK(C,a,J,h[1],ap),am);else
 var
 u=E;if(u)var
-an=q[2],A=P(hK(C,a,J,h[1],ao),an);else
+an=q[2],A=O(hK(C,a,J,h[1],ao),an);else
 var
 A=u;if(A){var
 aq=t(p,q[2]),as=bC(q[1],aq);return f(e[3],as)}var
@@ -2927,13 +2927,13 @@ l=c[1];return h(function(a){var
 c=b(k,a);return c?g(b(e,a),a):c},l)}return i}function
 hV(i,h,a){var
 d=i,b=h;for(;;){if(b){var
-e=b[1],f=P(a[2],[0,c,c]),g=f?hU(d,e):f;if(g){var
+e=b[1],f=O(a[2],[0,c,c]),g=f?hU(d,e):f;if(g){var
 d=e[2],b=b[2];continue}return g}return hF([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
 hW(e,d){var
 a=e,c=d;for(;;){if(a){var
 f=b(fn(a[1][1]),c),a=a[2],c=f;continue}return c}}function
 hX(c,a,h){return H(function(c){var
-d=c[2],e=hr(d[3],a[3]),f=e?P(d[2],a[4]):e;if(f){var
+d=c[2],e=hr(d[3],a[3]),f=e?O(d[2],a[4]):e;if(f){var
 i=hW(c[1],a[1]),j=hW(c[1],a[2]),k=d[6];return H(function(a){var
 c=g(a[1],i),d=c?g(a[2],j):c;return d?b(h,a):d},k)}return f},c)}function
 hY(a,i,k){var
@@ -2963,7 +2963,7 @@ h1(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
 f=a[4],n=dW(a),e=B(hs(ap(function(a){var
 e=a[1];if(g(e,c))return 0;if(cd(e)){aA(e,1);return 0}var
 l=aA(e,1),f=a[6];if(f)var
-m=cH(bs(b(n,l),1)),h=g(a[2],m),i=h?a[3]:h,j=i?P(a[4],[0,c,c]):i,k=j?[0,[0,l,df([0,d,c],f[1])],0]:j;else
+m=cH(bs(b(n,l),1)),h=g(a[2],m),i=h?a[3]:h,j=i?O(a[4],[0,c,c]):i,k=j?[0,[0,l,df([0,d,c],f[1])],0]:j;else
 var
 k=f;return k},f)));return function(a){return I(a,e)}}function
 h2(b,a){if(0===a[0])return hU(b,a[1]);var
@@ -3008,7 +3008,7 @@ h6(a,e,d){var
 b=a[8];return ap(function(a){var
 b=g(a[1],e),c=b?g(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
 h7(b,a,f){return H(function(b){var
-c=b[1][3],d=P(a[3],c[4]),e=d?P(a[4],c[3]):d;return e?H(f,l(b[2],a[1],a[2])):e},b)}function
+c=b[1][3],d=O(a[3],c[4]),e=d?O(a[4],c[3]):d;return e?H(f,l(b[2],a[1],a[2])):e},b)}function
 h8(b,a){var
 e=B(a);return j(function(a){var
 b=L([0,d,c],e,a[1]),f=u(t(a[2],b));return[0,a[1],f]},b)}function
@@ -3033,7 +3033,7 @@ f=a[2],g=dX(d,c,a[2]),h=a[1],i=[0,h9(j(function(a){return cM(e,h,a)},b),g),f];re
 ia(u,t,l,s,k){var
 m=k[2],n=m[2],o=m[1],e=I(n,l);if(e)var
 v=e[1][1],f=h(function(a){var
-b=a[2];return H(function(a){return K(P(a,[0,d,c]))},b)},v);else
+b=a[2];return H(function(a){return K(O(a,[0,d,c]))},b)},v);else
 var
 f=e;var
 p=f?w([0,d,c],o):f;if(p){var
@@ -3044,7 +3044,7 @@ i=g}else
 var
 i=a;return i}return a?0:1}}return p}function
 ib(d,g,f,c,a){var
-i=cK(ae,j(a2,a));if(i)var
+i=cK(ae,j(a1,a));if(i)var
 k=fq(d,g,f,c,a),e=h(function(a){return ia(d,g,f,c,a)},k);else
 var
 e=i;return e?h(function(e){var
@@ -3065,7 +3065,7 @@ j=i}else
 var
 j=e;return j}return[0,[0,d,c]]}function
 id(B,o,b,n){if(n){var
-s=n[1][2],v=s[2],G=s[1],F=j(aK,dX(B,o,v)),e=j(function(a){return u(t(G,a))},F),E=dO(b,e),q=cI(function(a){return K(P(a[1],[0,d,c]))},E);if(q)var
+s=n[1][2],v=s[2],G=s[1],F=j(aK,dX(B,o,v)),e=j(function(a){return u(t(G,a))},F),E=dO(b,e),q=cI(function(a){return K(O(a[1],[0,d,c]))},E);if(q)var
 r=q[1],a=u(a8(r[2],r[1]));else
 var
 a=[0,d,c];var
@@ -3078,11 +3078,11 @@ i=z}else
 var
 i=g;var
 A=i?f([0,d,c],a):i;if(A)var
-J=S(b),k=N(S(e),J);else
+J=S(b),k=Q(S(e),J);else
 var
 k=A;if(k)var
 L=dO(e,b),l=h(function(b){var
-c=t(a,b[2]);return P(b[1],c)},L);else
+c=t(a,b[2]);return O(b[1],c)},L);else
 var
 l=k;var
 m=l?[0,a]:l;if(m)var
@@ -3105,7 +3105,7 @@ g=d[2],h=a[1];return j(function(a){return h8(h,a)},g)}return d}}function
 dZ(a){return 1===a[0]?a[2]?cO(j(bi,a[1])):[0,c,c]:[0,c,c]}function
 ig(g,a){var
 e=h(function(a){var
-e=b(g,a[1]);return e?f([0,d,c],a[2]):e},a);return e?P(aK(a),[0,c,c]):e}function
+e=b(g,a[1]);return e?f([0,d,c],a[2]):e},a);return e?O(aK(a),[0,c,c]):e}function
 nT(a){return j(function(a){var
 b=f([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
 ih(d,b,a){return g(b,a)?[0,[0,c,c]]:l(d,b,a)}function
@@ -3114,9 +3114,9 @@ c=g(b[1],a[1]);return c?g(b[2],a[2]):c}function
 d0(c,a){var
 d=a[2];return[0,b(c,a[1]),d]}function
 ft(n,d,f,a,c){var
-o=S(c),g=N(S(a),o);if(g){var
+o=S(c),g=Q(S(a),o);if(g){var
 i=fU(n,d,a,c,f);if(0===i[0]){var
-e=i[1],p=S(a),j=N(S(e),p),k=j?cK(ae,e):j;if(k){var
+e=i[1],p=S(a),j=Q(S(e),p),k=j?cK(ae,e):j;if(k){var
 q=B(c),b=ac(function(c,a){var
 b=I(c,q),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},nU,e);if(b){var
 r=dO(a,b[1]);return h(function(a){var
@@ -3125,7 +3125,7 @@ m=b}else
 var
 m=k;return m}return 0}return g}function
 fu(i,c,d,b,a){var
-j=S(a),e=K(N(S(b),j));if(e)return e;var
+j=S(a),e=K(Q(S(b),j));if(e)return e;var
 f=fU(i,c,b,a,d);if(0===f[0])return 0;var
 h=f[1],k=S(a7(function(a){return H(function(b){var
 e=d0(c,a)[1],d=g(b[1],e);return d?ii(b[2],a[2]):d},h)},b));return cz(S(a7(function(a){return H(function(b){return l(d,b,d0(c,a))},h)},a)),k)}function
@@ -3136,7 +3136,7 @@ d=b(c,j),e=b(c,i),f=h(function(b){return H(function(c){var
 d=g(b[1],c[1]);return d?l(a,b[2],c[2]):d},e)},d);return f?h(function(b){return H(function(c){var
 d=g(c[1],b[1]);return d?l(a,c[2],b[2]):d},d)},e):f}function
 nV(b,a){var
-c=g(b[1],a[1]);return c?P(b[2],a[2]):c}function
+c=g(b[1],a[1]);return c?O(b[2],a[2]):c}function
 ij(b,a){if(a){var
 c=a[1];return bh(b,c)?[0,b,a]:[0,c,ij(b,a[2])]}return[0,b,0]}function
 ik(b,a){return h(function(e){return H(function(f){var
@@ -3159,7 +3159,7 @@ b=c(a);return g(d(a),b)}}(d,a),m))return d;var
 e=n,a=d;continue}}function
 im(c,a){return j(function(a){var
 d=a[2],e=b(c,a[1][2]);return[0,[0,b(c,a[1][1]),e],d]},a)}function
-d1(b,a){return fc(ae,j(a2,im(b,a)))}function
+d1(b,a){return fc(ae,j(a1,im(b,a)))}function
 cl(b,a){var
 c=cj(im(b,a));return function(a,b){return bk(c,a,b)}}function
 dg(c,a){var
@@ -3301,26 +3301,26 @@ b=0,a=2;for(;;){if(Z(b)===c)return aI(b);if(a4(function(b){return function(a){re
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
 iv(f,g){var
-h=bs(aG(g),32*f|0),a=d,b=bs(c,40);for(;;){if(bh(w1(b,a),c))return gB(w0(a,0,32))&-1;var
+h=bs(aG(g),32*f|0),a=d,b=bs(c,40);for(;;){if(bh(wZ(b,a),c))return gB(wY(a,0,32))&-1;var
 e=aA(eF(a,b),1);if(bh(e6(e,f),h)){var
 a=e;continue}var
 b=e;continue}}var
 od=iu(64),oe=3,of=dI(e(function(a){return iv(oe,a)},od)),og=iu(8),oh=2,oi=e(function(a){return iv(oh,a)},og);function
 bD(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
 iw(u){var
-k=s(u),p=((k+9|0)+63|0)/64|0,l=b1(64*p|0,0);bA(u,0,l,0,k);cf(l,k,aM);xb(l,(64*p|0)-8|0,xr(xA(k_(k),3)));var
+k=s(u),p=((k+9|0)+63|0)/64|0,l=b1(64*p|0,0);bA(u,0,l,0,k);cf(l,k,aM);w$(l,(64*p|0)-8|0,xp(xy(k_(k),3)));var
 f=dI(oi),c=bu(64,0),v=p-1|0,D=0;if(!(v<0)){var
 m=D;a:for(;;){var
 g=0;for(;;){var
-_=xp(w_(l,(64*m|0)+(4*g|0)|0))&-1;o(c,g)[1+g]=_;var
+_=xn(w8(l,(64*m|0)+(4*g|0)|0))&-1;o(c,g)[1+g]=_;var
 $=g+1|0;if(15!==g){var
 g=$;continue}var
 b=16;for(;;){var
 x=b-15|0,q=o(c,x)[1+x],y=b-2|0,r=o(c,y)[1+y],T=bD(q,18),U=bD(q,7)^T^(q>>>3|0),V=bD(r,19),z=b-7|0,W=bD(r,17)^V^(r>>>10|0),A=b-16|0,X=o(c,z)[1+z],Y=(((o(c,A)[1+A]+U|0)+X|0)+W|0)&-1;o(c,b)[1+b]=Y;var
 Z=b+1|0;if(63!==b){var
 b=Z;continue}var
-t=f.length-1,a=0===t?[0]:w5(f,0,t),d=0;for(;;){var
-h=o(a,0)[1],i=o(a,4)[5],F=bD(i,25),G=bD(i,11),H=bD(i,6)^G^F,I=(i^-1)&-1&o(a,6)[7],J=i&o(a,5)[6]^I,K=o(c,d)[1+d],L=o(of,d)[1+d],w=(((o(a,7)[8]+H|0)+J|0)+L|0)+K|0,M=bD(h,22),N=bD(h,13),O=bD(h,2)^N^M,P=o(a,2)[3],Q=o(a,1)[2]&P,B=0,R=h&a[2]^h&a[3]^Q;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){w2(a,0,a,1,7);B=1}if(!B)aY(lQ);a[5]=(a[5]+w|0)&-1;a[1]=((w+O|0)+R|0)&-1;var
+t=f.length-1,a=0===t?[0]:w3(f,0,t),d=0;for(;;){var
+h=o(a,0)[1],i=o(a,4)[5],F=bD(i,25),G=bD(i,11),H=bD(i,6)^G^F,I=(i^-1)&-1&o(a,6)[7],J=i&o(a,5)[6]^I,K=o(c,d)[1+d],L=o(of,d)[1+d],w=(((o(a,7)[8]+H|0)+J|0)+L|0)+K|0,M=bD(h,22),N=bD(h,13),O=bD(h,2)^N^M,P=o(a,2)[3],Q=o(a,1)[2]&P,B=0,R=h&a[2]^h&a[3]^Q;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){w0(a,0,a,1,7);B=1}if(!B)aX(lQ);a[5]=(a[5]+w|0)&-1;a[1]=((w+O|0)+R|0)&-1;var
 S=d+1|0;if(63!==d){var
 d=S;continue}eX(function(a,b){f[1+a]=(o(f,a)[1+a]+b|0)&-1;return 0},a);var
 E=m+1|0;if(v!==m){var
@@ -3341,12 +3341,12 @@ a=c;continue}throw bw}}function
 k(b,a){return eV(a,b)}function
 aS(a,b){if(typeof
 a!=="number"&&5===a[0])return a[1];return p(m(b,op))}function
-Q(a,b){if(typeof
+P(a,b){if(typeof
 a!=="number"&&4===a[0])return a[1];return p(m(b,oq))}function
 x(a,b){if(typeof
 a!=="number"&&3===a[0])return a[1];return p(m(b,or))}function
 ix(d,a,c){var
-b=Q(d,a);if(Z(b)!==c)p(m(a,os));return e(function(b){return x(b,a)},b)}function
+b=P(d,a);if(Z(b)!==c)p(m(a,os));return e(function(b){return x(b,a)},b)}function
 bl(d,c){var
 a=ix(d,c,2);if(a){var
 b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,R,ot]}function
@@ -3459,18 +3459,18 @@ a!=="number")switch(a[0]){case
 2:if(o){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=iz(c,oU);return[0,b[1],e]},b);return[0,a[1],c]},r),i=D(0,64);C(function(a){return a1(i,a[1],0)},g);C(function(b){var
+e=iz(c,oU);return[0,b[1],e]},b);return[0,a[1],c]},r),i=D(0,64);C(function(a){return a0(i,a[1],0)},g);C(function(b){var
 a=1-bg(i,b[1]);return a?J(oV):a},h);return[0,g,h]}function
 d7(c,a,g){var
 f=c[1];C(function(c){b(a,c[1]);return 0},f);var
-d=D(0,64),h=c[2];C(function(a){return a1(d,a[1],a[2])},h);var
+d=D(0,64),h=c[2];C(function(a){return a0(d,a[1],a[2])},h);var
 i=c[1];return e(function(c){var
 f=c[1],h=aP(a6(d,f),0),i=e(function(c){var
 d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,f),j]},i)}function
 bm(g){var
 a=eZ(s(g)+2|0),m=s(g);function
 j(a){return v(g,a)}function
-e(c){return aZ(a,b(cF(oX),c))}a5(a,34);var
+e(c){return aY(a,b(cF(oX),c))}a5(a,34);var
 c=0;for(;;){if(c<m){var
 d=j(c),h=function(d){return function(b,a){var
 c=eU(b,function(a){return a+1|0});return bQ(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(c);if(ep<=d){var
@@ -3478,15 +3478,15 @@ k=h(3,d&7)-65536|0;e(jb|k>>>10|0);e(gp|k&kr);var
 c=c+4|0;continue}if(eo<=d){e(h(2,d&15));var
 c=c+3|0;continue}if(gy<=d){e(h(1,d&31));var
 c=c+2|0;continue}var
-f=g2(d);if(34===f)aZ(a,oY);else
-if(92===f)aZ(a,oZ);else{var
+f=g2(d);if(34===f)aY(a,oY);else
+if(92===f)aY(a,oZ);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:aZ(a,o0);break;case
-9:aZ(a,o1);break;case
-10:aZ(a,o2);break;case
-12:aZ(a,o3);break;case
-13:aZ(a,o4);break;default:i=1}if(i){var
+8:aY(a,o0);break;case
+9:aY(a,o1);break;case
+10:aY(a,o2);break;case
+12:aY(a,o3);break;case
+13:aY(a,o4);break;default:i=1}if(i){var
 l=0;if(32<=d&&!(er===d))a5(a,f);else
 l=1;if(l)e(d)}}var
 c=c+1|0;continue}a5(a,34);return e0(a)}}function
@@ -3496,7 +3496,7 @@ fE(c){function
 a(a){var
 b=bR(function(b,a){return aa(b[1],a[1])},a);return m(o9,m(b2(o8,e(function(a){var
 b=m(o7,a[2]);return m(bm(a[1]),b)},b)),o6))}var
-d=D(0,64),f=c[2];C(function(a){return a1(d,a[1],a[2])},f);var
+d=D(0,64),f=c[2];C(function(a){return a0(d,a[1],a[2])},f);var
 g=0,h=c[1],i=[0,[0,o_,a(e(function(e){var
 c=e[1],f=aP(a6(d,c),0);return[0,c,a(b(dH(function(a){var
 b=a[2];if(0===aD(b[1]))return 0;var
@@ -3507,8 +3507,8 @@ iA(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
 b=a[1];if(b0(b,c))return b}return p(m(d,pd))}function
 iB(c,f,a){var
-d=A(f,a,pp,0),g=Q(i(d,pq),a),h=e(function(b){return iy(b,a)},g),j=e(function(b){var
-c=bF(b[3],a);return[0,[0,b[1],b[2]],c]},h),k=Q(i(d,pr),a),l=e(function(c){var
+d=A(f,a,pp,0),g=P(i(d,pq),a),h=e(function(b){return iy(b,a)},g),j=e(function(b){var
+c=bF(b[3],a);return[0,[0,b[1],b[2]],c]},h),k=P(i(d,pr),a),l=e(function(c){var
 b=bl(c,a),d=bF(b[2],a);return[0,b[1],d]},k),m=e(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},l);return[0,e(function(a){var
 d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},j),m]}var
@@ -3517,7 +3517,7 @@ iC(q,a,o,n,l){var
 g=A(q,a,pu,pt);function
 r(d){var
 c=A(d,a,o,n),e=b(l,c);return[0,i(c,pv),e]}var
-d=e(r,Q(i(g,pw),a)),h=k(g,px);if(h){var
+d=e(r,P(i(g,pw),a)),h=k(g,px);if(h){var
 j=d4(h[1],a);if(aD(j)<=0)p(m(a,py));return e(function(b){var
 c=b6(d4(b[1],a),j);return[0,b[2],c]},d)}var
 f=e(function(b){return aj(b[1],a)},d),s=Z(f);bQ(function(d,c){var
@@ -3527,13 +3527,13 @@ f(c){var
 e=bl(i(c,pC),d8),f=iB(a,i(c,pD),d8),g=d?iB(a,i(c,pE),d8):pF,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
 g=0,h=d?pA:pB,j=iC(c,d8,h,g,f);return e(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
-fG(h,r,a,q){var
-s=h?h[1]:function(a){return 0},c=A(q,p8,bf(r,p7),p6),j=ah(iA(i(c,qa),p$,p_),p9);aj(i(c,qc),qb);var
-t=Q(i(c,qe),qd),u=e(function(j){var
+fG(h,s,a,r){var
+t=h?h[1]:function(a){return 0},c=A(r,p8,bf(s,p7),p6),j=ah(iA(i(c,qa),p$,p_),p9);aj(i(c,qc),qb);var
+u=P(i(c,qe),qd),l=e(function(j){var
 c=A(j,pg,pf,pe),d=x(i(c,pi),ph),e=x(i(c,pk),pj),f=aj(i(c,pm),pl),g=k(c,pn),h=V(function(a){return aj(a,po)},g);return function(g){var
-c=b(a,e);return[0,b(a,d),c,f,h]}},t);b(s,c);var
-v=b7(x(i(c,qh),qg),qf),w=iD(a,j,i(c,qi)),d=k(c,qj);if(d){var
-z=d[1],o=iC(z,ar,p5,p4,function(d){var
+c=b(a,e);return[0,b(a,d),c,f,h]}},u);if(0===l)p(qf);b(t,c);var
+v=b7(x(i(c,qi),qh),qg),w=iD(a,j,i(c,qj)),d=k(c,qk);if(d){var
+z=d[1],q=iC(z,ar,p5,p4,function(d){var
 q=bl(i(d,pX),ar),F=aS(i(d,pY),ar),G=e(function(f){var
 c=f[2],h=0;if(typeof
 c==="number"||!(3===c[0]))h=1;else
@@ -3551,62 +3551,62 @@ n=[0,b(a,x(i(f,pP),ar))];else
 if(c(pQ))var
 n=[1,b(a,x(i(f,pR),ar))];else
 var
-g=k(f,pS),C=g?aS(g[1],ar):g,h=k(f,pT),D=h?Q(h[1],ar):h,E=e(function(d){var
+g=k(f,pS),C=g?aS(g[1],ar):g,h=k(f,pT),D=h?P(h[1],ar):h,E=e(function(d){var
 c=bl(d,ar),e=fB(c[2],ar);return[0,b(a,c[1]),e]},D),n=[2,E,e(function(c){var
 d=aj(c[2],ar);return[0,b(a,c[1]),d]},C)];var
 s=[0,[0,r,n]]}else
 var
 s=j;var
 I=b(a,q[2]);return[0,[0,b(a,q[1]),I],G,s]}),g=e(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},o),n=ci(br,b(dH(function(a){return V(a2,a[4])}),g)),f=D(0,16);dF(function(b,a){return a1(f,a,b+1|0)},n);var
-l=e(function(a){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),o=ci(br,b(dH(function(a){return V(a1,a[4])}),g)),f=D(0,16);dF(function(b,a){return a0(f,a,b+1|0)},o);var
+n=e(function(a){var
 b=a[4],c=V(function(a){var
 b=a[2];return[0,cG(f,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},g)}else
 var
-l=d;return[0,0,v,j,w,l,e(function(a){return b(a,0)},u)]}function
+n=d;return[0,0,v,j,w,n,e(function(a){return b(a,0)},l)]}function
 iE(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cQ(b[1],a),e=aD(c)<0?1:0,f=e||hm(c,aG(d));if(f)p(m(a,qx));return cH(c)}return p(m(a,qw))}function
+c=cQ(b[1],a),e=aD(c)<0?1:0,f=e||hm(c,aG(d));if(f)p(m(a,qv));return cH(c)}return p(m(a,qu))}function
 iF(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=y(c,qy),b=0;if(d){if(!y(c,qz)){var
+c=a[1],d=y(c,qw),b=0;if(d){if(!y(c,qx)){var
 e=1;b=1}}else{var
 e=d;b=1}if(b)return e}return[0,iE(a,g,f)]}function
 d9(d,f,c,a){var
-g=Q(c,a);return e(function(e){var
+g=P(c,a);return e(function(e){var
 c=iy(e,a),g=l(f,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},g)}function
 fH(f,e,d,a){var
 b=d9(f,e,d,a),c=D(0,16);C(function(d){var
-b=d[1];return bg(c,b)?p(m(a,q$)):bU(c,b,0)},b);return b}function
+b=d[1];return bg(c,b)?p(m(a,q9)):bU(c,b,0)},b);return b}function
 iG(g,l,d,n,j){var
-o=g?g[1]:function(a){return 0},a=A(j,rj,bf(l,ri),rh),f=A(i(a,rm),rl,rk,0),q=Q(i(a,ro),rn);aj(i(f,rq),rp);aj(i(f,rs),rr);var
+o=g?g[1]:function(a){return 0},a=A(j,rh,bf(l,rg),rf),f=A(i(a,rk),rj,ri,0),q=P(i(a,rm),rl);aj(i(f,ro),rn);aj(i(f,rq),rp);var
 r=e(function(t){var
-a=A(t,aU,qE,qD),c=k(a,qF),f=V(function(b){var
-a=bl(b,aU),c=bV(a[1],aU);return[0,c,bV(a[2],aU)]},c),g=x(i(a,qG),aU),h=x(i(a,qH),aU),j=aj(i(a,qI),aU),l=aj(i(a,qJ),aU),m=k(a,qK),o=V(function(a){return bl(a,aU)},m),p=k(a,qL),q=V(function(g){var
-a=A(g,aU,qA,0),c=Q(i(a,qB),aU),d=Z(c),f=iF(i(a,qC),d,aU);return[0,f,dE(function(c,a){var
+a=A(t,aU,qC,qB),c=k(a,qD),f=V(function(b){var
+a=bl(b,aU),c=bV(a[1],aU);return[0,c,bV(a[2],aU)]},c),g=x(i(a,qE),aU),h=x(i(a,qF),aU),j=aj(i(a,qG),aU),l=aj(i(a,qH),aU),m=k(a,qI),o=V(function(a){return bl(a,aU)},m),p=k(a,qJ),q=V(function(g){var
+a=A(g,aU,qy,0),c=P(i(a,qz),aU),d=Z(c),f=iF(i(a,qA),d,aU);return[0,f,dE(function(c,a){var
 f=aS(a,aU),g=e(function(a){var
 c=iF(a[2],d,aU);return[0,b(n,a[1]),c]},f);return[0,aG(c+1|0),g]},c)]},p),r=V(function(a){var
-c=b(d,a[2]);return[0,b(d,a[1]),c]},o),s=b(d,h);return[0,b(d,g),s,j,l,r,q,f]},q),h=Q(i(a,ru),rt);b(o,a);var
-s=b7(x(i(f,rx),rw),rv),t=b7(x(i(f,rA),rz),ry),C=Z(h),u=dE(function(o,D){var
-a=b(cF(qY),o),f=A(D,a,q0,qZ),r=aS(i(f,q1),a),j=e(function(e){var
-f=[0,d4(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===j)p(m(a,q2));var
-s=k(f,q3),t=V(function(c){var
+c=b(d,a[2]);return[0,b(d,a[1]),c]},o),s=b(d,h);return[0,b(d,g),s,j,l,r,q,f]},q),h=P(i(a,rs),rr);b(o,a);var
+s=b7(x(i(f,rv),ru),rt),t=b7(x(i(f,ry),rx),rw),C=Z(h),u=dE(function(o,D){var
+a=b(cF(qW),o),f=A(D,a,qY,qX),r=aS(i(f,qZ),a),j=e(function(e){var
+f=[0,d4(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===j)p(m(a,q0));var
+s=k(f,q1),t=V(function(c){var
 d=aS(c,a);return e(function(c){var
-d=iE(c[2],C,a);return[0,b(n,c[1]),d]},d)},s),l=k(f,q4),E=0;if(l){var
+d=iE(c[2],C,a);return[0,b(n,c[1]),d]},d)},s),l=k(f,q2),E=0;if(l){var
 g=l[1],h=0;if(typeof
 g!=="number"&&0===g[0])if(g[1])h=2;else
 h=1;var
 q=0;switch(h){case
 2:q=1;break;case
-0:break}if(!q){p(m(q6,m(a,q5)));E=1}}var
-u=k(f,q7),v=V(function(b){return aj(b,a)},u),w=k(f,q8),x=V(function(v){var
-c=A(v,a,0,qM);function
+0:break}if(!q){p(m(q4,m(a,q3)));E=1}}var
+u=k(f,q5),v=V(function(b){return aj(b,a)},u),w=k(f,q6),x=V(function(v){var
+c=A(v,a,0,qK);function
 g(a){return by(a,c)}var
-l=g(qN);if(l)var
-q=g(qO),n=q||g(qX);else
+l=g(qL);if(l)var
+q=g(qM),n=q||g(qV);else
 var
-n=l;if(n)p(m(a,qP));var
-h=k(c,qQ);if(h){var
+n=l;if(n)p(m(a,qN));var
+h=k(c,qO);if(h){var
 i=h[1],o=0;if(typeof
 i==="number"||!(0===i[0]))o=1;else
 var
@@ -3614,11 +3614,11 @@ j=i[1];if(o)var
 j=p(a)}else
 var
 j=h;function
-f(a){return aP(k(c,a),qR)}Q(f(qS),a);Q(f(qT),a);var
-r=d9(d,bF,f(qU),a),s=Q(f(qV),a),t=e(function(e){var
-c=bl(e,a),f=bF(c[2],a);return[0,b(d,c[1]),f]},s),u=k(c,qW);return[0,j,[0,r,t],V(function(b){return d9(d,bF,b,a)},u)]},w),y=k(f,q9),z=V(function(b){return aj(b,a)},y),B=[0,j,t,v,x,z,by(q_,f)];return[0,aG(o+1|0),B]},h),v=k(a,rB),w=V(function(f){var
-a=A(f,dh,ra,0),b=ah(iA(i(a,rd),dh,rc),rb),c=b7(x(i(a,re),dh),dh),e=fH(d,oF,i(a,rf),dh);return[0,c,b,e,iD(d,b,i(a,rg))]},v);return[0,0,0,s,t,u,w,fH(d,b7,aP(k(a,rE),rD),rC),r]}var
-af=[$,rR,cg(0)];function
+f(a){return aP(k(c,a),qP)}P(f(qQ),a);P(f(qR),a);var
+r=d9(d,bF,f(qS),a),s=P(f(qT),a),t=e(function(e){var
+c=bl(e,a),f=bF(c[2],a);return[0,b(d,c[1]),f]},s),u=k(c,qU);return[0,j,[0,r,t],V(function(b){return d9(d,bF,b,a)},u)]},w),y=k(f,q7),z=V(function(b){return aj(b,a)},y),B=[0,j,t,v,x,z,by(q8,f)];return[0,aG(o+1|0),B]},h),v=k(a,rz),w=V(function(f){var
+a=A(f,dh,q_,0),b=ah(iA(i(a,rb),dh,ra),q$),c=b7(x(i(a,rc),dh),dh),e=fH(d,oF,i(a,rd),dh);return[0,c,b,e,iD(d,b,i(a,re))]},v);return[0,0,0,s,t,u,w,fH(d,b7,aP(k(a,rC),rB),rA),r]}var
+af=[$,rP,cg(0)];function
 b8(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&5===a[0])return a[1]}throw af}function
@@ -3635,11 +3635,11 @@ fI(c,b){var
 a=a4(function(a){return 1-b0(a[1],c)},b);if(a)throw af;return a}function
 iI(e){function
 a(a){var
-b=k(e,a);return V(function(a){return aj(a,rS)},b)}var
-b=a(rT),c=a(rU),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw af;return[0,b,c]}function
-rV(l,t){var
-a=b8([0,t]);fI(rW,a);if(y(a$(k(a,rY)),rX))throw af;var
-m=k(a,rZ);if(m){var
+b=k(e,a);return V(function(a){return aj(a,rQ)},b)}var
+b=a(rR),c=a(rS),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw af;return[0,b,c]}function
+rT(l,t){var
+a=b8([0,t]);fI(rU,a);if(y(a$(k(a,rW)),rV))throw af;var
+m=k(a,rX);if(m){var
 d=m[1],c=0;if(typeof
 d==="number")c=1;else
 switch(d[0]){case
@@ -3657,64 +3657,64 @@ p=s,o=r;c=2;e=1;j=1}if(!j)e=1}else
 e=1}}break;default:c=1}switch(c){case
 1:break;case
 0:break;default:var
-q=iI(a),u=q[2],v=q[1],w=b(l,a$(k(a,r0)));return[0,b(l,a$(k(a,r1))),w,o,p,v,u]}}throw af}function
+q=iI(a),u=q[2],v=q[1],w=b(l,a$(k(a,rY)));return[0,b(l,a$(k(a,rZ))),w,o,p,v,u]}}throw af}function
 iJ(c,h){var
-a=b8([0,h]);fI(r2,a);var
-d=a$(k(a,r3));if(y(d,r4)){var
-e=y(d,r5);if(e)throw af;var
+a=b8([0,h]);fI(r0,a);var
+d=a$(k(a,r1));if(y(d,r2)){var
+e=y(d,r3);if(e)throw af;var
 f=e}else
 var
 f=1;var
-i=bV(a$(k(a,r7)),r6),g=iI(a),j=g[2],l=g[1],m=b(c,a$(k(a,r8)));return[0,b(c,a$(k(a,r9))),m,f,i,l,j]}function
+i=bV(a$(k(a,r5)),r4),g=iI(a),j=g[2],l=g[1],m=b(c,a$(k(a,r6)));return[0,b(c,a$(k(a,r7))),m,f,i,l,j]}function
 cp(b){var
-a=D(0,64);C(function(b){return a1(a,b[1],b[2])},b);return a}function
+a=D(0,64);C(function(b){return a0(a,b[1],b[2])},b);return a}function
 di(b,a){var
 c=M(b[2],a[2]),d=M(a[1],b[2]);return b6(eF(M(b[1],a[2]),d),c)}function
 ea(a){var
-b=cp(a[1]),d=cp(a[2]);if(0===a[1])J(r_);var
+b=cp(a[1]),d=cp(a[2]);if(0===a[1])J(r8);var
 c=a[1];C(function(e){var
 a=aP(a6(d,e[1]),0);if(1-c$(function(a){var
-c=bg(b,a[1]),d=c?0<=aD(a[2][1])?1:0:c;return d},a))J(r$);var
-c=0!==iH(bQ(function(b,a){return di(b,a[2])},bG,a),d$)?1:0;return c?J(sa):c},c);return b}function
-iK(a){if(a4(function(a){return b0(a[1],sf)},a))throw af;return a}function
+c=bg(b,a[1]),d=c?0<=aD(a[2][1])?1:0:c;return d},a))J(r9);var
+c=0!==iH(bQ(function(b,a){return di(b,a[2])},bG,a),d$)?1:0;return c?J(r_):c},c);return b}function
+iK(a){if(a4(function(a){return b0(a[1],sd)},a))throw af;return a}function
 iL(a){var
-b=b8(k(a,sg));return e(function(a){var
+b=b8(k(a,se));return e(function(a){var
 b=a$([0,a[2]]);return[0,a[1],b]},b)}function
-sh(h){var
+sf(h){var
 a=b8([0,h]);function
 b(c){var
-d=bR(c7,[0,sk,[0,sj,[0,si,c]]]),b=ch(bR(c7,e(a2,a)),d);if(b)throw af;return b}var
-c=a$(k(a,sl));if(y(c,sm))if(y(c,sn)){if(y(c,so))throw af;b(sp);var
-d=[2,iL(a)]}else{b(ss);var
-f=i(a,st);try{A(f,sv,su,0)}catch(a){a=aX(a);if(a[1]===cm)throw af;throw a}var
-g=b8(k(a,sw));iK(dG(sx,g));var
-d=[1,f,iL(a),g]}else{b(sy);var
-d=[0,i(a,sz)]}var
-j=a$(k(a,sq));return[0,d,a$(k(a,sr)),j]}function
+d=bR(c7,[0,si,[0,sh,[0,sg,c]]]),b=ch(bR(c7,e(a1,a)),d);if(b)throw af;return b}var
+c=a$(k(a,sj));if(y(c,sk))if(y(c,sl)){if(y(c,sm))throw af;b(sn);var
+d=[2,iL(a)]}else{b(sq);var
+f=i(a,sr);try{A(f,st,ss,0)}catch(a){a=aW(a);if(a[1]===cm)throw af;throw a}var
+g=b8(k(a,su));iK(dG(sv,g));var
+d=[1,f,iL(a),g]}else{b(sw);var
+d=[0,i(a,sx)]}var
+j=a$(k(a,so));return[0,d,a$(k(a,sp)),j]}function
 iM(b){function
 c(b){var
 a=b8([0,b]);if(2!==Z(a))throw af;var
-c=iK(b8(k(a,sA)));return[0,e(sh,d_(k(a,sB))),c]}var
+c=iK(b8(k(a,sy)));return[0,e(sf,d_(k(a,sz))),c]}var
 a=d_(b);if(a)return e(c,a);throw af}function
 eb(c,b,a){return[0,c,d7(c,b,a),b,a]}function
 ec(a,b){a[1]=[0,b,a[1]];return 0}function
-sC(a){var
+sA(a){var
 c=[0,0];try{var
-f=b(a,c);return f}catch(a){a=aX(a);if(a[1]===cm){var
+f=b(a,c);return f}catch(a){a=aW(a);if(a[1]===cm){var
 e=c[1],d=c$(function(a){return b(a,0)},e);return d?p(a[2]):d}throw a}}function
 fK(c,b){var
-d=cp(c[1][1]),a=1-c$(function(a){return bg(d,a)},b);return a?J(sD):a}function
+d=cp(c[1][1]),a=1-c$(function(a){return bg(d,a)},b);return a?J(sB):a}function
 iN(a){function
 c(c){var
 d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return e(c,a)}}function
 iO(c,a){var
-d=cp(a),s=e(bi,a);fK(c,bf(e(a2,a),s));if(a4(function(a){return bg(d,a[2])},a))J(sE);var
+d=cp(a),s=e(bi,a);fK(c,bf(e(a1,a),s));if(a4(function(a){return bg(d,a[2])},a))J(sC);var
 f=c[1],t=c[4],u=c[3];function
 g(a){return aP(a6(d,a),a)}function
 h(a){return 1-bg(d,a[1])}function
 i(j){var
 a=D(0,16),k=j[2];C(function(b){var
-c=b[1],d=aP(a6(a,g(c)),bG),e=di(d,b[2]);return a1(a,g(c),e)},k);var
+c=b[1],d=aP(a6(a,g(c)),bG),e=di(d,b[2]);return a0(a,g(c),e)},k);var
 c=a[2];function
 d(f,e,k){var
 a=f,b=e;for(;;){if(b){var
@@ -3732,51 +3732,51 @@ l=cp(f[1]),m=cp(f[2]);function
 j(a){var
 c=i([0,a,cG(m,a)]),d=b(bz(function(a){return 0!==aD(a[2][1])?1:0}),c),f=bR(aa,e(function(a){var
 b=co(a[2]);return[0,a[1],b]},d));return[0,cG(l,a),f]}e5(function(c,b){var
-d=j(b),a=ch(j(c),d);return a?J(sb):a},d);var
+d=j(b),a=ch(j(c),d);return a?J(r$):a},d);var
 n=f[2],p=b(bz(h),n),q=e(function(a){var
 b=a[1];return[0,b,i([0,b,a[2]])]},p),r=f[1],k=eb([0,b(bz(h),r),q],u,t),v=k[2];return[0,k,[0,b(iN(c),a),v]]}function
 fL(e,b,a){var
-f=fF(b[1]);if(y(a[2],f))J(sF);var
-c=l(e,b,a[1]),d=c[1],g=fF(d[1]);if(y(a[3],g))J(sG);return[0,d,c[2]]}function
+f=fF(b[1]);if(y(a[2],f))J(sD);var
+c=l(e,b,a[1]),d=c[1],g=fF(d[1]);if(y(a[3],g))J(sE);return[0,d,c[2]]}function
 iP(f,a,b){function
 g(b,a){if(2===a[0])return iO(b,a[1]);throw af}return e(function(b){var
 e=b[1],h=[0,a,0],c=aI(bQ(function(a,c){var
 b=fL(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=fG(0,0,a[3],[5,b[2]]);ec(f,function(b){return hV(a[2],c,d)});return[0,c,d]},b)}function
-iQ(j,h,g,a){try{A([5,a],sS,bf(sR,j),0);var
-d=D(0,64),l=D(0,64),m=iM(k(a,sT)),n=d_(k(a,sU)),f=e(b(h,function(a){return aT(d,a)}),n);if(0===f)throw af;var
-o=a$(k(a,sV));if(N(k(b8(k(a,sY)),sX),sW))throw af;var
-c=cn(0,i(a,sZ)),p=[0,[0,c,o,function(e){ea(c);function
+iQ(j,h,g,a){try{A([5,a],sQ,bf(sP,j),0);var
+d=D(0,64),l=D(0,64),m=iM(k(a,sR)),n=d_(k(a,sS)),f=e(b(h,function(a){return aT(d,a)}),n);if(0===f)throw af;var
+o=a$(k(a,sT));if(Q(k(b8(k(a,sW)),sV),sU))throw af;var
+c=cn(0,i(a,sX)),p=[0,[0,c,o,function(e){ea(c);function
 a(a){return aT(l,a)}var
-b=eb(c,function(a){return aT(d,a)},a);return sC(function(a){return fU(g,a,b,m,f)})}]];return p}catch(a){a=aX(a);if(a===af)return 0;throw a}}var
-fM=[$,s3,cg(0)];function
+b=eb(c,function(a){return aT(d,a)},a);return sA(function(a){return fU(g,a,b,m,f)})}]];return p}catch(a){a=aW(a);if(a===af)return 0;throw a}}var
+fM=[$,s1,cg(0)];function
 cR(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cQ(b[1],a);if(aD(c)<0)p(m(a,s5));return c}return p(m(a,s4))}function
+c=cQ(b[1],a);if(aD(c)<0)p(m(a,s3));return c}return p(m(a,s2))}function
 iR(c,b,a){var
 d=aG(c+1|0);return gB(ho(cR(b,a),d))}function
 ed(c,b,a){var
 d=aS(b,a);return e(function(b){var
 d=l(c,b[2],a);return[0,b[1],d]},d)}function
 dj(c,b,a){var
-d=Q(b,a);return e(function(b){return l(c,b,a)},d)}function
-tu(d,a){var
-c=A(d,a,tw,tv),e=dj(x,i(c,tx),a),f=k(c,ty),g=V(function(b){return dj(aj,b,a)},f);function
+d=P(b,a);return e(function(b){return l(c,b,a)},d)}function
+ts(d,a){var
+c=A(d,a,tu,tt),e=dj(x,i(c,tv),a),f=k(c,tw),g=V(function(b){return dj(aj,b,a)},f);function
 b(e){var
 b=i(c,e);if(typeof
 b!=="number"&&3===b[0]){var
-d=y(b[1],tz);if(!d)return d}return[0,aj(b,a)]}var
-h=b(tA);return[0,e,g,h,b(tB)]}function
+d=y(b[1],tx);if(!d)return d}return[0,aj(b,a)]}var
+h=b(ty);return[0,e,g,h,b(tz)]}function
 iS(b,a){var
 c=a[2];return di(b,[0,ce(a[1]),c])}function
 iT(a){return bR(aa,e(function(a){var
 b=a[2],c=e(function(a){return bt(a[1])},b);return[0,a[1],c]},a))}function
 iU(o,i){var
 g=D(0,16),d=[0,0],h=[0,0],j=e(function(e){var
-a=e[2],c=e[1],f=b(o,c),p=[0,bt(a[2]),0],q=[0,bt(a[1]),p],i=b2(uf,[0,bt(f),q]),j=a6(g,i);if(j){var
+a=e[2],c=e[1],f=b(o,c),p=[0,bt(a[2]),0],q=[0,bt(a[1]),p],i=b2(ud,[0,bt(f),q]),j=a6(g,i);if(j){var
 k=j[1],l=k[2];l[1]=[0,c,l[1]];return k[1]}var
 m=[0,[0,c,0]],n=h[1];bU(g,i,[0,n,m]);d[1]=[0,[0,[0,f,a],m],d[1]];h[1]++;return n},i),c=0,a=d[1];for(;;){if(a){var
 f=a[1],c=[0,[0,f[1],f[2][1]],c],a=a[2];continue}return[0,j,dI(c)]}}var
-iV=[$,ug,cg(0)];function
+iV=[$,ue,cg(0)];function
 cS(f,m,j,i){var
 g=iU(f,m),c=g[2],d=iU(f,j)[2],q=c.length-1,r=d.length-1,z=ha(function(a){var
 c=a[1],e=eU(r,function(a){return a});return b(bz(function(a){return l(i,c,o(d,a)[1+a][1])}),e)},c),h=lO(r,function(a){return D(0,4)}),k=ha(function(a){return Z(a[2])},d);function
@@ -3784,7 +3784,7 @@ s(a,b){return aP(a6(o(h,a)[1+a],b),0)}function
 w(d,g,i){if(0===i){var
 b=o(h,d)[1+d],c=bT(b,g),e=0,a=o(b[2],c)[1+c];for(;;){if(a){var
 f=a[3];if(0===aa(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(o(b[2],c)[1+c]=f,0)}var
-e=a,a=f;continue}return 0}}return a1(o(h,d)[1+d],g,i)}try{eX(function(v,E){var
+e=a,a=f;continue}return 0}}return a0(o(h,d)[1+d],g,i)}try{eX(function(v,E){var
 l=Z(E[2]);a:for(;;){var
 x=0<l?1:0;if(x){var
 t=bu(r,-1),c=bu(q,-2),a=[0,0,0,0],m=[0,-1];o(c,v)[1+v]=-1;hb(v,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
@@ -3812,100 +3812,100 @@ g=o(a,c)[1+c];a[1+c]=[0,eT(b[1]),g];b[1]=g3(b[1]);var
 h=d+1|0;if(e!==d){var
 d=h;continue}break}}return 0},e)},d);var
 p=function(b){var
-c=eT(o(a,b)[1+b]);a[1+b]=g3(a[1+b]);return c},t=[0,e(p,g[1])];return t}catch(a){a=aX(a);if(a[1]===iV){var
+c=eT(o(a,b)[1+b]);a[1+b]=g3(a[1+b]);return c},t=[0,e(p,g[1])];return t}catch(a){a=aW(a);if(a[1]===iV){var
 n=a[2];return[1,e(function(a){return o(c,a)[1+a][1]},n)]}throw a}}function
 fN(b,e,d){if(b){var
 a=b[1],f=0;if(typeof
 a==="number"||!(3===a[0]))f=1;else{var
-c=a[1];if(b0(c,d))return c}}return p(m(e,uh))}function
+c=a[1];if(b0(c,d))return c}}return p(m(e,uf))}function
 iW(c,j){var
-l=c?c[1]:c,d=A(j,uk,uj,ui);fN(k(d,un),um,ul);var
-m=Q(i(d,up),uo),a=e(function(a){return x(a,uq)},m),n=Q(i(d,us),ur),f=D(0,64);C(function(a){return a1(f,a,0)},a);var
+l=c?c[1]:c,d=A(j,ui,uh,ug);fN(k(d,ul),uk,uj);var
+m=P(i(d,un),um),a=e(function(a){return x(a,uo)},m),n=P(i(d,uq),up),f=D(0,64);C(function(a){return a0(f,a,0)},a);var
 g=0===a?1:0;if(g)var
 h=g;else
 var
-o=Z(a),h=f[1]<o?1:0;if(h)J(ut);return[0,a,e(function(h){var
-c=A(h,dk,uu,0),d=x(i(c,uv),dk),j=x(i(c,uw),dk),k=aS(i(c,ux),dk),a=e(function(b){var
+o=Z(a),h=f[1]<o?1:0;if(h)J(ur);return[0,a,e(function(h){var
+c=A(h,dk,us,0),d=x(i(c,ut),dk),j=x(i(c,uu),dk),k=aS(i(c,uv),dk),a=e(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(l){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=iz(c,dk);return[0,b[1],e]},k),m=[0,d,e(a2,a)];if(1-c$(function(a){return bg(f,a)},m))J(uy);var
-g=bQ(function(b,a){return di(b,a[2])},bG,a),n=a4(function(a){return aD(a[2][1])<0?1:0},a),o=n||hn(g[1],g[2]);if(o)J(uz);return[0,d,j,b(bz(function(a){return 0<aD(a[2][1])?1:0}),a)]},n)]}function
+e=iz(c,dk);return[0,b[1],e]},k),m=[0,d,e(a1,a)];if(1-c$(function(a){return bg(f,a)},m))J(uw);var
+g=bQ(function(b,a){return di(b,a[2])},bG,a),n=a4(function(a){return aD(a[2][1])<0?1:0},a),o=n||hn(g[1],g[2]);if(o)J(ux);return[0,d,j,b(bz(function(a){return 0<aD(a[2][1])?1:0}),a)]},n)]}function
 fO(b){function
-a(a){return m(uC,m(b2(uB,a),uA))}function
+a(a){return m(uA,m(b2(uz,a),uy))}function
 c(b){var
-c=0,d=b[3],f=bR(function(b,a){return aa(b[1],a[1])},d),g=[0,m(uG,m(b2(uF,e(function(a){var
-b=m(uE,bm(co(a[2])));return m(bm(a[1]),b)},f)),uD)),c],h=[0,bm(b[2]),g];return a([0,bm(b[1]),h])}var
-d=a(bR(c7,e(c,b[2]))),f=a(e(bm,bR(c7,b[1])));return l(cF(uH),f,d)}function
-uI(j){try{var
+c=0,d=b[3],f=bR(function(b,a){return aa(b[1],a[1])},d),g=[0,m(uE,m(b2(uD,e(function(a){var
+b=m(uC,bm(co(a[2])));return m(bm(a[1]),b)},f)),uB)),c],h=[0,bm(b[2]),g];return a([0,bm(b[1]),h])}var
+d=a(bR(c7,e(c,b[2]))),f=a(e(bm,bR(c7,b[1])));return l(cF(uF),f,d)}function
+uG(j){try{var
 c=fA(1,j),i=0;if(typeof
 c!=="number"&&5===c[0]){var
-d=c[1];if(N(k(d,uM),uL)){var
-a=cn(uN,[5,d]);ea(a);var
-l=e(a2,a[1]),n=a[1],h=fO([0,l,e(function(c){var
+d=c[1];if(Q(k(d,uK),uJ)){var
+a=cn(uL,[5,d]);ea(a);var
+l=e(a1,a[1]),n=a[1],h=fO([0,l,e(function(c){var
 d=c[1],e=aP(eV(d,a[2]),0),f=b(bz(function(a){return 0!==aD(a[2][1])?1:0}),e);return[0,d,c[2],f]},n)])}else
 var
-h=fO(iW(uP,[5,dG(uO,d)]));var
+h=fO(iW(uN,[5,dG(uM,d)]));var
 g=h;i=1}if(!i)var
-g=p(uK);return g}catch(a){a=aX(a);if(a[1]===cm)var
+g=p(uI);return g}catch(a){a=aW(a);if(a[1]===cm)var
 f=a[2];else{if(a[1]!==d2)throw a;var
-f=a[2]}return p(m(uJ,f))}}function
+f=a[2]}return p(m(uH,f))}}function
 iX(a,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=y(a[1],uV);if(!b)return b}return[0,aj(a,c)]}function
-uW(b){var
-a=A(b,dl,uX,0),c=iX(i(a,uY),dl),d=iX(i(a,uZ),dl),e=x(i(a,u0),dl);return[0,x(i(a,u1),dl),e,d,c]}function
+b=y(a[1],uT);if(!b)return b}return[0,aj(a,c)]}function
+uU(b){var
+a=A(b,dl,uV,0),c=iX(i(a,uW),dl),d=iX(i(a,uX),dl),e=x(i(a,uY),dl);return[0,x(i(a,uZ),dl),e,d,c]}function
 fP(b,a){var
-c=bl(i(b,u2),a),d=cR(i(b,u3),a),e=cR(i(b,u4),a);return[0,c,d,e,cR(i(b,u5),a)]}function
-u6(b){var
-a=A(b,ee,u7,0),c=bl(i(a,u8),ee);return[0,c,b7(x(i(a,u9),ee),ee)]}function
-u_(f){var
-b=A(f,ef,bf(fQ,u$),0),g=fP(b,ef),a=i(b,va),e=0;if(typeof
+c=bl(i(b,u0),a),d=cR(i(b,u1),a),e=cR(i(b,u2),a);return[0,c,d,e,cR(i(b,u3),a)]}function
+u4(b){var
+a=A(b,ee,u5,0),c=bl(i(a,u6),ee);return[0,c,b7(x(i(a,u7),ee),ee)]}function
+u8(f){var
+b=A(f,ef,bf(fQ,u9),0),g=fP(b,ef),a=i(b,u_),e=0;if(typeof
 a!=="number"&&3===a[0]){var
-d=y(a[1],vb);if(!d){var
+d=y(a[1],u$);if(!d){var
 c=d;e=1}}if(!e)var
 c=[0,b7(x(a,ef),ef)];return[0,g,c]}function
-vc(b){var
-a=A(b,cT,bf(fQ,vd),0),c=fP(a,cT),d=fN(k(a,vf),cT,ve),e=bF(x(i(a,vg),cT),cT),f=cR(i(a,vh),cT);return[0,c,ah(d,vi),e,f]}function
-vj(b){var
-a=A(b,eg,bf(fQ,vk),0),c=fP(a,eg);return[0,c,bF(x(i(a,vl),eg),eg)]}function
-vm(b){var
-a=A(b,cq,vn,0),c=bl(i(a,vo),cq);function
+va(b){var
+a=A(b,cT,bf(fQ,vb),0),c=fP(a,cT),d=fN(k(a,vd),cT,vc),e=bF(x(i(a,ve),cT),cT),f=cR(i(a,vf),cT);return[0,c,ah(d,vg),e,f]}function
+vh(b){var
+a=A(b,eg,bf(fQ,vi),0),c=fP(a,eg);return[0,c,bF(x(i(a,vj),eg),eg)]}function
+vk(b){var
+a=A(b,cq,vl,0),c=bl(i(a,vm),cq);function
 d(c){var
-a=Q(c,cq);if(a){var
+a=P(c,cq);if(a){var
 b=a[2];if(b&&!b[2]){var
-d=aj(a[1],cq);return[0,d,aj(b[1],cq)]}}return p(m(cq,vp))}return[0,c,e(d,Q(i(a,vq),cq))]}function
+d=aj(a[1],cq);return[0,d,aj(b[1],cq)]}}return p(m(cq,vn))}return[0,c,e(d,P(i(a,vo),cq))]}function
 eh(b){var
-c=ci(br,[0,d,b]),a=D(0,64);dF(function(c,b){return a1(a,bt(b),c)},c);return function(b){return cG(a,bt(b))}}function
+c=ci(br,[0,d,b]),a=D(0,64);dF(function(c,b){return a0(a,bt(b),c)},c);return function(b){return cG(a,bt(b))}}function
 ei(b,a){var
 c=M(a[1],b[2]);return br(M(b[1],a[2]),c)}function
 fR(b,a){var
 c=M(b[2],a[2]);return b6(M(b[1],a[1]),c)}function
 iY(a){return[0,a[2],a[1]]}function
-vr(aV,ao){var
-ap=fN(k(ao,vu),vt,vs),aW=[5,ao],aZ=ah(ap,vv)?vw:vW,x=A(aW,vy,bf(vx,aZ),0),z=e(uW,Q(i(x,vA),vz));if(0===z)p(vB);var
-ar=V(uI,aV),s=iW(0,i(x,vC)),as=fO(s),a0=[3,m(vD,iw(as))];if(ch(i(x,vE),a0))J(vF);var
-bF=0;if(ar&&y(ar[1],as)){J(vG);bF=1}var
+vp(aV,ao){var
+ap=fN(k(ao,vs),vr,vq),aY=[5,ao],aZ=ah(ap,vt)?vu:vU,x=A(aY,vw,bf(vv,aZ),0),z=e(uU,P(i(x,vy),vx));if(0===z)p(vz);var
+ar=V(uG,aV),s=iW(0,i(x,vA)),as=fO(s),a2=[3,m(vB,iw(as))];if(ch(i(x,vC),a2))J(vD);var
+bF=0;if(ar&&y(ar[1],as)){J(vE);bF=1}var
 a3=D(0,64);function
 r(a){return aT(a3,a)}var
 a5=s[1];C(function(a){r(a);return 0},a5);var
 U=D(0,64),a7=s[2];C(function(a){return bU(U,a[1],[0,a[2],a[3]])},a7);var
-ab=s[1],S=D(0,64);C(function(a){return a1(S,a,uQ)},ab);var
+ab=s[1],S=D(0,64);C(function(a){return a0(S,a,uO)},ab);var
 am=0;for(;;){var
 T=D(0,64),an=e(function(a){function
 b(a){var
-b=m(uR,co(a[2]));return m(cG(S,a[1]),b)}function
+b=m(uP,co(a[2]));return m(cG(S,a[1]),b)}function
 c(a){var
-c=b2(uS,bR(c7,e(b,a[2])));return m(bm(a[1]),c)}return[0,a,b2(uT,ci(c7,e(c,dN(U,a))))]},ab);dF(function(d){return function(f,e){var
+c=b2(uQ,bR(c7,e(b,a[2])));return m(bm(a[1]),c)}return[0,a,b2(uR,ci(c7,e(c,dN(U,a))))]},ab);dF(function(d){return function(f,e){var
 b=e[2],c=1-bg(d,b);return c?bU(d,b,a(q+f)):c}}(T),an);C(function(c){return function(a){var
-b=cG(c,a[2]);return a1(S,a[1],b)}}(T),an);if(am<T[1]){var
+b=cG(c,a[2]);return a0(S,a[1],b)}}(T),an);if(am<T[1]){var
 am=T[1];continue}var
 aU=dI(ab),G=function(c){var
 a=a6(S,c);if(a){var
-b=gM(a[1]);return o(aU,b)[1+b]}return J(uU)},a9=D(0,64),a_=s[2],a$=e(function(a){var
+b=gM(a[1]);return o(aU,b)[1+b]}return J(uS)},a9=D(0,64),a_=s[2],a$=e(function(a){var
 b=a[3],c=e(function(a){var
 b=a[2];return[0,r(a[1]),b]},b),d=[0,aT(a9,a[2]),c];return[0,r(a[1]),d]},a_),n=[0,e(r,s[1]),a$],E=function(v,T){var
 ag=s[1],ah=e(function(a){var
@@ -3917,7 +3917,7 @@ i=il(n,k);function
 m(a){return fv(x,a)}var
 D=n[1],E=D?1:D,F=E?cK(ae,n[1]):E;if(F)var
 V=n[2],z=h(function(b){var
-a=b[2][2],e=fv(x,b[1]),g=e?cK(ae,j(a2,a)):e,i=g?f(aK(a),[0,c,c]):g;return i?h(function(a){var
+a=b[2][2],e=fv(x,b[1]),g=e?cK(ae,j(a1,a)):e,i=g?f(aK(a),[0,c,c]):g;return i?h(function(a){var
 b=fv(x,a[1]);return b?w([0,d,c],a[2]):b},a):i},V);else
 var
 z=F;if(z)var
@@ -3930,7 +3930,7 @@ af=n[1],C=h(function(c){var
 d=b(i,a(c));return g(b(i,c),d)},af);else
 var
 C=A;if(C){if(0===v[0]){var
-o=v[2],p=v[1],_=cl(a,p),O=cl(a,iq(o)),X=cl(a,p),I=d1(a,p),Q=I?h(function(b){var
+o=v[2],p=v[1],_=cl(a,p),N=cl(a,iq(o)),X=cl(a,p),I=d1(a,p),P=I?h(function(b){var
 d=dg(m,b),e=d?f([0,c,c],b[2]):d;if(e){var
 g=b[1][2],h=b[1][1];return fw(k,function(e,d){var
 c=io(e,d);return H(function(c){var
@@ -3940,7 +3940,7 @@ b=ip(c,e[2],g[2]);if(b){var
 a=ih(X,e[1],g[1]);if(a)return f(t(c,a[1]),h);var
 d=a}else
 var
-d=b;return d},e,d)}return g},c)},h,g)}return e},p):I;if(Q)var
+d=b;return d},e,d)}return g},c)},h,g)}return e},p):I;if(P)var
 Y=cl(a,iq(o)),J=d1(a,o),$=J?h(function(d){var
 j=dg(m,d);if(j)var
 o=d[2][1],p=o?f([0,c,c],o[1]):1,e=p;else
@@ -3966,7 +3966,7 @@ a=0;else
 var
 A=w([0,c,c],e),a=A||cz(d[2],x);return K(a)}return v},k,j)},e)},s,r,q)}return e},o):J,y=$;else
 var
-y=Q;return y?h(function(d){var
+y=P;return y?h(function(d){var
 p=it(m,d);if(p){var
 e=a(d[1]),h=a(d[2]),q=d[3];if(q)var
 j=ih(_,e,h),y=j?f(j[1],q[1]):j,k=y;else
@@ -3975,9 +3975,9 @@ k=1;if(k){var
 z=b(i,d[2]),r=K(g(b(i,d[1]),z));if(r)var
 n=r;else{var
 t=d[4];if(t){var
-u=t[1],v=l(O,e,h);if(v){var
+u=t[1],v=l(N,e,h);if(v){var
 w=v[1][1];return w?f(u,w[1]):1}return f(u,[0,c,c])}var
-o=l(O,e,h);if(o){if(o[1][1])return 0;var
+o=l(N,e,h);if(o){if(o[1][1])return 0;var
 x=1}else
 var
 x=o;var
@@ -3994,10 +3994,10 @@ D=b(i,h[1]),v=g(b(i,f[1]),D);if(v){var
 c=l(Z,f[1],h[1]),y=0;if(c){var
 a=c[1],j=cz(a[3],e[3]),z=0;if(j)var
 d=j;else{var
-m=N(a[3],e[3]),n=m?hr(a[1],e[1]):m;if(n){var
+m=Q(a[3],e[3]),n=m?hr(a[1],e[1]):m;if(n){var
 o=h[2],p=f[2],B=a[2],C=e[1]?a8(p,o):a8(o,p),q=t(C,B),r=w(e[2],q),A=0;if(r)var
 s=r;else{var
-u=P(q,e[2]);if(u){var
+u=O(q,e[2]);if(u){var
 x=cz(a[4],e[4]);y=1;z=1;A=1}else
 var
 s=u}if(!A)var
@@ -4039,10 +4039,10 @@ var
 Q=l(R,E,F),ab=Q?1:Q,r=ab;if(r)var
 s=r;else{var
 v=e[4];if(v){var
-x=v[1],M=P(x,[0,c,c]);if(!M){var
-O=e[6],$=e[2],aa=e[1],T=j(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},O),S=ac(function(b,d){var
+x=v[1],M=O(x,[0,c,c]);if(!M){var
+P=e[6],$=e[2],aa=e[1],T=j(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},P),S=ac(function(b,d){var
 e=a(b[1][2]),c=bk(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return dQ(a(b[1][1]),h,g,d)},ae,T),z=function(c,b){var
-a=bk(S,c,b),d=a?a[1]:a;return d},U=a($),V=z(a(aa),U),A=H(function(a){return P(a[1],[0,c,c])},V);return A?h(function(e){var
+a=bk(S,c,b),d=a?a[1]:a;return d},U=a($),V=z(a(aa),U),A=H(function(a){return O(a[1],[0,c,c])},V);return A?h(function(e){var
 h=dg(m,e),j=h?w([0,d,c],e[2][1]):h;if(j){var
 o=e[2][3],p=e[1][2],q=e[1][1],s=e[2][2],u=e[2][1],r=function(c,a){var
 r=b(i,a[1]),m=g(b(i,c[1]),r);if(m){var
@@ -4056,7 +4056,7 @@ k=l(R,c[1],a[1]),p=k?1:k,h=p;if(h)var
 n=h;else
 var
 o=z(c[1],a[1]),n=H(function(b){var
-c=cz(b[2],s);return c?P(t(b[1],a[2]),d):c},o);return K(n)}return m};return fy(n,k,a,function(b,c){return fu(cS,a,r,b,c)},q,p,o)}return j},O):A}var
+c=cz(b[2],s);return c?O(t(b[1],a[2]),d):c},o);return K(n)}return m};return fy(n,k,a,function(b,c){return fu(cS,a,r,b,c)},q,p,o)}return j},P):A}var
 N=M}else
 var
 N=v;var
@@ -4066,7 +4066,7 @@ s=o;var
 L=s}else
 var
 L=D;return L},T):S}return C},W=function(c,a){try{var
-d=b(a,0);return d}catch(a){a=aX(a);if(a[1]===cm)return b(c,0)?p(a[2]):J(vH);throw a}},at=Z(s[2]),I=function(a){var
+d=b(a,0);return d}catch(a){a=aW(a);if(a[1]===cm)return b(c,0)?p(a[2]):J(vF);throw a}},at=Z(s[2]),I=function(a){var
 b=r(a[2]);return[0,r(a[1]),b]},ad=function(a){var
 d=bh(a[2],c);if(d){var
 e=0<aD(a[3])?1:0;if(e)var
@@ -4075,35 +4075,35 @@ var
 b=e}else
 var
 b=d;var
-h=b?gB(a[3])-1|0:at;return[0,g(a[2],c),h]},af=function(b,a){return e(b,Q(i(x,a),a))},au=function(a){var
+h=b?gB(a[3])-1|0:at;return[0,g(a[2],c),h]},af=function(b,a){return e(b,P(i(x,a),a))},au=function(a){var
 b=a[4],c=a[3],d=r(a[2]);return[0,r(a[1]),d,c,b,0,0]};C(function(a){var
 b=[0,a[4],[0,a[3],0]];function
 c(b){var
-a=1-d5(1,b);return a?J(vI):a}return C(function(a){return dD(c,a)},b)},z);if(ah(ap,vJ)){var
-ba=af(u6,vK),av=e(function(a){var
-b=a[2];return[0,I(a[1]),b]},ba),bb=function(a){return af(u_,vL)},aw=W(function(a){return E([0,av,0],0)},bb),bc=eh(e(function(a){return a[1][4]},aw)),bd=function(c){var
+a=1-d5(1,b);return a?J(vG):a}return C(function(a){return dD(c,a)},b)},z);if(ah(ap,vH)){var
+ba=af(u4,vI),av=e(function(a){var
+b=a[2];return[0,I(a[1]),b]},ba),bb=function(a){return af(u8,vJ)},aw=W(function(a){return E([0,av,0],0)},bb),bc=eh(e(function(a){return a[1][4]},aw)),bd=function(c){var
 a=c[1],d=ad(a),e=b(bc,a[4]),f=[0,c[2],e,d];return[0,I(a[1]),f]},be=e(au,z);return E([0,av,e(bd,aw)],be)}var
-X=af(vc,vM),bi=eh(e(function(a){return a[1][4]},X)),bj=eh(e(function(a){return a[4]},X)),Y=[1,e(function(a){var
+X=af(va,vK),bi=eh(e(function(a){return a[1][4]},X)),bj=eh(e(function(a){return a[4]},X)),Y=[1,e(function(a){var
 c=a[1],d=ad(c),e=b(bj,a[4]),f=b(bi,c[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,I(c[1]),g]},X)],M=function(a){var
 b=G(a[2]);return[0,G(a[1]),b]},bl=e(function(a){return M(a[1][1])},X),bn=function(b){var
-a=Q(i(x,vO),vN);return[0,a,Q(i(x,vQ),vP)]},ax=W(function(a){return E(Y,0)},bn),ay=ax[2],az=ax[1],bo=Z(z),aA=Z(az)!==bo?1:0;if(aA)var
+a=P(i(x,vM),vL);return[0,a,P(i(x,vO),vN)]},ax=W(function(a){return E(Y,0)},bn),ay=ax[2],az=ax[1],bo=Z(z),aA=Z(az)!==bo?1:0;if(aA)var
 aB=aA;else
 var
-bE=Z(z),aB=Z(ay)!==bE?1:0;if(aB)J(vR);var
+bE=Z(z),aB=Z(ay)!==bE?1:0;if(aB)J(vP);var
 aC=D(0,64),bp=n[2];C(function(a){var
 b=a[2];return bU(aC,bt(a[1]),b)},bp);var
-v=[du,function(a){return il(n,function(a){return aI(dN(aC,bt(a)))})}],O=0,aa=z,$=az,_=ay;for(;;){if(aa&&$&&_){var
-F=aa[1],bq=_[1],br=$[1],bs=function(a){return function(b){return E(Y,aI(a))}}(O),ag=[0,F[1],F[2]],aE=M(ag),aF=aE[2],aH=aE[1],aS=0;if(0!==F[3]&&!ah(aH,aF)){var
+v=[du,function(a){return il(n,function(a){return aI(dN(aC,bt(a)))})}],N=0,aa=z,$=az,_=ay;for(;;){if(aa&&$&&_){var
+F=aa[1],bq=_[1],br=$[1],bs=function(a){return function(b){return E(Y,aI(a))}}(N),ag=[0,F[1],F[2]],aE=M(ag),aF=aE[2],aH=aE[1],aS=0;if(0!==F[3]&&!ah(aH,aF)){var
 ai=W(bs,function(c,g){return function(h){var
-d=e(vm,Q(c,vU)),a=g[3],f=a?a[1]:aY(ls);return e(function(g){var
+d=e(vk,P(c,vS)),a=g[3],f=a?a[1]:aX(ls);return e(function(g){var
 h=g[2],a=g[1],i=a4(function(a){return ei(a[1],a[2])<0?1:0},h);if(i){var
 m=a[2],j=D(0,16);C(function(a){var
-b=a[2];return a1(j,M(a[1]),b)},d);var
+b=a[2];return a0(j,M(a[1]),b)},d);var
 c=[0,0],k=D(0,64),n=dN(U,a[1]);C(function(b){var
 a=dN(U,m);return C(function(d){var
-a=N(b[1],d[1]);if(a){var
+a=Q(b[1],d[1]);if(a){var
 g=d[2],h=b[2];return C(function(n){return C(function(o){var
-b=o[2],d=o[1],g=n[2],h=n[1],p=[0,co(b),0],q=[0,co(g),p],r=[0,G(d),q],i=b2(vV,e(bm,[0,G(h),r])),l=1-bg(k,i);if(l){bU(k,i,0);var
+b=o[2],d=o[1],g=n[2],h=n[1],p=[0,co(b),0],q=[0,co(g),p],r=[0,G(d),q],i=b2(vT,e(bm,[0,G(h),r])),l=1-bg(k,i);if(l){bU(k,i,0);var
 m=fR(b,iY(g)),a=M([0,h,d]),s=ah(a[1],a[2])?[0,[0,iY(f),f],0]:aP(a6(j,a),0);return C(function(a){var
 b=c[1],d=[0,fR(a[2],m),b];c[1]=[0,fR(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
 l=ci(ei,c[1])}else
@@ -4120,49 +4120,49 @@ ak=aj;if(ak)var
 bu=r(ag[2]),aL=gO(v),bv=cU===aL?v[1]:du===aL?eY(v):v,bw=b(bv,bu),bx=r(ag[1]),aM=gO(v),by=cU===aM?v[1]:du===aM?eY(v):v,aN=g(b(by,bx),bw),al=aN?1-b0([0,aH,aF],bl):aN;else
 var
 al=ak;var
-R=au(F),aO=R[3],aQ=R[2],aR=R[1],bA=R[6],bB=R[4],bC=function(a,b,c,d,e,f){return function(g){return E(Y,aI([0,[0,f,e,d,[0,d$],b,c],a]))}}(O,ai,bA,aO,aQ,aR),bD=al?W(bC,function(f){return function(g){var
-a=e(vj,Q(f,vS)),c=D(0,64);C(function(a){var
-d=co(a[2]),b=[0,M(a[1][1]),d];return bg(c,b)?J(vT):bU(c,b,0)},a);var
+R=au(F),aO=R[3],aQ=R[2],aR=R[1],bA=R[6],bB=R[4],bC=function(a,b,c,d,e,f){return function(g){return E(Y,aI([0,[0,f,e,d,[0,d$],b,c],a]))}}(N,ai,bA,aO,aQ,aR),bD=al?W(bC,function(f){return function(g){var
+a=e(vh,P(f,vQ)),c=D(0,64);C(function(a){var
+d=co(a[2]),b=[0,M(a[1][1]),d];return bg(c,b)?J(vR):bU(c,b,0)},a);var
 d=eh(e(function(a){return a[1][4]},a));return e(function(c){var
-a=c[1],e=ad(a),f=b(d,a[4]),g=[0,c[2],f,e];return[0,I(a[1]),g]},a)}}(bq)):al,O=[0,[0,aR,aQ,aO,bB,ai,bD],O],aa=aa[2],$=$[2],_=_[2];continue}return E(Y,aI(O))}}}function
+a=c[1],e=ad(a),f=b(d,a[4]),g=[0,c[2],f,e];return[0,I(a[1]),g]},a)}}(bq)):al,N=[0,[0,aR,aQ,aO,bB,ai,bD],N],aa=aa[2],$=$[2],_=_[2];continue}return E(Y,aI(N))}}}function
 iZ(c){var
-b=k(c,vZ);if(b){var
+b=k(c,vX);if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return N(k(a[1],v1),v0)}return 0}function
+a!=="number"&&5===a[0])return Q(k(a[1],vZ),vY)}return 0}function
 i0(c){var
-d=0!==k(c,v2)?1:0;if(d){var
-e=k(c,v3);if(e){var
+d=0!==k(c,v0)?1:0;if(d){var
+e=k(c,v1);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=k(a[1],v4);if(g){var
+g=k(a[1],v2);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return a4(function(a){return N(a[2],v5)},h)}}return 0}}var
+h=b[1];return a4(function(a){return Q(a[2],v3)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
 ej(c,a){var
 d=a[3];function
 e(e){var
-a=b(d,0);return i0(c)?J(v6):a}return[0,a[1],a[2],e]}function
+a=b(d,0);return i0(c)?J(v4):a}return[0,a[1],a[2],e]}function
 i1(b){var
-c=k(b,v7);if(c){var
-a=A(c[1],v_,v9,v8);x(i(a,wa),v$);x(i(a,wc),wb);var
+c=k(b,v5);if(c){var
+a=A(c[1],v8,v7,v6);x(i(a,v_),v9);x(i(a,wa),v$);var
 d=function(a){var
-b=aS(a,wd);return C(function(a){x(a[2],we);return 0},b)};d(i(a,wf));dD(d,k(a,wg))}return dG(wh,b)}function
-wi($){if(typeof
+b=aS(a,wb);return C(function(a){x(a[2],wc);return 0},b)};d(i(a,wd));dD(d,k(a,we))}return dG(wf,b)}function
+wg($){if(typeof
 $!=="number"&&5===$[0]){var
-z=$[1],l=i1(z),E=[5,l],aJ=k(l,wk),aN=0;if(aJ){var
+z=$[1],l=i1(z),E=[5,l],aJ=k(l,wi),aN=0;if(aJ){var
 ab=aJ[1],aO=0;if(typeof
-ab!=="number"&&3===ab[0])if(y(ab[1],wy))aO=1;else{aN=1;aO=1}}if(!aN)p(wl);var
-aL=k(l,wm),aQ=0;if(aL){var
+ab!=="number"&&3===ab[0])if(y(ab[1],ww))aO=1;else{aN=1;aO=1}}if(!aN)p(wj);var
+aL=k(l,wk),aQ=0;if(aL){var
 ae=aL[1],aR=0;if(typeof
-ae!=="number"&&1===ae[0])if(y(ae[1],wx))aR=1;else{aQ=1;aR=1}}if(!aQ)p(wn);var
-H=k(l,wo),ak=0;if(H){var
+ae!=="number"&&1===ae[0])if(y(ae[1],wv))aR=1;else{aQ=1;aR=1}}if(!aQ)p(wl);var
+H=k(l,wm),ak=0;if(H){var
 ag=H[1],al=0;if(typeof
 ag!=="number"&&3===ag[0]){var
-aM=ag[1];if(y(aM,wr))if(y(aM,ws))al=1;else{if(!iZ(l)&&0===k(l,wt)){var
-O=aS(E,tD),aw=k(O,tE),aU=0;if(aw){var
+aM=ag[1];if(y(aM,wp))if(y(aM,wq))al=1;else{if(!iZ(l)&&0===k(l,wr)){var
+N=aS(E,tB),aw=k(N,tC),aU=0;if(aw){var
 R=aw[1],am=0;if(typeof
 R!=="number"&&4===R[0])if(R[1])am=1;else
 am=2;var
@@ -4173,52 +4173,52 @@ ax=1;aU=1}}if(!aU)var
 ax=0;var
 bt=function(a){if(typeof
 a!=="number"&&5===a[0]){var
-b=a[1],c=by(tF,b),d=c||N(k(b,tH),tG);return d}return 0},ay=k(O,tI),aW=0;if(ay){var
+b=a[1],c=by(tD,b),d=c||Q(k(b,tF),tE);return d}return 0},ay=k(N,tG),aW=0;if(ay){var
 T=ay[1],bK=0;if(typeof
 T!=="number"&&4===T[0]){var
 az=a4(bt,T[1]);aW=1;bK=1}}if(!aW)var
 az=0;var
-aA=k(O,tJ);if(aA){var
+aA=k(N,tH);if(aA){var
 U=aA[1],bL=0;if(typeof
 U==="number"||!(3===U[0]))bL=1;else{var
-n=U[1];if(b0(n,tC)){var
+n=U[1];if(b0(n,tA)){var
 bu=ax||az;if(bu)throw fM;var
-r=A(E,tM,tK,tL),X=dj(tu,i(r,tO),tN);if(0===X)p(tP);var
-bv=k(r,tQ),v=V(function(a){return ed(function(a,b){return ed(aj,a,b)},a,tR)},bv);A(i(r,tU),tT,tS,0);var
-bw=x(i(r,tW),tV),bA=Q(i(r,tY),tX);if(ah(n,tZ)!==(0!==v?1:0))p(t0);if(N(v,t1))p(t2);var
-bB=D(0,64),bC=D(0,64),o=function(a){return aT(bB,a)},Y=function(a){return aT(bC,a)},a=v?Z(v[1])-1|0:ah(n,ue)?1:Z(eT(X)[1])-1|0,aB=D(0,64),G=dE(function(K,L){var
-d=b(cF(tg),K),f=A(L,d,ti,th);function
+r=A(E,tK,tI,tJ),X=dj(ts,i(r,tM),tL);if(0===X)p(tN);var
+bv=k(r,tO),v=V(function(a){return ed(function(a,b){return ed(aj,a,b)},a,tP)},bv);A(i(r,tS),tR,tQ,0);var
+bw=x(i(r,tU),tT),bA=P(i(r,tW),tV);if(ah(n,tX)!==(0!==v?1:0))p(tY);if(Q(v,tZ))p(t0);var
+bB=D(0,64),bC=D(0,64),o=function(a){return aT(bB,a)},Y=function(a){return aT(bC,a)},a=v?Z(v[1])-1|0:ah(n,uc)?1:Z(eT(X)[1])-1|0,aB=D(0,64),G=dE(function(K,L){var
+d=b(cF(te),K),f=A(L,d,tg,tf);function
 t(b,a){return[0,d4(b,a),c]}var
-u=i(f,tj),g=ed(function(a,b){return dj(t,a,b)},u,d),v=k(f,tk),n=V(function(a){return ed(cR,a,d)},v),w=k(f,tl),z=V(function(a){return aj(a,d)},w),B=k(f,tm),C=V(function(b){if(typeof
+u=i(f,th),g=ed(function(a,b){return dj(t,a,b)},u,d),v=k(f,ti),n=V(function(a){return ed(cR,a,d)},v),w=k(f,tj),z=V(function(a){return aj(a,d)},w),B=k(f,tk),C=V(function(b){if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=b[1];if(!y(c,s8))return 1;if(!y(c,s9))return 2;break;case
-5:if(by(s_,b[1])){var
-e=A(b,d,ta,s$);bF(x(i(e,tb),d),d);var
-g=k(e,tc);dD(function(a){fB(x(a,d),d);return 0},g);return[0,a+1|0,0]}var
-f=A(b,d,td,0),h=iR(a,i(f,te),d),j=i(f,tf);return[0,h,aI(dj(function(e,b){var
-c=Q(e,b);if(c){var
+c=b[1];if(!y(c,s6))return 1;if(!y(c,s7))return 2;break;case
+5:if(by(s8,b[1])){var
+e=A(b,d,s_,s9);bF(x(i(e,s$),d),d);var
+g=k(e,ta);dD(function(a){fB(x(a,d),d);return 0},g);return[0,a+1|0,0]}var
+f=A(b,d,tb,0),h=iR(a,i(f,tc),d),j=i(f,td);return[0,h,aI(dj(function(e,b){var
+c=P(e,b);if(c){var
 d=c[2];if(d&&!d[2]){var
-f=iR(a,c[1],b);return[0,f,d9(o,bF,d[1],b)]}}return p(m(b,s6))},j,d))]}return p(m(d,s7))},B),D=k(f,tn),E=V(function(a){return aj(a,d)},D),q=k(f,to),M=0;if(q){var
+f=iR(a,c[1],b);return[0,f,d9(o,bF,d[1],b)]}}return p(m(b,s4))},j,d))]}return p(m(d,s5))},B),D=k(f,tl),E=V(function(a){return aj(a,d)},D),q=k(f,tm),M=0;if(q){var
 h=q[1],l=0;if(typeof
 h!=="number"&&0===h[0])if(h[1])l=2;else
 l=1;var
 r=0;switch(l){case
 2:r=1;break;case
-0:break}if(!r){p(m(tq,m(d,tp)));M=1}}var
-F=k(f,tr);dD(function(a){bF(x(a,d),d);return 0},F);var
-j=ci(la,e(function(a){return Z(a[2])},g)),s=0;if(j&&!j[2]&&0<j[1])s=1;if(!s)p(m(d,ts));var
-G=by(tt,f),H=aP(C,0);function
+0:break}if(!r){p(m(to,m(d,tn)));M=1}}var
+F=k(f,tp);dD(function(a){bF(x(a,d),d);return 0},F);var
+j=ci(la,e(function(a){return Z(a[2])},g)),s=0;if(j&&!j[2]&&0<j[1])s=1;if(!s)p(m(d,tq));var
+G=by(tr,f),H=aP(C,0);function
 I(a){var
 b=cH(a[2]);return[0,Y(a[1]),b]}var
 J=V(function(a){return e(I,a)},n);return[0,g,n,[0,e(function(a){var
 b=a[2];return[0,o(a[1]),b]},g),J,z,H,E,G]]},bA),bD=aG(Z(G));C(function(a){function
 b(b){var
-a=hm(b[2],bD);return a?p(t3):a}return C(b,aP(a[2],0))},G);dF(function(b,a){var
-c=aG(b+1|0);return a1(aB,iT(a[1]),c)},G);var
-aC=fH(o,b7,aP(k(r,t6),t5),t4),_=cn(0,i(r,t7)),aF=d7(_,o,Y),bH=cp(_[1]),aH=function(b){var
-a=a6(bH,b);return a?Y(a[1]):J(t8)},bI=function(a){var
-h=a[2],f=a[1],k=0;if(y(n,t9)&&y(n,t_)&&y(n,t$)){if(!y(n,ua)&&!h&&f){var
+a=hm(b[2],bD);return a?p(t1):a}return C(b,aP(a[2],0))},G);dF(function(b,a){var
+c=aG(b+1|0);return a0(aB,iT(a[1]),c)},G);var
+aC=fH(o,b7,aP(k(r,t4),t3),t2),_=cn(0,i(r,t5)),aF=d7(_,o,Y),bH=cp(_[1]),aH=function(b){var
+a=a6(bH,b);return a?Y(a[1]):J(t6)},bI=function(a){var
+h=a[2],f=a[1],k=0;if(y(n,t7)&&y(n,t8)&&y(n,t9)){if(!y(n,t_)&&!h&&f){var
 i=f[2];if(i&&!i[2]){var
 q=i[1],r=f[1],C=function(a){var
 b=0,c=ah(a,q)?d$:bG,d=ah(a,r)?d$:bG;return[0,bG,[0,iS(d,c),b]]},D=o(q),g=[0,[0,o(r),D],C];k=2}}}else
@@ -4235,34 +4235,34 @@ var
 d=bG;return di(g,d)},bG,j)},u)},G=function(a){var
 b=a[2];return[0,o(a[1]),b]},w=[0,[2,t,e(function(a){return e(G,a)},u)],F];else
 var
-H=function(b){return e(function(a){return ah(a[1],b)?a[2]:bG},j)},w=[0,[1,t,ah(n,ud)],H];var
+H=function(b){return e(function(a){return ah(a[1],b)?a[2]:bG},j)},w=[0,[1,t,ah(n,ub)],H];var
 g=w;l=1}}break;case
 0:break;default:l=1}if(!l)var
-g=J(ub);var
+g=J(t$);var
 B=g[2],x=ci(aa,a[1]),m=b(dH(function(c){var
 a=b(B,c);if(a){var
 g=a[1],h=a[2],d=e(function(a){return iS(a,g)},h);if(c$(function(a){return 0===aD(a[1])?1:0},d))return 0;var
 f=[0,[0,c,d]]}else
 var
 f=a;return f}),x),z=ci(aa,e(function(a){return aH(a[1])},m)),A=b(dH(function(i){var
-j=b(bz(function(a){return N(aH(a[1]),i)}),m),f=0,a=j;for(;;){if(a){var
+j=b(bz(function(a){return Q(aH(a[1]),i)}),m),f=0,a=j;for(;;){if(a){var
 k=a[2],f=bx(a[1][2],f),a=k;continue}var
 g=aI(f),l=bQ(function(b,a){return hq(b,a[2])},c,g),h=function(a){var
 b=cu(l,a[2]);return M(a[1],b)},n=bQ(function(b,a){return eG(b,h(a))},d,g),o=function(a){return[0,cu(h(a),n),c]},p=a6(aB,iT(e(function(a){var
-b=e(o,a[2]);return[0,a[1],b]},j)));return V(function(a){return[0,i,a]},p)}}),z),p=a[3];return p?[0,g[1],A,p[1],a[4]]:J(uc)};return[0,ej(z,[0,_,bw,function(x){var
+b=e(o,a[2]);return[0,a[1],b]},j)));return V(function(a){return[0,i,a]},p)}}),z),p=a[3];return p?[0,g[1],A,p[1],a[4]]:J(ua)};return[0,ej(z,[0,_,bw,function(x){var
 v=e(bI,X),r=dE(function(b,a){var
 c=a[3];return[0,aG(b+1|0),c]},G),i=a9(aF),m=ck(aF,i);if(m){var
 l=a_(i),s=cj(aC),z=function(a,b){return bk(s,a,b)},n=h(function(a){return hL(i,l,z,a)},aC);if(n){var
 k=B(r),o=h(function(Z){var
-e=Z[2],ai=e[1],Q=h(function(c){var
-d=b(l,c[1]);return d?N(S(c[2]),a):d},ai);if(Q){var
+e=Z[2],ai=e[1],P=h(function(c){var
+d=b(l,c[1]);return d?Q(S(c[2]),a):d},ai);if(P){var
 R=e[2];if(R)var
 aj=R[1],T=ib(i,a,k,ic(i,cP(a,e[1])),aj);else
 var
 T=1;var
 v=T}else
 var
-v=Q;if(v){var
+v=P;if(v){var
 U=e[3];if(U){var
 w=U[1],E=cP(a,e[1]),n=j(aK,E),F=f(cO(n),w);if(F){var
 m=e[4];if(typeof
@@ -4276,14 +4276,14 @@ g=o;break;case
 ab=e[1],ae=[0,d,c],g=f(ac(function(b,a){return u(W(cO(b[2]),a))},ae,ab),w);break;default:var
 q=fr(i,a,k,e),A=0;if(q){var
 r=id(a,k,n,q[1]);if(r)var
-af=r[1],g=h(function(a){return P(t(af,a),a)},n);else{var
+af=r[1],g=h(function(a){return O(t(af,a),a)},n);else{var
 G=r;A=1}}else{var
 G=q;A=1}if(A)var
 g=G}else{var
 ag=B(e[1]),H=m[1],ah=m[2],J=function(b){var
 a=I(b,ag),c=a?1:a;return c},C=[0,0,E],_=e8(H,C,0),D=gN(H,a);if(D)var
 $=e_(0,a+1|0),g=h(function(e){var
-a=cI(function(a){return N(a[1],e)},ah),g=a?a[1][2]:a,i=h(function(a){var
+a=cI(function(a){return Q(a[1],e)},ah),g=a?a[1][2]:a,i=h(function(a){var
 e=J(a[1][1]),g=e?J(a[1][2]):e,h=g?f([0,d,c],a[2]):g,i=h?b(l,a[1][1]):h,j=i?b(l,a[1][2]):i;if(j)var
 k=z(a[1][1],a[1][2]),n=k?1:k,m=n;else
 var
@@ -4304,9 +4304,9 @@ y=X[1],ak=Z[1];if(e[6])return f(y,cO(j(aK,cP(a,e[1]))));var
 K=fr(i,a,k,e);if(K){var
 L=K[1],M=h(function(a){return hl(a[2][2],ak)},L);if(M){var
 s=dY(function(a){return h$(k,a)},L);if(s)return f(y,s[1]);var
-O=s}else
+N=s}else
 var
-O=M;return O}return f(y,cO(j(aK,cP(a,e[1]))))}var
+N=M;return N}return f(y,cO(j(aK,cP(a,e[1]))))}var
 Y=1}else
 var
 Y=x;return Y},r);if(o)return h(function(h){var
@@ -4315,8 +4315,8 @@ b=fs(e);return ao(a,aE(ad([0,c,c]),b))},H),B=aK(fs(e));switch(e[0]){case
 0:var
 x=b(l,e[1]),n=x?b(l,e[2]):x;break;case
 1:var
-y=e[1],z=ig(l,y),n=z?N(a+1|0,S(y)):z;break;default:var
-A=ig(l,e[1]),n=A?N(a+1|0,S(e[2])):A}var
+y=e[1],z=ig(l,y),n=z?Q(a+1|0,S(y)):z;break;default:var
+A=ig(l,e[1]),n=A?Q(a+1|0,S(e[2])):A}var
 C=n?w([0,d,c],dZ(e)):n;if(C)var
 J=e9(m),L=ht(nP,j(function(a){return b(i[2],a[1])},J)),M=ac(function(e,r){var
 s=h[2],l=j(function(a){return cM(i,e,a)},m),b=cO(j(aK,l)),n=cI(function(a){return g(a[1],e)},s);if(n){var
@@ -4328,7 +4328,7 @@ c=b}else
 var
 c=b}else
 var
-c=b;return u(W(c,r))},B,L),O=dZ(e),p=f(t(h[3],O),M);else
+c=b;return u(W(c,r))},B,L),N=dZ(e),p=f(t(h[3],N),M);else
 var
 p=C;if(p){var
 D=h[4];if(D){var
@@ -4339,12 +4339,12 @@ o=1;break;case
 o=K(e[2]);break;default:var
 o=0}var
 E=o?f([0,c,c],q):o;if(E)var
-P=t(q,dZ(e)),I=ie(e),r=f(aK(ap(nT,[0,fs(e),I])),P);else
+O=t(q,dZ(e)),I=ie(e),r=f(aK(ap(nT,[0,fs(e),I])),O);else
 var
 r=E;if(r)var
 s=r;else{var
 F=ib(i,a,k,m,h[2]);if(F){var
-Q=fq(i,a,k,m,h[2]),v=dY(function(a){return h_(k,a)},Q);if(v){var
+P=fq(i,a,k,m,h[2]),v=dY(function(a){return h_(k,a)},P);if(v){var
 R=t(q,dZ(e));return f(W(B,v[1]),R)}var
 s=v}else
 var
@@ -4357,23 +4357,23 @@ var
 p=n;var
 q=p}else
 var
-q=m;return q}])]}}}throw fM}al=1}else{if(0!==k(l,wu)){var
-bJ=i0(z);return iQ(s2,rV,function(g,a,u,r){var
-i=b(a[4],s0),l=e(function(o){var
+q=m;return q}])]}}}throw fM}al=1}else{if(0!==k(l,ws)){var
+bJ=i0(z);return iQ(s0,rT,function(g,a,u,r){var
+i=b(a[4],sY),l=e(function(o){var
 c=o[1],p=0;function
 q(a,c){switch(c[0]){case
-0:return J(sN);case
+0:return J(sL);case
 1:var
-d=c[3],w=c[2],i=cn(0,c[1]);ea(i);fK(a,e(a2,w));var
+d=c[3],w=c[2],i=cn(0,c[1]);ea(i);fK(a,e(a1,w));var
 q=eb(i,a[3],a[4]),j=function(b,a){return e(function(a){var
 c=a[2];return[0,m(b,a[1]),c]},a)},l=function(a,b){var
 c=b[2],d=e(function(b){var
-c=j(a,b[2]);return[0,m(a,b[1]),c]},c);return[0,j(a,b[1]),d]},n=l(sH,a[1]),o=l(sI,i),p=a[3],y=a[4],z=function(a){function
+c=j(a,b[2]);return[0,m(a,b[1]),c]},c);return[0,j(a,b[1]),d]},n=l(sF,a[1]),o=l(sG,i),p=a[3],y=a[4],z=function(a){function
 c(c){var
 d=g$(c,a),e=d?[0,b(p,bE(a,s(c)))]:d;return e}var
-d=c(sc),e=c(sd);return d?bs(d[1],1):e?cH(bs(e[1],1)):bs(b(p,m(se,a)),1)},A=bf(n[2],o[2]),h=eb([0,bf(n[1],o[1]),A],z,y);if(by(sJ,d)){fI(sK,d);var
-B=d_(k(d,sL)),C=h[3],r=e(function(a){return iJ(C,a)},B);if(a4(function(a){return 0===a[6]?1:0},r))throw af;var
-u=r,t=iP(g,h,iM(k(d,sM)))}else
+d=c(sa),e=c(sb);return d?bs(d[1],1):e?cH(bs(e[1],1)):bs(b(p,m(sc,a)),1)},A=bf(n[2],o[2]),h=eb([0,bf(n[1],o[1]),A],z,y);if(by(sH,d)){fI(sI,d);var
+B=d_(k(d,sJ)),C=h[3],r=e(function(a){return iJ(C,a)},B);if(a4(function(a){return 0===a[6]?1:0},r))throw af;var
+u=r,t=iP(g,h,iM(k(d,sK)))}else
 var
 f=fG(0,0,h[3],[5,d]),E=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=e(E,f[6]),t=[0,[0,0,f],0];var
 D=q[2],v=[1,b(iN(a),w),D,t,u];ec(g,function(b){return h2(a[2],v)});return[0,q,v];default:var
@@ -4382,7 +4382,7 @@ d=c[1],h=d[1];if(0===h[0]){var
 j=h[1],r=function(f,d){function
 c(c){var
 d=c[1];fK(a,[0,d,0]);var
-e=fB(x(c[2],sP),sO);return[0,b(a[3],d),e]}return[0,a,e(c,aS(j,sQ))]},l=fL(r,a,[0,[0,j],d[2],d[3]])[2];ec(g,function(b){return h3(i,a9(a[2]),l)});var
+e=fB(x(c[2],sN),sM);return[0,b(a[3],d),e]}return[0,a,e(c,aS(j,sO))]},l=fL(r,a,[0,[0,j],d[2],d[3]])[2];ec(g,function(b){return h3(i,a9(a[2]),l)});var
 f=[0,[0,l],c[2]];p=1}}if(!p)var
 f=[0,0,c];var
 t=f[2],u=[0,a,0],v=bQ(function(a,c){var
@@ -4394,7 +4394,7 @@ var
 m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
 l=b(dW(f),d),e=b(dW(f),e),d=l,a=h,c=k;continue}if(a){var
 n=i[3][8];return a4(function(a){var
-b=N(a[1],e),c=b?N(a[2],d):b;return c},n)}return a}},r)},l))J(s1);var
+b=Q(a[1],e),c=b?Q(a[2],d):b;return c},n)}return a}},r)},l))J(sZ);var
 n=a[2],o=a9(n),p=ck(n,o),q=p?h(function(a){var
 b=h4(i,n,a);return b?a[1]?1:K(bJ):b},l):p;if(q){var
 v=j(function(b){var
@@ -4421,45 +4421,45 @@ var
 i=g;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},r)}return q},l)}ak=1;al=1}}}else{if(0!==k(l,ww)){var
+u=i;return u},r)}return q},l)}ak=1;al=1}}}else{if(0!==k(l,wu)){var
 br=iQ(0,iJ,function(d,a,c,b){var
 e=iP(d,a,c);return hY(a[2],e,b)},l);return V(function(a){return ej(z,a)},br)}ak=1}if(ak){var
-aX=0;if(!iZ(l)&&0===k(l,wv))aX=1;if(!aX)return 0}if(H){var
+aX=0;if(!iZ(l)&&0===k(l,wt))aX=1;if(!aX)return 0}if(H){var
 ai=H[1];if(typeof
-ai!=="number"&&3===ai[0]){if(y(ai[1],wq))return 0;var
-as=D(0,64),at=D(0,64),au=[0,rF],bc=function(a){if(N(i(a,rH),rG))p(rI);A(i(a,rL),rK,rJ,0);au[1]=x(i(a,rN),rM);return 0},bd=function(a){return aT(at,a)},q=iG([0,bc],rO,function(a){return aT(as,a)},bd,E),av=cn(0,i(aS(E,rQ),rP)),be=q[8],bg=q[7],bh=q[6],bj=q[5],bl=q[4],bm=q[3],bn=q[2],bo=function(a){return aT(at,a)},bp=[0,d7(av,function(a){return aT(as,a)},bo),bn,bm,bl,bj,bh,bg,be],bq=function(a){return hT(bp)};return[0,ej(z,[0,av,au[1],bq])]}return p(wp)}var
-an=D(0,64),aq=[0,qk],aY=D(0,64),aZ=function(a){if(N(i(a,qm),ql))p(qn);aq[1]=x(i(a,qp),qo);A(i(a,qs),qr,qq,0);return 0},F=fG([0,aZ],qt,function(a){return aT(an,a)},E),ar=cn(0,i(aS(E,qv),qu)),a0=F[6],a3=F[5],a5=F[4],a7=F[3],a8=F[2],a$=function(a){return aT(aY,a)},ba=[0,d7(ar,function(a){return aT(an,a)},a$),a8,a7,a5,a3,a0],bb=function(a){return hF(ba)};return[0,ej(z,[0,ar,aq[1],bb])]}return p(wj)}function
-wA(b){if(typeof
+ai!=="number"&&3===ai[0]){if(y(ai[1],wo))return 0;var
+as=D(0,64),at=D(0,64),au=[0,rD],bc=function(a){if(Q(i(a,rF),rE))p(rG);A(i(a,rJ),rI,rH,0);au[1]=x(i(a,rL),rK);return 0},bd=function(a){return aT(at,a)},q=iG([0,bc],rM,function(a){return aT(as,a)},bd,E),av=cn(0,i(aS(E,rO),rN)),be=q[8],bg=q[7],bh=q[6],bj=q[5],bl=q[4],bm=q[3],bn=q[2],bo=function(a){return aT(at,a)},bp=[0,d7(av,function(a){return aT(as,a)},bo),bn,bm,bl,bj,bh,bg,be],bq=function(a){return hT(bp)};return[0,ej(z,[0,av,au[1],bq])]}return p(wn)}var
+an=D(0,64),aq=[0,ql],aY=D(0,64),aZ=function(a){aq[1]=x(i(a,qn),qm);A(i(a,qq),qp,qo,0);return 0},F=fG([0,aZ],qr,function(a){return aT(an,a)},E),ar=cn(0,i(aS(E,qt),qs)),a2=F[6],a3=F[5],a5=F[4],a7=F[3],a8=F[2],a$=function(a){return aT(aY,a)},ba=[0,d7(ar,function(a){return aT(an,a)},a$),a8,a7,a5,a3,a2],bb=function(a){return hF(ba)};return[0,ej(z,[0,ar,aq[1],bb])]}return p(wh)}function
+wy(b){if(typeof
 b!=="number"&&5===b[0]){var
-a=b[1],d=N(k(a,wC),wB);if(d){var
-e=N(k(a,wE),wD);if(e)var
-f=N(k(a,wG),wF),c=f?0===k(a,wH)?1:0:f;else
+a=b[1],d=Q(k(a,wA),wz);if(d){var
+e=Q(k(a,wC),wB);if(e)var
+f=Q(k(a,wE),wD),c=f?0===k(a,wF)?1:0:f;else
 var
 c=e}else
 var
 c=d;return c}return 0}function
-wI(c,h){try{var
-d=g$(wz,h)?0:[0,fA(0,h)],o=0;if(d){var
+wG(c,h){try{var
+d=g$(wx,h)?0:[0,fA(0,h)],o=0;if(d){var
 a=d[1],q=0;if(typeof
-a!=="number"&&5===a[0])if(wA(a)){var
-w=vr(c,i1(a[1]))?0:wM,n=w;o=1;q=1}else
+a!=="number"&&5===a[0])if(wy(a)){var
+w=vp(c,i1(a[1]))?0:wK,n=w;o=1;q=1}else
 q=1}if(!o){var
-i=lt(d,wi);if(i){var
+i=lt(d,wg);if(i){var
 e=i[1],j=e[1],x=0;if(c){var
 s=fE(j),t=c[1];try{var
-g=cn(vY,fA(1,t));ea(g);var
-r=fE(g),k=r}catch(a){a=aX(a);if(a[1]===cm)var
+g=cn(vW,fA(1,t));ea(g);var
+r=fE(g),k=r}catch(a){a=aW(a);if(a[1]===cm)var
 f=a[2];else{if(a[1]!==d2)throw a;var
 f=a[2]}var
-k=p(m(vX,f))}if(y(k,s)){J(wJ);x=1}}var
-u=fF(j);if(y(e[2],u))J(wK);var
-v=b(e[3],0)?0:wL,l=v}else
+k=p(m(vV,f))}if(y(k,s)){J(wH);x=1}}var
+u=fF(j);if(y(e[2],u))J(wI);var
+v=b(e[3],0)?0:wJ,l=v}else
 var
 l=1;var
-n=l}return n}catch(a){a=aX(a);if(a[1]===cm)return[1,a[2]];if(a[1]===d2)return[0,a[2]];if(a!==af&&a!==fM){if(a===gX)return 2;throw a}return 1}}wY(function(c,b){var
-d=ah(b,wS)?0:[0,b],a=wI(d,c);if(typeof
-a==="number"&&2<=a)return wT;if(typeof
+n=l}return n}catch(a){a=aW(a);if(a[1]===cm)return[1,a[2]];if(a[1]===d2)return[0,a[2]];if(a!==af&&a!==fM){if(a===gX)return 2;throw a}return 1}}wW(function(c,b){var
+d=ah(b,wQ)?0:[0,b],a=wG(d,c);if(typeof
+a==="number"&&2<=a)return wR;if(typeof
 a==="number")switch(a){case
-0:return wN;case
-1:return wO;default:return wP}else
-return 0===a[0]?m(wQ,a[1]):m(wR,a[1])});g1(0);return}(globalThis));
+0:return wL;case
+1:return wM;default:return wN}else
+return 0===a[0]?m(wO,a[1]):m(wP,a[1])});g1(0);return}(globalThis));
