@@ -295,6 +295,9 @@ Proof.
 (** ** Measures on a grid, in integers of some unit *)
 Notation z_ := (ofZ F).
 
+Lemma ofZ_sub a b : z_ (a - b)%Z = z_ a - z_ b.
+Proof. unfold Z.sub. rewrite ofZ_add, ofZ_opp. ring. Qed.
+
 (** What mass 1 at a loss adds to delta. *)
 Definition worth (grid : Q) (alpha : F) (z : Z) : F := pos (1 - alpha * E (- (grid * inject_Z z))%Q).
 
@@ -315,8 +318,7 @@ Proof.
 
 Lemma value_le h low a b : (forall z, 0 <= h z) -> Forall2 (fun x y => (x <= y)%Z) a b -> value h low a <= value h low b.
 Proof. intros H K. revert low. induction K as [| x y a b L K IH]; intro low; simpl; [apply le_refl |]. apply le_add2; [| apply IH].
-  apply le_by with ((z_ y - z_ x) * h low); [ring |]. apply le_mul; [| apply H]. replace (z_ y - z_ x) with (z_ (y - x)); [apply ofZ_ge0; lia |].
-  unfold Z.sub. rewrite ofZ_add, ofZ_opp. ring. Qed.
+  apply le_by with ((z_ y - z_ x) * h low); [ring |]. apply le_mul; [| apply H]. rewrite <- ofZ_sub. apply ofZ_ge0; lia. Qed.
 
 Lemma value_total h low a c : no_less a -> (forall z, h z <= c) -> value h low a <= z_ (total a) * c.
 Proof. revert low; induction a as [| x a IH]; intros low N H; simpl.
@@ -392,8 +394,320 @@ Proof.
   { apply pos_mono. apply le_by with (alpha * (y * (i - e))); [ring |]. apply le_mul; [assumption |]. apply le_mul; [assumption |]. apply sub_ge0. now apply le_trans with 1. }
   assert (W0 : 0 <= z_ w) by (apply ofZ_ge0; lia).
   set (lo := pos (1 - alpha * (y * i))) in *. set (hi := pos (1 - alpha * (y * e))) in *. set (m := pos (1 - alpha * y)) in *.
-  replace (z_ (w - v)) with (z_ w - z_ v) by (unfold Z.sub; rewrite ofZ_add, ofZ_opp; ring).
+  rewrite ofZ_sub.
   apply le_by with ((z_ v * s - z_ w) * inv s * (hi - lo) + z_ w * inv s * (e * lo + hi - s * m)).
   - unfold s in *. field. exact S1.
   - apply add_ge0; apply le_mul; try (now apply sub_ge0); apply le_mul; try (now apply sub_ge0); try assumption; apply lt_le; now apply inv_gt0. Qed.
+
+Lemma value_ext h h' low a : (forall z, h z = h' z) -> value h low a = value h' low a.
+Proof. intro H. revert low; induction a as [| x a IH]; intro low; simpl; [reflexivity | now rewrite H, IH]. Qed.
+
+Lemma value_fun_le h h' low a : no_less a -> (forall z, h z <= h' z) -> value h low a <= value h' low a.
+Proof. intros N H. revert low; induction a as [| x a IH]; intro low; simpl; [apply le_refl |].
+  apply le_add2; [apply le_scale; [apply ofZ_ge0, N; now left | apply H] | apply IH; intros y I; apply N; now right]. Qed.
+
+Lemma value_scale c h low a : value (fun z => c * h z) low a = c * value h low a.
+Proof. revert low; induction a as [| x a IH]; intro low; simpl; [ring | rewrite IH; ring]. Qed.
+
+Lemma value_fun_plus h h' low a : value (fun z => h z + h' z) low a = value h low a + value h' low a.
+Proof. revert low; induction a as [| x a IH]; intro low; simpl; [ring | rewrite IH; ring]. Qed.
+
+Lemma value_const c low a : value (fun _ => c) low a = z_ (total a) * c.
+Proof. revert low; induction a as [| x a IH]; intro low; simpl; [change (ofZ F 0) with (0 : F); ring | rewrite IH, ofZ_add; ring]. Qed.
+
+Lemma value_sum (X : Type) (l : list X) (h : X -> Z -> F) low a : sum l (fun b => value (h b) low a) = value (fun z => sum l (fun b => h b z)) low a.
+Proof. revert low; induction a as [| x a IH]; intro low; simpl; [apply sum_0 |]. rewrite sum_plus, sum_scale, IH. reflexivity. Qed.
+
+Lemma value_ge0 h low a : no_less a -> (forall z, 0 <= h z) -> 0 <= value h low a.
+Proof. intros N H. revert low; induction a as [| x a IH]; intro low; simpl; [apply le_refl |].
+  apply add_ge0; [apply le_mul; [apply ofZ_ge0, N; now left | apply H] | apply IH; intros y I; apply N; now right]. Qed.
+
+(** ** From above *)
+Section Unit.
+Variable unit : Z.
+Hypothesis unit_pos : (0 < unit)%Z.
+Variable grid : Q.
+Hypothesis grid_ge0 : (0 <= grid)%Q.
+
+Lemma unit_gt0 : 0 < z_ unit.
+Proof. destruct unit; try lia. apply ofZ_pos. Qed.
+
+(** Masses by loss, in units, and some at infinity, are worth at least what a law gains. *)
+Definition bounded (step : Q) (mu : law F) (low : Z) (above : list Z) (excess : Z) := no_less above /\ (0 <= excess)%Z /\
+  forall alpha, 0 <= alpha -> z_ unit * gain alpha mu <= value (worth step alpha) low above + z_ excess.
+
+Lemma worth_further alpha y z : worth grid (alpha * E (- (grid * inject_Z z))%Q) y = worth grid alpha (z + y).
+Proof.
+  unfold worth. do 2 f_equal.
+  replace (alpha * E (- (grid * inject_Z z))%Q * E (- (grid * inject_Z y))%Q) with (alpha * (E (- (grid * inject_Z z))%Q * E (- (grid * inject_Z y))%Q)) by ring.
+  rewrite <- (exp_add E_ok). f_equal. apply (exp_eq E_ok). rewrite inject_Z_plus. ring. Qed.
+
+(** Products, rounded up (rule O4). *)
+Theorem product_bounded mu nu low low' a b x y c e : good mu -> good nu -> mass nu <= 1 -> bounded grid mu low a x -> bounded grid nu low' b y ->
+  Forall2 (fun v w => (v <= unit * w)%Z) (conv a b) c -> no_less c -> (0 <= e)%Z -> (unit * x + total a * y <= unit * e)%Z ->
+  bounded grid (times mu nu) (low + low') c e.
+Proof.
+  intros G H One (Na & X0 & Ba) (Nb & Y0 & Bb) Cv Nc E0 Ex. split; [assumption | split; [assumption |]]. intros alpha A.
+  pose proof unit_gt0 as U0. pose proof (lt_le U0) as U1.
+  (* one output of nu beside mu *)
+  assert (K : forall p q, In (p, q) nu -> z_ unit * sum mu (fun b => pos (p * fst b - alpha * (q * snd b))) <=
+    value (fun z => pos (p - alpha * E (- (grid * inject_Z z))%Q * q)) low a + z_ x * p).
+  { intros p q I. destruct (H _ _ I) as [P Q0]. rewrite gain_beside by assumption. destruct (eq_dec p 0) as [Z | N].
+    - rewrite Z. replace (z_ unit * (0 * gain 0 mu)) with (0 : F) by ring. apply add_ge0; [apply value_ge0; [assumption | intro; apply pos_ge0] |].
+      apply le_mul; [now apply ofZ_ge0 | apply le_refl].
+    - assert (P' : 0 < p) by (intro L; apply N; now apply le_antisym).
+      assert (A' : 0 <= alpha * q / p).
+      { replace (alpha * q / p) with (alpha * q * inv p) by (field; assumption). apply le_mul; [now apply le_mul | apply lt_le; now apply inv_gt0]. }
+      apply le_trans with (p * (value (worth grid (alpha * q / p)) low a + z_ x)).
+      + apply le_by with (p * (value (worth grid (alpha * q / p)) low a + z_ x - z_ unit * gain (alpha * q / p) mu)); [ring |].
+        apply le_mul; [assumption | apply sub_ge0; now apply Ba].
+      + apply le_by with (0 : F); [| apply le_refl].
+        assert (Ev : value (fun z => pos (p - alpha * E (- (grid * inject_Z z))%Q * q)) low a = p * value (worth grid (alpha * q / p)) low a).
+        { rewrite <- value_scale. apply value_ext. intro z. unfold worth. rewrite <- pos_scale by assumption. f_equal. field. assumption. }
+        rewrite Ev. ring. }
+  assert (Sum : z_ unit * gain alpha (times mu nu) <= value (fun z => gain (alpha * E (- (grid * inject_Z z))%Q) nu) low a + z_ x).
+  { rewrite times_comm, gain_times, <- sum_scale.
+    apply le_trans with (sum nu (fun e => value (fun z => pos (fst e - alpha * E (- (grid * inject_Z z))%Q * snd e)) low a + z_ x * fst e)).
+    - apply sum_le. intros [p q] I. now apply K.
+    - rewrite sum_plus, value_sum, sum_scale. apply le_add2; [apply le_refl |].
+      apply le_by with (z_ x * (1 - mass nu)); [unfold mass; ring |]. apply le_mul; [now apply ofZ_ge0 | now apply sub_ge0]. }
+  assert (Each : z_ unit * value (fun z => gain (alpha * E (- (grid * inject_Z z))%Q) nu) low a <=
+    value (fun z => value (fun y => worth grid alpha (z + y)) low' b) low a + z_ (total a) * z_ y).
+  { rewrite <- value_scale, <- value_const with (low := low), <- value_fun_plus. apply value_fun_le; [assumption |]. intro z.
+    eapply le_trans; [apply Bb; apply le_mul; [assumption | apply exp_ge0] |]. apply le_add2; [| apply le_refl].
+    apply le_by with (0 : F); [| apply le_refl]. rewrite (@value_ext (worth grid (alpha * E (- (grid * inject_Z z))%Q)) (fun y => worth grid alpha (z + y)) low' b); [ring |]. intro; apply worth_further. }
+  rewrite <- value_conv in Each.
+  assert (Round : value (worth grid alpha) (low + low') (conv a b) <= z_ unit * value (worth grid alpha) (low + low') c).
+  { clear - Cv. revert Cv. generalize (low + low')%Z as l. generalize (conv a b) as d. intros d l Cv. revert l.
+    induction Cv as [| v w d c L Cv IH]; intro l; simpl; [apply le_by with (0 : F); [ring | apply le_refl] |].
+    match goal with |- ?p * ?h + ?q <= ?u * (?r * ?h + ?t) => apply le_by with ((u * r - p) * h + (u * t - q)) end; [ring |].
+    apply add_ge0; [| apply sub_ge0, IH]. apply le_mul; [| apply worth_ge0]. rewrite <- ofZ_mul, <- ofZ_sub. apply ofZ_ge0; lia. }
+  assert (Ex' : z_ unit * z_ x + z_ (total a) * z_ y <= z_ unit * z_ e).
+  { rewrite <- !ofZ_mul, <- ofZ_add. apply le_by with (z_ (unit * e - (unit * x + total a * y))); [rewrite ofZ_sub; ring | apply ofZ_ge0; lia]. }
+  (* all in units of units *)
+  set (g := gain alpha (times mu nu)) in *. set (S1 := value (fun z => gain (alpha * E (- (grid * inject_Z z))%Q) nu) low a) in *.
+  set (S2 := value (worth grid alpha) (low + low') (conv a b)) in *. set (S3 := value (worth grid alpha) (low + low') c) in *.
+  assert (Fin : z_ unit * (z_ unit * g) <= z_ unit * (S3 + z_ e)).
+  { apply le_trans with (z_ unit * (S1 + z_ x)); [now apply le_scale |].
+    apply le_trans with (S2 + z_ (total a) * z_ y + z_ unit * z_ x); [apply le_by with (S2 + z_ (total a) * z_ y - z_ unit * S1); [ring | now apply sub_ge0] |].
+    apply le_by with ((z_ unit * S3 - S2) + (z_ unit * z_ e - (z_ unit * z_ x + z_ (total a) * z_ y))); [ring | apply add_ge0; now apply sub_ge0]. }
+  replace (z_ unit * g) with (inv (z_ unit) * (z_ unit * (z_ unit * g))) by (field; now apply lt_neq).
+  replace (S3 + z_ e) with (inv (z_ unit) * (z_ unit * (S3 + z_ e))) by (field; now apply lt_neq).
+  apply le_scale; [apply lt_le; now apply inv_gt0 | assumption]. Qed.
+
+(** A window (rule O4). *)
+Theorem window_bounded mu low front x mid rest e : bounded grid mu low (front ++ (x :: mid) ++ rest) e ->
+  bounded grid mu (low + Z.of_nat (length front)) ((x + total front)%Z :: mid) (e + total rest).
+Proof.
+  intros (N & E0 & B). assert (Nf : no_less front) by (intros y I; apply N, in_app_iff; now left).
+  assert (Nm : no_less (x :: mid)) by (intros y I; apply N, in_app_iff; right; apply in_app_iff; now left).
+  assert (Nr : no_less rest) by (intros y I; apply N, in_app_iff; right; apply in_app_iff; now right).
+  assert (T : forall l, no_less l -> (0 <= total l)%Z).
+  { induction l as [| y l IH]; simpl; intro Nl; [lia |]. specialize (IH (fun z I => Nl z (or_intror I))). specialize (Nl y (or_introl eq_refl)). lia. }
+  pose proof (T _ Nf). pose proof (T _ Nr). split; [| split; [lia |]].
+  - intros y [<- | I]; [specialize (Nm x (or_introl eq_refl)); lia | apply Nm; now right].
+  - intros alpha A. eapply le_trans; [now apply B |]. rewrite ofZ_add.
+    pose proof (@window_worth (worth grid alpha) low front x mid rest (fun y z => @worth_mono grid alpha y z grid_ge0 A) (fun z => @worth_le1 grid alpha z A) Nf Nr) as W.
+    apply le_by with (value (worth grid alpha) (low + Z.of_nat (length front)) ((x + total front)%Z :: mid) + z_ (total rest) - value (worth grid alpha) low (front ++ (x :: mid) ++ rest)); [ring | now apply sub_ge0]. Qed.
+
+(** delta at an epsilon (rule O6): each loss above it counts with 1 - e^(epsilon - loss), or more. *)
+Fixpoint counted (epsilon : Q) (shares : Z -> F) (low : Z) (a : list Z) : F := match a with
+  | [] => 0
+  | x :: a' => (if Qle_bool (grid * inject_Z low) epsilon then 0 else z_ x * (1 - shares low)) + counted epsilon shares (low + 1) a'
+  end.
+
+Theorem bounded_delta mu low a e epsilon shares : bounded grid mu low a e -> (forall z, shares z <= E (epsilon - grid * inject_Z z)%Q) -> (forall z, shares z <= 1) ->
+  z_ unit * gain (E epsilon) mu <= counted epsilon shares low a + z_ e.
+Proof.
+  intros (N & _ & B) Sh S1. eapply le_trans; [apply B, exp_ge0 |]. apply le_add2; [| apply le_refl]. clear B.
+  revert low; induction a as [| x a IH]; intro low; simpl; [apply le_refl |]. apply le_add2; [| apply IH; intros y I; apply N; now right].
+  assert (X0 : 0 <= z_ x) by (apply ofZ_ge0, N; now left).
+  assert (W : worth grid (E epsilon) low = pos (1 - E (epsilon - grid * inject_Z low)%Q)).
+  { unfold worth. do 2 f_equal. rewrite <- (exp_add E_ok). apply (exp_eq E_ok). ring. }
+  rewrite W. destruct (Qle_bool (grid * inject_Z low) epsilon) eqn:L.
+  - apply Qle_bool_iff in L. rewrite pos_of_le0; [apply le_by with (0 : F); [ring | apply le_refl] |].
+    apply le_by with (E (epsilon - grid * inject_Z low)%Q - E 0%Q); [rewrite exp_0; ring |]. apply sub_ge0, exp_mono. lra.
+  - apply le_scale; [assumption |]. apply pos_least; [apply sub_ge0, S1 |]. apply le_by with (E (epsilon - grid * inject_Z low)%Q - shares low); [ring | apply sub_ge0, Sh]. Qed.
+
+(** ** From below: labels *)
+Inductive label := At (z : Z) | Sure | Out.
+Definition labelled := list (label * (F * F)).
+Definition seen (h : Z -> F) (l : label) : F := match l with At z => h z | _ => 0 end.
+Definition is_sure (l : label) : F := match l with Sure => 1 | _ => 0 end.
+
+(** Labels of outputs of a law, with masses of P at least p and sure, and of Q at most q, in units. *)
+Definition shown (mu : law F) (low : Z) (p q : list Z) (sure : Z) := exists L : labelled,
+  good (map snd L) /\ mass (map snd L) = 1 /\ dominated (map snd L) mu /\
+  (forall h, (forall z, 0 <= h z) -> value h low p <= z_ unit * sum L (fun e => fst (snd e) * seen h (fst e)) /\
+     z_ unit * sum L (fun e => snd (snd e) * seen h (fst e)) <= value h low q) /\
+  z_ sure <= z_ unit * sum L (fun e => fst (snd e) * is_sure (fst e)) /\ (0 <= sure)%Z /\
+  forall x y, In (Sure, (x, y)) L -> y = 0.
+
+(** New labels: coarser ones, those of a window, or none (rules O3 and O4). *)
+Definition renamed (f : Z -> option Z) (l : label) : label := match l with At z => match f z with Some y => At y | None => Out end | _ => l end.
+
+Theorem renamed_shown mu low p q sure f low' p' q' : shown mu low p q sure ->
+  (forall h, (forall z, 0 <= h z) -> let h' := fun z => match f z with Some y => h y | None => 0 end in
+     value h low' p' <= value h' low p /\ value h' low q <= value h low' q') -> shown mu low' p' q' sure.
+Proof.
+  intros (L & G & M & D & V & S & S0 & Z) H. exists (map (fun e => (renamed f (fst e), snd e)) L).
+  assert (Same : map snd (map (fun e => (renamed f (fst e), snd e)) L) = map snd L) by now rewrite map_map.
+  rewrite Same. repeat (split; [assumption |]). split; [| split; [| split; [assumption |]]].
+  - intros h H0. specialize (H h H0). cbv zeta in H. destruct H as [H1 H2].
+    destruct (V (fun z => match f z with Some y => h y | None => 0 end)) as [V1 V2]; [intro z; destruct (f z); [apply H0 | apply le_refl] |].
+    assert (Se : forall l, seen h (renamed f l) = seen (fun z => match f z with Some y => h y | None => 0 end) l) by (intros [z | |]; simpl; [destruct (f z) | |]; reflexivity).
+    rewrite !sum_map. simpl. split.
+    + eapply le_trans; [exact H1 |]. eapply le_trans; [exact V1 |]. apply le_by with (0 : F); [| apply le_refl].
+      rewrite (sum_ext (f := fun e => fst (snd e) * seen h (renamed f (fst e))) (g := fun e => fst (snd e) * seen (fun z => match f z with Some y => h y | None => 0 end) (fst e))); [ring |].
+      intros e _. now rewrite Se.
+    + eapply le_trans; [| exact H2]. eapply le_trans; [| exact V2]. apply le_by with (0 : F); [| apply le_refl].
+      rewrite (sum_ext (f := fun e => snd (snd e) * seen h (renamed f (fst e))) (g := fun e => snd (snd e) * seen (fun z => match f z with Some y => h y | None => 0 end) (fst e))); [ring |].
+      intros e _. now rewrite Se.
+  - eapply le_trans; [exact S |]. rewrite sum_map. apply le_by with (0 : F); [| apply le_refl]. simpl.
+    rewrite (sum_ext (f := fun e => fst (snd e) * is_sure (renamed f (fst e))) (g := fun e => fst (snd e) * is_sure (fst e))); [ring |].
+    intros [[z | |] e] _; simpl; [destruct (f z) | |]; reflexivity.
+  - intros x y I. apply in_map_iff in I. destruct I as ([[z | |] e] & Ee & I); simpl in Ee; [destruct (f z); discriminate | | discriminate].
+    injection Ee as ->. now apply (Z x). Qed.
+
+Definition together (l m : label) : label := match l, m with
+  | Sure, _ | _, Sure => Sure
+  | At y, At z => At (y + z)
+  | _, _ => Out
+  end.
+Definition joined (L M : labelled) : labelled := flat_map (fun a => map (fun b => (together (fst a) (fst b), (fst (snd a) * fst (snd b), snd (snd a) * snd (snd b)))) M) L.
+
+Lemma joined_times L M : map snd (joined L M) = times (map snd L) (map snd M).
+Proof. induction L as [| [l [x y]] L IH]; simpl; [reflexivity |]. unfold joined in *. simpl. unfold times. simpl. rewrite map_app, !map_map. f_equal. exact IH. Qed.
+
+Lemma sum_joined L M (f : label * (F * F) -> F) : sum (joined L M) f =
+  sum L (fun a => sum M (fun b => f (together (fst a) (fst b), (fst (snd a) * fst (snd b), snd (snd a) * snd (snd b))))).
+Proof. unfold joined. rewrite sum_flat_map. apply sum_ext; intros a _. now rewrite sum_map. Qed.
+
+Lemma rounded_down h low a c : (forall z, 0 <= h z) -> Forall2 (fun v w => (unit * w <= v)%Z) a c -> z_ unit * value h low c <= value h low a.
+Proof. intros H C. revert low. induction C as [| v w a c L C IH]; intro low; simpl; [apply le_by with (0 : F); [ring | apply le_refl] |].
+  match goal with |- ?u * (?r * ?k + ?t) <= ?p * ?k + ?q => apply le_by with ((p - u * r) * k + (q - u * t)) end; [ring |].
+  apply add_ge0; [| apply sub_ge0, IH]. apply le_mul; [| apply H]. rewrite <- ofZ_mul, <- ofZ_sub. apply ofZ_ge0; lia. Qed.
+
+Lemma rounded_up h low a c : (forall z, 0 <= h z) -> Forall2 (fun v w => (v <= unit * w)%Z) a c -> value h low a <= z_ unit * value h low c.
+Proof. intros H C. revert low. induction C as [| v w a c L C IH]; intro low; simpl; [apply le_by with (0 : F); [ring | apply le_refl] |].
+  match goal with |- ?p * ?k + ?q <= ?u * (?r * ?k + ?t) => apply le_by with ((u * r - p) * k + (u * t - q)) end; [ring |].
+  apply add_ge0; [| apply sub_ge0, IH]. apply le_mul; [| apply H]. rewrite <- ofZ_mul, <- ofZ_sub. apply ofZ_ge0; lia. Qed.
+
+(** Products of labels: those of P rounded down, those of Q up (rule O4). *)
+Theorem product_shown mu nu low low' p q s p' q' s' p2 q2 s2 : good mu -> good nu -> no_less p' -> no_less q' ->
+  shown mu low p q s -> shown nu low' p' q' s' ->
+  Forall2 (fun v w => (unit * w <= v)%Z) (conv p p') p2 -> Forall2 (fun v w => (v <= unit * w)%Z) (conv q q') q2 ->
+  (0 <= s2)%Z -> (unit * s2 <= unit * (s + s') - s * s')%Z -> shown (times mu nu) (low + low') p2 q2 s2.
+Proof.
+  intros Gm Gn Np Nq (L & G & M & D & V & S & S0 & No) (L' & G' & M' & D' & V' & S' & S0' & No') Dn Up S2 Sr.
+  pose proof (lt_le unit_gt0) as U. exists (joined L L'). rewrite joined_times.
+  assert (InL : forall l x y, In (l, (x, y)) L -> 0 <= x /\ 0 <= y) by (intros l x y I; apply G; now apply (in_map snd) in I).
+  assert (InL' : forall l x y, In (l, (x, y)) L' -> 0 <= x /\ 0 <= y) by (intros l x y I; apply G'; now apply (in_map snd) in I).
+  split; [now apply good_times |]. split; [rewrite mass_times, M, M'; ring |]. split; [now apply times_dominated |]. split; [| split; [| split; [assumption |]]].
+  - intros h H. 
+    assert (Sp : forall (c : F * F -> F), (forall a b, c (fst a * fst b, snd a * snd b) = c a * c b) ->
+      sum (joined L L') (fun e => c (snd e) * seen h (fst e)) = sum L (fun a => c (snd a) * seen (fun z => sum L' (fun b => c (snd b) * seen (fun y => h (z + y)%Z) (fst b))) (fst a))).
+    { intros c Mul. rewrite sum_joined. apply sum_ext. intros [l a] _. simpl. destruct l as [z | |]; simpl.
+      - rewrite <- sum_scale. apply sum_ext. intros [m b] _. simpl. rewrite Mul. destruct m; simpl; ring.
+      - transitivity (sum L' (fun _ => (0 : F))); [apply sum_ext; intros; ring | rewrite sum_0; ring].
+      - transitivity (sum L' (fun _ => (0 : F))); [apply sum_ext; intros [[z | |] b] _; simpl; ring | rewrite sum_0; ring]. }
+    assert (Seen : forall (k : Z -> F) m, (forall z, 0 <= k z) -> 0 <= seen k m) by (intros k [z | |] K; simpl; [apply K | apply le_refl | apply le_refl]).
+    assert (Mono : forall (k k' : Z -> F) m, (forall z, k z <= k' z) -> seen k m <= seen k' m) by (intros k k' [z | |] K; simpl; [apply K | apply le_refl | apply le_refl]).
+    assert (Scale : forall c (k : Z -> F) m, seen (fun z => c * k z) m = c * seen k m) by (intros c k [z | |]; simpl; ring).
+    assert (Cut : forall x y : F, z_ unit * x <= z_ unit * y -> x <= y).
+    { intros x y K. replace x with (inv (z_ unit) * (z_ unit * x)) by (field; apply lt_neq, unit_gt0).
+      replace y with (inv (z_ unit) * (z_ unit * y)) by (field; apply lt_neq, unit_gt0). apply le_scale; [apply lt_le, inv_gt0, unit_gt0 | assumption]. }
+    assert (Shift : forall z y : Z, 0 <= h (z + y)%Z) by (intros; apply H). split.
+    + rewrite (Sp fst) by reflexivity. apply Cut. eapply le_trans; [now apply rounded_down with (1 := H) (2 := Dn) |]. rewrite value_conv.
+      destruct (V (fun z => value (fun y => h (z + y)%Z) low' p')) as [V1 _]; [intro z; now apply value_ge0 |].
+      eapply le_trans; [exact V1 |]. apply le_scale; [assumption |]. rewrite <- sum_scale. apply sum_le. intros [l [x y]] I. destruct (InL _ _ _ I) as [X _]. simpl.
+      apply le_trans with (x * (z_ unit * seen (fun z => sum L' (fun b => fst (snd b) * seen (fun y0 => h (z + y0)%Z) (fst b))) l)); [| apply le_by with (0 : F); [ring | apply le_refl]].
+      apply le_scale; [assumption |]. rewrite <- Scale. apply Mono. intro z. now apply (V' (fun y0 => h (z + y0)%Z) (Shift z)).
+    + rewrite (Sp snd) by reflexivity. apply Cut. eapply le_trans; [| apply rounded_up with (1 := H) (2 := Up)]. rewrite value_conv.
+      destruct (V (fun z => value (fun y => h (z + y)%Z) low' q')) as [_ V2]; [intro z; now apply value_ge0 |].
+      eapply le_trans; [| exact V2]. apply le_scale; [assumption |]. rewrite <- sum_scale. apply sum_le. intros [l [x y]] I. destruct (InL _ _ _ I) as [_ Y]. simpl.
+      apply le_trans with (y * (z_ unit * seen (fun z => sum L' (fun b => snd (snd b) * seen (fun y0 => h (z + y0)%Z) (fst b))) l)); [apply le_by with (0 : F); [ring | apply le_refl] |].
+      apply le_scale; [assumption |]. rewrite <- Scale. apply Mono. intro z. now apply (V' (fun y0 => h (z + y0)%Z) (Shift z)).
+  - rewrite sum_joined. set (T := sum L (fun e => fst (snd e) * is_sure (fst e))) in *. set (T' := sum L' (fun e => fst (snd e) * is_sure (fst e))) in *.
+    assert (Both : sum L (fun a => sum L' (fun b => fst (snd a) * fst (snd b) * is_sure (together (fst a) (fst b)))) = T + T' - T * T').
+    { transitivity (sum L (fun a => fst (snd a) * is_sure (fst a) * mass (map snd L') + (fst (snd a) * T' + (- (1)) * (T' * (fst (snd a) * is_sure (fst a)))))).
+      - apply sum_ext. intros [l [x y]] _. simpl. unfold mass, T'. rewrite sum_map.
+        transitivity (sum L' (fun b => x * is_sure l * fst (snd b) + (x * (fst (snd b) * is_sure (fst b)) + (- (1)) * (x * is_sure l * (fst (snd b) * is_sure (fst b)))))).
+        + apply sum_ext. intros [m [x' y']] _. simpl. destruct l, m; simpl; ring.
+        + rewrite !sum_plus, !sum_scale. ring.
+      - rewrite !sum_plus, !sum_scale, M'. fold T.
+        replace (sum L (fun x => fst (snd x) * is_sure (fst x) * 1)) with T by (unfold T; apply sum_ext; intros; ring).
+        replace (sum L (fun x => fst (snd x) * T')) with T'; [ring |].
+        transitivity (sum L (fun x => T' * fst (snd x))); [| apply sum_ext; intros; ring]. rewrite sum_scale. unfold mass in M. rewrite sum_map in M. rewrite M. ring. }
+    simpl. rewrite Both. clear Both.
+    assert (Sle : forall N, good (map snd N) -> mass (map snd N) = 1 -> sum N (fun e => fst (snd e) * is_sure (fst e)) <= 1).
+    { intros N GN MN. rewrite <- MN. unfold mass. rewrite sum_map. apply sum_le. intros [l [x y]] I. simpl. assert (X : 0 <= x) by (apply (GN x y); now apply (in_map snd) in I).
+      destruct l; simpl; [apply le_by with x; [ring | assumption] | apply le_by with (0 : F); [ring | apply le_refl] | apply le_by with x; [ring | assumption]]. }
+    pose proof (Sle L G M) as T1. pose proof (Sle L' G' M') as T1'. fold T in T1. fold T' in T1'.
+    assert (SU : z_ s <= z_ unit) by (apply le_trans with (z_ unit * T); [assumption | apply le_by with (z_ unit * (1 - T)); [ring | apply le_mul; [assumption | now apply sub_ge0]]]).
+    assert (Sr' : z_ unit * z_ s2 <= z_ unit * (z_ s + z_ s') - z_ s * z_ s').
+    { rewrite <- ofZ_add, <- !ofZ_mul, <- ofZ_sub. apply le_by with (z_ (unit * (s + s') - s * s' - unit * s2)); [rewrite (ofZ_sub (unit * (s + s') - s * s')); ring | apply ofZ_ge0; lia]. }
+    assert (Fin : z_ unit * z_ s2 <= z_ unit * (z_ unit * (T + T' - T * T'))).
+    { eapply le_trans; [exact Sr' |].
+      apply le_by with ((z_ unit - z_ s) * (z_ unit * T' - z_ s') + (z_ unit - z_ unit * T') * (z_ unit * T - z_ s)); [ring |].
+      apply add_ge0; apply le_mul; try (now apply sub_ge0). apply sub_ge0. apply le_by with (z_ unit * (1 - T')); [ring | apply le_mul; [assumption | now apply sub_ge0]]. }
+    replace (z_ s2) with (inv (z_ unit) * (z_ unit * z_ s2)) by (field; apply lt_neq, unit_gt0).
+    replace (z_ unit * (T + T' - T * T')) with (inv (z_ unit) * (z_ unit * (z_ unit * (T + T' - T * T')))) by (field; apply lt_neq, unit_gt0).
+    apply le_scale; [apply lt_le, inv_gt0, unit_gt0 | assumption].
+  - intros x y I. unfold joined in I. apply in_flat_map in I. destruct I as ([l [x1 y1]] & I1 & I). apply in_map_iff in I. destruct I as ([m [x2 y2]] & Ee & I2).
+    simpl in Ee. injection Ee as El _ <-. destruct l, m; simpl in El; try discriminate; try (rewrite (No _ _ I1); ring); rewrite (No' _ _ I2); ring. Qed.
+
+(** delta is at least what every threshold shows, and what is sure (rule O6). *)
+Definition from_on (t z : Z) : F := if Z.leb t z then 1 else 0.
+
+Theorem shown_delta mu low p q sure t alpha : shown mu low p q sure -> 0 <= alpha ->
+  value (from_on t) low p - alpha * value (from_on t) low q + z_ sure <= z_ unit * gain alpha mu.
+Proof.
+  intros (L & G & M & D & V & S & _ & Z) A. destruct (V (from_on t)) as [V1 V2]; [intro z; unfold from_on; destruct (Z.leb t z); [apply one_ge0 | apply le_refl] |].
+  pose proof (lt_le unit_gt0) as U.
+  apply le_trans with (z_ unit * gain alpha (map snd L)); [| apply le_scale; [assumption | now apply D]].
+  set (P := sum L (fun e => fst (snd e) * seen (from_on t) (fst e))) in *. set (R := sum L (fun e => snd (snd e) * seen (from_on t) (fst e))) in *.
+  set (T := sum L (fun e => fst (snd e) * is_sure (fst e))) in *.
+  assert (K : P + T - alpha * R <= gain alpha (map snd L)).
+  { unfold P, T, R, gain. rewrite sum_map, <- sum_scale. apply le_by with (sum L (fun e => pos (fst (snd e) - alpha * snd (snd e)) - (fst (snd e) * seen (from_on t) (fst e) + fst (snd e) * is_sure (fst e) - alpha * (snd (snd e) * seen (from_on t) (fst e))))).
+    - rewrite (sum_ext (f := fun e => pos (fst (snd e) - alpha * snd (snd e)) - (fst (snd e) * seen (from_on t) (fst e) + fst (snd e) * is_sure (fst e) - alpha * (snd (snd e) * seen (from_on t) (fst e))))
+        (g := fun e => pos (fst (snd e) - alpha * snd (snd e)) + (- (1)) * (fst (snd e) * seen (from_on t) (fst e)) + (- (1)) * (fst (snd e) * is_sure (fst e)) + alpha * (snd (snd e) * seen (from_on t) (fst e)))) by (intros; ring).
+      rewrite !sum_plus, !sum_scale. ring.
+    - apply sum_ge0. intros [l [x y]] I. simpl. assert (G' : 0 <= x /\ 0 <= y) by (apply G; now apply (in_map snd) in I). destruct G' as [X Y].
+      destruct l as [z | |]; simpl.
+      + unfold from_on. destruct (Z.leb t z).
+        * apply le_by with (pos (x - alpha * y) - (x - alpha * y)); [ring | apply sub_ge0, pos_ge].
+        * apply le_by with (pos (x - alpha * y)); [ring | apply pos_ge0].
+      + rewrite (Z x y I). apply le_by with (pos (x - alpha * 0) - (x - alpha * 0)); [ring | apply sub_ge0, pos_ge].
+      + apply le_by with (pos (x - alpha * y)); [ring | apply pos_ge0]. }
+  apply le_trans with (z_ unit * (P + T - alpha * R)); [| now apply le_scale].
+  match goal with |- ?v - alpha * ?w + ?s <= _ => apply le_by with ((z_ unit * P - v) + (z_ unit * T - s) + alpha * (w - z_ unit * R)) end; [ring |].
+  apply add_ge0; [apply add_ge0; now apply sub_ge0 | apply le_mul; [assumption | now apply sub_ge0]]. Qed.
+
+(** An output whose loss lies between two places of the grid, split over both (rule O3). *)
+Theorem chord_worth alpha p q i j u v u0 v0 : 0 <= alpha -> 0 <= u0 -> 0 <= v0 -> u0 + v0 = p ->
+  u0 * E (- (grid * inject_Z i))%Q + v0 * E (- (grid * inject_Z j))%Q = q -> u0 <= u -> v0 <= v ->
+  pos (p - alpha * q) <= u * worth grid alpha i + v * worth grid alpha j.
+Proof.
+  intros A U0 V0 Ep Eq Hu Hv. apply le_trans with (u0 * worth grid alpha i + v0 * worth grid alpha j).
+  - unfold worth. rewrite <- !pos_scale by assumption. eapply le_trans; [| apply pos_add]. apply pos_mono. rewrite <- Ep, <- Eq. apply le_by with (0 : F); [ring | apply le_refl].
+  - apply le_by with ((u - u0) * worth grid alpha i + (v - v0) * worth grid alpha j); [ring |]. apply add_ge0; apply le_mul; try (now apply sub_ge0); apply worth_ge0. Qed.
+End Unit.
+
+(** ** The exponential function between powers of rationals *)
+Fixpoint raised (x : Q) (n : nat) : Q := match n with O => 1%Q | S n' => (x * raised x n')%Q end.
+
+Theorem exp_between y n : (0 <= 1 + y)%Q -> (0 <= 1 - y)%Q ->
+  ofQ (raised (1 + y) n) <= E (inject_Z (Z.of_nat n) * y)%Q /\ E (inject_Z (Z.of_nat n) * y)%Q * ofQ (raised (1 - y) n) <= 1.
+Proof.
+  assert (K : forall y, (0 <= 1 + y)%Q -> ofQ (raised (1 + y) n) <= E (inject_Z (Z.of_nat n) * y)%Q).
+  { clear y. intros y Y. induction n as [| m IH]; simpl raised.
+    - rewrite ofQ_1. rewrite (exp_eq E_ok (y := 0%Q)); [rewrite exp_0; apply le_refl | change (inject_Z (Z.of_nat 0)) with 0%Q; ring].
+    - rewrite ofQ_mul. replace (E (inject_Z (Z.of_nat (S m)) * y)%Q) with (E y * E (inject_Z (Z.of_nat m) * y)%Q).
+      + apply le_trans with (ofQ (1 + y) * E (inject_Z (Z.of_nat m) * y)%Q); [apply le_scale; [now apply ofQ_ge0 | assumption] |].
+        apply le_by with ((E y - ofQ (1 + y)) * E (inject_Z (Z.of_nat m) * y)%Q); [ring |]. apply le_mul; [| apply exp_ge0].
+        apply sub_ge0. rewrite ofQ_add, ofQ_1. apply (exp_above E_ok).
+      + rewrite <- (exp_add E_ok). apply (exp_eq E_ok). rewrite Nat2Z.inj_succ. unfold Z.succ. rewrite inject_Z_plus. change (inject_Z 1) with 1%Q. ring. }
+  intros Y Y'. split; [now apply K |]. specialize (K (- y)%Q). rewrite <- (exp_inverse (inject_Z (Z.of_nat n) * y)%Q).
+  apply le_scale; [apply exp_ge0 |]. rewrite (exp_eq E_ok (y := inject_Z (Z.of_nat n) * - y)%Q) by ring. apply K. lra. Qed.
 End Exponential.

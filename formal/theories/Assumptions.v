@@ -2,7 +2,7 @@
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
   Leastness Extension CheckChain Check CheckDeltaClaims MergingDistances Steps CheckSteps Leakage CheckLeakage
-  Hmm HmmPump Metric MetricGame CheckMetric Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
+  Hmm HmmPump Metric MetricGame CheckMetric Accountant Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
 
 (** The main theorems, one after the other. *)
 Definition main_theorems :=
@@ -55,6 +55,17 @@ Definition main_theorems :=
   (conj (@at_most_bounds_traces)
   (conj (@check_metric_sound)
   (conj (@check_metric_bounds_traces)
+  (conj (@times_dominated)
+  (conj (@joint_add)
+  (conj (@product_bounded)
+  (conj (@window_bounded)
+  (conj (@coarser_worth)
+  (conj (@chord_worth)
+  (conj (@bounded_delta)
+  (conj (@product_shown)
+  (conj (@renamed_shown)
+  (conj (@shown_delta)
+  (conj (@exp_between)
   (conj (@coefficients_represent)
   (conj (@bernstein)
   (conj (@cuts_prove)
@@ -68,7 +79,7 @@ Definition main_theorems :=
   (conj (@deferred_bounds_output)
   (conj (@deferred_bounds_events)
   (conj (@noisy_max_gap_budget)
-  I)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))).
+  I))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.
