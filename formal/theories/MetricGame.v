@@ -43,7 +43,10 @@ Definition keeps (k : kind) (R : relation) (c : Q) (l : matches) :=
   | Amortised => forall u p u' p', In ((u, p), (u', p')) l -> exists c', R u u' c' /\ c' * p' == c * p
   end.
 
-(** The definitions of XCL14: a relation of states of the automaton with numbers, of bound V. *)
+(** The definitions of XCL14: a relation of states of the automaton with numbers, of bound V. The numbers are rational. That
+    loses nothing: from the number 1 a relation with other numbers leads to rational ones only, since ratios are rational, and if
+    it has a bound below a rational L, it has a rational one there. That sigma may be more than the worst ratio loses nothing, either:
+    with each number of a relation all smaller ones from 1 on may be added. *)
 Definition bisimulation (k : kind) (A : pa) (V : Q) (R : relation) := forall s t c, R s t c ->
   In s (pa_states A) /\ In t (pa_states A) /\ inside k V c /\ both A (keeps k R c) s t.
 

@@ -8,109 +8,109 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(n){"use strict";var
-kl="backward",jq="observe",jT="Invalid_argument",bq="reduced",jp="up",ey=",",ez='"',f4="function",f5=1255,gy=192,f3=255,kk=0x800,jS="bounds",dq="covers",jo="jsError",bI=0x8000,jR="%ni",ex=256,f1="a rule of the proved checker fails",f2="tv",jn="End_of_file",f0="Failure",bX=0xff,jQ="sha256:",c2="stop",jP="credit",go="ENOENT",kS="measure",kT="smaller",gn="forward",jO="credits",aL="0",kj="([^/]+)",bp="pair",gm=0xf,X="upper",aM=128,em=-48,jm=0xdc00,jN="Sys_blocked_io",kR="fd ",gl=125,kh=" names no node",ki="ENOTEMPTY",$=248,et="program",ew="bound",dp="the model",ak="camlinternalFormat.ml",kg="Division_by_zero",kQ=1027,jl="Sys_error",a2="claims",kP="probabilities",es="common",gk="most",jk="potential",fZ="g",du=246,jM="the nodes",gj="proof",ev=67108864,jL="%u",c0="moves",jj="EEXIST",kf="%d",_="lower",kO="bayes",kM="depth",kN="root",ji="bisimdist-certificate",ke="buffer.ml",el="int_of_string",jg="vector",jh="\\n",er=127,dt=1024,kd="node %d",gi="delta",jf="name",jK="ceiling",bc="from",kK=-49,kL="1",gw="accumulative",gx="e",jd=120,je=103,jJ=" : flags Open_rdonly and Open_wronly are not compatible",kc=102,b$="transitions",kJ="gains",jb=55296,jc=512,ep=240,eq="not UTF-8",cr="-",kI="witness",kb="infinite",ja=0x7ff0,gv=": Not a directory",jH="challenge",jI=" : file already exists",gh=101,gg="there is no claim",bW=0xffffff,ct="a claim",i$="rows",dn="0x",ka=" is not true",cs="nodes",kH="Out_of_memory",jG="reading.ml",gu="metric",dx="inf",eu=254,gt="index out of bounds",gf=100,jF="event",j$="the ratios",eD="_bigarr02",i_="%Li",j_=" : flags Open_text and Open_binary are not compatible",aV="states",jE=244,kG="}",jD="\\b",kF=" has no positive denominator",j9="\\\\",j8="before",bJ=0xffff,f9="the claims",jC=12520,bH=16777216,fY="progress",kD="node ",kE="denominator",ge="Unix.Unix_error",kC="infinity",j7="sources",fX="mkdir",ds=1000,kB="least",jB="{",gs="the digest",eo=224,q="",j6="Stack_overflow",eC="then",i9="model file: ",fW="losses",ag="alpha",jA="^",ek=": No such file or directory",kA="\\t",dr="cut",j5="/static/",cX=0x3f,j4=-97,j3="Not_found",eB="ratios",jz="Match_failure",jy="smaller:",j2="ahead",dw="bd",gr=-10,kz="relations",gq=252,gd="pairs",c1=".",cW="+",bn="digest",gc="rmdir",ax="kind",ky=0xf0,kx="model:",fV=" is none that is known",ay="model",kw=110,cV="distance",kv=116,jx="%li",j1=1026,cZ="classes",gp=56320,eA="direction",jZ="a mass",gb="lbd",j0="false",ku=" is no object",dv="rank",i8=-34,jw=65536,ga="min-entropy",i7="after",ks=-32,kt="complement",i5="Pervasives.do_at_exit",i6="utf8",f8="lmc",ba=" ",bb=0x80,kr=1023,i4="Undefined_recursive_module",b_="the certificate",kq="quantity",f$=":",kp="interactive",f7="nan",ko="cycles",jY="prior",cb="value",i3="weight",en="stuck",jv=0xe0,ju=0xdfff,b9="version",bd="to",bo="/",f_="compare: functional value",kn="Assert_failure",jW="action",jX="'stop' of ",km="a state of a claim",i2="%i",jt="replay",cY="given_up",jV="side",ca="format",f6="ENOTDIR",js=1073741823,jU="true",jr="\\r",cU=250;function
-cw(c,a){if(c.fun)return cw(c.fun,a);if(typeof
+kl="backward",jq="observe",jT="Invalid_argument",br="reduced",jp="up",ew=",",ex='"',f4="function",f5=1255,gy=192,f3=255,kk=0x800,jS="bounds",dp="covers",jo="jsError",bH=0x8000,jR="%ni",ev=256,f1="a rule of the proved checker fails",f2="tv",jn="End_of_file",f0="Failure",bV=0xff,jQ="sha256:",c1="stop",jP="credit",go="ENOENT",kS="measure",kT="smaller",gn="forward",jO="credits",aL="0",kj="([^/]+)",bq="pair",gm=0xf,X="upper",aM=128,ek=-48,jm=0xdc00,jN="Sys_blocked_io",kR="fd ",gl=125,kh=" names no node",ki="ENOTEMPTY",_=248,er="program",eu="bound",dn="the model",al="camlinternalFormat.ml",kg="Division_by_zero",kQ=1027,jl="Sys_error",a2="claims",kP="probabilities",eq="common",gk="most",jk="potential",fZ="g",dt=246,jM="the nodes",gj="proof",et=67108864,jL="%u",cZ="moves",jj="EEXIST",kf="%d",Z="lower",kO="bayes",kM="depth",kN="root",ji="bisimdist-certificate",ke="buffer.ml",ej="int_of_string",jg="vector",jh="\\n",ep=127,ds=1024,kd="node %d",gi="delta",jf="name",jK="ceiling",bc="from",kK=-49,kL="1",gw="accumulative",gx="e",jd=120,je=103,jJ=" : flags Open_rdonly and Open_wronly are not compatible",kc=102,b9="transitions",kJ="gains",jb=55296,jc=512,en=240,eo="not UTF-8",cq="-",kI="witness",kb="infinite",ja=0x7ff0,gv=": Not a directory",jH="challenge",jI=" : file already exists",gh=101,gg="there is no claim",bU=0xffffff,cs="a claim",i$="rows",dm="0x",ka=" is not true",cr="nodes",kH="Out_of_memory",jG="reading.ml",gu="metric",dw="inf",es=254,gt="index out of bounds",gf=100,jF="event",j$="the ratios",eB="_bigarr02",i_="%Li",j_=" : flags Open_text and Open_binary are not compatible",aV="states",jE=244,kG="}",jD="\\b",kF=" has no positive denominator",j9="\\\\",j8="before",bI=0xffff,f9="the claims",jC=12520,bG=16777216,fY="progress",kD="node ",kE="denominator",ge="Unix.Unix_error",kC="infinity",j7="sources",fX="mkdir",dr=1000,kB="least",jB="{",gs="the digest",em=224,q="",j6="Stack_overflow",eA="then",i9="model file: ",fW="losses",ag="alpha",jA="^",ei=": No such file or directory",kA="\\t",dq="cut",j5="/static/",cW=0x3f,j4=-97,j3="Not_found",ez="ratios",jz="Match_failure",jy="smaller:",j2="ahead",dv="bd",gr=-10,kz="relations",gq=252,gd="pairs",c0=".",cV="+",bo="digest",gc="rmdir",ax="kind",ky=0xf0,kx="model:",fV=" is none that is known",az="model",kw=110,cU="distance",kv=116,jx="%li",j1=1026,cY="classes",gp=56320,ey="direction",jZ="a mass",gb="lbd",j0="false",ku=" is no object",du="rank",i8=-34,jw=65536,ga="min-entropy",i7="after",ks=-32,kt="complement",i5="Pervasives.do_at_exit",i6="utf8",f8="lmc",ba=" ",bb=0x80,kr=1023,i4="Undefined_recursive_module",b8="the certificate",kq="quantity",f$=":",kp="interactive",f7="nan",ko="cycles",jY="prior",b$="value",i3="weight",el="stuck",jv=0xe0,ju=0xdfff,b7="version",bd="to",bp="/",f_="compare: functional value",kn="Assert_failure",jW="action",jX="'stop' of ",km="a state of a claim",i2="%i",jt="replay",cX="given_up",jV="side",b_="format",f6="ENOTDIR",js=1073741823,jU="true",jr="\\r",cT=250;function
+cv(c,a){if(c.fun)return cv(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return cw(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return cv(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cw(c,d)}}function
-c6(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cv(c,d)}}function
+c5(b,a){if(b==0)return q;if(a.repeat)return a.repeat(b);var
 d=q,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-eP(c,b,a){var
+eN(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=q;for(;0<a;b+=dt,a-=dt)e+=d.apply(null,c.slice(b,b+Math.min(a,dt)));return e}function
-cx(a){if(a.t==2)a.c+=c6(a.l-a.c.length,"\0");else
-a.c=eP(a.c,0,a.c.length);a.t=0}function
-bP(a){a.t&6&&cx(a);return a.c}function
+e=q;for(;0<a;b+=ds,a-=ds)e+=d.apply(null,c.slice(b,b+Math.min(a,ds)));return e}function
+cw(a){if(a.t==2)a.c+=c5(a.l-a.c.length,"\0");else
+a.c=eN(a.c,0,a.c.length);a.t=0}function
+bO(a){a.t&6&&cw(a);return a.c}function
 ln(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>er)return false;return true}else
+b=0;b<a.length;b++)if(a.charCodeAt(b)>ep)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
 gT(e){for(var
 j=q,c=q,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bb){for(var
 d=b+1;d<i&&(f=e.charCodeAt(d))<bb;d++);if(d-b>jc){c.substr(0,1);j+=c;c=q;j+=e.slice(b,d)}else
 c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM){g=h+(f<<6);if(f<jv){a=g-0x3080;if(a<bb)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM){g=h+(g<<6);if(f<ky){a=g-0xe2080;if(a<kk||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aM&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bJ)c+=String.fromCharCode(0xd7c0+(a>>10),jm+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dt){c.substr(0,1);j+=c;c=q}}return j+c}function
-bK(c,a,b){this.t=c;this.c=a;this.l=b}bK.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cx(this);case
+if(a>bI)c+=String.fromCharCode(0xd7c0+(a>>10),jm+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>ds){c.substr(0,1);j+=c;c=q}}return j+c}function
+bJ(c,a,b){this.t=c;this.c=a;this.l=b}bJ.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cw(this);case
 0:if(ln(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bK.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return gT(a)};bK.prototype.slice=function(){var
+8:return this.c}};bJ.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return gT(a)};bJ.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bK(this.t,a,this.l)};function
+bJ(this.t,a,this.l)};function
 k4(a){return new
-bK(0,a,a.length)}function
+bJ(0,a,a.length)}function
 a(a){return k4(a)}function
-wW(d){n.bisimdistCheck=function(c,b){return bP(cw(d,[a(c),a(b)]))}}function
+wW(d){n.bisimdistCheck=function(c,b){return bO(cv(d,[a(c),a(b)]))}}function
 kV(a){this.big=a}kV.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
-bM(a){return a>=-2147483648&&a<=2147483647?n.Number(a):new
+bL(a){return a>=-2147483648&&a<=2147483647?n.Number(a):new
 kV(a)}function
-az(a){return typeof
+aA(a){return typeof
 a=="number"?n.BigInt(a):a.big}function
-eF(b,c){if(typeof
+eD(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return bM(az(b)+az(c))}function
-br(c,d){var
+a=b+c;if(a===(a|0))return a|0}return bL(aA(b)+aA(c))}function
+bs(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
-d!="number"){a=az(c);b=az(d)}return a<b?-1:a>b?1:0}function
+d!="number"){a=aA(c);b=aA(d)}return a<b?-1:a>b?1:0}function
 xO(b,a){throw[0,b,a]}function
 gQ(c,b){xO(c,a(b))}var
 T=[0];function
-aN(b){if(!T.Failure)T.Failure=[$,a(f0),-3];gQ(T.Failure,b)}function
-cu(d,a){var
-b=az(d),c=az(a);if(a===0)aN("division by zero");return bM(b/c)}function
+aN(b){if(!T.Failure)T.Failure=[_,a(f0),-3];gQ(T.Failure,b)}function
+ct(d,a){var
+b=aA(d),c=aA(a);if(a===0)aN("division by zero");return bL(b/c)}function
 gz(d){var
 b=d.toString(16),c=[];for(var
 a=b.length;a>0;a-=6)c.push(n.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-eE(b){var
+eC(b){var
 c="0x0";for(var
-a=b.length-1;a>=0;a--)c+=(b[a]+bH).toString(16).slice(1);return n.BigInt(c)}function
+a=b.length-1;a>=0;a--)c+=(b[a]+bG).toString(16).slice(1);return n.BigInt(c)}function
 wX(w,x){var
 b=gz(w),a=gz(x),g=n.Math.floor;while(a.length>2){var
 c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,o,d,e;while(h<=b[c-1])h*=2;var
-r=(b[c-1]*bH+b[c-2])*(bH/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bH)+a[c-2])*(bH/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){o=g((r+p)/(i+j));d=p-o*j;e=l-o*k;if(o!=g((r+l)/(i+k))||d>ev||d<-ev||e>ev||e<-ev)break;p=j;j=d;l=k;k=e;d=r-o*i;r=i;i=d}if(l==0){var
-v=eE(b)%eE(a);b=a;a=v==0?[]:gz(v)}else{var
+r=(b[c-1]*bG+b[c-2])*(bG/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bG)+a[c-2])*(bG/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){o=g((r+p)/(i+j));d=p-o*j;e=l-o*k;if(o!=g((r+l)/(i+k))||d>et||d<-et||e>et||e<-et)break;p=j;j=d;l=k;k=e;d=r-o*i;r=i;i=d}if(l==0){var
+v=eC(b)%eC(a);b=a;a=v==0?[]:gz(v)}else{var
 s=0,q=0,t,u;for(var
-f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bH);q=g(e/bH);b[f]=d-s*bH;if(f<m)a[f]=e-q*bH;else
-a.push(e-q*bH)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[eE(b),eE(a)]}function
-eG(j,k){var
-a=az(j),b=az(k),i;if(a<0)a=-a;if(b<0)b=-b;var
+f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bG);q=g(e/bG);b[f]=d-s*bG;if(f<m)a[f]=e-q*bG;else
+a.push(e-q*bG)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[eC(b),eC(a)]}function
+eE(j,k){var
+a=aA(j),b=aA(k),i;if(a<0)a=-a;if(b<0)b=-b;var
 h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=wX(h,f);var
 d=c[0];if(c[1]!=0){var
-g=n.Number(c[1]),e=n.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=n.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aN("no common divisor");return bM(d)}function
-cd(a){return typeof
+g=n.Number(c[1]),e=n.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=n.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aN("no common divisor");return bL(d)}function
+cb(a){return typeof
 a=="number"?a&1:n.Number(n.BigInt.asUintN(1,a.big))}function
-M(b,c){if(typeof
+N(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return bM(az(b)*az(c))}function
-ce(a){return bM(-az(a))}function
+a=b*c;if(a===(a|0))return a|0}return bL(aA(b)*aA(c))}function
+cc(a){return bL(-aA(a))}function
 gA(c){var
-a=az(c);if(a<0)a=-a;var
+a=aA(c);if(a<0)a=-a;var
 b=a.toString(16);return 4*b.length-n.Math.clz32(n.parseInt(b.charAt(0),16))+28}function
 kW(a,c){var
-b=bP(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aN("digits");return bM(n.BigInt(a==16?dn+b:b))}function
-aG(a){return a}function
-bs(b,c){if(typeof
+b=bO(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aN("digits");return bL(n.BigInt(a==16?dm+b:b))}function
+aH(a){return a}function
+bt(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return bM(az(b)<<n.BigInt(c))}function
-aA(b,a){if(typeof
-b=="number")return b>>(a>31?31:a);return bM(b.big>>n.BigInt(a))}function
-wY(c,a,b){return bM(n.BigInt.asIntN(b,az(c)>>n.BigInt(a)))}function
+a=2*b;if(a===(a|0))return a}return bL(aA(b)<<n.BigInt(c))}function
+aB(b,a){if(typeof
+b=="number")return b>>(a>31?31:a);return bL(b.big>>n.BigInt(a))}function
+wY(c,a,b){return bL(n.BigInt.asIntN(b,aA(c)>>n.BigInt(a)))}function
 wZ(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return bM(az(b)-az(c))}function
+a=b-c;if(a===(a|0))return a|0}return bL(aA(b)-aA(c))}function
 gB(a){if(typeof
 a!="number")aN("overflow");return a}function
-bt(b){return a(az(b).toString())}function
+bu(b){return a(aA(b).toString())}function
 w0(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
@@ -119,37 +119,37 @@ w3(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-eI(b){if(n.Uint8Array)var
+eG(b){if(n.Uint8Array)var
 c=new(n.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cv(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eP(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?eP(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)eI(b);var
+cu(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?eN(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?eN(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)eG(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bY(a){return a}function
-bN(a,b,c,d,e){cv(bY(a),b,c,d,e);return 0}function
-bO(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bW(a){return a}function
+bM(a,b,c,d,e){cu(bW(a),b,c,d,e);return 0}function
+bN(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-am(a){gQ(T.Invalid_argument,a)}function
-eH(){am(gt)}function
-w8(b,a){if(a>>>0>=b.l-3)eH();var
-c=bO(b,a),d=bO(b,a+1),e=bO(b,a+2),f=bO(b,a+3);return f<<24|e<<16|d<<8|c}function
-Y(a,c,b){b&=bX;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}eI(a)}a.c[c]=b;return 0}function
-cf(b,a,c){if(a>>>0>=b.l)eH();return Y(b,a,c)}function
-cy(a){return a.toArray()}function
-w$(c,b,e){if(b>>>0>=c.l-7)eH();var
-d=cy(e);for(var
+an(a){gQ(T.Invalid_argument,a)}function
+eF(){an(gt)}function
+w8(b,a){if(a>>>0>=b.l-3)eF();var
+c=bN(b,a),d=bN(b,a+1),e=bN(b,a+2),f=bN(b,a+3);return f<<24|e<<16|d<<8|c}function
+Y(a,c,b){b&=bV;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}eG(a)}a.c[c]=b;return 0}function
+cd(b,a,c){if(a>>>0>=b.l)eF();return Y(b,a,c)}function
+cx(a){return a.toArray()}function
+w$(c,b,e){if(b>>>0>=c.l-7)eF();var
+d=cx(e);for(var
 a=0;a<8;a++)Y(c,b+7-a,d[a]);return 0}function
-dy(){am(gt)}function
-o(a,b){if(b>>>0>=a.length-1)dy();return a}function
+dx(){an(gt)}function
+o(a,b){if(b>>>0>=a.length-1)dx();return a}function
 xa(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
 xZ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
 xY(a){if(xZ)return Math.floor(Math.log2(a));var
@@ -161,7 +161,7 @@ b=new(n.Int32Array)(a.buffer);return b[0]|0}var
 k$=Math.pow(2,-24);function
 lh(a){throw a}function
 gR(){lh(T.Division_by_zero)}function
-r(b,c,a){this.lo=b&bW;this.mi=c&bW;this.hi=a&bJ}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
+r(b,c,a){this.lo=b&bU;this.mi=c&bU;this.hi=a&bI}r.prototype.caml_custom="_j";r.prototype.copy=function(){return new
 r(this.lo,this.mi,this.hi)};r.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};r.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -184,26 +184,26 @@ r(this.hi>>a-48,0,0)};r.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 r(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bJ);return new
-r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bW;this.lo=this.lo<<1&bW};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bW;this.mi=(this.mi>>>1|this.hi<<23)&bW;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
+r(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bI);return new
+r(this.hi<<16>>a-32,b,b)};r.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bU;this.lo=this.lo<<1&bU};r.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bU;this.mi=(this.mi>>>1|this.hi<<23)&bU;this.hi=this.hi>>>1};r.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 r(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};r.prototype.div=function(a){var
 b=this;if(a.isZero())gR();var
-d=b.hi^a.hi;if(b.hi&bI)b=b.neg();if(a.hi&bI)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bI)c=c.neg();return c};r.prototype.mod=function(b){var
+d=b.hi^a.hi;if(b.hi&bH)b=b.neg();if(a.hi&bH)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bH)c=c.neg();return c};r.prototype.mod=function(b){var
 a=this;if(b.isZero())gR();var
-d=a.hi;if(a.hi&bI)a=a.neg();if(b.hi&bI)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bI)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bX,this.mi>>16,this.mi>>8&bX,this.mi&bX,this.lo>>16,this.lo>>8&bX,this.lo&bX]};r.prototype.lo32=function(){return this.lo|(this.mi&bX)<<24};r.prototype.hi32=function(){return this.mi>>>8&bJ|this.hi<<16};function
-eL(b,c,a){return new
+d=a.hi;if(a.hi&bH)a=a.neg();if(b.hi&bH)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bH)c=c.neg();return c};r.prototype.toInt=function(){return this.lo|this.mi<<24};r.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};r.prototype.toArray=function(){return[this.hi>>8,this.hi&bV,this.mi>>16,this.mi>>8&bV,this.mi&bV,this.lo>>16,this.lo>>8&bV,this.lo&bV]};r.prototype.lo32=function(){return this.lo|(this.mi&bV)<<24};r.prototype.hi32=function(){return this.mi>>>8&bI|this.hi<<16};function
+eJ(b,c,a){return new
 r(b,c,a)}function
-eK(a){if(!isFinite(a)){if(isNaN(a))return eL(1,0,ja);return a>0?eL(0,0,ja):eL(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bI:a>=0?0:bI;if(f)a=-a;var
+eI(a){if(!isFinite(a)){if(isNaN(a))return eJ(1,0,ja);return a>0?eJ(0,0,ja):eJ(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bH:a>=0?0:bH;if(f)a=-a;var
 b=xY(a)+kr;if(b<=0){b=0;a/=Math.pow(2,-j1)}else{a/=Math.pow(2,b-kQ);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&gm|f|b<<4;return eL(g,e,c)}function
-k2(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eD)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bJ)c.write(16,b.dims[a]);else{c.write(16,bJ);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&gm|f|b<<4;return eJ(g,e,c)}function
+k2(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==eB)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bI)c.write(16,b.dims[a]);else{c.write(16,bI);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -220,11 +220,11 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=cy(b.get(a));for(var
+e=cx(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cy(eK(b.get(a)));for(var
+e=cx(eI(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
@@ -234,9 +234,9 @@ a=0;a<b.data.length/2;a++){var
 d=b.get(a);c.write(32,gH(d[1]));c.write(32,gH(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cy(eK(f[1]));for(var
+f=b.get(a),e=cx(eI(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cy(eK(f[2]));for(var
+e=cx(eI(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
 k0(a){switch(a){case
 7:case
@@ -256,42 +256,42 @@ b=n,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)am("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)an("Bigarray.create: unsupported kind");var
 d=new
 a(e*k0(c));return d}function
 gI(c){var
 a=new(n.Int32Array)(1);a[0]=c;var
 b=new(n.Float32Array)(a.buffer);return b[0]}function
-c5(a){return new
+c4(a){return new
 r(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 gJ(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gm)==0?b&bI?-Infinity:Infinity:NaN;var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&gm)==0?b&bH?-Infinity:Infinity:NaN;var
 e=Math.pow(2,-24),a=(f*e+g)*e+(b&gm);if(c>0){a+=16;a*=Math.pow(2,c-kQ)}else
-a*=Math.pow(2,-j1);if(b&bI)a=-a;return a}function
+a*=Math.pow(2,-j1);if(b&bH)a=-a;return a}function
 gC(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)am("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+a=0;a<d;a++){if(b[a]<0)an("Bigarray.create: negative dimension");c=c*b[a]}return c}function
 xr(b,a){return new
-r(b&bW,b>>>24&bX|(a&bJ)<<8,a>>>16&bJ)}function
+r(b&bU,b>>>24&bV|(a&bI)<<8,a>>>16&bI)}function
 gK(a){return a.hi32()}function
 gL(a){return a.lo32()}var
-w5=eD;function
-cc(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cc.prototype.caml_custom=w5;cc.prototype.offset=function(b){var
+w5=eB;function
+ca(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ca.prototype.caml_custom=w5;ca.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))am("bigarray.js: invalid offset");if(this.dims.length!=b.length)am("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])dy();c=c*this.dims[a]+b[a]}else
+Array))an("bigarray.js: invalid offset");if(this.dims.length!=b.length)an("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])dx();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])dy();c=c*this.dims[a]+(b[a]-1)}return c};cc.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])dx();c=c*this.dims[a]+(b[a]-1)}return c};ca.prototype.get=function(a){switch(this.kind){case
 7:var
 d=this.data[a*2+0],b=this.data[a*2+1];return xr(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[eu,e,c];default:return this.data[a]}};cc.prototype.set=function(a,b){switch(this.kind){case
+e=this.data[a*2+0],c=this.data[a*2+1];return[es,e,c];default:return this.data[a]}};ca.prototype.set=function(a,b){switch(this.kind){case
 7:this.data[a*2+0]=gL(b);this.data[a*2+1]=gK(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cc.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};ca.prototype.fill=function(b){switch(this.kind){case
 7:var
 c=gL(b),e=gK(b);if(c==e)this.data.fill(c);else
 for(var
@@ -300,7 +300,7 @@ a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cc.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};ca.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -320,21 +320,21 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-c3(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c3.prototype=new
-cc();c3.prototype.offset=function(a){if(typeof
+c2(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c2.prototype=new
+ca();c2.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-am("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])dy();return a};c3.prototype.get=function(a){return this.data[a]};c3.prototype.set=function(a,b){this.data[a]=b;return 0};c3.prototype.fill=function(a){this.data.fill(a);return 0};function
+an("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])dx();return a};c2.prototype.get=function(a){return this.data[a]};c2.prototype.set=function(a,b){this.data[a]=b;return 0};c2.prototype.fill=function(a){this.data.fill(a);return 0};function
 kY(c,d,a,b){var
-e=k0(c);if(gC(a)*e!=b.length)am("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-c3(c,d,a,b);return new
-cc(c,d,a,b)}function
+e=k0(c);if(gC(a)*e!=b.length)an("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+c2(c,d,a,b);return new
+ca(c,d,a,b)}function
 kZ(b,v,r){var
 i=b.read32s();if(i<0||i>16)aN("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bX,o=p>>8&1,h=[];if(r==eD)for(var
+p=b.read32s(),j=p&bV,o=p>>8&1,h=[];if(r==eB)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bJ){var
+n=b.read16u();if(n==bI){var
 t=b.read32u(),u=b.read32u();if(t!=0)aN("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
@@ -359,51 +359,51 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=c5(e);g.set(a,q)}break;case
+q=c4(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=gJ(c5(e));g.set(a,k)}break;case
+k=gJ(c4(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
 k=gI(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=gI(b.read32s()),l=gI(b.read32s());g.set(a,[eu,m,l])}break;case
+m=gI(b.read32s()),l=gI(b.read32s());g.set(a,[es,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=gJ(c5(e));for(var
+m=gJ(c4(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=gJ(c5(e));g.set(a,[eu,m,l])}break}v[0]=(4+i)*4;return kY(j,o,h,f)}function
+l=gJ(c4(e));g.set(a,[es,m,l])}break}v[0]=(4+i)*4;return kY(j,o,h,f)}function
 kX(a,b,c){return a.compare(b,c)}function
-eN(a,b){return Math.imul(a,b)}function
-aB(b,a){a=eN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=eN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-xk(a,b){a=aB(a,gL(b));a=aB(a,gK(b));return a}function
-gF(a,b){return xk(a,eK(b))}function
+eL(a,b){return Math.imul(a,b)}function
+aC(b,a){a=eL(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=eL(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+xk(a,b){a=aC(a,gL(b));a=aC(a,gK(b));return a}function
+gF(a,b){return xk(a,eI(b))}function
 k1(c){var
 b=gC(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>ex)b=ex;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aB(d,e)}e=0;switch(b&3){case
+12:if(b>ev)b=ev;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aC(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aB(d,e)}break;case
+1:e|=c.data[a+0];d=aC(d,e)}break;case
 4:case
 5:if(b>aM)b=aM;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aB(d,e)}if((b&1)!=0)d=aB(d,c.data[a]);break;case
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aC(d,e)}if((b&1)!=0)d=aC(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aB(d,c.data[a]);break;case
+a=0;a<b;a++)d=aC(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aB(d,c.data[a]);break;case
+a=0;a<b;a++)d=aC(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aB(d,c.data[a]);break;case
+a=0;a<b;a++)d=aC(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
 a=0;a<b;a++)d=gF(d,c.data[a]);break;case
@@ -417,29 +417,29 @@ xI(a,b){switch(a.read8u()){case
 xA(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c5(b)}function
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return c4(b)}function
 xw(e,d,b){var
-c=cy(d);for(var
+c=cx(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
 xq(a,b,c){return a.compare(b)}function
 xt(a){return a.lo32()^a.hi32()}var
-dA={"_j":{deserialize:xA,serialize:xw,fixed_length:8,compare:xq,hash:xt},"_i":{deserialize:xo,fixed_length:4},"_n":{deserialize:xI,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kZ(a,b,"_bigarray")},serialize:k2,compare:kX,hash:k1},"_bigarr02":{deserialize:function(a,b){return kZ(a,b,eD)},serialize:k2,compare:kX,hash:k1}};function
-gD(a){return dA[a.caml_custom]&&dA[a.caml_custom].compare}function
+dz={"_j":{deserialize:xA,serialize:xw,fixed_length:8,compare:xq,hash:xt},"_i":{deserialize:xo,fixed_length:4},"_n":{deserialize:xI,fixed_length:4},"_bigarray":{deserialize:function(a,b){return kZ(a,b,"_bigarray")},serialize:k2,compare:kX,hash:k1},"_bigarr02":{deserialize:function(a,b){return kZ(a,b,eB)},serialize:k2,compare:kX,hash:k1}};function
+gD(a){return dz[a.caml_custom]&&dz[a.caml_custom].compare}function
 k5(f,c,d,e){var
 b=gD(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-dB(a){return a
+dA(a){return a
 instanceof
-bK}function
-eM(a){return dB(a)}function
+bJ}function
+eK(a){return dA(a)}function
 k6(a){if(typeof
-a==="number")return ds;else
-if(dB(a))return gq;else
-if(eM(a))return 1252;else
+a==="number")return dr;else
+if(dA(a))return gq;else
+if(eK(a))return 1252;else
 if(a
 instanceof
 Array&&a[0]===a[0]>>>0&&a[0]<=f3){var
-b=a[0]|0;return b==eu?0:b}else
+b=a[0]|0;return b==es?0:b}else
 if(a
 instanceof
 String)return jC;else
@@ -447,7 +447,7 @@ if(typeof
 a=="string")return jC;else
 if(a
 instanceof
-Number)return ds;else
+Number)return dr;else
 if(a&&a.caml_custom)return f5;else
 if(a&&a.compare)return 1256;else
 if(typeof
@@ -455,26 +455,26 @@ a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
 la(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-k3(a,b){a.t&6&&cx(a);b.t&6&&cx(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-c7(a,b){return k3(a,b)}function
-c4(a,b,d){var
+k3(a,b){a.t&6&&cw(a);b.t&6&&cw(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+c6(a,b){return k3(a,b)}function
+c3(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=k6(a);if(f==cU){a=a[1];continue}var
-g=k6(b);if(g==cU){b=b[1];continue}if(f!==g){if(f==ds){if(g==f5)return k5(a,b,-1,d);return-1}if(g==ds){if(f==f5)return k5(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:am(f_);break;case
+f=k6(a);if(f==cT){a=a[1];continue}var
+g=k6(b);if(g==cT){b=b[1];continue}if(f!==g){if(f==dr){if(g==f5)return k5(a,b,-1,d);return-1}if(g==dr){if(f==f5)return k5(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:an(f_);break;case
 248:var
 c=la(a[2],b[2]);if(c!=0)return c|0;break;case
-249:am(f_);break;case
-250:am("equal: got Forward_tag, should not happen");break;case
-251:am("equal: abstract value");break;case
+249:an(f_);break;case
+250:an("equal: got Forward_tag, should not happen");break;case
+251:an("equal: abstract value");break;case
 252:if(a!==b){var
 c=k3(a,b);if(c!=0)return c|0}break;case
-253:am("equal: got Double_tag, should not happen");break;case
-254:am("equal: got Double_array_tag, should not happen");break;case
-255:am("equal: got Custom_tag, should not happen");break;case
-1247:am(f_);break;case
+253:an("equal: got Double_tag, should not happen");break;case
+254:an("equal: got Double_array_tag, should not happen");break;case
+255:an("equal: got Custom_tag, should not happen");break;case
+1247:an(f_);break;case
 1255:var
-i=gD(a);if(i!=gD(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)am("compare: abstract value");var
+i=gD(a);if(i!=gD(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)an("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -482,200 +482,200 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bP(a),b=bP(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bO(a),b=bO(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aa(a,b){return c4(a,b,true)}function
-al(a){if(a<0)am("Bytes.create");return new
-bK(a?2:9,q,a)}function
-Q(a,b){return+(c4(a,b,false)==0)}function
-xc(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=c6(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eI(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gP(d){d=bP(d);var
-e=d.length;if(e>31)am("format_int: format too long");var
-a={justify:cW,signstyle:cr,filler:ba,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+$(a,b){return c3(a,b,true)}function
+am(a){if(a<0)an("Bytes.create");return new
+bJ(a?2:9,q,a)}function
+R(a,b){return+(c3(a,b,false)==0)}function
+xc(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=q;a.t=2}else{a.c=c5(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)eG(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gP(d){d=bO(d);var
+e=d.length;if(e>31)an("format_int: format too long");var
+a={justify:cV,signstyle:cq,filler:ba,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cr;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aL;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+b=d.charAt(c);switch(b){case"-":a.justify=cq;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aL;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
 gE(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=cr))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=q;if(b.justify==cW&&b.filler==ba)for(var
-d=e;d<b.width;d++)c+=ba;if(b.signedconv)if(b.sign<0)c+=cr;else
-if(b.signstyle!=cr)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aL;if(b.alternate&&b.base==16)c+=dn;if(b.justify==cW&&b.filler==aL)for(var
-d=e;d<b.width;d++)c+=aL;c+=f;if(b.justify==cr)for(var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=cq))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=q;if(b.justify==cV&&b.filler==ba)for(var
+d=e;d<b.width;d++)c+=ba;if(b.signedconv)if(b.sign<0)c+=cq;else
+if(b.signstyle!=cq)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aL;if(b.alternate&&b.base==16)c+=dm;if(b.justify==cV&&b.filler==aL)for(var
+d=e;d<b.width;d++)c+=aL;c+=f;if(b.justify==cq)for(var
 d=e;d<b.width;d++)c+=ba;return a(c)}function
 k8(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cW)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aL);if(b>0)a=a+c1+new
+c=parseInt(a.toString().split(cV)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(aL);if(b>0)a=a+c0+new
 Array(b+1).join(aL);return a}else
 return a.toFixed(b)}}var
 a,e=gP(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=f7;e.filler=ba}else
-if(!isFinite(c)){a=dx;e.filler=ba}else
+if(!isFinite(c)){a=dw;e.filler=ba}else
 switch(e.conv){case"e":var
 a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==gx)a=a.slice(0,b-1)+aL+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
 h=a.indexOf(gx),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==c1)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gx)a=a.slice(0,b-1)+aL+a.slice(b-1);break}else{var
+b=h-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==c0)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==gx)a=a.slice(0,b-1)+aL+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==c1)b--;a=a.slice(0,b+1)}}break}return gE(e,a)}function
-eJ(e,c){if(bP(e)==kf)return a(q+c);var
+b=a.length-1;while(a.charAt(b)==aL)b--;if(a.charAt(b)==c0)b--;a=a.slice(0,b+1)}}break}return gE(e,a)}function
+eH(e,c){if(bO(e)==kf)return a(q+c);var
 b=gP(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(b.base);if(b.prec>=0){b.filler=ba;var
-f=b.prec-d.length;if(f>0)d=c6(f,aL)+d}return gE(b,d)}var
+f=b.prec-d.length;if(f>0)d=c5(f,aL)+d}return gE(b,d)}var
 xK=0;function
-cg(){return xK++}function
+ce(){return xK++}function
 lb(a){return a.toUtf16()}function
-dC(){return typeof
+dB(){return typeof
 n.process!=="undefined"&&typeof
 n.process.versions!=="undefined"&&typeof
 n.process.versions.node!=="undefined"}function
 x0(){function
-a(a){if(a.charAt(0)===bo)return[q,a.substring(1)];return}function
+a(a){if(a.charAt(0)===bp)return[q,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||q,e=Boolean(b&&b.charAt(1)!==f$);if(Boolean(a[2]||e)){var
-d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dC()&&n.process&&n.process.platform?n.process.platform==="win32"?b:a:a}var
+d=a[1]||q,f=a[2]||q;return[d,c.substring(d.length+f.length)]}return}return dB()&&n.process&&n.process.platform?n.process.platform==="win32"?b:a:a}var
 gU=x0();function
-ll(a){return a.slice(-1)!==bo?a+bo:a}if(dC()&&n.process&&n.process.cwd)var
-dz=n.process.cwd().replace(/\\/g,bo);else
+ll(a){return a.slice(-1)!==bp?a+bp:a}if(dB()&&n.process&&n.process.cwd)var
+dy=n.process.cwd().replace(/\\/g,bp);else
 var
-dz="/static";dz=ll(dz);function
-xC(a){a=lb(a);if(!gU(a))a=dz+a;var
-e=gU(a),d=e[1].split(bo),b=[];for(var
+dy="/static";dy=ll(dy);function
+xC(a){a=lb(a);if(!gU(a))a=dy+a;var
+e=gU(a),d=e[1].split(bp),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
 xV(e){for(var
 f=q,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bb){for(var
 d=c+1;d<g&&(a=e.charCodeAt(d))<bb;d++);if(d-c>jc){b.substr(0,1);f+=b;b=q;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<kk){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bb|a&cX)}else
-if(a<0xd800||a>=ju)b+=String.fromCharCode(jv|a>>12,bb|a>>6&cX,bb|a&cX);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jm||h>ju)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ky|a>>18,bb|a>>12&cX,bb|a>>6&cX,bb|a&cX)}if(b.length>dt){b.substr(0,1);f+=b;b=q}}return f+b}function
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<kk){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bb|a&cW)}else
+if(a<0xd800||a>=ju)b+=String.fromCharCode(jv|a>>12,bb|a>>6&cW,bb|a&cW);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<jm||h>ju)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ky|a>>18,bb|a>>12&cW,bb|a>>6&cW,bb|a&cW)}if(b.length>ds){b.substr(0,1);f+=b;b=q}}return f+b}function
 w_(a){var
 b=9;if(!ln(a))b=8,a=xV(a);return new
-bK(b,a,a.length)}function
-bv(a){return w_(a)}var
+bJ(b,a,a.length)}function
+bw(a){return w_(a)}var
 x1=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",jj,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",go,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",f6,ki,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-cC(d,f,e,a){var
+cB(d,f,e,a){var
 b=x1.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bv(f||q),bv(e||q)];return c}var
+c=[b,bw(f||q),bw(e||q)];return c}var
 lf={};function
-cA(a){return lf[a]}function
-cB(b,a){throw[0,b].concat(a)}function
+cz(a){return lf[a]}function
+cA(b,a){throw[0,b].concat(a)}function
 w9(a){return new
-bK(4,a,a.length)}function
-G(a){gQ(T.Sys_error,a)}function
-xM(a){G(a+ek)}function
-w7(b,a){if(a>>>0>=b.l)eH();return bO(b,a)}function
+bJ(4,a,a.length)}function
+H(a){gQ(T.Sys_error,a)}function
+xM(a){H(a+ei)}function
+w7(b,a){if(a>>>0>=b.l)eF();return bN(b,a)}function
 a3(a){return a.l}function
 kU(){}function
-as(a){this.data=a}as.prototype=new
-kU();as.prototype.truncate=function(a){var
-b=this.data;this.data=al(a|0);cv(b,0,this.data,0,a)};as.prototype.length=function(){return a3(this.data)};as.prototype.write=function(b,d,g,a){var
+ar(a){this.data=a}ar.prototype=new
+kU();ar.prototype.truncate=function(a){var
+b=this.data;this.data=am(a|0);cu(b,0,this.data,0,a)};ar.prototype.length=function(){return a3(this.data)};ar.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=al(b+a),f=this.data;this.data=e;cv(f,0,this.data,0,c)}bN(d,g,this.data,b,a);return 0};as.prototype.read=function(c,a,d,b){var
-e=this.length();cv(this.data,c,a,d,b);return 0};as.prototype.read_one=function(a){return w7(this.data,a)};as.prototype.close=function(){};as.prototype.constructor=as;function
-aF(b,a){this.content={};this.root=b;this.lookupFun=a}aF.prototype.nm=function(a){return this.root+a};aF.prototype.create_dir_if_needed=function(d){var
-c=d.split(bo),b=q;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bo;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aF.prototype.slash=function(a){return/\/$/.test(a)?a:a+bo};aF.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=am(b+a),f=this.data;this.data=e;cu(f,0,this.data,0,c)}bM(d,g,this.data,b,a);return 0};ar.prototype.read=function(c,a,d,b){var
+e=this.length();cu(this.data,c,a,d,b);return 0};ar.prototype.read_one=function(a){return w7(this.data,a)};ar.prototype.close=function(){};ar.prototype.constructor=ar;function
+aG(b,a){this.content={};this.root=b;this.lookupFun=a}aG.prototype.nm=function(a){return this.root+a};aG.prototype.create_dir_if_needed=function(d){var
+c=d.split(bp),b=q;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bp;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aG.prototype.slash=function(a){return/\/$/.test(a)?a:a+bp};aG.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-as(bY(c[1]))}}};aF.prototype.exists=function(a){if(a==q)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aF.prototype.mkdir=function(c,e,d){var
-b=d&&cA(ge);if(this.exists(c))if(b)cB(b,cC(jj,fX,this.nm(c)));else
-G(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cB(b,cC(go,fX,this.nm(a)));else
-G(a+ek);if(!this.is_dir(a))if(b)cB(b,cC(f6,fX,this.nm(a)));else
-G(a+gv);this.create_dir_if_needed(this.slash(c))};aF.prototype.rmdir=function(a,f){var
-b=f&&cA(ge),c=a==q?q:this.slash(a),e=new
-RegExp(jA+c+kj);if(!this.exists(a))if(b)cB(b,cC(go,gc,this.nm(a)));else
-G(a+ek);if(!this.is_dir(a))if(b)cB(b,cC(f6,gc,this.nm(a)));else
-G(a+gv);for(var
+ar(bW(c[1]))}}};aG.prototype.exists=function(a){if(a==q)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aG.prototype.mkdir=function(c,e,d){var
+b=d&&cz(ge);if(this.exists(c))if(b)cA(b,cB(jj,fX,this.nm(c)));else
+H(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||q;if(!this.exists(a))if(b)cA(b,cB(go,fX,this.nm(a)));else
+H(a+ei);if(!this.is_dir(a))if(b)cA(b,cB(f6,fX,this.nm(a)));else
+H(a+gv);this.create_dir_if_needed(this.slash(c))};aG.prototype.rmdir=function(a,f){var
+b=f&&cz(ge),c=a==q?q:this.slash(a),e=new
+RegExp(jA+c+kj);if(!this.exists(a))if(b)cA(b,cB(go,gc,this.nm(a)));else
+H(a+ei);if(!this.is_dir(a))if(b)cA(b,cB(f6,gc,this.nm(a)));else
+H(a+gv);for(var
 d
 in
-this.content)if(d.match(e))if(b)cB(b,cC(ki,gc,this.nm(a)));else
-G(this.nm(a)+": Directory not empty");delete
-this.content[c]};aF.prototype.readdir=function(a){var
-f=a==q?q:this.slash(a);if(!this.exists(a))G(a+ek);if(!this.is_dir(a))G(a+gv);var
+this.content)if(d.match(e))if(b)cA(b,cB(ki,gc,this.nm(a)));else
+H(this.nm(a)+": Directory not empty");delete
+this.content[c]};aG.prototype.readdir=function(a){var
+f=a==q?q:this.slash(a);if(!this.exists(a))H(a+ei);if(!this.is_dir(a))H(a+gv);var
 g=new
 RegExp(jA+f+kj),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aF.prototype.is_dir=function(a){if(a==q)return true;var
-b=this.slash(a);return this.content[b]?1:0};aF.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aG.prototype.is_dir=function(a){if(a==q)return true;var
+b=this.slash(a);return this.content[b]?1:0};aG.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aF.prototype.open=function(a,b){if(b.rdonly&&b.wronly)G(this.nm(a)+jJ);if(b.text&&b.binary)G(this.nm(a)+j_);this.lookup(a);if(this.content[a]){if(this.is_dir(a))G(this.nm(a)+" : is a directory");if(b.create&&b.excl)G(this.nm(a)+jI);var
+this.content[a];return b};aG.prototype.open=function(a,b){if(b.rdonly&&b.wronly)H(this.nm(a)+jJ);if(b.text&&b.binary)H(this.nm(a)+j_);this.lookup(a);if(this.content[a]){if(this.is_dir(a))H(this.nm(a)+" : is a directory");if(b.create&&b.excl)H(this.nm(a)+jI);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-as(al(0));return this.content[a]}else
-xM(this.nm(a))};aF.prototype.register=function(c,a){var
-b;if(this.content[c])G(this.nm(c)+jI);if(dB(a))b=new
-as(a);if(eM(a))b=new
-as(bY(a));else
+ar(am(0));return this.content[a]}else
+xM(this.nm(a))};aG.prototype.register=function(c,a){var
+b;if(this.content[c])H(this.nm(c)+jI);if(dA(a))b=new
+ar(a);if(eK(a))b=new
+ar(bW(a));else
 if(a
 instanceof
 Array)b=new
-as(w9(a));else
+ar(w9(a));else
 if(typeof
 a==="string")b=new
-as(k4(a));else
+ar(k4(a));else
 if(a.toString){var
-d=bY(bv(a.toString()));b=new
-as(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-G(this.nm(c)+" : registering file with invalid content type")};aF.prototype.constructor=aF;function
-s(a){return a3(a)}function
-aO(b,a){return bO(b,a)}function
+d=bW(bw(a.toString()));b=new
+ar(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+H(this.nm(c)+" : registering file with invalid content type")};aG.prototype.constructor=aG;function
+t(a){return a3(a)}function
+aO(b,a){return bN(b,a)}function
 w2(d){var
-c=s(d),b=new
+c=t(d),b=new
 Array(c),a=0;for(;a<c;a++)b[a]=aO(d,a);return b}function
-w1(a){if(a.t!=4)eI(a);return a.c}function
-bL(a){this.fs=require("fs");this.fd=a}bL.prototype=new
-kU();bL.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){G(a.toString())}};bL.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){G(a.toString())}};bL.prototype.write=function(f,b,c,e){var
+w1(a){if(a.t!=4)eG(a);return a.c}function
+bK(a){this.fs=require("fs");this.fd=a}bK.prototype=new
+kU();bK.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){H(a.toString())}};bK.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){H(a.toString())}};bK.prototype.write=function(f,b,c,e){var
 a=w2(b);if(!(a
 instanceof
 n.Uint8Array))a=new(n.Uint8Array)(a);var
-d=n.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){G(a.toString())}return 0};bL.prototype.read=function(g,d,c,f){var
+d=n.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){H(a.toString())}return 0};bK.prototype.read=function(g,d,c,f){var
 a=w1(d);if(!(a
 instanceof
 n.Uint8Array))a=new(n.Uint8Array)(a);var
-e=n.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){G(a.toString())}for(var
-b=0;b<f;b++)cf(d,c+b,e[c+b]);return 0};bL.prototype.read_one=function(c){var
-b=new(n.Uint8Array)(1),a=n.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){G(a.toString())}return a[0]};bL.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){G(a.toString())}};bL.prototype.constructor=bL;function
-at(a){this.fs=require("fs");this.root=a}at.prototype.nm=function(a){return this.root+a};at.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};at.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};at.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};at.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};at.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){G(a.toString())}};at.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};at.prototype.open=function(f,c,g){var
+e=n.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){H(a.toString())}for(var
+b=0;b<f;b++)cd(d,c+b,e[c+b]);return 0};bK.prototype.read_one=function(c){var
+b=new(n.Uint8Array)(1),a=n.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){H(a.toString())}return a[0]};bK.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){H(a.toString())}};bK.prototype.constructor=bK;function
+as(a){this.fs=require("fs");this.root=a}as.prototype.nm=function(a){return this.root+a};as.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};as.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};as.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};as.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){H(a.toString())}};as.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-bL(d)}catch(a){this.raise_nodejs_error(a,g)}};at.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};at.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};at.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};at.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};at.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),i6);return bv(a)}catch(a){this.raise_nodejs_error(a,c)}};at.prototype.raise_nodejs_error=function(a,d){var
-b=cA(ge);if(d&&b){var
-c=cC(a.code,a.syscall,a.path,a.errno);cB(b,c)}else
-G(a.toString())};at.prototype.stats_from_js=function(a){var
+bK(d)}catch(a){this.raise_nodejs_error(a,g)}};as.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};as.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),i6);return bw(a)}catch(a){this.raise_nodejs_error(a,c)}};as.prototype.raise_nodejs_error=function(a,d){var
+b=cz(ge);if(d&&b){var
+c=cB(a.code,a.syscall,a.path,a.errno);cA(b,c)}else
+H(a.toString())};as.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};at.prototype.constructor=at;function
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};as.prototype.constructor=as;function
 k9(b){var
-a=gU(b);if(!a)return;return a[0]+bo}var
-eO=k9(dz)||aN("unable to compute caml_root"),c8=[];if(dC())c8.push({path:eO,device:new
-at(eO)});else
-c8.push({path:eO,device:new
-aF(eO)});c8.push({path:j5,device:new
-aF(j5)});function
+a=gU(b);if(!a)return;return a[0]+bp}var
+eM=k9(dy)||aN("unable to compute caml_root"),c7=[];if(dB())c7.push({path:eM,device:new
+as(eM)});else
+c7.push({path:eM,device:new
+aG(eM)});c7.push({path:j5,device:new
+aG(j5)});function
 lo(b){var
-g=xC(b),b=g.join(bo),f=ll(b),c;for(var
-e=0;e<c8.length;e++){var
-a=c8[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dC()){var
+g=xC(b),b=g.join(bp),f=ll(b),c;for(var
+e=0;e<c7.length;e++){var
+a=c7[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dB()){var
 d=k9(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-at(d)};c8.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;G("no device found for "+f)}function
+as(d)};c7.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;H("no device found for "+f)}function
 xb(c,b){var
 a=lo(c);if(!a.device.register)aN("cannot register file");a.device.register(a.rest,b);return 0}function
 lm(c,b){var
@@ -683,60 +683,60 @@ c=a(c),b=a(b);return xb(c,b)}function
 xe(){var
 b=n.caml_fs_tmp;if(b)for(var
 a=0;a<b.length;a++)lm(b[a].name,b[a].content);n.jsoo_create_file=lm;n.caml_fs_tmp=[];return 0}function
-xf(a,b){return+(c4(a,b,false)>=0)}function
+xf(a,b){return+(c3(a,b,false)>=0)}function
 gG(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aB(d,c)}c=0;switch(e&3){case
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aC(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aB(d,c)}d^=e;return d}function
-xl(a,b){return gG(a,bP(b))}function
+1:c|=b.charCodeAt(a);d=aC(d,c)}d^=e;return d}function
+xl(a,b){return gG(a,bO(b))}function
 xi(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aB(d,c)}c=0;switch(e&3){case
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aC(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aB(d,c)}d^=e;return d}function
-lc(a){switch(a.t&6){default:cx(a);case
+1:c|=b[a];d=aC(d,c)}d^=e;return d}function
+lc(a){switch(a.t&6){default:cw(a);case
 0:return a.c;case
 4:return a.c}}function
 xh(b,c){var
 a=lc(c);return typeof
 a==="string"?gG(b,a):xi(b,a)}function
-xj(a){a^=a>>>16;a=eN(a,0x85ebca6b|0);a^=a>>>13;a=eN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+xj(a){a^=a>>>16;a=eL(a,0x85ebca6b|0);a^=a>>>13;a=eL(a,0xc2b2ae35|0);a^=a>>>16;return a}function
 xg(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>ex)d=ex;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dA[a.caml_custom]&&dA[a.caml_custom].hash){var
-k=dA[a.caml_custom].hash(a);b=aB(b,k);c--}}else
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>ev)d=ev;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(dz[a.caml_custom]&&dz[a.caml_custom].hash){var
+k=dz[a.caml_custom].hash(a);b=aC(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aB(b,a[2]);c--;break;case
+248:b=aC(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aB(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(dB(a)){b=xh(b,a);c--}else
-if(eM(a)){b=xl(b,a);c--}else
+o=a.length-1<<10|a[0];b=aC(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(dA(a)){b=xh(b,a);c--}else
+if(eK(a)){b=xl(b,a);c--}else
 if(typeof
 a==="string"){b=gG(b,a);c--}else
-if(a===(a|0)){b=aB(b,a+a+1);c--}else
+if(a===(a|0)){b=aC(b,a+a+1);c--}else
 if(a===+a){b=gF(b,a);c--}}b=xj(b);return b&0x3FFFFFFF}function
-xm(a,c,k){if(!isFinite(a)){if(isNaN(a))return bv(f7);return bv(a>0?kC:"-infinity")}var
+xm(a,c,k){if(!isFinite(a)){if(isNaN(a))return bw(f7);return bw(a>0?kC:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?q:cW,e=q;if(i)e=cr;else
+j=d<0?q:cV,e=q;if(i)e=cq;else
 switch(k){case
-43:e=cW;break;case
+43:e=cV;break;case
 32:e=ba;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(c1);if(h<0)b+=c1+c6(c,aL);else{var
-f=h+1+c;if(b.length<f)b+=c6(f-b.length,aL);else
-b=b.substr(0,f)}}return bv(e+dn+b+"p"+j+d.toString(10))}function
+h=b.indexOf(c0);if(h<0)b+=c0+c5(c,aL);else{var
+f=h+1+c;if(b.length<f)b+=c5(f-b.length,aL);else
+b=b.substr(0,f)}}return bw(e+dm+b+"p"+j+d.toString(10))}function
 xn(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
 xp(b){var
-a=cy(b);return c5([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+a=cx(b);return c4([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
 xv(a){return+a.isZero()}function
 k_(a){return new
-r(a&bW,a>>24&bW,a>>31&bJ)}function
+r(a&bU,a>>24&bU,a>>31&bI)}function
 xz(a){return a.toInt()}function
 xu(a){return+a.isNeg()}function
 xx(a){return a.neg()}function
@@ -744,10 +744,10 @@ xs(g,c){var
 a=gP(g);if(a.signedconv&&xu(c)){a.sign=-1;c=xx(c)}var
 b=q,h=k_(a.base),f="0123456789abcdef";do{var
 e=c.udivmod(h);c=e.quotient;b=f.charAt(xz(e.modulus))+b}while(!xv(c));if(a.prec>=0){a.filler=ba;var
-d=a.prec-b.length;if(d>0)b=c6(d,aL)+b}return gE(a,b)}function
+d=a.prec-b.length;if(d>0)b=c5(d,aL)+b}return gE(a,b)}function
 xy(b,a){return b.shift_left(a)}function
 xL(c){var
-a=0,e=s(c),b=10,d=1;if(e>0)switch(aO(c,a)){case
+a=0,e=t(c),b=10,d=1;if(e>0)switch(aO(c,a)){case
 45:a++;d=-1;break;case
 43:a++;d=1;break}if(a+1<e&&aO(c,a)==48)switch(aO(c,a+1)){case
 120:case
@@ -760,15 +760,15 @@ a=0,e=s(c),b=10,d=1;if(e>0)switch(aO(c,a)){case
 85:a+=2;break}return[a,d,b]}function
 lg(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
 gM(f){var
-h=xL(f),c=h[0],i=h[1],d=h[2],g=s(f),j=-1>>>0,e=c<g?aO(f,c):0,b=lg(e);if(b<0||b>=d)aN(el);var
-a=b;for(c++;c<g;c++){e=aO(f,c);if(e==95)continue;b=lg(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aN(el)}if(c!=g)aN(el);a=i*a;if(d==10&&(a|0)!=a)aN(el);return a|0}function
-gN(a,b){return+(c4(a,b,false)<=0)}function
-cz(a,b){return+(c4(a,b,false)<0)}function
-bu(a,d){if(a<0)dy();var
+h=xL(f),c=h[0],i=h[1],d=h[2],g=t(f),j=-1>>>0,e=c<g?aO(f,c):0,b=lg(e);if(b<0||b>=d)aN(ej);var
+a=b;for(c++;c<g;c++){e=aO(f,c);if(e==95)continue;b=lg(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aN(ej)}if(c!=g)aN(ej);a=i*a;if(d==10&&(a|0)!=a)aN(ej);return a|0}function
+gN(a,b){return+(c3(a,b,false)<=0)}function
+cy(a,b){return+(c3(a,b,false)<0)}function
+bv(a,d){if(a<0)dx();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-xS(b){return a(eP(b,0,b.length))}var
+xS(b){return a(eN(b,0,b.length))}var
 xD=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
@@ -792,22 +792,22 @@ b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charC
 c=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return xS(k(e,f))}}();function
-xE(c,b,a){return xD(bY(c),b,a)}var
-bZ=new
+xE(c,b,a){return xD(bW(c),b,a)}var
+bX=new
 Array();function
 xF(c){var
-a=bZ[c];if(!a.opened)G("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&T.fds[a.fd]&&T.fds[a.fd].output){var
+a=bX[c];if(!a.opened)H("Cannot flush a closed channel");if(!a.buffer||a.buffer==q)return 0;if(a.fd&&T.fds[a.fd]&&T.fds[a.fd].output){var
 b=T.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=q;return 0}function
 lj(e,f){var
-b=bZ[e],d=a(f),c=s(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+b=bX[e],d=a(f),c=t(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
 xW(a){var
 a=gT(a),b=n;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
 xX(a){var
 a=gT(a),b=n;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-eQ(c,e,d,a){if(T.fds===undefined)T.fds=new
+eO(c,e,d,a){if(T.fds===undefined)T.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;T.fds[c]=b;if(!T.fd_last_idx||c>T.fd_last_idx)T.fd_last_idx=c;return c}function
 x2(c,b,g){var
@@ -820,48 +820,48 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)G(bP(c)+jJ);if(a.text&&a.binary)G(bP(c)+j_);var
-d=lo(c),e=d.device.open(d.rest,a),f=T.fd_last_idx?T.fd_last_idx:0;return eQ(f+1,lj,e,a)}eQ(0,lj,new
-as(al(0)));eQ(1,xX,new
-as(al(0)));eQ(2,xW,new
-as(al(0)));function
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)H(bO(c)+jJ);if(a.text&&a.binary)H(bO(c)+j_);var
+d=lo(c),e=d.device.open(d.rest,a),f=T.fd_last_idx?T.fd_last_idx:0;return eO(f+1,lj,e,a)}eO(0,lj,new
+ar(am(0)));eO(1,xX,new
+ar(am(0)));eO(2,xW,new
+ar(am(0)));function
 xG(a){var
-c=T.fds[a];if(c.flags.wronly)G(kR+a+" is writeonly");var
-d=null;if(a==0&&dC()){var
-e=require("fs");d=function(){return bv(e.readFileSync(0,i6))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bZ[b.fd]=b;return b.fd}function
+c=T.fds[a];if(c.flags.wronly)H(kR+a+" is writeonly");var
+d=null;if(a==0&&dB()){var
+e=require("fs");d=function(){return bw(e.readFileSync(0,i6))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bX[b.fd]=b;return b.fd}function
 ld(c){var
-b=T.fds[c];if(b.flags.rdonly)G(kR+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bZ[a.fd]=a;return a.fd}function
+b=T.fds[c];if(b.flags.rdonly)H(kR+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:q};bX[a.fd]=a;return a.fd}function
 xH(){var
 b=0;for(var
-a=0;a<bZ.length;a++)if(bZ[a]&&bZ[a].opened&&bZ[a].out)b=[0,bZ[a].fd,b];return b}function
+a=0;a<bX.length;a++)if(bX[a]&&bX[a].opened&&bX[a].out)b=[0,bX[a].fd,b];return b}function
 le(b,a){if(a==0)gR();return b%a}function
-ch(a,b){return+(c4(a,b,false)!=0)}function
-xJ(a,b){a[0]=cU;a[1]=b;return 0}function
+cf(a,b){return+(c3(a,b,false)!=0)}function
+xJ(a,b){a[0]=cT;a[1]=b;return 0}function
 gO(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(dB(a))return gq;else
-if(eM(a))return gq;else
+if(dA(a))return gq;else
+if(eK(a))return gq;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
 if(a&&a.caml_custom)return f3;else
-return ds}function
+return dr}function
 be(b,c,a){if(a&&n.toplevelReloc)b=n.toplevelReloc(a);T[b+1]=c;if(a)T[a]=c}function
-xP(a,b){lf[bP(a)]=b;return 0}function
-w6(a,b){if(a===b)return 1;a.t&6&&cx(a);b.t&6&&cx(b);return a.c==b.c?1:0}function
+xP(a,b){lf[bO(a)]=b;return 0}function
+w6(a,b){if(a===b)return 1;a.t&6&&cw(a);b.t&6&&cw(b);return a.c==b.c?1:0}function
 ah(a,b){return w6(a,b)}function
-xR(){am(gt)}function
-v(b,a){if(a>>>0>=s(b))xR();return aO(b,a)}function
-y(a,b){return 1-ah(a,b)}function
-aH(a){return a}function
+xR(){an(gt)}function
+w(b,a){if(a>>>0>=t(b))xR();return aO(b,a)}function
+z(a,b){return 1-ah(a,b)}function
+aI(a){return a}function
 xT(){return 0x7FFFFFFF/4|0}function
 xN(){lh(T.Not_found)}function
 lk(c){var
-a=n,b=lb(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bv(a.process.env[b]);if(n.jsoo_static_env&&n.jsoo_static_env[b])return bv(n.jsoo_static_env[b]);xN()}function
+a=n,b=lb(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bw(a.process.env[b]);if(n.jsoo_static_env&&n.jsoo_static_env[b])return bw(n.jsoo_static_env[b]);xN()}function
 xU(){if(n.crypto)if(typeof
 n.crypto.getRandomValues==="function"){var
 a=new(n.Uint32Array)(1);n.crypto.getRandomValues(a);return[0,a[0]]}else
@@ -871,7 +871,7 @@ c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
 gS(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-au(b,a){return{joo_tramp:b,joo_args:a}}function
+at(b,a){return{joo_tramp:b,joo_args:a}}function
 li(a){return a}function
 aW(a){if(a
 instanceof
@@ -881,7 +881,7 @@ n.RangeError&&a.message&&a.message.match(/maximum call stack/i))return li(T.Stac
 instanceof
 n.InternalError&&a.message&&a.message.match(/too much recursion/i))return li(T.Stack_overflow);if(a
 instanceof
-n.Error&&cA(jo))return[0,cA(jo),a];return[0,T.Failure,bv(String(a))]}function
+n.Error&&cz(jo))return[0,cz(jo),a];return[0,T.Failure,bw(String(a))]}function
 xB(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
 xd(b){var
 a=q;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&xB(b[1]))var
@@ -893,25 +893,25 @@ c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bK)a+=ez+c.toString()+ez;else
+bJ)a+=ex+c.toString()+ex;else
 if(typeof
-c=="string")a+=ez+c.toString()+ez;else
+c=="string")a+=ex+c.toString()+ex;else
 a+="_"}a+=")"}else
-if(b[0]==$)a+=b[1];return a}function
+if(b[0]==_)a+=b[1];return a}function
 k7(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==$)){var
-c=cA("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=xd(a),b=cA(i5);if(b)b(0);n.console.error("Fatal error: exception "+d+"\n")}}else
+Array&&(a[0]==0||a[0]==_)){var
+c=cz("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=xd(a),b=cz(i5);if(b)b(0);n.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
 xQ(){var
 a=n;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){k7(b);a.process.exit(2)});else
 if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)k7(a.error)})}xQ();function
-b(a,b){return a.length==1?a(b):cw(a,[b])}function
-l(a,b,c){return a.length==2?a(b,c):cw(a,[b,c])}function
-fU(a,b,c,d,e){return a.length==4?a(b,c,d,e):cw(a,[b,c,d,e])}xe();var
-gY=[$,a(jl),-2],gW=[$,a(f0),-3],gV=[$,a(jT),-4],bw=[$,a(j3),-7],gX=[$,a(j6),-9],R=[$,a(kn),-11],ar=a("the lower table"),d8=a("the upper table"),dh=a("the ceiling"),aU=a(ct),fJ=a(ct),cq=a("an entry of a relation"),eg=a("a loss"),cT=a("an infinite position"),ef=a("an entry of the lower table"),ee=a("an entry of the upper table"),dl=a(ct),dk=a("a transition"),fQ=[0,a(bp),[0,a(jV),[0,a(jH),[0,a(dv),0]]]];be(11,[$,a(i4),-12],i4);be(10,R,kn);be(9,[$,a(jN),gr],jN);be(8,gX,j6);be(7,[$,a(jz),-8],jz);be(6,bw,j3);be(5,[$,a(kg),-6],kg);be(4,[$,a(jn),-5],jn);be(3,gV,jT);be(2,gW,f0);be(1,gY,jl);be(0,[$,a(kH),-1],kH);var
-lq=a(jU),lr=a(j0),ls=a("option is None"),lv=a(j9),lw=a("\\'"),lx=a(jD),ly=a(kA),lz=a(jh),lA=a(jr),lu=a("Char.chr"),lE=a("List.combine"),lD=a("List.init"),lC=a("tl"),lB=a("hd"),lH=a("String.blit / Bytes.blit_string"),lG=a("Bytes.blit"),lF=a("String.sub / Bytes.sub"),lM=a("String.contains_from / Bytes.contains_from"),lJ=a(q),lI=a("String.concat"),lQ=a("Array.blit"),lP=a("Array.init"),lR=a("Stdlib.Queue.Empty"),lT=a("CamlinternalLazy.Undefined"),lY=a("Buffer.add: cannot grow buffer"),lX=[0,a(ke),93,2],lW=[0,a(ke),94,2],l7=a("%c"),l8=a("%s"),l9=a(i2),l_=a(jx),l$=a(jR),ma=a(i_),mb=a("%f"),mc=a("%B"),md=a("%{"),me=a("%}"),mf=a("%("),mg=a("%)"),mh=a("%a"),mi=a("%t"),mj=a("%?"),mk=a("%r"),ml=a("%_r"),mm=[0,a(ak),850,23],mx=[0,a(ak),814,21],mp=[0,a(ak),815,21],my=[0,a(ak),818,21],mq=[0,a(ak),819,21],mz=[0,a(ak),822,19],mr=[0,a(ak),823,19],mA=[0,a(ak),826,22],ms=[0,a(ak),827,22],mB=[0,a(ak),831,30],mt=[0,a(ak),832,30],mv=[0,a(ak),836,26],mn=[0,a(ak),837,26],mw=[0,a(ak),846,28],mo=[0,a(ak),847,28],mu=[0,a(ak),851,23],nE=a(jL),nC=[0,a(ak),1558,4],nD=a("Printf: bad conversion %["),nF=[0,a(ak),1626,39],nG=[0,a(ak),1649,31],nH=[0,a(ak),1650,31],nI=a("Printf: bad conversion %_"),nJ=a("@{"),nK=a("@["),nA=a(f7),ny=a("neg_infinity"),nz=a(kC),nx=a(c1),ns=[0,je],ng=a("%+nd"),nh=a("% nd"),nj=a("%+ni"),nk=a("% ni"),nl=a("%nx"),nm=a("%#nx"),nn=a("%nX"),no=a("%#nX"),np=a("%no"),nq=a("%#no"),nf=a("%nd"),ni=a(jR),nr=a("%nu"),m5=a("%+ld"),m6=a("% ld"),m8=a("%+li"),m9=a("% li"),m_=a("%lx"),m$=a("%#lx"),na=a("%lX"),nb=a("%#lX"),nc=a("%lo"),nd=a("%#lo"),m4=a("%ld"),m7=a(jx),ne=a("%lu"),mS=a("%+Ld"),mT=a("% Ld"),mV=a("%+Li"),mW=a("% Li"),mX=a("%Lx"),mY=a("%#Lx"),mZ=a("%LX"),m0=a("%#LX"),m1=a("%Lo"),m2=a("%#Lo"),mR=a("%Ld"),mU=a(i_),m3=a("%Lu"),mF=a("%+d"),mG=a("% d"),mI=a("%+i"),mJ=a("% i"),mK=a("%x"),mL=a("%#x"),mM=a("%X"),mN=a("%#X"),mO=a("%o"),mP=a("%#o"),mE=a(kf),mH=a(i2),mQ=a(jL),lZ=a("@]"),l0=a("@}"),l1=a("@?"),l2=a("@\n"),l3=a("@."),l4=a("@@"),l5=a("@%"),l6=a("@"),mC=a("CamlinternalFormat.Type_mismatch"),nL=a("x"),nO=a("Hashtbl: unsupported hash table format"),wU=a("OCAMLRUNPARAM"),wS=a("CAMLRUNPARAM"),nM=a(q),nU=[0,0],n7=a(" occurs twice"),n8=a("the key "),n3=a("nested too deeply"),n6=[5,0],n4=[0,1],n5=a(jU),n$=a("null"),n9=[0,0],n_=a(j0),oa=[4,0],ob=a(" stands bare"),oc=a("the number "),n2=a(dn),n1=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],n0=a(eq),nZ=a(eq),nY=a(eq),nX=a(eq),nW=a("Json.Malformed"),oj=[0,[4,6,[0,2,8],0,0],a("%08x")],ok=a(q),oH=a(" is no number of a model"),oI=a("0u"),oJ=a(q),oL=a(q),oK=a(q),oG=a(q),oE=a(" is out of range"),oC=a(kF),oy=a(aL),oz=a(q),oA=a(dn),oB=a(" is no integer"),ox=a(" has too many decimal digits"),ow=a(q),ov=a(q),ou=[0,a(jG),32,90],ot=[0,a(jG),31,82],os=a(" has the wrong length"),or=a(" is no string"),oq=a(" is no array"),op=a(ku),oo=a(" has the unknown key "),on=a(" has no "),om=a(ku),ol=a("Reading.Not_valid"),pc=a(jQ),o7=a(f$),o6=a(kG),o8=a(ey),o9=a(jB),o_=a(b$),o$=a(aV),pa=a(f8),pb=a(ax),o5=a(bo),o0=a(jD),o1=a(kA),o2=a(jh),o3=a("\\f"),o4=a(jr),oZ=a(j9),oY=a('\\"'),oX=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],oV=a("G1: a row of no state"),oU=a("a probability"),oT=a("a row"),oS=a("a label"),oP=a(" are no object"),oM=a(dp),oN=a(ax),oW=a(f8),oO=a("the model's kind is not 'lmc'"),oQ=a(aV),oR=a(b$),qm=a(gs),qn=a(bn),qo=[0,a(ax),[0,a(aV),[0,a(b$),0]]],qp=a(dp),qq=a(ay),ql=a(q),qr=[0,a(ca),[0,a(b9),[0,a(ay),[0,a(bn),0]]]],qs=a(ay),qt=a(b_),p6=[0,a(_),0],p7=[0,a(cV),[0,a(ag),[0,a(a2),[0,a(X),0]]]],p8=a(b_),p9=a(dw),p_=[0,a(dw),[0,a(gb),0]],p$=a("the distance"),qa=a(cV),qb=a(ag),qc=a(ag),qd=a(f9),qe=a(a2),qf=a(gg),qg=a(ag),qh=a(ag),qi=a(ag),qj=a(X),qk=a(_),pX=a(bp),pY=a(kI),pZ=a(fY),p0=a(dv),p1=a(": only one of rank and progress"),p2=a(dv),p3=a(fY),p4=[0,a(dv),[0,a(fY),0]],p5=[0,a(bp),[0,a(cb),[0,a(kI),0]]],pW=a(" has no rank of at least 1"),pV=a(" has a rank that is no integer"),pJ=[0,a(en),[0,a(es),[0,a(cZ),[0,a(aV),0]]]],pK=a(cZ),pU=a(aV),pL=a(es),pM=a(en),pN=a(" has not one form"),pO=a(en),pP=a(en),pQ=a(es),pR=a(es),pS=a(aV),pT=a(cZ),pG=a("above"),pH=a("below"),pI=a(" has an unknown relation"),pC=a(bp),pD=a(gn),pE=a(kl),pF=[0,0,0],pA=[0,a(bp),[0,a(cb),[0,a(gn),[0,a(kl),0]]]],pB=[0,a(bp),[0,a(cb),[0,a(gn),0]]],pz=a(" has no common denominator of a usable size"),pv=a(cb),pt=[0,a(kE),0],pu=[0,a(gd),0],pw=a(gd),px=a(kE),py=a(kF),pp=[0,a(c0),[0,a(cY),0]],pq=a(c0),pr=a(cY),po=a("a lower bound"),pe=[0,a(_),0],pf=[0,a(bc),[0,a(bd),[0,a(X),0]]],pg=a(ct),ph=a(km),pi=a(bc),pj=a(km),pk=a(bd),pl=a("an upper bound"),pm=a(X),pn=a(_),pd=a(fV),rE=[4,0],rF=a(a2),rG=a(gg),rH=[0,a(ax),[0,a(aV),[0,a(b$),0]]],rI=a(dp),rJ=a(ay),rK=a(gs),rL=a(bn),rD=a(q),rM=[0,a(ca),[0,a(b9),[0,a(ax),[0,a(ay),[0,a(bn),0]]]]],rN=a(ay),rO=a(b_),rf=[0,a(jK),[0,a(eB),0]],rg=[0,a(ag),[0,a(a2),[0,a(cs),0]]],rh=a(b_),ri=[0,a(_),[0,a(X),0]],rj=a(ag),rk=a(ag),rl=a(f9),rm=a(a2),rn=a(ag),ro=a(_),rp=a(ag),rq=a(X),rr=a(jM),rs=a(cs),rt=a(ag),ru=a(ag),rv=a(_),rw=a(ag),rx=a(ag),ry=a(X),rz=a(jK),rA=a(j$),rB=[4,0],rC=a(eB),q_=[0,a(ag),[0,a(cV),[0,a(jS),[0,a(X),0]]]],q$=a(dw),ra=[0,a(dw),[0,a(gb),0]],rb=a(cV),rc=a(ag),rd=a(jS),re=a(X),q9=a(" name a pair twice"),qW=[0,[11,a(kD),[4,0,0,0,0]],a(kd)],qX=[0,a(eC),[0,a(X),[0,a(ew),[0,a(_),[0,a(c2),0]]]]],qY=[0,a(jg),0],qZ=a(jg),q0=a(" has an empty vector"),q1=a(eC),q2=a(c2),q3=a(ka),q4=a(jX),q5=a(X),q6=a(ew),q7=a(_),q8=a(c2),qP=[4,0],qK=[0,a(kt),[0,a(c0),[0,a(cY),[0,a(dq),0]]]],qL=a(dq),qM=a(c0),qV=a(cY),qN=a(" has both covers and a coupling"),qO=a(kt),qQ=a(c0),qR=a(cY),qS=a(c0),qT=a(cY),qU=a(dq),qB=[0,a(eA),[0,a(jF),[0,a(kP),0]]],qC=[0,a(bc),[0,a(bd),[0,a(_),[0,a(X),0]]]],qD=a(kP),qE=a(bc),qF=a(bd),qG=a(_),qH=a(X),qI=a(eA),qJ=a(jF),qy=[0,a(kN),[0,a(cs),0]],qz=a(cs),qA=a(kN),qw=a("accept"),qx=a("reject"),qv=a(kh),qu=a(kh),sY=a(dr),sZ=a("N1: nothing says how far a state is"),s0=[0,a(ax),0],sP=[0,a(ca),[0,a(b9),[0,a(ay),[0,a(bn),[0,a(a2),[0,a(bq),0]]]]]],sQ=a(b_),sR=a(bq),sS=a(a2),sT=a(bn),sU=[0,[3,a(kp)]],sV=a(ax),sW=a(ay),sX=a(ay),sM=a(jZ),sN=a(jZ),sO=a("the masses that are cut off"),sL=a("S2: a step cut that is not the first"),sH=a(bq),sI=[0,a(a2),[0,a(bq),0]],sJ=a(a2),sK=a(bq),sF=a(kx),sG=a(jy),sD=a("S1: another model before"),sE=a("S1: another model after"),sC=a("Q1: a state that is merged itself"),sB=a("a step names no state of the model"),sy=a(gj),sz=a("steps"),sg=a(i7),sh=a(j8),si=a(jf),sj=a(jf),sk=a(dr),sl=a("merge"),sm=a("quotient"),sn=[0,a(cZ),0],sq=[0,a(kT),[0,a(cZ),[0,a(gj),0]]],sr=a(kT),ss=[0,a(ax),[0,a(aV),[0,a(b$),0]]],st=a("the smaller chain"),su=a(gj),sv=a(bq),sw=[0,a(dr),0],sx=a(dr),so=a(i7),sp=a(j8),se=a(cZ),sa=a(kx),sb=a(jy),sc=a("neither:"),r$=a("Q2: states that are not alike"),r9=a("G1: a probability"),r_=a("G1: a sum"),r8=a("G1: there is no state"),r0=[0,a(bc),[0,a(bd),[0,a(cV),[0,a(ag),[0,a(_),[0,a(X),0]]]]]],r1=a(cV),r2=a(dw),r3=a(gb),r4=a(ct),r5=a(ag),r6=a(bd),r7=a(bc),rU=[0,a(bc),[0,a(bd),[0,a(kq),[0,a(ag),[0,a(_),[0,a(X),0]]]]]],rV=a(gi),rW=a(kq),rX=a(ag),rY=a(bd),rZ=a(bc),rQ=a(ct),rR=a(_),rS=a(X),rP=a("Steps_document.Other"),sd=[0,a(ay),[0,a(bn),[0,a(ax),[0,a(ca),[0,a(b9),[0,a(bq),[0,a("fixed"),[0,a(et),0]]]]]]]],t7=a(kO),t8=a(fZ),t9=a(ga),t_=a(f2),ub=a(ga),t$=a("V1: secrets have a prior, and pairs have none"),ua=a("C1: nothing is infinite"),t6=a("V1: no state of the model"),t1=a("a label leads to no node"),tP=a("the gains"),tD=a("grows"),tE=[0,[3,a(dx)]],tF=a(_),tB=a(b_),tC=a(ko),tG=a(cs),tH=a(kS),tI=[0,a(ca),[0,a(b9),[0,a(ax),[0,a(ay),[0,a(bn),[0,a(a2),[0,a(kS),[0,a(cs),0]]]]]]]],tJ=[0,a(kJ),[0,a(ko),[0,a(eB),0]]],tK=a(b_),tL=a(ct),tM=a(a2),tN=a(gg),tO=a(kJ),tQ=[0,a(ax),[0,a(aV),[0,a(b$),0]]],tR=a(dp),tS=a(ay),tT=a(gs),tU=a(bn),tV=a(jM),tW=a(cs),tX=a(fZ),tY=a("gains and the measure g go together"),tZ=[0,0],t0=a("there is no guess"),uc=a(f2),t2=a(j$),t3=[4,0],t4=a(eB),t5=a(ay),tx=a(dx),tt=[0,a(jY),0],tu=[0,a(aV),[0,a(_),[0,a(X),0]]],tv=a(aV),tw=a(jY),ty=a(_),tz=a(X),te=[0,[11,a(kD),[4,0,0,0,0]],a(kd)],tf=[0,a(eC),[0,a(X),[0,a(ew),[0,a(_),[0,a(c2),[0,a(i3),0]]]]]],tg=[0,a(i$),0],th=a(i$),ti=a(eC),tj=a(X),tk=a(ew),tl=a(_),tm=a(c2),tn=a(ka),to=a(jX),tp=a(i3),tq=a(" has rows that are empty, or not of one length"),tr=a(c2),s6=a("columns"),s7=a("rest"),s8=a(gk),s9=[0,a(kB),0],s_=[0,a(gk),0],s$=a(gk),ta=a(kB),tb=[0,a(j2),[0,a(dq),0]],tc=a(j2),td=a(dq),s5=a(fV),s4=a(" has not two entries"),s3=a(" is negative"),s2=a(" is no natural number"),s1=a("Leakage_document.Other"),tA=[0,a(f2),[0,a(kO),[0,a(ga),[0,a(fZ),0]]]],ud=a(ba),ue=a("Matching.Stuck"),vR=a("M11: a position is listed twice"),vQ=a(fW),vT=a(ba),vS=a("a relation"),vL=a("the relations"),vM=a(kz),vN=a("the losses"),vO=a(fW),vJ=a(_),vG=a("M4: a bound is below 1"),vF=a(f1),vq=[0,a(gw),[0,a("amortised"),0]],vr=a("the metric"),vs=a(gu),vt=a(gw),vu=[0,a(X),[0,a(_),0]],vU=[0,a(kb),[0,a(kz),[0,a(fW),0]]],vv=[0,a(ca),[0,a(b9),[0,a(ax),[0,a(ay),[0,a(bn),[0,a(gu),[0,a(a2),0]]]]]]],vw=a(b_),vx=a(f9),vy=a(a2),vz=a("the certificate claims nothing"),vA=a(ay),vB=a(jQ),vC=a(bn),vD=a("M2: another digest"),vE=a("M3: another model"),vH=a(gw),vI=a(X),vK=a(kb),vP=a("M9: not one for each claim"),vn=a(" has an interval without two ends"),vl=[0,a(bp),[0,a(jO),0]],vm=a(bp),vo=a(jO),vi=[0,a(jP),0],vj=a(jP),vb=[0,a(eA),[0,a(jk),[0,a(kM),0]]],vc=[0,a(jp),[0,a("down"),0]],vd=a(eA),ve=a(jk),vf=a(kM),vg=a(jp),u9=[0,a(cb),0],u_=a(cb),u$=a(dx),u5=[0,a(bp),[0,a(cb),0]],u6=a(bp),u7=a(cb),u0=a(bp),u1=a(jV),u2=a(jH),u3=a(dv),uV=[0,a(bc),[0,a(bd),[0,a(X),[0,a(_),0]]]],uW=a(_),uX=a(X),uY=a(bd),uZ=a(bc),uT=a(dx),uQ=a(ey),uP=a(ba),uR=a(";"),uS=a("M4: no state of the model"),uO=a(q),uJ=[0,[3,a(f8)]],uK=a(ax),uL=[0,1],uM=a("$schema"),uN=[0,1],uI=a("it is no object"),uH=a(i9),uC=a(f$),uB=a(kG),uD=a(ey),uE=a(jB),uy=a("]"),uz=a(ey),uA=a("["),uF=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,gl,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],us=[0,a(bc),[0,a(jW),[0,a(bd),0]]],ut=a(bc),uu=a(jW),uv=a(bd),uw=a("M1: a transition names no state"),ux=a("M1: a probability is negative, or they sum to more than 1"),uo=a("a state"),ug=[0,a(gd),0],uh=[0,a(ax),[0,a(aV),[0,a(b$),0]]],ui=a(dp),uj=[0,a("pa"),0],uk=a("the model's kind"),ul=a(ax),um=a("the states"),un=a(aV),up=a("the transitions"),uq=a(b$),ur=a("M1: no state, or one twice"),uf=a(fV),wL=a("valid"),wM=a("not covered"),wN=a("malformed: too large for the stack (see ulimit -s)"),wO=a("not valid: "),wP=a("malformed: "),wK=[0,a(f1)],wH=a("G2: another model"),wI=a("G3: another digest"),wJ=[0,a(f1)],wz=[0,[3,a(ji)]],wA=a(ca),wB=[0,[1,a(kL)]],wC=a(b9),wD=[0,[3,a(gu)]],wE=a(ax),wF=a(bq),wi=a(ca),ww=a(ji),wj=a("no certificate"),wk=a(b9),wv=a(kL),wl=a("the version is not 1"),wm=a(ax),wp=a(gi),wq=a("leakage"),wr=a(bq),ws=a(bq),wu=a(bq),wt=a("nature"),wo=a(gi),wn=a("the kind is no string"),wh=a("the document is no object"),wc=a("a digest"),wb=a("what is said of the program"),v5=a(et),v6=[0,a(jt),0],v7=[0,a(f4),[0,a(jq),[0,a(j7),0]]],v8=a("the program"),v9=a("the function"),v_=a(f4),v$=a("what is observed"),wa=a(jq),wd=a(j7),we=a(jt),wf=a(et),v4=a("P3: runs of the program are cut off, and no step says so"),v3=[3,a(dr)],v0=a(et),v1=a(ay),v2=a(aV),vX=a(ay),vY=[0,[3,a(kp)]],vZ=a(ax),vW=[0,1],vV=a(i9),wx=a("bisimdist-certificate compact\n"),wQ=a(q),wR=a("not checked: too large for the stack of this browser");function
+b(a,b){return a.length==1?a(b):cv(a,[b])}function
+l(a,b,c){return a.length==2?a(b,c):cv(a,[b,c])}function
+fU(a,b,c,d,e){return a.length==4?a(b,c,d,e):cv(a,[b,c,d,e])}xe();var
+gY=[_,a(jl),-2],gW=[_,a(f0),-3],gV=[_,a(jT),-4],bx=[_,a(j3),-7],gX=[_,a(j6),-9],S=[_,a(kn),-11],aq=a("the lower table"),d6=a("the upper table"),dg=a("the ceiling"),aU=a(cs),fJ=a(cs),cp=a("an entry of a relation"),ee=a("a loss"),cS=a("an infinite position"),ed=a("an entry of the lower table"),ec=a("an entry of the upper table"),dk=a(cs),dj=a("a transition"),fQ=[0,a(bq),[0,a(jV),[0,a(jH),[0,a(du),0]]]];be(11,[_,a(i4),-12],i4);be(10,S,kn);be(9,[_,a(jN),gr],jN);be(8,gX,j6);be(7,[_,a(jz),-8],jz);be(6,bx,j3);be(5,[_,a(kg),-6],kg);be(4,[_,a(jn),-5],jn);be(3,gV,jT);be(2,gW,f0);be(1,gY,jl);be(0,[_,a(kH),-1],kH);var
+lq=a(jU),lr=a(j0),ls=a("option is None"),lv=a(j9),lw=a("\\'"),lx=a(jD),ly=a(kA),lz=a(jh),lA=a(jr),lu=a("Char.chr"),lE=a("List.combine"),lD=a("List.init"),lC=a("tl"),lB=a("hd"),lH=a("String.blit / Bytes.blit_string"),lG=a("Bytes.blit"),lF=a("String.sub / Bytes.sub"),lM=a("String.contains_from / Bytes.contains_from"),lJ=a(q),lI=a("String.concat"),lQ=a("Array.blit"),lP=a("Array.init"),lR=a("Stdlib.Queue.Empty"),lT=a("CamlinternalLazy.Undefined"),lY=a("Buffer.add: cannot grow buffer"),lX=[0,a(ke),93,2],lW=[0,a(ke),94,2],l7=a("%c"),l8=a("%s"),l9=a(i2),l_=a(jx),l$=a(jR),ma=a(i_),mb=a("%f"),mc=a("%B"),md=a("%{"),me=a("%}"),mf=a("%("),mg=a("%)"),mh=a("%a"),mi=a("%t"),mj=a("%?"),mk=a("%r"),ml=a("%_r"),mm=[0,a(al),850,23],mx=[0,a(al),814,21],mp=[0,a(al),815,21],my=[0,a(al),818,21],mq=[0,a(al),819,21],mz=[0,a(al),822,19],mr=[0,a(al),823,19],mA=[0,a(al),826,22],ms=[0,a(al),827,22],mB=[0,a(al),831,30],mt=[0,a(al),832,30],mv=[0,a(al),836,26],mn=[0,a(al),837,26],mw=[0,a(al),846,28],mo=[0,a(al),847,28],mu=[0,a(al),851,23],nE=a(jL),nC=[0,a(al),1558,4],nD=a("Printf: bad conversion %["),nF=[0,a(al),1626,39],nG=[0,a(al),1649,31],nH=[0,a(al),1650,31],nI=a("Printf: bad conversion %_"),nJ=a("@{"),nK=a("@["),nA=a(f7),ny=a("neg_infinity"),nz=a(kC),nx=a(c0),ns=[0,je],ng=a("%+nd"),nh=a("% nd"),nj=a("%+ni"),nk=a("% ni"),nl=a("%nx"),nm=a("%#nx"),nn=a("%nX"),no=a("%#nX"),np=a("%no"),nq=a("%#no"),nf=a("%nd"),ni=a(jR),nr=a("%nu"),m5=a("%+ld"),m6=a("% ld"),m8=a("%+li"),m9=a("% li"),m_=a("%lx"),m$=a("%#lx"),na=a("%lX"),nb=a("%#lX"),nc=a("%lo"),nd=a("%#lo"),m4=a("%ld"),m7=a(jx),ne=a("%lu"),mS=a("%+Ld"),mT=a("% Ld"),mV=a("%+Li"),mW=a("% Li"),mX=a("%Lx"),mY=a("%#Lx"),mZ=a("%LX"),m0=a("%#LX"),m1=a("%Lo"),m2=a("%#Lo"),mR=a("%Ld"),mU=a(i_),m3=a("%Lu"),mF=a("%+d"),mG=a("% d"),mI=a("%+i"),mJ=a("% i"),mK=a("%x"),mL=a("%#x"),mM=a("%X"),mN=a("%#X"),mO=a("%o"),mP=a("%#o"),mE=a(kf),mH=a(i2),mQ=a(jL),lZ=a("@]"),l0=a("@}"),l1=a("@?"),l2=a("@\n"),l3=a("@."),l4=a("@@"),l5=a("@%"),l6=a("@"),mC=a("CamlinternalFormat.Type_mismatch"),nL=a("x"),nO=a("Hashtbl: unsupported hash table format"),wU=a("OCAMLRUNPARAM"),wS=a("CAMLRUNPARAM"),nM=a(q),nU=[0,0],n7=a(" occurs twice"),n8=a("the key "),n3=a("nested too deeply"),n6=[5,0],n4=[0,1],n5=a(jU),n$=a("null"),n9=[0,0],n_=a(j0),oa=[4,0],ob=a(" stands bare"),oc=a("the number "),n2=a(dm),n1=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],n0=a(eo),nZ=a(eo),nY=a(eo),nX=a(eo),nW=a("Json.Malformed"),oj=[0,[4,6,[0,2,8],0,0],a("%08x")],ok=a(q),oH=a(" is no number of a model"),oI=a("0u"),oJ=a(q),oL=a(q),oK=a(q),oG=a(q),oE=a(" is out of range"),oC=a(kF),oy=a(aL),oz=a(q),oA=a(dm),oB=a(" is no integer"),ox=a(" has too many decimal digits"),ow=a(q),ov=a(q),ou=[0,a(jG),32,90],ot=[0,a(jG),31,82],os=a(" has the wrong length"),or=a(" is no string"),oq=a(" is no array"),op=a(ku),oo=a(" has the unknown key "),on=a(" has no "),om=a(ku),ol=a("Reading.Not_valid"),pc=a(jQ),o7=a(f$),o6=a(kG),o8=a(ew),o9=a(jB),o_=a(b9),o$=a(aV),pa=a(f8),pb=a(ax),o5=a(bp),o0=a(jD),o1=a(kA),o2=a(jh),o3=a("\\f"),o4=a(jr),oZ=a(j9),oY=a('\\"'),oX=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],oV=a("G1: a row of no state"),oU=a("a probability"),oT=a("a row"),oS=a("a label"),oP=a(" are no object"),oM=a(dn),oN=a(ax),oW=a(f8),oO=a("the model's kind is not 'lmc'"),oQ=a(aV),oR=a(b9),qm=a(gs),qn=a(bo),qo=[0,a(ax),[0,a(aV),[0,a(b9),0]]],qp=a(dn),qq=a(az),ql=a(q),qr=[0,a(b_),[0,a(b7),[0,a(az),[0,a(bo),0]]]],qs=a(az),qt=a(b8),p6=[0,a(Z),0],p7=[0,a(cU),[0,a(ag),[0,a(a2),[0,a(X),0]]]],p8=a(b8),p9=a(dv),p_=[0,a(dv),[0,a(gb),0]],p$=a("the distance"),qa=a(cU),qb=a(ag),qc=a(ag),qd=a(f9),qe=a(a2),qf=a(gg),qg=a(ag),qh=a(ag),qi=a(ag),qj=a(X),qk=a(Z),pX=a(bq),pY=a(kI),pZ=a(fY),p0=a(du),p1=a(": only one of rank and progress"),p2=a(du),p3=a(fY),p4=[0,a(du),[0,a(fY),0]],p5=[0,a(bq),[0,a(b$),[0,a(kI),0]]],pW=a(" has no rank of at least 1"),pV=a(" has a rank that is no integer"),pJ=[0,a(el),[0,a(eq),[0,a(cY),[0,a(aV),0]]]],pK=a(cY),pU=a(aV),pL=a(eq),pM=a(el),pN=a(" has not one form"),pO=a(el),pP=a(el),pQ=a(eq),pR=a(eq),pS=a(aV),pT=a(cY),pG=a("above"),pH=a("below"),pI=a(" has an unknown relation"),pC=a(bq),pD=a(gn),pE=a(kl),pF=[0,0,0],pA=[0,a(bq),[0,a(b$),[0,a(gn),[0,a(kl),0]]]],pB=[0,a(bq),[0,a(b$),[0,a(gn),0]]],pz=a(" has no common denominator of a usable size"),pv=a(b$),pt=[0,a(kE),0],pu=[0,a(gd),0],pw=a(gd),px=a(kE),py=a(kF),pp=[0,a(cZ),[0,a(cX),0]],pq=a(cZ),pr=a(cX),po=a("a lower bound"),pe=[0,a(Z),0],pf=[0,a(bc),[0,a(bd),[0,a(X),0]]],pg=a(cs),ph=a(km),pi=a(bc),pj=a(km),pk=a(bd),pl=a("an upper bound"),pm=a(X),pn=a(Z),pd=a(fV),rE=[4,0],rF=a(a2),rG=a(gg),rH=[0,a(ax),[0,a(aV),[0,a(b9),0]]],rI=a(dn),rJ=a(az),rK=a(gs),rL=a(bo),rD=a(q),rM=[0,a(b_),[0,a(b7),[0,a(ax),[0,a(az),[0,a(bo),0]]]]],rN=a(az),rO=a(b8),rf=[0,a(jK),[0,a(ez),0]],rg=[0,a(ag),[0,a(a2),[0,a(cr),0]]],rh=a(b8),ri=[0,a(Z),[0,a(X),0]],rj=a(ag),rk=a(ag),rl=a(f9),rm=a(a2),rn=a(ag),ro=a(Z),rp=a(ag),rq=a(X),rr=a(jM),rs=a(cr),rt=a(ag),ru=a(ag),rv=a(Z),rw=a(ag),rx=a(ag),ry=a(X),rz=a(jK),rA=a(j$),rB=[4,0],rC=a(ez),q_=[0,a(ag),[0,a(cU),[0,a(jS),[0,a(X),0]]]],q$=a(dv),ra=[0,a(dv),[0,a(gb),0]],rb=a(cU),rc=a(ag),rd=a(jS),re=a(X),q9=a(" name a pair twice"),qW=[0,[11,a(kD),[4,0,0,0,0]],a(kd)],qX=[0,a(eA),[0,a(X),[0,a(eu),[0,a(Z),[0,a(c1),0]]]]],qY=[0,a(jg),0],qZ=a(jg),q0=a(" has an empty vector"),q1=a(eA),q2=a(c1),q3=a(ka),q4=a(jX),q5=a(X),q6=a(eu),q7=a(Z),q8=a(c1),qP=[4,0],qK=[0,a(kt),[0,a(cZ),[0,a(cX),[0,a(dp),0]]]],qL=a(dp),qM=a(cZ),qV=a(cX),qN=a(" has both covers and a coupling"),qO=a(kt),qQ=a(cZ),qR=a(cX),qS=a(cZ),qT=a(cX),qU=a(dp),qB=[0,a(ey),[0,a(jF),[0,a(kP),0]]],qC=[0,a(bc),[0,a(bd),[0,a(Z),[0,a(X),0]]]],qD=a(kP),qE=a(bc),qF=a(bd),qG=a(Z),qH=a(X),qI=a(ey),qJ=a(jF),qy=[0,a(kN),[0,a(cr),0]],qz=a(cr),qA=a(kN),qw=a("accept"),qx=a("reject"),qv=a(kh),qu=a(kh),sY=a(dq),sZ=a("N1: nothing says how far a state is"),s0=[0,a(ax),0],sP=[0,a(b_),[0,a(b7),[0,a(az),[0,a(bo),[0,a(a2),[0,a(br),0]]]]]],sQ=a(b8),sR=a(br),sS=a(a2),sT=a(bo),sU=[0,[3,a(kp)]],sV=a(ax),sW=a(az),sX=a(az),sM=a(jZ),sN=a(jZ),sO=a("the masses that are cut off"),sL=a("S2: a step cut that is not the first"),sH=a(br),sI=[0,a(a2),[0,a(br),0]],sJ=a(a2),sK=a(br),sF=a(kx),sG=a(jy),sD=a("S1: another model before"),sE=a("S1: another model after"),sC=a("Q1: a state that is merged itself"),sB=a("a step names no state of the model"),sy=a(gj),sz=a("steps"),sg=a(i7),sh=a(j8),si=a(jf),sj=a(jf),sk=a(dq),sl=a("merge"),sm=a("quotient"),sn=[0,a(cY),0],sq=[0,a(kT),[0,a(cY),[0,a(gj),0]]],sr=a(kT),ss=[0,a(ax),[0,a(aV),[0,a(b9),0]]],st=a("the smaller chain"),su=a(gj),sv=a(br),sw=[0,a(dq),0],sx=a(dq),so=a(i7),sp=a(j8),se=a(cY),sa=a(kx),sb=a(jy),sc=a("neither:"),r$=a("Q2: states that are not alike"),r9=a("G1: a probability"),r_=a("G1: a sum"),r8=a("G1: there is no state"),r0=[0,a(bc),[0,a(bd),[0,a(cU),[0,a(ag),[0,a(Z),[0,a(X),0]]]]]],r1=a(cU),r2=a(dv),r3=a(gb),r4=a(cs),r5=a(ag),r6=a(bd),r7=a(bc),rU=[0,a(bc),[0,a(bd),[0,a(kq),[0,a(ag),[0,a(Z),[0,a(X),0]]]]]],rV=a(gi),rW=a(kq),rX=a(ag),rY=a(bd),rZ=a(bc),rQ=a(cs),rR=a(Z),rS=a(X),rP=a("Steps_document.Other"),sd=[0,a(az),[0,a(bo),[0,a(ax),[0,a(b_),[0,a(b7),[0,a(br),[0,a("fixed"),[0,a(er),0]]]]]]]],t7=a(kO),t8=a(fZ),t9=a(ga),t_=a(f2),ub=a(ga),t$=a("V1: secrets have a prior, and pairs have none"),ua=a("C1: nothing is infinite"),t6=a("V1: no state of the model"),t1=a("a label leads to no node"),tP=a("the gains"),tD=a("grows"),tE=[0,[3,a(dw)]],tF=a(Z),tB=a(b8),tC=a(ko),tG=a(cr),tH=a(kS),tI=[0,a(b_),[0,a(b7),[0,a(ax),[0,a(az),[0,a(bo),[0,a(a2),[0,a(kS),[0,a(cr),0]]]]]]]],tJ=[0,a(kJ),[0,a(ko),[0,a(ez),0]]],tK=a(b8),tL=a(cs),tM=a(a2),tN=a(gg),tO=a(kJ),tQ=[0,a(ax),[0,a(aV),[0,a(b9),0]]],tR=a(dn),tS=a(az),tT=a(gs),tU=a(bo),tV=a(jM),tW=a(cr),tX=a(fZ),tY=a("gains and the measure g go together"),tZ=[0,0],t0=a("there is no guess"),uc=a(f2),t2=a(j$),t3=[4,0],t4=a(ez),t5=a(az),tx=a(dw),tt=[0,a(jY),0],tu=[0,a(aV),[0,a(Z),[0,a(X),0]]],tv=a(aV),tw=a(jY),ty=a(Z),tz=a(X),te=[0,[11,a(kD),[4,0,0,0,0]],a(kd)],tf=[0,a(eA),[0,a(X),[0,a(eu),[0,a(Z),[0,a(c1),[0,a(i3),0]]]]]],tg=[0,a(i$),0],th=a(i$),ti=a(eA),tj=a(X),tk=a(eu),tl=a(Z),tm=a(c1),tn=a(ka),to=a(jX),tp=a(i3),tq=a(" has rows that are empty, or not of one length"),tr=a(c1),s6=a("columns"),s7=a("rest"),s8=a(gk),s9=[0,a(kB),0],s_=[0,a(gk),0],s$=a(gk),ta=a(kB),tb=[0,a(j2),[0,a(dp),0]],tc=a(j2),td=a(dp),s5=a(fV),s4=a(" has not two entries"),s3=a(" is negative"),s2=a(" is no natural number"),s1=a("Leakage_document.Other"),tA=[0,a(f2),[0,a(kO),[0,a(ga),[0,a(fZ),0]]]],ud=a(ba),ue=a("Matching.Stuck"),vR=a("M11: a position is listed twice"),vQ=a(fW),vT=a(ba),vS=a("a relation"),vL=a("the relations"),vM=a(kz),vN=a("the losses"),vO=a(fW),vJ=a(Z),vG=a("M4: a bound is below 1"),vF=a(f1),vq=[0,a(gw),[0,a("amortised"),0]],vr=a("the metric"),vs=a(gu),vt=a(gw),vu=[0,a(X),[0,a(Z),0]],vU=[0,a(kb),[0,a(kz),[0,a(fW),0]]],vv=[0,a(b_),[0,a(b7),[0,a(ax),[0,a(az),[0,a(bo),[0,a(gu),[0,a(a2),0]]]]]]],vw=a(b8),vx=a(f9),vy=a(a2),vz=a("the certificate claims nothing"),vA=a(az),vB=a(jQ),vC=a(bo),vD=a("M2: another digest"),vE=a("M3: another model"),vH=a(gw),vI=a(X),vK=a(kb),vP=a("M9: not one for each claim"),vn=a(" has an interval without two ends"),vl=[0,a(bq),[0,a(jO),0]],vm=a(bq),vo=a(jO),vi=[0,a(jP),0],vj=a(jP),vb=[0,a(ey),[0,a(jk),[0,a(kM),0]]],vc=[0,a(jp),[0,a("down"),0]],vd=a(ey),ve=a(jk),vf=a(kM),vg=a(jp),u9=[0,a(b$),0],u_=a(b$),u$=a(dw),u5=[0,a(bq),[0,a(b$),0]],u6=a(bq),u7=a(b$),u0=a(bq),u1=a(jV),u2=a(jH),u3=a(du),uV=[0,a(bc),[0,a(bd),[0,a(X),[0,a(Z),0]]]],uW=a(Z),uX=a(X),uY=a(bd),uZ=a(bc),uT=a(dw),uQ=a(ew),uP=a(ba),uR=a(";"),uS=a("M4: no state of the model"),uO=a(q),uJ=[0,[3,a(f8)]],uK=a(ax),uL=[0,1],uM=a("$schema"),uN=[0,1],uI=a("it is no object"),uH=a(i9),uC=a(f$),uB=a(kG),uD=a(ew),uE=a(jB),uy=a("]"),uz=a(ew),uA=a("["),uF=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,gl,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],us=[0,a(bc),[0,a(jW),[0,a(bd),0]]],ut=a(bc),uu=a(jW),uv=a(bd),uw=a("M1: a transition names no state"),ux=a("M1: a probability is negative, or they sum to more than 1"),uo=a("a state"),ug=[0,a(gd),0],uh=[0,a(ax),[0,a(aV),[0,a(b9),0]]],ui=a(dn),uj=[0,a("pa"),0],uk=a("the model's kind"),ul=a(ax),um=a("the states"),un=a(aV),up=a("the transitions"),uq=a(b9),ur=a("M1: no state, or one twice"),uf=a(fV),wL=a("valid"),wM=a("not covered"),wN=a("malformed: too large for the stack (see ulimit -s)"),wO=a("not valid: "),wP=a("malformed: "),wK=[0,a(f1)],wH=a("G2: another model"),wI=a("G3: another digest"),wJ=[0,a(f1)],wz=[0,[3,a(ji)]],wA=a(b_),wB=[0,[1,a(kL)]],wC=a(b7),wD=[0,[3,a(gu)]],wE=a(ax),wF=a(br),wi=a(b_),ww=a(ji),wj=a("no certificate"),wk=a(b7),wv=a(kL),wl=a("the version is not 1"),wm=a(ax),wp=a(gi),wq=a("leakage"),wr=a(br),ws=a(br),wu=a(br),wt=a("nature"),wo=a(gi),wn=a("the kind is no string"),wh=a("the document is no object"),wc=a("a digest"),wb=a("what is said of the program"),v5=a(er),v6=[0,a(jt),0],v7=[0,a(f4),[0,a(jq),[0,a(j7),0]]],v8=a("the program"),v9=a("the function"),v_=a(f4),v$=a("what is observed"),wa=a(jq),wd=a(j7),we=a(jt),wf=a(er),v4=a("P3: runs of the program are cut off, and no step says so"),v3=[3,a(dq)],v0=a(er),v1=a(az),v2=a(aV),vX=a(az),vY=[0,[3,a(kp)]],vZ=a(ax),vW=[0,1],vV=a(i9),wx=a("bisimdist-certificate compact\n"),wQ=a(q),wR=a("not checked: too large for the stack of this browser");function
 U(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -931,77 +931,77 @@ b=a[1];return[9,b,b,U(a[3])];case
 11:return[11,U(a[1])];case
 12:return[12,U(a[1])];case
 13:return[13,U(a[1])];default:return[14,U(a[1])]}}function
-aC(a,b){if(typeof
+aD(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aC(a[1],b)];case
-1:return[1,aC(a[1],b)];case
-2:return[2,aC(a[1],b)];case
-3:return[3,aC(a[1],b)];case
-4:return[4,aC(a[1],b)];case
-5:return[5,aC(a[1],b)];case
-6:return[6,aC(a[1],b)];case
-7:return[7,aC(a[1],b)];case
+0:return[0,aD(a[1],b)];case
+1:return[1,aD(a[1],b)];case
+2:return[2,aD(a[1],b)];case
+3:return[3,aD(a[1],b)];case
+4:return[4,aD(a[1],b)];case
+5:return[5,aD(a[1],b)];case
+6:return[6,aD(a[1],b)];case
+7:return[7,aD(a[1],b)];case
 8:var
-c=a[1];return[8,c,aC(a[2],b)];case
+c=a[1];return[8,c,aD(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aC(a[3],b)];case
-10:return[10,aC(a[1],b)];case
-11:return[11,aC(a[1],b)];case
-12:return[12,aC(a[1],b)];case
-13:return[13,aC(a[1],b)];default:return[14,aC(a[1],b)]}}function
-N(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aD(a[3],b)];case
+10:return[10,aD(a[1],b)];case
+11:return[11,aD(a[1],b)];case
+12:return[12,aD(a[1],b)];case
+13:return[13,aD(a[1],b)];default:return[14,aD(a[1],b)]}}function
+O(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,N(a[1],b)];case
-1:return[1,N(a[1],b)];case
+0:return[0,O(a[1],b)];case
+1:return[1,O(a[1],b)];case
 2:var
-c=a[1];return[2,c,N(a[2],b)];case
+c=a[1];return[2,c,O(a[2],b)];case
 3:var
-d=a[1];return[3,d,N(a[2],b)];case
+d=a[1];return[3,d,O(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,N(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,O(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,N(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,O(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,N(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,O(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,N(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,O(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,N(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,O(a[4],b)];case
 9:var
-t=a[1];return[9,t,N(a[2],b)];case
-10:return[10,N(a[1],b)];case
+t=a[1];return[9,t,O(a[2],b)];case
+10:return[10,O(a[1],b)];case
 11:var
-u=a[1];return[11,u,N(a[2],b)];case
+u=a[1];return[11,u,O(a[2],b)];case
 12:var
-v=a[1];return[12,v,N(a[2],b)];case
+v=a[1];return[12,v,O(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,N(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,O(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,N(a[3],b)];case
-15:return[15,N(a[1],b)];case
-16:return[16,N(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,O(a[3],b)];case
+15:return[15,O(a[1],b)];case
+16:return[16,O(a[1],b)];case
 17:var
-A=a[1];return[17,A,N(a[2],b)];case
+A=a[1];return[17,A,O(a[2],b)];case
 18:var
-B=a[1];return[18,B,N(a[2],b)];case
-19:return[19,N(a[1],b)];case
+B=a[1];return[18,B,O(a[2],b)];case
+19:return[19,O(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,N(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,O(a[3],b)];case
 21:var
-E=a[1];return[21,E,N(a[2],b)];case
-22:return[22,N(a[1],b)];case
+E=a[1];return[21,E,O(a[2],b)];case
+22:return[22,O(a[1],b)];case
 23:var
-F=a[1];return[23,F,N(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,N(a[3],b)]}}function
-eR(a){throw[0,gW,a]}function
+F=a[1];return[23,F,O(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,O(a[3],b)]}}function
+eP(a){throw[0,gW,a]}function
 aX(a){throw[0,gV,a]}function
 gZ(b,a){return gN(b,a)?b:a}function
 g0(b,a){return xf(b,a)?b:a}function
-c9(a){return 0<=a?a:-a|0}function
+c8(a){return 0<=a?a:-a|0}function
 m(d,c){var
-a=s(d),e=s(c),b=al(a+e|0);bN(d,0,b,0,a);bN(c,0,b,a,e);return aH(b)}function
+a=t(d),e=t(c),b=am(a+e|0);bM(d,0,b,0,a);bM(c,0,b,a,e);return aI(b)}function
 lp(a){return a?lq:lr}function
 bf(a,b){if(a){var
 c=a[1];return[0,c,bf(a[2],b)]}return b}xG(0);ld(1);ld(2);function
@@ -1014,77 +1014,80 @@ a=c;continue}return 0}}return a(xH(0))}xP(a(i5),g1);function
 aP(a,b){return a?a[1]:b}function
 lt(a,c){return a?b(c,a[1]):0}function
 V(c,a){return a?[0,b(c,a[1])]:0}function
-dD(c,a){return a?b(c,a[1]):0}function
+dC(c,a){return a?b(c,a[1]):0}function
 g2(a){if(0<=a&&!(f3<a))return a;return aX(lu)}var
-eS=xT(0),c_=(4*eS|0)-1|0;function
-Z(c){var
+eQ=xT(0),c9=(4*eQ|0)-1|0;function
+s(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-eT(a){return a?a[1]:eR(lB)}function
-g3(a){return a?a[2]:eR(lC)}function
-bx(d,c){var
+eR(a){return a?a[1]:eP(lB)}function
+g3(a){return a?a[2]:eP(lC)}function
+a4(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-aI(a){return bx(a,0)}function
+aa(a){return a4(a,0)}function
 g4(a,d,c){if(d<=a)return 0;var
 e=b(c,a);return[0,e,g4(a+1|0,d,c)]}function
-eU(c,e){if(0<=c){if(50<c){var
-d=0,a=0;for(;;){if(c<=a)return aI(d);var
+eS(c,e){if(0<=c){if(50<c){var
+d=0,a=0;for(;;){if(c<=a)return aa(d);var
 d=[0,b(e,a),d],a=a+1|0;continue}}return g4(0,c,e)}return aX(lD)}function
-e(c,a){if(a){var
-d=a[2],f=b(c,a[1]);return[0,f,e(c,d)]}return 0}function
+cg(c,a){if(a){var
+d=a[2],e=b(c,a[1]);return[0,e,cg(c,d)]}return 0}function
 g5(c,b,a){if(a){var
 d=a[2],e=l(b,c,a[1]);return[0,e,g5(c+1|0,b,d)]}return 0}function
-dE(b,a){return g5(0,b,a)}function
-C(d,c){var
+dD(b,a){return g5(0,b,a)}function
+eT(e,d){var
+c=0,a=d;for(;;){if(a){var
+f=a[2],c=[0,b(e,a[1]),c],a=f;continue}return c}}function
+D(d,c){var
 a=c;for(;;){if(a){var
 e=a[2];b(d,a[1]);var
 a=e;continue}return 0}}function
-dF(e,d){var
+dE(e,d){var
 b=0,a=d;for(;;){if(a){var
 c=a[2];l(e,b,a[1]);var
 b=b+1|0,a=c;continue}return 0}}function
-bQ(e,d,c){var
+bg(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=l(e,b,a[1]),a=f;continue}return b}}function
-c$(e,d){var
+c_(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c){var
 a=f;continue}return c}return 1}}function
-a4(e,d){var
+a5(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c)return c;var
 a=f;continue}return 0}}function
-b0(d,c){var
+bY(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aa(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===$(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-eV(d,c){var
+eU(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aa(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===$(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
 by(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aa(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===$(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-dG(b,a){if(a){var
-c=a[2],d=a[1];return 0===aa(d[1],b)?c:[0,d,dG(b,c)]}return 0}function
-bz(f){var
+dF(b,a){if(a){var
+c=a[2],d=a[1];return 0===$(d[1],b)?c:[0,d,dF(b,c)]}return 0}function
+ab(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=a[1];if(b(f,e)){var
 c=[0,e,c],a=d;continue}var
-a=d;continue}return aI(c)}}}function
-dH(f){var
+a=d;continue}return aa(c)}}}function
+dG(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=b(f,a[1]);if(e){var
 c=[0,e[1],c],a=d;continue}var
-a=d;continue}return aI(c)}}}function
-eW(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],eW(b[2],a[2])]}}else
+a=d;continue}return aa(c)}}}function
+eV(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],eV(b[2],a[2])]}}else
 if(!a)return 0;return aX(lE)}function
-bR(a,b){function
+bP(a,b){function
 r(i,e){if(2===i){if(e){var
 k=e[2];if(k){var
 m=k[1],n=e[1],y=k[2],z=0<l(a,n,m)?[0,n,[0,m,0]]:[0,m,[0,n,0]];return[0,z,y]}}}else
@@ -1096,9 +1099,9 @@ s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g)
 q=g[1],r=h[1],w=g[2],x=h[2];if(0<l(a,r,q)){var
 g=w,f=[0,q,f];continue}var
 h=x,f=[0,r,f];continue}var
-v=bx(h,f)}else
+v=a4(h,f)}else
 var
-v=bx(g,f);return[0,v,B]}}function
+v=a4(g,f);return[0,v,B]}}function
 j(i,e){if(2===i){if(e){var
 j=e[2];if(j){var
 k=j[1],m=e[1],y=j[2],z=0<l(a,m,k)?[0,k,[0,m,0]]:[0,m,[0,k,0]];return[0,z,y]}}}else
@@ -1110,11 +1113,11 @@ s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g)
 p=g[1],q=h[1],w=g[2],x=h[2];if(0<l(a,q,p)){var
 h=x,f=[0,q,f];continue}var
 g=w,f=[0,p,f];continue}var
-v=bx(h,f)}else
+v=a4(h,f)}else
 var
-v=bx(g,f);return[0,v,B]}}var
-c=Z(b);return 2<=c?j(c,b)[1]:b}function
-ci(b,a){function
+v=a4(g,f);return[0,v,B]}}var
+c=s(b);return 2<=c?j(c,b)[1]:b}function
+ch(b,a){function
 x(i,f){if(2===i){if(f){var
 n=f[2];if(n){var
 o=n[1],j=f[1],J=n[2],y=l(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
@@ -1143,9 +1146,9 @@ u=g[2],v=g[1],w=h[2],k=h[1],x=l(b,k,v);if(0===x){var
 h=w,g=u,e=[0,k,e];continue}if(0<=x){var
 g=u,e=[0,v,e];continue}var
 h=w,e=[0,k,e];continue}var
-C=bx(h,e)}else
+C=a4(h,e)}else
 var
-C=bx(g,e);return[0,C,M]}}function
+C=a4(g,e);return[0,C,M]}}function
 m(i,f){if(2===i){if(f){var
 m=f[2];if(m){var
 n=m[1],j=f[1],J=m[2],y=l(b,j,n),K=0===y?[0,j,0]:0<=y?[0,n,[0,j,0]]:[0,j,[0,n,0]];return[0,K,J]}}}else
@@ -1174,200 +1177,200 @@ t=g[2],u=g[1],v=h[2],k=h[1],w=l(b,k,u);if(0===w){var
 h=v,g=t,e=[0,k,e];continue}if(0<w){var
 h=v,e=[0,k,e];continue}var
 g=t,e=[0,u,e];continue}var
-C=bx(h,e)}else
+C=a4(h,e)}else
 var
-C=bx(g,e);return[0,C,M]}}var
-c=Z(a);return 2<=c?m(c,a)[1]:a}function
+C=a4(g,e);return[0,C,M]}}var
+c=s(a);return 2<=c?m(c,a)[1]:a}function
 g6(b,a){return a<=b?b:a}function
-b1(a,c){var
-b=al(a);xc(b,0,a,c);return b}function
+bZ(a,c){var
+b=am(a);xc(b,0,a,c);return b}function
 g7(c,b,a){if(0<=b&&0<=a&&!((a3(c)-a|0)<b)){var
-d=al(a);cv(c,b,d,0,a);return d}return aX(lF)}function
-g8(c,b,a){return aH(g7(c,b,a))}function
-g9(e,c,d,b,a){if(0<=a&&0<=c&&!((a3(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return cv(e,c,d,b,a);return aX(lG)}function
-bA(e,c,d,b,a){if(0<=a&&0<=c&&!((s(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return bN(e,c,d,b,a);return aX(lH)}function
-bB(c,b,a){return aH(g7(bY(c),b,a))}function
-b2(k,g){if(g){var
-h=s(k),c=0,b=g,p=0;for(;;){if(b){var
+d=am(a);cu(c,b,d,0,a);return d}return aX(lF)}function
+g8(c,b,a){return aI(g7(c,b,a))}function
+g9(e,c,d,b,a){if(0<=a&&0<=c&&!((a3(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return cu(e,c,d,b,a);return aX(lG)}function
+bz(e,c,d,b,a){if(0<=a&&0<=c&&!((t(e)-a|0)<c)&&0<=b&&!((a3(d)-a|0)<b))return bM(e,c,d,b,a);return aX(lH)}function
+bA(c,b,a){return aI(g7(bW(c),b,a))}function
+b0(k,g){if(g){var
+h=t(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(s(i)+h|0)+c|0,m=b[2],n=c<=j?j:aX(lI),c=n,b=m;continue}var
-l=s(i)+c|0}else
+j=(t(i)+h|0)+c|0,m=b[2],n=c<=j?j:aX(lI),c=n,b=m;continue}var
+l=t(i)+c|0}else
 var
 l=c;var
-f=al(l),e=p,d=g;for(;;){if(d){var
+f=am(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];bN(a,0,f,e,s(a));bN(k,0,f,e+s(a)|0,h);var
-e=(e+s(a)|0)+h|0,d=o;continue}bN(a,0,f,e,s(a))}return aH(f)}}}return lJ}function
+o=d[2];bM(a,0,f,e,t(a));bM(k,0,f,e+t(a)|0,h);var
+e=(e+t(a)|0)+h|0,d=o;continue}bM(a,0,f,e,t(a))}return aI(f)}}}return lJ}function
 g_(f,e){var
-c=bY(e),a=0,d=a3(c);for(;;){if(a===d)return 1;if(b(f,bO(c,a))){var
+c=bW(e),a=0,d=a3(c);for(;;){if(a===d)return 1;if(b(f,bN(c,a))){var
 a=a+1|0;continue}return 0}}function
 lK(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bw;if(aO(e,a)===b)return a;var
+a=c;for(;;){if(d<=a)throw bx;if(aO(e,a)===b)return a;var
 a=a+1|0;continue}}function
-da(b,c){var
-a=0,d=s(b);for(;;){if(d<=a)return 0;if(aO(b,a)===c)return[0,a];var
+c$(b,c){var
+a=0,d=t(b);for(;;){if(d<=a)return 0;if(aO(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
 lL(b,a,d){var
-c=s(b);if(0<=a&&!(c<a))try{lK(b,c,a,d);var
-e=1;return e}catch(a){a=aW(a);if(a===bw)return 0;throw a}return aX(lM)}function
+c=t(b);if(0<=a&&!(c<a))try{lK(b,c,a,d);var
+e=1;return e}catch(a){a=aW(a);if(a===bx)return 0;throw a}return aX(lM)}function
 lN(b,a){return lL(b,0,a)}function
 g$(c,b){var
-d=s(c),e=d<=s(b)?1:0;if(e){var
+d=t(c),e=d<=t(b)?1:0;if(e){var
 a=0;for(;;){if(a===d)return 1;if(aO(b,a)!==aO(c,a))return 0;var
 a=a+1|0;continue}}return e}function
 lO(c,d){if(0===c)return[0];if(0<=c){var
-e=bu(c,b(d,0)),f=c-1|0,g=1;if(!(f<1)){var
+e=bv(c,b(d,0)),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=b(d,a);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}return aX(lP)}function
 ha(e,c){var
 d=c.length-1;if(0===d)return[0];var
-f=bu(d,b(e,c[1])),g=d-1|0,h=1;if(!(g<1)){var
+f=bv(d,b(e,c[1])),g=d-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=b(e,c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-eX(d,b){var
+eW(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){l(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-dI(a){if(a){var
+dH(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=bu(d,h),e=1,b=g;for(;;){if(b){var
+f=bv(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-lS=[$,lR,cg(0)];function
+lS=[_,lR,ce(0)];function
 hb(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}var
-lU=[$,lT,cg(0)];function
+lU=[_,lT,ce(0)];function
 lV(a){throw lU}function
-eY(a){var
+eX(a){var
 d=a[1];a[1]=lV;try{var
 c=b(d,0);xJ(a,c);return c}catch(b){b=aW(b);a[1]=function(a){throw b};throw b}}function
-eZ(a){var
-b=1<=a?a:1,c=c_<b?c_:b,d=al(c);return[0,d,0,c,d]}function
-e0(a){return g8(a[1],0,a[2])}function
+eY(a){var
+b=1<=a?a:1,c=c9<b?c9:b,d=am(c);return[0,d,0,c,d]}function
+eZ(a){return g8(a[1],0,a[2])}function
 hc(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c_<b[1])if((d+c|0)<=c_)b[1]=c_;else
-eR(lY);var
-e=al(b[1]);g9(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,R,lW]}throw[0,R,lX]}}function
-a5(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(c9<b[1])if((d+c|0)<=c9)b[1]=c9;else
+eP(lY);var
+e=am(b[1]);g9(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,S,lW]}throw[0,S,lX]}}function
+a6(a,c){var
 b=a[2];if(a[3]<=b)hc(a,1);Y(a[1],b,c);a[2]=b+1|0;return 0}function
 aY(a,c){var
-b=s(c),d=a[2]+b|0;if(a[3]<d)hc(a,b);bN(c,0,a[1],a[2],b);a[2]=d;return 0}function
-e1(a){return 5===a[2]?12:-6}function
-hd(a){return[0,0,al(a)]}function
+b=t(c),d=a[2]+b|0;if(a[3]<d)hc(a,b);bM(c,0,a[1],a[2],b);a[2]=d;return 0}function
+e0(a){return 5===a[2]?12:-6}function
+hd(a){return[0,0,am(a)]}function
 he(a,g){var
 b=a3(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=al(g6(b*2|0,c));g9(a[2],0,e,0,b);a[2]=e;var
+e=am(g6(b*2|0,c));g9(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cD(a,b){he(a,1);cf(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-av(a,c){var
-b=s(c);he(a,b);bA(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+cC(a,b){he(a,1);cd(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+au(a,c){var
+b=t(c);he(a,b);bz(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
 hf(a){return g8(a[2],0,a[1])}function
-e2(b,c){var
+e1(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];av(b,l7);var
+d=a[1];au(b,l7);var
 a=d;continue;case
 1:var
-e=a[1];av(b,l8);var
+e=a[1];au(b,l8);var
 a=e;continue;case
 2:var
-f=a[1];av(b,l9);var
+f=a[1];au(b,l9);var
 a=f;continue;case
 3:var
-g=a[1];av(b,l_);var
+g=a[1];au(b,l_);var
 a=g;continue;case
 4:var
-h=a[1];av(b,l$);var
+h=a[1];au(b,l$);var
 a=h;continue;case
 5:var
-i=a[1];av(b,ma);var
+i=a[1];au(b,ma);var
 a=i;continue;case
 6:var
-j=a[1];av(b,mb);var
+j=a[1];au(b,mb);var
 a=j;continue;case
 7:var
-k=a[1];av(b,mc);var
+k=a[1];au(b,mc);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];av(b,md);e2(b,m);av(b,me);var
+l=a[2],m=a[1];au(b,md);e1(b,m);au(b,me);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];av(b,mf);e2(b,o);av(b,mg);var
+n=a[3],o=a[1];au(b,mf);e1(b,o);au(b,mg);var
 a=n;continue;case
 10:var
-p=a[1];av(b,mh);var
+p=a[1];au(b,mh);var
 a=p;continue;case
 11:var
-q=a[1];av(b,mi);var
+q=a[1];au(b,mi);var
 a=q;continue;case
 12:var
-r=a[1];av(b,mj);var
+r=a[1];au(b,mj);var
 a=r;continue;case
 13:var
-s=a[1];av(b,mk);var
+s=a[1];au(b,mk);var
 a=s;continue;default:var
-t=a[1];av(b,ml);var
+t=a[1];au(b,ml);var
 a=t;continue}}function
-ab(a){if(typeof
+ac(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ab(a[1])];case
-1:return[1,ab(a[1])];case
-2:return[2,ab(a[1])];case
-3:return[3,ab(a[1])];case
-4:return[4,ab(a[1])];case
-5:return[5,ab(a[1])];case
-6:return[6,ab(a[1])];case
-7:return[7,ab(a[1])];case
+0:return[0,ac(a[1])];case
+1:return[1,ac(a[1])];case
+2:return[2,ac(a[1])];case
+3:return[3,ac(a[1])];case
+4:return[4,ac(a[1])];case
+5:return[5,ac(a[1])];case
+6:return[6,ac(a[1])];case
+7:return[7,ac(a[1])];case
 8:var
-b=a[1];return[8,b,ab(a[2])];case
+b=a[1];return[8,b,ac(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,ab(a[3])];case
-10:return[10,ab(a[1])];case
-11:return[11,ab(a[1])];case
-12:return[12,ab(a[1])];case
-13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
-aw(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,ac(a[3])];case
+10:return[10,ac(a[1])];case
+11:return[11,ac(a[1])];case
+12:return[12,ac(a[1])];case
+13:return[13,ac(a[1])];default:return[14,ac(a[1])]}}function
+av(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-c=aw(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
+c=av(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
 1:var
-d=aw(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
+d=av(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
 2:var
-e=aw(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
+e=av(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
 3:var
-f=aw(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
+f=av(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
 4:var
-g=aw(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){b(R,0);return 0};return[0,function(a){b(S,0);return 0},T,Q,P];case
+g=av(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){b(R,0);return 0};return[0,function(a){b(S,0);return 0},T,Q,P];case
 5:var
-h=aw(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){b(W,0);return 0};return[0,function(a){b(X,0);return 0},Y,V,U];case
+h=av(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){b(W,0);return 0};return[0,function(a){b(X,0);return 0},Y,V,U];case
 6:var
-i=aw(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ac=function(a){b($,0);return 0};return[0,function(a){b(aa,0);return 0},ac,_,Z];case
+i=av(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){b($,0);return 0};return[0,function(a){b(aa,0);return 0},ab,_,Z];case
 7:var
-j=aw(a[1]),ad=j[4],ae=j[3],af=j[2],ag=j[1],ah=function(a){b(af,0);return 0};return[0,function(a){b(ag,0);return 0},ah,ae,ad];case
+j=av(a[1]),ad=j[4],ae=j[3],af=j[2],ag=j[1],ah=function(a){b(af,0);return 0};return[0,function(a){b(ag,0);return 0},ah,ae,ad];case
 8:var
-k=aw(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){b(al,0);return 0};return[0,function(a){b(am,0);return 0},an,ak,aj];case
+k=av(a[2]),aj=k[4],ak=k[3],al=k[2],am=k[1],an=function(a){b(al,0);return 0};return[0,function(a){b(am,0);return 0},an,ak,aj];case
 9:var
-ao=a[2],ap=a[1],l=aw(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=aw(ai(ab(ap),ao)),au=m[4],av=m[3],ax=m[2],ay=m[1],az=function(a){b(au,0);b(aq,0);return 0},aA=function(a){b(ar,0);b(av,0);return 0},aB=function(a){b(ax,0);b(as,0);return 0};return[0,function(a){b(at,0);b(ay,0);return 0},aB,aA,az];case
+ao=a[2],ap=a[1],l=av(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=av(ai(ac(ap),ao)),au=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(au,0);b(aq,0);return 0},aA=function(a){b(ar,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(as,0);return 0};return[0,function(a){b(at,0);b(ay,0);return 0},aB,aA,az];case
 10:var
-n=aw(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
+n=av(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
 11:var
-o=aw(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
+o=av(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
 12:var
-p=aw(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
+p=av(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=aw(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
-r=aw(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
+q=av(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
+r=av(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
 ai(d,c){var
 a=0;if(typeof
 d==="number")if(typeof
@@ -1379,7 +1382,7 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,R,mm]}else
+9:a=6;break;default:throw[0,S,mm]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
@@ -1485,35 +1488,35 @@ D=c[1],E=ai(B,c[2]);return[8,ai(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,R,mv];break;case
+14:a=4;break;default:m=1}if(m)throw[0,S,mv];break;case
 9:var
 n=0,F=d[3],G=d[2],H=d[1];if(typeof
 c==="number")n=1;else
 switch(c[0]){case
 8:a=5;break;case
 9:var
-I=c[3],J=c[2],K=c[1],s=aw(ai(ab(G),K)),L=s[4];b(s[2],0);b(L,0);return[9,H,J,ai(F,I)];case
+I=c[3],J=c[2],K=c[1],s=av(ai(ac(G),K)),L=s[4];b(s[2],0);b(L,0);return[9,H,J,ai(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,R,mw];break;case
+14:a=4;break;default:n=1}if(n)throw[0,S,mw];break;case
 10:var
 M=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,ai(M,c[1])];throw[0,R,mx];case
+c!=="number"&&10===c[0])return[10,ai(M,c[1])];throw[0,S,mx];case
 11:var
 o=0,N=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,ai(N,c[1])];default:o=1}if(o)throw[0,R,my];break;case
+11:return[11,ai(N,c[1])];default:o=1}if(o)throw[0,S,my];break;case
 12:var
 p=0,O=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ai(O,c[1])];default:p=1}if(p)throw[0,R,mz];break;case
+12:return[12,ai(O,c[1])];default:p=1}if(p)throw[0,S,mz];break;case
 13:var
 q=0,P=d[1];if(typeof
 c==="number")q=1;else
@@ -1521,7 +1524,7 @@ switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ai(P,c[1])];default:q=1}if(q)throw[0,R,mA];break;default:var
+13:return[13,ai(P,c[1])];default:q=1}if(q)throw[0,S,mA];break;default:var
 r=0,Q=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
@@ -1529,25 +1532,25 @@ switch(c[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ai(Q,c[1])];default:r=1}if(r)throw[0,R,mB]}switch(a){case
-0:throw[0,R,mp];case
-1:throw[0,R,mq];case
-2:throw[0,R,mr];case
-3:throw[0,R,ms];case
-4:throw[0,R,mt];case
-5:throw[0,R,mn];case
-6:throw[0,R,mo];default:throw[0,R,mu]}}var
-an=[$,mC,cg(0)];function
-dJ(b,a){if(typeof
+14:return[14,ai(Q,c[1])];default:r=1}if(r)throw[0,S,mB]}switch(a){case
+0:throw[0,S,mp];case
+1:throw[0,S,mq];case
+2:throw[0,S,mr];case
+3:throw[0,S,ms];case
+4:throw[0,S,mt];case
+5:throw[0,S,mn];case
+6:throw[0,S,mo];default:throw[0,S,mu]}}var
+ao=[_,mC,ce(0)];function
+dI(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw an}}function
-db(e,b,d){var
-a=dJ(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ao}}function
+da(e,b,d){var
+a=dI(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw an}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ao}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
 aJ(c,d,a){if(typeof
-c==="number")return[0,0,F(d,a)];else
+c==="number")return[0,0,G(d,a)];else
 switch(c[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
@@ -1575,14 +1578,14 @@ a!=="number"&&7===a[0]){var
 n=aJ(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=c[2];if(ch([0,c[1]],[0,o]))throw an;var
+o=a[1],w=a[2],x=c[2];if(cf([0,c[1]],[0,o]))throw ao;var
 p=aJ(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],y=a[3],z=c[3],A=c[2],B=c[1],C=[0,U(f)];if(ch([0,U(B)],C))throw an;var
-D=[0,U(e)];if(ch([0,U(A)],D))throw an;var
-q=aw(ai(ab(f),e)),E=q[4];b(q[2],0);b(E,0);var
-r=aJ(U(z),d,y),G=r[2];return[0,[9,f,e,ab(r[1])],G]}break;case
+e=a[2],f=a[1],y=a[3],z=c[3],A=c[2],B=c[1],C=[0,U(f)];if(cf([0,U(B)],C))throw ao;var
+D=[0,U(e)];if(cf([0,U(A)],D))throw ao;var
+q=av(ai(ac(f),e)),E=q[4];b(q[2],0);b(E,0);var
+r=aJ(U(z),d,y),F=r[2];return[0,[9,f,e,ac(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
 s=aJ(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
@@ -1594,83 +1597,83 @@ a!=="number"&&13===a[0]){var
 u=aJ(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aJ(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw an}function
-F(b,a){if(typeof
+v=aJ(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw ao}function
+G(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=F(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=G(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=F(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=G(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ac=b[2],u=dJ(b[1],a),e=u[2],ad=u[1];if(typeof
+ac=b[2],u=dI(b[1],a),e=u[2],ad=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=F(ac,e[1]);return[0,[2,ad,v[1]],v[2]]}throw an;case
+v=G(ac,e[1]);return[0,[2,ad,v[1]],v[2]]}throw ao;case
 3:var
-ae=b[2],w=dJ(b[1],a),f=w[2],af=w[1];if(typeof
+ae=b[2],w=dI(b[1],a),f=w[2],af=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-x=F(ae,f[1]);return[0,[3,af,x[1]],x[2]]}throw an;case
+x=G(ae,f[1]);return[0,[3,af,x[1]],x[2]]}throw ao;case
 4:var
-ag=b[4],ah=b[1],g=db(b[2],b[3],a),h=g[3],ai=g[1];if(typeof
+ag=b[4],ah=b[1],g=da(b[2],b[3],a),h=g[3],ai=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-aj=g[2],y=F(ag,h[1]);return[0,[4,ah,ai,aj,y[1]],y[2]]}throw an;case
+aj=g[2],y=G(ag,h[1]);return[0,[4,ah,ai,aj,y[1]],y[2]]}throw ao;case
 5:var
-ak=b[4],al=b[1],i=db(b[2],b[3],a),j=i[3],am=i[1];if(typeof
+ak=b[4],al=b[1],i=da(b[2],b[3],a),j=i[3],am=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-ao=i[2],z=F(ak,j[1]);return[0,[5,al,am,ao,z[1]],z[2]]}throw an;case
+an=i[2],z=G(ak,j[1]);return[0,[5,al,am,an,z[1]],z[2]]}throw ao;case
 6:var
-ap=b[4],aq=b[1],k=db(b[2],b[3],a),l=k[3],ar=k[1];if(typeof
+ap=b[4],aq=b[1],k=da(b[2],b[3],a),l=k[3],ar=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-as=k[2],A=F(ap,l[1]);return[0,[6,aq,ar,as,A[1]],A[2]]}throw an;case
+as=k[2],A=G(ap,l[1]);return[0,[6,aq,ar,as,A[1]],A[2]]}throw ao;case
 7:var
-at=b[4],au=b[1],m=db(b[2],b[3],a),n=m[3],av=m[1];if(typeof
+at=b[4],au=b[1],m=da(b[2],b[3],a),n=m[3],av=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-aw=m[2],B=F(at,n[1]);return[0,[7,au,av,aw,B[1]],B[2]]}throw an;case
+aw=m[2],B=G(at,n[1]);return[0,[7,au,av,aw,B[1]],B[2]]}throw ao;case
 8:var
-ax=b[4],ay=b[1],o=db(b[2],b[3],a),p=o[3],az=o[1];if(typeof
+ax=b[4],ay=b[1],o=da(b[2],b[3],a),p=o[3],az=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aA=o[2],C=F(ax,p[1]);return[0,[8,ay,az,aA,C[1]],C[2]]}throw an;case
+aA=o[2],C=G(ax,p[1]);return[0,[8,ay,az,aA,C[1]],C[2]]}throw ao;case
 9:var
-aB=b[2],D=dJ(b[1],a),q=D[2],aC=D[1];if(typeof
+aB=b[2],D=dI(b[1],a),q=D[2],aC=D[1];if(typeof
 q!=="number"&&7===q[0]){var
-E=F(aB,q[1]);return[0,[9,aC,E[1]],E[2]]}throw an;case
+E=G(aB,q[1]);return[0,[9,aC,E[1]],E[2]]}throw ao;case
 10:var
-G=F(b[1],a);return[0,[10,G[1]],G[2]];case
+F=G(b[1],a);return[0,[10,F[1]],F[2]];case
 11:var
-aD=b[1],H=F(b[2],a);return[0,[11,aD,H[1]],H[2]];case
+aD=b[1],H=G(b[2],a);return[0,[11,aD,H[1]],H[2]];case
 12:var
-aE=b[1],I=F(b[2],a);return[0,[12,aE,I[1]],I[2]];case
+aE=b[1],I=G(b[2],a);return[0,[12,aE,I[1]],I[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-J=a[1],aF=a[2],aG=b[3],aH=b[1];if(ch([0,b[2]],[0,J]))throw an;var
-K=F(aG,aF);return[0,[13,aH,J,K[1]],K[2]]}break;case
+J=a[1],aF=a[2],aG=b[3],aH=b[1];if(cf([0,b[2]],[0,J]))throw ao;var
+K=G(aG,aF);return[0,[13,aH,J,K[1]],K[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-L=a[1],aI=a[3],aK=b[3],aL=b[2],aM=b[1],aN=[0,U(L)];if(ch([0,U(aL)],aN))throw an;var
-M=F(aK,U(aI));return[0,[14,aM,L,M[1]],M[2]]}break;case
+L=a[1],aI=a[3],aK=b[3],aL=b[2],aM=b[1],aN=[0,U(L)];if(cf([0,U(aL)],aN))throw ao;var
+M=G(aK,U(aI));return[0,[14,aM,L,M[1]],M[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-N=F(b[1],a[1]);return[0,[15,N[1]],N[2]]}break;case
+N=G(b[1],a[1]);return[0,[15,N[1]],N[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-O=F(b[1],a[1]);return[0,[16,O[1]],O[2]]}break;case
+O=G(b[1],a[1]);return[0,[16,O[1]],O[2]]}break;case
 17:var
-aO=b[1],P=F(b[2],a);return[0,[17,aO,P[1]],P[2]];case
+aO=b[1],P=G(b[2],a);return[0,[17,aO,P[1]],P[2]];case
 18:var
 Q=b[2],r=b[1];if(0===r[0]){var
-V=r[1],aT=V[2],W=F(V[1],a),aU=W[1],X=F(Q,W[2]);return[0,[18,[0,[0,aU,aT]],X[1]],X[2]]}var
-Y=r[1],aV=Y[2],Z=F(Y[1],a),aW=Z[1],_=F(Q,Z[2]);return[0,[18,[1,[0,aW,aV]],_[1]],_[2]];case
+V=r[1],aT=V[2],W=G(V[1],a),aU=W[1],X=G(Q,W[2]);return[0,[18,[0,[0,aU,aT]],X[1]],X[2]]}var
+Y=r[1],aV=Y[2],Z=G(Y[1],a),aW=Z[1],_=G(Q,Z[2]);return[0,[18,[1,[0,aW,aV]],_[1]],_[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-R=F(b[1],a[1]);return[0,[19,R[1]],R[2]]}break;case
+R=G(b[1],a[1]);return[0,[19,R[1]],R[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aP=b[2],aR=b[1],S=F(b[3],a[1]);return[0,[20,aR,aP,S[1]],S[2]]}break;case
+aP=b[2],aR=b[1],S=G(b[3],a[1]);return[0,[20,aR,aP,S[1]],S[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aS=b[1],T=F(b[2],a[1]);return[0,[21,aS,T[1]],T[2]]}break;case
+aS=b[1],T=G(b[2],a[1]);return[0,[21,aS,T[1]],T[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
@@ -1678,7 +1681,7 @@ c==="number")switch(c){case
 1:return aQ(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-$=F(d,a[1]);return[0,[23,2,$[1]],$[2]]}throw an;default:return aQ(c,d,a)}else
+$=G(d,a[1]);return[0,[23,2,$[1]],$[2]]}throw ao;default:return aQ(c,d,a)}else
 switch(c[0]){case
 0:return aQ(c,d,a);case
 1:return aQ(c,d,a);case
@@ -1691,44 +1694,44 @@ switch(c[0]){case
 8:return aQ([8,c[1],c[2]],d,a);case
 9:var
 aX=c[1],aa=aJ(c[2],d,a),ab=aa[2];return[0,[23,[9,aX,aa[1]],ab[1]],ab[2]];case
-10:return aQ(c,d,a);default:return aQ(c,d,a)}}throw an}function
+10:return aQ(c,d,a);default:return aQ(c,d,a)}}throw ao}function
 aQ(d,c,b){var
-a=F(c,b);return[0,[23,d,a[1]],a[2]]}function
+a=G(c,b);return[0,[23,d,a[1]],a[2]]}function
 aR(k,g,a){var
-b=s(a),h=0<=g?k:0,d=c9(g);if(d<=b)return a;var
-l=2===h?48:32,c=b1(d,l);switch(h){case
-0:bA(a,0,c,0,b);break;case
-1:bA(a,0,c,d-b|0,b);break;default:var
+b=t(a),h=0<=g?k:0,d=c8(g);if(d<=b)return a;var
+l=2===h?48:32,c=bZ(d,l);switch(h){case
+0:bz(a,0,c,0,b);break;case
+1:bz(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==v(a,0)&&45!==v(a,0)&&32!==v(a,0)){e=1;i=1}if(!i){cf(c,0,v(a,0));bA(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==w(a,0)&&45!==w(a,0)&&32!==w(a,0)){e=1;i=1}if(!i){cd(c,0,w(a,0));bz(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===v(a,0)){var
-j=0;if(jd!==v(a,1)&&88!==v(a,1)){f=1;j=1}if(!j){cf(c,1,v(a,1));bA(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bA(a,0,c,d-b|0,b)}}return aH(c)}function
-cE(k,b){var
-c=c9(k),a=s(b),d=v(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+j4>>>0))e=1}else
+f=0;if(1<b&&48===w(a,0)){var
+j=0;if(jd!==w(a,1)&&88!==w(a,1)){f=1;j=1}if(!j){cd(c,1,w(a,1));bz(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bz(a,0,c,d-b|0,b)}}return aI(c)}function
+cD(k,b){var
+c=c8(k),a=t(b),d=w(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+j4>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(jd===v(b,1)||88===v(b,1))j=1;if(j){var
-h=b1(c+2|0,48);cf(h,1,v(b,1));bA(b,2,h,(c-a|0)+4|0,a-2|0);return aH(h)}}e=1;f=1;break;case
+j=0;if(jd===w(b,1)||88===w(b,1))j=1;if(j){var
+h=bZ(c+2|0,48);cd(h,1,w(b,1));bz(b,2,h,(c-a|0)+4|0,a-2|0);return aI(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=b1(c+1|0,48);cf(g,0,d);bA(b,1,g,(c-a|0)+2|0,a-1|0);return aH(g)}}if(e&&a<c){var
-i=b1(c,48);bA(b,0,i,c-a|0,a);return aH(i)}return b}function
+g=bZ(c+1|0,48);cd(g,0,d);bz(b,1,g,(c-a|0)+2|0,a-1|0);return aI(g)}}if(e&&a<c){var
+i=bZ(c,48);bz(b,0,i,c-a|0,a);return aI(i)}return b}function
 mD(k){var
-j=0,D=s(k);for(;;){if(D<=j)var
+j=0,D=t(k);for(;;){if(D<=j)var
 o=k;else{var
 n=aO(k,j)+ks|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
 if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
-e=bY(k),a=[0,0],u=a3(e)-1|0,z=0;if(!(u<0)){var
+e=bW(k),a=[0,0],u=a3(e)-1|0,z=0;if(!(u<0)){var
 i=z;for(;;){var
-f=bO(e,i),g=0;if(32<=f){var
+f=bN(e,i),g=0;if(32<=f){var
 l=f+i8|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
 if(56<l-1>>>0){g=1;q=1}if(!q){var
 m=1;g=2}}else
@@ -1740,13 +1743,13 @@ m=4;break;case
 m=2;break}a[1]=a[1]+m|0;var
 C=i+1|0;if(u!==i){var
 i=C;continue}break}}if(a[1]===a3(e)){var
-r=a3(e),t=al(r);cv(e,0,t,0,r);var
-w=t}else{var
-b=al(a[1]);a[1]=0;var
+r=a3(e),s=am(r);cu(e,0,s,0,r);var
+w=s}else{var
+b=am(a[1]);a[1]=0;var
 v=a3(e)-1|0,A=0;if(!(v<0)){var
 h=A;for(;;){var
-c=bO(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(er<=c)d=1;else
+c=bN(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(ep<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1762,10 +1765,10 @@ switch(c){case
 B=h+1|0;if(v!==h){var
 h=B;continue}break}}var
 w=b}var
-o=aH(w)}var
-x=s(o),y=b1(x+2|0,34);bN(o,0,y,1,x);return aH(y)}}function
+o=aI(w)}var
+x=t(o),y=bZ(x+2|0,34);bM(o,0,y,1,x);return aI(y)}}function
 hg(d,f){var
-g=c9(f),e=ns[1];switch(d[2]){case
+g=c8(f),e=ns[1];switch(d[2]){case
 0:var
 b=kc;break;case
 1:var
@@ -1783,19 +1786,19 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=hd(16);cD(c,37);switch(d[1]){case
+c=hd(16);cC(c,37);switch(d[1]){case
 0:break;case
-1:cD(c,43);break;default:cD(c,32)}if(8<=d[2])cD(c,35);cD(c,46);av(c,a(q+g));cD(c,b);return hf(c)}function
-dK(m,a){if(13<=m){var
-g=[0,0],h=s(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<aO(a,c)+em>>>0))g[1]++;var
+1:cC(c,43);break;default:cC(c,32)}if(8<=d[2])cC(c,35);cC(c,46);au(c,a(q+g));cC(c,b);return hf(c)}function
+dJ(m,a){if(13<=m){var
+g=[0,0],h=t(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<aO(a,c)+ek>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=al(s(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cf(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=s(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=am(t(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cd(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=t(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=aO(a,b);if(9<f+em>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=aO(a,b);if(9<f+ek>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aH(j)}return a}function
+b=p;continue}break}}return aI(j)}return a}function
 nt(b,c){switch(b){case
 1:var
 a=mF;break;case
@@ -1823,7 +1826,7 @@ a=mE;break;case
 3:case
 14:var
 a=mH;break;default:var
-a=mQ}return dK(b,eJ(a,c))}function
+a=mQ}return dJ(b,eH(a,c))}function
 nu(b,c){switch(b){case
 1:var
 a=m5;break;case
@@ -1851,7 +1854,7 @@ a=m4;break;case
 3:case
 14:var
 a=m7;break;default:var
-a=ne}return dK(b,eJ(a,c))}function
+a=ne}return dJ(b,eH(a,c))}function
 nv(b,c){switch(b){case
 1:var
 a=ng;break;case
@@ -1879,7 +1882,7 @@ a=nf;break;case
 3:case
 14:var
 a=ni;break;default:var
-a=nr}return dK(b,eJ(a,c))}function
+a=nr}return dJ(b,eH(a,c))}function
 nw(b,c){switch(b){case
 1:var
 a=mS;break;case
@@ -1907,8 +1910,8 @@ a=mR;break;case
 3:case
 14:var
 a=mU;break;default:var
-a=m3}return dK(b,xs(a,c))}function
-bS(c,i,b){function
+a=m3}return dJ(b,xs(a,c))}function
+bQ(c,i,b){function
 j(d){switch(c[1]){case
 0:var
 a=45;break;case
@@ -1918,35 +1921,35 @@ a=32}return xm(b,i,a)}function
 r(c){var
 a=xa(b);return 3===a?b<0.?ny:nz:4<=a?nA:c}switch(c[2]){case
 5:var
-e=k8(hg(c,i),b),d=0,x=s(e);for(;;){if(d===x)var
+e=k8(hg(c,i),b),d=0,x=t(e);for(;;){if(d===x)var
 q=0;else{var
-k=v(e,d)-46|0,l=0;if(23<k>>>0){if(55===k)l=1}else
+k=w(e,d)-46|0,l=0;if(23<k>>>0){if(55===k)l=1}else
 if(21<k-1>>>0)l=1;if(!l){var
 d=d+1|0;continue}var
 q=1}var
 y=q?e:m(e,nx);return r(y)}case
 6:return j(0);case
 7:var
-h=bY(j(0)),f=a3(h);if(0===f)var
+h=bW(j(0)),f=a3(h);if(0===f)var
 p=h;else{var
-n=al(f),o=f-1|0,t=0;if(!(o<0)){var
-a=t;for(;;){var
-g=bO(h,a),u=25<g+j4>>>0?g:g+ks|0;Y(n,a,u);var
-w=a+1|0;if(o!==a){var
-a=w;continue}break}}var
-p=n}return aH(p);case
+n=am(f),o=f-1|0,s=0;if(!(o<0)){var
+a=s;for(;;){var
+g=bN(h,a),u=25<g+j4>>>0?g:g+ks|0;Y(n,a,u);var
+v=a+1|0;if(o!==a){var
+a=v;continue}break}}var
+p=n}return aI(p);case
 8:return r(j(0));default:return k8(hg(c,i),b)}}function
-dm(e,A,y,x){var
-c=A,a=y,d=x;for(;;)if(typeof
+dl(e,z,y,x){var
+c=z,a=y,d=x;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
 0:var
-B=d[1];return function(b){return z(c,[5,a,b],B)};case
+B=d[1];return function(b){return A(c,[5,a,b],B)};case
 1:var
 C=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
 d=lv;else
-if(er<=b)e=1;else
+if(ep<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
 d=lw;else
@@ -1962,31 +1965,31 @@ d=lz;break;case
 13:var
 d=lA;break;default:e=1}switch(e){case
 1:var
-f=al(4);Y(f,0,92);Y(f,1,48+(b/gf|0)|0);Y(f,2,48+((b/10|0)%10|0)|0);Y(f,3,48+(b%10|0)|0);var
-d=aH(f);break;case
+f=am(4);Y(f,0,92);Y(f,1,48+(b/gf|0)|0);Y(f,2,48+((b/10|0)%10|0)|0);Y(f,3,48+(b%10|0)|0);var
+d=aI(f);break;case
 2:var
-g=al(1);Y(g,0,b);var
-d=aH(g);break}var
-h=s(d),i=b1(h+2|0,39);bN(d,0,i,1,h);return z(c,[4,a,aH(i)],C)};case
+g=am(1);Y(g,0,b);var
+d=aI(g);break}var
+h=t(d),i=bZ(h+2|0,39);bM(d,0,i,1,h);return A(c,[4,a,aI(i)],C)};case
 2:var
-D=d[2],G=d[1];return e3(c,a,D,G,function(a){return a});case
-3:return e3(c,a,d[2],d[1],mD);case
-4:return dL(c,a,d[4],d[2],d[3],nt,d[1]);case
-5:return dL(c,a,d[4],d[2],d[3],nu,d[1]);case
-6:return dL(c,a,d[4],d[2],d[3],nv,d[1]);case
-7:return dL(c,a,d[4],d[2],d[3],nw,d[1]);case
+D=d[2],E=d[1];return e2(c,a,D,E,function(a){return a});case
+3:return e2(c,a,d[2],d[1],mD);case
+4:return dK(c,a,d[4],d[2],d[3],nt,d[1]);case
+5:return dK(c,a,d[4],d[2],d[3],nu,d[1]);case
+6:return dK(c,a,d[4],d[2],d[3],nv,d[1]);case
+7:return dK(c,a,d[4],d[2],d[3],nw,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
-i==="number")return i?function(d,b){return z(c,[4,a,bS(g,d,b)],h)}:function(b){return z(c,[4,a,bS(g,e1(g),b)],h)};var
-$=i[1];return function(b){return z(c,[4,a,bS(g,$,b)],h)}}else{if(0===j[0]){var
+i==="number")return i?function(d,b){return A(c,[4,a,bQ(g,d,b)],h)}:function(b){return A(c,[4,a,bQ(g,e0(g),b)],h)};var
+$=i[1];return function(b){return A(c,[4,a,bQ(g,$,b)],h)}}else{if(0===j[0]){var
 n=j[2],o=j[1];if(typeof
-i==="number")return i?function(d,b){return z(c,[4,a,aR(o,n,bS(g,d,b))],h)}:function(b){return z(c,[4,a,aR(o,n,bS(g,e1(g),b))],h)};var
-aa=i[1];return function(b){return z(c,[4,a,aR(o,n,bS(g,aa,b))],h)}}var
+i==="number")return i?function(d,b){return A(c,[4,a,aR(o,n,bQ(g,d,b))],h)}:function(b){return A(c,[4,a,aR(o,n,bQ(g,e0(g),b))],h)};var
+aa=i[1];return function(b){return A(c,[4,a,aR(o,n,bQ(g,aa,b))],h)}}var
 p=j[1];if(typeof
-i==="number")return i?function(e,d,b){return z(c,[4,a,aR(p,e,bS(g,d,b))],h)}:function(d,b){return z(c,[4,a,aR(p,d,bS(g,e1(g),b))],h)};var
-ac=i[1];return function(d,b){return z(c,[4,a,aR(p,d,bS(g,ac,b))],h)}}case
-9:return e3(c,a,d[2],d[1],lp);case
+i==="number")return i?function(e,d,b){return A(c,[4,a,aR(p,e,bQ(g,d,b))],h)}:function(d,b){return A(c,[4,a,aR(p,d,bQ(g,e0(g),b))],h)};var
+ab=i[1];return function(d,b){return A(c,[4,a,aR(p,d,bQ(g,ab,b))],h)}}case
+9:return e2(c,a,d[2],d[1],lp);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1994,51 +1997,51 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-H=d[3],I=d[2],q=hd(16);e2(q,I);var
-w=hf(q);return function(b){return z(c,[4,a,w],H)};case
+H=d[3],I=d[2],q=hd(16);e1(q,I);var
+w=hf(q);return function(b){return A(c,[4,a,w],H)};case
 14:var
 J=d[3],K=d[2];return function(d){var
-e=d[1],b=F(e,U(ab(K)));if(typeof
-b[2]==="number")return z(c,a,N(b[1],J));throw an};case
+e=d[1],b=G(e,U(ac(K)));if(typeof
+b[2]==="number")return A(c,a,O(b[1],J));throw ao};case
 15:var
-L=d[1];return function(d,b){return z(c,[6,a,function(a){return l(d,a,b)}],L)};case
+L=d[1];return function(d,b){return A(c,[6,a,function(a){return l(d,a,b)}],L)};case
 16:var
-M=d[1];return function(b){return z(c,[6,a,b],M)};case
+M=d[1];return function(b){return A(c,[6,a,b],M)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
 m=d[1];if(0===m[0]){var
-O=d[2],P=m[1][1],Q=0,c=function(b,c,d){return function(a){return z(c,[1,b,[0,a]],d)}}(a,c,O),a=Q,d=P;continue}var
-S=d[2],T=m[1][1],V=0,c=function(b,c,d){return function(a){return z(c,[1,b,[1,a]],d)}}(a,c,S),a=V,d=T;continue;case
-19:throw[0,R,nC];case
+N=d[2],P=m[1][1],Q=0,c=function(b,c,d){return function(a){return A(c,[1,b,[0,a]],d)}}(a,c,N),a=Q,d=P;continue}var
+R=d[2],T=m[1][1],V=0,c=function(b,c,d){return function(a){return A(c,[1,b,[1,a]],d)}}(a,c,R),a=V,d=T;continue;case
+19:throw[0,S,nC];case
 20:var
-W=d[3],X=[8,a,nD];return function(a){return z(c,X,W)};case
+W=d[3],X=[8,a,nD];return function(a){return A(c,X,W)};case
 21:var
-Z=d[2];return function(b){return z(c,[4,a,eJ(nE,b)],Z)};case
+Z=d[2];return function(b){return A(c,[4,a,eH(nE,b)],Z)};case
 22:var
-_=d[1];return function(b){return z(c,[5,a,b],_)};case
+_=d[1];return function(b){return A(c,[5,a,b],_)};case
 23:var
 f=d[2],k=d[1];if(typeof
 k==="number")switch(k){case
-0:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
-1:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
-2:throw[0,R,nF];default:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f])}else
+0:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f]);case
+1:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f]);case
+2:throw[0,S,nF];default:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f])}else
 switch(k[0]){case
-0:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
-1:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
-2:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
-3:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
-4:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
-5:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
-6:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
-7:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
-8:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);case
+0:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f]);case
+1:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f]);case
+2:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f]);case
+3:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f]);case
+4:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f]);case
+5:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f]);case
+6:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f]);case
+7:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f]);case
+8:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f]);case
 9:var
-v=k[2];return e<50?fT(e+1|0,c,a,v,f):au(fT,[0,c,a,v,f]);case
-10:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f]);default:return e<50?E(e+1|0,c,a,f):au(E,[0,c,a,f])}default:var
-r=d[3],t=d[1],u=b(d[2],0);return e<50?fS(e+1|0,c,a,r,t,u):au(fS,[0,c,a,r,t,u])}}function
+v=k[2];return e<50?fT(e+1|0,c,a,v,f):at(fT,[0,c,a,v,f]);case
+10:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f]);default:return e<50?F(e+1|0,c,a,f):at(F,[0,c,a,f])}default:var
+r=d[3],s=d[1],u=b(d[2],0);return e<50?fS(e+1|0,c,a,r,s,u):at(fS,[0,c,a,r,s,u])}}function
 fT(e,d,c,a,b){if(typeof
-a==="number")return e<50?E(e+1|0,d,c,b):au(E,[0,d,c,b]);else
+a==="number")return e<50?F(e+1|0,d,c,b):at(F,[0,d,c,b]);else
 switch(a[0]){case
 0:var
 f=a[1];return function(a){return aZ(d,c,f,b)};case
@@ -2059,37 +2062,37 @@ m=a[1];return function(a){return aZ(d,c,m,b)};case
 8:var
 n=a[2];return function(a){return aZ(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ai(ab(a[1]),p);return function(a){return aZ(d,c,aC(q,o),b)};case
+o=a[3],p=a[2],q=ai(ac(a[1]),p);return function(a){return aZ(d,c,aD(q,o),b)};case
 10:var
 r=a[1];return function(e,a){return aZ(d,c,r,b)};case
 11:var
 s=a[1];return function(a){return aZ(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return aZ(d,c,t,b)};case
-13:throw[0,R,nG];default:throw[0,R,nH]}}function
-E(d,b,e,a){var
-c=[8,e,nI];return d<50?dm(d+1|0,b,c,a):au(dm,[0,b,c,a])}function
+13:throw[0,S,nG];default:throw[0,S,nH]}}function
+F(d,b,e,a){var
+c=[8,e,nI];return d<50?dl(d+1|0,b,c,a):at(dl,[0,b,c,a])}function
 fS(h,c,f,a,e,d){if(e){var
 i=e[1];return function(e){return nB(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?dm(h+1|0,c,g,a):au(dm,[0,c,g,a])}function
-z(a,b,c){return gS(dm(0,a,b,c))}function
+g=[4,f,d];return h<50?dl(h+1|0,c,g,a):at(dl,[0,c,g,a])}function
+A(a,b,c){return gS(dl(0,a,b,c))}function
 aZ(a,b,c,d){return gS(fT(0,a,b,c,d))}function
 nB(a,b,c,d,e){return gS(fS(0,a,b,c,d,e))}function
-e3(f,e,d,a,c){if(typeof
-a==="number")return function(a){return z(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return z(f,[4,e,aR(h,g,b(c,a))],d)}}var
-i=a[1];return function(g,a){return z(f,[4,e,aR(i,g,b(c,a))],d)}}}function
-dL(f,e,d,g,c,b,a){if(typeof
+e2(f,e,d,a,c){if(typeof
+a==="number")return function(a){return A(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return A(f,[4,e,aR(h,g,b(c,a))],d)}}var
+i=a[1];return function(g,a){return A(f,[4,e,aR(i,g,b(c,a))],d)}}}function
+dK(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return z(f,[4,e,cE(g,l(b,a,c))],d)}:function(c){return z(f,[4,e,l(b,a,c)],d)};var
-k=c[1];return function(c){return z(f,[4,e,cE(k,l(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return A(f,[4,e,cD(g,l(b,a,c))],d)}:function(c){return A(f,[4,e,l(b,a,c)],d)};var
+k=c[1];return function(c){return A(f,[4,e,cD(k,l(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return z(f,[4,e,aR(i,h,cE(g,l(b,a,c)))],d)}:function(c){return z(f,[4,e,aR(i,h,l(b,a,c))],d)};var
-m=c[1];return function(c){return z(f,[4,e,aR(i,h,cE(m,l(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return A(f,[4,e,aR(i,h,cD(g,l(b,a,c)))],d)}:function(c){return A(f,[4,e,aR(i,h,l(b,a,c))],d)};var
+m=c[1];return function(c){return A(f,[4,e,aR(i,h,cD(m,l(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return z(f,[4,e,aR(j,h,cE(g,l(b,a,c)))],d)}:function(g,c){return z(f,[4,e,aR(j,g,l(b,a,c))],d)};var
-n=c[1];return function(g,c){return z(f,[4,e,aR(j,g,cE(n,l(b,a,c)))],d)}}}function
-b3(c,h){var
+c==="number")return c?function(h,g,c){return A(f,[4,e,aR(j,h,cD(g,l(b,a,c)))],d)}:function(g,c){return A(f,[4,e,aR(j,g,l(b,a,c))],d)};var
+n=c[1];return function(g,c){return A(f,[4,e,aR(j,g,cD(n,l(b,a,c)))],d)}}}function
+b1(c,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -2114,55 +2117,55 @@ switch(e[0]){case
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=m(l6,aH(b1(1,e[1])))}b3(c,i);return aY(c,d);case
+d=m(l6,aI(bZ(1,e[1])))}b1(c,i);return aY(c,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-j=f[1];b3(c,g);aY(c,nJ);var
+j=f[1];b1(c,g);aY(c,nJ);var
 a=j;continue}var
-k=f[1];b3(c,g);aY(c,nK);var
+k=f[1];b1(c,g);aY(c,nK);var
 a=k;continue;case
 6:var
-o=a[2];b3(c,a[1]);return aY(c,b(o,0));case
+o=a[2];b1(c,a[1]);return aY(c,b(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];b3(c,a[1]);return aX(p);case
+p=a[2];b1(c,a[1]);return aX(p);case
 2:case
 4:var
-l=a[2];b3(c,a[1]);return aY(c,l);default:var
-n=a[2];b3(c,a[1]);return a5(c,n)}}function
-cF(b){var
-a=b[1];return z(function(b){var
-a=eZ(64);b3(a,b);return e0(a)},0,a)}function
+l=a[2];b1(c,a[1]);return aY(c,l);default:var
+n=a[2];b1(c,a[1]);return a6(c,n)}}function
+cE(b){var
+a=b[1];return A(function(b){var
+a=eY(64);b1(a,b);return eZ(a)},0,a)}function
 hh(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-e4(a){a[4]=-a[4]|0;return 0}try{var
-wV=lk(wU),hj=wV}catch(a){a=aW(a);if(a!==bw)throw a;try{var
-wT=lk(wS),hi=wT}catch(a){a=aW(a);if(a!==bw)throw a;var
+e3(a){a[4]=-a[4]|0;return 0}try{var
+wV=lk(wU),hj=wV}catch(a){a=aW(a);if(a!==bx)throw a;try{var
+wT=lk(wS),hi=wT}catch(a){a=aW(a);if(a!==bx)throw a;var
 hi=nM}var
 hj=hi}var
-nN=lN(hj,82),dM=[du,function(B){var
-n=xU(0),c=[0,bu(55,0),0],i=0===n.length-1?[0,0]:n,j=i.length-1,b=0;for(;;){o(c[1],b)[1+b]=b;var
+nN=lN(hj,82),dL=[dt,function(B){var
+n=xU(0),c=[0,bv(55,0),0],i=0===n.length-1?[0,0]:n,j=i.length-1,b=0;for(;;){o(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
-g=[0,nL],k=54+g6(55,j)|0,w=0;if(!(k<0)){var
-d=w;for(;;){var
-e=d%55|0,l=le(d,j),x=o(i,l)[1+l],h=m(g[1],a(q+x));g[1]=xE(h,0,s(h));var
-f=g[1],p=v(f,3)<<24,r=v(f,2)<<16,t=v(f,1)<<8,u=((v(f,0)+t|0)+r|0)+p|0,y=(o(c[1],e)[1+e]^u)&js;o(c[1],e)[1+e]=y;var
+g=[0,nL],k=54+g6(55,j)|0,v=0;if(!(k<0)){var
+d=v;for(;;){var
+e=d%55|0,l=le(d,j),x=o(i,l)[1+l],h=m(g[1],a(q+x));g[1]=xE(h,0,t(h));var
+f=g[1],p=w(f,3)<<24,r=w(f,2)<<16,s=w(f,1)<<8,u=((w(f,0)+s|0)+r|0)+p|0,y=(o(c[1],e)[1+e]^u)&js;o(c[1],e)[1+e]=y;var
 z=d+1|0;if(k!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
-D(h,k){var
-l=h?h[1]:nN,b=16;for(;;){if(!(k<=b)&&!(eS<(b*2|0))){var
+E(h,k){var
+l=h?h[1]:nN,b=16;for(;;){if(!(k<=b)&&!(eQ<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=gO(dM),a=cU===i?dM[1]:du===i?eY(dM):dM;a[2]=(a[2]+1|0)%55|0;var
+i=gO(dL),a=cT===i?dL[1]:dt===i?eX(dL):dL;a[2]=(a[2]+1|0)%55|0;var
 c=a[2],d=o(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(o(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&js,g=a[2];o(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,bu(b,0),j,b]}}function
+j=0;return[0,0,bv(b,0),j,b]}}function
 hk(B,f){var
-i=f[2],t=(i.length-1)*2|0,u=t<eS?1:0;if(u){var
-j=bu(t,0),k=1-hh(f);f[2]=j;var
-l=j.length-1,g=bu(l,0),p=i.length-1-1|0,C=b(B,f),x=0;if(!(p<0)){var
+i=f[2],t=(i.length-1)*2|0,u=t<eQ?1:0;if(u){var
+j=bv(t,0),k=1-hh(f);f[2]=j;var
+l=j.length-1,g=bv(l,0),p=i.length-1-1|0,C=b(B,f),x=0;if(!(p<0)){var
 e=x;a:for(;;){var
 a=o(i,e)[1+e];for(;;){if(a){var
 m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=o(g,c)[1+c];if(n)n[3]=h;else
@@ -2178,106 +2181,100 @@ d=z;continue}break}}var
 r=0}else
 var
 r=k;return r}return u}function
-e5(g,a){function
+e4(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
 c=a[3];l(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=hh(a);if(1-c)e4(a);try{var
+c=hh(a);if(1-c)e3(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
 b=i;for(;;){h(o(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?e4(a):f;return j}catch(b){b=aW(b);if(c)throw b;e4(a);throw b}}function
-bT(a,b){return 4<=a.length-1?xg(10,gf,a[3],b)&(a[2].length-1-1|0):aX(nO)}function
-bU(a,c,e){var
-b=bT(a,c),f=[0,c,e,o(a[2],b)[1+b]];o(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?hk(bT,a):d}function
-cG(f,b){var
-g=bT(f,b),c=o(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===aa(b,c[1]))return j;if(d){var
-e=d[3],k=d[2];if(0===aa(b,d[1]))return k;if(e){var
-l=e[2],m=e[3];if(0===aa(b,e[1]))return l;var
+f=1-c,j=f?e3(a):f;return j}catch(b){b=aW(b);if(c)throw b;e3(a);throw b}}function
+bR(a,b){return 4<=a.length-1?xg(10,gf,a[3],b)&(a[2].length-1-1|0):aX(nO)}function
+bS(a,c,e){var
+b=bR(a,c),f=[0,c,e,o(a[2],b)[1+b]];o(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
+d=a[2].length-1<<1<a[1]?1:0;return d?hk(bR,a):d}function
+cF(f,b){var
+g=bR(f,b),c=o(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===$(b,c[1]))return j;if(d){var
+e=d[3],k=d[2];if(0===$(b,d[1]))return k;if(e){var
+l=e[2],m=e[3];if(0===$(b,e[1]))return l;var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===aa(b,a[1]))return h;var
-a=i;continue}throw bw}}throw bw}throw bw}throw bw}function
-a6(f,b){var
-g=bT(f,b),c=o(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===aa(b,c[1]))return[0,j];if(d){var
-e=d[3],k=d[2];if(0===aa(b,d[1]))return[0,k];if(e){var
-l=e[2],m=e[3];if(0===aa(b,e[1]))return[0,l];var
+h=a[2],i=a[3];if(0===$(b,a[1]))return h;var
+a=i;continue}throw bx}}throw bx}throw bx}throw bx}function
+a7(f,b){var
+g=bR(f,b),c=o(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===$(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===$(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===$(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===aa(b,a[1]))return[0,h];var
+h=a[2],i=a[3];if(0===$(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-dN(a,b){function
+dM(a,b){function
 c(e){var
 a=e;for(;;){if(a){var
-d=a[3],f=a[2];if(0===aa(a[1],b))return[0,f,c(d)];var
+d=a[3],f=a[2];if(0===$(a[1],b))return[0,f,c(d)];var
 a=d;continue}return 0}}var
-d=bT(a,b);return c(o(a[2],d)[1+d])}function
+d=bR(a,b);return c(o(a[2],d)[1+d])}function
 a0(a,c,f){var
-d=bT(a,c),g=o(a[2],d)[1+d],b=g;for(;;){if(b){var
-j=b[3];if(0!==aa(b[1],c)){var
+d=bR(a,c),g=o(a[2],d)[1+d],b=g;for(;;){if(b){var
+j=b[3];if(0!==$(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
 e=1;if(e){o(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return hk(bT,a);var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return hk(bR,a);var
 i=h}else
 var
 i=e;return i}}function
-bg(c,b){var
-e=bT(c,b),a=o(c[2],e)[1+e];for(;;){if(a){var
-f=a[3],d=0===aa(a[1],b)?1:0;if(d)return d;var
+bh(c,b){var
+e=bR(c,b),a=o(c[2],e)[1+e];for(;;){if(a){var
+f=a[3],d=0===$(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-d=aG(0),c=aG(1);function
-aD(a){return br(a,d)}function
-g(b,a){return 0===br(b,a)?1:0}function
-bh(b,a){return br(b,a)<=0?1:0}function
-hl(b,a){return br(b,a)<0?1:0}function
-hm(b,a){return 0<=br(b,a)?1:0}function
-hn(b,a){return 0<br(b,a)?1:0}function
-ho(b,a){return bh(b,a)?b:a}function
-hp(a){return hl(a,d)?ce(a):a}function
-cH(a){return eF(a,c)}function
-hq(b,a){if(!g(b,d)&&!g(a,d))return hp(M(cu(b,eG(b,a)),a));return d}function
-e6(b,a){if(0===a)return c;var
-d=e6(b,a/2|0),e=M(d,d);return 1===(a&1)?M(e,b):e}function
-K(a){return a?0:1}function
+d=aH(0),c=aH(1);function
+aE(a){return bs(a,d)}function
+g(b,a){return 0===bs(b,a)?1:0}function
+bi(b,a){return bs(b,a)<=0?1:0}function
+hl(b,a){return bs(b,a)<0?1:0}function
+hm(b,a){return 0<=bs(b,a)?1:0}function
+hn(b,a){return 0<bs(b,a)?1:0}function
+ho(b,a){return bi(b,a)?b:a}function
+hp(a){return hl(a,d)?cc(a):a}function
+cG(a){return eD(a,c)}function
+hq(b,a){if(!g(b,d)&&!g(a,d))return hp(N(ct(b,eE(b,a)),a));return d}function
+e5(b,a){if(0===a)return c;var
+d=e5(b,a/2|0),e=N(d,d);return 1===(a&1)?N(e,b):e}function
+L(a){return a?0:1}function
 a1(a){return a[1]}function
-bi(a){return a[2]}function
-S(a){var
-b=a?S(a[2])+1|0:a;return b}function
-ao(a,b){if(a){var
-c=ao(a[2],b);return[0,a[1],c]}return b}function
-e7(b,a){return 0===b?a:e7(b-1|0,a)+1|0}function
+bj(a){return a[2]}function
+ay(b,a){return a4(aa(b),a)}function
+e6(b,a){return 0===b?a:e6(b-1|0,a)+1|0}function
 hr(b,a){return b?a:a?0:1}function
 nP(e,d){var
-b=e,a=d;for(;;){if(g(b,c))return g(a,c)?1:cd(a)?(aA(a,1),0):(aA(a,1),0);if(cd(b)){var
-f=aA(b,1);if(g(a,c))return 0;if(cd(a)){var
-b=f,a=aA(a,1);continue}aA(a,1);return 0}var
-h=aA(b,1);if(g(a,c))return 0;if(cd(a)){aA(a,1);return 0}var
-b=h,a=aA(a,1);continue}}function
-e8(e,d,c){var
+b=e,a=d;for(;;){if(g(b,c))return g(a,c)?1:cb(a)?(aB(a,1),0):(aB(a,1),0);if(cb(b)){var
+f=aB(b,1);if(g(a,c))return 0;if(cb(a)){var
+b=f,a=aB(a,1);continue}aB(a,1);return 0}var
+h=aB(b,1);if(g(a,c))return 0;if(cb(a)){aB(a,1);return 0}var
+b=h,a=aB(a,1);continue}}function
+e7(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
 hs(a){if(a){var
-b=[0,a[1],0];return ao(hs(a[2]),b)}return a}function
-e9(a){if(a){var
-b=e9(a[2]);return ao(a[1],b)}return a}function
-j(c,a){if(a)var
-e=j(c,a[2]),d=[0,b(c,a[1]),e];else
-var
-d=a;return d}function
-ap(c,a){if(a){var
-d=ap(c,a[2]);return ao(b(c,a[1]),d)}return a}function
-bj(e,d,c){var
+b=[0,a[1],0];return ay(hs(a[2]),b)}return a}function
+e8(a){if(a){var
+b=e8(a[2]);return ay(a[1],b)}return a}function
+j(b,a){return aa(eT(b,a))}function
+aw(c,a){var
+d=0;return aa(bg(function(d,a){return a4(b(c,a),d)},d,a))}function
+bk(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=l(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-ac(c,b,a){if(a){var
-d=ac(c,b,a[2]);return l(c,a[1],d)}return b}function
-H(f,e){var
+aj(c,b,a){var
+d=aa(a);return bg(function(b,a){return l(c,a,b)},b,d)}function
+I(f,e){var
 a=e;for(;;){if(a){var
 c=b(f,a[1]);if(!c){var
 a=a[2];continue}var
@@ -2288,20 +2285,13 @@ h(e,d){var
 a=d;for(;;){if(a){var
 c=b(e,a[1]);if(c){var
 a=a[2];continue}return c}return 1}}function
-a7(c,f){var
-a=f;for(;;){if(a){var
-d=a[2],e=a[1];if(b(c,e))return[0,e,a7(c,d)];var
-a=d;continue}return a}}function
-cI(e,d){var
+cH(e,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(b(e,c))return[0,c];var
 a=a[2];continue}return a}}function
-dO(b,a){if(b)if(a)var
-d=dO(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
-var
-c=a;else
-var
-c=b;return c}function
+e9(e,d){var
+c=0,b=e,a=d;for(;;){if(b&&a){var
+c=[0,[0,b[1],a[1]],c],b=b[2],a=a[2];continue}return aa(c)}}function
 ht(d,h){var
 b=h;a:for(;;){if(b){var
 c=b[2],e=b[1],a=c;for(;;){if(a){if(!l(d,a[1],e)){var
@@ -2315,39 +2305,39 @@ var
 g=b;return g}}function
 e_(b,a){return 0===a?0:[0,b,e_(b+1|0,a-1|0)]}function
 e$(a){return[0,a,c]}function
-O(b,a){var
-c=M(a[1],b[2]);return g(M(b[1],a[2]),c)}function
-f(b,a){var
-c=M(a[1],b[2]);return bh(M(b[1],a[2]),c)}function
+P(b,a){var
+c=N(a[1],b[2]);return g(N(b[1],a[2]),c)}function
+e(b,a){var
+c=N(a[1],b[2]);return bi(N(b[1],a[2]),c)}function
 W(b,a){var
-c=M(b[2],a[2]),d=M(a[1],b[2]);return[0,eF(M(b[1],a[2]),d),c]}function
-t(b,a){var
-c=M(b[2],a[2]);return[0,M(b[1],a[1]),c]}function
+c=N(b[2],a[2]),d=N(a[1],b[2]);return[0,eD(N(b[1],a[2]),d),c]}function
+u(b,a){var
+c=N(b[2],a[2]);return[0,N(b[1],a[1]),c]}function
 ad(a){var
-b=a[2];return[0,ce(a[1]),b]}function
-bC(b,a){return W(b,ad(a))}function
+b=a[2];return[0,cc(a[1]),b]}function
+bB(b,a){return W(b,ad(a))}function
 hu(a){var
-b=a[1],e=aD(b);if(0===e)return[0,d,c];if(0<e)return[0,a[2],b];var
-f=ce(b);return[0,ce(a[2]),f]}function
-a8(b,a){return t(b,hu(a))}function
-u(b){var
-e=b[2],f=b[1],a=eG(f,e);if(g(a,d))var
+b=a[1],e=aE(b);if(0===e)return[0,d,c];if(0<e)return[0,a[2],b];var
+f=cc(b);return[0,cc(a[2]),f]}function
+a8(b,a){return u(b,hu(a))}function
+v(b){var
+e=b[2],f=b[1],a=eE(f,e);if(g(a,d))var
 h=[0,a,[0,d,d]];else
 var
-k=cu(e,a),h=[0,a,[0,cu(f,a),k]];var
-i=h[2],j=i[2],l=0<aD(j)?j:c;return[0,i[1],l]}var
+k=ct(e,a),h=[0,a,[0,ct(f,a),k]];var
+i=h[2],j=i[2],l=0<aE(j)?j:c;return[0,i[1],l]}var
 ae=0;function
-I(e,d){var
+J(e,d){var
 b=e,a=d;for(;;){if(a){var
-f=a[3],h=a[2],i=a[1];if(g(b,c))return h;if(cd(b)){var
-b=aA(b,1),a=f;continue}var
-b=aA(b,1),a=i;continue}return a}}function
-aq(a,b,d){if(d){var
-e=d[3],h=d[2],f=d[1];return g(a,c)?[0,f,[0,b],e]:cd(a)?[0,f,h,aq(aA(a,1),b,e)]:[0,aq(aA(a,1),b,f),h,e]}return g(a,c)?[0,0,[0,b],0]:cd(a)?[0,0,0,aq(aA(a,1),b,0)]:[0,aq(aA(a,1),b,0),0,0]}function
-dc(a){if(a){var
+f=a[3],h=a[2],i=a[1];if(g(b,c))return h;if(cb(b)){var
+b=aB(b,1),a=f;continue}var
+b=aB(b,1),a=i;continue}return a}}function
+ap(a,b,d){if(d){var
+e=d[3],h=d[2],f=d[1];return g(a,c)?[0,f,[0,b],e]:cb(a)?[0,f,h,ap(aB(a,1),b,e)]:[0,ap(aB(a,1),b,f),h,e]}return g(a,c)?[0,0,[0,b],0]:cb(a)?[0,0,0,ap(aB(a,1),b,0)]:[0,ap(aB(a,1),b,0),0,0]}function
+db(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=dc(b);return e7(dc(c),d)+1|0}var
-e=dc(b);return e7(dc(c),e)}return a}function
+d=db(b);return e6(db(c),d)+1|0}var
+e=db(b);return e6(db(c),e)}return a}function
 hv(g){function
 b(c,a){function
 d(a){if(c){if(a){var
@@ -2367,618 +2357,618 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return ao(c[1],f)}var
+f=e(b);return ay(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-aE(b,a){return j(function(a){var
-c=u(t(b,a[2]));return[0,a[1],c]},a)}function
+aF(b,a){return j(function(a){var
+c=v(u(b,a[2]));return[0,a[1],c]},a)}function
 aK(a){var
-b=[0,d,c];return ac(function(b,a){return u(W(b[2],a))},b,a)}function
+b=[0,d,c];return aj(function(b,a){return v(W(b[2],a))},b,a)}function
 hw(d,c,j,i){var
 b=j,a=i;for(;;){if(a){var
 e=a[1],f=e[2],g=e[1],h=a[2];if(l(d,c,g)){var
-b=u(W(b,f)),a=h;continue}return[0,[0,c,b],hw(d,g,f,h)]}return[0,[0,c,b],0]}}function
+b=v(W(b,f)),a=h;continue}return[0,[0,c,b],hw(d,g,f,h)]}return[0,[0,c,b],0]}}function
 hx(c,a){if(a){var
 b=a[1];return hw(c,b[1],b[2],a[2])}return a}function
-fa(a){return a7(function(a){return K(O(a[2],[0,d,c]))},a)}var
-nQ=hv([0,function(b,a){return bh(b[1],a[1])}]),nR=hv([0,function(c,b){var
-a=br(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return bh(c[1][2],b[1][2]);case
+fa(a){return b(ab(function(a){return L(P(a[2],[0,d,c]))}),a)}var
+nQ=hv([0,function(b,a){return bi(b[1],a[1])}]),nR=hv([0,function(c,b){var
+a=bs(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
+0:return bi(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-b4(a){return fa(hx(g,b(nQ[5],a)))}function
+b2(a){return fa(hx(g,b(nQ[5],a)))}function
 nS(b,a){var
 c=g(b[1],a[1]);return c?g(b[2],a[2]):c}function
-dd(a,e){var
-f=[0,d,c];return ac(function(a,c){var
-d=b(e,a[1]);return u(W(t(a[2],d),c))},f,a)}function
-dP(a){var
-b=b4(a);return h(function(a){return f([0,d,c],a[2])},b)}function
-cJ(a){return b4(a)?0:1}function
+dc(a,e){var
+f=[0,d,c];return aj(function(a,c){var
+d=b(e,a[1]);return v(W(u(a[2],d),c))},f,a)}function
+dN(a){var
+b=b2(a);return h(function(a){return e([0,d,c],a[2])},b)}function
+cI(a){return b2(a)?0:1}function
 fb(a,e,d,c){var
-f=b(a[3],c),g=aE(ad(e),f);return ao(b(a[3],d),g)}function
+f=b(a[3],c),g=aF(ad(e),f);return ay(b(a[3],d),g)}function
 hy(a){var
-b=[0,d,c];return ac(function(b,a){var
-e=f([0,d,c],b[2])?a:W(b[2],a);return u(e)},b,a)}function
-B(a){return ac(function(a,b){return aq(a[1],a[2],b)},ae,a)}function
-L(d,c,b){var
-a=I(b,c);return a?a[1]:d}function
-bk(d,c,b){var
-a=I(c,d);return a?I(b,a[1]):a}function
-dQ(b,e,d,a){var
-c=I(b,a),f=c?c[1]:ae;return aq(b,aq(e,d,f),a)}function
-cj(a){return ac(function(a,b){return dQ(a[1][1],a[1][2],a[2],b)},ae,a)}function
+b=[0,d,c];return aj(function(b,a){var
+f=e([0,d,c],b[2])?a:W(b[2],a);return v(f)},b,a)}function
+C(a){return aj(function(a,b){return ap(a[1],a[2],b)},ae,a)}function
+M(d,c,b){var
+a=J(b,c);return a?a[1]:d}function
+bl(d,c,b){var
+a=J(c,d);return a?J(b,a[1]):a}function
+dO(b,e,d,a){var
+c=J(b,a),f=c?c[1]:ae;return ap(b,ap(e,d,f),a)}function
+ci(a){return aj(function(a,b){return dO(a[1][1],a[1][2],a[2],b)},ae,a)}function
 fc(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(bk(b,e,d))return 0;var
-h=a[2],b=dQ(e,d,0,b),a=h;continue}return 1}}function
-cK(e,d){var
+c=a[1],d=c[2],e=c[1];if(bl(b,e,d))return 0;var
+h=a[2],b=dO(e,d,0,b),a=h;continue}return 1}}function
+cJ(e,d){var
 b=e,a=d;for(;;){if(a){var
-c=a[1];if(I(c,b))return 0;var
-f=a[2],b=aq(c,0,b),a=f;continue}return 1}}function
-dR(a){var
-b=0;return bj(function(a,b){return H(function(a){return g(b,a)},a)?a:[0,b,a]},a,b)}function
-w(b,a){return K(f(a,b))}function
+c=a[1];if(J(c,b))return 0;var
+f=a[2],b=ap(c,0,b),a=f;continue}return 1}}function
+dP(a){var
+b=0;return bk(function(a,b){return I(function(a){return g(b,a)},a)?a:[0,b,a]},a,b)}function
+x(b,a){return L(e(a,b))}function
 a9(a){var
-b=B(j(function(a){return[0,a[1],a[2][1]]},a)),d=B(j(function(a){var
-b=b4(a[2][2]);return[0,a[1],b]},a)),e=0;function
-f(a){return L(e,d,a)}function
-g(a){return L(c,b,a)}return[0,j(a1,a),g,f]}function
-ck(e,a){var
-l=a[1],m=B(j(function(a){return[0,a,0]},l));function
+b=C(j(function(a){return[0,a[1],a[2][1]]},a)),d=C(j(function(a){var
+b=b2(a[2][2]);return[0,a[1],b]},a)),e=0;function
+f(a){return M(e,d,a)}function
+g(a){return M(c,b,a)}return[0,j(a1,a),g,f]}function
+cj(f,a){var
+l=a[1],m=C(j(function(a){return[0,a,0]},l));function
 g(b){var
-a=I(b,m),c=a?1:a;return c}var
-i=e?1:e,k=i?h(function(a){var
+a=J(b,m),c=a?1:a;return c}var
+i=f?1:f,k=i?h(function(a){var
 b=a[2][2];return h(function(a){var
-b=g(a[1]);return b?f([0,d,c],a[2]):b},b)},e):i;if(k){var
-n=a[1];return h(function(e){var
-j=b(a[3],e),i=h(function(a){var
-b=g(a[1]);return b?f([0,d,c],a[2]):b},j);return i?O(aK(b(a[3],e)),[0,c,c]):i},n)}return k}function
+b=g(a[1]);return b?e([0,d,c],a[2]):b},b)},f):i;if(k){var
+n=a[1];return h(function(f){var
+j=b(a[3],f),i=h(function(a){var
+b=g(a[1]);return b?e([0,d,c],a[2]):b},j);return i?P(aK(b(a[3],f)),[0,c,c]):i},n)}return k}function
 fd(f,e,d){var
 b=f,a=d;for(;;){if(0===b)return a;var
-c=L(a,e,a),h=b-1|0;if(g(c,a))return a;var
+c=M(a,e,a),h=b-1|0;if(g(c,a))return a;var
 b=h,a=c;continue}}function
 hz(c,a){var
-d=c[1];return dc(B(j(function(c){return[0,b(a,c),0]},d)))}function
+d=c[1];return db(C(j(function(c){return[0,b(a,c),0]},d)))}function
 hA(a){var
-f=S(a[1])+1|0,i=f,d=a[2];for(;;){if(0===i)return d;var
-t=i-1|0,k=[0,ae,ae],l=a[1],m=bj(function(e){return function(d,c){var
-g=b(a[3],c);return bj(function(k,j){var
-g=k[2],d=k[1],n=b(e,j[1]),l=bk(g,b(e,c),n);if(l){var
-m=l[1],h=fd(f,d,c),i=fd(f,d,m),a=ho(h,i);return[0,aq(c,a,aq(m,a,aq(h,a,aq(i,a,d)))),g]}var
-o=b(e,j[1]);return[0,d,dQ(b(e,c),o,c,g)]},g,d)}}(d),l,k)[1],n=a[1],o=B(j(function(b){return function(a){return[0,a,fd(f,b,a)]}}(m),n)),e=function(b){return function(a){return L(c,b,a)}}(o),p=a[1],q=cj(ap(function(g,d){return function(c){var
+f=s(a[1])+1|0,i=f,d=a[2];for(;;){if(0===i)return d;var
+u=i-1|0,k=[0,ae,ae],l=a[1],m=bk(function(e){return function(d,c){var
+g=b(a[3],c);return bk(function(k,j){var
+g=k[2],d=k[1],n=b(e,j[1]),l=bl(g,b(e,c),n);if(l){var
+m=l[1],h=fd(f,d,c),i=fd(f,d,m),a=ho(h,i);return[0,ap(c,a,ap(m,a,ap(h,a,ap(i,a,d)))),g]}var
+o=b(e,j[1]);return[0,d,dO(b(e,c),o,c,g)]},g,d)}}(d),l,k)[1],n=a[1],o=C(j(function(b){return function(a){return[0,a,fd(f,b,a)]}}(m),n)),e=function(b){return function(a){return M(c,b,a)}}(o),p=a[1],q=ci(aw(function(g,d){return function(c){var
 e=b(a[3],c);return j(function(a){var
 e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(i,j,d){return function(c){var
 e=b(a[3],c);return h(function(e){var
-f=b(d,e[1]),a=bk(j,b(d,c),f);if(a){var
+f=b(d,e[1]),a=bl(j,b(d,c),f);if(a){var
 h=i(c);return g(a[1],h)}return a},e)}}(e,q,d),r)){var
-s=hz(a,d);if(Q(hz(a,e),s))return e;var
-i=t,d=e;continue}return d}}function
-cL(b,a){var
+t=hz(a,d);if(R(hz(a,e),t))return e;var
+i=u,d=e;continue}return d}}function
+cK(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-hB(b,a){return cj(ap(function(a){var
-c=cL(b,a[1]);return j(function(b){return[0,b,a[2]]},c)},a))}function
+hB(b,a){return ci(aw(function(a){var
+c=cK(b,a[1]);return j(function(b){return[0,b,a[2]]},c)},a))}function
 hC(f,i,e,a){if(g(e,a))return[0,d,c];var
 j=b(f,a);if(g(b(f,e),j)){var
-h=bk(i,e,a);return h?h[1]:[0,c,c]}return[0,c,c]}function
-de(e,r,q,a,p,o){var
+h=bl(i,e,a);return h?h[1]:[0,c,c]}return[0,c,c]}function
+dd(f,r,q,a,p,o){var
 s=a[1],k=h(function(a){var
-f=b(e,a[1][1]),h=f?b(e,a[1][2]):f,i=h?K(g(a[1][1],a[1][2])):h;return i?w([0,d,c],a[2]):i},s);if(k)var
-v=a[2],i=h(function(a){var
-f=b(e,a[1]);return f?w([0,d,c],a[2]):f},v);else
+e=b(f,a[1][1]),h=e?b(f,a[1][2]):e,i=h?L(g(a[1][1],a[1][2])):h;return i?x([0,d,c],a[2]):i},s);if(k)var
+t=a[2],i=h(function(a){var
+e=b(f,a[1]);return e?x([0,d,c],a[2]):e},t);else
 var
 i=k;if(i)var
-x=a[2],y=a[1],m=aE(ad([0,c,c]),p),j=dP(ao(ao(ap(function(a){var
-b=a[2],c=u(t(ad(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},y),x),m));else
+w=a[2],y=a[1],m=aF(ad([0,c,c]),p),j=dN(ay(ay(aw(function(a){var
+b=a[2],c=v(u(ad(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},y),w),m));else
 var
 j=i;if(j){var
-z=a[1],n=aK(a[2]);return f(u(ac(function(a,b){var
-c=l(q,a[1][1],a[1][2]);return u(W(t(a[2],c),b))},n,z)),o)}return j}function
+z=a[1],n=aK(a[2]);return e(v(aj(function(a,b){var
+c=l(q,a[1][1],a[1][2]);return v(W(u(a[2],c),b))},n,z)),o)}return j}function
 hD(k,j,y,x,i,a,w){var
-e=fc(ae,ap(function(a){return cL(y,a[1])},a));return e?h(function(a){var
-o=a[1],e=o[2],h=o[1],p=b(i,h),q=p?b(i,e):p,r=q?K(g(h,e)):q;if(r)var
-z=b(x,e),l=g(b(x,h),z);else
+f=fc(ae,aw(function(a){return cK(y,a[1])},a));return f?h(function(a){var
+o=a[1],f=o[2],h=o[1],p=b(i,h),q=p?b(i,f):p,r=q?L(g(h,f)):q;if(r)var
+z=b(x,f),l=g(b(x,h),z);else
 var
 l=r;if(l)var
-A=b(k[2],e),m=g(b(k[2],h),A);else
+A=b(k[2],f),m=g(b(k[2],h),A);else
 var
 m=l;var
-s=m?f([0,d,c],a[2]):m,t=s?f(a[2],[0,c,c]):s;if(t)var
-B=a[2],C=fb(k,j,h,e),n=de(i,j,w,a[3],C,B);else
+s=m?e([0,d,c],a[2]):m,t=s?e(a[2],[0,c,c]):s;if(t)var
+B=a[2],C=fb(k,j,h,f),n=dd(i,j,w,a[3],C,B);else
 var
 n=t;if(n){var
-u=K(y);if(!u){var
-D=a[2],E=fb(k,j,e,h);return de(i,j,w,a[4],E,D)}var
+u=L(y);if(!u){var
+D=a[2],E=fb(k,j,f,h);return dd(i,j,w,a[4],E,D)}var
 v=u}else
 var
-v=n;return v},a):e}function
+v=n;return v},a):f}function
 fe(d,c,a){var
-e=d[1];return a7(function(d){return g(b(c,d),a)},e)}function
+e=d[1];return b(ab(function(d){return g(b(c,d),a)}),e)}function
 ff(d,c,j,f,b,a){var
-k=I(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
-x=j-1|0,g=I(a,f);if(g){var
+k=J(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
+x=j-1|0,g=J(a,f);if(g){var
 e=g[1];switch(e[0]){case
 0:var
-m=e[1];return[0,[0,m,aq(a,m,b)]];case
+m=e[1];return[0,[0,m,ap(a,m,b)]];case
 1:var
 n=e[1],h=ff(d,c,x,f,b,n);if(h)var
-o=h[1],y=l(c,a,n),p=u(W(t(d,o[1]),y)),q=[0,[0,p,aq(a,p,o[2])]];else
+o=h[1],y=l(c,a,n),p=v(W(u(d,o[1]),y)),q=[0,[0,p,ap(a,p,o[2])]];else
 var
 q=h;return q;default:var
 r=e[1],i=ff(d,c,x,f,b,r);if(i)var
-s=i[1],z=l(c,r,a),v=u(a8(bC(s[1],z),d)),w=[0,[0,v,aq(a,v,s[2])]];else
+s=i[1],z=l(c,r,a),t=v(a8(bB(s[1],z),d)),w=[0,[0,t,ap(a,t,s[2])]];else
 var
 w=i;return w}}return g}function
-fg(a,e){return H(function(a){var
-b=g(a[1],e);return b?w(a[2],[0,d,c]):b},a)}function
-hE(n,i,e,m,a,l){var
-o=[0,d,c],j=dd(i,function(a){return L(o,e,a)}),k=h(function(a){if(w(a[2],[0,d,c])){var
-h=b(n,a[1]);if(H(function(a){return g(h,a)},m)){var
-f=I(a[1],e),i=f?1:f;return i}}return 1},i);return k?l?w(a,j):f(a,j):k}function
-dS(a){return j(a1,a[3])}function
+fg(a,e){return I(function(a){var
+b=g(a[1],e);return b?x(a[2],[0,d,c]):b},a)}function
+hE(n,i,f,m,a,l){var
+o=[0,d,c],j=dc(i,function(a){return M(o,f,a)}),k=h(function(a){if(x(a[2],[0,d,c])){var
+h=b(n,a[1]);if(I(function(a){return g(h,a)},m)){var
+e=J(a[1],f),i=e?1:e;return i}}return 1},i);return k?l?x(a,j):e(a,j):k}function
+dQ(a){return j(a1,a[3])}function
 a_(a){var
-b=a[1],c=B(j(function(a){return[0,a,0]},b));return function(b){var
-a=I(b,c),d=a?1:a;return d}}function
-hF(e){var
-l=a9(e[1]),n=a_(l),r=f([0,c,c],e[2]),s=r?ck(e[1],l):r;if(s){var
-a=hA(l),E=hB(e[3],e[4]),v=function(b,c){return hC(a,E,b,c)},F=e[5],G=e[3],A=cj(ap(function(a){var
-b=cL(G,a[1]);return j(function(b){return[0,b,a[2]]},b)},F)),o=function(e,f){if(g(e,f))return[0,d,c];var
+b=a[1],c=C(j(function(a){return[0,a,0]},b));return function(b){var
+a=J(b,c),d=a?1:a;return d}}function
+hF(f){var
+l=a9(f[1]),n=a_(l),r=e([0,c,c],f[2]),t=r?cj(f[1],l):r;if(t){var
+a=hA(l),F=hB(f[3],f[4]),w=function(b,c){return hC(a,F,b,c)},G=f[5],H=f[3],B=ci(aw(function(a){var
+b=cK(H,a[1]);return j(function(b){return[0,b,a[2]]},b)},G)),o=function(e,f){if(g(e,f))return[0,d,c];var
 i=b(a,f);if(g(b(a,e),i)){var
-h=bk(A,e,f);return h?h[1]:[0,d,c]}return[0,c,c]},x=hD(l,e[2],e[3],a,n,e[4],v);if(x){var
-i=e[5],_=e[3],k=e[2],q=fc(ae,ap(function(a){return cL(_,a[1])},i));if(q){var
-aU=ap(function(a){var
+h=bl(B,e,f);return h?h[1]:[0,d,c]}return[0,c,c]},y=hD(l,f[2],f[3],a,n,f[4],w);if(y){var
+i=f[5],_=f[3],k=f[2],q=fc(ae,aw(function(a){return cK(_,a[1])},i));if(q){var
+aV=aw(function(a){var
 b=a[4];if(b){var
-c=b[1][1],d=cL(_,a[1]);return j(function(b){return[0,u(a[2]),[0,c,b]]},d)}return b},i);if(w([0,c,c],k))var
-C=dR(j(a,ap(dS,i))),p=B(j(function(e){var
-b=fe(l,a,e);return[0,e,h(function(a){return h(function(e){var
-g=o(a,e);return O(g,[0,d,c])?1:h(function(b){var
-c=t(k,o(b,e));return f(g,W(o(a,b),c))},b)},b)},b)]},C));else
+c=b[1][1],d=cK(_,a[1]);return j(function(b){return[0,v(a[2]),[0,c,b]]},d)}return b},i);if(x([0,c,c],k))var
+D=dP(j(a,aw(dQ,i))),p=C(j(function(f){var
+b=fe(l,a,f);return[0,f,h(function(a){return h(function(f){var
+g=o(a,f);return P(g,[0,d,c])?1:h(function(b){var
+c=u(k,o(b,f));return e(g,W(o(a,b),c))},b)},b)},b)]},D));else
 var
 p=ae;var
-D=0,ba=function(a){return L(D,p,a)},y=h(function(e){var
-ao=e[1],x=ao[2],y=ao[1],aq=b(n,y),ar=aq?b(n,x):aq,as=ar?K(g(y,x)):ar;if(as)var
-a1=b(a,x),J=g(b(a,y),a1);else
+E=0,ba=function(a){return M(E,p,a)},z=h(function(f){var
+ap=f[1],y=ap[2],z=ap[1],aq=b(n,z),ar=aq?b(n,y):aq,as=ar?L(g(z,y)):ar;if(as)var
+a2=b(a,y),K=g(b(a,z),a2);else
 var
-J=as;var
-at=J?w([0,d,c],e[2]):J,au=at?f(e[2],[0,c,c]):at;if(au)var
-a2=cL(_,e[1]),M=h(function(a){var
-b=e[2];return O(o(a[1],a[2]),b)},a2);else
+K=as;var
+at=K?x([0,d,c],f[2]):K,au=at?e(f[2],[0,c,c]):at;if(au)var
+a3=cK(_,f[1]),N=h(function(a){var
+b=f[2];return P(o(a[1],a[2]),b)},a3);else
 var
-M=au;if(M)var
-a3=e[3],N=h(function(a){return b(n,a[1])},a3);else
+N=au;if(N)var
+a4=f[3],O=h(function(a){return b(n,a[1])},a4);else
 var
-N=M;if(N){var
-P=e[3],aH=B(P),aI=S(P)+1|0,aJ=[0,ae],C=bj(function(a,d){if(a)var
-b=ff(k,o,aI,aH,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+O=N;if(O){var
+Q=f[3],aI=C(Q),aJ=s(Q)+1|0,aK=[0,ae],D=bk(function(a,d){if(a)var
+b=ff(k,o,aJ,aI,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
-c=a;return c},P,aJ);if(C){var
-s=C[1],i=b4(fb(l,k,y,x)),q=dR(j(a,dS(e))),R=e[4]?0:1,ac=w([0,c,c],k),a4=ac?h(ba,q):ac;if(a4){var
-aT=dS(e),af=B(j(function(a){return[0,a,L([0,d,c],s,a)]},aT)),av=hE(a,i,af,q,e[2],R);if(av)var
-a5=[0,d,c],z=function(a){return L(a5,af,a)},aw=dS(e),ax=h(function(e){var
-i=f([0,d,c],z(e)),j=i?f(z(e),[0,c,c]):i,l=j?b(n,e):j;return l?h(function(c){var
-d=b(a,c);if(g(b(a,e),d)){var
-h=o(e,c),i=t(k,z(c));return f(bC(z(e),i),h)}return 1},aw):l},aw);else
+c=a;return c},Q,aK);if(D){var
+t=D[1],i=b2(fb(l,k,z,y)),q=dP(j(a,dQ(f))),S=f[4]?0:1,af=x([0,c,c],k),a5=af?h(ba,q):af;if(a5){var
+aU=dQ(f),ag=C(j(function(a){return[0,a,M([0,d,c],t,a)]},aU)),av=hE(a,i,ag,q,f[2],S);if(av)var
+a6=[0,d,c],A=function(a){return M(a6,ag,a)},ax=dQ(f),ay=h(function(f){var
+i=e([0,d,c],A(f)),j=i?e(A(f),[0,c,c]):i,l=j?b(n,f):j;return l?h(function(c){var
+d=b(a,c);if(g(b(a,f),d)){var
+h=o(f,c),i=u(k,A(c));return e(bB(A(f),i),h)}return 1},ax):l},ax);else
 var
-ax=av;var
-T=ax}else{if(w([0,c,c],k))var
-aK=B(ap(function(A){var
-v=fe(l,a,A),B=0,C=j(function(a){return[0,a,L([0,d,c],s,a)]},v),n=S(v),i=C,h=B;a:for(;;){if(0===n)return h;var
-z=n-1|0;if(i){var
-t=i[1],g=t[1],f=t[2],e=0,b=i[2];for(;;){if(b){var
-p=b[1],m=p[2],q=p[1],r=b[2];if(w(f,m)){var
-x=[0,[0,g,f],e],g=q,f=m,e=x,b=r;continue}var
+ay=av;var
+T=ay}else{if(x([0,c,c],k))var
+aL=C(aw(function(B){var
+w=fe(l,a,B),C=0,D=j(function(a){return[0,a,M([0,d,c],t,a)]},w),n=s(w),i=D,h=C;a:for(;;){if(0===n)return h;var
+A=n-1|0;if(i){var
+u=i[1],g=u[1],f=u[2],e=0,b=i[2];for(;;){if(b){var
+p=b[1],m=p[2],q=p[1],r=b[2];if(x(f,m)){var
+y=[0,[0,g,f],e],g=q,f=m,e=y,b=r;continue}var
 e=[0,[0,q,m],e],b=r;continue}var
-y=[0,[0,g,f],h],n=z,i=j(function(e,f){return function(a){var
-c=I(a[1],s),d=c?1:c;if(d)return a;var
-b=u(a8(bC(e,o(f,a[1])),k));return w(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=y;continue a}}return h}},q)),aL=[0,d,c],m=function(a){return L(aL,aK,a)};else
+z=[0,[0,g,f],h],n=A,i=j(function(e,f){return function(a){var
+c=J(a[1],t),d=c?1:c;if(d)return a;var
+b=v(a8(bB(e,o(f,a[1])),k));return x(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=z;continue a}}return h}},q)),aM=[0,d,c],m=function(a){return M(aM,aL,a)};else
 var
-aM=[0,d,c],m=function(a){return L(aM,s,a)};var
-aF=hE(a,i,s,q,e[2],R);if(aF)var
+aN=[0,d,c],m=function(a){return M(aN,t,a)};var
+aG=hE(a,i,t,q,f[2],S);if(aG)var
 a9=l[1],V=h(function(a){var
-b=f([0,d,c],m(a));return b?f(m(a),[0,c,c]):b},a9);else
+b=e([0,d,c],m(a));return b?e(m(a),[0,c,c]):b},a9);else
 var
-V=aF;if(V){if(w([0,c,c],k))var
-aN=l[1],$=h(function(e){if(O(m(e),[0,d,c]))return 1;var
-f=b(a,e);return H(function(a){return g(f,a)},q)},aN),aG=$?h(function(c){var
+V=aG;if(V){if(x([0,c,c],k))var
+aO=l[1],$=h(function(e){if(P(m(e),[0,d,c]))return 1;var
+f=b(a,e);return I(function(a){return g(f,a)},q)},aO),aH=$?h(function(c){var
 b=fe(l,a,c);return h(function(a){return h(function(b){var
-c=o(a,b),d=t(k,m(b));return f(bC(m(a),d),c)},b)},b)},q):$;else
+c=o(a,b),d=u(k,m(b));return e(bB(m(a),d),c)},b)},b)},q):$;else
 var
-aG=h(function(a){return w([0,d,c],a[2])?h(function(b){if(w(b[2],[0,d,c])){var
-e=o(a[1],b[1]),g=t(k,m(b[1]));return f(bC(m(a[1]),g),e)}return 1},i):1},i);var
-W=aG}else
+aH=h(function(a){return x([0,d,c],a[2])?h(function(b){if(x(b[2],[0,d,c])){var
+f=o(a[1],b[1]),g=u(k,m(b[1]));return e(bB(m(a[1]),g),f)}return 1},i):1},i);var
+W=aH}else
 var
-W=V;if(W){if(w([0,c,c],k))var
+W=V;if(W){if(x([0,c,c],k))var
 X=1;else{var
-aa=h(function(a){return w([0,d,c],a[2])?K(fg(i,a[1])):1},i);if(aa)var
-aO=hy(i),X=f(ad([0,c,c]),aO);else
+aa=h(function(a){return x([0,d,c],a[2])?L(fg(i,a[1])):1},i);if(aa)var
+aP=hy(i),X=e(ad([0,c,c]),aP);else
 var
 X=aa}var
 Y=X}else
 var
-Y=W;if(Y)if(R)var
-a_=dd(i,m),Z=w(e[2],a_);else
+Y=W;if(Y)if(S)var
+a_=dc(i,m),Z=x(f[2],a_);else
 var
-a$=dd(i,m),Z=f(e[2],a$);else
+a$=dc(i,m),Z=e(f[2],a$);else
 var
 Z=Y;var
 T=Z}if(T){var
-ay=e[4];if(ay){var
-az=ay[1],p=az[2],a6=az[1],ag=u(e[2]),aV=a7(function(b){var
-c=b[1],a=g(c[1],ag[1]),d=a?g(c[2],ag[2]):a;return d?gN(a6,b[2][1]):d},aU),ah=j(function(a){return a[2][2]},aV),aA=e[1];switch(p[0]){case
+az=f[4];if(az){var
+aA=az[1],p=aA[2],a7=aA[1],ah=v(f[2]),aW=b(ab(function(b){var
+c=b[1],a=g(c[1],ah[1]),d=a?g(c[2],ah[2]):a;return d?gN(a7,b[2][1]):d}),aV),ai=j(function(a){return a[2][2]},aW),aB=f[1];switch(p[0]){case
 0:var
-v=p[1],aj=b(n,v),ak=aj?H(function(a){return g(a[1],v)},i):aj,r=ak?K(H(function(a){var
-b=g(a[1],v);return b?b:g(a[2],v)},ah)):ak;break;case
+w=p[1],ak=b(n,w),al=ak?I(function(a){return g(a[1],w)},i):ak,r=al?L(I(function(a){var
+b=g(a[1],w);return b?b:g(a[2],w)},ai)):al;break;case
 1:var
-al=p[1],am=O(k,[0,c,c]);if(am)var
-aW=b(l[3],aA[1]),D=H(function(a){return g(a[1],al)},aW);else
+am=p[1],an=P(k,[0,c,c]);if(an)var
+aX=b(l[3],aB[1]),E=I(function(a){return g(a[1],am)},aX);else
 var
-D=am;if(D)var
-aX=b(l[3],aA[2]),E=H(function(a){return g(a[1],al)},aX);else
+E=an;if(E)var
+aY=b(l[3],aB[2]),F=I(function(a){return g(a[1],am)},aY);else
 var
-E=D;if(E)var
-aY=hy(i),r=w(ad([0,c,c]),aY);else
+F=E;if(F)var
+aZ=hy(i),r=x(ad([0,c,c]),aZ);else
 var
-r=E;break;default:var
-F=p[1],an=h(function(a){var
-e=b(n,a[1]);return e?f([0,d,c],a[2]):e},F);if(an)var
-aZ=p[2],G=h(function(a){return b(n,a[1])},aZ);else
+r=F;break;default:var
+G=p[1],ao=h(function(a){var
+f=b(n,a[1]);return f?e([0,d,c],a[2]):f},G);if(ao)var
+a0=p[2],H=h(function(a){return b(n,a[1])},a0);else
 var
-G=an;if(G)var
-a0=S(F),r=Q(S(dR(j(function(c){return b(a,c[1])},F))),a0);else
+H=ao;if(H)var
+a1=s(G),r=R(s(dP(j(function(c){return b(a,c[1])},G))),a1);else
 var
-r=G}if(r){switch(p[0]){case
+r=H}if(r){switch(p[0]){case
 0:var
-ab=p[1],A=[0,function(a){return g(a,ab)?fg(i,ab)?ad([0,c,c]):[0,c,c]:[0,d,c]}];break;case
+ac=p[1],B=[0,function(a){return g(a,ac)?fg(i,ac)?ad([0,c,c]):[0,c,c]:[0,d,c]}];break;case
 1:var
-A=0;break;default:var
-aR=p[2],aS=p[1],aP=B(j(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=B(aR),A=[0,function(e){var
-f=I(e,aQ);return f?f[1]:L([0,d,c],aP,b(a,e))}]}if(A){var
-U=A[1],ai=w([0,d,c],dd(i,U));return ai?h(function(a){var
-j=t(k,b(U,a[2]));if(f(b(U,a[1]),j))return 1;var
-l=a[2],m=a[1];if(w([0,c,c],k))var
+B=0;break;default:var
+aS=p[2],aT=p[1],aQ=C(j(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},aT)),aR=C(aS),B=[0,function(e){var
+f=J(e,aR);return f?f[1]:M([0,d,c],aQ,b(a,e))}]}if(B){var
+U=B[1],aj=x([0,d,c],dc(i,U));return aj?h(function(a){var
+j=u(k,b(U,a[2]));if(e(b(U,a[1]),j))return 1;var
+l=a[2],m=a[1];if(x([0,c,c],k))var
 h=1;else
 var
-e=H(function(a){var
-b=g(a[1],m);return b?w([0,d,c],a[2]):b},i),h=e?fg(i,l):e;return K(h)},ah):ai}var
-aB=1}else
-var
-aB=r;return aB}var
+f=I(function(a){var
+b=g(a[1],m);return b?x([0,d,c],a[2]):b},i),h=f?fg(i,l):f;return L(h)},ai):aj}var
 aC=1}else
 var
-aC=T;var
-aD=aC}else
+aC=r;return aC}var
+aD=1}else
 var
-aD=C;var
+aD=T;var
 aE=aD}else
 var
-aE=N;return aE},i)}else
+aE=D;var
+aF=aE}else
 var
-y=q;var
-m=y}else
+aF=O;return aF},i)}else
 var
-m=x;if(m){var
-J=e[6];return h(function(a){var
+z=q;var
+m=z}else
+var
+m=y;if(m){var
+K=f[6];return h(function(a){var
 g=b(n,a[1]),h=g?b(n,a[2]):g;if(h)var
-p=a[3],e=f(v(a[1],a[2]),p);else
+p=a[3],f=e(w(a[1],a[2]),p);else
 var
-e=h;var
-i=e?f(a[3],[0,c,c]):e;if(i){var
+f=h;var
+i=f?e(a[3],[0,c,c]):f;if(i){var
 j=a[4];if(j){var
-k=j[1],l=f([0,d,c],k);return l?f(k,o(a[1],a[2])):l}var
+k=j[1],l=e([0,d,c],k);return l?e(k,o(a[1],a[2])):l}var
 m=1}else
 var
-m=i;return m},J)}var
-z=m}else
+m=i;return m},K)}var
+A=m}else
 var
-z=s;return z}function
+A=t;return A}function
 fh(c,a){return j(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
-fi(c,a){return ap(function(a){var
-d=b(c[3],a[1]);return aE(a[2],d)},a)}function
-dT(e,a){var
-f=[0,d,c];return ac(function(a,c){var
-d=b(e,a[2]);return u(W(t(a[1],d),c))},f,a)}function
+fi(c,a){return aw(function(a){var
+d=b(c[3],a[1]);return aF(a[2],d)},a)}function
+dR(e,a){var
+f=[0,d,c];return aj(function(a,c){var
+d=b(e,a[2]);return v(W(u(a[1],d),c))},f,a)}function
 hG(h,a,b){var
-e=[0,d,c];return ac(function(d,b){var
-e=d[1],f=g(a,e)?[0,[0,c,c]]:l(h,a,e);return f?u(W(a8(d[2],f[1]),b)):b},e,b)}function
-cM(d,c,a){return a7(function(a){return g(b(d[2],a[1]),c)},a)}function
-hH(d,c,a){return a7(function(a){return K(g(b(d[2],a[1]),c))},a)}function
-hI(d,a){return ap(function(a){var
+e=[0,d,c];return aj(function(d,b){var
+e=d[1],f=g(a,e)?[0,[0,c,c]]:l(h,a,e);return f?v(W(a8(d[2],f[1]),b)):b},e,b)}function
+cL(d,c,a){return b(ab(function(a){return g(b(d[2],a[1]),c)}),a)}function
+hH(d,c,a){return b(ab(function(a){return L(g(b(d[2],a[1]),c))}),a)}function
+hI(d,a){return aw(function(a){var
 b=l(d,a[1][1],a[1][2]);if(b)var
-e=a[2],f=u(t(ad(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
+e=a[2],f=v(u(ad(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
 var
 c=b;return c},a)}function
 hJ(f,e,g,a){if(0===g)return[0,d,c];var
 m=g-1|0;if(a){var
-h=ap(function(a){var
+h=aw(function(a){var
 d=b(e[2],a[1][2]),c=l(f,a[1][1],d);if(typeof
 c==="number")return 0;var
 g=c[1],h=b(e[3],a[1][2]);return j(function(b){var
-c=u(t(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),k=hJ(f,e,m,fa(hx(nS,b(nR[5],h)))),i=[0,d,c];return u(W(ac(function(a,c){var
+c=v(u(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),k=hJ(f,e,m,fa(hx(nS,b(nR[5],h)))),i=[0,d,c];return v(W(aj(function(a,c){var
 g=b(e[2],a[1][2]),d=l(f,a[1][1],g);if(typeof
-d==="number"&&!d)return u(W(a[2],c));return c},i,a),k))}return[0,d,c]}function
+d==="number"&&!d)return v(W(a[2],c));return c},i,a),k))}return[0,d,c]}function
 hK(g,f,e,a,b){return typeof
 a==="number"?a?[0,d,c]:[0,c,c]:hJ(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
-dU(a){var
-b=[0,d,c];return ac(function(d,c){var
-a=d[2],b=a[2];return u(W([0,hp(a[1]),b],c))},b,a)}function
+dS(a){var
+b=[0,d,c];return aj(function(d,c){var
+a=d[2],b=a[2];return v(W([0,hp(a[1]),b],c))},b,a)}function
 hL(a,z,y,x){var
-A=x[1],m=A[2],e=A[1],r=x[2],B=b(z,e),C=B?b(z,m):B;if(C)var
-L=b(a[2],m),s=g(b(a[2],e),L);else
+A=x[1],m=A[2],f=A[1],r=x[2],B=b(z,f),C=B?b(z,m):B;if(C)var
+K=b(a[2],m),s=g(b(a[2],f),K);else
 var
 s=C;var
-D=s?K(g(e,m)):s,E=D?f([0,c,c],r):D;if(E){var
-M=b(a[3],m),N=b(a[3],e),O=b(a[3],e),k=dR(j(function(c){return b(a[2],c[1])},O)),i=N,n=M;for(;;){if(k){var
-l=k[1],o=cM(a,l,n),p=cM(a,l,i),H=aE(ad([0,c,c]),p),t=dP(ao(aE(r,o),H)),F=0;if(t)var
-v=t;else{var
-w=h(function(b){return function(a){return K(f(hG(y,a[1],b),[0,d,c]))}}(o),p);if(w){var
-G=[0,d,c],q=f(ac(function(d){return function(a,b){var
-c=hG(y,a[1],d);return u(W(a8(a[2],c),b))}}(o),G,p),r);F=1}else
+D=s?L(g(f,m)):s,E=D?e([0,c,c],r):D;if(E){var
+M=b(a[3],m),N=b(a[3],f),O=b(a[3],f),k=dP(j(function(c){return b(a[2],c[1])},O)),i=N,n=M;for(;;){if(k){var
+l=k[1],o=cL(a,l,n),p=cL(a,l,i),H=aF(ad([0,c,c]),p),t=dN(ay(aF(r,o),H)),F=0;if(t)var
+u=t;else{var
+w=h(function(b){return function(a){return L(e(hG(y,a[1],b),[0,d,c]))}}(o),p);if(w){var
+G=[0,d,c],q=e(aj(function(d){return function(a,b){var
+c=hG(y,a[1],d);return v(W(a8(a[2],c),b))}}(o),G,p),r);F=1}else
 var
-v=w}if(!F)var
-q=v;if(q){var
+u=w}if(!F)var
+q=u;if(q){var
 I=hH(a,l,n),J=hH(a,l,i),k=k[2],i=J,n=I;continue}return q}return i?0:1}}return E}function
-cN(c,b){var
-a=I(b,c),d=a?a[1][1]:a;return d}function
+cM(c,b){var
+a=J(b,c),d=a?a[1][1]:a;return d}function
 fj(c,b){var
-a=I(b,c),d=a?a[1][3]:a;return d}function
+a=J(b,c),d=a?a[1][3]:a;return d}function
 fk(c,b){var
-a=I(b,c),d=a?a[1][5]:a;return d}function
+a=J(b,c),d=a?a[1][5]:a;return d}function
 hM(a){return a?a[1]:[0,d,c]}function
-hN(b,a){return dU(cN(b,a))}function
+hN(b,a){return dS(cM(b,a))}function
 hO(c,b,a){var
-d=dU(b[1]),e=j(bi,a);return w(dT(function(a){return hN(c,a)},e),d)}function
-hP(e,d,b,a){if(I(a,b))return[0,b];if(0===e)return 0;var
-i=e-1|0,f=[0,b],g=L(0,d,a),c=bj(function(a,c){if(a){var
+d=dS(b[1]),e=j(bj,a);return x(dR(function(a){return hN(c,a)},e),d)}function
+hP(e,d,b,a){if(J(a,b))return[0,b];if(0===e)return 0;var
+i=e-1|0,f=[0,b],g=M(0,d,a),c=bk(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:hP(i,d,a[1],b[1])}return a},g,f),h=c?[0,aq(a,0,c[1])]:c;return h}function
-dV(a,c,b){var
+b==="number"?a:hP(i,d,a[1],b[1])}return a},g,f),h=c?[0,ap(a,0,c[1])]:c;return h}function
+dT(a,c,b){var
 d=[0,[0,b,ad(e$(a[1]))],0];return[0,[0,c,e$(a[2])],d]}function
 fl(b,a){var
-e=S(a),d=Q(S(b),e);return d?cJ(ao(b,aE(ad([0,c,c]),a))):d}function
+e=s(a),d=R(s(b),e);return d?cI(ay(b,aF(ad([0,c,c]),a))):d}function
 hQ(a,b){var
-c=0;return bj(function(c,a){return fl(a[2][1],b)?[0,a[1]]:c},a,c)}function
-fm(b,a){return u(a8(a,e$(b[2])))}function
+c=0;return bk(function(c,a){return fl(a[2][1],b)?[0,a[1]]:c},a,c)}function
+fm(b,a){return v(a8(a,e$(b[2])))}function
 hR(e,i,d,c,b){var
-a=hQ(i,dV(d,c,b));if(a){var
-f=a[1],j=dV(d,c,b),g=fl(cN(e,f),j);if(g)return fj(e,f);var
+a=hQ(i,dT(d,c,b));if(a){var
+f=a[1],j=dT(d,c,b),g=fl(cM(e,f),j);if(g)return fj(e,f);var
 h=g}else
 var
 h=a;return h}function
 hS(j,i,h,a,f,e){var
-m=b(j[2],e);if(K(g(b(j[2],f),m)))return[0,c,c];if(g(f,e))return[0,d,c];var
-k=hR(i,h,a,f,e);if(k)return fm(a,k[1]);if(O(a,[0,c,c])){var
+m=b(j[2],e);if(L(g(b(j[2],f),m)))return[0,c,c];if(g(f,e))return[0,d,c];var
+k=hR(i,h,a,f,e);if(k)return fm(a,k[1]);if(P(a,[0,c,c])){var
 l=hR(i,h,a,e,f);return l?fm(a,l[1]):[0,c,c]}return[0,c,c]}function
-hT(e){var
-m=a9(e[1]),v=u(e[4]),p=u(e[3]),af=f([0,c,c],v),ag=af?f(v,p):af,ah=ag?ck(e[1],m):ag;if(ah){var
-aO=e[2],av=B(ap(function(a){if(a){var
-b=a[1];return j(function(a){return[0,a,b]},a)}return a},aO)),k=function(a){return L(a,av,a)},aw=m[1],N=a7(function(a){return g(k(a),a)},aw),ax=B(j(function(a){return[0,a,b4(fh(k,b(m[3],a)))]},N)),ay=0,az=function(a){return L(ay,ax,a)},a=[0,N,m[2],az],ai=e[2],aC=a_(m),aD=a_(a),P=h(function(a){return h(aC,a)},ai),Q=P?cK(ae,e9(ai)):P;if(Q)var
-aF=m[1],q=h(function(d){var
-f=b(aD,k(d));if(f)var
+hT(f){var
+m=a9(f[1]),w=v(f[4]),p=v(f[3]),af=e([0,c,c],w),ag=af?e(w,p):af,ah=ag?cj(f[1],m):ag;if(ah){var
+aP=f[2],au=C(aw(function(a){if(a){var
+b=a[1];return j(function(a){return[0,a,b]},a)}return a},aP)),k=function(a){return M(a,au,a)},av=m[1],O=b(ab(function(a){return g(k(a),a)}),av),ax=C(j(function(a){return[0,a,b2(fh(k,b(m[3],a)))]},O)),az=0,aA=function(a){return M(az,ax,a)},a=[0,O,m[2],aA],ai=f[2],aD=a_(m),aE=a_(a),Q=h(function(a){return h(aD,a)},ai),R=Q?cJ(ae,e8(ai)):Q;if(R)var
+aG=m[1],q=h(function(d){var
+f=b(aE,k(d));if(f)var
 h=k(d),i=b(a[2],h),e=g(b(m[2],d),i);else
 var
 e=f;if(e){var
-j=k(d),l=b(a[3],j),n=aE(ad([0,c,c]),l);return cJ(ao(fh(k,b(m[3],d)),n))}return e},aF);else
+j=k(d),l=b(a[3],j),n=aF(ad([0,c,c]),l);return cI(ay(fh(k,b(m[3],d)),n))}return e},aG);else
 var
-q=Q;if(q)var
-aA=a_(a),aB=a[1],C=h(function(e){var
-i=b(a[3],e),g=h(function(a){var
-e=b(aA,a[1]);return e?f([0,d,c],a[2]):e},i);return g?O(aK(b(a[3],e)),[0,c,c]):g},aB);else
+q=R;if(q)var
+aB=a_(a),aC=a[1],D=h(function(f){var
+i=b(a[3],f),g=h(function(a){var
+f=b(aB,a[1]);return f?e([0,d,c],a[2]):f},i);return g?P(aK(b(a[3],f)),[0,c,c]):g},aC);else
 var
-C=q;if(C){var
-l=a_(a),aP=cj(e[7]),D=function(a,b){return bk(aP,a,b)},aj=e[6];if(aj){var
-o=aj[1],R=hA(a),aG=hB(o[2],o[4]),T=function(a,b){return hC(R,aG,a,b)},U=f([0,c,c],o[1]),V=U?hD(a,o[1],o[2],R,l,o[4],T):U;if(V)var
-aH=o[3],ak=h(function(a){var
+D=q;if(D){var
+l=a_(a),aQ=ci(f[7]),E=function(a,b){return bl(aQ,a,b)},ak=f[6];if(ak){var
+o=ak[1],S=hA(a),aH=hB(o[2],o[4]),T=function(a,b){return hC(S,aH,a,b)},U=e([0,c,c],o[1]),V=U?hD(a,o[1],o[2],S,l,o[4],T):U;if(V)var
+aI=o[3],al=h(function(a){var
 c=b(l,a[1][1]),d=c?b(l,a[1][2]):c;if(d){var
-e=a[2];return f(T(a[1][1],a[1][2]),e)}return d},aH);else
+f=a[2];return e(T(a[1][1],a[1][2]),f)}return d},aI);else
 var
-ak=V;var
-E=ak}else
+al=V;var
+F=al}else
 var
-E=1;if(E)var
-aQ=e[7],F=h(function(b){return hL(a,l,D,b)},aQ);else
+F=1;if(F)var
+aR=f[7],G=h(function(b){return hL(a,l,E,b)},aR);else
 var
-F=E;if(F){var
-i=B(e[5]),G=e[6],n=G?[0,G[1][1]]:G,al=e[6],aR=al?cj(al[1][3]):ae,J=function(b,d){var
-a=bk(aR,b,d);return a?a[1]:[0,c,c]},am=e[5],z=j(function(e){var
+G=F;if(G){var
+i=C(f[5]),H=f[6],n=H?[0,H[1][1]]:H,am=f[6],aS=am?ci(am[1][3]):ae,K=function(b,d){var
+a=bl(aS,b,d);return a?a[1]:[0,c,c]},an=f[5],A=j(function(e){var
 h=e[2],b=h[2];if(b)var
-l=b4(fi(a,h[1])),k=b[1],f=[0,j(function(b){var
-m=b[2],h=cN(i,b[2]),n=cM(a,b[1],l);if(h)var
-e=h[1],k=e[1],f=cI(function(a){return g(a[1],k)},n),j=f?u(a8(f[1][2],e[2])):[0,d,c];else
+l=b2(fi(a,h[1])),k=b[1],f=[0,j(function(b){var
+m=b[2],h=cM(i,b[2]),n=cL(a,b[1],l);if(h)var
+e=h[1],k=e[1],f=cH(function(a){return g(a[1],k)},n),j=f?v(a8(f[1][2],e[2])):[0,d,c];else
 var
 j=[0,d,c];return[0,b[1],[0,j,m]]},k)];else
 var
-f=b;return[0,e[1],[0,e[2],f]]},am),A=j(function(a){var
-b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},z),Y=a7(function(b){var
-a=b[2][1][5],c=a?1:a;return c},A),Z=a7(function(a){var
-b=a[2][2];return b?hO(i,a[2][1],b[1]):1},Y),aL=bj(function(b,a){var
+f=b;return[0,e[1],[0,e[2],f]]},an),B=j(function(a){var
+b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},A),Y=b(ab(function(b){var
+a=b[2][1][5],c=a?1:a;return c}),B),Z=b(ab(function(a){var
+b=a[2][2];return b?hO(i,a[2][1],b[1]):1}),Y),aM=bk(function(b,a){var
 c=a[2][2];if(c){var
-d=c[1];return bj(function(b,d){var
-c=d[2][2],e=L(0,b,c);return aq(c,[0,a[1],e],b)},d,b)}return b},Y,ae),aM=B(j(function(a){return[0,a[1],0]},Z)),aN=j(a1,Z),y=S(A)+1|0,x=0,s=aN,r=aM;for(;;){if(0!==y){var
-aJ=y-1|0;if(s){var
-aI=[0,0,r],X=bj(function(e){return function(b,a){var
-c=L(0,aL,a);return bj(function(b,a){var
-c=b[2];if(I(a,c))return b;var
-d=aq(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(x),s,aI),y=aJ,x=x+1|0,s=X[1],r=X[2];continue}}var
-_=function(a){return L(0,r,a)},$=h(function(n){var
+d=c[1];return bk(function(b,d){var
+c=d[2][2],e=M(0,b,c);return ap(c,[0,a[1],e],b)},d,b)}return b},Y,ae),aN=C(j(function(a){return[0,a[1],0]},Z)),aO=j(a1,Z),z=s(B)+1|0,y=0,t=aO,r=aN;for(;;){if(0!==z){var
+aL=z-1|0;if(t){var
+aJ=[0,0,r],X=bk(function(e){return function(b,a){var
+c=M(0,aM,a);return bk(function(b,a){var
+c=b[2];if(J(a,c))return b;var
+d=ap(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(y),t,aJ),z=aL,y=y+1|0,t=X[1],r=X[2];continue}}var
+_=function(a){return M(0,r,a)},$=h(function(n){var
 i=n[2],m=i[1],f=h(function(a){var
-e=b(l,a[1]);return e?K(O(a[2],[0,d,c])):e},m);if(f){var
+e=b(l,a[1]);return e?L(P(a[2],[0,d,c])):e},m);if(f){var
 e=i[1];if(e){var
 j=e[1][1],k=e[2];return h(function(c){var
-d=b(a[2],j);return g(b(a[2],c[1]),d)},k)}return 1}return f},am),aa=$?h(function(l){var
+d=b(a[2],j);return g(b(a[2],c[1]),d)},k)}return 1}return f},an),aa=$?h(function(l){var
 m=l[2][2];if(m){var
-e=m[1],q=l[2][1],f=cK(ae,j(a1,e)),k=f?h(function(e){var
-f=w([0,d,c],e[2][1]);if(f){var
-j=cN(i,e[2][2]);return h(function(c){var
+e=m[1],q=l[2][1],f=cJ(ae,j(a1,e)),k=f?h(function(e){var
+f=x([0,d,c],e[2][1]);if(f){var
+j=cM(i,e[2][2]);return h(function(c){var
 d=e[1];return g(b(a[2],c[1]),d)},j)}return f},e):f;if(k){var
-o=j(bi,e),n=ap(function(a){var
-b=cN(i,a[2]);return aE(a[1],b)},o),p=aE(ad([0,c,c]),n);return cJ(ao(fi(a,q[1]),p))}return k}return 1},z):$,ab=aa?h(function(G){var
-r=G[2][2],p=G[2][1],x=p[3];if(x){var
-e=x[1],y=f([0,d,c],e),z=y?f(aK(p[1]),e):y;if(z){var
+o=j(bj,e),n=aw(function(a){var
+b=cM(i,a[2]);return aF(a[1],b)},o),p=aF(ad([0,c,c]),n);return cI(ay(fi(a,q[1]),p))}return k}return 1},A):$,ac=aa?h(function(G){var
+r=G[2][2],p=G[2][1],w=p[3];if(w){var
+f=w[1],y=e([0,d,c],f),z=y?e(aK(p[1]),f):y;if(z){var
 A=p[4];if(A){var
-a=A[1],k=p[1],m=a[1]?aK(k):[0,d,c],o=a[1]?aE(ad([0,c,c]),k):k,s=a[3];if(s){var
-t=s[1],v=h(function(a){var
-f=w([0,d,c],a[2]),h=f?b(l,a[1][1]):f,i=h?b(l,a[1][2]):h;if(i)var
-j=D(a[1][1],a[1][2]),n=j?1:j,e=n;else
+a=A[1],k=p[1],m=a[1]?aK(k):[0,d,c],o=a[1]?aF(ad([0,c,c]),k):k,s=a[3];if(s){var
+t=s[1],u=h(function(a){var
+f=x([0,d,c],a[2]),h=f?b(l,a[1][1]):f,i=h?b(l,a[1][2]):h;if(i)var
+j=E(a[1][1],a[1][2]),n=j?1:j,e=n;else
 var
 e=i;var
-m=e?H(function(b){return g(b[1],a[1][1])},k):e;return m?H(function(b){return g(b[1],a[1][2])},k):m},t);if(v)var
-K=aE(ad([0,c,c]),o),q=dP(ao(hI(D,t),K));else
+m=e?I(function(b){return g(b[1],a[1][1])},k):e;return m?I(function(b){return g(b[1],a[1][2])},k):m},t);if(u)var
+J=aF(ad([0,c,c]),o),q=dN(ay(hI(E,t),J));else
 var
-q=v;return q?f(m,e):q}if(a[2][1]){if(n){var
-L=bC(e,m);return de(l,n[1],J,a[2],o,L)}return n}if(a[2][2]){if(n){var
-M=bC(e,m);return de(l,n[1],J,a[2],o,M)}return n}if(a[1]){if(n){var
-N=bC(e,m);return de(l,n[1],J,a[2],o,N)}return n}var
-I=[0,d,c];return f(ac(function(b,a){var
-e=f(b[2],[0,d,c])?a:W(b[2],a);return u(e)},I,k),e)}if(r){var
+q=u;return q?e(m,f):q}if(a[2][1]){if(n){var
+L=bB(f,m);return dd(l,n[1],K,a[2],o,L)}return n}if(a[2][2]){if(n){var
+M=bB(f,m);return dd(l,n[1],K,a[2],o,M)}return n}if(a[1]){if(n){var
+N=bB(f,m);return dd(l,n[1],K,a[2],o,N)}return n}var
+H=[0,d,c];return e(aj(function(b,a){var
+f=e(b[2],[0,d,c])?a:W(b[2],a);return v(f)},H,k),f)}if(r){var
 B=r[1],C=h(function(b){var
 a=fj(i,b[2][2]),c=a?1:a;return c},B);if(C){var
-O=j(bi,B);return f(dT(function(a){return hM(fj(i,a))},O),e)}var
-E=C}else
+O=j(bj,B);return e(dR(function(a){return hM(fj(i,a))},O),f)}var
+D=C}else
 var
-E=r;var
-F=E}else
+D=r;var
+F=D}else
 var
-F=z;return F}return 1},z):aa,an=ab?h(function(k){var
+F=z;return F}return 1},A):aa,ao=ac?h(function(k){var
 s=k[2][2],b=k[2][1],l=b[5],y=k[1];if(l){var
-m=l[1],n=w([0,d,c],dU(b[1]));if(n){if(s){var
+m=l[1],n=x([0,d,c],dS(b[1]));if(n){if(s){var
 a=s[1],o=h(function(b){var
 a=fk(i,b[2][2]),c=a?1:a;return c},a);if(o)var
-t=j(bi,a),e=f(m,dT(function(a){return hM(fk(i,a))},t));else
+t=j(bj,a),f=e(m,dR(function(a){return hM(fk(i,a))},t));else
 var
-e=o;if(e)var
-u=dU(b[1]),v=j(bi,a),g=f(dT(function(a){return hN(i,a)},v),u);else
+f=o;if(f)var
+u=dS(b[1]),v=j(bj,a),g=e(dR(function(a){return hN(i,a)},v),u);else
 var
-g=e;if(g){var
-p=hO(i,b,a);if(!p)return H(function(a){var
-b=_(y);return cz(_(a[2][2]),b)},a);var
+g=f;if(g){var
+p=hO(i,b,a);if(!p)return I(function(a){var
+b=_(y);return cy(_(a[2][2]),b)},a);var
 q=p}else
 var
 q=g;return q}var
-r=aK(b[1]),x=f([0,d,c],r)?r:[0,d,c];return f(m,x)}return n}return 1},A):ab;if(an){var
-ar=a_(m),M=e[5],aS=e[8];return h(function(e){var
-W=k(e[1]),X=k(e[2]),Y=b(ar,e[1]),Z=Y?b(ar,e[2]):Y,_=Z?f([0,d,c],e[3]):Z,$=_?f(e[3],e[4]):_,aa=$?f(e[4],[0,c,c]):$;if(aa)if(w(e[4],[0,c,c])){var
-at=e[4],ab=f(hS(a,i,M,v,W,X),at);if(ab)var
-au=e[4],m=f(hS(a,i,M,v,X,W),au);else
+r=aK(b[1]),w=e([0,d,c],r)?r:[0,d,c];return e(m,w)}return n}return 1},B):ac;if(ao){var
+aq=a_(m),N=f[5],aT=f[8];return h(function(f){var
+W=k(f[1]),X=k(f[2]),Y=b(aq,f[1]),Z=Y?b(aq,f[2]):Y,_=Z?e([0,d,c],f[3]):Z,$=_?e(f[3],f[4]):_,aa=$?e(f[4],[0,c,c]):$;if(aa)if(x(f[4],[0,c,c])){var
+at=f[4],ab=e(hS(a,i,N,w,W,X),at);if(ab)var
+au=f[4],m=e(hS(a,i,N,w,X,W),au);else
 var
 m=ab}else
 var
 m=1;else
 var
-m=aa;if(m){if(w([0,d,c],e[3])){var
-x=e[5];if(x){var
-N=x[1],n=N[2],o=N[1],P=g(o,e[1]),Q=P?g(n,e[2]):P;if(Q)var
-y=Q;else
+m=aa;if(m){if(x([0,d,c],f[3])){var
+y=f[5];if(y){var
+O=y[1],n=O[2],o=O[1],Q=g(o,f[1]),R=Q?g(n,f[2]):Q;if(R)var
+z=R;else
 var
-V=g(o,e[2]),y=V?g(n,e[1]):V;if(y){var
-R=e[6];if(R){var
-z=e[7];if(z){var
-q=z[1],ao=k(n),ap=k(o),h=R[1],ad=h[2],af=B(j(function(a){var
-b=B(a[2]);return[0,a[1],b]},ad)),C=function(c,b){var
-a=I(c,af);return a?L(1,a[1],b):1},J=S(h[2])+1|0,ag=B(h[2]),ah=S(h[2])+1|0,ai=[0,ae],aj=h[2],D=bj(function(a,b){return a?hP(ah,ag,a[1],b[1]):a},aj,ai),E=D?1:D;if(E)var
-am=q[1],u=O(hK(C,a,J,h[1],ap),am);else
+V=g(o,f[2]),z=V?g(n,f[1]):V;if(z){var
+S=f[6];if(S){var
+A=f[7];if(A){var
+q=A[1],ao=k(n),ap=k(o),h=S[1],ad=h[2],af=C(j(function(a){var
+b=C(a[2]);return[0,a[1],b]},ad)),D=function(c,b){var
+a=J(c,af);return a?M(1,a[1],b):1},K=s(h[2])+1|0,ag=C(h[2]),ah=s(h[2])+1|0,ai=[0,ae],aj=h[2],E=bk(function(a,b){return a?hP(ah,ag,a[1],b[1]):a},aj,ai),F=E?1:E;if(F)var
+am=q[1],v=P(hK(D,a,K,h[1],ap),am);else
 var
-u=E;if(u)var
-an=q[2],A=O(hK(C,a,J,h[1],ao),an);else
+v=F;if(v)var
+an=q[2],B=P(hK(D,a,K,h[1],ao),an);else
 var
-A=u;if(A){var
-aq=t(p,q[2]),as=bC(q[1],aq);return f(e[3],as)}var
-T=A}else
+B=v;if(B){var
+ar=u(p,q[2]),as=bB(q[1],ar);return e(f[3],as)}var
+T=B}else
 var
-T=z;return T}var
-r=k(n),s=k(o),ak=b(a[2],r);if(K(g(b(a[2],s),ak)))var
+T=A;return T}var
+r=k(n),t=k(o),ak=b(a[2],r);if(L(g(b(a[2],t),ak)))var
 l=[0,c,c];else
-if(g(s,r))var
+if(g(t,r))var
 l=[0,d,c];else{var
-F=hQ(M,dV(p,s,r));if(F){var
-G=F[1],al=dV(p,s,r);if(fl(cN(i,G),al))var
-H=fk(i,G),l=H?fm(p,H[1]):[0,d,c];else
+G=hQ(N,dT(p,t,r));if(G){var
+H=G[1],al=dT(p,t,r);if(fl(cM(i,H),al))var
+I=fk(i,H),l=I?fm(p,I[1]):[0,d,c];else
 var
 l=[0,d,c]}else
 var
-l=[0,d,c]}return f(e[3],l)}var
-U=y}else
+l=[0,d,c]}return e(f[3],l)}var
+U=z}else
 var
-U=x;return U}var
+U=y;return U}var
 ac=1}else
 var
-ac=m;return ac},aS)}var
-as=an;break}}else
+ac=m;return ac},aT)}var
+ar=ao;break}}else
 var
-as=F;var
+ar=G;var
+as=ar}else
+var
+as=D;var
 at=as}else
 var
-at=C;var
-au=at}else
-var
-au=ah;return au}function
-df(b,a){return f(b,a)?a:b}function
+at=ah;return at}function
+de(b,a){return e(b,a)?a:b}function
 fn(a){var
-b=B(a);return function(a){return L(a,b,a)}}function
+b=C(a);return function(a){return M(a,b,a)}}function
 fo(f,e,d){var
 j=a_(e),a=f[1];return h(function(a){var
 i=b(j,b(d,a));if(i)var
 k=b(d,a),l=b(e[2],k),h=g(b(f[2],a),l);else
 var
 h=i;if(h){var
-m=b(d,a),n=b(e[3],m),o=aE(ad([0,c,c]),n);return cJ(ao(fh(d,b(f[3],a)),o))}return h},a)}function
+m=b(d,a),n=b(e[3],m),o=aF(ad([0,c,c]),n);return cI(ay(fh(d,b(f[3],a)),o))}return h},a)}function
 hU(j,a){var
-d=a9(j),c=a9(a[2]),e=fn(a[1]),k=a_(d),f=ck(a[2],c),i=f?fo(d,c,e):f;if(i){var
+d=a9(j),c=a9(a[2]),e=fn(a[1]),k=a_(d),f=cj(a[2],c),i=f?fo(d,c,e):f;if(i){var
 l=c[1];return h(function(a){var
 c=b(k,a);return c?g(b(e,a),a):c},l)}return i}function
 hV(i,h,a){var
 d=i,b=h;for(;;){if(b){var
-e=b[1],f=O(a[2],[0,c,c]),g=f?hU(d,e):f;if(g){var
+e=b[1],f=P(a[2],[0,c,c]),g=f?hU(d,e):f;if(g){var
 d=e[2],b=b[2];continue}return g}return hF([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
 hW(e,d){var
 a=e,c=d;for(;;){if(a){var
 f=b(fn(a[1][1]),c),a=a[2],c=f;continue}return c}}function
-hX(c,a,h){return H(function(c){var
-d=c[2],e=hr(d[3],a[3]),f=e?O(d[2],a[4]):e;if(f){var
-i=hW(c[1],a[1]),j=hW(c[1],a[2]),k=d[6];return H(function(a){var
+hX(c,a,h){return I(function(c){var
+d=c[2],e=hr(d[3],a[3]),f=e?P(d[2],a[4]):e;if(f){var
+i=hW(c[1],a[1]),j=hW(c[1],a[2]),k=d[6];return I(function(a){var
 c=g(a[1],i),d=c?g(a[2],j):c;return d?b(h,a):d},k)}return f},c)}function
 hY(a,i,k){var
-e=a9(a),g=ck(a,e),j=g?h(function(b){return hV(a,b[1],b[2])},i):g;if(j){var
-t=a_(e);return h(function(a){var
+f=a9(a),g=cj(a,f),j=g?h(function(b){return hV(a,b[1],b[2])},i):g;if(j){var
+t=a_(f);return h(function(a){var
 j=b(t,a[1]),k=j?b(t,a[2]):j;if(k){var
 l=a[5];if(l)var
-e=l[1],m=f([0,d,c],e),n=m?f(e,[0,c,c]):m,u=n?hX(i,a,function(b){var
-a=b[4];return a?f(e,a[1]):a}):n,o=u;else
+f=l[1],m=e([0,d,c],f),n=m?e(f,[0,c,c]):m,u=n?hX(i,a,function(b){var
+a=b[4];return a?e(f,a[1]):a}):n,o=u;else
 var
 o=1;var
 g=o}else
 var
 g=k;if(g){var
 p=a[6];if(p){var
-h=p[1],q=f([0,d,c],h),r=q?f(h,[0,c,c]):q;return r?hX(i,a,function(a){return f(a[3],h)}):r}var
+h=p[1],q=e([0,d,c],h),r=q?e(h,[0,c,c]):q;return r?hX(i,a,function(a){return e(a[3],h)}):r}var
 s=1}else
 var
 s=g;return s},k)}return j}function
 hZ(a){return 0===a[0]?a[1][2]:a[2]}function
-dW(a){var
+dU(a){var
 b=0===a[0]?a[1][1]:a[1];return fn(b)}function
 h0(c,a){return j(function(a){var
 d=a[2][2],e=j(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},d),f=[0,a[2][1],e];return[0,b(c,a[1]),f]},a)}function
 h1(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
-f=a[4],n=dW(a),e=B(hs(ap(function(a){var
-e=a[1];if(g(e,c))return 0;if(cd(e)){aA(e,1);return 0}var
-l=aA(e,1),f=a[6];if(f)var
-m=cH(bs(b(n,l),1)),h=g(a[2],m),i=h?a[3]:h,j=i?O(a[4],[0,c,c]):i,k=j?[0,[0,l,df([0,d,c],f[1])],0]:j;else
+f=a[4],n=dU(a),e=C(hs(aw(function(a){var
+e=a[1];if(g(e,c))return 0;if(cb(e)){aB(e,1);return 0}var
+l=aB(e,1),f=a[6];if(f)var
+m=cG(bt(b(n,l),1)),h=g(a[2],m),i=h?a[3]:h,j=i?P(a[4],[0,c,c]):i,k=j?[0,[0,l,de([0,d,c],f[1])],0]:j;else
 var
-k=f;return k},f)));return function(a){return I(a,e)}}function
+k=f;return k},f)));return function(a){return J(a,e)}}function
 h2(b,a){if(0===a[0])return hU(b,a[1]);var
-c=a[2],j=h0(function(a){return cH(bs(a,1))},c),e=ao(h0(function(a){return bs(a,1)},b),j),f=a9(e),g=a9(c),h=ck(c,g);if(h)var
-k=function(a){return bs(a,1)},d=fo(a9(b),f,k);else
+c=a[2],j=h0(function(a){return cG(bt(a,1))},c),e=ay(h0(function(a){return bt(a,1)},b),j),f=a9(e),g=a9(c),h=cj(c,g);if(h)var
+k=function(a){return bt(a,1)},d=fo(a9(b),f,k);else
 var
 d=h;var
-i=d?fo(g,f,function(a){return cH(bs(a,1))}):d;return i?hY(e,a[3],a[4]):i}function
-h3(k,a,e){var
-l=a_(a),m=B(e),n=[0,d,c];function
-i(a){return L(n,m,a)}var
-j=h(function(a){return b(l,a[1])},e);if(j){var
-o=a[1];return h(function(e){var
-h=f([0,d,c],i(e));if(h){var
-j=i(e),l=g(b(a[2],e),k)?[0,c,c]:dd(b(a[3],e),i);return f(l,j)}return h},o)}return j}function
+i=d?fo(g,f,function(a){return cG(bt(a,1))}):d;return i?hY(e,a[3],a[4]):i}function
+h3(k,a,f){var
+l=a_(a),m=C(f),n=[0,d,c];function
+i(a){return M(n,m,a)}var
+j=h(function(a){return b(l,a[1])},f);if(j){var
+o=a[1];return h(function(f){var
+h=e([0,d,c],i(f));if(h){var
+j=i(f),l=g(b(a[2],f),k)?[0,c,c]:dc(b(a[3],f),i);return e(l,j)}return h},o)}return j}function
 h4(p,e,d){var
 l=d[1];if(l)var
 q=l[1],f=h3(p,a9(e),q);else
@@ -2995,100 +2985,100 @@ var
 g=f;if(g){var
 a=d[3],k=e,c=d[2];for(;;){if(c){var
 o=c[2],k=hZ(c[1]),c=o;continue}return hT([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
-h5(j,h,g,e){var
-a=u(W(e[2],h)),b=[0,c,c],i=f(b,a)?b:a;return[0,df([0,d,c],u(bC(e[1],g))),i]}function
+h5(j,h,g,f){var
+a=v(W(f[2],h)),b=[0,c,c],i=e(b,a)?b:a;return[0,de([0,d,c],v(bB(f[1],g))),i]}function
 fp(f,i,e,d,a){if(f){var
 k=f[1],m=k[2],n=k[1],g=b(m,d);if(g){var
 h=b(m,a);if(h){var
-q=df(g[1],h[1]),o=t(W([0,c,c],e),q),r=b(n,a),s=b(n,d),u=fp(f[2],i,e,s,r);return j(function(a){return h5(e,o,o,a)},u)}var
+q=de(g[1],h[1]),o=u(W([0,c,c],e),q),r=b(n,a),s=b(n,d),t=fp(f[2],i,e,s,r);return j(function(a){return h5(e,o,o,a)},t)}var
 p=h}else
 var
 p=g;return p}return l(i,d,a)}function
 h6(a,e,d){var
-b=a[8];return ap(function(a){var
+b=a[8];return aw(function(a){var
 b=g(a[1],e),c=b?g(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
-h7(b,a,f){return H(function(b){var
-c=b[1][3],d=O(a[3],c[4]),e=d?O(a[4],c[3]):d;return e?H(f,l(b[2],a[1],a[2])):e},b)}function
+h7(b,a,f){return I(function(b){var
+c=b[1][3],d=P(a[3],c[4]),e=d?P(a[4],c[3]):d;return e?I(f,l(b[2],a[1],a[2])):e},b)}function
 h8(b,a){var
-e=B(a);return j(function(a){var
-b=L([0,d,c],e,a[1]),f=u(t(a[2],b));return[0,a[1],f]},b)}function
-cO(a){var
-b=[0,d,c];return ac(function(b,a){return f(b,a)?a:b},b,a)}function
-cP(b,a){var
+e=C(a);return j(function(a){var
+b=M([0,d,c],e,a[1]),f=v(u(a[2],b));return[0,a[1],f]},b)}function
+cN(a){var
+b=[0,d,c];return aj(function(b,a){return e(b,a)?a:b},b,a)}function
+cO(b,a){var
 e=e_(0,b);return j(function(b){return j(function(a){var
-e=e8(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
+e=e7(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
 h9(j,i){var
 b=j,a=i;for(;;){if(b){if(a){var
 e=fa(a[1]);if(e){var
-f=e[1],k=f[1],l=b4(b[1]),h=cI(function(a){return g(a[1],k)},l);return h?u(a8(h[1][2],f[2])):[0,d,c]}var
+f=e[1],k=f[1],l=b2(b[1]),h=cH(function(a){return g(a[1],k)},l);return h?v(a8(h[1][2],f[2])):[0,d,c]}var
 b=b[2],a=a[2];continue}return[0,d,c]}return[0,d,c]}}function
-dX(d,c,b){var
-a=I(b,c);return a?cP(d,a[1][1]):a}function
+dV(d,c,b){var
+a=J(b,c);return a?cO(d,a[1][1]):a}function
 h_(c,b){var
-a=I(b,c),d=a?a[1][3]:a;return d}function
+a=J(b,c),d=a?a[1][3]:a;return d}function
 h$(c,b){var
-a=I(b,c),d=a?a[1][5]:a;return d}function
+a=J(b,c),d=a?a[1][5]:a;return d}function
 fq(e,d,c,b,a){return j(function(a){var
-f=a[2],g=dX(d,c,a[2]),h=a[1],i=[0,h9(j(function(a){return cM(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
+f=a[2],g=dV(d,c,a[2]),h=a[1],i=[0,h9(j(function(a){return cL(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
 ia(u,t,l,s,k){var
-m=k[2],n=m[2],o=m[1],e=I(n,l);if(e)var
+m=k[2],n=m[2],o=m[1],e=J(n,l);if(e)var
 v=e[1][1],f=h(function(a){var
-b=a[2];return H(function(a){return K(O(a,[0,d,c]))},b)},v);else
+b=a[2];return I(function(a){return L(P(a,[0,d,c]))},b)},v);else
 var
 f=e;var
-p=f?w([0,d,c],o):f;if(p){var
-x=dX(t,l,n),y=k[1],b=j(function(a){return cM(u,y,a)},s),a=x;for(;;){if(b){if(a){var
-q=a[1],r=aE(ad(o),q),g=cJ(ao(b[1],r));if(g){var
+p=f?x([0,d,c],o):f;if(p){var
+w=dV(t,l,n),y=k[1],b=j(function(a){return cL(u,y,a)},s),a=w;for(;;){if(b){if(a){var
+q=a[1],r=aF(ad(o),q),g=cI(ay(b[1],r));if(g){var
 b=b[2],a=a[2];continue}var
 i=g}else
 var
 i=a;return i}return a?0:1}}return p}function
 ib(d,g,f,c,a){var
-i=cK(ae,j(a1,a));if(i)var
+i=cJ(ae,j(a1,a));if(i)var
 k=fq(d,g,f,c,a),e=h(function(a){return ia(d,g,f,c,a)},k);else
 var
 e=i;return e?h(function(e){var
-c=B(a);return cJ(a7(function(a){return I(b(d[2],a[1]),c)?0:1},e))},c):e}function
-ic(b,a){return j(function(a){return b4(fi(b,a))},a)}function
+c=C(a);return cI(b(ab(function(a){return J(b(d[2],a[1]),c)?0:1}),e))},c):e}function
+ic(b,a){return j(function(a){return b2(fi(b,a))},a)}function
 fr(d,c,f,b){var
 a=b[2];if(a)var
-g=a[1],e=[0,fq(d,c,f,ic(d,cP(c,b[1])),g)];else
+g=a[1],e=[0,fq(d,c,f,ic(d,cO(c,b[1])),g)];else
 var
 e=a;return e}function
-dY(g,a){if(a){var
+dW(g,a){if(a){var
 h=a[1][2],e=b(g,h[2]);if(e){var
-f=dY(g,a[2]);if(f)var
-k=f[1],i=[0,u(W(t(h[1],e[1]),k))];else
+f=dW(g,a[2]);if(f)var
+k=f[1],i=[0,v(W(u(h[1],e[1]),k))];else
 var
 i=f;var
 j=i}else
 var
 j=e;return j}return[0,[0,d,c]]}function
-id(B,o,b,n){if(n){var
-s=n[1][2],v=s[2],G=s[1],F=j(aK,dX(B,o,v)),e=j(function(a){return u(t(G,a))},F),E=dO(b,e),q=cI(function(a){return K(O(a[1],[0,d,c]))},E);if(q)var
-r=q[1],a=u(a8(r[2],r[1]));else
+id(C,o,b,n){if(n){var
+t=n[1][2],w=t[2],H=t[1],G=j(aK,dV(C,o,w)),f=j(function(a){return v(u(H,a))},G),F=e9(b,f),q=cH(function(a){return L(P(a[1],[0,d,c]))},F);if(q)var
+r=q[1],a=v(a8(r[2],r[1]));else
 var
 a=[0,d,c];var
-g=I(v,o);if(g){var
-w=g[1],x=w[4],D=0;if(typeof
-x==="number"&&2<=x){var
-y=w[3],H=y?1:y,z=H;D=1}if(!D)var
-z=0;var
-i=z}else
+g=J(w,o);if(g){var
+x=g[1],y=x[4],E=0;if(typeof
+y==="number"&&2<=y){var
+z=x[3],I=z?1:z,A=I;E=1}if(!E)var
+A=0;var
+i=A}else
 var
 i=g;var
-A=i?f([0,d,c],a):i;if(A)var
-J=S(b),k=Q(S(e),J);else
+B=i?e([0,d,c],a):i;if(B)var
+K=s(b),k=R(s(f),K);else
 var
-k=A;if(k)var
-L=dO(e,b),l=h(function(b){var
-c=t(a,b[2]);return O(b[1],c)},L);else
+k=B;if(k)var
+M=e9(f,b),l=h(function(b){var
+c=u(a,b[2]);return P(b[1],c)},M);else
 var
 l=k;var
 m=l?[0,a]:l;if(m)var
-p=id(B,o,b,n[2]),M=p?[0,u(W(m[1],p[1]))]:p,C=M;else
+p=id(C,o,b,n[2]),N=p?[0,v(W(m[1],p[1]))]:p,D=N;else
 var
-C=m;return C}return[0,[0,d,c]]}function
+D=m;return D}return[0,[0,d,c]]}function
 fs(a){switch(a[0]){case
 0:return 0;case
 1:var
@@ -3102,44 +3092,44 @@ b=a[1];if(b){var
 f=b[2];return j(function(a){return[0,a,0]},f)}return b;default:var
 d=a[2];if(d){var
 g=d[2],h=a[1];return j(function(a){return h8(h,a)},g)}return d}}function
-dZ(a){return 1===a[0]?a[2]?cO(j(bi,a[1])):[0,c,c]:[0,c,c]}function
+dX(a){return 1===a[0]?a[2]?cN(j(bj,a[1])):[0,c,c]:[0,c,c]}function
 ig(g,a){var
-e=h(function(a){var
-e=b(g,a[1]);return e?f([0,d,c],a[2]):e},a);return e?O(aK(a),[0,c,c]):e}function
+f=h(function(a){var
+f=b(g,a[1]);return f?e([0,d,c],a[2]):f},a);return f?P(aK(a),[0,c,c]):f}function
 nT(a){return j(function(a){var
-b=f([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
+b=e([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
 ih(d,b,a){return g(b,a)?[0,[0,c,c]]:l(d,b,a)}function
 ii(b,a){var
 c=g(b[1],a[1]);return c?g(b[2],a[2]):c}function
-d0(c,a){var
+dY(c,a){var
 d=a[2];return[0,b(c,a[1]),d]}function
 ft(n,d,f,a,c){var
-o=S(c),g=Q(S(a),o);if(g){var
+o=s(c),g=R(s(a),o);if(g){var
 i=fU(n,d,a,c,f);if(0===i[0]){var
-e=i[1],p=S(a),j=Q(S(e),p),k=j?cK(ae,e):j;if(k){var
-q=B(c),b=ac(function(c,a){var
-b=I(c,q),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},nU,e);if(b){var
-r=dO(a,b[1]);return h(function(a){var
-b=d0(d,a[2]);return l(f,d0(d,a[1]),b)},r)}var
+e=i[1],p=s(a),j=R(s(e),p),k=j?cJ(ae,e):j;if(k){var
+q=C(c),b=aj(function(c,a){var
+b=J(c,q),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},nU,e);if(b){var
+r=e9(a,b[1]);return h(function(a){var
+b=dY(d,a[2]);return l(f,dY(d,a[1]),b)},r)}var
 m=b}else
 var
 m=k;return m}return 0}return g}function
-fu(i,c,d,b,a){var
-j=S(a),e=K(Q(S(b),j));if(e)return e;var
-f=fU(i,c,b,a,d);if(0===f[0])return 0;var
-h=f[1],k=S(a7(function(a){return H(function(b){var
-e=d0(c,a)[1],d=g(b[1],e);return d?ii(b[2],a[2]):d},h)},b));return cz(S(a7(function(a){return H(function(b){return l(d,b,d0(c,a))},h)},a)),k)}function
+fu(j,d,e,c,a){var
+k=s(a),f=L(R(s(c),k));if(f)return f;var
+h=fU(j,d,c,a,e);if(0===h[0])return 0;var
+i=h[1],m=s(b(ab(function(a){return I(function(b){var
+e=dY(d,a)[1],c=g(b[1],e);return c?ii(b[2],a[2]):c},i)}),c));return cy(s(b(ab(function(a){return I(function(b){return l(e,b,dY(d,a))},i)}),a)),m)}function
 fv(c,b){var
-a=I(b,c),d=a?1:a;return d}function
+a=J(b,c),d=a?1:a;return d}function
 fw(c,a,j,i){var
-d=b(c,j),e=b(c,i),f=h(function(b){return H(function(c){var
-d=g(b[1],c[1]);return d?l(a,b[2],c[2]):d},e)},d);return f?h(function(b){return H(function(c){var
+d=b(c,j),e=b(c,i),f=h(function(b){return I(function(c){var
+d=g(b[1],c[1]);return d?l(a,b[2],c[2]):d},e)},d);return f?h(function(b){return I(function(c){var
 d=g(c[1],b[1]);return d?l(a,c[2],b[2]):d},d)},e):f}function
 nV(b,a){var
-c=g(b[1],a[1]);return c?O(b[2],a[2]):c}function
+c=g(b[1],a[1]);return c?P(b[2],a[2]):c}function
 ij(b,a){if(a){var
-c=a[1];return bh(b,c)?[0,b,a]:[0,c,ij(b,a[2])]}return[0,b,0]}function
-ik(b,a){return h(function(e){return H(function(f){var
+c=a[1];return bi(b,c)?[0,b,a]:[0,c,ij(b,a[2])]}return[0,b,0]}function
+ik(b,a){return h(function(e){return I(function(f){var
 h=g(e[1],f[1]);if(h){var
 b=e[2],a=f[2];for(;;){if(b){if(a){var
 c=g(b[1],a[1]);if(c){var
@@ -3149,28 +3139,28 @@ var
 d=a;return d}return a?0:1}}return h},a)},b)}function
 il(f,o){function
 p(a){return c}var
-e=S(f[1]),a=p;for(;;){if(0===e)return a;var
+e=s(f[1]),a=p;for(;;){if(0===e)return a;var
 n=e-1|0,k=f[1],i=j(function(d){return function(a){var
 c=b(o,a);return[0,a,j(function(a){var
-c=a[2],b=ac(ij,0,j(function(a){return d(a[1])},c));return[0,a[1],b]},c)]}}(a),k),l=B(j(function(f){return function(a){var
-b=a[2],d=cI(function(d){var
-c=d[2],a=ik(b,c);return a?ik(c,b):a},f),e=d?d[1][1]:c;return[0,a[1],e]}}(i),i)),d=function(b){return function(a){return L(c,b,a)}}(l),m=f[1];if(h(function(c,d){return function(a){var
+c=a[2],b=aj(ij,0,j(function(a){return d(a[1])},c));return[0,a[1],b]},c)]}}(a),k),l=C(j(function(f){return function(a){var
+b=a[2],d=cH(function(d){var
+c=d[2],a=ik(b,c);return a?ik(c,b):a},f),e=d?d[1][1]:c;return[0,a[1],e]}}(i),i)),d=function(b){return function(a){return M(c,b,a)}}(l),m=f[1];if(h(function(c,d){return function(a){var
 b=c(a);return g(d(a),b)}}(d,a),m))return d;var
 e=n,a=d;continue}}function
 im(c,a){return j(function(a){var
 d=a[2],e=b(c,a[1][2]);return[0,[0,b(c,a[1][1]),e],d]},a)}function
-d1(b,a){return fc(ae,j(a1,im(b,a)))}function
-cl(b,a){var
-c=cj(im(b,a));return function(a,b){return bk(c,a,b)}}function
-dg(c,a){var
+dZ(b,a){return fc(ae,j(a1,im(b,a)))}function
+ck(b,a){var
+c=ci(im(b,a));return function(a,b){return bl(c,a,b)}}function
+df(c,a){var
 d=b(c,a[1][1]);return d?b(c,a[1][2]):d}function
 fx(a){var
-b=0;return ac(function(b,a){return H(function(a){return ii(b,a)},a)?a:[0,b,a]},b,a)}function
+b=0;return aj(function(b,a){return I(function(a){return ii(b,a)},a)?a:[0,b,a]},b,a)}function
 io(b,a){var
-d=fx(j(bi,b)),e=fx(j(bi,a));return[0,[0,c,c],fx(ap(function(a){return j(function(b){var
-c=f(a,b)?a8(b,a):a8(a,b);return u(c)},e)},d))]}function
+d=fx(j(bj,b)),f=fx(j(bj,a));return[0,[0,c,c],fx(aw(function(a){return j(function(b){var
+c=e(a,b)?a8(b,a):a8(a,b);return v(c)},f)},d))]}function
 ip(c,b,a){var
-d=f(b,t(c,a));return d?f(a,t(c,b)):d}function
+d=e(b,u(c,a));return d?e(a,u(c,b)):d}function
 fy(x,m,c,k,j,i,f){var
 a=x[2],e=f[2];for(;;){if(0===e)var
 v=a?[0,a[1]]:a,d=v;else{var
@@ -3180,25 +3170,26 @@ d=a}if(d){var
 n=d[1],o=n[2],p=o[2],q=o[1],r=n[1];if(f[1]){var
 y=b(c,i),s=g(b(c,r),y);if(s){var
 z=b(m,j);return h(function(a){var
-b=K(g(q,a[1]));return b?b:l(k,a[2],p)},z)}return s}var
+b=L(g(q,a[1]));return b?b:l(k,a[2],p)},z)}return s}var
 A=b(c,j),t=g(b(c,r),A);if(t){var
 B=b(m,i);return h(function(a){var
-b=K(g(q,a[1]));return b?b:l(k,p,a[2])},B)}var
+b=L(g(q,a[1]));return b?b:l(k,p,a[2])},B)}var
 u=t}else
 var
 u=d;return u}}function
 iq(a){return j(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},a)}function
 ir(a){return j(function(a){return[0,a[1],a[2][1]]},a)}function
-is(a){return a?f([0,c,c],a[1]):1}function
+is(a){return a?e([0,c,c],a[1]):1}function
 it(c,a){var
-d=b(c,a[1]),e=d?b(c,a[2]):d,f=e?is(a[3]):e;return f?is(a[4]):f}var
-cm=[$,nW,cg(0)];function
-p(a){throw[0,cm,a]}function
+d=b(c,a[1]),e=d?b(c,a[2]):d,f=e?is(a[3]):e;return f?is(a[4]):f}function
+f(b,a){return aa(eT(b,a))}var
+cl=[_,nW,ce(0)];function
+p(a){throw[0,cl,a]}function
 fz(c,a){function
-b(a){return a5(c,g2(a))}return aM<=a?2048<=a?jw<=a?(b(ep|a>>>18|0),b(aM|(a>>>12|0)&63),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(eo|a>>>12|0),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(gy|a>>>6|0),b(aM|a&63)):b(a)}function
+b(a){return a6(c,g2(a))}return aM<=a?2048<=a?jw<=a?(b(en|a>>>18|0),b(aM|(a>>>12|0)&63),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(em|a>>>12|0),b(aM|(a>>>6|0)&63),b(aM|a&63)):(b(gy|a>>>6|0),b(aM|a&63)):b(a)}function
 fA(P,c){var
-o=s(c);function
-j(a){return v(c,a)}function
+o=t(c);function
+j(a){return w(c,a)}function
 k(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
@@ -3208,44 +3199,44 @@ a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<o){var
 h=j(d);if(!(aM<=h)){var
 d=d+1|0;continue}if(194<=h&&!(223<h)){k(d,1);var
-d=d+2|0;continue}if(eo<=h&&!(239<h)){k(d,2);var
-x=j(d+1|0),y=eo===h?1:0,z=y?x<160?1:0:y;if(z)var
+d=d+2|0;continue}if(em<=h&&!(239<h)){k(d,2);var
+x=j(d+1|0),y=em===h?1:0,z=y?x<160?1:0:y;if(z)var
 A=z;else
 var
 B=237===h?1:0,A=B?159<x?1:0:B;if(A)p(n0);var
-d=d+3|0;continue}if(ep<=h&&!(jE<h)){k(d,3);var
-q=j(d+1|0),r=ep===h?1:0,t=r?q<144?1:0:r;if(t)var
-u=t;else
+d=d+3|0;continue}if(en<=h&&!(jE<h)){k(d,3);var
+q=j(d+1|0),r=en===h?1:0,s=r?q<144?1:0:r;if(s)var
+u=s;else
 var
-w=jE===h?1:0,u=w?143<q?1:0:w;if(u)p(nZ);var
+v=jE===h?1:0,u=v?143<q?1:0:v;if(u)p(nZ);var
 d=d+4|0;continue}p(nY)}var
-f=s(c),a=[0,0],e=function(d){var
-c=a[1];return p(b(cF(n1),c))},g=function(b){return a[1]<f?v(c,a[1]):0},i=function(d){for(;;){var
+f=t(c),a=[0,0],e=function(d){var
+c=a[1];return p(b(cE(n1),c))},g=function(b){return a[1]<f?w(c,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
-if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&v(c,a[1])===b){a[1]++;return 0}return e(0)},E=function(l){if(f<(a[1]+4|0))e(0);var
-d=bB(c,a[1],4),i=s(d)-1|0,j=0;if(!(i<0)){var
+if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&w(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(l){if(f<(a[1]+4|0))e(0);var
+d=bA(c,a[1],4),i=t(d)-1|0,j=0;if(!(i<0)){var
 b=j;for(;;){var
-g=aO(d,b)+em|0,h=0;if(22<g>>>0){if(!(5<g+kK>>>0))h=1}else
+g=aO(d,b)+ek|0,h=0;if(22<g>>>0){if(!(5<g+kK>>>0))h=1}else
 if(6<g+gr>>>0)h=1;if(!h)e(0);var
 k=b+1|0;if(i!==b){var
 b=k;continue}break}}a[1]=a[1]+4|0;return gM(m(n2,d))},F=function(u){C(34);var
-b=eZ(16);for(;;){if(f<=a[1])e(0);var
-g=v(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
-m=v(c,a[1]);a[1]++;var
+b=eY(16);for(;;){if(f<=a[1])e(0);var
+g=w(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
+m=w(c,a[1]);a[1]++;var
 j=m+i8|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
-6:a5(b,8);break;case
-10:a5(b,12);break;case
-18:a5(b,10);break;case
-22:a5(b,13);break;case
-24:a5(b,9);break;case
+6:a6(b,8);break;case
+10:a6(b,12);break;case
+18:a6(b,10);break;case
+22:a6(b,13);break;case
+24:a6(b,9);break;case
 25:var
-d=E(0),o=jb<=d?1:0;if(o){var
+d=D(0),o=jb<=d?1:0;if(o){var
 p=d<gp?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
-r=92===v(c,a[1])?1:0,h=r?117===v(c,a[1]+1|0)?1:0:r;else
+r=92===w(c,a[1])?1:0,h=r?117===w(c,a[1]+1|0)?1:0:r;else
 var
 h=q}else
 var
@@ -3253,40 +3244,40 @@ h=p}else
 var
 h=o;if(h){var
 t=a[1];a[1]=a[1]+2|0;var
-k=E(0),s=0;if(gp<=k&&!(57344<=k)){fz(b,(jw+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;fz(b,d)}}else
+k=D(0),s=0;if(gp<=k&&!(57344<=k)){fz(b,(jw+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;fz(b,d)}}else
 fz(b,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:a5(b,m);break}continue}if(32<=g){a5(b,g);a[1]++;continue}e(0)}return e0(b)}},l=function(g){var
-d=a[1];for(;;){if(a[1]<f&&48<=v(c,a[1])&&!(57<v(c,a[1]))){a[1]++;continue}var
+2:a6(b,m);break}continue}if(32<=g){a6(b,g);a[1]++;continue}e(0)}return eZ(b)}},l=function(g){var
+d=a[1];for(;;){if(a[1]<f&&48<=w(c,a[1])&&!(57<w(c,a[1]))){a[1]++;continue}var
 b=a[1]===d?1:0;return b?e(0):b}},n=function(k){if(900<k)p(n3);i(0);if(f<=a[1])e(0);var
-b=v(c,a[1]);if(92<=b){var
+b=w(c,a[1]);if(92<=b){var
 j=0;if(111<=b){if(kv===b){var
 o=n4,h=n5;j=1}else
 if(123===b){a[1]++;i(0);if(gl===g(0)){a[1]++;return n6}var
-y=D(0,16),r=0;for(;;){i(0);var
+y=E(0,16),r=0;for(;;){i(0);var
 d=F(0);i(0);C(58);var
-z=n(k+1|0);if(bg(y,d))p(m(n8,m(d,n7)));bU(y,d,0);i(0);var
+z=n(k+1|0);if(bh(y,d))p(m(n8,m(d,n7)));bS(y,d,0);i(0);var
 A=g(0);if(44===A){a[1]++;var
 r=[0,[0,d,z],r];continue}var
-Q=gl===A?(a[1]++,aI([0,[0,d,z],r])):e(0);return[5,Q]}}}else
+Q=gl===A?(a[1]++,aa([0,[0,d,z],r])):e(0);return[5,Q]}}}else
 if(kc===b){var
 o=n9,h=n_;j=1}else
 if(kw<=b){var
 o=0,h=n$;j=1}if(j){var
-q=s(h);if((a[1]+q|0)<=f&&ah(bB(c,a[1],q),h)){a[1]=a[1]+q|0;return o}return e(0)}}else{var
+q=t(h);if((a[1]+q|0)<=f&&ah(bA(c,a[1],q),h)){a[1]=a[1]+q|0;return o}return e(0)}}else{var
 x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return oa}var
-t=0;for(;;){var
+s=0;for(;;){var
 B=n(k+1|0);i(0);var
-E=g(0);if(44===E){a[1]++;var
-t=[0,B,t];continue}var
-R=93===E?(a[1]++,aI([0,B,t])):e(0);return[4,R]}}}else
+D=g(0);if(44===D){a[1]++;var
+s=[0,B,s];continue}var
+R=93===D?(a[1]++,aa([0,B,s])):e(0);return[4,R]}}}else
 if(48<=b)x=1}else{if(34===b)return[3,F(0)];if(45<=b)x=1}if(x){var
 G=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
 l(0);var
 S=a[1],H=46===g(0)?1:0;if(H){var
 I=(a[1]+1|0)<f?1:0;if(I)var
-J=48<=v(c,a[1]+1|0)?1:0,u=J?v(c,a[1]+1|0)<=57?1:0:J;else
+J=48<=w(c,a[1]+1|0)?1:0,u=J?w(c,a[1]+1|0)<=57?1:0:J;else
 var
 u=I}else
 var
@@ -3295,101 +3286,101 @@ K=g(0),M=0;if(69!==K&&gh!==K)M=1;if(!M){var
 T=a[1];a[1]++;var
 L=g(0),N=0;if(43!==L&&45!==L)N=1;if(!N)a[1]++;var
 O=0;if(48<=g(0)&&!(57<g(0))){l(0);O=1}if(!O)a[1]=T}var
-w=bB(c,G,a[1]-G|0);return a[1]===S?[1,w]:P?[2,w]:p(m(oc,m(w,ob)))}}return e(0)},G=n(0);i(0);if(a[1]<f)e(0);return G}}function
+v=bA(c,G,a[1]-G|0);return a[1]===S?[1,v]:P?[2,v]:p(m(oc,m(v,ob)))}}return e(0)},G=n(0);i(0);if(a[1]<f)e(0);return G}}function
 iu(c){var
-b=0,a=2;for(;;){if(Z(b)===c)return aI(b);if(a4(function(b){return function(a){return 0===le(b,a)?1:0}}(a),b)){var
+b=0,a=2;for(;;){if(s(b)===c)return aa(b);if(a5(function(b){return function(a){return 0===le(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
 iv(f,g){var
-h=bs(aG(g),32*f|0),a=d,b=bs(c,40);for(;;){if(bh(wZ(b,a),c))return gB(wY(a,0,32))&-1;var
-e=aA(eF(a,b),1);if(bh(e6(e,f),h)){var
+h=bt(aH(g),32*f|0),a=d,b=bt(c,40);for(;;){if(bi(wZ(b,a),c))return gB(wY(a,0,32))&-1;var
+e=aB(eD(a,b),1);if(bi(e5(e,f),h)){var
 a=e;continue}var
 b=e;continue}}var
-od=iu(64),oe=3,of=dI(e(function(a){return iv(oe,a)},od)),og=iu(8),oh=2,oi=e(function(a){return iv(oh,a)},og);function
-bD(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
-iw(u){var
-k=s(u),p=((k+9|0)+63|0)/64|0,l=b1(64*p|0,0);bA(u,0,l,0,k);cf(l,k,aM);w$(l,(64*p|0)-8|0,xp(xy(k_(k),3)));var
-f=dI(oi),c=bu(64,0),v=p-1|0,D=0;if(!(v<0)){var
-m=D;a:for(;;){var
-g=0;for(;;){var
-_=xn(w8(l,(64*m|0)+(4*g|0)|0))&-1;o(c,g)[1+g]=_;var
-$=g+1|0;if(15!==g){var
-g=$;continue}var
+od=iu(64),oe=3,of=dH(cg(function(a){return iv(oe,a)},od)),og=iu(8),oh=2,oi=cg(function(a){return iv(oh,a)},og);function
+bC(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
+iw(s){var
+j=t(s),n=((j+9|0)+63|0)/64|0,k=bZ(64*n|0,0);bz(s,0,k,0,j);cd(k,j,aM);w$(k,(64*n|0)-8|0,xp(xy(k_(j),3)));var
+e=dH(oi),c=bv(64,0),u=n-1|0,C=0;if(!(u<0)){var
+l=C;a:for(;;){var
+f=0;for(;;){var
+Z=xn(w8(k,(64*l|0)+(4*f|0)|0))&-1;o(c,f)[1+f]=Z;var
+_=f+1|0;if(15!==f){var
+f=_;continue}var
 b=16;for(;;){var
-x=b-15|0,q=o(c,x)[1+x],y=b-2|0,r=o(c,y)[1+y],T=bD(q,18),U=bD(q,7)^T^(q>>>3|0),V=bD(r,19),z=b-7|0,W=bD(r,17)^V^(r>>>10|0),A=b-16|0,X=o(c,z)[1+z],Y=(((o(c,A)[1+A]+U|0)+X|0)+W|0)&-1;o(c,b)[1+b]=Y;var
-Z=b+1|0;if(63!==b){var
-b=Z;continue}var
-t=f.length-1,a=0===t?[0]:w3(f,0,t),d=0;for(;;){var
-h=o(a,0)[1],i=o(a,4)[5],F=bD(i,25),G=bD(i,11),H=bD(i,6)^G^F,I=(i^-1)&-1&o(a,6)[7],J=i&o(a,5)[6]^I,K=o(c,d)[1+d],L=o(of,d)[1+d],w=(((o(a,7)[8]+H|0)+J|0)+L|0)+K|0,M=bD(h,22),N=bD(h,13),O=bD(h,2)^N^M,P=o(a,2)[3],Q=o(a,1)[2]&P,B=0,R=h&a[2]^h&a[3]^Q;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){w0(a,0,a,1,7);B=1}if(!B)aX(lQ);a[5]=(a[5]+w|0)&-1;a[1]=((w+O|0)+R|0)&-1;var
-S=d+1|0;if(63!==d){var
-d=S;continue}eX(function(a,b){f[1+a]=(o(f,a)[1+a]+b|0)&-1;return 0},a);var
-E=m+1|0;if(v!==m){var
-m=E;continue a}break}break}break}break}}var
-j=f.length-1-1|0,n=0;for(;;){if(0<=j){var
-C=[0,f[1+j],n],j=j-1|0,n=C;continue}return b2(ok,e(cF(oj),n))}}var
-d2=[$,ol,cg(0)];function
-J(a){throw[0,d2,a]}function
-A(b,a,d,e){if(typeof
+w=b-15|0,p=o(c,w)[1+w],x=b-2|0,q=o(c,x)[1+x],S=bC(p,18),T=bC(p,7)^S^(p>>>3|0),U=bC(q,19),y=b-7|0,V=bC(q,17)^U^(q>>>10|0),z=b-16|0,W=o(c,y)[1+y],X=(((o(c,z)[1+z]+T|0)+W|0)+V|0)&-1;o(c,b)[1+b]=X;var
+Y=b+1|0;if(63!==b){var
+b=Y;continue}var
+r=e.length-1,a=0===r?[0]:w3(e,0,r),d=0;for(;;){var
+g=o(a,0)[1],h=o(a,4)[5],E=bC(h,25),F=bC(h,11),G=bC(h,6)^F^E,H=(h^-1)&-1&o(a,6)[7],I=h&o(a,5)[6]^H,J=o(c,d)[1+d],K=o(of,d)[1+d],v=(((o(a,7)[8]+G|0)+I|0)+K|0)+J|0,L=bC(g,22),M=bC(g,13),N=bC(g,2)^M^L,O=o(a,2)[3],P=o(a,1)[2]&O,A=0,Q=g&a[2]^g&a[3]^P;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){w0(a,0,a,1,7);A=1}if(!A)aX(lQ);a[5]=(a[5]+v|0)&-1;a[1]=((v+N|0)+Q|0)&-1;var
+R=d+1|0;if(63!==d){var
+d=R;continue}eW(function(a,b){e[1+a]=(o(e,a)[1+a]+b|0)&-1;return 0},a);var
+D=l+1|0;if(u!==l){var
+l=D;continue a}break}break}break}break}}var
+i=e.length-1-1|0,m=0;for(;;){if(0<=i){var
+B=[0,e[1+i],m],i=i-1|0,m=B;continue}return b0(ok,cg(cE(oj),m))}}var
+d0=[_,ol,ce(0)];function
+K(a){throw[0,d0,a]}function
+B(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
-c=b[1];C(function(b){var
-d=1-by(b,c);return d?p(m(a,m(on,b))):d},d);C(function(f){var
-b=f[1],g=b0(b,d),h=g||b0(b,e),c=1-h;return c?p(m(a,m(oo,b))):c},c);return c}return p(m(a,om))}function
+c=b[1];D(function(b){var
+d=1-by(b,c);return d?p(m(a,m(on,b))):d},d);D(function(f){var
+b=f[1],g=bY(b,d),h=g||bY(b,e),c=1-h;return c?p(m(a,m(oo,b))):c},c);return c}return p(m(a,om))}function
 i(f,e){var
 a=f;for(;;){if(a){var
-b=a[1],c=a[2],d=b[2];if(0===aa(b[1],e))return d;var
-a=c;continue}throw bw}}function
-k(b,a){return eV(a,b)}function
+b=a[1],c=a[2],d=b[2];if(0===$(b[1],e))return d;var
+a=c;continue}throw bx}}function
+k(b,a){return eU(a,b)}function
 aS(a,b){if(typeof
 a!=="number"&&5===a[0])return a[1];return p(m(b,op))}function
-P(a,b){if(typeof
+Q(a,b){if(typeof
 a!=="number"&&4===a[0])return a[1];return p(m(b,oq))}function
-x(a,b){if(typeof
+y(a,b){if(typeof
 a!=="number"&&3===a[0])return a[1];return p(m(b,or))}function
 ix(d,a,c){var
-b=P(d,a);if(Z(b)!==c)p(m(a,os));return e(function(b){return x(b,a)},b)}function
-bl(d,c){var
+b=Q(d,a);if(s(b)!==c)p(m(a,os));return f(function(b){return y(b,a)},b)}function
+bm(d,c){var
 a=ix(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,R,ot]}function
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,S,ot]}function
 iy(e,d){var
 a=ix(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,R,ou]}function
-b5(a){var
-b=y(a,ov);return b?g_(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,S,ou]}function
+b3(a){var
+b=z(a,ov);return b?g_(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-bE(b,a){return bB(b,a,s(b)-a|0)}function
-d3(a,b){if(4000<s(a))p(m(b,ox));return kW(10,a)}function
-cQ(b,f){if(ah(b,oy))return d;var
-g=y(b,oz),h=g?45===v(b,0)?1:0:g,a=h?bE(b,1):b,j=0;if(2<s(a)&&ah(bB(a,0,2),oA)){var
-i=bE(a,2),e=y(i,ow),l=e?g_(function(c){var
-a=c+em|0,b=0;if(22<a>>>0){if(!(5<a+kK>>>0))b=1}else
+bD(b,a){return bA(b,a,t(b)-a|0)}function
+d1(a,b){if(4000<t(a))p(m(b,ox));return kW(10,a)}function
+cP(b,f){if(ah(b,oy))return d;var
+g=z(b,oz),h=g?45===w(b,0)?1:0:g,a=h?bD(b,1):b,j=0;if(2<t(a)&&ah(bA(a,0,2),oA)){var
+i=bD(a,2),e=z(i,ow),l=e?g_(function(c){var
+a=c+ek|0,b=0;if(22<a>>>0){if(!(5<a+kK>>>0))b=1}else
 if(6<a+gr>>>0)b=1;return b?1:0},i):e;if(l){var
-c=kW(16,bE(a,2));j=1}}if(!j){var
-k=0;if(b5(a)&&!(48===v(a,0)))var
-c=d3(a,f);else
+c=kW(16,bD(a,2));j=1}}if(!j){var
+k=0;if(b3(a)&&!(48===w(a,0)))var
+c=d1(a,f);else
 k=1;if(k)var
-c=p(m(f,oB))}return h?ce(c):c}function
-d4(b,a){return cQ(x(b,a),a)}function
-b6(b,a){var
-c=eG(b,a),d=cu(a,c);return[0,cu(b,c),d]}function
-bV(a,b){var
-e=da(a,47);if(e)var
-f=e[1],h=cQ(bE(a,f+1|0),b),d=h,g=bB(a,0,f);else
+c=p(m(f,oB))}return h?cc(c):c}function
+d2(b,a){return cP(y(b,a),a)}function
+b4(b,a){var
+c=eE(b,a),d=ct(a,c);return[0,ct(b,c),d]}function
+bT(a,b){var
+e=c$(a,47);if(e)var
+f=e[1],h=cP(bD(a,f+1|0),b),d=h,g=bA(a,0,f);else
 var
-d=c,g=a;if(aD(d)<=0)p(m(b,oC));return b6(cQ(g,b),d)}function
-aj(b,a){return bV(x(b,a),a)}function
-d5(b,a){var
-c=a[1],d=a[2];return bh(M(aG(b),d),c)}function
-oD(a){return 0<aD(a[1])?1:0}function
-d6(e,d,a){var
-c=bV(d,a);return b(e,c)?c:J(m(a,oE))}function
-bF(b,a){return d6(oD,b,a)}function
+d=c,g=a;if(aE(d)<=0)p(m(b,oC));return b4(cP(g,b),d)}function
+ak(b,a){return bT(y(b,a),a)}function
+d3(b,a){var
+c=a[1],d=a[2];return bi(N(aH(b),d),c)}function
+oD(a){return 0<aE(a[1])?1:0}function
+d4(e,d,a){var
+c=bT(d,a);return b(e,c)?c:K(m(a,oE))}function
+bE(b,a){return d4(oD,b,a)}function
 fB(b,a){var
-c=0;return d6(function(a){return d5(c,a)},b,a)}function
-b7(b,a){var
-c=1;return d6(function(a){return d5(c,a)},b,a)}function
-oF(b,a){return d6(function(a){var
-b=d5(0,a);return b?bh(a[1],a[2]):b},b,a)}function
+c=0;return d4(function(a){return d3(c,a)},b,a)}function
+b5(b,a){var
+c=1;return d4(function(a){return d3(c,a)},b,a)}function
+oF(b,a){return d4(function(a){var
+b=d3(0,a);return b?bi(a[1],a[2]):b},b,a)}function
 fC(c){function
 d(a){var
 c=32===a?1:0;if(c)var
@@ -3398,84 +3389,84 @@ d=9<=a?1:0,e=d?a<=13?1:0:d;if(e)var
 b=e;else
 var
 f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
-e=s(c),a=0;for(;;){if(a<e&&d(v(c,a))){var
+e=t(c),a=0;for(;;){if(a<e&&d(w(c,a))){var
 a=a+1|0;continue}var
-b=e;for(;;){if(0<b&&d(v(c,b-1|0))){var
-b=b-1|0;continue}return bB(c,a,g0(a,b)-a|0)}}}function
-fD(a){if(y(a,oG)){var
-b=0;if(45!==v(a,0)&&43!==v(a,0))b=1;if(!b){var
-c=bE(a,1);return[0,45===v(a,0)?1:0,c]}}return[0,0,a]}function
+b=e;for(;;){if(0<b&&d(w(c,b-1|0))){var
+b=b-1|0;continue}return bA(c,a,g0(a,b)-a|0)}}}function
+fD(a){if(z(a,oG)){var
+b=0;if(45!==w(a,0)&&43!==w(a,0))b=1;if(!b){var
+c=bD(a,1);return[0,45===w(a,0)?1:0,c]}}return[0,0,a]}function
 iz(W,e){var
-a=fC(x(W,e));function
+a=fC(y(W,e));function
 b(a){return p(m(e,oH))}var
-y=da(a,47);if(y){var
-j=y[1],z=fD(fC(bB(a,0,j))),k=z[2],l=fC(bE(a,j+1|0)),A=0<j?1:0;if(A){var
-B=32===v(a,0)?1:0;if(B)var
+x=c$(a,47);if(x){var
+j=x[1],z=fD(fC(bA(a,0,j))),k=z[2],l=fC(bD(a,j+1|0)),A=0<j?1:0;if(A){var
+B=32===w(a,0)?1:0;if(B)var
 n=B;else
 var
-F=b5(k),Z=F?b5(l):F,n=1-Z}else
+F=b3(k),Z=F?b3(l):F,n=1-Z}else
 var
 n=A;if(n)b(0);var
-C=b5(k),X=C?b5(l):C;if(1-X)b(0);var
-D=d3(l,e);if(g(D,d))b(0);var
-E=d3(k,e),Y=z[1]?ce(E):E;return b6(Y,D)}var
-G=da(a,gh),H=da(a,69),V=0;if(G)var
+C=b3(k),X=C?b3(l):C;if(1-X)b(0);var
+D=d1(l,e);if(g(D,d))b(0);var
+E=d1(k,e),Y=z[1]?cc(E):E;return b4(Y,D)}var
+G=c$(a,gh),H=c$(a,69),V=0;if(G)var
 o=G[1];else
 if(H)var
 o=H[1];else{var
 i=0,I=a;V=1}if(!V)var
-_=[0,bE(a,o+1|0)],i=_,I=bB(a,0,o);if(i){var
-J=fD(i[1]),q=J[2],K=b5(q),$=K?s(q)<=6?1:0:K;if(1-$)b(0);var
+_=[0,bD(a,o+1|0)],i=_,I=bA(a,0,o);if(i){var
+J=fD(i[1]),q=J[2],K=b3(q),$=K?t(q)<=6?1:0:K;if(1-$)b(0);var
 L=gM(m(oI,q)),aa=J[1]?-L|0:L,r=aa}else
 var
 r=i;var
-N=fD(I),f=N[2],O=da(f,46);if(O){var
-t=O[1];if(ah(bE(f,t+1|0),oJ))b(0);var
-ab=bE(f,t+1|0),h=ab,u=bB(f,0,t)}else
+M=fD(I),f=M[2],O=c$(f,46);if(O){var
+s=O[1];if(ah(bD(f,s+1|0),oJ))b(0);var
+ab=bD(f,s+1|0),h=ab,u=bA(f,0,s)}else
 var
 h=oL,u=f;var
-P=b5(u);if(P)var
-ac=ah(h,oK),Q=ac||b5(h);else
+P=b3(u);if(P)var
+ac=ah(h,oK),Q=ac||b3(h);else
 var
-Q=P;if(1-Q)b(0);if(10000<c9(r))b(0);var
-R=d3(m(u,h),e),S=N[1]?ce(R):R,T=r-s(h)|0,ad=c9(T),U=e6(aG(10),ad),w=0<=T?b6(M(S,U),c):b6(S,U),ae=gA(w[2]);if(13288<g0(gA(w[1]),ae))b(0);return w}function
+Q=P;if(1-Q)b(0);if(10000<c8(r))b(0);var
+R=d1(m(u,h),e),S=M[1]?cc(R):R,T=r-t(h)|0,ad=c8(T),U=e5(aH(10),ad),v=0<=T?b4(N(S,U),c):b4(S,U),ae=gA(v[2]);if(13288<g0(gA(v[1]),ae))b(0);return v}function
 aT(a,b){var
-c=a6(a,b);if(c)return c[1];var
-d=aG(a[1]+1|0);bU(a,b,d);return d}function
-cn(a,n){var
+c=a7(a,b);if(c)return c[1];var
+d=aH(a[1]+1|0);bS(a,b,d);return d}function
+cm(a,n){var
 o=a?a[1]:a,c=aS(n,oM),d=k(c,oN),j=0;if(d){var
 b=d[1],l=0;if(typeof
-b!=="number"&&3===b[0])if(y(b[1],oW))l=1;else{j=1;l=1}}if(!j)p(oO);function
-f(b){var
+b!=="number"&&3===b[0])if(z(b[1],oW))l=1;else{j=1;l=1}}if(!j)p(oO);function
+e(b){var
 d=k(c,b);if(d){var
 a=d[1];if(typeof
 a!=="number"&&5===a[0])return a[1]}return p(m(b,oP))}var
-q=f(oQ),r=f(oR),g=e(function(a){var
-b=x(a[2],oS);return[0,a[1],b]},q),h=e(function(a){var
-b=aS(a[2],oT),c=e(function(b){var
+q=e(oQ),r=e(oR),g=f(function(a){var
+b=y(a[2],oS);return[0,a[1],b]},q),h=f(function(a){var
+b=aS(a[2],oT),c=f(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(o){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=iz(c,oU);return[0,b[1],e]},b);return[0,a[1],c]},r),i=D(0,64);C(function(a){return a0(i,a[1],0)},g);C(function(b){var
-a=1-bg(i,b[1]);return a?J(oV):a},h);return[0,g,h]}function
-d7(c,a,g){var
-f=c[1];C(function(c){b(a,c[1]);return 0},f);var
-d=D(0,64),h=c[2];C(function(a){return a0(d,a[1],a[2])},h);var
-i=c[1];return e(function(c){var
-f=c[1],h=aP(a6(d,f),0),i=e(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,f),j]},i)}function
-bm(g){var
-a=eZ(s(g)+2|0),m=s(g);function
-j(a){return v(g,a)}function
-e(c){return aY(a,b(cF(oX),c))}a5(a,34);var
+e=iz(c,oU);return[0,b[1],e]},b);return[0,a[1],c]},r),i=E(0,64);D(function(a){return a0(i,a[1],0)},g);D(function(b){var
+a=1-bh(i,b[1]);return a?K(oV):a},h);return[0,g,h]}function
+d5(c,a,g){var
+e=c[1];D(function(c){b(a,c[1]);return 0},e);var
+d=E(0,64),h=c[2];D(function(a){return a0(d,a[1],a[2])},h);var
+i=c[1];return f(function(c){var
+e=c[1],h=aP(a7(d,e),0),i=f(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,e),j]},i)}function
+bn(g){var
+a=eY(t(g)+2|0),m=t(g);function
+j(a){return w(g,a)}function
+e(c){return aY(a,b(cE(oX),c))}a6(a,34);var
 c=0;for(;;){if(c<m){var
 d=j(c),h=function(d){return function(b,a){var
-c=eU(b,function(a){return a+1|0});return bQ(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(c);if(ep<=d){var
+c=eS(b,function(a){return a+1|0});return bg(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(c);if(en<=d){var
 k=h(3,d&7)-65536|0;e(jb|k>>>10|0);e(gp|k&kr);var
-c=c+4|0;continue}if(eo<=d){e(h(2,d&15));var
+c=c+4|0;continue}if(em<=d){e(h(2,d&15));var
 c=c+3|0;continue}if(gy<=d){e(h(1,d&31));var
 c=c+2|0;continue}var
 f=g2(d);if(34===f)aY(a,oY);else
@@ -3487,120 +3478,120 @@ switch(f){case
 10:aY(a,o2);break;case
 12:aY(a,o3);break;case
 13:aY(a,o4);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(er===d))a5(a,f);else
+l=0;if(32<=d&&!(ep===d))a6(a,f);else
 l=1;if(l)e(d)}}var
-c=c+1|0;continue}a5(a,34);return e0(a)}}function
-co(a){if(g(a[2],c))return bt(a[1]);var
-b=m(o5,bt(a[2]));return m(bt(a[1]),b)}function
+c=c+1|0;continue}a6(a,34);return eZ(a)}}function
+cn(a){if(g(a[2],c))return bu(a[1]);var
+b=m(o5,bu(a[2]));return m(bu(a[1]),b)}function
 fE(c){function
 a(a){var
-b=bR(function(b,a){return aa(b[1],a[1])},a);return m(o9,m(b2(o8,e(function(a){var
-b=m(o7,a[2]);return m(bm(a[1]),b)},b)),o6))}var
-d=D(0,64),f=c[2];C(function(a){return a0(d,a[1],a[2])},f);var
-g=0,h=c[1],i=[0,[0,o_,a(e(function(e){var
-c=e[1],f=aP(a6(d,c),0);return[0,c,a(b(dH(function(a){var
-b=a[2];if(0===aD(b[1]))return 0;var
-c=bm(co(b));return[0,[0,a[1],c]]}),f))]},h))],g],j=c[1],k=[0,[0,o$,a(e(function(a){var
-b=bm(a[2]);return[0,a[1],b]},j))],i];return a([0,[0,pb,bm(pa)],k])}function
+b=bP(function(b,a){return $(b[1],a[1])},a);return m(o9,m(b0(o8,f(function(a){var
+b=m(o7,a[2]);return m(bn(a[1]),b)},b)),o6))}var
+d=E(0,64),e=c[2];D(function(a){return a0(d,a[1],a[2])},e);var
+g=0,h=c[1],i=[0,[0,o_,a(f(function(e){var
+c=e[1],f=aP(a7(d,c),0);return[0,c,a(b(dG(function(a){var
+b=a[2];if(0===aE(b[1]))return 0;var
+c=bn(cn(b));return[0,[0,a[1],c]]}),f))]},h))],g],j=c[1],k=[0,[0,o$,a(f(function(a){var
+b=bn(a[2]);return[0,a[1],b]},j))],i];return a([0,[0,pb,bn(pa)],k])}function
 fF(a){return m(pc,iw(fE(a)))}function
 iA(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(b0(b,c))return b}return p(m(d,pd))}function
-iB(c,f,a){var
-d=A(f,a,pp,0),g=P(i(d,pq),a),h=e(function(b){return iy(b,a)},g),j=e(function(b){var
-c=bF(b[3],a);return[0,[0,b[1],b[2]],c]},h),k=P(i(d,pr),a),l=e(function(c){var
-b=bl(c,a),d=bF(b[2],a);return[0,b[1],d]},k),m=e(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},l);return[0,e(function(a){var
+b=a[1];if(bY(b,c))return b}return p(m(d,pd))}function
+iB(c,e,a){var
+d=B(e,a,pp,0),g=Q(i(d,pq),a),h=f(function(b){return iy(b,a)},g),j=f(function(b){var
+c=bE(b[3],a);return[0,[0,b[1],b[2]],c]},h),k=Q(i(d,pr),a),l=f(function(c){var
+b=bm(c,a),d=bE(b[2],a);return[0,b[1],d]},k),m=f(function(a){var
+d=a[2];return[0,b(c,a[1]),d]},l);return[0,f(function(a){var
 d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},j),m]}var
-ps=bs(c,33);function
+ps=bt(c,33);function
 iC(q,a,o,n,l){var
-g=A(q,a,pu,pt);function
+g=B(q,a,pu,pt);function
 r(d){var
-c=A(d,a,o,n),e=b(l,c);return[0,i(c,pv),e]}var
-d=e(r,P(i(g,pw),a)),h=k(g,px);if(h){var
-j=d4(h[1],a);if(aD(j)<=0)p(m(a,py));return e(function(b){var
-c=b6(d4(b[1],a),j);return[0,b[2],c]},d)}var
-f=e(function(b){return aj(b[1],a)},d),s=Z(f);bQ(function(d,c){var
-b=hq(d,c[2]),e=aG(s);if(hn(M(aG(gA(b)),e),ps))p(m(a,pz));return b},c,f);return eW(e(bi,d),f)}function
+c=B(d,a,o,n),e=b(l,c);return[0,i(c,pv),e]}var
+d=f(r,Q(i(g,pw),a)),h=k(g,px);if(h){var
+j=d2(h[1],a);if(aE(j)<=0)p(m(a,py));return f(function(b){var
+c=b4(d2(b[1],a),j);return[0,b[2],c]},d)}var
+e=f(function(b){return ak(b[1],a)},d),t=s(e);bg(function(d,c){var
+b=hq(d,c[2]),e=aH(t);if(hn(N(aH(gA(b)),e),ps))p(m(a,pz));return b},c,e);return eV(f(bj,d),e)}function
 iD(a,d,c){function
-f(c){var
-e=bl(i(c,pC),d8),f=iB(a,i(c,pD),d8),g=d?iB(a,i(c,pE),d8):pF,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
-g=0,h=d?pA:pB,j=iC(c,d8,h,g,f);return e(function(b){var
+e(c){var
+e=bm(i(c,pC),d6),f=iB(a,i(c,pD),d6),g=d?iB(a,i(c,pE),d6):pF,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
+g=0,h=d?pA:pB,j=iC(c,d6,h,g,e);return f(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
-fG(h,s,a,r){var
-t=h?h[1]:function(a){return 0},c=A(r,p8,bf(s,p7),p6),j=ah(iA(i(c,qa),p$,p_),p9);aj(i(c,qc),qb);var
-u=P(i(c,qe),qd),l=e(function(j){var
-c=A(j,pg,pf,pe),d=x(i(c,pi),ph),e=x(i(c,pk),pj),f=aj(i(c,pm),pl),g=k(c,pn),h=V(function(a){return aj(a,po)},g);return function(g){var
-c=b(a,e);return[0,b(a,d),c,f,h]}},u);if(0===l)p(qf);b(t,c);var
-v=b7(x(i(c,qi),qh),qg),w=iD(a,j,i(c,qj)),d=k(c,qk);if(d){var
-z=d[1],q=iC(z,ar,p5,p4,function(d){var
-q=bl(i(d,pX),ar),F=aS(i(d,pY),ar),G=e(function(f){var
+fG(h,t,a,r){var
+u=h?h[1]:function(a){return 0},c=B(r,p8,bf(t,p7),p6),j=ah(iA(i(c,qa),p$,p_),p9);ak(i(c,qc),qb);var
+v=Q(i(c,qe),qd),l=f(function(j){var
+c=B(j,pg,pf,pe),d=y(i(c,pi),ph),e=y(i(c,pk),pj),f=ak(i(c,pm),pl),g=k(c,pn),h=V(function(a){return ak(a,po)},g);return function(g){var
+c=b(a,e);return[0,b(a,d),c,f,h]}},v);if(0===l)p(qf);b(u,c);var
+w=b5(y(i(c,qi),qh),qg),x=iD(a,j,i(c,qj)),d=k(c,qk);if(d){var
+A=d[1],q=iC(A,aq,p5,p4,function(d){var
+q=bm(i(d,pX),aq),G=aS(i(d,pY),aq),H=f(function(f){var
 c=f[2],h=0;if(typeof
 c==="number"||!(3===c[0]))h=1;else
 var
-g=[0,bV(c[1],ar)];if(h)var
-d=bl(c,ar),e=d[1],g=y(e,pG)?y(e,pH)?p(m(ar,pI)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},F),H=by(pZ,d);if(by(p0,d)!==H)p(m(ar,p1));var
+g=[0,bT(c[1],aq)];if(h)var
+d=bm(c,aq),e=d[1],g=z(e,pG)?z(e,pH)?p(m(aq,pI)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},G),I=by(pZ,d);if(by(p0,d)!==I)p(m(aq,p1));var
 j=k(d,p2);if(j){var
-l=j[1],t=0;if(typeof
+l=j[1],u=0;if(typeof
 l!=="number"&&1===l[0]){var
-o=cQ(l[1],ar);if(aD(o)<1)p(m(ar,pW));var
-r=o;t=1}if(!t)var
-r=p(m(ar,pV));var
-f=A(i(d,p3),ar,0,pJ),c=function(a){return by(a,f)},v=c(pK),u=0,w=v||c(pU),z=[0,c(pL),[0,w,u]],B=[0,c(pM),z];if(1!==Z(b(bz(function(a){return a}),B)))p(m(ar,pN));if(c(pO))var
-n=[0,b(a,x(i(f,pP),ar))];else
+o=cP(l[1],aq);if(aE(o)<1)p(m(aq,pW));var
+r=o;u=1}if(!u)var
+r=p(m(aq,pV));var
+e=B(i(d,p3),aq,0,pJ),c=function(a){return by(a,e)},w=c(pK),v=0,x=w||c(pU),A=[0,c(pL),[0,x,v]],C=[0,c(pM),A];if(1!==s(b(ab(function(a){return a}),C)))p(m(aq,pN));if(c(pO))var
+n=[0,b(a,y(i(e,pP),aq))];else
 if(c(pQ))var
-n=[1,b(a,x(i(f,pR),ar))];else
+n=[1,b(a,y(i(e,pR),aq))];else
 var
-g=k(f,pS),C=g?aS(g[1],ar):g,h=k(f,pT),D=h?P(h[1],ar):h,E=e(function(d){var
-c=bl(d,ar),e=fB(c[2],ar);return[0,b(a,c[1]),e]},D),n=[2,E,e(function(c){var
-d=aj(c[2],ar);return[0,b(a,c[1]),d]},C)];var
-s=[0,[0,r,n]]}else
+g=k(e,pS),D=g?aS(g[1],aq):g,h=k(e,pT),E=h?Q(h[1],aq):h,F=f(function(d){var
+c=bm(d,aq),e=fB(c[2],aq);return[0,b(a,c[1]),e]},E),n=[2,F,f(function(c){var
+d=ak(c[2],aq);return[0,b(a,c[1]),d]},D)];var
+t=[0,[0,r,n]]}else
 var
-s=j;var
-I=b(a,q[2]);return[0,[0,b(a,q[1]),I],G,s]}),g=e(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),o=ci(br,b(dH(function(a){return V(a1,a[4])}),g)),f=D(0,16);dF(function(b,a){return a0(f,a,b+1|0)},o);var
-n=e(function(a){var
+t=j;var
+J=b(a,q[2]);return[0,[0,b(a,q[1]),J],H,t]}),g=f(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),o=ch(bs,b(dG(function(a){return V(a1,a[4])}),g)),e=E(0,16);dE(function(b,a){return a0(e,a,b+1|0)},o);var
+n=f(function(a){var
 b=a[4],c=V(function(a){var
-b=a[2];return[0,cG(f,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},g)}else
+b=a[2];return[0,cF(e,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},g)}else
 var
-n=d;return[0,0,v,j,w,n,e(function(a){return b(a,0)},l)]}function
+n=d;return[0,0,w,j,x,n,f(function(a){return b(a,0)},l)]}function
 iE(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cQ(b[1],a),e=aD(c)<0?1:0,f=e||hm(c,aG(d));if(f)p(m(a,qv));return cH(c)}return p(m(a,qu))}function
+c=cP(b[1],a),e=aE(c)<0?1:0,f=e||hm(c,aH(d));if(f)p(m(a,qv));return cG(c)}return p(m(a,qu))}function
 iF(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=y(c,qw),b=0;if(d){if(!y(c,qx)){var
+c=a[1],d=z(c,qw),b=0;if(d){if(!z(c,qx)){var
 e=1;b=1}}else{var
 e=d;b=1}if(b)return e}return[0,iE(a,g,f)]}function
-d9(d,f,c,a){var
-g=P(c,a);return e(function(e){var
-c=iy(e,a),g=l(f,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},g)}function
+d7(d,e,c,a){var
+g=Q(c,a);return f(function(f){var
+c=iy(f,a),g=l(e,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},g)}function
 fH(f,e,d,a){var
-b=d9(f,e,d,a),c=D(0,16);C(function(d){var
-b=d[1];return bg(c,b)?p(m(a,q9)):bU(c,b,0)},b);return b}function
+b=d7(f,e,d,a),c=E(0,16);D(function(d){var
+b=d[1];return bh(c,b)?p(m(a,q9)):bS(c,b,0)},b);return b}function
 iG(g,l,d,n,j){var
-o=g?g[1]:function(a){return 0},a=A(j,rh,bf(l,rg),rf),f=A(i(a,rk),rj,ri,0),q=P(i(a,rm),rl);aj(i(f,ro),rn);aj(i(f,rq),rp);var
-r=e(function(t){var
-a=A(t,aU,qC,qB),c=k(a,qD),f=V(function(b){var
-a=bl(b,aU),c=bV(a[1],aU);return[0,c,bV(a[2],aU)]},c),g=x(i(a,qE),aU),h=x(i(a,qF),aU),j=aj(i(a,qG),aU),l=aj(i(a,qH),aU),m=k(a,qI),o=V(function(a){return bl(a,aU)},m),p=k(a,qJ),q=V(function(g){var
-a=A(g,aU,qy,0),c=P(i(a,qz),aU),d=Z(c),f=iF(i(a,qA),d,aU);return[0,f,dE(function(c,a){var
-f=aS(a,aU),g=e(function(a){var
-c=iF(a[2],d,aU);return[0,b(n,a[1]),c]},f);return[0,aG(c+1|0),g]},c)]},p),r=V(function(a){var
-c=b(d,a[2]);return[0,b(d,a[1]),c]},o),s=b(d,h);return[0,b(d,g),s,j,l,r,q,f]},q),h=P(i(a,rs),rr);b(o,a);var
-s=b7(x(i(f,rv),ru),rt),t=b7(x(i(f,ry),rx),rw),C=Z(h),u=dE(function(o,D){var
-a=b(cF(qW),o),f=A(D,a,qY,qX),r=aS(i(f,qZ),a),j=e(function(e){var
-f=[0,d4(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===j)p(m(a,q0));var
-s=k(f,q1),t=V(function(c){var
-d=aS(c,a);return e(function(c){var
-d=iE(c[2],C,a);return[0,b(n,c[1]),d]},d)},s),l=k(f,q2),E=0;if(l){var
+o=g?g[1]:function(a){return 0},a=B(j,rh,bf(l,rg),rf),e=B(i(a,rk),rj,ri,0),q=Q(i(a,rm),rl);ak(i(e,ro),rn);ak(i(e,rq),rp);var
+r=f(function(u){var
+a=B(u,aU,qC,qB),c=k(a,qD),e=V(function(b){var
+a=bm(b,aU),c=bT(a[1],aU);return[0,c,bT(a[2],aU)]},c),g=y(i(a,qE),aU),h=y(i(a,qF),aU),j=ak(i(a,qG),aU),l=ak(i(a,qH),aU),m=k(a,qI),o=V(function(a){return bm(a,aU)},m),p=k(a,qJ),q=V(function(g){var
+a=B(g,aU,qy,0),c=Q(i(a,qz),aU),d=s(c),e=iF(i(a,qA),d,aU);return[0,e,dD(function(c,a){var
+e=aS(a,aU),g=f(function(a){var
+c=iF(a[2],d,aU);return[0,b(n,a[1]),c]},e);return[0,aH(c+1|0),g]},c)]},p),r=V(function(a){var
+c=b(d,a[2]);return[0,b(d,a[1]),c]},o),t=b(d,h);return[0,b(d,g),t,j,l,r,q,e]},q),h=Q(i(a,rs),rr);b(o,a);var
+t=b5(y(i(e,rv),ru),rt),u=b5(y(i(e,ry),rx),rw),C=s(h),v=dD(function(o,D){var
+a=b(cE(qW),o),e=B(D,a,qY,qX),r=aS(i(e,qZ),a),j=f(function(e){var
+f=[0,d2(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===j)p(m(a,q0));var
+s=k(e,q1),t=V(function(c){var
+d=aS(c,a);return f(function(c){var
+d=iE(c[2],C,a);return[0,b(n,c[1]),d]},d)},s),l=k(e,q2),E=0;if(l){var
 g=l[1],h=0;if(typeof
 g!=="number"&&0===g[0])if(g[1])h=2;else
 h=1;var
 q=0;switch(h){case
 2:q=1;break;case
 0:break}if(!q){p(m(q4,m(a,q3)));E=1}}var
-u=k(f,q5),v=V(function(b){return aj(b,a)},u),w=k(f,q6),x=V(function(v){var
-c=A(v,a,0,qK);function
+u=k(e,q5),v=V(function(b){return ak(b,a)},u),w=k(e,q6),x=V(function(v){var
+c=B(v,a,0,qK);function
 g(a){return by(a,c)}var
 l=g(qL);if(l)var
 q=g(qM),n=q||g(qV);else
@@ -3614,37 +3605,37 @@ j=i[1];if(o)var
 j=p(a)}else
 var
 j=h;function
-f(a){return aP(k(c,a),qP)}P(f(qQ),a);P(f(qR),a);var
-r=d9(d,bF,f(qS),a),s=P(f(qT),a),t=e(function(e){var
-c=bl(e,a),f=bF(c[2],a);return[0,b(d,c[1]),f]},s),u=k(c,qU);return[0,j,[0,r,t],V(function(b){return d9(d,bF,b,a)},u)]},w),y=k(f,q7),z=V(function(b){return aj(b,a)},y),B=[0,j,t,v,x,z,by(q8,f)];return[0,aG(o+1|0),B]},h),v=k(a,rz),w=V(function(f){var
-a=A(f,dh,q_,0),b=ah(iA(i(a,rb),dh,ra),q$),c=b7(x(i(a,rc),dh),dh),e=fH(d,oF,i(a,rd),dh);return[0,c,b,e,iD(d,b,i(a,re))]},v);return[0,0,0,s,t,u,w,fH(d,b7,aP(k(a,rC),rB),rA),r]}var
-af=[$,rP,cg(0)];function
-b8(b){if(b){var
+e(a){return aP(k(c,a),qP)}Q(e(qQ),a);Q(e(qR),a);var
+r=d7(d,bE,e(qS),a),s=Q(e(qT),a),t=f(function(e){var
+c=bm(e,a),f=bE(c[2],a);return[0,b(d,c[1]),f]},s),u=k(c,qU);return[0,j,[0,r,t],V(function(b){return d7(d,bE,b,a)},u)]},w),y=k(e,q7),z=V(function(b){return ak(b,a)},y),A=[0,j,t,v,x,z,by(q8,e)];return[0,aH(o+1|0),A]},h),w=k(a,rz),x=V(function(f){var
+a=B(f,dg,q_,0),b=ah(iA(i(a,rb),dg,ra),q$),c=b5(y(i(a,rc),dg),dg),e=fH(d,oF,i(a,rd),dg);return[0,c,b,e,iD(d,b,i(a,re))]},w);return[0,0,0,t,u,v,x,fH(d,b5,aP(k(a,rC),rB),rA),r]}var
+af=[_,rP,ce(0)];function
+b6(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&5===a[0])return a[1]}throw af}function
 a$(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&3===a[0])return a[1]}throw af}function
-d_(b){if(b){var
+d8(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&4===a[0])return a[1]}throw af}function
 iH(b,a){var
-c=M(a[1],b[2]);return br(M(b[1],a[2]),c)}var
-bG=[0,d,c],d$=[0,c,c];function
+c=N(a[1],b[2]);return bs(N(b[1],a[2]),c)}var
+bF=[0,d,c],d9=[0,c,c];function
 fI(c,b){var
-a=a4(function(a){return 1-b0(a[1],c)},b);if(a)throw af;return a}function
+a=a5(function(a){return 1-bY(a[1],c)},b);if(a)throw af;return a}function
 iI(e){function
 a(a){var
-b=k(e,a);return V(function(a){return aj(a,rQ)},b)}var
+b=k(e,a);return V(function(a){return ak(a,rQ)},b)}var
 b=a(rR),c=a(rS),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw af;return[0,b,c]}function
 rT(l,t){var
-a=b8([0,t]);fI(rU,a);if(y(a$(k(a,rW)),rV))throw af;var
+a=b6([0,t]);fI(rU,a);if(z(a$(k(a,rW)),rV))throw af;var
 m=k(a,rX);if(m){var
 d=m[1],c=0;if(typeof
 d==="number")c=1;else
 switch(d[0]){case
 3:var
-n=bV(d[1],fJ),p=n,o=n;c=2;break;case
+n=bT(d[1],fJ),p=n,o=n;c=2;break;case
 4:var
 f=d[1];if(f){var
 g=f[1],e=0;if(typeof
@@ -3652,69 +3643,69 @@ g!=="number"&&3===g[0]){var
 h=f[2];if(h){var
 i=h[1],j=0;if(typeof
 i!=="number"&&3===i[0])if(h[2]){e=1;j=1}else{var
-r=bV(g[1],fJ),s=bV(i[1],fJ);if(0===iH(r,s))throw af;var
+r=bT(g[1],fJ),s=bT(i[1],fJ);if(0===iH(r,s))throw af;var
 p=s,o=r;c=2;e=1;j=1}if(!j)e=1}else
 e=1}}break;default:c=1}switch(c){case
 1:break;case
 0:break;default:var
 q=iI(a),u=q[2],v=q[1],w=b(l,a$(k(a,rY)));return[0,b(l,a$(k(a,rZ))),w,o,p,v,u]}}throw af}function
 iJ(c,h){var
-a=b8([0,h]);fI(r0,a);var
-d=a$(k(a,r1));if(y(d,r2)){var
-e=y(d,r3);if(e)throw af;var
+a=b6([0,h]);fI(r0,a);var
+d=a$(k(a,r1));if(z(d,r2)){var
+e=z(d,r3);if(e)throw af;var
 f=e}else
 var
 f=1;var
-i=bV(a$(k(a,r5)),r4),g=iI(a),j=g[2],l=g[1],m=b(c,a$(k(a,r6)));return[0,b(c,a$(k(a,r7))),m,f,i,l,j]}function
-cp(b){var
-a=D(0,64);C(function(b){return a0(a,b[1],b[2])},b);return a}function
-di(b,a){var
-c=M(b[2],a[2]),d=M(a[1],b[2]);return b6(eF(M(b[1],a[2]),d),c)}function
-ea(a){var
-b=cp(a[1]),d=cp(a[2]);if(0===a[1])J(r8);var
-c=a[1];C(function(e){var
-a=aP(a6(d,e[1]),0);if(1-c$(function(a){var
-c=bg(b,a[1]),d=c?0<=aD(a[2][1])?1:0:c;return d},a))J(r9);var
-c=0!==iH(bQ(function(b,a){return di(b,a[2])},bG,a),d$)?1:0;return c?J(r_):c},c);return b}function
-iK(a){if(a4(function(a){return b0(a[1],sd)},a))throw af;return a}function
+i=bT(a$(k(a,r5)),r4),g=iI(a),j=g[2],l=g[1],m=b(c,a$(k(a,r6)));return[0,b(c,a$(k(a,r7))),m,f,i,l,j]}function
+co(b){var
+a=E(0,64);D(function(b){return a0(a,b[1],b[2])},b);return a}function
+dh(b,a){var
+c=N(b[2],a[2]),d=N(a[1],b[2]);return b4(eD(N(b[1],a[2]),d),c)}function
+d_(a){var
+b=co(a[1]),d=co(a[2]);if(0===a[1])K(r8);var
+c=a[1];D(function(e){var
+a=aP(a7(d,e[1]),0);if(1-c_(function(a){var
+c=bh(b,a[1]),d=c?0<=aE(a[2][1])?1:0:c;return d},a))K(r9);var
+c=0!==iH(bg(function(b,a){return dh(b,a[2])},bF,a),d9)?1:0;return c?K(r_):c},c);return b}function
+iK(a){if(a5(function(a){return bY(a[1],sd)},a))throw af;return a}function
 iL(a){var
-b=b8(k(a,se));return e(function(a){var
+b=b6(k(a,se));return f(function(a){var
 b=a$([0,a[2]]);return[0,a[1],b]},b)}function
 sf(h){var
-a=b8([0,h]);function
+a=b6([0,h]);function
 b(c){var
-d=bR(c7,[0,si,[0,sh,[0,sg,c]]]),b=ch(bR(c7,e(a1,a)),d);if(b)throw af;return b}var
-c=a$(k(a,sj));if(y(c,sk))if(y(c,sl)){if(y(c,sm))throw af;b(sn);var
+d=bP(c6,[0,si,[0,sh,[0,sg,c]]]),b=cf(bP(c6,f(a1,a)),d);if(b)throw af;return b}var
+c=a$(k(a,sj));if(z(c,sk))if(z(c,sl)){if(z(c,sm))throw af;b(sn);var
 d=[2,iL(a)]}else{b(sq);var
-f=i(a,sr);try{A(f,st,ss,0)}catch(a){a=aW(a);if(a[1]===cm)throw af;throw a}var
-g=b8(k(a,su));iK(dG(sv,g));var
-d=[1,f,iL(a),g]}else{b(sw);var
+e=i(a,sr);try{B(e,st,ss,0)}catch(a){a=aW(a);if(a[1]===cl)throw af;throw a}var
+g=b6(k(a,su));iK(dF(sv,g));var
+d=[1,e,iL(a),g]}else{b(sw);var
 d=[0,i(a,sx)]}var
 j=a$(k(a,so));return[0,d,a$(k(a,sp)),j]}function
 iM(b){function
 c(b){var
-a=b8([0,b]);if(2!==Z(a))throw af;var
-c=iK(b8(k(a,sy)));return[0,e(sf,d_(k(a,sz))),c]}var
-a=d_(b);if(a)return e(c,a);throw af}function
-eb(c,b,a){return[0,c,d7(c,b,a),b,a]}function
-ec(a,b){a[1]=[0,b,a[1]];return 0}function
+a=b6([0,b]);if(2!==s(a))throw af;var
+c=iK(b6(k(a,sy)));return[0,f(sf,d8(k(a,sz))),c]}var
+a=d8(b);if(a)return f(c,a);throw af}function
+d$(c,b,a){return[0,c,d5(c,b,a),b,a]}function
+ea(a,b){a[1]=[0,b,a[1]];return 0}function
 sA(a){var
 c=[0,0];try{var
-f=b(a,c);return f}catch(a){a=aW(a);if(a[1]===cm){var
-e=c[1],d=c$(function(a){return b(a,0)},e);return d?p(a[2]):d}throw a}}function
+f=b(a,c);return f}catch(a){a=aW(a);if(a[1]===cl){var
+e=c[1],d=c_(function(a){return b(a,0)},e);return d?p(a[2]):d}throw a}}function
 fK(c,b){var
-d=cp(c[1][1]),a=1-c$(function(a){return bg(d,a)},b);return a?J(sB):a}function
+d=co(c[1][1]),a=1-c_(function(a){return bh(d,a)},b);return a?K(sB):a}function
 iN(a){function
 c(c){var
-d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return e(c,a)}}function
+d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return f(c,a)}}function
 iO(c,a){var
-d=cp(a),s=e(bi,a);fK(c,bf(e(a1,a),s));if(a4(function(a){return bg(d,a[2])},a))J(sC);var
-f=c[1],t=c[4],u=c[3];function
-g(a){return aP(a6(d,a),a)}function
-h(a){return 1-bg(d,a[1])}function
+d=co(a),s=f(bj,a);fK(c,bf(f(a1,a),s));if(a5(function(a){return bh(d,a[2])},a))K(sC);var
+e=c[1],t=c[4],u=c[3];function
+g(a){return aP(a7(d,a),a)}function
+h(a){return 1-bh(d,a[1])}function
 i(j){var
-a=D(0,16),k=j[2];C(function(b){var
-c=b[1],d=aP(a6(a,g(c)),bG),e=di(d,b[2]);return a0(a,g(c),e)},k);var
+a=E(0,16),k=j[2];D(function(b){var
+c=b[1],d=aP(a7(a,g(c)),bF),e=dh(d,b[2]);return a0(a,g(c),e)},k);var
 c=a[2];function
 d(f,e,k){var
 a=f,b=e;for(;;){if(b){var
@@ -3725,238 +3716,237 @@ i(a){return d(h,e,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
 c=b(e,0);if(c){var
-a=[0,c[1],a],e=c[2];continue}return aI(a)}}var
+a=[0,c[1],a],e=c[2];continue}return aa(a)}}var
 d=b(g,0);if(d){var
 i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
-l=cp(f[1]),m=cp(f[2]);function
+l=co(e[1]),m=co(e[2]);function
 j(a){var
-c=i([0,a,cG(m,a)]),d=b(bz(function(a){return 0!==aD(a[2][1])?1:0}),c),f=bR(aa,e(function(a){var
-b=co(a[2]);return[0,a[1],b]},d));return[0,cG(l,a),f]}e5(function(c,b){var
-d=j(b),a=ch(j(c),d);return a?J(r$):a},d);var
-n=f[2],p=b(bz(h),n),q=e(function(a){var
-b=a[1];return[0,b,i([0,b,a[2]])]},p),r=f[1],k=eb([0,b(bz(h),r),q],u,t),v=k[2];return[0,k,[0,b(iN(c),a),v]]}function
+c=i([0,a,cF(m,a)]),d=b(ab(function(a){return 0!==aE(a[2][1])?1:0}),c),e=bP($,f(function(a){var
+b=cn(a[2]);return[0,a[1],b]},d));return[0,cF(l,a),e]}e4(function(c,b){var
+d=j(b),a=cf(j(c),d);return a?K(r$):a},d);var
+n=e[2],p=b(ab(h),n),q=f(function(a){var
+b=a[1];return[0,b,i([0,b,a[2]])]},p),r=e[1],k=d$([0,b(ab(h),r),q],u,t),v=k[2];return[0,k,[0,b(iN(c),a),v]]}function
 fL(e,b,a){var
-f=fF(b[1]);if(y(a[2],f))J(sD);var
-c=l(e,b,a[1]),d=c[1],g=fF(d[1]);if(y(a[3],g))J(sE);return[0,d,c[2]]}function
-iP(f,a,b){function
-g(b,a){if(2===a[0])return iO(b,a[1]);throw af}return e(function(b){var
-e=b[1],h=[0,a,0],c=aI(bQ(function(a,c){var
-b=fL(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=fG(0,0,a[3],[5,b[2]]);ec(f,function(b){return hV(a[2],c,d)});return[0,c,d]},b)}function
-iQ(j,h,g,a){try{A([5,a],sQ,bf(sP,j),0);var
-d=D(0,64),l=D(0,64),m=iM(k(a,sR)),n=d_(k(a,sS)),f=e(b(h,function(a){return aT(d,a)}),n);if(0===f)throw af;var
-o=a$(k(a,sT));if(Q(k(b8(k(a,sW)),sV),sU))throw af;var
-c=cn(0,i(a,sX)),p=[0,[0,c,o,function(e){ea(c);function
+f=fF(b[1]);if(z(a[2],f))K(sD);var
+c=l(e,b,a[1]),d=c[1],g=fF(d[1]);if(z(a[3],g))K(sE);return[0,d,c[2]]}function
+iP(e,a,b){function
+g(b,a){if(2===a[0])return iO(b,a[1]);throw af}return f(function(b){var
+f=b[1],h=[0,a,0],c=aa(bg(function(a,c){var
+b=fL(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,f)[2]),d=fG(0,0,a[3],[5,b[2]]);ea(e,function(b){return hV(a[2],c,d)});return[0,c,d]},b)}function
+iQ(j,h,g,a){try{B([5,a],sQ,bf(sP,j),0);var
+d=E(0,64),l=E(0,64),m=iM(k(a,sR)),n=d8(k(a,sS)),e=f(b(h,function(a){return aT(d,a)}),n);if(0===e)throw af;var
+o=a$(k(a,sT));if(R(k(b6(k(a,sW)),sV),sU))throw af;var
+c=cm(0,i(a,sX)),p=[0,[0,c,o,function(f){d_(c);function
 a(a){return aT(l,a)}var
-b=eb(c,function(a){return aT(d,a)},a);return sA(function(a){return fU(g,a,b,m,f)})}]];return p}catch(a){a=aW(a);if(a===af)return 0;throw a}}var
-fM=[$,s1,cg(0)];function
-cR(b,a){if(typeof
+b=d$(c,function(a){return aT(d,a)},a);return sA(function(a){return fU(g,a,b,m,e)})}]];return p}catch(a){a=aW(a);if(a===af)return 0;throw a}}var
+fM=[_,s1,ce(0)];function
+cQ(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cQ(b[1],a);if(aD(c)<0)p(m(a,s3));return c}return p(m(a,s2))}function
+c=cP(b[1],a);if(aE(c)<0)p(m(a,s3));return c}return p(m(a,s2))}function
 iR(c,b,a){var
-d=aG(c+1|0);return gB(ho(cR(b,a),d))}function
-ed(c,b,a){var
-d=aS(b,a);return e(function(b){var
+d=aH(c+1|0);return gB(ho(cQ(b,a),d))}function
+eb(c,b,a){var
+d=aS(b,a);return f(function(b){var
 d=l(c,b[2],a);return[0,b[1],d]},d)}function
-dj(c,b,a){var
-d=P(b,a);return e(function(b){return l(c,b,a)},d)}function
+di(c,b,a){var
+d=Q(b,a);return f(function(b){return l(c,b,a)},d)}function
 ts(d,a){var
-c=A(d,a,tu,tt),e=dj(x,i(c,tv),a),f=k(c,tw),g=V(function(b){return dj(aj,b,a)},f);function
+c=B(d,a,tu,tt),e=di(y,i(c,tv),a),f=k(c,tw),g=V(function(b){return di(ak,b,a)},f);function
 b(e){var
 b=i(c,e);if(typeof
 b!=="number"&&3===b[0]){var
-d=y(b[1],tx);if(!d)return d}return[0,aj(b,a)]}var
+d=z(b[1],tx);if(!d)return d}return[0,ak(b,a)]}var
 h=b(ty);return[0,e,g,h,b(tz)]}function
 iS(b,a){var
-c=a[2];return di(b,[0,ce(a[1]),c])}function
-iT(a){return bR(aa,e(function(a){var
-b=a[2],c=e(function(a){return bt(a[1])},b);return[0,a[1],c]},a))}function
-iU(o,i){var
-g=D(0,16),d=[0,0],h=[0,0],j=e(function(e){var
-a=e[2],c=e[1],f=b(o,c),p=[0,bt(a[2]),0],q=[0,bt(a[1]),p],i=b2(ud,[0,bt(f),q]),j=a6(g,i);if(j){var
-k=j[1],l=k[2];l[1]=[0,c,l[1]];return k[1]}var
-m=[0,[0,c,0]],n=h[1];bU(g,i,[0,n,m]);d[1]=[0,[0,[0,f,a],m],d[1]];h[1]++;return n},i),c=0,a=d[1];for(;;){if(a){var
-f=a[1],c=[0,[0,f[1],f[2][1]],c],a=a[2];continue}return[0,j,dI(c)]}}var
-iV=[$,ue,cg(0)];function
-cS(f,m,j,i){var
-g=iU(f,m),c=g[2],d=iU(f,j)[2],q=c.length-1,r=d.length-1,z=ha(function(a){var
-c=a[1],e=eU(r,function(a){return a});return b(bz(function(a){return l(i,c,o(d,a)[1+a][1])}),e)},c),h=lO(r,function(a){return D(0,4)}),k=ha(function(a){return Z(a[2])},d);function
-s(a,b){return aP(a6(o(h,a)[1+a],b),0)}function
-w(d,g,i){if(0===i){var
-b=o(h,d)[1+d],c=bT(b,g),e=0,a=o(b[2],c)[1+c];for(;;){if(a){var
-f=a[3];if(0===aa(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(o(b[2],c)[1+c]=f,0)}var
-e=a,a=f;continue}return 0}}return a0(o(h,d)[1+d],g,i)}try{eX(function(v,E){var
-l=Z(E[2]);a:for(;;){var
-x=0<l?1:0;if(x){var
-t=bu(r,-1),c=bu(q,-2),a=[0,0,0,0],m=[0,-1];o(c,v)[1+v]=-1;hb(v,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
+c=a[2];return dh(b,[0,cc(a[1]),c])}function
+iT(a){return bP($,f(function(a){var
+b=a[2],c=f(function(a){return bu(a[1])},b);return[0,a[1],c]},a))}function
+iU(o,c){var
+e=E(0,16),a=[0,0],f=[0,0],d=cg(function(g){var
+c=g[2],d=g[1],h=b(o,d),p=[0,bu(c[2]),0],q=[0,bu(c[1]),p],i=b0(ud,[0,bu(h),q]),j=a7(e,i);if(j){var
+k=j[1],l=k[2];l[1]=[0,d,l[1]];return k[1]}var
+m=[0,[0,d,0]],n=f[1];bS(e,i,[0,n,m]);a[1]=[0,[0,[0,h,c],m],a[1]];f[1]++;return n},c),g=a[1];return[0,d,dH(eT(function(a){return[0,a[1],a[2][1]]},g))]}var
+iV=[_,ue,ce(0)];function
+cR(e,j,i,g){var
+f=iU(e,j),c=f[2],d=iU(e,i)[2],q=c.length-1,r=d.length-1,A=ha(function(a){var
+c=a[1],e=eS(r,function(a){return a});return b(ab(function(a){return l(g,c,o(d,a)[1+a][1])}),e)},c),h=lO(r,function(a){return E(0,4)}),k=ha(function(a){return s(a[2])},d);function
+t(a,b){return aP(a7(o(h,a)[1+a],b),0)}function
+x(d,g,i){if(0===i){var
+b=o(h,d)[1+d],c=bR(b,g),e=0,a=o(b[2],c)[1+c];for(;;){if(a){var
+f=a[3];if(0===$(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(o(b[2],c)[1+c]=f,0)}var
+e=a,a=f;continue}return 0}}return a0(o(h,d)[1+d],g,i)}try{eW(function(w,F){var
+l=s(F[2]);a:for(;;){var
+y=0<l?1:0;if(y){var
+u=bv(r,-1),c=bv(q,-2),a=[0,0,0,0],m=[0,-1];o(c,w)[1+w]=-1;hb(w,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
 j=a[2];if(j){var
 p=j[1];if(j[2]){var
-y=j[2];a[1]=a[1]-1|0;a[2]=y}else{a[1]=0;a[2]=0;a[3]=0}var
-D=o(z,p)[1+p];C(function(i,j,d,e,f){return function(a){var
+z=j[2];a[1]=a[1]-1|0;a[2]=z}else{a[1]=0;a[2]=0;a[3]=0}var
+E=o(A,p)[1+p];D(function(i,j,d,e,f){return function(a){var
 b=f[1]<0?1:0,c=b?o(d,a)[1+a]<0?1:0:b;if(c){o(d,a)[1+a]=j;if(0<o(k,a)[1+a]){f[1]=a;return 0}var
-g=o(h,a)[1+a];return e5(function(b,d){var
-c=-2===o(e,b)[1+b]?1:0;return c?(o(e,b)[1+b]=a,hb(b,i)):c},g)}return c}}(a,p,t,c,m),D);continue}throw lS}if(m[1]<0){var
-A=eU(q,function(a){return a});throw[0,iV,b(bz(function(a){return-2<o(c,a)[1+a]?1:0}),A)]}var
-d=m[1],u=d,e=gZ(l,o(k,d)[1+d]);for(;;){var
-f=o(t,u)[1+u];if(-1===o(c,f)[1+f]){k[1+d]=k[1+d]-e|0;var
+g=o(h,a)[1+a];return e4(function(b,d){var
+c=-2===o(e,b)[1+b]?1:0;return c?(o(e,b)[1+b]=a,hb(b,i)):c},g)}return c}}(a,p,u,c,m),E);continue}throw lS}if(m[1]<0){var
+B=eS(q,function(a){return a});throw[0,iV,b(ab(function(a){return-2<o(c,a)[1+a]?1:0}),B)]}var
+d=m[1],v=d,e=gZ(l,o(k,d)[1+d]);for(;;){var
+f=o(u,v)[1+v];if(-1===o(c,f)[1+f]){k[1+d]=k[1+d]-e|0;var
 i=d;for(;;){var
-g=o(t,i)[1+i];w(i,g,s(i,g)+e|0);var
-n=o(c,g)[1+g];if(-1!==n){w(n,g,s(n,g)-e|0);var
+g=o(u,i)[1+i];x(i,g,t(i,g)+e|0);var
+n=o(c,g)[1+g];if(-1!==n){x(n,g,t(n,g)-e|0);var
 i=n;continue}var
 l=l-e|0;continue a}}var
-B=gZ(e,s(o(c,f)[1+f],f)),u=c[1+f],e=B;continue}}}return x}},c);var
-a=bu(q,0);eX(function(c,d){var
-b=[0,d[2]],e=o(h,c)[1+c];return e5(function(c,e){var
+C=gZ(e,t(o(c,f)[1+f],f)),v=c[1+f],e=C;continue}}}return y}},c);var
+a=bv(q,0);eW(function(c,d){var
+b=[0,d[2]],e=o(h,c)[1+c];return e4(function(c,e){var
 f=1;if(!(e<1)){var
 d=f;for(;;){var
-g=o(a,c)[1+c];a[1+c]=[0,eT(b[1]),g];b[1]=g3(b[1]);var
+g=o(a,c)[1+c];a[1+c]=[0,eR(b[1]),g];b[1]=g3(b[1]);var
 h=d+1|0;if(e!==d){var
 d=h;continue}break}}return 0},e)},d);var
-p=function(b){var
-c=eT(o(a,b)[1+b]);a[1+b]=g3(a[1+b]);return c},t=[0,e(p,g[1])];return t}catch(a){a=aW(a);if(a[1]===iV){var
-n=a[2];return[1,e(function(a){return o(c,a)[1+a][1]},n)]}throw a}}function
+n=function(b){var
+c=eR(o(a,b)[1+b]);a[1+b]=g3(a[1+b]);return c},p=[0,cg(n,f[1])];return p}catch(a){a=aW(a);if(a[1]===iV){var
+m=a[2];return[1,cg(function(a){return o(c,a)[1+a][1]},m)]}throw a}}function
 fN(b,e,d){if(b){var
 a=b[1],f=0;if(typeof
 a==="number"||!(3===a[0]))f=1;else{var
-c=a[1];if(b0(c,d))return c}}return p(m(e,uf))}function
+c=a[1];if(bY(c,d))return c}}return p(m(e,uf))}function
 iW(c,j){var
-l=c?c[1]:c,d=A(j,ui,uh,ug);fN(k(d,ul),uk,uj);var
-m=P(i(d,un),um),a=e(function(a){return x(a,uo)},m),n=P(i(d,uq),up),f=D(0,64);C(function(a){return a0(f,a,0)},a);var
+l=c?c[1]:c,d=B(j,ui,uh,ug);fN(k(d,ul),uk,uj);var
+m=Q(i(d,un),um),a=f(function(a){return y(a,uo)},m),n=Q(i(d,uq),up),e=E(0,64);D(function(a){return a0(e,a,0)},a);var
 g=0===a?1:0;if(g)var
 h=g;else
 var
-o=Z(a),h=f[1]<o?1:0;if(h)J(ur);return[0,a,e(function(h){var
-c=A(h,dk,us,0),d=x(i(c,ut),dk),j=x(i(c,uu),dk),k=aS(i(c,uv),dk),a=e(function(b){var
+o=s(a),h=e[1]<o?1:0;if(h)K(ur);return[0,a,f(function(h){var
+c=B(h,dj,us,0),d=y(i(c,ut),dj),j=y(i(c,uu),dj),k=aS(i(c,uv),dj),a=f(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(l){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=iz(c,dk);return[0,b[1],e]},k),m=[0,d,e(a1,a)];if(1-c$(function(a){return bg(f,a)},m))J(uw);var
-g=bQ(function(b,a){return di(b,a[2])},bG,a),n=a4(function(a){return aD(a[2][1])<0?1:0},a),o=n||hn(g[1],g[2]);if(o)J(ux);return[0,d,j,b(bz(function(a){return 0<aD(a[2][1])?1:0}),a)]},n)]}function
+e=iz(c,dj);return[0,b[1],e]},k),m=[0,d,f(a1,a)];if(1-c_(function(a){return bh(e,a)},m))K(uw);var
+g=bg(function(b,a){return dh(b,a[2])},bF,a),n=a5(function(a){return aE(a[2][1])<0?1:0},a),o=n||hn(g[1],g[2]);if(o)K(ux);return[0,d,j,b(ab(function(a){return 0<aE(a[2][1])?1:0}),a)]},n)]}function
 fO(b){function
-a(a){return m(uA,m(b2(uz,a),uy))}function
+a(a){return m(uA,m(b0(uz,a),uy))}function
 c(b){var
-c=0,d=b[3],f=bR(function(b,a){return aa(b[1],a[1])},d),g=[0,m(uE,m(b2(uD,e(function(a){var
-b=m(uC,bm(co(a[2])));return m(bm(a[1]),b)},f)),uB)),c],h=[0,bm(b[2]),g];return a([0,bm(b[1]),h])}var
-d=a(bR(c7,e(c,b[2]))),f=a(e(bm,bR(c7,b[1])));return l(cF(uF),f,d)}function
+c=0,d=b[3],e=bP(function(b,a){return $(b[1],a[1])},d),g=[0,m(uE,m(b0(uD,f(function(a){var
+b=m(uC,bn(cn(a[2])));return m(bn(a[1]),b)},e)),uB)),c],h=[0,bn(b[2]),g];return a([0,bn(b[1]),h])}var
+d=a(bP(c6,f(c,b[2]))),e=a(f(bn,bP(c6,b[1])));return l(cE(uF),e,d)}function
 uG(j){try{var
 c=fA(1,j),i=0;if(typeof
 c!=="number"&&5===c[0]){var
-d=c[1];if(Q(k(d,uK),uJ)){var
-a=cn(uL,[5,d]);ea(a);var
-l=e(a1,a[1]),n=a[1],h=fO([0,l,e(function(c){var
-d=c[1],e=aP(eV(d,a[2]),0),f=b(bz(function(a){return 0!==aD(a[2][1])?1:0}),e);return[0,d,c[2],f]},n)])}else
+d=c[1];if(R(k(d,uK),uJ)){var
+a=cm(uL,[5,d]);d_(a);var
+l=f(a1,a[1]),n=a[1],h=fO([0,l,f(function(c){var
+d=c[1],e=aP(eU(d,a[2]),0),f=b(ab(function(a){return 0!==aE(a[2][1])?1:0}),e);return[0,d,c[2],f]},n)])}else
 var
-h=fO(iW(uN,[5,dG(uM,d)]));var
+h=fO(iW(uN,[5,dF(uM,d)]));var
 g=h;i=1}if(!i)var
-g=p(uI);return g}catch(a){a=aW(a);if(a[1]===cm)var
-f=a[2];else{if(a[1]!==d2)throw a;var
-f=a[2]}return p(m(uH,f))}}function
+g=p(uI);return g}catch(a){a=aW(a);if(a[1]===cl)var
+e=a[2];else{if(a[1]!==d0)throw a;var
+e=a[2]}return p(m(uH,e))}}function
 iX(a,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=y(a[1],uT);if(!b)return b}return[0,aj(a,c)]}function
+b=z(a[1],uT);if(!b)return b}return[0,ak(a,c)]}function
 uU(b){var
-a=A(b,dl,uV,0),c=iX(i(a,uW),dl),d=iX(i(a,uX),dl),e=x(i(a,uY),dl);return[0,x(i(a,uZ),dl),e,d,c]}function
+a=B(b,dk,uV,0),c=iX(i(a,uW),dk),d=iX(i(a,uX),dk),e=y(i(a,uY),dk);return[0,y(i(a,uZ),dk),e,d,c]}function
 fP(b,a){var
-c=bl(i(b,u0),a),d=cR(i(b,u1),a),e=cR(i(b,u2),a);return[0,c,d,e,cR(i(b,u3),a)]}function
+c=bm(i(b,u0),a),d=cQ(i(b,u1),a),e=cQ(i(b,u2),a);return[0,c,d,e,cQ(i(b,u3),a)]}function
 u4(b){var
-a=A(b,ee,u5,0),c=bl(i(a,u6),ee);return[0,c,b7(x(i(a,u7),ee),ee)]}function
+a=B(b,ec,u5,0),c=bm(i(a,u6),ec);return[0,c,b5(y(i(a,u7),ec),ec)]}function
 u8(f){var
-b=A(f,ef,bf(fQ,u9),0),g=fP(b,ef),a=i(b,u_),e=0;if(typeof
+b=B(f,ed,bf(fQ,u9),0),g=fP(b,ed),a=i(b,u_),e=0;if(typeof
 a!=="number"&&3===a[0]){var
-d=y(a[1],u$);if(!d){var
+d=z(a[1],u$);if(!d){var
 c=d;e=1}}if(!e)var
-c=[0,b7(x(a,ef),ef)];return[0,g,c]}function
+c=[0,b5(y(a,ed),ed)];return[0,g,c]}function
 va(b){var
-a=A(b,cT,bf(fQ,vb),0),c=fP(a,cT),d=fN(k(a,vd),cT,vc),e=bF(x(i(a,ve),cT),cT),f=cR(i(a,vf),cT);return[0,c,ah(d,vg),e,f]}function
+a=B(b,cS,bf(fQ,vb),0),c=fP(a,cS),d=fN(k(a,vd),cS,vc),e=bE(y(i(a,ve),cS),cS),f=cQ(i(a,vf),cS);return[0,c,ah(d,vg),e,f]}function
 vh(b){var
-a=A(b,eg,bf(fQ,vi),0),c=fP(a,eg);return[0,c,bF(x(i(a,vj),eg),eg)]}function
+a=B(b,ee,bf(fQ,vi),0),c=fP(a,ee);return[0,c,bE(y(i(a,vj),ee),ee)]}function
 vk(b){var
-a=A(b,cq,vl,0),c=bl(i(a,vm),cq);function
+a=B(b,cp,vl,0),c=bm(i(a,vm),cp);function
 d(c){var
-a=P(c,cq);if(a){var
+a=Q(c,cp);if(a){var
 b=a[2];if(b&&!b[2]){var
-d=aj(a[1],cq);return[0,d,aj(b[1],cq)]}}return p(m(cq,vn))}return[0,c,e(d,P(i(a,vo),cq))]}function
-eh(b){var
-c=ci(br,[0,d,b]),a=D(0,64);dF(function(c,b){return a0(a,bt(b),c)},c);return function(b){return cG(a,bt(b))}}function
-ei(b,a){var
-c=M(a[1],b[2]);return br(M(b[1],a[2]),c)}function
+d=ak(a[1],cp);return[0,d,ak(b[1],cp)]}}return p(m(cp,vn))}return[0,c,f(d,Q(i(a,vo),cp))]}function
+ef(b){var
+c=ch(bs,[0,d,b]),a=E(0,64);dE(function(c,b){return a0(a,bu(b),c)},c);return function(b){return cF(a,bu(b))}}function
+eg(b,a){var
+c=N(a[1],b[2]);return bs(N(b[1],a[2]),c)}function
 fR(b,a){var
-c=M(b[2],a[2]);return b6(M(b[1],a[1]),c)}function
+c=N(b[2],a[2]);return b4(N(b[1],a[1]),c)}function
 iY(a){return[0,a[2],a[1]]}function
-vp(aV,ao){var
-ap=fN(k(ao,vs),vr,vq),aY=[5,ao],aZ=ah(ap,vt)?vu:vU,x=A(aY,vw,bf(vv,aZ),0),z=e(uU,P(i(x,vy),vx));if(0===z)p(vz);var
-ar=V(uG,aV),s=iW(0,i(x,vA)),as=fO(s),a2=[3,m(vB,iw(as))];if(ch(i(x,vC),a2))J(vD);var
-bF=0;if(ar&&y(ar[1],as)){J(vE);bF=1}var
-a3=D(0,64);function
-r(a){return aT(a3,a)}var
-a5=s[1];C(function(a){r(a);return 0},a5);var
-U=D(0,64),a7=s[2];C(function(a){return bU(U,a[1],[0,a[2],a[3]])},a7);var
-ab=s[1],S=D(0,64);C(function(a){return a0(S,a,uO)},ab);var
-am=0;for(;;){var
-T=D(0,64),an=e(function(a){function
+vp(aY,ar){var
+as=fN(k(ar,vs),vr,vq),aZ=[5,ar],a2=ah(as,vt)?vu:vU,y=B(aZ,vw,bf(vv,a2),0),A=f(uU,Q(i(y,vy),vx));if(0===A)p(vz);var
+at=V(uG,aY),t=iW(0,i(y,vA)),au=fO(t),a3=[3,m(vB,iw(au))];if(cf(i(y,vC),a3))K(vD);var
+bF=0;if(at&&z(at[1],au)){K(vE);bF=1}var
+a4=E(0,64);function
+r(a){return aT(a4,a)}var
+a6=t[1];D(function(a){r(a);return 0},a6);var
+W=E(0,64),a9=t[2];D(function(a){return bS(W,a[1],[0,a[2],a[3]])},a9);var
+ad=t[1],T=E(0,64);D(function(a){return a0(T,a,uO)},ad);var
+ao=0;for(;;){var
+U=E(0,64),aq=f(function(a){function
 b(a){var
-b=m(uP,co(a[2]));return m(cG(S,a[1]),b)}function
+b=m(uP,cn(a[2]));return m(cF(T,a[1]),b)}function
 c(a){var
-c=b2(uQ,bR(c7,e(b,a[2])));return m(bm(a[1]),c)}return[0,a,b2(uR,ci(c7,e(c,dN(U,a))))]},ab);dF(function(d){return function(f,e){var
-b=e[2],c=1-bg(d,b);return c?bU(d,b,a(q+f)):c}}(T),an);C(function(c){return function(a){var
-b=cG(c,a[2]);return a0(S,a[1],b)}}(T),an);if(am<T[1]){var
-am=T[1];continue}var
-aU=dI(ab),G=function(c){var
-a=a6(S,c);if(a){var
-b=gM(a[1]);return o(aU,b)[1+b]}return J(uS)},a9=D(0,64),a_=s[2],a$=e(function(a){var
-b=a[3],c=e(function(a){var
-b=a[2];return[0,r(a[1]),b]},b),d=[0,aT(a9,a[2]),c];return[0,r(a[1]),d]},a_),n=[0,e(r,s[1]),a$],E=function(v,T){var
-ag=s[1],ah=e(function(a){var
-b=r(G(a));return[0,r(a),b]},ag),aa=n[1],x=B(j(function(a){return[0,a,0]},aa)),ab=n[2],U=ac(function(a,b){var
-c=L(0,b,a[1]);return aq(a[1],[0,a[2],c],b)},ae,ab),ad=B(ah);function
-k(a){return L(0,U,a)}function
-a(a){return L(a,ad,a)}var
+c=b0(uQ,bP(c6,f(b,a[2])));return m(bn(a[1]),c)}return[0,a,b0(uR,ch(c6,f(c,dM(W,a))))]},ad);dE(function(d){return function(f,e){var
+b=e[2],c=1-bh(d,b);return c?bS(d,b,a(q+f)):c}}(U),aq);D(function(c){return function(a){var
+b=cF(c,a[2]);return a0(T,a[1],b)}}(U),aq);if(ao<U[1]){var
+ao=U[1];continue}var
+aV=dH(ad),H=function(c){var
+a=a7(T,c);if(a){var
+b=gM(a[1]);return o(aV,b)[1+b]}return K(uS)},a_=E(0,64),a$=t[2],ba=f(function(a){var
+b=a[3],c=f(function(a){var
+b=a[2];return[0,r(a[1]),b]},b),d=[0,aT(a_,a[2]),c];return[0,r(a[1]),d]},a$),n=[0,f(r,t[1]),ba],F=function(s,T){var
+af=t[1],ag=f(function(a){var
+b=r(H(a));return[0,r(a),b]},af),aa=n[1],w=C(j(function(a){return[0,a,0]},aa)),ab=n[2],U=aj(function(a,b){var
+c=M(0,b,a[1]);return ap(a[1],[0,a[2],c],b)},ae,ab),ac=C(ag);function
+k(a){return M(0,U,a)}function
+a(a){return M(a,ac,a)}var
 i=il(n,k);function
-m(a){return fv(x,a)}var
-D=n[1],E=D?1:D,F=E?cK(ae,n[1]):E;if(F)var
+m(a){return fv(w,a)}var
+D=n[1],E=D?1:D,F=E?cJ(ae,n[1]):E;if(F)var
 V=n[2],z=h(function(b){var
-a=b[2][2],e=fv(x,b[1]),g=e?cK(ae,j(a1,a)):e,i=g?f(aK(a),[0,c,c]):g;return i?h(function(a){var
-b=fv(x,a[1]);return b?w([0,d,c],a[2]):b},a):i},V);else
+a=b[2][2],f=fv(w,b[1]),g=f?cJ(ae,j(a1,a)):f,i=g?e(aK(a),[0,c,c]):g;return i?h(function(a){var
+b=fv(w,a[1]);return b?x([0,d,c],a[2]):b},a):i},V);else
 var
 z=F;if(z)var
 W=n[1],A=h(function(b){var
 c=g(b,a(b));if(c)return c;var
-d=a(b);return fw(k,function(b,c){return ft(cS,a,nV,b,c)},b,d)},W);else
+d=a(b);return fw(k,function(b,c){return ft(cR,a,nV,b,c)},b,d)},W);else
 var
 A=z;if(A)var
-af=n[1],C=h(function(c){var
-d=b(i,a(c));return g(b(i,c),d)},af);else
+ad=n[1],B=h(function(c){var
+d=b(i,a(c));return g(b(i,c),d)},ad);else
 var
-C=A;if(C){if(0===v[0]){var
-o=v[2],p=v[1],_=cl(a,p),N=cl(a,iq(o)),X=cl(a,p),I=d1(a,p),P=I?h(function(b){var
-d=dg(m,b),e=d?f([0,c,c],b[2]):d;if(e){var
-g=b[1][2],h=b[1][1];return fw(k,function(e,d){var
-c=io(e,d);return H(function(c){var
-g=f(c,b[2]);if(g){var
-h=b[2];return ft(cS,a,function(e,g){var
-b=ip(c,e[2],g[2]);if(b){var
-a=ih(X,e[1],g[1]);if(a)return f(t(c,a[1]),h);var
+B=A;if(B){if(0===s[0]){var
+o=s[2],p=s[1],_=ck(a,p),N=ck(a,iq(o)),X=ck(a,p),G=dZ(a,p),O=G?h(function(b){var
+d=df(m,b),f=d?e([0,c,c],b[2]):d;if(f){var
+g=b[1][2],h=b[1][1];return fw(k,function(f,d){var
+c=io(f,d);return I(function(c){var
+g=e(c,b[2]);if(g){var
+h=b[2];return ft(cR,a,function(f,g){var
+b=ip(c,f[2],g[2]);if(b){var
+a=ih(X,f[1],g[1]);if(a)return e(u(c,a[1]),h);var
 d=a}else
 var
-d=b;return d},e,d)}return g},c)},h,g)}return e},p):I;if(P)var
-Y=cl(a,iq(o)),J=d1(a,o),$=J?h(function(d){var
-j=dg(m,d);if(j)var
-o=d[2][1],p=o?f([0,c,c],o[1]):1,e=p;else
+d=b;return d},f,d)}return g},c)},h,g)}return f},p):G;if(O)var
+Y=ck(a,iq(o)),J=dZ(a,o),$=J?h(function(d){var
+j=df(m,d);if(j)var
+o=d[2][1],p=o?e([0,c,c],o[1]):1,f=p;else
 var
-e=j;if(e){var
+f=j;if(f){var
 q=d[2][3],r=d[1][2],s=d[1][1];return fy(n,k,a,function(k,j){var
-e=io(k,j);return h(function(e){var
-x=d[2][2],y=d[2][1];return fu(cS,a,function(h,j){var
-B=b(i,j[1]),u=g(b(i,h[1]),B),v=u?ip(e,h[2],j[2]):u;if(v){var
+f=io(k,j);return h(function(f){var
+w=d[2][2],y=d[2][1];return fu(cR,a,function(h,j){var
+B=b(i,j[1]),t=g(b(i,h[1]),B),v=t?ip(f,h[2],j[2]):t;if(v){var
 m=l(Y,h[1],j[1]),d=m?m[1]:[0,[0,[0,c,c]],0];if(y){var
 n=y[1],o=d[1];if(o){var
-p=o[1],q=f(n,t(e,p)),k=0;if(q){var
-z=w([0,c,c],e),r=z||w(n,p);if(r){var
+p=o[1],q=e(n,u(f,p)),k=0;if(q){var
+z=x([0,c,c],f),r=z||x(n,p);if(r){var
 s=r;k=1}else
 var
-a=cz(d[2],x)}else{var
+a=cy(d[2],w)}else{var
 s=q;k=1}if(k)var
 a=s}else
 var
@@ -3964,20 +3954,20 @@ a=1}else
 if(d[1])var
 a=0;else
 var
-A=w([0,c,c],e),a=A||cz(d[2],x);return K(a)}return v},k,j)},e)},s,r,q)}return e},o):J,y=$;else
+A=x([0,c,c],f),a=A||cy(d[2],w);return L(a)}return v},k,j)},f)},s,r,q)}return f},o):J,y=$;else
 var
-y=P;return y?h(function(d){var
+y=O;return y?h(function(d){var
 p=it(m,d);if(p){var
-e=a(d[1]),h=a(d[2]),q=d[3];if(q)var
-j=ih(_,e,h),y=j?f(j[1],q[1]):j,k=y;else
+f=a(d[1]),h=a(d[2]),q=d[3];if(q)var
+j=ih(_,f,h),y=j?e(j[1],q[1]):j,k=y;else
 var
 k=1;if(k){var
-z=b(i,d[2]),r=K(g(b(i,d[1]),z));if(r)var
+z=b(i,d[2]),r=L(g(b(i,d[1]),z));if(r)var
 n=r;else{var
 t=d[4];if(t){var
-u=t[1],v=l(N,e,h);if(v){var
-w=v[1][1];return w?f(u,w[1]):1}return f(u,[0,c,c])}var
-o=l(N,e,h);if(o){if(o[1][1])return 0;var
+u=t[1],v=l(N,f,h);if(v){var
+w=v[1][1];return w?e(u,w[1]):1}return e(u,[0,c,c])}var
+o=l(N,f,h);if(o){if(o[1][1])return 0;var
 x=1}else
 var
 x=o;var
@@ -3987,148 +3977,148 @@ n=k;var
 s=n}else
 var
 s=p;return s},T):y}var
-q=v[1],R=cl(a,ir(q)),Z=cl(a,ir(q)),M=d1(a,q),S=M?h(function(f){var
-h=dg(m,f),j=h?w([0,d,c],f[2][1][2]):h;if(j){var
+q=s[1],Q=ck(a,ir(q)),Z=ck(a,ir(q)),K=dZ(a,q),S=K?h(function(f){var
+h=df(m,f),j=h?x([0,d,c],f[2][1][2]):h;if(j){var
 e=f[2][1],o=f[2][2],p=f[1][2],q=f[1][1],r=function(f,h){var
 D=b(i,h[1]),v=g(b(i,f[1]),D);if(v){var
 c=l(Z,f[1],h[1]),y=0;if(c){var
-a=c[1],j=cz(a[3],e[3]),z=0;if(j)var
+a=c[1],j=cy(a[3],e[3]),z=0;if(j)var
 d=j;else{var
-m=Q(a[3],e[3]),n=m?hr(a[1],e[1]):m;if(n){var
-o=h[2],p=f[2],B=a[2],C=e[1]?a8(p,o):a8(o,p),q=t(C,B),r=w(e[2],q),A=0;if(r)var
+m=R(a[3],e[3]),n=m?hr(a[1],e[1]):m;if(n){var
+o=h[2],p=f[2],B=a[2],C=e[1]?a8(p,o):a8(o,p),q=u(C,B),r=x(e[2],q),A=0;if(r)var
 s=r;else{var
-u=O(q,e[2]);if(u){var
-x=cz(a[4],e[4]);y=1;z=1;A=1}else
+t=P(q,e[2]);if(t){var
+w=cy(a[4],e[4]);y=1;z=1;A=1}else
 var
-s=u}if(!A)var
+s=t}if(!A)var
 d=s}else
 var
 d=n}if(!z)var
 k=d}else
 var
 k=c;if(!y)var
-x=k;return K(x)}return v};return fy(n,k,a,function(b,c){return fu(cS,a,r,b,c)},q,p,o)}return j},q):M;return S?h(function(e){var
-D=it(m,e);if(D){var
-E=a(e[1]),F=a(e[2]),G=e[3];if(G){var
-I=g(E,F);if(I)var
-o=I;else{var
-y=e[5],p=G[1],ad=e[2],af=e[1],W=cl(a,y),X=u(hu(p)),B=function(b,c){if(g(b,c))return[0,[0,X,p],0];var
+w=k;return L(w)}return v};return fy(n,k,a,function(b,c){return fu(cR,a,r,b,c)},q,p,o)}return j},q):K;return S?h(function(f){var
+D=it(m,f);if(D){var
+E=a(f[1]),F=a(f[2]),G=f[3];if(G){var
+H=g(E,F);if(H)var
+o=H;else{var
+y=f[5],p=G[1],ac=f[2],ad=f[1],W=ck(a,y),X=v(hu(p)),B=function(b,c){if(g(b,c))return[0,[0,X,p],0];var
 a=l(W,b,c);if(a){var
-d=a[1];return j(function(a){return[0,a[1],a[2]]},d)}return a},C=d1(a,y);if(C)var
-Y=a(ad),Z=B(a(af),Y),q=H(function(a){var
-b=f(a[1],[0,c,c]);return b?f([0,c,c],a[2]):b},Z);else
+d=a[1];return j(function(a){return[0,a[1],a[2]]},d)}return a},C=dZ(a,y);if(C)var
+Y=a(ac),Z=B(a(ad),Y),q=I(function(a){var
+b=e(a[1],[0,c,c]);return b?e([0,c,c],a[2]):b},Z);else
 var
 q=C;var
-ag=q?h(function(e){var
-b=dg(m,e);if(b){var
-d=e[2];return h(function(b){var
-j=f(b[1],b[2]),l=j?f(b[2],p):j,m=l?f([0,c,c],t(p,b[1])):l;if(m){var
+af=q?h(function(f){var
+b=df(m,f);if(b){var
+d=f[2];return h(function(b){var
+j=e(b[1],b[2]),l=j?e(b[2],p):j,m=l?e([0,c,c],u(p,b[1])):l;if(m){var
 o=b[2],q=b[3],r=b[1],n=function(i,h){var
-b=e[1][2],c=e[1][1];function
+b=f[1][2],c=f[1][1];function
 d(a,b){var
-c=B(a[1],b[1]);return H(function(c){var
-e=t(i,a[2]),d=f(t(c[1],b[2]),e);if(d){var
-g=t(c[2],b[2]);return f(t(h,a[2]),g)}return d},c)}return fw(k,function(b,c){return ft(cS,a,d,b,c)},c,b)},g=r,d=q;for(;;){if(d){var
+c=B(a[1],b[1]);return I(function(c){var
+f=u(i,a[2]),d=e(u(c[1],b[2]),f);if(d){var
+g=u(c[2],b[2]);return e(u(h,a[2]),g)}return d},c)}return fw(k,function(b,c){return ft(cR,a,d,b,c)},c,b)},g=r,d=q;for(;;){if(d){var
 h=d[1],i=n(g,h);if(i){var
-g=h,d=d[2];continue}return i}return n(g,o)}}return m},d)}return b},y):q,o=ag}}else
+g=h,d=d[2];continue}return i}return n(g,o)}}return m},d)}return b},y):q,o=af}}else
 var
 o=1;if(o){var
-_=b(i,e[2]),J=K(g(b(i,e[1]),_));if(J)var
+_=b(i,f[2]),J=L(g(b(i,f[1]),_));if(J)var
 r=J;else
 var
-Q=l(R,E,F),ab=Q?1:Q,r=ab;if(r)var
+R=l(Q,E,F),ab=R?1:R,r=ab;if(r)var
 s=r;else{var
-v=e[4];if(v){var
-x=v[1],M=O(x,[0,c,c]);if(!M){var
-P=e[6],$=e[2],aa=e[1],T=j(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},P),S=ac(function(b,d){var
-e=a(b[1][2]),c=bk(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return dQ(a(b[1][1]),h,g,d)},ae,T),z=function(c,b){var
-a=bk(S,c,b),d=a?a[1]:a;return d},U=a($),V=z(a(aa),U),A=H(function(a){return O(a[1],[0,c,c])},V);return A?h(function(e){var
-h=dg(m,e),j=h?w([0,d,c],e[2][1]):h;if(j){var
-o=e[2][3],p=e[1][2],q=e[1][1],s=e[2][2],u=e[2][1],r=function(c,a){var
+t=f[4];if(t){var
+w=t[1],M=P(w,[0,c,c]);if(!M){var
+O=f[6],$=f[2],aa=f[1],T=j(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},O),S=aj(function(b,d){var
+e=a(b[1][2]),c=bl(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return dO(a(b[1][1]),h,g,d)},ae,T),z=function(c,b){var
+a=bl(S,c,b),d=a?a[1]:a;return d},U=a($),V=z(a(aa),U),A=I(function(a){return P(a[1],[0,c,c])},V);return A?h(function(f){var
+h=df(m,f),j=h?x([0,d,c],f[2][1]):h;if(j){var
+o=f[2][3],p=f[1][2],q=f[1][1],s=f[2][2],t=f[2][1],r=function(c,a){var
 r=b(i,a[1]),m=g(b(i,c[1]),r);if(m){var
-d=t(u,c[2]),j=f(t(x,a[2]),d);if(j)var
-e=j;else
+d=u(t,c[2]),j=e(u(w,a[2]),d);if(j)var
+f=j;else
 var
-q=a[2],e=f(t(d,x),q);if(e)var
-h=e;else
+q=a[2],f=e(u(d,w),q);if(f)var
+h=f;else
 var
-k=l(R,c[1],a[1]),p=k?1:k,h=p;if(h)var
+k=l(Q,c[1],a[1]),p=k?1:k,h=p;if(h)var
 n=h;else
 var
-o=z(c[1],a[1]),n=H(function(b){var
-c=cz(b[2],s);return c?O(t(b[1],a[2]),d):c},o);return K(n)}return m};return fy(n,k,a,function(b,c){return fu(cS,a,r,b,c)},q,p,o)}return j},P):A}var
+o=z(c[1],a[1]),n=I(function(b){var
+c=cy(b[2],s);return c?P(u(b[1],a[2]),d):c},o);return L(n)}return m};return fy(n,k,a,function(b,c){return fu(cR,a,r,b,c)},q,p,o)}return j},O):A}var
 N=M}else
 var
-N=v;var
+N=t;var
 s=N}}else
 var
 s=o;var
-L=s}else
+K=s}else
 var
-L=D;return L},T):S}return C},W=function(c,a){try{var
-d=b(a,0);return d}catch(a){a=aW(a);if(a[1]===cm)return b(c,0)?p(a[2]):J(vF);throw a}},at=Z(s[2]),I=function(a){var
-b=r(a[2]);return[0,r(a[1]),b]},ad=function(a){var
-d=bh(a[2],c);if(d){var
-e=0<aD(a[3])?1:0;if(e)var
-f=aG(at),b=bh(a[3],f);else
+K=D;return K},T):S}return B},X=function(c,a){try{var
+d=b(a,0);return d}catch(a){a=aW(a);if(a[1]===cl)return b(c,0)?p(a[2]):K(vF);throw a}},av=s(t[2]),J=function(a){var
+b=r(a[2]);return[0,r(a[1]),b]},af=function(a){var
+d=bi(a[2],c);if(d){var
+e=0<aE(a[3])?1:0;if(e)var
+f=aH(av),b=bi(a[3],f);else
 var
 b=e}else
 var
 b=d;var
-h=b?gB(a[3])-1|0:at;return[0,g(a[2],c),h]},af=function(b,a){return e(b,P(i(x,a),a))},au=function(a){var
-b=a[4],c=a[3],d=r(a[2]);return[0,r(a[1]),d,c,b,0,0]};C(function(a){var
+h=b?gB(a[3])-1|0:av;return[0,g(a[2],c),h]},ag=function(b,a){return f(b,Q(i(y,a),a))},aw=function(a){var
+b=a[4],c=a[3],d=r(a[2]);return[0,r(a[1]),d,c,b,0,0]};D(function(a){var
 b=[0,a[4],[0,a[3],0]];function
 c(b){var
-a=1-d5(1,b);return a?J(vG):a}return C(function(a){return dD(c,a)},b)},z);if(ah(ap,vH)){var
-ba=af(u4,vI),av=e(function(a){var
-b=a[2];return[0,I(a[1]),b]},ba),bb=function(a){return af(u8,vJ)},aw=W(function(a){return E([0,av,0],0)},bb),bc=eh(e(function(a){return a[1][4]},aw)),bd=function(c){var
-a=c[1],d=ad(a),e=b(bc,a[4]),f=[0,c[2],e,d];return[0,I(a[1]),f]},be=e(au,z);return E([0,av,e(bd,aw)],be)}var
-X=af(va,vK),bi=eh(e(function(a){return a[1][4]},X)),bj=eh(e(function(a){return a[4]},X)),Y=[1,e(function(a){var
-c=a[1],d=ad(c),e=b(bj,a[4]),f=b(bi,c[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,I(c[1]),g]},X)],M=function(a){var
-b=G(a[2]);return[0,G(a[1]),b]},bl=e(function(a){return M(a[1][1])},X),bn=function(b){var
-a=P(i(x,vM),vL);return[0,a,P(i(x,vO),vN)]},ax=W(function(a){return E(Y,0)},bn),ay=ax[2],az=ax[1],bo=Z(z),aA=Z(az)!==bo?1:0;if(aA)var
-aB=aA;else
+a=1-d3(1,b);return a?K(vG):a}return D(function(a){return dC(c,a)},b)},A);if(ah(as,vH)){var
+bb=ag(u4,vI),ax=f(function(a){var
+b=a[2];return[0,J(a[1]),b]},bb),bc=function(a){return ag(u8,vJ)},ay=X(function(a){return F([0,ax,0],0)},bc),bd=ef(f(function(a){return a[1][4]},ay)),be=function(c){var
+a=c[1],d=af(a),e=b(bd,a[4]),f=[0,c[2],e,d];return[0,J(a[1]),f]},bg=f(aw,A);return F([0,ax,f(be,ay)],bg)}var
+Y=ag(va,vK),bj=ef(f(function(a){return a[1][4]},Y)),bk=ef(f(function(a){return a[4]},Y)),Z=[1,f(function(a){var
+c=a[1],d=af(c),e=b(bk,a[4]),f=b(bj,c[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,J(c[1]),g]},Y)],N=function(a){var
+b=H(a[2]);return[0,H(a[1]),b]},bm=f(function(a){return N(a[1][1])},Y),bo=function(b){var
+a=Q(i(y,vM),vL);return[0,a,Q(i(y,vO),vN)]},az=X(function(a){return F(Z,0)},bo),aA=az[2],aB=az[1],bp=s(A),aC=s(aB)!==bp?1:0;if(aC)var
+aD=aC;else
 var
-bE=Z(z),aB=Z(ay)!==bE?1:0;if(aB)J(vP);var
-aC=D(0,64),bp=n[2];C(function(a){var
-b=a[2];return bU(aC,bt(a[1]),b)},bp);var
-v=[du,function(a){return il(n,function(a){return aI(dN(aC,bt(a)))})}],N=0,aa=z,$=az,_=ay;for(;;){if(aa&&$&&_){var
-F=aa[1],bq=_[1],br=$[1],bs=function(a){return function(b){return E(Y,aI(a))}}(N),ag=[0,F[1],F[2]],aE=M(ag),aF=aE[2],aH=aE[1],aS=0;if(0!==F[3]&&!ah(aH,aF)){var
-ai=W(bs,function(c,g){return function(h){var
-d=e(vk,P(c,vS)),a=g[3],f=a?a[1]:aX(ls);return e(function(g){var
-h=g[2],a=g[1],i=a4(function(a){return ei(a[1],a[2])<0?1:0},h);if(i){var
-m=a[2],j=D(0,16);C(function(a){var
-b=a[2];return a0(j,M(a[1]),b)},d);var
-c=[0,0],k=D(0,64),n=dN(U,a[1]);C(function(b){var
-a=dN(U,m);return C(function(d){var
-a=Q(b[1],d[1]);if(a){var
-g=d[2],h=b[2];return C(function(n){return C(function(o){var
-b=o[2],d=o[1],g=n[2],h=n[1],p=[0,co(b),0],q=[0,co(g),p],r=[0,G(d),q],i=b2(vT,e(bm,[0,G(h),r])),l=1-bg(k,i);if(l){bU(k,i,0);var
-m=fR(b,iY(g)),a=M([0,h,d]),s=ah(a[1],a[2])?[0,[0,iY(f),f],0]:aP(a6(j,a),0);return C(function(a){var
+bE=s(A),aD=s(aA)!==bE?1:0;if(aD)K(vP);var
+aF=E(0,64),bq=n[2];D(function(a){var
+b=a[2];return bS(aF,bu(a[1]),b)},bq);var
+w=[dt,function(a){return il(n,function(a){return aa(dM(aF,bu(a)))})}],O=0,ac=A,$=aB,_=aA;for(;;){if(ac&&$&&_){var
+G=ac[1],br=_[1],bs=$[1],bt=function(a){return function(b){return F(Z,aa(a))}}(O),ai=[0,G[1],G[2]],aG=N(ai),aI=aG[2],aJ=aG[1],aU=0;if(0!==G[3]&&!ah(aJ,aI)){var
+ak=X(bt,function(c,g){return function(h){var
+d=f(vk,Q(c,vS)),a=g[3],e=a?a[1]:aX(ls);return f(function(g){var
+h=g[2],a=g[1],i=a5(function(a){return eg(a[1],a[2])<0?1:0},h);if(i){var
+m=a[2],j=E(0,16);D(function(a){var
+b=a[2];return a0(j,N(a[1]),b)},d);var
+c=[0,0],k=E(0,64),n=dM(W,a[1]);D(function(b){var
+a=dM(W,m);return D(function(d){var
+a=R(b[1],d[1]);if(a){var
+g=d[2],h=b[2];return D(function(n){return D(function(o){var
+b=o[2],d=o[1],g=n[2],h=n[1],p=[0,cn(b),0],q=[0,cn(g),p],r=[0,H(d),q],i=b0(vT,f(bn,[0,H(h),r])),l=1-bh(k,i);if(l){bS(k,i,0);var
+m=fR(b,iY(g)),a=N([0,h,d]),s=ah(a[1],a[2])?[0,[0,iY(e),e],0]:aP(a7(j,a),0);return D(function(a){var
 b=c[1],d=[0,fR(a[2],m),b];c[1]=[0,fR(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
-l=ci(ei,c[1])}else
+l=ch(eg,c[1])}else
 var
 l=i;var
-o=e(function(a){var
-c=a[2],d=a[1];return[0,d,c,b(bz(function(a){var
-b=ei(d,a)<0?1:0,e=b?ei(a,c)<0?1:0:b;return e}),l)]},h);return[0,I(a),o]},d)}}(br,F));aS=1}if(!aS)var
-ai=0;var
-aj=F[4];if(aj)var
-aJ=aj[1],ak=1-g(aJ[1],aJ[2]);else
+o=f(function(a){var
+c=a[2],d=a[1];return[0,d,c,b(ab(function(a){var
+b=eg(d,a)<0?1:0,e=b?eg(a,c)<0?1:0:b;return e}),l)]},h);return[0,J(a),o]},d)}}(bs,G));aU=1}if(!aU)var
+ak=0;var
+al=G[4];if(al)var
+aL=al[1],am=1-g(aL[1],aL[2]);else
 var
-ak=aj;if(ak)var
-bu=r(ag[2]),aL=gO(v),bv=cU===aL?v[1]:du===aL?eY(v):v,bw=b(bv,bu),bx=r(ag[1]),aM=gO(v),by=cU===aM?v[1]:du===aM?eY(v):v,aN=g(b(by,bx),bw),al=aN?1-b0([0,aH,aF],bl):aN;else
+am=al;if(am)var
+bv=r(ai[2]),aM=gO(w),bw=cT===aM?w[1]:dt===aM?eX(w):w,bx=b(bw,bv),by=r(ai[1]),aN=gO(w),bz=cT===aN?w[1]:dt===aN?eX(w):w,aO=g(b(bz,by),bx),an=aO?1-bY([0,aJ,aI],bm):aO;else
 var
-al=ak;var
-R=au(F),aO=R[3],aQ=R[2],aR=R[1],bA=R[6],bB=R[4],bC=function(a,b,c,d,e,f){return function(g){return E(Y,aI([0,[0,f,e,d,[0,d$],b,c],a]))}}(N,ai,bA,aO,aQ,aR),bD=al?W(bC,function(f){return function(g){var
-a=e(vh,P(f,vQ)),c=D(0,64);C(function(a){var
-d=co(a[2]),b=[0,M(a[1][1]),d];return bg(c,b)?J(vR):bU(c,b,0)},a);var
-d=eh(e(function(a){return a[1][4]},a));return e(function(c){var
-a=c[1],e=ad(a),f=b(d,a[4]),g=[0,c[2],f,e];return[0,I(a[1]),g]},a)}}(bq)):al,N=[0,[0,aR,aQ,aO,bB,ai,bD],N],aa=aa[2],$=$[2],_=_[2];continue}return E(Y,aI(N))}}}function
+an=am;var
+S=aw(G),aQ=S[3],aR=S[2],aS=S[1],bA=S[6],bB=S[4],bC=function(a,b,c,d,e,f){return function(g){return F(Z,aa([0,[0,f,e,d,[0,d9],b,c],a]))}}(O,ak,bA,aQ,aR,aS),bD=an?X(bC,function(e){return function(g){var
+a=f(vh,Q(e,vQ)),c=E(0,64);D(function(a){var
+d=cn(a[2]),b=[0,N(a[1][1]),d];return bh(c,b)?K(vR):bS(c,b,0)},a);var
+d=ef(f(function(a){return a[1][4]},a));return f(function(c){var
+a=c[1],e=af(a),f=b(d,a[4]),g=[0,c[2],f,e];return[0,J(a[1]),g]},a)}}(br)):an,O=[0,[0,aS,aR,aQ,bB,ak,bD],O],ac=ac[2],$=$[2],_=_[2];continue}return F(Z,aa(O))}}}function
 iZ(c){var
 b=k(c,vX);if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return Q(k(a[1],vZ),vY)}return 0}function
+a!=="number"&&5===a[0])return R(k(a[1],vZ),vY)}return 0}function
 i0(c){var
 d=0!==k(c,v0)?1:0;if(d){var
 e=k(c,v1);if(e){var
@@ -4137,283 +4127,283 @@ a!=="number"&&5===a[0]){var
 g=k(a[1],v2);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return a4(function(a){return Q(a[2],v3)},h)}}return 0}}var
+h=b[1];return a5(function(a){return R(a[2],v3)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-ej(c,a){var
+eh(c,a){var
 d=a[3];function
 e(e){var
-a=b(d,0);return i0(c)?J(v4):a}return[0,a[1],a[2],e]}function
+a=b(d,0);return i0(c)?K(v4):a}return[0,a[1],a[2],e]}function
 i1(b){var
 c=k(b,v5);if(c){var
-a=A(c[1],v8,v7,v6);x(i(a,v_),v9);x(i(a,wa),v$);var
+a=B(c[1],v8,v7,v6);y(i(a,v_),v9);y(i(a,wa),v$);var
 d=function(a){var
-b=aS(a,wb);return C(function(a){x(a[2],wc);return 0},b)};d(i(a,wd));dD(d,k(a,we))}return dG(wf,b)}function
-wg($){if(typeof
-$!=="number"&&5===$[0]){var
-z=$[1],l=i1(z),E=[5,l],aJ=k(l,wi),aN=0;if(aJ){var
-ab=aJ[1],aO=0;if(typeof
-ab!=="number"&&3===ab[0])if(y(ab[1],ww))aO=1;else{aN=1;aO=1}}if(!aN)p(wj);var
+b=aS(a,wb);return D(function(a){y(a[2],wc);return 0},b)};d(i(a,wd));dC(d,k(a,we))}return dF(wf,b)}function
+wg(_){if(typeof
+_!=="number"&&5===_[0]){var
+A=_[1],l=i1(A),F=[5,l],aJ=k(l,wi),aN=0;if(aJ){var
+ac=aJ[1],aO=0;if(typeof
+ac!=="number"&&3===ac[0])if(z(ac[1],ww))aO=1;else{aN=1;aO=1}}if(!aN)p(wj);var
 aL=k(l,wk),aQ=0;if(aL){var
 ae=aL[1],aR=0;if(typeof
-ae!=="number"&&1===ae[0])if(y(ae[1],wv))aR=1;else{aQ=1;aR=1}}if(!aQ)p(wl);var
-H=k(l,wm),ak=0;if(H){var
-ag=H[1],al=0;if(typeof
+ae!=="number"&&1===ae[0])if(z(ae[1],wv))aR=1;else{aQ=1;aR=1}}if(!aQ)p(wl);var
+I=k(l,wm),al=0;if(I){var
+ag=I[1],am=0;if(typeof
 ag!=="number"&&3===ag[0]){var
-aM=ag[1];if(y(aM,wp))if(y(aM,wq))al=1;else{if(!iZ(l)&&0===k(l,wr)){var
-N=aS(E,tB),aw=k(N,tC),aU=0;if(aw){var
-R=aw[1],am=0;if(typeof
-R!=="number"&&4===R[0])if(R[1])am=1;else
-am=2;var
-aV=0;switch(am){case
+aM=ag[1];if(z(aM,wp))if(z(aM,wq))am=1;else{if(!iZ(l)&&0===k(l,wr)){var
+O=aS(F,tB),av=k(O,tC),aU=0;if(av){var
+S=av[1],an=0;if(typeof
+S!=="number"&&4===S[0])if(S[1])an=1;else
+an=2;var
+aV=0;switch(an){case
 2:aV=1;break;case
 0:break}if(!aV){var
 ax=1;aU=1}}if(!aU)var
 ax=0;var
-bt=function(a){if(typeof
+bv=function(a){if(typeof
 a!=="number"&&5===a[0]){var
-b=a[1],c=by(tD,b),d=c||Q(k(b,tF),tE);return d}return 0},ay=k(N,tG),aW=0;if(ay){var
-T=ay[1],bK=0;if(typeof
+b=a[1],c=by(tD,b),d=c||R(k(b,tF),tE);return d}return 0},az=k(O,tG),aW=0;if(az){var
+T=az[1],bK=0;if(typeof
 T!=="number"&&4===T[0]){var
-az=a4(bt,T[1]);aW=1;bK=1}}if(!aW)var
-az=0;var
-aA=k(N,tH);if(aA){var
-U=aA[1],bL=0;if(typeof
+aA=a5(bv,T[1]);aW=1;bK=1}}if(!aW)var
+aA=0;var
+aB=k(O,tH);if(aB){var
+U=aB[1],bL=0;if(typeof
 U==="number"||!(3===U[0]))bL=1;else{var
-n=U[1];if(b0(n,tA)){var
-bu=ax||az;if(bu)throw fM;var
-r=A(E,tK,tI,tJ),X=dj(ts,i(r,tM),tL);if(0===X)p(tN);var
-bv=k(r,tO),v=V(function(a){return ed(function(a,b){return ed(aj,a,b)},a,tP)},bv);A(i(r,tS),tR,tQ,0);var
-bw=x(i(r,tU),tT),bA=P(i(r,tW),tV);if(ah(n,tX)!==(0!==v?1:0))p(tY);if(Q(v,tZ))p(t0);var
-bB=D(0,64),bC=D(0,64),o=function(a){return aT(bB,a)},Y=function(a){return aT(bC,a)},a=v?Z(v[1])-1|0:ah(n,uc)?1:Z(eT(X)[1])-1|0,aB=D(0,64),G=dE(function(K,L){var
-d=b(cF(te),K),f=A(L,d,tg,tf);function
-t(b,a){return[0,d4(b,a),c]}var
-u=i(f,th),g=ed(function(a,b){return dj(t,a,b)},u,d),v=k(f,ti),n=V(function(a){return ed(cR,a,d)},v),w=k(f,tj),z=V(function(a){return aj(a,d)},w),B=k(f,tk),C=V(function(b){if(typeof
+n=U[1];if(bY(n,tA)){var
+bw=ax||aA;if(bw)throw fM;var
+r=B(F,tK,tI,tJ),X=di(ts,i(r,tM),tL);if(0===X)p(tN);var
+bx=k(r,tO),w=V(function(a){return eb(function(a,b){return eb(ak,a,b)},a,tP)},bx);B(i(r,tS),tR,tQ,0);var
+bz=y(i(r,tU),tT),bA=Q(i(r,tW),tV);if(ah(n,tX)!==(0!==w?1:0))p(tY);if(R(w,tZ))p(t0);var
+bB=E(0,64),bC=E(0,64),o=function(a){return aT(bB,a)},Y=function(a){return aT(bC,a)},a=w?s(w[1])-1|0:ah(n,uc)?1:s(eR(X)[1])-1|0,aC=E(0,64),H=dD(function(L,M){var
+d=b(cE(te),L),e=B(M,d,tg,tf);function
+u(b,a){return[0,d2(b,a),c]}var
+v=i(e,th),g=eb(function(a,b){return di(u,a,b)},v,d),w=k(e,ti),n=V(function(a){return eb(cQ,a,d)},w),x=k(e,tj),A=V(function(a){return ak(a,d)},x),C=k(e,tk),D=V(function(b){if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=b[1];if(!y(c,s6))return 1;if(!y(c,s7))return 2;break;case
+c=b[1];if(!z(c,s6))return 1;if(!z(c,s7))return 2;break;case
 5:if(by(s8,b[1])){var
-e=A(b,d,s_,s9);bF(x(i(e,s$),d),d);var
-g=k(e,ta);dD(function(a){fB(x(a,d),d);return 0},g);return[0,a+1|0,0]}var
-f=A(b,d,tb,0),h=iR(a,i(f,tc),d),j=i(f,td);return[0,h,aI(dj(function(e,b){var
-c=P(e,b);if(c){var
+e=B(b,d,s_,s9);bE(y(i(e,s$),d),d);var
+g=k(e,ta);dC(function(a){fB(y(a,d),d);return 0},g);return[0,a+1|0,0]}var
+f=B(b,d,tb,0),h=iR(a,i(f,tc),d),j=i(f,td);return[0,h,aa(di(function(e,b){var
+c=Q(e,b);if(c){var
 d=c[2];if(d&&!d[2]){var
-f=iR(a,c[1],b);return[0,f,d9(o,bF,d[1],b)]}}return p(m(b,s4))},j,d))]}return p(m(d,s5))},B),D=k(f,tl),E=V(function(a){return aj(a,d)},D),q=k(f,tm),M=0;if(q){var
+f=iR(a,c[1],b);return[0,f,d7(o,bE,d[1],b)]}}return p(m(b,s4))},j,d))]}return p(m(d,s5))},C),E=k(e,tl),F=V(function(a){return ak(a,d)},E),q=k(e,tm),N=0;if(q){var
 h=q[1],l=0;if(typeof
 h!=="number"&&0===h[0])if(h[1])l=2;else
 l=1;var
 r=0;switch(l){case
 2:r=1;break;case
-0:break}if(!r){p(m(to,m(d,tn)));M=1}}var
-F=k(f,tp);dD(function(a){bF(x(a,d),d);return 0},F);var
-j=ci(la,e(function(a){return Z(a[2])},g)),s=0;if(j&&!j[2]&&0<j[1])s=1;if(!s)p(m(d,tq));var
-G=by(tr,f),H=aP(C,0);function
-I(a){var
-b=cH(a[2]);return[0,Y(a[1]),b]}var
-J=V(function(a){return e(I,a)},n);return[0,g,n,[0,e(function(a){var
-b=a[2];return[0,o(a[1]),b]},g),J,z,H,E,G]]},bA),bD=aG(Z(G));C(function(a){function
+0:break}if(!r){p(m(to,m(d,tn)));N=1}}var
+G=k(e,tp);dC(function(a){bE(y(a,d),d);return 0},G);var
+j=ch(la,f(function(a){return s(a[2])},g)),t=0;if(j&&!j[2]&&0<j[1])t=1;if(!t)p(m(d,tq));var
+H=by(tr,e),I=aP(D,0);function
+J(a){var
+b=cG(a[2]);return[0,Y(a[1]),b]}var
+K=V(function(a){return f(J,a)},n);return[0,g,n,[0,f(function(a){var
+b=a[2];return[0,o(a[1]),b]},g),K,A,I,F,H]]},bA),bG=aH(s(H));D(function(a){function
 b(b){var
-a=hm(b[2],bD);return a?p(t1):a}return C(b,aP(a[2],0))},G);dF(function(b,a){var
-c=aG(b+1|0);return a0(aB,iT(a[1]),c)},G);var
-aC=fH(o,b7,aP(k(r,t4),t3),t2),_=cn(0,i(r,t5)),aF=d7(_,o,Y),bH=cp(_[1]),aH=function(b){var
-a=a6(bH,b);return a?Y(a[1]):J(t6)},bI=function(a){var
-h=a[2],f=a[1],k=0;if(y(n,t7)&&y(n,t8)&&y(n,t9)){if(!y(n,t_)&&!h&&f){var
-i=f[2];if(i&&!i[2]){var
-q=i[1],r=f[1],C=function(a){var
-b=0,c=ah(a,q)?d$:bG,d=ah(a,r)?d$:bG;return[0,bG,[0,iS(d,c),b]]},D=o(q),g=[0,[0,o(r),D],C];k=2}}}else
+a=hm(b[2],bG);return a?p(t1):a}return D(b,aP(a[2],0))},H);dE(function(b,a){var
+c=aH(b+1|0);return a0(aC,iT(a[1]),c)},H);var
+aD=fH(o,b5,aP(k(r,t4),t3),t2),Z=cm(0,i(r,t5)),aG=d5(Z,o,Y),bH=co(Z[1]),aI=function(b){var
+a=a7(bH,b);return a?Y(a[1]):K(t6)},bI=function(a){var
+h=a[2],e=a[1],k=0;if(z(n,t7)&&z(n,t8)&&z(n,t9)){if(!z(n,t_)&&!h&&e){var
+i=e[2];if(i&&!i[2]){var
+q=i[1],r=e[1],D=function(a){var
+b=0,c=ah(a,q)?d9:bF,d=ah(a,r)?d9:bF;return[0,bF,[0,iS(d,c),b]]},E=o(q),g=[0,[0,o(r),E],D];k=2}}}else
 k=1;var
 l=0;switch(k){case
 1:if(h){var
-s=h[1],E=Z(f);if(Z(s)===E){var
-j=eW(f,s),t=e(function(a){var
-b=a[2];return[0,o(a[1]),b]},j);if(v)var
-u=e(bi,v[1]),F=function(h){return e(function(i){return bQ(function(g,a){var
+t=h[1],F=s(e);if(s(t)===F){var
+j=eV(e,t),u=f(function(a){var
+b=a[2];return[0,o(a[1]),b]},j);if(w)var
+v=f(bj,w[1]),G=function(h){return f(function(i){return bg(function(g,a){var
 b=a[2],c=a[1];if(ah(c,h))var
-e=aP(eV(c,i),bG),f=M(b[2],e[2]),d=b6(M(b[1],e[1]),f);else
+e=aP(eU(c,i),bF),f=N(b[2],e[2]),d=b4(N(b[1],e[1]),f);else
 var
-d=bG;return di(g,d)},bG,j)},u)},G=function(a){var
-b=a[2];return[0,o(a[1]),b]},w=[0,[2,t,e(function(a){return e(G,a)},u)],F];else
+d=bF;return dh(g,d)},bF,j)},v)},H=function(a){var
+b=a[2];return[0,o(a[1]),b]},x=[0,[2,u,f(function(a){return f(H,a)},v)],G];else
 var
-H=function(b){return e(function(a){return ah(a[1],b)?a[2]:bG},j)},w=[0,[1,t,ah(n,ub)],H];var
-g=w;l=1}}break;case
+I=function(b){return f(function(a){return ah(a[1],b)?a[2]:bF},j)},x=[0,[1,u,ah(n,ub)],I];var
+g=x;l=1}}break;case
 0:break;default:l=1}if(!l)var
-g=J(t$);var
-B=g[2],x=ci(aa,a[1]),m=b(dH(function(c){var
-a=b(B,c);if(a){var
-g=a[1],h=a[2],d=e(function(a){return iS(a,g)},h);if(c$(function(a){return 0===aD(a[1])?1:0},d))return 0;var
-f=[0,[0,c,d]]}else
+g=K(t$);var
+C=g[2],y=ch($,a[1]),m=b(dG(function(c){var
+a=b(C,c);if(a){var
+g=a[1],h=a[2],d=f(function(a){return iS(a,g)},h);if(c_(function(a){return 0===aE(a[1])?1:0},d))return 0;var
+e=[0,[0,c,d]]}else
 var
-f=a;return f}),x),z=ci(aa,e(function(a){return aH(a[1])},m)),A=b(dH(function(i){var
-j=b(bz(function(a){return Q(aH(a[1]),i)}),m),f=0,a=j;for(;;){if(a){var
-k=a[2],f=bx(a[1][2],f),a=k;continue}var
-g=aI(f),l=bQ(function(b,a){return hq(b,a[2])},c,g),h=function(a){var
-b=cu(l,a[2]);return M(a[1],b)},n=bQ(function(b,a){return eG(b,h(a))},d,g),o=function(a){return[0,cu(h(a),n),c]},p=a6(aB,iT(e(function(a){var
-b=e(o,a[2]);return[0,a[1],b]},j)));return V(function(a){return[0,i,a]},p)}}),z),p=a[3];return p?[0,g[1],A,p[1],a[4]]:J(ua)};return[0,ej(z,[0,_,bw,function(x){var
-v=e(bI,X),r=dE(function(b,a){var
-c=a[3];return[0,aG(b+1|0),c]},G),i=a9(aF),m=ck(aF,i);if(m){var
-l=a_(i),s=cj(aC),z=function(a,b){return bk(s,a,b)},n=h(function(a){return hL(i,l,z,a)},aC);if(n){var
-k=B(r),o=h(function(Z){var
-e=Z[2],ai=e[1],P=h(function(c){var
-d=b(l,c[1]);return d?Q(S(c[2]),a):d},ai);if(P){var
-R=e[2];if(R)var
-aj=R[1],T=ib(i,a,k,ic(i,cP(a,e[1])),aj);else
+e=a;return e}),y),A=ch($,f(function(a){return aI(a[1])},m)),B=b(dG(function(i){var
+j=b(ab(function(a){return R(aI(a[1]),i)}),m),e=0,a=j;for(;;){if(a){var
+k=a[2],e=a4(a[1][2],e),a=k;continue}var
+g=aa(e),l=bg(function(b,a){return hq(b,a[2])},c,g),h=function(a){var
+b=ct(l,a[2]);return N(a[1],b)},n=bg(function(b,a){return eE(b,h(a))},d,g),o=function(a){return[0,ct(h(a),n),c]},p=a7(aC,iT(f(function(a){var
+b=f(o,a[2]);return[0,a[1],b]},j)));return V(function(a){return[0,i,a]},p)}}),A),p=a[3];return p?[0,g[1],B,p[1],a[4]]:K(ua)};return[0,eh(A,[0,Z,bz,function(y){var
+w=f(bI,X),r=dD(function(b,a){var
+c=a[3];return[0,aH(b+1|0),c]},H),i=a9(aG),m=cj(aG,i);if(m){var
+l=a_(i),t=ci(aD),A=function(a,b){return bl(t,a,b)},n=h(function(a){return hL(i,l,A,a)},aD);if(n){var
+k=C(r),o=h(function(Z){var
+f=Z[2],ah=f[1],Q=h(function(c){var
+d=b(l,c[1]);return d?R(s(c[2]),a):d},ah);if(Q){var
+S=f[2];if(S)var
+ai=S[1],T=ib(i,a,k,ic(i,cO(a,f[1])),ai);else
 var
 T=1;var
-v=T}else
+w=T}else
 var
-v=P;if(v){var
-U=e[3];if(U){var
-w=U[1],E=cP(a,e[1]),n=j(aK,E),F=f(cO(n),w);if(F){var
-m=e[4];if(typeof
+w=Q;if(w){var
+U=f[3];if(U){var
+x=U[1],F=cO(a,f[1]),n=j(aK,F),G=e(cN(n),x);if(G){var
+m=f[4];if(typeof
 m==="number")switch(m){case
 0:var
-o=fr(i,a,k,e);if(o)var
-aa=o[1],p=dY(function(a){return h_(k,a)},aa),g=p?f(p[1],w):p;else
+o=fr(i,a,k,f);if(o)var
+aa=o[1],p=dW(function(a){return h_(k,a)},aa),g=p?e(p[1],x):p;else
 var
 g=o;break;case
 1:var
-ab=e[1],ae=[0,d,c],g=f(ac(function(b,a){return u(W(cO(b[2]),a))},ae,ab),w);break;default:var
-q=fr(i,a,k,e),A=0;if(q){var
+ab=f[1],ac=[0,d,c],g=e(aj(function(b,a){return v(W(cN(b[2]),a))},ac,ab),x);break;default:var
+q=fr(i,a,k,f),B=0;if(q){var
 r=id(a,k,n,q[1]);if(r)var
-af=r[1],g=h(function(a){return O(t(af,a),a)},n);else{var
-G=r;A=1}}else{var
-G=q;A=1}if(A)var
-g=G}else{var
-ag=B(e[1]),H=m[1],ah=m[2],J=function(b){var
-a=I(b,ag),c=a?1:a;return c},C=[0,0,E],_=e8(H,C,0),D=gN(H,a);if(D)var
-$=e_(0,a+1|0),g=h(function(e){var
-a=cI(function(a){return Q(a[1],e)},ah),g=a?a[1][2]:a,i=h(function(a){var
-e=J(a[1][1]),g=e?J(a[1][2]):e,h=g?f([0,d,c],a[2]):g,i=h?b(l,a[1][1]):h,j=i?b(l,a[1][2]):i;if(j)var
-k=z(a[1][1],a[1][2]),n=k?1:k,m=n;else
+ae=r[1],g=h(function(a){return P(u(ae,a),a)},n);else{var
+H=r;B=1}}else{var
+H=q;B=1}if(B)var
+g=H}else{var
+af=C(f[1]),I=m[1],ag=m[2],K=function(b){var
+a=J(b,af),c=a?1:a;return c},D=[0,0,F],_=e7(I,D,0),E=gN(I,a);if(E)var
+$=e_(0,a+1|0),g=h(function(f){var
+a=cH(function(a){return R(a[1],f)},ag),g=a?a[1][2]:a,i=h(function(a){var
+f=K(a[1][1]),g=f?K(a[1][2]):f,h=g?e([0,d,c],a[2]):g,i=h?b(l,a[1][1]):h,j=i?b(l,a[1][2]):i;if(j)var
+k=A(a[1][1],a[1][2]),n=k?1:k,m=n;else
 var
 m=j;return m},g);if(i){var
-j=aE(ad([0,c,c]),_),k=ao(e8(e,C,0),j),m=aE(ad([0,c,c]),k);return dP(ao(hI(z,g),m))}return i},$);else
+j=aF(ad([0,c,c]),_),k=ay(e7(f,D,0),j),m=aF(ad([0,c,c]),k);return dN(ay(hI(A,g),m))}return i},$);else
 var
-g=D}}else
+g=E}}else
 var
-g=F;var
+g=G;var
 V=g}else
 var
 V=1;var
-x=V}else
+y=V}else
 var
-x=v;if(x){var
-X=e[5];if(X){var
-y=X[1],ak=Z[1];if(e[6])return f(y,cO(j(aK,cP(a,e[1]))));var
-K=fr(i,a,k,e);if(K){var
-L=K[1],M=h(function(a){return hl(a[2][2],ak)},L);if(M){var
-s=dY(function(a){return h$(k,a)},L);if(s)return f(y,s[1]);var
-N=s}else
+y=w;if(y){var
+X=f[5];if(X){var
+z=X[1],ak=Z[1];if(f[6])return e(z,cN(j(aK,cO(a,f[1]))));var
+L=fr(i,a,k,f);if(L){var
+M=L[1],N=h(function(a){return hl(a[2][2],ak)},M);if(N){var
+t=dW(function(a){return h$(k,a)},M);if(t)return e(z,t[1]);var
+O=t}else
 var
-N=M;return N}return f(y,cO(j(aK,cP(a,e[1]))))}var
+O=N;return O}return e(z,cN(j(aK,cO(a,f[1]))))}var
 Y=1}else
 var
-Y=x;return Y},r);if(o)return h(function(h){var
-e=h[1],H=ie(e),m=j(function(a){var
-b=fs(e);return ao(a,aE(ad([0,c,c]),b))},H),B=aK(fs(e));switch(e[0]){case
+Y=y;return Y},r);if(o)return h(function(h){var
+f=h[1],I=ie(f),m=j(function(a){var
+b=fs(f);return ay(a,aF(ad([0,c,c]),b))},I),C=aK(fs(f));switch(f[0]){case
 0:var
-x=b(l,e[1]),n=x?b(l,e[2]):x;break;case
+y=b(l,f[1]),n=y?b(l,f[2]):y;break;case
 1:var
-y=e[1],z=ig(l,y),n=z?Q(a+1|0,S(y)):z;break;default:var
-A=ig(l,e[1]),n=A?Q(a+1|0,S(e[2])):A}var
-C=n?w([0,d,c],dZ(e)):n;if(C)var
-J=e9(m),L=ht(nP,j(function(a){return b(i[2],a[1])},J)),M=ac(function(e,r){var
-s=h[2],l=j(function(a){return cM(i,e,a)},m),b=cO(j(aK,l)),n=cI(function(a){return g(a[1],e)},s);if(n){var
-d=n[1],o=h9(l,dX(a,k,d[2]));if(ia(i,a,k,m,[0,e,[0,o,d[2]]])){var
+z=f[1],A=ig(l,z),n=A?R(a+1|0,s(z)):A;break;default:var
+B=ig(l,f[1]),n=B?R(a+1|0,s(f[2])):B}var
+D=n?x([0,d,c],dX(f)):n;if(D)var
+K=e8(m),M=ht(nP,j(function(a){return b(i[2],a[1])},K)),N=aj(function(f,r){var
+s=h[2],l=j(function(a){return cL(i,f,a)},m),b=cN(j(aK,l)),n=cH(function(a){return g(a[1],f)},s);if(n){var
+d=n[1],o=h9(l,dV(a,k,d[2]));if(ia(i,a,k,m,[0,f,[0,o,d[2]]])){var
 p=h$(k,d[2]);if(p)var
-q=u(t(o,p[1])),c=f(b,q)?q:b;else
+q=v(u(o,p[1])),c=e(b,q)?q:b;else
 var
 c=b}else
 var
 c=b}else
 var
-c=b;return u(W(c,r))},B,L),N=dZ(e),p=f(t(h[3],N),M);else
+c=b;return v(W(c,r))},C,M),O=dX(f),p=e(u(h[3],O),N);else
 var
-p=C;if(p){var
-D=h[4];if(D){var
-q=D[1];switch(e[0]){case
+p=D;if(p){var
+E=h[4];if(E){var
+q=E[1];switch(f[0]){case
 0:var
 o=1;break;case
 1:var
-o=K(e[2]);break;default:var
+o=L(f[2]);break;default:var
 o=0}var
-E=o?f([0,c,c],q):o;if(E)var
-O=t(q,dZ(e)),I=ie(e),r=f(aK(ap(nT,[0,fs(e),I])),O);else
+F=o?e([0,c,c],q):o;if(F)var
+P=u(q,dX(f)),J=ie(f),r=e(aK(aw(nT,[0,fs(f),J])),P);else
 var
-r=E;if(r)var
-s=r;else{var
-F=ib(i,a,k,m,h[2]);if(F){var
-P=fq(i,a,k,m,h[2]),v=dY(function(a){return h_(k,a)},P);if(v){var
-R=t(q,dZ(e));return f(W(B,v[1]),R)}var
-s=v}else
+r=F;if(r)var
+t=r;else{var
+G=ib(i,a,k,m,h[2]);if(G){var
+Q=fq(i,a,k,m,h[2]),w=dW(function(a){return h_(k,a)},Q);if(w){var
+S=u(q,dX(f));return e(W(C,w[1]),S)}var
+t=w}else
 var
-s=F}return s}var
-G=1}else
+t=G}return t}var
+H=1}else
 var
-G=p;return G},v);var
+H=p;return H},w);var
 p=o}else
 var
 p=n;var
 q=p}else
 var
-q=m;return q}])]}}}throw fM}al=1}else{if(0!==k(l,ws)){var
-bJ=i0(z);return iQ(s0,rT,function(g,a,u,r){var
-i=b(a[4],sY),l=e(function(o){var
+q=m;return q}])]}}}throw fM}am=1}else{if(0!==k(l,ws)){var
+bJ=i0(A);return iQ(s0,rT,function(g,a,s,r){var
+i=b(a[4],sY),l=f(function(o){var
 c=o[1],p=0;function
 q(a,c){switch(c[0]){case
-0:return J(sL);case
+0:return K(sL);case
 1:var
-d=c[3],w=c[2],i=cn(0,c[1]);ea(i);fK(a,e(a1,w));var
-q=eb(i,a[3],a[4]),j=function(b,a){return e(function(a){var
+d=c[3],w=c[2],i=cm(0,c[1]);d_(i);fK(a,f(a1,w));var
+q=d$(i,a[3],a[4]),j=function(b,a){return f(function(a){var
 c=a[2];return[0,m(b,a[1]),c]},a)},l=function(a,b){var
-c=b[2],d=e(function(b){var
+c=b[2],d=f(function(b){var
 c=j(a,b[2]);return[0,m(a,b[1]),c]},c);return[0,j(a,b[1]),d]},n=l(sF,a[1]),o=l(sG,i),p=a[3],y=a[4],z=function(a){function
 c(c){var
-d=g$(c,a),e=d?[0,b(p,bE(a,s(c)))]:d;return e}var
-d=c(sa),e=c(sb);return d?bs(d[1],1):e?cH(bs(e[1],1)):bs(b(p,m(sc,a)),1)},A=bf(n[2],o[2]),h=eb([0,bf(n[1],o[1]),A],z,y);if(by(sH,d)){fI(sI,d);var
-B=d_(k(d,sJ)),C=h[3],r=e(function(a){return iJ(C,a)},B);if(a4(function(a){return 0===a[6]?1:0},r))throw af;var
-u=r,t=iP(g,h,iM(k(d,sK)))}else
+d=g$(c,a),e=d?[0,b(p,bD(a,t(c)))]:d;return e}var
+d=c(sa),e=c(sb);return d?bt(d[1],1):e?cG(bt(e[1],1)):bt(b(p,m(sc,a)),1)},A=bf(n[2],o[2]),h=d$([0,bf(n[1],o[1]),A],z,y);if(by(sH,d)){fI(sI,d);var
+B=d8(k(d,sJ)),C=h[3],r=f(function(a){return iJ(C,a)},B);if(a5(function(a){return 0===a[6]?1:0},r))throw af;var
+u=r,s=iP(g,h,iM(k(d,sK)))}else
 var
-f=fG(0,0,h[3],[5,d]),E=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=e(E,f[6]),t=[0,[0,0,f],0];var
-D=q[2],v=[1,b(iN(a),w),D,t,u];ec(g,function(b){return h2(a[2],v)});return[0,q,v];default:var
+e=fG(0,0,h[3],[5,d]),E=function(a){return[0,a[1],a[2],e[3],e[2],a[4],[0,a[3]]]},u=f(E,e[6]),s=[0,[0,0,e],0];var
+D=q[2],v=[1,b(iN(a),w),D,s,u];ea(g,function(b){return h2(a[2],v)});return[0,q,v];default:var
 x=iO(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
 d=c[1],h=d[1];if(0===h[0]){var
-j=h[1],r=function(f,d){function
+j=h[1],r=function(e,d){function
 c(c){var
 d=c[1];fK(a,[0,d,0]);var
-e=fB(x(c[2],sN),sM);return[0,b(a[3],d),e]}return[0,a,e(c,aS(j,sO))]},l=fL(r,a,[0,[0,j],d[2],d[3]])[2];ec(g,function(b){return h3(i,a9(a[2]),l)});var
-f=[0,[0,l],c[2]];p=1}}if(!p)var
-f=[0,0,c];var
-t=f[2],u=[0,a,0],v=bQ(function(a,c){var
-b=fL(q,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),w=iG(0,0,a[3],a[4],[5,o[2]]),y=aI(v[2]),n=[0,f[1],y,w];ec(g,function(b){return h4(i,a[2],n)});return n},u);if(a4(function(i){return a4(function(j){var
+e=fB(y(c[2],sN),sM);return[0,b(a[3],d),e]}return[0,a,f(c,aS(j,sO))]},l=fL(r,a,[0,[0,j],d[2],d[3]])[2];ea(g,function(b){return h3(i,a9(a[2]),l)});var
+e=[0,[0,l],c[2]];p=1}}if(!p)var
+e=[0,0,c];var
+s=e[2],u=[0,a,0],v=bg(function(a,c){var
+b=fL(q,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,s),w=iG(0,0,a[3],a[4],[5,o[2]]),x=aa(v[2]),n=[0,e[1],x,w];ea(g,function(b){return h4(i,a[2],n)});return n},s);if(a5(function(i){return a5(function(j){var
 e=j[1],d=j[2],a=0,c=i[2];for(;;){if(c){var
 f=c[1],g=h1(f),k=c[2];if(a)var
 h=a;else
 var
 m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
-l=b(dW(f),d),e=b(dW(f),e),d=l,a=h,c=k;continue}if(a){var
-n=i[3][8];return a4(function(a){var
-b=Q(a[1],e),c=b?Q(a[2],d):b;return c},n)}return a}},r)},l))J(sZ);var
-n=a[2],o=a9(n),p=ck(n,o),q=p?h(function(a){var
-b=h4(i,n,a);return b?a[1]?1:K(bJ):b},l):p;if(q){var
+l=b(dU(f),d),e=b(dU(f),e),d=l,a=h,c=k;continue}if(a){var
+n=i[3][8];return a5(function(a){var
+b=R(a[1],e),c=b?R(a[2],d):b;return c},n)}return a}},r)},l))K(sZ);var
+n=a[2],o=a9(n),p=cj(n,o),q=p?h(function(a){var
+b=h4(i,n,a);return b?a[1]?1:L(bJ):b},l):p;if(q){var
 v=j(function(b){var
 e=b[3][3],i=b[2],f=j(function(a){var
-b=h1(a);return[0,dW(a),b]},i),g=b[1];if(g)var
-k=B(g[1]),l=[0,d,c],a=function(a){return L(l,k,a)},h=function(d,c){var
-g=b[3],h=fp(f,function(a,b){return h6(g,a,b)},e,d,c),i=t(e,a(d)),k=W(a(c),i),l=t(e,a(c)),m=df(W(a(d),l),k),n=a(c),o=df(a(d),n);return j(function(a){return h5(e,o,m,a)},h)};else
+b=h1(a);return[0,dU(a),b]},i),g=b[1];if(g)var
+k=C(g[1]),l=[0,d,c],a=function(a){return M(l,k,a)},h=function(d,c){var
+g=b[3],h=fp(f,function(a,b){return h6(g,a,b)},e,d,c),i=u(e,a(d)),k=W(a(c),i),l=u(e,a(c)),m=de(W(a(d),l),k),n=a(c),o=de(a(d),n);return j(function(a){return h5(e,o,m,a)},h)};else
 var
 m=b[3],n=function(a,b){return h6(m,a,b)},h=function(a,b){return fp(f,n,e,a,b)};return[0,b,h]},l),w=a_(o);return h(function(a){var
 j=b(w,a[1]),k=j?b(w,a[2]):j;if(k){var
 l=a[5];if(l)var
-e=l[1],m=f([0,d,c],e),n=m?f(e,[0,c,c]):m,x=n?h7(v,a,function(a){return f(e,a[1])}):n,o=x;else
+f=l[1],m=e([0,d,c],f),n=m?e(f,[0,c,c]):m,x=n?h7(v,a,function(a){return e(f,a[1])}):n,o=x;else
 var
 o=1;var
 g=o}else
 var
 g=k;if(g){var
 p=a[6];if(p)var
-h=p[1],q=f([0,d,c],h),r=q?f(h,[0,c,c]):q,y=r?h7(v,a,function(a){return f(a[2],h)}):r,s=y;else
+h=p[1],q=e([0,d,c],h),r=q?e(h,[0,c,c]):q,y=r?h7(v,a,function(a){return e(a[2],h)}):r,s=y;else
 var
 s=1;var
 i=s}else
@@ -4421,19 +4411,19 @@ var
 i=g;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},r)}return q},l)}ak=1;al=1}}}else{if(0!==k(l,wu)){var
-br=iQ(0,iJ,function(d,a,c,b){var
-e=iP(d,a,c);return hY(a[2],e,b)},l);return V(function(a){return ej(z,a)},br)}ak=1}if(ak){var
-aX=0;if(!iZ(l)&&0===k(l,wt))aX=1;if(!aX)return 0}if(H){var
-ai=H[1];if(typeof
-ai!=="number"&&3===ai[0]){if(y(ai[1],wo))return 0;var
-as=D(0,64),at=D(0,64),au=[0,rD],bc=function(a){if(Q(i(a,rF),rE))p(rG);A(i(a,rJ),rI,rH,0);au[1]=x(i(a,rL),rK);return 0},bd=function(a){return aT(at,a)},q=iG([0,bc],rM,function(a){return aT(as,a)},bd,E),av=cn(0,i(aS(E,rO),rN)),be=q[8],bg=q[7],bh=q[6],bj=q[5],bl=q[4],bm=q[3],bn=q[2],bo=function(a){return aT(at,a)},bp=[0,d7(av,function(a){return aT(as,a)},bo),bn,bm,bl,bj,bh,bg,be],bq=function(a){return hT(bp)};return[0,ej(z,[0,av,au[1],bq])]}return p(wn)}var
-an=D(0,64),aq=[0,ql],aY=D(0,64),aZ=function(a){aq[1]=x(i(a,qn),qm);A(i(a,qq),qp,qo,0);return 0},F=fG([0,aZ],qr,function(a){return aT(an,a)},E),ar=cn(0,i(aS(E,qt),qs)),a2=F[6],a3=F[5],a5=F[4],a7=F[3],a8=F[2],a$=function(a){return aT(aY,a)},ba=[0,d7(ar,function(a){return aT(an,a)},a$),a8,a7,a5,a3,a2],bb=function(a){return hF(ba)};return[0,ej(z,[0,ar,aq[1],bb])]}return p(wh)}function
+u=i;return u},r)}return q},l)}al=1;am=1}}}else{if(0!==k(l,wu)){var
+bu=iQ(0,iJ,function(d,a,c,b){var
+e=iP(d,a,c);return hY(a[2],e,b)},l);return V(function(a){return eh(A,a)},bu)}al=1}if(al){var
+aX=0;if(!iZ(l)&&0===k(l,wt))aX=1;if(!aX)return 0}if(I){var
+ai=I[1];if(typeof
+ai!=="number"&&3===ai[0]){if(z(ai[1],wo))return 0;var
+ar=E(0,64),as=E(0,64),at=[0,rD],bd=function(a){if(R(i(a,rF),rE))p(rG);B(i(a,rJ),rI,rH,0);at[1]=y(i(a,rL),rK);return 0},be=function(a){return aT(as,a)},q=iG([0,bd],rM,function(a){return aT(ar,a)},be,F),au=cm(0,i(aS(F,rO),rN)),bh=q[8],bi=q[7],bk=q[6],bm=q[5],bn=q[4],bo=q[3],bp=q[2],bq=function(a){return aT(as,a)},br=[0,d5(au,function(a){return aT(ar,a)},bq),bp,bo,bn,bm,bk,bi,bh],bs=function(a){return hT(br)};return[0,eh(A,[0,au,at[1],bs])]}return p(wn)}var
+ao=E(0,64),ap=[0,ql],aY=E(0,64),aZ=function(a){ap[1]=y(i(a,qn),qm);B(i(a,qq),qp,qo,0);return 0},G=fG([0,aZ],qr,function(a){return aT(ao,a)},F),aq=cm(0,i(aS(F,qt),qs)),a2=G[6],a3=G[5],a6=G[4],a8=G[3],a$=G[2],ba=function(a){return aT(aY,a)},bb=[0,d5(aq,function(a){return aT(ao,a)},ba),a$,a8,a6,a3,a2],bc=function(a){return hF(bb)};return[0,eh(A,[0,aq,ap[1],bc])]}return p(wh)}function
 wy(b){if(typeof
 b!=="number"&&5===b[0]){var
-a=b[1],d=Q(k(a,wA),wz);if(d){var
-e=Q(k(a,wC),wB);if(e)var
-f=Q(k(a,wE),wD),c=f?0===k(a,wF)?1:0:f;else
+a=b[1],d=R(k(a,wA),wz);if(d){var
+e=R(k(a,wC),wB);if(e)var
+f=R(k(a,wE),wD),c=f?0===k(a,wF)?1:0:f;else
 var
 c=e}else
 var
@@ -4447,16 +4437,16 @@ q=1}if(!o){var
 i=lt(d,wg);if(i){var
 e=i[1],j=e[1],x=0;if(c){var
 s=fE(j),t=c[1];try{var
-g=cn(vW,fA(1,t));ea(g);var
-r=fE(g),k=r}catch(a){a=aW(a);if(a[1]===cm)var
-f=a[2];else{if(a[1]!==d2)throw a;var
+g=cm(vW,fA(1,t));d_(g);var
+r=fE(g),k=r}catch(a){a=aW(a);if(a[1]===cl)var
+f=a[2];else{if(a[1]!==d0)throw a;var
 f=a[2]}var
-k=p(m(vV,f))}if(y(k,s)){J(wH);x=1}}var
-u=fF(j);if(y(e[2],u))J(wI);var
+k=p(m(vV,f))}if(z(k,s)){K(wH);x=1}}var
+u=fF(j);if(z(e[2],u))K(wI);var
 v=b(e[3],0)?0:wJ,l=v}else
 var
 l=1;var
-n=l}return n}catch(a){a=aW(a);if(a[1]===cm)return[1,a[2]];if(a[1]===d2)return[0,a[2]];if(a!==af&&a!==fM){if(a===gX)return 2;throw a}return 1}}wW(function(c,b){var
+n=l}return n}catch(a){a=aW(a);if(a[1]===cl)return[1,a[2]];if(a[1]===d0)return[0,a[2]];if(a!==af&&a!==fM){if(a===gX)return 2;throw a}return 1}}wW(function(c,b){var
 d=ah(b,wQ)?0:[0,b],a=wG(d,c);if(typeof
 a==="number"&&2<=a)return wR;if(typeof
 a==="number")switch(a){case
