@@ -75,6 +75,7 @@ let read document =
       | Some (String "delta") -> chain (Some (allowing_for_cuts given (Delta_document.read document)))
       | Some (String "leakage") when not (chosen whole || Reading.find whole "reduced" <> None) ->
           chain (Some (allowing_for_cuts given (Leakage_document.read document)))
+      | Some (String "metric") when Reading.find whole "reduced" = None -> Some (fun model -> Metric_document.check ?model whole)
       | Some (String kind) when List.mem_assoc kind Hmm_document.kinds && Reading.find given "program" = None ->
           Some (Hmm_document.read whole kind)
       | Some (String _) -> None

@@ -227,6 +227,18 @@ def test_budgets_are_said_in_the_page(browser: Driven, tmp_path: Path) -> None:
         assert f", for sequences {words}" in said
 
 
+def test_metrics_are_said_in_the_page(browser: Driven, tmp_path: Path) -> None:
+    page = tmp_path / "check.html"
+    page.write_text(carried.checking_page())
+    browser.open(page)
+    names = ("metric-acc-given", "metric-amortised-infinite")
+    files = [next(entry for entry in FILES if entry.name == f"correct/metric/{name}") for name in names]
+    finite, infinite = in_browser(browser, "proved", [entry.texts() for entry in files])
+    assert [finite[0], infinite[0]] == ["valid", "valid"]
+    assert "e to the accumulative distance of s and t is exactly 3/2" in finite[1]
+    assert "e to the amortised distance of s and t is infinite" in infinite[1]
+
+
 def test_a_report_is_a_certificate_too(browser: Driven, page: Path, tmp_path: Path) -> None:
     empty = tmp_path / "check.html"
     empty.write_text(carried.checking_page())

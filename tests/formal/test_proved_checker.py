@@ -53,6 +53,7 @@ def test_every_file_and_its_mutants(compare: Any) -> None:
     [
         ("cut", "merge", "quotient"),
         ("leakage",),
+        ("metric",),
         ("hmm-budget", "hmm-all-lengths", "hmm-no-budget", "hmm-several"),
     ],
 )
@@ -76,8 +77,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     forged = CORRECT.parent / "incorrect" / "L5-shortcut.json"
     assert run(["check", "--with", "formal", "--json", str(forged)]) == 1
     assert "proved checker" in json.loads(capsys.readouterr().out)["reason"]
-    assert run(["check", "--with", "formal", str(next((CORRECT / "metric").glob("*.json")))]) == 2
-    assert "'metric' about models of kind 'pa' are not covered" in capsys.readouterr().err
+    assert run(["check", "--with", "formal", str(next((CORRECT / "generalised-metric").glob("*.json")))]) == 2
+    assert "'generalised-metric' about models of kind 'pa' are not covered" in capsys.readouterr().err
     assert run(["check", "--with", "formal", str(CORRECT / "interactive-bracket.json")]) == 2
     assert "about models of kind 'interactive' are not covered" in capsys.readouterr().err
     assert run(["check", "--with", "formal", str(CORRECT / "nature" / "distance-intervals.json")]) == 2
@@ -103,6 +104,11 @@ def test_another_model_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     certificate = str(CORRECT / "figure1-three-halves.json")
     assert run(["check", "--with", "formal", certificate, "example:figure1"]) == 0
     assert run(["check", "--with", "formal", certificate, "example:leaky-retry"]) == 1
+    metric = CORRECT / "metric"
+    for name in ("metric-acc-given", "metric-of-a-chain"):
+        given = [str(metric / f"{name}.json"), str(metric / f"{name}.model")]
+        assert run(["check", "--with", "formal", *given]) == 0
+        assert run(["check", "--with", "formal", given[0], "example:figure1"]) == 1
     capsys.readouterr()
 
 

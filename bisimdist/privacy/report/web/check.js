@@ -26,6 +26,7 @@ const about = alpha => typeof alpha == "string" ? number(alpha)
 const ABOUT = "about";  // how lines begin that are no claims
 const each = (object, say) => Object.entries(object).map(([name, x]) => say(plain(name), number(x))).join(", ");
 const subject = ({from, to, alpha, states, prior, distance, quantity}, whole) => {
+  if (whole.metric) return `e to the ${plain(whole.metric)} distance of ${plain(from)} and ${plain(to)}`;
   if (!states) return `${distance || quantity || whole.distance || whole.kind}(${plain(from)}, ${plain(to)}) at alpha = ${about(alpha || whole.alpha)}`;
   const name = whole.measure + (whole.measure == "min-entropy" ? " (before the logarithm)" : "");
   if (!prior) return `${name}(${states.map(plain).join(", ")})`;
@@ -46,7 +47,7 @@ const claims = certificate => {  // of the kinds that the proved checker knows
     if (claim.ratio !== undefined) return budget(claim, part);
     const sides = [...(upper === undefined || upper === "inf" ? [] : ["at most " + number(upper, true)]),
       ...(lower === undefined || lower === null ? [] : ["at least " + number(lower)])];
-    return `${subject(claim, part)} is ${lower === upper ? "exactly " + number(upper) : sides.join(" and ")}`;
+    return `${subject(claim, part)} is ${lower === upper ? (upper === "inf" ? "infinite" : "exactly " + number(upper)) : sides.join(" and ")}`;
   }));
   const program = said ? [`${ABOUT} the function ${plain(said.function)}, of which is seen: ${plain(said.observe)}`] : [];
   return [...lines, ...program, `${ABOUT} a model with the digest ${plain(whole.digest)}`];
