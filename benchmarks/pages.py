@@ -13,10 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.metric import twins
 from benchmarks.tables import NOT_INSTALLED, Size, Table
+from bisimdist.automata.metric.ask import metric
 from bisimdist.checker import check_certificate
 from bisimdist.distances.bound.ask import bound
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
+from bisimdist.models.library.dining_cryptographers_pa import dining_cryptographers_pa
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.privacy.delta.ask import delta
 from bisimdist.privacy.report.carried import checking_page
@@ -85,6 +88,12 @@ def _cases(size: Size) -> Iterator[tuple[str, bytes]]:
         "bd, random chain of 20 states, alpha 1": lambda: bound(random_lmc(20, 3, 3, 1), 1),
         "bd, random chain of 40 states, alpha 1": lambda: bound(random_lmc(40, 3, 3, 1), 1),
         "bd, random chain of 30 states, alpha 3/2": lambda: bound(random_lmc(30, 3, 3, 1), "3/2"),
+        "accumulative metric, 4 cryptographers": lambda: metric(
+            dining_cryptographers_pa(4, "1/3"), "accumulative"
+        ),
+        "amortised metric, twins of 300 states": lambda: metric(
+            twins(300, seed=1, changed=0.1, cyclic=False), "amortised"
+        ),
     }
     for name in size.pick(list(asked)[:1], list(asked), list(asked)):
         yield name, json.dumps(asked[name]().certificate()).encode()

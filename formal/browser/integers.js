@@ -64,6 +64,7 @@ function bisimdist_z_mul(x, y) { // a product that is rounded to 32 bits has the
 //Provides: bisimdist_z_divexact
 //Requires: bisimdist_of_big, bisimdist_big, caml_failwith
 function bisimdist_z_divexact(x, y) {
+  if (y === 1) return x;
   var above = bisimdist_big(x), below = bisimdist_big(y);
   if (y === 0) caml_failwith("division by zero");
   return bisimdist_of_big(above / below);
@@ -130,6 +131,7 @@ function bisimdist_lehmer(large, small) { // the last two of Euclid's numbers, t
 //Provides: bisimdist_z_gcd
 //Requires: bisimdist_of_big, bisimdist_big, bisimdist_lehmer, caml_failwith
 function bisimdist_z_gcd(x, y) {
+  if (x === 1 || y === 1) return 1;
   var a = bisimdist_big(x), b = bisimdist_big(y), rest;
   if (a < 0) a = -a;
   if (b < 0) b = -b;

@@ -2,8 +2,8 @@
 
     Numbers become those of Zarith: besides the parser and Coq's extraction, these directives are trusted. *)
 
-From Coq Require Import ZArith QArith FMapPositive Extraction ExtrOcamlBasic.
-From Bisimdist Require Import Check CheckDeltaClaims CheckSteps CheckLeakage.
+From Coq Require Import ZArith QArith List FMapPositive Extraction ExtrOcamlBasic.
+From Bisimdist Require Import Check CheckDeltaClaims CheckSteps CheckLeakage CheckMetric CheckHmm CheckHmmLengths.
 
 Extract Inductive positive => "Integers.t"
   [ "(fun p -> Integers.succ (Integers.shift_left p 1))" "(fun p -> Integers.shift_left p 1)" "Integers.one" ]
@@ -32,8 +32,17 @@ Extract Constant Z.compare => "(fun x y -> let s = Integers.compare x y in if s 
 Extract Constant Zeq_bool => "Integers.equal".
 Extract Constant Z.ggcd => "(fun a b -> let g = Integers.gcd a b in if Integers.equal g Integers.zero then (g, (Integers.zero, Integers.zero)) else (g, (Integers.divexact a g, Integers.divexact b g)))".
 Extract Constant Z.to_pos => "(fun z -> if Integers.sign z > 0 then z else Integers.one)".
+(* The same functions without a stack as long as a list: that of a browser is small. *)
+Extract Constant List.map => "(fun f l -> Stdlib.List.rev (Stdlib.List.rev_map f l))".
+Extract Constant List.fold_right => "(fun f a l -> Stdlib.List.fold_left (fun a x -> f x a) a (Stdlib.List.rev l))".
+Extract Constant List.filter => "Stdlib.List.filter".
+Extract Constant List.flat_map => "(fun f l -> Stdlib.List.rev (Stdlib.List.fold_left (fun acc x -> Stdlib.List.rev_append (f x) acc) [] l))".
+Extract Constant Datatypes.length => "Stdlib.List.length".
+Extract Constant List.combine => "(fun l m -> let rec go acc l m = match l, m with x :: l, y :: m -> go ((x, y) :: acc) l m | _ -> Stdlib.List.rev acc in go [] l m)".
+Extract Constant Datatypes.app => "(fun l m -> Stdlib.List.rev_append (Stdlib.List.rev l) m)".
 Extract Constant Nat.leb => "(<=)".
 Extract Constant Nat.ltb => "(<)".
 Extract Constant Nat.eqb => "(=)".
 
-Extraction "extracted.ml" check_distance check_delta check_distances check_steps check_leakage.
+Extraction "extracted.ml" check_distance check_delta check_distances check_steps check_leakage check_metric
+  check_budgets check_all_lengths check_no_budget.

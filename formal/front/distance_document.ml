@@ -129,21 +129,26 @@ let proof ?(between = ignore) frame number value =
   let both = choice (get whole "distance") "the distance" [ "bd"; "lbd" ] = "bd" in
   ignore (rational (get whole "alpha") "alpha");
   let claims = List.map (claim number) (items (get whole "claims") "the claims") in
+  if claims = [] then malformed "there is no claim";
   between whole;
   let alpha = skew (item (get whole "alpha") "alpha") "alpha" in
   let upper = upper_table number both (get whole "upper") in
   let lower = match find whole "lower" with None -> [] | Some table -> lower_table number table in
   { d_model = []; d_alpha = alpha; d_both = both; d_upper = upper; d_lower = lower; d_claims = List.map (fun c -> c ()) claims }
 
-let read value =
+(* A certificate with its model and digest, and the numbers of states and labels. *)
+let taken value =
   let states : names = Hashtbl.create 64 and labels : names = Hashtbl.create 64 in
   let digest = ref "" in
   let between whole =
-    if get whole "claims" = Array [] then malformed "there is no claim";
     digest := item (get whole "digest") "the digest";
     ignore (record (get whole "model") "the model" [ "kind"; "states"; "transitions" ] [])
   in
   let certificate = proof ~between [ "format"; "version"; "model"; "digest" ] (number_of states) value in
   let model = Chain.read (get (Reading.fields value "the certificate") "model") in
   let certificate = { certificate with d_model = Chain.numbered model (number_of states) (number_of labels) } in
-  (model, !digest, fun () -> check_distance certificate)
+  (model, !digest, certificate, number_of states, number_of labels)
+
+let read value =
+  let model, digest, certificate, _, _ = taken value in
+  (model, digest, fun () -> check_distance certificate)

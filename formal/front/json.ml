@@ -2,6 +2,14 @@
    proved. Strings are kept as bytes: UTF-8, in which the order of bytes is that of code points; halves of pairs, which
    JSON can name, are written as three bytes of their own. *)
 
+(* Without a stack as long as a list: that of a browser is small. *)
+module List = struct
+  include Stdlib.List
+
+  let map f l = rev (rev_map f l)
+  let append l m = rev_append (rev l) m
+end
+
 exception Malformed of string
 
 type t =

@@ -49,7 +49,16 @@ let without_source whole =
       Option.iter texts (Reading.find said "replay"));
   List.remove_assoc "program" whole
 
+let about_chain (chain, digest, check) model =
+  (match model with
+  | Some text when given_model text <> Chain.canonical chain -> Reading.not_valid "G2: another model"
+  | _ -> ());
+  if digest <> Chain.digest chain then Reading.not_valid "G3: another digest";
+  check ()
+
+(* What checks a document against the model that is given, if any; None where it is not covered. *)
 let read document =
+  let chain = Option.map about_chain in
   match document with
   | Object given ->
       let whole = without_source given in
@@ -57,13 +66,18 @@ let read document =
       (match Reading.find whole "format" with Some (String "bisimdist-certificate") -> () | _ -> malformed "no certificate");
       (match Reading.find whole "version" with Some (Integer "1") -> () | _ -> malformed "the version is not 1");
       (match Reading.find whole "kind" with
-      | Some (String "delta") when Reading.find whole "reduced" <> None -> Steps_document.read ~of_program:(cut_off given) whole
-      | None when Reading.find whole "reduced" <> None -> Option.map (allowing_for_cuts given) (Steps_document.read_distances whole)
+      | Some (String "delta") when Reading.find whole "reduced" <> None ->
+          chain (Steps_document.read ~of_program:(cut_off given) whole)
+      | None when Reading.find whole "reduced" <> None ->
+          chain (Option.map (allowing_for_cuts given) (Steps_document.read_distances whole))
       | (None | Some (String "delta")) when chosen whole || Reading.find whole "nature" <> None -> None
-      | None -> Some (allowing_for_cuts given (Distance_document.read document))
-      | Some (String "delta") -> Some (allowing_for_cuts given (Delta_document.read document))
+      | None -> chain (Some (allowing_for_cuts given (Distance_document.read document)))
+      | Some (String "delta") -> chain (Some (allowing_for_cuts given (Delta_document.read document)))
       | Some (String "leakage") when not (chosen whole || Reading.find whole "reduced" <> None) ->
-          Some (allowing_for_cuts given (Leakage_document.read document))
+          chain (Some (allowing_for_cuts given (Leakage_document.read document)))
+      | Some (String "metric") when Reading.find whole "reduced" = None -> Some (fun model -> Metric_document.check ?model whole)
+      | Some (String kind) when List.mem_assoc kind Hmm_document.kinds && Reading.find given "program" = None ->
+          Some (Hmm_document.read whole kind)
       | Some (String _) -> None
       | Some _ -> malformed "the kind is no string")
   | _ -> malformed "the document is no object"
@@ -75,16 +89,11 @@ let judge ?model text =
   try
     match if String.starts_with ~prefix:compact text then None else read (Json.parse ~numbers:false text) with
     | None -> Not_covered
-    | Some (chain, digest, check) ->
-        (match model with
-        | Some text when given_model text <> Chain.canonical chain -> Reading.not_valid "G2: another model"
-        | _ -> ());
-        if digest <> Chain.digest chain then Reading.not_valid "G3: another digest";
-        if check () then Valid else Refused "a rule of the proved checker fails"
+    | Some check -> if check model then Valid else Refused "a rule of the proved checker fails"
   with
   | Malformed why -> Wrong why
   | Reading.Not_valid why -> Refused why
-  | Steps_document.Other | Leakage_document.Other -> Not_covered
+  | Steps_document.Other | Leakage_document.Other | Hmm_document.Other -> Not_covered
   | Stack_overflow -> Too_large
 
 let describe = function

@@ -2,7 +2,7 @@
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
   Leastness Extension CheckChain Check CheckDeltaClaims MergingDistances Steps CheckSteps Leakage CheckLeakage
-  Hmm HmmPump Metric Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
+  Hmm HmmPump CheckHmm CheckHmmCoupling CheckHmmLengths Metric MetricGame CheckMetric Accountant Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
 
 (** The main theorems, one after the other. *)
 Definition main_theorems :=
@@ -43,9 +43,33 @@ Definition main_theorems :=
   (conj (@cone_proves_budget)
   (conj (@factors_prove_budget)
   (conj (@pump_refutes_every_budget)
+  (conj (@check_budgets_sound)
+  (conj (@coupling_sound)
+  (conj (@check_all_lengths_sound)
+  (conj (@check_no_budget_sound)
   (conj (@amortised_bounds_traces)
   (conj (@accumulative_bounds_traces)
   (conj (@table_bounds_traces)
+  (conj (@upper_table_at_most)
+  (conj (@staircase_at_most)
+  (conj (@lower_table_at_least)
+  (conj (@losses_at_least)
+  (conj (@driven_infinite)
+  (conj (@shapes_infinite)
+  (conj (@at_most_bounds_traces)
+  (conj (@check_metric_sound)
+  (conj (@check_metric_bounds_traces)
+  (conj (@times_dominated)
+  (conj (@joint_add)
+  (conj (@product_bounded)
+  (conj (@window_bounded)
+  (conj (@coarser_worth)
+  (conj (@chord_worth)
+  (conj (@bounded_delta)
+  (conj (@product_shown)
+  (conj (@renamed_shown)
+  (conj (@shown_delta)
+  (conj (@exp_between)
   (conj (@coefficients_represent)
   (conj (@bernstein)
   (conj (@cuts_prove)
@@ -59,7 +83,7 @@ Definition main_theorems :=
   (conj (@deferred_bounds_output)
   (conj (@deferred_bounds_events)
   (conj (@noisy_max_gap_budget)
-  I))))))))))))))))))))))))))))))))))))))))))))))))))))).
+  I))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.

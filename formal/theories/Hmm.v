@@ -102,13 +102,28 @@ Lemma eval_on_live v x w : eval (on_live (length w) v) (from (x :: w)) = eval v 
 Proof. induction v as [| [s q] v IH]; cbn [on_live filter fst]; [reflexivity |]. fold (on_live (length w) v).
   destruct (live (length w) s) eqn:E; cbn [eval]; rewrite IH; [reflexivity |]. rewrite (@dead_zero w s E x); ring. Qed.
 
+(** lambda times a vector, less v, times the denominator of lambda: what is whole stays whole. *)
+Definition excess v (lambda : Q) v' := scale (inject_Z (Qnum lambda)) v' ++ scale (- inject_Z (Zpos (Qden lambda))) v.
+
+Lemma excess_ok v lambda v' f : 0 <= eval (excess v lambda v') f -> eval v f <= ofQ lambda * eval v' f.
+Proof.
+  unfold excess. rewrite eval_app, !eval_scale, ofQ_opp. intro B.
+  assert (E : (inject_Z (Qnum lambda) * (1 # Qden lambda) == lambda)%Q)
+    by (destruct lambda as [a b]; unfold inject_Z, Qmult, Qeq; simpl; lia).
+  assert (D : (inject_Z (Zpos (Qden lambda)) * (1 # Qden lambda) == 1)%Q) by (unfold inject_Z, Qmult, Qeq; simpl; lia).
+  apply (ofQ_eq F) in E; apply (ofQ_eq F) in D. rewrite ofQ_mul in E, D. rewrite ofQ_1 in D.
+  apply le_by with (ofQ (1 # Qden lambda) * (ofQ (inject_Z (Qnum lambda)) * eval v' f + - ofQ (inject_Z (Zpos (Qden lambda))) * eval v f)).
+  - rewrite <- E. transitivity (ofQ (inject_Z (Qnum lambda)) * ofQ (1 # Qden lambda) * eval v' f
+      - ofQ (inject_Z (Zpos (Qden lambda))) * ofQ (1 # Qden lambda) * eval v f); [rewrite D; ring | ring].
+  - apply le_mul; [apply ofQ_ge0; easy | exact B]. Qed.
+
 (** v is at most lambda times a vector, on the states from which n more steps can be made. *)
-Definition below (n : nat) v (lambda : Q) v' := all_ge0 (on_live n (scale lambda v' ++ scale (- (1)) v)) = true.
+Definition below (n : nat) v (lambda : Q) v' := all_ge0 (on_live n (excess v lambda v')) = true.
 
 Lemma below_ok n v lambda v' x w : length w = n -> below n v lambda v' ->
   eval v (from (x :: w)) <= ofQ lambda * eval v' (from (x :: w)).
 Proof. intros <- B. apply all_ge0_ok with (f := from (x :: w)) in B; [| intros; apply from_ge0].
-  rewrite eval_on_live, eval_app, !eval_scale, ofQ_opp, ofQ_1 in B. eapply le_by; [| exact B]; ring. Qed.
+  rewrite eval_on_live in B. now apply excess_ok. Qed.
 
 Variable observations : list positive.
 
@@ -160,11 +175,10 @@ Proof.
   apply add_ge0; [now apply sub_ge0 | apply le_mul; [now apply ofQ_ge0 | now apply sub_ge0]]. Qed.
 
 (** With [up_to], for shorter sequences too: all states count, and every layer is one that may be the last. *)
-Definition below_everywhere v (lambda : Q) v' := all_ge0 (scale lambda v' ++ scale (- (1)) v) = true.
+Definition below_everywhere v (lambda : Q) v' := all_ge0 (excess v lambda v') = true.
 
 Lemma below_everywhere_ok v lambda v' w : below_everywhere v lambda v' -> eval v (from w) <= ofQ lambda * eval v' (from w).
-Proof. intro B. apply all_ge0_ok with (f := from w) in B; [| intros; apply from_ge0].
-  rewrite eval_app, !eval_scale, ofQ_opp, ofQ_1 in B. eapply le_by; [| exact B]; ring. Qed.
+Proof. intro B. apply all_ge0_ok with (f := from w) in B; [| intros; apply from_ge0]. now apply excess_ok. Qed.
 
 Fixpoint layers_ok_up_to (layer : list (list (positive * Q))) (next : list (list (list (positive * Q)))) : Prop :=
   (forall v x, In v layer -> In x observations -> (total (observed H v x) <= 0)%Q) /\

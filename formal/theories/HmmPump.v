@@ -13,12 +13,12 @@ Local Open Scope field_scope.
 Variable H : hmm.
 Hypothesis H_ok : hmm_ok H.
 
-(** Where the masses are after more observations. *)
+(** Where the masses are after more observations; what belongs together is added up. *)
 Fixpoint advanced (v : list (positive * Q)) (w : list positive) : list (positive * Q) :=
-  match w with [] => v | x :: w' => advanced (stepped H v x) w' end.
+  match w with [] => v | x :: w' => advanced (norm (stepped H v x)) w' end.
 
 Lemma eval_advanced w : forall v (f : positive -> F), eval (advanced v w) f = eval v (before H w f).
-Proof. induction w as [| x w IH]; intros v f; simpl; [reflexivity |]. now rewrite IH, eval_stepped. Qed.
+Proof. induction w as [| x w IH]; intros v f; simpl; [reflexivity |]. now rewrite IH, eval_norm, eval_stepped. Qed.
 
 Fixpoint rounds (n : nat) (cycle : list positive) : list positive :=
   match n with O => [] | S n' => cycle ++ rounds n' cycle end.

@@ -207,6 +207,38 @@ def test_every_file_in_the_page_without_an_answer(browser: Driven, tmp_path: Pat
     assert sum(verdict in ("valid", "not valid") for verdict, _ in found) > 300
 
 
+def test_budgets_are_said_in_the_page(browser: Driven, tmp_path: Path) -> None:
+    page = tmp_path / "check.html"
+    page.write_text(carried.checking_page())
+    browser.open(page)
+    names = {
+        "hmm-budget/with-its-model": ("68/27 is the least", "of 3 observations"),
+        "hmm-budget/shorter-up-to": ("2 is no", "of up to 3 observations"),
+        "hmm-budget/violated": ("2 is no", "of 2 observations"),
+        "hmm-budget/infinite": ("no ratio is a", "of 2 observations"),
+        "hmm-no-budget/pump": ("no ratio is a", "of any length"),
+        "hmm-several/hmm-several": ("2 is the least", "of 2 observations"),
+    }
+    files = [next(entry for entry in FILES if entry.name == f"correct/{name}") for name in names]
+    found = in_browser(browser, "proved", [entry.texts() for entry in files])
+    for (ratio, words), (verdict, said) in zip(names.values(), found, strict=True):
+        assert verdict == "valid"
+        assert f"{ratio} budget between " in said
+        assert f", for sequences {words}" in said
+
+
+def test_metrics_are_said_in_the_page(browser: Driven, tmp_path: Path) -> None:
+    page = tmp_path / "check.html"
+    page.write_text(carried.checking_page())
+    browser.open(page)
+    names = ("metric-acc-given", "metric-amortised-infinite")
+    files = [next(entry for entry in FILES if entry.name == f"correct/metric/{name}") for name in names]
+    finite, infinite = in_browser(browser, "proved", [entry.texts() for entry in files])
+    assert [finite[0], infinite[0]] == ["valid", "valid"]
+    assert "e to the accumulative distance of s and t is exactly 3/2" in finite[1]
+    assert "e to the amortised distance of s and t is infinite" in infinite[1]
+
+
 def test_a_report_is_a_certificate_too(browser: Driven, page: Path, tmp_path: Path) -> None:
     empty = tmp_path / "check.html"
     empty.write_text(carried.checking_page())

@@ -7,203 +7,203 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(k){"use strict";var
-i5="backward",h_="observe",iB="Invalid_argument",bn="reduced",dZ='"',fg="function",fh=1255,fH=192,ff=255,i4=0x800,iA="bounds",c4="covers",h9="jsError",bl=0x8000,iz="%ni",dY=256,fe="tv",h8="End_of_file",fd="Failure",bC=0xff,cE="stop",fx="ENOENT",jx="measure",jy="smaller",fw="forward",aE="0",i3="([^/]+)",c9="pair",fv=0xf,X="upper",aG=128,dM=-48,h7=0xdc00,iy="Sys_blocked_io",jw="fd ",i0=125,i1=" names no node",i2="ENOTEMPTY",U=248,dU="program",dX="bound",dL="the model",W="camlinternalFormat.ml",iZ="Division_by_zero",jv=1027,h6="Sys_error",a1="claims",ju="probabilities",dT="common",fu="most",fc="g",iw=246,ix="the nodes",ft="proof",dW=67108864,iv="%u",cA="moves",h5="EEXIST",iY="%d",ad="lower",jt="bayes",js="root",iX="buffer.ml",dK="int_of_string",h3="vector",h4="\\n",dS=127,c7=1024,iW="node %d",fs="delta",h2="name",iu="ceiling",bS="from",jr=-49,fG="e",h0=120,h1=103,it=" : flags Open_rdonly and Open_wronly are not compatible",iV=102,cz="transitions",jq="gains",hY=55296,hZ=512,dQ=240,dR="not UTF-8",b5="-",jp="witness",hX=0x7ff0,fF=": Not a directory",is=" : file already exists",fr=101,fq="there is no claim",bB=0xffffff,cD="a claim",hW="rows",c3="0x",iU=" is not true",b7="nodes",jo="Out_of_memory",ir="reading.ml",fE="inf",dV=254,fD="index out of bounds",fp=100,iq="event",iT="the ratios",d3="_bigarr02",hV="%Li",iS=" : flags Open_text and Open_binary are not compatible",a0="states",ip=244,io="\\b",jn=" has no positive denominator",iR="\\\\",iQ="before",bm=0xffff,il="the claims",im=12520,bk=16777216,fb="progress",jl="node ",jm="denominator",fo="Unix.Unix_error",jk="infinity",iP="sources",fa="mkdir",c6=1000,jj="least",fC="the digest",dP=224,p="",iO="Stack_overflow",d2="then",T="alpha",ik="^",dJ=": No such file or directory",ji="\\t",c5="cut",iN="/static/",cv=0x3f,iM=-97,iL="Not_found",d1="ratios",ij="Match_failure",ii="smaller:",iK="ahead",c8="bd",fB=-10,fA=252,iJ="pairs",cC=".",cu="+",bA="digest",fn="rmdir",aS="kind",jh=0xf0,jg="model:",hU=" is none that is known",aF="model",jf=110,ct="distance",je=116,ih="%li",iI=1026,cy="classes",fz=56320,jd="direction",iG="a mass",fm="lbd",iH="false",fy="rank",jc=" is no object",hT=-34,ig=65536,fl="min-entropy",hS="after",ja=-32,jb="complement",hQ="Pervasives.do_at_exit",hR="utf8",ie="lmc",bz=" ",a2=0x80,i$=1023,hP="Undefined_recursive_module",b6="the certificate",i_="quantity",iF=":",i9="interactive",fj="nan",i8="cycles",iE="prior",d0="value",hO="weight",dO="stuck",id=0xe0,ic=0xdfff,cx="version",bT="to",a8="/",fk="compare: functional value",i7="Assert_failure",iD="'stop' of ",i6="a state of a claim",hN="%i",ib="replay",cw="given_up",cB="format",fi="ENOTDIR",ia=1073741823,iC="true",h$="\\r",dN=250;function
-b_(c,a){if(c.fun)return b_(c.fun,a);if(typeof
+a.prototype._T_}}(Object));(function(o){"use strict";var
+fp="pump",lA="Invalid_argument",bx="reduced",mO="merged",lz="the transitions",hN=192,ly="bounds",lx="%ni",e_="word",hh="above",fo="parameters",cn=0xff,mN="no certificate",hg="]",hf="sha256:",dx="stop",lw="credit",mL="measure",mM="smaller",lv="credits",a3="0",mK="chain",bj="pair",ae="upper",aW=128,lu="Sys_blocked_io",hM="start",mJ="fd ",ac=248,dq="program",mI=1027,aQ="claims",fn="probabilities",e9="common",d4=246,lt="the nodes",lr="G3: another digest",ls="%u",mH="cycle",mG="bayes",lq="generators",mE="depth",mF="root",mD="table",e8=127,d3=1024,lp="ceiling",mB=-49,mC="1",hK="accumulative",hL="e",lo=" : flags Open_rdonly and Open_wronly are not compatible",mA="slow",my="layers",mz="gains",e6=240,d2="factors",e7="not UTF-8",b0="-",mx="witness",hJ=": Not a directory",lm="challenge",ln=" : file already exists",cm=0xffffff,cC="a claim",ll="proofs",hI="0u",cT="nodes",mw="Out_of_memory",lk="reading.ml",hH="metric",dw="inf",hG="index out of bounds",mv="counting",lj="event",fm="_bigarr02",li=244,hF="}",lh="\\b",hE="holds",dv="type",mu=" has no positive denominator",b4=0xffff,dp="the claims",lg=12520,mt="observations",mr="node ",ms="denominator",mq="infinity",d1=1000,mp="least",he="{",hD="the digest",e5=224,r="",fl="then",hd="^",mo="\\t",d0="cut",dn=0x3f,fk="ratios",mn="verdict",lf="Match_failure",e4="swapped",le="smaller:",d9="bd",hC=-10,mm="relations",hB=252,du=".",cl="+",ad="kind",ml=0xf0,mk="model:",mj=110,dm="distance",mi=116,ld="%li",mh="invariant",hA=56320,fj="direction",hz=" is no object",d8="rank",lc=65536,mf=-32,mg="complement",hc="lmc",me=1023,lb=")",md="quantity",hy="interactive",hb="nan",mc="cycles",cB="value",e3="stuck",la=0xe0,k$=0xdfff,aO="to",bu="/",mb="Assert_failure",ma="a state of a claim",k_="replay",b3="format",ha="ENOTDIR",k9=1073741823,l$="null",k8="\\r",dl=250,fi="backward",k7="observe",l_="the states",k6="up",dt=",",fh='"',k5="$schema",g_="function",g$=1255,l9="factor",g9=255,l7="(",l8=0x800,cS="covers",k4="jsError",bZ=0x8000,l6="cone",d7=256,k3="a rule of the proved checker fails",g8="tv",k2="End_of_file",g7="Failure",dk="ratio",k1="distributions",hx="ENOENT",d6="forward",hw="the pump",l5="([^/]+)",hv=0xf,e2=-48,k0=0xdc00,kZ="fast",hu=125,l3=" names no node",l4="ENOTEMPTY",fg="bound",dj="the model",av="camlinternalFormat.ml",l2="Division_by_zero",l1="starts",kY="Sys_error",ht="most",kX="potential",g6="g",hs="proof",ff=67108864,cA="moves",kW="EEXIST",l0="%d",ai="lower",kV="bisimdist-certificate",hr="[",lZ="buffer.ml",e1="int_of_string",kT="vector",kU="\\n",lY="node %d",hq="delta",kS="name",aN="from",kQ=120,kR=103,lX=102,b2="transitions",kO=55296,kP=512,lW="infinite",kN=0x7ff0,fe=101,d5="there is no claim",kM="rows",dZ="0x",lV=" is not true",hp="steps",fd=254,ho=100,kL="end",lU="the ratios",kK="%Li",lS="*",lT=" : flags Open_text and Open_binary are not compatible",aV="states",g5="below",lR="\\\\",lQ="before",bY=16777216,g4="progress",hn="Unix.Unix_error",lP="sources",g3="mkdir",lO="Stack_overflow",g1="model file: ",g2="losses",as="alpha",fc="the invariant",e0=": No such file or directory",lN="/static/",kJ="**",lM=-97,lL="Not_found",kI=", ",lK="ahead",fb="pairs",a_="digest",hm="rmdir",kG="prefix",kH="parts",g0=" is none that is known",am="model",lJ=1026,ds="classes",lH="a mass",hl="lbd",lI="false",kF=-34,hk="min-entropy",kE="after",kC="Pervasives.do_at_exit",kD="utf8",bt=" ",bw=0x80,kB="Undefined_recursive_module",fa="length",bv="the certificate",e$=":",kA="G2: another model",lG="prior",kz="weight",b1="version",hj="compare: functional value",lE="action",lF="'stop' of ",ky="%i",lC="suffix",dr="given_up",lD="side",lB="true",hi="up_to";function
+cW(c,a){if(c.fun)return cW(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return b_(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return cW(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return b_(c,d)}}function
-cK(b,a){if(b==0)return p;if(a.repeat)return a.repeat(b);var
-d=p,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-ee(c,b,a){var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cW(c,d)}}function
+dC(b,a){if(b==0)return r;if(a.repeat)return a.repeat(b);var
+d=r,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+fC(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=p;for(;0<a;b+=c7,a-=c7)e+=d.apply(null,c.slice(b,b+Math.min(a,c7)));return e}function
-b$(a){if(a.t==2)a.c+=cK(a.l-a.c.length,"\0");else
-a.c=ee(a.c,0,a.c.length);a.t=0}function
-bt(a){a.t&6&&b$(a);return a.c}function
-j8(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>dS)return false;return true}else
+e=r;for(;0<a;b+=d3,a-=d3)e+=d.apply(null,c.slice(b,b+Math.min(a,d3)));return e}function
+cX(a){if(a.t==2)a.c+=dC(a.l-a.c.length,"\0");else
+a.c=fC(a.c,0,a.c.length);a.t=0}function
+b_(a){a.t&6&&cX(a);return a.c}function
+ni(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>e8)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-fY(e){for(var
-j=p,c=p,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<a2){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<a2;d++);if(d-b>hZ){c.substr(0,1);j+=c;c=p;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aG){g=h+(f<<6);if(f<id){a=g-0x3080;if(a<a2)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aG){g=h+(g<<6);if(f<jh){a=g-0xe2080;if(a<i4||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aG&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bm)c+=String.fromCharCode(0xd7c0+(a>>10),h7+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>c7){c.substr(0,1);j+=c;c=p}}return j+c}function
-bo(c,a,b){this.t=c;this.c=a;this.l=b}bo.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:b$(this);case
-0:if(j8(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bo.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return fY(a)};bo.prototype.slice=function(){var
+h5(e){for(var
+j=r,c=r,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bw){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bw;d++);if(d-b>kP){c.substr(0,1);j+=c;c=r;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aW){g=h+(f<<6);if(f<la){a=g-0x3080;if(a<bw)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aW){g=h+(g<<6);if(f<ml){a=g-0xe2080;if(a<l8||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aW&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>b4)c+=String.fromCharCode(0xd7c0+(a>>10),k0+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>d3){c.substr(0,1);j+=c;c=r}}return j+c}function
+b5(c,a,b){this.t=c;this.c=a;this.l=b}b5.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cX(this);case
+0:if(ni(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};b5.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return h5(a)};b5.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bo(this.t,a,this.l)};function
-jK(a){return new
-bo(0,a,a.length)}function
-a(a){return jK(a)}function
-tL(d){k.bisimdistCheck=function(c,b){return bt(b_(d,[a(c),a(b)]))}}function
-jA(a){this.big=a}jA.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
-bq(a){return a>=-2147483648&&a<=2147483647?k.Number(a):new
-jA(a)}function
-aq(a){return typeof
-a=="number"?k.BigInt(a):a.big}function
-d5(b,c){if(typeof
+b5(this.t,a,this.l)};function
+mZ(a){return new
+b5(0,a,a.length)}function
+a(a){return mZ(a)}function
+Cb(d){o.bisimdistCheck=function(c,b){return b_(cW(d,[a(c),a(b)]))}}function
+mQ(a){this.big=a}mQ.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+b7(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
+mQ(a)}function
+aR(a){return typeof
+a=="number"?o.BigInt(a):a.big}function
+fr(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return bq(aq(b)+aq(c))}function
-bD(c,d){var
+a=b+c;if(a===(a|0))return a|0}return b7(aR(b)+aR(c))}function
+bJ(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
-d!="number"){a=aq(c);b=aq(d)}return a<b?-1:a>b?1:0}function
-uF(b,a){throw[0,b,a]}function
-fV(c,b){uF(c,a(b))}var
-H=[0];function
-aI(b){if(!H.Failure)H.Failure=[U,a(fd),-3];fV(H.Failure,b)}function
-b8(d,a){var
-b=aq(d),c=aq(a);if(a===0)aI("division by zero");return bq(b/c)}function
-fI(d){var
+d!="number"){a=aR(c);b=aR(d)}return a<b?-1:a>b?1:0}function
+C5(b,a){throw[0,b,a]}function
+h2(c,b){C5(c,a(b))}var
+aa=[0];function
+a4(b){if(!aa.Failure)aa.Failure=[ac,a(g7),-3];h2(aa.Failure,b)}function
+cU(b,a){if(a===1)return b;var
+c=aR(b),d=aR(a);if(a===0)a4("division by zero");return b7(c/d)}function
+hO(d){var
 b=d.toString(16),c=[];for(var
-a=b.length;a>0;a-=6)c.push(k.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-d4(b){var
+a=b.length;a>0;a-=6)c.push(o.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
+fq(b){var
 c="0x0";for(var
-a=b.length-1;a>=0;a--)c+=(b[a]+bk).toString(16).slice(1);return k.BigInt(c)}function
-tM(w,x){var
-b=fI(w),a=fI(x),g=k.Math.floor;while(a.length>2){var
-c=b.length,n=a.length,h=1,p=1,m=0,j=0,l=1,o,d,e;while(h<=b[c-1])h*=2;var
-r=(b[c-1]*bk+b[c-2])*(bk/h)+g(b[c-3]/h),i=n<c-2?0:n<c-1?g(a[c-3]/h):((n<c?0:a[c-1]*bk)+a[c-2])*(bk/h)+g(a[c-3]/h);while(i+j!=0&&i+l!=0){o=g((r+p)/(i+j));d=p-o*j;e=m-o*l;if(o!=g((r+m)/(i+l))||d>dW||d<-dW||e>dW||e<-dW)break;p=j;j=d;m=l;l=e;d=r-o*i;r=i;i=d}if(m==0){var
-v=d4(b)%d4(a);b=a;a=v==0?[]:fI(v)}else{var
+a=b.length-1;a>=0;a--)c+=(b[a]+bY).toString(16).slice(1);return o.BigInt(c)}function
+Cc(w,x){var
+b=hO(w),a=hO(x),g=o.Math.floor;while(a.length>2){var
+c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,n,d,e;while(h<=b[c-1])h*=2;var
+r=(b[c-1]*bY+b[c-2])*(bY/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bY)+a[c-2])*(bY/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>ff||d<-ff||e>ff||e<-ff)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
+v=fq(b)%fq(a);b=a;a=v==0?[]:hO(v)}else{var
 s=0,q=0,t,u;for(var
-f=0;f<c;f++){t=b[f];u=f<n?a[f]:0;d=p*t+m*u+s;e=j*t+l*u+q;s=g(d/bk);q=g(e/bk);b[f]=d-s*bk;if(f<n)a[f]=e-q*bk;else
-a.push(e-q*bk)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[d4(b),d4(a)]}function
-d6(j,l){var
-a=aq(j),b=aq(l),i;if(a<0)a=-a;if(b<0)b=-b;var
-h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=tM(h,f);var
+f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bY);q=g(e/bY);b[f]=d-s*bY;if(f<m)a[f]=e-q*bY;else
+a.push(e-q*bY)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[fq(b),fq(a)]}function
+fs(j,k){if(j===1||k===1)return 1;var
+a=aR(j),b=aR(k),i;if(a<0)a=-a;if(b<0)b=-b;var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=Cc(h,f);var
 d=c[0];if(c[1]!=0){var
-g=k.Number(c[1]),e=k.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=k.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))aI("no common divisor");return bq(d)}function
-bV(a){return typeof
-a=="number"?a&1:k.Number(k.BigInt.asUintN(1,a.big))}function
-O(b,c){if(typeof
+g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))a4("no common divisor");return b7(d)}function
+co(a){return typeof
+a=="number"?a&1:o.Number(o.BigInt.asUintN(1,a.big))}function
+T(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return bq(aq(b)*aq(c))}function
-bW(a){return bq(-aq(a))}function
-fJ(c){var
-a=aq(c);if(a<0)a=-a;var
-b=a.toString(16);return 4*b.length-k.Math.clz32(k.parseInt(b.charAt(0),16))+28}function
-jB(a,c){var
-b=bt(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aI("digits");return bq(k.BigInt(a==16?c3+b:b))}function
-aH(a){return a}function
-a9(b,c){if(typeof
+a=b*c;if(a===(a|0))return a|0}return b7(aR(b)*aR(c))}function
+bK(a){return b7(-aR(a))}function
+hP(c){var
+a=aR(c);if(a<0)a=-a;var
+b=a.toString(16);return 4*b.length-o.Math.clz32(o.parseInt(b.charAt(0),16))+28}function
+mR(a,c){var
+b=b_(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))a4("digits");return b7(o.BigInt(a==16?dZ+b:b))}function
+aF(a){return a}function
+aG(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return bq(aq(b)<<k.BigInt(c))}function
-ar(b,a){if(typeof
-b=="number")return b>>(a>31?31:a);return bq(b.big>>k.BigInt(a))}function
-tN(c,a,b){return bq(k.BigInt.asIntN(b,aq(c)>>k.BigInt(a)))}function
-tO(b,c){if(typeof
+a=2*b;if(a===(a|0))return a}return b7(aR(b)<<o.BigInt(c))}function
+aH(b,a){if(typeof
+b=="number")return b>>(a>31?31:a);return b7(b.big>>o.BigInt(a))}function
+Cd(c,a,b){return b7(o.BigInt.asIntN(b,aR(c)>>o.BigInt(a)))}function
+Ce(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return bq(aq(b)-aq(c))}function
-jC(a){if(typeof
-a!="number")aI("overflow");return a}function
-d7(b){return a(aq(b).toString())}function
-tP(d,b,e,c,f){if(c<=b)for(var
+a=b-c;if(a===(a|0))return a|0}return b7(aR(b)-aR(c))}function
+dz(a){if(typeof
+a!="number")a4("overflow");return a}function
+bL(b){return a(aR(b).toString())}function
+Cf(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-tS(e,f,d){var
+Ci(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-d9(b){if(k.Uint8Array)var
-c=new(k.Uint8Array)(b.l);else
+fu(b){if(o.Uint8Array)var
+c=new(o.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-b9(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ee(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?ee(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)d9(b);var
+cV(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fC(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?fC(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fu(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bE(a){return a}function
-br(a,b,c,d,e){b9(bE(a),b,c,d,e);return 0}function
-bs(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+b9(a){return a}function
+b8(a,b,c,d,e){cV(b9(a),b,c,d,e);return 0}function
+bM(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-_(a){fV(H.Invalid_argument,a)}function
-d8(){_(fD)}function
-tX(b,a){if(a>>>0>=b.l-3)d8();var
-c=bs(b,a),d=bs(b,a+1),e=bs(b,a+2),f=bs(b,a+3);return f<<24|e<<16|d<<8|c}function
-L(a,c,b){b&=bC;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}d9(a)}a.c[c]=b;return 0}function
-bX(b,a,c){if(a>>>0>=b.l)d8();return L(b,a,c)}function
-ca(a){return a.toArray()}function
-t0(c,b,e){if(b>>>0>=c.l-7)d8();var
-d=ca(e);for(var
-a=0;a<8;a++)L(c,b+7-a,d[a]);return 0}function
-c_(){_(fD)}function
-u(a,b){if(b>>>0>=a.length-1)c_();return a}function
-t1(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-uQ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-uP(a){if(uQ)return Math.floor(Math.log2(a));var
+ax(a){h2(aa.Invalid_argument,a)}function
+ft(){ax(hG)}function
+Cn(b,a){if(a>>>0>=b.l-3)ft();var
+c=bM(b,a),d=bM(b,a+1),e=bM(b,a+2),f=bM(b,a+3);return f<<24|e<<16|d<<8|c}function
+af(a,c,b){b&=cn;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fu(a)}a.c[c]=b;return 0}function
+cE(b,a,c){if(a>>>0>=b.l)ft();return af(b,a,c)}function
+cY(a){return a.toArray()}function
+Cq(c,b,e){if(b>>>0>=c.l-7)ft();var
+d=cY(e);for(var
+a=0;a<8;a++)af(c,b+7-a,d[a]);return 0}function
+d_(){ax(hG)}function
+p(a,b){if(b>>>0>=a.length-1)d_();return a}function
+Cr(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+De=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+Dd(a){if(De)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-fP(c){var
-a=new(k.Float32Array)(1);a[0]=c;var
-b=new(k.Int32Array)(a.buffer);return b[0]|0}var
-jR=Math.pow(2,-24);function
-j1(a){throw a}function
-fW(){j1(H.Division_by_zero)}function
-q(b,c,a){this.lo=b&bB;this.mi=c&bB;this.hi=a&bm}q.prototype.caml_custom="_j";q.prototype.copy=function(){return new
-q(this.lo,this.mi,this.hi)};q.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};q.prototype.neg=function(){var
+hV(c){var
+a=new(o.Float32Array)(1);a[0]=c;var
+b=new(o.Int32Array)(a.buffer);return b[0]|0}var
+m6=Math.pow(2,-24);function
+nc(a){throw a}function
+h3(){nc(aa.Division_by_zero)}function
+v(b,c,a){this.lo=b&cm;this.mi=c&cm;this.hi=a&b4}v.prototype.caml_custom="_j";v.prototype.copy=function(){return new
+v(this.lo,this.mi,this.hi)};v.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};v.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};v.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-q(a,b,c)};q.prototype.add=function(a){var
+v(a,b,c)};v.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-q(b,c,d)};q.prototype.sub=function(a){var
+v(b,c,d)};v.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-q(b,c,d)};q.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*jR|0)+this.mi*a.lo+this.lo*a.mi,d=(c*jR|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-q(b,c,d)};q.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};q.prototype.isNeg=function(){return this.hi<<16<0};q.prototype.and=function(a){return new
-q(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};q.prototype.or=function(a){return new
-q(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};q.prototype.xor=function(a){return new
-q(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};q.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-q(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-q(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-q(0,0,this.lo<<a-48)};q.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-q(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-q(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-q(this.hi>>a-48,0,0)};q.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+v(b,c,d)};v.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*m6|0)+this.mi*a.lo+this.lo*a.mi,d=(c*m6|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+v(b,c,d)};v.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};v.prototype.isNeg=function(){return this.hi<<16<0};v.prototype.and=function(a){return new
+v(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};v.prototype.or=function(a){return new
+v(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};v.prototype.xor=function(a){return new
+v(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};v.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+v(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+v(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+v(0,0,this.lo<<a-48)};v.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+v(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+v(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+v(this.hi>>a-48,0,0)};v.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-q(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+v(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-q(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bm);return new
-q(this.hi<<16>>a-32,b,b)};q.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bB;this.lo=this.lo<<1&bB};q.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bB;this.mi=(this.mi>>>1|this.hi<<23)&bB;this.hi=this.hi>>>1};q.prototype.udivmod=function(e){var
+v(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b4);return new
+v(this.hi<<16>>a-32,b,b)};v.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cm;this.lo=this.lo<<1&cm};v.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cm;this.mi=(this.mi>>>1|this.hi<<23)&cm;this.hi=this.hi>>>1};v.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-q(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};q.prototype.div=function(a){var
-b=this;if(a.isZero())fW();var
-d=b.hi^a.hi;if(b.hi&bl)b=b.neg();if(a.hi&bl)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bl)c=c.neg();return c};q.prototype.mod=function(b){var
-a=this;if(b.isZero())fW();var
-d=a.hi;if(a.hi&bl)a=a.neg();if(b.hi&bl)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bl)c=c.neg();return c};q.prototype.toInt=function(){return this.lo|this.mi<<24};q.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};q.prototype.toArray=function(){return[this.hi>>8,this.hi&bC,this.mi>>16,this.mi>>8&bC,this.mi&bC,this.lo>>16,this.lo>>8&bC,this.lo&bC]};q.prototype.lo32=function(){return this.lo|(this.mi&bC)<<24};q.prototype.hi32=function(){return this.mi>>>8&bm|this.hi<<16};function
-ea(b,c,a){return new
-q(b,c,a)}function
-d$(a){if(!isFinite(a)){if(isNaN(a))return ea(1,0,hX);return a>0?ea(0,0,hX):ea(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bl:a>=0?0:bl;if(f)a=-a;var
-b=uP(a)+i$;if(b<=0){b=0;a/=Math.pow(2,-iI)}else{a/=Math.pow(2,b-jv);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+v(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};v.prototype.div=function(a){var
+b=this;if(a.isZero())h3();var
+d=b.hi^a.hi;if(b.hi&bZ)b=b.neg();if(a.hi&bZ)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bZ)c=c.neg();return c};v.prototype.mod=function(b){var
+a=this;if(b.isZero())h3();var
+d=a.hi;if(a.hi&bZ)a=a.neg();if(b.hi&bZ)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bZ)c=c.neg();return c};v.prototype.toInt=function(){return this.lo|this.mi<<24};v.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};v.prototype.toArray=function(){return[this.hi>>8,this.hi&cn,this.mi>>16,this.mi>>8&cn,this.mi&cn,this.lo>>16,this.lo>>8&cn,this.lo&cn]};v.prototype.lo32=function(){return this.lo|(this.mi&cn)<<24};v.prototype.hi32=function(){return this.mi>>>8&b4|this.hi<<16};function
+fx(b,c,a){return new
+v(b,c,a)}function
+fw(a){if(!isFinite(a)){if(isNaN(a))return fx(1,0,kN);return a>0?fx(0,0,kN):fx(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bZ:a>=0?0:bZ;if(f)a=-a;var
+b=Dd(a)+me;if(b<=0){b=0;a/=Math.pow(2,-lJ)}else{a/=Math.pow(2,b-mI);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&fv|f|b<<4;return ea(g,e,c)}function
-jI(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==d3)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bm)c.write(16,b.dims[a]);else{c.write(16,bm);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&hv|f|b<<4;return fx(g,e,c)}function
+mX(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fm)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<b4)c.write(16,b.dims[a]);else{c.write(16,b4);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -220,30 +220,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=ca(b.get(a));for(var
+e=cY(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=ca(d$(b.get(a)));for(var
+e=cY(fw(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=fP(b.get(a));c.write(32,e)}break;case
+e=hV(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,fP(d[1]));c.write(32,fP(d[2]))}break;case
+d=b.get(a);c.write(32,hV(d[1]));c.write(32,hV(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=ca(d$(f[1]));for(var
+f=b.get(a),e=cY(fw(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=ca(d$(f[2]));for(var
+e=cY(fw(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-jG(a){switch(a){case
+mV(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-tT(c,e){var
-b=k,a;switch(c){case
+Cj(c,e){var
+b=o,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -256,51 +256,51 @@ b=k,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)_("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)ax("Bigarray.create: unsupported kind");var
 d=new
-a(e*jG(c));return d}function
-fQ(c){var
-a=new(k.Int32Array)(1);a[0]=c;var
-b=new(k.Float32Array)(a.buffer);return b[0]}function
-cI(a){return new
-q(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-fR(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&fv)==0?b&bl?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&fv);if(c>0){a+=16;a*=Math.pow(2,c-jv)}else
-a*=Math.pow(2,-iI);if(b&bl)a=-a;return a}function
-fK(b){var
+a(e*mV(c));return d}function
+hW(c){var
+a=new(o.Int32Array)(1);a[0]=c;var
+b=new(o.Float32Array)(a.buffer);return b[0]}function
+dB(a){return new
+v(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+hX(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&hv)==0?b&bZ?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&hv);if(c>0){a+=16;a*=Math.pow(2,c-mI)}else
+a*=Math.pow(2,-lJ);if(b&bZ)a=-a;return a}function
+hQ(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)_("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-ug(b,a){return new
-q(b&bB,b>>>24&bC|(a&bm)<<8,a>>>16&bm)}function
-fS(a){return a.hi32()}function
-fT(a){return a.lo32()}var
-tU=d3;function
-bU(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bU.prototype.caml_custom=tU;bU.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)ax("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+CI(b,a){return new
+v(b&cm,b>>>24&cn|(a&b4)<<8,a>>>16&b4)}function
+hY(a){return a.hi32()}function
+hZ(a){return a.lo32()}var
+Ck=fm;function
+cD(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cD.prototype.caml_custom=Ck;cD.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))_("bigarray.js: invalid offset");if(this.dims.length!=b.length)_("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c_();c=c*this.dims[a]+b[a]}else
+Array))ax("bigarray.js: invalid offset");if(this.dims.length!=b.length)ax("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])d_();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c_();c=c*this.dims[a]+(b[a]-1)}return c};bU.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])d_();c=c*this.dims[a]+(b[a]-1)}return c};cD.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return ug(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return CI(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[dV,e,c];default:return this.data[a]}};bU.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=fT(b);this.data[a*2+1]=fS(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[fd,e,c];default:return this.data[a]}};cD.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=hZ(b);this.data[a*2+1]=hY(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bU.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cD.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=fT(b),e=fS(b);if(c==e)this.data.fill(c);else
+c=hZ(b),e=hY(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bU.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cD.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -320,25 +320,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-cF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cF.prototype=new
-bU();cF.prototype.offset=function(a){if(typeof
+dy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dy.prototype=new
+cD();dy.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-_("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c_();return a};cF.prototype.get=function(a){return this.data[a]};cF.prototype.set=function(a,b){this.data[a]=b;return 0};cF.prototype.fill=function(a){this.data.fill(a);return 0};function
-jE(c,d,a,b){var
-e=jG(c);if(fK(a)*e!=b.length)_("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-cF(c,d,a,b);return new
-bU(c,d,a,b)}function
-jF(b,v,r){var
-i=b.read32s();if(i<0||i>16)aI("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bC,o=p>>8&1,h=[];if(r==d3)for(var
+ax("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])d_();return a};dy.prototype.get=function(a){return this.data[a]};dy.prototype.set=function(a,b){this.data[a]=b;return 0};dy.prototype.fill=function(a){this.data.fill(a);return 0};function
+mT(c,d,a,b){var
+e=mV(c);if(hQ(a)*e!=b.length)ax("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dy(c,d,a,b);return new
+cD(c,d,a,b)}function
+mU(b,v,r){var
+i=b.read32s();if(i<0||i>16)a4("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&cn,o=p>>8&1,h=[];if(r==fm)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bm){var
-t=b.read32u(),u=b.read32u();if(t!=0)aI("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==b4){var
+t=b.read32u(),u=b.read32u();if(t!=0)a4("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=fK(h),f=tT(j,d),g=jE(j,o,h,f);switch(j){case
+d=hQ(h),f=Cj(j,d),g=mT(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -352,129 +352,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)aI("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)a4("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=cI(e);g.set(a,q)}break;case
+q=dB(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=fR(cI(e));g.set(a,k)}break;case
+k=hX(dB(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=fQ(b.read32s());g.set(a,k)}break;case
+k=hW(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=fQ(b.read32s()),l=fQ(b.read32s());g.set(a,[dV,m,l])}break;case
+m=hW(b.read32s()),l=hW(b.read32s());g.set(a,[fd,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=fR(cI(e));for(var
+m=hX(dB(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=fR(cI(e));g.set(a,[dV,m,l])}break}v[0]=(4+i)*4;return jE(j,o,h,f)}function
-jD(a,b,c){return a.compare(b,c)}function
-ec(a,b){return Math.imul(a,b)}function
-as(b,a){a=ec(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=ec(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-t$(a,b){a=as(a,fT(b));a=as(a,fS(b));return a}function
-fN(a,b){return t$(a,d$(b))}function
-jH(c){var
-b=fK(c.dims),d=0;switch(c.kind){case
+l=hX(dB(e));g.set(a,[fd,m,l])}break}v[0]=(4+i)*4;return mT(j,o,h,f)}function
+mS(a,b,c){return a.compare(b,c)}function
+fA(a,b){return Math.imul(a,b)}function
+aS(b,a){a=fA(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=fA(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+CB(a,b){a=aS(a,hZ(b));a=aS(a,hY(b));return a}function
+hT(a,b){return CB(a,fw(b))}function
+mW(c){var
+b=hQ(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dY)b=dY;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=as(d,e)}e=0;switch(b&3){case
+12:if(b>d7)b=d7;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aS(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=as(d,e)}break;case
+1:e|=c.data[a+0];d=aS(d,e)}break;case
 4:case
-5:if(b>aG)b=aG;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=as(d,e)}if((b&1)!=0)d=as(d,c.data[a]);break;case
+5:if(b>aW)b=aW;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aS(d,e)}if((b&1)!=0)d=aS(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=as(d,c.data[a]);break;case
+a=0;a<b;a++)d=aS(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=as(d,c.data[a]);break;case
+a=0;a<b;a++)d=aS(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=as(d,c.data[a]);break;case
+a=0;a<b;a++)d=aS(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=fN(d,c.data[a]);break;case
+a=0;a<b;a++)d=hT(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=fN(d,c.data[a]);break}return d}function
-ud(a,b){b[0]=4;return a.read32s()}function
-uy(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=hT(d,c.data[a]);break}return d}function
+CF(a,b){b[0]=4;return a.read32s()}function
+CZ(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:aI("input_value: native integer value too large");default:aI("input_value: ill-formed native integer")}}function
-up(c,d){var
+2:a4("input_value: native integer value too large");default:a4("input_value: ill-formed native integer")}}function
+CR(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cI(b)}function
-ul(e,d,b){var
-c=ca(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dB(b)}function
+CN(e,d,b){var
+c=cY(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-uf(a,b,c){return a.compare(b)}function
-ui(a){return a.lo32()^a.hi32()}var
-da={"_j":{deserialize:up,serialize:ul,fixed_length:8,compare:uf,hash:ui},"_i":{deserialize:ud,fixed_length:4},"_n":{deserialize:uy,fixed_length:4},"_bigarray":{deserialize:function(a,b){return jF(a,b,"_bigarray")},serialize:jI,compare:jD,hash:jH},"_bigarr02":{deserialize:function(a,b){return jF(a,b,d3)},serialize:jI,compare:jD,hash:jH}};function
-fL(a){return da[a.caml_custom]&&da[a.caml_custom].compare}function
-jL(f,c,d,e){var
-b=fL(c);if(b){var
+CH(a,b,c){return a.compare(b)}function
+CK(a){return a.lo32()^a.hi32()}var
+ea={"_j":{deserialize:CR,serialize:CN,fixed_length:8,compare:CH,hash:CK},"_i":{deserialize:CF,fixed_length:4},"_n":{deserialize:CZ,fixed_length:4},"_bigarray":{deserialize:function(a,b){return mU(a,b,"_bigarray")},serialize:mX,compare:mS,hash:mW},"_bigarr02":{deserialize:function(a,b){return mU(a,b,fm)},serialize:mX,compare:mS,hash:mW}};function
+hR(a){return ea[a.caml_custom]&&ea[a.caml_custom].compare}function
+m0(f,c,d,e){var
+b=hR(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-db(a){return a
+ec(a){return a
 instanceof
-bo}function
-eb(a){return db(a)}function
-jM(a){if(typeof
-a==="number")return c6;else
-if(db(a))return fA;else
-if(eb(a))return 1252;else
+b5}function
+fy(a){return ec(a)}function
+m1(a){if(typeof
+a==="number")return d1;else
+if(ec(a))return hB;else
+if(fy(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ff){var
-b=a[0]|0;return b==dV?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=g9){var
+b=a[0]|0;return b==fd?0:b}else
 if(a
 instanceof
-String)return im;else
+String)return lg;else
 if(typeof
-a=="string")return im;else
+a=="string")return lg;else
 if(a
 instanceof
-Number)return c6;else
-if(a&&a.caml_custom)return fh;else
+Number)return d1;else
+if(a&&a.caml_custom)return g$;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-jS(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-jJ(a,b){a.t&6&&b$(a);b.t&6&&b$(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-j4(a,b){return jJ(a,b)}function
-cG(a,b,d){var
+m7(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+mY(a,b){a.t&6&&cX(a);b.t&6&&cX(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+cF(a,b){return mY(a,b)}function
+dA(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=jM(a);if(f==dN){a=a[1];continue}var
-g=jM(b);if(g==dN){b=b[1];continue}if(f!==g){if(f==c6){if(g==fh)return jL(a,b,-1,d);return-1}if(g==c6){if(f==fh)return jL(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:_(fk);break;case
+f=m1(a);if(f==dl){a=a[1];continue}var
+g=m1(b);if(g==dl){b=b[1];continue}if(f!==g){if(f==d1){if(g==g$)return m0(a,b,-1,d);return-1}if(g==d1){if(f==g$)return m0(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:ax(hj);break;case
 248:var
-c=jS(a[2],b[2]);if(c!=0)return c|0;break;case
-249:_(fk);break;case
-250:_("equal: got Forward_tag, should not happen");break;case
-251:_("equal: abstract value");break;case
+c=m7(a[2],b[2]);if(c!=0)return c|0;break;case
+249:ax(hj);break;case
+250:ax("equal: got Forward_tag, should not happen");break;case
+251:ax("equal: abstract value");break;case
 252:if(a!==b){var
-c=jJ(a,b);if(c!=0)return c|0}break;case
-253:_("equal: got Double_tag, should not happen");break;case
-254:_("equal: got Double_array_tag, should not happen");break;case
-255:_("equal: got Custom_tag, should not happen");break;case
-1247:_(fk);break;case
+c=mY(a,b);if(c!=0)return c|0}break;case
+253:ax("equal: got Double_tag, should not happen");break;case
+254:ax("equal: got Double_array_tag, should not happen");break;case
+255:ax("equal: got Custom_tag, should not happen");break;case
+1247:ax(hj);break;case
 1255:var
-i=fL(a);if(i!=fL(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)_("compare: abstract value");var
+i=hR(a);if(i!=hR(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ax("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -482,274 +482,274 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bt(a),b=bt(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=b_(a),b=b_(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-Y(a,b){return cG(a,b,true)}function
-Z(a){if(a<0)_("Bytes.create");return new
-bo(a?2:9,p,a)}function
-am(a,b){return+(cG(a,b,false)==0)}function
-t3(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=p;a.t=2}else{a.c=cK(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)d9(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-fU(d){d=bt(d);var
-e=d.length;if(e>31)_("format_int: format too long");var
-a={justify:cu,signstyle:b5,filler:bz,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+Z(a,b){return dA(a,b,true)}function
+aw(a){if(a<0)ax("Bytes.create");return new
+b5(a?2:9,r,a)}function
+V(a,b){return+(dA(a,b,false)==0)}function
+Ct(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=r;a.t=2}else{a.c=dC(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fu(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+h1(d){d=b_(d);var
+e=d.length;if(e>31)ax("format_int: format too long");var
+a={justify:cl,signstyle:b0,filler:bt,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=b5;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=aE;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-fM(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b5))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=p;if(b.justify==cu&&b.filler==bz)for(var
-d=e;d<b.width;d++)c+=bz;if(b.signedconv)if(b.sign<0)c+=b5;else
-if(b.signstyle!=b5)c+=b.signstyle;if(b.alternate&&b.base==8)c+=aE;if(b.alternate&&b.base==16)c+=c3;if(b.justify==cu&&b.filler==aE)for(var
-d=e;d<b.width;d++)c+=aE;c+=f;if(b.justify==b5)for(var
-d=e;d<b.width;d++)c+=bz;return a(c)}function
-jO(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=b0;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=a3;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+hS(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b0))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=r;if(b.justify==cl&&b.filler==bt)for(var
+d=e;d<b.width;d++)c+=bt;if(b.signedconv)if(b.sign<0)c+=b0;else
+if(b.signstyle!=b0)c+=b.signstyle;if(b.alternate&&b.base==8)c+=a3;if(b.alternate&&b.base==16)c+=dZ;if(b.justify==cl&&b.filler==a3)for(var
+d=e;d<b.width;d++)c+=a3;c+=f;if(b.justify==b0)for(var
+d=e;d<b.width;d++)c+=bt;return a(c)}function
+m3(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cu)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(aE);if(b>0)a=a+cC+new
-Array(b+1).join(aE);return a}else
+c=parseInt(a.toString().split(cl)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(a3);if(b>0)a=a+du+new
+Array(b+1).join(a3);return a}else
 return a.toFixed(b)}}var
-a,e=fU(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=fj;e.filler=bz}else
-if(!isFinite(c)){a=fE;e.filler=bz}else
+a,e=h1(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hb;e.filler=bt}else
+if(!isFinite(c)){a=dw;e.filler=bt}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==fG)a=a.slice(0,b-1)+aE+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(fG),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==aE)b--;if(a.charAt(b)==cC)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==fG)a=a.slice(0,b-1)+aE+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hL)a=a.slice(0,b-1)+a3+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(hL),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==a3)b--;if(a.charAt(b)==du)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hL)a=a.slice(0,b-1)+a3+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==aE)b--;if(a.charAt(b)==cC)b--;a=a.slice(0,b+1)}}break}return fM(e,a)}function
-d_(e,c){if(bt(e)==iY)return a(p+c);var
-b=fU(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==a3)b--;if(a.charAt(b)==du)b--;a=a.slice(0,b+1)}}break}return hS(e,a)}function
+fv(e,c){if(b_(e)==l0)return a(r+c);var
+b=h1(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bz;var
-f=b.prec-d.length;if(f>0)d=cK(f,aE)+d}return fM(b,d)}var
-uB=0;function
-cH(){return uB++}function
-jU(a){return a.toUtf16()}function
-dc(){return typeof
-k.process!=="undefined"&&typeof
-k.process.versions!=="undefined"&&typeof
-k.process.versions.node!=="undefined"}function
-uR(){function
-a(a){if(a.charAt(0)===a8)return[p,a.substring(1)];return}function
+d=c.toString(b.base);if(b.prec>=0){b.filler=bt;var
+f=b.prec-d.length;if(f>0)d=dC(f,a3)+d}return hS(b,d)}var
+C1=0;function
+cp(){return C1++}function
+m8(a){return a.toUtf16()}function
+ed(){return typeof
+o.process!=="undefined"&&typeof
+o.process.versions!=="undefined"&&typeof
+o.process.versions.node!=="undefined"}function
+Df(){function
+a(a){if(a.charAt(0)===bu)return[r,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||p,e=Boolean(b&&b.charAt(1)!==iF);if(Boolean(a[2]||e)){var
-d=a[1]||p,f=a[2]||p;return[d,c.substring(d.length+f.length)]}return}return dc()&&k.process&&k.process.platform?k.process.platform==="win32"?b:a:a}var
-fZ=uR();function
-j6(a){return a.slice(-1)!==a8?a+a8:a}if(dc()&&k.process&&k.process.cwd)var
-c$=k.process.cwd().replace(/\\/g,a8);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||r,e=Boolean(b&&b.charAt(1)!==e$);if(Boolean(a[2]||e)){var
+d=a[1]||r,f=a[2]||r;return[d,c.substring(d.length+f.length)]}return}return ed()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
+h6=Df();function
+ng(a){return a.slice(-1)!==bu?a+bu:a}if(ed()&&o.process&&o.process.cwd)var
+d$=o.process.cwd().replace(/\\/g,bu);else
 var
-c$="/static";c$=j6(c$);function
-us(a){a=jU(a);if(!fZ(a))a=c$+a;var
-e=fZ(a),d=e[1].split(a8),b=[];for(var
+d$="/static";d$=ng(d$);function
+CT(a){a=m8(a);if(!h6(a))a=d$+a;var
+e=h6(a),d=e[1].split(bu),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-uM(e){for(var
-f=p,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<a2){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<a2;d++);if(d-c>hZ){b.substr(0,1);f+=b;b=p;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<i4){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(a2|a&cv)}else
-if(a<0xd800||a>=ic)b+=String.fromCharCode(id|a>>12,a2|a>>6&cv,a2|a&cv);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<h7||h>ic)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(jh|a>>18,a2|a>>12&cv,a2|a>>6&cv,a2|a&cv)}if(b.length>c7){b.substr(0,1);f+=b;b=p}}return f+b}function
-tZ(a){var
-b=9;if(!j8(a))b=8,a=uM(a);return new
-bo(b,a,a.length)}function
-a_(a){return tZ(a)}var
-uS=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",h5,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",fx,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",fi,i2,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-ce(d,f,e,a){var
-b=uS.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,a_(f||p),a_(e||p)];return c}var
-jZ={};function
-cb(a){return jZ[a]}function
-cd(b,a){throw[0,b].concat(a)}function
-tY(a){return new
-bo(4,a,a.length)}function
-A(a){fV(H.Sys_error,a)}function
-uD(a){A(a+dJ)}function
-tW(b,a){if(a>>>0>=b.l)d8();return bs(b,a)}function
-aT(a){return a.l}function
-jz(){}function
-ae(a){this.data=a}ae.prototype=new
-jz();ae.prototype.truncate=function(a){var
-b=this.data;this.data=Z(a|0);b9(b,0,this.data,0,a)};ae.prototype.length=function(){return aT(this.data)};ae.prototype.write=function(b,d,g,a){var
+Da(e){for(var
+f=r,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bw){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bw;d++);if(d-c>kP){b.substr(0,1);f+=b;b=r;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<l8){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bw|a&dn)}else
+if(a<0xd800||a>=k$)b+=String.fromCharCode(la|a>>12,bw|a>>6&dn,bw|a&dn);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<k0||h>k$)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ml|a>>18,bw|a>>12&dn,bw|a>>6&dn,bw|a&dn)}if(b.length>d3){b.substr(0,1);f+=b;b=r}}return f+b}function
+Cp(a){var
+b=9;if(!ni(a))b=8,a=Da(a);return new
+b5(b,a,a.length)}function
+bO(a){return Cp(a)}var
+Dg=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",kW,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hx,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",ha,l4,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+c2(d,f,e,a){var
+b=Dg.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bO(f||r),bO(e||r)];return c}var
+na={};function
+c0(a){return na[a]}function
+c1(b,a){throw[0,b].concat(a)}function
+Co(a){return new
+b5(4,a,a.length)}function
+U(a){h2(aa.Sys_error,a)}function
+C3(a){U(a+e0)}function
+Cm(b,a){if(a>>>0>=b.l)ft();return bM(b,a)}function
+a$(a){return a.l}function
+mP(){}function
+aD(a){this.data=a}aD.prototype=new
+mP();aD.prototype.truncate=function(a){var
+b=this.data;this.data=aw(a|0);cV(b,0,this.data,0,a)};aD.prototype.length=function(){return a$(this.data)};aD.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=Z(b+a),f=this.data;this.data=e;b9(f,0,this.data,0,c)}br(d,g,this.data,b,a);return 0};ae.prototype.read=function(c,a,d,b){var
-e=this.length();b9(this.data,c,a,d,b);return 0};ae.prototype.read_one=function(a){return tW(this.data,a)};ae.prototype.close=function(){};ae.prototype.constructor=ae;function
-ay(b,a){this.content={};this.root=b;this.lookupFun=a}ay.prototype.nm=function(a){return this.root+a};ay.prototype.create_dir_if_needed=function(d){var
-c=d.split(a8),b=p;for(var
-a=0;a<c.length-1;a++){b+=c[a]+a8;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ay.prototype.slash=function(a){return/\/$/.test(a)?a:a+a8};ay.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=aw(b+a),f=this.data;this.data=e;cV(f,0,this.data,0,c)}b8(d,g,this.data,b,a);return 0};aD.prototype.read=function(c,a,d,b){var
+e=this.length();cV(this.data,c,a,d,b);return 0};aD.prototype.read_one=function(a){return Cm(this.data,a)};aD.prototype.close=function(){};aD.prototype.constructor=aD;function
+aX(b,a){this.content={};this.root=b;this.lookupFun=a}aX.prototype.nm=function(a){return this.root+a};aX.prototype.create_dir_if_needed=function(d){var
+c=d.split(bu),b=r;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bu;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aX.prototype.slash=function(a){return/\/$/.test(a)?a:a+bu};aX.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-ae(bE(c[1]))}}};ay.prototype.exists=function(a){if(a==p)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ay.prototype.mkdir=function(c,e,d){var
-b=d&&cb(fo);if(this.exists(c))if(b)cd(b,ce(h5,fa,this.nm(c)));else
-A(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||p;if(!this.exists(a))if(b)cd(b,ce(fx,fa,this.nm(a)));else
-A(a+dJ);if(!this.is_dir(a))if(b)cd(b,ce(fi,fa,this.nm(a)));else
-A(a+fF);this.create_dir_if_needed(this.slash(c))};ay.prototype.rmdir=function(a,f){var
-b=f&&cb(fo),c=a==p?p:this.slash(a),e=new
-RegExp(ik+c+i3);if(!this.exists(a))if(b)cd(b,ce(fx,fn,this.nm(a)));else
-A(a+dJ);if(!this.is_dir(a))if(b)cd(b,ce(fi,fn,this.nm(a)));else
-A(a+fF);for(var
+aD(b9(c[1]))}}};aX.prototype.exists=function(a){if(a==r)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aX.prototype.mkdir=function(c,e,d){var
+b=d&&c0(hn);if(this.exists(c))if(b)c1(b,c2(kW,g3,this.nm(c)));else
+U(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||r;if(!this.exists(a))if(b)c1(b,c2(hx,g3,this.nm(a)));else
+U(a+e0);if(!this.is_dir(a))if(b)c1(b,c2(ha,g3,this.nm(a)));else
+U(a+hJ);this.create_dir_if_needed(this.slash(c))};aX.prototype.rmdir=function(a,f){var
+b=f&&c0(hn),c=a==r?r:this.slash(a),e=new
+RegExp(hd+c+l5);if(!this.exists(a))if(b)c1(b,c2(hx,hm,this.nm(a)));else
+U(a+e0);if(!this.is_dir(a))if(b)c1(b,c2(ha,hm,this.nm(a)));else
+U(a+hJ);for(var
 d
 in
-this.content)if(d.match(e))if(b)cd(b,ce(i2,fn,this.nm(a)));else
-A(this.nm(a)+": Directory not empty");delete
-this.content[c]};ay.prototype.readdir=function(a){var
-f=a==p?p:this.slash(a);if(!this.exists(a))A(a+dJ);if(!this.is_dir(a))A(a+fF);var
+this.content)if(d.match(e))if(b)c1(b,c2(l4,hm,this.nm(a)));else
+U(this.nm(a)+": Directory not empty");delete
+this.content[c]};aX.prototype.readdir=function(a){var
+f=a==r?r:this.slash(a);if(!this.exists(a))U(a+e0);if(!this.is_dir(a))U(a+hJ);var
 g=new
-RegExp(ik+f+i3),d={},c=[];for(var
+RegExp(hd+f+l5),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ay.prototype.is_dir=function(a){if(a==p)return true;var
-b=this.slash(a);return this.content[b]?1:0};ay.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aX.prototype.is_dir=function(a){if(a==r)return true;var
+b=this.slash(a);return this.content[b]?1:0};aX.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ay.prototype.open=function(a,b){if(b.rdonly&&b.wronly)A(this.nm(a)+it);if(b.text&&b.binary)A(this.nm(a)+iS);this.lookup(a);if(this.content[a]){if(this.is_dir(a))A(this.nm(a)+" : is a directory");if(b.create&&b.excl)A(this.nm(a)+is);var
+this.content[a];return b};aX.prototype.open=function(a,b){if(b.rdonly&&b.wronly)U(this.nm(a)+lo);if(b.text&&b.binary)U(this.nm(a)+lT);this.lookup(a);if(this.content[a]){if(this.is_dir(a))U(this.nm(a)+" : is a directory");if(b.create&&b.excl)U(this.nm(a)+ln);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-ae(Z(0));return this.content[a]}else
-uD(this.nm(a))};ay.prototype.register=function(c,a){var
-b;if(this.content[c])A(this.nm(c)+is);if(db(a))b=new
-ae(a);if(eb(a))b=new
-ae(bE(a));else
+aD(aw(0));return this.content[a]}else
+C3(this.nm(a))};aX.prototype.register=function(c,a){var
+b;if(this.content[c])U(this.nm(c)+ln);if(ec(a))b=new
+aD(a);if(fy(a))b=new
+aD(b9(a));else
 if(a
 instanceof
 Array)b=new
-ae(tY(a));else
+aD(Co(a));else
 if(typeof
 a==="string")b=new
-ae(jK(a));else
+aD(mZ(a));else
 if(a.toString){var
-d=bE(a_(a.toString()));b=new
-ae(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-A(this.nm(c)+" : registering file with invalid content type")};ay.prototype.constructor=ay;function
-r(a){return aT(a)}function
-aJ(b,a){return bs(b,a)}function
-tR(d){var
-c=r(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=aJ(d,a);return b}function
-tQ(a){if(a.t!=4)d9(a);return a.c}function
-bp(a){this.fs=require("fs");this.fd=a}bp.prototype=new
-jz();bp.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){A(a.toString())}};bp.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){A(a.toString())}};bp.prototype.write=function(f,b,c,e){var
-a=tR(b);if(!(a
+d=b9(bO(a.toString()));b=new
+aD(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+U(this.nm(c)+" : registering file with invalid content type")};aX.prototype.constructor=aX;function
+t(a){return a$(a)}function
+a5(b,a){return bM(b,a)}function
+Ch(d){var
+c=t(d),b=new
+Array(c),a=0;for(;a<c;a++)b[a]=a5(d,a);return b}function
+Cg(a){if(a.t!=4)fu(a);return a.c}function
+b6(a){this.fs=require("fs");this.fd=a}b6.prototype=new
+mP();b6.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){U(a.toString())}};b6.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){U(a.toString())}};b6.prototype.write=function(f,b,c,e){var
+a=Ch(b);if(!(a
 instanceof
-k.Uint8Array))a=new(k.Uint8Array)(a);var
-d=k.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){A(a.toString())}return 0};bp.prototype.read=function(g,d,c,f){var
-a=tQ(d);if(!(a
+o.Uint8Array))a=new(o.Uint8Array)(a);var
+d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){U(a.toString())}return 0};b6.prototype.read=function(g,d,c,f){var
+a=Cg(d);if(!(a
 instanceof
-k.Uint8Array))a=new(k.Uint8Array)(a);var
-e=k.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){A(a.toString())}for(var
-b=0;b<f;b++)bX(d,c+b,e[c+b]);return 0};bp.prototype.read_one=function(c){var
-b=new(k.Uint8Array)(1),a=k.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){A(a.toString())}return a[0]};bp.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){A(a.toString())}};bp.prototype.constructor=bp;function
-af(a){this.fs=require("fs");this.root=a}af.prototype.nm=function(a){return this.root+a};af.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};af.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};af.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};af.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){A(a.toString())}};af.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.open=function(f,c,g){var
+o.Uint8Array))a=new(o.Uint8Array)(a);var
+e=o.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){U(a.toString())}for(var
+b=0;b<f;b++)cE(d,c+b,e[c+b]);return 0};b6.prototype.read_one=function(c){var
+b=new(o.Uint8Array)(1),a=o.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){U(a.toString())}return a[0]};b6.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){U(a.toString())}};b6.prototype.constructor=b6;function
+aE(a){this.fs=require("fs");this.root=a}aE.prototype.nm=function(a){return this.root+a};aE.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};aE.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};aE.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};aE.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){U(a.toString())}};aE.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-bp(d)}catch(a){this.raise_nodejs_error(a,g)}};af.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};af.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),hR);return a_(a)}catch(a){this.raise_nodejs_error(a,c)}};af.prototype.raise_nodejs_error=function(a,d){var
-b=cb(fo);if(d&&b){var
-c=ce(a.code,a.syscall,a.path,a.errno);cd(b,c)}else
-A(a.toString())};af.prototype.stats_from_js=function(a){var
+b6(d)}catch(a){this.raise_nodejs_error(a,g)}};aE.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};aE.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),kD);return bO(a)}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.raise_nodejs_error=function(a,d){var
+b=c0(hn);if(d&&b){var
+c=c2(a.code,a.syscall,a.path,a.errno);c1(b,c)}else
+U(a.toString())};aE.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};af.prototype.constructor=af;function
-jP(b){var
-a=fZ(b);if(!a)return;return a[0]+a8}var
-ed=jP(c$)||aI("unable to compute caml_root"),cL=[];if(dc())cL.push({path:ed,device:new
-af(ed)});else
-cL.push({path:ed,device:new
-ay(ed)});cL.push({path:iN,device:new
-ay(iN)});function
-j9(b){var
-g=us(b),b=g.join(a8),f=j6(b),c;for(var
-e=0;e<cL.length;e++){var
-a=cL[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&dc()){var
-d=jP(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};aE.prototype.constructor=aE;function
+m4(b){var
+a=h6(b);if(!a)return;return a[0]+bu}var
+fB=m4(d$)||a4("unable to compute caml_root"),dD=[];if(ed())dD.push({path:fB,device:new
+aE(fB)});else
+dD.push({path:fB,device:new
+aX(fB)});dD.push({path:lN,device:new
+aX(lN)});function
+nj(b){var
+g=CT(b),b=g.join(bu),f=ng(b),c;for(var
+e=0;e<dD.length;e++){var
+a=dD[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&ed()){var
+d=m4(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-af(d)};cL.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;A("no device found for "+f)}function
-t2(c,b){var
-a=j9(c);if(!a.device.register)aI("cannot register file");a.device.register(a.rest,b);return 0}function
-j7(c,b){var
-c=a(c),b=a(b);return t2(c,b)}function
-t5(){var
-b=k.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)j7(b[a].name,b[a].content);k.jsoo_create_file=j7;k.caml_fs_tmp=[];return 0}function
-t6(a,b){return+(cG(a,b,false)>=0)}function
-fO(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=as(d,c)}c=0;switch(e&3){case
+aE(d)};dD.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;U("no device found for "+f)}function
+Cs(c,b){var
+a=nj(c);if(!a.device.register)a4("cannot register file");a.device.register(a.rest,b);return 0}function
+nh(c,b){var
+c=a(c),b=a(b);return Cs(c,b)}function
+Cv(){var
+b=o.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)nh(b[a].name,b[a].content);o.jsoo_create_file=nh;o.caml_fs_tmp=[];return 0}function
+Cw(a,b){return+(dA(a,b,false)>=0)}function
+hU(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aS(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=as(d,c)}d^=e;return d}function
-ua(a,b){return fO(a,bt(b))}function
-t9(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=as(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aS(d,c)}d^=e;return d}function
+CC(a,b){return hU(a,b_(b))}function
+Cz(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aS(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=as(d,c)}d^=e;return d}function
-jW(a){switch(a.t&6){default:b$(a);case
+1:c|=b[a];d=aS(d,c)}d^=e;return d}function
+m9(a){switch(a.t&6){default:cX(a);case
 0:return a.c;case
 4:return a.c}}function
-t8(b,c){var
-a=jW(c);return typeof
-a==="string"?fO(b,a):t9(b,a)}function
-t_(a){a^=a>>>16;a=ec(a,0x85ebca6b|0);a^=a>>>13;a=ec(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-t7(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dY)d=dY;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(da[a.caml_custom]&&da[a.caml_custom].hash){var
-k=da[a.caml_custom].hash(a);b=as(b,k);c--}}else
+Cy(b,c){var
+a=m9(c);return typeof
+a==="string"?hU(b,a):Cz(b,a)}function
+CA(a){a^=a>>>16;a=fA(a,0x85ebca6b|0);a^=a>>>13;a=fA(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+Cx(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>d7)d=d7;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ea[a.caml_custom]&&ea[a.caml_custom].hash){var
+k=ea[a.caml_custom].hash(a);b=aS(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=as(b,a[2]);c--;break;case
+248:b=aS(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=as(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(db(a)){b=t8(b,a);c--}else
-if(eb(a)){b=ua(b,a);c--}else
+o=a.length-1<<10|a[0];b=aS(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(ec(a)){b=Cy(b,a);c--}else
+if(fy(a)){b=CC(b,a);c--}else
 if(typeof
-a==="string"){b=fO(b,a);c--}else
-if(a===(a|0)){b=as(b,a+a+1);c--}else
-if(a===+a){b=fN(b,a);c--}}b=t_(b);return b&0x3FFFFFFF}function
-ub(a,c,k){if(!isFinite(a)){if(isNaN(a))return a_(fj);return a_(a>0?jk:"-infinity")}var
+a==="string"){b=hU(b,a);c--}else
+if(a===(a|0)){b=aS(b,a+a+1);c--}else
+if(a===+a){b=hT(b,a);c--}}b=CA(b);return b&0x3FFFFFFF}function
+CD(a,c,k){if(!isFinite(a)){if(isNaN(a))return bO(hb);return bO(a>0?mq:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?p:cu,e=p;if(i)e=b5;else
+j=d<0?r:cl,e=r;if(i)e=b0;else
 switch(k){case
-43:e=cu;break;case
-32:e=bz;break;default:break}if(c>=0&&c<13){var
+43:e=cl;break;case
+32:e=bt;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cC);if(h<0)b+=cC+cK(c,aE);else{var
-f=h+1+c;if(b.length<f)b+=cK(f-b.length,aE);else
-b=b.substr(0,f)}}return a_(e+c3+b+"p"+j+d.toString(10))}function
-uc(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-ue(b){var
-a=ca(b);return cI([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-uk(a){return+a.isZero()}function
-jQ(a){return new
-q(a&bB,a>>24&bB,a>>31&bm)}function
-uo(a){return a.toInt()}function
-uj(a){return+a.isNeg()}function
-um(a){return a.neg()}function
-uh(g,c){var
-a=fU(g);if(a.signedconv&&uj(c)){a.sign=-1;c=um(c)}var
-b=p,h=jQ(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(uo(e.modulus))+b}while(!uk(c));if(a.prec>=0){a.filler=bz;var
-d=a.prec-b.length;if(d>0)b=cK(d,aE)+b}return fM(a,b)}function
-un(b,a){return b.shift_left(a)}function
-uC(c){var
-a=0,e=r(c),b=10,d=1;if(e>0)switch(aJ(c,a)){case
+h=b.indexOf(du);if(h<0)b+=du+dC(c,a3);else{var
+f=h+1+c;if(b.length<f)b+=dC(f-b.length,a3);else
+b=b.substr(0,f)}}return bO(e+dZ+b+"p"+j+d.toString(10))}function
+CE(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+CG(b){var
+a=cY(b);return dB([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+CM(a){return+a.isZero()}function
+m5(a){return new
+v(a&cm,a>>24&cm,a>>31&b4)}function
+CQ(a){return a.toInt()}function
+CL(a){return+a.isNeg()}function
+CO(a){return a.neg()}function
+CJ(g,c){var
+a=h1(g);if(a.signedconv&&CL(c)){a.sign=-1;c=CO(c)}var
+b=r,h=m5(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(CQ(e.modulus))+b}while(!CM(c));if(a.prec>=0){a.filler=bt;var
+d=a.prec-b.length;if(d>0)b=dC(d,a3)+b}return hS(a,b)}function
+CP(b,a){return b.shift_left(a)}function
+C2(c){var
+a=0,e=t(c),b=10,d=1;if(e>0)switch(a5(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&aJ(c,a)==48)switch(aJ(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&a5(c,a)==48)switch(a5(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -758,18 +758,18 @@ a=0,e=r(c),b=10,d=1;if(e>0)switch(aJ(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-j0(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-jT(f){var
-h=uC(f),c=h[0],i=h[1],d=h[2],g=r(f),j=-1>>>0,e=c<g?aJ(f,c):0,b=j0(e);if(b<0||b>=d)aI(dK);var
-a=b;for(c++;c<g;c++){e=aJ(f,c);if(e==95)continue;b=j0(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aI(dK)}if(c!=g)aI(dK);a=i*a;if(d==10&&(a|0)!=a)aI(dK);return a|0}function
-jV(a,b){return+(cG(a,b,false)<=0)}function
-ur(a,b){return+(cG(a,b,false)<0)}function
-cJ(a,d){if(a<0)c_();var
+nb(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+eb(f){var
+h=C2(f),c=h[0],i=h[1],d=h[2],g=t(f),j=-1>>>0,e=c<g?a5(f,c):0,b=nb(e);if(b<0||b>=d)a4(e1);var
+a=b;for(c++;c<g;c++){e=a5(f,c);if(e==95)continue;b=nb(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)a4(e1)}if(c!=g)a4(e1);a=i*a;if(d==10&&(a|0)!=a)a4(e1);return a|0}function
+fz(a,b){return+(dA(a,b,false)<=0)}function
+cZ(a,b){return+(dA(a,b,false)<0)}function
+bN(a,d){if(a<0)d_();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-uJ(b){return a(ee(b,0,b.length))}var
-ut=function(){function
+C9(b){return a(fC(b,0,b.length))}var
+CU=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -777,40 +777,40 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=a2<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bw<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=jW(i);if(typeof
+e=[],h=m9(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return uJ(k(e,f))}}();function
-uu(c,b,a){return ut(bE(c),b,a)}var
-bF=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return C9(k(e,f))}}();function
+CV(c,b,a){return CU(b9(c),b,a)}var
+cq=new
 Array();function
-uv(c){var
-a=bF[c];if(!a.opened)A("Cannot flush a closed channel");if(!a.buffer||a.buffer==p)return 0;if(a.fd&&H.fds[a.fd]&&H.fds[a.fd].output){var
-b=H.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=p;return 0}function
-j3(e,f){var
-b=bF[e],d=a(f),c=r(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-uN(a){var
-a=fY(a),b=k;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+CW(c){var
+a=cq[c];if(!a.opened)U("Cannot flush a closed channel");if(!a.buffer||a.buffer==r)return 0;if(a.fd&&aa.fds[a.fd]&&aa.fds[a.fd].output){var
+b=aa.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=r;return 0}function
+ne(e,f){var
+b=cq[e],d=a(f),c=t(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+Db(a){var
+a=h5(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-uO(a){var
-a=fY(a),b=k;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+Dc(a){var
+a=h5(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-ef(c,e,d,a){if(H.fds===undefined)H.fds=new
+fD(c,e,d,a){if(aa.fds===undefined)aa.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;H.fds[c]=b;if(!H.fd_last_idx||c>H.fd_last_idx)H.fd_last_idx=c;return c}function
-uT(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aa.fds[c]=b;if(!aa.fd_last_idx||c>aa.fd_last_idx)aa.fd_last_idx=c;return c}function
+Dh(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -820,529 +820,567 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)A(bt(c)+it);if(a.text&&a.binary)A(bt(c)+iS);var
-d=j9(c),e=d.device.open(d.rest,a),f=H.fd_last_idx?H.fd_last_idx:0;return ef(f+1,j3,e,a)}ef(0,j3,new
-ae(Z(0)));ef(1,uO,new
-ae(Z(0)));ef(2,uN,new
-ae(Z(0)));function
-uw(a){var
-c=H.fds[a];if(c.flags.wronly)A(jw+a+" is writeonly");var
-d=null;if(a==0&&dc()){var
-e=require("fs");d=function(){return a_(e.readFileSync(0,hR))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bF[b.fd]=b;return b.fd}function
-jX(c){var
-b=H.fds[c];if(b.flags.rdonly)A(jw+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:p};bF[a.fd]=a;return a.fd}function
-ux(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)U(b_(c)+lo);if(a.text&&a.binary)U(b_(c)+lT);var
+d=nj(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return fD(f+1,ne,e,a)}fD(0,ne,new
+aD(aw(0)));fD(1,Dc,new
+aD(aw(0)));fD(2,Db,new
+aD(aw(0)));function
+CX(a){var
+c=aa.fds[a];if(c.flags.wronly)U(mJ+a+" is writeonly");var
+d=null;if(a==0&&ed()){var
+e=require("fs");d=function(){return bO(e.readFileSync(0,kD))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};cq[b.fd]=b;return b.fd}function
+m_(c){var
+b=aa.fds[c];if(b.flags.rdonly)U(mJ+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:r};cq[a.fd]=a;return a.fd}function
+CY(){var
 b=0;for(var
-a=0;a<bF.length;a++)if(bF[a]&&bF[a].opened&&bF[a].out)b=[0,bF[a].fd,b];return b}function
-jY(b,a){if(a==0)fW();return b%a}function
-cc(a,b){return+(cG(a,b,false)!=0)}function
-uz(a,b){a[0]=dN;a[1]=b;return 0}function
-uA(a){if(a
+a=0;a<cq.length;a++)if(cq[a]&&cq[a].opened&&cq[a].out)b=[0,cq[a].fd,b];return b}function
+m$(b,a){if(a==0)h3();return b%a}function
+by(a,b){return+(dA(a,b,false)!=0)}function
+C0(a,b){a[0]=dl;a[1]=b;return 0}function
+h0(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(db(a))return fA;else
-if(eb(a))return fA;else
+if(ec(a))return hB;else
+if(fy(a))return hB;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ff;else
-return c6}function
-a3(b,c,a){if(a&&k.toplevelReloc)b=k.toplevelReloc(a);H[b+1]=c;if(a)H[a]=c}function
-uG(a,b){jZ[bt(a)]=b;return 0}function
-tV(a,b){if(a===b)return 1;a.t&6&&b$(a);b.t&6&&b$(b);return a.c==b.c?1:0}function
-az(a,b){return tV(a,b)}function
-uI(){_(fD)}function
-s(b,a){if(a>>>0>=r(b))uI();return aJ(b,a)}function
-w(a,b){return 1-az(a,b)}function
-aA(a){return a}function
-uK(){return 0x7FFFFFFF/4|0}function
-uE(){j1(H.Not_found)}function
-j5(c){var
-a=k,b=jU(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return a_(a.process.env[b]);if(k.jsoo_static_env&&k.jsoo_static_env[b])return a_(k.jsoo_static_env[b]);uE()}function
-uL(){if(k.crypto)if(typeof
-k.crypto.getRandomValues==="function"){var
-a=new(k.Uint32Array)(1);k.crypto.getRandomValues(a);return[0,a[0]]}else
-if(k.crypto.randomBytes===fg){var
-b=k.crypto.randomBytes(4),a=new(k.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return g9;else
+return d1}function
+bz(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);aa[b+1]=c;if(a)aa[a]=c}function
+C6(a,b){na[b_(a)]=b;return 0}function
+Cl(a,b){if(a===b)return 1;a.t&6&&cX(a);b.t&6&&cX(b);return a.c==b.c?1:0}function
+X(a,b){return Cl(a,b)}function
+C8(){ax(hG)}function
+y(b,a){if(a>>>0>=t(b))C8();return a5(b,a)}function
+A(a,b){return 1-X(a,b)}function
+aY(a){return a}function
+C_(){return 0x7FFFFFFF/4|0}function
+C4(){nc(aa.Not_found)}function
+nf(c){var
+a=o,b=m8(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bO(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bO(o.jsoo_static_env[b]);C4()}function
+C$(){if(o.crypto)if(typeof
+o.crypto.getRandomValues==="function"){var
+a=new(o.Uint32Array)(1);o.crypto.getRandomValues(a);return[0,a[0]]}else
+if(o.crypto.randomBytes===g_){var
+b=o.crypto.randomBytes(4),a=new(o.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-fX(a){var
+h4(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-ag(b,a){return{joo_tramp:b,joo_args:a}}function
-j2(a){return a}function
-a$(a){if(a
+aI(b,a){return{joo_tramp:b,joo_args:a}}function
+nd(a){return a}function
+aT(a){if(a
 instanceof
-Array)return a;if(k.RangeError&&a
+Array)return a;if(o.RangeError&&a
 instanceof
-k.RangeError&&a.message&&a.message.match(/maximum call stack/i))return j2(H.Stack_overflow);if(k.InternalError&&a
+o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return nd(aa.Stack_overflow);if(o.InternalError&&a
 instanceof
-k.InternalError&&a.message&&a.message.match(/too much recursion/i))return j2(H.Stack_overflow);if(a
+o.InternalError&&a.message&&a.message.match(/too much recursion/i))return nd(aa.Stack_overflow);if(a
 instanceof
-k.Error&&cb(h9))return[0,cb(h9),a];return[0,H.Failure,a_(String(a))]}function
-uq(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-t4(b){var
-a=p;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&uq(b[1]))var
+o.Error&&c0(k4))return[0,c0(k4),a];return[0,aa.Failure,bO(String(a))]}function
+CS(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+Cu(b){var
+a=r;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&CS(b[1]))var
 e=b[2],f=1;else
 var
-f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=", ";var
+f=2,e=b;a+=l7;for(var
+d=f;d<e.length;d++){if(d>f)a+=kI;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bo)a+=dZ+c.toString()+dZ;else
+b5)a+=fh+c.toString()+fh;else
 if(typeof
-c=="string")a+=dZ+c.toString()+dZ;else
-a+="_"}a+=")"}else
-if(b[0]==U)a+=b[1];return a}function
-jN(a){if(a
+c=="string")a+=fh+c.toString()+fh;else
+a+="_"}a+=lb}else
+if(b[0]==ac)a+=b[1];return a}function
+m2(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==U)){var
-c=cb("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=t4(a),b=cb(hQ);if(b)b(0);k.console.error("Fatal error: exception "+d+"\n")}}else
+Array&&(a[0]==0||a[0]==ac)){var
+c=c0("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=Cu(a),b=c0(kC);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-uH(){var
-a=k;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){jN(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)jN(a.error)})}uH();function
-b(a,b){return a.length==1?a(b):b_(a,[b])}function
-m(a,b,c){return a.length==2?a(b,c):b_(a,[b,c])}function
-tK(a,b,c,d,e){return a.length==4?a(b,c,d,e):b_(a,[b,c,d,e])}t5();var
-f4=[U,a(h6),-2],f2=[U,a(fd),-3],f0=[U,a(iB),-4],ba=[U,a(iL),-7],f3=[U,a(iO),-9],G=[U,a(i7),-11],cZ=a("a probability"),ac=a("the lower table"),dB=a("the upper table"),c0=a("the ceiling"),aO=a(cD),e5=a(cD);a3(11,[U,a(hP),-12],hP);a3(10,G,i7);a3(9,[U,a(iy),fB],iy);a3(8,f3,iO);a3(7,[U,a(ij),-8],ij);a3(6,ba,iL);a3(5,[U,a(iZ),-6],iZ);a3(4,[U,a(h8),-5],h8);a3(3,f0,iB);a3(2,f2,fd);a3(1,f4,h6);a3(0,[U,a(jo),-1],jo);var
-j$=a(iC),ka=a(iH),kc=a(iR),kd=a("\\'"),ke=a(io),kf=a(ji),kg=a(h4),kh=a(h$),kb=a("Char.chr"),kk=a("List.combine"),kj=a("List.init"),ki=a("hd"),kn=a("String.blit / Bytes.blit_string"),km=a("Bytes.blit"),kl=a("String.sub / Bytes.sub"),ks=a("String.contains_from / Bytes.contains_from"),kp=a(p),ko=a("String.concat"),ku=a("Array.blit"),kv=a("CamlinternalLazy.Undefined"),kB=a("Buffer.add: cannot grow buffer"),kA=[0,a(iX),93,2],kz=[0,a(iX),94,2],kK=a("%c"),kL=a("%s"),kM=a(hN),kN=a(ih),kO=a(iz),kP=a(hV),kQ=a("%f"),kR=a("%B"),kS=a("%{"),kT=a("%}"),kU=a("%("),kV=a("%)"),kW=a("%a"),kX=a("%t"),kY=a("%?"),kZ=a("%r"),k0=a("%_r"),k1=[0,a(W),850,23],la=[0,a(W),814,21],k4=[0,a(W),815,21],lb=[0,a(W),818,21],k5=[0,a(W),819,21],lc=[0,a(W),822,19],k6=[0,a(W),823,19],ld=[0,a(W),826,22],k7=[0,a(W),827,22],le=[0,a(W),831,30],k8=[0,a(W),832,30],k_=[0,a(W),836,26],k2=[0,a(W),837,26],k$=[0,a(W),846,28],k3=[0,a(W),847,28],k9=[0,a(W),851,23],mh=a(iv),mf=[0,a(W),1558,4],mg=a("Printf: bad conversion %["),mi=[0,a(W),1626,39],mj=[0,a(W),1649,31],mk=[0,a(W),1650,31],ml=a("Printf: bad conversion %_"),mm=a("@{"),mn=a("@["),md=a(fj),mb=a("neg_infinity"),mc=a(jk),ma=a(cC),l7=[0,h1],lV=a("%+nd"),lW=a("% nd"),lY=a("%+ni"),lZ=a("% ni"),l0=a("%nx"),l1=a("%#nx"),l2=a("%nX"),l3=a("%#nX"),l4=a("%no"),l5=a("%#no"),lU=a("%nd"),lX=a(iz),l6=a("%nu"),lI=a("%+ld"),lJ=a("% ld"),lL=a("%+li"),lM=a("% li"),lN=a("%lx"),lO=a("%#lx"),lP=a("%lX"),lQ=a("%#lX"),lR=a("%lo"),lS=a("%#lo"),lH=a("%ld"),lK=a(ih),lT=a("%lu"),lv=a("%+Ld"),lw=a("% Ld"),ly=a("%+Li"),lz=a("% Li"),lA=a("%Lx"),lB=a("%#Lx"),lC=a("%LX"),lD=a("%#LX"),lE=a("%Lo"),lF=a("%#Lo"),lu=a("%Ld"),lx=a(hV),lG=a("%Lu"),li=a("%+d"),lj=a("% d"),ll=a("%+i"),lm=a("% i"),ln=a("%x"),lo=a("%#x"),lp=a("%X"),lq=a("%#X"),lr=a("%o"),ls=a("%#o"),lh=a(iY),lk=a(hN),lt=a(iv),kC=a("@]"),kD=a("@}"),kE=a("@?"),kF=a("@\n"),kG=a("@."),kH=a("@@"),kI=a("@%"),kJ=a("@"),lf=a("CamlinternalFormat.Type_mismatch"),mo=a("x"),ms=a("Hashtbl: unsupported hash table format"),tI=a("OCAMLRUNPARAM"),tG=a("CAMLRUNPARAM"),mp=a(p),mJ=a(" occurs twice"),mK=a("the key "),mF=a("nested too deeply"),mI=[5,0],mG=[0,1],mH=a(iC),mN=a("null"),mL=[0,0],mM=a(iH),mO=[4,0],mP=a(" stands bare"),mQ=a("the number "),mE=a(c3),mD=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],mC=a(dR),mB=a(dR),mA=a(dR),mz=a(dR),my=a("Json.Malformed"),mX=[0,[4,6,[0,2,8],0,0],a("%08x")],mY=a(p),nj=a(" is no number of a model"),nk=a("0u"),nl=a(p),nn=a(p),nm=a(p),ni=a(p),ng=a(" is out of range"),ne=a(jn),na=a(aE),nb=a(p),nc=a(c3),nd=a(" is no integer"),m$=a(" has too many decimal digits"),m_=a(p),m9=a(p),m8=[0,a(ir),32,90],m7=[0,a(ir),31,82],m6=a(" has the wrong length"),m5=a(" is no string"),m4=a(" is no array"),m3=a(jc),m2=a(" has the unknown key "),m1=a(" has no "),m0=a(jc),mZ=a("Reading.Not_valid"),nP=a("sha256:"),nI=a(iF),nH=a("}"),nJ=a(","),nK=a("{"),nL=a(cz),nM=a(a0),nN=a(ie),nO=a(aS),nG=a(a8),nB=a(io),nC=a(ji),nD=a(h4),nE=a("\\f"),nF=a(h$),nA=a(iR),nz=a('\\"'),ny=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],nw=a("G1: a row of no state"),nv=a("a row"),nu=a("a label"),nr=a(" are no object"),no=a(dL),np=a(aS),nx=a(ie),nq=a("the model's kind is not 'lmc'"),ns=a(a0),nt=a(cz),oY=[4,0],oZ=a(a1),o0=a(fq),o1=a(fC),o2=a(bA),o3=[0,a(aS),[0,a(a0),[0,a(cz),0]]],o4=a(dL),o5=a(aF),oX=a(p),o6=[0,a(cB),[0,a(cx),[0,a(aF),[0,a(bA),0]]]],o7=a(aF),o8=a(b6),oH=[0,a(ad),0],oI=[0,a(ct),[0,a(T),[0,a(a1),[0,a(X),0]]]],oJ=a(b6),oK=a(c8),oL=[0,a(c8),[0,a(fm),0]],oM=a("the distance"),oN=a(ct),oO=a(T),oP=a(T),oQ=a(il),oR=a(a1),oS=a(T),oT=a(T),oU=a(T),oV=a(X),oW=a(ad),oy=a(c9),oz=a(jp),oA=a(fb),oB=a(fy),oC=a(": only one of rank and progress"),oD=a(fy),oE=a(fb),oF=[0,a(fy),[0,a(fb),0]],oG=[0,a(c9),[0,a(d0),[0,a(jp),0]]],ox=a(" has no rank of at least 1"),ow=a(" has a rank that is no integer"),ok=[0,a(dO),[0,a(dT),[0,a(cy),[0,a(a0),0]]]],ol=a(cy),ov=a(a0),om=a(dT),on=a(dO),oo=a(" has not one form"),op=a(dO),oq=a(dO),or=a(dT),os=a(dT),ot=a(a0),ou=a(cy),oh=a("above"),oi=a("below"),oj=a(" has an unknown relation"),od=a(c9),oe=a(fw),of=a(i5),og=[0,0,0],ob=[0,a(c9),[0,a(d0),[0,a(fw),[0,a(i5),0]]]],oc=[0,a(c9),[0,a(d0),[0,a(fw),0]]],oa=a(" has no common denominator of a usable size"),n8=a(d0),n6=[0,a(jm),0],n7=[0,a(iJ),0],n9=a(iJ),n_=a(jm),n$=a(jn),n2=[0,a(cA),[0,a(cw),0]],n3=a(cA),n4=a(cw),n1=a("a lower bound"),nR=[0,a(ad),0],nS=[0,a(bS),[0,a(bT),[0,a(X),0]]],nT=a(cD),nU=a(i6),nV=a(bS),nW=a(i6),nX=a(bT),nY=a("an upper bound"),nZ=a(X),n0=a(ad),nQ=a(hU),qh=[4,0],qi=a(a1),qj=a(fq),qk=[0,a(aS),[0,a(a0),[0,a(cz),0]]],ql=a(dL),qm=a(aF),qn=a(fC),qo=a(bA),qg=a(p),qp=[0,a(cB),[0,a(cx),[0,a(aS),[0,a(aF),[0,a(bA),0]]]]],qq=a(aF),qr=a(b6),pU=[0,a(iu),[0,a(d1),0]],pV=[0,a(T),[0,a(a1),[0,a(b7),0]]],pW=a(b6),pX=[0,a(ad),[0,a(X),0]],pY=a(T),pZ=a(T),p0=a(il),p1=a(a1),p2=a(T),p3=a(ad),p4=a(T),p5=a(X),p6=a(ix),p7=a(b7),p8=a(T),p9=a(T),p_=a(ad),p$=a(T),qa=a(T),qb=a(X),qc=a(iu),qd=a(iT),qe=[4,0],qf=a(d1),pN=[0,a(T),[0,a(ct),[0,a(iA),[0,a(X),0]]]],pO=a(c8),pP=[0,a(c8),[0,a(fm),0]],pQ=a(ct),pR=a(T),pS=a(iA),pT=a(X),pM=a(" name a pair twice"),pz=[0,[11,a(jl),[4,0,0,0,0]],a(iW)],pA=[0,a(d2),[0,a(X),[0,a(dX),[0,a(ad),[0,a(cE),0]]]]],pB=[0,a(h3),0],pC=a(h3),pD=a(" has an empty vector"),pE=a(d2),pF=a(cE),pG=a(iU),pH=a(iD),pI=a(X),pJ=a(dX),pK=a(ad),pL=a(cE),ps=[4,0],pn=[0,a(jb),[0,a(cA),[0,a(cw),[0,a(c4),0]]]],po=a(c4),pp=a(cA),py=a(cw),pq=a(" has both covers and a coupling"),pr=a(jb),pt=a(cA),pu=a(cw),pv=a(cA),pw=a(cw),px=a(c4),pe=[0,a(jd),[0,a(iq),[0,a(ju),0]]],pf=[0,a(bS),[0,a(bT),[0,a(ad),[0,a(X),0]]]],pg=a(ju),ph=a(bS),pi=a(bT),pj=a(ad),pk=a(X),pl=a(jd),pm=a(iq),pb=[0,a(js),[0,a(b7),0]],pc=a(b7),pd=a(js),o$=a("accept"),pa=a("reject"),o_=a(i1),o9=a(i1),rB=a(c5),rC=a("N1: nothing says how far a state is"),rD=[0,a(aS),0],rs=[0,a(cB),[0,a(cx),[0,a(aF),[0,a(bA),[0,a(a1),[0,a(bn),0]]]]]],rt=a(b6),ru=a(bn),rv=a(a1),rw=a(bA),rx=[0,[3,a(i9)]],ry=a(aS),rz=a(aF),rA=a(aF),rp=a(iG),rq=a(iG),rr=a("the masses that are cut off"),ro=a("S2: a step cut that is not the first"),rk=a(bn),rl=[0,a(a1),[0,a(bn),0]],rm=a(a1),rn=a(bn),ri=a(jg),rj=a(ii),rg=a("S1: another model before"),rh=a("S1: another model after"),rf=a("Q1: a state that is merged itself"),re=a("a step names no state of the model"),rb=a(ft),rc=a("steps"),qV=a(hS),qW=a(iQ),qX=a(h2),qY=a(h2),qZ=a(c5),q0=a("merge"),q1=a("quotient"),q2=[0,a(cy),0],q5=[0,a(jy),[0,a(cy),[0,a(ft),0]]],q6=a(jy),q7=[0,a(aS),[0,a(a0),[0,a(cz),0]]],q8=a("the smaller chain"),q9=a(ft),q_=a(bn),q$=[0,a(c5),0],ra=a(c5),q3=a(hS),q4=a(iQ),qT=a(cy),qP=a(jg),qQ=a(ii),qR=a("neither:"),qO=a("Q2: states that are not alike"),qM=a("G1: a probability"),qN=a("G1: a sum"),qL=a("G1: there is no state"),qD=[0,a(bS),[0,a(bT),[0,a(ct),[0,a(T),[0,a(ad),[0,a(X),0]]]]]],qE=a(ct),qF=a(c8),qG=a(fm),qH=a(cD),qI=a(T),qJ=a(bT),qK=a(bS),qx=[0,a(bS),[0,a(bT),[0,a(i_),[0,a(T),[0,a(ad),[0,a(X),0]]]]]],qy=a(fs),qz=a(i_),qA=a(T),qB=a(bT),qC=a(bS),qt=a(cD),qu=a(ad),qv=a(X),qs=a("Steps_document.Other"),qS=[0,a(aF),[0,a(bA),[0,a(aS),[0,a(cB),[0,a(cx),[0,a(bn),[0,a("fixed"),[0,a(dU),0]]]]]]]],sK=a(jt),sL=a(fc),sM=a(fl),sN=a(fe),sQ=a(fl),sO=a("V1: secrets have a prior, and pairs have none"),sP=a("C1: nothing is infinite"),sJ=a("V1: no state of the model"),sE=a("a label leads to no node"),ss=a("the gains"),sg=a("grows"),sh=[0,[3,a(fE)]],si=a(ad),se=a(b6),sf=a(i8),sj=a(b7),sk=a(jx),sl=[0,a(cB),[0,a(cx),[0,a(aS),[0,a(aF),[0,a(bA),[0,a(a1),[0,a(jx),[0,a(b7),0]]]]]]]],sm=[0,a(jq),[0,a(i8),[0,a(d1),0]]],sn=a(b6),so=a(cD),sp=a(a1),sq=a(fq),sr=a(jq),st=[0,a(aS),[0,a(a0),[0,a(cz),0]]],su=a(dL),sv=a(aF),sw=a(fC),sx=a(bA),sy=a(ix),sz=a(b7),sA=a(fc),sB=a("gains and the measure g go together"),sC=[0,0],sD=a("there is no guess"),sR=a(fe),sF=a(iT),sG=[4,0],sH=a(d1),sI=a(aF),sa=a(fE),r8=[0,a(iE),0],r9=[0,a(a0),[0,a(ad),[0,a(X),0]]],r_=a(a0),r$=a(iE),sb=a(ad),sc=a(X),rT=[0,[11,a(jl),[4,0,0,0,0]],a(iW)],rU=[0,a(d2),[0,a(X),[0,a(dX),[0,a(ad),[0,a(cE),[0,a(hO),0]]]]]],rV=[0,a(hW),0],rW=a(hW),rX=a(d2),rY=a(X),rZ=a(dX),r0=a(ad),r1=a(cE),r2=a(iU),r3=a(iD),r4=a(hO),r5=a(" has rows that are empty, or not of one length"),r6=a(cE),rJ=a("columns"),rK=a("rest"),rL=a(fu),rM=[0,a(jj),0],rN=[0,a(fu),0],rO=a(fu),rP=a(jj),rQ=[0,a(iK),[0,a(c4),0]],rR=a(iK),rS=a(c4),rI=a(hU),rH=a(" has not two entries"),rG=a(" is negative"),rF=a(" is no natural number"),rE=a("Leakage_document.Other"),sd=[0,a(fe),[0,a(jt),[0,a(fl),[0,a(fc),0]]]],tz=a("valid"),tA=a("not covered"),tB=a("malformed: too large for the stack (see ulimit -s)"),tC=a("not valid: "),tD=a("malformed: "),tw=a("G2: another model"),tx=a("G3: another digest"),ty=[0,a("a rule of the proved checker fails")],tf=a(cB),tt=a("bisimdist-certificate"),tg=a("no certificate"),th=a(cx),ts=a("1"),ti=a("the version is not 1"),tj=a(aS),tm=a(fs),tn=a("leakage"),to=a(bn),tp=a(bn),tr=a(bn),tq=a("nature"),tl=a(fs),tk=a("the kind is no string"),te=a("the document is no object"),s$=a("a digest"),s_=a("what is said of the program"),s2=a(dU),s3=[0,a(ib),0],s4=[0,a(fg),[0,a(h_),[0,a(iP),0]]],s5=a("the program"),s6=a("the function"),s7=a(fg),s8=a("what is observed"),s9=a(h_),ta=a(iP),tb=a(ib),tc=a(dU),s1=a("P3: runs of the program are cut off, and no step says so"),s0=[3,a(c5)],sX=a(dU),sY=a(aF),sZ=a(a0),sU=a(aF),sV=[0,[3,a(i9)]],sW=a(aS),sT=[0,1],sS=a("model file: "),tu=a("bisimdist-certificate compact\n"),tE=a(p),tF=a("not checked: too large for the stack of this browser");function
-I(a){if(typeof
+C7(){var
+a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){m2(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)m2(a.error)})}C7();function
+b(a,b){return a.length==1?a(b):cW(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):cW(a,[b,c])}function
+gZ(a,b,c,d,e){return a.length==4?a(b,c,d,e):cW(a,[b,c,d,e])}Cv();var
+h_=[ac,a(kY),-2],h8=[ac,a(g7),-3],h7=[ac,a(lA),-4],bP=[ac,a(lL),-7],h9=[ac,a(lO),-9],_=[ac,a(mb),-11],aC=a("the lower table"),eM=a("the upper table"),dU=a("the ceiling"),a9=a(cC),gG=a(cC),cO=a("an entry of a relation"),eT=a("a loss"),dh=a("an infinite position"),eS=a("an entry of the lower table"),eR=a("an entry of the upper table"),dW=a(cC),dV=a("a transition"),gN=[0,a(bj),[0,a(lD),[0,a(lm),[0,a(d8),0]]]],gW=[0,a(b3),[0,a(b1),[0,a(am),[0,a(a_),0]]]],gU=a(hw),bX=a(hw),gS=a(fc),cR=a(fc),cQ=a(fc),gR=a("the claim"),cP=a("a proof"),bI=a(cC),gQ=[0,a(b3),[0,a(b1),[0,a(ad),[0,a(am),[0,a(a_),[0,a(aQ),0]]]]]];bz(11,[ac,a(kB),-12],kB);bz(10,_,mb);bz(9,[ac,a(lu),hC],lu);bz(8,h9,lO);bz(7,[ac,a(lf),-8],lf);bz(6,bP,lL);bz(5,[ac,a(l2),-6],l2);bz(4,[ac,a(k2),-5],k2);bz(3,h7,lA);bz(2,h8,g7);bz(1,h_,kY);bz(0,[ac,a(mw),-1],mw);var
+nk=a(lB),nl=a(lI),nm=a("option is None"),no=a(lR),np=a("\\'"),nq=a(lh),nr=a(mo),ns=a(kU),nt=a(k8),nn=a("Char.chr"),nz=a("List.map2"),nA=a("List.combine"),ny=a("List.init"),nw=a("nth"),nx=a("List.nth"),nv=a("tl"),nu=a("hd"),nD=a("String.blit / Bytes.blit_string"),nC=a("Bytes.blit"),nB=a("String.sub / Bytes.sub"),nI=a("String.contains_from / Bytes.contains_from"),nF=a(r),nE=a("String.concat"),nM=a("Array.blit"),nL=a("Array.init"),nN=a("Stdlib.Queue.Empty"),nP=a("CamlinternalLazy.Undefined"),nU=a("Buffer.add: cannot grow buffer"),nT=[0,a(lZ),93,2],nS=[0,a(lZ),94,2],n3=a("%c"),n4=a("%s"),n5=a(ky),n6=a(ld),n7=a(lx),n8=a(kK),n9=a("%f"),n_=a("%B"),n$=a("%{"),oa=a("%}"),ob=a("%("),oc=a("%)"),od=a("%a"),oe=a("%t"),of=a("%?"),og=a("%r"),oh=a("%_r"),oi=[0,a(av),850,23],ot=[0,a(av),814,21],ol=[0,a(av),815,21],ou=[0,a(av),818,21],om=[0,a(av),819,21],ov=[0,a(av),822,19],on=[0,a(av),823,19],ow=[0,a(av),826,22],oo=[0,a(av),827,22],ox=[0,a(av),831,30],op=[0,a(av),832,30],or=[0,a(av),836,26],oj=[0,a(av),837,26],os=[0,a(av),846,28],ok=[0,a(av),847,28],oq=[0,a(av),851,23],pA=a(ls),py=[0,a(av),1558,4],pz=a("Printf: bad conversion %["),pB=[0,a(av),1626,39],pC=[0,a(av),1649,31],pD=[0,a(av),1650,31],pE=a("Printf: bad conversion %_"),pF=a("@{"),pG=a("@["),pw=a(hb),pu=a("neg_infinity"),pv=a(mq),pt=a(du),po=[0,kR],pc=a("%+nd"),pd=a("% nd"),pf=a("%+ni"),pg=a("% ni"),ph=a("%nx"),pi=a("%#nx"),pj=a("%nX"),pk=a("%#nX"),pl=a("%no"),pm=a("%#no"),pb=a("%nd"),pe=a(lx),pn=a("%nu"),o1=a("%+ld"),o2=a("% ld"),o4=a("%+li"),o5=a("% li"),o6=a("%lx"),o7=a("%#lx"),o8=a("%lX"),o9=a("%#lX"),o_=a("%lo"),o$=a("%#lo"),o0=a("%ld"),o3=a(ld),pa=a("%lu"),oO=a("%+Ld"),oP=a("% Ld"),oR=a("%+Li"),oS=a("% Li"),oT=a("%Lx"),oU=a("%#Lx"),oV=a("%LX"),oW=a("%#LX"),oX=a("%Lo"),oY=a("%#Lo"),oN=a("%Ld"),oQ=a(kK),oZ=a("%Lu"),oB=a("%+d"),oC=a("% d"),oE=a("%+i"),oF=a("% i"),oG=a("%x"),oH=a("%#x"),oI=a("%X"),oJ=a("%#X"),oK=a("%o"),oL=a("%#o"),oA=a(l0),oD=a(ky),oM=a(ls),nV=a("@]"),nW=a("@}"),nX=a("@?"),nY=a("@\n"),nZ=a("@."),n0=a("@@"),n1=a("@%"),n2=a("@"),oy=a("CamlinternalFormat.Type_mismatch"),pH=a("x"),pK=a("Hashtbl: unsupported hash table format"),B$=a("OCAMLRUNPARAM"),B9=a("CAMLRUNPARAM"),pI=a(r),pS=[0,0],pT=[0,0],pQ=[0,0],p5=a(" occurs twice"),p6=a("the key "),p1=a("nested too deeply"),p4=[5,0],p2=[0,1],p3=a(lB),p9=a(l$),p7=[0,0],p8=a(lI),p_=[4,0],p$=a(" stands bare"),qa=a("the number "),p0=a(dZ),pZ=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],pY=a(e7),pX=a(e7),pW=a(e7),pV=a(e7),pU=a("Json.Malformed"),qh=[0,[4,6,[0,2,8],0,0],a("%08x")],qi=a(r),qE=a(" is no number of a model"),qF=a(hI),qG=a(r),qI=a(r),qH=a(r),qD=a(r),qB=a(" is out of range"),qA=a(mu),qw=a(a3),qx=a(r),qy=a(dZ),qz=a(" is no integer"),qv=a(" has too many decimal digits"),qu=a(r),qt=a(r),qs=[0,a(lk),32,90],qr=[0,a(lk),31,82],qq=a(" has the wrong length"),qp=a(" is no string"),qo=a(" is no array"),qn=a(hz),qm=a(" has the unknown key "),ql=a(" has no "),qk=a(hz),qj=a("Reading.Not_valid"),q$=a(hf),q4=a(e$),q3=a(hF),q5=a(dt),q6=a(he),q7=a(b2),q8=a(aV),q9=a(hc),q_=a(ad),q2=a(bu),qX=a(lh),qY=a(mo),qZ=a(kU),q0=a("\\f"),q1=a(k8),qW=a(lR),qV=a('\\"'),qU=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],qS=a("G1: a row of no state"),qR=a("a probability"),qQ=a("a row"),qP=a("a label"),qM=a(" are no object"),qJ=a(dj),qK=a(ad),qT=a(hc),qL=a("the model's kind is not 'lmc'"),qN=a(aV),qO=a(b2),sj=a(hD),sk=a(a_),sl=[0,a(ad),[0,a(aV),[0,a(b2),0]]],sm=a(dj),sn=a(am),si=a(r),so=[0,a(b3),[0,a(b1),[0,a(am),[0,a(a_),0]]]],sp=a(am),sq=a(bv),r3=[0,a(ai),0],r4=[0,a(dm),[0,a(as),[0,a(aQ),[0,a(ae),0]]]],r5=a(bv),r6=a(d9),r7=[0,a(d9),[0,a(hl),0]],r8=a("the distance"),r9=a(dm),r_=a(as),r$=a(as),sa=a(dp),sb=a(aQ),sc=a(d5),sd=a(as),se=a(as),sf=a(as),sg=a(ae),sh=a(ai),rU=a(bj),rV=a(mx),rW=a(g4),rX=a(d8),rY=a(": only one of rank and progress"),rZ=a(d8),r0=a(g4),r1=[0,a(d8),[0,a(g4),0]],r2=[0,a(bj),[0,a(cB),[0,a(mx),0]]],rT=a(" has no rank of at least 1"),rS=a(" has a rank that is no integer"),rG=[0,a(e3),[0,a(e9),[0,a(ds),[0,a(aV),0]]]],rH=a(ds),rR=a(aV),rI=a(e9),rJ=a(e3),rK=a(" has not one form"),rL=a(e3),rM=a(e3),rN=a(e9),rO=a(e9),rP=a(aV),rQ=a(ds),rD=a(hh),rE=a(g5),rF=a(" has an unknown relation"),rz=a(bj),rA=a(d6),rB=a(fi),rC=[0,0,0],rx=[0,a(bj),[0,a(cB),[0,a(d6),[0,a(fi),0]]]],ry=[0,a(bj),[0,a(cB),[0,a(d6),0]]],rw=a(" has no common denominator of a usable size"),rs=a(cB),rq=[0,a(ms),0],rr=[0,a(fb),0],rt=a(fb),ru=a(ms),rv=a(mu),rm=[0,a(cA),[0,a(dr),0]],rn=a(cA),ro=a(dr),rl=a("a lower bound"),rb=[0,a(ai),0],rc=[0,a(aN),[0,a(aO),[0,a(ae),0]]],rd=a(cC),re=a(ma),rf=a(aN),rg=a(ma),rh=a(aO),ri=a("an upper bound"),rj=a(ae),rk=a(ai),ra=a(g0),tB=[4,0],tC=a(aQ),tD=a(d5),tE=[0,a(ad),[0,a(aV),[0,a(b2),0]]],tF=a(dj),tG=a(am),tH=a(hD),tI=a(a_),tA=a(r),tJ=[0,a(b3),[0,a(b1),[0,a(ad),[0,a(am),[0,a(a_),0]]]]],tK=a(am),tL=a(bv),tc=[0,a(lp),[0,a(fk),0]],td=[0,a(as),[0,a(aQ),[0,a(cT),0]]],te=a(bv),tf=[0,a(ai),[0,a(ae),0]],tg=a(as),th=a(as),ti=a(dp),tj=a(aQ),tk=a(as),tl=a(ai),tm=a(as),tn=a(ae),to=a(lt),tp=a(cT),tq=a(as),tr=a(as),ts=a(ai),tt=a(as),tu=a(as),tv=a(ae),tw=a(lp),tx=a(lU),ty=[4,0],tz=a(fk),s7=[0,a(as),[0,a(dm),[0,a(ly),[0,a(ae),0]]]],s8=a(d9),s9=[0,a(d9),[0,a(hl),0]],s_=a(dm),s$=a(as),ta=a(ly),tb=a(ae),s6=a(" name a pair twice"),sT=[0,[11,a(mr),[4,0,0,0,0]],a(lY)],sU=[0,a(fl),[0,a(ae),[0,a(fg),[0,a(ai),[0,a(dx),0]]]]],sV=[0,a(kT),0],sW=a(kT),sX=a(" has an empty vector"),sY=a(fl),sZ=a(dx),s0=a(lV),s1=a(lF),s2=a(ae),s3=a(fg),s4=a(ai),s5=a(dx),sM=[4,0],sH=[0,a(mg),[0,a(cA),[0,a(dr),[0,a(cS),0]]]],sI=a(cS),sJ=a(cA),sS=a(dr),sK=a(" has both covers and a coupling"),sL=a(mg),sN=a(cA),sO=a(dr),sP=a(cA),sQ=a(dr),sR=a(cS),sy=[0,a(fj),[0,a(lj),[0,a(fn),0]]],sz=[0,a(aN),[0,a(aO),[0,a(ai),[0,a(ae),0]]]],sA=a(fn),sB=a(aN),sC=a(aO),sD=a(ai),sE=a(ae),sF=a(fj),sG=a(lj),sv=[0,a(mF),[0,a(cT),0]],sw=a(cT),sx=a(mF),st=a("accept"),su=a("reject"),ss=a(l3),sr=a(l3),uV=a(d0),uW=a("N1: nothing says how far a state is"),uX=[0,a(ad),0],uM=[0,a(b3),[0,a(b1),[0,a(am),[0,a(a_),[0,a(aQ),[0,a(bx),0]]]]]],uN=a(bv),uO=a(bx),uP=a(aQ),uQ=a(a_),uR=[0,[3,a(hy)]],uS=a(ad),uT=a(am),uU=a(am),uJ=a(lH),uK=a(lH),uL=a("the masses that are cut off"),uI=a("S2: a step cut that is not the first"),uE=a(bx),uF=[0,a(aQ),[0,a(bx),0]],uG=a(aQ),uH=a(bx),uC=a(mk),uD=a(le),uA=a("S1: another model before"),uB=a("S1: another model after"),uz=a("Q1: a state that is merged itself"),uy=a("a step names no state of the model"),uv=a(hs),uw=a(hp),ud=a(kE),ue=a(lQ),uf=a(kS),ug=a(kS),uh=a(d0),ui=a("merge"),uj=a("quotient"),uk=[0,a(ds),0],un=[0,a(mM),[0,a(ds),[0,a(hs),0]]],uo=a(mM),up=[0,a(ad),[0,a(aV),[0,a(b2),0]]],uq=a("the smaller chain"),ur=a(hs),us=a(bx),ut=[0,a(d0),0],uu=a(d0),ul=a(kE),um=a(lQ),ub=a(ds),t9=a(mk),t_=a(le),t$=a("neither:"),t8=a("Q2: states that are not alike"),t6=a("G1: a probability"),t7=a("G1: a sum"),t5=a("G1: there is no state"),tX=[0,a(aN),[0,a(aO),[0,a(dm),[0,a(as),[0,a(ai),[0,a(ae),0]]]]]],tY=a(dm),tZ=a(d9),t0=a(hl),t1=a(cC),t2=a(as),t3=a(aO),t4=a(aN),tR=[0,a(aN),[0,a(aO),[0,a(md),[0,a(as),[0,a(ai),[0,a(ae),0]]]]]],tS=a(hq),tT=a(md),tU=a(as),tV=a(aO),tW=a(aN),tN=a(cC),tO=a(ai),tP=a(ae),tM=a("Steps_document.Other"),ua=[0,a(am),[0,a(a_),[0,a(ad),[0,a(b3),[0,a(b1),[0,a(bx),[0,a("fixed"),[0,a(dq),0]]]]]]]],v4=a(mG),v5=a(g6),v6=a(hk),v7=a(g8),v_=a(hk),v8=a("V1: secrets have a prior, and pairs have none"),v9=a("C1: nothing is infinite"),v3=a("V1: no state of the model"),vY=a("a label leads to no node"),vM=a("the gains"),vA=a("grows"),vB=[0,[3,a(dw)]],vC=a(ai),vy=a(bv),vz=a(mc),vD=a(cT),vE=a(mL),vF=[0,a(b3),[0,a(b1),[0,a(ad),[0,a(am),[0,a(a_),[0,a(aQ),[0,a(mL),[0,a(cT),0]]]]]]]],vG=[0,a(mz),[0,a(mc),[0,a(fk),0]]],vH=a(bv),vI=a(cC),vJ=a(aQ),vK=a(d5),vL=a(mz),vN=[0,a(ad),[0,a(aV),[0,a(b2),0]]],vO=a(dj),vP=a(am),vQ=a(hD),vR=a(a_),vS=a(lt),vT=a(cT),vU=a(g6),vV=a("gains and the measure g go together"),vW=[0,0],vX=a("there is no guess"),v$=a(g8),vZ=a(lU),v0=[4,0],v1=a(fk),v2=a(am),vu=a(dw),vq=[0,a(lG),0],vr=[0,a(aV),[0,a(ai),[0,a(ae),0]]],vs=a(aV),vt=a(lG),vv=a(ai),vw=a(ae),vb=[0,[11,a(mr),[4,0,0,0,0]],a(lY)],vc=[0,a(fl),[0,a(ae),[0,a(fg),[0,a(ai),[0,a(dx),[0,a(kz),0]]]]]],vd=[0,a(kM),0],ve=a(kM),vf=a(fl),vg=a(ae),vh=a(fg),vi=a(ai),vj=a(dx),vk=a(lV),vl=a(lF),vm=a(kz),vn=a(" has rows that are empty, or not of one length"),vo=a(dx),u3=a("columns"),u4=a("rest"),u5=a(ht),u6=[0,a(mp),0],u7=[0,a(ht),0],u8=a(ht),u9=a(mp),u_=[0,a(lK),[0,a(cS),0]],u$=a(lK),va=a(cS),u2=a(g0),u1=a(" has not two entries"),u0=a(" is negative"),uZ=a(" is no natural number"),uY=a("Leakage_document.Other"),vx=[0,a(g8),[0,a(mG),[0,a(hk),[0,a(g6),0]]]],wa=a(bt),wb=a("Matching.Stuck"),xO=a("M11: a position is listed twice"),xN=a(g2),xQ=a(bt),xP=a("a relation"),xI=a("the relations"),xJ=a(mm),xK=a("the losses"),xL=a(g2),xG=a(ai),xD=a("M4: a bound is below 1"),xC=a(k3),xn=[0,a(hK),[0,a("amortised"),0]],xo=a("the metric"),xp=a(hH),xq=a(hK),xr=[0,a(ae),[0,a(ai),0]],xR=[0,a(lW),[0,a(mm),[0,a(g2),0]]],xs=[0,a(b3),[0,a(b1),[0,a(ad),[0,a(am),[0,a(a_),[0,a(hH),[0,a(aQ),0]]]]]]],xt=a(bv),xu=a(dp),xv=a(aQ),xw=a("the certificate claims nothing"),xx=a(am),xy=a(hf),xz=a(a_),xA=a("M2: another digest"),xB=a("M3: another model"),xE=a(hK),xF=a(ae),xH=a(lW),xM=a("M9: not one for each claim"),xk=a(" has an interval without two ends"),xi=[0,a(bj),[0,a(lv),0]],xj=a(bj),xl=a(lv),xf=[0,a(lw),0],xg=a(lw),w_=[0,a(fj),[0,a(kX),[0,a(mE),0]]],w$=[0,a(k6),[0,a("down"),0]],xa=a(fj),xb=a(kX),xc=a(mE),xd=a(k6),w6=[0,a(cB),0],w7=a(cB),w8=a(dw),w2=[0,a(bj),[0,a(cB),0]],w3=a(bj),w4=a(cB),wX=a(bj),wY=a(lD),wZ=a(lm),w0=a(d8),wS=[0,a(aN),[0,a(aO),[0,a(ae),[0,a(ai),0]]]],wT=a(ai),wU=a(ae),wV=a(aO),wW=a(aN),wQ=a(dw),wN=a(dt),wM=a(bt),wO=a(";"),wP=a("M4: no state of the model"),wL=a(r),wG=[0,[3,a(hc)]],wH=a(ad),wI=[0,1],wJ=a(k5),wK=[0,1],wF=a("it is no object"),wE=a(g1),wz=a(e$),wy=a(hF),wA=a(dt),wB=a(he),wv=a(hg),ww=a(dt),wx=a(hr),wC=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,hu,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],wp=[0,a(aN),[0,a(lE),[0,a(aO),0]]],wq=a(aN),wr=a(lE),ws=a(aO),wt=a("M1: a transition names no state"),wu=a("M1: a probability is negative, or they sum to more than 1"),wl=a("a state"),wd=[0,a(fb),0],we=[0,a(ad),[0,a(aV),[0,a(b2),0]]],wf=a(dj),wg=[0,a("pa"),0],wh=a("the model's kind"),wi=a(ad),wj=a(l_),wk=a(aV),wm=a(lz),wn=a(b2),wo=a("M1: no state, or one twice"),wc=a(g0),yz=a(e$),yu=a(l$),yv=a(hg),yw=a(dt),yx=a(hr),yy=a(hF),yA=a(dt),yB=a(he),Bd=a(bx),A6=a(ad),A7=a(" has no kind"),A8=a("hmm-parametric"),A9=a(" is of another kind"),A_=a(" has a model of its own"),A3=a(kH),A4=a(ad),A5=a(bv),A$=a("a part"),Ba=a(kH),Bb=a(d5),AO=[0,a(fp),0],AP=a(bv),AQ=a("violated"),AR=a(dp),AS=a(aQ),AT=a("any"),AU=a("the claim is about one ratio"),AV=a(fp),AW=a(fp),AX=a(hw),AY=[0,a(fp),[0,a("impossible"),0]],AL=[0,a(dv),[0,a(e4),[0,a(e_),0]]],AM=a(e4),AN=a(e_),AK=a("U1: a vector on no state, or negative"),AA=[0,a(dv),[0,a(e4),[0,a(kG),[0,a(mH),[0,a(lC),[0,a(kZ),[0,a(mA),[0,a(g5),[0,a(hh),[0,a(mv),0]]]]]]]]]],AB=a(e4),AC=a(kG),AD=a(mH),AE=a(lC),AF=a(kZ),AG=a(mA),AH=a(g5),AI=a(hh),AJ=a(mv),Az=a(" is empty"),Aw=a("H5: the ratio is less than 1"),Ax=a(l6),Ay=a(d2),An=[0,a(mh),0],Ao=a(bv),Ap=a(hE),Aq=a(dp),Ar=a(aQ),As=a("the ratio"),At=a(mh),Au=a(fc),Av=[0,a(l6),[0,a(d2),[0,a("coupling"),0]]],z$=a(hg),Aa=a(kI),Ab=a(hr),z_=a("K1: merged with no state"),z0=[0,a(dv),[0,a(mK),[0,a(mO),0]]],z1=a(mK),z2=a(mO),z3=a(ad),z4=a("the chain's certificate has a kind"),z5=a(am),Ak=[0,[3,a(hy)]],Al=a(ad),Aj=a(dq),z6=[0,[3,a(kV)]],z7=a(b3),Ah=[0,[1,a(mC)]],Ai=a(b1),z8=a(mN),z9=a("K2: another digest"),Ac=[0,a("first"),0],Ad=[0,a("second"),0],Ae=a(kL),Af=[0,a(kL),0],Ag=a(hM),zR=[0,a(bj),[0,a(l9),[0,a(cA),0]]],zS=a(bj),zT=a(l9),zU=a(cA),zQ=[0,a(dv),[0,a(mD),[0,a(d6),[0,a(fi),0]]]],zV=a(mD),zW=a(d6),zX=a(fi),zY=a("F1: a move is listed twice"),zZ=a("F1: a pair of equal or unknown states, or one twice"),zP=a(" names no generator"),zO=[5,0],zN=a("I2 or I3: another function"),zI=[0,a(dv),[0,a(lq),[0,a(l1),[0,a(hp),0]]]],zJ=a(lq),zK=a(l1),zL=a(hp),zM=a("expected combinations for every generator"),zH=a("H3: no distribution of the model"),zG=a("H2: a row is no distribution"),zE=a(dv),zF=a(" has no type that is known"),zD=a(hz),zv=[0,a(aN),[0,a(aO),[0,a(dk),[0,a(mn),[0,a(fa),0]]]]],zw=a(aN),zx=a(aO),zy=a(dk),zz=a(mn),zB=a("all"),zC=a(fa),zA=a(" is another one"),zu=a("there is not one claim"),zs=a("the factors"),zf=[0,a(d2),0],zg=[0,a(fa),[0,a(hi),[0,a(ll),0]]],zh=a(bv),zi=a(dp),zj=a(aQ),zk=a("the length"),zl=a(fa),zm=a("the length is out of range"),zn=a(hi),zo=a(hi),zp=a("the proofs"),zq=a(ll),zr=a(d2),zt=a(d5),zc=a("L1: a layer has another number of covers"),zd=a("L1: the layers and those of covers are not as many as the length"),za=a(" has a cover without two entries"),y6=[0,a(aN),[0,a(aO),[0,a(dk),[0,a(hM),[0,a(my),[0,a(cS),0]]]]]],y7=a(aN),y8=a(aO),y9=a(dk),y_=a(hM),y$=a(my),zb=a(cS),y2=a("W2: there are no parameters"),yT=[0,a(e_),[0,a(fn),[0,a(fo),0]]],yU=[0,a(aN),[0,a(aO),[0,a(dk),[0,a(hE),0]]]],yV=a(aN),yW=a(aO),yX=a(dk),y4=a(dw),yY=a(hE),yZ=a(e_),y0=a(fn),y1=a(fo),y3=a(" has no word with its probabilities and parameters"),yR=a(" is neither true nor false"),yP=a(k5),yQ=[0,1],yO=a("no object"),yM=a(g1),yN=a(kA),yF=a(am),yG=a(am),yH=a(hf),yI=a(a_),yJ=a(lr),yK=a(d2),yL=a("a factor is constant"),yE=a("H2"),yr=[5,0],yq=a("H1: a row of no state"),yp=a("the row of "),yi=a("an observation"),x_=[0,a(ad),[0,a(mt),[0,a(aV),[0,a(b2),[0,a(k1),0]]]]],x$=[0,a(fo),[0,a(fb),0]],ya=a(dj),yb=[3,a("hmm")],yc=a(ad),yd=a("the model's kind is not 'hmm'"),ye=a(fo),yf=a("the parameters are no object"),yg=a("the observations"),yh=a(mt),yj=a(l_),yk=a(aV),yl=a(lz),ym=a(b2),yn=a("the distributions"),yo=a(k1),ys=a("H1: a state or a distribution is empty"),yt=a("H1: a row of transitions is empty"),x7=a(" names what does not exist"),x8=a("H1: "),x9=a(" holds no text"),xV=[0,a(cl),[0,a(b0),0]],xW=a(cl),xX=[0,a(lS),[0,a(bu),0]],xY=a(lS),xZ=a(kJ),x0=[0,a(cl),[0,a(b0),0]],x1=a(b0),x2=[0,a(kJ),[0,a(hd),0]],x4=a(hI),x3=a(hI),x5=[0,a(l7),0],x6=[0,a(lb),0],xU=a(" is no expression"),xT=a(" divides by zero"),xS=a("Hmm_document.Other"),A0=a("hmm-no-budget"),A1=a("hmm-all-lengths"),A2=a("hmm-budget"),Bc=a("hmm-several"),B2=a("valid"),B3=a("not covered"),B4=a("malformed: too large for the stack (see ulimit -s)"),B5=a("not valid: "),B6=a("malformed: "),B1=[0,a(k3)],BH=a(b3),BY=a(kV),BI=a(mN),BJ=a(b1),BX=a(mC),BK=a("the version is not 1"),BL=a(ad),BP=a(hq),BQ=a("leakage"),BR=a(hH),BS=a(bx),BT=a(bx),BU=a(bx),BW=a(bx),BV=a("nature"),BN=a(hq),BO=a(dq),BM=a("the kind is no string"),BG=a("the document is no object"),BD=a(kA),BE=a(lr),By=a("a digest"),Bx=a("what is said of the program"),Bp=a(dq),Bq=[0,a(k_),0],Br=[0,a(g_),[0,a(k7),[0,a(lP),0]]],Bs=a("the program"),Bt=a("the function"),Bu=a(g_),Bv=a("what is observed"),Bw=a(k7),Bz=a(lP),BA=a(k_),BB=a(dq),Bo=a("P3: runs of the program are cut off, and no step says so"),Bn=[3,a(d0)],Bk=a(dq),Bl=a(am),Bm=a(aV),Bh=a(am),Bi=[0,[3,a(hy)]],Bj=a(ad),Bg=[0,1],Bf=a(g1),BZ=a("bisimdist-certificate compact\n"),B7=a(r),B8=a("not checked: too large for the stack of this browser");function
+ab(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,I(a[1])];case
-1:return[1,I(a[1])];case
-2:return[2,I(a[1])];case
-3:return[3,I(a[1])];case
-4:return[4,I(a[1])];case
-5:return[5,I(a[1])];case
-6:return[6,I(a[1])];case
-7:return[7,I(a[1])];case
+0:return[0,ab(a[1])];case
+1:return[1,ab(a[1])];case
+2:return[2,ab(a[1])];case
+3:return[3,ab(a[1])];case
+4:return[4,ab(a[1])];case
+5:return[5,ab(a[1])];case
+6:return[6,ab(a[1])];case
+7:return[7,ab(a[1])];case
 8:var
-c=a[1];return[8,c,I(a[2])];case
+c=a[1];return[8,c,ab(a[2])];case
 9:var
-b=a[1];return[9,b,b,I(a[3])];case
-10:return[10,I(a[1])];case
-11:return[11,I(a[1])];case
-12:return[12,I(a[1])];case
-13:return[13,I(a[1])];default:return[14,I(a[1])]}}function
-at(a,b){if(typeof
+b=a[1];return[9,b,b,ab(a[3])];case
+10:return[10,ab(a[1])];case
+11:return[11,ab(a[1])];case
+12:return[12,ab(a[1])];case
+13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
+aU(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,at(a[1],b)];case
-1:return[1,at(a[1],b)];case
-2:return[2,at(a[1],b)];case
-3:return[3,at(a[1],b)];case
-4:return[4,at(a[1],b)];case
-5:return[5,at(a[1],b)];case
-6:return[6,at(a[1],b)];case
-7:return[7,at(a[1],b)];case
+0:return[0,aU(a[1],b)];case
+1:return[1,aU(a[1],b)];case
+2:return[2,aU(a[1],b)];case
+3:return[3,aU(a[1],b)];case
+4:return[4,aU(a[1],b)];case
+5:return[5,aU(a[1],b)];case
+6:return[6,aU(a[1],b)];case
+7:return[7,aU(a[1],b)];case
 8:var
-c=a[1];return[8,c,at(a[2],b)];case
+c=a[1];return[8,c,aU(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,at(a[3],b)];case
-10:return[10,at(a[1],b)];case
-11:return[11,at(a[1],b)];case
-12:return[12,at(a[1],b)];case
-13:return[13,at(a[1],b)];default:return[14,at(a[1],b)]}}function
-D(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aU(a[3],b)];case
+10:return[10,aU(a[1],b)];case
+11:return[11,aU(a[1],b)];case
+12:return[12,aU(a[1],b)];case
+13:return[13,aU(a[1],b)];default:return[14,aU(a[1],b)]}}function
+Y(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,D(a[1],b)];case
-1:return[1,D(a[1],b)];case
+0:return[0,Y(a[1],b)];case
+1:return[1,Y(a[1],b)];case
 2:var
-c=a[1];return[2,c,D(a[2],b)];case
+c=a[1];return[2,c,Y(a[2],b)];case
 3:var
-d=a[1];return[3,d,D(a[2],b)];case
+d=a[1];return[3,d,Y(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,D(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,Y(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,D(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,Y(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,D(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,Y(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,D(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,Y(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,D(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,Y(a[4],b)];case
 9:var
-t=a[1];return[9,t,D(a[2],b)];case
-10:return[10,D(a[1],b)];case
+t=a[1];return[9,t,Y(a[2],b)];case
+10:return[10,Y(a[1],b)];case
 11:var
-u=a[1];return[11,u,D(a[2],b)];case
+u=a[1];return[11,u,Y(a[2],b)];case
 12:var
-v=a[1];return[12,v,D(a[2],b)];case
+v=a[1];return[12,v,Y(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,D(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,Y(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,D(a[3],b)];case
-15:return[15,D(a[1],b)];case
-16:return[16,D(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,Y(a[3],b)];case
+15:return[15,Y(a[1],b)];case
+16:return[16,Y(a[1],b)];case
 17:var
-A=a[1];return[17,A,D(a[2],b)];case
+A=a[1];return[17,A,Y(a[2],b)];case
 18:var
-B=a[1];return[18,B,D(a[2],b)];case
-19:return[19,D(a[1],b)];case
+B=a[1];return[18,B,Y(a[2],b)];case
+19:return[19,Y(a[1],b)];case
 20:var
-C=a[2],E=a[1];return[20,E,C,D(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,Y(a[3],b)];case
 21:var
-F=a[1];return[21,F,D(a[2],b)];case
-22:return[22,D(a[1],b)];case
+E=a[1];return[21,E,Y(a[2],b)];case
+22:return[22,Y(a[1],b)];case
 23:var
-G=a[1];return[23,G,D(a[2],b)];default:var
-H=a[2],I=a[1];return[24,I,H,D(a[3],b)]}}function
-f1(a){throw[0,f2,a]}function
-a4(a){throw[0,f0,a]}function
-f5(b,a){return t6(b,a)?b:a}function
-cM(a){return 0<=a?a:-a|0}function
-n(d,c){var
-a=r(d),e=r(c),b=Z(a+e|0);br(d,0,b,0,a);br(c,0,b,a,e);return aA(b)}function
-j_(a){return a?j$:ka}function
-bY(a,b){if(a){var
-c=a[1];return[0,c,bY(a[2],b)]}return b}uw(0);jX(1);jX(2);function
-f6(b){function
+F=a[1];return[23,F,Y(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,Y(a[3],b)]}}function
+ee(a){throw[0,h8,a]}function
+aZ(a){throw[0,h7,a]}function
+h$(b,a){return fz(b,a)?b:a}function
+ia(b,a){return Cw(b,a)?b:a}function
+dE(a){return 0<=a?a:-a|0}function
+j(d,c){var
+a=t(d),e=t(c),b=aw(a+e|0);b8(d,0,b,0,a);b8(c,0,b,a,e);return aY(b)}function
+ib(a){return a?nk:nl}function
+ag(a,b){if(a){var
+c=a[1];return[0,c,ag(a[2],b)]}return b}CX(0);m_(1);m_(2);function
+ic(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{uv(d)}catch(a){a=a$(a);if(a[1]!==f4)throw a;var
+c=a[2],d=a[1];try{CW(d)}catch(a){a=aT(a);if(a[1]!==h_)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(ux(0))}uG(a(hQ),f6);function
-a5(a,b){return a?a[1]:b}function
-M(c,a){return a?[0,b(c,a[1])]:0}function
-eg(c,a){return a?b(c,a[1]):0}function
-f7(a){if(0<=a&&!(ff<a))return a;return a4(kb)}var
-eh=uK(0),cN=(4*eh|0)-1|0;function
-aB(c){var
+a=c;continue}return 0}}return a(CY(0))}C6(a(kC),ic);function
+aP(a,b){return a?a[1]:b}function
+Q(c,a){return a?[0,b(c,a[1])]:0}function
+c3(c,a){return a?b(c,a[1]):0}function
+id(a){if(0<=a&&!(g9<a))return a;return aZ(nn)}var
+fE=C_(0),dF=(4*fE|0)-1|0;function
+q(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-bb(d,c){var
+ef(a){return a?a[1]:ee(nu)}function
+fF(a){return a?a[2]:ee(nv)}function
+bk(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-a6(a){return bb(a,0)}function
-f8(a,d,c){if(d<=a)return 0;var
-e=b(c,a);return[0,e,f8(a+1|0,d,c)]}function
-h(c,a){if(a){var
-d=a[2],e=b(c,a[1]);return[0,e,h(c,d)]}return 0}function
-f9(c,b,a){if(a){var
-d=a[2],e=m(b,c,a[1]);return[0,e,f9(c+1|0,b,d)]}return 0}function
-dd(b,a){return f9(0,b,a)}function
-aK(d,c){var
+an(a){return bk(a,0)}function
+ie(a,d,c){if(d<=a)return 0;var
+e=b(c,a);return[0,e,ie(a+1|0,d,c)]}function
+fG(c,e){if(0<=c){if(50<c){var
+d=0,a=0;for(;;){if(c<=a)return an(d);var
+d=[0,b(e,a),d],a=a+1|0;continue}}return ie(0,c,e)}return aZ(ny)}function
+cG(c,a){if(a){var
+d=a[2],e=b(c,a[1]);return[0,e,cG(c,d)]}return 0}function
+ig(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,ig(c+1|0,b,d)]}return 0}function
+dG(b,a){return ig(0,b,a)}function
+fH(e,d){var
+c=0,a=d;for(;;){if(a){var
+f=a[2],c=[0,b(e,a[1]),c],a=f;continue}return c}}function
+F(d,c){var
 a=c;for(;;){if(a){var
 e=a[2];b(d,a[1]);var
 a=e;continue}return 0}}function
-f_(e,d){var
+eg(e,d){var
 b=0,a=d;for(;;){if(a){var
-c=a[2];m(e,b,a[1]);var
+c=a[2];n(e,b,a[1]);var
 b=b+1|0,a=c;continue}return 0}}function
-bG(e,d,c){var
+bl(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
-de(e,d){var
+f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
+fI(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,fI(c,e,d)]}}else
+if(!a)return 0;return aZ(nz)}function
+bQ(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c){var
 a=f;continue}return c}return 1}}function
-bc(e,d){var
+aJ(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c)return c;var
 a=f;continue}return 0}}function
-cf(d,c){var
+b$(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===Y(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===Z(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-f$(d,c){var
+fJ(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===Y(b[1],d))return[0,f];var
-a=e;continue}return 0}}function
-bd(d,c){var
+b=a[1],e=a[2],f=b[2];if(0===Z(b[1],d))return f;var
+a=e;continue}throw bP}}function
+eh(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===Y(a[1][1],d)?1:0;if(b)return b;var
+b=a[1],e=a[2],f=b[2];if(0===Z(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-ei(b,a){if(a){var
-c=a[2],d=a[1];return 0===Y(d[1],b)?c:[0,d,ei(b,c)]}return 0}function
-cO(f){var
+a0(d,c){var
+a=c;for(;;){if(a){var
+e=a[2],b=0===Z(a[1][1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+dH(b,a){if(a){var
+c=a[2],d=a[1];return 0===Z(d[1],b)?c:[0,d,dH(b,c)]}return 0}function
+W(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=a[1];if(b(f,e)){var
 c=[0,e,c],a=d;continue}var
-a=d;continue}return a6(c)}}}function
-df(f){var
+a=d;continue}return an(c)}}}function
+c4(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=b(f,a[1]);if(e){var
 c=[0,e[1],c],a=d;continue}var
-a=d;continue}return a6(c)}}}function
-ej(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],ej(b[2],a[2])]}}else
-if(!a)return 0;return a4(kk)}function
-cP(a,b){function
+a=d;continue}return an(c)}}}function
+ei(e,d){var
+c=0,a=d;for(;;){if(a){var
+f=a[2],c=bk(b(e,a[1]),c),a=f;continue}return an(c)}}function
+fK(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],fK(b[2],a[2])]}}else
+if(!a)return 0;return aZ(nA)}function
+bm(a,b){function
 r(i,e){if(2===i){if(e){var
 k=e[2];if(k){var
-l=k[1],n=e[1],y=k[2],z=0<m(a,n,l)?[0,n,[0,l,0]]:[0,l,[0,n,0]];return[0,z,y]}}}else
+l=k[1],m=e[1],y=k[2],z=0<n(a,m,l)?[0,m,[0,l,0]]:[0,l,[0,m,0]];return[0,z,y]}}}else
 if(3===i&&e){var
 o=e[2];if(o){var
 p=o[2];if(p){var
-b=p[1],c=o[1],d=e[1],C=p[2],D=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
+b=p[1],c=o[1],d=e[1],C=p[2],D=0<n(a,d,c)?0<n(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<n(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<n(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
 s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-q=g[1],r=h[1],w=g[2],x=h[2];if(0<m(a,r,q)){var
+q=g[1],r=h[1],w=g[2],x=h[2];if(0<n(a,r,q)){var
 g=w,f=[0,q,f];continue}var
 h=x,f=[0,r,f];continue}var
-v=bb(h,f)}else
+v=bk(h,f)}else
 var
-v=bb(g,f);return[0,v,B]}}function
+v=bk(g,f);return[0,v,B]}}function
 j(i,e){if(2===i){if(e){var
 j=e[2];if(j){var
-k=j[1],l=e[1],y=j[2],z=0<m(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
+k=j[1],l=e[1],y=j[2],z=0<n(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
 if(3===i&&e){var
-n=e[2];if(n){var
-o=n[2];if(o){var
-b=o[1],c=n[1],d=e[1],C=o[2],D=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
+m=e[2];if(m){var
+o=m[2];if(o){var
+b=o[1],c=m[1],d=e[1],C=o[2],D=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
 s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-p=g[1],q=h[1],w=g[2],x=h[2];if(0<m(a,q,p)){var
+p=g[1],q=h[1],w=g[2],x=h[2];if(0<n(a,q,p)){var
 h=x,f=[0,q,f];continue}var
 g=w,f=[0,p,f];continue}var
-v=bb(h,f)}else
+v=bk(h,f)}else
 var
-v=bb(g,f);return[0,v,B]}}var
-c=aB(b);return 2<=c?j(c,b)[1]:b}function
-dg(b,a){function
+v=bk(g,f);return[0,v,B]}}var
+c=q(b);return 2<=c?j(c,b)[1]:b}function
+ca(b,a){function
 x(i,f){if(2===i){if(f){var
-n=f[2];if(n){var
-o=n[1],j=f[1],J=n[2],y=m(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
+m=f[2];if(m){var
+o=m[1],j=f[1],J=m[2],y=n(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
 if(3===i&&f){var
 p=f[2];if(p){var
 q=p[2];if(q){var
-c=q[1],a=p[1],d=f[1],N=q[2],D=m(b,d,a);if(0===D)var
-E=m(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
+c=q[1],a=p[1],d=f[1],N=q[2],D=n(b,d,a);if(0===D)var
+E=n(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
 if(0<D){var
-F=m(b,a,c);if(0===F)var
+F=n(b,a,c);if(0===F)var
 s=[0,d,[0,a,0]];else
 if(0<F)var
 s=[0,d,[0,a,[0,c,0]]];else
 var
-G=m(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
+G=n(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
 r=s}else{var
-H=m(b,d,c);if(0===H)var
+H=n(b,d,c);if(0===H)var
 t=[0,a,[0,d,0]];else
 if(0<H)var
 t=[0,a,[0,d,[0,c,0]]];else
 var
-I=m(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
+I=n(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
 r=t}return[0,r,N]}}}var
 z=i>>1,A=l(z,f),L=A[1],B=l(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-u=g[2],v=g[1],w=h[2],k=h[1],x=m(b,k,v);if(0===x){var
+u=g[2],v=g[1],w=h[2],k=h[1],x=n(b,k,v);if(0===x){var
 h=w,g=u,e=[0,k,e];continue}if(0<=x){var
 g=u,e=[0,v,e];continue}var
 h=w,e=[0,k,e];continue}var
-C=bb(h,e)}else
+C=bk(h,e)}else
 var
-C=bb(g,e);return[0,C,M]}}function
+C=bk(g,e);return[0,C,M]}}function
 l(i,f){if(2===i){if(f){var
 l=f[2];if(l){var
-n=l[1],j=f[1],J=l[2],y=m(b,j,n),K=0===y?[0,j,0]:0<=y?[0,n,[0,j,0]]:[0,j,[0,n,0]];return[0,K,J]}}}else
+m=l[1],j=f[1],J=l[2],y=n(b,j,m),K=0===y?[0,j,0]:0<=y?[0,m,[0,j,0]]:[0,j,[0,m,0]];return[0,K,J]}}}else
 if(3===i&&f){var
 o=f[2];if(o){var
 p=o[2];if(p){var
-c=p[1],a=o[1],d=f[1],N=p[2],D=m(b,d,a);if(0===D)var
-E=m(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
+c=p[1],a=o[1],d=f[1],N=p[2],D=n(b,d,a);if(0===D)var
+E=n(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
 if(0<=D){var
-F=m(b,d,c);if(0===F)var
+F=n(b,d,c);if(0===F)var
 r=[0,a,[0,d,0]];else
 if(0<=F)var
-G=m(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
+G=n(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
 var
 r=[0,a,[0,d,[0,c,0]]];var
 q=r}else{var
-H=m(b,a,c);if(0===H)var
+H=n(b,a,c);if(0===H)var
 s=[0,d,[0,a,0]];else
 if(0<=H)var
-I=m(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
+I=n(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
 var
 s=[0,d,[0,a,[0,c,0]]];var
 q=s}return[0,q,N]}}}var
 z=i>>1,A=x(z,f),L=A[1],B=x(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-t=g[2],u=g[1],v=h[2],k=h[1],w=m(b,k,u);if(0===w){var
+t=g[2],u=g[1],v=h[2],k=h[1],w=n(b,k,u);if(0===w){var
 h=v,g=t,e=[0,k,e];continue}if(0<w){var
 h=v,e=[0,k,e];continue}var
 g=t,e=[0,u,e];continue}var
-C=bb(h,e)}else
+C=bk(h,e)}else
 var
-C=bb(g,e);return[0,C,M]}}var
-c=aB(a);return 2<=c?l(c,a)[1]:a}function
-ga(b,a){return a<=b?b:a}function
-bH(a,c){var
-b=Z(a);t3(b,0,a,c);return b}function
-gb(c,b,a){if(0<=b&&0<=a&&!((aT(c)-a|0)<b)){var
-d=Z(a);b9(c,b,d,0,a);return d}return a4(kl)}function
-gc(c,b,a){return aA(gb(c,b,a))}function
-gd(e,c,d,b,a){if(0<=a&&0<=c&&!((aT(e)-a|0)<c)&&0<=b&&!((aT(d)-a|0)<b))return b9(e,c,d,b,a);return a4(km)}function
-be(e,c,d,b,a){if(0<=a&&0<=c&&!((r(e)-a|0)<c)&&0<=b&&!((aT(d)-a|0)<b))return br(e,c,d,b,a);return a4(kn)}function
-bf(c,b,a){return aA(gb(bE(c),b,a))}function
-ge(k,g){if(g){var
-h=r(k),c=0,b=g,p=0;for(;;){if(b){var
+C=bk(g,e);return[0,C,M]}}var
+c=q(a);return 2<=c?l(c,a)[1]:a}function
+ih(b,a){return a<=b?b:a}function
+cr(a,c){var
+b=aw(a);Ct(b,0,a,c);return b}function
+ii(c,b,a){if(0<=b&&0<=a&&!((a$(c)-a|0)<b)){var
+d=aw(a);cV(c,b,d,0,a);return d}return aZ(nB)}function
+ij(c,b,a){return aY(ii(c,b,a))}function
+ik(e,c,d,b,a){if(0<=a&&0<=c&&!((a$(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return cV(e,c,d,b,a);return aZ(nC)}function
+bR(e,c,d,b,a){if(0<=a&&0<=c&&!((t(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return b8(e,c,d,b,a);return aZ(nD)}function
+bn(c,b,a){return aY(ii(b9(c),b,a))}function
+bA(k,g){if(g){var
+h=t(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(r(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ko),c=n,b=m;continue}var
-l=r(i)+c|0}else
+j=(t(i)+h|0)+c|0,m=b[2],n=c<=j?j:aZ(nE),c=n,b=m;continue}var
+l=t(i)+c|0}else
 var
 l=c;var
-f=Z(l),e=p,d=g;for(;;){if(d){var
+f=aw(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];br(a,0,f,e,r(a));br(k,0,f,e+r(a)|0,h);var
-e=(e+r(a)|0)+h|0,d=o;continue}br(a,0,f,e,r(a))}return aA(f)}}}return kp}function
-gf(f,e){var
-c=bE(e),a=0,d=aT(c);for(;;){if(a===d)return 1;if(b(f,bs(c,a))){var
+o=d[2];b8(a,0,f,e,t(a));b8(k,0,f,e+t(a)|0,h);var
+e=(e+t(a)|0)+h|0,d=o;continue}b8(a,0,f,e,t(a))}return aY(f)}}}return nF}function
+il(f,e){var
+c=b9(e),a=0,d=a$(c);for(;;){if(a===d)return 1;if(b(f,bM(c,a))){var
 a=a+1|0;continue}return 0}}function
-kq(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw ba;if(aJ(e,a)===b)return a;var
+nG(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bP;if(a5(e,a)===b)return a;var
 a=a+1|0;continue}}function
-cQ(b,c){var
-a=0,d=r(b);for(;;){if(d<=a)return 0;if(aJ(b,a)===c)return[0,a];var
+dI(b,c){var
+a=0,d=t(b);for(;;){if(d<=a)return 0;if(a5(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-kr(b,a,d){var
-c=r(b);if(0<=a&&!(c<a))try{kq(b,c,a,d);var
-e=1;return e}catch(a){a=a$(a);if(a===ba)return 0;throw a}return a4(ks)}function
-kt(b,a){return kr(b,0,a)}function
-gg(c,b){var
-d=r(c),e=d<=r(b)?1:0;if(e){var
-a=0;for(;;){if(a===d)return 1;if(aJ(b,a)!==aJ(c,a))return 0;var
+nH(b,a,d){var
+c=t(b);if(0<=a&&!(c<a))try{nG(b,c,a,d);var
+e=1;return e}catch(a){a=aT(a);if(a===bP)return 0;throw a}return aZ(nI)}function
+nJ(b,a){return nH(b,0,a)}function
+im(c,b){var
+d=t(c),e=d<=t(b)?1:0;if(e){var
+a=0;for(;;){if(a===d)return 1;if(a5(b,a)!==a5(c,a))return 0;var
 a=a+1|0;continue}}return e}function
-gh(a){if(a){var
+nK(c,d){if(0===c)return[0];if(0<=c){var
+e=bN(c,b(d,0)),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=b(d,a);var
+h=a+1|0;if(f!==a){var
+a=h;continue}break}}return e}return aZ(nL)}function
+io(e,c){var
+d=c.length-1;if(0===d)return[0];var
+f=bN(d,b(e,c[1])),g=d-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=b(e,c[1+a]);var
+i=a+1|0;if(g!==a){var
+a=i;continue}break}}return f}function
+fL(d,b){var
+c=b.length-1-1|0,e=0;if(!(c<0)){var
+a=e;for(;;){n(d,a,b[1+a]);var
+f=a+1|0;if(c!==a){var
+a=f;continue}break}}return 0}function
+ej(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=cJ(d,h),e=1,b=g;for(;;){if(b){var
+f=bN(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-kw=[U,kv,cH(0)];function
-kx(a){throw kw}function
-ky(a){var
-d=a[1];a[1]=kx;try{var
-c=b(d,0);uz(a,c);return c}catch(b){b=a$(b);a[1]=function(a){throw b};throw b}}function
-ek(a){var
-b=1<=a?a:1,c=cN<b?cN:b,d=Z(c);return[0,d,0,c,d]}function
-el(a){return gc(a[1],0,a[2])}function
-gi(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cN<b[1])if((d+c|0)<=cN)b[1]=cN;else
-f1(kB);var
-e=Z(b[1]);gd(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,G,kz]}throw[0,G,kA]}}function
-aU(a,c){var
-b=a[2];if(a[3]<=b)gi(a,1);L(a[1],b,c);a[2]=b+1|0;return 0}function
-aP(a,c){var
-b=r(c),d=a[2]+b|0;if(a[3]<d)gi(a,b);br(c,0,a[1],a[2],b);a[2]=d;return 0}function
-em(a){return 5===a[2]?12:-6}function
-gj(a){return[0,0,Z(a)]}function
-gk(a,g){var
-b=aT(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=Z(ga(b*2|0,c));gd(a[2],0,e,0,b);a[2]=e;var
+nO=[ac,nN,cp(0)];function
+ip(d,a){var
+b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}var
+nQ=[ac,nP,cp(0)];function
+nR(a){throw nQ}function
+fM(a){var
+d=a[1];a[1]=nR;try{var
+c=b(d,0);C0(a,c);return c}catch(b){b=aT(b);a[1]=function(a){throw b};throw b}}function
+fN(a){var
+b=1<=a?a:1,c=dF<b?dF:b,d=aw(c);return[0,d,0,c,d]}function
+fO(a){return ij(a[1],0,a[2])}function
+iq(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dF<b[1])if((d+c|0)<=dF)b[1]=dF;else
+ee(nU);var
+e=aw(b[1]);ik(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,_,nS]}throw[0,_,nT]}}function
+bo(a,c){var
+b=a[2];if(a[3]<=b)iq(a,1);af(a[1],b,c);a[2]=b+1|0;return 0}function
+ba(a,c){var
+b=t(c),d=a[2]+b|0;if(a[3]<d)iq(a,b);b8(c,0,a[1],a[2],b);a[2]=d;return 0}function
+fP(a){return 5===a[2]?12:-6}function
+ir(a){return[0,0,aw(a)]}function
+is(a,g){var
+b=a$(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=aw(ih(b*2|0,c));ik(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cg(a,b){gk(a,1);bX(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-ah(a,c){var
-b=r(c);gk(a,b);be(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-gl(a){return gc(a[2],0,a[1])}function
-en(b,c){var
+c5(a,b){is(a,1);cE(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aK(a,c){var
+b=t(c);is(a,b);bR(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+it(a){return ij(a[2],0,a[1])}function
+fQ(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];ah(b,kK);var
+d=a[1];aK(b,n3);var
 a=d;continue;case
 1:var
-e=a[1];ah(b,kL);var
+e=a[1];aK(b,n4);var
 a=e;continue;case
 2:var
-f=a[1];ah(b,kM);var
+f=a[1];aK(b,n5);var
 a=f;continue;case
 3:var
-g=a[1];ah(b,kN);var
+g=a[1];aK(b,n6);var
 a=g;continue;case
 4:var
-h=a[1];ah(b,kO);var
+h=a[1];aK(b,n7);var
 a=h;continue;case
 5:var
-i=a[1];ah(b,kP);var
+i=a[1];aK(b,n8);var
 a=i;continue;case
 6:var
-j=a[1];ah(b,kQ);var
+j=a[1];aK(b,n9);var
 a=j;continue;case
 7:var
-k=a[1];ah(b,kR);var
+k=a[1];aK(b,n_);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];ah(b,kS);en(b,m);ah(b,kT);var
+l=a[2],m=a[1];aK(b,n$);fQ(b,m);aK(b,oa);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];ah(b,kU);en(b,o);ah(b,kV);var
+n=a[3],o=a[1];aK(b,ob);fQ(b,o);aK(b,oc);var
 a=n;continue;case
 10:var
-p=a[1];ah(b,kW);var
+p=a[1];aK(b,od);var
 a=p;continue;case
 11:var
-q=a[1];ah(b,kX);var
+q=a[1];aK(b,oe);var
 a=q;continue;case
 12:var
-r=a[1];ah(b,kY);var
+r=a[1];aK(b,of);var
 a=r;continue;case
 13:var
-s=a[1];ah(b,kZ);var
+s=a[1];aK(b,og);var
 a=s;continue;default:var
-t=a[1];ah(b,k0);var
+t=a[1];aK(b,oh);var
 a=t;continue}}function
-P(a){if(typeof
+ao(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,P(a[1])];case
-1:return[1,P(a[1])];case
-2:return[2,P(a[1])];case
-3:return[3,P(a[1])];case
-4:return[4,P(a[1])];case
-5:return[5,P(a[1])];case
-6:return[6,P(a[1])];case
-7:return[7,P(a[1])];case
+0:return[0,ao(a[1])];case
+1:return[1,ao(a[1])];case
+2:return[2,ao(a[1])];case
+3:return[3,ao(a[1])];case
+4:return[4,ao(a[1])];case
+5:return[5,ao(a[1])];case
+6:return[6,ao(a[1])];case
+7:return[7,ao(a[1])];case
 8:var
-b=a[1];return[8,b,P(a[2])];case
+b=a[1];return[8,b,ao(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,P(a[3])];case
-10:return[10,P(a[1])];case
-11:return[11,P(a[1])];case
-12:return[12,P(a[1])];case
-13:return[13,P(a[1])];default:return[14,P(a[1])]}}function
-ai(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,ao(a[3])];case
+10:return[10,ao(a[1])];case
+11:return[11,ao(a[1])];case
+12:return[12,ao(a[1])];case
+13:return[13,ao(a[1])];default:return[14,ao(a[1])]}}function
+aL(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-c=ai(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
+c=aL(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
 1:var
-d=ai(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
+d=aL(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
 2:var
-e=ai(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
+e=aL(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
 3:var
-f=ai(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
+f=aL(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
 4:var
-g=ai(a[1]),Q=g[4],R=g[3],S=g[2],T=g[1],U=function(a){b(S,0);return 0};return[0,function(a){b(T,0);return 0},U,R,Q];case
+g=aL(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){b(R,0);return 0};return[0,function(a){b(S,0);return 0},T,Q,P];case
 5:var
-h=ai(a[1]),W=h[4],X=h[3],Y=h[2],Z=h[1],_=function(a){b(Y,0);return 0};return[0,function(a){b(Z,0);return 0},_,X,W];case
+h=aL(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){b(W,0);return 0};return[0,function(a){b(X,0);return 0},Y,V,U];case
 6:var
-i=ai(a[1]),$=i[4],aa=i[3],ab=i[2],ac=i[1],ad=function(a){b(ab,0);return 0};return[0,function(a){b(ac,0);return 0},ad,aa,$];case
+i=aL(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){b($,0);return 0};return[0,function(a){b(aa,0);return 0},ab,_,Z];case
 7:var
-j=ai(a[1]),ae=j[4],af=j[3],ag=j[2],ah=j[1],aj=function(a){b(ag,0);return 0};return[0,function(a){b(ah,0);return 0},aj,af,ae];case
+j=aL(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){b(ae,0);return 0};return[0,function(a){b(af,0);return 0},ag,ad,ac];case
 8:var
-k=ai(a[2]),ak=k[4],al=k[3],am=k[2],an=k[1],ao=function(a){b(am,0);return 0};return[0,function(a){b(an,0);return 0},ao,al,ak];case
+k=aL(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){b(aj,0);return 0};return[0,function(a){b(ak,0);return 0},al,ai,ah];case
 9:var
-ap=a[2],aq=a[1],l=ai(a[3]),ar=l[4],as=l[3],at=l[2],au=l[1],m=ai(V(P(aq),ap)),av=m[4],aw=m[3],ax=m[2],ay=m[1],az=function(a){b(av,0);b(ar,0);return 0},aA=function(a){b(as,0);b(aw,0);return 0},aB=function(a){b(ax,0);b(at,0);return 0};return[0,function(a){b(au,0);b(ay,0);return 0},aB,aA,az];case
+am=a[2],an=a[1],l=aL(a[3]),ap=l[4],aq=l[3],ar=l[2],as=l[1],m=aL(at(ao(an),am)),au=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){b(au,0);b(ap,0);return 0},az=function(a){b(aq,0);b(av,0);return 0},aA=function(a){b(aw,0);b(ar,0);return 0};return[0,function(a){b(as,0);b(ax,0);return 0},aA,az,ay];case
 10:var
-n=ai(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){b(aE,0);return 0};return[0,function(a){b(aF,0);return 0},aG,aD,aC];case
+n=aL(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){b(aD,0);return 0};return[0,function(a){b(aE,0);return 0},aF,aC,aB];case
 11:var
-o=ai(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){b(aJ,0);return 0};return[0,function(a){b(aK,0);return 0},aL,aI,aH];case
+o=aL(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){b(aI,0);return 0};return[0,function(a){b(aJ,0);return 0},aK,aH,aG];case
 12:var
-p=ai(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
+p=aL(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=ai(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
-r=ai(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
-V(d,c){var
+q=aL(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
+r=aL(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
+at(d,c){var
 a=0;if(typeof
 d==="number")if(typeof
 c==="number")return 0;else
@@ -1353,12 +1391,12 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,G,k1]}else
+9:a=6;break;default:throw[0,_,oi]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
 c!=="number")switch(c[0]){case
-0:return[0,V(t,c[1])];case
+0:return[0,at(t,c[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1369,7 +1407,7 @@ c!=="number")switch(c[0]){case
 1:var
 f=0,u=d[1];if(typeof
 c!=="number")switch(c[0]){case
-1:return[1,V(u,c[1])];case
+1:return[1,at(u,c[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1381,7 +1419,7 @@ c!=="number")switch(c[0]){case
 g=0,v=d[1];if(typeof
 c==="number")g=1;else
 switch(c[0]){case
-2:return[2,V(v,c[1])];case
+2:return[2,at(v,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1393,7 +1431,7 @@ switch(c[0]){case
 h=0,w=d[1];if(typeof
 c==="number")h=1;else
 switch(c[0]){case
-3:return[3,V(w,c[1])];case
+3:return[3,at(w,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1405,7 +1443,7 @@ switch(c[0]){case
 i=0,x=d[1];if(typeof
 c==="number")i=1;else
 switch(c[0]){case
-4:return[4,V(x,c[1])];case
+4:return[4,at(x,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1417,7 +1455,7 @@ switch(c[0]){case
 j=0,y=d[1];if(typeof
 c==="number")j=1;else
 switch(c[0]){case
-5:return[5,V(y,c[1])];case
+5:return[5,at(y,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1429,7 +1467,7 @@ switch(c[0]){case
 k=0,z=d[1];if(typeof
 c==="number")k=1;else
 switch(c[0]){case
-6:return[6,V(z,c[1])];case
+6:return[6,at(z,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1441,7 +1479,7 @@ switch(c[0]){case
 l=0,A=d[1];if(typeof
 c==="number")l=1;else
 switch(c[0]){case
-7:return[7,V(A,c[1])];case
+7:return[7,at(A,c[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1454,256 +1492,256 @@ m=0,B=d[2],C=d[1];if(typeof
 c==="number")m=1;else
 switch(c[0]){case
 8:var
-D=c[1],E=V(B,c[2]);return[8,V(C,D),E];case
+D=c[1],E=at(B,c[2]);return[8,at(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,G,k_];break;case
+14:a=4;break;default:m=1}if(m)throw[0,_,or];break;case
 9:var
-n=0,F=d[3],H=d[2],I=d[1];if(typeof
+n=0,F=d[3],G=d[2],H=d[1];if(typeof
 c==="number")n=1;else
 switch(c[0]){case
 8:a=5;break;case
 9:var
-J=c[3],K=c[2],L=c[1],s=ai(V(P(H),L)),M=s[4];b(s[2],0);b(M,0);return[9,I,K,V(F,J)];case
+I=c[3],J=c[2],K=c[1],s=aL(at(ao(G),K)),L=s[4];b(s[2],0);b(L,0);return[9,H,J,at(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,G,k$];break;case
+14:a=4;break;default:n=1}if(n)throw[0,_,os];break;case
 10:var
-N=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,V(N,c[1])];throw[0,G,la];case
+M=d[1];if(typeof
+c!=="number"&&10===c[0])return[10,at(M,c[1])];throw[0,_,ot];case
 11:var
-o=0,O=d[1];if(typeof
+o=0,N=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,V(O,c[1])];default:o=1}if(o)throw[0,G,lb];break;case
+11:return[11,at(N,c[1])];default:o=1}if(o)throw[0,_,ou];break;case
 12:var
-p=0,Q=d[1];if(typeof
+p=0,O=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,V(Q,c[1])];default:p=1}if(p)throw[0,G,lc];break;case
+12:return[12,at(O,c[1])];default:p=1}if(p)throw[0,_,ov];break;case
 13:var
-q=0,R=d[1];if(typeof
+q=0,P=d[1];if(typeof
 c==="number")q=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,V(R,c[1])];default:q=1}if(q)throw[0,G,ld];break;default:var
-r=0,S=d[1];if(typeof
+13:return[13,at(P,c[1])];default:q=1}if(q)throw[0,_,ow];break;default:var
+r=0,Q=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,V(S,c[1])];default:r=1}if(r)throw[0,G,le]}switch(a){case
-0:throw[0,G,k4];case
-1:throw[0,G,k5];case
-2:throw[0,G,k6];case
-3:throw[0,G,k7];case
-4:throw[0,G,k8];case
-5:throw[0,G,k2];case
-6:throw[0,G,k3];default:throw[0,G,k9]}}var
-$=[U,lf,cH(0)];function
-dh(b,a){if(typeof
+14:return[14,at(Q,c[1])];default:r=1}if(r)throw[0,_,ox]}switch(a){case
+0:throw[0,_,ol];case
+1:throw[0,_,om];case
+2:throw[0,_,on];case
+3:throw[0,_,oo];case
+4:throw[0,_,op];case
+5:throw[0,_,oj];case
+6:throw[0,_,ok];default:throw[0,_,oq]}}var
+ay=[ac,oy,cp(0)];function
+ek(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw $}}function
-cR(e,b,d){var
-a=dh(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ay}}function
+dJ(e,b,d){var
+a=ek(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw $}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aC(c,d,a){if(typeof
-c==="number")return[0,0,y(d,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ay}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+a1(c,d,a){if(typeof
+c==="number")return[0,0,R(d,a)];else
 switch(c[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aC(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=a1(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aC(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=a1(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aC(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=a1(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aC(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=a1(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aC(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=a1(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aC(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=a1(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aC(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=a1(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aC(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=a1(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=c[2];if(cc([0,c[1]],[0,o]))throw $;var
-p=aC(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=c[2];if(by([0,c[1]],[0,o]))throw ay;var
+p=a1(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],z=a[3],A=c[3],B=c[2],C=c[1],D=[0,I(f)];if(cc([0,I(C)],D))throw $;var
-E=[0,I(e)];if(cc([0,I(B)],E))throw $;var
-q=ai(V(P(f),e)),F=q[4];b(q[2],0);b(F,0);var
-r=aC(I(A),d,z),G=r[2];return[0,[9,f,e,P(r[1])],G]}break;case
+e=a[2],f=a[1],y=a[3],z=c[3],A=c[2],B=c[1],C=[0,ab(f)];if(by([0,ab(B)],C))throw ay;var
+D=[0,ab(e)];if(by([0,ab(A)],D))throw ay;var
+q=aL(at(ao(f),e)),E=q[4];b(q[2],0);b(E,0);var
+r=a1(ab(z),d,y),F=r[2];return[0,[9,f,e,ao(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aC(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=a1(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aC(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=a1(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aC(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=a1(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aC(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw $}function
-y(b,a){if(typeof
+v=a1(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw ay}function
+R(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=y(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=R(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=y(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=R(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ad=b[2],u=dh(b[1],a),e=u[2],ae=u[1];if(typeof
+ac=b[2],u=ek(b[1],a),e=u[2],ad=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=y(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw $;case
+v=R(ac,e[1]);return[0,[2,ad,v[1]],v[2]]}throw ay;case
 3:var
-af=b[2],w=dh(b[1],a),f=w[2],ag=w[1];if(typeof
+ae=b[2],w=ek(b[1],a),f=w[2],af=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-x=y(af,f[1]);return[0,[3,ag,x[1]],x[2]]}throw $;case
+x=R(ae,f[1]);return[0,[3,af,x[1]],x[2]]}throw ay;case
 4:var
-ah=b[4],ai=b[1],g=cR(b[2],b[3],a),h=g[3],aj=g[1];if(typeof
+ag=b[4],ah=b[1],g=dJ(b[2],b[3],a),h=g[3],ai=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-ak=g[2],z=y(ah,h[1]);return[0,[4,ai,aj,ak,z[1]],z[2]]}throw $;case
+aj=g[2],y=R(ag,h[1]);return[0,[4,ah,ai,aj,y[1]],y[2]]}throw ay;case
 5:var
-al=b[4],am=b[1],i=cR(b[2],b[3],a),j=i[3],an=i[1];if(typeof
+ak=b[4],al=b[1],i=dJ(b[2],b[3],a),j=i[3],am=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-ao=i[2],A=y(al,j[1]);return[0,[5,am,an,ao,A[1]],A[2]]}throw $;case
+an=i[2],z=R(ak,j[1]);return[0,[5,al,am,an,z[1]],z[2]]}throw ay;case
 6:var
-ap=b[4],aq=b[1],k=cR(b[2],b[3],a),l=k[3],ar=k[1];if(typeof
+ao=b[4],ap=b[1],k=dJ(b[2],b[3],a),l=k[3],aq=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-as=k[2],B=y(ap,l[1]);return[0,[6,aq,ar,as,B[1]],B[2]]}throw $;case
+ar=k[2],A=R(ao,l[1]);return[0,[6,ap,aq,ar,A[1]],A[2]]}throw ay;case
 7:var
-at=b[4],au=b[1],m=cR(b[2],b[3],a),n=m[3],av=m[1];if(typeof
+as=b[4],at=b[1],m=dJ(b[2],b[3],a),n=m[3],au=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-aw=m[2],C=y(at,n[1]);return[0,[7,au,av,aw,C[1]],C[2]]}throw $;case
+av=m[2],B=R(as,n[1]);return[0,[7,at,au,av,B[1]],B[2]]}throw ay;case
 8:var
-ax=b[4],ay=b[1],o=cR(b[2],b[3],a),p=o[3],az=o[1];if(typeof
+aw=b[4],ax=b[1],o=dJ(b[2],b[3],a),p=o[3],az=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aA=o[2],D=y(ax,p[1]);return[0,[8,ay,az,aA,D[1]],D[2]]}throw $;case
+aA=o[2],C=R(aw,p[1]);return[0,[8,ax,az,aA,C[1]],C[2]]}throw ay;case
 9:var
-aB=b[2],E=dh(b[1],a),q=E[2],aD=E[1];if(typeof
+aB=b[2],D=ek(b[1],a),q=D[2],aC=D[1];if(typeof
 q!=="number"&&7===q[0]){var
-F=y(aB,q[1]);return[0,[9,aD,F[1]],F[2]]}throw $;case
+E=R(aB,q[1]);return[0,[9,aC,E[1]],E[2]]}throw ay;case
 10:var
-G=y(b[1],a);return[0,[10,G[1]],G[2]];case
+F=R(b[1],a);return[0,[10,F[1]],F[2]];case
 11:var
-aE=b[1],H=y(b[2],a);return[0,[11,aE,H[1]],H[2]];case
+aD=b[1],G=R(b[2],a);return[0,[11,aD,G[1]],G[2]];case
 12:var
-aF=b[1],J=y(b[2],a);return[0,[12,aF,J[1]],J[2]];case
+aE=b[1],H=R(b[2],a);return[0,[12,aE,H[1]],H[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-K=a[1],aG=a[2],aH=b[3],aI=b[1];if(cc([0,b[2]],[0,K]))throw $;var
-L=y(aH,aG);return[0,[13,aI,K,L[1]],L[2]]}break;case
+I=a[1],aF=a[2],aG=b[3],aH=b[1];if(by([0,b[2]],[0,I]))throw ay;var
+J=R(aG,aF);return[0,[13,aH,I,J[1]],J[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-M=a[1],aJ=a[3],aK=b[3],aM=b[2],aN=b[1],aO=[0,I(M)];if(cc([0,I(aM)],aO))throw $;var
-N=y(aK,I(aJ));return[0,[14,aN,M,N[1]],N[2]]}break;case
+K=a[1],aI=a[3],aJ=b[3],aK=b[2],aL=b[1],aM=[0,ab(K)];if(by([0,ab(aK)],aM))throw ay;var
+L=R(aJ,ab(aI));return[0,[14,aL,K,L[1]],L[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-O=y(b[1],a[1]);return[0,[15,O[1]],O[2]]}break;case
+M=R(b[1],a[1]);return[0,[15,M[1]],M[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-P=y(b[1],a[1]);return[0,[16,P[1]],P[2]]}break;case
+N=R(b[1],a[1]);return[0,[16,N[1]],N[2]]}break;case
 17:var
-aP=b[1],Q=y(b[2],a);return[0,[17,aP,Q[1]],Q[2]];case
+aN=b[1],O=R(b[2],a);return[0,[17,aN,O[1]],O[2]];case
 18:var
-R=b[2],r=b[1];if(0===r[0]){var
-V=r[1],aT=V[2],W=y(V[1],a),aU=W[1],X=y(R,W[2]);return[0,[18,[0,[0,aU,aT]],X[1]],X[2]]}var
-Y=r[1],aV=Y[2],Z=y(Y[1],a),aW=Z[1],_=y(R,Z[2]);return[0,[18,[1,[0,aW,aV]],_[1]],_[2]];case
+P=b[2],r=b[1];if(0===r[0]){var
+U=r[1],aR=U[2],V=R(U[1],a),aS=V[1],W=R(P,V[2]);return[0,[18,[0,[0,aS,aR]],W[1]],W[2]]}var
+X=r[1],aT=X[2],Y=R(X[1],a),aU=Y[1],Z=R(P,Y[2]);return[0,[18,[1,[0,aU,aT]],Z[1]],Z[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-S=y(b[1],a[1]);return[0,[19,S[1]],S[2]]}break;case
+Q=R(b[1],a[1]);return[0,[19,Q[1]],Q[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aQ=b[2],aR=b[1],T=y(b[3],a[1]);return[0,[20,aR,aQ,T[1]],T[2]]}break;case
+aO=b[2],aP=b[1],S=R(b[3],a[1]);return[0,[20,aP,aO,S[1]],S[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aS=b[1],U=y(b[2],a[1]);return[0,[21,aS,U[1]],U[2]]}break;case
+aQ=b[1],T=R(b[2],a[1]);return[0,[21,aQ,T[1]],T[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return aL(c,d,a);case
-1:return aL(c,d,a);case
+0:return a6(c,d,a);case
+1:return a6(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-aa=y(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw $;default:return aL(c,d,a)}else
+_=R(d,a[1]);return[0,[23,2,_[1]],_[2]]}throw ay;default:return a6(c,d,a)}else
 switch(c[0]){case
-0:return aL(c,d,a);case
-1:return aL(c,d,a);case
-2:return aL(c,d,a);case
-3:return aL(c,d,a);case
-4:return aL(c,d,a);case
-5:return aL(c,d,a);case
-6:return aL(c,d,a);case
-7:return aL(c,d,a);case
-8:return aL([8,c[1],c[2]],d,a);case
+0:return a6(c,d,a);case
+1:return a6(c,d,a);case
+2:return a6(c,d,a);case
+3:return a6(c,d,a);case
+4:return a6(c,d,a);case
+5:return a6(c,d,a);case
+6:return a6(c,d,a);case
+7:return a6(c,d,a);case
+8:return a6([8,c[1],c[2]],d,a);case
 9:var
-aX=c[1],ab=aC(c[2],d,a),ac=ab[2];return[0,[23,[9,aX,ab[1]],ac[1]],ac[2]];case
-10:return aL(c,d,a);default:return aL(c,d,a)}}throw $}function
-aL(d,c,b){var
-a=y(c,b);return[0,[23,d,a[1]],a[2]]}function
-aM(k,g,a){var
-b=r(a),h=0<=g?k:0,d=cM(g);if(d<=b)return a;var
-l=2===h?48:32,c=bH(d,l);switch(h){case
-0:be(a,0,c,0,b);break;case
-1:be(a,0,c,d-b|0,b);break;default:var
+aV=c[1],$=a1(c[2],d,a),aa=$[2];return[0,[23,[9,aV,$[1]],aa[1]],aa[2]];case
+10:return a6(c,d,a);default:return a6(c,d,a)}}throw ay}function
+a6(d,c,b){var
+a=R(c,b);return[0,[23,d,a[1]],a[2]]}function
+a7(k,g,a){var
+b=t(a),h=0<=g?k:0,d=dE(g);if(d<=b)return a;var
+l=2===h?48:32,c=cr(d,l);switch(h){case
+0:bR(a,0,c,0,b);break;case
+1:bR(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){bX(c,0,s(a,0));be(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==y(a,0)&&45!==y(a,0)&&32!==y(a,0)){e=1;i=1}if(!i){cE(c,0,y(a,0));bR(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===s(a,0)){var
-j=0;if(h0!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){bX(c,1,s(a,1));be(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)be(a,0,c,d-b|0,b)}}return aA(c)}function
-ch(k,b){var
-c=cM(k),a=r(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iM>>>0))e=1}else
+f=0;if(1<b&&48===y(a,0)){var
+j=0;if(kQ!==y(a,1)&&88!==y(a,1)){f=1;j=1}if(!j){cE(c,1,y(a,1));bR(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bR(a,0,c,d-b|0,b)}}return aY(c)}function
+c6(k,b){var
+c=dE(k),a=t(b),d=y(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+lM>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(h0===s(b,1)||88===s(b,1))j=1;if(j){var
-h=bH(c+2|0,48);bX(h,1,s(b,1));be(b,2,h,(c-a|0)+4|0,a-2|0);return aA(h)}}e=1;f=1;break;case
+j=0;if(kQ===y(b,1)||88===y(b,1))j=1;if(j){var
+h=cr(c+2|0,48);cE(h,1,y(b,1));bR(b,2,h,(c-a|0)+4|0,a-2|0);return aY(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bH(c+1|0,48);bX(g,0,d);be(b,1,g,(c-a|0)+2|0,a-1|0);return aA(g)}}if(e&&a<c){var
-i=bH(c,48);be(b,0,i,c-a|0,a);return aA(i)}return b}function
-lg(k){var
-j=0,D=r(k);for(;;){if(D<=j)var
+g=cr(c+1|0,48);cE(g,0,d);bR(b,1,g,(c-a|0)+2|0,a-1|0);return aY(g)}}if(e&&a<c){var
+i=cr(c,48);bR(b,0,i,c-a|0,a);return aY(i)}return b}function
+oz(k){var
+j=0,D=t(k);for(;;){if(D<=j)var
 o=k;else{var
-n=aJ(k,j)+ja|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
+n=a5(k,j)+mf|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
 if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
-e=bE(k),a=[0,0],u=aT(e)-1|0,z=0;if(!(u<0)){var
+e=b9(k),a=[0,0],u=a$(e)-1|0,z=0;if(!(u<0)){var
 i=z;for(;;){var
-f=bs(e,i),g=0;if(32<=f){var
-l=f+hT|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
+f=bM(e,i),g=0;if(32<=f){var
+l=f+kF|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
 if(56<l-1>>>0){g=1;q=1}if(!q){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1713,41 +1751,41 @@ m=4;break;case
 1:var
 m=2;break}a[1]=a[1]+m|0;var
 C=i+1|0;if(u!==i){var
-i=C;continue}break}}if(a[1]===aT(e)){var
-s=aT(e),t=Z(s);b9(e,0,t,0,s);var
-w=t}else{var
-b=Z(a[1]);a[1]=0;var
-v=aT(e)-1|0,A=0;if(!(v<0)){var
+i=C;continue}break}}if(a[1]===a$(e)){var
+r=a$(e),s=aw(r);cV(e,0,s,0,r);var
+w=s}else{var
+b=aw(a[1]);a[1]=0;var
+v=a$(e)-1|0,A=0;if(!(v<0)){var
 h=A;for(;;){var
-c=bs(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(dS<=c)d=1;else
+c=bM(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(e8<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:L(b,a[1],92);a[1]++;L(b,a[1],98);break;case
-9:L(b,a[1],92);a[1]++;L(b,a[1],je);break;case
-10:L(b,a[1],92);a[1]++;L(b,a[1],jf);break;case
-13:L(b,a[1],92);a[1]++;L(b,a[1],114);break;default:d=1}switch(d){case
-1:L(b,a[1],92);a[1]++;L(b,a[1],48+(c/fp|0)|0);a[1]++;L(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;L(b,a[1],48+(c%10|0)|0);break;case
-2:L(b,a[1],92);a[1]++;L(b,a[1],c);break;case
-3:L(b,a[1],c);break}a[1]++;var
+8:af(b,a[1],92);a[1]++;af(b,a[1],98);break;case
+9:af(b,a[1],92);a[1]++;af(b,a[1],mi);break;case
+10:af(b,a[1],92);a[1]++;af(b,a[1],mj);break;case
+13:af(b,a[1],92);a[1]++;af(b,a[1],114);break;default:d=1}switch(d){case
+1:af(b,a[1],92);a[1]++;af(b,a[1],48+(c/ho|0)|0);a[1]++;af(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;af(b,a[1],48+(c%10|0)|0);break;case
+2:af(b,a[1],92);a[1]++;af(b,a[1],c);break;case
+3:af(b,a[1],c);break}a[1]++;var
 B=h+1|0;if(v!==h){var
 h=B;continue}break}}var
 w=b}var
-o=aA(w)}var
-x=r(o),y=bH(x+2|0,34);br(o,0,y,1,x);return aA(y)}}function
-gm(d,f){var
-g=cM(f),e=l7[1];switch(d[2]){case
+o=aY(w)}var
+x=t(o),y=cr(x+2|0,34);b8(o,0,y,1,x);return aY(y)}}function
+iu(d,f){var
+g=dE(f),e=po[1];switch(d[2]){case
 0:var
-b=iV;break;case
+b=lX;break;case
 1:var
-b=fr;break;case
+b=fe;break;case
 2:var
 b=69;break;case
 3:var
-b=h1;break;case
+b=kR;break;case
 4:var
 b=71;break;case
 5:var
@@ -1757,210 +1795,210 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=gj(16);cg(c,37);switch(d[1]){case
+c=ir(16);c5(c,37);switch(d[1]){case
 0:break;case
-1:cg(c,43);break;default:cg(c,32)}if(8<=d[2])cg(c,35);cg(c,46);ah(c,a(p+g));cg(c,b);return gl(c)}function
-di(m,a){if(13<=m){var
-g=[0,0],h=r(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<aJ(a,c)+dM>>>0))g[1]++;var
+1:c5(c,43);break;default:c5(c,32)}if(8<=d[2])c5(c,35);c5(c,46);aK(c,a(r+g));c5(c,b);return it(c)}function
+el(m,a){if(13<=m){var
+g=[0,0],h=t(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<a5(a,c)+e2>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=Z(r(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){bX(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=r(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=aw(t(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cE(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=t(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=aJ(a,b);if(9<f+dM>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=a5(a,b);if(9<f+e2>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aA(j)}return a}function
-l8(b,c){switch(b){case
+b=p;continue}break}}return aY(j)}return a}function
+pp(b,c){switch(b){case
 1:var
-a=li;break;case
+a=oB;break;case
 2:var
-a=lj;break;case
+a=oC;break;case
 4:var
-a=ll;break;case
+a=oE;break;case
 5:var
-a=lm;break;case
+a=oF;break;case
 6:var
-a=ln;break;case
+a=oG;break;case
 7:var
-a=lo;break;case
+a=oH;break;case
 8:var
-a=lp;break;case
+a=oI;break;case
 9:var
-a=lq;break;case
+a=oJ;break;case
 10:var
-a=lr;break;case
+a=oK;break;case
 11:var
-a=ls;break;case
+a=oL;break;case
 0:case
 13:var
-a=lh;break;case
+a=oA;break;case
 3:case
 14:var
-a=lk;break;default:var
-a=lt}return di(b,d_(a,c))}function
-l9(b,c){switch(b){case
+a=oD;break;default:var
+a=oM}return el(b,fv(a,c))}function
+pq(b,c){switch(b){case
 1:var
-a=lI;break;case
+a=o1;break;case
 2:var
-a=lJ;break;case
+a=o2;break;case
 4:var
-a=lL;break;case
+a=o4;break;case
 5:var
-a=lM;break;case
+a=o5;break;case
 6:var
-a=lN;break;case
+a=o6;break;case
 7:var
-a=lO;break;case
+a=o7;break;case
 8:var
-a=lP;break;case
+a=o8;break;case
 9:var
-a=lQ;break;case
+a=o9;break;case
 10:var
-a=lR;break;case
+a=o_;break;case
 11:var
-a=lS;break;case
+a=o$;break;case
 0:case
 13:var
-a=lH;break;case
+a=o0;break;case
 3:case
 14:var
-a=lK;break;default:var
-a=lT}return di(b,d_(a,c))}function
-l_(b,c){switch(b){case
+a=o3;break;default:var
+a=pa}return el(b,fv(a,c))}function
+pr(b,c){switch(b){case
 1:var
-a=lV;break;case
+a=pc;break;case
 2:var
-a=lW;break;case
+a=pd;break;case
 4:var
-a=lY;break;case
+a=pf;break;case
 5:var
-a=lZ;break;case
+a=pg;break;case
 6:var
-a=l0;break;case
+a=ph;break;case
 7:var
-a=l1;break;case
+a=pi;break;case
 8:var
-a=l2;break;case
+a=pj;break;case
 9:var
-a=l3;break;case
+a=pk;break;case
 10:var
-a=l4;break;case
+a=pl;break;case
 11:var
-a=l5;break;case
+a=pm;break;case
 0:case
 13:var
-a=lU;break;case
+a=pb;break;case
 3:case
 14:var
-a=lX;break;default:var
-a=l6}return di(b,d_(a,c))}function
-l$(b,c){switch(b){case
+a=pe;break;default:var
+a=pn}return el(b,fv(a,c))}function
+ps(b,c){switch(b){case
 1:var
-a=lv;break;case
+a=oO;break;case
 2:var
-a=lw;break;case
+a=oP;break;case
 4:var
-a=ly;break;case
+a=oR;break;case
 5:var
-a=lz;break;case
+a=oS;break;case
 6:var
-a=lA;break;case
+a=oT;break;case
 7:var
-a=lB;break;case
+a=oU;break;case
 8:var
-a=lC;break;case
+a=oV;break;case
 9:var
-a=lD;break;case
+a=oW;break;case
 10:var
-a=lE;break;case
+a=oX;break;case
 11:var
-a=lF;break;case
+a=oY;break;case
 0:case
 13:var
-a=lu;break;case
+a=oN;break;case
 3:case
 14:var
-a=lx;break;default:var
-a=lG}return di(b,uh(a,c))}function
-bu(c,i,b){function
-j(d){switch(c[1]){case
+a=oQ;break;default:var
+a=oZ}return el(b,CJ(a,c))}function
+cb(c,i,b){function
+k(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return ub(b,i,a)}function
-t(c){var
-a=t1(b);return 3===a?b<0.?mb:mc:4<=a?md:c}switch(c[2]){case
+a=32}return CD(b,i,a)}function
+r(c){var
+a=Cr(b);return 3===a?b<0.?pu:pv:4<=a?pw:c}switch(c[2]){case
 5:var
-e=jO(gm(c,i),b),d=0,x=r(e);for(;;){if(d===x)var
+e=m3(iu(c,i),b),d=0,w=t(e);for(;;){if(d===w)var
 q=0;else{var
-k=s(e,d)-46|0,l=0;if(23<k>>>0){if(55===k)l=1}else
-if(21<k-1>>>0)l=1;if(!l){var
+l=y(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
+if(21<l-1>>>0)m=1;if(!m){var
 d=d+1|0;continue}var
 q=1}var
-y=q?e:n(e,ma);return t(y)}case
-6:return j(0);case
+x=q?e:j(e,pt);return r(x)}case
+6:return k(0);case
 7:var
-h=bE(j(0)),f=aT(h);if(0===f)var
+h=b9(k(0)),f=a$(h);if(0===f)var
 p=h;else{var
-m=Z(f),o=f-1|0,u=0;if(!(o<0)){var
-a=u;for(;;){var
-g=bs(h,a),v=25<g+iM>>>0?g:g+ja|0;L(m,a,v);var
-w=a+1|0;if(o!==a){var
-a=w;continue}break}}var
-p=m}return aA(p);case
-8:return t(j(0));default:return jO(gm(c,i),b)}}function
-c2(e,C,B,A){var
-c=C,a=B,d=A;for(;;)if(typeof
+n=aw(f),o=f-1|0,s=0;if(!(o<0)){var
+a=s;for(;;){var
+g=bM(h,a),u=25<g+lM>>>0?g:g+mf|0;af(n,a,u);var
+v=a+1|0;if(o!==a){var
+a=v;continue}break}}var
+p=n}return aY(p);case
+8:return r(k(0));default:return m3(iu(c,i),b)}}function
+dY(e,z,y,x){var
+c=z,a=y,d=x;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
 0:var
-E=d[1];return function(b){return v(c,[5,a,b],E)};case
+A=d[1];return function(b){return H(c,[5,a,b],A)};case
 1:var
-F=d[1];return function(b){var
+B=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=kc;else
-if(dS<=b)e=1;else
+d=no;else
+if(e8<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=kd;else
+d=np;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=ke;break;case
+d=nq;break;case
 9:var
-d=kf;break;case
+d=nr;break;case
 10:var
-d=kg;break;case
+d=ns;break;case
 13:var
-d=kh;break;default:e=1}switch(e){case
+d=nt;break;default:e=1}switch(e){case
 1:var
-f=Z(4);L(f,0,92);L(f,1,48+(b/fp|0)|0);L(f,2,48+((b/10|0)%10|0)|0);L(f,3,48+(b%10|0)|0);var
-d=aA(f);break;case
+f=aw(4);af(f,0,92);af(f,1,48+(b/ho|0)|0);af(f,2,48+((b/10|0)%10|0)|0);af(f,3,48+(b%10|0)|0);var
+d=aY(f);break;case
 2:var
-g=Z(1);L(g,0,b);var
-d=aA(g);break}var
-h=r(d),i=bH(h+2|0,39);br(d,0,i,1,h);return v(c,[4,a,aA(i)],F)};case
+g=aw(1);af(g,0,b);var
+d=aY(g);break}var
+h=t(d),i=cr(h+2|0,39);b8(d,0,i,1,h);return H(c,[4,a,aY(i)],B)};case
 2:var
-H=d[2],J=d[1];return eo(c,a,H,J,function(a){return a});case
-3:return eo(c,a,d[2],d[1],lg);case
-4:return dj(c,a,d[4],d[2],d[3],l8,d[1]);case
-5:return dj(c,a,d[4],d[2],d[3],l9,d[1]);case
-6:return dj(c,a,d[4],d[2],d[3],l_,d[1]);case
-7:return dj(c,a,d[4],d[2],d[3],l$,d[1]);case
+C=d[2],D=d[1];return fR(c,a,C,D,function(a){return a});case
+3:return fR(c,a,d[2],d[1],oz);case
+4:return em(c,a,d[4],d[2],d[3],pp,d[1]);case
+5:return em(c,a,d[4],d[2],d[3],pq,d[1]);case
+6:return em(c,a,d[4],d[2],d[3],pr,d[1]);case
+7:return em(c,a,d[4],d[2],d[3],ps,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
-i==="number")return i?function(d,b){return v(c,[4,a,bu(g,d,b)],h)}:function(b){return v(c,[4,a,bu(g,em(g),b)],h)};var
-ac=i[1];return function(b){return v(c,[4,a,bu(g,ac,b)],h)}}else{if(0===j[0]){var
-n=j[2],o=j[1];if(typeof
-i==="number")return i?function(d,b){return v(c,[4,a,aM(o,n,bu(g,d,b))],h)}:function(b){return v(c,[4,a,aM(o,n,bu(g,em(g),b))],h)};var
-ad=i[1];return function(b){return v(c,[4,a,aM(o,n,bu(g,ad,b))],h)}}var
+i==="number")return i?function(d,b){return H(c,[4,a,cb(g,d,b)],h)}:function(b){return H(c,[4,a,cb(g,fP(g),b)],h)};var
+X=i[1];return function(b){return H(c,[4,a,cb(g,X,b)],h)}}else{if(0===j[0]){var
+m=j[2],o=j[1];if(typeof
+i==="number")return i?function(d,b){return H(c,[4,a,a7(o,m,cb(g,d,b))],h)}:function(b){return H(c,[4,a,a7(o,m,cb(g,fP(g),b))],h)};var
+Z=i[1];return function(b){return H(c,[4,a,a7(o,m,cb(g,Z,b))],h)}}var
 p=j[1];if(typeof
-i==="number")return i?function(e,d,b){return v(c,[4,a,aM(p,e,bu(g,d,b))],h)}:function(d,b){return v(c,[4,a,aM(p,d,bu(g,em(g),b))],h)};var
-ae=i[1];return function(d,b){return v(c,[4,a,aM(p,d,bu(g,ae,b))],h)}}case
-9:return eo(c,a,d[2],d[1],j_);case
+i==="number")return i?function(e,d,b){return H(c,[4,a,a7(p,e,cb(g,d,b))],h)}:function(d,b){return H(c,[4,a,a7(p,d,cb(g,fP(g),b))],h)};var
+$=i[1];return function(d,b){return H(c,[4,a,a7(p,d,cb(g,$,b))],h)}}case
+9:return fR(c,a,d[2],d[1],ib);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1968,102 +2006,102 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-K=d[3],M=d[2],q=gj(16);en(q,M);var
-z=gl(q);return function(b){return v(c,[4,a,z],K)};case
+E=d[3],F=d[2],q=ir(16);fQ(q,F);var
+w=it(q);return function(b){return H(c,[4,a,w],E)};case
 14:var
-N=d[3],O=d[2];return function(d){var
-e=d[1],b=y(e,I(P(O)));if(typeof
-b[2]==="number")return v(c,a,D(b[1],N));throw $};case
+G=d[3],I=d[2];return function(d){var
+e=d[1],b=R(e,ab(ao(I)));if(typeof
+b[2]==="number")return H(c,a,Y(b[1],G));throw ay};case
 15:var
-Q=d[1];return function(d,b){return v(c,[6,a,function(a){return m(d,a,b)}],Q)};case
+J=d[1];return function(d,b){return H(c,[6,a,function(a){return n(d,a,b)}],J)};case
 16:var
-R=d[1];return function(b){return v(c,[6,a,b],R)};case
+K=d[1];return function(b){return H(c,[6,a,b],K)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
 l=d[1];if(0===l[0]){var
-S=d[2],T=l[1][1],U=0,c=function(b,c,d){return function(a){return v(c,[1,b,[0,a]],d)}}(a,c,S),a=U,d=T;continue}var
-V=d[2],W=l[1][1],X=0,c=function(b,c,d){return function(a){return v(c,[1,b,[1,a]],d)}}(a,c,V),a=X,d=W;continue;case
-19:throw[0,G,mf];case
+L=d[2],M=l[1][1],N=0,c=function(b,c,d){return function(a){return H(c,[1,b,[0,a]],d)}}(a,c,L),a=N,d=M;continue}var
+O=d[2],Q=l[1][1],S=0,c=function(b,c,d){return function(a){return H(c,[1,b,[1,a]],d)}}(a,c,O),a=S,d=Q;continue;case
+19:throw[0,_,py];case
 20:var
-Y=d[3],_=[8,a,mg];return function(a){return v(c,_,Y)};case
+T=d[3],U=[8,a,pz];return function(a){return H(c,U,T)};case
 21:var
-aa=d[2];return function(b){return v(c,[4,a,d_(mh,b)],aa)};case
+V=d[2];return function(b){return H(c,[4,a,fv(pA,b)],V)};case
 22:var
-ab=d[1];return function(b){return v(c,[5,a,b],ab)};case
+W=d[1];return function(b){return H(c,[5,a,b],W)};case
 23:var
 f=d[2],k=d[1];if(typeof
 k==="number")switch(k){case
-0:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-1:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-2:throw[0,G,mi];default:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f])}else
+0:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
+1:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
+2:throw[0,_,pB];default:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f])}else
 switch(k[0]){case
-0:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-1:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-2:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-3:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-4:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-5:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-6:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-7:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
-8:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);case
+0:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
+1:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
+2:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
+3:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
+4:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
+5:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
+6:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
+7:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
+8:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
 9:var
-w=k[2];return e<50?e$(e+1|0,c,a,w,f):ag(e$,[0,c,a,w,f]);case
-10:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f]);default:return e<50?x(e+1|0,c,a,f):ag(x,[0,c,a,f])}default:var
-s=d[3],t=d[1],u=b(d[2],0);return e<50?e_(e+1|0,c,a,s,t,u):ag(e_,[0,c,a,s,t,u])}}function
-e$(e,d,c,a,b){if(typeof
-a==="number")return e<50?x(e+1|0,d,c,b):ag(x,[0,d,c,b]);else
+v=k[2];return e<50?gY(e+1|0,c,a,v,f):aI(gY,[0,c,a,v,f]);case
+10:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);default:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f])}default:var
+r=d[3],s=d[1],u=b(d[2],0);return e<50?gX(e+1|0,c,a,r,s,u):aI(gX,[0,c,a,r,s,u])}}function
+gY(e,d,c,a,b){if(typeof
+a==="number")return e<50?P(e+1|0,d,c,b):aI(P,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return aQ(d,c,f,b)};case
+f=a[1];return function(a){return bb(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return aQ(d,c,g,b)};case
+g=a[1];return function(a){return bb(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return aQ(d,c,h,b)};case
+h=a[1];return function(a){return bb(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return aQ(d,c,i,b)};case
+i=a[1];return function(a){return bb(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return aQ(d,c,j,b)};case
+j=a[1];return function(a){return bb(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return aQ(d,c,k,b)};case
+k=a[1];return function(a){return bb(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return aQ(d,c,l,b)};case
+l=a[1];return function(a){return bb(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return aQ(d,c,m,b)};case
+m=a[1];return function(a){return bb(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return aQ(d,c,n,b)};case
+n=a[2];return function(a){return bb(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=V(P(a[1]),p);return function(a){return aQ(d,c,at(q,o),b)};case
+o=a[3],p=a[2],q=at(ao(a[1]),p);return function(a){return bb(d,c,aU(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return aQ(d,c,r,b)};case
+r=a[1];return function(e,a){return bb(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return aQ(d,c,s,b)};case
+s=a[1];return function(a){return bb(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return aQ(d,c,t,b)};case
-13:throw[0,G,mj];default:throw[0,G,mk]}}function
-x(d,b,e,a){var
-c=[8,e,ml];return d<50?c2(d+1|0,b,c,a):ag(c2,[0,b,c,a])}function
-e_(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return me(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?c2(h+1|0,c,g,a):ag(c2,[0,c,g,a])}function
-v(a,b,c){return fX(c2(0,a,b,c))}function
-aQ(a,b,c,d){return fX(e$(0,a,b,c,d))}function
-me(a,b,c,d,e){return fX(e_(0,a,b,c,d,e))}function
-eo(f,e,d,a,c){if(typeof
-a==="number")return function(a){return v(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return v(f,[4,e,aM(h,g,b(c,a))],d)}}var
-i=a[1];return function(g,a){return v(f,[4,e,aM(i,g,b(c,a))],d)}}}function
-dj(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return bb(d,c,t,b)};case
+13:throw[0,_,pC];default:throw[0,_,pD]}}function
+P(d,b,e,a){var
+c=[8,e,pE];return d<50?dY(d+1|0,b,c,a):aI(dY,[0,b,c,a])}function
+gX(h,c,f,a,e,d){if(e){var
+i=e[1];return function(e){return px(c,f,a,i,b(d,e))}}var
+g=[4,f,d];return h<50?dY(h+1|0,c,g,a):aI(dY,[0,c,g,a])}function
+H(a,b,c){return h4(dY(0,a,b,c))}function
+bb(a,b,c,d){return h4(gY(0,a,b,c,d))}function
+px(a,b,c,d,e){return h4(gX(0,a,b,c,d,e))}function
+fR(f,e,d,a,c){if(typeof
+a==="number")return function(a){return H(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return H(f,[4,e,a7(h,g,b(c,a))],d)}}var
+i=a[1];return function(g,a){return H(f,[4,e,a7(i,g,b(c,a))],d)}}}function
+em(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return v(f,[4,e,ch(g,m(b,a,c))],d)}:function(c){return v(f,[4,e,m(b,a,c)],d)};var
-k=c[1];return function(c){return v(f,[4,e,ch(k,m(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return H(f,[4,e,c6(g,n(b,a,c))],d)}:function(c){return H(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return H(f,[4,e,c6(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return v(f,[4,e,aM(i,h,ch(g,m(b,a,c)))],d)}:function(c){return v(f,[4,e,aM(i,h,m(b,a,c))],d)};var
-l=c[1];return function(c){return v(f,[4,e,aM(i,h,ch(l,m(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return H(f,[4,e,a7(i,h,c6(g,n(b,a,c)))],d)}:function(c){return H(f,[4,e,a7(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return H(f,[4,e,a7(i,h,c6(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return v(f,[4,e,aM(j,h,ch(g,m(b,a,c)))],d)}:function(g,c){return v(f,[4,e,aM(j,g,m(b,a,c))],d)};var
-n=c[1];return function(g,c){return v(f,[4,e,aM(j,g,ch(n,m(b,a,c)))],d)}}}function
-bI(c,h){var
+c==="number")return c?function(h,g,c){return H(f,[4,e,a7(j,h,c6(g,n(b,a,c)))],d)}:function(g,c){return H(f,[4,e,a7(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return H(f,[4,e,a7(j,g,c6(m,n(b,a,c)))],d)}}}function
+cs(c,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -2071,256 +2109,262 @@ switch(a[0]){case
 e=a[2],i=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=kC;break;case
+d=nV;break;case
 1:var
-d=kD;break;case
+d=nW;break;case
 2:var
-d=kE;break;case
+d=nX;break;case
 3:var
-d=kF;break;case
+d=nY;break;case
 4:var
-d=kG;break;case
+d=nZ;break;case
 5:var
-d=kH;break;default:var
-d=kI}else
+d=n0;break;default:var
+d=n1}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=n(kJ,aA(bH(1,e[1])))}bI(c,i);return aP(c,d);case
+d=j(n2,aY(cr(1,e[1])))}cs(c,i);return ba(c,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-j=f[1];bI(c,g);aP(c,mm);var
-a=j;continue}var
-k=f[1];bI(c,g);aP(c,mn);var
-a=k;continue;case
+k=f[1];cs(c,g);ba(c,pF);var
+a=k;continue}var
+l=f[1];cs(c,g);ba(c,pG);var
+a=l;continue;case
 6:var
-o=a[2];bI(c,a[1]);return aP(c,b(o,0));case
+o=a[2];cs(c,a[1]);return ba(c,b(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];bI(c,a[1]);return a4(p);case
+p=a[2];cs(c,a[1]);return aZ(p);case
 2:case
 4:var
-l=a[2];bI(c,a[1]);return aP(c,l);default:var
-m=a[2];bI(c,a[1]);return aU(c,m)}}function
-cS(b){var
-a=b[1];return v(function(b){var
-a=ek(64);bI(a,b);return el(a)},0,a)}function
-gn(a){var
+m=a[2];cs(c,a[1]);return ba(c,m);default:var
+n=a[2];cs(c,a[1]);return bo(c,n)}}function
+c7(b){var
+a=b[1];return H(function(b){var
+a=fN(64);cs(a,b);return fO(a)},0,a)}function
+iv(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-ep(a){a[4]=-a[4]|0;return 0}try{var
-tJ=j5(tI),gp=tJ}catch(a){a=a$(a);if(a!==ba)throw a;try{var
-tH=j5(tG),go=tH}catch(a){a=a$(a);if(a!==ba)throw a;var
-go=mp}var
-gp=go}var
-mq=kt(gp,82),dk=[iw,function(B){var
-m=uL(0),c=[0,cJ(55,0),0],i=0===m.length-1?[0,0]:m,j=i.length-1,b=0;for(;;){u(c[1],b)[1+b]=b;var
+fS(a){a[4]=-a[4]|0;return 0}try{var
+Ca=nf(B$),ix=Ca}catch(a){a=aT(a);if(a!==bP)throw a;try{var
+B_=nf(B9),iw=B_}catch(a){a=aT(a);if(a!==bP)throw a;var
+iw=pI}var
+ix=iw}var
+pJ=nJ(ix,82),en=[d4,function(B){var
+n=C$(0),c=[0,bN(55,0),0],i=0===n.length-1?[0,0]:n,k=i.length-1,b=0;for(;;){p(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
-g=[0,mo],k=54+ga(55,j)|0,w=0;if(!(k<0)){var
-d=w;for(;;){var
-e=d%55|0,l=jY(d,j),x=u(i,l)[1+l],h=n(g[1],a(p+x));g[1]=uu(h,0,r(h));var
-f=g[1],o=s(f,3)<<24,q=s(f,2)<<16,t=s(f,1)<<8,v=((s(f,0)+t|0)+q|0)+o|0,y=(u(c[1],e)[1+e]^v)&ia;u(c[1],e)[1+e]=y;var
-z=d+1|0;if(k!==d){var
+g=[0,pH],l=54+ih(55,k)|0,v=0;if(!(l<0)){var
+d=v;for(;;){var
+e=d%55|0,m=m$(d,k),w=p(i,m)[1+m],h=j(g[1],a(r+w));g[1]=CV(h,0,t(h));var
+f=g[1],o=y(f,3)<<24,q=y(f,2)<<16,s=y(f,1)<<8,u=((y(f,0)+s|0)+q|0)+o|0,x=(p(c[1],e)[1+e]^u)&k9;p(c[1],e)[1+e]=x;var
+z=d+1|0;if(l!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
-an(h,k){var
-l=h?h[1]:mq,b=16;for(;;){if(!(k<=b)&&!(eh<(b*2|0))){var
+I(h,k){var
+l=h?h[1]:pJ,b=16;for(;;){if(!(k<=b)&&!(fE<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=uA(dk),a=dN===i?dk[1]:iw===i?ky(dk):dk;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=u(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(u(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ia,g=a[2];u(a[1],g)[1+g]=f;var
+i=h0(en),a=dl===i?en[1]:d4===i?fM(en):en;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=p(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(p(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&k9,g=a[2];p(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,cJ(b,0),j,b]}}function
-gq(B,f){var
-i=f[2],s=(i.length-1)*2|0,t=s<eh?1:0;if(t){var
-j=cJ(s,0),k=1-gn(f);f[2]=j;var
-l=j.length-1,g=cJ(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
+j=0;return[0,0,bN(b,0),j,b]}}function
+iy(B,f){var
+i=f[2],t=(i.length-1)*2|0,u=t<fE?1:0;if(u){var
+j=bN(t,0),k=1-iv(f);f[2]=j;var
+l=j.length-1,g=bN(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
 e=x;a:for(;;){var
-a=u(i,e)[1+e];for(;;){if(a){var
-m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=u(g,c)[1+c];if(n)n[3]=h;else
-u(j,c)[1+c]=h;u(g,c)[1+c]=h;var
+a=p(i,e)[1+e];for(;;){if(a){var
+m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=p(g,c)[1+c];if(n)n[3]=h;else
+p(j,c)[1+c]=h;p(g,c)[1+c]=h;var
 a=w;continue}var
 A=e+1|0;if(o!==e){var
 e=A;continue a}break}break}}if(k){var
-p=l-1|0,y=0;if(!(p<0)){var
+q=l-1|0,y=0;if(!(q<0)){var
 d=y;for(;;){var
-r=u(g,d)[1+d];if(r)r[3]=0;var
-z=d+1|0;if(p!==d){var
+s=p(g,d)[1+d];if(s)s[3]=0;var
+z=d+1|0;if(q!==d){var
 d=z;continue}break}}var
-q=0}else
+r=0}else
 var
-q=k;return q}return t}function
-mr(g,a){function
+r=k;return r}return u}function
+fT(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
-c=a[3];m(g,a[1],a[2]);var
+c=a[3];n(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=gn(a);if(1-c)ep(a);try{var
+c=iv(a);if(1-c)fS(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
-b=i;for(;;){h(u(d,b)[1+b]);var
+b=i;for(;;){h(p(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?ep(a):f;return j}catch(b){b=a$(b);if(c)throw b;ep(a);throw b}}function
-bZ(a,b){return 4<=a.length-1?t7(10,fp,a[3],b)&(a[2].length-1-1|0):a4(ms)}function
-eq(a,c,e){var
-b=bZ(a,c),f=[0,c,e,u(a[2],b)[1+b]];u(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?gq(bZ,a):d}function
-er(f,b){var
-g=bZ(f,b),c=u(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===Y(b,c[1]))return j;if(d){var
-e=d[3],k=d[2];if(0===Y(b,d[1]))return k;if(e){var
-l=e[2],m=e[3];if(0===Y(b,e[1]))return l;var
+f=1-c,j=f?fS(a):f;return j}catch(b){b=aT(b);if(c)throw b;fS(a);throw b}}function
+cc(a,b){return 4<=a.length-1?Cx(10,ho,a[3],b)&(a[2].length-1-1|0):aZ(pK)}function
+bB(a,c,e){var
+b=cc(a,c),f=[0,c,e,p(a[2],b)[1+b]];p(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
+d=a[2].length-1<<1<a[1]?1:0;return d?iy(cc,a):d}function
+cd(f,b){var
+g=cc(f,b),c=p(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===Z(b,c[1]))return j;if(d){var
+e=d[3],k=d[2];if(0===Z(b,d[1]))return k;if(e){var
+l=e[2],m=e[3];if(0===Z(b,e[1]))return l;var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===Y(b,a[1]))return h;var
-a=i;continue}throw ba}}throw ba}throw ba}throw ba}function
-bJ(f,b){var
-g=bZ(f,b),c=u(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===Y(b,c[1]))return[0,j];if(d){var
-e=d[3],k=d[2];if(0===Y(b,d[1]))return[0,k];if(e){var
-l=e[2],m=e[3];if(0===Y(b,e[1]))return[0,l];var
+h=a[2],i=a[3];if(0===Z(b,a[1]))return h;var
+a=i;continue}throw bP}}throw bP}throw bP}throw bP}function
+a8(f,b){var
+g=cc(f,b),c=p(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===Z(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===Z(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===Z(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===Y(b,a[1]))return[0,h];var
+h=a[2],i=a[3];if(0===Z(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-b0(a,c,f){var
-d=bZ(a,c),g=u(a[2],d)[1+d],b=g;for(;;){if(b){var
-j=b[3];if(0!==Y(b[1],c)){var
+eo(a,b){function
+c(e){var
+a=e;for(;;){if(a){var
+d=a[3],f=a[2];if(0===Z(a[1],b))return[0,f,c(d)];var
+a=d;continue}return 0}}var
+d=cc(a,b);return c(p(a[2],d)[1+d])}function
+bc(a,c,f){var
+d=cc(a,c),g=p(a[2],d)[1+d],b=g;for(;;){if(b){var
+j=b[3];if(0!==Z(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
-e=1;if(e){u(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return gq(bZ,a);var
+e=1;if(e){p(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return iy(cc,a);var
 i=h}else
 var
 i=e;return i}}function
-b1(c,b){var
-e=bZ(c,b),a=u(c[2],e)[1+e];for(;;){if(a){var
-f=a[3],d=0===Y(a[1],b)?1:0;if(d)return d;var
+az(c,b){var
+e=cc(c,b),a=p(c[2],e)[1+e];for(;;){if(a){var
+f=a[3],d=0===Z(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-d=aH(0),c=aH(1);function
-aV(a){return bD(a,d)}function
-f(b,a){return 0===bD(b,a)?1:0}function
-bK(b,a){return bD(b,a)<=0?1:0}function
-gr(b,a){return bD(b,a)<0?1:0}function
-gs(b,a){return 0<=bD(b,a)?1:0}function
-gt(b,a){return bK(b,a)?b:a}function
-gu(a){return gr(a,d)?bW(a):a}function
-ci(a){return d5(a,c)}function
-gv(b,a){if(!f(b,d)&&!f(a,d))return gu(O(b8(b,d6(b,a)),a));return d}function
-es(b,a){if(0===a)return c;var
-d=es(b,a/2|0),e=O(d,d);return 1===(a&1)?O(e,b):e}function
-aa(a){return a?0:1}function
-bv(a){return a[1]}function
-bw(a){return a[2]}function
-au(a){var
-b=a?au(a[2])+1|0:a;return b}function
-ab(a,b){if(a){var
-c=ab(a[2],b);return[0,a[1],c]}return b}function
-et(b,a){return 0===b?a:et(b-1|0,a)+1|0}function
-mt(e,d){var
-b=e,a=d;for(;;){if(f(b,c))return f(a,c)?1:bV(a)?(ar(a,1),0):(ar(a,1),0);if(bV(b)){var
-g=ar(b,1);if(f(a,c))return 0;if(bV(a)){var
-b=g,a=ar(a,1);continue}ar(a,1);return 0}var
-h=ar(b,1);if(f(a,c))return 0;if(bV(a)){ar(a,1);return 0}var
-b=h,a=ar(a,1);continue}}function
-eu(e,d,c){var
+f=aF(0),c=aF(1);function
+ap(a){return bJ(a,f)}function
+i(b,a){return 0===bJ(b,a)?1:0}function
+bC(b,a){return bJ(b,a)<=0?1:0}function
+iz(b,a){return bJ(b,a)<0?1:0}function
+ep(b,a){return 0<=bJ(b,a)?1:0}function
+fU(b,a){return 0<bJ(b,a)?1:0}function
+iA(b,a){return bC(b,a)?b:a}function
+iB(a){return iz(a,f)?bK(a):a}function
+bS(a){return fr(a,c)}function
+iC(b,a){if(!i(b,f)&&!i(a,f))return iB(T(cU(b,fs(b,a)),a));return f}function
+fV(b,a){if(0===a)return c;var
+d=fV(b,a/2|0),e=T(d,d);return 1===(a&1)?T(e,b):e}function
+J(a){return a?0:1}function
+aj(a){return a[1]}function
+bd(a){return a[2]}function
+C(b,a){return bk(an(b),a)}function
+fW(b,a){return 0===b?a:fW(b-1|0,a)+1|0}function
+iD(b,a){return b?a:a?0:1}function
+pL(e,d){var
+b=e,a=d;for(;;){if(i(b,c))return i(a,c)?1:co(a)?(aH(a,1),0):(aH(a,1),0);if(co(b)){var
+f=aH(b,1);if(i(a,c))return 0;if(co(a)){var
+b=f,a=aH(a,1);continue}aH(a,1);return 0}var
+g=aH(b,1);if(i(a,c))return 0;if(co(a)){aH(a,1);return 0}var
+b=g,a=aH(a,1);continue}}function
+fX(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
-gw(a){if(a){var
-b=[0,a[1],0];return ab(gw(a[2]),b)}return a}function
-ev(a){if(a){var
-b=ev(a[2]);return ab(a[1],b)}return a}function
-j(c,a){if(a)var
-e=j(c,a[2]),d=[0,b(c,a[1]),e];else
-var
-d=a;return d}function
-aj(c,a){if(a){var
-d=aj(c,a[2]);return ab(b(c,a[1]),d)}return a}function
-a7(e,d,c){var
+fY(d,c){var
+a=d,b=c;for(;;){if(0===b){var
+e=a?[0,a[1]]:a;return e}var
+f=b-1|0;if(a){var
+a=a[2],b=f;continue}return a}}function
+iE(a){if(a){var
+b=[0,a[1],0];return C(iE(a[2]),b)}return a}function
+fZ(a){if(a){var
+b=fZ(a[2]);return C(a[1],b)}return a}function
+k(b,a){return an(fH(b,a))}function
+ak(c,a){var
+d=0;return an(bl(function(d,a){return bk(b(c,a),d)},d,a))}function
+bD(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-av(c,b,a){if(a){var
-d=av(c,b,a[2]);return m(c,a[1],d)}return b}function
-ao(f,e){var
+f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aq(c,b,a){var
+d=an(a);return bl(function(b,a){return n(c,a,b)},b,d)}function
+K(f,e){var
 a=e;for(;;){if(a){var
 c=b(f,a[1]);if(!c){var
 a=a[2];continue}var
 d=c}else
 var
 d=a;return d}}function
-g(e,d){var
+h(e,d){var
 a=d;for(;;){if(a){var
 c=b(e,a[1]);if(c){var
 a=a[2];continue}return c}return 1}}function
-bg(c,f){var
-a=f;for(;;){if(a){var
-d=a[2],e=a[1];if(b(c,e))return[0,e,bg(c,d)];var
-a=d;continue}return a}}function
-cT(e,d){var
+ce(e,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(b(e,c))return[0,c];var
 a=a[2];continue}return a}}function
-ew(b,a){if(b)if(a)var
-d=ew(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
-var
-c=a;else
-var
-c=b;return c}function
-gx(d,h){var
+eq(e,d){var
+c=0,b=e,a=d;for(;;){if(b&&a){var
+c=[0,[0,b[1],a[1]],c],b=b[2],a=a[2];continue}return an(c)}}function
+iF(d,h){var
 b=h;a:for(;;){if(b){var
-c=b[2],e=b[1],a=c;for(;;){if(a){if(!m(d,a[1],e)){var
+c=b[2],e=b[1],a=c;for(;;){if(a){if(!n(d,a[1],e)){var
 a=a[2];continue}var
 f=1}else
 var
 f=a;if(f){var
 b=c;continue a}var
-g=[0,e,gx(d,c)];break}}else
+g=[0,e,iF(d,c)];break}}else
 var
 g=b;return g}}function
-ex(b,a){return 0===a?0:[0,b,ex(b+1|0,a-1|0)]}function
-ey(a){return[0,a,c]}function
-Q(b,a){var
-c=O(a[1],b[2]);return f(O(b[1],a[2]),c)}function
-e(b,a){var
-c=O(a[1],b[2]);return bK(O(b[1],a[2]),c)}function
-J(b,a){var
-c=O(b[2],a[2]),d=O(a[1],b[2]);return[0,d5(O(b[1],a[2]),d),c]}function
-B(b,a){var
-c=O(b[2],a[2]);return[0,O(b[1],a[1]),c]}function
-R(a){var
-b=a[2];return[0,bW(a[1]),b]}function
-bh(b,a){return J(b,R(a))}function
-bL(h,b){var
-a=b[1],f=aV(a);if(0===f)var
-e=[0,d,c];else
-if(0<f)var
-e=[0,b[2],a];else
+f0(b,a){return 0===a?0:[0,b,f0(b+1|0,a-1|0)]}function
+dK(a){return[0,a,c]}function
+D(b,a){var
+c=T(a[1],b[2]);return i(T(b[1],a[2]),c)}function
+g(b,a){var
+c=T(a[1],b[2]);return bC(T(b[1],a[2]),c)}function
+$(b,a){var
+c=T(b[2],a[2]),d=T(a[1],b[2]);return[0,fr(T(b[1],a[2]),d),c]}function
+s(b,a){var
+c=T(b[2],a[2]);return[0,T(b[1],a[1]),c]}function
+L(a){var
+b=a[2];return[0,bK(a[1]),b]}function
+bT(b,a){return $(b,L(a))}function
+iG(a){var
+b=a[1],d=ap(b);if(0===d)return[0,f,c];if(0<d)return[0,a[2],b];var
+e=bK(b);return[0,bK(a[2]),e]}function
+bp(b,a){return s(b,iG(a))}function
+z(b){var
+d=b[2],e=b[1],a=fs(e,d);if(i(a,f))var
+g=[0,a,[0,f,f]];else
 var
-g=bW(a),e=[0,bW(b[2]),g];return B(h,e)}function
-t(b){var
-e=b[2],g=b[1],a=d6(g,e);if(f(a,d))var
-h=[0,a,[0,d,d]];else
-var
-k=b8(e,a),h=[0,a,[0,b8(g,a),k]];var
-i=h[2],j=i[2],l=0<aV(j)?j:c;return[0,i[1],l]}var
-aD=0;function
-E(e,d){var
+k=cU(d,a),g=[0,a,[0,cU(e,a),k]];var
+h=g[2],j=h[2],l=0<ap(j)?j:c;return[0,h[1],l]}function
+ct(a,b){return i(a,c)?b:co(a)?bS(aG(ct(aH(a,1),b),1)):aG(ct(aH(a,1),b),1)}var
+ah=0;function
+G(e,d){var
 b=e,a=d;for(;;){if(a){var
-g=a[3],h=a[2],i=a[1];if(f(b,c))return h;if(bV(b)){var
-b=ar(b,1),a=g;continue}var
-b=ar(b,1),a=i;continue}return a}}function
-ak(a,b,d){if(d){var
-e=d[3],h=d[2],g=d[1];return f(a,c)?[0,g,[0,b],e]:bV(a)?[0,g,h,ak(ar(a,1),b,e)]:[0,ak(ar(a,1),b,g),h,e]}return f(a,c)?[0,0,[0,b],0]:bV(a)?[0,0,0,ak(ar(a,1),b,0)]:[0,ak(ar(a,1),b,0),0,0]}function
-cU(a){if(a){var
+f=a[3],g=a[2],h=a[1];if(i(b,c))return g;if(co(b)){var
+b=aH(b,1),a=f;continue}var
+b=aH(b,1),a=h;continue}return a}}function
+aA(a,b,d){if(d){var
+e=d[3],g=d[2],f=d[1];return i(a,c)?[0,f,[0,b],e]:co(a)?[0,f,g,aA(aH(a,1),b,e)]:[0,aA(aH(a,1),b,f),g,e]}return i(a,c)?[0,0,[0,b],0]:co(a)?[0,0,0,aA(aH(a,1),b,0)]:[0,aA(aH(a,1),b,0),0,0]}function
+dL(b,a){if(b){var
+d=b[3],e=b[2],f=b[1];if(e){var
+g=dL(d,ct(a,bS(aG(c,1)))),h=[0,[0,a,e[1]],g];return C(dL(f,ct(a,aG(c,1))),h)}var
+i=dL(d,ct(a,bS(aG(c,1))));return C(dL(f,ct(a,aG(c,1))),i)}return b}function
+dM(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=cU(b);return et(cU(c),d)+1|0}var
-e=cU(b);return et(cU(c),e)}return a}function
-gy(g){function
+d=dM(b);return fW(dM(c),d)+1|0}var
+e=dM(b);return fW(dM(c),e)}return a}function
+f1(e,a,d){if(a)var
+i=ct(d,bS(aG(c,1))),j=f1(e,a[3],i),f=a[2],k=b(e,d),h=f?[0,b(k,f[1])]:f,l=ct(d,aG(c,1)),g=[0,f1(e,a[1],l),h,j];else
+var
+g=a;return g}function
+iH(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -2336,626 +2380,626 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return ab(c[1],f)}var
+f=e(b);return C(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-aw(b,a){return j(function(a){var
-c=t(B(b,a[2]));return[0,a[1],c]},a)}function
-aN(a){var
-b=[0,d,c];return av(function(b,a){return t(J(b[2],a))},b,a)}function
-gz(d,c,j,i){var
+O(b,a){return k(function(a){var
+c=z(s(b,a[2]));return[0,a[1],c]},a)}function
+au(a){var
+b=[0,f,c];return aq(function(b,a){return z($(b[2],a))},b,a)}function
+iI(d,c,j,i){var
 b=j,a=i;for(;;){if(a){var
-e=a[1],f=e[2],g=e[1],h=a[2];if(m(d,c,g)){var
-b=t(J(b,f)),a=h;continue}return[0,[0,c,b],gz(d,g,f,h)]}return[0,[0,c,b],0]}}function
-gA(c,a){if(a){var
-b=a[1];return gz(c,b[1],b[2],a[2])}return a}function
-ez(a){return bg(function(a){return aa(Q(a[2],[0,d,c]))},a)}var
-mu=gy([0,function(b,a){return bK(b[1],a[1])}]),mv=gy([0,function(c,b){var
-a=bD(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return bK(c[1][2],b[1][2]);case
+e=a[1],f=e[2],g=e[1],h=a[2];if(n(d,c,g)){var
+b=z($(b,f)),a=h;continue}return[0,[0,c,b],iI(d,g,f,h)]}return[0,[0,c,b],0]}}function
+iJ(c,a){if(a){var
+b=a[1];return iI(c,b[1],b[2],a[2])}return a}function
+f2(a){return b(W(function(a){return J(D(a[2],[0,f,c]))}),a)}var
+pM=iH([0,function(b,a){return bC(b[1],a[1])}]),pN=iH([0,function(c,b){var
+a=bJ(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
+0:return bC(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-bM(a){return ez(gA(f,b(mu[5],a)))}function
-mw(b,a){var
-c=f(b[1],a[1]);return c?f(b[2],a[2]):c}function
-cV(a,e){var
-f=[0,d,c];return av(function(a,c){var
-d=b(e,a[1]);return t(J(B(a[2],d),c))},f,a)}function
-dl(a){var
-b=bM(a);return g(function(a){return e([0,d,c],a[2])},b)}function
-cj(a){return bM(a)?0:1}function
-eA(a,e,d,c){var
-f=b(a[3],c),g=aw(R(e),f);return ab(b(a[3],d),g)}function
-gB(a){var
-b=[0,d,c];return av(function(b,a){var
-f=e([0,d,c],b[2])?a:J(b[2],a);return t(f)},b,a)}function
-C(a){return av(function(a,b){return ak(a[1],a[2],b)},aD,a)}function
-N(d,c,b){var
-a=E(b,c);return a?a[1]:d}function
-bN(d,c,b){var
-a=E(c,d);return a?E(b,a[1]):a}function
-eB(b,e,d,a){var
-c=E(b,a),f=c?c[1]:aD;return ak(b,ak(e,d,f),a)}function
-ck(a){return av(function(a,b){return eB(a[1][1],a[1][2],a[2],b)},aD,a)}function
-gC(g,f){var
+bU(a){return f2(iJ(i,b(pM[5],a)))}function
+pO(b,a){var
+c=i(b[1],a[1]);return c?i(b[2],a[2]):c}function
+cu(a,d){var
+e=[0,f,c];return aq(function(a,c){var
+e=b(d,a[1]);return z($(s(a[2],e),c))},e,a)}function
+bE(a){var
+b=bU(a);return h(function(a){return g([0,f,c],a[2])},b)}function
+cH(a){return bU(a)?0:1}function
+f3(a,e,d,c){var
+f=b(a[3],c),g=O(L(e),f);return C(b(a[3],d),g)}function
+iK(a){var
+b=[0,f,c];return aq(function(b,a){var
+d=g([0,f,c],b[2])?a:$(b[2],a);return z(d)},b,a)}function
+B(a){return aq(function(a,b){return aA(a[1],a[2],b)},ah,a)}function
+M(d,c,b){var
+a=G(b,c);return a?a[1]:d}function
+be(d,c,b){var
+a=G(c,d);return a?G(b,a[1]):a}function
+er(b,e,d,a){var
+c=G(b,a),f=c?c[1]:ah;return aA(b,aA(e,d,f),a)}function
+cf(a){return aq(function(a,b){return er(a[1][1],a[1][2],a[2],b)},ah,a)}function
+f4(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(bN(b,e,d))return 0;var
-h=a[2],b=eB(e,d,0,b),a=h;continue}return 1}}function
-eC(e,d){var
+c=a[1],d=c[2],e=c[1];if(be(b,e,d))return 0;var
+h=a[2],b=er(e,d,0,b),a=h;continue}return 1}}function
+cv(e,d){var
 b=e,a=d;for(;;){if(a){var
-c=a[1];if(E(c,b))return 0;var
-f=a[2],b=ak(c,0,b),a=f;continue}return 1}}function
-dm(a){var
-b=0;return a7(function(a,b){return ao(function(a){return f(b,a)},a)?a:[0,b,a]},a,b)}function
-z(b,a){return aa(e(a,b))}function
-aW(a){var
-b=C(j(function(a){return[0,a[1],a[2][1]]},a)),d=C(j(function(a){var
-b=bM(a[2][2]);return[0,a[1],b]},a)),e=0;function
-f(a){return N(e,d,a)}function
-g(a){return N(c,b,a)}return[0,j(bv,a),g,f]}function
-b2(f,a){var
-l=a[1],m=C(j(function(a){return[0,a,0]},l));function
-h(b){var
-a=E(b,m),c=a?1:a;return c}var
-i=f?1:f,k=i?g(function(a){var
-b=a[2][2];return g(function(a){var
-b=h(a[1]);return b?e([0,d,c],a[2]):b},b)},f):i;if(k){var
-n=a[1];return g(function(f){var
-j=b(a[3],f),i=g(function(a){var
-b=h(a[1]);return b?e([0,d,c],a[2]):b},j);return i?Q(aN(b(a[3],f)),[0,c,c]):i},n)}return k}function
-eD(g,e,d){var
-b=g,a=d;for(;;){if(0===b)return a;var
-c=N(a,e,a),h=b-1|0;if(f(c,a))return a;var
-b=h,a=c;continue}}function
-gD(c,a){var
-d=c[1];return cU(C(j(function(c){return[0,b(a,c),0]},d)))}function
-gE(a){var
-h=au(a[1])+1|0,i=h,d=a[2];for(;;){if(0===i)return d;var
-t=i-1|0,k=[0,aD,aD],l=a[1],m=a7(function(e){return function(d,c){var
-f=b(a[3],c);return a7(function(k,j){var
-f=k[2],d=k[1],n=b(e,j[1]),l=bN(f,b(e,c),n);if(l){var
-m=l[1],g=eD(h,d,c),i=eD(h,d,m),a=gt(g,i);return[0,ak(c,a,ak(m,a,ak(g,a,ak(i,a,d)))),f]}var
-o=b(e,j[1]);return[0,d,eB(b(e,c),o,c,f)]},f,d)}}(d),l,k)[1],n=a[1],o=C(j(function(b){return function(a){return[0,a,eD(h,b,a)]}}(m),n)),e=function(b){return function(a){return N(c,b,a)}}(o),p=a[1],q=ck(aj(function(g,d){return function(c){var
-e=b(a[3],c);return j(function(a){var
-e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),r=a[1];if(g(function(i,j,d){return function(c){var
-e=b(a[3],c);return g(function(e){var
-g=b(d,e[1]),a=bN(j,b(d,c),g);if(a){var
-h=i(c);return f(a[1],h)}return a},e)}}(e,q,d),r)){var
-s=gD(a,d);if(am(gD(a,e),s))return e;var
-i=t,d=e;continue}return d}}function
-cl(b,a){var
+c=a[1];if(G(c,b))return 0;var
+f=a[2],b=aA(c,0,b),a=f;continue}return 1}}function
+es(a){var
+b=0;return bD(function(a,b){return K(function(a){return i(b,a)},a)?a:[0,b,a]},a,b)}function
+E(b,a){return J(g(a,b))}function
+bf(a){var
+b=B(k(function(a){return[0,a[1],a[2][1]]},a)),d=B(k(function(a){var
+b=bU(a[2][2]);return[0,a[1],b]},a)),e=0;function
+f(a){return M(e,d,a)}function
+g(a){return M(c,b,a)}return[0,k(aj,a),g,f]}function
+cI(d,a){var
+l=a[1],m=B(k(function(a){return[0,a,0]},l));function
+e(b){var
+a=G(b,m),c=a?1:a;return c}var
+i=d?1:d,j=i?h(function(a){var
+b=a[2][2];return h(function(a){var
+b=e(a[1]);return b?g([0,f,c],a[2]):b},b)},d):i;if(j){var
+n=a[1];return h(function(d){var
+j=b(a[3],d),i=h(function(a){var
+b=e(a[1]);return b?g([0,f,c],a[2]):b},j);return i?D(au(b(a[3],d)),[0,c,c]):i},n)}return j}function
+f5(f,e,d){var
+b=f,a=d;for(;;){if(0===b)return a;var
+c=M(a,e,a),g=b-1|0;if(i(c,a))return a;var
+b=g,a=c;continue}}function
+iL(c,a){var
+d=c[1];return dM(B(k(function(c){return[0,b(a,c),0]},d)))}function
+iM(a){var
+f=q(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
+u=g-1|0,j=[0,ah,ah],l=a[1],m=bD(function(e){return function(d,c){var
+g=b(a[3],c);return bD(function(k,j){var
+g=k[2],d=k[1],n=b(e,j[1]),l=be(g,b(e,c),n);if(l){var
+m=l[1],h=f5(f,d,c),i=f5(f,d,m),a=iA(h,i);return[0,aA(c,a,aA(m,a,aA(h,a,aA(i,a,d)))),g]}var
+o=b(e,j[1]);return[0,d,er(b(e,c),o,c,g)]},g,d)}}(d),l,j)[1],n=a[1],o=B(k(function(b){return function(a){return[0,a,f5(f,b,a)]}}(m),n)),e=function(b){return function(a){return M(c,b,a)}}(o),p=a[1],r=cf(ak(function(g,d){return function(c){var
+e=b(a[3],c);return k(function(a){var
+e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),s=a[1];if(h(function(j,k,d){return function(c){var
+e=b(a[3],c);return h(function(e){var
+f=b(d,e[1]),a=be(k,b(d,c),f);if(a){var
+g=j(c);return i(a[1],g)}return a},e)}}(e,r,d),s)){var
+t=iL(a,d);if(V(iL(a,e),t))return e;var
+g=u,d=e;continue}return d}}function
+c8(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-gF(b,a){return ck(aj(function(a){var
-c=cl(b,a[1]);return j(function(b){return[0,b,a[2]]},c)},a))}function
-gG(g,i,e,a){if(f(e,a))return[0,d,c];var
-j=b(g,a);if(f(b(g,e),j)){var
-h=bN(i,e,a);return h?h[1]:[0,c,c]}return[0,c,c]}function
-cW(h,r,q,a,p,o){var
-s=a[1],k=g(function(a){var
-e=b(h,a[1][1]),g=e?b(h,a[1][2]):e,i=g?aa(f(a[1][1],a[1][2])):g;return i?z([0,d,c],a[2]):i},s);if(k)var
-u=a[2],i=g(function(a){var
-e=b(h,a[1]);return e?z([0,d,c],a[2]):e},u);else
+iN(b,a){return cf(ak(function(a){var
+c=c8(b,a[1]);return k(function(b){return[0,b,a[2]]},c)},a))}function
+iO(e,h,d,a){if(i(d,a))return[0,f,c];var
+j=b(e,a);if(i(b(e,d),j)){var
+g=be(h,d,a);return g?g[1]:[0,c,c]}return[0,c,c]}function
+dN(d,r,q,a,p,o){var
+t=a[1],k=h(function(a){var
+e=b(d,a[1][1]),g=e?b(d,a[1][2]):e,h=g?J(i(a[1][1],a[1][2])):g;return h?E([0,f,c],a[2]):h},t);if(k)var
+u=a[2],e=h(function(a){var
+e=b(d,a[1]);return e?E([0,f,c],a[2]):e},u);else
 var
-i=k;if(i)var
-v=a[2],w=a[1],l=aw(R([0,c,c]),p),j=dl(ab(ab(aj(function(a){var
-b=a[2],c=t(B(R(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},w),v),l));else
+e=k;if(e)var
+v=a[2],w=a[1],l=O(L([0,c,c]),p),j=bE(C(C(ak(function(a){var
+b=a[2],c=z(s(L(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},w),v),l));else
 var
-j=i;if(j){var
-x=a[1],n=aN(a[2]);return e(t(av(function(a,b){var
-c=m(q,a[1][1],a[1][2]);return t(J(B(a[2],c),b))},n,x)),o)}return j}function
-gH(k,j,y,x,i,a,w){var
-h=gC(aD,aj(function(a){return cl(y,a[1])},a));return h?g(function(a){var
-o=a[1],g=o[2],h=o[1],p=b(i,h),q=p?b(i,g):p,r=q?aa(f(h,g)):q;if(r)var
-z=b(x,g),l=f(b(x,h),z);else
+j=e;if(j){var
+x=a[1],m=au(a[2]);return g(z(aq(function(a,b){var
+c=n(q,a[1][1],a[1][2]);return z($(s(a[2],c),b))},m,x)),o)}return j}function
+iP(l,k,y,x,j,a,w){var
+d=f4(ah,ak(function(a){return c8(y,a[1])},a));return d?h(function(a){var
+o=a[1],d=o[2],e=o[1],p=b(j,e),q=p?b(j,d):p,r=q?J(i(e,d)):q;if(r)var
+z=b(x,d),h=i(b(x,e),z);else
 var
-l=r;if(l)var
-A=b(k[2],g),m=f(b(k[2],h),A);else
+h=r;if(h)var
+A=b(l[2],d),m=i(b(l[2],e),A);else
 var
-m=l;var
-s=m?e([0,d,c],a[2]):m,t=s?e(a[2],[0,c,c]):s;if(t)var
-B=a[2],C=eA(k,j,h,g),n=cW(i,j,w,a[3],C,B);else
+m=h;var
+s=m?g([0,f,c],a[2]):m,t=s?g(a[2],[0,c,c]):s;if(t)var
+B=a[2],C=f3(l,k,e,d),n=dN(j,k,w,a[3],C,B);else
 var
 n=t;if(n){var
-u=aa(y);if(!u){var
-D=a[2],E=eA(k,j,g,h);return cW(i,j,w,a[4],E,D)}var
+u=J(y);if(!u){var
+D=a[2],E=f3(l,k,d,e);return dN(j,k,w,a[4],E,D)}var
 v=u}else
 var
-v=n;return v},a):h}function
-eE(d,c,a){var
-e=d[1];return bg(function(d){return f(b(c,d),a)},e)}function
-eF(d,c,j,f,b,a){var
-k=E(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
-w=j-1|0,g=E(a,f);if(g){var
+v=n;return v},a):d}function
+f6(d,c,a){var
+e=d[1];return b(W(function(d){return i(b(c,d),a)}),e)}function
+f7(d,c,j,f,b,a){var
+k=G(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
+w=j-1|0,g=G(a,f);if(g){var
 e=g[1];switch(e[0]){case
 0:var
-l=e[1];return[0,[0,l,ak(a,l,b)]];case
+l=e[1];return[0,[0,l,aA(a,l,b)]];case
 1:var
-n=e[1],h=eF(d,c,w,f,b,n);if(h)var
-o=h[1],x=m(c,a,n),p=t(J(B(d,o[1]),x)),q=[0,[0,p,ak(a,p,o[2])]];else
+m=e[1],h=f7(d,c,w,f,b,m);if(h)var
+o=h[1],x=n(c,a,m),p=z($(s(d,o[1]),x)),q=[0,[0,p,aA(a,p,o[2])]];else
 var
 q=h;return q;default:var
-r=e[1],i=eF(d,c,w,f,b,r);if(i)var
-s=i[1],y=m(c,r,a),u=t(bL(bh(s[1],y),d)),v=[0,[0,u,ak(a,u,s[2])]];else
+r=e[1],i=f7(d,c,w,f,b,r);if(i)var
+t=i[1],y=n(c,r,a),u=z(bp(bT(t[1],y),d)),v=[0,[0,u,aA(a,u,t[2])]];else
 var
 v=i;return v}}return g}function
-eG(a,e){return ao(function(a){var
-b=f(a[1],e);return b?z(a[2],[0,d,c]):b},a)}function
-gI(n,i,h,m,a,l){var
-o=[0,d,c],j=cV(i,function(a){return N(o,h,a)}),k=g(function(a){if(z(a[2],[0,d,c])){var
-g=b(n,a[1]);if(ao(function(a){return f(g,a)},m)){var
-e=E(a[1],h),i=e?1:e;return i}}return 1},i);return k?l?z(a,j):e(a,j):k}function
-dn(a){return j(bv,a[3])}function
-aX(a){var
-b=a[1],c=C(j(function(a){return[0,a,0]},b));return function(b){var
-a=E(b,c),d=a?1:a;return d}}function
-gJ(h){var
-l=aW(h[1]),n=aX(l),r=e([0,c,c],h[2]),s=r?b2(h[1],l):r;if(s){var
-a=gE(l),F=gF(h[3],h[4]),u=function(b,c){return gG(a,F,b,c)},G=h[5],H=h[3],y=ck(aj(function(a){var
-b=cl(H,a[1]);return j(function(b){return[0,b,a[2]]},b)},G)),o=function(e,g){if(f(e,g))return[0,d,c];var
-i=b(a,g);if(f(b(a,e),i)){var
-h=bN(y,e,g);return h?h[1]:[0,d,c]}return[0,c,c]},v=gH(l,h[2],h[3],a,n,h[4],u);if(v){var
-i=h[5],X=h[3],k=h[2],q=gC(aD,aj(function(a){return cl(X,a[1])},i));if(q){var
-aU=aj(function(a){var
+f8(a,d){return K(function(a){var
+b=i(a[1],d);return b?E(a[2],[0,f,c]):b},a)}function
+iQ(n,e,d,m,a,l){var
+o=[0,f,c],j=cu(e,function(a){return M(o,d,a)}),k=h(function(a){if(E(a[2],[0,f,c])){var
+g=b(n,a[1]);if(K(function(a){return i(g,a)},m)){var
+e=G(a[1],d),h=e?1:e;return h}}return 1},e);return k?l?E(a,j):g(a,j):k}function
+et(a){return k(aj,a[3])}function
+bg(a){var
+b=a[1],c=B(k(function(a){return[0,a,0]},b));return function(b){var
+a=G(b,c),d=a?1:a;return d}}function
+f9(d){var
+l=bf(d[1]),n=bg(l),t=g([0,c,c],d[2]),u=t?cI(d[1],l):t;if(u){var
+a=iM(l),H=iN(d[3],d[4]),v=function(b,c){return iO(a,H,b,c)},I=d[5],N=d[3],A=cf(ak(function(a){var
+b=c8(N,a[1]);return k(function(b){return[0,b,a[2]]},b)},I)),o=function(d,e){if(i(d,e))return[0,f,c];var
+h=b(a,e);if(i(b(a,d),h)){var
+g=be(A,d,e);return g?g[1]:[0,f,c]}return[0,c,c]},w=iP(l,d[2],d[3],a,n,d[4],v);if(w){var
+e=d[5],aa=d[3],j=d[2],r=f4(ah,ak(function(a){return c8(aa,a[1])},e));if(r){var
+aV=ak(function(a){var
 b=a[4];if(b){var
-c=b[1][1],d=cl(X,a[1]);return j(function(b){return[0,t(a[2]),[0,c,b]]},d)}return b},i);if(z([0,c,c],k))var
-A=dm(j(a,aj(dn,i))),p=C(j(function(f){var
-b=eE(l,a,f);return[0,f,g(function(a){return g(function(f){var
-h=o(a,f);return Q(h,[0,d,c])?1:g(function(b){var
-c=B(k,o(b,f));return e(h,J(o(a,b),c))},b)},b)},b)]},A));else
+c=b[1][1],d=c8(aa,a[1]);return k(function(b){return[0,z(a[2]),[0,c,b]]},d)}return b},e);if(E([0,c,c],j))var
+C=es(k(a,ak(et,e))),p=B(k(function(d){var
+b=f6(l,a,d);return[0,d,h(function(a){return h(function(d){var
+e=o(a,d);return D(e,[0,f,c])?1:h(function(b){var
+c=s(j,o(b,d));return g(e,$(o(a,b),c))},b)},b)},b)]},C));else
 var
-p=aD;var
-D=0,a$=function(a){return N(D,p,a)},w=g(function(h){var
-al=h[1],v=al[2],w=al[1],an=b(n,w),ap=an?b(n,v):an,aq=ap?aa(f(w,v)):ap;if(aq)var
-a1=b(a,v),I=f(b(a,w),a1);else
+p=ah;var
+F=0,a$=function(a){return M(F,p,a)},x=h(function(d){var
+aq=d[1],w=aq[2],x=aq[1],ar=b(n,x),as=ar?b(n,w):ar,at=as?J(i(x,w)):as;if(at)var
+a2=b(a,w),O=i(b(a,x),a2);else
 var
-I=aq;var
-ar=I?z([0,d,c],h[2]):I,as=ar?e(h[2],[0,c,c]):ar;if(as)var
-a2=cl(X,h[1]),J=g(function(a){var
-b=h[2];return Q(o(a[1],a[2]),b)},a2);else
+O=at;var
+au=O?E([0,f,c],d[2]):O,av=au?g(d[2],[0,c,c]):au;if(av)var
+a3=c8(aa,d[1]),P=h(function(a){var
+b=d[2];return D(o(a[1],a[2]),b)},a3);else
 var
-J=as;if(J)var
-a3=h[3],K=g(function(a){return b(n,a[1])},a3);else
+P=av;if(P)var
+a4=d[3],Q=h(function(a){return b(n,a[1])},a4);else
 var
-K=J;if(K){var
-L=h[3],aH=C(L),aI=au(L)+1|0,aJ=[0,aD],A=a7(function(a,d){if(a)var
-b=eF(k,o,aI,aH,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+Q=P;if(Q){var
+R=d[3],aI=B(R),aJ=q(R)+1|0,aK=[0,ah],C=bD(function(a,d){if(a)var
+b=f7(j,o,aJ,aI,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
-c=a;return c},L,aJ);if(A){var
-s=A[1],i=bM(eA(l,k,w,v)),q=dm(j(a,dn(h))),M=h[4]?0:1,$=z([0,c,c],k),a4=$?g(a$,q):$;if(a4){var
-aT=dn(h),ab=C(j(function(a){return[0,a,N([0,d,c],s,a)]},aT)),at=gI(a,i,ab,q,h[2],M);if(at)var
-a5=[0,d,c],x=function(a){return N(a5,ab,a)},av=dn(h),aw=g(function(h){var
-i=e([0,d,c],x(h)),j=i?e(x(h),[0,c,c]):i,l=j?b(n,h):j;return l?g(function(c){var
-d=b(a,c);if(f(b(a,h),d)){var
-g=o(h,c),i=B(k,x(c));return e(bh(x(h),i),g)}return 1},av):l},av);else
+c=a;return c},R,aK);if(C){var
+u=C[1],e=bU(f3(l,j,x,w)),r=es(k(a,et(d))),S=d[4]?0:1,ae=E([0,c,c],j),a5=ae?h(a$,r):ae;if(a5){var
+aU=et(d),af=B(k(function(a){return[0,a,M([0,f,c],u,a)]},aU)),aw=iQ(a,e,af,r,d[2],S);if(aw)var
+a6=[0,f,c],y=function(a){return M(a6,af,a)},ax=et(d),ay=h(function(d){var
+e=g([0,f,c],y(d)),k=e?g(y(d),[0,c,c]):e,l=k?b(n,d):k;return l?h(function(c){var
+e=b(a,c);if(i(b(a,d),e)){var
+f=o(d,c),h=s(j,y(c));return g(bT(y(d),h),f)}return 1},ax):l},ax);else
 var
-aw=at;var
-O=aw}else{if(z([0,c,c],k))var
-aK=C(aj(function(A){var
-v=eE(l,a,A),B=0,C=j(function(a){return[0,a,N([0,d,c],s,a)]},v),n=au(v),i=C,h=B;a:for(;;){if(0===n)return h;var
+ay=aw;var
+T=ay}else{if(E([0,c,c],j))var
+aL=B(ak(function(A){var
+v=f6(l,a,A),B=0,C=k(function(a){return[0,a,M([0,f,c],u,a)]},v),n=q(v),i=C,h=B;a:for(;;){if(0===n)return h;var
 y=n-1|0;if(i){var
-u=i[1],g=u[1],f=u[2],e=0,b=i[2];for(;;){if(b){var
-p=b[1],m=p[2],q=p[1],r=b[2];if(z(f,m)){var
-w=[0,[0,g,f],e],g=q,f=m,e=w,b=r;continue}var
-e=[0,[0,q,m],e],b=r;continue}var
-x=[0,[0,g,f],h],n=y,i=j(function(e,f){return function(a){var
-c=E(a[1],s),d=c?1:c;if(d)return a;var
-b=t(bL(bh(e,o(f,a[1])),k));return z(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=x;continue a}}return h}},q)),aL=[0,d,c],m=function(a){return N(aL,aK,a)};else
+t=i[1],g=t[1],e=t[2],d=0,b=i[2];for(;;){if(b){var
+p=b[1],m=p[2],r=p[1],s=b[2];if(E(e,m)){var
+w=[0,[0,g,e],d],g=r,e=m,d=w,b=s;continue}var
+d=[0,[0,r,m],d],b=s;continue}var
+x=[0,[0,g,e],h],n=y,i=k(function(e,f){return function(a){var
+c=G(a[1],u),d=c?1:c;if(d)return a;var
+b=z(bp(bT(e,o(f,a[1])),j));return E(a[2],b)?[0,a[1],b]:a}}(e,g),d),h=x;continue a}}return h}},r)),aM=[0,f,c],m=function(a){return M(aM,aL,a)};else
 var
-aM=[0,d,c],m=function(a){return N(aM,s,a)};var
-aF=gI(a,i,s,q,h[2],M);if(aF)var
-a8=l[1],S=g(function(a){var
-b=e([0,d,c],m(a));return b?e(m(a),[0,c,c]):b},a8);else
+aN=[0,f,c],m=function(a){return M(aN,u,a)};var
+aG=iQ(a,e,u,r,d[2],S);if(aG)var
+a8=l[1],X=h(function(a){var
+b=g([0,f,c],m(a));return b?g(m(a),[0,c,c]):b},a8);else
 var
-S=aF;if(S){if(z([0,c,c],k))var
-aN=l[1],Y=g(function(e){if(Q(m(e),[0,d,c]))return 1;var
-g=b(a,e);return ao(function(a){return f(g,a)},q)},aN),aG=Y?g(function(c){var
-b=eE(l,a,c);return g(function(a){return g(function(b){var
-c=o(a,b),d=B(k,m(b));return e(bh(m(a),d),c)},b)},b)},q):Y;else
+X=aG;if(X){if(E([0,c,c],j))var
+aO=l[1],ab=h(function(d){if(D(m(d),[0,f,c]))return 1;var
+e=b(a,d);return K(function(a){return i(e,a)},r)},aO),aH=ab?h(function(c){var
+b=f6(l,a,c);return h(function(a){return h(function(b){var
+c=o(a,b),d=s(j,m(b));return g(bT(m(a),d),c)},b)},b)},r):ab;else
 var
-aG=g(function(a){return z([0,d,c],a[2])?g(function(b){if(z(b[2],[0,d,c])){var
-f=o(a[1],b[1]),g=B(k,m(b[1]));return e(bh(m(a[1]),g),f)}return 1},i):1},i);var
-T=aG}else
+aH=h(function(a){return E([0,f,c],a[2])?h(function(b){if(E(b[2],[0,f,c])){var
+d=o(a[1],b[1]),e=s(j,m(b[1]));return g(bT(m(a[1]),e),d)}return 1},e):1},e);var
+Y=aH}else
 var
-T=S;if(T){if(z([0,c,c],k))var
-U=1;else{var
-Z=g(function(a){return z([0,d,c],a[2])?aa(eG(i,a[1])):1},i);if(Z)var
-aO=gB(i),U=e(R([0,c,c]),aO);else
+Y=X;if(Y){if(E([0,c,c],j))var
+Z=1;else{var
+ac=h(function(a){return E([0,f,c],a[2])?J(f8(e,a[1])):1},e);if(ac)var
+aP=iK(e),Z=g(L([0,c,c]),aP);else
 var
-U=Z}var
-V=U}else
+Z=ac}var
+_=Z}else
 var
-V=T;if(V)if(M)var
-a9=cV(i,m),W=z(h[2],a9);else
+_=Y;if(_)if(S)var
+a9=cu(e,m),$=E(d[2],a9);else
 var
-a_=cV(i,m),W=e(h[2],a_);else
+a_=cu(e,m),$=g(d[2],a_);else
 var
-W=V;var
-O=W}if(O){var
-ax=h[4];if(ax){var
-ay=ax[1],p=ay[2],a6=ay[1],ac=t(h[2]),aV=bg(function(b){var
-c=b[1],a=f(c[1],ac[1]),d=a?f(c[2],ac[2]):a;return d?jV(a6,b[2][1]):d},aU),ad=j(function(a){return a[2][2]},aV),az=h[1];switch(p[0]){case
+$=_;var
+T=$}if(T){var
+az=d[4];if(az){var
+aA=az[1],p=aA[2],a7=aA[1],ag=z(d[2]),aW=b(W(function(b){var
+c=b[1],a=i(c[1],ag[1]),d=a?i(c[2],ag[2]):a;return d?fz(a7,b[2][1]):d}),aV),ai=k(function(a){return a[2][2]},aW),aB=d[1];switch(p[0]){case
 0:var
-u=p[1],af=b(n,u),ag=af?ao(function(a){return f(a[1],u)},i):af,r=ag?aa(ao(function(a){var
-b=f(a[1],u);return b?b:f(a[2],u)},ad)):ag;break;case
+v=p[1],al=b(n,v),am=al?K(function(a){return i(a[1],v)},e):al,t=am?J(K(function(a){var
+b=i(a[1],v);return b?b:i(a[2],v)},ai)):am;break;case
 1:var
-ah=p[1],ai=Q(k,[0,c,c]);if(ai)var
-aW=b(l[3],az[1]),D=ao(function(a){return f(a[1],ah)},aW);else
+an=p[1],ao=D(j,[0,c,c]);if(ao)var
+aX=b(l[3],aB[1]),F=K(function(a){return i(a[1],an)},aX);else
 var
-D=ai;if(D)var
-aX=b(l[3],az[2]),F=ao(function(a){return f(a[1],ah)},aX);else
+F=ao;if(F)var
+aY=b(l[3],aB[2]),H=K(function(a){return i(a[1],an)},aY);else
 var
-F=D;if(F)var
-aY=gB(i),r=z(R([0,c,c]),aY);else
+H=F;if(H)var
+aZ=iK(e),t=E(L([0,c,c]),aZ);else
 var
-r=F;break;default:var
-G=p[1],ak=g(function(a){var
-f=b(n,a[1]);return f?e([0,d,c],a[2]):f},G);if(ak)var
-aZ=p[2],H=g(function(a){return b(n,a[1])},aZ);else
+t=H;break;default:var
+I=p[1],ap=h(function(a){var
+d=b(n,a[1]);return d?g([0,f,c],a[2]):d},I);if(ap)var
+a0=p[2],N=h(function(a){return b(n,a[1])},a0);else
 var
-H=ak;if(H)var
-a0=au(G),r=am(au(dm(j(function(c){return b(a,c[1])},G))),a0);else
+N=ap;if(N)var
+a1=q(I),t=V(q(es(k(function(c){return b(a,c[1])},I))),a1);else
 var
-r=H}if(r){switch(p[0]){case
+t=N}if(t){switch(p[0]){case
 0:var
-_=p[1],y=[0,function(a){return f(a,_)?eG(i,_)?R([0,c,c]):[0,c,c]:[0,d,c]}];break;case
+ad=p[1],A=[0,function(a){return i(a,ad)?f8(e,ad)?L([0,c,c]):[0,c,c]:[0,f,c]}];break;case
 1:var
-y=0;break;default:var
-aR=p[2],aS=p[1],aP=C(j(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=C(aR),y=[0,function(e){var
-f=E(e,aQ);return f?f[1]:N([0,d,c],aP,b(a,e))}]}if(y){var
-P=y[1],ae=z([0,d,c],cV(i,P));return ae?g(function(a){var
-j=B(k,b(P,a[2]));if(e(b(P,a[1]),j))return 1;var
-l=a[2],m=a[1];if(z([0,c,c],k))var
+A=0;break;default:var
+aS=p[2],aT=p[1],aQ=B(k(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},aT)),aR=B(aS),A=[0,function(d){var
+e=G(d,aR);return e?e[1]:M([0,f,c],aQ,b(a,d))}]}if(A){var
+U=A[1],aj=E([0,f,c],cu(e,U));return aj?h(function(a){var
+k=s(j,b(U,a[2]));if(g(b(U,a[1]),k))return 1;var
+l=a[2],m=a[1];if(E([0,c,c],j))var
 h=1;else
 var
-g=ao(function(a){var
-b=f(a[1],m);return b?z([0,d,c],a[2]):b},i),h=g?eG(i,l):g;return aa(h)},ad):ae}var
-aA=1}else
+d=K(function(a){var
+b=i(a[1],m);return b?E([0,f,c],a[2]):b},e),h=d?f8(e,l):d;return J(h)},ai):aj}var
+aC=1}else
 var
-aA=r;return aA}var
-aB=1}else
+aC=t;return aC}var
+aD=1}else
 var
-aB=O;var
-aC=aB}else
+aD=T;var
+aE=aD}else
 var
-aC=A;var
-aE=aC}else
+aE=C;var
+aF=aE}else
 var
-aE=K;return aE},i)}else
+aF=Q;return aF},e)}else
 var
-w=q;var
-m=w}else
+x=r;var
+m=x}else
 var
-m=v;if(m){var
-I=h[6];return g(function(a){var
-g=b(n,a[1]),h=g?b(n,a[2]):g;if(h)var
-p=a[3],f=e(u(a[1],a[2]),p);else
+m=w;if(m){var
+O=d[6];return h(function(a){var
+e=b(n,a[1]),h=e?b(n,a[2]):e;if(h)var
+p=a[3],d=g(v(a[1],a[2]),p);else
 var
-f=h;var
-i=f?e(a[3],[0,c,c]):f;if(i){var
+d=h;var
+i=d?g(a[3],[0,c,c]):d;if(i){var
 j=a[4];if(j){var
-k=j[1],l=e([0,d,c],k);return l?e(k,o(a[1],a[2])):l}var
+k=j[1],l=g([0,f,c],k);return l?g(k,o(a[1],a[2])):l}var
 m=1}else
 var
-m=i;return m},I)}var
-x=m}else
+m=i;return m},O)}var
+y=m}else
 var
-x=s;return x}function
-eH(c,a){return j(function(a){var
+y=u;return y}function
+f_(c,a){return k(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
-eI(c,a){return aj(function(a){var
-d=b(c[3],a[1]);return aw(a[2],d)},a)}function
-dp(e,a){var
-f=[0,d,c];return av(function(a,c){var
-d=b(e,a[2]);return t(J(B(a[1],d),c))},f,a)}function
-gK(h,a,b){var
-e=[0,d,c];return av(function(d,b){var
-e=d[1],g=f(a,e)?[0,[0,c,c]]:m(h,a,e);return g?t(J(bL(d[2],g[1]),b)):b},e,b)}function
-cm(d,c,a){return bg(function(a){return f(b(d[2],a[1]),c)},a)}function
-gL(d,c,a){return bg(function(a){return aa(f(b(d[2],a[1]),c))},a)}function
-gM(d,a){return aj(function(a){var
-b=m(d,a[1][1],a[1][2]);if(b)var
-e=a[2],f=t(B(R(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
+f$(c,a){return ak(function(a){var
+d=b(c[3],a[1]);return O(a[2],d)},a)}function
+eu(d,a){var
+e=[0,f,c];return aq(function(a,c){var
+e=b(d,a[2]);return z($(s(a[1],e),c))},e,a)}function
+iR(g,a,b){var
+d=[0,f,c];return aq(function(d,b){var
+e=d[1],f=i(a,e)?[0,[0,c,c]]:n(g,a,e);return f?z($(bp(d[2],f[1]),b)):b},d,b)}function
+c9(d,c,a){return b(W(function(a){return i(b(d[2],a[1]),c)}),a)}function
+iS(d,c,a){return b(W(function(a){return J(i(b(d[2],a[1]),c))}),a)}function
+iT(d,a){return ak(function(a){var
+b=n(d,a[1][1],a[1][2]);if(b)var
+e=a[2],f=z(s(L(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
 var
 c=b;return c},a)}function
-gN(f,e,g,a){if(0===g)return[0,d,c];var
+iU(e,d,g,a){if(0===g)return[0,f,c];var
 l=g-1|0;if(a){var
-h=aj(function(a){var
-d=b(e[2],a[1][2]),c=m(f,a[1][1],d);if(typeof
+h=ak(function(a){var
+f=b(d[2],a[1][2]),c=n(e,a[1][1],f);if(typeof
 c==="number")return 0;var
-g=c[1],h=b(e[3],a[1][2]);return j(function(b){var
-c=t(B(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),k=gN(f,e,l,ez(gA(mw,b(mv[5],h)))),i=[0,d,c];return t(J(av(function(a,c){var
-g=b(e[2],a[1][2]),d=m(f,a[1][1],g);if(typeof
-d==="number"&&!d)return t(J(a[2],c));return c},i,a),k))}return[0,d,c]}function
-gO(g,f,e,a,b){return typeof
-a==="number"?a?[0,d,c]:[0,c,c]:gN(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
-dq(a){var
-b=[0,d,c];return av(function(d,c){var
-a=d[2],b=a[2];return t(J([0,gu(a[1]),b],c))},b,a)}function
-gP(a,z,y,x){var
-A=x[1],m=A[2],h=A[1],r=x[2],B=b(z,h),C=B?b(z,m):B;if(C)var
-L=b(a[2],m),s=f(b(a[2],h),L);else
+g=c[1],h=b(d[3],a[1][2]);return k(function(b){var
+c=z(s(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=iU(e,d,l,f2(iJ(pO,b(pN[5],h)))),i=[0,f,c];return z($(aq(function(a,c){var
+g=b(d[2],a[1][2]),f=n(e,a[1][1],g);if(typeof
+f==="number"&&!f)return z($(a[2],c));return c},i,a),j))}return[0,f,c]}function
+iV(g,e,d,a,b){return typeof
+a==="number"?a?[0,f,c]:[0,c,c]:iU(g,e,d,[0,[0,[0,a[1],b],[0,c,c]],0])}function
+ev(a){var
+b=[0,f,c];return aq(function(d,c){var
+a=d[2],b=a[2];return z($([0,iB(a[1]),b],c))},b,a)}function
+iW(a,y,x,w){var
+A=w[1],m=A[2],d=A[1],r=w[2],B=b(y,d),D=B?b(y,m):B;if(D)var
+N=b(a[2],m),s=i(b(a[2],d),N);else
 var
-s=C;var
-D=s?aa(f(h,m)):s,E=D?e([0,c,c],r):D;if(E){var
-M=b(a[3],m),N=b(a[3],h),O=b(a[3],h),k=dm(j(function(c){return b(a[2],c[1])},O)),i=N,n=M;for(;;){if(k){var
-l=k[1],o=cm(a,l,n),p=cm(a,l,i),H=aw(R([0,c,c]),p),u=dl(ab(aw(r,o),H)),F=0;if(u)var
-v=u;else{var
-w=g(function(b){return function(a){return aa(e(gK(y,a[1],b),[0,d,c]))}}(o),p);if(w){var
-G=[0,d,c],q=e(av(function(d){return function(a,b){var
-c=gK(y,a[1],d);return t(J(bL(a[2],c),b))}}(o),G,p),r);F=1}else
+s=D;var
+E=s?J(i(d,m)):s,F=E?g([0,c,c],r):E;if(F){var
+P=b(a[3],m),Q=b(a[3],d),R=b(a[3],d),j=es(k(function(c){return b(a[2],c[1])},R)),e=Q,n=P;for(;;){if(j){var
+l=j[1],o=c9(a,l,n),p=c9(a,l,e),I=O(L([0,c,c]),p),t=bE(C(O(r,o),I)),G=0;if(t)var
+u=t;else{var
+v=h(function(b){return function(a){return J(g(iR(x,a[1],b),[0,f,c]))}}(o),p);if(v){var
+H=[0,f,c],q=g(aq(function(d){return function(a,b){var
+c=iR(x,a[1],d);return z($(bp(a[2],c),b))}}(o),H,p),r);G=1}else
 var
-v=w}if(!F)var
-q=v;if(q){var
-I=gL(a,l,n),K=gL(a,l,i),k=k[2],i=K,n=I;continue}return q}return i?0:1}}return E}function
-cn(c,b){var
-a=E(b,c),d=a?a[1][1]:a;return d}function
-eJ(c,b){var
-a=E(b,c),d=a?a[1][3]:a;return d}function
-eK(c,b){var
-a=E(b,c),d=a?a[1][5]:a;return d}function
-gQ(a){return a?a[1]:[0,d,c]}function
-gR(b,a){return dq(cn(b,a))}function
-gS(c,b,a){var
-d=dq(b[1]),e=j(bw,a);return z(dp(function(a){return gR(c,a)},e),d)}function
-gT(e,d,b,a){if(E(a,b))return[0,b];if(0===e)return 0;var
-i=e-1|0,f=[0,b],g=N(0,d,a),c=a7(function(a,c){if(a){var
+u=v}if(!G)var
+q=u;if(q){var
+K=iS(a,l,n),M=iS(a,l,e),j=j[2],e=M,n=K;continue}return q}return e?0:1}}return F}function
+c_(c,b){var
+a=G(b,c),d=a?a[1][1]:a;return d}function
+ga(c,b){var
+a=G(b,c),d=a?a[1][3]:a;return d}function
+gb(c,b){var
+a=G(b,c),d=a?a[1][5]:a;return d}function
+iX(a){return a?a[1]:[0,f,c]}function
+iY(b,a){return ev(c_(b,a))}function
+iZ(c,b,a){var
+d=ev(b[1]),e=k(bd,a);return E(eu(function(a){return iY(c,a)},e),d)}function
+i0(e,d,b,a){if(G(a,b))return[0,b];if(0===e)return 0;var
+i=e-1|0,f=[0,b],g=M(0,d,a),c=bD(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:gT(i,d,a[1],b[1])}return a},g,f),h=c?[0,ak(a,0,c[1])]:c;return h}function
-dr(a,c,b){var
-d=[0,[0,b,R(ey(a[1]))],0];return[0,[0,c,ey(a[2])],d]}function
-eL(b,a){var
-e=au(a),d=am(au(b),e);return d?cj(ab(b,aw(R([0,c,c]),a))):d}function
-gU(a,b){var
-c=0;return a7(function(c,a){return eL(a[2][1],b)?[0,a[1]]:c},a,c)}function
-eM(b,a){return t(bL(a,ey(b[2])))}function
-gV(e,i,d,c,b){var
-a=gU(i,dr(d,c,b));if(a){var
-f=a[1],j=dr(d,c,b),g=eL(cn(e,f),j);if(g)return eJ(e,f);var
+b==="number"?a:i0(i,d,a[1],b[1])}return a},g,f),h=c?[0,aA(a,0,c[1])]:c;return h}function
+ew(a,c,b){var
+d=[0,[0,b,L(dK(a[1]))],0];return[0,[0,c,dK(a[2])],d]}function
+gc(b,a){var
+e=q(a),d=V(q(b),e);return d?cH(C(b,O(L([0,c,c]),a))):d}function
+i1(a,b){var
+c=0;return bD(function(c,a){return gc(a[2][1],b)?[0,a[1]]:c},a,c)}function
+gd(b,a){return z(bp(a,dK(b[2])))}function
+i2(e,i,d,c,b){var
+a=i1(i,ew(d,c,b));if(a){var
+f=a[1],j=ew(d,c,b),g=gc(c_(e,f),j);if(g)return ga(e,f);var
 h=g}else
 var
 h=a;return h}function
-gW(j,i,h,a,g,e){var
-m=b(j[2],e);if(aa(f(b(j[2],g),m)))return[0,c,c];if(f(g,e))return[0,d,c];var
-k=gV(i,h,a,g,e);if(k)return eM(a,k[1]);if(Q(a,[0,c,c])){var
-l=gV(i,h,a,e,g);return l?eM(a,l[1]):[0,c,c]}return[0,c,c]}function
-gX(h){var
-m=aW(h[1]),u=t(h[4]),p=t(h[3]),ac=e([0,c,c],u),ad=ac?e(u,p):ac,ae=ad?b2(h[1],m):ad;if(ae){var
-aO=h[2],as=C(aj(function(a){if(a){var
-b=a[1];return j(function(a){return[0,a,b]},a)}return a},aO)),k=function(a){return N(a,as,a)},at=m[1],L=bg(function(a){return f(k(a),a)},at),ax=C(j(function(a){return[0,a,bM(eH(k,b(m[3],a)))]},L)),ay=0,az=function(a){return N(ay,ax,a)},a=[0,L,m[2],az],af=h[2],aC=aX(m),aE=aX(a),M=g(function(a){return g(aC,a)},af),O=M?eC(aD,ev(af)):M;if(O)var
-aF=m[1],q=g(function(d){var
-g=b(aE,k(d));if(g)var
-h=k(d),i=b(a[2],h),e=f(b(m[2],d),i);else
+i3(j,h,g,a,e,d){var
+m=b(j[2],d);if(J(i(b(j[2],e),m)))return[0,c,c];if(i(e,d))return[0,f,c];var
+k=i2(h,g,a,e,d);if(k)return gd(a,k[1]);if(D(a,[0,c,c])){var
+l=i2(h,g,a,d,e);return l?gd(a,l[1]):[0,c,c]}return[0,c,c]}function
+i4(d){var
+m=bf(d[1]),v=z(d[4]),p=z(d[3]),ag=g([0,c,c],v),ai=ag?g(v,p):ag,al=ai?cI(d[1],m):ai;if(al){var
+aQ=d[2],ay=B(ak(function(a){if(a){var
+b=a[1];return k(function(a){return[0,a,b]},a)}return a},aQ)),j=function(a){return M(a,ay,a)},az=m[1],S=b(W(function(a){return i(j(a),a)}),az),aB=B(k(function(a){return[0,a,bU(f_(j,b(m[3],a)))]},S)),aC=0,aD=function(a){return M(aC,aB,a)},a=[0,S,m[2],aD],am=d[2],aG=bg(m),aH=bg(a),T=h(function(a){return h(aG,a)},am),U=T?cv(ah,fZ(am)):T;if(U)var
+aI=m[1],r=h(function(d){var
+f=b(aH,j(d));if(f)var
+g=j(d),h=b(a[2],g),e=i(b(m[2],d),h);else
 var
-e=g;if(e){var
-j=k(d),l=b(a[3],j),n=aw(R([0,c,c]),l);return cj(ab(eH(k,b(m[3],d)),n))}return e},aF);else
+e=f;if(e){var
+k=j(d),l=b(a[3],k),n=O(L([0,c,c]),l);return cH(C(f_(j,b(m[3],d)),n))}return e},aI);else
 var
-q=O;if(q)var
-aA=aX(a),aB=a[1],A=g(function(f){var
-i=b(a[3],f),h=g(function(a){var
-f=b(aA,a[1]);return f?e([0,d,c],a[2]):f},i);return h?Q(aN(b(a[3],f)),[0,c,c]):h},aB);else
+r=U;if(r)var
+aE=bg(a),aF=a[1],F=h(function(d){var
+i=b(a[3],d),e=h(function(a){var
+d=b(aE,a[1]);return d?g([0,f,c],a[2]):d},i);return e?D(au(b(a[3],d)),[0,c,c]):e},aF);else
 var
-A=q;if(A){var
-l=aX(a),aP=ck(h[7]),D=function(a,b){return bN(aP,a,b)},ag=h[6];if(ag){var
-o=ag[1],P=gE(a),aG=gF(o[2],o[4]),S=function(a,b){return gG(P,aG,a,b)},T=e([0,c,c],o[1]),U=T?gH(a,o[1],o[2],P,l,o[4],S):T;if(U)var
-aH=o[3],ah=g(function(a){var
+F=r;if(F){var
+l=bg(a),aR=cf(d[7]),H=function(a,b){return be(aR,a,b)},an=d[6];if(an){var
+o=an[1],V=iM(a),aJ=iN(o[2],o[4]),X=function(a,b){return iO(V,aJ,a,b)},Y=g([0,c,c],o[1]),Z=Y?iP(a,o[1],o[2],V,l,o[4],X):Y;if(Z)var
+aK=o[3],ao=h(function(a){var
 c=b(l,a[1][1]),d=c?b(l,a[1][2]):c;if(d){var
-f=a[2];return e(S(a[1][1],a[1][2]),f)}return d},aH);else
+e=a[2];return g(X(a[1][1],a[1][2]),e)}return d},aK);else
 var
-ah=U;var
-F=ah}else
+ao=Z;var
+I=ao}else
 var
-F=1;if(F)var
-aQ=h[7],G=g(function(b){return gP(a,l,D,b)},aQ);else
+I=1;if(I)var
+aS=d[7],N=h(function(b){return iW(a,l,H,b)},aS);else
 var
-G=F;if(G){var
-i=C(h[5]),H=h[6],n=H?[0,H[1][1]]:H,ai=h[6],aR=ai?ck(ai[1][3]):aD,I=function(b,d){var
-a=bN(aR,b,d);return a?a[1]:[0,c,c]},al=h[5],x=j(function(e){var
-h=e[2],b=h[2];if(b)var
-l=bM(eI(a,h[1])),k=b[1],g=[0,j(function(b){var
-m=b[2],h=cn(i,b[2]),n=cm(a,b[1],l);if(h)var
-e=h[1],k=e[1],g=cT(function(a){return f(a[1],k)},n),j=g?t(bL(g[1][2],e[2])):[0,d,c];else
+N=I;if(N){var
+e=B(d[5]),P=d[6],n=P?[0,P[1][1]]:P,ap=d[6],aT=ap?cf(ap[1][3]):ah,Q=function(b,d){var
+a=be(aT,b,d);return a?a[1]:[0,c,c]},ar=d[5],y=k(function(d){var
+h=d[2],b=h[2];if(b)var
+l=bU(f$(a,h[1])),j=b[1],g=[0,k(function(b){var
+m=b[2],h=c_(e,b[2]),n=c9(a,b[1],l);if(h)var
+d=h[1],k=d[1],g=ce(function(a){return i(a[1],k)},n),j=g?z(bp(g[1][2],d[2])):[0,f,c];else
 var
-j=[0,d,c];return[0,b[1],[0,j,m]]},k)];else
+j=[0,f,c];return[0,b[1],[0,j,m]]},j)];else
 var
-g=b;return[0,e[1],[0,e[2],g]]},al),y=j(function(a){var
-b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},x),W=bg(function(b){var
-a=b[2][1][5],c=a?1:a;return c},y),X=bg(function(a){var
-b=a[2][2];return b?gS(i,a[2][1],b[1]):1},W),aK=a7(function(b,a){var
+g=b;return[0,d[1],[0,d[2],g]]},ar),A=k(function(a){var
+b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},y),aa=b(W(function(b){var
+a=b[2][1][5],c=a?1:a;return c}),A),ab=b(W(function(a){var
+b=a[2][2];return b?iZ(e,a[2][1],b[1]):1}),aa),aN=bD(function(b,a){var
 c=a[2][2];if(c){var
-d=c[1];return a7(function(b,d){var
-c=d[2][2],e=N(0,b,c);return ak(c,[0,a[1],e],b)},d,b)}return b},W,aD),aL=C(j(function(a){return[0,a[1],0]},X)),aM=j(bv,X),w=au(y)+1|0,v=0,s=aM,r=aL;for(;;){if(0!==w){var
-aJ=w-1|0;if(s){var
-aI=[0,0,r],V=a7(function(e){return function(b,a){var
-c=N(0,aK,a);return a7(function(b,a){var
-c=b[2];if(E(a,c))return b;var
-d=ak(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(v),s,aI),w=aJ,v=v+1|0,s=V[1],r=V[2];continue}}var
-Y=function(a){return N(0,r,a)},Z=g(function(n){var
-i=n[2],m=i[1],h=g(function(a){var
-e=b(l,a[1]);return e?aa(Q(a[2],[0,d,c])):e},m);if(h){var
-e=i[1];if(e){var
-j=e[1][1],k=e[2];return g(function(c){var
-d=b(a[2],j);return f(b(a[2],c[1]),d)},k)}return 1}return h},al),_=Z?g(function(l){var
+d=c[1];return bD(function(b,d){var
+c=d[2][2],e=M(0,b,c);return aA(c,[0,a[1],e],b)},d,b)}return b},aa,ah),aO=B(k(function(a){return[0,a[1],0]},ab)),aP=k(aj,ab),x=q(A)+1|0,w=0,u=aP,t=aO;for(;;){if(0!==x){var
+aM=x-1|0;if(u){var
+aL=[0,0,t],_=bD(function(e){return function(b,a){var
+c=M(0,aN,a);return bD(function(b,a){var
+c=b[2];if(G(a,c))return b;var
+d=aA(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(w),u,aL),x=aM,w=w+1|0,u=_[1],t=_[2];continue}}var
+ac=function(a){return M(0,t,a)},ad=h(function(n){var
+g=n[2],m=g[1],e=h(function(a){var
+d=b(l,a[1]);return d?J(D(a[2],[0,f,c])):d},m);if(e){var
+d=g[1];if(d){var
+j=d[1][1],k=d[2];return h(function(c){var
+d=b(a[2],j);return i(b(a[2],c[1]),d)},k)}return 1}return e},ar),ae=ad?h(function(l){var
 m=l[2][2];if(m){var
-e=m[1],q=l[2][1],h=eC(aD,j(bv,e)),k=h?g(function(e){var
-h=z([0,d,c],e[2][1]);if(h){var
-j=cn(i,e[2][2]);return g(function(c){var
-d=e[1];return f(b(a[2],c[1]),d)},j)}return h},e):h;if(k){var
-o=j(bw,e),n=aj(function(a){var
-b=cn(i,a[2]);return aw(a[1],b)},o),p=aw(R([0,c,c]),n);return cj(ab(eI(a,q[1]),p))}return k}return 1},x):Z,$=_?g(function(G){var
-r=G[2][2],p=G[2][1],w=p[3];if(w){var
-h=w[1],x=e([0,d,c],h),y=x?e(aN(p[1]),h):x;if(y){var
-A=p[4];if(A){var
-a=A[1],k=p[1],m=a[1]?aN(k):[0,d,c],o=a[1]?aw(R([0,c,c]),k):k,s=a[3];if(s){var
-u=s[1],v=g(function(a){var
-g=z([0,d,c],a[2]),h=g?b(l,a[1][1]):g,i=h?b(l,a[1][2]):h;if(i)var
-j=D(a[1][1],a[1][2]),n=j?1:j,e=n;else
+d=m[1],q=l[2][1],g=cv(ah,k(aj,d)),j=g?h(function(d){var
+g=E([0,f,c],d[2][1]);if(g){var
+j=c_(e,d[2][2]);return h(function(c){var
+e=d[1];return i(b(a[2],c[1]),e)},j)}return g},d):g;if(j){var
+o=k(bd,d),n=ak(function(a){var
+b=c_(e,a[2]);return O(a[1],b)},o),p=O(L([0,c,c]),n);return cH(C(f$(a,q[1]),p))}return j}return 1},y):ad,af=ae?h(function(G){var
+r=G[2][2],p=G[2][1],v=p[3];if(v){var
+d=v[1],w=g([0,f,c],d),x=w?g(au(p[1]),d):w;if(x){var
+y=p[4];if(y){var
+a=y[1],j=p[1],m=a[1]?au(j):[0,f,c],o=a[1]?O(L([0,c,c]),j):j,s=a[3];if(s){var
+t=s[1],u=h(function(a){var
+e=E([0,f,c],a[2]),g=e?b(l,a[1][1]):e,h=g?b(l,a[1][2]):g;if(h)var
+k=H(a[1][1],a[1][2]),n=k?1:k,d=n;else
 var
-e=i;var
-m=e?ao(function(b){return f(b[1],a[1][1])},k):e;return m?ao(function(b){return f(b[1],a[1][2])},k):m},u);if(v)var
-K=aw(R([0,c,c]),o),q=dl(ab(gM(D,u),K));else
+d=h;var
+m=d?K(function(b){return i(b[1],a[1][1])},j):d;return m?K(function(b){return i(b[1],a[1][2])},j):m},t);if(u)var
+J=O(L([0,c,c]),o),q=bE(C(iT(H,t),J));else
 var
-q=v;return q?e(m,h):q}if(a[2][1]){if(n){var
-L=bh(h,m);return cW(l,n[1],I,a[2],o,L)}return n}if(a[2][2]){if(n){var
-M=bh(h,m);return cW(l,n[1],I,a[2],o,M)}return n}if(a[1]){if(n){var
-N=bh(h,m);return cW(l,n[1],I,a[2],o,N)}return n}var
-H=[0,d,c];return e(av(function(b,a){var
-f=e(b[2],[0,d,c])?a:J(b[2],a);return t(f)},H,k),h)}if(r){var
-B=r[1],C=g(function(b){var
-a=eJ(i,b[2][2]),c=a?1:a;return c},B);if(C){var
-O=j(bw,B);return e(dp(function(a){return gQ(eJ(i,a))},O),h)}var
-E=C}else
+q=u;return q?g(m,d):q}if(a[2][1]){if(n){var
+M=bT(d,m);return dN(l,n[1],Q,a[2],o,M)}return n}if(a[2][2]){if(n){var
+N=bT(d,m);return dN(l,n[1],Q,a[2],o,N)}return n}if(a[1]){if(n){var
+P=bT(d,m);return dN(l,n[1],Q,a[2],o,P)}return n}var
+I=[0,f,c];return g(aq(function(b,a){var
+d=g(b[2],[0,f,c])?a:$(b[2],a);return z(d)},I,j),d)}if(r){var
+A=r[1],B=h(function(b){var
+a=ga(e,b[2][2]),c=a?1:a;return c},A);if(B){var
+R=k(bd,A);return g(eu(function(a){return iX(ga(e,a))},R),d)}var
+D=B}else
 var
-E=r;var
-F=E}else
+D=r;var
+F=D}else
 var
-F=y;return F}return 1},x):_,am=$?g(function(k){var
-s=k[2][2],b=k[2][1],l=b[5],x=k[1];if(l){var
-m=l[1],n=z([0,d,c],dq(b[1]));if(n){if(s){var
-a=s[1],o=g(function(b){var
-a=eK(i,b[2][2]),c=a?1:a;return c},a);if(o)var
-t=j(bw,a),f=e(m,dp(function(a){return gQ(eK(i,a))},t));else
+F=x;return F}return 1},y):ae,as=af?h(function(j){var
+s=j[2][2],b=j[2][1],l=b[5],x=j[1];if(l){var
+m=l[1],n=E([0,f,c],ev(b[1]));if(n){if(s){var
+a=s[1],o=h(function(b){var
+a=gb(e,b[2][2]),c=a?1:a;return c},a);if(o)var
+t=k(bd,a),d=g(m,eu(function(a){return iX(gb(e,a))},t));else
 var
-f=o;if(f)var
-u=dq(b[1]),v=j(bw,a),h=e(dp(function(a){return gR(i,a)},v),u);else
+d=o;if(d)var
+u=ev(b[1]),v=k(bd,a),i=g(eu(function(a){return iY(e,a)},v),u);else
 var
-h=f;if(h){var
-p=gS(i,b,a);if(!p)return ao(function(a){var
-b=Y(x);return ur(Y(a[2][2]),b)},a);var
+i=d;if(i){var
+p=iZ(e,b,a);if(!p)return K(function(a){var
+b=ac(x);return cZ(ac(a[2][2]),b)},a);var
 q=p}else
 var
-q=h;return q}var
-r=aN(b[1]),w=e([0,d,c],r)?r:[0,d,c];return e(m,w)}return n}return 1},y):$;if(am){var
-an=aX(m),K=h[5],aS=h[8];return g(function(g){var
-U=k(g[1]),V=k(g[2]),W=b(an,g[1]),X=W?b(an,g[2]):W,Y=X?e([0,d,c],g[3]):X,Z=Y?e(g[3],g[4]):Y,_=Z?e(g[4],[0,c,c]):Z;if(_)if(z(g[4],[0,c,c])){var
-ar=g[4],$=e(gW(a,i,K,u,U,V),ar);if($)var
-as=g[4],m=e(gW(a,i,K,u,V,U),as);else
+q=i;return q}var
+r=au(b[1]),w=g([0,f,c],r)?r:[0,f,c];return g(m,w)}return n}return 1},A):af;if(as){var
+at=bg(m),R=d[5],aU=d[8];return h(function(d){var
+W=j(d[1]),X=j(d[2]),Y=b(at,d[1]),Z=Y?b(at,d[2]):Y,_=Z?g([0,f,c],d[3]):Z,$=_?g(d[3],d[4]):_,aa=$?g(d[4],[0,c,c]):$;if(aa)if(E(d[4],[0,c,c])){var
+as=d[4],ab=g(i3(a,e,R,v,W,X),as);if(ab)var
+au=d[4],m=g(i3(a,e,R,v,X,W),au);else
 var
-m=$}else
+m=ab}else
 var
 m=1;else
 var
-m=_;if(m){if(z([0,d,c],g[3])){var
-v=g[5];if(v){var
-L=v[1],n=L[2],o=L[1],M=f(o,g[1]),O=M?f(n,g[2]):M;if(O)var
-w=O;else
+m=aa;if(m){if(E([0,f,c],d[3])){var
+x=d[5];if(x){var
+O=x[1],n=O[2],o=O[1],P=i(o,d[1]),Q=P?i(n,d[2]):P;if(Q)var
+y=Q;else
 var
-T=f(o,g[2]),w=T?f(n,g[1]):T;if(w){var
-P=g[6];if(P){var
-x=g[7];if(x){var
-q=x[1],am=k(n),ao=k(o),h=P[1],ac=h[2],ad=C(j(function(a){var
-b=C(a[2]);return[0,a[1],b]},ac)),A=function(c,b){var
-a=E(c,ad);return a?N(1,a[1],b):1},J=au(h[2])+1|0,ae=C(h[2]),af=au(h[2])+1|0,ag=[0,aD],ah=h[2],D=a7(function(a,b){return a?gT(af,ae,a[1],b[1]):a},ah,ag),F=D?1:D;if(F)var
-ak=q[1],t=Q(gO(A,a,J,h[1],ao),ak);else
+V=i(o,d[2]),y=V?i(n,d[1]):V;if(y){var
+S=d[6];if(S){var
+z=d[7];if(z){var
+r=z[1],ao=j(n),ap=j(o),h=S[1],ad=h[2],ae=B(k(function(a){var
+b=B(a[2]);return[0,a[1],b]},ad)),C=function(c,b){var
+a=G(c,ae);return a?M(1,a[1],b):1},N=q(h[2])+1|0,af=B(h[2]),ag=q(h[2])+1|0,ai=[0,ah],aj=h[2],F=bD(function(a,b){return a?i0(ag,af,a[1],b[1]):a},aj,ai),H=F?1:F;if(H)var
+am=r[1],w=D(iV(C,a,N,h[1],ap),am);else
 var
-t=F;if(t)var
-al=q[2],y=Q(gO(A,a,J,h[1],am),al);else
+w=H;if(w)var
+an=r[2],A=D(iV(C,a,N,h[1],ao),an);else
 var
-y=t;if(y){var
-ap=B(p,q[2]),aq=bh(q[1],ap);return e(g[3],aq)}var
-R=y}else
+A=w;if(A){var
+aq=s(p,r[2]),ar=bT(r[1],aq);return g(d[3],ar)}var
+T=A}else
 var
-R=x;return R}var
-r=k(n),s=k(o),ai=b(a[2],r);if(aa(f(b(a[2],s),ai)))var
+T=z;return T}var
+t=j(n),u=j(o),ak=b(a[2],t);if(J(i(b(a[2],u),ak)))var
 l=[0,c,c];else
-if(f(s,r))var
-l=[0,d,c];else{var
-G=gU(K,dr(p,s,r));if(G){var
-H=G[1],aj=dr(p,s,r);if(eL(cn(i,H),aj))var
-I=eK(i,H),l=I?eM(p,I[1]):[0,d,c];else
+if(i(u,t))var
+l=[0,f,c];else{var
+I=i1(R,ew(p,u,t));if(I){var
+K=I[1],al=ew(p,u,t);if(gc(c_(e,K),al))var
+L=gb(e,K),l=L?gd(p,L[1]):[0,f,c];else
 var
-l=[0,d,c]}else
+l=[0,f,c]}else
 var
-l=[0,d,c]}return e(g[3],l)}var
-S=w}else
+l=[0,f,c]}return g(d[3],l)}var
+U=y}else
 var
-S=v;return S}var
-ab=1}else
+U=x;return U}var
+ac=1}else
 var
-ab=m;return ab},aS)}var
-ap=am;break}}else
+ac=m;return ac},aU)}var
+av=as;break}}else
 var
-ap=G;var
-aq=ap}else
+av=N;var
+aw=av}else
 var
-aq=A;var
-ar=aq}else
+aw=F;var
+ax=aw}else
 var
-ar=ae;return ar}function
-cX(b,a){return e(b,a)?a:b}function
-eN(a){var
-b=C(a);return function(a){return N(a,b,a)}}function
-eO(h,e,d){var
-j=aX(e),a=h[1];return g(function(a){var
-i=b(j,b(d,a));if(i)var
-k=b(d,a),l=b(e[2],k),g=f(b(h[2],a),l);else
+ax=al;return ax}function
+dO(b,a){return g(b,a)?a:b}function
+ge(a){var
+b=B(a);return function(a){return M(a,b,a)}}function
+gf(f,e,d){var
+j=bg(e),a=f[1];return h(function(a){var
+h=b(j,b(d,a));if(h)var
+k=b(d,a),l=b(e[2],k),g=i(b(f[2],a),l);else
 var
-g=i;if(g){var
-m=b(d,a),n=b(e[3],m),o=aw(R([0,c,c]),n);return cj(ab(eH(d,b(h[3],a)),o))}return g},a)}function
-gY(j,a){var
-d=aW(j),c=aW(a[2]),e=eN(a[1]),k=aX(d),h=b2(a[2],c),i=h?eO(d,c,e):h;if(i){var
-l=c[1];return g(function(a){var
-c=b(k,a);return c?f(b(e,a),a):c},l)}return i}function
-gZ(i,h,a){var
+g=h;if(g){var
+m=b(d,a),n=b(e[3],m),o=O(L([0,c,c]),n);return cH(C(f_(d,b(f[3],a)),o))}return g},a)}function
+i5(j,a){var
+d=bf(j),c=bf(a[2]),e=ge(a[1]),k=bg(d),f=cI(a[2],c),g=f?gf(d,c,e):f;if(g){var
+l=c[1];return h(function(a){var
+c=b(k,a);return c?i(b(e,a),a):c},l)}return g}function
+i6(i,h,a){var
 d=i,b=h;for(;;){if(b){var
-e=b[1],f=Q(a[2],[0,c,c]),g=f?gY(d,e):f;if(g){var
-d=e[2],b=b[2];continue}return g}return gJ([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
-g0(e,d){var
+e=b[1],f=D(a[2],[0,c,c]),g=f?i5(d,e):f;if(g){var
+d=e[2],b=b[2];continue}return g}return f9([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
+i7(e,d){var
 a=e,c=d;for(;;){if(a){var
-f=b(eN(a[1][1]),c),a=a[2],c=f;continue}return c}}function
-g1(c,a,i){return ao(function(c){var
-d=c[2],e=a[3],g=d[3]?e:e?0:1,h=g?Q(d[2],a[4]):g;if(h){var
-j=g0(c[1],a[1]),k=g0(c[1],a[2]),l=d[6];return ao(function(a){var
-c=f(a[1],j),d=c?f(a[2],k):c;return d?b(i,a):d},l)}return h},c)}function
-g2(a,i,k){var
-f=aW(a),h=b2(a,f),j=h?g(function(b){return gZ(a,b[1],b[2])},i):h;if(j){var
-t=aX(f);return g(function(a){var
+f=b(ge(a[1][1]),c),a=a[2],c=f;continue}return c}}function
+i8(c,a,g){return K(function(c){var
+d=c[2],e=iD(d[3],a[3]),f=e?D(d[2],a[4]):e;if(f){var
+h=i7(c[1],a[1]),j=i7(c[1],a[2]),k=d[6];return K(function(a){var
+c=i(a[1],h),d=c?i(a[2],j):c;return d?b(g,a):d},k)}return f},c)}function
+i9(a,i,k){var
+d=bf(a),e=cI(a,d),j=e?h(function(b){return i6(a,b[1],b[2])},i):e;if(j){var
+t=bg(d);return h(function(a){var
 j=b(t,a[1]),k=j?b(t,a[2]):j;if(k){var
 l=a[5];if(l)var
-f=l[1],m=e([0,d,c],f),n=m?e(f,[0,c,c]):m,u=n?g1(i,a,function(b){var
-a=b[4];return a?e(f,a[1]):a}):n,o=u;else
+d=l[1],m=g([0,f,c],d),n=m?g(d,[0,c,c]):m,u=n?i8(i,a,function(b){var
+a=b[4];return a?g(d,a[1]):a}):n,o=u;else
 var
 o=1;var
-g=o}else
+e=o}else
 var
-g=k;if(g){var
+e=k;if(e){var
 p=a[6];if(p){var
-h=p[1],q=e([0,d,c],h),r=q?e(h,[0,c,c]):q;return r?g1(i,a,function(a){return e(a[3],h)}):r}var
+h=p[1],q=g([0,f,c],h),r=q?g(h,[0,c,c]):q;return r?i8(i,a,function(a){return g(a[3],h)}):r}var
 s=1}else
 var
-s=g;return s},k)}return j}function
-g3(a){return 0===a[0]?a[1][2]:a[2]}function
-ds(a){var
-b=0===a[0]?a[1][1]:a[1];return eN(b)}function
-g4(c,a){return j(function(a){var
-d=a[2][2],e=j(function(a){var
+s=e;return s},k)}return j}function
+i_(a){return 0===a[0]?a[1][2]:a[2]}function
+ex(a){var
+b=0===a[0]?a[1][1]:a[1];return ge(b)}function
+i$(c,a){return k(function(a){var
+d=a[2][2],e=k(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},d),f=[0,a[2][1],e];return[0,b(c,a[1]),f]},a)}function
-g5(a){if(0===a[0])return function(a){return[0,[0,d,c]]};var
-g=a[4],n=ds(a),e=C(gw(aj(function(a){var
-e=a[1];if(f(e,c))return 0;if(bV(e)){ar(e,1);return 0}var
-l=ar(e,1),g=a[6];if(g)var
-m=ci(a9(b(n,l),1)),h=f(a[2],m),i=h?a[3]:h,j=i?Q(a[4],[0,c,c]):i,k=j?[0,[0,l,cX([0,d,c],g[1])],0]:j;else
+ja(a){if(0===a[0])return function(a){return[0,[0,f,c]]};var
+e=a[4],n=ex(a),d=B(iE(ak(function(a){var
+d=a[1];if(i(d,c))return 0;if(co(d)){aH(d,1);return 0}var
+l=aH(d,1),e=a[6];if(e)var
+m=bS(aG(b(n,l),1)),g=i(a[2],m),h=g?a[3]:g,j=h?D(a[4],[0,c,c]):h,k=j?[0,[0,l,dO([0,f,c],e[1])],0]:j;else
 var
-k=g;return k},g)));return function(a){return E(a,e)}}function
-g6(b,a){if(0===a[0])return gY(b,a[1]);var
-c=a[2],j=g4(function(a){return ci(a9(a,1))},c),e=ab(g4(function(a){return a9(a,1)},b),j),f=aW(e),g=aW(c),h=b2(c,g);if(h)var
-k=function(a){return a9(a,1)},d=eO(aW(b),f,k);else
+k=e;return k},e)));return function(a){return G(a,d)}}function
+jb(b,a){if(0===a[0])return i5(b,a[1]);var
+c=a[2],j=i$(function(a){return bS(aG(a,1))},c),e=C(i$(function(a){return aG(a,1)},b),j),f=bf(e),g=bf(c),h=cI(c,g);if(h)var
+k=function(a){return aG(a,1)},d=gf(bf(b),f,k);else
 var
 d=h;var
-i=d?eO(g,f,function(a){return ci(a9(a,1))}):d;return i?g2(e,a[3],a[4]):i}function
-g7(k,a,i){var
-l=aX(a),m=C(i),n=[0,d,c];function
-h(a){return N(n,m,a)}var
-j=g(function(a){return b(l,a[1])},i);if(j){var
-o=a[1];return g(function(g){var
-i=e([0,d,c],h(g));if(i){var
-j=h(g),l=f(b(a[2],g),k)?[0,c,c]:cV(b(a[3],g),h);return e(l,j)}return i},o)}return j}function
-g8(p,e,d){var
+i=d?gf(g,f,function(a){return bS(aG(a,1))}):d;return i?i9(e,a[3],a[4]):i}function
+jc(k,a,d){var
+l=bg(a),m=B(d),n=[0,f,c];function
+e(a){return M(n,m,a)}var
+j=h(function(a){return b(l,a[1])},d);if(j){var
+o=a[1];return h(function(d){var
+h=g([0,f,c],e(d));if(h){var
+j=e(d),l=i(b(a[2],d),k)?[0,c,c]:cu(b(a[3],d),e);return g(l,j)}return h},o)}return j}function
+jd(p,e,d){var
 l=d[1];if(l)var
-q=l[1],f=g7(p,aW(e),q);else
+q=l[1],f=jc(p,bf(e),q);else
 var
 f=1;if(f){var
 h=e,b=d[2];for(;;){if(b){var
-i=b[1],j=g6(h,i);if(j){var
-n=b[2],h=g3(i),b=n;continue}var
+i=b[1],j=jb(h,i);if(j){var
+n=b[2],h=i_(i),b=n;continue}var
 m=j}else
 var
 m=1;var
@@ -2963,299 +3007,505 @@ g=m;break}}else
 var
 g=f;if(g){var
 a=d[3],k=e,c=d[2];for(;;){if(c){var
-o=c[2],k=g3(c[1]),c=o;continue}return gX([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
-g9(j,h,g,f){var
-a=t(J(f[2],h)),b=[0,c,c],i=e(b,a)?b:a;return[0,cX([0,d,c],t(bh(f[1],g))),i]}function
-eP(f,i,e,d,a){if(f){var
-k=f[1],l=k[2],n=k[1],g=b(l,d);if(g){var
+o=c[2],k=i_(c[1]),c=o;continue}return i4([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
+je(j,h,e,d){var
+a=z($(d[2],h)),b=[0,c,c],i=g(b,a)?b:a;return[0,dO([0,f,c],z(bT(d[1],e))),i]}function
+gg(f,i,e,d,a){if(f){var
+j=f[1],l=j[2],m=j[1],g=b(l,d);if(g){var
 h=b(l,a);if(h){var
-q=cX(g[1],h[1]),o=B(J([0,c,c],e),q),r=b(n,a),s=b(n,d),t=eP(f[2],i,e,s,r);return j(function(a){return g9(e,o,o,a)},t)}var
+q=dO(g[1],h[1]),o=s($([0,c,c],e),q),r=b(m,a),t=b(m,d),u=gg(f[2],i,e,t,r);return k(function(a){return je(e,o,o,a)},u)}var
 p=h}else
 var
-p=g;return p}return m(i,d,a)}function
-g_(a,e,d){var
-b=a[8];return aj(function(a){var
-b=f(a[1],e),c=b?f(a[2],d):b,g=c?[0,[0,a[3],a[4]],0]:c;return g},b)}function
-g$(b,a,f){return ao(function(b){var
-c=b[1][3],d=Q(a[3],c[4]),e=d?Q(a[4],c[3]):d;return e?ao(f,m(b[2],a[1],a[2])):e},b)}function
-ha(b,a){var
-e=C(a);return j(function(a){var
-b=N([0,d,c],e,a[1]),f=t(B(a[2],b));return[0,a[1],f]},b)}function
-co(a){var
-b=[0,d,c];return av(function(b,a){return e(b,a)?a:b},b,a)}function
-cp(b,a){var
-e=ex(0,b);return j(function(b){return j(function(a){var
-e=eu(b,a[2],[0,d,c]);return[0,a[1],e]},a)},e)}function
-hb(j,i){var
-b=j,a=i;for(;;){if(b){if(a){var
-e=ez(a[1]);if(e){var
-g=e[1],k=g[1],l=bM(b[1]),h=cT(function(a){return f(a[1],k)},l);return h?t(bL(h[1][2],g[2])):[0,d,c]}var
-b=b[2],a=a[2];continue}return[0,d,c]}return[0,d,c]}}function
-dt(d,c,b){var
-a=E(b,c);return a?cp(d,a[1][1]):a}function
-hc(c,b){var
-a=E(b,c),d=a?a[1][3]:a;return d}function
-hd(c,b){var
-a=E(b,c),d=a?a[1][5]:a;return d}function
-eQ(e,d,c,b,a){return j(function(a){var
-f=a[2],g=dt(d,c,a[2]),h=a[1],i=[0,hb(j(function(a){return cm(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
-he(u,t,l,s,k){var
-m=k[2],n=m[2],o=m[1],e=E(n,l);if(e)var
-v=e[1][1],f=g(function(a){var
-b=a[2];return ao(function(a){return aa(Q(a,[0,d,c]))},b)},v);else
+p=g;return p}return n(i,d,a)}function
+jf(a,e,d){var
+b=a[8];return ak(function(a){var
+b=i(a[1],e),c=b?i(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
+jg(b,a,f){return K(function(b){var
+c=b[1][3],d=D(a[3],c[4]),e=d?D(a[4],c[3]):d;return e?K(f,n(b[2],a[1],a[2])):e},b)}function
+jh(b,a){var
+d=B(a);return k(function(a){var
+b=M([0,f,c],d,a[1]),e=z(s(a[2],b));return[0,a[1],e]},b)}function
+c$(a){var
+b=[0,f,c];return aq(function(b,a){return g(b,a)?a:b},b,a)}function
+da(b,a){var
+d=f0(0,b);return k(function(b){return k(function(a){var
+d=fX(b,a[2],[0,f,c]);return[0,a[1],d]},a)},d)}function
+ji(j,h){var
+b=j,a=h;for(;;){if(b){if(a){var
+d=f2(a[1]);if(d){var
+e=d[1],k=e[1],l=bU(b[1]),g=ce(function(a){return i(a[1],k)},l);return g?z(bp(g[1][2],e[2])):[0,f,c]}var
+b=b[2],a=a[2];continue}return[0,f,c]}return[0,f,c]}}function
+ey(d,c,b){var
+a=G(b,c);return a?da(d,a[1][1]):a}function
+jj(c,b){var
+a=G(b,c),d=a?a[1][3]:a;return d}function
+jk(c,b){var
+a=G(b,c),d=a?a[1][5]:a;return d}function
+gh(e,d,c,b,a){return k(function(a){var
+f=a[2],g=ey(d,c,a[2]),h=a[1],i=[0,ji(k(function(a){return c9(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
+jl(u,t,l,s,j){var
+m=j[2],n=m[2],o=m[1],d=G(n,l);if(d)var
+v=d[1][1],e=h(function(a){var
+b=a[2];return K(function(a){return J(D(a,[0,f,c]))},b)},v);else
 var
-f=e;var
-p=f?z([0,d,c],o):f;if(p){var
-w=dt(t,l,n),x=k[1],b=j(function(a){return cm(u,x,a)},s),a=w;for(;;){if(b){if(a){var
-q=a[1],r=aw(R(o),q),h=cj(ab(b[1],r));if(h){var
+e=d;var
+p=e?E([0,f,c],o):e;if(p){var
+w=ey(t,l,n),x=j[1],b=k(function(a){return c9(u,x,a)},s),a=w;for(;;){if(b){if(a){var
+q=a[1],r=O(L(o),q),g=cH(C(b[1],r));if(g){var
 b=b[2],a=a[2];continue}var
-i=h}else
+i=g}else
 var
 i=a;return i}return a?0:1}}return p}function
-hf(d,h,f,c,a){var
-i=eC(aD,j(bv,a));if(i)var
-k=eQ(d,h,f,c,a),e=g(function(a){return he(d,h,f,c,a)},k);else
+jm(d,g,f,c,a){var
+i=cv(ah,k(aj,a));if(i)var
+j=gh(d,g,f,c,a),e=h(function(a){return jl(d,g,f,c,a)},j);else
 var
-e=i;return e?g(function(e){var
-c=C(a);return cj(bg(function(a){return E(b(d[2],a[1]),c)?0:1},e))},c):e}function
-hg(b,a){return j(function(a){return bM(eI(b,a))},a)}function
-eR(d,c,f,b){var
+e=i;return e?h(function(e){var
+c=B(a);return cH(b(W(function(a){return G(b(d[2],a[1]),c)?0:1}),e))},c):e}function
+jn(b,a){return k(function(a){return bU(f$(b,a))},a)}function
+gi(d,c,f,b){var
 a=b[2];if(a)var
-g=a[1],e=[0,eQ(d,c,f,hg(d,cp(c,b[1])),g)];else
+g=a[1],e=[0,gh(d,c,f,jn(d,da(c,b[1])),g)];else
 var
 e=a;return e}function
-du(g,a){if(a){var
-h=a[1][2],e=b(g,h[2]);if(e){var
-f=du(g,a[2]);if(f)var
-k=f[1],i=[0,t(J(B(h[1],e[1]),k))];else
+ez(g,a){if(a){var
+h=a[1][2],d=b(g,h[2]);if(d){var
+e=ez(g,a[2]);if(e)var
+k=e[1],i=[0,z($(s(h[1],d[1]),k))];else
 var
-i=f;var
+i=e;var
 j=i}else
 var
-j=e;return j}return[0,[0,d,c]]}function
-hh(A,o,b,n){if(n){var
-s=n[1][2],u=s[2],H=s[1],G=j(aN,dt(A,o,u)),f=j(function(a){return t(B(H,a))},G),F=ew(b,f),q=cT(function(a){return aa(Q(a[1],[0,d,c]))},F);if(q)var
-r=q[1],a=t(bL(r[2],r[1]));else
+j=d;return j}return[0,[0,f,c]]}function
+jo(C,o,b,n){if(n){var
+u=n[1][2],v=u[2],K=u[1],I=k(au,ey(C,o,v)),d=k(function(a){return z(s(K,a))},I),H=eq(b,d),r=ce(function(a){return J(D(a[1],[0,f,c]))},H);if(r)var
+t=r[1],a=z(bp(t[2],t[1]));else
 var
-a=[0,d,c];var
-h=E(u,o);if(h){var
-v=h[1],w=v[4],D=0;if(typeof
-w==="number"&&2<=w){var
-x=v[3],I=x?1:x,y=I;D=1}if(!D)var
-y=0;var
-i=y}else
+a=[0,f,c];var
+e=G(v,o);if(e){var
+w=e[1],x=w[4],F=0;if(typeof
+x==="number"&&2<=x){var
+y=w[3],L=y?1:y,A=L;F=1}if(!F)var
+A=0;var
+i=A}else
 var
-i=h;var
-z=i?e([0,d,c],a):i;if(z)var
-K=au(b),k=am(au(f),K);else
+i=e;var
+B=i?g([0,f,c],a):i;if(B)var
+M=q(b),j=V(q(d),M);else
 var
-k=z;if(k)var
-L=ew(f,b),l=g(function(b){var
-c=B(a,b[2]);return Q(b[1],c)},L);else
+j=B;if(j)var
+N=eq(d,b),l=h(function(b){var
+c=s(a,b[2]);return D(b[1],c)},N);else
 var
-l=k;var
+l=j;var
 m=l?[0,a]:l;if(m)var
-p=hh(A,o,b,n[2]),M=p?[0,t(J(m[1],p[1]))]:p,C=M;else
+p=jo(C,o,b,n[2]),O=p?[0,z($(m[1],p[1]))]:p,E=O;else
 var
-C=m;return C}return[0,[0,d,c]]}function
-eS(a){switch(a[0]){case
+E=m;return E}return[0,[0,f,c]]}function
+gj(a){switch(a[0]){case
 0:return 0;case
 1:var
 b=a[1],d=b?[0,b[1],0]:b;return d;default:var
-c=a[2];return c?ha(a[1],c[1]):c}}function
-hi(a){switch(a[0]){case
+c=a[2];return c?jh(a[1],c[1]):c}}function
+jp(a){switch(a[0]){case
 0:var
-e=R([0,c,c]);return[0,[0,[0,a[1],[0,c,c]],[0,[0,a[2],e],0]],0];case
+e=L([0,c,c]);return[0,[0,[0,a[1],[0,c,c]],[0,[0,a[2],e],0]],0];case
 1:var
 b=a[1];if(b){var
-f=b[2];return j(function(a){return[0,a,0]},f)}return b;default:var
+f=b[2];return k(function(a){return[0,a,0]},f)}return b;default:var
 d=a[2];if(d){var
-g=d[2],h=a[1];return j(function(a){return ha(h,a)},g)}return d}}function
-dv(a){return 1===a[0]?a[2]?co(j(bw,a[1])):[0,c,c]:[0,c,c]}function
-hj(h,a){var
-f=g(function(a){var
-f=b(h,a[1]);return f?e([0,d,c],a[2]):f},a);return f?Q(aN(a),[0,c,c]):f}var
-cY=[U,my,cH(0)];function
-mx(a){return j(function(a){var
-b=e([0,d,c],a[2])?a[2]:[0,d,c];return[0,a[1],b]},a)}function
-o(a){throw[0,cY,a]}function
-eT(c,a){function
-b(a){return aU(c,f7(a))}return aG<=a?2048<=a?ig<=a?(b(dQ|a>>>18|0),b(aG|(a>>>12|0)&63),b(aG|(a>>>6|0)&63),b(aG|a&63)):(b(dP|a>>>12|0),b(aG|(a>>>6|0)&63),b(aG|a&63)):(b(fH|a>>>6|0),b(aG|a&63)):b(a)}function
-hk(O,c){var
-p=r(c);function
-j(a){return s(c,a)}function
-k(b,e){var
+g=d[2],h=a[1];return k(function(a){return jh(h,a)},g)}return d}}function
+eA(a){return 1===a[0]?a[2]?c$(k(bd,a[1])):[0,c,c]:[0,c,c]}function
+jq(e,a){var
+d=h(function(a){var
+d=b(e,a[1]);return d?g([0,f,c],a[2]):d},a);return d?D(au(a),[0,c,c]):d}function
+pP(a){return k(function(a){var
+b=g([0,f,c],a[2])?a[2]:[0,f,c];return[0,a[1],b]},a)}function
+jr(d,b,a){return i(b,a)?[0,[0,c,c]]:n(d,b,a)}function
+js(b,a){var
+c=i(b[1],a[1]);return c?i(b[2],a[2]):c}function
+eB(c,a){var
+d=a[2];return[0,b(c,a[1]),d]}function
+gk(m,d,f,a,c){var
+o=q(c),g=V(q(a),o);if(g){var
+i=gZ(m,d,a,c,f);if(0===i[0]){var
+e=i[1],p=q(a),j=V(q(e),p),k=j?cv(ah,e):j;if(k){var
+r=B(c),b=aq(function(c,a){var
+b=G(c,r),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},pQ,e);if(b){var
+s=eq(a,b[1]);return h(function(a){var
+b=eB(d,a[2]);return n(f,eB(d,a[1]),b)},s)}var
+l=b}else
+var
+l=k;return l}return 0}return g}function
+gl(j,d,e,c,a){var
+k=q(a),f=J(V(q(c),k));if(f)return f;var
+g=gZ(j,d,c,a,e);if(0===g[0])return 0;var
+h=g[1],l=q(b(W(function(a){return K(function(b){var
+e=eB(d,a)[1],c=i(b[1],e);return c?js(b[2],a[2]):c},h)}),c));return cZ(q(b(W(function(a){return K(function(b){return n(e,b,eB(d,a))},h)}),a)),l)}function
+gm(c,b){var
+a=G(b,c),d=a?1:a;return d}function
+gn(c,a,j,g){var
+d=b(c,j),e=b(c,g),f=h(function(b){return K(function(c){var
+d=i(b[1],c[1]);return d?n(a,b[2],c[2]):d},e)},d);return f?h(function(b){return K(function(c){var
+d=i(c[1],b[1]);return d?n(a,c[2],b[2]):d},d)},e):f}function
+pR(b,a){var
+c=i(b[1],a[1]);return c?D(b[2],a[2]):c}function
+jt(b,a){if(a){var
+c=a[1];return bC(b,c)?[0,b,a]:[0,c,jt(b,a[2])]}return[0,b,0]}function
+ju(b,a){return h(function(e){return K(function(f){var
+g=i(e[1],f[1]);if(g){var
+b=e[2],a=f[2];for(;;){if(b){if(a){var
+c=i(b[1],a[1]);if(c){var
+b=b[2],a=a[2];continue}var
+d=c}else
+var
+d=a;return d}return a?0:1}}return g},a)},b)}function
+jv(f,o){function
+p(a){return c}var
+e=q(f[1]),a=p;for(;;){if(0===e)return a;var
+n=e-1|0,j=f[1],g=k(function(d){return function(a){var
+c=b(o,a);return[0,a,k(function(a){var
+c=a[2],b=aq(jt,0,k(function(a){return d(a[1])},c));return[0,a[1],b]},c)]}}(a),j),l=B(k(function(f){return function(a){var
+b=a[2],d=ce(function(d){var
+c=d[2],a=ju(b,c);return a?ju(c,b):a},f),e=d?d[1][1]:c;return[0,a[1],e]}}(g),g)),d=function(b){return function(a){return M(c,b,a)}}(l),m=f[1];if(h(function(c,d){return function(a){var
+b=c(a);return i(d(a),b)}}(d,a),m))return d;var
+e=n,a=d;continue}}function
+jw(c,a){return k(function(a){var
+d=a[2],e=b(c,a[1][2]);return[0,[0,b(c,a[1][1]),e],d]},a)}function
+eC(b,a){return f4(ah,k(aj,jw(b,a)))}function
+cJ(b,a){var
+c=cf(jw(b,a));return function(a,b){return be(c,a,b)}}function
+dP(c,a){var
+d=b(c,a[1][1]);return d?b(c,a[1][2]):d}function
+go(a){var
+b=0;return aq(function(b,a){return K(function(a){return js(b,a)},a)?a:[0,b,a]},b,a)}function
+jx(b,a){var
+d=go(k(bd,b)),e=go(k(bd,a));return[0,[0,c,c],go(ak(function(a){return k(function(b){var
+c=g(a,b)?bp(b,a):bp(a,b);return z(c)},e)},d))]}function
+jy(c,b,a){var
+d=g(b,s(c,a));return d?g(a,s(c,b)):d}function
+gp(t,j,a,g,f,e,d){var
+c=fY(t[2],d[2]);if(c){var
+k=c[1],l=k[2],m=l[2],o=l[1],p=k[1];if(d[1]){var
+u=b(a,e),q=i(b(a,p),u);if(q){var
+v=b(j,f);return h(function(a){var
+b=J(i(o,a[1]));return b?b:n(g,a[2],m)},v)}return q}var
+w=b(a,f),r=i(b(a,p),w);if(r){var
+x=b(j,e);return h(function(a){var
+b=J(i(o,a[1]));return b?b:n(g,m,a[2])},x)}var
+s=r}else
+var
+s=c;return s}function
+jz(a){return k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},a)}function
+jA(a){return k(function(a){return[0,a[1],a[2][1]]},a)}function
+jB(a){return a?g([0,c,c],a[1]):1}function
+jC(c,a){var
+d=b(c,a[1]),e=d?b(c,a[2]):d,f=e?jB(a[3]):e;return f?jB(a[4]):f}function
+jD(c,a,e){return ak(function(d){var
+a=b(c[1],d[1]);return k(function(a){var
+b=n(c[2],a[1],e),f=s(a[2],b),g=z(s(d[2],f));return[0,a[1],g]},a)},a)}function
+cg(c,a,b){return k(function(a){var
+d=n(c[2],a[1],b),e=z(s(a[2],d));return[0,a[1],e]},a)}function
+jE(c,e,d,a){var
+f=cu(b(c[1],a),d);return s(n(c[2],a,e),f)}function
+jF(d,b,a){return i(b,a)?[0,[0,c,c]]:n(d,b,a)}function
+jG(d,b,a){return jD(d,[0,[0,b,[0,c,c]],0],a)}function
+cw(e,d,c){var
+b=d,a=c;for(;;){if(a){var
+f=a[2],b=bU(jD(e,b,a[1])),a=f;continue}return b}}function
+dQ(a){var
+b=B(a[2]),c=a[1];return[0,B(k(function(a){var
+b=B(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
+bF(a){function
+b(e,d){var
+b=G(e,a[1]);return b?M([0,f,c],b[1][2],d):[0,f,c]}var
+d=a[2],e=0;return[0,function(a){return M(e,d,a)},b]}function
+dR(a){return J(g(a,[0,f,c]))}function
+jH(a){var
+b=h(function(a){return dR(a[2])},a);return b?D(au(a),[0,c,c]):b}function
+jI(c,b){var
+a=G(b,c[1]),d=a?1:a;return d}function
+eD(a,c){var
+d=a[1],b=h(function(a){return jH(a[2])},d);if(b){var
+e=C(a[2],a[3]);return h(function(a){var
+b=jH(a[2]);if(b){var
+d=a[2];return h(function(a){return jI(c,a[1])},d)}return b},e)}return b}function
+cx(c,b){var
+d=c[3],a=ce(function(a){return i(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
+gq(a,b){return a?M(0,a[1],b):1}function
+db(b,a){var
+d=ak(function(c){var
+a=G(c[1],b[1]);return a?a[1][1]:a},a);return k(aj,dL(B(k(function(a){return[0,a[1],0]},d)),c))}function
+jJ(a){var
+b=a[1];return k(function(a){return[0,a[1],[0,c,c]]},b)}function
+jK(g,c,f){var
+e=B(k(function(a){return[0,a,0]},c));function
+a(b){var
+a=G(b,e),c=a?1:a;return c}var
+d=h(function(c){var
+d=b(bF(g)[1],c);return h(function(b){return a(b[1])},d)},c);return d?h(function(b){return a(b[1])},f):d}function
+gr(g,f,a,e){var
+c=O(L(dK(a[2])),f),d=C(O(dK(a[1]),e),c);return bE(b(W(function(a){return gq(g,a[1])}),d))}function
+jL(b,a){var
+d=db(b,a[1]);return h(function(d){var
+e=a[1];return g(au(cg(bF(b),e,d)),[0,f,c])},d)}function
+jM(a,j,e,d){if(d){var
+n=d[1],l=jM(a,j,n,d[2]);if(l){var
+m=l[1],w=k(aj,n),o=h(function(e){var
+d=db(a,e[1]);return h(function(o){var
+q=e[2],p=ce(function(a){return i(a[1],o)},q),r=e[1],s=cg(bF(a),r,o),t=bF(a),h=ak(function(a){var
+c=b(t[1],a[1]);return O(a[2],c)},s);if(p){var
+j=p[1][2],k=j[2],d=fY(w,j[1]);if(d){var
+l=g([0,f,c],k);if(l)return gr(m,h,k,d[1]);var
+n=l}else
+var
+n=d;return n}return gr(m,h,[0,f,c],0)},d)},e),p=o?j?h(function(b){return jL(a,b)},e):1:o;if(p){if(j)var
+q=0;else
+var
+u=a[2],v=function(a){return K(function(a){return gq(m,a[1])},a)},q=[0,f1(function(a){return v},u,c)];var
+r=[0,q]}else
+var
+r=p;var
+s=r}else
+var
+s=l;return s}var
+t=h(function(b){return jL(a,b)},e),x=t?pS:t;return x}function
+eE(b,d,a){if(a){var
+e=a[2],g=a[1],h=bU(cg(bF(b),d,g));return au(cw(bF(b),h,e))}return[0,f,c]}function
+jN(a,f,e,d){return K(function(a){var
+b=i(a[1],f),c=b?i(a[2],e):b;return c?g(a[3],d):c},a)}function
+gs(c,b){var
+a=G(b,c[1]);return a?a[1][1]:a}function
+gt(b,c,a){return ak(function(a){var
+d=gs(b,a[1]);return k(function(b){var
+d=z(s(a[2],b[2]));return[0,n(c,a[1],b[1]),d]},d)},a)}function
+eF(b,a){return cH(C(b,O(L([0,c,c]),a)))}function
+dS(c,b){var
+a=ce(function(a){return i(a[1],c)},b);return a?a[1][2]:a}function
+jO(e,a){if(a){var
+h=a[1],i=h[2],b=fY(e,h[1]);if(b){var
+d=jO(e,a[2]);if(d)var
+j=g([0,f,c],i),k=j?[0,[0,[0,i,b[1]],d[1]]]:j;else
+var
+k=d;var
+l=k}else
+var
+l=b;return l}return pT}function
+gu(i,e,d,g){var
+a=jO(i,d);if(a){var
+j=a[1];return h(function(d){var
+a=[0,f,c],e=aq(function(a,c){var
+e=b(a[2],d);return z($(s(a[1],e),c))},a,j);return D(b(g,d),e)},e)}return a}function
+jP(a){return k(function(a){var
+b=B(a),d=[0,f,c];return function(a){return M(d,b,a)}},a)}function
+gv(d,a,l,j,i){var
+e=h(function(a){var
+b=g([0,f,c],a[2]);if(b)var
+e=jF(d,a[1][1],a[1][2]),i=e?1:e,h=i;else
+var
+h=b;return h},a);if(e)var
+m=O(L([0,c,c]),l),b=bE(C(k(function(a){return[0,a[1][1],a[2]]},a),m));else
+var
+b=e;if(b){var
+n=k(function(a){var
+b=jF(d,a[1][1],a[1][2]),e=b?z(L(s(b[1],a[2]))):[0,f,c];return[0,a[1][2],e]},a);return bE(C(O(i,j),n))}return b}function
+d(b,a){return an(fH(b,a))}var
+ch=[ac,pU,cp(0)];function
+m(a){throw[0,ch,a]}function
+gw(c,a){function
+b(a){return bo(c,id(a))}return aW<=a?2048<=a?lc<=a?(b(e6|a>>>18|0),b(aW|(a>>>12|0)&63),b(aW|(a>>>6|0)&63),b(aW|a&63)):(b(e5|a>>>12|0),b(aW|(a>>>6|0)&63),b(aW|a&63)):(b(hN|a>>>6|0),b(aW|a&63)):b(a)}function
+eG(P,c){var
+p=t(c);function
+k(a){return y(c,a)}function
+l(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=p<=a?1:0,g=f||(aG!==(j(a)&fH)?1:0);if(g)o(mz);var
+f=p<=a?1:0,g=f||(aW!==(k(a)&hN)?1:0);if(g)m(pV);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<p){var
-h=j(d);if(!(aG<=h)){var
-d=d+1|0;continue}if(194<=h&&!(223<h)){k(d,1);var
-d=d+2|0;continue}if(dP<=h&&!(239<h)){k(d,2);var
-x=j(d+1|0),y=dP===h?1:0,z=y?x<160?1:0:y;if(z)var
+h=k(d);if(!(aW<=h)){var
+d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
+d=d+2|0;continue}if(e5<=h&&!(239<h)){l(d,2);var
+w=k(d+1|0),x=e5===h?1:0,z=x?w<160?1:0:x;if(z)var
 A=z;else
 var
-B=237===h?1:0,A=B?159<x?1:0:B;if(A)o(mC);var
-d=d+3|0;continue}if(dQ<=h&&!(ip<h)){k(d,3);var
-q=j(d+1|0),t=dQ===h?1:0,u=t?q<144?1:0:t;if(u)var
-v=u;else
+B=237===h?1:0,A=B?159<w?1:0:B;if(A)m(pY);var
+d=d+3|0;continue}if(e6<=h&&!(li<h)){l(d,3);var
+q=k(d+1|0),r=e6===h?1:0,s=r?q<144?1:0:r;if(s)var
+u=s;else
 var
-w=ip===h?1:0,v=w?143<q?1:0:w;if(v)o(mB);var
-d=d+4|0;continue}o(mA)}var
-f=r(c),a=[0,0],e=function(d){var
-c=a[1];return o(b(cS(mD),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
+v=li===h?1:0,u=v?143<q?1:0:v;if(u)m(pX);var
+d=d+4|0;continue}m(pW)}var
+f=t(c),a=[0,0],e=function(d){var
+c=a[1];return m(b(c7(pZ),c))},g=function(b){return a[1]<f?y(c,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
-if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&s(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(l){if(f<(a[1]+4|0))e(0);var
-d=bf(c,a[1],4),i=r(d)-1|0,j=0;if(!(i<0)){var
-b=j;for(;;){var
-g=aJ(d,b)+dM|0,h=0;if(22<g>>>0){if(!(5<g+jr>>>0))h=1}else
-if(6<g+fB>>>0)h=1;if(!h)e(0);var
-k=b+1|0;if(i!==b){var
-b=k;continue}break}}a[1]=a[1]+4|0;return jT(n(mE,d))},E=function(v){C(34);var
-b=ek(16);for(;;){if(f<=a[1])e(0);var
-g=s(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
-m=s(c,a[1]);a[1]++;var
-j=m+hT|0,i=0;if(13<j>>>0){var
+if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&y(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
+d=bn(c,a[1],4),i=t(d)-1|0,k=0;if(!(i<0)){var
+b=k;for(;;){var
+g=a5(d,b)+e2|0,h=0;if(22<g>>>0){if(!(5<g+mB>>>0))h=1}else
+if(6<g+hC>>>0)h=1;if(!h)e(0);var
+l=b+1|0;if(i!==b){var
+b=l;continue}break}}a[1]=a[1]+4|0;return eb(j(p0,d))},E=function(u){C(34);var
+b=fN(16);for(;;){if(f<=a[1])e(0);var
+g=y(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
+m=y(c,a[1]);a[1]++;var
+j=m+kF|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
-6:aU(b,8);break;case
-10:aU(b,12);break;case
-18:aU(b,10);break;case
-22:aU(b,13);break;case
-24:aU(b,9);break;case
+6:bo(b,8);break;case
+10:bo(b,12);break;case
+18:bo(b,10);break;case
+22:bo(b,13);break;case
+24:bo(b,9);break;case
 25:var
-d=D(0),o=hY<=d?1:0;if(o){var
-p=d<fz?1:0;if(p){var
+d=D(0),o=kO<=d?1:0;if(o){var
+p=d<hA?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
-r=92===s(c,a[1])?1:0,h=r?117===s(c,a[1]+1|0)?1:0:r;else
+r=92===y(c,a[1])?1:0,h=r?117===y(c,a[1]+1|0)?1:0:r;else
 var
 h=q}else
 var
 h=p}else
 var
 h=o;if(h){var
-u=a[1];a[1]=a[1]+2|0;var
-k=D(0),t=0;if(fz<=k&&!(57344<=k)){eT(b,(ig+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;eT(b,d)}}else
-eT(b,d);break;default:l=1}if(!l)i=1}}else
+t=a[1];a[1]=a[1]+2|0;var
+k=D(0),s=0;if(hA<=k&&!(57344<=k)){gw(b,(lc+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;gw(b,d)}}else
+gw(b,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:aU(b,m);break}continue}if(32<=g){aU(b,g);a[1]++;continue}e(0)}return el(b)}},l=function(g){var
-d=a[1];for(;;){if(a[1]<f&&48<=s(c,a[1])&&!(57<s(c,a[1]))){a[1]++;continue}var
-b=a[1]===d?1:0;return b?e(0):b}},m=function(k){if(900<k)o(mF);i(0);if(f<=a[1])e(0);var
-b=s(c,a[1]);if(92<=b){var
-j=0;if(111<=b){if(je===b){var
-p=mG,h=mH;j=1}else
-if(123===b){a[1]++;i(0);if(i0===g(0)){a[1]++;return mI}var
-y=an(0,16),t=0;for(;;){i(0);var
+2:bo(b,m);break}continue}if(32<=g){bo(b,g);a[1]++;continue}e(0)}return fO(b)}},n=function(g){var
+d=a[1];for(;;){if(a[1]<f&&48<=y(c,a[1])&&!(57<y(c,a[1]))){a[1]++;continue}var
+b=a[1]===d?1:0;return b?e(0):b}},o=function(l){if(900<l)m(p1);i(0);if(f<=a[1])e(0);var
+b=y(c,a[1]);if(92<=b){var
+k=0;if(111<=b){if(mi===b){var
+p=p2,h=p3;k=1}else
+if(123===b){a[1]++;i(0);if(hu===g(0)){a[1]++;return p4}var
+x=I(0,16),r=0;for(;;){i(0);var
 d=E(0);i(0);C(58);var
-z=m(k+1|0);if(b1(y,d))o(n(mK,n(d,mJ)));eq(y,d,0);i(0);var
+z=o(l+1|0);if(az(x,d))m(j(p6,j(d,p5)));bB(x,d,0);i(0);var
 A=g(0);if(44===A){a[1]++;var
-t=[0,[0,d,z],t];continue}var
-P=i0===A?(a[1]++,a6([0,[0,d,z],t])):e(0);return[5,P]}}}else
-if(iV===b){var
-p=mL,h=mM;j=1}else
-if(jf<=b){var
-p=0,h=mN;j=1}if(j){var
-q=r(h);if((a[1]+q|0)<=f&&az(bf(c,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
-x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return mO}var
-u=0;for(;;){var
-B=m(k+1|0);i(0);var
+r=[0,[0,d,z],r];continue}var
+Q=hu===A?(a[1]++,an([0,[0,d,z],r])):e(0);return[5,Q]}}}else
+if(lX===b){var
+p=p7,h=p8;k=1}else
+if(mj<=b){var
+p=0,h=p9;k=1}if(k){var
+q=t(h);if((a[1]+q|0)<=f&&X(bn(c,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
+w=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return p_}var
+s=0;for(;;){var
+B=o(l+1|0);i(0);var
 D=g(0);if(44===D){a[1]++;var
-u=[0,B,u];continue}var
-Q=93===D?(a[1]++,a6([0,B,u])):e(0);return[4,Q]}}}else
-if(48<=b)x=1}else{if(34===b)return[3,E(0)];if(45<=b)x=1}if(x){var
+s=[0,B,s];continue}var
+R=93===D?(a[1]++,an([0,B,s])):e(0);return[4,R]}}}else
+if(48<=b)w=1}else{if(34===b)return[3,E(0)];if(45<=b)w=1}if(w){var
 F=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
-l(0);var
-R=a[1],G=46===g(0)?1:0;if(G){var
+n(0);var
+S=a[1],G=46===g(0)?1:0;if(G){var
 H=(a[1]+1|0)<f?1:0;if(H)var
-I=48<=s(c,a[1]+1|0)?1:0,v=I?s(c,a[1]+1|0)<=57?1:0:I;else
+J=48<=y(c,a[1]+1|0)?1:0,u=J?y(c,a[1]+1|0)<=57?1:0:J;else
 var
-v=H}else
+u=H}else
 var
-v=G;if(v){a[1]++;l(0)}var
-J=g(0),L=0;if(69!==J&&fr!==J)L=1;if(!L){var
-S=a[1];a[1]++;var
-K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
-N=0;if(48<=g(0)&&!(57<g(0))){l(0);N=1}if(!N)a[1]=S}var
-w=bf(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:o(n(mQ,n(w,mP)))}}return e(0)},F=m(0);i(0);if(a[1]<f)e(0);return F}}function
-hl(c){var
-b=0,a=2;for(;;){if(aB(b)===c)return a6(b);if(bc(function(b){return function(a){return 0===jY(b,a)?1:0}}(a),b)){var
+u=G;if(u){a[1]++;n(0)}var
+K=g(0),M=0;if(69!==K&&fe!==K)M=1;if(!M){var
+T=a[1];a[1]++;var
+L=g(0),N=0;if(43!==L&&45!==L)N=1;if(!N)a[1]++;var
+O=0;if(48<=g(0)&&!(57<g(0))){n(0);O=1}if(!O)a[1]=T}var
+v=bn(c,F,a[1]-F|0);return a[1]===S?[1,v]:P?[2,v]:m(j(qa,j(v,p$)))}}return e(0)},F=o(0);i(0);if(a[1]<f)e(0);return F}}function
+jQ(c){var
+b=0,a=2;for(;;){if(q(b)===c)return an(b);if(aJ(function(b){return function(a){return 0===m$(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-hm(f,g){var
-h=a9(aH(g),32*f|0),a=d,b=a9(c,40);for(;;){if(bK(tO(b,a),c))return jC(tN(a,0,32))&-1;var
-e=ar(d5(a,b),1);if(bK(es(e,f),h)){var
-a=e;continue}var
-b=e;continue}}var
-mR=hl(64),mS=3,mT=gh(h(function(a){return hm(mS,a)},mR)),mU=hl(8),mV=2,mW=h(function(a){return hm(mV,a)},mU);function
-bi(b,a){return(b>>>a|0|b<<(32-a|0))&-1}var
-eU=[U,mZ,cH(0)];function
-al(a){throw[0,eU,a]}function
-K(b,a,d,e){if(typeof
+jR(e,g){var
+h=aG(aF(g),32*e|0),a=f,b=aG(c,40);for(;;){if(bC(Ce(b,a),c))return dz(Cd(a,0,32))&-1;var
+d=aH(fr(a,b),1);if(bC(fV(d,e),h)){var
+a=d;continue}var
+b=d;continue}}var
+qb=jQ(64),qc=3,qd=ej(cG(function(a){return jR(qc,a)},qb)),qe=jQ(8),qf=2,qg=cG(function(a){return jR(qf,a)},qe);function
+bV(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
+gx(s){var
+j=t(s),n=((j+9|0)+63|0)/64|0,k=cr(64*n|0,0);bR(s,0,k,0,j);cE(k,j,aW);Cq(k,(64*n|0)-8|0,CG(CP(m5(j),3)));var
+e=ej(qg),c=bN(64,0),u=n-1|0,C=0;if(!(u<0)){var
+l=C;a:for(;;){var
+f=0;for(;;){var
+Z=CE(Cn(k,(64*l|0)+(4*f|0)|0))&-1;p(c,f)[1+f]=Z;var
+_=f+1|0;if(15!==f){var
+f=_;continue}var
+b=16;for(;;){var
+w=b-15|0,o=p(c,w)[1+w],x=b-2|0,q=p(c,x)[1+x],S=bV(o,18),T=bV(o,7)^S^(o>>>3|0),U=bV(q,19),y=b-7|0,V=bV(q,17)^U^(q>>>10|0),z=b-16|0,W=p(c,y)[1+y],X=(((p(c,z)[1+z]+T|0)+W|0)+V|0)&-1;p(c,b)[1+b]=X;var
+Y=b+1|0;if(63!==b){var
+b=Y;continue}var
+r=e.length-1,a=0===r?[0]:Ci(e,0,r),d=0;for(;;){var
+g=p(a,0)[1],h=p(a,4)[5],E=bV(h,25),F=bV(h,11),G=bV(h,6)^F^E,H=(h^-1)&-1&p(a,6)[7],I=h&p(a,5)[6]^H,J=p(c,d)[1+d],K=p(qd,d)[1+d],v=(((p(a,7)[8]+G|0)+I|0)+K|0)+J|0,L=bV(g,22),M=bV(g,13),N=bV(g,2)^M^L,O=p(a,2)[3],P=p(a,1)[2]&O,A=0,Q=g&a[2]^g&a[3]^P;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){Cf(a,0,a,1,7);A=1}if(!A)aZ(nM);a[5]=(a[5]+v|0)&-1;a[1]=((v+N|0)+Q|0)&-1;var
+R=d+1|0;if(63!==d){var
+d=R;continue}fL(function(a,b){e[1+a]=(p(e,a)[1+a]+b|0)&-1;return 0},a);var
+D=l+1|0;if(u!==l){var
+l=D;continue a}break}break}break}break}}var
+i=e.length-1-1|0,m=0;for(;;){if(0<=i){var
+B=[0,e[1+i],m],i=i-1|0,m=B;continue}return bA(qi,cG(c7(qh),m))}}var
+dc=[ac,qj,cp(0)];function
+x(a){throw[0,dc,a]}function
+w(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
-c=b[1];aK(function(b){var
-d=1-bd(b,c);return d?o(n(a,n(m1,b))):d},d);aK(function(f){var
-b=f[1],g=cf(b,d),h=g||cf(b,e),c=1-h;return c?o(n(a,n(m2,b))):c},c);return c}return o(n(a,m0))}function
-l(f,e){var
-a=f;for(;;){if(a){var
-b=a[1],c=a[2],d=b[2];if(0===Y(b[1],e))return d;var
-a=c;continue}throw ba}}function
-i(b,a){return f$(a,b)}function
-aR(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return o(n(b,m3))}function
-ax(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return o(n(b,m4))}function
-F(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return o(n(b,m5))}function
-hn(d,a,c){var
-b=ax(d,a);if(aB(b)!==c)o(n(a,m6));return h(function(b){return F(b,a)},b)}function
-bO(d,c){var
-a=hn(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,G,m7]}function
-ho(e,d){var
-a=hn(e,d,3);if(a){var
+c=b[1];F(function(b){var
+d=1-a0(b,c);return d?m(j(a,j(ql,b))):d},d);F(function(f){var
+b=f[1],g=b$(b,d),h=g||b$(b,e),c=1-h;return c?m(j(a,j(qm,b))):c},c);return c}return m(j(a,qk))}function
+e(b,a){return fJ(a,b)}function
+l(b,a){return eh(a,b)}function
+al(a,b){if(typeof
+a!=="number"&&5===a[0])return a[1];return m(j(b,qn))}function
+N(a,b){if(typeof
+a!=="number"&&4===a[0])return a[1];return m(j(b,qo))}function
+u(a,b){if(typeof
+a!=="number"&&3===a[0])return a[1];return m(j(b,qp))}function
+jS(e,a,c){var
+b=N(e,a);if(q(b)!==c)m(j(a,qq));return d(function(b){return u(b,a)},b)}function
+bh(d,c){var
+a=jS(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,_,qr]}function
+jT(e,d){var
+a=jS(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,G,m8]}function
-bP(a){var
-b=w(a,m9);return b?gf(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,_,qs]}function
+ci(a){var
+b=A(a,qt);return b?il(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-bj(b,a){return bf(b,a,r(b)-a|0)}function
-dw(a,b){if(4000<r(a))o(n(b,m$));return jB(10,a)}function
-cq(b,f){if(az(b,na))return d;var
-g=w(b,nb),h=g?45===s(b,0)?1:0:g,a=h?bj(b,1):b,j=0;if(2<r(a)&&az(bf(a,0,2),nc)){var
-i=bj(a,2),e=w(i,m_),l=e?gf(function(c){var
-a=c+dM|0,b=0;if(22<a>>>0){if(!(5<a+jr>>>0))b=1}else
-if(6<a+fB>>>0)b=1;return b?1:0},i):e;if(l){var
-c=jB(16,bj(a,2));j=1}}if(!j){var
-k=0;if(bP(a)&&!(48===s(a,0)))var
-c=dw(a,f);else
-k=1;if(k)var
-c=o(n(f,nd))}return h?bW(c):c}function
-dx(b,a){return cq(F(b,a),a)}function
-b3(b,a){var
-c=d6(b,a),d=b8(a,c);return[0,b8(b,c),d]}function
-bx(a,b){var
-e=cQ(a,47);if(e)var
-f=e[1],h=cq(bj(a,f+1|0),b),d=h,g=bf(a,0,f);else
+bW(b,a){return bn(b,a,t(b)-a|0)}function
+eH(a,b){if(4000<t(a))m(j(b,qv));return mR(10,a)}function
+cK(b,e){if(X(b,qw))return f;var
+g=A(b,qx),h=g?45===y(b,0)?1:0:g,a=h?bW(b,1):b,k=0;if(2<t(a)&&X(bn(a,0,2),qy)){var
+i=bW(a,2),d=A(i,qu),n=d?il(function(c){var
+a=c+e2|0,b=0;if(22<a>>>0){if(!(5<a+mB>>>0))b=1}else
+if(6<a+hC>>>0)b=1;return b?1:0},i):d;if(n){var
+c=mR(16,bW(a,2));k=1}}if(!k){var
+l=0;if(ci(a)&&!(48===y(a,0)))var
+c=eH(a,e);else
+l=1;if(l)var
+c=m(j(e,qz))}return h?bK(c):c}function
+cL(b,a){return cK(u(b,a),a)}function
+cj(b,a){var
+c=fs(b,a),d=cU(a,c);return[0,cU(b,c),d]}function
+bq(a,b){var
+e=dI(a,47);if(e)var
+f=e[1],h=cK(bW(a,f+1|0),b),d=h,g=bn(a,0,f);else
 var
-d=c,g=a;if(aV(d)<=0)o(n(b,ne));return b3(cq(g,b),d)}function
-ap(b,a){return bx(F(b,a),a)}function
-eV(b,a){var
-c=a[1],d=a[2];return bK(O(aH(b),d),c)}function
-nf(a){return 0<aV(a[1])?1:0}function
-dy(e,d,a){var
-c=bx(d,a);return b(e,c)?c:al(n(a,ng))}function
-bQ(b,a){return dy(nf,b,a)}function
-eW(b,a){var
-c=0;return dy(function(a){return eV(c,a)},b,a)}function
-cr(b,a){var
-c=1;return dy(function(a){return eV(c,a)},b,a)}function
-nh(b,a){return dy(function(a){var
-b=eV(0,a);return b?bK(a[1],a[2]):b},b,a)}function
-eX(c){function
+d=c,g=a;if(ap(d)<=0)m(j(b,qA));return cj(cK(g,b),d)}function
+S(b,a){return bq(u(b,a),a)}function
+dd(b,a){var
+c=a[1],d=a[2];return bC(T(aF(b),d),c)}function
+jU(a){return 0<ap(a[1])?1:0}function
+eI(e,d,a){var
+c=bq(d,a);return b(e,c)?c:x(j(a,qB))}function
+bG(b,a){return eI(jU,b,a)}function
+eJ(b,a){var
+c=0;return eI(function(a){return dd(c,a)},b,a)}function
+ck(b,a){var
+c=1;return eI(function(a){return dd(c,a)},b,a)}function
+qC(b,a){return eI(function(a){var
+b=dd(0,a);return b?bC(a[1],a[2]):b},b,a)}function
+gy(c){function
 d(a){var
 c=32===a?1:0;if(c)var
 b=c;else{var
@@ -3263,733 +3513,1533 @@ d=9<=a?1:0,e=d?a<=13?1:0:d;if(e)var
 b=e;else
 var
 f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
-e=r(c),a=0;for(;;){if(a<e&&d(s(c,a))){var
+e=t(c),a=0;for(;;){if(a<e&&d(y(c,a))){var
 a=a+1|0;continue}var
-b=e;for(;;){if(0<b&&d(s(c,b-1|0))){var
-b=b-1|0;continue}return bf(c,a,f5(a,b)-a|0)}}}function
-eY(a){if(w(a,ni)){var
-b=0;if(45!==s(a,0)&&43!==s(a,0))b=1;if(!b){var
-c=bj(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
-aY(a,b){var
-c=bJ(a,b);if(c)return c[1];var
-d=aH(a[1]+1|0);eq(a,b,d);return d}function
-cs(a,t){var
-ai=a?a[1]:a,e=aR(t,no),g=i(e,np),p=0;if(g){var
-b=g[1],q=0;if(typeof
-b!=="number"&&3===b[0])if(w(b[1],nx))q=1;else{p=1;q=1}}if(!p)o(nq);function
-j(b){var
-c=i(e,b);if(c){var
-a=c[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return o(n(b,nr))}var
-u=j(ns),v=j(nt),k=h(function(a){var
-b=F(a[2],nu);return[0,a[1],b]},u),l=h(function(a){var
-b=aR(a[2],nv),e=h(function(V){var
-i=V[2],Y=0;if(typeof
-i!=="number")switch(i[0]){case
-1:case
-2:if(ai){var
-W=[3,i[1]];Y=1}break}if(!Y)var
-W=i;var
-a=eX(F(W,cZ));function
-b(a){return o(n(cZ,nj))}var
-x=cQ(a,47);if(x){var
-j=x[1],y=eY(eX(bf(a,0,j))),k=y[2],l=eX(bj(a,j+1|0)),z=0<j?1:0;if(z){var
-A=32===s(a,0)?1:0;if(A)var
-m=A;else
+b=e;for(;;){if(0<b&&d(y(c,b-1|0))){var
+b=b-1|0;continue}return bn(c,a,ia(a,b)-a|0)}}}function
+gz(a){if(A(a,qD)){var
+b=0;if(45!==y(a,0)&&43!==y(a,0))b=1;if(!b){var
+c=bW(a,1);return[0,45===y(a,0)?1:0,c]}}return[0,0,a]}function
+gA(W,d){var
+a=gy(u(W,d));function
+b(a){return m(j(d,qE))}var
+x=dI(a,47);if(x){var
+k=x[1],z=gz(gy(bn(a,0,k))),l=z[2],n=gy(bW(a,k+1|0)),A=0<k?1:0;if(A){var
+B=32===y(a,0)?1:0;if(B)var
+o=B;else
 var
-E=bP(k),aa=E?bP(l):E,m=1-aa}else
+F=ci(l),_=F?ci(n):F,o=1-_}else
 var
-m=z;if(m)b(0);var
-B=bP(k),_=B?bP(l):B;if(1-_)b(0);var
-C=dw(l,cZ);if(f(C,d))b(0);var
-D=dw(k,cZ),$=y[1]?bW(D):D,X=b3($,C)}else{var
-G=cQ(a,fr),H=cQ(a,69),Z=0;if(G)var
+o=A;if(o)b(0);var
+C=ci(l),Y=C?ci(n):C;if(1-Y)b(0);var
+D=eH(n,d);if(i(D,f))b(0);var
+E=eH(l,d),Z=z[1]?bK(E):E;return cj(Z,D)}var
+G=dI(a,fe),H=dI(a,69),V=0;if(G)var
 p=G[1];else
 if(H)var
 p=H[1];else{var
-h=0,I=a;Z=1}if(!Z)var
-ab=[0,bj(a,p+1|0)],h=ab,I=bf(a,0,p);if(h){var
-J=eY(h[1]),q=J[2],K=bP(q),ac=K?r(q)<=6?1:0:K;if(1-ac)b(0);var
-L=jT(n(nk,q)),ad=J[1]?-L|0:L,t=ad}else
+h=0,I=a;V=1}if(!V)var
+$=[0,bW(a,p+1|0)],h=$,I=bn(a,0,p);if(h){var
+J=gz(h[1]),q=J[2],K=ci(q),aa=K?t(q)<=6?1:0:K;if(1-aa)b(0);var
+L=eb(j(qF,q)),ab=J[1]?-L|0:L,r=ab}else
 var
-t=h;var
-M=eY(I),e=M[2],N=cQ(e,46);if(N){var
-u=N[1];if(az(bj(e,u+1|0),nl))b(0);var
-ae=bj(e,u+1|0),g=ae,v=bf(e,0,u)}else
+r=h;var
+M=gz(I),e=M[2],N=dI(e,46);if(N){var
+s=N[1];if(X(bW(e,s+1|0),qG))b(0);var
+ac=bW(e,s+1|0),g=ac,v=bn(e,0,s)}else
 var
-g=nn,v=e;var
-P=bP(v);if(P)var
-af=az(g,nm),Q=af||bP(g);else
+g=qI,v=e;var
+O=ci(v);if(O)var
+ad=X(g,qH),P=ad||ci(g);else
 var
-Q=P;if(1-Q)b(0);if(10000<cM(t))b(0);var
-R=dw(n(v,g),cZ),S=M[1]?bW(R):R,T=t-r(g)|0,ag=cM(T),U=es(aH(10),ag),w=0<=T?b3(O(S,U),c):b3(S,U),ah=fJ(w[2]);if(13288<f5(fJ(w[1]),ah))b(0);var
-X=w}return[0,V[1],X]},b);return[0,a[1],e]},v),m=an(0,64);aK(function(a){return b0(m,a[1],0)},k);aK(function(b){var
-a=1-b1(m,b[1]);return a?al(nw):a},l);return[0,k,l]}function
-dz(c,a,f){var
-e=c[1];aK(function(c){b(a,c[1]);return 0},e);var
-d=an(0,64),g=c[2];aK(function(a){return b0(d,a[1],a[2])},g);var
-i=c[1];return h(function(c){var
-e=c[1],g=a5(bJ(d,e),0),i=h(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},g),j=[0,b(f,c[2]),i];return[0,b(a,e),j]},i)}function
-dA(g){var
-a=ek(r(g)+2|0),m=r(g);function
-j(a){return s(g,a)}function
-e(c){return aP(a,b(cS(ny),c))}aU(a,34);var
+P=O;if(1-P)b(0);if(10000<dE(r))b(0);var
+Q=eH(j(v,g),d),R=M[1]?bK(Q):Q,S=r-t(g)|0,ae=dE(S),U=fV(aF(10),ae),w=0<=S?cj(T(R,U),c):cj(R,U),af=hP(w[2]);if(13288<ia(hP(w[1]),af))b(0);return w}function
+aB(a,b){var
+c=a8(a,b);if(c)return c[1];var
+d=aF(a[1]+1|0);bB(a,b,d);return d}function
+cM(a,o){var
+p=a?a[1]:a,c=al(o,qJ),e=l(c,qK),k=0;if(e){var
+b=e[1],n=0;if(typeof
+b!=="number"&&3===b[0])if(A(b[1],qT))n=1;else{k=1;n=1}}if(!k)m(qL);function
+f(b){var
+d=l(c,b);if(d){var
+a=d[1];if(typeof
+a!=="number"&&5===a[0])return a[1]}return m(j(b,qM))}var
+q=f(qN),r=f(qO),g=d(function(a){var
+b=u(a[2],qP);return[0,a[1],b]},q),h=d(function(a){var
+b=al(a[2],qQ),c=d(function(b){var
+a=b[2],d=0;if(typeof
+a!=="number")switch(a[0]){case
+1:case
+2:if(p){var
+c=[3,a[1]];d=1}break}if(!d)var
+c=a;var
+e=gA(c,qR);return[0,b[1],e]},b);return[0,a[1],c]},r),i=I(0,64);F(function(a){return bc(i,a[1],0)},g);F(function(b){var
+a=1-az(i,b[1]);return a?x(qS):a},h);return[0,g,h]}function
+eK(c,a,g){var
+f=c[1];F(function(c){b(a,c[1]);return 0},f);var
+e=I(0,64),h=c[2];F(function(a){return bc(e,a[1],a[2])},h);var
+i=c[1];return d(function(c){var
+f=c[1],h=aP(a8(e,f),0),i=d(function(c){var
+d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,f),j]},i)}function
+a2(g){var
+a=fN(t(g)+2|0),m=t(g);function
+j(a){return y(g,a)}function
+e(c){return ba(a,b(c7(qU),c))}bo(a,34);var
 c=0;for(;;){if(c<m){var
-d=j(c),h=function(g){return function(b,e){function
-f(a){return a+1|0}if(0<=b)if(50<b){var
-c=0,a=0;for(;;){if(!(b<=a)){var
-c=[0,a+1|0,c],a=a+1|0;continue}var
-d=a6(c);break}}else
-var
-d=f8(0,b,f);else
-var
-d=a4(kj);return bG(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(dQ<=d){var
-k=h(3,d&7)-65536|0;e(hY|k>>>10|0);e(fz|k&i$);var
-c=c+4|0;continue}if(dP<=d){e(h(2,d&15));var
-c=c+3|0;continue}if(fH<=d){e(h(1,d&31));var
+d=j(c),h=function(d){return function(b,a){var
+c=fG(b,function(a){return a+1|0});return bl(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(c);if(e6<=d){var
+k=h(3,d&7)-65536|0;e(kO|k>>>10|0);e(hA|k&me);var
+c=c+4|0;continue}if(e5<=d){e(h(2,d&15));var
+c=c+3|0;continue}if(hN<=d){e(h(1,d&31));var
 c=c+2|0;continue}var
-f=f7(d);if(34===f)aP(a,nz);else
-if(92===f)aP(a,nA);else{var
+f=id(d);if(34===f)ba(a,qV);else
+if(92===f)ba(a,qW);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:aP(a,nB);break;case
-9:aP(a,nC);break;case
-10:aP(a,nD);break;case
-12:aP(a,nE);break;case
-13:aP(a,nF);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(dS===d))aU(a,f);else
+8:ba(a,qX);break;case
+9:ba(a,qY);break;case
+10:ba(a,qZ);break;case
+12:ba(a,q0);break;case
+13:ba(a,q1);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(e8===d))bo(a,f);else
 l=1;if(l)e(d)}}var
-c=c+1|0;continue}aU(a,34);return el(a)}}function
-hp(a){if(f(a[2],c))return d7(a[1]);var
-b=n(nG,d7(a[2]));return n(d7(a[1]),b)}function
-eZ(c){function
+c=c+1|0;continue}bo(a,34);return fO(a)}}function
+cy(a){if(i(a[2],c))return bL(a[1]);var
+b=j(q2,bL(a[2]));return j(bL(a[1]),b)}function
+gB(c){function
 a(a){var
-b=cP(function(b,a){return Y(b[1],a[1])},a);return n(nK,n(ge(nJ,h(function(a){var
-b=n(nI,a[2]);return n(dA(a[1]),b)},b)),nH))}var
-d=an(0,64),e=c[2];aK(function(a){return b0(d,a[1],a[2])},e);var
-f=0,g=c[1],i=[0,[0,nL,a(h(function(e){var
-c=e[1],f=a5(bJ(d,c),0);return[0,c,a(b(df(function(a){var
-b=a[2];if(0===aV(b[1]))return 0;var
-c=dA(hp(b));return[0,[0,a[1],c]]}),f))]},g))],f],j=c[1],k=[0,[0,nM,a(h(function(a){var
-b=dA(a[2]);return[0,a[1],b]},j))],i];return a([0,[0,nO,dA(nN)],k])}function
-e0(ag){var
-D=eZ(ag),l=r(D),q=((l+9|0)+63|0)/64|0,m=bH(64*q|0,0);be(D,0,m,0,l);bX(m,l,aG);t0(m,(64*q|0)-8|0,ue(un(jQ(l),3)));var
-f=gh(mW),d=cJ(64,0),x=q-1|0,J=0;if(!(x<0)){var
-o=J;a:for(;;){var
-g=0;for(;;){var
-ae=uc(tX(m,(64*o|0)+(4*g|0)|0))&-1;u(d,g)[1+g]=ae;var
-af=g+1|0;if(15!==g){var
-g=af;continue}var
-b=16;for(;;){var
-z=b-15|0,s=u(d,z)[1+z],A=b-2|0,t=u(d,A)[1+A],Z=bi(s,18),_=bi(s,7)^Z^(s>>>3|0),$=bi(t,19),B=b-7|0,aa=bi(t,17)^$^(t>>>10|0),C=b-16|0,ab=u(d,B)[1+B],ac=(((u(d,C)[1+C]+_|0)+ab|0)+aa|0)&-1;u(d,b)[1+b]=ac;var
-ad=b+1|0;if(63!==b){var
-b=ad;continue}var
-v=f.length-1,a=0===v?[0]:tS(f,0,v),e=0;for(;;){var
-i=u(a,0)[1],j=u(a,4)[5],L=bi(j,25),M=bi(j,11),N=bi(j,6)^M^L,O=(j^-1)&-1&u(a,6)[7],P=j&u(a,5)[6]^O,Q=u(d,e)[1+e],R=u(mT,e)[1+e],y=(((u(a,7)[8]+N|0)+P|0)+R|0)+Q|0,S=bi(i,22),T=bi(i,13),U=bi(i,2)^T^S,V=u(a,2)[3],W=u(a,1)[2]&V,E=0,X=i&a[2]^i&a[3]^W;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){tP(a,0,a,1,7);E=1}if(!E)a4(ku);a[5]=(a[5]+y|0)&-1;a[1]=((y+U|0)+X|0)&-1;var
-Y=e+1|0;if(63!==e){var
-e=Y;continue}var
-w=a.length-1-1|0,F=0;if(!(w<0)){var
-c=F;for(;;){var
-G=a[1+c];f[1+c]=(u(f,c)[1+c]+G|0)&-1;var
-H=c+1|0;if(w!==c){var
-c=H;continue}break}}var
-K=o+1|0;if(x!==o){var
-o=K;continue a}break}break}break}break}}var
-k=f.length-1-1|0,p=0;for(;;){if(0<=k){var
-I=[0,f[1+k],p],k=k-1|0,p=I;continue}return n(nP,ge(mY,h(cS(mX),p)))}}function
-hq(a,d,c){if(typeof
+b=bm(function(b,a){return Z(b[1],a[1])},a);return j(q6,j(bA(q5,d(function(a){var
+b=j(q4,a[2]);return j(a2(a[1]),b)},b)),q3))}var
+e=I(0,64),f=c[2];F(function(a){return bc(e,a[1],a[2])},f);var
+g=0,h=c[1],i=[0,[0,q7,a(d(function(d){var
+c=d[1],f=aP(a8(e,c),0);return[0,c,a(b(c4(function(a){var
+b=a[2];if(0===ap(b[1]))return 0;var
+c=a2(cy(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=c[1],l=[0,[0,q8,a(d(function(a){var
+b=a2(a[2]);return[0,a[1],b]},k))],i];return a([0,[0,q_,a2(q9)],l])}function
+eL(a){return j(q$,gx(gB(a)))}function
+jV(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(cf(b,c))return b}return o(n(d,nQ))}function
-hr(c,e,a){var
-d=K(e,a,n2,0),f=ax(l(d,n3),a),g=h(function(b){return ho(b,a)},f),i=h(function(b){var
-c=bQ(b[3],a);return[0,[0,b[1],b[2]],c]},g),j=ax(l(d,n4),a),k=h(function(c){var
-b=bO(c,a),d=bQ(b[2],a);return[0,b[1],d]},j),m=h(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},k);return[0,h(function(a){var
-d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},i),m]}var
-n5=a9(c,33);function
-hs(q,a,p,m,k){var
-f=K(q,a,n7,n6);function
-r(d){var
-c=K(d,a,p,m),e=b(k,c);return[0,l(c,n8),e]}var
-d=h(r,ax(l(f,n9),a)),g=i(f,n_);if(g){var
-j=dx(g[1],a);if(aV(j)<=0)o(n(a,n$));return h(function(b){var
-c=b3(dx(b[1],a),j);return[0,b[2],c]},d)}var
-e=h(function(b){return ap(b[1],a)},d),s=aB(e);bG(function(d,c){var
-b=gv(d,c[2]),e=aH(s);if(0<bD(O(aH(fJ(b)),e),n5))o(n(a,oa));return b},c,e);return ej(h(bw,d),e)}function
-ht(a,d,c){function
-e(c){var
-e=bO(l(c,od),dB),f=hr(a,l(c,oe),dB),g=d?hr(a,l(c,of),dB):og,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
-f=0,g=d?ob:oc,i=hs(c,dB,g,f,e);return h(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},i)}function
-e1(g,r,a,q){var
-s=g?g[1]:function(a){return 0},c=K(q,oJ,bY(r,oI),oH),j=az(hq(l(c,oN),oM,oL),oK);ap(l(c,oP),oO);var
-t=ax(l(c,oR),oQ),u=h(function(j){var
-c=K(j,nT,nS,nR),d=F(l(c,nV),nU),e=F(l(c,nX),nW),f=ap(l(c,nZ),nY),g=i(c,n0),h=M(function(a){return ap(a,n1)},g);return function(g){var
-c=b(a,e);return[0,b(a,d),c,f,h]}},t);b(s,c);var
-v=cr(F(l(c,oU),oT),oS),x=ht(a,j,l(c,oV)),d=i(c,oW);if(d){var
-y=d[1],p=hs(y,ac,oG,oF,function(d){var
-q=bO(l(d,oy),ac),D=aR(l(d,oz),ac),E=h(function(f){var
+b=a[1];if(b$(b,c))return b}return m(j(d,ra))}function
+jW(c,g,a){var
+f=w(g,a,rm,0),h=N(e(f,rn),a),i=d(function(b){return jT(b,a)},h),j=d(function(b){var
+c=bG(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=N(e(f,ro),a),l=d(function(c){var
+b=bh(c,a),d=bG(b[2],a);return[0,b[1],d]},k),m=d(function(a){var
+d=a[2];return[0,b(c,a[1]),d]},l);return[0,d(function(a){var
+d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},j),m]}var
+rp=aG(c,33);function
+jX(r,a,p,o,n){var
+h=w(r,a,rr,rq);function
+s(d){var
+c=w(d,a,p,o),f=b(n,c);return[0,e(c,rs),f]}var
+f=d(s,N(e(h,rt),a)),i=l(h,ru);if(i){var
+k=cL(i[1],a);if(ap(k)<=0)m(j(a,rv));return d(function(b){var
+c=cj(cL(b[1],a),k);return[0,b[2],c]},f)}var
+g=d(function(b){return S(b[1],a)},f),t=q(g);bl(function(d,c){var
+b=iC(d,c[2]),e=aF(t);if(fU(T(aF(hP(b)),e),rp))m(j(a,rw));return b},c,g);return fK(d(bd,f),g)}function
+jY(a,f,c){function
+g(c){var
+d=bh(e(c,rz),eM),g=jW(a,e(c,rA),eM),h=f?jW(a,e(c,rB),eM):rC,i=b(a,d[2]);return[0,[0,b(a,d[1]),i],g,h]}var
+h=0,i=f?rx:ry,j=jX(c,eM,i,h,g);return d(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
+gC(i,t,a,s){var
+v=i?i[1]:function(a){return 0},c=w(s,r5,ag(t,r4),r3),k=X(jV(e(c,r9),r8,r7),r6);S(e(c,r$),r_);var
+x=N(e(c,sb),sa),n=d(function(j){var
+c=w(j,rd,rc,rb),d=u(e(c,rf),re),f=u(e(c,rh),rg),g=S(e(c,rj),ri),h=l(c,rk),i=Q(function(a){return S(a,rl)},h);return function(e){var
+c=b(a,f);return[0,b(a,d),c,g,i]}},x);if(0===n)m(sc);b(v,c);var
+y=ck(u(e(c,sf),se),sd),z=jY(a,k,e(c,sg)),f=l(c,sh);if(f){var
+B=f[1],r=jX(B,aC,r2,r1,function(f){var
+r=bh(e(f,rU),aC),G=al(e(f,rV),aC),H=d(function(f){var
 c=f[2],h=0;if(typeof
 c==="number"||!(3===c[0]))h=1;else
 var
-g=[0,bx(c[1],ac)];if(h)var
-d=bO(c,ac),e=d[1],g=w(e,oh)?w(e,oi)?o(n(ac,oj)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},D),G=bd(oA,d);if(bd(oB,d)!==G)o(n(ac,oC));var
-j=i(d,oD);if(j){var
-k=j[1],t=0;if(typeof
-k!=="number"&&1===k[0]){var
-p=cq(k[1],ac);if(aV(p)<1)o(n(ac,ox));var
-r=p;t=1}if(!t)var
-r=o(n(ac,ow));var
-e=K(l(d,oE),ac,0,ok),c=function(a){return bd(a,e)},v=c(ol),u=0,x=v||c(ov),y=[0,c(om),[0,x,u]],z=[0,c(on),y];if(1!==aB(b(cO(function(a){return a}),z)))o(n(ac,oo));if(c(op))var
-m=[0,b(a,F(l(e,oq),ac))];else
-if(c(or))var
-m=[1,b(a,F(l(e,os),ac))];else
+g=[0,bq(c[1],aC)];if(h)var
+d=bh(c,aC),e=d[1],g=A(e,rD)?A(e,rE)?m(j(aC,rF)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},G),I=a0(rW,f);if(a0(rX,f)!==I)m(j(aC,rY));var
+k=l(f,rZ);if(k){var
+n=k[1],v=0;if(typeof
+n!=="number"&&1===n[0]){var
+p=cK(n[1],aC);if(ap(p)<1)m(j(aC,rT));var
+s=p;v=1}if(!v)var
+s=m(j(aC,rS));var
+g=w(e(f,r0),aC,0,rG),c=function(a){return a0(a,g)},y=c(rH),x=0,z=y||c(rR),B=[0,c(rI),[0,z,x]],C=[0,c(rJ),B];if(1!==q(b(W(function(a){return a}),C)))m(j(aC,rK));if(c(rL))var
+o=[0,b(a,u(e(g,rM),aC))];else
+if(c(rN))var
+o=[1,b(a,u(e(g,rO),aC))];else
 var
-f=i(e,ot),A=f?aR(f[1],ac):f,g=i(e,ou),B=g?ax(g[1],ac):g,C=h(function(d){var
-c=bO(d,ac),e=eW(c[2],ac);return[0,b(a,c[1]),e]},B),m=[2,C,h(function(c){var
-d=ap(c[2],ac);return[0,b(a,c[1]),d]},A)];var
-s=[0,[0,r,m]]}else
+h=l(g,rP),D=h?al(h[1],aC):h,i=l(g,rQ),E=i?N(i[1],aC):i,F=d(function(d){var
+c=bh(d,aC),e=eJ(c[2],aC);return[0,b(a,c[1]),e]},E),o=[2,F,d(function(c){var
+d=S(c[2],aC);return[0,b(a,c[1]),d]},D)];var
+t=[0,[0,s,o]]}else
 var
-s=j;var
-H=b(a,q[2]);return[0,[0,b(a,q[1]),H],E,s]}),f=h(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},p),m=dg(bD,b(df(function(a){return M(bv,a[4])}),f)),e=an(0,16);f_(function(b,a){return b0(e,a,b+1|0)},m);var
-k=h(function(a){var
-b=a[4],c=M(function(a){var
-b=a[2];return[0,er(e,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},f)}else
+t=k;var
+J=b(a,r[2]);return[0,[0,b(a,r[1]),J],H,t]}),h=d(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},r),p=ca(bJ,b(c4(function(a){return Q(aj,a[4])}),h)),g=I(0,16);eg(function(b,a){return bc(g,a,b+1|0)},p);var
+o=d(function(a){var
+b=a[4],c=Q(function(a){var
+b=a[2];return[0,cd(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
 var
-k=d;return[0,0,v,j,x,k,h(function(a){return b(a,0)},u)]}function
-hu(b,d,a){if(typeof
+o=f;return[0,0,y,k,z,o,d(function(a){return b(a,0)},n)]}function
+jZ(c){var
+b=I(0,64),d=I(0,64),f=[0,si];function
+h(a){f[1]=u(e(a,sk),sj);w(e(a,sn),sm,sl,0);return 0}var
+a=gC([0,h],so,function(a){return aB(b,a)},c),g=cM(0,e(al(c,sq),sp)),i=a[6],j=a[5],k=a[4],l=a[3],m=a[2];function
+n(a){return aB(d,a)}var
+o=[0,eK(g,function(a){return aB(b,a)},n),m,l,k,j,i];function
+p(a){return aB(d,a)}function
+q(a){return aB(b,a)}return[0,g,f[1],o,q,p]}function
+j0(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cq(b[1],a),e=aV(c)<0?1:0,f=e||gs(c,aH(d));if(f)o(n(a,o_));return ci(c)}return o(n(a,o9))}function
-hv(a,g,f){if(typeof
+c=cK(b[1],a),e=ap(c)<0?1:0,f=e||ep(c,aF(d));if(f)m(j(a,ss));return bS(c)}return m(j(a,sr))}function
+j1(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=w(c,o$),b=0;if(d){if(!w(c,pa)){var
+c=a[1],d=A(c,st),b=0;if(d){if(!A(c,su)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,hu(a,g,f)]}function
-dC(d,e,c,a){var
-f=ax(c,a);return h(function(f){var
-c=ho(f,a),g=m(e,c[3],a),h=b(d,c[2]);return[0,[0,b(d,c[1]),h],g]},f)}function
-e2(f,e,d,a){var
-b=dC(f,e,d,a),c=an(0,16);aK(function(d){var
-b=d[1];return b1(c,b)?o(n(a,pM)):eq(c,b,0)},b);return b}function
-hw(f,k,d,m,j){var
-p=f?f[1]:function(a){return 0},a=K(j,pW,bY(k,pV),pU),e=K(l(a,pZ),pY,pX,0),q=ax(l(a,p1),p0);ap(l(e,p3),p2);ap(l(e,p5),p4);var
-r=h(function(t){var
-a=K(t,aO,pf,pe),c=i(a,pg),e=M(function(b){var
-a=bO(b,aO),c=bx(a[1],aO);return[0,c,bx(a[2],aO)]},c),f=F(l(a,ph),aO),g=F(l(a,pi),aO),j=ap(l(a,pj),aO),k=ap(l(a,pk),aO),n=i(a,pl),o=M(function(a){return bO(a,aO)},n),p=i(a,pm),q=M(function(f){var
-a=K(f,aO,pb,0),c=ax(l(a,pc),aO),d=aB(c),e=hv(l(a,pd),d,aO);return[0,e,dd(function(c,a){var
-e=aR(a,aO),f=h(function(a){var
-c=hv(a[2],d,aO);return[0,b(m,a[1]),c]},e);return[0,aH(c+1|0),f]},c)]},p),r=M(function(a){var
-c=b(d,a[2]);return[0,b(d,a[1]),c]},o),s=b(d,g);return[0,b(d,f),s,j,k,r,q,e]},q),g=ax(l(a,p7),p6);b(p,a);var
-s=cr(F(l(e,p_),p9),p8),t=cr(F(l(e,qb),qa),p$),B=aB(g),u=dd(function(p,C){var
-a=b(cS(pz),p),e=K(C,a,pB,pA),r=aR(l(e,pC),a),j=h(function(e){var
-f=[0,dx(e[2],a),c];return[0,b(d,e[1]),f]},r);if(0===j)o(n(a,pD));var
-s=i(e,pE),t=M(function(c){var
-d=aR(c,a);return h(function(c){var
-d=hu(c[2],B,a);return[0,b(m,c[1]),d]},d)},s),k=i(e,pF),D=0;if(k){var
-f=k[1],g=0;if(typeof
-f!=="number"&&0===f[0])if(f[1])g=2;else
-g=1;var
-q=0;switch(g){case
+e=d;b=1}if(b)return e}return[0,j0(a,g,f)]}function
+dT(e,f,c,a){var
+g=N(c,a);return d(function(d){var
+c=jT(d,a),g=n(f,c[3],a),h=b(e,c[2]);return[0,[0,b(e,c[1]),h],g]},g)}function
+gD(f,e,d,a){var
+b=dT(f,e,d,a),c=I(0,16);F(function(d){var
+b=d[1];return az(c,b)?m(j(a,s6)):bB(c,b,0)},b);return b}function
+j2(h,n,f,o,k){var
+p=h?h[1]:function(a){return 0},a=w(k,te,ag(n,td),tc),g=w(e(a,th),tg,tf,0),r=N(e(a,tj),ti);S(e(g,tl),tk);S(e(g,tn),tm);var
+s=d(function(v){var
+a=w(v,a9,sz,sy),c=l(a,sA),g=Q(function(b){var
+a=bh(b,a9),c=bq(a[1],a9);return[0,c,bq(a[2],a9)]},c),h=u(e(a,sB),a9),i=u(e(a,sC),a9),j=S(e(a,sD),a9),k=S(e(a,sE),a9),m=l(a,sF),n=Q(function(a){return bh(a,a9)},m),p=l(a,sG),r=Q(function(h){var
+a=w(h,a9,sv,0),c=N(e(a,sw),a9),f=q(c),g=j1(e(a,sx),f,a9);return[0,g,dG(function(c,a){var
+e=al(a,a9),g=d(function(a){var
+c=j1(a[2],f,a9);return[0,b(o,a[1]),c]},e);return[0,aF(c+1|0),g]},c)]},p),s=Q(function(a){var
+c=b(f,a[2]);return[0,b(f,a[1]),c]},n),t=b(f,i);return[0,b(f,h),t,j,k,s,r,g]},r),i=N(e(a,tp),to);b(p,a);var
+t=ck(u(e(g,ts),tr),tq),v=ck(u(e(g,tv),tu),tt),C=q(i),x=dG(function(p,D){var
+a=b(c7(sT),p),g=w(D,a,sV,sU),r=al(e(g,sW),a),k=d(function(d){var
+e=[0,cL(d[2],a),c];return[0,b(f,d[1]),e]},r);if(0===k)m(j(a,sX));var
+s=l(g,sY),t=Q(function(c){var
+e=al(c,a);return d(function(c){var
+d=j0(c[2],C,a);return[0,b(o,c[1]),d]},e)},s),n=l(g,sZ),E=0;if(n){var
+h=n[1],i=0;if(typeof
+h!=="number"&&0===h[0])if(h[1])i=2;else
+i=1;var
+q=0;switch(i){case
 2:q=1;break;case
-0:break}if(!q){o(n(pH,n(a,pG)));D=1}}var
-u=i(e,pI),v=M(function(b){return ap(b,a)},u),w=i(e,pJ),x=M(function(v){var
-c=K(v,a,0,pn);function
-f(a){return bd(a,c)}var
-l=f(po);if(l)var
-q=f(pp),m=q||f(py);else
+0:break}if(!q){m(j(s1,j(a,s0)));E=1}}var
+u=l(g,s2),v=Q(function(b){return S(b,a)},u),x=l(g,s3),y=Q(function(v){var
+c=w(v,a,0,sH);function
+g(a){return a0(a,c)}var
+n=g(sI);if(n)var
+q=g(sJ),o=q||g(sS);else
 var
-m=l;if(m)o(n(a,pq));var
-g=i(c,pr);if(g){var
-j=g[1],p=0;if(typeof
-j==="number"||!(0===j[0]))p=1;else
+o=n;if(o)m(j(a,sK));var
+h=l(c,sL);if(h){var
+i=h[1],p=0;if(typeof
+i==="number"||!(0===i[0]))p=1;else
 var
-k=j[1];if(p)var
-k=o(a)}else
+k=i[1];if(p)var
+k=m(a)}else
 var
-k=g;function
-e(a){return a5(i(c,a),ps)}ax(e(pt),a);ax(e(pu),a);var
-r=dC(d,bQ,e(pv),a),s=ax(e(pw),a),t=h(function(e){var
-c=bO(e,a),f=bQ(c[2],a);return[0,b(d,c[1]),f]},s),u=i(c,px);return[0,k,[0,r,t],M(function(b){return dC(d,bQ,b,a)},u)]},w),y=i(e,pK),z=M(function(b){return ap(b,a)},y),A=[0,j,t,v,x,z,bd(pL,e)];return[0,aH(p+1|0),A]},g),v=i(a,qc),w=M(function(f){var
-a=K(f,c0,pN,0),b=az(hq(l(a,pQ),c0,pP),pO),c=cr(F(l(a,pR),c0),c0),e=e2(d,nh,l(a,pS),c0);return[0,c,b,e,ht(d,b,l(a,pT))]},v);return[0,0,0,s,t,u,w,e2(d,cr,a5(i(a,qf),qe),qd),r]}var
-S=[U,qs,cH(0)];function
-bR(b){if(b){var
+k=h;function
+e(a){return aP(l(c,a),sM)}N(e(sN),a);N(e(sO),a);var
+r=dT(f,bG,e(sP),a),s=N(e(sQ),a),t=d(function(d){var
+c=bh(d,a),e=bG(c[2],a);return[0,b(f,c[1]),e]},s),u=l(c,sR);return[0,k,[0,r,t],Q(function(b){return dT(f,bG,b,a)},u)]},x),z=l(g,s4),A=Q(function(b){return S(b,a)},z),B=[0,k,t,v,y,A,a0(s5,g)];return[0,aF(p+1|0),B]},i),y=l(a,tw),z=Q(function(g){var
+a=w(g,dU,s7,0),b=X(jV(e(a,s_),dU,s9),s8),c=ck(u(e(a,s$),dU),dU),d=gD(f,qC,e(a,ta),dU);return[0,c,b,d,jY(f,b,e(a,tb))]},y);return[0,0,0,t,v,x,z,gD(f,ck,aP(l(a,tz),ty),tx),s]}var
+ar=[ac,tM,cp(0)];function
+cz(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}throw S}function
-aZ(b){if(b){var
+a!=="number"&&5===a[0])return a[1]}throw ar}function
+br(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&3===a[0])return a[1]}throw S}function
-dD(b){if(b){var
+a!=="number"&&3===a[0])return a[1]}throw ar}function
+eN(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&4===a[0])return a[1]}throw S}function
-hx(b,a){var
-c=O(a[1],b[2]);return bD(O(b[1],a[2]),c)}var
-by=[0,d,c],e3=[0,c,c];function
-e4(c,b){var
-a=bc(function(a){return 1-cf(a[1],c)},b);if(a)throw S;return a}function
-hy(e){function
+a!=="number"&&4===a[0])return a[1]}throw ar}function
+gE(b,a){var
+c=T(a[1],b[2]);return bJ(T(b[1],a[2]),c)}var
+bH=[0,f,c],de=[0,c,c];function
+gF(c,b){var
+a=aJ(function(a){return 1-b$(a[1],c)},b);if(a)throw ar;return a}function
+j3(e){function
 a(a){var
-b=i(e,a);return M(function(a){return ap(a,qt)},b)}var
-b=a(qu),c=a(qv),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw S;return[0,b,c]}function
-qw(l,t){var
-a=bR([0,t]);e4(qx,a);if(w(aZ(i(a,qz)),qy))throw S;var
-m=i(a,qA);if(m){var
+b=l(e,a);return Q(function(a){return S(a,tN)},b)}var
+b=a(tO),c=a(tP),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw ar;return[0,b,c]}function
+tQ(k,t){var
+a=cz([0,t]);gF(tR,a);if(A(br(l(a,tT)),tS))throw ar;var
+m=l(a,tU);if(m){var
 d=m[1],c=0;if(typeof
 d==="number")c=1;else
 switch(d[0]){case
 3:var
-n=bx(d[1],e5),p=n,o=n;c=2;break;case
+n=bq(d[1],gG),p=n,o=n;c=2;break;case
 4:var
 f=d[1];if(f){var
 g=f[1],e=0;if(typeof
 g!=="number"&&3===g[0]){var
 h=f[2];if(h){var
-j=h[1],k=0;if(typeof
-j!=="number"&&3===j[0])if(h[2]){e=1;k=1}else{var
-r=bx(g[1],e5),s=bx(j[1],e5);if(0===hx(r,s))throw S;var
-p=s,o=r;c=2;e=1;k=1}if(!k)e=1}else
+i=h[1],j=0;if(typeof
+i!=="number"&&3===i[0])if(h[2]){e=1;j=1}else{var
+r=bq(g[1],gG),s=bq(i[1],gG);if(0===gE(r,s))throw ar;var
+p=s,o=r;c=2;e=1;j=1}if(!j)e=1}else
 e=1}}break;default:c=1}switch(c){case
 1:break;case
 0:break;default:var
-q=hy(a),u=q[2],v=q[1],x=b(l,aZ(i(a,qB)));return[0,b(l,aZ(i(a,qC))),x,o,p,v,u]}}throw S}function
-hz(c,h){var
-a=bR([0,h]);e4(qD,a);var
-d=aZ(i(a,qE));if(w(d,qF)){var
-e=w(d,qG);if(e)throw S;var
+q=j3(a),u=q[2],v=q[1],w=b(k,br(l(a,tV)));return[0,b(k,br(l(a,tW))),w,o,p,v,u]}}throw ar}function
+j4(c,h){var
+a=cz([0,h]);gF(tX,a);var
+d=br(l(a,tY));if(A(d,tZ)){var
+e=A(d,t0);if(e)throw ar;var
 f=e}else
 var
 f=1;var
-j=bx(aZ(i(a,qI)),qH),g=hy(a),k=g[2],l=g[1],m=b(c,aZ(i(a,qJ)));return[0,b(c,aZ(i(a,qK))),m,f,j,l,k]}function
-b4(b){var
-a=an(0,64);aK(function(b){return b0(a,b[1],b[2])},b);return a}function
-dE(b,a){var
-c=O(b[2],a[2]),d=O(a[1],b[2]);return b3(d5(O(b[1],a[2]),d),c)}function
-e6(a){var
-b=b4(a[1]),d=b4(a[2]);if(0===a[1])al(qL);var
-c=a[1];aK(function(e){var
-a=a5(bJ(d,e[1]),0);if(1-de(function(a){var
-c=b1(b,a[1]),d=c?0<=aV(a[2][1])?1:0:c;return d},a))al(qM);var
-c=0!==hx(bG(function(b,a){return dE(b,a[2])},by,a),e3)?1:0;return c?al(qN):c},c);return b}function
-hA(a){if(bc(function(a){return cf(a[1],qS)},a))throw S;return a}function
-hB(a){var
-b=bR(i(a,qT));return h(function(a){var
-b=aZ([0,a[2]]);return[0,a[1],b]},b)}function
-qU(g){var
-a=bR([0,g]);function
+i=bq(br(l(a,t2)),t1),g=j3(a),j=g[2],k=g[1],m=b(c,br(l(a,t3)));return[0,b(c,br(l(a,t4))),m,f,i,k,j]}function
+bi(b){var
+a=I(0,64);F(function(b){return bc(a,b[1],b[2])},b);return a}function
+cN(b,a){var
+c=T(b[2],a[2]),d=T(a[1],b[2]);return cj(fr(T(b[1],a[2]),d),c)}function
+eO(a){var
+b=bi(a[1]),d=bi(a[2]);if(0===a[1])x(t5);var
+c=a[1];F(function(e){var
+a=aP(a8(d,e[1]),0);if(1-bQ(function(a){var
+c=az(b,a[1]),d=c?0<=ap(a[2][1])?1:0:c;return d},a))x(t6);var
+c=0!==gE(bl(function(b,a){return cN(b,a[2])},bH,a),de)?1:0;return c?x(t7):c},c);return b}function
+j5(a){if(aJ(function(a){return b$(a[1],ua)},a))throw ar;return a}function
+j6(a){var
+b=cz(l(a,ub));return d(function(a){var
+b=br([0,a[2]]);return[0,a[1],b]},b)}function
+uc(i){var
+a=cz([0,i]);function
 b(c){var
-d=cP(j4,[0,qX,[0,qW,[0,qV,c]]]),b=cc(cP(j4,h(bv,a)),d);if(b)throw S;return b}var
-c=aZ(i(a,qY));if(w(c,qZ))if(w(c,q0)){if(w(c,q1))throw S;b(q2);var
-d=[2,hB(a)]}else{b(q5);var
-e=l(a,q6);try{K(e,q8,q7,0)}catch(a){a=a$(a);if(a[1]===cY)throw S;throw a}var
-f=bR(i(a,q9));hA(ei(q_,f));var
-d=[1,e,hB(a),f]}else{b(q$);var
-d=[0,l(a,ra)]}var
-j=aZ(i(a,q3));return[0,d,aZ(i(a,q4)),j]}function
-hC(b){function
+e=bm(cF,[0,uf,[0,ue,[0,ud,c]]]),b=by(bm(cF,d(aj,a)),e);if(b)throw ar;return b}var
+c=br(l(a,ug));if(A(c,uh))if(A(c,ui)){if(A(c,uj))throw ar;b(uk);var
+f=[2,j6(a)]}else{b(un);var
+g=e(a,uo);try{w(g,uq,up,0)}catch(a){a=aT(a);if(a[1]===ch)throw ar;throw a}var
+h=cz(l(a,ur));j5(dH(us,h));var
+f=[1,g,j6(a),h]}else{b(ut);var
+f=[0,e(a,uu)]}var
+j=br(l(a,ul));return[0,f,br(l(a,um)),j]}function
+j7(b){function
 c(b){var
-a=bR([0,b]);if(2!==aB(a))throw S;var
-c=hA(bR(i(a,rb)));return[0,h(qU,dD(i(a,rc))),c]}var
-a=dD(b);if(a)return h(c,a);throw S}function
-dF(c,b,a){return[0,c,dz(c,b,a),b,a]}function
-dG(a,b){a[1]=[0,b,a[1]];return 0}function
-rd(a){var
+a=cz([0,b]);if(2!==q(a))throw ar;var
+c=j5(cz(l(a,uv)));return[0,d(uc,eN(l(a,uw))),c]}var
+a=eN(b);if(a)return d(c,a);throw ar}function
+eP(c,b,a){return[0,c,eK(c,b,a),b,a]}function
+eQ(a,b){a[1]=[0,b,a[1]];return 0}function
+ux(a){var
 c=[0,0];try{var
-f=b(a,c);return f}catch(a){a=a$(a);if(a[1]===cY){var
-e=c[1],d=de(function(a){return b(a,0)},e);return d?o(a[2]):d}throw a}}function
-e7(c,b){var
-d=b4(c[1][1]),a=1-de(function(a){return b1(d,a)},b);return a?al(re):a}function
-hD(a){function
+f=b(a,c);return f}catch(a){a=aT(a);if(a[1]===ch){var
+e=c[1],d=bQ(function(a){return b(a,0)},e);return d?m(a[2]):d}throw a}}function
+gH(c,b){var
+d=bi(c[1][1]),a=1-bQ(function(a){return az(d,a)},b);return a?x(uy):a}function
+j8(a){function
 c(c){var
-d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return h(c,a)}}function
-hE(c,a){var
-d=b4(a),r=h(bw,a);e7(c,bY(h(bv,a),r));if(bc(function(a){return b1(d,a[2])},a))al(rf);var
-e=c[1],s=c[4],t=c[3];function
-g(a){return a5(bJ(d,a),a)}function
-f(a){return 1-b1(d,a[1])}function
+d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return d(c,a)}}function
+j9(c,a){var
+e=bi(a),s=d(bd,a);gH(c,ag(d(aj,a),s));if(aJ(function(a){return az(e,a[2])},a))x(uz);var
+f=c[1],t=c[4],u=c[3];function
+g(a){return aP(a8(e,a),a)}function
+h(a){return 1-az(e,a[1])}function
 i(j){var
-a=an(0,16),k=j[2];aK(function(b){var
-c=b[1],d=a5(bJ(a,g(c)),by),e=dE(d,b[2]);return b0(a,g(c),e)},k);var
+a=I(0,16),k=j[2];F(function(b){var
+c=b[1],d=aP(a8(a,g(c)),bH),e=cN(d,b[2]);return bc(a,g(c),e)},k);var
 c=a[2];function
 d(f,e,k){var
 a=f,b=e;for(;;){if(b){var
 g=b[1],h=b[2],i=b[3];return[0,[0,g,h],function(b){return d(a,i,b)}]}if(a===c.length-1)return 0;var
-j=u(c,a)[1+a],a=a+1|0,b=j;continue}}var
+j=p(c,a)[1+a],a=a+1|0,b=j;continue}}var
 e=0,h=0;function
 i(a){return d(h,e,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
 c=b(e,0);if(c){var
-a=[0,c[1],a],e=c[2];continue}return a6(a)}}var
+a=[0,c[1],a],e=c[2];continue}return an(a)}}var
 d=b(g,0);if(d){var
 i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
-l=b4(e[1]),m=b4(e[2]);function
+l=bi(f[1]),m=bi(f[2]);function
 j(a){var
-c=i([0,a,er(m,a)]),d=b(cO(function(a){return 0!==aV(a[2][1])?1:0}),c),e=cP(Y,h(function(a){var
-b=hp(a[2]);return[0,a[1],b]},d));return[0,er(l,a),e]}mr(function(c,b){var
-d=j(b),a=cc(j(c),d);return a?al(qO):a},d);var
-n=e[2],o=b(cO(f),n),p=h(function(a){var
-b=a[1];return[0,b,i([0,b,a[2]])]},o),q=e[1],k=dF([0,b(cO(f),q),p],t,s),v=k[2];return[0,k,[0,b(hD(c),a),v]]}function
-e8(e,b,a){var
-f=e0(b[1]);if(w(a[2],f))al(rg);var
-c=m(e,b,a[1]),d=c[1],g=e0(d[1]);if(w(a[3],g))al(rh);return[0,d,c[2]]}function
-hF(e,a,b){function
-f(b,a){if(2===a[0])return hE(b,a[1]);throw S}return h(function(b){var
-g=b[1],h=[0,a,0],c=a6(bG(function(a,c){var
-b=e8(f,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,g)[2]),d=e1(0,0,a[3],[5,b[2]]);dG(e,function(b){return gZ(a[2],c,d)});return[0,c,d]},b)}function
-hG(j,g,f,a){try{K([5,a],rt,bY(rs,j),0);var
-d=an(0,64),k=an(0,64),m=hC(i(a,ru)),n=dD(i(a,rv)),e=h(b(g,function(a){return aY(d,a)}),n);if(0===e)throw S;var
-o=aZ(i(a,rw));if(am(i(bR(i(a,rz)),ry),rx))throw S;var
-c=cs(0,l(a,rA)),p=[0,[0,c,o,function(g){e6(c);function
-a(a){return aY(k,a)}var
-b=dF(c,function(a){return aY(d,a)},a);return rd(function(a){return tK(f,a,b,m,e)})}]];return p}catch(a){a=a$(a);if(a===S)return 0;throw a}}var
-e9=[U,rE,cH(0)];function
-hH(b,a){if(typeof
+c=i([0,a,cd(m,a)]),e=b(W(function(a){return 0!==ap(a[2][1])?1:0}),c),f=bm(Z,d(function(a){var
+b=cy(a[2]);return[0,a[1],b]},e));return[0,cd(l,a),f]}fT(function(c,b){var
+d=j(b),a=by(j(c),d);return a?x(t8):a},e);var
+n=f[2],o=b(W(h),n),q=d(function(a){var
+b=a[1];return[0,b,i([0,b,a[2]])]},o),r=f[1],k=eP([0,b(W(h),r),q],u,t),v=k[2];return[0,k,[0,b(j8(c),a),v]]}function
+gI(e,b,a){var
+f=eL(b[1]);if(A(a[2],f))x(uA);var
+c=n(e,b,a[1]),d=c[1],g=eL(d[1]);if(A(a[3],g))x(uB);return[0,d,c[2]]}function
+j_(e,a,b){function
+f(b,a){if(2===a[0])return j9(b,a[1]);throw ar}return d(function(b){var
+g=b[1],h=[0,a,0],c=an(bl(function(a,c){var
+b=gI(f,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,g)[2]),d=gC(0,0,a[3],[5,b[2]]);eQ(e,function(b){return i6(a[2],c,d)});return[0,c,d]},b)}function
+j$(j,i,h,a){try{w([5,a],uN,ag(uM,j),0);var
+f=I(0,64),k=I(0,64),m=j7(l(a,uO)),n=eN(l(a,uP)),g=d(b(i,function(a){return aB(f,a)}),n);if(0===g)throw ar;var
+o=br(l(a,uQ));if(V(l(cz(l(a,uT)),uS),uR))throw ar;var
+c=cM(0,e(a,uU)),p=[0,[0,c,o,function(d){eO(c);function
+a(a){return aB(k,a)}var
+b=eP(c,function(a){return aB(f,a)},a);return ux(function(a){return gZ(h,a,b,m,g)})}]];return p}catch(a){a=aT(a);if(a===ar)return 0;throw a}}var
+gJ=[ac,uY,cp(0)];function
+df(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cq(b[1],a);if(aV(c)<0)o(n(a,rG));return c}return o(n(a,rF))}function
-hI(c,b,a){var
-d=aH(c+1|0);return jC(gt(hH(b,a),d))}function
-dH(c,b,a){var
-d=aR(b,a);return h(function(b){var
-d=m(c,b[2],a);return[0,b[1],d]},d)}function
-c1(c,b,a){var
-d=ax(b,a);return h(function(b){return m(c,b,a)},d)}function
-r7(d,a){var
-c=K(d,a,r9,r8),e=c1(F,l(c,r_),a),f=i(c,r$),g=M(function(b){return c1(ap,b,a)},f);function
-b(e){var
-b=l(c,e);if(typeof
+c=cK(b[1],a);if(ap(c)<0)m(j(a,u0));return c}return m(j(a,uZ))}function
+ka(c,b,a){var
+d=aF(c+1|0);return dz(iA(df(b,a),d))}function
+bs(c,b,a){var
+e=al(b,a);return d(function(b){var
+d=n(c,b[2],a);return[0,b[1],d]},e)}function
+aM(c,b,a){var
+e=N(b,a);return d(function(b){return n(c,b,a)},e)}function
+vp(d,a){var
+c=w(d,a,vr,vq),f=aM(u,e(c,vs),a),g=l(c,vt),h=Q(function(b){return aM(S,b,a)},g);function
+b(f){var
+b=e(c,f);if(typeof
 b!=="number"&&3===b[0]){var
-d=w(b[1],sa);if(!d)return d}return[0,ap(b,a)]}var
-h=b(sb);return[0,e,g,h,b(sc)]}function
-hJ(b,a){var
-c=a[2];return dE(b,[0,bW(a[1]),c])}function
-hK(a){return cP(Y,h(function(a){var
-b=a[2],c=h(function(a){return d7(a[1])},b);return[0,a[1],c]},a))}function
-hL(c){var
-b=i(c,sU);if(b){var
+d=A(b[1],vu);if(!d)return d}return[0,S(b,a)]}var
+i=b(vv);return[0,f,h,i,b(vw)]}function
+kb(b,a){var
+c=a[2];return cN(b,[0,bK(a[1]),c])}function
+kc(a){return bm(Z,d(function(a){var
+b=a[2],c=d(function(a){return bL(a[1])},b);return[0,a[1],c]},a))}function
+kd(o,c){var
+e=I(0,16),a=[0,0],f=[0,0],d=cG(function(g){var
+c=g[2],d=g[1],h=b(o,d),p=[0,bL(c[2]),0],q=[0,bL(c[1]),p],i=bA(wa,[0,bL(h),q]),j=a8(e,i);if(j){var
+k=j[1],l=k[2];l[1]=[0,d,l[1]];return k[1]}var
+m=[0,[0,d,0]],n=f[1];bB(e,i,[0,n,m]);a[1]=[0,[0,[0,h,c],m],a[1]];f[1]++;return n},c),g=a[1];return[0,d,ej(fH(function(a){return[0,a[1],a[2][1]]},g))]}var
+ke=[ac,wb,cp(0)];function
+dg(e,j,i,g){var
+f=kd(e,j),c=f[2],d=kd(e,i)[2],r=c.length-1,s=d.length-1,A=io(function(a){var
+c=a[1],e=fG(s,function(a){return a});return b(W(function(a){return n(g,c,p(d,a)[1+a][1])}),e)},c),h=nK(s,function(a){return I(0,4)}),k=io(function(a){return q(a[2])},d);function
+t(a,b){return aP(a8(p(h,a)[1+a],b),0)}function
+x(d,g,i){if(0===i){var
+b=p(h,d)[1+d],c=cc(b,g),e=0,a=p(b[2],c)[1+c];for(;;){if(a){var
+f=a[3];if(0===Z(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(p(b[2],c)[1+c]=f,0)}var
+e=a,a=f;continue}return 0}}return bc(p(h,d)[1+d],g,i)}try{fL(function(w,E){var
+l=q(E[2]);a:for(;;){var
+y=0<l?1:0;if(y){var
+u=bN(s,-1),c=bN(r,-2),a=[0,0,0,0],m=[0,-1];p(c,w)[1+w]=-1;ip(w,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
+j=a[2];if(j){var
+o=j[1];if(j[2]){var
+z=j[2];a[1]=a[1]-1|0;a[2]=z}else{a[1]=0;a[2]=0;a[3]=0}var
+D=p(A,o)[1+o];F(function(i,j,d,e,f){return function(a){var
+b=f[1]<0?1:0,c=b?p(d,a)[1+a]<0?1:0:b;if(c){p(d,a)[1+a]=j;if(0<p(k,a)[1+a]){f[1]=a;return 0}var
+g=p(h,a)[1+a];return fT(function(b,d){var
+c=-2===p(e,b)[1+b]?1:0;return c?(p(e,b)[1+b]=a,ip(b,i)):c},g)}return c}}(a,o,u,c,m),D);continue}throw nO}if(m[1]<0){var
+B=fG(r,function(a){return a});throw[0,ke,b(W(function(a){return-2<p(c,a)[1+a]?1:0}),B)]}var
+d=m[1],v=d,e=h$(l,p(k,d)[1+d]);for(;;){var
+f=p(u,v)[1+v];if(-1===p(c,f)[1+f]){k[1+d]=k[1+d]-e|0;var
+i=d;for(;;){var
+g=p(u,i)[1+i];x(i,g,t(i,g)+e|0);var
+n=p(c,g)[1+g];if(-1!==n){x(n,g,t(n,g)-e|0);var
+i=n;continue}var
+l=l-e|0;continue a}}var
+C=h$(e,t(p(c,f)[1+f],f)),v=c[1+f],e=C;continue}}}return y}},c);var
+a=bN(r,0);fL(function(c,d){var
+b=[0,d[2]],e=p(h,c)[1+c];return fT(function(c,e){var
+f=1;if(!(e<1)){var
+d=f;for(;;){var
+g=p(a,c)[1+c];a[1+c]=[0,ef(b[1]),g];b[1]=fF(b[1]);var
+h=d+1|0;if(e!==d){var
+d=h;continue}break}}return 0},e)},d);var
+m=function(b){var
+c=ef(p(a,b)[1+b]);a[1+b]=fF(a[1+b]);return c},o=[0,cG(m,f[1])];return o}catch(a){a=aT(a);if(a[1]===ke){var
+l=a[2];return[1,cG(function(a){return p(c,a)[1+a][1]},l)]}throw a}}function
+gK(b,e,d){if(b){var
+a=b[1],f=0;if(typeof
+a==="number"||!(3===a[0]))f=1;else{var
+c=a[1];if(b$(c,d))return c}}return m(j(e,wc))}function
+kf(c,j){var
+k=c?c[1]:c,f=w(j,wf,we,wd);gK(l(f,wi),wh,wg);var
+m=N(e(f,wk),wj),a=d(function(a){return u(a,wl)},m),n=N(e(f,wn),wm),g=I(0,64);F(function(a){return bc(g,a,0)},a);var
+h=0===a?1:0;if(h)var
+i=h;else
+var
+o=q(a),i=g[1]<o?1:0;if(i)x(wo);return[0,a,d(function(i){var
+c=w(i,dV,wp,0),f=u(e(c,wq),dV),j=u(e(c,wr),dV),l=al(e(c,ws),dV),a=d(function(b){var
+a=b[2],d=0;if(typeof
+a!=="number")switch(a[0]){case
+1:case
+2:if(k){var
+c=[3,a[1]];d=1}break}if(!d)var
+c=a;var
+e=gA(c,dV);return[0,b[1],e]},l),m=[0,f,d(aj,a)];if(1-bQ(function(a){return az(g,a)},m))x(wt);var
+h=bl(function(b,a){return cN(b,a[2])},bH,a),n=aJ(function(a){return ap(a[2][1])<0?1:0},a),o=n||fU(h[1],h[2]);if(o)x(wu);return[0,f,j,b(W(function(a){return 0<ap(a[2][1])?1:0}),a)]},n)]}function
+gL(b){function
+a(a){return j(wx,j(bA(ww,a),wv))}function
+c(b){var
+c=0,e=b[3],f=bm(function(b,a){return Z(b[1],a[1])},e),g=[0,j(wB,j(bA(wA,d(function(a){var
+b=j(wz,a2(cy(a[2])));return j(a2(a[1]),b)},f)),wy)),c],h=[0,a2(b[2]),g];return a([0,a2(b[1]),h])}var
+e=a(bm(cF,d(c,b[2]))),f=a(d(a2,bm(cF,b[1])));return n(c7(wC),f,e)}function
+wD(k){try{var
+c=eG(1,k),i=0;if(typeof
+c!=="number"&&5===c[0]){var
+e=c[1];if(V(l(e,wH),wG)){var
+a=cM(wI,[5,e]);eO(a);var
+n=d(aj,a[1]),o=a[1],h=gL([0,n,d(function(c){var
+d=c[1],e=aP(eh(d,a[2]),0),f=b(W(function(a){return 0!==ap(a[2][1])?1:0}),e);return[0,d,c[2],f]},o)])}else
+var
+h=gL(kf(wK,[5,dH(wJ,e)]));var
+g=h;i=1}if(!i)var
+g=m(wF);return g}catch(a){a=aT(a);if(a[1]===ch)var
+f=a[2];else{if(a[1]!==dc)throw a;var
+f=a[2]}return m(j(wE,f))}}function
+kg(a,c){if(typeof
+a!=="number"&&3===a[0]){var
+b=A(a[1],wQ);if(!b)return b}return[0,S(a,c)]}function
+wR(b){var
+a=w(b,dW,wS,0),c=kg(e(a,wT),dW),d=kg(e(a,wU),dW),f=u(e(a,wV),dW);return[0,u(e(a,wW),dW),f,d,c]}function
+gM(b,a){var
+c=bh(e(b,wX),a),d=df(e(b,wY),a),f=df(e(b,wZ),a);return[0,c,d,f,df(e(b,w0),a)]}function
+w1(b){var
+a=w(b,eR,w2,0),c=bh(e(a,w3),eR);return[0,c,ck(u(e(a,w4),eR),eR)]}function
+w5(g){var
+b=w(g,eS,ag(gN,w6),0),h=gM(b,eS),a=e(b,w7),f=0;if(typeof
+a!=="number"&&3===a[0]){var
+d=A(a[1],w8);if(!d){var
+c=d;f=1}}if(!f)var
+c=[0,ck(u(a,eS),eS)];return[0,h,c]}function
+w9(b){var
+a=w(b,dh,ag(gN,w_),0),c=gM(a,dh),d=gK(l(a,xa),dh,w$),f=bG(u(e(a,xb),dh),dh),g=df(e(a,xc),dh);return[0,c,X(d,xd),f,g]}function
+xe(b){var
+a=w(b,eT,ag(gN,xf),0),c=gM(a,eT);return[0,c,bG(u(e(a,xg),eT),eT)]}function
+xh(b){var
+a=w(b,cO,xi,0),c=bh(e(a,xj),cO);function
+f(c){var
+a=N(c,cO);if(a){var
+b=a[2];if(b&&!b[2]){var
+d=S(a[1],cO);return[0,d,S(b[1],cO)]}}return m(j(cO,xk))}return[0,c,d(f,N(e(a,xl),cO))]}function
+eU(b){var
+c=ca(bJ,[0,f,b]),a=I(0,64);eg(function(c,b){return bc(a,bL(b),c)},c);return function(b){return cd(a,bL(b))}}function
+eV(b,a){var
+c=T(a[1],b[2]);return bJ(T(b[1],a[2]),c)}function
+gO(b,a){var
+c=T(b[2],a[2]);return cj(T(b[1],a[1]),c)}function
+kh(a){return[0,a[2],a[1]]}var
+di=[ac,xS,cp(0)];function
+xm(a3,at){var
+av=gK(l(at,xp),xo,xn),a4=[5,at],a5=X(av,xq)?xr:xR,y=w(a4,xt,ag(xs,a5),0),C=d(wR,N(e(y,xv),xu));if(0===C)m(xw);var
+aw=Q(wD,a3),u=kf(0,e(y,xx)),ax=gL(u),a6=[3,j(xy,gx(ax))];if(by(e(y,xz),a6))x(xA);var
+bI=0;if(aw&&A(aw[1],ax)){x(xB);bI=1}var
+a7=I(0,64);function
+t(a){return aB(a7,a)}var
+a9=u[1];F(function(a){t(a);return 0},a9);var
+Y=I(0,64),a_=u[2];F(function(a){return bB(Y,a[1],[0,a[2],a[3]])},a_);var
+ad=u[1],T=I(0,64);F(function(a){return bc(T,a,wL)},ad);var
+ar=0;for(;;){var
+U=I(0,64),as=d(function(a){function
+b(a){var
+b=j(wM,cy(a[2]));return j(cd(T,a[1]),b)}function
+c(a){var
+c=bA(wN,bm(cF,d(b,a[2])));return j(a2(a[1]),c)}return[0,a,bA(wO,ca(cF,d(c,eo(Y,a))))]},ad);eg(function(d){return function(f,e){var
+b=e[2],c=1-az(d,b);return c?bB(d,b,a(r+f)):c}}(U),as);F(function(c){return function(a){var
+b=cd(c,a[2]);return bc(T,a[1],b)}}(U),as);if(ar<U[1]){var
+ar=U[1];continue}var
+a1=ej(ad),L=function(c){var
+a=a8(T,c);if(a){var
+b=eb(a[1]);return p(a1,b)[1+b]}return x(wP)},a$=I(0,64),ba=u[2],bb=d(function(a){var
+b=a[3],c=d(function(a){var
+b=a[2];return[0,t(a[1]),b]},b),e=[0,aB(a$,a[2]),c];return[0,t(a[1]),e]},ba),o=[0,d(t,u[1]),bb],G=function(r,S){var
+ae=u[1],af=d(function(a){var
+b=t(L(a));return[0,t(a),b]},ae),aa=o[1],v=B(k(function(a){return[0,a,0]},aa)),ab=o[2],T=aq(function(a,b){var
+c=M(0,b,a[1]);return aA(a[1],[0,a[2],c],b)},ah,ab),ac=B(af);function
+j(a){return M(0,T,a)}function
+a(a){return M(a,ac,a)}var
+e=jv(o,j);function
+l(a){return gm(v,a)}var
+C=o[1],F=C?1:C,G=F?cv(ah,o[1]):F;if(G)var
+U=o[2],x=h(function(b){var
+a=b[2][2],d=gm(v,b[1]),e=d?cv(ah,k(aj,a)):d,i=e?g(au(a),[0,c,c]):e;return i?h(function(a){var
+b=gm(v,a[1]);return b?E([0,f,c],a[2]):b},a):i},U);else
+var
+x=G;if(x)var
+W=o[1],y=h(function(b){var
+c=i(b,a(b));if(c)return c;var
+d=a(b);return gn(j,function(b,c){return gk(dg,a,pR,b,c)},b,d)},W);else
+var
+y=x;if(y)var
+ad=o[1],A=h(function(c){var
+d=b(e,a(c));return i(b(e,c),d)},ad);else
+var
+A=y;if(A){if(0===r[0]){var
+m=r[2],p=r[1],_=cJ(a,p),O=cJ(a,jz(m)),X=cJ(a,p),H=eC(a,p),P=H?h(function(b){var
+d=dP(l,b),e=d?g([0,c,c],b[2]):d;if(e){var
+f=b[1][2],h=b[1][1];return gn(j,function(e,d){var
+c=jx(e,d);return K(function(c){var
+f=g(c,b[2]);if(f){var
+h=b[2];return gk(dg,a,function(e,f){var
+b=jy(c,e[2],f[2]);if(b){var
+a=jr(X,e[1],f[1]);if(a)return g(s(c,a[1]),h);var
+d=a}else
+var
+d=b;return d},e,d)}return f},c)},h,f)}return e},p):H;if(P)var
+Y=cJ(a,jz(m)),I=eC(a,m),$=I?h(function(d){var
+k=dP(l,d);if(k)var
+m=d[2][1],p=m?g([0,c,c],m[1]):1,f=p;else
+var
+f=k;if(f){var
+q=d[2][3],r=d[1][2],t=d[1][1];return gp(o,j,a,function(k,j){var
+f=jx(k,j);return h(function(f){var
+w=d[2][2],x=d[2][1];return gl(dg,a,function(h,j){var
+A=b(e,j[1]),u=i(b(e,h[1]),A),v=u?jy(f,h[2],j[2]):u;if(v){var
+l=n(Y,h[1],j[1]),d=l?l[1]:[0,[0,[0,c,c]],0];if(x){var
+m=x[1],o=d[1];if(o){var
+p=o[1],q=g(m,s(f,p)),k=0;if(q){var
+y=E([0,c,c],f),r=y||E(m,p);if(r){var
+t=r;k=1}else
+var
+a=cZ(d[2],w)}else{var
+t=q;k=1}if(k)var
+a=t}else
+var
+a=1}else
+if(d[1])var
+a=0;else
+var
+z=E([0,c,c],f),a=z||cZ(d[2],w);return J(a)}return v},k,j)},f)},t,r,q)}return f},m):I,w=$;else
+var
+w=P;return w?h(function(d){var
+p=jC(l,d);if(p){var
+f=a(d[1]),h=a(d[2]),q=d[3];if(q)var
+j=jr(_,f,h),y=j?g(j[1],q[1]):j,k=y;else
+var
+k=1;if(k){var
+z=b(e,d[2]),r=J(i(b(e,d[1]),z));if(r)var
+m=r;else{var
+t=d[4];if(t){var
+u=t[1],v=n(O,f,h);if(v){var
+w=v[1][1];return w?g(u,w[1]):1}return g(u,[0,c,c])}var
+o=n(O,f,h);if(o){if(o[1][1])return 0;var
+x=1}else
+var
+x=o;var
+m=x}}else
+var
+m=k;var
+s=m}else
+var
+s=p;return s},S):w}var
+q=r[1],Q=cJ(a,jA(q)),Z=cJ(a,jA(q)),N=eC(a,q),R=N?h(function(g){var
+h=dP(l,g),k=h?E([0,f,c],g[2][1][2]):h;if(k){var
+d=g[2][1],m=g[2][2],p=g[1][2],q=g[1][1],r=function(g,h){var
+C=b(e,h[1]),v=i(b(e,g[1]),C);if(v){var
+c=n(Z,g[1],h[1]),x=0;if(c){var
+a=c[1],j=cZ(a[3],d[3]),y=0;if(j)var
+f=j;else{var
+l=V(a[3],d[3]),m=l?iD(a[1],d[1]):l;if(m){var
+o=h[2],p=g[2],A=a[2],B=d[1]?bp(p,o):bp(o,p),q=s(B,A),r=E(d[2],q),z=0;if(r)var
+t=r;else{var
+u=D(q,d[2]);if(u){var
+w=cZ(a[4],d[4]);x=1;y=1;z=1}else
+var
+t=u}if(!z)var
+f=t}else
+var
+f=m}if(!y)var
+k=f}else
+var
+k=c;if(!x)var
+w=k;return J(w)}return v};return gp(o,j,a,function(b,c){return gl(dg,a,r,b,c)},q,p,m)}return k},q):N;return R?h(function(d){var
+C=jC(l,d);if(C){var
+F=a(d[1]),G=a(d[2]),H=d[3];if(H){var
+I=i(F,G);if(I)var
+m=I;else{var
+w=d[5],p=H[1],ac=d[2],ad=d[1],W=cJ(a,w),X=z(iG(p)),A=function(b,c){if(i(b,c))return[0,[0,X,p],0];var
+a=n(W,b,c);if(a){var
+d=a[1];return k(function(a){return[0,a[1],a[2]]},d)}return a},B=eC(a,w);if(B)var
+Y=a(ac),Z=A(a(ad),Y),q=K(function(a){var
+b=g(a[1],[0,c,c]);return b?g([0,c,c],a[2]):b},Z);else
+var
+q=B;var
+ae=q?h(function(e){var
+b=dP(l,e);if(b){var
+d=e[2];return h(function(b){var
+k=g(b[1],b[2]),l=k?g(b[2],p):k,m=l?g([0,c,c],s(p,b[1])):l;if(m){var
+o=b[2],q=b[3],r=b[1],n=function(i,h){var
+b=e[1][2],c=e[1][1];function
+d(a,b){var
+c=A(a[1],b[1]);return K(function(c){var
+e=s(i,a[2]),d=g(s(c[1],b[2]),e);if(d){var
+f=s(c[2],b[2]);return g(s(h,a[2]),f)}return d},c)}return gn(j,function(b,c){return gk(dg,a,d,b,c)},c,b)},f=r,d=q;for(;;){if(d){var
+h=d[1],i=n(f,h);if(i){var
+f=h,d=d[2];continue}return i}return n(f,o)}}return m},d)}return b},w):q,m=ae}}else
+var
+m=1;if(m){var
+_=b(e,d[2]),L=J(i(b(e,d[1]),_));if(L)var
+r=L;else
+var
+R=n(Q,F,G),ab=R?1:R,r=ab;if(r)var
+t=r;else{var
+u=d[4];if(u){var
+v=u[1],N=D(v,[0,c,c]);if(!N){var
+P=d[6],$=d[2],aa=d[1],T=k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},P),S=aq(function(b,d){var
+e=a(b[1][2]),c=be(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return er(a(b[1][1]),h,g,d)},ah,T),x=function(c,b){var
+a=be(S,c,b),d=a?a[1]:a;return d},U=a($),V=x(a(aa),U),y=K(function(a){return D(a[1],[0,c,c])},V);return y?h(function(d){var
+h=dP(l,d),k=h?E([0,f,c],d[2][1]):h;if(k){var
+m=d[2][3],p=d[1][2],q=d[1][1],t=d[2][2],u=d[2][1],r=function(c,a){var
+r=b(e,a[1]),l=i(b(e,c[1]),r);if(l){var
+d=s(u,c[2]),j=g(s(v,a[2]),d);if(j)var
+f=j;else
+var
+q=a[2],f=g(s(d,v),q);if(f)var
+h=f;else
+var
+k=n(Q,c[1],a[1]),p=k?1:k,h=p;if(h)var
+m=h;else
+var
+o=x(c[1],a[1]),m=K(function(b){var
+c=cZ(b[2],t);return c?D(s(b[1],a[2]),d):c},o);return J(m)}return l};return gp(o,j,a,function(b,c){return gl(dg,a,r,b,c)},q,p,m)}return k},P):y}var
+O=N}else
+var
+O=u;var
+t=O}}else
+var
+t=m;var
+M=t}else
+var
+M=C;return M},S):R}return A},Z=function(c,a){try{var
+d=b(a,0);return d}catch(a){a=aT(a);if(a[1]===ch)return b(c,0)?m(a[2]):x(xC);throw a}},ay=q(u[2]),O=function(a){var
+b=t(a[2]);return[0,t(a[1]),b]},ae=function(a){var
+d=bC(a[2],c);if(d){var
+e=0<ap(a[3])?1:0;if(e)var
+f=aF(ay),b=bC(a[3],f);else
+var
+b=e}else
+var
+b=d;var
+g=b?dz(a[3])-1|0:ay;return[0,i(a[2],c),g]},af=function(b,a){return d(b,N(e(y,a),a))},aC=function(a){var
+b=a[4],c=a[3],d=t(a[2]);return[0,t(a[1]),d,c,b,0,0]};F(function(a){var
+b=[0,a[4],[0,a[3],0]];function
+c(b){var
+a=1-dd(1,b);return a?x(xD):a}return F(function(a){return c3(c,a)},b)},C);if(X(av,xE)){var
+bd=af(w1,xF),aD=d(function(a){var
+b=a[2];return[0,O(a[1]),b]},bd),bf=function(a){return af(w5,xG)},aE=Z(function(a){return G([0,aD,0],0)},bf),bg=eU(d(function(a){return a[1][4]},aE)),bh=function(c){var
+a=c[1],d=ae(a),e=b(bg,a[4]),f=[0,c[2],e,d];return[0,O(a[1]),f]},bi=d(aC,C);return G([0,aD,d(bh,aE)],bi)}var
+_=af(w9,xH),bj=eU(d(function(a){return a[1][4]},_)),bk=eU(d(function(a){return a[4]},_)),$=[1,d(function(a){var
+c=a[1],d=ae(c),e=b(bk,a[4]),f=b(bj,c[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,O(c[1]),g]},_)],P=function(a){var
+b=L(a[2]);return[0,L(a[1]),b]},bl=d(function(a){return P(a[1][1])},_),bn=function(b){var
+a=N(e(y,xJ),xI);return[0,a,N(e(y,xL),xK)]},aG=Z(function(a){return G($,0)},bn),aH=aG[2],aI=aG[1],bo=q(C),aK=q(aI)!==bo?1:0;if(aK)var
+aL=aK;else
+var
+bH=q(C),aL=q(aH)!==bH?1:0;if(aL)x(xM);var
+aM=I(0,64),bq=o[2];F(function(a){var
+b=a[2];return bB(aM,bL(a[1]),b)},bq);var
+v=[d4,function(a){return jv(o,function(a){return an(eo(aM,bL(a)))})}],R=0,ac=C,ab=aI,aa=aH;for(;;){if(ac&&ab&&aa){var
+H=ac[1],br=aa[1],bs=ab[1],bt=function(a){return function(b){return G($,an(a))}}(R),ai=[0,H[1],H[2]],aN=P(ai),aO=aN[2],aQ=aN[1],a0=0;if(0!==H[3]&&!X(aQ,aO)){var
+ak=Z(bt,function(c,g){return function(h){var
+e=d(xh,N(c,xP)),a=g[3],f=a?a[1]:aZ(nm);return d(function(g){var
+h=g[2],a=g[1],i=aJ(function(a){return eV(a[1],a[2])<0?1:0},h);if(i){var
+m=a[2],j=I(0,16);F(function(a){var
+b=a[2];return bc(j,P(a[1]),b)},e);var
+c=[0,0],k=I(0,64),n=eo(Y,a[1]);F(function(b){var
+a=eo(Y,m);return F(function(e){var
+a=V(b[1],e[1]);if(a){var
+g=e[2],h=b[2];return F(function(n){return F(function(o){var
+b=o[2],e=o[1],g=n[2],h=n[1],p=[0,cy(b),0],q=[0,cy(g),p],r=[0,L(e),q],i=bA(xQ,d(a2,[0,L(h),r])),l=1-az(k,i);if(l){bB(k,i,0);var
+m=gO(b,kh(g)),a=P([0,h,e]),s=X(a[1],a[2])?[0,[0,kh(f),f],0]:aP(a8(j,a),0);return F(function(a){var
+b=c[1],d=[0,gO(a[2],m),b];c[1]=[0,gO(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
+l=ca(eV,c[1])}else
+var
+l=i;var
+o=d(function(a){var
+c=a[2],d=a[1];return[0,d,c,b(W(function(a){var
+b=eV(d,a)<0?1:0,e=b?eV(a,c)<0?1:0:b;return e}),l)]},h);return[0,O(a),o]},e)}}(bs,H));a0=1}if(!a0)var
+ak=0;var
+al=H[4];if(al)var
+aR=al[1],am=1-i(aR[1],aR[2]);else
+var
+am=al;if(am)var
+bu=t(ai[2]),aS=h0(v),bv=dl===aS?v[1]:d4===aS?fM(v):v,bw=b(bv,bu),bx=t(ai[1]),aU=h0(v),bz=dl===aU?v[1]:d4===aU?fM(v):v,aV=i(b(bz,bx),bw),ao=aV?1-b$([0,aQ,aO],bl):aV;else
+var
+ao=am;var
+S=aC(H),aW=S[3],aX=S[2],aY=S[1],bD=S[6],bE=S[4],bF=function(a,b,c,d,e,f){return function(g){return G($,an([0,[0,f,e,d,[0,de],b,c],a]))}}(R,ak,bD,aW,aX,aY),bG=ao?Z(bF,function(f){return function(g){var
+a=d(xe,N(f,xN)),c=I(0,64);F(function(a){var
+d=cy(a[2]),b=[0,P(a[1][1]),d];return az(c,b)?x(xO):bB(c,b,0)},a);var
+e=eU(d(function(a){return a[1][4]},a));return d(function(c){var
+a=c[1],d=ae(a),f=b(e,a[4]),g=[0,c[2],f,d];return[0,O(a[1]),g]},a)}}(br)):ao,R=[0,[0,aY,aX,aW,bE,ak,bG],R],ac=ac[2],ab=ab[2],aa=aa[2];continue}return G($,an(R))}}}function
+ki(a){var
+b=a[2];return[0,bK(a[1]),b]}function
+kj(b,a){var
+c=T(b[2],a[2]);return cj(T(b[1],a[1]),c)}function
+kk(b,i){var
+n=b9(b),e=0,u=a$(n);for(;;){if(e===u)var
+o=0;else{if(!(aW<=bM(n,e))){var
+e=e+1|0;continue}var
+o=1}if(o)throw di;var
+d=t(b),a=[0,0],f=function(a){return m(j(i,xU))},g=function(l){for(;;){var
+g=a[1]<d?1:0;if(g){var
+c=y(b,a[1]),h=32===c?1:0;if(h)var
+e=h;else{var
+i=9<=c?1:0,j=i?c<=13?1:0:i;if(j)var
+e=j;else
+var
+k=28<=c?1:0,e=k?c<=31?1:0:k}var
+f=e}else
+var
+f=g;if(f){a[1]++;continue}return f}},h=function(a){var
+c=a<d?1:0;if(c)var
+e=48<=y(b,a)?1:0,f=e?y(b,a)<=57?1:0:e;else
+var
+f=c;return f},k=function(b){var
+a=b;for(;;){if(h(a)){var
+a=a+1|0;continue}return a}},p=function(c){var
+e=t(c),f=(a[1]+e|0)<=d?1:0,g=f?X(bn(b,a[1],e),c):f;return g},c=function(i){g(0);var
+b=i;for(;;){if(b){var
+d=b[1],h=b[2];if(!p(d)){var
+b=h;continue}var
+c=[0,d]}else
+var
+c=0;if(c){var
+e=c[1];a[1]=a[1]+t(e)|0;var
+f=[0,e]}else
+var
+f=c;return f}},q=function(r){g(0);if(1-h(a[1]))f(0);var
+e=k(a[1]),l=0;if(e<d&&46===y(b,e)&&h(e+1|0)){var
+c=k(e+1|0);l=1}if(!l)var
+c=e;var
+m=0;if((c+1|0)<d){var
+n=0;if(43!==y(b,c+1|0)&&45!==y(b,c+1|0))n=1;if(!n){var
+i=c+2|0;m=1}}if(!m)var
+i=c+1|0;var
+o=0;if(c<d){var
+p=0;if(fe!==y(b,c)&&69!==y(b,c))p=1;if(!p&&h(i)){var
+j=k(i);o=1}}if(!o)var
+j=c;var
+q=bn(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
+d=c(x0);if(d){if(A(d[1],x1))continue;return ki(l(0))}if(c(x5)){var
+m=r(0);if(0===c(x6))f(0);var
+b=m}else
+var
+b=gA([3,q(0)],i);if(c(x2)){var
+a=q(0),e=1-ci(a);if(e)var
+g=e;else
+var
+k=3<t(a)?1:0,g=k||(d7<eb(j(x4,a))?1:0);if(g)f(0);var
+h=function(a){return 0===a?de:kj(b,h(a-1|0))};return h(eb(j(x3,a)))}return b}},s=function(n){var
+b=l(0);for(;;){g(0);if(p(xZ))return b;var
+f=c(xX);if(f){var
+a=l(0);if(X(f[1],xY))var
+h=a;else{var
+e=ap(a[1]);if(0===e)var
+d=m(j(i,xT));else
+if(1===e)var
+d=[0,a[2],a[1]];else
+var
+k=bK(a[1]),d=[0,bK(a[2]),k];var
+h=d}var
+b=kj(b,h);continue}return b}},r=function(f){var
+a=s(0);for(;;){var
+b=c(xV);if(b){var
+d=s(0),e=X(b[1],xW)?d:ki(d),a=cN(a,e);continue}return a}},v=r(0);g(0);if(a[1]<d)f(0);return v}}function
+eW(a){return bi(d(function(a){return[0,a,0]},a))}function
+kl(c,y){var
+z=c?c[1]:c,a=w(y,ya,x_,x$);if(by(e(a,yc),yb))m(yd);var
+i=l(a,ye),E=0;if(i){var
+f=i[1],v=0;if(typeof
+f!=="number"&&5===f[0]){if(f[1])throw di;v=1}if(!v){m(yf);E=1}}var
+A=N(e(a,yh),yg),k=d(function(a){return u(a,yi)},A),n=al(e(a,yk),yj),o=al(e(a,ym),yl),B=al(e(a,yo),yn);function
+g(g,c){var
+d=c[1],a=j(yp,d),e=al(c[2],a);return[0,d,b(c4(function(e){var
+b=e[2],f=e[1];if(1-az(g,f))x(j(x8,j(a,x7)));var
+d=0;if(typeof
+b!=="number")switch(b[0]){case
+3:var
+c=kk(b[1],a);d=1;break;case
+1:case
+2:if(z){var
+c=kk(b[1],a);d=1}break}if(!d)var
+c=m(j(a,x9));return 0===ap(c[1])?0:[0,[0,f,c]]}),e)]}var
+C=eW(k),p=d(function(a){return g(C,a)},n),q=d(aj,n),h=eW(q);F(function(b){var
+a=1-az(h,b[1]);return a?x(yq):a},o);var
+r=bi(o),s=d(function(a){return g(h,[0,a,aP(a8(r,a),yr)])},q),t=d(function(a){return g(h,a)},B),D=ag(p,t);if(aJ(function(a){return 0===a[2]?1:0},D))x(ys);if(aJ(function(a){var
+b=0===a[2]?1:0;return b?az(r,a[1]):b},s))x(yt);return[0,k,p,s,t]}function
+gP(a){if(typeof
+a==="number")return yu;else
+switch(a[0]){case
+0:return ib(a[1]);case
+3:return a2(a[1]);case
+4:return j(yx,j(bA(yw,d(gP,a[1])),yv));case
+5:var
+b=a[1],c=bm(function(b,a){return cF(b[1],a[1])},b);return j(yB,j(bA(yA,d(function(a){var
+b=j(yz,gP(a[2]));return j(a2(a[1]),b)},c)),yy));default:return a[1]}}function
+yC(e,c){function
+b(a){return bm(Z,d(function(a){var
+b=a[2],c=bm(Z,d(function(a){var
+b=cy(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
+a(a){var
+c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,ca(cF,a[1]),e,d,c]}var
+f=a(c);return V(a(e),f)}function
+yD(a){function
+c(e){var
+a=e[2],b=0===a?1:0;if(b)var
+c=b;else
+var
+d=bQ(function(a){return jU(a[2])},a),c=d?0===gE(bl(function(b,a){return cN(b,a[2])},bH,a),de)?1:0:d;return c}var
+d=ag(a[3],a[4]),b=1-bQ(c,ag(a[2],d));return b?m(yE):b}function
+km(a,g){var
+c=kl(0,e(a,yF)),h=[3,j(yH,gx(gP(e(a,yG))))];if(by(e(a,yI),h))x(yJ);var
+d=l(a,yK),i=0;if(d){var
+b=d[1],f=0;if(typeof
+b!=="number"&&4===b[0]&&!b[1])f=1;if(!f){m(yL);i=1}}c3(function(h){try{var
+b=eG(1,h),g=0;if(typeof
+b!=="number"&&5===b[0]){var
+a=kl(yQ,[5,dH(yP,b[1])]);g=1}if(!g)var
+a=m(yO);var
+i=yC(c,a)?0:(yD(a),[0,a]),e=i}catch(a){a=aT(a);if(a[1]===ch)var
+d=a[2];else{if(a[1]!==dc)throw a;var
+d=a[2]}var
+e=m(j(yM,d))}var
+f=0!==e?1:0;return f?x(yN):f},g);return c}function
+kn(b){function
+a(a){return I(0,64)}var
+e=a(0),f=a(0),g=a(0);function
+c(a){return aB(e,a)}function
+h(a){return aB(g,a)}var
+i=b[2];F(function(a){c(a[1]);return 0},i);var
+j=eW(d(aj,b[2]));function
+k(a){return az(j,a)}return[0,c,function(a){return aB(f,a)},h,k]}function
+eX(c,a){return d(function(a){var
+d=a[2];return[0,b(c,a[1]),d]},a)}function
+ko(a,c){function
+e(c){var
+d=eX(a[2],c[2]);return[0,b(a[1],c[1]),d]}function
+f(c){var
+d=eX(a[1],c[2]);return[0,b(a[1],c[1]),d]}function
+g(c){var
+d=eX(a[1],c[2]);return[0,b(a[3],c[1]),d]}var
+h=d(g,c[4]),i=c[3],j=d(f,b(W(function(a){return 0!==a[2]?1:0}),i));return[0,d(e,c[2]),j,h]}function
+dX(a,c){var
+d=b(W(function(c){return b(a[4],c[1])}),c);return eX(a[1],d)}function
+eY(a,b){if(typeof
+a!=="number"&&0===a[0])return a[1];return m(j(b,yR))}function
+yS(q){var
+a=w(q,bI,yU,yT),r=u(e(a,yV),bI),s=u(e(a,yW),bI),c=e(a,yX),p=0;if(typeof
+c!=="number"&&3===c[0]){var
+o=A(c[1],y4);if(!o){var
+h=o;p=1}}if(!p)var
+h=[0,S(c,bI)];var
+i=eY(e(a,yY),bI),t=l(a,yZ),k=Q(function(a){return aM(u,a,bI)},t);function
+v(b){var
+a=bh(b,bI),c=bq(a[1],bI);return[0,c,bq(a[2],bI)]}var
+f=Q(v,l(a,y0)),y=l(a,y1),g=Q(function(a){return bs(S,a,bI)},y);function
+n(a,e,c){var
+f=Q(function(a){var
+b=a[2];return[0,d(e[2],a[1]),b]},c),g=b(a,s);return[0,b(a,r),g,h,i,f]}if(k){if(f&&g){var
+z=g[1],B=f[1],C=k[1];return function(a){if(0!==z)x(y2);return n(a[3],a,[0,[0,C,B]])}}}else
+if(!f&&!g&&i)return function(a){return n(a[3],a,0)};return m(j(bI,y3))}function
+y5(b,a){return[0,cL(b,a),c]}function
+ze(k){var
+a=w(k,zh,ag(gQ,zg),zf),o=N(e(a,zj),zi),i=cL(e(a,zl),zk),p=ap(i)<=0?1:0,r=p||fU(i,aF(100000));if(r)m(zm);var
+Q=eY(e(a,zo),zn),t=e(a,zq),v=aM(function(s,t){var
+a=w(s,cP,y6,0),c=u(e(a,y7),cP),f=u(e(a,y8),cP),g=S(e(a,y9),cP),i=S(e(a,y_),cP),h=e(a,y$);function
+k(a,b){return bs(y5,a,b)}var
+l=aM(function(a,b){return aM(k,a,b)},h,cP);function
+n(d,a){var
+b=N(d,a);if(b){var
+c=b[2];if(c&&!c[2]){var
+e=cL(b[1],a);return[0,e,S(c[1],a)]}}return m(j(a,za))}var
+o=e(a,zb);function
+p(a,b){return bs(n,a,b)}var
+r=aM(function(a,b){return aM(p,a,b)},o,cP);return function(a){function
+h(e,c){if(e){var
+f=e[2],g=e[1];if(f){if(c){var
+i=c[1],j=q(f[1]),k=function(d){var
+e=d[2],c=e[1],h=e[2],g=0;if(0<=ap(c)&&!ep(c,aF(j))){var
+f=dz(c);g=1}if(!g)var
+f=j;return[0,b(a[2],d[1]),[0,f,h]]},l=q(g);if(q(i)!==l)x(zc);var
+m=fI(function(c,b){var
+e=d(k,b);return[0,dX(a,c),e]},g,i);return[0,m,h(f,c[2])]}}else
+if(!c){var
+n=0;return[0,d(function(b){return[0,dX(a,b),0]},g),n]}}return x(zd)}var
+e=h(l,r),j=b(a[3],f);return[0,b(a[3],c),j,g,i,e]}},t,zp),y=l(a,zr);c3(function(a){N(a,zs);return 0},y);var
+n=d(yS,o);if(0===n)m(zt);return function(p){var
+o=km(a,p),j=kn(o),e=ko(j,o),t=d(function(a){return b(a,j)},v),r=d(function(a){return b(a,j)},n),u=dz(i),m=dQ(e),k=eD(e,m),l=k?h(function(a){var
+h=cx(e,a[1]);if(h){var
+k=h[1],i=cx(e,a[2]);if(i){var
+l=i[1],b=a[5];if(b){var
+d=b[1];if(d){var
+n=b[2],o=V(q(n)+1|0,u),p=o?g([0,f,c],a[3]):o,r=p?g([0,f,c],a[4]):p;if(r){var
+j=jM(m,Q,d,n);if(j){var
+s=j[1],B=d[1][1],D=a[4],t=gr(s,C(k,O(L(a[3]),l)),D,B);if(t){var
+E=C(k,l);return K(function(a){return gq(s,a[1])},E)}var
+v=t}else
+var
+v=j;var
+w=v}else
+var
+w=r;var
+x=w}else
+var
+x=d;var
+y=x}else
+var
+y=b;var
+z=y}else
+var
+z=i;var
+A=z}else
+var
+A=h;return A},t):k;return l?h(function(a){var
+w=a[5];if(w){var
+x=w[1],y=x[2],j=y[2],k=y[1],d=x[1],n=cx(e,a[1]),v=0;if(n){var
+o=cx(e,a[2]),h=0;if(o){var
+p=g(k,j)?k:j,l=g(k,j)?j:k,z=d?Q?fz(q(d),u):V(q(d),u):d,A=z?D(eE(m,n[1],d),k):z,B=A?D(eE(m,o[1],d),j):A,i=0;if(B)if(a[4]){var
+C=a[3];if(C){var
+E=D(l,s(C[1],p));if(E){var
+b=dR(l);h=1;i=1}else{var
+b=E;h=1;i=1}}else{var
+F=D(p,[0,f,c]);if(F){var
+b=dR(l);h=1;i=1}else{var
+b=F;h=1;i=1}}}else{var
+r=a[3];if(r){var
+b=J(g(l,s(r[1],p)));h=1;i=1}else
+var
+G=r}else
+var
+G=B;if(!i)var
+H=G}else
+var
+H=o;if(!h){var
+I=H;v=1}}else{var
+I=n;v=1}if(v)var
+b=I}else
+var
+b=1;if(b){if(a[4]){var
+K=a[3];if(K){var
+L=K[1],M=jN(t,a[1],a[2],L);return M?jN(t,a[2],a[1],L):M}var
+N=a[5],R=N?1:N;return R}var
+O=a[5],S=O?1:O,P=S}else
+var
+P=b;return P},r):l}}function
+kp(b,c){if(b&&!b[2]){var
+d=w(b[1],gR,zv,0),a=function(a){return u(e(d,a),gR)},f=a(zw),g=a(zx),h=a(zy),i=A(a(zz),c),k=i||A(a(zC),zB);if(k)m(j(gR,zA));return[0,f,g,h]}return m(zu)}function
+kq(a,f,c){if(typeof
+a!=="number"&&5===a[0]){var
+d=l(a[1],zE);if(d){var
+b=d[1],g=0;if(typeof
+b==="number"||!(3===b[0]))g=1;else{var
+e=b[1];if(b$(e,f))return e}}return m(j(c,zF))}return m(j(c,zD))}function
+kr(h,g,f,e){var
+a=km(h,g),c=kn(a),b=ko(c,a);if(1-eD(b,dQ(b)))x(zG);function
+d(c){var
+b=eh(c,a[4]);return b?b[1]:x(zH)}var
+i=d(f);return[0,a,c,b,[0,i,d(e)]]}function
+ks(c,f){var
+g=bi(c[3]),a=I(0,64);function
+e(b){var
+c=1-az(a,b);if(c){bB(a,b,0);var
+d=cd(g,b);return F(function(a){return e(a[1])},d)}return c}F(function(a){return e(a[1])},f);var
+h=d(aj,c[2]);return b(W(function(b){return az(a,b)}),h)}function
+kt(a){var
+c=I(0,64),d=ei(bd,a[2]);return b(c4(function(b){var
+a=b[1];return az(c,a)?0:(bB(c,a,0),[0,a])}),d)}function
+ku(b,a){return bs(function(b,a){return eJ(u(b,a),a)},b,a)}function
+Am(o){var
+aE=w(o,Ao,ag(gQ,An),0),a=kp(N(e(aE,Ar),Aq),Ap),br=a[2],bt=a[1],z=bq(a[3],As),U=e(aE,At),bu=kq(U,Av,Au);return function(cr){var
+W=kr(aE,cr,bt,br),Y=W[4],E=W[3],o=W[2],G=W[1];if(1-dd(1,z))x(Aw);if(A(bu,Ax))if(A(bu,Ay)){var
+bk=w(U,gS,z0,0),F=al(e(bk,z1),gS),b6=bi(bs(u,e(bk,z2),gS));if(a0(z3,F))m(z4);var
+bl=l(F,z5),bq=0;if(bl){var
+aB=bl[1],cw=0;if(typeof
+aB!=="number"&&5===aB[0]){var
+bm=V(l(aB[1],Al),Ak);bq=1;cw=1}}if(!bq)var
+bm=0;var
+b7=bm||a0(Aj,F);if(b7)throw di;var
+b8=by(l(F,z7),z6),b9=b8||by(l(F,Ai),Ah);if(b9)m(z8);var
+N=jZ([5,F]),aC=N[5],bn=N[1],b_=N[4],b$=eL(bn);if(A(N[2],b$))x(z9);var
+cb=eW(d(aj,bn[1])),S=function(a){var
+c=aP(a8(b6,a),a);return az(cb,c)?b(b_,c):x(z_)},T=function(a){return j(Ab,j(bA(Aa,d(a2,a)),z$))},aD=ks(G,ag(Y[1],Y[2])),cc=bi(G[3]),ce=bi(G[2]),ci=ei(function(a){var
+c=cd(ce,a);return d(function(d){var
+c=d[1],e=S(T([0,a,[0,c,0]])),f=b(o[2],c);return[0,[0,b(o[1],a),f],e]},c)},aD),cj=S(T(Ac)),cl=S(T(Ad)),bo=aJ(function(a){return 0===cd(cc,a)?1:0},aD);if(bo)var
+cm=b(aC,Ae),bp=[0,[0,S(T(Af)),cm]];else
+var
+bp=bo;var
+cn=kt(G),co=d(function(a){var
+c=b(aC,a2(a));return[0,b(o[2],a),c]},cn),cp=N[3],cq=b(aC,Ag),H=[2,[0,d(o[1],aD),co,cq,ci,cj,cl,bp,cp]]}else{var
+ax=w(U,cR,zQ,0),ay=function(a){return bs(function(b,a){return dT(o[1],bG,b,a)},a,cR)},bY=function(b,f){var
+a=w(b,cR,zR,0),c=bh(e(a,zS),cR),d=ck(u(e(a,zT),cR),cR);return[0,c,[0,d,ay(e(a,zU))]]},R=aM(bY,e(ax,zV),cR),bc=ay(e(ax,zW)),bd=ay(e(ax,zX)),bj=function(b){var
+a=d(aj,b),c=q(a);return q(ca(Z,a))!==c?1:0},bZ=ag(bc,ag(bd,ei(function(a){return a[2][2]},R)));if(aJ(function(a){return bj(a[2])},bZ))x(zY);var
+b0=bj(R),b1=b0||aJ(function(h){var
+a=h[1],c=a[2],d=a[1],e=X(d,c);if(e)var
+f=e;else
+var
+g=b(o[4],d),i=g?b(o[4],c):g,f=1-i;return f},R);if(b1)x(zZ);var
+b2=function(a){var
+c=a[2];return[0,b(o[2],a[1]),c]},aA=function(a){return d(b2,a)},b3=function(a){var
+c=a[2],d=a[1],e=aA(c[2]),f=[0,c[1],e],g=b(o[1],d[2]);return[0,[0,b(o[1],d[1]),g],f]},b4=aA(bd),b5=aA(bc),H=[1,[0,d(b3,R),b5,b4]]}else{var
+au=w(U,cQ,zI,0),av=aM(ku,e(au,zJ),cQ),bU=al(e(au,zK),cQ),a5=aM(al,e(au,zL),cQ),a6=q(av);if(q(a5)!==a6)m(zM);var
+a7=d(function(a){return dX(o,a)},av),bV=ks(G,ag(Y[1],Y[2])),a9=d(o[1],bV),a_=jP(a7),a$=bF(dQ(E)),aw=[0,0],ba=function(a,f,e){try{var
+k=ku(aP(l(f,a),zO),cQ),n=d(function(b){var
+a=cK(b[1],cQ),c=ap(a)<0?1:0,d=c||ep(a,aF(a6));if(d)m(j(cQ,zP));var
+e=b[2];return[0,dz(a),e]},k),c=n}catch(a){a=aT(a);if(a[1]!==ch)throw a;var
+g=aw[1],h=bQ(function(a){return b(a,0)},g)?m(a[2]):x(zN),c=h}var
+i=aw[1];aw[1]=[0,function(a){return gu(a_,a9,c,e)},i];return[0,b(o[2],a),c]},bW=function(a){var
+c=b(o[2],a),d=ba(a,bU,function(a){return n(a$[2],a,c)});return[0,d,fI(function(d,b){return ba(a,d,function(a){return jE(a$,c,b,a)})},a5,a_)]},bb=d(bW,kt(G)),bX=dG(function(c,a){return d(function(f){var
+g=f[2];if(0<=c){var
+a=g,b=c;for(;;){if(a){var
+d=a[2],e=a[1];if(0===b)return e;var
+a=d,b=b-1|0;continue}return ee(nw)}}return aZ(nx)},bb)},av),H=[0,[0,a9,a7,d(aj,bb),bX]]}var
+cs=b(o[3],br),ct=b(o[3],bt),p=dQ(E),a1=eD(E,p);if(a1){var
+as=cx(E,ct);if(as){var
+t=as[1],at=cx(E,cs);if(at){var
+v=at[1];switch(H[0]){case
+0:var
+y=H[1],aW=bF(p),J=jP(y[2]),bM=C(t,v),aX=jK(p,y[1],bM);if(aX)var
+bN=q(y[4]),ao=V(q(J),bN);else
+var
+ao=aX;if(ao)var
+bO=db(p,jJ(E)),aq=h(function(a){function
+c(b){return n(aW[2],b,a)}var
+d=dS(a,y[3]),b=gu(J,y[1],d,c);if(b){var
+e=eq(J,y[4]);return h(function(b){var
+c=b[1];function
+d(b){return jE(aW,a,c,b)}var
+e=dS(a,b[2]);return gu(J,y[1],e,d)},e)}return b},bO);else
+var
+aq=ao;return aq?h(function(a){var
+b=g(cu(C(t,O(L(z),v)),a),[0,f,c]);return b?g(cu(C(v,O(L(z),t)),a),[0,f,c]):b},J):aq;case
+1:var
+Q=H[1],s=bF(p),bP=Q[1],bR=cf(k(function(a){return[0,a[1],a[2][1]]},bP)),ar=function(a,b){return be(bR,a,b)},bS=Q[1],aY=h(function(a){var
+d=a[1],e=d[2],f=d[1],i=g([0,c,c],a[2][1]);if(i){var
+j=b(s[1],e),k=db(p,C(b(s[1],f),j));return h(function(b){var
+c=a[2][1],d=jG(s,e,b),g=jG(s,f,b);return gv(ar,dS(b,a[2][2]),g,d,c)},k)}return i},bS);if(aY){var
+bT=db(p,C(t,v));return h(function(a){var
+c=cg(s,v,a),d=cg(s,t,a),b=gv(ar,dS(a,Q[2]),d,c,z);if(b){var
+e=cg(s,t,a),f=cg(s,v,a);return gv(ar,dS(a,Q[3]),f,e,z)}return b},bT)}return aY;default:var
+a=H[1],I=a[8],r=bf(I[1]),_=bg(r),bv=B(a[2]),aG=function(a){return M(c,bv,a)},bw=cf(a[4]),P=function(d,b){var
+a=be(bw,d,b);return a?a[1]:c},aH=g([0,c,c],z),aI=aH?f9(I):aH;if(aI)var
+bx=C(t,v),$=jK(p,a[1],bx);else
+var
+$=aI;if($)var
+bz=k(aG,db(p,jJ(E))),aa=a[7],bB=aa?[0,aa[1][2],0]:aa,ab=cv(ah,C(bB,bz));else
+var
+ab=$;if(ab){var
+aK=a[7];if(aK)var
+aL=aK[1],ac=aL[1],bC=aL[2],aN=i(b(r[2],ac),bC),bD=aN?eF(b(r[3],ac),[0,[0,ac,[0,c,c]],0]):aN,aO=bD;else
+var
+aO=1;var
+ad=aO}else
+var
+ad=ab;if(ad)var
+bE=a[1],ae=h(function(d){var
+g=cv(ah,k(aj,gs(p,d)));if(g){var
+e=b(bF(p)[1],d);if(e)var
+j=gt(p,P,[0,e[1],e[2]]);else
+var
+f=a[7],m=f?[0,[0,f[1][1],[0,c,c]],0]:f,j=m;var
+l=gs(p,d);return h(function(e){var
+a=P(d,e[1]),f=b(_,a);if(f)var
+g=aG(e[1]),c=i(b(r[2],a),g);else
+var
+c=f;return c?eF(b(r[3],a),j):c},l)}return g},bE);else
+var
+ae=ad;var
+aQ=ae?b(_,a[5]):ae;if(aQ)var
+bH=a[3],af=i(b(r[2],a[5]),bH);else
+var
+af=aQ;if(af)var
+bI=gt(p,P,t),ai=eF(b(r[3],a[5]),bI);else
+var
+ai=af;var
+aR=ai?b(_,a[6]):ai;if(aR)var
+bJ=a[3],ak=i(b(r[2],a[6]),bJ);else
+var
+ak=aR;if(ak)var
+bK=gt(p,P,v),am=eF(b(r[3],a[6]),bK);else
+var
+am=ak;if(am){var
+aS=i(a[5],a[6]);if(aS)var
+an=aS;else{var
+aU=I[3],aV=aU?D(I[2],z):aU;if(aV){var
+bL=I[6];return K(function(b){var
+d=i(b[1],a[5]),e=d?i(b[2],a[6]):d;return e?D(b[3],[0,f,c]):e},bL)}var
+an=aV}}else
+var
+an=am;return an}}var
+a3=at}else
+var
+a3=as;var
+a4=a3}else
+var
+a4=a1;return a4}}function
+gT(c,a){var
+b=aM(u,c,a);return b?b:m(j(a,Az))}var
+AZ=0,gV=[0,[0,A2,ze],[0,[0,A1,Am],[0,[0,A0,function(M){var
+t=w(M,AP,ag(gQ,AO),0),i=kp(N(e(t,AS),AR),AQ),v=i[2],y=i[1];if(A(i[3],AT))m(AU);var
+j=e(t,AV);if(X(kq(j,AY,AX),AW))var
+a=w(j,bX,AA,0),r=eY(e(a,AB),bX),n=gT(e(a,AC),bX),s=gT(e(a,AD),bX),z=aM(u,e(a,AE),bX),E=S(e(a,AF),bX),F=S(e(a,AG),bX),o=bs(S,e(a,AH),bX),p=bs(S,e(a,AI),bX),H=aM(u,e(a,AJ),bX),l=[0,r,function(a){var
+e=ag(o,p);if(1-bQ(function(c){var
+d=b(a[4],c[1]);return d?dd(0,c[2]):d},e))x(AK);var
+f=a[2];function
+c(a){return d(f,a)}var
+g=b(W(a[4]),H),h=d(a[1],g),i=dX(a,p),j=dX(a,o),k=c(z),l=c(s),m=c(fF(n)),q=ef(n);return[0,[0,b(a[2],q),m,l,k,E,F,j,i,h]]}];else
+var
+q=w(j,gU,AL,0),I=eY(e(q,AM),gU),K=gT(e(q,AN),gU),l=[0,I,function(a){return[1,d(a[2],K)]}];var
+af=l[2],ah=l[1];return function(ag){var
+Q=kr(t,ag,y,v),u=Q[2];if(ah)var
+S=y,R=v;else
+var
+S=v,R=y;var
+w=af(u),ai=b(u[3],S),aj=b(u[3],R),i=Q[3],e=dQ(i),I=eD(i,e);if(I){var
+r=cx(i,aj);if(r){var
+K=r[1],s=cx(i,ai);if(s){var
+M=s[1];if(0===w[0]){var
+a=w[1],d=bF(e),U=a[9],T=B(k(function(a){return[0,a,0]},U)),l=function(a){return G(a,T)?1:J(jI(e,a))},m=function(a){return b(W(function(a){return l(a[1])}),a)},x=m(a[8]),z=g([0,f,c],a[6]),A=z?J(g(a[5],a[6])):z;if(A)var
+V=a[7],X=O(L([0,c,c]),V),Y=a[2],n=bE(C(cw(d,cg(d,K,a[1]),Y),X));else
+var
+n=A;if(n)var
+Z=a[7],_=O(L(a[5]),Z),o=bE(C(cw(d,a[7],a[3]),_));else
+var
+o=n;var
+E=o?dR(au(cw(d,a[7],a[4]))):o;if(E)var
+$=a[2],aa=cw(d,cg(d,M,a[1]),$),ab=O(L([0,c,c]),aa),p=bE(m(C(a[8],ab)));else
+var
+p=E;if(p)var
+ac=cw(d,x,a[3]),ad=O(L([0,c,c]),ac),q=bE(m(C(O(a[6],x),ad)));else
+var
+q=p;if(q){var
+ae=i[1];return h(function(j){var
+b=j[1],e=l(b);if(e)var
+g=e;else{var
+k=cw(d,[0,[0,b,[0,c,c]],0],a[3]),i=h(function(a){return J(l(a[1]))},k);if(i)return D(au(cw(d,[0,[0,b,[0,c,c]],0],a[4])),[0,f,c]);var
+g=i}return g},ae)}return q}var
+j=w[1];if(j){var
+F=D(eE(e,M,j),[0,f,c]);if(F)return dR(eE(e,K,j));var
+H=F}else
+var
+H=j;return H}var
+N=s}else
+var
+N=r;var
+P=N}else
+var
+P=I;return P}}],AZ]]],kv=[0,[0,Bc,function(f){var
+a=w(f,A5,[0,A4,[0,A3,gW]],0),h=d(function(b){return[0,b,e(a,b)]},gW);function
+g(i,a){var
+d=al(i,a),f=l(d,A6),g=0;if(f){var
+e=f[1],n=0;if(typeof
+e!=="number"&&3===e[0]){var
+c=e[1];g=1;n=1}}if(!g)var
+c=m(j(a,A7));if(X(c,A8))throw di;if(1-a0(c,gV))m(j(a,A9));if(aJ(function(a){return a0(a,d)},gW))m(j(a,A_));var
+k=[5,ag(h,d)];return b(fJ(c,gV),k)}var
+c=aM(g,e(a,Ba),A$);if(0===c)m(Bb);return function(a){var
+e=d(function(c){try{var
+d=b(c,a);return d}catch(a){a=aT(a);if(a[1]===dc)return 0;throw a}},c);return bQ(function(a){return a},e)}}],gV];function
+Be(c){try{var
+a=cM(Bg,eG(1,c));eO(a);var
+d=gB(a);return d}catch(a){a=aT(a);if(a[1]===ch)var
+b=a[2];else{if(a[1]!==dc)throw a;var
+b=a[2]}return m(j(Bf,b))}}function
+kw(c){var
+b=l(c,Bh);if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return am(i(a[1],sW),sV)}return 0}function
-hM(c){var
-d=0!==i(c,sX)?1:0;if(d){var
-e=i(c,sY);if(e){var
+a!=="number"&&5===a[0])return V(l(a[1],Bj),Bi)}return 0}function
+kx(c){var
+d=0!==l(c,Bk)?1:0;if(d){var
+e=l(c,Bl);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=i(a[1],sZ);if(g){var
+g=l(a[1],Bm);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return bc(function(a){return am(a[2],s0)},h)}}return 0}}var
+h=b[1];return aJ(function(a){return V(a[2],Bn)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-dI(c,a){var
+eZ(c,a){var
 d=a[3];function
 e(e){var
-a=b(d,0);return hM(c)?al(s1):a}return[0,a[1],a[2],e]}function
-td(W){if(typeof
-W!=="number"&&5===W[0]){var
-u=W[1],aG=i(u,s2);if(aG){var
-G=K(aG[1],s5,s4,s3);F(l(G,s7),s6);F(l(G,s9),s8);var
-aI=function(a){var
-b=aR(a,s_);return aK(function(a){F(a[2],s$);return 0},b)};aI(l(G,ta));eg(aI,i(G,tb))}var
-k=ei(tc,u),x=[5,k],aJ=i(k,tf),aO=0;if(aJ){var
-X=aJ[1],aP=0;if(typeof
-X!=="number"&&3===X[0])if(w(X[1],tt))aP=1;else{aO=1;aP=1}}if(!aO)o(tg);var
-aL=i(k,th),aQ=0;if(aL){var
-Z=aL[1],aS=0;if(typeof
-Z!=="number"&&1===Z[0])if(w(Z[1],ts))aS=1;else{aQ=1;aS=1}}if(!aQ)o(ti);var
-H=i(k,tj),ac=0;if(H){var
-_=H[1],ad=0;if(typeof
-_!=="number"&&3===_[0]){var
-aM=_[1];if(w(aM,tm))if(w(aM,tn))ad=1;else{if(!hL(k)&&0===i(k,to)){var
-I=aR(x,se),ar=i(I,sf),aT=0;if(ar){var
-L=ar[1],ae=0;if(typeof
-L!=="number"&&4===L[0])if(L[1])ae=1;else
-ae=2;var
-aU=0;switch(ae){case
-2:aU=1;break;case
-0:break}if(!aU){var
-as=1;aT=1}}if(!aT)var
-as=0;var
-bt=function(a){if(typeof
+a=b(d,0);return kx(c)?x(Bo):a}return[0,a[1],a[2],e]}function
+BC(a,c){var
+d=a[1],g=0;if(c){var
+e=gB(d);if(A(Be(c[1]),e)){x(BD);g=1}}var
+f=eL(d);if(A(a[2],f))x(BE);return b(a[3],0)}function
+BF(am){function
+K(a){return Q(BC,a)}if(typeof
+am!=="number"&&5===am[0]){var
+r=am[1],aT=l(r,Bp);if(aT){var
+U=w(aT[1],Bs,Br,Bq);u(e(U,Bu),Bt);u(e(U,Bw),Bv);var
+aU=function(a){var
+b=al(a,Bx);return F(function(a){u(a[2],By);return 0},b)};aU(e(U,Bz));c3(aU,l(U,BA))}var
+n=dH(BB,r),P=[5,n],aV=l(n,BH),a1=0;if(aV){var
+ao=aV[1],a2=0;if(typeof
+ao!=="number"&&3===ao[0])if(A(ao[1],BY))a2=1;else{a1=1;a2=1}}if(!a1)m(BI);var
+aW=l(n,BJ),a3=0;if(aW){var
+as=aW[1],a4=0;if(typeof
+as!=="number"&&1===as[0])if(A(as[1],BX))a4=1;else{a3=1;a4=1}}if(!a3)m(BK);var
+Y=l(n,BL),ay=0;if(Y){var
+at=Y[1],_=0;if(typeof
+at!=="number"&&3===at[0]){var
+ax=at[1];if(A(ax,BP))if(A(ax,BQ))if(A(ax,BR))_=1;else{if(0===l(n,BS))return[0,function(a){return xm(a,n)}];_=1}else{if(!kw(n)&&0===l(n,BT)){var
+ab=al(P,vy),aH=l(ab,vz),a5=0;if(aH){var
+ac=aH[1],az=0;if(typeof
+ac!=="number"&&4===ac[0])if(ac[1])az=1;else
+az=2;var
+a6=0;switch(az){case
+2:a6=1;break;case
+0:break}if(!a6){var
+aI=1;a5=1}}if(!a5)var
+aI=0;var
+bv=function(a){if(typeof
 a!=="number"&&5===a[0]){var
-b=a[1],c=bd(sg,b),d=c||am(i(b,si),sh);return d}return 0},at=i(I,sj),aZ=0;if(at){var
-P=at[1],bK=0;if(typeof
-P!=="number"&&4===P[0]){var
-ay=bc(bt,P[1]);aZ=1;bK=1}}if(!aZ)var
-ay=0;var
-aA=i(I,sk);if(aA){var
-T=aA[1],bL=0;if(typeof
-T==="number"||!(3===T[0]))bL=1;else{var
-m=T[1];if(cf(m,sd)){var
-bu=as||ay;if(bu)throw e9;var
-s=K(x,sn,sl,sm),A=c1(r7,l(s,sp),so);if(0===A)o(sq);var
-bx=i(s,sr),v=M(function(a){return dH(function(a,b){return dH(ap,a,b)},a,ss)},bx);K(l(s,sv),su,st,0);var
-bz=F(l(s,sx),sw),bA=ax(l(s,sz),sy);if(az(m,sA)!==(0!==v?1:0))o(sB);if(am(v,sC))o(sD);var
-bB=an(0,64),bC=an(0,64),p=function(a){return aY(bB,a)},U=function(a){return aY(bC,a)};if(v)var
-a=aB(v[1])-1|0;else
-if(az(m,sR))var
-a=1;else
-var
-bH=A?A[1]:f1(ki),a=aB(bH[1])-1|0;var
-aC=an(0,64),D=dd(function(J,L){var
-d=b(cS(rT),J),e=K(L,d,rV,rU);function
-t(b,a){return[0,dx(b,a),c]}var
-u=l(e,rW),f=dH(function(a,b){return c1(t,a,b)},u,d),v=i(e,rX),m=M(function(a){return dH(hH,a,d)},v),x=i(e,rY),y=M(function(a){return ap(a,d)},x),z=i(e,rZ),A=M(function(b){if(typeof
+b=a[1],c=a0(vA,b),d=c||V(l(b,vC),vB);return d}return 0},aK=l(ab,vD),a7=0;if(aK){var
+ad=aK[1],bJ=0;if(typeof
+ad!=="number"&&4===ad[0]){var
+aL=aJ(bv,ad[1]);a7=1;bJ=1}}if(!a7)var
+aL=0;var
+aN=l(ab,vE);if(aN){var
+ae=aN[1],bK=0;if(typeof
+ae==="number"||!(3===ae[0]))bK=1;else{var
+o=ae[1];if(b$(o,vx)){var
+bw=aI||aL;if(bw)throw gJ;var
+y=w(P,vH,vF,vG),af=aM(vp,e(y,vJ),vI);if(0===af)m(vK);var
+bx=l(y,vL),H=Q(function(a){return bs(function(a,b){return bs(S,a,b)},a,vM)},bx);w(e(y,vP),vO,vN,0);var
+by=u(e(y,vR),vQ),bz=N(e(y,vT),vS);if(X(o,vU)!==(0!==H?1:0))m(vV);if(V(H,vW))m(vX);var
+bA=I(0,64),bB=I(0,64),p=function(a){return aB(bA,a)},ah=function(a){return aB(bB,a)},a=H?q(H[1])-1|0:X(o,v$)?1:q(ef(af)[1])-1|0,aO=I(0,64),R=dG(function(L,M){var
+f=b(c7(vb),L),g=w(M,f,vd,vc);function
+v(b,a){return[0,cL(b,a),c]}var
+x=e(g,ve),h=bs(function(a,b){return aM(v,a,b)},x,f),y=l(g,vf),o=Q(function(a){return bs(df,a,f)},y),z=l(g,vg),B=Q(function(a){return S(a,f)},z),C=l(g,vh),D=Q(function(b){if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=b[1];if(!w(c,rJ))return 1;if(!w(c,rK))return 2;break;case
-5:if(bd(rL,b[1])){var
-e=K(b,d,rN,rM);bQ(F(l(e,rO),d),d);var
-g=i(e,rP);eg(function(a){eW(F(a,d),d);return 0},g);return[0,a+1|0,0]}var
-f=K(b,d,rQ,0),h=hI(a,l(f,rR),d),j=l(f,rS);return[0,h,a6(c1(function(e,b){var
-c=ax(e,b);if(c){var
+c=b[1];if(!A(c,u3))return 1;if(!A(c,u4))return 2;break;case
+5:if(a0(u5,b[1])){var
+d=w(b,f,u7,u6);bG(u(e(d,u8),f),f);var
+h=l(d,u9);c3(function(a){eJ(u(a,f),f);return 0},h);return[0,a+1|0,0]}var
+g=w(b,f,u_,0),i=ka(a,e(g,u$),f),k=e(g,va);return[0,i,an(aM(function(e,b){var
+c=N(e,b);if(c){var
 d=c[2];if(d&&!d[2]){var
-f=hI(a,c[1],b);return[0,f,dC(p,bQ,d[1],b)]}}return o(n(b,rH))},j,d))]}return o(n(d,rI))},z),B=i(e,r0),C=M(function(a){return ap(a,d)},B),q=i(e,r1),N=0;if(q){var
-g=q[1],k=0;if(typeof
-g!=="number"&&0===g[0])if(g[1])k=2;else
-k=1;var
-r=0;switch(k){case
-2:r=1;break;case
-0:break}if(!r){o(n(r3,n(d,r2)));N=1}}var
-D=i(e,r4);eg(function(a){bQ(F(a,d),d);return 0},D);var
-j=dg(jS,h(function(a){return aB(a[2])},f)),s=0;if(j&&!j[2]&&0<j[1])s=1;if(!s)o(n(d,r5));var
-E=bd(r6,e),G=a5(A,0);function
-H(a){var
-b=ci(a[2]);return[0,U(a[1]),b]}var
-I=M(function(a){return h(H,a)},m);return[0,f,m,[0,h(function(a){var
-b=a[2];return[0,p(a[1]),b]},f),I,y,G,C,E]]},bA),bD=aH(aB(D));aK(function(a){function
+f=ka(a,c[1],b);return[0,f,dT(p,bG,d[1],b)]}}return m(j(b,u1))},k,f))]}return m(j(f,u2))},C),E=l(g,vi),F=Q(function(a){return S(a,f)},E),r=l(g,vj),O=0;if(r){var
+i=r[1],n=0;if(typeof
+i!=="number"&&0===i[0])if(i[1])n=2;else
+n=1;var
+s=0;switch(n){case
+2:s=1;break;case
+0:break}if(!s){m(j(vl,j(f,vk)));O=1}}var
+G=l(g,vm);c3(function(a){bG(u(a,f),f);return 0},G);var
+k=ca(m7,d(function(a){return q(a[2])},h)),t=0;if(k&&!k[2]&&0<k[1])t=1;if(!t)m(j(f,vn));var
+H=a0(vo,g),I=aP(D,0);function
+J(a){var
+b=bS(a[2]);return[0,ah(a[1]),b]}var
+K=Q(function(a){return d(J,a)},o);return[0,h,o,[0,d(function(a){var
+b=a[2];return[0,p(a[1]),b]},h),K,B,I,F,H]]},bz),bC=aF(q(R));F(function(a){function
 b(b){var
-a=gs(b[2],bD);return a?o(sE):a}return aK(b,a5(a[2],0))},D);f_(function(b,a){var
-c=aH(b+1|0);return b0(aC,hK(a[1]),c)},D);var
-aD=e2(p,cr,a5(i(s,sH),sG),sF),V=cs(0,l(s,sI)),aE=dz(V,p,U),bE=b4(V[1]),aF=function(b){var
-a=bJ(bE,b);return a?U(a[1]):al(sJ)},bF=function(a){var
-g=a[2],e=a[1],k=0;if(w(m,sK)&&w(m,sL)&&w(m,sM)){if(!w(m,sN)&&!g&&e){var
+a=ep(b[2],bC);return a?m(vY):a}return F(b,aP(a[2],0))},R);eg(function(b,a){var
+c=aF(b+1|0);return bc(aO,kc(a[1]),c)},R);var
+aQ=gD(p,ck,aP(l(y,v1),v0),vZ),ai=cM(0,e(y,v2)),aR=eK(ai,p,ah),bD=bi(ai[1]),aS=function(b){var
+a=a8(bD,b);return a?ah(a[1]):x(v3)},bF=function(a){var
+h=a[2],e=a[1],k=0;if(A(o,v4)&&A(o,v5)&&A(o,v6)){if(!A(o,v7)&&!h&&e){var
 i=e[2];if(i&&!i[2]){var
-q=i[1],r=e[1],C=function(a){var
-b=0,c=az(a,q)?e3:by,d=az(a,r)?e3:by;return[0,by,[0,hJ(d,c),b]]},D=p(q),f=[0,[0,p(r),D],C];k=2}}}else
+r=i[1],s=e[1],D=function(a){var
+b=0,c=X(a,r)?de:bH,d=X(a,s)?de:bH;return[0,bH,[0,kb(d,c),b]]},E=p(r),g=[0,[0,p(s),E],D];k=2}}}else
 k=1;var
 l=0;switch(k){case
-1:if(g){var
-s=g[1],E=aB(e);if(aB(s)===E){var
-j=ej(e,s),t=h(function(a){var
-b=a[2];return[0,p(a[1]),b]},j);if(v)var
-u=h(bw,v[1]),F=function(i){return h(function(h){return bG(function(g,a){var
-b=a[2],c=a[1];if(az(c,i))var
-e=a5(f$(c,h),by),f=O(b[2],e[2]),d=b3(O(b[1],e[1]),f);else
+1:if(h){var
+t=h[1],F=q(e);if(q(t)===F){var
+j=fK(e,t),u=d(function(a){var
+b=a[2];return[0,p(a[1]),b]},j);if(H)var
+v=d(bd,H[1]),G=function(h){return d(function(i){return bl(function(g,a){var
+b=a[2],c=a[1];if(X(c,h))var
+e=aP(eh(c,i),bH),f=T(b[2],e[2]),d=cj(T(b[1],e[1]),f);else
 var
-d=by;return dE(g,d)},by,j)},u)},G=function(a){var
-b=a[2];return[0,p(a[1]),b]},x=[0,[2,t,h(function(a){return h(G,a)},u)],F];else
+d=bH;return cN(g,d)},bH,j)},v)},I=function(a){var
+b=a[2];return[0,p(a[1]),b]},w=[0,[2,u,d(function(a){return d(I,a)},v)],G];else
 var
-H=function(b){return h(function(a){return az(a[1],b)?a[2]:by},j)},x=[0,[1,t,az(m,sQ)],H];var
-f=x;l=1}}break;case
+J=function(b){return d(function(a){return X(a[1],b)?a[2]:bH},j)},w=[0,[1,u,X(o,v_)],J];var
+g=w;l=1}}break;case
 0:break;default:l=1}if(!l)var
-f=al(sO);var
-B=f[2],y=dg(Y,a[1]),n=b(df(function(c){var
-a=b(B,c);if(a){var
-f=a[1],g=a[2],d=h(function(a){return hJ(a,f)},g);if(de(function(a){return 0===aV(a[1])?1:0},d))return 0;var
-e=[0,[0,c,d]]}else
+g=x(v8);var
+C=g[2],y=ca(Z,a[1]),m=b(c4(function(c){var
+a=b(C,c);if(a){var
+g=a[1],h=a[2],e=d(function(a){return kb(a,g)},h);if(bQ(function(a){return 0===ap(a[1])?1:0},e))return 0;var
+f=[0,[0,c,e]]}else
 var
-e=a;return e}),y),z=dg(Y,h(function(a){return aF(a[1])},n)),A=b(df(function(i){var
-j=b(cO(function(a){return am(aF(a[1]),i)}),n),e=0,a=j;for(;;){if(a){var
-k=a[2],e=bb(a[1][2],e),a=k;continue}var
-f=a6(e),l=bG(function(b,a){return gv(b,a[2])},c,f),g=function(a){var
-b=b8(l,a[2]);return O(a[1],b)},m=bG(function(b,a){return d6(b,g(a))},d,f),o=function(a){return[0,b8(g(a),m),c]},p=bJ(aC,hK(h(function(a){var
-b=h(o,a[2]);return[0,a[1],b]},j)));return M(function(a){return[0,i,a]},p)}}),z),o=a[3];return o?[0,f[1],A,o[1],a[4]]:al(sP)};return[0,dI(u,[0,V,bz,function(v){var
-u=h(bF,A),r=dd(function(b,a){var
-c=a[3];return[0,aH(b+1|0),c]},D),i=aW(aE),m=b2(aE,i);if(m){var
-l=aX(i),s=ck(aD),y=function(a,b){return bN(s,a,b)},n=g(function(a){return gP(i,l,y,a)},aD);if(n){var
-k=C(r),o=g(function(Y){var
-f=Y[2],ag=f[1],P=g(function(c){var
-d=b(l,c[1]);return d?am(au(c[2]),a):d},ag);if(P){var
-S=f[2];if(S)var
-ah=S[1],T=hf(i,a,k,hg(i,cp(a,f[1])),ah);else
+f=a;return f}),y),z=ca(Z,d(function(a){return aS(a[1])},m)),B=b(c4(function(g){var
+h=b(W(function(a){return V(aS(a[1]),g)}),m),a=ei(bd,h),i=bl(function(b,a){return iC(b,a[2])},c,a);function
+e(a){var
+b=cU(i,a[2]);return T(a[1],b)}var
+j=bl(function(b,a){return fs(b,e(a))},f,a);function
+k(a){return[0,cU(e(a),j),c]}var
+l=a8(aO,kc(d(function(a){var
+b=d(k,a[2]);return[0,a[1],b]},h)));return Q(function(a){return[0,g,a]},l)}),z),n=a[3];return n?[0,g[1],B,n[1],a[4]]:x(v9)};return K([0,eZ(r,[0,ai,by,function(w){var
+v=d(bF,af),t=dG(function(b,a){var
+c=a[3];return[0,aF(b+1|0),c]},R),e=bf(aR),m=cI(aR,e);if(m){var
+l=bg(e),u=cf(aQ),A=function(a,b){return be(u,a,b)},n=h(function(a){return iW(e,l,A,a)},aQ);if(n){var
+j=B(t),o=h(function(aa){var
+d=aa[2],aj=d[1],T=h(function(c){var
+d=b(l,c[1]);return d?V(q(c[2]),a):d},aj);if(T){var
+U=d[2];if(U)var
+ak=U[1],W=jm(e,a,j,jn(e,da(a,d[1])),ak);else
 var
-T=1;var
-u=T}else
+W=1;var
+v=W}else
 var
-u=P;if(u){var
-U=f[3];if(U){var
-v=U[1],F=cp(a,f[1]),n=j(aN,F),G=e(co(n),v);if(G){var
-m=f[4];if(typeof
+v=T;if(v){var
+X=d[3];if(X){var
+w=X[1],I=da(a,d[1]),n=k(au,I),J=g(c$(n),w);if(J){var
+m=d[4];if(typeof
 m==="number")switch(m){case
 0:var
-o=eR(i,a,k,f);if(o)var
-$=o[1],p=du(function(a){return hc(k,a)},$),h=p?e(p[1],v):p;else
+o=gi(e,a,j,d);if(o)var
+ad=o[1],p=ez(function(a){return jj(j,a)},ad),i=p?g(p[1],w):p;else
 var
-h=o;break;case
+i=o;break;case
 1:var
-aa=f[1],ac=[0,d,c],h=e(av(function(b,a){return t(J(co(b[2]),a))},ac,aa),v);break;default:var
-q=eR(i,a,k,f),z=0;if(q){var
-r=hh(a,k,n,q[1]);if(r)var
-ad=r[1],h=g(function(a){return Q(B(ad,a),a)},n);else{var
-H=r;z=1}}else{var
-H=q;z=1}if(z)var
-h=H}else{var
-ae=C(f[1]),I=m[1],af=m[2],K=function(b){var
-a=E(b,ae),c=a?1:a;return c},A=[0,0,F],Z=eu(I,A,0),D=jV(I,a);if(D)var
-_=ex(0,a+1|0),h=g(function(f){var
-a=cT(function(a){return am(a[1],f)},af),h=a?a[1][2]:a,i=g(function(a){var
-f=K(a[1][1]),g=f?K(a[1][2]):f,h=g?e([0,d,c],a[2]):g,i=h?b(l,a[1][1]):h,j=i?b(l,a[1][2]):i;if(j)var
-k=y(a[1][1],a[1][2]),n=k?1:k,m=n;else
+ae=d[1],af=[0,f,c],i=g(aq(function(b,a){return z($(c$(b[2]),a))},af,ae),w);break;default:var
+r=gi(e,a,j,d),E=0;if(r){var
+t=jo(a,j,n,r[1]);if(t)var
+ag=t[1],i=h(function(a){return D(s(ag,a),a)},n);else{var
+K=t;E=1}}else{var
+K=r;E=1}if(E)var
+i=K}else{var
+ah=B(d[1]),M=m[1],ai=m[2],N=function(b){var
+a=G(b,ah),c=a?1:a;return c},F=[0,0,I],ab=fX(M,F,0),H=fz(M,a);if(H)var
+ac=f0(0,a+1|0),i=h(function(d){var
+a=ce(function(a){return V(a[1],d)},ai),e=a?a[1][2]:a,i=h(function(a){var
+d=N(a[1][1]),e=d?N(a[1][2]):d,h=e?g([0,f,c],a[2]):e,i=h?b(l,a[1][1]):h,j=i?b(l,a[1][2]):i;if(j)var
+k=A(a[1][1],a[1][2]),n=k?1:k,m=n;else
 var
-m=j;return m},h);if(i){var
-j=aw(R([0,c,c]),Z),k=ab(eu(f,A,0),j),m=aw(R([0,c,c]),k);return dl(ab(gM(y,h),m))}return i},_);else
+m=j;return m},e);if(i){var
+j=O(L([0,c,c]),ab),k=C(fX(d,F,0),j),m=O(L([0,c,c]),k);return bE(C(iT(A,e),m))}return i},ac);else
 var
-h=D}}else
+i=H}}else
 var
-h=G;var
-V=h}else
+i=J;var
+Y=i}else
 var
-V=1;var
-w=V}else
+Y=1;var
+x=Y}else
 var
-w=u;if(w){var
-W=f[5];if(W){var
-x=W[1],ai=Y[1];if(f[6])return e(x,co(j(aN,cp(a,f[1]))));var
-L=eR(i,a,k,f);if(L){var
-M=L[1],N=g(function(a){return gr(a[2][2],ai)},M);if(N){var
-s=du(function(a){return hd(k,a)},M);if(s)return e(x,s[1]);var
-O=s}else
+x=v;if(x){var
+Z=d[5];if(Z){var
+y=Z[1],al=aa[1];if(d[6])return g(y,c$(k(au,da(a,d[1]))));var
+P=gi(e,a,j,d);if(P){var
+Q=P[1],R=h(function(a){return iz(a[2][2],al)},Q);if(R){var
+u=ez(function(a){return jk(j,a)},Q);if(u)return g(y,u[1]);var
+S=u}else
 var
-O=N;return O}return e(x,co(j(aN,cp(a,f[1]))))}var
-X=1}else
+S=R;return S}return g(y,c$(k(au,da(a,d[1]))))}var
+_=1}else
 var
-X=w;return X},r);if(o)return g(function(h){var
-g=h[1],H=hi(g),m=j(function(a){var
-b=eS(g);return ab(a,aw(R([0,c,c]),b))},H),A=aN(eS(g));switch(g[0]){case
+_=x;return _},t);if(o)return h(function(h){var
+d=h[1],K=jp(d),m=k(function(a){var
+b=gj(d);return C(a,O(L([0,c,c]),b))},K),B=au(gj(d));switch(d[0]){case
 0:var
-v=b(l,g[1]),n=v?b(l,g[2]):v;break;case
+w=b(l,d[1]),n=w?b(l,d[2]):w;break;case
 1:var
-w=g[1],x=hj(l,w),n=x?am(a+1|0,au(w)):x;break;default:var
-y=hj(l,g[1]),n=y?am(a+1|0,au(g[2])):y}var
-C=n?z([0,d,c],dv(g)):n;if(C)var
-K=ev(m),L=gx(mt,j(function(a){return b(i[2],a[1])},K)),M=av(function(g,r){var
-s=h[2],l=j(function(a){return cm(i,g,a)},m),b=co(j(aN,l)),n=cT(function(a){return f(a[1],g)},s);if(n){var
-d=n[1],o=hb(l,dt(a,k,d[2]));if(he(i,a,k,m,[0,g,[0,o,d[2]]])){var
-p=hd(k,d[2]);if(p)var
-q=t(B(o,p[1])),c=e(b,q)?q:b;else
+x=d[1],y=jq(l,x),n=y?V(a+1|0,q(x)):y;break;default:var
+A=jq(l,d[1]),n=A?V(a+1|0,q(d[2])):A}var
+D=n?E([0,f,c],eA(d)):n;if(D)var
+N=fZ(m),P=iF(pL,k(function(a){return b(e[2],a[1])},N)),Q=aq(function(f,r){var
+t=h[2],l=k(function(a){return c9(e,f,a)},m),b=c$(k(au,l)),n=ce(function(a){return i(a[1],f)},t);if(n){var
+d=n[1],o=ji(l,ey(a,j,d[2]));if(jl(e,a,j,m,[0,f,[0,o,d[2]]])){var
+p=jk(j,d[2]);if(p)var
+q=z(s(o,p[1])),c=g(b,q)?q:b;else
 var
 c=b}else
 var
 c=b}else
 var
-c=b;return t(J(c,r))},A,L),N=dv(g),p=e(B(h[3],N),M);else
+c=b;return z($(c,r))},B,P),R=eA(d),p=g(s(h[3],R),Q);else
 var
-p=C;if(p){var
-D=h[4];if(D){var
-q=D[1];switch(g[0]){case
+p=D;if(p){var
+F=h[4];if(F){var
+r=F[1];switch(d[0]){case
 0:var
 o=1;break;case
 1:var
-o=aa(g[2]);break;default:var
+o=J(d[2]);break;default:var
 o=0}var
-E=o?e([0,c,c],q):o;if(E)var
-O=B(q,dv(g)),I=hi(g),r=e(aN(aj(mx,[0,eS(g),I])),O);else
+G=o?g([0,c,c],r):o;if(G)var
+S=s(r,eA(d)),M=jp(d),t=g(au(ak(pP,[0,gj(d),M])),S);else
 var
-r=E;if(r)var
-s=r;else{var
-F=hf(i,a,k,m,h[2]);if(F){var
-P=eQ(i,a,k,m,h[2]),u=du(function(a){return hc(k,a)},P);if(u){var
-Q=B(q,dv(g));return e(J(A,u[1]),Q)}var
-s=u}else
+t=G;if(t)var
+u=t;else{var
+H=jm(e,a,j,m,h[2]);if(H){var
+T=gh(e,a,j,m,h[2]),v=ez(function(a){return jj(j,a)},T);if(v){var
+U=s(r,eA(d));return g($(B,v[1]),U)}var
+u=v}else
 var
-s=F}return s}var
-G=1}else
+u=H}return u}var
+I=1}else
 var
-G=p;return G},u);var
+I=p;return I},v);var
 p=o}else
 var
 p=n;var
-q=p}else
+r=p}else
 var
-q=m;return q}])]}}}throw e9}ad=1}else{if(0!==i(k,tp)){var
-bI=hM(u);return hG(rD,qw,function(f,a,t,s){var
-k=b(a[4],rB),l=h(function(o){var
+r=m;return r}])])}}}throw gJ}_=1}else{if(0!==l(n,BU)){var
+bI=kx(r);return K(j$(uX,tQ,function(i,a,y,r){var
+m=b(a[4],uV),e=d(function(o){var
 c=o[1],p=0;function
 q(a,c){switch(c[0]){case
-0:return al(ro);case
+0:return x(uI);case
 1:var
-d=c[3],w=c[2],j=cs(0,c[1]);e6(j);e7(a,h(bv,w));var
-q=dF(j,a[3],a[4]),k=function(b,a){return h(function(a){var
-c=a[2];return[0,n(b,a[1]),c]},a)},l=function(a,b){var
-c=b[2],d=h(function(b){var
-c=k(a,b[2]);return[0,n(a,b[1]),c]},c);return[0,k(a,b[1]),d]},m=l(ri,a[1]),o=l(rj,j),p=a[3],y=a[4],z=function(a){function
+e=c[3],w=c[2],h=cM(0,c[1]);eO(h);gH(a,d(aj,w));var
+q=eP(h,a[3],a[4]),k=function(b,a){return d(function(a){var
+c=a[2];return[0,j(b,a[1]),c]},a)},m=function(a,b){var
+c=b[2],e=d(function(b){var
+c=k(a,b[2]);return[0,j(a,b[1]),c]},c);return[0,k(a,b[1]),e]},n=m(uC,a[1]),o=m(uD,h),p=a[3],z=a[4],A=function(a){function
 c(c){var
-d=gg(c,a),e=d?[0,b(p,bj(a,r(c)))]:d;return e}var
-d=c(qP),e=c(qQ);return d?a9(d[1],1):e?ci(a9(e[1],1)):a9(b(p,n(qR,a)),1)},A=bY(m[2],o[2]),g=dF([0,bY(m[1],o[1]),A],z,y);if(bd(rk,d)){e4(rl,d);var
-B=dD(i(d,rm)),C=g[3],s=h(function(a){return hz(C,a)},B);if(bc(function(a){return 0===a[6]?1:0},s))throw S;var
-u=s,t=hF(f,g,hC(i(d,rn)))}else
+d=im(c,a),e=d?[0,b(p,bW(a,t(c)))]:d;return e}var
+d=c(t9),e=c(t_);return d?aG(d[1],1):e?bS(aG(e[1],1)):aG(b(p,j(t$,a)),1)},B=ag(n[2],o[2]),g=eP([0,ag(n[1],o[1]),B],A,z);if(a0(uE,e)){gF(uF,e);var
+C=eN(l(e,uG)),D=g[3],r=d(function(a){return j4(D,a)},C);if(aJ(function(a){return 0===a[6]?1:0},r))throw ar;var
+u=r,s=j_(i,g,j7(l(e,uH)))}else
 var
-e=e1(0,0,g[3],[5,d]),E=function(a){return[0,a[1],a[2],e[3],e[2],a[4],[0,a[3]]]},u=h(E,e[6]),t=[0,[0,0,e],0];var
-D=q[2],v=[1,b(hD(a),w),D,t,u];dG(f,function(b){return g6(a[2],v)});return[0,q,v];default:var
-x=hE(a,c[1]);return[0,x[1],[0,x[2]]]}}if(c){var
-d=c[1],g=d[1];if(0===g[0]){var
-j=g[1],s=function(e,d){function
+f=gC(0,0,g[3],[5,e]),F=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=d(F,f[6]),s=[0,[0,0,f],0];var
+E=q[2],v=[1,b(j8(a),w),E,s,u];eQ(i,function(b){return jb(a[2],v)});return[0,q,v];default:var
+y=j9(a,c[1]);return[0,y[1],[0,y[2]]]}}if(c){var
+e=c[1],g=e[1];if(0===g[0]){var
+h=g[1],r=function(f,e){function
 c(c){var
-d=c[1];e7(a,[0,d,0]);var
-e=eW(F(c[2],rq),rp);return[0,b(a[3],d),e]}return[0,a,h(c,aR(j,rr))]},l=e8(s,a,[0,[0,j],d[2],d[3]])[2];dG(f,function(b){return g7(k,aW(a[2]),l)});var
-e=[0,[0,l],c[2]];p=1}}if(!p)var
-e=[0,0,c];var
-t=e[2],u=[0,a,0],v=bG(function(a,c){var
-b=e8(q,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),w=hw(0,0,a[3],a[4],[5,o[2]]),x=a6(v[2]),m=[0,e[1],x,w];dG(f,function(b){return g8(k,a[2],m)});return m},t);if(bc(function(i){return bc(function(j){var
+d=c[1];gH(a,[0,d,0]);var
+e=eJ(u(c[2],uK),uJ);return[0,b(a[3],d),e]}return[0,a,d(c,al(h,uL))]},k=gI(r,a,[0,[0,h],e[2],e[3]])[2];eQ(i,function(b){return jc(m,bf(a[2]),k)});var
+f=[0,[0,k],c[2]];p=1}}if(!p)var
+f=[0,0,c];var
+s=f[2],v=[0,a,0],w=bl(function(a,c){var
+b=gI(q,a[1],c);return[0,b[1],[0,b[2],a[2]]]},v,s),y=j2(0,0,a[3],a[4],[5,o[2]]),z=an(w[2]),n=[0,f[1],z,y];eQ(i,function(b){return jd(m,a[2],n)});return n},y);if(aJ(function(i){return aJ(function(j){var
 e=j[1],d=j[2],a=0,c=i[2];for(;;){if(c){var
-f=c[1],g=g5(f),k=c[2];if(a)var
+f=c[1],g=ja(f),k=c[2];if(a)var
 h=a;else
 var
 m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
-l=b(ds(f),d),e=b(ds(f),e),d=l,a=h,c=k;continue}if(a){var
-n=i[3][8];return bc(function(a){var
-b=am(a[1],e),c=b?am(a[2],d):b;return c},n)}return a}},s)},l))al(rC);var
-m=a[2],o=aW(m),p=b2(m,o),q=p?g(function(a){var
-b=g8(k,m,a);return b?a[1]?1:aa(bI):b},l):p;if(q){var
-v=j(function(b){var
-e=b[3][3],i=b[2],f=j(function(a){var
-b=g5(a);return[0,ds(a),b]},i),g=b[1];if(g)var
-k=C(g[1]),l=[0,d,c],a=function(a){return N(l,k,a)},h=function(d,c){var
-g=b[3],h=eP(f,function(a,b){return g_(g,a,b)},e,d,c),i=B(e,a(d)),k=J(a(c),i),l=B(e,a(c)),m=cX(J(a(d),l),k),n=a(c),o=cX(a(d),n);return j(function(a){return g9(e,o,m,a)},h)};else
+l=b(ex(f),d),e=b(ex(f),e),d=l,a=h,c=k;continue}if(a){var
+n=i[3][8];return aJ(function(a){var
+b=V(a[1],e),c=b?V(a[2],d):b;return c},n)}return a}},r)},e))x(uW);var
+n=a[2],o=bf(n),p=cI(n,o),q=p?h(function(a){var
+b=jd(m,n,a);return b?a[1]?1:J(bI):b},e):p;if(q){var
+v=k(function(b){var
+d=b[3][3],i=b[2],g=k(function(a){var
+b=ja(a);return[0,ex(a),b]},i),e=b[1];if(e)var
+j=B(e[1]),l=[0,f,c],a=function(a){return M(l,j,a)},h=function(e,c){var
+f=b[3],h=gg(g,function(a,b){return jf(f,a,b)},d,e,c),i=s(d,a(e)),j=$(a(c),i),l=s(d,a(c)),m=dO($(a(e),l),j),n=a(c),o=dO(a(e),n);return k(function(a){return je(d,o,m,a)},h)};else
 var
-m=b[3],n=function(a,b){return g_(m,a,b)},h=function(a,b){return eP(f,n,e,a,b)};return[0,b,h]},l),w=aX(o);return g(function(a){var
+m=b[3],n=function(a,b){return jf(m,a,b)},h=function(a,b){return gg(g,n,d,a,b)};return[0,b,h]},e),w=bg(o);return h(function(a){var
 j=b(w,a[1]),k=j?b(w,a[2]):j;if(k){var
 l=a[5];if(l)var
-f=l[1],m=e([0,d,c],f),n=m?e(f,[0,c,c]):m,x=n?g$(v,a,function(a){return e(f,a[1])}):n,o=x;else
+d=l[1],m=g([0,f,c],d),n=m?g(d,[0,c,c]):m,x=n?jg(v,a,function(a){return g(d,a[1])}):n,o=x;else
 var
 o=1;var
-g=o}else
+e=o}else
 var
-g=k;if(g){var
+e=k;if(e){var
 p=a[6];if(p)var
-h=p[1],q=e([0,d,c],h),r=q?e(h,[0,c,c]):q,y=r?g$(v,a,function(a){return e(a[2],h)}):r,s=y;else
+h=p[1],q=g([0,f,c],h),r=q?g(h,[0,c,c]):q,y=r?jg(v,a,function(a){return g(a[2],h)}):r,s=y;else
 var
 s=1;var
 i=s}else
 var
-i=g;if(i){if(a[5])return 1;var
+i=e;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},s)}return q},k)}ac=1;ad=1}}}else{if(0!==i(k,tr)){var
-bs=hG(0,hz,function(d,a,c,b){var
-e=hF(d,a,c);return g2(a[2],e,b)},k);return M(function(a){return dI(u,a)},bs)}ac=1}if(ac){var
-a0=0;if(!hL(k)&&0===i(k,tq))a0=1;if(!a0)return 0}if(H){var
-$=H[1];if(typeof
-$!=="number"&&3===$[0]){if(w($[1],tl))return 0;var
-ai=an(0,64),ak=an(0,64),ao=[0,qg],bf=function(a){if(am(l(a,qi),qh))o(qj);K(l(a,qm),ql,qk,0);ao[1]=F(l(a,qo),qn);return 0},bg=function(a){return aY(ak,a)},q=hw([0,bf],qp,function(a){return aY(ai,a)},bg,x),aq=cs(0,l(aR(x,qr),qq)),bh=q[8],bi=q[7],bk=q[6],bl=q[5],bm=q[4],bn=q[3],bo=q[2],bp=function(a){return aY(ak,a)},bq=[0,dz(aq,function(a){return aY(ai,a)},bp),bo,bn,bm,bl,bk,bi,bh],br=function(a){return gX(bq)};return[0,dI(u,[0,aq,ao[1],br])]}return o(tk)}var
-af=an(0,64),ag=[0,oX],a1=an(0,64),a2=function(a){if(am(l(a,oZ),oY))o(o0);ag[1]=F(l(a,o2),o1);K(l(a,o5),o4,o3,0);return 0},y=e1([0,a2],o6,function(a){return aY(af,a)},x),ah=cs(0,l(aR(x,o8),o7)),a3=y[6],a4=y[5],a7=y[4],a8=y[3],a_=y[2],a$=function(a){return aY(a1,a)},ba=[0,dz(ah,function(a){return aY(af,a)},a$),a_,a8,a7,a4,a3],be=function(a){return gJ(ba)};return[0,dI(u,[0,ah,ag[1],be])]}return o(te)}function
-tv(f,e){try{var
-g=gg(tu,e)?0:td(hk(0,e));if(g){var
-a=g[1],h=a[1],r=0;if(f){var
-l=eZ(h),m=f[1];try{var
-d=cs(sT,hk(1,m));e6(d);var
-k=eZ(d),i=k}catch(a){a=a$(a);if(a[1]===cY)var
-c=a[2];else{if(a[1]!==eU)throw a;var
-c=a[2]}var
-i=o(n(sS,c))}if(w(i,l)){al(tw);r=1}}var
-p=e0(h);if(w(a[2],p))al(tx);var
-q=b(a[3],0)?0:ty,j=q}else
+u=i;return u},r)}return q},n))}ay=1;_=1}}}else{if(0!==l(n,BW)){var
+bu=j$(0,j4,function(d,a,c,b){var
+e=j_(d,a,c);return i9(a[2],e,b)},n);return K(Q(function(a){return eZ(r,a)},bu))}ay=1}if(ay){var
+a9=0;if(!kw(n)&&0===l(n,BV))a9=1;if(!a9)return 0}if(Y){var
+av=Y[1];if(typeof
+av!=="number"&&3===av[0]){var
+aw=av[1];if(A(aw,BN)){var
+aX=a0(aw,kv),aY=aX?0===l(r,BO)?1:0:aX;if(aY){if(0!==l(n,Bd))throw di;var
+aZ=[0,b(fJ(aw,kv),[5,n])]}else
 var
-j=1;return j}catch(a){a=a$(a);if(a[1]===cY)return[1,a[2]];if(a[1]===eU)return[0,a[2]];if(a!==S&&a!==e9){if(a===f3)return 2;throw a}return 1}}tL(function(c,b){var
-d=az(b,tE)?0:[0,b],a=tv(d,c);if(typeof
-a==="number"&&2<=a)return tF;if(typeof
+aZ=aY;return aZ}var
+aA=I(0,64),aC=I(0,64),aD=[0,tA],ba=function(a){if(V(e(a,tC),tB))m(tD);w(e(a,tG),tF,tE,0);aD[1]=u(e(a,tI),tH);return 0},bb=function(a){return aB(aC,a)},v=j2([0,ba],tJ,function(a){return aB(aA,a)},bb,P),aE=cM(0,e(al(P,tL),tK)),bh=v[8],bj=v[7],bk=v[6],bm=v[5],bn=v[4],bo=v[3],bp=v[2],bq=function(a){return aB(aC,a)},br=[0,eK(aE,function(a){return aB(aA,a)},bq),bp,bo,bn,bm,bk,bj,bh],bt=function(a){return i4(br)};return K([0,eZ(r,[0,aE,aD[1],bt])])}return m(BM)}var
+aa=jZ(P),a_=aa[3],a$=function(a){return f9(a_)};return K([0,eZ(r,[0,aa[1],aa[2],a$])])}return m(BG)}function
+B0(d,a){try{var
+c=im(BZ,a)?0:BF(eG(0,a)),e=c?b(c[1],d)?0:B1:1;return e}catch(a){a=aT(a);if(a[1]===ch)return[1,a[2]];if(a[1]===dc)return[0,a[2]];if(a!==ar&&a!==gJ&&a!==di){if(a===h9)return 2;throw a}return 1}}Cb(function(c,b){var
+d=X(b,B7)?0:[0,b],a=B0(d,c);if(typeof
+a==="number"&&2<=a)return B8;if(typeof
 a==="number")switch(a){case
-0:return tz;case
-1:return tA;default:return tB}else
-return 0===a[0]?n(tC,a[1]):n(tD,a[1])});f6(0);return}(globalThis));
+0:return B2;case
+1:return B3;default:return B4}else
+return 0===a[0]?j(B5,a[1]):j(B6,a[1])});ic(0);return}(globalThis));
