@@ -106,10 +106,10 @@ def outcome(file: Path, seconds: float) -> tuple[str, str]:
 
 
 def _asked(command: Sequence[str], seconds: float) -> str:
-    """Return what became of a command within so many seconds of a processor, or 1.5 times as many."""
+    """Return what became of a command within so many seconds of a processor, or three times as many."""
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as answer:
         process = subprocess.Popen(command, stdout=answer, stderr=said)
-        clock = threading.Timer(1.5 * seconds, process.kill)
+        clock = threading.Timer(3 * seconds, process.kill)
         clock.start()
         _, status, used = os.wait4(process.pid, 0)
         clock.cancel()

@@ -104,7 +104,7 @@ def decode(text: str | bytes, *, numbers: bool) -> object:
         raise MalformedCertificate(f"character {error.start} is no character of UTF-8") from error
     except json.JSONDecodeError as error:
         raise MalformedCertificate(
-            f"line {error.lineno}: not JSON: {error.msg}; expected a certificate, as --certificate FILE writes one"
+            f"line {error.lineno}: not JSON: {error.msg}; expected a certificate, as --certificate writes one"
         ) from error
     except RecursionError as error:
         raise MalformedCertificate("the document is nested too deeply") from error
