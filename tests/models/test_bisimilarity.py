@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bisimdist.models.bisimilarity import bisimilarity_classes, canonical_numbering, quotient
 from bisimdist.models.lmc import LMC
+from bisimdist.models.partition import Masses
 from bisimdist.models.transform import disjoint_union
 from tests.reference.acyclic_bd import acyclic_bd
 from tests.reference.traces import trace_distribution
@@ -70,6 +71,25 @@ def test_bisimilar_states_have_distance_zero_for_every_alpha(lmc: LMC, alpha: fm
             assert value == 0
         elif alpha == 1:
             assert value > 0
+
+
+entries = st.dictionaries(st.integers(0, 4), st.sampled_from([fmpq(1, 4), fmpq(1, 2), fmpq(3, 4), fmpq(1)]))
+rows = entries.map(lambda found: tuple(sorted(found.items())))
+
+
+@given(st.lists(rows, min_size=2, max_size=6), st.lists(st.integers(0, 2), min_size=5, max_size=5))
+def test_rows_show_the_same_exactly_if_they_give_blocks_the_same(
+    given: list[tuple[tuple[int, fmpq], ...]], blocks: list[int]
+) -> None:
+    masses = Masses(given)
+    said = [masses.of(number, blocks) for number in range(len(given))]
+    true = [
+        [sum((p for target, p in row if blocks[target] == block), fmpq(0)) for block in range(3)]
+        for row in given
+    ]
+    assert [[one == other for other in said] for one in said] == [
+        [one == other for other in true] for one in true
+    ]
 
 
 def test_quotient_carries_each_pair_once() -> None:
