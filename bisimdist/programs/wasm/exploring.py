@@ -14,7 +14,7 @@ from bisimdist.programs.exploration import Exploration
 from bisimdist.programs.machine import Ended
 from bisimdist.programs.wasm.drawn import drawn_of
 from bisimdist.programs.wasm.leaves import MOST_VALUES, Leaf, Split, Variable
-from bisimdist.programs.wasm.states import NOTHING, State, Thaw, thawing
+from bisimdist.programs.wasm.states import CALLER, NOTHING, State, Thaw, Unlike, thawing
 
 _WORTH = 8  # after so many guesses that were wrong there are no more
 
@@ -25,6 +25,9 @@ _WORD = 64
 Known: TypeAlias = tuple[Variable, ...]  # what is drawn, and what is known of what was drawn before
 Part: TypeAlias = tuple[Known, int, Any, Thaw]
 """What is known, how many values that is, and what the code finds: the answer, and what depends on leaves."""
+Gathered: TypeAlias = dict[tuple[Any, int], int]
+"""How many values lead to a state, to the number of an end, or to what a function returns, in a tuple; each
+with the number of what is seen on the way."""
 
 
 @dataclass(slots=True)
@@ -35,6 +38,9 @@ class CompiledExploration(Exploration):
     runs: int = 0  # how many segments were run
     _known: dict[Any, tuple[list[Part], int]] = field(default_factory=dict)
     """How a draw was divided the last time that it was met, a guess for the next, and what that is worth."""
+    _inner: dict[Any, Gathered] = field(default_factory=dict)
+    """By what a function remembers at a draw where that leads, as far as the function goes."""
+    _after: dict[Any, Any] = field(default_factory=dict)  # by call and what is returned to it where that leads
 
     def place(self, number: int) -> Place:
         """Return the file and the offset that a node is about."""
@@ -86,14 +92,55 @@ class CompiledExploration(Exploration):
     def _expanded(self, number: int, cost: float) -> bool:
         node: Any = self.nodes[number]
         state: State = node.state
+        nodes, gathered = self.nodes, {}
+        for (target, steps), weight in (self._returning(state) or self._divided(state)).items():
+            if type(target) is State:
+                place = target.number
+                target = place if 0 <= place < len(nodes) and nodes[place] is target else self._number(target)
+            key = target, steps, None
+            gathered[key] = gathered.get(key, 0) + weight
+        count, counts = state.request.count, state.counts
+        self.edges[number] = self._led(gathered, count * prod(counts) if counts else count, cost)
+        return True
+
+    def _returning(self, state: State) -> Gathered | None:
+        """Return where a draw leads, if the function does the same whoever has called it; what it does is kept."""
         machine: Any = self.machine
-        follow, tally, nodes = machine.follow, machine.tally, self.nodes
-        count, counts = node.request.count, state.counts
+        base = state.stack
+        if base is None or base.open or machine.kinds:
+            return None
+        states, world, after = machine.states, state.world, self._after
+        key = state.segment, state.live, world, state.counts, state.bits
+        inner = self._inner.get(key)
+        if inner is None:
+            try:
+                inner = self._divided(states.onto(state, CALLER))
+            except Unlike:
+                inner = {}
+            self._inner[key] = inner
+        found: Gathered = {}
+        for (target, steps), weight in inner.items():
+            if type(target) is State:
+                found[states.onto(target, base), steps] = weight
+                continue
+            place = base, target, world
+            number = after.get(place)
+            if number is None:
+                self.runs += 1
+                number = after[place] = self._number(machine.returned(state, *target))
+            found[number, steps] = found.get((number, steps), 0) + weight
+        return found
+
+    def _divided(self, state: State) -> Gathered:
+        """Return where a draw leads, divided into parts that the code tells apart."""
+        machine: Any = self.machine
+        follow, tally = machine.follow, machine.tally
+        count, counts = state.request.count, state.counts
         where = state.segment, count, counts
         guess, worth = self._known.get(where, (None, _WORTH))
         first = guess if guess and worth > 0 else _whole(count, counts)
         work = [*first]
-        gathered: dict[Any, Any] = {}
+        gathered: Gathered = {}
         found: list[tuple[Known, Any]] = []
         divided = False
         while work:
@@ -115,17 +162,13 @@ class CompiledExploration(Exploration):
                         "compare it with fewer numbers",
                     ) from split
                 continue
-            target = outcome.number if type(outcome) is State else -1
-            if not (0 <= target < len(nodes) and nodes[target] is outcome):
-                target = self._number(outcome)
-            key = target, tally.steps, None
+            key = self._number(outcome) if type(outcome) is Ended else outcome, tally.steps
             gathered[key] = gathered.get(key, 0) + weight
             found.append((variables, key))
         if worth > 0 and (divided or guess is None):
             worth -= guess is not None
             self._known[where] = _weighed(_joined(found, 1 + len(counts))) if divided else first, worth
-        self.edges[number] = self._led(gathered, count * prod(counts) if counts else count, cost)
-        return True
+        return gathered
 
 
 @lru_cache(1 << 10)

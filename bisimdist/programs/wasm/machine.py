@@ -19,7 +19,7 @@ from bisimdist.programs.wasm.memory import Memory, Remembered
 from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import Trap, signed
 from bisimdist.programs.wasm.reals import Real
-from bisimdist.programs.wasm.states import NOTHING, Frame, State, States, Thaw, TooDeep, World, thawing
+from bisimdist.programs.wasm.states import CALLER, NOTHING, Frame, State, States, Thaw, TooDeep, World, thawing
 from bisimdist.progress import NEVER, Deadline
 
 REHEARSED, FEWEST, REHEARSED_DRAWS = 200, 10, 2000
@@ -177,6 +177,12 @@ class Machine:
             given[place] = thaw(given[place])
         return self._go(None, given, state.segment, state.stack)
 
+    def returned(self, state: State, value: Any) -> Drawing | Ended:
+        """Go on where the function of a state returns a number to what has called it."""
+        base: Any = state.stack
+        waiting = State(base.segment, base.live, base.below, state.world, (), 0)
+        return self.follow(waiting, value, NOTHING)
+
     def _go(  # noqa: PLR0912
         self, function: Any, given: Sequence[Any], segment: Segment | None, base: Frame | None
     ) -> Drawing | Ended:
@@ -206,6 +212,8 @@ class Machine:
             if end[0] == LEAVE:
                 if frames:
                     segment, live = frames.pop()
+                elif base is CALLER:
+                    return self.states.returned(end[1], self.memory, self._world, self.globals)
                 elif base is not None:
                     segment, live = base.segment, base.live
                     if base.open:

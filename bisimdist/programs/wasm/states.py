@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from bisimdist.programs.calls import RETURN
 from bisimdist.programs.code import Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.states import MOST_FRAMES, Drawing
@@ -59,6 +60,14 @@ class Frame:
         """Whether a form or a float is in it, or below."""
 
 
+CALLER = Frame(RETURN, (), None, opened=False)
+"""Any call, while it is found out what a function does whatever waits for it."""
+
+
+class Unlike(Exception):  # noqa: N818
+    """What a function does when it returns is more than to give a number."""
+
+
 class World:
     """What a run has written into memory, the size of the memory, and the global variables."""
 
@@ -84,7 +93,7 @@ class State(Drawing):
     bits: how many it waits for.
     """
 
-    __slots__ = ("counts", "live", "number", "open", "segment", "stack", "world")
+    __slots__ = ("bits", "counts", "live", "number", "open", "segment", "stack", "world")
     contents = ()
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -98,6 +107,7 @@ class State(Drawing):
     ) -> None:
         self.state = self  # type: ignore[assignment]
         self.request = request_of(bits)
+        self.bits = bits
         self.segment = segment
         self.live = live
         self.stack = stack
@@ -225,15 +235,9 @@ class States:
         bits: int,
     ) -> State:
         """Return the state of a segment that waits above these frames, where the run began in a world."""
-        kept, stack = tuple(globals_), base
+        stack = base
         plain = _PLAIN.issuperset
-        same = (
-            memory.shared
-            and memory.pages == world.pages
-            and not world.open
-            and plain(map(type, kept))
-            and kept == world.globals
-        )
+        same = _same(memory, world, globals_)
         if same and (base is None or not base.open) and plain(map(type, live)):
             for below, values in frames:
                 if not plain(map(type, values)):
@@ -268,9 +272,39 @@ class States:
         key = segment, frozen, stack, found, tuple(numbering.counts), bits
         return self._states.get(key) or self._new(key)
 
+    def onto(self, state: State, base: Frame | None) -> State:
+        """Return a state with another call in place of any call, or of all calls."""
+        stack = base if base is CALLER else self._moved(state.stack, base)
+        key = state.segment, state.live, stack, state.world, state.counts, state.bits
+        return self._states.get(key) or self._new(key)
+
+    def _moved(self, frame: Any, base: Frame | None) -> Frame | None:
+        if frame is CALLER:
+            return base
+        return self.frame(frame.segment, frame.live, self._moved(frame.below, base))
+
+    @staticmethod
+    def returned(value: Any, memory: Memory, world: World, globals_: Sequence[Any]) -> tuple[Any, ...]:
+        """Return what a function returns, if it has changed nothing. Raises Unlike if it has."""
+        if type(value) not in _PLAIN or not _same(memory, world, globals_):
+            raise Unlike
+        return (value,)
+
     def _new(self, key: Any) -> State:
         state = self._states[key] = State(*key)
         return state
+
+
+def _same(memory: Memory, world: World, globals_: Sequence[Any]) -> bool:
+    """Tell whether memory and global variables are as they are in a world in which nothing is open."""
+    return (
+        memory.shared
+        and memory.pages == world.pages
+        and not world.open
+        and not world.loose
+        and (*globals_,) == world.globals
+        and _PLAIN.issuperset(map(type, globals_))
+    )
 
 
 def opened(frame: Frame | None, thaw: Thaw) -> list[tuple[Segment, list[Any]]]:
