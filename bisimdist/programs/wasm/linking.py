@@ -17,7 +17,7 @@ from bisimdist.programs.wasm.building import Linked
 from bisimdist.programs.wasm.chance import Chance, Host, host_of
 from bisimdist.programs.wasm.instructions import Instruction
 from bisimdist.programs.wasm.memory import Memory
-from bisimdist.programs.wasm.module import Module
+from bisimdist.programs.wasm.module import MOST_PAGES, Module
 from bisimdist.programs.wasm.numbers import HELPERS, Trap
 from bisimdist.programs.wasm.translation import Translation
 
@@ -96,7 +96,7 @@ def beginnings(module: Module, function: int) -> list[int]:
 
 def _tabled(module: Module) -> set[int]:
     """Return the functions that may be called through a table."""
-    return {index for element in module.elements for index in element.functions if index is not None}
+    return {index for element in module.elements for index in element.items if index is not None}
 
 
 def drawing(calls: dict[int, set[int]], chances: dict[int, Chance]) -> frozenset[int]:
@@ -138,12 +138,10 @@ class Linker:
         self.globals: list[Any] = []
         self.dropped = len(module.globals)
         """From here on the global variables are whether parts of the data are dropped, if one may be used."""
-        limits = module.memories[0] if module.memories else None
-        pages = limits.least if limits else 0
-        most = 65536 if limits is None or limits.most is None else limits.most
+        pages, most = module.memories[0] if module.memories else (0, None)
         lines = self.tally.lines if "memory" in kinds else None
-        self.memory = Memory({}, pages, most, kept, lines)
-        self.tables: list[list[int | None]] = [[None] * min(table.least, 1 << 20) for table in module.tables]
+        self.memory = Memory({}, pages, MOST_PAGES if most is None else most, kept, lines)
+        self.tables: list[list[int | None]] = [[None] * min(least, 1 << 20) for least, _ in module.tables]
         self.space: dict[str, Any] = self._space()
         self._fill()
 
@@ -175,7 +173,7 @@ class Linker:
             to, source, size = int(to), int(source), int(size)
             where = self.dropped + number
             gone = where >= len(globals_) or globals_[where]
-            content = b"" if gone else self.module.contents[number].content
+            content = b"" if gone else self.module.contents[number].items
             if source + size > len(content):
                 raise Trap("memory out of bounds")
             memory.store(to, content[source : source + size])
@@ -300,17 +298,17 @@ class Linker:
             if element.place is not None:
                 place = self._address(element.place)
                 table = self.tables[element.table] if element.table < len(self.tables) else []
-                if place + len(element.functions) > len(table):
+                if place + len(element.items) > len(table):
                     raise self._refusal("elements do not fit into their table")
-                table[place : place + len(element.functions)] = element.functions
+                table[place : place + len(element.items)] = element.items
         for data in self.module.contents:
             if data.place is not None:
                 place = self._address(data.place)
-                if place + len(data.content) > self.memory.size:
+                if place + len(data.items) > self.memory.size:
                     raise self._refusal(
-                        f"{len(data.content)} bytes of data at {place} do not fit into the memory"
+                        f"{len(data.items)} bytes of data at {place} do not fit into the memory"
                     )
-                self.memory.store(place, data.content)
+                self.memory.store(place, data.items)
         self.memory.settled()
 
     def _refusal(self, what: str) -> ModelError:
