@@ -109,12 +109,11 @@ class Translation(Builder):
                     place = ast.Subscript(load(".globals"), constant(what), ast.Store())
                     self._do(ast.Assign([place], value))
             case "memory.init" | "data.drop":
-                if what[0] >= len(self.linked.module.contents):
-                    self._fail(f"there is no data {what[0]}")
+                index = what if name == "data.drop" else what[0]
+                if index >= len(self.linked.module.contents):
+                    self._fail(f"there is no data {index}")
                 values = self._several(("i32",) * (3 if name == "memory.init" else 0))
-                self._do(
-                    ast.Expr(call("." + name[-4:], constant(what[0]), *(value.made for value in values)))
-                )
+                self._do(ast.Expr(call("." + name[-4:], constant(index), *(value.made for value in values))))
             case "ref.null" | "ref.func":
                 self._push(constant(None if name == "ref.null" else what), "funcref")
             case "ref.is_null":
