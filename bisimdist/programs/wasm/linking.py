@@ -249,10 +249,10 @@ class Linker:
         function = self.module.functions[index - len(self.module.imported)]
         name = self.module.name_of(index)
         work = Translation(self.linked, function, name, draws)
-        first = work.run()
+        first, given = work.run()
         code = Code(name, self.module.source, function.begin)
-        flow = analyse(first, work.variables, set(work.given))
-        return Emitter(flow, code, self._keep, self._finish), work.given
+        flow = analyse(first, work.variables, set(given))
+        return Emitter(flow, code, self._keep, self._finish), given
 
     def segment(self, index: int) -> Segment:
         """Return the first segment of a function that may draw."""
