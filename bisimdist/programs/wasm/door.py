@@ -15,8 +15,8 @@ from bisimdist.errors import ModelError, UsageError
 from bisimdist.interruption import deferred
 from bisimdist.programs.chain import Origin, ProgramChain, compiled_kinds
 from bisimdist.programs.control import Outside
-from bisimdist.programs.front import chain_within, expand
-from bisimdist.programs.inputs import Input, Relation, chosen_inputs, neighbour_pairs, pairs_of, relation_of
+from bisimdist.programs.front import chain_within, expand, inputs_and_pairs
+from bisimdist.programs.inputs import Input, Relation
 from bisimdist.programs.parting import partings
 from bisimdist.programs.request import Request
 from bisimdist.programs.wasm.chance import Chance, chances_of, refuse_others
@@ -76,16 +76,9 @@ def explored_module(
     calls, _ = reached(module, index)
     refuse_others(module, chances, sorted(calls))
     given = Given(module, index, request.arguments, request.layout)
-    chosen = chosen_inputs(inputs)
+    chosen, asked = inputs_and_pairs(inputs, pairs, neighbours)
     for item in chosen:
         given.check(item.name, item.make())
-    if neighbours is None:
-        asked = pairs_of([item.name for item in chosen], pairs)
-    elif pairs is not None:
-        raise UsageError("both pairs and neighbours are given; expected one of them")
-    else:
-        relation = relation_of(neighbours) if isinstance(neighbours, str) else neighbours
-        asked = neighbour_pairs(chosen, relation)
     kept: set[int] = set()
     lines = Lines(module)
     limit = sys.getrecursionlimit()
@@ -99,17 +92,13 @@ def explored_module(
             except Remembered:
                 machine.again(forgets=attempt < FORGETTING)
         raise AssertionError
-    except Trap as trap:
-        raise ModelError(str(trap), source=source, place=_place(trap, lines) or f"in {function}") from None
-    except RecursionError as error:
-        raise ModelError(
-            "the call stack is exhausted: calls are nested too deep",
-            source=source,
-            place=_place(error, lines) or f"in {function}",
-        ) from None
-    except Outside as outside:
-        place = _place(outside, lines) or str(getattr(outside, "place", f"in {function}"))
-        raise ModelError(f"{outside.what}; {outside.instead}", source=source, place=place) from None
+    except (Trap, RecursionError, Outside) as error:
+        what, place = str(error), _place(error, lines) or getattr(error, "place", f"in {function}")
+        if isinstance(error, RecursionError):
+            what = "the call stack is exhausted: calls are nested too deep"
+        if isinstance(error, Outside):
+            what = f"{what}; {error.instead}"
+        raise ModelError(what, source=source, place=place) from None
     finally:
         sys.setrecursionlimit(limit)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NoReturn
 
 from bisimdist.errors import ModelError
@@ -27,18 +27,14 @@ MOST_TURNS = 1_000_000  # so many turns of loops, or ten times as many instructi
 class Routine:
     """A function that may draw: its code is made when it is called first."""
 
-    __slots__ = ("_make", "entry", "index")
-
     def __init__(self, index: int, make: Callable[[int], Segment]) -> None:
         self.index = index
         self._make = make
-        self.entry: Segment | None = None
 
-    def begin(self) -> Segment:
-        """Return its first segment."""
-        if self.entry is None:
-            self.entry = self._make(self.index)
-        return self.entry
+    @cached_property
+    def entry(self) -> Segment:
+        """Its first segment."""
+        return self._make(self.index)
 
 
 class Tally:

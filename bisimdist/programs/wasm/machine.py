@@ -205,7 +205,7 @@ class Machine:
                         segment, live, frames, base, self.memory, self._world, self.globals, self._thaw, bits
                     )
                 if kind is Routine:
-                    segment = function.entry or function.begin()
+                    segment = function.entry
                 else:
                     segment, given = RETURN, (function(*given),)
             end = segment.run(*given)

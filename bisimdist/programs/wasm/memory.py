@@ -235,29 +235,22 @@ class Memory:
             gone = [word for word in self.written if first <= word < last]
         else:
             gone = [word for word in range(first, last) if word in self.written]
-        for word in gone:
-            if word in self.kept:
-                continue
-            if word in self.begun:
-                self.kept.add(word)
-                raise Remembered
-            self.forgotten.add(word)
-            del self._own()[word]
+        self._forget(gone)
 
     def drop(self) -> None:
         """Forget, before a draw, every word of which nobody has read yet what was written before a draw."""
-        written = self.written
-        loose = [word for word in written if word not in self.kept] if self.forgets else ()
-        if not loose:
-            return
+        if self.forgets:
+            self._forget(self.written)
+
+    def _forget(self, words: Iterable[int]) -> None:
+        loose = [word for word in words if word not in self.kept]
         read = [word for word in loose if word in self.begun]
         if read:
             self.kept.update(read)
             raise Remembered
         self.forgotten.update(loose)
-        own = self._own()
         for word in loose:
-            del own[word]
+            del self._own()[word]
 
     def settled(self) -> None:
         """Make what was written so far what the module begins with."""

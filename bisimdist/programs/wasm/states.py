@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from bisimdist.programs.calls import RETURN
@@ -27,19 +28,12 @@ _PLAIN = frozenset({int, bool, type(None)})
 
 
 class Form(tuple[Any, ...]):
-    """A constant, and pairs of the number of a leaf and its factor."""
+    """A value that depends on leaves, or a float: what kind it is, and what it is made of.
 
-    __slots__ = ()
-
-
-class _Bits(tuple[int]):
-    """A float, by its bits: 0 is not -0."""
-
-    __slots__ = ()
-
-
-class _Open(tuple[Any, ...]):
-    """A float that is still open: the operation, and what it is done to; or its bits."""
+    A sum: a constant, and by turns the number of a leaf and its factor. A float: its bits, for 0 is not -0. The
+    pattern of a float that is open: how many bits it has, and the float. Such a float: what its operation is
+    done to.
+    """
 
     __slots__ = ()
 
@@ -68,20 +62,21 @@ class Unlike(Exception):  # noqa: N818
     """What a function does when it returns is more than to give a number."""
 
 
+@dataclass(slots=True, eq=False)
 class World:
     """What a run has written into memory, the size of the memory, and the global variables."""
 
-    __slots__ = ("globals", "items", "loose", "open", "pages", "words")
+    items: tuple[tuple[Any, ...], ...]
+    words: dict[int, Any]
+    pages: int
+    globals: tuple[Any, ...]
+    # open and loose: whether something in the memory, or in global variables, depends on leaves, or is a float
+    open: bool = False
+    loose: bool = False
 
-    def __init__(
-        self, items: tuple[tuple[Any, ...], ...], words: dict[int, Any], pages: int, globals_: tuple[Any, ...]
-    ) -> None:
-        self.items = items
-        self.words = words
-        self.pages = pages
-        self.globals = globals_
-        self.open = any(type(item[1]) is not int for item in items)
-        self.loose = not _PLAIN.issuperset(map(type, globals_))
+    def __post_init__(self) -> None:
+        self.open = any(type(item[1]) is not int for item in self.items)
+        self.loose = not _PLAIN.issuperset(map(type, self.globals))
 
 
 class State(Drawing):
@@ -138,15 +133,15 @@ class _Numbering:
         if kind in _PLAIN:
             return value
         if kind is float:
-            return _Bits((bits_of(value),))
+            return Form(("bits", bits_of(value)))
         if kind is Real:
-            return _Open((value.kind, *map(self.freeze, value.parts)))
+            return Form((value.kind, *map(self.freeze, value.parts)))
         if kind is Pattern:
-            return _Open(("", value.bits, self.freeze(value.real)))
+            return Form(("pattern", value.bits, self.freeze(value.real)))
         if kind is not Drawn:
             raise Outside(f"a value of type {kind.__name__} is kept", "keep numbers")
         value.settle()
-        form: list[Any] = [value.const]
+        form: list[Any] = ["sum", value.const]
         leaves: Any = value.terms
         if len(leaves) > 1:
             leaves = sorted(leaves, key=lambda one: (one.variable, one.place))
@@ -169,30 +164,29 @@ def thawing(values: Sequence[Any]) -> Thaw:
     known: dict[Form, Any] = {}
 
     def thaw(value: Any) -> Any:
-        if type(value) is Form:
-            made = known.get(value)
-            if made is None:
-                made = value[0]
-                for place in range(1, len(value), 2):
-                    one, factor = values[value[place]], value[place + 1]
-                    made = one if type(made) is int and not made and factor == 1 else one * factor + made
-                known[value] = made
-            return made
-        if type(value) is _Bits:
-            return _float(value[0])
-        if type(value) is _Open:
-            kind, *parts = map(thaw, value)
-            return computed(kind, *parts) if kind else pattern(parts[1], parts[0])
-        return value
+        if type(value) is not Form:
+            return value
+        made = known.get(value)
+        if made is None:
+            made = known[value] = opened(*value)
+        return made
+
+    def opened(kind: str, first: Any, *rest: Any) -> Any:
+        if kind == "sum":
+            for place in range(0, len(rest), 2):
+                one, factor = values[rest[place]], rest[place + 1]
+                first = one if type(first) is int and not first and factor == 1 else one * factor + first
+            return first
+        if kind == "bits":
+            return float(struct.unpack("<d", struct.pack("<Q", first))[0])
+        if kind == "pattern":
+            return pattern(thaw(*rest), first)
+        return computed(kind, thaw(first), *map(thaw, rest))
 
     return thaw
 
 
 NOTHING = thawing(())  # where nothing depends on leaves
-
-
-def _float(bits: int) -> float:
-    return float(struct.unpack("<d", struct.pack("<Q", bits))[0])
 
 
 class States:
@@ -208,7 +202,7 @@ class States:
     def value_of(self, value: Any, *, ends: bool = False) -> Any:
         """Return a value that a run ended with as one that can be compared."""
         del ends
-        return _Bits((bits_of(value),)) if type(value) is float else (value,)
+        return Form(("bits", bits_of(value))) if type(value) is float else (value,)
 
     def frame(self, segment: Segment, live: tuple[Any, ...], below: Frame | None) -> Frame:
         """Return the frame of a call."""
