@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from bisimdist.programs.calls import RETURN
@@ -28,13 +29,6 @@ REHEARSED, FEWEST, REHEARSED_DRAWS = 200, 10, 2000
 _SEEN = frozenset({"instructions", "memory", "branches"})
 _FILL = Code("", "", 0)
 _Frames = list[tuple[Segment, Sequence[Any]]]
-
-
-class Sources:
-    """The file of a program and its digest."""
-
-    def __init__(self, module: Module) -> None:
-        self.digests = {module.source: module.digest}
 
 
 class Machine:
@@ -67,7 +61,7 @@ class Machine:
         self.globals = self.linker.globals
         self.tally = self.ticker = self.linker.tally
         self.states = States()
-        self.sources = Sources(module)
+        self.sources = SimpleNamespace(digests={module.source: module.digest})
         self.lines = Lines(module)
         self.signature = module.signature(function)
         self.seen: list[str] = []
@@ -103,11 +97,10 @@ class Machine:
         draws = failed = 0
         for number in range(REHEARSED):
             try:
-                outcome: Any = self.start(function, [values[number % len(values)]])
-                while not isinstance(outcome, Ended) and draws < REHEARSED_DRAWS:
-                    bits = outcome.request.count.bit_length() - 1
-                    outcome = self.replay(outcome.state, [chooser.getrandbits(bits)])
+                for _ in self.path(function, values[number % len(values)], chooser.getrandbits):
                     draws += 1
+                    if draws >= REHEARSED_DRAWS:
+                        break
             except Remembered:
                 failed += 1
             except (Trap, Outside, RecursionError):
@@ -123,7 +116,7 @@ class Machine:
         for index in beginnings(self.module, self.function):
             outcome: Any = self._go(self.linker.space[self._name(index)], (), None, None)
             while not isinstance(outcome, Ended):
-                outcome = self.replay(outcome.state, [0])
+                outcome = self.follow(outcome.state, 0, NOTHING)
         self.memory.settled()
         self.memory.forgets = True
         self.states = States()
@@ -156,9 +149,16 @@ class Machine:
         variables = ((0, ((1, count),)) for count in state.counts)
         return self.follow(state, value, thawing([drawn_of(one, k + 1) for k, one in enumerate(variables)]))
 
-    def replay(self, state: State, script: Sequence[int]) -> Drawing | Ended:
-        """Go on from a state of a run in which every answer is one number: nothing is left open."""
-        return self.follow(state, script[-1], NOTHING)
+    def path(
+        self, function: Callable[[Memory, Any], Sequence[Any]], value: Any, answer: Callable[[int], int]
+    ) -> Iterator[tuple[int, Drawing | Ended]]:
+        """Yield what comes of a run, after what was answered with so many bits before: nothing is left open."""
+        outcome, drawn = self.start(function, [value]), 0
+        yield drawn, outcome
+        while not isinstance(outcome, Ended):
+            drawn = answer(outcome.request.count.bit_length() - 1)
+            outcome = self.follow(outcome.state, drawn, NOTHING)  # type: ignore[arg-type]
+            yield drawn, outcome
 
     def follow(self, state: State, value: Any, thaw: Thaw) -> Drawing | Ended:
         """Go on with an answer, which may stand for many, and with what is known of leaves."""

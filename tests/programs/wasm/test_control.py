@@ -18,6 +18,7 @@ from bisimdist.programs.wasm.guard import guard
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.memory import Remembered
 from bisimdist.programs.wasm.module import Module
+from bisimdist.programs.wasm.states import NOTHING
 from tests.programs.wasm.assembly import RANDOM, assembled, call, get, i32, law_of_graph, unsigned
 
 BLOCK, LOOP, IF, ELSE, END = b"\x02\x40", b"\x03\x40", b"\x04\x40", b"\x05", b"\x0b"
@@ -145,7 +146,7 @@ def _law(machine: Machine) -> dict[object, fmpq] | None:
             law[outcome.value] = law.get(outcome.value, fmpq(0)) + chance
         else:
             state: Any = outcome.state
-            work += [(machine.replay(state, [k]), chance / 16) for k in range(16)]
+            work += [(machine.follow(state, k, NOTHING), chance / 16) for k in range(16)]
     return law
 
 
