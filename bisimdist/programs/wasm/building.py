@@ -37,7 +37,6 @@ class Linked:
     branches: bool
     stack: int | None  # the number of the global variable that is the stack pointer
     most: int  # where the counter is too high
-    drawing_types: frozenset[int]  # the numbers of types of which a function in a table may draw
 
 
 @dataclass(slots=True)

@@ -73,8 +73,7 @@ def explored_module(
             "--coins, --round and --allow are for functions in Python; this one is compiled code"
         )
     chances = chances_of(module, request.chances)
-    calls, _ = reached(module, index)
-    refuse_others(module, chances, sorted(calls))
+    refuse_others(module, chances, sorted(reached(module, index)))
     given = Given(module, index, request.arguments, request.layout)
     chosen, asked = inputs_and_pairs(inputs, pairs, neighbours)
     for item in chosen:

@@ -56,31 +56,23 @@ class Tally:
         self.branches.clear()
 
 
-def reached(module: Module, first: int) -> tuple[dict[int, set[int]], set[int]]:
-    """Return by function that may be called what it calls, and the types of calls through tables."""
+def reached(module: Module, first: int) -> dict[int, set[int]]:
+    """Return by function that may be called what it calls."""
     calls: dict[int, set[int]] = {}
-    types: set[int] = set()
     imported = len(module.imported)
-    tabled = _tabled(module)
     stack = [first, *beginnings(module, first)]
     while stack:
         index = stack.pop()
         if index in calls:
             continue
         called = calls[index] = set()
-        if index >= imported:
-            function = module.functions[index - imported]
-            for one in module.code_of(function):
-                if one.name in {"call", "return_call"}:
-                    called.add(one.what)
-                elif one.name in {"call_indirect", "return_call_indirect"}:
-                    types.add(one.what[0])
-                    if one.what[0] < len(module.types):
-                        wanted = module.types[one.what[0]]
-                        called |= {other for other in tabled if module.signature(other) == wanted}
-        there = imported + len(module.functions)
-        stack += [other for other in called if other < there]
-    return calls, types
+        for one in module.code_of(module.functions[index - imported]) if index >= imported else ():
+            if one.name in {"call", "return_call"} and one.what < imported + len(module.functions):
+                called.add(one.what)
+            elif one.name in {"call_indirect", "return_call_indirect"}:
+                called |= module.through(one.what[0])
+        stack += called
+    return calls
 
 
 def beginnings(module: Module, function: int) -> list[int]:
@@ -88,11 +80,6 @@ def beginnings(module: Module, function: int) -> list[int]:
     found = module.exports.get("_initialize")
     more = [found.index] if found is not None and found.kind == "function" else []
     return [index for index in ([] if module.start is None else [module.start]) + more if index != function]
-
-
-def _tabled(module: Module) -> set[int]:
-    """Return the functions that may be called through a table."""
-    return {index for element in module.elements for index in element.items if index is not None}
 
 
 def drawing(calls: dict[int, set[int]], chances: dict[int, Chance]) -> frozenset[int]:
@@ -118,18 +105,11 @@ class Linker:
         self.module = module
         self.chances = chances
         self.tally = Tally()
-        calls, types = reached(module, first)
-        draws = drawing(calls, chances)
-        drawing_types = frozenset(
-            kind
-            for kind in types
-            if kind < len(module.types)
-            and any(module.signature(index) == module.types[kind] for index in draws & _tabled(module))
-        )
+        draws = drawing(reached(module, first), chances)
         counts = "instructions" in kinds
         self.linked = Linked(
             module, draws, counts, "branches" in kinds, _stack_pointer(module),
-            MOST_TURNS * (10 if counts else 1), drawing_types,
+            MOST_TURNS * (10 if counts else 1),
         )  # fmt: skip
         self.globals: list[Any] = []
         self.dropped = len(module.globals)
@@ -248,7 +228,7 @@ class Linker:
         first, given = work.run()
         code = Code(name, self.module.source, function.begin)
         flow = analyse(first, work.variables, set(given))
-        return Emitter(flow, code, self._keep, self._finish), given
+        return Emitter(flow, code, self._keep, self.space, name), given
 
     def segment(self, index: int) -> Segment:
         """Return the first segment of a function that may draw."""
@@ -270,17 +250,6 @@ class Linker:
         name = f".k{len(self.space)}"
         self.space[name] = value
         return name
-
-    def _finish(self, _: str, given: list[str], body: list[ast.stmt], code: Code) -> Callable[..., Any]:
-        arguments = ast.arguments([], [ast.arg(part) for part in given], None, [], [], None, [])
-        node = ast.FunctionDef(code.name, arguments, body or [ast.Pass()], [], None, None)
-        node.lineno = node.end_lineno = code.line
-        node.col_offset = node.end_col_offset = 0
-        tree = ast.fix_missing_locations(ast.Module([node], []))
-        made: dict[str, Any] = {}
-        exec(compile(tree, self.module.source, "exec", dont_inherit=True), self.space, made)
-        found: Callable[..., Any] = made[code.name]
-        return found
 
     # how it begins
 

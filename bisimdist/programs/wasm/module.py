@@ -90,6 +90,7 @@ class Module:
     exports: dict[str, Export] = field(default_factory=dict)
     start: int | None = None
     elements: list[Content] = field(default_factory=list)
+    tabled: dict[Signature, set[int]] = field(default_factory=dict)  # by type the functions in tables
     contents: list[Content] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     global_names: dict[int, str] = field(default_factory=dict)
@@ -124,6 +125,10 @@ class Module:
             found: Signature = imported[index].what
             return found
         return self.functions[index - len(imported)].signature
+
+    def through(self, kind: int) -> set[int]:
+        """Return the functions of a type that may be called through a table."""
+        return self.tabled.get(self.types[kind], set()) if kind < len(self.types) else set()
 
     def name_of(self, index: int) -> str:
         """Return what a function is called."""
@@ -337,14 +342,15 @@ def _check(module: Module, reader: Reader) -> None:
     if code != len(module.declared):
         reader.fail(f"{len(module.declared)} functions are declared; {code} have code")
     functions = len(module.imported) + code
-    sizes = dict(zip(KINDS, (functions, *map(len, (module.tables, module.memories, module.globals)))))
+    sizes = dict(zip(KINDS, (functions, *map(len, (module.tables, module.memories, module.globals))), strict=True))
     for name, export in module.exports.items():
         if export.index >= sizes[export.kind]:
             reader.fail(f"the export {name!r} names {export.kind} {export.index}, which does not exist")
     if module.start is not None and module.start >= functions:
         reader.fail(f"the start function {module.start} does not exist")
-    for index in (index for element in module.elements for index in element.items):
-        if index is not None and index >= functions:
+    for index in {index for element in module.elements for index in element.items} - {None}:
+        if index >= functions:
             reader.fail(f"a table names function {index}, which does not exist")
+        module.tabled.setdefault(module.signature(index), set()).add(index)
     if len(module.memories) > 1:
         reader.fail("the module has several memories; expected one at most")

@@ -43,7 +43,7 @@ def module_runs(
     module = Module.read(name + ".wasm")
     index = module.exported(function)
     known = chances_of(module, chances)
-    refuse_others(module, known, sorted(reached(module, index)[0]))
+    refuse_others(module, known, sorted(reached(module, index)))
     given = Given(module, index, arguments, layout)
     engine = Engine(wasmtime, module, known, index, given)
 
@@ -166,9 +166,8 @@ class Engine:
 
 def _forgets(module: Module, function: int) -> bool:
     """Tell whether nothing that a call does can be seen by the next one: it writes locals only."""
-    calls, _ = reached(module, function)
     first = len(module.imported)
-    for index in calls:
+    for index in reached(module, function):
         if index < first:
             if module.signature(index).parameters:
                 return False

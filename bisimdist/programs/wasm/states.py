@@ -38,23 +38,23 @@ class Form(tuple[Any, ...]):
     __slots__ = ()
 
 
+@dataclass(slots=True, eq=False)
 class Frame:
     """A call that waits for what it called."""
 
-    __slots__ = ("below", "depth", "live", "open", "segment")
-    depth: int
-    open: bool
+    segment: Segment
+    live: tuple[Any, ...]
+    below: Frame | None
+    depth: int = 1
+    open: bool = False  # whether something in it, or below, depends on leaves, or is a float
 
-    def __init__(self, segment: Segment, live: tuple[Any, ...], below: Frame | None, *, opened: bool) -> None:
-        self.segment = segment
-        self.live = live
-        self.below = below
+    def __post_init__(self) -> None:
+        below = self.below
         self.depth = 1 if below is None else below.depth + 1
-        self.open = opened or (below is not None and below.open)
-        """Whether a form or a float is in it, or below."""
+        self.open = not _PLAIN.issuperset(map(type, self.live)) or (below is not None and below.open)
 
 
-CALLER = Frame(RETURN, (), None, opened=False)
+CALLER = Frame(RETURN, (), None)
 """Any call, while it is found out what a function does whatever waits for it."""
 
 
@@ -209,9 +209,7 @@ class States:
         key = segment, live, below
         found = self._frames.get(key)
         if found is None:
-            found = self._frames[key] = Frame(
-                segment, live, below, opened=not _PLAIN.issuperset(map(type, live))
-            )
+            found = self._frames[key] = Frame(*key)
             if found.depth > MOST_FRAMES:
                 raise TooDeep(segment)
         return found
@@ -229,29 +227,15 @@ class States:
         bits: int,
     ) -> State:
         """Return the state of a segment that waits above these frames, where the run began in a world."""
-        stack = base
-        plain = _PLAIN.issuperset
-        same = _same(memory, world, globals_)
-        if same and (base is None or not base.open) and plain(map(type, live)):
-            for below, values in frames:
-                if not plain(map(type, values)):
-                    break
-                key: Any = below, values, stack
-                stack = self._frames.get(key) or self.frame(*key)
-            else:
-                key = segment, tuple(live), stack, world, (), bits
-                return self._states.get(key) or self._new(key)
         numbering = _Numbering()
-        frozen = numbering.all(live)
-        if base is not None and base.open:
-            frames = [*opened(base, thaw)[::-1], *frames]
-            base = None
-        above = [(below, numbering.all(values)) for below, values in reversed(frames)]
-        stack = base
-        for below, values in reversed(above):
+        frozen, stack = numbering.all(live), base
+        while stack is not None and base is not None and base.open:
+            frames = [(stack.segment, [thaw(value) for value in stack.live]), *frames]
+            stack = stack.below
+        for below, values in [(below, numbering.all(values)) for below, values in reversed(frames)][::-1]:
             stack = self.frame(below, values, stack)
         found = world
-        if not same:
+        if not _same(memory, world, globals_):
             items = world.items
             if not memory.shared or world.open:
                 memory.drop()
@@ -299,15 +283,6 @@ def _same(memory: Memory, world: World, globals_: Sequence[Any]) -> bool:
         and (*globals_,) == world.globals
         and _PLAIN.issuperset(map(type, globals_))
     )
-
-
-def opened(frame: Frame | None, thaw: Thaw) -> list[tuple[Segment, list[Any]]]:
-    """Return a frame and all below it, the top first, with the values of what they remember."""
-    found = []
-    while frame is not None:
-        found.append((frame.segment, [thaw(value) for value in frame.live]))
-        frame = frame.below
-    return found
 
 
 class TooDeep(Outside):

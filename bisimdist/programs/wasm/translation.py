@@ -243,7 +243,8 @@ class Translation(Builder):
         if kind >= len(self.linked.module.types) or table >= len(self.linked.module.tables):
             self._fail(f"there is no type {kind}, or no table {table}")
         found = call(".indirect", constant(table), constant(kind), self._pop("i32"))
-        self._called(found, self.linked.module.types[kind], kind in self.linked.drawing_types)
+        draws = bool(self.linked.draws & self.linked.module.through(kind))
+        self._called(found, self.linked.module.types[kind], draws)
 
     def _called(self, function: ast.expr, signature: Signature, draws: bool) -> None:
         given, results = self._several(signature.parameters), signature.results
