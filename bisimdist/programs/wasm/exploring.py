@@ -8,6 +8,7 @@ from functools import lru_cache
 from math import inf, prod
 from typing import Any, TypeAlias
 
+from bisimdist.programs.calls import RETURN
 from bisimdist.programs.code import NOWHERE, Place, Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.exploration import Exploration
@@ -40,29 +41,29 @@ class CompiledExploration(Exploration):
     """How a draw was divided the last time that it was met, a guess for the next, and what that is worth."""
     _inner: dict[Any, Gathered] = field(default_factory=dict)
     """By what a function remembers at a draw where that leads, as far as the function goes."""
-    _after: dict[Any, Any] = field(default_factory=dict)  # by call and what is returned to it where that leads
+    _after: dict[Any, Any] = field(
+        default_factory=dict
+    )  # by call and what is returned to it where that leads
 
     def place(self, number: int) -> Place:
         """Return the file and the offset that a node is about."""
-        segment = self._segment(number)
-        return NOWHERE if segment is None else (self.file, segment.line)
+        line = self._segment(number).line
+        return (self.file, line) if line else NOWHERE
 
-    def _segment(self, number: int) -> Segment | None:
+    def _segment(self, number: int) -> Segment:
         node: Any = self.nodes[number]
         if isinstance(node, Ended):
-            return None
+            return RETURN
         segment, frame = node.state.segment, node.state.stack
         while not segment.line and frame is not None:
             segment, frame = frame.segment, frame.below
-        return segment if segment.line else None
+        return segment
 
     def where(self, number: int) -> str:
         """Return the offset that a node is about, for people."""
-        segment = self._segment(number)
-        if segment is None:
-            return ""
         machine: Any = self.machine
-        return f"at {machine.lines.place(segment.line, segment.code.name)}"
+        segment = self._segment(number)
+        return f"at {machine.lines.place(segment.line, segment.code.name)}" if segment.line else ""
 
     def answers(self, number: int, most: int) -> Sequence[Any]:
         """Return one of each part in which a draw was divided."""

@@ -9,6 +9,7 @@ from typing import Any
 from bisimdist.programs.wasm.binary import TYPES, Reader
 from bisimdist.programs.wasm.operations import ACCESSES, NUMERIC, SATURATED
 
+
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """An instruction, what stands behind it, and its offset in the file."""
@@ -65,7 +66,9 @@ def _block_type(types: Sequence[Signature], part: Reader) -> tuple[tuple[str, ..
 
 _BEHIND: dict[str, Callable[[Reader, Sequence[Signature]], Any]] = {
     "number": lambda part, _: part.unsigned(),
-    "offset": lambda part, _: (part.unsigned(), part.unsigned())[1],  # behind an alignment, which says nothing
+    "offset": lambda part, _: (part.unsigned(), part.unsigned())[
+        1
+    ],  # behind an alignment, which says nothing
     "block": lambda part, types: _block_type(types, part),
     "labels": lambda part, _: (*part.vector(part.unsigned), part.unsigned()),
     "types": lambda part, _: part.vector(part.byte),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NoReturn
 
@@ -28,26 +28,22 @@ class Routine:
     """A function that may draw: its code is made when it is called first."""
 
     def __init__(self, index: int, make: Callable[[int], Segment]) -> None:
-        self.index = index
-        self._make = make
+        self.make = partial(make, index)
 
     @cached_property
     def entry(self) -> Segment:
         """Its first segment."""
-        return self._make(self.index)
+        return self.make()
 
 
+@dataclass(slots=True)
 class Tally:
-    """What somebody sees of a run between two draws."""
+    """What somebody sees of a run between two draws, and the number that this has."""
 
-    __slots__ = ("branches", "count", "lines", "steps")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.lines: list[int] = []
-        self.branches: list[int] = []
-        self.steps = 0
-        """The number of what was seen."""
+    count: int = 0
+    lines: list[int] = field(default_factory=list)
+    branches: list[int] = field(default_factory=list)
+    steps: int = 0
 
     def clear(self) -> None:
         """Begin again."""
@@ -77,9 +73,9 @@ def reached(module: Module, first: int) -> dict[int, set[int]]:
 
 def beginnings(module: Module, function: int) -> list[int]:
     """Return the functions that are called before another one is."""
-    found = module.exports.get("_initialize")
-    more = [found.index] if found is not None and found.kind == "function" else []
-    return [index for index in ([] if module.start is None else [module.start]) + more if index != function]
+    kind, ready = module.exports.get("_initialize", ("", None))
+    found = module.start, ready if kind == "function" else None
+    return [index for index in found if index is not None and index != function]
 
 
 def drawing(calls: dict[int, set[int]], chances: dict[int, Chance]) -> frozenset[int]:
@@ -187,13 +183,9 @@ class Linker:
                 space[f".draw{index}"] = self.chances[index]
             host = host_of(one)
             space[f".call{index}"] = _refused(str(one)) if host is None else self._hosted(host, str(one))
-        first = len(self.module.imported)
-        for number in range(len(self.module.functions)):
-            index = first + number
-            if index in self.linked.draws:
-                space[f".draw{index}"] = Routine(index, self.segment)
-            else:
-                space[f".call{index}"] = partial(self._first, index)
+        for index in range(len(self.module.imported), len(self.module.imported) + len(self.module.functions)):
+            space[f".draw{index}"] = Routine(index, self.segment)
+            space[f".call{index}"] = partial(self._first, index)
         return space
 
     def _hosted(self, host: Host, name: str) -> Callable[..., Any]:
@@ -221,30 +213,20 @@ class Linker:
 
     # code
 
-    def _translated(self, index: int, draws: bool) -> tuple[Emitter, list[str]]:
+    def segment(self, index: int) -> Segment:
+        """Return the first segment of a function; the whole of it, if it does not draw."""
         function = self.module.functions[index - len(self.module.imported)]
         name = self.module.name_of(index)
-        work = Translation(self.linked, function, name, draws)
+        work = Translation(self.linked, function, name, index in self.linked.draws)
         first, given = work.run()
         code = Code(name, self.module.source, function.begin)
         flow = analyse(first, work.variables, set(given))
-        return Emitter(flow, code, self._keep, self.space, name), given
-
-    def segment(self, index: int) -> Segment:
-        """Return the first segment of a function that may draw."""
-        emitter, given = self._translated(index, True)
-        return emitter.run(given)
-
-    def native(self, index: int) -> Callable[..., Any]:
-        """Return a function that does not draw, as one of Python."""
-        emitter, given = self._translated(index, False)
-        found: Callable[..., Any] = emitter.run(given).run
-        self.space[f".call{index}"] = found
-        return found
+        return Emitter(flow, code, self._keep, self.space, name).run(given)
 
     def _first(self, index: int, *given: Any) -> Any:
-        """Call such a function for the first time."""
-        return self.native(index)(*given)
+        """Call a function that does not draw for the first time."""
+        found = self.space[f".call{index}"] = self.segment(index).run
+        return found(*given)
 
     def _keep(self, value: object) -> str:
         name = f".k{len(self.space)}"
@@ -306,13 +288,9 @@ class Linker:
 
 def _stack_pointer(module: Module) -> int | None:
     """Return the number of the global variable that is the stack pointer, as toolchains write modules."""
-    for index, name in module.global_names.items():
-        if name == "__stack_pointer":
-            return index
-    for index, one in enumerate(module.globals):
-        if one.mutable and one.type == "i32":
-            return index
-    return None
+    named = [index for index, name in module.global_names.items() if name == "__stack_pointer"]
+    plain = [index for index, one in enumerate(module.globals) if one.mutable and one.type == "i32"]
+    return next(iter(named + plain), None)
 
 
 def _trap(what: str) -> NoReturn:

@@ -20,7 +20,17 @@ from bisimdist.programs.wasm.memory import Memory, Remembered
 from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import Trap, signed
 from bisimdist.programs.wasm.reals import Real
-from bisimdist.programs.wasm.states import CALLER, NOTHING, Frame, State, States, Thaw, TooDeep, World, thawing
+from bisimdist.programs.wasm.states import (
+    CALLER,
+    NOTHING,
+    Frame,
+    State,
+    States,
+    Thaw,
+    TooDeep,
+    World,
+    thawing,
+)
 from bisimdist.progress import NEVER, Deadline
 
 REHEARSED, FEWEST, REHEARSED_DRAWS = 200, 10, 2000
@@ -245,12 +255,8 @@ class Machine:
 
     def _filled(self, value: Any, place: int, size: int, result: Any) -> tuple[Any, ...]:
         """Write random bytes into memory."""
-        done = 0
-        while done < size:
-            step = next(step for step in (8, 4, 2, 1) if step <= size - done)
-            part = (value >> (8 * done)) & ((1 << (8 * step)) - 1)
-            self.memory.write[step](place + done, part)
-            done += step
+        for at, part in self.memory.pieces(size, place):
+            self.memory.write[part](place + at, (value >> (8 * at)) & ((1 << (8 * part)) - 1))
         return LEAVE, result
 
     def _ended(self, value: Any) -> Ended:

@@ -196,22 +196,22 @@ class Memory:
     def fill(self, place: Any, value: Any, count: Any) -> None:
         """Write the same byte many times."""
         place, value = int(place), value & 0xFF
-        for at, size in self._pieces(int(count), place):
+        for at, size in self.pieces(int(count), place):
             self.write[size](place + at, value if size == 1 else value * _ONES)
 
     def copy(self, to: Any, source: Any, count: Any) -> None:
         """Copy bytes, also where the places overlap."""
         to, source = int(to), int(source)
-        pieces = self._pieces(int(count), to, source)
+        pieces = self.pieces(int(count), to, source)
         for (at, size), value in [((at, size), self.read[size](source + at)) for at, size in pieces]:
             self.write[size](to + at, value)
 
     def store(self, place: int, content: bytes) -> None:
         """Write bytes."""
-        for at, size in self._pieces(len(content), place):
+        for at, size in self.pieces(len(content), place):
             self.write[size](place + at, int.from_bytes(content[at : at + size], "little"))
 
-    def _pieces(self, count: int, *places: int) -> list[tuple[int, int]]:
+    def pieces(self, count: int, *places: int) -> list[tuple[int, int]]:
         """Return where pieces of one or eight bytes begin, that are whole words at each of the places."""
         if max(places) + count > self.size:
             raise Trap("memory out of bounds")

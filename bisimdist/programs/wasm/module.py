@@ -342,7 +342,9 @@ def _check(module: Module, reader: Reader) -> None:
     if code != len(module.declared):
         reader.fail(f"{len(module.declared)} functions are declared; {code} have code")
     functions = len(module.imported) + code
-    sizes = dict(zip(KINDS, (functions, *map(len, (module.tables, module.memories, module.globals))), strict=True))
+    sizes = dict(
+        zip(KINDS, (functions, *map(len, (module.tables, module.memories, module.globals))), strict=True)
+    )
     for name, export in module.exports.items():
         if export.index >= sizes[export.kind]:
             reader.fail(f"the export {name!r} names {export.kind} {export.index}, which does not exist")

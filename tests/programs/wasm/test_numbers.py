@@ -72,7 +72,7 @@ def both() -> Iterator[Callable[[str], tuple[Callable[..., Any], Callable[..., A
         def real(*values: Any) -> Any:
             return exports[name](store, *map(_signed, values, kinds))
 
-        return linker.native(module.exported(name)), real
+        return linker.segment(module.exported(name)).run, real
 
     yield found
 
