@@ -215,7 +215,9 @@ class Observed:
         """Return the state of a node: one for all nodes where runs end alike, or are cut off."""
         if isinstance(self.exploration.nodes[target], Ended):
             return self._ends[self.names[target][1]]
-        return target if self.exploration.edges[target] is not None else self._ends.setdefault(_CUT_END, target)
+        return (
+            target if self.exploration.edges[target] is not None else self._ends.setdefault(_CUT_END, target)
+        )
 
     def finish(
         self,

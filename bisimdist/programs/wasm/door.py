@@ -19,12 +19,12 @@ from bisimdist.programs.front import chain_within, expand, inputs_and_pairs
 from bisimdist.programs.inputs import Input, Relation
 from bisimdist.programs.parting import partings
 from bisimdist.programs.request import Request
-from bisimdist.programs.wasm.chance import Chance, chances_of, refuse_others
+from bisimdist.programs.wasm.chance import Chance
 from bisimdist.programs.wasm.exploring import CompiledExploration
 from bisimdist.programs.wasm.given import Given
 from bisimdist.programs.wasm.guard import guard
 from bisimdist.programs.wasm.lines import Lines
-from bisimdist.programs.wasm.linking import reached
+from bisimdist.programs.wasm.linking import opened
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.memory import Remembered
 from bisimdist.programs.wasm.module import Module
@@ -63,18 +63,13 @@ def explored_module(
     Raises ModelError if the module is none, or a run of it fails: with the offset. Raises UsageError if the
         inputs do not fit the function.
     """
-    name, _, function = argument.partition(".wasm:")
-    source = name + ".wasm"
-    module = Module.read(source)
-    index = module.exported(function)
     kinds = compiled_kinds(request.observe or "output")
     if request.bits or request.grid is not None or request.allowed:
         raise UsageError(
             "--coins, --round and --allow are for functions in Python; this one is compiled code"
         )
-    chances = chances_of(module, request.chances)
-    refuse_others(module, chances, sorted(reached(module, index)))
-    given = Given(module, index, request.arguments, request.layout)
+    module, index, chances, given = opened(argument, request.chances, request.arguments, request.layout)
+    source, function = module.source, module.name_of(index)
     chosen, asked = inputs_and_pairs(inputs, pairs, neighbours)
     for item in chosen:
         given.check(item.name, item.make())

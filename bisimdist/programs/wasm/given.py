@@ -59,7 +59,8 @@ class Given:
             raise UsageError(f"--input {name[:60]}: expected a list of integers, for --layout was given")
         try:
             numbers = [
-                int(one).to_bytes(int(self.kind[1:]) // 8, "little", signed=self.kind[0] == "i") for one in value
+                int(one).to_bytes(int(self.kind[1:]) // 8, "little", signed=self.kind[0] == "i")
+                for one in value
             ]
         except OverflowError:
             raise UsageError(f"--input {name[:60]}: a number does not fit {self.kind}") from None

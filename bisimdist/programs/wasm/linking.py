@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NoReturn
@@ -14,7 +14,8 @@ from bisimdist.programs.code import Code, Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.emit import Emitter
 from bisimdist.programs.wasm.building import Linked
-from bisimdist.programs.wasm.chance import Chance, Host, host_of
+from bisimdist.programs.wasm.chance import Chance, Host, chances_of, host_of, refuse_others
+from bisimdist.programs.wasm.given import Given
 from bisimdist.programs.wasm.instructions import Instruction
 from bisimdist.programs.wasm.memory import Memory
 from bisimdist.programs.wasm.module import MOST_PAGES, Module
@@ -69,6 +70,18 @@ def reached(module: Module, first: int) -> dict[int, set[int]]:
                 called |= module.through(one.what[0])
         stack += called
     return calls
+
+
+def opened(
+    argument: str, chances: Sequence[str], arguments: Sequence[str], layout: str | None
+) -> tuple[Module, int, dict[int, Chance], Given]:
+    """Return the module of ``FILE.wasm:FUNCTION``, the function, what draws, and what the function is given."""
+    name, _, function = argument.partition(".wasm:")
+    module = Module.read(name + ".wasm")
+    index = module.exported(function)
+    known = chances_of(module, chances)
+    refuse_others(module, known, sorted(reached(module, index)))
+    return module, index, known, Given(module, index, arguments, layout)
 
 
 def beginnings(module: Module, function: int) -> list[int]:

@@ -236,7 +236,8 @@ class Machine:
             if end[0] == TAIL:
                 _, place, function, given, _ = end
                 if type(function) is Chance:
-                    frames.append((_returning(place), ()))
+                    place.run = RETURN.run  # it returns what was drawn
+                    frames.append((place, ()))
             else:
                 _, place, function, given, _, live = end
                 frames.append((place, live))
@@ -262,41 +263,23 @@ class Machine:
     def _ended(self, value: Any) -> Ended:
         results = self.signature.results if value is not None else ()
         values = [value] if len(results) == 1 else list(value) if results else []
-        shown = [self._shown(one, kind) for one, kind in zip(values, results, strict=True)]
+        shown = [
+            one.value() if type(one) is Real else signed(one, kind)
+            for one, kind in zip(values, results, strict=True)
+        ]
         if self.kinds:
             self._see()
         return Ended(shown[0] if len(shown) == 1 else tuple(shown) if shown else None, False, None)
 
-    def _shown(self, value: Any, kind: str) -> Any:
-        if type(value) is Drawn:
-            value.force()
-        if type(value) is Real:
-            return value.value()
-        return signed(value, kind)
-
     def _see(self) -> None:
         """Give what was seen since the last draw a number."""
         tally = self.tally
-        seen: list[str] = []
-        if "instructions" in self.kinds:
-            seen.append(f"{tally.count} instructions")
-        if "memory" in self.kinds:
-            seen.append("lines " + " ".join(map(str, tally.lines)))
-        if "branches" in self.kinds:
-            seen.append("branches " + "".join(_outcome(one) for one in tally.branches))
-        if seen:
-            text = "; ".join(seen)
-            tally.steps = self._seen.setdefault(text, len(self.seen))
-            if tally.steps == len(self.seen):
-                self.seen.append(text)
-
-
-def _outcome(value: int) -> str:
-    return str(value) if value in {0, 1} else f"({value})"
-
-
-def _returning(place: Segment) -> Segment:
-    """Return a segment that returns what it is given, at a place."""
-    if place.run is None:
-        place.run = RETURN.run
-    return place
+        every = {
+            "instructions": f"{tally.count} instructions",
+            "memory": f"lines {' '.join(map(str, tally.lines))}",
+            "branches": "branches " + "".join(str(one) if one < 2 else f"({one})" for one in tally.branches),
+        }
+        text = "; ".join(text for kind, text in every.items() if kind in self.kinds)
+        tally.steps = self._seen.setdefault(text, len(self.seen))
+        if tally.steps == len(self.seen):
+            self.seen.append(text)

@@ -34,7 +34,7 @@ _INTEGER = _table("""
 """)
 _FLOAT = _table("""
     abs abs(a); neg -a; ceil ceil(a); floor floor(a); trunc trunc(a); nearest nearest(a); sqrt R(sqrt(a));
-    add R(a + b); sub R(a - b); mul R(a * b); div R(fdiv(a, b)); min min(a, b); max max(a, b);
+    add R(a + b); sub R(a - b); mul R(a * b); div R(div(a, b)); min min(a, b); max max(a, b);
     copysign copysign(a, b)
 """)
 

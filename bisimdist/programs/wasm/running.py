@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 from bisimdist.errors import ModelError
 from bisimdist.extras import needed
 from bisimdist.programs.wasm.binary import Reader
-from bisimdist.programs.wasm.chance import Chance, chances_of, host_of, refuse_others
+from bisimdist.programs.wasm.chance import Chance, host_of
 from bisimdist.programs.wasm.given import Given
-from bisimdist.programs.wasm.linking import reached
+from bisimdist.programs.wasm.linking import opened, reached
 from bisimdist.programs.wasm.memory import PAGE
 from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import signed
@@ -39,12 +39,7 @@ def module_runs(
         If the module is none; also when a run fails.
     """
     wasmtime = needed("wasmtime", "wasm")
-    name, _, function = argument.partition(".wasm:")
-    module = Module.read(name + ".wasm")
-    index = module.exported(function)
-    known = chances_of(module, chances)
-    refuse_others(module, known, sorted(reached(module, index)))
-    given = Given(module, index, arguments, layout)
+    module, index, known, given = opened(argument, chances, arguments, layout)
     engine = Engine(wasmtime, module, known, index, given)
 
     def run(value: Any) -> Any:
@@ -171,11 +166,11 @@ def _forgets(module: Module, function: int) -> bool:
         if index < first:
             if module.signature(index).parameters:
                 return False
-            continue
-        body = module.functions[index - first]
-        for one in module.code_of(body):
-            if ".store" in one.name or one.name in _WRITES:
-                return False
+        elif any(
+            ".store" in one.name or one.name in _WRITES
+            for one in module.code_of(module.functions[index - first])
+        ):
+            return False
     return True
 
 
