@@ -50,7 +50,7 @@ class Label:
     target: Block | None
     other: Block | None = None
     parameters: Types = ()
-    used: bool = False
+    dead: bool = False  # whether what follows is never reached: there the stack has whatever is taken
 
 
 @dataclass(slots=True)
@@ -65,8 +65,7 @@ class Builder:
     _stack: list[tuple[str, int]] = field(default_factory=list)
     """Of each place the type, and how deep the expression is nested that was put there."""
     _labels: list[Label] = field(default_factory=list)
-    _block: Block | None = None
-    _skipped: int = 0
+    _block: Block = field(default_factory=Block)
     _cost: int = 0
     _depth: int = 0  # how deep expressions are nested that were taken for the next statement
     _now: Instruction = _NOTHING
@@ -77,11 +76,9 @@ class Builder:
     # statements and values
 
     def _do(self, statement: ast.stmt, block: Block | None = None) -> None:
-        place = block or self._block
         self._depth = 0
-        if place is not None:
-            self._located(statement)
-            place.body.append(statement)
+        self._located(statement)
+        (block or self._block).body.append(statement)
 
     def _located(self, node: ast.stmt | ast.expr) -> None:
         node.lineno = node.end_lineno = self._now.offset
@@ -100,19 +97,22 @@ class Builder:
 
     def _pop(self, kind: str | None = None, *, simple: bool = False) -> ast.expr:
         """Take a value; a simple one can be computed at any time, or not at all."""
-        if len(self._stack) <= self._labels[-1].height:
+        label = self._labels[-1]
+        if len(self._stack) <= label.height:
+            if label.dead:
+                return constant(None)
             self._fail(f"{self._now.name} takes a value from an empty stack")
         found, depth = self._stack.pop()
-        if kind is not None and found != kind:
+        if kind is not None and found not in {kind, ""}:
             self._fail(f"{self._now.name} takes a value of type {kind}; there is one of type {found}")
         name = f"s{len(self._stack)}"
-        match self._block.body[-1:] if self._block is not None else []:
+        match self._block.body[-1:]:
             case [ast.Assign([ast.Name(last)], value)] if (
                 last == name
                 and depth < _DEEPEST
                 and (not simple or isinstance(value, ast.Name | ast.Constant))
             ):
-                del self._block.body[-1]  # type: ignore[union-attr]
+                del self._block.body[-1]
                 self._depth = max(self._depth, depth)
                 return value
         return load(name)
@@ -130,19 +130,25 @@ class Builder:
 
     # how blocks end
 
-    def _begin(self, block: Block | None) -> None:
-        """Go on with another block, or with what is not reached."""
+    def _begin(self, block: Block) -> None:
+        """Go on with another block."""
         self._block, self._cost = block, 0
+
+    def _leap(self) -> None:
+        """Go on with what is never reached."""
+        label = self._labels[-1]
+        label.dead = True
+        del self._stack[label.height :]
+        self._begin(Block())
 
     def _flush(self, block: Block) -> None:
         if self._cost:
             self._do(ast.AugAssign(store(COUNTER), ast.Add(), constant(self._cost)), block)
 
-    def _close(self, end: Jump | Branch | Invoke, then: Block | None) -> None:
+    def _close(self, end: Jump | Branch | Invoke, then: Block) -> None:
         """End the block, and go on with another one."""
-        if self._block is not None:
-            (self._tally if isinstance(end, Invoke) else self._flush)(self._block)
-            self._block.end = end
+        (self._tally if isinstance(end, Invoke) else self._flush)(self._block)
+        self._block.end = end
         self._begin(then)
 
     def _tally(self, block: Block) -> None:
@@ -152,7 +158,6 @@ class Builder:
 
     def _lead(self, label: Label, block: Block, values: list[ast.expr]) -> None:
         """Let a block end in a branch to a label, which takes these values."""
-        label.used = True
         if label.target is None:
             self._leave(block, values)
             return
@@ -175,13 +180,11 @@ class Builder:
     def _go(self, depth: int) -> None:
         """Branch, whatever happens."""
         label = self._label(depth)
-        if self._block is None:
-            return
         values = self._several(label.types)
         if label.target is not None:
             self._flush(self._block)
         self._lead(label, self._block, values)
-        self._begin(None)
+        self._leap()
 
     def _label(self, depth: int) -> Label:
         if depth >= len(self._labels):
@@ -193,7 +196,8 @@ class Builder:
         label, cost = self._label(depth), self._cost
         block = Block()
         first = len(self._stack) - len(label.types)
-        if first < self._labels[-1].height or self._types()[first:] != label.types:
+        inner = self._labels[-1]
+        if not inner.dead and (first < inner.height or self._types()[first:] != label.types):
             self._fail(f"{self._now.name} needs {', '.join(label.types)} on the stack")
         if label.target is None:
             self._cost = 0

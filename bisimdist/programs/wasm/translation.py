@@ -22,7 +22,7 @@ class Translation(Builder):
 
     def run(self) -> tuple[Block, list[str]]:
         """Translate, and return the first block, and the names of what the function is given."""
-        first = self._block = Block()
+        first = self._block
         signature = self.function.signature
         self._now = Instruction("", None, self.function.begin)
         names = [f"l{k}" for k in range(len(signature.parameters) + len(self.function.locals))]
@@ -37,27 +37,12 @@ class Translation(Builder):
             self._now = instruction
             if not self._labels:
                 self._fail("instructions follow the end of the function")
-            if self._block is None:
-                self._skip(instruction)
-                continue
             if self.linked.counts and instruction.name not in _FREE:
                 self._cost += 1
             self._one(instruction.name, instruction.what)
         if self._labels:
             self._fail("the function has no end")
         return first, given
-
-    def _skip(self, instruction: Instruction) -> None:
-        """Pass over what is never reached."""
-        match instruction.name:
-            case "block" | "loop" | "if":
-                self._skipped += 1
-            case "end" if self._skipped:
-                self._skipped -= 1
-            case "else" if not self._skipped:
-                self._else()
-            case "end":
-                self._end()
 
     # instructions
 
@@ -78,13 +63,12 @@ class Translation(Builder):
                 self._do(ast.Expr(self._pop()))
             case "unreachable":
                 self._do(ast.Expr(call(".trap", constant("unreachable code is reached"))))
-                if self._block is not None:
-                    self._block.end = Leave(None)
-                self._begin(None)
+                self._block.end = Leave(None)
+                self._leap()
             case "select":
-                test, kind = self._pop("i32"), self._types()[-1:]
-                other = self._pop(simple=True)
-                self._push(ast.IfExp(test, self._pop(*kind, simple=True), other), *kind)
+                test, kind = self._pop("i32"), next(iter(self._types()[::-1]), "")
+                other, one = self._pop(simple=True), self._pop(kind or None, simple=True)
+                self._push(ast.IfExp(test, one, other), kind)
             case "local.get" | "local.set" | "local.tee":
                 self._variable(name, what, f"l{what}")
             case "global.get":
@@ -152,12 +136,11 @@ class Translation(Builder):
 
     def _enter(self, kind: str, what: tuple[Types, Types], target: Block) -> Label:
         parameters, results = what
+        for value, taken in zip(self._several(parameters), parameters, strict=True):
+            self._push(value, taken)
         height = len(self._stack) - len(parameters)
-        if height < self._labels[-1].height:
-            self._fail(f"{kind} takes {len(parameters)} values from the stack")
         types = parameters if kind == "loop" else results
         self._labels.append(Label(kind, types, results, height, target, None, parameters))
-        self._known(height, parameters)
         return self._labels[-1]
 
     def _loop(self, what: tuple[Types, Types]) -> None:
@@ -175,18 +158,15 @@ class Translation(Builder):
             self._fail("else stands outside of if")
         self._finish_label(label)
         self._begin(label.other)
-        label.other = None
+        label.other, label.dead = None, False
         self._known(label.height, label.parameters)
 
     def _finish_label(self, label: Label) -> None:
         """Fall out of a block."""
-        if self._block is None:
-            return
-        if len(self._stack) - label.height != len(label.results):
-            self._fail(
-                f"{'the function' if label.kind == 'function' else 'a block'} ends with "
-                f"{len(self._stack) - label.height} values; it gives {len(label.results)}"
-            )
+        found = len(self._stack) - label.height
+        if found > len(label.results) or (found < len(label.results) and not label.dead):
+            what = "the function" if label.kind == "function" else "a block"
+            self._fail(f"{what} ends with {found} values; it gives {len(label.results)}")
         if label.kind != "loop":
             self._go(0)
 
@@ -197,11 +177,10 @@ class Translation(Builder):
             self._else()
             self._finish_label(label)
         self._labels.pop()
-        if label.kind == "loop":
-            del self._stack[label.height + len(label.results) :]
-        elif label.kind != "function":
-            self._begin(label.target if label.used else None)
+        if label.kind != "function":
             self._known(label.height, label.results)
+            if label.target is not None and label.kind != "loop":
+                self._begin(label.target)
 
     def _table(self, depths: tuple[int, ...]) -> None:
         index, name = self._pop("i32"), self._place(len(self._stack))
@@ -211,11 +190,10 @@ class Translation(Builder):
             if not runs or runs[-1][1] != depth:
                 runs.append((k, depth))
         runs.append((len(depths) - 1, depths[-1]))
-        if self._block is not None:
-            self._flush(self._block)
-            self._cost = 0
-            self._tabled(self._block, name, runs)
-        self._begin(None)
+        self._flush(self._block)
+        self._cost = 0
+        self._tabled(self._block, name, runs)
+        self._leap()
 
     def _tabled(self, block: Block, index: str, runs: list[tuple[int, int]]) -> None:
         """Let a block end in a search for the range in which an index lies."""
