@@ -175,8 +175,15 @@ class CompiledExploration(Exploration):
 @lru_cache(1 << 10)
 def _whole(count: int, others: Sequence[int]) -> list[Part]:
     """Return all that is known of a draw before the code does something with it."""
+    if count > _FEW:
+        bits = count.bit_length() - 1
+        first: list[Variable] = [
+            (0, tuple([(1 << low, 1 << min(_WORD, bits - low)) for low in range(0, bits, _WORD)]))
+        ]
+    else:
+        first = [(value, ()) for value in range(count)]
     rest = tuple((0, ((1, other),)) for other in others)
-    return _weighed([(one, *rest) for one in _first(count)])
+    return _weighed([(one, *rest) for one in first])
 
 
 def _weighed(parts: Iterable[Known]) -> list[Part]:
@@ -195,15 +202,6 @@ def _parted(variables: Known, leaf: Leaf, cuts: tuple[int, ...], period: int, ot
     return _weighed(Split(leaf, cuts, period, other).parts(variables))
 
 
-def _first(count: int) -> Iterable[Variable]:
-    """Return all that may be drawn, as few variables."""
-    if count <= _FEW:
-        return [(value, ()) for value in range(count)]
-    bits = count.bit_length() - 1
-    leaves = [(1 << low, 1 << min(_WORD, bits - low)) for low in range(0, bits, _WORD)]
-    return [(0, tuple(leaves))]
-
-
 def _joined(found: list[tuple[Known, Any]], size: int) -> list[Known]:
     """Put ranges of a variable side by side together that lead to the same, others being equal."""
     for place in range(size):
@@ -211,24 +209,17 @@ def _joined(found: list[tuple[Known, Any]], size: int) -> list[Known]:
         made: list[tuple[Known, Any]] = []
         for variables, key in found:
             const, leaves = variables[place]
-            if not leaves:
-                span = const, const + 1
-            elif len(leaves) == 1 and len(leaves[0]) == 2 and leaves[0][0] == 1:
-                span = const, const + leaves[0][1]
-            else:
+            if leaves and (len(leaves) > 1 or leaves[0] != (1, leaves[0][1])):
                 made.append((variables, key))
                 continue
-            ranges.setdefault((variables[:place], variables[place + 1 :], key), []).append(span)
+            others = variables[:place], variables[place + 1 :], key
+            ranges.setdefault(others, []).append((const, const + (leaves[0][1] if leaves else 1)))
         for (before, after, key), spans in ranges.items():
-            spans.sort()
-            low, high = spans[0]
-            for begin, end in spans[1:]:
-                if begin == high:
-                    high = end
-                    continue
-                made.append(((*before, _range(low, high), *after), key))
-                low, high = begin, end
-            made.append(((*before, _range(low, high), *after), key))
+            joined: list[tuple[int, int]] = []
+            for low, high in sorted(spans):
+                begin = joined.pop()[0] if joined and joined[-1][1] == low else low
+                joined.append((begin, high))
+            made += [((*before, _range(*span), *after), key) for span in joined]
         found = made
     return [variables for variables, _ in found]
 

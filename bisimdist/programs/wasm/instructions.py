@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from bisimdist.programs.wasm.binary import TYPES, Reader
 from bisimdist.programs.wasm.operations import ACCESSES, NUMERIC, SATURATED
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(NamedTuple):
     """An instruction, what stands behind it, and its offset in the file."""
 
     name: str
@@ -19,8 +17,7 @@ class Instruction:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """The types of parameters and results."""
 
     parameters: tuple[str, ...]

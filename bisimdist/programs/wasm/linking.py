@@ -194,17 +194,20 @@ class Linker:
         for index, one in enumerate(self.module.imported):
             if index in self.chances:
                 space[f".draw{index}"] = self.chances[index]
-            host = host_of(one)
-            space[f".call{index}"] = _refused(str(one)) if host is None else self._hosted(host, str(one))
+            space[f".call{index}"] = self._hosted(host_of(one), str(one))
         for index in range(len(self.module.imported), len(self.module.imported) + len(self.module.functions)):
             space[f".draw{index}"] = Routine(index, self.segment)
             space[f".call{index}"] = partial(self._first, index)
         return space
 
-    def _hosted(self, host: Host, name: str) -> Callable[..., Any]:
-        """Return a function of WASI."""
+    def _hosted(self, host: Host | None, name: str) -> Callable[..., Any]:
+        """Return a function of WASI, or one that is not known."""
 
         def call(*given: Any) -> int:
+            if host is None:
+                raise Outside(
+                    f"it calls the import {name}, which is not known", f"if it draws, say --chance {name}"
+                )
             if host.result is None:
                 raise Trap(f"it ends itself with {name}")
             for place, size, value in host.writes:
@@ -277,8 +280,7 @@ class Linker:
     def _value(self, expression: tuple[Instruction, ...]) -> Any:
         """Compute a constant expression."""
         stack: list[Any] = []
-        for instruction in expression:
-            name, what = instruction.name, instruction.what
+        for name, what, _ in expression:
             if name == "global.get":
                 if what >= len(self.globals):
                     raise self._refusal(f"global variable {what} is used before it has a value")
@@ -312,10 +314,3 @@ def _trap(what: str) -> NoReturn:
 
 def _forever() -> NoReturn:
     raise Outside("a loop does not end", f"at most {MOST_TURNS} turns are run from one draw to the next")
-
-
-def _refused(name: str) -> Callable[..., NoReturn]:
-    def call(*_: object) -> NoReturn:
-        raise Outside(f"it calls the import {name}, which is not known", f"if it draws, say --chance {name}")
-
-    return call

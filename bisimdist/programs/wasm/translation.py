@@ -33,13 +33,11 @@ class Translation(Builder):
             self._do(assign(name, constant(zero)))
         self._do(assign(COUNTER, constant(int(self.linked.counts))))
         self._labels = [Label("function", signature.results, signature.results, 0, None)]
-        for instruction in self.linked.module.code_of(self.function):
-            self._now = instruction
+        for self._now in self.linked.module.code_of(self.function):
             if not self._labels:
                 self._fail("instructions follow the end of the function")
-            if self.linked.counts and instruction.name not in _FREE:
-                self._cost += 1
-            self._one(instruction.name, instruction.what)
+            self._cost += self.linked.counts and self._now.name not in _FREE
+            self._one(self._now.name, self._now.what)
         if self._labels:
             self._fail("the function has no end")
         return first, given
