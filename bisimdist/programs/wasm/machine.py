@@ -23,11 +23,14 @@ from bisimdist.programs.wasm.reals import Real
 from bisimdist.programs.wasm.states import (
     CALLER,
     NOTHING,
+    PLAIN,
     Frame,
+    Numbering,
     State,
     States,
     Thaw,
     TooDeep,
+    Unlike,
     World,
     thawing,
 )
@@ -211,9 +214,7 @@ class Machine:
                         segment, bits = self._fill, 8 * live[1]
                     if self.kinds:
                         self._see()
-                    return self.states.state(
-                        segment, live, frames, base, self.memory, self._world, self.globals, self._thaw, bits
-                    )
+                    return self._state(segment, live, frames, base, bits)
                 if kind is Routine:
                     segment = function.entry
                 else:
@@ -223,7 +224,9 @@ class Machine:
                 if frames:
                     segment, live = frames.pop()
                 elif base is CALLER:
-                    return self.states.returned(end[1], self.memory, self._world, self.globals)
+                    if type(end[1]) not in PLAIN or not self._same():
+                        raise Unlike
+                    return (end[1],)  # type: ignore[return-value]
                 elif base is not None:
                     segment, live = base.segment, base.live
                     if base.open:
@@ -244,6 +247,38 @@ class Machine:
                 if len(frames) > MOST_FRAMES:
                     raise TooDeep(place)
             segment = None
+
+    def _same(self) -> bool:
+        """Tell whether memory and global variables are as they were, and nothing in them is open."""
+        memory, world = self.memory, self._world
+        return (
+            memory.shared
+            and memory.pages == world.pages
+            and not world.open
+            and not world.loose
+            and (*self.globals,) == world.globals
+            and PLAIN.issuperset(map(type, self.globals))
+        )
+
+    def _state(
+        self, segment: Segment, live: Sequence[Any], frames: _Frames, base: Frame | None, bits: int
+    ) -> State:
+        """Return the state of a segment that waits above these frames."""
+        numbering, states = Numbering(), self.states
+        frozen, stack, world = numbering.all(live), base, self._world
+        while stack is not None and base is not None and base.open:
+            frames = [(stack.segment, [self._thaw(value) for value in stack.live]), *frames]
+            stack = stack.below
+        for below, values in [(below, numbering.all(values)) for below, values in reversed(frames)][::-1]:
+            stack = states.frame(below, values, stack)
+        if not self._same():
+            items, memory = world.items, self.memory
+            if not memory.shared or world.open:
+                memory.drop()
+                items = memory.frozen(numbering.freeze)
+                memory.shared = True
+            world = states.world(items, memory, numbering.all(self.globals))
+        return states.state(segment, frozen, stack, world, tuple(numbering.counts), bits)
 
     def _wanted(self, chance: Chance, given: Sequence[Any]) -> tuple[int, int, int | None]:
         """Return where random bytes are wanted, how many, and what the import returns then."""

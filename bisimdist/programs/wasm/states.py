@@ -24,7 +24,7 @@ from bisimdist.programs.wasm.reals import Pattern, Real, bits_of, computed, patt
 
 Thaw: TypeAlias = Callable[[Any], Any]  # makes a value of what was frozen
 
-_PLAIN = frozenset({int, bool, type(None)})
+PLAIN = frozenset({int, bool, type(None)})
 
 
 class Form(tuple[Any, ...]):
@@ -51,7 +51,7 @@ class Frame:
     def __post_init__(self) -> None:
         below = self.below
         self.depth = 1 if below is None else below.depth + 1
-        self.open = not _PLAIN.issuperset(map(type, self.live)) or (below is not None and below.open)
+        self.open = not PLAIN.issuperset(map(type, self.live)) or (below is not None and below.open)
 
 
 CALLER = Frame(RETURN, (), None)
@@ -76,7 +76,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.open = any(type(item[1]) is not int for item in self.items)
-        self.loose = not _PLAIN.issuperset(map(type, self.globals))
+        self.loose = not PLAIN.issuperset(map(type, self.globals))
 
 
 class State(Drawing):
@@ -110,8 +110,8 @@ class State(Drawing):
         self.counts = counts
         self.open: Sequence[int] = ()
         """The places behind the answer of values that depend on leaves, or are floats."""
-        if not _PLAIN.issuperset(map(type, live)):
-            self.open = [place for place, value in enumerate(live, 1) if type(value) not in _PLAIN]
+        if not PLAIN.issuperset(map(type, live)):
+            self.open = [place for place, value in enumerate(live, 1) if type(value) not in PLAIN]
         self.number = -1
         """That of the node, where there is one."""
 
@@ -119,7 +119,7 @@ class State(Drawing):
     __hash__ = object.__hash__
 
 
-class _Numbering:
+class Numbering:
     """Numbers leaves in the order in which they are met."""
 
     __slots__ = ("counts", "numbers")
@@ -130,7 +130,7 @@ class _Numbering:
 
     def freeze(self, value: Any) -> Any:
         kind = type(value)
-        if kind in _PLAIN:
+        if kind in PLAIN:
             return value
         if kind is float:
             return Form(("bits", bits_of(value)))
@@ -154,7 +154,7 @@ class _Numbering:
         return Form(form)
 
     def all(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        if _PLAIN.issuperset(map(type, values)):
+        if PLAIN.issuperset(map(type, values)):
             return tuple(values)
         return tuple([self.freeze(value) for value in values])
 
@@ -214,75 +214,30 @@ class States:
                 raise TooDeep(segment)
         return found
 
-    def state(  # noqa: PLR0913, PLR0917
-        self,
-        segment: Segment,
-        live: Sequence[Any],
-        frames: list[tuple[Segment, Sequence[Any]]],
-        base: Frame | None,
-        memory: Memory,
-        world: World,
-        globals_: Sequence[Any],
-        thaw: Thaw,
-        bits: int,
-    ) -> State:
-        """Return the state of a segment that waits above these frames, where the run began in a world."""
-        numbering = _Numbering()
-        frozen, stack = numbering.all(live), base
-        while stack is not None and base is not None and base.open:
-            frames = [(stack.segment, [thaw(value) for value in stack.live]), *frames]
-            stack = stack.below
-        for below, values in [(below, numbering.all(values)) for below, values in reversed(frames)][::-1]:
-            stack = self.frame(below, values, stack)
-        found = world
-        if not _same(memory, world, globals_):
-            items = world.items
-            if not memory.shared or world.open:
-                memory.drop()
-                items = memory.frozen(numbering.freeze)
-                memory.shared = True
-            kept = numbering.all(globals_)
-            key = items, memory.pages, kept
-            there = self._worlds.get(key)
-            if there is None:
-                there = self._worlds[key] = World(items, memory.written, memory.pages, kept)
-            found = there
-        key = segment, frozen, stack, found, tuple(numbering.counts), bits
-        return self._states.get(key) or self._new(key)
+    def world(self, items: tuple[tuple[Any, ...], ...], memory: Memory, kept: tuple[Any, ...]) -> World:
+        """Return what a run has written, with the size of the memory and these global variables."""
+        key = items, memory.pages, kept
+        found = self._worlds.get(key)
+        if found is None:
+            found = self._worlds[key] = World(items, memory.written, memory.pages, kept)
+        return found
+
+    def state(self, *key: Any) -> State:
+        """Return the state with these parts."""
+        found = self._states.get(key)
+        if found is None:
+            found = self._states[key] = State(*key)
+        return found
 
     def onto(self, state: State, base: Frame | None) -> State:
         """Return a state with another call in place of any call, or of all calls."""
         stack = base if base is CALLER else self._moved(state.stack, base)
-        key = state.segment, state.live, stack, state.world, state.counts, state.bits
-        return self._states.get(key) or self._new(key)
+        return self.state(state.segment, state.live, stack, state.world, state.counts, state.bits)
 
     def _moved(self, frame: Any, base: Frame | None) -> Frame | None:
         if frame is CALLER:
             return base
         return self.frame(frame.segment, frame.live, self._moved(frame.below, base))
-
-    @staticmethod
-    def returned(value: Any, memory: Memory, world: World, globals_: Sequence[Any]) -> tuple[Any, ...]:
-        """Return what a function returns, if it has changed nothing. Raises Unlike if it has."""
-        if type(value) not in _PLAIN or not _same(memory, world, globals_):
-            raise Unlike
-        return (value,)
-
-    def _new(self, key: Any) -> State:
-        state = self._states[key] = State(*key)
-        return state
-
-
-def _same(memory: Memory, world: World, globals_: Sequence[Any]) -> bool:
-    """Tell whether memory and global variables are as they are in a world in which nothing is open."""
-    return (
-        memory.shared
-        and memory.pages == world.pages
-        and not world.open
-        and not world.loose
-        and (*globals_,) == world.globals
-        and _PLAIN.issuperset(map(type, globals_))
-    )
 
 
 class TooDeep(Outside):
