@@ -192,7 +192,7 @@ class Builder:
         return self._labels[-1 - depth]
 
     def _towards(self, depth: int) -> Block:
-        """Return a block that does nothing but branch; where it returns, what was counted is counted there."""
+        """Return a block that does nothing but branch; if it returns, it counts what was counted."""
         label, cost = self._label(depth), self._cost
         block = Block()
         first = len(self._stack) - len(label.types)

@@ -27,7 +27,6 @@ from bisimdist.programs.wasm.lines import Lines
 from bisimdist.programs.wasm.linking import opened
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.memory import Remembered
-from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import Trap
 from bisimdist.programs.wasm.seen import CompiledView
 from bisimdist.progress import Deadline
@@ -87,7 +86,8 @@ def explored_module(
                 machine.again(forgets=attempt < FORGETTING)
         raise AssertionError
     except (Trap, RecursionError, Outside) as error:
-        what, place = str(error), _place(error, lines) or getattr(error, "place", f"in {function}")
+        what = str(error)
+        place = _place(error, lines) or str(getattr(error, "place", f"in {function}"))
         if isinstance(error, RecursionError):
             what = "the call stack is exhausted: calls are nested too deep"
         if isinstance(error, Outside):

@@ -41,9 +41,8 @@ class CompiledExploration(Exploration):
     """How a draw was divided the last time that it was met, a guess for the next, and what that is worth."""
     _inner: dict[Any, Gathered] = field(default_factory=dict)
     """By what a function remembers at a draw where that leads, as far as the function goes."""
-    _after: dict[Any, Any] = field(
-        default_factory=dict
-    )  # by call and what is returned to it where that leads
+    _after: dict[Any, Any] = field(default_factory=dict)
+    """By a call, what is returned to it, and the memory then, where that leads."""
 
     def place(self, number: int) -> Place:
         """Return the file and the offset that a node is about."""
@@ -54,7 +53,8 @@ class CompiledExploration(Exploration):
         node: Any = self.nodes[number]
         if isinstance(node, Ended):
             return RETURN
-        segment, frame = node.state.segment, node.state.stack
+        segment: Segment = node.state.segment
+        frame = node.state.stack
         while not segment.line and frame is not None:
             segment, frame = frame.segment, frame.below
         return segment
@@ -93,19 +93,22 @@ class CompiledExploration(Exploration):
     def _expanded(self, number: int, cost: float) -> bool:
         node: Any = self.nodes[number]
         state: State = node.state
-        nodes, gathered = self.nodes, {}
-        for (target, steps), weight in (self._returning(state) or self._divided(state)).items():
+        nodes, gathered = self.nodes, dict[Any, Any]()
+        for (target, steps), weight in (self._returning(state) or self._parts(state)).items():
             if type(target) is State:
                 place = target.number
-                target = place if 0 <= place < len(nodes) and nodes[place] is target else self._number(target)
-            key = target, steps, None
+                if not (0 <= place < len(nodes) and nodes[place] is target):
+                    place = self._number(target)
+            else:
+                place = target
+            key = place, steps, None
             gathered[key] = gathered.get(key, 0) + weight
         count, counts = state.request.count, state.counts
         self.edges[number] = self._led(gathered, count * prod(counts) if counts else count, cost)
         return True
 
     def _returning(self, state: State) -> Gathered | None:
-        """Return where a draw leads, if the function does the same whoever has called it; what it does is kept."""
+        """Return where a draw leads, if what the function does until it returns depends on no caller."""
         machine: Any = self.machine
         base = state.stack
         if base is None or base.open or machine.kinds:
@@ -115,7 +118,7 @@ class CompiledExploration(Exploration):
         inner = self._inner.get(key)
         if inner is None:
             try:
-                inner = self._divided(states.onto(state, CALLER))
+                inner = self._parts(states.onto(state, CALLER))
             except Unlike:
                 inner = {}
             self._inner[key] = inner
@@ -132,7 +135,7 @@ class CompiledExploration(Exploration):
             found[number, steps] = found.get((number, steps), 0) + weight
         return found
 
-    def _divided(self, state: State) -> Gathered:
+    def _parts(self, state: State) -> Gathered:
         """Return where a draw leads, divided into parts that the code tells apart."""
         machine: Any = self.machine
         follow, tally = machine.follow, machine.tally

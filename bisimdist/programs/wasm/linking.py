@@ -75,7 +75,7 @@ def reached(module: Module, first: int) -> dict[int, set[int]]:
 def opened(
     argument: str, chances: Sequence[str], arguments: Sequence[str], layout: str | None
 ) -> tuple[Module, int, dict[int, Chance], Given]:
-    """Return the module of ``FILE.wasm:FUNCTION``, the function, what draws, and what the function is given."""
+    """Return the module of ``FILE.wasm:FUNCTION``, the function, what draws, and its arguments."""
     name, _, function = argument.partition(".wasm:")
     module = Module.read(name + ".wasm")
     index = module.exported(function)

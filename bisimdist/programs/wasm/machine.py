@@ -13,7 +13,7 @@ from bisimdist.programs.control import Outside
 from bisimdist.programs.machine import Ended
 from bisimdist.programs.states import MOST_FRAMES, Drawing
 from bisimdist.programs.wasm.chance import MOST_BYTES, Chance
-from bisimdist.programs.wasm.drawn import Drawn, drawn_of
+from bisimdist.programs.wasm.drawn import drawn_of
 from bisimdist.programs.wasm.lines import Lines
 from bisimdist.programs.wasm.linking import Linker, Routine, beginnings
 from bisimdist.programs.wasm.memory import Memory, Remembered
@@ -165,7 +165,7 @@ class Machine:
     def path(
         self, function: Callable[[Memory, Any], Sequence[Any]], value: Any, answer: Callable[[int], int]
     ) -> Iterator[tuple[int, Drawing | Ended]]:
-        """Yield what comes of a run, after what was answered with so many bits before: nothing is left open."""
+        """Yield what comes of a run in which nothing is left open, each time after what was answered."""
         outcome, drawn = self.start(function, [value]), 0
         yield drawn, outcome
         while not isinstance(outcome, Ended):
@@ -180,10 +180,7 @@ class Machine:
         self._thaw = thaw
         world = self._world = state.world
         memory = self.memory
-        memory.written = memory.thawed(world.items, thaw) if world.open else world.words
-        memory.shared = True
-        if memory.pages != world.pages:
-            memory.resize(world.pages)
+        memory.open(memory.thawed(world.items, thaw) if world.open else world.words, world.pages)
         self.globals[:] = [thaw(one) for one in world.globals] if world.loose else world.globals
         given = [value, *state.live]
         for place in state.open:

@@ -82,10 +82,6 @@ class Memory:
         """Go on with what a state remembers."""
         self.written = written
         self.shared = True
-        self.resize(pages)
-
-    def resize(self, pages: int) -> None:
-        """Have so many pages."""
         self.pages = pages
         self.size = pages * PAGE
 
@@ -190,7 +186,7 @@ class Memory:
         wanted = before + int(pages)
         if wanted > self.most:
             return 0xFFFFFFFF
-        self.resize(wanted)
+        self.pages, self.size = wanted, wanted * PAGE
         return before
 
     def fill(self, place: Any, value: Any, count: Any) -> None:

@@ -50,10 +50,10 @@ class Global(NamedTuple):
 
 
 class Export(NamedTuple):
-    """What is known outside under a name."""
+    """What is known outside under a name: its kind and its number."""
 
     kind: str
-    index: int
+    number: int
 
 
 class Content(NamedTuple):
@@ -133,7 +133,7 @@ class Module:
     def name_of(self, index: int) -> str:
         """Return what a function is called."""
         for name, export in self.exports.items():
-            if export.kind == "function" and export.index == index:
+            if export.kind == "function" and export.number == index:
                 return name
         return self.names.get(index, f"function {index}")
 
@@ -146,7 +146,7 @@ class Module:
                 f"there is no exported function {name!r}; expected one of {', '.join(there[:20]) or 'none'}",
                 source=self.source,
             )
-        return found.index
+        return found.number
 
 
 def _read(module: Module, reader: Reader) -> None:
@@ -311,21 +311,19 @@ def _element(module: Module, part: Reader) -> None:
     offset, flag = part.place, part.unsigned()
     if flag > 7:
         part.fail(f"elements of kind {flag}; expected 0 to 7", offset)
-    active, explicit, expressions = not flag & 1, bool(flag & 2), bool(flag & 4)
-    table = part.unsigned() if active and explicit else 0
-    place = _constant(part) if active else None
-    if not active or explicit:
+    table = part.unsigned() if flag & 3 == 2 else 0
+    place = None if flag & 1 else _constant(part)
+    if flag & 3:
         part.byte()
 
     def one() -> int | None:
-        if not expressions:
-            return part.unsigned()
         offset, found = part.place, _constant(part)
         if len(found) != 1 or not found[0].name.startswith("ref."):
             part.fail("an element is no function", offset)
         return found[0].what if found[0].name == "ref.func" else None
 
-    module.elements.append(Content(place, tuple(part.vector(one)), table))
+    items = part.vector(one if flag & 4 else part.unsigned)
+    module.elements.append(Content(place, tuple(items), table))
 
 
 _ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11)
@@ -342,12 +340,11 @@ def _check(module: Module, reader: Reader) -> None:
     if code != len(module.declared):
         reader.fail(f"{len(module.declared)} functions are declared; {code} have code")
     functions = len(module.imported) + code
-    sizes = dict(
-        zip(KINDS, (functions, *map(len, (module.tables, module.memories, module.globals))), strict=True)
-    )
+    sizes = {"function": functions, "table": len(module.tables), "memory": len(module.memories)}
+    sizes["global"] = len(module.globals)
     for name, export in module.exports.items():
-        if export.index >= sizes[export.kind]:
-            reader.fail(f"the export {name!r} names {export.kind} {export.index}, which does not exist")
+        if export.number >= sizes[export.kind]:
+            reader.fail(f"the export {name!r} names {export.kind} {export.number}, which does not exist")
     if module.start is not None and module.start >= functions:
         reader.fail(f"the start function {module.start} does not exist")
     for index in {index for element in module.elements for index in element.items} - {None}:

@@ -194,7 +194,7 @@ for _name, _function in {
     **{"ceil": _rounded(math.ceil), "floor": _rounded(math.floor), "trunc": _rounded(math.trunc)},
     "nearest": _rounded(round),
 }.items():
-    HELPERS[_name] = Real.know(_name, _function)
+    HELPERS[_name] = Real.know(_name, _function)  # type: ignore[arg-type]
 for _bits in (32, 64):
     for _sign in "su":
         HELPERS |= {

@@ -178,8 +178,8 @@ def _trimmed(module: Module, function: int) -> bytes:
     """Return a module that exports what is used and nothing else, for each export costs time in each run."""
     kept = [(b"run", 0, function)]
     begin = module.exports.get("_initialize")
-    if begin is not None and begin.index != function:
-        kept.append((b"begin", 0, begin.index))
+    if begin is not None and begin.number != function:
+        kept.append((b"begin", 0, begin.number))
     if module.memories and not any(one.kind == "memory" for one in module.imports):
         kept.append((b"memory", 2, 0))
     reader = Reader(module.data, module.source, 8)

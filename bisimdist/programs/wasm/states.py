@@ -30,9 +30,9 @@ PLAIN = frozenset({int, bool, type(None)})
 class Form(tuple[Any, ...]):
     """A value that depends on leaves, or a float: what kind it is, and what it is made of.
 
-    A sum: a constant, and by turns the number of a leaf and its factor. A float: its bits, for 0 is not -0. The
-    pattern of a float that is open: how many bits it has, and the float. Such a float: what its operation is
-    done to.
+    A sum: a constant, and by turns the number of a leaf and its factor. A float: its bits, for 0 is not
+    -0. The pattern of a float that is open: how many bits it has, and the float. Such a float: what its
+    operation is done to.
     """
 
     __slots__ = ()
@@ -70,7 +70,7 @@ class World:
     words: dict[int, Any]
     pages: int
     globals: tuple[Any, ...]
-    # open and loose: whether something in the memory, or in global variables, depends on leaves, or is a float
+    # open, loose: whether something in memory, or in global variables, depends on leaves, or is a float
     open: bool = False
     loose: bool = False
 

@@ -33,7 +33,8 @@ class Translation(Builder):
             self._do(assign(name, constant(zero)))
         self._do(assign(COUNTER, constant(int(self.linked.counts))))
         self._labels = [Label("function", signature.results, signature.results, 0, None)]
-        for self._now in self.linked.module.code_of(self.function):
+        for instruction in self.linked.module.code_of(self.function):
+            self._now = instruction
             if not self._labels:
                 self._fail("instructions follow the end of the function")
             self._cost += self.linked.counts and self._now.name not in _FREE

@@ -21,7 +21,17 @@ from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.memory import Remembered
 from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.states import NOTHING
-from tests.programs.wasm.assembly import RANDOM, assembled, call, chain_of, get, i32, law_of, law_of_graph, unsigned
+from tests.programs.wasm.assembly import (
+    RANDOM,
+    assembled,
+    call,
+    chain_of,
+    get,
+    i32,
+    law_of,
+    law_of_graph,
+    unsigned,
+)
 
 BLOCK, LOOP, IF, ELSE, END = b"\x02\x40", b"\x03\x40", b"\x04\x40", b"\x05", b"\x0b"
 LOADS = (0x28, 0x2C, 0x2D, 0x2E, 0x2F)
@@ -207,7 +217,19 @@ RETURN, SELECT, DROP, NEGATED = b"\x0f", b"\x1b", b"\x1a", b"\x9a"
         get(0) + RETURN + SELECT + NEGATED + DROP,
         get(0) + RETURN + SELECT + SELECT + NEGATED + DROP + i32(1),
         get(0) + RETURN + BLOCK + b"\x0c\0" + END + LOOP + b"\x00\x6a\x0d\0" + END + b"\x0e\1\0\0",
-        BLOCK + get(0) + IF + get(0) + RETURN + b"\x6a" + DROP + ELSE + b"\x0c\1\x6a" + DROP + END + END + i32(5),
+        BLOCK
+        + get(0)
+        + IF
+        + get(0)
+        + RETURN
+        + b"\x6a"
+        + DROP
+        + ELSE
+        + b"\x0c\1\x6a"
+        + DROP
+        + END
+        + END
+        + i32(5),
         get(0) + b"\x04\x7f" + get(0) + ELSE + i32(7) + RETURN + END + call(0) + b"\x6a",
         b"\x02\x7f" + get(0) + b"\x0c\0\x00\x6a" + END,
     ],
@@ -215,7 +237,7 @@ RETURN, SELECT, DROP, NEGATED = b"\x0f", b"\x1b", b"\x1a", b"\x9a"
 def test_code_that_is_never_reached(code: bytes, tmp_path: Path) -> None:
     """It takes what there is not from the stack, as the standard says; wasmtime runs the same."""
     module = assembled({"f": ((("i32",), ("i32",)), (), call(0) + DROP + code)}, imports=[RANDOM[8]])
-    assert sum(law_of(chain_of(tmp_path, module, "f", [0, 3]), "3").values()) == 1
+    assert len(law_of(chain_of(tmp_path, module, "f", [0, 3]), "3")) in {1, 256}
 
 
 @pytest.mark.parametrize("code", [get(0) + RETURN + i32(1) + i32(2), get(0) + RETURN + i32(1) + NEGATED])
