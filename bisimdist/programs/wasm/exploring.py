@@ -41,6 +41,7 @@ class CompiledExploration(Exploration):
     """How a draw was divided the last time that it was met, a guess for the next, and what that is worth."""
     _inner: dict[Any, Gathered] = field(default_factory=dict)
     """By what a function remembers at a draw where that leads, as far as the function goes."""
+    _unlike: set[Segment] = field(default_factory=set)  # where a function changes more than what it returns
     _after: dict[Any, Any] = field(default_factory=dict)
     """By a call, what is returned to it, and the memory then, where that leads."""
 
@@ -111,7 +112,7 @@ class CompiledExploration(Exploration):
         """Return where a draw leads, if what the function does until it returns depends on no caller."""
         machine: Any = self.machine
         base = state.stack
-        if base is None or base.open or machine.kinds:
+        if base is None or base.open or machine.kinds or state.segment in self._unlike:
             return None
         states, world, after = machine.states, state.world, self._after
         key = state.segment, state.live, world, state.counts, state.bits
@@ -120,7 +121,8 @@ class CompiledExploration(Exploration):
             try:
                 inner = self._parts(states.onto(state, CALLER))
             except Unlike:
-                inner = {}
+                self._unlike.add(state.segment)
+                return None
             self._inner[key] = inner
         found: Gathered = {}
         for (target, steps), weight in inner.items():

@@ -15,7 +15,7 @@ from bisimdist.programs.states import MOST_FRAMES, Drawing
 from bisimdist.programs.wasm.chance import MOST_BYTES, Chance
 from bisimdist.programs.wasm.drawn import drawn_of
 from bisimdist.programs.wasm.lines import Lines
-from bisimdist.programs.wasm.linking import Linker, Routine, beginnings
+from bisimdist.programs.wasm.linking import Linker, Routine, Tally, beginnings
 from bisimdist.programs.wasm.memory import Memory, Remembered
 from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import Trap, signed
@@ -39,7 +39,11 @@ from bisimdist.progress import NEVER, Deadline
 REHEARSED, FEWEST, REHEARSED_DRAWS = 200, 10, 2000
 """So many random paths are run before anything is explored; few if nothing is forgotten; so many draws."""
 
-_SEEN = frozenset({"instructions", "memory", "branches"})
+_SEEN: dict[str, Callable[[Tally], str]] = {
+    "instructions": lambda tally: f"{tally.count} instructions",
+    "memory": lambda tally: f"lines {' '.join(map(str, tally.lines))}",
+    "branches": lambda tally: "branches " + "".join(str(n) if n < 2 else f"({n})" for n in tally.branches),
+}
 _FILL = Code("", "", 0)
 _Frames = list[tuple[Segment, Sequence[Any]]]
 
@@ -68,7 +72,7 @@ class Machine:
     ) -> None:
         self.module = module
         self.function = function
-        self.kinds = kinds & _SEEN
+        self.kinds = kinds & _SEEN.keys()
         self.linker = Linker(module, chances, function, kinds, kept)
         self.memory = self.linker.memory
         self.globals = self.linker.globals
@@ -306,12 +310,7 @@ class Machine:
     def _see(self) -> None:
         """Give what was seen since the last draw a number."""
         tally = self.tally
-        every = {
-            "instructions": f"{tally.count} instructions",
-            "memory": f"lines {' '.join(map(str, tally.lines))}",
-            "branches": "branches " + "".join(str(one) if one < 2 else f"({one})" for one in tally.branches),
-        }
-        text = "; ".join(text for kind, text in every.items() if kind in self.kinds)
+        text = "; ".join(show(tally) for kind, show in _SEEN.items() if kind in self.kinds)
         tally.steps = self._seen.setdefault(text, len(self.seen))
         if tally.steps == len(self.seen):
             self.seen.append(text)

@@ -231,7 +231,8 @@ class Memory:
             gone = [word for word in self.written if first <= word < last]
         else:
             gone = [word for word in range(first, last) if word in self.written]
-        self._forget(gone)
+        if gone:
+            self._forget(gone)
 
     def drop(self) -> None:
         """Forget, before a draw, every word of which nobody has read yet what was written before a draw."""
@@ -244,9 +245,11 @@ class Memory:
         if read:
             self.kept.update(read)
             raise Remembered
-        self.forgotten.update(loose)
-        for word in loose:
-            del self._own()[word]
+        if loose:
+            self.forgotten.update(loose)
+            own = self._own()
+            for word in loose:
+                del own[word]
 
     def settled(self) -> None:
         """Make what was written so far what the module begins with."""
