@@ -172,7 +172,7 @@ class Drawn:
         return self._below(other) if type(other) is not Drawn else bool(self - other < 0)
 
     def __ge__(self, other: Any) -> bool:
-        return not self < other
+        return not self._below(other) if type(other) is not Drawn else not self < other
 
     def __gt__(self, other: Any) -> bool:
         return not self._below(other + 1) if type(other) is not Drawn else other < self

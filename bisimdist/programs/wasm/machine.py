@@ -184,7 +184,10 @@ class Machine:
         self._thaw = thaw
         world = self._world = state.world
         memory = self.memory
-        memory.open(memory.thawed(world.items, thaw) if world.open else world.words, world.pages)
+        memory.written = memory.thawed(world.items, thaw) if world.open else world.words
+        memory.shared = True
+        if memory.pages != world.pages:
+            memory.open(memory.written, world.pages)
         self.globals[:] = [thaw(one) for one in world.globals] if world.loose else world.globals
         given = [value, *state.live]
         for place in state.open:
