@@ -38,8 +38,8 @@ def compiled_tables(size: Size) -> Iterator[Table]:
             "wasmtime with the guard, paths/s",
         ),
         (
-            "A run is the code from one draw to the next, for one part of what is drawn. The coins are a "
-            "program in Python, explored in turns with the code.",
+            "A run is an execution of the code from one draw to the next, for one part of what is drawn. "
+            "The coins are a program in Python, explored in turns with the code.",
         ),
     )  # fmt: skip
     _measure(table, "response.wasm", "response", (), None)

@@ -14,7 +14,7 @@ from typing import Any
 from bisimdist.programs.blocks import analyse
 from bisimdist.programs.code import Code
 from bisimdist.programs.control import Outside
-from bisimdist.programs.emit import Emitter
+from bisimdist.programs.emit import Emitter, executed
 from bisimdist.programs.helpers import HELPERS, Ticker
 from bisimdist.programs.inlining import Inliner
 from bisimdist.programs.machine_source import OBSERVE, DrawMethod, LibraryMethod
@@ -266,7 +266,7 @@ class Compiler(Meanings):
             variables.add(block_name)
         flow = analyse(first, variables, set(given))
         code.bind = self._binder(unit, code, real)
-        code.entry = Emitter(flow, code, self.keep, self._finish).run(given)
+        code.entry = Emitter(flow, code, self.keep, self.space).run(given)
         named = unit.node.args
         if not (unit.generates or named.vararg or named.kwarg or named.kwonlyargs):
             code.arity = len(unit.parameters)
@@ -323,22 +323,7 @@ class Compiler(Meanings):
         for part in ast.walk(arguments):
             if isinstance(part, ast.arg):
                 part.annotation = None
-        return self._executed(name, arguments, body, unit.file, unit.node.lineno)
-
-    def _finish(self, name: str, given: list[str], body: list[ast.stmt], code: Code) -> FunctionType:
-        arguments = ast.arguments([], [ast.arg(part) for part in given], None, [], [], None, [])
-        return self._executed(name, arguments, body, code.file, code.line)
-
-    def _executed(
-        self, name: str, arguments: ast.arguments, body: list[ast.stmt], file: str, line: int
-    ) -> FunctionType:
-        node = ast.FunctionDef(name, arguments, body or [ast.Pass()], [], None, None)
-        node.lineno = node.end_lineno = line
-        node.col_offset = node.end_col_offset = 0
-        tree = ast.fix_missing_locations(ast.Module([node], []))
-        made: dict[str, Any] = {}
-        exec(compile(tree, file, "exec", dont_inherit=True), self.space, made)
-        return made[name]  # type: ignore[no-any-return]
+        return executed(name, arguments, body, unit.file, unit.node.lineno, self.space)
 
     def function_value(self, value: FunctionType, node: ast.AST, unit: Unit) -> Any:
         """Return what a function of the module is inside the machine."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable
+from types import FunctionType
+from typing import Any
 
 from bisimdist.programs.blocks import Block, Branch, Flow, Invoke, Jump, Leave
 from bisimdist.programs.code import INVOKE, LEAVE, TAIL, Code, Segment
@@ -16,12 +18,26 @@ _SHORT = 3  # a block of at most so many statements is repeated where several le
 _PLACE, _ERROR = ".pc", ".e"
 
 
+def executed(  # noqa: PLR0913, PLR0917
+    name: str, arguments: ast.arguments, body: list[ast.stmt], file: str, line: int, space: dict[str, Any]
+) -> FunctionType:
+    """Return a function that refers to what is in a space, made of its tree."""
+    node = ast.FunctionDef(name, arguments, body or [ast.Pass()], [], None, None)
+    node.lineno = node.end_lineno = line
+    node.col_offset = node.end_col_offset = 0
+    tree = ast.fix_missing_locations(ast.Module([node], []))
+    made: dict[str, Any] = {}
+    exec(compile(tree, file, "exec", dont_inherit=True), space, made)
+    return made[name]  # type: ignore[no-any-return]
+
+
 class Emitter:
     """Makes the segments of a function.
 
     flow, code: the blocks, and what they belong to.
     keep: makes a value known to generated code, and returns its name there.
-    finish: compiles a function from its tree.
+    space: what generated code refers to.
+    name: what its functions are called.
     """
 
     def __init__(
@@ -29,12 +45,14 @@ class Emitter:
         flow: Flow,
         code: Code,
         keep: Callable[[object], str],
-        finish: Callable[[str, list[str], list[ast.stmt], Code], Callable[..., tuple[object, ...]]],
+        space: dict[str, Any],
+        name: str = "segment",
     ) -> None:
         self.flow = flow
         self.code = code
         self.keep = keep
-        self.finish = finish
+        self.space = space
+        self.name = name
         self.segments: dict[Block, Segment] = {}
         self.labels: dict[Block, int] = {}
         _guard_doubtful(flow)
@@ -69,7 +87,7 @@ class Emitter:
         if result is not None and first.handler is not None:
             head = _raise_thrown(result)
         if not self.labels:
-            return self.finish("segment", given, [*before, *head, *self._tree(first)], self.code)
+            return self._finish(given, [*before, *head, *self._tree(first)])
         self.labels.setdefault(first, len(self.labels))
         number = self.labels[first]
         cases: list[ast.stmt] = []
@@ -81,7 +99,11 @@ class Emitter:
             assign(_PLACE, ast.Constant(number)),
             ast.While(ast.Constant(True), cases, []),
         ]
-        return self.finish("segment", given, body, self.code)
+        return self._finish(given, body)
+
+    def _finish(self, given: list[str], body: list[ast.stmt]) -> FunctionType:
+        arguments = ast.arguments([], [ast.arg(part) for part in given], None, [], [], None, [])
+        return executed(self.name, arguments, body, self.code.file, self.code.line, self.space)
 
     def _labelled(self, first: Block) -> dict[Block, int]:
         """Return the blocks of the region that need a number of their own."""

@@ -154,8 +154,7 @@ class Observed:
         for edge in self.exploration.edges[number] or ():
             target = self.after(edge.target, edge.steps)
             row[target] = row.get(target, fmpq(0)) + edge.probability
-        line = self.exploration.place(number)[1]
-        place = f"line {line}" if line else "draw"
+        place = self.place(number)
         if isinstance(node, Announced):
             text = text_of(node.value)
             self.names[number] = f"observe {text} #{number}", f"observe {text}"
@@ -169,6 +168,11 @@ class Observed:
         else:
             self.hidden.add(number)
         self.rows[number] = row
+
+    def place(self, number: int) -> str:
+        """Return the place of a draw, for people."""
+        line = self.exploration.place(number)[1]
+        return f"line {line}" if line else "draw"
 
     def _bits(self, number: int, node: Drawing, row: dict[int, fmpq], place: str) -> None:
         """Let a draw ask for bits until they make one of its values, as Python does."""
@@ -198,11 +202,7 @@ class Observed:
 
     def after(self, target: int, steps: int) -> int:
         """Return the state that shows so many steps and then is the target."""
-        node = self.exploration.nodes[target]
-        if isinstance(node, Ended):
-            target = self._ends[self.names[target][1]]
-        elif self.exploration.edges[target] is None:
-            target = self._ends.setdefault(_CUT_END, target)
+        target = self.shown(target)
         if "steps" not in self.kinds:
             return target
         for k in range(1, steps + 1):
@@ -210,6 +210,14 @@ class Observed:
                 state = self._waits[target, k] = self.new("step", "step")
                 self.rows[state] = {self._waits[target, k - 1] if k > 1 else target: fmpq(1)}
         return self._waits[target, steps] if steps else target
+
+    def shown(self, target: int) -> int:
+        """Return the state of a node: one for all nodes where runs end alike, or are cut off."""
+        if isinstance(self.exploration.nodes[target], Ended):
+            return self._ends[self.names[target][1]]
+        return (
+            target if self.exploration.edges[target] is not None else self._ends.setdefault(_CUT_END, target)
+        )
 
     def finish(
         self,

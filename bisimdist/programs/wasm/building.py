@@ -1,9 +1,12 @@
-"""Blocks of Python as a function is translated: the values on its stack, statements, and how blocks end."""
+"""Blocks of Python as a function is translated: its stack, statements, and how blocks end.
+
+Each place of the stack is a variable. What was just put there, by the last statement, becomes part of the
+expression that takes it, so that everything is computed in the order of the code.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -17,7 +20,7 @@ from bisimdist.programs.wasm.operations import constant
 
 COUNTER = "n"  # the variable that counts instructions, or turns of loops
 
-_DEEPEST = 16  # expressions that are nested deeper are given a name
+_DEEPEST = 16  # expressions that are nested deeper stay in their variable
 
 Types = tuple[str, ...]
 _NOTHING = Instruction("", None, 0)
@@ -34,7 +37,6 @@ class Linked:
     branches: bool
     stack: int | None  # the number of the global variable that is the stack pointer
     most: int  # where the counter is too high
-    drawing_types: frozenset[int]  # the numbers of types of which a function in a table may draw
 
 
 @dataclass(slots=True)
@@ -48,17 +50,7 @@ class Label:
     target: Block | None
     other: Block | None = None
     parameters: Types = ()
-    used: bool = False
-
-
-@dataclass(slots=True)
-class Value:
-    """What is on the stack: an expression of variables, and its type."""
-
-    made: ast.expr
-    type: str
-    names: frozenset[str] = frozenset()
-    depth: int = 0
+    dead: bool = False  # whether what follows is never reached: there the stack has whatever is taken
 
 
 @dataclass(slots=True)
@@ -69,15 +61,13 @@ class Builder:
     function: Function
     name: str
     draws: bool  # whether it may draw; otherwise it becomes one function of Python
-    variables: set[str] = field(default_factory=set)
-    given: list[str] = field(default_factory=list)
-    _types: list[str] = field(default_factory=list)
-    _stack: list[Value] = field(default_factory=list)
+    variables: set[str] = field(default_factory=lambda: {COUNTER})
+    _stack: list[tuple[str, int]] = field(default_factory=list)
+    """Of each place the type, and how deep the expression is nested that was put there."""
     _labels: list[Label] = field(default_factory=list)
-    _block: Block | None = None
-    _skipped: int = 0
+    _block: Block = field(default_factory=Block)
     _cost: int = 0
-    _temporaries: int = 0
+    _depth: int = 0  # how deep expressions are nested that were taken for the next statement
     _now: Instruction = _NOTHING
 
     def _fail(self, what: str) -> NoReturn:
@@ -86,113 +76,95 @@ class Builder:
     # statements and values
 
     def _do(self, statement: ast.stmt, block: Block | None = None) -> None:
-        place = block or self._block
-        if place is None:
-            return
+        self._depth = 0
         self._located(statement)
-        place.body.append(statement)
+        (block or self._block).body.append(statement)
 
     def _located(self, node: ast.stmt | ast.expr) -> None:
         node.lineno = node.end_lineno = self._now.offset
         node.col_offset = node.end_col_offset = 0
 
-    def _push(self, made: ast.expr, kind: str, values: Sequence[Value] = ()) -> None:
-        names = frozenset().union(*(value.names for value in values))
-        value = Value(made, kind, names, 1 + max((value.depth for value in values), default=0))
-        self._stack.append(value if value.depth < _DEEPEST else self._named(value))
-
-    def _named(self, value: Value) -> Value:
-        """Compute a value now, and return its name."""
-        name = self._temporary()
-        self._do(assign(name, value.made))
-        return Value(load(name), value.type)
-
-    def _temporary(self) -> str:
-        name = f"t{self._temporaries}"
-        self._temporaries += 1
-        self.variables.add(name)
-        return name
-
-    def _at_once(self, made: ast.expr, kind: str) -> None:
-        self._stack.append(self._named(Value(made, kind)))
-
-    def _pop(self, kind: str | None = None) -> Value:
-        if len(self._stack) <= self._labels[-1].height:
-            self._fail(f"{self._now.name} takes a value from an empty stack")
-        value = self._stack.pop()
-        if kind is not None and value.type != kind:
-            self._fail(f"{self._now.name} takes a value of type {kind}; there is one of type {value.type}")
-        return value
-
-    def _several(self, kinds: Types) -> list[Value]:
-        return [self._pop(kind) for kind in reversed(kinds)][::-1]
-
-    def _canonical(self, depth: int) -> str:
+    def _place(self, depth: int) -> str:
         name = f"s{depth}"
         self.variables.add(name)
         return name
 
-    def _spill(self) -> None:
-        """Give every value of the stack the name of its place."""
-        for depth, value in enumerate(self._stack):
-            name = self._canonical(depth)
-            if isinstance(value.made, ast.Constant) or (
-                isinstance(value.made, ast.Name) and value.made.id == name
-            ):
-                continue
-            self._do(assign(name, value.made))
-            self._stack[depth] = Value(load(name), value.type)
+    def _push(self, made: ast.expr, kind: str) -> None:
+        self._located(made)
+        depth = 1 + self._depth
+        self._do(assign(self._place(len(self._stack)), made))
+        self._stack.append((kind, depth))
 
-    def _names(self, types: Types, height: int) -> list[Value]:
-        return [Value(load(self._canonical(height + k)), kind) for k, kind in enumerate(types)]
+    def _pop(self, kind: str | None = None, *, simple: bool = False) -> ast.expr:
+        """Take a value; a simple one can be computed at any time, or not at all."""
+        label = self._labels[-1]
+        if len(self._stack) <= label.height:
+            if label.dead:
+                return constant(None)
+            self._fail(f"{self._now.name} takes a value from an empty stack")
+        found, depth = self._stack.pop()
+        if kind is not None and found not in {kind, ""}:
+            self._fail(f"{self._now.name} takes a value of type {kind}; there is one of type {found}")
+        name = f"s{len(self._stack)}"
+        match self._block.body[-1:]:
+            case [ast.Assign([ast.Name(last)], value)] if (
+                last == name
+                and depth < _DEEPEST
+                and (not simple or isinstance(value, ast.Name | ast.Constant))
+            ):
+                del self._block.body[-1]
+                self._depth = max(self._depth, depth)
+                return value
+        return load(name)
+
+    def _several(self, kinds: Types) -> list[ast.expr]:
+        return [self._pop(kind) for kind in reversed(kinds)][::-1]
+
+    def _types(self) -> Types:
+        return tuple(kind for kind, _ in self._stack)
+
+    def _known(self, height: int, types: Types) -> None:
+        """Have values of these types above a height."""
+        self._stack[height:] = [(kind, _DEEPEST) for kind in types]
+        self.variables |= {f"s{height + k}" for k in range(len(types))}
 
     # how blocks end
+
+    def _begin(self, block: Block) -> None:
+        """Go on with another block."""
+        self._block, self._cost = block, 0
+
+    def _leap(self) -> None:
+        """Go on with what is never reached."""
+        label = self._labels[-1]
+        label.dead = True
+        del self._stack[label.height :]
+        self._begin(Block())
 
     def _flush(self, block: Block) -> None:
         if self._cost:
             self._do(ast.AugAssign(store(COUNTER), ast.Add(), constant(self._cost)), block)
 
-    def _close(self, end: Jump | Branch | Leave | Invoke) -> None:
-        """End the block; what follows is not reached unless another block is begun."""
-        if self._block is not None:
-            if isinstance(end, Jump | Branch):
-                self._flush(self._block)
-            else:
-                self._tally(self._block)
-            self._block.end = end
-        self._cost = 0
-        self._block = None
+    def _close(self, end: Jump | Branch | Invoke, then: Block) -> None:
+        """End the block, and go on with another one."""
+        (self._tally if isinstance(end, Invoke) else self._flush)(self._block)
+        self._block.end = end
+        self._begin(then)
 
     def _tally(self, block: Block) -> None:
         if self.linked.counts:
             count = ast.BinOp(load(COUNTER), ast.Add(), constant(self._cost))
             self._do(ast.Expr(call(".tally", count)), block)
 
-    def _lead(self, label: Label, block: Block) -> None:
-        """Let a block end in a branch to a label, which takes the values on top of the stack."""
-        values = self._stack[len(self._stack) - len(label.types) :] if label.types else []
-        if len(values) != len(label.types) or len(self._stack) - len(values) < self._labels[-1].height:
-            self._fail(f"{self._now.name} needs {len(label.types)} values on the stack")
-        for value, kind in zip(values, label.types, strict=True):
-            if value.type != kind:
-                self._fail(
-                    f"{self._now.name} takes a value of type {kind}; there is one of type {value.type}"
-                )
-        label.used = True
+    def _lead(self, label: Label, block: Block, values: list[ast.expr]) -> None:
+        """Let a block end in a branch to a label, which takes these values."""
         if label.target is None:
-            self._leave(block, [value.made for value in values])
+            self._leave(block, values)
             return
-        names = [self._canonical(label.height + k) for k in range(len(values))]
-        moved = [
-            (name, value.made)
-            for name, value in zip(names, values, strict=True)
-            if not (isinstance(value.made, ast.Name) and value.made.id == name)
-        ]
-        if len(moved) == 1:
-            self._do(assign(moved[0][0], moved[0][1]), block)
-        elif moved:
-            target = ast.Tuple([store(name) for name, _ in moved], ast.Store())
-            self._do(ast.Assign([target], tuple_of(made for _, made in moved)), block)
+        for k, value in enumerate(values):
+            name = self._place(label.height + k)
+            if not (isinstance(value, ast.Name) and value.id == name):
+                self._do(assign(name, value), block)
         block.end = Jump(label.target)
 
     def _leave(self, block: Block, values: list[ast.expr]) -> None:
@@ -207,14 +179,12 @@ class Builder:
 
     def _go(self, depth: int) -> None:
         """Branch, whatever happens."""
-        label, block = self._label(depth), self._block
-        if block is None:
-            return
+        label = self._label(depth)
+        values = self._several(label.types)
         if label.target is not None:
-            self._flush(block)
-        self._lead(label, block)
-        self._block = None
-        self._cost = 0
+            self._flush(self._block)
+        self._lead(label, self._block, values)
+        self._leap()
 
     def _label(self, depth: int) -> Label:
         if depth >= len(self._labels):
@@ -222,10 +192,17 @@ class Builder:
         return self._labels[-1 - depth]
 
     def _towards(self, depth: int) -> Block:
-        """Return a block that does nothing but branch."""
-        label = self._label(depth)
+        """Return a block that does nothing but branch; if it returns, it counts what was counted."""
+        label, cost = self._label(depth), self._cost
         block = Block()
-        self._lead(label, block)
+        first = len(self._stack) - len(label.types)
+        inner = self._labels[-1]
+        if not inner.dead and (first < inner.height or self._types()[first:] != label.types):
+            self._fail(f"{self._now.name} needs {', '.join(label.types)} on the stack")
+        if label.target is None:
+            self._cost = 0
+        self._lead(label, block, [load(f"s{first + k}") for k in range(len(label.types))])
+        self._cost = cost
         return block
 
     def _test(self, value: ast.expr) -> ast.expr:

@@ -15,19 +15,18 @@ from bisimdist.errors import ModelError, UsageError
 from bisimdist.interruption import deferred
 from bisimdist.programs.chain import Origin, ProgramChain, compiled_kinds
 from bisimdist.programs.control import Outside
-from bisimdist.programs.front import chain_within, expand
-from bisimdist.programs.inputs import Input, Relation, chosen_inputs, neighbour_pairs, pairs_of, relation_of
+from bisimdist.programs.front import chain_within, expand, inputs_and_pairs
+from bisimdist.programs.inputs import Input, Relation
 from bisimdist.programs.parting import partings
 from bisimdist.programs.request import Request
-from bisimdist.programs.wasm.chance import Chance, chances_of, refuse_others
+from bisimdist.programs.wasm.chance import Chance
 from bisimdist.programs.wasm.exploring import CompiledExploration
 from bisimdist.programs.wasm.given import Given
 from bisimdist.programs.wasm.guard import guard
 from bisimdist.programs.wasm.lines import Lines
-from bisimdist.programs.wasm.linking import reached
+from bisimdist.programs.wasm.linking import opened
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.memory import Remembered
-from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import Trap
 from bisimdist.programs.wasm.seen import CompiledView
 from bisimdist.progress import Deadline
@@ -63,29 +62,16 @@ def explored_module(
     Raises ModelError if the module is none, or a run of it fails: with the offset. Raises UsageError if the
         inputs do not fit the function.
     """
-    name, _, function = argument.partition(".wasm:")
-    source = name + ".wasm"
-    module = Module.read(source)
-    index = module.exported(function)
     kinds = compiled_kinds(request.observe or "output")
     if request.bits or request.grid is not None or request.allowed:
         raise UsageError(
             "--coins, --round and --allow are for functions in Python; this one is compiled code"
         )
-    chances = chances_of(module, request.chances)
-    calls, _ = reached(module, index)
-    refuse_others(module, chances, sorted(calls))
-    given = Given(module, index, request.arguments, request.layout)
-    chosen = chosen_inputs(inputs)
+    module, index, chances, given = opened(argument, request.chances, request.arguments, request.layout)
+    source, function = module.source, module.name_of(index)
+    chosen, asked = inputs_and_pairs(inputs, pairs, neighbours)
     for item in chosen:
         given.check(item.name, item.make())
-    if neighbours is None:
-        asked = pairs_of([item.name for item in chosen], pairs)
-    elif pairs is not None:
-        raise UsageError("both pairs and neighbours are given; expected one of them")
-    else:
-        relation = relation_of(neighbours) if isinstance(neighbours, str) else neighbours
-        asked = neighbour_pairs(chosen, relation)
     kept: set[int] = set()
     lines = Lines(module)
     limit = sys.getrecursionlimit()
@@ -99,17 +85,14 @@ def explored_module(
             except Remembered:
                 machine.again(forgets=attempt < FORGETTING)
         raise AssertionError
-    except Trap as trap:
-        raise ModelError(str(trap), source=source, place=_place(trap, lines) or f"in {function}") from None
-    except RecursionError as error:
-        raise ModelError(
-            "the call stack is exhausted: calls are nested too deep",
-            source=source,
-            place=_place(error, lines) or f"in {function}",
-        ) from None
-    except Outside as outside:
-        place = _place(outside, lines) or str(getattr(outside, "place", f"in {function}"))
-        raise ModelError(f"{outside.what}; {outside.instead}", source=source, place=place) from None
+    except (Trap, RecursionError, Outside) as error:
+        what = str(error)
+        place = _place(error, lines) or str(getattr(error, "place", f"in {function}"))
+        if isinstance(error, RecursionError):
+            what = "the call stack is exhausted: calls are nested too deep"
+        if isinstance(error, Outside):
+            what = f"{what}; {error.instead}"
+        raise ModelError(what, source=source, place=place) from None
     finally:
         sys.setrecursionlimit(limit)
 

@@ -142,14 +142,14 @@ class Drawn:
                 atom.part((atom.low + atom.high + 1) // 2)
 
     def _below(self, bound: int) -> bool:
+        """Tell whether it is below a bound.
+
+        The difference of two leaves with as many values is below 0, or 1, as these two are compared.
+        """
         if self.high < bound:
             return True
         if self.low >= bound:
             return False
-        return self._open_below(bound)
-
-    def _open_below(self, bound: int) -> bool:
-        """Tell whether it is below a bound that its enclosure does not tell from it."""
         if len(self.terms) == 2:
             (one, factor), (other, back) = self.terms.items()
             if factor == -back and type(one) is Leaf and type(other) is Leaf and one.high == other.high:
@@ -169,21 +169,13 @@ class Drawn:
         return not self._below(value) and self._below(value + 1)
 
     def __lt__(self, other: Any) -> bool:
-        if type(other) is Drawn:
-            return _below_zero(self - other)
-        if self.high < other:
-            return True
-        return False if self.low >= other else self._open_below(other)
+        return self._below(other) if type(other) is not Drawn else bool(self - other < 0)
 
     def __ge__(self, other: Any) -> bool:
-        if type(other) is Drawn:
-            return not _below_zero(self - other)
-        if self.low >= other:
-            return True
-        return False if self.high < other else not self._open_below(other)
+        return not self._below(other) if type(other) is not Drawn else not self < other
 
     def __gt__(self, other: Any) -> bool:
-        return not self._below(other + 1) if type(other) is not Drawn else _below_zero(other - self)
+        return not self._below(other + 1) if type(other) is not Drawn else other < self
 
     def __le__(self, other: Any) -> bool:
         return not self > other
@@ -359,10 +351,6 @@ def _tidied(value: Drawn) -> Drawn:
         terms[_Remainder(atom.inner, atom.divisor)] = times
         const -= times * atom.inner.const
     return value if len(terms) == len(value.terms) else Drawn(const, terms)
-
-
-def _below_zero(value: Any) -> bool:
-    return bool(value < 0)
 
 
 def _simpler(value: Drawn, divisor: int) -> Any:

@@ -8,13 +8,14 @@ from functools import lru_cache
 from math import inf, prod
 from typing import Any, TypeAlias
 
+from bisimdist.programs.calls import RETURN
 from bisimdist.programs.code import NOWHERE, Place, Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.exploration import Exploration
 from bisimdist.programs.machine import Ended
 from bisimdist.programs.wasm.drawn import drawn_of
 from bisimdist.programs.wasm.leaves import MOST_VALUES, Leaf, Split, Variable
-from bisimdist.programs.wasm.states import NOTHING, State, Thaw, thawing
+from bisimdist.programs.wasm.states import CALLER, NOTHING, State, Thaw, Unlike, thawing
 
 _WORTH = 8  # after so many guesses that were wrong there are no more
 
@@ -25,6 +26,9 @@ _WORD = 64
 Known: TypeAlias = tuple[Variable, ...]  # what is drawn, and what is known of what was drawn before
 Part: TypeAlias = tuple[Known, int, Any, Thaw]
 """What is known, how many values that is, and what the code finds: the answer, and what depends on leaves."""
+Gathered: TypeAlias = dict[tuple[Any, int], int]
+"""How many values lead to a state, to the number of an end, or to what a function returns, in a tuple; each
+with the number of what is seen on the way."""
 
 
 @dataclass(slots=True)
@@ -35,28 +39,32 @@ class CompiledExploration(Exploration):
     runs: int = 0  # how many segments were run
     _known: dict[Any, tuple[list[Part], int]] = field(default_factory=dict)
     """How a draw was divided the last time that it was met, a guess for the next, and what that is worth."""
+    _inner: dict[Any, Gathered] = field(default_factory=dict)
+    """By what a function remembers at a draw where that leads, as far as the function goes."""
+    _unlike: set[Segment] = field(default_factory=set)  # where a function changes more than what it returns
+    _after: dict[Any, Any] = field(default_factory=dict)
+    """By a call, what is returned to it, and the memory then, where that leads."""
 
     def place(self, number: int) -> Place:
         """Return the file and the offset that a node is about."""
-        segment = self._segment(number)
-        return NOWHERE if segment is None else (self.file, segment.line)
+        line = self._segment(number).line
+        return (self.file, line) if line else NOWHERE
 
-    def _segment(self, number: int) -> Segment | None:
+    def _segment(self, number: int) -> Segment:
         node: Any = self.nodes[number]
         if isinstance(node, Ended):
-            return None
-        segment, frame = node.state.segment, node.state.stack
+            return RETURN
+        segment: Segment = node.state.segment
+        frame = node.state.stack
         while not segment.line and frame is not None:
             segment, frame = frame.segment, frame.below
-        return segment if segment.line else None
+        return segment
 
     def where(self, number: int) -> str:
         """Return the offset that a node is about, for people."""
-        segment = self._segment(number)
-        if segment is None:
-            return ""
         machine: Any = self.machine
-        return f"at {machine.lines.place(segment.line, segment.code.name)}"
+        segment = self._segment(number)
+        return f"at {machine.lines.place(segment.line, segment.code.name)}" if segment.line else ""
 
     def answers(self, number: int, most: int) -> Sequence[Any]:
         """Return one of each part in which a draw was divided."""
@@ -86,14 +94,59 @@ class CompiledExploration(Exploration):
     def _expanded(self, number: int, cost: float) -> bool:
         node: Any = self.nodes[number]
         state: State = node.state
+        nodes, gathered = self.nodes, dict[Any, Any]()
+        for (target, steps), weight in (self._returning(state) or self._parts(state)).items():
+            if type(target) is State:
+                place = target.number
+                if not (0 <= place < len(nodes) and nodes[place] is target):
+                    place = self._number(target)
+            else:
+                place = target
+            key = place, steps, None
+            gathered[key] = gathered.get(key, 0) + weight
+        count, counts = state.request.count, state.counts
+        self.edges[number] = self._led(gathered, count * prod(counts) if counts else count, cost)
+        return True
+
+    def _returning(self, state: State) -> Gathered | None:
+        """Return where a draw leads, if what the function does until it returns depends on no caller."""
         machine: Any = self.machine
-        follow, tally, nodes = machine.follow, machine.tally, self.nodes
-        count, counts = node.request.count, state.counts
+        base = state.stack
+        if base is None or base.open or machine.kinds or state.segment in self._unlike:
+            return None
+        states, world, after = machine.states, state.world, self._after
+        key = state.segment, state.live, world, state.counts, state.bits
+        inner = self._inner.get(key)
+        if inner is None:
+            try:
+                inner = self._parts(states.onto(state, CALLER))
+            except Unlike:
+                self._unlike.add(state.segment)
+                return None
+            self._inner[key] = inner
+        found: Gathered = {}
+        for (target, steps), weight in inner.items():
+            if type(target) is State:
+                found[states.onto(target, base), steps] = weight
+                continue
+            place = base, target, world
+            number = after.get(place)
+            if number is None:
+                self.runs += 1
+                number = after[place] = self._number(machine.returned(state, *target))
+            found[number, steps] = found.get((number, steps), 0) + weight
+        return found
+
+    def _parts(self, state: State) -> Gathered:
+        """Return where a draw leads, divided into parts that the code tells apart."""
+        machine: Any = self.machine
+        follow, tally = machine.follow, machine.tally
+        count, counts = state.request.count, state.counts
         where = state.segment, count, counts
         guess, worth = self._known.get(where, (None, _WORTH))
         first = guess if guess and worth > 0 else _whole(count, counts)
         work = [*first]
-        gathered: dict[Any, Any] = {}
+        gathered: Gathered = {}
         found: list[tuple[Known, Any]] = []
         divided = False
         while work:
@@ -115,24 +168,27 @@ class CompiledExploration(Exploration):
                         "compare it with fewer numbers",
                     ) from split
                 continue
-            target = outcome.number if type(outcome) is State else -1
-            if not (0 <= target < len(nodes) and nodes[target] is outcome):
-                target = self._number(outcome)
-            key = target, tally.steps, None
+            key = self._number(outcome) if type(outcome) is Ended else outcome, tally.steps
             gathered[key] = gathered.get(key, 0) + weight
             found.append((variables, key))
         if worth > 0 and (divided or guess is None):
             worth -= guess is not None
             self._known[where] = _weighed(_joined(found, 1 + len(counts))) if divided else first, worth
-        self.edges[number] = self._led(gathered, count * prod(counts) if counts else count, cost)
-        return True
+        return gathered
 
 
 @lru_cache(1 << 10)
 def _whole(count: int, others: Sequence[int]) -> list[Part]:
     """Return all that is known of a draw before the code does something with it."""
+    if count > _FEW:
+        bits = count.bit_length() - 1
+        first: list[Variable] = [
+            (0, tuple([(1 << low, 1 << min(_WORD, bits - low)) for low in range(0, bits, _WORD)]))
+        ]
+    else:
+        first = [(value, ()) for value in range(count)]
     rest = tuple((0, ((1, other),)) for other in others)
-    return _weighed([(one, *rest) for one in _first(count)])
+    return _weighed([(one, *rest) for one in first])
 
 
 def _weighed(parts: Iterable[Known]) -> list[Part]:
@@ -151,15 +207,6 @@ def _parted(variables: Known, leaf: Leaf, cuts: tuple[int, ...], period: int, ot
     return _weighed(Split(leaf, cuts, period, other).parts(variables))
 
 
-def _first(count: int) -> Iterable[Variable]:
-    """Return all that may be drawn, as few variables."""
-    if count <= _FEW:
-        return [(value, ()) for value in range(count)]
-    bits = count.bit_length() - 1
-    leaves = [(1 << low, 1 << min(_WORD, bits - low)) for low in range(0, bits, _WORD)]
-    return [(0, tuple(leaves))]
-
-
 def _joined(found: list[tuple[Known, Any]], size: int) -> list[Known]:
     """Put ranges of a variable side by side together that lead to the same, others being equal."""
     for place in range(size):
@@ -167,24 +214,17 @@ def _joined(found: list[tuple[Known, Any]], size: int) -> list[Known]:
         made: list[tuple[Known, Any]] = []
         for variables, key in found:
             const, leaves = variables[place]
-            if not leaves:
-                span = const, const + 1
-            elif len(leaves) == 1 and len(leaves[0]) == 2 and leaves[0][0] == 1:
-                span = const, const + leaves[0][1]
-            else:
+            if leaves and (len(leaves) > 1 or leaves[0] != (1, leaves[0][1])):
                 made.append((variables, key))
                 continue
-            ranges.setdefault((variables[:place], variables[place + 1 :], key), []).append(span)
+            others = variables[:place], variables[place + 1 :], key
+            ranges.setdefault(others, []).append((const, const + (leaves[0][1] if leaves else 1)))
         for (before, after, key), spans in ranges.items():
-            spans.sort()
-            low, high = spans[0]
-            for begin, end in spans[1:]:
-                if begin == high:
-                    high = end
-                    continue
-                made.append(((*before, _range(low, high), *after), key))
-                low, high = begin, end
-            made.append(((*before, _range(low, high), *after), key))
+            joined: list[tuple[int, int]] = []
+            for low, high in sorted(spans):
+                begin = joined.pop()[0] if joined and joined[-1][1] == low else low
+                joined.append((begin, high))
+            made += [((*before, _range(*span), *after), key) for span in joined]
         found = made
     return [variables for variables, _ in found]
 

@@ -10,7 +10,7 @@ from bisimdist.errors import UsageError
 from bisimdist.programs.wasm.memory import PAGE, Memory
 from bisimdist.programs.wasm.module import Module
 
-_LAYOUT = re.compile(r"(?P<sign>[iu])(?P<bits>8|16|32|64)(?: at (?P<place>\d+|0x[0-9a-fA-F]+))?")
+_LAYOUT = re.compile(r"(?P<kind>[iu](8|16|32|64))(?: at (?P<place>\d+|0x[0-9a-fA-F]+))?")
 
 
 class Given:
@@ -24,11 +24,8 @@ class Given:
     """
 
     def __init__(self, module: Module, index: int, arguments: Sequence[str], layout: str | None) -> None:
-        self.name = module.name_of(index)
-        self.types = module.signature(index).parameters
-        first = 1 if layout is None else 2
-        self.layout = None
-        self.place: int | None = None
+        name, self.types = module.name_of(index), module.signature(index).parameters
+        self.kind, self.place = "", None
         if layout is not None:
             found = _LAYOUT.fullmatch(layout.strip())
             if found is None:
@@ -37,16 +34,17 @@ class Given:
                 )
             if not module.memories:
                 raise UsageError(f"--layout {layout[:60]}: the module has no memory")
-            self.layout = found["sign"] == "i", int(found["bits"])
+            self.kind = found["kind"]
             self.place = None if found["place"] is None else int(found["place"], 0)
-        if len(self.types) != first + len(arguments):
-            missing = len(self.types) - first - len(arguments)
+        first = 2 if self.kind else 1
+        missing = len(self.types) - first - len(arguments)
+        if missing:
             more = f"give {missing} more with --argument" if missing > 0 else f"{-missing} are too many"
             raise UsageError(
-                f"{self.name} takes {len(self.types)} arguments ({', '.join(self.types) or 'none'}), "
+                f"{name} takes {len(self.types)} arguments ({', '.join(self.types) or 'none'}), "
                 f"{first} of which the input gives; {more}"
             )
-        self.first = first
+        self.layout = layout
         self.more = [
             _number(f"--argument {text}", text, kind)
             for text, kind in zip(arguments, self.types[first:], strict=True)
@@ -54,24 +52,23 @@ class Given:
 
     def check(self, name: str, value: Any) -> None:
         """Refuse an input that the function does not take."""
-        if self.layout is None:
-            _number(f"--input {name}", value, self.types[0])
-        else:
+        if self.kind:
             self._elements(name, value)
+        else:
+            _number(f"--input {name}", value, self.types[0])
 
     def _elements(self, name: str, value: Any) -> bytes:
-        sign, bits = self.layout or (True, 32)
         if not isinstance(value, list | tuple) or not all(isinstance(one, int) for one in value):
             raise UsageError(f"--input {name[:60]}: expected a list of integers, for --layout was given")
-        low, high = (-(1 << (bits - 1)), 1 << (bits - 1)) if sign else (0, 1 << bits)
-        for one in value:
-            if not low <= one < high:
-                raise UsageError(f"--input {name[:60]}: {one} does not fit {'iu'[not sign]}{bits}")
-        return b"".join(int(one).to_bytes(bits // 8, "little", signed=sign) for one in value)
+        width, signed = int(self.kind[1:]) // 8, self.kind[0] == "i"
+        try:
+            return b"".join((one := int(number)).to_bytes(width, "little", signed=signed) for number in value)
+        except OverflowError:
+            raise UsageError(f"--input {name[:60]}: {one} does not fit {self.kind}") from None
 
     def arguments(self, value: Any, *, write: Any, grow: Any) -> list[Any]:
         """Return the arguments for an input; a list is written into memory first."""
-        if self.layout is None:
+        if not self.kind:
             return [_number("--input", value, self.types[0]), *self.more]
         content = self._elements(str(value), value)
         place = grow(-(-len(content) // PAGE) or 1) if self.place is None else self.place

@@ -97,16 +97,14 @@ def _path(
 ) -> tuple[list[int], Any, int]:
     """Return the answers of a random path, how it ends, and how many instructions it executes."""
     script: list[int] = []
-    outcome: Any = machine.start(laid, [value])
-    count = machine.tally.count
-    while not isinstance(outcome, Ended):
-        if len(script) > LONGEST:
-            return script, None, count
-        bits = outcome.request.count.bit_length() - 1
-        script.append(chooser.getrandbits(bits))
-        outcome = machine.replay(outcome.state, script)
+    outcome: Any = None
+    count = 0
+    for drawn, outcome in machine.path(laid, value, chooser.getrandbits):  # noqa: B007
+        script.append(drawn)
         count += machine.tally.count
-    return script, _comparable(outcome.value), count
+        if len(script) > LONGEST:
+            break
+    return script[1:], _comparable(outcome.value) if isinstance(outcome, Ended) else None, count
 
 
 def _comparable(value: Any) -> Any:

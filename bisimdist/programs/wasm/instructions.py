@@ -2,43 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from bisimdist.programs.wasm.binary import TYPES, Reader
 from bisimdist.programs.wasm.operations import ACCESSES, NUMERIC, SATURATED
 
-_NUMERIC = tuple(NUMERIC)
-_FIRST_NUMERIC = 0x45
-_SATURATED = tuple(SATURATED)
-_MEMORY = dict(enumerate(ACCESSES, 0x28))
 
-_PLAIN = {
-    **{0x00: "unreachable", 0x01: "nop", 0x05: "else", 0x0B: "end", 0x0F: "return", 0x1A: "drop"},
-    **{0x1B: "select", 0xD1: "ref.is_null"},
-}
-_INDEXED = {
-    **{0x0C: "br", 0x0D: "br_if", 0x10: "call", 0x12: "return_call", 0x20: "local.get", 0x21: "local.set"},
-    **{0x22: "local.tee", 0x23: "global.get", 0x24: "global.set", 0x25: "table.get", 0x26: "table.set"},
-    **{0xD2: "ref.func", 0x3F: "memory.size", 0x40: "memory.grow"},
-}
-_BLOCKS = {0x02: "block", 0x03: "loop", 0x04: "if"}
-_BULK = dict(
-    enumerate(
-        [
-            *(("memory.init", 2), ("data.drop", 1), ("memory.copy", 2), ("memory.fill", 1)),
-            *(("table.init", 2), ("elem.drop", 1), ("table.copy", 2), ("table.grow", 1)),
-            *(("table.size", 1), ("table.fill", 1)),
-        ],
-        8,
-    )
-)
-_OTHER = {0xFB: "garbage collection", 0xFD: "vectors (SIMD)", 0xFE: "threads"}
-
-
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(NamedTuple):
     """An instruction, what stands behind it, and its offset in the file."""
 
     name: str
@@ -46,8 +17,7 @@ class Instruction:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """The types of parameters and results."""
 
     parameters: tuple[str, ...]
@@ -64,57 +34,16 @@ def decoded(part: Reader, types: Sequence[Signature]) -> Iterator[Instruction]:
     """
     while part.place < part.end:
         offset = part.place
-        name, what = _one(types, part, part.byte())
-        yield Instruction(name, what, offset)
-
-
-def _one(types: Sequence[Signature], part: Reader, code: int) -> tuple[str, Any]:  # noqa: PLR0911, PLR0912
-    if _FIRST_NUMERIC <= code < _FIRST_NUMERIC + len(_NUMERIC):
-        return _NUMERIC[code - _FIRST_NUMERIC], None
-    if code in _INDEXED:
-        return _INDEXED[code], part.unsigned()
-    if code in _MEMORY:
-        part.unsigned()
-        return _MEMORY[code], part.unsigned()
-    if code in _PLAIN:
-        return _PLAIN[code], None
-    if code in _BLOCKS:
-        return _BLOCKS[code], _block_type(types, part)
-    match code:
-        case 0x41:
-            return "i32.const", part.signed(32) % 2**32
-        case 0x42:
-            return "i64.const", part.signed(64) % 2**64
-        case 0x43:
-            return "f32.const", part.real("<f")
-        case 0x44:
-            return "f64.const", part.real("<d")
-        case 0x0E:
-            return "br_table", (*part.vector(part.unsigned), part.unsigned())
-        case 0x11 | 0x13:
-            kind = part.unsigned()
-            return ("call_indirect" if code == 0x11 else "return_call_indirect"), (kind, part.unsigned())
-        case 0x1C:
-            part.vector(part.byte)
-            return "select", None
-        case 0xD0:
-            return "ref.null", part.byte()
-        case 0xFC:
-            return _prefixed(part)
-    offset = part.place - 1
-    if code in _OTHER:
-        part.fail(f"an instruction for {_OTHER[code]}, which are not supported", offset)
-    return part.fail(f"the instruction {code:#x} is not known", offset)
-
-
-def _prefixed(part: Reader) -> tuple[str, Any]:
-    offset, code = part.place - 1, part.unsigned()
-    if code < len(_SATURATED):
-        return _SATURATED[code], None
-    if code not in _BULK:
-        part.fail(f"the instruction 0xfc {code:#x} is not known", offset)
-    name, count = _BULK[code]
-    return name, tuple(part.unsigned() for _ in range(count))
+        code = part.byte()
+        if code in _OTHER:
+            part.fail(f"an instruction for {_OTHER[code]}, which are not supported", offset)
+        if code == _PREFIX:
+            code = _PREFIX << 8 | part.unsigned()
+        if code not in _CODES:
+            part.fail(f"the instruction {code:#x} is not known", offset)
+        name, behind = _CODES[code]
+        what = [_BEHIND[kind](part, types) for kind in behind]
+        yield Instruction(name, what[0] if len(what) == 1 else tuple(what) or None, offset)
 
 
 def _block_type(types: Sequence[Signature], part: Reader) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -130,3 +59,58 @@ def _block_type(types: Sequence[Signature], part: Reader) -> tuple[tuple[str, ..
         part.fail(f"there is no type {index}", offset)
     kind = types[index]
     return kind.parameters, kind.results
+
+
+_BEHIND: dict[str, Callable[[Reader, Sequence[Signature]], Any]] = {
+    "number": lambda part, _: part.unsigned(),
+    "offset": lambda part, _: (part.unsigned(), part.unsigned())[
+        1
+    ],  # behind an alignment, which says nothing
+    "block": lambda part, types: _block_type(types, part),
+    "labels": lambda part, _: (*part.vector(part.unsigned), part.unsigned()),
+    "types": lambda part, _: part.vector(part.byte),
+    "type": lambda part, _: part.byte(),
+    "i32": lambda part, _: part.signed(32) % 2**32,
+    "i64": lambda part, _: part.signed(64) % 2**64,
+    "f32": lambda part, _: part.real("<f"),
+    "f64": lambda part, _: part.real("<d"),
+}  # what may stand behind an instruction
+
+_PREFIX = 0xFC
+_OTHER = {0xFB: "garbage collection", 0xFD: "vectors (SIMD)", 0xFE: "threads"}
+_CODES: dict[int, tuple[str, list[str]]] = {}
+"""By code the name of an instruction, and what stands behind it."""
+for _first, _behind, _names in (
+    (0x00, "", "unreachable nop"),
+    (0x02, "block", "block loop if"),
+    (0x05, "", "else"),
+    (0x0B, "", "end"),
+    (0x0C, "number", "br br_if"),
+    (0x0E, "labels", "br_table"),
+    (0x0F, "", "return"),
+    (0x10, "number", "call"),
+    (0x11, "number number", "call_indirect"),
+    (0x12, "number", "return_call"),
+    (0x13, "number number", "return_call_indirect"),
+    (0x1A, "", "drop select"),
+    (0x1C, "types", "select"),
+    (0x20, "number", "local.get local.set local.tee global.get global.set table.get table.set"),
+    (0x28, "offset", " ".join(ACCESSES)),
+    (0x3F, "number", "memory.size memory.grow"),
+    *((0x41 + k, kind, f"{kind}.const") for k, kind in enumerate(("i32", "i64", "f32", "f64"))),
+    (0x45, "", " ".join(NUMERIC)),
+    (0xD0, "type", "ref.null"),
+    (0xD1, "", "ref.is_null"),
+    (0xD2, "number", "ref.func"),
+    (0xFC00, "", " ".join(SATURATED)),
+    (0xFC08, "number number", "memory.init"),
+    (0xFC09, "number", "data.drop"),
+    (0xFC0A, "number number", "memory.copy"),
+    (0xFC0B, "number", "memory.fill"),
+    (0xFC0C, "number number", "table.init"),
+    (0xFC0D, "number", "elem.drop"),
+    (0xFC0E, "number number", "table.copy"),
+    (0xFC0F, "number", "table.grow table.size table.fill"),
+):
+    _CODES |= {_first + k: (name, _behind.split()) for k, name in enumerate(_names.split())}
+CODES = {name: code for code, (name, _) in _CODES.items()}

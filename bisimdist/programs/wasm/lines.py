@@ -53,7 +53,7 @@ class Lines:
         except ImportError:
             return []
         config = dwarf.DwarfConfig(True, "wasm", 4)
-        sections = {f"debug_{name}_sec": self._section(dwarf, name) for name in _SECTIONS}
+        sections = {f"debug_{name}_sec": self._section(dwarf, f".debug_{name}") for name in _SECTIONS}
         try:
             found = dwarf.DWARFInfo(config, eh_frame_sec=None, gnu_debugaltlink_sec=None, **sections)
             return [unit for one in found.iter_CUs() for unit in _entries(found, one)]
@@ -61,11 +61,9 @@ class Lines:
             return []
 
     def _section(self, dwarf: Any, name: str) -> Any:
-        begin, end = self.module.custom.get(f".debug_{name}", (0, 0))
-        if begin == end:
-            return None
+        begin, end = self.module.custom.get(name, (0, 0))
         stream = io.BytesIO(self.module.data[begin:end])
-        return dwarf.DebugSectionDescriptor(stream, f".debug_{name}", begin, end - begin, 0)
+        return dwarf.DebugSectionDescriptor(stream, name, begin, end - begin, 0) if begin < end else None
 
 
 def _entries(found: Any, unit: Any) -> Iterator[tuple[list[int], list[str]]]:

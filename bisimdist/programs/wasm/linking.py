@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import operator
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any, NoReturn
 
 from bisimdist.errors import ModelError
@@ -14,10 +14,11 @@ from bisimdist.programs.code import Code, Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.emit import Emitter
 from bisimdist.programs.wasm.building import Linked
-from bisimdist.programs.wasm.chance import Chance, Host, host_of
+from bisimdist.programs.wasm.chance import Chance, Host, chances_of, host_of, refuse_others
+from bisimdist.programs.wasm.given import Given
 from bisimdist.programs.wasm.instructions import Instruction
 from bisimdist.programs.wasm.memory import Memory
-from bisimdist.programs.wasm.module import Module
+from bisimdist.programs.wasm.module import MOST_PAGES, Module
 from bisimdist.programs.wasm.numbers import HELPERS, Trap
 from bisimdist.programs.wasm.translation import Translation
 
@@ -27,31 +28,23 @@ MOST_TURNS = 1_000_000  # so many turns of loops, or ten times as many instructi
 class Routine:
     """A function that may draw: its code is made when it is called first."""
 
-    __slots__ = ("_make", "entry", "index")
-
     def __init__(self, index: int, make: Callable[[int], Segment]) -> None:
-        self.index = index
-        self._make = make
-        self.entry: Segment | None = None
+        self.make = partial(make, index)
 
-    def begin(self) -> Segment:
-        """Return its first segment."""
-        if self.entry is None:
-            self.entry = self._make(self.index)
-        return self.entry
+    @cached_property
+    def entry(self) -> Segment:
+        """Its first segment."""
+        return self.make()
 
 
+@dataclass(slots=True)
 class Tally:
-    """What somebody sees of a run between two draws."""
+    """What somebody sees of a run between two draws, and the number that this has."""
 
-    __slots__ = ("branches", "count", "lines", "steps")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.lines: list[int] = []
-        self.branches: list[int] = []
-        self.steps = 0
-        """The number of what was seen."""
+    count: int = 0
+    lines: list[int] = field(default_factory=list)
+    branches: list[int] = field(default_factory=list)
+    steps: int = 0
 
     def clear(self) -> None:
         """Begin again."""
@@ -60,43 +53,42 @@ class Tally:
         self.branches.clear()
 
 
-def reached(module: Module, first: int) -> tuple[dict[int, set[int]], set[int]]:
-    """Return by function that may be called what it calls, and the types of calls through tables."""
+def reached(module: Module, first: int) -> dict[int, set[int]]:
+    """Return by function that may be called what it calls."""
     calls: dict[int, set[int]] = {}
-    types: set[int] = set()
     imported = len(module.imported)
-    tabled = _tabled(module)
     stack = [first, *beginnings(module, first)]
     while stack:
         index = stack.pop()
         if index in calls:
             continue
         called = calls[index] = set()
-        if index >= imported:
-            function = module.functions[index - imported]
-            for one in module.code_of(function):
-                if one.name in {"call", "return_call"}:
-                    called.add(one.what)
-                elif one.name in {"call_indirect", "return_call_indirect"}:
-                    types.add(one.what[0])
-                    if one.what[0] < len(module.types):
-                        wanted = module.types[one.what[0]]
-                        called |= {other for other in tabled if module.signature(other) == wanted}
-        there = imported + len(module.functions)
-        stack += [other for other in called if other < there]
-    return calls, types
+        for one in module.code_of(module.functions[index - imported]) if index >= imported else ():
+            if one.name in {"call", "return_call"} and one.what < imported + len(module.functions):
+                called.add(one.what)
+            elif one.name in {"call_indirect", "return_call_indirect"}:
+                called |= module.through(one.what[0])
+        stack += called
+    return calls
+
+
+def opened(
+    argument: str, chances: Sequence[str], arguments: Sequence[str], layout: str | None
+) -> tuple[Module, int, dict[int, Chance], Given]:
+    """Return the module of ``FILE.wasm:FUNCTION``, the function, what draws, and its arguments."""
+    name, _, function = argument.partition(".wasm:")
+    module = Module.read(name + ".wasm")
+    index = module.exported(function)
+    known = chances_of(module, chances)
+    refuse_others(module, known, sorted(reached(module, index)))
+    return module, index, known, Given(module, index, arguments, layout)
 
 
 def beginnings(module: Module, function: int) -> list[int]:
     """Return the functions that are called before another one is."""
-    found = module.exports.get("_initialize")
-    more = [found.index] if found is not None and found.kind == "function" else []
-    return [index for index in ([] if module.start is None else [module.start]) + more if index != function]
-
-
-def _tabled(module: Module) -> set[int]:
-    """Return the functions that may be called through a table."""
-    return {index for element in module.elements for index in element.functions if index is not None}
+    kind, ready = module.exports.get("_initialize", ("", None))
+    found = module.start, ready if kind == "function" else None
+    return [index for index in found if index is not None and index != function]
 
 
 def drawing(calls: dict[int, set[int]], chances: dict[int, Chance]) -> frozenset[int]:
@@ -122,28 +114,19 @@ class Linker:
         self.module = module
         self.chances = chances
         self.tally = Tally()
-        calls, types = reached(module, first)
-        draws = drawing(calls, chances)
-        drawing_types = frozenset(
-            kind
-            for kind in types
-            if kind < len(module.types)
-            and any(module.signature(index) == module.types[kind] for index in draws & _tabled(module))
-        )
+        draws = drawing(reached(module, first), chances)
         counts = "instructions" in kinds
         self.linked = Linked(
             module, draws, counts, "branches" in kinds, _stack_pointer(module),
-            MOST_TURNS * (10 if counts else 1), drawing_types,
+            MOST_TURNS * (10 if counts else 1),
         )  # fmt: skip
         self.globals: list[Any] = []
         self.dropped = len(module.globals)
         """From here on the global variables are whether parts of the data are dropped, if one may be used."""
-        limits = module.memories[0] if module.memories else None
-        pages = limits.least if limits else 0
-        most = 65536 if limits is None or limits.most is None else limits.most
+        pages, most = module.memories[0] if module.memories else (0, None)
         lines = self.tally.lines if "memory" in kinds else None
-        self.memory = Memory({}, pages, most, kept, lines)
-        self.tables: list[list[int | None]] = [[None] * min(table.least, 1 << 20) for table in module.tables]
+        self.memory = Memory({}, pages, MOST_PAGES if most is None else most, kept, lines)
+        self.tables: list[list[int | None]] = [[None] * min(least, 1 << 20) for least, _ in module.tables]
         self.space: dict[str, Any] = self._space()
         self._fill()
 
@@ -175,7 +158,7 @@ class Linker:
             to, source, size = int(to), int(source), int(size)
             where = self.dropped + number
             gone = where >= len(globals_) or globals_[where]
-            content = b"" if gone else self.module.contents[number].content
+            content = b"" if gone else self.module.contents[number].items
             if source + size > len(content):
                 raise Trap("memory out of bounds")
             memory.store(to, content[source : source + size])
@@ -211,21 +194,20 @@ class Linker:
         for index, one in enumerate(self.module.imported):
             if index in self.chances:
                 space[f".draw{index}"] = self.chances[index]
-            host = host_of(one)
-            space[f".call{index}"] = _refused(str(one)) if host is None else self._hosted(host, str(one))
-        first = len(self.module.imported)
-        for number in range(len(self.module.functions)):
-            index = first + number
-            if index in self.linked.draws:
-                space[f".draw{index}"] = Routine(index, self.segment)
-            else:
-                space[f".call{index}"] = partial(self._first, index)
+            space[f".call{index}"] = self._hosted(host_of(one), str(one))
+        for index in range(len(self.module.imported), len(self.module.imported) + len(self.module.functions)):
+            space[f".draw{index}"] = Routine(index, self.segment)
+            space[f".call{index}"] = partial(self._first, index)
         return space
 
-    def _hosted(self, host: Host, name: str) -> Callable[..., Any]:
-        """Return a function of WASI."""
+    def _hosted(self, host: Host | None, name: str) -> Callable[..., Any]:
+        """Return a function of WASI, or one that is not known."""
 
         def call(*given: Any) -> int:
+            if host is None:
+                raise Outside(
+                    f"it calls the import {name}, which is not known", f"if it draws, say --chance {name}"
+                )
             if host.result is None:
                 raise Trap(f"it ends itself with {name}")
             for place, size, value in host.writes:
@@ -247,46 +229,25 @@ class Linker:
 
     # code
 
-    def _translated(self, index: int, draws: bool) -> tuple[Emitter, list[str]]:
+    def segment(self, index: int) -> Segment:
+        """Return the first segment of a function; the whole of it, if it does not draw."""
         function = self.module.functions[index - len(self.module.imported)]
         name = self.module.name_of(index)
-        work = Translation(self.linked, function, name, draws)
-        first = work.run()
+        work = Translation(self.linked, function, name, index in self.linked.draws)
+        first, given = work.run()
         code = Code(name, self.module.source, function.begin)
-        flow = analyse(first, work.variables, set(work.given))
-        return Emitter(flow, code, self._keep, self._finish), work.given
-
-    def segment(self, index: int) -> Segment:
-        """Return the first segment of a function that may draw."""
-        emitter, given = self._translated(index, True)
-        return emitter.run(given)
-
-    def native(self, index: int) -> Callable[..., Any]:
-        """Return a function that does not draw, as one of Python."""
-        emitter, given = self._translated(index, False)
-        found: Callable[..., Any] = emitter.run(given).run
-        self.space[f".call{index}"] = found
-        return found
+        flow = analyse(first, work.variables, set(given))
+        return Emitter(flow, code, self._keep, self.space, name).run(given)
 
     def _first(self, index: int, *given: Any) -> Any:
-        """Call such a function for the first time."""
-        return self.native(index)(*given)
+        """Call a function that does not draw for the first time."""
+        found = self.space[f".call{index}"] = self.segment(index).run
+        return found(*given)
 
     def _keep(self, value: object) -> str:
         name = f".k{len(self.space)}"
         self.space[name] = value
         return name
-
-    def _finish(self, _: str, given: list[str], body: list[ast.stmt], code: Code) -> Callable[..., Any]:
-        arguments = ast.arguments([], [ast.arg(part) for part in given], None, [], [], None, [])
-        node = ast.FunctionDef(code.name, arguments, body or [ast.Pass()], [], None, None)
-        node.lineno = node.end_lineno = code.line
-        node.col_offset = node.end_col_offset = 0
-        tree = ast.fix_missing_locations(ast.Module([node], []))
-        made: dict[str, Any] = {}
-        exec(compile(tree, self.module.source, "exec", dont_inherit=True), self.space, made)
-        found: Callable[..., Any] = made[code.name]
-        return found
 
     # how it begins
 
@@ -300,17 +261,17 @@ class Linker:
             if element.place is not None:
                 place = self._address(element.place)
                 table = self.tables[element.table] if element.table < len(self.tables) else []
-                if place + len(element.functions) > len(table):
+                if place + len(element.items) > len(table):
                     raise self._refusal("elements do not fit into their table")
-                table[place : place + len(element.functions)] = element.functions
+                table[place : place + len(element.items)] = element.items
         for data in self.module.contents:
             if data.place is not None:
                 place = self._address(data.place)
-                if place + len(data.content) > self.memory.size:
+                if place + len(data.items) > self.memory.size:
                     raise self._refusal(
-                        f"{len(data.content)} bytes of data at {place} do not fit into the memory"
+                        f"{len(data.items)} bytes of data at {place} do not fit into the memory"
                     )
-                self.memory.store(place, data.content)
+                self.memory.store(place, data.items)
         self.memory.settled()
 
     def _refusal(self, what: str) -> ModelError:
@@ -319,8 +280,7 @@ class Linker:
     def _value(self, expression: tuple[Instruction, ...]) -> Any:
         """Compute a constant expression."""
         stack: list[Any] = []
-        for instruction in expression:
-            name, what = instruction.name, instruction.what
+        for name, what, _ in expression:
             if name == "global.get":
                 if what >= len(self.globals):
                     raise self._refusal(f"global variable {what} is used before it has a value")
@@ -343,13 +303,9 @@ class Linker:
 
 def _stack_pointer(module: Module) -> int | None:
     """Return the number of the global variable that is the stack pointer, as toolchains write modules."""
-    for index, name in module.global_names.items():
-        if name == "__stack_pointer":
-            return index
-    for index, one in enumerate(module.globals):
-        if one.mutable and one.type == "i32":
-            return index
-    return None
+    named = [index for index, name in module.global_names.items() if name == "__stack_pointer"]
+    plain = [index for index, one in enumerate(module.globals) if one.mutable and one.type == "i32"]
+    return next(iter(named + plain), None)
 
 
 def _trap(what: str) -> NoReturn:
@@ -358,10 +314,3 @@ def _trap(what: str) -> NoReturn:
 
 def _forever() -> NoReturn:
     raise Outside("a loop does not end", f"at most {MOST_TURNS} turns are run from one draw to the next")
-
-
-def _refused(name: str) -> Callable[..., NoReturn]:
-    def call(*_: object) -> NoReturn:
-        raise Outside(f"it calls the import {name}, which is not known", f"if it draws, say --chance {name}")
-
-    return call

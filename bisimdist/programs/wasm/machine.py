@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from bisimdist.programs.calls import RETURN
@@ -12,29 +13,39 @@ from bisimdist.programs.control import Outside
 from bisimdist.programs.machine import Ended
 from bisimdist.programs.states import MOST_FRAMES, Drawing
 from bisimdist.programs.wasm.chance import MOST_BYTES, Chance
-from bisimdist.programs.wasm.drawn import Drawn, drawn_of
+from bisimdist.programs.wasm.drawn import drawn_of
 from bisimdist.programs.wasm.lines import Lines
-from bisimdist.programs.wasm.linking import Linker, Routine, beginnings
+from bisimdist.programs.wasm.linking import Linker, Routine, Tally, beginnings
 from bisimdist.programs.wasm.memory import Memory, Remembered
 from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import Trap, signed
 from bisimdist.programs.wasm.reals import Real
-from bisimdist.programs.wasm.states import NOTHING, Frame, State, States, Thaw, TooDeep, World, thawing
+from bisimdist.programs.wasm.states import (
+    CALLER,
+    NOTHING,
+    PLAIN,
+    Frame,
+    Numbering,
+    State,
+    States,
+    Thaw,
+    TooDeep,
+    Unlike,
+    World,
+    thawing,
+)
 from bisimdist.progress import NEVER, Deadline
 
 REHEARSED, FEWEST, REHEARSED_DRAWS = 200, 10, 2000
 """So many random paths are run before anything is explored; few if nothing is forgotten; so many draws."""
 
-_SEEN = frozenset({"instructions", "memory", "branches"})
+_SEEN: dict[str, Callable[[Tally], str]] = {
+    "instructions": lambda tally: f"{tally.count} instructions",
+    "memory": lambda tally: f"lines {' '.join(map(str, tally.lines))}",
+    "branches": lambda tally: "branches " + "".join(str(n) if n < 2 else f"({n})" for n in tally.branches),
+}
 _FILL = Code("", "", 0)
 _Frames = list[tuple[Segment, Sequence[Any]]]
-
-
-class Sources:
-    """The file of a program and its digest."""
-
-    def __init__(self, module: Module) -> None:
-        self.digests = {module.source: module.digest}
 
 
 class Machine:
@@ -61,13 +72,13 @@ class Machine:
     ) -> None:
         self.module = module
         self.function = function
-        self.kinds = kinds & _SEEN
+        self.kinds = kinds & _SEEN.keys()
         self.linker = Linker(module, chances, function, kinds, kept)
         self.memory = self.linker.memory
         self.globals = self.linker.globals
         self.tally = self.ticker = self.linker.tally
         self.states = States()
-        self.sources = Sources(module)
+        self.sources = SimpleNamespace(digests={module.source: module.digest})
         self.lines = Lines(module)
         self.signature = module.signature(function)
         self.seen: list[str] = []
@@ -103,11 +114,10 @@ class Machine:
         draws = failed = 0
         for number in range(REHEARSED):
             try:
-                outcome: Any = self.start(function, [values[number % len(values)]])
-                while not isinstance(outcome, Ended) and draws < REHEARSED_DRAWS:
-                    bits = outcome.request.count.bit_length() - 1
-                    outcome = self.replay(outcome.state, [chooser.getrandbits(bits)])
+                for _ in self.path(function, values[number % len(values)], chooser.getrandbits):
                     draws += 1
+                    if draws >= REHEARSED_DRAWS:
+                        break
             except Remembered:
                 failed += 1
             except (Trap, Outside, RecursionError):
@@ -123,7 +133,7 @@ class Machine:
         for index in beginnings(self.module, self.function):
             outcome: Any = self._go(self.linker.space[self._name(index)], (), None, None)
             while not isinstance(outcome, Ended):
-                outcome = self.replay(outcome.state, [0])
+                outcome = self.follow(outcome.state, 0, NOTHING)
         self.memory.settled()
         self.memory.forgets = True
         self.states = States()
@@ -156,9 +166,16 @@ class Machine:
         variables = ((0, ((1, count),)) for count in state.counts)
         return self.follow(state, value, thawing([drawn_of(one, k + 1) for k, one in enumerate(variables)]))
 
-    def replay(self, state: State, script: Sequence[int]) -> Drawing | Ended:
-        """Go on from a state of a run in which every answer is one number: nothing is left open."""
-        return self.follow(state, script[-1], NOTHING)
+    def path(
+        self, function: Callable[[Memory, Any], Sequence[Any]], value: Any, answer: Callable[[int], int]
+    ) -> Iterator[tuple[int, Drawing | Ended]]:
+        """Yield what comes of a run in which nothing is left open, each time after what was answered."""
+        outcome, drawn = self.start(function, [value]), 0
+        yield drawn, outcome
+        while not isinstance(outcome, Ended):
+            drawn = answer(outcome.request.count.bit_length() - 1)
+            outcome = self.follow(outcome.state, drawn, NOTHING)  # type: ignore[arg-type]
+            yield drawn, outcome
 
     def follow(self, state: State, value: Any, thaw: Thaw) -> Drawing | Ended:
         """Go on with an answer, which may stand for many, and with what is known of leaves."""
@@ -170,12 +187,18 @@ class Machine:
         memory.written = memory.thawed(world.items, thaw) if world.open else world.words
         memory.shared = True
         if memory.pages != world.pages:
-            memory.resize(world.pages)
+            memory.open(memory.written, world.pages)
         self.globals[:] = [thaw(one) for one in world.globals] if world.loose else world.globals
         given = [value, *state.live]
         for place in state.open:
             given[place] = thaw(given[place])
         return self._go(None, given, state.segment, state.stack)
+
+    def returned(self, state: State, value: Any) -> Drawing | Ended:
+        """Go on where the function of a state returns a number to what has called it."""
+        base: Any = state.stack
+        waiting = State(base.segment, base.live, base.below, state.world, (), 0)
+        return self.follow(waiting, value, NOTHING)
 
     def _go(  # noqa: PLR0912
         self, function: Any, given: Sequence[Any], segment: Segment | None, base: Frame | None
@@ -195,17 +218,19 @@ class Machine:
                         segment, bits = self._fill, 8 * live[1]
                     if self.kinds:
                         self._see()
-                    return self.states.state(
-                        segment, live, frames, base, self.memory, self._world, self.globals, self._thaw, bits
-                    )
+                    return self._state(segment, live, frames, base, bits)
                 if kind is Routine:
-                    segment = function.entry or function.begin()
+                    segment = function.entry
                 else:
                     segment, given = RETURN, (function(*given),)
             end = segment.run(*given)
             if end[0] == LEAVE:
                 if frames:
                     segment, live = frames.pop()
+                elif base is CALLER:
+                    if type(end[1]) not in PLAIN or not self._same():
+                        raise Unlike
+                    return (end[1],)  # type: ignore[return-value]
                 elif base is not None:
                     segment, live = base.segment, base.live
                     if base.open:
@@ -218,13 +243,46 @@ class Machine:
             if end[0] == TAIL:
                 _, place, function, given, _ = end
                 if type(function) is Chance:
-                    frames.append((_returning(place), ()))
+                    place.run = RETURN.run  # it returns what was drawn
+                    frames.append((place, ()))
             else:
                 _, place, function, given, _, live = end
                 frames.append((place, live))
                 if len(frames) > MOST_FRAMES:
                     raise TooDeep(place)
             segment = None
+
+    def _same(self) -> bool:
+        """Tell whether memory and global variables are as they were, and nothing in them is open."""
+        memory, world = self.memory, self._world
+        return (
+            memory.shared
+            and memory.pages == world.pages
+            and not world.open
+            and not world.loose
+            and (*self.globals,) == world.globals
+            and PLAIN.issuperset(map(type, self.globals))
+        )
+
+    def _state(
+        self, segment: Segment, live: Sequence[Any], frames: _Frames, base: Frame | None, bits: int
+    ) -> State:
+        """Return the state of a segment that waits above these frames."""
+        numbering, states = Numbering(), self.states
+        frozen, stack, world = numbering.all(live), base, self._world
+        while stack is not None and base is not None and base.open:
+            frames = [(stack.segment, [self._thaw(value) for value in stack.live]), *frames]
+            stack = stack.below
+        for below, values in [(below, numbering.all(values)) for below, values in reversed(frames)][::-1]:
+            stack = states.frame(below, values, stack)
+        if not self._same():
+            items, memory = world.items, self.memory
+            if not memory.shared or world.open:
+                memory.drop()
+                items = memory.frozen(numbering.freeze)
+                memory.shared = True
+            world = states.world(items, memory, numbering.all(self.globals))
+        return states.state(segment, frozen, stack, world, tuple(numbering.counts), bits)
 
     def _wanted(self, chance: Chance, given: Sequence[Any]) -> tuple[int, int, int | None]:
         """Return where random bytes are wanted, how many, and what the import returns then."""
@@ -237,52 +295,25 @@ class Machine:
 
     def _filled(self, value: Any, place: int, size: int, result: Any) -> tuple[Any, ...]:
         """Write random bytes into memory."""
-        done = 0
-        while done < size:
-            step = next(step for step in (8, 4, 2, 1) if step <= size - done)
-            part = (value >> (8 * done)) & ((1 << (8 * step)) - 1)
-            self.memory.write[step](place + done, part)
-            done += step
+        for at, part in self.memory.pieces(size, place):
+            self.memory.write[part](place + at, (value >> (8 * at)) & ((1 << (8 * part)) - 1))
         return LEAVE, result
 
     def _ended(self, value: Any) -> Ended:
         results = self.signature.results if value is not None else ()
         values = [value] if len(results) == 1 else list(value) if results else []
-        shown = [self._shown(one, kind) for one, kind in zip(values, results, strict=True)]
+        shown = [
+            one.value() if type(one) is Real else signed(one, kind)
+            for one, kind in zip(values, results, strict=True)
+        ]
         if self.kinds:
             self._see()
         return Ended(shown[0] if len(shown) == 1 else tuple(shown) if shown else None, False, None)
 
-    def _shown(self, value: Any, kind: str) -> Any:
-        if type(value) is Drawn:
-            value.force()
-        if type(value) is Real:
-            return value.value()
-        return signed(value, kind)
-
     def _see(self) -> None:
         """Give what was seen since the last draw a number."""
         tally = self.tally
-        seen: list[str] = []
-        if "instructions" in self.kinds:
-            seen.append(f"{tally.count} instructions")
-        if "memory" in self.kinds:
-            seen.append("lines " + " ".join(map(str, tally.lines)))
-        if "branches" in self.kinds:
-            seen.append("branches " + "".join(_outcome(one) for one in tally.branches))
-        if seen:
-            text = "; ".join(seen)
-            tally.steps = self._seen.setdefault(text, len(self.seen))
-            if tally.steps == len(self.seen):
-                self.seen.append(text)
-
-
-def _outcome(value: int) -> str:
-    return str(value) if value in {0, 1} else f"({value})"
-
-
-def _returning(place: Segment) -> Segment:
-    """Return a segment that returns what it is given, at a place."""
-    if place.run is None:
-        place.run = RETURN.run
-    return place
+        text = "; ".join(show(tally) for kind, show in _SEEN.items() if kind in self.kinds)
+        tally.steps = self._seen.setdefault(text, len(self.seen))
+        if tally.steps == len(self.seen):
+            self.seen.append(text)

@@ -82,10 +82,6 @@ class Memory:
         """Go on with what a state remembers."""
         self.written = written
         self.shared = True
-        self.resize(pages)
-
-    def resize(self, pages: int) -> None:
-        """Have so many pages."""
         self.pages = pages
         self.size = pages * PAGE
 
@@ -190,28 +186,28 @@ class Memory:
         wanted = before + int(pages)
         if wanted > self.most:
             return 0xFFFFFFFF
-        self.resize(wanted)
+        self.pages, self.size = wanted, wanted * PAGE
         return before
 
     def fill(self, place: Any, value: Any, count: Any) -> None:
         """Write the same byte many times."""
         place, value = int(place), value & 0xFF
-        for at, size in self._pieces(int(count), place):
+        for at, size in self.pieces(int(count), place):
             self.write[size](place + at, value if size == 1 else value * _ONES)
 
     def copy(self, to: Any, source: Any, count: Any) -> None:
         """Copy bytes, also where the places overlap."""
         to, source = int(to), int(source)
-        pieces = self._pieces(int(count), to, source)
+        pieces = self.pieces(int(count), to, source)
         for (at, size), value in [((at, size), self.read[size](source + at)) for at, size in pieces]:
             self.write[size](to + at, value)
 
     def store(self, place: int, content: bytes) -> None:
         """Write bytes."""
-        for at, size in self._pieces(len(content), place):
+        for at, size in self.pieces(len(content), place):
             self.write[size](place + at, int.from_bytes(content[at : at + size], "little"))
 
-    def _pieces(self, count: int, *places: int) -> list[tuple[int, int]]:
+    def pieces(self, count: int, *places: int) -> list[tuple[int, int]]:
         """Return where pieces of one or eight bytes begin, that are whole words at each of the places."""
         if max(places) + count > self.size:
             raise Trap("memory out of bounds")
@@ -235,29 +231,25 @@ class Memory:
             gone = [word for word in self.written if first <= word < last]
         else:
             gone = [word for word in range(first, last) if word in self.written]
-        for word in gone:
-            if word in self.kept:
-                continue
-            if word in self.begun:
-                self.kept.add(word)
-                raise Remembered
-            self.forgotten.add(word)
-            del self._own()[word]
+        if gone:
+            self._forget(gone)
 
     def drop(self) -> None:
         """Forget, before a draw, every word of which nobody has read yet what was written before a draw."""
-        written = self.written
-        loose = [word for word in written if word not in self.kept] if self.forgets else ()
-        if not loose:
-            return
+        if self.forgets:
+            self._forget(self.written)
+
+    def _forget(self, words: Iterable[int]) -> None:
+        loose = [word for word in words if word not in self.kept]
         read = [word for word in loose if word in self.begun]
         if read:
             self.kept.update(read)
             raise Remembered
-        self.forgotten.update(loose)
-        own = self._own()
-        for word in loose:
-            del own[word]
+        if loose:
+            self.forgotten.update(loose)
+            own = self._own()
+            for word in loose:
+                del own[word]
 
     def settled(self) -> None:
         """Make what was written so far what the module begins with."""

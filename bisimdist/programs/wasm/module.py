@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from bisimdist.bounded import read_file
 from bisimdist.errors import ModelError
@@ -16,23 +18,18 @@ from bisimdist.programs.wasm.instructions import Instruction, Signature, decoded
 
 MAX_BYTES = 64 * 2**20
 MOST_PAGES = 65536
+MOST_LOCALS = 50_000
 
 KINDS = ("function", "table", "memory", "global")
-_CUSTOM, _LAST = 0, 12
 _CONSTANT = re.compile(r"[if](32|64)\.const|i(32|64)\.(add|sub|mul)|global\.get|ref\.(null|func)")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The least size of a memory or table, and the largest, where there is one."""
-
-    least: int
-    most: int | None = None
+Limits: TypeAlias = tuple[int, int | None]  # the least size of a memory or table, and the largest, if any
+Constant: TypeAlias = tuple[Instruction, ...]  # what a value is computed of when the module begins
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
-    """What the world outside has to give: of a function `what` is the number of its type."""
+class Import(NamedTuple):
+    """What the world outside has to give: of a function `what` is its type."""
 
     module: str
     name: str
@@ -44,42 +41,30 @@ class Import:
         return f"{self.module}.{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Global:
-    """A global variable; `value` is what its initial value is computed of."""
+class Global(NamedTuple):
+    """A global variable, and what its initial value is computed of."""
 
     type: str
     mutable: bool
-    value: tuple[Instruction, ...] = ()
+    value: Constant = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """What is known outside under a name."""
+class Export(NamedTuple):
+    """What is known outside under a name: its kind and its number."""
 
     kind: str
-    index: int
+    number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
-    """Functions for a table; without a place no instruction that is supported puts them there."""
+class Content(NamedTuple):
+    """Bytes for the memory, or functions for a table; without a place an instruction copies bytes."""
 
-    table: int
-    place: tuple[Instruction, ...] | None
-    functions: tuple[int | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Data:
-    """Bytes for a memory; without a place they are copied by an instruction."""
-
-    place: tuple[Instruction, ...] | None
-    content: bytes
+    place: Constant | None
+    items: Any
+    table: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """A function: its type, the types of its own variables, and where its code lies in the file."""
 
     signature: Signature
@@ -97,14 +82,16 @@ class Module:
     digest: str
     types: list[Signature] = field(default_factory=list)
     imports: list[Import] = field(default_factory=list)
+    declared: list[Signature] = field(default_factory=list)  # the types of functions
     functions: list[Function] = field(default_factory=list)
     tables: list[Limits] = field(default_factory=list)
     memories: list[Limits] = field(default_factory=list)
     globals: list[Global] = field(default_factory=list)
     exports: dict[str, Export] = field(default_factory=dict)
     start: int | None = None
-    elements: list[Element] = field(default_factory=list)
-    contents: list[Data] = field(default_factory=list)
+    elements: list[Content] = field(default_factory=list)
+    tabled: dict[Signature, set[int]] = field(default_factory=dict)  # by type the functions in tables
+    contents: list[Content] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     global_names: dict[int, str] = field(default_factory=dict)
     code: int = 0  # where the section with code begins: what debug information counts from
@@ -119,7 +106,7 @@ class Module:
     def of(cls, data: bytes, source: str) -> Module:
         """Read bytes."""
         module = cls(source, data, "sha256:" + hashlib.sha256(data).hexdigest())
-        _Sections(module, Reader(data, source)).read()
+        _read(module, Reader(data, source))
         return module
 
     @property
@@ -135,14 +122,18 @@ class Module:
         """Return the type of a function, imported ones first."""
         imported = self.imported
         if index < len(imported):
-            found: Signature = self.types[imported[index].what]
+            found: Signature = imported[index].what
             return found
         return self.functions[index - len(imported)].signature
+
+    def through(self, kind: int) -> set[int]:
+        """Return the functions of a type that may be called through a table."""
+        return self.tabled.get(self.types[kind], set()) if kind < len(self.types) else set()
 
     def name_of(self, index: int) -> str:
         """Return what a function is called."""
         for name, export in self.exports.items():
-            if export.kind == "function" and export.index == index:
+            if export.kind == "function" and export.number == index:
                 return name
         return self.names.get(index, f"function {index}")
 
@@ -155,142 +146,112 @@ class Module:
                 f"there is no exported function {name!r}; expected one of {', '.join(there[:20]) or 'none'}",
                 source=self.source,
             )
-        return found.index
+        return found.number
 
 
-class _Sections:
-    """Reads the sections of a module, which come in their order."""
+def _read(module: Module, reader: Reader) -> None:
+    """Read the sections of a module, which come in their order."""
+    if reader.data[:4] != b"\0asm":
+        reader.fail("this is no WebAssembly module: it does not begin with \\0asm")
+    reader.place = 4
+    version = int.from_bytes(reader.take(4), "little")
+    if version != 1:
+        what = "a component" if version >> 16 else f"version {version} of the format"
+        reader.fail(f"this is {what}; expected a core module, of version 1", 4)
+    last = -1
+    while reader.place < reader.end:
+        offset = reader.place
+        number = reader.byte()
+        if number and number not in _ORDER:
+            reader.fail(f"section {number} is not known; expected a number from 0 to {len(_ORDER)}", offset)
+        part = reader.part(reader.unsigned())
+        if not number:
+            _custom(module, part)
+            continue
+        if _ORDER.index(number) <= last:
+            reader.fail(f"section {number} is not in its order, or comes twice", offset)
+        last = _ORDER.index(number)
+        if number == _CODE:
+            module.code = part.place
+        if number in _ITEMS:
+            part.vector(partial(_ITEMS[number], module, part))
+        elif number == _START:
+            module.start = part.unsigned()
+        else:
+            part.unsigned()
+        part.finish(f"section {number}")
+    _check(module, reader)
 
-    def __init__(self, module: Module, reader: Reader) -> None:
-        self.module = module
-        self.reader = reader
-        self.types_of_functions: list[int] = []
 
-    def read(self) -> None:
-        reader = self.reader
-        if reader.data[:4] != b"\0asm":
-            reader.fail("this is no WebAssembly module: it does not begin with \\0asm")
-        reader.place = 4
-        version = int.from_bytes(reader.take(4), "little")
-        if version != 1:
-            what = "a component" if version >> 16 else f"version {version} of the format"
-            reader.fail(f"this is {what}; expected a core module, of version 1", 4)
-        order = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11)
-        last = -1
-        while reader.place < reader.end:
-            offset = reader.place
-            number = reader.byte()
-            if number > _LAST:
-                reader.fail(f"section {number} is not known; expected a number from 0 to {_LAST}", offset)
-            part = reader.part(reader.unsigned())
-            if number == _CUSTOM:
-                self._custom(part)
-                continue
-            if order.index(number) <= last:
-                reader.fail(f"section {number} is not in its order, or comes twice", offset)
-            last = order.index(number)
-            self._section(number, part)
-            part.finish(f"section {number}")
-        if len(self.module.functions) != len(self.types_of_functions):
-            reader.fail(
-                f"{len(self.types_of_functions)} functions are declared; "
-                f"{len(self.module.functions)} have code"
-            )
-        _check(self.module, reader)
-
-    def _custom(self, part: Reader) -> None:
-        name = part.name()
-        self.module.custom[name] = (part.place, part.end)
-        if name == "name":
-            try:
-                self._names(part)
-            except ModelError:
-                return  # names are for people only
-
-    def _names(self, part: Reader) -> None:
+def _custom(module: Module, part: Reader) -> None:
+    name = part.name()
+    module.custom[name] = (part.place, part.end)
+    if name != "name":
+        return
+    with suppress(ModelError):  # names are for people only
         while part.place < part.end:
             kind = part.byte()
             inner = part.part(part.unsigned())
-            if kind in {1, 7}:
-                found = _indexed(inner)
-                (self.module.names if kind == 1 else self.module.global_names).update(found)
-
-    def _section(self, number: int, part: Reader) -> None:
-        module = self.module
-        match number:
-            case 1:
-                module.types = part.vector(lambda: _signature(part))
-            case 2:
-                module.imports = part.vector(lambda: self._import(part))
-            case 3:
-                self.types_of_functions = part.vector(lambda: self._type_index(part))
-            case 4:
-                module.tables += part.vector(lambda: _table(part))
-            case 5:
-                module.memories += part.vector(lambda: _memory(part))
-            case 6:
-                module.globals += part.vector(lambda: Global(_type(part), bool(part.byte()), _constant(part)))
-            case 7:
-                module.exports = dict(
-                    part.vector(lambda: (part.name(), Export(_kind(part, "export"), part.unsigned())))
-                )
-            case 8:
-                module.start = part.unsigned()
-            case 9:
-                module.elements = part.vector(lambda: _element(part))
-            case 10:
-                module.code = part.place
-                declared = iter(self.types_of_functions)
-                module.functions = part.vector(lambda: self._function(part, next(declared, None)))
-            case 11:
-                module.contents = part.vector(lambda: _data(part))
-            case _:
-                part.unsigned()
-
-    def _import(self, part: Reader) -> Import:
-        offset = part.place
-        module, name, kind = part.name(), part.name(), _kind(part, "import")
-        what: Any
-        match kind:
-            case "function":
-                what = self._type_index(part)
-            case "table":
-                self.module.tables.append(what := _table(part))
-            case "memory":
-                self.module.memories.append(what := _memory(part))
-            case _:
-                self.module.globals.append(what := Global(_type(part), bool(part.byte())))
-        return Import(module, name, kind, what, offset)
-
-    def _type_index(self, part: Reader) -> int:
-        offset, index = part.place, part.unsigned()
-        if index >= len(self.module.types):
-            part.fail(f"there is no type {index}", offset)
-        return index
-
-    def _function(self, part: Reader, index: int | None) -> Function:
-        if index is None:
-            part.fail("there is code for more functions than are declared")
-        body = part.part(part.unsigned())
-        kinds: list[str] = []
-        for _ in range(body.unsigned()):
-            count = body.unsigned()
-            if len(kinds) + count > 50_000:
-                body.fail("a function has more than 50000 variables")
-            kinds += [_type(body)] * count
-        return Function(self.module.types[index], tuple(kinds), body.place, body.end)
+            named = {1: module.names, 7: module.global_names}.get(kind)
+            if named is not None:
+                named.update(inner.vector(lambda inner=inner: (inner.unsigned(), inner.name())))  # type: ignore[misc]
 
 
-def _indexed(part: Reader) -> dict[int, str]:
-    return dict(part.vector(lambda: (part.unsigned(), part.name())))
+def _import(module: Module, part: Reader) -> None:
+    offset = part.place
+    names, kind = (part.name(), part.name()), _kind(part, "import")
+    what: Any
+    match kind:
+        case "function":
+            _declared(module, part)
+            what = module.declared.pop()
+        case "global":
+            module.globals.append(what := Global(_type(part), bool(part.byte())))
+        case "table":
+            _table(module, part)
+            what = module.tables[-1]
+        case _:
+            _memory(module, part)
+            what = module.memories[-1]
+    module.imports.append(Import(*names, kind, what, offset))
 
 
-def _data(part: Reader) -> Data:
+def _declared(module: Module, part: Reader) -> None:
+    offset, index = part.place, part.unsigned()
+    if index >= len(module.types):
+        part.fail(f"there is no type {index}", offset)
+    module.declared.append(module.types[index])
+
+
+def _function(module: Module, part: Reader) -> None:
+    if len(module.functions) == len(module.declared):
+        part.fail("there is code for more functions than are declared")
+    body = part.part(part.unsigned())
+    kinds: list[str] = []
+    for _ in range(body.unsigned()):
+        count = body.unsigned()
+        if len(kinds) + count > MOST_LOCALS:
+            body.fail(f"a function has more than {MOST_LOCALS} variables")
+        kinds += [_type(body)] * count
+    kind = module.declared[len(module.functions)]
+    module.functions.append(Function(kind, tuple(kinds), body.place, body.end))
+
+
+def _export(module: Module, part: Reader) -> None:
+    name = part.name()
+    module.exports[name] = Export(_kind(part, "export"), part.unsigned())
+
+
+def _global(module: Module, part: Reader) -> None:
+    module.globals.append(Global(_type(part), bool(part.byte()), _constant(part)))
+
+
+def _data(module: Module, part: Reader) -> None:
     mode = part.unsigned()
     if mode == 2:
         part.unsigned()
     place = None if mode == 1 else _constant(part)
-    return Data(place, part.take(part.unsigned()))
+    module.contents.append(Content(place, part.take(part.unsigned())))
 
 
 def _kind(part: Reader, what: str) -> str:
@@ -300,15 +261,16 @@ def _kind(part: Reader, what: str) -> str:
     return KINDS[kind]
 
 
-def _signature(part: Reader) -> Signature:
+def _signature(module: Module, part: Reader) -> None:
     if part.byte() != 0x60:
         part.fail("expected the type of a function (0x60)", part.place - 1)
-    return Signature(tuple(part.vector(lambda: _type(part))), tuple(part.vector(lambda: _type(part))))
+    taken, given = (tuple(part.vector(lambda: _type(part))) for _ in range(2))
+    module.types.append(Signature(taken, given))
 
 
-def _table(part: Reader) -> Limits:
+def _table(module: Module, part: Reader) -> None:
     _type(part)
-    return _limits(part)
+    module.tables.append(_limits(part))
 
 
 def _type(part: Reader) -> str:
@@ -323,15 +285,14 @@ def _limits(part: Reader) -> Limits:
     offset, flag = part.place, part.byte()
     if flag > 1:
         part.fail("a memory is shared, or has addresses of 64 bits; expected neither", offset)
-    return Limits(part.unsigned(), part.unsigned() if flag else None)
+    return part.unsigned(), part.unsigned() if flag else None
 
 
-def _memory(part: Reader) -> Limits:
-    offset = part.place
-    found = _limits(part)
-    if max(found.least, found.most or 0) > MOST_PAGES:
+def _memory(module: Module, part: Reader) -> None:
+    offset, (least, most) = part.place, _limits(part)
+    if max(least, most or 0) > MOST_PAGES:
         part.fail(f"a memory has more than {MOST_PAGES} pages", offset)
-    return found
+    module.memories.append((least, most))
 
 
 def _constant(part: Reader) -> tuple[Instruction, ...]:
@@ -346,40 +307,49 @@ def _constant(part: Reader) -> tuple[Instruction, ...]:
     return tuple(found)
 
 
-def _element(part: Reader) -> Element:
+def _element(module: Module, part: Reader) -> None:
     offset, flag = part.place, part.unsigned()
     if flag > 7:
         part.fail(f"elements of kind {flag}; expected 0 to 7", offset)
-    active, explicit, expressions = not flag & 1, bool(flag & 2), bool(flag & 4)
-    table = part.unsigned() if active and explicit else 0
-    place = _constant(part) if active else None
-    if not active or explicit:
+    table = part.unsigned() if flag & 3 == 2 else 0
+    place = None if flag & 1 else _constant(part)
+    if flag & 3:
         part.byte()
 
     def one() -> int | None:
-        if not expressions:
-            return part.unsigned()
         offset, found = part.place, _constant(part)
         if len(found) != 1 or not found[0].name.startswith("ref."):
             part.fail("an element is no function", offset)
         return found[0].what if found[0].name == "ref.func" else None
 
-    return Element(table, place, tuple(part.vector(one)))
+    items = part.vector(one if flag & 4 else part.unsigned)
+    module.elements.append(Content(place, tuple(items), table))
+
+
+_ORDER = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11)
+_START, _CODE = 8, 10
+_ITEMS: dict[int, Callable[[Module, Reader], None]] = {
+    **{1: _signature, 2: _import, 3: _declared, 4: _table, 5: _memory, 6: _global},
+    **{7: _export, 9: _element, _CODE: _function, 11: _data},
+}  # what reads an item of a section
 
 
 def _check(module: Module, reader: Reader) -> None:
     """Refuse numbers of what does not exist."""
-    functions = len(module.imported) + len(module.functions)
+    code = len(module.functions)
+    if code != len(module.declared):
+        reader.fail(f"{len(module.declared)} functions are declared; {code} have code")
+    functions = len(module.imported) + code
     sizes = {"function": functions, "table": len(module.tables), "memory": len(module.memories)}
     sizes["global"] = len(module.globals)
     for name, export in module.exports.items():
-        if export.index >= sizes[export.kind]:
-            reader.fail(f"the export {name!r} names {export.kind} {export.index}, which does not exist")
+        if export.number >= sizes[export.kind]:
+            reader.fail(f"the export {name!r} names {export.kind} {export.number}, which does not exist")
     if module.start is not None and module.start >= functions:
         reader.fail(f"the start function {module.start} does not exist")
-    for element in module.elements:
-        for index in element.functions:
-            if index is not None and index >= functions:
-                reader.fail(f"a table names function {index}, which does not exist")
+    for index in {index for element in module.elements for index in element.items} - {None}:
+        if index >= functions:
+            reader.fail(f"a table names function {index}, which does not exist")
+        module.tabled.setdefault(module.signature(index), set()).add(index)
     if len(module.memories) > 1:
         reader.fail("the module has several memories; expected one at most")

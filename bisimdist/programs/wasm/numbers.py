@@ -122,11 +122,11 @@ def _extreme(choose: Callable[..., float], sign: float) -> Callable[[float, floa
     return chosen
 
 
-def _rounded(name: str, function: Callable[[float], int]) -> Callable[[Any], Any]:
+def _rounded(function: Callable[[float], int]) -> Callable[[float], float]:
     def rounded(a: float) -> float:
         return math.copysign(float(function(a)), a) if math.isfinite(a) else a
 
-    return Real.know(name, rounded)
+    return rounded
 
 
 def _truncated(bits: int, sign: bool, saturates: bool) -> Callable[[Any], Any]:
@@ -182,22 +182,19 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "ctz": _ctz,
     "popcnt": _popcnt,
     "rotl": _rotl,
-    "f32": Real.know("f32", _f32),
-    "fdiv": Real.know("div", _div),
-    "sqrt": Real.know("sqrt", _sqrt),
-    "min": Real.know("min", _extreme(min, -1.0)),
-    "max": Real.know("max", _extreme(max, 1.0)),
     "abs": abs,
     "copysign": _copysign,
-    "ceil": _rounded("ceil", math.ceil),
-    "floor": _rounded("floor", math.floor),
-    "trunc": _rounded("trunc", math.trunc),
-    "nearest": _rounded("nearest", round),
     "as_f32": _as_float(32),
     "as_f64": _as_float(64),
     "bits32": lambda a: pattern(a, 32),
     "bits64": pattern,
 }  # by name what the code of a module calls
+for _name, _function in {
+    **{"f32": _f32, "div": _div, "sqrt": _sqrt, "min": _extreme(min, -1.0), "max": _extreme(max, 1.0)},
+    **{"ceil": _rounded(math.ceil), "floor": _rounded(math.floor), "trunc": _rounded(math.trunc)},
+    "nearest": _rounded(round),
+}.items():
+    HELPERS[_name] = Real.know(_name, _function)  # type: ignore[arg-type]
 for _bits in (32, 64):
     for _sign in "su":
         HELPERS |= {

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 from bisimdist.programs.syntax import call
 
-Operation: TypeAlias = tuple[tuple[str, ...], str, int, bool, ast.expr]
-"""The types of what is taken and given, the width, whether it is computed at once, and the expression.
+Operation: TypeAlias = tuple[tuple[str, ...], str, int, ast.expr]
+"""The types of what is taken and given, the width, and the expression.
 
 That is about `a`, `b` and `c`, which are taken, the number `K` that stands behind the instruction, and of the
 width `N` the mask `M`, the highest bit `H`, and the mask `S` of what it is shifted by. It calls helpers.
@@ -34,7 +34,7 @@ _INTEGER = _table("""
 """)
 _FLOAT = _table("""
     abs abs(a); neg -a; ceil ceil(a); floor floor(a); trunc trunc(a); nearest nearest(a); sqrt R(sqrt(a));
-    add R(a + b); sub R(a - b); mul R(a * b); div R(fdiv(a, b)); min min(a, b); max max(a, b);
+    add R(a + b); sub R(a - b); mul R(a * b); div R(div(a, b)); min min(a, b); max max(a, b);
     copysign copysign(a, b)
 """)
 
@@ -87,9 +87,7 @@ def _operation(name: str, text: str, result: str | None = None, taken: tuple[str
     if not taken:
         one = next((part for part in rest.split("_") if part in {"i32", "i64", "f32", "f64"}), kind)
         taken = (one,) * (1 + any(isinstance(part, ast.Name) and part.id == "b" for part in ast.walk(node)))
-    calls = any(isinstance(part, ast.Call) for part in ast.walk(node))
-    at_once = calls and "i" in kind[0] + taken[0][0]
-    return taken, kind if result is None else result, int(kind[1:]), at_once, node
+    return taken, kind if result is None else result, int(kind[1:]), node
 
 
 NUMERIC = {
@@ -104,7 +102,7 @@ ACCESSES = {name: _operation(name, text, None, ("i32",)) for name, text in _LOAD
 }
 OPERATIONS = {
     **{**NUMERIC, **SATURATED, **ACCESSES},
-    "memory.size": ((), "i32", 32, True, call("pages")),
+    "memory.size": ((), "i32", 32, call("pages")),
     "memory.grow": _operation("i32.grow", "grow(a)"),
     "memory.fill": _operation("i32.fill", "fill(a, b, c)", "", ("i32",) * 3),
     "memory.copy": _operation("i32.copy", "copy(a, b, c)", "", ("i32",) * 3),
@@ -118,7 +116,7 @@ def constant(value: Any) -> ast.Constant:
 
 def expression(operation: Operation, given: list[ast.expr], behind: Any) -> ast.expr:
     """Return what an operation computes of expressions; what is known of constants is computed now."""
-    _, _, bits, _, node = operation
+    _, _, bits, node = operation
     known: dict[str, ast.expr] = dict(zip("abc", given, strict=False))
     numbers = {"N": bits, "M": (1 << bits) - 1, "H": 1 << (bits - 1), "S": bits - 1, "K": behind}
     return _filled(node, known | {name: constant(value) for name, value in numbers.items()})

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 from bisimdist.errors import ModelError
 from bisimdist.extras import needed
 from bisimdist.programs.wasm.binary import Reader
-from bisimdist.programs.wasm.chance import Chance, chances_of, host_of, refuse_others
+from bisimdist.programs.wasm.chance import Chance, host_of
 from bisimdist.programs.wasm.given import Given
-from bisimdist.programs.wasm.linking import reached
+from bisimdist.programs.wasm.linking import opened, reached
 from bisimdist.programs.wasm.memory import PAGE
 from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import signed
@@ -39,12 +39,7 @@ def module_runs(
         If the module is none; also when a run fails.
     """
     wasmtime = needed("wasmtime", "wasm")
-    name, _, function = argument.partition(".wasm:")
-    module = Module.read(name + ".wasm")
-    index = module.exported(function)
-    known = chances_of(module, chances)
-    refuse_others(module, known, sorted(reached(module, index)[0]))
-    given = Given(module, index, arguments, layout)
+    module, index, known, given = opened(argument, chances, arguments, layout)
     engine = Engine(wasmtime, module, known, index, given)
 
     def run(value: Any) -> Any:
@@ -166,17 +161,16 @@ class Engine:
 
 def _forgets(module: Module, function: int) -> bool:
     """Tell whether nothing that a call does can be seen by the next one: it writes locals only."""
-    calls, _ = reached(module, function)
     first = len(module.imported)
-    for index in calls:
+    for index in reached(module, function):
         if index < first:
             if module.signature(index).parameters:
                 return False
-            continue
-        body = module.functions[index - first]
-        for one in module.code_of(body):
-            if ".store" in one.name or one.name in _WRITES:
-                return False
+        elif any(
+            ".store" in one.name or one.name in _WRITES
+            for one in module.code_of(module.functions[index - first])
+        ):
+            return False
     return True
 
 
@@ -184,8 +178,8 @@ def _trimmed(module: Module, function: int) -> bytes:
     """Return a module that exports what is used and nothing else, for each export costs time in each run."""
     kept = [(b"run", 0, function)]
     begin = module.exports.get("_initialize")
-    if begin is not None and begin.index != function:
-        kept.append((b"begin", 0, begin.index))
+    if begin is not None and begin.number != function:
+        kept.append((b"begin", 0, begin.number))
     if module.memories and not any(one.kind == "memory" for one in module.imports):
         kept.append((b"memory", 2, 0))
     reader = Reader(module.data, module.source, 8)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from bisimdist.programs.calls import RETURN
 from bisimdist.programs.code import Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.states import MOST_FRAMES, Drawing
@@ -22,57 +24,59 @@ from bisimdist.programs.wasm.reals import Pattern, Real, bits_of, computed, patt
 
 Thaw: TypeAlias = Callable[[Any], Any]  # makes a value of what was frozen
 
-_PLAIN = frozenset({int, bool, type(None)})
+PLAIN = frozenset({int, bool, type(None)})
 
 
 class Form(tuple[Any, ...]):
-    """A constant, and pairs of the number of a leaf and its factor."""
+    """A value that depends on leaves, or a float: what kind it is, and what it is made of.
+
+    A sum: a constant, and by turns the number of a leaf and its factor. A float: its bits, for 0 is not
+    -0. The pattern of a float that is open: how many bits it has, and the float. Such a float: what its
+    operation is done to.
+    """
 
     __slots__ = ()
 
 
-class _Bits(tuple[int]):
-    """A float, by its bits: 0 is not -0."""
-
-    __slots__ = ()
-
-
-class _Open(tuple[Any, ...]):
-    """A float that is still open: the operation, and what it is done to; or its bits."""
-
-    __slots__ = ()
-
-
+@dataclass(slots=True, eq=False)
 class Frame:
     """A call that waits for what it called."""
 
-    __slots__ = ("below", "depth", "live", "open", "segment")
-    depth: int
-    open: bool
+    segment: Segment
+    live: tuple[Any, ...]
+    below: Frame | None
+    depth: int = 1
+    open: bool = False  # whether something in it, or below, depends on leaves, or is a float
 
-    def __init__(self, segment: Segment, live: tuple[Any, ...], below: Frame | None, *, opened: bool) -> None:
-        self.segment = segment
-        self.live = live
-        self.below = below
+    def __post_init__(self) -> None:
+        below = self.below
         self.depth = 1 if below is None else below.depth + 1
-        self.open = opened or (below is not None and below.open)
-        """Whether a form or a float is in it, or below."""
+        self.open = not PLAIN.issuperset(map(type, self.live)) or (below is not None and below.open)
 
 
+CALLER = Frame(RETURN, (), None)
+"""Any call, while it is found out what a function does whatever waits for it."""
+
+
+class Unlike(Exception):  # noqa: N818
+    """What a function does when it returns is more than to give a number."""
+
+
+@dataclass(slots=True, eq=False)
 class World:
     """What a run has written into memory, the size of the memory, and the global variables."""
 
-    __slots__ = ("globals", "items", "loose", "open", "pages", "words")
+    items: tuple[tuple[Any, ...], ...]
+    words: dict[int, Any]
+    pages: int
+    globals: tuple[Any, ...]
+    # open, loose: whether something in memory, or in global variables, depends on leaves, or is a float
+    open: bool = False
+    loose: bool = False
 
-    def __init__(
-        self, items: tuple[tuple[Any, ...], ...], words: dict[int, Any], pages: int, globals_: tuple[Any, ...]
-    ) -> None:
-        self.items = items
-        self.words = words
-        self.pages = pages
-        self.globals = globals_
-        self.open = any(type(item[1]) is not int for item in items)
-        self.loose = not _PLAIN.issuperset(map(type, globals_))
+    def __post_init__(self) -> None:
+        self.open = any(type(item[1]) is not int for item in self.items)
+        self.loose = not PLAIN.issuperset(map(type, self.globals))
 
 
 class State(Drawing):
@@ -84,7 +88,7 @@ class State(Drawing):
     bits: how many it waits for.
     """
 
-    __slots__ = ("counts", "live", "number", "open", "segment", "stack", "world")
+    __slots__ = ("bits", "counts", "live", "number", "open", "segment", "stack", "world")
     contents = ()
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -98,6 +102,7 @@ class State(Drawing):
     ) -> None:
         self.state = self  # type: ignore[assignment]
         self.request = request_of(bits)
+        self.bits = bits
         self.segment = segment
         self.live = live
         self.stack = stack
@@ -105,8 +110,8 @@ class State(Drawing):
         self.counts = counts
         self.open: Sequence[int] = ()
         """The places behind the answer of values that depend on leaves, or are floats."""
-        if not _PLAIN.issuperset(map(type, live)):
-            self.open = [place for place, value in enumerate(live, 1) if type(value) not in _PLAIN]
+        if not PLAIN.issuperset(map(type, live)):
+            self.open = [place for place, value in enumerate(live, 1) if type(value) not in PLAIN]
         self.number = -1
         """That of the node, where there is one."""
 
@@ -114,7 +119,7 @@ class State(Drawing):
     __hash__ = object.__hash__
 
 
-class _Numbering:
+class Numbering:
     """Numbers leaves in the order in which they are met."""
 
     __slots__ = ("counts", "numbers")
@@ -125,18 +130,18 @@ class _Numbering:
 
     def freeze(self, value: Any) -> Any:
         kind = type(value)
-        if kind in _PLAIN:
+        if kind in PLAIN:
             return value
         if kind is float:
-            return _Bits((bits_of(value),))
+            return Form(("bits", bits_of(value)))
         if kind is Real:
-            return _Open((value.kind, *map(self.freeze, value.parts)))
+            return Form((value.kind, *map(self.freeze, value.parts)))
         if kind is Pattern:
-            return _Open(("", value.bits, self.freeze(value.real)))
+            return Form(("pattern", value.bits, self.freeze(value.real)))
         if kind is not Drawn:
             raise Outside(f"a value of type {kind.__name__} is kept", "keep numbers")
         value.settle()
-        form: list[Any] = [value.const]
+        form: list[Any] = ["sum", value.const]
         leaves: Any = value.terms
         if len(leaves) > 1:
             leaves = sorted(leaves, key=lambda one: (one.variable, one.place))
@@ -149,7 +154,7 @@ class _Numbering:
         return Form(form)
 
     def all(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        if _PLAIN.issuperset(map(type, values)):
+        if PLAIN.issuperset(map(type, values)):
             return tuple(values)
         return tuple([self.freeze(value) for value in values])
 
@@ -159,30 +164,29 @@ def thawing(values: Sequence[Any]) -> Thaw:
     known: dict[Form, Any] = {}
 
     def thaw(value: Any) -> Any:
-        if type(value) is Form:
-            made = known.get(value)
-            if made is None:
-                made = value[0]
-                for place in range(1, len(value), 2):
-                    one, factor = values[value[place]], value[place + 1]
-                    made = one if type(made) is int and not made and factor == 1 else one * factor + made
-                known[value] = made
-            return made
-        if type(value) is _Bits:
-            return _float(value[0])
-        if type(value) is _Open:
-            kind, *parts = map(thaw, value)
-            return computed(kind, *parts) if kind else pattern(parts[1], parts[0])
-        return value
+        if type(value) is not Form:
+            return value
+        made = known.get(value)
+        if made is None:
+            made = known[value] = opened(*value)
+        return made
+
+    def opened(kind: str, first: Any, *rest: Any) -> Any:
+        if kind == "sum":
+            for place in range(0, len(rest), 2):
+                one, factor = values[rest[place]], rest[place + 1]
+                first = one if type(first) is int and not first and factor == 1 else one * factor + first
+            return first
+        if kind == "bits":
+            return float(struct.unpack("<d", struct.pack("<Q", first))[0])
+        if kind == "pattern":
+            return pattern(thaw(*rest), first)
+        return computed(kind, thaw(first), *map(thaw, rest))
 
     return thaw
 
 
 NOTHING = thawing(())  # where nothing depends on leaves
-
-
-def _float(bits: int) -> float:
-    return float(struct.unpack("<d", struct.pack("<Q", bits))[0])
 
 
 class States:
@@ -198,88 +202,42 @@ class States:
     def value_of(self, value: Any, *, ends: bool = False) -> Any:
         """Return a value that a run ended with as one that can be compared."""
         del ends
-        return _Bits((bits_of(value),)) if type(value) is float else (value,)
+        return Form(("bits", bits_of(value))) if type(value) is float else (value,)
 
     def frame(self, segment: Segment, live: tuple[Any, ...], below: Frame | None) -> Frame:
         """Return the frame of a call."""
         key = segment, live, below
         found = self._frames.get(key)
         if found is None:
-            found = self._frames[key] = Frame(
-                segment, live, below, opened=not _PLAIN.issuperset(map(type, live))
-            )
+            found = self._frames[key] = Frame(*key)
             if found.depth > MOST_FRAMES:
                 raise TooDeep(segment)
         return found
 
-    def state(  # noqa: PLR0913, PLR0917
-        self,
-        segment: Segment,
-        live: Sequence[Any],
-        frames: list[tuple[Segment, Sequence[Any]]],
-        base: Frame | None,
-        memory: Memory,
-        world: World,
-        globals_: Sequence[Any],
-        thaw: Thaw,
-        bits: int,
-    ) -> State:
-        """Return the state of a segment that waits above these frames, where the run began in a world."""
-        kept, stack = tuple(globals_), base
-        plain = _PLAIN.issuperset
-        same = (
-            memory.shared
-            and memory.pages == world.pages
-            and not world.open
-            and plain(map(type, kept))
-            and kept == world.globals
-        )
-        if same and (base is None or not base.open) and plain(map(type, live)):
-            for below, values in frames:
-                if not plain(map(type, values)):
-                    break
-                key: Any = below, values, stack
-                stack = self._frames.get(key) or self.frame(*key)
-            else:
-                key = segment, tuple(live), stack, world, (), bits
-                return self._states.get(key) or self._new(key)
-        numbering = _Numbering()
-        frozen = numbering.all(live)
-        if base is not None and base.open:
-            frames = [*opened(base, thaw)[::-1], *frames]
-            base = None
-        above = [(below, numbering.all(values)) for below, values in reversed(frames)]
-        stack = base
-        for below, values in reversed(above):
-            stack = self.frame(below, values, stack)
-        found = world
-        if not same:
-            items = world.items
-            if not memory.shared or world.open:
-                memory.drop()
-                items = memory.frozen(numbering.freeze)
-                memory.shared = True
-            kept = numbering.all(globals_)
-            key = items, memory.pages, kept
-            there = self._worlds.get(key)
-            if there is None:
-                there = self._worlds[key] = World(items, memory.written, memory.pages, kept)
-            found = there
-        key = segment, frozen, stack, found, tuple(numbering.counts), bits
-        return self._states.get(key) or self._new(key)
+    def world(self, items: tuple[tuple[Any, ...], ...], memory: Memory, kept: tuple[Any, ...]) -> World:
+        """Return what a run has written, with the size of the memory and these global variables."""
+        key = items, memory.pages, kept
+        found = self._worlds.get(key)
+        if found is None:
+            found = self._worlds[key] = World(items, memory.written, memory.pages, kept)
+        return found
 
-    def _new(self, key: Any) -> State:
-        state = self._states[key] = State(*key)
-        return state
+    def state(self, *key: Any) -> State:
+        """Return the state with these parts."""
+        found = self._states.get(key)
+        if found is None:
+            found = self._states[key] = State(*key)
+        return found
 
+    def onto(self, state: State, base: Frame | None) -> State:
+        """Return a state with another call in place of any call, or of all calls."""
+        stack = base if base is CALLER else self._moved(state.stack, base)
+        return self.state(state.segment, state.live, stack, state.world, state.counts, state.bits)
 
-def opened(frame: Frame | None, thaw: Thaw) -> list[tuple[Segment, list[Any]]]:
-    """Return a frame and all below it, the top first, with the values of what they remember."""
-    found = []
-    while frame is not None:
-        found.append((frame.segment, [thaw(value) for value in frame.live]))
-        frame = frame.below
-    return found
+    def _moved(self, frame: Any, base: Frame | None) -> Frame | None:
+        if frame is CALLER:
+            return base
+        return self.frame(frame.segment, frame.live, self._moved(frame.below, base))
 
 
 class TooDeep(Outside):

@@ -8,7 +8,7 @@ from typing import Any
 
 from bisimdist.programs.blocks import Block, Branch, Invoke, Jump, Leave
 from bisimdist.programs.syntax import assign, call, load, store
-from bisimdist.programs.wasm.building import COUNTER, Builder, Label, Types, Value
+from bisimdist.programs.wasm.building import COUNTER, Builder, Label, Types
 from bisimdist.programs.wasm.instructions import Instruction, Signature
 from bisimdist.programs.wasm.operations import OPERATIONS, constant, expression
 
@@ -20,105 +20,75 @@ _FREE = frozenset({"nop", "drop", "block", "loop", "else", "end", "unreachable",
 class Translation(Builder):
     """The blocks of a function, instruction by instruction."""
 
-    def run(self) -> Block:
-        """Translate, and return the first block."""
-        first = self._block = Block()
+    def run(self) -> tuple[Block, list[str]]:
+        """Translate, and return the first block, and the names of what the function is given."""
+        first = self._block
         signature = self.function.signature
-        self._types = [*signature.parameters, *self.function.locals]
         self._now = Instruction("", None, self.function.begin)
-        for k, kind in enumerate(self._types):
-            self.variables.add(f"l{k}")
-            if k < len(signature.parameters):
-                self.given.append(f"l{k}")
-            else:
-                zero = 0.0 if kind.startswith("f") and kind != "funcref" else 0 if kind[0] == "i" else None
-                self._do(assign(f"l{k}", constant(zero)))
-        self.variables.add(COUNTER)
-        self._do(assign(COUNTER, constant(1 if self.linked.counts else 0)))
+        names = [f"l{k}" for k in range(len(signature.parameters) + len(self.function.locals))]
+        given = names[: len(signature.parameters)]
+        self.variables.update(names)
+        for name, kind in zip(names[len(given) :], self.function.locals, strict=True):
+            zero = {"i": 0, "f": 0.0}[kind[0]] if kind[1:].isdigit() else None
+            self._do(assign(name, constant(zero)))
+        self._do(assign(COUNTER, constant(int(self.linked.counts))))
         self._labels = [Label("function", signature.results, signature.results, 0, None)]
         for instruction in self.linked.module.code_of(self.function):
             self._now = instruction
             if not self._labels:
                 self._fail("instructions follow the end of the function")
-            if self._block is None:
-                self._skip(instruction)
-                continue
-            if self.linked.counts and instruction.name not in _FREE:
-                self._cost += 1
-            self._one(instruction)
+            self._cost += self.linked.counts and self._now.name not in _FREE
+            self._one(self._now.name, self._now.what)
         if self._labels:
             self._fail("the function has no end")
-        return first
-
-    def _skip(self, instruction: Instruction) -> None:
-        """Pass over what is never reached."""
-        match instruction.name:
-            case "block" | "loop" | "if":
-                self._skipped += 1
-            case "end" if self._skipped:
-                self._skipped -= 1
-            case "else" if not self._skipped:
-                self._else()
-            case "end":
-                self._end()
+        return first, given
 
     # instructions
 
-    def _one(self, instruction: Instruction) -> None:
-        name, what = instruction.name, instruction.what
-        if name in OPERATIONS:
-            kinds, result, _, at_once, _ = operation = OPERATIONS[name]
-            values = self._several(kinds)
-            made = expression(operation, [value.made for value in values], what)
-            if not result:
-                self._do(ast.Expr(made))
-            elif at_once:
-                self._at_once(made, result)
-            else:
-                self._push(made, result, values)
-        elif name.endswith(".const"):
-            self._stack.append(Value(constant(what), name[:3]))
-        else:
-            self._other(name, what)
-
-    def _other(self, name: str, what: Any) -> None:  # noqa: PLR0912, PLR0915
+    def _one(self, name: str, what: Any) -> None:  # noqa: PLR0912, PLR0915
         match name:
+            case _ if name in OPERATIONS:
+                kinds, result, *_ = operation = OPERATIONS[name]
+                made = expression(operation, self._several(kinds), what)
+                if result:
+                    self._push(made, result)
+                else:
+                    self._do(ast.Expr(made))
+            case "i32.const" | "i64.const" | "f32.const" | "f64.const":
+                self._push(constant(what), name[:3])
             case "nop":
                 pass
             case "drop":
-                self._pop()
+                self._do(ast.Expr(self._pop()))
             case "unreachable":
                 self._do(ast.Expr(call(".trap", constant("unreachable code is reached"))))
-                if self._block is not None:
-                    self._block.end = Leave(None)
-                self._begin(None)
+                self._block.end = Leave(None)
+                self._leap()
             case "select":
-                test, other, one = self._pop("i32"), self._pop(), self._pop()
-                if one.type != other.type:
-                    self._fail("select takes two values of one type")
-                self._push(ast.IfExp(test.made, one.made, other.made), one.type, (test, one, other))
+                test, kind = self._pop("i32"), next(iter(self._types()[::-1]), "")
+                other, one = self._pop(simple=True), self._pop(kind or None, simple=True)
+                self._push(ast.IfExp(test, one, other), kind)
             case "local.get" | "local.set" | "local.tee":
                 self._variable(name, what, f"l{what}")
             case "global.get":
-                self._at_once(ast.Subscript(load(".globals"), constant(what), ast.Load()), self._global(what))
+                self._push(ast.Subscript(load(".globals"), constant(what), ast.Load()), self._global(what))
             case "global.set":
-                value = self._pop(self._global(what)).made
+                value = self._pop(self._global(what))
                 if what == self.linked.stack:
                     self._do(ast.Expr(call(".move_stack", value)))
                 else:
                     place = ast.Subscript(load(".globals"), constant(what), ast.Store())
                     self._do(ast.Assign([place], value))
             case "memory.init" | "data.drop":
-                if what[0] >= len(self.linked.module.contents):
-                    self._fail(f"there is no data {what[0]}")
+                index = what if name == "data.drop" else what[0]
+                if index >= len(self.linked.module.contents):
+                    self._fail(f"there is no data {index}")
                 values = self._several(("i32",) * (3 if name == "memory.init" else 0))
-                self._do(
-                    ast.Expr(call("." + name[-4:], constant(what[0]), *(value.made for value in values)))
-                )
+                self._do(ast.Expr(call("." + name[-4:], constant(index), *values)))
             case "ref.null" | "ref.func":
                 self._push(constant(None if name == "ref.null" else what), "funcref")
             case "ref.is_null":
-                self._push(ast.Compare(self._pop().made, [ast.Is()], [constant(None)]), "i32")
+                self._push(ast.Compare(self._pop(), [ast.Is()], [constant(None)]), "i32")
             case "block":
                 self._enter(name, what, Block())
             case "loop":
@@ -126,8 +96,7 @@ class Translation(Builder):
             case "if":
                 test, label = self._pop("i32"), self._enter(name, what, Block())
                 yes, label.other = Block(), Block()
-                self._close(Branch(self._test(test.made), yes, label.other))
-                self._block = yes
+                self._close(Branch(self._test(test), yes, label.other), yes)
             case "else":
                 self._else()
             case "end":
@@ -135,10 +104,8 @@ class Translation(Builder):
             case "br":
                 self._go(what)
             case "br_if":
-                test = self._pop("i32")
-                yes, no = self._branch_block(what), Block()
-                self._close(Branch(self._test(test.made), yes, no))
-                self._block = no
+                test, then = self._pop("i32"), Block()
+                self._close(Branch(self._test(test), self._towards(what), then), then)
             case "br_table":
                 self._table(what)
             case "call" | "return_call":
@@ -151,17 +118,13 @@ class Translation(Builder):
             self._go(len(self._labels) - 1)
 
     def _variable(self, what: str, index: int, name: str) -> None:
-        if index >= len(self._types):
+        kinds = *self.function.signature.parameters, *self.function.locals
+        if index >= len(kinds):
             self._fail(f"there is no variable {index}")
-        kind = self._types[index]
         if what != "local.get":
-            value = self._pop(kind)
-            for depth, other in enumerate(self._stack):
-                if name in other.names:
-                    self._stack[depth] = self._named(other)
-            self._do(assign(name, value.made))
+            self._do(assign(name, self._pop(kinds[index])))
         if what != "local.set":
-            self._stack.append(Value(load(name), kind, frozenset((name,))))
+            self._push(load(name), kinds[index])
 
     def _global(self, index: int) -> str:
         if index >= len(self.linked.module.globals):
@@ -172,28 +135,17 @@ class Translation(Builder):
 
     def _enter(self, kind: str, what: tuple[Types, Types], target: Block) -> Label:
         parameters, results = what
-        self._spill()
+        for value, taken in zip(self._several(parameters), parameters, strict=True):
+            self._push(value, taken)
         height = len(self._stack) - len(parameters)
-        if height < self._labels[-1].height:
-            self._fail(f"{kind} takes {len(parameters)} values from the stack")
         types = parameters if kind == "loop" else results
-        label = Label(kind, types, results, height, target, None, parameters)
-        self._labels.append(label)
-        for k, value in enumerate(self._stack[height:]):
-            if isinstance(value.made, ast.Constant):
-                self._do(assign(self._canonical(height + k), value.made))
-        self._stack[height:] = self._names(parameters, height)
-        return label
-
-    def _begin(self, block: Block | None) -> None:
-        """Go on with another block, or with what is not reached."""
-        self._block, self._cost = block, 0
+        self._labels.append(Label(kind, types, results, height, target, None, parameters))
+        return self._labels[-1]
 
     def _loop(self, what: tuple[Types, Types]) -> None:
         header = Block()
         self._enter("loop", what, header)
-        self._close(Jump(header))
-        self._block = header
+        self._close(Jump(header), header)
         if not self.linked.counts:
             self._do(ast.AugAssign(store(COUNTER), ast.Add(), constant(1)))
         test = ast.Compare(load(COUNTER), [ast.Gt()], [constant(self.linked.most)])
@@ -205,18 +157,15 @@ class Translation(Builder):
             self._fail("else stands outside of if")
         self._finish_label(label)
         self._begin(label.other)
-        label.other = None
-        self._stack[label.height :] = self._names(label.parameters, label.height)
+        label.other, label.dead = None, False
+        self._known(label.height, label.parameters)
 
     def _finish_label(self, label: Label) -> None:
         """Fall out of a block."""
-        if self._block is None:
-            return
-        if len(self._stack) - label.height != len(label.results):
-            self._fail(
-                f"{'the function' if label.kind == 'function' else 'a block'} ends with "
-                f"{len(self._stack) - label.height} values; it gives {len(label.results)}"
-            )
+        found = len(self._stack) - label.height
+        if found > len(label.results) or (found < len(label.results) and not label.dead):
+            what = "the function" if label.kind == "function" else "a block"
+            self._fail(f"{what} ends with {found} values; it gives {len(label.results)}")
         if label.kind != "loop":
             self._go(0)
 
@@ -227,46 +176,32 @@ class Translation(Builder):
             self._else()
             self._finish_label(label)
         self._labels.pop()
-        if label.kind == "loop":
-            del self._stack[label.height + len(label.results) :]
-        elif label.kind != "function":
-            self._begin(label.target if label.used else None)
-            self._stack[label.height :] = self._names(label.results, label.height)
-
-    def _branch_block(self, depth: int) -> Block:
-        """Return a block that branches; where it returns, what was counted so far is counted there."""
-        label, cost = self._label(depth), self._cost
-        if label.target is not None:
-            return self._towards(depth)
-        self._cost = 0
-        made = self._towards(depth)
-        self._cost = cost
-        return made
+        if label.kind != "function":
+            self._known(label.height, label.results)
+            if label.target is not None and label.kind != "loop":
+                self._begin(label.target)
 
     def _table(self, depths: tuple[int, ...]) -> None:
-        index = self._named(self._pop("i32"))
-        if self.linked.branches:
-            self._do(ast.Expr(call(".branch", index.made)))
-        if self._block is None:
-            return
-        self._flush(self._block)
-        self._cost = 0
+        index, name = self._pop("i32"), self._place(len(self._stack))
+        self._do(assign(name, call(".branch", index) if self.linked.branches else index))
         runs: list[tuple[int, int]] = []
         for k, depth in enumerate(depths[:-1]):
             if not runs or runs[-1][1] != depth:
                 runs.append((k, depth))
         runs.append((len(depths) - 1, depths[-1]))
-        self._tabled(self._block, index, runs)
-        self._block = None
+        self._flush(self._block)
+        self._cost = 0
+        self._tabled(self._block, name, runs)
+        self._leap()
 
-    def _tabled(self, block: Block, index: Value, runs: list[tuple[int, int]]) -> None:
+    def _tabled(self, block: Block, index: str, runs: list[tuple[int, int]]) -> None:
         """Let a block end in a search for the range in which an index lies."""
         if len(runs) == 1:
             block.end = Jump(self._towards(runs[0][1]))
             return
         half = len(runs) // 2
         yes, no = Block(), Block()
-        test = ast.Compare(index.made, [ast.Lt()], [constant(runs[half][0])])
+        test = ast.Compare(load(index), [ast.Lt()], [constant(runs[half][0])])
         self._located(test)
         block.end = Branch(test, yes, no)
         self._tabled(yes, index, runs[:half])
@@ -284,34 +219,28 @@ class Translation(Builder):
     def _call_indirect(self, kind: int, table: int) -> None:
         if kind >= len(self.linked.module.types) or table >= len(self.linked.module.tables):
             self._fail(f"there is no type {kind}, or no table {table}")
-        found = call(".indirect", constant(table), constant(kind), self._pop("i32").made)
-        self._called(found, self.linked.module.types[kind], kind in self.linked.drawing_types)
+        found = call(".indirect", constant(table), constant(kind), self._pop("i32"))
+        draws = bool(self.linked.draws & self.linked.module.through(kind))
+        self._called(found, self.linked.module.types[kind], draws)
 
     def _called(self, function: ast.expr, signature: Signature, draws: bool) -> None:
-        given, results = [value.made for value in self._several(signature.parameters)], signature.results
+        given, results = self._several(signature.parameters), signature.results
+        made: ast.expr = ast.Call(function, given, [])
+        name = self._place(len(self._stack) + len(results))
         if draws:
-            value = self._invoked(function, given)
-        elif not results:
-            self._do(ast.Expr(ast.Call(function, given, [])))
+            then, name = Block(), name if len(results) > 1 else self._place(len(self._stack))
+            self._located(function)
+            self._close(Invoke(name, function, given, [], then, self._now.offset), then)
+            # whether a loop may come after this
+            code = self.linked.module.data[self.function.begin : self.function.end]
+            if self.linked.counts or b"\x03" in code:
+                self._do(assign(COUNTER, constant(0)))
+            if len(results) == 1:
+                self._known(len(self._stack), results)
+        elif len(results) == 1:
+            self._push(made, results[0])
         else:
-            value = self._named(Value(ast.Call(function, given, []), "")).made
-        if len(results) == 1:
-            self._stack.append(Value(value, results[0]))
-        elif results:
+            self._do(assign(name, made) if results else ast.Expr(made))
+        if len(results) > 1:
             for k, kind in enumerate(results):
-                self._at_once(ast.Subscript(value, constant(k), ast.Load()), kind)
-
-    def _invoked(self, function: ast.expr, given: list[ast.expr]) -> ast.expr:
-        """Call what may draw; of values that wait on the stack a state keeps what they are, not what of."""
-        for depth, waiting in enumerate(self._stack):
-            if not isinstance(waiting.made, ast.Name | ast.Constant):
-                self._stack[depth] = self._named(waiting)
-        name = self._temporary()
-        then = Block()
-        self._located(function)
-        self._close(Invoke(name, function, given, [], then, self._now.offset))
-        self._block = then
-        # whether a loop may come after this
-        if self.linked.counts or b"\x03" in self.linked.module.data[self.function.begin : self.function.end]:
-            self._do(assign(COUNTER, constant(0)))
-        return load(name)
+                self._push(ast.Subscript(load(name), constant(k), ast.Load()), kind)

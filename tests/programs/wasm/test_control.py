@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from flint import fmpq
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
+from bisimdist.errors import ModelError
 from bisimdist.programs.inputs import literal_inputs
 from bisimdist.programs.machine import Ended
 from bisimdist.programs.wasm.chance import Chance, chances_of
@@ -18,13 +20,24 @@ from bisimdist.programs.wasm.guard import guard
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.memory import Remembered
 from bisimdist.programs.wasm.module import Module
-from tests.programs.wasm.assembly import RANDOM, assembled, call, get, i32, law_of_graph, unsigned
+from bisimdist.programs.wasm.states import NOTHING
+from tests.programs.wasm.assembly import (
+    RANDOM,
+    assembled,
+    call,
+    chain_of,
+    get,
+    i32,
+    law_of,
+    law_of_graph,
+    unsigned,
+)
 
 BLOCK, LOOP, IF, ELSE, END = b"\x02\x40", b"\x03\x40", b"\x04\x40", b"\x05", b"\x0b"
 LOADS = (0x28, 0x2C, 0x2D, 0x2E, 0x2F)
 STORES = (0x36, 0x3A, 0x3B)
 BINARY = (0x6A, 0x6B, 0x6C, 0x71, 0x72, 0x73, 0x48, 0x49, 0x46, 0x74, 0x75, 0x76)
-RND, HELPER, NOISY = 0, 1, 2
+RND, HELPER, NOISY, INNER = 0, 1, 2, 3
 VARIABLES, COUNTERS = 3, 3
 STACK = b"\x23\0"
 TOP = 0x200
@@ -99,13 +112,18 @@ def statements(draw: st.DrawFn, depth: int = 2, labels: int = 0) -> bytes:
     return made
 
 
-def _module(body: bytes) -> Module:
+def _module(body: bytes, inner: bytes = b"") -> Module:
     one, two = (("i32",), ("i32",)), (("i32", "i32"), ("i32",))
     kinds = ("i32",) * (VARIABLES + COUNTERS)
     helper = get(0) + get(1) + b"\x6c" + i32(0) + b"\x28\0\0" + b"\x6a"
     noisy = get(0) + call(RND) + b"\x6a"
     content = assembled(
-        {"helper": (two, (), helper), "noisy": (one, (), noisy), "f": (one, kinds, body + get(1))},
+        {
+            "helper": (two, (), helper),
+            "noisy": (one, (), noisy),
+            "inner": (one, kinds, inner + get(1)),
+            "f": (one, kinds, body + get(1)),
+        },
         imports=[RANDOM[8]],
         pages=1,
         data=[(3, bytes(range(1, 60)))],
@@ -140,7 +158,7 @@ def _law(machine: Machine) -> dict[object, fmpq] | None:
             law[outcome.value] = law.get(outcome.value, fmpq(0)) + chance
         else:
             state: Any = outcome.state
-            work += [(machine.replay(state, [k]), chance / 16) for k in range(16)]
+            work += [(machine.follow(state, k, NOTHING), chance / 16) for k in range(16)]
     return law
 
 
@@ -163,6 +181,101 @@ def test_random_laws(body: bytes, inner: bytes) -> None:
         except Remembered:
             event("remembered")
     assert law_of_graph(graph, "3") == wanted
+
+
+class _EachCall(CompiledExploration):
+    """Runs a function in each call of it."""
+
+    def _returning(self, _: object) -> None:
+        return None
+
+
+@given(statements(), statements(), st.sampled_from([1, 2, 4]), st.integers(0, 3))
+def test_functions_that_draw(body: bytes, inner: bytes, bits: int, passed: int) -> None:
+    """What a function does is found out once for all calls, or anew in each of them: the same law."""
+    turn = get(passed) + call(INNER) + _set(1)
+    module = _module(turn + body + turn + turn, inner)
+    chances, index = {0: Chance("env.rnd8", bits)}, module.exported("f")
+    laws = []
+    for kind in (CompiledExploration, _EachCall):
+        machine = Machine(module, chances, index, frozenset(), set())
+        machine.memory.forgets = False
+        graph = kind(machine)  # type: ignore[arg-type]
+        graph.start("3", lambda _, value: [value], [3], {})
+        assume(graph.explore(states=3000))
+        laws.append(law_of_graph(graph, "3"))
+        event(f"functions that do the same in several calls: {sum(map(bool, graph._inner.values()))}")
+    assert laws[0] == laws[1]
+
+
+RETURN, SELECT, DROP, NEGATED = b"\x0f", b"\x1b", b"\x1a", b"\x9a"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        get(0) + RETURN + SELECT + NEGATED + DROP,
+        get(0) + RETURN + SELECT + SELECT + NEGATED + DROP + i32(1),
+        get(0) + RETURN + BLOCK + b"\x0c\0" + END + LOOP + b"\x00\x6a\x0d\0" + END + b"\x0e\1\0\0",
+        BLOCK
+        + get(0)
+        + IF
+        + get(0)
+        + RETURN
+        + b"\x6a"
+        + DROP
+        + ELSE
+        + b"\x0c\1\x6a"
+        + DROP
+        + END
+        + END
+        + i32(5),
+        get(0) + b"\x04\x7f" + get(0) + ELSE + i32(7) + RETURN + END + call(0) + b"\x6a",
+        b"\x02\x7f" + get(0) + b"\x0c\0\x00\x6a" + END,
+    ],
+)
+def test_code_that_is_never_reached(code: bytes, tmp_path: Path) -> None:
+    """It takes what there is not from the stack, as the standard says; wasmtime runs the same."""
+    module = assembled({"f": ((("i32",), ("i32",)), (), call(0) + DROP + code)}, imports=[RANDOM[8]])
+    assert len(law_of(chain_of(tmp_path, module, "f", [0, 3]), "3")) in {1, 256}
+
+
+@pytest.mark.parametrize("code", [get(0) + RETURN + i32(1) + i32(2), get(0) + RETURN + i32(1) + NEGATED])
+def test_code_that_is_never_reached_and_wrong(code: bytes, tmp_path: Path) -> None:
+    module = assembled({"f": ((("i32",), ("i32",)), (), call(0) + DROP + code)}, imports=[RANDOM[8]])
+    with pytest.raises(ModelError, match=r"offset 0x.*, in f: (the function ends with 2|f64.neg takes)"):
+        chain_of(tmp_path, module, "f", [0, 3])
+
+
+COUNT = i32(256) + b"\x28\0\0"
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_functions_that_use_memory(writes: bool) -> None:
+    """A function adds a bit to a number in memory, or reads it; then what calls it adds one more."""
+    add = i32(256) + COUNT + call(0) + b"\x6a\x36\0\0" + i32(0)
+    more = i32(256) + COUNT + i32(1) + b"\x6a\x36\0\0"
+    turn = call(1) + more + b"\x6a"
+    content = assembled(
+        {
+            "inner": (((), ("i32",)), (), add if writes else call(0) + COUNT + b"\x6c"),
+            "f": ((("i32",), ("i32",)), (), get(0) + turn + turn + turn + COUNT + b"\x6a"),
+        },
+        imports=[RANDOM[8]],
+        pages=1,
+    )
+    module = Module.of(content, "memory.wasm")
+    machine = Machine(module, {0: Chance("env.rnd8", 1)}, 2, frozenset(), set())
+    machine.memory.forgets = False
+    graph = CompiledExploration(machine)  # type: ignore[arg-type]
+    graph.start("0", lambda _, value: [value], [0], {})
+    graph.explore()
+    wanted = (
+        {3: 1, 4: 3, 5: 3, 6: 1}
+        if writes  # the bits add to three; or they are multiplied by 0, 1 and 2
+        else {3: 2, 4: 2, 5: 2, 6: 2}
+    )
+    assert law_of_graph(graph, "0") == {key: fmpq(part, 8) for key, part in wanted.items()}
 
 
 def test_a_table_without_functions_that_draw() -> None:

@@ -22,6 +22,7 @@ from bisimdist.programs.wasm.exploring import CompiledExploration, _weighed
 from bisimdist.programs.wasm.leaves import Split, Variable
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.module import Module
+from bisimdist.programs.wasm.states import NOTHING
 from bisimdist.progress import Deadline
 from tests.programs.wasm.assembly import RANDOM, assembled, call, chain_of, get, i64, law_of, law_of_graph
 
@@ -86,7 +87,7 @@ def _explored(machine: Machine) -> dict[Any, fmpq]:
 def test_one_draw(code: bytes) -> None:
     machine = _machine(DRAWN + code, 8)
     outcome: Any = machine.start(_nothing, [])
-    wanted = Counter(machine.replay(outcome.state, [k]).value for k in range(256))  # type: ignore[union-attr]
+    wanted = Counter(machine.follow(outcome.state, k, NOTHING).value for k in range(256))  # type: ignore[union-attr]
     assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
 
 
@@ -107,7 +108,7 @@ def test_bits_of_a_float(more: float, times: float, code: bytes) -> None:
     bits = get(0) + b"\xba" + _f64(more) + b"\xa0" + _f64(times) + b"\xa2\xbd\x21\0"
     machine = _machine(DRAWN + bits + code, 8)
     outcome: Any = machine.start(_nothing, [])
-    wanted = Counter(machine.replay(outcome.state, [k]).value for k in range(256))  # type: ignore[union-attr]
+    wanted = Counter(machine.follow(outcome.state, k, NOTHING).value for k in range(256))  # type: ignore[union-attr]
     assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
 
 
@@ -143,8 +144,8 @@ def test_floats(code: bytes, last: bytes) -> None:
     begin: Any = machine.start(_nothing, [])
     wanted: Counter[Any] = Counter()
     for k in range(16):
-        middle: Any = machine.replay(begin.state, [k])
-        wanted.update(machine.replay(middle.state, [j]).value for j in range(16))  # type: ignore[union-attr]
+        middle: Any = machine.follow(begin.state, k, NOTHING)
+        wanted.update(machine.follow(middle.state, j, NOTHING).value for j in range(16))  # type: ignore[union-attr]
     assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
 
 
@@ -171,7 +172,7 @@ def test_doubles_that_are_split(more: float, times: float, part: bytes, bound: f
     )
     machine = Machine(Module.of(module, "drawn.wasm"), {0: Chance("env.rnd8", 8)}, 1, frozenset(), set())
     begin: Any = machine.start(_nothing, [])
-    wanted = Counter(machine.replay(begin.state, [k]).value for k in range(256))  # type: ignore[union-attr]
+    wanted = Counter(machine.follow(begin.state, k, NOTHING).value for k in range(256))  # type: ignore[union-attr]
     assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
 
 
@@ -209,8 +210,8 @@ def test_two_draws(first: bytes, second: bytes) -> None:
     begin: Any = machine.start(_nothing, [])
     wanted: Counter[int] = Counter()
     for k in range(16):
-        middle: Any = machine.replay(begin.state, [k])
-        wanted.update(machine.replay(middle.state, [j]).value for j in range(16))  # type: ignore[union-attr]
+        middle: Any = machine.follow(begin.state, k, NOTHING)
+        wanted.update(machine.follow(middle.state, j, NOTHING).value for j in range(16))  # type: ignore[union-attr]
     assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
 
 
@@ -260,8 +261,8 @@ def test_two_draws_are_compared(first: bytes, second: bytes, third: bytes, kept:
     begin: Any = machine.start(_nothing, [])
     wanted: Counter[int] = Counter()
     for k in range(16):
-        middle: Any = machine.replay(begin.state, [k])
-        wanted.update(machine.replay(middle.state, [j]).value for j in range(16))  # type: ignore[union-attr]
+        middle: Any = machine.follow(begin.state, k, NOTHING)
+        wanted.update(machine.follow(middle.state, j, NOTHING).value for j in range(16))  # type: ignore[union-attr]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bisimdist.programs.wasm.drawn._FEW_POINTS", 2)
         assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}

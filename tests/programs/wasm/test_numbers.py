@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bisimdist.programs.wasm.instructions import _FIRST_NUMERIC, _NUMERIC, _SATURATED
+from bisimdist.programs.wasm import instructions
 from bisimdist.programs.wasm.linking import Linker
 from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import Trap
@@ -17,8 +17,7 @@ from bisimdist.programs.wasm.operations import NUMERIC, SATURATED
 from tests.programs.wasm.assembly import assembled, get
 
 OPERATIONS = NUMERIC | SATURATED
-CODES = {name: bytes([_FIRST_NUMERIC + k]) for k, name in enumerate(_NUMERIC)}
-CODES |= {name: bytes([0xFC, k]) for k, name in enumerate(_SATURATED)}
+CODES = {name: code.to_bytes(1 + (code > 255), "big") for name, code in instructions.CODES.items()}
 
 
 def _integers(bits: int) -> list[int]:
@@ -73,7 +72,7 @@ def both() -> Iterator[Callable[[str], tuple[Callable[..., Any], Callable[..., A
         def real(*values: Any) -> Any:
             return exports[name](store, *map(_signed, values, kinds))
 
-        return linker.native(module.exported(name)), real
+        return linker.segment(module.exported(name)).run, real
 
     yield found
 
