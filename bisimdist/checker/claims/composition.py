@@ -484,6 +484,7 @@ def _room(fixed: Fixed) -> int:
 
 def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple[list[Cell], Atoms]:
     """Return cells with their masses, and what is in none of them; their room is held."""
+    above, below = grid.numerator << fixed.bits, grid.denominator
     if law.above is None:
         atoms = law.atoms(fixed)
         found: dict[tuple[int, int], list[Enclosure]] = {}
@@ -492,9 +493,8 @@ def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple
                 start = loss // grid
                 end = start + (start * grid != loss)
             else:
-                above, below = grid.denominator, grid.numerator << fixed.bits
                 ends = enclosed(loss, fixed)
-                start, end = ends[0] * above // below, -(-ends[1] * above // below)
+                start, end = ends[0] * below // above, -(-ends[1] * below // above)
             if (start, end) not in found:
                 hold(_room(fixed))
             both = found.setdefault((start, end), [(0, 0), (0, 0)])
@@ -504,7 +504,8 @@ def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple
             [], atoms.sure, atoms.lost
         )
     tails_of = law.above
-    tails = [tails_of(fixed.of(grid * index), fixed) for index in kept(cuts, _room(fixed))]
+    losses = ((above * index // below, -(-above * index // below)) for index in kept(cuts, _room(fixed)))
+    tails = [tails_of(loss, fixed) for loss in losses]
     cells: list[Cell] = []
     for k in counted(range(len(cuts) - 1)):
         (p, q), (next_p, next_q) = tails[k], tails[k + 1]

@@ -10,17 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from operator import mul
 
 from bisimdist.checker.core.balls import Fixed
 from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.reading import OVERHEAD, RuleViolation, demand_room, hold_for, spend
 
 MOST_ENTRIES = 4_000_000
-GUARD = 128  # bits beyond those of the masses and of the numbers that they are multiplied with
+GUARD = 96  # bits beyond those of the masses and of the numbers that they are multiplied with
 
 PLACE = 64  # how many bits a place of a list takes beside those of its mass
 
 DIGIT = 15  # what a digit of a product costs, in units of work: transforms take nearly linear time
+
+BLOCK = 128  # how many entries are summed at a time
 
 ENTRY = 600  # what it costs to write and to read an entry of a product
 
@@ -134,9 +137,12 @@ def gathered(entries: list[int], exponent: Fraction, fixed: Fixed, *, up: bool) 
     """Return a bound on a sum of entries, as a fixed number: each one counts e^exponent times the one before."""
     if not exponent:
         return sum(all_of(entries)) << fixed.bits
-    factor, total = fixed.exp(fixed.of(exponent))[up], 0
-    for entry in counted(reversed(entries), OVERHEAD * 2):
-        total = (entry << fixed.bits) + (total * factor >> fixed.bits) + up
+    factor, powers = fixed.exp(fixed.of(exponent))[up], [fixed.one]
+    for _ in range(BLOCK):
+        powers.append((powers[-1] * factor >> fixed.bits) + up)
+    far, total = powers.pop(), 0
+    for start in counted(range(BLOCK * ((len(entries) - 1) // BLOCK), -1, -BLOCK), OVERHEAD * 2 * BLOCK):
+        total = (total * far >> fixed.bits) + up + sum(map(mul, entries[start : start + BLOCK], powers))
     return total
 
 
@@ -165,14 +171,10 @@ def _product(one: list[int], other: list[int], digits: int, *, up: bool) -> list
     first = _pack(one, width)
     second = first if other is one else _pack(other, width)
     exact = Context(prec=min(MAX_PREC, 2 * size * width + 100), Emax=MAX_EMAX, Emin=MIN_EMIN)
-    text = format(exact.multiply(first, second), "f").zfill(size * width)
-    places, nothing = range(width * size, 0, -width), "0" * digits
-    if not up:
-        return [int(text[end - width : end - digits]) for end in all_of(places)]
-    return [
-        int(text[end - width : end - digits]) + (text[end - digits : end] != nothing)
-        for end in all_of(places)
-    ]
+    # what is added to each entry rounds it up
+    more = Decimal(f"{up * (10**digits - 1):0{width}d}" * size)
+    text = format(exact.fma(first, second, more), "f").zfill(size * width)
+    return [int(text[end - width : end - digits]) for end in all_of(range(width * size, 0, -width))]
 
 
 def product(one: Known, other: Known, where: str) -> Known:

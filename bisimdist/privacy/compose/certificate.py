@@ -18,7 +18,7 @@ MOST_WORK = 3_500_000_000
 
 DIGIT, ENTRY = 15, 900  # what it spends on a digit of a product, and on an entry
 
-MOST_DIGITS, MOST_BITS, GUARD, ROOM = 800, 2_900, 128, 2_816
+MOST_DIGITS, MOST_BITS, GUARD, ROOM = 800, 2_900, 96, 2_816
 """The checker's limits of masses, in digits and bits, and what it adds: a test holds both together."""
 
 
@@ -59,6 +59,8 @@ def _tape(tape: Tape) -> Document:
         "digits": str(need.digits),
         "steps": [_plain(step) for step in tape.work.steps],
         **({} if need.below else {"above": True}),
+        **({} if not need.tilt else {"tilt": format_rational(need.tilt)}),
+        **({} if not any(need.scales) else {"scales": [format_rational(one) for one in need.scales]}),
     }
 
 
@@ -77,13 +79,13 @@ def _bits(answer: Composition, needed: Mapping[str, Sequence[Tape]]) -> Iterator
     tapes = [tape for found in needed.values() for tape in found]
     units = [len(bin(10**tape.work.need.digits)) - 2 for tape in tapes]
     for tape, unit in zip(tapes, units, strict=True):
-        for step in tape.work.steps:
-            if step[0] != "cells":
-                continue
-            _, _, level, low, runs = step
-            grid, high = tape.work.grid(level).step, low + sum(length * count for length, count in runs)
-            large = max(0, int((grid * high).floor()), int((-grid * low).floor()))
-            yield _whole(unit + GUARD + 3 * large // 2 + int(grid.q).bit_length())
+        for step, made in zip(tape.work.steps, tape.work.found, strict=True):
+            grid, high = made.grid, made.low + made.size
+            large = abs(grid.scale - grid.tilt * grid.step * high)
+            if step[0] == "cells":
+                most = max(0, int((grid.step * high).floor()), int((-grid.step * made.low).floor()))
+                large = most * (1 + grid.tilt) + abs(grid.scale)
+            yield _whole(unit + GUARD + 3 * int(large.floor()) // 2 + int(grid.step.q).bit_length())
     caps = [side.cap for side in answer.accountant.directions.values()]
     for point in answer.points:
         uppers, lowers = [], []  # where delta is worked out, and about how large it is

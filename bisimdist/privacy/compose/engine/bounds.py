@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from flint import arb, arb_poly, fmpq, fmpz
+from flint import arb, fmpq
 
 from bisimdist.exact.precision import working_precision
-from bisimdist.privacy.compose.engine.cells import Grid
 from bisimdist.privacy.compose.engine.measures import Measure
 
 
@@ -17,37 +16,35 @@ from bisimdist.privacy.compose.engine.measures import Measure
 class Known:
     """What is known of a composition in one direction."""
 
-    measure: Measure  # the integers
-    grid: Grid  # what they stand for
+    measure: Measure  # the integers, and what they stand for
 
     def upper(self, epsilon: fmpq) -> fmpq:
         """Return an upper bound on delta."""
-        found, grid = self.measure, self.grid
+        found, grid = self.measure, self.measure.grid
         first = max(int((epsilon / grid.step).floor()) + 1, found.low)
         entries = found.above.coeffs()[first - found.low :]
         with working_precision(grid.bits):
-            whole = arb(sum(entries, fmpz(0)))
-            part = arb_poly(entries)((-arb(grid.step)).exp()) * (arb(epsilon - grid.step * first)).exp()
-            total = ((whole - part) + found.excess) / grid.unit
-            value = total.upper().fmpq()
+            part = grid.other.mass(entries, first) * arb(epsilon).exp()
+            value = (grid.mass(entries, first) - part + found.excess).upper().fmpq()
         return max(fmpq(0), min(fmpq(1), value))
 
     @cached_property
-    def tests(self) -> tuple[list[fmpz], list[fmpz]]:
+    def tests(self) -> tuple[list[arb], list[arb]]:
         """By label, from the largest on, the masses of P and Q at this label or a larger one."""
-        found = self.measure
-        sums = []
-        for part in (found.p, found.q):
-            entries = part.coeffs()
-            entries += [fmpz(0)] * (found.size - len(entries))
-            sums.append(list(accumulate(reversed(entries))))
+        found, sums = self.measure, []
+        with working_precision(found.grid.bits):
+            for part, grid in ((found.p, found.grid), (found.q, found.grid.other)):
+                entries = part.coeffs()
+                unit, fall, masses = grid.unit(found.low), grid.fall, []
+                for place in range(found.size):
+                    masses.append(unit * entries[place] if place < len(entries) else arb(0))
+                    unit *= fall
+                sums.append(list(accumulate(reversed(masses))))
         return sums[0], sums[1]
 
     def lower(self, epsilon: fmpq) -> fmpq:
         """Return a lower bound on delta: what the best test by labels shows."""
-        unit = self.grid.unit
-        with working_precision(self.grid.bits):
-            alpha = (arb(epsilon).exp() * unit).upper().ceil().unique_fmpz()
-        p_sums, q_sums = self.tests
-        best = max(p * unit - q * alpha for p, q in zip(p_sums, q_sums, strict=True))
-        return fmpq(max(best, fmpz(0)), unit * unit) + fmpq(self.measure.sure, unit)
+        with working_precision(self.measure.grid.bits):
+            alpha = arb(epsilon).exp()
+            best = max((p - q * alpha).lower() for p, q in zip(*self.tests, strict=True))
+            return max(fmpq(0), (best.max(arb(0)) + self.measure.sure).lower().fmpq())
