@@ -227,7 +227,7 @@ class _Precisions:
 
     def of(self, bits: int) -> Fixed:
         """Return one of at least so many bits."""
-        bits += -bits % 64
+        bits += -bits % 32
         if bits not in self.made:
             self.made[bits] = Fixed(bits)
         return self.made[bits]
@@ -348,9 +348,8 @@ def _composed(tape: _Tape, factors: Sequence[Factor], precisions: _Precisions) -
             if not (0 <= factor < len(factors) and 0 <= level <= 64):
                 raise RuleViolation(f"O3: {where} names no mechanism, or no grid")
             cuts = _cuts(low, step[4], where)
-            made.append(
-                _cells(units, factor, factors[factor], level, cuts, precisions, labels=not tape.above)
-            )
+            found = _cells(units, factor, factors[factor], level, cuts, precisions, labels=not tape.above)
+            made.append(cut(found, cuts[0], cuts[-1], where))
             hold(-CUT * (len(cuts) - 1))
             continue
         count = 1 if what == "coarsen" else 2
@@ -361,8 +360,11 @@ def _composed(tape: _Tape, factors: Sequence[Factor], precisions: _Precisions) -
             raise RuleViolation(f"O4: {where} is made of steps that come later")
         parts = [made[place] for place in counted(places[:count])]
         low, high = places[count:]
-        whole = coarsened(parts[0], where) if count == 1 else product(parts[0], parts[1], where)
-        made.append(cut(whole, low, high, where))
+        made.append(
+            cut(coarsened(parts[0], where), low, high, where)
+            if count == 1
+            else product(parts[0], parts[1], low, high, where)
+        )
     runs = {number: runs for number, (_, _, runs) in counted(enumerate(factors))}
     if not made or made[-1].copies != runs:
         raise RuleViolation("O4: the last step is not made of every mechanism as often as it runs")
@@ -525,8 +527,8 @@ def _labels(  # noqa: PLR0913, PLR0917
     p_labels, q_labels = [0] * (high - low + 1), [0] * (high - low + 1)
     cells, rest = known if lower is upper else _law_cells(lower, grid, cuts, fixed)
     for start, end, p, q in counted(cells):
-        label = min((start + max(start, end - 1)) // 2, high)
-        if label >= low:
+        label = (start + max(start, end - 1)) // 2
+        if low <= label <= high:
             p_labels[label - low] += places.down(p[0], label)
             q_labels[label - low] += places.up(q[1], label, of_q=True)
     if lower is not upper:

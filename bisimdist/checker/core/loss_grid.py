@@ -7,7 +7,7 @@ two long decimals, which Python's ``decimal`` multiplies in nearly linear time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from operator import mul
@@ -45,7 +45,7 @@ class Units:
     def fixed(self, large: Fraction | int = 0) -> Fixed:
         """Return arithmetic that is fit for entries that are multiplied with e to numbers up to this."""
         bits = self.digits * 10 // 3 + GUARD + 3 * int(abs(large)) // 2
-        bits += -bits % 64
+        bits += -bits % 32
         if bits not in self.made:
             self.made[bits] = Fixed(bits)
         return self.made[bits]
@@ -146,18 +146,14 @@ def gathered(entries: list[int], exponent: Fraction, fixed: Fixed, *, up: bool) 
     return total
 
 
-def _moved(entries: list[int], exponent: Fraction, fixed: Fixed, *, up: bool) -> int:
-    """Return a bound on what entries are in units of the place before the first one."""
-    total = gathered([0, *all_of(entries)], exponent, fixed, up=up)
-    return -(-total >> fixed.bits) if up else total >> fixed.bits
-
-
 def _pack(entries: list[int], width: int) -> Decimal:
     return Decimal(f"%0{width}d" * len(entries) % tuple(all_of(entries)[::-1]))
 
 
-def _product(one: list[int], other: list[int], digits: int, *, up: bool) -> list[int]:
-    """Return the product of polynomials in units.
+def _product(  # noqa: PLR0913, PLR0917
+    one: list[int], other: list[int], digits: int, start: int, stop: int, *, up: bool
+) -> list[int]:
+    """Return entries of a product of polynomials in units, from one on, before another.
 
     It is one product of long decimals, in which all of one times the most of the other fits into an entry.
     """
@@ -174,29 +170,39 @@ def _product(one: list[int], other: list[int], digits: int, *, up: bool) -> list
     # what is added to each entry rounds it up
     more = Decimal(f"{up * (10**digits - 1):0{width}d}" * size)
     text = format(exact.fma(first, second, more), "f").zfill(size * width)
-    return [int(text[end - width : end - digits]) for end in all_of(range(width * size, 0, -width))]
+    return [int(text[end - width : end - digits]) for end in all_of(range(width * (size - start), width * (size - stop), -width))]
 
 
-def product(one: Known, other: Known, where: str) -> Known:
-    """Return what is known of two together (rule O4)."""
+def product(one: Known, other: Known, low: int, high: int, where: str) -> Known:
+    """Return what is known of two together, on a window (rule O4)."""
     if one.level != other.level:
         raise RuleViolation(f"O4: {where} multiplies on two grids")
-    above, p, q = (
-        _product(some, others, one.units.digits, up=up) if some else []
-        for some, others, up in counted(
-            ((one.above, other.above, True), (one.p, other.p, False), (one.q, other.q, True))
-        )
+    units, start, size = one.units, one.low + other.low, len(one.above) + len(other.above) - 1
+    first, last = _ends(start, size, low, high, where)
+    above = _product(one.above, other.above, units.digits, 0, size, up=True)
+    p, q = (
+        _product(some, others, units.digits, first, last, up=up) if some else []
+        for some, others, up in counted(((one.p, other.p, False), (one.q, other.q, True)))
     )
     copies = dict(all_of(one.copies))
     for number, count in counted(other.copies.items()):
         copies[number] = copies.get(number, 0) + count
     excess = one.excess
     if other.excess:
-        fixed = one.units.fixed()
+        fixed = units.fixed()
         mass = one.worth(gathered(one.above, -one.rate, fixed, up=True), one.low, fixed, up=True)
         excess = short(one.excess + other.excess * mass, up=True)
     sure = short(one.sure + other.sure - one.sure * other.sure, up=False)
-    return Known(one.units, one.level, one.low + other.low, above, excess, p, q, sure, copies)
+    whole = Known(units, one.level, start, above, excess, [], [], sure, copies)
+    return replace(cut(whole, low, high, where), p=p, q=q)
+
+
+def _ends(start: int, size: int, low: int, high: int, where: str) -> tuple[int, int]:
+    """Return where a window begins and ends among so many entries from a start on."""
+    first, last = low - start, high - start + 1
+    if not 0 <= first < last <= size:
+        raise RuleViolation(f"O4: {where} is cut outside of its window")
+    return first, last
 
 
 def coarsened(found: Known, where: str) -> Known:
@@ -240,15 +246,16 @@ def coarsened(found: Known, where: str) -> Known:
 
 def cut(found: Known, low: int, high: int, where: str) -> Known:
     """Return the same on a smaller window (rule O4)."""
-    first, last = low - found.low, high - found.low + 1
-    if not 0 <= first < last <= len(found.above):
-        raise RuleViolation(f"O4: {where} is cut outside of its window")
+    first, last = _ends(found.low, len(found.above), low, high, where)
     fixed, rate = found.units.fixed(found.rate), found.rate
     above, p, q = (part[first:last] for part in (found.above, found.p, found.q))
-    above[0] += _moved(found.above[:first][::-1], rate, fixed, up=True)
-    if p:
-        p[-1] += _moved(found.p[last:], -rate, fixed, up=False)
-        q[-1] += _moved(found.q[last:], -rate - found.grid, fixed, up=True)
+    moved = gathered([0, *all_of(found.above[:first])[::-1]], rate, fixed, up=True)
+    above[0] -= -moved >> fixed.bits
     beyond = gathered(found.above[last:], -rate, fixed, up=True)
     excess = short(found.excess + found.worth(beyond, high + 1, fixed, up=True), up=True)
-    return Known(found.units, found.level, low, above, excess, p, q, found.sure, found.copies)
+    made = Known(found.units, found.level, low, above, excess, p, q, found.sure, found.copies)
+    # a mass of one is enough, and what is at the least loss counts for no other
+    mass = made.worth(gathered(above, -rate, fixed, up=False), low, fixed, up=False)
+    surplus = (mass + excess - 1) / made.worth(fixed.one, low, fixed, up=True)
+    above[0] -= max(0, min(above[0], surplus.numerator // surplus.denominator))
+    return made

@@ -108,7 +108,7 @@ def _bits(answer: Composition, needed: Mapping[str, Sequence[Tape]]) -> Iterator
 
 
 def _whole(bits: int) -> int:
-    return bits + -bits % 64
+    return bits + -bits % 32
 
 
 def _needed(side: Direction, points: Sequence[Point]) -> list[Tape]:

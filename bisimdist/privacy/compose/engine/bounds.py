@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 
-from flint import arb, fmpq
+from flint import arb, fmpq, fmpz
 
 from bisimdist.exact.precision import working_precision
 from bisimdist.privacy.compose.engine.measures import Measure
@@ -29,22 +28,32 @@ class Known:
         return max(fmpq(0), min(fmpq(1), value))
 
     @cached_property
-    def tests(self) -> tuple[list[arb], list[arb]]:
-        """By label, from the largest on, the masses of P and Q at this label or a larger one."""
-        found, sums = self.measure, []
+    def tests(self) -> tuple[list[fmpz], list[fmpz]]:
+        """By label, from the largest on, in units of ``10**-fine``: P and Q of this label or a larger one."""
+        found, whole = self.measure, fmpz(10) ** self.measure.grid.fine
+        sums: list[list[fmpz]] = []
         with working_precision(found.grid.bits):
-            for part, grid in ((found.p, found.grid), (found.q, found.grid.other)):
-                entries = part.coeffs()
-                unit, fall, masses = grid.unit(found.low), grid.fall, []
-                for place in range(found.size):
-                    masses.append(unit * entries[place] if place < len(entries) else arb(0))
+            for part, grid, up in ((found.p, found.grid, False), (found.q, found.grid.other, True)):
+                entries, fall, total = part.coeffs(), grid.fall, arb(0)
+                entries += [fmpz(0)] * (found.size - len(entries))
+                unit, masses = grid.unit(found.low) * whole, []
+                for entry in entries:
+                    masses.append(unit * entry)
                     unit *= fall
-                sums.append(list(accumulate(reversed(masses))))
+                sums.append([])
+                for mass in reversed(masses):
+                    total += mass
+                    end = total.upper().ceil() if up else total.lower().floor()
+                    sums[-1].append(end.unique_fmpz())
         return sums[0], sums[1]
 
     def lower(self, epsilon: fmpq) -> fmpq:
         """Return a lower bound on delta: what the best test by labels shows."""
-        with working_precision(self.measure.grid.bits):
-            alpha = arb(epsilon).exp()
-            best = max((p - q * alpha).lower() for p, q in zip(*self.tests, strict=True))
-            return max(fmpq(0), (best.max(arb(0)) + self.measure.sure).lower().fmpq())
+        grid = self.measure.grid
+        unit = fmpz(10) ** grid.fine
+        with working_precision(grid.bits):
+            alpha = (arb(epsilon).exp() * unit).upper().ceil().unique_fmpz()
+            sure = self.measure.sure.lower().fmpq()
+        p_sums, q_sums = self.tests
+        best = max(p * unit - q * alpha for p, q in zip(p_sums, q_sums, strict=True))
+        return fmpq(max(best, fmpz(0)), unit * unit) + max(fmpq(0), sure)

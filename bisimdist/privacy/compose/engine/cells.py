@@ -124,8 +124,8 @@ def _labels(
         p_labels[0], q_labels[0] = _down(1 / grid.unit(low)), _up(1 / other.unit(low))
         return p_labels, q_labels, arb(0)
     for start, end, p, q in cells:
-        label = min((start + max(start, end - 1)) // 2, high)
-        if label >= low:
+        label = (start + max(start, end - 1)) // 2
+        if low <= label <= high:
             p_labels[label - low] += _down(p / grid.unit(label))
             q_labels[label - low] += _up(q / other.unit(label))
     q_labels[-1] += _up(rest.lost[1] / other.unit(high))

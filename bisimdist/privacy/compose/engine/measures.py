@@ -113,24 +113,22 @@ def cut(found: Measure, low: int, high: int) -> Measure:
     """Return the same on a smaller window of the grid, from `low` to `high`."""
     grid, first, last = found.grid, low - found.low, high - found.low + 1
     above, p, q = (_coefficients(part, found.size) for part in (found.above, found.p, found.q))
-    kept, seen, hidden = (part[first:last] for part in (above, p, q))
-    kept[0] += _moved(above[:first][::-1], 1 / grid.fall).upper().ceil().unique_fmpz()
-    seen[-1] += _moved(p[last:], grid.fall).lower().floor().unique_fmpz()
-    hidden[-1] += _moved(q[last:], grid.other.fall).upper().ceil().unique_fmpz()
+    kept = above[first:last]
+    moved = arb_poly([fmpz(0), *above[:first][::-1]])(1 / grid.fall)
+    kept[0] += moved.upper().ceil().unique_fmpz()
+    excess = found.excess + grid.mass(above[last:], high + 1)
+    # a mass of one is enough, and what is at the least loss counts for no other
+    surplus = ((grid.mass(kept, low) + excess - 1) / grid.unit(low)).lower().floor().unique_fmpz()
+    kept[0] -= max(fmpz(0), min(kept[0], surplus))
     return replace(
         found,
         low=low,
         size=last - first,
         above=fmpz_poly(kept),
-        excess=found.excess + grid.mass(above[last:], high + 1),
-        p=fmpz_poly(seen),
-        q=fmpz_poly(hidden),
+        excess=excess,
+        p=fmpz_poly(p[first:last]),
+        q=fmpz_poly(q[first:last]),
     )
-
-
-def _moved(entries: Sequence[fmpz], ratio: arb) -> arb:
-    """Return what entries are in units of the place before the first one."""
-    return arb_poly([fmpz(0), *entries])(ratio)
 
 
 def coarsened(found: Measure) -> Measure:

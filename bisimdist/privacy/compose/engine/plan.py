@@ -153,7 +153,7 @@ class Work:
         made = measured(factor.law, factor.below, grid, window, self.deadline)
         if not self.need.below:
             made = replace(made, p=fmpz_poly(), q=fmpz_poly(), sure=arb(0))
-        self.found.append(made)
+        self.found.append(cut(made, window.low, window.high))
         self.deadline.check()
         return len(self.found) - 1
 
@@ -227,7 +227,7 @@ def _lengths(rough: Rough, goals: Sequence[Chances], step: float, low: int, high
         while length > 1:
             # a cell may be as long as where the law is densest inside of it
             first, last = np.searchsorted(rough.losses, (at * step, (at + length) * step))
-            if 3 * np.log(length) <= -4.5 - float(best[max(first - 1, 0) : last + 1].max()):
+            if 3 * np.log(length) <= -5.5 - float(best[max(first - 1, 0) : last + 1].max()):
                 break
             length //= 2
         length = min(length, high - at)

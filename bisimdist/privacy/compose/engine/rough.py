@@ -46,10 +46,10 @@ class Rough:
         return top + float(np.log(whole)), mean, spread
 
     def ends(self, left: float, right: float, tilt: float = 0.0) -> tuple[float, float]:
-        """Return two losses: less mass than `left` is below if it is tilted, than 10**`right` above."""
+        """Return two losses: less mass than `left` is below, as it counts there, than 10**`right` above."""
         tails = np.logaddexp.accumulate(self.masses[::-1])[::-1] / np.log(10)
-        heads = np.logaddexp.accumulate(self.masses + tilt * self.losses)
-        heads -= heads[-1] if tilt else 0.0
+        # what is below a loss is moved to it
+        heads = np.logaddexp.accumulate(self.masses)[:-1] + tilt * self.losses[1:] - self.moments(tilt)[0]
         first = int(np.searchsorted(heads, np.log(left)))
         above = np.nonzero(tails > right)[0]
         last = int(above[-1]) if len(above) else 0
