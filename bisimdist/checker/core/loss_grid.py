@@ -23,6 +23,8 @@ PLACE = 64  # how many bits a place of a list takes beside those of its mass
 
 DIGIT = 15  # what a digit of a product costs, in units of work: transforms take nearly linear time
 
+FAR = 64  # how much less than epsilon the least label may be that a threshold is taken at
+
 BLOCK = 128  # how many entries are summed at a time
 
 ENTRY = 600  # what it costs to write and to read an entry of a product
@@ -106,21 +108,26 @@ class Known:
         if not self.p:
             return self.sure
         step, high = self.grid, self.low + len(self.p) - 1
-        fixed = self.units.fixed(max(step, abs(epsilon - high * step)))
+        fixed = self.units.fixed(FAR)
         less, down = fixed.exp(fixed.of(-self.rate))[0], fixed.exp(fixed.of(-self.rate - step))[1]
-        alpha, grow = fixed.exp(fixed.of(epsilon - high * step))[1], fixed.exp(fixed.of(step))[1]
-        p_sum = q_sum = shown = 0
+        # e^(epsilon - loss) grows by that from a label to the next one, and is made anew now and then
+        often = BLOCK if step * BLOCK < FAR else 1
+        grow = fixed.exp(fixed.of(step))[1] if often > 1 else 0
+        alpha = p_sum = q_sum = shown = 0
         best = 0, high
-        # from the largest label on: all in units of P, or of Q, at the label
-        for place in counted(range(high, self.low - 1, -1), OVERHEAD * 8):
+        # from the largest label on: all in units of P, or of Q, at the label; any threshold may be taken
+        last = max(self.low, (epsilon - FAR) // step + 1)
+        for place in counted(range(high, last - 1, -1), OVERHEAD * 8):
+            alpha = -(-alpha * grow >> fixed.bits)
+            if (high - place) % often == 0:
+                alpha = fixed.exp(fixed.of(epsilon - place * step))[1]
             p_sum = (self.p[place - self.low] << fixed.bits) + (p_sum * less >> fixed.bits)
             q_sum = (self.q[place - self.low] << fixed.bits) - (-q_sum * down >> fixed.bits)
-            gain = p_sum + (-q_sum * alpha >> fixed.bits)
+            gain, shown = p_sum + (-q_sum * alpha >> fixed.bits), shown * less >> fixed.bits
             if gain > shown:
                 best, shown = (gain, place), gain
             elif 2 * gain < shown and place * step < epsilon:
-                break  # any threshold may be taken
-            alpha, shown = -(-alpha * grow >> fixed.bits), shown * less >> fixed.bits
+                break
         return self.sure + self.worth(*best, fixed, up=False)
 
 

@@ -83,7 +83,7 @@ def _bits(answer: Composition, needed: Mapping[str, Sequence[Tape]]) -> Iterator
             grid, high = made.grid, made.low + made.size
             large = abs(grid.scale - grid.tilt * grid.step * high)
             if step[0] == "cells":
-                most = max(0, int((grid.step * high).floor()), int((-grid.step * made.low).floor()))
+                most = max(0, int((grid.step * (high - 1)).floor()), int((-grid.step * made.low).floor()))
                 large = most * (1 + grid.tilt) + abs(grid.scale)
             yield _whole(unit + GUARD + 3 * int(large.floor()) // 2 + int(grid.step.q).bit_length())
     caps = [side.cap for side in answer.accountant.directions.values()]
@@ -103,8 +103,6 @@ def _bits(answer: Composition, needed: Mapping[str, Sequence[Tape]]) -> Iterator
                 continue
             powers = 3 * int(epsilon) // 2
             yield _whole(max(large + powers, min(large + 2 * powers, ROOM)))
-            if (epsilon, about) in lowers:
-                yield from (unit + GUARD + powers for unit in units)
 
 
 def _whole(bits: int) -> int:
