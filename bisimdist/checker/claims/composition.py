@@ -16,7 +16,17 @@ from typing import Any
 from bisimdist.checker.core.balls import Enclosure, Fixed
 from bisimdist.checker.core.counting import all_of, counted, kept
 from bisimdist.checker.core.loss_atoms import NOTHING, Atoms, enclosed
-from bisimdist.checker.core.loss_grid import GUARD, MOST_ENTRIES, PLACE, Known, Units, coarsened, cut, product
+from bisimdist.checker.core.loss_grid import (
+    GUARD,
+    MOST_ENTRIES,
+    PLACE,
+    Known,
+    Precisions,
+    Units,
+    coarsened,
+    cut,
+    product,
+)
 from bisimdist.checker.core.loss_laws import Law, Mechanism, gaussian, read_mechanism
 from bisimdist.checker.core.reading import (
     ENTRY,
@@ -55,7 +65,6 @@ DIRECTIONS = {
 FINE = Fraction(1, 1 << 200)
 CUT = 128  # how many bits it takes to keep a cut of a grid
 MOST_DIGITS = 800
-ROOM = 2_816  # so many bits are always allowed
 
 
 class _Claim(Shape):
@@ -105,7 +114,7 @@ def _check(whole: _Document) -> None:
     names = DIRECTIONS[whole.relation]
     if all(mechanism.back is None for mechanism, _ in counted(factors)):
         names = names[:1]
-    sides, precisions = [], _Precisions()
+    sides, precisions = [], Precisions()
     for name in counted(names):
         chosen = [(*mechanism.laws(name), runs) for mechanism, runs in counted(factors)]
         known = [_composed(tape, chosen, precisions) for tape in counted(whole.tapes.get(name, []))]
@@ -177,7 +186,7 @@ class _Side:
 
     factors: list[Factor]
     known: list[Known]
-    precisions: _Precisions
+    precisions: Precisions
 
     @property
     def alone(self) -> bool:
@@ -217,26 +226,6 @@ class _Side:
         if delta:
             return self.lower(epsilon, delta) > delta
         return epsilon <= _reached(self.factors, self.precisions.of(512)) or self.lower(epsilon, FINE) > 0
-
-
-class _Precisions:
-    """Arithmetic of each precision, made once: it has tables."""
-
-    def __init__(self) -> None:
-        self.made: dict[int, Fixed] = {}
-
-    def of(self, bits: int) -> Fixed:
-        """Return one of at least so many bits."""
-        bits += -bits % 32
-        if bits not in self.made:
-            self.made[bits] = Fixed(bits)
-        return self.made[bits]
-
-    def fit(self, epsilon: Fraction, about: Fraction) -> Fixed:
-        small = about.denominator.bit_length() if about else 200
-        large = small + 2 * GUARD + 3 * int(epsilon) // 2
-        # what is multiplied with e^epsilon has lost as many digits before, if a loss is large
-        return self.of(max(large, min(large + 3 * int(epsilon) // 2, ROOM)))
 
 
 def _alone(law: Law, epsilon: Fraction, fixed: Fixed) -> tuple[Fraction, Fraction]:
@@ -327,14 +316,14 @@ def _power(value: int, runs: int, start: int, fixed: Fixed, *, up: bool) -> int:
     return found
 
 
-def _composed(tape: _Tape, factors: Sequence[Factor], precisions: _Precisions) -> Known:
+def _composed(tape: _Tape, factors: Sequence[Factor], precisions: Precisions) -> Known:
     """Return what is known after all steps of a tape (rules O3 and O4)."""
     if tape.step <= 0 or not 1 <= tape.digits <= MOST_DIGITS:
         raise RuleViolation("O3: a grid has no step, or too many digits")
     scales = tape.scales or [Fraction(0)] * len(factors)
     if len(scales) != len(factors):
         raise RuleViolation("O3: a grid has not one scale for each mechanism")
-    units = Units(tape.step, tape.digits, tape.tilt, tuple(all_of(scales)))
+    units = Units(tape.step, tape.digits, tape.tilt, tuple(all_of(scales)), precisions)
     made: list[Known] = []
     for number, step in counted(enumerate(tape.steps, 1)):
         where = f"step {number}"
@@ -348,7 +337,7 @@ def _composed(tape: _Tape, factors: Sequence[Factor], precisions: _Precisions) -
             if not (0 <= factor < len(factors) and 0 <= level <= 64):
                 raise RuleViolation(f"O3: {where} names no mechanism, or no grid")
             cuts = _cuts(low, step[4], where)
-            found = _cells(units, factor, factors[factor], level, cuts, precisions, labels=not tape.above)
+            found = _cells(units, factor, factors[factor], level, cuts, labels=not tape.above)
             made.append(cut(found, cuts[0], cuts[-1], where))
             hold(-CUT * (len(cuts) - 1))
             continue
@@ -385,13 +374,12 @@ def _cuts(low: int, runs: Any, where: str) -> list[int]:
     return found
 
 
-def _cells(  # noqa: PLR0913, PLR0917
+def _cells(  # noqa: PLR0913
     units: Units,
     number: int,
     factor: Factor,
     level: int,
     cuts: list[int],
-    precisions: _Precisions,
     *,
     labels: bool = True,
 ) -> Known:
@@ -402,7 +390,9 @@ def _cells(  # noqa: PLR0913, PLR0917
     scale = units.scales[number] if units.scales else Fraction(0)
     large = max(0, int(grid * cuts[-1]), int(-grid * low)) * (1 + abs(units.tilt)) + abs(scale)
     unit = int(10**units.digits)
-    fixed = precisions.of(unit.bit_length() + GUARD + 3 * int(large) // 2 + grid.denominator.bit_length())
+    fixed = units.precisions.of(
+        unit.bit_length() + GUARD + 3 * int(large) // 2 + grid.denominator.bit_length()
+    )
     places = _Places(unit, _Powers(grid, fixed), _Powers(units.tilt * grid, fixed, -scale), fixed)
     hold(3 * PLACE * size)
     cells, rest = _law_cells(upper, grid, cuts, fixed)
@@ -506,8 +496,10 @@ def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple
             [], atoms.sure, atoms.lost
         )
     tails_of = law.above
-    losses = ((above * index // below, -(-above * index // below)) for index in kept(cuts, _room(fixed)))
-    tails = [tails_of(loss, fixed) for loss in losses]
+    tails = [
+        tails_of((above * index // below, -(-above * index // below)), fixed)
+        for index in kept(cuts, _room(fixed))
+    ]
     cells: list[Cell] = []
     for k in counted(range(len(cuts) - 1)):
         (p, q), (next_p, next_q) = tails[k], tails[k + 1]

@@ -14,20 +14,44 @@ from operator import mul
 
 from bisimdist.checker.core.balls import Fixed
 from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.reading import OVERHEAD, RuleViolation, demand_room, hold_for, spend
+from bisimdist.checker.core.reading import LOOK, OVERHEAD, RuleViolation, demand_room, hold_for, spend
 
 MOST_ENTRIES = 4_000_000
 GUARD = 96  # bits beyond those of the masses and of the numbers that they are multiplied with
+
+ROOM = 2_816  # so many bits are always allowed
 
 PLACE = 64  # how many bits a place of a list takes beside those of its mass
 
 DIGIT = 15  # what a digit of a product costs, in units of work: transforms take nearly linear time
 
-FAR = 64  # how much less than epsilon the least label may be that a threshold is taken at
+ZERO = Fraction(0)
+FAR = Fraction(64)  # how much less than epsilon the least label may be that a threshold is taken at
 
 BLOCK = 128  # how many entries are summed at a time
 
 ENTRY = 600  # what it costs to write and to read an entry of a product
+
+
+class Precisions:
+    """Arithmetic of each precision, made once: it has tables."""
+
+    def __init__(self) -> None:
+        self.made: dict[int, Fixed] = {}
+
+    def of(self, bits: int) -> Fixed:
+        """Return one of at least so many bits."""
+        bits += -bits % 32
+        if bits not in self.made:
+            self.made[bits] = Fixed(bits)
+        return self.made[bits]
+
+    def fit(self, epsilon: Fraction, about: Fraction) -> Fixed:
+        """Return one for a delta of about this size."""
+        small = about.denominator.bit_length() if about else 200
+        large = small + 2 * GUARD + 3 * int(epsilon) // 2
+        # what is multiplied with e^epsilon has lost as many digits before, if a loss is large
+        return self.of(max(large, min(large + 3 * int(epsilon) // 2, ROOM)))
 
 
 @dataclass(frozen=True)
@@ -40,17 +64,13 @@ class Units:
 
     step: Fraction
     digits: int
-    tilt: Fraction = Fraction(0)
+    tilt: Fraction = ZERO
     scales: tuple[Fraction, ...] = ()
-    made: dict[int, Fixed] = field(default_factory=dict, compare=False)
+    precisions: Precisions = field(default_factory=Precisions, compare=False)
 
-    def fixed(self, large: Fraction | int = 0) -> Fixed:
+    def fixed(self, large: Fraction = ZERO) -> Fixed:
         """Return arithmetic that is fit for entries that are multiplied with e to numbers up to this."""
-        bits = self.digits * 10 // 3 + GUARD + 3 * int(abs(large)) // 2
-        bits += -bits % 32
-        if bits not in self.made:
-            self.made[bits] = Fixed(bits)
-        return self.made[bits]
+        return self.precisions.of(self.digits * 10 // 3 + GUARD + int(3 * abs(large) / 2))
 
 
 @dataclass
@@ -141,15 +161,16 @@ def short(value: Fraction, *, up: bool) -> Fraction:
 
 
 def gathered(entries: list[int], exponent: Fraction, fixed: Fixed, *, up: bool) -> int:
-    """Return a bound on a sum of entries, as a fixed number: each one counts e^exponent times the one before."""
+    """Return a bound on a sum of entries, as a fixed number: each counts e^exponent times that before."""
     if not exponent:
         return sum(all_of(entries)) << fixed.bits
     factor, powers = fixed.exp(fixed.of(exponent))[up], [fixed.one]
-    for _ in range(BLOCK):
+    for _ in counted(range(min(BLOCK, len(entries)))):
         powers.append((powers[-1] * factor >> fixed.bits) + up)
     far, total = powers.pop(), 0
-    for start in counted(range(BLOCK * ((len(entries) - 1) // BLOCK), -1, -BLOCK), OVERHEAD * 2 * BLOCK):
-        total = (total * far >> fixed.bits) + up + sum(map(mul, entries[start : start + BLOCK], powers))
+    for start in counted(range(BLOCK * ((len(entries) - 1) // BLOCK), -1, -BLOCK), LOOK):
+        near = sum(map(mul, all_of(entries[start : start + BLOCK]), all_of(powers)))
+        total = (total * far >> fixed.bits) + up + near
     return total
 
 
@@ -157,7 +178,7 @@ def _pack(entries: list[int], width: int) -> Decimal:
     return Decimal(f"%0{width}d" * len(entries) % tuple(all_of(entries)[::-1]))
 
 
-def _product(  # noqa: PLR0913, PLR0917
+def _product(  # noqa: PLR0913
     one: list[int], other: list[int], digits: int, start: int, stop: int, *, up: bool
 ) -> list[int]:
     """Return entries of a product of polynomials in units, from one on, before another.
@@ -177,7 +198,10 @@ def _product(  # noqa: PLR0913, PLR0917
     # what is added to each entry rounds it up
     more = Decimal(f"{up * (10**digits - 1):0{width}d}" * size)
     text = format(exact.fma(first, second, more), "f").zfill(size * width)
-    return [int(text[end - width : end - digits]) for end in all_of(range(width * (size - start), width * (size - stop), -width))]
+    return [
+        int(text[end - width : end - digits])
+        for end in all_of(range(width * (size - start), width * (size - stop), -width))
+    ]
 
 
 def product(one: Known, other: Known, low: int, high: int, where: str) -> Known:
@@ -236,7 +260,7 @@ def coarsened(found: Known, where: str) -> Known:
         return [mass * factor >> fixed.bits for mass in all_of(masses)]
 
     def total(*parts: list[int]) -> list[int]:
-        return [sum(some) for some in counted(zip(*parts, strict=False), OVERHEAD)]
+        return list(map(sum, counted(zip(*parts, strict=False), OVERHEAD)))
 
     even, uneven = halves(found.above)
     above = total(even, times(uneven, lowered, up=True), [0, *times(uneven, raised, up=True)])

@@ -9,7 +9,7 @@ import pytest
 from bisimdist.checker.claims import composition
 from bisimdist.checker.core.balls import Enclosure, Fixed
 from bisimdist.checker.core.loss_atoms import Atom, Atoms
-from bisimdist.checker.core.loss_grid import Known, Units
+from bisimdist.checker.core.loss_grid import Known, Precisions, Units
 from bisimdist.checker.core.loss_laws import Law
 from tests.reference.composition import exponential
 
@@ -55,10 +55,10 @@ def gains(epsilon: Fraction, sign: int) -> Fraction:
 @pytest.mark.parametrize("tilt", [Fraction(0), Fraction(2)])
 def test_rough_masses_prove_less(epsilon: Fraction, lost: bool, tilt: Fraction) -> None:
     law = Law(make=lambda fixed: atoms(fixed, lost))
-    fixed = composition._Precisions()
+    fixed = Precisions()
     cuts = list(range(-512, 513))
     units = Units(STEP, 30, tilt, (tilt / 3,))
-    known = composition._cells(units, 0, (law, law, 1), 0, cuts, fixed)
+    known = composition._cells(units, 0, (law, law, 1), 0, cuts)
     alpha = exponential(epsilon)
     most, least = gains(epsilon, 1), gains(epsilon, -1)
     if lost:
@@ -135,7 +135,7 @@ def test_a_chord_dominates_whatever_the_masses_of_its_cell_are() -> None:
         for found, sign in zip(mass, (-1, 1), strict=True):
             assert abs(Fraction(found, fixed.one) - exact - sign * DOUBT) < Fraction(1, 10**9)
     units = Units(grid, 30)
-    known = composition._cells(units, 0, (law, law, 1), 0, [-1, 0, 1], composition._Precisions())
+    known = composition._cells(units, 0, (law, law, 1), 0, [-1, 0, 1])
     p, q = (sum((pair[side] for pair in PAIRS[1:]), Fraction(0)) for side in (0, 1))
     for k in range(40):
         alpha, shown = Fraction(k, 20), Fraction(0)
@@ -183,7 +183,7 @@ def test_mass_of_one_side_that_may_lie_anywhere_is_enough_to_doubt_an_infinite_l
 
 
 def composed_once(law: Law) -> Known:
-    return composition._cells(Units(Fraction(1), 30), 0, (law, law, 1), 0, [0, 1, 2], composition._Precisions())
+    return composition._cells(Units(Fraction(1), 30), 0, (law, law, 1), 0, [0, 1, 2])
 
 
 @pytest.mark.parametrize("lost", [(Fraction(1, 20), Fraction(0)), (Fraction(0), Fraction(1, 20))])

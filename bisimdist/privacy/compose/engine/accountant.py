@@ -197,17 +197,14 @@ class Direction:
         if common is not None and _float(common) * sqrt(max(runs)) > step:
             exact, reaches = common, [inf] * len(runs)  # it costs no more than a fine grid, and no width
         below = any(goal.least == -inf for goal in goals) and not vanishes
-        need = Need(
-            exact, digits, fine, part, delta + log10(part), aims, below, reaches, gap, tilt, scales
-        )
+        need = Need(exact, digits, fine, part, delta + log10(part), aims, tilt, scales, below, reaches, gap)
         work = Work(self._factors, need, self.deadline, most)
         self.progress("grids", len(self.tapes), None)
         measure = work.run()
         self.tapes.append(Tape(work, Known(measure)))
 
-
     def _units(self, goals: Sequence[Goal], guesses: Sequence[Saddle]) -> tuple[fmpq, list[fmpq], int]:
-        """Return how fast units fall with the loss, their logarithms by factor, and how many digits they need.
+        """Return how fast units fall, their logarithms by factor, and how many digits they need.
 
         An error of a unit at a loss l grows to at most e^(scale - tilt epsilon) in delta, where the scale is
         that of all copies: by Chernoff's bound on all others at epsilon - l.

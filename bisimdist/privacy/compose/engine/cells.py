@@ -12,6 +12,7 @@ from bisimdist.privacy.compose.engine.laws import Atoms, AtomsAt, Law
 from bisimdist.privacy.compose.engine.measures import Grid, Measure
 from bisimdist.progress import NEVER, Deadline
 
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """Where a law is cut into cells: runs of (length, count) from the first index on."""

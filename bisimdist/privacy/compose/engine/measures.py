@@ -1,9 +1,9 @@
 """What is known of a composition: a measure that dominates it, and a statistic that it can be seen through.
 
-Masses are integers, and the entry k of a polynomial stands for the loss ``h * (low + k)``. The unit falls with
-the loss, so that masses that count alike have as many digits. From above: the measure of P by loss, whatever
-is uncertain at a greater loss or in `excess`. From below: a label for each outcome, with the masses of both
-sides by label, those of P rounded down and those of Q rounded up. Why both are bounds:
+Masses are integers, and the entry k of a polynomial stands for the loss ``h * (low + k)``. The unit falls
+with the loss, so that masses that count alike have as many digits. From above: the measure of P by loss,
+whatever is uncertain at a greater loss or in `excess`. From below: a label for each outcome, with the masses
+of both sides by label, those of P rounded down and those of Q rounded up. Why both are bounds:
 ``docs/theory/composition.md``.
 """
 
@@ -24,8 +24,8 @@ class Grid:
     step: fmpq  # the distance of two losses
     digits: int
     fine: int  # masses are worked out to ``10**-fine``
-    tilt: fmpq = fmpq(0)
-    scale: fmpq = fmpq(0)
+    tilt: fmpq
+    scale: fmpq
 
     @property
     def bits(self) -> int:

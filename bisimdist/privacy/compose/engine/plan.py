@@ -9,7 +9,7 @@ from math import ceil, floor, inf, log2, log10
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq, fmpz, fmpz_poly
+from flint import arb, fmpq, fmpz_poly
 
 from bisimdist.errors import LimitError
 from bisimdist.exact.precision import working_precision
@@ -51,12 +51,12 @@ class Need:
     left: float  # left and right: how much mass may be cut off, relative to the whole, and as a power of ten
     right: float
     goals: Sequence[Chances]  # how likely losses go beyond each epsilon that counts
+    tilt: fmpq  # how fast units of masses fall with the loss
+    scales: Sequence[fmpq]  # by factor: the logarithm of a unit, where the loss is 0
     below: bool = True  # whether bounds from below are wanted too
     # by factor: how far one run reaches, relative to all runs together
     reaches: Sequence[float] = ()
     gap: float = inf  # how far the largest loss of all is above the least loss that counts
-    tilt: fmpq = fmpq(0)  # how fast units of masses fall with the loss
-    scales: Sequence[fmpq] = ()  # by factor: the logarithm of a unit, where the loss is 0
 
 
 def level_of(runs: int, reach: float) -> int:
@@ -111,7 +111,7 @@ class Work:
     def grid(self, level: int) -> Grid:
         """Return the grid of a level."""
         need = self.need
-        return Grid(need.step / 2**level, need.digits, need.fine, need.tilt)
+        return Grid(need.step / 2**level, need.digits, need.fine, need.tilt, fmpq(0))
 
     def run(self) -> Measure:
         """Compose all factors and return what is known of them together."""
