@@ -11,7 +11,8 @@ from bisimdist.faces.written.frame import Document
 from bisimdist.privacy.compose.answer import Composition, DeltaPoint, Point
 
 if TYPE_CHECKING:
-    from bisimdist.privacy.compose.engine.accountant import Direction, Tape
+    from bisimdist.privacy.compose.engine.accountant import Direction
+    from bisimdist.privacy.compose.engine.plan import Work
 
 MOST_WORK = 3_500_000_000
 """What the checker may spend on a short document, about, less what it spends on other things."""
@@ -34,7 +35,7 @@ def composition_certificate(answer: Composition) -> Document:
     needed = {name: _needed(side, answer.points) for name, side in answer.accountant.directions.items()}
     if sum(_work(tape) for tapes in needed.values() for tape in tapes) > MOST_WORK:
         raise LimitError("its check would take more work than a certificate may; a larger --width needs less")
-    digits = max((tape.work.need.digits for tapes in needed.values() for tape in tapes), default=0)
+    digits = max((tape.need.digits for tapes in needed.values() for tape in tapes), default=0)
     bits = max(_bits(answer, needed), default=0)
     if digits > MOST_DIGITS or bits > MOST_BITS:
         raise LimitError(
@@ -52,34 +53,34 @@ def composition_certificate(answer: Composition) -> Document:
     }
 
 
-def _tape(tape: Tape) -> Document:
-    need = tape.work.need
+def _tape(tape: Work) -> Document:
+    need = tape.need
     return {
         "step": format_rational(need.step),
         "digits": str(need.digits),
-        "steps": [_plain(step) for step in tape.work.steps],
+        "steps": [_plain(step) for step in tape.steps],
         **({} if need.below else {"above": True}),
         **({} if not need.tilt else {"tilt": format_rational(need.tilt)}),
         **({} if not any(need.scales) else {"scales": [format_rational(one) for one in need.scales]}),
     }
 
 
-def _work(tape: Tape) -> int:
+def _work(tape: Work) -> int:
     """Return about what the checker spends on the products of a computation."""
-    digits, sides = 2 * tape.work.need.digits + 6, 3 if tape.work.need.below else 1
-    found, total = tape.work.found, 0
-    for step in tape.work.steps:
+    digits, sides = 2 * tape.need.digits + 6, 3 if tape.need.below else 1
+    found, total = tape.found, 0
+    for step in tape.steps:
         if step[0] == "multiply":
             total += sides * sum(found[place].size for place in step[1:3]) * (DIGIT * digits + ENTRY)
     return total
 
 
-def _bits(answer: Composition, needed: Mapping[str, Sequence[Tape]]) -> Iterator[int]:
+def _bits(answer: Composition, needed: Mapping[str, Sequence[Work]]) -> Iterator[int]:
     """Return to how many bits the checker works out masses, and what they are multiplied with."""
     tapes = [tape for found in needed.values() for tape in found]
-    units = [len(bin(10**tape.work.need.digits)) - 2 for tape in tapes]
+    units = [len(bin(10**tape.need.digits)) - 2 for tape in tapes]
     for tape, unit in zip(tapes, units, strict=True):
-        for step, made in zip(tape.work.steps, tape.work.found, strict=True):
+        for step, made in zip(tape.steps, tape.found, strict=True):
             grid, high = made.grid, made.low + made.size
             large = abs(grid.scale - grid.tilt * grid.step * high)
             if step[0] == "cells":
@@ -109,9 +110,9 @@ def _whole(bits: int) -> int:
     return bits + -bits % 32
 
 
-def _needed(side: Direction, points: Sequence[Point]) -> list[Tape]:
+def _needed(side: Direction, points: Sequence[Point]) -> list[Work]:
     """Return the computations that some claim rests on: for each side of each point the best one."""
-    chosen: dict[int, Tape] = {}
+    chosen: dict[int, Work] = {}
     for point in points:
         ends = (point.epsilon, point.epsilon) if isinstance(point, DeltaPoint) else (point.lower, point.upper)
         found = []

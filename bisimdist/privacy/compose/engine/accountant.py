@@ -72,14 +72,6 @@ class Bracket:
     close: bool  # whether they are
 
 
-@dataclass(frozen=True, slots=True)
-class Tape:
-    """A computation on a grid: what was done, and what is known after it."""
-
-    work: Work
-    known: Known
-
-
 @dataclass(slots=True)
 class Direction:
     """All that is known of one direction: P is the law of the first of two neighbours."""
@@ -89,7 +81,7 @@ class Direction:
     deadline: Deadline  # deadline and progress: when to stop, and who is told
     progress: Progress
     memory: int | None = None  # how many bytes the process may hold; None for any number
-    tapes: list[Tape] = field(default_factory=list)
+    tapes: list[Work] = field(default_factory=list)  # the computations on grids
     _digits: int = field(default=60, init=False)
     _factors: list[Factor] = field(default_factory=list, init=False)
     cap: Capped | None = field(default=None, init=False)
@@ -200,8 +192,8 @@ class Direction:
         need = Need(exact, digits, fine, part, delta + log10(part), aims, tilt, scales, below, reaches, gap)
         work = Work(self._factors, need, self.deadline, most)
         self.progress("grids", len(self.tapes), None)
-        measure = work.run()
-        self.tapes.append(Tape(work, Known(measure)))
+        work.run()
+        self.tapes.append(work)
 
     def _units(self, goals: Sequence[Goal], guesses: Sequence[Saddle]) -> tuple[fmpq, list[fmpq], int]:
         """Return how fast units fall, their logarithms by factor, and how many digits they need.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import zip_longest
 from math import ceil, floor, inf, log2, log10
 from typing import Any
@@ -13,6 +14,7 @@ from flint import arb, fmpq, fmpz_poly
 
 from bisimdist.errors import LimitError
 from bisimdist.exact.precision import working_precision
+from bisimdist.privacy.compose.engine.bounds import Known
 from bisimdist.privacy.compose.engine.cells import Window, measured
 from bisimdist.privacy.compose.engine.laws import AtomsAt, Law
 from bisimdist.privacy.compose.engine.measures import Grid, Measure, coarsened, cut, multiplied
@@ -96,7 +98,7 @@ def variance_of(runs: int, reach: float) -> float:
     return found
 
 
-@dataclass(slots=True)
+@dataclass
 class Work:
     """The steps that were made, each with what is known after it."""
 
@@ -113,12 +115,17 @@ class Work:
         need = self.need
         return Grid(need.step / 2**level, need.digits, need.fine, need.tilt, fmpq(0))
 
-    def run(self) -> Measure:
-        """Compose all factors and return what is known of them together."""
-        with working_precision(self.grid(0).bits):
-            return self._run()
+    @cached_property
+    def known(self) -> Known:
+        """What is known of all factors together."""
+        return Known(self.found[-1])
 
-    def _run(self) -> Measure:
+    def run(self) -> None:
+        """Compose all factors."""
+        with working_precision(self.grid(0).bits):
+            self._run()
+
+    def _run(self) -> None:
         self._count = 4 + sum(3 * max(1, factor.runs.bit_length()) for factor in self.factors)
         powers = sorted(
             (self._power(number) for number in range(len(self.factors))), key=lambda k: self.found[k].size
@@ -126,7 +133,6 @@ class Work:
         last = powers[0]
         for other in powers[1:]:
             last = self._multiply(last, other, 1)
-        return self.found[last]
 
     def _power(self, number: int) -> int:
         """Compose all runs of a factor: its squares, and on the way those that the number of runs has."""
