@@ -9,7 +9,7 @@ from functools import reduce
 from flint import arb, fmpq
 
 from bisimdist.exact.precision import working_precision
-from bisimdist.privacy.compose.engine.laws import AtomsAt, Laplace, Law
+from bisimdist.privacy.compose.engine.laws import AtomsAt, Law
 from bisimdist.privacy.compose.engine.plan import Factor
 
 MOST_DIGITS = 750  # of delta: less is only said to be at most 10**-700
@@ -124,5 +124,5 @@ def _end(law: Law | None, digits: int) -> _End | None:
         if len(exact) == len(losses):
             return _End(max(exact, default=fmpq(0)), atoms.sure[0], atoms.lost)
         return _End(reduce(arb.max, map(arb, losses)), atoms.sure[0], atoms.lost)
-    cap = law.largest if isinstance(law, Laplace) else law.ends()[1]
+    cap = law.ends()[1]
     return None if cap is None else _End(cap, fmpq(0), nothing)
