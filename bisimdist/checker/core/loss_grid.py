@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from operator import mul
+from operator import add, mul
 
 from bisimdist.checker.core.balls import Fixed
 from bisimdist.checker.core.counting import all_of, counted
@@ -259,11 +259,11 @@ def coarsened(found: Known, where: str) -> Known:
             return [-(-mass * factor >> fixed.bits) for mass in all_of(masses)]
         return [mass * factor >> fixed.bits for mass in all_of(masses)]
 
-    def total(*parts: list[int]) -> list[int]:
-        return list(map(sum, counted(zip(*parts, strict=False), OVERHEAD)))
+    def total(some: list[int], others: list[int]) -> list[int]:
+        return list(map(add, all_of(some), all_of(others)))
 
     even, uneven = halves(found.above)
-    above = total(even, times(uneven, lowered, up=True), [0, *times(uneven, raised, up=True)])
+    above = total(total(even, times(uneven, lowered, up=True)), [0, *times(uneven, raised, up=True)])
     labels: list[list[int]] = [[], []]
     if found.p:
         even, uneven = halves(found.p)
