@@ -175,7 +175,8 @@ class Direction:
         laws = [(factor.rough, factor.runs) for factor in self._factors]
         aims = [chances(laws, _float(g.epsilon), one.tilt) for g, one in zip(goals, guesses, strict=True)]
         step = finer * sqrt(width / (bend * apart))
-        spare = self.relative + 2 + len(str(sum(runs)))
+        # an attempt that was not enough may have lacked digits
+        spare = self.relative + 3 + len(str(sum(runs))) + len(self.tapes)
         fine = ceil(-delta) + ceil(int(largest.ceil()) * 0.4343) + spare
         tilt, scales, more = self._units(goals, guesses)
         digits = more + spare
