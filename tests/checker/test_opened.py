@@ -23,7 +23,7 @@ MORE = {
     "hmm-no-budget": 2426,
     "hmm-parametric": 2510,
     "hmm-several": 2801,
-    "composition": 3344,  # with what makes laws of samples of all kinds, and integers of exponentials
+    "composition": 3493,  # with what makes laws of samples of all kinds, and integers of exponentials
     "delta": 2933,  # with a ceiling, which is a distance
     "leakage": 2859,
     "metric": 2308,

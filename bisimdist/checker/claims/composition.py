@@ -16,7 +16,17 @@ from typing import Any
 from bisimdist.checker.core.balls import Enclosure, Fixed
 from bisimdist.checker.core.counting import all_of, counted, kept
 from bisimdist.checker.core.loss_atoms import NOTHING, Atoms, enclosed
-from bisimdist.checker.core.loss_grid import GUARD, MOST_ENTRIES, PLACE, Known, coarsened, cut, product
+from bisimdist.checker.core.loss_grid import (
+    GUARD,
+    MOST_ENTRIES,
+    PLACE,
+    Known,
+    Precisions,
+    Units,
+    coarsened,
+    cut,
+    product,
+)
 from bisimdist.checker.core.loss_laws import Law, Mechanism, gaussian, read_mechanism
 from bisimdist.checker.core.reading import (
     ENTRY,
@@ -55,7 +65,6 @@ DIRECTIONS = {
 FINE = Fraction(1, 1 << 200)
 CUT = 128  # how many bits it takes to keep a cut of a grid
 MOST_DIGITS = 800
-ROOM = 2_816  # so many bits are always allowed
 
 
 class _Claim(Shape):
@@ -70,6 +79,8 @@ class _Tape(Shape):
     digits: int = key(integer)
     steps: list[Any] = key(listed(items))
     above: bool = key(truth, default=False)
+    tilt: Fraction = key(rational, default=Fraction(0))
+    scales: list[Fraction] = key(listed(rational), default_factory=list)
 
 
 class _Document(Shape):
@@ -103,7 +114,7 @@ def _check(whole: _Document) -> None:
     names = DIRECTIONS[whole.relation]
     if all(mechanism.back is None for mechanism, _ in counted(factors)):
         names = names[:1]
-    sides, precisions = [], _Precisions()
+    sides, precisions = [], Precisions()
     for name in counted(names):
         chosen = [(*mechanism.laws(name), runs) for mechanism, runs in counted(factors)]
         known = [_composed(tape, chosen, precisions) for tape in counted(whole.tapes.get(name, []))]
@@ -175,7 +186,7 @@ class _Side:
 
     factors: list[Factor]
     known: list[Known]
-    precisions: _Precisions
+    precisions: Precisions
 
     @property
     def alone(self) -> bool:
@@ -215,26 +226,6 @@ class _Side:
         if delta:
             return self.lower(epsilon, delta) > delta
         return epsilon <= _reached(self.factors, self.precisions.of(512)) or self.lower(epsilon, FINE) > 0
-
-
-class _Precisions:
-    """Arithmetic of each precision, made once: it has tables."""
-
-    def __init__(self) -> None:
-        self.made: dict[int, Fixed] = {}
-
-    def of(self, bits: int) -> Fixed:
-        """Return one of at least so many bits."""
-        bits += -bits % 64
-        if bits not in self.made:
-            self.made[bits] = Fixed(bits)
-        return self.made[bits]
-
-    def fit(self, epsilon: Fraction, about: Fraction) -> Fixed:
-        small = about.denominator.bit_length() if about else 200
-        large = small + 2 * GUARD + 3 * int(epsilon) // 2
-        # what is multiplied with e^epsilon has lost as many digits before, if a loss is large
-        return self.of(max(large, min(large + 3 * int(epsilon) // 2, ROOM)))
 
 
 def _alone(law: Law, epsilon: Fraction, fixed: Fixed) -> tuple[Fraction, Fraction]:
@@ -325,10 +316,14 @@ def _power(value: int, runs: int, start: int, fixed: Fixed, *, up: bool) -> int:
     return found
 
 
-def _composed(tape: _Tape, factors: Sequence[Factor], precisions: _Precisions) -> Known:
+def _composed(tape: _Tape, factors: Sequence[Factor], precisions: Precisions) -> Known:
     """Return what is known after all steps of a tape (rules O3 and O4)."""
     if tape.step <= 0 or not 1 <= tape.digits <= MOST_DIGITS:
         raise RuleViolation("O3: a grid has no step, or too many digits")
+    scales = tape.scales or [Fraction(0)] * len(factors)
+    if len(scales) != len(factors):
+        raise RuleViolation("O3: a grid has not one scale for each mechanism")
+    units = Units(tape.step, tape.digits, tape.tilt, tuple(all_of(scales)), precisions)
     made: list[Known] = []
     for number, step in counted(enumerate(tape.steps, 1)):
         where = f"step {number}"
@@ -342,7 +337,8 @@ def _composed(tape: _Tape, factors: Sequence[Factor], precisions: _Precisions) -
             if not (0 <= factor < len(factors) and 0 <= level <= 64):
                 raise RuleViolation(f"O3: {where} names no mechanism, or no grid")
             cuts = _cuts(low, step[4], where)
-            made.append(_cells(tape, factor, factors[factor], level, cuts, precisions))
+            found = _cells(units, factor, factors[factor], level, cuts, labels=not tape.above)
+            made.append(cut(found, cuts[0], cuts[-1], where))
             hold(-CUT * (len(cuts) - 1))
             continue
         count = 1 if what == "coarsen" else 2
@@ -378,37 +374,96 @@ def _cuts(low: int, runs: Any, where: str) -> list[int]:
     return found
 
 
-def _cells(  # noqa: PLR0913, PLR0917
-    tape: _Tape, number: int, factor: Factor, level: int, cuts: list[int], precisions: _Precisions
+def _cells(  # noqa: PLR0913
+    units: Units,
+    number: int,
+    factor: Factor,
+    level: int,
+    cuts: list[int],
+    *,
+    labels: bool = True,
 ) -> Known:
     """Return what is known of one run (rule O3)."""
     upper, lower, _ = factor
-    grid, unit = tape.step / (1 << level), 10**tape.digits
+    grid = units.step / (1 << level)
     low, size = cuts[0], cuts[-1] - cuts[0] + 1
-    large = max(0, int(grid * cuts[-1]), int(-grid * low))
-    fixed = precisions.of(unit.bit_length() + GUARD + 3 * large // 2 + grid.denominator.bit_length())
+    scale = units.scales[number] if units.scales else Fraction(0)
+    large = max(0, int(grid * cuts[-1]), int(-grid * low)) * (1 + abs(units.tilt)) + abs(scale)
+    unit = int(10**units.digits)
+    fixed = units.precisions.of(
+        unit.bit_length() + GUARD + 3 * int(large) // 2 + grid.denominator.bit_length()
+    )
+    places = _Places(unit, _Powers(grid, fixed), _Powers(units.tilt * grid, fixed, -scale), fixed)
     hold(3 * PLACE * size)
     cells, rest = _law_cells(upper, grid, cuts, fixed)
     above, shares = [0] * size, {}
-    excess = _up(rest.sure[0][1] + rest.lost[0], unit, fixed)
+    excess = rest.sure[0][1] + rest.lost[0]
     for start, end, p, q in counted(cells):
         if end > cuts[-1]:
-            excess += _up(p[1], unit, fixed)
+            excess += p[1]
         elif start < low or start == end:
-            above[max(end, low) - low] += _up(p[1], unit, fixed)
+            above[max(end, low) - low] += places.up(p[1], max(end, low))
         else:
             if end - start not in shares:
                 less = fixed.exp(fixed.of(-grid * (end - start)))
                 shares[end - start] = (fixed.one - less[1], fixed.one - less[0])
-            kept = fixed.times(fixed.exp(fixed.of(grid * start)), q)
+            kept = fixed.times(places.powers.at(start), q)
             up = fixed.over((p[0] - kept[1], p[1] - kept[0]), shares[end - start])
-            above[end - low] += _up(up[1], unit, fixed)
-            above[start - low] += _up(p[1] - up[0], unit, fixed)
-    labels: tuple[list[int], list[int], int] = [], [], 0
-    if not tape.above:
-        labels = _labels(upper, lower, (cells, rest), grid, cuts, unit, fixed)
+            above[end - low] += places.up(up[1], end)
+            above[start - low] += places.up(p[1] - up[0], start)
+    found: tuple[list[int], list[int], Fraction] = [], [], Fraction(0)
+    if labels:
+        found = _labels(upper, lower, (cells, rest), grid, cuts, places)
     hold(-3 * PLACE * size - _room(fixed) * len(cells))
-    return Known(tape.step, tape.digits, level, low, above, excess, *labels, {number: 1})
+    return Known(units, level, low, above, Fraction(excess, fixed.one), *found, {number: 1})
+
+
+class _Powers:
+    """Powers of e at the places of a grid: where they lie close, each is a product of two that are kept."""
+
+    def __init__(self, rate: Fraction, fixed: Fixed, start: Fraction = Fraction(0)) -> None:
+        self.rate, self.start, self.fixed = rate, start, fixed
+        self.block = 256 if rate < Fraction(1, 16) else 1
+        self.near: dict[int, Enclosure] = {}
+        self.far: dict[int, Enclosure] = {}
+
+    def at(self, place: int) -> Enclosure:
+        """Enclose e^(start + rate * place)."""
+        rest = place % self.block
+        if rest not in self.near:
+            self.near[rest] = self._made(self.rate * rest)
+        if place - rest not in self.far:
+            self.far[place - rest] = self._made(self.start + self.rate * (place - rest))
+        return self.fixed.times(self.far[place - rest], self.near[rest])
+
+    def _made(self, exponent: Fraction) -> Enclosure:
+        hold(self.fixed.room)
+        return self.fixed.exp(self.fixed.of(exponent))
+
+
+@dataclass
+class _Places:
+    """How masses become entries at the places of a grid, and back."""
+
+    unit: int
+    powers: _Powers  # e to the loss
+    growth: _Powers  # e to the loss times the tilt, less the scale
+    fixed: Fixed
+
+    def up(self, mass: int, place: int, *, of_q: bool = False) -> int:
+        """Return how many units a mass of P, or of Q, is at most."""
+        factor = self.growth.at(place)
+        if of_q:
+            factor = self.fixed.times(factor, self.powers.at(place))
+        return max(0, -(-mass * factor[1] * self.unit >> 2 * self.fixed.bits))
+
+    def down(self, mass: int, place: int) -> int:
+        """Return how many units a mass of P is at least."""
+        return max(0, mass * self.growth.at(place)[0] * self.unit >> 2 * self.fixed.bits)
+
+    def worth(self, entry: int, place: int) -> int:
+        """Return how much mass of P an entry is at least."""
+        return (entry << 2 * self.fixed.bits) // (self.growth.at(place)[1] * self.unit)
 
 
 Cell = tuple[int, int, Enclosure, Enclosure]
@@ -421,6 +476,7 @@ def _room(fixed: Fixed) -> int:
 
 def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple[list[Cell], Atoms]:
     """Return cells with their masses, and what is in none of them; their room is held."""
+    above, below = grid.numerator << fixed.bits, grid.denominator
     if law.above is None:
         atoms = law.atoms(fixed)
         found: dict[tuple[int, int], list[Enclosure]] = {}
@@ -429,9 +485,8 @@ def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple
                 start = loss // grid
                 end = start + (start * grid != loss)
             else:
-                above, below = grid.denominator, grid.numerator << fixed.bits
                 ends = enclosed(loss, fixed)
-                start, end = ends[0] * above // below, -(-ends[1] * above // below)
+                start, end = ends[0] * below // above, -(-ends[1] * below // above)
             if (start, end) not in found:
                 hold(_room(fixed))
             both = found.setdefault((start, end), [(0, 0), (0, 0)])
@@ -441,7 +496,10 @@ def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple
             [], atoms.sure, atoms.lost
         )
     tails_of = law.above
-    tails = [tails_of(fixed.of(grid * index), fixed) for index in kept(cuts, _room(fixed))]
+    tails = [
+        tails_of((above * index // below, -(-above * index // below)), fixed)
+        for index in kept(cuts, _room(fixed))
+    ]
     cells: list[Cell] = []
     for k in counted(range(len(cuts) - 1)):
         (p, q), (next_p, next_q) = tails[k], tails[k + 1]
@@ -454,44 +512,30 @@ def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple
 
 
 def _labels(  # noqa: PLR0913, PLR0917
-    upper: Law,
-    lower: Law,
-    known: tuple[list[Cell], Atoms],
-    grid: Fraction,
-    cuts: list[int],
-    unit: int,
-    fixed: Fixed,
-) -> tuple[list[int], list[int], int]:
+    upper: Law, lower: Law, known: tuple[list[Cell], Atoms], grid: Fraction, cuts: list[int], places: _Places
+) -> tuple[list[int], list[int], Fraction]:
     """Return the masses of labels under P, at most, and under Q, at least, and what P alone has."""
-    low, high = cuts[0], cuts[-1]
+    low, high, fixed = cuts[0], cuts[-1], places.fixed
     p_labels, q_labels = [0] * (high - low + 1), [0] * (high - low + 1)
     cells, rest = known if lower is upper else _law_cells(lower, grid, cuts, fixed)
     for start, end, p, q in counted(cells):
         label = (start + max(start, end - 1)) // 2
-        if label >= low:
-            p_labels[min(label, high) - low] += _down(p[0], unit, fixed)
-            q_labels[min(label, high) - low] += _up(q[1], unit, fixed)
+        if low <= label <= high:
+            p_labels[label - low] += places.down(p[0], label)
+            q_labels[label - low] += places.up(q[1], label, of_q=True)
     if lower is not upper:
         hold(-_room(fixed) * len(cells))
-    q_labels[-1] += _up(rest.lost[1], unit, fixed)
-    sure = _down(rest.sure[0][0], unit, fixed)
+    q_labels[-1] += places.up(rest.lost[1], high, of_q=True)
+    sure = rest.sure[0][0]
     if lower.above is None:
         if rest.lost[1]:
-            p_labels[-1], sure = p_labels[-1] + sure, 0
+            p_labels[-1], sure = p_labels[-1] + places.down(sure, high), 0
         # mass of P that may lie anywhere is taken away where it would show most
-        doubt = _up(rest.lost[0], unit, fixed)
-        for place in counted(range(len(p_labels) - 1, -1, -1)):
-            less = min(doubt, p_labels[place])
-            p_labels[place] -= less
-            doubt -= less
-            if not doubt:
+        doubt = rest.lost[0]
+        for place in counted(range(high, low - 1, -1)):
+            less = min(places.up(doubt, place), p_labels[place - low])
+            p_labels[place - low] -= less
+            doubt -= places.worth(less, place)
+            if doubt <= 0:
                 break
-    return p_labels, q_labels, sure
-
-
-def _up(value: int, unit: int, fixed: Fixed) -> int:
-    return max(0, -(-value * unit >> fixed.bits))
-
-
-def _down(value: int, unit: int, fixed: Fixed) -> int:
-    return max(0, value * unit >> fixed.bits)
+    return p_labels, q_labels, Fraction(max(0, sure), fixed.one)

@@ -7,39 +7,84 @@ two long decimals, which Python's ``decimal`` multiplies in nearly linear time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from itertools import accumulate
+from operator import add, mul
 
 from bisimdist.checker.core.balls import Fixed
 from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.reading import OVERHEAD, RuleViolation, demand_room, hold_for, spend
+from bisimdist.checker.core.reading import LOOK, OVERHEAD, RuleViolation, demand_room, hold_for, spend
 
 MOST_ENTRIES = 4_000_000
-GUARD = 128  # bits beyond those of the masses and of the numbers that they are multiplied with
+GUARD = 96  # bits beyond those of the masses and of the numbers that they are multiplied with
+
+ROOM = 2_816  # so many bits are always allowed
 
 PLACE = 64  # how many bits a place of a list takes beside those of its mass
 
 DIGIT = 15  # what a digit of a product costs, in units of work: transforms take nearly linear time
 
+ZERO = Fraction(0)
+FAR = Fraction(64)  # how much less than epsilon the least label may be that a threshold is taken at
+
+BLOCK = 128  # how many entries are summed at a time
+
 ENTRY = 600  # what it costs to write and to read an entry of a product
+
+
+class Precisions:
+    """Arithmetic of each precision, made once: it has tables."""
+
+    def __init__(self) -> None:
+        self.made: dict[int, Fixed] = {}
+
+    def of(self, bits: int) -> Fixed:
+        """Return one of at least so many bits."""
+        bits += -bits % 32
+        if bits not in self.made:
+            self.made[bits] = Fixed(bits)
+        return self.made[bits]
+
+    def fit(self, epsilon: Fraction, about: Fraction) -> Fixed:
+        """Return one for a delta of about this size."""
+        small = about.denominator.bit_length() if about else 200
+        large = small + 2 * GUARD + 3 * int(epsilon) // 2
+        # what is multiplied with e^epsilon has lost as many digits before, if a loss is large
+        return self.of(max(large, min(large + 3 * int(epsilon) // 2, ROOM)))
+
+
+@dataclass(frozen=True)
+class Units:
+    """A grid, and what its entries stand for.
+
+    An entry at a loss l is so many times 10^-digits e^(scale - tilt l) of P, or as many times e^-l of that of
+    Q. So masses that count alike have as many digits. The scale is the sum of that of each copy.
+    """
+
+    step: Fraction
+    digits: int
+    tilt: Fraction = ZERO
+    scales: tuple[Fraction, ...] = ()
+    precisions: Precisions = field(default_factory=Precisions, compare=False)
+
+    def fixed(self, large: Fraction = ZERO) -> Fixed:
+        """Return arithmetic that is fit for entries that are multiplied with e to numbers up to this."""
+        return self.precisions.of(self.digits * 10 // 3 + GUARD + int(3 * abs(large) / 2))
 
 
 @dataclass
 class Known:
     """A measure that dominates, and masses by label, on a grid; `copies` says of which factors."""
 
-    step: Fraction
-    digits: int
+    units: Units
     level: int
     low: int
     above: list[int]
-    excess: int
+    excess: Fraction
     p: list[int]
     q: list[int]
-    sure: int
+    sure: Fraction
     copies: dict[int, int]
 
     def __post_init__(self) -> None:
@@ -47,43 +92,96 @@ class Known:
         hold_for(self, sum(len(part) * (PLACE + max(all_of(part)).bit_length()) for part in counted(parts)))
 
     @property
-    def unit(self) -> int:
-        return int(10**self.digits)
+    def grid(self) -> Fraction:
+        return self.units.step / (1 << self.level)
 
     @property
-    def grid(self) -> Fraction:
-        return self.step / (1 << self.level)
+    def rate(self) -> Fraction:
+        """By which power of e the unit of P falls from a loss to the next one."""
+        return self.units.tilt * self.grid
+
+    def worth(self, entry: int, place: int, fixed: Fixed, *, up: bool) -> Fraction:
+        """Return a bound on the mass of P of an entry at a place, which is a fixed number."""
+        if not entry:
+            return Fraction(0)
+        scales = self.units.scales
+        scale = sum((runs * scales[number] for number, runs in counted(self.copies.items())), Fraction(0))
+        exponent = scale - self.rate * place
+        finer = self.units.fixed(exponent)
+        power = finer.exp(finer.of(exponent))[up]
+        return short(Fraction(entry * power, 10**self.units.digits << fixed.bits + finer.bits), up=up)
 
     def upper(self, epsilon: Fraction) -> Fraction:
         """Return an upper bound on delta at an epsilon (rule O6)."""
         first = max(epsilon // self.grid + 1, self.low)
-        entries = self.above[first - self.low :]
-        fixed = Fixed(self.unit.bit_length() + GUARD)
-        # the factors e^(epsilon - loss) are rounded down, which is the wrong side for us
+        entries, fixed = self.above[first - self.low :], self.units.fixed()
+        if not entries:
+            return self.excess
+        whole = gathered(entries, -self.rate, fixed, up=True)
+        part = gathered(entries, -self.rate - self.grid, fixed, up=False)
+        # the factor e^(epsilon - loss) is rounded down, which is the wrong side for us
         share = fixed.exp(fixed.of(epsilon - first * self.grid))[0]
-        step = fixed.exp(fixed.of(-self.grid))[0]
-        total = self.excess << fixed.bits
-        for entry in counted(entries, OVERHEAD * 2):
-            total += entry * (fixed.one - share)
-            share = share * step >> fixed.bits
-        return Fraction(total, self.unit << fixed.bits)
+        return self.excess + self.worth(whole - (part * share >> fixed.bits), first, fixed, up=True)
 
     def lower(self, epsilon: Fraction) -> Fraction:
         """Return a lower bound on delta at an epsilon: what the best threshold shows."""
-        fixed = Fixed(self.unit.bit_length() + GUARD + 3 * int(epsilon) // 2)
-        alpha = fixed.exp(fixed.of(epsilon))[1]
-        sums = (accumulate(reversed(all_of(part))) for part in (self.p, self.q))
-        shown_by = ((p << fixed.bits) - q * alpha for p, q in counted(zip(*sums, strict=True), OVERHEAD * 2))
-        best = max(all_of(shown_by), default=0)
-        return Fraction(max(best, 0), self.unit << fixed.bits) + Fraction(self.sure, self.unit)
+        if not self.p:
+            return self.sure
+        step, high = self.grid, self.low + len(self.p) - 1
+        fixed = self.units.fixed(FAR)
+        less, down = fixed.exp(fixed.of(-self.rate))[0], fixed.exp(fixed.of(-self.rate - step))[1]
+        # e^(epsilon - loss) grows by that from a label to the next one, and is made anew now and then
+        often = BLOCK if step * BLOCK < FAR else 1
+        grow = fixed.exp(fixed.of(step))[1] if often > 1 else 0
+        alpha = p_sum = q_sum = shown = 0
+        best = 0, high
+        # from the largest label on: all in units of P, or of Q, at the label; any threshold may be taken
+        last = max(self.low, (epsilon - FAR) // step + 1)
+        for place in counted(range(high, last - 1, -1), OVERHEAD * 8):
+            alpha = -(-alpha * grow >> fixed.bits)
+            if (high - place) % often == 0:
+                alpha = fixed.exp(fixed.of(epsilon - place * step))[1]
+            p_sum = (self.p[place - self.low] << fixed.bits) + (p_sum * less >> fixed.bits)
+            q_sum = (self.q[place - self.low] << fixed.bits) - (-q_sum * down >> fixed.bits)
+            gain, shown = p_sum + (-q_sum * alpha >> fixed.bits), shown * less >> fixed.bits
+            if gain > shown:
+                best, shown = (gain, place), gain
+            elif 2 * gain < shown and place * step < epsilon:
+                break
+        return self.sure + self.worth(*best, fixed, up=False)
+
+
+def short(value: Fraction, *, up: bool) -> Fraction:
+    """Return a bound on a number that has not many digits, close to it in relation to it."""
+    size = 256 + value.denominator.bit_length() - value.numerator.bit_length()
+    if size <= 0:
+        return value
+    whole = (value.numerator << size) // value.denominator
+    return Fraction(whole + (up and whole * value.denominator != value.numerator << size), 1 << size)
+
+
+def gathered(entries: list[int], exponent: Fraction, fixed: Fixed, *, up: bool) -> int:
+    """Return a bound on a sum of entries, as a fixed number: each counts e^exponent times that before."""
+    if not exponent:
+        return sum(all_of(entries)) << fixed.bits
+    factor, powers = fixed.exp(fixed.of(exponent))[up], [fixed.one]
+    for _ in counted(range(min(BLOCK, len(entries)))):
+        powers.append((powers[-1] * factor >> fixed.bits) + up)
+    far, total = powers.pop(), 0
+    for start in counted(range(BLOCK * ((len(entries) - 1) // BLOCK), -1, -BLOCK), LOOK):
+        near = sum(map(mul, all_of(entries[start : start + BLOCK]), all_of(powers)))
+        total = (total * far >> fixed.bits) + up + near
+    return total
 
 
 def _pack(entries: list[int], width: int) -> Decimal:
     return Decimal(f"%0{width}d" * len(entries) % tuple(all_of(entries)[::-1]))
 
 
-def _product(one: list[int], other: list[int], digits: int, *, up: bool) -> Callable[..., list[int]]:
-    """Return what gives rounded entries of a product of polynomials in units: from one on, before another.
+def _product(  # noqa: PLR0913
+    one: list[int], other: list[int], digits: int, start: int, stop: int, *, up: bool
+) -> list[int]:
+    """Return entries of a product of polynomials in units, from one on, before another.
 
     It is one product of long decimals, in which all of one times the most of the other fits into an entry.
     """
@@ -97,43 +195,37 @@ def _product(one: list[int], other: list[int], digits: int, *, up: bool) -> Call
     first = _pack(one, width)
     second = first if other is one else _pack(other, width)
     exact = Context(prec=min(MAX_PREC, 2 * size * width + 100), Emax=MAX_EMAX, Emin=MIN_EMIN)
-    text = format(exact.multiply(first, second), "f").zfill(size * width)
-    nothing = "0" * digits
-
-    def entries(start: int, stop: int = size) -> list[int]:
-        places = range(width * (size - start), width * (size - stop), -width)
-        if not up:
-            return [int(text[end - width : end - digits]) for end in all_of(places)]
-        return [
-            int(text[end - width : end - digits]) + (text[end - digits : end] != nothing)
-            for end in all_of(places)
-        ]
-
-    return entries
+    # what is added to each entry rounds it up
+    more = Decimal(f"{up * (10**digits - 1):0{width}d}" * size)
+    text = format(exact.fma(first, second, more), "f").zfill(size * width)
+    return [
+        int(text[end - width : end - digits])
+        for end in all_of(range(width * (size - start), width * (size - stop), -width))
+    ]
 
 
 def product(one: Known, other: Known, low: int, high: int, where: str) -> Known:
     """Return what is known of two together, on a window (rule O4)."""
     if one.level != other.level:
         raise RuleViolation(f"O4: {where} multiplies on two grids")
-    first, last = _ends(one.low + other.low, len(one.above) + len(other.above) - 1, low, high, where)
-    entries = _product(one.above, other.above, one.digits, up=True)
-    above, beyond = entries(first, last), sum(all_of(entries(last)))
-    above[0] += sum(all_of(entries(0, first)))
-    labels: list[list[int]] = []
-    for some, others, up in counted(((one.p, other.p, False), (one.q, other.q, True))):
-        labels.append([])
-        if some:
-            entries = _product(some, others, one.digits, up=up)
-            labels[-1] = entries(first, last)
-            labels[-1][-1] += sum(all_of(entries(last)))
-    unit = one.unit
+    units, start, size = one.units, one.low + other.low, len(one.above) + len(other.above) - 1
+    first, last = _ends(start, size, low, high, where)
+    above = _product(one.above, other.above, units.digits, 0, size, up=True)
+    p, q = (
+        _product(some, others, units.digits, first, last, up=up) if some else []
+        for some, others, up in counted(((one.p, other.p, False), (one.q, other.q, True)))
+    )
     copies = dict(all_of(one.copies))
     for number, count in counted(other.copies.items()):
         copies[number] = copies.get(number, 0) + count
-    excess = one.excess - (-other.excess * sum(all_of(one.above)) // unit) + beyond
-    sure = one.sure + other.sure + (-one.sure * other.sure // unit)
-    return Known(one.step, one.digits, one.level, low, above, excess, labels[0], labels[1], sure, copies)
+    excess = one.excess
+    if other.excess:
+        fixed = units.fixed()
+        mass = one.worth(gathered(one.above, -one.rate, fixed, up=True), one.low, fixed, up=True)
+        excess = short(one.excess + other.excess * mass, up=True)
+    sure = short(one.sure + other.sure - one.sure * other.sure, up=False)
+    whole = Known(units, one.level, start, above, excess, [], [], sure, copies)
+    return replace(cut(whole, low, high, where), p=p, q=q)
 
 
 def _ends(start: int, size: int, low: int, high: int, where: str) -> tuple[int, int]:
@@ -148,10 +240,12 @@ def coarsened(found: Known, where: str) -> Known:
     """Return the same on a grid of twice the step (rule O4)."""
     if not found.level:
         raise RuleViolation(f"O4: {where} makes the last grid coarser")
-    unit = found.unit
-    fixed = Fixed(unit.bit_length() + GUARD)
-    less = fixed.exp(fixed.of(-found.grid))[0]
-    share = -((-fixed.one * unit) // (fixed.one + less))
+    fixed = found.units.fixed(found.rate)
+    fall, rise = fixed.exp(fixed.of(-found.rate)), fixed.exp(fixed.of(found.rate))
+    less = fixed.exp(fixed.of(-found.grid))
+    whole = fixed.one + less[0], fixed.one + less[1]
+    raised = fixed.times(fixed.over((fixed.one, fixed.one), whole), rise)[1]
+    lowered = fixed.times(fixed.over(less, whole), fall)[1]
     low, odd = found.low // 2, found.low % 2
     size = (found.low + len(found.above)) // 2 + 1 - low
 
@@ -160,25 +254,39 @@ def coarsened(found: Known, where: str) -> Known:
         even, uneven = whole[::2], whole[1::2]
         return even + [0] * (size + 1 - len(even)), uneven + [0] * (size + 1 - len(uneven))
 
+    def times(masses: list[int], factor: int, *, up: bool) -> list[int]:
+        if up:
+            return [-(-mass * factor >> fixed.bits) for mass in all_of(masses)]
+        return [mass * factor >> fixed.bits for mass in all_of(masses)]
+
+    def total(some: list[int], others: list[int]) -> list[int]:
+        return list(map(add, all_of(some), all_of(others)))
+
     even, uneven = halves(found.above)
-    up = [-(-mass * share // unit) for mass in all_of(uneven)]
-    above = [a + b - c + d for a, b, c, d in counted(zip(even, uneven, up, [0, *up], strict=False), OVERHEAD)]
-    p, q = (
-        [a + b for a, b in counted(zip(*halves(part), strict=True), OVERHEAD)] if part else []
-        for part in counted((found.p, found.q))
-    )
+    above = total(total(even, times(uneven, lowered, up=True)), [0, *times(uneven, raised, up=True)])
+    labels: list[list[int]] = [[], []]
+    if found.p:
+        even, uneven = halves(found.p)
+        labels[0] = total(even, times(uneven, fall[0], up=False))
+        even, uneven = halves(found.q)
+        labels[1] = total(even, times(uneven, fixed.times(fall, less)[1], up=True))
     return Known(
-        found.step, found.digits, found.level - 1, low, above, found.excess, p, q, found.sure, found.copies
+        found.units, found.level - 1, low, above, found.excess, labels[0], labels[1], found.sure, found.copies
     )
 
 
 def cut(found: Known, low: int, high: int, where: str) -> Known:
     """Return the same on a smaller window (rule O4)."""
     first, last = _ends(found.low, len(found.above), low, high, where)
+    fixed, rate = found.units.fixed(found.rate), found.rate
     above, p, q = (part[first:last] for part in (found.above, found.p, found.q))
-    above[0] += sum(all_of(found.above[:first]))
-    if p:
-        p[-1] += sum(all_of(found.p[last:]))
-        q[-1] += sum(all_of(found.q[last:]))
-    excess = found.excess + sum(all_of(found.above[last:]))
-    return Known(found.step, found.digits, found.level, low, above, excess, p, q, found.sure, found.copies)
+    moved = gathered([0, *all_of(found.above[:first])[::-1]], rate, fixed, up=True)
+    above[0] -= -moved >> fixed.bits
+    beyond = gathered(found.above[last:], -rate, fixed, up=True)
+    excess = short(found.excess + found.worth(beyond, high + 1, fixed, up=True), up=True)
+    made = Known(found.units, found.level, low, above, excess, p, q, found.sure, found.copies)
+    # a mass of one is enough, and what is at the least loss counts for no other
+    mass = made.worth(gathered(above, -rate, fixed, up=False), low, fixed, up=False)
+    surplus = (mass + excess - 1) / made.worth(fixed.one, low, fixed, up=True)
+    above[0] -= max(0, min(above[0], surplus.numerator // surplus.denominator))
+    return made

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from math import isqrt
 from typing import Any
 
@@ -94,9 +94,10 @@ class Law:
         if self.above is None:
             return Law(make=lambda fixed: self.atoms(fixed).mixed(rate, fixed), finite=self.finite)
         smooth, inner_cap, inner_floor = self.above, self.cap, self.floor
+        shares = cache(lambda fixed: (fixed.of(rate), fixed.of(1 - rate)))
 
         def above(loss: Enclosure, fixed: Fixed) -> Tails:
-            share, rest = fixed.of(rate), fixed.of(1 - rate)
+            share, rest = shares(fixed)
             power = fixed.exp(loss)
             low, high = power[0] - rest[1], power[1] - rest[0]
             whole = (fixed.one, fixed.one)
@@ -174,8 +175,10 @@ def gaussian(variance: Fraction, rate: Fraction | None = None) -> Law:
     if rate is not None:
         return Law(above=exchanged_gaussian(variance, rate))
 
+    root = cache(lambda fixed: fixed.root(variance))
+
     def above(loss: Enclosure, fixed: Fixed) -> Tails:
-        mu = fixed.root(variance)
+        mu = root(fixed)
         at, half = fixed.over(loss, mu), (mu[0] >> 1, (mu[1] >> 1) + 1)
         return fixed.tail((at[0] - half[1], at[1] - half[0])), fixed.tail(add(at, half))
 

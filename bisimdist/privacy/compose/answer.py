@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from flint import fmpq
@@ -25,8 +25,18 @@ SHOWN_DIGITS = 10
 FINE_DIGITS = 24  # how many digits bounds have that rest on no grid
 
 
+class _Point(Numbers):
+    """Bounds somewhere."""
+
+    __slots__ = ()
+
+    def data(self) -> dict[str, object]:
+        """Return the point as plain data."""
+        return {part.name: format_rational(getattr(self, part.name)) for part in fields(self)}  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, slots=True)
-class DeltaPoint(Numbers):
+class DeltaPoint(_Point):
     """Bounds on the delta of a composition at an epsilon.
 
     Parameters
@@ -48,17 +58,9 @@ class DeltaPoint(Numbers):
     lower: Exact
     upper: Exact
 
-    def data(self) -> dict[str, object]:
-        """Return the point as plain data."""
-        return {
-            "epsilon": format_rational(self.epsilon),
-            "lower": format_rational(self.lower),
-            "upper": format_rational(self.upper),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class EpsilonPoint(Numbers):
+class EpsilonPoint(_Point):
     """Bounds on the least epsilon at which a composition has a delta.
 
     Parameters
@@ -79,14 +81,6 @@ class EpsilonPoint(Numbers):
     delta: Exact
     lower: Exact
     upper: Exact
-
-    def data(self) -> dict[str, object]:
-        """Return the point as plain data."""
-        return {
-            "delta": format_rational(self.delta),
-            "lower": format_rational(self.lower),
-            "upper": format_rational(self.upper),
-        }
 
 
 Point = DeltaPoint | EpsilonPoint
@@ -173,11 +167,8 @@ class Composition(Shown):
             return Exact(fmpq(0)), Exact(LEAST)
         if bracket.lower == bracket.upper and len(str(bracket.upper)) < 60:
             return Exact(bracket.lower), Exact(bracket.upper)
-        rounded = (
-            to_fmpq(decimal_below(low, digits + 2)[0]),
-            min(fmpq(1), to_fmpq(decimal_above(high, digits + 2)[0])),
-        )
-        return Exact(rounded[0]), Exact(rounded[1])
+        low, high = to_fmpq(decimal_below(low, digits + 2)[0]), to_fmpq(decimal_above(high, digits + 2)[0])
+        return Exact(low), Exact(min(fmpq(1), high))
 
     def epsilon(self, delta: ExactNumber) -> EpsilonPoint:
         """Return bounds on the least epsilon at which delta is at most this.
@@ -315,10 +306,12 @@ class Composition(Shown):
         rows = []
         for point in self.points:
             sides = decimal_below(point.lower, SHOWN_DIGITS)[0], decimal_above(point.upper, SHOWN_DIGITS)[0]
-            if isinstance(point, DeltaPoint):
-                rows.append((f"delta at epsilon = {format_rational(point.epsilon)}", *sides))
-            else:
-                rows.append((f"epsilon at delta = {decimal_above(point.delta, SHOWN_DIGITS)[0]}", *sides))
+            where = (
+                f"delta at epsilon = {format_rational(point.epsilon)}"
+                if isinstance(point, DeltaPoint)
+                else f"epsilon at delta = {decimal_above(point.delta, SHOWN_DIGITS)[0]}"
+            )
+            rows.append((where, *sides))
         runs = sum(mechanism.runs for mechanism in self.entries)
         remarks = list(self.notes)
         if self.accountant.stopped:

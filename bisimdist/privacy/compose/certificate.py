@@ -11,14 +11,15 @@ from bisimdist.faces.written.frame import Document
 from bisimdist.privacy.compose.answer import Composition, DeltaPoint, Point
 
 if TYPE_CHECKING:
-    from bisimdist.privacy.compose.engine.accountant import Direction, Tape
+    from bisimdist.privacy.compose.engine.accountant import Direction
+    from bisimdist.privacy.compose.engine.plan import Work
 
 MOST_WORK = 3_500_000_000
 """What the checker may spend on a short document, about, less what it spends on other things."""
 
 DIGIT, ENTRY = 15, 900  # what it spends on a digit of a product, and on an entry
 
-MOST_DIGITS, MOST_BITS, GUARD, ROOM = 800, 2_900, 128, 2_816
+MOST_DIGITS, MOST_BITS, GUARD, ROOM = 800, 2_900, 96, 2_816
 """The checker's limits of masses, in digits and bits, and what it adds: a test holds both together."""
 
 
@@ -34,7 +35,7 @@ def composition_certificate(answer: Composition) -> Document:
     needed = {name: _needed(side, answer.points) for name, side in answer.accountant.directions.items()}
     if sum(_work(tape) for tapes in needed.values() for tape in tapes) > MOST_WORK:
         raise LimitError("its check would take more work than a certificate may; a larger --width needs less")
-    digits = max((tape.work.need.digits for tapes in needed.values() for tape in tapes), default=0)
+    digits = max((tape.need.digits for tapes in needed.values() for tape in tapes), default=0)
     bits = max(_bits(answer, needed), default=0)
     if digits > MOST_DIGITS or bits > MOST_BITS:
         raise LimitError(
@@ -52,38 +53,40 @@ def composition_certificate(answer: Composition) -> Document:
     }
 
 
-def _tape(tape: Tape) -> Document:
-    need = tape.work.need
+def _tape(tape: Work) -> Document:
+    need = tape.need
     return {
         "step": format_rational(need.step),
         "digits": str(need.digits),
-        "steps": [_plain(step) for step in tape.work.steps],
+        "steps": [_plain(step) for step in tape.steps],
         **({} if need.below else {"above": True}),
+        **({} if not need.tilt else {"tilt": format_rational(need.tilt)}),
+        **({} if not any(need.scales) else {"scales": [format_rational(one) for one in need.scales]}),
     }
 
 
-def _work(tape: Tape) -> int:
+def _work(tape: Work) -> int:
     """Return about what the checker spends on the products of a computation."""
-    digits, sides = 2 * tape.work.need.digits + 6, 3 if tape.work.need.below else 1
-    found, total = tape.work.found, 0
-    for step in tape.work.steps:
+    digits, sides = 2 * tape.need.digits + 6, 3 if tape.need.below else 1
+    found, total = tape.found, 0
+    for step in tape.steps:
         if step[0] == "multiply":
             total += sides * sum(found[place].size for place in step[1:3]) * (DIGIT * digits + ENTRY)
     return total
 
 
-def _bits(answer: Composition, needed: Mapping[str, Sequence[Tape]]) -> Iterator[int]:
+def _bits(answer: Composition, needed: Mapping[str, Sequence[Work]]) -> Iterator[int]:
     """Return to how many bits the checker works out masses, and what they are multiplied with."""
     tapes = [tape for found in needed.values() for tape in found]
-    units = [len(bin(10**tape.work.need.digits)) - 2 for tape in tapes]
+    units = [len(bin(10**tape.need.digits)) - 2 for tape in tapes]
     for tape, unit in zip(tapes, units, strict=True):
-        for step in tape.work.steps:
-            if step[0] != "cells":
-                continue
-            _, _, level, low, runs = step
-            grid, high = tape.work.grid(level).step, low + sum(length * count for length, count in runs)
-            large = max(0, int((grid * high).floor()), int((-grid * low).floor()))
-            yield _whole(unit + GUARD + 3 * large // 2 + int(grid.q).bit_length())
+        for step, made in zip(tape.steps, tape.found, strict=True):
+            grid, high = made.grid, made.low + made.size
+            large = abs(grid.scale - grid.tilt * grid.step * high)
+            if step[0] == "cells":
+                most = max(0, int((grid.step * (high - 1)).floor()), int((-grid.step * made.low).floor()))
+                large = most * (1 + grid.tilt) + abs(grid.scale)
+            yield _whole(unit + GUARD + 3 * int(large.floor()) // 2 + int(grid.step.q).bit_length())
     caps = [side.cap for side in answer.accountant.directions.values()]
     for point in answer.points:
         uppers, lowers = [], []  # where delta is worked out, and about how large it is
@@ -101,17 +104,15 @@ def _bits(answer: Composition, needed: Mapping[str, Sequence[Tape]]) -> Iterator
                 continue
             powers = 3 * int(epsilon) // 2
             yield _whole(max(large + powers, min(large + 2 * powers, ROOM)))
-            if (epsilon, about) in lowers:
-                yield from (unit + GUARD + powers for unit in units)
 
 
 def _whole(bits: int) -> int:
-    return bits + -bits % 64
+    return bits + -bits % 32
 
 
-def _needed(side: Direction, points: Sequence[Point]) -> list[Tape]:
+def _needed(side: Direction, points: Sequence[Point]) -> list[Work]:
     """Return the computations that some claim rests on: for each side of each point the best one."""
-    chosen: dict[int, Tape] = {}
+    chosen: dict[int, Work] = {}
     for point in points:
         ends = (point.epsilon, point.epsilon) if isinstance(point, DeltaPoint) else (point.lower, point.upper)
         found = []

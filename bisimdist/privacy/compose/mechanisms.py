@@ -14,10 +14,10 @@ from bisimdist.exact.rational import format_rational, to_fmpq
 from bisimdist.privacy.compose.engine import atoms
 from bisimdist.privacy.compose.engine.laws import (
     AtomsAt,
-    Exchanged,
-    Gaussian,
-    Laplace,
     Law,
+    Smooth,
+    gaussian,
+    laplace,
     mixed,
     replaced,
     swapped,
@@ -91,14 +91,14 @@ def merged(mechanisms: Sequence[Mechanism]) -> list[Mechanism]:
     first: dict[str, Mechanism] = {}
     variance = fmpq(0)
     for one in mechanisms:
-        if isinstance(one.law, Gaussian):
+        if isinstance(one.law, Smooth) and one.law.variance is not None:
             variance += one.runs * one.law.variance
             continue
         runs[one.text] = runs.get(one.text, 0) + one.runs
         first.setdefault(one.text, one)
     found = [replace(one, runs=runs[text]) for text, one in sorted(first.items())]
     if variance:
-        law = Gaussian(variance)
+        law = gaussian(variance)
         found.insert(0, Mechanism({"gaussian": {"variance": format_rational(variance)}}, 1, law, law))
     return found
 
@@ -191,17 +191,13 @@ def _one(spec: Spec, law: Law, exchanged: Callable[[fmpq], Law] | None = None) -
     return Mechanism(spec, 1, law, law, exchanged=thinned if exchanged is None else lambda q, _: exchanged(q))
 
 
-def _smooth(law: Gaussian | Laplace, rate: fmpq | None) -> Law:
-    return law if rate is None else Exchanged(rate, law)
-
-
 def _discrete_gaussian(sigma: fmpq, moved: fmpq, rate: fmpq | None) -> Law:
     return AtomsAt(lambda digits: atoms.discrete_gaussian(sigma**2, int(moved.p), digits, rate), finite=False)
 
 
 _NOISE: Mapping[str, tuple[str, Callable[[fmpq, fmpq, fmpq | None], Law]]] = {
-    "gaussian": ("sigma", lambda sigma, moved, rate: _smooth(Gaussian((moved / sigma) ** 2), rate)),
-    "laplace": ("scale", lambda scale, moved, rate: _smooth(Laplace(moved / scale), rate)),
+    "gaussian": ("sigma", lambda sigma, moved, rate: gaussian((moved / sigma) ** 2, rate)),
+    "laplace": ("scale", lambda scale, moved, rate: laplace(moved / scale, rate)),
     "discrete-gaussian": ("sigma", _discrete_gaussian),
     "discrete-laplace": (
         "scale",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from bisimdist.exact.doubles import as_double
 from bisimdist.exact.rational import ExactNumber
@@ -72,7 +72,7 @@ def _trade_off_panel(axis: Any, answer: Composition, curve: Sequence[DeltaPoint]
     for name, one in answer.accountant.directions.items():
         known = next((tape.known for tape in reversed(one.tapes) if tape.known.measure.p), None)
         if known is not None:
-            unit = known.grid.unit
+            unit = fmpz(10) ** known.measure.grid.fine
             sums = list(zip(*known.tests, strict=True))
             some = [*sums[:: max(1, len(sums) // MOST_TESTS)], sums[-1]]
             reached = [(min(1.0, as_double(fmpq(q, unit))), as_double(1 - fmpq(p, unit))) for p, q in some]

@@ -190,7 +190,7 @@ def test_no_proof_is_written_that_the_checker_has_no_room_for(mechanism: Any, ep
 
 def test_the_writer_knows_the_limits_of_the_checker() -> None:
     assert (writer.MOST_BITS, writer.GUARD) == (balls.MOST_BITS, loss_grid.GUARD)
-    assert (writer.MOST_DIGITS, writer.ROOM) == (composition.MOST_DIGITS, composition.ROOM)
+    assert (writer.MOST_DIGITS, writer.ROOM) == (composition.MOST_DIGITS, loss_grid.ROOM)
     # work for all else that is in a document
     assert LEAST_WORK * 8 // 10 < writer.MOST_WORK < LEAST_WORK
 

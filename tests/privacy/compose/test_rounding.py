@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
 from bisimdist.checker.claims import composition
 from bisimdist.checker.core.balls import Enclosure, Fixed
 from bisimdist.checker.core.loss_atoms import Atom, Atoms
-from bisimdist.checker.core.loss_grid import Known
+from bisimdist.checker.core.loss_grid import Known, Precisions, Units
 from bisimdist.checker.core.loss_laws import Law
 from tests.reference.composition import exponential
 
 DOUBT = Fraction(1, 50)  # of each mass
 STEP = Fraction(1, 256)
+UNIT = 10**30
 PAIRS = [
     (Fraction(5, 100), Fraction(20, 100)),
     (Fraction(30, 100), Fraction(35, 100)),
@@ -53,12 +52,13 @@ def gains(epsilon: Fraction, sign: int) -> Fraction:
 
 @pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(1, 4), Fraction(3, 4), Fraction(2)])
 @pytest.mark.parametrize("lost", [False, True])
-def test_rough_masses_prove_less(epsilon: Fraction, lost: bool) -> None:
+@pytest.mark.parametrize("tilt", [Fraction(0), Fraction(2)])
+def test_rough_masses_prove_less(epsilon: Fraction, lost: bool, tilt: Fraction) -> None:
     law = Law(make=lambda fixed: atoms(fixed, lost))
-    fixed = composition._Precisions()
-    tape = cast("Any", SimpleNamespace(step=STEP, digits=30, above=False))
+    fixed = Precisions()
     cuts = list(range(-512, 513))
-    known = composition._cells(tape, 0, (law, law, 1), 0, cuts, fixed)
+    units = Units(STEP, 30, tilt, (tilt / 3,))
+    known = composition._cells(units, 0, (law, law, 1), 0, cuts)
     alpha = exponential(epsilon)
     most, least = gains(epsilon, 1), gains(epsilon, -1)
     if lost:
@@ -120,10 +120,13 @@ def test_rough_tails_prove_less() -> None:
 def test_a_chord_dominates_whatever_the_masses_of_its_cell_are() -> None:
     """Two atoms of one cell, of which masses and losses are known roughly."""
     fixed, grid = Fixed(256), Fraction(1)
-    half = fixed.of(Fraction(1, 2))[0]
-    loss = half, half + fixed.one // 10
-    points: list[Atom] = [(loss, around(p, fixed), around(q, fixed)) for p, q in PAIRS[1:]]
-    law = Law(make=lambda fixed: Atoms(points))
+
+    def made(fixed: Fixed) -> Atoms:
+        half = fixed.one // 2
+        loss = half, half + fixed.one // 10
+        return Atoms([(loss, around(p, fixed), around(q, fixed)) for p, q in PAIRS[1:]])
+
+    law = Law(make=made)
     cells, _ = composition._law_cells(law, grid, [-1, 0, 1], fixed)
     ((start, end, *masses),) = cells
     assert (start, end) == (0, 1)
@@ -131,13 +134,13 @@ def test_a_chord_dominates_whatever_the_masses_of_its_cell_are() -> None:
         exact = sum(pair[side] for pair in PAIRS[1:])
         for found, sign in zip(mass, (-1, 1), strict=True):
             assert abs(Fraction(found, fixed.one) - exact - sign * DOUBT) < Fraction(1, 10**9)
-    tape = cast("Any", SimpleNamespace(step=grid, digits=30, above=False))
-    known = composition._cells(tape, 0, (law, law, 1), 0, [-1, 0, 1], composition._Precisions())
+    units = Units(grid, 30)
+    known = composition._cells(units, 0, (law, law, 1), 0, [-1, 0, 1])
     p, q = (sum((pair[side] for pair in PAIRS[1:]), Fraction(0)) for side in (0, 1))
     for k in range(40):
         alpha, shown = Fraction(k, 20), Fraction(0)
         for at, share in enumerate(known.above):
-            shown += Fraction(share, known.unit) * max(Fraction(0), 1 - alpha * exponential(Fraction(1 - at)))
+            shown += Fraction(share, UNIT) * max(Fraction(0), 1 - alpha * exponential(Fraction(1 - at)))
         assert shown >= p + DOUBT - alpha * (q - DOUBT)
 
 
@@ -159,15 +162,16 @@ def test_mass_that_may_lie_anywhere_is_taken_from_the_largest_labels(everywhere:
         return Atoms(points, (fixed.of(SURE[0]), (0, 0)), (fixed.of(missing)[1], fixed.of(lost)[1]))
 
     known = composed_once(Law(make=made))
-    assert abs(Fraction(known.excess, known.unit) - SURE[0] - missing) < close
+    assert abs(known.excess - SURE[0] - missing) < close
     # mass of Q may lie at an infinite loss, too: what P alone has becomes the last label
     assert known.sure == 0
     nothing = Fraction(0)
     p_labels = [nothing] * 3 if everywhere else [PAIRS[0][0], PAIRS[1][0] - lost, nothing]
     for found, expected in zip(known.p, p_labels, strict=True):
-        assert abs(Fraction(found, known.unit) - expected) < close
-    for found, (_, q), more in zip(known.q, PAIRS, (nothing, nothing, lost), strict=True):
-        assert abs(Fraction(found, known.unit) - q - more) < close
+        assert abs(Fraction(found, UNIT) - expected) < close
+    for k, (found, (_, q), more) in enumerate(zip(known.q, PAIRS, (nothing, nothing, lost), strict=True)):
+        # an entry of Q at a loss counts e^-loss
+        assert abs(Fraction(found, UNIT) * exponential(Fraction(-k)) - q - more) < close
 
 
 def test_mass_of_one_side_that_may_lie_anywhere_is_enough_to_doubt_an_infinite_loss() -> None:
@@ -179,8 +183,7 @@ def test_mass_of_one_side_that_may_lie_anywhere_is_enough_to_doubt_an_infinite_l
 
 
 def composed_once(law: Law) -> Known:
-    tape = cast("Any", SimpleNamespace(step=Fraction(1), digits=30, above=False))
-    return composition._cells(tape, 0, (law, law, 1), 0, [0, 1, 2], composition._Precisions())
+    return composition._cells(Units(Fraction(1), 30), 0, (law, law, 1), 0, [0, 1, 2])
 
 
 @pytest.mark.parametrize("lost", [(Fraction(1, 20), Fraction(0)), (Fraction(0), Fraction(1, 20))])

@@ -37,6 +37,8 @@ PARTS = 1e-2  # which share of the width cut tails may take
 
 VAGUE = 1e6  # the variance where only a direction of little weight has to be seen
 
+STEEP = 300.0  # no unit is less than about e to minus this, relative to others
+
 CAP_DIGITS = 60
 MOST_DIGITS = 705
 LEAST = fmpq(1, 10**700)  # a smaller delta than this is only said to be at most this
@@ -70,14 +72,6 @@ class Bracket:
     close: bool  # whether they are
 
 
-@dataclass(frozen=True, slots=True)
-class Tape:
-    """A computation on a grid: what was done, and what is known after it."""
-
-    work: Work
-    known: Known
-
-
 @dataclass(slots=True)
 class Direction:
     """All that is known of one direction: P is the law of the first of two neighbours."""
@@ -87,7 +81,7 @@ class Direction:
     deadline: Deadline  # deadline and progress: when to stop, and who is told
     progress: Progress
     memory: int | None = None  # how many bytes the process may hold; None for any number
-    tapes: list[Tape] = field(default_factory=list)
+    tapes: list[Work] = field(default_factory=list)  # the computations on grids
     _digits: int = field(default=60, init=False)
     _factors: list[Factor] = field(default_factory=list, init=False)
     cap: Capped | None = field(default=None, init=False)
@@ -181,22 +175,49 @@ class Direction:
         laws = [(factor.rough, factor.runs) for factor in self._factors]
         aims = [chances(laws, _float(g.epsilon), one.tilt) for g, one in zip(goals, guesses, strict=True)]
         step = finer * sqrt(width / (bend * apart))
-        digits = ceil(-delta) + ceil(int(largest.ceil()) * 0.4343) + self.relative + 5 + len(str(sum(runs)))
+        # an attempt that was not enough may have lacked digits
+        spare = self.relative + 3 + len(str(sum(runs))) + len(self.tapes)
+        fine = ceil(-delta) + ceil(int(largest.ceil()) * 0.4343) + spare
+        tilt, scales, more = self._units(goals, guesses)
+        digits = more + spare
         part = width * PARTS
         # a grid holds some ten measures at a time, of three integers for each loss
         most = MOST_ENTRIES if self.memory is None else self.memory // (15 * digits + 2000)
         # not through the decimal of the double: the step is written in the proof
         size = max(0, 8 - int(log10(step) / log10(2)))
         exact = fmpq(max(1, int(step * 2**size)), 2**size)
-        common = lattice(self._factors, digits)
+        common = lattice(self._factors, fine)
         if common is not None and _float(common) * sqrt(max(runs)) > step:
             exact, reaches = common, [inf] * len(runs)  # it costs no more than a fine grid, and no width
         below = any(goal.least == -inf for goal in goals) and not vanishes
-        need = Need(exact, digits, part, delta + log10(part), aims, below, reaches, gap)
+        need = Need(exact, digits, fine, part, delta + log10(part), aims, tilt, scales, below, reaches, gap)
         work = Work(self._factors, need, self.deadline, most)
         self.progress("grids", len(self.tapes), None)
-        measure = work.run()
-        self.tapes.append(Tape(work, Known(measure, work.grid(0))))
+        work.run()
+        self.tapes.append(work)
+
+    def _units(self, goals: Sequence[Goal], guesses: Sequence[Saddle]) -> tuple[fmpq, list[fmpq], int]:
+        """Return how fast units fall, their logarithms by factor, and how many digits they need.
+
+        An error of a unit at a loss l grows to at most e^(scale - tilt epsilon) in delta, where the scale is
+        that of all copies: by Chernoff's bound on all others at epsilon - l.
+        """
+        reach = _float(max(goal.epsilon for goal in goals)) + sum(one.rough.largest for one in self._factors)
+        found = []
+        for guess in guesses:
+            tilt = fmpq(int(min(guess.tilt, STEEP / max(reach, 1e-9)) * 64), 64)
+            scales = []
+            for one in self._factors:
+                size = 2 ** (one.runs.bit_length() + 4)
+                scales.append(fmpq(round(one.rough.moments(_float(tilt))[0] * size), size))
+            whole = sum((one.runs * k for one, k in zip(self._factors, scales, strict=True)), fmpq(0))
+            needed = max(
+                _float(whole - tilt * goal.epsilon) * 0.4343 - one.delta
+                for goal, one in zip(goals, guesses, strict=True)
+            )
+            found.append((max(0, ceil(needed)), tilt, scales))
+        digits, tilt, scales = min(found)
+        return tilt, scales, digits
 
 
 @dataclass(slots=True)

@@ -9,28 +9,8 @@ from flint import arb, fmpq, fmpz, fmpz_poly
 
 from bisimdist.exact.precision import working_precision
 from bisimdist.privacy.compose.engine.laws import Atoms, AtomsAt, Law
-from bisimdist.privacy.compose.engine.measures import Measure
+from bisimdist.privacy.compose.engine.measures import Grid, Measure
 from bisimdist.progress import NEVER, Deadline
-
-GUARD_BITS = 72
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The losses that count, and how fine masses are."""
-
-    step: fmpq  # the distance of two losses
-    digits: int  # masses are in units of ``10**-digits``
-
-    @property
-    def unit(self) -> fmpz:
-        """One, in units."""
-        return fmpz(10) ** self.digits
-
-    @property
-    def bits(self) -> int:
-        """How precise balls are."""
-        return self.digits * 10 // 3 + GUARD_BITS + int((1 / self.step).ceil()).bit_length()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +39,7 @@ Cell = tuple[int, int, arb, arb]  # between which indices the loss lies, and the
 def cells_of(law: Law, grid: Grid, window: Window, deadline: Deadline) -> tuple[list[Cell], Atoms]:
     """Return cells, and what is in none of them; those of atoms may be out of the window."""
     if isinstance(law, AtomsAt):
-        return _atomic(law.make(grid.digits + 8), grid)
+        return _atomic(law.make(grid.fine + 8), grid)
     cuts = window.cuts()
     tails = []
     for index in cuts:
@@ -99,32 +79,33 @@ def measured(law: Law, below: Law | None, grid: Grid, window: Window, deadline: 
     below: one that the mechanism dominates, None where there is none but that of an answer without meaning.
     grid, window: the grid; where it is cut.
     """
-    low, high, unit = window.low, window.high, grid.unit
-    # a mass of Q is multiplied by as much as e to the loss
-    large = max(abs(grid.step * low), abs(grid.step * high))
+    low, high = window.low, window.high
+    # a mass of Q is multiplied by as much as e to the loss, and one of P by as much as the tilt says
+    large = max(abs(grid.step * low), abs(grid.step * high)) * (1 + grid.tilt) + abs(grid.scale)
     with working_precision(grid.bits + int(large * 3 / 2)):
         cells, rest = cells_of(law, grid, window, deadline)
         above = [fmpz(0)] * (high - low + 1)
-        excess = _up(arb(rest.sure[0]) + rest.lost[0], unit)
+        excess = arb(rest.sure[0]) + rest.lost[0]
         shares: dict[int, tuple[arb, arb]] = {}
         for start, end, p, q in cells:
             if end > high:
-                excess += _up(arb(p), unit)
+                excess += p
                 continue
             if end <= low or start < low or start == end:
-                above[max(end, low) - low] += _up(p, unit)
+                above[max(end, low) - low] += _up(p / grid.unit(max(end, low)))
                 continue
             if end - start not in shares:
                 part = (-arb(grid.step * (end - start))).exp()
                 shares[end - start] = part, 1 / (1 - part)
             _, whole = shares[end - start]
             up = (p - q * arb(grid.step * start).exp()) * whole
-            above[end - low] += _up(up, unit)
-            above[start - low] += _up(p - up, unit)
+            above[end - low] += _up(up / grid.unit(end))
+            above[start - low] += _up((p - up) / grid.unit(start))
         if below is not None and below is not law:
             cells, rest = cells_of(below, grid, window, deadline)
         p_labels, q_labels, sure = _labels(below, cells, rest, grid, window)
     return Measure(
+        grid=grid,
         low=low,
         size=high - low + 1,
         above=fmpz_poly(above),
@@ -137,37 +118,36 @@ def measured(law: Law, below: Law | None, grid: Grid, window: Window, deadline: 
 
 def _labels(
     below: Law | None, cells: Sequence[Cell], rest: Atoms, grid: Grid, window: Window
-) -> tuple[list[fmpz], list[fmpz], fmpz]:
-    low, high, unit = window.low, window.high, grid.unit
+) -> tuple[list[fmpz], list[fmpz], arb]:
+    low, high, other = window.low, window.high, grid.other
     p_labels, q_labels = ([fmpz(0)] * (high - low + 1) for _ in range(2))
     if below is None:
-        p_labels[0] = q_labels[0] = unit
-        return p_labels, q_labels, fmpz(0)
+        p_labels[0], q_labels[0] = _down(1 / grid.unit(low)), _up(1 / other.unit(low))
+        return p_labels, q_labels, arb(0)
     for start, end, p, q in cells:
         label = (start + max(start, end - 1)) // 2
-        if label >= low:
-            place = min(label, high) - low
-            p_labels[place] += _down(p, unit)
-            q_labels[place] += _up(arb(q), unit)
-    q_labels[-1] += _up(arb(rest.lost[1]), unit)
-    sure = _down(rest.sure[0], unit)
+        if low <= label <= high:
+            p_labels[label - low] += _down(p / grid.unit(label))
+            q_labels[label - low] += _up(q / other.unit(label))
+    q_labels[-1] += _up(rest.lost[1] / other.unit(high))
+    sure = arb(rest.sure[0])
     if isinstance(below, AtomsAt):
         if rest.lost[1]:
-            p_labels[-1], sure = p_labels[-1] + sure, fmpz(0)
+            p_labels[-1], sure = p_labels[-1] + _down(sure / grid.unit(high)), arb(0)
         # mass of P that may lie anywhere is taken away where it would show most
-        doubt = _up(arb(rest.lost[0]), unit)
-        for place in range(high - low, -1, -1):
-            less = min(doubt, p_labels[place])
-            p_labels[place] -= less
-            doubt -= less
-            if not doubt:
+        doubt = arb(rest.lost[0])
+        for place in range(high, low - 1, -1):
+            less = min(_up(doubt / grid.unit(place)), p_labels[place - low])
+            p_labels[place - low] -= less
+            doubt -= less * grid.unit(place)
+            if doubt <= 0:
                 break
     return p_labels, q_labels, sure
 
 
-def _up(value: arb, unit: fmpz) -> fmpz:
-    return max(fmpz(0), (value * unit).upper().ceil().unique_fmpz())
+def _up(value: arb) -> fmpz:
+    return max(fmpz(0), value.upper().ceil().unique_fmpz())
 
 
-def _down(value: arb | fmpq, unit: fmpz) -> fmpz:
-    return max(fmpz(0), (arb(value) * unit).lower().floor().unique_fmpz())
+def _down(value: arb) -> fmpz:
+    return max(fmpz(0), value.lower().floor().unique_fmpz())

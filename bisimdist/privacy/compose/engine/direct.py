@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from flint import arb, fmpq
 
 from bisimdist.exact.precision import working_precision
-from bisimdist.privacy.compose.engine.laws import AtomsAt, Laplace, Law
+from bisimdist.privacy.compose.engine.laws import AtomsAt, Law
 from bisimdist.privacy.compose.engine.plan import Factor
 
 MOST_DIGITS = 750  # of delta: less is only said to be at most 10**-700
@@ -118,15 +119,10 @@ def _end(law: Law | None, digits: int) -> _End | None:
         return None
     if isinstance(law, AtomsAt):
         atoms = law.make(digits)
-        return _End(_largest([loss for loss, *_ in atoms.points]), atoms.sure[0], atoms.lost)
-    cap = law.largest if isinstance(law, Laplace) else law.ends()[1]
+        losses = [loss for loss, *_ in atoms.points]
+        exact = [loss for loss in losses if isinstance(loss, fmpq)]
+        if len(exact) == len(losses):
+            return _End(max(exact, default=fmpq(0)), atoms.sure[0], atoms.lost)
+        return _End(reduce(arb.max, map(arb, losses)), atoms.sure[0], atoms.lost)
+    cap = law.ends()[1]
     return None if cap is None else _End(cap, fmpq(0), nothing)
-
-
-def _largest(losses: Sequence[arb | fmpq]) -> arb | fmpq:
-    if all(isinstance(loss, fmpq) for loss in losses):
-        return max(losses, default=fmpq(0))
-    found = arb(losses[0])
-    for loss in losses[1:]:
-        found = found.max(arb(loss))
-    return found

@@ -14,180 +14,115 @@ from flint import arb, ctx, fmpq
 
 HALF = fmpq(1, 2)
 Tails = tuple[arb, arb]
-Ends = tuple["arb | None", "arb | None"]
+Ends = tuple["arb | fmpq | None", "arb | fmpq | None"]
 Atom = tuple["arb | fmpq", "arb | fmpq", "arb | fmpq"]
 """The loss, the mass under P and the mass under Q; both masses are positive."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian:
-    """The law of N(mu, 1) against N(0, 1)."""
+class Smooth:
+    """A law by how much of P and of Q has a greater loss."""
 
-    variance: fmpq  # the square of mu, which is the variance of the loss
+    above: Callable[[arb], Tails]
+    ends: Callable[[], Ends] = lambda: (
+        None,
+        None,
+    )  # the least and the largest loss; None where there is none
+    symmetric: bool = False  # whether the law of the other direction is the same
+    variance: fmpq | None = None  # of Gaussian noise that of the loss: it adds up
 
-    def above(self, loss: arb) -> Tails:
-        """Return how much of P and of Q has a greater loss."""
-        mu, root = arb(self.variance).sqrt(), arb(2).sqrt()
+
+def gaussian(variance: fmpq, rate: fmpq | None = None) -> Smooth:
+    """Return the law of N(mu, 1) against N(0, 1), where the variance is mu squared.
+
+    rate: where it is given, the law of (1 - q) R + q P against (1 - q) R + q P'. That is Poisson subsampling
+    where one record is replaced. R is the noise around 0, P around mu, P' around -mu.
+    """
+
+    def above(loss: arb) -> Tails:
+        mu, root = arb(variance).sqrt(), arb(2).sqrt()
         at = loss / mu
         return ((at - mu / 2) / root).erfc() / 2, ((at + mu / 2) / root).erfc() / 2
 
-    def ends(self) -> Ends:
-        """Return the least and the largest loss; None where there is none."""
-        return None, None
+    def beyond(_: arb, bend: arb, power: arb) -> list[tuple[arb, ...]]:
+        # where x = e^(mu z): x^2 - 2 c x - power = 0
+        mu, root = arb(variance).sqrt(), arb(2).sqrt()
+        c = bend * (arb(variance) / 2).exp() / 2
+        place = (c + (c * c + power).sqrt()).log() / mu
+        return [tuple(((place - mean) / root).erfc() / 2 for mean in (0, mu, -mu))]
+
+    if rate is None:
+        return Smooth(above, symmetric=True, variance=variance)
+    return Smooth(_exchanged(rate, beyond), symmetric=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Laplace:
-    """The law of Laplace noise around 1 against the same around 0."""
+def laplace(largest: fmpq, rate: fmpq | None = None) -> Smooth:
+    """Return the law of Laplace noise, whose largest loss is the sensitivity divided by the scale.
 
-    largest: fmpq  # the sensitivity divided by the scale: the largest loss
+    rate: as for Gaussian noise.
+    """
 
-    def above(self, loss: arb) -> Tails:
-        """Return how much of P and of Q has a greater loss."""
-        largest = arb(self.largest)
-        inner = 1 - (-(largest - loss) / 2).exp() / 2, (-(largest + loss) / 2).exp() / 2
+    def above(loss: arb) -> Tails:
+        end = arb(largest)
+        inner = 1 - (-(end - loss) / 2).exp() / 2, (-(end + loss) / 2).exp() / 2
         found = [
             tails
             for tails, no in (
-                ((arb(0), arb(0)), loss < largest),
-                (inner, loss >= largest or loss < -largest),
-                ((arb(1), arb(1)), loss >= -largest),
+                ((arb(0), arb(0)), loss < end),
+                (inner, loss >= end or loss < -end),
+                ((arb(1), arb(1)), loss >= -end),
             )
             if not no
         ]
         return _either(found)
 
-    def ends(self) -> Ends:
-        """Return the least and the largest loss."""
-        return -arb(self.largest), arb(self.largest)
+    if rate is None:
+        return Smooth(above, lambda: (-largest, largest), symmetric=True)
+    rest, share = 1 - rate, rate
+
+    def ends() -> Ends:
+        high = ((rest + share * arb(largest).exp()) / (rest + share * (-arb(largest)).exp())).log()
+        return -high, high
+
+    def beyond(loss: arb, bend: arb, power: arb) -> list[tuple[arb, ...]]:
+        least, end = (-arb(largest)).exp(), ends()[1]
+        found = [(arb(0), arb(0), arb(0))] if not loss < end else []
+        if not loss >= end:
+            ratio = bend + least * power  # the likelihood ratio of P and R
+            middle = (least / ratio).sqrt() / 2
+            found.append((middle, 1 - (ratio * least).sqrt() / 2, middle * least))
+        return found
+
+    return Smooth(_exchanged(rate, beyond), ends, symmetric=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Mixed:
-    """The law of (1 - q) Q + q P against Q: Poisson subsampling where the record is present in one input."""
+def _exchanged(
+    rate: fmpq, beyond: Callable[[arb, arb, arb], list[tuple[arb, ...]]]
+) -> Callable[[arb], Tails]:
+    """Return the tails of `gaussian` and `laplace` with a rate; the loss grows with the place.
 
-    rate: fmpq  # the probability q that the record is sampled
-    inner: Smooth  # the law of the mechanism on the sample
-
-    def above(self, loss: arb) -> Tails:
-        """Return how much of P and of Q has a greater loss."""
-        ratio = (loss.exp() - arb(1 - self.rate)) / arb(self.rate)
-        if not ratio > 0:
-            whole = arb(1), arb(1)
-            if ratio <= 0:
-                return whole
-            return _either([whole, self._of(self.inner.above(arb(ratio.upper()).log()))])
-        return self._of(self.inner.above(ratio.log()))
-
-    def _of(self, tails: Tails) -> Tails:
-        p, q = tails
-        return q + (p - q) * arb(self.rate), q
-
-    def ends(self) -> Ends:
-        """Return the least and the largest loss; None where there is none."""
-        low, high = self.inner.ends()
-        rest, rate = arb(1 - self.rate), arb(self.rate)
-        if low is None:
-            return None if self.rate == 1 else rest.log(), high if high is None else (
-                rest + rate * high.exp()
-            ).log()
-        return (rest + rate * low.exp()).log(), None if high is None else (rest + rate * high.exp()).log()
-
-
-@dataclass(frozen=True, slots=True)
-class Swapped:
-    """The law of the other direction: Q against P."""
-
-    inner: Smooth
-
-    def above(self, loss: arb) -> Tails:
-        """Return how much of P and of Q has a greater loss."""
-        p, q = self.inner.above(-loss)
-        return 1 - q, 1 - p
-
-    def ends(self) -> Ends:
-        """Return the least and the largest loss; None where there is none."""
-        low, high = self.inner.ends()
-        return None if high is None else -high, None if low is None else -low
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """A law that dominates sampling without replacement where one record is replaced, in both directions."""
-
-    rate: fmpq  # the share q of the records that is sampled
-    inner: Smooth  # the law of the mechanism on the sample
-
-    def above(self, loss: arb) -> Tails:
-        """Return how much of P and of Q has a greater loss."""
-        if loss >= 0:
-            return Mixed(self.rate, self.inner).above(loss)
-        other = swapped(self.inner)
-        assert not isinstance(other, AtomsAt)
-        return Swapped(Mixed(self.rate, other)).above(loss)
-
-    def ends(self) -> Ends:
-        """Return the least and the largest loss; None where there is none."""
-        other = swapped(self.inner)
-        assert not isinstance(other, AtomsAt)
-        return Swapped(Mixed(self.rate, other)).ends()[0], Mixed(self.rate, self.inner).ends()[1]
-
-
-@dataclass(frozen=True, slots=True)
-class Exchanged:
-    """The law of (1 - q) R + q P against (1 - q) R + q P': Poisson subsampling where one record is replaced.
-
-    R is the noise around 0, P around 1, P' around -1.
+    beyond: how much of R, P and P' has more than a loss that is not negative; one of some is right.
     """
 
-    rate: fmpq  # the probability q that the record is sampled
-    inner: Gaussian | Laplace  # the law of P against R
+    def half(loss: arb) -> Tails:
+        power = loss.exp()
+        return _either(
+            [
+                (middle + (first - middle) * rate, middle + (second - middle) * rate)
+                for middle, first, second in beyond(loss, (1 - rate) * (power - 1) / rate, power)
+            ]
+        )
 
-    def above(self, loss: arb) -> Tails:
-        """Return how much of P and of Q has a greater loss."""
+    def above(loss: arb) -> Tails:
         found: list[Tails] = []
         if not loss < 0:
-            found.append(self._beyond(loss.max(arb(0))))
+            found.append(half(loss.max(arb(0))))
         if not loss >= 0:  # the mirror image exchanges both sides
-            p, q = self._beyond((-loss).max(arb(0)))
+            p, q = half((-loss).max(arb(0)))
             found.append((1 - q, 1 - p))
         return _either(found)
 
-    def _beyond(self, loss: arb) -> Tails:
-        """Return the same of a loss that is not negative: it grows with the place."""
-        rest, power = 1 - arb(self.rate), loss.exp()
-        bend = rest * (power - 1) / self.rate
-        if isinstance(self.inner, Gaussian):
-            # where x = e^(mu z): x^2 - 2 c x - power = 0
-            mu, root = arb(self.inner.variance).sqrt(), arb(2).sqrt()
-            c = bend * (arb(self.inner.variance) / 2).exp() / 2
-            place = (c + (c * c + power).sqrt()).log() / mu
-            masses = [((place - mean) / root).erfc() / 2 for mean in (0, mu, -mu)]
-            return self._of(*masses)
-        least, largest = (-arb(self.inner.largest)).exp(), self.ends()[1]
-        found: list[Tails] = []
-        assert largest is not None
-        if not loss < largest:
-            found.append((arb(0), arb(0)))
-        if not loss >= largest:
-            ratio = bend + least * power  # the likelihood ratio of P and R
-            middle = (least / ratio).sqrt() / 2
-            found.append(self._of(middle, 1 - (ratio * least).sqrt() / 2, middle * least))
-        return _either(found)
-
-    def _of(self, middle: arb, first: arb, second: arb) -> Tails:
-        return middle + (first - middle) * self.rate, middle + (second - middle) * self.rate
-
-    def ends(self) -> Ends:
-        """Return the least and the largest loss; None where there is none."""
-        if isinstance(self.inner, Gaussian):
-            return None, None
-        rest, rate, largest = arb(1 - self.rate), arb(self.rate), arb(self.inner.largest)
-        high = ((rest + rate * largest.exp()) / (rest + rate * (-largest).exp())).log()
-        return -high, high
-
-
-Smooth = Gaussian | Laplace | Mixed | Swapped | Replaced | Exchanged
+    return above
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,14 +197,22 @@ Law = Smooth | AtomsAt
 
 
 def swapped(law: Law) -> Law:
-    """Return the law of the other direction; symmetric ones are their own."""
-    if isinstance(law, Gaussian | Laplace | Exchanged):
-        return law
-    if isinstance(law, Swapped):
-        return law.inner
+    """Return the law of the other direction."""
     if isinstance(law, AtomsAt):
         return law.through(Atoms.swapped)
-    return Swapped(law)
+    if law.symmetric:
+        return law
+    inner = law
+
+    def above(loss: arb) -> Tails:
+        p, q = inner.above(-loss)
+        return 1 - q, 1 - p
+
+    def ends() -> Ends:
+        low, high = inner.ends()
+        return None if high is None else -high, None if low is None else -low
+
+    return Smooth(above, ends)
 
 
 def thinned(rate: fmpq, law: Law) -> Law:
@@ -279,14 +222,39 @@ def thinned(rate: fmpq, law: Law) -> Law:
 
 
 def mixed(rate: fmpq, law: Law) -> Law:
-    """Return the law of (1 - q) Q + q P against Q."""
-    return law.through(lambda atoms: atoms.mixed(rate)) if isinstance(law, AtomsAt) else Mixed(rate, law)
+    """Return the law of (1 - q) Q + q P against Q: the record is present in one input."""
+    if isinstance(law, AtomsAt):
+        return law.through(lambda atoms: atoms.mixed(rate))
+    inner, rest = law, 1 - rate
+
+    def of(ratio: arb) -> Tails:
+        p, q = inner.above(ratio.log())
+        return q + (p - q) * rate, q
+
+    def above(loss: arb) -> Tails:
+        ratio = (loss.exp() - rest) / rate
+        if ratio > 0:
+            return of(ratio)
+        whole = arb(1), arb(1)
+        return whole if ratio <= 0 else _either([whole, of(arb(ratio.upper()))])
+
+    def ends() -> Ends:
+        # where there is no least loss, the ratio of P and Q falls to 0
+        ratios = [None if end is None else arb(end).exp() for end in inner.ends()]
+        low = arb(0) if ratios[0] is None and rest else ratios[0]
+        return tuple(None if end is None else (rest + rate * end).log() for end in (low, ratios[1]))  # type: ignore[return-value]
+
+    return Smooth(above, ends)
 
 
 def replaced(rate: fmpq, law: Law) -> Law:
     """Return a law that dominates sampling without replacement where one record is replaced."""
-    return (
-        law.through(lambda atoms: atoms.replaced(rate)) if isinstance(law, AtomsAt) else Replaced(rate, law)
+    if isinstance(law, AtomsAt):
+        return law.through(lambda atoms: atoms.replaced(rate))
+    more, less = mixed(rate, law), swapped(mixed(rate, swapped(law)))
+    assert isinstance(more, Smooth) and isinstance(less, Smooth)
+    return Smooth(
+        lambda loss: (more if loss >= 0 else less).above(loss), lambda: (less.ends()[0], more.ends()[1])
     )
 
 

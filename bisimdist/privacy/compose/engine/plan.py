@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import zip_longest
 from math import ceil, floor, inf, log2, log10
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq, fmpz, fmpz_poly
+from flint import arb, fmpq, fmpz_poly
 
 from bisimdist.errors import LimitError
 from bisimdist.exact.precision import working_precision
-from bisimdist.privacy.compose.engine.cells import Grid, Window, measured
+from bisimdist.privacy.compose.engine.bounds import Known
+from bisimdist.privacy.compose.engine.cells import Window, measured
 from bisimdist.privacy.compose.engine.laws import AtomsAt, Law
-from bisimdist.privacy.compose.engine.measures import Measure, coarsened, cut, multiplied
+from bisimdist.privacy.compose.engine.measures import Grid, Measure, coarsened, cut, multiplied
 from bisimdist.privacy.compose.engine.rough import Chances, Rough
 from bisimdist.progress import Deadline
 
 LONGEST_CELL = 4096
-SCALE = 10**15
 MOST_ENTRIES = 4_000_000  # how many losses a measure may have
 
 BASE, HALVED = 0.25, 0.1875
@@ -47,10 +48,13 @@ class Need:
     """How fine the work has to be."""
 
     step: fmpq  # the step of the last grid
-    digits: int  # masses are in units of ``10**-digits``
+    digits: int  # masses are in units of ``10**-digits``, if losses have no weight
+    fine: int  # masses are worked out to ``10**-fine``
     left: float  # left and right: how much mass may be cut off, relative to the whole, and as a power of ten
     right: float
     goals: Sequence[Chances]  # how likely losses go beyond each epsilon that counts
+    tilt: fmpq  # how fast units of masses fall with the loss
+    scales: Sequence[fmpq]  # by factor: the logarithm of a unit, where the loss is 0
     below: bool = True  # whether bounds from below are wanted too
     # by factor: how far one run reaches, relative to all runs together
     reaches: Sequence[float] = ()
@@ -94,7 +98,7 @@ def variance_of(runs: int, reach: float) -> float:
     return found
 
 
-@dataclass(slots=True)
+@dataclass
 class Work:
     """The steps that were made, each with what is known after it."""
 
@@ -108,10 +112,20 @@ class Work:
 
     def grid(self, level: int) -> Grid:
         """Return the grid of a level."""
-        return Grid(self.need.step / 2**level, self.need.digits)
+        need = self.need
+        return Grid(need.step / 2**level, need.digits, need.fine, need.tilt, fmpq(0))
 
-    def run(self) -> Measure:
-        """Compose all factors and return what is known of them together."""
+    @cached_property
+    def known(self) -> Known:
+        """What is known of all factors together."""
+        return Known(self.found[-1])
+
+    def run(self) -> None:
+        """Compose all factors."""
+        with working_precision(self.grid(0).bits):
+            self._run()
+
+    def _run(self) -> None:
         self._count = 4 + sum(3 * max(1, factor.runs.bit_length()) for factor in self.factors)
         powers = sorted(
             (self._power(number) for number in range(len(self.factors))), key=lambda k: self.found[k].size
@@ -119,7 +133,6 @@ class Work:
         last = powers[0]
         for other in powers[1:]:
             last = self._multiply(last, other, 1)
-        return self.found[last]
 
     def _power(self, number: int) -> int:
         """Compose all runs of a factor: its squares, and on the way those that the number of runs has."""
@@ -136,49 +149,46 @@ class Work:
             square = self._multiply(square, square, runs)
             while level > level_of(runs, reach):
                 level -= 1
-                square = self._coarsen(square, level, runs)
-                whole = None if whole is None else self._coarsen(whole, level, 1)
+                square = self._coarsen(square, runs)
+                whole = None if whole is None else self._coarsen(whole, 1)
 
     def _cells(self, number: int, level: int, copies: int) -> int:
-        factor, grid = self.factors[number], self.grid(level)
+        factor, grid = self.factors[number], replace(self.grid(level), scale=self.need.scales[number])
         window = window_of(factor, grid, self.need, copies * self._count, self.most)
         self.steps.append(("cells", number, level, window.low, window.runs))
         made = measured(factor.law, factor.below, grid, window, self.deadline)
         if not self.need.below:
-            made = replace(made, p=fmpz_poly(), q=fmpz_poly(), sure=fmpz(0))
-        self.found.append(made)
+            made = replace(made, p=fmpz_poly(), q=fmpz_poly(), sure=arb(0))
+        self.found.append(cut(made, window.low, window.high))
         self.deadline.check()
         return len(self.found) - 1
 
-    def _coarsen(self, place: int, level: int, copies: int) -> int:
-        grid = self.grid(level + 1)
-        with working_precision(grid.bits):
-            share = (1 / (1 + (-arb(grid.step)).exp()) * grid.unit).upper().ceil().unique_fmpz()
-        return self._kept(("coarsen", place), coarsened(self.found[place], share, grid.unit), copies)
+    def _coarsen(self, place: int, copies: int) -> int:
+        return self._kept(("coarsen", place), coarsened(self.found[place]), copies)
 
     def _multiply(self, one: int, other: int, copies: int) -> int:
-        made = multiplied(self.found[one], self.found[other], self.grid(0).unit)
-        return self._kept(("multiply", one, other), made, copies)
+        return self._kept(("multiply", one, other), multiplied(self.found[one], self.found[other]), copies)
 
     def _kept(self, step: Step, made: Measure, copies: int) -> int:
         """Cut off tails that do not count."""
-        parts = copies * self._count
+        parts, grid, low = copies * self._count, made.grid, made.low
         entries, labels = (part.coeffs() for part in (made.above, made.p))
         entries += [0] * (made.size - len(entries))
-        left, low = made.above(1) * int(self.need.left * SCALE) // (SCALE * parts), made.low
+        left, moved, fall = made.above(1) * arb(self.need.left / parts), arb(0), grid.fall
         # what is known from above may lie at a greater loss than the labels do
         for entry, seen in zip_longest(entries[:-1], labels[: made.size - 1], fillvalue=0):
-            left -= max(entry, seen)
-            if left < 0:
+            moved = (moved + max(entry, seen)) / fall
+            if not moved < left:
                 break
             low += 1
-        right = fmpz(10) ** max(0, floor(self.need.digits + self.need.right)) // parts
         high = made.low + made.size - 1
+        right = arb(10) ** arb(self.need.right) / parts / grid.unit(high)
         for entry in reversed(entries):
             right -= entry
-            if right < 0 or high <= low:
+            if not right > 0 or high <= low:
                 break
             high -= 1
+            right *= fall
         self.steps.append((*step, low, high))
         self.found.append(cut(made, low, high))
         self.deadline.check()
@@ -188,8 +198,11 @@ class Work:
 def window_of(factor: Factor, grid: Grid, need: Need, parts: float, most: int) -> Window:
     """Choose where a law is cut: finely where its losses count, coarsely elsewhere."""
     step = float(grid.step)
-    start, end = factor.rough.ends(need.left / parts, need.right - log10(parts))
-    start = min(start, factor.seen.ends(need.left / parts, need.right - log10(parts))[0])
+    ends = [
+        law.ends(need.left / parts, need.right - log10(parts), float(need.tilt))
+        for law in (factor.rough, factor.seen)
+    ]
+    start, end = min(low for low, _ in ends), ends[0][1]
     # where all others have their largest loss, a smaller one does not count; grids blur that a little
     start = max(start, min(end, factor.rough.largest - 2 * need.gap) - 20 * float(need.step))
     low, high = floor(start / step), max(ceil(end / step), floor(start / step) + 1)

@@ -45,10 +45,11 @@ class Rough:
         spread = float((shares * (self.losses - mean) ** 2).sum()) / whole
         return top + float(np.log(whole)), mean, spread
 
-    def ends(self, left: float, right: float) -> tuple[float, float]:
-        """Return two losses: less mass than `left` is below, than 10**`right` above."""
+    def ends(self, left: float, right: float, tilt: float = 0.0) -> tuple[float, float]:
+        """Return two losses: less mass than `left` is below, as it counts there, than 10**`right` above."""
         tails = np.logaddexp.accumulate(self.masses[::-1])[::-1] / np.log(10)
-        heads = np.logaddexp.accumulate(self.masses)
+        # what is below a loss is moved to it
+        heads = np.logaddexp.accumulate(self.masses)[:-1] + tilt * self.losses[1:] - self.moments(tilt)[0]
         first = int(np.searchsorted(heads, np.log(left)))
         above = np.nonzero(tails > right)[0]
         last = int(above[-1]) if len(above) else 0
