@@ -69,7 +69,7 @@ class Masses:
         if len(mass) > 2:
             return frozenset(mass.items())
         shown = tuple(sorted(mass.items()))
-        return shown if len(shown) > 1 else shown[0]
+        return shown[0] if len(shown) == 1 else shown
 
     def _sum(self, one: int, other: int) -> int:
         total = self._sums.get((one, other))
