@@ -20,7 +20,7 @@ from typing import NoReturn, TypeAlias
 
 from flint import fmpq
 
-from bisimdist.errors import ModelError
+from bisimdist.errors import ModelError, NumberError
 from bisimdist.exact.rational import parse_rational
 
 Value: TypeAlias = "bool | int | fmpq"
@@ -46,6 +46,7 @@ _NOT = LEVELS.index(("!",))
 _SUM = LEVELS.index(("+", "-"))
 _DEPTH = 40  # how deeply expressions may be nested
 _POWER = 10_000  # how large an exponent may be
+_BITS = 10_000_000  # about how many bits a power may have
 _PROBABILISTIC = re.compile(r"(?:[PR](?:min|max){0,2}|S|E|A)")
 _RELEASE = re.compile(r"\s*[{=<>]")  # what follows R where it is the operator of rewards
 
@@ -66,8 +67,8 @@ _NUMERIC: dict[str, Callable[..., Value]] = {
     ">": operator.gt,
     ">=": operator.ge,
     "mod": lambda a, b: a % b if isinstance(a, int) and isinstance(b, int) else _refuse("mod is of integers"),
-    "min": min,
-    "max": max,
+    "min": lambda *numbers: min(numbers),
+    "max": lambda *numbers: max(numbers),
     "floor": lambda a: int(fmpq(a).floor()),
     "ceil": lambda a: int(fmpq(a).ceil()),
     "pow": lambda a, b: _power(fmpq(a), fmpq(b)),
@@ -91,6 +92,8 @@ def _power(base: fmpq, exponent: fmpq) -> Value:
         root = fmpq(base.p.root(degree), base.q.root(degree))
         if root**degree != base:
             _refuse(f"pow({base}, {exponent}) is not rational")
+    if max(abs(root.p), root.q).bit_length() * abs(exponent) > _BITS:
+        _refuse("the power is too large")
     power = root ** int(exponent.p)
     return int(power.p) if power.q == 1 else power
 
@@ -313,12 +316,11 @@ def value_of(text: str) -> Value | None:
     """Return the value that a variable has, as its text says; None if it is no value."""
     if text in {"true", "false"}:
         return text == "true"
-    if text.lstrip("-").isdecimal():
-        return int(text)
     try:
-        return parse_rational(text)
-    except ValueError:
+        number = parse_rational(f"0{text}" if text.startswith(".") else text)
+    except NumberError:
         return None
+    return int(number.p) if text.removeprefix("-").isdecimal() else number
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,8 +358,7 @@ class Scope:
         """Return a function of the state; what it reads of a state is added to `reads`, a column each."""
         if node.op in {"number", "truth"}:
             number = value_of(node.text)
-            assert number is not None
-            return lambda _: number
+            return lambda _: _refuse(f"the number {node.text} is too large") if number is None else number
         if node.op == "label":
             return self._label(node.text, within, reads)
         if node.op == "word":
@@ -403,7 +404,7 @@ def _applied(node: Node, parts: Sequence[_At]) -> _At:
         return (
             value
             if isinstance(value, bool)
-            else _refuse(f"{node.text!r}: expected true or false, not {value}")
+            else _refuse(f"{node.text!r}: expected true or false, not {fmpq(value)}")
         )
 
     def number(part: _At, state: int) -> int | fmpq:

@@ -26,6 +26,20 @@ def test_a_proof_is_held_against_the_file_of_intervals(command: Command, tmp_pat
         assert (other.code, "G2" in other.out + other.err) == (1, True)
 
 
+@pytest.mark.parametrize(
+    "row",
+    ['{"s": ["3/5", "3/5"], "t": ["2/5", "1/2"]}', '{"X": {"s": ["3/5", "3/5"], "t": ["2/5", "1/2"]}}'],
+)
+def test_a_proof_is_held_against_intervals_without_choice(command: Command, tmp_path: Path, row: str) -> None:
+    proof, model = tmp_path / "proof.json", tmp_path / "model.json"
+    kind = "interactive" if "X" in row else "lmc"
+    states = '{"s": "a", "t": "a"}'
+    still = '{"X": {"t": 1}}' if "X" in row else '{"t": 1}'
+    model.write_text(f'{{"kind": "{kind}", "states": {states}, "transitions": {{"s": {row}, "t": {still}}}}}')
+    assert command("delta", model, "--alpha", "2", "--pair", "s", "t", "--certificate", proof).code == 0
+    assert command("check", proof, model).code == 0
+
+
 RESPONDENT = """\
 kind: lmc
 states: {s: ask, t: ask, yes: y, no: n}

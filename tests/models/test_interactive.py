@@ -57,6 +57,13 @@ def test_states_are_bisimilar_only_if_no_action_tells_them_apart() -> None:
     assert merged.moves[0] == (("X", ((1, ONE),)), ("Y", ((0, ONE),)))
 
 
+def test_states_with_nothing_to_ask_are_bisimilar() -> None:
+    rows = {"X": {"end": 1}, "Y": {"over": 1}}
+    states = {"s": "q", "t": "q", "end": "e", "over": "e"}
+    model = Interactive.from_mappings(states, {"s": rows, "t": rows})
+    assert bisimilarity_classes(model) == (0, 0, 1, 1)
+
+
 @pytest.mark.parametrize(
     ("moves", "place", "message"),
     [

@@ -200,8 +200,12 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     if is_json_file:
         read = given.any_model()
         tagged = isinstance(read, PA) and any(step.tag is not None for step in read.transitions)
-        if isinstance(read, kinds.get(kind, LMC)) and not tagged:
-            return Path(model).read_bytes()
+        text = Path(model).read_bytes()
+        settled = isinstance(read, LMC | HMM | Interactive) and _holds_lists(
+            [_part(_document(text), part) for part in ("states", "transitions", "distributions")]
+        )
+        if isinstance(read, kinds.get(kind, LMC)) and not tagged and not settled:
+            return text
     # A fully probabilistic automaton may stand for its chain.
     found = _program(given, document) if is_program(model) else given.any_model()
     if kind == "lmc" and isinstance(found, Interactive):
@@ -221,6 +225,14 @@ def _document(certificate: bytes) -> Any:
         return json.loads(certificate)
     except (ValueError, RecursionError):
         return None
+
+
+def _holds_lists(parts: list[Any]) -> bool:
+    """Tell whether a list stands anywhere in mappings: an interval that leaves no choice."""
+    return any(
+        isinstance(part, list) or (isinstance(part, dict) and _holds_lists(list(part.values())))
+        for part in parts
+    )
 
 
 def _model_kind(document: Any) -> str:

@@ -11,6 +11,7 @@ from flint import fmpq
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.conversions import observed_chain
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.compose.engine import atoms
 from bisimdist.privacy.compose.engine.laws import Atoms
@@ -40,8 +41,10 @@ def losses_of_model(given: dict[str, Any], read: Callable[[str], str]) -> System
 
 
 def _model(named: Any, read: Callable[[str], str]) -> LMC:
-    if not isinstance(named, str):
+    if isinstance(named, AnyModel):
         return observed_chain(named)
+    if not isinstance(named, str):
+        raise UsageError("model: expected a file, such as chain.yaml, or an example")
     if named.startswith(EXAMPLE):
         from bisimdist.models.library.registry import build_any_example  # noqa: PLC0415  (few lists name one)
 

@@ -46,6 +46,8 @@ class TestExpressions:
             ("pow(2,-x)", [1, fmpq(1, 2), fmpq(1, 4), fmpq(1, 8)]),
             ("pow(x*x/4,0.5)", [0, fmpq(1, 2), 1, fmpq(3, 2)]),
             ("pow(8,x/3)", [1, 2, 4, 8]),
+            ("min(x)+max(1)", [1, 2, 3, 4]),
+            ("x<.5", [True, False, False, False]),
             ("!!b", [True, False, True, False]),
             ("b = (x=0 | x=2)", [True, True, True, True]),
         ],
@@ -69,6 +71,9 @@ class TestExpressions:
             ("pow(x,0.5)", "pow.2, 1/2. is not rational"),
             ("pow(-x,0.5)", "pow.-1, 1/2. is not real"),
             ("pow(2,1/100000)", "too large"),
+            ("pow(pow(pow(10,10000),10000),10000)", "too large"),
+            ("x<1e99999", "the number 1e99999 is too large"),
+            ("!pow(10,9999)", "expected true or false, not 1000"),
             ("mod(x/2,2)", "mod is of integers"),
             ("sin(x)", "no function sin"),
             ("floor(x,x)", "no function floor of 2"),
@@ -81,6 +86,12 @@ class TestExpressions:
     def test_what_has_no_value_is_refused(self, text: str, message: str) -> None:
         with pytest.raises(ModelError, match=message):
             values(text)
+
+    def test_values_of_variables(self) -> None:
+        scope = Scope({"long": ["9" * 5000, "1"], "strange": ["--5", "1"]}, {})
+        assert list(scope.column(parse_predicate("long>1"), 2)) == [True, False]
+        with pytest.raises(ModelError, match="the variable strange has the value '--5'"):
+            scope.column(parse_predicate("strange=1"), 2)
 
     @given(
         st.recursive(

@@ -255,6 +255,7 @@ def test_fifty_factors_in_any_order() -> None:
         ({"discrete-laplace": {"scale": 1, "sensitivity": "1/2"}}, "add", "sensitivity is 1/2"),
         ({"shuffled": {"n": 10, "of": {"laplace": {"scale": 1}}}}, "add", "expected randomised-response"),
         ({"approximate": {"epsilon": 1, "delta": 2}}, "add", "delta is 2"),
+        ({"model": {"gaussian": {"sigma": 1}}, "pair": ["s", "t"]}, "add", "model: expected a file"),
         ("gaussian", "add", "expected a"),
     ],
 )
