@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -170,6 +171,19 @@ def test_approximate_mechanisms_keep_their_delta() -> None:
     assert found.lower <= Fraction(199, 10_000) <= found.upper
     with pytest.raises(UsageError, match="no epsilon exists"):
         bisimdist.compose([{"approximate": {"epsilon": 1, "delta": "1/100"}}]).epsilon("1/1000")
+    beside = [{"approximate": {"epsilon": 1, "delta": "1/100"}}, {"gaussian": {"sigma": 10}}]
+    with pytest.raises(UsageError, match="no epsilon exists"):
+        bisimdist.compose(beside).epsilon("1/1000")
+
+
+def test_what_is_far_below_an_infinite_loss_needs_no_fine_grid() -> None:
+    # the Gaussians add less than 1e-12 at epsilon 20, and not even a unit of work for them is needed
+    gaussians = {"subsampled": {"q": "1/10", "of": {"gaussian": {"sigma": 2}}}, "times": 200}
+    noise = {"laplace": {"scale": 4}, "times": 20}
+    found = bisimdist.compose([gaussians, noise, {"approximate": {"epsilon": "1/10", "delta": "1/1000000"}}])
+    point = found.delta(20)
+    within("0.000001", point.lower, point.upper)
+    assert len(json.dumps(found.certificate())) < 4000
 
 
 def test_the_truth_about_shuffling_lies_between_both_laws() -> None:

@@ -10,7 +10,7 @@ from flint import fmpq, fmpz
 
 from bisimdist.errors import ENDINGS, LimitError
 from bisimdist.privacy.compose.engine.bounds import Known
-from bisimdist.privacy.compose.engine.direct import Capped, Direct, capped
+from bisimdist.privacy.compose.engine.direct import Capped, Direct, capped, infinite
 from bisimdist.privacy.compose.engine.laws import Law
 from bisimdist.privacy.compose.engine.plan import MOST_ENTRIES, Factor, Need, Work, lattice, variance_of
 from bisimdist.privacy.compose.engine.rough import Saddle, chances, rough_law, saddle
@@ -85,10 +85,12 @@ class Direction:
     _digits: int = field(default=60, init=False)
     _factors: list[Factor] = field(default_factory=list, init=False)
     cap: Capped | None = field(default=None, init=False)
+    infinite: fmpq = field(default_factory=lambda: fmpq(0), init=False)  # at most the mass of infinite losses
 
     def __post_init__(self) -> None:
         self._take(self._digits)
         self.cap = capped(self._factors, CAP_DIGITS)
+        self.infinite = infinite(self._factors, CAP_DIGITS)
 
     def _take(self, digits: int) -> None:
         self._digits = digits
@@ -334,7 +336,7 @@ class Accountant:
     def epsilon(self, delta: fmpq) -> Bracket:
         """Return bounds on the least epsilon at which delta is at most this; None is infinity."""
         caps = [one.cap for one in self.directions.values()]
-        if any(cap is not None and cap.low > delta for cap in caps):
+        if any(one.infinite > delta for one in self.directions.values()):
             return Bracket(None, None, True)
         if not delta:
             ends = [(cap.least, cap.largest) for cap in caps if cap is not None and not cap.high]

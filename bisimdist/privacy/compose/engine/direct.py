@@ -82,7 +82,7 @@ class Capped:
 def capped(factors: Sequence[Factor], digits: int) -> Capped | None:
     """Return what is known beyond the largest loss; None where losses have no end."""
     with working_precision(digits * 10 // 3 + 64):
-        sure, doubt = arb(1), arb(1)
+        doubt = arb(1)
         least: arb | fmpq = fmpq(0)
         largest: arb | fmpq = fmpq(0)
         for factor in factors:
@@ -93,14 +93,25 @@ def capped(factors: Sequence[Factor], digits: int) -> Capped | None:
             doubt *= (1 - arb(above.sure) - above.lost[0]).nonnegative_part() ** factor.runs
             largest = largest + above.largest * factor.runs
             if below is not None and not any(below.lost):  # what is lost may make every loss less
-                sure *= (1 - arb(below.sure)).nonnegative_part() ** factor.runs
                 least = least + below.largest * factor.runs
-        low, high = (1 - sure).lower().fmpq(), (1 - doubt).upper().fmpq()
+        high = (1 - doubt).upper().fmpq()
         ends = (
             least if isinstance(least, fmpq) else least.lower().fmpq(),
             largest if isinstance(largest, fmpq) else largest.upper().fmpq(),
         )
-    return Capped(*ends, max(fmpq(0), low), min(fmpq(1), max(fmpq(0), high)))
+    return Capped(*ends, infinite(factors, digits), min(fmpq(1), max(fmpq(0), high)))
+
+
+def infinite(factors: Sequence[Factor], digits: int) -> fmpq:
+    """Return a lower bound on the mass of infinite losses, and so on delta at every epsilon."""
+    with working_precision(digits * 10 // 3 + 64):
+        finite = arb(1)
+        for factor in factors:
+            if isinstance(factor.below, AtomsAt):
+                atoms = factor.below.make(digits)
+                if not any(atoms.lost):  # what is lost may make every loss less
+                    finite *= (1 - arb(atoms.sure[0])).nonnegative_part() ** factor.runs
+        return max(fmpq(0), (1 - finite).lower().fmpq())
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,9 @@ def _log(value: arb) -> float:
 
 def saddle(laws: Sequence[tuple[Rough, int]], epsilon: float) -> Saddle:
     """Return what the composition of laws, each so many times, looks like near a loss."""
+    sure = 1 - np.prod([(1 - law.sure) ** runs for law, runs in laws])
+    # a steeper tilt tells apart what is far below the chance of an infinite loss, or below the least delta
+    least = max(LEAST, np.log10(sure) if sure > 0 else -np.inf)
 
     def sums(tilt: float) -> tuple[float, float, float]:
         parts = [(runs, law.moments(tilt)) for law, runs in laws]
@@ -142,7 +145,7 @@ def saddle(laws: Sequence[tuple[Rough, int]], epsilon: float) -> Saddle:
 
     def short(tilt: float) -> bool:
         value, mean, _ = sums(tilt)
-        return mean < epsilon and value - tilt * epsilon > LEAST * np.log(10)
+        return mean < epsilon and value - tilt * epsilon > least * np.log(10)
 
     low, high = 0.0, 1.0
     while high < STEEPEST and short(high):
@@ -153,7 +156,6 @@ def saddle(laws: Sequence[tuple[Rough, int]], epsilon: float) -> Saddle:
     value, _, spread = sums(high)
     width = max(high * (high + 1) * np.sqrt(2 * np.pi * spread), 1.0)
     delta = (value - high * epsilon - np.log(width)) / np.log(10)
-    sure = 1 - np.prod([(1 - law.sure) ** runs for law, runs in laws])
     most = max(min(delta, 0.0), np.log10(sure) if sure > 0 else -np.inf)
     return Saddle(float(high), float(most), float(spread))
 
