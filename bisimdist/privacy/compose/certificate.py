@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bisimdist.privacy.compose.engine.accountant import Direction
     from bisimdist.privacy.compose.engine.plan import Work
 
-MOST_WORK = 3_500_000_000
+MOST_WORK = 3_000_000_000
 """What the checker may spend on a short document, about, less what it spends on other things."""
 
 DIGIT, ENTRY = 15, 900  # what it spends on a digit of a product, and on an entry
