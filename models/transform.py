@@ -77,9 +77,11 @@ def reached_states(automaton: PA, starts: Iterable[int]) -> list[int]:
 def reached_part(automaton: PA, starts: Iterable[int]) -> PA:
     """Return the automaton of the states that are reached from `starts`, which the states of its pairs are.
 
+    >>> from flint import fmpq
     >>> from bisimdist.models.pa import Transition
-    >>> reached_part(PA(("s", "t"), (Transition(1, "a", ((1, fmpq(1)),)),)), [1])
-    PA(states=('t',), transitions=(Transition(source=0, action='a', row=((0, 1),)),), pairs=())
+    >>> part = reached_part(PA(("s", "t"), (Transition(1, "a", ((1, fmpq(1)),)),)), [1])
+    >>> part.states, part.transitions[0].source
+    (('t',), 0)
     """
     kept = reached_states(automaton, starts)
     place = {state: index for index, state in enumerate(kept)}

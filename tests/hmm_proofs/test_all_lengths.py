@@ -160,7 +160,7 @@ def test_questions_that_make_no_sense_are_refused() -> None:
         for_all_lengths(geometric(), "1/2")
     with pytest.raises(UsageError, match="method"):
         for_all_lengths(geometric(), method="magic")
-    with pytest.raises(UsageError, match="at a ratio"):
+    with pytest.raises(UsageError, match="needs a ratio"):
         for_all_lengths(geometric(), method="coupling")
     with pytest.raises(UsageError, match="no pairs"):
         for_all_lengths(geometric(), pairs=[])

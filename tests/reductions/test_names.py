@@ -57,6 +57,7 @@ REASONS = {
     "privacy/leakage/answer.py: cut": "as delta",
     "privacy/leakage/answer.py: cut_off": "as delta",
     "privacy/leakage/bounds.py: cut": "as delta",
+    "programs/program/answer.py: cut": "says which option lets a search for runs go on",
     "privacy/synthesise/certificate.py: cut": "a box of parameters that is cut in two",
     "checker/claims/composition.py: cut": "a place between the cells of a grid",
     "checker/claims/formulae.py: rounds": "of a refinement",

@@ -103,9 +103,7 @@ def decode(text: str | bytes, *, numbers: bool) -> object:
     except UnicodeEncodeError as error:
         raise MalformedCertificate(f"character {error.start} is no character of UTF-8") from error
     except json.JSONDecodeError as error:
-        raise MalformedCertificate(
-            f"line {error.lineno}: not JSON: {error.msg}; expected a certificate, as --certificate writes one"
-        ) from error
+        raise MalformedCertificate(f"line {error.lineno}: not JSON, no certificate: {error.msg}") from error
     except RecursionError as error:
         raise MalformedCertificate("the document is nested too deeply") from error
     return result
