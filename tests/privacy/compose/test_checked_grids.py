@@ -1,6 +1,6 @@
-"""Measures on a grid, as the check has them: every rounding and every step goes to the side that proves less.
+"""Measures on a grid, as the check has them: every step goes to the side that proves less.
 
-Most tests take rough arithmetic, in which each function is off by 2^-48: what is rounded to the wrong side shows.
+Most tests take rough arithmetic, in which each function is off by 2^-48, so that wrong roundings show.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from tests.reference.composition import exponential
 
 DIGITS = 20
 STEP = Fraction(1, 4)
+ZERO = Fraction(0)
 CLOSE = Fraction(1, 10**22)
 ONE = 10**DIGITS
 
@@ -44,16 +45,10 @@ class Rough(Precisions):
 def known(
     seed: int, *, rough: bool, level: int = 0, single: bool = True, most: int = 2, size: int = 0
 ) -> Known:
-    """Draw a measure: in half of all cases with one place of each kind, so that no rounding hides another one."""
+    """Draw a measure; one with few masses lets no rounding hide another one."""
     drawn = random.Random(seed)
-    tilt, scale = drawn.choice([Fraction(0), Fraction(0), Fraction(-1), Fraction(2)]), Fraction(0)
-    low, size = drawn.randint(-6, 3), size or drawn.randint(1, 20)
-    grid = STEP / (1 << level)
-    if drawn.random() < 0.7:  # so that the unit at some place is exact
-        scale = tilt * grid * (low + drawn.randrange(size))
-    elif drawn.random() < 0.5:
-        scale = Fraction(drawn.choice([-2, 3]))
-    units = Units(STEP, DIGITS, tilt, (Fraction(1, 2), scale / most), Rough() if rough else Precisions())
+    tilt, scale = drawn.choice([ZERO, Fraction(-1), Fraction(2)]), ZERO
+    low, size = drawn.randint(-6, 3), size or drawn.randint(1, 12)
 
     def part() -> list[int]:
         found = [0] * size
@@ -66,12 +61,19 @@ def known(
         p = [one + other for one, other in zip(p, part(), strict=True)]
     if drawn.random() < 0.3:
         q = [0] * size
-    excess, sure = (drawn.choice([Fraction(0), Fraction(1, 7)]) for _ in range(2))
+    grid = STEP / (1 << level)
+    if drawn.random() < 0.8:  # the unit at some place that has a mass is exact
+        some = drawn.choice([above, p, p])
+        scale = tilt * grid * (low + drawn.choice([k for k, mass in enumerate(some) if mass]))
+    elif drawn.random() < 0.5:
+        scale = Fraction(drawn.choice([-2, 3]))
+    units = Units(STEP, DIGITS, tilt, (Fraction(1, 2), scale / most), Rough() if rough else Precisions())
+    excess, sure = (drawn.choice([ZERO, Fraction(1, 7)]) for _ in range(2))
     return Known(units, level, low, above, excess, p, q, sure, {1: most})
 
 
 def unit(found: Known, place: int, *, of_q: bool = False) -> Fraction:
-    scale = sum((runs * found.units.scales[number] for number, runs in found.copies.items()), Fraction(0))
+    scale = sum((runs * found.units.scales[number] for number, runs in found.copies.items()), ZERO)
     grid = found.units.step / (1 << found.level)
     return exp(scale - (found.units.tilt + of_q) * grid * place) / 10**found.units.digits
 
@@ -85,17 +87,17 @@ def gain(found: Known, alpha: Fraction) -> Fraction:
     masses = zip(found.above, places(found), strict=True)
     return found.excess + sum(
         (
-            mass * unit(found, place) * max(Fraction(0), 1 - alpha * exp(-found.grid * place))
+            mass * unit(found, place) * max(ZERO, 1 - alpha * exp(-found.grid * place))
             for mass, place in masses
             if mass
         ),
-        Fraction(0),
+        ZERO,
     )
 
 
 def upper_ends(found: Known) -> dict[int, tuple[Fraction, Fraction]]:
     """Return by place the masses of P and Q of labels of at least that place."""
-    ends, p, q = {}, Fraction(0), Fraction(0)
+    ends, p, q = {}, ZERO, ZERO
     for place in reversed(places(found)):
         p += found.p[place - found.low] * unit(found, place)
         q += found.q[place - found.low] * unit(found, place, of_q=True)
@@ -108,7 +110,7 @@ def thresholds(found: Known, epsilon: Fraction) -> list[Fraction]:
 
 
 EPSILONS = [
-    Fraction(0),
+    ZERO,
     Fraction(1, 100),
     Fraction(6, 25),
     Fraction(5, 4),
@@ -150,25 +152,33 @@ def test_a_bound_from_below_is_at_most_what_some_threshold_shows(rough: bool) ->
 def test_what_is_exact_is_not_rounded() -> None:
     units, sure = Units(Fraction(1), 6), Fraction(1, 3)
     for p, q, delta in (([0, 0], [0, 0], 0), ([5, 7], [0, 0], 12), ([5, 7], [0, 60], 0), ([9, 0], [2, 0], 7)):
-        found = Known(units, 0, 0, [3, 4], Fraction(0), p, q, sure, {})
-        assert 0 <= sure + Fraction(delta, 10**6) - found.lower(Fraction(0)) < Fraction(1, 1 << 260)
-    assert Known(units, 0, 0, [3, 4], Fraction(0), [], [], sure, {}).lower(Fraction(0)) == sure
+        found = Known(units, 0, 0, [3, 4], ZERO, p, q, sure, {})
+        assert 0 <= sure + Fraction(delta, 10**6) - found.lower(ZERO) < Fraction(1, 1 << 260)
+    assert Known(units, 0, 0, [3, 4], ZERO, [], [], sure, {}).lower(ZERO) == sure
+
+
+def test_masses_of_q_at_larger_labels_are_rounded_up() -> None:
+    size, some = 10, ONE // 10
+    p, q = [ONE // 2, *[0] * (size - 2), 3 * some], [*[0] * (size - 1), some]
+    found = Known(Units(Fraction(1), DIGITS, precisions=Rough()), 0, 0, [0] * size, ZERO, p, q, ZERO, {})
+    epsilon = Fraction(size - 1)
+    assert 0 < max(thresholds(found, epsilon)) - found.lower(epsilon) < Fraction(1, 10**10)
 
 
 def test_a_long_grid_has_all_its_labels() -> None:
     """Powers are made anew now and then, and sums are made of blocks: neither shows."""
-    for tilt in (Fraction(0), Fraction(1, 2)):
+    for tilt in (ZERO, Fraction(1, 2)):
         for step in (Fraction(1, 64), Fraction(1, 2)):
             units = Units(step, DIGITS, tilt)
             size = 3 * loss_grid.BLOCK + 5
             drawn = random.Random(7)
             above = [drawn.randrange(ONE) for _ in range(size)]
-            found = Known(units, 0, -size // 2, above, Fraction(0), above, [0] * size, Fraction(0), {})
-            assert 0 <= found.upper(Fraction(0)) - gain(found, Fraction(1)) < CLOSE * 10**40
+            found = Known(units, 0, -size // 2, above, ZERO, above, [0] * size, ZERO, {})
+            assert 0 <= found.upper(ZERO) - gain(found, Fraction(1)) < CLOSE * 10**40
             q = [0] * size
             q[-1] = ONE // 10**6
-            found = Known(units, 0, -size // 2, above, Fraction(0), above, q, Fraction(0), {})
-            assert found.lower(Fraction(0)) <= max(thresholds(found, Fraction(0)))
+            found = Known(units, 0, -size // 2, above, ZERO, above, q, ZERO, {})
+            assert found.lower(ZERO) <= max(thresholds(found, ZERO))
 
 
 @pytest.mark.parametrize("rough", [True, False])
@@ -188,7 +198,7 @@ def test_a_sum_of_entries_is_enclosed(rough: bool) -> None:
     fixed = Fixed(96 if rough else 256)
     drawn = random.Random(5)
     for size in (1, 2, 127, 128, 129, 300):
-        for exponent in (Fraction(0), Fraction(-1, 8), Fraction(1, 64)):
+        for exponent in (ZERO, Fraction(-1, 8), Fraction(1, 64)):
             for k in {0, size // 2, size - 1}:
                 entries = [0] * size
                 entries[k] = 10**8 + drawn.randrange(100)
@@ -200,7 +210,7 @@ def test_a_sum_of_entries_is_enclosed(rough: bool) -> None:
                 assert high >= truth - CLOSE
                 assert rough or high - low < CLOSE
             entries = [drawn.randrange(100) for _ in range(size)]
-            truth = sum((entry * exp(exponent * k) for k, entry in enumerate(entries)), Fraction(0))
+            truth = sum((entry * exp(exponent * k) for k, entry in enumerate(entries)), ZERO)
             low, high = (
                 Fraction(gathered(entries, exponent, fixed, up=up), fixed.one) for up in (False, True)
             )
@@ -224,7 +234,7 @@ def test_fewer_digits_bound_a_number() -> None:
             high.denominator.bit_length()
             <= 256 + max(0, (value.denominator // value.numerator).bit_length()) + 2
         )
-    assert short(Fraction(0), up=True) == 0
+    assert short(ZERO, up=True) == 0
 
 
 @pytest.mark.parametrize("rough", [True, False])
@@ -243,7 +253,7 @@ def test_products_round_in_their_direction(rough: bool) -> None:
                 for j, b in enumerate(second):
                     exact[i + j] += a * b
             assert getattr(found, name) == [-(-x // ONE) if up else x // ONE for x in exact]
-        mass = gain(one, Fraction(0)) - one.excess
+        mass = gain(one, ZERO) - one.excess
         least = one.excess + other.excess * mass
         assert found.excess >= least
         assert rough or found.excess <= least + CLOSE
@@ -262,9 +272,7 @@ def test_products_from_above_round_up() -> None:
         ([2], [500], [1]),
         ([2], [501], [2]),
     ):
-        one, other = (
-            Known(units, 0, 0, part, Fraction(0), [], [], Fraction(0), {}) for part in (first, second)
-        )
+        one, other = (Known(units, 0, 0, part, ZERO, [], [], ZERO, {}) for part in (first, second))
         found = product(one, other, 0, len(expected) - 1, "")
         assert found.above == expected
         assert (found.p, found.q) == ([], [])
@@ -284,15 +292,15 @@ def test_a_coarser_grid_proves_less(seeds: range, rough: bool) -> None:
         assert coarse.low + len(coarse.above) > -(-places(found)[-1] // 2)
         for alpha in ALPHAS:
             assert gain(coarse, alpha) >= gain(found, alpha) - CLOSE
-        assert rough or gain(coarse, Fraction(0)) <= gain(found, Fraction(0)) + 100 * CLOSE * ONE
-        fine, nothing = upper_ends(found), (Fraction(0), Fraction(0))
+        assert rough or gain(coarse, ZERO) <= gain(found, ZERO) + 100 * CLOSE * ONE
+        fine, nothing = upper_ends(found), (ZERO, ZERO)
         for place, (p, q) in upper_ends(coarse).items():
             fine_p, fine_q = (
                 fine[max(found.low, 2 * place)] if 2 * place in {*fine, found.low - 1} else nothing
             )
             assert p <= fine_p + CLOSE
             assert q >= fine_q - CLOSE
-    without = Known(found.units, 1, 0, [1], Fraction(0), [], [], Fraction(0), {})
+    without = Known(found.units, 1, 0, [1], ZERO, [], [], ZERO, {})
     assert coarsened(without, "").p == []
 
 
@@ -308,7 +316,7 @@ def test_a_window_proves_less(rough: bool) -> None:
         window = slice(low - found.low, high - found.low + 1)
         assert (small.p, small.q, small.sure) == (found.p[window], found.q[window], found.sure)
         assert small.above[1:] == found.above[window][1:]
-        whole, left = gain(found, Fraction(0)), gain(small, Fraction(0))
+        whole, left = gain(found, ZERO), gain(small, ZERO)
         assert left >= min(whole, Fraction(1)) - CLOSE
         surplus = left > 1 + 2 * unit(small, low) and small.above[0]
         assert rough or not surplus
@@ -316,7 +324,7 @@ def test_a_window_proves_less(rough: bool) -> None:
             for k in range(0, 60, 4):
                 alpha = exp(small.grid * low) * (1 + Fraction(k, 12))
                 assert gain(small, alpha) >= gain(found, alpha) - CLOSE
-        assert rough or small.excess <= found.excess + gain(found, Fraction(0)) + CLOSE
+        assert rough or small.excess <= found.excess + gain(found, ZERO) + CLOSE
 
 
 def test_no_step_leaves_its_window() -> None:
