@@ -159,9 +159,11 @@ def test_what_is_exact_is_not_rounded() -> None:
 
 def test_masses_of_q_at_larger_labels_are_rounded_up() -> None:
     size, some = 10, ONE // 10
-    p, q = [ONE // 2, *[0] * (size - 2), 3 * some], [*[0] * (size - 1), some]
-    found = Known(Units(Fraction(1), DIGITS, precisions=Rough()), 0, 0, [0] * size, ZERO, p, q, ZERO, {})
-    epsilon = Fraction(size - 1)
+    p, q = [ONE // 2, *[0] * (size - 2), some + some // 20], [*[0] * (size - 1), some]
+    found = Known(
+        Units(Fraction(3, 8), DIGITS, Fraction(6), precisions=Rough()), 0, 0, [0] * size, ZERO, p, q, ZERO, {}
+    )
+    epsilon = Fraction(3, 8) * (size - 1)
     assert 0 < max(thresholds(found, epsilon)) - found.lower(epsilon) < Fraction(1, 10**10)
 
 
