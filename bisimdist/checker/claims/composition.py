@@ -213,7 +213,7 @@ class _Side:
         if self.alone:
             found.append(_alone(self.factors[0][1], epsilon, fixed)[0])
         found.append(_certain(self.factors, fixed)[0])
-        return max(all_of(found), default=Fraction(0))
+        return max(all_of(found))
 
     def _beyond(self, epsilon: Fraction, about: Fraction) -> tuple[Fraction, Fraction] | None:
         """Return bounds on delta beyond the largest loss, where it is the chance of an infinite one."""

@@ -200,7 +200,7 @@ def test_a_sum_of_entries_is_enclosed(rough: bool) -> None:
     fixed = Fixed(96 if rough else 256)
     drawn = random.Random(5)
     for size in (1, 2, 127, 128, 129, 300):
-        for exponent in (ZERO, Fraction(-1, 8), Fraction(1, 64)):
+        for exponent in (ZERO, Fraction(-1, 8), Fraction(-7, 20), Fraction(1, 64)):
             for k in {0, size // 2, size - 1}:
                 entries = [0] * size
                 entries[k] = 10**8 + drawn.randrange(100)
@@ -208,8 +208,7 @@ def test_a_sum_of_entries_is_enclosed(rough: bool) -> None:
                     Fraction(gathered(entries, exponent, fixed, up=up), fixed.one) for up in (False, True)
                 )
                 truth = entries[k] * exp(exponent * k)
-                assert low <= truth + CLOSE
-                assert high >= truth - CLOSE
+                assert low <= truth <= high
                 assert rough or high - low < CLOSE
             entries = [drawn.randrange(100) for _ in range(size)]
             truth = sum((entry * exp(exponent * k) for k, entry in enumerate(entries)), ZERO)
@@ -264,6 +263,8 @@ def test_products_round_in_their_direction(rough: bool) -> None:
         if high > low:
             part = product(one, other, low + 1, high, "")
             assert (part.p, part.q) == (found.p[1:], found.q[1:])
+            part = product(one, other, low, high - 1, "")
+            assert (part.p, part.q) == (found.p[:-1], found.q[:-1])
 
 
 def test_products_from_above_round_up() -> None:
@@ -278,6 +279,20 @@ def test_products_from_above_round_up() -> None:
         found = product(one, other, 0, len(expected) - 1, "")
         assert found.above == expected
         assert (found.p, found.q) == ([], [])
+
+
+def test_a_product_is_of_one_grid_and_not_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(entries: list[int], level: int) -> Known:
+        return Known(Units(STEP, 800), level, 0, entries, ZERO, [], [], ZERO, {})
+
+    with pytest.raises(RuleViolation, match="two grids"):
+        product(made([1], 1), made([1], 0), 0, 0, "")
+    with pytest.raises(RuleViolation, match="too long"):
+        product(made([10**2500, 1], 0), made([10**2500], 0), 0, 1, "")
+    monkeypatch.setattr(loss_grid, "MOST_ENTRIES", 5)
+    assert product(made([1] * 3, 0), made([1] * 3, 0), 0, 4, "").above == [1] * 5
+    with pytest.raises(RuleViolation, match="too long"):
+        product(made([1] * 4, 0), made([1] * 3, 0), 0, 5, "")
 
 
 ALPHAS = [Fraction(k, 8) for k in range(0, 24, 2)] + [Fraction(k, 3) for k in range(10, 40, 3)]
@@ -318,6 +333,7 @@ def test_a_window_proves_less(rough: bool) -> None:
         window = slice(low - found.low, high - found.low + 1)
         assert (small.p, small.q, small.sure) == (found.p[window], found.q[window], found.sure)
         assert small.above[1:] == found.above[window][1:]
+        assert small.above[0] >= 0
         whole, left = gain(found, ZERO), gain(small, ZERO)
         assert left >= min(whole, Fraction(1)) - CLOSE
         surplus = left > 1 + 2 * unit(small, low) and small.above[0]
@@ -327,6 +343,15 @@ def test_a_window_proves_less(rough: bool) -> None:
                 alpha = exp(small.grid * low) * (1 + Fraction(k, 12))
                 assert gain(small, alpha) >= gain(found, alpha) - CLOSE
         assert rough or small.excess <= found.excess + gain(found, ZERO) + CLOSE
+
+
+def test_what_is_beyond_a_window_counts_fully() -> None:
+    for tilt in (Fraction(-1), Fraction(2)):
+        scale = 4 * tilt * STEP  # the unit of the first place beyond is exact
+        units = Units(STEP, DIGITS, tilt, (scale,), Rough())
+        found = Known(units, 0, 3, [0] * 8 + [ONE // 9], ZERO, [], [], ZERO, {0: 1})
+        mass = gain(found, ZERO)
+        assert mass < cut(found, 3, 3, "").excess < mass + Fraction(1, 10**9)
 
 
 def test_no_step_leaves_its_window() -> None:
