@@ -423,7 +423,7 @@ class _Powers:
 
     def __init__(self, rate: Fraction, fixed: Fixed, start: Fraction = Fraction(0)) -> None:
         self.rate, self.start, self.fixed = rate, start, fixed
-        self.block = 256 if rate < Fraction(1, 16) else 1
+        self.block = 256 if abs(rate) < Fraction(1, 16) else 1
         self.near: dict[int, Enclosure] = {}
         self.far: dict[int, Enclosure] = {}
 

@@ -8,7 +8,7 @@ two long decimals, which Python's ``decimal`` multiplies in nearly linear time.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
 from operator import add, mul
 
@@ -194,7 +194,7 @@ def _product(  # noqa: PLR0913
     spend(size * (width * DIGIT + ENTRY))
     first = _pack(one, width)
     second = first if other is one else _pack(other, width)
-    exact = Context(prec=min(MAX_PREC, 2 * size * width + 100), Emax=MAX_EMAX, Emin=MIN_EMIN)
+    exact = Context(min(MAX_PREC, size * width), Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
     # what is added to each entry rounds it up
     more = Decimal(f"{up * (10**digits - 1):0{width}d}" * size)
     text = format(exact.fma(first, second, more), "f").zfill(size * width)

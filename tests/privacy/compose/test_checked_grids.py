@@ -5,14 +5,19 @@ Most tests take rough arithmetic, in which each function is off by 2^-48, so tha
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Callable
+from decimal import Inexact
 from fractions import Fraction
 from functools import cache
 
 import pytest
 
+from bisimdist.checker.claims import composition
 from bisimdist.checker.core import loss_grid
-from bisimdist.checker.core.balls import Fixed
+from bisimdist.checker.core.balls import Enclosure, Fixed
+from bisimdist.checker.core.loss_atoms import Atom, Atoms
 from bisimdist.checker.core.loss_grid import (
     Known,
     Precisions,
@@ -23,6 +28,7 @@ from bisimdist.checker.core.loss_grid import (
     product,
     short,
 )
+from bisimdist.checker.core.loss_laws import Law
 from bisimdist.checker.core.reading import RuleViolation
 from tests.reference.composition import exponential
 
@@ -33,6 +39,8 @@ CLOSE = Fraction(1, 10**22)
 ONE = 10**DIGITS
 
 exp = cache(exponential)
+
+Ends = tuple[Fraction, Fraction]
 
 
 class Rough(Precisions):
@@ -295,6 +303,14 @@ def test_a_product_is_of_one_grid_and_not_too_long(monkeypatch: pytest.MonkeyPat
         product(made([1] * 4, 0), made([1] * 3, 0), 0, 5, "")
 
 
+def test_a_product_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Known(Units(STEP, 2), 0, 0, [12, 34, 5], ZERO, [], [], ZERO, {})
+    assert product(one, one, 0, 4, "").above == [2, 9, 13, 4, 1]
+    monkeypatch.setattr(loss_grid, "MAX_PREC", 10)
+    with pytest.raises(Inexact):
+        product(one, one, 0, 4, "")
+
+
 ALPHAS = [Fraction(k, 8) for k in range(0, 24, 2)] + [Fraction(k, 3) for k in range(10, 40, 3)]
 
 
@@ -365,3 +381,87 @@ def test_no_step_leaves_its_window() -> None:
             cut(found, low, high, "")
     with pytest.raises(RuleViolation, match="coarser"):
         coarsened(found, "")
+
+
+CUTS = [-8, -4, -3, -2, 0, 1, 2, 3, 4, 5, 7, 8]
+
+
+def units_of(seed: int, rough: bool) -> Units:
+    tilt = [ZERO, Fraction(-1), Fraction(2)][seed % 3]
+    return Units(STEP, DIGITS, tilt, (tilt * STEP * (seed % 5),), Rough() if rough else Precisions())
+
+
+def held(
+    found: Known, shown: Callable[[Fraction], Fraction], ends: Callable[[int], Ends], close: Fraction
+) -> None:
+    """Hold a measure of one run against what its law shows at each factor, and has from each label on."""
+    for alpha in ALPHAS:
+        assert gain(found, alpha) >= shown(alpha)
+    for place, (p, q) in upper_ends(found).items():
+        exact_p, exact_q = ends(place)
+        assert p <= exact_p
+        assert q >= exact_q
+        assert exact_p - p < close
+        assert q - exact_q < close
+
+
+@pytest.mark.parametrize("rough", [True, False])
+def test_cells_of_atoms_prove_less(rough: bool) -> None:
+    for seed in range(60):
+        drawn, units = random.Random(seed), units_of(seed, rough)
+        losses = [Fraction(drawn.randint(-40, 40), 16) for _ in range(drawn.randint(1, 3))]
+        masses = [(loss, Fraction(drawn.randint(1, 20), 61)) for loss in losses]
+        sure = drawn.choice([ZERO, Fraction(1, 61)])
+
+        def made(
+            fixed: Fixed, masses: list[tuple[Fraction, Fraction]] = masses, sure: Fraction = sure
+        ) -> Atoms:
+            points: list[Atom] = [(loss, fixed.of(p), fixed.of(p * exp(-loss))) for loss, p in masses]
+            return Atoms(points, (fixed.of(sure), (0, 0)))
+
+        def shown(
+            alpha: Fraction, masses: list[tuple[Fraction, Fraction]] = masses, sure: Fraction = sure
+        ) -> Fraction:
+            return sum((p * max(ZERO, 1 - alpha * exp(-loss)) for loss, p in masses), sure)
+
+        def ends(place: int, masses: list[tuple[Fraction, Fraction]] = masses) -> Ends:
+            some = [(p, p * exp(-loss)) for loss, p in masses if place <= loss // STEP <= CUTS[-1]]
+            return sum((p for p, _ in some), ZERO), sum((q for _, q in some), ZERO)
+
+        law = Law(make=made)
+        found = composition._cells(units, 0, (law, law, 1), 0, CUTS)
+        assert found.excess >= sure >= found.sure
+        held(found, shown, ends, Fraction(1, 10**10 if rough else 10**16))
+
+
+@pytest.mark.parametrize("rough", [True, False])
+def test_cells_of_tails_prove_less(rough: bool) -> None:
+    """The density of P is e^-(x + 1/2) from -1/2 on, and that of Q is e^-x times it."""
+    least = Fraction(-1, 2)
+
+    def tails(loss: Fraction) -> Ends:
+        loss = max(loss, least)
+        return exp(least - loss), exp(least - 2 * loss) / 2
+
+    def above(loss: Enclosure, fixed: Fixed) -> tuple[Enclosure, Enclosure]:
+        p, q = tails(Fraction(loss[0], fixed.one))
+        later_p, later_q = tails(Fraction(loss[1], fixed.one))
+        return (fixed.of(later_p)[0], fixed.of(p)[1]), (fixed.of(later_q)[0], fixed.of(q)[1])
+
+    def shown(alpha: Fraction) -> Fraction:
+        if alpha <= exp(least):
+            return 1 - alpha * tails(least)[1]
+        return exp(least) / alpha / 2  # with x = ln(alpha): e^-(x + 1/2) - alpha e^-(2x + 1/2) / 2
+
+    for seed in range(15):
+        cuts = CUTS if seed % 2 else CUTS[1:-2]
+        labels = [(start + max(start, end - 1)) // 2 for start, end in itertools.pairwise(cuts)]
+
+        def ends(place: int, cuts: list[int] = cuts, labels: list[int] = labels) -> Ends:
+            first = next((cut for cut, label in zip(cuts, labels, strict=False) if label >= place), cuts[-1])
+            (p, q), (beyond, _) = tails(STEP * first), tails(STEP * cuts[-1])
+            return p - beyond, q
+
+        law = Law(above=above)
+        found = composition._cells(units_of(seed, rough), 0, (law, law, 1), 0, cuts)
+        held(found, shown, ends, Fraction(1, 10**10 if rough else 10**16))
