@@ -213,7 +213,7 @@ class _Side:
         if self.alone:
             found.append(_alone(self.factors[0][1], epsilon, fixed)[0])
         found.append(_certain(self.factors, fixed)[0])
-        return max(all_of(found), default=Fraction(0))
+        return max(all_of(found))
 
     def _beyond(self, epsilon: Fraction, about: Fraction) -> tuple[Fraction, Fraction] | None:
         """Return bounds on delta beyond the largest loss, where it is the chance of an infinite one."""
@@ -423,7 +423,7 @@ class _Powers:
 
     def __init__(self, rate: Fraction, fixed: Fixed, start: Fraction = Fraction(0)) -> None:
         self.rate, self.start, self.fixed = rate, start, fixed
-        self.block = 256 if rate < Fraction(1, 16) else 1
+        self.block = 256 if abs(rate) < Fraction(1, 16) else 1
         self.near: dict[int, Enclosure] = {}
         self.far: dict[int, Enclosure] = {}
 

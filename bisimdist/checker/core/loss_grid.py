@@ -8,7 +8,7 @@ two long decimals, which Python's ``decimal`` multiplies in nearly linear time.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
 from operator import add, mul
 
@@ -194,7 +194,7 @@ def _product(  # noqa: PLR0913
     spend(size * (width * DIGIT + ENTRY))
     first = _pack(one, width)
     second = first if other is one else _pack(other, width)
-    exact = Context(prec=min(MAX_PREC, 2 * size * width + 100), Emax=MAX_EMAX, Emin=MIN_EMIN)
+    exact = Context(min(MAX_PREC, size * width), Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
     # what is added to each entry rounds it up
     more = Decimal(f"{up * (10**digits - 1):0{width}d}" * size)
     text = format(exact.fma(first, second, more), "f").zfill(size * width)
@@ -247,19 +247,17 @@ def coarsened(found: Known, where: str) -> Known:
     raised = fixed.times(fixed.over((fixed.one, fixed.one), whole), rise)[1]
     lowered = fixed.times(fixed.over(less, whole), fall)[1]
     low, odd = found.low // 2, found.low % 2
-    size = (found.low + len(found.above)) // 2 + 1 - low
 
     def halves(masses: list[int]) -> tuple[list[int], list[int]]:
         whole = [0] * odd + all_of(masses)
-        even, uneven = whole[::2], whole[1::2]
-        return even + [0] * (size + 1 - len(even)), uneven + [0] * (size + 1 - len(uneven))
+        return [*whole[::2], 0], [*whole[1::2], 0]
 
     def times(masses: list[int], factor: int, *, up: bool) -> list[int]:
         if up:
             return [-(-mass * factor >> fixed.bits) for mass in all_of(masses)]
         return [mass * factor >> fixed.bits for mass in all_of(masses)]
 
-    def total(some: list[int], others: list[int]) -> list[int]:
+    def total(some: list[int], others: list[int]) -> list[int]:  # a longer one has a 0 more
         return list(map(add, all_of(some), all_of(others)))
 
     even, uneven = halves(found.above)

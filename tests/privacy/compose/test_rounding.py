@@ -67,6 +67,9 @@ def test_rough_masses_prove_less(epsilon: Fraction, lost: bool, tilt: Fraction) 
     close = Fraction(1, 10**9)
     assert least - close <= low <= least
     assert most <= high <= most + close
+    side = composition._Side([(law, law, 1)], [], fixed)
+    assert side.lower(epsilon, Fraction(0)) <= least
+    assert side.upper(epsilon, Fraction(0)) >= most
     # a grid adds a little, in the same direction
     assert known.lower(epsilon) <= least
     assert known.upper(epsilon) >= most
