@@ -83,7 +83,7 @@ def known(
 def unit(found: Known, place: int, *, of_q: bool = False) -> Fraction:
     scale = sum((runs * found.units.scales[number] for number, runs in found.copies.items()), ZERO)
     grid = found.units.step / (1 << found.level)
-    return exp(scale - (found.units.tilt + of_q) * grid * place) / 10**found.units.digits
+    return exp(scale - (found.units.tilt + of_q) * grid * place) / int(10**found.units.digits)
 
 
 def places(found: Known) -> range:
