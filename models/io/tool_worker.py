@@ -13,7 +13,7 @@ import json
 import os
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, pairwise
 from pathlib import Path
@@ -42,7 +42,7 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
         except Exception as error:
             if request["language"] != "jani" or "valuations for transient variables" not in str(error):
                 raise
-            model = _built(stormpy, request, _without_transient)
+            model = _built(stormpy, request, transient=False)
         return data_of(model, request["state_limit"], request["rewards"], actions=request["actions"])
     except RefusedError as error:
         return {"error": str(error)}
@@ -162,25 +162,27 @@ def _without_transient(model: Any) -> Any:
     declared = chain(model.get("variables", ()), chain.from_iterable(local))
     gone = {one["name"] for one in declared if one.get("transient")}
 
+    def speaks(part: dict[str, Any]) -> bool:
+        return bool(part.get("transient")) or part.get("ref") in gone
+
     def kept(part: Any) -> Any:
         if isinstance(part, dict):
             return {key: kept(value) for key, value in part.items() if key != "properties"}
         if isinstance(part, list):
-            left = (one for one in part if not isinstance(one, dict) or not one.get("transient"))
-            return [kept(one) for one in left if not isinstance(one, dict) or one.get("ref") not in gone]
+            return [kept(one) for one in part if not (isinstance(one, dict) and speaks(one))]
         return part
 
     return kept(model)
 
 
-def _built(stormpy: Any, request: dict[str, Any], change: Callable[[Any], Any] | None = None) -> Any:
+def _built(stormpy: Any, request: dict[str, Any], *, transient: bool = True) -> Any:
     path, language = request["path"], request["language"]
     exact = stormpy.Rational
     if language == "drn":
         return _either(stormpy.build_model_from_drn, stormpy, "-interval'", path)
-    if change is not None:
-        given = json.loads(Path(path).read_text(encoding="utf-8-sig"))
-        program, _ = stormpy.parse_jani_model_from_string(json.dumps(change(given)))
+    if not transient:
+        given = _without_transient(json.loads(Path(path).read_text(encoding="utf-8-sig")))
+        program, _ = stormpy.parse_jani_model_from_string(json.dumps(given))
     elif language == "jani":
         program, _ = stormpy.parse_jani_model(path)
     else:

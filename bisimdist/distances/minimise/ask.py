@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import combinations
 from math import comb
 
@@ -232,19 +231,18 @@ class _Work:
     def answer(self, status: Status) -> MinimiseAnswer:
         """Return the smallest chain that was proved to be near enough."""
         names = self.chain.states
-        smaller = self.best
         return MinimiseAnswer(
             model=self.chain,
-            smaller=smaller,
-            classes={name: smaller.states[kind] for name, kind in zip(names, self.classes, strict=True)},
+            smaller=self.best,
+            classes={name: self.best.states[kind] for name, kind in zip(names, self.classes, strict=True)},
             states=tuple(names[s] for s in self.asked),
             loss=self.loss,
             status=status,
-            make_certificate=partial(self._certificate, smaller),
+            make_certificate=self._certificate,
         )
 
-    def _certificate(self, smaller: LMC) -> dict[str, object]:
-        proof = self._proved(smaller, self.classes) if self.proof is None else self.proof
+    def _certificate(self) -> dict[str, object]:
+        proof = self._proved(self.best, self.classes) if self.proof is None else self.proof
         return proof.certificate()
 
 

@@ -90,7 +90,7 @@ class Direction:
     def __post_init__(self) -> None:
         self._take(self._digits)
         self.cap = capped(self._factors, CAP_DIGITS)
-        self.infinite = infinite(self._factors, CAP_DIGITS)
+        self.infinite = infinite(self._factors, CAP_DIGITS) if self.cap is None else self.cap.low
 
     def _take(self, digits: int) -> None:
         self._digits = digits

@@ -24,10 +24,8 @@ class Smooth:
     """A law by how much of P and of Q has a greater loss."""
 
     above: Callable[[arb], Tails]
-    ends: Callable[[], Ends] = lambda: (
-        None,
-        None,
-    )  # the least and the largest loss; None where there is none
+    # the least and the largest loss; None where there is none
+    ends: Callable[[], Ends] = lambda: (None, None)
     symmetric: bool = False  # whether the law of the other direction is the same
     variance: fmpq | None = None  # of Gaussian noise that of the loss: it adds up
 
