@@ -21,6 +21,8 @@ from bisimdist.checker.core.loss_grid import (
     MOST_ENTRIES,
     PLACE,
     Known,
+    Places,
+    Powers,
     Precisions,
     Units,
     coarsened,
@@ -393,7 +395,7 @@ def _cells(  # noqa: PLR0913
     fixed = units.precisions.of(
         unit.bit_length() + GUARD + 3 * int(large) // 2 + grid.denominator.bit_length()
     )
-    places = _Places(unit, _Powers(grid, fixed), _Powers(units.tilt * grid, fixed, -scale), fixed)
+    places = Places(unit, Powers(grid, fixed), Powers(units.tilt * grid, fixed, -scale), fixed)
     hold(3 * PLACE * size)
     cells, rest = _law_cells(upper, grid, cuts, fixed)
     above, shares = [0] * size, {}
@@ -416,54 +418,6 @@ def _cells(  # noqa: PLR0913
         found = _labels(upper, lower, (cells, rest), grid, cuts, places)
     hold(-3 * PLACE * size - _room(fixed) * len(cells))
     return Known(units, level, low, above, Fraction(excess, fixed.one), *found, {number: 1})
-
-
-class _Powers:
-    """Powers of e at the places of a grid: where they lie close, each is a product of two that are kept."""
-
-    def __init__(self, rate: Fraction, fixed: Fixed, start: Fraction = Fraction(0)) -> None:
-        self.rate, self.start, self.fixed = rate, start, fixed
-        self.block = 256 if abs(rate) < Fraction(1, 16) else 1
-        self.near: dict[int, Enclosure] = {}
-        self.far: dict[int, Enclosure] = {}
-
-    def at(self, place: int) -> Enclosure:
-        """Enclose e^(start + rate * place)."""
-        rest = place % self.block
-        if rest not in self.near:
-            self.near[rest] = self._made(self.rate * rest)
-        if place - rest not in self.far:
-            self.far[place - rest] = self._made(self.start + self.rate * (place - rest))
-        return self.fixed.times(self.far[place - rest], self.near[rest])
-
-    def _made(self, exponent: Fraction) -> Enclosure:
-        hold(self.fixed.room)
-        return self.fixed.exp(self.fixed.of(exponent))
-
-
-@dataclass
-class _Places:
-    """How masses become entries at the places of a grid, and back."""
-
-    unit: int
-    powers: _Powers  # e to the loss
-    growth: _Powers  # e to the loss times the tilt, less the scale
-    fixed: Fixed
-
-    def up(self, mass: int, place: int, *, of_q: bool = False) -> int:
-        """Return how many units a mass of P, or of Q, is at most."""
-        factor = self.growth.at(place)
-        if of_q:
-            factor = self.fixed.times(factor, self.powers.at(place))
-        return max(0, -(-mass * factor[1] * self.unit >> 2 * self.fixed.bits))
-
-    def down(self, mass: int, place: int) -> int:
-        """Return how many units a mass of P is at least."""
-        return max(0, mass * self.growth.at(place)[0] * self.unit >> 2 * self.fixed.bits)
-
-    def worth(self, entry: int, place: int) -> int:
-        """Return how much mass of P an entry is at least."""
-        return (entry << 2 * self.fixed.bits) // (self.growth.at(place)[1] * self.unit)
 
 
 Cell = tuple[int, int, Enclosure, Enclosure]
@@ -512,7 +466,7 @@ def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple
 
 
 def _labels(  # noqa: PLR0913, PLR0917
-    upper: Law, lower: Law, known: tuple[list[Cell], Atoms], grid: Fraction, cuts: list[int], places: _Places
+    upper: Law, lower: Law, known: tuple[list[Cell], Atoms], grid: Fraction, cuts: list[int], places: Places
 ) -> tuple[list[int], list[int], Fraction]:
     """Return the masses of labels under P, at most, and under Q, at least, and what P alone has."""
     low, high, fixed = cuts[0], cuts[-1], places.fixed

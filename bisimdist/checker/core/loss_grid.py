@@ -12,9 +12,9 @@ from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
 from operator import add, mul
 
-from bisimdist.checker.core.balls import Fixed
+from bisimdist.checker.core.balls import Enclosure, Fixed
 from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.reading import LOOK, OVERHEAD, RuleViolation, demand_room, hold_for, spend
+from bisimdist.checker.core.reading import LOOK, OVERHEAD, RuleViolation, demand_room, hold, hold_for, spend
 
 MOST_ENTRIES = 4_000_000
 GUARD = 96  # bits beyond those of the masses and of the numbers that they are multiplied with
@@ -71,6 +71,54 @@ class Units:
     def fixed(self, large: Fraction = ZERO) -> Fixed:
         """Return arithmetic that is fit for entries that are multiplied with e to numbers up to this."""
         return self.precisions.of(self.digits * 10 // 3 + GUARD + int(3 * abs(large) / 2))
+
+
+class Powers:
+    """Powers of e at the places of a grid: where they lie close, each is a product of two that are kept."""
+
+    def __init__(self, rate: Fraction, fixed: Fixed, start: Fraction = Fraction(0)) -> None:
+        self.rate, self.start, self.fixed = rate, start, fixed
+        self.block = 256 if abs(rate) < Fraction(1, 16) else 1
+        self.near: dict[int, Enclosure] = {}
+        self.far: dict[int, Enclosure] = {}
+
+    def at(self, place: int) -> Enclosure:
+        """Enclose e^(start + rate * place)."""
+        rest = place % self.block
+        if rest not in self.near:
+            self.near[rest] = self._made(self.rate * rest)
+        if place - rest not in self.far:
+            self.far[place - rest] = self._made(self.start + self.rate * (place - rest))
+        return self.fixed.times(self.far[place - rest], self.near[rest])
+
+    def _made(self, exponent: Fraction) -> Enclosure:
+        hold(self.fixed.room)
+        return self.fixed.exp(self.fixed.of(exponent))
+
+
+@dataclass
+class Places:
+    """How masses become entries at the places of a grid, and back."""
+
+    unit: int
+    powers: Powers  # e to the loss
+    growth: Powers  # e to the loss times the tilt, less the scale
+    fixed: Fixed
+
+    def up(self, mass: int, place: int, *, of_q: bool = False) -> int:
+        """Return how many units a mass of P, or of Q, is at most."""
+        factor = self.growth.at(place)
+        if of_q:
+            factor = self.fixed.times(factor, self.powers.at(place))
+        return max(0, -(-mass * factor[1] * self.unit >> 2 * self.fixed.bits))
+
+    def down(self, mass: int, place: int) -> int:
+        """Return how many units a mass of P is at least."""
+        return max(0, mass * self.growth.at(place)[0] * self.unit >> 2 * self.fixed.bits)
+
+    def worth(self, entry: int, place: int) -> int:
+        """Return how much mass of P an entry is at least."""
+        return (entry << 2 * self.fixed.bits) // (self.growth.at(place)[1] * self.unit)
 
 
 @dataclass
