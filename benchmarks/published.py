@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -109,6 +110,8 @@ def _asked(command: Sequence[str], seconds: float) -> str:
     """Return what became of a command within so many seconds of a processor, or three times as many."""
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as answer:
         process = subprocess.Popen(command, stdout=answer, stderr=said)
+        most = round(seconds) + 1  # for each of its workers, too
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (most, most))
         clock = threading.Timer(3 * seconds, process.kill)
         clock.start()
         _, status, used = os.wait4(process.pid, 0)

@@ -393,12 +393,10 @@ def _limit(request: dict[str, Any]) -> None:
         import resource  # noqa: PLC0415
     except ImportError:
         return
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = request["memory"]
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-    seconds = int(request["seconds"]) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    wanted = {resource.RLIMIT_AS: request["memory"], resource.RLIMIT_CPU: int(request["seconds"]) + 1}
+    for limit, most in wanted.items():
+        _, hard = resource.getrlimit(limit)
+        resource.setrlimit(limit, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def main() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -353,6 +355,13 @@ class TestWithStorm:
     def test_a_tool_that_takes_too_long(self) -> None:
         with pytest.raises(LimitError, match=r"the model was not built within 0.01 s"):
             parse_model(MDP, seconds=0.01)
+
+    def test_limits_of_the_machine_hold_too(self, tmp_path: Path) -> None:
+        file = tmp_path / "model.prism"
+        file.write_text(MDP)
+        show = shlex.join([sys.executable, "-m", "bisimdist", "show", str(file)])
+        done = subprocess.run(["sh", "-c", f"ulimit -t 100; exec {show}"], capture_output=True, check=True)
+        assert b"states" in done.stdout
 
     def test_two_models_against_each_other(self) -> None:
         one = parse_model(COIN, constants={"p": "1/3"}, initial_pairs="self")
