@@ -13,7 +13,7 @@ from flint import fmpq
 
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.lmc import LMC, Row
-from bisimdist.models.partition import Masses, canonical_numbering, refined_blocks
+from bisimdist.models.partition import Masses, Signature, canonical_numbering, refined_blocks, settled_blocks
 from bisimdist.progress import NEVER, Deadline
 
 M = TypeVar("M", LMC, Interactive, LMC | Interactive)
@@ -62,7 +62,8 @@ def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) 
 
     Notes
     -----
-    Partition refinement by signatures: a state's signature is the mass that it gives to each block. Only
+    States whose every path ends in a state that stays are settled in one pass from the ends. For the rest:
+    partition refinement by signatures. A state's signature is the mass that it gives to each block. Only
     states with a successor in another block than before are looked at again, and the largest part of a block
     that splits keeps its name, so every state is renumbered O(log n) times.
 
@@ -78,16 +79,37 @@ def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) 
     >>> bisimilarity_classes(chain)
     (0, 0, 1, 2)
     """
-    arms = lmc.arms
-    masses = [Masses(rows) for rows in arms]
-    by_arms = masses[0].of if len(masses) == 1 else lambda s, of: tuple(arm.of(s, of) for arm in masses)
+    arms, labels = lmc.arms, lmc.labels
+    ends = settled_blocks(canonical_numbering(labels), *_graph(arms))
+    deadline.check()
+    if min(ends) >= 0:
+        return canonical_numbering(ends)
+    place = canonical_numbering(end if end >= 0 else ~state for state, end in enumerate(ends))
+    kept = _first(place)
+    if len(kept) < len(place):  # one state for each class that is known
+        arms = tuple(
+            [tuple((place[target], p) for target, p in rows[state]) for state in kept] for rows in arms
+        )
+        labels = tuple(labels[state] for state in kept)
     blocks = refined_blocks(
-        canonical_numbering(lmc.labels),
-        ([target for rows in arms for target, _ in rows[state]] for state in range(len(lmc))),
-        by_arms,
-        after_round=lambda *_: deadline.check(),
+        canonical_numbering(labels), *_graph(arms), after_round=lambda *_: deadline.check()
     )
-    return canonical_numbering(blocks)
+    return canonical_numbering(map(blocks.__getitem__, place))
+
+
+def _graph(arms: Sequence[Sequence[Row]]) -> tuple[list[list[int]], Signature]:
+    """Return the successors of each state, and what it gives to blocks by each action."""
+    successors = [[target for row in rows for target, _ in row] for rows in zip(*arms, strict=True)]
+    masses = [Masses(rows) for rows in arms]
+    return successors, masses[0].of if len(masses) == 1 else lambda s, of: tuple(m.of(s, of) for m in masses)
+
+
+def _first(classes: Sequence[int]) -> list[int]:
+    """Return the first state of each class."""
+    found: dict[int, int] = {}
+    for state, block in enumerate(classes):
+        found.setdefault(block, state)
+    return list(found.values())
 
 
 def quotient(lmc: M, *, cut: bool = False, deadline: Deadline = NEVER) -> tuple[M, tuple[int, ...]]:
@@ -127,10 +149,7 @@ def quotient(lmc: M, *, cut: bool = False, deadline: Deadline = NEVER) -> tuple[
     (40, 18)
     """
     classes = bisimilarity_classes(lmc if cut else lmc.whole(), deadline=deadline)
-    first: dict[int, int] = {}
-    for state, block in enumerate(classes):
-        first.setdefault(block, state)
-    return of_classes(lmc, classes, tuple(first.values())), classes
+    return of_classes(lmc, classes, _first(classes)), classes
 
 
 def of_classes(lmc: M, classes: Sequence[int], members: Sequence[int]) -> M:

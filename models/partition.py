@@ -102,6 +102,41 @@ def refined_blocks(
     return partition.block_of
 
 
+def settled_blocks(
+    blocks: Sequence[int], successors: Sequence[Sequence[int]], signature: Signature
+) -> list[int]:
+    """Return the blocks of `refined_blocks` for the states whose every path ends in a state that stays.
+
+    One pass from the ends is enough for them. All other states get -1, though some may belong to such a
+    block.
+
+    >>> rows = [((1, fmpq(1)),), ((1, fmpq(1)),), ((2, fmpq(1, 2)), (1, fmpq(1, 2)))]
+    >>> settled_blocks([0, 0, 0], [[1], [1], [2, 1]], Masses(rows).of)
+    [0, 0, -1]
+    """
+    found = [-1] * len(blocks)
+    numbers: dict[Hashable, int] = {}
+    predecessors: list[list[int]] = [[] for _ in blocks]
+    waiting = [0] * len(blocks)
+    for state, targets in enumerate(successors):
+        for target in targets:
+            predecessors[target].append(state)
+        if any(target != state for target in targets):
+            waiting[state] = len(targets)
+    ready = [state for state, left in enumerate(waiting) if not left]
+    stay = len(ready)
+    for place, state in enumerate(ready):  # which grows
+        number = numbers.setdefault((blocks[state], signature(state, found)), len(numbers))
+        found[state] = number
+        if place < stay:  # it named itself -1; what leads to it for sure is no different
+            numbers.setdefault((blocks[state], signature(state, found)), number)
+        for source in predecessors[state]:
+            waiting[source] -= 1
+            if not waiting[source]:
+                ready.append(source)
+    return found
+
+
 class _Partition:
     """Blocks of states, with the predecessors that must be looked at again when a block splits."""
 
