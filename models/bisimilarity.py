@@ -80,7 +80,8 @@ def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) 
     (0, 0, 1, 2)
     """
     arms, labels = lmc.arms, lmc.labels
-    ends = settled_blocks(canonical_numbering(labels), *_graph(arms))
+    graph = _graph(arms)
+    ends = settled_blocks(canonical_numbering(labels), *graph)
     deadline.check()
     if min(ends) >= 0:
         return canonical_numbering(ends)
@@ -90,10 +91,8 @@ def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) 
         arms = tuple(
             [tuple((place[target], p) for target, p in rows[state]) for state in kept] for rows in arms
         )
-        labels = tuple(labels[state] for state in kept)
-    blocks = refined_blocks(
-        canonical_numbering(labels), *_graph(arms), after_round=lambda *_: deadline.check()
-    )
+        graph, labels = _graph(arms), tuple(labels[state] for state in kept)
+    blocks = refined_blocks(canonical_numbering(labels), *graph, after_round=lambda *_: deadline.check())
     return canonical_numbering(map(blocks.__getitem__, place))
 
 
