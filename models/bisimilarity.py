@@ -5,7 +5,7 @@ Source: CMP18 Definition 8, CMP18 Lemma 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from operator import itemgetter
 from typing import TypeVar
 
@@ -37,9 +37,9 @@ def mass_of_blocks(row: Row, block_of: Sequence[int]) -> dict[int, fmpq]:
     return mass
 
 
-def lumped(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
+def lumped(row: Row, block_of: Sequence[int]) -> Hashable:
     """Return what a row gives to each block, as a signature."""
-    return frozenset(mass_of_blocks(row, block_of).items())
+    return frozenset((block, p.p, p.q) for block, p in mass_of_blocks(row, block_of).items())
 
 
 def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) -> tuple[int, ...]:
