@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from flint import fmpq
@@ -23,13 +22,9 @@ EXAMPLE = "example:"
 POINTS = 65
 
 
-@dataclass(frozen=True, slots=True)
-class System:
-    """The losses of a pair of states."""
-
-    spec: dict[str, Any]  # the chain, the pair, and how much of its runs is cut off, as plain data
-    upper: Atoms  # the law, or one that dominates it
-    exact: bool  # whether it is the law
+System = tuple[dict[str, Any], Atoms, bool]
+"""The chain, the pair, and how much of its runs is cut off, as plain data; the law, or one that dominates it;
+whether it is the law."""
 
 
 def losses_of_model(given: dict[str, Any], read: Callable[[str], str]) -> System:
@@ -100,8 +95,8 @@ def _losses(model: LMC, pair: Any) -> System:
     try:
         points = exact_losses(chain, s, t).points
     except LimitError:
-        return System(*_curve(chain, s, t, spec), exact=False)
-    return System(spec, atoms.finite(points, cut), exact=True)
+        return (*_curve(chain, s, t, spec), False)
+    return spec, atoms.finite(points, cut), True
 
 
 def _curve(chain: LMC, s: int, t: int, spec: dict[str, Any]) -> tuple[dict[str, Any], Atoms]:
