@@ -310,8 +310,10 @@ def _system(fields: _Fields, kind: str) -> Mechanism:
 
 
 _KINDS: Mapping[str, Callable[[_Fields, str], Mechanism]] = {
-    **dict.fromkeys(_PLAIN, _plain),
+    **dict.fromkeys(("gaussian", "laplace", "discrete-gaussian", "discrete-laplace"), _plain),
     "randomised-response": _randomised_response,
+    "pure": _plain,
+    "approximate": _plain,
     "subsampled": _subsampled,
     "shuffled": _shuffled,
     "dpsgd": _dpsgd,

@@ -27,8 +27,6 @@ ENOUGH = 1e-3  # delta need not be closer than that for an epsilon
 
 LARGEST = fmpq(10**6)  # no larger epsilon is looked for
 
-WIDE = 20.0  # how many standard deviations all runs together reach, about, beside the longest tail
-
 PILOT = 4.0  # how much coarser the first grid is: it tells how far bounds part, and costs little
 
 AIM = 0.87  # which share of the width the next grid is chosen for
@@ -135,13 +133,6 @@ class Direction:
                 return found
             self._take(min(MOST_DIGITS, int(-wanted * 1.1) + 40))
 
-    def _reaches(self, delta: float) -> list[float]:
-        """Return how far one run of each mechanism reaches, relative to all together."""
-        ends = [one.rough.ends(as_double(self.terms.width), delta - 6) for one in self._factors]
-        spans = [max(0.0, end - start) for start, end in ends]
-        whole = max(spans) + WIDE * sqrt(sum(one.runs * one.rough.moments(0.0)[2] for one in self._factors))
-        return [span / whole if whole else 0.0 for span in spans]
-
     def refine(self, goals: Goals, width: float, finer: float, smaller: float) -> None:
         """Compose on a grid that is fit for some goals.
 
@@ -162,9 +153,8 @@ class Direction:
         width = 1.0 if vanishes else width  # that it is less than the least is enough
         bend = max(max(one.tilt * (one.tilt + 1), 1 / max(one.spread, width)) for one in guesses)
         delta = max(min(deltas) - smaller, float(-MOST_DIGITS))
-        runs, reaches = [one.runs for one in self._factors], self._reaches(delta)
-        apart = sum(map(variance_of, runs, reaches))
-        step = finer * sqrt(width / (bend * apart))
+        runs = [one.runs for one in self._factors]
+        step = finer * sqrt(width / (bend * sum(map(variance_of, runs))))
         # an attempt that was not enough may have lacked digits
         spare = self.terms.relative + 3 + len(str(sum(runs))) + len(self.tapes)
         fine = ceil(-delta) + ceil(max(ends) * 0.4343) + spare
@@ -172,18 +162,18 @@ class Direction:
         # not through the decimal of the double: the step is written in the proof
         exact = fmpq(int(frexp(step)[0] * 256)) * fmpq(2) ** (frexp(step)[1] - 8)
         common = lattice(self._factors, fine)
-        if common is not None and as_double(common) * sqrt(max(runs)) > step:
-            exact, reaches = common, [inf] * len(runs)  # it costs no more than a fine grid, and no width
+        # it costs no more than a fine grid, and no width
+        flat = common is not None and as_double(common) * sqrt(max(runs)) > step
         memory, largest = self.terms.memory, self.caps.largest
         work = Work(
             factors=self._factors,
-            grid=Grid(exact, more + spare, fine, tilt, fmpq(0)),
+            grid=Grid(common if flat else exact, more + spare, fine, tilt, fmpq(0)),
             left=width * PARTS,
             right=delta + log10(width * PARTS),
             goals=[chances(self._laws, end, one.tilt) for end, one in zip(ends, guesses, strict=True)],
             scales=scales,
             below=CLOSELY in goals.values() and not vanishes,
-            reaches=reaches,
+            flat=flat,
             gap=inf if largest is None else as_double(largest) - min(ends),
             deadline=self.terms.deadline,
             # a grid holds some ten measures at a time, of three integers for each loss

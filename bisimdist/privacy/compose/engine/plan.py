@@ -43,16 +43,14 @@ class Factor:
     seen: Rough = field(repr=False)  # the other one
 
 
-def level_of(runs: int, reach: float) -> int:
+def level_of(runs: int) -> int:
     """Return how often the step of the last grid is halved where so many copies are still to be made.
 
     A polynomial costs as much as its losses reach, divided by the step, and parts both sides by the number of
     copies times the square of the step: their sums are least where the third powers of the steps are
-    proportional to what is reached, divided by that number.
+    proportional to what is reached, divided by that number. One run reaches about a tenth as far as all.
     """
-    if reach == inf:  # all losses lie on the grid
-        return 0
-    return round(log2(runs * (1 + reach) / (reach + runs**-0.5)) / 3)
+    return round(log2(runs * 1.1 / (0.1 + runs**-0.5)) / 3)
 
 
 def lattice(factors: Sequence[Factor], digits: int) -> fmpq | None:
@@ -68,9 +66,9 @@ def lattice(factors: Sequence[Factor], digits: int) -> fmpq | None:
     return found or None
 
 
-def variance_of(runs: int, reach: float) -> float:
+def variance_of(runs: int) -> float:
     """Return by how much the runs of a factor part both sides, in squares of the last step."""
-    levels = [(runs >> k, level_of(runs >> k, reach)) for k in range(runs.bit_length())]
+    levels = [(runs >> k, level_of(runs >> k)) for k in range(runs.bit_length())]
     passed = [(m, level) for (_, more), (m, less) in pairwise(levels) for level in range(less, more)]
     return BASE * runs / 4 ** levels[0][1] + sum(HALVED * m / 4**level for m, level in passed)
 
@@ -86,7 +84,7 @@ class Work:
     goals: Sequence[Chances]  # how likely losses go beyond each epsilon that counts
     scales: Sequence[fmpq]  # by factor: the logarithm of a unit, where the loss is 0
     below: bool = True  # whether bounds from below are wanted too
-    reaches: Sequence[float]  # by factor: how far one run reaches, relative to all runs together
+    flat: bool  # whether all losses lie on the last grid
     gap: float = inf  # how far the largest loss of all is above the least loss that counts
     deadline: Deadline
     most: int = MOST_ENTRIES  # how many losses a measure may have
@@ -111,10 +109,9 @@ class Work:
 
     def _power(self, number: int) -> int:
         """Compose all runs of a factor: its squares, and on the way those that the number of runs has."""
-        runs, reach = self.factors[number].runs, self.reaches[number]
-        level = level_of(runs, reach)
+        runs, whole = self.factors[number].runs, None
+        level = 0 if self.flat else level_of(runs)
         square = self._cells(number, level, runs)
-        whole: int | None = None
         while True:
             if runs % 2:
                 whole = square if whole is None else self._multiply(whole, square, 1)
@@ -122,7 +119,7 @@ class Work:
                     return whole
             runs //= 2
             square = self._multiply(square, square, runs)
-            while level > level_of(runs, reach):
+            while level > level_of(runs):
                 level -= 1
                 square = self._coarsen(square, runs)
                 whole = None if whole is None else self._coarsen(whole, 1)
