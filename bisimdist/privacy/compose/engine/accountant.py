@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from math import ceil, frexp, inf, log10, sqrt
 
 from flint import fmpq, fmpz
@@ -14,8 +13,8 @@ from bisimdist.errors import ENDINGS, LimitError
 from bisimdist.exact.doubles import as_double
 from bisimdist.privacy.compose.engine.direct import Caps, Loss, caps_of, once
 from bisimdist.privacy.compose.engine.measures import Grid
-from bisimdist.privacy.compose.engine.plan import MOST_ENTRIES, Factor, Work, lattice, variance_of
-from bisimdist.privacy.compose.engine.rough import Rough, Saddle, chances, first, rough_law, saddle
+from bisimdist.privacy.compose.engine.plan import MOST_ENTRIES, Work, lattice, variance_of
+from bisimdist.privacy.compose.engine.rough import Factor, Saddle, chances, first, rough_law, saddle
 from bisimdist.progress import Deadline, Progress
 
 ATTEMPTS = 8
@@ -31,7 +30,7 @@ PILOT = 4.0  # how much coarser the first grid is: it tells how far bounds part,
 
 AIM = 0.87  # which share of the width the next grid is chosen for
 
-FAR = 4.0  # how much coarser the first grid is where another direction is worse
+FAR = 4.0  # how much coarser still it is where another direction is worse
 
 PARTS = 1e-2  # which share of the width cut tails may take
 
@@ -76,7 +75,6 @@ class Direction:
     caps: Caps = field(init=False)
     _digits: int = field(default=60, init=False)
     _factors: list[Factor] = field(init=False)
-    _laws: list[tuple[Rough, int]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.caps = caps_of(self.losses, CAP_DIGITS)
@@ -88,7 +86,6 @@ class Direction:
             Factor(law, below, runs, rough_law(law, digits), rough_law(below or law, digits))
             for law, below, runs in self.losses
         ]
-        self._laws = [(one.rough, one.runs) for one in self._factors]
 
     @property
     def alone(self) -> bool:
@@ -108,26 +105,18 @@ class Direction:
         """Tell whether a grid would add nothing."""
         return self.alone or self.capped(epsilon)
 
-    def upper(self, epsilon: fmpq) -> fmpq:
-        """Return the best upper bound on delta so far."""
-        found = [tape.known.upper(epsilon) for tape in self.tapes]
-        found += [self.caps.high] if self.capped(epsilon) else []
+    def bounds(self, epsilon: fmpq) -> tuple[fmpq, fmpq]:
+        """Return the best bounds on delta so far."""
+        found = [tape.known.bounds(epsilon) for tape in self.tapes]
+        found.append((self.caps.low, self.caps.high if self.capped(epsilon) else fmpq(1)))
         if self.alone:
-            found.append(once(self.losses[0][0], epsilon, self.terms.relative + 4)[1])
-        return min(found, default=fmpq(1))
-
-    def lower(self, epsilon: fmpq) -> fmpq:
-        """Return the best lower bound on delta so far."""
-        found = [self.caps.low, *(tape.known.lower(epsilon) for tape in self.tapes)]
-        below = self.losses[0][1]
-        if self.alone and below is not None:
-            found.append(once(below, epsilon, self.terms.relative + 4)[0])
-        return max(found)
+            found.append(once(self.losses[0], epsilon, self.terms.relative + 4))
+        return max(low for low, _ in found), min(high for _, high in found)
 
     def guess(self, epsilon: float, least: float = -inf) -> Saddle:
         """Return what delta is like near an epsilon; less than the least one need not be known well."""
         while True:
-            found = saddle(self._laws, epsilon)
+            found = saddle(self._factors, epsilon)
             wanted = max(found.delta, least)
             if wanted >= 25 - self._digits or self._digits >= MOST_DIGITS:
                 return found
@@ -143,7 +132,7 @@ class Direction:
         """
         ends, guesses, deltas = list(map(as_double, goals)), list[Saddle](), list[float]()
         for epsilon, least in goals.items():
-            guess, low = self.guess(as_double(epsilon), least.delta), self.lower(epsilon)
+            guess, low = self.guess(as_double(epsilon), least.delta), self.bounds(epsilon)[0]
             if guess.delta < least.delta:
                 guess = replace(least, tilt=min(guess.tilt, least.tilt))
             guesses.append(guess)
@@ -170,7 +159,7 @@ class Direction:
             grid=Grid(common if flat else exact, more + spare, fine, tilt, fmpq(0)),
             left=width * PARTS,
             right=delta + log10(width * PARTS),
-            goals=[chances(self._laws, end, one.tilt) for end, one in zip(ends, guesses, strict=True)],
+            goals=[chances(self._factors, end, one.tilt) for end, one in zip(ends, guesses, strict=True)],
             scales=scales,
             below=CLOSELY in goals.values() and not vanishes,
             flat=flat,
@@ -234,7 +223,8 @@ class Accountant:
 
     def bounds(self, epsilon: fmpq) -> tuple[fmpq, fmpq]:
         """Return the bounds on delta that are known so far."""
-        return max(one.lower(epsilon) for one in self.sides), max(one.upper(epsilon) for one in self.sides)
+        found = [one.bounds(epsilon) for one in self.sides]
+        return max(low for low, _ in found), max(high for _, high in found)
 
     def _close(self, low: fmpq, high: fmpq) -> bool:
         return bool(high - low <= self.terms.width * low * TIGHT or high <= LEAST)
@@ -244,57 +234,58 @@ class Accountant:
 
     def _narrowed(self, wanting: Callable[[], list[fmpq]], *, of_epsilon: bool = False) -> None:
         """Refine until nothing is wanting: `wanting` returns near which epsilons more has to be known."""
-        finer, smaller, asked = PILOT, 0.0, as_double(self.terms.width)
+        ends, width = list(map(as_double, wanting())), as_double(self.terms.width)
+        worst = sorted(
+            self.sides, key=lambda one: -max((one.guess(end, 0.0).delta for end in ends), default=0.0)
+        )
+        finer, smaller = PILOT, 0.0
         order, before = 2.0, (0.0, 0.0)  # by which power of the step bounds part; the attempt before
+        # where both sides are about different laws they do not come together
+        attempts = ATTEMPTS if all(one.two_sided for one in self.sides) else 1
         try:
-            for _ in range(ATTEMPTS):
-                gap, width = 0.0, asked
-                goals = dict.fromkeys(wanting(), CLOSELY)
-                for one in self._worst_first(list(goals)):
+            for attempt in range(attempts):
+                gap, busy = 0.0, False
+                for one in worst:
                     # where another direction is worse by as much as its doubt, a direction does not matter
-                    some = {
-                        at: least
-                        for at, least in goals.items()
-                        if not one.settled(at)
-                        and not (one.tapes and self._close(self.bounds(at)[0], one.upper(at)))
+                    goals = {
+                        at: self._beside(at, one, worst[0])
+                        for at in wanting()
+                        if not (one.settled(at) or self._close(self.bounds(at)[0], one.bounds(at)[1]))
                     }
-                    if not some:
+                    if not goals:
                         continue
-                    width = self._wanted(one, next(iter(some))) if of_epsilon else asked
-                    # where another direction is worse, much less may be enough
-                    beside = FAR if finer == PILOT and CLOSELY not in some.values() else 1.0
-                    one.refine(some, width, beside * finer, smaller)
-                    for at in some:
-                        low, high = self.bounds(at)[0], one.upper(at)
-                        if beside == 1.0:
-                            gap = max(gap, as_double((high - low) / low) if low else inf)
-                        if low:
-                            least = log_of(low) + log10(asked) - 1
-                            goals[at] = Saddle(one.guess(as_double(at), least).tilt, least, VAGUE)
-                if gap == 0.0 or not all(one.two_sided for one in self.sides):
+                    if of_epsilon:
+                        width = self._wanted(one, next(iter(goals)))
+                    far = attempt == 0 and one is not worst[0]  # much less may be enough
+                    one.refine(goals, width, FAR * finer if far else finer, smaller)
+                    busy = True
+                    for low, high in () if far else ((self.bounds(at)[0], one.bounds(at)[1]) for at in goals):
+                        gap = max(gap, as_double(high / low) - 1 if low else inf)
+                if not busy:
                     return
                 if gap > 1:
                     finer, smaller = finer / 2, smaller + 10
-                    continue
-                if before[0]:
-                    order = min(2.0, max(0.5, log10(before[1] / gap) / log10(before[0] / finer)))
-                before = finer, gap
-                finer *= min(0.9, (AIM * width / gap) ** (1 / order))
-            self.stopped = bool(wanting())
+                elif gap > 0:
+                    if before[0]:
+                        order = min(2.0, max(0.5, log10(before[1] / gap) / log10(before[0] / finer)))
+                    before = finer, gap
+                    finer *= min(0.9, (AIM * width / gap) ** (1 / order))
+            self.stopped = attempts > 1 and bool(wanting())
         except ENDINGS:
             self.stopped = True
+
+    def _beside(self, epsilon: fmpq, one: Direction, worst: Direction) -> Saddle:
+        """Return what is no closer to be known of a direction."""
+        low = self.bounds(epsilon)[0]
+        if one is worst or not low:
+            return CLOSELY
+        least = log_of(low) + log10(as_double(self.terms.width)) - 1
+        return Saddle(worst.guess(as_double(epsilon), least).tilt, least, VAGUE)
 
     def _wanted(self, one: Direction, epsilon: fmpq) -> float:
         """Return how closely delta has to be known for an epsilon that is as close as asked."""
         about, width = as_double(epsilon), as_double(self.terms.width)
         return max(min(max(width, ENOUGH), 0.9 * width * about * one.guess(about).tilt), 1e-12)
-
-    def _worst_first(self, epsilons: Sequence[fmpq]) -> list[Direction]:
-        """Return the directions, the one of the largest delta first."""
-        ends = list(map(as_double, epsilons))
-        return sorted(
-            self.sides, key=lambda one: -max((one.guess(end, 0.0).delta for end in ends), default=0.0)
-        )
 
     def deltas(self, epsilons: Sequence[fmpq]) -> list[tuple[fmpq, fmpq]]:
         """Return bounds on delta at each of some epsilons."""
@@ -316,16 +307,11 @@ class Accountant:
         if all(one.largest is not None for one in caps):  # below the largest loss
             inside = min(start, max(one.least for one in caps) * (1 - self.terms.width / 2))
 
-        @cache
-        def ends_by(tapes: int) -> tuple[fmpq, fmpq]:
-            del tapes  # the bounds are better with each
+        def ends_now() -> tuple[fmpq, fmpq]:
             return (
                 self._last(lambda e: self.bounds(e)[0] > delta, start)[0],
                 self._last(lambda e: self.bounds(e)[1] > delta, start)[1],
             )
-
-        def ends_now() -> tuple[fmpq, fmpq]:
-            return ends_by(sum(len(one.tapes) for one in self.sides))
 
         def wanting() -> list[fmpq]:
             low, high = ends_now()

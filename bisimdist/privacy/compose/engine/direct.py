@@ -18,11 +18,17 @@ Loss = tuple[Law, "Law | None", int]
 """What dominates a mechanism, what it dominates if that is known, and how often it runs."""
 
 
-def once(law: Law, epsilon: fmpq, relative: int) -> tuple[fmpq, fmpq]:
-    """Return bounds on delta of one run: a sum, or the difference of two tails.
+def once(loss: Loss, epsilon: fmpq, relative: int) -> tuple[fmpq, fmpq]:
+    """Return bounds on delta of one run."""
+    law, below, _ = loss
+    low, high = _precise(law, epsilon, relative)
+    if below is not law:
+        low = NOTHING if below is None else _precise(below, epsilon, relative)[0]
+    return low, high
 
-    They agree in so many digits, if there are such.
-    """
+
+def _precise(law: Law, epsilon: fmpq, relative: int) -> tuple[fmpq, fmpq]:
+    """Return bounds that agree in so many digits if they can: a sum, or the difference of two tails."""
     most, digits = MOST_DIGITS + int(epsilon.ceil()) // 2, 2 * relative
     while True:
         low, high = _delta(law, epsilon, digits)

@@ -108,15 +108,6 @@ class Measure:
                 found.append(list(accumulate(reversed(masses))))
         return found
 
-    def upper(self, epsilon: fmpq) -> fmpq:
-        """Return an upper bound on delta."""
-        count = min(self.size, self.low + self.size - 1 - int((epsilon / self.grid.step).floor()))
-        with working_precision(self.grid.bits):
-            part = arb(0)
-            if count > 0:
-                part = self.sums[0][count - 1] - self.sums[1][count - 1] * arb(epsilon).exp()
-            return within_unit((part + self.excess).upper())
-
     @cached_property
     def tests(self) -> tuple[list[fmpz], list[fmpz]]:
         """By label, from the largest on, in units of ``10**-fine``: P and Q of this label or a larger one."""
@@ -128,15 +119,19 @@ class Measure:
     def _logarithms(self) -> list[np.ndarray]:
         return [np.array([log(max(int(mass), 1)) for mass in masses]) for masses in self.tests]
 
-    def lower(self, epsilon: fmpq) -> fmpq:
-        """Return a lower bound on delta: what the best test by labels shows."""
+    def bounds(self, epsilon: fmpq) -> tuple[fmpq, fmpq]:
+        """Return bounds on delta; the lower one is what the best test by labels shows."""
         unit, (p, q), (log_p, log_q) = fmpz(10) ** self.grid.fine, self.tests, self._logarithms
-        with working_precision(self.grid.bits):
-            alpha, sure = up(arb(epsilon).exp() * unit), within_unit(self.sure.lower())
+        count = min(self.size, self.low + self.size - 1 - int((epsilon / self.grid.step).floor()))
         # any test is a bound; doubles choose it
         lost = np.exp(np.minimum(log_q - log_p + as_double(epsilon), 0))
         best = int(np.argmax(log_p + np.log(np.maximum(1 - lost, 1e-300))))
-        return fmpq(max(p[best] * unit - q[best] * alpha, fmpz(0)), unit * unit) + sure
+        with working_precision(self.grid.bits):
+            alpha, high = arb(epsilon).exp(), self.excess
+            if count > 0:
+                high = high + self.sums[0][count - 1] - self.sums[1][count - 1] * alpha
+            gain = max(p[best] * unit - q[best] * up(alpha * unit), fmpz(0))
+            return fmpq(gain, unit * unit) + within_unit(self.sure.lower()), within_unit(high.upper())
 
 
 def within_unit(value: arb) -> fmpq:

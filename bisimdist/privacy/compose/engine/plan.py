@@ -16,9 +16,9 @@ from bisimdist.errors import LimitError
 from bisimdist.exact.doubles import as_double
 from bisimdist.exact.precision import working_precision
 from bisimdist.privacy.compose.engine.cells import measured
-from bisimdist.privacy.compose.engine.laws import AtomsAt, Law
+from bisimdist.privacy.compose.engine.laws import AtomsAt
 from bisimdist.privacy.compose.engine.measures import Grid, Measure, coarsened, cut, multiplied
-from bisimdist.privacy.compose.engine.rough import Chances, Rough
+from bisimdist.privacy.compose.engine.rough import Chances, Factor, Rough
 from bisimdist.progress import Deadline
 
 LONGEST_CELL = 4096
@@ -30,17 +30,6 @@ BASE, HALVED = 0.25, 0.1875
 Step = tuple[Any, ...]
 """``("cells", factor, level, low, runs)``; of steps by number ``("coarsen", one, low, high)`` and
 ``("multiply", one, other, low, high)``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Factor:
-    """A mechanism in one direction, so many times."""
-
-    law: Law  # what dominates it
-    below: Law | None  # what it dominates; None where nothing is known
-    runs: int  # how often
-    rough: Rough = field(repr=False)  # the law in doubles
-    seen: Rough = field(repr=False)  # the other one
 
 
 def level_of(runs: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import sinh
 
@@ -54,6 +54,17 @@ class Rough:
         last = max(int((tails > right).sum()) - 1, 0) + (not self.atoms)
         last = min(last, len(self.losses) - 1)
         return float(self.losses[max(min(first, last), 0)]), float(self.losses[last])
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A mechanism in one direction, so many times."""
+
+    law: Law  # what dominates it
+    below: Law | None  # what it dominates; None where nothing is known
+    runs: int  # how often
+    rough: Rough = field(repr=False)  # the law in doubles
+    seen: Rough = field(repr=False)  # the other one
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +122,13 @@ def _log(value: arb) -> float:
     return float(value.log()) if value > 0 else -1e9
 
 
-def saddle(laws: Sequence[tuple[Rough, int]], epsilon: float) -> Saddle:
+def saddle(factors: Sequence[Factor], epsilon: float) -> Saddle:
     """Return what the composition of laws, each so many times, looks like near a loss."""
-    sure = 1 - np.prod([(1 - law.sure) ** runs for law, runs in laws])
+    sure = 1 - np.prod([(1 - one.rough.sure) ** one.runs for one in factors])
     infinite = np.log10(sure) if sure > 0 else -np.inf
 
     def sums(tilt: float) -> np.ndarray:
-        return np.sum([runs * law.moments(tilt) for law, runs in laws], axis=0)
+        return np.sum([one.runs * one.rough.moments(tilt) for one in factors], axis=0)
 
     def steep(tilt: float) -> bool:
         # a steeper one tells apart what is far below the chance of an infinite loss, or below the least delta
@@ -131,7 +142,7 @@ def saddle(laws: Sequence[tuple[Rough, int]], epsilon: float) -> Saddle:
     return Saddle(tilt, float(max(min(delta, 0.0), infinite)), float(spread))
 
 
-def chances(laws: Sequence[tuple[Rough, int]], epsilon: float, tilt: float) -> Chances:
+def chances(factors: Sequence[Factor], epsilon: float, tilt: float) -> Chances:
     """Return Chernoff's bounds on the chance of more than a loss, at tilts around one."""
     tilts = [tilt * 2.0**k for k in range(-2, 7)]
-    return tuple((t, sum(runs * law.moments(t)[0] for law, runs in laws) - t * epsilon) for t in tilts)
+    return tuple((t, sum(one.runs * one.rough.moments(t)[0] for one in factors) - t * epsilon) for t in tilts)
