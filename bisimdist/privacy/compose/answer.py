@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -159,11 +157,10 @@ class Composition(Shown):
         digits = self.accountant.digits
         part = fmpq(1, 10**digits)
         if 0 < high * (1 + part) < LEAST:
-            return Exact(fmpq(0)), Exact(LEAST)
-        if low == high and len(str(high)) < 60:
-            return Exact(low), Exact(high)
-        ends = _outwards(low * (1 - part), high * (1 + part), digits + 2)
-        return Exact(to_fmpq(ends[0])), Exact(min(fmpq(1), to_fmpq(ends[1])))
+            low, high = fmpq(0), LEAST
+        elif low != high or len(str(high)) >= 60:
+            low, high = map(to_fmpq, _outwards(low * (1 - part), high * (1 + part), digits + 2))
+        return Exact(low), Exact(min(fmpq(1), high))
 
     def epsilon(self, delta: ExactNumber) -> EpsilonPoint:
         """Return bounds on the least epsilon at which delta is at most this.
@@ -181,9 +178,8 @@ class Composition(Shown):
             why = "is infinite with a larger probability" if value else "may be larger than any number"
             raise UsageError(f"delta {format_rational(value)}: no epsilon exists, since the loss {why}")
         if not value:  # the sum of the largest losses, which may be irrational
-            low, high = _outwards(*ends, FINE_DIGITS)
-            ends = to_fmpq(low), to_fmpq(high)
-        found = EpsilonPoint(Exact(value), Exact(ends[0]), Exact(ends[1]))
+            ends = tuple(map(to_fmpq, _outwards(*ends, FINE_DIGITS)))
+        found = EpsilonPoint(Exact(value), *map(Exact, ends))
         self.points += (found,)
         return found
 
@@ -239,13 +235,11 @@ class Composition(Shown):
 
     def csv(self) -> str:
         """Return the points as CSV: decimals rounded outwards, and the exact numbers."""
-        drawn = io.StringIO()
-        writer = csv.writer(drawn, lineterminator="\n")
-        writer.writerow(("given", "at", "at_least", "at_most", "lower", "upper"))
+        rows = ["given,at,at_least,at_most,lower,upper\n"]
         for point in self.points:
             name, at, *exact = (next(iter(point.data())), *point.data().values())
-            writer.writerow((name, at, *_outwards(point.lower, point.upper), *exact))
-        return drawn.getvalue()
+            rows.append(",".join((name, at, *_outwards(point.lower, point.upper), *exact)) + "\n")
+        return "".join(rows)
 
     def certificate(self) -> dict[str, object]:
         """Return the proof of all that was asked so far, as plain data that ``json.dumps`` writes.
@@ -282,20 +276,16 @@ class Composition(Shown):
         rows = []
         for point in self.points:
             where = (
-                f"delta at epsilon = {format_rational(point.epsilon)}"
-                if isinstance(point, DeltaPoint)
-                else f"epsilon at delta = {decimal_above(point.delta, SHOWN_DIGITS)[0]}"
+                f"epsilon at delta = {decimal_above(point.delta, SHOWN_DIGITS)[0]}"
+                if isinstance(point, EpsilonPoint)
+                else f"delta at epsilon = {format_rational(point.epsilon)}"
             )
             rows.append((where, *_outwards(point.lower, point.upper)))
         runs = sum(mechanism.runs for mechanism in self.entries)
-        remarks = list(self.notes)
-        if self.accountant.stopped:
-            remarks.append(
-                "A limit ended the work before the bounds were as close as asked; they are proved."
-            )
+        stopped = "A limit ended the work before the bounds were as close as asked; they are proved."
         return Report(
             heading=f"composition of {runs} mechanism{'s' * (runs > 1)}, neighbours: {self.relation}",
             columns=("", "at least", "at most"),
             rows=tuple(rows),
-            remarks=tuple(remarks),
+            remarks=(*self.notes, *([stopped] if self.accountant.stopped else [])),
         )

@@ -248,9 +248,10 @@ def _subsampled(fields: _Fields, kind: str) -> Mechanism:
         raise fields.fail(f"of: {error.message}") from None
     if inner.runs != 1:
         raise fields.fail("what is subsampled runs once on a sample; expected times beside subsampled")
-    spec, again = fields.done(kind, q=rate, sampling=sampling, of=inner.spec), inner.exchanged
+    spec = fields.done(kind, q=rate, sampling=sampling, of=inner.spec)
     if fields.relation != "replace":
         return _directed(spec, _each(lambda law: mixed(rate, law), inner.laws))
+    again = inner.exchanged if sampling == "poisson" else None
     if sampling == "poisson" and again is None:
         raise fields.fail(
             "a sample without replacement of a Poisson sample, where one record is replaced: how a sample of"
@@ -258,14 +259,12 @@ def _subsampled(fields: _Fields, kind: str) -> Mechanism:
         )
 
     def made(laws: Laws) -> Laws:
-        if again is not None and sampling == "poisson":
+        if again is not None:
             return _each(lambda law: again(rate, law), laws)
         return replaced(rate, laws[0]), None if laws[1] is None else mixed(rate, laws[1])
 
-    twice = None
-    if again is not None and sampling == "poisson":
-        # a sample of a sample: what is thinned is thinned again
-        twice = again if again is thinned else lambda q, law: again(q * rate, law)
+    # a sample of a sample: what is thinned is thinned again
+    twice = again if again is None or again is thinned else lambda q, law: again(q * rate, law)
     return Mechanism(spec, made(inner.laws), None if inner.back is None else made(inner.back), twice)
 
 

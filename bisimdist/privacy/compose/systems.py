@@ -93,15 +93,9 @@ def _losses(model: LMC, pair: Any) -> System:
     if cut != (0, 0):
         spec["cut"] = [format_rational(mass) for mass in cut]
     try:
-        points = exact_losses(chain, s, t).points
-    except LimitError:
-        return (*_curve(chain, s, t, spec), False)
-    return spec, atoms.finite(points, cut), True
-
-
-def _curve(chain: LMC, s: int, t: int, spec: dict[str, Any]) -> tuple[dict[str, Any], Atoms]:
-    """Return a law whose delta is nowhere less than proved upper bounds on that of the pair, both ways."""
-    found = profile(chain, pairs=[(chain.states[s], chain.states[t])], points=POINTS)
-    corners = [(point.alpha, point.upper) for point in found.points]
-    spec = {**spec, "curve": [[format_rational(a), format_rational(d)] for a, d in corners]}
-    return spec, atoms.dominating(corners)
+        return spec, atoms.finite(exact_losses(chain, s, t).points, cut), True
+    except LimitError:  # proved upper bounds, in both directions
+        points = profile(chain, pairs=[(chain.states[s], chain.states[t])], points=POINTS).points
+    corners = [(point.alpha, point.upper) for point in points]
+    spec["curve"] = [[format_rational(a), format_rational(d)] for a, d in corners]
+    return spec, atoms.dominating(corners), False

@@ -256,7 +256,7 @@ class Accountant:
                         continue
                     if of_epsilon:
                         width = self._wanted(one, next(iter(goals)))
-                    far = attempt == 0 and one is not worst[0]  # much less may be enough
+                    far = attempt == 0 < attempts - 1 and one is not worst[0]  # much less may be enough
                     one.refine(goals, width, FAR * finer if far else finer, smaller)
                     busy = True
                     for low, high in () if far else ((self.bounds(at)[0], one.bounds(at)[1]) for at in goals):

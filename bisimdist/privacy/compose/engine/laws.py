@@ -28,7 +28,6 @@ class Smooth:
     above: Callable[[arb], Tails]
     # the least and the largest loss; None where there is none
     ends: Callable[[], Ends] = lambda: (None, None)
-    symmetric: bool = False  # whether the law of the other direction is the same
     variance: fmpq | None = None  # of Gaussian noise that of the loss: it adds up
 
 
@@ -48,7 +47,7 @@ def gaussian(variance: fmpq, rate: fmpq | None = None) -> Smooth:
             place = (c + (c * c + loss.exp()).sqrt()).log() / mu
         return (((place - mean) / root).erfc() / 2 for mean in (0, mu, -mu))
 
-    return Smooth(_mirrored(beyond, rate), symmetric=True, variance=None if rate else variance)
+    return Smooth(_mirrored(beyond, rate), variance=None if rate else variance)
 
 
 def laplace(largest: fmpq, rate: fmpq | None = None) -> Smooth:
@@ -70,7 +69,7 @@ def laplace(largest: fmpq, rate: fmpq | None = None) -> Smooth:
         middle = (least / ratio).sqrt() / 2
         yield from (middle, 1 - (ratio * least).sqrt() / 2, middle * least)
 
-    return Smooth(_mirrored(beyond, rate, ends), ends, symmetric=True)
+    return Smooth(_mirrored(beyond, rate, ends), ends)
 
 
 def _mirrored(
@@ -204,8 +203,6 @@ def swapped(law: Law) -> Law:
     """Return the law of the other direction."""
     if isinstance(law, AtomsAt):
         return law.through(Atoms.swapped)
-    if law.symmetric:
-        return law
     inner = law
 
     def ends() -> Ends:
