@@ -76,10 +76,10 @@ def _needed(side: Direction, points: Sequence[Point]) -> list[Work]:
     for point in points:
         low, high = (point.epsilon,) * 2 if isinstance(point, DeltaPoint) else (point.lower, point.upper)
         if side.tapes and not side.settled(low):
-            lowers = [tape.known.bounds(low)[0] for tape in side.tapes]
+            lowers = [tape.found[-1].bounds(low)[0] for tape in side.tapes]
             chosen.add(lowers.index(max(lowers)))
         if side.tapes and not side.settled(high):
-            uppers = [tape.known.bounds(high)[1] for tape in side.tapes]
+            uppers = [tape.found[-1].bounds(high)[1] for tape in side.tapes]
             chosen.add(uppers.index(min(uppers)))
     return [side.tapes[k] for k in sorted(chosen)]
 

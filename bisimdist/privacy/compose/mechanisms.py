@@ -55,11 +55,6 @@ class Mechanism:
     exchanged: Callable[[fmpq, Law], Law] | None = field(default=thinned, compare=False)
     runs: int = 1  # how often it runs
 
-    @property
-    def text(self) -> str:
-        """The mechanism as a text, which orders a list."""
-        return json.dumps(self.spec, sort_keys=True)
-
     def losses(self, direction: str) -> tuple[Law, Law | None, int]:
         """Return its laws in a direction, and how often it runs."""
         laws = self.laws if self.back is None or direction in {"remove", "replace"} else self.back
@@ -92,8 +87,9 @@ def merged(mechanisms: Sequence[Mechanism]) -> list[Mechanism]:
         if isinstance(one.laws[0], Smooth) and one.laws[0].variance is not None:
             variance += one.runs * one.laws[0].variance
             continue
-        runs[one.text] = runs.get(one.text, 0) + one.runs
-        first.setdefault(one.text, one)
+        text = json.dumps(one.spec, sort_keys=True)
+        runs[text] = runs.get(text, 0) + one.runs
+        first.setdefault(text, one)
     found = [replace(one, runs=runs[text]) for text, one in sorted(first.items())]
     if variance:
         law = gaussian(variance)
@@ -184,9 +180,7 @@ class _Fields:
 
 
 def _private(rate: fmpq | None, epsilon: fmpq, delta: fmpq = NOTHING) -> Law:
-    if rate is None:
-        return AtomsAt(lambda _: atoms.approximate(epsilon, delta))
-    return AtomsAt(lambda _: atoms.exchanged_private(epsilon, delta, rate))
+    return AtomsAt(lambda _: atoms.private(epsilon, delta, rate))
 
 
 def _discrete_laplace(rate: fmpq | None, scale: fmpq, moved: fmpq) -> Law:
@@ -281,8 +275,8 @@ def _shuffled(fields: _Fields, kind: str) -> Mechanism:
         raise answer.fail("truth is 1: the answers are not random; expected less than 1")
     answer.whole("options", 2, least=2, most=2)
     spec = fields.done(kind, n=users, of=answer.done("randomised-response", truth=truth))
-    law = AtomsAt(lambda digits: atoms.shuffled_above(users, truth, digits), finite=False)
-    below = AtomsAt(lambda digits: atoms.shuffled_below(users, truth, digits), finite=False)
+    law = AtomsAt(lambda digits: atoms.shuffled(users, truth, digits, above=True), finite=False)
+    below = AtomsAt(lambda digits: atoms.shuffled(users, truth, digits, above=False), finite=False)
     return Mechanism(spec, (law, below))
 
 

@@ -92,11 +92,6 @@ class Direction:
         """Whether there is one mechanism that runs once."""
         return len(self.losses) == 1 and self.losses[0][2] == 1
 
-    @property
-    def two_sided(self) -> bool:
-        """Whether both sides are about the same laws, so that they come together."""
-        return all(below is law for law, below, _ in self.losses)
-
     def capped(self, epsilon: fmpq) -> bool:
         """Tell whether no finite loss is greater."""
         return self.caps.largest is not None and bool(epsilon >= self.caps.largest)
@@ -107,7 +102,7 @@ class Direction:
 
     def bounds(self, epsilon: fmpq) -> tuple[fmpq, fmpq]:
         """Return the best bounds on delta so far."""
-        found = [tape.known.bounds(epsilon) for tape in self.tapes]
+        found = [tape.found[-1].bounds(epsilon) for tape in self.tapes]
         found.append((self.caps.low, self.caps.high if self.capped(epsilon) else fmpq(1)))
         if self.alone:
             found.append(once(self.losses[0], epsilon, self.terms.relative + 4))
@@ -180,7 +175,7 @@ class Direction:
         An error of a unit at a loss l grows to at most e^(scale - tilt epsilon) in delta, where the scale is
         that of all copies: by Chernoff's bound on all others at epsilon - l.
         """
-        reach = max(ends) + sum(one.rough.largest for one in self._factors)
+        reach = max(ends) + sum(float(one.rough.losses[-1]) for one in self._factors)
         exact, scales, whole = fmpq(int(min(tilt, STEEP / max(reach, 1e-9)) * 64), 64), [], 0.0
         for one in self._factors:
             size = 2 ** (one.runs.bit_length() + 4)
@@ -198,10 +193,12 @@ class Accountant:
     losses: Mapping[str, Sequence[Loss]]
     terms: Terms
     directions: Mapping[str, Direction] = field(init=False)
+    sides: list[Direction] = field(init=False)
     stopped: bool = False
 
     def __post_init__(self) -> None:
         self.directions = {name: Direction(losses, self.terms) for name, losses in self.losses.items()}
+        self.sides = list(self.directions.values())
 
     def repeated(self, times: int, width: fmpq) -> Accountant:
         """Return the same for so many runs of the whole list, of which nothing was asked."""
@@ -210,11 +207,6 @@ class Accountant:
             for name, losses in self.losses.items()
         }
         return Accountant(more, replace(self.terms, width=width))
-
-    @property
-    def sides(self) -> list[Direction]:
-        """All directions."""
-        return list(self.directions.values())
 
     @property
     def digits(self) -> int:
@@ -241,7 +233,8 @@ class Accountant:
         finer, smaller = PILOT, 0.0
         order, before = 2.0, (0.0, 0.0)  # by which power of the step bounds part; the attempt before
         # where both sides are about different laws they do not come together
-        attempts = ATTEMPTS if all(one.two_sided for one in self.sides) else 1
+        together = all(below is law for one in self.sides for law, below, _ in one.losses)
+        attempts = ATTEMPTS if together else 1
         try:
             for attempt in range(attempts):
                 gap, busy = 0.0, False

@@ -13,14 +13,8 @@ from bisimdist.privacy.compose.engine.laws import NOTHING, Atom, Atoms, Place, s
 
 def finite(points: Iterable[tuple[fmpq, fmpq]], lost: tuple[fmpq, fmpq] = (NOTHING, NOTHING)) -> Atoms:
     """Return the law of exact masses (p, q)."""
-    atoms: list[Atom] = []
-    sure_p = sure_q = NOTHING
-    for p, q in points:
-        if p and q:
-            atoms.append((NOTHING if p == q else arb(p / q).log(), p, q))
-        else:
-            sure_p, sure_q = sure_p + p, sure_q + q
-    return Atoms(tuple(atoms), (sure_p, sure_q), lost)
+    places = ((arb(p / q).log() if p and q else None, NOTHING, p, q, q) for p, q in points)
+    return sampled(places, fmpq(1), (lost[0], NOTHING, lost[1]))
 
 
 def dominating(corners: Sequence[tuple[fmpq, fmpq]]) -> Atoms:
@@ -58,16 +52,16 @@ def randomised_response(truth: fmpq, options: int = 2) -> Atoms:
     return finite([(truth, lie), *([(same, same)] if same else []), (lie, truth)])
 
 
-def approximate(epsilon: fmpq, delta: fmpq) -> Atoms:
-    """Return the law that dominates everything that is (epsilon, delta)-private, and is so itself."""
-    rest = arb(1 - delta)
-    more, less = rest / (1 + (-arb(epsilon)).exp()), rest / (1 + arb(epsilon).exp())
-    atoms = ((-epsilon, less, more), (epsilon, more, less)) if epsilon else ((NOTHING, rest, rest),)
-    return Atoms(atoms if delta < 1 else (), (delta, delta))
+def private(epsilon: fmpq, delta: fmpq, rate: fmpq | None = None) -> Atoms:
+    """Return the law that dominates everything that is (epsilon, delta)-private, and is so itself.
 
-
-def exchanged_private(epsilon: fmpq, delta: fmpq, rate: fmpq) -> Atoms:
-    """Return the law of `sampled` of what is (epsilon, delta)-private if a record is added or removed."""
+    rate: where it is given, the law of `sampled` where one record is replaced.
+    """
+    if rate is None:
+        rest = arb(1 - delta)
+        more, less = rest / (1 + (-arb(epsilon)).exp()), rest / (1 + arb(epsilon).exp())
+        atoms = ((-epsilon, less, more), (epsilon, more, less)) if epsilon else ((NOTHING, rest, rest),)
+        return Atoms(atoms if delta < 1 else (), (delta, delta))
     none, far, less = arb(0), arb(delta), (-arb(epsilon)).exp()
     more = (1 - far) / (1 + less)
     end, high = more * less, far / less
@@ -127,29 +121,21 @@ def discrete_gaussian(variance: fmpq, sensitivity: int, digits: int, rate: fmpq 
     return sampled(places, rate or fmpq(1), (outside, outside, outside))
 
 
-def shuffled_above(users: int, truth: fmpq, digits: int) -> Atoms:
-    """Return a law that dominates shuffled randomised response: all see how many clones there are.
+def shuffled(users: int, truth: fmpq, digits: int, *, above: bool) -> Atoms:
+    """Return a law that dominates shuffled randomised response, or that of all other users with the same bit.
 
-    Each other user answers at random with probability 2 (1 - truth). Numbers of such clones are taken in
-    groups, and the fewest clones stand for a group.
+    From above all see how many clones there are: each other user answers at random with probability
+    2 (1 - truth). Numbers of such clones are taken in groups, and the fewest clones stand for a group.
     """
-    size = max(1, isqrt(users) // 2)
-    weights: dict[int, arb] = {}
-    for clones, mass in _binomial(users - 1, 2 * (1 - truth), digits):
-        least = clones - clones % size
-        weights[least] = weights.get(least, arb(0)) + mass
-    return _complete(
-        [
-            atom
-            for clones, weight in weights.items()
-            for atom in _ones(clones, fmpq(1, 2), truth, weight, digits)
-        ]
-    )
-
-
-def shuffled_below(users: int, truth: fmpq, digits: int) -> Atoms:
-    """Return the law of shuffled randomised response where all other users have the same bit."""
-    return _complete(list(_ones(users - 1, 1 - truth, truth, arb(1), digits)))
+    size, weights, chance = max(1, isqrt(users) // 2), {users - 1: arb(1)}, 1 - truth
+    if above:
+        chance, weights = fmpq(1, 2), {}
+        for clones, mass in _binomial(users - 1, 2 * (1 - truth), digits):
+            least = clones - clones % size
+            weights[least] = weights.get(least, arb(0)) + mass
+    some = [one for clones, weight in weights.items() for one in _ones(clones, chance, truth, weight, digits)]
+    p, q = (arb((1 - sum((arb(one[side]) for one in some), arb(0))).abs_upper()) for side in (1, 2))
+    return Atoms(tuple(some), lost=(p, q))
 
 
 def _ones(trials: int, chance: fmpq, truth: fmpq, weight: arb, digits: int) -> Iterator[Atom]:
@@ -163,11 +149,6 @@ def _ones(trials: int, chance: fmpq, truth: fmpq, weight: arb, digits: int) -> I
         one, none = ones * (1 - chance), (trials - ones + 1) * chance
         ratio = (one * truth + none * (1 - truth)) / (one * (1 - truth) + none * truth)
         yield (NOTHING if ratio == 1 else arb(ratio).log(), p, q)
-
-
-def _complete(atoms: list[Atom]) -> Atoms:
-    rest = tuple(arb((1 - sum((arb(atom[side]) for atom in atoms), arb(0))).abs_upper()) for side in (1, 2))
-    return Atoms(tuple(atoms), lost=(rest[0], rest[1]))
 
 
 def _binomial(trials: int, chance: fmpq, digits: int) -> list[tuple[int, arb]]:

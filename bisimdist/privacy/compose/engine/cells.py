@@ -72,28 +72,19 @@ def measured(
                 above[start - low] += up((p - more) / grid.unit(start))
         if below is not None and below is not law:
             cells, rest = cells_of(below, grid, cuts, deadline)
-        p_labels, q_labels, sure = _labels(below, cells, rest, grid, range(low, high + 1))
-    return Measure(
-        grid=grid,
-        low=low,
-        size=high - low + 1,
-        above=fmpz_poly(above),
-        excess=excess,
-        p=fmpz_poly(p_labels),
-        q=fmpz_poly(q_labels),
-        sure=sure,
-    )
+        labels = _labels(below, cells, rest, grid, range(low, high + 1))
+    return Measure(grid, low, len(above), fmpz_poly(above), excess, *labels)
 
 
 def _labels(
     below: Law | None, cells: Sequence[Cell], rest: Atoms, grid: Grid, places: Sequence[int]
-) -> tuple[list[fmpz], list[fmpz], arb]:
+) -> tuple[fmpz_poly, fmpz_poly, arb]:
     """Return the masses of P and of Q by label, and that of P where Q has none."""
     p_labels, q_labels = ([fmpz(0)] * len(places) for _ in range(2))
     low, high, other = places[0], places[-1], grid.other
     if below is None:
         p_labels[0], q_labels[0] = down(1 / grid.unit(low)), up(1 / other.unit(low))
-        return p_labels, q_labels, arb(0)
+        return fmpz_poly(p_labels), fmpz_poly(q_labels), arb(0)
     for start, end, p, q in cells:
         label = (start + max(start, end - 1)) // 2
         if low <= label <= high:
@@ -112,4 +103,4 @@ def _labels(
             doubt -= less * grid.unit(place)
             if doubt <= 0:
                 break
-    return p_labels, q_labels, sure
+    return fmpz_poly(p_labels), fmpz_poly(q_labels), sure

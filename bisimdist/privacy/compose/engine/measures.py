@@ -59,7 +59,7 @@ class Grid:
         return arb_poly(entries)(self.fall) * self.unit(place)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Measure:
     """Integers for both sides on one window of the grid.
 

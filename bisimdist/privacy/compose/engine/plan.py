@@ -81,11 +81,6 @@ class Work:
     found: list[Measure] = field(default_factory=list)
 
     @property
-    def known(self) -> Measure:
-        """What is known of all factors together."""
-        return self.found[-1]
-
-    @property
     def parts(self) -> int:
         """How often tails are cut, about."""
         return 4 + sum(3 * max(1, factor.runs.bit_length()) for factor in self.factors)
@@ -132,7 +127,9 @@ class Work:
         ]
         start, end = min(low for low, _ in ends), ends[0][1]
         # where all others have their largest loss, a smaller one does not count; grids blur that a little
-        start = max(start, min(end, factor.rough.largest - 2 * self.gap) - 20 * as_double(self.grid.step))
+        start = max(
+            start, min(end, float(factor.rough.losses[-1]) - 2 * self.gap) - 20 * as_double(self.grid.step)
+        )
         low, high = floor(start / step), max(ceil(end / step), floor(start / step) + 1)
         if high - low > self.most:
             raise LimitError(f"more than {self.most} losses would be needed")

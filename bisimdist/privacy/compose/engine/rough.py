@@ -31,11 +31,6 @@ class Rough:
     sure: float  # the mass at an infinite loss
     atoms: bool = False  # whether the losses are all there are, or places in between of which a law is dense
 
-    @property
-    def largest(self) -> float:
-        """The largest loss."""
-        return float(self.losses[-1])
-
     def moments(self, tilt: float) -> np.ndarray:
         """Return the cumulant function at a tilt, its slope and its curvature."""
         weights = self.masses + tilt * self.losses
