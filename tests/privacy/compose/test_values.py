@@ -12,6 +12,7 @@ import pytest
 from flint import fmpq
 
 import bisimdist
+from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError, ModelError, UsageError
 from bisimdist.privacy.compose.engine import atoms
 from bisimdist.privacy.compose.engine.direct import caps_of
@@ -132,6 +133,22 @@ def test_a_question_leaves_no_trace_in_later_ones() -> None:
     point = both.delta(2)
     within("9.69331648791e-6", point.lower, point.upper)
     assert both.delta(30).upper < Fraction(1, 10**100)
+
+
+def test_an_epsilon_after_another_question_is_as_close() -> None:
+    entry = {"subsampled": {"q": "1/100", "of": {"gaussian": {"sigma": 1}}}, "times": 100}
+    both = bisimdist.compose([entry])
+    both.delta(2)
+    point = both.epsilon("1e-5")
+    assert point.upper - point.lower <= point.upper / 999
+
+
+def test_a_proof_covers_deltas_of_very_different_size() -> None:
+    entry = {"subsampled": {"q": "1/10", "of": {"gaussian": {"sigma": 1}}}, "times": 3}
+    both = bisimdist.compose([entry], relation="remove")
+    for epsilon in (1, 16, 1):
+        both.delta(epsilon)
+    assert check_certificate(json.dumps(both.certificate())).valid
 
 
 def test_the_least_epsilon_rests_on_what_is_known_from_below() -> None:

@@ -300,14 +300,8 @@ class Accountant:
         if all(one.largest is not None for one in caps):  # below the largest loss
             inside = min(start, max(one.least for one in caps) * (1 - self.terms.width / 2))
 
-        def ends_now() -> tuple[fmpq, fmpq]:
-            return (
-                self._last(lambda e: self.bounds(e)[0] > delta, start)[0],
-                self._last(lambda e: self.bounds(e)[1] > delta, start)[1],
-            )
-
         def wanting() -> list[fmpq]:
-            low, high = ends_now()
+            low, high = (self._end(side, delta, start) for side in (0, 1))
             close = high - low <= self.terms.width * high * TIGHT
             least, most = self.bounds(high)
             near = most - least <= max(self.terms.width, fmpq(1, 1000)) * least
@@ -316,7 +310,7 @@ class Accountant:
             return [inside] if 10 * high > 11 * low or self._settled(high) else [high]
 
         self._narrowed(wanting, of_epsilon=True)
-        low, high = ends_now()
+        low, high = (self._end(side, delta, start) for side in (0, 1))
         if high >= LARGEST and self.bounds(high)[1] > delta:
             if self.stopped:
                 raise LimitError("the work ended before an epsilon was known to be enough")
@@ -329,21 +323,25 @@ class Accountant:
         found = first(lambda e: e > 0 and all(one.guess(e, aim).delta <= aim for one in self.sides))
         return min(LARGEST, fmpq(int(found * 10**15) + 1, 10**15))
 
-    def _last(self, holds: Callable[[fmpq], bool], start: fmpq) -> tuple[fmpq, fmpq]:
-        """Return next to each other the last epsilon where something holds, and one where it does not."""
-        if not holds(fmpq(0)):
-            return fmpq(0), fmpq(0)
+    def _end(self, side: int, delta: fmpq, start: fmpq) -> fmpq:
+        """Return an end: the last epsilon whose lower bound is more, or the first whose upper one is not."""
+
+        def more(epsilon: fmpq) -> bool:
+            return bool(self.bounds(epsilon)[side] > delta)
+
+        if not more(fmpq(0)):
+            return fmpq(0)
         low, high, part = start, start, start / 10**6
-        while not holds(low):
+        while not more(low):
             low, high, part = max(fmpq(0), low - part), low, 8 * part
-        while holds(high):
+        while more(high):
             low, high, part = high, high + part, 8 * part
             if high > LARGEST:
-                return low, LARGEST
+                return LARGEST if side else low
         unit = fmpz(10) ** max(0, self.terms.relative - int(log_of(high)))
         bottom, top = int((low * unit).floor()), int((high * unit).ceil())
-        place = bisect_left(range(bottom + 1, top), True, key=lambda k: not holds(fmpq(k, unit)))
-        return fmpq(bottom + place, unit), fmpq(bottom + place + 1, unit)
+        place = bisect_left(range(bottom + 1, top), True, key=lambda k: not more(fmpq(k, unit)))
+        return fmpq(bottom + place + side, unit)
 
 
 def log_of(value: fmpq) -> float:

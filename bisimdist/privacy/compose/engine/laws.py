@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from flint import arb, ctx, fmpq
 
 Tails = tuple[arb, arb]
-Number = arb | fmpq
-Ends = tuple[Number | None, Number | None]
+Number: TypeAlias = "arb | fmpq"
+Ends: TypeAlias = "tuple[Number | None, Number | None]"
 Atom = tuple[Number, Number, Number]
 """The loss, the mass under P and the mass under Q; both masses are positive."""
 
@@ -104,7 +105,7 @@ def _opposite(tails: Tails) -> Tails:
     return 1 - tails[1], 1 - tails[0]
 
 
-Place = tuple[Number | None, Number | None, Number, Number, Number]
+Place: TypeAlias = "tuple[Number | None, Number | None, Number, Number, Number]"
 """A place of noise: the losses of P and of P' against R, None where they have no mass; then the masses of P,
 R and P' there."""
 

@@ -59,7 +59,7 @@ def variance_of(runs: int) -> float:
     """Return by how much the runs of a factor part both sides, in squares of the last step."""
     levels = [(runs >> k, level_of(runs >> k)) for k in range(runs.bit_length())]
     passed = [(m, level) for (_, more), (m, less) in pairwise(levels) for level in range(less, more)]
-    return BASE * runs / 4 ** levels[0][1] + sum(HALVED * m / 4**level for m, level in passed)
+    return float(BASE * runs / 4 ** levels[0][1] + sum(HALVED * m / 4**level for m, level in passed))
 
 
 @dataclass(kw_only=True)

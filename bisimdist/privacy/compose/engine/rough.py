@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import sinh
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -122,13 +123,13 @@ def saddle(factors: Sequence[Factor], epsilon: float) -> Saddle:
     sure = 1 - np.prod([(1 - one.rough.sure) ** one.runs for one in factors])
     infinite = np.log10(sure) if sure > 0 else -np.inf
 
-    def sums(tilt: float) -> np.ndarray:
+    def sums(tilt: float) -> Any:
         return np.sum([one.runs * one.rough.moments(tilt) for one in factors], axis=0)
 
     def steep(tilt: float) -> bool:
         # a steeper one tells apart what is far below the chance of an infinite loss, or below the least delta
         value, mean, _ = sums(tilt)
-        return mean >= epsilon or value - tilt * epsilon <= max(LEAST, infinite) * np.log(10)
+        return bool(mean >= epsilon or value - tilt * epsilon <= max(LEAST, infinite) * np.log(10))
 
     tilt = first(lambda tilt: tilt > 0 and (tilt > STEEPEST or steep(tilt)))
     value, _, spread = sums(tilt)
