@@ -9,7 +9,7 @@ of both sides by label, those of P rounded down and those of Q rounded up. Why b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, repeat
@@ -95,24 +95,24 @@ class Measure:
         found: list[fmpz] = part.coeffs()
         return found + [fmpz(0)] * (self.size - len(found))
 
+    def _sums(self, part: fmpz_poly, grid: Grid) -> Iterator[arb]:
+        """Return the mass of a polynomial from each place on, from the largest place on."""
+        units = accumulate(repeat(grid.fall, self.size - 1), mul, initial=grid.unit(self.low))
+        masses = [unit * entry for unit, entry in zip(units, self.entries(part), strict=True)]
+        return accumulate(reversed(masses))
+
     @cached_property
-    def sums(self) -> list[list[arb]]:
-        """By place, from the largest on, the masses from there on: `above`, the same of Q, `p`, `q`."""
-        found = []
+    def _tails(self) -> list[list[arb]]:
+        """By place, from the largest on, the mass of `above` from there on, and as much of Q."""
         with working_precision(self.grid.bits):
-            for grid, part in zip(
-                [self.grid, self.grid.other] * 2, (self.above,) * 2 + (self.p, self.q), strict=True
-            ):
-                units = accumulate(repeat(grid.fall, self.size - 1), mul, initial=grid.unit(self.low))
-                masses = [unit * entry for unit, entry in zip(units, self.entries(part), strict=True)]
-                found.append(list(accumulate(reversed(masses))))
-        return found
+            return [list(self._sums(self.above, grid)) for grid in (self.grid, self.grid.other)]
 
     @cached_property
     def tests(self) -> tuple[list[fmpz], list[fmpz]]:
         """By label, from the largest on, in units of ``10**-fine``: P and Q of this label or a larger one."""
         with working_precision(self.grid.bits):
-            unit, (p, q) = fmpz(10) ** self.grid.fine, self.sums[2:]
+            unit, grid = fmpz(10) ** self.grid.fine, self.grid
+            p, q = self._sums(self.p, grid), self._sums(self.q, grid.other)
             return [down(mass * unit) for mass in p], [up(mass * unit) for mass in q]
 
     @cached_property
@@ -129,7 +129,7 @@ class Measure:
         with working_precision(self.grid.bits):
             alpha, high = arb(epsilon).exp(), self.excess
             if count > 0:
-                high = high + self.sums[0][count - 1] - self.sums[1][count - 1] * alpha
+                high = high + self._tails[0][count - 1] - self._tails[1][count - 1] * alpha
             gain = max(p[best] * unit - q[best] * up(alpha * unit), fmpz(0))
             return fmpq(gain, unit * unit) + within_unit(self.sure.lower()), within_unit(high.upper())
 
