@@ -29,7 +29,7 @@ DELTAS: Option[tuple[fmpq, ...]] = several(
 WIDTH = option(
     "--width",
     "W",
-    "How far apart bounds may be, relative to them (1/1000).",
+    "How far apart bounds may be, relative to them.",
     default="1/1000",
     read=numbers.within(lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
 )
