@@ -86,6 +86,12 @@ def _drawn(const: int, leaves: tuple[tuple[int, ...], ...], number: int) -> Draw
     )
 
 
+def _width(term: tuple[Any, int]) -> int:
+    """Return how far apart the values of a multiple of an atom are."""
+    atom, factor = term
+    return abs(factor) * (atom.high - atom.low)
+
+
 def _made(const: int, terms: dict[Any, int]) -> int | Drawn:
     return Drawn(const, terms) if terms else const
 
@@ -116,16 +122,17 @@ class Drawn:
 
     def cut(self, bound: int) -> Any:
         """Tell values below a bound from others, or come nearer to that."""
-        atom, factor = max(self.terms.items(), key=lambda item: abs(item[1]) * (item[0].high - item[0].low))
-        extreme = sorted((factor * atom.low, factor * atom.high))
-        low, high = self.low - extreme[0], self.high - extreme[1]
+        atom, factor = (
+            max(self.terms.items(), key=_width) if len(self.terms) > 1 else next(iter(self.terms.items()))
+        )
+        low, high = self.low - bound, self.high - bound  # what lies beside the atom moves it between these
         if factor > 0:
-            points = {-((high - bound) // factor), -((low - bound) // factor)}
+            points = -((high - factor * atom.high) // factor), -((low - factor * atom.low) // factor)
         else:
-            points = {(high - bound) // -factor + 1, (low - bound) // -factor + 1}
+            points = (low - factor * atom.high) // -factor + 1, (high - factor * atom.low) // -factor + 1
         if type(atom) is not Leaf:
-            return atom.part(min(points) if len(self.terms) == 1 else sum(points) // len(points))
-        inside = sorted(point for point in points if 0 < point <= atom.high)
+            return atom.part(min(points) if len(self.terms) == 1 else sum(points) // 2)
+        inside = sorted({point for point in points if 0 < point <= atom.high})
         raise Split(atom, tuple(inside) or ((atom.high + 1) // 2,))
 
     def force(self) -> Any:

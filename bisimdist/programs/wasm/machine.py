@@ -260,22 +260,25 @@ class Machine:
             and memory.pages == world.pages
             and not world.open
             and not world.loose
-            and (*self.globals,) == world.globals
             and PLAIN.issuperset(map(type, self.globals))
+            and (*self.globals,) == world.globals
         )
 
     def _state(
         self, segment: Segment, live: Sequence[Any], frames: _Frames, base: Frame | None, bits: int
     ) -> State:
         """Return the state of a segment that waits above these frames."""
-        numbering, states = Numbering(), self.states
-        frozen, stack, world = numbering.all(live), base, self._world
+        states, stack, world, same = self.states, base, self._world, self._same()
+        if same and not frames and (base is None or not base.open) and PLAIN.issuperset(map(type, live)):
+            return states.state(segment, live, base, world, (), bits)
+        numbering = Numbering()
+        frozen = numbering.all(live)
         while stack is not None and base is not None and base.open:
             frames = [(stack.segment, [self._thaw(value) for value in stack.live]), *frames]
             stack = stack.below
         for below, values in [(below, numbering.all(values)) for below, values in reversed(frames)][::-1]:
             stack = states.frame(below, values, stack)
-        if not self._same():
+        if not same:
             items, memory = world.items, self.memory
             if not memory.shared or world.open:
                 memory.drop()

@@ -154,9 +154,7 @@ class Numbering:
         return Form(form)
 
     def all(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        if PLAIN.issuperset(map(type, values)):
-            return tuple(values)
-        return tuple([self.freeze(value) for value in values])
+        return tuple([value if type(value) in PLAIN else self.freeze(value) for value in values])
 
 
 def thawing(values: Sequence[Any]) -> Thaw:
