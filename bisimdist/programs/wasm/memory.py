@@ -258,8 +258,6 @@ class Memory:
             whole = type(value) is not _Partial
             kept = 0 if whole else before & (_MASK ^ _SPREAD[value.known])
             self.begun.words[number] = value if whole else kept | value.value
-        self.begun.clear()
-        self.forgotten.clear()
         self.open({}, self.pages)
 
     def frozen(self, freeze: Callable[[Any], Any]) -> tuple[tuple[Any, ...], ...]:

@@ -91,27 +91,12 @@ class State(Drawing):
     __slots__ = ("bits", "counts", "live", "number", "open", "segment", "stack", "world")
     contents = ()
 
-    def __init__(  # noqa: PLR0913, PLR0917
-        self,
-        segment: Segment,
-        live: tuple[Any, ...],
-        stack: Frame | None,
-        world: World,
-        counts: tuple[int, ...],
-        bits: int,
-    ) -> None:
+    def __init__(self, *parts: Any) -> None:
         self.state = self  # type: ignore[assignment]
-        self.request = request_of(bits)
-        self.bits = bits
-        self.segment = segment
-        self.live = live
-        self.stack = stack
-        self.world = world
-        self.counts = counts
-        self.open: Sequence[int] = ()
+        self.segment, self.live, self.stack, self.world, self.counts, self.bits = parts
+        self.request = request_of(self.bits)
+        self.open = [place for place, value in enumerate(self.live, 1) if type(value) not in PLAIN]
         """The places behind the answer of values that depend on leaves, or are floats."""
-        if not PLAIN.issuperset(map(type, live)):
-            self.open = [place for place, value in enumerate(live, 1) if type(value) not in PLAIN]
         self.number = -1
         """That of the node, where there is one."""
 
