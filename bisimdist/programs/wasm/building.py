@@ -7,8 +7,9 @@ expression that takes it, so that everything is computed in the order of the cod
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from bisimdist.errors import ModelError
 from bisimdist.programs.blocks import Block, Branch, Invoke, Jump, Leave
@@ -28,6 +29,7 @@ MOST_TURNS = 1_000_000  # so many turns of loops, each as ten instructions, betw
 _DEEPEST = 16  # expressions that are nested deeper stay in their variable
 
 Types = tuple[str, ...]
+_Item = TypeVar("_Item")
 _NOTHING = Instruction("", None, 0)
 
 
@@ -64,6 +66,11 @@ class Builder:
 
     def _fail(self, what: str) -> NoReturn:
         raise ModelError(what, source=self.linker.module.source, place=at(self._now.offset, self.name))
+
+    def _among(self, there: Sequence[_Item], index: int, what: str) -> _Item:
+        if index >= len(there):
+            self._fail(f"there is no {what} {index}")
+        return there[index]
 
     # statements and values
 
@@ -109,7 +116,7 @@ class Builder:
                 return value
         return load(name)
 
-    def _several(self, kinds: Types) -> list[ast.expr]:
+    def _several(self, kinds: Sequence[str | None]) -> list[ast.expr]:
         return [self._pop(kind) for kind in reversed(kinds)][::-1]
 
     def _types(self) -> Types:
@@ -179,9 +186,7 @@ class Builder:
         self._leap()
 
     def _label(self, depth: int) -> Label:
-        if depth >= len(self._labels):
-            self._fail(f"there is no label {depth}")
-        return self._labels[-1 - depth]
+        return self._among(self._labels[::-1], depth, "label")
 
     def _towards(self, depth: int) -> Block:
         """Return a block that does nothing but branch; if it returns, it counts what was counted."""

@@ -92,12 +92,8 @@ def chances_of(module: Module, named: Sequence[str]) -> dict[int, Chance]:
             )
         index = there[name]
         found[index] = _returned(module, imported[index], module.declared[index])
-    for index, one in enumerate(imported):
-        if index not in found:
-            known = _known(one, module.declared[index])
-            if known is not None:
-                found[index] = known
-    return found
+    others = ((index, _known(one, module.declared[index])) for index, one in enumerate(imported))
+    return {index: known for index, known in others if known is not None} | found
 
 
 def _returned(module: Module, one: Import, signature: Signature) -> Chance:

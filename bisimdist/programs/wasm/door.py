@@ -8,16 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.interruption import deferred
-from bisimdist.programs.chain import Origin, ProgramChain, compiled_kinds
-from bisimdist.programs.control import Outside
-from bisimdist.programs.front import chain_within, expand, inputs_and_pairs
+from bisimdist.programs.chain import ProgramChain, compiled_kinds
+from bisimdist.programs.control import Outside, line_within
+from bisimdist.programs.front import chain_within, expand, inputs_and_pairs, origin_of
 from bisimdist.programs.inputs import Input, Relation
-from bisimdist.programs.parting import partings
 from bisimdist.programs.request import Request
 from bisimdist.programs.wasm.exploring import CompiledExploration
 from bisimdist.programs.wasm.given import Given
@@ -71,7 +69,6 @@ def explored_module(
     chosen, asked = inputs_and_pairs(inputs, pairs, neighbours)
     for item in chosen:
         given.check(item.name, item.make())
-    lines = Lines(module)
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _NESTED))
     try:
@@ -84,8 +81,10 @@ def explored_module(
                 machine.again(forgets=attempt < FORGETTING)
         raise AssertionError
     except (Trap, RecursionError, Outside) as error:
-        what = str(error)
-        place = _place(error, lines) or str(getattr(error, "place", f"in {module.name_of(index)}"))
+        what, place = str(error), getattr(error, "place", f"in {module.name_of(index)}")
+        _, offset = line_within(error.__traceback__, {module.source})
+        if offset:
+            place = Lines(module).place(offset)
         if isinstance(error, RecursionError):
             what = "the call stack is exhausted: calls are nested too deep"
         if isinstance(error, Outside):
@@ -120,26 +119,7 @@ def _explored(  # noqa: PLR0913, PLR0917
                 guard(machine, given, inputs, runs=runs, counts=seen, deadline=until)
                 if not ended:
                     _GUARDED.append(same)
-        origin = Origin(
-            module.name_of(index),
-            request.observe or "output",
-            {Path(module.source).name: module.digest},
-            len(exploration.nodes),
-            {pair: partings(exploration, *pair) for pair in pairs[:20]},
-            ended,
-            {exploration.file: module.digest},
-            frozenset(exploration.places()),
-        )
+        seen_as, files = request.observe or "output", {exploration.file: module.digest}
+        origin = origin_of(exploration, module.name_of(index), seen_as, files, pairs, ended)
     plain = replace(request, observe="output")
     return chain_within(exploration, plain, pairs, origin, view=lambda graph, _: CompiledView(graph, kinds))
-
-
-def _place(error: BaseException, lines: Lines) -> str | None:
-    """Return the offset and the function where something was raised."""
-    trace: TracebackType | None = error.__traceback__
-    found = None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == lines.module.source:
-            found = lines.place(trace.tb_lineno, trace.tb_frame.f_code.co_name)
-        trace = trace.tb_next
-    return found

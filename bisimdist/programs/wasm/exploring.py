@@ -64,7 +64,7 @@ class CompiledExploration(Exploration):
         """Return the offset that a node is about, for people."""
         machine: Any = self.machine
         segment = self._segment(number)
-        return f"at {machine.lines.place(segment.line, segment.code.name)}" if segment.line else ""
+        return f"at {machine.lines.place(segment.line)}" if segment.line else ""
 
     def answers(self, number: int, most: int) -> Sequence[Any]:
         """Return one of each part in which a draw was divided."""

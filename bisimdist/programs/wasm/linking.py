@@ -185,12 +185,12 @@ class Linker:
             ".indirect": self._indirect,
         }
         for index, one in enumerate(self.module.imported):
-            if index in self.chances:
-                space[f".draw{index}"] = self.chances[index]
-            space[f".call{index}"] = self._hosted(host_of(one), str(one))
-        for index in range(len(self.module.imported), len(self.module.imported) + len(self.module.functions)):
-            space[f".draw{index}"] = Routine(index, self.segment)
-            space[f".call{index}"] = partial(self._first, index)
+            space[f".function{index}"] = self.chances.get(index) or self._hosted(host_of(one), str(one))
+        for index in range(len(self.module.imported), len(self.module.declared)):
+            draws = index in self.draws
+            space[f".function{index}"] = (
+                Routine(index, self.segment) if draws else partial(self._first, index)
+            )
         return space
 
     def _hosted(self, host: Host | None, name: str) -> Callable[..., Any]:
@@ -218,15 +218,7 @@ class Linker:
             raise Trap("an entry of a table that is empty or does not exist")
         if self.module.declared[index] != self.module.types[kind]:
             raise Trap("a call through a table of a function of another type")
-        return self.called(index)
-
-    def name(self, index: int) -> str:
-        """Return under which name code knows a function."""
-        return f".draw{index}" if index in self.draws else f".call{index}"
-
-    def called(self, index: int) -> Any:
-        """Return what is called for a function."""
-        return self.space[self.name(index)]
+        return self.space[f".function{index}"]
 
     # code
 
@@ -242,7 +234,7 @@ class Linker:
 
     def _first(self, index: int, *given: Any) -> Any:
         """Call a function that does not draw for the first time."""
-        found = self.space[f".call{index}"] = self.segment(index).run
+        found = self.space[f".function{index}"] = self.segment(index).run
         return found(*given)
 
     def _keep(self, value: object) -> str:

@@ -122,7 +122,7 @@ class Machine:
         """Run what a module runs before anything is called; all bits that it draws there are 0."""
         self.memory.forgets = False
         for index in beginnings(self.module, self.function):
-            outcome = self._go(self.linker.called(index), (), None, None)
+            outcome = self._go(self.linker.space[f".function{index}"], (), None, None)
             while not isinstance(outcome, Ended):
                 outcome = self.follow(outcome, 0, NOTHING)
         self.memory.settled()
@@ -138,7 +138,7 @@ class Machine:
         self._thaw = NOTHING
         given = laid(self.memory, *inputs)
         self.tally.clear()
-        return self._go(self.linker.called(self.function), given, None, None)
+        return self._go(self.linker.space[f".function{self.function}"], given, None, None)
 
     def resume(self, state: State, value: Any, *_: object) -> Outcome:
         """Go on from a state with one answer of chance, whatever what was drawn before is."""

@@ -54,12 +54,6 @@ class Translation(Builder):
                     self._push(made, result)
                 else:
                     self._do(ast.Expr(made))
-            case "i32.const" | "i64.const" | "f32.const" | "f64.const":
-                self._push(constant(what), name[:3])
-            case "nop":
-                pass
-            case "drop":
-                self._do(ast.Expr(self._pop()))
             case "unreachable":
                 self._do(ast.Expr(call(".trap", constant("unreachable code is reached"))))
                 self._block.end = Leave(None)
@@ -81,14 +75,9 @@ class Translation(Builder):
                     self._do(ast.Assign([place], value))
             case "memory.init" | "data.drop":
                 index = what if name == "data.drop" else what[0]
-                if index >= len(self.linker.module.contents):
-                    self._fail(f"there is no data {index}")
+                self._among(self.linker.module.contents, index, "data")
                 values = self._several(("i32",) * (3 if name == "memory.init" else 0))
                 self._do(ast.Expr(call("." + name[-4:], constant(index), *values)))
-            case "ref.null" | "ref.func":
-                self._push(constant(None if name == "ref.null" else what), "funcref")
-            case "ref.is_null":
-                self._push(ast.Compare(self._pop(), [ast.Is()], [constant(None)]), "i32")
             case "block":
                 self._enter(name, what, Block())
             case "loop":
@@ -112,24 +101,21 @@ class Translation(Builder):
                 self._call(what)
             case "call_indirect" | "return_call_indirect":
                 self._call_indirect(*what)
-            case _ if name != "return":
+            case _ if name not in {"nop", "return"}:
                 self._fail(f"{name} is not supported")
         if name.startswith("return"):
             self._go(len(self._labels) - 1)
 
     def _variable(self, what: str, index: int, name: str) -> None:
         kinds = *self.function.signature.parameters, *self.function.locals
-        if index >= len(kinds):
-            self._fail(f"there is no variable {index}")
+        kind = self._among(kinds, index, "variable")
         if what != "local.get":
-            self._do(assign(name, self._pop(kinds[index])))
+            self._do(assign(name, self._pop(kind)))
         if what != "local.set":
-            self._push(load(name), kinds[index])
+            self._push(load(name), kind)
 
     def _global(self, index: int) -> str:
-        if index >= len(self.linker.module.globals):
-            self._fail(f"there is no global variable {index}")
-        return self.linker.module.globals[index].type
+        return self._among(self.linker.module.globals, index, "global variable").type
 
     # control
 
@@ -210,18 +196,15 @@ class Translation(Builder):
     # calls
 
     def _call(self, index: int) -> None:
-        module = self.linker.module
-        if index >= len(module.declared):
-            self._fail(f"there is no function {index}")
-        draws = index in self.linker.draws
-        self._called(load(self.linker.name(index)), module.declared[index], draws)
+        signature = self._among(self.linker.module.declared, index, "function")
+        self._called(load(f".function{index}"), signature, index in self.linker.draws)
 
     def _call_indirect(self, kind: int, table: int) -> None:
-        if kind >= len(self.linker.module.types) or table >= len(self.linker.module.tables):
-            self._fail(f"there is no type {kind}, or no table {table}")
+        module = self.linker.module
+        self._among(module.tables, table, "table")
         found = call(".indirect", constant(table), constant(kind), self._pop("i32"))
-        draws = bool(self.linker.draws & self.linker.module.through(kind))
-        self._called(found, self.linker.module.types[kind], draws)
+        draws = bool(self.linker.draws & module.through(kind))
+        self._called(found, self._among(module.types, kind, "type"), draws)
 
     def _called(self, function: ast.expr, signature: Signature, draws: bool) -> None:
         given, results = self._several(signature.parameters), signature.results
