@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import inf, prod
+from math import prod
 from typing import Any, TypeAlias
 
 from bisimdist.programs.calls import RETURN
@@ -73,36 +73,16 @@ class CompiledExploration(Exploration):
         known, _ = self._known.get(where, ((), 0))
         return sorted({variables[0][0] for variables, *_ in known})[:most]
 
-    def number_of(self, outcome: Any) -> int | None:
-        """Return the node of an outcome, if there is one yet."""
-        if isinstance(outcome, Ended):
-            return Exploration.number_of(self, outcome)
-        number: int = outcome.number
-        return number if 0 <= number < len(self.nodes) and self.nodes[number] is outcome else None
-
-    def _number(self, outcome: Any) -> int:
-        if isinstance(outcome, Ended):
-            return Exploration._number(self, outcome)
-        number = self.number_of(outcome)
-        if number is None:
-            number = outcome.number = len(self.nodes)
-            self.nodes.append(outcome)
-            self.edges.append(None)
-            self._costs.append(inf)
-        return number
+    def _key(self, outcome: Any) -> Any:
+        return outcome if type(outcome) is State else Exploration._key(self, outcome)
 
     def _expanded(self, number: int, cost: float) -> bool:
         node: Any = self.nodes[number]
         state: State = node.state
-        nodes, gathered = self.nodes, dict[Any, Any]()
+        numbers, gathered = self._numbers, dict[Any, Any]()
         for (target, steps), weight in (self._returning(state) or self._parts(state)).items():
-            if type(target) is State:
-                place = target.number
-                if not (0 <= place < len(nodes) and nodes[place] is target):
-                    place = self._number(target)
-            else:
-                place = target
-            key = place, steps, None
+            place = numbers.get(target) if type(target) is State else target
+            key = self._number(target) if place is None else place, steps, None
             gathered[key] = gathered.get(key, 0) + weight
         count, counts = state.request.count, state.counts
         self.edges[number] = self._led(gathered, count * prod(counts) if counts else count, cost)

@@ -88,17 +88,17 @@ class State(Drawing):
     bits: how many it waits for.
     """
 
-    __slots__ = ("bits", "counts", "live", "number", "open", "segment", "stack", "world")
+    __slots__ = ("bits", "counts", "live", "open", "segment", "stack", "world")
     contents = ()
 
     def __init__(self, *parts: Any) -> None:
         self.state = self  # type: ignore[assignment]
         self.segment, self.live, self.stack, self.world, self.counts, self.bits = parts
         self.request = request_of(self.bits)
-        self.open = [place for place, value in enumerate(self.live, 1) if type(value) not in PLAIN]
+        self.open: Sequence[int] = ()
         """The places behind the answer of values that depend on leaves, or are floats."""
-        self.number = -1
-        """That of the node, where there is one."""
+        if not PLAIN.issuperset(map(type, self.live)):
+            self.open = [place for place, value in enumerate(self.live, 1) if type(value) not in PLAIN]
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__
@@ -214,7 +214,7 @@ class States:
 
     def onto(self, state: State, base: Frame | None) -> State:
         """Return a state with another call in place of any call, or of all calls."""
-        stack = base if base is CALLER else self._moved(state.stack, base)
+        stack = base if base is CALLER or state.stack is CALLER else self._moved(state.stack, base)
         return self.state(state.segment, state.live, stack, state.world, state.counts, state.bits)
 
     def _moved(self, frame: Any, base: Frame | None) -> Frame | None:
