@@ -79,16 +79,19 @@ class CompiledExploration(Exploration):
     def _expanded(self, number: int, cost: float) -> bool:
         node: Any = self.nodes[number]
         state: State = node.state
-        numbers, gathered = self._numbers, dict[Any, Any]()
-        for (target, steps), weight in (self._returning(state) or self._parts(state)).items():
-            place = numbers.get(target) if type(target) is State else target
-            key = self._number(target) if place is None else place, steps, None
-            gathered[key] = gathered.get(key, 0) + weight
+        gathered = self._returning(state)
+        if gathered is None:
+            parts = self._parts(state).items()
+            gathered = {(self._place(target), steps, None): weight for (target, steps), weight in parts}
         count, counts = state.request.count, state.counts
         self.edges[number] = self._led(gathered, count * prod(counts) if counts else count, cost)
         return True
 
-    def _returning(self, state: State) -> Gathered | None:
+    def _place(self, target: State | int) -> int:
+        place = self._numbers.get(target) if type(target) is State else target
+        return self._number(target) if place is None else place
+
+    def _returning(self, state: State) -> dict[tuple[int, int, None], int] | None:
         """Return where a draw leads, if what the function does until it returns depends on no caller."""
         machine: Any = self.machine
         base = state.stack
@@ -104,17 +107,18 @@ class CompiledExploration(Exploration):
                 self._unlike.add(state.segment)
                 return None
             self._inner[key] = inner
-        found: Gathered = {}
+        found: dict[tuple[int, int, None], int] = {}
         for (target, steps), weight in inner.items():
             if type(target) is State:
-                found[states.onto(target, base), steps] = weight
-                continue
-            place = base, target, world
-            number = after.get(place)
-            if number is None:
-                self.runs += 1
-                number = after[place] = self._number(machine.returned(state, *target))
-            found[number, steps] = found.get((number, steps), 0) + weight
+                number = self._place(states.onto(target, base))
+            else:
+                place = base, target, world
+                number = after.get(place)
+                if number is None:
+                    self.runs += 1
+                    number = after[place] = self._number(machine.returned(state, *target))
+            key = number, steps, None
+            found[key] = found.get(key, 0) + weight
         return found
 
     def _parts(self, state: State) -> Gathered:
