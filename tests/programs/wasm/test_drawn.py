@@ -190,6 +190,19 @@ def test_splitting_a_uniform_double_takes_few_runs() -> None:
     assert abs(law[1] - fmpq(7, 10)) < fmpq(1, 2**26)
 
 
+def test_sums_that_coincide_become_one_state() -> None:
+    """Six draws of two bits are added up: the runs grow with the number of sums, not with that of draws."""
+    turn = get(1) + call(0) + i64(3) + b"\x83\x7c\x21\1"
+    module = assembled({"f": (KIND, ("i64", "i64"), 6 * turn + get(1))}, imports=[RANDOM[64]])
+    sampler = Sampler(Module.of(module, "drawn.wasm"), 1, {0: Chance("env.rnd64", 64)})
+    graph = CompiledExploration(Machine(sampler))  # type: ignore[arg-type]
+    graph.start("0", _nothing, [], {})
+    assert graph.explore()
+    wanted = Counter(sum(values) for values in product(range(4), repeat=6))
+    assert law_of_graph(graph, "0") == {value: fmpq(count, 4**6) for value, count in wanted.items()}
+    assert graph.runs < 1000
+
+
 def test_a_float_that_is_returned(tmp_path: Path) -> None:
     """Ten values of a uniform double that is rounded down: ten parts, and zero has no sign."""
     uniform = call(0) + i64(11) + b"\x88\xba" + _f64(2.0**-53) + b"\xa2"
