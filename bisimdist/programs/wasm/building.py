@@ -94,7 +94,7 @@ class Builder:
         self._do(assign(self._place(len(self._stack)), made))
         self._stack.append((kind, depth))
 
-    def _pop(self, kind: str | None = None, *, simple: bool = False) -> ast.expr:
+    def _pop(self, kind: str = "", *, simple: bool = False) -> ast.expr:
         """Take a value; a simple one can be computed at any time, or not at all."""
         label = self._labels[-1]
         if len(self._stack) <= label.height:
@@ -102,7 +102,7 @@ class Builder:
                 return constant(None)
             self._fail(f"{self._now.name} takes a value from an empty stack")
         found, depth = self._stack.pop()
-        if kind is not None and found not in {kind, ""}:
+        if kind and found not in {kind, ""}:
             self._fail(f"{self._now.name} takes a value of type {kind}; there is one of type {found}")
         name = f"s{len(self._stack)}"
         match self._block.body[-1:]:
@@ -116,7 +116,7 @@ class Builder:
                 return value
         return load(name)
 
-    def _several(self, kinds: Sequence[str | None]) -> list[ast.expr]:
+    def _several(self, kinds: Types) -> list[ast.expr]:
         return [self._pop(kind) for kind in reversed(kinds)][::-1]
 
     def _types(self) -> Types:

@@ -86,7 +86,7 @@ def _drawn(const: int, leaves: tuple[tuple[int, ...], ...], number: int) -> Draw
     )
 
 
-def _width(term: tuple[Any, int]) -> int:
+def _width(term: tuple[Any, int]) -> Any:
     """Return how far apart the values of a multiple of an atom are."""
     atom, factor = term
     return abs(factor) * (atom.high - atom.low)

@@ -87,11 +87,11 @@ class CompiledExploration(Exploration):
         self.edges[number] = self._led(gathered, count * prod(counts) if counts else count, cost)
         return True
 
-    def _place(self, target: State | int) -> int:
+    def _place(self, target: Any) -> int:
         place = self._numbers.get(target) if type(target) is State else target
         return self._number(target) if place is None else place
 
-    def _returning(self, state: State) -> dict[tuple[int, int, None], int] | None:
+    def _returning(self, state: State) -> dict[Any, int] | None:
         """Return where a draw leads, if what the function does until it returns depends on no caller."""
         machine: Any = self.machine
         base = state.stack
@@ -107,18 +107,18 @@ class CompiledExploration(Exploration):
                 self._unlike.add(state.segment)
                 return None
             self._inner[key] = inner
-        found: dict[tuple[int, int, None], int] = {}
+        found: dict[Any, int] = {}
         for (target, steps), weight in inner.items():
             if type(target) is State:
                 number = self._place(states.onto(target, base))
             else:
                 place = base, target, world
-                number = after.get(place)
-                if number is None:
+                number = after.get(place, -1)
+                if number < 0:
                     self.runs += 1
                     number = after[place] = self._number(machine.returned(state, *target))
-            key = number, steps, None
-            found[key] = found.get(key, 0) + weight
+            step = number, steps, None
+            found[step] = found.get(step, 0) + weight
         return found
 
     def _parts(self, state: State) -> Gathered:

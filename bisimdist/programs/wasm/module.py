@@ -324,9 +324,9 @@ def _check(module: Module, reader: Reader) -> None:
     declared = functions - len(module.imported)
     if code != declared:
         reader.fail(f"{declared} functions are declared; {code} have code")
-    kinds = dict(zip(KINDS, (module.declared, module.tables, module.memories, module.globals), strict=True))
+    sizes = functions, len(module.tables), len(module.memories), len(module.globals)
     for name, export in module.exports.items():
-        if export.number >= len(kinds[export.kind]):
+        if export.number >= sizes[KINDS.index(export.kind)]:
             reader.fail(f"the export {name!r} names {export.kind} {export.number}, which does not exist")
     if module.start is not None and module.start >= functions:
         reader.fail(f"the start function {module.start} does not exist")

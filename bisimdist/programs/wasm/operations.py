@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 from bisimdist.programs.syntax import call
 
-Operation: TypeAlias = tuple[tuple[str | None, ...], str, int, ast.expr]
-"""The types of what is taken and given, None for any, the width, and the expression.
+Operation: TypeAlias = tuple[tuple[str, ...], str, int, ast.expr]
+"""The types of what is taken, empty for any, and given, the width, and the expression.
 
 That is about `a`, `b` and `c`, which are taken, the number `K` that stands behind the instruction, and of the
 width `N` the mask `M`, the highest bit `H`, and the mask `S` of what it is shifted by. It calls helpers.
@@ -104,8 +104,8 @@ OPERATIONS = {
     **{**NUMERIC, **SATURATED, **ACCESSES},
     **{f"{kind}.const": ((), kind, 32, ast.Name("K")) for kind in ("i32", "i64", "f32", "f64")},
     **{"ref.null": ((), "funcref", 0, ast.Constant(None)), "ref.func": ((), "funcref", 0, ast.Name("K"))},
-    "ref.is_null": ((None,), "i32", 0, ast.Compare(ast.Name("a"), [ast.Is()], [ast.Constant(None)])),
-    **{"drop": ((None,), "", 0, ast.Name("a")), "memory.size": ((), "i32", 32, call("pages"))},
+    "ref.is_null": (("",), "i32", 0, ast.Compare(ast.Name("a"), [ast.Is()], [ast.Constant(None)])),
+    **{"drop": (("",), "", 0, ast.Name("a")), "memory.size": ((), "i32", 32, call("pages"))},
     "memory.grow": _operation("i32.grow", "grow(a)"),
     "memory.fill": _operation("i32.fill", "fill(a, b, c)", "", ("i32",) * 3),
     "memory.copy": _operation("i32.copy", "copy(a, b, c)", "", ("i32",) * 3),

@@ -60,7 +60,7 @@ class Translation(Builder):
                 self._leap()
             case "select":
                 test, kind = self._pop("i32"), next(iter(self._types()[::-1]), "")
-                other, one = self._pop(simple=True), self._pop(kind or None, simple=True)
+                other, one = self._pop(simple=True), self._pop(kind, simple=True)
                 self._push(ast.IfExp(test, one, other), kind)
             case "local.get" | "local.set" | "local.tee":
                 self._variable(name, what, f"l{what}")
