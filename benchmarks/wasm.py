@@ -10,7 +10,7 @@ import bisimdist
 from benchmarks.programs import explored, walk
 from benchmarks.tables import NOT_INSTALLED, Size, Table
 from bisimdist.programs.inputs import literal_inputs
-from bisimdist.programs.wasm.chance import chances_of
+from bisimdist.programs.wasm.chance import Sampler, chances_of
 from bisimdist.programs.wasm.exploring import CompiledExploration
 from bisimdist.programs.wasm.given import Given
 from bisimdist.programs.wasm.guard import guard
@@ -55,10 +55,10 @@ def _measure(table: Table, file: str, function: str, more: tuple[str, ...], cut:
     module = Module.read(str(FOLDER / file))
     chances = chances_of(module, CHANCES[file])
     index = module.exported(function)
-    given = Given(module, index, more, None)
+    given = Given(Sampler(module, index, chances), more)
     spent, beside_it = [], []
     for _ in range(TIMES):
-        graph = CompiledExploration(Machine(module, chances, index, frozenset(), set()))  # type: ignore[arg-type]
+        graph = CompiledExploration(Machine(given.sampler))  # type: ignore[arg-type]
         for value in (0, 1):
             graph.start(str(value), given.laid, [value], {})
         begun = time.process_time()
@@ -69,7 +69,7 @@ def _measure(table: Table, file: str, function: str, more: tuple[str, ...], cut:
         beside_it.append((time.process_time() - begun) / len(coins.nodes))
     best = min(spent)
     begun = time.process_time()
-    done = guard(graph.machine, chances, given, literal_inputs(["0", "1"]), runs=RUNS)  # type: ignore[arg-type]
+    done = guard(graph.machine, given, literal_inputs(["0", "1"]), runs=RUNS)  # type: ignore[arg-type]
     beside = f"{done / (time.process_time() - begun):,.0f}" if done else NOT_INSTALLED
     name = f"{file}:{function}{' ' * bool(more)}{' '.join(more)}"
     states = len(graph.nodes)

@@ -341,20 +341,31 @@ def _explored(  # noqa: PLR0913, PLR0917
                 given=given,
             )
         files = dict(sorted(machine.sources.digests.items()))
-        origin = Origin(
-            function.__qualname__,
-            request.observe or "",
-            {Path(file).name: digest for file, digest in files.items()},
-            len(exploration.nodes),
-            {pair: partings(exploration, *pair) for pair in pairs[:20]} if folded is None else {},
-            ended,
-            files if machine.sources.program is not None else {},
-            frozenset(exploration.places()),
+        parted = pairs if folded is None else ()
+        origin = replace(
+            origin_of(exploration, function.__qualname__, request.observe or "", files, parted, ended),
+            files=files if machine.sources.program is not None else {},
             any_order=folded is not None and bool(folded.orders),
         )
     if "analyst" in given:
         return interactive_of(exploration, request.kinds, pairs, origin, deadline=request.deadline)
     return chain_within(exploration, request, pairs, origin)
+
+
+def origin_of(  # noqa: PLR0913, PLR0917
+    exploration: Exploration, name: str, observe: str, files: Mapping[str, str], pairs: Pairs, ended: bool
+) -> Origin:
+    """Return what is remembered of a program: files by path with their digests, and where runs part."""
+    return Origin(
+        name,
+        observe,
+        {Path(file).name: digest for file, digest in files.items()},
+        len(exploration.nodes),
+        {pair: partings(exploration, *pair) for pair in pairs[:20]},
+        ended,
+        files,
+        frozenset(exploration.places()),
+    )
 
 
 def _replayed(exploration: Exploration, inputs: Sequence[Input]) -> Sequence[Input]:

@@ -7,36 +7,30 @@ expression that takes it, so that everything is computed in the order of the cod
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from bisimdist.errors import ModelError
 from bisimdist.programs.blocks import Block, Branch, Invoke, Jump, Leave
 from bisimdist.programs.syntax import assign, call, load, store, tuple_of
 from bisimdist.programs.wasm.binary import at
 from bisimdist.programs.wasm.instructions import Instruction
-from bisimdist.programs.wasm.module import Function, Module
+from bisimdist.programs.wasm.module import Function
 from bisimdist.programs.wasm.operations import constant
 
-COUNTER = "n"  # the variable that counts instructions, or turns of loops
+if TYPE_CHECKING:
+    from bisimdist.programs.wasm.linking import Linker
+
+COUNTER = "n"  # the variable that counts instructions, or turns of loops as ten
+
+MOST_TURNS = 1_000_000  # so many turns of loops, each as ten instructions, between two draws
 
 _DEEPEST = 16  # expressions that are nested deeper stay in their variable
 
 Types = tuple[str, ...]
+_Item = TypeVar("_Item")
 _NOTHING = Instruction("", None, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Linked:
-    """What is known of a module that is translated."""
-
-    module: Module
-    draws: frozenset[int]  # the numbers of functions that may draw
-    # counts and branches: whether instructions are counted, and whether the outcomes of branches are noted
-    counts: bool
-    branches: bool
-    stack: int | None  # the number of the global variable that is the stack pointer
-    most: int  # where the counter is too high
 
 
 @dataclass(slots=True)
@@ -57,7 +51,7 @@ class Label:
 class Builder:
     """The blocks of a function while they are made."""
 
-    linked: Linked  # linked, function and name: the module, the function, and what it is called
+    linker: Linker  # linker, function and name: the module, the function, and what it is called
     function: Function
     name: str
     draws: bool  # whether it may draw; otherwise it becomes one function of Python
@@ -71,7 +65,12 @@ class Builder:
     _now: Instruction = _NOTHING
 
     def _fail(self, what: str) -> NoReturn:
-        raise ModelError(what, source=self.linked.module.source, place=at(self._now.offset, self.name))
+        raise ModelError(what, source=self.linker.module.source, place=at(self._now.offset, self.name))
+
+    def _among(self, there: Sequence[_Item], index: int, what: str) -> _Item:
+        if index >= len(there):
+            self._fail(f"there is no {what} {index}")
+        return there[index]
 
     # statements and values
 
@@ -95,7 +94,7 @@ class Builder:
         self._do(assign(self._place(len(self._stack)), made))
         self._stack.append((kind, depth))
 
-    def _pop(self, kind: str | None = None, *, simple: bool = False) -> ast.expr:
+    def _pop(self, kind: str = "", *, simple: bool = False) -> ast.expr:
         """Take a value; a simple one can be computed at any time, or not at all."""
         label = self._labels[-1]
         if len(self._stack) <= label.height:
@@ -103,7 +102,7 @@ class Builder:
                 return constant(None)
             self._fail(f"{self._now.name} takes a value from an empty stack")
         found, depth = self._stack.pop()
-        if kind is not None and found not in {kind, ""}:
+        if kind and found not in {kind, ""}:
             self._fail(f"{self._now.name} takes a value of type {kind}; there is one of type {found}")
         name = f"s{len(self._stack)}"
         match self._block.body[-1:]:
@@ -152,7 +151,7 @@ class Builder:
         self._begin(then)
 
     def _tally(self, block: Block) -> None:
-        if self.linked.counts:
+        if self.linker.counts:
             count = ast.BinOp(load(COUNTER), ast.Add(), constant(self._cost))
             self._do(ast.Expr(call(".tally", count)), block)
 
@@ -187,9 +186,7 @@ class Builder:
         self._leap()
 
     def _label(self, depth: int) -> Label:
-        if depth >= len(self._labels):
-            self._fail(f"there is no label {depth}")
-        return self._labels[-1 - depth]
+        return self._among(self._labels[::-1], depth, "label")
 
     def _towards(self, depth: int) -> Block:
         """Return a block that does nothing but branch; if it returns, it counts what was counted."""
@@ -206,7 +203,7 @@ class Builder:
         return block
 
     def _test(self, value: ast.expr) -> ast.expr:
-        made = call(".branch", value) if self.linked.branches else value
+        made = call(".branch", value) if self.linker.branches else value
         if not isinstance(made, ast.Name | ast.Constant):
             self._located(made)
         return made

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.programs.machine_source import Request
@@ -60,6 +61,14 @@ class Chance:
     returned: str = "0"  # what it returns then: a number, or that of the bytes, or nothing
 
 
+class Sampler(NamedTuple):
+    """A function of a module, and the imports of the module that draw, by number."""
+
+    module: Module
+    function: int
+    chances: Mapping[int, Chance]
+
+
 @functools.cache
 def request_of(bits: int) -> Request:
     """Return what is asked for, if so many bits are."""
@@ -82,13 +91,9 @@ def chances_of(module: Module, named: Sequence[str]) -> dict[int, Chance]:
                 f"{', '.join(there) or 'none, for it imports no function'}"
             )
         index = there[name]
-        found[index] = _returned(module, imported[index], module.signature(index))
-    for index, one in enumerate(imported):
-        if index not in found:
-            known = _known(one, module.signature(index))
-            if known is not None:
-                found[index] = known
-    return found
+        found[index] = _returned(module, imported[index], module.declared[index])
+    others = ((index, _known(one, module.declared[index])) for index, one in enumerate(imported))
+    return {index: known for index, known in others if known is not None} | found
 
 
 def _returned(module: Module, one: Import, signature: Signature) -> Chance:

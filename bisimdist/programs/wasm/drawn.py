@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator as operators
 from collections.abc import Callable
 from functools import lru_cache
-from math import gcd
+from math import gcd, prod
 from typing import Any
 
 from bisimdist.programs.wasm.leaves import MOST_VALUES, Leaf, Split, Variable
@@ -86,6 +86,12 @@ def _drawn(const: int, leaves: tuple[tuple[int, ...], ...], number: int) -> Draw
     )
 
 
+def _width(term: tuple[Any, int]) -> Any:
+    """Return how far apart the values of a multiple of an atom are."""
+    atom, factor = term
+    return abs(factor) * (atom.high - atom.low)
+
+
 def _made(const: int, terms: dict[Any, int]) -> int | Drawn:
     return Drawn(const, terms) if terms else const
 
@@ -116,16 +122,16 @@ class Drawn:
 
     def cut(self, bound: int) -> Any:
         """Tell values below a bound from others, or come nearer to that."""
-        atom, factor = max(self.terms.items(), key=lambda item: abs(item[1]) * (item[0].high - item[0].low))
-        extreme = sorted((factor * atom.low, factor * atom.high))
-        low, high = self.low - extreme[0], self.high - extreme[1]
+        terms = [*self.terms.items()]
+        atom, factor = max(terms, key=_width) if len(terms) > 1 else terms[0]
+        low, high = self.low - bound, self.high - bound  # what lies beside the atom moves it between these
         if factor > 0:
-            points = {-((high - bound) // factor), -((low - bound) // factor)}
+            points = -((high - factor * atom.high) // factor), -((low - factor * atom.low) // factor)
         else:
-            points = {(high - bound) // -factor + 1, (low - bound) // -factor + 1}
+            points = (low - factor * atom.high) // -factor + 1, (high - factor * atom.low) // -factor + 1
         if type(atom) is not Leaf:
-            return atom.part(min(points) if len(self.terms) == 1 else sum(points) // len(points))
-        inside = sorted(point for point in points if 0 < point <= atom.high)
+            return atom.part(min(points) if len(terms) == 1 else sum(points) // 2)
+        inside = sorted({point for point in points if 0 < point <= atom.high})
         raise Split(atom, tuple(inside) or ((atom.high + 1) // 2,))
 
     def force(self) -> Any:
@@ -136,10 +142,18 @@ class Drawn:
         return min(self.terms, key=lambda leaf: leaf.high).part(0)
 
     def settle(self) -> None:
-        """Make sure that it is a sum of multiples of leaves that are independent of all others."""
+        """Make sure that it is a sum of multiples of leaves that are independent of all others.
+
+        Sums of few values, of which several are the same, are told apart: these become one state.
+        """
         for atom in self.terms:
             if type(atom) is not Leaf or atom.pair >= 0:
                 atom.part((atom.low + atom.high + 1) // 2)
+        if len(self.terms) > 1:
+            few = min(self.terms, key=lambda leaf: leaf.high)
+            many = prod(leaf.high + 1 for leaf in self.terms)
+            if few.high < _FEW_POINTS and self.high - self.low + 1 < many:
+                few.part(0)
 
     def _below(self, bound: int) -> bool:
         """Tell whether it is below a bound.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import inf, prod
+from math import prod
 from typing import Any, TypeAlias
 
 from bisimdist.programs.calls import RETURN
@@ -64,7 +64,7 @@ class CompiledExploration(Exploration):
         """Return the offset that a node is about, for people."""
         machine: Any = self.machine
         segment = self._segment(number)
-        return f"at {machine.lines.place(segment.line, segment.code.name)}" if segment.line else ""
+        return f"at {machine.lines.place(segment.line)}" if segment.line else ""
 
     def answers(self, number: int, most: int) -> Sequence[Any]:
         """Return one of each part in which a draw was divided."""
@@ -73,42 +73,25 @@ class CompiledExploration(Exploration):
         known, _ = self._known.get(where, ((), 0))
         return sorted({variables[0][0] for variables, *_ in known})[:most]
 
-    def number_of(self, outcome: Any) -> int | None:
-        """Return the node of an outcome, if there is one yet."""
-        if isinstance(outcome, Ended):
-            return Exploration.number_of(self, outcome)
-        number: int = outcome.number
-        return number if 0 <= number < len(self.nodes) and self.nodes[number] is outcome else None
-
-    def _number(self, outcome: Any) -> int:
-        if isinstance(outcome, Ended):
-            return Exploration._number(self, outcome)
-        number = self.number_of(outcome)
-        if number is None:
-            number = outcome.number = len(self.nodes)
-            self.nodes.append(outcome)
-            self.edges.append(None)
-            self._costs.append(inf)
-        return number
+    def _key(self, outcome: Any) -> Any:
+        return outcome if type(outcome) is State else Exploration._key(self, outcome)
 
     def _expanded(self, number: int, cost: float) -> bool:
         node: Any = self.nodes[number]
         state: State = node.state
-        nodes, gathered = self.nodes, dict[Any, Any]()
-        for (target, steps), weight in (self._returning(state) or self._parts(state)).items():
-            if type(target) is State:
-                place = target.number
-                if not (0 <= place < len(nodes) and nodes[place] is target):
-                    place = self._number(target)
-            else:
-                place = target
-            key = place, steps, None
-            gathered[key] = gathered.get(key, 0) + weight
+        gathered = self._returning(state)
+        if gathered is None:
+            parts = self._parts(state).items()
+            gathered = {(self._place(target), steps, None): weight for (target, steps), weight in parts}
         count, counts = state.request.count, state.counts
         self.edges[number] = self._led(gathered, count * prod(counts) if counts else count, cost)
         return True
 
-    def _returning(self, state: State) -> Gathered | None:
+    def _place(self, target: Any) -> int:
+        place = self._numbers.get(target) if type(target) is State else target
+        return self._number(target) if place is None else place
+
+    def _returning(self, state: State) -> dict[Any, int] | None:
         """Return where a draw leads, if what the function does until it returns depends on no caller."""
         machine: Any = self.machine
         base = state.stack
@@ -124,17 +107,18 @@ class CompiledExploration(Exploration):
                 self._unlike.add(state.segment)
                 return None
             self._inner[key] = inner
-        found: Gathered = {}
+        found: dict[Any, int] = {}
         for (target, steps), weight in inner.items():
             if type(target) is State:
-                found[states.onto(target, base), steps] = weight
-                continue
-            place = base, target, world
-            number = after.get(place)
-            if number is None:
-                self.runs += 1
-                number = after[place] = self._number(machine.returned(state, *target))
-            found[number, steps] = found.get((number, steps), 0) + weight
+                number = self._place(states.onto(target, base))
+            else:
+                place = base, target, world
+                number = after.get(place, -1)
+                if number < 0:
+                    self.runs += 1
+                    number = after[place] = self._number(machine.returned(state, *target))
+            step = number, steps, None
+            found[step] = found.get(step, 0) + weight
         return found
 
     def _parts(self, state: State) -> Gathered:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from bisimdist.errors import UsageError
+from bisimdist.programs.wasm.chance import Sampler
 from bisimdist.programs.wasm.memory import PAGE, Memory
-from bisimdist.programs.wasm.module import Module
 
 _LAYOUT = re.compile(r"(?P<kind>[iu](8|16|32|64))(?: at (?P<place>\d+|0x[0-9a-fA-F]+))?")
 
@@ -16,15 +16,16 @@ _LAYOUT = re.compile(r"(?P<kind>[iu](8|16|32|64))(?: at (?P<place>\d+|0x[0-9a-fA
 class Given:
     """Arguments of an exported function.
 
-    module, index: the module and the number of the function.
+    sampler: the function.
     arguments: what follows the input, as texts.
     layout: how a list is written into memory: the type of its numbers, and maybe where, as in ``i32 at
         4096``; the function is given the address and the length.
     Raises UsageError if the arguments do not fit the function.
     """
 
-    def __init__(self, module: Module, index: int, arguments: Sequence[str], layout: str | None) -> None:
-        name, self.types = module.name_of(index), module.signature(index).parameters
+    def __init__(self, sampler: Sampler, arguments: Sequence[str] = (), layout: str | None = None) -> None:
+        self.sampler, (module, index, _) = sampler, sampler
+        name, self.types = module.name_of(index), module.declared[index].parameters
         self.kind, self.place = "", None
         if layout is not None:
             found = _LAYOUT.fullmatch(layout.strip())

@@ -12,7 +12,6 @@ from typing import Any
 from bisimdist.errors import ModelError
 from bisimdist.programs.inputs import Input
 from bisimdist.programs.machine import Ended
-from bisimdist.programs.wasm.chance import Chance
 from bisimdist.programs.wasm.given import Given
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.memory import Remembered
@@ -28,7 +27,6 @@ _COUNTED = frozenset({"instructions"})
 
 def guard(  # noqa: PLR0913
     machine: Machine,
-    chances: dict[int, Chance],
     given: Given,
     inputs: Sequence[Input],
     *,
@@ -39,7 +37,7 @@ def guard(  # noqa: PLR0913
 ) -> int:
     """Compare random paths of the machine with runs of the module in wasmtime, if that is installed.
 
-    chances, given: the imports of its module that draw, and the arguments.
+    given: its function, and the arguments.
     inputs: the inputs, each of which is run equally often.
     runs: how many paths there are for all inputs together.
     counts: whether numbers of instructions are compared, too.
@@ -52,11 +50,10 @@ def guard(  # noqa: PLR0913
         import wasmtime  # noqa: PLC0415 - an extra
     except ImportError:
         return 0
-    module, function = machine.module, machine.function
     forgets = machine.memory.forgets
-    machine = Machine(module, chances, function, _COUNTED, set(machine.memory.kept), machine)
+    machine = Machine(given.sampler, _COUNTED, set(machine.memory.kept), machine)
     machine.memory.forgets = forgets
-    engine = Engine(wasmtime, module, chances, function, given)
+    engine = Engine(wasmtime, given)
     chooser = random.Random(seed)
     done = draws = 0
     for number in range(runs):
@@ -79,7 +76,7 @@ def guard(  # noqa: PLR0913
                 f"wasmtime and the machine differ for the answers {script[:20]}: wasmtime returns {found[0]} "
                 f"after {found[1]} draws and {found[2]} instructions, the machine {end} after {len(script)} "
                 f"and {count}; no answer is given",
-                source=module.source,
+                source=machine.module.source,
                 place=f"input {item.name}",
             )
         done += 1

@@ -63,9 +63,8 @@ def _block_type(types: Sequence[Signature], part: Reader) -> tuple[tuple[str, ..
 
 _BEHIND: dict[str, Callable[[Reader, Sequence[Signature]], Any]] = {
     "number": lambda part, _: part.unsigned(),
-    "offset": lambda part, _: (part.unsigned(), part.unsigned())[
-        1
-    ],  # behind an alignment, which says nothing
+    # behind an alignment, which says nothing
+    "offset": lambda part, _: (part.unsigned(), part.unsigned())[1],
     "block": lambda part, types: _block_type(types, part),
     "labels": lambda part, _: (*part.vector(part.unsigned), part.unsigned()),
     "types": lambda part, _: part.vector(part.byte),

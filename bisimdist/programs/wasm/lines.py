@@ -24,14 +24,15 @@ class Lines:
     def __init__(self, module: Module) -> None:
         self.module = module
 
-    def place(self, offset: int, function: str = "") -> str:
+    def place(self, offset: int) -> str:
         """Return how people call an offset: with the function, and the line of the source.
 
-        >>> Lines(Module("sampler.wasm", b"", "")).place(255, "sample")
-        'offset 0xff, in sample'
+        >>> Lines(Module("sampler.wasm", b"", "")).place(255)
+        'offset 0xff'
         """
-        line = self.line(offset)
-        return at(offset, function) + (f", {line}" if line else "")
+        line, functions = self.line(offset), enumerate(self.module.functions, len(self.module.imported))
+        name = next((self.module.name_of(k) for k, one in functions if one.begin <= offset < one.end), "")
+        return at(offset, name) + (f", {line}" if line else "")
 
     @functools.cache  # noqa: B019 - there is one for each exploration
     def line(self, offset: int) -> str:

@@ -13,16 +13,14 @@ from bisimdist.programs.blocks import analyse
 from bisimdist.programs.code import Code, Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.emit import Emitter
-from bisimdist.programs.wasm.building import Linked
-from bisimdist.programs.wasm.chance import Chance, Host, chances_of, host_of, refuse_others
+from bisimdist.programs.wasm.building import MOST_TURNS
+from bisimdist.programs.wasm.chance import Host, Sampler, chances_of, host_of, refuse_others
 from bisimdist.programs.wasm.given import Given
 from bisimdist.programs.wasm.instructions import Instruction
 from bisimdist.programs.wasm.memory import Memory
 from bisimdist.programs.wasm.module import MOST_PAGES, Module
 from bisimdist.programs.wasm.numbers import HELPERS, Trap
 from bisimdist.programs.wasm.translation import Translation
-
-MOST_TURNS = 1_000_000  # so many turns of loops, or ten times as many instructions, between two draws
 
 
 class Routine:
@@ -72,16 +70,14 @@ def reached(module: Module, first: int) -> dict[int, set[int]]:
     return calls
 
 
-def opened(
-    argument: str, chances: Sequence[str], arguments: Sequence[str], layout: str | None
-) -> tuple[Module, int, dict[int, Chance], Given]:
-    """Return the module of ``FILE.wasm:FUNCTION``, the function, what draws, and its arguments."""
+def opened(argument: str, chances: Sequence[str], arguments: Sequence[str], layout: str | None) -> Given:
+    """Return ``FILE.wasm:FUNCTION`` with its arguments."""
     name, _, function = argument.partition(".wasm:")
     module = Module.read(name + ".wasm")
     index = module.exported(function)
     known = chances_of(module, chances)
     refuse_others(module, known, sorted(reached(module, index)))
-    return module, index, known, Given(module, index, arguments, layout)
+    return Given(Sampler(module, index, known), arguments, layout)
 
 
 def beginnings(module: Module, function: int) -> list[int]:
@@ -91,9 +87,10 @@ def beginnings(module: Module, function: int) -> list[int]:
     return [index for index in found if index is not None and index != function]
 
 
-def drawing(calls: dict[int, set[int]], chances: dict[int, Chance]) -> frozenset[int]:
+def drawing(sampler: Sampler) -> frozenset[int]:
     """Return the functions that may draw, themselves or through what they call."""
-    found = calls.keys() & chances.keys()
+    calls = reached(sampler.module, sampler.function)
+    found = calls.keys() & sampler.chances.keys()
     while more := {index for index, called in calls.items() if index not in found and called & found}:
         found |= more
     return frozenset(found)
@@ -102,24 +99,20 @@ def drawing(calls: dict[int, set[int]], chances: dict[int, Chance]) -> frozenset
 class Linker:
     """Makes code of functions, and what that code refers to.
 
-    module, chances: the module, and its imports that draw.
-    first: the function that is called.
+    sampler: the function that is called.
     kinds: what is seen.
     kept: words of memory that are never forgotten.
     """
 
-    def __init__(
-        self, module: Module, chances: dict[int, Chance], first: int, kinds: frozenset[str], kept: set[int]
-    ) -> None:
-        self.module = module
-        self.chances = chances
+    def __init__(self, sampler: Sampler, kinds: frozenset[str], kept: set[int]) -> None:
+        self.module = module = sampler.module
+        self.chances = sampler.chances
         self.tally = Tally()
-        draws = drawing(reached(module, first), chances)
-        counts = "instructions" in kinds
-        self.linked = Linked(
-            module, draws, counts, "branches" in kinds, _stack_pointer(module),
-            MOST_TURNS * (10 if counts else 1),
-        )  # fmt: skip
+        self.draws = drawing(sampler)
+        """The numbers of functions that may draw."""
+        self.counts, self.branches = "instructions" in kinds, "branches" in kinds
+        """Whether instructions are counted, and whether the outcomes of branches are noted."""
+        self.stack = _stack_pointer(module)
         self.globals: list[Any] = []
         self.dropped = len(module.globals)
         """From here on the global variables are whether parts of the data are dropped, if one may be used."""
@@ -148,7 +141,7 @@ class Linker:
             return taken
 
         def move_stack(value: Any) -> None:
-            where = self.linked.stack or 0
+            where = self.stack or 0
             before, after = globals_[where], int(value)
             if after > before:
                 memory.pop(before, after)
@@ -174,7 +167,7 @@ class Linker:
                 tally.count += int(given[place])
                 return function(*given)
 
-            return counted if self.linked.counts else function
+            return counted if self.counts else function
 
         space |= {
             ".globals": globals_,
@@ -192,12 +185,12 @@ class Linker:
             ".indirect": self._indirect,
         }
         for index, one in enumerate(self.module.imported):
-            if index in self.chances:
-                space[f".draw{index}"] = self.chances[index]
-            space[f".call{index}"] = self._hosted(host_of(one), str(one))
-        for index in range(len(self.module.imported), len(self.module.imported) + len(self.module.functions)):
-            space[f".draw{index}"] = Routine(index, self.segment)
-            space[f".call{index}"] = partial(self._first, index)
+            space[f".function{index}"] = self.chances.get(index) or self._hosted(host_of(one), str(one))
+        for index in range(len(self.module.imported), len(self.module.declared)):
+            draws = index in self.draws
+            space[f".function{index}"] = (
+                Routine(index, self.segment) if draws else partial(self._first, index)
+            )
         return space
 
     def _hosted(self, host: Host | None, name: str) -> Callable[..., Any]:
@@ -223,9 +216,9 @@ class Linker:
         index = functions[place] if place < len(functions) else None
         if index is None:
             raise Trap("an entry of a table that is empty or does not exist")
-        if self.module.signature(index) != self.module.types[kind]:
+        if self.module.declared[index] != self.module.types[kind]:
             raise Trap("a call through a table of a function of another type")
-        return self.space[f".draw{index}" if index in self.linked.draws else f".call{index}"]
+        return self.space[f".function{index}"]
 
     # code
 
@@ -233,7 +226,7 @@ class Linker:
         """Return the first segment of a function; the whole of it, if it does not draw."""
         function = self.module.functions[index - len(self.module.imported)]
         name = self.module.name_of(index)
-        work = Translation(self.linked, function, name, index in self.linked.draws)
+        work = Translation(self, function, name, index in self.draws)
         first, given = work.run()
         code = Code(name, self.module.source, function.begin)
         flow = analyse(first, work.variables, set(given))
@@ -241,7 +234,7 @@ class Linker:
 
     def _first(self, index: int, *given: Any) -> Any:
         """Call a function that does not draw for the first time."""
-        found = self.space[f".call{index}"] = self.segment(index).run
+        found = self.space[f".function{index}"] = self.segment(index).run
         return found(*given)
 
     def _keep(self, value: object) -> str:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 
 from bisimdist.programs.calls import RETURN
 from bisimdist.programs.code import LEAVE, TAIL, Code, Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.machine import Ended
-from bisimdist.programs.states import MOST_FRAMES, Drawing
-from bisimdist.programs.wasm.chance import MOST_BYTES, Chance
+from bisimdist.programs.states import MOST_FRAMES
+from bisimdist.programs.wasm.chance import MOST_BYTES, Chance, Sampler
 from bisimdist.programs.wasm.drawn import drawn_of
 from bisimdist.programs.wasm.lines import Lines
 from bisimdist.programs.wasm.linking import Linker, Routine, Tally, beginnings
 from bisimdist.programs.wasm.memory import Memory, Remembered
-from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import Trap, signed
-from bisimdist.programs.wasm.reals import Real
 from bisimdist.programs.wasm.states import (
     CALLER,
     NOTHING,
@@ -47,11 +44,14 @@ _SEEN: dict[str, Callable[[Tally], str]] = {
 _FILL = Code("", "", 0)
 _Frames = list[tuple[Segment, Sequence[Any]]]
 
+Laid: TypeAlias = Callable[[Memory, Any], Sequence[Any]]  # makes arguments of the memory and an input
+Outcome: TypeAlias = State | Ended
+
 
 class Machine:
     """Runs an exported function piece by piece.
 
-    module, chances, function: the module, its imports that draw, and the number of the function.
+    sampler: the function.
     kinds: what is seen.
     kept: words of memory that are never forgotten.
     begun: a machine for the same module, of which this one takes over what memory begins with.
@@ -61,26 +61,22 @@ class Machine:
     freezer = None
     first: tuple[tuple[Any, ...], int]
 
-    def __init__(  # noqa: PLR0913, PLR0917
+    def __init__(
         self,
-        module: Module,
-        chances: dict[int, Chance],
-        function: int,
-        kinds: frozenset[str],
-        kept: set[int],
+        sampler: Sampler,
+        kinds: frozenset[str] = frozenset(),
+        kept: set[int] | None = None,
         begun: Machine | None = None,
     ) -> None:
-        self.module = module
-        self.function = function
+        self.module, self.function, _ = sampler
         self.kinds = kinds & _SEEN.keys()
-        self.linker = Linker(module, chances, function, kinds, kept)
+        self.linker = Linker(sampler, kinds, set() if kept is None else kept)
         self.memory = self.linker.memory
         self.globals = self.linker.globals
         self.tally = self.ticker = self.linker.tally
         self.states = States()
-        self.sources = SimpleNamespace(digests={module.source: module.digest})
-        self.lines = Lines(module)
-        self.signature = module.signature(function)
+        self.lines = Lines(self.module)
+        self.results = self.module.declared[self.function].results
         self.seen: list[str] = []
         """What was seen between two draws, by number; empty where nothing is."""
         self._seen: dict[str, int] = {}
@@ -103,18 +99,13 @@ class Machine:
         self.memory.begun.clear()
         self.memory.forgets = forgets
 
-    def rehearse(
-        self,
-        function: Callable[[Memory, Any], Sequence[Any]],
-        values: Sequence[Any],
-        deadline: Deadline = NEVER,
-    ) -> None:
+    def rehearse(self, laid: Laid, values: Sequence[Any], deadline: Deadline = NEVER) -> None:
         """Run random paths, to see which words of memory are read later; what others held is forgotten."""
         chooser = random.Random(0)
         draws = failed = 0
         for number in range(REHEARSED):
             try:
-                for _ in self.path(function, values[number % len(values)], chooser.getrandbits):
+                for _ in self.path(laid, values[number % len(values)], chooser.getrandbits):
                     draws += 1
                     if draws >= REHEARSED_DRAWS:
                         break
@@ -131,53 +122,39 @@ class Machine:
         """Run what a module runs before anything is called; all bits that it draws there are 0."""
         self.memory.forgets = False
         for index in beginnings(self.module, self.function):
-            outcome: Any = self._go(self.linker.space[self._name(index)], (), None, None)
+            outcome = self._go(self.linker.space[f".function{index}"], (), None, None)
             while not isinstance(outcome, Ended):
-                outcome = self.follow(outcome.state, 0, NOTHING)
+                outcome = self.follow(outcome, 0, NOTHING)
         self.memory.settled()
-        self.memory.forgets = True
-        self.states = States()
-        self.tally.clear()
+        self.again(forgets=True)
 
     # running
 
-    def start(
-        self,
-        function: Callable[[Memory, Any], Sequence[Any]],
-        arguments: Sequence[Any],
-        keywords: object = None,
-    ) -> Drawing | Ended:
+    def start(self, laid: Laid, inputs: Sequence[Any], _: object = None) -> Outcome:
         """Run the function to its first draw; its arguments are made of the memory and the input."""
-        del keywords
         self.globals[:], pages = self.first
         self.memory.open({}, pages)
         self._world = self.states.nothing
         self._thaw = NOTHING
+        given = laid(self.memory, *inputs)
         self.tally.clear()
-        given = function(self.memory, *arguments)
-        self.tally.clear()
-        return self._go(self.linker.space[self._name(self.function)], tuple(given), None, None)
+        return self._go(self.linker.space[f".function{self.function}"], given, None, None)
 
-    def _name(self, index: int) -> str:
-        return f".draw{index}" if index in self.linker.linked.draws else f".call{index}"
-
-    def resume(self, state: State, value: Any, *_: object) -> Drawing | Ended:
+    def resume(self, state: State, value: Any, *_: object) -> Outcome:
         """Go on from a state with one answer of chance, whatever what was drawn before is."""
         variables = ((0, ((1, count),)) for count in state.counts)
         return self.follow(state, value, thawing([drawn_of(one, k + 1) for k, one in enumerate(variables)]))
 
-    def path(
-        self, function: Callable[[Memory, Any], Sequence[Any]], value: Any, answer: Callable[[int], int]
-    ) -> Iterator[tuple[int, Drawing | Ended]]:
+    def path(self, laid: Laid, value: Any, answer: Callable[[int], int]) -> Iterator[tuple[int, Outcome]]:
         """Yield what comes of a run in which nothing is left open, each time after what was answered."""
-        outcome, drawn = self.start(function, [value]), 0
+        outcome, drawn = self.start(laid, [value]), 0
         yield drawn, outcome
         while not isinstance(outcome, Ended):
             drawn = answer(outcome.request.count.bit_length() - 1)
-            outcome = self.follow(outcome.state, drawn, NOTHING)  # type: ignore[arg-type]
+            outcome = self.follow(outcome, drawn, NOTHING)
             yield drawn, outcome
 
-    def follow(self, state: State, value: Any, thaw: Thaw) -> Drawing | Ended:
+    def follow(self, state: State, value: Any, thaw: Thaw) -> Outcome:
         """Go on with an answer, which may stand for many, and with what is known of leaves."""
         if self.kinds:
             self.tally.clear()
@@ -194,7 +171,7 @@ class Machine:
             given[place] = thaw(given[place])
         return self._go(None, given, state.segment, state.stack)
 
-    def returned(self, state: State, value: Any) -> Drawing | Ended:
+    def returned(self, state: State, value: Any) -> Outcome:
         """Go on where the function of a state returns a number to what has called it."""
         base: Any = state.stack
         waiting = State(base.segment, base.live, base.below, state.world, (), 0)
@@ -202,7 +179,7 @@ class Machine:
 
     def _go(  # noqa: PLR0912
         self, function: Any, given: Sequence[Any], segment: Segment | None, base: Frame | None
-    ) -> Drawing | Ended:
+    ) -> Outcome:
         """Run until chance is asked for something, or to the end."""
         frames: _Frames = []
         live: Sequence[Any]
@@ -260,22 +237,25 @@ class Machine:
             and memory.pages == world.pages
             and not world.open
             and not world.loose
-            and (*self.globals,) == world.globals
             and PLAIN.issuperset(map(type, self.globals))
+            and (*self.globals,) == world.globals
         )
 
     def _state(
         self, segment: Segment, live: Sequence[Any], frames: _Frames, base: Frame | None, bits: int
     ) -> State:
         """Return the state of a segment that waits above these frames."""
-        numbering, states = Numbering(), self.states
-        frozen, stack, world = numbering.all(live), base, self._world
+        states, stack, world, same = self.states, base, self._world, self._same()
+        if same and not frames and (base is None or not base.open) and PLAIN.issuperset(map(type, live)):
+            return states.state(segment, live, base, world, (), bits)
+        numbering = Numbering()
+        frozen = numbering.all(live)
         while stack is not None and base is not None and base.open:
             frames = [(stack.segment, [self._thaw(value) for value in stack.live]), *frames]
             stack = stack.below
         for below, values in [(below, numbering.all(values)) for below, values in reversed(frames)][::-1]:
             stack = states.frame(below, values, stack)
-        if not self._same():
+        if not same:
             items, memory = world.items, self.memory
             if not memory.shared or world.open:
                 memory.drop()
@@ -300,15 +280,12 @@ class Machine:
         return LEAVE, result
 
     def _ended(self, value: Any) -> Ended:
-        results = self.signature.results if value is not None else ()
-        values = [value] if len(results) == 1 else list(value) if results else []
-        shown = [
-            one.value() if type(one) is Real else signed(one, kind)
-            for one, kind in zip(values, results, strict=True)
-        ]
+        results = self.results if value is not None else ()
+        values = value if len(results) > 1 else (value,)
+        shown = tuple(map(signed, values, results)) or (None,)
         if self.kinds:
             self._see()
-        return Ended(shown[0] if len(shown) == 1 else tuple(shown) if shown else None, False, None)
+        return Ended(shown if len(shown) > 1 else shown[0], False, None)
 
     def _see(self) -> None:
         """Give what was seen since the last draw a number."""

@@ -7,7 +7,7 @@ read it, or have read it, the exploration begins again and remembers it (``docs/
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from bisimdist.programs.wasm.numbers import Trap
 
@@ -24,14 +24,11 @@ class Remembered(BaseException):
     """Something that was forgotten is read: the words have to be remembered from now on."""
 
 
-class _Partial:
+class _Partial(NamedTuple):
     """A word of which only some bytes have been written: the bits of `known` say which."""
 
-    __slots__ = ("known", "value")
-
-    def __init__(self, value: Any, known: int) -> None:
-        self.value = value
-        self.known = known
+    value: Any
+    known: int
 
 
 class _Begun(dict[int, Any]):
@@ -67,13 +64,9 @@ class Memory:
         """Whether what popped stack frames held is forgotten."""
         self.forgotten: set[int] = set()
         self.begun = _Begun(words, self.forgotten, kept)
-        self.pages = pages
         self.most = most
-        self.size = pages * PAGE
-        self.written: dict[int, Any] = {}
-        self.shared = True
-        """Whether what is written belongs to a state, too, and has to be copied before it changes."""
         self.lines = lines
+        self.open({}, pages)
         self.read = {size: self._reader(size) for size in (1, 2, 4, 8)}
         self.write = {size: self._writer(size) for size in (1, 2, 4, 8)}
         """By how many bytes what reads or writes them at an address, as an unsigned number."""
@@ -82,6 +75,7 @@ class Memory:
         """Go on with what a state remembers."""
         self.written = written
         self.shared = True
+        """Whether what is written belongs to a state, too, and has to be copied before it changes."""
         self.pages = pages
         self.size = pages * PAGE
 
@@ -226,13 +220,9 @@ class Memory:
         """Forget what a stack frame held between two addresses."""
         if not self.forgets:
             return
-        first, last = (int(low) + 7) >> 3, int(high) >> 3
-        if last - first > len(self.written):
-            gone = [word for word in self.written if first <= word < last]
-        else:
-            gone = [word for word in range(first, last) if word in self.written]
-        if gone:
-            self._forget(gone)
+        span = range((int(low) + 7) >> 3, int(high) >> 3)
+        few = self.written if len(span) > len(self.written) else span
+        self._forget([word for word in few if word in span and word in self.written])
 
     def drop(self) -> None:
         """Forget, before a draw, every word of which nobody has read yet what was written before a draw."""
@@ -258,8 +248,6 @@ class Memory:
             whole = type(value) is not _Partial
             kept = 0 if whole else before & (_MASK ^ _SPREAD[value.known])
             self.begun.words[number] = value if whole else kept | value.value
-        self.begun.clear()
-        self.forgotten.clear()
         self.open({}, self.pages)
 
     def frozen(self, freeze: Callable[[Any], Any]) -> tuple[tuple[Any, ...], ...]:

@@ -29,12 +29,11 @@ Constant: TypeAlias = tuple[Instruction, ...]  # what a value is computed of whe
 
 
 class Import(NamedTuple):
-    """What the world outside has to give: of a function `what` is its type."""
+    """What the world outside has to give."""
 
     module: str
     name: str
     kind: str
-    what: Any
     offset: int
 
     def __str__(self) -> str:
@@ -82,7 +81,7 @@ class Module:
     digest: str
     types: list[Signature] = field(default_factory=list)
     imports: list[Import] = field(default_factory=list)
-    declared: list[Signature] = field(default_factory=list)  # the types of functions
+    declared: list[Signature] = field(default_factory=list)  # the types of functions, imported ones first
     functions: list[Function] = field(default_factory=list)
     tables: list[Limits] = field(default_factory=list)
     memories: list[Limits] = field(default_factory=list)
@@ -117,14 +116,6 @@ class Module:
     def code_of(self, function: Function) -> Iterator[Instruction]:
         """Yield the instructions of a function."""
         return decoded(Reader(self.data, self.source, function.begin, function.end), self.types)
-
-    def signature(self, index: int) -> Signature:
-        """Return the type of a function, imported ones first."""
-        imported = self.imported
-        if index < len(imported):
-            found: Signature = imported[index].what
-            return found
-        return self.functions[index - len(imported)].signature
 
     def through(self, kind: int) -> set[int]:
         """Return the functions of a type that may be called through a table."""
@@ -200,20 +191,8 @@ def _custom(module: Module, part: Reader) -> None:
 def _import(module: Module, part: Reader) -> None:
     offset = part.place
     names, kind = (part.name(), part.name()), _kind(part, "import")
-    what: Any
-    match kind:
-        case "function":
-            _declared(module, part)
-            what = module.declared.pop()
-        case "global":
-            module.globals.append(what := Global(_type(part), bool(part.byte())))
-        case "table":
-            _table(module, part)
-            what = module.tables[-1]
-        case _:
-            _memory(module, part)
-            what = module.memories[-1]
-    module.imports.append(Import(*names, kind, what, offset))
+    {"function": _declared, "table": _table, "memory": _memory, "global": _variable}[kind](module, part)
+    module.imports.append(Import(*names, kind, offset))
 
 
 def _declared(module: Module, part: Reader) -> None:
@@ -224,7 +203,8 @@ def _declared(module: Module, part: Reader) -> None:
 
 
 def _function(module: Module, part: Reader) -> None:
-    if len(module.functions) == len(module.declared):
+    index = len(module.imported) + len(module.functions)
+    if index == len(module.declared):
         part.fail("there is code for more functions than are declared")
     body = part.part(part.unsigned())
     kinds: list[str] = []
@@ -233,8 +213,7 @@ def _function(module: Module, part: Reader) -> None:
         if len(kinds) + count > MOST_LOCALS:
             body.fail(f"a function has more than {MOST_LOCALS} variables")
         kinds += [_type(body)] * count
-    kind = module.declared[len(module.functions)]
-    module.functions.append(Function(kind, tuple(kinds), body.place, body.end))
+    module.functions.append(Function(module.declared[index], tuple(kinds), body.place, body.end))
 
 
 def _export(module: Module, part: Reader) -> None:
@@ -242,8 +221,13 @@ def _export(module: Module, part: Reader) -> None:
     module.exports[name] = Export(_kind(part, "export"), part.unsigned())
 
 
+def _variable(module: Module, part: Reader) -> None:
+    module.globals.append(Global(_type(part), bool(part.byte())))
+
+
 def _global(module: Module, part: Reader) -> None:
-    module.globals.append(Global(_type(part), bool(part.byte()), _constant(part)))
+    _variable(module, part)
+    module.globals[-1] = module.globals[-1]._replace(value=_constant(part))
 
 
 def _data(module: Module, part: Reader) -> None:
@@ -336,20 +320,19 @@ _ITEMS: dict[int, Callable[[Module, Reader], None]] = {
 
 def _check(module: Module, reader: Reader) -> None:
     """Refuse numbers of what does not exist."""
-    code = len(module.functions)
-    if code != len(module.declared):
-        reader.fail(f"{len(module.declared)} functions are declared; {code} have code")
-    functions = len(module.imported) + code
-    sizes = {"function": functions, "table": len(module.tables), "memory": len(module.memories)}
-    sizes["global"] = len(module.globals)
+    code, functions = len(module.functions), len(module.declared)
+    declared = functions - len(module.imported)
+    if code != declared:
+        reader.fail(f"{declared} functions are declared; {code} have code")
+    sizes = functions, len(module.tables), len(module.memories), len(module.globals)
     for name, export in module.exports.items():
-        if export.number >= sizes[export.kind]:
+        if export.number >= sizes[KINDS.index(export.kind)]:
             reader.fail(f"the export {name!r} names {export.kind} {export.number}, which does not exist")
     if module.start is not None and module.start >= functions:
         reader.fail(f"the start function {module.start} does not exist")
     for index in {index for element in module.elements for index in element.items} - {None}:
         if index >= functions:
             reader.fail(f"a table names function {index}, which does not exist")
-        module.tabled.setdefault(module.signature(index), set()).add(index)
+        module.tabled.setdefault(module.declared[index], set()).add(index)
     if len(module.memories) > 1:
         reader.fail("the module has several memories; expected one at most")

@@ -24,9 +24,9 @@ class Trap(Exception):  # noqa: N818
 
 
 def signed(value: Any, kind: str) -> Any:
-    """Return a value of a type, an integer with the sign that its highest bit says."""
+    """Return a value of a type, an integer with the sign that its highest bit says, a float that is one."""
     if kind[0] != "i":
-        return value
+        return value.value() if type(value) is Real else value
     half = 1 << (int(kind[1:]) - 1)
     return (int(value) ^ half) - half
 

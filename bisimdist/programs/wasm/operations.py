@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from bisimdist.programs.syntax import call
 
 Operation: TypeAlias = tuple[tuple[str, ...], str, int, ast.expr]
-"""The types of what is taken and given, the width, and the expression.
+"""The types of what is taken, empty for any, and given, the width, and the expression.
 
 That is about `a`, `b` and `c`, which are taken, the number `K` that stands behind the instruction, and of the
 width `N` the mask `M`, the highest bit `H`, and the mask `S` of what it is shifted by. It calls helpers.
@@ -102,7 +102,10 @@ ACCESSES = {name: _operation(name, text, None, ("i32",)) for name, text in _LOAD
 }
 OPERATIONS = {
     **{**NUMERIC, **SATURATED, **ACCESSES},
-    "memory.size": ((), "i32", 32, call("pages")),
+    **{f"{kind}.const": ((), kind, 32, ast.Name("K")) for kind in ("i32", "i64", "f32", "f64")},
+    **{"ref.null": ((), "funcref", 0, ast.Constant(None)), "ref.func": ((), "funcref", 0, ast.Name("K"))},
+    "ref.is_null": (("",), "i32", 0, ast.Compare(ast.Name("a"), [ast.Is()], [ast.Constant(None)])),
+    **{"drop": (("",), "", 0, ast.Name("a")), "memory.size": ((), "i32", 32, call("pages"))},
     "memory.grow": _operation("i32.grow", "grow(a)"),
     "memory.fill": _operation("i32.fill", "fill(a, b, c)", "", ("i32",) * 3),
     "memory.copy": _operation("i32.copy", "copy(a, b, c)", "", ("i32",) * 3),
@@ -118,7 +121,7 @@ def expression(operation: Operation, given: list[ast.expr], behind: Any) -> ast.
     """Return what an operation computes of expressions; what is known of constants is computed now."""
     _, _, bits, node = operation
     known: dict[str, ast.expr] = dict(zip("abc", given, strict=False))
-    numbers = {"N": bits, "M": (1 << bits) - 1, "H": 1 << (bits - 1), "S": bits - 1, "K": behind}
+    numbers = {"N": bits, "M": (1 << bits) - 1, "H": 1 << bits >> 1, "S": bits - 1, "K": behind}
     return _filled(node, known | {name: constant(value) for name, value in numbers.items()})
 
 

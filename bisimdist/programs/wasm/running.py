@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from bisimdist.errors import ModelError
 from bisimdist.extras import needed
 from bisimdist.programs.wasm.binary import Reader
-from bisimdist.programs.wasm.chance import Chance, host_of
+from bisimdist.programs.wasm.chance import host_of
 from bisimdist.programs.wasm.given import Given
 from bisimdist.programs.wasm.linking import opened, reached
 from bisimdist.programs.wasm.memory import PAGE
@@ -39,8 +39,8 @@ def module_runs(
         If the module is none; also when a run fails.
     """
     wasmtime = needed("wasmtime", "wasm")
-    module, index, known, given = opened(argument, chances, arguments, layout)
-    engine = Engine(wasmtime, module, known, index, given)
+    given = opened(argument, chances, arguments, layout)
+    engine = Engine(wasmtime, given)
 
     def run(value: Any) -> Any:
         given.check(str(value), value)
@@ -57,28 +57,25 @@ class Engine:
     """A module in wasmtime, whose chance is answered by a function.
 
     wasmtime: the package.
-    module, chances, function, given: what is run, and with which arguments.
+    given: what is run, and with which arguments.
     """
 
-    def __init__(
-        self, wasmtime: Any, module: Module, chances: dict[int, Chance], function: int, given: Given
-    ) -> None:
+    def __init__(self, wasmtime: Any, given: Given) -> None:
         self.wasmtime = wasmtime
-        self.module = module
         self.given = given
+        self.module, function, self.chances = given.sampler
         config = wasmtime.Config()
         config.consume_fuel = True
         self.engine = wasmtime.Engine(config)
         self.errors = wasmtime.WasmtimeError, wasmtime.Trap
         with self._told("wasmtime refuses the module"):
-            self.compiled = wasmtime.Module(self.engine, _trimmed(module, function))
-        self.chances = chances
+            self.compiled = wasmtime.Module(self.engine, _trimmed(self.module, function))
         self.draw: Draw = _zero
         self.drawn = 0
         self.store: Any = None
         self.memory: Any = None
         self.exports: Any = None
-        self.forgets = _forgets(module, function)
+        self.forgets = _forgets(self.module, function)
 
     def run(self, value: Any, draw: Draw) -> tuple[Any, int, int]:
         """Return the result, and how many draws and instructions there were; draws are numbered."""
@@ -133,7 +130,7 @@ class Engine:
 
     def _import(self, index: int) -> Callable[..., Any]:
         chance, host = self.chances.get(index), host_of(self.module.imported[index])
-        kinds = self.module.signature(index).results
+        kinds = self.module.declared[index].results
 
         def answer(caller: Any, *arguments: Any) -> Any:
             memory = self.memory or caller.get("memory")
@@ -164,7 +161,7 @@ def _forgets(module: Module, function: int) -> bool:
     first = len(module.imported)
     for index in reached(module, function):
         if index < first:
-            if module.signature(index).parameters:
+            if module.declared[index].parameters:
                 return False
         elif any(
             ".store" in one.name or one.name in _WRITES

@@ -88,32 +88,17 @@ class State(Drawing):
     bits: how many it waits for.
     """
 
-    __slots__ = ("bits", "counts", "live", "number", "open", "segment", "stack", "world")
+    __slots__ = ("bits", "counts", "live", "open", "segment", "stack", "world")
     contents = ()
 
-    def __init__(  # noqa: PLR0913, PLR0917
-        self,
-        segment: Segment,
-        live: tuple[Any, ...],
-        stack: Frame | None,
-        world: World,
-        counts: tuple[int, ...],
-        bits: int,
-    ) -> None:
+    def __init__(self, *parts: Any) -> None:
         self.state = self  # type: ignore[assignment]
-        self.request = request_of(bits)
-        self.bits = bits
-        self.segment = segment
-        self.live = live
-        self.stack = stack
-        self.world = world
-        self.counts = counts
+        self.segment, self.live, self.stack, self.world, self.counts, self.bits = parts
+        self.request = request_of(self.bits)
         self.open: Sequence[int] = ()
         """The places behind the answer of values that depend on leaves, or are floats."""
-        if not PLAIN.issuperset(map(type, live)):
-            self.open = [place for place, value in enumerate(live, 1) if type(value) not in PLAIN]
-        self.number = -1
-        """That of the node, where there is one."""
+        if not PLAIN.issuperset(map(type, self.live)):
+            self.open = [place for place, value in enumerate(self.live, 1) if type(value) not in PLAIN]
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__
@@ -154,9 +139,7 @@ class Numbering:
         return Form(form)
 
     def all(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        if PLAIN.issuperset(map(type, values)):
-            return tuple(values)
-        return tuple([self.freeze(value) for value in values])
+        return tuple([value if type(value) in PLAIN else self.freeze(value) for value in values])
 
 
 def thawing(values: Sequence[Any]) -> Thaw:
@@ -231,7 +214,7 @@ class States:
 
     def onto(self, state: State, base: Frame | None) -> State:
         """Return a state with another call in place of any call, or of all calls."""
-        stack = base if base is CALLER else self._moved(state.stack, base)
+        stack = base if base is CALLER or state.stack is CALLER else self._moved(state.stack, base)
         return self.state(state.segment, state.live, stack, state.world, state.counts, state.bits)
 
     def _moved(self, frame: Any, base: Frame | None) -> Frame | None:

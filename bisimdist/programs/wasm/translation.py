@@ -8,7 +8,7 @@ from typing import Any
 
 from bisimdist.programs.blocks import Block, Branch, Invoke, Jump, Leave
 from bisimdist.programs.syntax import assign, call, load, store
-from bisimdist.programs.wasm.building import COUNTER, Builder, Label, Types
+from bisimdist.programs.wasm.building import COUNTER, MOST_TURNS, Builder, Label, Types
 from bisimdist.programs.wasm.instructions import Instruction, Signature
 from bisimdist.programs.wasm.operations import OPERATIONS, constant, expression
 
@@ -31,13 +31,13 @@ class Translation(Builder):
         for name, kind in zip(names[len(given) :], self.function.locals, strict=True):
             zero = {"i": 0, "f": 0.0}[kind[0]] if kind[1:].isdigit() else None
             self._do(assign(name, constant(zero)))
-        self._do(assign(COUNTER, constant(int(self.linked.counts))))
+        self._do(assign(COUNTER, constant(int(self.linker.counts))))
         self._labels = [Label("function", signature.results, signature.results, 0, None)]
-        for instruction in self.linked.module.code_of(self.function):
+        for instruction in self.linker.module.code_of(self.function):
             self._now = instruction
             if not self._labels:
                 self._fail("instructions follow the end of the function")
-            self._cost += self.linked.counts and self._now.name not in _FREE
+            self._cost += self.linker.counts and self._now.name not in _FREE
             self._one(self._now.name, self._now.what)
         if self._labels:
             self._fail("the function has no end")
@@ -54,19 +54,13 @@ class Translation(Builder):
                     self._push(made, result)
                 else:
                     self._do(ast.Expr(made))
-            case "i32.const" | "i64.const" | "f32.const" | "f64.const":
-                self._push(constant(what), name[:3])
-            case "nop":
-                pass
-            case "drop":
-                self._do(ast.Expr(self._pop()))
             case "unreachable":
                 self._do(ast.Expr(call(".trap", constant("unreachable code is reached"))))
                 self._block.end = Leave(None)
                 self._leap()
             case "select":
                 test, kind = self._pop("i32"), next(iter(self._types()[::-1]), "")
-                other, one = self._pop(simple=True), self._pop(kind or None, simple=True)
+                other, one = self._pop(simple=True), self._pop(kind, simple=True)
                 self._push(ast.IfExp(test, one, other), kind)
             case "local.get" | "local.set" | "local.tee":
                 self._variable(name, what, f"l{what}")
@@ -74,21 +68,16 @@ class Translation(Builder):
                 self._push(ast.Subscript(load(".globals"), constant(what), ast.Load()), self._global(what))
             case "global.set":
                 value = self._pop(self._global(what))
-                if what == self.linked.stack:
+                if what == self.linker.stack:
                     self._do(ast.Expr(call(".move_stack", value)))
                 else:
                     place = ast.Subscript(load(".globals"), constant(what), ast.Store())
                     self._do(ast.Assign([place], value))
             case "memory.init" | "data.drop":
                 index = what if name == "data.drop" else what[0]
-                if index >= len(self.linked.module.contents):
-                    self._fail(f"there is no data {index}")
+                self._among(self.linker.module.contents, index, "data")
                 values = self._several(("i32",) * (3 if name == "memory.init" else 0))
                 self._do(ast.Expr(call("." + name[-4:], constant(index), *values)))
-            case "ref.null" | "ref.func":
-                self._push(constant(None if name == "ref.null" else what), "funcref")
-            case "ref.is_null":
-                self._push(ast.Compare(self._pop(), [ast.Is()], [constant(None)]), "i32")
             case "block":
                 self._enter(name, what, Block())
             case "loop":
@@ -112,24 +101,21 @@ class Translation(Builder):
                 self._call(what)
             case "call_indirect" | "return_call_indirect":
                 self._call_indirect(*what)
-            case _ if name != "return":
+            case _ if name not in {"nop", "return"}:
                 self._fail(f"{name} is not supported")
         if name.startswith("return"):
             self._go(len(self._labels) - 1)
 
     def _variable(self, what: str, index: int, name: str) -> None:
         kinds = *self.function.signature.parameters, *self.function.locals
-        if index >= len(kinds):
-            self._fail(f"there is no variable {index}")
+        kind = self._among(kinds, index, "variable")
         if what != "local.get":
-            self._do(assign(name, self._pop(kinds[index])))
+            self._do(assign(name, self._pop(kind)))
         if what != "local.set":
-            self._push(load(name), kinds[index])
+            self._push(load(name), kind)
 
     def _global(self, index: int) -> str:
-        if index >= len(self.linked.module.globals):
-            self._fail(f"there is no global variable {index}")
-        return self.linked.module.globals[index].type
+        return self._among(self.linker.module.globals, index, "global variable").type
 
     # control
 
@@ -146,9 +132,9 @@ class Translation(Builder):
         header = Block()
         self._enter("loop", what, header)
         self._close(Jump(header), header)
-        if not self.linked.counts:
-            self._do(ast.AugAssign(store(COUNTER), ast.Add(), constant(1)))
-        test = ast.Compare(load(COUNTER), [ast.Gt()], [constant(self.linked.most)])
+        if not self.linker.counts:
+            self._do(ast.AugAssign(store(COUNTER), ast.Add(), constant(10)))
+        test = ast.Compare(load(COUNTER), [ast.Gt()], [constant(10 * MOST_TURNS)])
         self._do(ast.If(test, [ast.Expr(call(".forever"))], []))
 
     def _else(self) -> None:
@@ -183,7 +169,7 @@ class Translation(Builder):
 
     def _table(self, depths: tuple[int, ...]) -> None:
         index, name = self._pop("i32"), self._place(len(self._stack))
-        self._do(assign(name, call(".branch", index) if self.linked.branches else index))
+        self._do(assign(name, call(".branch", index) if self.linker.branches else index))
         runs: list[tuple[int, int]] = []
         for k, depth in enumerate(depths[:-1]):
             if not runs or runs[-1][1] != depth:
@@ -210,18 +196,15 @@ class Translation(Builder):
     # calls
 
     def _call(self, index: int) -> None:
-        module = self.linked.module
-        if index >= len(module.imported) + len(module.functions):
-            self._fail(f"there is no function {index}")
-        draws = index in self.linked.draws
-        self._called(load(f"{'.draw' if draws else '.call'}{index}"), module.signature(index), draws)
+        signature = self._among(self.linker.module.declared, index, "function")
+        self._called(load(f".function{index}"), signature, index in self.linker.draws)
 
     def _call_indirect(self, kind: int, table: int) -> None:
-        if kind >= len(self.linked.module.types) or table >= len(self.linked.module.tables):
-            self._fail(f"there is no type {kind}, or no table {table}")
+        module = self.linker.module
+        self._among(module.tables, table, "table")
         found = call(".indirect", constant(table), constant(kind), self._pop("i32"))
-        draws = bool(self.linked.draws & self.linked.module.through(kind))
-        self._called(found, self.linked.module.types[kind], draws)
+        draws = bool(self.linker.draws & module.through(kind))
+        self._called(found, self._among(module.types, kind, "type"), draws)
 
     def _called(self, function: ast.expr, signature: Signature, draws: bool) -> None:
         given, results = self._several(signature.parameters), signature.results
@@ -232,8 +215,8 @@ class Translation(Builder):
             self._located(function)
             self._close(Invoke(name, function, given, [], then, self._now.offset), then)
             # whether a loop may come after this
-            code = self.linked.module.data[self.function.begin : self.function.end]
-            if self.linked.counts or b"\x03" in code:
+            code = self.linker.module.data[self.function.begin : self.function.end]
+            if self.linker.counts or b"\x03" in code:
                 self._do(assign(COUNTER, constant(0)))
             if len(results) == 1:
                 self._known(len(self._stack), results)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bisimdist.errors import ModelError
 from bisimdist.programs.inputs import literal_inputs
 from bisimdist.programs.machine import Ended
-from bisimdist.programs.wasm.chance import Chance, chances_of
+from bisimdist.programs.wasm.chance import Chance, Sampler, chances_of
 from bisimdist.programs.wasm.exploring import CompiledExploration
 from bisimdist.programs.wasm.given import Given
 from bisimdist.programs.wasm.guard import guard
@@ -139,10 +139,10 @@ def test_random_code(body: bytes, inner: bytes) -> None:
     module = _module(body + inner)
     chances = chances_of(module, ["env.rnd8"])
     index = module.exported("f")
-    shape = Given(module, index, (), None)
-    machine = Machine(module, chances, index, frozenset(), set())
+    shape = Given(Sampler(module, index, chances))
+    machine = Machine(shape.sampler)
     machine.rehearse(shape.laid, [0, 7])
-    assert guard(machine, chances, shape, literal_inputs(["0", "7"]), runs=40) > 0
+    assert guard(machine, shape, literal_inputs(["0", "7"]), runs=40) > 0
 
 
 def _law(machine: Machine) -> dict[object, fmpq] | None:
@@ -170,11 +170,11 @@ def test_random_laws(body: bytes, inner: bytes) -> None:
     kept: set[int] = set()
     while True:
         try:
-            plain = Machine(module, chances, index, frozenset(), set())
+            plain = Machine(Sampler(module, index, chances))
             plain.memory.forgets = False
             wanted = _law(plain)
             assume(wanted is not None)
-            graph = CompiledExploration(Machine(module, chances, index, frozenset(), kept))  # type: ignore[arg-type]
+            graph = CompiledExploration(Machine(Sampler(module, index, chances), kept=kept))  # type: ignore[arg-type]
             graph.start("3", lambda _, value: [value], [3], {})
             graph.explore()
             break
@@ -198,7 +198,7 @@ def test_functions_that_draw(body: bytes, inner: bytes, bits: int, passed: int) 
     chances, index = {0: Chance("env.rnd8", bits)}, module.exported("f")
     laws = []
     for kind in (CompiledExploration, _EachCall):
-        machine = Machine(module, chances, index, frozenset(), set())
+        machine = Machine(Sampler(module, index, chances))
         machine.memory.forgets = False
         graph = kind(machine)  # type: ignore[arg-type]
         graph.start("3", lambda _, value: [value], [3], {})
@@ -265,7 +265,7 @@ def test_functions_that_use_memory(writes: bool) -> None:
         pages=1,
     )
     module = Module.of(content, "memory.wasm")
-    machine = Machine(module, {0: Chance("env.rnd8", 1)}, 2, frozenset(), set())
+    machine = Machine(Sampler(module, 2, {0: Chance("env.rnd8", 1)}))
     machine.memory.forgets = False
     graph = CompiledExploration(machine)  # type: ignore[arg-type]
     graph.start("0", lambda _, value: [value], [0], {})
@@ -292,7 +292,7 @@ def test_a_table_without_functions_that_draw() -> None:
         table=[1],
     )
     module = Module.of(content, "table.wasm")
-    graph = CompiledExploration(Machine(module, {0: Chance("env.rnd8", 1)}, 4, frozenset(), set()))  # type: ignore[arg-type]
+    graph = CompiledExploration(Machine(Sampler(module, 4, {0: Chance("env.rnd8", 1)})))  # type: ignore[arg-type]
     graph.start("5", lambda _, value: [value], [5], {})
     graph.explore()
     assert law_of_graph(graph, "5") == {7: fmpq(1, 2), 8: fmpq(1, 2)}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bisimdist.errors import LimitError, ModelError
 from bisimdist.programs.request import Request
-from bisimdist.programs.wasm.chance import Chance
+from bisimdist.programs.wasm.chance import Chance, Sampler
 from bisimdist.programs.wasm.door import explored_module
 from bisimdist.programs.wasm.drawn import Drawn, drawn_of
 from bisimdist.programs.wasm.exploring import CompiledExploration, _weighed
@@ -69,7 +69,7 @@ KIND = ((), ("i64",))
 
 def _machine(code: bytes, bits: int) -> Machine:
     module = assembled({"f": (KIND, ("i64",), code)}, imports=[RANDOM[8]])
-    return Machine(Module.of(module, "drawn.wasm"), {0: Chance("env.rnd8", bits)}, 1, frozenset(), set())
+    return Machine(Sampler(Module.of(module, "drawn.wasm"), 1, {0: Chance("env.rnd8", bits)}))
 
 
 def _nothing(*_: object) -> list[int]:
@@ -140,7 +140,7 @@ def test_floats(code: bytes, last: bytes) -> None:
         last += b"\x63" + WIDER
     code = DRAWN + get(0) + b"\x21\1" + DRAWN + get(0) + scaled + code + last
     module = assembled({"f": (KIND, ("i64", "i64", "f64"), code)}, imports=[RANDOM[8]])
-    machine = Machine(Module.of(module, "drawn.wasm"), {0: Chance("env.rnd8", 4)}, 1, frozenset(), set())
+    machine = Machine(Sampler(Module.of(module, "drawn.wasm"), 1, {0: Chance("env.rnd8", 4)}))
     begin: Any = machine.start(_nothing, [])
     wanted: Counter[Any] = Counter()
     for k in range(16):
@@ -170,7 +170,7 @@ def test_doubles_that_are_split(more: float, times: float, part: bytes, bound: f
     module = assembled(
         {"f": (KIND, ("i64", "f64", "f64"), code + _split(times, part, bound))}, imports=[RANDOM[8]]
     )
-    machine = Machine(Module.of(module, "drawn.wasm"), {0: Chance("env.rnd8", 8)}, 1, frozenset(), set())
+    machine = Machine(Sampler(Module.of(module, "drawn.wasm"), 1, {0: Chance("env.rnd8", 8)}))
     begin: Any = machine.start(_nothing, [])
     wanted = Counter(machine.follow(begin.state, k, NOTHING).value for k in range(256))  # type: ignore[union-attr]
     assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
@@ -181,13 +181,26 @@ def test_splitting_a_uniform_double_takes_few_runs() -> None:
     code = call(0) + i64(11) + b"\x88\xba" + _f64(2.0**-53) + b"\xa2" + _f64(1.0) + b"\xa1"
     code += _split(2.0**27, _HEAD, -0.3)
     module = assembled({"f": (KIND, ("i64", "f64", "f64"), code)}, imports=[RANDOM[64]])
-    machine = Machine(Module.of(module, "drawn.wasm"), {0: Chance("env.rnd64", 64)}, 1, frozenset(), set())
+    machine = Machine(Sampler(Module.of(module, "drawn.wasm"), 1, {0: Chance("env.rnd64", 64)}))
     graph = CompiledExploration(machine)  # type: ignore[arg-type]
     graph.start("0", _nothing, [], {})
     assert graph.explore()
     law = law_of_graph(graph, "0")
     assert graph.runs < 1000
     assert abs(law[1] - fmpq(7, 10)) < fmpq(1, 2**26)
+
+
+def test_sums_that_coincide_become_one_state() -> None:
+    """Six draws of two bits are added up: the runs grow with the number of sums, not with that of draws."""
+    turn = get(1) + call(0) + i64(3) + b"\x83\x7c\x21\1"
+    module = assembled({"f": (KIND, ("i64", "i64"), 6 * turn + get(1))}, imports=[RANDOM[64]])
+    sampler = Sampler(Module.of(module, "drawn.wasm"), 1, {0: Chance("env.rnd64", 64)})
+    graph = CompiledExploration(Machine(sampler))  # type: ignore[arg-type]
+    graph.start("0", _nothing, [], {})
+    assert graph.explore()
+    wanted = Counter(sum(values) for values in product(range(4), repeat=6))
+    assert law_of_graph(graph, "0") == {value: fmpq(count, 4**6) for value, count in wanted.items()}
+    assert graph.runs < 1000
 
 
 def test_a_float_that_is_returned(tmp_path: Path) -> None:
@@ -257,7 +270,7 @@ def test_two_draws_are_compared(first: bytes, second: bytes, third: bytes, kept:
     code = DRAWN + get(0) + b"\x21\1" + DRAWN + get(0) + b"\x21\2"
     code += first + i64(10) + b"\x7e" + second + b"\x7c" + i64(10) + b"\x7e" + third + b"\x7c"
     module = assembled({"f": (KIND, ("i64", "i64", "i64"), code)}, imports=[RANDOM[8]])
-    machine = Machine(Module.of(module, "drawn.wasm"), {0: Chance("env.rnd8", 4)}, 1, frozenset(), set())
+    machine = Machine(Sampler(Module.of(module, "drawn.wasm"), 1, {0: Chance("env.rnd8", 4)}))
     begin: Any = machine.start(_nothing, [])
     wanted: Counter[int] = Counter()
     for k in range(16):

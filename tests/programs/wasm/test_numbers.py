@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bisimdist.programs.wasm import instructions
+from bisimdist.programs.wasm.chance import Sampler
 from bisimdist.programs.wasm.linking import Linker
 from bisimdist.programs.wasm.module import Module
 from bisimdist.programs.wasm.numbers import Trap
@@ -64,7 +65,7 @@ def both() -> Iterator[Callable[[str], tuple[Callable[..., Any], Callable[..., A
     engine = wasmtime.Engine()
     store = wasmtime.Store(engine)
     exports = wasmtime.Instance(store, wasmtime.Module(engine, module.data), []).exports(store)
-    linker = Linker(module, {}, 0, frozenset(), set())
+    linker = Linker(Sampler(module, 0, {}), frozenset(), set())
 
     def found(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         kinds = OPERATIONS[name][0]
