@@ -3,8 +3,6 @@
 Source: CMP18 Definition 8, CMP18 Lemma 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from operator import itemgetter
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Programs that ask an analyst: their interactive models."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """SciPy's HiGHS as a back-end: it proposes in floating point."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -5,8 +5,6 @@ read as decimals or fractions as they stand. What does not make a model is refus
 what was expected.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING
 

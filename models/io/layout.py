@@ -1,7 +1,5 @@
 """Writing models as JSON or YAML, one state or transition a line."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 Source: CCP18 Definition 23.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial

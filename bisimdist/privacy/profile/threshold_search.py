@@ -1,7 +1,5 @@
 """The least epsilon for a wanted delta: exactly from finitely many losses, elsewhere by bisection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

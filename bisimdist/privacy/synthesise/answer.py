@@ -1,7 +1,5 @@
 """Answers about chains with parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

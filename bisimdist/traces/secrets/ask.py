@@ -3,8 +3,6 @@
 Source: CCP18 Definition 5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from math import lcm
