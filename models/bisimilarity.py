@@ -16,15 +16,6 @@ from bisimdist.progress import NEVER, Deadline
 
 M = TypeVar("M", LMC, Interactive, LMC | Interactive)
 
-__all__ = [
-    "bisimilarity_classes",
-    "canonical_numbering",
-    "lumped",
-    "mass_of_blocks",
-    "of_classes",
-    "quotient",
-]
-
 
 def mass_of_blocks(row: Row, block_of: Sequence[int]) -> dict[int, fmpq]:
     """Return by block what a row gives to it."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from bisimdist.models.bisimilarity import canonical_numbering
 from bisimdist.models.kinds import LMC, Interactive, System
+from bisimdist.models.partition import canonical_numbering
 from bisimdist.progress import NEVER, Deadline
 
 

@@ -122,11 +122,9 @@ class _CutReduction:
     makes: ClassVar[Mapping[Kind, Kind]] = {Kind.PROGRAM: Kind.CHAIN}
 
     def accepts(self, model: Any, asked: Problem[Any] | None) -> bool:
-        del asked
         return isinstance(model, ProgramChain) and not isinstance(model, _Whole)
 
     def apply(self, model: ProgramChain, asked: Problem[Any] | None) -> Ways:
-        del asked
         chain = model.states, model.labels, model.rows, model.pairs
         steps = (Cut(model, LMC(*chain) if model.cut else _Whole(*chain, model.origin)),)
         return Ways(steps, steps)

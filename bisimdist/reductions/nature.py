@@ -97,7 +97,6 @@ class Member(Step):
         return {"nature": FIXED}
 
     def beside(self, states: tuple[str, ...]) -> Mapping[str, Any]:
-        del states
         return {"member": self.open_rows()}
 
     def shown(self, witness: Any) -> Any:

@@ -8,8 +8,9 @@ from bisimdist.distances.engine.evaluation import Evaluation
 from bisimdist.distances.engine.generalised_engine import Solution
 from bisimdist.distances.engine.growth import FAR, reason_to_grow
 from bisimdist.distances.engine.hausdorff import SAME, Arena, Challenge
-from bisimdist.distances.engine.liftings import Direction, Value, larger
+from bisimdist.distances.engine.lifting_values import Direction
 from bisimdist.distances.engine.lower_proof import Block, Entry, Rule, reason_to_leave
+from bisimdist.exact.scale import Value, larger
 from bisimdist.faces.written.frame import Document, document
 from bisimdist.faces.written.numbers import rational_text, value_text
 from bisimdist.models.pa import PA, Transition

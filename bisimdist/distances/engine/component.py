@@ -20,10 +20,10 @@ from bisimdist.distances.engine.guessing import (
     shifted,
 )
 from bisimdist.distances.engine.hausdorff import Arena
-from bisimdist.distances.engine.liftings import Value, at_most
 from bisimdist.distances.engine.lower_proof import Block, Entry, Rule, rank_entries
 from bisimdist.errors import LimitError
 from bisimdist.exact.doubles import from_double
+from bisimdist.exact.scale import Value, at_most
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
 from bisimdist.progress import NEVER, Deadline, Progress, silent

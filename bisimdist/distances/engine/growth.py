@@ -13,8 +13,9 @@ from flint import fmpq
 from bisimdist.distances.engine.evaluation import Evaluation
 from bisimdist.distances.engine.guessing import rounded
 from bisimdist.distances.engine.hausdorff import SAME, Arena
-from bisimdist.distances.engine.liftings import Masses, Value
+from bisimdist.distances.engine.lifting_values import Masses
 from bisimdist.distances.engine.lower_proof import Block, Entry, Reason, Rule, ratio_reason
+from bisimdist.exact.scale import Value
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.progress import Deadline
 

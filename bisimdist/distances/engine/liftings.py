@@ -21,40 +21,19 @@ from bisimdist.distances.engine.lifting_values import (
     DistanceOf,
     Lifted,
     Masses,
-    Value,
-    at_most,
     excess,
-    larger,
-    sign,
-    smaller,
     transport_program,
 )
 from bisimdist.errors import UsageError
 from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import format_rational
+from bisimdist.exact.scale import Value, larger, sign
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.lp.multiplicative import lift_ratio
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.solve import solve
 from bisimdist.lp.transport import solve_program
 from bisimdist.progress import NEVER, Deadline
-
-__all__ = [
-    "AdditiveLifting",
-    "Direction",
-    "DistanceOf",
-    "Lifted",
-    "Lifting",
-    "Masses",
-    "MultiplicativeLifting",
-    "SkewedLifting",
-    "Value",
-    "at_most",
-    "excess",
-    "larger",
-    "smaller",
-    "transport_program",
-]
 
 ZERO = fmpq(0)
 ONE = fmpq(1)

@@ -14,9 +14,10 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_float
-from bisimdist.models.bisimilarity import bisimilarity_classes, canonical_numbering, of_classes
+from bisimdist.models.bisimilarity import bisimilarity_classes, of_classes
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC, Row
+from bisimdist.models.partition import canonical_numbering
 from bisimdist.progress import NEVER, Deadline
 
 Pair = tuple[int, int]

@@ -15,7 +15,8 @@ from flint import fmpq
 
 from bisimdist.distances.engine.evaluation import Evaluation
 from bisimdist.distances.engine.hausdorff import SAME, Challenge
-from bisimdist.distances.engine.liftings import Direction, Lifted, Masses, Value, excess, transport_program
+from bisimdist.distances.engine.lifting_values import Direction, Lifted, Masses, excess, transport_program
+from bisimdist.exact.scale import Value
 from bisimdist.lp.multiplicative import lift_ratio
 from bisimdist.lp.transport import solve_program
 

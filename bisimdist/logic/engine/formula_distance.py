@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from flint import fmpq
 
-from bisimdist.distances.engine.liftings import Lifting, Value, larger, smaller
+from bisimdist.distances.engine.liftings import Lifting
 from bisimdist.errors import UsageError
+from bisimdist.exact.scale import Value, larger, smaller
 from bisimdist.logic.engine.formula import (
     TOP,
     Diamond,

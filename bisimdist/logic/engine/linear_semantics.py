@@ -22,15 +22,6 @@ from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.traces.engine.system import Vector, WordSystem, mass_of, point
 
-__all__ = [
-    "FormulaScale",
-    "LogicalDistances",
-    "TraceSemantics",
-    "Value",
-    "formula_distance",
-    "hausdorff_distance",
-]
-
 ZERO = fmpq(0)
 ONE = fmpq(1)
 

@@ -22,8 +22,6 @@ from bisimdist.privacy.crosscheck.names import MEASURES
 from bisimdist.privacy.crosscheck.subject import Fact, Subject, subject_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["DEFAULT_ALPHA", "DEFAULT_LENGTH", "CheckedPair", "CrosscheckAnswer", "crosscheck"]
-
 DEFAULT_ALPHA = fmpq(11, 10)
 DEFAULT_LENGTH = 4
 MAX_LENGTH = 100

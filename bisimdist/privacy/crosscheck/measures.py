@@ -11,8 +11,9 @@ from flint import fmpq
 from bisimdist.automata.engine.strong import bisimilarity_classes, bisimilarity_quotient
 from bisimdist.automata.metric.ask import metric
 from bisimdist.distances.bound.ask import bound
-from bisimdist.distances.engine.liftings import AdditiveLifting, Lifting, MultiplicativeLifting, Value
+from bisimdist.distances.engine.liftings import AdditiveLifting, Lifting, MultiplicativeLifting
 from bisimdist.errors import LimitError
+from bisimdist.exact.scale import Value
 from bisimdist.faces.shown.standing import Measure
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.ends import Ends
@@ -253,7 +254,8 @@ def _epsilon(task: Task) -> Iterator[Measure]:
 
 def _smt(task: Task) -> Iterator[Measure]:
     """Ask Z3 at the budget that the other engine found, and just below it."""
-    from bisimdist.budgets.verify.ask import Verdict, verify  # noqa: PLC0415
+    from bisimdist.budgets.verify.answer import Verdict  # noqa: PLC0415
+    from bisimdist.budgets.verify.ask import verify  # noqa: PLC0415
 
     known = task.known.get("epsilon")
     if known is None or not known.exact:

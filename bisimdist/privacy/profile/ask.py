@@ -24,8 +24,6 @@ from bisimdist.reductions.chain import returned, straight
 from bisimdist.reductions.claim import Claim
 from bisimdist.reductions.step import Step
 
-__all__ = ["ProfileAnswer", "ProfilePoint", "all_losses", "profile"]
-
 GRID_BITS = 20  # points of a grid in epsilon become alphas with about so many bits below
 
 DEFAULT_POINTS = 33
