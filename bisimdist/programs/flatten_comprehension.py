@@ -16,10 +16,6 @@ GOES_THROUGH = ("list", "tuple", "set", "frozenset", "sorted", "sum", "any", "al
 class Comprehensions(Expressions):
     """Makes blocks of comprehensions."""
 
-    def next_turn(self) -> None:
-        """Go on with the next turn of the innermost loop."""
-        raise NotImplementedError
-
     def unfolded(self, node: ast.Call) -> ast.expr | None:
         """Write out sum, any and all of a generator that draws, which need not keep what it gives."""
         comprehension = node.args[0] if len(node.args) == 1 and not node.keywords else None
