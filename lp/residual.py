@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bisimdist.lp import kernel
-from bisimdist.lp.compiled import compiled_kernel, compiled_simplex
+from bisimdist.lp.compiled import compiled, compiled_kernel
 
 LEAST_CELLS = 100  # smaller programs are solved interpreted in less than a millisecond or two
 
@@ -42,7 +42,7 @@ def _narrow_simplex(cells: int) -> tuple[Callable[..., int], Callable[[Sequence[
     _seen += cells
     if _seen <= PATIENCE and not _loaded():
         return kernel.simplex, list
-    return compiled_simplex(), lambda numbers: np.array(numbers, dtype=np.int64)
+    return compiled("simplex"), lambda numbers: np.array(numbers, dtype=np.int64)
 
 
 def approach(  # noqa: PLR0913, PLR0917

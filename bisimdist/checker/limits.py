@@ -80,8 +80,7 @@ def within(seconds: float, memory: int, end: Callable[[str], None] | None = None
 
 @contextmanager
 def _alarm(seconds: float, late: str) -> Iterator[None]:
-    def ring(number: int, frame: FrameType | None) -> None:
-        del number, frame
+    def ring(_: int, __: FrameType | None) -> None:
         raise LimitReached(late)
 
     before = signal.signal(signal.SIGALRM, ring)

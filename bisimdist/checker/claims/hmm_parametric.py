@@ -90,8 +90,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     return judged(whole.claims, check)
 
 
-def _check_violated(model: HiddenMarkov, whole: _Document, claim: _Claim) -> None:
-    del whole
+def _check_violated(model: HiddenMarkov, _: _Document, claim: _Claim) -> None:
     values = record(claim.parameters or {}, "the parameters of a claim", model.names)
     fixed = model.at([rational(values[name], "a parameter") for name in counted(model.names)])
     word = claim.counterexample or []

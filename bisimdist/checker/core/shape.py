@@ -104,9 +104,8 @@ def _plain(value: Any) -> object:
     return str(int(value)) if isinstance(value, Depth) else value
 
 
-def raw(value: object, where: str) -> Any:
+def raw(value: object, _: str) -> Any:
     """Leave a value for later."""
-    del where
     return value
 
 

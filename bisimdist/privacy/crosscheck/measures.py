@@ -48,11 +48,6 @@ class Task:
     deadline: Deadline  # deadline and progress: as everywhere
     progress: Progress
 
-    def within(self, seconds: float) -> Deadline:
-        """Return the deadline, or the moment so many seconds from now if that is sooner."""
-        left = self.deadline.left()
-        return self.deadline if left is not None and left < seconds else Deadline.after(seconds)
-
     def asked(self, function: Callable[..., Any], model: object, *which: object, **options: Any) -> Any:
         """Return what the answer of a question of the package says of its first pair."""
         limits = {"deadline": self.deadline, "progress": self.progress}
@@ -228,7 +223,7 @@ def _distance(name: str, distance: str, *, one: bool = False, merged: bool = Fal
 
 
 def _by_another_solver(task: Task) -> Iterator[Measure]:
-    asked = {"backend": SOLVER, "deadline": task.within(SOLVER_SECONDS)}
+    asked = {"backend": SOLVER, "deadline": task.deadline.within(SOLVER_SECONDS)}
     yield distance_measure("bd_solver", task.asked(bound, task.subject.system, task.alpha, **asked))
 
 
@@ -280,7 +275,7 @@ def _smt(task: Task) -> Iterator[Measure]:
 def _all_lengths(task: Task) -> Iterator[Measure]:
     from bisimdist.budgets.prove.ask import for_all_lengths  # noqa: PLC0415
 
-    about, deadline = task.subject, task.within(INVARIANT_SECONDS)
+    about, deadline = task.subject, task.deadline.within(INVARIANT_SECONDS)
     found = task.asked(for_all_lengths, about.known_hidden, pairs=[about.pair], deadline=deadline)
     if found.no_budget:
         yield _plain("all_lengths", None, None, found.method)

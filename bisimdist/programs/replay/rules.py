@@ -187,9 +187,8 @@ def signed(f: Callable[..., Any], ranges: Sequence[tuple[Any, Any]]) -> Enclosur
     return (f(least, sign), f(size, sign)) if sign > 0 else (f(size, sign), f(least, sign))
 
 
-def either(f: Callable[..., Any], ranges: Sequence[tuple[Any, Any]]) -> Enclosure:
+def either(_: Callable[..., Any], ranges: Sequence[tuple[Any, Any]]) -> Enclosure:
     """Enclose numpy's where: the condition is a point."""
-    del f
     return ranges[1] if ranges[0][0] else ranges[2]
 
 
