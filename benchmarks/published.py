@@ -32,7 +32,10 @@ SUFFIXES = {".pm", ".nm", ".sm", ".prism", ".jani"}
 KINDS = {"probabilistic": "dtmc", "stochastic": "ctmc", "nondeterministic": "mdp", "lts": "mdp"}
 """Older words for the kinds of models."""
 
-OPEN = re.compile(r"the constants? (.*?) ha(?:s|ve) no value|give values to (.*?) \(--")
+OPEN = re.compile(
+    r"the constants? (.*?) ha(?:s|ve) no value|give values to (.*?) \(--"
+    r"|there is no variable, formula or constant '(.*?)'"  # of a property, as real ones may be left open
+)
 
 READ = "read"
 
@@ -91,8 +94,9 @@ def outcome(file: Path, seconds: float) -> tuple[str, str]:
         given: list[str] = []
         error = _asked([*command, *seen], seconds)
         while found := OPEN.search(error):
-            names = set((found[1] or found[2]).split(", ")) - values.keys()
-            if not names:
+            names = set("".join(filter(None, found.groups())).split(", ")) - values.keys()
+            left_open = rf'const\s+double\s+{found[3]}\b|{{"name":"{found[3]}","type":"real"}}'
+            if not names or (found[3] and not re.search(left_open, text)):
                 break
             values |= {name: value_of(name, text) for name in names}
             given = ["--constants", ",".join(f"{name}={value}" for name, value in values.items())]

@@ -3,7 +3,7 @@
 Source: CMP18 Definition 8, CMP18 Lemma 1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from operator import itemgetter
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ from flint import fmpq
 
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.lmc import LMC, Row
-from bisimdist.models.partition import Masses, canonical_numbering, refined_blocks
+from bisimdist.models.partition import Masses, Signature, canonical_numbering, refined_blocks, settled_blocks
 from bisimdist.progress import NEVER, Deadline
 
 M = TypeVar("M", LMC, Interactive, LMC | Interactive)
@@ -26,9 +26,9 @@ def mass_of_blocks(row: Row, block_of: Sequence[int]) -> dict[int, fmpq]:
     return mass
 
 
-def lumped(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
+def lumped(row: Row, block_of: Sequence[int]) -> Hashable:
     """Return what a row gives to each block, as a signature."""
-    return frozenset(mass_of_blocks(row, block_of).items())
+    return frozenset((block, p.p, p.q) for block, p in mass_of_blocks(row, block_of).items())
 
 
 def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) -> tuple[int, ...]:
@@ -51,7 +51,8 @@ def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) 
 
     Notes
     -----
-    Partition refinement by signatures: a state's signature is the mass that it gives to each block. Only
+    States whose every path ends in a state that stays are settled in one pass from the ends. For the rest:
+    partition refinement by signatures. A state's signature is the mass that it gives to each block. Only
     states with a successor in another block than before are looked at again, and the largest part of a block
     that splits keeps its name, so every state is renumbered O(log n) times.
 
@@ -67,16 +68,36 @@ def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) 
     >>> bisimilarity_classes(chain)
     (0, 0, 1, 2)
     """
-    arms = lmc.arms
+    arms, labels = lmc.arms, lmc.labels
+    graph = _graph(arms)
+    ends = settled_blocks(canonical_numbering(labels), *graph)
+    deadline.check()
+    if min(ends) >= 0:
+        return canonical_numbering(ends)
+    place = canonical_numbering(end if end >= 0 else ~state for state, end in enumerate(ends))
+    kept = _first(place)
+    if len(kept) < len(place):  # one state for each class that is known
+        arms = tuple(
+            [tuple((place[target], p) for target, p in rows[state]) for state in kept] for rows in arms
+        )
+        graph, labels = _graph(arms), tuple(labels[state] for state in kept)
+    blocks = refined_blocks(canonical_numbering(labels), *graph, after_round=lambda *_: deadline.check())
+    return canonical_numbering(map(blocks.__getitem__, place))
+
+
+def _graph(arms: Sequence[Sequence[Row]]) -> tuple[list[list[int]], Signature]:
+    """Return the successors of each state, and what it gives to blocks by each action."""
+    successors = [[target for row in rows for target, _ in row] for rows in zip(*arms, strict=True)]
     masses = [Masses(rows) for rows in arms]
-    by_arms = masses[0].of if len(masses) == 1 else lambda s, of: tuple(arm.of(s, of) for arm in masses)
-    blocks = refined_blocks(
-        canonical_numbering(lmc.labels),
-        ([target for rows in arms for target, _ in rows[state]] for state in range(len(lmc))),
-        by_arms,
-        after_round=lambda *_: deadline.check(),
-    )
-    return canonical_numbering(blocks)
+    return successors, masses[0].of if len(masses) == 1 else lambda s, of: tuple(m.of(s, of) for m in masses)
+
+
+def _first(classes: Sequence[int]) -> list[int]:
+    """Return the first state of each class."""
+    found: dict[int, int] = {}
+    for state, block in enumerate(classes):
+        found.setdefault(block, state)
+    return list(found.values())
 
 
 def quotient(lmc: M, *, cut: bool = False, deadline: Deadline = NEVER) -> tuple[M, tuple[int, ...]]:
@@ -116,10 +137,7 @@ def quotient(lmc: M, *, cut: bool = False, deadline: Deadline = NEVER) -> tuple[
     (40, 18)
     """
     classes = bisimilarity_classes(lmc if cut else lmc.whole(), deadline=deadline)
-    first: dict[int, int] = {}
-    for state, block in enumerate(classes):
-        first.setdefault(block, state)
-    return of_classes(lmc, classes, tuple(first.values())), classes
+    return of_classes(lmc, classes, _first(classes)), classes
 
 
 def of_classes(lmc: M, classes: Sequence[int], members: Sequence[int]) -> M:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from bisimdist.models.labelled import Row
 
@@ -35,14 +35,14 @@ class Masses:
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = rows
         self._values: list[fmpq] = []
-        self._numbers: dict[fmpq, int] = {}
-        self._sums: dict[tuple[int, int], int] = {}
+        self._numbers: dict[tuple[fmpz, fmpz], int] = {}  # a hash of a rational takes ten times as long
+        self._sums: dict[tuple[int, ...], int] = {}
         # many entries are one object, which the rows keep alive
         different = {id(p): p for row in rows for _, p in row}
         self._of_object = {key: self._number(p) for key, p in different.items()}
 
     def _number(self, p: fmpq) -> int:
-        number = self._numbers.setdefault(p, len(self._values))
+        number = self._numbers.setdefault((p.p, p.q), len(self._values))
         if number == len(self._values):
             self._values.append(p)
         return number
@@ -60,19 +60,19 @@ class Masses:
                 left, right = (one, number_of[id(p)]), (two, number_of[id(q)])
                 return (left, right) if one < two else (right, left)
             return one, self._sum(number_of[id(p)], number_of[id(q)])
-        mass: dict[int, int] = {}
+        parts: dict[int, list[int]] = {}
         for target, p in row:
-            block, number = block_of[target], number_of[id(p)]
-            mass[block] = self._sum(mass[block], number) if block in mass else number
+            parts.setdefault(block_of[target], []).append(number_of[id(p)])
+        mass = [(block, some[0] if len(some) == 1 else self._sum(*some)) for block, some in parts.items()]
         if len(mass) > 2:
-            return frozenset(mass.items())
-        shown = tuple(sorted(mass.items()))
-        return shown[0] if len(shown) == 1 else shown
+            return frozenset(mass)
+        return mass[0] if len(mass) == 1 else tuple(sorted(mass))
 
-    def _sum(self, one: int, other: int) -> int:
-        total = self._sums.get((one, other))
+    def _sum(self, *numbers: int) -> int:
+        parts = tuple(sorted(numbers))  # many rows give the same in another order
+        total = self._sums.get(parts)
         if total is None:
-            total = self._sums[one, other] = self._number(self._values[one] + self._values[other])
+            total = self._sums[parts] = self._number(sum(map(self._values.__getitem__, parts), fmpq(0)))
         return total
 
 
@@ -98,6 +98,41 @@ def refined_blocks(
     partition = _Partition(blocks, successors, signature)
     partition.refine(after_round)
     return partition.block_of
+
+
+def settled_blocks(
+    blocks: Sequence[int], successors: Sequence[Sequence[int]], signature: Signature
+) -> list[int]:
+    """Return the blocks of `refined_blocks` for the states whose every path ends in a state that stays.
+
+    One pass from the ends is enough for them. All other states get -1, though some may belong to such a
+    block.
+
+    >>> rows = [((1, fmpq(1)),), ((1, fmpq(1)),), ((2, fmpq(1, 2)), (1, fmpq(1, 2)))]
+    >>> settled_blocks([0, 0, 0], [[1], [1], [2, 1]], Masses(rows).of)
+    [0, 0, -1]
+    """
+    found = [-1] * len(blocks)
+    numbers: dict[Hashable, int] = {}
+    predecessors: list[list[int]] = [[] for _ in blocks]
+    waiting = [0] * len(blocks)
+    for state, targets in enumerate(successors):
+        for target in targets:
+            predecessors[target].append(state)
+        if any(target != state for target in targets):
+            waiting[state] = len(targets)
+    ready = [state for state, left in enumerate(waiting) if not left]
+    stay = len(ready)
+    for place, state in enumerate(ready):  # which grows
+        number = numbers.setdefault((blocks[state], signature(state, found)), len(numbers))
+        found[state] = number
+        if place < stay:  # it named itself -1; what leads to it for sure is no different
+            numbers.setdefault((blocks[state], signature(state, found)), number)
+        for source in predecessors[state]:
+            waiting[source] -= 1
+            if not waiting[source]:
+                ready.append(source)
+    return found
 
 
 class _Partition:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.exact.doubles import Rationaliser
@@ -53,19 +53,22 @@ def exit_rate(row: Row) -> fmpq:
 
 
 def jumps(rows: Sequence[Row]) -> list[Row]:
-    """Return where the states of a CTMC go when they are left; equal rates make one object of a probability.
+    """Return where the states of a CTMC go when they are left; a rate of one total makes one object.
 
     >>> jumps([((0, fmpq(1)), (1, fmpq(3)))])
     [((0, 1/4), (1, 3/4))]
     """
-    known: dict[tuple[int, ...], tuple[fmpq, ...]] = {}
+    known: dict[tuple[int, ...], dict[int, fmpq]] = {}
+    by_total: dict[tuple[fmpz, fmpz], dict[int, fmpq]] = {}
     found = []
     for row in rows:
         key = tuple([id(rate) for _, rate in row])  # the rows keep them alive
         if key not in known:
             total = exit_rate(row)
-            known[key] = tuple(rate / total for _, rate in row)
-        found.append(tuple((target, p) for (target, _), p in zip(row, known[key], strict=True)))
+            known[key] = by_total.setdefault((total.p, total.q), {})
+            known[key].update((id(rate), rate / total) for _, rate in row if id(rate) not in known[key])
+        shares = known[key]
+        found.append(tuple((target, shares[id(rate)]) for target, rate in row))
     return found
 
 

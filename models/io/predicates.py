@@ -1,7 +1,7 @@
 """Expressions over the variables, formulas, constants and labels of a model of another tool.
 
-The operators, their precedence and the form of property files are PRISM's [1]_. Values are Booleans, integers
-and rationals, all exact.
+The operators, their precedence and the form of property files are PRISM's [1]_. Values are Booleans,
+integers, rationals, and roots that are compared, all exact.
 
 References
 ----------
@@ -14,6 +14,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import total_ordering
 from itertools import count as naturals
 from itertools import islice
 from typing import NoReturn, TypeAlias
@@ -23,7 +24,7 @@ from flint import fmpq
 from bisimdist.errors import ModelError, NumberError
 from bisimdist.exact.rational import parse_rational
 
-Value: TypeAlias = "bool | int | fmpq"
+Value: TypeAlias = "bool | int | fmpq | Root"
 _At = Callable[[int], Value]  # the value in a state
 
 _TOKEN = re.compile(
@@ -73,6 +74,7 @@ _NUMERIC: dict[str, Callable[..., Value]] = {
     "ceil": lambda a: int(fmpq(a).ceil()),
     "pow": lambda a, b: _power(fmpq(a), fmpq(b)),
 }
+_ORDER = {"<", "<=", ">", ">=", "min", "max"}
 _ARGUMENTS = {"mod": (2, 2), "pow": (2, 2), "floor": (1, 1), "ceil": (1, 1), "min": (1, 99), "max": (1, 99)}
 
 
@@ -80,22 +82,50 @@ def _refuse(message: str) -> NoReturn:
     raise ModelError(message)
 
 
-def _power(base: fmpq, exponent: fmpq) -> Value:
-    """Return a power that is rational, as an integer if it is one."""
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A root that is not rational: it can be compared, and no more. One number has one base and one degree.
+
+    >>> root = Root(fmpq(2), 2)
+    >>> root < fmpq(3, 2), 1 < root, root < Root(fmpq(3), 3)
+    (True, True, True)
+    """
+
+    base: fmpq
+    degree: int
+
+    def __lt__(self, other: int | fmpq | Root) -> bool:
+        base, degree = (other.base, other.degree) if isinstance(other, Root) else (fmpq(other), 1)
+        return base > 0 and _raised(self.base, degree) < _raised(base, self.degree)
+
+    def __str__(self) -> str:
+        return f"pow({self.base}, 1/{self.degree})"
+
+
+def _power(base: fmpq, exponent: fmpq) -> int | fmpq | Root:
+    """Return a power, as an integer if it is one."""
     if abs(exponent) > _POWER or exponent.q > _POWER:
         _refuse(f"the exponent {exponent} is too large")
     degree = int(exponent.q)
-    root = base
+    if degree > 1 and base < 0:
+        _refuse(f"pow({base}, {exponent}) is not real")
+    for part in range(degree, 1, -1):
+        if degree % part == 0:
+            root = fmpq(base.p.root(part), base.q.root(part))
+            if root**part == base:
+                base, degree = root, degree // part
+                break
+    power = _raised(base, int(exponent.p))
     if degree > 1:
-        if base < 0:
-            _refuse(f"pow({base}, {exponent}) is not real")
-        root = fmpq(base.p.root(degree), base.q.root(degree))
-        if root**degree != base:
-            _refuse(f"pow({base}, {exponent}) is not rational")
-    if max(abs(root.p), root.q).bit_length() * abs(exponent) > _BITS:
-        _refuse("the power is too large")
-    power = root ** int(exponent.p)
+        return Root(power, degree)
     return int(power.p) if power.q == 1 else power
+
+
+def _raised(base: fmpq, exponent: int) -> fmpq:
+    if max(abs(base.p), base.q).bit_length() * abs(exponent) > _BITS:
+        _refuse("the power is too large")
+    return base**exponent
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,19 +431,18 @@ def _applied(node: Node, parts: Sequence[_At]) -> _At:
 
     def truth(part: _At, state: int) -> bool:
         value = part(state)
-        return (
-            value
-            if isinstance(value, bool)
-            else _refuse(f"{node.text!r}: expected true or false, not {fmpq(value)}")
-        )
+        if isinstance(value, bool):
+            return value
+        shown = value if isinstance(value, Root) else fmpq(value)  # which writes long integers, too
+        _refuse(f"{node.text!r}: expected true or false, not {shown}")
 
-    def number(part: _At, state: int) -> int | fmpq:
+    def number(part: _At, state: int) -> int | fmpq | Root:
         value = part(state)
-        return (
+        if isinstance(value, bool):
             _refuse(f"{node.text!r}: expected a number, not a truth value")
-            if isinstance(value, bool)
-            else value
-        )
+        if isinstance(value, Root) and op not in _ORDER:
+            _refuse(f"{node.text!r}: {value} is not rational, and can only be compared")
+        return value
 
     if op == "!":
         return lambda state: not truth(parts[0], state)

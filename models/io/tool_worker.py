@@ -258,8 +258,14 @@ def data_of(model: Any, limit: int, rewards: Sequence[str], *, actions: bool) ->
     check_states(model.nr_states, limit)
     actions = actions or kind not in CHAINS
     matrix, labels = model.transition_matrix, model.labeling
-    found = (entry.value for entry in _entries(matrix))
-    values, numbers = numbered(map(str, found) if model.supports_uncertainty else found)
+    targets = array("q", bytes(8 * matrix.nr_entries))
+
+    def found() -> Iterator[Any]:
+        for place, entry in enumerate(_entries(matrix)):
+            targets[place] = entry.column
+            yield entry.value
+
+    values, numbers = numbered(map(str, found()) if model.supports_uncertainty else found())
     if any(isinstance(value, str) and "." in value for value in values):
         raise RefusedError("the ends of intervals are doubles; expected stormpy.RationalInterval")
     named = actions and model.has_choice_labeling()
@@ -268,7 +274,7 @@ def data_of(model: Any, limit: int, rewards: Sequence[str], *, actions: bool) ->
         "kind": kind,
         "states": model.nr_states,
         "lengths": array("q", [len(matrix.get_row(row)) for row in range(matrix.nr_rows)]),
-        "targets": array("q", [entry.column for entry in _entries(matrix)]),
+        "targets": targets,
         "numbers": numbers,
         "choices": [*map(starts, range(model.nr_states)), matrix.nr_rows],
         "actions": _actions(model.choice_labeling, matrix.nr_rows) if named else None,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bisimdist.models.bisimilarity import bisimilarity_classes, quotient
 from bisimdist.models.lmc import LMC
-from bisimdist.models.partition import Masses, canonical_numbering
+from bisimdist.models.partition import Masses, canonical_numbering, refined_blocks, settled_blocks
 from bisimdist.models.transform import disjoint_union
 from tests.reference.acyclic_bd import acyclic_bd
 from tests.reference.traces import trace_distribution
@@ -41,6 +41,34 @@ def test_agrees_with_the_greatest_fixed_point(lmc: LMC) -> None:
     classes = bisimilarity_classes(lmc)
     assert relation(classes) == greatest_bisimulation(lmc)
     assert classes == canonical_numbering(classes)
+
+
+@st.composite
+def mostly_forward(draw: st.DrawFn) -> LMC:
+    """A chain with many ends and some cycles."""
+    size = draw(st.integers(1, 8))
+    order = draw(st.permutations(range(size)))
+    rows: list[tuple[tuple[int, fmpq], ...]] = [()] * size
+    for place, state in enumerate(order):
+        onward = order[:place] if place and draw(st.integers(0, 3)) else order
+        weights = draw(st.dictionaries(st.sampled_from(onward), st.integers(1, 2), min_size=1, max_size=3))
+        if not draw(st.integers(0, 4)):
+            weights = {state: 1}
+        total = sum(weights.values())
+        rows[state] = tuple((target, fmpq(weights[target], total)) for target in sorted(weights))
+    labels = draw(st.lists(st.sampled_from("aab"), min_size=size, max_size=size))
+    return LMC(tuple(map(str, range(size))), tuple(labels), tuple(rows), ())
+
+
+@given(mostly_forward())
+def test_states_that_lead_to_ends_are_classed_as_all_others(lmc: LMC) -> None:
+    first = canonical_numbering(lmc.labels)
+    graph = [[target for target, _ in row] for row in lmc.rows]
+    assert relation(bisimilarity_classes(lmc)) == greatest_bisimulation(lmc)
+    ends = settled_blocks(first, graph, Masses(lmc.rows).of)
+    whole = refined_blocks(first, graph, Masses(lmc.rows).of)
+    known = [state for state, end in enumerate(ends) if end >= 0]
+    assert canonical_numbering(ends[s] for s in known) == canonical_numbering(whole[s] for s in known)
 
 
 @given(lmcs(max_states=9, cyclic=False, max_labels=1, max_successors=2))

@@ -16,8 +16,7 @@ Source: XCL14 Definition 6, XCL14 Proposition 3, CCP18 Definition 12, CCP18 Defi
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
-from flint import fmpq
-
+from bisimdist.models.bisimilarity import lumped, mass_of_blocks
 from bisimdist.models.lmc import Row
 from bisimdist.models.pa import PA, Transition, outgoing
 from bisimdist.models.partition import canonical_numbering, refined_blocks
@@ -35,15 +34,8 @@ def _classes(automaton: PA, key: RowKey) -> tuple[int, ...]:
     return canonical_numbering(refined_blocks([0] * len(automaton), successors, signature))
 
 
-def _masses(row: Row, block_of: Sequence[int]) -> Hashable:
-    mass: dict[int, fmpq] = {}
-    for target, probability in row:
-        mass[block_of[target]] = mass.get(block_of[target], fmpq(0)) + probability
-    return frozenset(mass.items())
-
-
 def _probabilities(row: Row, block_of: Sequence[int]) -> Hashable:
-    return frozenset(Counter((block_of[target], probability) for target, probability in row).items())
+    return frozenset(Counter((block_of[target], p.p, p.q) for target, p in row).items())
 
 
 def _counts(row: Row, block_of: Sequence[int]) -> Hashable:
@@ -72,7 +64,7 @@ def bisimilarity_classes(automaton: PA) -> tuple[int, ...]:
     >>> bisimilarity_classes(PA(("s", "t", "u", "v"), steps))
     (0, 0, 1, 1)
     """
-    return _classes(automaton, _masses)
+    return _classes(automaton, lumped)
 
 
 def matching_classes(automaton: PA) -> tuple[int, ...]:
@@ -113,10 +105,8 @@ def bisimilarity_quotient(automaton: PA) -> tuple[PA, tuple[int, ...]]:
         if first[classes[state]] != state:
             continue
         for step in leaving:
-            mass: dict[int, fmpq] = {}
-            for target, probability in step.row:
-                mass[classes[target]] = mass.get(classes[target], fmpq(0)) + probability
-            steps.setdefault(Transition(classes[state], step.action, tuple(sorted(mass.items()))))
+            row = tuple(sorted(mass_of_blocks(step.row, classes).items()))
+            steps.setdefault(Transition(classes[state], step.action, row))
     merged = PA(
         tuple(automaton.states[state] for state in first.values()),
         tuple(steps),
