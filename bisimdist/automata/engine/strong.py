@@ -59,6 +59,7 @@ def bisimilarity_classes(automaton: PA) -> tuple[int, ...]:
 
     Examples
     --------
+    >>> from flint import fmpq
     >>> half = fmpq(1, 2)
     >>> steps = (Transition(0, "a", ((2, half), (3, half))), Transition(1, "a", ((2, fmpq(1)),)))
     >>> bisimilarity_classes(PA(("s", "t", "u", "v"), steps))
