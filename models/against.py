@@ -1,5 +1,7 @@
 """Two models side by side, so that states of one can be held against states of the other."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar

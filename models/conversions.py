@@ -1,5 +1,7 @@
 """Models of one kind made from models of another, each with a statement of what stays the same."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Entries of rows: exact numbers or expressions over parameters, and the parameters with their intervals."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -3,6 +3,8 @@
 Every enclosure comes from ball arithmetic; the precision is raised until the wanted statement follows.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from flint import arb, fmpq, fmpz

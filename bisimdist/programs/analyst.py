@@ -1,5 +1,7 @@
 """Programs that ask an analyst: their interactive models."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Programs with bent coins from Python."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Writing models as JSON or YAML, one state or transition a line."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable, Sequence

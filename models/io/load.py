@@ -1,5 +1,7 @@
 """Loading models: from a path or a text to a model, with errors that name the file."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import replace
 from pathlib import Path

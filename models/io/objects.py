@@ -1,5 +1,7 @@
 """Models that other packages hold in memory: those of stormpy and of stormvogel."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction

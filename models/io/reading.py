@@ -1,5 +1,7 @@
 """How a model is to be taken: what a reader of a file is told beside the bytes."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 

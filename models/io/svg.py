@@ -1,5 +1,7 @@
 """Drawing models as SVG, without another program."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from bisimdist.drawing import Edge, Node, abridged, depths, drawing

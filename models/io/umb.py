@@ -8,6 +8,8 @@ References
 .. [1] UMB, "Unified Markov Binary", format specification 0.1.
 """
 
+from __future__ import annotations
+
 import gzip
 import io
 import re

@@ -1,5 +1,7 @@
 """The list of built-in examples, and the reading of ``NAME,key=value,…``."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module

@@ -1,5 +1,7 @@
 """Mechanisms as tables: the exact distribution of the output of each input, and who are neighbours."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 

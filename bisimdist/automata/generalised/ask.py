@@ -3,6 +3,8 @@
 Source: CCP18 Definition 16.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

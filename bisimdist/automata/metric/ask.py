@@ -1,5 +1,7 @@
 """The accumulative and the amortised bisimulation metric of probabilistic automata: question and answer."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Which bisimilar states stay close when all probabilities move a little, and which jump apart."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,5 +1,7 @@
 """The budget of a program for all its inputs, and for lists of any length: proved, or refuted by a pair."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,5 +1,7 @@
 """The exact budget of a mechanism over all neighbouring inputs."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import combinations, product
 

@@ -1,5 +1,7 @@
 """The exact budget of a program over all neighbours among its inputs."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace

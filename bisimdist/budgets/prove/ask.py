@@ -4,6 +4,8 @@ Source: LWZ22-conference Figure 3, LWZ22-conference Theorem 8.1, LWZ22-long Figu
 LWZ22-long Theorem 10.2.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -5,6 +5,8 @@ LWZ22-long Example 4.2, LWZ22-long Example 4.4, LWZ22-long Definition 5.1, LWZ22
 LWZ22-long Example 6.3.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field

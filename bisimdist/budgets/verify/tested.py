@@ -3,6 +3,8 @@
 Source: LWZ22-conference Algorithm 4, LWZ22-long Algorithm 5.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log

@@ -1,5 +1,7 @@
 """The linear program behind the distance of one pair, for other solvers."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from bisimdist.distances.bound.ask import bound

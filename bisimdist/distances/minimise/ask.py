@@ -1,5 +1,7 @@
 """Smaller chains that are nearly the same: states are merged while a proved bound on the loss allows it."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress

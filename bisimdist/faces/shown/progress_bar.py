@@ -1,5 +1,7 @@
 """A bar that shows how long work goes, on a terminal and in a notebook."""
 
+from __future__ import annotations
+
 import sys
 import time
 from collections.abc import Iterator

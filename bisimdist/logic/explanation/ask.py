@@ -1,5 +1,7 @@
 """Why states are bisimilar, or a formula that tells them apart (docs/certificates/formulae.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -3,6 +3,8 @@
 Source: CCP18 Definition 23.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -1,5 +1,7 @@
 """Formulae about distributions: which transitions satisfy one, and whether a distribution does."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape

@@ -3,6 +3,8 @@
 Source: CCP18 Example 1, CCP18 Example 2, CCP18 Definition 9, CCP18 Example 4.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 from bisimdist.errors import ENDINGS, UsageError

@@ -1,5 +1,7 @@
 """The event of a proof held against samples of the real thing: how likely it is there, with confidence."""
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -1,5 +1,7 @@
 """All distances for one pair side by side, and the order in which they have to stand."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

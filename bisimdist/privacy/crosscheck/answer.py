@@ -1,5 +1,7 @@
 """The answer of a cross-check: all measures of all pairs, and how they stand."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

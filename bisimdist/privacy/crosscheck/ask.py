@@ -1,5 +1,7 @@
 """All bounds of the project on one pair of states, held against each other."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 

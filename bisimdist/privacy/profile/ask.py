@@ -1,5 +1,7 @@
 """The privacy profile: delta as a function of epsilon, certified from above and from below."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

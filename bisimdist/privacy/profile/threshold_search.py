@@ -1,5 +1,7 @@
 """The least epsilon for a wanted delta: exactly from finitely many losses, elsewhere by bisection."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """Answers about chains with parameters."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

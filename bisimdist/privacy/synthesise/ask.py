@@ -1,5 +1,7 @@
 """Delta of chains with parameters: as a function of one of them, for all values in a box, and at its best."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from functools import partial
 

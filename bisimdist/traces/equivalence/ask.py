@@ -1,5 +1,7 @@
 """Trace equivalence: the question, its answer, and the proof (docs/certificates/trace-equivalence.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial

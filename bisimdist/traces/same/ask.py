@@ -3,6 +3,8 @@
 Nothing is computed here: trace equivalence, the bisimilarity distance and delta have engines of their own.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -3,6 +3,8 @@
 Source: CCP18 Definition 5.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 from math import lcm

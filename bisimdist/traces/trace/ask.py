@@ -3,6 +3,8 @@
 Source: CCP18 Definition 4, CCP18 Proposition 2, CCP18 Example 3, CCP18 Definition 10.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
