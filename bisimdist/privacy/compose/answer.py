@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -12,17 +10,19 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
-from bisimdist.exact.doubles import as_double
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.faces.shown.answer import Status
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
-from bisimdist.privacy.compose.engine.accountant import LEAST, Accountant, Bracket
+from bisimdist.privacy.compose.engine.accountant import FINE_DIGITS, LEAST, Accountant
 from bisimdist.privacy.compose.mechanisms import Mechanism
 
 SHOWN_DIGITS = 10
-FINE_DIGITS = 24  # how many digits bounds have that rest on no grid
+
+
+def _outwards(low: fmpq, high: fmpq, digits: int = SHOWN_DIGITS) -> tuple[str, str]:
+    return decimal_below(low, digits)[0], decimal_above(high, digits)[0]
 
 
 class _Point(Numbers):
@@ -30,7 +30,7 @@ class _Point(Numbers):
 
     __slots__ = ()
 
-    def data(self) -> dict[str, object]:
+    def data(self) -> dict[str, str]:
         """Return the point as plain data."""
         return {part.name: format_rational(getattr(self, part.name)) for part in fields(self)}  # type: ignore[arg-type]
 
@@ -145,29 +145,21 @@ class Composition(Shown):
         for value in values:
             if value < 0:
                 raise UsageError(f"epsilon is {format_rational(value)}; expected at least 0")
-        brackets = self.accountant.deltas(values)
+        bounds = self.accountant.deltas(values)
         found = [
-            DeltaPoint(Exact(value), *self._rounded(bracket))
-            for value, bracket in zip(values, brackets, strict=True)
+            DeltaPoint(Exact(at), *self._rounded(*both)) for at, both in zip(values, bounds, strict=True)
         ]
         self.points += tuple(found)
         return found
 
-    def _rounded(self, bracket: Bracket) -> tuple[Exact, Exact]:
+    def _rounded(self, low: fmpq, high: fmpq) -> tuple[Exact, Exact]:
         """Return bounds on delta in few digits, rounded outwards: another's rounding may differ."""
-        assert bracket.lower is not None and bracket.upper is not None
-        digits = (
-            self.accountant.digits
-            if any(one.tapes for one in self.accountant.directions.values())
-            else FINE_DIGITS
-        )
+        digits = self.accountant.digits
         part = fmpq(1, 10**digits)
-        low, high = bracket.lower * (1 - part), bracket.upper * (1 + part)
-        if 0 < high < LEAST:
-            return Exact(fmpq(0)), Exact(LEAST)
-        if bracket.lower == bracket.upper and len(str(bracket.upper)) < 60:
-            return Exact(bracket.lower), Exact(bracket.upper)
-        low, high = to_fmpq(decimal_below(low, digits + 2)[0]), to_fmpq(decimal_above(high, digits + 2)[0])
+        if 0 < high * (1 + part) < LEAST:
+            low, high = fmpq(0), LEAST
+        elif low != high or len(str(high)) >= 60:
+            low, high = map(to_fmpq, _outwards(low * (1 - part), high * (1 + part), digits + 2))
         return Exact(low), Exact(min(fmpq(1), high))
 
     def epsilon(self, delta: ExactNumber) -> EpsilonPoint:
@@ -181,17 +173,13 @@ class Composition(Shown):
         value = to_fmpq(delta)
         if not 0 <= value <= 1:
             raise UsageError(f"delta is {format_rational(value)}; expected a number from 0 to 1")
-        bracket = self.accountant.epsilon(value)
-        if bracket.lower is None or bracket.upper is None:
+        ends = self.accountant.epsilon(value)
+        if ends is None:
             why = "is infinite with a larger probability" if value else "may be larger than any number"
             raise UsageError(f"delta {format_rational(value)}: no epsilon exists, since the loss {why}")
-        ends = bracket.lower, bracket.upper
         if not value:  # the sum of the largest losses, which may be irrational
-            ends = (
-                to_fmpq(decimal_below(ends[0], FINE_DIGITS)[0]),
-                to_fmpq(decimal_above(ends[1], FINE_DIGITS)[0]),
-            )
-        found = EpsilonPoint(Exact(value), Exact(ends[0]), Exact(ends[1]))
+            ends = tuple(map(to_fmpq, _outwards(*ends, FINE_DIGITS)))
+        found = EpsilonPoint(Exact(value), *map(Exact, ends))
         self.points += (found,)
         return found
 
@@ -207,8 +195,8 @@ class Composition(Shown):
         """
         if points < 2:
             raise UsageError(f"{points} points were asked for; expected at least 2")
-        last = to_fmpq(self._reach() if largest is None else largest)
-        return self.deltas([last * k / (points - 1) for k in range(points)])
+        last = decimal_above(self.accountant.guess(fmpq(1, 10**10)), 2)[0] if largest is None else largest
+        return self.deltas([to_fmpq(last) * k / (points - 1) for k in range(points)])
 
     def repeated(self, times: int, *, width: ExactNumber = "1/1000") -> Composition:
         """Return the composition of so many runs of the whole list, of which nothing was asked.
@@ -220,29 +208,14 @@ class Composition(Shown):
         3/10
         """
         wide = to_fmpq(width)
-        directions = {
-            name: replace(
-                one,
-                losses=[(law, below, times * runs) for law, below, runs in one.losses],
-                tapes=[],
-                width=as_double(wide),
-            )
-            for name, one in self.accountant.directions.items()
-        }
-        more = [replace(one, runs=times * one.runs) for one in self.entries]
-        mechanisms = [replace(one, runs=times * one.runs) for one in self.mechanisms]
         return replace(
             self,
-            entries=more,
-            mechanisms=mechanisms,
+            entries=[replace(one, runs=times * one.runs) for one in self.entries],
+            mechanisms=[replace(one, runs=times * one.runs) for one in self.mechanisms],
             width=Exact(wide),
             points=(),
-            accountant=Accountant(directions, wide),
+            accountant=self.accountant.repeated(times, wide),
         )
-
-    def _reach(self) -> fmpq:
-        bracket = self.accountant.guess(fmpq(1, 10**10))
-        return to_fmpq(decimal_above(bracket, 2)[0])
 
     @property
     def status(self) -> Status:
@@ -262,14 +235,11 @@ class Composition(Shown):
 
     def csv(self) -> str:
         """Return the points as CSV: decimals rounded outwards, and the exact numbers."""
-        drawn = io.StringIO()
-        writer = csv.writer(drawn, lineterminator="\n")
-        writer.writerow(("given", "at", "at_least", "at_most", "lower", "upper"))
+        rows = ["given,at,at_least,at_most,lower,upper\n"]
         for point in self.points:
-            name, at = next(iter(point.data().items()))
-            ends = decimal_below(point.lower, SHOWN_DIGITS)[0], decimal_above(point.upper, SHOWN_DIGITS)[0]
-            writer.writerow((name, at, *ends, format_rational(point.lower), format_rational(point.upper)))
-        return drawn.getvalue()
+            name, at, *exact = (next(iter(point.data())), *point.data().values())
+            rows.append(",".join((name, at, *_outwards(point.lower, point.upper), *exact)) + "\n")
+        return "".join(rows)
 
     def certificate(self) -> dict[str, object]:
         """Return the proof of all that was asked so far, as plain data that ``json.dumps`` writes.
@@ -305,22 +275,17 @@ class Composition(Shown):
     def report(self) -> Report:
         rows = []
         for point in self.points:
-            sides = decimal_below(point.lower, SHOWN_DIGITS)[0], decimal_above(point.upper, SHOWN_DIGITS)[0]
             where = (
-                f"delta at epsilon = {format_rational(point.epsilon)}"
-                if isinstance(point, DeltaPoint)
-                else f"epsilon at delta = {decimal_above(point.delta, SHOWN_DIGITS)[0]}"
+                f"epsilon at delta = {decimal_above(point.delta, SHOWN_DIGITS)[0]}"
+                if isinstance(point, EpsilonPoint)
+                else f"delta at epsilon = {format_rational(point.epsilon)}"
             )
-            rows.append((where, *sides))
+            rows.append((where, *_outwards(point.lower, point.upper)))
         runs = sum(mechanism.runs for mechanism in self.entries)
-        remarks = list(self.notes)
-        if self.accountant.stopped:
-            remarks.append(
-                "A limit ended the work before the bounds were as close as asked; they are proved."
-            )
+        stopped = "A limit ended the work before the bounds were as close as asked; they are proved."
         return Report(
             heading=f"composition of {runs} mechanism{'s' * (runs > 1)}, neighbours: {self.relation}",
             columns=("", "at least", "at most"),
             rows=tuple(rows),
-            remarks=tuple(remarks),
+            remarks=(*self.notes, *([stopped] if self.accountant.stopped else [])),
         )

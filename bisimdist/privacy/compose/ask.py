@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bisimdist.errors import UsageError
+from bisimdist.exact.doubles import as_double
 from bisimdist.exact.number import Exact
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.privacy.compose.answer import Composition, DeltaPoint, EpsilonPoint
-from bisimdist.privacy.compose.engine.accountant import Accountant, Direction
+from bisimdist.privacy.compose.engine.accountant import Accountant, Terms
 from bisimdist.privacy.compose.events import listed
-from bisimdist.privacy.compose.mechanisms import RELATIONS, Mechanism, laws_of, merged, read_mechanism
+from bisimdist.privacy.compose.mechanisms import RELATIONS, Mechanism, merged, read_mechanism
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["Composition", "DeltaPoint", "EpsilonPoint", "checked", "compose"]
@@ -75,7 +76,7 @@ def compose(  # noqa: PLR0913
     """
     given = checked(mechanisms, relation=relation, read=read)
     wide = to_fmpq(width)
-    if not LEAST_WIDTH < float(int(wide.p) / int(wide.q)) <= 1:
+    if not LEAST_WIDTH < as_double(wide) <= 1:
         raise UsageError(
             f"the width is {format_rational(wide)}; expected a number above {LEAST_WIDTH}, at most 1"
         )
@@ -83,31 +84,23 @@ def compose(  # noqa: PLR0913
     names = RELATIONS[relation]
     if all(mechanism.back is None for mechanism in found):
         names = names[:1]
-    directions = {
-        name: Direction(
-            [(*laws_of(mechanism, name), mechanism.runs) for mechanism in found],
-            int(wide.p) / int(wide.q),
-            deadline,
-            progress,
-            memory,
-        )
-        for name in names
-    }
+    losses = {name: [one.losses(name) for one in found] for name in names}
+    terms = Terms(wide, deadline, progress, memory)
     notes = []
     for mechanism in found:
         kind = next(iter(mechanism.spec))
-        if mechanism.below is None:
+        if mechanism.laws[1] is None:
             notes.append(
                 f"Of one {kind} an upper bound alone is known: the lower side counts it as no mechanism."
             )
-        elif mechanism.below is not mechanism.law:
+        elif mechanism.laws[1] is not mechanism.laws[0]:
             notes.append(f"Of {kind} both sides are about different laws, so they need not come together.")
     return Composition(
         entries=given,
         mechanisms=found,
         relation=relation,
         width=Exact(wide),
-        accountant=Accountant(directions, wide),
+        accountant=Accountant(losses, terms),
         notes=tuple(dict.fromkeys(notes)),
     )
 

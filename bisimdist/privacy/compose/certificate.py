@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.errors import LimitError, UsageError
@@ -30,13 +30,15 @@ def composition_certificate(answer: Composition) -> Document:
     """
     if not answer.points:
         raise UsageError("nothing was asked yet; expected a call of delta, epsilon or curve first")
-    if any(one.below is None for one in answer.mechanisms):
+    if any(one.laws[1] is None for one in answer.mechanisms):
         raise UsageError("no proof is written where a mechanism is known by bounds of its own only")
     needed = {name: _needed(side, answer.points) for name, side in answer.accountant.directions.items()}
-    if sum(_work(tape) for tapes in needed.values() for tape in tapes) > MOST_WORK:
+    tapes = [tape for some in needed.values() for tape in some]
+    if sum(map(_work, tapes)) > MOST_WORK:
         raise LimitError("its check would take more work than a certificate may; a larger --width needs less")
-    digits = max((tape.need.digits for tapes in needed.values() for tape in tapes), default=0)
-    bits = max(_bits(answer, needed), default=0)
+    digits = max((tape.grid.digits for tape in tapes), default=0)
+    bits = max(_bits(answer, tapes), default=0)
+    bits += -bits % 32
     if digits > MOST_DIGITS or bits > MOST_BITS:
         raise LimitError(
             f"a proof would need masses of {max(digits * 10 // 3, bits)} bits, and the checker takes"
@@ -54,77 +56,62 @@ def composition_certificate(answer: Composition) -> Document:
 
 
 def _tape(tape: Work) -> Document:
-    need = tape.need
     return {
-        "step": format_rational(need.step),
-        "digits": str(need.digits),
+        "step": format_rational(tape.grid.step),
+        "digits": str(tape.grid.digits),
         "steps": [_plain(step) for step in tape.steps],
-        **({} if need.below else {"above": True}),
-        **({} if not need.tilt else {"tilt": format_rational(need.tilt)}),
-        **({} if not any(need.scales) else {"scales": [format_rational(one) for one in need.scales]}),
+        **({} if tape.below else {"above": True}),
+        **({} if not tape.grid.tilt else {"tilt": format_rational(tape.grid.tilt)}),
+        **({} if not any(tape.scales) else {"scales": [format_rational(one) for one in tape.scales]}),
     }
+
+
+def _plain(part: Any) -> Any:
+    return [_plain(inner) for inner in part] if isinstance(part, tuple) else str(part)
+
+
+def _needed(side: Direction, points: Sequence[Point]) -> list[Work]:
+    """Return the computations that some claim rests on: for each side of each point the best one."""
+    chosen: set[int] = set()
+    for point in points:
+        low, high = (point.epsilon,) * 2 if isinstance(point, DeltaPoint) else (point.lower, point.upper)
+        if side.tapes and not side.settled(low):
+            lowers = [tape.found[-1].bounds(low)[0] for tape in side.tapes]
+            chosen.add(lowers.index(max(lowers)))
+        if side.tapes and not side.settled(high):
+            uppers = [tape.found[-1].bounds(high)[1] for tape in side.tapes]
+            chosen.add(uppers.index(min(uppers)))
+    return [side.tapes[k] for k in sorted(chosen)]
 
 
 def _work(tape: Work) -> int:
     """Return about what the checker spends on the products of a computation."""
-    digits, sides = 2 * tape.need.digits + 6, 3 if tape.need.below else 1
-    found, total = tape.found, 0
-    for step in tape.steps:
-        if step[0] == "multiply":
-            total += sides * sum(found[place].size for place in step[1:3]) * (DIGIT * digits + ENTRY)
-    return total
+    sizes = sum(tape.found[k].size for step in tape.steps if step[0] == "multiply" for k in step[1:3])
+    return (3 if tape.below else 1) * sizes * (DIGIT * (2 * tape.grid.digits + 6) + ENTRY)
 
 
-def _bits(answer: Composition, needed: Mapping[str, Sequence[Work]]) -> Iterator[int]:
+def _bits(answer: Composition, tapes: Sequence[Work]) -> Iterator[int]:
     """Return to how many bits the checker works out masses, and what they are multiplied with."""
-    tapes = [tape for found in needed.values() for tape in found]
-    units = [len(bin(10**tape.need.digits)) - 2 for tape in tapes]
-    for tape, unit in zip(tapes, units, strict=True):
+    for tape in tapes:
+        unit = (10**tape.grid.digits).bit_length() + GUARD
         for step, made in zip(tape.steps, tape.found, strict=True):
             grid, high = made.grid, made.low + made.size
             large = abs(grid.scale - grid.tilt * grid.step * high)
             if step[0] == "cells":
                 most = max(0, int((grid.step * (high - 1)).floor()), int((-grid.step * made.low).floor()))
                 large = most * (1 + grid.tilt) + abs(grid.scale)
-            yield _whole(unit + GUARD + 3 * int(large.floor()) // 2 + int(grid.step.q).bit_length())
-    caps = [side.cap for side in answer.accountant.directions.values()]
+            yield unit + 3 * int(large.floor()) // 2 + int(grid.step.q).bit_length()
     for point in answer.points:
-        uppers, lowers = [], []  # where delta is worked out, and about how large it is
+        # where delta is worked out, and about how large it is
         if isinstance(point, DeltaPoint):
-            uppers = [(point.epsilon, point.upper)] * (point.upper < 1)
-            lowers = [(point.epsilon, point.lower)] * (point.lower > 0)
-        else:
-            uppers = [(point.upper, point.delta)]
-            # without a delta the lower end is a sum of losses
-            lowers = [(point.lower, point.delta)] * (point.lower > 0 and point.delta > 0)
-        for epsilon, about in uppers + lowers:
+            places = [(point.epsilon, point.upper)] * (point.upper < 1)
+            places += [(point.epsilon, point.lower)] * (point.lower > 0)
+        else:  # without a delta the lower end is a sum of losses
+            places = [(point.upper, point.delta)]
+            places += [(point.lower, point.delta)] * (point.lower > 0 and point.delta > 0)
+        for epsilon, about in places:
             large = (int(about.denominator).bit_length() if about else 200) + 2 * GUARD
-            if all(cap is not None and cap.largest <= epsilon for cap in caps):
-                yield _whole(large)  # beyond the largest loss no power of e is needed
-                continue
-            powers = 3 * int(epsilon) // 2
-            yield _whole(max(large + powers, min(large + 2 * powers, ROOM)))
-
-
-def _whole(bits: int) -> int:
-    return bits + -bits % 32
-
-
-def _needed(side: Direction, points: Sequence[Point]) -> list[Work]:
-    """Return the computations that some claim rests on: for each side of each point the best one."""
-    chosen: dict[int, Work] = {}
-    for point in points:
-        ends = (point.epsilon, point.epsilon) if isinstance(point, DeltaPoint) else (point.lower, point.upper)
-        found = []
-        if side.tapes and not side.settled(ends[0]):
-            found.append(max(side.tapes, key=lambda tape: tape.known.lower(ends[0])))
-        if side.tapes and not side.settled(ends[1]):
-            found.append(min(side.tapes, key=lambda tape: tape.known.upper(ends[1])))
-        chosen |= {side.tapes.index(tape): tape for tape in found}
-    return [chosen[k] for k in sorted(chosen)]
-
-
-def _plain(part: Any) -> Any:
-    if isinstance(part, tuple):
-        return [_plain(inner) for inner in part]
-    return part if isinstance(part, str) else str(part)
+            # beyond the largest loss no power of e is needed
+            capped = all(side.capped(epsilon) for side in answer.accountant.sides)
+            powers = 0 if capped else 3 * int(epsilon) // 2
+            yield max(large + powers, min(large + 2 * powers, ROOM) * (powers > 0))

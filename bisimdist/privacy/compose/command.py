@@ -9,7 +9,7 @@ from bisimdist.errors import ModelError, UsageError
 from bisimdist.faces.asked import numbers, options
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.option import Option, option, several
-from bisimdist.faces.asked.options import CSV, EPSILONS, LARGEST, PLOT, POINTS
+from bisimdist.faces.asked.options import CSV, LARGEST, PLOT, POINTS
 from bisimdist.faces.asked.question import Content, Group, Plain, Question
 
 if TYPE_CHECKING:
@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     from bisimdist.progress import Limits
 
 RELATIONS = ("add-remove", "remove", "add", "replace")
+AT: Option[tuple[fmpq, ...]] = several(
+    "--epsilon", "E", "Where to compute delta; repeatable.", name="epsilons", each=numbers.NONNEGATIVE
+)
 DELTAS: Option[tuple[fmpq, ...]] = several(
-    "--delta", "D", "Where to compute epsilon; repeatable.", name="deltas", each=numbers.numbered
+    "--delta", "D", "Where to compute epsilon; repeatable.", name="deltas", each=numbers.UNIT
 )
 WIDTH = option(
     "--width",
     "W",
-    "How far apart bounds may be, relative to them (1/1000).",
+    "How far apart bounds may be, relative to them.",
+    default="1/1000",
     read=numbers.within(lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
 )
 RELATION = option(
@@ -50,7 +54,7 @@ class Compose(Question["Composition"]):
     argument = "LIST"
     example = "'[{gaussian: {sigma: 10}, times: 100}]' --epsilon 1 --delta 1e-5"
     options: ClassVar[tuple[Option[Any], ...]] = (
-        EPSILONS.but(help="Where to compute delta; repeatable."),
+        AT,
         DELTAS,
         WIDTH,
         RELATION,
@@ -67,13 +71,15 @@ class Compose(Question["Composition"]):
     found: MechanismList
     epsilons: tuple[fmpq, ...]
     deltas: tuple[fmpq, ...]
-    width: fmpq | None
-    relation: str | None
+    width: fmpq
+    relation: str
     points: int
     largest: fmpq | None
 
     @classmethod
     def read(cls, given: Given) -> Compose:
+        from pathlib import Path
+
         from bisimdist.bounded import MAX_BYTES
         from bisimdist.faces.asked.source import STANDARD_INPUT, standard_input
         from bisimdist.privacy.compose.ask import checked
@@ -84,52 +90,26 @@ class Compose(Question["Composition"]):
             from bisimdist.faces.shown.pictures import picture_format
 
             picture_format(f"--plot {plot}")  # refuses before anything is computed
-        said = given.fields(cls)
-        for epsilon in said["epsilons"]:
-            if epsilon < 0:
-                raise UsageError(f"--epsilon {epsilon}: expected at least 0")
-        for delta in said["deltas"]:
-            if not 0 <= delta <= 1:
-                raise UsageError(f"--delta {delta}: expected a number from 0 to 1")
-        argument = given.argument
+        argument, said = given.argument, given.fields(cls)
         found = read_list(argument, standard_input(MAX_BYTES) if argument == STANDARD_INPUT else None)
-        relation = said["relation"] or found.relation
+        said["relation"] = said["relation"] or found.relation or RELATIONS[0]
+        question = cls(found=found, largest=given[LARGEST], **said)
         try:
-            checked(found.mechanisms, relation=relation or RELATIONS[0], read=found.read)
+            checked(found.mechanisms, relation=question.relation, read=found.read)
         except ModelError as error:
             raise error.with_source(found.source) from None
-        question = cls(found=found, largest=given[LARGEST], **{**said, "relation": relation})
-        question._refuse_inputs(given)
-        return question
-
-    def _refuse_inputs(self, given: Given) -> None:
-        """Refuse to write over a file that is read."""
-        from pathlib import Path
-
-        for named, path in self.places(given):
-            place = Path(path)
-            if place.exists() and any(file.exists() and place.samefile(file) for file in self._files()):
+        for named, path in question.places(given):
+            if Path(path).exists() and any(file.exists() and file.samefile(path) for file in found.files):
                 raise UsageError(
                     f"{named.flag} {path}: this file is read by the same command; expected another one"
                 )
-
-    def _files(self) -> list[Any]:
-        return self.found.files
+        return question
 
     def ask(self, limits: Limits) -> Composition:
         from bisimdist.privacy.compose.ask import compose
 
-        more = {} if self.width is None else {"width": self.width}
-        try:
-            answer = compose(
-                self.found.mechanisms,
-                relation=self.relation or RELATIONS[0],
-                read=self.found.read,
-                **more,
-                **limits.taken_by(compose),
-            )
-        except ModelError as error:
-            raise error.with_source(self.found.source) from None
+        found = self.found
+        answer = self.put(compose, limits, "relation", "width", mechanisms=found.mechanisms, read=found.read)
         if self.epsilons:
             answer.deltas(self.epsilons)
         for delta in self.deltas:
@@ -146,14 +126,10 @@ class Compose(Question["Composition"]):
         del reason
         from bisimdist.faces.shown.tables import Report
 
-        points: list[dict[str, object]] = [
-            {"epsilon": str(epsilon), "lower": "0", "upper": "1"} for epsilon in self.epsilons
-        ]
+        points = [{"epsilon": str(epsilon), "lower": "0", "upper": "1"} for epsilon in self.epsilons]
         points += [{"delta": str(delta), "lower": "0", "upper": "inf"} for delta in self.deltas]
-        return Plain(
-            data={**self.frame(), "points": points, "status": "limit"},
-            report=Report(heading="compose: nothing is known", remarks=("The work ended before that.",)),
-        )
+        report = Report(heading="compose: nothing is known", remarks=("The work ended before that.",))
+        return Plain(data={**self.frame(), "points": points, "status": "limit"}, report=report)
 
     def content(self, option: Option[Any], path: str, answer: Composition) -> Content:
         if option.name == CSV.name:

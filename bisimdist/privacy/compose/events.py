@@ -8,6 +8,8 @@ from bisimdist.exact.doubles import as_double
 from bisimdist.exact.rational import to_fmpq
 from bisimdist.privacy.compose.mechanisms import Mechanism
 
+NOISE = {"gaussian": "sigma", "laplace": "scale"}  # kinds of noise that events have, too, by the parameter
+
 
 def listed(mechanisms: Any, relation: str) -> list[Any]:
     """Return the entries of a list; an event becomes the entries that it stands for.
@@ -15,14 +17,10 @@ def listed(mechanisms: Any, relation: str) -> list[Any]:
     Doubles in an event are read as the decimals that Python writes for them. The noise of an event is by what
     adding a record changes; replacing one changes twice as much.
     """
-    if isinstance(mechanisms, Sequence) and not isinstance(mechanisms, str):
-        return [
-            part
-            for entry in mechanisms
-            for part in ([entry] if isinstance(entry, Mapping) else listed(entry, relation))
-        ]
     if isinstance(mechanisms, Mapping):
         return [mechanisms]
+    if isinstance(mechanisms, Sequence) and not isinstance(mechanisms, str):
+        return [part for entry in mechanisms for part in listed(entry, relation)]
     if not type(mechanisms).__name__.endswith("DpEvent"):
         raise UsageError("expected a list of mechanisms, such as [{'gaussian': {'sigma': 1}}], or a DpEvent")
     return list(_entries(mechanisms, 1, 2 if relation == "replace" else 1))
@@ -41,10 +39,8 @@ def _entries(event: Any, times: int, moved: int = 1) -> Iterator[dict[str, Any]]
 
 def _entry(event: Any, kind: str, moved: int) -> dict[str, Any]:
     """Return the entry of a single mechanism; `moved` is the sensitivity of what is not sampled."""
-    if kind == "Gaussian":
-        return {"gaussian": {"sigma": repr(event.noise_multiplier), "sensitivity": moved}}
-    if kind == "Laplace":
-        return {"laplace": {"scale": repr(event.noise_multiplier), "sensitivity": moved}}
+    if kind.lower() in NOISE:
+        return {kind.lower(): {NOISE[kind.lower()]: repr(event.noise_multiplier), "sensitivity": moved}}
     if kind == "RandomizedResponse":
         buckets, noise = int(event.num_buckets), event.noise_parameter
         # with probability `noise` any bucket is answered, the true one among them
@@ -90,14 +86,9 @@ def estimates(mechanisms: Sequence[Mechanism], relation: str) -> Callable[[float
 def _event(spec: Mapping[str, Any], events: Any) -> Any:
     """Return the event of a mechanism, where there is one."""
     ((kind, said),) = spec.items()
-
-    def ratio(above: str, below: str) -> float:
-        return as_double(to_fmpq(said[above]) / to_fmpq(said[below]))
-
-    if kind == "gaussian":
-        return events.GaussianDpEvent(ratio("sigma", "sensitivity"))
-    if kind == "laplace":
-        return events.LaplaceDpEvent(ratio("scale", "sensitivity"))
+    if kind in NOISE:
+        noise = to_fmpq(said[NOISE[kind]]) / to_fmpq(said["sensitivity"])
+        return getattr(events, f"{kind.title()}DpEvent")(as_double(noise))
     if kind == "randomised-response":
         options = int(said["options"])
         noise = (1 - to_fmpq(said["truth"])) * options / (options - 1)

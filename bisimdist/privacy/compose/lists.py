@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bisimdist.errors import ModelError
-from bisimdist.models.io.document import ListNode, MapNode, Node, Scalar, ScalarKind
-from bisimdist.models.io.expect import check_keys, expect_text
+from bisimdist.models.io.document import ListNode, MapNode, Node, ScalarKind
+from bisimdist.models.io.expect import check_keys, expect_list, expect_text
 from bisimdist.models.io.json_or_yaml import load_document, read_document
 
 EXPECTED = "a list of mechanisms (relation and mechanisms)"
@@ -32,46 +32,37 @@ class MechanismList:
         return str(found)
 
 
-def inline(argument: str) -> bool:
-    """Tell whether an argument is a list itself, and no name of a file."""
-    return argument.lstrip().startswith(("[", "{"))
-
-
 def read_list(argument: str, content: bytes | None = None) -> MechanismList:
     """Return the list of a file, of a text that is given, or of bytes from elsewhere.
 
     Raises ModelError if it is none; the error says where.
     """
-    given = inline(argument)
-    source = "the list" if given else "standard input" if content is not None else argument
+    given = argument.lstrip().startswith(("[", "{"))
+    named = not given and content is None
+    source = argument if named else "the list" if given else "standard input"
     try:
-        if given or content is not None:
-            root = read_document(content or argument.encode(), None if content else "yaml", expected=EXPECTED)
-        else:
+        if named:
             root = load_document(argument, lambda node: node, expected=EXPECTED)
-        if isinstance(root, ListNode):
-            entries, relation = root, None
         else:
-            if not isinstance(root, MapNode):
-                raise ModelError(f"it holds {root.describe()}; expected {EXPECTED}", line=root.line)
-            check_keys(root, "", required=("mechanisms",), optional=("relation",))
-            found = root.entries["mechanisms"]
-            if not isinstance(found, ListNode):
-                raise ModelError(
-                    f"found {found.describe()}; expected a list", place="mechanisms", line=found.line
-                )
-            entries = found
-            named = root.entries.get("relation")
-            relation = (
-                None
-                if named is None
-                else expect_text(named, "relation", "add-remove, remove, add or replace")
-            )
+            root = read_document(content or argument.encode(), None if content else "yaml", expected=EXPECTED)
+        entries, relation = _parts(root)
     except ModelError as error:
         raise error.with_source(source) from None
-    folder = Path() if given or content is not None else Path(argument).parent
-    files = [] if given or content is not None else [Path(argument)]
-    return MechanismList([_plain(entry) for entry in entries.items], relation, source, folder, files)
+    path = Path(argument)
+    place, files = (path.parent, [path]) if named else (Path(), [])
+    return MechanismList([_plain(entry) for entry in entries.items], relation, source, place, files)
+
+
+def _parts(root: Node) -> tuple[ListNode, str | None]:
+    """Return the list, and the relation that is said."""
+    if isinstance(root, ListNode):
+        return root, None
+    if not isinstance(root, MapNode):
+        raise root.error(f"it holds {root.describe()}; expected {EXPECTED}")
+    check_keys(root, "", required=("mechanisms",), optional=("relation",))
+    said = root.entries.get("relation")
+    relation = None if said is None else expect_text(said, "relation", "add-remove, remove, add or replace")
+    return expect_list(root.entries["mechanisms"], "mechanisms", "a list"), relation
 
 
 def _plain(node: Node) -> Any:
@@ -79,7 +70,4 @@ def _plain(node: Node) -> Any:
         return {key: _plain(value) for key, value in node.entries.items()}
     if isinstance(node, ListNode):
         return [_plain(item) for item in node.items]
-    assert isinstance(node, Scalar)
-    if node.kind is ScalarKind.NOTHING:
-        return ""
-    return node.text
+    return "" if node.kind is ScalarKind.NOTHING else node.text

@@ -13,6 +13,7 @@ from bisimdist.errors import BisimdistError, ModelError
 from bisimdist.exact.rational import format_rational, to_fmpq
 from bisimdist.privacy.compose.engine import atoms
 from bisimdist.privacy.compose.engine.laws import (
+    NOTHING,
     AtomsAt,
     Law,
     Smooth,
@@ -33,8 +34,12 @@ RELATIONS: Mapping[str, tuple[str, ...]] = {
 }  # by neighbouring relation the directions in which a list is composed
 
 MOST_RUNS = 10**9
-MOST_SENSITIVITY = 10**5
+MOST_STEPS = 10**5  # of a sensitivity on the integers
 Spec = dict[str, Any]
+
+
+Laws = tuple[Law, "Law | None"]
+"""What dominates a mechanism, and what it dominates: the same law, unless only an upper bound is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +47,18 @@ class Mechanism:
     """One mechanism of a list."""
 
     spec: Spec  # what it is, as plain data with numbers in lowest terms: the same text is the same mechanism
-    runs: int  # how often it runs
-    law: Law = field(compare=False)  # what dominates it where the first of two neighbours has the record
-    # what it dominates then: the same law, unless only an upper bound is known
-    below: Law | None = field(compare=False)
-    # both laws of the other direction; None where it is the same
-    back: tuple[Law, Law | None] | None = field(default=None, compare=False)
+    laws: Laws = field(compare=False)  # where the first of two neighbours has the record
+    # those of the other direction; None where it is the same
+    back: Laws | None = field(default=None, compare=False)
     # by a rate and a law of it: that of a Poisson sample at the rate where one record is replaced; None where
     # that is not known
     exchanged: Callable[[fmpq, Law], Law] | None = field(default=thinned, compare=False)
+    runs: int = 1  # how often it runs
 
-    @property
-    def text(self) -> str:
-        """The mechanism as a text, which orders a list."""
-        return json.dumps(self.spec, sort_keys=True)
-
-
-def laws_of(mechanism: Mechanism, direction: str) -> tuple[Law, Law | None]:
-    """Return what dominates a mechanism in a direction, and what it dominates."""
-    if mechanism.back is None or direction in {"remove", "replace"}:
-        return mechanism.law, mechanism.below
-    return mechanism.back
-
-
-Laws = tuple[Law, "Law | None"]
+    def losses(self, direction: str) -> tuple[Law, Law | None, int]:
+        """Return its laws in a direction, and how often it runs."""
+        laws = self.laws if self.back is None or direction in {"remove", "replace"} else self.back
+        return (*laws, self.runs)
 
 
 def _each(made: Callable[[Law], Law], laws: Laws) -> Laws:
@@ -77,7 +70,7 @@ def _each(made: Callable[[Law], Law], laws: Laws) -> Laws:
 
 def _directed(spec: Spec, laws: Laws) -> Mechanism:
     """Return a mechanism of which the other direction differs."""
-    return Mechanism(spec, 1, *laws, _each(swapped, laws))
+    return Mechanism(spec, laws, _each(swapped, laws))
 
 
 def merged(mechanisms: Sequence[Mechanism]) -> list[Mechanism]:
@@ -91,15 +84,16 @@ def merged(mechanisms: Sequence[Mechanism]) -> list[Mechanism]:
     first: dict[str, Mechanism] = {}
     variance = fmpq(0)
     for one in mechanisms:
-        if isinstance(one.law, Smooth) and one.law.variance is not None:
-            variance += one.runs * one.law.variance
+        if isinstance(one.laws[0], Smooth) and one.laws[0].variance is not None:
+            variance += one.runs * one.laws[0].variance
             continue
-        runs[one.text] = runs.get(one.text, 0) + one.runs
-        first.setdefault(one.text, one)
+        text = json.dumps(one.spec, sort_keys=True)
+        runs[text] = runs.get(text, 0) + one.runs
+        first.setdefault(text, one)
     found = [replace(one, runs=runs[text]) for text, one in sorted(first.items())]
     if variance:
         law = gaussian(variance)
-        found.insert(0, Mechanism({"gaussian": {"variance": format_rational(variance)}}, 1, law, law))
+        found.insert(0, Mechanism({"gaussian": {"variance": format_rational(variance)}}, (law, law)))
     return found
 
 
@@ -116,21 +110,20 @@ def read_mechanism(entry: Any, relation: str, number: int, read: Callable[[str],
     if not isinstance(entry, Mapping):
         raise ModelError("expected a mapping such as gaussian: {sigma: 1}", place=place)
     given = dict(entry)
-    times = given.pop("times", 1)
+    times = _Fields({"times": given.pop("times", 1)}, place, relation, read)
     kinds = [key for key in given if key in _KINDS]
     if len(kinds) != 1:
         unknown = next((str(key) for key in given if key not in _KINDS), "")
-        what = (
+        some = (
             f"there is no mechanism {unknown[:40]!r}"
             if unknown and not kinds
             else "it names no one mechanism"
         )
-        raise ModelError(f"{what}; expected one of {', '.join(_KINDS)}", place=place)
+        raise ModelError(f"{some}; expected one of {', '.join(_KINDS)}", place=place)
     kind = kinds[0]
     fields = _Fields(given, f"{place}: {kind}", relation, read)
-    found = _KINDS[kind](fields, kind)
-    runs = _Fields({"times": times}, place, relation, read).whole("times", most=MOST_RUNS)
-    return replace(found, runs=runs * found.runs)
+    found = _KINDS[kind](fields if kind in {"model", "program"} else fields.under(kind), kind)
+    return replace(found, runs=times.whole("times", most=MOST_RUNS) * found.runs)
 
 
 class _Fields:
@@ -158,7 +151,9 @@ class _Fields:
             raise self.fail(f"the key {key!r} is missing")
         return self.given.pop(key, default)
 
-    def number(self, key: str, holds: Callable[[fmpq], bool], expected: str, default: Any = None) -> fmpq:
+    def number(
+        self, key: str, holds: Callable[[fmpq], bool | fmpq], expected: str, default: Any = None
+    ) -> fmpq:
         value = self.take(key, default)
         try:
             found = to_fmpq(value)
@@ -168,82 +163,74 @@ class _Fields:
             raise self.fail(f"{key} is {str(value)[:40]}; expected {expected}")
         return found
 
-    def positive(self, key: str, default: Any = None) -> fmpq:
-        return self.number(key, lambda value: value > 0, "a number above 0", default)
+    def truth(self, options: int = 2) -> fmpq:
+        least = fmpq(1, options)
+        return self.number("truth", lambda t: least <= t <= 1, f"a probability from {least} to 1")
 
     def whole(self, key: str, default: Any = None, least: int = 1, most: int = 10**9) -> int:
-        found = self.number(
-            key, lambda n: n.q == 1 and least <= n <= most, f"a whole number from {least} to {most}", default
-        )
-        return int(found.p)
+        expected = f"a whole number from {least} to {most}"
+        return int(self.number(key, lambda n: n.q == 1 and least <= n <= most, expected, default).p)
 
     def done(self, kind: str, **said: fmpq | int | str | Spec) -> Spec:
         """Return the specification of what was taken; other keys are refused."""
         if self.given:
-            raise self.fail(
-                f"the key {str(next(iter(self.given)))[:40]!r} is unknown; expected {', '.join(said)}"
-            )
-        plain = {k: v if isinstance(v, dict) else str(v) for k, v in said.items()}
-        return {kind: plain}
+            unknown = str(next(iter(self.given)))[:40]
+            raise self.fail(f"the key {unknown!r} is unknown; expected {', '.join(said)}")
+        return {kind: {key: value if isinstance(value, dict) else str(value) for key, value in said.items()}}
 
 
-def _one(spec: Spec, law: Law, exchanged: Callable[[fmpq], Law] | None = None) -> Mechanism:
-    return Mechanism(spec, 1, law, law, exchanged=thinned if exchanged is None else lambda q, _: exchanged(q))
+def _private(rate: fmpq | None, epsilon: fmpq, delta: fmpq = NOTHING) -> Law:
+    return AtomsAt(lambda _: atoms.private(epsilon, delta, rate))
 
 
-def _discrete_gaussian(sigma: fmpq, moved: fmpq, rate: fmpq | None) -> Law:
+def _discrete_laplace(rate: fmpq | None, scale: fmpq, moved: fmpq) -> Law:
+    return AtomsAt(lambda _: atoms.discrete_laplace(scale, int(moved.p), rate))
+
+
+def _discrete_gaussian(rate: fmpq | None, sigma: fmpq, moved: fmpq) -> Law:
     return AtomsAt(lambda digits: atoms.discrete_gaussian(sigma**2, int(moved.p), digits, rate), finite=False)
 
 
-_NOISE: Mapping[str, tuple[str, Callable[[fmpq, fmpq, fmpq | None], Law]]] = {
-    "gaussian": ("sigma", lambda sigma, moved, rate: gaussian((moved / sigma) ** 2, rate)),
-    "laplace": ("scale", lambda scale, moved, rate: laplace(moved / scale, rate)),
-    "discrete-gaussian": ("sigma", _discrete_gaussian),
-    "discrete-laplace": (
-        "scale",
-        lambda scale, moved, rate: AtomsAt(lambda _: atoms.discrete_laplace(scale, int(moved.p), rate)),
-    ),
+_POSITIVE = (lambda value: value > 0, "a number above 0")
+_STEPS = (lambda n: n.q == 1 and 1 <= n <= MOST_STEPS, f"a whole number from 1 to {MOST_STEPS}", 1)
+_RANGES: Mapping[str, tuple[Any, ...]] = {
+    "sigma": _POSITIVE,
+    "scale": _POSITIVE,
+    "sensitivity": (*_POSITIVE, 1),
+    "epsilon": (lambda epsilon: epsilon >= 0, "at least 0"),
+    "delta": (lambda delta: 0 <= delta <= 1, "a number from 0 to 1"),
+    "q": (lambda rate: 0 < rate <= 1, "a probability above 0 and at most 1"),
 }
-"""By kind of noise its parameter; its law by that, the sensitivity, and the rate if one record of a sample is
-replaced."""
+"""By parameter what holds of it, also in words, and perhaps a default."""
+
+_PLAIN: Mapping[str, tuple[str, Callable[..., Law]]] = {
+    "gaussian": ("sigma sensitivity", lambda rate, sigma, moved: gaussian((moved / sigma) ** 2, rate)),
+    "laplace": ("scale sensitivity", lambda rate, scale, moved: laplace(moved / scale, rate)),
+    "discrete-gaussian": ("sigma sensitivity", _discrete_gaussian),
+    "discrete-laplace": ("scale sensitivity", _discrete_laplace),
+    "pure": ("epsilon", _private),
+    "approximate": ("epsilon delta", _private),
+}
+"""By kind its parameters; its law by them, after the rate if one record of a sample is replaced."""
 
 
-def _noise(given: _Fields, kind: str) -> Mechanism:
-    fields, (name, law) = given.under(kind), _NOISE[kind]
-    size, moved = fields.positive(name), fields.positive("sensitivity", 1)
-    if kind.startswith("discrete") and not (moved.q == 1 and moved <= MOST_SENSITIVITY):
-        raise fields.fail(f"sensitivity is {moved}; expected a whole number from 1 to {MOST_SENSITIVITY}")
-    spec = fields.done(kind, **{name: size, "sensitivity": moved})
-    return _one(spec, law(size, moved, None), lambda rate: law(size, moved, rate))
+def _plain(fields: _Fields, kind: str) -> Mechanism:
+    names, made = _PLAIN[kind]
+    ranges = {**_RANGES, "sensitivity": _STEPS} if kind.startswith("discrete") else _RANGES
+    said = {name: fields.number(name, *ranges[name]) for name in names.split()}
+    spec, law = fields.done(kind, **said), made(None, *said.values())
+    return Mechanism(spec, (law, law), exchanged=lambda rate, _: made(rate, *said.values()))
 
 
-def _truth(fields: _Fields, options: int = 2) -> fmpq:
-    least = fmpq(1, options)
-    return fields.number("truth", lambda t: least <= t <= 1, f"a probability from {least} to 1")
-
-
-def _randomised_response(given: _Fields, kind: str) -> Mechanism:
-    fields = given.under(kind)
+def _randomised_response(fields: _Fields, kind: str) -> Mechanism:
     options = fields.whole("options", 2, least=2, most=10**6)
-    truth = _truth(fields, options)
+    truth = fields.truth(options)
     law = AtomsAt(lambda _: atoms.randomised_response(truth, options))
-    return _one(fields.done(kind, truth=truth, options=options), law)
+    return Mechanism(fields.done(kind, truth=truth, options=options), (law, law))
 
 
-def _pure(given: _Fields, kind: str) -> Mechanism:
-    fields = given.under(kind)
-    epsilon = fields.number("epsilon", lambda e: e >= 0, "at least 0")
-    delta = fmpq(0)
-    said = {"epsilon": epsilon}
-    if kind == "approximate":
-        delta = said["delta"] = fields.number("delta", lambda d: 0 <= d <= 1, "a number from 0 to 1")
-    spec, law = fields.done(kind, **said), AtomsAt(lambda _: atoms.approximate(epsilon, delta))
-    return _one(spec, law, lambda rate: AtomsAt(lambda _: atoms.exchanged_private(epsilon, delta, rate)))
-
-
-def _subsampled(given: _Fields, kind: str) -> Mechanism:
-    fields = given.under(kind)
-    rate = fields.number("q", lambda q: 0 < q <= 1, "a probability above 0 and at most 1")
+def _subsampled(fields: _Fields, kind: str) -> Mechanism:
+    rate = fields.number("q", *_RANGES["q"])
     sampling = str(fields.take("sampling", "poisson"))
     if sampling not in {"poisson", "without-replacement"}:
         raise fields.fail(f"sampling is {sampling[:40]!r}; expected poisson or without-replacement")
@@ -257,32 +244,25 @@ def _subsampled(given: _Fields, kind: str) -> Mechanism:
         raise fields.fail("what is subsampled runs once on a sample; expected times beside subsampled")
     spec = fields.done(kind, q=rate, sampling=sampling, of=inner.spec)
     if fields.relation != "replace":
-        return _directed(spec, _each(lambda law: mixed(rate, law), (inner.law, inner.below)))
-    twice: Callable[[fmpq, Law], Law] | None = None
-    if sampling == "without-replacement":
-
-        def made(laws: Laws) -> Laws:
-            law, below = laws
-            return replaced(rate, law), None if below is None else mixed(rate, below)
-    elif inner.exchanged is None:
+        return _directed(spec, _each(lambda law: mixed(rate, law), inner.laws))
+    again = inner.exchanged if sampling == "poisson" else None
+    if sampling == "poisson" and again is None:
         raise fields.fail(
             "a sample without replacement of a Poisson sample, where one record is replaced: how a sample of"
             " one record less differs is not known; expected one way of sampling"
         )
-    else:
-        again = inner.exchanged
-        # a sample of a sample: what is thinned is thinned again
-        twice = again if again is thinned else lambda q, law: again(q * rate, law)
 
-        def made(laws: Laws) -> Laws:
+    def made(laws: Laws) -> Laws:
+        if again is not None:
             return _each(lambda law: again(rate, law), laws)
+        return replaced(rate, laws[0]), None if laws[1] is None else mixed(rate, laws[1])
 
-    laws, back = made((inner.law, inner.below)), None if inner.back is None else made(inner.back)
-    return Mechanism(spec, 1, *laws, back, twice)
+    # a sample of a sample: what is thinned is thinned again
+    twice = again if again is None or again is thinned else lambda q, law: again(q * rate, law)
+    return Mechanism(spec, made(inner.laws), None if inner.back is None else made(inner.back), twice)
 
 
-def _shuffled(given: _Fields, kind: str) -> Mechanism:
-    fields = given.under(kind)
+def _shuffled(fields: _Fields, kind: str) -> Mechanism:
     users = fields.whole("n", most=10**7)
     inner = fields.take("of")
     if isinstance(inner, str):
@@ -290,18 +270,17 @@ def _shuffled(given: _Fields, kind: str) -> Mechanism:
     if not isinstance(inner, Mapping) or list(inner) != ["randomised-response"]:
         raise fields.fail("of: expected randomised-response, such as {randomised-response: {truth: 3/4}}")
     answer = _Fields(inner, f"{fields.place}: of", fields.relation, fields.read).under("randomised-response")
-    truth = _truth(answer)
+    truth = answer.truth()
     if truth == 1:
         raise answer.fail("truth is 1: the answers are not random; expected less than 1")
     answer.whole("options", 2, least=2, most=2)
     spec = fields.done(kind, n=users, of=answer.done("randomised-response", truth=truth))
-    law = AtomsAt(lambda digits: atoms.shuffled_above(users, truth, digits), finite=False)
-    below = AtomsAt(lambda digits: atoms.shuffled_below(users, truth, digits), finite=False)
-    return Mechanism(spec, 1, law, below)
+    law = AtomsAt(lambda digits: atoms.shuffled(users, truth, digits, above=True), finite=False)
+    below = AtomsAt(lambda digits: atoms.shuffled(users, truth, digits, above=False), finite=False)
+    return Mechanism(spec, (law, below))
 
 
-def _dpsgd(given: _Fields, kind: str) -> Mechanism:
-    fields = given.under(kind)
+def _dpsgd(fields: _Fields, kind: str) -> Mechanism:
     steps = fields.whole("steps", most=MOST_RUNS)
     sigma, rate = fields.take("sigma"), fields.take("q")
     fields.done(kind)
@@ -309,26 +288,25 @@ def _dpsgd(given: _Fields, kind: str) -> Mechanism:
     return read_mechanism(inner, fields.relation, 0, fields.read)
 
 
-def _system(given: _Fields, kind: str) -> Mechanism:
-    make = losses_of_model if kind == "model" else losses_of_program
+def _system(fields: _Fields, kind: str) -> Mechanism:
     try:
-        found = make(given.given, given.read)
+        spec, law, exact = (losses_of_model if kind == "model" else losses_of_program)(
+            fields.given, fields.read
+        )
     except ModelError as error:
-        raise ModelError(
-            error.message, place=f"{given.place}: {error.place}".rstrip(": "), source=error.source
-        ) from None
+        place = f"{fields.place}: {error.place}".rstrip(": ")
+        raise ModelError(error.message, place=place, source=error.source) from None
     except BisimdistError as error:
-        raise given.fail(str(error)) from None
-    upper = AtomsAt(lambda _: found.upper)
-    lower = upper if found.exact else None
-    return _directed({kind: found.spec}, (upper, lower))
+        raise fields.fail(str(error)) from None
+    upper = AtomsAt(lambda _: law)
+    return _directed({kind: spec}, (upper, upper if exact else None))
 
 
 _KINDS: Mapping[str, Callable[[_Fields, str], Mechanism]] = {
-    **dict.fromkeys(_NOISE, _noise),
+    **dict.fromkeys(("gaussian", "laplace", "discrete-gaussian", "discrete-laplace"), _plain),
     "randomised-response": _randomised_response,
-    "pure": _pure,
-    "approximate": _pure,
+    "pure": _plain,
+    "approximate": _plain,
     "subsampled": _subsampled,
     "shuffled": _shuffled,
     "dpsgd": _dpsgd,

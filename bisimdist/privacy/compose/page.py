@@ -70,9 +70,9 @@ def _trade_off_panel(axis: Any, answer: Composition, curve: Sequence[DeltaPoint]
     proved = [guaranteed(points, error) for error in errors]
     axis.plot(errors, proved, color=ABOVE, linewidth=1.5, label="any test: at least")
     for name, one in answer.accountant.directions.items():
-        known = next((tape.known for tape in reversed(one.tapes) if tape.known.measure.p), None)
+        known = next((tape.found[-1] for tape in reversed(one.tapes) if tape.found[-1].p), None)
         if known is not None:
-            unit = fmpz(10) ** known.measure.grid.fine
+            unit = fmpz(10) ** known.grid.fine
             sums = list(zip(*known.tests, strict=True))
             some = [*sums[:: max(1, len(sums) // MOST_TESTS)], sums[-1]]
             reached = [(min(1.0, as_double(fmpq(q, unit))), as_double(1 - fmpq(p, unit))) for p, q in some]

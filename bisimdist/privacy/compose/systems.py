@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from flint import fmpq
@@ -23,13 +22,9 @@ EXAMPLE = "example:"
 POINTS = 65
 
 
-@dataclass(frozen=True, slots=True)
-class System:
-    """The losses of a pair of states."""
-
-    spec: dict[str, Any]  # the chain, the pair, and how much of its runs is cut off, as plain data
-    upper: Atoms  # the law, or one that dominates it
-    exact: bool  # whether it is the law
+System = tuple[dict[str, Any], Atoms, bool]
+"""The chain, the pair, and how much of its runs is cut off, as plain data; the law, or one that dominates it;
+whether it is the law."""
 
 
 def losses_of_model(given: dict[str, Any], read: Callable[[str], str]) -> System:
@@ -98,15 +93,9 @@ def _losses(model: LMC, pair: Any) -> System:
     if cut != (0, 0):
         spec["cut"] = [format_rational(mass) for mass in cut]
     try:
-        points = exact_losses(chain, s, t).points
-    except LimitError:
-        return System(*_curve(chain, s, t, spec), exact=False)
-    return System(spec, atoms.finite(points, cut), exact=True)
-
-
-def _curve(chain: LMC, s: int, t: int, spec: dict[str, Any]) -> tuple[dict[str, Any], Atoms]:
-    """Return a law whose delta is nowhere less than proved upper bounds on that of the pair, both ways."""
-    found = profile(chain, pairs=[(chain.states[s], chain.states[t])], points=POINTS)
-    corners = [(point.alpha, point.upper) for point in found.points]
-    spec = {**spec, "curve": [[format_rational(a), format_rational(d)] for a, d in corners]}
-    return spec, atoms.dominating(corners)
+        return spec, atoms.finite(exact_losses(chain, s, t).points, cut), True
+    except LimitError:  # proved upper bounds, in both directions
+        points = profile(chain, pairs=[(chain.states[s], chain.states[t])], points=POINTS).points
+    corners = [(point.alpha, point.upper) for point in points]
+    spec["curve"] = [[format_rational(a), format_rational(d)] for a, d in corners]
+    return spec, atoms.dominating(corners), False

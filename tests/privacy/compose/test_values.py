@@ -12,12 +12,11 @@ import pytest
 from flint import fmpq
 
 import bisimdist
+from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError, ModelError, UsageError
 from bisimdist.privacy.compose.engine import atoms
-from bisimdist.privacy.compose.engine.direct import capped
+from bisimdist.privacy.compose.engine.direct import caps_of
 from bisimdist.privacy.compose.engine.laws import AtomsAt
-from bisimdist.privacy.compose.engine.plan import Factor
-from bisimdist.privacy.compose.engine.rough import rough_law
 
 
 def within(value: str, lower: Any, upper: Any, width: str = "1/1000") -> None:
@@ -136,12 +135,26 @@ def test_a_question_leaves_no_trace_in_later_ones() -> None:
     assert both.delta(30).upper < Fraction(1, 10**100)
 
 
+def test_an_epsilon_after_another_question_is_as_close() -> None:
+    entry = {"subsampled": {"q": "1/100", "of": {"gaussian": {"sigma": 1}}}, "times": 100}
+    both = bisimdist.compose([entry])
+    both.delta(2)
+    point = both.epsilon("1e-5")
+    assert point.upper - point.lower <= point.upper / 999
+
+
+def test_a_proof_covers_deltas_of_very_different_size() -> None:
+    entry = {"subsampled": {"q": "1/10", "of": {"gaussian": {"sigma": 1}}}, "times": 3}
+    both = bisimdist.compose([entry], relation="remove")
+    for epsilon in (1, 16, 1):
+        both.delta(epsilon)
+    assert check_certificate(json.dumps(both.certificate())).valid
+
+
 def test_the_least_epsilon_rests_on_what_is_known_from_below() -> None:
     law = AtomsAt(lambda _: atoms.randomised_response(fmpq(3, 4)))
-    rough = rough_law(law, 60)
-    known, unknown = (capped([Factor(law, below, 2, rough, rough)], 60) for below in (law, None))
-    assert known is not None
-    assert unknown is not None
+    known, unknown = (caps_of([(law, below, 2)], 60) for below in (law, None))
+    assert known.largest is not None
     assert known.largest == unknown.largest
     assert 0 < known.largest - known.least < fmpq(1, 10**50)
     assert unknown.least == 0

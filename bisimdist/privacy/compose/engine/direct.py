@@ -9,31 +9,26 @@ from functools import reduce
 from flint import arb, fmpq
 
 from bisimdist.exact.precision import working_precision
-from bisimdist.privacy.compose.engine.laws import AtomsAt, Law
-from bisimdist.privacy.compose.engine.plan import Factor
+from bisimdist.privacy.compose.engine.laws import NOTHING, AtomsAt, Law, Number, rational
+from bisimdist.privacy.compose.engine.measures import within_unit
 
 MOST_DIGITS = 750  # of delta: less is only said to be at most 10**-700
 
+Loss = tuple[Law, "Law | None", int]
+"""What dominates a mechanism, what it dominates if that is known, and how often it runs."""
 
-@dataclass(frozen=True, slots=True)
-class Direct:
-    """One run of one mechanism: delta is a sum, or the difference of two tails."""
 
-    factor: Factor  # the mechanism
-    relative: int  # how many digits of delta are wanted
-
-    def upper(self, epsilon: fmpq) -> fmpq:
-        """Return an upper bound on delta."""
-        return _precise(self.factor.law, epsilon, self.relative)[1]
-
-    def lower(self, epsilon: fmpq) -> fmpq:
-        """Return a lower bound on delta."""
-        below = self.factor.below
-        return fmpq(0) if below is None else _precise(below, epsilon, self.relative)[0]
+def once(loss: Loss, epsilon: fmpq, relative: int) -> tuple[fmpq, fmpq]:
+    """Return bounds on delta of one run."""
+    law, below, _ = loss
+    low, high = _precise(law, epsilon, relative)
+    if below is not law:
+        low = NOTHING if below is None else _precise(below, epsilon, relative)[0]
+    return low, high
 
 
 def _precise(law: Law, epsilon: fmpq, relative: int) -> tuple[fmpq, fmpq]:
-    """Return bounds on delta that agree in so many digits, if there are such."""
+    """Return bounds that agree in so many digits if they can: a sum, or the difference of two tails."""
     most, digits = MOST_DIGITS + int(epsilon.ceil()) // 2, 2 * relative
     while True:
         low, high = _delta(law, epsilon, digits)
@@ -57,83 +52,42 @@ def _delta(law: Law, epsilon: fmpq, digits: int) -> tuple[fmpq, fmpq]:
         else:
             p, q = law.above(arb(epsilon))
             low = high = p - alpha * q
-        return max(fmpq(0), low.lower().fmpq()), min(fmpq(1), max(fmpq(0), high.upper().fmpq()))
+        return within_unit(low.lower()), within_unit(high.upper())
 
 
 @dataclass(frozen=True, slots=True)
-class Capped:
-    """What is known where no finite loss is greater: delta is the mass of infinite ones."""
+class Caps:
+    """What is known of the largest and of infinite losses: beyond the largest one delta is their mass."""
 
     least: fmpq  # at most the sum of the largest finite losses of what the mechanisms dominate
-    largest: fmpq  # at least that of what dominates them
-    low: fmpq  # low and high: bounds on the mass of infinite losses
-    high: fmpq
-
-    def upper(self, epsilon: fmpq) -> fmpq:
-        """Return an upper bound on delta."""
-        return self.high if epsilon >= self.largest else fmpq(1)
-
-    def lower(self, epsilon: fmpq) -> fmpq:
-        """Return a lower bound on delta, which holds for every epsilon."""
-        del epsilon
-        return self.low
+    largest: fmpq | None  # at least that of what dominates them; None where losses have no end
+    low: fmpq  # at most the mass of infinite losses, and so delta at every epsilon
+    high: fmpq  # at least that mass
 
 
-def capped(factors: Sequence[Factor], digits: int) -> Capped | None:
-    """Return what is known beyond the largest loss; None where losses have no end."""
+def caps_of(losses: Sequence[Loss], digits: int) -> Caps:
+    """Return what is known of the largest losses of a list."""
     with working_precision(digits * 10 // 3 + 64):
-        doubt = arb(1)
-        least: arb | fmpq = fmpq(0)
-        largest: arb | fmpq = fmpq(0)
-        for factor in factors:
-            above = _end(factor.law, digits)
-            if above is None:
-                return None
-            below = above if factor.below is factor.law else _end(factor.below, digits)
-            doubt *= (1 - arb(above.sure) - above.lost[0]).nonnegative_part() ** factor.runs
-            largest = largest + above.largest * factor.runs
-            if below is not None and not any(below.lost):  # what is lost may make every loss less
-                least = least + below.largest * factor.runs
-        high = (1 - doubt).upper().fmpq()
-        ends = (
-            least if isinstance(least, fmpq) else least.lower().fmpq(),
-            largest if isinstance(largest, fmpq) else largest.upper().fmpq(),
-        )
-    return Capped(*ends, infinite(factors, digits), min(fmpq(1), max(fmpq(0), high)))
+        least, largest, finite, doubt = NOTHING, NOTHING, arb(1), arb(1)
+        for law, below, runs in losses:
+            end, sure, lost = _end(law, digits)
+            largest = None if largest is None or end is None else largest + end * runs
+            doubt *= (1 - arb(sure) - lost[0]).nonnegative_part() ** runs
+            end, sure, lost = (None, NOTHING, lost) if below is None else _end(below, digits)
+            if not any(lost):  # what is lost may make every loss less
+                finite *= (1 - arb(sure)).nonnegative_part() ** runs
+                least += end * runs if end is not None else 0
+        most = None if largest is None else rational(largest, arb.upper)
+        low, high = within_unit((1 - finite).lower()), within_unit((1 - doubt).upper())
+        return Caps(rational(least, arb.lower), most, low, high)
 
 
-def infinite(factors: Sequence[Factor], digits: int) -> fmpq:
-    """Return a lower bound on the mass of infinite losses, and so on delta at every epsilon."""
-    with working_precision(digits * 10 // 3 + 64):
-        finite = arb(1)
-        for factor in factors:
-            if isinstance(factor.below, AtomsAt):
-                atoms = factor.below.make(digits)
-                if not any(atoms.lost):  # what is lost may make every loss less
-                    finite *= (1 - arb(atoms.sure[0])).nonnegative_part() ** factor.runs
-        return max(fmpq(0), (1 - finite).lower().fmpq())
-
-
-@dataclass(frozen=True, slots=True)
-class _End:
-    """The largest finite loss of a law, the mass of P at infinity, and what is lost."""
-
-    largest: arb | fmpq
-    sure: arb | fmpq
-    lost: tuple[arb | fmpq, arb | fmpq]
-
-
-def _end(law: Law | None, digits: int) -> _End | None:
-    """Return how the losses of a law end; None where they have no end."""
-    nothing = (fmpq(0), fmpq(0))
-    if law is None or (isinstance(law, AtomsAt) and not law.finite):
-        return None
-    if isinstance(law, AtomsAt):
-        atoms = law.make(digits)
-        losses = [loss for loss, *_ in atoms.points]
-        exact = [loss for loss in losses if isinstance(loss, fmpq)]
-        if len(exact) == len(losses):
-            return _End(max(exact, default=fmpq(0)), atoms.sure[0], atoms.lost)
-        return _End(reduce(arb.max, map(arb, losses)), atoms.sure[0], atoms.lost)
-    cap = law.ends()[1]
-    return None if cap is None else _End(cap, fmpq(0), nothing)
+def _end(law: Law, digits: int) -> tuple[Number | None, Number, tuple[Number, Number]]:
+    """Return the largest finite loss of a law, if any, the mass of P at infinity, and what is lost."""
+    if not isinstance(law, AtomsAt):
+        return law.ends()[1], NOTHING, (NOTHING, NOTHING)
+    atoms = law.make(digits)
+    losses = [loss for loss, *_ in atoms.points] or [NOTHING]
+    exact = [loss for loss in losses if isinstance(loss, fmpq)]
+    largest = max(exact) if len(exact) == len(losses) else reduce(arb.max, map(arb, losses))
+    return largest if law.finite else None, atoms.sure[0], atoms.lost

@@ -6,17 +6,20 @@ a list of atoms. All values are balls at the precision of the caller.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from flint import arb, ctx, fmpq
 
-HALF = fmpq(1, 2)
 Tails = tuple[arb, arb]
-Ends = tuple["arb | fmpq | None", "arb | fmpq | None"]
-Atom = tuple["arb | fmpq", "arb | fmpq", "arb | fmpq"]
+Number: TypeAlias = "arb | fmpq"
+Ends: TypeAlias = "tuple[Number | None, Number | None]"
+Atom = tuple[Number, Number, Number]
 """The loss, the mass under P and the mass under Q; both masses are positive."""
+
+NOTHING = fmpq(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,6 @@ class Smooth:
     above: Callable[[arb], Tails]
     # the least and the largest loss; None where there is none
     ends: Callable[[], Ends] = lambda: (None, None)
-    symmetric: bool = False  # whether the law of the other direction is the same
     variance: fmpq | None = None  # of Gaussian noise that of the loss: it adds up
 
 
@@ -37,21 +39,16 @@ def gaussian(variance: fmpq, rate: fmpq | None = None) -> Smooth:
     where one record is replaced. R is the noise around 0, P around mu, P' around -mu.
     """
 
-    def above(loss: arb) -> Tails:
-        mu, root = arb(variance).sqrt(), arb(2).sqrt()
-        at = loss / mu
-        return ((at - mu / 2) / root).erfc() / 2, ((at + mu / 2) / root).erfc() / 2
+    def beyond(loss: arb) -> Iterator[arb]:
+        mu, root, half = arb(variance).sqrt(), arb(2).sqrt(), arb(variance) / 2
+        if rate is None:
+            place = loss / mu + mu / 2
+        else:  # where x = e^(mu z): x^2 - 2 c x - e^loss = 0
+            c = (1 - rate) * (loss.exp() - 1) / rate * half.exp() / 2
+            place = (c + (c * c + loss.exp()).sqrt()).log() / mu
+        return (((place - mean) / root).erfc() / 2 for mean in (0, mu, -mu))
 
-    def beyond(_: arb, bend: arb, power: arb) -> list[tuple[arb, ...]]:
-        # where x = e^(mu z): x^2 - 2 c x - power = 0
-        mu, root = arb(variance).sqrt(), arb(2).sqrt()
-        c = bend * (arb(variance) / 2).exp() / 2
-        place = (c + (c * c + power).sqrt()).log() / mu
-        return [tuple(((place - mean) / root).erfc() / 2 for mean in (0, mu, -mu))]
-
-    if rate is None:
-        return Smooth(above, symmetric=True, variance=variance)
-    return Smooth(_exchanged(rate, beyond), symmetric=True)
+    return Smooth(_mirrored(beyond, rate), variance=None if rate else variance)
 
 
 def laplace(largest: fmpq, rate: fmpq | None = None) -> Smooth:
@@ -60,67 +57,57 @@ def laplace(largest: fmpq, rate: fmpq | None = None) -> Smooth:
     rate: as for Gaussian noise.
     """
 
-    def above(loss: arb) -> Tails:
-        end = arb(largest)
-        inner = 1 - (-(end - loss) / 2).exp() / 2, (-(end + loss) / 2).exp() / 2
-        found = [
-            tails
-            for tails, no in (
-                ((arb(0), arb(0)), loss < end),
-                (inner, loss >= end or loss < -end),
-                ((arb(1), arb(1)), loss >= -end),
-            )
-            if not no
-        ]
-        return _either(found)
-
-    if rate is None:
-        return Smooth(above, lambda: (-largest, largest), symmetric=True)
-    rest, share = 1 - rate, rate
-
     def ends() -> Ends:
-        high = ((rest + share * arb(largest).exp()) / (rest + share * (-arb(largest)).exp())).log()
-        return -high, high
+        if rate is None:
+            return -largest, largest
+        above, below = (1 - rate + rate * arb(end).exp() for end in (largest, -largest))
+        return -(above / below).log(), (above / below).log()
 
-    def beyond(loss: arb, bend: arb, power: arb) -> list[tuple[arb, ...]]:
-        least, end = (-arb(largest)).exp(), ends()[1]
-        found = [(arb(0), arb(0), arb(0))] if not loss < end else []
-        if not loss >= end:
-            ratio = bend + least * power  # the likelihood ratio of P and R
-            middle = (least / ratio).sqrt() / 2
-            found.append((middle, 1 - (ratio * least).sqrt() / 2, middle * least))
-        return found
+    def beyond(loss: arb) -> Iterator[arb]:
+        least, ratio = (-arb(largest)).exp(), loss.exp()
+        if rate is not None:  # the likelihood ratio of P and R, where that of P' and R is the least
+            ratio = (1 - rate) * (ratio - 1) / rate + least * ratio
+        middle = (least / ratio).sqrt() / 2
+        yield from (middle, 1 - (ratio * least).sqrt() / 2, middle * least)
 
-    return Smooth(_exchanged(rate, beyond), ends, symmetric=True)
+    return Smooth(_mirrored(beyond, rate, ends), ends)
 
 
-def _exchanged(
-    rate: fmpq, beyond: Callable[[arb, arb, arb], list[tuple[arb, ...]]]
+def _mirrored(
+    beyond: Callable[[arb], Iterator[arb]], rate: fmpq | None, ends: Callable[[], Ends] = lambda: (None, None)
 ) -> Callable[[arb], Tails]:
-    """Return the tails of `gaussian` and `laplace` with a rate; the loss grows with the place.
+    """Return the tails of `gaussian` and `laplace`: the loss grows with the place, a mirror swaps both sides.
 
-    beyond: how much of R, P and P' has more than a loss that is not negative; one of some is right.
+    beyond: how much of R, P and P' has more than a loss that is not negative, up to the largest.
     """
 
     def half(loss: arb) -> Tails:
-        power = loss.exp()
-        return _either(
-            [
-                (middle + (first - middle) * rate, middle + (second - middle) * rate)
-                for middle, first, second in beyond(loss, (1 - rate) * (power - 1) / rate, power)
-            ]
-        )
+        end = ends()[1]
+        found = [(arb(0), arb(0))] if end is not None and not loss < end else []
+        if end is None or not loss >= end:
+            tails = beyond(loss)
+            middle, first = next(tails), next(tails)
+            second = middle if rate is None else next(tails)
+            share = 1 if rate is None else rate
+            found.append((middle + (first - middle) * share, middle + (second - middle) * share))
+        return _either(found)
 
     def above(loss: arb) -> Tails:
-        found: list[Tails] = []
-        if not loss < 0:
-            found.append(half(loss.max(arb(0))))
-        if not loss >= 0:  # the mirror image exchanges both sides
-            p, q = half((-loss).max(arb(0)))
-            found.append((1 - q, 1 - p))
+        found = [half(loss.max(arb(0)))] if not loss < 0 else []
+        if not loss >= 0:
+            found.append(_opposite(half((-loss).max(arb(0)))))
         return _either(found)
 
     return above
+
+
+def _opposite(tails: Tails) -> Tails:
+    return 1 - tails[1], 1 - tails[0]
+
+
+Place: TypeAlias = "tuple[Number | None, Number | None, Number, Number, Number]"
+"""A place of noise: the losses of P and of P' against R, None where they have no mass; then the masses of P,
+R and P' there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +116,9 @@ class Atoms:
 
     points: tuple[Atom, ...]  # the atoms
     # the mass of P where Q has none, and the mass of Q where P has none
-    sure: tuple[arb | fmpq, arb | fmpq] = (fmpq(0), fmpq(0))
+    sure: tuple[Number, Number] = (NOTHING, NOTHING)
     # at most how much mass of P, and of Q, is in no atom; it may lie anywhere
-    lost: tuple[arb | fmpq, arb | fmpq] = (fmpq(0), fmpq(0))
+    lost: tuple[Number, Number] = (NOTHING, NOTHING)
 
     def swapped(self) -> Atoms:
         """Return the law of the other direction."""
@@ -140,35 +127,54 @@ class Atoms:
 
     def mixed(self, rate: fmpq) -> Atoms:
         """Return the law of (1 - q) Q + q P against Q."""
-        if rate == 1:  # what Q alone has stays its own
-            return self
-        points: list[Atom] = []
+        alone: list[Place] = [(NOTHING, NOTHING, self.sure[0], NOTHING, NOTHING)]
         if self.sure[1]:
-            points.append((arb(1 - rate).log(), self.sure[1] * (1 - rate), self.sure[1]))
-        for loss, p, q in self.points:
-            ratio = arb(1 - rate) + arb(rate) * arb(loss).exp()
-            points.append((fmpq(0) if loss == 0 else ratio.log(), q * (1 - rate) + p * rate, q))
-        lost = self.lost[1] * (1 - rate) + self.lost[0] * rate
-        return Atoms(tuple(points), (self.sure[0] * rate, fmpq(0)), (lost, self.lost[1]))
+            alone.append((None, NOTHING, NOTHING, self.sure[1], self.sure[1]))
+        p, q = self.lost
+        return sampled([*alone, *((loss, NOTHING, p, q, q) for loss, p, q in self.points)], rate, (p, q, q))
 
     def thinned(self, rate: fmpq) -> Atoms:
         """Return the law where with probability 1 - q something else is seen, the same on both sides."""
         points = [(loss, p * rate, q * rate) for loss, p, q in self.points]
         if rate < 1:
-            points.append((fmpq(0), 1 - rate, 1 - rate))
+            points.append((NOTHING, 1 - rate, 1 - rate))
         (sure_p, sure_q), (lost_p, lost_q) = self.sure, self.lost
         return Atoms(tuple(points), (sure_p * rate, sure_q * rate), (lost_p * rate, lost_q * rate))
 
     def replaced(self, rate: fmpq) -> Atoms:
         """Return a law that dominates sampling without replacement where one record is replaced."""
         more, less = self.mixed(rate), self.swapped().mixed(rate).swapped()
-        points = [atom for atom in less.points if atom[0] < 0] + [
-            atom for atom in more.points if not atom[0] <= 0
-        ]
-        p = 1 - sum((arb(atom[1]) for atom in points), arb(more.sure[0])) - more.lost[0]
-        rest = arb(0).union(p)
-        lost = arb(more.lost[0]) + less.lost[0], arb(more.lost[1]) + less.lost[1]
-        return Atoms((*points, (fmpq(0), rest, rest)), (more.sure[0], less.sure[1]), lost)
+        points = [atom for atom in less.points if atom[0] < 0]
+        points += [atom for atom in more.points if not atom[0] <= 0]
+        rest = arb(0).union(1 - sum((arb(p) for _, p, _ in points), arb(more.sure[0])) - more.lost[0])
+        lost = more.lost[0] + less.lost[0], more.lost[1] + less.lost[1]
+        return Atoms((*points, (NOTHING, rest, rest)), (more.sure[0], less.sure[1]), lost)
+
+
+def sampled(
+    places: Iterable[Place], rate: fmpq, lost: tuple[Number, Number, Number] = (NOTHING, NOTHING, NOTHING)
+) -> Atoms:
+    """Return the law of (1 - q) R + q P against (1 - q) R + q P'.
+
+    That is sampling by Poisson's law. Where a record is removed, P' is R; where one is replaced, R is the
+    noise around 0, P and P' around the sensitivity on both sides of it.
+
+    lost: at most how much mass of P, R and P' is at no place.
+    """
+    rest, points, sure = 1 - rate, list[Atom](), [NOTHING, NOTHING]
+    for one, other, first, middle, second in places:
+        p, q = rest * middle + rate * first, rest * middle + rate * second
+        if p == 0 or q == 0:
+            sure = [sure[0] + p, sure[1] + q]
+        elif one == other:
+            points.append((NOTHING, p, q))
+        elif rate == 1 and one is not None and other is not None:
+            points.append((one - other, p, q))
+        else:
+            above, below = (rest + (0 if k is None else rate * arb(k).exp()) for k in (one, other))
+            points.append(((above / below).log(), p, q))
+    p, q = rest * lost[1] + rate * lost[0], rest * lost[1] + rate * lost[2]
+    return Atoms(tuple(points), (sure[0], sure[1]), (p, q))
 
 
 class AtomsAt:
@@ -198,19 +204,13 @@ def swapped(law: Law) -> Law:
     """Return the law of the other direction."""
     if isinstance(law, AtomsAt):
         return law.through(Atoms.swapped)
-    if law.symmetric:
-        return law
     inner = law
-
-    def above(loss: arb) -> Tails:
-        p, q = inner.above(-loss)
-        return 1 - q, 1 - p
 
     def ends() -> Ends:
         low, high = inner.ends()
         return None if high is None else -high, None if low is None else -low
 
-    return Smooth(above, ends)
+    return Smooth(lambda loss: _opposite(inner.above(-loss)), ends)
 
 
 def thinned(rate: fmpq, law: Law) -> Law:
@@ -225,22 +225,18 @@ def mixed(rate: fmpq, law: Law) -> Law:
         return law.through(lambda atoms: atoms.mixed(rate))
     inner, rest = law, 1 - rate
 
-    def of(ratio: arb) -> Tails:
-        p, q = inner.above(ratio.log())
-        return q + (p - q) * rate, q
-
     def above(loss: arb) -> Tails:
         ratio = (loss.exp() - rest) / rate
-        if ratio > 0:
-            return of(ratio)
-        whole = arb(1), arb(1)
-        return whole if ratio <= 0 else _either([whole, of(arb(ratio.upper()))])
+        found = [(arb(1), arb(1))] if not ratio > 0 else []
+        if not ratio <= 0:
+            p, q = inner.above((ratio if ratio > 0 else arb(ratio.upper())).log())
+            found.append((q + (p - q) * rate, q))
+        return _either(found)
 
     def ends() -> Ends:
         # where there is no least loss, the ratio of P and Q falls to 0
-        ratios = [None if end is None else arb(end).exp() for end in inner.ends()]
-        low = arb(0) if ratios[0] is None and rest else ratios[0]
-        return tuple(None if end is None else (rest + rate * end).log() for end in (low, ratios[1]))  # type: ignore[return-value]
+        low, high = (None if end is None else (rest + rate * arb(end).exp()).log() for end in inner.ends())
+        return arb(rest).log() if low is None and rest else low, high
 
     return Smooth(above, ends)
 
@@ -256,8 +252,13 @@ def replaced(rate: fmpq, law: Law) -> Law:
     )
 
 
+def rational(value: Number, rounded: Callable[[arb], arb]) -> fmpq:
+    """Return a number as it is if it is exact, and else the end of its ball."""
+    return value if isinstance(value, fmpq) else rounded(value).fmpq()
+
+
 def _either(found: list[Tails]) -> Tails:
-    p, q = found[0]
-    for more_p, more_q in found[1:]:
+    (p, q), *others = found
+    for more_p, more_q in others:
         p, q = p.union(more_p), q.union(more_q)
     return p, q

@@ -9,10 +9,18 @@ of both sides by label, those of P rounded down and those of Q rounded up. Why b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate, repeat
+from math import log
+from operator import mul
 
+import numpy as np
 from flint import arb, arb_poly, fmpq, fmpz, fmpz_poly
+
+from bisimdist.exact.doubles import as_double
+from bisimdist.exact.precision import working_precision
 
 GUARD_BITS = 72
 
@@ -51,7 +59,7 @@ class Grid:
         return arb_poly(entries)(self.fall) * self.unit(place)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True)
 class Measure:
     """Integers for both sides on one window of the grid.
 
@@ -82,6 +90,64 @@ class Measure:
     q: fmpz_poly
     sure: arb
 
+    def entries(self, part: fmpz_poly) -> list[fmpz]:
+        """Return all entries of a polynomial."""
+        found: list[fmpz] = part.coeffs()
+        return found + [fmpz(0)] * (self.size - len(found))
+
+    def _sums(self, part: fmpz_poly, grid: Grid) -> Iterator[arb]:
+        """Return the mass of a polynomial from each place on, from the largest place on."""
+        units = accumulate(repeat(grid.fall, self.size - 1), mul, initial=grid.unit(self.low))
+        masses = [unit * entry for unit, entry in zip(units, self.entries(part), strict=True)]
+        return accumulate(reversed(masses))
+
+    @cached_property
+    def _tails(self) -> list[list[arb]]:
+        """By place, from the largest on, the mass of `above` from there on, and as much of Q."""
+        with working_precision(self.grid.bits):
+            return [list(self._sums(self.above, grid)) for grid in (self.grid, self.grid.other)]
+
+    @cached_property
+    def tests(self) -> tuple[list[fmpz], list[fmpz]]:
+        """By label, from the largest on, in units of ``10**-fine``: P and Q of this label or a larger one."""
+        with working_precision(self.grid.bits):
+            unit, grid = fmpz(10) ** self.grid.fine, self.grid
+            p, q = self._sums(self.p, grid), self._sums(self.q, grid.other)
+            return [down(mass * unit) for mass in p], [up(mass * unit) for mass in q]
+
+    @cached_property
+    def _logarithms(self) -> list[np.ndarray]:
+        return [np.array([log(max(int(mass), 1)) for mass in masses]) for masses in self.tests]
+
+    def bounds(self, epsilon: fmpq) -> tuple[fmpq, fmpq]:
+        """Return bounds on delta; the lower one is what the best test by labels shows."""
+        unit, (p, q), (log_p, log_q) = fmpz(10) ** self.grid.fine, self.tests, self._logarithms
+        count = min(self.size, self.low + self.size - 1 - int((epsilon / self.grid.step).floor()))
+        # any test is a bound; doubles choose it
+        lost = np.exp(np.minimum(log_q - log_p + as_double(epsilon), 0))
+        best = int(np.argmax(log_p + np.log(np.maximum(1 - lost, 1e-300))))
+        with working_precision(self.grid.bits):
+            alpha, high = arb(epsilon).exp(), self.excess
+            if count > 0:
+                high = high + self._tails[0][count - 1] - self._tails[1][count - 1] * alpha
+            gain = max(p[best] * unit - q[best] * up(alpha * unit), fmpz(0))
+            return fmpq(gain, unit * unit) + within_unit(self.sure.lower()), within_unit(high.upper())
+
+
+def within_unit(value: arb) -> fmpq:
+    """Return the number next to a known one that is from 0 to 1."""
+    return max(fmpq(0), min(fmpq(1), value.fmpq()))
+
+
+def up(value: arb) -> fmpz:
+    """Round a mass up."""
+    return max(fmpz(0), value.upper().ceil().unique_fmpz())
+
+
+def down(value: arb) -> fmpz:
+    """Round a mass down."""
+    return max(fmpz(0), value.lower().floor().unique_fmpz())
+
 
 def divided_up(value: fmpz_poly, unit: fmpz) -> fmpz_poly:
     """Divide all entries, none of which is negative, rounding up.
@@ -96,14 +162,14 @@ def divided_up(value: fmpz_poly, unit: fmpz) -> fmpz_poly:
 
 def multiplied(one: Measure, other: Measure) -> Measure:
     """Return what is known of two independent mechanisms together."""
-    unit, square = fmpz(10) ** one.grid.digits, one is other
+    unit = fmpz(10) ** one.grid.digits
     return Measure(
         grid=replace(one.grid, scale=one.grid.scale + other.grid.scale),
         low=one.low + other.low,
         size=one.size + other.size - 1,
         above=divided_up(one.above * other.above, unit),
         excess=one.excess + other.excess * one.grid.mass(one.above.coeffs(), one.low),
-        p=one.p * other.p // unit if not square else one.p**2 // unit,
+        p=one.p * other.p // unit,
         q=divided_up(one.q * other.q, unit),
         sure=one.sure + other.sure - one.sure * other.sure,
     )
@@ -112,55 +178,37 @@ def multiplied(one: Measure, other: Measure) -> Measure:
 def cut(found: Measure, low: int, high: int) -> Measure:
     """Return the same on a smaller window of the grid, from `low` to `high`."""
     grid, first, last = found.grid, low - found.low, high - found.low + 1
-    above, p, q = (_coefficients(part, found.size) for part in (found.above, found.p, found.q))
+    above, p, q = (found.entries(part) for part in (found.above, found.p, found.q))
     kept = above[first:last]
-    moved = arb_poly([fmpz(0), *above[:first][::-1]])(1 / grid.fall)
-    kept[0] += moved.upper().ceil().unique_fmpz()
+    kept[0] += up(arb_poly([fmpz(0), *above[:first][::-1]])(1 / grid.fall))
     excess = found.excess + grid.mass(above[last:], high + 1)
     # a mass of one is enough, and what is at the least loss counts for no other
-    surplus = ((grid.mass(kept, low) + excess - 1) / grid.unit(low)).lower().floor().unique_fmpz()
-    kept[0] -= max(fmpz(0), min(kept[0], surplus))
-    return replace(
-        found,
-        low=low,
-        size=last - first,
-        above=fmpz_poly(kept),
-        excess=excess,
-        p=fmpz_poly(p[first:last]),
-        q=fmpz_poly(q[first:last]),
-    )
+    kept[0] -= min(kept[0], down((grid.mass(kept, low) + excess - 1) / grid.unit(low)))
+    above, p, q = (fmpz_poly(part) for part in (kept, p[first:last], q[first:last]))
+    return replace(found, low=low, size=last - first, above=above, excess=excess, p=p, q=q)
 
 
 def coarsened(found: Measure) -> Measure:
     """Return the same on a grid of twice the step."""
-    low, odd = found.low // 2, found.low % 2
-    size = (found.low + found.size) // 2 + 1 - low
     grid, one = found.grid, fmpz(1) << found.grid.bits
-    less = (-arb(grid.step)).exp()
-    # what of an odd entry goes up, and what goes down
-    raised, lowered, hidden = (
-        (value * one).upper().ceil().unique_fmpz()
-        for value in (1 / (1 + less) / grid.fall, less / (1 + less) * grid.fall, grid.other.fall)
-    )
-    seen = (grid.fall * one).lower().floor().unique_fmpz()
-    parts = []
-    for part in (found.above, found.p, found.q):
-        entries = [fmpz(0)] * odd + _coefficients(part, found.size)
-        entries += [fmpz(0)] * (2 * size - len(entries))
-        parts.append((fmpz_poly(entries[0::2]), fmpz_poly(entries[1::2])))
-    (above, middle), (p, p_middle), (q, q_middle) = parts
-    up, down = divided_up(middle * raised, one), divided_up(middle * lowered, one)
+    less, low, odd = (-arb(grid.step)).exp(), found.low // 2, found.low % 2
+
+    def halves(part: fmpz_poly) -> tuple[fmpz_poly, fmpz_poly]:
+        entries = [fmpz(0)] * odd + part.coeffs()
+        return fmpz_poly(entries[0::2]), fmpz_poly(entries[1::2])
+
+    def moved(part: fmpz_poly, factor: arb) -> fmpz_poly:
+        return divided_up(part * up(factor * one), one)
+
+    (above, middle), (p, p_middle), (q, q_middle) = map(halves, (found.above, found.p, found.q))
+    # an odd entry is split over both of its neighbours
+    raised, lowered = moved(middle, 1 / (1 + less) / grid.fall), moved(middle, less / (1 + less) * grid.fall)
     return replace(
         found,
         grid=replace(grid, step=2 * grid.step),
         low=low,
-        size=size,
-        above=above + down + fmpz_poly([0, 1]) * up,
-        p=p + p_middle * seen // one,
-        q=q + divided_up(q_middle * hidden, one),
+        size=(found.low + found.size) // 2 + 1 - low,
+        above=above + lowered + fmpz_poly([0, 1]) * raised,
+        p=p + p_middle * down(grid.fall * one) // one,
+        q=q + moved(q_middle, grid.other.fall),
     )
-
-
-def _coefficients(part: fmpz_poly, size: int) -> list[fmpz]:
-    entries: list[fmpz] = part.coeffs()
-    return entries + [fmpz(0)] * (size - len(entries))

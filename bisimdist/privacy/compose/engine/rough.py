@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import sinh
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -14,7 +17,6 @@ from bisimdist.privacy.compose.engine.laws import AtomsAt, Law, Smooth
 POINTS = 400
 STEEPEST = 1e7
 LEAST = -705.0  # the power of ten of the least delta that counts
-LEFT = 1e-25  # how much mass may be to the left of what is looked at
 
 
 Chances = tuple[tuple[float, float], ...]
@@ -30,34 +32,35 @@ class Rough:
     sure: float  # the mass at an infinite loss
     atoms: bool = False  # whether the losses are all there are, or places in between of which a law is dense
 
-    @property
-    def largest(self) -> float:
-        """The largest loss."""
-        return float(self.losses[-1])
-
-    def moments(self, tilt: float) -> tuple[float, float, float]:
+    def moments(self, tilt: float) -> np.ndarray:
         """Return the cumulant function at a tilt, its slope and its curvature."""
         weights = self.masses + tilt * self.losses
-        top = float(weights.max())
+        top = weights.max()
         shares = np.exp(weights - top)
-        whole = float(shares.sum())
-        mean = float((shares * self.losses).sum()) / whole
-        spread = float((shares * (self.losses - mean) ** 2).sum()) / whole
-        return top + float(np.log(whole)), mean, spread
+        whole = shares.sum()
+        mean = (shares * self.losses).sum() / whole
+        return np.array([top + np.log(whole), mean, (shares * (self.losses - mean) ** 2).sum() / whole])
 
     def ends(self, left: float, right: float, tilt: float = 0.0) -> tuple[float, float]:
         """Return two losses: less mass than `left` is below, as it counts there, than 10**`right` above."""
         tails = np.logaddexp.accumulate(self.masses[::-1])[::-1] / np.log(10)
         # what is below a loss is moved to it
         heads = np.logaddexp.accumulate(self.masses)[:-1] + tilt * self.losses[1:] - self.moments(tilt)[0]
-        first = int(np.searchsorted(heads, np.log(left)))
-        above = np.nonzero(tails > right)[0]
-        last = int(above[-1]) if len(above) else 0
-        if not self.atoms:
-            first, last = first - 1, last + 1
+        first = int(np.searchsorted(heads, np.log(left))) - (not self.atoms)
+        last = max(int((tails > right).sum()) - 1, 0) + (not self.atoms)
         last = min(last, len(self.losses) - 1)
-        first = max(min(first, last), 0)
-        return float(self.losses[first]), float(self.losses[last])
+        return float(self.losses[max(min(first, last), 0)]), float(self.losses[last])
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A mechanism in one direction, so many times."""
+
+    law: Law  # what dominates it
+    below: Law | None  # what it dominates; None where nothing is known
+    runs: int  # how often
+    rough: Rough = field(repr=False)  # the law in doubles
+    seen: Rough = field(repr=False)  # the other one
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Saddle:
     spread: float  # the variance of the loss under that tilt
 
 
+@lru_cache(64)
 def rough_law(law: Law, digits: int) -> Rough:
     """Return a law in doubles; what is rarer than ``10**-digits`` may be left out."""
     with working_precision(64 + digits * 10 // 3):
@@ -81,86 +85,60 @@ def rough_law(law: Law, digits: int) -> Rough:
 
 
 def _smooth(law: Smooth, digits: int) -> Rough:
-    def beyond(level: str) -> Callable[[float], bool]:
-        least = arb(level)
-        return lambda loss: not law.above(arb(loss))[0] > least
+    def end(level: str) -> float:
+        return first(lambda loss: not law.above(arb(loss))[0] > arb(level))
 
-    def within(level: str) -> Callable[[float], bool]:
-        least = arb(level)
-        return lambda loss: not 1 - law.above(arb(loss))[0] > least
+    def start(level: str) -> float:
+        return -first(lambda loss: not 1 - law.above(arb(-loss))[0] > arb(level))
 
-    middle = _first(beyond("0.5"))
-    high = _first(beyond(f"1e-{digits}"))
-    low = -_first(lambda x: within(str(LEFT))(-x))
-    scale = max(
-        _first(beyond("0.16")) - middle,
-        middle + _first(lambda x: within("0.16")(-x)),
-        (high - low) / 1e9,
-        1e-18,
-    )
+    low, middle, high = start("1e-25"), end("0.5"), end(f"1e-{digits}")
+    scale = max(end("0.16") - middle, middle - start("0.16"), (high - low) / 1e9, 1e-18)
     cap = law.ends()[1]
     if cap is not None:  # where much mass may sit
-        high = min(high, float(cap) - 1e-9 * scale)
+        high = min(high, float(arb(cap)) - 1e-9 * scale)
     ends = np.arcsinh((np.array([low, high]) - middle) / scale)
     losses = middle + scale * np.sinh(np.linspace(ends[0] - 1e-9, ends[1] + 1e-12, POINTS + 1))
     tails = [law.above(arb(float(loss)))[0] for loss in losses]
     masses = [_log(one - other) for one, other in zip([arb(1), *tails], [*tails, arb(0)], strict=True)]
-    places = [losses[0], *(losses[:-1] + losses[1:]) / 2, losses[-1] if cap is None else float(cap)]
+    last = losses[-1] if cap is None else float(arb(cap))
+    places = [losses[0], *(losses[:-1] + losses[1:]) / 2, last]
     return Rough(np.array(places), np.array(masses), 0.0)
 
 
-def _first(holds: Callable[[float], bool]) -> float:
-    """Return about the least loss for which something holds."""
-    step = 1e-12
-    if holds(0.0):
-        low, high = -step, 0.0
-        while holds(low) and step < 1e12:
-            step *= 4
-            low, high = -step, low
-    else:
-        low, high = 0.0, step
-        while not holds(high) and step < 1e12:
-            step *= 4
-            low, high = high, step
-    for _ in range(40):
+def first(holds: Callable[[float], bool]) -> float:
+    """Return about the least number, of either sign, for which something holds."""
+    low, high = -56.0, 56.0  # which stand for 1e12 in size
+    for _ in range(50):
         middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+        low, high = (low, middle) if holds(1e-12 * sinh(middle)) else (middle, high)
+    return 1e-12 * sinh(high)
 
 
 def _log(value: arb) -> float:
     return float(value.log()) if value > 0 else -1e9
 
 
-def saddle(laws: Sequence[tuple[Rough, int]], epsilon: float) -> Saddle:
+def saddle(factors: Sequence[Factor], epsilon: float) -> Saddle:
     """Return what the composition of laws, each so many times, looks like near a loss."""
-    sure = 1 - np.prod([(1 - law.sure) ** runs for law, runs in laws])
-    # a steeper tilt tells apart what is far below the chance of an infinite loss, or below the least delta
-    least = max(LEAST, np.log10(sure) if sure > 0 else -np.inf)
+    sure = 1 - np.prod([(1 - one.rough.sure) ** one.runs for one in factors])
+    infinite = np.log10(sure) if sure > 0 else -np.inf
 
-    def sums(tilt: float) -> tuple[float, float, float]:
-        parts = [(runs, law.moments(tilt)) for law, runs in laws]
-        value, mean, spread = (sum(runs * part[k] for runs, part in parts) for k in range(3))
-        return value, mean, spread
+    def sums(tilt: float) -> Any:
+        return np.sum([one.runs * one.rough.moments(tilt) for one in factors], axis=0)
 
-    def short(tilt: float) -> bool:
+    def steep(tilt: float) -> bool:
+        # a steeper one tells apart what is far below the chance of an infinite loss, or below the least delta
         value, mean, _ = sums(tilt)
-        return mean < epsilon and value - tilt * epsilon > least * np.log(10)
+        return bool(mean >= epsilon or value - tilt * epsilon <= max(LEAST, infinite) * np.log(10))
 
-    low, high = 0.0, 1.0
-    while high < STEEPEST and short(high):
-        low, high = high, 2 * high
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if short(middle) else (low, middle)
-    value, _, spread = sums(high)
-    width = max(high * (high + 1) * np.sqrt(2 * np.pi * spread), 1.0)
-    delta = (value - high * epsilon - np.log(width)) / np.log(10)
-    most = max(min(delta, 0.0), np.log10(sure) if sure > 0 else -np.inf)
-    return Saddle(float(high), float(most), float(spread))
+    tilt = first(lambda tilt: tilt > 0 and (tilt > STEEPEST or steep(tilt)))
+    value, _, spread = sums(tilt)
+    width = max(tilt * (tilt + 1) * np.sqrt(2 * np.pi * spread), 1.0)
+    delta = (value - tilt * epsilon - np.log(width)) / np.log(10)
+    return Saddle(tilt, float(max(min(delta, 0.0), infinite)), float(spread))
 
 
-def chances(laws: Sequence[tuple[Rough, int]], epsilon: float, tilt: float) -> Chances:
+def chances(factors: Sequence[Factor], epsilon: float, tilt: float) -> Chances:
     """Return Chernoff's bounds on the chance of more than a loss, at tilts around one."""
     tilts = [tilt * 2.0**k for k in range(-2, 7)]
-    return tuple((t, sum(runs * law.moments(t)[0] for law, runs in laws) - t * epsilon) for t in tilts)
+    return tuple((t, sum(one.runs * one.rough.moments(t)[0] for one in factors) - t * epsilon) for t in tilts)
