@@ -23,7 +23,8 @@ from bisimdist.automata.generalised.ask import GeneralisedAnswer, generalised_me
 from bisimdist.checker import check_certificate
 from bisimdist.distances.engine.additive_guess import iterate_in_integers
 from bisimdist.distances.engine.hausdorff import Arena
-from bisimdist.distances.engine.liftings import AdditiveLifting, Lifting, Masses, MultiplicativeLifting
+from bisimdist.distances.engine.lifting_values import Masses
+from bisimdist.distances.engine.liftings import AdditiveLifting, Lifting, MultiplicativeLifting
 from bisimdist.errors import BisimdistError
 from bisimdist.exact.doubles import as_double
 from bisimdist.faces.shown.answer import Status

@@ -1,7 +1,5 @@
 """Reading no more of a file than is allowed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

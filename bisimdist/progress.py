@@ -52,6 +52,12 @@ class Deadline:
         """Return the deadline that comes so many seconds before this one."""
         return self if self.moment is None else Deadline(self.moment - seconds)
 
+    def within(self, seconds: float | None) -> Deadline:
+        """Return the deadline that many seconds from now, or this one if it comes before."""
+        own = Deadline.after(seconds)
+        moments = [limit.moment for limit in (self, own) if limit.moment is not None]
+        return Deadline(min(moments, default=None))
+
     def part(self, share: float) -> Deadline:
         """Return the deadline that comes when so much of the time that is left is over."""
         left = self.left()

@@ -14,8 +14,7 @@ from bisimdist.lp.compiled import (
     BoolArray,
     Float64Array,
     Int64Array,
-    compiled_batch,
-    compiled_undecided,
+    compiled,
     interpreted_batch,
     interpreted_undecided,
 )
@@ -140,7 +139,7 @@ class BatchBasis:
         self, batch: TransportBatch, chosen: Int64Array, distance: Int64Array, one: int, tolerance: int
     ) -> int:
         """Run the kernel on the chosen programs, in as many threads as there are jobs."""
-        kernel = interpreted_batch if self.solved <= INTERPRETED else compiled_batch()
+        kernel = interpreted_batch if self.solved <= INTERPRETED else compiled("interpreted_batch")
         value = np.empty(len(chosen), dtype=np.float64)
 
         def run(part: slice) -> int:
@@ -228,7 +227,7 @@ class BatchBasis:
         nodes; so for ``band`` twice that, every other program's basis is optimal for the exact distances.
         """
         flag = np.zeros(len(chosen), dtype=np.bool_)
-        kernel = interpreted_undecided if self.solved <= INTERPRETED else compiled_undecided()
+        kernel = interpreted_undecided if self.solved <= INTERPRETED else compiled("interpreted_undecided")
         kernel(
             chosen,
             batch.source_start,

@@ -1,7 +1,5 @@
 """The transportation kernel compiled by numba, over whole batches of programs at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import FunctionType
@@ -182,19 +180,6 @@ def compiled_kernel() -> Mapping[str, Any]:
     return machine_code(names, {**vars(kernel), **globals()})
 
 
-@cache
-def compiled_batch() -> Callable[..., int]:
-    """Return the compiled batch solver; the first call of a process loads or makes the machine code."""
-    return compiled_kernel()["interpreted_batch"]  # type: ignore[no-any-return]
-
-
-@cache
-def compiled_undecided() -> Callable[..., None]:
-    """Return the compiled search for programs that only exact numbers can judge."""
-    return compiled_kernel()["interpreted_undecided"]  # type: ignore[no-any-return]
-
-
-@cache
-def compiled_simplex() -> Callable[..., int]:
-    """Return the compiled simplex of one program, for numbers of 64 bits."""
-    return compiled_kernel()["simplex"]  # type: ignore[no-any-return]
+def compiled(name: str) -> Callable[..., Any]:
+    """Return a compiled function of the kernel; the first call of a process loads or makes machine code."""
+    return compiled_kernel()[name]  # type: ignore[no-any-return]

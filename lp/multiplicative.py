@@ -3,8 +3,6 @@
 Source: CCP18 Definition 14.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +22,8 @@ _ONE = fmpq(1)
 _GUESS_FROM = 300  # from so many pairs of a source and a sink on, a guess in floating point pays
 
 _Rows = list[list[fmpq | None]]
+_Task = tuple[Sequence[int], Sequence[int], Sequence[fmpq], Sequence[fmpq], _Rows]
+"""Sources and sinks, what they have and take, and the ratios between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,9 @@ def lift_ratio(
     if stuck is not None:
         return _infinite(stuck, sources, sinks, rows, ratio)
     supply, demand = [left[i] for i in sources], [right[j] for j in sinks]
-    optimum = _assemble(sources, sinks, supply, demand, rows, deadline)
-    violation = _violation(sources, sinks, supply, demand, rows, optimum)
+    task = sources, sinks, supply, demand, rows
+    optimum = _assemble(task, deadline)
+    violation = _violation(task, optimum)
     if violation is not None:
         raise LinearProgramError(violation)
     return optimum
@@ -100,7 +101,7 @@ def find_ratio_violation(
     if not left and not right:
         return None if optimum == RatioOptimum(_ONE, (), ()) else "two zero measures are at ratio 1"
     rows = [[_entry(ratio, i, j) for j in sinks] for i in sources]
-    return _violation(sources, sinks, [left[i] for i in sources], [right[j] for j in sinks], rows, optimum)
+    return _violation((sources, sinks, [left[i] for i in sources], [right[j] for j in sinks], rows), optimum)
 
 
 def _support(side: str, masses: Mapping[int, fmpq]) -> dict[int, fmpq]:
@@ -183,15 +184,9 @@ def _solve_component(
     return solve_complete(supply, demand, complete, guess=guess, deadline=deadline)
 
 
-def _assemble(  # noqa: PLR0913, PLR0917
-    sources: Sequence[int],
-    sinks: Sequence[int],
-    supply: Sequence[fmpq],
-    demand: Sequence[fmpq],
-    rows: _Rows,
-    deadline: Deadline,
-) -> RatioOptimum:
+def _assemble(task: _Task, deadline: Deadline) -> RatioOptimum:
     """Solve the components; the worst gives the value and the potential, all give their couplings."""
+    sources, sinks, supply, demand, rows = task
     moves: list[tuple[int, int, fmpq]] = []
     worst: RatioPart | None = None
     place: tuple[list[int], list[int]] = ([], [])
@@ -218,17 +213,11 @@ def _assemble(  # noqa: PLR0913, PLR0917
     return RatioOptimum(worst.ratio, tuple(sorted(moves)), potential)
 
 
-def _violation(  # noqa: PLR0913, PLR0917
-    sources: Sequence[int],
-    sinks: Sequence[int],
-    supply: Sequence[fmpq],
-    demand: Sequence[fmpq],
-    rows: _Rows,
-    optimum: RatioOptimum,
-) -> str | None:
+def _violation(task: _Task, optimum: RatioOptimum) -> str | None:
+    sources, sinks, supply, demand, rows = task
     gained, paid = optimum.ratio, _ONE
     if optimum.ratio is not None:
-        problem = _coupling_violation(sources, sinks, supply, demand, rows, optimum)
+        problem = _coupling_violation(task, optimum)
         if problem is not None:
             return problem
     f = dict(optimum.potential)
@@ -246,14 +235,8 @@ def _violation(  # noqa: PLR0913, PLR0917
     return None if proved else f"the potential proves {gained} / {paid}, not {optimum.ratio}"
 
 
-def _coupling_violation(  # noqa: PLR0913, PLR0917
-    sources: Sequence[int],
-    sinks: Sequence[int],
-    supply: Sequence[fmpq],
-    demand: Sequence[fmpq],
-    rows: _Rows,
-    optimum: RatioOptimum,
-) -> str | None:
+def _coupling_violation(task: _Task, optimum: RatioOptimum) -> str | None:
+    sources, sinks, supply, demand, rows = task
     row_of = {i: place for place, i in enumerate(sources)}
     column_of = {j: place for place, j in enumerate(sinks)}
     left, load = list(supply), [_ZERO] * len(sinks)

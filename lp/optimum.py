@@ -3,8 +3,6 @@
 Source: CMP18 Lemma 3, CMP18 Remark 9.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

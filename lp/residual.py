@@ -7,15 +7,13 @@ basis that it ends at are worked out exactly, and so on. This is iterative refin
 The rounds only guess; where the exact residuals do not prove the last basis, the exact simplex goes on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from bisimdist.lp import kernel
-from bisimdist.lp.compiled import compiled_kernel, compiled_simplex
+from bisimdist.lp.compiled import compiled, compiled_kernel
 
 LEAST_CELLS = 100  # smaller programs are solved interpreted in less than a millisecond or two
 
@@ -44,7 +42,7 @@ def _narrow_simplex(cells: int) -> tuple[Callable[..., int], Callable[[Sequence[
     _seen += cells
     if _seen <= PATIENCE and not _loaded():
         return kernel.simplex, list
-    return compiled_simplex(), lambda numbers: np.array(numbers, dtype=np.int64)
+    return compiled("simplex"), lambda numbers: np.array(numbers, dtype=np.int64)
 
 
 def approach(  # noqa: PLR0913, PLR0917

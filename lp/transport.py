@@ -3,8 +3,6 @@
 Source: CMP18 Remark 8.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Source: CMP18 Definition 8, CMP18 Lemma 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from operator import itemgetter
 from typing import TypeVar
@@ -17,15 +15,6 @@ from bisimdist.models.partition import Masses, Signature, canonical_numbering, r
 from bisimdist.progress import NEVER, Deadline
 
 M = TypeVar("M", LMC, Interactive, LMC | Interactive)
-
-__all__ = [
-    "bisimilarity_classes",
-    "canonical_numbering",
-    "lumped",
-    "mass_of_blocks",
-    "of_classes",
-    "quotient",
-]
 
 
 def mass_of_blocks(row: Row, block_of: Sequence[int]) -> dict[int, fmpq]:

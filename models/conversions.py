@@ -316,34 +316,5 @@ def lmc_as_hmm(chain: LMC) -> HMM:
     )
 
 
-def hmm_as_automaton(model: HMM, *, unfold: bool = False) -> PA:
-    """Return a fully probabilistic automaton whose actions are the observations of a hidden Markov model.
-
-    It is the automaton of the chain that `hmm_as_lmc` makes: every run begins with the action ``(start)``,
-    and a sequence that ends goes on with ``(end)`` for ever. Preserved is what either step preserves: the
-    probability of every sequence, and delta.
-
-    >>> model = HMM.from_mappings({"s": {"x": 1}}, {}, {"pi": {"s": 1}})
-    >>> [step.action for step in hmm_as_automaton(model).transitions]
-    ['(start)', 'x', '(end)']
-    """
-    return chain_as_automaton(hmm_as_lmc(model, unfold=unfold))
-
-
-def automaton_as_hmm(automaton: PA) -> HMM:
-    """Return a hidden Markov model whose observations are the actions of a fully probabilistic automaton.
-
-    It is the model that `lmc_as_hmm` makes of the chain of `bisimdist.models.pa.action_labelled_lmc`: a
-    state without transition is observed as ``(stop)`` for ever, missing mass as ``(halt)``. Preserved is
-    what both steps preserve: the probability of every sequence of actions.
-
-    Raises ModelError naming a state with several transitions.
-
-    >>> automaton_as_hmm(PA(("s",), ())).observations
-    ('(stop)',)
-    """
-    return lmc_as_hmm(action_labelled_lmc(automaton))
-
-
 def _numbers(row: SparseRow) -> Iterable[tuple[int, fmpq]]:
     return ((index, entry) for index, entry in row if isinstance(entry, fmpq))

@@ -1,11 +1,9 @@
 """Classes of states such that the traces tell apart, for certain, states of different classes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
-from bisimdist.models.bisimilarity import canonical_numbering
 from bisimdist.models.kinds import LMC, Interactive, System
+from bisimdist.models.partition import canonical_numbering
 from bisimdist.progress import NEVER, Deadline
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from flint import fmpq
 
 from bisimdist.errors import ModelError, NumberError, NumberTypeError
-from bisimdist.exact.rational import ExactNumber, parse_rational, shorten_rational, to_fmpq
+from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, shorten_rational, to_fmpq
 from bisimdist.models.expression import PARAMETER_NAME, parse_expression
 from bisimdist.models.polynomial import Entry, RationalFunction, simplified
 from bisimdist.models.positivity import Sign, sign_on_box
@@ -61,6 +61,45 @@ class Parameter:
                 "is empty; expected a lower end below the upper end",
                 place=place,
             )
+
+
+class Parametrised:
+    """A model with parameters, in the order of their names."""
+
+    __slots__ = ()
+
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def box(self) -> tuple[tuple[fmpq, fmpq], ...]:
+        """The intervals of the parameters, in their order."""
+        return tuple((parameter.low, parameter.high) for parameter in self.parameters)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The names of the parameters, in their order."""
+        return tuple(parameter.name for parameter in self.parameters)
+
+    def _canonical_box(self) -> dict[str, list[str]]:
+        return {p.name: [format_rational(p.low), format_rational(p.high)] for p in self.parameters}
+
+
+def read_row(
+    row: Mapping[str, EntryText], index: Mapping[str, int], names: Sequence[str], place: str, unknown: str
+) -> SparseRow:
+    """Return a row that is given by names; `unknown` says what is wrong with one that has no index."""
+    entries = []
+    for target, value in row.items():
+        where = f"{place} -> {target}"
+        if target not in index:
+            raise ModelError(unknown.format(repr(target)), place=where)
+        try:
+            entry = read_entry(value, names)
+        except (NumberError, NumberTypeError) as error:
+            raise ModelError(str(error), place=where) from error
+        if entry:
+            entries.append((index[target], entry))
+    return tuple(sorted(entries, key=lambda item: item[0]))
 
 
 def read_entry(value: EntryText, names: Sequence[str]) -> Entry:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from flint import fmpq
-
-from bisimdist.errors import ModelError, NumberError, NumberTypeError
-from bisimdist.exact.rational import ExactNumber, format_rational
+from bisimdist.errors import ModelError
+from bisimdist.exact.rational import ExactNumber
 from bisimdist.models.entries import (
     EntryText,
     Parameter,
+    Parametrised,
     RowChecker,
     SparseRow,
     chosen_values,
-    read_entry,
     read_parameter,
+    read_row,
 )
-from bisimdist.models.lmc import check_names
+from bisimdist.models.labelled import check_names, digest_of
 from bisimdist.models.model import Model
 from bisimdist.models.polynomial import RationalFunction, evaluate_entry, format_entry
 
@@ -28,7 +25,7 @@ MAX_PARAMETERS = 32
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class HMM(Model):
+class HMM(Model, Parametrised):
     """A hidden Markov model ((S, p), Omega, o) with named information states, validated when it is made.
 
     Parameters
@@ -156,7 +153,7 @@ class HMM(Model):
         ...     pairs=[("pi", "tau")],
         ...     parameters={"p": (0, 1)},
         ... )
-        >>> model.at({"p": fmpq(1, 2)}).distribution("pi")
+        >>> model.at({"p": "1/2"}).distribution("pi")
         ((0, 1/4), (1, 3/4))
         """
         box = tuple(
@@ -183,18 +180,7 @@ class HMM(Model):
                 )
 
         def read(row: Mapping[str, EntryText], index: Mapping[str, int], place: str, kind: str) -> SparseRow:
-            entries = []
-            for target, value in row.items():
-                where = f"{place} -> {target}"
-                if target not in index:
-                    raise ModelError(f"{target!r} is not a declared {kind}", place=where)
-                try:
-                    entry = read_entry(value, names)
-                except (NumberError, NumberTypeError) as error:
-                    raise ModelError(str(error), place=where) from error
-                if entry:
-                    entries.append((index[target], entry))
-            return tuple(sorted(entries, key=lambda item: item[0]))
+            return read_row(row, index, names, place, f"{{}} is not a declared {kind}")
 
         return cls(
             tuple(states),
@@ -217,16 +203,6 @@ class HMM(Model):
         """Whether some entry depends on a parameter."""
         everything = (*self.emissions, *self.rows, *(row for _, row in self.distributions))
         return any(isinstance(entry, RationalFunction) for row in everything for _, entry in row)
-
-    @property
-    def box(self) -> tuple[tuple[fmpq, fmpq], ...]:
-        """The intervals of the parameters, in their order."""
-        return tuple((parameter.low, parameter.high) for parameter in self.parameters)
-
-    @property
-    def parameter_names(self) -> tuple[str, ...]:
-        """The names of the parameters, in their order."""
-        return tuple(parameter.name for parameter in self.parameters)
 
     def distribution(self, name: str) -> SparseRow:
         """Return an information state.
@@ -311,15 +287,12 @@ class HMM(Model):
             "distributions": {name: plain(row, self.states) for name, row in self.distributions},
         }
         if self.parameters:
-            data["parameters"] = {
-                p.name: [format_rational(p.low), format_rational(p.high)] for p in self.parameters
-            }
+            data["parameters"] = self._canonical_box()
         return data
 
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form, ``"sha256:…"``; the order of names does not matter."""
-        text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+        return digest_of(self.canonical())
 
 
 def _check_different(names: Sequence[str], what: str, *, needed: bool = True) -> None:

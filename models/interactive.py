@@ -9,16 +9,13 @@ from dataclasses import dataclass, field
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.models.labelled import (
-    Named,
+    Labelled,
     Row,
     check_labels,
     check_names,
     check_pairs,
-    check_sources,
     check_states,
-    digest_of,
     full_row,
-    indexed_pairs,
     row_from_names,
 )
 from bisimdist.models.lmc import LMC
@@ -29,7 +26,7 @@ Moves = tuple[tuple[str, Row], ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Interactive(Named):
+class Interactive(Labelled):
     """A labelled chain whose rows carry an action, validated when it is made.
 
     An analyst sees the labels of the states that a run passes through, and chooses after each of them an
@@ -131,17 +128,14 @@ class Interactive(Named):
         >>> model.actions
         ('X',)
         """
-        names = tuple(states)
-        position = {name: index for index, name in enumerate(names)}
-        check_sources(transitions, position)
-        moves = tuple(
-            tuple(
-                (action, row_from_names(row, position, action_place(name, action)))
-                for action, row in transitions.get(name, {}).items()
+
+        def read(name: str, moves: Mapping[str, Mapping[str, ExactNumber]], at: Mapping[str, int]) -> Moves:
+            places = {action: action_place(name, action) for action in moves}
+            return tuple(
+                (action, row_from_names(moves[action], at, place)) for action, place in places.items()
             )
-            for name in names
-        )
-        return cls(names, tuple(states[name] for name in names), moves, indexed_pairs(pairs, position))
+
+        return cls._from_rows(states, transitions, pairs, read)
 
     def row(self, state: int, action: str) -> Row | None:
         """Return where an action leads from a state, or None where the state does not offer it."""
@@ -159,35 +153,13 @@ class Interactive(Named):
         """Return the rows of an action by state; None stands for the first."""
         return self.arms[0 if action is None else self.actions.index(action)]
 
-    def called(self, state: int) -> str:
-        """Return what a user calls a state."""
-        return self.states[state]
-
     def canonical(self) -> dict[str, object]:
         """Return the model as plain data in canonical form, without its pairs: what `digest` hashes."""
-        return {
-            "kind": "interactive",
-            "states": dict(zip(self.states, self.labels, strict=True)),
-            "transitions": {
-                name: {
-                    action: {self.states[target]: format_rational(p) for target, p in row}
-                    for action, row in moves
-                }
-                for name, moves in zip(self.states, self.moves, strict=True)
-            },
-        }
-
-    def provenance(self) -> dict[str, object]:
-        """Return what a model file says of where the model comes from, as plain data; empty if nothing."""
-        return {}
-
-    def whole(self) -> Interactive:
-        """Return the model, which stands for all of its runs."""
-        return self
-
-    def digest(self) -> str:
-        """Return the SHA-256 of the canonical form, ``"sha256:…"``; no order matters."""
-        return digest_of(self.canonical())
+        rows = (
+            {action: {self.states[t]: format_rational(p) for t, p in row} for action, row in moves}
+            for moves in self.moves
+        )
+        return {**self._canonical_form(rows), "kind": "interactive"}
 
 
 System = LMC | Interactive

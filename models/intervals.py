@@ -11,14 +11,11 @@ from flint import fmpq
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational, to_fmpq
 from bisimdist.models.labelled import (
-    Named,
+    Labelled,
     Row,
     check_labels,
     check_pairs,
-    check_sources,
     check_states,
-    digest_of,
-    indexed_pairs,
 )
 from bisimdist.models.lmc import LMC
 
@@ -31,7 +28,7 @@ FEW = 24  # and how many rows of wider intervals have in their place
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class IntervalChain(Named):
+class IntervalChain(Labelled):
     """All labelled Markov chains whose probabilities lie in intervals.
 
     Intervals are made as narrow as the others of their row make them: every end of an interval is a
@@ -105,49 +102,37 @@ class IntervalChain(Named):
         >>> chain.rows[0]
         ((0, 1/2, 3/5), (1, 2/5, 1/2))
         """
-        names = tuple(states)
-        position = {name: index for index, name in enumerate(names)}
-        check_sources(transitions, position)
-        rows = []
-        for name in names:
+
+        def read(
+            name: str, row: Mapping[str, ExactNumber | Sequence[ExactNumber]], position: Mapping[str, int]
+        ) -> IntervalRow:
             entries = []
-            for target, value in transitions.get(name, {}).items():
+            for target, value in row.items():
                 both = value if isinstance(value, list | tuple) else (value, value)
                 low, high = map(to_fmpq, both)
                 if target not in position:
                     place = f"transition {name} -> {target}"
                     raise ModelError(f"the target {target!r} is not a declared state", place=place)
                 entries.append((position[target], low, high))
-            rows.append(tuple(sorted(entries, key=lambda entry: entry[0])))
-        return cls(names, tuple(states[name] for name in names), tuple(rows), indexed_pairs(pairs, position))
+            return tuple(sorted(entries, key=lambda entry: entry[0]))
+
+        return cls._from_rows(states, transitions, pairs, read)
 
     def canonical(self) -> dict[str, object]:
         """Return the model as plain data in canonical form, without its pairs: what `digest` hashes."""
-        return {
-            "kind": "lmc",
-            "states": dict(zip(self.states, self.labels, strict=True)),
-            "transitions": {
-                name: {
-                    self.states[target]: format_rational(low)
-                    if low == high
-                    else [format_rational(low), format_rational(high)]
-                    for target, low, high in row
-                }
-                for name, row in zip(self.states, self.rows, strict=True)
-            },
-        }
-
-    def whole(self) -> IntervalChain:
-        """Return the model, which stands for all of its runs."""
-        return self
+        return self._canonical_form(
+            {
+                self.states[target]: format_rational(low)
+                if low == high
+                else [format_rational(low), format_rational(high)]
+                for target, low, high in row
+            }
+            for row in self.rows
+        )
 
     def provenance(self) -> dict[str, object]:
         """Return what identifies the program that it was made of, as plain data; empty if none."""
         return dict(self.program)
-
-    def digest(self) -> str:
-        """Return the SHA-256 of the canonical form, ``"sha256:…"``; no order matters."""
-        return digest_of(self.canonical())
 
     def relaxed(self) -> IntervalChain:
         """Return the chain with wider intervals where rows have too many vertices, else itself.

@@ -1,12 +1,11 @@
 """What models with labelled states share: names, rows and pairs, with errors that say where."""
 
-from __future__ import annotations
-
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from itertools import islice
+from typing import Any, Self
 
 from flint import fmpq
 
@@ -58,6 +57,62 @@ class Named(Model):
                 f"there is no such state; expected one of {len(self)}, such as {self.states[0]!r}",
                 place=f"state {name!r}",
             ) from None
+
+
+class Labelled(Named):
+    """A model whose states have labels, too: a chain, or one in which somebody chooses."""
+
+    __slots__ = ()
+
+    labels: tuple[str, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def _from_rows(
+        cls,
+        states: Mapping[str, str],
+        transitions: Mapping[str, Mapping[str, Any]],
+        pairs: Iterable[tuple[str, str]],
+        row: Callable[[str, Mapping[str, Any], Mapping[str, int]], Any],
+        **more: Any,
+    ) -> Self:
+        """Make a model from names; `row` makes the row of a state of its name, successors and indices."""
+        position = {name: index for index, name in enumerate(states)}
+        check_sources(transitions, position)
+        rows = tuple(row(name, transitions.get(name, {}), position) for name in states)
+        asked = indexed_pairs(pairs, position)
+        return cls(tuple(states), tuple(states.values()), rows, pairs=asked, **more)  # type: ignore[call-arg]
+
+    def whole(self) -> Self:
+        """Return the model, which stands for all of its runs.
+
+        Raises
+        ------
+        UsageError
+            Where runs are cut off, as in the chain of a program that was not explored to its end.
+        """
+        return self
+
+    def called(self, state: int) -> str:
+        """Return what a user calls a state."""
+        return self.states[state]
+
+    def provenance(self) -> dict[str, object]:
+        """Return what a model file says of where the model comes from, as plain data; empty if nothing."""
+        return {}
+
+    def _canonical_form(self, rows: Iterable[object]) -> dict[str, object]:
+        """Return the plain data of a chain, given what it says of the row of every state."""
+        states, transitions = (dict(zip(self.states, of, strict=True)) for of in (self.labels, rows))
+        return {"kind": "lmc", "states": states, "transitions": transitions}
+
+    def canonical(self) -> dict[str, object]:
+        """Return the model as plain data in canonical form, without its pairs: what `digest` hashes."""
+        raise NotImplementedError
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the canonical form, ``"sha256:…"``; no order matters."""
+        return digest_of(self.canonical())
 
 
 def check_states(what: str, states: Sequence[str]) -> Mapping[str, int]:

@@ -14,12 +14,11 @@ from typing import Any
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.models.labelled import (
-    Named,
+    Labelled,
     Row,
     check_labels,
     check_names,
     check_pairs,
-    check_sources,
     check_states,
     full_row,
     hashed,
@@ -35,7 +34,7 @@ __all__ = ["LMC", "Row", "check_names", "indexed_pairs", "row_from_names", "row_
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LMC(Named):
+class LMC(Labelled):
     """A labelled Markov chain (S, Sigma, mu, l), validated when it is made.
 
     Parameters
@@ -113,13 +112,9 @@ class LMC(Named):
         >>> chain.labels
         ('a', 'b')
         """
-        names = tuple(states)
-        position = {name: index for index, name in enumerate(names)}
-        check_sources(transitions, position)
-        rows = tuple(
-            row_from_names(transitions.get(name, {}), position, f"transition {name}") for name in names
+        return cls._from_rows(
+            states, transitions, pairs, lambda name, row, at: row_from_names(row, at, f"transition {name}")
         )
-        return cls(names, tuple(states[name] for name in names), rows, indexed_pairs(pairs, position))
 
     @classmethod
     def from_matrix(
@@ -164,14 +159,9 @@ class LMC(Named):
 
     def canonical(self) -> dict[str, object]:
         """Return the chain as plain data in canonical form, without its pairs: what `digest` hashes."""
-        return {
-            "kind": "lmc",
-            "states": dict(zip(self.states, self.labels, strict=True)),
-            "transitions": {
-                name: {self.states[target]: format_rational(p) for target, p in row}
-                for name, row in zip(self.states, self.rows, strict=True)
-            },
-        }
+        return self._canonical_form(
+            {self.states[target]: format_rational(p) for target, p in row} for row in self.rows
+        )
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -190,24 +180,6 @@ class LMC(Named):
     def rows_by(self, action: str | None) -> Sequence[Row]:  # noqa: ARG002
         """Return the rows by state."""
         return self.rows
-
-    def called(self, state: int) -> str:
-        """Return what a user calls a state."""
-        return self.states[state]
-
-    def provenance(self) -> dict[str, object]:
-        """Return what a model file says of where the chain comes from, as plain data; empty if nothing."""
-        return {}
-
-    def whole(self) -> LMC:
-        """Return the chain, which stands for all of its runs.
-
-        Raises
-        ------
-        UsageError
-            Where runs are cut off, as in the chain of a program that was not explored to its end.
-        """
-        return self
 
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form, ``"sha256:…"``; the order of states does not matter."""

@@ -3,8 +3,6 @@
 Neither package is imported here: what is given brings its own methods along.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -7,29 +7,27 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from bisimdist.errors import ModelError, NumberError, NumberTypeError
+from bisimdist.errors import ModelError
 from bisimdist.exact.bernstein import Box, bernstein_coefficients
-from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational
+from bisimdist.exact.rational import ExactNumber, shorten_rational
 from bisimdist.models.entries import (
     EntryText,
     Parameter,
+    Parametrised,
     RowChecker,
     SparseRow,
     chosen_values,
-    read_entry,
     read_parameter,
+    read_row,
 )
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain, rough_or_exact
 from bisimdist.models.labelled import (
-    Named,
+    Labelled,
     Row,
     check_labels,
     check_pairs,
-    check_sources,
     check_states,
-    digest_of,
-    indexed_pairs,
 )
 from bisimdist.models.lmc import LMC
 from bisimdist.models.polynomial import (
@@ -45,7 +43,7 @@ from bisimdist.models.polynomial import (
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ParametricChain(Named):
+class ParametricChain(Labelled, Parametrised):
     """A labelled Markov chain whose probabilities are expressions over parameters.
 
     Parameters
@@ -109,33 +107,12 @@ class ParametricChain(Named):
         """
         box = tuple(read_parameter(name, ends) for name, ends in sorted(parameters.items()))
         names = [parameter.name for parameter in box]
-        position = {name: index for index, name in enumerate(states)}
-        check_sources(transitions, position)
-        rows = []
-        for name in states:
-            entries = []
-            for target, value in transitions.get(name, {}).items():
-                place = f"transition {name} -> {target}"
-                if target not in position:
-                    raise ModelError(f"the target {target!r} is not a declared state", place=place)
-                try:
-                    entry = read_entry(value, names)
-                except (NumberError, NumberTypeError) as error:
-                    raise ModelError(str(error), place=place) from error
-                if entry:
-                    entries.append((position[target], entry))
-            rows.append(tuple(sorted(entries, key=lambda found: found[0])))
-        return cls(tuple(states), tuple(states.values()), tuple(rows), box, indexed_pairs(pairs, position))
 
-    @property
-    def box(self) -> Box:
-        """The intervals of the parameters, in their order."""
-        return tuple((parameter.low, parameter.high) for parameter in self.parameters)
+        def read(name: str, row: Mapping[str, EntryText], position: Mapping[str, int]) -> SparseRow:
+            unknown = "the target {} is not a declared state"
+            return read_row(row, position, names, f"transition {name}", unknown)
 
-    @property
-    def parameter_names(self) -> tuple[str, ...]:
-        """The names of the parameters, in their order."""
-        return tuple(parameter.name for parameter in self.parameters)
+        return cls._from_rows(states, transitions, pairs, read, parameters=box)
 
     def at(self, values: Mapping[str, ExactNumber]) -> LMC | ParametricChain:
         """Return the chain for values of parameters; where some are left open, it is one with parameters.
@@ -196,25 +173,8 @@ class ParametricChain(Named):
 
     def canonical(self) -> dict[str, object]:
         """Return the model as plain data in canonical form, without its pairs: what `digest` hashes."""
-        return {
-            "kind": "lmc",
-            "states": dict(zip(self.states, self.labels, strict=True)),
-            "transitions": {
-                name: {self.states[target]: format_entry(entry) for target, entry in row}
-                for name, row in zip(self.states, self.rows, strict=True)
-            },
-            "parameters": {
-                p.name: [format_rational(p.low), format_rational(p.high)] for p in self.parameters
-            },
-        }
-
-    def digest(self) -> str:
-        """Return the SHA-256 of the canonical form, ``"sha256:…"``; no order matters."""
-        return digest_of(self.canonical())
-
-    def whole(self) -> ParametricChain:
-        """Return the model, which stands for all of its runs."""
-        return self
+        rows = ({self.states[target]: format_entry(entry) for target, entry in row} for row in self.rows)
+        return {**self._canonical_form(rows), "parameters": self._canonical_box()}
 
     def unset(self) -> ModelError:
         """Return the error where the values of the parameters are needed."""

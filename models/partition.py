@@ -1,7 +1,5 @@
 """Partition refinement by signatures, whatever the signature of a state is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from flint import fmpq, fmpz

@@ -4,8 +4,6 @@ What is counted is the same on every machine and ends nearly all that goes on fo
 or the machine is slow, the check ends here: it says so, and nothing about the certificate.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -82,8 +80,7 @@ def within(seconds: float, memory: int, end: Callable[[str], None] | None = None
 
 @contextmanager
 def _alarm(seconds: float, late: str) -> Iterator[None]:
-    def ring(number: int, frame: FrameType | None) -> None:
-        del number, frame
+    def ring(_: int, __: FrameType | None) -> None:
         raise LimitReached(late)
 
     before = signal.signal(signal.SIGALRM, ring)

@@ -10,8 +10,6 @@ References
    Computation 41(6), 2006.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Solutions in double precision: guesses, never answers."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -25,7 +25,7 @@ from bisimdist.logic.satisfaction.distributions import distribution_satisfies as
 from bisimdist.logic.satisfaction.distributions import satisfying_transitions as satisfying_transitions
 from bisimdist.logic.traces.answer import TraceFormulaeAnswer as TraceFormulaeAnswer
 from bisimdist.logic.traces.answer import TraceSatisfaction as TraceSatisfaction
-from bisimdist.logic.traces.ask import TraceSatisfactionsAnswer as TraceSatisfactionsAnswer
+from bisimdist.logic.traces.answer import TraceSatisfactionsAnswer as TraceSatisfactionsAnswer
 from bisimdist.logic.traces.ask import logical_distances as logical_distances
 from bisimdist.logic.traces.ask import satisfies_trace_formula as satisfies_trace_formula
 from bisimdist.logic.traces.ask import satisfies_trace_formulae as satisfies_trace_formulae

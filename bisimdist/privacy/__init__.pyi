@@ -1,5 +1,5 @@
-from bisimdist.privacy.audit.ask import Audit as Audit
-from bisimdist.privacy.audit.ask import Distinguisher as Distinguisher
+from bisimdist.privacy.audit.answer import Audit as Audit
+from bisimdist.privacy.audit.answer import Distinguisher as Distinguisher
 from bisimdist.privacy.audit.ask import distinguisher as distinguisher
 from bisimdist.privacy.compare.ask import Compared as Compared
 from bisimdist.privacy.compare.ask import Comparison as Comparison
@@ -12,8 +12,8 @@ from bisimdist.privacy.delta.answer import DeltaAnswer as DeltaAnswer
 from bisimdist.privacy.delta.answer import DeltaBound as DeltaBound
 from bisimdist.privacy.leakage.answer import LeakageAnswer as LeakageAnswer
 from bisimdist.privacy.leakage.bounds import LeakageBound as LeakageBound
+from bisimdist.privacy.profile.answer import ProfileAnswer as ProfileAnswer
 from bisimdist.privacy.profile.answer import ProfilePoint as ProfilePoint
-from bisimdist.privacy.profile.ask import ProfileAnswer as ProfileAnswer
 from bisimdist.privacy.profile.threshold_search import LeastAlpha as LeastAlpha
 from bisimdist.privacy.profile.threshold_search import least_alpha as least_alpha
 from bisimdist.privacy.synthesise.answer import BestAnswer as BestAnswer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from flint import fmpq
 
@@ -136,7 +136,7 @@ class ProgramChain(LMC):
         """Return the program, as a model file names it."""
         return self.origin.data() if self.origin.function else {}
 
-    def whole(self) -> LMC:
+    def whole(self) -> Self:
         """Return the chain, if no run is cut off."""
         if self.cut:
             raise UsageError(

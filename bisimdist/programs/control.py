@@ -3,8 +3,6 @@
 None of these is an ``Exception``: a program that catches everything must not catch them.
 """
 
-from __future__ import annotations
-
 from types import TracebackType
 
 from bisimdist.errors import ModelError

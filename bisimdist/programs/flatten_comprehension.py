@@ -1,7 +1,5 @@
 """Comprehensions and calls that go through generators, written out as loops."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from typing import Any
@@ -17,10 +15,6 @@ GOES_THROUGH = ("list", "tuple", "set", "frozenset", "sorted", "sum", "any", "al
 
 class Comprehensions(Expressions):
     """Makes blocks of comprehensions."""
-
-    def next_turn(self) -> None:
-        """Go on with the next turn of the innermost loop."""
-        raise NotImplementedError
 
     def unfolded(self, node: ast.Call) -> ast.expr | None:
         """Write out sum, any and all of a generator that draws, which need not keep what it gives."""

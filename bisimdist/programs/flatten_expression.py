@@ -319,31 +319,15 @@ class Expressions:
             made.args[0] = helper("shown", made.args[0])
         return made
 
-    # what is known elsewhere
+    if TYPE_CHECKING:  # what classes on this one know
 
-    def place(self, node: ast.AST) -> tuple[int, Places]:
-        """Return the line of the function that a node belongs to, and places in what it calls."""
-        raise NotImplementedError
-
-    def written_in(self, node: ast.Call) -> ast.expr | None:
-        """Write what a function does in place of a call of it, if it is one for which that can be done."""
-        raise NotImplementedError
-
-    def unfolded(self, node: ast.Call) -> ast.expr | None:
-        """Write out a call that goes through a generator that draws, if it is one."""
-        raise NotImplementedError
-
-    def comprehension(self, node: Any) -> ast.expr:
-        """Write out a comprehension that draws."""
-        raise NotImplementedError
-
-    def items(self, node: ast.expr) -> ast.expr:
-        """Return plain code for what a loop runs over."""
-        raise NotImplementedError
-
-    def each(self, items: str, target: ast.expr, node: ast.AST, inside: Callable[[], None]) -> None:
-        """Make the blocks of a loop."""
-        raise NotImplementedError
+        def place(self, node: ast.AST) -> tuple[int, Places]: ...
+        def written_in(self, node: ast.Call) -> ast.expr | None: ...
+        def unfolded(self, node: ast.Call) -> ast.expr | None: ...
+        def comprehension(self, node: Any) -> ast.expr: ...
+        def items(self, node: ast.expr) -> ast.expr: ...
+        def each(self, items: str, target: ast.expr, node: ast.AST, inside: Callable[[], None]) -> None: ...
+        def next_turn(self) -> None: ...
 
     def closure(self, node: ast.FunctionDef | ast.Lambda) -> ast.expr:
         """Return plain code that makes a function."""

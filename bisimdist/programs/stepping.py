@@ -1,7 +1,5 @@
 """Chains of step functions, for those who think in states."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

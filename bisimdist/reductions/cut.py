@@ -3,8 +3,6 @@
 See docs/theory/programs.md for delta, and docs/theory/leakage.md for leakages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -124,11 +122,9 @@ class _CutReduction:
     makes: ClassVar[Mapping[Kind, Kind]] = {Kind.PROGRAM: Kind.CHAIN}
 
     def accepts(self, model: Any, asked: Problem[Any] | None) -> bool:
-        del asked
         return isinstance(model, ProgramChain) and not isinstance(model, _Whole)
 
     def apply(self, model: ProgramChain, asked: Problem[Any] | None) -> Ways:
-        del asked
         chain = model.states, model.labels, model.rows, model.pairs
         steps = (Cut(model, LMC(*chain) if model.cut else _Whole(*chain, model.origin)),)
         return Ways(steps, steps)

@@ -73,12 +73,10 @@ class Step(ABC):
 
     def beside(self, states: States) -> Mapping[str, Any]:
         """Return what an answer shows beside the bounds."""
-        del states
         return {}
 
     def said(self, quantity: str) -> tuple[str, ...]:
         """Return what a person has to know of bounds on a quantity."""
-        del quantity
         return ()
 
     def shown(self, witness: Any) -> Any:
@@ -133,7 +131,6 @@ class Problem(ABC, Generic[A]):
 
     def fits(self, step: Step) -> bool:
         """Tell whether the question can be asked about the simpler model of a step."""
-        del step
         return True
 
     @abstractmethod
@@ -178,7 +175,6 @@ class Problem(ABC, Generic[A]):
 
         lost: by pair by how much the bounds become wider from below, and from above.
         """
-        del lost
         return self
 
 

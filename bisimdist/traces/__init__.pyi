@@ -5,7 +5,7 @@ from bisimdist.traces.same.ask import SameAnswer as SameAnswer
 from bisimdist.traces.same.ask import SamePair as SamePair
 from bisimdist.traces.same.ask import same_models as same_models
 from bisimdist.traces.secrets.answer import SecretPair as SecretPair
-from bisimdist.traces.secrets.ask import SecretPrivacyAnswer as SecretPrivacyAnswer
+from bisimdist.traces.secrets.answer import SecretPrivacyAnswer as SecretPrivacyAnswer
 from bisimdist.traces.secrets.ask import secret_privacy as secret_privacy
 from bisimdist.traces.trace.answer import TraceBound as TraceBound
 from bisimdist.traces.trace.answer import TraceMetricAnswer as TraceMetricAnswer

@@ -1,7 +1,5 @@
 """The protocol of the back-ends and their registry."""
 
-from __future__ import annotations
-
 import importlib
 import time
 from collections.abc import Callable
@@ -43,8 +41,8 @@ class Backend(Protocol):
         ...
 
     def available(self) -> bool:
-        """Tell whether the solver can be run on this machine."""
-        ...
+        """Tell whether the solver can be run on this machine: by default always, once it is imported."""
+        return True
 
 
 @runtime_checkable
@@ -115,10 +113,16 @@ def get_backend(name: str) -> Backend:
     return factory(option)
 
 
-def refuse_option(base: str, option: str) -> None:
-    """Raise `UsageError` if there is an option."""
-    if option:
-        raise UsageError(f"the back-end {base!r} takes no option, but {option!r} was given")
+def without_option(made: Callable[[], Backend]) -> BackendFactory:
+    """Return the factory of a back-end that takes no option."""
+
+    def make(option: str) -> Backend:
+        backend = made()
+        if option:
+            raise UsageError(f"the back-end {backend.name!r} takes no option, but {option!r} was given")
+        return backend
+
+    return make
 
 
 def remaining_seconds(deadline: Deadline) -> float | None:

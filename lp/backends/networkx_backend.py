@@ -10,7 +10,7 @@ import networkx as nx
 from flint import fmpq
 
 from bisimdist.errors import LinearProgramError
-from bisimdist.lp.backends.base import refuse_option, remaining_seconds
+from bisimdist.lp.backends.base import ExactBackend, remaining_seconds, without_option
 from bisimdist.lp.optimum import SkewedOptimum
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.progress import NEVER, Deadline
@@ -19,7 +19,7 @@ _ZERO = fmpq(0)
 
 
 @dataclass(frozen=True, slots=True)
-class NetworkxBackend:
+class NetworkxBackend(ExactBackend):
     """Exact, because masses and distances are scaled to integers; refuses every alpha but one.
 
     Mass given up flows to one further node, the hub, at cost one; slack flows from it at cost zero. The
@@ -29,10 +29,6 @@ class NetworkxBackend:
 
     name: str = "networkx"
     exact: Literal[True] = True
-
-    def available(self) -> bool:
-        """Tell whether the solver can be run: always, once its package is imported."""
-        return True
 
     def solve(self, problem: SkewedProblem, *, deadline: Deadline = NEVER) -> SkewedOptimum:
         """Return the exact optimum with both witnesses."""
@@ -82,7 +78,4 @@ class NetworkxBackend:
         return lengths
 
 
-def make(option: str) -> NetworkxBackend:
-    """Return the back-end; it takes no option."""
-    refuse_option("networkx", option)
-    return NetworkxBackend()
+make = without_option(NetworkxBackend)

@@ -1,7 +1,5 @@
 """SciPy's HiGHS as a back-end: it proposes in floating point."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +7,13 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from bisimdist.lp.backends.base import SolverStatus, refuse_option, remaining_seconds, require_optimal
+from bisimdist.lp.backends.base import (
+    ProposingBackend,
+    SolverStatus,
+    remaining_seconds,
+    require_optimal,
+    without_option,
+)
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.refinement import Proposal, rough
 from bisimdist.progress import NEVER, Deadline
@@ -24,15 +28,11 @@ _STATUS = {
 
 
 @dataclass(frozen=True, slots=True)
-class ScipyBackend:
+class ScipyBackend(ProposingBackend):
     """Floating point; the coupling program as a sparse matrix."""
 
     name: str = "scipy"
     exact: Literal[False] = False
-
-    def available(self) -> bool:
-        """Tell whether the solver can be run: always, once its package is imported."""
-        return True
 
     def propose(self, problem: SkewedProblem, *, deadline: Deadline = NEVER) -> Proposal:
         """Return flows and potentials in floating point."""
@@ -66,7 +66,4 @@ class ScipyBackend:
         )
 
 
-def make(option: str) -> ScipyBackend:
-    """Return the back-end; it takes no option."""
-    refuse_option("scipy", option)
-    return ScipyBackend()
+make = without_option(ScipyBackend)

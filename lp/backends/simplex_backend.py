@@ -1,11 +1,9 @@
 """The exact simplex of the project as a back-end."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 
-from bisimdist.lp.backends.base import refuse_option
+from bisimdist.lp.backends.base import ExactBackend, without_option
 from bisimdist.lp.optimum import SkewedOptimum
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.simplex import solve_simplex
@@ -13,22 +11,15 @@ from bisimdist.progress import NEVER, Deadline
 
 
 @dataclass(frozen=True, slots=True)
-class SimplexBackend:
+class SimplexBackend(ExactBackend):
     """Exact, for every problem; see `bisimdist.lp.simplex`."""
 
     name: str = "simplex"
     exact: Literal[True] = True
-
-    def available(self) -> bool:
-        """Tell whether the solver can be run: always."""
-        return True
 
     def solve(self, problem: SkewedProblem, *, deadline: Deadline = NEVER) -> SkewedOptimum:
         """Return the exact optimum with both witnesses and its basis."""
         return solve_simplex(problem, deadline=deadline)
 
 
-def make(option: str) -> SimplexBackend:
-    """Return the back-end; it takes no option."""
-    refuse_option("simplex", option)
-    return SimplexBackend()
+make = without_option(SimplexBackend)

@@ -1,7 +1,5 @@
 """Z3's optimisation over the reals as a back-end: slow, exact, and independent of our own solvers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -9,7 +7,13 @@ from typing import Any, Literal
 import z3
 from flint import fmpq, fmpz
 
-from bisimdist.lp.backends.base import SolverStatus, refuse_option, remaining_seconds, require_optimal
+from bisimdist.lp.backends.base import (
+    ExactBackend,
+    SolverStatus,
+    remaining_seconds,
+    require_optimal,
+    without_option,
+)
 from bisimdist.lp.optimum import SkewedOptimum
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.progress import NEVER, Deadline
@@ -30,15 +34,11 @@ def exact_value(model: Any, term: Any) -> fmpq:
 
 
 @dataclass(frozen=True, slots=True)
-class Z3Backend:
+class Z3Backend(ExactBackend):
     """Exact; solves the program of the potentials and the program of the couplings, each by itself."""
 
     name: str = "z3"
     exact: Literal[True] = True
-
-    def available(self) -> bool:
-        """Tell whether the solver can be run: always, once its package is imported."""
-        return True
 
     def solve(self, problem: SkewedProblem, *, deadline: Deadline = NEVER) -> SkewedOptimum:
         """Return the exact optimum with both witnesses."""
@@ -96,7 +96,4 @@ class Z3Backend:
         return {arc: x for arc, x in moves.items() if x}, {i: x for i, x in given_up.items() if x}
 
 
-def make(option: str) -> Z3Backend:
-    """Return the back-end; it takes no option."""
-    refuse_option("z3", option)
-    return Z3Backend()
+make = without_option(Z3Backend)

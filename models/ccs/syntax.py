@@ -204,15 +204,14 @@ class Probabilistic(Term):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sum(Term):
-    """``P + Q + ...``: behaves like one of the `parts`, at least two; the environment chooses."""
-
+class _Several(Term):
     parts: tuple[Term, ...]
 
-    level: ClassVar[int] = 1
+    called: ClassVar[str]
 
     def __post_init__(self) -> None:
-        _check_several(self.parts, "sum")
+        if len(self.parts) < 2:
+            raise ModelError(f"a {self.called} has {len(self.parts)} part; expected at least two")
         self._seal()
 
     def children(self) -> tuple[Term, ...]:
@@ -221,20 +220,19 @@ class Sum(Term):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Parallel(Term):
+class Sum(_Several):
+    """``P + Q + ...``: behaves like one of the `parts`, at least two; the environment chooses."""
+
+    level: ClassVar[int] = 1
+    called = "sum"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Parallel(_Several):
     """``P | Q | ...``: the `parts`, at least two, side by side; co-actions synchronise into tau."""
 
-    parts: tuple[Term, ...]
-
     level: ClassVar[int] = 2
-
-    def __post_init__(self) -> None:
-        _check_several(self.parts, "parallel composition")
-        self._seal()
-
-    def children(self) -> tuple[Term, ...]:
-        """Return the parts."""
-        return self.parts
+    called = "parallel composition"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -278,11 +276,6 @@ class Call(Term):
     def data(self) -> Hashable:
         """Return the name and the arguments."""
         return (self.name, self.arguments)
-
-
-def _check_several(parts: tuple[Term, ...], what: str) -> None:
-    if len(parts) < 2:
-        raise ModelError(f"a {what} has {len(parts)} part; expected at least two")
 
 
 def subterms(term: Term) -> Iterator[Term]:

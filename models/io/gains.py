@@ -1,7 +1,5 @@
 """Reads what guesses gain from a file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Models as graphs of networkx, and such graphs as models."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hidden Markov models from documents (`kind: hmm`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from flint import fmpq

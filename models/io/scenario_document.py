@@ -1,7 +1,5 @@
 """Pufferfish scenarios from documents (`kind: scenario`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from flint import fmpq

@@ -1,7 +1,5 @@
 """Steps that do not change what is seen, left out of a chain exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, TypeVar, cast

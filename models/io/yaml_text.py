@@ -5,8 +5,6 @@ Only PyYAML's events are used, so no object is ever constructed and no scalar is
 (tags) is refused.
 """
 
-from __future__ import annotations
-
 import re
 
 import yaml

@@ -1,7 +1,5 @@
 """The dining cryptographers in the process calculus CCS_p."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 

@@ -3,8 +3,6 @@
 Source: CMP18 Example 1, CMP18 Figure 1.
 """
 
-from __future__ import annotations
-
 from bisimdist.models.library.parameters import Example
 from bisimdist.models.lmc import LMC
 

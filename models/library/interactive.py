@@ -1,7 +1,5 @@
 """Interactive case studies: what an analyst gains by choosing its questions after the answers."""
 
-from __future__ import annotations
-
 from flint import fmpq
 
 from bisimdist.errors import UsageError

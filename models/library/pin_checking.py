@@ -3,8 +3,6 @@
 Source: XCL14 Figure 1.
 """
 
-from __future__ import annotations
-
 from flint import fmpq
 
 from bisimdist.models.library.parameters import Example

@@ -3,8 +3,6 @@
 Source: CCP18 Figure 1.
 """
 
-from __future__ import annotations
-
 from flint import fmpq
 
 from bisimdist.errors import UsageError

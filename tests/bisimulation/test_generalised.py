@@ -22,8 +22,9 @@ from bisimdist.automata.metric.ask import metric
 from bisimdist.checker import check_certificate
 from bisimdist.distances.bound.ask import bound
 from bisimdist.distances.engine.hausdorff import Arena
-from bisimdist.distances.engine.liftings import AdditiveLifting, MultiplicativeLifting, Value, at_most
+from bisimdist.distances.engine.liftings import AdditiveLifting, MultiplicativeLifting
 from bisimdist.errors import ModelError, UsageError
+from bisimdist.exact.scale import Value, at_most
 from bisimdist.faces.shown.answer import Status
 from bisimdist.models.library.counting_queries import counting_queries
 from bisimdist.models.library.pin_checking import pin_checking

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from bisimdist.automata.engine.schedulers import worst_trace_ratio
 from bisimdist.automata.engine.strong import bisimilarity_classes, matching_classes
-from bisimdist.automata.metric.ask import MetricBound, metric
+from bisimdist.automata.metric.answer import MetricBound
+from bisimdist.automata.metric.ask import metric
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.faces.shown.answer import Status
 from bisimdist.models.library.pin_checking import pin_checking

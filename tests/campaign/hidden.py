@@ -7,7 +7,8 @@ from itertools import product
 from flint import fmpq
 
 from bisimdist.budgets.prove.ask import for_all_lengths
-from bisimdist.budgets.verify.ask import Verdict, epsilon, verify
+from bisimdist.budgets.verify.answer import Verdict
+from bisimdist.budgets.verify.ask import epsilon, verify
 from bisimdist.models.hmm import HMM
 from tests.campaign.desk import Desk, Question, Value
 from tests.hmm_proofs.random_models import brute_probability

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisimdist.distances.engine.hausdorff import Arena
-from bisimdist.distances.engine.liftings import Value
+from bisimdist.exact.scale import Value
 
 
 def kleene(arena: Arena, rounds: int, *, up: bool = False) -> list[Value]:

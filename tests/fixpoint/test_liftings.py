@@ -11,21 +11,14 @@ from hypothesis import strategies as st
 
 from bisimdist.distances.bound.ask import bound
 from bisimdist.distances.engine.hausdorff import Arena
-from bisimdist.distances.engine.liftings import (
-    AdditiveLifting,
-    Lifting,
-    Masses,
-    MultiplicativeLifting,
-    SkewedLifting,
-    Value,
-    at_most,
-    larger,
-    smaller,
-)
+from bisimdist.distances.engine.lifting_values import Masses
+from bisimdist.distances.engine.liftings import AdditiveLifting, Lifting, MultiplicativeLifting
 from bisimdist.errors import UsageError
+from bisimdist.exact.scale import Value, at_most, larger, smaller
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, chain_as_automaton
 from tests.fixpoint.kleene import kleene
+from tests.fixpoint.skewed_lifting import SkewedLifting
 from tests.reference.generalised_kleene import lifted
 from tests.strategies import alphas, lmcs, weights
 

@@ -10,10 +10,11 @@ from bisimdist.automata.generalised.ask import generalised_metric
 from bisimdist.distances.bound.ask import bound
 from bisimdist.distances.engine.generalised_engine import least_fixed_point
 from bisimdist.distances.engine.hausdorff import Arena
-from bisimdist.distances.engine.liftings import Lifting, SkewedLifting
+from bisimdist.distances.engine.liftings import Lifting
 from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import chain_as_automaton
+from tests.fixpoint.skewed_lifting import SkewedLifting
 from tests.strategies import alphas, lmcs
 
 ONE = fmpq(1)

@@ -17,7 +17,8 @@ from bisimdist.automata.metric.ask import metric
 from bisimdist.budgets.budget.ask import mechanism_budget
 from bisimdist.budgets.engine.budget import geometric_family, noisy_max_family
 from bisimdist.budgets.prove.ask import for_all_lengths
-from bisimdist.budgets.verify.ask import Verdict, epsilon, verify
+from bisimdist.budgets.verify.answer import Verdict
+from bisimdist.budgets.verify.ask import epsilon, verify
 from bisimdist.distances.bound.ask import bound
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.hmm import HMM

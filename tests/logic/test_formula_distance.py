@@ -10,14 +10,9 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.distances.engine.liftings import (
-    AdditiveLifting,
-    Lifting,
-    MultiplicativeLifting,
-    Value,
-    at_most,
-)
+from bisimdist.distances.engine.liftings import AdditiveLifting, Lifting, MultiplicativeLifting
 from bisimdist.errors import LimitError, UsageError
+from bisimdist.exact.scale import Value, at_most
 from bisimdist.logic.engine.formula import TOP, StateFormula, conjunction, diamond, mixture, variable
 from bisimdist.logic.engine.formula_distance import FormulaDistance
 from bisimdist.logic.engine.formula_parser import parse_formula

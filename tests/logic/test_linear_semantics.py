@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist.errors import LimitError, ModelError, UsageError
+from bisimdist.exact.scale import Value
 from bisimdist.faces.shown.answer import Status
 from bisimdist.logic.engine.linear import LinearFormula, ProbabilisticFormula
 from bisimdist.logic.engine.linear_parser import parse_probabilistic_formula as parse
 from bisimdist.logic.engine.linear_semantics import (
     FormulaScale,
     TraceSemantics,
-    Value,
     formula_distance,
     hausdorff_distance,
 )

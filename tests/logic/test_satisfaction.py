@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.logic.engine.formula import StateFormula, enabled, negation, variable
 from bisimdist.logic.engine.formula_parser import parse_formula, parse_system
-from bisimdist.logic.engine.satisfaction import ModelChecker, satisfying_states
+from bisimdist.logic.engine.satisfaction import ModelChecker
 from bisimdist.logic.engine.splitting import bits, splits, splitting
 from bisimdist.models.lmc import Row
 from bisimdist.models.pa import PA, Transition
@@ -98,7 +98,7 @@ def test_missing_mass() -> None:
     automaton = PA(("s", "t", "u"), steps)
 
     def states(text: str) -> tuple[int, ...]:
-        return satisfying_states(automaton, parse_formula(text))
+        return tuple(bits(ModelChecker(automaton).states(parse_formula(text))))
 
     assert states("<a>T") == (0, 1, 2)
     assert states("<a>(1 T)") == (1,)
@@ -115,12 +115,12 @@ def test_recursive_formulae_have_their_greatest_solution() -> None:
         Transition(1, "a", ((2, one),)),
         Transition(2, "b", ((2, one),)),
     )
-    automaton = PA(("s", "t", "u"), steps)
-    assert satisfying_states(automaton, parse_system("rec X = <a>X in X")) == (0,)
-    assert satisfying_states(automaton, parse_system("rec X = X in X")) == (0, 1, 2)
-    assert satisfying_states(automaton, parse_system("rec X = <a>Y; Y = <b>Y in !X")) == (0, 2)
-    assert satisfying_states(automaton, parse_system("rec X = !<a>!X in X & !<b>T")) == (0, 1)
-    assert satisfying_states(automaton, parse_system("let z = <b>T in rec X = z & <b>X in X")) == (2,)
+    checker = ModelChecker(PA(("s", "t", "u"), steps))
+    assert tuple(bits(checker.solution(parse_system("rec X = <a>X in X"))[0])) == (0,)
+    assert tuple(bits(checker.solution(parse_system("rec X = X in X"))[0])) == (0, 1, 2)
+    assert tuple(bits(checker.solution(parse_system("rec X = <a>Y; Y = <b>Y in !X"))[0])) == (0, 2)
+    assert tuple(bits(checker.solution(parse_system("rec X = !<a>!X in X & !<b>T"))[0])) == (0, 1)
+    assert tuple(bits(checker.solution(parse_system("let z = <b>T in rec X = z & <b>X in X"))[0])) == (2,)
 
 
 def test_variables_and_deadlines() -> None:

@@ -6,9 +6,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimdist.models.bisimilarity import bisimilarity_classes, canonical_numbering, quotient
+from bisimdist.models.bisimilarity import bisimilarity_classes, quotient
 from bisimdist.models.lmc import LMC
-from bisimdist.models.partition import Masses, refined_blocks, settled_blocks
+from bisimdist.models.partition import Masses, canonical_numbering, refined_blocks, settled_blocks
 from bisimdist.models.transform import disjoint_union
 from tests.reference.acyclic_bd import acyclic_bd
 from tests.reference.traces import trace_distribution

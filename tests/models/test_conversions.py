@@ -18,9 +18,7 @@ from bisimdist.models import mechanism_model
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.conversions import (
     KINDS,
-    automaton_as_hmm,
     convert,
-    hmm_as_automaton,
     hmm_as_lmc,
     lmc_as_hmm,
 )
@@ -175,8 +173,9 @@ def test_an_automaton_is_a_chain_with_the_same_classes(automaton: PA) -> None:
 
 @given(fully_probabilistic(), st.integers(1, 3))
 def test_from_an_automaton_to_a_hidden_markov_model_and_back(automaton: PA, length: int) -> None:
-    model = automaton_as_hmm(automaton)
-    again = hmm_as_automaton(model)
+    model = convert(automaton, "hmm").model
+    again = convert(model, "pa").model
+    assert isinstance(model, HMM) and isinstance(again, PA)
     assert model.pairs == tuple((automaton.states[s], automaton.states[t]) for s, t in automaton.pairs)
     for s in {s for pair in automaton.pairs for s in pair}:
         name = automaton.states[s]

@@ -3,11 +3,12 @@ from __future__ import annotations
 from flint import fmpq
 from hypothesis import given
 
-from bisimdist.models.bisimilarity import bisimilarity_classes, canonical_numbering
+from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.lmc import LMC
+from bisimdist.models.partition import canonical_numbering
 from tests.reference.acyclic_bd import acyclic_bd
 from tests.reference.traces import trace_distribution
 from tests.strategies import alphas, lmcs

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline
-from bisimdist.traces.secrets.ask import AdditiveBudget, Budget, secret_privacy
+from bisimdist.traces.secrets.ask import secret_privacy
+from bisimdist.traces.secrets.budgets import AdditiveBudget, Budget
 from bisimdist.traces.secrets.distances import secret_distances
 from bisimdist.traces.secrets.file import load_secret_table
 from tests.speed import leeway

@@ -3,8 +3,6 @@
 See docs/theory/robust.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from flint import fmpq

@@ -13,8 +13,6 @@ Three equivalences, from the finest to the coarsest of the first two, and one th
 Source: XCL14 Definition 6, XCL14 Proposition 3, CCP18 Definition 12, CCP18 Definition 13.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
@@ -61,6 +59,7 @@ def bisimilarity_classes(automaton: PA) -> tuple[int, ...]:
 
     Examples
     --------
+    >>> from flint import fmpq
     >>> half = fmpq(1, 2)
     >>> steps = (Transition(0, "a", ((2, half), (3, half))), Transition(1, "a", ((2, fmpq(1)),)))
     >>> bisimilarity_classes(PA(("s", "t", "u", "v"), steps))

@@ -1,7 +1,5 @@
 """Writes the proof of a generalised bisimilarity metric as plain data (docs/certificates/generalised.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from flint import fmpq
@@ -10,8 +8,9 @@ from bisimdist.distances.engine.evaluation import Evaluation
 from bisimdist.distances.engine.generalised_engine import Solution
 from bisimdist.distances.engine.growth import FAR, reason_to_grow
 from bisimdist.distances.engine.hausdorff import SAME, Arena, Challenge
-from bisimdist.distances.engine.liftings import Direction, Value, larger
-from bisimdist.distances.engine.lower_proof import Block, Entry, Rule, reason_to_leave
+from bisimdist.distances.engine.lifting_values import Direction
+from bisimdist.distances.engine.lower_proof import Block, Entry, Reason, Rule, reason_to_leave
+from bisimdist.exact.scale import Value, larger
 from bisimdist.faces.written.frame import Document, document
 from bisimdist.faces.written.numbers import rational_text, value_text
 from bisimdist.models.pa import PA, Transition
@@ -137,20 +136,13 @@ class _Writer:
     def _shown(
         self, evaluation: Evaluation, entry: Entry, answer: tuple[int, int], ranks: Mapping[int, int]
     ) -> Document:
-        duel, transition = answer
+        duel, _ = answer
         lifted = evaluation.lifted(duel)
         direction, reason = lifted.best, None
         if entry.rank and self.arena.lifting.compare(lifted.value, entry.value) == 0:
             reason = reason_to_leave(evaluation, duel, {p for p, r in ranks.items() if r >= entry.rank})
             direction = direction if reason is None else reason.direction
-        data: Document = {
-            "answer": self.numbers[transition],
-            "direction": self._direction(entry.challenge, duel, direction),
-            "prices": self.masses(direction.prices),
-        }
-        if reason is not None and reason.prices:
-            data["reason"] = self.masses(reason.prices)
-        return data
+        return self._priced(entry, answer, direction, reason)
 
     def _grown(  # noqa: PLR0913, PLR0917
         self,
@@ -161,16 +153,22 @@ class _Writer:
         known: Sequence[Value],
         earlier: set[int],
     ) -> Document:
+        found = reason_to_grow(evaluation, answer[0], entry.position, weights, known, earlier)
+        direction = evaluation.lifted(answer[0]).best if found is None else found.direction
+        return self._priced(entry, answer, direction, found)
+
+    def _priced(
+        self, entry: Entry, answer: tuple[int, int], direction: Direction, reason: Reason | None
+    ) -> Document:
+        """Return an answer with the prices that show what it costs, and a reason where that has some."""
         duel, transition = answer
-        found = reason_to_grow(evaluation, duel, entry.position, weights, known, earlier)
-        direction = evaluation.lifted(duel).best if found is None else found.direction
         data: Document = {
             "answer": self.numbers[transition],
             "direction": self._direction(entry.challenge, duel, direction),
             "prices": self.masses(direction.prices),
         }
-        if found is not None and found.prices:
-            data["reason"] = self.masses(found.prices)
+        if reason is not None and reason.prices:
+            data["reason"] = self.masses(reason.prices)
         return data
 
 

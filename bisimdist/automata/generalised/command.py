@@ -57,7 +57,6 @@ class GeneralisedMetric(Question["GeneralisedAnswer"]):
         return self.put(generalised_metric, limits)
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         if self.kind == "additive":
             known: dict[str, object] = {"distance": "1", "exact": False, "lower": "0", "upper": "1"}
         else:
@@ -85,7 +84,6 @@ class RelationCheck(Question["RelationVerdict"]):
         return cls(model=model, kind=kind, relation=load_relation(str(given[options.RELATION]), model))
 
     def ask(self, limits: Limits) -> RelationVerdict:
-        del limits
         from bisimdist.automata.engine.relation import check_relation
 
         return check_relation(self.model, self.kind, self.relation, identity=True)

@@ -25,8 +25,6 @@ from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["KINDS", "Kind", "MetricAnswer", "MetricBound", "Triple", "metric"]
-
 ONE = fmpq(1)
 BISECTIONS = 12
 CLOSE = fmpq(1001, 1000)

@@ -114,7 +114,6 @@ class Metric(Question["MetricAnswer"]):
         return {**data, "kind": self.kind}
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         known = {"ratio": "inf", "epsilon": ["0", "inf"], "exact": False, "lower": "1"}
         return nothing_known(self.frame(), self.asked, known)
 

@@ -145,7 +145,6 @@ class Schedule(Question["Schedules"]):
         return Schedules(tuple(found.values()), complete=True)
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         return nothing_known(self.frame(), self.pairs, {"ratio": "1", "trace": [], "scheduler": []})
 
     def settled(self, answer: Schedules) -> bool | None:

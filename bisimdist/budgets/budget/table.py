@@ -51,7 +51,6 @@ class TableBudget(Epsilon):
         }
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         return nothing_known({**self.frame(), "ratio": None, "epsilon": None, "exact": False}, self.pairs, {})
 
     def data(self, answer: BudgetAnswer) -> dict[str, object]:

@@ -146,7 +146,6 @@ class TestedEpsilon(Question["TestedAnswer"]):
         return self.put(tested_budget, limits, *about, pairs=self.pairs or None)
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         known: dict[str, object] = {
             "ratio": None,
             "epsilon": None,

@@ -18,8 +18,6 @@ from bisimdist.budgets.engine.critical import only_candidate
 from bisimdist.budgets.verify.answer import (
     BudgetAnswer,
     PairBudget,
-    PairVerdict,
-    Verdict,
     VerifyAnswer,
 )
 from bisimdist.budgets.verify.sampling import NarrowedBudget, narrow_budget
@@ -35,17 +33,6 @@ from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 from bisimdist.traces.engine.beam import promising_words
 from bisimdist.traces.engine.forward import is_possible, word_probability
 from bisimdist.traces.engine.search import least_ratio
-
-__all__ = [
-    "ENGINES",
-    "BudgetAnswer",
-    "PairBudget",
-    "PairVerdict",
-    "Verdict",
-    "VerifyAnswer",
-    "epsilon",
-    "verify",
-]
 
 ENGINES = ("auto", "exact", "smt", "both")
 """``exact``: information states, or Bernstein coefficients where there are parameters; ``smt``: Z3."""

@@ -16,7 +16,7 @@ from bisimdist.errors import Interruption, LimitError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import to_fmpq
 from bisimdist.models.hmm import HMM
-from bisimdist.progress import Deadline, Limits
+from bisimdist.progress import Limits
 from bisimdist.traces.engine.forward import is_possible, word_probability
 from bisimdist.traces.engine.search import Violation, decide_ratio
 
@@ -93,9 +93,7 @@ class Verification:
     def limited(self, seconds: float | None = None) -> Verification:
         """Return the same work with the time that Z3 has."""
         own = seconds if self.smt_seconds is None else self.smt_seconds
-        moments = [self.limits.deadline.moment, Deadline.after(own).moment]
-        end = min((moment for moment in moments if moment is not None), default=None)
-        return replace(self, limits=replace(self.limits, deadline=Deadline(end)))
+        return replace(self, limits=replace(self.limits, deadline=self.limits.deadline.within(own)))
 
     def side_by_side(self, ratio: fmpq) -> tuple[PairVerdict, PairVerdict, tuple[EngineVerdict, ...]]:
         """Ask both engines at once; whoever is interrupted says nothing, and the other's answer stays."""

@@ -4,8 +4,6 @@ The rules are named H, I, F and K as in ``docs/certificates/hmm-proofs.md``; why
 ``docs/theory/hmm-proofs.md``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

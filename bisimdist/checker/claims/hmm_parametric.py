@@ -4,8 +4,6 @@ The rules are named H, P and B as in ``docs/certificates/hmm-proofs.md``; why th
 ``docs/theory/hmm-proofs.md``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -92,8 +90,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     return judged(whole.claims, check)
 
 
-def _check_violated(model: HiddenMarkov, whole: _Document, claim: _Claim) -> None:
-    del whole
+def _check_violated(model: HiddenMarkov, _: _Document, claim: _Claim) -> None:
     values = record(claim.parameters or {}, "the parameters of a claim", model.names)
     fixed = model.at([rational(values[name], "a parameter") for name in counted(model.names)])
     word = claim.counterexample or []

@@ -3,8 +3,6 @@
 The rules, with names S1 and so on, are those of ``docs/certificates/satisfaction.md``.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

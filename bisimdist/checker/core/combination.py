@@ -1,7 +1,5 @@
 """Inequalities between integers, proved by combining those that are known (rule J9 of ``coupling``)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any

@@ -5,8 +5,6 @@ read in two steps: what they say, then how they prove it, so that a verdict can 
 nothing; a proof is `raw` in the first step.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
@@ -106,9 +104,8 @@ def _plain(value: Any) -> object:
     return str(int(value)) if isinstance(value, Depth) else value
 
 
-def raw(value: object, where: str) -> Any:
+def raw(value: object, _: str) -> Any:
     """Leave a value for later."""
-    del where
     return value
 
 

@@ -1,7 +1,5 @@
 """States that stand for states that are bisimilar to them (rules Q1 to Q3)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Wider intervals in place of intervals: nature may do more (rule W1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 

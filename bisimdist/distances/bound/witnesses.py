@@ -1,7 +1,5 @@
 """Couplings and potentials of a strategy, in the form in which a certificate states them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -1,14 +1,13 @@
 """Additive value iteration in fixed-point integers: whole rounds in the compiled transportation kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 from flint import fmpq
 
 from bisimdist.distances.engine.hausdorff import SAME, Arena
-from bisimdist.distances.engine.liftings import Value, excess, transport_program
+from bisimdist.distances.engine.lifting_values import excess, transport_program
+from bisimdist.exact.scale import Value
 from bisimdist.lp.batch import BatchBasis, TransportBatch, pack
 from bisimdist.lp.compiled import Float64Array, Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent

@@ -1,7 +1,5 @@
 """Many pairs of states as arrays, some at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One cyclic component of positions: its exact values, or proved bounds on both sides."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,10 +20,10 @@ from bisimdist.distances.engine.guessing import (
     shifted,
 )
 from bisimdist.distances.engine.hausdorff import Arena
-from bisimdist.distances.engine.liftings import Value, at_most
 from bisimdist.distances.engine.lower_proof import Block, Entry, Rule, rank_entries
 from bisimdist.errors import LimitError
 from bisimdist.exact.doubles import from_double
+from bisimdist.exact.scale import Value, at_most
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
 from bisimdist.progress import NEVER, Deadline, Progress, silent

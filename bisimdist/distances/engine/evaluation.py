@@ -1,7 +1,5 @@
 """The functional at one table of values: duels solved exactly, best moves, how values depend on others."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +7,8 @@ from dataclasses import dataclass, field
 from flint import fmpq
 
 from bisimdist.distances.engine.hausdorff import SAME, Arena, Challenge
-from bisimdist.distances.engine.liftings import Direction, Lifted, Value, at_most
+from bisimdist.distances.engine.lifting_values import Direction, Lifted
+from bisimdist.exact.scale import Value, at_most
 from bisimdist.progress import NEVER, Deadline
 
 Row = dict[int, float]

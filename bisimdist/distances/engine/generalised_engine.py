@@ -3,8 +3,6 @@
 Source: CCP18 Proposition 5.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from flint import fmpq
@@ -12,9 +10,9 @@ from flint import fmpq
 from bisimdist.distances.engine.component import Bounds, Component
 from bisimdist.distances.engine.evaluation import Evaluation
 from bisimdist.distances.engine.hausdorff import SAME, Arena
-from bisimdist.distances.engine.liftings import Value, at_most
 from bisimdist.distances.engine.lower_proof import Block, Entry, Rule
 from bisimdist.errors import ENDINGS
+from bisimdist.exact.scale import Value, at_most
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 

@@ -5,8 +5,6 @@ function shows that the functional then gives at least x times its weight again,
 later, the ratios grow beyond every bound (docs/theory/generalised.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +13,9 @@ from flint import fmpq
 from bisimdist.distances.engine.evaluation import Evaluation
 from bisimdist.distances.engine.guessing import rounded
 from bisimdist.distances.engine.hausdorff import SAME, Arena
-from bisimdist.distances.engine.liftings import Masses, Value
+from bisimdist.distances.engine.lifting_values import Masses
 from bisimdist.distances.engine.lower_proof import Block, Entry, Reason, Rule, ratio_reason
+from bisimdist.exact.scale import Value
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.progress import Deadline
 

@@ -3,8 +3,6 @@
 Nothing rests on what is found here; `bisimdist.distances.engine.component` proves what it says about it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,8 +13,8 @@ from flint import fmpq, fmpz
 
 from bisimdist.distances.engine.evaluation import Evaluation, Row
 from bisimdist.distances.engine.hausdorff import Arena, Challenge
-from bisimdist.distances.engine.liftings import Value
 from bisimdist.exact.doubles import from_double
+from bisimdist.exact.scale import Value
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.linear.floats import Floats, factorised
 from bisimdist.progress import NEVER, Deadline, Progress, silent

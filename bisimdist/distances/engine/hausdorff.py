@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from bisimdist.distances.engine.liftings import Lifted, Lifting, Masses, Value, larger, smaller
+from bisimdist.distances.engine.lifting_values import Lifted, Masses
+from bisimdist.distances.engine.liftings import Lifting
 from bisimdist.errors import LimitError
+from bisimdist.exact.scale import Value, larger, smaller
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline, Progress, silent

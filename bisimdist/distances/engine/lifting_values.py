@@ -1,7 +1,5 @@
 """Values of distances, and liftings of two sub-distributions with what proves them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import lcm
@@ -9,22 +7,8 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from bisimdist.exact.scale import Value, at_most, larger, sign, smaller
+from bisimdist.exact.scale import Value, at_most
 from bisimdist.lp.program import Program
-
-__all__ = [
-    "Direction",
-    "DistanceOf",
-    "Lifted",
-    "Masses",
-    "Value",
-    "at_most",
-    "excess",
-    "larger",
-    "sign",
-    "smaller",
-    "transport_program",
-]
 
 Masses: TypeAlias = Mapping[int, fmpq]
 """A sub-distribution: positive masses that sum to at most one; what is missing halts."""

@@ -7,12 +7,9 @@ of states, `bisimdist.distances.engine.hausdorff`, is the same for all of them.
 Source: CMP18 Remark 5, CCP18 Definition 14.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations
 from math import lcm
 from typing import ClassVar
 
@@ -23,40 +20,17 @@ from bisimdist.distances.engine.lifting_values import (
     DistanceOf,
     Lifted,
     Masses,
-    Value,
-    at_most,
     excess,
-    larger,
-    sign,
-    smaller,
     transport_program,
 )
 from bisimdist.errors import UsageError
 from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import format_rational
+from bisimdist.exact.scale import Value, larger, sign
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.lp.multiplicative import lift_ratio
-from bisimdist.lp.problem import SkewedProblem
-from bisimdist.lp.solve import solve
 from bisimdist.lp.transport import solve_program
 from bisimdist.progress import NEVER, Deadline
-
-__all__ = [
-    "AdditiveLifting",
-    "Direction",
-    "DistanceOf",
-    "Lifted",
-    "Lifting",
-    "Masses",
-    "MultiplicativeLifting",
-    "SkewedLifting",
-    "Value",
-    "at_most",
-    "excess",
-    "larger",
-    "smaller",
-    "transport_program",
-]
 
 ZERO = fmpq(0)
 ONE = fmpq(1)
@@ -250,47 +224,3 @@ def _power(base: fmpq, exponent: fmpq, *, up: bool) -> fmpq:
 def _exact_root(value: fmpz, degree: int) -> fmpz | None:
     root = value.root(degree)
     return root if root**degree == value else None
-
-
-@dataclass(frozen=True, slots=True)
-class SkewedLifting(Lifting):
-    """The skewed lifting of bd_alpha, where the supremum is over functions on all given states.
-
-    ``states``: the states of the system: for alpha > 1 couplings may make detours through any of them.
-    Source: CMP18, Definition 10.
-    """
-
-    name = "bd"
-    alpha: fmpq
-    states: Sequence[int] = ()
-
-    @property
-    def discount(self) -> fmpq:
-        return ONE
-
-    def lifted(
-        self, first: Masses, second: Masses, distance: DistanceOf, *, deadline: Deadline = NEVER
-    ) -> Lifted:
-        nodes = sorted({*self.states, *first, *second})
-        rows = tuple(tuple(ZERO if i == j else _finite(distance(i, j)) for j in nodes) for i in nodes)
-        left = tuple(first.get(i, ZERO) for i in nodes)
-        right = tuple(second.get(i, ZERO) for i in nodes)
-        problem = SkewedProblem(self.alpha, left, right, rows)
-        directions = []
-        for swapped in (False, True):
-            optimum = solve(problem.swapped() if swapped else problem, deadline=deadline)
-            directions.append(
-                Direction(
-                    swapped,
-                    optimum.value,
-                    tuple((nodes[i], nodes[j], mass) for (i, j), mass in optimum.moves.items()),
-                    tuple((nodes[i], mass) for i, mass in optimum.given_up.items()),
-                    dict(zip(nodes, optimum.potential, strict=True)),
-                )
-            )
-        value = larger(directions[0].value, directions[1].value)
-        return Lifted(value, tuple(directions))
-
-    def needed(self, first: Masses, second: Masses) -> Iterable[tuple[int, int]]:
-        """Return the pairs of different states whose distance `lifted` asks for."""
-        return combinations(sorted({*self.states, *first, *second}), 2)

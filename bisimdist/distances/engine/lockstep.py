@@ -6,8 +6,6 @@ coupled runs ever show different labels is a pre-fixed point of the functional a
 bd_1, and with it bd_alpha and lbd_alpha for every alpha, and delta. See docs/theory/upper-bounds.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
@@ -16,9 +14,10 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_float
-from bisimdist.models.bisimilarity import bisimilarity_classes, canonical_numbering, of_classes
+from bisimdist.models.bisimilarity import bisimilarity_classes, of_classes
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC, Row
+from bisimdist.models.partition import canonical_numbering
 from bisimdist.progress import NEVER, Deadline
 
 Pair = tuple[int, int]

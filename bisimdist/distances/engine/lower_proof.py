@@ -7,8 +7,6 @@ factor of at least one, are scaled further by the functional, so that the distan
 and why they are sound are in docs/theory/generalised.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -17,7 +15,8 @@ from flint import fmpq
 
 from bisimdist.distances.engine.evaluation import Evaluation
 from bisimdist.distances.engine.hausdorff import SAME, Challenge
-from bisimdist.distances.engine.liftings import Direction, Lifted, Masses, Value, excess, transport_program
+from bisimdist.distances.engine.lifting_values import Direction, Lifted, Masses, excess, transport_program
+from bisimdist.exact.scale import Value
 from bisimdist.lp.multiplicative import lift_ratio
 from bisimdist.lp.transport import solve_program
 

@@ -74,7 +74,6 @@ class Minimise(Question["MinimiseAnswer"]):
         return self.put(minimise, limits)
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         known = {"merged": len(self.model), "loss": "0", "classes": [[name] for name in self.model.states]}
         data = {**self.frame(), **known, "status": "limit"}
         return replace(nothing_known(self.frame(), (), {}), data=data)

@@ -119,7 +119,6 @@ class Writing(Question[Written]):
     output: str | None
 
     def places(self, given: Given) -> list[tuple[Option[Any], str]]:
-        del given
         if self.output is None:
             return []
         return [(OUTPUT, path) for path in paths_of(self.output, self.format)]
@@ -134,7 +133,6 @@ class Writing(Question[Written]):
         return str(answer.texts[""]) if self.output is None else ""
 
     def content(self, option: Option[Any], path: str, answer: Written) -> str | bytes:
-        del option
         return answer.texts[PurePath(path).suffix[1:] if self.format == "prism" else ""]
 
 
@@ -153,6 +151,5 @@ class WritingModel(Writing):
         return self.model, ()
 
     def ask(self, limits: Limits) -> Written:
-        del limits
         model, notes = self.made()
         return Written(texts_of(model, self.format, self.output), notes)

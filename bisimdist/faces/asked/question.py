@@ -182,17 +182,14 @@ class Question(ABC, Generic[A]):
 
         Little must be loaded for that: it may be for lack of memory that nothing else is known.
         """
-        del reason
         return None if self.start is None else nothing_known(self.opening(None), self.pairs, self.start)
 
     def notes(self, answer: A) -> list[str]:
         """Return what is said beside the answer."""
-        del answer
         return []
 
     def opening(self, settled: Settled) -> dict[str, object]:
         """Return what the JSON object begins with once it is known how the question is settled."""
-        del settled
         return self.frame()
 
     def data(self, answer: A) -> dict[str, object] | str:
@@ -224,7 +221,6 @@ class Question(ABC, Generic[A]):
 
     def bare(self, known: Plain) -> str | None:
         """Return what belongs into a file if nothing was computed; None if a file needs an answer."""
-        del known
         return None
 
     def content(self, option: Option[Any], path: str, answer: A) -> Content:

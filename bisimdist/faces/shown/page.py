@@ -1,7 +1,5 @@
 """An HTML page that needs nothing else."""
 
-from __future__ import annotations
-
 from html import escape
 
 from bisimdist.errors import visible

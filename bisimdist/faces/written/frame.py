@@ -1,7 +1,5 @@
 """What all certificates begin with."""
 
-from __future__ import annotations
-
 from typing import Protocol, runtime_checkable
 
 from bisimdist.exact.scale import Value

@@ -8,14 +8,13 @@ References
 Source: CCP18 Definition 22, CCP18 Lemma 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from flint import fmpq
 
-from bisimdist.distances.engine.liftings import Lifting, Value, larger, smaller
+from bisimdist.distances.engine.liftings import Lifting
 from bisimdist.errors import UsageError
+from bisimdist.exact.scale import Value, larger, smaller
 from bisimdist.logic.engine.formula import (
     TOP,
     Diamond,

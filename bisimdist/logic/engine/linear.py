@@ -3,8 +3,6 @@
 Source: CCP18 Definition 6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

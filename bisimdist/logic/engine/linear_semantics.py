@@ -8,8 +8,6 @@ Source: CCP18 Definition 3, CCP18 Definition 7, CCP18 Theorem 1, CCP18 Definitio
 CCP18 Lemma 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -23,15 +21,6 @@ from bisimdist.logic.engine.linear import LinearFormula, ProbabilisticFormula, T
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.traces.engine.system import Vector, WordSystem, mass_of, point
-
-__all__ = [
-    "FormulaScale",
-    "LogicalDistances",
-    "TraceSemantics",
-    "Value",
-    "formula_distance",
-    "hausdorff_distance",
-]
 
 ZERO = fmpq(0)
 ONE = fmpq(1)

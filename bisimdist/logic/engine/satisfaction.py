@@ -6,8 +6,6 @@ bit s standing for state s, and so is a set of transitions.
 Source: CCP18 Definition 18.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -260,18 +258,3 @@ class ModelChecker:
             if found is not None:
                 return Splitting(step, found)
         return None
-
-
-def satisfying_states(
-    automaton: PA, formula: StateFormula | EquationSystem, *, deadline: Deadline = NEVER
-) -> tuple[int, ...]:
-    """Return the indices of the states that satisfy a formula, ascending.
-
-    >>> from bisimdist.logic.engine.formula_parser import parse_formula
-    >>> automaton = PA(("s", "t"), (Transition(0, "a", ((1, fmpq(1)),)),))
-    >>> satisfying_states(automaton, parse_formula("!<a>T"))
-    (1,)
-    """
-    checker = ModelChecker(automaton, deadline)
-    members = checker.solution(formula)[0] if isinstance(formula, EquationSystem) else checker.states(formula)
-    return tuple(bits(members))

@@ -215,10 +215,7 @@ def explain(
         undecided = tuple(_distinction(automaton, s, t, None if s != t else True) for s, t in asked)
         return DistinctionAnswer(model=automaton, pairs=undecided, status=Status.LIMIT)
     # The formulae are the answer; traces, which may take much longer, get a moment for all pairs together.
-    moments = [
-        moment for moment in (deadline.moment, Deadline.after(TRACE_SECONDS).moment) if moment is not None
-    ]
-    traces = Deadline(min(moments))
+    traces = deadline.within(TRACE_SECONDS)
     found: list[Distinction] = []
     try:
         for number, (s, t) in enumerate(asked):

@@ -31,24 +31,10 @@ from bisimdist.logic.engine.mimicking import (
     mimicking_system,
     reachable_states,
 )
-from bisimdist.logic.satisfaction.ask import Formula, satisfies, satisfying, text_of
-from bisimdist.logic.satisfaction.distributions import distribution_satisfies, satisfying_transitions
+from bisimdist.logic.satisfaction.ask import Formula, text_of
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of, outgoing
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
-
-__all__ = [
-    "FormulaBound",
-    "MimickingAnswer",
-    "distribution_satisfies",
-    "formula_distance",
-    "logical_distance",
-    "mimicking_formula",
-    "satisfies",
-    "satisfying",
-    "satisfying_transitions",
-]
-
 
 MAX_WORK = 80_000_000  # how much the checker may have to build: formulae of more parts are not written
 

@@ -18,19 +18,6 @@ from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline
-from bisimdist.traces.equivalence.ask import trace_classes, trace_equivalence
-
-__all__ = [
-    "TraceFormulaeAnswer",
-    "TraceSatisfaction",
-    "TraceSatisfactionsAnswer",
-    "logical_distances",
-    "satisfies_trace_formula",
-    "satisfies_trace_formulae",
-    "trace_classes",
-    "trace_equivalence",
-    "trace_formulae",
-]
 
 LIMIT = 1000  # how many formulae are listed unless somebody asks for more
 

@@ -55,7 +55,6 @@ class Example(Question["Sequence[ExampleInfo]"]):
         return WritingModel(model=build_any_example(name), format=chosen, output=output)
 
     def ask(self, limits: Limits) -> Sequence[ExampleInfo]:
-        del limits
         from bisimdist.models.library.registry import list_examples
 
         return list_examples()
@@ -124,7 +123,6 @@ class _Text(Writing):
         return Example.read(given)
 
     def ask(self, limits: Limits) -> Written:
-        del limits
         from bisimdist.models.library.registry import example_as_text
 
         return Written({"": example_as_text(self.name)})

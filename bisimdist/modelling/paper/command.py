@@ -171,7 +171,6 @@ class PaperList(Question["Sequence[Row]"]):
         return PaperRows.read(given)
 
     def ask(self, limits: Limits) -> Sequence[Row]:
-        del limits
         from bisimdist.modelling.paper.rows import papers
 
         return tuple(row for paper in papers() for row in paper.rows)

@@ -51,7 +51,6 @@ class Show(Question["Summary"]):
         return cls(model=given.any_model(), source=given.source)
 
     def ask(self, limits: Limits) -> Summary:
-        del limits
         from bisimdist.faces.shown.summary import summarise
 
         return summarise(self.model)
@@ -65,7 +64,6 @@ class Show(Question["Summary"]):
         return answer.report(self.source)
 
     def content(self, option: Option[Any], path: str, answer: Summary) -> Content:
-        del option, path, answer
         from bisimdist.models.io.svg import write_svg
 
         return write_svg(self.model)

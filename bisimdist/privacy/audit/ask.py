@@ -19,8 +19,6 @@ from bisimdist.programs.chain import CUT, ProgramChain
 from bisimdist.programs.outcomes import class_labels, is_of_class
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["DEFAULT_CONFIDENCE", "Audit", "Distinguisher", "Side", "audit", "distinguisher"]
-
 DEFAULT_CONFIDENCE = fmpq(99, 100)
 
 SMALLER = tuple(fmpq(numerator, 8) for numerator in (7, 6, 5, 4, 3, 2, 1, 0))

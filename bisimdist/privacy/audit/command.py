@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bisimdist.faces.shown.tables import Report
     from bisimdist.models.lmc import LMC
-    from bisimdist.privacy.audit.ask import Audit
+    from bisimdist.privacy.audit.answer import Audit
     from bisimdist.progress import Deadline, Limits
 
 
@@ -139,7 +139,6 @@ class AuditQuestion(Question["Audit"]):
         return {**Question.frame(self), "confidence": format_rational(self.confidence), "status": "supported"}
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         known = {"verdict": "not contradicted", "lower": "0"}
         found = nothing_known(self.frame(), [self.pair], known)
         return replace(found, data={**found.data, **known, "status": "supported"})

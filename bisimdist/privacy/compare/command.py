@@ -67,7 +67,6 @@ class Compare(AboutNature["Compared"]):
         return self.put(compare, limits)
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         truth = {"name": "delta", "lower": "0", "upper": "1", "exact": False}
         known = {
             "facts": [],

@@ -24,8 +24,6 @@ from bisimdist.privacy.crosscheck.names import MEASURES
 from bisimdist.privacy.crosscheck.subject import Fact, Subject, subject_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["DEFAULT_ALPHA", "DEFAULT_LENGTH", "CheckedPair", "CrosscheckAnswer", "crosscheck"]
-
 DEFAULT_ALPHA = fmpq(11, 10)
 DEFAULT_LENGTH = 4
 MAX_LENGTH = 100
@@ -105,7 +103,7 @@ def crosscheck(  # noqa: PLR0913
     for number, subject in enumerate(subjects):
         work = _Pair(subject, skew, length, stop, progress)
         work.halted = halted
-        work.run(sources, _sooner(deadline.part(1 / (len(subjects) - number)), seconds))
+        work.run(sources, deadline.part(1 / (len(subjects) - number)).within(seconds))
         halted = work.halted
         checked.append(work.answer())
     return CrosscheckAnswer(model=model, alpha=skew, length=length, pairs=tuple(checked), interrupted=halted)
@@ -115,12 +113,6 @@ def _asked(model: KnownModel, pairs: Sequence[tuple[str, str]] | None) -> Sequen
     if isinstance(model, HMM):
         return asked_distributions(model, pairs)
     return [(model.states[s], model.states[t]) for s, t in asked_states(model, pairs)]
-
-
-def _sooner(deadline: Deadline, seconds: float | None) -> Deadline:
-    own = Deadline.after(seconds)
-    moments = [limit.moment for limit in (own, deadline) if limit.moment is not None]
-    return Deadline(min(moments)) if moments else NEVER
 
 
 @dataclass(slots=True)

@@ -78,7 +78,6 @@ class Crosscheck(Question["CrosscheckAnswer"]):
         return {"command": self.command, "model": {"kind": kind, **identity(self.model)}}
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         known: dict[str, object] = {"measures": [], "left_out": []}
         return nothing_known({**self.frame(), "interrupted": True}, self.pairs, known)
 

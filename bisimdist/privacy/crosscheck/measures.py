@@ -11,8 +11,9 @@ from flint import fmpq
 from bisimdist.automata.engine.strong import bisimilarity_classes, bisimilarity_quotient
 from bisimdist.automata.metric.ask import metric
 from bisimdist.distances.bound.ask import bound
-from bisimdist.distances.engine.liftings import AdditiveLifting, Lifting, MultiplicativeLifting, Value
+from bisimdist.distances.engine.liftings import AdditiveLifting, Lifting, MultiplicativeLifting
 from bisimdist.errors import LimitError
+from bisimdist.exact.scale import Value
 from bisimdist.faces.shown.standing import Measure
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.ends import Ends
@@ -46,11 +47,6 @@ class Task:
     known: Mapping[str, Measure]  # what has been measured so far
     deadline: Deadline  # deadline and progress: as everywhere
     progress: Progress
-
-    def within(self, seconds: float) -> Deadline:
-        """Return the deadline, or the moment so many seconds from now if that is sooner."""
-        left = self.deadline.left()
-        return self.deadline if left is not None and left < seconds else Deadline.after(seconds)
 
     def asked(self, function: Callable[..., Any], model: object, *which: object, **options: Any) -> Any:
         """Return what the answer of a question of the package says of its first pair."""
@@ -227,7 +223,7 @@ def _distance(name: str, distance: str, *, one: bool = False, merged: bool = Fal
 
 
 def _by_another_solver(task: Task) -> Iterator[Measure]:
-    asked = {"backend": SOLVER, "deadline": task.within(SOLVER_SECONDS)}
+    asked = {"backend": SOLVER, "deadline": task.deadline.within(SOLVER_SECONDS)}
     yield distance_measure("bd_solver", task.asked(bound, task.subject.system, task.alpha, **asked))
 
 
@@ -253,7 +249,8 @@ def _epsilon(task: Task) -> Iterator[Measure]:
 
 def _smt(task: Task) -> Iterator[Measure]:
     """Ask Z3 at the budget that the other engine found, and just below it."""
-    from bisimdist.budgets.verify.ask import Verdict, verify  # noqa: PLC0415
+    from bisimdist.budgets.verify.answer import Verdict  # noqa: PLC0415
+    from bisimdist.budgets.verify.ask import verify  # noqa: PLC0415
 
     known = task.known.get("epsilon")
     if known is None or not known.exact:
@@ -278,7 +275,7 @@ def _smt(task: Task) -> Iterator[Measure]:
 def _all_lengths(task: Task) -> Iterator[Measure]:
     from bisimdist.budgets.prove.ask import for_all_lengths  # noqa: PLC0415
 
-    about, deadline = task.subject, task.within(INVARIANT_SECONDS)
+    about, deadline = task.subject, task.deadline.within(INVARIANT_SECONDS)
     found = task.asked(for_all_lengths, about.known_hidden, pairs=[about.pair], deadline=deadline)
     if found.no_budget:
         yield _plain("all_lengths", None, None, found.method)

@@ -1,7 +1,5 @@
 """The measures of the cross-check: their names, symbols and scales, smaller ones first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Delta is at most the distance, so no answer has to be above a distance that could be worked out meanwhile.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 
@@ -65,8 +63,7 @@ def sharpen(  # noqa: PLR0913
     if not loose:
         return False
     taken = max(LEAST, time.monotonic() - begun)
-    left = deadline.part(0.5).left()
-    soon = Deadline.after(taken if left is None else min(taken, left))
+    soon = deadline.part(0.5).within(taken)
     asked = [question.pair for question in questions if question.below]
     known = {
         pair: closure.upper[root.node] / root.divisor

@@ -1,7 +1,5 @@
 """Both directions of all pairs in one refinement graph: delta from below and from above."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Masses of several worlds after the same labels, as rows of integers: information states as matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
 from typing import Any

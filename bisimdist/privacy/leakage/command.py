@@ -100,7 +100,6 @@ class Leakage(AboutNature["LeakageAnswer"]):
     def unknown(self, reason: str) -> Plain:
         from bisimdist.privacy.leakage.measures import read_measure
 
-        del reason
         measure = read_measure(self.measure, self.gains)
         bounds = {"lower": str(measure.least or 0), "upper": str(measure.most or "inf")}
         return nothing_known(

@@ -26,8 +26,6 @@ from bisimdist.reductions.chain import returned, straight
 from bisimdist.reductions.claim import Claim
 from bisimdist.reductions.step import Step
 
-__all__ = ["ProfileAnswer", "ProfilePoint", "all_losses", "profile"]
-
 GRID_BITS = 20  # points of a grid in epsilon become alphas with about so many bits below
 
 DEFAULT_POINTS = 33
@@ -279,23 +277,12 @@ def _end(curve: _Curve) -> fmpq:
     start = curve.at(fmpq(1)).upper
     if start == 0:
         return fmpq(1)
-    if curve.losses is not None:
-        ratios = [ratio for losses in curve.losses for ratio in losses.ratios()]
-        largest = max(ratios)
-
-        def low_enough(alpha: fmpq) -> bool:
-            return bool(alpha >= largest or curve.at(alpha).upper <= start * SMALL)
-
-    else:
-
-        def low_enough(alpha: fmpq) -> bool:
-            return bool(curve.at(alpha).upper <= start * SMALL)
-
+    largest = max((ratio for losses in curve.losses or () for ratio in losses.ratios()), default=None)
     epsilon = fmpq(1, 4096)
     before = None
     while epsilon < LARGEST_EPSILON:
         alpha = _grid(epsilon)
-        if low_enough(alpha):
+        if (largest is not None and alpha >= largest) or curve.at(alpha).upper <= start * SMALL:
             break
         now = curve.at(alpha)
         if before is not None and epsilon >= 1 and now.lower >= before.upper * (1 - SMALL):
@@ -305,7 +292,7 @@ def _end(curve: _Curve) -> fmpq:
     # what was only tried does not belong to the picture
     for alpha in [alpha for alpha in curve.known if alpha != 1]:
         del curve.known[alpha]
-    if curve.losses is not None and largest > 1:
+    if largest is not None and largest > 1:
         # beyond the largest likelihood ratio delta is constant
         epsilon = min(epsilon, to_fmpq(log_enclosure(largest)[1]) * fmpq(21, 20))
     return epsilon

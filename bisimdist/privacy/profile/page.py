@@ -1,7 +1,5 @@
 """Pictures of a privacy profile; they need matplotlib (``pip install bisimdist[plot]``)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +9,7 @@ from flint import fmpq
 from bisimdist.exact.doubles import as_double, from_double
 from bisimdist.extras import needed
 from bisimdist.faces.shown.pictures import figure_class
-from bisimdist.privacy.profile.ask import ProfileAnswer
+from bisimdist.privacy.profile.answer import ProfileAnswer
 from bisimdist.privacy.trade_off import guaranteed, show_errors
 
 ABOVE, BELOW, BESIDE = "#3f7fe0", "#d2642a", "#808890"

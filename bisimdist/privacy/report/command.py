@@ -114,7 +114,6 @@ class PageReport(Question["Decision"]):
         return self.asked.settled(answer.delta)
 
     def content(self, option: Option[Any], path: str, answer: Decision) -> str:
-        del option, path
         return self._page(answer)
 
     def _page(self, answer: Decision) -> str:

@@ -25,6 +25,9 @@ MACHINE = ("instructions", "memory", "branches", "draws")
 """What an observer of compiled code may see of the machine."""
 
 
+Told = Callable[["Decision", Mapping[str, Any]], Shown]
+
+
 @dataclass(frozen=True, slots=True)
 class Hazard:
     """A hazard, what answers it, and what one page says of it."""
@@ -33,32 +36,24 @@ class Hazard:
     command: str  # what answers it here, as Markdown; empty where nothing does
     proof: str
     outside: str  # what no command answers
-    told: Callable[[Decision, Mapping[str, Any]], Shown]  # of a page, and what its proof says of a program
+    told: Told  # of a page, and what its proof says of a program
 
 
-def _parameters(found: Decision, program: Mapping[str, Any]) -> Shown:
-    del program
+def _parameters(found: Decision, _: Mapping[str, Any]) -> Shown:
     worst, alpha = found.delta.worst, found.delta.alpha_upper
     said = f"delta is at most {at_most(worst.upper)} at alpha = e^epsilon = {short_rational(alpha)}"
     curve = "" if found.profile is None else "; the profile bounds delta at other levels"
     return said + curve, "whether this level protects enough: that is for people to decide"
 
 
-def _neighbours(found: Decision, program: Mapping[str, Any]) -> Shown:
-    del program
+def _neighbours(found: Decision, _: Mapping[str, Any]) -> Shown:
     pairs = [f"({bound.source}, {bound.target})" for bound in found.delta.pairs]
     more = f" and {len(pairs) - 4} more" if len(pairs) > 4 else ""
     shown = f"both directions of {', '.join(pairs[:4])}{more}"
     return shown, "that these are all neighbours, and that a neighbour is a whole person"
 
 
-def _composition(found: Decision, program: Mapping[str, Any]) -> Shown:
-    del found, program
-    return "", "what several releases lose together: compose, or a model of all of them"
-
-
-def _floating(found: Decision, program: Mapping[str, Any]) -> Shown:
-    del found
+def _floating(_: Decision, program: Mapping[str, Any]) -> Shown:
     if "replay" in program or _compiled(program):
         replay = program.get("replay")
         assumed = replay.get("assumed", "") if isinstance(replay, dict) else ""
@@ -69,8 +64,7 @@ def _floating(found: Decision, program: Mapping[str, Any]) -> Shown:
     return "", "whether the implementation computes the exact numbers of this model"
 
 
-def _side_channels(found: Decision, program: Mapping[str, Any]) -> Shown:
-    del found
+def _side_channels(_: Decision, program: Mapping[str, Any]) -> Shown:
     seen = str(program.get("observe", "the labels"))
     shown = f"what an observer of {seen} learns"
     machine = any(name in seen for name in MACHINE)
@@ -80,8 +74,7 @@ def _side_channels(found: Decision, program: Mapping[str, Any]) -> Shown:
     )
 
 
-def _implementation(found: Decision, program: Mapping[str, Any]) -> Shown:
-    del found
+def _implementation(_: Decision, program: Mapping[str, Any]) -> Shown:
     if not program:
         return "", "that the implementation is this model: audit tests it with samples"
     names = ", ".join(map(str, program.get("sources", {})))
@@ -90,22 +83,13 @@ def _implementation(found: Decision, program: Mapping[str, Any]) -> Shown:
     )
 
 
-def _chance(found: Decision, program: Mapping[str, Any]) -> Shown:
-    del found, program
-    return "", "that random bits are uniform, independent and unknown to everybody: it is assumed"
-
-
-def _checked(found: Decision, program: Mapping[str, Any]) -> Shown:
-    del program
+def _checked(found: Decision, _: Mapping[str, Any]) -> Shown:
     if found.checked.startswith("proved"):
         return "a checker that shares no code with the engine accepted the proof", "the checker's own code"
     return "", "the page has no proof that was checked"
 
 
-def _never(found: Decision, program: Mapping[str, Any]) -> Shown:
-    del found, program
-    return "", "no part of this page is about it"
-
+_NEVER: Told = lambda *_: ("", "no part of this page is about it")  # noqa: E731
 
 HAZARDS = (
     Hazard(
@@ -127,7 +111,7 @@ HAZARDS = (
         "`compose`, `delta` of a model of several rounds",
         "a certificate of the composition; adaptive analysts are part of interactive models",
         "releases that nobody counted",
-        _composition,
+        lambda *_: ("", "what several releases lose together: compose, or a model of all of them"),
     ),
     Hazard(
         "Floating point",
@@ -155,7 +139,7 @@ HAZARDS = (
         "`program` finds draws that are not caught; `--coins` takes biased ones",
         "bounds for every bias in an interval",
         "whether a generator can be guessed",
-        _chance,
+        lambda *_: ("", "that random bits are uniform, independent and unknown to everybody: it is assumed"),
     ),
     Hazard(
         "The analysis is wrong",
@@ -164,13 +148,13 @@ HAZARDS = (
         "the few lines that read the file",
         _checked,
     ),
-    Hazard("Bias and utility", "", "", "whether the answers are useful and fair", _never),
+    Hazard("Bias and utility", "", "", "whether the answers are useful and fair", _NEVER),
     Hazard(
         "Security of the data, access, threat model",
         "",
         "",
         "who holds the data, and whom one trusts with it",
-        _never,
+        _NEVER,
     ),
 )
 """The rows of the page for evaluators, in the documentation and in a report."""

@@ -1,7 +1,5 @@
 """One page for whoever decides: a picture, a verdict, bounds on both sides, the profile, and the proof."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -29,7 +27,8 @@ from bisimdist.privacy.crosscheck.page import pair_section
 from bisimdist.privacy.delta.answer import NO_WITNESS, DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.privacy.delta.page import event_svg
 from bisimdist.privacy.engine.event import ACCEPT, REJECT, Event
-from bisimdist.privacy.profile.ask import ProfileAnswer, profile
+from bisimdist.privacy.profile.answer import ProfileAnswer
+from bisimdist.privacy.profile.ask import profile
 from bisimdist.privacy.report import carried
 from bisimdist.privacy.report.evaluation import evaluated
 from bisimdist.progress import Deadline, Limits

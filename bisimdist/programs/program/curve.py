@@ -1,7 +1,5 @@
 """The picture of a design curve; it needs matplotlib (``pip install bisimdist[plot]``)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

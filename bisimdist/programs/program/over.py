@@ -147,7 +147,6 @@ class OverGrids(Question[tuple["DeltaAnswer", ...]]):
     def report_of(
         self, answer: tuple[DeltaAnswer, ...], places: Sequence[int], every: Sequence[Mapping[str, Any]]
     ) -> Report:
-        del places, every  # a row is a grid, with its worst pair
         return self.report(answer)
 
     def content(self, option: Option[Any], path: str, answer: tuple[DeltaAnswer, ...]) -> Content:

@@ -4,8 +4,6 @@ An array says which boxes are decided, and which decisions are the same. What a 
 kind is asked in the usual way (`bisimdist.programs.replay.decision`).
 """
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,8 +45,7 @@ def _quotient(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
     return np.where(zero, np.nan, found[0]), np.where(zero, np.nan, found[1])
 
 
-def _absolute(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
-    del f
+def _absolute(_: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
     low, high = ranges[0]
     most = np.maximum(np.abs(low), np.abs(high))
     return np.where((low > 0) | (high < 0), np.minimum(np.abs(low), np.abs(high)), 0.0 * most), most
@@ -62,8 +59,7 @@ def _squared(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
 def _each(function: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
     """Return the rule of a function that grows, and that numpy computes as Python does."""
 
-    def rule(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
-        del f
+    def rule(_: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
         return function(ranges[0][0]), function(ranges[0][1])
 
     return rule
@@ -72,8 +68,7 @@ def _each(function: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
 def _nearly(function: Callable[..., Any], least: float = -math.inf) -> Callable[..., tuple[Any, Any]]:
     """Return the rule of a function that grows above a bound, nearly as computed; it keeps its sign."""
 
-    def rule(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
-        del f
+    def rule(_: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
         outside = np.logical_not(ranges[0][0] > least)
         low, high = function(ranges[0][0]), function(ranges[0][1])
         wide = low - (np.abs(low) * RELATIVE + TINY), high + (np.abs(high) * RELATIVE + TINY)
@@ -87,8 +82,7 @@ def _nearly(function: Callable[..., Any], least: float = -math.inf) -> Callable[
 def _wave(function: Callable[..., Any], first: float) -> Callable[..., tuple[Any, Any]]:
     """Return the rule of sine and cosine, which are 1 at the first place, and turn there and each pi on."""
 
-    def rule(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
-        del f
+    def rule(_: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
         low, high = ranges[0]
         outside = np.logical_not((low > -1e6) & (high < 1e6))
         ends = function(low), function(high)
@@ -103,9 +97,8 @@ def _wave(function: Callable[..., Any], first: float) -> Callable[..., tuple[Any
     return rule
 
 
-def _grid(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+def _grid(_: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
     """Enclose the number of the nearest multiple of a power of two, ties up: exactly."""
-    del f
     top, bottom = float(ranges[1][0]), float(ranges[2][0])
     if math.frexp(top)[0] != 0.5 or math.frexp(bottom)[0] != 0.5:
         return np.nan, np.nan
@@ -118,9 +111,8 @@ def _grid(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
     return number(ranges[0][0]), number(ranges[0][1])
 
 
-def _signed(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+def _signed(_: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
     """Enclose a number with the sign of another one: exactly where that has one sign, and no zero."""
-    del f
     size = _absolute(np.abs, ranges[:1])
     low, high = ranges[1]
     return np.where(low > 0, size[0], -size[1]), np.where(high < 0, -size[0], size[1])

@@ -1,7 +1,5 @@
 """Catch chance wherever a replayed program draws, and refuse files, clocks and the like by name."""
 
-from __future__ import annotations
-
 import builtins
 import gc
 import random

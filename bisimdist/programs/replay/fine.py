@@ -4,8 +4,6 @@ Enclosures are those of single ranges, to the last bit: at a single integer the 
 itself answer, one call for each.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -51,8 +49,7 @@ def _own(f: Callable[..., Any], ranges: arrays.Ranges) -> tuple[Any, Any]:
     return np.where(point, least, below), np.where(point, most, above)
 
 
-def _root(f: Callable[..., Any], ranges: arrays.Ranges) -> tuple[Any, Any]:
-    del f
+def _root(_: Callable[..., Any], ranges: arrays.Ranges) -> tuple[Any, Any]:
     return np.sqrt(ranges[0][0]), np.sqrt(ranges[0][1])
 
 

@@ -1,7 +1,5 @@
 """What is released, rounded to a grid."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from fractions import Fraction

@@ -53,8 +53,7 @@ def _key_of(key: Any) -> LazyKey:
     return key.checked()  # type: ignore[no-any-return]
 
 
-def _key(seed: Any, **named: Any) -> LazyKey:
-    del named
+def _key(seed: Any, **_: Any) -> LazyKey:
     if not current.run.concrete and not (
         type(seed) is Lazy and seed.arguments is None and seed.run.laws[seed.draws[0]].high >= ENOUGH - 1
     ):
@@ -120,8 +119,7 @@ def _all_values(original: Callable[..., Any], named: dict[str, Any], lowest: int
 
     count = SINGLES.count
 
-    def bits(key: Any, width: int, shape: tuple[int, ...]) -> Any:
-        del key
+    def bits(_: Any, width: int, shape: tuple[int, ...]) -> Any:
         if width != 32 or shape != (count,):
             raise Outside("jax.random draws other bits than 32 at a time", "draw in numpy")
         return (jax.numpy.arange(count, dtype=np.uint32) << 9) | np.uint32(lowest)
@@ -141,8 +139,7 @@ def _all_values(original: Callable[..., Any], named: dict[str, Any], lowest: int
 
 
 def _unknown(name: str) -> Callable[..., Any]:
-    def draws(*values: Any, **named: Any) -> Any:
-        del values, named
+    def draws(*_: Any, **__: Any) -> Any:
         raise Outside(f"jax.random.{name} is drawn by an algorithm that is not followed", "draw in numpy")
 
     return draws

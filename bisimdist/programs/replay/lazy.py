@@ -1,7 +1,5 @@
 """Numbers that depend on draws: computations are noted, and evaluated only where a run needs a value."""
 
-from __future__ import annotations
-
 import math
 import operator
 import re

@@ -5,11 +5,9 @@ result to the last bit. The ziggurats of `Generator` are not followed. Their val
 intends, and the answer names this assumption.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb, ctx
@@ -227,6 +225,27 @@ class _Numpy:
             pass
         return x
 
+    @_each
+    def exponential(self, scale: Any = 1.0) -> Any:
+        return scale * self._exponential()
+
+    @_each
+    def standard_exponential(self) -> Any:
+        return self._exponential()
+
+    @_each
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+        return loc + scale * self._gauss()
+
+    @_each
+    def standard_normal(self) -> Any:
+        return self._gauss()
+
+    if TYPE_CHECKING:  # how the two generators differ
+
+        def _exponential(self) -> Any: ...
+        def _gauss(self) -> Any: ...
+
     def shuffle(self, x: Any) -> None:
         for i in reversed(range(1, len(x))):
             j = int(below(i + 1))
@@ -309,20 +328,10 @@ class Generator(_Numpy):
             return self._search(p)
         return ceil(-_exponential() / math.log1p(-p))
 
-    @_each
-    def exponential(self, scale: Any = 1.0) -> Any:
-        return scale * _exponential()
-
-    @_each
-    def standard_exponential(self) -> Any:
+    def _exponential(self) -> Any:
         return _exponential()
 
-    @_each
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-        return loc + scale * _normal()
-
-    @_each
-    def standard_normal(self) -> Any:
+    def _gauss(self) -> Any:
         return _normal()
 
 
@@ -359,21 +368,8 @@ class RandomState(_Numpy):
             return self._search(p)
         return ceil(log(1.0 - double()) / math.log(1.0 - p))
 
-    @_each
-    def exponential(self, scale: Any = 1.0) -> Any:
-        return scale * -log(1.0 - double())
-
-    @_each
-    def standard_exponential(self) -> Any:
+    def _exponential(self) -> Any:
         return -log(1.0 - double())
-
-    @_each
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-        return loc + scale * self._gauss()
-
-    @_each
-    def standard_normal(self) -> Any:
-        return self._gauss()
 
     def _gauss(self) -> Any:
         if self._run is not current.run:
@@ -424,8 +420,7 @@ def _fixed(seed: Any) -> object:
 
 
 def _unknown(name: str) -> Callable[..., Any]:
-    def draws(*values: Any, **named: Any) -> Any:
-        del values, named
+    def draws(*_: Any, **__: Any) -> Any:
         raise _not_known(f"numpy.random's {name} is drawn by an algorithm that is not followed")
 
     return draws

@@ -5,8 +5,6 @@ the ends encloses what they make of all values between. The functions of a libm 
 last place, and a range of one point is answered by the function itself.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -189,9 +187,8 @@ def signed(f: Callable[..., Any], ranges: Sequence[tuple[Any, Any]]) -> Enclosur
     return (f(least, sign), f(size, sign)) if sign > 0 else (f(size, sign), f(least, sign))
 
 
-def either(f: Callable[..., Any], ranges: Sequence[tuple[Any, Any]]) -> Enclosure:
+def either(_: Callable[..., Any], ranges: Sequence[tuple[Any, Any]]) -> Enclosure:
     """Enclose numpy's where: the condition is a point."""
-    del f
     return ranges[1] if ranges[0][0] else ranges[2]
 
 

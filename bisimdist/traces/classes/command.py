@@ -97,7 +97,6 @@ class Classes(Question[Grouped]):
         return cls(model=given.automaton(fully_probabilistic=True))
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         known = nothing_known(self.frame(), (), {})
         return replace(known, data={**self.frame(), "classes": [], "apart": [], "status": "limit"})
 

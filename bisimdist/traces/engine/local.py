@@ -1,7 +1,5 @@
 """Improving a sequence by exchanging single observations, in exact arithmetic, up to a local maximum."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import lcm
 

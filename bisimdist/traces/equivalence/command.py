@@ -45,7 +45,6 @@ class Equivalence(Question["TraceEquivalenceAnswer"]):
         return self.put(trace_equivalence, limits)
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         known = {"equivalent": None, "trace": None, "probabilities": None}
         return nothing_known({**self.frame(), "verdict": "unknown"}, self.pairs, known)
 

@@ -63,7 +63,6 @@ class Same(Question["SameAnswer"]):
         return self.put(same_models, limits, "pairs", "alpha", "gap", "precision", first=self.model)
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         nothing = {"lower": "0", "upper": "1", "exact": False}
         known = {"equivalent": None, "bound": nothing, "delta": nothing, "difference": None}
         return nothing_known({**self.frame(), **known}, self.pairs, known)

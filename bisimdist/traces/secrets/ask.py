@@ -21,13 +21,10 @@ from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.traces.engine.graph import Effort
 from bisimdist.traces.secrets.answer import SecretPair, SecretPrivacyAnswer
-from bisimdist.traces.secrets.budgets import AdditiveBudget, Budget
 from bisimdist.traces.secrets.distances import Distances, Secret, Table, secret_distances
 from bisimdist.traces.trace.answer import TraceBound, TraceKind, TraceMetricAnswer
 from bisimdist.traces.trace.ask import trace_metric
 from bisimdist.traces.trace.events import SINGLE, Of, rest_of
-
-__all__ = ["AdditiveBudget", "Budget", "SecretPair", "SecretPrivacyAnswer", "secret_privacy"]
 
 MAX_PAIRS = 200_000
 CHECKED_EVERY = 64

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from bisimdist.models.pa import PA
     from bisimdist.progress import Limits
-    from bisimdist.traces.secrets.ask import SecretPrivacyAnswer
+    from bisimdist.traces.secrets.answer import SecretPrivacyAnswer
     from bisimdist.traces.secrets.distances import Secret, Table
     from bisimdist.traces.trace.events import Of
 

@@ -72,7 +72,6 @@ class Trace(Question["TraceMetricAnswer"]):
         return self.put(trace_metric, limits)
 
     def unknown(self, reason: str) -> Plain:
-        del reason
         least, greatest = ("0", "1") if self.kind == "additive" else ("1", "inf")
         known = {"lower": least, "upper": greatest, "exact": False}
         asked = {} if self.threshold is None else {"threshold": str(self.threshold), "verdict": "unknown"}

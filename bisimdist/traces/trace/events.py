@@ -3,8 +3,6 @@
 Source: CCP18 Theorem 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
