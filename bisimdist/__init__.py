@@ -4,6 +4,8 @@ The names below are imported when they are first used: ``import bisimdist`` alon
 else is public stands in the room that it belongs to: ``bisimdist.logic``, ``bisimdist.traces`` and so on.
 """
 
+from __future__ import annotations
+
 
 def __getattr__(name: str) -> object:
     from importlib import import_module  # noqa: PLC0415  (the checker is loaded without anything of ours)

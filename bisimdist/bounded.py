@@ -1,5 +1,7 @@
 """Reading no more of a file than is allowed."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,5 +1,7 @@
 """Directed graphs as pictures: layers, boxes and curves, as SVG that needs no other program."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Packages that only some questions need: loaded when asked for; where missing, with how to install them."""
 
+from __future__ import annotations
+
 from importlib import import_module
 from typing import Any
 

@@ -5,6 +5,8 @@ parent is. As a script this file takes the number of the parent and a command, a
 imports nothing of the package.
 """
 
+from __future__ import annotations
+
 import os
 import runpy
 import signal

@@ -4,6 +4,8 @@ Threads would not help, since most of the work is plain Python. The processes ar
 that uses them needs the usual ``if __name__ == "__main__":``.
 """
 
+from __future__ import annotations
+
 import multiprocessing
 import os
 import signal

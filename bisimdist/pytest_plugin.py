@@ -1,5 +1,7 @@
 """The pytest plugin: a fixture that remembers what held, a marker, and pages about claims that fail."""
 
+from __future__ import annotations
+
 import hashlib
 import inspect
 import os

@@ -1,5 +1,7 @@
 """How a question is settled that has a yes or no for an answer."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import TypeAlias
 

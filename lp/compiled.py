@@ -1,5 +1,7 @@
 """The transportation kernel compiled by numba, over whole batches of programs at once."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import FunctionType

@@ -1,5 +1,7 @@
 """Skewed problems through the transportation kernel: direct couplings first, detours only where they pay."""
 
+from __future__ import annotations
+
 from math import lcm
 
 import numpy as np

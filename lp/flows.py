@@ -3,6 +3,8 @@
 Source: XCL14 Definition 2, XCL14 Definition 4.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 Flow = dict[tuple[int, int], int]  # how many members of a left group go to a right group

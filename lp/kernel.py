@@ -18,6 +18,8 @@ cycle.
 Source: CMP18 Remark 8.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 Array = Any  # list of Python integers when interpreted, numpy array of int64 when compiled

@@ -3,6 +3,8 @@
 Source: CCP18 Definition 14.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -15,6 +15,8 @@ References
 .. [1] Ahuja, Magnanti, Orlin, "Network Flows", 1993, Chapter 15 (generalised flows: augmented trees).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 from flint import fmpq

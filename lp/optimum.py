@@ -3,6 +3,8 @@
 Source: CMP18 Lemma 3, CMP18 Remark 9.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """A transportation program: what the kernel solves, interpreted or compiled."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 

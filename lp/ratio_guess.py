@@ -1,5 +1,7 @@
 """A guess at an optimal tree of the multiplicative transportation problem, in floating point."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The multiplicative transportation problem in general: the primal simplex method, exactly."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """The multiplicative transportation problem on a complete component: ascent from tree to tree, exactly."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

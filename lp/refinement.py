@@ -1,5 +1,7 @@
 """From a guess to the exact optimum: crash basis, exact check, a few exact pivots."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

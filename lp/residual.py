@@ -7,6 +7,8 @@ basis that it ends at are worked out exactly, and so on. This is iterative refin
 The rounds only guess; where the exact residuals do not prove the last basis, the exact simplex goes on.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -5,6 +5,8 @@ feasible throughout, and the method ends when an exact look at every column find
 cost, which is the proof that the potentials are feasible too.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -3,6 +3,8 @@
 Source: CMP18 Definition 9.
 """
 
+from __future__ import annotations
+
 from bisimdist.errors import LinearProgramError
 from bisimdist.lp.backends.base import Backend, ExactBackend, ProposingBackend, get_backend
 from bisimdist.lp.optimum import SkewedOptimum

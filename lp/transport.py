@@ -3,6 +3,8 @@
 Source: CMP18 Remark 8.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

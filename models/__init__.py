@@ -6,6 +6,8 @@ quotients, classes that can be told apart, conversions, processes, scenarios, me
 studies. Of use on their own.
 """
 
+from __future__ import annotations
+
 from bisimdist.lazily import exported
 
 __getattr__, __dir__, __all__ = exported(__name__, __file__)

@@ -1,5 +1,7 @@
 """All pairs of two of some things, none of which is made before somebody looks at it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import isqrt

@@ -3,6 +3,8 @@
 Source: CMP18 Definition 8, CMP18 Lemma 1.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Sequence
 from operator import itemgetter
 from typing import TypeVar

@@ -4,6 +4,8 @@ An action says what is asked and which vertex nature picks of every row, in each
 See docs/theory/intervals.md.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """Classes of states such that the traces tell apart, for certain, states of different classes."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from bisimdist.models.kinds import LMC, Interactive, System

@@ -1,5 +1,7 @@
 """Silent states eliminated exactly, in the order that makes the fewest new transitions."""
 
+from __future__ import annotations
+
 import heapq
 from collections.abc import Collection, Mapping
 

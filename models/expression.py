@@ -1,5 +1,7 @@
 """Reading expressions over parameters: ``(1-p)^2``, ``p*q/(1-p)``; a recursive descent of bounded depth."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 

@@ -17,6 +17,8 @@ A step is plain data: an object with one key that says what it does, and ``then`
 A form is an object: by variable its factor, an integer, and the constant under the empty name.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

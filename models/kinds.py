@@ -1,5 +1,7 @@
 """Every kind of model there is, and what all kinds have in common: pairs."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 

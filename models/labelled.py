@@ -1,5 +1,7 @@
 """What models with labelled states share: names, rows and pairs, with errors that say where."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized

@@ -3,6 +3,8 @@
 Neither package is imported here: what is given brings its own methods along.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """What models of every kind share: how they are printed and drawn, and that they are of one kind."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from bisimdist.errors import UsageError

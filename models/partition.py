@@ -1,5 +1,7 @@
 """Partition refinement by signatures, whatever the signature of a state is."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from flint import fmpq, fmpz

@@ -5,6 +5,8 @@ not all zero, prove that sign inside. Squares are taken out first, then the box 
 times.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from enum import Enum
 from itertools import product

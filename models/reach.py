@@ -1,5 +1,7 @@
 """What can be reached."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 

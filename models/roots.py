@@ -4,6 +4,8 @@ The Bernstein coefficients over an interval change their sign at least as often 
 inside, and where they change it once it has exactly one (Descartes' rule).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise

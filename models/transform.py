@@ -1,5 +1,7 @@
 """Chains made from chains: disjoint union, restriction to reachable states, other labels."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

@@ -1,5 +1,7 @@
 """Interactive models in which only so many actions may be asked."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """Whether an observer sees anything at all: a model with one label answers every question trivially."""
 
+from __future__ import annotations
+
 from bisimdist.models.kinds import HMM, LMC, AnyModel, Interactive, IntervalChain, ParametricChain
 
 

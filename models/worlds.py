@@ -5,6 +5,8 @@ which, for all states; only what it says of the states at hand matters, and noth
 See docs/theory/intervals.md.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,6 +5,8 @@ worst admissible schedulers. Games decide them, relations and plays prove them. 
 ``docs/theory/metric.md``.
 """
 
+from __future__ import annotations
+
 from bisimdist.lazily import exported
 
 __getattr__, __dir__, __all__ = exported(__name__, __file__)

@@ -5,6 +5,8 @@ neighbouring inputs (LWZ22); and what is the least one. Why it is right: ``docs/
 ``docs/theory/hmm-proofs.md``.
 """
 
+from __future__ import annotations
+
 from bisimdist.lazily import exported
 
 __getattr__, __dir__, __all__ = exported(__name__, __file__)

@@ -15,6 +15,8 @@ prove what is claimed, in ``docs/theory/certificates.md``. The parts, in the ord
 What begins with an underscore is for its own file, all else for others as well.
 """
 
+from __future__ import annotations
+
 from bisimdist.checker.core.reading import MalformedCertificate
 from bisimdist.checker.core.shape import Claim
 from bisimdist.checker.verdict import CheckReport, check_certificate

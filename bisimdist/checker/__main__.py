@@ -5,6 +5,8 @@ the checker itself was stopped or failed, or could not print, which says nothing
 ``--timeout SECONDS`` and ``--memory MIB`` it is stopped by limits, which a document has in any case.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import sys

@@ -4,6 +4,8 @@ What is counted is the same on every machine and ends nearly all that goes on fo
 or the machine is slow, the check ends here: it says so, and nothing about the certificate.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import signal

@@ -1,5 +1,7 @@
 """The whole check: what a certificate claims, and whether it proves it."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from importlib import import_module
 from typing import BinaryIO

@@ -5,6 +5,8 @@ logarithm or an exponential is enclosed by ball arithmetic until what is wanted 
 in a known direction, and a bound carries its direction in its type (``docs/theory/rounding.md``).
 """
 
+from __future__ import annotations
+
 from bisimdist.lazily import exported
 
 __getattr__, __dir__, __all__ = exported(__name__, __file__)

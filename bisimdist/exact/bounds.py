@@ -4,6 +4,8 @@ The engines work with bare ``fmpq`` and so do the answers that users read (``ans
 number to compute with); the types here stand where bounds of both directions meet.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from flint import fmpq

@@ -1,5 +1,7 @@
 """Decimals for people: rounded in a known direction, never through a binary float."""
 
+from __future__ import annotations
+
 from typing import Literal
 
 from flint import fmpq, fmpz

@@ -1,5 +1,7 @@
 """Between rationals and binary floats: floats guess, and what they guess becomes a rational to be proved."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, field
 

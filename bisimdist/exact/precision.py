@@ -1,5 +1,7 @@
 """The precision of ball arithmetic, which is one for the whole process: one thread at a time sets it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock

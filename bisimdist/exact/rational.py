@@ -1,5 +1,7 @@
 """Reading and writing exact rationals; the one place that decides which objects count as exact."""
 
+from __future__ import annotations
+
 import re
 from fractions import Fraction
 from typing import TypeAlias

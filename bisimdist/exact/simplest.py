@@ -1,5 +1,7 @@
 """The rational of the smallest denominator in an interval."""
 
+from __future__ import annotations
+
 from flint import fmpq, fmpz
 
 from bisimdist.errors import NumberError

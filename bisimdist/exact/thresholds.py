@@ -1,5 +1,7 @@
 """Decides exactly on which side of a power of e a rational lies."""
 
+from __future__ import annotations
+
 from flint import fmpq
 
 from bisimdist.exact.logarithm import alpha_above, alpha_below, log_enclosure

@@ -5,6 +5,8 @@ The runner reads, asks, prints and writes (``cli``); options and the base of all
 certificate begins with in ``written``.
 """
 
+from __future__ import annotations
+
 from bisimdist.lazily import exported
 
 __getattr__, __dir__, __all__ = exported(__name__, __file__)

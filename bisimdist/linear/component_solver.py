@@ -1,5 +1,7 @@
 """The exact solution of one large strongly connected system by numeric lifting."""
 
+from __future__ import annotations
+
 import numpy as np
 from flint import fmpz
 from numpy.typing import NDArray

@@ -1,5 +1,7 @@
 """Strongly connected components of a system, those that others depend on first."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 

@@ -1,5 +1,7 @@
 """The denominator of a rational number from its leading binary digits, in quasi-linear time."""
 
+from __future__ import annotations
+
 from flint import fmpz
 
 _Matrix = tuple[fmpz, fmpz, fmpz, fmpz]

@@ -1,5 +1,7 @@
 """Long integers to and from rows of binary digits of a fixed width, in linear time."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

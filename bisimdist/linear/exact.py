@@ -3,6 +3,8 @@
 Source: CMP18 Theorem 1.
 """
 
+from __future__ import annotations
+
 from flint import fmpz
 
 from bisimdist.linear.components import strongly_connected_components

@@ -1,5 +1,7 @@
 """Sparse systems in double precision: guesses, never answers."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import cache
 from typing import Any

@@ -1,5 +1,7 @@
 """One strongly connected system M z = beta in integers: the matrix, and small systems solved outright."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

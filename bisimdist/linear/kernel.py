@@ -1,5 +1,7 @@
 """Kernels of small matrices over the rationals, exactly."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from flint import fmpq, fmpq_mat

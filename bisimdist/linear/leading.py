@@ -1,5 +1,7 @@
 """The leading digits of all unknowns of a system, as many as wanted: guesses, never answers."""
 
+from __future__ import annotations
+
 from itertools import islice
 
 from flint import fmpz

@@ -10,6 +10,8 @@ References
    Computation 41(6), 2006.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

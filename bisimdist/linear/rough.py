@@ -1,5 +1,7 @@
 """Solutions in double precision: guesses, never answers."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

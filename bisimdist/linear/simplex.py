@@ -4,6 +4,8 @@ For cones of a few dozen dimensions. Among the columns that would lower the cost
 first one (Bland's rule, which cannot cycle) as soon as a pivot made no progress.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from flint import fmpq

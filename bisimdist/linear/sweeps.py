@@ -1,5 +1,7 @@
 """Gauss-Seidel sweeps over a sparse system in doubles, component by component; numba can compile them."""
 
+from __future__ import annotations
+
 from typing import Any
 
 Array = Any  # numpy array

@@ -5,6 +5,8 @@ formula says why two states differ. Why it is right: ``docs/theory/logic.md`` an
 ``docs/theory/trace-logic.md``.
 """
 
+from __future__ import annotations
+
 from bisimdist.lazily import exported
 
 __getattr__, __dir__, __all__ = exported(__name__, __file__)

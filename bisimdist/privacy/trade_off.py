@@ -1,5 +1,7 @@
 """The trade-off function in pictures: its axes, and what bounds on delta say of it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any
 

@@ -10,6 +10,8 @@ What a program imports from here runs in plain Python as well: `flip`, `pick`, `
 `geometric`, `two_sided_geometric`, `observe`, `ExactRandom`.
 """
 
+from __future__ import annotations
+
 from bisimdist.lazily import exported
 
 __getattr__, __dir__, __all__ = exported(__name__, __file__)

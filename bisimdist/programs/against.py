@@ -1,5 +1,7 @@
 """Two programs side by side: what one makes of an input, held against what the other makes of it."""
 
+from __future__ import annotations
+
 from bisimdist.errors import UsageError
 from bisimdist.models.against import PREFIXES, side_by_side
 from bisimdist.models.interactive import Interactive

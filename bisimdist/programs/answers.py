@@ -1,5 +1,7 @@
 """What the random source may answer, and how a part of very many answers is divided where it matters."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """From the graph of a program that asks an analyst to an interactive model."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,5 +1,7 @@
 """What a call comes to: a segment that goes on, or something that the source is asked for."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,6 +4,8 @@ Every bit is one with a probability of (1-g)/2 to (1+g)/2 that may depend on all
 docs/theory/coins.md.
 """
 
+from __future__ import annotations
+
 from flint import fmpq
 
 from bisimdist.errors import ModelError, UsageError

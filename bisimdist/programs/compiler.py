@@ -1,5 +1,7 @@
 """From the functions of a program to code: which of them may draw, what their names mean, what is refused."""
 
+from __future__ import annotations
+
 import ast
 import copy
 import functools

@@ -3,6 +3,8 @@
 None of these is an ``Exception``: a program that catches everything must not catch them.
 """
 
+from __future__ import annotations
+
 from types import TracebackType
 
 from bisimdist.errors import ModelError

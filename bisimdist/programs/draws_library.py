@@ -1,5 +1,7 @@
 """How Python makes other draws of uniform ones, so that their number is what a program really uses."""
 
+from __future__ import annotations
+
 from typing import Any
 
 

@@ -1,5 +1,7 @@
 """From blocks to segments: for each place after a draw or call, one Python function that runs to the next."""
 
+from __future__ import annotations
+
 import ast
 from collections import Counter
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """The graph of a program: which draw follows which, found by descending probability of a path."""
 
+from __future__ import annotations
+
 import gc
 import heapq
 import itertools

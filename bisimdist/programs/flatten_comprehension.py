@@ -1,5 +1,7 @@
 """Comprehensions and calls that go through generators, written out as loops."""
 
+from __future__ import annotations
+
 import ast
 from collections.abc import Callable
 from typing import Any

@@ -1,5 +1,7 @@
 """The guard of flowcharts: plain Python runs the function, and must do what the flowchart does."""
 
+from __future__ import annotations
+
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence

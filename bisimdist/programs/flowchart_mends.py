@@ -1,5 +1,7 @@
 """What is not followed in a function for all inputs, and how to write it instead."""
 
+from __future__ import annotations
+
 import ast
 
 LAWS = {"two_sided_geometric": "two-sided", "geometric": "one-sided", "flip": "coin"}

@@ -1,5 +1,7 @@
 """Sources of functions that become flowcharts: trees, digests, and which variables are read later."""
 
+from __future__ import annotations
+
 import ast
 import inspect
 import textwrap

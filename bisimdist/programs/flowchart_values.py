@@ -1,5 +1,7 @@
 """What an expression is while a flowchart is made: a form over variables, or something that is known."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

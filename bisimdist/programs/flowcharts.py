@@ -4,6 +4,8 @@ Every run of the function is a run of the flowchart. What is known while the tre
 values and texts, is worked out: a loop becomes a place for each combination of these that it is entered with.
 """
 
+from __future__ import annotations
+
 import ast
 import builtins
 import inspect

@@ -1,5 +1,7 @@
 """The guard: plain Python runs the program with a scripted source, and must do what the machine does."""
 
+from __future__ import annotations
+
 import random
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence

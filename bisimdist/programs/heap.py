@@ -1,5 +1,7 @@
 """What can be changed in a state: numbered contents, and the objects again."""
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """What the code of a program calls in place of operators and built-in functions that need a check first."""
 
+from __future__ import annotations
+
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Sized

@@ -1,5 +1,7 @@
 """The inputs of a program, and which of them are neighbours."""
 
+from __future__ import annotations
+
 import copy
 import functools
 from collections import defaultdict

@@ -1,5 +1,7 @@
 """Counting steps: a call before every statement, in the source that plain Python runs as well."""
 
+from __future__ import annotations
+
 import ast
 from collections.abc import Mapping
 

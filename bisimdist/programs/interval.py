@@ -1,5 +1,7 @@
 """All values of one draw at once, for as long as they are only compared with constants."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import ceil, floor
 from numbers import Integral

@@ -1,5 +1,7 @@
 """Which variables a state has to remember: backward data flow over statements and blocks."""
 
+from __future__ import annotations
+
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

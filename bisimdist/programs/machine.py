@@ -1,5 +1,7 @@
 """The machine: runs segments from one draw to the next, and keeps what lies between as immutable states."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType

@@ -1,5 +1,7 @@
 """Ratios of noise as powers: a base that is no power itself, and an exponent that may name parameters."""
 
+from __future__ import annotations
+
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """What a program ends with, where noise without bounds is in it: finitely many classes of values."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product

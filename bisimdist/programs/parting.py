@@ -1,5 +1,7 @@
 """Where two runs of a program part that get the same answers from the source."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """The pure budget of programs of which an observer sees nothing but what they return."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from flint import fmpq

@@ -1,5 +1,7 @@
 """Variables under other names, where code of one scope is written into another."""
 
+from __future__ import annotations
+
 import ast
 import copy
 from collections.abc import Iterable, Mapping

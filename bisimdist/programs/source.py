@@ -1,5 +1,7 @@
 """The random source of a program in plain Python: `random.SystemRandom` with exact draws more."""
 
+from __future__ import annotations
+
 import random
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """Where the functions of a program stand: their trees, their classes, and the digests of their files."""
 
+from __future__ import annotations
+
 import ast
 import hashlib
 import linecache

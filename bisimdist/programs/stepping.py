@@ -1,5 +1,7 @@
 """Chains of step functions, for those who think in states."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -3,6 +3,8 @@
 ``docs/theory/programs.md`` has the proof.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Small things about syntax trees: making nodes, names that are bound, names that are used."""
 
+from __future__ import annotations
+
 import ast
 from collections.abc import Iterable, Iterator
 

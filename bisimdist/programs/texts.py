@@ -1,5 +1,7 @@
 """Values as texts: equal texts for equal values, different ones for different values; and inputs of texts."""
 
+from __future__ import annotations
+
 import ast
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable

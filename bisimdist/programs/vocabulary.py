@@ -1,5 +1,7 @@
 """The words of the subset: which built-in functions and modules a program may use."""
 
+from __future__ import annotations
+
 import bisect
 import builtins
 import collections

@@ -1,5 +1,7 @@
 """From a model as it is given to what an engine understands, and back with the answer."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, TypeVar
 

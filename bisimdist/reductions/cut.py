@@ -3,6 +3,8 @@
 See docs/theory/programs.md for delta, and docs/theory/leakage.md for leakages.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

@@ -1,5 +1,7 @@
 """A smaller chain that is nearly the same: bounds allow for what merging lost (docs/theory/quotient.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

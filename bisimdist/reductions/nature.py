@@ -5,6 +5,8 @@ below comes back as it is where nature picks at every step, and through a chain 
 picked one for good: in the model with one world it may still change its mind. See docs/theory/intervals.md.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar

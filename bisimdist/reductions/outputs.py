@@ -1,5 +1,7 @@
 """What a program returns as far as it is known, where nothing bounds what runs that are cut off show."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,5 +1,7 @@
 """Bisimilar states stand for each other: one state for each class (docs/theory/quotient.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

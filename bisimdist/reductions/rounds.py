@@ -1,5 +1,7 @@
 """At most so many actions are asked: the unrolled model (docs/theory/interactive.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

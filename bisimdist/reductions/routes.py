@@ -4,6 +4,8 @@ Options that only a reduction reads are on offer where a route takes that reduct
 elsewhere.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator
 from typing import Any
 

@@ -5,6 +5,8 @@ the same of a whole set of secrets, and trace equivalence whether nothing differ
 ``docs/theory/trace-metric.md``.
 """
 
+from __future__ import annotations
+
 from bisimdist.lazily import exported
 
 __getattr__, __dir__, __all__ = exported(__name__, __file__)

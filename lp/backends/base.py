@@ -1,5 +1,7 @@
 """The protocol of the back-ends and their registry."""
 
+from __future__ import annotations
+
 import importlib
 import time
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """Every solver that PuLP drives as a back-end: it proposes in floating point."""
 
+from __future__ import annotations
+
 import tempfile
 import warnings
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """SciPy's HiGHS as a back-end: it proposes in floating point."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Literal
 

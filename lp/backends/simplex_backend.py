@@ -1,5 +1,7 @@
 """The exact simplex of the project as a back-end."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,5 +1,7 @@
 """The transportation kernel as a back-end: direct couplings, and the general simplex where detours pay."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,5 +1,7 @@
 """Z3's optimisation over the reals as a back-end: slow, exact, and independent of our own solvers."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal

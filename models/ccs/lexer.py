@@ -1,5 +1,7 @@
 """From a text to tokens, each of which knows where it begins: of `.ccsp` files, and of formulae."""
 
+from __future__ import annotations
+
 import re
 from bisect import bisect_right
 from enum import Enum

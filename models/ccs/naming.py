@@ -1,5 +1,7 @@
 """Names of states: the term where it is short, else its beginning and the number of the state."""
 
+from __future__ import annotations
+
 from bisimdist.models.ccs.printer import layout
 from bisimdist.models.ccs.syntax import Term
 

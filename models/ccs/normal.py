@@ -1,5 +1,7 @@
 """Terms as states: the laws that hold between them, and what a call stands for."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

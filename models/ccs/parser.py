@@ -3,6 +3,8 @@
 Recursive descent would end at the limit of the interpreter: the parser keeps a stack of open parentheses.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 from flint import fmpq

@@ -4,6 +4,8 @@ Precedence, from tight to loose: prefix and restriction, ``|``, ``+``, ``(+)``. 
 part binds no tighter than the operator around it, and nowhere else.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 from bisimdist.exact.rational import format_rational

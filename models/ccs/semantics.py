@@ -13,6 +13,8 @@ References
 Source: XCL14 Figure 2, XCL14 Proposition 4.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterator, Sequence
 
 from flint import fmpq

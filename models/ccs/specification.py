@@ -1,5 +1,7 @@
 """Specifications of CCS_p: definitions, with the processes to start from."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

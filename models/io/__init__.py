@@ -5,6 +5,8 @@ read as decimals or fractions as they stand. What does not make a model is refus
 what was expected.
 """
 
+from __future__ import annotations
+
 from bisimdist.lazily import exported
 
 __getattr__, __dir__, __all__ = exported(__name__, __file__)

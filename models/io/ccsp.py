@@ -1,5 +1,7 @@
 """Probabilistic automata from texts of the process calculus CCS_p (`.ccsp`)."""
 
+from __future__ import annotations
+
 import re
 
 from bisimdist.errors import ModelError

@@ -1,5 +1,7 @@
 """Files that are compressed: with gzip, xz or bzip2, whatever they are called."""
 
+from __future__ import annotations
+
 import bz2
 import gzip
 import io

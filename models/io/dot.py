@@ -1,5 +1,7 @@
 """Drawing models in Graphviz's DOT language."""
 
+from __future__ import annotations
+
 from bisimdist.errors import visible
 from bisimdist.exact.rational import shorten_rational
 from bisimdist.models.io.svg import arrows

@@ -5,6 +5,8 @@ References
 .. [1] "The DRN format", documentation of the model checker Storm.
 """
 
+from __future__ import annotations
+
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.io.prism_writer import escaped
 from bisimdist.models.lmc import LMC

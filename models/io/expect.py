@@ -1,5 +1,7 @@
 """What the readers of the model kinds expect of a document, each with the error for what is there instead."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Sequence
 
 from flint import fmpq

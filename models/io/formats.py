@@ -4,6 +4,8 @@ A new format is a line in `FORMATS`. The extension of a file decides, where it i
 content does: the first format that recognises it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Reads what guesses gain from a file."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,5 +1,7 @@
 """Models as graphs of networkx, and such graphs as models."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 

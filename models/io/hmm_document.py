@@ -1,5 +1,7 @@
 """Hidden Markov models from documents (`kind: hmm`)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 from flint import fmpq

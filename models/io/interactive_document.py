@@ -1,5 +1,7 @@
 """Interactive models from documents (`kind: interactive`)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from bisimdist.errors import ModelError

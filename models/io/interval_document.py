@@ -1,5 +1,7 @@
 """Chains that are only known roughly, from documents of `kind: lmc` with intervals."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 
 from flint import fmpq

@@ -5,6 +5,8 @@ References
 .. [1] Budde et al., "JANI: Quantitative Model and Tool Interaction", TACAS 2017; jani-spec, "Expressions".
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

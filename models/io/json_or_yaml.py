@@ -1,5 +1,7 @@
 """Documents in JSON or YAML, and the models that they make."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Callable

@@ -4,6 +4,8 @@ The standard library's reader gives no lines and recurses, so this one reads the
 loop over one regular expression, which keeps numbers as text and can say where the reading failed.
 """
 
+from __future__ import annotations
+
 import json
 import re
 

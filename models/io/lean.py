@@ -4,6 +4,8 @@
 Probabilities are natural numbers over one denominator an input, so that a kernel decides what is said of them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from string import Template
 

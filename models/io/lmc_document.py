@@ -1,5 +1,7 @@
 """Labelled Markov chains from documents (`kind: lmc`)."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 from bisimdist.errors import ModelError

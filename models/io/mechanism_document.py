@@ -1,5 +1,7 @@
 """Mechanisms as tables from documents (`kind: mechanism`)."""
 
+from __future__ import annotations
+
 from bisimdist.errors import ModelError
 from bisimdist.models.entries import EntryText
 from bisimdist.models.hmm import HMM

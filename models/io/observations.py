@@ -1,5 +1,7 @@
 """The labels that a reading adds to a model of another tool: by expressions, or by property files."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import compress

@@ -1,5 +1,7 @@
 """Probabilistic automata from documents (`kind: pa`)."""
 
+from __future__ import annotations
+
 from bisimdist.errors import ModelError
 from bisimdist.models.io.document import MapNode, Node
 from bisimdist.models.io.expect import (

@@ -11,6 +11,8 @@ References
 .. [1] PRISM manual, appendix "Explicit Model Files".
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re

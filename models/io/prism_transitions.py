@@ -12,6 +12,8 @@ References
 .. [1] PRISM manual, appendix "Explicit Model Files".
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Sequence
 

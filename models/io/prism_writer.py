@@ -1,5 +1,7 @@
 """Writing PRISM's explicit files, so that `prism` reads the same chain."""
 
+from __future__ import annotations
+
 import json
 import re
 

@@ -5,6 +5,8 @@ References
 .. [1] PRISM manual, "Property Specification".
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,6 +1,8 @@
 # ruff: noqa: E501
 """Laws as theorems for Rocq (Coq), with nothing but its standard library."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from string import Template
 

@@ -1,5 +1,7 @@
 """Pufferfish scenarios from documents (`kind: scenario`)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 
 from flint import fmpq

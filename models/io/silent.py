@@ -1,5 +1,7 @@
 """Steps that do not change what is seen, left out of a chain exactly."""
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, TypeVar, cast

@@ -1,5 +1,7 @@
 """Reads what an analyst asks from a file, as the answers of `delta` about interactive models show it."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 from bisimdist.models.analyst import Step, Strategy

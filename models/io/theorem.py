@@ -1,5 +1,7 @@
 """Laws of finite systems as tables, of which theorems are made: one file a proof assistant."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable, Mapping

@@ -5,6 +5,8 @@ Only PyYAML's events are used, so no object is ever constructed and no scalar is
 (tags) is refused.
 """
 
+from __future__ import annotations
+
 import re
 
 import yaml

@@ -3,6 +3,8 @@
 Source: CCP18 Example 6.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 from flint import fmpq

@@ -3,6 +3,8 @@
 Source: CMP18 Figure 2.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple

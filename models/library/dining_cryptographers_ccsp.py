@@ -1,5 +1,7 @@
 """The dining cryptographers in the process calculus CCS_p."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import product
 

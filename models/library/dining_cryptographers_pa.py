@@ -3,6 +3,8 @@
 Source: XCL14 Figure 3, XCL14 Figure 4.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import NamedTuple

@@ -3,6 +3,8 @@
 This says directly what the text in the process calculus says; neither uses the other.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

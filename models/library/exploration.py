@@ -1,5 +1,7 @@
 """From rules that say what a state does to the automaton of all states that can be reached."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 

@@ -3,6 +3,8 @@
 Source: CMP18 Example 1, CMP18 Figure 1.
 """
 
+from __future__ import annotations
+
 from bisimdist.models.library.parameters import Example
 from bisimdist.models.lmc import LMC
 

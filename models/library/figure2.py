@@ -3,6 +3,8 @@
 Source: CCP18 Figure 2.
 """
 
+from __future__ import annotations
+
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.models.library.parameters import Example
 from bisimdist.models.pa import PA

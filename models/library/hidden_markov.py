@@ -6,6 +6,8 @@ LWZ22-conference Example 6, LWZ22-long Figure 1, LWZ22-long Example 4.3, LWZ22-l
 LWZ22-long Table 2, LWZ22-long Figure 2, LWZ22-long Example 6.2.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from itertools import pairwise, product
 

@@ -1,5 +1,7 @@
 """Interactive case studies: what an analyst gains by choosing its questions after the answers."""
 
+from __future__ import annotations
+
 from flint import fmpq
 
 from bisimdist.errors import UsageError

@@ -1,5 +1,7 @@
 """A cyclic chain: a protocol that is repeated until it succeeds, and how often tells something."""
 
+from __future__ import annotations
+
 from flint import fmpq
 
 from bisimdist.errors import UsageError

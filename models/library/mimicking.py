@@ -1,5 +1,7 @@
 """Two small automata of which one may get stuck: the smallest case of a distance between formulae."""
 
+from __future__ import annotations
+
 from flint import fmpq
 
 from bisimdist.errors import UsageError

@@ -1,5 +1,7 @@
 """Two protocols of networks with a parameter: a crowd that hides who sends, and a file sent in chunks."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 from flint import fmpq

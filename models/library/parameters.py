@@ -1,5 +1,7 @@
 """Parameters of built-in examples: what they are called, what they may be, how they are read."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -3,6 +3,8 @@
 Source: XCL14 Figure 1.
 """
 
+from __future__ import annotations
+
 from flint import fmpq
 
 from bisimdist.models.library.parameters import Example

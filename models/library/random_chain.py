@@ -1,5 +1,7 @@
 """Random chains, the same for the same seed on every platform and in every version of Python."""
 
+from __future__ import annotations
+
 import hashlib
 from collections import Counter
 

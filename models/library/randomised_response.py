@@ -1,5 +1,7 @@
 """Randomised response: an answer that is true only with some probability, asked once or several times."""
 
+from __future__ import annotations
+
 from flint import fmpq
 
 from bisimdist.errors import UsageError

@@ -3,6 +3,8 @@
 Source: CCP18 Figure 1.
 """
 
+from __future__ import annotations
+
 from flint import fmpq
 
 from bisimdist.errors import UsageError

@@ -4,6 +4,8 @@ Source: LWZ22-conference Algorithm 3, LWZ22-conference Lemma 1, LWZ22-long Algor
 LWZ22-long Lemma 10.1.
 """
 
+from __future__ import annotations
+
 from flint import fmpq
 
 from bisimdist.errors import UsageError

@@ -1,5 +1,7 @@
 """The truncated geometric mechanism: two-sided geometric noise whose tails sit on the two ends."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 from flint import fmpq

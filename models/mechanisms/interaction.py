@@ -1,5 +1,7 @@
 """Mechanisms that are asked again and again: adaptive neighbouring queries, the sparse vector."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 from flint import fmpq

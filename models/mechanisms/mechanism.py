@@ -1,5 +1,7 @@
 """A mechanism that answers once: for each query result the exact distribution of its answer."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -3,6 +3,8 @@
 Source: LWZ22-conference Algorithm 2, LWZ22-long Algorithm 2, LWZ22-long Algorithm 3.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 from flint import fmpq

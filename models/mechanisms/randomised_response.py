@@ -1,5 +1,7 @@
 """k-ary randomised response: the truth, or any of the other answers with the same probability."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 from flint import fmpq

@@ -3,6 +3,8 @@
 Source: LWZ22-conference Theorem 5.1, LWZ22-long Theorem 5.2.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import product
 from typing import TypeAlias

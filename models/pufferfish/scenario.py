@@ -1,5 +1,7 @@
 """Scenarios: who knows what beforehand, which secrets there are, and what is published."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

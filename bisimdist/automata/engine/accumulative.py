@@ -7,6 +7,8 @@ numbers are the exponentials of what they stand for: costs are ratios of at leas
 Source: XCL14 Definition 3, XCL14 Proposition 1, XCL14 Proposition 5, XCL14 Proposition 6.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field

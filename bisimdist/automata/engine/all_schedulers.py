@@ -7,6 +7,8 @@ From below it is the value of that scheduler, from above the least solution of t
 The book is Puterman, "Markov Decision Processes", Wiley 1994, section 7.2.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -8,6 +8,8 @@ of its staircase has ``p <= V/c`` and ``q <= V c``. From the start, c = 1, the l
 Source: XCL14 Definition 5, XCL14 Proposition 2.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

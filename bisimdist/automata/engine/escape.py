@@ -6,6 +6,8 @@ round, each with the challenge and the edges that force it; as soon as these edg
 that the answering player cannot leave, the credit is infinite, however little each turn gains.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left
 from dataclasses import dataclass, field
 

@@ -5,6 +5,8 @@ group with a count; so a bijection is a flow between few groups. Only pairs of s
 positions: all others are at infinite distance.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

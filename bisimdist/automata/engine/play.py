@@ -1,5 +1,7 @@
 """One play of the challenger, step by step: what a person reads as the reason for a distance."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,6 +3,8 @@
 Source: XCL14 Example 2.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

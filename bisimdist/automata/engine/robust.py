@@ -3,6 +3,8 @@
 See docs/theory/robust.md.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 
 from flint import fmpq

@@ -7,6 +7,8 @@ uses bisimulations, so that what the metrics promise can be checked against it o
 Source: XCL14 Definition 1, XCL14 Lemma 1, XCL14 Example 1, XCL14 Lemma 2.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 

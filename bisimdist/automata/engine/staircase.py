@@ -5,6 +5,8 @@ are at least one. If a strategy needs (p, q), it can do with more of each, so al
 pairs, sorted by ascending p and hence descending q.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from flint import fmpq

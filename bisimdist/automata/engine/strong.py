@@ -13,6 +13,8 @@ Three equivalences, from the finest to the coarsest of the first two, and one th
 Source: XCL14 Definition 6, XCL14 Proposition 3, CCP18 Definition 12, CCP18 Definition 13.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 

@@ -5,6 +5,8 @@ found is a relation, possibly of infinitely many triples, that is an amortised b
 bound even where no finite relation proves it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 

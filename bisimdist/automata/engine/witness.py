@@ -1,5 +1,7 @@
 """Strategies written down: the relation behind an upper bound, the challenger's play behind a lower one."""
 
+from __future__ import annotations
+
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The answers about the metrics of automata: bounds, plays, relations, and how they are shown."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,5 +1,7 @@
 """Writes the proof of a bisimulation metric as plain data (docs/certificates/metric.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 

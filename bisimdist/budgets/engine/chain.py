@@ -1,5 +1,7 @@
 """A hidden Markov model seen as a labelled chain: states (state, observation), labels observations."""
 
+from __future__ import annotations
+
 import json
 
 from flint import fmpq

@@ -5,6 +5,8 @@ h_w for every sequence w. A linear inequality between two information states nee
 generators only. See ``docs/theory/hmm-proofs.md``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """Proofs of couplings: multipliers of inequalities for all that a coupling claims, in a fixed order."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any

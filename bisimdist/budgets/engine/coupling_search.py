@@ -1,5 +1,7 @@
 """Which couplings of two runs are tried, and the cheapest of them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass

@@ -5,6 +5,8 @@ of N'D - ND'; there it solves the resultant of N - C D and that derivative. So t
 finitely many algebraic numbers, and a bracket with a single one of them in it says which.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from itertools import product
 

@@ -5,6 +5,8 @@ and the most that it may be, and how a comparison comes out is guessed, alike in
 turn out wrong are lost, and those that show another place.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

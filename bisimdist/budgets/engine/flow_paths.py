@@ -1,5 +1,7 @@
 """Paths through a flowchart from one place to the next, and the same paths of a coupled second run."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

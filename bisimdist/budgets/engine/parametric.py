@@ -1,5 +1,7 @@
 """Budgets for all parameter values: one polynomial inequality per observation sequence, proved on a box."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 

@@ -1,5 +1,7 @@
 """Z3 as the second way to the sign of a polynomial on a box; what it finds is checked exactly."""
 
+from __future__ import annotations
+
 import time
 from typing import Any
 

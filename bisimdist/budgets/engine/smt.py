@@ -9,6 +9,8 @@ Source: LWZ22-conference Algorithm 1, LWZ22-conference Theorem 5.2, LWZ22-long A
 LWZ22-long Theorem 5.3.
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """Answers about budgets of hidden Markov models for sequences of every length."""
 
+from __future__ import annotations
+
 from contextlib import suppress
 from dataclasses import dataclass, field
 

@@ -1,5 +1,7 @@
 """Writes proofs about hidden Markov models as plain data (docs/certificates/hmm-proofs.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 from flint import fmpq

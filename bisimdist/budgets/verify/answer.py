@@ -1,5 +1,7 @@
 """Answers about hidden Markov models: verdicts on budgets, and least budgets, with their proofs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum

@@ -3,6 +3,8 @@
 The format is specified in ``docs/certificates/hmm.md``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 

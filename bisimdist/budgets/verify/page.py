@@ -3,6 +3,8 @@
 Source: LWZ22-long Figure 4.
 """
 
+from __future__ import annotations
+
 from textwrap import shorten
 from typing import Any
 

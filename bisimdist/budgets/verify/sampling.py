@@ -1,5 +1,7 @@
 """Testing joined to verification: candidates by sampling, judged exactly, and budgets that are narrowed."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 from flint import fmpq

@@ -5,6 +5,8 @@ Z3 works in a thread: it holds no lock of Python while it searches, and is told 
 Source: LWZ22-conference Algorithm 1, LWZ22-long Algorithm 1.
 """
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable

@@ -5,6 +5,8 @@ specification (``docs/certificate-spec.md`` and the pages in ``docs/certificates
 that needs the rule.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any

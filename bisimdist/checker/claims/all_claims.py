@@ -1,5 +1,7 @@
 """Claims of a certificate with compact tables about all pairs of states, made when they are looked at."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice

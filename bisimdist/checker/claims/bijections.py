@@ -1,5 +1,7 @@
 """Certificates of kind ``metric``: the bijections of two rows, in groups of equal successors."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

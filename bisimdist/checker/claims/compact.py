@@ -4,6 +4,8 @@ The rules are named G, B and L as in ``docs/certificates/compact.md``; why they 
 ``docs/theory/compact-certificates.md``. Throughout, alpha = p/q; a program is about m = mu_s and m' = mu_t.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -5,6 +5,8 @@ is claimed of a pair is a combination of inequalities. The rules are named J as 
 ``docs/certificates/coupling.md``; why they prove the claim is in ``docs/theory/coupling.md``.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

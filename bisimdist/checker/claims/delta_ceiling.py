@@ -1,5 +1,7 @@
 """A distance that bounds what couplings of delta cost (rule D6 of docs/certificates/delta.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

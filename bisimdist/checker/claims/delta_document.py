@@ -1,5 +1,7 @@
 """The shape of a certificate of kind ``delta``: everything read and typed, nothing of it believed yet."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any

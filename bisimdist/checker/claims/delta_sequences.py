@@ -4,6 +4,8 @@ Who has fixed what is asked faces many signed vectors at once, one for every seq
 proportion to each other are one, with a weight. What an adaptive analyst gains bounds each of them.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

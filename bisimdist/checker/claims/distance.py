@@ -4,6 +4,8 @@ The rules are named G, U, L and C as in the specification; why they prove the cl
 ``docs/theory/certificates.md``.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping

@@ -4,6 +4,8 @@ The rules, with names F1 and so on, are those of ``docs/certificates/formulae.md
 claimed is in ``docs/theory/logic.md``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from bisimdist.checker.core.automaton import About, Automaton, about_automaton

@@ -4,6 +4,8 @@ The rules, with names Q1 and so on, are those of ``docs/certificates/generalised
 claimed is in ``docs/theory/generalised.md``.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from functools import partial
 from typing import Any

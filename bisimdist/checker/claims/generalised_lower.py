@@ -1,5 +1,7 @@
 """Lower bounds of a generalised metric certificate: blocks of entries, each resting on the blocks before."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction

@@ -4,6 +4,8 @@ The rules are named H, I, F and K as in ``docs/certificates/hmm-proofs.md``; why
 ``docs/theory/hmm-proofs.md``.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -4,6 +4,8 @@ The rules are named H (the model), W (words) and L (layers) as in ``docs/certifi
 the claims is in ``docs/theory/hmm.md``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any

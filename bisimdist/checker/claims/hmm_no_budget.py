@@ -4,6 +4,8 @@ The rules are named H and U as in ``docs/certificates/hmm-proofs.md``; why they 
 ``docs/theory/hmm-proofs.md``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any

@@ -3,6 +3,8 @@
 The rules are those of the parts, as in ``docs/certificates/hmm-proofs.md``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any

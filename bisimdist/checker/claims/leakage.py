@@ -4,6 +4,8 @@ The rules are named V1 to V7, D1, D9 and C1 as in the specification; why they pr
 ``docs/theory/leakage.md``.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,6 +3,8 @@
 Roots and logarithms are enclosed in integers, here and by nothing else.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction

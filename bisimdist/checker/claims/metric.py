@@ -4,6 +4,8 @@ The rules, with names M1 and so on, are those of ``docs/certificates/metric.md``
 claimed is in ``docs/theory/metric.md``.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction

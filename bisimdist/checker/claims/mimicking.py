@@ -5,6 +5,8 @@ built once more from its definition, in the same graph as the one that is claime
 the same number.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 from bisimdist.checker.core.automaton import About, Automaton, about_automaton

@@ -6,6 +6,8 @@ named R and B as in ``docs/certificates/parametric.md``; why they prove the clai
 ``docs/theory/parameters.md``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -4,6 +4,8 @@ The rules are named B1 to B3 and C1 as in the specification; why they prove the 
 ``docs/theory/robust.md``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any

@@ -3,6 +3,8 @@
 The rules, with names S1 and so on, are those of ``docs/certificates/satisfaction.md``.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 

@@ -4,6 +4,8 @@ The rules, with names T1 and so on, are those of ``docs/certificates/trace-equiv
 what is claimed is in ``docs/theory/trace-logic.md``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 

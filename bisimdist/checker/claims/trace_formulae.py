@@ -3,6 +3,8 @@
 The rules, with names W1 and so on, are those of ``docs/certificates/trace-formulae.md``.
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 
 from bisimdist.checker.core.automaton import Automaton, about_automaton

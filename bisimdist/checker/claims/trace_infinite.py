@@ -1,5 +1,7 @@
 """Checks that quotients of probabilities of traces have no bound."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 

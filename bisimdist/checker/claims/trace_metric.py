@@ -4,6 +4,8 @@ The rules, with names T1 and so on, are those of ``docs/certificates/trace-metri
 claimed is in ``docs/theory/trace-metric.md``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from fractions import Fraction
 from importlib import import_module

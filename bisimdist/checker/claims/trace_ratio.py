@@ -1,5 +1,7 @@
 """Checks that quotients of probabilities of traces are bounded."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

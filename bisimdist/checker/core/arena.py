@@ -1,5 +1,7 @@
 """Pairs of states of an automaton, in classes: tables about them, claims, challenges and answers."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """Arithmetic of rationals by numerator and denominator: what is counted of it, `reading` says."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from math import gcd
 from operator import ge, gt, le, lt

@@ -1,5 +1,7 @@
 """The automaton of a certificate: reading, digest, and what all have in common that are about one."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping

@@ -1,5 +1,7 @@
 """The model of a certificate, a chain or an interactive model: validation, digest, classes at distance 1."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping

@@ -1,5 +1,7 @@
 """Inequalities between integers, proved by combining those that are known (rule J9 of ``coupling``)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any

@@ -1,5 +1,7 @@
 """Compact tables: bounds on pairs of numbered states, packed row by row."""
 
+from __future__ import annotations
+
 import math
 import sys
 from array import array

@@ -5,6 +5,8 @@ that stays, or through `all_of` where it surely comes to the end of what does no
 calls `spend` itself. A test goes through the sources of the checker and finds loops that do none of these.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar, cast
 

@@ -5,6 +5,8 @@ are guessed, as `GUESS` says, and what they mean for it is kept as the least and
 the end it is drawn. A run is lost whose guesses were wrong, or that shows another place.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,6 +3,8 @@
 The rules are those of ``docs/certificates/trace-metric.md`` under the heading Ends.
 """
 
+from __future__ import annotations
+
 from collections.abc import Container, Mapping
 from fractions import Fraction
 

@@ -1,5 +1,7 @@
 """Flows in bipartite graphs: whether all that is on the left finds a place on the right."""
 
+from __future__ import annotations
+
 from bisimdist.checker.core.counting import counted
 from bisimdist.checker.core.reading import LOOK, spend
 

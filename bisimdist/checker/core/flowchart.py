@@ -1,5 +1,7 @@
 """Programs over integers as flowcharts: their forms, and their paths from one place to the next."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -4,6 +4,8 @@ A set of states is an integer, bit s standing for the state of number s, and so 
 Nothing recurses.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """Model files: what has to be in one, whatever a certificate is about it."""
 
+from __future__ import annotations
+
 import json
 import re
 

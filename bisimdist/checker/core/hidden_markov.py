@@ -1,5 +1,7 @@
 """The hidden Markov model of a certificate: reading, validation, digest, and forward probabilities."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence

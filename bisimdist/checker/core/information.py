@@ -3,6 +3,8 @@
 The rule D9 as in docs/certificates/delta.md, for all kinds whose nodes hold masses after a trace.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeVar

@@ -4,6 +4,8 @@ What these are is written in docs/certificates/parametric.md; that they are enou
 docs/theory/parameters.md.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence

@@ -1,5 +1,7 @@
 """The transitions of an automaton by state, and classes of states by what these look like."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar

@@ -1,5 +1,7 @@
 """Polynomials over named parameters in plain Python: arithmetic, and the form that proofs write them in."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

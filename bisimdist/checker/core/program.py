@@ -1,5 +1,7 @@
 """What a certificate says of the program that its model was made of."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

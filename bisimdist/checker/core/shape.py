@@ -5,6 +5,8 @@ read in two steps: what they say, then how they prove it, so that a verdict can 
 nothing; a proof is `raw` in the first step.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields

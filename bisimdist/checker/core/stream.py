@@ -1,5 +1,7 @@
 """The bytes of a long certificate, read once from its beginning to its end, a part at a time."""
 
+from __future__ import annotations
+
 import io
 from typing import BinaryIO
 

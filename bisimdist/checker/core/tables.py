@@ -6,6 +6,8 @@ The values of a table may have thousands of digits: they stay integers over the 
 comparison is multiplied out, and no fraction of that size is ever reduced.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

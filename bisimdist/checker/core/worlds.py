@@ -4,6 +4,8 @@ What it is, and how its states and actions are called, is written in docs/certif
 distances and deltas bound those of every chain in the intervals, in docs/theory/intervals.md.
 """
 
+from __future__ import annotations
+
 import json
 from collections import ChainMap
 from collections.abc import Mapping

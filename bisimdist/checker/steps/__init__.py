@@ -4,6 +4,8 @@ A step says what it makes of a model, and what a claim about that says of the mo
 way back no step knows is not valid.
 """
 
+from __future__ import annotations
+
 __all__ = ["STEPS"]
 
 STEPS: dict[str, str] = {

@@ -1,5 +1,7 @@
 """Runs of a program that are cut off, and what their probabilities leave open (rule P3)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """One chain in intervals that is named: what it gains is gained by some chain (rule D12)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from fractions import Fraction
 

@@ -1,5 +1,7 @@
 """A chain that is nearly the same, with fewer states: what it loses widens bounds (rule N1)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """Nature, which picks the probabilities that are only known to lie in intervals."""
 
+from __future__ import annotations
+
 from bisimdist.checker.core.chain import Chain
 from bisimdist.checker.core.counting import counted
 from bisimdist.checker.core.reading import RuleViolation

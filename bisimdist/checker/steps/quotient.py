@@ -1,5 +1,7 @@
 """States that stand for states that are bisimilar to them (rules Q1 to Q3)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 

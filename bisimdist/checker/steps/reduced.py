@@ -4,6 +4,8 @@ A certificate has parts, each with its steps and a proof about the model that th
 about the model itself takes each of its bounds from a part.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """An analyst who asks at most so many actions: the unrolled model."""
 
+from __future__ import annotations
+
 from typing import ClassVar
 
 from bisimdist.checker.core.chain import Chain

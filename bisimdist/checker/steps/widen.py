@@ -1,5 +1,7 @@
 """Wider intervals in place of intervals: nature may do more (rule W1)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from fractions import Fraction
 

@@ -1,5 +1,7 @@
 """The best that is proved of pairs of states, where somebody looks at them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,5 +1,7 @@
 """Writes the proof of bounds as plain data: the certificate format, version 1 (docs/certificate-spec.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

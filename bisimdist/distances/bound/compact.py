@@ -1,5 +1,7 @@
 """Writes certificates of distances with compact tables, a part at a time (docs/certificates/compact.md)."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

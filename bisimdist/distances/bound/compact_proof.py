@@ -1,5 +1,7 @@
 """What a certificate with compact tables says of a proof pair by pair, of the exact distance above all."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

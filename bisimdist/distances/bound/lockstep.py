@@ -1,5 +1,7 @@
 """Writes the proof of bounds by coupled runs, about states although the couplings are those of classes."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

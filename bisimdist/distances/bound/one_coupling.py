@@ -1,5 +1,7 @@
 """The coupling of one pair of many, without the proof of all others."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from flint import fmpq

@@ -1,5 +1,7 @@
 """Bounds on many pairs from tables: texts and numbers of units, never one object for each pair."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice

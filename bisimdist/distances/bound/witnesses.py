@@ -1,5 +1,7 @@
 """Couplings and potentials of a strategy, in the form in which a certificate states them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

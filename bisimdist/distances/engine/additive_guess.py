@@ -1,5 +1,7 @@
 """Additive value iteration in fixed-point integers: whole rounds in the compiled transportation kernel."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Many pairs of states as arrays, some at a time."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 
 import numpy as np

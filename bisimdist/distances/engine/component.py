@@ -1,5 +1,7 @@
 """One cyclic component of positions: its exact values, or proved bounds on both sides."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -6,6 +6,8 @@ post-fixed point that its potentials exceed strictly. Both are proved in integer
 which are as long as they have to be.
 """
 
+from __future__ import annotations
+
 from collections.abc import Container, Mapping, Sequence
 from math import ceil
 

@@ -1,5 +1,7 @@
 """The functional at one table of values: duels solved exactly, best moves, how values depend on others."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

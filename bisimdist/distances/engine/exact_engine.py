@@ -1,5 +1,7 @@
 """The exact distance: strategies guessed in fixed point, made optimal in exact arithmetic, proved least."""
 
+from __future__ import annotations
+
 from contextlib import suppress
 from functools import partial
 

@@ -4,6 +4,8 @@ See docs/certificates/compact.md: a code for each state where the two rows diffe
 hangs from the k-th state of its class on the other side.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 from bisimdist.distances.engine.flat_plan import Array, Chain, Room, forest, make_plan

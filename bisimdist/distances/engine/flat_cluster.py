@@ -6,6 +6,8 @@ less than sending what comes of it. A worker that is gone costs its blocks: whoe
 tables as they are.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,5 +1,7 @@
 """The sweeps over flat tables as machine code, or as they stand."""
 
+from __future__ import annotations
+
 import sys
 from collections import Counter
 from functools import cache

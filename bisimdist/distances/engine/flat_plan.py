@@ -10,6 +10,8 @@ and optimal without any rounding. What a plan costs is known up to half a unit o
 docs/theory/brackets.md.
 """
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 from bisimdist.lp.kernel import basis_flows, simplex

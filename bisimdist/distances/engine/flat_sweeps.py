@@ -4,6 +4,8 @@ They work on the states number `low` to `high` - 1 of the order of the chain, so
 stop in between, and take the places of the plans from `at` on.
 """
 
+from __future__ import annotations
+
 from math import floor
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """Detours among pairs that cost nothing: judged where costs are 0 or 1 only."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np

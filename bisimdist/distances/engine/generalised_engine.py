@@ -3,6 +3,8 @@
 Source: CCP18 Proposition 5.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 from flint import fmpq

@@ -5,6 +5,8 @@ function shows that the functional then gives at least x times its weight again,
 later, the ratios grow beyond every bound (docs/theory/generalised.md).
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -3,6 +3,8 @@
 Nothing rests on what is found here; `bisimdist.distances.engine.component` proves what it says about it.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Strategy iteration: first on doubles, then with exact values, until no player can do better."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

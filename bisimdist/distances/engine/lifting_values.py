@@ -1,5 +1,7 @@
 """Values of distances, and liftings of two sub-distributions with what proves them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import lcm

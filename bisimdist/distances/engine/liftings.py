@@ -7,6 +7,8 @@ of states, `bisimdist.distances.engine.hausdorff`, is the same for all of them.
 Source: CMP18 Remark 5, CCP18 Definition 14.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass

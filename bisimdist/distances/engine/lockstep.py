@@ -6,6 +6,8 @@ coupled runs ever show different labels is a pre-fixed point of the functional a
 bd_1, and with it bd_alpha and lbd_alpha for every alpha, and delta. See docs/theory/upper-bounds.md.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard

@@ -7,6 +7,8 @@ factor of at least one, are scaled further by the functional, so that the distan
 and why they are sound are in docs/theory/generalised.md.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum

@@ -3,6 +3,8 @@
 Source: CMP18 Definition 11.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What is asked: pairs of states by name, turned into a functional on the pairs that matter."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

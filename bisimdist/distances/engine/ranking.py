@@ -6,6 +6,8 @@ for every pair, such that no coupling keeps all mass among the pairs of the same
 rank, excludes that. See the note on leastness in docs/theory.
 """
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,6 +3,8 @@
 Source: CMP18 Corollary 1.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Bounds by a smaller chain that is nearly the same: what merging loses is allowed for."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

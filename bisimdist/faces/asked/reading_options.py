@@ -1,5 +1,7 @@
 """The options that say how a model is read, which every command has that takes one."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

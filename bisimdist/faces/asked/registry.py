@@ -1,5 +1,7 @@
 """All questions: what the command line offers, in the order of its help."""
 
+from __future__ import annotations
+
 from importlib import import_module
 from typing import Any
 

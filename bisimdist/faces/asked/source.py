@@ -1,5 +1,7 @@
 """MODEL as it is named: a file, standard input, or a built-in example."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,5 +1,7 @@
 """``bisimdist attest``, and ``check --attestation``: who says that a checker accepted a certificate."""
 
+from __future__ import annotations
+
 import json
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64

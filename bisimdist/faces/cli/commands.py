@@ -1,5 +1,7 @@
 """Makes a command of every question. Importing this loads click and nothing of ours that computes."""
 
+from __future__ import annotations
+
 from inspect import cleandoc
 from typing import Any
 

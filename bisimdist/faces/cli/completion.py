@@ -2,6 +2,8 @@
 
 # ruff: noqa: PLC0415  (the shell waits for this: what is not asked for is not loaded)
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """How a command ends: exit codes, and errors as one line on standard error."""
 
+from __future__ import annotations
+
 import os
 import signal
 import sys

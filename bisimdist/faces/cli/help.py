@@ -1,5 +1,7 @@
 """What the help of a command shows: the options that belong to its question, under headings."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -2,6 +2,8 @@
 
 # ruff: noqa: PLC0415  (each command imports what it needs, so that --help and errors are quick)
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn

@@ -1,5 +1,7 @@
 """Where results go: standard output, and files that appear whole or not at all."""
 
+from __future__ import annotations
+
 import contextlib
 import io
 import os

@@ -1,5 +1,7 @@
 """Progress on standard error: a bar on a terminal, a line now and then anywhere else."""
 
+from __future__ import annotations
+
 import sys
 import time
 from collections.abc import Iterator

@@ -1,5 +1,7 @@
 """The verdict of the checker that is extracted from proofs (``formal``), where it is built."""
 
+from __future__ import annotations
+
 import shutil
 import subprocess
 from contextlib import ExitStack

@@ -1,5 +1,7 @@
 """Little memory: what would hang or abort for lack of it is not loaded, and errors are told apart."""
 
+from __future__ import annotations
+
 import errno
 import importlib.abc
 import os

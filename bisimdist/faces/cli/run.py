@@ -1,5 +1,7 @@
 """The one way of every question: read, ask, show the answer, then write its proof."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext

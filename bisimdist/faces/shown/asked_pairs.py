@@ -1,5 +1,7 @@
 """Which pairs a question is about: those that were named, else those of the model; and which budget."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import chain
 

@@ -1,5 +1,7 @@
 """Bounds on deltas and distances for a person: their table, and what they are bounds at."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import takewhile

@@ -1,5 +1,7 @@
 """What answers about traces say of the ends of runs."""
 
+from __future__ import annotations
+
 from bisimdist.models.ends import Completed
 
 

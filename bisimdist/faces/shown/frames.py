@@ -1,5 +1,7 @@
 """Models and answers as tables of pandas, whose cells stay exact."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import fields
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """Names and numbers as a person reads them: nothing cut silently, every rounding in the sound direction."""
 
+from __future__ import annotations
+
 from flint import fmpq
 
 from bisimdist.exact.decimals import decimal_above, decimal_below

@@ -1,5 +1,7 @@
 """An HTML page that needs nothing else."""
 
+from __future__ import annotations
+
 from html import escape
 
 from bisimdist.errors import visible

@@ -1,5 +1,7 @@
 """The numbers of pairs drawn one below the other: a dot where one is exact, else what it lies between."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from typing import Any

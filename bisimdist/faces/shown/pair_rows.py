@@ -1,5 +1,7 @@
 """What JSON and CSV say of pairs, made where somebody looks at it, and written without being made."""
 
+from __future__ import annotations
+
 import csv
 import io
 import json

@@ -1,5 +1,7 @@
 """The pairs of an answer as rows: the largest of them, and CSV; made of what its JSON object says of each."""
 
+from __future__ import annotations
+
 import csv
 import io
 import json

@@ -1,5 +1,7 @@
 """Pictures drawn with matplotlib (``pip install 'bisimdist[plot]'``), and the files that they make."""
 
+from __future__ import annotations
+
 import io
 from html import escape
 from pathlib import PurePath

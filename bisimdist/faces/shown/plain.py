@@ -1,5 +1,7 @@
 """Answers as plain data: fields by their names, exact numbers and formulae as texts."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any

@@ -1,5 +1,7 @@
 """Pictures of what a proof rests on: couplings, graphs of information states, invariants."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """What all answers share: they show themselves, and prove themselves on demand."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """Certified bounds on measures of different scales, and how two measures stand that have a fixed order."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,5 +1,7 @@
 """JSON objects written part by part: what is long is never there as a whole."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator
 from functools import cache

@@ -1,5 +1,7 @@
 """A report for a person: a heading, a table, remarks; as text and on a terminal, HTML in a notebook."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape

@@ -1,5 +1,7 @@
 """Pictures of what stands behind an answer: plays, formulae, traces."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 from flint import fmpq

@@ -1,5 +1,7 @@
 """What all certificates begin with."""
 
+from __future__ import annotations
+
 from typing import Protocol, runtime_checkable
 
 from bisimdist.exact.scale import Value

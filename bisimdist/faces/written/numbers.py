@@ -1,5 +1,7 @@
 """How a certificate writes its numbers: decimal where short, else hexadecimal (read in linear time)."""
 
+from __future__ import annotations
+
 from flint import fmpq, fmpz
 
 from bisimdist.exact.number import Unreduced

@@ -1,5 +1,7 @@
 """Numbers and JSON as bytes, as compact tables have them."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Sequence
 

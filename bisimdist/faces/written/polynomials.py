@@ -1,5 +1,7 @@
 """Polynomials, and proofs of their signs, as plain data (docs/certificates/hmm-proofs.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 
 from flint import fmpq_mpoly

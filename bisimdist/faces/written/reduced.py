@@ -1,5 +1,7 @@
 """Writes proofs about simpler models as proofs about the model (docs/certificates/reduced.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

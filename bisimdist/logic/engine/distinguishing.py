@@ -3,6 +3,8 @@
 Why the depth is least, and in which sense the formula is minimal, is in docs/theory/logic.md.
 """
 
+from __future__ import annotations
+
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """Recursive formulae: systems of equations ``X = phi``, which stand for their greatest solution."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 

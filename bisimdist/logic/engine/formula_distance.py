@@ -8,6 +8,8 @@ References
 Source: CCP18 Definition 22, CCP18 Lemma 2.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from flint import fmpq

@@ -4,6 +4,8 @@ The text is as long as the graph is large, up to a factor, and `bisimdist.logic.
 it back to the same formula.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable

@@ -1,5 +1,7 @@
 """The tokens of a formula."""
 
+from __future__ import annotations
+
 import re
 
 from bisimdist.logic.engine.formula_printer import KEYWORDS, NAME, PLAIN_ACTION

@@ -1,5 +1,7 @@
 """What k steps tell apart: the rounds of partition refinement, all of them remembered."""
 
+from __future__ import annotations
+
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
 

@@ -3,6 +3,8 @@
 Source: CCP18 Definition 6.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -8,6 +8,8 @@ r"""From text to formulae of the trace logic, with errors at their column.
 The signs of the paper are read as well: angle brackets, and the sign of truth.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from typing import NoReturn

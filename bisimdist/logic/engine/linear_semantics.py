@@ -8,6 +8,8 @@ Source: CCP18 Definition 3, CCP18 Definition 7, CCP18 Theorem 1, CCP18 Definitio
 CCP18 Lemma 1.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice

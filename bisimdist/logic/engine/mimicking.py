@@ -9,6 +9,8 @@ References
 Source: CCP18 Definition 21, CCP18 Example 5, CCP18 Theorem 4.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

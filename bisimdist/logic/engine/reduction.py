@@ -1,5 +1,7 @@
 """Leaving out of a formula what it does not need to tell two states apart."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 
 from bisimdist.errors import LimitError

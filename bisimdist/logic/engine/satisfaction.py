@@ -6,6 +6,8 @@ bit s standing for state s, and so is a set of transitions.
 Source: CCP18 Definition 18.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 

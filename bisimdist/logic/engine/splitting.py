@@ -3,6 +3,8 @@
 Sets of states are integers, bit s standing for state s.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from math import lcm
 

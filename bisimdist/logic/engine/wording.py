@@ -1,5 +1,7 @@
 """Formulae in words, for whoever wants to know why two states differ."""
 
+from __future__ import annotations
+
 from flint import fmpq
 
 from bisimdist.exact.rational import shorten_rational

@@ -1,5 +1,7 @@
 """Which states satisfy a formula of the full logic (docs/certificates/satisfaction.md)."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field

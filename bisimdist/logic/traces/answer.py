@@ -1,5 +1,7 @@
 """Answers in the trace logic, with their proofs (docs/certificates/trace-formulae.md)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from html import escape
 

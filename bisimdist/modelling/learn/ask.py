@@ -1,5 +1,7 @@
 """Chains learned from runs whose states are seen: intervals in which the true chain lies, with confidence."""
 
+from __future__ import annotations
+
 import csv
 import io
 from collections import Counter

@@ -1,5 +1,7 @@
 """From what a reader writes to a statement: ``cmp18 fig. 3`` is Figure 3 of CMP18."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches

@@ -1,5 +1,7 @@
 """What samples say of an event, and of the model that it is from."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from bisimdist.exact.decimals import decimal_above, decimal_below

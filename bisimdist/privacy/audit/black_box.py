@@ -1,5 +1,7 @@
 """Where the outputs come from that an audit counts: files, a function of Python, a command that prints."""
 
+from __future__ import annotations
+
 import importlib.util
 import inspect
 import shlex

@@ -1,5 +1,7 @@
 """Lists of mechanisms as dp_accounting's ``DpEvent`` says them, and what it estimates of a list."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 

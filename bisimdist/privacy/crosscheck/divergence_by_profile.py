@@ -5,6 +5,8 @@ For a convex f with f(1) = 0 the divergence of P and Q is the integral over gamm
 gains: delta in one direction. It shares the graph of delta, and nothing of the other measures.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

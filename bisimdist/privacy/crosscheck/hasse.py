@@ -1,5 +1,7 @@
 """Diagrams of orders: what is larger stands above, and what follows from other edges is left out."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """The measures of the cross-check: their names, symbols and scales, smaller ones first."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 

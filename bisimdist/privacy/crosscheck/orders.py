@@ -6,6 +6,8 @@ Every order is a theorem; the proofs are in ``docs/theory/crosscheck.md``, under
 Source: CMP18 Lemma 2, XCL14 Lemma 3, CCP18 Proposition 1, CCP18 Theorem 5, CCP18 Proposition 6.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,5 +1,7 @@
 """A cross-check as one HTML page that needs nothing else: tables, and a diagram of the order."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Sequence
 from html import escape

@@ -1,5 +1,7 @@
 """One pair of states in every form that a measure may ask for: automaton, chain, hidden Markov model."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import TypeVar
 

@@ -1,5 +1,7 @@
 """Writes the proof of two-sided bounds on delta as plain data (docs/certificates/delta.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,5 +1,7 @@
 """Parts of questions about delta that do not need one another: an alpha of a curve, a pair of many."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,5 +1,7 @@
 """The event behind a lower bound as a picture, and an answer about delta as one HTML page."""
 
+from __future__ import annotations
+
 from html import escape
 
 from bisimdist.drawing import Edge, Node, abridged, depths, drawing

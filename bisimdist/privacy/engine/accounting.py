@@ -4,6 +4,8 @@ What it returns is an object of that library, in floating point; install it with
 bisimdist[accounting]``.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from flint import arb, fmpq

@@ -5,6 +5,8 @@ the pieces cut the interval into cells: in a cell delta is at most the number ev
 expression only rises, or only falls. See docs/theory/parameters.md.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

@@ -4,6 +4,8 @@ From above the largest value of the expression in boxes in which delta is not sh
 everywhere, from below the expression at points where it is not more. See docs/theory/parameters.md.
 """
 
+from __future__ import annotations
+
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass

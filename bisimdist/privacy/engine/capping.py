@@ -3,6 +3,8 @@
 Delta is at most the distance, so no answer has to be above a distance that could be worked out meanwhile.
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Sequence
 

@@ -6,6 +6,8 @@ complement of E is an event too and c(E) = |c| - c(complement), so that |c| plus
 See docs/theory/delta.md.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -6,6 +6,8 @@ or a node where masses cancel. On a cycle without leaf and without cancellation 
 every other cycle the linear system has one solution. The proofs are in docs/theory/delta.md.
 """
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Mapping, Sequence

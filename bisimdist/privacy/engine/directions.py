@@ -1,5 +1,7 @@
 """Both directions of all pairs in one refinement graph: delta from below and from above."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -5,6 +5,8 @@ so that the rows are brought to lowest terms each by itself: traces that differ 
 leave the same question open, are one node. See docs/theory/leakage.md.
 """
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
 from math import exp, inf, isqrt, log, log1p, sqrt

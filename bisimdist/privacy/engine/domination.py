@@ -5,6 +5,8 @@ signed vector whose positive masses are covered by its negative ones, at these r
 event; if the opposite vector is covered, all continuations count. See docs/theory/delta.md.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,6 +4,8 @@ An analyst who has fixed the first actions faces many information states at once
 them; where that is not on offer it ends there. What an adaptive analyst would still gain bounds what is left.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,5 +1,7 @@
 """The measure behind delta: what an event gains on a signed vector, phi(c) = max(0, |c|)."""
 
+from __future__ import annotations
+
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 

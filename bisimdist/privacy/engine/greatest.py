@@ -7,6 +7,8 @@ inequalities: one for every pair is in hold, and these are solved as equations. 
 a pre-fixed point, hence an upper bound of lv_alpha by itself. See docs/theory/delta.md.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 

@@ -4,6 +4,8 @@ A row d_k is what guess k gains beyond guess 0, masses of all secrets weighted b
 guesses share cancels, as it does for delta, which is the case of one row.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Distances of the pairs of states that leaves of the graph may ask for: bounds on what couplings move."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

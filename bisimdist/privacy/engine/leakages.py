@@ -1,5 +1,7 @@
 """Leakages of one chain: roots in a graph, and from the values of these the values of measures."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, lcm

@@ -1,5 +1,7 @@
 """Masses of several worlds after the same labels, as rows of integers: information states as matrices."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
 from typing import Any

@@ -6,6 +6,8 @@ and closes in the same way for every phi; a `Measure` says what a node is and wh
 value without looking at what follows. See docs/theory/delta.md and docs/theory/leakage.md.
 """
 
+from __future__ import annotations
+
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Container, Hashable, Mapping, Sequence

@@ -5,6 +5,8 @@ An event gains on every trace what the masses of two worlds differ by, or nothin
 of the parameters, over powers of one denominator. See docs/theory/parameters.md.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """Which action to ask at each node of a cycle: choices with their exact values, until none is better."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic

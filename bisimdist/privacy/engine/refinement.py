@@ -5,6 +5,8 @@ of the values of what follows, each times a factor, and the largest of such sums
 Nodes that agree up to a factor are one, so the tree of traces is a graph, which may close to a finite one.
 """
 
+from __future__ import annotations
+
 import heapq
 import math
 import sys

@@ -1,5 +1,7 @@
 """What shows that a bound on a cycle is sound: weights that shrink with every round, or growth."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -8,6 +8,8 @@ factor, so that states that agree up to a positive factor are one.
 Source: CMP18 Definition 3, CMP18 Definition 4.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -1,5 +1,7 @@
 """Why a value of the graph is infinite: a trace that only one world shows, or a cycle on which sums grow."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 from bisimdist.linear.components import strongly_connected_components

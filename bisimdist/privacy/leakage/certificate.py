@@ -1,5 +1,7 @@
 """Writes the proof of two-sided bounds on leakages as plain data (docs/certificates/leakage.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -4,6 +4,8 @@ Of the distributions P and Q of what is seen, P' and Q' are known, and how much 
 docs/theory/leakage.md, "Runs that are cut off".
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

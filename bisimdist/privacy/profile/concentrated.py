@@ -4,6 +4,8 @@ Rényi's divergences are known at some orders. Between these ln of the sum of ``
 so that chords bound it; beyond the last order nothing but the largest likelihood ratio does.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,5 +1,7 @@
 """Pictures of a privacy profile; they need matplotlib (``pip install bisimdist[plot]``)."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,7 @@
 """Rényi divergences of a model at several orders, and the bound on delta that follows from them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, nextafter

@@ -1,5 +1,7 @@
 """Checkers that a page carries: they run in the browser of whoever opens it, and nothing is fetched."""
 
+from __future__ import annotations
+
 import gzip
 import io
 import zipfile

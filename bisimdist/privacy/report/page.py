@@ -1,5 +1,7 @@
 """One page for whoever decides: a picture, a verdict, bounds on both sides, the profile, and the proof."""
 
+from __future__ import annotations
+
 import json
 import subprocess
 import sys

@@ -1,5 +1,7 @@
 """Writes proofs about chains with parameters as plain data (docs/certificates/parametric.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 
 from flint import fmpq, fmpq_mpoly

@@ -1,5 +1,7 @@
 """Pictures of delta as a function of a parameter; they need matplotlib (``pip install bisimdist[plot]``)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from flint import fmpq

@@ -1,5 +1,7 @@
 """What an answer about a program says beside its numbers: the program, and where its runs part."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

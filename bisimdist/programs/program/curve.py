@@ -1,5 +1,7 @@
 """The picture of a design curve; it needs matplotlib (``pip install bisimdist[plot]``)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """A program as one HTML page: what it leaks, and its source with the lines where two runs differ."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Mapping, Sequence
 from html import escape

@@ -1,5 +1,7 @@
 """A strategy played against a program that asks, in plain Python."""
 
+from __future__ import annotations
+
 import inspect
 import random
 from collections.abc import Callable, Iterable

@@ -4,6 +4,8 @@ An array says which boxes are decided, and which decisions are the same. What a 
 kind is asked in the usual way (`bisimdist.programs.replay.decision`).
 """
 
+from __future__ import annotations
+
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,5 +1,7 @@
 """Outputs that another input cannot produce at all: counted in samples, decided by an inverse in brackets."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Catch chance wherever a replayed program draws, and refuse files, clocks and the like by name."""
 
+from __future__ import annotations
+
 import builtins
 import gc
 import random

@@ -1,5 +1,7 @@
 """Draws that are compared with numbers as they are: where they part is computed at once, and kept."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache

@@ -1,5 +1,7 @@
 """From a Python function as it is to the same chain that the compiler makes."""
 
+from __future__ import annotations
+
 import hashlib
 import random
 from collections.abc import Callable, Mapping, Sequence

@@ -1,5 +1,7 @@
 """The laws of draws: integers, each range of which has an exact probability."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import inf
 from typing import Any

@@ -4,6 +4,8 @@ Enclosures are those of single ranges, to the last bit: at a single integer the 
 itself answer, one call for each.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,5 +1,7 @@
 """What is released, rounded to a grid."""
 
+from __future__ import annotations
+
 import operator
 from collections.abc import Callable
 from fractions import Fraction

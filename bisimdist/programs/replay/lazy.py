@@ -1,5 +1,7 @@
 """Numbers that depend on draws: computations are noted, and evaluated only where a run needs a value."""
 
+from __future__ import annotations
+
 import math
 import operator
 import re

@@ -1,5 +1,7 @@
 """A program as it is: its file is imported by Python, with everything that it imports."""
 
+from __future__ import annotations
+
 import ast
 import functools
 import hashlib

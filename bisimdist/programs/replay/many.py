@@ -3,6 +3,8 @@
 A loop that rejects asks the same of fresh draws, and so do runs on other inputs: the boxes are the same.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """Numbers that depend on draws, and how to compute them from ranges of draws."""
 
+from __future__ import annotations
+
 import linecache
 from collections.abc import Callable, Sequence
 from pathlib import Path

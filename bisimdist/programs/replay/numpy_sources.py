@@ -5,6 +5,8 @@ result to the last bit. The ziggurats of `Generator` are not followed. Their val
 intends, and the answer names this assumption.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any

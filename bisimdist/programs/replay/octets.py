@@ -1,5 +1,7 @@
 """Random bytes that are drawn when a program looks at them: one by one, or all together as one integer."""
 
+from __future__ import annotations
+
 import binascii
 import hashlib
 import struct

@@ -5,6 +5,8 @@ the ends encloses what they make of all values between. The functions of a libm 
 last place, and a range of one point is answered by the function itself.
 """
 
+from __future__ import annotations
+
 import math
 import operator
 from collections.abc import Callable, Sequence

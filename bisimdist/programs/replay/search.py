@@ -1,5 +1,7 @@
 """All runs of a program, the most probable first: each is replayed, and followed to its end."""
 
+from __future__ import annotations
+
 import heapq
 import io
 import itertools

@@ -4,6 +4,8 @@ The functions of `random` are Python: they run, and come down to two draws, whic
 run everything is as it was.
 """
 
+from __future__ import annotations
+
 import inspect
 import math
 import os

@@ -1,5 +1,7 @@
 """The graph of compiled code: what is drawn is divided where something depends on it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -1,5 +1,7 @@
 """The instructions of a function, one after another: what they are called, and what stands behind them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 

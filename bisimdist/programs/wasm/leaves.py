@@ -1,5 +1,7 @@
 """Independent, uniform numbers that what was drawn is made of, and how they are divided."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias

@@ -1,5 +1,7 @@
 """The lines of the source that instructions come from, where a module has debug information (DWARF)."""
 
+from __future__ import annotations
+
 import functools
 import io
 from bisect import bisect_right

@@ -1,5 +1,7 @@
 """The code of a module as text, an instruction a line, for people."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator
 from typing import Any
 

@@ -4,6 +4,8 @@ It is kept in words of eight bytes, by number. What a popped stack frame held is
 read it, or have read it, the exploration begins again and remembers it (``docs/theory/wasm.md``).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 

@@ -3,6 +3,8 @@
 Integers are kept as unsigned ones. A float is a Python float, one of 32 bits among those that have 32.
 """
 
+from __future__ import annotations
+
 import math
 import struct
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """What instructions compute, as expressions of Python, in the order of their codes."""
 
+from __future__ import annotations
+
 import ast
 from typing import Any, TypeAlias
 

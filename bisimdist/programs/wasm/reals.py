@@ -5,6 +5,8 @@ the ends of a range, or at its corners, enclose all others. Where an enclosure d
 divided: at the place where the answer changes, which a search finds, or in the middle.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 import operator

@@ -1,5 +1,7 @@
 """What an observer sees of compiled code, as a Markov chain: what happened between one draw and the next."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from flint import fmpq

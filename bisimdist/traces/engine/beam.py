@@ -1,5 +1,7 @@
 """Guessing sequences of a large ratio in binary floats: a beam search whose results are measured exactly."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 
 import numpy as np

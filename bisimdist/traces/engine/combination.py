@@ -8,6 +8,8 @@ traces, the empty one too: the future of a state s is the sum, over the function
 times the future of the pivot of f.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace

@@ -6,6 +6,8 @@ continuations by the positive and by the negative part of the vector. Vectors th
 earlier one, not longer than it, need not be looked at again.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 

@@ -5,6 +5,8 @@ parts of the rate f, one after the other, is left like ``n^k f^n`` after n round
 hand on to each other as the proof; on the other side fewer such parts follow each other.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from math import comb
 

@@ -7,6 +7,8 @@ above without a factor that is the number of sequences:
 - `set_wise_delta`: by how much a *set* of sequences does, which is what (epsilon, delta)-privacy speaks of.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from flint import fmpq

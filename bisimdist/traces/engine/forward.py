@@ -3,6 +3,8 @@
 Source: LWZ22-conference Table 1, LWZ22-long Table 1.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from flint import fmpq

@@ -4,6 +4,8 @@ The function of a trace is the vector of its probabilities from every class. The
 a space of dimension at most the number of classes, so finitely many traces tell apart what any trace does.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product

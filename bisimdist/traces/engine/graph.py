@@ -5,6 +5,8 @@ carries how much the quotient of the two sums changes with one more action. If t
 largest quotient of two probabilities of one trace is a longest path, with products for sums.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field

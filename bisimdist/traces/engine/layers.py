@@ -7,6 +7,8 @@ vector with no positive entry needs no successors, and neither does one below a 
 What is kept is the proof: see docs/theory/hmm.md.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd, lcm

@@ -1,5 +1,7 @@
 """Improving a sequence by exchanging single observations, in exact arithmetic, up to a local maximum."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from math import lcm
 

@@ -1,5 +1,7 @@
 """Longest paths in a graph of beliefs: products of the ratios of its edges, and cycles that pump them up."""
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

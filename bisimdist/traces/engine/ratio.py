@@ -5,6 +5,8 @@ it does not, bounds for all traces at once (`bisimdist.traces.engine.table`) clo
 loops that multiply the quotient prove that there is no finite value.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush

@@ -1,5 +1,7 @@
 """Which rows are linearly independent modulo a prime, row by row, for rows of many columns."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,6 +5,8 @@ those found; there are finitely many ratios and each step raises it, so the last
 above. Each step is one run over signed information states (`bisimdist.traces.engine.layers`).
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,5 +1,7 @@
 """Distances between secrets: what d_X-privacy measures its loss by."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm

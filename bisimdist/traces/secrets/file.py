@@ -1,5 +1,7 @@
 """Reads a table of distances between secrets from a file."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

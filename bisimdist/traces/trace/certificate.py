@@ -1,5 +1,7 @@
 """Writes the proof of a trace metric as plain data (docs/certificates/trace-metric.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 from flint import fmpq

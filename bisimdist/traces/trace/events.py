@@ -3,6 +3,8 @@
 Source: CCP18 Theorem 3.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal

@@ -3,6 +3,8 @@
 Source: CCP18 Definition 10, CCP18 Proposition 4.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,6 +5,8 @@ fields, which mean the same wherever they stand; that of model files is held aga
 take (``docs/reference/command-line.md``).
 """
 
+from __future__ import annotations
+
 from importlib import import_module
 from typing import Any
 

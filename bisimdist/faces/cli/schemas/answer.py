@@ -1,5 +1,7 @@
 """The schema of answers: a field means the same wherever it stands, so that one table says them all."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from bisimdist.faces.asked.registry import HOMES, question_of

@@ -1,5 +1,7 @@
 """The schema of certificates, made of the shapes that the checker reads: the only place that says them."""
 
+from __future__ import annotations
+
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields

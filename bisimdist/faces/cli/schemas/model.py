@@ -1,5 +1,7 @@
 """The schema of model files: their keys; whether rows sum to 1 and names are declared, only reading says."""
 
+from __future__ import annotations
+
 from typing import Any
 
 Schema = dict[str, Any]
