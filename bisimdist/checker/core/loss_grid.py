@@ -18,18 +18,13 @@ from bisimdist.checker.core.reading import LOOK, OVERHEAD, RuleViolation, demand
 
 MOST_ENTRIES = 4_000_000
 GUARD = 96  # bits beyond those of the masses and of the numbers that they are multiplied with
-
 ROOM = 2_816  # so many bits are always allowed
-
 PLACE = 64  # how many bits a place of a list takes beside those of its mass
-
 DIGIT = 15  # what a digit of a product costs, in units of work: transforms take nearly linear time
 
 ZERO = Fraction(0)
 FAR = Fraction(64)  # how much less than epsilon the least label may be that a threshold is taken at
-
 BLOCK = 128  # how many entries are summed at a time
-
 ENTRY = 600  # what it costs to write and to read an entry of a product
 
 
@@ -163,8 +158,6 @@ class Known:
         """Return an upper bound on delta at an epsilon (rule O6)."""
         first = max(epsilon // self.grid + 1, self.low)
         entries, fixed = self.above[first - self.low :], self.units.fixed()
-        if not entries:
-            return self.excess
         whole = gathered(entries, -self.rate, fixed, up=True)
         part = gathered(entries, -self.rate - self.grid, fixed, up=False)
         # the factor e^(epsilon - loss) is rounded down, which is the wrong side for us
@@ -173,8 +166,6 @@ class Known:
 
     def lower(self, epsilon: Fraction) -> Fraction:
         """Return a lower bound on delta at an epsilon: what the best threshold shows."""
-        if not self.p:
-            return self.sure
         step, high = self.grid, self.low + len(self.p) - 1
         fixed = self.units.fixed(FAR)
         less, down = fixed.exp(fixed.of(-self.rate))[0], fixed.exp(fixed.of(-self.rate - step))[1]
@@ -244,7 +235,7 @@ def _product(  # noqa: PLR0913
     second = first if other is one else _pack(other, width)
     exact = Context(min(MAX_PREC, size * width), Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
     # what is added to each entry rounds it up
-    more = Decimal(f"{up * (10**digits - 1):0{width}d}" * size)
+    more = Decimal(f"{10**digits - 1:0{width}d}" * size if up else 0)
     text = format(exact.fma(first, second, more), "f").zfill(size * width)
     return [
         int(text[end - width : end - digits])
