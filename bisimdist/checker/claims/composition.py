@@ -482,7 +482,7 @@ def _labels(  # noqa: PLR0913, PLR0917
     q_labels[-1] += places.up(rest.lost[1], high, of_q=True)
     sure = rest.sure[0][0]
     if lower.above is None:
-        if rest.lost[1]:
+        if rest.lost != NOTHING:
             p_labels[-1], sure = p_labels[-1] + places.down(sure, high), 0
         # mass of P that may lie anywhere is taken away where it would show most
         doubt = rest.lost[0]

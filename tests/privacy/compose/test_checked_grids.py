@@ -272,7 +272,7 @@ def test_products_round_in_their_direction(rough: bool) -> None:
             part = product(one, other, low + 1, high, "")
             assert (part.p, part.q) == (found.p[1:], found.q[1:])
             part = product(one, other, low, high - 1, "")
-            assert (part.p, part.q) == (found.p[:-1], found.q[:-1])
+            assert (part.p[:-1], part.q[:-1]) == (found.p[:-2], found.q[:-2])
 
 
 def test_products_from_above_round_up() -> None:
@@ -347,7 +347,15 @@ def test_a_window_proves_less(rough: bool) -> None:
         small = cut(found, low, high, "")
         assert places(small) == range(low, high + 1)
         window = slice(low - found.low, high - found.low + 1)
-        assert (small.p, small.q, small.sure) == (found.p[window], found.q[window], found.sure)
+        assert (small.p[:-1], small.q[:-1]) == (found.p[window][:-1], found.q[window][:-1])
+        assert small.sure == found.sure
+        few, fine = upper_ends(small), upper_ends(found)
+        close = 2 * unit(small, high), 2 * unit(small, high, of_q=True)
+        for place in places(small):  # a label beyond the window is the last one now
+            (p, q), (fine_p, fine_q) = few[place], fine[place]
+            assert p <= fine_p + CLOSE
+            assert q >= fine_q - CLOSE
+            assert rough or (fine_p - p < close[0] + CLOSE and q - fine_q < close[1] + CLOSE)
         assert small.above[1:] == found.above[window][1:]
         assert small.above[0] >= 0
         whole, left = gain(found, ZERO), gain(small, ZERO)

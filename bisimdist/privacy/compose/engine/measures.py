@@ -116,6 +116,11 @@ def cut(found: Measure, low: int, high: int) -> Measure:
     kept = above[first:last]
     moved = arb_poly([fmpz(0), *above[:first][::-1]])(1 / grid.fall)
     kept[0] += moved.upper().ceil().unique_fmpz()
+    # mass that may lie anywhere has the last label, and stays: a label beyond becomes the last one
+    beyond, more = (arb_poly([fmpz(0), *part[last:]]) for part in (p, q))
+    p, q = p[first:last], q[first:last]
+    p[-1] += beyond(grid.fall).lower().floor().unique_fmpz()
+    q[-1] += more(grid.other.fall).upper().ceil().unique_fmpz()
     excess = found.excess + grid.mass(above[last:], high + 1)
     # a mass of one is enough, and what is at the least loss counts for no other
     surplus = ((grid.mass(kept, low) + excess - 1) / grid.unit(low)).lower().floor().unique_fmpz()
@@ -126,8 +131,8 @@ def cut(found: Measure, low: int, high: int) -> Measure:
         size=last - first,
         above=fmpz_poly(kept),
         excess=excess,
-        p=fmpz_poly(p[first:last]),
-        q=fmpz_poly(q[first:last]),
+        p=fmpz_poly(p),
+        q=fmpz_poly(q),
     )
 
 
