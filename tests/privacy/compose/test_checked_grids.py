@@ -287,6 +287,9 @@ def test_products_from_above_round_up() -> None:
         found = product(one, other, 0, len(expected) - 1, "")
         assert found.above == expected
         assert (found.p, found.q) == ([], [])
+    one, other = (Known(units, 0, 0, [some], ZERO, [some], [some], ZERO, {}) for some in (27, 37))
+    found = product(one, other, 0, 0, "")  # 999 of 1000 parts of a unit
+    assert (found.p, found.q) == ([0], [1])
 
 
 def test_a_product_is_of_one_grid_and_not_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -473,3 +476,10 @@ def test_cells_of_tails_prove_less(rough: bool) -> None:
         law = Law(above=above)
         found = composition._cells(units_of(seed, rough), 0, (law, law, 1), 0, cuts)
         held(found, shown, ends, Fraction(1, 10**10 if rough else 10**16))
+
+
+def test_cells_are_as_many_steps_of_the_grid_as_there_may_be_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composition, "MOST_ENTRIES", 7)
+    assert composition._cuts(-2, [["3", "1"], ["2", "2"]], "") == [-2, 1, 3, 5]
+    with pytest.raises(RuleViolation, match="too many"):
+        composition._cuts(-2, [["3", "1"], ["5", "1"]], "")
