@@ -15,7 +15,7 @@ from typing import Any
 
 from bisimdist.checker.core.balls import Enclosure, Fixed
 from bisimdist.checker.core.counting import all_of, counted, kept
-from bisimdist.checker.core.loss_atoms import NOTHING, Atoms, enclosed
+from bisimdist.checker.core.loss_atoms import NOTHING, Atoms, Loss, enclosed
 from bisimdist.checker.core.loss_grid import (
     GUARD,
     MOST_ENTRIES,
@@ -281,16 +281,16 @@ def _end(law: Law, fixed: Fixed) -> tuple[Fraction, Fraction] | None:
         points = [(law.cap(fixed), NOTHING, NOTHING)]
     else:
         return None
-    low = high = None
-    for loss, *_ in counted(points):
-        ends = (loss, loss) if isinstance(loss, Fraction) else _parts(enclosed(loss, fixed), fixed)
-        low = ends[0] if low is None else max(low, ends[0])
-        high = ends[1] if high is None else max(high, ends[1])
-    return low or Fraction(0), high or Fraction(0)
+    ends = [_ends(loss, fixed) for loss, *_ in counted(points)]
+    low, high = (max(all_of([end[k] for end in counted(ends)]), default=Fraction(0)) for k in (0, 1))
+    return low, high
 
 
-def _parts(ends: Enclosure, fixed: Fixed) -> tuple[Fraction, Fraction]:
-    return Fraction(ends[0], fixed.one), Fraction(ends[1], fixed.one)
+def _ends(loss: Loss, fixed: Fixed) -> tuple[Fraction, Fraction]:
+    if isinstance(loss, Fraction):
+        return loss, loss
+    low, high = enclosed(loss, fixed)
+    return Fraction(low, fixed.one), Fraction(high, fixed.one)
 
 
 def _certain(factors: Iterable[Factor], fixed: Fixed) -> tuple[Fraction, Fraction]:
@@ -389,7 +389,7 @@ def _cells(  # noqa: PLR0913
     upper, lower, _ = factor
     grid = units.step / (1 << level)
     low, size = cuts[0], cuts[-1] - cuts[0] + 1
-    scale = units.scales[number] if units.scales else Fraction(0)
+    scale = units.scales[number]
     large = max(0, int(grid * cuts[-1]), int(-grid * low)) * (1 + abs(units.tilt)) + abs(scale)
     unit = int(10**units.digits)
     fixed = units.precisions.of(
@@ -482,7 +482,7 @@ def _labels(  # noqa: PLR0913, PLR0917
     q_labels[-1] += places.up(rest.lost[1], high, of_q=True)
     sure = rest.sure[0][0]
     if lower.above is None:
-        if rest.lost[1]:
+        if rest.lost != NOTHING:
             p_labels[-1], sure = p_labels[-1] + places.down(sure, high), 0
         # mass of P that may lie anywhere is taken away where it would show most
         doubt = rest.lost[0]

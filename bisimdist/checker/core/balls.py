@@ -10,17 +10,14 @@ from fractions import Fraction
 from functools import cached_property
 from math import isqrt, log
 
-from bisimdist.checker.core.counting import counted, kept
+from bisimdist.checker.core.counting import all_of, counted, kept
 from bisimdist.checker.core.reading import ENTRY, MalformedCertificate, hold, spend
 
 Enclosure = tuple[int, int]
 
 MOST_BITS = 2_900  # more than that and normal tails would need other series
-
 DOUBT = 1 << 48  # how many units a function is off at most; each says why it is less
-
 MOST_TERMS = 1 << 10  # more than any series here has; each says how many it has at most
-
 TERM = 300  # the least work of a term of a series; a long one costs half the square of its digits
 
 
@@ -36,6 +33,7 @@ class Fixed:
         self.bits, self.one = bits, 1 << bits
         self.term = max(TERM, 100 + (bits // 30) ** 2 // 2)
         self.powers: dict[int, int] = {}
+        self.terms: dict[int, list[int]] = {}
         self.room = ENTRY + 2 * bits  # how many bits it takes to keep an enclosure
 
     def of(self, value: Fraction) -> Enclosure:
@@ -186,32 +184,39 @@ class Fixed:
         last = 8 * (isqrt(14 * self.bits // 10) + 3)
         for number in kept(range(last + 1), self.room, self.term):
             densities.append((self._halved(-(number * number << self.bits) // 128) << self.bits) // whole)
+        half, terms = self.one >> 4, self._terms(0)
         for number in counted(range(last), self.term):
-            half = self.one >> 4
             # from each anchor half of the way, and back from the next one
-            step = self._part(number, half, densities[number]) - self._part(
-                number + 1, -half, densities[number + 1]
-            )
-            tails.append(tails[-1] - step)
+            step, terms = self._part(terms, half, densities[number]), self._terms(number + 1)
+            tails.append(tails[-1] - step + self._part(terms, -half, densities[number + 1]))
         return tails, densities
 
-    def _part(self, anchor: int, apart: int, density: int) -> int:
+    def _part(self, terms: list[int], apart: int, density: int) -> int:
         """Return the mass of the normal law between an anchor and a place at most 1/16 away.
+
+        What is rounded in a step is not multiplied by more than 1 in all that follow, and it has 2^9 steps.
+        """
+        total, share = 0, apart << 4
+        spend(len(terms) * self.term)
+        for term in all_of(terms):
+            total = (total * share >> self.bits) + term
+        return (total * apart >> self.bits) * density >> self.bits
+
+    def _terms(self, anchor: int) -> list[int]:
+        """Return the terms of that mass for 1/16 in place of d, the last first, without d and the density.
 
         The density there is that of the anchor times the sum of b_k, with b_0 = 1 and
         b_{k+1} = -(z d b_k + d^2 b_{k-1}) / (k + 1). Since |z d| is at most 5, what is rounded in a term is
         multiplied by less than e^6 in all that follow, and 2^9 terms are off by less than 2^20.
         """
-        turn, square = anchor * apart >> 3, apart * apart >> self.bits
-        before, now, total = 0, self.one, self.one
-        number = 1
+        before, now, found = 0, self.one, [self.one]
         for number in range(1, MOST_TERMS):
-            before, now = now, -((turn * now + square * before) >> self.bits) // number
-            total += now // (number + 1)
+            before, now = now, -((anchor * now >> 7) + (before >> 8)) // number
+            found.append(now // (number + 1))
             if number > 16 and -2 <= now <= 2 and -2 <= before <= 2:
                 break
-        spend(number * self.term)
-        return (total * apart >> self.bits) * density >> self.bits
+        spend(len(found) * self.term)
+        return found[::-1]
 
     def tail(self, value: Enclosure) -> Enclosure:
         """Enclose the mass of the normal law above a value; its density is less than 1/2."""
@@ -224,4 +229,8 @@ class Fixed:
         anchor = (value + (self.one >> 4)) * 8 >> self.bits
         if anchor >= len(densities):
             return 0
-        return tails[anchor] - self._part(anchor, value - (anchor << self.bits >> 3), densities[anchor])
+        if anchor not in self.terms:
+            self.terms[anchor] = self._terms(anchor)
+            hold(len(self.terms[anchor]) * (ENTRY + self.bits // 2))  # the last ones are short
+        terms, apart = self.terms[anchor], value - (anchor << self.bits >> 3)
+        return tails[anchor] - self._part(terms, apart, densities[anchor])

@@ -7,9 +7,10 @@ two long decimals, which Python's ``decimal`` multiplies in nearly linear time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
+from functools import lru_cache
 from operator import add, mul
 
 from bisimdist.checker.core.balls import Enclosure, Fixed
@@ -18,18 +19,13 @@ from bisimdist.checker.core.reading import LOOK, OVERHEAD, RuleViolation, demand
 
 MOST_ENTRIES = 4_000_000
 GUARD = 96  # bits beyond those of the masses and of the numbers that they are multiplied with
-
 ROOM = 2_816  # so many bits are always allowed
-
 PLACE = 64  # how many bits a place of a list takes beside those of its mass
-
 DIGIT = 15  # what a digit of a product costs, in units of work: transforms take nearly linear time
 
 ZERO = Fraction(0)
 FAR = Fraction(64)  # how much less than epsilon the least label may be that a threshold is taken at
-
 BLOCK = 128  # how many entries are summed at a time
-
 ENTRY = 600  # what it costs to write and to read an entry of a product
 
 
@@ -163,8 +159,6 @@ class Known:
         """Return an upper bound on delta at an epsilon (rule O6)."""
         first = max(epsilon // self.grid + 1, self.low)
         entries, fixed = self.above[first - self.low :], self.units.fixed()
-        if not entries:
-            return self.excess
         whole = gathered(entries, -self.rate, fixed, up=True)
         part = gathered(entries, -self.rate - self.grid, fixed, up=False)
         # the factor e^(epsilon - loss) is rounded down, which is the wrong side for us
@@ -173,8 +167,6 @@ class Known:
 
     def lower(self, epsilon: Fraction) -> Fraction:
         """Return a lower bound on delta at an epsilon: what the best threshold shows."""
-        if not self.p:
-            return self.sure
         step, high = self.grid, self.low + len(self.p) - 1
         fixed = self.units.fixed(FAR)
         less, down = fixed.exp(fixed.of(-self.rate))[0], fixed.exp(fixed.of(-self.rate - step))[1]
@@ -218,7 +210,7 @@ def gathered(entries: list[int], exponent: Fraction, fixed: Fixed, *, up: bool) 
     far, total = powers.pop(), 0
     for start in counted(range(BLOCK * ((len(entries) - 1) // BLOCK), -1, -BLOCK), LOOK):
         near = sum(map(mul, all_of(entries[start : start + BLOCK]), all_of(powers)))
-        total = (total * far >> fixed.bits) + up + near
+        total = near + (-(-total * far >> fixed.bits) if up else total * far >> fixed.bits)
     return total
 
 
@@ -226,10 +218,14 @@ def _pack(entries: list[int], width: int) -> Decimal:
     return Decimal(f"%0{width}d" * len(entries) % tuple(all_of(entries)[::-1]))
 
 
-def _product(  # noqa: PLR0913
-    one: list[int], other: list[int], digits: int, start: int, stop: int, *, up: bool
-) -> list[int]:
-    """Return entries of a product of polynomials in units, from one on, before another.
+@lru_cache(maxsize=1)
+def _nines(digits: int, width: int, size: int) -> Decimal:
+    """Return what is added to each entry to round it up."""
+    return Decimal(f"{10**digits - 1:0{width}d}" * size)
+
+
+def _product(one: list[int], other: list[int], digits: int, *, up: bool) -> list[int]:
+    """Return the entries of a product of polynomials in units.
 
     It is one product of long decimals, in which all of one times the most of the other fits into an entry.
     """
@@ -243,25 +239,23 @@ def _product(  # noqa: PLR0913
     first = _pack(one, width)
     second = first if other is one else _pack(other, width)
     exact = Context(min(MAX_PREC, size * width), Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
-    # what is added to each entry rounds it up
-    more = Decimal(f"{up * (10**digits - 1):0{width}d}" * size)
+    more = _nines(digits, width, size) if up else Decimal(0)
     text = format(exact.fma(first, second, more), "f").zfill(size * width)
-    return [
-        int(text[end - width : end - digits])
-        for end in all_of(range(width * (size - start), width * (size - stop), -width))
-    ]
+    return [int(text[end - width : end - digits]) for end in all_of(range(width * size, 0, -width))]
 
 
 def product(one: Known, other: Known, low: int, high: int, where: str) -> Known:
     """Return what is known of two together, on a window (rule O4)."""
     if one.level != other.level:
         raise RuleViolation(f"O4: {where} multiplies on two grids")
-    units, start, size = one.units, one.low + other.low, len(one.above) + len(other.above) - 1
-    first, last = _ends(start, size, low, high, where)
-    above = _product(one.above, other.above, units.digits, 0, size, up=True)
-    p, q = (
-        _product(some, others, units.digits, first, last, up=up) if some else []
-        for some, others, up in counted(((one.p, other.p, False), (one.q, other.q, True)))
+    units = one.units
+    above, p, q = (
+        _product(some, others, units.digits, up=up) if some else []
+        for some, others, up in (
+            (one.above, other.above, True),
+            (one.p, other.p, False),
+            (one.q, other.q, True),
+        )
     )
     copies = dict(all_of(one.copies))
     for number, count in counted(other.copies.items()):
@@ -272,16 +266,8 @@ def product(one: Known, other: Known, low: int, high: int, where: str) -> Known:
         mass = one.worth(gathered(one.above, -one.rate, fixed, up=True), one.low, fixed, up=True)
         excess = short(one.excess + other.excess * mass, up=True)
     sure = short(one.sure + other.sure - one.sure * other.sure, up=False)
-    whole = Known(units, one.level, start, above, excess, [], [], sure, copies)
-    return replace(cut(whole, low, high, where), p=p, q=q)
-
-
-def _ends(start: int, size: int, low: int, high: int, where: str) -> tuple[int, int]:
-    """Return where a window begins and ends among so many entries from a start on."""
-    first, last = low - start, high - start + 1
-    if not 0 <= first < last <= size:
-        raise RuleViolation(f"O4: {where} is cut outside of its window")
-    return first, last
+    whole = Known(units, one.level, one.low + other.low, above, excess, p, q, sure, copies)
+    return cut(whole, low, high, where)
 
 
 def coarsened(found: Known, where: str) -> Known:
@@ -323,11 +309,16 @@ def coarsened(found: Known, where: str) -> Known:
 
 def cut(found: Known, low: int, high: int, where: str) -> Known:
     """Return the same on a smaller window (rule O4)."""
-    first, last = _ends(found.low, len(found.above), low, high, where)
+    first, last = low - found.low, high - found.low + 1
+    if not 0 <= first < last <= len(found.above):
+        raise RuleViolation(f"O4: {where} is cut outside of its window")
     fixed, rate = found.units.fixed(found.rate), found.rate
     above, p, q = (part[first:last] for part in (found.above, found.p, found.q))
     moved = gathered([0, *all_of(found.above[:first])[::-1]], rate, fixed, up=True)
     above[0] -= -moved >> fixed.bits
+    if p:  # mass that may lie anywhere has the last label, and stays: a label beyond becomes the last one
+        p[-1] += gathered([0, *all_of(found.p[last:])], -rate, fixed, up=False) >> fixed.bits
+        q[-1] -= -gathered([0, *all_of(found.q[last:])], -rate - found.grid, fixed, up=True) >> fixed.bits
     beyond = gathered(found.above[last:], -rate, fixed, up=True)
     excess = short(found.excess + found.worth(beyond, high + 1, fixed, up=True), up=True)
     made = Known(found.units, found.level, low, above, excess, p, q, found.sure, found.copies)

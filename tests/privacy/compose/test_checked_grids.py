@@ -272,7 +272,7 @@ def test_products_round_in_their_direction(rough: bool) -> None:
             part = product(one, other, low + 1, high, "")
             assert (part.p, part.q) == (found.p[1:], found.q[1:])
             part = product(one, other, low, high - 1, "")
-            assert (part.p, part.q) == (found.p[:-1], found.q[:-1])
+            assert (part.p[:-1], part.q[:-1]) == (found.p[:-2], found.q[:-2])
 
 
 def test_products_from_above_round_up() -> None:
@@ -287,6 +287,9 @@ def test_products_from_above_round_up() -> None:
         found = product(one, other, 0, len(expected) - 1, "")
         assert found.above == expected
         assert (found.p, found.q) == ([], [])
+    one, other = (Known(units, 0, 0, [some], ZERO, [some], [some], ZERO, {}) for some in (27, 37))
+    found = product(one, other, 0, 0, "")  # 999 of 1000 parts of a unit
+    assert (found.p, found.q) == ([0], [1])
 
 
 def test_a_product_is_of_one_grid_and_not_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,7 +350,15 @@ def test_a_window_proves_less(rough: bool) -> None:
         small = cut(found, low, high, "")
         assert places(small) == range(low, high + 1)
         window = slice(low - found.low, high - found.low + 1)
-        assert (small.p, small.q, small.sure) == (found.p[window], found.q[window], found.sure)
+        assert (small.p[:-1], small.q[:-1]) == (found.p[window][:-1], found.q[window][:-1])
+        assert small.sure == found.sure
+        few, fine = upper_ends(small), upper_ends(found)
+        close = 2 * unit(small, high), 2 * unit(small, high, of_q=True)
+        for place in places(small):  # a label beyond the window is the last one now
+            (p, q), (fine_p, fine_q) = few[place], fine[place]
+            assert p <= fine_p + CLOSE
+            assert q >= fine_q - CLOSE
+            assert rough or (fine_p - p < close[0] + CLOSE and q - fine_q < close[1] + CLOSE)
         assert small.above[1:] == found.above[window][1:]
         assert small.above[0] >= 0
         whole, left = gain(found, ZERO), gain(small, ZERO)
@@ -465,3 +476,10 @@ def test_cells_of_tails_prove_less(rough: bool) -> None:
         law = Law(above=above)
         found = composition._cells(units_of(seed, rough), 0, (law, law, 1), 0, cuts)
         held(found, shown, ends, Fraction(1, 10**10 if rough else 10**16))
+
+
+def test_cells_are_as_many_steps_of_the_grid_as_there_may_be_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composition, "MOST_ENTRIES", 7)
+    assert composition._cuts(-2, [["3", "1"], ["2", "2"]], "") == [-2, 1, 3, 5]
+    with pytest.raises(RuleViolation, match="too many"):
+        composition._cuts(-2, [["3", "1"], ["5", "1"]], "")

@@ -137,7 +137,7 @@ def test_a_chord_dominates_whatever_the_masses_of_its_cell_are() -> None:
         exact = sum(pair[side] for pair in PAIRS[1:])
         for found, sign in zip(mass, (-1, 1), strict=True):
             assert abs(Fraction(found, fixed.one) - exact - sign * DOUBT) < Fraction(1, 10**9)
-    units = Units(grid, 30)
+    units = Units(grid, 30, scales=(Fraction(0),))
     known = composition._cells(units, 0, (law, law, 1), 0, [-1, 0, 1])
     p, q = (sum((pair[side] for pair in PAIRS[1:]), Fraction(0)) for side in (0, 1))
     for k in range(40):
@@ -186,7 +186,7 @@ def test_mass_of_one_side_that_may_lie_anywhere_is_enough_to_doubt_an_infinite_l
 
 
 def composed_once(law: Law) -> Known:
-    return composition._cells(Units(Fraction(1), 30), 0, (law, law, 1), 0, [0, 1, 2])
+    return composition._cells(Units(Fraction(1), 30, scales=(Fraction(0),)), 0, (law, law, 1), 0, [0, 1, 2])
 
 
 @pytest.mark.parametrize("lost", [(Fraction(1, 20), Fraction(0)), (Fraction(0), Fraction(1, 20))])

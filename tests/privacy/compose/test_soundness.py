@@ -138,3 +138,25 @@ def test_whatever_is_private_where_a_record_is_added_or_removed(epsilon: Fractio
             worst = max(worst, sum(gains, Fraction(0)))
     assert worst <= bounds.upper + Fraction(1, 10**20)
     assert bounds.lower <= worst + Fraction(1, 10**20)
+
+
+def late(x: int, rng: Any) -> int:
+    """Answer; one of 50 runs on the input 0 is long, and gives the likely answer in the end."""
+    if x == 0 and not rng.randrange(50):
+        while rng.randrange(4):
+            pass
+        return 0
+    return 0 if rng.randrange(10) < 9 - (x == 0) else 1
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_runs_that_are_cut_off_show_nothing(runs: int) -> None:
+    """A cut run has a label that only one input may have: that tells the inputs apart only in the chain."""
+    entry = {"program": late, "inputs": [0, 1], "times": runs, "cut": "1/40"}
+    found = bisimdist.compose([entry], width="9/10")
+    masses = [Fraction(1, 50) + Fraction(49, 50) * Fraction(8, 10), Fraction(9, 10)]
+    law = [(masses[0], masses[1]), (1 - masses[0], 1 - masses[1])]
+    for epsilon in (Fraction(1, 2), Fraction(2)):
+        bounds = found.delta(epsilon)
+        assert bounds.lower <= delta([(law, runs)], epsilon) + DOUBT
+        assert delta([(law, runs)], epsilon) - DOUBT <= bounds.upper

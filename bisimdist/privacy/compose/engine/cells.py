@@ -93,7 +93,7 @@ def _labels(
     q_labels[-1] += up(rest.lost[1] / other.unit(high))
     sure = arb(rest.sure[0])
     if isinstance(below, AtomsAt):
-        if rest.lost[1]:
+        if rest.lost[0] or rest.lost[1]:
             p_labels[-1], sure = p_labels[-1] + down(sure / grid.unit(high)), arb(0)
         # mass of P that may lie anywhere is taken away where it would show most
         doubt = arb(rest.lost[0])

@@ -181,10 +181,15 @@ def cut(found: Measure, low: int, high: int) -> Measure:
     above, p, q = (found.entries(part) for part in (found.above, found.p, found.q))
     kept = above[first:last]
     kept[0] += up(arb_poly([fmpz(0), *above[:first][::-1]])(1 / grid.fall))
+    # mass that may lie anywhere has the last label, and stays: a label beyond becomes the last one
+    beyond, more = (arb_poly([fmpz(0), *part[last:]]) for part in (p, q))
+    p, q = p[first:last], q[first:last]
+    p[-1] += down(beyond(grid.fall))
+    q[-1] += up(more(grid.other.fall))
     excess = found.excess + grid.mass(above[last:], high + 1)
     # a mass of one is enough, and what is at the least loss counts for no other
     kept[0] -= min(kept[0], down((grid.mass(kept, low) + excess - 1) / grid.unit(low)))
-    above, p, q = (fmpz_poly(part) for part in (kept, p[first:last], q[first:last]))
+    above, p, q = (fmpz_poly(part) for part in (kept, p, q))
     return replace(found, low=low, size=last - first, above=above, excess=excess, p=p, q=q)
 
 
