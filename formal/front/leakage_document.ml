@@ -1,11 +1,9 @@
-(* A certificate of kind leakage for tv, bayes, min-entropy and g, as the proved checker takes it. Nothing here is proved:
-   which node holds the rows of a claim is looked for here, and checked by what is proved. *)
+(* A certificate of kind leakage, as the proved checker takes it. Nothing here is proved: which node holds the rows of a
+   claim, and which integer is near a root, is looked for here, and checked by what is proved. *)
 
 open Extracted
 open Json
 open Reading
-
-exception Other
 
 let natural value where =
   match value with
@@ -17,6 +15,7 @@ let natural value where =
 
 (* A number of a row; all that are too large are the same. *)
 let line width value where = Integers.to_int (Integers.min (natural value where) (Integers.of_int (width + 1)))
+let zero = Steps_document.zero
 let named read value where = List.map (fun (name, entry) -> (name, read entry where)) (fields value where)
 let listed read value where = List.map (fun entry -> read entry where) (items value where)
 
@@ -34,26 +33,35 @@ let own_bound number width value where =
   | String "rest" -> Rest
   | Object whole when List.mem_assoc "most" whole ->
       let whole = record value where [ "most" ] [ "least" ] in
-      ignore (amount (item (get whole "most") where) where);
-      Option.iter (fun least -> ignore (mass (item least where) where)) (find whole "least");
-      Ahead (width + 1, [])  (* a chord is for pairs: refused *)
+      let most = amount (item (get whole "most") where) where in
+      Chord (most, Option.fold ~none:zero ~some:(fun least -> mass (item least where) where) (find whole "least"))
   | Object _ ->
       let whole = record value where [ "ahead"; "covers" ] [] in
       let k = line width (get whole "ahead") where in
       Ahead (k, covers number width (get whole "covers") where)
   | _ -> malformed (where ^ " is none that is known")
 
-let node number label width k value =
+let from_below value where = match value with String "inf" -> Infinite | _ -> Finite (rational value where)
+
+let node number label width first_of k value =
   let where = Printf.sprintf "node %d" k in
-  let whole = record value where [ "rows" ] [ "then"; "upper"; "bound"; "lower"; "stop"; "weight" ] in
+  let whole = record value where [ "rows" ] [ "then"; "upper"; "bound"; "lower"; "stop"; "weight"; "grows" ] in
   let whole_number value where = { qnum = integer value where; qden = Integers.one } in
   let rows = named (listed whole_number) (get whole "rows") where in
   let next = Option.map (fun t -> named natural t where) (find whole "then") in
   let upper = Option.map (fun u -> rational u where) (find whole "upper") in
   let bound = Option.map (fun b -> own_bound number width b where) (find whole "bound") in
-  let lower = Option.map (fun l -> rational l where) (find whole "lower") in
+  let lower = Option.map (fun l -> from_below l where) (find whole "lower") in
   (match find whole "stop" with None | Some (Bool true) -> () | _ -> malformed ("'stop' of " ^ where ^ " is not true"));
-  Option.iter (fun w -> ignore (amount (item w where) where)) (find whole "weight");
+  let weight = Option.map (fun w -> amount (item w where) where) (find whole "weight") in
+  let grows value =
+    match items value where with
+    | [ z; h ] ->
+        let z = rational z where in
+        (z, amount (item h where) where)
+    | _ -> malformed (where ^ " has not two entries")
+  in
+  let grows = Option.map grows (find whole "grows") in
   (match List.sort_uniq compare (List.map (fun (_, column) -> List.length column) rows) with
   | [ n ] when n > 0 -> ()
   | _ -> malformed (where ^ " has rows that are empty, or not of one length"));
@@ -61,20 +69,20 @@ let node number label width k value =
     next,
     { l_columns = List.map (fun (s, column) -> (number s, column)) rows;
       l_then = Option.map (List.map (fun (a, c) -> (label a, Integers.succ c))) next; l_upper = upper;
-      l_bound = Option.value bound ~default:Follows; l_lower = lower; l_stop = List.mem_assoc "stop" whole } )
+      l_bound = Option.value bound ~default:Follows; l_lower = lower; l_stop = List.mem_assoc "stop" whole;
+      l_cycle = first_of k; l_weight = weight; l_grows = grows } )
 
-type claim = { states : string list; prior : q list option; lower : q option; upper : q option }
+type claim = { states : string list; prior : q list option; lower : from_below; upper : q option }
 
 let claim value where =
   let whole = record value where [ "states"; "lower"; "upper" ] [ "prior" ] in
   let states = listed item (get whole "states") where in
   let prior = Option.map (fun p -> listed rational p where) (find whole "prior") in
-  let bound key = match get whole key with String "inf" -> None | value -> Some (rational value where) in
+  let bound key = from_below (get whole key) where in
   let lower = bound "lower" in
-  { states; prior; lower; upper = bound "upper" }
+  { states; prior; lower; upper = (match bound "upper" with Infinite -> None | Finite u -> Some u) }
 
 let plus = Steps_document.plus
-let zero = Steps_document.zero
 let times (p : q) (r : q) = fraction (Integers.mul p.qnum r.qnum) (Integers.mul p.qden r.qden)
 let minus p (r : q) = plus p { r with qnum = Integers.neg r.qnum }
 
@@ -89,18 +97,10 @@ let lowest columns =
   let lowered q = { qnum = Integers.divexact (whole q) divisor; qden = Integers.one } in
   List.map (fun (state, column) -> (state, List.map lowered column)) columns
 
-(* By first label the node of a claim whose worlds gain so much in a state. *)
-let first_nodes numbers label_of states gains =
-  let columns =
-    List.filter_map
-      (fun state ->
-        match gains state with
-        | [] -> None
-        | first :: others ->
-            let column = List.map (fun x -> minus x first) others in
-            if List.for_all (fun (q : q) -> Integers.sign q.qnum = 0) column then None else Some (state, column))
-      (List.sort_uniq compare states)
-  in
+(* By first label the node of a claim whose rows have such a column in a state. *)
+let first_nodes numbers label_of states column =
+  let columns = List.map (fun state -> (state, column state)) (List.sort_uniq compare states) in
+  let columns = List.filter (fun (_, column) -> List.exists (fun (q : q) -> Integers.sign q.qnum <> 0) column) columns in
   let labels = List.sort_uniq compare (List.map (fun (state, _) -> label_of state) columns) in
   List.filter_map
     (fun label ->
@@ -108,18 +108,45 @@ let first_nodes numbers label_of states gains =
       Option.map (fun k -> (label, k)) (Hashtbl.find_opt numbers (key (lowest here))))
     labels
 
-let measures = [ "tv"; "bayes"; "min-entropy"; "g" ]
+(* What is summed over traces, and the order of Renyi's. *)
+let quantity text =
+  match text with
+  | "tv" | "bayes" | "min-entropy" | "g" -> Guess
+  | "chi2" -> Chi2
+  | "kl" -> Kl
+  | "hellinger" -> Hellinger
+  | _ -> (
+      let order = if String.starts_with ~prefix:"renyi:" text then tail text 6 else "" in
+      match if is_digits order && order.[0] <> '0' && String.length order < 5 then int_of_string order else 0 with
+      | b when 2 <= b && b <= 1000 -> Renyi (Integers.of_int (b - 1))
+      | _ -> malformed "the measure is not known")
+
+(* By node the first one of its cycle. *)
+let cycles_of value count =
+  let cycle value =
+    match items value "a cycle" with
+    | [ first; last ] ->
+        let first = natural first "a cycle" in
+        (first, natural last "a cycle")
+    | _ -> malformed "a cycle has not two ends"
+  in
+  let cycles = List.map cycle (items value "the cycles") in
+  let first_of k =
+    let k = Integers.of_int k in
+    Option.map (fun (first, _) -> Integers.succ first) (List.find_opt (fun (first, last) -> Integers.leq first k && Integers.leq k last) cycles)
+  in
+  let check () =
+    List.iter (fun (first, last) -> if Integers.geq first count || Integers.geq last count then malformed "an end of a cycle is no node") cycles
+  in
+  let in_order () =
+    let follows before (first, last) =
+      if Integers.leq first before || Integers.lt last first then not_valid "V6: the cycles are not in order, or overlap" else last
+    in
+    ignore (List.fold_left follows (Integers.of_int (-1)) cycles)
+  in
+  (first_of, check, in_order)
 
 let read value =
-  let entries = fields value "the certificate" in
-  let has_cycles = match find entries "cycles" with None | Some (Array []) -> false | _ -> true in
-  let infinite = function
-    | Object node -> List.mem_assoc "grows" node || find node "lower" = Some (String "inf")
-    | _ -> false
-  in
-  let grows = match find entries "nodes" with Some (Array nodes) -> List.exists infinite nodes | _ -> false in
-  let measure = match find entries "measure" with Some (String name) when List.mem name measures -> name | _ -> raise Other in
-  if has_cycles || grows then raise Other;
   let needed = [ "format"; "version"; "kind"; "model"; "digest"; "claims"; "measure"; "nodes" ] in
   let whole = record value "the certificate" needed [ "gains"; "cycles"; "ratios" ] in
   let claims = listed claim (get whole "claims") "a claim" in
@@ -128,6 +155,10 @@ let read value =
   ignore (record (get whole "model") "the model" [ "kind"; "states"; "transitions" ] []);
   let digest = item (get whole "digest") "the digest" in
   let written = items (get whole "nodes") "the nodes" in
+  let count = Integers.of_int (List.length written) in
+  let first_of, ends_fit, in_order = cycles_of (Option.value (find whole "cycles") ~default:(Array [])) count in
+  let measure = item (get whole "measure") "the measure" in
+  let quantity = quantity measure in
   if (measure = "g") <> (gains <> None) then malformed "gains and the measure g go together";
   if gains = Some [] then malformed "there is no guess";
   let states : names = Hashtbl.create 64 and labels : names = Hashtbl.create 64 in
@@ -135,27 +166,30 @@ let read value =
   let width =
     match gains with
     | Some guesses -> List.length guesses - 1
-    | None -> if measure = "tv" then 1 else List.length (List.hd claims).states - 1
+    | None -> if quantity <> Guess then 2 else if measure = "tv" then 1 else List.length (List.hd claims).states - 1
   in
   let numbers = Hashtbl.create 64 in
-  let nodes = List.mapi (node number label width) written in
-  let count = Integers.of_int (List.length nodes) in
+  let nodes = List.mapi (node number label width first_of) written in
   List.iter
     (fun (_, next, _) ->
       let fits (_, k) = if Integers.geq k count then malformed "a label leads to no node" in
       List.iter fits (Option.value next ~default:[]))
     nodes;
+  ends_fit ();
   List.iteri (fun k (rows, _, _) -> Hashtbl.replace numbers (key rows) (Integers.of_int (k + 1))) nodes;
   let ratios = Delta_document.by_pair number skew (Option.value (find whole "ratios") ~default:(Array [])) "the ratios" in
   let model = Chain.read (get whole "model") in
   let taken = Chain.numbered model number label in
   let label_at = Steps_document.table_of model.states in
   let label_of state = match Hashtbl.find_opt label_at state with Some text -> label text | None -> not_valid "V1: no state of the model" in
+  let beyond_first gains state = match gains state with [] -> [] | first :: others -> List.map (fun x -> minus x first) others in
   let about c =
     match (measure, c.prior, c.states) with
-    | "tv", None, [ s; t ] ->
-        let gains state = [ zero; minus (if state = s then Steps_document.one else zero) (if state = t then Steps_document.one else zero) ] in
-        (Pair (number s, number t), gains)
+    | _, None, [ s; t ] when not (List.mem measure [ "bayes"; "min-entropy"; "g" ]) ->
+        let one_at state other = if state = other then Steps_document.one else zero in
+        let column state = [ one_at state s; one_at state t ] in
+        let signed state = [ minus (one_at state s) (one_at state t) ] in
+        (Pair (number s, number t), if quantity = Guess then signed else column)
     | ("bayes" | "min-entropy" | "g"), Some prior, states when List.length prior = List.length states ->
         let secrets = List.combine states prior in
         let sum weight = List.fold_left (fun x (s, p) -> plus x (weight s p)) zero in
@@ -165,24 +199,22 @@ let read value =
             let rows = List.map snd guesses in
             let gain row s = Option.value (List.assoc_opt s row) ~default:zero in
             let at state = List.map (fun row -> sum (fun s p -> if s = state then times p (gain row s) else zero) secrets) rows in
-            (Gains (listed, List.map (List.map (fun (s, x) -> (number s, x))) rows), at)
+            (Gains (listed, List.map (List.map (fun (s, x) -> (number s, x))) rows), beyond_first at)
         | None ->
             let at state = List.map (fun (s, p) -> if s = state then p else zero) secrets in
-            (Secrets (listed, measure = "min-entropy"), at))
+            (Secrets (listed, measure = "min-entropy"), beyond_first at))
     | _ -> not_valid "V1: secrets have a prior, and pairs have none"
   in
   let taken_claim c =
-    let lc_about, gains = about c in
-    let lc_nodes = first_nodes numbers label_of c.states gains in
-    match c.lower with
-    | Some lower -> { lc_about; lc_nodes; lc_lower = lower; lc_upper = c.upper }
-    | None -> not_valid "C1: nothing is infinite"
+    let lc_about, column = about c in
+    { lc_about; lc_nodes = first_nodes numbers label_of c.states column; lc_lower = c.lower; lc_upper = c.upper }
   in
   let check () =
+    in_order ();
     let certificate =
-      { lx_model = taken; lx_width = width; lx_ratios = ratios; lx_nodes = List.mapi (fun k (_, _, n) -> (Integers.of_int (k + 1), n)) nodes;
-        lx_claims = List.map taken_claim claims }
+      { lx_model = taken; lx_quantity = quantity; lx_width = width; lx_ratios = ratios;
+        lx_nodes = List.mapi (fun k (_, _, n) -> (Integers.of_int (k + 1), n)) nodes; lx_claims = List.map taken_claim claims }
     in
-    check_leakage certificate
+    check_leakage { near_root = (fun v -> if Integers.sign v < 0 then v else Integers.sqrt v); near_log = Logarithm.enclosed } certificate
   in
   (model, digest, check)

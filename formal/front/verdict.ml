@@ -93,7 +93,7 @@ let judge ?model text =
   with
   | Malformed why -> Wrong why
   | Reading.Not_valid why -> Refused why
-  | Steps_document.Other | Leakage_document.Other | Hmm_document.Other -> Not_covered
+  | Steps_document.Other | Hmm_document.Other -> Not_covered
   | Stack_overflow -> Too_large
 
 let describe = function

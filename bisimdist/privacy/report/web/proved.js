@@ -8,202 +8,205 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(o){"use strict";var
-fp="pump",lA="Invalid_argument",bx="reduced",mO="merged",lz="the transitions",hN=192,ly="bounds",lx="%ni",e_="word",hh="above",fo="parameters",cn=0xff,mN="no certificate",hg="]",hf="sha256:",dx="stop",lw="credit",mL="measure",mM="smaller",lv="credits",a3="0",mK="chain",bj="pair",ae="upper",aW=128,lu="Sys_blocked_io",hM="start",mJ="fd ",ac=248,dq="program",mI=1027,aQ="claims",fn="probabilities",e9="common",d4=246,lt="the nodes",lr="G3: another digest",ls="%u",mH="cycle",mG="bayes",lq="generators",mE="depth",mF="root",mD="table",e8=127,d3=1024,lp="ceiling",mB=-49,mC="1",hK="accumulative",hL="e",lo=" : flags Open_rdonly and Open_wronly are not compatible",mA="slow",my="layers",mz="gains",e6=240,d2="factors",e7="not UTF-8",b0="-",mx="witness",hJ=": Not a directory",lm="challenge",ln=" : file already exists",cm=0xffffff,cC="a claim",ll="proofs",hI="0u",cT="nodes",mw="Out_of_memory",lk="reading.ml",hH="metric",dw="inf",hG="index out of bounds",mv="counting",lj="event",fm="_bigarr02",li=244,hF="}",lh="\\b",hE="holds",dv="type",mu=" has no positive denominator",b4=0xffff,dp="the claims",lg=12520,mt="observations",mr="node ",ms="denominator",mq="infinity",d1=1000,mp="least",he="{",hD="the digest",e5=224,r="",fl="then",hd="^",mo="\\t",d0="cut",dn=0x3f,fk="ratios",mn="verdict",lf="Match_failure",e4="swapped",le="smaller:",d9="bd",hC=-10,mm="relations",hB=252,du=".",cl="+",ad="kind",ml=0xf0,mk="model:",mj=110,dm="distance",mi=116,ld="%li",mh="invariant",hA=56320,fj="direction",hz=" is no object",d8="rank",lc=65536,mf=-32,mg="complement",hc="lmc",me=1023,lb=")",md="quantity",hy="interactive",hb="nan",mc="cycles",cB="value",e3="stuck",la=0xe0,k$=0xdfff,aO="to",bu="/",mb="Assert_failure",ma="a state of a claim",k_="replay",b3="format",ha="ENOTDIR",k9=1073741823,l$="null",k8="\\r",dl=250,fi="backward",k7="observe",l_="the states",k6="up",dt=",",fh='"',k5="$schema",g_="function",g$=1255,l9="factor",g9=255,l7="(",l8=0x800,cS="covers",k4="jsError",bZ=0x8000,l6="cone",d7=256,k3="a rule of the proved checker fails",g8="tv",k2="End_of_file",g7="Failure",dk="ratio",k1="distributions",hx="ENOENT",d6="forward",hw="the pump",l5="([^/]+)",hv=0xf,e2=-48,k0=0xdc00,kZ="fast",hu=125,l3=" names no node",l4="ENOTEMPTY",fg="bound",dj="the model",av="camlinternalFormat.ml",l2="Division_by_zero",l1="starts",kY="Sys_error",ht="most",kX="potential",g6="g",hs="proof",ff=67108864,cA="moves",kW="EEXIST",l0="%d",ai="lower",kV="bisimdist-certificate",hr="[",lZ="buffer.ml",e1="int_of_string",kT="vector",kU="\\n",lY="node %d",hq="delta",kS="name",aN="from",kQ=120,kR=103,lX=102,b2="transitions",kO=55296,kP=512,lW="infinite",kN=0x7ff0,fe=101,d5="there is no claim",kM="rows",dZ="0x",lV=" is not true",hp="steps",fd=254,ho=100,kL="end",lU="the ratios",kK="%Li",lS="*",lT=" : flags Open_text and Open_binary are not compatible",aV="states",g5="below",lR="\\\\",lQ="before",bY=16777216,g4="progress",hn="Unix.Unix_error",lP="sources",g3="mkdir",lO="Stack_overflow",g1="model file: ",g2="losses",as="alpha",fc="the invariant",e0=": No such file or directory",lN="/static/",kJ="**",lM=-97,lL="Not_found",kI=", ",lK="ahead",fb="pairs",a_="digest",hm="rmdir",kG="prefix",kH="parts",g0=" is none that is known",am="model",lJ=1026,ds="classes",lH="a mass",hl="lbd",lI="false",kF=-34,hk="min-entropy",kE="after",kC="Pervasives.do_at_exit",kD="utf8",bt=" ",bw=0x80,kB="Undefined_recursive_module",fa="length",bv="the certificate",e$=":",kA="G2: another model",lG="prior",kz="weight",b1="version",hj="compare: functional value",lE="action",lF="'stop' of ",ky="%i",lC="suffix",dr="given_up",lD="side",lB="true",hi="up_to";function
-cW(c,a){if(c.fun)return cW(c.fun,a);if(typeof
+fA="pump",mf="Invalid_argument",bF="reduced",nu="merged",me="the transitions",h0=192,md="bounds",mc="%ni",fi="word",hu="above",fz="parameters",cs=0xff,ns="no certificate",nt="grows",ht="]",hs="sha256:",dC="stop",mb="credit",nq="measure",nr="smaller",ma="credits",a8="0",np="chain",br="pair",aj="upper",a1=128,l$="Sys_blocked_io",hZ="start",no="fd ",an=248,dv="program",nn=1027,aV="claims",fy="probabilities",fh="common",ed=246,l_="the nodes",l8="G3: another digest",l9="%u",nm="cycle",hY="bayes",l7="generators",nk="depth",nl="root",nj="table",fg=127,ec=1024,l6="ceiling",nh=-49,ni="1",hW="accumulative",hX="e",l5=" : flags Open_rdonly and Open_wronly are not compatible",ng="slow",ne="layers",nf="gains",fe=240,eb="factors",ff="not UTF-8",b5="-",nd="witness",hr="a cycle",hV=": Not a directory",l3="challenge",l4=" : file already exists",cr=0xffffff,cI="a claim",l2="proofs",hU="0u",dB="nodes",nc="Out_of_memory",l1="reading.ml",hT="metric",ej="inf",hS="index out of bounds",nb="counting",l0="event",na=" has not two entries",fx="_bigarr02",lZ=244,hR="}",lY="\\b",hQ="holds",dA="type",m$=" has no positive denominator",b9=0xffff,du="the claims",lX=12520,m_="observations",m8="node ",m9="denominator",m7="infinity",dt=1000,m6="least",hq="{",hP="the digest",fd=224,u="",fw="then",hp="^",m5="\\t",ea="cut",ds=0x3f,fv="ratios",m4="verdict",lW="Match_failure",fc="swapped",lV="smaller:",ei="bd",hO=-10,m3="relations",hN=252,dz=".",cq="+",ai="kind",m2=0xf0,m1="model:",m0=110,dr="distance",mZ=116,lU="%li",mY="invariant",hM=56320,fu="direction",hL=" is no object",eh="rank",lT=65536,mW=-32,mX="complement",ho="lmc",mV=1023,lS=")",mU="quantity",hK="interactive",hn="nan",mT="cycles",cH="value",fb="stuck",lR=0xe0,lQ=0xdfff,aT="to",bD="/",mS="Assert_failure",mR="a state of a claim",lP="replay",b8="format",hm="ENOTDIR",lO=1073741823,mQ="null",lN="\\r",dq=250,ft="backward",lM="observe",mP="the states",lL="up",dy=",",fs='"',lK="$schema",hk="function",hl=1255,mO="factor",hj=255,mM="(",mN=0x800,c0="covers",lJ="jsError",b4=0x8000,mL="cone",eg=256,lH="a rule of the proved checker fails",lI="tv",lG="End_of_file",hi="Failure",dp="ratio",lF="distributions",hJ="ENOENT",ef="forward",hI="the pump",mK="([^/]+)",hH=0xf,fa=-48,lE=0xdc00,lD="fast",hG=125,mI=" names no node",mJ="ENOTEMPTY",fr="bound",dn="the model",aB="camlinternalFormat.ml",mH="Division_by_zero",mG="starts",lC="Sys_error",hF="most",lB="potential",e$="g",hE="proof",fq=67108864,cG="moves",lA="EEXIST",mF="%d",aq="lower",lz="bisimdist-certificate",hD="[",mE="buffer.ml",e_="int_of_string",lx="vector",ly="\\n",mD="node %d",hC="delta",lw="name",aS="from",lu=120,lv=103,mC=102,b7="transitions",ls=55296,lt=512,mB="infinite",lr=0x7ff0,fp=101,ee="there is no claim",lq="rows",d$="0x",mA=" is not true",hB="steps",fo=254,hA=100,lp="end",mz="the ratios",lo="%Li",mx="*",my=" : flags Open_text and Open_binary are not compatible",a0="states",hh="below",mw="\\\\",mv="before",b3=16777216,hg="progress",hz="Unix.Unix_error",mu="sources",hf="mkdir",mt="Stack_overflow",hd="model file: ",he="losses",aw="alpha",fn="the invariant",e9=": No such file or directory",ms="/static/",ln="**",mr=-97,mq="Not_found",lm=", ",mp="ahead",fm="pairs",bf="digest",hy="rmdir",lk="prefix",ll="parts",hc=" is none that is known",ar="model",mo=1026,dx="classes",mm="a mass",hx="lbd",mn="false",lj=-34,fl="min-entropy",li="after",lg="Pervasives.do_at_exit",lh="utf8",bC=" ",bE=0x80,lf="Undefined_recursive_module",fk="length",bQ="the certificate",fj=":",le="G2: another model",ml="prior",ld="weight",b6="version",hw="compare: functional value",mj="action",mk="'stop' of ",lc="%i",mh="suffix",dw="given_up",mi="side",mg="true",hv="up_to";function
+c2(c,a){if(c.fun)return c2(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return cW(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return c2(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cW(c,d)}}function
-dC(b,a){if(b==0)return r;if(a.repeat)return a.repeat(b);var
-d=r,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fC(c,b,a){var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return c2(c,d)}}function
+dJ(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
+d=u,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+fM(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=r;for(;0<a;b+=d3,a-=d3)e+=d.apply(null,c.slice(b,b+Math.min(a,d3)));return e}function
-cX(a){if(a.t==2)a.c+=dC(a.l-a.c.length,"\0");else
-a.c=fC(a.c,0,a.c.length);a.t=0}function
-b_(a){a.t&6&&cX(a);return a.c}function
-ni(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>e8)return false;return true}else
+e=u;for(;0<a;b+=ec,a-=ec)e+=d.apply(null,c.slice(b,b+Math.min(a,ec)));return e}function
+c3(a){if(a.t==2)a.c+=dJ(a.l-a.c.length,"\0");else
+a.c=fM(a.c,0,a.c.length);a.t=0}function
+cc(a){a.t&6&&c3(a);return a.c}function
+n0(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>fg)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-h5(e){for(var
-j=r,c=r,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bw){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bw;d++);if(d-b>kP){c.substr(0,1);j+=c;c=r;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aW){g=h+(f<<6);if(f<la){a=g-0x3080;if(a<bw)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aW){g=h+(g<<6);if(f<ml){a=g-0xe2080;if(a<l8||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aW&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>b4)c+=String.fromCharCode(0xd7c0+(a>>10),k0+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>d3){c.substr(0,1);j+=c;c=r}}return j+c}function
-b5(c,a,b){this.t=c;this.c=a;this.l=b}b5.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cX(this);case
-0:if(ni(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};b5.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return h5(a)};b5.prototype.slice=function(){var
+ig(e){for(var
+j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bE){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bE;d++);if(d-b>lt){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(f<<6);if(f<lR){a=g-0x3080;if(a<bE)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(g<<6);if(f<m2){a=g-0xe2080;if(a<mN||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>b9)c+=String.fromCharCode(0xd7c0+(a>>10),lE+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>ec){c.substr(0,1);j+=c;c=u}}return j+c}function
+b_(c,a,b){this.t=c;this.c=a;this.l=b}b_.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:c3(this);case
+0:if(n0(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};b_.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return ig(a)};b_.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-b5(this.t,a,this.l)};function
-mZ(a){return new
-b5(0,a,a.length)}function
-a(a){return mZ(a)}function
-Cb(d){o.bisimdistCheck=function(c,b){return b_(cW(d,[a(c),a(b)]))}}function
-mQ(a){this.big=a}mQ.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
-b7(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
-mQ(a)}function
-aR(a){return typeof
+b_(this.t,a,this.l)};function
+nF(a){return new
+b_(0,a,a.length)}function
+a(a){return nF(a)}function
+C_(d){o.bisimdistCheck=function(c,b){return cc(c2(d,[a(c),a(b)]))}}function
+nw(a){this.big=a}nw.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+bR(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
+nw(a)}function
+aU(a){return typeof
 a=="number"?o.BigInt(a):a.big}function
-fr(b,c){if(typeof
+aL(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return b7(aR(b)+aR(c))}function
-bJ(c,d){var
+a=b+c;if(a===(a|0))return a|0}return bR(aU(b)+aU(c))}function
+bG(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
-d!="number"){a=aR(c);b=aR(d)}return a<b?-1:a>b?1:0}function
-C5(b,a){throw[0,b,a]}function
-h2(c,b){C5(c,a(b))}var
-aa=[0];function
-a4(b){if(!aa.Failure)aa.Failure=[ac,a(g7),-3];h2(aa.Failure,b)}function
-cU(b,a){if(a===1)return b;var
-c=aR(b),d=aR(a);if(a===0)a4("division by zero");return b7(c/d)}function
-hO(d){var
+d!="number"){a=aU(c);b=aU(d)}return a<b?-1:a>b?1:0}function
+D2(b,a){throw[0,b,a]}function
+ic(c,b){D2(c,a(b))}var
+ae=[0];function
+a9(b){if(!ae.Failure)ae.Failure=[an,a(hi),-3];ic(ae.Failure,b)}function
+bS(b,a){if(a===1)return b;var
+c=aU(b),d=aU(a);if(a===0)a9("division by zero");return bR(c/d)}function
+h1(d){var
 b=d.toString(16),c=[];for(var
 a=b.length;a>0;a-=6)c.push(o.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-fq(b){var
+fB(b){var
 c="0x0";for(var
-a=b.length-1;a>=0;a--)c+=(b[a]+bY).toString(16).slice(1);return o.BigInt(c)}function
-Cc(w,x){var
-b=hO(w),a=hO(x),g=o.Math.floor;while(a.length>2){var
+a=b.length-1;a>=0;a--)c+=(b[a]+b3).toString(16).slice(1);return o.BigInt(c)}function
+C$(w,x){var
+b=h1(w),a=h1(x),g=o.Math.floor;while(a.length>2){var
 c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,n,d,e;while(h<=b[c-1])h*=2;var
-r=(b[c-1]*bY+b[c-2])*(bY/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bY)+a[c-2])*(bY/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>ff||d<-ff||e>ff||e<-ff)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
-v=fq(b)%fq(a);b=a;a=v==0?[]:hO(v)}else{var
+r=(b[c-1]*b3+b[c-2])*(b3/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*b3)+a[c-2])*(b3/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>fq||d<-fq||e>fq||e<-fq)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
+v=fB(b)%fB(a);b=a;a=v==0?[]:h1(v)}else{var
 s=0,q=0,t,u;for(var
-f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bY);q=g(e/bY);b[f]=d-s*bY;if(f<m)a[f]=e-q*bY;else
-a.push(e-q*bY)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[fq(b),fq(a)]}function
-fs(j,k){if(j===1||k===1)return 1;var
-a=aR(j),b=aR(k),i;if(a<0)a=-a;if(b<0)b=-b;var
-h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=Cc(h,f);var
+f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/b3);q=g(e/b3);b[f]=d-s*b3;if(f<m)a[f]=e-q*b3;else
+a.push(e-q*b3)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[fB(b),fB(a)]}function
+fC(j,k){if(j===1||k===1)return 1;var
+a=aU(j),b=aU(k),i;if(a<0)a=-a;if(b<0)b=-b;var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=C$(h,f);var
 d=c[0];if(c[1]!=0){var
-g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))a4("no common divisor");return b7(d)}function
-co(a){return typeof
+g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))a9("no common divisor");return bR(d)}function
+bs(a){return typeof
 a=="number"?a&1:o.Number(o.BigInt.asUintN(1,a.big))}function
-T(b,c){if(typeof
+w(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return b7(aR(b)*aR(c))}function
-bK(a){return b7(-aR(a))}function
-hP(c){var
-a=aR(c);if(a<0)a=-a;var
+a=b*c;if(a===(a|0))return a|0}return bR(aU(b)*aU(c))}function
+ad(a){return bR(-aU(a))}function
+dE(c){var
+a=aU(c);if(a<0)a=-a;var
 b=a.toString(16);return 4*b.length-o.Math.clz32(o.parseInt(b.charAt(0),16))+28}function
-mR(a,c){var
-b=b_(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))a4("digits");return b7(o.BigInt(a==16?dZ+b:b))}function
-aF(a){return a}function
-aG(b,c){if(typeof
+nx(a,c){var
+b=cc(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))a9("digits");return bR(o.BigInt(a==16?d$+b:b))}function
+aa(a){return a}function
+q(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return b7(aR(b)<<o.BigInt(c))}function
-aH(b,a){if(typeof
-b=="number")return b>>(a>31?31:a);return b7(b.big>>o.BigInt(a))}function
-Cd(c,a,b){return b7(o.BigInt.asIntN(b,aR(c)>>o.BigInt(a)))}function
-Ce(b,c){if(typeof
+a=2*b;if(a===(a|0))return a}return bR(aU(b)<<o.BigInt(c))}function
+_(b,a){if(typeof
+b=="number")return b>>(a>31?31:a);return bR(b.big>>o.BigInt(a))}function
+Da(c,a,b){return bR(o.BigInt.asIntN(b,aU(c)>>o.BigInt(a)))}function
+Db(e){var
+b=aU(e),c=o.BigInt(1);if(b<=c)return e;var
+a=c<<o.BigInt(2*b.toString(16).length),d;while((d=a+b/a>>c)<a)a=d;return bR(a)}function
+ct(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return b7(aR(b)-aR(c))}function
-dz(a){if(typeof
-a!="number")a4("overflow");return a}function
-bL(b){return a(aR(b).toString())}function
-Cf(d,b,e,c,f){if(c<=b)for(var
+a=b-c;if(a===(a|0))return a|0}return bR(aU(b)-aU(c))}function
+dF(a){if(typeof
+a!="number")a9("overflow");return a}function
+bT(b){return a(aU(b).toString())}function
+Dc(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-Ci(e,f,d){var
+Df(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-fu(b){if(o.Uint8Array)var
+fE(b){if(o.Uint8Array)var
 c=new(o.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cV(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fC(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fC(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fu(b);var
+c1(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fM(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?fM(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fE(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-b9(a){return a}function
-b8(a,b,c,d,e){cV(b9(a),b,c,d,e);return 0}function
-bM(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cb(a){return a}function
+ca(a,b,c,d,e){c1(cb(a),b,c,d,e);return 0}function
+bU(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-ax(a){h2(aa.Invalid_argument,a)}function
-ft(){ax(hG)}function
-Cn(b,a){if(a>>>0>=b.l-3)ft();var
-c=bM(b,a),d=bM(b,a+1),e=bM(b,a+2),f=bM(b,a+3);return f<<24|e<<16|d<<8|c}function
-af(a,c,b){b&=cn;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fu(a)}a.c[c]=b;return 0}function
-cE(b,a,c){if(a>>>0>=b.l)ft();return af(b,a,c)}function
-cY(a){return a.toArray()}function
-Cq(c,b,e){if(b>>>0>=c.l-7)ft();var
-d=cY(e);for(var
-a=0;a<8;a++)af(c,b+7-a,d[a]);return 0}function
-d_(){ax(hG)}function
-p(a,b){if(b>>>0>=a.length-1)d_();return a}function
-Cr(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-De=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-Dd(a){if(De)return Math.floor(Math.log2(a));var
+aD(a){ic(ae.Invalid_argument,a)}function
+fD(){aD(hS)}function
+Dk(b,a){if(a>>>0>=b.l-3)fD();var
+c=bU(b,a),d=bU(b,a+1),e=bU(b,a+2),f=bU(b,a+3);return f<<24|e<<16|d<<8|c}function
+ak(a,c,b){b&=cs;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fE(a)}a.c[c]=b;return 0}function
+cK(b,a,c){if(a>>>0>=b.l)fD();return ak(b,a,c)}function
+c4(a){return a.toArray()}function
+Dn(c,b,e){if(b>>>0>=c.l-7)fD();var
+d=c4(e);for(var
+a=0;a<8;a++)ak(c,b+7-a,d[a]);return 0}function
+ek(){aD(hS)}function
+p(a,b){if(b>>>0>=a.length-1)ek();return a}function
+Do(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+Eb=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+Ea(a){if(Eb)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-hV(c){var
+h7(c){var
 a=new(o.Float32Array)(1);a[0]=c;var
 b=new(o.Int32Array)(a.buffer);return b[0]|0}var
-m6=Math.pow(2,-24);function
-nc(a){throw a}function
-h3(){nc(aa.Division_by_zero)}function
-v(b,c,a){this.lo=b&cm;this.mi=c&cm;this.hi=a&b4}v.prototype.caml_custom="_j";v.prototype.copy=function(){return new
-v(this.lo,this.mi,this.hi)};v.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};v.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};v.prototype.neg=function(){var
+nM=Math.pow(2,-24);function
+nU(a){throw a}function
+id(){nU(ae.Division_by_zero)}function
+z(b,c,a){this.lo=b&cr;this.mi=c&cr;this.hi=a&b9}z.prototype.caml_custom="_j";z.prototype.copy=function(){return new
+z(this.lo,this.mi,this.hi)};z.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};z.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};z.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-v(a,b,c)};v.prototype.add=function(a){var
+z(a,b,c)};z.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-v(b,c,d)};v.prototype.sub=function(a){var
+z(b,c,d)};z.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-v(b,c,d)};v.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*m6|0)+this.mi*a.lo+this.lo*a.mi,d=(c*m6|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-v(b,c,d)};v.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};v.prototype.isNeg=function(){return this.hi<<16<0};v.prototype.and=function(a){return new
-v(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};v.prototype.or=function(a){return new
-v(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};v.prototype.xor=function(a){return new
-v(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};v.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-v(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-v(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-v(0,0,this.lo<<a-48)};v.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-v(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-v(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-v(this.hi>>a-48,0,0)};v.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+z(b,c,d)};z.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*nM|0)+this.mi*a.lo+this.lo*a.mi,d=(c*nM|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+z(b,c,d)};z.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};z.prototype.isNeg=function(){return this.hi<<16<0};z.prototype.and=function(a){return new
+z(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};z.prototype.or=function(a){return new
+z(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};z.prototype.xor=function(a){return new
+z(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};z.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+z(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+z(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+z(0,0,this.lo<<a-48)};z.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+z(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+z(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+z(this.hi>>a-48,0,0)};z.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-v(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+z(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-v(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b4);return new
-v(this.hi<<16>>a-32,b,b)};v.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cm;this.lo=this.lo<<1&cm};v.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cm;this.mi=(this.mi>>>1|this.hi<<23)&cm;this.hi=this.hi>>>1};v.prototype.udivmod=function(e){var
+z(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b9);return new
+z(this.hi<<16>>a-32,b,b)};z.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cr;this.lo=this.lo<<1&cr};z.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cr;this.mi=(this.mi>>>1|this.hi<<23)&cr;this.hi=this.hi>>>1};z.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-v(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};v.prototype.div=function(a){var
-b=this;if(a.isZero())h3();var
-d=b.hi^a.hi;if(b.hi&bZ)b=b.neg();if(a.hi&bZ)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bZ)c=c.neg();return c};v.prototype.mod=function(b){var
-a=this;if(b.isZero())h3();var
-d=a.hi;if(a.hi&bZ)a=a.neg();if(b.hi&bZ)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bZ)c=c.neg();return c};v.prototype.toInt=function(){return this.lo|this.mi<<24};v.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};v.prototype.toArray=function(){return[this.hi>>8,this.hi&cn,this.mi>>16,this.mi>>8&cn,this.mi&cn,this.lo>>16,this.lo>>8&cn,this.lo&cn]};v.prototype.lo32=function(){return this.lo|(this.mi&cn)<<24};v.prototype.hi32=function(){return this.mi>>>8&b4|this.hi<<16};function
-fx(b,c,a){return new
-v(b,c,a)}function
-fw(a){if(!isFinite(a)){if(isNaN(a))return fx(1,0,kN);return a>0?fx(0,0,kN):fx(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bZ:a>=0?0:bZ;if(f)a=-a;var
-b=Dd(a)+me;if(b<=0){b=0;a/=Math.pow(2,-lJ)}else{a/=Math.pow(2,b-mI);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+z(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};z.prototype.div=function(a){var
+b=this;if(a.isZero())id();var
+d=b.hi^a.hi;if(b.hi&b4)b=b.neg();if(a.hi&b4)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&b4)c=c.neg();return c};z.prototype.mod=function(b){var
+a=this;if(b.isZero())id();var
+d=a.hi;if(a.hi&b4)a=a.neg();if(b.hi&b4)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&b4)c=c.neg();return c};z.prototype.toInt=function(){return this.lo|this.mi<<24};z.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};z.prototype.toArray=function(){return[this.hi>>8,this.hi&cs,this.mi>>16,this.mi>>8&cs,this.mi&cs,this.lo>>16,this.lo>>8&cs,this.lo&cs]};z.prototype.lo32=function(){return this.lo|(this.mi&cs)<<24};z.prototype.hi32=function(){return this.mi>>>8&b9|this.hi<<16};function
+fH(b,c,a){return new
+z(b,c,a)}function
+fG(a){if(!isFinite(a)){if(isNaN(a))return fH(1,0,lr);return a>0?fH(0,0,lr):fH(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?b4:a>=0?0:b4;if(f)a=-a;var
+b=Ea(a)+mV;if(b<=0){b=0;a/=Math.pow(2,-mo)}else{a/=Math.pow(2,b-nn);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&hv|f|b<<4;return fx(g,e,c)}function
-mX(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fm)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<b4)c.write(16,b.dims[a]);else{c.write(16,b4);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&hH|f|b<<4;return fH(g,e,c)}function
+nD(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fx)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<b9)c.write(16,b.dims[a]);else{c.write(16,b9);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -220,29 +223,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=cY(b.get(a));for(var
+e=c4(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cY(fw(b.get(a)));for(var
+e=c4(fG(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=hV(b.get(a));c.write(32,e)}break;case
+e=h7(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,hV(d[1]));c.write(32,hV(d[2]))}break;case
+d=b.get(a);c.write(32,h7(d[1]));c.write(32,h7(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cY(fw(f[1]));for(var
+f=b.get(a),e=c4(fG(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cY(fw(f[2]));for(var
+e=c4(fG(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-mV(a){switch(a){case
+nB(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-Cj(c,e){var
+Dg(c,e){var
 b=o,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -256,51 +259,51 @@ b=o,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)ax("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)aD("Bigarray.create: unsupported kind");var
 d=new
-a(e*mV(c));return d}function
-hW(c){var
+a(e*nB(c));return d}function
+h8(c){var
 a=new(o.Int32Array)(1);a[0]=c;var
 b=new(o.Float32Array)(a.buffer);return b[0]}function
-dB(a){return new
-v(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-hX(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&hv)==0?b&bZ?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&hv);if(c>0){a+=16;a*=Math.pow(2,c-mI)}else
-a*=Math.pow(2,-lJ);if(b&bZ)a=-a;return a}function
-hQ(b){var
+dH(a){return new
+z(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+h9(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&hH)==0?b&b4?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&hH);if(c>0){a+=16;a*=Math.pow(2,c-nn)}else
+a*=Math.pow(2,-mo);if(b&b4)a=-a;return a}function
+h2(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)ax("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-CI(b,a){return new
-v(b&cm,b>>>24&cn|(a&b4)<<8,a>>>16&b4)}function
-hY(a){return a.hi32()}function
-hZ(a){return a.lo32()}var
-Ck=fm;function
-cD(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cD.prototype.caml_custom=Ck;cD.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)aD("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+DF(b,a){return new
+z(b&cr,b>>>24&cs|(a&b9)<<8,a>>>16&b9)}function
+h_(a){return a.hi32()}function
+h$(a){return a.lo32()}var
+Dh=fx;function
+cJ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cJ.prototype.caml_custom=Dh;cJ.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))ax("bigarray.js: invalid offset");if(this.dims.length!=b.length)ax("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])d_();c=c*this.dims[a]+b[a]}else
+Array))aD("bigarray.js: invalid offset");if(this.dims.length!=b.length)aD("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])ek();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])d_();c=c*this.dims[a]+(b[a]-1)}return c};cD.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])ek();c=c*this.dims[a]+(b[a]-1)}return c};cJ.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return CI(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return DF(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[fd,e,c];default:return this.data[a]}};cD.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=hZ(b);this.data[a*2+1]=hY(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[fo,e,c];default:return this.data[a]}};cJ.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=h$(b);this.data[a*2+1]=h_(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cD.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cJ.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=hZ(b),e=hY(b);if(c==e)this.data.fill(c);else
+c=h$(b),e=h_(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cD.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cJ.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -320,25 +323,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dy.prototype=new
-cD();dy.prototype.offset=function(a){if(typeof
+dD(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dD.prototype=new
+cJ();dD.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-ax("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])d_();return a};dy.prototype.get=function(a){return this.data[a]};dy.prototype.set=function(a,b){this.data[a]=b;return 0};dy.prototype.fill=function(a){this.data.fill(a);return 0};function
-mT(c,d,a,b){var
-e=mV(c);if(hQ(a)*e!=b.length)ax("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dy(c,d,a,b);return new
-cD(c,d,a,b)}function
-mU(b,v,r){var
-i=b.read32s();if(i<0||i>16)a4("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&cn,o=p>>8&1,h=[];if(r==fm)for(var
+aD("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])ek();return a};dD.prototype.get=function(a){return this.data[a]};dD.prototype.set=function(a,b){this.data[a]=b;return 0};dD.prototype.fill=function(a){this.data.fill(a);return 0};function
+nz(c,d,a,b){var
+e=nB(c);if(h2(a)*e!=b.length)aD("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dD(c,d,a,b);return new
+cJ(c,d,a,b)}function
+nA(b,v,r){var
+i=b.read32s();if(i<0||i>16)a9("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&cs,o=p>>8&1,h=[];if(r==fx)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==b4){var
-t=b.read32u(),u=b.read32u();if(t!=0)a4("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==b9){var
+t=b.read32u(),u=b.read32u();if(t!=0)a9("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=hQ(h),f=Cj(j,d),g=mT(j,o,h,f);switch(j){case
+d=h2(h),f=Dg(j,d),g=nz(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -352,129 +355,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)a4("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)a9("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=dB(e);g.set(a,q)}break;case
+q=dH(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=hX(dB(e));g.set(a,k)}break;case
+k=h9(dH(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=hW(b.read32s());g.set(a,k)}break;case
+k=h8(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=hW(b.read32s()),l=hW(b.read32s());g.set(a,[fd,m,l])}break;case
+m=h8(b.read32s()),l=h8(b.read32s());g.set(a,[fo,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=hX(dB(e));for(var
+m=h9(dH(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=hX(dB(e));g.set(a,[fd,m,l])}break}v[0]=(4+i)*4;return mT(j,o,h,f)}function
-mS(a,b,c){return a.compare(b,c)}function
-fA(a,b){return Math.imul(a,b)}function
-aS(b,a){a=fA(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=fA(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-CB(a,b){a=aS(a,hZ(b));a=aS(a,hY(b));return a}function
-hT(a,b){return CB(a,fw(b))}function
-mW(c){var
-b=hQ(c.dims),d=0;switch(c.kind){case
+l=h9(dH(e));g.set(a,[fo,m,l])}break}v[0]=(4+i)*4;return nz(j,o,h,f)}function
+ny(a,b,c){return a.compare(b,c)}function
+fK(a,b){return Math.imul(a,b)}function
+aW(b,a){a=fK(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=fK(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+Dy(a,b){a=aW(a,h$(b));a=aW(a,h_(b));return a}function
+h5(a,b){return Dy(a,fG(b))}function
+nC(c){var
+b=h2(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>d7)b=d7;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aS(d,e)}e=0;switch(b&3){case
+12:if(b>eg)b=eg;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aW(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aS(d,e)}break;case
+1:e|=c.data[a+0];d=aW(d,e)}break;case
 4:case
-5:if(b>aW)b=aW;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aS(d,e)}if((b&1)!=0)d=aS(d,c.data[a]);break;case
+5:if(b>a1)b=a1;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aW(d,e)}if((b&1)!=0)d=aW(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aS(d,c.data[a]);break;case
+a=0;a<b;a++)d=aW(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aS(d,c.data[a]);break;case
+a=0;a<b;a++)d=aW(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aS(d,c.data[a]);break;case
+a=0;a<b;a++)d=aW(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=hT(d,c.data[a]);break;case
+a=0;a<b;a++)d=h5(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=hT(d,c.data[a]);break}return d}function
-CF(a,b){b[0]=4;return a.read32s()}function
-CZ(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=h5(d,c.data[a]);break}return d}function
+DC(a,b){b[0]=4;return a.read32s()}function
+DW(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:a4("input_value: native integer value too large");default:a4("input_value: ill-formed native integer")}}function
-CR(c,d){var
+2:a9("input_value: native integer value too large");default:a9("input_value: ill-formed native integer")}}function
+DO(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dB(b)}function
-CN(e,d,b){var
-c=cY(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dH(b)}function
+DK(e,d,b){var
+c=c4(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-CH(a,b,c){return a.compare(b)}function
-CK(a){return a.lo32()^a.hi32()}var
-ea={"_j":{deserialize:CR,serialize:CN,fixed_length:8,compare:CH,hash:CK},"_i":{deserialize:CF,fixed_length:4},"_n":{deserialize:CZ,fixed_length:4},"_bigarray":{deserialize:function(a,b){return mU(a,b,"_bigarray")},serialize:mX,compare:mS,hash:mW},"_bigarr02":{deserialize:function(a,b){return mU(a,b,fm)},serialize:mX,compare:mS,hash:mW}};function
-hR(a){return ea[a.caml_custom]&&ea[a.caml_custom].compare}function
-m0(f,c,d,e){var
-b=hR(c);if(b){var
+DE(a,b,c){return a.compare(b)}function
+DH(a){return a.lo32()^a.hi32()}var
+em={"_j":{deserialize:DO,serialize:DK,fixed_length:8,compare:DE,hash:DH},"_i":{deserialize:DC,fixed_length:4},"_n":{deserialize:DW,fixed_length:4},"_bigarray":{deserialize:function(a,b){return nA(a,b,"_bigarray")},serialize:nD,compare:ny,hash:nC},"_bigarr02":{deserialize:function(a,b){return nA(a,b,fx)},serialize:nD,compare:ny,hash:nC}};function
+h3(a){return em[a.caml_custom]&&em[a.caml_custom].compare}function
+nG(f,c,d,e){var
+b=h3(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-ec(a){return a
+en(a){return a
 instanceof
-b5}function
-fy(a){return ec(a)}function
-m1(a){if(typeof
-a==="number")return d1;else
-if(ec(a))return hB;else
-if(fy(a))return 1252;else
+b_}function
+fI(a){return en(a)}function
+nH(a){if(typeof
+a==="number")return dt;else
+if(en(a))return hN;else
+if(fI(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=g9){var
-b=a[0]|0;return b==fd?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=hj){var
+b=a[0]|0;return b==fo?0:b}else
 if(a
 instanceof
-String)return lg;else
+String)return lX;else
 if(typeof
-a=="string")return lg;else
+a=="string")return lX;else
 if(a
 instanceof
-Number)return d1;else
-if(a&&a.caml_custom)return g$;else
+Number)return dt;else
+if(a&&a.caml_custom)return hl;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-m7(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-mY(a,b){a.t&6&&cX(a);b.t&6&&cX(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-cF(a,b){return mY(a,b)}function
-dA(a,b,d){var
+nN(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+nE(a,b){a.t&6&&c3(a);b.t&6&&c3(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+cM(a,b){return nE(a,b)}function
+dG(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=m1(a);if(f==dl){a=a[1];continue}var
-g=m1(b);if(g==dl){b=b[1];continue}if(f!==g){if(f==d1){if(g==g$)return m0(a,b,-1,d);return-1}if(g==d1){if(f==g$)return m0(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:ax(hj);break;case
+f=nH(a);if(f==dq){a=a[1];continue}var
+g=nH(b);if(g==dq){b=b[1];continue}if(f!==g){if(f==dt){if(g==hl)return nG(a,b,-1,d);return-1}if(g==dt){if(f==hl)return nG(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:aD(hw);break;case
 248:var
-c=m7(a[2],b[2]);if(c!=0)return c|0;break;case
-249:ax(hj);break;case
-250:ax("equal: got Forward_tag, should not happen");break;case
-251:ax("equal: abstract value");break;case
+c=nN(a[2],b[2]);if(c!=0)return c|0;break;case
+249:aD(hw);break;case
+250:aD("equal: got Forward_tag, should not happen");break;case
+251:aD("equal: abstract value");break;case
 252:if(a!==b){var
-c=mY(a,b);if(c!=0)return c|0}break;case
-253:ax("equal: got Double_tag, should not happen");break;case
-254:ax("equal: got Double_array_tag, should not happen");break;case
-255:ax("equal: got Custom_tag, should not happen");break;case
-1247:ax(hj);break;case
+c=nE(a,b);if(c!=0)return c|0}break;case
+253:aD("equal: got Double_tag, should not happen");break;case
+254:aD("equal: got Double_array_tag, should not happen");break;case
+255:aD("equal: got Custom_tag, should not happen");break;case
+1247:aD(hw);break;case
 1255:var
-i=hR(a);if(i!=hR(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ax("compare: abstract value");var
+i=h3(a);if(i!=h3(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)aD("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -482,274 +485,274 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=b_(a),b=b_(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=cc(a),b=cc(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-Z(a,b){return dA(a,b,true)}function
-aw(a){if(a<0)ax("Bytes.create");return new
-b5(a?2:9,r,a)}function
-V(a,b){return+(dA(a,b,false)==0)}function
-Ct(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=r;a.t=2}else{a.c=dC(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fu(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-h1(d){d=b_(d);var
-e=d.length;if(e>31)ax("format_int: format too long");var
-a={justify:cl,signstyle:b0,filler:bt,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+ab(a,b){return dG(a,b,true)}function
+aC(a){if(a<0)aD("Bytes.create");return new
+b_(a?2:9,u,a)}function
+Y(a,b){return+(dG(a,b,false)==0)}function
+Dq(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=dJ(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fE(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+ib(d){d=cc(d);var
+e=d.length;if(e>31)aD("format_int: format too long");var
+a={justify:cq,signstyle:b5,filler:bC,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=b0;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=a3;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-hS(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b0))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=r;if(b.justify==cl&&b.filler==bt)for(var
-d=e;d<b.width;d++)c+=bt;if(b.signedconv)if(b.sign<0)c+=b0;else
-if(b.signstyle!=b0)c+=b.signstyle;if(b.alternate&&b.base==8)c+=a3;if(b.alternate&&b.base==16)c+=dZ;if(b.justify==cl&&b.filler==a3)for(var
-d=e;d<b.width;d++)c+=a3;c+=f;if(b.justify==b0)for(var
-d=e;d<b.width;d++)c+=bt;return a(c)}function
-m3(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=b5;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=a8;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+h4(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b5))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=u;if(b.justify==cq&&b.filler==bC)for(var
+d=e;d<b.width;d++)c+=bC;if(b.signedconv)if(b.sign<0)c+=b5;else
+if(b.signstyle!=b5)c+=b.signstyle;if(b.alternate&&b.base==8)c+=a8;if(b.alternate&&b.base==16)c+=d$;if(b.justify==cq&&b.filler==a8)for(var
+d=e;d<b.width;d++)c+=a8;c+=f;if(b.justify==b5)for(var
+d=e;d<b.width;d++)c+=bC;return a(c)}function
+nJ(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cl)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(a3);if(b>0)a=a+du+new
-Array(b+1).join(a3);return a}else
+c=parseInt(a.toString().split(cq)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(a8);if(b>0)a=a+dz+new
+Array(b+1).join(a8);return a}else
 return a.toFixed(b)}}var
-a,e=h1(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hb;e.filler=bt}else
-if(!isFinite(c)){a=dw;e.filler=bt}else
+a,e=ib(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hn;e.filler=bC}else
+if(!isFinite(c)){a=ej;e.filler=bC}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hL)a=a.slice(0,b-1)+a3+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(hL),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==a3)b--;if(a.charAt(b)==du)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hL)a=a.slice(0,b-1)+a3+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hX)a=a.slice(0,b-1)+a8+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(hX),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==a8)b--;if(a.charAt(b)==dz)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hX)a=a.slice(0,b-1)+a8+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==a3)b--;if(a.charAt(b)==du)b--;a=a.slice(0,b+1)}}break}return hS(e,a)}function
-fv(e,c){if(b_(e)==l0)return a(r+c);var
-b=h1(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==a8)b--;if(a.charAt(b)==dz)b--;a=a.slice(0,b+1)}}break}return h4(e,a)}function
+fF(e,c){if(cc(e)==mF)return a(u+c);var
+b=ib(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bt;var
-f=b.prec-d.length;if(f>0)d=dC(f,a3)+d}return hS(b,d)}var
-C1=0;function
-cp(){return C1++}function
-m8(a){return a.toUtf16()}function
-ed(){return typeof
+d=c.toString(b.base);if(b.prec>=0){b.filler=bC;var
+f=b.prec-d.length;if(f>0)d=dJ(f,a8)+d}return h4(b,d)}var
+DY=0;function
+cL(){return DY++}function
+nO(a){return a.toUtf16()}function
+eo(){return typeof
 o.process!=="undefined"&&typeof
 o.process.versions!=="undefined"&&typeof
 o.process.versions.node!=="undefined"}function
-Df(){function
-a(a){if(a.charAt(0)===bu)return[r,a.substring(1)];return}function
+Ec(){function
+a(a){if(a.charAt(0)===bD)return[u,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||r,e=Boolean(b&&b.charAt(1)!==e$);if(Boolean(a[2]||e)){var
-d=a[1]||r,f=a[2]||r;return[d,c.substring(d.length+f.length)]}return}return ed()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
-h6=Df();function
-ng(a){return a.slice(-1)!==bu?a+bu:a}if(ed()&&o.process&&o.process.cwd)var
-d$=o.process.cwd().replace(/\\/g,bu);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==fj);if(Boolean(a[2]||e)){var
+d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return eo()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
+ih=Ec();function
+nY(a){return a.slice(-1)!==bD?a+bD:a}if(eo()&&o.process&&o.process.cwd)var
+el=o.process.cwd().replace(/\\/g,bD);else
 var
-d$="/static";d$=ng(d$);function
-CT(a){a=m8(a);if(!h6(a))a=d$+a;var
-e=h6(a),d=e[1].split(bu),b=[];for(var
+el="/static";el=nY(el);function
+DQ(a){a=nO(a);if(!ih(a))a=el+a;var
+e=ih(a),d=e[1].split(bD),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-Da(e){for(var
-f=r,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bw){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bw;d++);if(d-c>kP){b.substr(0,1);f+=b;b=r;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<l8){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bw|a&dn)}else
-if(a<0xd800||a>=k$)b+=String.fromCharCode(la|a>>12,bw|a>>6&dn,bw|a&dn);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<k0||h>k$)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ml|a>>18,bw|a>>12&dn,bw|a>>6&dn,bw|a&dn)}if(b.length>d3){b.substr(0,1);f+=b;b=r}}return f+b}function
-Cp(a){var
-b=9;if(!ni(a))b=8,a=Da(a);return new
-b5(b,a,a.length)}function
-bO(a){return Cp(a)}var
-Dg=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",kW,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hx,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",ha,l4,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-c2(d,f,e,a){var
-b=Dg.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bO(f||r),bO(e||r)];return c}var
-na={};function
-c0(a){return na[a]}function
-c1(b,a){throw[0,b].concat(a)}function
-Co(a){return new
-b5(4,a,a.length)}function
-U(a){h2(aa.Sys_error,a)}function
-C3(a){U(a+e0)}function
-Cm(b,a){if(a>>>0>=b.l)ft();return bM(b,a)}function
-a$(a){return a.l}function
-mP(){}function
-aD(a){this.data=a}aD.prototype=new
-mP();aD.prototype.truncate=function(a){var
-b=this.data;this.data=aw(a|0);cV(b,0,this.data,0,a)};aD.prototype.length=function(){return a$(this.data)};aD.prototype.write=function(b,d,g,a){var
+D9(e){for(var
+f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bE){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bE;d++);if(d-c>lt){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<mN){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bE|a&ds)}else
+if(a<0xd800||a>=lQ)b+=String.fromCharCode(lR|a>>12,bE|a>>6&ds,bE|a&ds);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lE||h>lQ)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(m2|a>>18,bE|a>>12&ds,bE|a>>6&ds,bE|a&ds)}if(b.length>ec){b.substr(0,1);f+=b;b=u}}return f+b}function
+Dm(a){var
+b=9;if(!n0(a))b=8,a=D9(a);return new
+b_(b,a,a.length)}function
+bW(a){return Dm(a)}var
+Ed=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lA,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hJ,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hm,mJ,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+c8(d,f,e,a){var
+b=Ed.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bW(f||u),bW(e||u)];return c}var
+nS={};function
+c6(a){return nS[a]}function
+c7(b,a){throw[0,b].concat(a)}function
+Dl(a){return new
+b_(4,a,a.length)}function
+Z(a){ic(ae.Sys_error,a)}function
+D0(a){Z(a+e9)}function
+Dj(b,a){if(a>>>0>=b.l)fD();return bU(b,a)}function
+bg(a){return a.l}function
+nv(){}function
+aJ(a){this.data=a}aJ.prototype=new
+nv();aJ.prototype.truncate=function(a){var
+b=this.data;this.data=aC(a|0);c1(b,0,this.data,0,a)};aJ.prototype.length=function(){return bg(this.data)};aJ.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=aw(b+a),f=this.data;this.data=e;cV(f,0,this.data,0,c)}b8(d,g,this.data,b,a);return 0};aD.prototype.read=function(c,a,d,b){var
-e=this.length();cV(this.data,c,a,d,b);return 0};aD.prototype.read_one=function(a){return Cm(this.data,a)};aD.prototype.close=function(){};aD.prototype.constructor=aD;function
-aX(b,a){this.content={};this.root=b;this.lookupFun=a}aX.prototype.nm=function(a){return this.root+a};aX.prototype.create_dir_if_needed=function(d){var
-c=d.split(bu),b=r;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bu;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aX.prototype.slash=function(a){return/\/$/.test(a)?a:a+bu};aX.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=aC(b+a),f=this.data;this.data=e;c1(f,0,this.data,0,c)}ca(d,g,this.data,b,a);return 0};aJ.prototype.read=function(c,a,d,b){var
+e=this.length();c1(this.data,c,a,d,b);return 0};aJ.prototype.read_one=function(a){return Dj(this.data,a)};aJ.prototype.close=function(){};aJ.prototype.constructor=aJ;function
+a2(b,a){this.content={};this.root=b;this.lookupFun=a}a2.prototype.nm=function(a){return this.root+a};a2.prototype.create_dir_if_needed=function(d){var
+c=d.split(bD),b=u;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bD;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a2.prototype.slash=function(a){return/\/$/.test(a)?a:a+bD};a2.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-aD(b9(c[1]))}}};aX.prototype.exists=function(a){if(a==r)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aX.prototype.mkdir=function(c,e,d){var
-b=d&&c0(hn);if(this.exists(c))if(b)c1(b,c2(kW,g3,this.nm(c)));else
-U(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||r;if(!this.exists(a))if(b)c1(b,c2(hx,g3,this.nm(a)));else
-U(a+e0);if(!this.is_dir(a))if(b)c1(b,c2(ha,g3,this.nm(a)));else
-U(a+hJ);this.create_dir_if_needed(this.slash(c))};aX.prototype.rmdir=function(a,f){var
-b=f&&c0(hn),c=a==r?r:this.slash(a),e=new
-RegExp(hd+c+l5);if(!this.exists(a))if(b)c1(b,c2(hx,hm,this.nm(a)));else
-U(a+e0);if(!this.is_dir(a))if(b)c1(b,c2(ha,hm,this.nm(a)));else
-U(a+hJ);for(var
+aJ(cb(c[1]))}}};a2.prototype.exists=function(a){if(a==u)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a2.prototype.mkdir=function(c,e,d){var
+b=d&&c6(hz);if(this.exists(c))if(b)c7(b,c8(lA,hf,this.nm(c)));else
+Z(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)c7(b,c8(hJ,hf,this.nm(a)));else
+Z(a+e9);if(!this.is_dir(a))if(b)c7(b,c8(hm,hf,this.nm(a)));else
+Z(a+hV);this.create_dir_if_needed(this.slash(c))};a2.prototype.rmdir=function(a,f){var
+b=f&&c6(hz),c=a==u?u:this.slash(a),e=new
+RegExp(hp+c+mK);if(!this.exists(a))if(b)c7(b,c8(hJ,hy,this.nm(a)));else
+Z(a+e9);if(!this.is_dir(a))if(b)c7(b,c8(hm,hy,this.nm(a)));else
+Z(a+hV);for(var
 d
 in
-this.content)if(d.match(e))if(b)c1(b,c2(l4,hm,this.nm(a)));else
-U(this.nm(a)+": Directory not empty");delete
-this.content[c]};aX.prototype.readdir=function(a){var
-f=a==r?r:this.slash(a);if(!this.exists(a))U(a+e0);if(!this.is_dir(a))U(a+hJ);var
+this.content)if(d.match(e))if(b)c7(b,c8(mJ,hy,this.nm(a)));else
+Z(this.nm(a)+": Directory not empty");delete
+this.content[c]};a2.prototype.readdir=function(a){var
+f=a==u?u:this.slash(a);if(!this.exists(a))Z(a+e9);if(!this.is_dir(a))Z(a+hV);var
 g=new
-RegExp(hd+f+l5),d={},c=[];for(var
+RegExp(hp+f+mK),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aX.prototype.is_dir=function(a){if(a==r)return true;var
-b=this.slash(a);return this.content[b]?1:0};aX.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a2.prototype.is_dir=function(a){if(a==u)return true;var
+b=this.slash(a);return this.content[b]?1:0};a2.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aX.prototype.open=function(a,b){if(b.rdonly&&b.wronly)U(this.nm(a)+lo);if(b.text&&b.binary)U(this.nm(a)+lT);this.lookup(a);if(this.content[a]){if(this.is_dir(a))U(this.nm(a)+" : is a directory");if(b.create&&b.excl)U(this.nm(a)+ln);var
+this.content[a];return b};a2.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Z(this.nm(a)+l5);if(b.text&&b.binary)Z(this.nm(a)+my);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Z(this.nm(a)+" : is a directory");if(b.create&&b.excl)Z(this.nm(a)+l4);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aD(aw(0));return this.content[a]}else
-C3(this.nm(a))};aX.prototype.register=function(c,a){var
-b;if(this.content[c])U(this.nm(c)+ln);if(ec(a))b=new
-aD(a);if(fy(a))b=new
-aD(b9(a));else
+aJ(aC(0));return this.content[a]}else
+D0(this.nm(a))};a2.prototype.register=function(c,a){var
+b;if(this.content[c])Z(this.nm(c)+l4);if(en(a))b=new
+aJ(a);if(fI(a))b=new
+aJ(cb(a));else
 if(a
 instanceof
 Array)b=new
-aD(Co(a));else
+aJ(Dl(a));else
 if(typeof
 a==="string")b=new
-aD(mZ(a));else
+aJ(nF(a));else
 if(a.toString){var
-d=b9(bO(a.toString()));b=new
-aD(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-U(this.nm(c)+" : registering file with invalid content type")};aX.prototype.constructor=aX;function
-t(a){return a$(a)}function
-a5(b,a){return bM(b,a)}function
-Ch(d){var
-c=t(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=a5(d,a);return b}function
-Cg(a){if(a.t!=4)fu(a);return a.c}function
-b6(a){this.fs=require("fs");this.fd=a}b6.prototype=new
-mP();b6.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){U(a.toString())}};b6.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){U(a.toString())}};b6.prototype.write=function(f,b,c,e){var
-a=Ch(b);if(!(a
+d=cb(bW(a.toString()));b=new
+aJ(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+Z(this.nm(c)+" : registering file with invalid content type")};a2.prototype.constructor=a2;function
+x(a){return bg(a)}function
+a_(b,a){return bU(b,a)}function
+De(d){var
+c=x(d),b=new
+Array(c),a=0;for(;a<c;a++)b[a]=a_(d,a);return b}function
+Dd(a){if(a.t!=4)fE(a);return a.c}function
+b$(a){this.fs=require("fs");this.fd=a}b$.prototype=new
+nv();b$.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){Z(a.toString())}};b$.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){Z(a.toString())}};b$.prototype.write=function(f,b,c,e){var
+a=De(b);if(!(a
 instanceof
 o.Uint8Array))a=new(o.Uint8Array)(a);var
-d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){U(a.toString())}return 0};b6.prototype.read=function(g,d,c,f){var
-a=Cg(d);if(!(a
+d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){Z(a.toString())}return 0};b$.prototype.read=function(g,d,c,f){var
+a=Dd(d);if(!(a
 instanceof
 o.Uint8Array))a=new(o.Uint8Array)(a);var
-e=o.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){U(a.toString())}for(var
-b=0;b<f;b++)cE(d,c+b,e[c+b]);return 0};b6.prototype.read_one=function(c){var
-b=new(o.Uint8Array)(1),a=o.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){U(a.toString())}return a[0]};b6.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){U(a.toString())}};b6.prototype.constructor=b6;function
-aE(a){this.fs=require("fs");this.root=a}aE.prototype.nm=function(a){return this.root+a};aE.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};aE.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};aE.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};aE.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){U(a.toString())}};aE.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.open=function(f,c,g){var
+e=o.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){Z(a.toString())}for(var
+b=0;b<f;b++)cK(d,c+b,e[c+b]);return 0};b$.prototype.read_one=function(c){var
+b=new(o.Uint8Array)(1),a=o.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){Z(a.toString())}return a[0]};b$.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){Z(a.toString())}};b$.prototype.constructor=b$;function
+aK(a){this.fs=require("fs");this.root=a}aK.prototype.nm=function(a){return this.root+a};aK.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};aK.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};aK.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};aK.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};aK.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){Z(a.toString())}};aK.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};aK.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-b6(d)}catch(a){this.raise_nodejs_error(a,g)}};aE.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};aE.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),kD);return bO(a)}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.raise_nodejs_error=function(a,d){var
-b=c0(hn);if(d&&b){var
-c=c2(a.code,a.syscall,a.path,a.errno);c1(b,c)}else
-U(a.toString())};aE.prototype.stats_from_js=function(a){var
+b$(d)}catch(a){this.raise_nodejs_error(a,g)}};aK.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};aK.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aK.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aK.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};aK.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),lh);return bW(a)}catch(a){this.raise_nodejs_error(a,c)}};aK.prototype.raise_nodejs_error=function(a,d){var
+b=c6(hz);if(d&&b){var
+c=c8(a.code,a.syscall,a.path,a.errno);c7(b,c)}else
+Z(a.toString())};aK.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};aE.prototype.constructor=aE;function
-m4(b){var
-a=h6(b);if(!a)return;return a[0]+bu}var
-fB=m4(d$)||a4("unable to compute caml_root"),dD=[];if(ed())dD.push({path:fB,device:new
-aE(fB)});else
-dD.push({path:fB,device:new
-aX(fB)});dD.push({path:lN,device:new
-aX(lN)});function
-nj(b){var
-g=CT(b),b=g.join(bu),f=ng(b),c;for(var
-e=0;e<dD.length;e++){var
-a=dD[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&ed()){var
-d=m4(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};aK.prototype.constructor=aK;function
+nK(b){var
+a=ih(b);if(!a)return;return a[0]+bD}var
+fL=nK(el)||a9("unable to compute caml_root"),dK=[];if(eo())dK.push({path:fL,device:new
+aK(fL)});else
+dK.push({path:fL,device:new
+a2(fL)});dK.push({path:ms,device:new
+a2(ms)});function
+n1(b){var
+g=DQ(b),b=g.join(bD),f=nY(b),c;for(var
+e=0;e<dK.length;e++){var
+a=dK[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eo()){var
+d=nK(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-aE(d)};dD.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;U("no device found for "+f)}function
-Cs(c,b){var
-a=nj(c);if(!a.device.register)a4("cannot register file");a.device.register(a.rest,b);return 0}function
-nh(c,b){var
-c=a(c),b=a(b);return Cs(c,b)}function
-Cv(){var
+aK(d)};dK.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Z("no device found for "+f)}function
+Dp(c,b){var
+a=n1(c);if(!a.device.register)a9("cannot register file");a.device.register(a.rest,b);return 0}function
+nZ(c,b){var
+c=a(c),b=a(b);return Dp(c,b)}function
+Ds(){var
 b=o.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)nh(b[a].name,b[a].content);o.jsoo_create_file=nh;o.caml_fs_tmp=[];return 0}function
-Cw(a,b){return+(dA(a,b,false)>=0)}function
-hU(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aS(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)nZ(b[a].name,b[a].content);o.jsoo_create_file=nZ;o.caml_fs_tmp=[];return 0}function
+Dt(a,b){return+(dG(a,b,false)>=0)}function
+h6(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aW(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aS(d,c)}d^=e;return d}function
-CC(a,b){return hU(a,b_(b))}function
-Cz(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aS(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aW(d,c)}d^=e;return d}function
+Dz(a,b){return h6(a,cc(b))}function
+Dw(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aW(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aS(d,c)}d^=e;return d}function
-m9(a){switch(a.t&6){default:cX(a);case
+1:c|=b[a];d=aW(d,c)}d^=e;return d}function
+nP(a){switch(a.t&6){default:c3(a);case
 0:return a.c;case
 4:return a.c}}function
-Cy(b,c){var
-a=m9(c);return typeof
-a==="string"?hU(b,a):Cz(b,a)}function
-CA(a){a^=a>>>16;a=fA(a,0x85ebca6b|0);a^=a>>>13;a=fA(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-Cx(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>d7)d=d7;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ea[a.caml_custom]&&ea[a.caml_custom].hash){var
-k=ea[a.caml_custom].hash(a);b=aS(b,k);c--}}else
+Dv(b,c){var
+a=nP(c);return typeof
+a==="string"?h6(b,a):Dw(b,a)}function
+Dx(a){a^=a>>>16;a=fK(a,0x85ebca6b|0);a^=a>>>13;a=fK(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+Du(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>eg)d=eg;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(em[a.caml_custom]&&em[a.caml_custom].hash){var
+k=em[a.caml_custom].hash(a);b=aW(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aS(b,a[2]);c--;break;case
+248:b=aW(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aS(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(ec(a)){b=Cy(b,a);c--}else
-if(fy(a)){b=CC(b,a);c--}else
+o=a.length-1<<10|a[0];b=aW(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(en(a)){b=Dv(b,a);c--}else
+if(fI(a)){b=Dz(b,a);c--}else
 if(typeof
-a==="string"){b=hU(b,a);c--}else
-if(a===(a|0)){b=aS(b,a+a+1);c--}else
-if(a===+a){b=hT(b,a);c--}}b=CA(b);return b&0x3FFFFFFF}function
-CD(a,c,k){if(!isFinite(a)){if(isNaN(a))return bO(hb);return bO(a>0?mq:"-infinity")}var
+a==="string"){b=h6(b,a);c--}else
+if(a===(a|0)){b=aW(b,a+a+1);c--}else
+if(a===+a){b=h5(b,a);c--}}b=Dx(b);return b&0x3FFFFFFF}function
+DA(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(hn);return bW(a>0?m7:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?r:cl,e=r;if(i)e=b0;else
+j=d<0?u:cq,e=u;if(i)e=b5;else
 switch(k){case
-43:e=cl;break;case
-32:e=bt;break;default:break}if(c>=0&&c<13){var
+43:e=cq;break;case
+32:e=bC;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(du);if(h<0)b+=du+dC(c,a3);else{var
-f=h+1+c;if(b.length<f)b+=dC(f-b.length,a3);else
-b=b.substr(0,f)}}return bO(e+dZ+b+"p"+j+d.toString(10))}function
-CE(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-CG(b){var
-a=cY(b);return dB([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-CM(a){return+a.isZero()}function
-m5(a){return new
-v(a&cm,a>>24&cm,a>>31&b4)}function
-CQ(a){return a.toInt()}function
-CL(a){return+a.isNeg()}function
-CO(a){return a.neg()}function
-CJ(g,c){var
-a=h1(g);if(a.signedconv&&CL(c)){a.sign=-1;c=CO(c)}var
-b=r,h=m5(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(CQ(e.modulus))+b}while(!CM(c));if(a.prec>=0){a.filler=bt;var
-d=a.prec-b.length;if(d>0)b=dC(d,a3)+b}return hS(a,b)}function
-CP(b,a){return b.shift_left(a)}function
-C2(c){var
-a=0,e=t(c),b=10,d=1;if(e>0)switch(a5(c,a)){case
+h=b.indexOf(dz);if(h<0)b+=dz+dJ(c,a8);else{var
+f=h+1+c;if(b.length<f)b+=dJ(f-b.length,a8);else
+b=b.substr(0,f)}}return bW(e+d$+b+"p"+j+d.toString(10))}function
+DB(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+DD(b){var
+a=c4(b);return dH([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+DJ(a){return+a.isZero()}function
+nL(a){return new
+z(a&cr,a>>24&cr,a>>31&b9)}function
+DN(a){return a.toInt()}function
+DI(a){return+a.isNeg()}function
+DL(a){return a.neg()}function
+DG(g,c){var
+a=ib(g);if(a.signedconv&&DI(c)){a.sign=-1;c=DL(c)}var
+b=u,h=nL(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(DN(e.modulus))+b}while(!DJ(c));if(a.prec>=0){a.filler=bC;var
+d=a.prec-b.length;if(d>0)b=dJ(d,a8)+b}return h4(a,b)}function
+DM(b,a){return b.shift_left(a)}function
+DZ(c){var
+a=0,e=x(c),b=10,d=1;if(e>0)switch(a_(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&a5(c,a)==48)switch(a5(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&a_(c,a)==48)switch(a_(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -758,18 +761,18 @@ a=0,e=t(c),b=10,d=1;if(e>0)switch(a5(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-nb(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-eb(f){var
-h=C2(f),c=h[0],i=h[1],d=h[2],g=t(f),j=-1>>>0,e=c<g?a5(f,c):0,b=nb(e);if(b<0||b>=d)a4(e1);var
-a=b;for(c++;c<g;c++){e=a5(f,c);if(e==95)continue;b=nb(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)a4(e1)}if(c!=g)a4(e1);a=i*a;if(d==10&&(a|0)!=a)a4(e1);return a|0}function
-fz(a,b){return+(dA(a,b,false)<=0)}function
-cZ(a,b){return+(dA(a,b,false)<0)}function
-bN(a,d){if(a<0)d_();var
+nT(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+dI(f){var
+h=DZ(f),c=h[0],i=h[1],d=h[2],g=x(f),j=-1>>>0,e=c<g?a_(f,c):0,b=nT(e);if(b<0||b>=d)a9(e_);var
+a=b;for(c++;c<g;c++){e=a_(f,c);if(e==95)continue;b=nT(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)a9(e_)}if(c!=g)a9(e_);a=i*a;if(d==10&&(a|0)!=a)a9(e_);return a|0}function
+fJ(a,b){return+(dG(a,b,false)<=0)}function
+c5(a,b){return+(dG(a,b,false)<0)}function
+bV(a,d){if(a<0)ek();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-C9(b){return a(fC(b,0,b.length))}var
-CU=function(){function
+D6(b){return a(fM(b,0,b.length))}var
+DR=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -777,40 +780,40 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bw<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bE<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=m9(i);if(typeof
+e=[],h=nP(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return C9(k(e,f))}}();function
-CV(c,b,a){return CU(b9(c),b,a)}var
-cq=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return D6(k(e,f))}}();function
+DS(c,b,a){return DR(cb(c),b,a)}var
+cu=new
 Array();function
-CW(c){var
-a=cq[c];if(!a.opened)U("Cannot flush a closed channel");if(!a.buffer||a.buffer==r)return 0;if(a.fd&&aa.fds[a.fd]&&aa.fds[a.fd].output){var
-b=aa.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=r;return 0}function
-ne(e,f){var
-b=cq[e],d=a(f),c=t(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-Db(a){var
-a=h5(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+DT(c){var
+a=cu[c];if(!a.opened)Z("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&ae.fds[a.fd]&&ae.fds[a.fd].output){var
+b=ae.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=u;return 0}function
+nW(e,f){var
+b=cu[e],d=a(f),c=x(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+D_(a){var
+a=ig(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-Dc(a){var
-a=h5(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+D$(a){var
+a=ig(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-fD(c,e,d,a){if(aa.fds===undefined)aa.fds=new
+fN(c,e,d,a){if(ae.fds===undefined)ae.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aa.fds[c]=b;if(!aa.fd_last_idx||c>aa.fd_last_idx)aa.fd_last_idx=c;return c}function
-Dh(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ae.fds[c]=b;if(!ae.fd_last_idx||c>ae.fd_last_idx)ae.fd_last_idx=c;return c}function
+Ee(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -820,583 +823,587 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)U(b_(c)+lo);if(a.text&&a.binary)U(b_(c)+lT);var
-d=nj(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return fD(f+1,ne,e,a)}fD(0,ne,new
-aD(aw(0)));fD(1,Dc,new
-aD(aw(0)));fD(2,Db,new
-aD(aw(0)));function
-CX(a){var
-c=aa.fds[a];if(c.flags.wronly)U(mJ+a+" is writeonly");var
-d=null;if(a==0&&ed()){var
-e=require("fs");d=function(){return bO(e.readFileSync(0,kD))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};cq[b.fd]=b;return b.fd}function
-m_(c){var
-b=aa.fds[c];if(b.flags.rdonly)U(mJ+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:r};cq[a.fd]=a;return a.fd}function
-CY(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Z(cc(c)+l5);if(a.text&&a.binary)Z(cc(c)+my);var
+d=n1(c),e=d.device.open(d.rest,a),f=ae.fd_last_idx?ae.fd_last_idx:0;return fN(f+1,nW,e,a)}fN(0,nW,new
+aJ(aC(0)));fN(1,D$,new
+aJ(aC(0)));fN(2,D_,new
+aJ(aC(0)));function
+DU(a){var
+c=ae.fds[a];if(c.flags.wronly)Z(no+a+" is writeonly");var
+d=null;if(a==0&&eo()){var
+e=require("fs");d=function(){return bW(e.readFileSync(0,lh))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};cu[b.fd]=b;return b.fd}function
+nQ(c){var
+b=ae.fds[c];if(b.flags.rdonly)Z(no+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};cu[a.fd]=a;return a.fd}function
+DV(){var
 b=0;for(var
-a=0;a<cq.length;a++)if(cq[a]&&cq[a].opened&&cq[a].out)b=[0,cq[a].fd,b];return b}function
-m$(b,a){if(a==0)h3();return b%a}function
-by(a,b){return+(dA(a,b,false)!=0)}function
-C0(a,b){a[0]=dl;a[1]=b;return 0}function
-h0(a){if(a
+a=0;a<cu.length;a++)if(cu[a]&&cu[a].opened&&cu[a].out)b=[0,cu[a].fd,b];return b}function
+nR(b,a){if(a==0)id();return b%a}function
+bH(a,b){return+(dG(a,b,false)!=0)}function
+DX(a,b){a[0]=dq;a[1]=b;return 0}function
+ia(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(ec(a))return hB;else
-if(fy(a))return hB;else
+if(en(a))return hN;else
+if(fI(a))return hN;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return g9;else
-return d1}function
-bz(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);aa[b+1]=c;if(a)aa[a]=c}function
-C6(a,b){na[b_(a)]=b;return 0}function
-Cl(a,b){if(a===b)return 1;a.t&6&&cX(a);b.t&6&&cX(b);return a.c==b.c?1:0}function
-X(a,b){return Cl(a,b)}function
-C8(){ax(hG)}function
-y(b,a){if(a>>>0>=t(b))C8();return a5(b,a)}function
-A(a,b){return 1-X(a,b)}function
-aY(a){return a}function
-C_(){return 0x7FFFFFFF/4|0}function
-C4(){nc(aa.Not_found)}function
-nf(c){var
-a=o,b=m8(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bO(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bO(o.jsoo_static_env[b]);C4()}function
-C$(){if(o.crypto)if(typeof
+if(a&&a.caml_custom)return hj;else
+return dt}function
+bI(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);ae[b+1]=c;if(a)ae[a]=c}function
+D3(a,b){nS[cc(a)]=b;return 0}function
+Di(a,b){if(a===b)return 1;a.t&6&&c3(a);b.t&6&&c3(b);return a.c==b.c?1:0}function
+af(a,b){return Di(a,b)}function
+D5(){aD(hS)}function
+B(b,a){if(a>>>0>=x(b))D5();return a_(b,a)}function
+y(a,b){return 1-af(a,b)}function
+a3(a){return a}function
+D7(){return 0x7FFFFFFF/4|0}function
+D1(){nU(ae.Not_found)}function
+nX(c){var
+a=o,b=nO(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bW(o.jsoo_static_env[b]);D1()}function
+D8(){if(o.crypto)if(typeof
 o.crypto.getRandomValues==="function"){var
 a=new(o.Uint32Array)(1);o.crypto.getRandomValues(a);return[0,a[0]]}else
-if(o.crypto.randomBytes===g_){var
+if(o.crypto.randomBytes===hk){var
 b=o.crypto.randomBytes(4),a=new(o.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-h4(a){var
+ie(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-aI(b,a){return{joo_tramp:b,joo_args:a}}function
-nd(a){return a}function
-aT(a){if(a
+aM(b,a){return{joo_tramp:b,joo_args:a}}function
+nV(a){return a}function
+aX(a){if(a
 instanceof
 Array)return a;if(o.RangeError&&a
 instanceof
-o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return nd(aa.Stack_overflow);if(o.InternalError&&a
+o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return nV(ae.Stack_overflow);if(o.InternalError&&a
 instanceof
-o.InternalError&&a.message&&a.message.match(/too much recursion/i))return nd(aa.Stack_overflow);if(a
+o.InternalError&&a.message&&a.message.match(/too much recursion/i))return nV(ae.Stack_overflow);if(a
 instanceof
-o.Error&&c0(k4))return[0,c0(k4),a];return[0,aa.Failure,bO(String(a))]}function
-CS(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Cu(b){var
-a=r;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&CS(b[1]))var
+o.Error&&c6(lJ))return[0,c6(lJ),a];return[0,ae.Failure,bW(String(a))]}function
+DP(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+Dr(b){var
+a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&DP(b[1]))var
 e=b[2],f=1;else
 var
-f=2,e=b;a+=l7;for(var
-d=f;d<e.length;d++){if(d>f)a+=kI;var
+f=2,e=b;a+=mM;for(var
+d=f;d<e.length;d++){if(d>f)a+=lm;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-b5)a+=fh+c.toString()+fh;else
+b_)a+=fs+c.toString()+fs;else
 if(typeof
-c=="string")a+=fh+c.toString()+fh;else
-a+="_"}a+=lb}else
-if(b[0]==ac)a+=b[1];return a}function
-m2(a){if(a
+c=="string")a+=fs+c.toString()+fs;else
+a+="_"}a+=lS}else
+if(b[0]==an)a+=b[1];return a}function
+nI(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==ac)){var
-c=c0("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=Cu(a),b=c0(kC);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
+Array&&(a[0]==0||a[0]==an)){var
+c=c6("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=Dr(a),b=c6(lg);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-C7(){var
-a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){m2(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)m2(a.error)})}C7();function
-b(a,b){return a.length==1?a(b):cW(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):cW(a,[b,c])}function
-gZ(a,b,c,d,e){return a.length==4?a(b,c,d,e):cW(a,[b,c,d,e])}Cv();var
-h_=[ac,a(kY),-2],h8=[ac,a(g7),-3],h7=[ac,a(lA),-4],bP=[ac,a(lL),-7],h9=[ac,a(lO),-9],_=[ac,a(mb),-11],aC=a("the lower table"),eM=a("the upper table"),dU=a("the ceiling"),a9=a(cC),gG=a(cC),cO=a("an entry of a relation"),eT=a("a loss"),dh=a("an infinite position"),eS=a("an entry of the lower table"),eR=a("an entry of the upper table"),dW=a(cC),dV=a("a transition"),gN=[0,a(bj),[0,a(lD),[0,a(lm),[0,a(d8),0]]]],gW=[0,a(b3),[0,a(b1),[0,a(am),[0,a(a_),0]]]],gU=a(hw),bX=a(hw),gS=a(fc),cR=a(fc),cQ=a(fc),gR=a("the claim"),cP=a("a proof"),bI=a(cC),gQ=[0,a(b3),[0,a(b1),[0,a(ad),[0,a(am),[0,a(a_),[0,a(aQ),0]]]]]];bz(11,[ac,a(kB),-12],kB);bz(10,_,mb);bz(9,[ac,a(lu),hC],lu);bz(8,h9,lO);bz(7,[ac,a(lf),-8],lf);bz(6,bP,lL);bz(5,[ac,a(l2),-6],l2);bz(4,[ac,a(k2),-5],k2);bz(3,h7,lA);bz(2,h8,g7);bz(1,h_,kY);bz(0,[ac,a(mw),-1],mw);var
-nk=a(lB),nl=a(lI),nm=a("option is None"),no=a(lR),np=a("\\'"),nq=a(lh),nr=a(mo),ns=a(kU),nt=a(k8),nn=a("Char.chr"),nz=a("List.map2"),nA=a("List.combine"),ny=a("List.init"),nw=a("nth"),nx=a("List.nth"),nv=a("tl"),nu=a("hd"),nD=a("String.blit / Bytes.blit_string"),nC=a("Bytes.blit"),nB=a("String.sub / Bytes.sub"),nI=a("String.contains_from / Bytes.contains_from"),nF=a(r),nE=a("String.concat"),nM=a("Array.blit"),nL=a("Array.init"),nN=a("Stdlib.Queue.Empty"),nP=a("CamlinternalLazy.Undefined"),nU=a("Buffer.add: cannot grow buffer"),nT=[0,a(lZ),93,2],nS=[0,a(lZ),94,2],n3=a("%c"),n4=a("%s"),n5=a(ky),n6=a(ld),n7=a(lx),n8=a(kK),n9=a("%f"),n_=a("%B"),n$=a("%{"),oa=a("%}"),ob=a("%("),oc=a("%)"),od=a("%a"),oe=a("%t"),of=a("%?"),og=a("%r"),oh=a("%_r"),oi=[0,a(av),850,23],ot=[0,a(av),814,21],ol=[0,a(av),815,21],ou=[0,a(av),818,21],om=[0,a(av),819,21],ov=[0,a(av),822,19],on=[0,a(av),823,19],ow=[0,a(av),826,22],oo=[0,a(av),827,22],ox=[0,a(av),831,30],op=[0,a(av),832,30],or=[0,a(av),836,26],oj=[0,a(av),837,26],os=[0,a(av),846,28],ok=[0,a(av),847,28],oq=[0,a(av),851,23],pA=a(ls),py=[0,a(av),1558,4],pz=a("Printf: bad conversion %["),pB=[0,a(av),1626,39],pC=[0,a(av),1649,31],pD=[0,a(av),1650,31],pE=a("Printf: bad conversion %_"),pF=a("@{"),pG=a("@["),pw=a(hb),pu=a("neg_infinity"),pv=a(mq),pt=a(du),po=[0,kR],pc=a("%+nd"),pd=a("% nd"),pf=a("%+ni"),pg=a("% ni"),ph=a("%nx"),pi=a("%#nx"),pj=a("%nX"),pk=a("%#nX"),pl=a("%no"),pm=a("%#no"),pb=a("%nd"),pe=a(lx),pn=a("%nu"),o1=a("%+ld"),o2=a("% ld"),o4=a("%+li"),o5=a("% li"),o6=a("%lx"),o7=a("%#lx"),o8=a("%lX"),o9=a("%#lX"),o_=a("%lo"),o$=a("%#lo"),o0=a("%ld"),o3=a(ld),pa=a("%lu"),oO=a("%+Ld"),oP=a("% Ld"),oR=a("%+Li"),oS=a("% Li"),oT=a("%Lx"),oU=a("%#Lx"),oV=a("%LX"),oW=a("%#LX"),oX=a("%Lo"),oY=a("%#Lo"),oN=a("%Ld"),oQ=a(kK),oZ=a("%Lu"),oB=a("%+d"),oC=a("% d"),oE=a("%+i"),oF=a("% i"),oG=a("%x"),oH=a("%#x"),oI=a("%X"),oJ=a("%#X"),oK=a("%o"),oL=a("%#o"),oA=a(l0),oD=a(ky),oM=a(ls),nV=a("@]"),nW=a("@}"),nX=a("@?"),nY=a("@\n"),nZ=a("@."),n0=a("@@"),n1=a("@%"),n2=a("@"),oy=a("CamlinternalFormat.Type_mismatch"),pH=a("x"),pK=a("Hashtbl: unsupported hash table format"),B$=a("OCAMLRUNPARAM"),B9=a("CAMLRUNPARAM"),pI=a(r),pS=[0,0],pT=[0,0],pQ=[0,0],p5=a(" occurs twice"),p6=a("the key "),p1=a("nested too deeply"),p4=[5,0],p2=[0,1],p3=a(lB),p9=a(l$),p7=[0,0],p8=a(lI),p_=[4,0],p$=a(" stands bare"),qa=a("the number "),p0=a(dZ),pZ=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],pY=a(e7),pX=a(e7),pW=a(e7),pV=a(e7),pU=a("Json.Malformed"),qh=[0,[4,6,[0,2,8],0,0],a("%08x")],qi=a(r),qE=a(" is no number of a model"),qF=a(hI),qG=a(r),qI=a(r),qH=a(r),qD=a(r),qB=a(" is out of range"),qA=a(mu),qw=a(a3),qx=a(r),qy=a(dZ),qz=a(" is no integer"),qv=a(" has too many decimal digits"),qu=a(r),qt=a(r),qs=[0,a(lk),32,90],qr=[0,a(lk),31,82],qq=a(" has the wrong length"),qp=a(" is no string"),qo=a(" is no array"),qn=a(hz),qm=a(" has the unknown key "),ql=a(" has no "),qk=a(hz),qj=a("Reading.Not_valid"),q$=a(hf),q4=a(e$),q3=a(hF),q5=a(dt),q6=a(he),q7=a(b2),q8=a(aV),q9=a(hc),q_=a(ad),q2=a(bu),qX=a(lh),qY=a(mo),qZ=a(kU),q0=a("\\f"),q1=a(k8),qW=a(lR),qV=a('\\"'),qU=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],qS=a("G1: a row of no state"),qR=a("a probability"),qQ=a("a row"),qP=a("a label"),qM=a(" are no object"),qJ=a(dj),qK=a(ad),qT=a(hc),qL=a("the model's kind is not 'lmc'"),qN=a(aV),qO=a(b2),sj=a(hD),sk=a(a_),sl=[0,a(ad),[0,a(aV),[0,a(b2),0]]],sm=a(dj),sn=a(am),si=a(r),so=[0,a(b3),[0,a(b1),[0,a(am),[0,a(a_),0]]]],sp=a(am),sq=a(bv),r3=[0,a(ai),0],r4=[0,a(dm),[0,a(as),[0,a(aQ),[0,a(ae),0]]]],r5=a(bv),r6=a(d9),r7=[0,a(d9),[0,a(hl),0]],r8=a("the distance"),r9=a(dm),r_=a(as),r$=a(as),sa=a(dp),sb=a(aQ),sc=a(d5),sd=a(as),se=a(as),sf=a(as),sg=a(ae),sh=a(ai),rU=a(bj),rV=a(mx),rW=a(g4),rX=a(d8),rY=a(": only one of rank and progress"),rZ=a(d8),r0=a(g4),r1=[0,a(d8),[0,a(g4),0]],r2=[0,a(bj),[0,a(cB),[0,a(mx),0]]],rT=a(" has no rank of at least 1"),rS=a(" has a rank that is no integer"),rG=[0,a(e3),[0,a(e9),[0,a(ds),[0,a(aV),0]]]],rH=a(ds),rR=a(aV),rI=a(e9),rJ=a(e3),rK=a(" has not one form"),rL=a(e3),rM=a(e3),rN=a(e9),rO=a(e9),rP=a(aV),rQ=a(ds),rD=a(hh),rE=a(g5),rF=a(" has an unknown relation"),rz=a(bj),rA=a(d6),rB=a(fi),rC=[0,0,0],rx=[0,a(bj),[0,a(cB),[0,a(d6),[0,a(fi),0]]]],ry=[0,a(bj),[0,a(cB),[0,a(d6),0]]],rw=a(" has no common denominator of a usable size"),rs=a(cB),rq=[0,a(ms),0],rr=[0,a(fb),0],rt=a(fb),ru=a(ms),rv=a(mu),rm=[0,a(cA),[0,a(dr),0]],rn=a(cA),ro=a(dr),rl=a("a lower bound"),rb=[0,a(ai),0],rc=[0,a(aN),[0,a(aO),[0,a(ae),0]]],rd=a(cC),re=a(ma),rf=a(aN),rg=a(ma),rh=a(aO),ri=a("an upper bound"),rj=a(ae),rk=a(ai),ra=a(g0),tB=[4,0],tC=a(aQ),tD=a(d5),tE=[0,a(ad),[0,a(aV),[0,a(b2),0]]],tF=a(dj),tG=a(am),tH=a(hD),tI=a(a_),tA=a(r),tJ=[0,a(b3),[0,a(b1),[0,a(ad),[0,a(am),[0,a(a_),0]]]]],tK=a(am),tL=a(bv),tc=[0,a(lp),[0,a(fk),0]],td=[0,a(as),[0,a(aQ),[0,a(cT),0]]],te=a(bv),tf=[0,a(ai),[0,a(ae),0]],tg=a(as),th=a(as),ti=a(dp),tj=a(aQ),tk=a(as),tl=a(ai),tm=a(as),tn=a(ae),to=a(lt),tp=a(cT),tq=a(as),tr=a(as),ts=a(ai),tt=a(as),tu=a(as),tv=a(ae),tw=a(lp),tx=a(lU),ty=[4,0],tz=a(fk),s7=[0,a(as),[0,a(dm),[0,a(ly),[0,a(ae),0]]]],s8=a(d9),s9=[0,a(d9),[0,a(hl),0]],s_=a(dm),s$=a(as),ta=a(ly),tb=a(ae),s6=a(" name a pair twice"),sT=[0,[11,a(mr),[4,0,0,0,0]],a(lY)],sU=[0,a(fl),[0,a(ae),[0,a(fg),[0,a(ai),[0,a(dx),0]]]]],sV=[0,a(kT),0],sW=a(kT),sX=a(" has an empty vector"),sY=a(fl),sZ=a(dx),s0=a(lV),s1=a(lF),s2=a(ae),s3=a(fg),s4=a(ai),s5=a(dx),sM=[4,0],sH=[0,a(mg),[0,a(cA),[0,a(dr),[0,a(cS),0]]]],sI=a(cS),sJ=a(cA),sS=a(dr),sK=a(" has both covers and a coupling"),sL=a(mg),sN=a(cA),sO=a(dr),sP=a(cA),sQ=a(dr),sR=a(cS),sy=[0,a(fj),[0,a(lj),[0,a(fn),0]]],sz=[0,a(aN),[0,a(aO),[0,a(ai),[0,a(ae),0]]]],sA=a(fn),sB=a(aN),sC=a(aO),sD=a(ai),sE=a(ae),sF=a(fj),sG=a(lj),sv=[0,a(mF),[0,a(cT),0]],sw=a(cT),sx=a(mF),st=a("accept"),su=a("reject"),ss=a(l3),sr=a(l3),uV=a(d0),uW=a("N1: nothing says how far a state is"),uX=[0,a(ad),0],uM=[0,a(b3),[0,a(b1),[0,a(am),[0,a(a_),[0,a(aQ),[0,a(bx),0]]]]]],uN=a(bv),uO=a(bx),uP=a(aQ),uQ=a(a_),uR=[0,[3,a(hy)]],uS=a(ad),uT=a(am),uU=a(am),uJ=a(lH),uK=a(lH),uL=a("the masses that are cut off"),uI=a("S2: a step cut that is not the first"),uE=a(bx),uF=[0,a(aQ),[0,a(bx),0]],uG=a(aQ),uH=a(bx),uC=a(mk),uD=a(le),uA=a("S1: another model before"),uB=a("S1: another model after"),uz=a("Q1: a state that is merged itself"),uy=a("a step names no state of the model"),uv=a(hs),uw=a(hp),ud=a(kE),ue=a(lQ),uf=a(kS),ug=a(kS),uh=a(d0),ui=a("merge"),uj=a("quotient"),uk=[0,a(ds),0],un=[0,a(mM),[0,a(ds),[0,a(hs),0]]],uo=a(mM),up=[0,a(ad),[0,a(aV),[0,a(b2),0]]],uq=a("the smaller chain"),ur=a(hs),us=a(bx),ut=[0,a(d0),0],uu=a(d0),ul=a(kE),um=a(lQ),ub=a(ds),t9=a(mk),t_=a(le),t$=a("neither:"),t8=a("Q2: states that are not alike"),t6=a("G1: a probability"),t7=a("G1: a sum"),t5=a("G1: there is no state"),tX=[0,a(aN),[0,a(aO),[0,a(dm),[0,a(as),[0,a(ai),[0,a(ae),0]]]]]],tY=a(dm),tZ=a(d9),t0=a(hl),t1=a(cC),t2=a(as),t3=a(aO),t4=a(aN),tR=[0,a(aN),[0,a(aO),[0,a(md),[0,a(as),[0,a(ai),[0,a(ae),0]]]]]],tS=a(hq),tT=a(md),tU=a(as),tV=a(aO),tW=a(aN),tN=a(cC),tO=a(ai),tP=a(ae),tM=a("Steps_document.Other"),ua=[0,a(am),[0,a(a_),[0,a(ad),[0,a(b3),[0,a(b1),[0,a(bx),[0,a("fixed"),[0,a(dq),0]]]]]]]],v4=a(mG),v5=a(g6),v6=a(hk),v7=a(g8),v_=a(hk),v8=a("V1: secrets have a prior, and pairs have none"),v9=a("C1: nothing is infinite"),v3=a("V1: no state of the model"),vY=a("a label leads to no node"),vM=a("the gains"),vA=a("grows"),vB=[0,[3,a(dw)]],vC=a(ai),vy=a(bv),vz=a(mc),vD=a(cT),vE=a(mL),vF=[0,a(b3),[0,a(b1),[0,a(ad),[0,a(am),[0,a(a_),[0,a(aQ),[0,a(mL),[0,a(cT),0]]]]]]]],vG=[0,a(mz),[0,a(mc),[0,a(fk),0]]],vH=a(bv),vI=a(cC),vJ=a(aQ),vK=a(d5),vL=a(mz),vN=[0,a(ad),[0,a(aV),[0,a(b2),0]]],vO=a(dj),vP=a(am),vQ=a(hD),vR=a(a_),vS=a(lt),vT=a(cT),vU=a(g6),vV=a("gains and the measure g go together"),vW=[0,0],vX=a("there is no guess"),v$=a(g8),vZ=a(lU),v0=[4,0],v1=a(fk),v2=a(am),vu=a(dw),vq=[0,a(lG),0],vr=[0,a(aV),[0,a(ai),[0,a(ae),0]]],vs=a(aV),vt=a(lG),vv=a(ai),vw=a(ae),vb=[0,[11,a(mr),[4,0,0,0,0]],a(lY)],vc=[0,a(fl),[0,a(ae),[0,a(fg),[0,a(ai),[0,a(dx),[0,a(kz),0]]]]]],vd=[0,a(kM),0],ve=a(kM),vf=a(fl),vg=a(ae),vh=a(fg),vi=a(ai),vj=a(dx),vk=a(lV),vl=a(lF),vm=a(kz),vn=a(" has rows that are empty, or not of one length"),vo=a(dx),u3=a("columns"),u4=a("rest"),u5=a(ht),u6=[0,a(mp),0],u7=[0,a(ht),0],u8=a(ht),u9=a(mp),u_=[0,a(lK),[0,a(cS),0]],u$=a(lK),va=a(cS),u2=a(g0),u1=a(" has not two entries"),u0=a(" is negative"),uZ=a(" is no natural number"),uY=a("Leakage_document.Other"),vx=[0,a(g8),[0,a(mG),[0,a(hk),[0,a(g6),0]]]],wa=a(bt),wb=a("Matching.Stuck"),xO=a("M11: a position is listed twice"),xN=a(g2),xQ=a(bt),xP=a("a relation"),xI=a("the relations"),xJ=a(mm),xK=a("the losses"),xL=a(g2),xG=a(ai),xD=a("M4: a bound is below 1"),xC=a(k3),xn=[0,a(hK),[0,a("amortised"),0]],xo=a("the metric"),xp=a(hH),xq=a(hK),xr=[0,a(ae),[0,a(ai),0]],xR=[0,a(lW),[0,a(mm),[0,a(g2),0]]],xs=[0,a(b3),[0,a(b1),[0,a(ad),[0,a(am),[0,a(a_),[0,a(hH),[0,a(aQ),0]]]]]]],xt=a(bv),xu=a(dp),xv=a(aQ),xw=a("the certificate claims nothing"),xx=a(am),xy=a(hf),xz=a(a_),xA=a("M2: another digest"),xB=a("M3: another model"),xE=a(hK),xF=a(ae),xH=a(lW),xM=a("M9: not one for each claim"),xk=a(" has an interval without two ends"),xi=[0,a(bj),[0,a(lv),0]],xj=a(bj),xl=a(lv),xf=[0,a(lw),0],xg=a(lw),w_=[0,a(fj),[0,a(kX),[0,a(mE),0]]],w$=[0,a(k6),[0,a("down"),0]],xa=a(fj),xb=a(kX),xc=a(mE),xd=a(k6),w6=[0,a(cB),0],w7=a(cB),w8=a(dw),w2=[0,a(bj),[0,a(cB),0]],w3=a(bj),w4=a(cB),wX=a(bj),wY=a(lD),wZ=a(lm),w0=a(d8),wS=[0,a(aN),[0,a(aO),[0,a(ae),[0,a(ai),0]]]],wT=a(ai),wU=a(ae),wV=a(aO),wW=a(aN),wQ=a(dw),wN=a(dt),wM=a(bt),wO=a(";"),wP=a("M4: no state of the model"),wL=a(r),wG=[0,[3,a(hc)]],wH=a(ad),wI=[0,1],wJ=a(k5),wK=[0,1],wF=a("it is no object"),wE=a(g1),wz=a(e$),wy=a(hF),wA=a(dt),wB=a(he),wv=a(hg),ww=a(dt),wx=a(hr),wC=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,hu,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],wp=[0,a(aN),[0,a(lE),[0,a(aO),0]]],wq=a(aN),wr=a(lE),ws=a(aO),wt=a("M1: a transition names no state"),wu=a("M1: a probability is negative, or they sum to more than 1"),wl=a("a state"),wd=[0,a(fb),0],we=[0,a(ad),[0,a(aV),[0,a(b2),0]]],wf=a(dj),wg=[0,a("pa"),0],wh=a("the model's kind"),wi=a(ad),wj=a(l_),wk=a(aV),wm=a(lz),wn=a(b2),wo=a("M1: no state, or one twice"),wc=a(g0),yz=a(e$),yu=a(l$),yv=a(hg),yw=a(dt),yx=a(hr),yy=a(hF),yA=a(dt),yB=a(he),Bd=a(bx),A6=a(ad),A7=a(" has no kind"),A8=a("hmm-parametric"),A9=a(" is of another kind"),A_=a(" has a model of its own"),A3=a(kH),A4=a(ad),A5=a(bv),A$=a("a part"),Ba=a(kH),Bb=a(d5),AO=[0,a(fp),0],AP=a(bv),AQ=a("violated"),AR=a(dp),AS=a(aQ),AT=a("any"),AU=a("the claim is about one ratio"),AV=a(fp),AW=a(fp),AX=a(hw),AY=[0,a(fp),[0,a("impossible"),0]],AL=[0,a(dv),[0,a(e4),[0,a(e_),0]]],AM=a(e4),AN=a(e_),AK=a("U1: a vector on no state, or negative"),AA=[0,a(dv),[0,a(e4),[0,a(kG),[0,a(mH),[0,a(lC),[0,a(kZ),[0,a(mA),[0,a(g5),[0,a(hh),[0,a(mv),0]]]]]]]]]],AB=a(e4),AC=a(kG),AD=a(mH),AE=a(lC),AF=a(kZ),AG=a(mA),AH=a(g5),AI=a(hh),AJ=a(mv),Az=a(" is empty"),Aw=a("H5: the ratio is less than 1"),Ax=a(l6),Ay=a(d2),An=[0,a(mh),0],Ao=a(bv),Ap=a(hE),Aq=a(dp),Ar=a(aQ),As=a("the ratio"),At=a(mh),Au=a(fc),Av=[0,a(l6),[0,a(d2),[0,a("coupling"),0]]],z$=a(hg),Aa=a(kI),Ab=a(hr),z_=a("K1: merged with no state"),z0=[0,a(dv),[0,a(mK),[0,a(mO),0]]],z1=a(mK),z2=a(mO),z3=a(ad),z4=a("the chain's certificate has a kind"),z5=a(am),Ak=[0,[3,a(hy)]],Al=a(ad),Aj=a(dq),z6=[0,[3,a(kV)]],z7=a(b3),Ah=[0,[1,a(mC)]],Ai=a(b1),z8=a(mN),z9=a("K2: another digest"),Ac=[0,a("first"),0],Ad=[0,a("second"),0],Ae=a(kL),Af=[0,a(kL),0],Ag=a(hM),zR=[0,a(bj),[0,a(l9),[0,a(cA),0]]],zS=a(bj),zT=a(l9),zU=a(cA),zQ=[0,a(dv),[0,a(mD),[0,a(d6),[0,a(fi),0]]]],zV=a(mD),zW=a(d6),zX=a(fi),zY=a("F1: a move is listed twice"),zZ=a("F1: a pair of equal or unknown states, or one twice"),zP=a(" names no generator"),zO=[5,0],zN=a("I2 or I3: another function"),zI=[0,a(dv),[0,a(lq),[0,a(l1),[0,a(hp),0]]]],zJ=a(lq),zK=a(l1),zL=a(hp),zM=a("expected combinations for every generator"),zH=a("H3: no distribution of the model"),zG=a("H2: a row is no distribution"),zE=a(dv),zF=a(" has no type that is known"),zD=a(hz),zv=[0,a(aN),[0,a(aO),[0,a(dk),[0,a(mn),[0,a(fa),0]]]]],zw=a(aN),zx=a(aO),zy=a(dk),zz=a(mn),zB=a("all"),zC=a(fa),zA=a(" is another one"),zu=a("there is not one claim"),zs=a("the factors"),zf=[0,a(d2),0],zg=[0,a(fa),[0,a(hi),[0,a(ll),0]]],zh=a(bv),zi=a(dp),zj=a(aQ),zk=a("the length"),zl=a(fa),zm=a("the length is out of range"),zn=a(hi),zo=a(hi),zp=a("the proofs"),zq=a(ll),zr=a(d2),zt=a(d5),zc=a("L1: a layer has another number of covers"),zd=a("L1: the layers and those of covers are not as many as the length"),za=a(" has a cover without two entries"),y6=[0,a(aN),[0,a(aO),[0,a(dk),[0,a(hM),[0,a(my),[0,a(cS),0]]]]]],y7=a(aN),y8=a(aO),y9=a(dk),y_=a(hM),y$=a(my),zb=a(cS),y2=a("W2: there are no parameters"),yT=[0,a(e_),[0,a(fn),[0,a(fo),0]]],yU=[0,a(aN),[0,a(aO),[0,a(dk),[0,a(hE),0]]]],yV=a(aN),yW=a(aO),yX=a(dk),y4=a(dw),yY=a(hE),yZ=a(e_),y0=a(fn),y1=a(fo),y3=a(" has no word with its probabilities and parameters"),yR=a(" is neither true nor false"),yP=a(k5),yQ=[0,1],yO=a("no object"),yM=a(g1),yN=a(kA),yF=a(am),yG=a(am),yH=a(hf),yI=a(a_),yJ=a(lr),yK=a(d2),yL=a("a factor is constant"),yE=a("H2"),yr=[5,0],yq=a("H1: a row of no state"),yp=a("the row of "),yi=a("an observation"),x_=[0,a(ad),[0,a(mt),[0,a(aV),[0,a(b2),[0,a(k1),0]]]]],x$=[0,a(fo),[0,a(fb),0]],ya=a(dj),yb=[3,a("hmm")],yc=a(ad),yd=a("the model's kind is not 'hmm'"),ye=a(fo),yf=a("the parameters are no object"),yg=a("the observations"),yh=a(mt),yj=a(l_),yk=a(aV),yl=a(lz),ym=a(b2),yn=a("the distributions"),yo=a(k1),ys=a("H1: a state or a distribution is empty"),yt=a("H1: a row of transitions is empty"),x7=a(" names what does not exist"),x8=a("H1: "),x9=a(" holds no text"),xV=[0,a(cl),[0,a(b0),0]],xW=a(cl),xX=[0,a(lS),[0,a(bu),0]],xY=a(lS),xZ=a(kJ),x0=[0,a(cl),[0,a(b0),0]],x1=a(b0),x2=[0,a(kJ),[0,a(hd),0]],x4=a(hI),x3=a(hI),x5=[0,a(l7),0],x6=[0,a(lb),0],xU=a(" is no expression"),xT=a(" divides by zero"),xS=a("Hmm_document.Other"),A0=a("hmm-no-budget"),A1=a("hmm-all-lengths"),A2=a("hmm-budget"),Bc=a("hmm-several"),B2=a("valid"),B3=a("not covered"),B4=a("malformed: too large for the stack (see ulimit -s)"),B5=a("not valid: "),B6=a("malformed: "),B1=[0,a(k3)],BH=a(b3),BY=a(kV),BI=a(mN),BJ=a(b1),BX=a(mC),BK=a("the version is not 1"),BL=a(ad),BP=a(hq),BQ=a("leakage"),BR=a(hH),BS=a(bx),BT=a(bx),BU=a(bx),BW=a(bx),BV=a("nature"),BN=a(hq),BO=a(dq),BM=a("the kind is no string"),BG=a("the document is no object"),BD=a(kA),BE=a(lr),By=a("a digest"),Bx=a("what is said of the program"),Bp=a(dq),Bq=[0,a(k_),0],Br=[0,a(g_),[0,a(k7),[0,a(lP),0]]],Bs=a("the program"),Bt=a("the function"),Bu=a(g_),Bv=a("what is observed"),Bw=a(k7),Bz=a(lP),BA=a(k_),BB=a(dq),Bo=a("P3: runs of the program are cut off, and no step says so"),Bn=[3,a(d0)],Bk=a(dq),Bl=a(am),Bm=a(aV),Bh=a(am),Bi=[0,[3,a(hy)]],Bj=a(ad),Bg=[0,1],Bf=a(g1),BZ=a("bisimdist-certificate compact\n"),B7=a(r),B8=a("not checked: too large for the stack of this browser");function
-ab(a){if(typeof
+D4(){var
+a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){nI(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)nI(a.error)})}D4();function
+c(a,b){return a.length==1?a(b):c2(a,[b])}function
+m(a,b,c){return a.length==2?a(b,c):c2(a,[b,c])}function
+hb(a,b,c,d,e){return a.length==4?a(b,c,d,e):c2(a,[b,c,d,e])}Ds();var
+il=[an,a(lC),-2],ij=[an,a(hi),-3],ii=[an,a(mf),-4],bX=[an,a(mq),-7],ik=[an,a(mt),-9],ac=[an,a(mS),-11],aI=a("the lower table"),eV=a("the upper table"),d5=a("the ceiling"),be=a(cI),gV=a(cI),cW=a("an entry of a relation"),e2=a("a loss"),dl=a("an infinite position"),e1=a("an entry of the lower table"),e0=a("an entry of the upper table"),d8=a(cI),d7=a("a transition"),g1=[0,a(br),[0,a(mi),[0,a(l3),[0,a(eh),0]]]],g_=[0,a(b8),[0,a(b6),[0,a(ar),[0,a(bf),0]]]],g8=a(hI),b2=a(hI),g6=a(fn),cZ=a(fn),cY=a(fn),g5=a("the claim"),cX=a("a proof"),bP=a(cI),g4=[0,a(b8),[0,a(b6),[0,a(ai),[0,a(ar),[0,a(bf),[0,a(aV),0]]]]]];bI(11,[an,a(lf),-12],lf);bI(10,ac,mS);bI(9,[an,a(l$),hO],l$);bI(8,ik,mt);bI(7,[an,a(lW),-8],lW);bI(6,bX,mq);bI(5,[an,a(mH),-6],mH);bI(4,[an,a(lG),-5],lG);bI(3,ii,mf);bI(2,ij,hi);bI(1,il,lC);bI(0,[an,a(nc),-1],nc);var
+n2=a(mg),n3=a(mn),n4=a("option is None"),n6=a(mw),n7=a("\\'"),n8=a(lY),n9=a(m5),n_=a(ly),n$=a(lN),n5=a("Char.chr"),of=a("List.map2"),og=a("List.combine"),oe=a("List.init"),oc=a("nth"),od=a("List.nth"),ob=a("tl"),oa=a("hd"),oj=a("String.blit / Bytes.blit_string"),oi=a("Bytes.blit"),oh=a("String.sub / Bytes.sub"),oo=a("String.contains_from / Bytes.contains_from"),ol=a(u),ok=a("String.concat"),os=a("Array.blit"),or=a("Array.init"),ot=a("Stdlib.Queue.Empty"),ov=a("CamlinternalLazy.Undefined"),oA=a("Buffer.add: cannot grow buffer"),oz=[0,a(mE),93,2],oy=[0,a(mE),94,2],oJ=a("%c"),oK=a("%s"),oL=a(lc),oM=a(lU),oN=a(mc),oO=a(lo),oP=a("%f"),oQ=a("%B"),oR=a("%{"),oS=a("%}"),oT=a("%("),oU=a("%)"),oV=a("%a"),oW=a("%t"),oX=a("%?"),oY=a("%r"),oZ=a("%_r"),o0=[0,a(aB),850,23],o$=[0,a(aB),814,21],o3=[0,a(aB),815,21],pa=[0,a(aB),818,21],o4=[0,a(aB),819,21],pb=[0,a(aB),822,19],o5=[0,a(aB),823,19],pc=[0,a(aB),826,22],o6=[0,a(aB),827,22],pd=[0,a(aB),831,30],o7=[0,a(aB),832,30],o9=[0,a(aB),836,26],o1=[0,a(aB),837,26],o_=[0,a(aB),846,28],o2=[0,a(aB),847,28],o8=[0,a(aB),851,23],qg=a(l9),qe=[0,a(aB),1558,4],qf=a("Printf: bad conversion %["),qh=[0,a(aB),1626,39],qi=[0,a(aB),1649,31],qj=[0,a(aB),1650,31],qk=a("Printf: bad conversion %_"),ql=a("@{"),qm=a("@["),qc=a(hn),qa=a("neg_infinity"),qb=a(m7),p$=a(dz),p6=[0,lv],pU=a("%+nd"),pV=a("% nd"),pX=a("%+ni"),pY=a("% ni"),pZ=a("%nx"),p0=a("%#nx"),p1=a("%nX"),p2=a("%#nX"),p3=a("%no"),p4=a("%#no"),pT=a("%nd"),pW=a(mc),p5=a("%nu"),pH=a("%+ld"),pI=a("% ld"),pK=a("%+li"),pL=a("% li"),pM=a("%lx"),pN=a("%#lx"),pO=a("%lX"),pP=a("%#lX"),pQ=a("%lo"),pR=a("%#lo"),pG=a("%ld"),pJ=a(lU),pS=a("%lu"),pu=a("%+Ld"),pv=a("% Ld"),px=a("%+Li"),py=a("% Li"),pz=a("%Lx"),pA=a("%#Lx"),pB=a("%LX"),pC=a("%#LX"),pD=a("%Lo"),pE=a("%#Lo"),pt=a("%Ld"),pw=a(lo),pF=a("%Lu"),ph=a("%+d"),pi=a("% d"),pk=a("%+i"),pl=a("% i"),pm=a("%x"),pn=a("%#x"),po=a("%X"),pp=a("%#X"),pq=a("%o"),pr=a("%#o"),pg=a(mF),pj=a(lc),ps=a(l9),oB=a("@]"),oC=a("@}"),oD=a("@?"),oE=a("@\n"),oF=a("@."),oG=a("@@"),oH=a("@%"),oI=a("@"),pe=a("CamlinternalFormat.Type_mismatch"),qn=a("x"),qq=a("Hashtbl: unsupported hash table format"),C8=a("OCAMLRUNPARAM"),C6=a("CAMLRUNPARAM"),qo=a(u),qC=[0,0],qD=[0,0],qA=[0,0],qy=[0,0,0],qP=a(" occurs twice"),qQ=a("the key "),qL=a("nested too deeply"),qO=[5,0],qM=[0,1],qN=a(mg),qT=a(mQ),qR=[0,0],qS=a(mn),qU=[4,0],qV=a(" stands bare"),qW=a("the number "),qK=a(d$),qJ=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],qI=a(ff),qH=a(ff),qG=a(ff),qF=a(ff),qE=a("Json.Malformed"),q3=[0,[4,6,[0,2,8],0,0],a("%08x")],q4=a(u),ro=a(" is no number of a model"),rp=a(hU),rq=a(u),rs=a(u),rr=a(u),rn=a(u),rl=a(" is out of range"),rk=a(m$),rg=a(a8),rh=a(u),ri=a(d$),rj=a(" is no integer"),rf=a(" has too many decimal digits"),re=a(u),rd=a(u),rc=[0,a(l1),32,90],rb=[0,a(l1),31,82],ra=a(" has the wrong length"),q$=a(" is no string"),q_=a(" is no array"),q9=a(hL),q8=a(" has the unknown key "),q7=a(" has no "),q6=a(hL),q5=a("Reading.Not_valid"),rV=a(hs),rO=a(fj),rN=a(hR),rP=a(dy),rQ=a(hq),rR=a(b7),rS=a(a0),rT=a(ho),rU=a(ai),rM=a(bD),rH=a(lY),rI=a(m5),rJ=a(ly),rK=a("\\f"),rL=a(lN),rG=a(mw),rF=a('\\"'),rE=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],rC=a("G1: a row of no state"),rB=a("a probability"),rA=a("a row"),rz=a("a label"),rw=a(" are no object"),rt=a(dn),ru=a(ai),rD=a(ho),rv=a("the model's kind is not 'lmc'"),rx=a(a0),ry=a(b7),s5=a(hP),s6=a(bf),s7=[0,a(ai),[0,a(a0),[0,a(b7),0]]],s8=a(dn),s9=a(ar),s4=a(u),s_=[0,a(b8),[0,a(b6),[0,a(ar),[0,a(bf),0]]]],s$=a(ar),ta=a(bQ),sN=[0,a(aq),0],sO=[0,a(dr),[0,a(aw),[0,a(aV),[0,a(aj),0]]]],sP=a(bQ),sQ=a(ei),sR=[0,a(ei),[0,a(hx),0]],sS=a("the distance"),sT=a(dr),sU=a(aw),sV=a(aw),sW=a(du),sX=a(aV),sY=a(ee),sZ=a(aw),s0=a(aw),s1=a(aw),s2=a(aj),s3=a(aq),sE=a(br),sF=a(nd),sG=a(hg),sH=a(eh),sI=a(": only one of rank and progress"),sJ=a(eh),sK=a(hg),sL=[0,a(eh),[0,a(hg),0]],sM=[0,a(br),[0,a(cH),[0,a(nd),0]]],sD=a(" has no rank of at least 1"),sC=a(" has a rank that is no integer"),sq=[0,a(fb),[0,a(fh),[0,a(dx),[0,a(a0),0]]]],sr=a(dx),sB=a(a0),ss=a(fh),st=a(fb),su=a(" has not one form"),sv=a(fb),sw=a(fb),sx=a(fh),sy=a(fh),sz=a(a0),sA=a(dx),sn=a(hu),so=a(hh),sp=a(" has an unknown relation"),sj=a(br),sk=a(ef),sl=a(ft),sm=[0,0,0],sh=[0,a(br),[0,a(cH),[0,a(ef),[0,a(ft),0]]]],si=[0,a(br),[0,a(cH),[0,a(ef),0]]],sg=a(" has no common denominator of a usable size"),sc=a(cH),sa=[0,a(m9),0],sb=[0,a(fm),0],sd=a(fm),se=a(m9),sf=a(m$),r8=[0,a(cG),[0,a(dw),0]],r9=a(cG),r_=a(dw),r7=a("a lower bound"),rX=[0,a(aq),0],rY=[0,a(aS),[0,a(aT),[0,a(aj),0]]],rZ=a(cI),r0=a(mR),r1=a(aS),r2=a(mR),r3=a(aT),r4=a("an upper bound"),r5=a(aj),r6=a(aq),rW=a(hc),ul=[4,0],um=a(aV),un=a(ee),uo=[0,a(ai),[0,a(a0),[0,a(b7),0]]],up=a(dn),uq=a(ar),ur=a(hP),us=a(bf),uk=a(u),ut=[0,a(b8),[0,a(b6),[0,a(ai),[0,a(ar),[0,a(bf),0]]]]],uu=a(ar),uv=a(bQ),tY=[0,a(l6),[0,a(fv),0]],tZ=[0,a(aw),[0,a(aV),[0,a(dB),0]]],t0=a(bQ),t1=[0,a(aq),[0,a(aj),0]],t2=a(aw),t3=a(aw),t4=a(du),t5=a(aV),t6=a(aw),t7=a(aq),t8=a(aw),t9=a(aj),t_=a(l_),t$=a(dB),ua=a(aw),ub=a(aw),uc=a(aq),ud=a(aw),ue=a(aw),uf=a(aj),ug=a(l6),uh=a(mz),ui=[4,0],uj=a(fv),tR=[0,a(aw),[0,a(dr),[0,a(md),[0,a(aj),0]]]],tS=a(ei),tT=[0,a(ei),[0,a(hx),0]],tU=a(dr),tV=a(aw),tW=a(md),tX=a(aj),tQ=a(" name a pair twice"),tD=[0,[11,a(m8),[4,0,0,0,0]],a(mD)],tE=[0,a(fw),[0,a(aj),[0,a(fr),[0,a(aq),[0,a(dC),0]]]]],tF=[0,a(lx),0],tG=a(lx),tH=a(" has an empty vector"),tI=a(fw),tJ=a(dC),tK=a(mA),tL=a(mk),tM=a(aj),tN=a(fr),tO=a(aq),tP=a(dC),tw=[4,0],tr=[0,a(mX),[0,a(cG),[0,a(dw),[0,a(c0),0]]]],ts=a(c0),tt=a(cG),tC=a(dw),tu=a(" has both covers and a coupling"),tv=a(mX),tx=a(cG),ty=a(dw),tz=a(cG),tA=a(dw),tB=a(c0),ti=[0,a(fu),[0,a(l0),[0,a(fy),0]]],tj=[0,a(aS),[0,a(aT),[0,a(aq),[0,a(aj),0]]]],tk=a(fy),tl=a(aS),tm=a(aT),tn=a(aq),to=a(aj),tp=a(fu),tq=a(l0),tf=[0,a(nl),[0,a(dB),0]],tg=a(dB),th=a(nl),td=a("accept"),te=a("reject"),tc=a(mI),tb=a(mI),vF=a(ea),vG=a("N1: nothing says how far a state is"),vH=[0,a(ai),0],vw=[0,a(b8),[0,a(b6),[0,a(ar),[0,a(bf),[0,a(aV),[0,a(bF),0]]]]]],vx=a(bQ),vy=a(bF),vz=a(aV),vA=a(bf),vB=[0,[3,a(hK)]],vC=a(ai),vD=a(ar),vE=a(ar),vt=a(mm),vu=a(mm),vv=a("the masses that are cut off"),vs=a("S2: a step cut that is not the first"),vo=a(bF),vp=[0,a(aV),[0,a(bF),0]],vq=a(aV),vr=a(bF),vm=a(m1),vn=a(lV),vk=a("S1: another model before"),vl=a("S1: another model after"),vj=a("Q1: a state that is merged itself"),vi=a("a step names no state of the model"),vf=a(hE),vg=a(hB),uZ=a(li),u0=a(mv),u1=a(lw),u2=a(lw),u3=a(ea),u4=a("merge"),u5=a("quotient"),u6=[0,a(dx),0],u9=[0,a(nr),[0,a(dx),[0,a(hE),0]]],u_=a(nr),u$=[0,a(ai),[0,a(a0),[0,a(b7),0]]],va=a("the smaller chain"),vb=a(hE),vc=a(bF),vd=[0,a(ea),0],ve=a(ea),u7=a(li),u8=a(mv),uX=a(dx),uT=a(m1),uU=a(lV),uV=a("neither:"),uS=a("Q2: states that are not alike"),uQ=a("G1: a probability"),uR=a("G1: a sum"),uP=a("G1: there is no state"),uH=[0,a(aS),[0,a(aT),[0,a(dr),[0,a(aw),[0,a(aq),[0,a(aj),0]]]]]],uI=a(dr),uJ=a(ei),uK=a(hx),uL=a(cI),uM=a(aw),uN=a(aT),uO=a(aS),uB=[0,a(aS),[0,a(aT),[0,a(mU),[0,a(aw),[0,a(aq),[0,a(aj),0]]]]]],uC=a(hC),uD=a(mU),uE=a(aw),uF=a(aT),uG=a(aS),ux=a(cI),uy=a(aq),uz=a(aj),uw=a("Steps_document.Other"),uW=[0,a(ar),[0,a(bf),[0,a(ai),[0,a(b8),[0,a(b6),[0,a(bF),[0,a("fixed"),[0,a(dv),0]]]]]]]],w7=[0,a(hY),[0,a(fl),[0,a(e$),0]]],w2=a(hY),w3=a(e$),w4=a(fl),w6=a(fl),w5=a("V1: secrets have a prior, and pairs have none"),w1=a("V1: no state of the model"),wW=a("a label leads to no node"),wG=a("the gains"),wz=[0,a(b8),[0,a(b6),[0,a(ai),[0,a(ar),[0,a(bf),[0,a(aV),[0,a(nq),[0,a(dB),0]]]]]]]],wA=[0,a(nf),[0,a(mT),[0,a(fv),0]]],wB=a(bQ),wC=a(cI),wD=a(aV),wE=a(ee),wF=a(nf),wH=[0,a(ai),[0,a(a0),[0,a(b7),0]]],wI=a(dn),wJ=a(ar),wK=a(hP),wL=a(bf),wM=a(l_),wN=a(dB),wO=[4,0],wP=a(mT),wQ=a("the measure"),wR=a(nq),wS=a(e$),wT=a("gains and the measure g go together"),wU=[0,0],wV=a("there is no guess"),w8=a(lI),wX=a(mz),wY=[4,0],wZ=a(fv),w0=a(ar),wy=a("V6: the cycles are not in order, or overlap"),wx=a("an end of a cycle is no node"),ws=a(hr),wu=a(hr),wv=a(hr),wt=a("a cycle has not two ends"),ww=a("the cycles"),wi=a(hY),wj=a("chi2"),wk=a(e$),wl=a("hellinger"),wm=a("kl"),wn=a(fl),wo=a(lI),wp=a("renyi:"),wr=a(u),wq=a("the measure is not known"),wc=[0,a(ml),0],wd=[0,a(a0),[0,a(aq),[0,a(aj),0]]],we=a(a0),wf=a(ml),wg=a(aq),wh=a(aj),v9=a(na),vX=[0,[11,a(m8),[4,0,0,0,0]],a(mD)],vY=[0,a(fw),[0,a(aj),[0,a(fr),[0,a(aq),[0,a(dC),[0,a(ld),[0,a(nt),0]]]]]]],vZ=[0,a(lq),0],v0=a(lq),v1=a(fw),v2=a(aj),v3=a(fr),v4=a(aq),v5=a(dC),v6=a(mA),v7=a(mk),v8=a(ld),v_=a(nt),v$=a(" has rows that are empty, or not of one length"),wa=a(dC),vW=a(ej),vM=a("columns"),vN=a("rest"),vO=a(hF),vP=[0,a(m6),0],vQ=[0,a(hF),0],vR=a(hF),vS=a(m6),vT=[0,a(mp),[0,a(c0),0]],vU=a(mp),vV=a(c0),vL=a(hc),vK=a(na),vJ=a(" is negative"),vI=a(" is no natural number"),w9=a(bC),w_=a("Matching.Stuck"),yL=a("M11: a position is listed twice"),yK=a(he),yN=a(bC),yM=a("a relation"),yF=a("the relations"),yG=a(m3),yH=a("the losses"),yI=a(he),yD=a(aq),yA=a("M4: a bound is below 1"),yz=a(lH),yk=[0,a(hW),[0,a("amortised"),0]],yl=a("the metric"),ym=a(hT),yn=a(hW),yo=[0,a(aj),[0,a(aq),0]],yO=[0,a(mB),[0,a(m3),[0,a(he),0]]],yp=[0,a(b8),[0,a(b6),[0,a(ai),[0,a(ar),[0,a(bf),[0,a(hT),[0,a(aV),0]]]]]]],yq=a(bQ),yr=a(du),ys=a(aV),yt=a("the certificate claims nothing"),yu=a(ar),yv=a(hs),yw=a(bf),yx=a("M2: another digest"),yy=a("M3: another model"),yB=a(hW),yC=a(aj),yE=a(mB),yJ=a("M9: not one for each claim"),yh=a(" has an interval without two ends"),yf=[0,a(br),[0,a(ma),0]],yg=a(br),yi=a(ma),yc=[0,a(mb),0],yd=a(mb),x7=[0,a(fu),[0,a(lB),[0,a(nk),0]]],x8=[0,a(lL),[0,a("down"),0]],x9=a(fu),x_=a(lB),x$=a(nk),ya=a(lL),x3=[0,a(cH),0],x4=a(cH),x5=a(ej),xZ=[0,a(br),[0,a(cH),0]],x0=a(br),x1=a(cH),xU=a(br),xV=a(mi),xW=a(l3),xX=a(eh),xP=[0,a(aS),[0,a(aT),[0,a(aj),[0,a(aq),0]]]],xQ=a(aq),xR=a(aj),xS=a(aT),xT=a(aS),xN=a(ej),xK=a(dy),xJ=a(bC),xL=a(";"),xM=a("M4: no state of the model"),xI=a(u),xD=[0,[3,a(ho)]],xE=a(ai),xF=[0,1],xG=a(lK),xH=[0,1],xC=a("it is no object"),xB=a(hd),xw=a(fj),xv=a(hR),xx=a(dy),xy=a(hq),xs=a(ht),xt=a(dy),xu=a(hD),xz=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,hG,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],xm=[0,a(aS),[0,a(mj),[0,a(aT),0]]],xn=a(aS),xo=a(mj),xp=a(aT),xq=a("M1: a transition names no state"),xr=a("M1: a probability is negative, or they sum to more than 1"),xi=a("a state"),xa=[0,a(fm),0],xb=[0,a(ai),[0,a(a0),[0,a(b7),0]]],xc=a(dn),xd=[0,a("pa"),0],xe=a("the model's kind"),xf=a(ai),xg=a(mP),xh=a(a0),xj=a(me),xk=a(b7),xl=a("M1: no state, or one twice"),w$=a(hc),zw=a(fj),zr=a(mQ),zs=a(ht),zt=a(dy),zu=a(hD),zv=a(hR),zx=a(dy),zy=a(hq),Ca=a(bF),B3=a(ai),B4=a(" has no kind"),B5=a("hmm-parametric"),B6=a(" is of another kind"),B7=a(" has a model of its own"),B0=a(ll),B1=a(ai),B2=a(bQ),B8=a("a part"),B9=a(ll),B_=a(ee),BL=[0,a(fA),0],BM=a(bQ),BN=a("violated"),BO=a(du),BP=a(aV),BQ=a("any"),BR=a("the claim is about one ratio"),BS=a(fA),BT=a(fA),BU=a(hI),BV=[0,a(fA),[0,a("impossible"),0]],BI=[0,a(dA),[0,a(fc),[0,a(fi),0]]],BJ=a(fc),BK=a(fi),BH=a("U1: a vector on no state, or negative"),Bx=[0,a(dA),[0,a(fc),[0,a(lk),[0,a(nm),[0,a(mh),[0,a(lD),[0,a(ng),[0,a(hh),[0,a(hu),[0,a(nb),0]]]]]]]]]],By=a(fc),Bz=a(lk),BA=a(nm),BB=a(mh),BC=a(lD),BD=a(ng),BE=a(hh),BF=a(hu),BG=a(nb),Bw=a(" is empty"),Bt=a("H5: the ratio is less than 1"),Bu=a(mL),Bv=a(eb),Bk=[0,a(mY),0],Bl=a(bQ),Bm=a(hQ),Bn=a(du),Bo=a(aV),Bp=a("the ratio"),Bq=a(mY),Br=a(fn),Bs=[0,a(mL),[0,a(eb),[0,a("coupling"),0]]],A8=a(ht),A9=a(lm),A_=a(hD),A7=a("K1: merged with no state"),AX=[0,a(dA),[0,a(np),[0,a(nu),0]]],AY=a(np),AZ=a(nu),A0=a(ai),A1=a("the chain's certificate has a kind"),A2=a(ar),Bh=[0,[3,a(hK)]],Bi=a(ai),Bg=a(dv),A3=[0,[3,a(lz)]],A4=a(b8),Be=[0,[1,a(ni)]],Bf=a(b6),A5=a(ns),A6=a("K2: another digest"),A$=[0,a("first"),0],Ba=[0,a("second"),0],Bb=a(lp),Bc=[0,a(lp),0],Bd=a(hZ),AO=[0,a(br),[0,a(mO),[0,a(cG),0]]],AP=a(br),AQ=a(mO),AR=a(cG),AN=[0,a(dA),[0,a(nj),[0,a(ef),[0,a(ft),0]]]],AS=a(nj),AT=a(ef),AU=a(ft),AV=a("F1: a move is listed twice"),AW=a("F1: a pair of equal or unknown states, or one twice"),AM=a(" names no generator"),AL=[5,0],AK=a("I2 or I3: another function"),AF=[0,a(dA),[0,a(l7),[0,a(mG),[0,a(hB),0]]]],AG=a(l7),AH=a(mG),AI=a(hB),AJ=a("expected combinations for every generator"),AE=a("H3: no distribution of the model"),AD=a("H2: a row is no distribution"),AB=a(dA),AC=a(" has no type that is known"),AA=a(hL),As=[0,a(aS),[0,a(aT),[0,a(dp),[0,a(m4),[0,a(fk),0]]]]],At=a(aS),Au=a(aT),Av=a(dp),Aw=a(m4),Ay=a("all"),Az=a(fk),Ax=a(" is another one"),Ar=a("there is not one claim"),Ap=a("the factors"),Ac=[0,a(eb),0],Ad=[0,a(fk),[0,a(hv),[0,a(l2),0]]],Ae=a(bQ),Af=a(du),Ag=a(aV),Ah=a("the length"),Ai=a(fk),Aj=a("the length is out of range"),Ak=a(hv),Al=a(hv),Am=a("the proofs"),An=a(l2),Ao=a(eb),Aq=a(ee),z$=a("L1: a layer has another number of covers"),Aa=a("L1: the layers and those of covers are not as many as the length"),z9=a(" has a cover without two entries"),z3=[0,a(aS),[0,a(aT),[0,a(dp),[0,a(hZ),[0,a(ne),[0,a(c0),0]]]]]],z4=a(aS),z5=a(aT),z6=a(dp),z7=a(hZ),z8=a(ne),z_=a(c0),zZ=a("W2: there are no parameters"),zQ=[0,a(fi),[0,a(fy),[0,a(fz),0]]],zR=[0,a(aS),[0,a(aT),[0,a(dp),[0,a(hQ),0]]]],zS=a(aS),zT=a(aT),zU=a(dp),z1=a(ej),zV=a(hQ),zW=a(fi),zX=a(fy),zY=a(fz),z0=a(" has no word with its probabilities and parameters"),zO=a(" is neither true nor false"),zM=a(lK),zN=[0,1],zL=a("no object"),zJ=a(hd),zK=a(le),zC=a(ar),zD=a(ar),zE=a(hs),zF=a(bf),zG=a(l8),zH=a(eb),zI=a("a factor is constant"),zB=a("H2"),zo=[5,0],zn=a("H1: a row of no state"),zm=a("the row of "),zf=a("an observation"),y7=[0,a(ai),[0,a(m_),[0,a(a0),[0,a(b7),[0,a(lF),0]]]]],y8=[0,a(fz),[0,a(fm),0]],y9=a(dn),y_=[3,a("hmm")],y$=a(ai),za=a("the model's kind is not 'hmm'"),zb=a(fz),zc=a("the parameters are no object"),zd=a("the observations"),ze=a(m_),zg=a(mP),zh=a(a0),zi=a(me),zj=a(b7),zk=a("the distributions"),zl=a(lF),zp=a("H1: a state or a distribution is empty"),zq=a("H1: a row of transitions is empty"),y4=a(" names what does not exist"),y5=a("H1: "),y6=a(" holds no text"),yS=[0,a(cq),[0,a(b5),0]],yT=a(cq),yU=[0,a(mx),[0,a(bD),0]],yV=a(mx),yW=a(ln),yX=[0,a(cq),[0,a(b5),0]],yY=a(b5),yZ=[0,a(ln),[0,a(hp),0]],y1=a(hU),y0=a(hU),y2=[0,a(mM),0],y3=[0,a(lS),0],yR=a(" is no expression"),yQ=a(" divides by zero"),yP=a("Hmm_document.Other"),BX=a("hmm-no-budget"),BY=a("hmm-all-lengths"),BZ=a("hmm-budget"),B$=a("hmm-several"),CZ=a("valid"),C0=a("not covered"),C1=a("malformed: too large for the stack (see ulimit -s)"),C2=a("not valid: "),C3=a("malformed: "),CY=[0,a(lH)],CE=a(b8),CV=a(lz),CF=a(ns),CG=a(b6),CU=a(ni),CH=a("the version is not 1"),CI=a(ai),CM=a(hC),CN=a("leakage"),CO=a(hT),CP=a(bF),CQ=a(bF),CR=a(bF),CT=a(bF),CS=a("nature"),CK=a(hC),CL=a(dv),CJ=a("the kind is no string"),CD=a("the document is no object"),CA=a(le),CB=a(l8),Cv=a("a digest"),Cu=a("what is said of the program"),Cm=a(dv),Cn=[0,a(lP),0],Co=[0,a(hk),[0,a(lM),[0,a(mu),0]]],Cp=a("the program"),Cq=a("the function"),Cr=a(hk),Cs=a("what is observed"),Ct=a(lM),Cw=a(mu),Cx=a(lP),Cy=a(dv),Cl=a("P3: runs of the program are cut off, and no step says so"),Ck=[3,a(ea)],Ch=a(dv),Ci=a(ar),Cj=a(a0),Ce=a(ar),Cf=[0,[3,a(hK)]],Cg=a(ai),Cd=[0,1],Cc=a(hd),CW=a("bisimdist-certificate compact\n"),C4=a(u),C5=a("not checked: too large for the stack of this browser");function
+ag(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ab(a[1])];case
-1:return[1,ab(a[1])];case
-2:return[2,ab(a[1])];case
-3:return[3,ab(a[1])];case
-4:return[4,ab(a[1])];case
-5:return[5,ab(a[1])];case
-6:return[6,ab(a[1])];case
-7:return[7,ab(a[1])];case
+0:return[0,ag(a[1])];case
+1:return[1,ag(a[1])];case
+2:return[2,ag(a[1])];case
+3:return[3,ag(a[1])];case
+4:return[4,ag(a[1])];case
+5:return[5,ag(a[1])];case
+6:return[6,ag(a[1])];case
+7:return[7,ag(a[1])];case
 8:var
-c=a[1];return[8,c,ab(a[2])];case
+c=a[1];return[8,c,ag(a[2])];case
 9:var
-b=a[1];return[9,b,b,ab(a[3])];case
-10:return[10,ab(a[1])];case
-11:return[11,ab(a[1])];case
-12:return[12,ab(a[1])];case
-13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
-aU(a,b){if(typeof
+b=a[1];return[9,b,b,ag(a[3])];case
+10:return[10,ag(a[1])];case
+11:return[11,ag(a[1])];case
+12:return[12,ag(a[1])];case
+13:return[13,ag(a[1])];default:return[14,ag(a[1])]}}function
+aY(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aU(a[1],b)];case
-1:return[1,aU(a[1],b)];case
-2:return[2,aU(a[1],b)];case
-3:return[3,aU(a[1],b)];case
-4:return[4,aU(a[1],b)];case
-5:return[5,aU(a[1],b)];case
-6:return[6,aU(a[1],b)];case
-7:return[7,aU(a[1],b)];case
+0:return[0,aY(a[1],b)];case
+1:return[1,aY(a[1],b)];case
+2:return[2,aY(a[1],b)];case
+3:return[3,aY(a[1],b)];case
+4:return[4,aY(a[1],b)];case
+5:return[5,aY(a[1],b)];case
+6:return[6,aY(a[1],b)];case
+7:return[7,aY(a[1],b)];case
 8:var
-c=a[1];return[8,c,aU(a[2],b)];case
+c=a[1];return[8,c,aY(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aU(a[3],b)];case
-10:return[10,aU(a[1],b)];case
-11:return[11,aU(a[1],b)];case
-12:return[12,aU(a[1],b)];case
-13:return[13,aU(a[1],b)];default:return[14,aU(a[1],b)]}}function
-Y(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aY(a[3],b)];case
+10:return[10,aY(a[1],b)];case
+11:return[11,aY(a[1],b)];case
+12:return[12,aY(a[1],b)];case
+13:return[13,aY(a[1],b)];default:return[14,aY(a[1],b)]}}function
+$(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,Y(a[1],b)];case
-1:return[1,Y(a[1],b)];case
+0:return[0,$(a[1],b)];case
+1:return[1,$(a[1],b)];case
 2:var
-c=a[1];return[2,c,Y(a[2],b)];case
+c=a[1];return[2,c,$(a[2],b)];case
 3:var
-d=a[1];return[3,d,Y(a[2],b)];case
+d=a[1];return[3,d,$(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,Y(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,$(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,Y(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,$(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,Y(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,$(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,Y(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,$(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,Y(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,$(a[4],b)];case
 9:var
-t=a[1];return[9,t,Y(a[2],b)];case
-10:return[10,Y(a[1],b)];case
+t=a[1];return[9,t,$(a[2],b)];case
+10:return[10,$(a[1],b)];case
 11:var
-u=a[1];return[11,u,Y(a[2],b)];case
+u=a[1];return[11,u,$(a[2],b)];case
 12:var
-v=a[1];return[12,v,Y(a[2],b)];case
+v=a[1];return[12,v,$(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,Y(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,$(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,Y(a[3],b)];case
-15:return[15,Y(a[1],b)];case
-16:return[16,Y(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,$(a[3],b)];case
+15:return[15,$(a[1],b)];case
+16:return[16,$(a[1],b)];case
 17:var
-A=a[1];return[17,A,Y(a[2],b)];case
+A=a[1];return[17,A,$(a[2],b)];case
 18:var
-B=a[1];return[18,B,Y(a[2],b)];case
-19:return[19,Y(a[1],b)];case
+B=a[1];return[18,B,$(a[2],b)];case
+19:return[19,$(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,Y(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,$(a[3],b)];case
 21:var
-E=a[1];return[21,E,Y(a[2],b)];case
-22:return[22,Y(a[1],b)];case
+E=a[1];return[21,E,$(a[2],b)];case
+22:return[22,$(a[1],b)];case
 23:var
-F=a[1];return[23,F,Y(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,Y(a[3],b)]}}function
-ee(a){throw[0,h8,a]}function
-aZ(a){throw[0,h7,a]}function
-h$(b,a){return fz(b,a)?b:a}function
-ia(b,a){return Cw(b,a)?b:a}function
-dE(a){return 0<=a?a:-a|0}function
+F=a[1];return[23,F,$(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,$(a[3],b)]}}function
+ep(a){throw[0,ij,a]}function
+a4(a){throw[0,ii,a]}function
+im(b,a){return fJ(b,a)?b:a}function
+io(b,a){return Dt(b,a)?b:a}function
+dL(a){return 0<=a?a:-a|0}function
 j(d,c){var
-a=t(d),e=t(c),b=aw(a+e|0);b8(d,0,b,0,a);b8(c,0,b,a,e);return aY(b)}function
-ib(a){return a?nk:nl}function
-ag(a,b){if(a){var
-c=a[1];return[0,c,ag(a[2],b)]}return b}CX(0);m_(1);m_(2);function
-ic(b){function
+a=x(d),e=x(c),b=aC(a+e|0);ca(d,0,b,0,a);ca(c,0,b,a,e);return a3(b)}function
+ip(a){return a?n2:n3}function
+al(a,b){if(a){var
+c=a[1];return[0,c,al(a[2],b)]}return b}DU(0);nQ(1);nQ(2);function
+iq(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{CW(d)}catch(a){a=aT(a);if(a[1]!==h_)throw a;var
+c=a[2],d=a[1];try{DT(d)}catch(a){a=aX(a);if(a[1]!==il)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(CY(0))}C6(a(kC),ic);function
-aP(a,b){return a?a[1]:b}function
-Q(c,a){return a?[0,b(c,a[1])]:0}function
-c3(c,a){return a?b(c,a[1]):0}function
-id(a){if(0<=a&&!(g9<a))return a;return aZ(nn)}var
-fE=C_(0),dF=(4*fE|0)-1|0;function
-q(c){var
+a=c;continue}return 0}}return a(DV(0))}D3(a(lg),iq);function
+aN(a,b){return a?a[1]:b}function
+P(b,a){return a?[0,c(b,a[1])]:0}function
+eq(b,a){return a?c(b,a[1]):0}function
+ir(a){if(0<=a&&!(hj<a))return a;return a4(n5)}var
+fO=D7(0),dM=(4*fO|0)-1|0;function
+t(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ef(a){return a?a[1]:ee(nu)}function
-fF(a){return a?a[2]:ee(nv)}function
-bk(d,c){var
+er(a){return a?a[1]:ep(oa)}function
+fP(a){return a?a[2]:ep(ob)}function
+bt(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-an(a){return bk(a,0)}function
-ie(a,d,c){if(d<=a)return 0;var
-e=b(c,a);return[0,e,ie(a+1|0,d,c)]}function
-fG(c,e){if(0<=c){if(50<c){var
-d=0,a=0;for(;;){if(c<=a)return an(d);var
-d=[0,b(e,a),d],a=a+1|0;continue}}return ie(0,c,e)}return aZ(ny)}function
-cG(c,a){if(a){var
-d=a[2],e=b(c,a[1]);return[0,e,cG(c,d)]}return 0}function
-ig(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,ig(c+1|0,b,d)]}return 0}function
-dG(b,a){return ig(0,b,a)}function
-fH(e,d){var
-c=0,a=d;for(;;){if(a){var
-f=a[2],c=[0,b(e,a[1]),c],a=f;continue}return c}}function
-F(d,c){var
-a=c;for(;;){if(a){var
-e=a[2];b(d,a[1]);var
-a=e;continue}return 0}}function
-eg(e,d){var
+as(a){return bt(a,0)}function
+is(a,d,b){if(d<=a)return 0;var
+e=c(b,a);return[0,e,is(a+1|0,d,b)]}function
+fQ(b,e){if(0<=b){if(50<b){var
+d=0,a=0;for(;;){if(b<=a)return as(d);var
+d=[0,c(e,a),d],a=a+1|0;continue}}return is(0,b,e)}return a4(oe)}function
+cN(b,a){if(a){var
+d=a[2],e=c(b,a[1]);return[0,e,cN(b,d)]}return 0}function
+it(c,b,a){if(a){var
+d=a[2],e=m(b,c,a[1]);return[0,e,it(c+1|0,b,d)]}return 0}function
+dN(b,a){return it(0,b,a)}function
+fR(e,d){var
 b=0,a=d;for(;;){if(a){var
-c=a[2];n(e,b,a[1]);var
+f=a[2],b=[0,c(e,a[1]),b],a=f;continue}return b}}function
+J(d,b){var
+a=b;for(;;){if(a){var
+e=a[2];c(d,a[1]);var
+a=e;continue}return 0}}function
+es(e,d){var
+b=0,a=d;for(;;){if(a){var
+c=a[2];m(e,b,a[1]);var
 b=b+1|0,a=c;continue}return 0}}function
-bl(e,d,c){var
+bh(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-fI(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,fI(c,e,d)]}}else
-if(!a)return 0;return aZ(nz)}function
-bQ(e,d){var
+f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
+fS(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=m(c,b[1],a[1]);return[0,f,fS(c,e,d)]}}else
+if(!a)return 0;return a4(of)}function
+cd(e,d){var
 a=d;for(;;){if(a){var
-f=a[2],c=b(e,a[1]);if(c){var
-a=f;continue}return c}return 1}}function
-aJ(e,d){var
+f=a[2],b=c(e,a[1]);if(b){var
+a=f;continue}return b}return 1}}function
+aO(e,d){var
 a=d;for(;;){if(a){var
-f=a[2],c=b(e,a[1]);if(c)return c;var
+f=a[2],b=c(e,a[1]);if(b)return b;var
 a=f;continue}return 0}}function
-b$(d,c){var
+ce(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===Z(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===ab(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-fJ(d,c){var
+fT(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===Z(b[1],d))return f;var
-a=e;continue}throw bP}}function
-eh(d,c){var
+b=a[1],e=a[2],f=b[2];if(0===ab(b[1],d))return f;var
+a=e;continue}throw bX}}function
+et(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===Z(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===ab(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-a0(d,c){var
+a$(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===Z(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===ab(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-dH(b,a){if(a){var
-c=a[2],d=a[1];return 0===Z(d[1],b)?c:[0,d,dH(b,c)]}return 0}function
-W(f){var
+dO(b,a){if(a){var
+c=a[2],d=a[1];return 0===ab(d[1],b)?c:[0,d,dO(b,c)]}return 0}function
+iu(e,d){var
+a=d;for(;;){if(a){var
+b=a[1],f=a[2];if(c(e,b))return[0,b];var
+a=f;continue}return 0}}function
+U(f){var
 g=0;return function(h){var
-c=g,a=h;for(;;){if(a){var
-d=a[2],e=a[1];if(b(f,e)){var
-c=[0,e,c],a=d;continue}var
-a=d;continue}return an(c)}}}function
-c4(f){var
+b=g,a=h;for(;;){if(a){var
+d=a[2],e=a[1];if(c(f,e)){var
+b=[0,e,b],a=d;continue}var
+a=d;continue}return as(b)}}}function
+dP(f){var
 g=0;return function(h){var
-c=g,a=h;for(;;){if(a){var
-d=a[2],e=b(f,a[1]);if(e){var
-c=[0,e[1],c],a=d;continue}var
-a=d;continue}return an(c)}}}function
-ei(e,d){var
-c=0,a=d;for(;;){if(a){var
-f=a[2],c=bk(b(e,a[1]),c),a=f;continue}return an(c)}}function
-fK(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],fK(b[2],a[2])]}}else
-if(!a)return 0;return aZ(nA)}function
-bm(a,b){function
+b=g,a=h;for(;;){if(a){var
+d=a[2],e=c(f,a[1]);if(e){var
+b=[0,e[1],b],a=d;continue}var
+a=d;continue}return as(b)}}}function
+eu(e,d){var
+b=0,a=d;for(;;){if(a){var
+f=a[2],b=bt(c(e,a[1]),b),a=f;continue}return as(b)}}function
+fU(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],fU(b[2],a[2])]}}else
+if(!a)return 0;return a4(og)}function
+bu(a,b){function
 r(i,e){if(2===i){if(e){var
 k=e[2];if(k){var
-l=k[1],m=e[1],y=k[2],z=0<n(a,m,l)?[0,m,[0,l,0]]:[0,l,[0,m,0]];return[0,z,y]}}}else
+l=k[1],n=e[1],y=k[2],z=0<m(a,n,l)?[0,n,[0,l,0]]:[0,l,[0,n,0]];return[0,z,y]}}}else
 if(3===i&&e){var
 o=e[2];if(o){var
 p=o[2];if(p){var
-b=p[1],c=o[1],d=e[1],C=p[2],D=0<n(a,d,c)?0<n(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<n(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<n(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
+b=p[1],c=o[1],d=e[1],C=p[2],D=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
 s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-q=g[1],r=h[1],w=g[2],x=h[2];if(0<n(a,r,q)){var
+q=g[1],r=h[1],w=g[2],x=h[2];if(0<m(a,r,q)){var
 g=w,f=[0,q,f];continue}var
 h=x,f=[0,r,f];continue}var
-v=bk(h,f)}else
+v=bt(h,f)}else
 var
-v=bk(g,f);return[0,v,B]}}function
+v=bt(g,f);return[0,v,B]}}function
 j(i,e){if(2===i){if(e){var
 j=e[2];if(j){var
-k=j[1],l=e[1],y=j[2],z=0<n(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
+k=j[1],l=e[1],y=j[2],z=0<m(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
 if(3===i&&e){var
-m=e[2];if(m){var
-o=m[2];if(o){var
-b=o[1],c=m[1],d=e[1],C=o[2],D=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
+n=e[2];if(n){var
+o=n[2];if(o){var
+b=o[1],c=n[1],d=e[1],C=o[2],D=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
 s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-p=g[1],q=h[1],w=g[2],x=h[2];if(0<n(a,q,p)){var
+p=g[1],q=h[1],w=g[2],x=h[2];if(0<m(a,q,p)){var
 h=x,f=[0,q,f];continue}var
 g=w,f=[0,p,f];continue}var
-v=bk(h,f)}else
+v=bt(h,f)}else
 var
-v=bk(g,f);return[0,v,B]}}var
-c=q(b);return 2<=c?j(c,b)[1]:b}function
-ca(b,a){function
+v=bt(g,f);return[0,v,B]}}var
+c=t(b);return 2<=c?j(c,b)[1]:b}function
+cf(b,a){function
 x(i,f){if(2===i){if(f){var
-m=f[2];if(m){var
-o=m[1],j=f[1],J=m[2],y=n(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
+n=f[2];if(n){var
+o=n[1],j=f[1],J=n[2],y=m(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
 if(3===i&&f){var
 p=f[2];if(p){var
 q=p[2];if(q){var
-c=q[1],a=p[1],d=f[1],N=q[2],D=n(b,d,a);if(0===D)var
-E=n(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
+c=q[1],a=p[1],d=f[1],N=q[2],D=m(b,d,a);if(0===D)var
+E=m(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
 if(0<D){var
-F=n(b,a,c);if(0===F)var
+F=m(b,a,c);if(0===F)var
 s=[0,d,[0,a,0]];else
 if(0<F)var
 s=[0,d,[0,a,[0,c,0]]];else
 var
-G=n(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
+G=m(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
 r=s}else{var
-H=n(b,d,c);if(0===H)var
+H=m(b,d,c);if(0===H)var
 t=[0,a,[0,d,0]];else
 if(0<H)var
 t=[0,a,[0,d,[0,c,0]]];else
 var
-I=n(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
+I=m(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
 r=t}return[0,r,N]}}}var
 z=i>>1,A=l(z,f),L=A[1],B=l(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-u=g[2],v=g[1],w=h[2],k=h[1],x=n(b,k,v);if(0===x){var
+u=g[2],v=g[1],w=h[2],k=h[1],x=m(b,k,v);if(0===x){var
 h=w,g=u,e=[0,k,e];continue}if(0<=x){var
 g=u,e=[0,v,e];continue}var
 h=w,e=[0,k,e];continue}var
-C=bk(h,e)}else
+C=bt(h,e)}else
 var
-C=bk(g,e);return[0,C,M]}}function
+C=bt(g,e);return[0,C,M]}}function
 l(i,f){if(2===i){if(f){var
 l=f[2];if(l){var
-m=l[1],j=f[1],J=l[2],y=n(b,j,m),K=0===y?[0,j,0]:0<=y?[0,m,[0,j,0]]:[0,j,[0,m,0]];return[0,K,J]}}}else
+n=l[1],j=f[1],J=l[2],y=m(b,j,n),K=0===y?[0,j,0]:0<=y?[0,n,[0,j,0]]:[0,j,[0,n,0]];return[0,K,J]}}}else
 if(3===i&&f){var
 o=f[2];if(o){var
 p=o[2];if(p){var
-c=p[1],a=o[1],d=f[1],N=p[2],D=n(b,d,a);if(0===D)var
-E=n(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
+c=p[1],a=o[1],d=f[1],N=p[2],D=m(b,d,a);if(0===D)var
+E=m(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
 if(0<=D){var
-F=n(b,d,c);if(0===F)var
+F=m(b,d,c);if(0===F)var
 r=[0,a,[0,d,0]];else
 if(0<=F)var
-G=n(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
+G=m(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
 var
 r=[0,a,[0,d,[0,c,0]]];var
 q=r}else{var
-H=n(b,a,c);if(0===H)var
+H=m(b,a,c);if(0===H)var
 s=[0,d,[0,a,0]];else
 if(0<=H)var
-I=n(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
+I=m(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
 var
 s=[0,d,[0,a,[0,c,0]]];var
 q=s}return[0,q,N]}}}var
 z=i>>1,A=x(z,f),L=A[1],B=x(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-t=g[2],u=g[1],v=h[2],k=h[1],w=n(b,k,u);if(0===w){var
+t=g[2],u=g[1],v=h[2],k=h[1],w=m(b,k,u);if(0===w){var
 h=v,g=t,e=[0,k,e];continue}if(0<w){var
 h=v,e=[0,k,e];continue}var
 g=t,e=[0,u,e];continue}var
-C=bk(h,e)}else
+C=bt(h,e)}else
 var
-C=bk(g,e);return[0,C,M]}}var
-c=q(a);return 2<=c?l(c,a)[1]:a}function
-ih(b,a){return a<=b?b:a}function
-cr(a,c){var
-b=aw(a);Ct(b,0,a,c);return b}function
-ii(c,b,a){if(0<=b&&0<=a&&!((a$(c)-a|0)<b)){var
-d=aw(a);cV(c,b,d,0,a);return d}return aZ(nB)}function
-ij(c,b,a){return aY(ii(c,b,a))}function
-ik(e,c,d,b,a){if(0<=a&&0<=c&&!((a$(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return cV(e,c,d,b,a);return aZ(nC)}function
-bR(e,c,d,b,a){if(0<=a&&0<=c&&!((t(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return b8(e,c,d,b,a);return aZ(nD)}function
-bn(c,b,a){return aY(ii(b9(c),b,a))}function
-bA(k,g){if(g){var
-h=t(k),c=0,b=g,p=0;for(;;){if(b){var
+C=bt(g,e);return[0,C,M]}}var
+c=t(a);return 2<=c?l(c,a)[1]:a}function
+iv(b,a){return a<=b?b:a}function
+cv(a,c){var
+b=aC(a);Dq(b,0,a,c);return b}function
+iw(c,b,a){if(0<=b&&0<=a&&!((bg(c)-a|0)<b)){var
+d=aC(a);c1(c,b,d,0,a);return d}return a4(oh)}function
+ix(c,b,a){return a3(iw(c,b,a))}function
+iy(e,c,d,b,a){if(0<=a&&0<=c&&!((bg(e)-a|0)<c)&&0<=b&&!((bg(d)-a|0)<b))return c1(e,c,d,b,a);return a4(oi)}function
+bY(e,c,d,b,a){if(0<=a&&0<=c&&!((x(e)-a|0)<c)&&0<=b&&!((bg(d)-a|0)<b))return ca(e,c,d,b,a);return a4(oj)}function
+bv(c,b,a){return a3(iw(cb(c),b,a))}function
+bJ(k,g){if(g){var
+h=x(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(t(i)+h|0)+c|0,m=b[2],n=c<=j?j:aZ(nE),c=n,b=m;continue}var
-l=t(i)+c|0}else
+j=(x(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ok),c=n,b=m;continue}var
+l=x(i)+c|0}else
 var
 l=c;var
-f=aw(l),e=p,d=g;for(;;){if(d){var
+f=aC(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];b8(a,0,f,e,t(a));b8(k,0,f,e+t(a)|0,h);var
-e=(e+t(a)|0)+h|0,d=o;continue}b8(a,0,f,e,t(a))}return aY(f)}}}return nF}function
-il(f,e){var
-c=b9(e),a=0,d=a$(c);for(;;){if(a===d)return 1;if(b(f,bM(c,a))){var
+o=d[2];ca(a,0,f,e,x(a));ca(k,0,f,e+x(a)|0,h);var
+e=(e+x(a)|0)+h|0,d=o;continue}ca(a,0,f,e,x(a))}return a3(f)}}}return ol}function
+iz(f,e){var
+b=cb(e),a=0,d=bg(b);for(;;){if(a===d)return 1;if(c(f,bU(b,a))){var
 a=a+1|0;continue}return 0}}function
-nG(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bP;if(a5(e,a)===b)return a;var
+om(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bX;if(a_(e,a)===b)return a;var
 a=a+1|0;continue}}function
-dI(b,c){var
-a=0,d=t(b);for(;;){if(d<=a)return 0;if(a5(b,a)===c)return[0,a];var
+dQ(b,c){var
+a=0,d=x(b);for(;;){if(d<=a)return 0;if(a_(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-nH(b,a,d){var
-c=t(b);if(0<=a&&!(c<a))try{nG(b,c,a,d);var
-e=1;return e}catch(a){a=aT(a);if(a===bP)return 0;throw a}return aZ(nI)}function
-nJ(b,a){return nH(b,0,a)}function
-im(c,b){var
-d=t(c),e=d<=t(b)?1:0;if(e){var
-a=0;for(;;){if(a===d)return 1;if(a5(b,a)!==a5(c,a))return 0;var
+on(b,a,d){var
+c=x(b);if(0<=a&&!(c<a))try{om(b,c,a,d);var
+e=1;return e}catch(a){a=aX(a);if(a===bX)return 0;throw a}return a4(oo)}function
+op(b,a){return on(b,0,a)}function
+fV(c,b){var
+d=x(c),e=d<=x(b)?1:0;if(e){var
+a=0;for(;;){if(a===d)return 1;if(a_(b,a)!==a_(c,a))return 0;var
 a=a+1|0;continue}}return e}function
-nK(c,d){if(0===c)return[0];if(0<=c){var
-e=bN(c,b(d,0)),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=b(d,a);var
+oq(b,d){if(0===b)return[0];if(0<=b){var
+e=bV(b,c(d,0)),f=b-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=c(d,a);var
 h=a+1|0;if(f!==a){var
-a=h;continue}break}}return e}return aZ(nL)}function
-io(e,c){var
-d=c.length-1;if(0===d)return[0];var
-f=bN(d,b(e,c[1])),g=d-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=b(e,c[1+a]);var
+a=h;continue}break}}return e}return a4(or)}function
+iA(e,b){var
+d=b.length-1;if(0===d)return[0];var
+f=bV(d,c(e,b[1])),g=d-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=c(e,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-fL(d,b){var
+fW(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){n(d,a,b[1+a]);var
+a=e;for(;;){m(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-ej(a){if(a){var
+ev(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=bN(d,h),e=1,b=g;for(;;){if(b){var
+f=bV(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-nO=[ac,nN,cp(0)];function
-ip(d,a){var
+ou=[an,ot,cL(0)];function
+iB(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}var
-nQ=[ac,nP,cp(0)];function
-nR(a){throw nQ}function
-fM(a){var
-d=a[1];a[1]=nR;try{var
-c=b(d,0);C0(a,c);return c}catch(b){b=aT(b);a[1]=function(a){throw b};throw b}}function
-fN(a){var
-b=1<=a?a:1,c=dF<b?dF:b,d=aw(c);return[0,d,0,c,d]}function
-fO(a){return ij(a[1],0,a[2])}function
-iq(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dF<b[1])if((d+c|0)<=dF)b[1]=dF;else
-ee(nU);var
-e=aw(b[1]);ik(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,_,nS]}throw[0,_,nT]}}function
-bo(a,c){var
-b=a[2];if(a[3]<=b)iq(a,1);af(a[1],b,c);a[2]=b+1|0;return 0}function
-ba(a,c){var
-b=t(c),d=a[2]+b|0;if(a[3]<d)iq(a,b);b8(c,0,a[1],a[2],b);a[2]=d;return 0}function
-fP(a){return 5===a[2]?12:-6}function
-ir(a){return[0,0,aw(a)]}function
-is(a,g){var
-b=a$(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=aw(ih(b*2|0,c));ik(a[2],0,e,0,b);a[2]=e;var
+ow=[an,ov,cL(0)];function
+ox(a){throw ow}function
+fX(a){var
+d=a[1];a[1]=ox;try{var
+b=c(d,0);DX(a,b);return b}catch(b){b=aX(b);a[1]=function(a){throw b};throw b}}function
+fY(a){var
+b=1<=a?a:1,c=dM<b?dM:b,d=aC(c);return[0,d,0,c,d]}function
+fZ(a){return ix(a[1],0,a[2])}function
+iC(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dM<b[1])if((d+c|0)<=dM)b[1]=dM;else
+ep(oA);var
+e=aC(b[1]);iy(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ac,oy]}throw[0,ac,oz]}}function
+bw(a,c){var
+b=a[2];if(a[3]<=b)iC(a,1);ak(a[1],b,c);a[2]=b+1|0;return 0}function
+bi(a,c){var
+b=x(c),d=a[2]+b|0;if(a[3]<d)iC(a,b);ca(c,0,a[1],a[2],b);a[2]=d;return 0}function
+f0(a){return 5===a[2]?12:-6}function
+iD(a){return[0,0,aC(a)]}function
+iE(a,g){var
+b=bg(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=aC(iv(b*2|0,c));iy(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-c5(a,b){is(a,1);cE(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aK(a,c){var
-b=t(c);is(a,b);bR(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-it(a){return ij(a[2],0,a[1])}function
-fQ(b,c){var
+c9(a,b){iE(a,1);cK(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aP(a,c){var
+b=x(c);iE(a,b);bY(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+iF(a){return ix(a[2],0,a[1])}function
+f1(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aK(b,n3);var
+d=a[1];aP(b,oJ);var
 a=d;continue;case
 1:var
-e=a[1];aK(b,n4);var
+e=a[1];aP(b,oK);var
 a=e;continue;case
 2:var
-f=a[1];aK(b,n5);var
+f=a[1];aP(b,oL);var
 a=f;continue;case
 3:var
-g=a[1];aK(b,n6);var
+g=a[1];aP(b,oM);var
 a=g;continue;case
 4:var
-h=a[1];aK(b,n7);var
+h=a[1];aP(b,oN);var
 a=h;continue;case
 5:var
-i=a[1];aK(b,n8);var
+i=a[1];aP(b,oO);var
 a=i;continue;case
 6:var
-j=a[1];aK(b,n9);var
+j=a[1];aP(b,oP);var
 a=j;continue;case
 7:var
-k=a[1];aK(b,n_);var
+k=a[1];aP(b,oQ);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aK(b,n$);fQ(b,m);aK(b,oa);var
+l=a[2],m=a[1];aP(b,oR);f1(b,m);aP(b,oS);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aK(b,ob);fQ(b,o);aK(b,oc);var
+n=a[3],o=a[1];aP(b,oT);f1(b,o);aP(b,oU);var
 a=n;continue;case
 10:var
-p=a[1];aK(b,od);var
+p=a[1];aP(b,oV);var
 a=p;continue;case
 11:var
-q=a[1];aK(b,oe);var
+q=a[1];aP(b,oW);var
 a=q;continue;case
 12:var
-r=a[1];aK(b,of);var
+r=a[1];aP(b,oX);var
 a=r;continue;case
 13:var
-s=a[1];aK(b,og);var
+s=a[1];aP(b,oY);var
 a=s;continue;default:var
-t=a[1];aK(b,oh);var
+t=a[1];aP(b,oZ);var
 a=t;continue}}function
-ao(a){if(typeof
+at(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ao(a[1])];case
-1:return[1,ao(a[1])];case
-2:return[2,ao(a[1])];case
-3:return[3,ao(a[1])];case
-4:return[4,ao(a[1])];case
-5:return[5,ao(a[1])];case
-6:return[6,ao(a[1])];case
-7:return[7,ao(a[1])];case
+0:return[0,at(a[1])];case
+1:return[1,at(a[1])];case
+2:return[2,at(a[1])];case
+3:return[3,at(a[1])];case
+4:return[4,at(a[1])];case
+5:return[5,at(a[1])];case
+6:return[6,at(a[1])];case
+7:return[7,at(a[1])];case
 8:var
-b=a[1];return[8,b,ao(a[2])];case
+b=a[1];return[8,b,at(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,ao(a[3])];case
-10:return[10,ao(a[1])];case
-11:return[11,ao(a[1])];case
-12:return[12,ao(a[1])];case
-13:return[13,ao(a[1])];default:return[14,ao(a[1])]}}function
-aL(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,at(a[3])];case
+10:return[10,at(a[1])];case
+11:return[11,at(a[1])];case
+12:return[12,at(a[1])];case
+13:return[13,at(a[1])];default:return[14,at(a[1])]}}function
+aQ(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-c=aL(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
+b=aQ(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){c(x,0);return 0};return[0,function(a){c(y,0);return 0},z,w,v];case
 1:var
-d=aL(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
+d=aQ(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){c(C,0);return 0};return[0,function(a){c(D,0);return 0},E,B,A];case
 2:var
-e=aL(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
+e=aQ(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){c(H,0);return 0};return[0,function(a){c(I,0);return 0},J,G,F];case
 3:var
-f=aL(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
+f=aQ(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){c(M,0);return 0};return[0,function(a){c(N,0);return 0},O,L,K];case
 4:var
-g=aL(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){b(R,0);return 0};return[0,function(a){b(S,0);return 0},T,Q,P];case
+g=aQ(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){c(R,0);return 0};return[0,function(a){c(S,0);return 0},T,Q,P];case
 5:var
-h=aL(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){b(W,0);return 0};return[0,function(a){b(X,0);return 0},Y,V,U];case
+h=aQ(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){c(W,0);return 0};return[0,function(a){c(X,0);return 0},Y,V,U];case
 6:var
-i=aL(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){b($,0);return 0};return[0,function(a){b(aa,0);return 0},ab,_,Z];case
+i=aQ(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){c($,0);return 0};return[0,function(a){c(aa,0);return 0},ab,_,Z];case
 7:var
-j=aL(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){b(ae,0);return 0};return[0,function(a){b(af,0);return 0},ag,ad,ac];case
+j=aQ(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){c(ae,0);return 0};return[0,function(a){c(af,0);return 0},ag,ad,ac];case
 8:var
-k=aL(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){b(aj,0);return 0};return[0,function(a){b(ak,0);return 0},al,ai,ah];case
+k=aQ(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){c(aj,0);return 0};return[0,function(a){c(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aL(a[3]),ap=l[4],aq=l[3],ar=l[2],as=l[1],m=aL(at(ao(an),am)),au=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){b(au,0);b(ap,0);return 0},az=function(a){b(aq,0);b(av,0);return 0},aA=function(a){b(aw,0);b(ar,0);return 0};return[0,function(a){b(as,0);b(ax,0);return 0},aA,az,ay];case
+am=a[2],an=a[1],l=aQ(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aQ(ax(at(an),am)),as=m[4],au=m[3],av=m[2],aw=m[1],ay=function(a){c(as,0);c(ao,0);return 0},az=function(a){c(ap,0);c(au,0);return 0},aA=function(a){c(av,0);c(aq,0);return 0};return[0,function(a){c(ar,0);c(aw,0);return 0},aA,az,ay];case
 10:var
-n=aL(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){b(aD,0);return 0};return[0,function(a){b(aE,0);return 0},aF,aC,aB];case
+n=aQ(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){c(aD,0);return 0};return[0,function(a){c(aE,0);return 0},aF,aC,aB];case
 11:var
-o=aL(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){b(aI,0);return 0};return[0,function(a){b(aJ,0);return 0},aK,aH,aG];case
+o=aQ(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){c(aI,0);return 0};return[0,function(a){c(aJ,0);return 0},aK,aH,aG];case
 12:var
-p=aL(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
+p=aQ(a[1]),aL=p[4],aM=p[3],aN=p[2],aO=p[1],aP=function(a){c(aN,0);return 0};return[0,function(a){c(aO,0);return 0},aP,aM,aL];case
 13:var
-q=aL(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
-r=aL(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
-at(d,c){var
+q=aQ(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){c(aR,0);return 0},aW=function(a){c(aS,0);return 0},aX=function(a){c(aT,0);return 0};return[0,function(a){c(aU,0);return 0},aX,aW,aV];default:var
+r=aQ(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){c(aY,0);return 0},a3=function(a){c(aZ,0);return 0},a4=function(a){c(a0,0);return 0};return[0,function(a){c(a1,0);return 0},a4,a3,a2]}}function
+ax(d,b){var
 a=0;if(typeof
 d==="number")if(typeof
-c==="number")return 0;else
-switch(c[0]){case
+b==="number")return 0;else
+switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,_,oi]}else
+9:a=6;break;default:throw[0,ac,o0]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
-c!=="number")switch(c[0]){case
-0:return[0,at(t,c[1])];case
+b!=="number")switch(b[0]){case
+0:return[0,ax(t,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1406,8 +1413,8 @@ c!=="number")switch(c[0]){case
 14:a=4;e=1;break}if(!e)a=7;break;case
 1:var
 f=0,u=d[1];if(typeof
-c!=="number")switch(c[0]){case
-1:return[1,at(u,c[1])];case
+b!=="number")switch(b[0]){case
+1:return[1,ax(u,b[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1417,9 +1424,9 @@ c!=="number")switch(c[0]){case
 14:a=4;f=1;break}if(!f)a=7;break;case
 2:var
 g=0,v=d[1];if(typeof
-c==="number")g=1;else
-switch(c[0]){case
-2:return[2,at(v,c[1])];case
+b==="number")g=1;else
+switch(b[0]){case
+2:return[2,ax(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1429,9 +1436,9 @@ switch(c[0]){case
 14:a=4;break;default:g=1}if(g)a=7;break;case
 3:var
 h=0,w=d[1];if(typeof
-c==="number")h=1;else
-switch(c[0]){case
-3:return[3,at(w,c[1])];case
+b==="number")h=1;else
+switch(b[0]){case
+3:return[3,ax(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1441,9 +1448,9 @@ switch(c[0]){case
 14:a=4;break;default:h=1}if(h)a=7;break;case
 4:var
 i=0,x=d[1];if(typeof
-c==="number")i=1;else
-switch(c[0]){case
-4:return[4,at(x,c[1])];case
+b==="number")i=1;else
+switch(b[0]){case
+4:return[4,ax(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1453,9 +1460,9 @@ switch(c[0]){case
 14:a=4;break;default:i=1}if(i)a=7;break;case
 5:var
 j=0,y=d[1];if(typeof
-c==="number")j=1;else
-switch(c[0]){case
-5:return[5,at(y,c[1])];case
+b==="number")j=1;else
+switch(b[0]){case
+5:return[5,ax(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1465,9 +1472,9 @@ switch(c[0]){case
 14:a=4;break;default:j=1}if(j)a=7;break;case
 6:var
 k=0,z=d[1];if(typeof
-c==="number")k=1;else
-switch(c[0]){case
-6:return[6,at(z,c[1])];case
+b==="number")k=1;else
+switch(b[0]){case
+6:return[6,ax(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1477,9 +1484,9 @@ switch(c[0]){case
 14:a=4;break;default:k=1}if(k)a=7;break;case
 7:var
 l=0,A=d[1];if(typeof
-c==="number")l=1;else
-switch(c[0]){case
-7:return[7,at(A,c[1])];case
+b==="number")l=1;else
+switch(b[0]){case
+7:return[7,ax(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1489,259 +1496,259 @@ switch(c[0]){case
 14:a=4;break;default:l=1}if(l)a=7;break;case
 8:var
 m=0,B=d[2],C=d[1];if(typeof
-c==="number")m=1;else
-switch(c[0]){case
+b==="number")m=1;else
+switch(b[0]){case
 8:var
-D=c[1],E=at(B,c[2]);return[8,at(C,D),E];case
+D=b[1],E=ax(B,b[2]);return[8,ax(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,_,or];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ac,o9];break;case
 9:var
 n=0,F=d[3],G=d[2],H=d[1];if(typeof
-c==="number")n=1;else
-switch(c[0]){case
+b==="number")n=1;else
+switch(b[0]){case
 8:a=5;break;case
 9:var
-I=c[3],J=c[2],K=c[1],s=aL(at(ao(G),K)),L=s[4];b(s[2],0);b(L,0);return[9,H,J,at(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aQ(ax(at(G),K)),L=s[4];c(s[2],0);c(L,0);return[9,H,J,ax(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,_,os];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ac,o_];break;case
 10:var
 M=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,at(M,c[1])];throw[0,_,ot];case
+b!=="number"&&10===b[0])return[10,ax(M,b[1])];throw[0,ac,o$];case
 11:var
 o=0,N=d[1];if(typeof
-c==="number")o=1;else
-switch(c[0]){case
+b==="number")o=1;else
+switch(b[0]){case
 10:break;case
-11:return[11,at(N,c[1])];default:o=1}if(o)throw[0,_,ou];break;case
+11:return[11,ax(N,b[1])];default:o=1}if(o)throw[0,ac,pa];break;case
 12:var
 p=0,O=d[1];if(typeof
-c==="number")p=1;else
-switch(c[0]){case
+b==="number")p=1;else
+switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,at(O,c[1])];default:p=1}if(p)throw[0,_,ov];break;case
+12:return[12,ax(O,b[1])];default:p=1}if(p)throw[0,ac,pb];break;case
 13:var
 q=0,P=d[1];if(typeof
-c==="number")q=1;else
-switch(c[0]){case
+b==="number")q=1;else
+switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,at(P,c[1])];default:q=1}if(q)throw[0,_,ow];break;default:var
+13:return[13,ax(P,b[1])];default:q=1}if(q)throw[0,ac,pc];break;default:var
 r=0,Q=d[1];if(typeof
-c==="number")r=1;else
-switch(c[0]){case
+b==="number")r=1;else
+switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,at(Q,c[1])];default:r=1}if(r)throw[0,_,ox]}switch(a){case
-0:throw[0,_,ol];case
-1:throw[0,_,om];case
-2:throw[0,_,on];case
-3:throw[0,_,oo];case
-4:throw[0,_,op];case
-5:throw[0,_,oj];case
-6:throw[0,_,ok];default:throw[0,_,oq]}}var
-ay=[ac,oy,cp(0)];function
-ek(b,a){if(typeof
+14:return[14,ax(Q,b[1])];default:r=1}if(r)throw[0,ac,pd]}switch(a){case
+0:throw[0,ac,o3];case
+1:throw[0,ac,o4];case
+2:throw[0,ac,o5];case
+3:throw[0,ac,o6];case
+4:throw[0,ac,o7];case
+5:throw[0,ac,o1];case
+6:throw[0,ac,o2];default:throw[0,ac,o8]}}var
+aE=[an,pe,cL(0)];function
+ew(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ay}}function
-dJ(e,b,d){var
-a=ek(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aE}}function
+dR(e,b,d){var
+a=ew(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ay}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-a1(c,d,a){if(typeof
-c==="number")return[0,0,R(d,a)];else
-switch(c[0]){case
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aE}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+a5(b,d,a){if(typeof
+b==="number")return[0,0,V(d,a)];else
+switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=a1(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=a5(b[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=a1(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=a5(b[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=a1(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=a5(b[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=a1(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=a5(b[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=a1(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=a5(b[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=a1(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=a5(b[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=a1(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=a5(b[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=a1(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=a5(b[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=c[2];if(by([0,c[1]],[0,o]))throw ay;var
-p=a1(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(bH([0,b[1]],[0,o]))throw aE;var
+p=a5(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],y=a[3],z=c[3],A=c[2],B=c[1],C=[0,ab(f)];if(by([0,ab(B)],C))throw ay;var
-D=[0,ab(e)];if(by([0,ab(A)],D))throw ay;var
-q=aL(at(ao(f),e)),E=q[4];b(q[2],0);b(E,0);var
-r=a1(ab(z),d,y),F=r[2];return[0,[9,f,e,ao(r[1])],F]}break;case
+e=a[2],f=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ag(f)];if(bH([0,ag(B)],C))throw aE;var
+D=[0,ag(e)];if(bH([0,ag(A)],D))throw aE;var
+q=aQ(ax(at(f),e)),E=q[4];c(q[2],0);c(E,0);var
+r=a5(ag(z),d,y),F=r[2];return[0,[9,f,e,at(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=a1(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=a5(b[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=a1(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=a5(b[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=a1(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=a5(b[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a1(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw ay}function
-R(b,a){if(typeof
+v=a5(b[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw aE}function
+V(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=R(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=V(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=R(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=V(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ac=b[2],u=ek(b[1],a),e=u[2],ad=u[1];if(typeof
+ab=b[2],u=ew(b[1],a),e=u[2],ac=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=R(ac,e[1]);return[0,[2,ad,v[1]],v[2]]}throw ay;case
+v=V(ab,e[1]);return[0,[2,ac,v[1]],v[2]]}throw aE;case
 3:var
-ae=b[2],w=ek(b[1],a),f=w[2],af=w[1];if(typeof
+ad=b[2],w=ew(b[1],a),f=w[2],ae=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-x=R(ae,f[1]);return[0,[3,af,x[1]],x[2]]}throw ay;case
+x=V(ad,f[1]);return[0,[3,ae,x[1]],x[2]]}throw aE;case
 4:var
-ag=b[4],ah=b[1],g=dJ(b[2],b[3],a),h=g[3],ai=g[1];if(typeof
+af=b[4],ah=b[1],g=dR(b[2],b[3],a),h=g[3],ai=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-aj=g[2],y=R(ag,h[1]);return[0,[4,ah,ai,aj,y[1]],y[2]]}throw ay;case
+aj=g[2],y=V(af,h[1]);return[0,[4,ah,ai,aj,y[1]],y[2]]}throw aE;case
 5:var
-ak=b[4],al=b[1],i=dJ(b[2],b[3],a),j=i[3],am=i[1];if(typeof
+ak=b[4],al=b[1],i=dR(b[2],b[3],a),j=i[3],am=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-an=i[2],z=R(ak,j[1]);return[0,[5,al,am,an,z[1]],z[2]]}throw ay;case
+an=i[2],z=V(ak,j[1]);return[0,[5,al,am,an,z[1]],z[2]]}throw aE;case
 6:var
-ao=b[4],ap=b[1],k=dJ(b[2],b[3],a),l=k[3],aq=k[1];if(typeof
+ao=b[4],ap=b[1],k=dR(b[2],b[3],a),l=k[3],aq=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-ar=k[2],A=R(ao,l[1]);return[0,[6,ap,aq,ar,A[1]],A[2]]}throw ay;case
+ar=k[2],A=V(ao,l[1]);return[0,[6,ap,aq,ar,A[1]],A[2]]}throw aE;case
 7:var
-as=b[4],at=b[1],m=dJ(b[2],b[3],a),n=m[3],au=m[1];if(typeof
+as=b[4],at=b[1],m=dR(b[2],b[3],a),n=m[3],au=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-av=m[2],B=R(as,n[1]);return[0,[7,at,au,av,B[1]],B[2]]}throw ay;case
+av=m[2],B=V(as,n[1]);return[0,[7,at,au,av,B[1]],B[2]]}throw aE;case
 8:var
-aw=b[4],ax=b[1],o=dJ(b[2],b[3],a),p=o[3],az=o[1];if(typeof
+aw=b[4],ax=b[1],o=dR(b[2],b[3],a),p=o[3],ay=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aA=o[2],C=R(aw,p[1]);return[0,[8,ax,az,aA,C[1]],C[2]]}throw ay;case
+az=o[2],C=V(aw,p[1]);return[0,[8,ax,ay,az,C[1]],C[2]]}throw aE;case
 9:var
-aB=b[2],D=ek(b[1],a),q=D[2],aC=D[1];if(typeof
+aA=b[2],D=ew(b[1],a),q=D[2],aB=D[1];if(typeof
 q!=="number"&&7===q[0]){var
-E=R(aB,q[1]);return[0,[9,aC,E[1]],E[2]]}throw ay;case
+E=V(aA,q[1]);return[0,[9,aB,E[1]],E[2]]}throw aE;case
 10:var
-F=R(b[1],a);return[0,[10,F[1]],F[2]];case
+F=V(b[1],a);return[0,[10,F[1]],F[2]];case
 11:var
-aD=b[1],G=R(b[2],a);return[0,[11,aD,G[1]],G[2]];case
+aC=b[1],G=V(b[2],a);return[0,[11,aC,G[1]],G[2]];case
 12:var
-aE=b[1],H=R(b[2],a);return[0,[12,aE,H[1]],H[2]];case
+aD=b[1],H=V(b[2],a);return[0,[12,aD,H[1]],H[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-I=a[1],aF=a[2],aG=b[3],aH=b[1];if(by([0,b[2]],[0,I]))throw ay;var
-J=R(aG,aF);return[0,[13,aH,I,J[1]],J[2]]}break;case
+I=a[1],aF=a[2],aG=b[3],aH=b[1];if(bH([0,b[2]],[0,I]))throw aE;var
+J=V(aG,aF);return[0,[13,aH,I,J[1]],J[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-K=a[1],aI=a[3],aJ=b[3],aK=b[2],aL=b[1],aM=[0,ab(K)];if(by([0,ab(aK)],aM))throw ay;var
-L=R(aJ,ab(aI));return[0,[14,aL,K,L[1]],L[2]]}break;case
+K=a[1],aI=a[3],aJ=b[3],aK=b[2],aL=b[1],aM=[0,ag(K)];if(bH([0,ag(aK)],aM))throw aE;var
+L=V(aJ,ag(aI));return[0,[14,aL,K,L[1]],L[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-M=R(b[1],a[1]);return[0,[15,M[1]],M[2]]}break;case
+M=V(b[1],a[1]);return[0,[15,M[1]],M[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-N=R(b[1],a[1]);return[0,[16,N[1]],N[2]]}break;case
+N=V(b[1],a[1]);return[0,[16,N[1]],N[2]]}break;case
 17:var
-aN=b[1],O=R(b[2],a);return[0,[17,aN,O[1]],O[2]];case
+aN=b[1],O=V(b[2],a);return[0,[17,aN,O[1]],O[2]];case
 18:var
 P=b[2],r=b[1];if(0===r[0]){var
-U=r[1],aR=U[2],V=R(U[1],a),aS=V[1],W=R(P,V[2]);return[0,[18,[0,[0,aS,aR]],W[1]],W[2]]}var
-X=r[1],aT=X[2],Y=R(X[1],a),aU=Y[1],Z=R(P,Y[2]);return[0,[18,[1,[0,aU,aT]],Z[1]],Z[2]];case
+T=r[1],aR=T[2],U=V(T[1],a),aS=U[1],W=V(P,U[2]);return[0,[18,[0,[0,aS,aR]],W[1]],W[2]]}var
+X=r[1],aT=X[2],Y=V(X[1],a),aU=Y[1],Z=V(P,Y[2]);return[0,[18,[1,[0,aU,aT]],Z[1]],Z[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-Q=R(b[1],a[1]);return[0,[19,Q[1]],Q[2]]}break;case
+Q=V(b[1],a[1]);return[0,[19,Q[1]],Q[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aO=b[2],aP=b[1],S=R(b[3],a[1]);return[0,[20,aP,aO,S[1]],S[2]]}break;case
+aO=b[2],aP=b[1],R=V(b[3],a[1]);return[0,[20,aP,aO,R[1]],R[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aQ=b[1],T=R(b[2],a[1]);return[0,[21,aQ,T[1]],T[2]]}break;case
+aQ=b[1],S=V(b[2],a[1]);return[0,[21,aQ,S[1]],S[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return a6(c,d,a);case
-1:return a6(c,d,a);case
+0:return ba(c,d,a);case
+1:return ba(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-_=R(d,a[1]);return[0,[23,2,_[1]],_[2]]}throw ay;default:return a6(c,d,a)}else
+_=V(d,a[1]);return[0,[23,2,_[1]],_[2]]}throw aE;default:return ba(c,d,a)}else
 switch(c[0]){case
-0:return a6(c,d,a);case
-1:return a6(c,d,a);case
-2:return a6(c,d,a);case
-3:return a6(c,d,a);case
-4:return a6(c,d,a);case
-5:return a6(c,d,a);case
-6:return a6(c,d,a);case
-7:return a6(c,d,a);case
-8:return a6([8,c[1],c[2]],d,a);case
+0:return ba(c,d,a);case
+1:return ba(c,d,a);case
+2:return ba(c,d,a);case
+3:return ba(c,d,a);case
+4:return ba(c,d,a);case
+5:return ba(c,d,a);case
+6:return ba(c,d,a);case
+7:return ba(c,d,a);case
+8:return ba([8,c[1],c[2]],d,a);case
 9:var
-aV=c[1],$=a1(c[2],d,a),aa=$[2];return[0,[23,[9,aV,$[1]],aa[1]],aa[2]];case
-10:return a6(c,d,a);default:return a6(c,d,a)}}throw ay}function
-a6(d,c,b){var
-a=R(c,b);return[0,[23,d,a[1]],a[2]]}function
-a7(k,g,a){var
-b=t(a),h=0<=g?k:0,d=dE(g);if(d<=b)return a;var
-l=2===h?48:32,c=cr(d,l);switch(h){case
-0:bR(a,0,c,0,b);break;case
-1:bR(a,0,c,d-b|0,b);break;default:var
+aV=c[1],$=a5(c[2],d,a),aa=$[2];return[0,[23,[9,aV,$[1]],aa[1]],aa[2]];case
+10:return ba(c,d,a);default:return ba(c,d,a)}}throw aE}function
+ba(d,c,b){var
+a=V(c,b);return[0,[23,d,a[1]],a[2]]}function
+bb(k,g,a){var
+b=x(a),h=0<=g?k:0,d=dL(g);if(d<=b)return a;var
+l=2===h?48:32,c=cv(d,l);switch(h){case
+0:bY(a,0,c,0,b);break;case
+1:bY(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==y(a,0)&&45!==y(a,0)&&32!==y(a,0)){e=1;i=1}if(!i){cE(c,0,y(a,0));bR(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==B(a,0)&&45!==B(a,0)&&32!==B(a,0)){e=1;i=1}if(!i){cK(c,0,B(a,0));bY(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===y(a,0)){var
-j=0;if(kQ!==y(a,1)&&88!==y(a,1)){f=1;j=1}if(!j){cE(c,1,y(a,1));bR(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bR(a,0,c,d-b|0,b)}}return aY(c)}function
-c6(k,b){var
-c=dE(k),a=t(b),d=y(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+lM>>>0))e=1}else
+f=0;if(1<b&&48===B(a,0)){var
+j=0;if(lu!==B(a,1)&&88!==B(a,1)){f=1;j=1}if(!j){cK(c,1,B(a,1));bY(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bY(a,0,c,d-b|0,b)}}return a3(c)}function
+c_(k,b){var
+c=dL(k),a=x(b),d=B(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+mr>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(kQ===y(b,1)||88===y(b,1))j=1;if(j){var
-h=cr(c+2|0,48);cE(h,1,y(b,1));bR(b,2,h,(c-a|0)+4|0,a-2|0);return aY(h)}}e=1;f=1;break;case
+j=0;if(lu===B(b,1)||88===B(b,1))j=1;if(j){var
+h=cv(c+2|0,48);cK(h,1,B(b,1));bY(b,2,h,(c-a|0)+4|0,a-2|0);return a3(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cr(c+1|0,48);cE(g,0,d);bR(b,1,g,(c-a|0)+2|0,a-1|0);return aY(g)}}if(e&&a<c){var
-i=cr(c,48);bR(b,0,i,c-a|0,a);return aY(i)}return b}function
-oz(k){var
-j=0,D=t(k);for(;;){if(D<=j)var
+g=cv(c+1|0,48);cK(g,0,d);bY(b,1,g,(c-a|0)+2|0,a-1|0);return a3(g)}}if(e&&a<c){var
+i=cv(c,48);bY(b,0,i,c-a|0,a);return a3(i)}return b}function
+pf(k){var
+j=0,D=x(k);for(;;){if(D<=j)var
 o=k;else{var
-n=a5(k,j)+mf|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
+n=a_(k,j)+mW|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
 if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
-e=b9(k),a=[0,0],u=a$(e)-1|0,z=0;if(!(u<0)){var
+e=cb(k),a=[0,0],t=bg(e)-1|0,z=0;if(!(t<0)){var
 i=z;for(;;){var
-f=bM(e,i),g=0;if(32<=f){var
-l=f+kF|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
+f=bU(e,i),g=0;if(32<=f){var
+l=f+lj|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
 if(56<l-1>>>0){g=1;q=1}if(!q){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1750,42 +1757,42 @@ if(8<=f)g=1;switch(g){case
 m=4;break;case
 1:var
 m=2;break}a[1]=a[1]+m|0;var
-C=i+1|0;if(u!==i){var
-i=C;continue}break}}if(a[1]===a$(e)){var
-r=a$(e),s=aw(r);cV(e,0,s,0,r);var
-w=s}else{var
-b=aw(a[1]);a[1]=0;var
-v=a$(e)-1|0,A=0;if(!(v<0)){var
+C=i+1|0;if(t!==i){var
+i=C;continue}break}}if(a[1]===bg(e)){var
+r=bg(e),s=aC(r);c1(e,0,s,0,r);var
+v=s}else{var
+b=aC(a[1]);a[1]=0;var
+u=bg(e)-1|0,A=0;if(!(u<0)){var
 h=A;for(;;){var
-c=bM(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(e8<=c)d=1;else
+c=bU(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(fg<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:af(b,a[1],92);a[1]++;af(b,a[1],98);break;case
-9:af(b,a[1],92);a[1]++;af(b,a[1],mi);break;case
-10:af(b,a[1],92);a[1]++;af(b,a[1],mj);break;case
-13:af(b,a[1],92);a[1]++;af(b,a[1],114);break;default:d=1}switch(d){case
-1:af(b,a[1],92);a[1]++;af(b,a[1],48+(c/ho|0)|0);a[1]++;af(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;af(b,a[1],48+(c%10|0)|0);break;case
-2:af(b,a[1],92);a[1]++;af(b,a[1],c);break;case
-3:af(b,a[1],c);break}a[1]++;var
-B=h+1|0;if(v!==h){var
+8:ak(b,a[1],92);a[1]++;ak(b,a[1],98);break;case
+9:ak(b,a[1],92);a[1]++;ak(b,a[1],mZ);break;case
+10:ak(b,a[1],92);a[1]++;ak(b,a[1],m0);break;case
+13:ak(b,a[1],92);a[1]++;ak(b,a[1],114);break;default:d=1}switch(d){case
+1:ak(b,a[1],92);a[1]++;ak(b,a[1],48+(c/hA|0)|0);a[1]++;ak(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ak(b,a[1],48+(c%10|0)|0);break;case
+2:ak(b,a[1],92);a[1]++;ak(b,a[1],c);break;case
+3:ak(b,a[1],c);break}a[1]++;var
+B=h+1|0;if(u!==h){var
 h=B;continue}break}}var
-w=b}var
-o=aY(w)}var
-x=t(o),y=cr(x+2|0,34);b8(o,0,y,1,x);return aY(y)}}function
-iu(d,f){var
-g=dE(f),e=po[1];switch(d[2]){case
+v=b}var
+o=a3(v)}var
+w=x(o),y=cv(w+2|0,34);ca(o,0,y,1,w);return a3(y)}}function
+iG(d,f){var
+g=dL(f),e=p6[1];switch(d[2]){case
 0:var
-b=lX;break;case
+b=mC;break;case
 1:var
-b=fe;break;case
+b=fp;break;case
 2:var
 b=69;break;case
 3:var
-b=kR;break;case
+b=lv;break;case
 4:var
 b=71;break;case
 5:var
@@ -1795,210 +1802,210 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=ir(16);c5(c,37);switch(d[1]){case
+c=iD(16);c9(c,37);switch(d[1]){case
 0:break;case
-1:c5(c,43);break;default:c5(c,32)}if(8<=d[2])c5(c,35);c5(c,46);aK(c,a(r+g));c5(c,b);return it(c)}function
-el(m,a){if(13<=m){var
-g=[0,0],h=t(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<a5(a,c)+e2>>>0))g[1]++;var
+1:c9(c,43);break;default:c9(c,32)}if(8<=d[2])c9(c,35);c9(c,46);aP(c,a(u+g));c9(c,b);return iF(c)}function
+ex(m,a){if(13<=m){var
+g=[0,0],h=x(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<a_(a,c)+fa>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=aw(t(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cE(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=t(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=aC(x(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cK(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=x(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=a5(a,b);if(9<f+e2>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=a_(a,b);if(9<f+fa>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aY(j)}return a}function
-pp(b,c){switch(b){case
+b=p;continue}break}}return a3(j)}return a}function
+p7(b,c){switch(b){case
 1:var
-a=oB;break;case
-2:var
-a=oC;break;case
-4:var
-a=oE;break;case
-5:var
-a=oF;break;case
-6:var
-a=oG;break;case
-7:var
-a=oH;break;case
-8:var
-a=oI;break;case
-9:var
-a=oJ;break;case
-10:var
-a=oK;break;case
-11:var
-a=oL;break;case
-0:case
-13:var
-a=oA;break;case
-3:case
-14:var
-a=oD;break;default:var
-a=oM}return el(b,fv(a,c))}function
-pq(b,c){switch(b){case
-1:var
-a=o1;break;case
-2:var
-a=o2;break;case
-4:var
-a=o4;break;case
-5:var
-a=o5;break;case
-6:var
-a=o6;break;case
-7:var
-a=o7;break;case
-8:var
-a=o8;break;case
-9:var
-a=o9;break;case
-10:var
-a=o_;break;case
-11:var
-a=o$;break;case
-0:case
-13:var
-a=o0;break;case
-3:case
-14:var
-a=o3;break;default:var
-a=pa}return el(b,fv(a,c))}function
-pr(b,c){switch(b){case
-1:var
-a=pc;break;case
-2:var
-a=pd;break;case
-4:var
-a=pf;break;case
-5:var
-a=pg;break;case
-6:var
 a=ph;break;case
-7:var
-a=pi;break;case
-8:var
-a=pj;break;case
-9:var
-a=pk;break;case
-10:var
-a=pl;break;case
-11:var
-a=pm;break;case
-0:case
-13:var
-a=pb;break;case
-3:case
-14:var
-a=pe;break;default:var
-a=pn}return el(b,fv(a,c))}function
-ps(b,c){switch(b){case
-1:var
-a=oO;break;case
 2:var
-a=oP;break;case
+a=pi;break;case
 4:var
-a=oR;break;case
+a=pk;break;case
 5:var
-a=oS;break;case
+a=pl;break;case
 6:var
-a=oT;break;case
+a=pm;break;case
 7:var
-a=oU;break;case
+a=pn;break;case
 8:var
-a=oV;break;case
+a=po;break;case
 9:var
-a=oW;break;case
+a=pp;break;case
 10:var
-a=oX;break;case
+a=pq;break;case
 11:var
-a=oY;break;case
+a=pr;break;case
 0:case
 13:var
-a=oN;break;case
+a=pg;break;case
 3:case
 14:var
-a=oQ;break;default:var
-a=oZ}return el(b,CJ(a,c))}function
-cb(c,i,b){function
+a=pj;break;default:var
+a=ps}return ex(b,fF(a,c))}function
+p8(b,c){switch(b){case
+1:var
+a=pH;break;case
+2:var
+a=pI;break;case
+4:var
+a=pK;break;case
+5:var
+a=pL;break;case
+6:var
+a=pM;break;case
+7:var
+a=pN;break;case
+8:var
+a=pO;break;case
+9:var
+a=pP;break;case
+10:var
+a=pQ;break;case
+11:var
+a=pR;break;case
+0:case
+13:var
+a=pG;break;case
+3:case
+14:var
+a=pJ;break;default:var
+a=pS}return ex(b,fF(a,c))}function
+p9(b,c){switch(b){case
+1:var
+a=pU;break;case
+2:var
+a=pV;break;case
+4:var
+a=pX;break;case
+5:var
+a=pY;break;case
+6:var
+a=pZ;break;case
+7:var
+a=p0;break;case
+8:var
+a=p1;break;case
+9:var
+a=p2;break;case
+10:var
+a=p3;break;case
+11:var
+a=p4;break;case
+0:case
+13:var
+a=pT;break;case
+3:case
+14:var
+a=pW;break;default:var
+a=p5}return ex(b,fF(a,c))}function
+p_(b,c){switch(b){case
+1:var
+a=pu;break;case
+2:var
+a=pv;break;case
+4:var
+a=px;break;case
+5:var
+a=py;break;case
+6:var
+a=pz;break;case
+7:var
+a=pA;break;case
+8:var
+a=pB;break;case
+9:var
+a=pC;break;case
+10:var
+a=pD;break;case
+11:var
+a=pE;break;case
+0:case
+13:var
+a=pt;break;case
+3:case
+14:var
+a=pw;break;default:var
+a=pF}return ex(b,DG(a,c))}function
+cg(c,i,b){function
 k(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return CD(b,i,a)}function
+a=32}return DA(b,i,a)}function
 r(c){var
-a=Cr(b);return 3===a?b<0.?pu:pv:4<=a?pw:c}switch(c[2]){case
+a=Do(b);return 3===a?b<0.?qa:qb:4<=a?qc:c}switch(c[2]){case
 5:var
-e=m3(iu(c,i),b),d=0,w=t(e);for(;;){if(d===w)var
+e=nJ(iG(c,i),b),d=0,v=x(e);for(;;){if(d===v)var
 q=0;else{var
-l=y(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
+l=B(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
 if(21<l-1>>>0)m=1;if(!m){var
 d=d+1|0;continue}var
 q=1}var
-x=q?e:j(e,pt);return r(x)}case
+w=q?e:j(e,p$);return r(w)}case
 6:return k(0);case
 7:var
-h=b9(k(0)),f=a$(h);if(0===f)var
+h=cb(k(0)),f=bg(h);if(0===f)var
 p=h;else{var
-n=aw(f),o=f-1|0,s=0;if(!(o<0)){var
+n=aC(f),o=f-1|0,s=0;if(!(o<0)){var
 a=s;for(;;){var
-g=bM(h,a),u=25<g+lM>>>0?g:g+mf|0;af(n,a,u);var
-v=a+1|0;if(o!==a){var
-a=v;continue}break}}var
-p=n}return aY(p);case
-8:return r(k(0));default:return m3(iu(c,i),b)}}function
-dY(e,z,y,x){var
-c=z,a=y,d=x;for(;;)if(typeof
-d==="number")return b(c,a);else
+g=bU(h,a),t=25<g+mr>>>0?g:g+mW|0;ak(n,a,t);var
+u=a+1|0;if(o!==a){var
+a=u;continue}break}}var
+p=n}return a3(p);case
+8:return r(k(0));default:return nJ(iG(c,i),b)}}function
+d_(e,z,y,w){var
+b=z,a=y,d=w;for(;;)if(typeof
+d==="number")return c(b,a);else
 switch(d[0]){case
 0:var
-A=d[1];return function(b){return H(c,[5,a,b],A)};case
+A=d[1];return function(c){return N(b,[5,a,c],A)};case
 1:var
-B=d[1];return function(b){var
-e=0;if(40<=b)if(92===b)var
-d=no;else
-if(e8<=b)e=1;else
+B=d[1];return function(c){var
+e=0;if(40<=c)if(92===c)var
+d=n6;else
+if(fg<=c)e=1;else
 e=2;else
-if(32<=b)if(39<=b)var
-d=np;else
+if(32<=c)if(39<=c)var
+d=n7;else
 e=2;else
-if(14<=b)e=1;else
-switch(b){case
+if(14<=c)e=1;else
+switch(c){case
 8:var
-d=nq;break;case
+d=n8;break;case
 9:var
-d=nr;break;case
+d=n9;break;case
 10:var
-d=ns;break;case
+d=n_;break;case
 13:var
-d=nt;break;default:e=1}switch(e){case
+d=n$;break;default:e=1}switch(e){case
 1:var
-f=aw(4);af(f,0,92);af(f,1,48+(b/ho|0)|0);af(f,2,48+((b/10|0)%10|0)|0);af(f,3,48+(b%10|0)|0);var
-d=aY(f);break;case
+f=aC(4);ak(f,0,92);ak(f,1,48+(c/hA|0)|0);ak(f,2,48+((c/10|0)%10|0)|0);ak(f,3,48+(c%10|0)|0);var
+d=a3(f);break;case
 2:var
-g=aw(1);af(g,0,b);var
-d=aY(g);break}var
-h=t(d),i=cr(h+2|0,39);b8(d,0,i,1,h);return H(c,[4,a,aY(i)],B)};case
+g=aC(1);ak(g,0,c);var
+d=a3(g);break}var
+h=x(d),i=cv(h+2|0,39);ca(d,0,i,1,h);return N(b,[4,a,a3(i)],B)};case
 2:var
-C=d[2],D=d[1];return fR(c,a,C,D,function(a){return a});case
-3:return fR(c,a,d[2],d[1],oz);case
-4:return em(c,a,d[4],d[2],d[3],pp,d[1]);case
-5:return em(c,a,d[4],d[2],d[3],pq,d[1]);case
-6:return em(c,a,d[4],d[2],d[3],pr,d[1]);case
-7:return em(c,a,d[4],d[2],d[3],ps,d[1]);case
+C=d[2],D=d[1];return f2(b,a,C,D,function(a){return a});case
+3:return f2(b,a,d[2],d[1],pf);case
+4:return ey(b,a,d[4],d[2],d[3],p7,d[1]);case
+5:return ey(b,a,d[4],d[2],d[3],p8,d[1]);case
+6:return ey(b,a,d[4],d[2],d[3],p9,d[1]);case
+7:return ey(b,a,d[4],d[2],d[3],p_,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
-i==="number")return i?function(d,b){return H(c,[4,a,cb(g,d,b)],h)}:function(b){return H(c,[4,a,cb(g,fP(g),b)],h)};var
-X=i[1];return function(b){return H(c,[4,a,cb(g,X,b)],h)}}else{if(0===j[0]){var
-m=j[2],o=j[1];if(typeof
-i==="number")return i?function(d,b){return H(c,[4,a,a7(o,m,cb(g,d,b))],h)}:function(b){return H(c,[4,a,a7(o,m,cb(g,fP(g),b))],h)};var
-Z=i[1];return function(b){return H(c,[4,a,a7(o,m,cb(g,Z,b))],h)}}var
+i==="number")return i?function(d,c){return N(b,[4,a,cg(g,d,c)],h)}:function(c){return N(b,[4,a,cg(g,f0(g),c)],h)};var
+X=i[1];return function(c){return N(b,[4,a,cg(g,X,c)],h)}}else{if(0===j[0]){var
+n=j[2],o=j[1];if(typeof
+i==="number")return i?function(d,c){return N(b,[4,a,bb(o,n,cg(g,d,c))],h)}:function(c){return N(b,[4,a,bb(o,n,cg(g,f0(g),c))],h)};var
+Y=i[1];return function(c){return N(b,[4,a,bb(o,n,cg(g,Y,c))],h)}}var
 p=j[1];if(typeof
-i==="number")return i?function(e,d,b){return H(c,[4,a,a7(p,e,cb(g,d,b))],h)}:function(d,b){return H(c,[4,a,a7(p,d,cb(g,fP(g),b))],h)};var
-$=i[1];return function(d,b){return H(c,[4,a,a7(p,d,cb(g,$,b))],h)}}case
-9:return fR(c,a,d[2],d[1],ib);case
+i==="number")return i?function(e,d,c){return N(b,[4,a,bb(p,e,cg(g,d,c))],h)}:function(d,c){return N(b,[4,a,bb(p,d,cg(g,f0(g),c))],h)};var
+Z=i[1];return function(d,c){return N(b,[4,a,bb(p,d,cg(g,Z,c))],h)}}case
+9:return f2(b,a,d[2],d[1],ip);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -2006,102 +2013,102 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-E=d[3],F=d[2],q=ir(16);fQ(q,F);var
-w=it(q);return function(b){return H(c,[4,a,w],E)};case
+E=d[3],F=d[2],q=iD(16);f1(q,F);var
+v=iF(q);return function(c){return N(b,[4,a,v],E)};case
 14:var
-G=d[3],I=d[2];return function(d){var
-e=d[1],b=R(e,ab(ao(I)));if(typeof
-b[2]==="number")return H(c,a,Y(b[1],G));throw ay};case
+G=d[3],H=d[2];return function(d){var
+e=d[1],c=V(e,ag(at(H)));if(typeof
+c[2]==="number")return N(b,a,$(c[1],G));throw aE};case
 15:var
-J=d[1];return function(d,b){return H(c,[6,a,function(a){return n(d,a,b)}],J)};case
+I=d[1];return function(d,c){return N(b,[6,a,function(a){return m(d,a,c)}],I)};case
 16:var
-K=d[1];return function(b){return H(c,[6,a,b],K)};case
+J=d[1];return function(c){return N(b,[6,a,c],J)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
 l=d[1];if(0===l[0]){var
-L=d[2],M=l[1][1],N=0,c=function(b,c,d){return function(a){return H(c,[1,b,[0,a]],d)}}(a,c,L),a=N,d=M;continue}var
-O=d[2],Q=l[1][1],S=0,c=function(b,c,d){return function(a){return H(c,[1,b,[1,a]],d)}}(a,c,O),a=S,d=Q;continue;case
-19:throw[0,_,py];case
+K=d[2],L=l[1][1],M=0,b=function(b,c,d){return function(a){return N(c,[1,b,[0,a]],d)}}(a,b,K),a=M,d=L;continue}var
+O=d[2],P=l[1][1],Q=0,b=function(b,c,d){return function(a){return N(c,[1,b,[1,a]],d)}}(a,b,O),a=Q,d=P;continue;case
+19:throw[0,ac,qe];case
 20:var
-T=d[3],U=[8,a,pz];return function(a){return H(c,U,T)};case
+R=d[3],S=[8,a,qf];return function(a){return N(b,S,R)};case
 21:var
-V=d[2];return function(b){return H(c,[4,a,fv(pA,b)],V)};case
+U=d[2];return function(c){return N(b,[4,a,fF(qg,c)],U)};case
 22:var
-W=d[1];return function(b){return H(c,[5,a,b],W)};case
+W=d[1];return function(c){return N(b,[5,a,c],W)};case
 23:var
 f=d[2],k=d[1];if(typeof
 k==="number")switch(k){case
-0:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-1:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-2:throw[0,_,pB];default:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f])}else
+0:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
+1:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
+2:throw[0,ac,qh];default:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f])}else
 switch(k[0]){case
-0:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-1:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-2:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-3:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-4:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-5:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-6:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-7:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-8:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
+0:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
+1:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
+2:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
+3:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
+4:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
+5:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
+6:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
+7:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
+8:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
 9:var
-v=k[2];return e<50?gY(e+1|0,c,a,v,f):aI(gY,[0,c,a,v,f]);case
-10:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);default:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f])}default:var
-r=d[3],s=d[1],u=b(d[2],0);return e<50?gX(e+1|0,c,a,r,s,u):aI(gX,[0,c,a,r,s,u])}}function
-gY(e,d,c,a,b){if(typeof
-a==="number")return e<50?P(e+1|0,d,c,b):aI(P,[0,d,c,b]);else
+u=k[2];return e<50?ha(e+1|0,b,a,u,f):aM(ha,[0,b,a,u,f]);case
+10:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);default:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f])}default:var
+r=d[3],s=d[1],t=c(d[2],0);return e<50?g$(e+1|0,b,a,r,s,t):aM(g$,[0,b,a,r,s,t])}}function
+ha(e,d,c,a,b){if(typeof
+a==="number")return e<50?T(e+1|0,d,c,b):aM(T,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return bb(d,c,f,b)};case
+f=a[1];return function(a){return bj(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return bb(d,c,g,b)};case
+g=a[1];return function(a){return bj(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return bb(d,c,h,b)};case
+h=a[1];return function(a){return bj(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return bb(d,c,i,b)};case
+i=a[1];return function(a){return bj(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return bb(d,c,j,b)};case
+j=a[1];return function(a){return bj(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return bb(d,c,k,b)};case
+k=a[1];return function(a){return bj(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return bb(d,c,l,b)};case
+l=a[1];return function(a){return bj(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return bb(d,c,m,b)};case
+m=a[1];return function(a){return bj(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return bb(d,c,n,b)};case
+n=a[2];return function(a){return bj(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=at(ao(a[1]),p);return function(a){return bb(d,c,aU(q,o),b)};case
+o=a[3],p=a[2],q=ax(at(a[1]),p);return function(a){return bj(d,c,aY(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return bb(d,c,r,b)};case
+r=a[1];return function(e,a){return bj(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return bb(d,c,s,b)};case
+s=a[1];return function(a){return bj(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return bb(d,c,t,b)};case
-13:throw[0,_,pC];default:throw[0,_,pD]}}function
-P(d,b,e,a){var
-c=[8,e,pE];return d<50?dY(d+1|0,b,c,a):aI(dY,[0,b,c,a])}function
-gX(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return px(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?dY(h+1|0,c,g,a):aI(dY,[0,c,g,a])}function
-H(a,b,c){return h4(dY(0,a,b,c))}function
-bb(a,b,c,d){return h4(gY(0,a,b,c,d))}function
-px(a,b,c,d,e){return h4(gX(0,a,b,c,d,e))}function
-fR(f,e,d,a,c){if(typeof
-a==="number")return function(a){return H(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return H(f,[4,e,a7(h,g,b(c,a))],d)}}var
-i=a[1];return function(g,a){return H(f,[4,e,a7(i,g,b(c,a))],d)}}}function
-em(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return bj(d,c,t,b)};case
+13:throw[0,ac,qi];default:throw[0,ac,qj]}}function
+T(d,b,e,a){var
+c=[8,e,qk];return d<50?d_(d+1|0,b,c,a):aM(d_,[0,b,c,a])}function
+g$(h,b,f,a,e,d){if(e){var
+i=e[1];return function(e){return qd(b,f,a,i,c(d,e))}}var
+g=[4,f,d];return h<50?d_(h+1|0,b,g,a):aM(d_,[0,b,g,a])}function
+N(a,b,c){return ie(d_(0,a,b,c))}function
+bj(a,b,c,d){return ie(ha(0,a,b,c,d))}function
+qd(a,b,c,d,e){return ie(g$(0,a,b,c,d,e))}function
+f2(f,e,d,a,b){if(typeof
+a==="number")return function(a){return N(f,[4,e,c(b,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return N(f,[4,e,bb(h,g,c(b,a))],d)}}var
+i=a[1];return function(g,a){return N(f,[4,e,bb(i,g,c(b,a))],d)}}}function
+ey(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return H(f,[4,e,c6(g,n(b,a,c))],d)}:function(c){return H(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return H(f,[4,e,c6(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return N(f,[4,e,c_(g,m(b,a,c))],d)}:function(c){return N(f,[4,e,m(b,a,c)],d)};var
+k=c[1];return function(c){return N(f,[4,e,c_(k,m(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return H(f,[4,e,a7(i,h,c6(g,n(b,a,c)))],d)}:function(c){return H(f,[4,e,a7(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return H(f,[4,e,a7(i,h,c6(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return N(f,[4,e,bb(i,h,c_(g,m(b,a,c)))],d)}:function(c){return N(f,[4,e,bb(i,h,m(b,a,c))],d)};var
+l=c[1];return function(c){return N(f,[4,e,bb(i,h,c_(l,m(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return H(f,[4,e,a7(j,h,c6(g,n(b,a,c)))],d)}:function(g,c){return H(f,[4,e,a7(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return H(f,[4,e,a7(j,g,c6(m,n(b,a,c)))],d)}}}function
-cs(c,h){var
+c==="number")return c?function(h,g,c){return N(f,[4,e,bb(j,h,c_(g,m(b,a,c)))],d)}:function(g,c){return N(f,[4,e,bb(j,g,m(b,a,c))],d)};var
+n=c[1];return function(g,c){return N(f,[4,e,bb(j,g,c_(n,m(b,a,c)))],d)}}}function
+cw(b,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -2109,76 +2116,76 @@ switch(a[0]){case
 e=a[2],i=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=nV;break;case
+d=oB;break;case
 1:var
-d=nW;break;case
+d=oC;break;case
 2:var
-d=nX;break;case
+d=oD;break;case
 3:var
-d=nY;break;case
+d=oE;break;case
 4:var
-d=nZ;break;case
+d=oF;break;case
 5:var
-d=n0;break;default:var
-d=n1}else
+d=oG;break;default:var
+d=oH}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=j(n2,aY(cr(1,e[1])))}cs(c,i);return ba(c,d);case
+d=j(oI,a3(cv(1,e[1])))}cw(b,i);return bi(b,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-k=f[1];cs(c,g);ba(c,pF);var
+k=f[1];cw(b,g);bi(b,ql);var
 a=k;continue}var
-l=f[1];cs(c,g);ba(c,pG);var
+l=f[1];cw(b,g);bi(b,qm);var
 a=l;continue;case
 6:var
-o=a[2];cs(c,a[1]);return ba(c,b(o,0));case
+o=a[2];cw(b,a[1]);return bi(b,c(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];cs(c,a[1]);return aZ(p);case
+p=a[2];cw(b,a[1]);return a4(p);case
 2:case
 4:var
-m=a[2];cs(c,a[1]);return ba(c,m);default:var
-n=a[2];cs(c,a[1]);return bo(c,n)}}function
-c7(b){var
-a=b[1];return H(function(b){var
-a=fN(64);cs(a,b);return fO(a)},0,a)}function
-iv(a){var
+m=a[2];cw(b,a[1]);return bi(b,m);default:var
+n=a[2];cw(b,a[1]);return bw(b,n)}}function
+c$(b){var
+a=b[1];return N(function(b){var
+a=fY(64);cw(a,b);return fZ(a)},0,a)}function
+iH(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-fS(a){a[4]=-a[4]|0;return 0}try{var
-Ca=nf(B$),ix=Ca}catch(a){a=aT(a);if(a!==bP)throw a;try{var
-B_=nf(B9),iw=B_}catch(a){a=aT(a);if(a!==bP)throw a;var
-iw=pI}var
-ix=iw}var
-pJ=nJ(ix,82),en=[d4,function(B){var
-n=C$(0),c=[0,bN(55,0),0],i=0===n.length-1?[0,0]:n,k=i.length-1,b=0;for(;;){p(c[1],b)[1+b]=b;var
-A=b+1|0;if(54!==b){var
-b=A;continue}var
-g=[0,pH],l=54+ih(55,k)|0,v=0;if(!(l<0)){var
-d=v;for(;;){var
-e=d%55|0,m=m$(d,k),w=p(i,m)[1+m],h=j(g[1],a(r+w));g[1]=CV(h,0,t(h));var
-f=g[1],o=y(f,3)<<24,q=y(f,2)<<16,s=y(f,1)<<8,u=((y(f,0)+s|0)+q|0)+o|0,x=(p(c[1],e)[1+e]^u)&k9;p(c[1],e)[1+e]=x;var
-z=d+1|0;if(l!==d){var
-d=z;continue}break}}c[2]=0;return c}}];function
-I(h,k){var
-l=h?h[1]:pJ,b=16;for(;;){if(!(k<=b)&&!(fE<(b*2|0))){var
+f3(a){a[4]=-a[4]|0;return 0}try{var
+C9=nX(C8),iJ=C9}catch(a){a=aX(a);if(a!==bX)throw a;try{var
+C7=nX(C6),iI=C7}catch(a){a=aX(a);if(a!==bX)throw a;var
+iI=qo}var
+iJ=iI}var
+qp=op(iJ,82),ez=[ed,function(A){var
+n=D8(0),c=[0,bV(55,0),0],i=0===n.length-1?[0,0]:n,k=i.length-1,b=0;for(;;){p(c[1],b)[1+b]=b;var
+z=b+1|0;if(54!==b){var
+b=z;continue}var
+g=[0,qn],l=54+iv(55,k)|0,t=0;if(!(l<0)){var
+d=t;for(;;){var
+e=d%55|0,m=nR(d,k),v=p(i,m)[1+m],h=j(g[1],a(u+v));g[1]=DS(h,0,x(h));var
+f=g[1],o=B(f,3)<<24,q=B(f,2)<<16,r=B(f,1)<<8,s=((B(f,0)+r|0)+q|0)+o|0,w=(p(c[1],e)[1+e]^s)&lO;p(c[1],e)[1+e]=w;var
+y=d+1|0;if(l!==d){var
+d=y;continue}break}}c[2]=0;return c}}];function
+O(h,k){var
+l=h?h[1]:qp,b=16;for(;;){if(!(k<=b)&&!(fO<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=h0(en),a=dl===i?en[1]:d4===i?fM(en):en;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=p(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(p(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&k9,g=a[2];p(a[1],g)[1+g]=f;var
+i=ia(ez),a=dq===i?ez[1]:ed===i?fX(ez):ez;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=p(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(p(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&lO,g=a[2];p(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,bN(b,0),j,b]}}function
-iy(B,f){var
-i=f[2],t=(i.length-1)*2|0,u=t<fE?1:0;if(u){var
-j=bN(t,0),k=1-iv(f);f[2]=j;var
-l=j.length-1,g=bN(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
+j=0;return[0,0,bV(b,0),j,b]}}function
+iK(B,f){var
+i=f[2],t=(i.length-1)*2|0,u=t<fO?1:0;if(u){var
+j=bV(t,0),k=1-iH(f);f[2]=j;var
+l=j.length-1,g=bV(l,0),o=i.length-1-1|0,C=c(B,f),x=0;if(!(o<0)){var
 e=x;a:for(;;){var
 a=p(i,e)[1+e];for(;;){if(a){var
-m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=p(g,c)[1+c];if(n)n[3]=h;else
-p(j,c)[1+c]=h;p(g,c)[1+c]=h;var
+m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],b=c(C,m),n=p(g,b)[1+b];if(n)n[3]=h;else
+p(j,b)[1+b]=h;p(g,b)[1+b]=h;var
 a=w;continue}var
 A=e+1|0;if(o!==e){var
 e=A;continue a}break}break}}if(k){var
@@ -2190,181 +2197,227 @@ d=z;continue}break}}var
 r=0}else
 var
 r=k;return r}return u}function
-fT(g,a){function
+f4(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
-c=a[3];n(g,a[1],a[2]);var
+c=a[3];m(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=iv(a);if(1-c)fS(a);try{var
+c=iH(a);if(1-c)f3(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
 b=i;for(;;){h(p(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?fS(a):f;return j}catch(b){b=aT(b);if(c)throw b;fS(a);throw b}}function
-cc(a,b){return 4<=a.length-1?Cx(10,ho,a[3],b)&(a[2].length-1-1|0):aZ(pK)}function
-bB(a,c,e){var
-b=cc(a,c),f=[0,c,e,p(a[2],b)[1+b]];p(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?iy(cc,a):d}function
-cd(f,b){var
-g=cc(f,b),c=p(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===Z(b,c[1]))return j;if(d){var
-e=d[3],k=d[2];if(0===Z(b,d[1]))return k;if(e){var
-l=e[2],m=e[3];if(0===Z(b,e[1]))return l;var
+f=1-c,j=f?f3(a):f;return j}catch(b){b=aX(b);if(c)throw b;f3(a);throw b}}function
+ch(a,b){return 4<=a.length-1?Du(10,hA,a[3],b)&(a[2].length-1-1|0):a4(qq)}function
+bK(a,c,e){var
+b=ch(a,c),f=[0,c,e,p(a[2],b)[1+b]];p(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
+d=a[2].length-1<<1<a[1]?1:0;return d?iK(ch,a):d}function
+ci(f,b){var
+g=ch(f,b),c=p(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===ab(b,c[1]))return j;if(d){var
+e=d[3],k=d[2];if(0===ab(b,d[1]))return k;if(e){var
+l=e[2],m=e[3];if(0===ab(b,e[1]))return l;var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===Z(b,a[1]))return h;var
-a=i;continue}throw bP}}throw bP}throw bP}throw bP}function
-a8(f,b){var
-g=cc(f,b),c=p(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===Z(b,c[1]))return[0,j];if(d){var
-e=d[3],k=d[2];if(0===Z(b,d[1]))return[0,k];if(e){var
-l=e[2],m=e[3];if(0===Z(b,e[1]))return[0,l];var
+h=a[2],i=a[3];if(0===ab(b,a[1]))return h;var
+a=i;continue}throw bX}}throw bX}throw bX}throw bX}function
+bc(f,b){var
+g=ch(f,b),c=p(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===ab(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===ab(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===ab(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===Z(b,a[1]))return[0,h];var
+h=a[2],i=a[3];if(0===ab(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-eo(a,b){function
+eA(a,b){function
 c(e){var
 a=e;for(;;){if(a){var
-d=a[3],f=a[2];if(0===Z(a[1],b))return[0,f,c(d)];var
+d=a[3],f=a[2];if(0===ab(a[1],b))return[0,f,c(d)];var
 a=d;continue}return 0}}var
-d=cc(a,b);return c(p(a[2],d)[1+d])}function
-bc(a,c,f){var
-d=cc(a,c),g=p(a[2],d)[1+d],b=g;for(;;){if(b){var
-j=b[3];if(0!==Z(b[1],c)){var
+d=ch(a,b);return c(p(a[2],d)[1+d])}function
+bk(a,c,f){var
+d=ch(a,c),g=p(a[2],d)[1+d],b=g;for(;;){if(b){var
+j=b[3];if(0!==ab(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
 e=1;if(e){p(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return iy(cc,a);var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return iK(ch,a);var
 i=h}else
 var
 i=e;return i}}function
-az(c,b){var
-e=cc(c,b),a=p(c[2],e)[1+e];for(;;){if(a){var
-f=a[3],d=0===Z(a[1],b)?1:0;if(d)return d;var
+aF(c,b){var
+e=ch(c,b),a=p(c[2],e)[1+e];for(;;){if(a){var
+f=a[3],d=0===ab(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-f=aF(0),c=aF(1);function
-ap(a){return bJ(a,f)}function
-i(b,a){return 0===bJ(b,a)?1:0}function
-bC(b,a){return bJ(b,a)<=0?1:0}function
-iz(b,a){return bJ(b,a)<0?1:0}function
-ep(b,a){return 0<=bJ(b,a)?1:0}function
-fU(b,a){return 0<bJ(b,a)?1:0}function
-iA(b,a){return bC(b,a)?b:a}function
-iB(a){return iz(a,f)?bK(a):a}function
-bS(a){return fr(a,c)}function
-iC(b,a){if(!i(b,f)&&!i(a,f))return iB(T(cU(b,fs(b,a)),a));return f}function
-fV(b,a){if(0===a)return c;var
-d=fV(b,a/2|0),e=T(d,d);return 1===(a&1)?T(e,b):e}function
-J(a){return a?0:1}function
-aj(a){return a[1]}function
-bd(a){return a[2]}function
-C(b,a){return bk(an(b),a)}function
-fW(b,a){return 0===b?a:fW(b-1|0,a)+1|0}function
-iD(b,a){return b?a:a?0:1}function
-pL(e,d){var
-b=e,a=d;for(;;){if(i(b,c))return i(a,c)?1:co(a)?(aH(a,1),0):(aH(a,1),0);if(co(b)){var
-f=aH(b,1);if(i(a,c))return 0;if(co(a)){var
-b=f,a=aH(a,1);continue}aH(a,1);return 0}var
-g=aH(b,1);if(i(a,c))return 0;if(co(a)){aH(a,1);return 0}var
-b=g,a=aH(a,1);continue}}function
-fX(e,d,c){var
+d=aa(0),b=aa(1);function
+W(a){return bG(a,d)}function
+i(b,a){return 0===bG(b,a)?1:0}function
+ao(b,a){return bG(b,a)<=0?1:0}function
+dS(b,a){return bG(b,a)<0?1:0}function
+da(b,a){return 0<=bG(b,a)?1:0}function
+f5(b,a){return 0<bG(b,a)?1:0}function
+iL(b,a){return ao(b,a)?b:a}function
+iM(a){return dS(a,d)?ad(a):a}function
+ay(a){return aL(a,b)}function
+iN(b,a){if(!i(b,d)&&!i(a,d))return iM(w(bS(b,fC(b,a)),a));return d}function
+f6(c,a){if(0===a)return b;var
+d=f6(c,a/2|0),e=w(d,d);return 1===(a&1)?w(e,c):e}function
+K(a){return a?0:1}function
+ah(a){return a[1]}function
+a6(a){return a[2]}function
+H(b,a){return bt(as(b),a)}function
+dT(b,a){return 0===b?a:dT(b-1|0,a)+1|0}function
+iO(d,c){var
+a=d,b=c;for(;;){if(0===a)return a;var
+e=a-1|0;if(0===b)return a;var
+a=e,b=b-1|0;continue}}function
+iP(b,a){return b?a:a?0:1}function
+eB(a){return i(a,b)?1:bs(a)?eB(_(a,1))+1|0:eB(_(a,1))+1|0}function
+iQ(d,f,e){var
+c=f,a=e;for(;;){if(i(c,b))return a;if(bs(c)){var
+g=_(c,1);return m(d,a,iQ(d,g,m(d,a,a)))}var
+h=_(c,1),c=h,a=m(d,a,a);continue}}function
+f7(a){return iQ(dT,a,1)}function
+qr(e,d){var
+c=e,a=d;for(;;){if(i(c,b))return i(a,b)?1:bs(a)?(_(a,1),0):(_(a,1),0);if(bs(c)){var
+f=_(c,1);if(i(a,b))return 0;if(bs(a)){var
+c=f,a=_(a,1);continue}_(a,1);return 0}var
+g=_(c,1);if(i(a,b))return 0;if(bs(a)){_(a,1);return 0}var
+c=g,a=_(a,1);continue}}function
+iR(c,b){var
+a=bG(c,b),d=0===a?0:0<=a?2:1;return 1===d?1:0}function
+db(a){return 0<W(a)?a:b}function
+dc(c,a){if(i(c,b))return ao(q(b,1),a)?[0,d,b]:[0,b,d];if(bs(c)){var
+j=dc(_(c,1),a),k=j[1],n=j[2],f=aL(w(q(b,1),n),b);if(iR(f,a))return[0,w(q(b,1),k),f];var
+o=ct(f,a);return[0,aL(w(q(b,1),k),b),o]}var
+g=dc(_(c,1),a),h=g[1],l=g[2],e=w(q(b,1),l);if(iR(e,a))return[0,w(q(b,1),h),e];var
+m=ct(e,a);return[0,aL(w(q(b,1),h),b),m]}function
+iS(e,c){var
+q=W(e);if(0===q)var
+a=[0,d,d];else
+if(0<q){var
+p=W(c);if(0===p)var
+a=[0,d,e];else
+if(0<p)var
+a=dc(e,c);else{var
+n=dc(e,ad(c)),g=n[2],i=n[1],o=W(g);if(0===o)var
+a=[0,ad(i),d];else
+if(0<o)var
+w=aL(c,g),a=[0,ad(aL(i,b)),w];else{ad(g);var
+v=aL(c,g),a=[0,ad(aL(i,b)),v]}}}else{var
+r=ad(e),m=W(c);if(0===m)var
+a=[0,d,e];else
+if(0<m){var
+k=dc(r,c),f=k[2],h=k[1],l=W(f);if(0===l)var
+a=[0,ad(h),d];else
+if(0<l)var
+u=ct(c,f),a=[0,ad(aL(h,b)),u];else{ad(f);var
+t=ct(c,f),a=[0,ad(aL(h,b)),t]}}else
+var
+j=dc(r,ad(c)),s=ad(j[2]),a=[0,j[1],s]}return a[1]}function
+f8(a,d,c){if(i(c,b))return d;if(bs(c)){var
+f=f8(a,d,_(c,1));return m(a,d,m(a,f,f))}var
+e=f8(a,d,_(c,1));return m(a,e,e)}function
+iT(b,a){return a?a[1]:b}function
+cO(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
-fY(d,c){var
+f9(d,c){var
 a=d,b=c;for(;;){if(0===b){var
 e=a?[0,a[1]]:a;return e}var
 f=b-1|0;if(a){var
 a=a[2],b=f;continue}return a}}function
-iE(a){if(a){var
-b=[0,a[1],0];return C(iE(a[2]),b)}return a}function
-fZ(a){if(a){var
-b=fZ(a[2]);return C(a[1],b)}return a}function
-k(b,a){return an(fH(b,a))}function
-ak(c,a){var
-d=0;return an(bl(function(d,a){return bk(b(c,a),d)},d,a))}function
-bD(e,d,c){var
+iU(a){if(a){var
+b=[0,a[1],0];return H(iU(a[2]),b)}return a}function
+f_(a){if(a){var
+b=f_(a[2]);return H(a[1],b)}return a}function
+k(b,a){return as(fR(b,a))}function
+ap(b,a){var
+d=0;return as(bh(function(d,a){return bt(c(b,a),d)},d,a))}function
+bL(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aq(c,b,a){var
-d=an(a);return bl(function(b,a){return n(c,a,b)},b,d)}function
-K(f,e){var
+f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+az(c,b,a){var
+d=as(a);return bh(function(b,a){return m(c,a,b)},b,d)}function
+M(f,e){var
 a=e;for(;;){if(a){var
-c=b(f,a[1]);if(!c){var
+b=c(f,a[1]);if(!b){var
 a=a[2];continue}var
-d=c}else
+d=b}else
 var
 d=a;return d}}function
 h(e,d){var
 a=d;for(;;){if(a){var
-c=b(e,a[1]);if(c){var
-a=a[2];continue}return c}return 1}}function
-ce(e,d){var
+b=c(e,a[1]);if(b){var
+a=a[2];continue}return b}return 1}}function
+cj(e,d){var
 a=d;for(;;){if(a){var
-c=a[1];if(b(e,c))return[0,c];var
+b=a[1];if(c(e,b))return[0,b];var
 a=a[2];continue}return a}}function
-eq(e,d){var
+dd(e,d){var
 c=0,b=e,a=d;for(;;){if(b&&a){var
-c=[0,[0,b[1],a[1]],c],b=b[2],a=a[2];continue}return an(c)}}function
-iF(d,h){var
+c=[0,[0,b[1],a[1]],c],b=b[2],a=a[2];continue}return as(c)}}function
+iV(d,h){var
 b=h;a:for(;;){if(b){var
-c=b[2],e=b[1],a=c;for(;;){if(a){if(!n(d,a[1],e)){var
+c=b[2],e=b[1],a=c;for(;;){if(a){if(!m(d,a[1],e)){var
 a=a[2];continue}var
 f=1}else
 var
 f=a;if(f){var
 b=c;continue a}var
-g=[0,e,iF(d,c)];break}}else
+g=[0,e,iV(d,c)];break}}else
 var
 g=b;return g}}function
-f0(b,a){return 0===a?0:[0,b,f0(b+1|0,a-1|0)]}function
-dK(a){return[0,a,c]}function
+f$(b,a){return 0===a?0:[0,b,f$(b+1|0,a-1|0)]}function
+iW(b,a){return 0===a?0:[0,b,iW(b,a-1|0)]}function
+dU(a){return[0,a,b]}function
 D(b,a){var
-c=T(a[1],b[2]);return i(T(b[1],a[2]),c)}function
+c=w(a[1],b[2]);return i(w(b[1],a[2]),c)}function
 g(b,a){var
-c=T(a[1],b[2]);return bC(T(b[1],a[2]),c)}function
-$(b,a){var
-c=T(b[2],a[2]),d=T(a[1],b[2]);return[0,fr(T(b[1],a[2]),d),c]}function
-s(b,a){var
-c=T(b[2],a[2]);return[0,T(b[1],a[1]),c]}function
-L(a){var
-b=a[2];return[0,bK(a[1]),b]}function
-bT(b,a){return $(b,L(a))}function
-iG(a){var
-b=a[1],d=ap(b);if(0===d)return[0,f,c];if(0<d)return[0,a[2],b];var
-e=bK(b);return[0,bK(a[2]),e]}function
-bp(b,a){return s(b,iG(a))}function
-z(b){var
-d=b[2],e=b[1],a=fs(e,d);if(i(a,f))var
-g=[0,a,[0,f,f]];else
+c=w(a[1],b[2]);return ao(w(b[1],a[2]),c)}function
+Q(b,a){var
+c=w(b[2],a[2]),d=w(a[1],b[2]);return[0,aL(w(b[1],a[2]),d),c]}function
+r(b,a){var
+c=w(b[2],a[2]);return[0,w(b[1],a[1]),c]}function
+I(a){var
+b=a[2];return[0,ad(a[1]),b]}function
+bd(b,a){return Q(b,I(a))}function
+dV(a){var
+c=a[1],e=W(c);if(0===e)return[0,d,b];if(0<e)return[0,a[2],c];var
+f=ad(c);return[0,ad(a[2]),f]}function
+aZ(b,a){return r(b,dV(a))}function
+s(b){var
+c=b[2],e=b[1],a=fC(e,c);if(i(a,d))var
+f=[0,a,[0,d,d]];else
 var
-k=cU(d,a),g=[0,a,[0,cU(e,a),k]];var
-h=g[2],j=h[2],l=0<ap(j)?j:c;return[0,h[1],l]}function
-ct(a,b){return i(a,c)?b:co(a)?bS(aG(ct(aH(a,1),b),1)):aG(ct(aH(a,1),b),1)}var
-ah=0;function
+h=bS(c,a),f=[0,a,[0,bS(e,a),h]];var
+g=f[2],j=db(g[2]);return[0,g[1],j]}function
+cx(a,c){return i(a,b)?c:bs(a)?ay(q(cx(_(a,1),c),1)):q(cx(_(a,1),c),1)}var
+am=0;function
 G(e,d){var
-b=e,a=d;for(;;){if(a){var
-f=a[3],g=a[2],h=a[1];if(i(b,c))return g;if(co(b)){var
-b=aH(b,1),a=f;continue}var
-b=aH(b,1),a=h;continue}return a}}function
-aA(a,b,d){if(d){var
-e=d[3],g=d[2],f=d[1];return i(a,c)?[0,f,[0,b],e]:co(a)?[0,f,g,aA(aH(a,1),b,e)]:[0,aA(aH(a,1),b,f),g,e]}return i(a,c)?[0,0,[0,b],0]:co(a)?[0,0,0,aA(aH(a,1),b,0)]:[0,aA(aH(a,1),b,0),0,0]}function
-dL(b,a){if(b){var
-d=b[3],e=b[2],f=b[1];if(e){var
-g=dL(d,ct(a,bS(aG(c,1)))),h=[0,[0,a,e[1]],g];return C(dL(f,ct(a,aG(c,1))),h)}var
-i=dL(d,ct(a,bS(aG(c,1))));return C(dL(f,ct(a,aG(c,1))),i)}return b}function
-dM(a){if(a){var
+c=e,a=d;for(;;){if(a){var
+f=a[3],g=a[2],h=a[1];if(i(c,b))return g;if(bs(c)){var
+c=_(c,1),a=f;continue}var
+c=_(c,1),a=h;continue}return a}}function
+aG(a,c,d){if(d){var
+e=d[3],g=d[2],f=d[1];return i(a,b)?[0,f,[0,c],e]:bs(a)?[0,f,g,aG(_(a,1),c,e)]:[0,aG(_(a,1),c,f),g,e]}return i(a,b)?[0,0,[0,c],0]:bs(a)?[0,0,0,aG(_(a,1),c,0)]:[0,aG(_(a,1),c,0),0,0]}function
+dW(c,a){if(c){var
+d=c[3],e=c[2],f=c[1];if(e){var
+g=dW(d,cx(a,ay(q(b,1)))),h=[0,[0,a,e[1]],g];return H(dW(f,cx(a,q(b,1))),h)}var
+i=dW(d,cx(a,ay(q(b,1))));return H(dW(f,cx(a,q(b,1))),i)}return c}function
+dX(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=dM(b);return fW(dM(c),d)+1|0}var
-e=dM(b);return fW(dM(c),e)}return a}function
-f1(e,a,d){if(a)var
-i=ct(d,bS(aG(c,1))),j=f1(e,a[3],i),f=a[2],k=b(e,d),h=f?[0,b(k,f[1])]:f,l=ct(d,aG(c,1)),g=[0,f1(e,a[1],l),h,j];else
+d=dX(b);return dT(dX(c),d)+1|0}var
+e=dX(b);return dT(dX(c),e)}return a}function
+ga(e,a,d){if(a)var
+i=cx(d,ay(q(b,1))),j=ga(e,a[3],i),f=a[2],k=c(e,d),h=f?[0,c(k,f[1])]:f,l=cx(d,q(b,1)),g=[0,ga(e,a[1],l),h,j];else
 var
 g=a;return g}function
-iH(g){function
+iX(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -2380,626 +2433,626 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return C(c[1],f)}var
+f=e(b);return H(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-O(b,a){return k(function(a){var
-c=z(s(b,a[2]));return[0,a[1],c]},a)}function
-au(a){var
-b=[0,f,c];return aq(function(b,a){return z($(b[2],a))},b,a)}function
-iI(d,c,j,i){var
+S(b,a){return k(function(a){var
+c=s(r(b,a[2]));return[0,a[1],c]},a)}function
+aA(a){var
+c=[0,d,b];return az(function(b,a){return s(Q(b[2],a))},c,a)}function
+iY(d,c,j,i){var
 b=j,a=i;for(;;){if(a){var
-e=a[1],f=e[2],g=e[1],h=a[2];if(n(d,c,g)){var
-b=z($(b,f)),a=h;continue}return[0,[0,c,b],iI(d,g,f,h)]}return[0,[0,c,b],0]}}function
-iJ(c,a){if(a){var
-b=a[1];return iI(c,b[1],b[2],a[2])}return a}function
-f2(a){return b(W(function(a){return J(D(a[2],[0,f,c]))}),a)}var
-pM=iH([0,function(b,a){return bC(b[1],a[1])}]),pN=iH([0,function(c,b){var
-a=bJ(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return bC(c[1][2],b[1][2]);case
+e=a[1],f=e[2],g=e[1],h=a[2];if(m(d,c,g)){var
+b=s(Q(b,f)),a=h;continue}return[0,[0,c,b],iY(d,g,f,h)]}return[0,[0,c,b],0]}}function
+iZ(c,a){if(a){var
+b=a[1];return iY(c,b[1],b[2],a[2])}return a}function
+gb(a){return c(U(function(a){return K(D(a[2],[0,d,b]))}),a)}var
+qs=iX([0,function(b,a){return ao(b[1],a[1])}]),qt=iX([0,function(c,b){var
+a=bG(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
+0:return ao(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-bU(a){return f2(iJ(i,b(pM[5],a)))}function
-pO(b,a){var
+bZ(a){return gb(iZ(i,c(qs[5],a)))}function
+qu(b,a){var
 c=i(b[1],a[1]);return c?i(b[2],a[2]):c}function
-cu(a,d){var
-e=[0,f,c];return aq(function(a,c){var
-e=b(d,a[1]);return z($(s(a[2],e),c))},e,a)}function
-bE(a){var
-b=bU(a);return h(function(a){return g([0,f,c],a[2])},b)}function
-cH(a){return bU(a)?0:1}function
-f3(a,e,d,c){var
-f=b(a[3],c),g=O(L(e),f);return C(b(a[3],d),g)}function
-iK(a){var
-b=[0,f,c];return aq(function(b,a){var
-d=g([0,f,c],b[2])?a:$(b[2],a);return z(d)},b,a)}function
-B(a){return aq(function(a,b){return aA(a[1],a[2],b)},ah,a)}function
-M(d,c,b){var
+cy(a,e){var
+f=[0,d,b];return az(function(a,b){var
+d=c(e,a[1]);return s(Q(r(a[2],d),b))},f,a)}function
+bM(a){var
+c=bZ(a);return h(function(a){return g([0,d,b],a[2])},c)}function
+cz(a){return bZ(a)?0:1}function
+gc(a,e,d,b){var
+f=c(a[3],b),g=S(I(e),f);return H(c(a[3],d),g)}function
+i0(a){var
+c=[0,d,b];return az(function(c,a){var
+e=g([0,d,b],c[2])?a:Q(c[2],a);return s(e)},c,a)}function
+F(a){return az(function(a,b){return aG(a[1],a[2],b)},am,a)}function
+R(d,c,b){var
 a=G(b,c);return a?a[1]:d}function
-be(d,c,b){var
+bl(d,c,b){var
 a=G(c,d);return a?G(b,a[1]):a}function
-er(b,e,d,a){var
-c=G(b,a),f=c?c[1]:ah;return aA(b,aA(e,d,f),a)}function
-cf(a){return aq(function(a,b){return er(a[1][1],a[1][2],a[2],b)},ah,a)}function
-f4(g,f){var
+eC(b,e,d,a){var
+c=G(b,a),f=c?c[1]:am;return aG(b,aG(e,d,f),a)}function
+ck(a){return az(function(a,b){return eC(a[1][1],a[1][2],a[2],b)},am,a)}function
+gd(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(be(b,e,d))return 0;var
-h=a[2],b=er(e,d,0,b),a=h;continue}return 1}}function
-cv(e,d){var
+c=a[1],d=c[2],e=c[1];if(bl(b,e,d))return 0;var
+h=a[2],b=eC(e,d,0,b),a=h;continue}return 1}}function
+cA(e,d){var
 b=e,a=d;for(;;){if(a){var
 c=a[1];if(G(c,b))return 0;var
-f=a[2],b=aA(c,0,b),a=f;continue}return 1}}function
-es(a){var
-b=0;return bD(function(a,b){return K(function(a){return i(b,a)},a)?a:[0,b,a]},a,b)}function
-E(b,a){return J(g(a,b))}function
-bf(a){var
-b=B(k(function(a){return[0,a[1],a[2][1]]},a)),d=B(k(function(a){var
-b=bU(a[2][2]);return[0,a[1],b]},a)),e=0;function
-f(a){return M(e,d,a)}function
-g(a){return M(c,b,a)}return[0,k(aj,a),g,f]}function
-cI(d,a){var
-l=a[1],m=B(k(function(a){return[0,a,0]},l));function
-e(b){var
+f=a[2],b=aG(c,0,b),a=f;continue}return 1}}function
+eD(a){var
+b=0;return bL(function(a,b){return M(function(a){return i(b,a)},a)?a:[0,b,a]},a,b)}function
+E(b,a){return K(g(a,b))}function
+bm(a){var
+c=F(k(function(a){return[0,a[1],a[2][1]]},a)),d=F(k(function(a){var
+b=bZ(a[2][2]);return[0,a[1],b]},a)),e=0;function
+f(a){return R(e,d,a)}function
+g(a){return R(b,c,a)}return[0,k(ah,a),g,f]}function
+cP(e,a){var
+l=a[1],m=F(k(function(a){return[0,a,0]},l));function
+f(b){var
 a=G(b,m),c=a?1:a;return c}var
-i=d?1:d,j=i?h(function(a){var
-b=a[2][2];return h(function(a){var
-b=e(a[1]);return b?g([0,f,c],a[2]):b},b)},d):i;if(j){var
-n=a[1];return h(function(d){var
-j=b(a[3],d),i=h(function(a){var
-b=e(a[1]);return b?g([0,f,c],a[2]):b},j);return i?D(au(b(a[3],d)),[0,c,c]):i},n)}return j}function
-f5(f,e,d){var
+i=e?1:e,j=i?h(function(a){var
+c=a[2][2];return h(function(a){var
+c=f(a[1]);return c?g([0,d,b],a[2]):c},c)},e):i;if(j){var
+n=a[1];return h(function(e){var
+j=c(a[3],e),i=h(function(a){var
+c=f(a[1]);return c?g([0,d,b],a[2]):c},j);return i?D(aA(c(a[3],e)),[0,b,b]):i},n)}return j}function
+ge(f,e,d){var
 b=f,a=d;for(;;){if(0===b)return a;var
-c=M(a,e,a),g=b-1|0;if(i(c,a))return a;var
+c=R(a,e,a),g=b-1|0;if(i(c,a))return a;var
 b=g,a=c;continue}}function
-iL(c,a){var
-d=c[1];return dM(B(k(function(c){return[0,b(a,c),0]},d)))}function
-iM(a){var
-f=q(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
-u=g-1|0,j=[0,ah,ah],l=a[1],m=bD(function(e){return function(d,c){var
-g=b(a[3],c);return bD(function(k,j){var
-g=k[2],d=k[1],n=b(e,j[1]),l=be(g,b(e,c),n);if(l){var
-m=l[1],h=f5(f,d,c),i=f5(f,d,m),a=iA(h,i);return[0,aA(c,a,aA(m,a,aA(h,a,aA(i,a,d)))),g]}var
-o=b(e,j[1]);return[0,d,er(b(e,c),o,c,g)]},g,d)}}(d),l,j)[1],n=a[1],o=B(k(function(b){return function(a){return[0,a,f5(f,b,a)]}}(m),n)),e=function(b){return function(a){return M(c,b,a)}}(o),p=a[1],r=cf(ak(function(g,d){return function(c){var
-e=b(a[3],c);return k(function(a){var
-e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),s=a[1];if(h(function(j,k,d){return function(c){var
-e=b(a[3],c);return h(function(e){var
-f=b(d,e[1]),a=be(k,b(d,c),f);if(a){var
-g=j(c);return i(a[1],g)}return a},e)}}(e,r,d),s)){var
-t=iL(a,d);if(V(iL(a,e),t))return e;var
+i1(b,a){var
+d=b[1];return dX(F(k(function(b){return[0,c(a,b),0]},d)))}function
+i2(a){var
+f=t(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
+u=g-1|0,j=[0,am,am],l=a[1],m=bL(function(e){return function(d,b){var
+g=c(a[3],b);return bL(function(k,j){var
+g=k[2],d=k[1],n=c(e,j[1]),l=bl(g,c(e,b),n);if(l){var
+m=l[1],h=ge(f,d,b),i=ge(f,d,m),a=iL(h,i);return[0,aG(b,a,aG(m,a,aG(h,a,aG(i,a,d)))),g]}var
+o=c(e,j[1]);return[0,d,eC(c(e,b),o,b,g)]},g,d)}}(d),l,j)[1],n=a[1],o=F(k(function(b){return function(a){return[0,a,ge(f,b,a)]}}(m),n)),e=function(c){return function(a){return R(b,c,a)}}(o),p=a[1],q=ck(ap(function(g,d){return function(b){var
+e=c(a[3],b);return k(function(a){var
+e=g(b),f=c(d,a[1]);return[0,[0,c(d,b),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(j,k,d){return function(b){var
+e=c(a[3],b);return h(function(e){var
+f=c(d,e[1]),a=bl(k,c(d,b),f);if(a){var
+g=j(b);return i(a[1],g)}return a},e)}}(e,q,d),r)){var
+s=i1(a,d);if(Y(i1(a,e),s))return e;var
 g=u,d=e;continue}return d}}function
-c8(b,a){var
+de(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-iN(b,a){return cf(ak(function(a){var
-c=c8(b,a[1]);return k(function(b){return[0,b,a[2]]},c)},a))}function
-iO(e,h,d,a){if(i(d,a))return[0,f,c];var
-j=b(e,a);if(i(b(e,d),j)){var
-g=be(h,d,a);return g?g[1]:[0,c,c]}return[0,c,c]}function
-dN(d,r,q,a,p,o){var
-t=a[1],k=h(function(a){var
-e=b(d,a[1][1]),g=e?b(d,a[1][2]):e,h=g?J(i(a[1][1],a[1][2])):g;return h?E([0,f,c],a[2]):h},t);if(k)var
-u=a[2],e=h(function(a){var
-e=b(d,a[1]);return e?E([0,f,c],a[2]):e},u);else
+i3(b,a){return ck(ap(function(a){var
+c=de(b,a[1]);return k(function(b){return[0,b,a[2]]},c)},a))}function
+i4(f,h,e,a){if(i(e,a))return[0,d,b];var
+j=c(f,a);if(i(c(f,e),j)){var
+g=bl(h,e,a);return g?g[1]:[0,b,b]}return[0,b,b]}function
+dY(e,t,q,a,p,o){var
+u=a[1],k=h(function(a){var
+f=c(e,a[1][1]),g=f?c(e,a[1][2]):f,h=g?K(i(a[1][1],a[1][2])):g;return h?E([0,d,b],a[2]):h},u);if(k)var
+v=a[2],f=h(function(a){var
+f=c(e,a[1]);return f?E([0,d,b],a[2]):f},v);else
 var
-e=k;if(e)var
-v=a[2],w=a[1],l=O(L([0,c,c]),p),j=bE(C(C(ak(function(a){var
-b=a[2],c=z(s(L(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},w),v),l));else
+f=k;if(f)var
+w=a[2],x=a[1],l=S(I([0,b,b]),p),j=bM(H(H(ap(function(a){var
+b=a[2],c=s(r(I(t),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},x),w),l));else
 var
-j=e;if(j){var
-x=a[1],m=au(a[2]);return g(z(aq(function(a,b){var
-c=n(q,a[1][1],a[1][2]);return z($(s(a[2],c),b))},m,x)),o)}return j}function
-iP(l,k,y,x,j,a,w){var
-d=f4(ah,ak(function(a){return c8(y,a[1])},a));return d?h(function(a){var
-o=a[1],d=o[2],e=o[1],p=b(j,e),q=p?b(j,d):p,r=q?J(i(e,d)):q;if(r)var
-z=b(x,d),h=i(b(x,e),z);else
+j=f;if(j){var
+y=a[1],n=aA(a[2]);return g(s(az(function(a,b){var
+c=m(q,a[1][1],a[1][2]);return s(Q(r(a[2],c),b))},n,y)),o)}return j}function
+i5(l,k,y,x,j,a,w){var
+e=gd(am,ap(function(a){return de(y,a[1])},a));return e?h(function(a){var
+o=a[1],e=o[2],f=o[1],p=c(j,f),q=p?c(j,e):p,r=q?K(i(f,e)):q;if(r)var
+z=c(x,e),h=i(c(x,f),z);else
 var
 h=r;if(h)var
-A=b(l[2],d),m=i(b(l[2],e),A);else
+A=c(l[2],e),m=i(c(l[2],f),A);else
 var
 m=h;var
-s=m?g([0,f,c],a[2]):m,t=s?g(a[2],[0,c,c]):s;if(t)var
-B=a[2],C=f3(l,k,e,d),n=dN(j,k,w,a[3],C,B);else
+s=m?g([0,d,b],a[2]):m,t=s?g(a[2],[0,b,b]):s;if(t)var
+B=a[2],C=gc(l,k,f,e),n=dY(j,k,w,a[3],C,B);else
 var
 n=t;if(n){var
-u=J(y);if(!u){var
-D=a[2],E=f3(l,k,d,e);return dN(j,k,w,a[4],E,D)}var
+u=K(y);if(!u){var
+D=a[2],E=gc(l,k,e,f);return dY(j,k,w,a[4],E,D)}var
 v=u}else
 var
-v=n;return v},a):d}function
-f6(d,c,a){var
-e=d[1];return b(W(function(d){return i(b(c,d),a)}),e)}function
-f7(d,c,j,f,b,a){var
+v=n;return v},a):e}function
+gf(d,b,a){var
+e=d[1];return c(U(function(d){return i(c(b,d),a)}),e)}function
+gg(d,c,j,f,b,a){var
 k=G(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
-w=j-1|0,g=G(a,f);if(g){var
+x=j-1|0,g=G(a,f);if(g){var
 e=g[1];switch(e[0]){case
 0:var
-l=e[1];return[0,[0,l,aA(a,l,b)]];case
+l=e[1];return[0,[0,l,aG(a,l,b)]];case
 1:var
-m=e[1],h=f7(d,c,w,f,b,m);if(h)var
-o=h[1],x=n(c,a,m),p=z($(s(d,o[1]),x)),q=[0,[0,p,aA(a,p,o[2])]];else
+n=e[1],h=gg(d,c,x,f,b,n);if(h)var
+o=h[1],y=m(c,a,n),p=s(Q(r(d,o[1]),y)),q=[0,[0,p,aG(a,p,o[2])]];else
 var
 q=h;return q;default:var
-r=e[1],i=f7(d,c,w,f,b,r);if(i)var
-t=i[1],y=n(c,r,a),u=z(bp(bT(t[1],y),d)),v=[0,[0,u,aA(a,u,t[2])]];else
+t=e[1],i=gg(d,c,x,f,b,t);if(i)var
+u=i[1],z=m(c,t,a),v=s(aZ(bd(u[1],z),d)),w=[0,[0,v,aG(a,v,u[2])]];else
 var
-v=i;return v}}return g}function
-f8(a,d){return K(function(a){var
-b=i(a[1],d);return b?E(a[2],[0,f,c]):b},a)}function
-iQ(n,e,d,m,a,l){var
-o=[0,f,c],j=cu(e,function(a){return M(o,d,a)}),k=h(function(a){if(E(a[2],[0,f,c])){var
-g=b(n,a[1]);if(K(function(a){return i(g,a)},m)){var
-e=G(a[1],d),h=e?1:e;return h}}return 1},e);return k?l?E(a,j):g(a,j):k}function
-et(a){return k(aj,a[3])}function
-bg(a){var
-b=a[1],c=B(k(function(a){return[0,a,0]},b));return function(b){var
+w=i;return w}}return g}function
+gh(a,e){return M(function(a){var
+c=i(a[1],e);return c?E(a[2],[0,d,b]):c},a)}function
+i6(n,f,e,m,a,l){var
+o=[0,d,b],j=cy(f,function(a){return R(o,e,a)}),k=h(function(a){if(E(a[2],[0,d,b])){var
+g=c(n,a[1]);if(M(function(a){return i(g,a)},m)){var
+f=G(a[1],e),h=f?1:f;return h}}return 1},f);return k?l?E(a,j):g(a,j):k}function
+eE(a){return k(ah,a[3])}function
+bn(a){var
+b=a[1],c=F(k(function(a){return[0,a,0]},b));return function(b){var
 a=G(b,c),d=a?1:a;return d}}function
-f9(d){var
-l=bf(d[1]),n=bg(l),t=g([0,c,c],d[2]),u=t?cI(d[1],l):t;if(u){var
-a=iM(l),H=iN(d[3],d[4]),v=function(b,c){return iO(a,H,b,c)},I=d[5],N=d[3],A=cf(ak(function(a){var
-b=c8(N,a[1]);return k(function(b){return[0,b,a[2]]},b)},I)),o=function(d,e){if(i(d,e))return[0,f,c];var
-h=b(a,e);if(i(b(a,d),h)){var
-g=be(A,d,e);return g?g[1]:[0,f,c]}return[0,c,c]},w=iP(l,d[2],d[3],a,n,d[4],v);if(w){var
-e=d[5],aa=d[3],j=d[2],r=f4(ah,ak(function(a){return c8(aa,a[1])},e));if(r){var
-aV=ak(function(a){var
+gi(e){var
+l=bm(e[1]),n=bn(l),u=g([0,b,b],e[2]),v=u?cP(e[1],l):u;if(v){var
+a=i2(l),H=i3(e[3],e[4]),w=function(b,c){return i4(a,H,b,c)},J=e[5],L=e[3],A=ck(ap(function(a){var
+b=de(L,a[1]);return k(function(b){return[0,b,a[2]]},b)},J)),o=function(e,f){if(i(e,f))return[0,d,b];var
+h=c(a,f);if(i(c(a,e),h)){var
+g=bl(A,e,f);return g?g[1]:[0,d,b]}return[0,b,b]},x=i5(l,e[2],e[3],a,n,e[4],w);if(x){var
+f=e[5],aa=e[3],j=e[2],q=gd(am,ap(function(a){return de(aa,a[1])},f));if(q){var
+aV=ap(function(a){var
 b=a[4];if(b){var
-c=b[1][1],d=c8(aa,a[1]);return k(function(b){return[0,z(a[2]),[0,c,b]]},d)}return b},e);if(E([0,c,c],j))var
-C=es(k(a,ak(et,e))),p=B(k(function(d){var
-b=f6(l,a,d);return[0,d,h(function(a){return h(function(d){var
-e=o(a,d);return D(e,[0,f,c])?1:h(function(b){var
-c=s(j,o(b,d));return g(e,$(o(a,b),c))},b)},b)},b)]},C));else
+c=b[1][1],d=de(aa,a[1]);return k(function(b){return[0,s(a[2]),[0,c,b]]},d)}return b},f);if(E([0,b,b],j))var
+B=eD(k(a,ap(eE,f))),p=F(k(function(e){var
+c=gf(l,a,e);return[0,e,h(function(a){return h(function(e){var
+f=o(a,e);return D(f,[0,d,b])?1:h(function(b){var
+c=r(j,o(b,e));return g(f,Q(o(a,b),c))},c)},c)},c)]},B));else
 var
-p=ah;var
-F=0,a$=function(a){return M(F,p,a)},x=h(function(d){var
-aq=d[1],w=aq[2],x=aq[1],ar=b(n,x),as=ar?b(n,w):ar,at=as?J(i(x,w)):as;if(at)var
-a2=b(a,w),O=i(b(a,x),a2);else
+p=am;var
+C=0,ba=function(a){return R(C,p,a)},y=h(function(e){var
+aq=e[1],x=aq[2],y=aq[1],ar=c(n,y),as=ar?c(n,x):ar,at=as?K(i(y,x)):as;if(at)var
+a3=c(a,x),N=i(c(a,y),a3);else
 var
-O=at;var
-au=O?E([0,f,c],d[2]):O,av=au?g(d[2],[0,c,c]):au;if(av)var
-a3=c8(aa,d[1]),P=h(function(a){var
-b=d[2];return D(o(a[1],a[2]),b)},a3);else
+N=at;var
+au=N?E([0,d,b],e[2]):N,av=au?g(e[2],[0,b,b]):au;if(av)var
+a4=de(aa,e[1]),O=h(function(a){var
+b=e[2];return D(o(a[1],a[2]),b)},a4);else
 var
-P=av;if(P)var
-a4=d[3],Q=h(function(a){return b(n,a[1])},a4);else
+O=av;if(O)var
+a5=e[3],P=h(function(a){return c(n,a[1])},a5);else
 var
-Q=P;if(Q){var
-R=d[3],aI=B(R),aJ=q(R)+1|0,aK=[0,ah],C=bD(function(a,d){if(a)var
-b=f7(j,o,aJ,aI,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+P=O;if(P){var
+Q=e[3],aI=F(Q),aJ=t(Q)+1|0,aK=[0,am],B=bL(function(a,d){if(a)var
+b=gg(j,o,aJ,aI,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
-c=a;return c},R,aK);if(C){var
-u=C[1],e=bU(f3(l,j,x,w)),r=es(k(a,et(d))),S=d[4]?0:1,ae=E([0,c,c],j),a5=ae?h(a$,r):ae;if(a5){var
-aU=et(d),af=B(k(function(a){return[0,a,M([0,f,c],u,a)]},aU)),aw=iQ(a,e,af,r,d[2],S);if(aw)var
-a6=[0,f,c],y=function(a){return M(a6,af,a)},ax=et(d),ay=h(function(d){var
-e=g([0,f,c],y(d)),k=e?g(y(d),[0,c,c]):e,l=k?b(n,d):k;return l?h(function(c){var
-e=b(a,c);if(i(b(a,d),e)){var
-f=o(d,c),h=s(j,y(c));return g(bT(y(d),h),f)}return 1},ax):l},ax);else
+c=a;return c},Q,aK);if(B){var
+v=B[1],f=bZ(gc(l,j,y,x)),q=eD(k(a,eE(e))),S=e[4]?0:1,ae=E([0,b,b],j),a6=ae?h(ba,q):ae;if(a6){var
+aU=eE(e),af=F(k(function(a){return[0,a,R([0,d,b],v,a)]},aU)),aw=i6(a,f,af,q,e[2],S);if(aw)var
+a7=[0,d,b],z=function(a){return R(a7,af,a)},ax=eE(e),ay=h(function(e){var
+f=g([0,d,b],z(e)),k=f?g(z(e),[0,b,b]):f,l=k?c(n,e):k;return l?h(function(b){var
+d=c(a,b);if(i(c(a,e),d)){var
+f=o(e,b),h=r(j,z(b));return g(bd(z(e),h),f)}return 1},ax):l},ax);else
 var
 ay=aw;var
-T=ay}else{if(E([0,c,c],j))var
-aL=B(ak(function(A){var
-v=f6(l,a,A),B=0,C=k(function(a){return[0,a,M([0,f,c],u,a)]},v),n=q(v),i=C,h=B;a:for(;;){if(0===n)return h;var
-y=n-1|0;if(i){var
-t=i[1],g=t[1],e=t[2],d=0,b=i[2];for(;;){if(b){var
-p=b[1],m=p[2],r=p[1],s=b[2];if(E(e,m)){var
-w=[0,[0,g,e],d],g=r,e=m,d=w,b=s;continue}var
-d=[0,[0,r,m],d],b=s;continue}var
-x=[0,[0,g,e],h],n=y,i=k(function(e,f){return function(a){var
-c=G(a[1],u),d=c?1:c;if(d)return a;var
-b=z(bp(bT(e,o(f,a[1])),j));return E(a[2],b)?[0,a[1],b]:a}}(e,g),d),h=x;continue a}}return h}},r)),aM=[0,f,c],m=function(a){return M(aM,aL,a)};else
+T=ay}else{if(E([0,b,b],j))var
+aL=F(ap(function(A){var
+w=gf(l,a,A),B=0,C=k(function(a){return[0,a,R([0,d,b],v,a)]},w),n=t(w),i=C,h=B;a:for(;;){if(0===n)return h;var
+z=n-1|0;if(i){var
+u=i[1],g=u[1],f=u[2],e=0,c=i[2];for(;;){if(c){var
+p=c[1],m=p[2],q=p[1],r=c[2];if(E(f,m)){var
+x=[0,[0,g,f],e],g=q,f=m,e=x,c=r;continue}var
+e=[0,[0,q,m],e],c=r;continue}var
+y=[0,[0,g,f],h],n=z,i=k(function(e,f){return function(a){var
+c=G(a[1],v),d=c?1:c;if(d)return a;var
+b=s(aZ(bd(e,o(f,a[1])),j));return E(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=y;continue a}}return h}},q)),aM=[0,d,b],m=function(a){return R(aM,aL,a)};else
 var
-aN=[0,f,c],m=function(a){return M(aN,u,a)};var
-aG=iQ(a,e,u,r,d[2],S);if(aG)var
-a8=l[1],X=h(function(a){var
-b=g([0,f,c],m(a));return b?g(m(a),[0,c,c]):b},a8);else
+aN=[0,d,b],m=function(a){return R(aN,v,a)};var
+aG=i6(a,f,v,q,e[2],S);if(aG)var
+a9=l[1],W=h(function(a){var
+c=g([0,d,b],m(a));return c?g(m(a),[0,b,b]):c},a9);else
 var
-X=aG;if(X){if(E([0,c,c],j))var
-aO=l[1],ab=h(function(d){if(D(m(d),[0,f,c]))return 1;var
-e=b(a,d);return K(function(a){return i(e,a)},r)},aO),aH=ab?h(function(c){var
-b=f6(l,a,c);return h(function(a){return h(function(b){var
-c=o(a,b),d=s(j,m(b));return g(bT(m(a),d),c)},b)},b)},r):ab;else
+W=aG;if(W){if(E([0,b,b],j))var
+aO=l[1],ab=h(function(e){if(D(m(e),[0,d,b]))return 1;var
+f=c(a,e);return M(function(a){return i(f,a)},q)},aO),aH=ab?h(function(c){var
+b=gf(l,a,c);return h(function(a){return h(function(b){var
+c=o(a,b),d=r(j,m(b));return g(bd(m(a),d),c)},b)},b)},q):ab;else
 var
-aH=h(function(a){return E([0,f,c],a[2])?h(function(b){if(E(b[2],[0,f,c])){var
-d=o(a[1],b[1]),e=s(j,m(b[1]));return g(bT(m(a[1]),e),d)}return 1},e):1},e);var
-Y=aH}else
+aH=h(function(a){return E([0,d,b],a[2])?h(function(c){if(E(c[2],[0,d,b])){var
+e=o(a[1],c[1]),f=r(j,m(c[1]));return g(bd(m(a[1]),f),e)}return 1},f):1},f);var
+X=aH}else
 var
-Y=X;if(Y){if(E([0,c,c],j))var
+X=W;if(X){if(E([0,b,b],j))var
 Z=1;else{var
-ac=h(function(a){return E([0,f,c],a[2])?J(f8(e,a[1])):1},e);if(ac)var
-aP=iK(e),Z=g(L([0,c,c]),aP);else
+ac=h(function(a){return E([0,d,b],a[2])?K(gh(f,a[1])):1},f);if(ac)var
+aP=i0(f),Z=g(I([0,b,b]),aP);else
 var
 Z=ac}var
 _=Z}else
 var
-_=Y;if(_)if(S)var
-a9=cu(e,m),$=E(d[2],a9);else
+_=X;if(_)if(S)var
+a_=cy(f,m),$=E(e[2],a_);else
 var
-a_=cu(e,m),$=g(d[2],a_);else
+a$=cy(f,m),$=g(e[2],a$);else
 var
 $=_;var
 T=$}if(T){var
-az=d[4];if(az){var
-aA=az[1],p=aA[2],a7=aA[1],ag=z(d[2]),aW=b(W(function(b){var
-c=b[1],a=i(c[1],ag[1]),d=a?i(c[2],ag[2]):a;return d?fz(a7,b[2][1]):d}),aV),ai=k(function(a){return a[2][2]},aW),aB=d[1];switch(p[0]){case
+az=e[4];if(az){var
+aA=az[1],p=aA[2],a8=aA[1],ag=s(e[2]),aW=c(U(function(b){var
+c=b[1],a=i(c[1],ag[1]),d=a?i(c[2],ag[2]):a;return d?fJ(a8,b[2][1]):d}),aV),ah=k(function(a){return a[2][2]},aW),aB=e[1];switch(p[0]){case
 0:var
-v=p[1],al=b(n,v),am=al?K(function(a){return i(a[1],v)},e):al,t=am?J(K(function(a){var
-b=i(a[1],v);return b?b:i(a[2],v)},ai)):am;break;case
+w=p[1],aj=c(n,w),ak=aj?M(function(a){return i(a[1],w)},f):aj,u=ak?K(M(function(a){var
+b=i(a[1],w);return b?b:i(a[2],w)},ah)):ak;break;case
 1:var
-an=p[1],ao=D(j,[0,c,c]);if(ao)var
-aX=b(l[3],aB[1]),F=K(function(a){return i(a[1],an)},aX);else
+al=p[1],an=D(j,[0,b,b]);if(an)var
+aX=c(l[3],aB[1]),C=M(function(a){return i(a[1],al)},aX);else
 var
-F=ao;if(F)var
-aY=b(l[3],aB[2]),H=K(function(a){return i(a[1],an)},aY);else
+C=an;if(C)var
+aY=c(l[3],aB[2]),H=M(function(a){return i(a[1],al)},aY);else
 var
-H=F;if(H)var
-aZ=iK(e),t=E(L([0,c,c]),aZ);else
+H=C;if(H)var
+a0=i0(f),u=E(I([0,b,b]),a0);else
 var
-t=H;break;default:var
-I=p[1],ap=h(function(a){var
-d=b(n,a[1]);return d?g([0,f,c],a[2]):d},I);if(ap)var
-a0=p[2],N=h(function(a){return b(n,a[1])},a0);else
+u=H;break;default:var
+J=p[1],ao=h(function(a){var
+e=c(n,a[1]);return e?g([0,d,b],a[2]):e},J);if(ao)var
+a1=p[2],L=h(function(a){return c(n,a[1])},a1);else
 var
-N=ap;if(N)var
-a1=q(I),t=V(q(es(k(function(c){return b(a,c[1])},I))),a1);else
+L=ao;if(L)var
+a2=t(J),u=Y(t(eD(k(function(b){return c(a,b[1])},J))),a2);else
 var
-t=N}if(t){switch(p[0]){case
+u=L}if(u){switch(p[0]){case
 0:var
-ad=p[1],A=[0,function(a){return i(a,ad)?f8(e,ad)?L([0,c,c]):[0,c,c]:[0,f,c]}];break;case
+ad=p[1],A=[0,function(a){return i(a,ad)?gh(f,ad)?I([0,b,b]):[0,b,b]:[0,d,b]}];break;case
 1:var
 A=0;break;default:var
-aS=p[2],aT=p[1],aQ=B(k(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},aT)),aR=B(aS),A=[0,function(d){var
-e=G(d,aR);return e?e[1]:M([0,f,c],aQ,b(a,d))}]}if(A){var
-U=A[1],aj=E([0,f,c],cu(e,U));return aj?h(function(a){var
-k=s(j,b(U,a[2]));if(g(b(U,a[1]),k))return 1;var
-l=a[2],m=a[1];if(E([0,c,c],j))var
+aS=p[2],aT=p[1],aQ=F(k(function(b){var
+d=b[2];return[0,c(a,b[1]),d]},aT)),aR=F(aS),A=[0,function(e){var
+f=G(e,aR);return f?f[1]:R([0,d,b],aQ,c(a,e))}]}if(A){var
+V=A[1],ai=E([0,d,b],cy(f,V));return ai?h(function(a){var
+k=r(j,c(V,a[2]));if(g(c(V,a[1]),k))return 1;var
+l=a[2],m=a[1];if(E([0,b,b],j))var
 h=1;else
 var
-d=K(function(a){var
-b=i(a[1],m);return b?E([0,f,c],a[2]):b},e),h=d?f8(e,l):d;return J(h)},ai):aj}var
+e=M(function(a){var
+c=i(a[1],m);return c?E([0,d,b],a[2]):c},f),h=e?gh(f,l):e;return K(h)},ah):ai}var
 aC=1}else
 var
-aC=t;return aC}var
+aC=u;return aC}var
 aD=1}else
 var
 aD=T;var
 aE=aD}else
 var
-aE=C;var
+aE=B;var
 aF=aE}else
 var
-aF=Q;return aF},e)}else
+aF=P;return aF},f)}else
 var
-x=r;var
-m=x}else
+y=q;var
+m=y}else
 var
-m=w;if(m){var
-O=d[6];return h(function(a){var
-e=b(n,a[1]),h=e?b(n,a[2]):e;if(h)var
-p=a[3],d=g(v(a[1],a[2]),p);else
+m=x;if(m){var
+N=e[6];return h(function(a){var
+f=c(n,a[1]),h=f?c(n,a[2]):f;if(h)var
+p=a[3],e=g(w(a[1],a[2]),p);else
 var
-d=h;var
-i=d?g(a[3],[0,c,c]):d;if(i){var
+e=h;var
+i=e?g(a[3],[0,b,b]):e;if(i){var
 j=a[4];if(j){var
-k=j[1],l=g([0,f,c],k);return l?g(k,o(a[1],a[2])):l}var
+k=j[1],l=g([0,d,b],k);return l?g(k,o(a[1],a[2])):l}var
 m=1}else
 var
-m=i;return m},O)}var
-y=m}else
+m=i;return m},N)}var
+z=m}else
 var
-y=u;return y}function
-f_(c,a){return k(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},a)}function
-f$(c,a){return ak(function(a){var
-d=b(c[3],a[1]);return O(a[2],d)},a)}function
-eu(d,a){var
-e=[0,f,c];return aq(function(a,c){var
-e=b(d,a[2]);return z($(s(a[1],e),c))},e,a)}function
-iR(g,a,b){var
-d=[0,f,c];return aq(function(d,b){var
-e=d[1],f=i(a,e)?[0,[0,c,c]]:n(g,a,e);return f?z($(bp(d[2],f[1]),b)):b},d,b)}function
-c9(d,c,a){return b(W(function(a){return i(b(d[2],a[1]),c)}),a)}function
-iS(d,c,a){return b(W(function(a){return J(i(b(d[2],a[1]),c))}),a)}function
-iT(d,a){return ak(function(a){var
-b=n(d,a[1][1],a[1][2]);if(b)var
-e=a[2],f=z(s(L(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
+z=v;return z}function
+gj(b,a){return k(function(a){var
+d=a[2];return[0,c(b,a[1]),d]},a)}function
+gk(b,a){return ap(function(a){var
+d=c(b[3],a[1]);return S(a[2],d)},a)}function
+eF(e,a){var
+f=[0,d,b];return az(function(a,b){var
+d=c(e,a[2]);return s(Q(r(a[1],d),b))},f,a)}function
+i7(g,a,c){var
+e=[0,d,b];return az(function(d,c){var
+e=d[1],f=i(a,e)?[0,[0,b,b]]:m(g,a,e);return f?s(Q(aZ(d[2],f[1]),c)):c},e,c)}function
+gl(f,e,c,a){var
+m=S(I([0,b,b]),c),i=bM(H(S(e,a),m));if(i)var
+j=i;else{var
+k=h(function(c){return K(g(i7(f,c[1],a),[0,d,b]))},c);if(k){var
+l=[0,d,b];return g(az(function(b,c){var
+d=i7(f,b[1],a);return s(Q(aZ(b[2],d),c))},l,c),e)}var
+j=k}return j}function
+cQ(d,b,a){return c(U(function(a){return i(c(d[2],a[1]),b)}),a)}function
+i8(d,b,a){return c(U(function(a){return K(i(c(d[2],a[1]),b))}),a)}function
+i9(d,a){return ap(function(a){var
+b=m(d,a[1][1],a[1][2]);if(b)var
+e=a[2],f=s(r(I(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
 var
 c=b;return c},a)}function
-iU(e,d,g,a){if(0===g)return[0,f,c];var
+i_(f,e,g,a){if(0===g)return[0,d,b];var
 l=g-1|0;if(a){var
-h=ak(function(a){var
-f=b(d[2],a[1][2]),c=n(e,a[1][1],f);if(typeof
-c==="number")return 0;var
-g=c[1],h=b(d[3],a[1][2]);return k(function(b){var
-c=z(s(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=iU(e,d,l,f2(iJ(pO,b(pN[5],h)))),i=[0,f,c];return z($(aq(function(a,c){var
-g=b(d[2],a[1][2]),f=n(e,a[1][1],g);if(typeof
-f==="number"&&!f)return z($(a[2],c));return c},i,a),j))}return[0,f,c]}function
-iV(g,e,d,a,b){return typeof
-a==="number"?a?[0,f,c]:[0,c,c]:iU(g,e,d,[0,[0,[0,a[1],b],[0,c,c]],0])}function
-ev(a){var
-b=[0,f,c];return aq(function(d,c){var
-a=d[2],b=a[2];return z($([0,iB(a[1]),b],c))},b,a)}function
-iW(a,y,x,w){var
-A=w[1],m=A[2],d=A[1],r=w[2],B=b(y,d),D=B?b(y,m):B;if(D)var
-N=b(a[2],m),s=i(b(a[2],d),N);else
+h=ap(function(a){var
+d=c(e[2],a[1][2]),b=m(f,a[1][1],d);if(typeof
+b==="number")return 0;var
+g=b[1],h=c(e[3],a[1][2]);return k(function(b){var
+c=s(r(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=i_(f,e,l,gb(iZ(qu,c(qt[5],h)))),i=[0,d,b];return s(Q(az(function(a,b){var
+g=c(e[2],a[1][2]),d=m(f,a[1][1],g);if(typeof
+d==="number"&&!d)return s(Q(a[2],b));return b},i,a),j))}return[0,d,b]}function
+i$(g,f,e,a,c){return typeof
+a==="number"?a?[0,d,b]:[0,b,b]:i_(g,f,e,[0,[0,[0,a[1],c],[0,b,b]],0])}function
+eG(a){var
+c=[0,d,b];return az(function(d,c){var
+a=d[2],b=a[2];return s(Q([0,iM(a[1]),b],c))},c,a)}function
+ja(a,p,z,o){var
+q=o[1],j=q[2],d=q[1],r=o[2],s=c(p,d),t=s?c(p,j):s;if(t)var
+A=c(a[2],j),m=i(c(a[2],d),A);else
 var
-s=D;var
-E=s?J(i(d,m)):s,F=E?g([0,c,c],r):E;if(F){var
-P=b(a[3],m),Q=b(a[3],d),R=b(a[3],d),j=es(k(function(c){return b(a[2],c[1])},R)),e=Q,n=P;for(;;){if(j){var
-l=j[1],o=c9(a,l,n),p=c9(a,l,e),I=O(L([0,c,c]),p),t=bE(C(O(r,o),I)),G=0;if(t)var
-u=t;else{var
-v=h(function(b){return function(a){return J(g(iR(x,a[1],b),[0,f,c]))}}(o),p);if(v){var
-H=[0,f,c],q=g(aq(function(d){return function(a,b){var
-c=iR(x,a[1],d);return z($(bp(a[2],c),b))}}(o),H,p),r);G=1}else
-var
-u=v}if(!G)var
-q=u;if(q){var
-K=iS(a,l,n),M=iS(a,l,e),j=j[2],e=M,n=K;continue}return q}return e?0:1}}return F}function
-c_(c,b){var
+m=t;var
+u=m?K(i(d,j)):m,v=u?g([0,b,b],r):u;if(v){var
+B=c(a[3],j),C=c(a[3],d),D=c(a[3],d),f=eD(k(function(b){return c(a[2],b[1])},D)),e=C,l=B;for(;;){if(f){var
+h=f[1],w=cQ(a,h,l),n=gl(z,r,cQ(a,h,e),w);if(n){var
+x=i8(a,h,l),y=i8(a,h,e),f=f[2],e=y,l=x;continue}return n}return e?0:1}}return v}function
+df(c,b){var
 a=G(b,c),d=a?a[1][1]:a;return d}function
-ga(c,b){var
+gm(c,b){var
 a=G(b,c),d=a?a[1][3]:a;return d}function
-gb(c,b){var
+gn(c,b){var
 a=G(b,c),d=a?a[1][5]:a;return d}function
-iX(a){return a?a[1]:[0,f,c]}function
-iY(b,a){return ev(c_(b,a))}function
-iZ(c,b,a){var
-d=ev(b[1]),e=k(bd,a);return E(eu(function(a){return iY(c,a)},e),d)}function
-i0(e,d,b,a){if(G(a,b))return[0,b];if(0===e)return 0;var
-i=e-1|0,f=[0,b],g=M(0,d,a),c=bD(function(a,c){if(a){var
+jb(a){return a?a[1]:[0,d,b]}function
+jc(b,a){return eG(df(b,a))}function
+jd(c,b,a){var
+d=eG(b[1]),e=k(a6,a);return E(eF(function(a){return jc(c,a)},e),d)}function
+je(e,d,b,a){if(G(a,b))return[0,b];if(0===e)return 0;var
+i=e-1|0,f=[0,b],g=R(0,d,a),c=bL(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:i0(i,d,a[1],b[1])}return a},g,f),h=c?[0,aA(a,0,c[1])]:c;return h}function
-ew(a,c,b){var
-d=[0,[0,b,L(dK(a[1]))],0];return[0,[0,c,dK(a[2])],d]}function
-gc(b,a){var
-e=q(a),d=V(q(b),e);return d?cH(C(b,O(L([0,c,c]),a))):d}function
-i1(a,b){var
-c=0;return bD(function(c,a){return gc(a[2][1],b)?[0,a[1]]:c},a,c)}function
-gd(b,a){return z(bp(a,dK(b[2])))}function
-i2(e,i,d,c,b){var
-a=i1(i,ew(d,c,b));if(a){var
-f=a[1],j=ew(d,c,b),g=gc(c_(e,f),j);if(g)return ga(e,f);var
+b==="number"?a:je(i,d,a[1],b[1])}return a},g,f),h=c?[0,aG(a,0,c[1])]:c;return h}function
+eH(a,c,b){var
+d=[0,[0,b,I(dU(a[1]))],0];return[0,[0,c,dU(a[2])],d]}function
+go(c,a){var
+e=t(a),d=Y(t(c),e);return d?cz(H(c,S(I([0,b,b]),a))):d}function
+jf(a,b){var
+c=0;return bL(function(c,a){return go(a[2][1],b)?[0,a[1]]:c},a,c)}function
+gp(b,a){return s(aZ(a,dU(b[2])))}function
+jg(e,i,d,c,b){var
+a=jf(i,eH(d,c,b));if(a){var
+f=a[1],j=eH(d,c,b),g=go(df(e,f),j);if(g)return gm(e,f);var
 h=g}else
 var
 h=a;return h}function
-i3(j,h,g,a,e,d){var
-m=b(j[2],d);if(J(i(b(j[2],e),m)))return[0,c,c];if(i(e,d))return[0,f,c];var
-k=i2(h,g,a,e,d);if(k)return gd(a,k[1]);if(D(a,[0,c,c])){var
-l=i2(h,g,a,d,e);return l?gd(a,l[1]):[0,c,c]}return[0,c,c]}function
-i4(d){var
-m=bf(d[1]),v=z(d[4]),p=z(d[3]),ag=g([0,c,c],v),ai=ag?g(v,p):ag,al=ai?cI(d[1],m):ai;if(al){var
-aQ=d[2],ay=B(ak(function(a){if(a){var
-b=a[1];return k(function(a){return[0,a,b]},a)}return a},aQ)),j=function(a){return M(a,ay,a)},az=m[1],S=b(W(function(a){return i(j(a),a)}),az),aB=B(k(function(a){return[0,a,bU(f_(j,b(m[3],a)))]},S)),aC=0,aD=function(a){return M(aC,aB,a)},a=[0,S,m[2],aD],am=d[2],aG=bg(m),aH=bg(a),T=h(function(a){return h(aG,a)},am),U=T?cv(ah,fZ(am)):T;if(U)var
-aI=m[1],r=h(function(d){var
-f=b(aH,j(d));if(f)var
-g=j(d),h=b(a[2],g),e=i(b(m[2],d),h);else
+jh(j,h,g,a,f,e){var
+m=c(j[2],e);if(K(i(c(j[2],f),m)))return[0,b,b];if(i(f,e))return[0,d,b];var
+k=jg(h,g,a,f,e);if(k)return gp(a,k[1]);if(D(a,[0,b,b])){var
+l=jg(h,g,a,e,f);return l?gp(a,l[1]):[0,b,b]}return[0,b,b]}function
+ji(e){var
+m=bm(e[1]),v=s(e[4]),p=s(e[3]),ag=g([0,b,b],v),ai=ag?g(v,p):ag,aj=ai?cP(e[1],m):ai;if(aj){var
+aQ=e[2],aw=F(ap(function(a){if(a){var
+b=a[1];return k(function(a){return[0,a,b]},a)}return a},aQ)),j=function(a){return R(a,aw,a)},ax=m[1],T=c(U(function(a){return i(j(a),a)}),ax),ay=F(k(function(a){return[0,a,bZ(gj(j,c(m[3],a)))]},T)),aB=0,aC=function(a){return R(aB,ay,a)},a=[0,T,m[2],aC],ak=e[2],aF=bn(m),aH=bn(a),V=h(function(a){return h(aF,a)},ak),W=V?cA(am,f_(ak)):V;if(W)var
+aI=m[1],q=h(function(d){var
+f=c(aH,j(d));if(f)var
+g=j(d),h=c(a[2],g),e=i(c(m[2],d),h);else
 var
 e=f;if(e){var
-k=j(d),l=b(a[3],k),n=O(L([0,c,c]),l);return cH(C(f_(j,b(m[3],d)),n))}return e},aI);else
+k=j(d),l=c(a[3],k),n=S(I([0,b,b]),l);return cz(H(gj(j,c(m[3],d)),n))}return e},aI);else
 var
-r=U;if(r)var
-aE=bg(a),aF=a[1],F=h(function(d){var
-i=b(a[3],d),e=h(function(a){var
-d=b(aE,a[1]);return d?g([0,f,c],a[2]):d},i);return e?D(au(b(a[3],d)),[0,c,c]):e},aF);else
+q=W;if(q)var
+aD=bn(a),aE=a[1],B=h(function(e){var
+i=c(a[3],e),f=h(function(a){var
+e=c(aD,a[1]);return e?g([0,d,b],a[2]):e},i);return f?D(aA(c(a[3],e)),[0,b,b]):f},aE);else
 var
-F=r;if(F){var
-l=bg(a),aR=cf(d[7]),H=function(a,b){return be(aR,a,b)},an=d[6];if(an){var
-o=an[1],V=iM(a),aJ=iN(o[2],o[4]),X=function(a,b){return iO(V,aJ,a,b)},Y=g([0,c,c],o[1]),Z=Y?iP(a,o[1],o[2],V,l,o[4],X):Y;if(Z)var
-aK=o[3],ao=h(function(a){var
-c=b(l,a[1][1]),d=c?b(l,a[1][2]):c;if(d){var
-e=a[2];return g(X(a[1][1],a[1][2]),e)}return d},aK);else
+B=q;if(B){var
+l=bn(a),aR=ck(e[7]),C=function(a,b){return bl(aR,a,b)},al=e[6];if(al){var
+o=al[1],X=i2(a),aJ=i3(o[2],o[4]),Y=function(a,b){return i4(X,aJ,a,b)},Z=g([0,b,b],o[1]),_=Z?i5(a,o[1],o[2],X,l,o[4],Y):Z;if(_)var
+aK=o[3],an=h(function(a){var
+b=c(l,a[1][1]),d=b?c(l,a[1][2]):b;if(d){var
+e=a[2];return g(Y(a[1][1],a[1][2]),e)}return d},aK);else
 var
-ao=Z;var
-I=ao}else
+an=_;var
+J=an}else
 var
-I=1;if(I)var
-aS=d[7],N=h(function(b){return iW(a,l,H,b)},aS);else
+J=1;if(J)var
+aS=e[7],L=h(function(b){return ja(a,l,C,b)},aS);else
 var
-N=I;if(N){var
-e=B(d[5]),P=d[6],n=P?[0,P[1][1]]:P,ap=d[6],aT=ap?cf(ap[1][3]):ah,Q=function(b,d){var
-a=be(aT,b,d);return a?a[1]:[0,c,c]},ar=d[5],y=k(function(d){var
-h=d[2],b=h[2];if(b)var
-l=bU(f$(a,h[1])),j=b[1],g=[0,k(function(b){var
-m=b[2],h=c_(e,b[2]),n=c9(a,b[1],l);if(h)var
-d=h[1],k=d[1],g=ce(function(a){return i(a[1],k)},n),j=g?z(bp(g[1][2],d[2])):[0,f,c];else
+L=J;if(L){var
+f=F(e[5]),N=e[6],n=N?[0,N[1][1]]:N,ao=e[6],aT=ao?ck(ao[1][3]):am,O=function(c,d){var
+a=bl(aT,c,d);return a?a[1]:[0,b,b]},aq=e[5],z=k(function(e){var
+h=e[2],c=h[2];if(c)var
+l=bZ(gk(a,h[1])),j=c[1],g=[0,k(function(c){var
+m=c[2],h=df(f,c[2]),n=cQ(a,c[1],l);if(h)var
+e=h[1],k=e[1],g=cj(function(a){return i(a[1],k)},n),j=g?s(aZ(g[1][2],e[2])):[0,d,b];else
 var
-j=[0,f,c];return[0,b[1],[0,j,m]]},j)];else
+j=[0,d,b];return[0,c[1],[0,j,m]]},j)];else
 var
-g=b;return[0,d[1],[0,d[2],g]]},ar),A=k(function(a){var
-b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},y),aa=b(W(function(b){var
-a=b[2][1][5],c=a?1:a;return c}),A),ab=b(W(function(a){var
-b=a[2][2];return b?iZ(e,a[2][1],b[1]):1}),aa),aN=bD(function(b,a){var
+g=c;return[0,e[1],[0,e[2],g]]},aq),A=k(function(a){var
+b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},z),aa=c(U(function(b){var
+a=b[2][1][5],c=a?1:a;return c}),A),ab=c(U(function(a){var
+b=a[2][2];return b?jd(f,a[2][1],b[1]):1}),aa),aN=bL(function(b,a){var
 c=a[2][2];if(c){var
-d=c[1];return bD(function(b,d){var
-c=d[2][2],e=M(0,b,c);return aA(c,[0,a[1],e],b)},d,b)}return b},aa,ah),aO=B(k(function(a){return[0,a[1],0]},ab)),aP=k(aj,ab),x=q(A)+1|0,w=0,u=aP,t=aO;for(;;){if(0!==x){var
-aM=x-1|0;if(u){var
-aL=[0,0,t],_=bD(function(e){return function(b,a){var
-c=M(0,aN,a);return bD(function(b,a){var
+d=c[1];return bL(function(b,d){var
+c=d[2][2],e=R(0,b,c);return aG(c,[0,a[1],e],b)},d,b)}return b},aa,am),aO=F(k(function(a){return[0,a[1],0]},ab)),aP=k(ah,ab),y=t(A)+1|0,x=0,w=aP,u=aO;for(;;){if(0!==y){var
+aM=y-1|0;if(w){var
+aL=[0,0,u],$=bL(function(e){return function(b,a){var
+c=R(0,aN,a);return bL(function(b,a){var
 c=b[2];if(G(a,c))return b;var
-d=aA(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(w),u,aL),x=aM,w=w+1|0,u=_[1],t=_[2];continue}}var
-ac=function(a){return M(0,t,a)},ad=h(function(n){var
-g=n[2],m=g[1],e=h(function(a){var
-d=b(l,a[1]);return d?J(D(a[2],[0,f,c])):d},m);if(e){var
-d=g[1];if(d){var
-j=d[1][1],k=d[2];return h(function(c){var
-d=b(a[2],j);return i(b(a[2],c[1]),d)},k)}return 1}return e},ar),ae=ad?h(function(l){var
+d=aG(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(x),w,aL),y=aM,x=x+1|0,w=$[1],u=$[2];continue}}var
+ac=function(a){return R(0,u,a)},ad=h(function(n){var
+g=n[2],m=g[1],f=h(function(a){var
+e=c(l,a[1]);return e?K(D(a[2],[0,d,b])):e},m);if(f){var
+e=g[1];if(e){var
+j=e[1][1],k=e[2];return h(function(b){var
+d=c(a[2],j);return i(c(a[2],b[1]),d)},k)}return 1}return f},aq),ae=ad?h(function(l){var
 m=l[2][2];if(m){var
-d=m[1],q=l[2][1],g=cv(ah,k(aj,d)),j=g?h(function(d){var
-g=E([0,f,c],d[2][1]);if(g){var
-j=c_(e,d[2][2]);return h(function(c){var
-e=d[1];return i(b(a[2],c[1]),e)},j)}return g},d):g;if(j){var
-o=k(bd,d),n=ak(function(a){var
-b=c_(e,a[2]);return O(a[1],b)},o),p=O(L([0,c,c]),n);return cH(C(f$(a,q[1]),p))}return j}return 1},y):ad,af=ae?h(function(G){var
-r=G[2][2],p=G[2][1],v=p[3];if(v){var
-d=v[1],w=g([0,f,c],d),x=w?g(au(p[1]),d):w;if(x){var
-y=p[4];if(y){var
-a=y[1],j=p[1],m=a[1]?au(j):[0,f,c],o=a[1]?O(L([0,c,c]),j):j,s=a[3];if(s){var
-t=s[1],u=h(function(a){var
-e=E([0,f,c],a[2]),g=e?b(l,a[1][1]):e,h=g?b(l,a[1][2]):g;if(h)var
-k=H(a[1][1],a[1][2]),n=k?1:k,d=n;else
+e=m[1],q=l[2][1],g=cA(am,k(ah,e)),j=g?h(function(e){var
+g=E([0,d,b],e[2][1]);if(g){var
+j=df(f,e[2][2]);return h(function(b){var
+d=e[1];return i(c(a[2],b[1]),d)},j)}return g},e):g;if(j){var
+o=k(a6,e),n=ap(function(a){var
+b=df(f,a[2]);return S(a[1],b)},o),p=S(I([0,b,b]),n);return cz(H(gk(a,q[1]),p))}return j}return 1},z):ad,af=ae?h(function(G){var
+r=G[2][2],p=G[2][1],w=p[3];if(w){var
+e=w[1],x=g([0,d,b],e),y=x?g(aA(p[1]),e):x;if(y){var
+z=p[4];if(z){var
+a=z[1],j=p[1],m=a[1]?aA(j):[0,d,b],o=a[1]?S(I([0,b,b]),j):j,t=a[3];if(t){var
+u=t[1],v=h(function(a){var
+f=E([0,d,b],a[2]),g=f?c(l,a[1][1]):f,h=g?c(l,a[1][2]):g;if(h)var
+k=C(a[1][1],a[1][2]),n=k?1:k,e=n;else
 var
-d=h;var
-m=d?K(function(b){return i(b[1],a[1][1])},j):d;return m?K(function(b){return i(b[1],a[1][2])},j):m},t);if(u)var
-J=O(L([0,c,c]),o),q=bE(C(iT(H,t),J));else
+e=h;var
+m=e?M(function(b){return i(b[1],a[1][1])},j):e;return m?M(function(b){return i(b[1],a[1][2])},j):m},u);if(v)var
+K=S(I([0,b,b]),o),q=bM(H(i9(C,u),K));else
 var
-q=u;return q?g(m,d):q}if(a[2][1]){if(n){var
-M=bT(d,m);return dN(l,n[1],Q,a[2],o,M)}return n}if(a[2][2]){if(n){var
-N=bT(d,m);return dN(l,n[1],Q,a[2],o,N)}return n}if(a[1]){if(n){var
-P=bT(d,m);return dN(l,n[1],Q,a[2],o,P)}return n}var
-I=[0,f,c];return g(aq(function(b,a){var
-d=g(b[2],[0,f,c])?a:$(b[2],a);return z(d)},I,j),d)}if(r){var
+q=v;return q?g(m,e):q}if(a[2][1]){if(n){var
+L=bd(e,m);return dY(l,n[1],O,a[2],o,L)}return n}if(a[2][2]){if(n){var
+N=bd(e,m);return dY(l,n[1],O,a[2],o,N)}return n}if(a[1]){if(n){var
+P=bd(e,m);return dY(l,n[1],O,a[2],o,P)}return n}var
+J=[0,d,b];return g(az(function(c,a){var
+e=g(c[2],[0,d,b])?a:Q(c[2],a);return s(e)},J,j),e)}if(r){var
 A=r[1],B=h(function(b){var
-a=ga(e,b[2][2]),c=a?1:a;return c},A);if(B){var
-R=k(bd,A);return g(eu(function(a){return iX(ga(e,a))},R),d)}var
+a=gm(f,b[2][2]),c=a?1:a;return c},A);if(B){var
+R=k(a6,A);return g(eF(function(a){return jb(gm(f,a))},R),e)}var
 D=B}else
 var
 D=r;var
 F=D}else
 var
-F=x;return F}return 1},y):ae,as=af?h(function(j){var
-s=j[2][2],b=j[2][1],l=b[5],x=j[1];if(l){var
-m=l[1],n=E([0,f,c],ev(b[1]));if(n){if(s){var
+F=y;return F}return 1},z):ae,ar=af?h(function(j){var
+s=j[2][2],c=j[2][1],l=c[5],x=j[1];if(l){var
+m=l[1],n=E([0,d,b],eG(c[1]));if(n){if(s){var
 a=s[1],o=h(function(b){var
-a=gb(e,b[2][2]),c=a?1:a;return c},a);if(o)var
-t=k(bd,a),d=g(m,eu(function(a){return iX(gb(e,a))},t));else
+a=gn(f,b[2][2]),c=a?1:a;return c},a);if(o)var
+t=k(a6,a),e=g(m,eF(function(a){return jb(gn(f,a))},t));else
 var
-d=o;if(d)var
-u=ev(b[1]),v=k(bd,a),i=g(eu(function(a){return iY(e,a)},v),u);else
+e=o;if(e)var
+u=eG(c[1]),v=k(a6,a),i=g(eF(function(a){return jc(f,a)},v),u);else
 var
-i=d;if(i){var
-p=iZ(e,b,a);if(!p)return K(function(a){var
-b=ac(x);return cZ(ac(a[2][2]),b)},a);var
+i=e;if(i){var
+p=jd(f,c,a);if(!p)return M(function(a){var
+b=ac(x);return c5(ac(a[2][2]),b)},a);var
 q=p}else
 var
 q=i;return q}var
-r=au(b[1]),w=g([0,f,c],r)?r:[0,f,c];return g(m,w)}return n}return 1},A):af;if(as){var
-at=bg(m),R=d[5],aU=d[8];return h(function(d){var
-W=j(d[1]),X=j(d[2]),Y=b(at,d[1]),Z=Y?b(at,d[2]):Y,_=Z?g([0,f,c],d[3]):Z,$=_?g(d[3],d[4]):_,aa=$?g(d[4],[0,c,c]):$;if(aa)if(E(d[4],[0,c,c])){var
-as=d[4],ab=g(i3(a,e,R,v,W,X),as);if(ab)var
-au=d[4],m=g(i3(a,e,R,v,X,W),au);else
+r=aA(c[1]),w=g([0,d,b],r)?r:[0,d,b];return g(m,w)}return n}return 1},A):af;if(ar){var
+as=bn(m),P=e[5],aU=e[8];return h(function(e){var
+W=j(e[1]),X=j(e[2]),Y=c(as,e[1]),Z=Y?c(as,e[2]):Y,_=Z?g([0,d,b],e[3]):Z,$=_?g(e[3],e[4]):_,aa=$?g(e[4],[0,b,b]):$;if(aa)if(E(e[4],[0,b,b])){var
+at=e[4],ab=g(jh(a,f,P,v,W,X),at);if(ab)var
+au=e[4],m=g(jh(a,f,P,v,X,W),au);else
 var
 m=ab}else
 var
 m=1;else
 var
-m=aa;if(m){if(E([0,f,c],d[3])){var
-x=d[5];if(x){var
-O=x[1],n=O[2],o=O[1],P=i(o,d[1]),Q=P?i(n,d[2]):P;if(Q)var
+m=aa;if(m){if(E([0,d,b],e[3])){var
+x=e[5];if(x){var
+N=x[1],n=N[2],o=N[1],O=i(o,e[1]),Q=O?i(n,e[2]):O;if(Q)var
 y=Q;else
 var
-V=i(o,d[2]),y=V?i(n,d[1]):V;if(y){var
-S=d[6];if(S){var
-z=d[7];if(z){var
-r=z[1],ao=j(n),ap=j(o),h=S[1],ad=h[2],ae=B(k(function(a){var
-b=B(a[2]);return[0,a[1],b]},ad)),C=function(c,b){var
-a=G(c,ae);return a?M(1,a[1],b):1},N=q(h[2])+1|0,af=B(h[2]),ag=q(h[2])+1|0,ai=[0,ah],aj=h[2],F=bD(function(a,b){return a?i0(ag,af,a[1],b[1]):a},aj,ai),H=F?1:F;if(H)var
-am=r[1],w=D(iV(C,a,N,h[1],ap),am);else
+V=i(o,e[2]),y=V?i(n,e[1]):V;if(y){var
+S=e[6];if(S){var
+z=e[7];if(z){var
+q=z[1],ao=j(n),ap=j(o),h=S[1],ad=h[2],ae=F(k(function(a){var
+b=F(a[2]);return[0,a[1],b]},ad)),B=function(c,b){var
+a=G(c,ae);return a?R(1,a[1],b):1},M=t(h[2])+1|0,af=F(h[2]),ag=t(h[2])+1|0,ah=[0,am],ai=h[2],C=bL(function(a,b){return a?je(ag,af,a[1],b[1]):a},ai,ah),H=C?1:C;if(H)var
+al=q[1],w=D(i$(B,a,M,h[1],ap),al);else
 var
 w=H;if(w)var
-an=r[2],A=D(iV(C,a,N,h[1],ao),an);else
+an=q[2],A=D(i$(B,a,M,h[1],ao),an);else
 var
 A=w;if(A){var
-aq=s(p,r[2]),ar=bT(r[1],aq);return g(d[3],ar)}var
+aq=r(p,q[2]),ar=bd(q[1],aq);return g(e[3],ar)}var
 T=A}else
 var
 T=z;return T}var
-t=j(n),u=j(o),ak=b(a[2],t);if(J(i(b(a[2],u),ak)))var
-l=[0,c,c];else
-if(i(u,t))var
-l=[0,f,c];else{var
-I=i1(R,ew(p,u,t));if(I){var
-K=I[1],al=ew(p,u,t);if(gc(c_(e,K),al))var
-L=gb(e,K),l=L?gd(p,L[1]):[0,f,c];else
+s=j(n),u=j(o),aj=c(a[2],s);if(K(i(c(a[2],u),aj)))var
+l=[0,b,b];else
+if(i(u,s))var
+l=[0,d,b];else{var
+I=jf(P,eH(p,u,s));if(I){var
+J=I[1],ak=eH(p,u,s);if(go(df(f,J),ak))var
+L=gn(f,J),l=L?gp(p,L[1]):[0,d,b];else
 var
-l=[0,f,c]}else
+l=[0,d,b]}else
 var
-l=[0,f,c]}return g(d[3],l)}var
+l=[0,d,b]}return g(e[3],l)}var
 U=y}else
 var
 U=x;return U}var
 ac=1}else
 var
 ac=m;return ac},aU)}var
-av=as;break}}else
+at=ar;break}}else
 var
-av=N;var
-aw=av}else
+at=L;var
+au=at}else
 var
-aw=F;var
-ax=aw}else
+au=B;var
+av=au}else
 var
-ax=al;return ax}function
-dO(b,a){return g(b,a)?a:b}function
-ge(a){var
-b=B(a);return function(a){return M(a,b,a)}}function
-gf(f,e,d){var
-j=bg(e),a=f[1];return h(function(a){var
-h=b(j,b(d,a));if(h)var
-k=b(d,a),l=b(e[2],k),g=i(b(f[2],a),l);else
+av=aj;return av}function
+cR(b,a){return g(b,a)?a:b}function
+gq(a){var
+b=F(a);return function(a){return R(a,b,a)}}function
+gr(f,e,d){var
+j=bn(e),a=f[1];return h(function(a){var
+h=c(j,c(d,a));if(h)var
+k=c(d,a),l=c(e[2],k),g=i(c(f[2],a),l);else
 var
 g=h;if(g){var
-m=b(d,a),n=b(e[3],m),o=O(L([0,c,c]),n);return cH(C(f_(d,b(f[3],a)),o))}return g},a)}function
-i5(j,a){var
-d=bf(j),c=bf(a[2]),e=ge(a[1]),k=bg(d),f=cI(a[2],c),g=f?gf(d,c,e):f;if(g){var
-l=c[1];return h(function(a){var
-c=b(k,a);return c?i(b(e,a),a):c},l)}return g}function
-i6(i,h,a){var
-d=i,b=h;for(;;){if(b){var
-e=b[1],f=D(a[2],[0,c,c]),g=f?i5(d,e):f;if(g){var
-d=e[2],b=b[2];continue}return g}return f9([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
-i7(e,d){var
-a=e,c=d;for(;;){if(a){var
-f=b(ge(a[1][1]),c),a=a[2],c=f;continue}return c}}function
-i8(c,a,g){return K(function(c){var
-d=c[2],e=iD(d[3],a[3]),f=e?D(d[2],a[4]):e;if(f){var
-h=i7(c[1],a[1]),j=i7(c[1],a[2]),k=d[6];return K(function(a){var
-c=i(a[1],h),d=c?i(a[2],j):c;return d?b(g,a):d},k)}return f},c)}function
-i9(a,i,k){var
-d=bf(a),e=cI(a,d),j=e?h(function(b){return i6(a,b[1],b[2])},i):e;if(j){var
-t=bg(d);return h(function(a){var
-j=b(t,a[1]),k=j?b(t,a[2]):j;if(k){var
+m=c(d,a),n=c(e[3],m),o=S(I([0,b,b]),n);return cz(H(gj(d,c(f[3],a)),o))}return g},a)}function
+jj(j,a){var
+d=bm(j),b=bm(a[2]),e=gq(a[1]),k=bn(d),f=cP(a[2],b),g=f?gr(d,b,e):f;if(g){var
+l=b[1];return h(function(a){var
+b=c(k,a);return b?i(c(e,a),a):b},l)}return g}function
+jk(i,h,a){var
+d=i,c=h;for(;;){if(c){var
+e=c[1],f=D(a[2],[0,b,b]),g=f?jj(d,e):f;if(g){var
+d=e[2],c=c[2];continue}return g}return gi([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
+jl(e,d){var
+a=e,b=d;for(;;){if(a){var
+f=c(gq(a[1][1]),b),a=a[2],b=f;continue}return b}}function
+jm(b,a,g){return M(function(b){var
+d=b[2],e=iP(d[3],a[3]),f=e?D(d[2],a[4]):e;if(f){var
+h=jl(b[1],a[1]),j=jl(b[1],a[2]),k=d[6];return M(function(a){var
+b=i(a[1],h),d=b?i(a[2],j):b;return d?c(g,a):d},k)}return f},b)}function
+jn(a,i,k){var
+e=bm(a),f=cP(a,e),j=f?h(function(b){return jk(a,b[1],b[2])},i):f;if(j){var
+t=bn(e);return h(function(a){var
+j=c(t,a[1]),k=j?c(t,a[2]):j;if(k){var
 l=a[5];if(l)var
-d=l[1],m=g([0,f,c],d),n=m?g(d,[0,c,c]):m,u=n?i8(i,a,function(b){var
-a=b[4];return a?g(d,a[1]):a}):n,o=u;else
+e=l[1],m=g([0,d,b],e),n=m?g(e,[0,b,b]):m,u=n?jm(i,a,function(b){var
+a=b[4];return a?g(e,a[1]):a}):n,o=u;else
 var
 o=1;var
-e=o}else
+f=o}else
 var
-e=k;if(e){var
+f=k;if(f){var
 p=a[6];if(p){var
-h=p[1],q=g([0,f,c],h),r=q?g(h,[0,c,c]):q;return r?i8(i,a,function(a){return g(a[3],h)}):r}var
+h=p[1],q=g([0,d,b],h),r=q?g(h,[0,b,b]):q;return r?jm(i,a,function(a){return g(a[3],h)}):r}var
 s=1}else
 var
-s=e;return s},k)}return j}function
-i_(a){return 0===a[0]?a[1][2]:a[2]}function
-ex(a){var
-b=0===a[0]?a[1][1]:a[1];return ge(b)}function
-i$(c,a){return k(function(a){var
+s=f;return s},k)}return j}function
+jo(a){return 0===a[0]?a[1][2]:a[2]}function
+eI(a){var
+b=0===a[0]?a[1][1]:a[1];return gq(b)}function
+jp(b,a){return k(function(a){var
 d=a[2][2],e=k(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},d),f=[0,a[2][1],e];return[0,b(c,a[1]),f]},a)}function
-ja(a){if(0===a[0])return function(a){return[0,[0,f,c]]};var
-e=a[4],n=ex(a),d=B(iE(ak(function(a){var
-d=a[1];if(i(d,c))return 0;if(co(d)){aH(d,1);return 0}var
-l=aH(d,1),e=a[6];if(e)var
-m=bS(aG(b(n,l),1)),g=i(a[2],m),h=g?a[3]:g,j=h?D(a[4],[0,c,c]):h,k=j?[0,[0,l,dO([0,f,c],e[1])],0]:j;else
+d=a[2];return[0,c(b,a[1]),d]},d),f=[0,a[2][1],e];return[0,c(b,a[1]),f]},a)}function
+jq(a){if(0===a[0])return function(a){return[0,[0,d,b]]};var
+f=a[4],n=eI(a),e=F(iU(ap(function(a){var
+e=a[1];if(i(e,b))return 0;if(bs(e)){_(e,1);return 0}var
+l=_(e,1),f=a[6];if(f)var
+m=ay(q(c(n,l),1)),g=i(a[2],m),h=g?a[3]:g,j=h?D(a[4],[0,b,b]):h,k=j?[0,[0,l,cR([0,d,b],f[1])],0]:j;else
 var
-k=e;return k},e)));return function(a){return G(a,d)}}function
-jb(b,a){if(0===a[0])return i5(b,a[1]);var
-c=a[2],j=i$(function(a){return bS(aG(a,1))},c),e=C(i$(function(a){return aG(a,1)},b),j),f=bf(e),g=bf(c),h=cI(c,g);if(h)var
-k=function(a){return aG(a,1)},d=gf(bf(b),f,k);else
+k=f;return k},f)));return function(a){return G(a,e)}}function
+jr(b,a){if(0===a[0])return jj(b,a[1]);var
+c=a[2],j=jp(function(a){return ay(q(a,1))},c),e=H(jp(function(a){return q(a,1)},b),j),f=bm(e),g=bm(c),h=cP(c,g);if(h)var
+k=function(a){return q(a,1)},d=gr(bm(b),f,k);else
 var
 d=h;var
-i=d?gf(g,f,function(a){return bS(aG(a,1))}):d;return i?i9(e,a[3],a[4]):i}function
-jc(k,a,d){var
-l=bg(a),m=B(d),n=[0,f,c];function
-e(a){return M(n,m,a)}var
-j=h(function(a){return b(l,a[1])},d);if(j){var
-o=a[1];return h(function(d){var
-h=g([0,f,c],e(d));if(h){var
-j=e(d),l=i(b(a[2],d),k)?[0,c,c]:cu(b(a[3],d),e);return g(l,j)}return h},o)}return j}function
-jd(p,e,d){var
+i=d?gr(g,f,function(a){return ay(q(a,1))}):d;return i?jn(e,a[3],a[4]):i}function
+js(k,a,e){var
+l=bn(a),m=F(e),n=[0,d,b];function
+f(a){return R(n,m,a)}var
+j=h(function(a){return c(l,a[1])},e);if(j){var
+o=a[1];return h(function(e){var
+h=g([0,d,b],f(e));if(h){var
+j=f(e),l=i(c(a[2],e),k)?[0,b,b]:cy(c(a[3],e),f);return g(l,j)}return h},o)}return j}function
+jt(p,e,d){var
 l=d[1];if(l)var
-q=l[1],f=jc(p,bf(e),q);else
+q=l[1],f=js(p,bm(e),q);else
 var
 f=1;if(f){var
 h=e,b=d[2];for(;;){if(b){var
-i=b[1],j=jb(h,i);if(j){var
-n=b[2],h=i_(i),b=n;continue}var
+i=b[1],j=jr(h,i);if(j){var
+n=b[2],h=jo(i),b=n;continue}var
 m=j}else
 var
 m=1;var
@@ -3007,152 +3060,293 @@ g=m;break}}else
 var
 g=f;if(g){var
 a=d[3],k=e,c=d[2];for(;;){if(c){var
-o=c[2],k=i_(c[1]),c=o;continue}return i4([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
-je(j,h,e,d){var
-a=z($(d[2],h)),b=[0,c,c],i=g(b,a)?b:a;return[0,dO([0,f,c],z(bT(d[1],e))),i]}function
-gg(f,i,e,d,a){if(f){var
-j=f[1],l=j[2],m=j[1],g=b(l,d);if(g){var
-h=b(l,a);if(h){var
-q=dO(g[1],h[1]),o=s($([0,c,c],e),q),r=b(m,a),t=b(m,d),u=gg(f[2],i,e,t,r);return k(function(a){return je(e,o,o,a)},u)}var
+o=c[2],k=jo(c[1]),c=o;continue}return ji([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
+ju(j,h,f,e){var
+a=s(Q(e[2],h)),c=[0,b,b],i=g(c,a)?c:a;return[0,cR([0,d,b],s(bd(e[1],f))),i]}function
+gs(f,i,e,d,a){if(f){var
+j=f[1],l=j[2],n=j[1],g=c(l,d);if(g){var
+h=c(l,a);if(h){var
+q=cR(g[1],h[1]),o=r(Q([0,b,b],e),q),s=c(n,a),t=c(n,d),u=gs(f[2],i,e,t,s);return k(function(a){return ju(e,o,o,a)},u)}var
 p=h}else
 var
-p=g;return p}return n(i,d,a)}function
-jf(a,e,d){var
-b=a[8];return ak(function(a){var
+p=g;return p}return m(i,d,a)}function
+jv(a,e,d){var
+b=a[8];return ap(function(a){var
 b=i(a[1],e),c=b?i(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
-jg(b,a,f){return K(function(b){var
-c=b[1][3],d=D(a[3],c[4]),e=d?D(a[4],c[3]):d;return e?K(f,n(b[2],a[1],a[2])):e},b)}function
-jh(b,a){var
-d=B(a);return k(function(a){var
-b=M([0,f,c],d,a[1]),e=z(s(a[2],b));return[0,a[1],e]},b)}function
-c$(a){var
-b=[0,f,c];return aq(function(b,a){return g(b,a)?a:b},b,a)}function
-da(b,a){var
-d=f0(0,b);return k(function(b){return k(function(a){var
-d=fX(b,a[2],[0,f,c]);return[0,a[1],d]},a)},d)}function
-ji(j,h){var
-b=j,a=h;for(;;){if(b){if(a){var
-d=f2(a[1]);if(d){var
-e=d[1],k=e[1],l=bU(b[1]),g=ce(function(a){return i(a[1],k)},l);return g?z(bp(g[1][2],e[2])):[0,f,c]}var
-b=b[2],a=a[2];continue}return[0,f,c]}return[0,f,c]}}function
-ey(d,c,b){var
-a=G(b,c);return a?da(d,a[1][1]):a}function
-jj(c,b){var
+jw(b,a,f){return M(function(b){var
+c=b[1][3],d=D(a[3],c[4]),e=d?D(a[4],c[3]):d;return e?M(f,m(b[2],a[1],a[2])):e},b)}function
+dg(c,a){var
+e=f$(0,c);return k(function(c){return k(function(a){var
+e=cO(c,a[2],[0,d,b]);return[0,a[1],e]},a)},e)}function
+jx(a){return az(cR,[0,d,b],a)}function
+qv(e){var
+a=[0,d,b],c=iT([0,b,b],e);return[0,[0,c,c],[0,a,a]]}function
+qw(b){var
+a=jx(b);return[0,[0,a,a]]}var
+qx=[0,1,1,0,function(a){return 0},qw,qv];function
+gt(b,a){var
+c=s(r(b,a[2]));return[0,s(r(b,a[1])),c]}function
+jy(l,o,n){function
+a(a){if(a){var
+e=a[2],f=a[1];if(e){if(e[2]){var
+g=[0,d,b],h=[0,b,b];return[0,[0,h,h],[0,g,g]]}var
+i=s(aZ(f,e[1])),p=gt(f,c(n,i));return[0,gt(f,c(o,i)),p]}var
+j=[0,d,b],k=[0,b,b];return[0,[0,k,k],[0,j,j]]}var
+l=[0,d,b],m=[0,b,b];return[0,[0,m,m],[0,l,l]]}function
+e(a){if(a){var
+e=a[2],f=a[1];if(e){var
+g=e[1];if(e[2]){var
+h=[0,d,b];return[0,[0,h,h]]}if(D(f,[0,d,b])){var
+i=[0,d,b];return[0,[0,i,i]]}return D(g,[0,d,b])?0:[0,gt(f,c(l,s(aZ(f,g))))]}var
+j=[0,d,b];return[0,[0,j,j]]}var
+k=[0,d,b];return[0,[0,k,k]]}return[0,0,0,qy,function(a){if(a){var
+c=a[2];if(c){if(c[2])return 0;var
+e=K(D(a[1],[0,d,b]));if(e)return D(c[1],[0,d,b]);var
+f=e}else
+var
+f=c;var
+g=f}else
+var
+g=a;return g},e,a]}function
+jz(c,b){var
+a=f8(r,b,c);return[0,a,a]}function
+jA(a){function
+c(c){var
+a=[0,d,b];return[0,a,a]}function
+e(b){return jz(a,b)}return jy(function(b){return jz(a,b)},e,c)}function
+jB(g,e){var
+a=c(g,e);if(ao(d,a)&&ao(e,w(a,a)))return a;var
+f=aL(a,b);if(ao(d,f)&&ao(e,w(f,f)))return f;return aL(e,b)}function
+jC(e,d,b){var
+a=c(e,b);if(ao(d,a)&&ao(w(a,a),b))return a;return d}function
+gu(c,a){if(0===c)return a;var
+d=gu(c-1|0,a);return w(q(b,1),d)}var
+gv=gu(f7(q(q(q(q(q(q(ay(q(q(b,1),1)),1),1),1),1),1),1)),b);function
+jD(b,a){var
+c=w(a[2],gv),f=w(gv,gv),e=w(w(a[1],a[2]),f),g=db(c),h=[0,jB(b,e),g],i=db(c);return[0,[0,jC(b,d,e),i],h]}function
+jE(e,a,d,c){if(0===d){var
+g=db(a);return[0,ct(c,a),g]}var
+f=jE(e,a,d-1|0,jB(e,w(c,a)));return r([0,q(b,1),b],f)}function
+jF(e,a,d,c){if(0===d){var
+g=db(c);return[0,ct(c,a),g]}var
+f=jF(e,a,d-1|0,jC(e,a,w(c,a)));return r([0,q(b,1),b],f)}function
+jG(e,a){var
+c=a[2],i=eB(db(ct(a[1],c))),f=iO(eB(a[2]),i),d=gu(dT(f7(q(q(ay(q(ay(q(ay(q(ay(q(q(ay(q(q(b,1),1)),1),1)),1)),1)),1)),1),1)),f),b),g=iO(f7(q(q(ay(q(q(ay(q(q(ay(q(q(b,1),1)),1),1)),1),1)),1),1)),f),h=w(a[1],d),j=s(jE(e,d,g,aL(iS(h,c),b)));return[0,s(jF(e,d,g,iS(h,c))),j]}function
+jH(j,a){var
+k=j[1];if(D(a,[0,b,b]))var
+h=[0,d,b],e=[0,h,h];else
+if(g([0,b,b],a))var
+e=jG(k,a);else
+var
+i=jG(k,dV(a)),l=I(i[1]),e=[0,I(i[2]),l];var
+f=c(j[2],a);if(g(f[1],e[1])&&g(e[2],f[2]))return f;return e}function
+jI(c,a){if(typeof
+a==="number")switch(a){case
+0:return qx;case
+1:return jA(b);case
+2:var
+e=function(a){return jH(c,a)},f=function(c){var
+a=[0,b,b];return[0,a,a]};return jy(function(a){return jH(c,a)},f,e);default:var
+m=c[1],g=function(a){if(a){var
+c=a[2];if(c){if(c[2]){var
+e=[0,d,b],f=[0,b,b];return[0,[0,f,f],[0,e,e]]}var
+g=[0,d,b],h=jD(m,s(r(a[1],c[1]))),n=s(h[2]);return[0,[0,s(h[1]),n],[0,g,g]]}var
+i=[0,d,b],j=[0,b,b];return[0,[0,j,j],[0,i,i]]}var
+k=[0,d,b],l=[0,b,b];return[0,[0,l,l],[0,k,k]]},h=function(a){if(a){var
+c=a[2];if(c){if(c[2]){var
+e=[0,d,b];return[0,[0,e,e]]}var
+f=jD(m,s(r(a[1],c[1]))),i=s(I(f[1]));return[0,[0,s(I(f[2])),i]]}var
+g=[0,d,b];return[0,[0,g,g]]}var
+h=[0,d,b];return[0,[0,h,h]]};return[0,0,0,[0,0,[0,1,0]],function(a){return 0},h,g]}return jA(a[1])}function
+eJ(d,c){var
+a=s(r(d,c[1])),b=s(r(d,c[2]));return g(a,b)?[0,a,b]:[0,b,a]}function
+jJ(j,h){var
+c=j,a=h;for(;;){if(c){if(a){var
+e=gb(a[1]);if(e){var
+f=e[1],k=f[1],l=bZ(c[1]),g=cj(function(a){return i(a[1],k)},l);return g?s(aZ(g[1][2],f[2])):[0,d,b]}var
+c=c[2],a=a[2];continue}return[0,d,b]}return[0,d,b]}}function
+jK(d,c,b){var
+a=G(b,c);return a?dg(d,a[1][1]):a}function
+jL(c,b){var
 a=G(b,c),d=a?a[1][3]:a;return d}function
-jk(c,b){var
+gw(c,b){var
 a=G(b,c),d=a?a[1][5]:a;return d}function
-gh(e,d,c,b,a){return k(function(a){var
-f=a[2],g=ey(d,c,a[2]),h=a[1],i=[0,ji(k(function(a){return c9(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
-jl(u,t,l,s,j){var
-m=j[2],n=m[2],o=m[1],d=G(n,l);if(d)var
-v=d[1][1],e=h(function(a){var
-b=a[2];return K(function(a){return J(D(a,[0,f,c]))},b)},v);else
+cl(a){return k(aA,a)}function
+gx(p,e,o,n,m,a){var
+q=a[1],f=k(function(a){return cQ(p,q,a)},m),d=jK(o,n,a[2]),r=cl(f);if(c(e[4],r))var
+g=[0,[0,b,b],[0,[0,b,b],0]];else{if(e[2])var
+j=t(d),i=iW(jJ(f,d),j);else
 var
-e=d;var
-p=e?E([0,f,c],o):e;if(p){var
-w=ey(t,l,n),x=j[1],b=k(function(a){return c9(u,x,a)},s),a=w;for(;;){if(b){if(a){var
-q=a[1],r=O(L(o),q),g=cH(C(b[1],r));if(g){var
-b=b[2],a=a[2];continue}var
-i=g}else
+l=dd(f,d),i=k(function(a){return jJ([0,a[1],0],[0,a[2],0])},l);var
+g=i}var
+h=c(e[6],g),s=a[2],u=h[2],v=eJ(aA(iT(0,d)),u);return[0,a[1],g,h[1],v,s]}function
+jM(A,j,z,y,x,g){var
+B=g[1],q=k(function(a){return cQ(A,B,a)},x),l=G(g[5],y);if(l){var
+r=l[1],m=dg(z,r[1]),C=cl(q);if(c(j[4],C)){var
+F=cl(m);return c(j[4],F)}var
+J=r[1],s=h(function(a){var
+c=a[2];return M(function(a){return K(D(a,[0,d,b]))},c)},J);if(s)var
+L=j[3],n=h(function(a){return K(D(cO(a,cl(m),[0,d,b]),[0,d,b]))},L);else
 var
-i=a;return i}return a?0:1}}return p}function
-jm(d,g,f,c,a){var
-i=cv(ah,k(aj,a));if(i)var
-j=gh(d,g,f,c,a),e=h(function(a){return jl(d,g,f,c,a)},j);else
+n=s;if(n)var
+N=g[2],w=[0,d,b],o=h(function(a){return E(w,a)},N);else
 var
-e=i;return e?h(function(e){var
-c=B(a);return cH(b(W(function(a){return G(b(d[2],a[1]),c)?0:1}),e))},c):e}function
-jn(b,a){return k(function(a){return bU(f$(b,a))},a)}function
-gi(d,c,f,b){var
-a=b[2];if(a)var
-g=a[1],e=[0,gh(d,c,f,jn(d,da(c,b[1])),g)];else
+o=n;if(o){var
+f=g[2],e=q,a=m;for(;;){if(f){if(e)if(a){var
+u=a[1],v=S(I(f[1]),u),p=cz(H(e[1],v));if(p){var
+f=f[2],e=e[2],a=a[2];continue}var
+i=p}else
 var
-e=a;return e}function
-ez(g,a){if(a){var
-h=a[1][2],d=b(g,h[2]);if(d){var
-e=ez(g,a[2]);if(e)var
-k=e[1],i=[0,z($(s(h[1],d[1]),k))];else
+i=a;else
 var
-i=e;var
-j=i}else
+i=e;return i}return e?0:a?0:1}}var
+t=o}else
 var
-j=d;return j}return[0,[0,f,c]]}function
-jo(C,o,b,n){if(n){var
-u=n[1][2],v=u[2],K=u[1],I=k(au,ey(C,o,v)),d=k(function(a){return z(s(K,a))},I),H=eq(b,d),r=ce(function(a){return J(D(a[1],[0,f,c]))},H);if(r)var
-t=r[1],a=z(bp(t[2],t[1]));else
+t=l;return t}function
+jN(b,a){var
+d=f_(a);return iV(qr,k(function(a){return c(b[2],a[1])},d))}function
+jO(a,e,l,j,b,d,i){var
+f=cA(am,k(ah,d)),g=f?h(function(c){return jM(a,e,l,j,b,c)},i):f;if(g){var
+m=jN(a,k(function(e){var
+b=F(d);return c(U(function(d){return G(c(a[2],d[1]),b)?0:1}),e)},b));return h(function(g){var
+d=k(function(b){return cQ(a,g,b)},b),f=e[3],c=M(function(a){return cz(cO(a,d,0))},f);return c?c:h(cz,d)},m)}return g}function
+jP(b,a){return k(function(a){return bZ(gk(b,a))},a)}function
+dZ(e,i,a){if(a){var
+f=a[1],g=c(i,f[5]);if(g){var
+h=dZ(e,i,a[2]);if(h)var
+l=h[1],m=c(e,f[4]),j=[0,s(Q(Q(c(e,eJ(g[1],f[3])),m),l))];else
 var
-a=[0,f,c];var
-e=G(v,o);if(e){var
-w=e[1],x=w[4],F=0;if(typeof
+j=h;var
+k=j}else
+var
+k=g;return k}return[0,[0,d,b]]}function
+jQ(a,b){return a?g(a[1],b):a}function
+jR(g,a){if(a){var
+e=c(g[5],a[1][2]);if(e)var
+f=jR(g,a[2]),i=f?[0,s(Q(e[1][2],f[1]))]:f,h=i;else
+var
+h=e;return h}return[0,[0,d,b]]}function
+jS(B,o,c,n){if(n){var
+p=n[1],H=jK(B,o,p[5]),I=dd(p[2],H),e=k(function(a){var
+b=aA(a[2]);return s(r(a[1],b))},I),F=dd(c,e),u=cj(function(a){return K(D(a[1],[0,d,b]))},F);if(u)var
+v=u[1],a=s(aZ(v[2],v[1]));else
+var
+a=[0,d,b];var
+f=G(p[5],o);if(f){var
+w=f[1],x=w[4],E=0;if(typeof
 x==="number"&&2<=x){var
-y=w[3],L=y?1:y,A=L;F=1}if(!F)var
-A=0;var
-i=A}else
+y=w[3],J=y?1:y,z=J;E=1}if(!E)var
+z=0;var
+i=z}else
 var
-i=e;var
-B=i?g([0,f,c],a):i;if(B)var
-M=q(b),j=V(q(d),M);else
+i=f;var
+A=i?g([0,d,b],a):i;if(A)var
+L=t(c),j=Y(t(e),L);else
 var
-j=B;if(j)var
-N=eq(d,b),l=h(function(b){var
-c=s(a,b[2]);return D(b[1],c)},N);else
+j=A;if(j)var
+M=dd(e,c),l=h(function(b){var
+c=r(a,b[2]);return D(b[1],c)},M);else
 var
 l=j;var
 m=l?[0,a]:l;if(m)var
-p=jo(C,o,b,n[2]),O=p?[0,z($(m[1],p[1]))]:p,E=O;else
+q=jS(B,o,c,n[2]),N=q?[0,s(Q(m[1],q[1]))]:q,C=N;else
 var
-E=m;return E}return[0,[0,f,c]]}function
-gj(a){switch(a[0]){case
+C=m;return C}return[0,[0,d,b]]}function
+jT(h,g,f){var
+a=g[7];if(a){var
+b=G(f,h);if(b){var
+c=b[1][7];if(c)return i(a[1],c[1]);var
+d=c}else
+var
+d=b;var
+e=d}else
+var
+e=a;return e}function
+jU(g,e){if(e){var
+h=e[1],a=G(h[5],g),c=a?a[1][8]:a;if(c){var
+f=jU(g,e[2]);if(f)var
+k=f[1],i=[0,s(Q(r(c[1],h[3][2]),k))];else
+var
+i=f;var
+j=i}else
+var
+j=c;return j}return[0,[0,d,b]]}function
+jV(a){return a?a[1][1]:[0,d,b]}function
+jW(a){if(a){var
+c=a[1];if(c)var
+e=jW(a[2]),g=e?[0,s(Q(c[1],e[1]))]:e,f=g;else
+var
+f=c;return f}return[0,[0,d,b]]}function
+jX(c,a){var
+e=F(a);return k(function(a){var
+c=R([0,d,b],e,a[1]),f=s(r(a[2],c));return[0,a[1],f]},c)}function
+jY(f,a){var
+e=h(function(a){var
+e=c(f,a[1]);return e?g([0,d,b],a[2]):e},a);return e?D(aA(a),[0,b,b]):e}function
+gy(a){switch(a[0]){case
 0:return 0;case
 1:var
 b=a[1],d=b?[0,b[1],0]:b;return d;default:var
-c=a[2];return c?jh(a[1],c[1]):c}}function
-jp(a){switch(a[0]){case
+c=a[2];return c?jX(a[1],c[1]):c}}function
+jZ(a){switch(a[0]){case
 0:var
-e=L([0,c,c]);return[0,[0,[0,a[1],[0,c,c]],[0,[0,a[2],e],0]],0];case
+e=I([0,b,b]);return[0,[0,[0,a[1],[0,b,b]],[0,[0,a[2],e],0]],0];case
 1:var
-b=a[1];if(b){var
-f=b[2];return k(function(a){return[0,a,0]},f)}return b;default:var
+c=a[1];if(c){var
+f=c[2];return k(function(a){return[0,a,0]},f)}return c;default:var
 d=a[2];if(d){var
-g=d[2],h=a[1];return k(function(a){return jh(h,a)},g)}return d}}function
-eA(a){return 1===a[0]?a[2]?c$(k(bd,a[1])):[0,c,c]:[0,c,c]}function
-jq(e,a){var
-d=h(function(a){var
-d=b(e,a[1]);return d?g([0,f,c],a[2]):d},a);return d?D(au(a),[0,c,c]):d}function
-pP(a){return k(function(a){var
-b=g([0,f,c],a[2])?a[2]:[0,f,c];return[0,a[1],b]},a)}function
-jr(d,b,a){return i(b,a)?[0,[0,c,c]]:n(d,b,a)}function
-js(b,a){var
+g=d[2],h=a[1];return k(function(a){return jX(h,a)},g)}return d}}function
+j0(c,a){if(typeof
+c==="number"){if(!c)return 1===a[0]?a[2]?dV(jx(k(a6,a[1]))):[0,b,b]:[0,b,b];if(3<=c)return[0,q(b,1),b]}return[0,b,b]}function
+j1(a,f,i){var
+e=0;if(typeof
+a==="number"&&a)switch(a-1|0){case
+0:var
+c=I([0,b,b]);e=1;break;case
+2:var
+c=[0,q(b,1),b];e=1;break}if(!e)var
+c=[0,d,b];var
+h=0;if(typeof
+a==="number"&&!a){var
+g=aA(gy(f));h=1}if(!h)var
+g=[0,d,b];var
+j=Q(g,i);return Q(r(j0(a,f),j),c)}function
+qz(a){return k(function(a){var
+c=g([0,d,b],a[2])?a[2]:[0,d,b];return[0,a[1],c]},a)}function
+j2(a){var
+b=jZ(a);return aA(ap(qz,[0,gy(a),b]))}function
+j3(d,c,a){return i(c,a)?[0,[0,b,b]]:m(d,c,a)}function
+j4(b,a){var
 c=i(b[1],a[1]);return c?i(b[2],a[2]):c}function
-eB(c,a){var
-d=a[2];return[0,b(c,a[1]),d]}function
-gk(m,d,f,a,c){var
-o=q(c),g=V(q(a),o);if(g){var
-i=gZ(m,d,a,c,f);if(0===i[0]){var
-e=i[1],p=q(a),j=V(q(e),p),k=j?cv(ah,e):j;if(k){var
-r=B(c),b=aq(function(c,a){var
-b=G(c,r),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},pQ,e);if(b){var
-s=eq(a,b[1]);return h(function(a){var
-b=eB(d,a[2]);return n(f,eB(d,a[1]),b)},s)}var
+eK(b,a){var
+d=a[2];return[0,c(b,a[1]),d]}function
+gz(n,d,f,a,c){var
+o=t(c),g=Y(t(a),o);if(g){var
+i=hb(n,d,a,c,f);if(0===i[0]){var
+e=i[1],p=t(a),j=Y(t(e),p),k=j?cA(am,e):j;if(k){var
+q=F(c),b=az(function(c,a){var
+b=G(c,q),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},qA,e);if(b){var
+r=dd(a,b[1]);return h(function(a){var
+b=eK(d,a[2]);return m(f,eK(d,a[1]),b)},r)}var
 l=b}else
 var
 l=k;return l}return 0}return g}function
-gl(j,d,e,c,a){var
-k=q(a),f=J(V(q(c),k));if(f)return f;var
-g=gZ(j,d,c,a,e);if(0===g[0])return 0;var
-h=g[1],l=q(b(W(function(a){return K(function(b){var
-e=eB(d,a)[1],c=i(b[1],e);return c?js(b[2],a[2]):c},h)}),c));return cZ(q(b(W(function(a){return K(function(b){return n(e,b,eB(d,a))},h)}),a)),l)}function
-gm(c,b){var
+gA(j,d,e,b,a){var
+k=t(a),f=K(Y(t(b),k));if(f)return f;var
+g=hb(j,d,b,a,e);if(0===g[0])return 0;var
+h=g[1],l=t(c(U(function(a){return M(function(b){var
+e=eK(d,a)[1],c=i(b[1],e);return c?j4(b[2],a[2]):c},h)}),b));return c5(t(c(U(function(a){return M(function(b){return m(e,b,eK(d,a))},h)}),a)),l)}function
+gB(c,b){var
 a=G(b,c),d=a?1:a;return d}function
-gn(c,a,j,g){var
-d=b(c,j),e=b(c,g),f=h(function(b){return K(function(c){var
-d=i(b[1],c[1]);return d?n(a,b[2],c[2]):d},e)},d);return f?h(function(b){return K(function(c){var
-d=i(c[1],b[1]);return d?n(a,c[2],b[2]):d},d)},e):f}function
-pR(b,a){var
+gC(b,a,j,g){var
+d=c(b,j),e=c(b,g),f=h(function(b){return M(function(c){var
+d=i(b[1],c[1]);return d?m(a,b[2],c[2]):d},e)},d);return f?h(function(b){return M(function(c){var
+d=i(c[1],b[1]);return d?m(a,c[2],b[2]):d},d)},e):f}function
+qB(b,a){var
 c=i(b[1],a[1]);return c?D(b[2],a[2]):c}function
-jt(b,a){if(a){var
-c=a[1];return bC(b,c)?[0,b,a]:[0,c,jt(b,a[2])]}return[0,b,0]}function
-ju(b,a){return h(function(e){return K(function(f){var
+j5(b,a){if(a){var
+c=a[1];return ao(b,c)?[0,b,a]:[0,c,j5(b,a[2])]}return[0,b,0]}function
+j6(b,a){return h(function(e){return M(function(f){var
 g=i(e[1],f[1]);if(g){var
 b=e[2],a=f[2];for(;;){if(b){if(a){var
 c=i(b[1],a[1]);if(c){var
@@ -3160,210 +3354,210 @@ b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}return g},a)},b)}function
-jv(f,o){function
-p(a){return c}var
-e=q(f[1]),a=p;for(;;){if(0===e)return a;var
+j7(f,o){function
+p(a){return b}var
+e=t(f[1]),a=p;for(;;){if(0===e)return a;var
 n=e-1|0,j=f[1],g=k(function(d){return function(a){var
-c=b(o,a);return[0,a,k(function(a){var
-c=a[2],b=aq(jt,0,k(function(a){return d(a[1])},c));return[0,a[1],b]},c)]}}(a),j),l=B(k(function(f){return function(a){var
-b=a[2],d=ce(function(d){var
-c=d[2],a=ju(b,c);return a?ju(c,b):a},f),e=d?d[1][1]:c;return[0,a[1],e]}}(g),g)),d=function(b){return function(a){return M(c,b,a)}}(l),m=f[1];if(h(function(c,d){return function(a){var
+b=c(o,a);return[0,a,k(function(a){var
+c=a[2],b=az(j5,0,k(function(a){return d(a[1])},c));return[0,a[1],b]},b)]}}(a),j),l=F(k(function(f){return function(a){var
+c=a[2],d=cj(function(d){var
+b=d[2],a=j6(c,b);return a?j6(b,c):a},f),e=d?d[1][1]:b;return[0,a[1],e]}}(g),g)),d=function(c){return function(a){return R(b,c,a)}}(l),m=f[1];if(h(function(c,d){return function(a){var
 b=c(a);return i(d(a),b)}}(d,a),m))return d;var
 e=n,a=d;continue}}function
-jw(c,a){return k(function(a){var
-d=a[2],e=b(c,a[1][2]);return[0,[0,b(c,a[1][1]),e],d]},a)}function
-eC(b,a){return f4(ah,k(aj,jw(b,a)))}function
-cJ(b,a){var
-c=cf(jw(b,a));return function(a,b){return be(c,a,b)}}function
-dP(c,a){var
-d=b(c,a[1][1]);return d?b(c,a[1][2]):d}function
-go(a){var
-b=0;return aq(function(b,a){return K(function(a){return js(b,a)},a)?a:[0,b,a]},b,a)}function
-jx(b,a){var
-d=go(k(bd,b)),e=go(k(bd,a));return[0,[0,c,c],go(ak(function(a){return k(function(b){var
-c=g(a,b)?bp(b,a):bp(a,b);return z(c)},e)},d))]}function
-jy(c,b,a){var
-d=g(b,s(c,a));return d?g(a,s(c,b)):d}function
-gp(t,j,a,g,f,e,d){var
-c=fY(t[2],d[2]);if(c){var
-k=c[1],l=k[2],m=l[2],o=l[1],p=k[1];if(d[1]){var
-u=b(a,e),q=i(b(a,p),u);if(q){var
-v=b(j,f);return h(function(a){var
-b=J(i(o,a[1]));return b?b:n(g,a[2],m)},v)}return q}var
-w=b(a,f),r=i(b(a,p),w);if(r){var
-x=b(j,e);return h(function(a){var
-b=J(i(o,a[1]));return b?b:n(g,m,a[2])},x)}var
+j8(b,a){return k(function(a){var
+d=a[2],e=c(b,a[1][2]);return[0,[0,c(b,a[1][1]),e],d]},a)}function
+eL(b,a){return gd(am,k(ah,j8(b,a)))}function
+cS(b,a){var
+c=ck(j8(b,a));return function(a,b){return bl(c,a,b)}}function
+d0(b,a){var
+d=c(b,a[1][1]);return d?c(b,a[1][2]):d}function
+gD(a){var
+b=0;return az(function(b,a){return M(function(a){return j4(b,a)},a)?a:[0,b,a]},b,a)}function
+j9(c,a){var
+d=gD(k(a6,c)),e=gD(k(a6,a));return[0,[0,b,b],gD(ap(function(a){return k(function(b){var
+c=g(a,b)?aZ(b,a):aZ(a,b);return s(c)},e)},d))]}function
+j_(c,b,a){var
+d=g(b,r(c,a));return d?g(a,r(c,b)):d}function
+gE(t,j,a,g,f,e,d){var
+b=f9(t[2],d[2]);if(b){var
+k=b[1],l=k[2],n=l[2],o=l[1],p=k[1];if(d[1]){var
+u=c(a,e),q=i(c(a,p),u);if(q){var
+v=c(j,f);return h(function(a){var
+b=K(i(o,a[1]));return b?b:m(g,a[2],n)},v)}return q}var
+w=c(a,f),r=i(c(a,p),w);if(r){var
+x=c(j,e);return h(function(a){var
+b=K(i(o,a[1]));return b?b:m(g,n,a[2])},x)}var
 s=r}else
 var
-s=c;return s}function
-jz(a){return k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},a)}function
-jA(a){return k(function(a){return[0,a[1],a[2][1]]},a)}function
-jB(a){return a?g([0,c,c],a[1]):1}function
-jC(c,a){var
-d=b(c,a[1]),e=d?b(c,a[2]):d,f=e?jB(a[3]):e;return f?jB(a[4]):f}function
-jD(c,a,e){return ak(function(d){var
-a=b(c[1],d[1]);return k(function(a){var
-b=n(c[2],a[1],e),f=s(a[2],b),g=z(s(d[2],f));return[0,a[1],g]},a)},a)}function
-cg(c,a,b){return k(function(a){var
-d=n(c[2],a[1],b),e=z(s(a[2],d));return[0,a[1],e]},a)}function
-jE(c,e,d,a){var
-f=cu(b(c[1],a),d);return s(n(c[2],a,e),f)}function
-jF(d,b,a){return i(b,a)?[0,[0,c,c]]:n(d,b,a)}function
-jG(d,b,a){return jD(d,[0,[0,b,[0,c,c]],0],a)}function
-cw(e,d,c){var
+s=b;return s}function
+j$(a){return k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},a)}function
+ka(a){return k(function(a){return[0,a[1],a[2][1]]},a)}function
+kb(a){return a?g([0,b,b],a[1]):1}function
+kc(b,a){var
+d=c(b,a[1]),e=d?c(b,a[2]):d,f=e?kb(a[3]):e;return f?kb(a[4]):f}function
+kd(b,a,e){return ap(function(d){var
+a=c(b[1],d[1]);return k(function(a){var
+c=m(b[2],a[1],e),f=r(a[2],c),g=s(r(d[2],f));return[0,a[1],g]},a)},a)}function
+cm(c,a,b){return k(function(a){var
+d=m(c[2],a[1],b),e=s(r(a[2],d));return[0,a[1],e]},a)}function
+ke(b,e,d,a){var
+f=cy(c(b[1],a),d);return r(m(b[2],a,e),f)}function
+kf(d,c,a){return i(c,a)?[0,[0,b,b]]:m(d,c,a)}function
+kg(d,c,a){return kd(d,[0,[0,c,[0,b,b]],0],a)}function
+cB(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=bU(jD(e,b,a[1])),a=f;continue}return b}}function
-dQ(a){var
-b=B(a[2]),c=a[1];return[0,B(k(function(a){var
-b=B(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
-bF(a){function
-b(e,d){var
-b=G(e,a[1]);return b?M([0,f,c],b[1][2],d):[0,f,c]}var
-d=a[2],e=0;return[0,function(a){return M(e,d,a)},b]}function
-dR(a){return J(g(a,[0,f,c]))}function
-jH(a){var
-b=h(function(a){return dR(a[2])},a);return b?D(au(a),[0,c,c]):b}function
-jI(c,b){var
+f=a[2],b=bZ(kd(e,b,a[1])),a=f;continue}return b}}function
+d1(a){var
+b=F(a[2]),c=a[1];return[0,F(k(function(a){var
+b=F(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
+bN(a){function
+c(f,e){var
+c=G(f,a[1]);return c?R([0,d,b],c[1][2],e):[0,d,b]}var
+e=a[2],f=0;return[0,function(a){return R(f,e,a)},c]}function
+d2(a){return K(g(a,[0,d,b]))}function
+kh(a){var
+c=h(function(a){return d2(a[2])},a);return c?D(aA(a),[0,b,b]):c}function
+ki(c,b){var
 a=G(b,c[1]),d=a?1:a;return d}function
-eD(a,c){var
-d=a[1],b=h(function(a){return jH(a[2])},d);if(b){var
-e=C(a[2],a[3]);return h(function(a){var
-b=jH(a[2]);if(b){var
-d=a[2];return h(function(a){return jI(c,a[1])},d)}return b},e)}return b}function
-cx(c,b){var
-d=c[3],a=ce(function(a){return i(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
-gq(a,b){return a?M(0,a[1],b):1}function
-db(b,a){var
-d=ak(function(c){var
-a=G(c[1],b[1]);return a?a[1][1]:a},a);return k(aj,dL(B(k(function(a){return[0,a[1],0]},d)),c))}function
-jJ(a){var
-b=a[1];return k(function(a){return[0,a[1],[0,c,c]]},b)}function
-jK(g,c,f){var
-e=B(k(function(a){return[0,a,0]},c));function
+eM(a,c){var
+d=a[1],b=h(function(a){return kh(a[2])},d);if(b){var
+e=H(a[2],a[3]);return h(function(a){var
+b=kh(a[2]);if(b){var
+d=a[2];return h(function(a){return ki(c,a[1])},d)}return b},e)}return b}function
+cC(c,b){var
+d=c[3],a=cj(function(a){return i(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
+gF(a,b){return a?R(0,a[1],b):1}function
+dh(c,a){var
+d=ap(function(b){var
+a=G(b[1],c[1]);return a?a[1][1]:a},a);return k(ah,dW(F(k(function(a){return[0,a[1],0]},d)),b))}function
+kj(a){var
+c=a[1];return k(function(a){return[0,a[1],[0,b,b]]},c)}function
+kk(g,b,f){var
+e=F(k(function(a){return[0,a,0]},b));function
 a(b){var
 a=G(b,e),c=a?1:a;return c}var
-d=h(function(c){var
-d=b(bF(g)[1],c);return h(function(b){return a(b[1])},d)},c);return d?h(function(b){return a(b[1])},f):d}function
-gr(g,f,a,e){var
-c=O(L(dK(a[2])),f),d=C(O(dK(a[1]),e),c);return bE(b(W(function(a){return gq(g,a[1])}),d))}function
-jL(b,a){var
-d=db(b,a[1]);return h(function(d){var
-e=a[1];return g(au(cg(bF(b),e,d)),[0,f,c])},d)}function
-jM(a,j,e,d){if(d){var
-n=d[1],l=jM(a,j,n,d[2]);if(l){var
-m=l[1],w=k(aj,n),o=h(function(e){var
-d=db(a,e[1]);return h(function(o){var
-q=e[2],p=ce(function(a){return i(a[1],o)},q),r=e[1],s=cg(bF(a),r,o),t=bF(a),h=ak(function(a){var
-c=b(t[1],a[1]);return O(a[2],c)},s);if(p){var
-j=p[1][2],k=j[2],d=fY(w,j[1]);if(d){var
-l=g([0,f,c],k);if(l)return gr(m,h,k,d[1]);var
+d=h(function(b){var
+d=c(bN(g)[1],b);return h(function(b){return a(b[1])},d)},b);return d?h(function(b){return a(b[1])},f):d}function
+gG(g,f,a,e){var
+b=S(I(dU(a[2])),f),d=H(S(dU(a[1]),e),b);return bM(c(U(function(a){return gF(g,a[1])}),d))}function
+kl(c,a){var
+e=dh(c,a[1]);return h(function(e){var
+f=a[1];return g(aA(cm(bN(c),f,e)),[0,d,b])},e)}function
+km(a,j,f,e){if(e){var
+n=e[1],l=km(a,j,n,e[2]);if(l){var
+m=l[1],w=k(ah,n),o=h(function(f){var
+e=dh(a,f[1]);return h(function(o){var
+q=f[2],p=cj(function(a){return i(a[1],o)},q),r=f[1],s=cm(bN(a),r,o),t=bN(a),h=ap(function(a){var
+b=c(t[1],a[1]);return S(a[2],b)},s);if(p){var
+j=p[1][2],k=j[2],e=f9(w,j[1]);if(e){var
+l=g([0,d,b],k);if(l)return gG(m,h,k,e[1]);var
 n=l}else
 var
-n=d;return n}return gr(m,h,[0,f,c],0)},d)},e),p=o?j?h(function(b){return jL(a,b)},e):1:o;if(p){if(j)var
+n=e;return n}return gG(m,h,[0,d,b],0)},e)},f),p=o?j?h(function(b){return kl(a,b)},f):1:o;if(p){if(j)var
 q=0;else
 var
-u=a[2],v=function(a){return K(function(a){return gq(m,a[1])},a)},q=[0,f1(function(a){return v},u,c)];var
+u=a[2],v=function(a){return M(function(a){return gF(m,a[1])},a)},q=[0,ga(function(a){return v},u,b)];var
 r=[0,q]}else
 var
 r=p;var
 s=r}else
 var
 s=l;return s}var
-t=h(function(b){return jL(a,b)},e),x=t?pS:t;return x}function
-eE(b,d,a){if(a){var
-e=a[2],g=a[1],h=bU(cg(bF(b),d,g));return au(cw(bF(b),h,e))}return[0,f,c]}function
-jN(a,f,e,d){return K(function(a){var
+t=h(function(b){return kl(a,b)},f),x=t?qC:t;return x}function
+eN(c,e,a){if(a){var
+f=a[2],g=a[1],h=bZ(cm(bN(c),e,g));return aA(cB(bN(c),h,f))}return[0,d,b]}function
+kn(a,f,e,d){return M(function(a){var
 b=i(a[1],f),c=b?i(a[2],e):b;return c?g(a[3],d):c},a)}function
-gs(c,b){var
+gH(c,b){var
 a=G(b,c[1]);return a?a[1][1]:a}function
-gt(b,c,a){return ak(function(a){var
-d=gs(b,a[1]);return k(function(b){var
-d=z(s(a[2],b[2]));return[0,n(c,a[1],b[1]),d]},d)},a)}function
-eF(b,a){return cH(C(b,O(L([0,c,c]),a)))}function
-dS(c,b){var
-a=ce(function(a){return i(a[1],c)},b);return a?a[1][2]:a}function
-jO(e,a){if(a){var
-h=a[1],i=h[2],b=fY(e,h[1]);if(b){var
-d=jO(e,a[2]);if(d)var
-j=g([0,f,c],i),k=j?[0,[0,[0,i,b[1]],d[1]]]:j;else
+gI(b,c,a){return ap(function(a){var
+d=gH(b,a[1]);return k(function(b){var
+d=s(r(a[2],b[2]));return[0,m(c,a[1],b[1]),d]},d)},a)}function
+eO(c,a){return cz(H(c,S(I([0,b,b]),a)))}function
+d3(c,b){var
+a=cj(function(a){return i(a[1],c)},b);return a?a[1][2]:a}function
+ko(f,a){if(a){var
+h=a[1],i=h[2],c=f9(f,h[1]);if(c){var
+e=ko(f,a[2]);if(e)var
+j=g([0,d,b],i),k=j?[0,[0,[0,i,c[1]],e[1]]]:j;else
 var
-k=d;var
+k=e;var
 l=k}else
 var
-l=b;return l}return pT}function
-gu(i,e,d,g){var
-a=jO(i,d);if(a){var
-j=a[1];return h(function(d){var
-a=[0,f,c],e=aq(function(a,c){var
-e=b(a[2],d);return z($(s(a[1],e),c))},a,j);return D(b(g,d),e)},e)}return a}function
-jP(a){return k(function(a){var
-b=B(a),d=[0,f,c];return function(a){return M(d,b,a)}},a)}function
-gv(d,a,l,j,i){var
-e=h(function(a){var
-b=g([0,f,c],a[2]);if(b)var
-e=jF(d,a[1][1],a[1][2]),i=e?1:e,h=i;else
+l=c;return l}return qD}function
+gJ(i,f,e,g){var
+a=ko(i,e);if(a){var
+j=a[1];return h(function(e){var
+a=[0,d,b],f=az(function(a,b){var
+d=c(a[2],e);return s(Q(r(a[1],d),b))},a,j);return D(c(g,e),f)},f)}return a}function
+kp(a){return k(function(a){var
+c=F(a),e=[0,d,b];return function(a){return R(e,c,a)}},a)}function
+gK(e,a,l,j,i){var
+f=h(function(a){var
+c=g([0,d,b],a[2]);if(c)var
+f=kf(e,a[1][1],a[1][2]),i=f?1:f,h=i;else
 var
-h=b;return h},a);if(e)var
-m=O(L([0,c,c]),l),b=bE(C(k(function(a){return[0,a[1][1],a[2]]},a),m));else
+h=c;return h},a);if(f)var
+m=S(I([0,b,b]),l),c=bM(H(k(function(a){return[0,a[1][1],a[2]]},a),m));else
 var
-b=e;if(b){var
+c=f;if(c){var
 n=k(function(a){var
-b=jF(d,a[1][1],a[1][2]),e=b?z(L(s(b[1],a[2]))):[0,f,c];return[0,a[1][2],e]},a);return bE(C(O(i,j),n))}return b}function
-d(b,a){return an(fH(b,a))}var
-ch=[ac,pU,cp(0)];function
-m(a){throw[0,ch,a]}function
-gw(c,a){function
-b(a){return bo(c,id(a))}return aW<=a?2048<=a?lc<=a?(b(e6|a>>>18|0),b(aW|(a>>>12|0)&63),b(aW|(a>>>6|0)&63),b(aW|a&63)):(b(e5|a>>>12|0),b(aW|(a>>>6|0)&63),b(aW|a&63)):(b(hN|a>>>6|0),b(aW|a&63)):b(a)}function
-eG(P,c){var
-p=t(c);function
-k(a){return y(c,a)}function
-l(b,e){var
+c=kf(e,a[1][1],a[1][2]),f=c?s(I(r(c[1],a[2]))):[0,d,b];return[0,a[1][2],f]},a);return bM(H(S(i,j),n))}return c}function
+e(b,a){return as(fR(b,a))}var
+cn=[an,qE,cL(0)];function
+l(a){throw[0,cn,a]}function
+gL(c,a){function
+b(a){return bw(c,ir(a))}return a1<=a?2048<=a?lT<=a?(b(fe|a>>>18|0),b(a1|(a>>>12|0)&63),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(fd|a>>>12|0),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(h0|a>>>6|0),b(a1|a&63)):b(a)}function
+eP(P,b){var
+p=x(b);function
+k(a){return B(b,a)}function
+m(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=p<=a?1:0,g=f||(aW!==(k(a)&hN)?1:0);if(g)m(pV);var
+f=p<=a?1:0,g=f||(a1!==(k(a)&h0)?1:0);if(g)l(qF);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<p){var
-h=k(d);if(!(aW<=h)){var
-d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
-d=d+2|0;continue}if(e5<=h&&!(239<h)){l(d,2);var
-w=k(d+1|0),x=e5===h?1:0,z=x?w<160?1:0:x;if(z)var
-A=z;else
+h=k(d);if(!(a1<=h)){var
+d=d+1|0;continue}if(194<=h&&!(223<h)){m(d,1);var
+d=d+2|0;continue}if(fd<=h&&!(239<h)){m(d,2);var
+v=k(d+1|0),w=fd===h?1:0,y=w?v<160?1:0:w;if(y)var
+z=y;else
 var
-B=237===h?1:0,A=B?159<w?1:0:B;if(A)m(pY);var
-d=d+3|0;continue}if(e6<=h&&!(li<h)){l(d,3);var
-q=k(d+1|0),r=e6===h?1:0,s=r?q<144?1:0:r;if(s)var
-u=s;else
+A=237===h?1:0,z=A?159<v?1:0:A;if(z)l(qI);var
+d=d+3|0;continue}if(fe<=h&&!(lZ<h)){m(d,3);var
+q=k(d+1|0),r=fe===h?1:0,s=r?q<144?1:0:r;if(s)var
+t=s;else
 var
-v=li===h?1:0,u=v?143<q?1:0:v;if(u)m(pX);var
-d=d+4|0;continue}m(pW)}var
-f=t(c),a=[0,0],e=function(d){var
-c=a[1];return m(b(c7(pZ),c))},g=function(b){return a[1]<f?y(c,a[1]):0},i=function(d){for(;;){var
+u=lZ===h?1:0,t=u?143<q?1:0:u;if(t)l(qH);var
+d=d+4|0;continue}l(qG)}var
+f=x(b),a=[0,0],e=function(d){var
+b=a[1];return l(c(c$(qJ),b))},g=function(c){return a[1]<f?B(b,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
-if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&y(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
-d=bn(c,a[1],4),i=t(d)-1|0,k=0;if(!(i<0)){var
-b=k;for(;;){var
-g=a5(d,b)+e2|0,h=0;if(22<g>>>0){if(!(5<g+mB>>>0))h=1}else
-if(6<g+hC>>>0)h=1;if(!h)e(0);var
-l=b+1|0;if(i!==b){var
-b=l;continue}break}}a[1]=a[1]+4|0;return eb(j(p0,d))},E=function(u){C(34);var
-b=fN(16);for(;;){if(f<=a[1])e(0);var
-g=y(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
-m=y(c,a[1]);a[1]++;var
-j=m+kF|0,i=0;if(13<j>>>0){var
+if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(c){if(a[1]<f&&B(b,a[1])===c){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
+d=bv(b,a[1],4),i=x(d)-1|0,k=0;if(!(i<0)){var
+c=k;for(;;){var
+g=a_(d,c)+fa|0,h=0;if(22<g>>>0){if(!(5<g+nh>>>0))h=1}else
+if(6<g+hO>>>0)h=1;if(!h)e(0);var
+l=c+1|0;if(i!==c){var
+c=l;continue}break}}a[1]=a[1]+4|0;return dI(j(qK,d))},E=function(u){C(34);var
+c=fY(16);for(;;){if(f<=a[1])e(0);var
+g=B(b,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
+m=B(b,a[1]);a[1]++;var
+j=m+lj|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
-6:bo(b,8);break;case
-10:bo(b,12);break;case
-18:bo(b,10);break;case
-22:bo(b,13);break;case
-24:bo(b,9);break;case
+6:bw(c,8);break;case
+10:bw(c,12);break;case
+18:bw(c,10);break;case
+22:bw(c,13);break;case
+24:bw(c,9);break;case
 25:var
-d=D(0),o=kO<=d?1:0;if(o){var
-p=d<hA?1:0;if(p){var
+d=D(0),o=ls<=d?1:0;if(o){var
+p=d<hM?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
-r=92===y(c,a[1])?1:0,h=r?117===y(c,a[1]+1|0)?1:0:r;else
+r=92===B(b,a[1])?1:0,h=r?117===B(b,a[1]+1|0)?1:0:r;else
 var
 h=q}else
 var
@@ -3371,141 +3565,141 @@ h=p}else
 var
 h=o;if(h){var
 t=a[1];a[1]=a[1]+2|0;var
-k=D(0),s=0;if(hA<=k&&!(57344<=k)){gw(b,(lc+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;gw(b,d)}}else
-gw(b,d);break;default:l=1}if(!l)i=1}}else
+k=D(0),s=0;if(hM<=k&&!(57344<=k)){gL(c,(lT+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;gL(c,d)}}else
+gL(c,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:bo(b,m);break}continue}if(32<=g){bo(b,g);a[1]++;continue}e(0)}return fO(b)}},n=function(g){var
-d=a[1];for(;;){if(a[1]<f&&48<=y(c,a[1])&&!(57<y(c,a[1]))){a[1]++;continue}var
-b=a[1]===d?1:0;return b?e(0):b}},o=function(l){if(900<l)m(p1);i(0);if(f<=a[1])e(0);var
-b=y(c,a[1]);if(92<=b){var
-k=0;if(111<=b){if(mi===b){var
-p=p2,h=p3;k=1}else
-if(123===b){a[1]++;i(0);if(hu===g(0)){a[1]++;return p4}var
-x=I(0,16),r=0;for(;;){i(0);var
+2:bw(c,m);break}continue}if(32<=g){bw(c,g);a[1]++;continue}e(0)}return fZ(c)}},n=function(g){var
+d=a[1];for(;;){if(a[1]<f&&48<=B(b,a[1])&&!(57<B(b,a[1]))){a[1]++;continue}var
+c=a[1]===d?1:0;return c?e(0):c}},o=function(m){if(900<m)l(qL);i(0);if(f<=a[1])e(0);var
+c=B(b,a[1]);if(92<=c){var
+k=0;if(111<=c){if(mZ===c){var
+p=qM,h=qN;k=1}else
+if(123===c){a[1]++;i(0);if(hG===g(0)){a[1]++;return qO}var
+w=O(0,16),r=0;for(;;){i(0);var
 d=E(0);i(0);C(58);var
-z=o(l+1|0);if(az(x,d))m(j(p6,j(d,p5)));bB(x,d,0);i(0);var
-A=g(0);if(44===A){a[1]++;var
-r=[0,[0,d,z],r];continue}var
-Q=hu===A?(a[1]++,an([0,[0,d,z],r])):e(0);return[5,Q]}}}else
-if(lX===b){var
-p=p7,h=p8;k=1}else
-if(mj<=b){var
-p=0,h=p9;k=1}if(k){var
-q=t(h);if((a[1]+q|0)<=f&&X(bn(c,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
-w=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return p_}var
+y=o(m+1|0);if(aF(w,d))l(j(qQ,j(d,qP)));bK(w,d,0);i(0);var
+z=g(0);if(44===z){a[1]++;var
+r=[0,[0,d,y],r];continue}var
+Q=hG===z?(a[1]++,as([0,[0,d,y],r])):e(0);return[5,Q]}}}else
+if(mC===c){var
+p=qR,h=qS;k=1}else
+if(m0<=c){var
+p=0,h=qT;k=1}if(k){var
+q=x(h);if((a[1]+q|0)<=f&&af(bv(b,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
+v=0;if(46<=c){if(58<=c){if(91<=c){a[1]++;i(0);if(93===g(0)){a[1]++;return qU}var
 s=0;for(;;){var
-B=o(l+1|0);i(0);var
+A=o(m+1|0);i(0);var
 D=g(0);if(44===D){a[1]++;var
-s=[0,B,s];continue}var
-R=93===D?(a[1]++,an([0,B,s])):e(0);return[4,R]}}}else
-if(48<=b)w=1}else{if(34===b)return[3,E(0)];if(45<=b)w=1}if(w){var
+s=[0,A,s];continue}var
+R=93===D?(a[1]++,as([0,A,s])):e(0);return[4,R]}}}else
+if(48<=c)v=1}else{if(34===c)return[3,E(0)];if(45<=c)v=1}if(v){var
 F=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
 n(0);var
 S=a[1],G=46===g(0)?1:0;if(G){var
 H=(a[1]+1|0)<f?1:0;if(H)var
-J=48<=y(c,a[1]+1|0)?1:0,u=J?y(c,a[1]+1|0)<=57?1:0:J;else
+I=48<=B(b,a[1]+1|0)?1:0,t=I?B(b,a[1]+1|0)<=57?1:0:I;else
 var
-u=H}else
+t=H}else
 var
-u=G;if(u){a[1]++;n(0)}var
-K=g(0),M=0;if(69!==K&&fe!==K)M=1;if(!M){var
+t=G;if(t){a[1]++;n(0)}var
+J=g(0),L=0;if(69!==J&&fp!==J)L=1;if(!L){var
 T=a[1];a[1]++;var
-L=g(0),N=0;if(43!==L&&45!==L)N=1;if(!N)a[1]++;var
-O=0;if(48<=g(0)&&!(57<g(0))){n(0);O=1}if(!O)a[1]=T}var
-v=bn(c,F,a[1]-F|0);return a[1]===S?[1,v]:P?[2,v]:m(j(qa,j(v,p$)))}}return e(0)},F=o(0);i(0);if(a[1]<f)e(0);return F}}function
-jQ(c){var
-b=0,a=2;for(;;){if(q(b)===c)return an(b);if(aJ(function(b){return function(a){return 0===m$(b,a)?1:0}}(a),b)){var
+K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
+N=0;if(48<=g(0)&&!(57<g(0))){n(0);N=1}if(!N)a[1]=T}var
+u=bv(b,F,a[1]-F|0);return a[1]===S?[1,u]:P?[2,u]:l(j(qW,j(u,qV)))}}return e(0)},F=o(0);i(0);if(a[1]<f)e(0);return F}}function
+kq(c){var
+b=0,a=2;for(;;){if(t(b)===c)return as(b);if(aO(function(b){return function(a){return 0===nR(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-jR(e,g){var
-h=aG(aF(g),32*e|0),a=f,b=aG(c,40);for(;;){if(bC(Ce(b,a),c))return dz(Cd(a,0,32))&-1;var
-d=aH(fr(a,b),1);if(bC(fV(d,e),h)){var
-a=d;continue}var
-b=d;continue}}var
-qb=jQ(64),qc=3,qd=ej(cG(function(a){return jR(qc,a)},qb)),qe=jQ(8),qf=2,qg=cG(function(a){return jR(qf,a)},qe);function
-bV(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
-gx(s){var
-j=t(s),n=((j+9|0)+63|0)/64|0,k=cr(64*n|0,0);bR(s,0,k,0,j);cE(k,j,aW);Cq(k,(64*n|0)-8|0,CG(CP(m5(j),3)));var
-e=ej(qg),c=bN(64,0),u=n-1|0,C=0;if(!(u<0)){var
+kr(f,g){var
+h=q(aa(g),32*f|0),a=d,c=q(b,40);for(;;){if(ao(ct(c,a),b))return dF(Da(a,0,32))&-1;var
+e=_(aL(a,c),1);if(ao(f6(e,f),h)){var
+a=e;continue}var
+c=e;continue}}var
+qX=kq(64),qY=3,qZ=ev(cN(function(a){return kr(qY,a)},qX)),q0=kq(8),q1=2,q2=cN(function(a){return kr(q1,a)},q0);function
+b0(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
+gM(s){var
+j=x(s),n=((j+9|0)+63|0)/64|0,k=cv(64*n|0,0);bY(s,0,k,0,j);cK(k,j,a1);Dn(k,(64*n|0)-8|0,DD(DM(nL(j),3)));var
+e=ev(q2),c=bV(64,0),t=n-1|0,C=0;if(!(t<0)){var
 l=C;a:for(;;){var
 f=0;for(;;){var
-Z=CE(Cn(k,(64*l|0)+(4*f|0)|0))&-1;p(c,f)[1+f]=Z;var
+Z=DB(Dk(k,(64*l|0)+(4*f|0)|0))&-1;p(c,f)[1+f]=Z;var
 _=f+1|0;if(15!==f){var
 f=_;continue}var
 b=16;for(;;){var
-w=b-15|0,o=p(c,w)[1+w],x=b-2|0,q=p(c,x)[1+x],S=bV(o,18),T=bV(o,7)^S^(o>>>3|0),U=bV(q,19),y=b-7|0,V=bV(q,17)^U^(q>>>10|0),z=b-16|0,W=p(c,y)[1+y],X=(((p(c,z)[1+z]+T|0)+W|0)+V|0)&-1;p(c,b)[1+b]=X;var
+v=b-15|0,o=p(c,v)[1+v],w=b-2|0,q=p(c,w)[1+w],S=b0(o,18),T=b0(o,7)^S^(o>>>3|0),U=b0(q,19),y=b-7|0,V=b0(q,17)^U^(q>>>10|0),z=b-16|0,W=p(c,y)[1+y],X=(((p(c,z)[1+z]+T|0)+W|0)+V|0)&-1;p(c,b)[1+b]=X;var
 Y=b+1|0;if(63!==b){var
 b=Y;continue}var
-r=e.length-1,a=0===r?[0]:Ci(e,0,r),d=0;for(;;){var
-g=p(a,0)[1],h=p(a,4)[5],E=bV(h,25),F=bV(h,11),G=bV(h,6)^F^E,H=(h^-1)&-1&p(a,6)[7],I=h&p(a,5)[6]^H,J=p(c,d)[1+d],K=p(qd,d)[1+d],v=(((p(a,7)[8]+G|0)+I|0)+K|0)+J|0,L=bV(g,22),M=bV(g,13),N=bV(g,2)^M^L,O=p(a,2)[3],P=p(a,1)[2]&O,A=0,Q=g&a[2]^g&a[3]^P;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){Cf(a,0,a,1,7);A=1}if(!A)aZ(nM);a[5]=(a[5]+v|0)&-1;a[1]=((v+N|0)+Q|0)&-1;var
+r=e.length-1,a=0===r?[0]:Df(e,0,r),d=0;for(;;){var
+g=p(a,0)[1],h=p(a,4)[5],E=b0(h,25),F=b0(h,11),G=b0(h,6)^F^E,H=(h^-1)&-1&p(a,6)[7],I=h&p(a,5)[6]^H,J=p(c,d)[1+d],K=p(qZ,d)[1+d],u=(((p(a,7)[8]+G|0)+I|0)+K|0)+J|0,L=b0(g,22),M=b0(g,13),N=b0(g,2)^M^L,O=p(a,2)[3],P=p(a,1)[2]&O,A=0,Q=g&a[2]^g&a[3]^P;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){Dc(a,0,a,1,7);A=1}if(!A)a4(os);a[5]=(a[5]+u|0)&-1;a[1]=((u+N|0)+Q|0)&-1;var
 R=d+1|0;if(63!==d){var
-d=R;continue}fL(function(a,b){e[1+a]=(p(e,a)[1+a]+b|0)&-1;return 0},a);var
-D=l+1|0;if(u!==l){var
+d=R;continue}fW(function(a,b){e[1+a]=(p(e,a)[1+a]+b|0)&-1;return 0},a);var
+D=l+1|0;if(t!==l){var
 l=D;continue a}break}break}break}break}}var
 i=e.length-1-1|0,m=0;for(;;){if(0<=i){var
-B=[0,e[1+i],m],i=i-1|0,m=B;continue}return bA(qi,cG(c7(qh),m))}}var
-dc=[ac,qj,cp(0)];function
-x(a){throw[0,dc,a]}function
-w(b,a,d,e){if(typeof
+B=[0,e[1+i],m],i=i-1|0,m=B;continue}return bJ(q4,cN(c$(q3),m))}}var
+di=[an,q5,cL(0)];function
+C(a){throw[0,di,a]}function
+A(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
-c=b[1];F(function(b){var
-d=1-a0(b,c);return d?m(j(a,j(ql,b))):d},d);F(function(f){var
-b=f[1],g=b$(b,d),h=g||b$(b,e),c=1-h;return c?m(j(a,j(qm,b))):c},c);return c}return m(j(a,qk))}function
-e(b,a){return fJ(a,b)}function
-l(b,a){return eh(a,b)}function
-al(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return m(j(b,qn))}function
-N(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return m(j(b,qo))}function
-u(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return m(j(b,qp))}function
-jS(e,a,c){var
-b=N(e,a);if(q(b)!==c)m(j(a,qq));return d(function(b){return u(b,a)},b)}function
-bh(d,c){var
-a=jS(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,_,qr]}function
-jT(e,d){var
-a=jS(e,d,3);if(a){var
+c=b[1];J(function(b){var
+d=1-a$(b,c);return d?l(j(a,j(q7,b))):d},d);J(function(f){var
+b=f[1],g=ce(b,d),h=g||ce(b,e),c=1-h;return c?l(j(a,j(q8,b))):c},c);return c}return l(j(a,q6))}function
+f(b,a){return fT(a,b)}function
+n(b,a){return et(a,b)}function
+au(a,b){if(typeof
+a!=="number"&&5===a[0])return a[1];return l(j(b,q9))}function
+L(a,b){if(typeof
+a!=="number"&&4===a[0])return a[1];return l(j(b,q_))}function
+v(a,b){if(typeof
+a!=="number"&&3===a[0])return a[1];return l(j(b,q$))}function
+ks(d,a,c){var
+b=L(d,a);if(t(b)!==c)l(j(a,ra));return e(function(b){return v(b,a)},b)}function
+bo(d,c){var
+a=ks(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,ac,rb]}function
+kt(e,d){var
+a=ks(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,_,qs]}function
-ci(a){var
-b=A(a,qt);return b?il(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,ac,rc]}function
+b1(a){var
+b=y(a,rd);return b?iz(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-bW(b,a){return bn(b,a,t(b)-a|0)}function
-eH(a,b){if(4000<t(a))m(j(b,qv));return mR(10,a)}function
-cK(b,e){if(X(b,qw))return f;var
-g=A(b,qx),h=g?45===y(b,0)?1:0:g,a=h?bW(b,1):b,k=0;if(2<t(a)&&X(bn(a,0,2),qy)){var
-i=bW(a,2),d=A(i,qu),n=d?il(function(c){var
-a=c+e2|0,b=0;if(22<a>>>0){if(!(5<a+mB>>>0))b=1}else
-if(6<a+hC>>>0)b=1;return b?1:0},i):d;if(n){var
-c=mR(16,bW(a,2));k=1}}if(!k){var
-l=0;if(ci(a)&&!(48===y(a,0)))var
-c=eH(a,e);else
-l=1;if(l)var
-c=m(j(e,qz))}return h?bK(c):c}function
-cL(b,a){return cK(u(b,a),a)}function
-cj(b,a){var
-c=fs(b,a),d=cU(a,c);return[0,cU(b,c),d]}function
-bq(a,b){var
-e=dI(a,47);if(e)var
-f=e[1],h=cK(bW(a,f+1|0),b),d=h,g=bn(a,0,f);else
+bO(b,a){return bv(b,a,x(b)-a|0)}function
+eQ(a,b){if(4000<x(a))l(j(b,rf));return nx(10,a)}function
+cT(b,f){if(af(b,rg))return d;var
+g=y(b,rh),h=g?45===B(b,0)?1:0:g,a=h?bO(b,1):b,k=0;if(2<x(a)&&af(bv(a,0,2),ri)){var
+i=bO(a,2),e=y(i,re),n=e?iz(function(c){var
+a=c+fa|0,b=0;if(22<a>>>0){if(!(5<a+nh>>>0))b=1}else
+if(6<a+hO>>>0)b=1;return b?1:0},i):e;if(n){var
+c=nx(16,bO(a,2));k=1}}if(!k){var
+m=0;if(b1(a)&&!(48===B(a,0)))var
+c=eQ(a,f);else
+m=1;if(m)var
+c=l(j(f,rj))}return h?ad(c):c}function
+cU(b,a){return cT(v(b,a),a)}function
+bp(b,a){var
+c=fC(b,a),d=bS(a,c);return[0,bS(b,c),d]}function
+bx(a,c){var
+e=dQ(a,47);if(e)var
+f=e[1],h=cT(bO(a,f+1|0),c),d=h,g=bv(a,0,f);else
 var
-d=c,g=a;if(ap(d)<=0)m(j(b,qA));return cj(cK(g,b),d)}function
-S(b,a){return bq(u(b,a),a)}function
-dd(b,a){var
-c=a[1],d=a[2];return bC(T(aF(b),d),c)}function
-jU(a){return 0<ap(a[1])?1:0}function
-eI(e,d,a){var
-c=bq(d,a);return b(e,c)?c:x(j(a,qB))}function
-bG(b,a){return eI(jU,b,a)}function
-eJ(b,a){var
-c=0;return eI(function(a){return dd(c,a)},b,a)}function
-ck(b,a){var
-c=1;return eI(function(a){return dd(c,a)},b,a)}function
-qC(b,a){return eI(function(a){var
-b=dd(0,a);return b?bC(a[1],a[2]):b},b,a)}function
-gy(c){function
+d=b,g=a;if(W(d)<=0)l(j(c,rk));return bp(cT(g,c),d)}function
+X(b,a){return bx(v(b,a),a)}function
+dj(b,a){var
+c=a[1],d=a[2];return ao(w(aa(b),d),c)}function
+ku(a){return 0<W(a[1])?1:0}function
+eR(e,d,a){var
+b=bx(d,a);return c(e,b)?b:C(j(a,rl))}function
+by(b,a){return eR(ku,b,a)}function
+eS(b,a){var
+c=0;return eR(function(a){return dj(c,a)},b,a)}function
+co(b,a){var
+c=1;return eR(function(a){return dj(c,a)},b,a)}function
+rm(b,a){return eR(function(a){var
+b=dj(0,a);return b?ao(a[1],a[2]):b},b,a)}function
+gN(c){function
 d(a){var
 c=32===a?1:0;if(c)var
 b=c;else{var
@@ -3513,261 +3707,261 @@ d=9<=a?1:0,e=d?a<=13?1:0:d;if(e)var
 b=e;else
 var
 f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
-e=t(c),a=0;for(;;){if(a<e&&d(y(c,a))){var
+e=x(c),a=0;for(;;){if(a<e&&d(B(c,a))){var
 a=a+1|0;continue}var
-b=e;for(;;){if(0<b&&d(y(c,b-1|0))){var
-b=b-1|0;continue}return bn(c,a,ia(a,b)-a|0)}}}function
-gz(a){if(A(a,qD)){var
-b=0;if(45!==y(a,0)&&43!==y(a,0))b=1;if(!b){var
-c=bW(a,1);return[0,45===y(a,0)?1:0,c]}}return[0,0,a]}function
-gA(W,d){var
-a=gy(u(W,d));function
-b(a){return m(j(d,qE))}var
-x=dI(a,47);if(x){var
-k=x[1],z=gz(gy(bn(a,0,k))),l=z[2],n=gy(bW(a,k+1|0)),A=0<k?1:0;if(A){var
-B=32===y(a,0)?1:0;if(B)var
-o=B;else
+b=e;for(;;){if(0<b&&d(B(c,b-1|0))){var
+b=b-1|0;continue}return bv(c,a,io(a,b)-a|0)}}}function
+gO(a){if(y(a,rn)){var
+b=0;if(45!==B(a,0)&&43!==B(a,0))b=1;if(!b){var
+c=bO(a,1);return[0,45===B(a,0)?1:0,c]}}return[0,0,a]}function
+gP(W,e){var
+a=gN(v(W,e));function
+c(a){return l(j(e,ro))}var
+y=dQ(a,47);if(y){var
+k=y[1],z=gO(gN(bv(a,0,k))),m=z[2],n=gN(bO(a,k+1|0)),A=0<k?1:0;if(A){var
+C=32===B(a,0)?1:0;if(C)var
+o=C;else
 var
-F=ci(l),_=F?ci(n):F,o=1-_}else
+G=b1(m),Z=G?b1(n):G,o=1-Z}else
 var
-o=A;if(o)b(0);var
-C=ci(l),Y=C?ci(n):C;if(1-Y)b(0);var
-D=eH(n,d);if(i(D,f))b(0);var
-E=eH(l,d),Z=z[1]?bK(E):E;return cj(Z,D)}var
-G=dI(a,fe),H=dI(a,69),V=0;if(G)var
-p=G[1];else
-if(H)var
-p=H[1];else{var
-h=0,I=a;V=1}if(!V)var
-$=[0,bW(a,p+1|0)],h=$,I=bn(a,0,p);if(h){var
-J=gz(h[1]),q=J[2],K=ci(q),aa=K?t(q)<=6?1:0:K;if(1-aa)b(0);var
-L=eb(j(qF,q)),ab=J[1]?-L|0:L,r=ab}else
+o=A;if(o)c(0);var
+D=b1(m),X=D?b1(n):D;if(1-X)c(0);var
+E=eQ(n,e);if(i(E,d))c(0);var
+F=eQ(m,e),Y=z[1]?ad(F):F;return bp(Y,E)}var
+H=dQ(a,fp),I=dQ(a,69),V=0;if(H)var
+p=H[1];else
+if(I)var
+p=I[1];else{var
+h=0,J=a;V=1}if(!V)var
+_=[0,bO(a,p+1|0)],h=_,J=bv(a,0,p);if(h){var
+K=gO(h[1]),q=K[2],L=b1(q),$=L?x(q)<=6?1:0:L;if(1-$)c(0);var
+M=dI(j(rp,q)),ab=K[1]?-M|0:M,r=ab}else
 var
 r=h;var
-M=gz(I),e=M[2],N=dI(e,46);if(N){var
-s=N[1];if(X(bW(e,s+1|0),qG))b(0);var
-ac=bW(e,s+1|0),g=ac,v=bn(e,0,s)}else
+N=gO(J),f=N[2],O=dQ(f,46);if(O){var
+s=O[1];if(af(bO(f,s+1|0),rq))c(0);var
+ac=bO(f,s+1|0),g=ac,t=bv(f,0,s)}else
 var
-g=qI,v=e;var
-O=ci(v);if(O)var
-ad=X(g,qH),P=ad||ci(g);else
+g=rs,t=f;var
+P=b1(t);if(P)var
+ae=af(g,rr),Q=ae||b1(g);else
 var
-P=O;if(1-P)b(0);if(10000<dE(r))b(0);var
-Q=eH(j(v,g),d),R=M[1]?bK(Q):Q,S=r-t(g)|0,ae=dE(S),U=fV(aF(10),ae),w=0<=S?cj(T(R,U),c):cj(R,U),af=hP(w[2]);if(13288<ia(hP(w[1]),af))b(0);return w}function
-aB(a,b){var
-c=a8(a,b);if(c)return c[1];var
-d=aF(a[1]+1|0);bB(a,b,d);return d}function
-cM(a,o){var
-p=a?a[1]:a,c=al(o,qJ),e=l(c,qK),k=0;if(e){var
-b=e[1],n=0;if(typeof
-b!=="number"&&3===b[0])if(A(b[1],qT))n=1;else{k=1;n=1}}if(!k)m(qL);function
+Q=P;if(1-Q)c(0);if(10000<dL(r))c(0);var
+R=eQ(j(t,g),e),S=N[1]?ad(R):R,T=r-x(g)|0,ag=dL(T),U=f6(aa(10),ag),u=0<=T?bp(w(S,U),b):bp(S,U),ah=dE(u[2]);if(13288<io(dE(u[1]),ah))c(0);return u}function
+aH(a,b){var
+c=bc(a,b);if(c)return c[1];var
+d=aa(a[1]+1|0);bK(a,b,d);return d}function
+cV(a,o){var
+p=a?a[1]:a,c=au(o,rt),d=n(c,ru),k=0;if(d){var
+b=d[1],m=0;if(typeof
+b!=="number"&&3===b[0])if(y(b[1],rD))m=1;else{k=1;m=1}}if(!k)l(rv);function
 f(b){var
-d=l(c,b);if(d){var
+d=n(c,b);if(d){var
 a=d[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return m(j(b,qM))}var
-q=f(qN),r=f(qO),g=d(function(a){var
-b=u(a[2],qP);return[0,a[1],b]},q),h=d(function(a){var
-b=al(a[2],qQ),c=d(function(b){var
+a!=="number"&&5===a[0])return a[1]}return l(j(b,rw))}var
+q=f(rx),r=f(ry),g=e(function(a){var
+b=v(a[2],rz);return[0,a[1],b]},q),h=e(function(a){var
+b=au(a[2],rA),c=e(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(p){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=gA(c,qR);return[0,b[1],e]},b);return[0,a[1],c]},r),i=I(0,64);F(function(a){return bc(i,a[1],0)},g);F(function(b){var
-a=1-az(i,b[1]);return a?x(qS):a},h);return[0,g,h]}function
-eK(c,a,g){var
-f=c[1];F(function(c){b(a,c[1]);return 0},f);var
-e=I(0,64),h=c[2];F(function(a){return bc(e,a[1],a[2])},h);var
-i=c[1];return d(function(c){var
-f=c[1],h=aP(a8(e,f),0),i=d(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,f),j]},i)}function
-a2(g){var
-a=fN(t(g)+2|0),m=t(g);function
-j(a){return y(g,a)}function
-e(c){return ba(a,b(c7(qU),c))}bo(a,34);var
-c=0;for(;;){if(c<m){var
-d=j(c),h=function(d){return function(b,a){var
-c=fG(b,function(a){return a+1|0});return bl(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(c);if(e6<=d){var
-k=h(3,d&7)-65536|0;e(kO|k>>>10|0);e(hA|k&me);var
-c=c+4|0;continue}if(e5<=d){e(h(2,d&15));var
-c=c+3|0;continue}if(hN<=d){e(h(1,d&31));var
-c=c+2|0;continue}var
-f=id(d);if(34===f)ba(a,qV);else
-if(92===f)ba(a,qW);else{var
+e=gP(c,rB);return[0,b[1],e]},b);return[0,a[1],c]},r),i=O(0,64);J(function(a){return bk(i,a[1],0)},g);J(function(b){var
+a=1-aF(i,b[1]);return a?C(rC):a},h);return[0,g,h]}function
+eT(b,a,g){var
+f=b[1];J(function(b){c(a,b[1]);return 0},f);var
+d=O(0,64),h=b[2];J(function(a){return bk(d,a[1],a[2])},h);var
+i=b[1];return e(function(b){var
+f=b[1],h=aN(bc(d,f),0),i=e(function(b){var
+d=b[2];return[0,c(a,b[1]),d]},h),j=[0,c(g,b[2]),i];return[0,c(a,f),j]},i)}function
+a7(g){var
+a=fY(x(g)+2|0),m=x(g);function
+j(a){return B(g,a)}function
+e(b){return bi(a,c(c$(rE),b))}bw(a,34);var
+b=0;for(;;){if(b<m){var
+d=j(b),h=function(d){return function(b,a){var
+c=fQ(b,function(a){return a+1|0});return bh(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(b);if(fe<=d){var
+k=h(3,d&7)-65536|0;e(ls|k>>>10|0);e(hM|k&mV);var
+b=b+4|0;continue}if(fd<=d){e(h(2,d&15));var
+b=b+3|0;continue}if(h0<=d){e(h(1,d&31));var
+b=b+2|0;continue}var
+f=ir(d);if(34===f)bi(a,rF);else
+if(92===f)bi(a,rG);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:ba(a,qX);break;case
-9:ba(a,qY);break;case
-10:ba(a,qZ);break;case
-12:ba(a,q0);break;case
-13:ba(a,q1);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(e8===d))bo(a,f);else
+8:bi(a,rH);break;case
+9:bi(a,rI);break;case
+10:bi(a,rJ);break;case
+12:bi(a,rK);break;case
+13:bi(a,rL);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(fg===d))bw(a,f);else
 l=1;if(l)e(d)}}var
-c=c+1|0;continue}bo(a,34);return fO(a)}}function
-cy(a){if(i(a[2],c))return bL(a[1]);var
-b=j(q2,bL(a[2]));return j(bL(a[1]),b)}function
-gB(c){function
+b=b+1|0;continue}bw(a,34);return fZ(a)}}function
+cD(a){if(i(a[2],b))return bT(a[1]);var
+c=j(rM,bT(a[2]));return j(bT(a[1]),c)}function
+gQ(b){function
 a(a){var
-b=bm(function(b,a){return Z(b[1],a[1])},a);return j(q6,j(bA(q5,d(function(a){var
-b=j(q4,a[2]);return j(a2(a[1]),b)},b)),q3))}var
-e=I(0,64),f=c[2];F(function(a){return bc(e,a[1],a[2])},f);var
-g=0,h=c[1],i=[0,[0,q7,a(d(function(d){var
-c=d[1],f=aP(a8(e,c),0);return[0,c,a(b(c4(function(a){var
-b=a[2];if(0===ap(b[1]))return 0;var
-c=a2(cy(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=c[1],l=[0,[0,q8,a(d(function(a){var
-b=a2(a[2]);return[0,a[1],b]},k))],i];return a([0,[0,q_,a2(q9)],l])}function
-eL(a){return j(q$,gx(gB(a)))}function
-jV(a,d,c){if(typeof
+b=bu(function(b,a){return ab(b[1],a[1])},a);return j(rQ,j(bJ(rP,e(function(a){var
+b=j(rO,a[2]);return j(a7(a[1]),b)},b)),rN))}var
+d=O(0,64),f=b[2];J(function(a){return bk(d,a[1],a[2])},f);var
+g=0,h=b[1],i=[0,[0,rR,a(e(function(e){var
+b=e[1],f=aN(bc(d,b),0);return[0,b,a(c(dP(function(a){var
+b=a[2];if(0===W(b[1]))return 0;var
+c=a7(cD(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=b[1],l=[0,[0,rS,a(e(function(a){var
+b=a7(a[2]);return[0,a[1],b]},k))],i];return a([0,[0,rU,a7(rT)],l])}function
+eU(a){return j(rV,gM(gQ(a)))}function
+kv(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(b$(b,c))return b}return m(j(d,ra))}function
-jW(c,g,a){var
-f=w(g,a,rm,0),h=N(e(f,rn),a),i=d(function(b){return jT(b,a)},h),j=d(function(b){var
-c=bG(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=N(e(f,ro),a),l=d(function(c){var
-b=bh(c,a),d=bG(b[2],a);return[0,b[1],d]},k),m=d(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},l);return[0,d(function(a){var
-d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},j),m]}var
-rp=aG(c,33);function
-jX(r,a,p,o,n){var
-h=w(r,a,rr,rq);function
-s(d){var
-c=w(d,a,p,o),f=b(n,c);return[0,e(c,rs),f]}var
-f=d(s,N(e(h,rt),a)),i=l(h,ru);if(i){var
-k=cL(i[1],a);if(ap(k)<=0)m(j(a,rv));return d(function(b){var
-c=cj(cL(b[1],a),k);return[0,b[2],c]},f)}var
-g=d(function(b){return S(b[1],a)},f),t=q(g);bl(function(d,c){var
-b=iC(d,c[2]),e=aF(t);if(fU(T(aF(hP(b)),e),rp))m(j(a,rw));return b},c,g);return fK(d(bd,f),g)}function
-jY(a,f,c){function
-g(c){var
-d=bh(e(c,rz),eM),g=jW(a,e(c,rA),eM),h=f?jW(a,e(c,rB),eM):rC,i=b(a,d[2]);return[0,[0,b(a,d[1]),i],g,h]}var
-h=0,i=f?rx:ry,j=jX(c,eM,i,h,g);return d(function(b){var
+b=a[1];if(ce(b,c))return b}return l(j(d,rW))}function
+kw(b,g,a){var
+d=A(g,a,r8,0),h=L(f(d,r9),a),i=e(function(b){return kt(b,a)},h),j=e(function(b){var
+c=by(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=L(f(d,r_),a),l=e(function(c){var
+b=bo(c,a),d=by(b[2],a);return[0,b[1],d]},k),m=e(function(a){var
+d=a[2];return[0,c(b,a[1]),d]},l);return[0,e(function(a){var
+d=a[1],e=a[2],f=c(b,d[2]);return[0,[0,c(b,d[1]),f],e]},j),m]}var
+r$=q(b,33);function
+kx(q,a,p,o,m){var
+h=A(q,a,sb,sa);function
+r(d){var
+b=A(d,a,p,o),e=c(m,b);return[0,f(b,sc),e]}var
+d=e(r,L(f(h,sd),a)),i=n(h,se);if(i){var
+k=cU(i[1],a);if(W(k)<=0)l(j(a,sf));return e(function(b){var
+c=bp(cU(b[1],a),k);return[0,b[2],c]},d)}var
+g=e(function(b){return X(b[1],a)},d),s=t(g);bh(function(d,c){var
+b=iN(d,c[2]),e=aa(s);if(f5(w(aa(dE(b)),e),r$))l(j(a,sg));return b},b,g);return fU(e(a6,d),g)}function
+ky(a,d,b){function
+g(b){var
+e=bo(f(b,sj),eV),g=kw(a,f(b,sk),eV),h=d?kw(a,f(b,sl),eV):sm,i=c(a,e[2]);return[0,[0,c(a,e[1]),i],g,h]}var
+h=0,i=d?sh:si,j=kx(b,eV,i,h,g);return e(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
-gC(i,t,a,s){var
-v=i?i[1]:function(a){return 0},c=w(s,r5,ag(t,r4),r3),k=X(jV(e(c,r9),r8,r7),r6);S(e(c,r$),r_);var
-x=N(e(c,sb),sa),n=d(function(j){var
-c=w(j,rd,rc,rb),d=u(e(c,rf),re),f=u(e(c,rh),rg),g=S(e(c,rj),ri),h=l(c,rk),i=Q(function(a){return S(a,rl)},h);return function(e){var
-c=b(a,f);return[0,b(a,d),c,g,i]}},x);if(0===n)m(sc);b(v,c);var
-y=ck(u(e(c,sf),se),sd),z=jY(a,k,e(c,sg)),f=l(c,sh);if(f){var
-B=f[1],r=jX(B,aC,r2,r1,function(f){var
-r=bh(e(f,rU),aC),G=al(e(f,rV),aC),H=d(function(f){var
-c=f[2],h=0;if(typeof
-c==="number"||!(3===c[0]))h=1;else
+gR(i,s,a,r){var
+u=i?i[1]:function(a){return 0},b=A(r,sP,al(s,sO),sN),k=af(kv(f(b,sT),sS,sR),sQ);X(f(b,sV),sU);var
+w=L(f(b,sX),sW),m=e(function(j){var
+b=A(j,rZ,rY,rX),d=v(f(b,r1),r0),e=v(f(b,r3),r2),g=X(f(b,r5),r4),h=n(b,r6),i=P(function(a){return X(a,r7)},h);return function(f){var
+b=c(a,e);return[0,c(a,d),b,g,i]}},w);if(0===m)l(sY);c(u,b);var
+x=co(v(f(b,s1),s0),sZ),z=ky(a,k,f(b,s2)),d=n(b,s3);if(d){var
+B=d[1],q=kx(B,aI,sM,sL,function(d){var
+q=bo(f(d,sE),aI),G=au(f(d,sF),aI),H=e(function(f){var
+b=f[2],h=0;if(typeof
+b==="number"||!(3===b[0]))h=1;else
 var
-g=[0,bq(c[1],aC)];if(h)var
-d=bh(c,aC),e=d[1],g=A(e,rD)?A(e,rE)?m(j(aC,rF)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},G),I=a0(rW,f);if(a0(rX,f)!==I)m(j(aC,rY));var
-k=l(f,rZ);if(k){var
-n=k[1],v=0;if(typeof
-n!=="number"&&1===n[0]){var
-p=cK(n[1],aC);if(ap(p)<1)m(j(aC,rT));var
-s=p;v=1}if(!v)var
-s=m(j(aC,rS));var
-g=w(e(f,r0),aC,0,rG),c=function(a){return a0(a,g)},y=c(rH),x=0,z=y||c(rR),B=[0,c(rI),[0,z,x]],C=[0,c(rJ),B];if(1!==q(b(W(function(a){return a}),C)))m(j(aC,rK));if(c(rL))var
-o=[0,b(a,u(e(g,rM),aC))];else
-if(c(rN))var
-o=[1,b(a,u(e(g,rO),aC))];else
+g=[0,bx(b[1],aI)];if(h)var
+d=bo(b,aI),e=d[1],g=y(e,sn)?y(e,so)?l(j(aI,sp)):[2,c(a,d[2])]:[1,c(a,d[2])];return[0,c(a,f[1]),g]},G),I=a$(sG,d);if(a$(sH,d)!==I)l(j(aI,sI));var
+k=n(d,sJ);if(k){var
+m=k[1],u=0;if(typeof
+m!=="number"&&1===m[0]){var
+p=cT(m[1],aI);if(W(p)<1)l(j(aI,sD));var
+r=p;u=1}if(!u)var
+r=l(j(aI,sC));var
+g=A(f(d,sK),aI,0,sq),b=function(a){return a$(a,g)},x=b(sr),w=0,z=x||b(sB),B=[0,b(ss),[0,z,w]],C=[0,b(st),B];if(1!==t(c(U(function(a){return a}),C)))l(j(aI,su));if(b(sv))var
+o=[0,c(a,v(f(g,sw),aI))];else
+if(b(sx))var
+o=[1,c(a,v(f(g,sy),aI))];else
 var
-h=l(g,rP),D=h?al(h[1],aC):h,i=l(g,rQ),E=i?N(i[1],aC):i,F=d(function(d){var
-c=bh(d,aC),e=eJ(c[2],aC);return[0,b(a,c[1]),e]},E),o=[2,F,d(function(c){var
-d=S(c[2],aC);return[0,b(a,c[1]),d]},D)];var
-t=[0,[0,s,o]]}else
+h=n(g,sz),D=h?au(h[1],aI):h,i=n(g,sA),E=i?L(i[1],aI):i,F=e(function(d){var
+b=bo(d,aI),e=eS(b[2],aI);return[0,c(a,b[1]),e]},E),o=[2,F,e(function(b){var
+d=X(b[2],aI);return[0,c(a,b[1]),d]},D)];var
+s=[0,[0,r,o]]}else
 var
-t=k;var
-J=b(a,r[2]);return[0,[0,b(a,r[1]),J],H,t]}),h=d(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},r),p=ca(bJ,b(c4(function(a){return Q(aj,a[4])}),h)),g=I(0,16);eg(function(b,a){return bc(g,a,b+1|0)},p);var
-o=d(function(a){var
-b=a[4],c=Q(function(a){var
-b=a[2];return[0,cd(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
+s=k;var
+J=c(a,q[2]);return[0,[0,c(a,q[1]),J],H,s]}),h=e(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),p=cf(bG,c(dP(function(a){return P(ah,a[4])}),h)),g=O(0,16);es(function(b,a){return bk(g,a,b+1|0)},p);var
+o=e(function(a){var
+b=a[4],c=P(function(a){var
+b=a[2];return[0,ci(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
 var
-o=f;return[0,0,y,k,z,o,d(function(a){return b(a,0)},n)]}function
-jZ(c){var
-b=I(0,64),d=I(0,64),f=[0,si];function
-h(a){f[1]=u(e(a,sk),sj);w(e(a,sn),sm,sl,0);return 0}var
-a=gC([0,h],so,function(a){return aB(b,a)},c),g=cM(0,e(al(c,sq),sp)),i=a[6],j=a[5],k=a[4],l=a[3],m=a[2];function
-n(a){return aB(d,a)}var
-o=[0,eK(g,function(a){return aB(b,a)},n),m,l,k,j,i];function
-p(a){return aB(d,a)}function
-q(a){return aB(b,a)}return[0,g,f[1],o,q,p]}function
-j0(b,d,a){if(typeof
+o=d;return[0,0,x,k,z,o,e(function(a){return c(a,0)},m)]}function
+kz(c){var
+b=O(0,64),d=O(0,64),e=[0,s4];function
+h(a){e[1]=v(f(a,s6),s5);A(f(a,s9),s8,s7,0);return 0}var
+a=gR([0,h],s_,function(a){return aH(b,a)},c),g=cV(0,f(au(c,ta),s$)),i=a[6],j=a[5],k=a[4],l=a[3],m=a[2];function
+n(a){return aH(d,a)}var
+o=[0,eT(g,function(a){return aH(b,a)},n),m,l,k,j,i];function
+p(a){return aH(d,a)}function
+q(a){return aH(b,a)}return[0,g,e[1],o,q,p]}function
+kA(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cK(b[1],a),e=ap(c)<0?1:0,f=e||ep(c,aF(d));if(f)m(j(a,ss));return bS(c)}return m(j(a,sr))}function
-j1(a,g,f){if(typeof
+c=cT(b[1],a),e=W(c)<0?1:0,f=e||da(c,aa(d));if(f)l(j(a,tc));return ay(c)}return l(j(a,tb))}function
+kB(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=A(c,st),b=0;if(d){if(!A(c,su)){var
+c=a[1],d=y(c,td),b=0;if(d){if(!y(c,te)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,j0(a,g,f)]}function
-dT(e,f,c,a){var
-g=N(c,a);return d(function(d){var
-c=jT(d,a),g=n(f,c[3],a),h=b(e,c[2]);return[0,[0,b(e,c[1]),h],g]},g)}function
-gD(f,e,d,a){var
-b=dT(f,e,d,a),c=I(0,16);F(function(d){var
-b=d[1];return az(c,b)?m(j(a,s6)):bB(c,b,0)},b);return b}function
-j2(h,n,f,o,k){var
-p=h?h[1]:function(a){return 0},a=w(k,te,ag(n,td),tc),g=w(e(a,th),tg,tf,0),r=N(e(a,tj),ti);S(e(g,tl),tk);S(e(g,tn),tm);var
-s=d(function(v){var
-a=w(v,a9,sz,sy),c=l(a,sA),g=Q(function(b){var
-a=bh(b,a9),c=bq(a[1],a9);return[0,c,bq(a[2],a9)]},c),h=u(e(a,sB),a9),i=u(e(a,sC),a9),j=S(e(a,sD),a9),k=S(e(a,sE),a9),m=l(a,sF),n=Q(function(a){return bh(a,a9)},m),p=l(a,sG),r=Q(function(h){var
-a=w(h,a9,sv,0),c=N(e(a,sw),a9),f=q(c),g=j1(e(a,sx),f,a9);return[0,g,dG(function(c,a){var
-e=al(a,a9),g=d(function(a){var
-c=j1(a[2],f,a9);return[0,b(o,a[1]),c]},e);return[0,aF(c+1|0),g]},c)]},p),s=Q(function(a){var
-c=b(f,a[2]);return[0,b(f,a[1]),c]},n),t=b(f,i);return[0,b(f,h),t,j,k,s,r,g]},r),i=N(e(a,tp),to);b(p,a);var
-t=ck(u(e(g,ts),tr),tq),v=ck(u(e(g,tv),tu),tt),C=q(i),x=dG(function(p,D){var
-a=b(c7(sT),p),g=w(D,a,sV,sU),r=al(e(g,sW),a),k=d(function(d){var
-e=[0,cL(d[2],a),c];return[0,b(f,d[1]),e]},r);if(0===k)m(j(a,sX));var
-s=l(g,sY),t=Q(function(c){var
-e=al(c,a);return d(function(c){var
-d=j0(c[2],C,a);return[0,b(o,c[1]),d]},e)},s),n=l(g,sZ),E=0;if(n){var
-h=n[1],i=0;if(typeof
+e=d;b=1}if(b)return e}return[0,kA(a,g,f)]}function
+d4(d,f,b,a){var
+g=L(b,a);return e(function(e){var
+b=kt(e,a),g=m(f,b[3],a),h=c(d,b[2]);return[0,[0,c(d,b[1]),h],g]},g)}function
+gS(f,e,d,a){var
+b=d4(f,e,d,a),c=O(0,16);J(function(d){var
+b=d[1];return aF(c,b)?l(j(a,tQ)):bK(c,b,0)},b);return b}function
+kC(h,m,d,o,k){var
+p=h?h[1]:function(a){return 0},a=A(k,t0,al(m,tZ),tY),g=A(f(a,t3),t2,t1,0),q=L(f(a,t5),t4);X(f(g,t7),t6);X(f(g,t9),t8);var
+r=e(function(u){var
+a=A(u,be,tj,ti),b=n(a,tk),g=P(function(b){var
+a=bo(b,be),c=bx(a[1],be);return[0,c,bx(a[2],be)]},b),h=v(f(a,tl),be),i=v(f(a,tm),be),j=X(f(a,tn),be),k=X(f(a,to),be),l=n(a,tp),m=P(function(a){return bo(a,be)},l),p=n(a,tq),q=P(function(h){var
+a=A(h,be,tf,0),b=L(f(a,tg),be),d=t(b),g=kB(f(a,th),d,be);return[0,g,dN(function(b,a){var
+f=au(a,be),g=e(function(a){var
+b=kB(a[2],d,be);return[0,c(o,a[1]),b]},f);return[0,aa(b+1|0),g]},b)]},p),r=P(function(a){var
+b=c(d,a[2]);return[0,c(d,a[1]),b]},m),s=c(d,i);return[0,c(d,h),s,j,k,r,q,g]},q),i=L(f(a,t$),t_);c(p,a);var
+s=co(v(f(g,uc),ub),ua),u=co(v(f(g,uf),ue),ud),C=t(i),w=dN(function(p,D){var
+a=c(c$(tD),p),g=A(D,a,tF,tE),r=au(f(g,tG),a),k=e(function(e){var
+f=[0,cU(e[2],a),b];return[0,c(d,e[1]),f]},r);if(0===k)l(j(a,tH));var
+s=n(g,tI),t=P(function(b){var
+d=au(b,a);return e(function(b){var
+d=kA(b[2],C,a);return[0,c(o,b[1]),d]},d)},s),m=n(g,tJ),E=0;if(m){var
+h=m[1],i=0;if(typeof
 h!=="number"&&0===h[0])if(h[1])i=2;else
 i=1;var
 q=0;switch(i){case
 2:q=1;break;case
-0:break}if(!q){m(j(s1,j(a,s0)));E=1}}var
-u=l(g,s2),v=Q(function(b){return S(b,a)},u),x=l(g,s3),y=Q(function(v){var
-c=w(v,a,0,sH);function
-g(a){return a0(a,c)}var
-n=g(sI);if(n)var
-q=g(sJ),o=q||g(sS);else
+0:break}if(!q){l(j(tL,j(a,tK)));E=1}}var
+u=n(g,tM),v=P(function(b){return X(b,a)},u),w=n(g,tN),x=P(function(v){var
+b=A(v,a,0,tr);function
+g(a){return a$(a,b)}var
+m=g(ts);if(m)var
+q=g(tt),o=q||g(tC);else
 var
-o=n;if(o)m(j(a,sK));var
-h=l(c,sL);if(h){var
+o=m;if(o)l(j(a,tu));var
+h=n(b,tv);if(h){var
 i=h[1],p=0;if(typeof
 i==="number"||!(0===i[0]))p=1;else
 var
 k=i[1];if(p)var
-k=m(a)}else
+k=l(a)}else
 var
 k=h;function
-e(a){return aP(l(c,a),sM)}N(e(sN),a);N(e(sO),a);var
-r=dT(f,bG,e(sP),a),s=N(e(sQ),a),t=d(function(d){var
-c=bh(d,a),e=bG(c[2],a);return[0,b(f,c[1]),e]},s),u=l(c,sR);return[0,k,[0,r,t],Q(function(b){return dT(f,bG,b,a)},u)]},x),z=l(g,s4),A=Q(function(b){return S(b,a)},z),B=[0,k,t,v,y,A,a0(s5,g)];return[0,aF(p+1|0),B]},i),y=l(a,tw),z=Q(function(g){var
-a=w(g,dU,s7,0),b=X(jV(e(a,s_),dU,s9),s8),c=ck(u(e(a,s$),dU),dU),d=gD(f,qC,e(a,ta),dU);return[0,c,b,d,jY(f,b,e(a,tb))]},y);return[0,0,0,t,v,x,z,gD(f,ck,aP(l(a,tz),ty),tx),s]}var
-ar=[ac,tM,cp(0)];function
-cz(b){if(b){var
+f(a){return aN(n(b,a),tw)}L(f(tx),a);L(f(ty),a);var
+r=d4(d,by,f(tz),a),s=L(f(tA),a),t=e(function(e){var
+b=bo(e,a),f=by(b[2],a);return[0,c(d,b[1]),f]},s),u=n(b,tB);return[0,k,[0,r,t],P(function(b){return d4(d,by,b,a)},u)]},w),y=n(g,tO),z=P(function(b){return X(b,a)},y),B=[0,k,t,v,x,z,a$(tP,g)];return[0,aa(p+1|0),B]},i),x=n(a,ug),y=P(function(g){var
+a=A(g,d5,tR,0),b=af(kv(f(a,tU),d5,tT),tS),c=co(v(f(a,tV),d5),d5),e=gS(d,rm,f(a,tW),d5);return[0,c,b,e,ky(d,b,f(a,tX))]},x);return[0,0,0,s,u,w,y,gS(d,co,aN(n(a,uj),ui),uh),r]}var
+av=[an,uw,cL(0)];function
+cE(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}throw ar}function
-br(b){if(b){var
+a!=="number"&&5===a[0])return a[1]}throw av}function
+bz(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&3===a[0])return a[1]}throw ar}function
-eN(b){if(b){var
+a!=="number"&&3===a[0])return a[1]}throw av}function
+eW(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&4===a[0])return a[1]}throw ar}function
-gE(b,a){var
-c=T(a[1],b[2]);return bJ(T(b[1],a[2]),c)}var
-bH=[0,f,c],de=[0,c,c];function
-gF(c,b){var
-a=aJ(function(a){return 1-b$(a[1],c)},b);if(a)throw ar;return a}function
-j3(e){function
+a!=="number"&&4===a[0])return a[1]}throw av}function
+gT(b,a){var
+c=w(a[1],b[2]);return bG(w(b[1],a[2]),c)}var
+bA=[0,d,b],d6=[0,b,b];function
+gU(c,b){var
+a=aO(function(a){return 1-ce(a[1],c)},b);if(a)throw av;return a}function
+kD(e){function
 a(a){var
-b=l(e,a);return Q(function(a){return S(a,tN)},b)}var
-b=a(tO),c=a(tP),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw ar;return[0,b,c]}function
-tQ(k,t){var
-a=cz([0,t]);gF(tR,a);if(A(br(l(a,tT)),tS))throw ar;var
-m=l(a,tU);if(m){var
-d=m[1],c=0;if(typeof
-d==="number")c=1;else
+b=n(e,a);return P(function(a){return X(a,ux)},b)}var
+b=a(uy),c=a(uz),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw av;return[0,b,c]}function
+uA(k,t){var
+a=cE([0,t]);gU(uB,a);if(y(bz(n(a,uD)),uC))throw av;var
+l=n(a,uE);if(l){var
+d=l[1],b=0;if(typeof
+d==="number")b=1;else
 switch(d[0]){case
 3:var
-n=bq(d[1],gG),p=n,o=n;c=2;break;case
+m=bx(d[1],gV),p=m,o=m;b=2;break;case
 4:var
 f=d[1];if(f){var
 g=f[1],e=0;if(typeof
@@ -3775,311 +3969,319 @@ g!=="number"&&3===g[0]){var
 h=f[2];if(h){var
 i=h[1],j=0;if(typeof
 i!=="number"&&3===i[0])if(h[2]){e=1;j=1}else{var
-r=bq(g[1],gG),s=bq(i[1],gG);if(0===gE(r,s))throw ar;var
-p=s,o=r;c=2;e=1;j=1}if(!j)e=1}else
-e=1}}break;default:c=1}switch(c){case
+r=bx(g[1],gV),s=bx(i[1],gV);if(0===gT(r,s))throw av;var
+p=s,o=r;b=2;e=1;j=1}if(!j)e=1}else
+e=1}}break;default:b=1}switch(b){case
 1:break;case
 0:break;default:var
-q=j3(a),u=q[2],v=q[1],w=b(k,br(l(a,tV)));return[0,b(k,br(l(a,tW))),w,o,p,v,u]}}throw ar}function
-j4(c,h){var
-a=cz([0,h]);gF(tX,a);var
-d=br(l(a,tY));if(A(d,tZ)){var
-e=A(d,t0);if(e)throw ar;var
+q=kD(a),u=q[2],v=q[1],w=c(k,bz(n(a,uF)));return[0,c(k,bz(n(a,uG))),w,o,p,v,u]}}throw av}function
+kE(b,h){var
+a=cE([0,h]);gU(uH,a);var
+d=bz(n(a,uI));if(y(d,uJ)){var
+e=y(d,uK);if(e)throw av;var
 f=e}else
 var
 f=1;var
-i=bq(br(l(a,t2)),t1),g=j3(a),j=g[2],k=g[1],m=b(c,br(l(a,t3)));return[0,b(c,br(l(a,t4))),m,f,i,k,j]}function
-bi(b){var
-a=I(0,64);F(function(b){return bc(a,b[1],b[2])},b);return a}function
-cN(b,a){var
-c=T(b[2],a[2]),d=T(a[1],b[2]);return cj(fr(T(b[1],a[2]),d),c)}function
-eO(a){var
-b=bi(a[1]),d=bi(a[2]);if(0===a[1])x(t5);var
-c=a[1];F(function(e){var
-a=aP(a8(d,e[1]),0);if(1-bQ(function(a){var
-c=az(b,a[1]),d=c?0<=ap(a[2][1])?1:0:c;return d},a))x(t6);var
-c=0!==gE(bl(function(b,a){return cN(b,a[2])},bH,a),de)?1:0;return c?x(t7):c},c);return b}function
-j5(a){if(aJ(function(a){return b$(a[1],ua)},a))throw ar;return a}function
-j6(a){var
-b=cz(l(a,ub));return d(function(a){var
-b=br([0,a[2]]);return[0,a[1],b]},b)}function
-uc(i){var
-a=cz([0,i]);function
+i=bx(bz(n(a,uM)),uL),g=kD(a),j=g[2],k=g[1],l=c(b,bz(n(a,uN)));return[0,c(b,bz(n(a,uO))),l,f,i,k,j]}function
+bq(b){var
+a=O(0,64);J(function(b){return bk(a,b[1],b[2])},b);return a}function
+cp(b,a){var
+c=w(b[2],a[2]),d=w(a[1],b[2]);return bp(aL(w(b[1],a[2]),d),c)}function
+eX(a){var
+b=bq(a[1]),d=bq(a[2]);if(0===a[1])C(uP);var
+c=a[1];J(function(e){var
+a=aN(bc(d,e[1]),0);if(1-cd(function(a){var
+c=aF(b,a[1]),d=c?0<=W(a[2][1])?1:0:c;return d},a))C(uQ);var
+c=0!==gT(bh(function(b,a){return cp(b,a[2])},bA,a),d6)?1:0;return c?C(uR):c},c);return b}function
+kF(a){if(aO(function(a){return ce(a[1],uW)},a))throw av;return a}function
+kG(a){var
+b=cE(n(a,uX));return e(function(a){var
+b=bz([0,a[2]]);return[0,a[1],b]},b)}function
+uY(i){var
+a=cE([0,i]);function
 b(c){var
-e=bm(cF,[0,uf,[0,ue,[0,ud,c]]]),b=by(bm(cF,d(aj,a)),e);if(b)throw ar;return b}var
-c=br(l(a,ug));if(A(c,uh))if(A(c,ui)){if(A(c,uj))throw ar;b(uk);var
-f=[2,j6(a)]}else{b(un);var
-g=e(a,uo);try{w(g,uq,up,0)}catch(a){a=aT(a);if(a[1]===ch)throw ar;throw a}var
-h=cz(l(a,ur));j5(dH(us,h));var
-f=[1,g,j6(a),h]}else{b(ut);var
-f=[0,e(a,uu)]}var
-j=br(l(a,ul));return[0,f,br(l(a,um)),j]}function
-j7(b){function
+d=bu(cM,[0,u1,[0,u0,[0,uZ,c]]]),b=bH(bu(cM,e(ah,a)),d);if(b)throw av;return b}var
+c=bz(n(a,u2));if(y(c,u3))if(y(c,u4)){if(y(c,u5))throw av;b(u6);var
+d=[2,kG(a)]}else{b(u9);var
+g=f(a,u_);try{A(g,va,u$,0)}catch(a){a=aX(a);if(a[1]===cn)throw av;throw a}var
+h=cE(n(a,vb));kF(dO(vc,h));var
+d=[1,g,kG(a),h]}else{b(vd);var
+d=[0,f(a,ve)]}var
+j=bz(n(a,u7));return[0,d,bz(n(a,u8)),j]}function
+kH(b){function
 c(b){var
-a=cz([0,b]);if(2!==q(a))throw ar;var
-c=j5(cz(l(a,uv)));return[0,d(uc,eN(l(a,uw))),c]}var
-a=eN(b);if(a)return d(c,a);throw ar}function
-eP(c,b,a){return[0,c,eK(c,b,a),b,a]}function
-eQ(a,b){a[1]=[0,b,a[1]];return 0}function
-ux(a){var
-c=[0,0];try{var
-f=b(a,c);return f}catch(a){a=aT(a);if(a[1]===ch){var
-e=c[1],d=bQ(function(a){return b(a,0)},e);return d?m(a[2]):d}throw a}}function
-gH(c,b){var
-d=bi(c[1][1]),a=1-bQ(function(a){return az(d,a)},b);return a?x(uy):a}function
-j8(a){function
-c(c){var
-d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return d(c,a)}}function
-j9(c,a){var
-e=bi(a),s=d(bd,a);gH(c,ag(d(aj,a),s));if(aJ(function(a){return az(e,a[2])},a))x(uz);var
-f=c[1],t=c[4],u=c[3];function
-g(a){return aP(a8(e,a),a)}function
-h(a){return 1-az(e,a[1])}function
+a=cE([0,b]);if(2!==t(a))throw av;var
+c=kF(cE(n(a,vf)));return[0,e(uY,eW(n(a,vg))),c]}var
+a=eW(b);if(a)return e(c,a);throw av}function
+eY(c,b,a){return[0,c,eT(c,b,a),b,a]}function
+eZ(a,b){a[1]=[0,b,a[1]];return 0}function
+vh(a){var
+b=[0,0];try{var
+f=c(a,b);return f}catch(a){a=aX(a);if(a[1]===cn){var
+e=b[1],d=cd(function(a){return c(a,0)},e);return d?l(a[2]):d}throw a}}function
+gW(c,b){var
+d=bq(c[1][1]),a=1-cd(function(a){return aF(d,a)},b);return a?C(vi):a}function
+kI(a){function
+b(b){var
+d=c(a[3],b[2]);return[0,c(a[3],b[1]),d]}return function(a){return e(b,a)}}function
+kJ(b,a){var
+d=bq(a),s=e(a6,a);gW(b,al(e(ah,a),s));if(aO(function(a){return aF(d,a[2])},a))C(vj);var
+f=b[1],t=b[4],u=b[3];function
+g(a){return aN(bc(d,a),a)}function
+h(a){return 1-aF(d,a[1])}function
 i(j){var
-a=I(0,16),k=j[2];F(function(b){var
-c=b[1],d=aP(a8(a,g(c)),bH),e=cN(d,b[2]);return bc(a,g(c),e)},k);var
-c=a[2];function
-d(f,e,k){var
-a=f,b=e;for(;;){if(b){var
-g=b[1],h=b[2],i=b[3];return[0,[0,g,h],function(b){return d(a,i,b)}]}if(a===c.length-1)return 0;var
-j=p(c,a)[1+a],a=a+1|0,b=j;continue}}var
-e=0,h=0;function
-i(a){return d(h,e,a)}function
+a=O(0,16),k=j[2];J(function(b){var
+c=b[1],d=aN(bc(a,g(c)),bA),e=cp(d,b[2]);return bk(a,g(c),e)},k);var
+d=a[2];function
+e(f,c,k){var
+a=f,b=c;for(;;){if(b){var
+g=b[1],h=b[2],i=b[3];return[0,[0,g,h],function(b){return e(a,i,b)}]}if(a===d.length-1)return 0;var
+j=p(d,a)[1+a],a=a+1|0,b=j;continue}}var
+b=0,h=0;function
+i(a){return e(h,b,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
-c=b(e,0);if(c){var
-a=[0,c[1],a],e=c[2];continue}return an(a)}}var
-d=b(g,0);if(d){var
+b=c(e,0);if(b){var
+a=[0,b[1],a],e=b[2];continue}return as(a)}}var
+d=c(g,0);if(d){var
 i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
-l=bi(f[1]),m=bi(f[2]);function
+l=bq(f[1]),m=bq(f[2]);function
 j(a){var
-c=i([0,a,cd(m,a)]),e=b(W(function(a){return 0!==ap(a[2][1])?1:0}),c),f=bm(Z,d(function(a){var
-b=cy(a[2]);return[0,a[1],b]},e));return[0,cd(l,a),f]}fT(function(c,b){var
-d=j(b),a=by(j(c),d);return a?x(t8):a},e);var
-n=f[2],o=b(W(h),n),q=d(function(a){var
-b=a[1];return[0,b,i([0,b,a[2]])]},o),r=f[1],k=eP([0,b(W(h),r),q],u,t),v=k[2];return[0,k,[0,b(j8(c),a),v]]}function
-gI(e,b,a){var
-f=eL(b[1]);if(A(a[2],f))x(uA);var
-c=n(e,b,a[1]),d=c[1],g=eL(d[1]);if(A(a[3],g))x(uB);return[0,d,c[2]]}function
-j_(e,a,b){function
-f(b,a){if(2===a[0])return j9(b,a[1]);throw ar}return d(function(b){var
-g=b[1],h=[0,a,0],c=an(bl(function(a,c){var
-b=gI(f,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,g)[2]),d=gC(0,0,a[3],[5,b[2]]);eQ(e,function(b){return i6(a[2],c,d)});return[0,c,d]},b)}function
-j$(j,i,h,a){try{w([5,a],uN,ag(uM,j),0);var
-f=I(0,64),k=I(0,64),m=j7(l(a,uO)),n=eN(l(a,uP)),g=d(b(i,function(a){return aB(f,a)}),n);if(0===g)throw ar;var
-o=br(l(a,uQ));if(V(l(cz(l(a,uT)),uS),uR))throw ar;var
-c=cM(0,e(a,uU)),p=[0,[0,c,o,function(d){eO(c);function
-a(a){return aB(k,a)}var
-b=eP(c,function(a){return aB(f,a)},a);return ux(function(a){return gZ(h,a,b,m,g)})}]];return p}catch(a){a=aT(a);if(a===ar)return 0;throw a}}var
-gJ=[ac,uY,cp(0)];function
-df(b,a){if(typeof
+b=i([0,a,ci(m,a)]),d=c(U(function(a){return 0!==W(a[2][1])?1:0}),b),f=bu(ab,e(function(a){var
+b=cD(a[2]);return[0,a[1],b]},d));return[0,ci(l,a),f]}f4(function(c,b){var
+d=j(b),a=bH(j(c),d);return a?C(uS):a},d);var
+n=f[2],o=c(U(h),n),q=e(function(a){var
+b=a[1];return[0,b,i([0,b,a[2]])]},o),r=f[1],k=eY([0,c(U(h),r),q],u,t),v=k[2];return[0,k,[0,c(kI(b),a),v]]}function
+gX(e,b,a){var
+f=eU(b[1]);if(y(a[2],f))C(vk);var
+c=m(e,b,a[1]),d=c[1],g=eU(d[1]);if(y(a[3],g))C(vl);return[0,d,c[2]]}function
+kK(f,a,b){function
+g(b,a){if(2===a[0])return kJ(b,a[1]);throw av}return e(function(b){var
+e=b[1],h=[0,a,0],c=as(bh(function(a,c){var
+b=gX(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=gR(0,0,a[3],[5,b[2]]);eZ(f,function(b){return jk(a[2],c,d)});return[0,c,d]},b)}function
+kL(j,i,h,a){try{A([5,a],vx,al(vw,j),0);var
+d=O(0,64),k=O(0,64),l=kH(n(a,vy)),m=eW(n(a,vz)),g=e(c(i,function(a){return aH(d,a)}),m);if(0===g)throw av;var
+o=bz(n(a,vA));if(Y(n(cE(n(a,vD)),vC),vB))throw av;var
+b=cV(0,f(a,vE)),p=[0,[0,b,o,function(e){eX(b);function
+a(a){return aH(k,a)}var
+c=eY(b,function(a){return aH(d,a)},a);return vh(function(a){return hb(h,a,c,l,g)})}]];return p}catch(a){a=aX(a);if(a===av)return 0;throw a}}function
+kM(i,h){var
+l=aL(i,h),a=bp(ct(i,h),l),m=dE(a[1]),j=(320+dE(a[2])|0)-m|0,n=w(a[2],a[2]),o=w(a[1],a[1]),r=a[2],e=bS(q(a[1],j),r),c=d,g=0,f=1;for(;;){if(0===W(e)){var
+k=q(b,j),s=bp(q(aL(c,aa(g)),1),k);return[0,bp(q(c,1),k),s]}var
+p=aL(c,bS(e,aa(f))),e=bS(w(e,o),n),c=p,g=g+2|0,f=f+2|0;continue}}function
+kN(b,a){var
+c=a[2],d=a[1];return bp(w(aa(b),d),c)}function
+kO(a){if(0<W(a[1])){if(dS(a[1],a[2])){var
+d=kO([0,a[2],a[1]]),e=d[2],f=d[1],i=f[2],j=[0,ad(f[1]),i],k=e[2];return[0,[0,ad(e[1]),k],j]}var
+c=dE(bS(a[1],a[2]))-1|0,l=q(a[2],c),g=kM(a[1],l),h=kM(aa(2),b),m=kN(c,h[2]),n=cp(g[2],m),o=kN(c,h[1]);return[0,cp(g[1],o),n]}return[0,bA,bA]}function
+cF(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cK(b[1],a);if(ap(c)<0)m(j(a,u0));return c}return m(j(a,uZ))}function
-ka(c,b,a){var
-d=aF(c+1|0);return dz(iA(df(b,a),d))}function
-bs(c,b,a){var
-e=al(b,a);return d(function(b){var
-d=n(c,b[2],a);return[0,b[1],d]},e)}function
-aM(c,b,a){var
-e=N(b,a);return d(function(b){return n(c,b,a)},e)}function
-vp(d,a){var
-c=w(d,a,vr,vq),f=aM(u,e(c,vs),a),g=l(c,vt),h=Q(function(b){return aM(S,b,a)},g);function
-b(f){var
-b=e(c,f);if(typeof
-b!=="number"&&3===b[0]){var
-d=A(b[1],vu);if(!d)return d}return[0,S(b,a)]}var
-i=b(vv);return[0,f,h,i,b(vw)]}function
-kb(b,a){var
-c=a[2];return cN(b,[0,bK(a[1]),c])}function
-kc(a){return bm(Z,d(function(a){var
-b=a[2],c=d(function(a){return bL(a[1])},b);return[0,a[1],c]},a))}function
-kd(o,c){var
-e=I(0,16),a=[0,0],f=[0,0],d=cG(function(g){var
-c=g[2],d=g[1],h=b(o,d),p=[0,bL(c[2]),0],q=[0,bL(c[1]),p],i=bA(wa,[0,bL(h),q]),j=a8(e,i);if(j){var
+c=cT(b[1],a);if(W(c)<0)l(j(a,vJ));return c}return l(j(a,vI))}function
+kP(c,b,a){var
+d=aa(c+1|0);return dF(iL(cF(b,a),d))}function
+bB(c,b,a){var
+d=au(b,a);return e(function(b){var
+d=m(c,b[2],a);return[0,b[1],d]},d)}function
+aR(c,b,a){var
+d=L(b,a);return e(function(b){return m(c,b,a)},d)}function
+kQ(a,c){if(typeof
+a!=="number"&&3===a[0]){var
+b=y(a[1],vW);if(!b)return b}return[0,X(a,c)]}function
+wb(e,a){var
+b=A(e,a,wd,wc),g=aR(v,f(b,we),a),h=n(b,wf),i=P(function(b){return aR(X,b,a)},h);function
+d(c){return kQ(f(b,c),a)}var
+j=d(wg),c=d(wh),k=c?[0,c[1]]:c;return[0,g,i,j,k]}function
+kR(b,a){var
+c=a[2];return cp(b,[0,ad(a[1]),c])}function
+kS(a){return bu(ab,e(function(a){var
+b=a[2],c=e(function(a){return bT(a[1])},b);return[0,a[1],c]},a))}function
+kT(o,b){var
+e=O(0,16),a=[0,0],f=[0,0],d=cN(function(g){var
+b=g[2],d=g[1],h=c(o,d),p=[0,bT(b[2]),0],q=[0,bT(b[1]),p],i=bJ(w9,[0,bT(h),q]),j=bc(e,i);if(j){var
 k=j[1],l=k[2];l[1]=[0,d,l[1]];return k[1]}var
-m=[0,[0,d,0]],n=f[1];bB(e,i,[0,n,m]);a[1]=[0,[0,[0,h,c],m],a[1]];f[1]++;return n},c),g=a[1];return[0,d,ej(fH(function(a){return[0,a[1],a[2][1]]},g))]}var
-ke=[ac,wb,cp(0)];function
-dg(e,j,i,g){var
-f=kd(e,j),c=f[2],d=kd(e,i)[2],r=c.length-1,s=d.length-1,A=io(function(a){var
-c=a[1],e=fG(s,function(a){return a});return b(W(function(a){return n(g,c,p(d,a)[1+a][1])}),e)},c),h=nK(s,function(a){return I(0,4)}),k=io(function(a){return q(a[2])},d);function
-t(a,b){return aP(a8(p(h,a)[1+a],b),0)}function
+m=[0,[0,d,0]],n=f[1];bK(e,i,[0,n,m]);a[1]=[0,[0,[0,h,b],m],a[1]];f[1]++;return n},b),g=a[1];return[0,d,ev(fR(function(a){return[0,a[1],a[2][1]]},g))]}var
+kU=[an,w_,cL(0)];function
+dk(e,j,i,g){var
+f=kT(e,j),b=f[2],d=kT(e,i)[2],q=b.length-1,r=d.length-1,A=iA(function(a){var
+b=a[1],e=fQ(r,function(a){return a});return c(U(function(a){return m(g,b,p(d,a)[1+a][1])}),e)},b),h=oq(r,function(a){return O(0,4)}),k=iA(function(a){return t(a[2])},d);function
+s(a,b){return aN(bc(p(h,a)[1+a],b),0)}function
 x(d,g,i){if(0===i){var
-b=p(h,d)[1+d],c=cc(b,g),e=0,a=p(b[2],c)[1+c];for(;;){if(a){var
-f=a[3];if(0===Z(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(p(b[2],c)[1+c]=f,0)}var
-e=a,a=f;continue}return 0}}return bc(p(h,d)[1+d],g,i)}try{fL(function(w,E){var
-l=q(E[2]);a:for(;;){var
+b=p(h,d)[1+d],c=ch(b,g),e=0,a=p(b[2],c)[1+c];for(;;){if(a){var
+f=a[3];if(0===ab(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(p(b[2],c)[1+c]=f,0)}var
+e=a,a=f;continue}return 0}}return bk(p(h,d)[1+d],g,i)}try{fW(function(w,E){var
+l=t(E[2]);a:for(;;){var
 y=0<l?1:0;if(y){var
-u=bN(s,-1),c=bN(r,-2),a=[0,0,0,0],m=[0,-1];p(c,w)[1+w]=-1;ip(w,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
+u=bV(r,-1),b=bV(q,-2),a=[0,0,0,0],m=[0,-1];p(b,w)[1+w]=-1;iB(w,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
 j=a[2];if(j){var
 o=j[1];if(j[2]){var
 z=j[2];a[1]=a[1]-1|0;a[2]=z}else{a[1]=0;a[2]=0;a[3]=0}var
-D=p(A,o)[1+o];F(function(i,j,d,e,f){return function(a){var
+D=p(A,o)[1+o];J(function(i,j,d,e,f){return function(a){var
 b=f[1]<0?1:0,c=b?p(d,a)[1+a]<0?1:0:b;if(c){p(d,a)[1+a]=j;if(0<p(k,a)[1+a]){f[1]=a;return 0}var
-g=p(h,a)[1+a];return fT(function(b,d){var
-c=-2===p(e,b)[1+b]?1:0;return c?(p(e,b)[1+b]=a,ip(b,i)):c},g)}return c}}(a,o,u,c,m),D);continue}throw nO}if(m[1]<0){var
-B=fG(r,function(a){return a});throw[0,ke,b(W(function(a){return-2<p(c,a)[1+a]?1:0}),B)]}var
-d=m[1],v=d,e=h$(l,p(k,d)[1+d]);for(;;){var
-f=p(u,v)[1+v];if(-1===p(c,f)[1+f]){k[1+d]=k[1+d]-e|0;var
+g=p(h,a)[1+a];return f4(function(b,d){var
+c=-2===p(e,b)[1+b]?1:0;return c?(p(e,b)[1+b]=a,iB(b,i)):c},g)}return c}}(a,o,u,b,m),D);continue}throw ou}if(m[1]<0){var
+B=fQ(q,function(a){return a});throw[0,kU,c(U(function(a){return-2<p(b,a)[1+a]?1:0}),B)]}var
+d=m[1],v=d,e=im(l,p(k,d)[1+d]);for(;;){var
+f=p(u,v)[1+v];if(-1===p(b,f)[1+f]){k[1+d]=k[1+d]-e|0;var
 i=d;for(;;){var
-g=p(u,i)[1+i];x(i,g,t(i,g)+e|0);var
-n=p(c,g)[1+g];if(-1!==n){x(n,g,t(n,g)-e|0);var
+g=p(u,i)[1+i];x(i,g,s(i,g)+e|0);var
+n=p(b,g)[1+g];if(-1!==n){x(n,g,s(n,g)-e|0);var
 i=n;continue}var
 l=l-e|0;continue a}}var
-C=h$(e,t(p(c,f)[1+f],f)),v=c[1+f],e=C;continue}}}return y}},c);var
-a=bN(r,0);fL(function(c,d){var
-b=[0,d[2]],e=p(h,c)[1+c];return fT(function(c,e){var
+C=im(e,s(p(b,f)[1+f],f)),v=b[1+f],e=C;continue}}}return y}},b);var
+a=bV(q,0);fW(function(c,d){var
+b=[0,d[2]],e=p(h,c)[1+c];return f4(function(c,e){var
 f=1;if(!(e<1)){var
 d=f;for(;;){var
-g=p(a,c)[1+c];a[1+c]=[0,ef(b[1]),g];b[1]=fF(b[1]);var
+g=p(a,c)[1+c];a[1+c]=[0,er(b[1]),g];b[1]=fP(b[1]);var
 h=d+1|0;if(e!==d){var
 d=h;continue}break}}return 0},e)},d);var
-m=function(b){var
-c=ef(p(a,b)[1+b]);a[1+b]=fF(a[1+b]);return c},o=[0,cG(m,f[1])];return o}catch(a){a=aT(a);if(a[1]===ke){var
-l=a[2];return[1,cG(function(a){return p(c,a)[1+a][1]},l)]}throw a}}function
-gK(b,e,d){if(b){var
+n=function(b){var
+c=er(p(a,b)[1+b]);a[1+b]=fP(a[1+b]);return c},o=[0,cN(n,f[1])];return o}catch(a){a=aX(a);if(a[1]===kU){var
+l=a[2];return[1,cN(function(a){return p(b,a)[1+a][1]},l)]}throw a}}function
+gY(b,e,d){if(b){var
 a=b[1],f=0;if(typeof
 a==="number"||!(3===a[0]))f=1;else{var
-c=a[1];if(b$(c,d))return c}}return m(j(e,wc))}function
-kf(c,j){var
-k=c?c[1]:c,f=w(j,wf,we,wd);gK(l(f,wi),wh,wg);var
-m=N(e(f,wk),wj),a=d(function(a){return u(a,wl)},m),n=N(e(f,wn),wm),g=I(0,64);F(function(a){return bc(g,a,0)},a);var
+c=a[1];if(ce(c,d))return c}}return l(j(e,w$))}function
+kV(b,j){var
+k=b?b[1]:b,d=A(j,xc,xb,xa);gY(n(d,xf),xe,xd);var
+l=L(f(d,xh),xg),a=e(function(a){return v(a,xi)},l),m=L(f(d,xk),xj),g=O(0,64);J(function(a){return bk(g,a,0)},a);var
 h=0===a?1:0;if(h)var
 i=h;else
 var
-o=q(a),i=g[1]<o?1:0;if(i)x(wo);return[0,a,d(function(i){var
-c=w(i,dV,wp,0),f=u(e(c,wq),dV),j=u(e(c,wr),dV),l=al(e(c,ws),dV),a=d(function(b){var
+o=t(a),i=g[1]<o?1:0;if(i)C(xl);return[0,a,e(function(i){var
+b=A(i,d7,xm,0),d=v(f(b,xn),d7),j=v(f(b,xo),d7),l=au(f(b,xp),d7),a=e(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(k){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=gA(c,dV);return[0,b[1],e]},l),m=[0,f,d(aj,a)];if(1-bQ(function(a){return az(g,a)},m))x(wt);var
-h=bl(function(b,a){return cN(b,a[2])},bH,a),n=aJ(function(a){return ap(a[2][1])<0?1:0},a),o=n||fU(h[1],h[2]);if(o)x(wu);return[0,f,j,b(W(function(a){return 0<ap(a[2][1])?1:0}),a)]},n)]}function
-gL(b){function
-a(a){return j(wx,j(bA(ww,a),wv))}function
+e=gP(c,d7);return[0,b[1],e]},l),m=[0,d,e(ah,a)];if(1-cd(function(a){return aF(g,a)},m))C(xq);var
+h=bh(function(b,a){return cp(b,a[2])},bA,a),n=aO(function(a){return W(a[2][1])<0?1:0},a),o=n||f5(h[1],h[2]);if(o)C(xr);return[0,d,j,c(U(function(a){return 0<W(a[2][1])?1:0}),a)]},m)]}function
+gZ(b){function
+a(a){return j(xu,j(bJ(xt,a),xs))}function
 c(b){var
-c=0,e=b[3],f=bm(function(b,a){return Z(b[1],a[1])},e),g=[0,j(wB,j(bA(wA,d(function(a){var
-b=j(wz,a2(cy(a[2])));return j(a2(a[1]),b)},f)),wy)),c],h=[0,a2(b[2]),g];return a([0,a2(b[1]),h])}var
-e=a(bm(cF,d(c,b[2]))),f=a(d(a2,bm(cF,b[1])));return n(c7(wC),f,e)}function
-wD(k){try{var
-c=eG(1,k),i=0;if(typeof
-c!=="number"&&5===c[0]){var
-e=c[1];if(V(l(e,wH),wG)){var
-a=cM(wI,[5,e]);eO(a);var
-n=d(aj,a[1]),o=a[1],h=gL([0,n,d(function(c){var
-d=c[1],e=aP(eh(d,a[2]),0),f=b(W(function(a){return 0!==ap(a[2][1])?1:0}),e);return[0,d,c[2],f]},o)])}else
+c=0,d=b[3],f=bu(function(b,a){return ab(b[1],a[1])},d),g=[0,j(xy,j(bJ(xx,e(function(a){var
+b=j(xw,a7(cD(a[2])));return j(a7(a[1]),b)},f)),xv)),c],h=[0,a7(b[2]),g];return a([0,a7(b[1]),h])}var
+d=a(bu(cM,e(c,b[2]))),f=a(e(a7,bu(cM,b[1])));return m(c$(xz),f,d)}function
+xA(k){try{var
+b=eP(1,k),i=0;if(typeof
+b!=="number"&&5===b[0]){var
+d=b[1];if(Y(n(d,xE),xD)){var
+a=cV(xF,[5,d]);eX(a);var
+m=e(ah,a[1]),o=a[1],h=gZ([0,m,e(function(b){var
+d=b[1],e=aN(et(d,a[2]),0),f=c(U(function(a){return 0!==W(a[2][1])?1:0}),e);return[0,d,b[2],f]},o)])}else
 var
-h=gL(kf(wK,[5,dH(wJ,e)]));var
+h=gZ(kV(xH,[5,dO(xG,d)]));var
 g=h;i=1}if(!i)var
-g=m(wF);return g}catch(a){a=aT(a);if(a[1]===ch)var
-f=a[2];else{if(a[1]!==dc)throw a;var
-f=a[2]}return m(j(wE,f))}}function
-kg(a,c){if(typeof
+g=l(xC);return g}catch(a){a=aX(a);if(a[1]===cn)var
+f=a[2];else{if(a[1]!==di)throw a;var
+f=a[2]}return l(j(xB,f))}}function
+kW(a,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=A(a[1],wQ);if(!b)return b}return[0,S(a,c)]}function
-wR(b){var
-a=w(b,dW,wS,0),c=kg(e(a,wT),dW),d=kg(e(a,wU),dW),f=u(e(a,wV),dW);return[0,u(e(a,wW),dW),f,d,c]}function
-gM(b,a){var
-c=bh(e(b,wX),a),d=df(e(b,wY),a),f=df(e(b,wZ),a);return[0,c,d,f,df(e(b,w0),a)]}function
-w1(b){var
-a=w(b,eR,w2,0),c=bh(e(a,w3),eR);return[0,c,ck(u(e(a,w4),eR),eR)]}function
-w5(g){var
-b=w(g,eS,ag(gN,w6),0),h=gM(b,eS),a=e(b,w7),f=0;if(typeof
+b=y(a[1],xN);if(!b)return b}return[0,X(a,c)]}function
+xO(b){var
+a=A(b,d8,xP,0),c=kW(f(a,xQ),d8),d=kW(f(a,xR),d8),e=v(f(a,xS),d8);return[0,v(f(a,xT),d8),e,d,c]}function
+g0(b,a){var
+c=bo(f(b,xU),a),d=cF(f(b,xV),a),e=cF(f(b,xW),a);return[0,c,d,e,cF(f(b,xX),a)]}function
+xY(b){var
+a=A(b,e0,xZ,0),c=bo(f(a,x0),e0);return[0,c,co(v(f(a,x1),e0),e0)]}function
+x2(g){var
+b=A(g,e1,al(g1,x3),0),h=g0(b,e1),a=f(b,x4),e=0;if(typeof
 a!=="number"&&3===a[0]){var
-d=A(a[1],w8);if(!d){var
-c=d;f=1}}if(!f)var
-c=[0,ck(u(a,eS),eS)];return[0,h,c]}function
-w9(b){var
-a=w(b,dh,ag(gN,w_),0),c=gM(a,dh),d=gK(l(a,xa),dh,w$),f=bG(u(e(a,xb),dh),dh),g=df(e(a,xc),dh);return[0,c,X(d,xd),f,g]}function
-xe(b){var
-a=w(b,eT,ag(gN,xf),0),c=gM(a,eT);return[0,c,bG(u(e(a,xg),eT),eT)]}function
-xh(b){var
-a=w(b,cO,xi,0),c=bh(e(a,xj),cO);function
-f(c){var
-a=N(c,cO);if(a){var
+d=y(a[1],x5);if(!d){var
+c=d;e=1}}if(!e)var
+c=[0,co(v(a,e1),e1)];return[0,h,c]}function
+x6(b){var
+a=A(b,dl,al(g1,x7),0),c=g0(a,dl),d=gY(n(a,x9),dl,x8),e=by(v(f(a,x_),dl),dl),g=cF(f(a,x$),dl);return[0,c,af(d,ya),e,g]}function
+yb(b){var
+a=A(b,e2,al(g1,yc),0),c=g0(a,e2);return[0,c,by(v(f(a,yd),e2),e2)]}function
+ye(b){var
+a=A(b,cW,yf,0),c=bo(f(a,yg),cW);function
+d(c){var
+a=L(c,cW);if(a){var
 b=a[2];if(b&&!b[2]){var
-d=S(a[1],cO);return[0,d,S(b[1],cO)]}}return m(j(cO,xk))}return[0,c,d(f,N(e(a,xl),cO))]}function
-eU(b){var
-c=ca(bJ,[0,f,b]),a=I(0,64);eg(function(c,b){return bc(a,bL(b),c)},c);return function(b){return cd(a,bL(b))}}function
-eV(b,a){var
-c=T(a[1],b[2]);return bJ(T(b[1],a[2]),c)}function
-gO(b,a){var
-c=T(b[2],a[2]);return cj(T(b[1],a[1]),c)}function
-kh(a){return[0,a[2],a[1]]}var
-di=[ac,xS,cp(0)];function
-xm(a3,at){var
-av=gK(l(at,xp),xo,xn),a4=[5,at],a5=X(av,xq)?xr:xR,y=w(a4,xt,ag(xs,a5),0),C=d(wR,N(e(y,xv),xu));if(0===C)m(xw);var
-aw=Q(wD,a3),u=kf(0,e(y,xx)),ax=gL(u),a6=[3,j(xy,gx(ax))];if(by(e(y,xz),a6))x(xA);var
-bI=0;if(aw&&A(aw[1],ax)){x(xB);bI=1}var
-a7=I(0,64);function
-t(a){return aB(a7,a)}var
-a9=u[1];F(function(a){t(a);return 0},a9);var
-Y=I(0,64),a_=u[2];F(function(a){return bB(Y,a[1],[0,a[2],a[3]])},a_);var
-ad=u[1],T=I(0,64);F(function(a){return bc(T,a,wL)},ad);var
+d=X(a[1],cW);return[0,d,X(b[1],cW)]}}return l(j(cW,yh))}return[0,c,e(d,L(f(a,yi),cW))]}function
+e3(b){var
+c=cf(bG,[0,d,b]),a=O(0,64);es(function(c,b){return bk(a,bT(b),c)},c);return function(b){return ci(a,bT(b))}}function
+e4(b,a){var
+c=w(a[1],b[2]);return bG(w(b[1],a[2]),c)}function
+g2(b,a){var
+c=w(b[2],a[2]);return bp(w(b[1],a[1]),c)}function
+kX(a){return[0,a[2],a[1]]}var
+dm=[an,yP,cL(0)];function
+yj(a3,au){var
+av=gY(n(au,ym),yl,yk),a5=[5,au],a6=af(av,yn)?yo:yO,x=A(a5,yq,al(yp,a6),0),z=e(xO,L(f(x,ys),yr));if(0===z)l(yt);var
+aw=P(xA,a3),v=kV(0,f(x,yu)),ax=gZ(v),a8=[3,j(yv,gM(ax))];if(bH(f(x,yw),a8))C(yx);var
+bF=0;if(aw&&y(aw[1],ax)){C(yy);bF=1}var
+a9=O(0,64);function
+q(a){return aH(a9,a)}var
+a_=v[1];J(function(a){q(a);return 0},a_);var
+X=O(0,64),a$=v[2];J(function(a){return bK(X,a[1],[0,a[2],a[3]])},a$);var
+ae=v[1],T=O(0,64);J(function(a){return bk(T,a,xI)},ae);var
 ar=0;for(;;){var
-U=I(0,64),as=d(function(a){function
+V=O(0,64),at=e(function(a){function
 b(a){var
-b=j(wM,cy(a[2]));return j(cd(T,a[1]),b)}function
+b=j(xJ,cD(a[2]));return j(ci(T,a[1]),b)}function
 c(a){var
-c=bA(wN,bm(cF,d(b,a[2])));return j(a2(a[1]),c)}return[0,a,bA(wO,ca(cF,d(c,eo(Y,a))))]},ad);eg(function(d){return function(f,e){var
-b=e[2],c=1-az(d,b);return c?bB(d,b,a(r+f)):c}}(U),as);F(function(c){return function(a){var
-b=cd(c,a[2]);return bc(T,a[1],b)}}(U),as);if(ar<U[1]){var
-ar=U[1];continue}var
-a1=ej(ad),L=function(c){var
-a=a8(T,c);if(a){var
-b=eb(a[1]);return p(a1,b)[1+b]}return x(wP)},a$=I(0,64),ba=u[2],bb=d(function(a){var
-b=a[3],c=d(function(a){var
-b=a[2];return[0,t(a[1]),b]},b),e=[0,aB(a$,a[2]),c];return[0,t(a[1]),e]},ba),o=[0,d(t,u[1]),bb],G=function(r,S){var
-ae=u[1],af=d(function(a){var
-b=t(L(a));return[0,t(a),b]},ae),aa=o[1],v=B(k(function(a){return[0,a,0]},aa)),ab=o[2],T=aq(function(a,b){var
-c=M(0,b,a[1]);return aA(a[1],[0,a[2],c],b)},ah,ab),ac=B(af);function
-j(a){return M(0,T,a)}function
-a(a){return M(a,ac,a)}var
-e=jv(o,j);function
-l(a){return gm(v,a)}var
-C=o[1],F=C?1:C,G=F?cv(ah,o[1]):F;if(G)var
-U=o[2],x=h(function(b){var
-a=b[2][2],d=gm(v,b[1]),e=d?cv(ah,k(aj,a)):d,i=e?g(au(a),[0,c,c]):e;return i?h(function(a){var
-b=gm(v,a[1]);return b?E([0,f,c],a[2]):b},a):i},U);else
+c=bJ(xK,bu(cM,e(b,a[2])));return j(a7(a[1]),c)}return[0,a,bJ(xL,cf(cM,e(c,eA(X,a))))]},ae);es(function(d){return function(f,e){var
+b=e[2],c=1-aF(d,b);return c?bK(d,b,a(u+f)):c}}(V),at);J(function(c){return function(a){var
+b=ci(c,a[2]);return bk(T,a[1],b)}}(V),at);if(ar<V[1]){var
+ar=V[1];continue}var
+a2=ev(ae),H=function(c){var
+a=bc(T,c);if(a){var
+b=dI(a[1]);return p(a2,b)[1+b]}return C(xM)},ba=O(0,64),bb=v[2],bd=e(function(a){var
+b=a[3],c=e(function(a){var
+b=a[2];return[0,q(a[1]),b]},b),d=[0,aH(ba,a[2]),c];return[0,q(a[1]),d]},bb),o=[0,e(q,v[1]),bd],B=function(u,S){var
+ae=v[1],af=e(function(a){var
+b=q(H(a));return[0,q(a),b]},ae),aa=o[1],w=F(k(function(a){return[0,a,0]},aa)),ab=o[2],T=az(function(a,b){var
+c=R(0,b,a[1]);return aG(a[1],[0,a[2],c],b)},am,ab),ac=F(af);function
+j(a){return R(0,T,a)}function
+a(a){return R(a,ac,a)}var
+f=j7(o,j);function
+l(a){return gB(w,a)}var
+B=o[1],C=B?1:B,G=C?cA(am,o[1]):C;if(G)var
+U=o[2],y=h(function(c){var
+a=c[2][2],e=gB(w,c[1]),f=e?cA(am,k(ah,a)):e,i=f?g(aA(a),[0,b,b]):f;return i?h(function(a){var
+c=gB(w,a[1]);return c?E([0,d,b],a[2]):c},a):i},U);else
 var
-x=G;if(x)var
-W=o[1],y=h(function(b){var
+y=G;if(y)var
+V=o[1],z=h(function(b){var
 c=i(b,a(b));if(c)return c;var
-d=a(b);return gn(j,function(b,c){return gk(dg,a,pR,b,c)},b,d)},W);else
+d=a(b);return gC(j,function(b,c){return gz(dk,a,qB,b,c)},b,d)},V);else
 var
-y=x;if(y)var
-ad=o[1],A=h(function(c){var
-d=b(e,a(c));return i(b(e,c),d)},ad);else
+z=y;if(z)var
+ad=o[1],A=h(function(b){var
+d=c(f,a(b));return i(c(f,b),d)},ad);else
 var
-A=y;if(A){if(0===r[0]){var
-m=r[2],p=r[1],_=cJ(a,p),O=cJ(a,jz(m)),X=cJ(a,p),H=eC(a,p),P=H?h(function(b){var
-d=dP(l,b),e=d?g([0,c,c],b[2]):d;if(e){var
-f=b[1][2],h=b[1][1];return gn(j,function(e,d){var
-c=jx(e,d);return K(function(c){var
-f=g(c,b[2]);if(f){var
-h=b[2];return gk(dg,a,function(e,f){var
-b=jy(c,e[2],f[2]);if(b){var
-a=jr(X,e[1],f[1]);if(a)return g(s(c,a[1]),h);var
+A=z;if(A){if(0===u[0]){var
+n=u[2],p=u[1],_=cS(a,p),N=cS(a,j$(n)),W=cS(a,p),I=eL(a,p),O=I?h(function(c){var
+d=d0(l,c),e=d?g([0,b,b],c[2]):d;if(e){var
+f=c[1][2],h=c[1][1];return gC(j,function(e,d){var
+b=j9(e,d);return M(function(b){var
+f=g(b,c[2]);if(f){var
+h=c[2];return gz(dk,a,function(e,f){var
+c=j_(b,e[2],f[2]);if(c){var
+a=j3(W,e[1],f[1]);if(a)return g(r(b,a[1]),h);var
 d=a}else
 var
-d=b;return d},e,d)}return f},c)},h,f)}return e},p):H;if(P)var
-Y=cJ(a,jz(m)),I=eC(a,m),$=I?h(function(d){var
-k=dP(l,d);if(k)var
-m=d[2][1],p=m?g([0,c,c],m[1]):1,f=p;else
+d=c;return d},e,d)}return f},b)},h,f)}return e},p):I;if(O)var
+X=cS(a,j$(n)),J=eL(a,n),$=J?h(function(d){var
+k=d0(l,d);if(k)var
+n=d[2][1],p=n?g([0,b,b],n[1]):1,e=p;else
 var
-f=k;if(f){var
-q=d[2][3],r=d[1][2],t=d[1][1];return gp(o,j,a,function(k,j){var
-f=jx(k,j);return h(function(f){var
-w=d[2][2],x=d[2][1];return gl(dg,a,function(h,j){var
-A=b(e,j[1]),u=i(b(e,h[1]),A),v=u?jy(f,h[2],j[2]):u;if(v){var
-l=n(Y,h[1],j[1]),d=l?l[1]:[0,[0,[0,c,c]],0];if(x){var
-m=x[1],o=d[1];if(o){var
-p=o[1],q=g(m,s(f,p)),k=0;if(q){var
-y=E([0,c,c],f),r=y||E(m,p);if(r){var
-t=r;k=1}else
+e=k;if(e){var
+q=d[2][3],s=d[1][2],t=d[1][1];return gE(o,j,a,function(k,j){var
+e=j9(k,j);return h(function(e){var
+w=d[2][2],x=d[2][1];return gA(dk,a,function(h,j){var
+A=c(f,j[1]),u=i(c(f,h[1]),A),v=u?j_(e,h[2],j[2]):u;if(v){var
+l=m(X,h[1],j[1]),d=l?l[1]:[0,[0,[0,b,b]],0];if(x){var
+n=x[1],o=d[1];if(o){var
+p=o[1],q=g(n,r(e,p)),k=0;if(q){var
+y=E([0,b,b],e),s=y||E(n,p);if(s){var
+t=s;k=1}else
 var
-a=cZ(d[2],w)}else{var
+a=c5(d[2],w)}else{var
 t=q;k=1}if(k)var
 a=t}else
 var
@@ -4087,179 +4289,179 @@ a=1}else
 if(d[1])var
 a=0;else
 var
-z=E([0,c,c],f),a=z||cZ(d[2],w);return J(a)}return v},k,j)},f)},t,r,q)}return f},m):I,w=$;else
+z=E([0,b,b],e),a=z||c5(d[2],w);return K(a)}return v},k,j)},e)},t,s,q)}return e},n):J,x=$;else
 var
-w=P;return w?h(function(d){var
-p=jC(l,d);if(p){var
-f=a(d[1]),h=a(d[2]),q=d[3];if(q)var
-j=jr(_,f,h),y=j?g(j[1],q[1]):j,k=y;else
+x=O;return x?h(function(d){var
+p=kc(l,d);if(p){var
+e=a(d[1]),h=a(d[2]),q=d[3];if(q)var
+j=j3(_,e,h),y=j?g(j[1],q[1]):j,k=y;else
 var
 k=1;if(k){var
-z=b(e,d[2]),r=J(i(b(e,d[1]),z));if(r)var
-m=r;else{var
+z=c(f,d[2]),r=K(i(c(f,d[1]),z));if(r)var
+n=r;else{var
 t=d[4];if(t){var
-u=t[1],v=n(O,f,h);if(v){var
-w=v[1][1];return w?g(u,w[1]):1}return g(u,[0,c,c])}var
-o=n(O,f,h);if(o){if(o[1][1])return 0;var
+u=t[1],v=m(N,e,h);if(v){var
+w=v[1][1];return w?g(u,w[1]):1}return g(u,[0,b,b])}var
+o=m(N,e,h);if(o){if(o[1][1])return 0;var
 x=1}else
 var
 x=o;var
-m=x}}else
+n=x}}else
 var
-m=k;var
-s=m}else
+n=k;var
+s=n}else
 var
-s=p;return s},S):w}var
-q=r[1],Q=cJ(a,jA(q)),Z=cJ(a,jA(q)),N=eC(a,q),R=N?h(function(g){var
-h=dP(l,g),k=h?E([0,f,c],g[2][1][2]):h;if(k){var
-d=g[2][1],m=g[2][2],p=g[1][2],q=g[1][1],r=function(g,h){var
-C=b(e,h[1]),v=i(b(e,g[1]),C);if(v){var
-c=n(Z,g[1],h[1]),x=0;if(c){var
-a=c[1],j=cZ(a[3],d[3]),y=0;if(j)var
-f=j;else{var
-l=V(a[3],d[3]),m=l?iD(a[1],d[1]):l;if(m){var
-o=h[2],p=g[2],A=a[2],B=d[1]?bp(p,o):bp(o,p),q=s(B,A),r=E(d[2],q),z=0;if(r)var
-t=r;else{var
-u=D(q,d[2]);if(u){var
-w=cZ(a[4],d[4]);x=1;y=1;z=1}else
+s=p;return s},S):x}var
+t=u[1],P=cS(a,ka(t)),Z=cS(a,ka(t)),L=eL(a,t),Q=L?h(function(g){var
+h=d0(l,g),k=h?E([0,d,b],g[2][1][2]):h;if(k){var
+e=g[2][1],n=g[2][2],p=g[1][2],q=g[1][1],s=function(g,h){var
+C=c(f,h[1]),v=i(c(f,g[1]),C);if(v){var
+b=m(Z,g[1],h[1]),x=0;if(b){var
+a=b[1],j=c5(a[3],e[3]),y=0;if(j)var
+d=j;else{var
+l=Y(a[3],e[3]),n=l?iP(a[1],e[1]):l;if(n){var
+o=h[2],p=g[2],A=a[2],B=e[1]?aZ(p,o):aZ(o,p),q=r(B,A),s=E(e[2],q),z=0;if(s)var
+t=s;else{var
+u=D(q,e[2]);if(u){var
+w=c5(a[4],e[4]);x=1;y=1;z=1}else
 var
 t=u}if(!z)var
-f=t}else
+d=t}else
 var
-f=m}if(!y)var
-k=f}else
+d=n}if(!y)var
+k=d}else
 var
-k=c;if(!x)var
-w=k;return J(w)}return v};return gp(o,j,a,function(b,c){return gl(dg,a,r,b,c)},q,p,m)}return k},q):N;return R?h(function(d){var
-C=jC(l,d);if(C){var
-F=a(d[1]),G=a(d[2]),H=d[3];if(H){var
+k=b;if(!x)var
+w=k;return K(w)}return v};return gE(o,j,a,function(b,c){return gA(dk,a,s,b,c)},q,p,n)}return k},t):L;return Q?h(function(e){var
+C=kc(l,e);if(C){var
+F=a(e[1]),G=a(e[2]),H=e[3];if(H){var
 I=i(F,G);if(I)var
-m=I;else{var
-w=d[5],p=H[1],ac=d[2],ad=d[1],W=cJ(a,w),X=z(iG(p)),A=function(b,c){if(i(b,c))return[0,[0,X,p],0];var
-a=n(W,b,c);if(a){var
-d=a[1];return k(function(a){return[0,a[1],a[2]]},d)}return a},B=eC(a,w);if(B)var
-Y=a(ac),Z=A(a(ad),Y),q=K(function(a){var
-b=g(a[1],[0,c,c]);return b?g([0,c,c],a[2]):b},Z);else
+n=I;else{var
+x=e[5],p=H[1],ac=e[2],ad=e[1],W=cS(a,x),X=s(dV(p)),A=function(b,c){if(i(b,c))return[0,[0,X,p],0];var
+a=m(W,b,c);if(a){var
+d=a[1];return k(function(a){return[0,a[1],a[2]]},d)}return a},B=eL(a,x);if(B)var
+Y=a(ac),Z=A(a(ad),Y),q=M(function(a){var
+c=g(a[1],[0,b,b]);return c?g([0,b,b],a[2]):c},Z);else
 var
 q=B;var
 ae=q?h(function(e){var
-b=dP(l,e);if(b){var
-d=e[2];return h(function(b){var
-k=g(b[1],b[2]),l=k?g(b[2],p):k,m=l?g([0,c,c],s(p,b[1])):l;if(m){var
-o=b[2],q=b[3],r=b[1],n=function(i,h){var
+c=d0(l,e);if(c){var
+d=e[2];return h(function(c){var
+k=g(c[1],c[2]),l=k?g(c[2],p):k,m=l?g([0,b,b],r(p,c[1])):l;if(m){var
+o=c[2],q=c[3],s=c[1],n=function(i,h){var
 b=e[1][2],c=e[1][1];function
 d(a,b){var
-c=A(a[1],b[1]);return K(function(c){var
-e=s(i,a[2]),d=g(s(c[1],b[2]),e);if(d){var
-f=s(c[2],b[2]);return g(s(h,a[2]),f)}return d},c)}return gn(j,function(b,c){return gk(dg,a,d,b,c)},c,b)},f=r,d=q;for(;;){if(d){var
+c=A(a[1],b[1]);return M(function(c){var
+e=r(i,a[2]),d=g(r(c[1],b[2]),e);if(d){var
+f=r(c[2],b[2]);return g(r(h,a[2]),f)}return d},c)}return gC(j,function(b,c){return gz(dk,a,d,b,c)},c,b)},f=s,d=q;for(;;){if(d){var
 h=d[1],i=n(f,h);if(i){var
-f=h,d=d[2];continue}return i}return n(f,o)}}return m},d)}return b},w):q,m=ae}}else
+f=h,d=d[2];continue}return i}return n(f,o)}}return m},d)}return c},x):q,n=ae}}else
 var
-m=1;if(m){var
-_=b(e,d[2]),L=J(i(b(e,d[1]),_));if(L)var
-r=L;else
+n=1;if(n){var
+_=c(f,e[2]),J=K(i(c(f,e[1]),_));if(J)var
+t=J;else
 var
-R=n(Q,F,G),ab=R?1:R,r=ab;if(r)var
-t=r;else{var
-u=d[4];if(u){var
-v=u[1],N=D(v,[0,c,c]);if(!N){var
-P=d[6],$=d[2],aa=d[1],T=k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},P),S=aq(function(b,d){var
-e=a(b[1][2]),c=be(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return er(a(b[1][1]),h,g,d)},ah,T),x=function(c,b){var
-a=be(S,c,b),d=a?a[1]:a;return d},U=a($),V=x(a(aa),U),y=K(function(a){return D(a[1],[0,c,c])},V);return y?h(function(d){var
-h=dP(l,d),k=h?E([0,f,c],d[2][1]):h;if(k){var
-m=d[2][3],p=d[1][2],q=d[1][1],t=d[2][2],u=d[2][1],r=function(c,a){var
-r=b(e,a[1]),l=i(b(e,c[1]),r);if(l){var
-d=s(u,c[2]),j=g(s(v,a[2]),d);if(j)var
-f=j;else
+R=m(P,F,G),ab=R?1:R,t=ab;if(t)var
+u=t;else{var
+v=e[4];if(v){var
+w=v[1],N=D(w,[0,b,b]);if(!N){var
+Q=e[6],$=e[2],aa=e[1],T=k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},Q),S=az(function(b,d){var
+e=a(b[1][2]),c=bl(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return eC(a(b[1][1]),h,g,d)},am,T),y=function(c,b){var
+a=bl(S,c,b),d=a?a[1]:a;return d},U=a($),V=y(a(aa),U),z=M(function(a){return D(a[1],[0,b,b])},V);return z?h(function(e){var
+h=d0(l,e),k=h?E([0,d,b],e[2][1]):h;if(k){var
+n=e[2][3],p=e[1][2],q=e[1][1],t=e[2][2],u=e[2][1],s=function(b,a){var
+s=c(f,a[1]),l=i(c(f,b[1]),s);if(l){var
+d=r(u,b[2]),j=g(r(w,a[2]),d);if(j)var
+e=j;else
 var
-q=a[2],f=g(s(d,v),q);if(f)var
-h=f;else
+q=a[2],e=g(r(d,w),q);if(e)var
+h=e;else
 var
-k=n(Q,c[1],a[1]),p=k?1:k,h=p;if(h)var
-m=h;else
+k=m(P,b[1],a[1]),p=k?1:k,h=p;if(h)var
+n=h;else
 var
-o=x(c[1],a[1]),m=K(function(b){var
-c=cZ(b[2],t);return c?D(s(b[1],a[2]),d):c},o);return J(m)}return l};return gp(o,j,a,function(b,c){return gl(dg,a,r,b,c)},q,p,m)}return k},P):y}var
+o=y(b[1],a[1]),n=M(function(b){var
+c=c5(b[2],t);return c?D(r(b[1],a[2]),d):c},o);return K(n)}return l};return gE(o,j,a,function(b,c){return gA(dk,a,s,b,c)},q,p,n)}return k},Q):z}var
 O=N}else
 var
-O=u;var
-t=O}}else
+O=v;var
+u=O}}else
 var
-t=m;var
-M=t}else
+u=n;var
+L=u}else
 var
-M=C;return M},S):R}return A},Z=function(c,a){try{var
-d=b(a,0);return d}catch(a){a=aT(a);if(a[1]===ch)return b(c,0)?m(a[2]):x(xC);throw a}},ay=q(u[2]),O=function(a){var
-b=t(a[2]);return[0,t(a[1]),b]},ae=function(a){var
-d=bC(a[2],c);if(d){var
-e=0<ap(a[3])?1:0;if(e)var
-f=aF(ay),b=bC(a[3],f);else
+L=C;return L},S):Q}return A},Z=function(b,a){try{var
+d=c(a,0);return d}catch(a){a=aX(a);if(a[1]===cn)return c(b,0)?l(a[2]):C(yz);throw a}},ay=t(v[2]),I=function(a){var
+b=q(a[2]);return[0,q(a[1]),b]},ag=function(a){var
+d=ao(a[2],b);if(d){var
+e=0<W(a[3])?1:0;if(e)var
+f=aa(ay),c=ao(a[3],f);else
 var
-b=e}else
+c=e}else
 var
-b=d;var
-g=b?dz(a[3])-1|0:ay;return[0,i(a[2],c),g]},af=function(b,a){return d(b,N(e(y,a),a))},aC=function(a){var
-b=a[4],c=a[3],d=t(a[2]);return[0,t(a[1]),d,c,b,0,0]};F(function(a){var
+c=d;var
+g=c?dF(a[3])-1|0:ay;return[0,i(a[2],b),g]},ai=function(b,a){return e(b,L(f(x,a),a))},aB=function(a){var
+b=a[4],c=a[3],d=q(a[2]);return[0,q(a[1]),d,c,b,0,0]};J(function(a){var
 b=[0,a[4],[0,a[3],0]];function
 c(b){var
-a=1-dd(1,b);return a?x(xD):a}return F(function(a){return c3(c,a)},b)},C);if(X(av,xE)){var
-bd=af(w1,xF),aD=d(function(a){var
-b=a[2];return[0,O(a[1]),b]},bd),bf=function(a){return af(w5,xG)},aE=Z(function(a){return G([0,aD,0],0)},bf),bg=eU(d(function(a){return a[1][4]},aE)),bh=function(c){var
-a=c[1],d=ae(a),e=b(bg,a[4]),f=[0,c[2],e,d];return[0,O(a[1]),f]},bi=d(aC,C);return G([0,aD,d(bh,aE)],bi)}var
-_=af(w9,xH),bj=eU(d(function(a){return a[1][4]},_)),bk=eU(d(function(a){return a[4]},_)),$=[1,d(function(a){var
-c=a[1],d=ae(c),e=b(bk,a[4]),f=b(bj,c[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,O(c[1]),g]},_)],P=function(a){var
-b=L(a[2]);return[0,L(a[1]),b]},bl=d(function(a){return P(a[1][1])},_),bn=function(b){var
-a=N(e(y,xJ),xI);return[0,a,N(e(y,xL),xK)]},aG=Z(function(a){return G($,0)},bn),aH=aG[2],aI=aG[1],bo=q(C),aK=q(aI)!==bo?1:0;if(aK)var
+a=1-dj(1,b);return a?C(yA):a}return J(function(a){return eq(c,a)},b)},z);if(af(av,yB)){var
+be=ai(xY,yC),aC=e(function(a){var
+b=a[2];return[0,I(a[1]),b]},be),bf=function(a){return ai(x2,yD)},aD=Z(function(a){return B([0,aC,0],0)},bf),bg=e3(e(function(a){return a[1][4]},aD)),bh=function(b){var
+a=b[1],d=ag(a),e=c(bg,a[4]),f=[0,b[2],e,d];return[0,I(a[1]),f]},bi=e(aB,z);return B([0,aC,e(bh,aD)],bi)}var
+_=ai(x6,yE),bj=e3(e(function(a){return a[1][4]},_)),bm=e3(e(function(a){return a[4]},_)),$=[1,e(function(a){var
+b=a[1],d=ag(b),e=c(bm,a[4]),f=c(bj,b[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,I(b[1]),g]},_)],N=function(a){var
+b=H(a[2]);return[0,H(a[1]),b]},bn=e(function(a){return N(a[1][1])},_),bo=function(b){var
+a=L(f(x,yG),yF);return[0,a,L(f(x,yI),yH)]},aE=Z(function(a){return B($,0)},bo),aI=aE[2],aJ=aE[1],bp=t(z),aK=t(aJ)!==bp?1:0;if(aK)var
 aL=aK;else
 var
-bH=q(C),aL=q(aH)!==bH?1:0;if(aL)x(xM);var
-aM=I(0,64),bq=o[2];F(function(a){var
-b=a[2];return bB(aM,bL(a[1]),b)},bq);var
-v=[d4,function(a){return jv(o,function(a){return an(eo(aM,bL(a)))})}],R=0,ac=C,ab=aI,aa=aH;for(;;){if(ac&&ab&&aa){var
-H=ac[1],br=aa[1],bs=ab[1],bt=function(a){return function(b){return G($,an(a))}}(R),ai=[0,H[1],H[2]],aN=P(ai),aO=aN[2],aQ=aN[1],a0=0;if(0!==H[3]&&!X(aQ,aO)){var
-ak=Z(bt,function(c,g){return function(h){var
-e=d(xh,N(c,xP)),a=g[3],f=a?a[1]:aZ(nm);return d(function(g){var
-h=g[2],a=g[1],i=aJ(function(a){return eV(a[1],a[2])<0?1:0},h);if(i){var
-m=a[2],j=I(0,16);F(function(a){var
-b=a[2];return bc(j,P(a[1]),b)},e);var
-c=[0,0],k=I(0,64),n=eo(Y,a[1]);F(function(b){var
-a=eo(Y,m);return F(function(e){var
-a=V(b[1],e[1]);if(a){var
-g=e[2],h=b[2];return F(function(n){return F(function(o){var
-b=o[2],e=o[1],g=n[2],h=n[1],p=[0,cy(b),0],q=[0,cy(g),p],r=[0,L(e),q],i=bA(xQ,d(a2,[0,L(h),r])),l=1-az(k,i);if(l){bB(k,i,0);var
-m=gO(b,kh(g)),a=P([0,h,e]),s=X(a[1],a[2])?[0,[0,kh(f),f],0]:aP(a8(j,a),0);return F(function(a){var
-b=c[1],d=[0,gO(a[2],m),b];c[1]=[0,gO(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
-l=ca(eV,c[1])}else
+bE=t(z),aL=t(aI)!==bE?1:0;if(aL)C(yJ);var
+aM=O(0,64),bq=o[2];J(function(a){var
+b=a[2];return bK(aM,bT(a[1]),b)},bq);var
+w=[ed,function(a){return j7(o,function(a){return as(eA(aM,bT(a)))})}],Q=0,ad=z,ac=aJ,ab=aI;for(;;){if(ad&&ac&&ab){var
+G=ad[1],br=ab[1],bs=ac[1],bt=function(a){return function(b){return B($,as(a))}}(Q),aj=[0,G[1],G[2]],aP=N(aj),aQ=aP[2],aR=aP[1],a1=0;if(0!==G[3]&&!af(aR,aQ)){var
+ak=Z(bt,function(b,g){return function(h){var
+d=e(ye,L(b,yM)),a=g[3],f=a?a[1]:a4(n4);return e(function(g){var
+h=g[2],a=g[1],i=aO(function(a){return e4(a[1],a[2])<0?1:0},h);if(i){var
+m=a[2],j=O(0,16);J(function(a){var
+b=a[2];return bk(j,N(a[1]),b)},d);var
+b=[0,0],k=O(0,64),n=eA(X,a[1]);J(function(c){var
+a=eA(X,m);return J(function(d){var
+a=Y(c[1],d[1]);if(a){var
+g=d[2],h=c[2];return J(function(n){return J(function(o){var
+c=o[2],d=o[1],g=n[2],h=n[1],p=[0,cD(c),0],q=[0,cD(g),p],r=[0,H(d),q],i=bJ(yN,e(a7,[0,H(h),r])),l=1-aF(k,i);if(l){bK(k,i,0);var
+m=g2(c,kX(g)),a=N([0,h,d]),s=af(a[1],a[2])?[0,[0,kX(f),f],0]:aN(bc(j,a),0);return J(function(a){var
+c=b[1],d=[0,g2(a[2],m),c];b[1]=[0,g2(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
+l=cf(e4,b[1])}else
 var
 l=i;var
-o=d(function(a){var
-c=a[2],d=a[1];return[0,d,c,b(W(function(a){var
-b=eV(d,a)<0?1:0,e=b?eV(a,c)<0?1:0:b;return e}),l)]},h);return[0,O(a),o]},e)}}(bs,H));a0=1}if(!a0)var
+o=e(function(a){var
+b=a[2],d=a[1];return[0,d,b,c(U(function(a){var
+c=e4(d,a)<0?1:0,e=c?e4(a,b)<0?1:0:c;return e}),l)]},h);return[0,I(a),o]},d)}}(bs,G));a1=1}if(!a1)var
 ak=0;var
-al=H[4];if(al)var
-aR=al[1],am=1-i(aR[1],aR[2]);else
+an=G[4];if(an)var
+aS=an[1],ap=1-i(aS[1],aS[2]);else
 var
-am=al;if(am)var
-bu=t(ai[2]),aS=h0(v),bv=dl===aS?v[1]:d4===aS?fM(v):v,bw=b(bv,bu),bx=t(ai[1]),aU=h0(v),bz=dl===aU?v[1]:d4===aU?fM(v):v,aV=i(b(bz,bx),bw),ao=aV?1-b$([0,aQ,aO],bl):aV;else
+ap=an;if(ap)var
+bv=q(aj[2]),aT=ia(w),bw=dq===aT?w[1]:ed===aT?fX(w):w,bx=c(bw,bv),by=q(aj[1]),aU=ia(w),bz=dq===aU?w[1]:ed===aU?fX(w):w,aV=i(c(bz,by),bx),aq=aV?1-ce([0,aR,aQ],bn):aV;else
 var
-ao=am;var
-S=aC(H),aW=S[3],aX=S[2],aY=S[1],bD=S[6],bE=S[4],bF=function(a,b,c,d,e,f){return function(g){return G($,an([0,[0,f,e,d,[0,de],b,c],a]))}}(R,ak,bD,aW,aX,aY),bG=ao?Z(bF,function(f){return function(g){var
-a=d(xe,N(f,xN)),c=I(0,64);F(function(a){var
-d=cy(a[2]),b=[0,P(a[1][1]),d];return az(c,b)?x(xO):bB(c,b,0)},a);var
-e=eU(d(function(a){return a[1][4]},a));return d(function(c){var
-a=c[1],d=ae(a),f=b(e,a[4]),g=[0,c[2],f,d];return[0,O(a[1]),g]},a)}}(br)):ao,R=[0,[0,aY,aX,aW,bE,ak,bG],R],ac=ac[2],ab=ab[2],aa=aa[2];continue}return G($,an(R))}}}function
-ki(a){var
-b=a[2];return[0,bK(a[1]),b]}function
-kj(b,a){var
-c=T(b[2],a[2]);return cj(T(b[1],a[1]),c)}function
-kk(b,i){var
-n=b9(b),e=0,u=a$(n);for(;;){if(e===u)var
-o=0;else{if(!(aW<=bM(n,e))){var
+aq=ap;var
+S=aB(G),aW=S[3],aY=S[2],a0=S[1],bA=S[6],bB=S[4],bC=function(a,b,c,d,e,f){return function(g){return B($,as([0,[0,f,e,d,[0,d6],b,c],a]))}}(Q,ak,bA,aW,aY,a0),bD=aq?Z(bC,function(f){return function(g){var
+a=e(yb,L(f,yK)),b=O(0,64);J(function(a){var
+d=cD(a[2]),c=[0,N(a[1][1]),d];return aF(b,c)?C(yL):bK(b,c,0)},a);var
+d=e3(e(function(a){return a[1][4]},a));return e(function(b){var
+a=b[1],e=ag(a),f=c(d,a[4]),g=[0,b[2],f,e];return[0,I(a[1]),g]},a)}}(br)):aq,Q=[0,[0,a0,aY,aW,bB,ak,bD],Q],ad=ad[2],ac=ac[2],ab=ab[2];continue}return B($,as(Q))}}}function
+kY(a){var
+b=a[2];return[0,ad(a[1]),b]}function
+kZ(b,a){var
+c=w(b[2],a[2]);return bp(w(b[1],a[1]),c)}function
+k0(b,i){var
+n=cb(b),e=0,t=bg(n);for(;;){if(e===t)var
+o=0;else{if(!(a1<=bU(n,e))){var
 e=e+1|0;continue}var
-o=1}if(o)throw di;var
-d=t(b),a=[0,0],f=function(a){return m(j(i,xU))},g=function(l){for(;;){var
+o=1}if(o)throw dm;var
+d=x(b),a=[0,0],f=function(a){return l(j(i,yR))},g=function(l){for(;;){var
 g=a[1]<d?1:0;if(g){var
-c=y(b,a[1]),h=32===c?1:0;if(h)var
+c=B(b,a[1]),h=32===c?1:0;if(h)var
 e=h;else{var
 i=9<=c?1:0,j=i?c<=13?1:0:i;if(j)var
 e=j;else
@@ -4269,223 +4471,218 @@ f=e}else
 var
 f=g;if(f){a[1]++;continue}return f}},h=function(a){var
 c=a<d?1:0;if(c)var
-e=48<=y(b,a)?1:0,f=e?y(b,a)<=57?1:0:e;else
+e=48<=B(b,a)?1:0,f=e?B(b,a)<=57?1:0:e;else
 var
 f=c;return f},k=function(b){var
 a=b;for(;;){if(h(a)){var
 a=a+1|0;continue}return a}},p=function(c){var
-e=t(c),f=(a[1]+e|0)<=d?1:0,g=f?X(bn(b,a[1],e),c):f;return g},c=function(i){g(0);var
-b=i;for(;;){if(b){var
-d=b[1],h=b[2];if(!p(d)){var
-b=h;continue}var
-c=[0,d]}else
+e=x(c),f=(a[1]+e|0)<=d?1:0,g=f?af(bv(b,a[1],e),c):f;return g},c=function(e){g(0);var
+b=iu(p,e);if(b){var
+c=b[1];a[1]=a[1]+x(c)|0;var
+d=[0,c]}else
 var
-c=0;if(c){var
-e=c[1];a[1]=a[1]+t(e)|0;var
-f=[0,e]}else
-var
-f=c;return f}},q=function(r){g(0);if(1-h(a[1]))f(0);var
-e=k(a[1]),l=0;if(e<d&&46===y(b,e)&&h(e+1|0)){var
+d=b;return d},q=function(r){g(0);if(1-h(a[1]))f(0);var
+e=k(a[1]),l=0;if(e<d&&46===B(b,e)&&h(e+1|0)){var
 c=k(e+1|0);l=1}if(!l)var
 c=e;var
 m=0;if((c+1|0)<d){var
-n=0;if(43!==y(b,c+1|0)&&45!==y(b,c+1|0))n=1;if(!n){var
+n=0;if(43!==B(b,c+1|0)&&45!==B(b,c+1|0))n=1;if(!n){var
 i=c+2|0;m=1}}if(!m)var
 i=c+1|0;var
 o=0;if(c<d){var
-p=0;if(fe!==y(b,c)&&69!==y(b,c))p=1;if(!p&&h(i)){var
+p=0;if(fp!==B(b,c)&&69!==B(b,c))p=1;if(!p&&h(i)){var
 j=k(i);o=1}}if(!o)var
 j=c;var
-q=bn(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
-d=c(x0);if(d){if(A(d[1],x1))continue;return ki(l(0))}if(c(x5)){var
-m=r(0);if(0===c(x6))f(0);var
-b=m}else
+q=bv(b,a[1],j-a[1]|0);a[1]=j;return q},m=function(n){for(;;){var
+d=c(yX);if(d){if(y(d[1],yY))continue;return kY(m(0))}if(c(y2)){var
+l=r(0);if(0===c(y3))f(0);var
+b=l}else
 var
-b=gA([3,q(0)],i);if(c(x2)){var
-a=q(0),e=1-ci(a);if(e)var
+b=gP([3,q(0)],i);if(c(yZ)){var
+a=q(0),e=1-b1(a);if(e)var
 g=e;else
 var
-k=3<t(a)?1:0,g=k||(d7<eb(j(x4,a))?1:0);if(g)f(0);var
-h=function(a){return 0===a?de:kj(b,h(a-1|0))};return h(eb(j(x3,a)))}return b}},s=function(n){var
-b=l(0);for(;;){g(0);if(p(xZ))return b;var
-f=c(xX);if(f){var
-a=l(0);if(X(f[1],xY))var
+k=3<x(a)?1:0,g=k||(eg<dI(j(y1,a))?1:0);if(g)f(0);var
+h=function(a){return 0===a?d6:kZ(b,h(a-1|0))};return h(dI(j(y0,a)))}return b}},s=function(n){var
+b=m(0);for(;;){g(0);if(p(yW))return b;var
+f=c(yU);if(f){var
+a=m(0);if(af(f[1],yV))var
 h=a;else{var
-e=ap(a[1]);if(0===e)var
-d=m(j(i,xT));else
+e=W(a[1]);if(0===e)var
+d=l(j(i,yQ));else
 if(1===e)var
 d=[0,a[2],a[1]];else
 var
-k=bK(a[1]),d=[0,bK(a[2]),k];var
+k=ad(a[1]),d=[0,ad(a[2]),k];var
 h=d}var
-b=kj(b,h);continue}return b}},r=function(f){var
+b=kZ(b,h);continue}return b}},r=function(f){var
 a=s(0);for(;;){var
-b=c(xV);if(b){var
-d=s(0),e=X(b[1],xW)?d:ki(d),a=cN(a,e);continue}return a}},v=r(0);g(0);if(a[1]<d)f(0);return v}}function
-eW(a){return bi(d(function(a){return[0,a,0]},a))}function
-kl(c,y){var
-z=c?c[1]:c,a=w(y,ya,x_,x$);if(by(e(a,yc),yb))m(yd);var
-i=l(a,ye),E=0;if(i){var
-f=i[1],v=0;if(typeof
-f!=="number"&&5===f[0]){if(f[1])throw di;v=1}if(!v){m(yf);E=1}}var
-A=N(e(a,yh),yg),k=d(function(a){return u(a,yi)},A),n=al(e(a,yk),yj),o=al(e(a,ym),yl),B=al(e(a,yo),yn);function
-g(g,c){var
-d=c[1],a=j(yp,d),e=al(c[2],a);return[0,d,b(c4(function(e){var
-b=e[2],f=e[1];if(1-az(g,f))x(j(x8,j(a,x7)));var
+b=c(yS);if(b){var
+d=s(0),e=af(b[1],yT)?d:kY(d),a=cp(a,e);continue}return a}},u=r(0);g(0);if(a[1]<d)f(0);return u}}function
+e5(a){return bq(e(function(a){return[0,a,0]},a))}function
+k1(b,w){var
+x=b?b[1]:b,a=A(w,y9,y7,y8);if(bH(f(a,y$),y_))l(za);var
+i=n(a,zb),E=0;if(i){var
+d=i[1],u=0;if(typeof
+d!=="number"&&5===d[0]){if(d[1])throw dm;u=1}if(!u){l(zc);E=1}}var
+y=L(f(a,ze),zd),k=e(function(a){return v(a,zf)},y),m=au(f(a,zh),zg),o=au(f(a,zj),zi),z=au(f(a,zl),zk);function
+g(g,b){var
+d=b[1],a=j(zm,d),e=au(b[2],a);return[0,d,c(dP(function(e){var
+b=e[2],f=e[1];if(1-aF(g,f))C(j(y5,j(a,y4)));var
 d=0;if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=kk(b[1],a);d=1;break;case
+c=k0(b[1],a);d=1;break;case
 1:case
-2:if(z){var
-c=kk(b[1],a);d=1}break}if(!d)var
-c=m(j(a,x9));return 0===ap(c[1])?0:[0,[0,f,c]]}),e)]}var
-C=eW(k),p=d(function(a){return g(C,a)},n),q=d(aj,n),h=eW(q);F(function(b){var
-a=1-az(h,b[1]);return a?x(yq):a},o);var
-r=bi(o),s=d(function(a){return g(h,[0,a,aP(a8(r,a),yr)])},q),t=d(function(a){return g(h,a)},B),D=ag(p,t);if(aJ(function(a){return 0===a[2]?1:0},D))x(ys);if(aJ(function(a){var
-b=0===a[2]?1:0;return b?az(r,a[1]):b},s))x(yt);return[0,k,p,s,t]}function
-gP(a){if(typeof
-a==="number")return yu;else
+2:if(x){var
+c=k0(b[1],a);d=1}break}if(!d)var
+c=l(j(a,y6));return 0===W(c[1])?0:[0,[0,f,c]]}),e)]}var
+B=e5(k),p=e(function(a){return g(B,a)},m),q=e(ah,m),h=e5(q);J(function(b){var
+a=1-aF(h,b[1]);return a?C(zn):a},o);var
+r=bq(o),s=e(function(a){return g(h,[0,a,aN(bc(r,a),zo)])},q),t=e(function(a){return g(h,a)},z),D=al(p,t);if(aO(function(a){return 0===a[2]?1:0},D))C(zp);if(aO(function(a){var
+b=0===a[2]?1:0;return b?aF(r,a[1]):b},s))C(zq);return[0,k,p,s,t]}function
+g3(a){if(typeof
+a==="number")return zr;else
 switch(a[0]){case
-0:return ib(a[1]);case
-3:return a2(a[1]);case
-4:return j(yx,j(bA(yw,d(gP,a[1])),yv));case
+0:return ip(a[1]);case
+3:return a7(a[1]);case
+4:return j(zu,j(bJ(zt,e(g3,a[1])),zs));case
 5:var
-b=a[1],c=bm(function(b,a){return cF(b[1],a[1])},b);return j(yB,j(bA(yA,d(function(a){var
-b=j(yz,gP(a[2]));return j(a2(a[1]),b)},c)),yy));default:return a[1]}}function
-yC(e,c){function
-b(a){return bm(Z,d(function(a){var
-b=a[2],c=bm(Z,d(function(a){var
-b=cy(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
+b=a[1],c=bu(function(b,a){return cM(b[1],a[1])},b);return j(zy,j(bJ(zx,e(function(a){var
+b=j(zw,g3(a[2]));return j(a7(a[1]),b)},c)),zv));default:return a[1]}}function
+zz(d,c){function
+b(a){return bu(ab,e(function(a){var
+b=a[2],c=bu(ab,e(function(a){var
+b=cD(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
 a(a){var
-c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,ca(cF,a[1]),e,d,c]}var
-f=a(c);return V(a(e),f)}function
-yD(a){function
+c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,cf(cM,a[1]),e,d,c]}var
+f=a(c);return Y(a(d),f)}function
+zA(a){function
 c(e){var
 a=e[2],b=0===a?1:0;if(b)var
 c=b;else
 var
-d=bQ(function(a){return jU(a[2])},a),c=d?0===gE(bl(function(b,a){return cN(b,a[2])},bH,a),de)?1:0:d;return c}var
-d=ag(a[3],a[4]),b=1-bQ(c,ag(a[2],d));return b?m(yE):b}function
-km(a,g){var
-c=kl(0,e(a,yF)),h=[3,j(yH,gx(gP(e(a,yG))))];if(by(e(a,yI),h))x(yJ);var
-d=l(a,yK),i=0;if(d){var
-b=d[1],f=0;if(typeof
-b!=="number"&&4===b[0]&&!b[1])f=1;if(!f){m(yL);i=1}}c3(function(h){try{var
-b=eG(1,h),g=0;if(typeof
+d=cd(function(a){return ku(a[2])},a),c=d?0===gT(bh(function(b,a){return cp(b,a[2])},bA,a),d6)?1:0:d;return c}var
+d=al(a[3],a[4]),b=1-cd(c,al(a[2],d));return b?l(zB):b}function
+k2(a,g){var
+c=k1(0,f(a,zC)),h=[3,j(zE,gM(g3(f(a,zD))))];if(bH(f(a,zF),h))C(zG);var
+d=n(a,zH),i=0;if(d){var
+b=d[1],e=0;if(typeof
+b!=="number"&&4===b[0]&&!b[1])e=1;if(!e){l(zI);i=1}}eq(function(h){try{var
+b=eP(1,h),g=0;if(typeof
 b!=="number"&&5===b[0]){var
-a=kl(yQ,[5,dH(yP,b[1])]);g=1}if(!g)var
-a=m(yO);var
-i=yC(c,a)?0:(yD(a),[0,a]),e=i}catch(a){a=aT(a);if(a[1]===ch)var
-d=a[2];else{if(a[1]!==dc)throw a;var
+a=k1(zN,[5,dO(zM,b[1])]);g=1}if(!g)var
+a=l(zL);var
+i=zz(c,a)?0:(zA(a),[0,a]),e=i}catch(a){a=aX(a);if(a[1]===cn)var
+d=a[2];else{if(a[1]!==di)throw a;var
 d=a[2]}var
-e=m(j(yM,d))}var
-f=0!==e?1:0;return f?x(yN):f},g);return c}function
-kn(b){function
-a(a){return I(0,64)}var
-e=a(0),f=a(0),g=a(0);function
-c(a){return aB(e,a)}function
-h(a){return aB(g,a)}var
-i=b[2];F(function(a){c(a[1]);return 0},i);var
-j=eW(d(aj,b[2]));function
-k(a){return az(j,a)}return[0,c,function(a){return aB(f,a)},h,k]}function
-eX(c,a){return d(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},a)}function
-ko(a,c){function
-e(c){var
-d=eX(a[2],c[2]);return[0,b(a[1],c[1]),d]}function
-f(c){var
-d=eX(a[1],c[2]);return[0,b(a[1],c[1]),d]}function
-g(c){var
-d=eX(a[1],c[2]);return[0,b(a[3],c[1]),d]}var
-h=d(g,c[4]),i=c[3],j=d(f,b(W(function(a){return 0!==a[2]?1:0}),i));return[0,d(e,c[2]),j,h]}function
-dX(a,c){var
-d=b(W(function(c){return b(a[4],c[1])}),c);return eX(a[1],d)}function
-eY(a,b){if(typeof
-a!=="number"&&0===a[0])return a[1];return m(j(b,yR))}function
-yS(q){var
-a=w(q,bI,yU,yT),r=u(e(a,yV),bI),s=u(e(a,yW),bI),c=e(a,yX),p=0;if(typeof
-c!=="number"&&3===c[0]){var
-o=A(c[1],y4);if(!o){var
+e=l(j(zJ,d))}var
+f=0!==e?1:0;return f?C(zK):f},g);return c}function
+k3(b){function
+a(a){return O(0,64)}var
+d=a(0),f=a(0),g=a(0);function
+c(a){return aH(d,a)}function
+h(a){return aH(g,a)}var
+i=b[2];J(function(a){c(a[1]);return 0},i);var
+j=e5(e(ah,b[2]));function
+k(a){return aF(j,a)}return[0,c,function(a){return aH(f,a)},h,k]}function
+e6(b,a){return e(function(a){var
+d=a[2];return[0,c(b,a[1]),d]},a)}function
+k4(a,b){function
+d(b){var
+d=e6(a[2],b[2]);return[0,c(a[1],b[1]),d]}function
+f(b){var
+d=e6(a[1],b[2]);return[0,c(a[1],b[1]),d]}function
+g(b){var
+d=e6(a[1],b[2]);return[0,c(a[3],b[1]),d]}var
+h=e(g,b[4]),i=b[3],j=e(f,c(U(function(a){return 0!==a[2]?1:0}),i));return[0,e(d,b[2]),j,h]}function
+d9(a,b){var
+d=c(U(function(b){return c(a[4],b[1])}),b);return e6(a[1],d)}function
+e7(a,b){if(typeof
+a!=="number"&&0===a[0])return a[1];return l(j(b,zO))}function
+zP(q){var
+a=A(q,bP,zR,zQ),r=v(f(a,zS),bP),s=v(f(a,zT),bP),b=f(a,zU),p=0;if(typeof
+b!=="number"&&3===b[0]){var
+o=y(b[1],z1);if(!o){var
 h=o;p=1}}if(!p)var
-h=[0,S(c,bI)];var
-i=eY(e(a,yY),bI),t=l(a,yZ),k=Q(function(a){return aM(u,a,bI)},t);function
-v(b){var
-a=bh(b,bI),c=bq(a[1],bI);return[0,c,bq(a[2],bI)]}var
-f=Q(v,l(a,y0)),y=l(a,y1),g=Q(function(a){return bs(S,a,bI)},y);function
-n(a,e,c){var
-f=Q(function(a){var
-b=a[2];return[0,d(e[2],a[1]),b]},c),g=b(a,s);return[0,b(a,r),g,h,i,f]}if(k){if(f&&g){var
-z=g[1],B=f[1],C=k[1];return function(a){if(0!==z)x(y2);return n(a[3],a,[0,[0,C,B]])}}}else
-if(!f&&!g&&i)return function(a){return n(a[3],a,0)};return m(j(bI,y3))}function
-y5(b,a){return[0,cL(b,a),c]}function
-ze(k){var
-a=w(k,zh,ag(gQ,zg),zf),o=N(e(a,zj),zi),i=cL(e(a,zl),zk),p=ap(i)<=0?1:0,r=p||fU(i,aF(100000));if(r)m(zm);var
-Q=eY(e(a,zo),zn),t=e(a,zq),v=aM(function(s,t){var
-a=w(s,cP,y6,0),c=u(e(a,y7),cP),f=u(e(a,y8),cP),g=S(e(a,y9),cP),i=S(e(a,y_),cP),h=e(a,y$);function
-k(a,b){return bs(y5,a,b)}var
-l=aM(function(a,b){return aM(k,a,b)},h,cP);function
+h=[0,X(b,bP)];var
+i=e7(f(a,zV),bP),t=n(a,zW),k=P(function(a){return aR(v,a,bP)},t);function
+u(b){var
+a=bo(b,bP),c=bx(a[1],bP);return[0,c,bx(a[2],bP)]}var
+d=P(u,n(a,zX)),w=n(a,zY),g=P(function(a){return bB(X,a,bP)},w);function
+m(a,d,b){var
+f=P(function(a){var
+b=a[2];return[0,e(d[2],a[1]),b]},b),g=c(a,s);return[0,c(a,r),g,h,i,f]}if(k){if(d&&g){var
+x=g[1],z=d[1],B=k[1];return function(a){if(0!==x)C(zZ);return m(a[3],a,[0,[0,B,z]])}}}else
+if(!d&&!g&&i)return function(a){return m(a[3],a,0)};return l(j(bP,z0))}function
+z2(c,a){return[0,cU(c,a),b]}function
+Ab(k){var
+a=A(k,Ae,al(g4,Ad),Ac),m=L(f(a,Ag),Af),i=cU(f(a,Ai),Ah),p=W(i)<=0?1:0,q=p||f5(i,aa(100000));if(q)l(Aj);var
+Q=e7(f(a,Al),Ak),s=f(a,An),w=aR(function(r,s){var
+a=A(r,cX,z3,0),b=v(f(a,z4),cX),d=v(f(a,z5),cX),g=X(f(a,z6),cX),i=X(f(a,z7),cX),h=f(a,z8);function
+k(a,b){return bB(z2,a,b)}var
+m=aR(function(a,b){return aR(k,a,b)},h,cX);function
 n(d,a){var
-b=N(d,a);if(b){var
+b=L(d,a);if(b){var
 c=b[2];if(c&&!c[2]){var
-e=cL(b[1],a);return[0,e,S(c[1],a)]}}return m(j(a,za))}var
-o=e(a,zb);function
-p(a,b){return bs(n,a,b)}var
-r=aM(function(a,b){return aM(p,a,b)},o,cP);return function(a){function
-h(e,c){if(e){var
-f=e[2],g=e[1];if(f){if(c){var
-i=c[1],j=q(f[1]),k=function(d){var
-e=d[2],c=e[1],h=e[2],g=0;if(0<=ap(c)&&!ep(c,aF(j))){var
-f=dz(c);g=1}if(!g)var
-f=j;return[0,b(a[2],d[1]),[0,f,h]]},l=q(g);if(q(i)!==l)x(zc);var
-m=fI(function(c,b){var
-e=d(k,b);return[0,dX(a,c),e]},g,i);return[0,m,h(f,c[2])]}}else
-if(!c){var
-n=0;return[0,d(function(b){return[0,dX(a,b),0]},g),n]}}return x(zd)}var
-e=h(l,r),j=b(a[3],f);return[0,b(a[3],c),j,g,i,e]}},t,zp),y=l(a,zr);c3(function(a){N(a,zs);return 0},y);var
-n=d(yS,o);if(0===n)m(zt);return function(p){var
-o=km(a,p),j=kn(o),e=ko(j,o),t=d(function(a){return b(a,j)},v),r=d(function(a){return b(a,j)},n),u=dz(i),m=dQ(e),k=eD(e,m),l=k?h(function(a){var
-h=cx(e,a[1]);if(h){var
-k=h[1],i=cx(e,a[2]);if(i){var
-l=i[1],b=a[5];if(b){var
-d=b[1];if(d){var
-n=b[2],o=V(q(n)+1|0,u),p=o?g([0,f,c],a[3]):o,r=p?g([0,f,c],a[4]):p;if(r){var
-j=jM(m,Q,d,n);if(j){var
-s=j[1],B=d[1][1],D=a[4],t=gr(s,C(k,O(L(a[3]),l)),D,B);if(t){var
-E=C(k,l);return K(function(a){return gq(s,a[1])},E)}var
-v=t}else
+e=cU(b[1],a);return[0,e,X(c[1],a)]}}return l(j(a,z9))}var
+o=f(a,z_);function
+p(a,b){return bB(n,a,b)}var
+q=aR(function(a,b){return aR(p,a,b)},o,cX);return function(a){function
+h(d,b){if(d){var
+f=d[2],g=d[1];if(f){if(b){var
+i=b[1],j=t(f[1]),k=function(d){var
+e=d[2],b=e[1],h=e[2],g=0;if(0<=W(b)&&!da(b,aa(j))){var
+f=dF(b);g=1}if(!g)var
+f=j;return[0,c(a[2],d[1]),[0,f,h]]},l=t(g);if(t(i)!==l)C(z$);var
+m=fS(function(c,b){var
+d=e(k,b);return[0,d9(a,c),d]},g,i);return[0,m,h(f,b[2])]}}else
+if(!b){var
+n=0;return[0,e(function(b){return[0,d9(a,b),0]},g),n]}}return C(Aa)}var
+f=h(m,q),j=c(a[3],d);return[0,c(a[3],b),j,g,i,f]}},s,Am),u=n(a,Ao);eq(function(a){L(a,Ap);return 0},u);var
+o=e(zP,m);if(0===o)l(Aq);return function(p){var
+n=k2(a,p),j=k3(n),f=k4(j,n),s=e(function(a){return c(a,j)},w),q=e(function(a){return c(a,j)},o),u=dF(i),m=d1(f),k=eM(f,m),l=k?h(function(a){var
+h=cC(f,a[1]);if(h){var
+k=h[1],i=cC(f,a[2]);if(i){var
+l=i[1],c=a[5];if(c){var
+e=c[1];if(e){var
+n=c[2],o=Y(t(n)+1|0,u),p=o?g([0,d,b],a[3]):o,q=p?g([0,d,b],a[4]):p;if(q){var
+j=km(m,Q,e,n);if(j){var
+r=j[1],B=e[1][1],C=a[4],s=gG(r,H(k,S(I(a[3]),l)),C,B);if(s){var
+D=H(k,l);return M(function(a){return gF(r,a[1])},D)}var
+v=s}else
 var
 v=j;var
 w=v}else
 var
-w=r;var
+w=q;var
 x=w}else
 var
-x=d;var
+x=e;var
 y=x}else
 var
-y=b;var
+y=c;var
 z=y}else
 var
 z=i;var
 A=z}else
 var
-A=h;return A},t):k;return l?h(function(a){var
+A=h;return A},s):k;return l?h(function(a){var
 w=a[5];if(w){var
-x=w[1],y=x[2],j=y[2],k=y[1],d=x[1],n=cx(e,a[1]),v=0;if(n){var
-o=cx(e,a[2]),h=0;if(o){var
-p=g(k,j)?k:j,l=g(k,j)?j:k,z=d?Q?fz(q(d),u):V(q(d),u):d,A=z?D(eE(m,n[1],d),k):z,B=A?D(eE(m,o[1],d),j):A,i=0;if(B)if(a[4]){var
+x=w[1],y=x[2],j=y[2],k=y[1],e=x[1],n=cC(f,a[1]),v=0;if(n){var
+o=cC(f,a[2]),h=0;if(o){var
+p=g(k,j)?k:j,l=g(k,j)?j:k,z=e?Q?fJ(t(e),u):Y(t(e),u):e,A=z?D(eN(m,n[1],e),k):z,B=A?D(eN(m,o[1],e),j):A,i=0;if(B)if(a[4]){var
 C=a[3];if(C){var
-E=D(l,s(C[1],p));if(E){var
-b=dR(l);h=1;i=1}else{var
-b=E;h=1;i=1}}else{var
-F=D(p,[0,f,c]);if(F){var
-b=dR(l);h=1;i=1}else{var
-b=F;h=1;i=1}}}else{var
-r=a[3];if(r){var
-b=J(g(l,s(r[1],p)));h=1;i=1}else
+E=D(l,r(C[1],p));if(E){var
+c=d2(l);h=1;i=1}else{var
+c=E;h=1;i=1}}else{var
+F=D(p,[0,d,b]);if(F){var
+c=d2(l);h=1;i=1}else{var
+c=F;h=1;i=1}}}else{var
+q=a[3];if(q){var
+c=K(g(l,r(q[1],p)));h=1;i=1}else
 var
-G=r}else
+G=q}else
 var
 G=B;if(!i)var
 H=G}else
@@ -4493,553 +4690,687 @@ var
 H=o;if(!h){var
 I=H;v=1}}else{var
 I=n;v=1}if(v)var
-b=I}else
+c=I}else
 var
-b=1;if(b){if(a[4]){var
-K=a[3];if(K){var
-L=K[1],M=jN(t,a[1],a[2],L);return M?jN(t,a[2],a[1],L):M}var
+c=1;if(c){if(a[4]){var
+J=a[3];if(J){var
+L=J[1],M=kn(s,a[1],a[2],L);return M?kn(s,a[2],a[1],L):M}var
 N=a[5],R=N?1:N;return R}var
 O=a[5],S=O?1:O,P=S}else
 var
-P=b;return P},r):l}}function
-kp(b,c){if(b&&!b[2]){var
-d=w(b[1],gR,zv,0),a=function(a){return u(e(d,a),gR)},f=a(zw),g=a(zx),h=a(zy),i=A(a(zz),c),k=i||A(a(zC),zB);if(k)m(j(gR,zA));return[0,f,g,h]}return m(zu)}function
-kq(a,f,c){if(typeof
+P=c;return P},q):l}}function
+k5(b,c){if(b&&!b[2]){var
+d=A(b[1],g5,As,0),a=function(a){return v(f(d,a),g5)},e=a(At),g=a(Au),h=a(Av),i=y(a(Aw),c),k=i||y(a(Az),Ay);if(k)l(j(g5,Ax));return[0,e,g,h]}return l(Ar)}function
+k6(a,f,c){if(typeof
 a!=="number"&&5===a[0]){var
-d=l(a[1],zE);if(d){var
+d=n(a[1],AB);if(d){var
 b=d[1],g=0;if(typeof
 b==="number"||!(3===b[0]))g=1;else{var
-e=b[1];if(b$(e,f))return e}}return m(j(c,zF))}return m(j(c,zD))}function
-kr(h,g,f,e){var
-a=km(h,g),c=kn(a),b=ko(c,a);if(1-eD(b,dQ(b)))x(zG);function
+e=b[1];if(ce(e,f))return e}}return l(j(c,AC))}return l(j(c,AA))}function
+k7(h,g,f,e){var
+a=k2(h,g),c=k3(a),b=k4(c,a);if(1-eM(b,d1(b)))C(AD);function
 d(c){var
-b=eh(c,a[4]);return b?b[1]:x(zH)}var
+b=et(c,a[4]);return b?b[1]:C(AE)}var
 i=d(f);return[0,a,c,b,[0,i,d(e)]]}function
-ks(c,f){var
-g=bi(c[3]),a=I(0,64);function
-e(b){var
-c=1-az(a,b);if(c){bB(a,b,0);var
-d=cd(g,b);return F(function(a){return e(a[1])},d)}return c}F(function(a){return e(a[1])},f);var
-h=d(aj,c[2]);return b(W(function(b){return az(a,b)}),h)}function
-kt(a){var
-c=I(0,64),d=ei(bd,a[2]);return b(c4(function(b){var
-a=b[1];return az(c,a)?0:(bB(c,a,0),[0,a])}),d)}function
-ku(b,a){return bs(function(b,a){return eJ(u(b,a),a)},b,a)}function
-Am(o){var
-aE=w(o,Ao,ag(gQ,An),0),a=kp(N(e(aE,Ar),Aq),Ap),br=a[2],bt=a[1],z=bq(a[3],As),U=e(aE,At),bu=kq(U,Av,Au);return function(cr){var
-W=kr(aE,cr,bt,br),Y=W[4],E=W[3],o=W[2],G=W[1];if(1-dd(1,z))x(Aw);if(A(bu,Ax))if(A(bu,Ay)){var
-bk=w(U,gS,z0,0),F=al(e(bk,z1),gS),b6=bi(bs(u,e(bk,z2),gS));if(a0(z3,F))m(z4);var
-bl=l(F,z5),bq=0;if(bl){var
-aB=bl[1],cw=0;if(typeof
+k8(b,f){var
+g=bq(b[3]),a=O(0,64);function
+d(b){var
+c=1-aF(a,b);if(c){bK(a,b,0);var
+e=ci(g,b);return J(function(a){return d(a[1])},e)}return c}J(function(a){return d(a[1])},f);var
+h=e(ah,b[2]);return c(U(function(b){return aF(a,b)}),h)}function
+k9(a){var
+b=O(0,64),d=eu(a6,a[2]);return c(dP(function(c){var
+a=c[1];return aF(b,a)?0:(bK(b,a,0),[0,a])}),d)}function
+k_(b,a){return bB(function(b,a){return eS(v(b,a),a)},b,a)}function
+Bj(o){var
+aE=A(o,Bl,al(g4,Bk),0),a=k5(L(f(aE,Bo),Bn),Bm),bp=a[2],br=a[1],x=bx(a[3],Bp),U=f(aE,Bq),bs=k6(U,Bs,Br);return function(cr){var
+V=k7(aE,cr,br,bp),X=V[4],z=V[3],o=V[2],E=V[1];if(1-dj(1,x))C(Bt);if(y(bs,Bu))if(y(bs,Bv)){var
+bf=A(U,g6,AX,0),B=au(f(bf,AY),g6),b5=bq(bB(v,f(bf,AZ),g6));if(a$(A0,B))l(A1);var
+bg=n(B,A2),bt=0;if(bg){var
+aB=bg[1],cu=0;if(typeof
 aB!=="number"&&5===aB[0]){var
-bm=V(l(aB[1],Al),Ak);bq=1;cw=1}}if(!bq)var
-bm=0;var
-b7=bm||a0(Aj,F);if(b7)throw di;var
-b8=by(l(F,z7),z6),b9=b8||by(l(F,Ai),Ah);if(b9)m(z8);var
-N=jZ([5,F]),aC=N[5],bn=N[1],b_=N[4],b$=eL(bn);if(A(N[2],b$))x(z9);var
-cb=eW(d(aj,bn[1])),S=function(a){var
-c=aP(a8(b6,a),a);return az(cb,c)?b(b_,c):x(z_)},T=function(a){return j(Ab,j(bA(Aa,d(a2,a)),z$))},aD=ks(G,ag(Y[1],Y[2])),cc=bi(G[3]),ce=bi(G[2]),ci=ei(function(a){var
-c=cd(ce,a);return d(function(d){var
-c=d[1],e=S(T([0,a,[0,c,0]])),f=b(o[2],c);return[0,[0,b(o[1],a),f],e]},c)},aD),cj=S(T(Ac)),cl=S(T(Ad)),bo=aJ(function(a){return 0===cd(cc,a)?1:0},aD);if(bo)var
-cm=b(aC,Ae),bp=[0,[0,S(T(Af)),cm]];else
+bh=Y(n(aB[1],Bi),Bh);bt=1;cu=1}}if(!bt)var
+bh=0;var
+b6=bh||a$(Bg,B);if(b6)throw dm;var
+b7=bH(n(B,A4),A3),b8=b7||bH(n(B,Bf),Be);if(b8)l(A5);var
+L=kz([5,B]),aC=L[5],bi=L[1],b9=L[4],b_=eU(bi);if(y(L[2],b_))C(A6);var
+b$=e5(e(ah,bi[1])),Q=function(a){var
+b=aN(bc(b5,a),a);return aF(b$,b)?c(b9,b):C(A7)},T=function(a){return j(A_,j(bJ(A9,e(a7,a)),A8))},aD=k8(E,al(X[1],X[2])),ca=bq(E[3]),cb=bq(E[2]),cc=eu(function(a){var
+b=ci(cb,a);return e(function(d){var
+b=d[1],e=Q(T([0,a,[0,b,0]])),f=c(o[2],b);return[0,[0,c(o[1],a),f],e]},b)},aD),ce=Q(T(A$)),cg=Q(T(Ba)),bj=aO(function(a){return 0===ci(ca,a)?1:0},aD);if(bj)var
+ch=c(aC,Bb),bk=[0,[0,Q(T(Bc)),ch]];else
 var
-bp=bo;var
-cn=kt(G),co=d(function(a){var
-c=b(aC,a2(a));return[0,b(o[2],a),c]},cn),cp=N[3],cq=b(aC,Ag),H=[2,[0,d(o[1],aD),co,cq,ci,cj,cl,bp,cp]]}else{var
-ax=w(U,cR,zQ,0),ay=function(a){return bs(function(b,a){return dT(o[1],bG,b,a)},a,cR)},bY=function(b,f){var
-a=w(b,cR,zR,0),c=bh(e(a,zS),cR),d=ck(u(e(a,zT),cR),cR);return[0,c,[0,d,ay(e(a,zU))]]},R=aM(bY,e(ax,zV),cR),bc=ay(e(ax,zW)),bd=ay(e(ax,zX)),bj=function(b){var
-a=d(aj,b),c=q(a);return q(ca(Z,a))!==c?1:0},bZ=ag(bc,ag(bd,ei(function(a){return a[2][2]},R)));if(aJ(function(a){return bj(a[2])},bZ))x(zY);var
-b0=bj(R),b1=b0||aJ(function(h){var
-a=h[1],c=a[2],d=a[1],e=X(d,c);if(e)var
+bk=bj;var
+cj=k9(E),cl=e(function(a){var
+b=c(aC,a7(a));return[0,c(o[2],a),b]},cj),cp=L[3],cq=c(aC,Bd),G=[2,[0,e(o[1],aD),cl,cq,cc,ce,cg,bk,cp]]}else{var
+ay=A(U,cZ,AN,0),az=function(a){return bB(function(b,a){return d4(o[1],by,b,a)},a,cZ)},bX=function(b,e){var
+a=A(b,cZ,AO,0),c=bo(f(a,AP),cZ),d=co(v(f(a,AQ),cZ),cZ);return[0,c,[0,d,az(f(a,AR))]]},P=aR(bX,f(ay,AS),cZ),bb=az(f(ay,AT)),bd=az(f(ay,AU)),be=function(b){var
+a=e(ah,b),c=t(a);return t(cf(ab,a))!==c?1:0},bY=al(bb,al(bd,eu(function(a){return a[2][2]},P)));if(aO(function(a){return be(a[2])},bY))C(AV);var
+bZ=be(P),b0=bZ||aO(function(h){var
+a=h[1],b=a[2],d=a[1],e=af(d,b);if(e)var
 f=e;else
 var
-g=b(o[4],d),i=g?b(o[4],c):g,f=1-i;return f},R);if(b1)x(zZ);var
-b2=function(a){var
-c=a[2];return[0,b(o[2],a[1]),c]},aA=function(a){return d(b2,a)},b3=function(a){var
-c=a[2],d=a[1],e=aA(c[2]),f=[0,c[1],e],g=b(o[1],d[2]);return[0,[0,b(o[1],d[1]),g],f]},b4=aA(bd),b5=aA(bc),H=[1,[0,d(b3,R),b5,b4]]}else{var
-au=w(U,cQ,zI,0),av=aM(ku,e(au,zJ),cQ),bU=al(e(au,zK),cQ),a5=aM(al,e(au,zL),cQ),a6=q(av);if(q(a5)!==a6)m(zM);var
-a7=d(function(a){return dX(o,a)},av),bV=ks(G,ag(Y[1],Y[2])),a9=d(o[1],bV),a_=jP(a7),a$=bF(dQ(E)),aw=[0,0],ba=function(a,f,e){try{var
-k=ku(aP(l(f,a),zO),cQ),n=d(function(b){var
-a=cK(b[1],cQ),c=ap(a)<0?1:0,d=c||ep(a,aF(a6));if(d)m(j(cQ,zP));var
-e=b[2];return[0,dz(a),e]},k),c=n}catch(a){a=aT(a);if(a[1]!==ch)throw a;var
-g=aw[1],h=bQ(function(a){return b(a,0)},g)?m(a[2]):x(zN),c=h}var
-i=aw[1];aw[1]=[0,function(a){return gu(a_,a9,c,e)},i];return[0,b(o[2],a),c]},bW=function(a){var
-c=b(o[2],a),d=ba(a,bU,function(a){return n(a$[2],a,c)});return[0,d,fI(function(d,b){return ba(a,d,function(a){return jE(a$,c,b,a)})},a5,a_)]},bb=d(bW,kt(G)),bX=dG(function(c,a){return d(function(f){var
+g=c(o[4],d),i=g?c(o[4],b):g,f=1-i;return f},P);if(b0)C(AW);var
+b1=function(a){var
+b=a[2];return[0,c(o[2],a[1]),b]},aA=function(a){return e(b1,a)},b2=function(a){var
+b=a[2],d=a[1],e=aA(b[2]),f=[0,b[1],e],g=c(o[1],d[2]);return[0,[0,c(o[1],d[1]),g],f]},b3=aA(bd),b4=aA(bb),G=[1,[0,e(b2,P),b4,b3]]}else{var
+av=A(U,cY,AF,0),aw=aR(k_,f(av,AG),cY),bT=au(f(av,AH),cY),a2=aR(au,f(av,AI),cY),a3=t(aw);if(t(a2)!==a3)l(AJ);var
+a5=e(function(a){return d9(o,a)},aw),bU=k8(E,al(X[1],X[2])),a6=e(o[1],bU),a8=kp(a5),a9=bN(d1(z)),ax=[0,0],a_=function(a,f,d){try{var
+k=k_(aN(n(f,a),AL),cY),m=e(function(b){var
+a=cT(b[1],cY),c=W(a)<0?1:0,d=c||da(a,aa(a3));if(d)l(j(cY,AM));var
+e=b[2];return[0,dF(a),e]},k),b=m}catch(a){a=aX(a);if(a[1]!==cn)throw a;var
+g=ax[1],h=cd(function(a){return c(a,0)},g)?l(a[2]):C(AK),b=h}var
+i=ax[1];ax[1]=[0,function(a){return gJ(a8,a6,b,d)},i];return[0,c(o[2],a),b]},bV=function(a){var
+b=c(o[2],a),d=a_(a,bT,function(a){return m(a9[2],a,b)});return[0,d,fS(function(d,c){return a_(a,d,function(a){return ke(a9,b,c,a)})},a2,a8)]},ba=e(bV,k9(E)),bW=dN(function(c,a){return e(function(f){var
 g=f[2];if(0<=c){var
 a=g,b=c;for(;;){if(a){var
 d=a[2],e=a[1];if(0===b)return e;var
-a=d,b=b-1|0;continue}return ee(nw)}}return aZ(nx)},bb)},av),H=[0,[0,a9,a7,d(aj,bb),bX]]}var
-cs=b(o[3],br),ct=b(o[3],bt),p=dQ(E),a1=eD(E,p);if(a1){var
-as=cx(E,ct);if(as){var
-t=as[1],at=cx(E,cs);if(at){var
-v=at[1];switch(H[0]){case
+a=d,b=b-1|0;continue}return ep(oc)}}return a4(od)},ba)},aw),G=[0,[0,a6,a5,e(ah,ba),bW]]}var
+cs=c(o[3],bp),ct=c(o[3],br),p=d1(z),aZ=eM(z,p);if(aZ){var
+as=cC(z,ct);if(as){var
+s=as[1],at=cC(z,cs);if(at){var
+u=at[1];switch(G[0]){case
 0:var
-y=H[1],aW=bF(p),J=jP(y[2]),bM=C(t,v),aX=jK(p,y[1],bM);if(aX)var
-bN=q(y[4]),ao=V(q(J),bN);else
+w=G[1],aV=bN(p),K=kp(w[2]),bL=H(s,u),aW=kk(p,w[1],bL);if(aW)var
+bM=t(w[4]),ap=Y(t(K),bM);else
 var
-ao=aX;if(ao)var
-bO=db(p,jJ(E)),aq=h(function(a){function
-c(b){return n(aW[2],b,a)}var
-d=dS(a,y[3]),b=gu(J,y[1],d,c);if(b){var
-e=eq(J,y[4]);return h(function(b){var
+ap=aW;if(ap)var
+bO=dh(p,kj(z)),aq=h(function(a){function
+c(b){return m(aV[2],b,a)}var
+d=d3(a,w[3]),b=gJ(K,w[1],d,c);if(b){var
+e=dd(K,w[4]);return h(function(b){var
 c=b[1];function
-d(b){return jE(aW,a,c,b)}var
-e=dS(a,b[2]);return gu(J,y[1],e,d)},e)}return b},bO);else
+d(b){return ke(aV,a,c,b)}var
+e=d3(a,b[2]);return gJ(K,w[1],e,d)},e)}return b},bO);else
 var
-aq=ao;return aq?h(function(a){var
-b=g(cu(C(t,O(L(z),v)),a),[0,f,c]);return b?g(cu(C(v,O(L(z),t)),a),[0,f,c]):b},J):aq;case
+aq=ap;return aq?h(function(a){var
+c=g(cy(H(s,S(I(x),u)),a),[0,d,b]);return c?g(cy(H(u,S(I(x),s)),a),[0,d,b]):c},K):aq;case
 1:var
-Q=H[1],s=bF(p),bP=Q[1],bR=cf(k(function(a){return[0,a[1],a[2][1]]},bP)),ar=function(a,b){return be(bR,a,b)},bS=Q[1],aY=h(function(a){var
-d=a[1],e=d[2],f=d[1],i=g([0,c,c],a[2][1]);if(i){var
-j=b(s[1],e),k=db(p,C(b(s[1],f),j));return h(function(b){var
-c=a[2][1],d=jG(s,e,b),g=jG(s,f,b);return gv(ar,dS(b,a[2][2]),g,d,c)},k)}return i},bS);if(aY){var
-bT=db(p,C(t,v));return h(function(a){var
-c=cg(s,v,a),d=cg(s,t,a),b=gv(ar,dS(a,Q[2]),d,c,z);if(b){var
-e=cg(s,t,a),f=cg(s,v,a);return gv(ar,dS(a,Q[3]),f,e,z)}return b},bT)}return aY;default:var
-a=H[1],I=a[8],r=bf(I[1]),_=bg(r),bv=B(a[2]),aG=function(a){return M(c,bv,a)},bw=cf(a[4]),P=function(d,b){var
-a=be(bw,d,b);return a?a[1]:c},aH=g([0,c,c],z),aI=aH?f9(I):aH;if(aI)var
-bx=C(t,v),$=jK(p,a[1],bx);else
+O=G[1],r=bN(p),bP=O[1],bQ=ck(k(function(a){return[0,a[1],a[2][1]]},bP)),ar=function(a,b){return bl(bQ,a,b)},bR=O[1],aY=h(function(a){var
+d=a[1],e=d[2],f=d[1],i=g([0,b,b],a[2][1]);if(i){var
+j=c(r[1],e),k=dh(p,H(c(r[1],f),j));return h(function(b){var
+c=a[2][1],d=kg(r,e,b),g=kg(r,f,b);return gK(ar,d3(b,a[2][2]),g,d,c)},k)}return i},bR);if(aY){var
+bS=dh(p,H(s,u));return h(function(a){var
+c=cm(r,u,a),d=cm(r,s,a),b=gK(ar,d3(a,O[2]),d,c,x);if(b){var
+e=cm(r,s,a),f=cm(r,u,a);return gK(ar,d3(a,O[3]),f,e,x)}return b},bS)}return aY;default:var
+a=G[1],J=a[8],q=bm(J[1]),Z=bn(q),bu=F(a[2]),aG=function(a){return R(b,bu,a)},bv=ck(a[4]),N=function(d,c){var
+a=bl(bv,d,c);return a?a[1]:b},aH=g([0,b,b],x),aI=aH?gi(J):aH;if(aI)var
+bw=H(s,u),_=kk(p,a[1],bw);else
 var
-$=aI;if($)var
-bz=k(aG,db(p,jJ(E))),aa=a[7],bB=aa?[0,aa[1][2],0]:aa,ab=cv(ah,C(bB,bz));else
+_=aI;if(_)var
+bx=k(aG,dh(p,kj(z))),$=a[7],bz=$?[0,$[1][2],0]:$,ac=cA(am,H(bz,bx));else
 var
-ab=$;if(ab){var
-aK=a[7];if(aK)var
-aL=aK[1],ac=aL[1],bC=aL[2],aN=i(b(r[2],ac),bC),bD=aN?eF(b(r[3],ac),[0,[0,ac,[0,c,c]],0]):aN,aO=bD;else
+ac=_;if(ac){var
+aJ=a[7];if(aJ)var
+aK=aJ[1],ad=aK[1],bA=aK[2],aL=i(c(q[2],ad),bA),bC=aL?eO(c(q[3],ad),[0,[0,ad,[0,b,b]],0]):aL,aM=bC;else
 var
-aO=1;var
-ad=aO}else
+aM=1;var
+ae=aM}else
 var
-ad=ab;if(ad)var
-bE=a[1],ae=h(function(d){var
-g=cv(ah,k(aj,gs(p,d)));if(g){var
-e=b(bF(p)[1],d);if(e)var
-j=gt(p,P,[0,e[1],e[2]]);else
+ae=ac;if(ae)var
+bD=a[1],ag=h(function(d){var
+g=cA(am,k(ah,gH(p,d)));if(g){var
+e=c(bN(p)[1],d);if(e)var
+j=gI(p,N,[0,e[1],e[2]]);else
 var
-f=a[7],m=f?[0,[0,f[1][1],[0,c,c]],0]:f,j=m;var
-l=gs(p,d);return h(function(e){var
-a=P(d,e[1]),f=b(_,a);if(f)var
-g=aG(e[1]),c=i(b(r[2],a),g);else
+f=a[7],m=f?[0,[0,f[1][1],[0,b,b]],0]:f,j=m;var
+l=gH(p,d);return h(function(e){var
+a=N(d,e[1]),f=c(Z,a);if(f)var
+g=aG(e[1]),b=i(c(q[2],a),g);else
 var
-c=f;return c?eF(b(r[3],a),j):c},l)}return g},bE);else
+b=f;return b?eO(c(q[3],a),j):b},l)}return g},bD);else
 var
-ae=ad;var
-aQ=ae?b(_,a[5]):ae;if(aQ)var
-bH=a[3],af=i(b(r[2],a[5]),bH);else
+ag=ae;var
+aP=ag?c(Z,a[5]):ag;if(aP)var
+bE=a[3],ai=i(c(q[2],a[5]),bE);else
 var
-af=aQ;if(af)var
-bI=gt(p,P,t),ai=eF(b(r[3],a[5]),bI);else
+ai=aP;if(ai)var
+bF=gI(p,N,s),aj=eO(c(q[3],a[5]),bF);else
 var
-ai=af;var
-aR=ai?b(_,a[6]):ai;if(aR)var
-bJ=a[3],ak=i(b(r[2],a[6]),bJ);else
+aj=ai;var
+aQ=aj?c(Z,a[6]):aj;if(aQ)var
+bG=a[3],ak=i(c(q[2],a[6]),bG);else
 var
-ak=aR;if(ak)var
-bK=gt(p,P,v),am=eF(b(r[3],a[6]),bK);else
+ak=aQ;if(ak)var
+bI=gI(p,N,u),an=eO(c(q[3],a[6]),bI);else
 var
-am=ak;if(am){var
+an=ak;if(an){var
 aS=i(a[5],a[6]);if(aS)var
-an=aS;else{var
-aU=I[3],aV=aU?D(I[2],z):aU;if(aV){var
-bL=I[6];return K(function(b){var
-d=i(b[1],a[5]),e=d?i(b[2],a[6]):d;return e?D(b[3],[0,f,c]):e},bL)}var
-an=aV}}else
+ao=aS;else{var
+aT=J[3],aU=aT?D(J[2],x):aT;if(aU){var
+bK=J[6];return M(function(c){var
+e=i(c[1],a[5]),f=e?i(c[2],a[6]):e;return f?D(c[3],[0,d,b]):f},bK)}var
+ao=aU}}else
 var
-an=am;return an}}var
-a3=at}else
+ao=an;return ao}}var
+a0=at}else
 var
-a3=as;var
-a4=a3}else
+a0=as;var
+a1=a0}else
 var
-a4=a1;return a4}}function
-gT(c,a){var
-b=aM(u,c,a);return b?b:m(j(a,Az))}var
-AZ=0,gV=[0,[0,A2,ze],[0,[0,A1,Am],[0,[0,A0,function(M){var
-t=w(M,AP,ag(gQ,AO),0),i=kp(N(e(t,AS),AR),AQ),v=i[2],y=i[1];if(A(i[3],AT))m(AU);var
-j=e(t,AV);if(X(kq(j,AY,AX),AW))var
-a=w(j,bX,AA,0),r=eY(e(a,AB),bX),n=gT(e(a,AC),bX),s=gT(e(a,AD),bX),z=aM(u,e(a,AE),bX),E=S(e(a,AF),bX),F=S(e(a,AG),bX),o=bs(S,e(a,AH),bX),p=bs(S,e(a,AI),bX),H=aM(u,e(a,AJ),bX),l=[0,r,function(a){var
-e=ag(o,p);if(1-bQ(function(c){var
-d=b(a[4],c[1]);return d?dd(0,c[2]):d},e))x(AK);var
+a1=aZ;return a1}}function
+g7(c,a){var
+b=aR(v,c,a);return b?b:l(j(a,Bw))}var
+BW=0,g9=[0,[0,BZ,Ab],[0,[0,BY,Bj],[0,[0,BX,function(N){var
+t=A(N,BM,al(g4,BL),0),i=k5(L(f(t,BP),BO),BN),u=i[2],w=i[1];if(y(i[3],BQ))l(BR);var
+j=f(t,BS);if(af(k6(j,BV,BU),BT))var
+a=A(j,b2,Bx,0),r=e7(f(a,By),b2),n=g7(f(a,Bz),b2),s=g7(f(a,BA),b2),x=aR(v,f(a,BB),b2),z=X(f(a,BC),b2),B=X(f(a,BD),b2),o=bB(X,f(a,BE),b2),p=bB(X,f(a,BF),b2),E=aR(v,f(a,BG),b2),m=[0,r,function(a){var
+d=al(o,p);if(1-cd(function(b){var
+d=c(a[4],b[1]);return d?dj(0,b[2]):d},d))C(BH);var
 f=a[2];function
-c(a){return d(f,a)}var
-g=b(W(a[4]),H),h=d(a[1],g),i=dX(a,p),j=dX(a,o),k=c(z),l=c(s),m=c(fF(n)),q=ef(n);return[0,[0,b(a[2],q),m,l,k,E,F,j,i,h]]}];else
+b(a){return e(f,a)}var
+g=c(U(a[4]),E),h=e(a[1],g),i=d9(a,p),j=d9(a,o),k=b(x),l=b(s),m=b(fP(n)),q=er(n);return[0,[0,c(a[2],q),m,l,k,z,B,j,i,h]]}];else
 var
-q=w(j,gU,AL,0),I=eY(e(q,AM),gU),K=gT(e(q,AN),gU),l=[0,I,function(a){return[1,d(a[2],K)]}];var
-af=l[2],ah=l[1];return function(ag){var
-Q=kr(t,ag,y,v),u=Q[2];if(ah)var
-S=y,R=v;else
+q=A(j,g8,BI,0),J=e7(f(q,BJ),g8),M=g7(f(q,BK),g8),m=[0,J,function(a){return[1,e(a[2],M)]}];var
+ag=m[2],ah=m[1];return function(af){var
+P=k7(t,af,w,u),v=P[2];if(ah)var
+R=w,Q=u;else
 var
-S=v,R=y;var
-w=af(u),ai=b(u[3],S),aj=b(u[3],R),i=Q[3],e=dQ(i),I=eD(i,e);if(I){var
-r=cx(i,aj);if(r){var
-K=r[1],s=cx(i,ai);if(s){var
-M=s[1];if(0===w[0]){var
-a=w[1],d=bF(e),U=a[9],T=B(k(function(a){return[0,a,0]},U)),l=function(a){return G(a,T)?1:J(jI(e,a))},m=function(a){return b(W(function(a){return l(a[1])}),a)},x=m(a[8]),z=g([0,f,c],a[6]),A=z?J(g(a[5],a[6])):z;if(A)var
-V=a[7],X=O(L([0,c,c]),V),Y=a[2],n=bE(C(cw(d,cg(d,K,a[1]),Y),X));else
+R=u,Q=w;var
+x=ag(v),ai=c(v[3],R),aj=c(v[3],Q),i=P[3],f=d1(i),J=eM(i,f);if(J){var
+r=cC(i,aj);if(r){var
+L=r[1],s=cC(i,ai);if(s){var
+M=s[1];if(0===x[0]){var
+a=x[1],e=bN(f),V=a[9],T=F(k(function(a){return[0,a,0]},V)),l=function(a){return G(a,T)?1:K(ki(f,a))},m=function(a){return c(U(function(a){return l(a[1])}),a)},y=m(a[8]),z=g([0,d,b],a[6]),A=z?K(g(a[5],a[6])):z;if(A)var
+W=a[7],X=S(I([0,b,b]),W),Y=a[2],n=bM(H(cB(e,cm(e,L,a[1]),Y),X));else
 var
 n=A;if(n)var
-Z=a[7],_=O(L(a[5]),Z),o=bE(C(cw(d,a[7],a[3]),_));else
+Z=a[7],_=S(I(a[5]),Z),o=bM(H(cB(e,a[7],a[3]),_));else
 var
 o=n;var
-E=o?dR(au(cw(d,a[7],a[4]))):o;if(E)var
-$=a[2],aa=cw(d,cg(d,M,a[1]),$),ab=O(L([0,c,c]),aa),p=bE(m(C(a[8],ab)));else
+B=o?d2(aA(cB(e,a[7],a[4]))):o;if(B)var
+$=a[2],aa=cB(e,cm(e,M,a[1]),$),ab=S(I([0,b,b]),aa),p=bM(m(H(a[8],ab)));else
 var
-p=E;if(p)var
-ac=cw(d,x,a[3]),ad=O(L([0,c,c]),ac),q=bE(m(C(O(a[6],x),ad)));else
+p=B;if(p)var
+ac=cB(e,y,a[3]),ad=S(I([0,b,b]),ac),q=bM(m(H(S(a[6],y),ad)));else
 var
 q=p;if(q){var
 ae=i[1];return h(function(j){var
-b=j[1],e=l(b);if(e)var
-g=e;else{var
-k=cw(d,[0,[0,b,[0,c,c]],0],a[3]),i=h(function(a){return J(l(a[1]))},k);if(i)return D(au(cw(d,[0,[0,b,[0,c,c]],0],a[4])),[0,f,c]);var
+c=j[1],f=l(c);if(f)var
+g=f;else{var
+k=cB(e,[0,[0,c,[0,b,b]],0],a[3]),i=h(function(a){return K(l(a[1]))},k);if(i)return D(aA(cB(e,[0,[0,c,[0,b,b]],0],a[4])),[0,d,b]);var
 g=i}return g},ae)}return q}var
-j=w[1];if(j){var
-F=D(eE(e,M,j),[0,f,c]);if(F)return dR(eE(e,K,j));var
-H=F}else
+j=x[1];if(j){var
+C=D(eN(f,M,j),[0,d,b]);if(C)return d2(eN(f,L,j));var
+E=C}else
 var
-H=j;return H}var
+E=j;return E}var
 N=s}else
 var
 N=r;var
-P=N}else
+O=N}else
 var
-P=I;return P}}],AZ]]],kv=[0,[0,Bc,function(f){var
-a=w(f,A5,[0,A4,[0,A3,gW]],0),h=d(function(b){return[0,b,e(a,b)]},gW);function
+O=J;return O}}],BW]]],k$=[0,[0,B$,function(d){var
+a=A(d,B2,[0,B1,[0,B0,g_]],0),h=e(function(b){return[0,b,f(a,b)]},g_);function
 g(i,a){var
-d=al(i,a),f=l(d,A6),g=0;if(f){var
-e=f[1],n=0;if(typeof
+d=au(i,a),f=n(d,B3),g=0;if(f){var
+e=f[1],m=0;if(typeof
 e!=="number"&&3===e[0]){var
-c=e[1];g=1;n=1}}if(!g)var
-c=m(j(a,A7));if(X(c,A8))throw di;if(1-a0(c,gV))m(j(a,A9));if(aJ(function(a){return a0(a,d)},gW))m(j(a,A_));var
-k=[5,ag(h,d)];return b(fJ(c,gV),k)}var
-c=aM(g,e(a,Ba),A$);if(0===c)m(Bb);return function(a){var
-e=d(function(c){try{var
-d=b(c,a);return d}catch(a){a=aT(a);if(a[1]===dc)return 0;throw a}},c);return bQ(function(a){return a},e)}}],gV];function
-Be(c){try{var
-a=cM(Bg,eG(1,c));eO(a);var
-d=gB(a);return d}catch(a){a=aT(a);if(a[1]===ch)var
-b=a[2];else{if(a[1]!==dc)throw a;var
-b=a[2]}return m(j(Bf,b))}}function
-kw(c){var
-b=l(c,Bh);if(b){var
+b=e[1];g=1;m=1}}if(!g)var
+b=l(j(a,B4));if(af(b,B5))throw dm;if(1-a$(b,g9))l(j(a,B6));if(aO(function(a){return a$(a,d)},g_))l(j(a,B7));var
+k=[5,al(h,d)];return c(fT(b,g9),k)}var
+b=aR(g,f(a,B9),B8);if(0===b)l(B_);return function(a){var
+d=e(function(b){try{var
+d=c(b,a);return d}catch(a){a=aX(a);if(a[1]===di)return 0;throw a}},b);return cd(function(a){return a},d)}}],g9];function
+Cb(c){try{var
+a=cV(Cd,eP(1,c));eX(a);var
+d=gQ(a);return d}catch(a){a=aX(a);if(a[1]===cn)var
+b=a[2];else{if(a[1]!==di)throw a;var
+b=a[2]}return l(j(Cc,b))}}function
+la(c){var
+b=n(c,Ce);if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return V(l(a[1],Bj),Bi)}return 0}function
-kx(c){var
-d=0!==l(c,Bk)?1:0;if(d){var
-e=l(c,Bl);if(e){var
+a!=="number"&&5===a[0])return Y(n(a[1],Cg),Cf)}return 0}function
+lb(c){var
+d=0!==n(c,Ch)?1:0;if(d){var
+e=n(c,Ci);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=l(a[1],Bm);if(g){var
+g=n(a[1],Cj);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return aJ(function(a){return V(a[2],Bn)},h)}}return 0}}var
+h=b[1];return aO(function(a){return Y(a[2],Ck)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-eZ(c,a){var
+e8(b,a){var
 d=a[3];function
 e(e){var
-a=b(d,0);return kx(c)?x(Bo):a}return[0,a[1],a[2],e]}function
-BC(a,c){var
-d=a[1],g=0;if(c){var
-e=gB(d);if(A(Be(c[1]),e)){x(BD);g=1}}var
-f=eL(d);if(A(a[2],f))x(BE);return b(a[3],0)}function
-BF(am){function
-K(a){return Q(BC,a)}if(typeof
-am!=="number"&&5===am[0]){var
-r=am[1],aT=l(r,Bp);if(aT){var
-U=w(aT[1],Bs,Br,Bq);u(e(U,Bu),Bt);u(e(U,Bw),Bv);var
-aU=function(a){var
-b=al(a,Bx);return F(function(a){u(a[2],By);return 0},b)};aU(e(U,Bz));c3(aU,l(U,BA))}var
-n=dH(BB,r),P=[5,n],aV=l(n,BH),a1=0;if(aV){var
-ao=aV[1],a2=0;if(typeof
-ao!=="number"&&3===ao[0])if(A(ao[1],BY))a2=1;else{a1=1;a2=1}}if(!a1)m(BI);var
-aW=l(n,BJ),a3=0;if(aW){var
-as=aW[1],a4=0;if(typeof
-as!=="number"&&1===as[0])if(A(as[1],BX))a4=1;else{a3=1;a4=1}}if(!a3)m(BK);var
-Y=l(n,BL),ay=0;if(Y){var
-at=Y[1],_=0;if(typeof
-at!=="number"&&3===at[0]){var
-ax=at[1];if(A(ax,BP))if(A(ax,BQ))if(A(ax,BR))_=1;else{if(0===l(n,BS))return[0,function(a){return xm(a,n)}];_=1}else{if(!kw(n)&&0===l(n,BT)){var
-ab=al(P,vy),aH=l(ab,vz),a5=0;if(aH){var
-ac=aH[1],az=0;if(typeof
-ac!=="number"&&4===ac[0])if(ac[1])az=1;else
-az=2;var
-a6=0;switch(az){case
-2:a6=1;break;case
-0:break}if(!a6){var
-aI=1;a5=1}}if(!a5)var
-aI=0;var
-bv=function(a){if(typeof
-a!=="number"&&5===a[0]){var
-b=a[1],c=a0(vA,b),d=c||V(l(b,vC),vB);return d}return 0},aK=l(ab,vD),a7=0;if(aK){var
-ad=aK[1],bJ=0;if(typeof
-ad!=="number"&&4===ad[0]){var
-aL=aJ(bv,ad[1]);a7=1;bJ=1}}if(!a7)var
-aL=0;var
-aN=l(ab,vE);if(aN){var
-ae=aN[1],bK=0;if(typeof
-ae==="number"||!(3===ae[0]))bK=1;else{var
-o=ae[1];if(b$(o,vx)){var
-bw=aI||aL;if(bw)throw gJ;var
-y=w(P,vH,vF,vG),af=aM(vp,e(y,vJ),vI);if(0===af)m(vK);var
-bx=l(y,vL),H=Q(function(a){return bs(function(a,b){return bs(S,a,b)},a,vM)},bx);w(e(y,vP),vO,vN,0);var
-by=u(e(y,vR),vQ),bz=N(e(y,vT),vS);if(X(o,vU)!==(0!==H?1:0))m(vV);if(V(H,vW))m(vX);var
-bA=I(0,64),bB=I(0,64),p=function(a){return aB(bA,a)},ah=function(a){return aB(bB,a)},a=H?q(H[1])-1|0:X(o,v$)?1:q(ef(af)[1])-1|0,aO=I(0,64),R=dG(function(L,M){var
-f=b(c7(vb),L),g=w(M,f,vd,vc);function
-v(b,a){return[0,cL(b,a),c]}var
-x=e(g,ve),h=bs(function(a,b){return aM(v,a,b)},x,f),y=l(g,vf),o=Q(function(a){return bs(df,a,f)},y),z=l(g,vg),B=Q(function(a){return S(a,f)},z),C=l(g,vh),D=Q(function(b){if(typeof
+a=c(d,0);return lb(b)?C(Cl):a}return[0,a[1],a[2],e]}function
+Cz(a,b){var
+d=a[1],g=0;if(b){var
+e=gQ(d);if(y(Cb(b[1]),e)){C(CA);g=1}}var
+f=eU(d);if(y(a[2],f))C(CB);return c(a[3],0)}function
+CC(aw){function
+Z(a){return P(Cz,a)}if(typeof
+aw!=="number"&&5===aw[0]){var
+N=aw[1],aX=n(N,Cm);if(aX){var
+$=A(aX[1],Cp,Co,Cn);v(f($,Cr),Cq);v(f($,Ct),Cs);var
+aY=function(a){var
+b=au(a,Cu);return J(function(a){v(a[2],Cv);return 0},b)};aY(f($,Cw));eq(aY,n($,Cx))}var
+p=dO(Cy,N),ac=[5,p],a0=n(p,CE),a5=0;if(a0){var
+ax=a0[1],a7=0;if(typeof
+ax!=="number"&&3===ax[0])if(y(ax[1],CV))a7=1;else{a5=1;a7=1}}if(!a5)l(CF);var
+a1=n(p,CG),a8=0;if(a1){var
+aB=a1[1],a9=0;if(typeof
+aB!=="number"&&1===aB[0])if(y(aB[1],CU))a9=1;else{a8=1;a9=1}}if(!a8)l(CH);var
+ad=n(p,CI),aG=0;if(ad){var
+aC=ad[1],ae=0;if(typeof
+aC!=="number"&&3===aC[0]){var
+aF=aC[1];if(y(aF,CM))if(y(aF,CN))if(y(aF,CO))ae=1;else{if(0===n(p,CP))return[0,function(a){return yj(a,p)}];ae=1}else{if(!la(p)&&0===n(p,CQ)){var
+u=A(ac,wB,wz,wA),an=aR(wb,f(u,wD),wC);if(0===an)l(wE);var
+bD=n(u,wF),V=P(function(a){return bB(function(a,b){return bB(X,a,b)},a,wG)},bD);A(f(u,wJ),wI,wH,0);var
+bE=v(f(u,wL),wK),aQ=L(f(u,wN),wM),ap=aa(t(aQ)),bF=aN(n(u,wP),wO),bC=function(c){var
+a=L(c,ws);if(a){var
+b=a[2];if(b&&!b[2]){var
+d=cF(a[1],wu);return[0,d,cF(b[1],wv)]}}return l(wt)},am=e(bC,L(bF,ww)),o=v(f(u,wR),wQ),ag=0;if(y(o,wi))if(y(o,wj))if(y(o,wk))if(y(o,wl))if(y(o,wm))if(y(o,wn)&&y(o,wo)){var
+_=fV(wp,o)?bO(o,6):wr,aM=b1(_);if(aM)var
+aP=48!==B(_,0)?1:0,aj=aP?x(_)<5?1:0:aP;else
+var
+aj=aM;var
+ak=aj?dI(_):aj,a_=0;if(2<=ak&&!(dt<ak)){var
+a=[0,aa(ak-1|0)];a_=1}if(!a_)var
+a=l(wq)}else
+ag=1;else
+var
+a=2;else
+var
+a=3;else
+ag=1;else
+var
+a=1;else
+ag=1;if(ag)var
+a=0;if(af(o,wS)!==(0!==V?1:0))l(wT);if(Y(V,wU))l(wV);var
+bG=O(0,64),bH=O(0,64),z=function(a){return aH(bG,a)},aq=function(a){return aH(bH,a)},m=V?t(V[1])-1|0:0===a?af(o,w8)?1:t(er(an)[1])-1|0:2,aS=O(0,64),ar=dN(function(r,U){var
+a=c(c$(vX),r),d=A(U,a,vZ,vY);function
+w(c,a){return[0,cU(c,a),b]}var
+x=f(d,v0),g=bB(function(a,b){return aR(w,a,b)},x,a),B=n(d,v1),o=P(function(b){return bB(cF,b,a)},B),C=n(d,v2),D=P(function(b){return X(b,a)},C),E=n(d,v3),F=P(function(b){if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=b[1];if(!A(c,u3))return 1;if(!A(c,u4))return 2;break;case
-5:if(a0(u5,b[1])){var
-d=w(b,f,u7,u6);bG(u(e(d,u8),f),f);var
-h=l(d,u9);c3(function(a){eJ(u(a,f),f);return 0},h);return[0,a+1|0,0]}var
-g=w(b,f,u_,0),i=ka(a,e(g,u$),f),k=e(g,va);return[0,i,an(aM(function(e,b){var
-c=N(e,b);if(c){var
-d=c[2];if(d&&!d[2]){var
-f=ka(a,c[1],b);return[0,f,dT(p,bG,d[1],b)]}}return m(j(b,u1))},k,f))]}return m(j(f,u2))},C),E=l(g,vi),F=Q(function(a){return S(a,f)},E),r=l(g,vj),O=0;if(r){var
-i=r[1],n=0;if(typeof
-i!=="number"&&0===i[0])if(i[1])n=2;else
-n=1;var
-s=0;switch(n){case
-2:s=1;break;case
-0:break}if(!s){m(j(vl,j(f,vk)));O=1}}var
-G=l(g,vm);c3(function(a){bG(u(a,f),f);return 0},G);var
-k=ca(m7,d(function(a){return q(a[2])},h)),t=0;if(k&&!k[2]&&0<k[1])t=1;if(!t)m(j(f,vn));var
-H=a0(vo,g),I=aP(D,0);function
-J(a){var
-b=bS(a[2]);return[0,ah(a[1]),b]}var
-K=Q(function(a){return d(J,a)},o);return[0,h,o,[0,d(function(a){var
-b=a[2];return[0,p(a[1]),b]},h),K,B,I,F,H]]},bz),bC=aF(q(R));F(function(a){function
-b(b){var
-a=ep(b[2],bC);return a?m(vY):a}return F(b,aP(a[2],0))},R);eg(function(b,a){var
-c=aF(b+1|0);return bc(aO,kc(a[1]),c)},R);var
-aQ=gD(p,ck,aP(l(y,v1),v0),vZ),ai=cM(0,e(y,v2)),aR=eK(ai,p,ah),bD=bi(ai[1]),aS=function(b){var
-a=a8(bD,b);return a?ah(a[1]):x(v3)},bF=function(a){var
-h=a[2],e=a[1],k=0;if(A(o,v4)&&A(o,v5)&&A(o,v6)){if(!A(o,v7)&&!h&&e){var
-i=e[2];if(i&&!i[2]){var
-r=i[1],s=e[1],D=function(a){var
-b=0,c=X(a,r)?de:bH,d=X(a,s)?de:bH;return[0,bH,[0,kb(d,c),b]]},E=p(r),g=[0,[0,p(s),E],D];k=2}}}else
+c=b[1];if(!y(c,vM))return 1;if(!y(c,vN))return 2;break;case
+5:if(a$(vO,b[1])){var
+d=A(b,a,vQ,vP),h=by(v(f(d,vR),a),a),e=n(d,vS),i=e?eS(v(e[1],a),a):bA;return[0,h,i]}var
+g=A(b,a,vT,0),k=kP(m,f(g,vU),a),o=f(g,vV);return[1,k,as(aR(function(d,a){var
+b=L(d,a);if(b){var
+c=b[2];if(c&&!c[2]){var
+e=kP(m,b[1],a);return[0,e,d4(z,by,c[1],a)]}}return l(j(a,vK))},o,a))]}return l(j(a,vL))},E),G=n(d,v4),H=P(function(b){return kQ(b,a)},G),p=n(d,v5),V=0;if(p){var
+h=p[1],k=0;if(typeof
+h!=="number"&&0===h[0])if(h[1])k=2;else
 k=1;var
-l=0;switch(k){case
-1:if(h){var
-t=h[1],F=q(e);if(q(t)===F){var
-j=fK(e,t),u=d(function(a){var
-b=a[2];return[0,p(a[1]),b]},j);if(H)var
-v=d(bd,H[1]),G=function(h){return d(function(i){return bl(function(g,a){var
-b=a[2],c=a[1];if(X(c,h))var
-e=aP(eh(c,i),bH),f=T(b[2],e[2]),d=cj(T(b[1],e[1]),f);else
+s=0;switch(k){case
+2:s=1;break;case
+0:break}if(!s){l(j(v7,j(a,v6)));V=1}}var
+I=n(d,v8),J=P(function(b){return by(v(b,a),a)},I);function
+K(d){var
+b=L(d,a);if(b){var
+c=b[2];if(c&&!c[2]){var
+e=X(b[1],a);return[0,e,by(v(c[1],a),a)]}}return l(j(a,v9))}var
+M=P(K,n(d,v_)),i=cf(nN,e(function(a){return t(a[2])},g)),u=0;if(i&&!i[2]&&0<i[1])u=1;if(!u)l(j(a,v$));var
+q=aa(r),S=iu(function(a){var
+b=ao(a[1],q);return b?ao(q,a[2]):b},am),T=P(function(a){return ay(a[1])},S),N=a$(wa,d),O=aN(F,0);function
+Q(a){var
+b=ay(a[2]);return[0,aq(a[1]),b]}var
+R=P(function(a){return e(Q,a)},o);return[0,g,o,[0,e(function(a){var
+b=a[2];return[0,z(a[1]),b]},g),R,D,O,H,N,T,J,M]]},aQ);J(function(a){function
+b(b){var
+a=da(b[2],ap);return a?l(wW):a}return J(b,aN(a[2],0))},ar);J(function(a){var
+c=da(a[1],ap),b=c||da(a[2],ap);return b?l(wx):b},am);es(function(b,a){var
+c=aa(b+1|0);return bk(aS,kS(a[1]),c)},ar);var
+aT=gS(z,co,aN(n(u,wZ),wY),wX),at=cV(0,f(u,w0)),aU=eT(at,z,aq),bI=bq(at[1]),aV=function(b){var
+a=bc(bI,b);return a?aq(a[1]):C(w1)},aW=function(d,b){var
+a=c(d,b);if(a){var
+f=a[1],g=a[2];return e(function(a){return kR(a,f)},g)}return a},bJ=function(f){var
+j=f[2],g=f[1],v=0;if(!j&&g){var
+l=g[2];if(l&&!l[2]){var
+m=l[1],n=g[1];if(!ce(o,w7)){var
+i=function(b,a){return Y(b,a)?d6:bA},Q=function(a){var
+b=[0,i(a,m),0];return[0,i(a,n),b]},R=function(a){var
+b=i(a,m);return[0,kR(i(a,n),b),0]},S=0===a?R:Q,T=z(m),h=[0,[0,z(n),T],S];v=1}}}if(!v){var
+x=0;if(y(o,w2)&&y(o,w3)&&y(o,w4))x=1;var
+A=0;if(!x&&j){var
+q=j[1],J=t(g);if(t(q)===J){var
+k=fU(g,q),r=e(function(a){var
+b=a[2];return[0,z(a[1]),b]},k);if(V)var
+s=e(a6,V[1]),K=function(h){return e(function(i){return bh(function(g,a){var
+b=a[2],c=a[1];if(af(c,h))var
+e=aN(et(c,i),bA),f=w(b[2],e[2]),d=bp(w(b[1],e[1]),f);else
 var
-d=bH;return cN(g,d)},bH,j)},v)},I=function(a){var
-b=a[2];return[0,p(a[1]),b]},w=[0,[2,u,d(function(a){return d(I,a)},v)],G];else
+d=bA;return cp(g,d)},bA,k)},s)},L=function(a){return aW(K,a)},M=function(a){var
+b=a[2];return[0,z(a[1]),b]},u=[0,[2,r,e(function(a){return e(M,a)},s)],L];else
 var
-J=function(b){return d(function(a){return X(a[1],b)?a[2]:bH},j)},w=[0,[1,u,X(o,v_)],J];var
-g=w;l=1}}break;case
-0:break;default:l=1}if(!l)var
-g=x(v8);var
-C=g[2],y=ca(Z,a[1]),m=b(c4(function(c){var
-a=b(C,c);if(a){var
-g=a[1],h=a[2],e=d(function(a){return kb(a,g)},h);if(bQ(function(a){return 0===ap(a[1])?1:0},e))return 0;var
-f=[0,[0,c,e]]}else
+N=function(b){return e(function(a){return af(a[1],b)?a[2]:bA},k)},O=function(a){return aW(N,a)},u=[0,[1,r,af(o,w6)],O];var
+h=u;A=1}}if(!A)var
+h=C(w5)}var
+G=f[4],H=f[3],I=h[2],B=cf(ab,f[1]),D=e(function(a){return[0,a,c(I,a)]},B),p=c(U(function(a){var
+b=a[2];return aO(function(a){return 0!==W(a[1])?1:0},b)}),D),E=cf(ab,e(function(a){return aV(a[1])},p)),F=c(dP(function(g){var
+h=c(U(function(a){return Y(aV(a[1]),g)}),p),a=eu(a6,h),i=bh(function(b,a){return iN(b,a[2])},b,a);function
+f(a){var
+b=bS(i,a[2]);return w(a[1],b)}var
+j=bh(function(b,a){return fC(b,f(a))},d,a);function
+k(a){return[0,bS(f(a),j),b]}var
+l=bc(aS,kS(e(function(a){var
+b=e(k,a[2]);return[0,a[1],b]},h)));return P(function(a){return[0,g,a]},l)}),E);return[0,h[1],F,H,G]};return Z([0,e8(N,[0,at,bE,function(J){function
+A(d,a){var
+b=a[2],c=a[1];if(!ao(c,d)&&!dS(b,c))return b;return C(wy)}bh(A,aa(-1),am);var
+B=e(bJ,an),y=dN(function(b,a){var
+c=a[3];return[0,aa(b+1|0),c]},ar),V=[0,function(a){return 0<=W(a)?Db(a):a},kO],j=bm(aU),l=cP(aU,j);if(l){var
+u=bn(j),z=ck(aT),x=function(a,b){return bl(z,a,b)},o=h(function(a){return ja(j,u,x,a)},aT);if(o){var
+f=F(y),n=jI(V,a),p=h(function(a$){var
+a=a$[2],ab=a$[1],aT=dg(m,a[1]),by=a[1],aU=h(function(a){var
+e=c(u,a[1]),f=e?Y(t(a[2]),m):e;if(f){var
+i=n[1];if(!i){var
+k=a[2],l=[0,d,b];return h(function(a){return g(l,a)},k)}var
+j=i}else
 var
-f=a;return f}),y),z=ca(Z,d(function(a){return aS(a[1])},m)),B=b(c4(function(g){var
-h=b(W(function(a){return V(aS(a[1]),g)}),m),a=ei(bd,h),i=bl(function(b,a){return iC(b,a[2])},c,a);function
-e(a){var
-b=cU(i,a[2]);return T(a[1],b)}var
-j=bl(function(b,a){return fs(b,e(a))},f,a);function
-k(a){return[0,cU(e(a),j),c]}var
-l=a8(aO,kc(d(function(a){var
-b=d(k,a[2]);return[0,a[1],b]},h)));return Q(function(a){return[0,g,a]},l)}),z),n=a[3];return n?[0,g[1],B,n[1],a[4]]:x(v9)};return K([0,eZ(r,[0,ai,by,function(w){var
-v=d(bF,af),t=dG(function(b,a){var
-c=a[3];return[0,aF(b+1|0),c]},R),e=bf(aR),m=cI(aR,e);if(m){var
-l=bg(e),u=cf(aQ),A=function(a,b){return be(u,a,b)},n=h(function(a){return iW(e,l,A,a)},aQ);if(n){var
-j=B(t),o=h(function(aa){var
-d=aa[2],aj=d[1],T=h(function(c){var
-d=b(l,c[1]);return d?V(q(c[2]),a):d},aj);if(T){var
-U=d[2];if(U)var
-ak=U[1],W=jm(e,a,j,jn(e,da(a,d[1])),ak);else
+j=f;return j},by);if(aU){var
+B=a[2];if(B)var
+bf=B[1],bg=jP(j,dg(m,a[1])),e=[0,k(function(a){return gx(j,n,m,f,bg,a)},bf)];else
 var
-W=1;var
-v=W}else
+e=B;var
+bz=cl(aT),o=c(n[5],bz),aV=a[2];if(aV&&e)var
+bA=e[1],bB=aV[1],ac=jO(j,n,m,f,jP(j,aT),bB,bA);else
 var
-v=T;if(v){var
-X=d[3];if(X){var
-w=X[1],I=da(a,d[1]),n=k(au,I),J=g(c$(n),w);if(J){var
-m=d[4];if(typeof
-m==="number")switch(m){case
+ac=1;if(ac)var
+aW=a[7],bC=aW?ao(aW[1],ab):1,ad=bC;else
+var
+ad=ac;if(ad)var
+aX=a[8],bD=aX?E([0,d,b],aX[1]):1,ae=bD;else
+var
+ae=ad;if(ae){var
+aY=a[3];if(aY){var
+w=aY[1],ak=0;if(o){var
+ay=g(o[1][2],w);if(ay){var
+v=dg(m,a[1]),q=a[4];if(typeof
+q==="number")switch(q){case
+0:if(e)var
+bp=e[1],i=jQ(dZ(a6,function(a){return jL(f,a)},bp),w);else
+var
+i=e;break;case
+1:var
+i=jQ(jR(n,a[1]),w);break;default:var
+ba=0;if(e){var
+bq=e[1],R=jS(m,f,cl(v),bq),bb=0;if(R){var
+aB=R[1],aC=g([0,d,b],aB);if(aC){var
+br=cl(v),i=h(function(a){return D(r(aB,a),a)},br);ba=1;bb=1}else
+var
+aD=aC}else
+var
+aD=R;if(!bb)var
+aE=aD}else
+var
+aE=e;if(!ba)var
+i=aE}else
+if(0===q[0]){var
+aF=K(n[1]),aG=aF?Y(m,2):aF;if(aG){var
+l=q[2],p=q[1],C=cO(0,v,0),J=cO(1,v,0),al=aA(C),L=aA(J),am=E([0,d,b],p),an=am?g([0,d,b],l):am,ap=an?gl(x,p,C,J):an;if(ap)var
+bh=D(l,[0,d,b]),N=bh||gl(x,dV(l),J,C);else
+var
+N=ap;var
+y=0;if(N){var
+O=c(n[5],[0,p,[0,[0,b,b],0]]),z=0;if(O){var
+aq=O[1],P=c(n[5],[0,l,[0,[0,b,b],0]]),A=0;if(P)if(D(p,l)){var
+ar=K(D(l,[0,d,b]));if(ar){var
+i=g(r(L,aq[2]),w);y=1;z=1;A=1}else{var
+i=ar;y=1;z=1;A=1}}else{var
+bi=bd(p,l),bj=s(aZ(bd(al,r(l,L)),bi)),as=E(l,p);if(as){var
+bk=P[1][2],bl=bd(p,l),bm=r(aZ(bd(r(p,L),al),bl),bk),i=g(Q(r(bj,aq[2]),bm),w);y=1;z=1;A=1}else
+var
+at=as}else
+var
+at=P;if(!A)var
+au=at}else
+var
+au=O;if(!z)var
+av=au}else
+var
+av=N;if(!y)var
+i=av}else
+var
+i=aG}else{var
+bs=F(a[1]),aH=n[1];if(aH){var
+aI=q[1],bt=q[2],aJ=function(b){var
+a=G(b,bs),c=a?1:a;return c},aw=[0,0,v],bn=cO(aI,aw,0),ax=fJ(aI,m);if(ax)var
+bo=f$(0,m+1|0),i=h(function(e){var
+a=cj(function(a){return Y(a[1],e)},bt),f=a?a[1][2]:a,i=h(function(a){var
+e=aJ(a[1][1]),f=e?aJ(a[1][2]):e,h=f?g([0,d,b],a[2]):f,i=h?c(u,a[1][1]):h,j=i?c(u,a[1][2]):i;if(j)var
+k=x(a[1][1],a[1][2]),m=k?1:k,l=m;else
+var
+l=j;return l},f);if(i){var
+j=S(I([0,b,b]),bn),k=H(cO(e,aw,0),j),l=S(I([0,b,b]),k);return bM(H(i9(x,f),l))}return i},bo);else
+var
+i=ax}else
+var
+i=aH}}else{var
+aK=ay;ak=1}}else{var
+aK=o;ak=1}if(ak)var
+i=aK;var
+a0=i}else
+var
+a0=1;var
+af=a0}else
+var
+af=ae;if(af){var
+a1=a[9];if(a1){var
+a2=a1[1],ag=a2[2],a3=a2[1],aO=E([0,d,b],ag),aP=aO?g(a3,jV(o)):aO,bc=0;if(aP)if(e){var
+aQ=e[1],bv=[0,d,b],aR=g(ag,az(function(e,h){var
+i=e[3],a=G(e[5],f);if(a)var
+c=a[1][9],g=c?c[1][2]:[0,d,b];else
+var
+g=[0,d,b];return s(Q(eJ(g,i)[1],h))},bv,aQ)),be=0;if(aR){var
+$=dZ(ah,function(k){var
+a=G(k,f);if(a){var
+e=a[1],g=e[9];if(g)var
+h=g[1][1];else
+var
+j=cl(dg(m,e[1])),h=jV(c(n[5],j));var
+i=h}else
+var
+i=[0,d,b];return[0,i]},aQ);if($){var
+bw=$[1],a4=g(Q(a3,ag),bw);bc=1;be=1}else
+var
+aS=$}else
+var
+aS=aR;if(!be)var
+aa=aS}else
+var
+aa=e;else
+var
+aa=aP;if(!bc)var
+a4=aa;var
+a5=a4}else
+var
+a5=1;var
+ai=a5}else
+var
+ai=af;if(ai){var
+a7=a[5];if(a7){var
+a8=a7[1];if(a8){var
+aj=a8[1];if(a[6])return o?g(aj,o[1][1]):1;if(e){var
+T=e[1],aL=h(function(c){var
+b=a[7],e=b?b[1]:ab,d=dS(c[5],e);return d?d:jT(f,a,c[5])},T);if(aL)var
+V=dZ(ah,function(e){var
+a=gw(f,e);if(a)var
+b=a[1],d=b?[0,b[1]]:b,c=d;else
+var
+c=a;return c},T),bu=V?g(aj,V[1]):V,W=bu;else
+var
+W=aL;if(W){var
+X=c(U(function(b){return jT(f,a,b[5])}),T);if(X){var
+Z=a[8];if(Z){var
+_=jU(f,[0,X[1],X[2]]);if(_)return E(_[1],Z[1]);var
+aM=_}else
+var
+aM=Z;return aM}var
+aN=1}else
+var
+aN=W;return aN}return o?g(aj,o[1][1]):1}if(a[9])return 1;if(o){if(e){var
+bx=e[1];return M(function(a){var
+e=dS(a[5],ab),g=e?E([0,d,b],a[3][1]):e;if(g){var
+c=gw(f,a[5]);if(c){if(c[1])return 0;var
+h=1}else
+var
+h=c;var
+i=h}else
+var
+i=g;return i},bx)}return e}return 1}var
+a9=1}else
+var
+a9=ai;var
+a_=a9}else
+var
+a_=aU;return a_},y);if(p)return h(function(p){var
+r=jI(V,a),e=p[1],U=0;if(typeof
+a==="number"&&!a)var
+Z=jZ(e),h=k(function(a){var
+c=gy(e);return H(a,S(I([0,b,b]),c))},Z);else
+U=1;if(U)var
+h=0===e[0]?[0,[0,[0,e[1],[0,b,b]],0],[0,[0,[0,e[2],[0,b,b]],0],0]]:0;switch(e[0]){case
 0:var
-o=gi(e,a,j,d);if(o)var
-ad=o[1],p=ez(function(a){return jj(j,a)},ad),i=p?g(p[1],w):p;else
-var
-i=o;break;case
+z=c(u,e[1]),n=z?c(u,e[2]):z;break;case
 1:var
-ae=d[1],af=[0,f,c],i=g(aq(function(b,a){return z($(c$(b[2]),a))},af,ae),w);break;default:var
-r=gi(e,a,j,d),E=0;if(r){var
-t=jo(a,j,n,r[1]);if(t)var
-ag=t[1],i=h(function(a){return D(s(ag,a),a)},n);else{var
-K=t;E=1}}else{var
-K=r;E=1}if(E)var
-i=K}else{var
-ah=B(d[1]),M=m[1],ai=m[2],N=function(b){var
-a=G(b,ah),c=a?1:a;return c},F=[0,0,I],ab=fX(M,F,0),H=fz(M,a);if(H)var
-ac=f0(0,a+1|0),i=h(function(d){var
-a=ce(function(a){return V(a[1],d)},ai),e=a?a[1][2]:a,i=h(function(a){var
-d=N(a[1][1]),e=d?N(a[1][2]):d,h=e?g([0,f,c],a[2]):e,i=h?b(l,a[1][1]):h,j=i?b(l,a[1][2]):i;if(j)var
-k=A(a[1][1],a[1][2]),n=k?1:k,m=n;else
+A=e[1],W=0;if(typeof
+a==="number"&&!a)var
+B=jY(u,A),n=B?Y(m+1|0,t(A)):B;else
+W=1;if(W)var
+n=0;break;default:var
+X=0;if(typeof
+a==="number"&&!a)var
+C=jY(u,e[1]),n=C?Y(m+1|0,t(e[2])):C;else
+X=1;if(X)var
+n=0}var
+G=n?E([0,d,b],j0(a,e)):n;if(G){var
+_=jN(j,h),$=p[2],J=jW(k(function(t){var
+u=cl(k(function(a){return cQ(j,t,a)},h)),g=c(r[5],u);if(g){var
+a=g[1],l=cj(function(a){return i(a[1],t)},$);if(l){var
+n=l[1],e=gx(j,r,m,f,h,n);if(jM(j,r,m,f,h,e)){var
+o=gw(f,n[2]);if(o){var
+p=o[1];if(p){var
+v=e[4][1],w=s(Q(eJ(p[1],e[3])[1],v));return[0,cR(a[1],w)]}return E([0,d,b],e[3][1])?0:[0,a[1]]}return[0,a[1]]}return[0,a[1]]}var
+q=[0,a[1]]}else
 var
-m=j;return m},e);if(i){var
-j=O(L([0,c,c]),ab),k=C(fX(d,F,0),j),m=O(L([0,c,c]),k);return bE(C(iT(A,e),m))}return i},ac);else
+q=g;return q},_));if(J){var
+v=p[3];if(v)var
+aa=j1(a,e,J[1]),K=g(v[1],aa);else
 var
-i=H}}else
+K=v;var
+L=K}else
 var
-i=J;var
-Y=i}else
+L=1;var
+w=L}else
 var
-Y=1;var
-x=Y}else
-var
-x=v;if(x){var
-Z=d[5];if(Z){var
-y=Z[1],al=aa[1];if(d[6])return g(y,c$(k(au,da(a,d[1]))));var
-P=gi(e,a,j,d);if(P){var
-Q=P[1],R=h(function(a){return iz(a[2][2],al)},Q);if(R){var
-u=ez(function(a){return jk(j,a)},Q);if(u)return g(y,u[1]);var
-S=u}else
-var
-S=R;return S}return g(y,c$(k(au,da(a,d[1]))))}var
-_=1}else
-var
-_=x;return _},t);if(o)return h(function(h){var
-d=h[1],K=jp(d),m=k(function(a){var
-b=gj(d);return C(a,O(L([0,c,c]),b))},K),B=au(gj(d));switch(d[0]){case
+w=G;if(w){var
+M=p[4];if(M){var
+o=M[1],y=0;if(typeof
+a==="number")if(a)if(3<=a)var
+l=g([0,q(b,1),b],o);else
+y=1;else
+switch(e[0]){case
 0:var
-w=b(l,d[1]),n=w?b(l,d[2]):w;break;case
+D=g([0,b,b],o),l=D?g(j2(e),o):D;break;case
+1:if(e[2])var
+l=0;else
+var
+F=g([0,b,b],o),l=F?g(j2(e),o):F;break;default:var
+l=0}else
+y=1;if(y)var
+l=0;if(l)var
+N=l;else{var
+ab=p[2],O=k(function(a){return gx(j,r,m,f,h,a)},ab),P=jO(j,r,m,f,h,p[2],O);if(P){var
+x=dZ(a6,function(a){return jL(f,a)},O);if(x)return g(j1(a,e,x[1]),o);var
+R=x}else
+var
+R=P;var
+N=R}return N}var
+T=1}else
+var
+T=w;return T},B);var
+v=p}else
+var
+v=o;var
+w=v}else
+var
+w=l;return w}])])}ae=1}else{if(0!==n(p,CR)){var
+bK=lb(N);return Z(kL(vH,uA,function(i,a,u,t){var
+l=c(a[4],vF),f=e(function(o){var
+b=o[1],p=0;function
+r(a,b){switch(b[0]){case
+0:return C(vs);case
 1:var
-x=d[1],y=jq(l,x),n=y?V(a+1|0,q(x)):y;break;default:var
-A=jq(l,d[1]),n=A?V(a+1|0,q(d[2])):A}var
-D=n?E([0,f,c],eA(d)):n;if(D)var
-N=fZ(m),P=iF(pL,k(function(a){return b(e[2],a[1])},N)),Q=aq(function(f,r){var
-t=h[2],l=k(function(a){return c9(e,f,a)},m),b=c$(k(au,l)),n=ce(function(a){return i(a[1],f)},t);if(n){var
-d=n[1],o=ji(l,ey(a,j,d[2]));if(jl(e,a,j,m,[0,f,[0,o,d[2]]])){var
-p=jk(j,d[2]);if(p)var
-q=z(s(o,p[1])),c=g(b,q)?q:b;else
+d=b[3],w=b[2],h=cV(0,b[1]);eX(h);gW(a,e(ah,w));var
+r=eY(h,a[3],a[4]),k=function(b,a){return e(function(a){var
+c=a[2];return[0,j(b,a[1]),c]},a)},l=function(a,b){var
+c=b[2],d=e(function(b){var
+c=k(a,b[2]);return[0,j(a,b[1]),c]},c);return[0,k(a,b[1]),d]},m=l(vm,a[1]),o=l(vn,h),p=a[3],z=a[4],A=function(a){function
+b(b){var
+d=fV(b,a),e=d?[0,c(p,bO(a,x(b)))]:d;return e}var
+d=b(uT),e=b(uU);return d?q(d[1],1):e?ay(q(e[1],1)):q(c(p,j(uV,a)),1)},B=al(m[2],o[2]),g=eY([0,al(m[1],o[1]),B],A,z);if(a$(vo,d)){gU(vp,d);var
+D=eW(n(d,vq)),E=g[3],s=e(function(a){return kE(E,a)},D);if(aO(function(a){return 0===a[6]?1:0},s))throw av;var
+u=s,t=kK(i,g,kH(n(d,vr)))}else
 var
-c=b}else
-var
-c=b}else
-var
-c=b;return z($(c,r))},B,P),R=eA(d),p=g(s(h[3],R),Q);else
-var
-p=D;if(p){var
-F=h[4];if(F){var
-r=F[1];switch(d[0]){case
-0:var
-o=1;break;case
-1:var
-o=J(d[2]);break;default:var
-o=0}var
-G=o?g([0,c,c],r):o;if(G)var
-S=s(r,eA(d)),M=jp(d),t=g(au(ak(pP,[0,gj(d),M])),S);else
-var
-t=G;if(t)var
-u=t;else{var
-H=jm(e,a,j,m,h[2]);if(H){var
-T=gh(e,a,j,m,h[2]),v=ez(function(a){return jj(j,a)},T);if(v){var
-U=s(r,eA(d));return g($(B,v[1]),U)}var
-u=v}else
-var
-u=H}return u}var
-I=1}else
-var
-I=p;return I},v);var
-p=o}else
-var
-p=n;var
-r=p}else
-var
-r=m;return r}])])}}}throw gJ}_=1}else{if(0!==l(n,BU)){var
-bI=kx(r);return K(j$(uX,tQ,function(i,a,y,r){var
-m=b(a[4],uV),e=d(function(o){var
-c=o[1],p=0;function
-q(a,c){switch(c[0]){case
-0:return x(uI);case
-1:var
-e=c[3],w=c[2],h=cM(0,c[1]);eO(h);gH(a,d(aj,w));var
-q=eP(h,a[3],a[4]),k=function(b,a){return d(function(a){var
-c=a[2];return[0,j(b,a[1]),c]},a)},m=function(a,b){var
-c=b[2],e=d(function(b){var
-c=k(a,b[2]);return[0,j(a,b[1]),c]},c);return[0,k(a,b[1]),e]},n=m(uC,a[1]),o=m(uD,h),p=a[3],z=a[4],A=function(a){function
-c(c){var
-d=im(c,a),e=d?[0,b(p,bW(a,t(c)))]:d;return e}var
-d=c(t9),e=c(t_);return d?aG(d[1],1):e?bS(aG(e[1],1)):aG(b(p,j(t$,a)),1)},B=ag(n[2],o[2]),g=eP([0,ag(n[1],o[1]),B],A,z);if(a0(uE,e)){gF(uF,e);var
-C=eN(l(e,uG)),D=g[3],r=d(function(a){return j4(D,a)},C);if(aJ(function(a){return 0===a[6]?1:0},r))throw ar;var
-u=r,s=j_(i,g,j7(l(e,uH)))}else
-var
-f=gC(0,0,g[3],[5,e]),F=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=d(F,f[6]),s=[0,[0,0,f],0];var
-E=q[2],v=[1,b(j8(a),w),E,s,u];eQ(i,function(b){return jb(a[2],v)});return[0,q,v];default:var
-y=j9(a,c[1]);return[0,y[1],[0,y[2]]]}}if(c){var
-e=c[1],g=e[1];if(0===g[0]){var
-h=g[1],r=function(f,e){function
-c(c){var
-d=c[1];gH(a,[0,d,0]);var
-e=eJ(u(c[2],uK),uJ);return[0,b(a[3],d),e]}return[0,a,d(c,al(h,uL))]},k=gI(r,a,[0,[0,h],e[2],e[3]])[2];eQ(i,function(b){return jc(m,bf(a[2]),k)});var
-f=[0,[0,k],c[2]];p=1}}if(!p)var
-f=[0,0,c];var
-s=f[2],v=[0,a,0],w=bl(function(a,c){var
-b=gI(q,a[1],c);return[0,b[1],[0,b[2],a[2]]]},v,s),y=j2(0,0,a[3],a[4],[5,o[2]]),z=an(w[2]),n=[0,f[1],z,y];eQ(i,function(b){return jd(m,a[2],n)});return n},y);if(aJ(function(i){return aJ(function(j){var
-e=j[1],d=j[2],a=0,c=i[2];for(;;){if(c){var
-f=c[1],g=ja(f),k=c[2];if(a)var
+f=gR(0,0,g[3],[5,d]),G=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=e(G,f[6]),t=[0,[0,0,f],0];var
+F=r[2],v=[1,c(kI(a),w),F,t,u];eZ(i,function(b){return jr(a[2],v)});return[0,r,v];default:var
+y=kJ(a,b[1]);return[0,y[1],[0,y[2]]]}}if(b){var
+d=b[1],g=d[1];if(0===g[0]){var
+h=g[1],s=function(f,d){function
+b(b){var
+d=b[1];gW(a,[0,d,0]);var
+e=eS(v(b[2],vu),vt);return[0,c(a[3],d),e]}return[0,a,e(b,au(h,vv))]},k=gX(s,a,[0,[0,h],d[2],d[3]])[2];eZ(i,function(b){return js(l,bm(a[2]),k)});var
+f=[0,[0,k],b[2]];p=1}}if(!p)var
+f=[0,0,b];var
+t=f[2],u=[0,a,0],w=bh(function(a,c){var
+b=gX(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),y=kC(0,0,a[3],a[4],[5,o[2]]),z=as(w[2]),m=[0,f[1],z,y];eZ(i,function(b){return jt(l,a[2],m)});return m},u);if(aO(function(i){return aO(function(j){var
+e=j[1],d=j[2],a=0,b=i[2];for(;;){if(b){var
+f=b[1],g=jq(f),k=b[2];if(a)var
 h=a;else
 var
-m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
-l=b(ex(f),d),e=b(ex(f),e),d=l,a=h,c=k;continue}if(a){var
-n=i[3][8];return aJ(function(a){var
-b=V(a[1],e),c=b?V(a[2],d):b;return c},n)}return a}},r)},e))x(uW);var
-n=a[2],o=bf(n),p=cI(n,o),q=p?h(function(a){var
-b=jd(m,n,a);return b?a[1]?1:J(bI):b},e):p;if(q){var
-v=k(function(b){var
-d=b[3][3],i=b[2],g=k(function(a){var
-b=ja(a);return[0,ex(a),b]},i),e=b[1];if(e)var
-j=B(e[1]),l=[0,f,c],a=function(a){return M(l,j,a)},h=function(e,c){var
-f=b[3],h=gg(g,function(a,b){return jf(f,a,b)},d,e,c),i=s(d,a(e)),j=$(a(c),i),l=s(d,a(c)),m=dO($(a(e),l),j),n=a(c),o=dO(a(e),n);return k(function(a){return je(d,o,m,a)},h)};else
+m=0===c(g,e)?1:0,h=m||(0===c(g,d)?1:0);var
+l=c(eI(f),d),e=c(eI(f),e),d=l,a=h,b=k;continue}if(a){var
+n=i[3][8];return aO(function(a){var
+b=Y(a[1],e),c=b?Y(a[2],d):b;return c},n)}return a}},t)},f))C(vG);var
+m=a[2],o=bm(m),p=cP(m,o),s=p?h(function(a){var
+b=jt(l,m,a);return b?a[1]?1:K(bK):b},f):p;if(s){var
+w=k(function(c){var
+e=c[3][3],i=c[2],f=k(function(a){var
+b=jq(a);return[0,eI(a),b]},i),g=c[1];if(g)var
+j=F(g[1]),l=[0,d,b],a=function(a){return R(l,j,a)},h=function(d,b){var
+g=c[3],h=gs(f,function(a,b){return jv(g,a,b)},e,d,b),i=r(e,a(d)),j=Q(a(b),i),l=r(e,a(b)),m=cR(Q(a(d),l),j),n=a(b),o=cR(a(d),n);return k(function(a){return ju(e,o,m,a)},h)};else
 var
-m=b[3],n=function(a,b){return jf(m,a,b)},h=function(a,b){return gg(g,n,d,a,b)};return[0,b,h]},e),w=bg(o);return h(function(a){var
-j=b(w,a[1]),k=j?b(w,a[2]):j;if(k){var
+m=c[3],n=function(a,b){return jv(m,a,b)},h=function(a,b){return gs(f,n,e,a,b)};return[0,c,h]},f),y=bn(o);return h(function(a){var
+j=c(y,a[1]),k=j?c(y,a[2]):j;if(k){var
 l=a[5];if(l)var
-d=l[1],m=g([0,f,c],d),n=m?g(d,[0,c,c]):m,x=n?jg(v,a,function(a){return g(d,a[1])}):n,o=x;else
+e=l[1],m=g([0,d,b],e),n=m?g(e,[0,b,b]):m,v=n?jw(w,a,function(a){return g(e,a[1])}):n,o=v;else
 var
 o=1;var
-e=o}else
+f=o}else
 var
-e=k;if(e){var
+f=k;if(f){var
 p=a[6];if(p)var
-h=p[1],q=g([0,f,c],h),r=q?g(h,[0,c,c]):q,y=r?jg(v,a,function(a){return g(a[2],h)}):r,s=y;else
+h=p[1],q=g([0,d,b],h),r=q?g(h,[0,b,b]):q,x=r?jw(w,a,function(a){return g(a[2],h)}):r,s=x;else
 var
 s=1;var
 i=s}else
 var
-i=e;if(i){if(a[5])return 1;var
+i=f;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},r)}return q},n))}ay=1;_=1}}}else{if(0!==l(n,BW)){var
-bu=j$(0,j4,function(d,a,c,b){var
-e=j_(d,a,c);return i9(a[2],e,b)},n);return K(Q(function(a){return eZ(r,a)},bu))}ay=1}if(ay){var
-a9=0;if(!kw(n)&&0===l(n,BV))a9=1;if(!a9)return 0}if(Y){var
-av=Y[1];if(typeof
-av!=="number"&&3===av[0]){var
-aw=av[1];if(A(aw,BN)){var
-aX=a0(aw,kv),aY=aX?0===l(r,BO)?1:0:aX;if(aY){if(0!==l(n,Bd))throw di;var
-aZ=[0,b(fJ(aw,kv),[5,n])]}else
+u=i;return u},t)}return s},p))}aG=1;ae=1}}}else{if(0!==n(p,CT)){var
+bz=kL(0,kE,function(d,a,c,b){var
+e=kK(d,a,c);return jn(a[2],e,b)},p);return Z(P(function(a){return e8(N,a)},bz))}aG=1}if(aG){var
+ba=0;if(!la(p)&&0===n(p,CS))ba=1;if(!ba)return 0}if(ad){var
+aD=ad[1];if(typeof
+aD!=="number"&&3===aD[0]){var
+aE=aD[1];if(y(aE,CK)){var
+a2=a$(aE,k$),a3=a2?0===n(N,CL)?1:0:a2;if(a3){if(0!==n(p,Ca))throw dm;var
+a4=[0,c(fT(aE,k$),[5,p])]}else
 var
-aZ=aY;return aZ}var
-aA=I(0,64),aC=I(0,64),aD=[0,tA],ba=function(a){if(V(e(a,tC),tB))m(tD);w(e(a,tG),tF,tE,0);aD[1]=u(e(a,tI),tH);return 0},bb=function(a){return aB(aC,a)},v=j2([0,ba],tJ,function(a){return aB(aA,a)},bb,P),aE=cM(0,e(al(P,tL),tK)),bh=v[8],bj=v[7],bk=v[6],bm=v[5],bn=v[4],bo=v[3],bp=v[2],bq=function(a){return aB(aC,a)},br=[0,eK(aE,function(a){return aB(aA,a)},bq),bp,bo,bn,bm,bk,bj,bh],bt=function(a){return i4(br)};return K([0,eZ(r,[0,aE,aD[1],bt])])}return m(BM)}var
-aa=jZ(P),a_=aa[3],a$=function(a){return f9(a_)};return K([0,eZ(r,[0,aa[1],aa[2],a$])])}return m(BG)}function
-B0(d,a){try{var
-c=im(BZ,a)?0:BF(eG(0,a)),e=c?b(c[1],d)?0:B1:1;return e}catch(a){a=aT(a);if(a[1]===ch)return[1,a[2]];if(a[1]===dc)return[0,a[2]];if(a!==ar&&a!==gJ&&a!==di){if(a===h9)return 2;throw a}return 1}}Cb(function(c,b){var
-d=X(b,B7)?0:[0,b],a=B0(d,c);if(typeof
-a==="number"&&2<=a)return B8;if(typeof
+a4=a3;return a4}var
+aI=O(0,64),aJ=O(0,64),aK=[0,uk],bf=function(a){if(Y(f(a,um),ul))l(un);A(f(a,uq),up,uo,0);aK[1]=v(f(a,us),ur);return 0},bg=function(a){return aH(aJ,a)},T=kC([0,bf],ut,function(a){return aH(aI,a)},bg,ac),aL=cV(0,f(au(ac,uv),uu)),bi=T[8],bj=T[7],bo=T[6],br=T[5],bs=T[4],bt=T[3],bu=T[2],bv=function(a){return aH(aJ,a)},bw=[0,eT(aL,function(a){return aH(aI,a)},bv),bu,bt,bs,br,bo,bj,bi],bx=function(a){return ji(bw)};return Z([0,e8(N,[0,aL,aK[1],bx])])}return l(CJ)}var
+ai=kz(ac),bb=ai[3],be=function(a){return gi(bb)};return Z([0,e8(N,[0,ai[1],ai[2],be])])}return l(CD)}function
+CX(d,a){try{var
+b=fV(CW,a)?0:CC(eP(0,a)),e=b?c(b[1],d)?0:CY:1;return e}catch(a){a=aX(a);if(a[1]===cn)return[1,a[2]];if(a[1]===di)return[0,a[2]];if(a!==av&&a!==dm){if(a===ik)return 2;throw a}return 1}}C_(function(c,b){var
+d=af(b,C4)?0:[0,b],a=CX(d,c);if(typeof
+a==="number"&&2<=a)return C5;if(typeof
 a==="number")switch(a){case
-0:return B2;case
-1:return B3;default:return B4}else
-return 0===a[0]?j(B5,a[1]):j(B6,a[1])});ic(0);return}(globalThis));
+0:return CZ;case
+1:return C0;default:return C1}else
+return 0===a[0]?j(C2,a[1]):j(C3,a[1])});iq(0);return}(globalThis));
