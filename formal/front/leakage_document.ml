@@ -97,6 +97,31 @@ let lowest columns =
   let lowered q = { qnum = Integers.divexact (whole q) divisor; qden = Integers.one } in
   List.map (fun (state, column) -> (state, List.map lowered column)) columns
 
+(* Of what a claim is, and its column in a state. *)
+let worlds_of measure quantity gains number c =
+  let beyond_first gains state = match gains state with [] -> [] | first :: others -> List.map (fun x -> minus x first) others in
+  match (measure, c.prior, c.states) with
+  | ("bayes" | "min-entropy" | "g"), Some prior, states when List.length prior = List.length states ->
+      let secrets = List.combine states prior in
+      let sum weight = List.fold_left (fun x (s, p) -> plus x (weight s p)) zero in
+      let listed = List.map (fun (s, p) -> (number s, p)) secrets in
+      (match gains with
+      | Some guesses ->
+          let rows = List.map snd guesses in
+          let gain row s = Option.value (List.assoc_opt s row) ~default:zero in
+          let at state = List.map (fun row -> sum (fun s p -> if s = state then times p (gain row s) else zero) secrets) rows in
+          (Gains (listed, List.map (List.map (fun (s, x) -> (number s, x))) rows), beyond_first at)
+      | None ->
+          let at state = List.map (fun (s, p) -> if s = state then p else zero) secrets in
+          (Secrets (listed, measure = "min-entropy"), beyond_first at))
+  | ("bayes" | "min-entropy" | "g"), _, _ -> not_valid "V1: secrets have a prior"
+  | _, None, [ s; t ] ->
+      let one_at state other = if state = other then Steps_document.one else zero in
+      let column state = [ one_at state s; one_at state t ] in
+      let signed state = [ minus (one_at state s) (one_at state t) ] in
+      (Pair (number s, number t), if quantity = Guess then signed else column)
+  | _ -> not_valid "V1: pairs have no prior"
+
 (* By first label the node of a claim whose rows have such a column in a state. *)
 let first_nodes numbers label_of states column =
   let columns = List.map (fun state -> (state, column state)) (List.sort_uniq compare states) in
@@ -146,14 +171,19 @@ let cycles_of value count =
   in
   (first_of, check, in_order)
 
-let read value =
-  let needed = [ "format"; "version"; "kind"; "model"; "digest"; "claims"; "measure"; "nodes" ] in
-  let whole = record value "the certificate" needed [ "gains"; "cycles"; "ratios" ] in
+let guesses = { near_root = (fun v -> if Integers.sign v < 0 then v else Integers.sqrt v); near_log = Logarithm.enclosed }
+
+type proof = {
+  measure : string;
+  gains : (string * (string * q) list) list option;
+  claims : claim list;
+  certificate : Chain.model -> Extracted.model -> leak_certificate  (* about a model, as it is written and as it is taken *)
+}
+
+let proof whole number label =
   let claims = listed claim (get whole "claims") "a claim" in
   if claims = [] then malformed "there is no claim";
   let gains = Option.map (fun g -> named (named rational) g "the gains") (find whole "gains") in
-  ignore (record (get whole "model") "the model" [ "kind"; "states"; "transitions" ] []);
-  let digest = item (get whole "digest") "the digest" in
   let written = items (get whole "nodes") "the nodes" in
   let count = Integers.of_int (List.length written) in
   let first_of, ends_fit, in_order = cycles_of (Option.value (find whole "cycles") ~default:(Array [])) count in
@@ -161,14 +191,11 @@ let read value =
   let quantity = quantity measure in
   if (measure = "g") <> (gains <> None) then malformed "gains and the measure g go together";
   if gains = Some [] then malformed "there is no guess";
-  let states : names = Hashtbl.create 64 and labels : names = Hashtbl.create 64 in
-  let number = number_of states and label = number_of labels in
   let width =
     match gains with
     | Some guesses -> List.length guesses - 1
     | None -> if quantity <> Guess then 2 else if measure = "tv" then 1 else List.length (List.hd claims).states - 1
   in
-  let numbers = Hashtbl.create 64 in
   let nodes = List.mapi (node number label width first_of) written in
   List.iter
     (fun (_, next, _) ->
@@ -176,45 +203,90 @@ let read value =
       List.iter fits (Option.value next ~default:[]))
     nodes;
   ends_fit ();
+  let numbers = Hashtbl.create 64 in
   List.iteri (fun k (rows, _, _) -> Hashtbl.replace numbers (key rows) (Integers.of_int (k + 1))) nodes;
   let ratios = Delta_document.by_pair number skew (Option.value (find whole "ratios") ~default:(Array [])) "the ratios" in
-  let model = Chain.read (get whole "model") in
-  let taken = Chain.numbered model number label in
-  let label_at = Steps_document.table_of model.states in
-  let label_of state = match Hashtbl.find_opt label_at state with Some text -> label text | None -> not_valid "V1: no state of the model" in
-  let beyond_first gains state = match gains state with [] -> [] | first :: others -> List.map (fun x -> minus x first) others in
-  let about c =
-    match (measure, c.prior, c.states) with
-    | _, None, [ s; t ] when not (List.mem measure [ "bayes"; "min-entropy"; "g" ]) ->
-        let one_at state other = if state = other then Steps_document.one else zero in
-        let column state = [ one_at state s; one_at state t ] in
-        let signed state = [ minus (one_at state s) (one_at state t) ] in
-        (Pair (number s, number t), if quantity = Guess then signed else column)
-    | ("bayes" | "min-entropy" | "g"), Some prior, states when List.length prior = List.length states ->
-        let secrets = List.combine states prior in
-        let sum weight = List.fold_left (fun x (s, p) -> plus x (weight s p)) zero in
-        let listed = List.map (fun (s, p) -> (number s, p)) secrets in
-        (match gains with
-        | Some guesses ->
-            let rows = List.map snd guesses in
-            let gain row s = Option.value (List.assoc_opt s row) ~default:zero in
-            let at state = List.map (fun row -> sum (fun s p -> if s = state then times p (gain row s) else zero) secrets) rows in
-            (Gains (listed, List.map (List.map (fun (s, x) -> (number s, x))) rows), beyond_first at)
-        | None ->
-            let at state = List.map (fun (s, p) -> if s = state then p else zero) secrets in
-            (Secrets (listed, measure = "min-entropy"), beyond_first at))
-    | _ -> not_valid "V1: secrets have a prior, and pairs have none"
-  in
-  let taken_claim c =
-    let lc_about, column = about c in
-    { lc_about; lc_nodes = first_nodes numbers label_of c.states column; lc_lower = c.lower; lc_upper = c.upper }
-  in
-  let check () =
+  let certificate (model : Chain.model) taken =
     in_order ();
-    let certificate =
-      { lx_model = taken; lx_quantity = quantity; lx_width = width; lx_ratios = ratios;
-        lx_nodes = List.mapi (fun k (_, _, n) -> (Integers.of_int (k + 1), n)) nodes; lx_claims = List.map taken_claim claims }
+    let label_at = Steps_document.table_of model.states in
+    let label_of state = match Hashtbl.find_opt label_at state with Some text -> label text | None -> not_valid "V1: no state of the model" in
+    let taken_claim c =
+      let lc_about, column = worlds_of measure quantity gains number c in
+      { lc_about; lc_nodes = first_nodes numbers label_of c.states column; lc_lower = c.lower; lc_upper = c.upper }
     in
-    check_leakage { near_root = (fun v -> if Integers.sign v < 0 then v else Integers.sqrt v); near_log = Logarithm.enclosed } certificate
+    { lx_model = taken; lx_quantity = quantity; lx_width = width; lx_ratios = ratios;
+      lx_nodes = List.mapi (fun k (_, _, n) -> (Integers.of_int (k + 1), n)) nodes; lx_claims = List.map taken_claim claims }
   in
-  (model, digest, check)
+  { measure; gains; claims; certificate }
+
+let read value =
+  let needed = [ "format"; "version"; "kind"; "model"; "digest"; "claims"; "measure"; "nodes" ] in
+  let whole = record value "the certificate" needed [ "gains"; "cycles"; "ratios" ] in
+  ignore (record (get whole "model") "the model" [ "kind"; "states"; "transitions" ] []);
+  let digest = item (get whole "digest") "the digest" in
+  let states : names = Hashtbl.create 64 and labels : names = Hashtbl.create 64 in
+  let number = number_of states and label = number_of labels in
+  let proof = proof whole number label in
+  let model = Chain.read (get whole "model") in
+  (model, digest, fun () -> check_leakage guesses (proof.certificate model (Chain.numbered model number label)))
+
+(* Certificates with parts, whose steps are quotients. *)
+type said = { about : claim; quantity_text : string; gains_said : (string * (string * q) list) list option; lower_side : from_below option; upper_side : q option option }
+
+let nonzero row = List.sort compare (List.filter (fun (_, (x : q)) -> Integers.sign x.qnum <> 0) row)
+
+let said _ value =
+  let open Steps_document in
+  let whole = entries (Some value) in
+  only [ "from"; "to"; "states"; "quantity"; "prior"; "gains"; "lower"; "upper" ] whole;
+  let states =
+    match (find whole "from", find whole "to", find whole "states") with
+    | Some (String s), Some (String t), None -> [ s; t ]
+    | None, None, Some states -> List.map (fun s -> text (Some s)) (list (Some states))
+    | _ -> raise Other
+  in
+  let side key = Option.map (fun value -> from_below value "a claim") (find whole key) in
+  let lower_side = side "lower" in
+  let upper_side = Option.map (function Infinite -> None | Finite u -> Some u) (side "upper") in
+  if lower_side = None && upper_side = None then raise Other;
+  let prior = Option.map (fun p -> listed rational p "a claim") (find whole "prior") in
+  let gains = Option.map (fun g -> named (named rational) g "the gains") (find whole "gains") in
+  { about = { states; prior; lower = Finite zero; upper = None }; quantity_text = text (find whole "quantity"); gains_said = gains; lower_side; upper_side }
+
+let part order (first : Steps_document.at) (steps, entries) =
+  let take here = function Steps_document.Alike classes -> Steps_document.alike here classes | _ -> raise Steps_document.Other in
+  let last, taken = List.fold_left (fun (here, steps) step -> let next, q = Steps_document.signed take here step in (next, q :: steps)) (first, []) steps in
+  let stands = List.map (function Steps_document.Alike classes, _, _ -> Steps_document.table_of classes | _ -> raise Steps_document.Other) steps in
+  let place state = List.fold_left (fun s table -> Option.value (Hashtbl.find_opt table s) ~default:s) state stands in
+  let whole = record (Object entries) "the proof" [ "claims"; "measure"; "nodes" ] [ "gains"; "cycles"; "ratios" ] in
+  let proof = proof whole first.number first.label in
+  let part = lazy { lp_steps = List.rev taken; lp_proof = proof.certificate last.written last.taken } in
+  Steps_document.later order (fun () -> check_leak_parts guesses first.taken [ Lazy.force part ] []);
+  (part, proof, place)
+
+(* What a claim is about, by the names before all steps; it says the same as one of a proof, in the same words. *)
+let taken_said (first : Steps_document.at) parts c =
+  Steps_document.all_known first c.about.states;
+  let matches (_, proof, place) =
+    let placed = List.map place c.about.states in
+    if proof.measure <> c.quantity_text then raise Steps_document.Other;
+    let renamed row = List.map (fun state -> (state, Option.value (List.assoc_opt (place state) row) ~default:zero)) (List.sort_uniq compare c.about.states) in
+    let gains = Option.map (List.map (fun (guess, row) -> (guess, renamed row))) proof.gains in
+    let plain = Option.map (fun rows -> List.sort compare (List.map (fun (guess, row) -> (guess, nonzero row)) rows)) in
+    let same other = other.states = placed && other.prior = c.about.prior in
+    if List.exists same proof.claims && plain gains = plain c.gains_said then Some gains else None
+  in
+  match List.filter_map matches parts with
+  | [] -> not_valid "S3: no part proves a claim"
+  | gains :: _ ->
+      let kind = quantity c.quantity_text in
+      let ls_about, _ = worlds_of c.quantity_text kind gains first.number c.about in
+      { ls_quantity = kind; ls_about; ls_lower = c.lower_side; ls_upper = c.upper_side }
+
+let read_parts whole =
+  Steps_document.document [ "kind" ] said
+    (fun order first parts claims ->
+      let parts = List.map (part order first) parts in
+      let proofs = List.map (fun (part, _, _) -> Lazy.force part) parts in
+      check_leak_parts guesses first.taken proofs (List.map (taken_said first parts) claims))
+    whole
