@@ -182,7 +182,6 @@ type proof = {
 
 let proof whole number label =
   let claims = listed claim (get whole "claims") "a claim" in
-  if claims = [] then malformed "there is no claim";
   let gains = Option.map (fun g -> named (named rational) g "the gains") (find whole "gains") in
   let written = items (get whole "nodes") "the nodes" in
   let count = Integers.of_int (List.length written) in
@@ -194,7 +193,7 @@ let proof whole number label =
   let width =
     match gains with
     | Some guesses -> List.length guesses - 1
-    | None -> if quantity <> Guess then 2 else if measure = "tv" then 1 else List.length (List.hd claims).states - 1
+    | None -> if quantity <> Guess then 2 else if measure = "tv" then 1 else (match claims with c :: _ -> List.length c.states - 1 | [] -> not_valid "V1: no secrets")
   in
   let nodes = List.mapi (node number label width first_of) written in
   List.iter
@@ -224,6 +223,7 @@ let read value =
   let whole = record value "the certificate" needed [ "gains"; "cycles"; "ratios" ] in
   ignore (record (get whole "model") "the model" [ "kind"; "states"; "transitions" ] []);
   let digest = item (get whole "digest") "the digest" in
+  if items (get whole "claims") "the claims" = [] then malformed "there is no claim";
   let states : names = Hashtbl.create 64 and labels : names = Hashtbl.create 64 in
   let number = number_of states and label = number_of labels in
   let proof = proof whole number label in

@@ -8,205 +8,205 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(o){"use strict";var
-fA="pump",mf="Invalid_argument",bF="reduced",nu="merged",me="the transitions",h0=192,md="bounds",mc="%ni",fi="word",hu="above",fz="parameters",cs=0xff,ns="no certificate",nt="grows",ht="]",hs="sha256:",dC="stop",mb="credit",nq="measure",nr="smaller",ma="credits",a8="0",np="chain",br="pair",aj="upper",a1=128,l$="Sys_blocked_io",hZ="start",no="fd ",an=248,dv="program",nn=1027,aV="claims",fy="probabilities",fh="common",ed=246,l_="the nodes",l8="G3: another digest",l9="%u",nm="cycle",hY="bayes",l7="generators",nk="depth",nl="root",nj="table",fg=127,ec=1024,l6="ceiling",nh=-49,ni="1",hW="accumulative",hX="e",l5=" : flags Open_rdonly and Open_wronly are not compatible",ng="slow",ne="layers",nf="gains",fe=240,eb="factors",ff="not UTF-8",b5="-",nd="witness",hr="a cycle",hV=": Not a directory",l3="challenge",l4=" : file already exists",cr=0xffffff,cI="a claim",l2="proofs",hU="0u",dB="nodes",nc="Out_of_memory",l1="reading.ml",hT="metric",ej="inf",hS="index out of bounds",nb="counting",l0="event",na=" has not two entries",fx="_bigarr02",lZ=244,hR="}",lY="\\b",hQ="holds",dA="type",m$=" has no positive denominator",b9=0xffff,du="the claims",lX=12520,m_="observations",m8="node ",m9="denominator",m7="infinity",dt=1000,m6="least",hq="{",hP="the digest",fd=224,u="",fw="then",hp="^",m5="\\t",ea="cut",ds=0x3f,fv="ratios",m4="verdict",lW="Match_failure",fc="swapped",lV="smaller:",ei="bd",hO=-10,m3="relations",hN=252,dz=".",cq="+",ai="kind",m2=0xf0,m1="model:",m0=110,dr="distance",mZ=116,lU="%li",mY="invariant",hM=56320,fu="direction",hL=" is no object",eh="rank",lT=65536,mW=-32,mX="complement",ho="lmc",mV=1023,lS=")",mU="quantity",hK="interactive",hn="nan",mT="cycles",cH="value",fb="stuck",lR=0xe0,lQ=0xdfff,aT="to",bD="/",mS="Assert_failure",mR="a state of a claim",lP="replay",b8="format",hm="ENOTDIR",lO=1073741823,mQ="null",lN="\\r",dq=250,ft="backward",lM="observe",mP="the states",lL="up",dy=",",fs='"',lK="$schema",hk="function",hl=1255,mO="factor",hj=255,mM="(",mN=0x800,c0="covers",lJ="jsError",b4=0x8000,mL="cone",eg=256,lH="a rule of the proved checker fails",lI="tv",lG="End_of_file",hi="Failure",dp="ratio",lF="distributions",hJ="ENOENT",ef="forward",hI="the pump",mK="([^/]+)",hH=0xf,fa=-48,lE=0xdc00,lD="fast",hG=125,mI=" names no node",mJ="ENOTEMPTY",fr="bound",dn="the model",aB="camlinternalFormat.ml",mH="Division_by_zero",mG="starts",lC="Sys_error",hF="most",lB="potential",e$="g",hE="proof",fq=67108864,cG="moves",lA="EEXIST",mF="%d",aq="lower",lz="bisimdist-certificate",hD="[",mE="buffer.ml",e_="int_of_string",lx="vector",ly="\\n",mD="node %d",hC="delta",lw="name",aS="from",lu=120,lv=103,mC=102,b7="transitions",ls=55296,lt=512,mB="infinite",lr=0x7ff0,fp=101,ee="there is no claim",lq="rows",d$="0x",mA=" is not true",hB="steps",fo=254,hA=100,lp="end",mz="the ratios",lo="%Li",mx="*",my=" : flags Open_text and Open_binary are not compatible",a0="states",hh="below",mw="\\\\",mv="before",b3=16777216,hg="progress",hz="Unix.Unix_error",mu="sources",hf="mkdir",mt="Stack_overflow",hd="model file: ",he="losses",aw="alpha",fn="the invariant",e9=": No such file or directory",ms="/static/",ln="**",mr=-97,mq="Not_found",lm=", ",mp="ahead",fm="pairs",bf="digest",hy="rmdir",lk="prefix",ll="parts",hc=" is none that is known",ar="model",mo=1026,dx="classes",mm="a mass",hx="lbd",mn="false",lj=-34,fl="min-entropy",li="after",lg="Pervasives.do_at_exit",lh="utf8",bC=" ",bE=0x80,lf="Undefined_recursive_module",fk="length",bQ="the certificate",fj=":",le="G2: another model",ml="prior",ld="weight",b6="version",hw="compare: functional value",mj="action",mk="'stop' of ",lc="%i",mh="suffix",dw="given_up",mi="side",mg="true",hv="up_to";function
-c2(c,a){if(c.fun)return c2(c.fun,a);if(typeof
+fJ="pump",mt="Invalid_argument",bF="reduced",nF="merged",ms="the transitions",id=192,mr="bounds",mq="%ni",fr="word",hH="above",fI="parameters",ct=0xff,nD="no certificate",nE="grows",hG="]",hF="sha256:",dE="stop",mp="credit",ic="measure",nC="smaller",mo="credits",a_="0",nB="chain",bv="pair",ac="upper",a1=128,mn="Sys_blocked_io",ib="start",nA="fd ",ap=248,dy="program",nz=1027,aO="claims",fH="probabilities",fq="common",cK=246,mm="the nodes",mk="G3: another digest",ml="%u",ny="cycle",nx="bayes",mj="generators",nv="depth",nw="root",nu="table",fp=127,ei=1024,mi="ceiling",ns=-49,nt="1",h$="accumulative",ia="e",mh=" : flags Open_rdonly and Open_wronly are not compatible",nr="slow",nq="layers",eq="gains",fn=240,eh="factors",fo="not UTF-8",b6="-",np="witness",hE="a cycle",h_=": Not a directory",mf="challenge",mg=" : file already exists",cs=0xffffff,b$="a claim",me="proofs",h9="0u",c4="nodes",no="Out_of_memory",md="reading.ml",h8="metric",ep="inf",h7="index out of bounds",nn="counting",mc="event",nm=" has not two entries",fG="_bigarr02",mb=244,h6="}",ma="\\b",h5="holds",dD="type",nl=" has no positive denominator",b_=0xffff,c3="the claims",l$=12520,nk="observations",ni="node ",nj="denominator",nh="infinity",dx=1000,ng="least",hD="{",h4="the digest",fm=224,u="",fF="then",hC="^",nf="\\t",eg="cut",dw=0x3f,eo="ratios",ne="verdict",l_="Match_failure",fl="swapped",l9="smaller:",en="bd",h3=-10,nd="relations",h2=252,dC=".",cr="+",af="kind",nc=0xf0,nb="model:",na=110,dv="distance",m$=116,l8="%li",m_="invariant",h1=56320,fE="direction",h0=" is no object",em="rank",l7=65536,m8=-32,m9="complement",hB="lmc",m7=1023,l6=")",fD="quantity",hZ="interactive",hA="nan",hY="cycles",cM="value",fk="stuck",l5=0xe0,l4=0xdfff,aE="to",bD="/",m6="Assert_failure",m5="a state of a claim",l3="replay",b9="format",hz="ENOTDIR",l2=1073741823,m4="null",l1="\\r",cJ=250,fC="backward",l0="observe",m3="the states",lZ="up",dB=",",fB='"',lY="$schema",hx="function",hy=1255,m2="factor",hw=255,m0="(",m1=0x800,c2="covers",lX="jsError",b5=0x8000,mZ="cone",el=256,lV="a rule of the proved checker fails",lW="tv",lU="End_of_file",hv="Failure",du="ratio",lT="distributions",hX="ENOENT",ek="forward",hW="the pump",mY="([^/]+)",hV=0xf,fj=-48,lS=0xdc00,lR="fast",hU=125,mW=" names no node",mX="ENOTEMPTY",fA="bound",dt="the model",aC="camlinternalFormat.ml",mV="Division_by_zero",mU="starts",lQ="Sys_error",hT="most",lP="potential",hu="g",hS="proof",fz=67108864,cL="moves",lO="EEXIST",mT="%d",al="lower",lN="bisimdist-certificate",hR="[",mS="buffer.ml",fi="int_of_string",lL="vector",lM="\\n",mR="node %d",hQ="delta",lK="name",aD="from",lI=120,lJ=103,mQ=102,b8="transitions",lG=55296,lH=512,mP="infinite",lF=0x7ff0,fy=101,ej="there is no claim",lE="rows",ef="0x",mO=" is not true",hP="steps",fx=254,hO=100,lD="end",mN="the ratios",lC="%Li",mL="*",mM=" : flags Open_text and Open_binary are not compatible",aV="states",ht="below",mK="\\\\",mJ="before",mI="the gains",b4=16777216,hs="progress",hN="Unix.Unix_error",mH="sources",hr="mkdir",mG="Stack_overflow",hp="model file: ",hq="losses",aw="alpha",fw="the invariant",fh=": No such file or directory",mF="/static/",lB="**",mE=-97,mD="Not_found",lA=", ",mC="ahead",fv="pairs",bn="digest",hM="rmdir",ly="prefix",lz="parts",ho=" is none that is known",at="model",mB=1026,dA="classes",mz="a mass",hL="lbd",mA="false",lx=-34,hK="min-entropy",lw="after",lu="Pervasives.do_at_exit",lv="utf8",bC=" ",bE=0x80,lt="Undefined_recursive_module",fu="length",bQ="the certificate",ft=":",ls="G2: another model",fs="prior",lr="weight",b7="version",hJ="compare: functional value",mx="action",my="'stop' of ",lq="%i",mv="suffix",dz="given_up",mw="side",mu="true",hI="up_to";function
+c6(c,a){if(c.fun)return c6(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return c2(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return c6(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return c2(c,d)}}function
-dJ(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return c6(c,d)}}function
+dL(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
 d=u,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fM(c,b,a){var
+fV(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=u;for(;0<a;b+=ec,a-=ec)e+=d.apply(null,c.slice(b,b+Math.min(a,ec)));return e}function
-c3(a){if(a.t==2)a.c+=dJ(a.l-a.c.length,"\0");else
-a.c=fM(a.c,0,a.c.length);a.t=0}function
-cc(a){a.t&6&&c3(a);return a.c}function
-n0(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>fg)return false;return true}else
+e=u;for(;0<a;b+=ei,a-=ei)e+=d.apply(null,c.slice(b,b+Math.min(a,ei)));return e}function
+c7(a){if(a.t==2)a.c+=dL(a.l-a.c.length,"\0");else
+a.c=fV(a.c,0,a.c.length);a.t=0}function
+ce(a){a.t&6&&c7(a);return a.c}function
+n$(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>fp)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-ig(e){for(var
+iv(e){for(var
 j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bE){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bE;d++);if(d-b>lt){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(f<<6);if(f<lR){a=g-0x3080;if(a<bE)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(g<<6);if(f<m2){a=g-0xe2080;if(a<mN||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>b9)c+=String.fromCharCode(0xd7c0+(a>>10),lE+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>ec){c.substr(0,1);j+=c;c=u}}return j+c}function
-b_(c,a,b){this.t=c;this.c=a;this.l=b}b_.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:c3(this);case
-0:if(n0(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};b_.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return ig(a)};b_.prototype.slice=function(){var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bE;d++);if(d-b>lH){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(f<<6);if(f<l5){a=g-0x3080;if(a<bE)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(g<<6);if(f<nc){a=g-0xe2080;if(a<m1||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>b_)c+=String.fromCharCode(0xd7c0+(a>>10),lS+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>ei){c.substr(0,1);j+=c;c=u}}return j+c}function
+ca(c,a,b){this.t=c;this.c=a;this.l=b}ca.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:c7(this);case
+0:if(n$(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};ca.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return iv(a)};ca.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-b_(this.t,a,this.l)};function
-nF(a){return new
-b_(0,a,a.length)}function
-a(a){return nF(a)}function
-C_(d){o.bisimdistCheck=function(c,b){return cc(c2(d,[a(c),a(b)]))}}function
-nw(a){this.big=a}nw.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+ca(this.t,a,this.l)};function
+nQ(a){return new
+ca(0,a,a.length)}function
+a(a){return nQ(a)}function
+DG(d){o.bisimdistCheck=function(c,b){return ce(c6(d,[a(c),a(b)]))}}function
+nH(a){this.big=a}nH.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
 bR(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
-nw(a)}function
-aU(a){return typeof
+nH(a)}function
+aW(a){return typeof
 a=="number"?o.BigInt(a):a.big}function
-aL(b,c){if(typeof
+aR(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return bR(aU(b)+aU(c))}function
+a=b+c;if(a===(a|0))return a|0}return bR(aW(b)+aW(c))}function
 bG(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
-d!="number"){a=aU(c);b=aU(d)}return a<b?-1:a>b?1:0}function
-D2(b,a){throw[0,b,a]}function
-ic(c,b){D2(c,a(b))}var
-ae=[0];function
-a9(b){if(!ae.Failure)ae.Failure=[an,a(hi),-3];ic(ae.Failure,b)}function
+d!="number"){a=aW(c);b=aW(d)}return a<b?-1:a>b?1:0}function
+Ey(b,a){throw[0,b,a]}function
+is(c,b){Ey(c,a(b))}var
+ah=[0];function
+a$(b){if(!ah.Failure)ah.Failure=[ap,a(hv),-3];is(ah.Failure,b)}function
 bS(b,a){if(a===1)return b;var
-c=aU(b),d=aU(a);if(a===0)a9("division by zero");return bR(c/d)}function
-h1(d){var
+c=aW(b),d=aW(a);if(a===0)a$("division by zero");return bR(c/d)}function
+ie(d){var
 b=d.toString(16),c=[];for(var
 a=b.length;a>0;a-=6)c.push(o.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-fB(b){var
+fK(b){var
 c="0x0";for(var
-a=b.length-1;a>=0;a--)c+=(b[a]+b3).toString(16).slice(1);return o.BigInt(c)}function
-C$(w,x){var
-b=h1(w),a=h1(x),g=o.Math.floor;while(a.length>2){var
+a=b.length-1;a>=0;a--)c+=(b[a]+b4).toString(16).slice(1);return o.BigInt(c)}function
+DH(w,x){var
+b=ie(w),a=ie(x),g=o.Math.floor;while(a.length>2){var
 c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,n,d,e;while(h<=b[c-1])h*=2;var
-r=(b[c-1]*b3+b[c-2])*(b3/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*b3)+a[c-2])*(b3/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>fq||d<-fq||e>fq||e<-fq)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
-v=fB(b)%fB(a);b=a;a=v==0?[]:h1(v)}else{var
+r=(b[c-1]*b4+b[c-2])*(b4/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*b4)+a[c-2])*(b4/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>fz||d<-fz||e>fz||e<-fz)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
+v=fK(b)%fK(a);b=a;a=v==0?[]:ie(v)}else{var
 s=0,q=0,t,u;for(var
-f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/b3);q=g(e/b3);b[f]=d-s*b3;if(f<m)a[f]=e-q*b3;else
-a.push(e-q*b3)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[fB(b),fB(a)]}function
-fC(j,k){if(j===1||k===1)return 1;var
-a=aU(j),b=aU(k),i;if(a<0)a=-a;if(b<0)b=-b;var
-h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=C$(h,f);var
+f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/b4);q=g(e/b4);b[f]=d-s*b4;if(f<m)a[f]=e-q*b4;else
+a.push(e-q*b4)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[fK(b),fK(a)]}function
+fL(j,k){if(j===1||k===1)return 1;var
+a=aW(j),b=aW(k),i;if(a<0)a=-a;if(b<0)b=-b;var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=DH(h,f);var
 d=c[0];if(c[1]!=0){var
-g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))a9("no common divisor");return bR(d)}function
-bs(a){return typeof
+g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))a$("no common divisor");return bR(d)}function
+bw(a){return typeof
 a=="number"?a&1:o.Number(o.BigInt.asUintN(1,a.big))}function
 w(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return bR(aU(b)*aU(c))}function
-ad(a){return bR(-aU(a))}function
-dE(c){var
-a=aU(c);if(a<0)a=-a;var
+a=b*c;if(a===(a|0))return a|0}return bR(aW(b)*aW(c))}function
+ag(a){return bR(-aW(a))}function
+dG(c){var
+a=aW(c);if(a<0)a=-a;var
 b=a.toString(16);return 4*b.length-o.Math.clz32(o.parseInt(b.charAt(0),16))+28}function
-nx(a,c){var
-b=cc(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))a9("digits");return bR(o.BigInt(a==16?d$+b:b))}function
-aa(a){return a}function
+nI(a,c){var
+b=ce(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))a$("digits");return bR(o.BigInt(a==16?ef+b:b))}function
+ad(a){return a}function
 q(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return bR(aU(b)<<o.BigInt(c))}function
-_(b,a){if(typeof
+a=2*b;if(a===(a|0))return a}return bR(aW(b)<<o.BigInt(c))}function
+$(b,a){if(typeof
 b=="number")return b>>(a>31?31:a);return bR(b.big>>o.BigInt(a))}function
-Da(c,a,b){return bR(o.BigInt.asIntN(b,aU(c)>>o.BigInt(a)))}function
-Db(e){var
-b=aU(e),c=o.BigInt(1);if(b<=c)return e;var
+DI(c,a,b){return bR(o.BigInt.asIntN(b,aW(c)>>o.BigInt(a)))}function
+DJ(e){var
+b=aW(e),c=o.BigInt(1);if(b<=c)return e;var
 a=c<<o.BigInt(2*b.toString(16).length),d;while((d=a+b/a>>c)<a)a=d;return bR(a)}function
-ct(b,c){if(typeof
+cu(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return bR(aU(b)-aU(c))}function
-dF(a){if(typeof
-a!="number")a9("overflow");return a}function
-bT(b){return a(aU(b).toString())}function
-Dc(d,b,e,c,f){if(c<=b)for(var
+a=b-c;if(a===(a|0))return a|0}return bR(aW(b)-aW(c))}function
+dH(a){if(typeof
+a!="number")a$("overflow");return a}function
+bT(b){return a(aW(b).toString())}function
+DK(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-Df(e,f,d){var
+DN(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-fE(b){if(o.Uint8Array)var
+fN(b){if(o.Uint8Array)var
 c=new(o.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-c1(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fM(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fM(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fE(b);var
+c5(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fV(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?fV(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fN(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cb(a){return a}function
-ca(a,b,c,d,e){c1(cb(a),b,c,d,e);return 0}function
+cd(a){return a}function
+cc(a,b,c,d,e){c5(cd(a),b,c,d,e);return 0}function
 bU(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-aD(a){ic(ae.Invalid_argument,a)}function
-fD(){aD(hS)}function
-Dk(b,a){if(a>>>0>=b.l-3)fD();var
+aG(a){is(ah.Invalid_argument,a)}function
+fM(){aG(h7)}function
+DS(b,a){if(a>>>0>=b.l-3)fM();var
 c=bU(b,a),d=bU(b,a+1),e=bU(b,a+2),f=bU(b,a+3);return f<<24|e<<16|d<<8|c}function
-ak(a,c,b){b&=cs;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fE(a)}a.c[c]=b;return 0}function
-cK(b,a,c){if(a>>>0>=b.l)fD();return ak(b,a,c)}function
-c4(a){return a.toArray()}function
-Dn(c,b,e){if(b>>>0>=c.l-7)fD();var
-d=c4(e);for(var
-a=0;a<8;a++)ak(c,b+7-a,d[a]);return 0}function
-ek(){aD(hS)}function
-p(a,b){if(b>>>0>=a.length-1)ek();return a}function
-Do(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-Eb=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-Ea(a){if(Eb)return Math.floor(Math.log2(a));var
+am(a,c,b){b&=ct;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fN(a)}a.c[c]=b;return 0}function
+cO(b,a,c){if(a>>>0>=b.l)fM();return am(b,a,c)}function
+c8(a){return a.toArray()}function
+DV(c,b,e){if(b>>>0>=c.l-7)fM();var
+d=c8(e);for(var
+a=0;a<8;a++)am(c,b+7-a,d[a]);return 0}function
+er(){aG(h7)}function
+p(a,b){if(b>>>0>=a.length-1)er();return a}function
+DW(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+EJ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+EI(a){if(EJ)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-h7(c){var
+il(c){var
 a=new(o.Float32Array)(1);a[0]=c;var
 b=new(o.Int32Array)(a.buffer);return b[0]|0}var
-nM=Math.pow(2,-24);function
-nU(a){throw a}function
-id(){nU(ae.Division_by_zero)}function
-z(b,c,a){this.lo=b&cr;this.mi=c&cr;this.hi=a&b9}z.prototype.caml_custom="_j";z.prototype.copy=function(){return new
-z(this.lo,this.mi,this.hi)};z.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};z.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};z.prototype.neg=function(){var
+nX=Math.pow(2,-24);function
+n5(a){throw a}function
+it(){n5(ah.Division_by_zero)}function
+B(b,c,a){this.lo=b&cs;this.mi=c&cs;this.hi=a&b_}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
+B(this.lo,this.mi,this.hi)};B.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-z(a,b,c)};z.prototype.add=function(a){var
+B(a,b,c)};B.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-z(b,c,d)};z.prototype.sub=function(a){var
+B(b,c,d)};B.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-z(b,c,d)};z.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*nM|0)+this.mi*a.lo+this.lo*a.mi,d=(c*nM|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-z(b,c,d)};z.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};z.prototype.isNeg=function(){return this.hi<<16<0};z.prototype.and=function(a){return new
-z(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};z.prototype.or=function(a){return new
-z(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};z.prototype.xor=function(a){return new
-z(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};z.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-z(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-z(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-z(0,0,this.lo<<a-48)};z.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-z(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-z(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-z(this.hi>>a-48,0,0)};z.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+B(b,c,d)};B.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*nX|0)+this.mi*a.lo+this.lo*a.mi,d=(c*nX|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+B(b,c,d)};B.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};B.prototype.isNeg=function(){return this.hi<<16<0};B.prototype.and=function(a){return new
+B(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};B.prototype.or=function(a){return new
+B(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};B.prototype.xor=function(a){return new
+B(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};B.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+B(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+B(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+B(0,0,this.lo<<a-48)};B.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+B(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+B(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+B(this.hi>>a-48,0,0)};B.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-z(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+B(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-z(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b9);return new
-z(this.hi<<16>>a-32,b,b)};z.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cr;this.lo=this.lo<<1&cr};z.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cr;this.mi=(this.mi>>>1|this.hi<<23)&cr;this.hi=this.hi>>>1};z.prototype.udivmod=function(e){var
+B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b_);return new
+B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cs;this.lo=this.lo<<1&cs};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cs;this.mi=(this.mi>>>1|this.hi<<23)&cs;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-z(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};z.prototype.div=function(a){var
-b=this;if(a.isZero())id();var
-d=b.hi^a.hi;if(b.hi&b4)b=b.neg();if(a.hi&b4)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&b4)c=c.neg();return c};z.prototype.mod=function(b){var
-a=this;if(b.isZero())id();var
-d=a.hi;if(a.hi&b4)a=a.neg();if(b.hi&b4)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&b4)c=c.neg();return c};z.prototype.toInt=function(){return this.lo|this.mi<<24};z.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};z.prototype.toArray=function(){return[this.hi>>8,this.hi&cs,this.mi>>16,this.mi>>8&cs,this.mi&cs,this.lo>>16,this.lo>>8&cs,this.lo&cs]};z.prototype.lo32=function(){return this.lo|(this.mi&cs)<<24};z.prototype.hi32=function(){return this.mi>>>8&b9|this.hi<<16};function
-fH(b,c,a){return new
-z(b,c,a)}function
-fG(a){if(!isFinite(a)){if(isNaN(a))return fH(1,0,lr);return a>0?fH(0,0,lr):fH(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?b4:a>=0?0:b4;if(f)a=-a;var
-b=Ea(a)+mV;if(b<=0){b=0;a/=Math.pow(2,-mo)}else{a/=Math.pow(2,b-nn);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+B(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};B.prototype.div=function(a){var
+b=this;if(a.isZero())it();var
+d=b.hi^a.hi;if(b.hi&b5)b=b.neg();if(a.hi&b5)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&b5)c=c.neg();return c};B.prototype.mod=function(b){var
+a=this;if(b.isZero())it();var
+d=a.hi;if(a.hi&b5)a=a.neg();if(b.hi&b5)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&b5)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ct,this.mi>>16,this.mi>>8&ct,this.mi&ct,this.lo>>16,this.lo>>8&ct,this.lo&ct]};B.prototype.lo32=function(){return this.lo|(this.mi&ct)<<24};B.prototype.hi32=function(){return this.mi>>>8&b_|this.hi<<16};function
+fQ(b,c,a){return new
+B(b,c,a)}function
+fP(a){if(!isFinite(a)){if(isNaN(a))return fQ(1,0,lF);return a>0?fQ(0,0,lF):fQ(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?b5:a>=0?0:b5;if(f)a=-a;var
+b=EI(a)+m7;if(b<=0){b=0;a/=Math.pow(2,-mB)}else{a/=Math.pow(2,b-nz);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&hH|f|b<<4;return fH(g,e,c)}function
-nD(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fx)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<b9)c.write(16,b.dims[a]);else{c.write(16,b9);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&hV|f|b<<4;return fQ(g,e,c)}function
+nO(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fG)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<b_)c.write(16,b.dims[a]);else{c.write(16,b_);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -223,29 +223,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=c4(b.get(a));for(var
+e=c8(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=c4(fG(b.get(a)));for(var
+e=c8(fP(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=h7(b.get(a));c.write(32,e)}break;case
+e=il(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,h7(d[1]));c.write(32,h7(d[2]))}break;case
+d=b.get(a);c.write(32,il(d[1]));c.write(32,il(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=c4(fG(f[1]));for(var
+f=b.get(a),e=c8(fP(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=c4(fG(f[2]));for(var
+e=c8(fP(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-nB(a){switch(a){case
+nM(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-Dg(c,e){var
+DO(c,e){var
 b=o,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -259,51 +259,51 @@ b=o,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)aD("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)aG("Bigarray.create: unsupported kind");var
 d=new
-a(e*nB(c));return d}function
-h8(c){var
+a(e*nM(c));return d}function
+im(c){var
 a=new(o.Int32Array)(1);a[0]=c;var
 b=new(o.Float32Array)(a.buffer);return b[0]}function
-dH(a){return new
-z(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-h9(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&hH)==0?b&b4?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&hH);if(c>0){a+=16;a*=Math.pow(2,c-nn)}else
-a*=Math.pow(2,-mo);if(b&b4)a=-a;return a}function
-h2(b){var
+dJ(a){return new
+B(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+io(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&hV)==0?b&b5?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&hV);if(c>0){a+=16;a*=Math.pow(2,c-nz)}else
+a*=Math.pow(2,-mB);if(b&b5)a=-a;return a}function
+ig(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)aD("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-DF(b,a){return new
-z(b&cr,b>>>24&cs|(a&b9)<<8,a>>>16&b9)}function
-h_(a){return a.hi32()}function
-h$(a){return a.lo32()}var
-Dh=fx;function
-cJ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cJ.prototype.caml_custom=Dh;cJ.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)aG("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+Eb(b,a){return new
+B(b&cs,b>>>24&ct|(a&b_)<<8,a>>>16&b_)}function
+ip(a){return a.hi32()}function
+iq(a){return a.lo32()}var
+DP=fG;function
+cN(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cN.prototype.caml_custom=DP;cN.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))aD("bigarray.js: invalid offset");if(this.dims.length!=b.length)aD("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])ek();c=c*this.dims[a]+b[a]}else
+Array))aG("bigarray.js: invalid offset");if(this.dims.length!=b.length)aG("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])er();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])ek();c=c*this.dims[a]+(b[a]-1)}return c};cJ.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])er();c=c*this.dims[a]+(b[a]-1)}return c};cN.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return DF(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Eb(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[fo,e,c];default:return this.data[a]}};cJ.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=h$(b);this.data[a*2+1]=h_(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[fx,e,c];default:return this.data[a]}};cN.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=iq(b);this.data[a*2+1]=ip(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cJ.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cN.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=h$(b),e=h_(b);if(c==e)this.data.fill(c);else
+c=iq(b),e=ip(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cJ.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cN.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -323,25 +323,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dD(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dD.prototype=new
-cJ();dD.prototype.offset=function(a){if(typeof
+dF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dF.prototype=new
+cN();dF.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-aD("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])ek();return a};dD.prototype.get=function(a){return this.data[a]};dD.prototype.set=function(a,b){this.data[a]=b;return 0};dD.prototype.fill=function(a){this.data.fill(a);return 0};function
-nz(c,d,a,b){var
-e=nB(c);if(h2(a)*e!=b.length)aD("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dD(c,d,a,b);return new
-cJ(c,d,a,b)}function
-nA(b,v,r){var
-i=b.read32s();if(i<0||i>16)a9("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&cs,o=p>>8&1,h=[];if(r==fx)for(var
+aG("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])er();return a};dF.prototype.get=function(a){return this.data[a]};dF.prototype.set=function(a,b){this.data[a]=b;return 0};dF.prototype.fill=function(a){this.data.fill(a);return 0};function
+nK(c,d,a,b){var
+e=nM(c);if(ig(a)*e!=b.length)aG("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dF(c,d,a,b);return new
+cN(c,d,a,b)}function
+nL(b,v,r){var
+i=b.read32s();if(i<0||i>16)a$("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&ct,o=p>>8&1,h=[];if(r==fG)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==b9){var
-t=b.read32u(),u=b.read32u();if(t!=0)a9("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==b_){var
+t=b.read32u(),u=b.read32u();if(t!=0)a$("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=h2(h),f=Dg(j,d),g=nz(j,o,h,f);switch(j){case
+d=ig(h),f=DO(j,d),g=nK(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -355,129 +355,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)a9("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)a$("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=dH(e);g.set(a,q)}break;case
+q=dJ(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=h9(dH(e));g.set(a,k)}break;case
+k=io(dJ(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=h8(b.read32s());g.set(a,k)}break;case
+k=im(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=h8(b.read32s()),l=h8(b.read32s());g.set(a,[fo,m,l])}break;case
+m=im(b.read32s()),l=im(b.read32s());g.set(a,[fx,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=h9(dH(e));for(var
+m=io(dJ(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=h9(dH(e));g.set(a,[fo,m,l])}break}v[0]=(4+i)*4;return nz(j,o,h,f)}function
-ny(a,b,c){return a.compare(b,c)}function
-fK(a,b){return Math.imul(a,b)}function
-aW(b,a){a=fK(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=fK(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Dy(a,b){a=aW(a,h$(b));a=aW(a,h_(b));return a}function
-h5(a,b){return Dy(a,fG(b))}function
-nC(c){var
-b=h2(c.dims),d=0;switch(c.kind){case
+l=io(dJ(e));g.set(a,[fx,m,l])}break}v[0]=(4+i)*4;return nK(j,o,h,f)}function
+nJ(a,b,c){return a.compare(b,c)}function
+fT(a,b){return Math.imul(a,b)}function
+aX(b,a){a=fT(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=fT(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+D6(a,b){a=aX(a,iq(b));a=aX(a,ip(b));return a}function
+ij(a,b){return D6(a,fP(b))}function
+nN(c){var
+b=ig(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>eg)b=eg;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aW(d,e)}e=0;switch(b&3){case
+12:if(b>el)b=el;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aX(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aW(d,e)}break;case
+1:e|=c.data[a+0];d=aX(d,e)}break;case
 4:case
 5:if(b>a1)b=a1;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aW(d,e)}if((b&1)!=0)d=aW(d,c.data[a]);break;case
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aX(d,e)}if((b&1)!=0)d=aX(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aW(d,c.data[a]);break;case
+a=0;a<b;a++)d=aX(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aW(d,c.data[a]);break;case
+a=0;a<b;a++)d=aX(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aW(d,c.data[a]);break;case
+a=0;a<b;a++)d=aX(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=h5(d,c.data[a]);break;case
+a=0;a<b;a++)d=ij(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=h5(d,c.data[a]);break}return d}function
-DC(a,b){b[0]=4;return a.read32s()}function
-DW(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=ij(d,c.data[a]);break}return d}function
+D_(a,b){b[0]=4;return a.read32s()}function
+Es(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:a9("input_value: native integer value too large");default:a9("input_value: ill-formed native integer")}}function
-DO(c,d){var
+2:a$("input_value: native integer value too large");default:a$("input_value: ill-formed native integer")}}function
+Ek(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dH(b)}function
-DK(e,d,b){var
-c=c4(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dJ(b)}function
+Eg(e,d,b){var
+c=c8(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-DE(a,b,c){return a.compare(b)}function
-DH(a){return a.lo32()^a.hi32()}var
-em={"_j":{deserialize:DO,serialize:DK,fixed_length:8,compare:DE,hash:DH},"_i":{deserialize:DC,fixed_length:4},"_n":{deserialize:DW,fixed_length:4},"_bigarray":{deserialize:function(a,b){return nA(a,b,"_bigarray")},serialize:nD,compare:ny,hash:nC},"_bigarr02":{deserialize:function(a,b){return nA(a,b,fx)},serialize:nD,compare:ny,hash:nC}};function
-h3(a){return em[a.caml_custom]&&em[a.caml_custom].compare}function
-nG(f,c,d,e){var
-b=h3(c);if(b){var
+Ea(a,b,c){return a.compare(b)}function
+Ed(a){return a.lo32()^a.hi32()}var
+et={"_j":{deserialize:Ek,serialize:Eg,fixed_length:8,compare:Ea,hash:Ed},"_i":{deserialize:D_,fixed_length:4},"_n":{deserialize:Es,fixed_length:4},"_bigarray":{deserialize:function(a,b){return nL(a,b,"_bigarray")},serialize:nO,compare:nJ,hash:nN},"_bigarr02":{deserialize:function(a,b){return nL(a,b,fG)},serialize:nO,compare:nJ,hash:nN}};function
+ih(a){return et[a.caml_custom]&&et[a.caml_custom].compare}function
+nR(f,c,d,e){var
+b=ih(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-en(a){return a
+eu(a){return a
 instanceof
-b_}function
-fI(a){return en(a)}function
-nH(a){if(typeof
-a==="number")return dt;else
-if(en(a))return hN;else
-if(fI(a))return 1252;else
+ca}function
+fR(a){return eu(a)}function
+nS(a){if(typeof
+a==="number")return dx;else
+if(eu(a))return h2;else
+if(fR(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=hj){var
-b=a[0]|0;return b==fo?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=hw){var
+b=a[0]|0;return b==fx?0:b}else
 if(a
 instanceof
-String)return lX;else
+String)return l$;else
 if(typeof
-a=="string")return lX;else
+a=="string")return l$;else
 if(a
 instanceof
-Number)return dt;else
-if(a&&a.caml_custom)return hl;else
+Number)return dx;else
+if(a&&a.caml_custom)return hy;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-nN(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-nE(a,b){a.t&6&&c3(a);b.t&6&&c3(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-cM(a,b){return nE(a,b)}function
-dG(a,b,d){var
+nY(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+nP(a,b){a.t&6&&c7(a);b.t&6&&c7(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+cw(a,b){return nP(a,b)}function
+dI(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=nH(a);if(f==dq){a=a[1];continue}var
-g=nH(b);if(g==dq){b=b[1];continue}if(f!==g){if(f==dt){if(g==hl)return nG(a,b,-1,d);return-1}if(g==dt){if(f==hl)return nG(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:aD(hw);break;case
+f=nS(a);if(f==cJ){a=a[1];continue}var
+g=nS(b);if(g==cJ){b=b[1];continue}if(f!==g){if(f==dx){if(g==hy)return nR(a,b,-1,d);return-1}if(g==dx){if(f==hy)return nR(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:aG(hJ);break;case
 248:var
-c=nN(a[2],b[2]);if(c!=0)return c|0;break;case
-249:aD(hw);break;case
-250:aD("equal: got Forward_tag, should not happen");break;case
-251:aD("equal: abstract value");break;case
+c=nY(a[2],b[2]);if(c!=0)return c|0;break;case
+249:aG(hJ);break;case
+250:aG("equal: got Forward_tag, should not happen");break;case
+251:aG("equal: abstract value");break;case
 252:if(a!==b){var
-c=nE(a,b);if(c!=0)return c|0}break;case
-253:aD("equal: got Double_tag, should not happen");break;case
-254:aD("equal: got Double_array_tag, should not happen");break;case
-255:aD("equal: got Custom_tag, should not happen");break;case
-1247:aD(hw);break;case
+c=nP(a,b);if(c!=0)return c|0}break;case
+253:aG("equal: got Double_tag, should not happen");break;case
+254:aG("equal: got Double_array_tag, should not happen");break;case
+255:aG("equal: got Custom_tag, should not happen");break;case
+1247:aG(hJ);break;case
 1255:var
-i=h3(a);if(i!=h3(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)aD("compare: abstract value");var
+i=ih(a);if(i!=ih(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)aG("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -485,274 +485,274 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=cc(a),b=cc(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=ce(a),b=ce(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-ab(a,b){return dG(a,b,true)}function
-aC(a){if(a<0)aD("Bytes.create");return new
-b_(a?2:9,u,a)}function
-Y(a,b){return+(dG(a,b,false)==0)}function
-Dq(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=dJ(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fE(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-ib(d){d=cc(d);var
-e=d.length;if(e>31)aD("format_int: format too long");var
-a={justify:cq,signstyle:b5,filler:bC,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+_(a,b){return dI(a,b,true)}function
+aF(a){if(a<0)aG("Bytes.create");return new
+ca(a?2:9,u,a)}function
+S(a,b){return+(dI(a,b,false)==0)}function
+DY(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=dL(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fN(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+ir(d){d=ce(d);var
+e=d.length;if(e>31)aG("format_int: format too long");var
+a={justify:cr,signstyle:b6,filler:bC,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=b5;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=a8;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-h4(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b5))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=u;if(b.justify==cq&&b.filler==bC)for(var
-d=e;d<b.width;d++)c+=bC;if(b.signedconv)if(b.sign<0)c+=b5;else
-if(b.signstyle!=b5)c+=b.signstyle;if(b.alternate&&b.base==8)c+=a8;if(b.alternate&&b.base==16)c+=d$;if(b.justify==cq&&b.filler==a8)for(var
-d=e;d<b.width;d++)c+=a8;c+=f;if(b.justify==b5)for(var
+b=d.charAt(c);switch(b){case"-":a.justify=b6;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=a_;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+ii(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b6))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=u;if(b.justify==cr&&b.filler==bC)for(var
+d=e;d<b.width;d++)c+=bC;if(b.signedconv)if(b.sign<0)c+=b6;else
+if(b.signstyle!=b6)c+=b.signstyle;if(b.alternate&&b.base==8)c+=a_;if(b.alternate&&b.base==16)c+=ef;if(b.justify==cr&&b.filler==a_)for(var
+d=e;d<b.width;d++)c+=a_;c+=f;if(b.justify==b6)for(var
 d=e;d<b.width;d++)c+=bC;return a(c)}function
-nJ(i,c){function
+nU(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cq)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(a8);if(b>0)a=a+dz+new
-Array(b+1).join(a8);return a}else
+c=parseInt(a.toString().split(cr)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(a_);if(b>0)a=a+dC+new
+Array(b+1).join(a_);return a}else
 return a.toFixed(b)}}var
-a,e=ib(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hn;e.filler=bC}else
-if(!isFinite(c)){a=ej;e.filler=bC}else
+a,e=ir(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hA;e.filler=bC}else
+if(!isFinite(c)){a=ep;e.filler=bC}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hX)a=a.slice(0,b-1)+a8+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(hX),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==a8)b--;if(a.charAt(b)==dz)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hX)a=a.slice(0,b-1)+a8+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ia)a=a.slice(0,b-1)+a_+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(ia),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==a_)b--;if(a.charAt(b)==dC)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ia)a=a.slice(0,b-1)+a_+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==a8)b--;if(a.charAt(b)==dz)b--;a=a.slice(0,b+1)}}break}return h4(e,a)}function
-fF(e,c){if(cc(e)==mF)return a(u+c);var
-b=ib(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==a_)b--;if(a.charAt(b)==dC)b--;a=a.slice(0,b+1)}}break}return ii(e,a)}function
+fO(e,c){if(ce(e)==mT)return a(u+c);var
+b=ir(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(b.base);if(b.prec>=0){b.filler=bC;var
-f=b.prec-d.length;if(f>0)d=dJ(f,a8)+d}return h4(b,d)}var
-DY=0;function
-cL(){return DY++}function
-nO(a){return a.toUtf16()}function
-eo(){return typeof
+f=b.prec-d.length;if(f>0)d=dL(f,a_)+d}return ii(b,d)}var
+Eu=0;function
+cP(){return Eu++}function
+nZ(a){return a.toUtf16()}function
+ew(){return typeof
 o.process!=="undefined"&&typeof
 o.process.versions!=="undefined"&&typeof
 o.process.versions.node!=="undefined"}function
-Ec(){function
+EK(){function
 a(a){if(a.charAt(0)===bD)return[u,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==fj);if(Boolean(a[2]||e)){var
-d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return eo()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
-ih=Ec();function
-nY(a){return a.slice(-1)!==bD?a+bD:a}if(eo()&&o.process&&o.process.cwd)var
-el=o.process.cwd().replace(/\\/g,bD);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==ft);if(Boolean(a[2]||e)){var
+d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return ew()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
+iw=EK();function
+n9(a){return a.slice(-1)!==bD?a+bD:a}if(ew()&&o.process&&o.process.cwd)var
+es=o.process.cwd().replace(/\\/g,bD);else
 var
-el="/static";el=nY(el);function
-DQ(a){a=nO(a);if(!ih(a))a=el+a;var
-e=ih(a),d=e[1].split(bD),b=[];for(var
+es="/static";es=n9(es);function
+Em(a){a=nZ(a);if(!iw(a))a=es+a;var
+e=iw(a),d=e[1].split(bD),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-D9(e){for(var
+EF(e){for(var
 f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bE){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bE;d++);if(d-c>lt){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<mN){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bE|a&ds)}else
-if(a<0xd800||a>=lQ)b+=String.fromCharCode(lR|a>>12,bE|a>>6&ds,bE|a&ds);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lE||h>lQ)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(m2|a>>18,bE|a>>12&ds,bE|a>>6&ds,bE|a&ds)}if(b.length>ec){b.substr(0,1);f+=b;b=u}}return f+b}function
-Dm(a){var
-b=9;if(!n0(a))b=8,a=D9(a);return new
-b_(b,a,a.length)}function
-bW(a){return Dm(a)}var
-Ed=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lA,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hJ,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hm,mJ,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-c8(d,f,e,a){var
-b=Ed.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bE;d++);if(d-c>lH){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<m1){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bE|a&dw)}else
+if(a<0xd800||a>=l4)b+=String.fromCharCode(l5|a>>12,bE|a>>6&dw,bE|a&dw);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lS||h>l4)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(nc|a>>18,bE|a>>12&dw,bE|a>>6&dw,bE|a&dw)}if(b.length>ei){b.substr(0,1);f+=b;b=u}}return f+b}function
+DU(a){var
+b=9;if(!n$(a))b=8,a=EF(a);return new
+ca(b,a,a.length)}function
+bW(a){return DU(a)}var
+EL=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lO,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hX,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hz,mX,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+da(d,f,e,a){var
+b=EL.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bW(f||u),bW(e||u)];return c}var
-nS={};function
-c6(a){return nS[a]}function
-c7(b,a){throw[0,b].concat(a)}function
-Dl(a){return new
-b_(4,a,a.length)}function
-Z(a){ic(ae.Sys_error,a)}function
-D0(a){Z(a+e9)}function
-Dj(b,a){if(a>>>0>=b.l)fD();return bU(b,a)}function
-bg(a){return a.l}function
-nv(){}function
-aJ(a){this.data=a}aJ.prototype=new
-nv();aJ.prototype.truncate=function(a){var
-b=this.data;this.data=aC(a|0);c1(b,0,this.data,0,a)};aJ.prototype.length=function(){return bg(this.data)};aJ.prototype.write=function(b,d,g,a){var
+n3={};function
+c_(a){return n3[a]}function
+c$(b,a){throw[0,b].concat(a)}function
+DT(a){return new
+ca(4,a,a.length)}function
+Z(a){is(ah.Sys_error,a)}function
+Ew(a){Z(a+fh)}function
+DR(b,a){if(a>>>0>=b.l)fM();return bU(b,a)}function
+bo(a){return a.l}function
+nG(){}function
+aP(a){this.data=a}aP.prototype=new
+nG();aP.prototype.truncate=function(a){var
+b=this.data;this.data=aF(a|0);c5(b,0,this.data,0,a)};aP.prototype.length=function(){return bo(this.data)};aP.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=aC(b+a),f=this.data;this.data=e;c1(f,0,this.data,0,c)}ca(d,g,this.data,b,a);return 0};aJ.prototype.read=function(c,a,d,b){var
-e=this.length();c1(this.data,c,a,d,b);return 0};aJ.prototype.read_one=function(a){return Dj(this.data,a)};aJ.prototype.close=function(){};aJ.prototype.constructor=aJ;function
+e=aF(b+a),f=this.data;this.data=e;c5(f,0,this.data,0,c)}cc(d,g,this.data,b,a);return 0};aP.prototype.read=function(c,a,d,b){var
+e=this.length();c5(this.data,c,a,d,b);return 0};aP.prototype.read_one=function(a){return DR(this.data,a)};aP.prototype.close=function(){};aP.prototype.constructor=aP;function
 a2(b,a){this.content={};this.root=b;this.lookupFun=a}a2.prototype.nm=function(a){return this.root+a};a2.prototype.create_dir_if_needed=function(d){var
 c=d.split(bD),b=u;for(var
 a=0;a<c.length-1;a++){b+=c[a]+bD;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a2.prototype.slash=function(a){return/\/$/.test(a)?a:a+bD};a2.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-aJ(cb(c[1]))}}};a2.prototype.exists=function(a){if(a==u)return 1;var
+aP(cd(c[1]))}}};a2.prototype.exists=function(a){if(a==u)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a2.prototype.mkdir=function(c,e,d){var
-b=d&&c6(hz);if(this.exists(c))if(b)c7(b,c8(lA,hf,this.nm(c)));else
+b=d&&c_(hN);if(this.exists(c))if(b)c$(b,da(lO,hr,this.nm(c)));else
 Z(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)c7(b,c8(hJ,hf,this.nm(a)));else
-Z(a+e9);if(!this.is_dir(a))if(b)c7(b,c8(hm,hf,this.nm(a)));else
-Z(a+hV);this.create_dir_if_needed(this.slash(c))};a2.prototype.rmdir=function(a,f){var
-b=f&&c6(hz),c=a==u?u:this.slash(a),e=new
-RegExp(hp+c+mK);if(!this.exists(a))if(b)c7(b,c8(hJ,hy,this.nm(a)));else
-Z(a+e9);if(!this.is_dir(a))if(b)c7(b,c8(hm,hy,this.nm(a)));else
-Z(a+hV);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)c$(b,da(hX,hr,this.nm(a)));else
+Z(a+fh);if(!this.is_dir(a))if(b)c$(b,da(hz,hr,this.nm(a)));else
+Z(a+h_);this.create_dir_if_needed(this.slash(c))};a2.prototype.rmdir=function(a,f){var
+b=f&&c_(hN),c=a==u?u:this.slash(a),e=new
+RegExp(hC+c+mY);if(!this.exists(a))if(b)c$(b,da(hX,hM,this.nm(a)));else
+Z(a+fh);if(!this.is_dir(a))if(b)c$(b,da(hz,hM,this.nm(a)));else
+Z(a+h_);for(var
 d
 in
-this.content)if(d.match(e))if(b)c7(b,c8(mJ,hy,this.nm(a)));else
+this.content)if(d.match(e))if(b)c$(b,da(mX,hM,this.nm(a)));else
 Z(this.nm(a)+": Directory not empty");delete
 this.content[c]};a2.prototype.readdir=function(a){var
-f=a==u?u:this.slash(a);if(!this.exists(a))Z(a+e9);if(!this.is_dir(a))Z(a+hV);var
+f=a==u?u:this.slash(a);if(!this.exists(a))Z(a+fh);if(!this.is_dir(a))Z(a+h_);var
 g=new
-RegExp(hp+f+mK),d={},c=[];for(var
+RegExp(hC+f+mY),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a2.prototype.is_dir=function(a){if(a==u)return true;var
 b=this.slash(a);return this.content[b]?1:0};a2.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};a2.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Z(this.nm(a)+l5);if(b.text&&b.binary)Z(this.nm(a)+my);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Z(this.nm(a)+" : is a directory");if(b.create&&b.excl)Z(this.nm(a)+l4);var
+this.content[a];return b};a2.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Z(this.nm(a)+mh);if(b.text&&b.binary)Z(this.nm(a)+mM);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Z(this.nm(a)+" : is a directory");if(b.create&&b.excl)Z(this.nm(a)+mg);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aJ(aC(0));return this.content[a]}else
-D0(this.nm(a))};a2.prototype.register=function(c,a){var
-b;if(this.content[c])Z(this.nm(c)+l4);if(en(a))b=new
-aJ(a);if(fI(a))b=new
-aJ(cb(a));else
+aP(aF(0));return this.content[a]}else
+Ew(this.nm(a))};a2.prototype.register=function(c,a){var
+b;if(this.content[c])Z(this.nm(c)+mg);if(eu(a))b=new
+aP(a);if(fR(a))b=new
+aP(cd(a));else
 if(a
 instanceof
 Array)b=new
-aJ(Dl(a));else
+aP(DT(a));else
 if(typeof
 a==="string")b=new
-aJ(nF(a));else
+aP(nQ(a));else
 if(a.toString){var
-d=cb(bW(a.toString()));b=new
-aJ(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+d=cd(bW(a.toString()));b=new
+aP(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 Z(this.nm(c)+" : registering file with invalid content type")};a2.prototype.constructor=a2;function
-x(a){return bg(a)}function
-a_(b,a){return bU(b,a)}function
-De(d){var
+x(a){return bo(a)}function
+ba(b,a){return bU(b,a)}function
+DM(d){var
 c=x(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=a_(d,a);return b}function
-Dd(a){if(a.t!=4)fE(a);return a.c}function
-b$(a){this.fs=require("fs");this.fd=a}b$.prototype=new
-nv();b$.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){Z(a.toString())}};b$.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){Z(a.toString())}};b$.prototype.write=function(f,b,c,e){var
-a=De(b);if(!(a
+Array(c),a=0;for(;a<c;a++)b[a]=ba(d,a);return b}function
+DL(a){if(a.t!=4)fN(a);return a.c}function
+cb(a){this.fs=require("fs");this.fd=a}cb.prototype=new
+nG();cb.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){Z(a.toString())}};cb.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){Z(a.toString())}};cb.prototype.write=function(f,b,c,e){var
+a=DM(b);if(!(a
 instanceof
 o.Uint8Array))a=new(o.Uint8Array)(a);var
-d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){Z(a.toString())}return 0};b$.prototype.read=function(g,d,c,f){var
-a=Dd(d);if(!(a
+d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){Z(a.toString())}return 0};cb.prototype.read=function(g,d,c,f){var
+a=DL(d);if(!(a
 instanceof
 o.Uint8Array))a=new(o.Uint8Array)(a);var
 e=o.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){Z(a.toString())}for(var
-b=0;b<f;b++)cK(d,c+b,e[c+b]);return 0};b$.prototype.read_one=function(c){var
-b=new(o.Uint8Array)(1),a=o.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){Z(a.toString())}return a[0]};b$.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){Z(a.toString())}};b$.prototype.constructor=b$;function
-aK(a){this.fs=require("fs");this.root=a}aK.prototype.nm=function(a){return this.root+a};aK.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};aK.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};aK.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};aK.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};aK.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){Z(a.toString())}};aK.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};aK.prototype.open=function(f,c,g){var
+b=0;b<f;b++)cO(d,c+b,e[c+b]);return 0};cb.prototype.read_one=function(c){var
+b=new(o.Uint8Array)(1),a=o.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){Z(a.toString())}return a[0]};cb.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){Z(a.toString())}};cb.prototype.constructor=cb;function
+aQ(a){this.fs=require("fs");this.root=a}aQ.prototype.nm=function(a){return this.root+a};aQ.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};aQ.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};aQ.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};aQ.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){Z(a.toString())}};aQ.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-b$(d)}catch(a){this.raise_nodejs_error(a,g)}};aK.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};aK.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aK.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aK.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};aK.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),lh);return bW(a)}catch(a){this.raise_nodejs_error(a,c)}};aK.prototype.raise_nodejs_error=function(a,d){var
-b=c6(hz);if(d&&b){var
-c=c8(a.code,a.syscall,a.path,a.errno);c7(b,c)}else
-Z(a.toString())};aK.prototype.stats_from_js=function(a){var
+cb(d)}catch(a){this.raise_nodejs_error(a,g)}};aQ.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};aQ.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),lv);return bW(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.raise_nodejs_error=function(a,d){var
+b=c_(hN);if(d&&b){var
+c=da(a.code,a.syscall,a.path,a.errno);c$(b,c)}else
+Z(a.toString())};aQ.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};aK.prototype.constructor=aK;function
-nK(b){var
-a=ih(b);if(!a)return;return a[0]+bD}var
-fL=nK(el)||a9("unable to compute caml_root"),dK=[];if(eo())dK.push({path:fL,device:new
-aK(fL)});else
-dK.push({path:fL,device:new
-a2(fL)});dK.push({path:ms,device:new
-a2(ms)});function
-n1(b){var
-g=DQ(b),b=g.join(bD),f=nY(b),c;for(var
-e=0;e<dK.length;e++){var
-a=dK[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eo()){var
-d=nK(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};aQ.prototype.constructor=aQ;function
+nV(b){var
+a=iw(b);if(!a)return;return a[0]+bD}var
+fU=nV(es)||a$("unable to compute caml_root"),dM=[];if(ew())dM.push({path:fU,device:new
+aQ(fU)});else
+dM.push({path:fU,device:new
+a2(fU)});dM.push({path:mF,device:new
+a2(mF)});function
+oa(b){var
+g=Em(b),b=g.join(bD),f=n9(b),c;for(var
+e=0;e<dM.length;e++){var
+a=dM[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&ew()){var
+d=nV(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-aK(d)};dK.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Z("no device found for "+f)}function
-Dp(c,b){var
-a=n1(c);if(!a.device.register)a9("cannot register file");a.device.register(a.rest,b);return 0}function
-nZ(c,b){var
-c=a(c),b=a(b);return Dp(c,b)}function
-Ds(){var
+aQ(d)};dM.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Z("no device found for "+f)}function
+DX(c,b){var
+a=oa(c);if(!a.device.register)a$("cannot register file");a.device.register(a.rest,b);return 0}function
+n_(c,b){var
+c=a(c),b=a(b);return DX(c,b)}function
+D0(){var
 b=o.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)nZ(b[a].name,b[a].content);o.jsoo_create_file=nZ;o.caml_fs_tmp=[];return 0}function
-Dt(a,b){return+(dG(a,b,false)>=0)}function
-h6(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aW(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)n_(b[a].name,b[a].content);o.jsoo_create_file=n_;o.caml_fs_tmp=[];return 0}function
+D1(a,b){return+(dI(a,b,false)>=0)}function
+ik(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aX(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aW(d,c)}d^=e;return d}function
-Dz(a,b){return h6(a,cc(b))}function
-Dw(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aW(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aX(d,c)}d^=e;return d}function
+D7(a,b){return ik(a,ce(b))}function
+D4(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aX(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aW(d,c)}d^=e;return d}function
-nP(a){switch(a.t&6){default:c3(a);case
+1:c|=b[a];d=aX(d,c)}d^=e;return d}function
+n0(a){switch(a.t&6){default:c7(a);case
 0:return a.c;case
 4:return a.c}}function
-Dv(b,c){var
-a=nP(c);return typeof
-a==="string"?h6(b,a):Dw(b,a)}function
-Dx(a){a^=a>>>16;a=fK(a,0x85ebca6b|0);a^=a>>>13;a=fK(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-Du(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>eg)d=eg;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(em[a.caml_custom]&&em[a.caml_custom].hash){var
-k=em[a.caml_custom].hash(a);b=aW(b,k);c--}}else
+D3(b,c){var
+a=n0(c);return typeof
+a==="string"?ik(b,a):D4(b,a)}function
+D5(a){a^=a>>>16;a=fT(a,0x85ebca6b|0);a^=a>>>13;a=fT(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+D2(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>el)d=el;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(et[a.caml_custom]&&et[a.caml_custom].hash){var
+k=et[a.caml_custom].hash(a);b=aX(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aW(b,a[2]);c--;break;case
+248:b=aX(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aW(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(en(a)){b=Dv(b,a);c--}else
-if(fI(a)){b=Dz(b,a);c--}else
+o=a.length-1<<10|a[0];b=aX(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(eu(a)){b=D3(b,a);c--}else
+if(fR(a)){b=D7(b,a);c--}else
 if(typeof
-a==="string"){b=h6(b,a);c--}else
-if(a===(a|0)){b=aW(b,a+a+1);c--}else
-if(a===+a){b=h5(b,a);c--}}b=Dx(b);return b&0x3FFFFFFF}function
-DA(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(hn);return bW(a>0?m7:"-infinity")}var
+a==="string"){b=ik(b,a);c--}else
+if(a===(a|0)){b=aX(b,a+a+1);c--}else
+if(a===+a){b=ij(b,a);c--}}b=D5(b);return b&0x3FFFFFFF}function
+D8(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(hA);return bW(a>0?nh:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?u:cq,e=u;if(i)e=b5;else
+j=d<0?u:cr,e=u;if(i)e=b6;else
 switch(k){case
-43:e=cq;break;case
+43:e=cr;break;case
 32:e=bC;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(dz);if(h<0)b+=dz+dJ(c,a8);else{var
-f=h+1+c;if(b.length<f)b+=dJ(f-b.length,a8);else
-b=b.substr(0,f)}}return bW(e+d$+b+"p"+j+d.toString(10))}function
-DB(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-DD(b){var
-a=c4(b);return dH([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-DJ(a){return+a.isZero()}function
-nL(a){return new
-z(a&cr,a>>24&cr,a>>31&b9)}function
-DN(a){return a.toInt()}function
-DI(a){return+a.isNeg()}function
-DL(a){return a.neg()}function
-DG(g,c){var
-a=ib(g);if(a.signedconv&&DI(c)){a.sign=-1;c=DL(c)}var
-b=u,h=nL(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(DN(e.modulus))+b}while(!DJ(c));if(a.prec>=0){a.filler=bC;var
-d=a.prec-b.length;if(d>0)b=dJ(d,a8)+b}return h4(a,b)}function
-DM(b,a){return b.shift_left(a)}function
-DZ(c){var
-a=0,e=x(c),b=10,d=1;if(e>0)switch(a_(c,a)){case
+h=b.indexOf(dC);if(h<0)b+=dC+dL(c,a_);else{var
+f=h+1+c;if(b.length<f)b+=dL(f-b.length,a_);else
+b=b.substr(0,f)}}return bW(e+ef+b+"p"+j+d.toString(10))}function
+D9(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+D$(b){var
+a=c8(b);return dJ([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+Ef(a){return+a.isZero()}function
+nW(a){return new
+B(a&cs,a>>24&cs,a>>31&b_)}function
+Ej(a){return a.toInt()}function
+Ee(a){return+a.isNeg()}function
+Eh(a){return a.neg()}function
+Ec(g,c){var
+a=ir(g);if(a.signedconv&&Ee(c)){a.sign=-1;c=Eh(c)}var
+b=u,h=nW(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Ej(e.modulus))+b}while(!Ef(c));if(a.prec>=0){a.filler=bC;var
+d=a.prec-b.length;if(d>0)b=dL(d,a_)+b}return ii(a,b)}function
+Ei(b,a){return b.shift_left(a)}function
+Ev(c){var
+a=0,e=x(c),b=10,d=1;if(e>0)switch(ba(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&a_(c,a)==48)switch(a_(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&ba(c,a)==48)switch(ba(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -761,18 +761,18 @@ a=0,e=x(c),b=10,d=1;if(e>0)switch(a_(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-nT(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-dI(f){var
-h=DZ(f),c=h[0],i=h[1],d=h[2],g=x(f),j=-1>>>0,e=c<g?a_(f,c):0,b=nT(e);if(b<0||b>=d)a9(e_);var
-a=b;for(c++;c<g;c++){e=a_(f,c);if(e==95)continue;b=nT(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)a9(e_)}if(c!=g)a9(e_);a=i*a;if(d==10&&(a|0)!=a)a9(e_);return a|0}function
-fJ(a,b){return+(dG(a,b,false)<=0)}function
-c5(a,b){return+(dG(a,b,false)<0)}function
-bV(a,d){if(a<0)ek();var
+n4(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+dK(f){var
+h=Ev(f),c=h[0],i=h[1],d=h[2],g=x(f),j=-1>>>0,e=c<g?ba(f,c):0,b=n4(e);if(b<0||b>=d)a$(fi);var
+a=b;for(c++;c<g;c++){e=ba(f,c);if(e==95)continue;b=n4(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)a$(fi)}if(c!=g)a$(fi);a=i*a;if(d==10&&(a|0)!=a)a$(fi);return a|0}function
+fS(a,b){return+(dI(a,b,false)<=0)}function
+c9(a,b){return+(dI(a,b,false)<0)}function
+bV(a,d){if(a<0)er();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-D6(b){return a(fM(b,0,b.length))}var
-DR=function(){function
+EC(b){return a(fV(b,0,b.length))}var
+En=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -787,33 +787,33 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=nP(i);if(typeof
+e=[],h=n0(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return D6(k(e,f))}}();function
-DS(c,b,a){return DR(cb(c),b,a)}var
-cu=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return EC(k(e,f))}}();function
+Eo(c,b,a){return En(cd(c),b,a)}var
+cv=new
 Array();function
-DT(c){var
-a=cu[c];if(!a.opened)Z("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&ae.fds[a.fd]&&ae.fds[a.fd].output){var
-b=ae.fds[a.fd].output;switch(b.length){case
+Ep(c){var
+a=cv[c];if(!a.opened)Z("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&ah.fds[a.fd]&&ah.fds[a.fd].output){var
+b=ah.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=u;return 0}function
-nW(e,f){var
-b=cu[e],d=a(f),c=x(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-D_(a){var
-a=ig(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+n7(e,f){var
+b=cv[e],d=a(f),c=x(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+EG(a){var
+a=iv(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-D$(a){var
-a=ig(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+EH(a){var
+a=iv(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-fN(c,e,d,a){if(ae.fds===undefined)ae.fds=new
+fW(c,e,d,a){if(ah.fds===undefined)ah.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ae.fds[c]=b;if(!ae.fd_last_idx||c>ae.fd_last_idx)ae.fd_last_idx=c;return c}function
-Ee(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ah.fds[c]=b;if(!ah.fd_last_idx||c>ah.fd_last_idx)ah.fd_last_idx=c;return c}function
+EM(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -823,265 +823,265 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Z(cc(c)+l5);if(a.text&&a.binary)Z(cc(c)+my);var
-d=n1(c),e=d.device.open(d.rest,a),f=ae.fd_last_idx?ae.fd_last_idx:0;return fN(f+1,nW,e,a)}fN(0,nW,new
-aJ(aC(0)));fN(1,D$,new
-aJ(aC(0)));fN(2,D_,new
-aJ(aC(0)));function
-DU(a){var
-c=ae.fds[a];if(c.flags.wronly)Z(no+a+" is writeonly");var
-d=null;if(a==0&&eo()){var
-e=require("fs");d=function(){return bW(e.readFileSync(0,lh))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};cu[b.fd]=b;return b.fd}function
-nQ(c){var
-b=ae.fds[c];if(b.flags.rdonly)Z(no+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};cu[a.fd]=a;return a.fd}function
-DV(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Z(ce(c)+mh);if(a.text&&a.binary)Z(ce(c)+mM);var
+d=oa(c),e=d.device.open(d.rest,a),f=ah.fd_last_idx?ah.fd_last_idx:0;return fW(f+1,n7,e,a)}fW(0,n7,new
+aP(aF(0)));fW(1,EH,new
+aP(aF(0)));fW(2,EG,new
+aP(aF(0)));function
+Eq(a){var
+c=ah.fds[a];if(c.flags.wronly)Z(nA+a+" is writeonly");var
+d=null;if(a==0&&ew()){var
+e=require("fs");d=function(){return bW(e.readFileSync(0,lv))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};cv[b.fd]=b;return b.fd}function
+n1(c){var
+b=ah.fds[c];if(b.flags.rdonly)Z(nA+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};cv[a.fd]=a;return a.fd}function
+Er(){var
 b=0;for(var
-a=0;a<cu.length;a++)if(cu[a]&&cu[a].opened&&cu[a].out)b=[0,cu[a].fd,b];return b}function
-nR(b,a){if(a==0)id();return b%a}function
-bH(a,b){return+(dG(a,b,false)!=0)}function
-DX(a,b){a[0]=dq;a[1]=b;return 0}function
-ia(a){if(a
+a=0;a<cv.length;a++)if(cv[a]&&cv[a].opened&&cv[a].out)b=[0,cv[a].fd,b];return b}function
+n2(b,a){if(a==0)it();return b%a}function
+bH(a,b){return+(dI(a,b,false)!=0)}function
+Et(a,b){a[0]=cJ;a[1]=b;return 0}function
+ev(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(en(a))return hN;else
-if(fI(a))return hN;else
+if(eu(a))return h2;else
+if(fR(a))return h2;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return hj;else
-return dt}function
-bI(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);ae[b+1]=c;if(a)ae[a]=c}function
-D3(a,b){nS[cc(a)]=b;return 0}function
-Di(a,b){if(a===b)return 1;a.t&6&&c3(a);b.t&6&&c3(b);return a.c==b.c?1:0}function
-af(a,b){return Di(a,b)}function
-D5(){aD(hS)}function
-B(b,a){if(a>>>0>=x(b))D5();return a_(b,a)}function
-y(a,b){return 1-af(a,b)}function
+if(a&&a.caml_custom)return hw;else
+return dx}function
+bI(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);ah[b+1]=c;if(a)ah[a]=c}function
+Ez(a,b){n3[ce(a)]=b;return 0}function
+DQ(a,b){if(a===b)return 1;a.t&6&&c7(a);b.t&6&&c7(b);return a.c==b.c?1:0}function
+ai(a,b){return DQ(a,b)}function
+EB(){aG(h7)}function
+D(b,a){if(a>>>0>=x(b))EB();return ba(b,a)}function
+y(a,b){return 1-ai(a,b)}function
 a3(a){return a}function
-D7(){return 0x7FFFFFFF/4|0}function
-D1(){nU(ae.Not_found)}function
-nX(c){var
-a=o,b=nO(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bW(o.jsoo_static_env[b]);D1()}function
-D8(){if(o.crypto)if(typeof
+ED(){return 0x7FFFFFFF/4|0}function
+Ex(){n5(ah.Not_found)}function
+n8(c){var
+a=o,b=nZ(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bW(o.jsoo_static_env[b]);Ex()}function
+EE(){if(o.crypto)if(typeof
 o.crypto.getRandomValues==="function"){var
 a=new(o.Uint32Array)(1);o.crypto.getRandomValues(a);return[0,a[0]]}else
-if(o.crypto.randomBytes===hk){var
+if(o.crypto.randomBytes===hx){var
 b=o.crypto.randomBytes(4),a=new(o.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-ie(a){var
+iu(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-aM(b,a){return{joo_tramp:b,joo_args:a}}function
-nV(a){return a}function
-aX(a){if(a
+aS(b,a){return{joo_tramp:b,joo_args:a}}function
+n6(a){return a}function
+aY(a){if(a
 instanceof
 Array)return a;if(o.RangeError&&a
 instanceof
-o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return nV(ae.Stack_overflow);if(o.InternalError&&a
+o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return n6(ah.Stack_overflow);if(o.InternalError&&a
 instanceof
-o.InternalError&&a.message&&a.message.match(/too much recursion/i))return nV(ae.Stack_overflow);if(a
+o.InternalError&&a.message&&a.message.match(/too much recursion/i))return n6(ah.Stack_overflow);if(a
 instanceof
-o.Error&&c6(lJ))return[0,c6(lJ),a];return[0,ae.Failure,bW(String(a))]}function
-DP(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Dr(b){var
-a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&DP(b[1]))var
+o.Error&&c_(lX))return[0,c_(lX),a];return[0,ah.Failure,bW(String(a))]}function
+El(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+DZ(b){var
+a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&El(b[1]))var
 e=b[2],f=1;else
 var
-f=2,e=b;a+=mM;for(var
-d=f;d<e.length;d++){if(d>f)a+=lm;var
+f=2,e=b;a+=m0;for(var
+d=f;d<e.length;d++){if(d>f)a+=lA;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-b_)a+=fs+c.toString()+fs;else
+ca)a+=fB+c.toString()+fB;else
 if(typeof
-c=="string")a+=fs+c.toString()+fs;else
-a+="_"}a+=lS}else
-if(b[0]==an)a+=b[1];return a}function
-nI(a){if(a
+c=="string")a+=fB+c.toString()+fB;else
+a+="_"}a+=l6}else
+if(b[0]==ap)a+=b[1];return a}function
+nT(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==an)){var
-c=c6("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=Dr(a),b=c6(lg);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
+Array&&(a[0]==0||a[0]==ap)){var
+c=c_("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=DZ(a),b=c_(lu);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-D4(){var
-a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){nI(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)nI(a.error)})}D4();function
-c(a,b){return a.length==1?a(b):c2(a,[b])}function
-m(a,b,c){return a.length==2?a(b,c):c2(a,[b,c])}function
-hb(a,b,c,d,e){return a.length==4?a(b,c,d,e):c2(a,[b,c,d,e])}Ds();var
-il=[an,a(lC),-2],ij=[an,a(hi),-3],ii=[an,a(mf),-4],bX=[an,a(mq),-7],ik=[an,a(mt),-9],ac=[an,a(mS),-11],aI=a("the lower table"),eV=a("the upper table"),d5=a("the ceiling"),be=a(cI),gV=a(cI),cW=a("an entry of a relation"),e2=a("a loss"),dl=a("an infinite position"),e1=a("an entry of the lower table"),e0=a("an entry of the upper table"),d8=a(cI),d7=a("a transition"),g1=[0,a(br),[0,a(mi),[0,a(l3),[0,a(eh),0]]]],g_=[0,a(b8),[0,a(b6),[0,a(ar),[0,a(bf),0]]]],g8=a(hI),b2=a(hI),g6=a(fn),cZ=a(fn),cY=a(fn),g5=a("the claim"),cX=a("a proof"),bP=a(cI),g4=[0,a(b8),[0,a(b6),[0,a(ai),[0,a(ar),[0,a(bf),[0,a(aV),0]]]]]];bI(11,[an,a(lf),-12],lf);bI(10,ac,mS);bI(9,[an,a(l$),hO],l$);bI(8,ik,mt);bI(7,[an,a(lW),-8],lW);bI(6,bX,mq);bI(5,[an,a(mH),-6],mH);bI(4,[an,a(lG),-5],lG);bI(3,ii,mf);bI(2,ij,hi);bI(1,il,lC);bI(0,[an,a(nc),-1],nc);var
-n2=a(mg),n3=a(mn),n4=a("option is None"),n6=a(mw),n7=a("\\'"),n8=a(lY),n9=a(m5),n_=a(ly),n$=a(lN),n5=a("Char.chr"),of=a("List.map2"),og=a("List.combine"),oe=a("List.init"),oc=a("nth"),od=a("List.nth"),ob=a("tl"),oa=a("hd"),oj=a("String.blit / Bytes.blit_string"),oi=a("Bytes.blit"),oh=a("String.sub / Bytes.sub"),oo=a("String.contains_from / Bytes.contains_from"),ol=a(u),ok=a("String.concat"),os=a("Array.blit"),or=a("Array.init"),ot=a("Stdlib.Queue.Empty"),ov=a("CamlinternalLazy.Undefined"),oA=a("Buffer.add: cannot grow buffer"),oz=[0,a(mE),93,2],oy=[0,a(mE),94,2],oJ=a("%c"),oK=a("%s"),oL=a(lc),oM=a(lU),oN=a(mc),oO=a(lo),oP=a("%f"),oQ=a("%B"),oR=a("%{"),oS=a("%}"),oT=a("%("),oU=a("%)"),oV=a("%a"),oW=a("%t"),oX=a("%?"),oY=a("%r"),oZ=a("%_r"),o0=[0,a(aB),850,23],o$=[0,a(aB),814,21],o3=[0,a(aB),815,21],pa=[0,a(aB),818,21],o4=[0,a(aB),819,21],pb=[0,a(aB),822,19],o5=[0,a(aB),823,19],pc=[0,a(aB),826,22],o6=[0,a(aB),827,22],pd=[0,a(aB),831,30],o7=[0,a(aB),832,30],o9=[0,a(aB),836,26],o1=[0,a(aB),837,26],o_=[0,a(aB),846,28],o2=[0,a(aB),847,28],o8=[0,a(aB),851,23],qg=a(l9),qe=[0,a(aB),1558,4],qf=a("Printf: bad conversion %["),qh=[0,a(aB),1626,39],qi=[0,a(aB),1649,31],qj=[0,a(aB),1650,31],qk=a("Printf: bad conversion %_"),ql=a("@{"),qm=a("@["),qc=a(hn),qa=a("neg_infinity"),qb=a(m7),p$=a(dz),p6=[0,lv],pU=a("%+nd"),pV=a("% nd"),pX=a("%+ni"),pY=a("% ni"),pZ=a("%nx"),p0=a("%#nx"),p1=a("%nX"),p2=a("%#nX"),p3=a("%no"),p4=a("%#no"),pT=a("%nd"),pW=a(mc),p5=a("%nu"),pH=a("%+ld"),pI=a("% ld"),pK=a("%+li"),pL=a("% li"),pM=a("%lx"),pN=a("%#lx"),pO=a("%lX"),pP=a("%#lX"),pQ=a("%lo"),pR=a("%#lo"),pG=a("%ld"),pJ=a(lU),pS=a("%lu"),pu=a("%+Ld"),pv=a("% Ld"),px=a("%+Li"),py=a("% Li"),pz=a("%Lx"),pA=a("%#Lx"),pB=a("%LX"),pC=a("%#LX"),pD=a("%Lo"),pE=a("%#Lo"),pt=a("%Ld"),pw=a(lo),pF=a("%Lu"),ph=a("%+d"),pi=a("% d"),pk=a("%+i"),pl=a("% i"),pm=a("%x"),pn=a("%#x"),po=a("%X"),pp=a("%#X"),pq=a("%o"),pr=a("%#o"),pg=a(mF),pj=a(lc),ps=a(l9),oB=a("@]"),oC=a("@}"),oD=a("@?"),oE=a("@\n"),oF=a("@."),oG=a("@@"),oH=a("@%"),oI=a("@"),pe=a("CamlinternalFormat.Type_mismatch"),qn=a("x"),qq=a("Hashtbl: unsupported hash table format"),C8=a("OCAMLRUNPARAM"),C6=a("CAMLRUNPARAM"),qo=a(u),qC=[0,0],qD=[0,0],qA=[0,0],qy=[0,0,0],qP=a(" occurs twice"),qQ=a("the key "),qL=a("nested too deeply"),qO=[5,0],qM=[0,1],qN=a(mg),qT=a(mQ),qR=[0,0],qS=a(mn),qU=[4,0],qV=a(" stands bare"),qW=a("the number "),qK=a(d$),qJ=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],qI=a(ff),qH=a(ff),qG=a(ff),qF=a(ff),qE=a("Json.Malformed"),q3=[0,[4,6,[0,2,8],0,0],a("%08x")],q4=a(u),ro=a(" is no number of a model"),rp=a(hU),rq=a(u),rs=a(u),rr=a(u),rn=a(u),rl=a(" is out of range"),rk=a(m$),rg=a(a8),rh=a(u),ri=a(d$),rj=a(" is no integer"),rf=a(" has too many decimal digits"),re=a(u),rd=a(u),rc=[0,a(l1),32,90],rb=[0,a(l1),31,82],ra=a(" has the wrong length"),q$=a(" is no string"),q_=a(" is no array"),q9=a(hL),q8=a(" has the unknown key "),q7=a(" has no "),q6=a(hL),q5=a("Reading.Not_valid"),rV=a(hs),rO=a(fj),rN=a(hR),rP=a(dy),rQ=a(hq),rR=a(b7),rS=a(a0),rT=a(ho),rU=a(ai),rM=a(bD),rH=a(lY),rI=a(m5),rJ=a(ly),rK=a("\\f"),rL=a(lN),rG=a(mw),rF=a('\\"'),rE=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],rC=a("G1: a row of no state"),rB=a("a probability"),rA=a("a row"),rz=a("a label"),rw=a(" are no object"),rt=a(dn),ru=a(ai),rD=a(ho),rv=a("the model's kind is not 'lmc'"),rx=a(a0),ry=a(b7),s5=a(hP),s6=a(bf),s7=[0,a(ai),[0,a(a0),[0,a(b7),0]]],s8=a(dn),s9=a(ar),s4=a(u),s_=[0,a(b8),[0,a(b6),[0,a(ar),[0,a(bf),0]]]],s$=a(ar),ta=a(bQ),sN=[0,a(aq),0],sO=[0,a(dr),[0,a(aw),[0,a(aV),[0,a(aj),0]]]],sP=a(bQ),sQ=a(ei),sR=[0,a(ei),[0,a(hx),0]],sS=a("the distance"),sT=a(dr),sU=a(aw),sV=a(aw),sW=a(du),sX=a(aV),sY=a(ee),sZ=a(aw),s0=a(aw),s1=a(aw),s2=a(aj),s3=a(aq),sE=a(br),sF=a(nd),sG=a(hg),sH=a(eh),sI=a(": only one of rank and progress"),sJ=a(eh),sK=a(hg),sL=[0,a(eh),[0,a(hg),0]],sM=[0,a(br),[0,a(cH),[0,a(nd),0]]],sD=a(" has no rank of at least 1"),sC=a(" has a rank that is no integer"),sq=[0,a(fb),[0,a(fh),[0,a(dx),[0,a(a0),0]]]],sr=a(dx),sB=a(a0),ss=a(fh),st=a(fb),su=a(" has not one form"),sv=a(fb),sw=a(fb),sx=a(fh),sy=a(fh),sz=a(a0),sA=a(dx),sn=a(hu),so=a(hh),sp=a(" has an unknown relation"),sj=a(br),sk=a(ef),sl=a(ft),sm=[0,0,0],sh=[0,a(br),[0,a(cH),[0,a(ef),[0,a(ft),0]]]],si=[0,a(br),[0,a(cH),[0,a(ef),0]]],sg=a(" has no common denominator of a usable size"),sc=a(cH),sa=[0,a(m9),0],sb=[0,a(fm),0],sd=a(fm),se=a(m9),sf=a(m$),r8=[0,a(cG),[0,a(dw),0]],r9=a(cG),r_=a(dw),r7=a("a lower bound"),rX=[0,a(aq),0],rY=[0,a(aS),[0,a(aT),[0,a(aj),0]]],rZ=a(cI),r0=a(mR),r1=a(aS),r2=a(mR),r3=a(aT),r4=a("an upper bound"),r5=a(aj),r6=a(aq),rW=a(hc),ul=[4,0],um=a(aV),un=a(ee),uo=[0,a(ai),[0,a(a0),[0,a(b7),0]]],up=a(dn),uq=a(ar),ur=a(hP),us=a(bf),uk=a(u),ut=[0,a(b8),[0,a(b6),[0,a(ai),[0,a(ar),[0,a(bf),0]]]]],uu=a(ar),uv=a(bQ),tY=[0,a(l6),[0,a(fv),0]],tZ=[0,a(aw),[0,a(aV),[0,a(dB),0]]],t0=a(bQ),t1=[0,a(aq),[0,a(aj),0]],t2=a(aw),t3=a(aw),t4=a(du),t5=a(aV),t6=a(aw),t7=a(aq),t8=a(aw),t9=a(aj),t_=a(l_),t$=a(dB),ua=a(aw),ub=a(aw),uc=a(aq),ud=a(aw),ue=a(aw),uf=a(aj),ug=a(l6),uh=a(mz),ui=[4,0],uj=a(fv),tR=[0,a(aw),[0,a(dr),[0,a(md),[0,a(aj),0]]]],tS=a(ei),tT=[0,a(ei),[0,a(hx),0]],tU=a(dr),tV=a(aw),tW=a(md),tX=a(aj),tQ=a(" name a pair twice"),tD=[0,[11,a(m8),[4,0,0,0,0]],a(mD)],tE=[0,a(fw),[0,a(aj),[0,a(fr),[0,a(aq),[0,a(dC),0]]]]],tF=[0,a(lx),0],tG=a(lx),tH=a(" has an empty vector"),tI=a(fw),tJ=a(dC),tK=a(mA),tL=a(mk),tM=a(aj),tN=a(fr),tO=a(aq),tP=a(dC),tw=[4,0],tr=[0,a(mX),[0,a(cG),[0,a(dw),[0,a(c0),0]]]],ts=a(c0),tt=a(cG),tC=a(dw),tu=a(" has both covers and a coupling"),tv=a(mX),tx=a(cG),ty=a(dw),tz=a(cG),tA=a(dw),tB=a(c0),ti=[0,a(fu),[0,a(l0),[0,a(fy),0]]],tj=[0,a(aS),[0,a(aT),[0,a(aq),[0,a(aj),0]]]],tk=a(fy),tl=a(aS),tm=a(aT),tn=a(aq),to=a(aj),tp=a(fu),tq=a(l0),tf=[0,a(nl),[0,a(dB),0]],tg=a(dB),th=a(nl),td=a("accept"),te=a("reject"),tc=a(mI),tb=a(mI),vF=a(ea),vG=a("N1: nothing says how far a state is"),vH=[0,a(ai),0],vw=[0,a(b8),[0,a(b6),[0,a(ar),[0,a(bf),[0,a(aV),[0,a(bF),0]]]]]],vx=a(bQ),vy=a(bF),vz=a(aV),vA=a(bf),vB=[0,[3,a(hK)]],vC=a(ai),vD=a(ar),vE=a(ar),vt=a(mm),vu=a(mm),vv=a("the masses that are cut off"),vs=a("S2: a step cut that is not the first"),vo=a(bF),vp=[0,a(aV),[0,a(bF),0]],vq=a(aV),vr=a(bF),vm=a(m1),vn=a(lV),vk=a("S1: another model before"),vl=a("S1: another model after"),vj=a("Q1: a state that is merged itself"),vi=a("a step names no state of the model"),vf=a(hE),vg=a(hB),uZ=a(li),u0=a(mv),u1=a(lw),u2=a(lw),u3=a(ea),u4=a("merge"),u5=a("quotient"),u6=[0,a(dx),0],u9=[0,a(nr),[0,a(dx),[0,a(hE),0]]],u_=a(nr),u$=[0,a(ai),[0,a(a0),[0,a(b7),0]]],va=a("the smaller chain"),vb=a(hE),vc=a(bF),vd=[0,a(ea),0],ve=a(ea),u7=a(li),u8=a(mv),uX=a(dx),uT=a(m1),uU=a(lV),uV=a("neither:"),uS=a("Q2: states that are not alike"),uQ=a("G1: a probability"),uR=a("G1: a sum"),uP=a("G1: there is no state"),uH=[0,a(aS),[0,a(aT),[0,a(dr),[0,a(aw),[0,a(aq),[0,a(aj),0]]]]]],uI=a(dr),uJ=a(ei),uK=a(hx),uL=a(cI),uM=a(aw),uN=a(aT),uO=a(aS),uB=[0,a(aS),[0,a(aT),[0,a(mU),[0,a(aw),[0,a(aq),[0,a(aj),0]]]]]],uC=a(hC),uD=a(mU),uE=a(aw),uF=a(aT),uG=a(aS),ux=a(cI),uy=a(aq),uz=a(aj),uw=a("Steps_document.Other"),uW=[0,a(ar),[0,a(bf),[0,a(ai),[0,a(b8),[0,a(b6),[0,a(bF),[0,a("fixed"),[0,a(dv),0]]]]]]]],w7=[0,a(hY),[0,a(fl),[0,a(e$),0]]],w2=a(hY),w3=a(e$),w4=a(fl),w6=a(fl),w5=a("V1: secrets have a prior, and pairs have none"),w1=a("V1: no state of the model"),wW=a("a label leads to no node"),wG=a("the gains"),wz=[0,a(b8),[0,a(b6),[0,a(ai),[0,a(ar),[0,a(bf),[0,a(aV),[0,a(nq),[0,a(dB),0]]]]]]]],wA=[0,a(nf),[0,a(mT),[0,a(fv),0]]],wB=a(bQ),wC=a(cI),wD=a(aV),wE=a(ee),wF=a(nf),wH=[0,a(ai),[0,a(a0),[0,a(b7),0]]],wI=a(dn),wJ=a(ar),wK=a(hP),wL=a(bf),wM=a(l_),wN=a(dB),wO=[4,0],wP=a(mT),wQ=a("the measure"),wR=a(nq),wS=a(e$),wT=a("gains and the measure g go together"),wU=[0,0],wV=a("there is no guess"),w8=a(lI),wX=a(mz),wY=[4,0],wZ=a(fv),w0=a(ar),wy=a("V6: the cycles are not in order, or overlap"),wx=a("an end of a cycle is no node"),ws=a(hr),wu=a(hr),wv=a(hr),wt=a("a cycle has not two ends"),ww=a("the cycles"),wi=a(hY),wj=a("chi2"),wk=a(e$),wl=a("hellinger"),wm=a("kl"),wn=a(fl),wo=a(lI),wp=a("renyi:"),wr=a(u),wq=a("the measure is not known"),wc=[0,a(ml),0],wd=[0,a(a0),[0,a(aq),[0,a(aj),0]]],we=a(a0),wf=a(ml),wg=a(aq),wh=a(aj),v9=a(na),vX=[0,[11,a(m8),[4,0,0,0,0]],a(mD)],vY=[0,a(fw),[0,a(aj),[0,a(fr),[0,a(aq),[0,a(dC),[0,a(ld),[0,a(nt),0]]]]]]],vZ=[0,a(lq),0],v0=a(lq),v1=a(fw),v2=a(aj),v3=a(fr),v4=a(aq),v5=a(dC),v6=a(mA),v7=a(mk),v8=a(ld),v_=a(nt),v$=a(" has rows that are empty, or not of one length"),wa=a(dC),vW=a(ej),vM=a("columns"),vN=a("rest"),vO=a(hF),vP=[0,a(m6),0],vQ=[0,a(hF),0],vR=a(hF),vS=a(m6),vT=[0,a(mp),[0,a(c0),0]],vU=a(mp),vV=a(c0),vL=a(hc),vK=a(na),vJ=a(" is negative"),vI=a(" is no natural number"),w9=a(bC),w_=a("Matching.Stuck"),yL=a("M11: a position is listed twice"),yK=a(he),yN=a(bC),yM=a("a relation"),yF=a("the relations"),yG=a(m3),yH=a("the losses"),yI=a(he),yD=a(aq),yA=a("M4: a bound is below 1"),yz=a(lH),yk=[0,a(hW),[0,a("amortised"),0]],yl=a("the metric"),ym=a(hT),yn=a(hW),yo=[0,a(aj),[0,a(aq),0]],yO=[0,a(mB),[0,a(m3),[0,a(he),0]]],yp=[0,a(b8),[0,a(b6),[0,a(ai),[0,a(ar),[0,a(bf),[0,a(hT),[0,a(aV),0]]]]]]],yq=a(bQ),yr=a(du),ys=a(aV),yt=a("the certificate claims nothing"),yu=a(ar),yv=a(hs),yw=a(bf),yx=a("M2: another digest"),yy=a("M3: another model"),yB=a(hW),yC=a(aj),yE=a(mB),yJ=a("M9: not one for each claim"),yh=a(" has an interval without two ends"),yf=[0,a(br),[0,a(ma),0]],yg=a(br),yi=a(ma),yc=[0,a(mb),0],yd=a(mb),x7=[0,a(fu),[0,a(lB),[0,a(nk),0]]],x8=[0,a(lL),[0,a("down"),0]],x9=a(fu),x_=a(lB),x$=a(nk),ya=a(lL),x3=[0,a(cH),0],x4=a(cH),x5=a(ej),xZ=[0,a(br),[0,a(cH),0]],x0=a(br),x1=a(cH),xU=a(br),xV=a(mi),xW=a(l3),xX=a(eh),xP=[0,a(aS),[0,a(aT),[0,a(aj),[0,a(aq),0]]]],xQ=a(aq),xR=a(aj),xS=a(aT),xT=a(aS),xN=a(ej),xK=a(dy),xJ=a(bC),xL=a(";"),xM=a("M4: no state of the model"),xI=a(u),xD=[0,[3,a(ho)]],xE=a(ai),xF=[0,1],xG=a(lK),xH=[0,1],xC=a("it is no object"),xB=a(hd),xw=a(fj),xv=a(hR),xx=a(dy),xy=a(hq),xs=a(ht),xt=a(dy),xu=a(hD),xz=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,hG,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],xm=[0,a(aS),[0,a(mj),[0,a(aT),0]]],xn=a(aS),xo=a(mj),xp=a(aT),xq=a("M1: a transition names no state"),xr=a("M1: a probability is negative, or they sum to more than 1"),xi=a("a state"),xa=[0,a(fm),0],xb=[0,a(ai),[0,a(a0),[0,a(b7),0]]],xc=a(dn),xd=[0,a("pa"),0],xe=a("the model's kind"),xf=a(ai),xg=a(mP),xh=a(a0),xj=a(me),xk=a(b7),xl=a("M1: no state, or one twice"),w$=a(hc),zw=a(fj),zr=a(mQ),zs=a(ht),zt=a(dy),zu=a(hD),zv=a(hR),zx=a(dy),zy=a(hq),Ca=a(bF),B3=a(ai),B4=a(" has no kind"),B5=a("hmm-parametric"),B6=a(" is of another kind"),B7=a(" has a model of its own"),B0=a(ll),B1=a(ai),B2=a(bQ),B8=a("a part"),B9=a(ll),B_=a(ee),BL=[0,a(fA),0],BM=a(bQ),BN=a("violated"),BO=a(du),BP=a(aV),BQ=a("any"),BR=a("the claim is about one ratio"),BS=a(fA),BT=a(fA),BU=a(hI),BV=[0,a(fA),[0,a("impossible"),0]],BI=[0,a(dA),[0,a(fc),[0,a(fi),0]]],BJ=a(fc),BK=a(fi),BH=a("U1: a vector on no state, or negative"),Bx=[0,a(dA),[0,a(fc),[0,a(lk),[0,a(nm),[0,a(mh),[0,a(lD),[0,a(ng),[0,a(hh),[0,a(hu),[0,a(nb),0]]]]]]]]]],By=a(fc),Bz=a(lk),BA=a(nm),BB=a(mh),BC=a(lD),BD=a(ng),BE=a(hh),BF=a(hu),BG=a(nb),Bw=a(" is empty"),Bt=a("H5: the ratio is less than 1"),Bu=a(mL),Bv=a(eb),Bk=[0,a(mY),0],Bl=a(bQ),Bm=a(hQ),Bn=a(du),Bo=a(aV),Bp=a("the ratio"),Bq=a(mY),Br=a(fn),Bs=[0,a(mL),[0,a(eb),[0,a("coupling"),0]]],A8=a(ht),A9=a(lm),A_=a(hD),A7=a("K1: merged with no state"),AX=[0,a(dA),[0,a(np),[0,a(nu),0]]],AY=a(np),AZ=a(nu),A0=a(ai),A1=a("the chain's certificate has a kind"),A2=a(ar),Bh=[0,[3,a(hK)]],Bi=a(ai),Bg=a(dv),A3=[0,[3,a(lz)]],A4=a(b8),Be=[0,[1,a(ni)]],Bf=a(b6),A5=a(ns),A6=a("K2: another digest"),A$=[0,a("first"),0],Ba=[0,a("second"),0],Bb=a(lp),Bc=[0,a(lp),0],Bd=a(hZ),AO=[0,a(br),[0,a(mO),[0,a(cG),0]]],AP=a(br),AQ=a(mO),AR=a(cG),AN=[0,a(dA),[0,a(nj),[0,a(ef),[0,a(ft),0]]]],AS=a(nj),AT=a(ef),AU=a(ft),AV=a("F1: a move is listed twice"),AW=a("F1: a pair of equal or unknown states, or one twice"),AM=a(" names no generator"),AL=[5,0],AK=a("I2 or I3: another function"),AF=[0,a(dA),[0,a(l7),[0,a(mG),[0,a(hB),0]]]],AG=a(l7),AH=a(mG),AI=a(hB),AJ=a("expected combinations for every generator"),AE=a("H3: no distribution of the model"),AD=a("H2: a row is no distribution"),AB=a(dA),AC=a(" has no type that is known"),AA=a(hL),As=[0,a(aS),[0,a(aT),[0,a(dp),[0,a(m4),[0,a(fk),0]]]]],At=a(aS),Au=a(aT),Av=a(dp),Aw=a(m4),Ay=a("all"),Az=a(fk),Ax=a(" is another one"),Ar=a("there is not one claim"),Ap=a("the factors"),Ac=[0,a(eb),0],Ad=[0,a(fk),[0,a(hv),[0,a(l2),0]]],Ae=a(bQ),Af=a(du),Ag=a(aV),Ah=a("the length"),Ai=a(fk),Aj=a("the length is out of range"),Ak=a(hv),Al=a(hv),Am=a("the proofs"),An=a(l2),Ao=a(eb),Aq=a(ee),z$=a("L1: a layer has another number of covers"),Aa=a("L1: the layers and those of covers are not as many as the length"),z9=a(" has a cover without two entries"),z3=[0,a(aS),[0,a(aT),[0,a(dp),[0,a(hZ),[0,a(ne),[0,a(c0),0]]]]]],z4=a(aS),z5=a(aT),z6=a(dp),z7=a(hZ),z8=a(ne),z_=a(c0),zZ=a("W2: there are no parameters"),zQ=[0,a(fi),[0,a(fy),[0,a(fz),0]]],zR=[0,a(aS),[0,a(aT),[0,a(dp),[0,a(hQ),0]]]],zS=a(aS),zT=a(aT),zU=a(dp),z1=a(ej),zV=a(hQ),zW=a(fi),zX=a(fy),zY=a(fz),z0=a(" has no word with its probabilities and parameters"),zO=a(" is neither true nor false"),zM=a(lK),zN=[0,1],zL=a("no object"),zJ=a(hd),zK=a(le),zC=a(ar),zD=a(ar),zE=a(hs),zF=a(bf),zG=a(l8),zH=a(eb),zI=a("a factor is constant"),zB=a("H2"),zo=[5,0],zn=a("H1: a row of no state"),zm=a("the row of "),zf=a("an observation"),y7=[0,a(ai),[0,a(m_),[0,a(a0),[0,a(b7),[0,a(lF),0]]]]],y8=[0,a(fz),[0,a(fm),0]],y9=a(dn),y_=[3,a("hmm")],y$=a(ai),za=a("the model's kind is not 'hmm'"),zb=a(fz),zc=a("the parameters are no object"),zd=a("the observations"),ze=a(m_),zg=a(mP),zh=a(a0),zi=a(me),zj=a(b7),zk=a("the distributions"),zl=a(lF),zp=a("H1: a state or a distribution is empty"),zq=a("H1: a row of transitions is empty"),y4=a(" names what does not exist"),y5=a("H1: "),y6=a(" holds no text"),yS=[0,a(cq),[0,a(b5),0]],yT=a(cq),yU=[0,a(mx),[0,a(bD),0]],yV=a(mx),yW=a(ln),yX=[0,a(cq),[0,a(b5),0]],yY=a(b5),yZ=[0,a(ln),[0,a(hp),0]],y1=a(hU),y0=a(hU),y2=[0,a(mM),0],y3=[0,a(lS),0],yR=a(" is no expression"),yQ=a(" divides by zero"),yP=a("Hmm_document.Other"),BX=a("hmm-no-budget"),BY=a("hmm-all-lengths"),BZ=a("hmm-budget"),B$=a("hmm-several"),CZ=a("valid"),C0=a("not covered"),C1=a("malformed: too large for the stack (see ulimit -s)"),C2=a("not valid: "),C3=a("malformed: "),CY=[0,a(lH)],CE=a(b8),CV=a(lz),CF=a(ns),CG=a(b6),CU=a(ni),CH=a("the version is not 1"),CI=a(ai),CM=a(hC),CN=a("leakage"),CO=a(hT),CP=a(bF),CQ=a(bF),CR=a(bF),CT=a(bF),CS=a("nature"),CK=a(hC),CL=a(dv),CJ=a("the kind is no string"),CD=a("the document is no object"),CA=a(le),CB=a(l8),Cv=a("a digest"),Cu=a("what is said of the program"),Cm=a(dv),Cn=[0,a(lP),0],Co=[0,a(hk),[0,a(lM),[0,a(mu),0]]],Cp=a("the program"),Cq=a("the function"),Cr=a(hk),Cs=a("what is observed"),Ct=a(lM),Cw=a(mu),Cx=a(lP),Cy=a(dv),Cl=a("P3: runs of the program are cut off, and no step says so"),Ck=[3,a(ea)],Ch=a(dv),Ci=a(ar),Cj=a(a0),Ce=a(ar),Cf=[0,[3,a(hK)]],Cg=a(ai),Cd=[0,1],Cc=a(hd),CW=a("bisimdist-certificate compact\n"),C4=a(u),C5=a("not checked: too large for the stack of this browser");function
-ag(a){if(typeof
+EA(){var
+a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){nT(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)nT(a.error)})}EA();function
+c(a,b){return a.length==1?a(b):c6(a,[b])}function
+m(a,b,c){return a.length==2?a(b,c):c6(a,[b,c])}function
+hn(a,b,c,d,e){return a.length==4?a(b,c,d,e):c6(a,[b,c,d,e])}D0();var
+iA=[ap,a(lQ),-2],iy=[ap,a(hv),-3],ix=[ap,a(mt),-4],bX=[ap,a(mD),-7],iz=[ap,a(mG),-9],ae=[ap,a(m6),-11],aM=a("the lower table"),e5=a("the upper table"),d8=a("the ceiling"),bi=a(b$),g5=a(b$),cY=a("an entry of a relation"),fb=a("a loss"),dr=a("an infinite position"),fa=a("an entry of the lower table"),e$=a("an entry of the upper table"),eb=a(b$),ea=a("a transition"),hb=[0,a(bv),[0,a(mw),[0,a(mf),[0,a(em),0]]]],hk=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),0]]]],hi=a(hW),b3=a(hW),hg=a(fw),c1=a(fw),c0=a(fw),hf=a("the claim"),cZ=a("a proof"),bP=a(b$),he=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(aO),0]]]]]];bI(11,[ap,a(lt),-12],lt);bI(10,ae,m6);bI(9,[ap,a(mn),h3],mn);bI(8,iz,mG);bI(7,[ap,a(l_),-8],l_);bI(6,bX,mD);bI(5,[ap,a(mV),-6],mV);bI(4,[ap,a(lU),-5],lU);bI(3,ix,mt);bI(2,iy,hv);bI(1,iA,lQ);bI(0,[ap,a(no),-1],no);var
+ob=a(mu),oc=a(mA),od=a("option is None"),of=a(mK),og=a("\\'"),oh=a(ma),oi=a(nf),oj=a(lM),ok=a(l1),oe=a("Char.chr"),oq=a("List.map2"),or=a("List.combine"),op=a("List.init"),on=a("nth"),oo=a("List.nth"),om=a("tl"),ol=a("hd"),ou=a("String.blit / Bytes.blit_string"),ot=a("Bytes.blit"),os=a("String.sub / Bytes.sub"),oz=a("String.contains_from / Bytes.contains_from"),ow=a(u),ov=a("String.concat"),oD=a("Array.blit"),oC=a("Array.init"),oE=a("Stdlib.Queue.Empty"),oG=a("CamlinternalLazy.Undefined"),oL=a("Buffer.add: cannot grow buffer"),oK=[0,a(mS),93,2],oJ=[0,a(mS),94,2],oU=a("%c"),oV=a("%s"),oW=a(lq),oX=a(l8),oY=a(mq),oZ=a(lC),o0=a("%f"),o1=a("%B"),o2=a("%{"),o3=a("%}"),o4=a("%("),o5=a("%)"),o6=a("%a"),o7=a("%t"),o8=a("%?"),o9=a("%r"),o_=a("%_r"),o$=[0,a(aC),850,23],pk=[0,a(aC),814,21],pc=[0,a(aC),815,21],pl=[0,a(aC),818,21],pd=[0,a(aC),819,21],pm=[0,a(aC),822,19],pe=[0,a(aC),823,19],pn=[0,a(aC),826,22],pf=[0,a(aC),827,22],po=[0,a(aC),831,30],pg=[0,a(aC),832,30],pi=[0,a(aC),836,26],pa=[0,a(aC),837,26],pj=[0,a(aC),846,28],pb=[0,a(aC),847,28],ph=[0,a(aC),851,23],qr=a(ml),qp=[0,a(aC),1558,4],qq=a("Printf: bad conversion %["),qs=[0,a(aC),1626,39],qt=[0,a(aC),1649,31],qu=[0,a(aC),1650,31],qv=a("Printf: bad conversion %_"),qw=a("@{"),qx=a("@["),qn=a(hA),ql=a("neg_infinity"),qm=a(nh),qk=a(dC),qf=[0,lJ],p5=a("%+nd"),p6=a("% nd"),p8=a("%+ni"),p9=a("% ni"),p_=a("%nx"),p$=a("%#nx"),qa=a("%nX"),qb=a("%#nX"),qc=a("%no"),qd=a("%#no"),p4=a("%nd"),p7=a(mq),qe=a("%nu"),pS=a("%+ld"),pT=a("% ld"),pV=a("%+li"),pW=a("% li"),pX=a("%lx"),pY=a("%#lx"),pZ=a("%lX"),p0=a("%#lX"),p1=a("%lo"),p2=a("%#lo"),pR=a("%ld"),pU=a(l8),p3=a("%lu"),pF=a("%+Ld"),pG=a("% Ld"),pI=a("%+Li"),pJ=a("% Li"),pK=a("%Lx"),pL=a("%#Lx"),pM=a("%LX"),pN=a("%#LX"),pO=a("%Lo"),pP=a("%#Lo"),pE=a("%Ld"),pH=a(lC),pQ=a("%Lu"),ps=a("%+d"),pt=a("% d"),pv=a("%+i"),pw=a("% i"),px=a("%x"),py=a("%#x"),pz=a("%X"),pA=a("%#X"),pB=a("%o"),pC=a("%#o"),pr=a(mT),pu=a(lq),pD=a(ml),oM=a("@]"),oN=a("@}"),oO=a("@?"),oP=a("@\n"),oQ=a("@."),oR=a("@@"),oS=a("@%"),oT=a("@"),pp=a("CamlinternalFormat.Type_mismatch"),qy=a("x"),qB=a("Hashtbl: unsupported hash table format"),DE=a("OCAMLRUNPARAM"),DC=a("CAMLRUNPARAM"),qz=a(u),qP=[0,0],qQ=[0,0],qN=[0,0],qJ=[0,0,0],q2=a(" occurs twice"),q3=a("the key "),qY=a("nested too deeply"),q1=[5,0],qZ=[0,1],q0=a(mu),q6=a(m4),q4=[0,0],q5=a(mA),q7=[4,0],q8=a(" stands bare"),q9=a("the number "),qX=a(ef),qW=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],qV=a(fo),qU=a(fo),qT=a(fo),qS=a(fo),qR=a("Json.Malformed"),re=[0,[4,6,[0,2,8],0,0],a("%08x")],rf=a(u),rB=a(" is no number of a model"),rC=a(h9),rD=a(u),rF=a(u),rE=a(u),rA=a(u),ry=a(" is out of range"),rx=a(nl),rt=a(a_),ru=a(u),rv=a(ef),rw=a(" is no integer"),rs=a(" has too many decimal digits"),rr=a(u),rq=a(u),rp=[0,a(md),32,90],ro=[0,a(md),31,82],rn=a(" has the wrong length"),rm=a(" is no string"),rl=a(" is no array"),rk=a(h0),rj=a(" has the unknown key "),ri=a(" has no "),rh=a(h0),rg=a("Reading.Not_valid"),r8=a(hF),r1=a(ft),r0=a(h6),r2=a(dB),r3=a(hD),r4=a(b8),r5=a(aV),r6=a(hB),r7=a(af),rZ=a(bD),rU=a(ma),rV=a(nf),rW=a(lM),rX=a("\\f"),rY=a(l1),rT=a(mK),rS=a('\\"'),rR=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],rP=a("G1: a row of no state"),rO=a("a probability"),rN=a("a row"),rM=a("a label"),rJ=a(" are no object"),rG=a(dt),rH=a(af),rQ=a(hB),rI=a("the model's kind is not 'lmc'"),rK=a(aV),rL=a(b8),tg=a(h4),th=a(bn),ti=[0,a(af),[0,a(aV),[0,a(b8),0]]],tj=a(dt),tk=a(at),tf=a(u),tl=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),0]]]],tm=a(at),tn=a(bQ),s0=[0,a(al),0],s1=[0,a(dv),[0,a(aw),[0,a(aO),[0,a(ac),0]]]],s2=a(bQ),s3=a(en),s4=[0,a(en),[0,a(hL),0]],s5=a("the distance"),s6=a(dv),s7=a(aw),s8=a(aw),s9=a(c3),s_=a(aO),s$=a(ej),ta=a(aw),tb=a(aw),tc=a(aw),td=a(ac),te=a(al),sR=a(bv),sS=a(np),sT=a(hs),sU=a(em),sV=a(": only one of rank and progress"),sW=a(em),sX=a(hs),sY=[0,a(em),[0,a(hs),0]],sZ=[0,a(bv),[0,a(cM),[0,a(np),0]]],sQ=a(" has no rank of at least 1"),sP=a(" has a rank that is no integer"),sD=[0,a(fk),[0,a(fq),[0,a(dA),[0,a(aV),0]]]],sE=a(dA),sO=a(aV),sF=a(fq),sG=a(fk),sH=a(" has not one form"),sI=a(fk),sJ=a(fk),sK=a(fq),sL=a(fq),sM=a(aV),sN=a(dA),sA=a(hH),sB=a(ht),sC=a(" has an unknown relation"),sw=a(bv),sx=a(ek),sy=a(fC),sz=[0,0,0],su=[0,a(bv),[0,a(cM),[0,a(ek),[0,a(fC),0]]]],sv=[0,a(bv),[0,a(cM),[0,a(ek),0]]],st=a(" has no common denominator of a usable size"),sp=a(cM),sn=[0,a(nj),0],so=[0,a(fv),0],sq=a(fv),sr=a(nj),ss=a(nl),sj=[0,a(cL),[0,a(dz),0]],sk=a(cL),sl=a(dz),si=a("a lower bound"),r_=[0,a(al),0],r$=[0,a(aD),[0,a(aE),[0,a(ac),0]]],sa=a(b$),sb=a(m5),sc=a(aD),sd=a(m5),se=a(aE),sf=a("an upper bound"),sg=a(ac),sh=a(al),r9=a(ho),uy=[4,0],uz=a(aO),uA=a(ej),uB=[0,a(af),[0,a(aV),[0,a(b8),0]]],uC=a(dt),uD=a(at),uE=a(h4),uF=a(bn),ux=a(u),uG=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),0]]]]],uH=a(at),uI=a(bQ),t$=[0,a(mi),[0,a(eo),0]],ua=[0,a(aw),[0,a(aO),[0,a(c4),0]]],ub=a(bQ),uc=[0,a(al),[0,a(ac),0]],ud=a(aw),ue=a(aw),uf=a(c3),ug=a(aO),uh=a(aw),ui=a(al),uj=a(aw),uk=a(ac),ul=a(mm),um=a(c4),un=a(aw),uo=a(aw),up=a(al),uq=a(aw),ur=a(aw),us=a(ac),ut=a(mi),uu=a(mN),uv=[4,0],uw=a(eo),t4=[0,a(aw),[0,a(dv),[0,a(mr),[0,a(ac),0]]]],t5=a(en),t6=[0,a(en),[0,a(hL),0]],t7=a(dv),t8=a(aw),t9=a(mr),t_=a(ac),t3=a(" name a pair twice"),tQ=[0,[11,a(ni),[4,0,0,0,0]],a(mR)],tR=[0,a(fF),[0,a(ac),[0,a(fA),[0,a(al),[0,a(dE),0]]]]],tS=[0,a(lL),0],tT=a(lL),tU=a(" has an empty vector"),tV=a(fF),tW=a(dE),tX=a(mO),tY=a(my),tZ=a(ac),t0=a(fA),t1=a(al),t2=a(dE),tJ=[4,0],tE=[0,a(m9),[0,a(cL),[0,a(dz),[0,a(c2),0]]]],tF=a(c2),tG=a(cL),tP=a(dz),tH=a(" has both covers and a coupling"),tI=a(m9),tK=a(cL),tL=a(dz),tM=a(cL),tN=a(dz),tO=a(c2),tv=[0,a(fE),[0,a(mc),[0,a(fH),0]]],tw=[0,a(aD),[0,a(aE),[0,a(al),[0,a(ac),0]]]],tx=a(fH),ty=a(aD),tz=a(aE),tA=a(al),tB=a(ac),tC=a(fE),tD=a(mc),ts=[0,a(nw),[0,a(c4),0]],tt=a(c4),tu=a(nw),tq=a("accept"),tr=a("reject"),tp=a(mW),to=a(mW),vS=a(eg),vT=a("N1: nothing says how far a state is"),vU=[0,a(af),0],vJ=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),[0,a(aO),[0,a(bF),0]]]]]],vK=a(bQ),vL=a(bF),vM=a(aO),vN=a(bn),vO=[0,[3,a(hZ)]],vP=a(af),vQ=a(at),vR=a(at),vG=a(mz),vH=a(mz),vI=a("the masses that are cut off"),vF=a("S2: a step cut that is not the first"),vB=a(bF),vC=[0,a(aO),[0,a(bF),0]],vD=a(aO),vE=a(bF),vz=a(nb),vA=a(l9),vx=a("S1: another model before"),vy=a("S1: another model after"),vw=a("Q1: a state that is merged itself"),vv=a("a step names no state of the model"),vs=a(hS),vt=a(hP),va=a(lw),vb=a(mJ),vc=a(lK),vd=a(lK),ve=a(eg),vf=a("merge"),vg=a("quotient"),vh=[0,a(dA),0],vk=[0,a(nC),[0,a(dA),[0,a(hS),0]]],vl=a(nC),vm=[0,a(af),[0,a(aV),[0,a(b8),0]]],vn=a("the smaller chain"),vo=a(hS),vp=a(bF),vq=[0,a(eg),0],vr=a(eg),vi=a(lw),vj=a(mJ),u_=a(dA),u6=a(nb),u7=a(l9),u8=a("neither:"),u5=a("Q2: states that are not alike"),u3=a("G1: a probability"),u4=a("G1: a sum"),u2=a("G1: there is no state"),uU=[0,a(aD),[0,a(aE),[0,a(dv),[0,a(aw),[0,a(al),[0,a(ac),0]]]]]],uV=a(dv),uW=a(en),uX=a(hL),uY=a(b$),uZ=a(aw),u0=a(aE),u1=a(aD),uO=[0,a(aD),[0,a(aE),[0,a(fD),[0,a(aw),[0,a(al),[0,a(ac),0]]]]]],uP=a(hQ),uQ=a(fD),uR=a(aw),uS=a(aE),uT=a(aD),uK=a(b$),uL=a(al),uM=a(ac),uJ=a("Steps_document.Other"),u9=[0,a(at),[0,a(bn),[0,a(af),[0,a(b9),[0,a(b7),[0,a(bF),[0,a("fixed"),[0,a(dy),0]]]]]]]],xE=[0,a(af),0],xD=a("S3: no part proves a claim"),xA=[0,a(eq),[0,a(hY),[0,a(eo),0]]],xB=[0,a(aO),[0,a(ic),[0,a(c4),0]]],xC=a("the proof"),xy=a(mI),xw=a(b$),xs=a(b$),xo=[0,a(aD),[0,a(aE),[0,a(aV),[0,a(fD),[0,a(fs),[0,a(eq),[0,a(al),[0,a(ac),0]]]]]]]],xp=a(aD),xq=a(aE),xr=a(aV),xt=a(al),xu=a(ac),xv=a(fs),xx=a(eq),xz=a(fD),xb=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(aO),[0,a(ic),[0,a(c4),0]]]]]]]],xc=[0,a(eq),[0,a(hY),[0,a(eo),0]]],xd=a(bQ),xe=[0,a(af),[0,a(aV),[0,a(b8),0]]],xf=a(dt),xg=a(at),xh=a(h4),xi=a(bn),xj=a(c3),xk=a(aO),xl=a(ej),xm=a(at),w_=a("V1: no state of the model"),w6=a("a label leads to no node"),wV=a(mI),wS=a(b$),wT=a(aO),wU=a(eq),wW=a(mm),wX=a(c4),wY=[4,0],wZ=a(hY),w0=a("the measure"),w1=a(ic),w2=a(hu),w3=a("gains and the measure g go together"),w4=[0,0],w5=a("there is no guess"),w$=a(lW),xa=a("V1: no secrets"),w7=a(mN),w8=[4,0],w9=a(eo),wR=a("V6: the cycles are not in order, or overlap"),wQ=a("an end of a cycle is no node"),wL=a(hE),wN=a(hE),wO=a(hE),wM=a("a cycle has not two ends"),wP=a("the cycles"),wB=a(nx),wC=a("chi2"),wD=a(hu),wE=a("hellinger"),wF=a("kl"),wG=a(hK),wH=a(lW),wI=a("renyi:"),wK=a(u),wJ=a("the measure is not known"),wv=a(nx),ww=a(hu),wx=a(hK),wz=a(hK),wA=a("V1: secrets have a prior"),wy=a("V1: pairs have no prior"),wp=[0,a(fs),0],wq=[0,a(aV),[0,a(al),[0,a(ac),0]]],wr=a(aV),ws=a(fs),wt=a(al),wu=a(ac),wk=a(nm),v_=[0,[11,a(ni),[4,0,0,0,0]],a(mR)],v$=[0,a(fF),[0,a(ac),[0,a(fA),[0,a(al),[0,a(dE),[0,a(lr),[0,a(nE),0]]]]]]],wa=[0,a(lE),0],wb=a(lE),wc=a(fF),wd=a(ac),we=a(fA),wf=a(al),wg=a(dE),wh=a(mO),wi=a(my),wj=a(lr),wl=a(nE),wm=a(" has rows that are empty, or not of one length"),wn=a(dE),v9=a(ep),vZ=a("columns"),v0=a("rest"),v1=a(hT),v2=[0,a(ng),0],v3=[0,a(hT),0],v4=a(hT),v5=a(ng),v6=[0,a(mC),[0,a(c2),0]],v7=a(mC),v8=a(c2),vY=a(ho),vX=a(nm),vW=a(" is negative"),vV=a(" is no natural number"),xF=a(bC),xG=a("Matching.Stuck"),zh=a("M11: a position is listed twice"),zg=a(hq),zj=a(bC),zi=a("a relation"),zb=a("the relations"),zc=a(nd),zd=a("the losses"),ze=a(hq),y$=a(al),y8=a("M4: a bound is below 1"),y7=a(lV),yS=[0,a(h$),[0,a("amortised"),0]],yT=a("the metric"),yU=a(h8),yV=a(h$),yW=[0,a(ac),[0,a(al),0]],zk=[0,a(mP),[0,a(nd),[0,a(hq),0]]],yX=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(h8),[0,a(aO),0]]]]]]],yY=a(bQ),yZ=a(c3),y0=a(aO),y1=a("the certificate claims nothing"),y2=a(at),y3=a(hF),y4=a(bn),y5=a("M2: another digest"),y6=a("M3: another model"),y9=a(h$),y_=a(ac),za=a(mP),zf=a("M9: not one for each claim"),yP=a(" has an interval without two ends"),yN=[0,a(bv),[0,a(mo),0]],yO=a(bv),yQ=a(mo),yK=[0,a(mp),0],yL=a(mp),yD=[0,a(fE),[0,a(lP),[0,a(nv),0]]],yE=[0,a(lZ),[0,a("down"),0]],yF=a(fE),yG=a(lP),yH=a(nv),yI=a(lZ),yz=[0,a(cM),0],yA=a(cM),yB=a(ep),yv=[0,a(bv),[0,a(cM),0]],yw=a(bv),yx=a(cM),yq=a(bv),yr=a(mw),ys=a(mf),yt=a(em),yl=[0,a(aD),[0,a(aE),[0,a(ac),[0,a(al),0]]]],ym=a(al),yn=a(ac),yo=a(aE),yp=a(aD),yj=a(ep),yg=a(dB),yf=a(bC),yh=a(";"),yi=a("M4: no state of the model"),ye=a(u),x$=[0,[3,a(hB)]],ya=a(af),yb=[0,1],yc=a(lY),yd=[0,1],x_=a("it is no object"),x9=a(hp),x4=a(ft),x3=a(h6),x5=a(dB),x6=a(hD),x0=a(hG),x1=a(dB),x2=a(hR),x7=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,hU,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],xU=[0,a(aD),[0,a(mx),[0,a(aE),0]]],xV=a(aD),xW=a(mx),xX=a(aE),xY=a("M1: a transition names no state"),xZ=a("M1: a probability is negative, or they sum to more than 1"),xQ=a("a state"),xI=[0,a(fv),0],xJ=[0,a(af),[0,a(aV),[0,a(b8),0]]],xK=a(dt),xL=[0,a("pa"),0],xM=a("the model's kind"),xN=a(af),xO=a(m3),xP=a(aV),xR=a(ms),xS=a(b8),xT=a("M1: no state, or one twice"),xH=a(ho),z4=a(ft),zZ=a(m4),z0=a(hG),z1=a(dB),z2=a(hR),z3=a(h6),z5=a(dB),z6=a(hD),CI=a(bF),Cz=a(af),CA=a(" has no kind"),CB=a("hmm-parametric"),CC=a(" is of another kind"),CD=a(" has a model of its own"),Cw=a(lz),Cx=a(af),Cy=a(bQ),CE=a("a part"),CF=a(lz),CG=a(ej),Ch=[0,a(fJ),0],Ci=a(bQ),Cj=a("violated"),Ck=a(c3),Cl=a(aO),Cm=a("any"),Cn=a("the claim is about one ratio"),Co=a(fJ),Cp=a(fJ),Cq=a(hW),Cr=[0,a(fJ),[0,a("impossible"),0]],Ce=[0,a(dD),[0,a(fl),[0,a(fr),0]]],Cf=a(fl),Cg=a(fr),Cd=a("U1: a vector on no state, or negative"),B5=[0,a(dD),[0,a(fl),[0,a(ly),[0,a(ny),[0,a(mv),[0,a(lR),[0,a(nr),[0,a(ht),[0,a(hH),[0,a(nn),0]]]]]]]]]],B6=a(fl),B7=a(ly),B8=a(ny),B9=a(mv),B_=a(lR),B$=a(nr),Ca=a(ht),Cb=a(hH),Cc=a(nn),B4=a(" is empty"),B1=a("H5: the ratio is less than 1"),B2=a(mZ),B3=a(eh),BS=[0,a(m_),0],BT=a(bQ),BU=a(h5),BV=a(c3),BW=a(aO),BX=a("the ratio"),BY=a(m_),BZ=a(fw),B0=[0,a(mZ),[0,a(eh),[0,a("coupling"),0]]],BE=a(hG),BF=a(lA),BG=a(hR),BD=a("K1: merged with no state"),Bt=[0,a(dD),[0,a(nB),[0,a(nF),0]]],Bu=a(nB),Bv=a(nF),Bw=a(af),Bx=a("the chain's certificate has a kind"),By=a(at),BP=[0,[3,a(hZ)]],BQ=a(af),BO=a(dy),Bz=[0,[3,a(lN)]],BA=a(b9),BM=[0,[1,a(nt)]],BN=a(b7),BB=a(nD),BC=a("K2: another digest"),BH=[0,a("first"),0],BI=[0,a("second"),0],BJ=a(lD),BK=[0,a(lD),0],BL=a(ib),Bk=[0,a(bv),[0,a(m2),[0,a(cL),0]]],Bl=a(bv),Bm=a(m2),Bn=a(cL),Bj=[0,a(dD),[0,a(nu),[0,a(ek),[0,a(fC),0]]]],Bo=a(nu),Bp=a(ek),Bq=a(fC),Br=a("F1: a move is listed twice"),Bs=a("F1: a pair of equal or unknown states, or one twice"),Bi=a(" names no generator"),Bh=[5,0],Bg=a("I2 or I3: another function"),Bb=[0,a(dD),[0,a(mj),[0,a(mU),[0,a(hP),0]]]],Bc=a(mj),Bd=a(mU),Be=a(hP),Bf=a("expected combinations for every generator"),Ba=a("H3: no distribution of the model"),A$=a("H2: a row is no distribution"),A9=a(dD),A_=a(" has no type that is known"),A8=a(h0),A0=[0,a(aD),[0,a(aE),[0,a(du),[0,a(ne),[0,a(fu),0]]]]],A1=a(aD),A2=a(aE),A3=a(du),A4=a(ne),A6=a("all"),A7=a(fu),A5=a(" is another one"),AZ=a("there is not one claim"),AX=a("the factors"),AK=[0,a(eh),0],AL=[0,a(fu),[0,a(hI),[0,a(me),0]]],AM=a(bQ),AN=a(c3),AO=a(aO),AP=a("the length"),AQ=a(fu),AR=a("the length is out of range"),AS=a(hI),AT=a(hI),AU=a("the proofs"),AV=a(me),AW=a(eh),AY=a(ej),AH=a("L1: a layer has another number of covers"),AI=a("L1: the layers and those of covers are not as many as the length"),AF=a(" has a cover without two entries"),Az=[0,a(aD),[0,a(aE),[0,a(du),[0,a(ib),[0,a(nq),[0,a(c2),0]]]]]],AA=a(aD),AB=a(aE),AC=a(du),AD=a(ib),AE=a(nq),AG=a(c2),Av=a("W2: there are no parameters"),Am=[0,a(fr),[0,a(fH),[0,a(fI),0]]],An=[0,a(aD),[0,a(aE),[0,a(du),[0,a(h5),0]]]],Ao=a(aD),Ap=a(aE),Aq=a(du),Ax=a(ep),Ar=a(h5),As=a(fr),At=a(fH),Au=a(fI),Aw=a(" has no word with its probabilities and parameters"),Ak=a(" is neither true nor false"),Ai=a(lY),Aj=[0,1],Ah=a("no object"),Af=a(hp),Ag=a(ls),z_=a(at),z$=a(at),Aa=a(hF),Ab=a(bn),Ac=a(mk),Ad=a(eh),Ae=a("a factor is constant"),z9=a("H2"),zW=[5,0],zV=a("H1: a row of no state"),zU=a("the row of "),zN=a("an observation"),zD=[0,a(af),[0,a(nk),[0,a(aV),[0,a(b8),[0,a(lT),0]]]]],zE=[0,a(fI),[0,a(fv),0]],zF=a(dt),zG=[3,a("hmm")],zH=a(af),zI=a("the model's kind is not 'hmm'"),zJ=a(fI),zK=a("the parameters are no object"),zL=a("the observations"),zM=a(nk),zO=a(m3),zP=a(aV),zQ=a(ms),zR=a(b8),zS=a("the distributions"),zT=a(lT),zX=a("H1: a state or a distribution is empty"),zY=a("H1: a row of transitions is empty"),zA=a(" names what does not exist"),zB=a("H1: "),zC=a(" holds no text"),zo=[0,a(cr),[0,a(b6),0]],zp=a(cr),zq=[0,a(mL),[0,a(bD),0]],zr=a(mL),zs=a(lB),zt=[0,a(cr),[0,a(b6),0]],zu=a(b6),zv=[0,a(lB),[0,a(hC),0]],zx=a(h9),zw=a(h9),zy=[0,a(m0),0],zz=[0,a(l6),0],zn=a(" is no expression"),zm=a(" divides by zero"),zl=a("Hmm_document.Other"),Ct=a("hmm-no-budget"),Cu=a("hmm-all-lengths"),Cv=a("hmm-budget"),CH=a("hmm-several"),Dv=a("valid"),Dw=a("not covered"),Dx=a("malformed: too large for the stack (see ulimit -s)"),Dy=a("not valid: "),Dz=a("malformed: "),Du=[0,a(lV)],Da=a(b9),Dr=a(lN),Db=a(nD),Dc=a(b7),Dq=a(nt),Dd=a("the version is not 1"),De=a(af),Di=a(hQ),Dj=a("leakage"),Dk=a(h8),Dl=a(bF),Dm=a(bF),Dn=a(bF),Dp=a(bF),Do=a("nature"),Dg=a(hQ),Dh=a(dy),Df=a("the kind is no string"),C$=a("the document is no object"),C8=a(ls),C9=a(mk),C3=a("a digest"),C2=a("what is said of the program"),CU=a(dy),CV=[0,a(l3),0],CW=[0,a(hx),[0,a(l0),[0,a(mH),0]]],CX=a("the program"),CY=a("the function"),CZ=a(hx),C0=a("what is observed"),C1=a(l0),C4=a(mH),C5=a(l3),C6=a(dy),CT=a("P3: runs of the program are cut off, and no step says so"),CS=[3,a(eg)],CP=a(dy),CQ=a(at),CR=a(aV),CM=a(at),CN=[0,[3,a(hZ)]],CO=a(af),CL=[0,1],CK=a(hp),Ds=a("bisimdist-certificate compact\n"),DA=a(u),DB=a("not checked: too large for the stack of this browser");function
+aj(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ag(a[1])];case
-1:return[1,ag(a[1])];case
-2:return[2,ag(a[1])];case
-3:return[3,ag(a[1])];case
-4:return[4,ag(a[1])];case
-5:return[5,ag(a[1])];case
-6:return[6,ag(a[1])];case
-7:return[7,ag(a[1])];case
+0:return[0,aj(a[1])];case
+1:return[1,aj(a[1])];case
+2:return[2,aj(a[1])];case
+3:return[3,aj(a[1])];case
+4:return[4,aj(a[1])];case
+5:return[5,aj(a[1])];case
+6:return[6,aj(a[1])];case
+7:return[7,aj(a[1])];case
 8:var
-c=a[1];return[8,c,ag(a[2])];case
+c=a[1];return[8,c,aj(a[2])];case
 9:var
-b=a[1];return[9,b,b,ag(a[3])];case
-10:return[10,ag(a[1])];case
-11:return[11,ag(a[1])];case
-12:return[12,ag(a[1])];case
-13:return[13,ag(a[1])];default:return[14,ag(a[1])]}}function
-aY(a,b){if(typeof
+b=a[1];return[9,b,b,aj(a[3])];case
+10:return[10,aj(a[1])];case
+11:return[11,aj(a[1])];case
+12:return[12,aj(a[1])];case
+13:return[13,aj(a[1])];default:return[14,aj(a[1])]}}function
+aZ(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aY(a[1],b)];case
-1:return[1,aY(a[1],b)];case
-2:return[2,aY(a[1],b)];case
-3:return[3,aY(a[1],b)];case
-4:return[4,aY(a[1],b)];case
-5:return[5,aY(a[1],b)];case
-6:return[6,aY(a[1],b)];case
-7:return[7,aY(a[1],b)];case
+0:return[0,aZ(a[1],b)];case
+1:return[1,aZ(a[1],b)];case
+2:return[2,aZ(a[1],b)];case
+3:return[3,aZ(a[1],b)];case
+4:return[4,aZ(a[1],b)];case
+5:return[5,aZ(a[1],b)];case
+6:return[6,aZ(a[1],b)];case
+7:return[7,aZ(a[1],b)];case
 8:var
-c=a[1];return[8,c,aY(a[2],b)];case
+c=a[1];return[8,c,aZ(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aY(a[3],b)];case
-10:return[10,aY(a[1],b)];case
-11:return[11,aY(a[1],b)];case
-12:return[12,aY(a[1],b)];case
-13:return[13,aY(a[1],b)];default:return[14,aY(a[1],b)]}}function
-$(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aZ(a[3],b)];case
+10:return[10,aZ(a[1],b)];case
+11:return[11,aZ(a[1],b)];case
+12:return[12,aZ(a[1],b)];case
+13:return[13,aZ(a[1],b)];default:return[14,aZ(a[1],b)]}}function
+aa(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,$(a[1],b)];case
-1:return[1,$(a[1],b)];case
+0:return[0,aa(a[1],b)];case
+1:return[1,aa(a[1],b)];case
 2:var
-c=a[1];return[2,c,$(a[2],b)];case
+c=a[1];return[2,c,aa(a[2],b)];case
 3:var
-d=a[1];return[3,d,$(a[2],b)];case
+d=a[1];return[3,d,aa(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,$(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,aa(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,$(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,aa(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,$(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,aa(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,$(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,aa(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,$(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,aa(a[4],b)];case
 9:var
-t=a[1];return[9,t,$(a[2],b)];case
-10:return[10,$(a[1],b)];case
+t=a[1];return[9,t,aa(a[2],b)];case
+10:return[10,aa(a[1],b)];case
 11:var
-u=a[1];return[11,u,$(a[2],b)];case
+u=a[1];return[11,u,aa(a[2],b)];case
 12:var
-v=a[1];return[12,v,$(a[2],b)];case
+v=a[1];return[12,v,aa(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,$(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,aa(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,$(a[3],b)];case
-15:return[15,$(a[1],b)];case
-16:return[16,$(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,aa(a[3],b)];case
+15:return[15,aa(a[1],b)];case
+16:return[16,aa(a[1],b)];case
 17:var
-A=a[1];return[17,A,$(a[2],b)];case
+A=a[1];return[17,A,aa(a[2],b)];case
 18:var
-B=a[1];return[18,B,$(a[2],b)];case
-19:return[19,$(a[1],b)];case
+B=a[1];return[18,B,aa(a[2],b)];case
+19:return[19,aa(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,$(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,aa(a[3],b)];case
 21:var
-E=a[1];return[21,E,$(a[2],b)];case
-22:return[22,$(a[1],b)];case
+E=a[1];return[21,E,aa(a[2],b)];case
+22:return[22,aa(a[1],b)];case
 23:var
-F=a[1];return[23,F,$(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,$(a[3],b)]}}function
-ep(a){throw[0,ij,a]}function
-a4(a){throw[0,ii,a]}function
-im(b,a){return fJ(b,a)?b:a}function
-io(b,a){return Dt(b,a)?b:a}function
-dL(a){return 0<=a?a:-a|0}function
+F=a[1];return[23,F,aa(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
+ex(a){throw[0,iy,a]}function
+a4(a){throw[0,ix,a]}function
+iB(b,a){return fS(b,a)?b:a}function
+iC(b,a){return D1(b,a)?b:a}function
+dN(a){return 0<=a?a:-a|0}function
 j(d,c){var
-a=x(d),e=x(c),b=aC(a+e|0);ca(d,0,b,0,a);ca(c,0,b,a,e);return a3(b)}function
-ip(a){return a?n2:n3}function
-al(a,b){if(a){var
-c=a[1];return[0,c,al(a[2],b)]}return b}DU(0);nQ(1);nQ(2);function
-iq(b){function
+a=x(d),e=x(c),b=aF(a+e|0);cc(d,0,b,0,a);cc(c,0,b,a,e);return a3(b)}function
+iD(a){return a?ob:oc}function
+an(a,b){if(a){var
+c=a[1];return[0,c,an(a[2],b)]}return b}Eq(0);n1(1);n1(2);function
+iE(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{DT(d)}catch(a){a=aX(a);if(a[1]!==il)throw a;var
+c=a[2],d=a[1];try{Ep(d)}catch(a){a=aY(a);if(a[1]!==iA)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(DV(0))}D3(a(lg),iq);function
-aN(a,b){return a?a[1]:b}function
-P(b,a){return a?[0,c(b,a[1])]:0}function
-eq(b,a){return a?c(b,a[1]):0}function
-ir(a){if(0<=a&&!(hj<a))return a;return a4(n5)}var
-fO=D7(0),dM=(4*fO|0)-1|0;function
+a=c;continue}return 0}}return a(Er(0))}Ez(a(lu),iE);function
+ax(a,b){return a?a[1]:b}function
+F(b,a){return a?[0,c(b,a[1])]:0}function
+ey(b,a){return a?c(b,a[1]):0}function
+iF(a){if(0<=a&&!(hw<a))return a;return a4(oe)}var
+fX=ED(0),dO=(4*fX|0)-1|0;function
 t(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-er(a){return a?a[1]:ep(oa)}function
-fP(a){return a?a[2]:ep(ob)}function
-bt(d,c){var
+fY(a){return a?a[1]:ex(ol)}function
+fZ(a){return a?a[2]:ex(om)}function
+bx(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-as(a){return bt(a,0)}function
-is(a,d,b){if(d<=a)return 0;var
-e=c(b,a);return[0,e,is(a+1|0,d,b)]}function
-fQ(b,e){if(0<=b){if(50<b){var
-d=0,a=0;for(;;){if(b<=a)return as(d);var
-d=[0,c(e,a),d],a=a+1|0;continue}}return is(0,b,e)}return a4(oe)}function
-cN(b,a){if(a){var
-d=a[2],e=c(b,a[1]);return[0,e,cN(b,d)]}return 0}function
-it(c,b,a){if(a){var
-d=a[2],e=m(b,c,a[1]);return[0,e,it(c+1|0,b,d)]}return 0}function
-dN(b,a){return it(0,b,a)}function
-fR(e,d){var
+aq(a){return bx(a,0)}function
+iG(a,d,b){if(d<=a)return 0;var
+e=c(b,a);return[0,e,iG(a+1|0,d,b)]}function
+f0(b,e){if(0<=b){if(50<b){var
+d=0,a=0;for(;;){if(b<=a)return aq(d);var
+d=[0,c(e,a),d],a=a+1|0;continue}}return iG(0,b,e)}return a4(op)}function
+cQ(b,a){if(a){var
+d=a[2],e=c(b,a[1]);return[0,e,cQ(b,d)]}return 0}function
+iH(c,b,a){if(a){var
+d=a[2],e=m(b,c,a[1]);return[0,e,iH(c+1|0,b,d)]}return 0}function
+dP(b,a){return iH(0,b,a)}function
+f1(e,d){var
 b=0,a=d;for(;;){if(a){var
 f=a[2],b=[0,c(e,a[1]),b],a=f;continue}return b}}function
-J(d,b){var
+M(d,b){var
 a=b;for(;;){if(a){var
 e=a[2];c(d,a[1]);var
 a=e;continue}return 0}}function
-es(e,d){var
+ez(e,d){var
 b=0,a=d;for(;;){if(a){var
 c=a[2];m(e,b,a[1]);var
 b=b+1|0,a=c;continue}return 0}}function
-bh(e,d,c){var
+a5(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
-fS(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=m(c,b[1],a[1]);return[0,f,fS(c,e,d)]}}else
-if(!a)return 0;return a4(of)}function
-cd(e,d){var
+f2(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=m(c,b[1],a[1]);return[0,f,f2(c,e,d)]}}else
+if(!a)return 0;return a4(oq)}function
+cf(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],b=c(e,a[1]);if(b){var
 a=f;continue}return b}return 1}}function
-aO(e,d){var
+aH(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],b=c(e,a[1]);if(b)return b;var
 a=f;continue}return 0}}function
-ce(d,c){var
+cx(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===ab(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===_(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-fT(d,c){var
+f3(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===ab(b[1],d))return f;var
+b=a[1],e=a[2],f=b[2];if(0===_(b[1],d))return f;var
 a=e;continue}throw bX}}function
-et(d,c){var
+dQ(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===ab(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===_(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-a$(d,c){var
+bb(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===ab(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===_(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-dO(b,a){if(a){var
-c=a[2],d=a[1];return 0===ab(d[1],b)?c:[0,d,dO(b,c)]}return 0}function
-iu(e,d){var
+dR(b,a){if(a){var
+c=a[2],d=a[1];return 0===_(d[1],b)?c:[0,d,dR(b,c)]}return 0}function
+iI(e,d){var
 a=d;for(;;){if(a){var
 b=a[1],f=a[2];if(c(e,b))return[0,b];var
 a=f;continue}return 0}}function
@@ -1090,20 +1090,20 @@ g=0;return function(h){var
 b=g,a=h;for(;;){if(a){var
 d=a[2],e=a[1];if(c(f,e)){var
 b=[0,e,b],a=d;continue}var
-a=d;continue}return as(b)}}}function
-dP(f){var
+a=d;continue}return aq(b)}}}function
+db(f){var
 g=0;return function(h){var
 b=g,a=h;for(;;){if(a){var
 d=a[2],e=c(f,a[1]);if(e){var
 b=[0,e[1],b],a=d;continue}var
-a=d;continue}return as(b)}}}function
-eu(e,d){var
+a=d;continue}return aq(b)}}}function
+eA(e,d){var
 b=0,a=d;for(;;){if(a){var
-f=a[2],b=bt(c(e,a[1]),b),a=f;continue}return as(b)}}function
-fU(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],fU(b[2],a[2])]}}else
-if(!a)return 0;return a4(og)}function
-bu(a,b){function
+f=a[2],b=bx(c(e,a[1]),b),a=f;continue}return aq(b)}}function
+f4(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],f4(b[2],a[2])]}}else
+if(!a)return 0;return a4(or)}function
+bc(a,b){function
 r(i,e){if(2===i){if(e){var
 k=e[2];if(k){var
 l=k[1],n=e[1],y=k[2],z=0<m(a,n,l)?[0,n,[0,l,0]]:[0,l,[0,n,0]];return[0,z,y]}}}else
@@ -1115,9 +1115,9 @@ s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g)
 q=g[1],r=h[1],w=g[2],x=h[2];if(0<m(a,r,q)){var
 g=w,f=[0,q,f];continue}var
 h=x,f=[0,r,f];continue}var
-v=bt(h,f)}else
+v=bx(h,f)}else
 var
-v=bt(g,f);return[0,v,B]}}function
+v=bx(g,f);return[0,v,B]}}function
 j(i,e){if(2===i){if(e){var
 j=e[2];if(j){var
 k=j[1],l=e[1],y=j[2],z=0<m(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
@@ -1129,11 +1129,11 @@ s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g)
 p=g[1],q=h[1],w=g[2],x=h[2];if(0<m(a,q,p)){var
 h=x,f=[0,q,f];continue}var
 g=w,f=[0,p,f];continue}var
-v=bt(h,f)}else
+v=bx(h,f)}else
 var
-v=bt(g,f);return[0,v,B]}}var
+v=bx(g,f);return[0,v,B]}}var
 c=t(b);return 2<=c?j(c,b)[1]:b}function
-cf(b,a){function
+bY(b,a){function
 x(i,f){if(2===i){if(f){var
 n=f[2];if(n){var
 o=n[1],j=f[1],J=n[2],y=m(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
@@ -1162,9 +1162,9 @@ u=g[2],v=g[1],w=h[2],k=h[1],x=m(b,k,v);if(0===x){var
 h=w,g=u,e=[0,k,e];continue}if(0<=x){var
 g=u,e=[0,v,e];continue}var
 h=w,e=[0,k,e];continue}var
-C=bt(h,e)}else
+C=bx(h,e)}else
 var
-C=bt(g,e);return[0,C,M]}}function
+C=bx(g,e);return[0,C,M]}}function
 l(i,f){if(2===i){if(f){var
 l=f[2];if(l){var
 n=l[1],j=f[1],J=l[2],y=m(b,j,n),K=0===y?[0,j,0]:0<=y?[0,n,[0,j,0]]:[0,j,[0,n,0]];return[0,K,J]}}}else
@@ -1193,201 +1193,201 @@ t=g[2],u=g[1],v=h[2],k=h[1],w=m(b,k,u);if(0===w){var
 h=v,g=t,e=[0,k,e];continue}if(0<w){var
 h=v,e=[0,k,e];continue}var
 g=t,e=[0,u,e];continue}var
-C=bt(h,e)}else
+C=bx(h,e)}else
 var
-C=bt(g,e);return[0,C,M]}}var
+C=bx(g,e);return[0,C,M]}}var
 c=t(a);return 2<=c?l(c,a)[1]:a}function
-iv(b,a){return a<=b?b:a}function
-cv(a,c){var
-b=aC(a);Dq(b,0,a,c);return b}function
-iw(c,b,a){if(0<=b&&0<=a&&!((bg(c)-a|0)<b)){var
-d=aC(a);c1(c,b,d,0,a);return d}return a4(oh)}function
-ix(c,b,a){return a3(iw(c,b,a))}function
-iy(e,c,d,b,a){if(0<=a&&0<=c&&!((bg(e)-a|0)<c)&&0<=b&&!((bg(d)-a|0)<b))return c1(e,c,d,b,a);return a4(oi)}function
-bY(e,c,d,b,a){if(0<=a&&0<=c&&!((x(e)-a|0)<c)&&0<=b&&!((bg(d)-a|0)<b))return ca(e,c,d,b,a);return a4(oj)}function
-bv(c,b,a){return a3(iw(cb(c),b,a))}function
+iJ(b,a){return a<=b?b:a}function
+cy(a,c){var
+b=aF(a);DY(b,0,a,c);return b}function
+iK(c,b,a){if(0<=b&&0<=a&&!((bo(c)-a|0)<b)){var
+d=aF(a);c5(c,b,d,0,a);return d}return a4(os)}function
+iL(c,b,a){return a3(iK(c,b,a))}function
+iM(e,c,d,b,a){if(0<=a&&0<=c&&!((bo(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return c5(e,c,d,b,a);return a4(ot)}function
+bZ(e,c,d,b,a){if(0<=a&&0<=c&&!((x(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return cc(e,c,d,b,a);return a4(ou)}function
+by(c,b,a){return a3(iK(cd(c),b,a))}function
 bJ(k,g){if(g){var
 h=x(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(x(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ok),c=n,b=m;continue}var
+j=(x(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ov),c=n,b=m;continue}var
 l=x(i)+c|0}else
 var
 l=c;var
-f=aC(l),e=p,d=g;for(;;){if(d){var
+f=aF(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];ca(a,0,f,e,x(a));ca(k,0,f,e+x(a)|0,h);var
-e=(e+x(a)|0)+h|0,d=o;continue}ca(a,0,f,e,x(a))}return a3(f)}}}return ol}function
-iz(f,e){var
-b=cb(e),a=0,d=bg(b);for(;;){if(a===d)return 1;if(c(f,bU(b,a))){var
+o=d[2];cc(a,0,f,e,x(a));cc(k,0,f,e+x(a)|0,h);var
+e=(e+x(a)|0)+h|0,d=o;continue}cc(a,0,f,e,x(a))}return a3(f)}}}return ow}function
+iN(f,e){var
+b=cd(e),a=0,d=bo(b);for(;;){if(a===d)return 1;if(c(f,bU(b,a))){var
 a=a+1|0;continue}return 0}}function
-om(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bX;if(a_(e,a)===b)return a;var
+ox(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bX;if(ba(e,a)===b)return a;var
 a=a+1|0;continue}}function
-dQ(b,c){var
-a=0,d=x(b);for(;;){if(d<=a)return 0;if(a_(b,a)===c)return[0,a];var
+dS(b,c){var
+a=0,d=x(b);for(;;){if(d<=a)return 0;if(ba(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-on(b,a,d){var
-c=x(b);if(0<=a&&!(c<a))try{om(b,c,a,d);var
-e=1;return e}catch(a){a=aX(a);if(a===bX)return 0;throw a}return a4(oo)}function
-op(b,a){return on(b,0,a)}function
-fV(c,b){var
+oy(b,a,d){var
+c=x(b);if(0<=a&&!(c<a))try{ox(b,c,a,d);var
+e=1;return e}catch(a){a=aY(a);if(a===bX)return 0;throw a}return a4(oz)}function
+oA(b,a){return oy(b,0,a)}function
+f5(c,b){var
 d=x(c),e=d<=x(b)?1:0;if(e){var
-a=0;for(;;){if(a===d)return 1;if(a_(b,a)!==a_(c,a))return 0;var
+a=0;for(;;){if(a===d)return 1;if(ba(b,a)!==ba(c,a))return 0;var
 a=a+1|0;continue}}return e}function
-oq(b,d){if(0===b)return[0];if(0<=b){var
+oB(b,d){if(0===b)return[0];if(0<=b){var
 e=bV(b,c(d,0)),f=b-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=c(d,a);var
 h=a+1|0;if(f!==a){var
-a=h;continue}break}}return e}return a4(or)}function
-iA(e,b){var
+a=h;continue}break}}return e}return a4(oC)}function
+iO(e,b){var
 d=b.length-1;if(0===d)return[0];var
 f=bV(d,c(e,b[1])),g=d-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=c(e,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-fW(d,b){var
+f6(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){m(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-ev(a){if(a){var
+eB(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
 f=bV(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-ou=[an,ot,cL(0)];function
-iB(d,a){var
+oF=[ap,oE,cP(0)];function
+iP(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}var
-ow=[an,ov,cL(0)];function
-ox(a){throw ow}function
-fX(a){var
-d=a[1];a[1]=ox;try{var
-b=c(d,0);DX(a,b);return b}catch(b){b=aX(b);a[1]=function(a){throw b};throw b}}function
-fY(a){var
-b=1<=a?a:1,c=dM<b?dM:b,d=aC(c);return[0,d,0,c,d]}function
-fZ(a){return ix(a[1],0,a[2])}function
-iC(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dM<b[1])if((d+c|0)<=dM)b[1]=dM;else
-ep(oA);var
-e=aC(b[1]);iy(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ac,oy]}throw[0,ac,oz]}}function
-bw(a,c){var
-b=a[2];if(a[3]<=b)iC(a,1);ak(a[1],b,c);a[2]=b+1|0;return 0}function
-bi(a,c){var
-b=x(c),d=a[2]+b|0;if(a[3]<d)iC(a,b);ca(c,0,a[1],a[2],b);a[2]=d;return 0}function
-f0(a){return 5===a[2]?12:-6}function
-iD(a){return[0,0,aC(a)]}function
-iE(a,g){var
-b=bg(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=aC(iv(b*2|0,c));iy(a[2],0,e,0,b);a[2]=e;var
+oH=[ap,oG,cP(0)];function
+oI(a){throw oH}function
+dT(a){var
+d=a[1];a[1]=oI;try{var
+b=c(d,0);Et(a,b);return b}catch(b){b=aY(b);a[1]=function(a){throw b};throw b}}function
+f7(a){var
+b=1<=a?a:1,c=dO<b?dO:b,d=aF(c);return[0,d,0,c,d]}function
+f8(a){return iL(a[1],0,a[2])}function
+iQ(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dO<b[1])if((d+c|0)<=dO)b[1]=dO;else
+ex(oL);var
+e=aF(b[1]);iM(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ae,oJ]}throw[0,ae,oK]}}function
+bz(a,c){var
+b=a[2];if(a[3]<=b)iQ(a,1);am(a[1],b,c);a[2]=b+1|0;return 0}function
+bp(a,c){var
+b=x(c),d=a[2]+b|0;if(a[3]<d)iQ(a,b);cc(c,0,a[1],a[2],b);a[2]=d;return 0}function
+f9(a){return 5===a[2]?12:-6}function
+iR(a){return[0,0,aF(a)]}function
+iS(a,g){var
+b=bo(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=aF(iJ(b*2|0,c));iM(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-c9(a,b){iE(a,1);cK(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aP(a,c){var
-b=x(c);iE(a,b);bY(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-iF(a){return ix(a[2],0,a[1])}function
-f1(b,c){var
+dc(a,b){iS(a,1);cO(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aT(a,c){var
+b=x(c);iS(a,b);bZ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+iT(a){return iL(a[2],0,a[1])}function
+f_(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aP(b,oJ);var
+d=a[1];aT(b,oU);var
 a=d;continue;case
 1:var
-e=a[1];aP(b,oK);var
+e=a[1];aT(b,oV);var
 a=e;continue;case
 2:var
-f=a[1];aP(b,oL);var
+f=a[1];aT(b,oW);var
 a=f;continue;case
 3:var
-g=a[1];aP(b,oM);var
+g=a[1];aT(b,oX);var
 a=g;continue;case
 4:var
-h=a[1];aP(b,oN);var
+h=a[1];aT(b,oY);var
 a=h;continue;case
 5:var
-i=a[1];aP(b,oO);var
+i=a[1];aT(b,oZ);var
 a=i;continue;case
 6:var
-j=a[1];aP(b,oP);var
+j=a[1];aT(b,o0);var
 a=j;continue;case
 7:var
-k=a[1];aP(b,oQ);var
+k=a[1];aT(b,o1);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aP(b,oR);f1(b,m);aP(b,oS);var
+l=a[2],m=a[1];aT(b,o2);f_(b,m);aT(b,o3);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aP(b,oT);f1(b,o);aP(b,oU);var
+n=a[3],o=a[1];aT(b,o4);f_(b,o);aT(b,o5);var
 a=n;continue;case
 10:var
-p=a[1];aP(b,oV);var
+p=a[1];aT(b,o6);var
 a=p;continue;case
 11:var
-q=a[1];aP(b,oW);var
+q=a[1];aT(b,o7);var
 a=q;continue;case
 12:var
-r=a[1];aP(b,oX);var
+r=a[1];aT(b,o8);var
 a=r;continue;case
 13:var
-s=a[1];aP(b,oY);var
+s=a[1];aT(b,o9);var
 a=s;continue;default:var
-t=a[1];aP(b,oZ);var
+t=a[1];aT(b,o_);var
 a=t;continue}}function
-at(a){if(typeof
+au(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,at(a[1])];case
-1:return[1,at(a[1])];case
-2:return[2,at(a[1])];case
-3:return[3,at(a[1])];case
-4:return[4,at(a[1])];case
-5:return[5,at(a[1])];case
-6:return[6,at(a[1])];case
-7:return[7,at(a[1])];case
+0:return[0,au(a[1])];case
+1:return[1,au(a[1])];case
+2:return[2,au(a[1])];case
+3:return[3,au(a[1])];case
+4:return[4,au(a[1])];case
+5:return[5,au(a[1])];case
+6:return[6,au(a[1])];case
+7:return[7,au(a[1])];case
 8:var
-b=a[1];return[8,b,at(a[2])];case
+b=a[1];return[8,b,au(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,at(a[3])];case
-10:return[10,at(a[1])];case
-11:return[11,at(a[1])];case
-12:return[12,at(a[1])];case
-13:return[13,at(a[1])];default:return[14,at(a[1])]}}function
-aQ(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,au(a[3])];case
+10:return[10,au(a[1])];case
+11:return[11,au(a[1])];case
+12:return[12,au(a[1])];case
+13:return[13,au(a[1])];default:return[14,au(a[1])]}}function
+aU(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aQ(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){c(x,0);return 0};return[0,function(a){c(y,0);return 0},z,w,v];case
+b=aU(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){c(x,0);return 0};return[0,function(a){c(y,0);return 0},z,w,v];case
 1:var
-d=aQ(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){c(C,0);return 0};return[0,function(a){c(D,0);return 0},E,B,A];case
+d=aU(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){c(C,0);return 0};return[0,function(a){c(D,0);return 0},E,B,A];case
 2:var
-e=aQ(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){c(H,0);return 0};return[0,function(a){c(I,0);return 0},J,G,F];case
+e=aU(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){c(H,0);return 0};return[0,function(a){c(I,0);return 0},J,G,F];case
 3:var
-f=aQ(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){c(M,0);return 0};return[0,function(a){c(N,0);return 0},O,L,K];case
+f=aU(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){c(M,0);return 0};return[0,function(a){c(N,0);return 0},O,L,K];case
 4:var
-g=aQ(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){c(R,0);return 0};return[0,function(a){c(S,0);return 0},T,Q,P];case
+g=aU(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){c(R,0);return 0};return[0,function(a){c(S,0);return 0},T,Q,P];case
 5:var
-h=aQ(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){c(W,0);return 0};return[0,function(a){c(X,0);return 0},Y,V,U];case
+h=aU(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){c(W,0);return 0};return[0,function(a){c(X,0);return 0},Y,V,U];case
 6:var
-i=aQ(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){c($,0);return 0};return[0,function(a){c(aa,0);return 0},ab,_,Z];case
+i=aU(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){c($,0);return 0};return[0,function(a){c(aa,0);return 0},ab,_,Z];case
 7:var
-j=aQ(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){c(ae,0);return 0};return[0,function(a){c(af,0);return 0},ag,ad,ac];case
+j=aU(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){c(ae,0);return 0};return[0,function(a){c(af,0);return 0},ag,ad,ac];case
 8:var
-k=aQ(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){c(aj,0);return 0};return[0,function(a){c(ak,0);return 0},al,ai,ah];case
+k=aU(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){c(aj,0);return 0};return[0,function(a){c(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aQ(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aQ(ax(at(an),am)),as=m[4],au=m[3],av=m[2],aw=m[1],ay=function(a){c(as,0);c(ao,0);return 0},az=function(a){c(ap,0);c(au,0);return 0},aA=function(a){c(av,0);c(aq,0);return 0};return[0,function(a){c(ar,0);c(aw,0);return 0},aA,az,ay];case
+am=a[2],an=a[1],l=aU(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aU(ay(au(an),am)),as=m[4],at=m[3],av=m[2],aw=m[1],ax=function(a){c(as,0);c(ao,0);return 0},az=function(a){c(ap,0);c(at,0);return 0},aA=function(a){c(av,0);c(aq,0);return 0};return[0,function(a){c(ar,0);c(aw,0);return 0},aA,az,ax];case
 10:var
-n=aQ(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){c(aD,0);return 0};return[0,function(a){c(aE,0);return 0},aF,aC,aB];case
+n=aU(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){c(aD,0);return 0};return[0,function(a){c(aE,0);return 0},aF,aC,aB];case
 11:var
-o=aQ(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){c(aI,0);return 0};return[0,function(a){c(aJ,0);return 0},aK,aH,aG];case
+o=aU(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){c(aI,0);return 0};return[0,function(a){c(aJ,0);return 0},aK,aH,aG];case
 12:var
-p=aQ(a[1]),aL=p[4],aM=p[3],aN=p[2],aO=p[1],aP=function(a){c(aN,0);return 0};return[0,function(a){c(aO,0);return 0},aP,aM,aL];case
+p=aU(a[1]),aL=p[4],aM=p[3],aN=p[2],aO=p[1],aP=function(a){c(aN,0);return 0};return[0,function(a){c(aO,0);return 0},aP,aM,aL];case
 13:var
-q=aQ(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){c(aR,0);return 0},aW=function(a){c(aS,0);return 0},aX=function(a){c(aT,0);return 0};return[0,function(a){c(aU,0);return 0},aX,aW,aV];default:var
-r=aQ(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){c(aY,0);return 0},a3=function(a){c(aZ,0);return 0},a4=function(a){c(a0,0);return 0};return[0,function(a){c(a1,0);return 0},a4,a3,a2]}}function
-ax(d,b){var
+q=aU(a[1]),aQ=q[4],aR=q[3],aS=q[2],aT=q[1],aV=function(a){c(aQ,0);return 0},aW=function(a){c(aR,0);return 0},aX=function(a){c(aS,0);return 0};return[0,function(a){c(aT,0);return 0},aX,aW,aV];default:var
+r=aU(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){c(aY,0);return 0},a3=function(a){c(aZ,0);return 0},a4=function(a){c(a0,0);return 0};return[0,function(a){c(a1,0);return 0},a4,a3,a2]}}function
+ay(d,b){var
 a=0;if(typeof
 d==="number")if(typeof
 b==="number")return 0;else
@@ -1398,12 +1398,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ac,o0]}else
+9:a=6;break;default:throw[0,ae,o$]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,ax(t,b[1])];case
+0:return[0,ay(t,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1414,7 +1414,7 @@ b!=="number")switch(b[0]){case
 1:var
 f=0,u=d[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,ax(u,b[1])];case
+1:return[1,ay(u,b[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1426,7 +1426,7 @@ b!=="number")switch(b[0]){case
 g=0,v=d[1];if(typeof
 b==="number")g=1;else
 switch(b[0]){case
-2:return[2,ax(v,b[1])];case
+2:return[2,ay(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1438,7 +1438,7 @@ switch(b[0]){case
 h=0,w=d[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,ax(w,b[1])];case
+3:return[3,ay(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1450,7 +1450,7 @@ switch(b[0]){case
 i=0,x=d[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,ax(x,b[1])];case
+4:return[4,ay(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1462,7 +1462,7 @@ switch(b[0]){case
 j=0,y=d[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,ax(y,b[1])];case
+5:return[5,ay(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1474,7 +1474,7 @@ switch(b[0]){case
 k=0,z=d[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,ax(z,b[1])];case
+6:return[6,ay(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1486,7 +1486,7 @@ switch(b[0]){case
 l=0,A=d[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,ax(A,b[1])];case
+7:return[7,ay(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1499,40 +1499,40 @@ m=0,B=d[2],C=d[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=ax(B,b[2]);return[8,ax(C,D),E];case
+D=b[1],E=ay(B,b[2]);return[8,ay(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ac,o9];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ae,pi];break;case
 9:var
 n=0,F=d[3],G=d[2],H=d[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aQ(ax(at(G),K)),L=s[4];c(s[2],0);c(L,0);return[9,H,J,ax(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aU(ay(au(G),K)),L=s[4];c(s[2],0);c(L,0);return[9,H,J,ay(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ac,o_];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ae,pj];break;case
 10:var
 M=d[1];if(typeof
-b!=="number"&&10===b[0])return[10,ax(M,b[1])];throw[0,ac,o$];case
+b!=="number"&&10===b[0])return[10,ay(M,b[1])];throw[0,ae,pk];case
 11:var
 o=0,N=d[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ax(N,b[1])];default:o=1}if(o)throw[0,ac,pa];break;case
+11:return[11,ay(N,b[1])];default:o=1}if(o)throw[0,ae,pl];break;case
 12:var
 p=0,O=d[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ax(O,b[1])];default:p=1}if(p)throw[0,ac,pb];break;case
+12:return[12,ay(O,b[1])];default:p=1}if(p)throw[0,ae,pm];break;case
 13:var
 q=0,P=d[1];if(typeof
 b==="number")q=1;else
@@ -1540,7 +1540,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ax(P,b[1])];default:q=1}if(q)throw[0,ac,pc];break;default:var
+13:return[13,ay(P,b[1])];default:q=1}if(q)throw[0,ae,pn];break;default:var
 r=0,Q=d[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1548,207 +1548,207 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ax(Q,b[1])];default:r=1}if(r)throw[0,ac,pd]}switch(a){case
-0:throw[0,ac,o3];case
-1:throw[0,ac,o4];case
-2:throw[0,ac,o5];case
-3:throw[0,ac,o6];case
-4:throw[0,ac,o7];case
-5:throw[0,ac,o1];case
-6:throw[0,ac,o2];default:throw[0,ac,o8]}}var
-aE=[an,pe,cL(0)];function
-ew(b,a){if(typeof
+14:return[14,ay(Q,b[1])];default:r=1}if(r)throw[0,ae,po]}switch(a){case
+0:throw[0,ae,pc];case
+1:throw[0,ae,pd];case
+2:throw[0,ae,pe];case
+3:throw[0,ae,pf];case
+4:throw[0,ae,pg];case
+5:throw[0,ae,pa];case
+6:throw[0,ae,pb];default:throw[0,ae,ph]}}var
+aI=[ap,pp,cP(0)];function
+eC(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aE}}function
-dR(e,b,d){var
-a=ew(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aI}}function
+dU(e,b,d){var
+a=eC(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aE}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-a5(b,d,a){if(typeof
-b==="number")return[0,0,V(d,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aI}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+a6(b,d,a){if(typeof
+b==="number")return[0,0,Y(d,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=a5(b[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=a6(b[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=a5(b[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=a6(b[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=a5(b[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=a6(b[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=a5(b[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=a6(b[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=a5(b[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=a6(b[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=a5(b[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=a6(b[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=a5(b[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=a6(b[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=a5(b[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=a6(b[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(bH([0,b[1]],[0,o]))throw aE;var
-p=a5(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(bH([0,b[1]],[0,o]))throw aI;var
+p=a6(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ag(f)];if(bH([0,ag(B)],C))throw aE;var
-D=[0,ag(e)];if(bH([0,ag(A)],D))throw aE;var
-q=aQ(ax(at(f),e)),E=q[4];c(q[2],0);c(E,0);var
-r=a5(ag(z),d,y),F=r[2];return[0,[9,f,e,at(r[1])],F]}break;case
+e=a[2],f=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,aj(f)];if(bH([0,aj(B)],C))throw aI;var
+D=[0,aj(e)];if(bH([0,aj(A)],D))throw aI;var
+q=aU(ay(au(f),e)),E=q[4];c(q[2],0);c(E,0);var
+r=a6(aj(z),d,y),F=r[2];return[0,[9,f,e,au(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=a5(b[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=a6(b[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=a5(b[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=a6(b[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=a5(b[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=a6(b[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a5(b[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw aE}function
-V(b,a){if(typeof
+v=a6(b[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw aI}function
+Y(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=V(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=Y(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=V(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=Y(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ab=b[2],u=ew(b[1],a),e=u[2],ac=u[1];if(typeof
+ab=b[2],u=eC(b[1],a),e=u[2],ac=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=V(ab,e[1]);return[0,[2,ac,v[1]],v[2]]}throw aE;case
+v=Y(ab,e[1]);return[0,[2,ac,v[1]],v[2]]}throw aI;case
 3:var
-ad=b[2],w=ew(b[1],a),f=w[2],ae=w[1];if(typeof
+ad=b[2],w=eC(b[1],a),f=w[2],ae=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-x=V(ad,f[1]);return[0,[3,ae,x[1]],x[2]]}throw aE;case
+x=Y(ad,f[1]);return[0,[3,ae,x[1]],x[2]]}throw aI;case
 4:var
-af=b[4],ah=b[1],g=dR(b[2],b[3],a),h=g[3],ai=g[1];if(typeof
+af=b[4],ag=b[1],g=dU(b[2],b[3],a),h=g[3],ah=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-aj=g[2],y=V(af,h[1]);return[0,[4,ah,ai,aj,y[1]],y[2]]}throw aE;case
+ai=g[2],y=Y(af,h[1]);return[0,[4,ag,ah,ai,y[1]],y[2]]}throw aI;case
 5:var
-ak=b[4],al=b[1],i=dR(b[2],b[3],a),j=i[3],am=i[1];if(typeof
+ak=b[4],al=b[1],i=dU(b[2],b[3],a),j=i[3],am=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-an=i[2],z=V(ak,j[1]);return[0,[5,al,am,an,z[1]],z[2]]}throw aE;case
+an=i[2],z=Y(ak,j[1]);return[0,[5,al,am,an,z[1]],z[2]]}throw aI;case
 6:var
-ao=b[4],ap=b[1],k=dR(b[2],b[3],a),l=k[3],aq=k[1];if(typeof
+ao=b[4],ap=b[1],k=dU(b[2],b[3],a),l=k[3],aq=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-ar=k[2],A=V(ao,l[1]);return[0,[6,ap,aq,ar,A[1]],A[2]]}throw aE;case
+ar=k[2],A=Y(ao,l[1]);return[0,[6,ap,aq,ar,A[1]],A[2]]}throw aI;case
 7:var
-as=b[4],at=b[1],m=dR(b[2],b[3],a),n=m[3],au=m[1];if(typeof
+as=b[4],at=b[1],m=dU(b[2],b[3],a),n=m[3],au=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-av=m[2],B=V(as,n[1]);return[0,[7,at,au,av,B[1]],B[2]]}throw aE;case
+av=m[2],B=Y(as,n[1]);return[0,[7,at,au,av,B[1]],B[2]]}throw aI;case
 8:var
-aw=b[4],ax=b[1],o=dR(b[2],b[3],a),p=o[3],ay=o[1];if(typeof
+aw=b[4],ax=b[1],o=dU(b[2],b[3],a),p=o[3],ay=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-az=o[2],C=V(aw,p[1]);return[0,[8,ax,ay,az,C[1]],C[2]]}throw aE;case
+az=o[2],C=Y(aw,p[1]);return[0,[8,ax,ay,az,C[1]],C[2]]}throw aI;case
 9:var
-aA=b[2],D=ew(b[1],a),q=D[2],aB=D[1];if(typeof
+aA=b[2],D=eC(b[1],a),q=D[2],aB=D[1];if(typeof
 q!=="number"&&7===q[0]){var
-E=V(aA,q[1]);return[0,[9,aB,E[1]],E[2]]}throw aE;case
+E=Y(aA,q[1]);return[0,[9,aB,E[1]],E[2]]}throw aI;case
 10:var
-F=V(b[1],a);return[0,[10,F[1]],F[2]];case
+F=Y(b[1],a);return[0,[10,F[1]],F[2]];case
 11:var
-aC=b[1],G=V(b[2],a);return[0,[11,aC,G[1]],G[2]];case
+aC=b[1],G=Y(b[2],a);return[0,[11,aC,G[1]],G[2]];case
 12:var
-aD=b[1],H=V(b[2],a);return[0,[12,aD,H[1]],H[2]];case
+aD=b[1],H=Y(b[2],a);return[0,[12,aD,H[1]],H[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-I=a[1],aF=a[2],aG=b[3],aH=b[1];if(bH([0,b[2]],[0,I]))throw aE;var
-J=V(aG,aF);return[0,[13,aH,I,J[1]],J[2]]}break;case
+I=a[1],aE=a[2],aF=b[3],aG=b[1];if(bH([0,b[2]],[0,I]))throw aI;var
+J=Y(aF,aE);return[0,[13,aG,I,J[1]],J[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-K=a[1],aI=a[3],aJ=b[3],aK=b[2],aL=b[1],aM=[0,ag(K)];if(bH([0,ag(aK)],aM))throw aE;var
-L=V(aJ,ag(aI));return[0,[14,aL,K,L[1]],L[2]]}break;case
+K=a[1],aH=a[3],aJ=b[3],aK=b[2],aL=b[1],aM=[0,aj(K)];if(bH([0,aj(aK)],aM))throw aI;var
+L=Y(aJ,aj(aH));return[0,[14,aL,K,L[1]],L[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-M=V(b[1],a[1]);return[0,[15,M[1]],M[2]]}break;case
+M=Y(b[1],a[1]);return[0,[15,M[1]],M[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-N=V(b[1],a[1]);return[0,[16,N[1]],N[2]]}break;case
+N=Y(b[1],a[1]);return[0,[16,N[1]],N[2]]}break;case
 17:var
-aN=b[1],O=V(b[2],a);return[0,[17,aN,O[1]],O[2]];case
+aN=b[1],O=Y(b[2],a);return[0,[17,aN,O[1]],O[2]];case
 18:var
 P=b[2],r=b[1];if(0===r[0]){var
-T=r[1],aR=T[2],U=V(T[1],a),aS=U[1],W=V(P,U[2]);return[0,[18,[0,[0,aS,aR]],W[1]],W[2]]}var
-X=r[1],aT=X[2],Y=V(X[1],a),aU=Y[1],Z=V(P,Y[2]);return[0,[18,[1,[0,aU,aT]],Z[1]],Z[2]];case
+T=r[1],aR=T[2],U=Y(T[1],a),aS=U[1],V=Y(P,U[2]);return[0,[18,[0,[0,aS,aR]],V[1]],V[2]]}var
+W=r[1],aT=W[2],X=Y(W[1],a),aU=X[1],Z=Y(P,X[2]);return[0,[18,[1,[0,aU,aT]],Z[1]],Z[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-Q=V(b[1],a[1]);return[0,[19,Q[1]],Q[2]]}break;case
+Q=Y(b[1],a[1]);return[0,[19,Q[1]],Q[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aO=b[2],aP=b[1],R=V(b[3],a[1]);return[0,[20,aP,aO,R[1]],R[2]]}break;case
+aO=b[2],aP=b[1],R=Y(b[3],a[1]);return[0,[20,aP,aO,R[1]],R[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aQ=b[1],S=V(b[2],a[1]);return[0,[21,aQ,S[1]],S[2]]}break;case
+aQ=b[1],S=Y(b[2],a[1]);return[0,[21,aQ,S[1]],S[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return ba(c,d,a);case
-1:return ba(c,d,a);case
+0:return bd(c,d,a);case
+1:return bd(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-_=V(d,a[1]);return[0,[23,2,_[1]],_[2]]}throw aE;default:return ba(c,d,a)}else
+_=Y(d,a[1]);return[0,[23,2,_[1]],_[2]]}throw aI;default:return bd(c,d,a)}else
 switch(c[0]){case
-0:return ba(c,d,a);case
-1:return ba(c,d,a);case
-2:return ba(c,d,a);case
-3:return ba(c,d,a);case
-4:return ba(c,d,a);case
-5:return ba(c,d,a);case
-6:return ba(c,d,a);case
-7:return ba(c,d,a);case
-8:return ba([8,c[1],c[2]],d,a);case
+0:return bd(c,d,a);case
+1:return bd(c,d,a);case
+2:return bd(c,d,a);case
+3:return bd(c,d,a);case
+4:return bd(c,d,a);case
+5:return bd(c,d,a);case
+6:return bd(c,d,a);case
+7:return bd(c,d,a);case
+8:return bd([8,c[1],c[2]],d,a);case
 9:var
-aV=c[1],$=a5(c[2],d,a),aa=$[2];return[0,[23,[9,aV,$[1]],aa[1]],aa[2]];case
-10:return ba(c,d,a);default:return ba(c,d,a)}}throw aE}function
-ba(d,c,b){var
-a=V(c,b);return[0,[23,d,a[1]],a[2]]}function
-bb(k,g,a){var
-b=x(a),h=0<=g?k:0,d=dL(g);if(d<=b)return a;var
-l=2===h?48:32,c=cv(d,l);switch(h){case
-0:bY(a,0,c,0,b);break;case
-1:bY(a,0,c,d-b|0,b);break;default:var
+aV=c[1],$=a6(c[2],d,a),aa=$[2];return[0,[23,[9,aV,$[1]],aa[1]],aa[2]];case
+10:return bd(c,d,a);default:return bd(c,d,a)}}throw aI}function
+bd(d,c,b){var
+a=Y(c,b);return[0,[23,d,a[1]],a[2]]}function
+be(k,g,a){var
+b=x(a),h=0<=g?k:0,d=dN(g);if(d<=b)return a;var
+l=2===h?48:32,c=cy(d,l);switch(h){case
+0:bZ(a,0,c,0,b);break;case
+1:bZ(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==B(a,0)&&45!==B(a,0)&&32!==B(a,0)){e=1;i=1}if(!i){cK(c,0,B(a,0));bY(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==D(a,0)&&45!==D(a,0)&&32!==D(a,0)){e=1;i=1}if(!i){cO(c,0,D(a,0));bZ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===B(a,0)){var
-j=0;if(lu!==B(a,1)&&88!==B(a,1)){f=1;j=1}if(!j){cK(c,1,B(a,1));bY(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bY(a,0,c,d-b|0,b)}}return a3(c)}function
-c_(k,b){var
-c=dL(k),a=x(b),d=B(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+mr>>>0))e=1}else
+f=0;if(1<b&&48===D(a,0)){var
+j=0;if(lI!==D(a,1)&&88!==D(a,1)){f=1;j=1}if(!j){cO(c,1,D(a,1));bZ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bZ(a,0,c,d-b|0,b)}}return a3(c)}function
+dd(k,b){var
+c=dN(k),a=x(b),d=D(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+mE>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(lu===B(b,1)||88===B(b,1))j=1;if(j){var
-h=cv(c+2|0,48);cK(h,1,B(b,1));bY(b,2,h,(c-a|0)+4|0,a-2|0);return a3(h)}}e=1;f=1;break;case
+j=0;if(lI===D(b,1)||88===D(b,1))j=1;if(j){var
+h=cy(c+2|0,48);cO(h,1,D(b,1));bZ(b,2,h,(c-a|0)+4|0,a-2|0);return a3(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cv(c+1|0,48);cK(g,0,d);bY(b,1,g,(c-a|0)+2|0,a-1|0);return a3(g)}}if(e&&a<c){var
-i=cv(c,48);bY(b,0,i,c-a|0,a);return a3(i)}return b}function
-pf(k){var
+g=cy(c+1|0,48);cO(g,0,d);bZ(b,1,g,(c-a|0)+2|0,a-1|0);return a3(g)}}if(e&&a<c){var
+i=cy(c,48);bZ(b,0,i,c-a|0,a);return a3(i)}return b}function
+pq(k){var
 j=0,D=x(k);for(;;){if(D<=j)var
 o=k;else{var
-n=a_(k,j)+mW|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
+n=ba(k,j)+m8|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
 if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
-e=cb(k),a=[0,0],t=bg(e)-1|0,z=0;if(!(t<0)){var
+e=cd(k),a=[0,0],t=bo(e)-1|0,z=0;if(!(t<0)){var
 i=z;for(;;){var
 f=bU(e,i),g=0;if(32<=f){var
-l=f+lj|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
+l=f+lx|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
 if(56<l-1>>>0){g=1;q=1}if(!q){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1758,41 +1758,41 @@ m=4;break;case
 1:var
 m=2;break}a[1]=a[1]+m|0;var
 C=i+1|0;if(t!==i){var
-i=C;continue}break}}if(a[1]===bg(e)){var
-r=bg(e),s=aC(r);c1(e,0,s,0,r);var
+i=C;continue}break}}if(a[1]===bo(e)){var
+r=bo(e),s=aF(r);c5(e,0,s,0,r);var
 v=s}else{var
-b=aC(a[1]);a[1]=0;var
-u=bg(e)-1|0,A=0;if(!(u<0)){var
+b=aF(a[1]);a[1]=0;var
+u=bo(e)-1|0,A=0;if(!(u<0)){var
 h=A;for(;;){var
 c=bU(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(fg<=c)d=1;else
+if(fp<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:ak(b,a[1],92);a[1]++;ak(b,a[1],98);break;case
-9:ak(b,a[1],92);a[1]++;ak(b,a[1],mZ);break;case
-10:ak(b,a[1],92);a[1]++;ak(b,a[1],m0);break;case
-13:ak(b,a[1],92);a[1]++;ak(b,a[1],114);break;default:d=1}switch(d){case
-1:ak(b,a[1],92);a[1]++;ak(b,a[1],48+(c/hA|0)|0);a[1]++;ak(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ak(b,a[1],48+(c%10|0)|0);break;case
-2:ak(b,a[1],92);a[1]++;ak(b,a[1],c);break;case
-3:ak(b,a[1],c);break}a[1]++;var
+8:am(b,a[1],92);a[1]++;am(b,a[1],98);break;case
+9:am(b,a[1],92);a[1]++;am(b,a[1],m$);break;case
+10:am(b,a[1],92);a[1]++;am(b,a[1],na);break;case
+13:am(b,a[1],92);a[1]++;am(b,a[1],114);break;default:d=1}switch(d){case
+1:am(b,a[1],92);a[1]++;am(b,a[1],48+(c/hO|0)|0);a[1]++;am(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;am(b,a[1],48+(c%10|0)|0);break;case
+2:am(b,a[1],92);a[1]++;am(b,a[1],c);break;case
+3:am(b,a[1],c);break}a[1]++;var
 B=h+1|0;if(u!==h){var
 h=B;continue}break}}var
 v=b}var
 o=a3(v)}var
-w=x(o),y=cv(w+2|0,34);ca(o,0,y,1,w);return a3(y)}}function
-iG(d,f){var
-g=dL(f),e=p6[1];switch(d[2]){case
+w=x(o),y=cy(w+2|0,34);cc(o,0,y,1,w);return a3(y)}}function
+iU(d,f){var
+g=dN(f),e=qf[1];switch(d[2]){case
 0:var
-b=mC;break;case
+b=mQ;break;case
 1:var
-b=fp;break;case
+b=fy;break;case
 2:var
 b=69;break;case
 3:var
-b=lv;break;case
+b=lJ;break;case
 4:var
 b=71;break;case
 5:var
@@ -1802,210 +1802,210 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=iD(16);c9(c,37);switch(d[1]){case
+c=iR(16);dc(c,37);switch(d[1]){case
 0:break;case
-1:c9(c,43);break;default:c9(c,32)}if(8<=d[2])c9(c,35);c9(c,46);aP(c,a(u+g));c9(c,b);return iF(c)}function
-ex(m,a){if(13<=m){var
+1:dc(c,43);break;default:dc(c,32)}if(8<=d[2])dc(c,35);dc(c,46);aT(c,a(u+g));dc(c,b);return iT(c)}function
+eD(m,a){if(13<=m){var
 g=[0,0],h=x(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<a_(a,c)+fa>>>0))g[1]++;var
+c=n;for(;;){if(!(9<ba(a,c)+fj>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=aC(x(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cK(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=x(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=aF(x(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cO(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=x(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=a_(a,b);if(9<f+fa>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=ba(a,b);if(9<f+fj>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return a3(j)}return a}function
-p7(b,c){switch(b){case
+qg(b,c){switch(b){case
 1:var
-a=ph;break;case
+a=ps;break;case
 2:var
-a=pi;break;case
-4:var
-a=pk;break;case
-5:var
-a=pl;break;case
-6:var
-a=pm;break;case
-7:var
-a=pn;break;case
-8:var
-a=po;break;case
-9:var
-a=pp;break;case
-10:var
-a=pq;break;case
-11:var
-a=pr;break;case
-0:case
-13:var
-a=pg;break;case
-3:case
-14:var
-a=pj;break;default:var
-a=ps}return ex(b,fF(a,c))}function
-p8(b,c){switch(b){case
-1:var
-a=pH;break;case
-2:var
-a=pI;break;case
-4:var
-a=pK;break;case
-5:var
-a=pL;break;case
-6:var
-a=pM;break;case
-7:var
-a=pN;break;case
-8:var
-a=pO;break;case
-9:var
-a=pP;break;case
-10:var
-a=pQ;break;case
-11:var
-a=pR;break;case
-0:case
-13:var
-a=pG;break;case
-3:case
-14:var
-a=pJ;break;default:var
-a=pS}return ex(b,fF(a,c))}function
-p9(b,c){switch(b){case
-1:var
-a=pU;break;case
-2:var
-a=pV;break;case
-4:var
-a=pX;break;case
-5:var
-a=pY;break;case
-6:var
-a=pZ;break;case
-7:var
-a=p0;break;case
-8:var
-a=p1;break;case
-9:var
-a=p2;break;case
-10:var
-a=p3;break;case
-11:var
-a=p4;break;case
-0:case
-13:var
-a=pT;break;case
-3:case
-14:var
-a=pW;break;default:var
-a=p5}return ex(b,fF(a,c))}function
-p_(b,c){switch(b){case
-1:var
-a=pu;break;case
-2:var
-a=pv;break;case
-4:var
-a=px;break;case
-5:var
-a=py;break;case
-6:var
-a=pz;break;case
-7:var
-a=pA;break;case
-8:var
-a=pB;break;case
-9:var
-a=pC;break;case
-10:var
-a=pD;break;case
-11:var
-a=pE;break;case
-0:case
-13:var
 a=pt;break;case
+4:var
+a=pv;break;case
+5:var
+a=pw;break;case
+6:var
+a=px;break;case
+7:var
+a=py;break;case
+8:var
+a=pz;break;case
+9:var
+a=pA;break;case
+10:var
+a=pB;break;case
+11:var
+a=pC;break;case
+0:case
+13:var
+a=pr;break;case
 3:case
 14:var
-a=pw;break;default:var
-a=pF}return ex(b,DG(a,c))}function
+a=pu;break;default:var
+a=pD}return eD(b,fO(a,c))}function
+qh(b,c){switch(b){case
+1:var
+a=pS;break;case
+2:var
+a=pT;break;case
+4:var
+a=pV;break;case
+5:var
+a=pW;break;case
+6:var
+a=pX;break;case
+7:var
+a=pY;break;case
+8:var
+a=pZ;break;case
+9:var
+a=p0;break;case
+10:var
+a=p1;break;case
+11:var
+a=p2;break;case
+0:case
+13:var
+a=pR;break;case
+3:case
+14:var
+a=pU;break;default:var
+a=p3}return eD(b,fO(a,c))}function
+qi(b,c){switch(b){case
+1:var
+a=p5;break;case
+2:var
+a=p6;break;case
+4:var
+a=p8;break;case
+5:var
+a=p9;break;case
+6:var
+a=p_;break;case
+7:var
+a=p$;break;case
+8:var
+a=qa;break;case
+9:var
+a=qb;break;case
+10:var
+a=qc;break;case
+11:var
+a=qd;break;case
+0:case
+13:var
+a=p4;break;case
+3:case
+14:var
+a=p7;break;default:var
+a=qe}return eD(b,fO(a,c))}function
+qj(b,c){switch(b){case
+1:var
+a=pF;break;case
+2:var
+a=pG;break;case
+4:var
+a=pI;break;case
+5:var
+a=pJ;break;case
+6:var
+a=pK;break;case
+7:var
+a=pL;break;case
+8:var
+a=pM;break;case
+9:var
+a=pN;break;case
+10:var
+a=pO;break;case
+11:var
+a=pP;break;case
+0:case
+13:var
+a=pE;break;case
+3:case
+14:var
+a=pH;break;default:var
+a=pQ}return eD(b,Ec(a,c))}function
 cg(c,i,b){function
 k(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return DA(b,i,a)}function
+a=32}return D8(b,i,a)}function
 r(c){var
-a=Do(b);return 3===a?b<0.?qa:qb:4<=a?qc:c}switch(c[2]){case
+a=DW(b);return 3===a?b<0.?ql:qm:4<=a?qn:c}switch(c[2]){case
 5:var
-e=nJ(iG(c,i),b),d=0,v=x(e);for(;;){if(d===v)var
+e=nU(iU(c,i),b),d=0,v=x(e);for(;;){if(d===v)var
 q=0;else{var
-l=B(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
+l=D(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
 if(21<l-1>>>0)m=1;if(!m){var
 d=d+1|0;continue}var
 q=1}var
-w=q?e:j(e,p$);return r(w)}case
+w=q?e:j(e,qk);return r(w)}case
 6:return k(0);case
 7:var
-h=cb(k(0)),f=bg(h);if(0===f)var
+h=cd(k(0)),f=bo(h);if(0===f)var
 p=h;else{var
-n=aC(f),o=f-1|0,s=0;if(!(o<0)){var
+n=aF(f),o=f-1|0,s=0;if(!(o<0)){var
 a=s;for(;;){var
-g=bU(h,a),t=25<g+mr>>>0?g:g+mW|0;ak(n,a,t);var
+g=bU(h,a),t=25<g+mE>>>0?g:g+m8|0;am(n,a,t);var
 u=a+1|0;if(o!==a){var
 a=u;continue}break}}var
 p=n}return a3(p);case
-8:return r(k(0));default:return nJ(iG(c,i),b)}}function
-d_(e,z,y,w){var
+8:return r(k(0));default:return nU(iU(c,i),b)}}function
+ee(e,z,y,w){var
 b=z,a=y,d=w;for(;;)if(typeof
 d==="number")return c(b,a);else
 switch(d[0]){case
 0:var
-A=d[1];return function(c){return N(b,[5,a,c],A)};case
+A=d[1];return function(c){return O(b,[5,a,c],A)};case
 1:var
 B=d[1];return function(c){var
 e=0;if(40<=c)if(92===c)var
-d=n6;else
-if(fg<=c)e=1;else
+d=of;else
+if(fp<=c)e=1;else
 e=2;else
 if(32<=c)if(39<=c)var
-d=n7;else
+d=og;else
 e=2;else
 if(14<=c)e=1;else
 switch(c){case
 8:var
-d=n8;break;case
+d=oh;break;case
 9:var
-d=n9;break;case
+d=oi;break;case
 10:var
-d=n_;break;case
+d=oj;break;case
 13:var
-d=n$;break;default:e=1}switch(e){case
+d=ok;break;default:e=1}switch(e){case
 1:var
-f=aC(4);ak(f,0,92);ak(f,1,48+(c/hA|0)|0);ak(f,2,48+((c/10|0)%10|0)|0);ak(f,3,48+(c%10|0)|0);var
+f=aF(4);am(f,0,92);am(f,1,48+(c/hO|0)|0);am(f,2,48+((c/10|0)%10|0)|0);am(f,3,48+(c%10|0)|0);var
 d=a3(f);break;case
 2:var
-g=aC(1);ak(g,0,c);var
+g=aF(1);am(g,0,c);var
 d=a3(g);break}var
-h=x(d),i=cv(h+2|0,39);ca(d,0,i,1,h);return N(b,[4,a,a3(i)],B)};case
+h=x(d),i=cy(h+2|0,39);cc(d,0,i,1,h);return O(b,[4,a,a3(i)],B)};case
 2:var
-C=d[2],D=d[1];return f2(b,a,C,D,function(a){return a});case
-3:return f2(b,a,d[2],d[1],pf);case
-4:return ey(b,a,d[4],d[2],d[3],p7,d[1]);case
-5:return ey(b,a,d[4],d[2],d[3],p8,d[1]);case
-6:return ey(b,a,d[4],d[2],d[3],p9,d[1]);case
-7:return ey(b,a,d[4],d[2],d[3],p_,d[1]);case
+C=d[2],D=d[1];return f$(b,a,C,D,function(a){return a});case
+3:return f$(b,a,d[2],d[1],pq);case
+4:return eE(b,a,d[4],d[2],d[3],qg,d[1]);case
+5:return eE(b,a,d[4],d[2],d[3],qh,d[1]);case
+6:return eE(b,a,d[4],d[2],d[3],qi,d[1]);case
+7:return eE(b,a,d[4],d[2],d[3],qj,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
-i==="number")return i?function(d,c){return N(b,[4,a,cg(g,d,c)],h)}:function(c){return N(b,[4,a,cg(g,f0(g),c)],h)};var
-X=i[1];return function(c){return N(b,[4,a,cg(g,X,c)],h)}}else{if(0===j[0]){var
+i==="number")return i?function(d,c){return O(b,[4,a,cg(g,d,c)],h)}:function(c){return O(b,[4,a,cg(g,f9(g),c)],h)};var
+V=i[1];return function(c){return O(b,[4,a,cg(g,V,c)],h)}}else{if(0===j[0]){var
 n=j[2],o=j[1];if(typeof
-i==="number")return i?function(d,c){return N(b,[4,a,bb(o,n,cg(g,d,c))],h)}:function(c){return N(b,[4,a,bb(o,n,cg(g,f0(g),c))],h)};var
-Y=i[1];return function(c){return N(b,[4,a,bb(o,n,cg(g,Y,c))],h)}}var
+i==="number")return i?function(d,c){return O(b,[4,a,be(o,n,cg(g,d,c))],h)}:function(c){return O(b,[4,a,be(o,n,cg(g,f9(g),c))],h)};var
+W=i[1];return function(c){return O(b,[4,a,be(o,n,cg(g,W,c))],h)}}var
 p=j[1];if(typeof
-i==="number")return i?function(e,d,c){return N(b,[4,a,bb(p,e,cg(g,d,c))],h)}:function(d,c){return N(b,[4,a,bb(p,d,cg(g,f0(g),c))],h)};var
-Z=i[1];return function(d,c){return N(b,[4,a,bb(p,d,cg(g,Z,c))],h)}}case
-9:return f2(b,a,d[2],d[1],ip);case
+i==="number")return i?function(e,d,c){return O(b,[4,a,be(p,e,cg(g,d,c))],h)}:function(d,c){return O(b,[4,a,be(p,d,cg(g,f9(g),c))],h)};var
+Z=i[1];return function(d,c){return O(b,[4,a,be(p,d,cg(g,Z,c))],h)}}case
+9:return f$(b,a,d[2],d[1],iD);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -2013,102 +2013,102 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-E=d[3],F=d[2],q=iD(16);f1(q,F);var
-v=iF(q);return function(c){return N(b,[4,a,v],E)};case
+E=d[3],F=d[2],q=iR(16);f_(q,F);var
+v=iT(q);return function(c){return O(b,[4,a,v],E)};case
 14:var
 G=d[3],H=d[2];return function(d){var
-e=d[1],c=V(e,ag(at(H)));if(typeof
-c[2]==="number")return N(b,a,$(c[1],G));throw aE};case
+e=d[1],c=Y(e,aj(au(H)));if(typeof
+c[2]==="number")return O(b,a,aa(c[1],G));throw aI};case
 15:var
-I=d[1];return function(d,c){return N(b,[6,a,function(a){return m(d,a,c)}],I)};case
+I=d[1];return function(d,c){return O(b,[6,a,function(a){return m(d,a,c)}],I)};case
 16:var
-J=d[1];return function(c){return N(b,[6,a,c],J)};case
+J=d[1];return function(c){return O(b,[6,a,c],J)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
 l=d[1];if(0===l[0]){var
-K=d[2],L=l[1][1],M=0,b=function(b,c,d){return function(a){return N(c,[1,b,[0,a]],d)}}(a,b,K),a=M,d=L;continue}var
-O=d[2],P=l[1][1],Q=0,b=function(b,c,d){return function(a){return N(c,[1,b,[1,a]],d)}}(a,b,O),a=Q,d=P;continue;case
-19:throw[0,ac,qe];case
+K=d[2],L=l[1][1],M=0,b=function(b,c,d){return function(a){return O(c,[1,b,[0,a]],d)}}(a,b,K),a=M,d=L;continue}var
+N=d[2],P=l[1][1],Q=0,b=function(b,c,d){return function(a){return O(c,[1,b,[1,a]],d)}}(a,b,N),a=Q,d=P;continue;case
+19:throw[0,ae,qp];case
 20:var
-R=d[3],S=[8,a,qf];return function(a){return N(b,S,R)};case
+R=d[3],S=[8,a,qq];return function(a){return O(b,S,R)};case
 21:var
-U=d[2];return function(c){return N(b,[4,a,fF(qg,c)],U)};case
+T=d[2];return function(c){return O(b,[4,a,fO(qr,c)],T)};case
 22:var
-W=d[1];return function(c){return N(b,[5,a,c],W)};case
+U=d[1];return function(c){return O(b,[5,a,c],U)};case
 23:var
 f=d[2],k=d[1];if(typeof
 k==="number")switch(k){case
-0:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
-1:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
-2:throw[0,ac,qh];default:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f])}else
+0:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+1:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+2:throw[0,ae,qs];default:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f])}else
 switch(k[0]){case
-0:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
-1:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
-2:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
-3:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
-4:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
-5:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
-6:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
-7:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
-8:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);case
+0:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+1:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+2:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+3:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+4:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+5:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+6:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+7:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+8:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
 9:var
-u=k[2];return e<50?ha(e+1|0,b,a,u,f):aM(ha,[0,b,a,u,f]);case
-10:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f]);default:return e<50?T(e+1|0,b,a,f):aM(T,[0,b,a,f])}default:var
-r=d[3],s=d[1],t=c(d[2],0);return e<50?g$(e+1|0,b,a,r,s,t):aM(g$,[0,b,a,r,s,t])}}function
-ha(e,d,c,a,b){if(typeof
-a==="number")return e<50?T(e+1|0,d,c,b):aM(T,[0,d,c,b]);else
+u=k[2];return e<50?hm(e+1|0,b,a,u,f):aS(hm,[0,b,a,u,f]);case
+10:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);default:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f])}default:var
+r=d[3],s=d[1],t=c(d[2],0);return e<50?hl(e+1|0,b,a,r,s,t):aS(hl,[0,b,a,r,s,t])}}function
+hm(e,d,c,a,b){if(typeof
+a==="number")return e<50?X(e+1|0,d,c,b):aS(X,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return bj(d,c,f,b)};case
+f=a[1];return function(a){return bq(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return bj(d,c,g,b)};case
+g=a[1];return function(a){return bq(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return bj(d,c,h,b)};case
+h=a[1];return function(a){return bq(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return bj(d,c,i,b)};case
+i=a[1];return function(a){return bq(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return bj(d,c,j,b)};case
+j=a[1];return function(a){return bq(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return bj(d,c,k,b)};case
+k=a[1];return function(a){return bq(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return bj(d,c,l,b)};case
+l=a[1];return function(a){return bq(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return bj(d,c,m,b)};case
+m=a[1];return function(a){return bq(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return bj(d,c,n,b)};case
+n=a[2];return function(a){return bq(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ax(at(a[1]),p);return function(a){return bj(d,c,aY(q,o),b)};case
+o=a[3],p=a[2],q=ay(au(a[1]),p);return function(a){return bq(d,c,aZ(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return bj(d,c,r,b)};case
+r=a[1];return function(e,a){return bq(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return bj(d,c,s,b)};case
+s=a[1];return function(a){return bq(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return bj(d,c,t,b)};case
-13:throw[0,ac,qi];default:throw[0,ac,qj]}}function
-T(d,b,e,a){var
-c=[8,e,qk];return d<50?d_(d+1|0,b,c,a):aM(d_,[0,b,c,a])}function
-g$(h,b,f,a,e,d){if(e){var
-i=e[1];return function(e){return qd(b,f,a,i,c(d,e))}}var
-g=[4,f,d];return h<50?d_(h+1|0,b,g,a):aM(d_,[0,b,g,a])}function
-N(a,b,c){return ie(d_(0,a,b,c))}function
-bj(a,b,c,d){return ie(ha(0,a,b,c,d))}function
-qd(a,b,c,d,e){return ie(g$(0,a,b,c,d,e))}function
-f2(f,e,d,a,b){if(typeof
-a==="number")return function(a){return N(f,[4,e,c(b,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return N(f,[4,e,bb(h,g,c(b,a))],d)}}var
-i=a[1];return function(g,a){return N(f,[4,e,bb(i,g,c(b,a))],d)}}}function
-ey(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return bq(d,c,t,b)};case
+13:throw[0,ae,qt];default:throw[0,ae,qu]}}function
+X(d,b,e,a){var
+c=[8,e,qv];return d<50?ee(d+1|0,b,c,a):aS(ee,[0,b,c,a])}function
+hl(h,b,f,a,e,d){if(e){var
+i=e[1];return function(e){return qo(b,f,a,i,c(d,e))}}var
+g=[4,f,d];return h<50?ee(h+1|0,b,g,a):aS(ee,[0,b,g,a])}function
+O(a,b,c){return iu(ee(0,a,b,c))}function
+bq(a,b,c,d){return iu(hm(0,a,b,c,d))}function
+qo(a,b,c,d,e){return iu(hl(0,a,b,c,d,e))}function
+f$(f,e,d,a,b){if(typeof
+a==="number")return function(a){return O(f,[4,e,c(b,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return O(f,[4,e,be(h,g,c(b,a))],d)}}var
+i=a[1];return function(g,a){return O(f,[4,e,be(i,g,c(b,a))],d)}}}function
+eE(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return N(f,[4,e,c_(g,m(b,a,c))],d)}:function(c){return N(f,[4,e,m(b,a,c)],d)};var
-k=c[1];return function(c){return N(f,[4,e,c_(k,m(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return O(f,[4,e,dd(g,m(b,a,c))],d)}:function(c){return O(f,[4,e,m(b,a,c)],d)};var
+k=c[1];return function(c){return O(f,[4,e,dd(k,m(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return N(f,[4,e,bb(i,h,c_(g,m(b,a,c)))],d)}:function(c){return N(f,[4,e,bb(i,h,m(b,a,c))],d)};var
-l=c[1];return function(c){return N(f,[4,e,bb(i,h,c_(l,m(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return O(f,[4,e,be(i,h,dd(g,m(b,a,c)))],d)}:function(c){return O(f,[4,e,be(i,h,m(b,a,c))],d)};var
+l=c[1];return function(c){return O(f,[4,e,be(i,h,dd(l,m(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return N(f,[4,e,bb(j,h,c_(g,m(b,a,c)))],d)}:function(g,c){return N(f,[4,e,bb(j,g,m(b,a,c))],d)};var
-n=c[1];return function(g,c){return N(f,[4,e,bb(j,g,c_(n,m(b,a,c)))],d)}}}function
-cw(b,h){var
+c==="number")return c?function(h,g,c){return O(f,[4,e,be(j,h,dd(g,m(b,a,c)))],d)}:function(g,c){return O(f,[4,e,be(j,g,m(b,a,c))],d)};var
+n=c[1];return function(g,c){return O(f,[4,e,be(j,g,dd(n,m(b,a,c)))],d)}}}function
+cz(b,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -2116,71 +2116,71 @@ switch(a[0]){case
 e=a[2],i=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=oB;break;case
+d=oM;break;case
 1:var
-d=oC;break;case
+d=oN;break;case
 2:var
-d=oD;break;case
+d=oO;break;case
 3:var
-d=oE;break;case
+d=oP;break;case
 4:var
-d=oF;break;case
+d=oQ;break;case
 5:var
-d=oG;break;default:var
-d=oH}else
+d=oR;break;default:var
+d=oS}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=j(oI,a3(cv(1,e[1])))}cw(b,i);return bi(b,d);case
+d=j(oT,a3(cy(1,e[1])))}cz(b,i);return bp(b,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-k=f[1];cw(b,g);bi(b,ql);var
+k=f[1];cz(b,g);bp(b,qw);var
 a=k;continue}var
-l=f[1];cw(b,g);bi(b,qm);var
+l=f[1];cz(b,g);bp(b,qx);var
 a=l;continue;case
 6:var
-o=a[2];cw(b,a[1]);return bi(b,c(o,0));case
+o=a[2];cz(b,a[1]);return bp(b,c(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];cw(b,a[1]);return a4(p);case
+p=a[2];cz(b,a[1]);return a4(p);case
 2:case
 4:var
-m=a[2];cw(b,a[1]);return bi(b,m);default:var
-n=a[2];cw(b,a[1]);return bw(b,n)}}function
-c$(b){var
-a=b[1];return N(function(b){var
-a=fY(64);cw(a,b);return fZ(a)},0,a)}function
-iH(a){var
+m=a[2];cz(b,a[1]);return bp(b,m);default:var
+n=a[2];cz(b,a[1]);return bz(b,n)}}function
+de(b){var
+a=b[1];return O(function(b){var
+a=f7(64);cz(a,b);return f8(a)},0,a)}function
+iV(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-f3(a){a[4]=-a[4]|0;return 0}try{var
-C9=nX(C8),iJ=C9}catch(a){a=aX(a);if(a!==bX)throw a;try{var
-C7=nX(C6),iI=C7}catch(a){a=aX(a);if(a!==bX)throw a;var
-iI=qo}var
-iJ=iI}var
-qp=op(iJ,82),ez=[ed,function(A){var
-n=D8(0),c=[0,bV(55,0),0],i=0===n.length-1?[0,0]:n,k=i.length-1,b=0;for(;;){p(c[1],b)[1+b]=b;var
+ga(a){a[4]=-a[4]|0;return 0}try{var
+DF=n8(DE),iX=DF}catch(a){a=aY(a);if(a!==bX)throw a;try{var
+DD=n8(DC),iW=DD}catch(a){a=aY(a);if(a!==bX)throw a;var
+iW=qz}var
+iX=iW}var
+qA=oA(iX,82),eF=[cK,function(A){var
+n=EE(0),c=[0,bV(55,0),0],i=0===n.length-1?[0,0]:n,k=i.length-1,b=0;for(;;){p(c[1],b)[1+b]=b;var
 z=b+1|0;if(54!==b){var
 b=z;continue}var
-g=[0,qn],l=54+iv(55,k)|0,t=0;if(!(l<0)){var
+g=[0,qy],l=54+iJ(55,k)|0,t=0;if(!(l<0)){var
 d=t;for(;;){var
-e=d%55|0,m=nR(d,k),v=p(i,m)[1+m],h=j(g[1],a(u+v));g[1]=DS(h,0,x(h));var
-f=g[1],o=B(f,3)<<24,q=B(f,2)<<16,r=B(f,1)<<8,s=((B(f,0)+r|0)+q|0)+o|0,w=(p(c[1],e)[1+e]^s)&lO;p(c[1],e)[1+e]=w;var
+e=d%55|0,m=n2(d,k),v=p(i,m)[1+m],h=j(g[1],a(u+v));g[1]=Eo(h,0,x(h));var
+f=g[1],o=D(f,3)<<24,q=D(f,2)<<16,r=D(f,1)<<8,s=((D(f,0)+r|0)+q|0)+o|0,w=(p(c[1],e)[1+e]^s)&l2;p(c[1],e)[1+e]=w;var
 y=d+1|0;if(l!==d){var
 d=y;continue}break}}c[2]=0;return c}}];function
-O(h,k){var
-l=h?h[1]:qp,b=16;for(;;){if(!(k<=b)&&!(fO<(b*2|0))){var
+P(h,k){var
+l=h?h[1]:qA,b=16;for(;;){if(!(k<=b)&&!(fX<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=ia(ez),a=dq===i?ez[1]:ed===i?fX(ez):ez;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=p(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(p(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&lO,g=a[2];p(a[1],g)[1+g]=f;var
+i=ev(eF),a=cJ===i?eF[1]:cK===i?dT(eF):eF;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=p(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(p(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&l2,g=a[2];p(a[1],g)[1+g]=f;var
 j=f}else
 var
 j=0;return[0,0,bV(b,0),j,b]}}function
-iK(B,f){var
-i=f[2],t=(i.length-1)*2|0,u=t<fO?1:0;if(u){var
-j=bV(t,0),k=1-iH(f);f[2]=j;var
+iY(B,f){var
+i=f[2],t=(i.length-1)*2|0,u=t<fX?1:0;if(u){var
+j=bV(t,0),k=1-iV(f);f[2]=j;var
 l=j.length-1,g=bV(l,0),o=i.length-1-1|0,C=c(B,f),x=0;if(!(o<0)){var
 e=x;a:for(;;){var
 a=p(i,e)[1+e];for(;;){if(a){var
@@ -2197,150 +2197,150 @@ d=z;continue}break}}var
 r=0}else
 var
 r=k;return r}return u}function
-f4(g,a){function
+gb(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
 c=a[3];m(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=iH(a);if(1-c)f3(a);try{var
+c=iV(a);if(1-c)ga(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
 b=i;for(;;){h(p(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?f3(a):f;return j}catch(b){b=aX(b);if(c)throw b;f3(a);throw b}}function
-ch(a,b){return 4<=a.length-1?Du(10,hA,a[3],b)&(a[2].length-1-1|0):a4(qq)}function
+f=1-c,j=f?ga(a):f;return j}catch(b){b=aY(b);if(c)throw b;ga(a);throw b}}function
+ch(a,b){return 4<=a.length-1?D2(10,hO,a[3],b)&(a[2].length-1-1|0):a4(qB)}function
 bK(a,c,e){var
 b=ch(a,c),f=[0,c,e,p(a[2],b)[1+b]];p(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?iK(ch,a):d}function
+d=a[2].length-1<<1<a[1]?1:0;return d?iY(ch,a):d}function
 ci(f,b){var
 g=ch(f,b),c=p(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===ab(b,c[1]))return j;if(d){var
-e=d[3],k=d[2];if(0===ab(b,d[1]))return k;if(e){var
-l=e[2],m=e[3];if(0===ab(b,e[1]))return l;var
+d=c[3],j=c[2];if(0===_(b,c[1]))return j;if(d){var
+e=d[3],k=d[2];if(0===_(b,d[1]))return k;if(e){var
+l=e[2],m=e[3];if(0===_(b,e[1]))return l;var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===ab(b,a[1]))return h;var
+h=a[2],i=a[3];if(0===_(b,a[1]))return h;var
 a=i;continue}throw bX}}throw bX}throw bX}throw bX}function
-bc(f,b){var
+a7(f,b){var
 g=ch(f,b),c=p(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===ab(b,c[1]))return[0,j];if(d){var
-e=d[3],k=d[2];if(0===ab(b,d[1]))return[0,k];if(e){var
-l=e[2],m=e[3];if(0===ab(b,e[1]))return[0,l];var
+d=c[3],j=c[2];if(0===_(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===_(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===_(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===ab(b,a[1]))return[0,h];var
+h=a[2],i=a[3];if(0===_(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-eA(a,b){function
+eG(a,b){function
 c(e){var
 a=e;for(;;){if(a){var
-d=a[3],f=a[2];if(0===ab(a[1],b))return[0,f,c(d)];var
+d=a[3],f=a[2];if(0===_(a[1],b))return[0,f,c(d)];var
 a=d;continue}return 0}}var
 d=ch(a,b);return c(p(a[2],d)[1+d])}function
-bk(a,c,f){var
+br(a,c,f){var
 d=ch(a,c),g=p(a[2],d)[1+d],b=g;for(;;){if(b){var
-j=b[3];if(0!==ab(b[1],c)){var
+j=b[3];if(0!==_(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
 e=1;if(e){p(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return iK(ch,a);var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return iY(ch,a);var
 i=h}else
 var
 i=e;return i}}function
-aF(c,b){var
+aJ(c,b){var
 e=ch(c,b),a=p(c[2],e)[1+e];for(;;){if(a){var
-f=a[3],d=0===ab(a[1],b)?1:0;if(d)return d;var
+f=a[3],d=0===_(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-d=aa(0),b=aa(1);function
-W(a){return bG(a,d)}function
+d=ad(0),b=ad(1);function
+V(a){return bG(a,d)}function
 i(b,a){return 0===bG(b,a)?1:0}function
-ao(b,a){return bG(b,a)<=0?1:0}function
-dS(b,a){return bG(b,a)<0?1:0}function
-da(b,a){return 0<=bG(b,a)?1:0}function
-f5(b,a){return 0<bG(b,a)?1:0}function
-iL(b,a){return ao(b,a)?b:a}function
-iM(a){return dS(a,d)?ad(a):a}function
-ay(a){return aL(a,b)}function
-iN(b,a){if(!i(b,d)&&!i(a,d))return iM(w(bS(b,fC(b,a)),a));return d}function
-f6(c,a){if(0===a)return b;var
-d=f6(c,a/2|0),e=w(d,d);return 1===(a&1)?w(e,c):e}function
-K(a){return a?0:1}function
-ah(a){return a[1]}function
-a6(a){return a[2]}function
-H(b,a){return bt(as(b),a)}function
-dT(b,a){return 0===b?a:dT(b-1|0,a)+1|0}function
-iO(d,c){var
+ar(b,a){return bG(b,a)<=0?1:0}function
+dV(b,a){return bG(b,a)<0?1:0}function
+df(b,a){return 0<=bG(b,a)?1:0}function
+gc(b,a){return 0<bG(b,a)?1:0}function
+iZ(b,a){return ar(b,a)?b:a}function
+i0(a){return dV(a,d)?ag(a):a}function
+az(a){return aR(a,b)}function
+i1(b,a){if(!i(b,d)&&!i(a,d))return i0(w(bS(b,fL(b,a)),a));return d}function
+gd(c,a){if(0===a)return b;var
+d=gd(c,a/2|0),e=w(d,d);return 1===(a&1)?w(e,c):e}function
+N(a){return a?0:1}function
+ak(a){return a[1]}function
+a8(a){return a[2]}function
+I(b,a){return bx(aq(b),a)}function
+dW(b,a){return 0===b?a:dW(b-1|0,a)+1|0}function
+i2(d,c){var
 a=d,b=c;for(;;){if(0===a)return a;var
 e=a-1|0;if(0===b)return a;var
 a=e,b=b-1|0;continue}}function
-iP(b,a){return b?a:a?0:1}function
-eB(a){return i(a,b)?1:bs(a)?eB(_(a,1))+1|0:eB(_(a,1))+1|0}function
-iQ(d,f,e){var
-c=f,a=e;for(;;){if(i(c,b))return a;if(bs(c)){var
-g=_(c,1);return m(d,a,iQ(d,g,m(d,a,a)))}var
-h=_(c,1),c=h,a=m(d,a,a);continue}}function
-f7(a){return iQ(dT,a,1)}function
-qr(e,d){var
-c=e,a=d;for(;;){if(i(c,b))return i(a,b)?1:bs(a)?(_(a,1),0):(_(a,1),0);if(bs(c)){var
-f=_(c,1);if(i(a,b))return 0;if(bs(a)){var
-c=f,a=_(a,1);continue}_(a,1);return 0}var
-g=_(c,1);if(i(a,b))return 0;if(bs(a)){_(a,1);return 0}var
-c=g,a=_(a,1);continue}}function
-iR(c,b){var
+i3(b,a){return b?a:a?0:1}function
+eH(a){return i(a,b)?1:bw(a)?eH($(a,1))+1|0:eH($(a,1))+1|0}function
+i4(d,f,e){var
+c=f,a=e;for(;;){if(i(c,b))return a;if(bw(c)){var
+g=$(c,1);return m(d,a,i4(d,g,m(d,a,a)))}var
+h=$(c,1),c=h,a=m(d,a,a);continue}}function
+ge(a){return i4(dW,a,1)}function
+qC(e,d){var
+c=e,a=d;for(;;){if(i(c,b))return i(a,b)?1:bw(a)?($(a,1),0):($(a,1),0);if(bw(c)){var
+f=$(c,1);if(i(a,b))return 0;if(bw(a)){var
+c=f,a=$(a,1);continue}$(a,1);return 0}var
+g=$(c,1);if(i(a,b))return 0;if(bw(a)){$(a,1);return 0}var
+c=g,a=$(a,1);continue}}function
+i5(c,b){var
 a=bG(c,b),d=0===a?0:0<=a?2:1;return 1===d?1:0}function
-db(a){return 0<W(a)?a:b}function
-dc(c,a){if(i(c,b))return ao(q(b,1),a)?[0,d,b]:[0,b,d];if(bs(c)){var
-j=dc(_(c,1),a),k=j[1],n=j[2],f=aL(w(q(b,1),n),b);if(iR(f,a))return[0,w(q(b,1),k),f];var
-o=ct(f,a);return[0,aL(w(q(b,1),k),b),o]}var
-g=dc(_(c,1),a),h=g[1],l=g[2],e=w(q(b,1),l);if(iR(e,a))return[0,w(q(b,1),h),e];var
-m=ct(e,a);return[0,aL(w(q(b,1),h),b),m]}function
-iS(e,c){var
-q=W(e);if(0===q)var
+dg(a){return 0<V(a)?a:b}function
+dh(c,a){if(i(c,b))return ar(q(b,1),a)?[0,d,b]:[0,b,d];if(bw(c)){var
+j=dh($(c,1),a),k=j[1],n=j[2],f=aR(w(q(b,1),n),b);if(i5(f,a))return[0,w(q(b,1),k),f];var
+o=cu(f,a);return[0,aR(w(q(b,1),k),b),o]}var
+g=dh($(c,1),a),h=g[1],l=g[2],e=w(q(b,1),l);if(i5(e,a))return[0,w(q(b,1),h),e];var
+m=cu(e,a);return[0,aR(w(q(b,1),h),b),m]}function
+i6(e,c){var
+q=V(e);if(0===q)var
 a=[0,d,d];else
 if(0<q){var
-p=W(c);if(0===p)var
+p=V(c);if(0===p)var
 a=[0,d,e];else
 if(0<p)var
-a=dc(e,c);else{var
-n=dc(e,ad(c)),g=n[2],i=n[1],o=W(g);if(0===o)var
-a=[0,ad(i),d];else
+a=dh(e,c);else{var
+n=dh(e,ag(c)),g=n[2],i=n[1],o=V(g);if(0===o)var
+a=[0,ag(i),d];else
 if(0<o)var
-w=aL(c,g),a=[0,ad(aL(i,b)),w];else{ad(g);var
-v=aL(c,g),a=[0,ad(aL(i,b)),v]}}}else{var
-r=ad(e),m=W(c);if(0===m)var
+w=aR(c,g),a=[0,ag(aR(i,b)),w];else{ag(g);var
+v=aR(c,g),a=[0,ag(aR(i,b)),v]}}}else{var
+r=ag(e),m=V(c);if(0===m)var
 a=[0,d,e];else
 if(0<m){var
-k=dc(r,c),f=k[2],h=k[1],l=W(f);if(0===l)var
-a=[0,ad(h),d];else
+k=dh(r,c),f=k[2],h=k[1],l=V(f);if(0===l)var
+a=[0,ag(h),d];else
 if(0<l)var
-u=ct(c,f),a=[0,ad(aL(h,b)),u];else{ad(f);var
-t=ct(c,f),a=[0,ad(aL(h,b)),t]}}else
+u=cu(c,f),a=[0,ag(aR(h,b)),u];else{ag(f);var
+t=cu(c,f),a=[0,ag(aR(h,b)),t]}}else
 var
-j=dc(r,ad(c)),s=ad(j[2]),a=[0,j[1],s]}return a[1]}function
-f8(a,d,c){if(i(c,b))return d;if(bs(c)){var
-f=f8(a,d,_(c,1));return m(a,d,m(a,f,f))}var
-e=f8(a,d,_(c,1));return m(a,e,e)}function
-iT(b,a){return a?a[1]:b}function
-cO(e,d,c){var
+j=dh(r,ag(c)),s=ag(j[2]),a=[0,j[1],s]}return a[1]}function
+gf(a,d,c){if(i(c,b))return d;if(bw(c)){var
+f=gf(a,d,$(c,1));return m(a,d,m(a,f,f))}var
+e=gf(a,d,$(c,1));return m(a,e,e)}function
+i7(b,a){return a?a[1]:b}function
+cR(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
-f9(d,c){var
+gg(d,c){var
 a=d,b=c;for(;;){if(0===b){var
 e=a?[0,a[1]]:a;return e}var
 f=b-1|0;if(a){var
 a=a[2],b=f;continue}return a}}function
-iU(a){if(a){var
-b=[0,a[1],0];return H(iU(a[2]),b)}return a}function
-f_(a){if(a){var
-b=f_(a[2]);return H(a[1],b)}return a}function
-k(b,a){return as(fR(b,a))}function
-ap(b,a){var
-d=0;return as(bh(function(d,a){return bt(c(b,a),d)},d,a))}function
+i8(a){if(a){var
+b=[0,a[1],0];return I(i8(a[2]),b)}return a}function
+gh(a){if(a){var
+b=gh(a[2]);return I(a[1],b)}return a}function
+k(b,a){return aq(f1(b,a))}function
+as(b,a){var
+d=0;return aq(a5(function(d,a){return bx(c(b,a),d)},d,a))}function
 bL(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-az(c,b,a){var
-d=as(a);return bh(function(b,a){return m(c,a,b)},b,d)}function
-M(f,e){var
+aA(c,b,a){var
+d=aq(a);return a5(function(b,a){return m(c,a,b)},b,d)}function
+K(f,e){var
 a=e;for(;;){if(a){var
 b=c(f,a[1]);if(!b){var
 a=a[2];continue}var
@@ -2355,10 +2355,10 @@ cj(e,d){var
 a=d;for(;;){if(a){var
 b=a[1];if(c(e,b))return[0,b];var
 a=a[2];continue}return a}}function
-dd(e,d){var
+di(e,d){var
 c=0,b=e,a=d;for(;;){if(b&&a){var
-c=[0,[0,b[1],a[1]],c],b=b[2],a=a[2];continue}return as(c)}}function
-iV(d,h){var
+c=[0,[0,b[1],a[1]],c],b=b[2],a=a[2];continue}return aq(c)}}function
+i9(d,h){var
 b=h;a:for(;;){if(b){var
 c=b[2],e=b[1],a=c;for(;;){if(a){if(!m(d,a[1],e)){var
 a=a[2];continue}var
@@ -2366,55 +2366,55 @@ f=1}else
 var
 f=a;if(f){var
 b=c;continue a}var
-g=[0,e,iV(d,c)];break}}else
+g=[0,e,i9(d,c)];break}}else
 var
 g=b;return g}}function
-f$(b,a){return 0===a?0:[0,b,f$(b+1|0,a-1|0)]}function
-iW(b,a){return 0===a?0:[0,b,iW(b,a-1|0)]}function
-dU(a){return[0,a,b]}function
-D(b,a){var
+gi(b,a){return 0===a?0:[0,b,gi(b+1|0,a-1|0)]}function
+i_(b,a){return 0===a?0:[0,b,i_(b,a-1|0)]}function
+dX(a){return[0,a,b]}function
+C(b,a){var
 c=w(a[1],b[2]);return i(w(b[1],a[2]),c)}function
 g(b,a){var
-c=w(a[1],b[2]);return ao(w(b[1],a[2]),c)}function
+c=w(a[1],b[2]);return ar(w(b[1],a[2]),c)}function
 Q(b,a){var
-c=w(b[2],a[2]),d=w(a[1],b[2]);return[0,aL(w(b[1],a[2]),d),c]}function
+c=w(b[2],a[2]),d=w(a[1],b[2]);return[0,aR(w(b[1],a[2]),d),c]}function
 r(b,a){var
 c=w(b[2],a[2]);return[0,w(b[1],a[1]),c]}function
-I(a){var
-b=a[2];return[0,ad(a[1]),b]}function
-bd(b,a){return Q(b,I(a))}function
-dV(a){var
-c=a[1],e=W(c);if(0===e)return[0,d,b];if(0<e)return[0,a[2],c];var
-f=ad(c);return[0,ad(a[2]),f]}function
-aZ(b,a){return r(b,dV(a))}function
+J(a){var
+b=a[2];return[0,ag(a[1]),b]}function
+bf(b,a){return Q(b,J(a))}function
+dY(a){var
+c=a[1],e=V(c);if(0===e)return[0,d,b];if(0<e)return[0,a[2],c];var
+f=ag(c);return[0,ag(a[2]),f]}function
+a0(b,a){return r(b,dY(a))}function
 s(b){var
-c=b[2],e=b[1],a=fC(e,c);if(i(a,d))var
+c=b[2],e=b[1],a=fL(e,c);if(i(a,d))var
 f=[0,a,[0,d,d]];else
 var
 h=bS(c,a),f=[0,a,[0,bS(e,a),h]];var
-g=f[2],j=db(g[2]);return[0,g[1],j]}function
-cx(a,c){return i(a,b)?c:bs(a)?ay(q(cx(_(a,1),c),1)):q(cx(_(a,1),c),1)}var
-am=0;function
-G(e,d){var
+g=f[2],j=dg(g[2]);return[0,g[1],j]}function
+cA(a,c){return i(a,b)?c:bw(a)?az(q(cA($(a,1),c),1)):q(cA($(a,1),c),1)}var
+ao=0;function
+H(e,d){var
 c=e,a=d;for(;;){if(a){var
-f=a[3],g=a[2],h=a[1];if(i(c,b))return g;if(bs(c)){var
-c=_(c,1),a=f;continue}var
-c=_(c,1),a=h;continue}return a}}function
-aG(a,c,d){if(d){var
-e=d[3],g=d[2],f=d[1];return i(a,b)?[0,f,[0,c],e]:bs(a)?[0,f,g,aG(_(a,1),c,e)]:[0,aG(_(a,1),c,f),g,e]}return i(a,b)?[0,0,[0,c],0]:bs(a)?[0,0,0,aG(_(a,1),c,0)]:[0,aG(_(a,1),c,0),0,0]}function
-dW(c,a){if(c){var
+f=a[3],g=a[2],h=a[1];if(i(c,b))return g;if(bw(c)){var
+c=$(c,1),a=f;continue}var
+c=$(c,1),a=h;continue}return a}}function
+aK(a,c,d){if(d){var
+e=d[3],g=d[2],f=d[1];return i(a,b)?[0,f,[0,c],e]:bw(a)?[0,f,g,aK($(a,1),c,e)]:[0,aK($(a,1),c,f),g,e]}return i(a,b)?[0,0,[0,c],0]:bw(a)?[0,0,0,aK($(a,1),c,0)]:[0,aK($(a,1),c,0),0,0]}function
+dZ(c,a){if(c){var
 d=c[3],e=c[2],f=c[1];if(e){var
-g=dW(d,cx(a,ay(q(b,1)))),h=[0,[0,a,e[1]],g];return H(dW(f,cx(a,q(b,1))),h)}var
-i=dW(d,cx(a,ay(q(b,1))));return H(dW(f,cx(a,q(b,1))),i)}return c}function
-dX(a){if(a){var
+g=dZ(d,cA(a,az(q(b,1)))),h=[0,[0,a,e[1]],g];return I(dZ(f,cA(a,q(b,1))),h)}var
+i=dZ(d,cA(a,az(q(b,1))));return I(dZ(f,cA(a,q(b,1))),i)}return c}function
+d0(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=dX(b);return dT(dX(c),d)+1|0}var
-e=dX(b);return dT(dX(c),e)}return a}function
-ga(e,a,d){if(a)var
-i=cx(d,ay(q(b,1))),j=ga(e,a[3],i),f=a[2],k=c(e,d),h=f?[0,c(k,f[1])]:f,l=cx(d,q(b,1)),g=[0,ga(e,a[1],l),h,j];else
+d=d0(b);return dW(d0(c),d)+1|0}var
+e=d0(b);return dW(d0(c),e)}return a}function
+gj(e,a,d){if(a)var
+i=cA(d,az(q(b,1))),j=gj(e,a[3],i),f=a[2],k=c(e,d),h=f?[0,c(k,f[1])]:f,l=cA(d,q(b,1)),g=[0,gj(e,a[1],l),h,j];else
 var
 g=a;return g}function
-iX(g){function
+i$(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -2433,114 +2433,114 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return H(c[1],f)}var
+f=e(b);return I(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-S(b,a){return k(function(a){var
+W(b,a){return k(function(a){var
 c=s(r(b,a[2]));return[0,a[1],c]},a)}function
-aA(a){var
-c=[0,d,b];return az(function(b,a){return s(Q(b[2],a))},c,a)}function
-iY(d,c,j,i){var
+aB(a){var
+c=[0,d,b];return aA(function(b,a){return s(Q(b[2],a))},c,a)}function
+ja(d,c,j,i){var
 b=j,a=i;for(;;){if(a){var
 e=a[1],f=e[2],g=e[1],h=a[2];if(m(d,c,g)){var
-b=s(Q(b,f)),a=h;continue}return[0,[0,c,b],iY(d,g,f,h)]}return[0,[0,c,b],0]}}function
-iZ(c,a){if(a){var
-b=a[1];return iY(c,b[1],b[2],a[2])}return a}function
-gb(a){return c(U(function(a){return K(D(a[2],[0,d,b]))}),a)}var
-qs=iX([0,function(b,a){return ao(b[1],a[1])}]),qt=iX([0,function(c,b){var
+b=s(Q(b,f)),a=h;continue}return[0,[0,c,b],ja(d,g,f,h)]}return[0,[0,c,b],0]}}function
+jb(c,a){if(a){var
+b=a[1];return ja(c,b[1],b[2],a[2])}return a}function
+gk(a){return c(U(function(a){return N(C(a[2],[0,d,b]))}),a)}var
+qD=i$([0,function(b,a){return ar(b[1],a[1])}]),qE=i$([0,function(c,b){var
 a=bG(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return ao(c[1][2],b[1][2]);case
+0:return ar(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-bZ(a){return gb(iZ(i,c(qs[5],a)))}function
-qu(b,a){var
+b0(a){return gk(jb(i,c(qD[5],a)))}function
+qF(b,a){var
 c=i(b[1],a[1]);return c?i(b[2],a[2]):c}function
-cy(a,e){var
-f=[0,d,b];return az(function(a,b){var
+cB(a,e){var
+f=[0,d,b];return aA(function(a,b){var
 d=c(e,a[1]);return s(Q(r(a[2],d),b))},f,a)}function
 bM(a){var
-c=bZ(a);return h(function(a){return g([0,d,b],a[2])},c)}function
-cz(a){return bZ(a)?0:1}function
-gc(a,e,d,b){var
-f=c(a[3],b),g=S(I(e),f);return H(c(a[3],d),g)}function
-i0(a){var
-c=[0,d,b];return az(function(c,a){var
+c=b0(a);return h(function(a){return g([0,d,b],a[2])},c)}function
+cC(a){return b0(a)?0:1}function
+gl(a,e,d,b){var
+f=c(a[3],b),g=W(J(e),f);return I(c(a[3],d),g)}function
+jc(a){var
+c=[0,d,b];return aA(function(c,a){var
 e=g([0,d,b],c[2])?a:Q(c[2],a);return s(e)},c,a)}function
-F(a){return az(function(a,b){return aG(a[1],a[2],b)},am,a)}function
+G(a){return aA(function(a,b){return aK(a[1],a[2],b)},ao,a)}function
 R(d,c,b){var
-a=G(b,c);return a?a[1]:d}function
-bl(d,c,b){var
-a=G(c,d);return a?G(b,a[1]):a}function
-eC(b,e,d,a){var
-c=G(b,a),f=c?c[1]:am;return aG(b,aG(e,d,f),a)}function
-ck(a){return az(function(a,b){return eC(a[1][1],a[1][2],a[2],b)},am,a)}function
-gd(g,f){var
+a=H(b,c);return a?a[1]:d}function
+bs(d,c,b){var
+a=H(c,d);return a?H(b,a[1]):a}function
+eI(b,e,d,a){var
+c=H(b,a),f=c?c[1]:ao;return aK(b,aK(e,d,f),a)}function
+ck(a){return aA(function(a,b){return eI(a[1][1],a[1][2],a[2],b)},ao,a)}function
+gm(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(bl(b,e,d))return 0;var
-h=a[2],b=eC(e,d,0,b),a=h;continue}return 1}}function
-cA(e,d){var
+c=a[1],d=c[2],e=c[1];if(bs(b,e,d))return 0;var
+h=a[2],b=eI(e,d,0,b),a=h;continue}return 1}}function
+cD(e,d){var
 b=e,a=d;for(;;){if(a){var
-c=a[1];if(G(c,b))return 0;var
-f=a[2],b=aG(c,0,b),a=f;continue}return 1}}function
-eD(a){var
-b=0;return bL(function(a,b){return M(function(a){return i(b,a)},a)?a:[0,b,a]},a,b)}function
-E(b,a){return K(g(a,b))}function
-bm(a){var
-c=F(k(function(a){return[0,a[1],a[2][1]]},a)),d=F(k(function(a){var
-b=bZ(a[2][2]);return[0,a[1],b]},a)),e=0;function
+c=a[1];if(H(c,b))return 0;var
+f=a[2],b=aK(c,0,b),a=f;continue}return 1}}function
+eJ(a){var
+b=0;return bL(function(a,b){return K(function(a){return i(b,a)},a)?a:[0,b,a]},a,b)}function
+E(b,a){return N(g(a,b))}function
+bg(a){var
+c=G(k(function(a){return[0,a[1],a[2][1]]},a)),d=G(k(function(a){var
+b=b0(a[2][2]);return[0,a[1],b]},a)),e=0;function
 f(a){return R(e,d,a)}function
-g(a){return R(b,c,a)}return[0,k(ah,a),g,f]}function
-cP(e,a){var
-l=a[1],m=F(k(function(a){return[0,a,0]},l));function
+g(a){return R(b,c,a)}return[0,k(ak,a),g,f]}function
+cE(e,a){var
+l=a[1],m=G(k(function(a){return[0,a,0]},l));function
 f(b){var
-a=G(b,m),c=a?1:a;return c}var
+a=H(b,m),c=a?1:a;return c}var
 i=e?1:e,j=i?h(function(a){var
 c=a[2][2];return h(function(a){var
 c=f(a[1]);return c?g([0,d,b],a[2]):c},c)},e):i;if(j){var
 n=a[1];return h(function(e){var
 j=c(a[3],e),i=h(function(a){var
-c=f(a[1]);return c?g([0,d,b],a[2]):c},j);return i?D(aA(c(a[3],e)),[0,b,b]):i},n)}return j}function
-ge(f,e,d){var
+c=f(a[1]);return c?g([0,d,b],a[2]):c},j);return i?C(aB(c(a[3],e)),[0,b,b]):i},n)}return j}function
+gn(f,e,d){var
 b=f,a=d;for(;;){if(0===b)return a;var
 c=R(a,e,a),g=b-1|0;if(i(c,a))return a;var
 b=g,a=c;continue}}function
-i1(b,a){var
-d=b[1];return dX(F(k(function(b){return[0,c(a,b),0]},d)))}function
-i2(a){var
+jd(b,a){var
+d=b[1];return d0(G(k(function(b){return[0,c(a,b),0]},d)))}function
+je(a){var
 f=t(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
-u=g-1|0,j=[0,am,am],l=a[1],m=bL(function(e){return function(d,b){var
+u=g-1|0,j=[0,ao,ao],l=a[1],m=bL(function(e){return function(d,b){var
 g=c(a[3],b);return bL(function(k,j){var
-g=k[2],d=k[1],n=c(e,j[1]),l=bl(g,c(e,b),n);if(l){var
-m=l[1],h=ge(f,d,b),i=ge(f,d,m),a=iL(h,i);return[0,aG(b,a,aG(m,a,aG(h,a,aG(i,a,d)))),g]}var
-o=c(e,j[1]);return[0,d,eC(c(e,b),o,b,g)]},g,d)}}(d),l,j)[1],n=a[1],o=F(k(function(b){return function(a){return[0,a,ge(f,b,a)]}}(m),n)),e=function(c){return function(a){return R(b,c,a)}}(o),p=a[1],q=ck(ap(function(g,d){return function(b){var
+g=k[2],d=k[1],n=c(e,j[1]),l=bs(g,c(e,b),n);if(l){var
+m=l[1],h=gn(f,d,b),i=gn(f,d,m),a=iZ(h,i);return[0,aK(b,a,aK(m,a,aK(h,a,aK(i,a,d)))),g]}var
+o=c(e,j[1]);return[0,d,eI(c(e,b),o,b,g)]},g,d)}}(d),l,j)[1],n=a[1],o=G(k(function(b){return function(a){return[0,a,gn(f,b,a)]}}(m),n)),e=function(c){return function(a){return R(b,c,a)}}(o),p=a[1],q=ck(as(function(g,d){return function(b){var
 e=c(a[3],b);return k(function(a){var
 e=g(b),f=c(d,a[1]);return[0,[0,c(d,b),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(j,k,d){return function(b){var
 e=c(a[3],b);return h(function(e){var
-f=c(d,e[1]),a=bl(k,c(d,b),f);if(a){var
+f=c(d,e[1]),a=bs(k,c(d,b),f);if(a){var
 g=j(b);return i(a[1],g)}return a},e)}}(e,q,d),r)){var
-s=i1(a,d);if(Y(i1(a,e),s))return e;var
+s=jd(a,d);if(S(jd(a,e),s))return e;var
 g=u,d=e;continue}return d}}function
-de(b,a){var
+dj(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-i3(b,a){return ck(ap(function(a){var
-c=de(b,a[1]);return k(function(b){return[0,b,a[2]]},c)},a))}function
-i4(f,h,e,a){if(i(e,a))return[0,d,b];var
+jf(b,a){return ck(as(function(a){var
+c=dj(b,a[1]);return k(function(b){return[0,b,a[2]]},c)},a))}function
+jg(f,h,e,a){if(i(e,a))return[0,d,b];var
 j=c(f,a);if(i(c(f,e),j)){var
-g=bl(h,e,a);return g?g[1]:[0,b,b]}return[0,b,b]}function
-dY(e,t,q,a,p,o){var
+g=bs(h,e,a);return g?g[1]:[0,b,b]}return[0,b,b]}function
+d1(e,t,q,a,p,o){var
 u=a[1],k=h(function(a){var
-f=c(e,a[1][1]),g=f?c(e,a[1][2]):f,h=g?K(i(a[1][1],a[1][2])):g;return h?E([0,d,b],a[2]):h},u);if(k)var
+f=c(e,a[1][1]),g=f?c(e,a[1][2]):f,h=g?N(i(a[1][1],a[1][2])):g;return h?E([0,d,b],a[2]):h},u);if(k)var
 v=a[2],f=h(function(a){var
 f=c(e,a[1]);return f?E([0,d,b],a[2]):f},v);else
 var
 f=k;if(f)var
-w=a[2],x=a[1],l=S(I([0,b,b]),p),j=bM(H(H(ap(function(a){var
-b=a[2],c=s(r(I(t),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},x),w),l));else
+w=a[2],x=a[1],l=W(J([0,b,b]),p),j=bM(I(I(as(function(a){var
+b=a[2],c=s(r(J(t),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},x),w),l));else
 var
 j=f;if(j){var
-y=a[1],n=aA(a[2]);return g(s(az(function(a,b){var
+y=a[1],n=aB(a[2]);return g(s(aA(function(a,b){var
 c=m(q,a[1][1],a[1][2]);return s(Q(r(a[2],c),b))},n,y)),o)}return j}function
-i5(l,k,y,x,j,a,w){var
-e=gd(am,ap(function(a){return de(y,a[1])},a));return e?h(function(a){var
-o=a[1],e=o[2],f=o[1],p=c(j,f),q=p?c(j,e):p,r=q?K(i(f,e)):q;if(r)var
+jh(l,k,y,x,j,a,w){var
+e=gm(ao,as(function(a){return dj(y,a[1])},a));return e?h(function(a){var
+o=a[1],e=o[2],f=o[1],p=c(j,f),q=p?c(j,e):p,r=q?N(i(f,e)):q;if(r)var
 z=c(x,e),h=i(c(x,f),z);else
 var
 h=r;if(h)var
@@ -2548,169 +2548,169 @@ A=c(l[2],e),m=i(c(l[2],f),A);else
 var
 m=h;var
 s=m?g([0,d,b],a[2]):m,t=s?g(a[2],[0,b,b]):s;if(t)var
-B=a[2],C=gc(l,k,f,e),n=dY(j,k,w,a[3],C,B);else
+B=a[2],C=gl(l,k,f,e),n=d1(j,k,w,a[3],C,B);else
 var
 n=t;if(n){var
-u=K(y);if(!u){var
-D=a[2],E=gc(l,k,e,f);return dY(j,k,w,a[4],E,D)}var
+u=N(y);if(!u){var
+D=a[2],E=gl(l,k,e,f);return d1(j,k,w,a[4],E,D)}var
 v=u}else
 var
 v=n;return v},a):e}function
-gf(d,b,a){var
+go(d,b,a){var
 e=d[1];return c(U(function(d){return i(c(b,d),a)}),e)}function
-gg(d,c,j,f,b,a){var
-k=G(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
-x=j-1|0,g=G(a,f);if(g){var
+gp(d,c,j,f,b,a){var
+k=H(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
+x=j-1|0,g=H(a,f);if(g){var
 e=g[1];switch(e[0]){case
 0:var
-l=e[1];return[0,[0,l,aG(a,l,b)]];case
+l=e[1];return[0,[0,l,aK(a,l,b)]];case
 1:var
-n=e[1],h=gg(d,c,x,f,b,n);if(h)var
-o=h[1],y=m(c,a,n),p=s(Q(r(d,o[1]),y)),q=[0,[0,p,aG(a,p,o[2])]];else
+n=e[1],h=gp(d,c,x,f,b,n);if(h)var
+o=h[1],y=m(c,a,n),p=s(Q(r(d,o[1]),y)),q=[0,[0,p,aK(a,p,o[2])]];else
 var
 q=h;return q;default:var
-t=e[1],i=gg(d,c,x,f,b,t);if(i)var
-u=i[1],z=m(c,t,a),v=s(aZ(bd(u[1],z),d)),w=[0,[0,v,aG(a,v,u[2])]];else
+t=e[1],i=gp(d,c,x,f,b,t);if(i)var
+u=i[1],z=m(c,t,a),v=s(a0(bf(u[1],z),d)),w=[0,[0,v,aK(a,v,u[2])]];else
 var
 w=i;return w}}return g}function
-gh(a,e){return M(function(a){var
+gq(a,e){return K(function(a){var
 c=i(a[1],e);return c?E(a[2],[0,d,b]):c},a)}function
-i6(n,f,e,m,a,l){var
-o=[0,d,b],j=cy(f,function(a){return R(o,e,a)}),k=h(function(a){if(E(a[2],[0,d,b])){var
-g=c(n,a[1]);if(M(function(a){return i(g,a)},m)){var
-f=G(a[1],e),h=f?1:f;return h}}return 1},f);return k?l?E(a,j):g(a,j):k}function
-eE(a){return k(ah,a[3])}function
-bn(a){var
-b=a[1],c=F(k(function(a){return[0,a,0]},b));return function(b){var
-a=G(b,c),d=a?1:a;return d}}function
-gi(e){var
-l=bm(e[1]),n=bn(l),u=g([0,b,b],e[2]),v=u?cP(e[1],l):u;if(v){var
-a=i2(l),H=i3(e[3],e[4]),w=function(b,c){return i4(a,H,b,c)},J=e[5],L=e[3],A=ck(ap(function(a){var
-b=de(L,a[1]);return k(function(b){return[0,b,a[2]]},b)},J)),o=function(e,f){if(i(e,f))return[0,d,b];var
+ji(n,f,e,m,a,l){var
+o=[0,d,b],j=cB(f,function(a){return R(o,e,a)}),k=h(function(a){if(E(a[2],[0,d,b])){var
+g=c(n,a[1]);if(K(function(a){return i(g,a)},m)){var
+f=H(a[1],e),h=f?1:f;return h}}return 1},f);return k?l?E(a,j):g(a,j):k}function
+eK(a){return k(ak,a[3])}function
+bh(a){var
+b=a[1],c=G(k(function(a){return[0,a,0]},b));return function(b){var
+a=H(b,c),d=a?1:a;return d}}function
+gr(e){var
+l=bg(e[1]),n=bh(l),u=g([0,b,b],e[2]),v=u?cE(e[1],l):u;if(v){var
+a=je(l),F=jf(e[3],e[4]),w=function(b,c){return jg(a,F,b,c)},I=e[5],L=e[3],A=ck(as(function(a){var
+b=dj(L,a[1]);return k(function(b){return[0,b,a[2]]},b)},I)),o=function(e,f){if(i(e,f))return[0,d,b];var
 h=c(a,f);if(i(c(a,e),h)){var
-g=bl(A,e,f);return g?g[1]:[0,d,b]}return[0,b,b]},x=i5(l,e[2],e[3],a,n,e[4],w);if(x){var
-f=e[5],aa=e[3],j=e[2],q=gd(am,ap(function(a){return de(aa,a[1])},f));if(q){var
-aV=ap(function(a){var
+g=bs(A,e,f);return g?g[1]:[0,d,b]}return[0,b,b]},x=jh(l,e[2],e[3],a,n,e[4],w);if(x){var
+f=e[5],aa=e[3],j=e[2],q=gm(ao,as(function(a){return dj(aa,a[1])},f));if(q){var
+aV=as(function(a){var
 b=a[4];if(b){var
-c=b[1][1],d=de(aa,a[1]);return k(function(b){return[0,s(a[2]),[0,c,b]]},d)}return b},f);if(E([0,b,b],j))var
-B=eD(k(a,ap(eE,f))),p=F(k(function(e){var
-c=gf(l,a,e);return[0,e,h(function(a){return h(function(e){var
-f=o(a,e);return D(f,[0,d,b])?1:h(function(b){var
+c=b[1][1],d=dj(aa,a[1]);return k(function(b){return[0,s(a[2]),[0,c,b]]},d)}return b},f);if(E([0,b,b],j))var
+B=eJ(k(a,as(eK,f))),p=G(k(function(e){var
+c=go(l,a,e);return[0,e,h(function(a){return h(function(e){var
+f=o(a,e);return C(f,[0,d,b])?1:h(function(b){var
 c=r(j,o(b,e));return g(f,Q(o(a,b),c))},c)},c)},c)]},B));else
 var
-p=am;var
-C=0,ba=function(a){return R(C,p,a)},y=h(function(e){var
-aq=e[1],x=aq[2],y=aq[1],ar=c(n,y),as=ar?c(n,x):ar,at=as?K(i(y,x)):as;if(at)var
-a3=c(a,x),N=i(c(a,y),a3);else
+p=ao;var
+D=0,ba=function(a){return R(D,p,a)},y=h(function(e){var
+ap=e[1],x=ap[2],y=ap[1],aq=c(n,y),ar=aq?c(n,x):aq,at=ar?N(i(y,x)):ar;if(at)var
+a3=c(a,x),M=i(c(a,y),a3);else
 var
-N=at;var
-au=N?E([0,d,b],e[2]):N,av=au?g(e[2],[0,b,b]):au;if(av)var
-a4=de(aa,e[1]),O=h(function(a){var
-b=e[2];return D(o(a[1],a[2]),b)},a4);else
+M=at;var
+au=M?E([0,d,b],e[2]):M,av=au?g(e[2],[0,b,b]):au;if(av)var
+a4=dj(aa,e[1]),O=h(function(a){var
+b=e[2];return C(o(a[1],a[2]),b)},a4);else
 var
 O=av;if(O)var
 a5=e[3],P=h(function(a){return c(n,a[1])},a5);else
 var
 P=O;if(P){var
-Q=e[3],aI=F(Q),aJ=t(Q)+1|0,aK=[0,am],B=bL(function(a,d){if(a)var
-b=gg(j,o,aJ,aI,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+Q=e[3],aI=G(Q),aJ=t(Q)+1|0,aK=[0,ao],B=bL(function(a,d){if(a)var
+b=gp(j,o,aJ,aI,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
 c=a;return c},Q,aK);if(B){var
-v=B[1],f=bZ(gc(l,j,y,x)),q=eD(k(a,eE(e))),S=e[4]?0:1,ae=E([0,b,b],j),a6=ae?h(ba,q):ae;if(a6){var
-aU=eE(e),af=F(k(function(a){return[0,a,R([0,d,b],v,a)]},aU)),aw=i6(a,f,af,q,e[2],S);if(aw)var
-a7=[0,d,b],z=function(a){return R(a7,af,a)},ax=eE(e),ay=h(function(e){var
+v=B[1],f=b0(gl(l,j,y,x)),q=eJ(k(a,eK(e))),T=e[4]?0:1,ae=E([0,b,b],j),a6=ae?h(ba,q):ae;if(a6){var
+aU=eK(e),af=G(k(function(a){return[0,a,R([0,d,b],v,a)]},aU)),aw=ji(a,f,af,q,e[2],T);if(aw)var
+a7=[0,d,b],z=function(a){return R(a7,af,a)},ax=eK(e),ay=h(function(e){var
 f=g([0,d,b],z(e)),k=f?g(z(e),[0,b,b]):f,l=k?c(n,e):k;return l?h(function(b){var
 d=c(a,b);if(i(c(a,e),d)){var
-f=o(e,b),h=r(j,z(b));return g(bd(z(e),h),f)}return 1},ax):l},ax);else
+f=o(e,b),h=r(j,z(b));return g(bf(z(e),h),f)}return 1},ax):l},ax);else
 var
 ay=aw;var
-T=ay}else{if(E([0,b,b],j))var
-aL=F(ap(function(A){var
-w=gf(l,a,A),B=0,C=k(function(a){return[0,a,R([0,d,b],v,a)]},w),n=t(w),i=C,h=B;a:for(;;){if(0===n)return h;var
+V=ay}else{if(E([0,b,b],j))var
+aL=G(as(function(A){var
+w=go(l,a,A),B=0,C=k(function(a){return[0,a,R([0,d,b],v,a)]},w),n=t(w),i=C,h=B;a:for(;;){if(0===n)return h;var
 z=n-1|0;if(i){var
 u=i[1],g=u[1],f=u[2],e=0,c=i[2];for(;;){if(c){var
 p=c[1],m=p[2],q=p[1],r=c[2];if(E(f,m)){var
 x=[0,[0,g,f],e],g=q,f=m,e=x,c=r;continue}var
 e=[0,[0,q,m],e],c=r;continue}var
 y=[0,[0,g,f],h],n=z,i=k(function(e,f){return function(a){var
-c=G(a[1],v),d=c?1:c;if(d)return a;var
-b=s(aZ(bd(e,o(f,a[1])),j));return E(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=y;continue a}}return h}},q)),aM=[0,d,b],m=function(a){return R(aM,aL,a)};else
+c=H(a[1],v),d=c?1:c;if(d)return a;var
+b=s(a0(bf(e,o(f,a[1])),j));return E(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=y;continue a}}return h}},q)),aM=[0,d,b],m=function(a){return R(aM,aL,a)};else
 var
 aN=[0,d,b],m=function(a){return R(aN,v,a)};var
-aG=i6(a,f,v,q,e[2],S);if(aG)var
-a9=l[1],W=h(function(a){var
+aG=ji(a,f,v,q,e[2],T);if(aG)var
+a9=l[1],X=h(function(a){var
 c=g([0,d,b],m(a));return c?g(m(a),[0,b,b]):c},a9);else
 var
-W=aG;if(W){if(E([0,b,b],j))var
-aO=l[1],ab=h(function(e){if(D(m(e),[0,d,b]))return 1;var
-f=c(a,e);return M(function(a){return i(f,a)},q)},aO),aH=ab?h(function(c){var
-b=gf(l,a,c);return h(function(a){return h(function(b){var
-c=o(a,b),d=r(j,m(b));return g(bd(m(a),d),c)},b)},b)},q):ab;else
+X=aG;if(X){if(E([0,b,b],j))var
+aO=l[1],ab=h(function(e){if(C(m(e),[0,d,b]))return 1;var
+f=c(a,e);return K(function(a){return i(f,a)},q)},aO),aH=ab?h(function(c){var
+b=go(l,a,c);return h(function(a){return h(function(b){var
+c=o(a,b),d=r(j,m(b));return g(bf(m(a),d),c)},b)},b)},q):ab;else
 var
 aH=h(function(a){return E([0,d,b],a[2])?h(function(c){if(E(c[2],[0,d,b])){var
-e=o(a[1],c[1]),f=r(j,m(c[1]));return g(bd(m(a[1]),f),e)}return 1},f):1},f);var
-X=aH}else
+e=o(a[1],c[1]),f=r(j,m(c[1]));return g(bf(m(a[1]),f),e)}return 1},f):1},f);var
+Y=aH}else
 var
-X=W;if(X){if(E([0,b,b],j))var
+Y=X;if(Y){if(E([0,b,b],j))var
 Z=1;else{var
-ac=h(function(a){return E([0,d,b],a[2])?K(gh(f,a[1])):1},f);if(ac)var
-aP=i0(f),Z=g(I([0,b,b]),aP);else
+ac=h(function(a){return E([0,d,b],a[2])?N(gq(f,a[1])):1},f);if(ac)var
+aP=jc(f),Z=g(J([0,b,b]),aP);else
 var
 Z=ac}var
 _=Z}else
 var
-_=X;if(_)if(S)var
-a_=cy(f,m),$=E(e[2],a_);else
+_=Y;if(_)if(T)var
+a_=cB(f,m),$=E(e[2],a_);else
 var
-a$=cy(f,m),$=g(e[2],a$);else
+a$=cB(f,m),$=g(e[2],a$);else
 var
 $=_;var
-T=$}if(T){var
+V=$}if(V){var
 az=e[4];if(az){var
 aA=az[1],p=aA[2],a8=aA[1],ag=s(e[2]),aW=c(U(function(b){var
-c=b[1],a=i(c[1],ag[1]),d=a?i(c[2],ag[2]):a;return d?fJ(a8,b[2][1]):d}),aV),ah=k(function(a){return a[2][2]},aW),aB=e[1];switch(p[0]){case
+c=b[1],a=i(c[1],ag[1]),d=a?i(c[2],ag[2]):a;return d?fS(a8,b[2][1]):d}),aV),ah=k(function(a){return a[2][2]},aW),aB=e[1];switch(p[0]){case
 0:var
-w=p[1],aj=c(n,w),ak=aj?M(function(a){return i(a[1],w)},f):aj,u=ak?K(M(function(a){var
+w=p[1],aj=c(n,w),ak=aj?K(function(a){return i(a[1],w)},f):aj,u=ak?N(K(function(a){var
 b=i(a[1],w);return b?b:i(a[2],w)},ah)):ak;break;case
 1:var
-al=p[1],an=D(j,[0,b,b]);if(an)var
-aX=c(l[3],aB[1]),C=M(function(a){return i(a[1],al)},aX);else
+al=p[1],am=C(j,[0,b,b]);if(am)var
+aX=c(l[3],aB[1]),D=K(function(a){return i(a[1],al)},aX);else
 var
-C=an;if(C)var
-aY=c(l[3],aB[2]),H=M(function(a){return i(a[1],al)},aY);else
+D=am;if(D)var
+aY=c(l[3],aB[2]),F=K(function(a){return i(a[1],al)},aY);else
 var
-H=C;if(H)var
-a0=i0(f),u=E(I([0,b,b]),a0);else
+F=D;if(F)var
+aZ=jc(f),u=E(J([0,b,b]),aZ);else
 var
-u=H;break;default:var
-J=p[1],ao=h(function(a){var
-e=c(n,a[1]);return e?g([0,d,b],a[2]):e},J);if(ao)var
+u=F;break;default:var
+I=p[1],an=h(function(a){var
+e=c(n,a[1]);return e?g([0,d,b],a[2]):e},I);if(an)var
 a1=p[2],L=h(function(a){return c(n,a[1])},a1);else
 var
-L=ao;if(L)var
-a2=t(J),u=Y(t(eD(k(function(b){return c(a,b[1])},J))),a2);else
+L=an;if(L)var
+a2=t(I),u=S(t(eJ(k(function(b){return c(a,b[1])},I))),a2);else
 var
 u=L}if(u){switch(p[0]){case
 0:var
-ad=p[1],A=[0,function(a){return i(a,ad)?gh(f,ad)?I([0,b,b]):[0,b,b]:[0,d,b]}];break;case
+ad=p[1],A=[0,function(a){return i(a,ad)?gq(f,ad)?J([0,b,b]):[0,b,b]:[0,d,b]}];break;case
 1:var
 A=0;break;default:var
-aS=p[2],aT=p[1],aQ=F(k(function(b){var
-d=b[2];return[0,c(a,b[1]),d]},aT)),aR=F(aS),A=[0,function(e){var
-f=G(e,aR);return f?f[1]:R([0,d,b],aQ,c(a,e))}]}if(A){var
-V=A[1],ai=E([0,d,b],cy(f,V));return ai?h(function(a){var
-k=r(j,c(V,a[2]));if(g(c(V,a[1]),k))return 1;var
+aS=p[2],aT=p[1],aQ=G(k(function(b){var
+d=b[2];return[0,c(a,b[1]),d]},aT)),aR=G(aS),A=[0,function(e){var
+f=H(e,aR);return f?f[1]:R([0,d,b],aQ,c(a,e))}]}if(A){var
+W=A[1],ai=E([0,d,b],cB(f,W));return ai?h(function(a){var
+k=r(j,c(W,a[2]));if(g(c(W,a[1]),k))return 1;var
 l=a[2],m=a[1];if(E([0,b,b],j))var
 h=1;else
 var
-e=M(function(a){var
-c=i(a[1],m);return c?E([0,d,b],a[2]):c},f),h=e?gh(f,l):e;return K(h)},ah):ai}var
+e=K(function(a){var
+c=i(a[1],m);return c?E([0,d,b],a[2]):c},f),h=e?gq(f,l):e;return N(h)},ah):ai}var
 aC=1}else
 var
 aC=u;return aC}var
 aD=1}else
 var
-aD=T;var
+aD=V;var
 aE=aD}else
 var
 aE=B;var
@@ -2722,7 +2722,7 @@ y=q;var
 m=y}else
 var
 m=x;if(m){var
-N=e[6];return h(function(a){var
+M=e[6];return h(function(a){var
 f=c(n,a[1]),h=f?c(n,a[2]):f;if(h)var
 p=a[3],e=g(w(a[1],a[2]),p);else
 var
@@ -2732,199 +2732,199 @@ j=a[4];if(j){var
 k=j[1],l=g([0,d,b],k);return l?g(k,o(a[1],a[2])):l}var
 m=1}else
 var
-m=i;return m},N)}var
+m=i;return m},M)}var
 z=m}else
 var
 z=v;return z}function
-gj(b,a){return k(function(a){var
+eL(b,a){return k(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},a)}function
-gk(b,a){return ap(function(a){var
-d=c(b[3],a[1]);return S(a[2],d)},a)}function
-eF(e,a){var
-f=[0,d,b];return az(function(a,b){var
+gs(b,a){return as(function(a){var
+d=c(b[3],a[1]);return W(a[2],d)},a)}function
+eM(e,a){var
+f=[0,d,b];return aA(function(a,b){var
 d=c(e,a[2]);return s(Q(r(a[1],d),b))},f,a)}function
-i7(g,a,c){var
-e=[0,d,b];return az(function(d,c){var
-e=d[1],f=i(a,e)?[0,[0,b,b]]:m(g,a,e);return f?s(Q(aZ(d[2],f[1]),c)):c},e,c)}function
-gl(f,e,c,a){var
-m=S(I([0,b,b]),c),i=bM(H(S(e,a),m));if(i)var
+jj(g,a,c){var
+e=[0,d,b];return aA(function(d,c){var
+e=d[1],f=i(a,e)?[0,[0,b,b]]:m(g,a,e);return f?s(Q(a0(d[2],f[1]),c)):c},e,c)}function
+gt(f,e,c,a){var
+m=W(J([0,b,b]),c),i=bM(I(W(e,a),m));if(i)var
 j=i;else{var
-k=h(function(c){return K(g(i7(f,c[1],a),[0,d,b]))},c);if(k){var
-l=[0,d,b];return g(az(function(b,c){var
-d=i7(f,b[1],a);return s(Q(aZ(b[2],d),c))},l,c),e)}var
+k=h(function(c){return N(g(jj(f,c[1],a),[0,d,b]))},c);if(k){var
+l=[0,d,b];return g(aA(function(b,c){var
+d=jj(f,b[1],a);return s(Q(a0(b[2],d),c))},l,c),e)}var
 j=k}return j}function
-cQ(d,b,a){return c(U(function(a){return i(c(d[2],a[1]),b)}),a)}function
-i8(d,b,a){return c(U(function(a){return K(i(c(d[2],a[1]),b))}),a)}function
-i9(d,a){return ap(function(a){var
+cS(d,b,a){return c(U(function(a){return i(c(d[2],a[1]),b)}),a)}function
+jk(d,b,a){return c(U(function(a){return N(i(c(d[2],a[1]),b))}),a)}function
+jl(d,a){return as(function(a){var
 b=m(d,a[1][1],a[1][2]);if(b)var
-e=a[2],f=s(r(I(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
+e=a[2],f=s(r(J(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
 var
 c=b;return c},a)}function
-i_(f,e,g,a){if(0===g)return[0,d,b];var
+jm(f,e,g,a){if(0===g)return[0,d,b];var
 l=g-1|0;if(a){var
-h=ap(function(a){var
+h=as(function(a){var
 d=c(e[2],a[1][2]),b=m(f,a[1][1],d);if(typeof
 b==="number")return 0;var
 g=b[1],h=c(e[3],a[1][2]);return k(function(b){var
-c=s(r(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=i_(f,e,l,gb(iZ(qu,c(qt[5],h)))),i=[0,d,b];return s(Q(az(function(a,b){var
+c=s(r(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=jm(f,e,l,gk(jb(qF,c(qE[5],h)))),i=[0,d,b];return s(Q(aA(function(a,b){var
 g=c(e[2],a[1][2]),d=m(f,a[1][1],g);if(typeof
 d==="number"&&!d)return s(Q(a[2],b));return b},i,a),j))}return[0,d,b]}function
-i$(g,f,e,a,c){return typeof
-a==="number"?a?[0,d,b]:[0,b,b]:i_(g,f,e,[0,[0,[0,a[1],c],[0,b,b]],0])}function
-eG(a){var
-c=[0,d,b];return az(function(d,c){var
-a=d[2],b=a[2];return s(Q([0,iM(a[1]),b],c))},c,a)}function
-ja(a,p,z,o){var
+jn(g,f,e,a,c){return typeof
+a==="number"?a?[0,d,b]:[0,b,b]:jm(g,f,e,[0,[0,[0,a[1],c],[0,b,b]],0])}function
+eN(a){var
+c=[0,d,b];return aA(function(d,c){var
+a=d[2],b=a[2];return s(Q([0,i0(a[1]),b],c))},c,a)}function
+jo(a,p,z,o){var
 q=o[1],j=q[2],d=q[1],r=o[2],s=c(p,d),t=s?c(p,j):s;if(t)var
 A=c(a[2],j),m=i(c(a[2],d),A);else
 var
 m=t;var
-u=m?K(i(d,j)):m,v=u?g([0,b,b],r):u;if(v){var
-B=c(a[3],j),C=c(a[3],d),D=c(a[3],d),f=eD(k(function(b){return c(a[2],b[1])},D)),e=C,l=B;for(;;){if(f){var
-h=f[1],w=cQ(a,h,l),n=gl(z,r,cQ(a,h,e),w);if(n){var
-x=i8(a,h,l),y=i8(a,h,e),f=f[2],e=y,l=x;continue}return n}return e?0:1}}return v}function
-df(c,b){var
-a=G(b,c),d=a?a[1][1]:a;return d}function
-gm(c,b){var
-a=G(b,c),d=a?a[1][3]:a;return d}function
-gn(c,b){var
-a=G(b,c),d=a?a[1][5]:a;return d}function
-jb(a){return a?a[1]:[0,d,b]}function
-jc(b,a){return eG(df(b,a))}function
-jd(c,b,a){var
-d=eG(b[1]),e=k(a6,a);return E(eF(function(a){return jc(c,a)},e),d)}function
-je(e,d,b,a){if(G(a,b))return[0,b];if(0===e)return 0;var
+u=m?N(i(d,j)):m,v=u?g([0,b,b],r):u;if(v){var
+B=c(a[3],j),C=c(a[3],d),D=c(a[3],d),f=eJ(k(function(b){return c(a[2],b[1])},D)),e=C,l=B;for(;;){if(f){var
+h=f[1],w=cS(a,h,l),n=gt(z,r,cS(a,h,e),w);if(n){var
+x=jk(a,h,l),y=jk(a,h,e),f=f[2],e=y,l=x;continue}return n}return e?0:1}}return v}function
+dk(c,b){var
+a=H(b,c),d=a?a[1][1]:a;return d}function
+gu(c,b){var
+a=H(b,c),d=a?a[1][3]:a;return d}function
+gv(c,b){var
+a=H(b,c),d=a?a[1][5]:a;return d}function
+jp(a){return a?a[1]:[0,d,b]}function
+jq(b,a){return eN(dk(b,a))}function
+jr(c,b,a){var
+d=eN(b[1]),e=k(a8,a);return E(eM(function(a){return jq(c,a)},e),d)}function
+js(e,d,b,a){if(H(a,b))return[0,b];if(0===e)return 0;var
 i=e-1|0,f=[0,b],g=R(0,d,a),c=bL(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:je(i,d,a[1],b[1])}return a},g,f),h=c?[0,aG(a,0,c[1])]:c;return h}function
-eH(a,c,b){var
-d=[0,[0,b,I(dU(a[1]))],0];return[0,[0,c,dU(a[2])],d]}function
-go(c,a){var
-e=t(a),d=Y(t(c),e);return d?cz(H(c,S(I([0,b,b]),a))):d}function
-jf(a,b){var
-c=0;return bL(function(c,a){return go(a[2][1],b)?[0,a[1]]:c},a,c)}function
-gp(b,a){return s(aZ(a,dU(b[2])))}function
-jg(e,i,d,c,b){var
-a=jf(i,eH(d,c,b));if(a){var
-f=a[1],j=eH(d,c,b),g=go(df(e,f),j);if(g)return gm(e,f);var
+b==="number"?a:js(i,d,a[1],b[1])}return a},g,f),h=c?[0,aK(a,0,c[1])]:c;return h}function
+eO(a,c,b){var
+d=[0,[0,b,J(dX(a[1]))],0];return[0,[0,c,dX(a[2])],d]}function
+gw(c,a){var
+e=t(a),d=S(t(c),e);return d?cC(I(c,W(J([0,b,b]),a))):d}function
+jt(a,b){var
+c=0;return bL(function(c,a){return gw(a[2][1],b)?[0,a[1]]:c},a,c)}function
+gx(b,a){return s(a0(a,dX(b[2])))}function
+ju(e,i,d,c,b){var
+a=jt(i,eO(d,c,b));if(a){var
+f=a[1],j=eO(d,c,b),g=gw(dk(e,f),j);if(g)return gu(e,f);var
 h=g}else
 var
 h=a;return h}function
-jh(j,h,g,a,f,e){var
-m=c(j[2],e);if(K(i(c(j[2],f),m)))return[0,b,b];if(i(f,e))return[0,d,b];var
-k=jg(h,g,a,f,e);if(k)return gp(a,k[1]);if(D(a,[0,b,b])){var
-l=jg(h,g,a,e,f);return l?gp(a,l[1]):[0,b,b]}return[0,b,b]}function
-ji(e){var
-m=bm(e[1]),v=s(e[4]),p=s(e[3]),ag=g([0,b,b],v),ai=ag?g(v,p):ag,aj=ai?cP(e[1],m):ai;if(aj){var
-aQ=e[2],aw=F(ap(function(a){if(a){var
-b=a[1];return k(function(a){return[0,a,b]},a)}return a},aQ)),j=function(a){return R(a,aw,a)},ax=m[1],T=c(U(function(a){return i(j(a),a)}),ax),ay=F(k(function(a){return[0,a,bZ(gj(j,c(m[3],a)))]},T)),aB=0,aC=function(a){return R(aB,ay,a)},a=[0,T,m[2],aC],ak=e[2],aF=bn(m),aH=bn(a),V=h(function(a){return h(aF,a)},ak),W=V?cA(am,f_(ak)):V;if(W)var
-aI=m[1],q=h(function(d){var
-f=c(aH,j(d));if(f)var
+jv(j,h,g,a,f,e){var
+m=c(j[2],e);if(N(i(c(j[2],f),m)))return[0,b,b];if(i(f,e))return[0,d,b];var
+k=ju(h,g,a,f,e);if(k)return gx(a,k[1]);if(C(a,[0,b,b])){var
+l=ju(h,g,a,e,f);return l?gx(a,l[1]):[0,b,b]}return[0,b,b]}function
+jw(e){var
+m=bg(e[1]),v=s(e[4]),p=s(e[3]),ag=g([0,b,b],v),ah=ag?g(v,p):ag,ai=ah?cE(e[1],m):ah;if(ai){var
+aQ=e[2],aw=G(as(function(a){if(a){var
+b=a[1];return k(function(a){return[0,a,b]},a)}return a},aQ)),j=function(a){return R(a,aw,a)},ax=m[1],S=c(U(function(a){return i(j(a),a)}),ax),ay=G(k(function(a){return[0,a,b0(eL(j,c(m[3],a)))]},S)),az=0,aC=function(a){return R(az,ay,a)},a=[0,S,m[2],aC],aj=e[2],aF=bh(m),aG=bh(a),T=h(function(a){return h(aF,a)},aj),V=T?cD(ao,gh(aj)):T;if(V)var
+aH=m[1],q=h(function(d){var
+f=c(aG,j(d));if(f)var
 g=j(d),h=c(a[2],g),e=i(c(m[2],d),h);else
 var
 e=f;if(e){var
-k=j(d),l=c(a[3],k),n=S(I([0,b,b]),l);return cz(H(gj(j,c(m[3],d)),n))}return e},aI);else
+k=j(d),l=c(a[3],k),n=W(J([0,b,b]),l);return cC(I(eL(j,c(m[3],d)),n))}return e},aH);else
 var
-q=W;if(q)var
-aD=bn(a),aE=a[1],B=h(function(e){var
+q=V;if(q)var
+aD=bh(a),aE=a[1],B=h(function(e){var
 i=c(a[3],e),f=h(function(a){var
-e=c(aD,a[1]);return e?g([0,d,b],a[2]):e},i);return f?D(aA(c(a[3],e)),[0,b,b]):f},aE);else
+e=c(aD,a[1]);return e?g([0,d,b],a[2]):e},i);return f?C(aB(c(a[3],e)),[0,b,b]):f},aE);else
 var
 B=q;if(B){var
-l=bn(a),aR=ck(e[7]),C=function(a,b){return bl(aR,a,b)},al=e[6];if(al){var
-o=al[1],X=i2(a),aJ=i3(o[2],o[4]),Y=function(a,b){return i4(X,aJ,a,b)},Z=g([0,b,b],o[1]),_=Z?i5(a,o[1],o[2],X,l,o[4],Y):Z;if(_)var
-aK=o[3],an=h(function(a){var
+l=bh(a),aR=ck(e[7]),D=function(a,b){return bs(aR,a,b)},al=e[6];if(al){var
+o=al[1],X=je(a),aI=jf(o[2],o[4]),Y=function(a,b){return jg(X,aI,a,b)},Z=g([0,b,b],o[1]),_=Z?jh(a,o[1],o[2],X,l,o[4],Y):Z;if(_)var
+aJ=o[3],am=h(function(a){var
 b=c(l,a[1][1]),d=b?c(l,a[1][2]):b;if(d){var
-e=a[2];return g(Y(a[1][1],a[1][2]),e)}return d},aK);else
+e=a[2];return g(Y(a[1][1],a[1][2]),e)}return d},aJ);else
 var
-an=_;var
-J=an}else
+am=_;var
+F=am}else
 var
-J=1;if(J)var
-aS=e[7],L=h(function(b){return ja(a,l,C,b)},aS);else
+F=1;if(F)var
+aS=e[7],L=h(function(b){return jo(a,l,D,b)},aS);else
 var
-L=J;if(L){var
-f=F(e[5]),N=e[6],n=N?[0,N[1][1]]:N,ao=e[6],aT=ao?ck(ao[1][3]):am,O=function(c,d){var
-a=bl(aT,c,d);return a?a[1]:[0,b,b]},aq=e[5],z=k(function(e){var
+L=F;if(L){var
+f=G(e[5]),M=e[6],n=M?[0,M[1][1]]:M,an=e[6],aT=an?ck(an[1][3]):ao,O=function(c,d){var
+a=bs(aT,c,d);return a?a[1]:[0,b,b]},ap=e[5],z=k(function(e){var
 h=e[2],c=h[2];if(c)var
-l=bZ(gk(a,h[1])),j=c[1],g=[0,k(function(c){var
-m=c[2],h=df(f,c[2]),n=cQ(a,c[1],l);if(h)var
-e=h[1],k=e[1],g=cj(function(a){return i(a[1],k)},n),j=g?s(aZ(g[1][2],e[2])):[0,d,b];else
+l=b0(gs(a,h[1])),j=c[1],g=[0,k(function(c){var
+m=c[2],h=dk(f,c[2]),n=cS(a,c[1],l);if(h)var
+e=h[1],k=e[1],g=cj(function(a){return i(a[1],k)},n),j=g?s(a0(g[1][2],e[2])):[0,d,b];else
 var
 j=[0,d,b];return[0,c[1],[0,j,m]]},j)];else
 var
-g=c;return[0,e[1],[0,e[2],g]]},aq),A=k(function(a){var
+g=c;return[0,e[1],[0,e[2],g]]},ap),A=k(function(a){var
 b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},z),aa=c(U(function(b){var
 a=b[2][1][5],c=a?1:a;return c}),A),ab=c(U(function(a){var
-b=a[2][2];return b?jd(f,a[2][1],b[1]):1}),aa),aN=bL(function(b,a){var
+b=a[2][2];return b?jr(f,a[2][1],b[1]):1}),aa),aN=bL(function(b,a){var
 c=a[2][2];if(c){var
 d=c[1];return bL(function(b,d){var
-c=d[2][2],e=R(0,b,c);return aG(c,[0,a[1],e],b)},d,b)}return b},aa,am),aO=F(k(function(a){return[0,a[1],0]},ab)),aP=k(ah,ab),y=t(A)+1|0,x=0,w=aP,u=aO;for(;;){if(0!==y){var
+c=d[2][2],e=R(0,b,c);return aK(c,[0,a[1],e],b)},d,b)}return b},aa,ao),aO=G(k(function(a){return[0,a[1],0]},ab)),aP=k(ak,ab),y=t(A)+1|0,x=0,w=aP,u=aO;for(;;){if(0!==y){var
 aM=y-1|0;if(w){var
 aL=[0,0,u],$=bL(function(e){return function(b,a){var
 c=R(0,aN,a);return bL(function(b,a){var
-c=b[2];if(G(a,c))return b;var
-d=aG(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(x),w,aL),y=aM,x=x+1|0,w=$[1],u=$[2];continue}}var
+c=b[2];if(H(a,c))return b;var
+d=aK(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(x),w,aL),y=aM,x=x+1|0,w=$[1],u=$[2];continue}}var
 ac=function(a){return R(0,u,a)},ad=h(function(n){var
 g=n[2],m=g[1],f=h(function(a){var
-e=c(l,a[1]);return e?K(D(a[2],[0,d,b])):e},m);if(f){var
+e=c(l,a[1]);return e?N(C(a[2],[0,d,b])):e},m);if(f){var
 e=g[1];if(e){var
 j=e[1][1],k=e[2];return h(function(b){var
-d=c(a[2],j);return i(c(a[2],b[1]),d)},k)}return 1}return f},aq),ae=ad?h(function(l){var
+d=c(a[2],j);return i(c(a[2],b[1]),d)},k)}return 1}return f},ap),ae=ad?h(function(l){var
 m=l[2][2];if(m){var
-e=m[1],q=l[2][1],g=cA(am,k(ah,e)),j=g?h(function(e){var
+e=m[1],q=l[2][1],g=cD(ao,k(ak,e)),j=g?h(function(e){var
 g=E([0,d,b],e[2][1]);if(g){var
-j=df(f,e[2][2]);return h(function(b){var
+j=dk(f,e[2][2]);return h(function(b){var
 d=e[1];return i(c(a[2],b[1]),d)},j)}return g},e):g;if(j){var
-o=k(a6,e),n=ap(function(a){var
-b=df(f,a[2]);return S(a[1],b)},o),p=S(I([0,b,b]),n);return cz(H(gk(a,q[1]),p))}return j}return 1},z):ad,af=ae?h(function(G){var
+o=k(a8,e),n=as(function(a){var
+b=dk(f,a[2]);return W(a[1],b)},o),p=W(J([0,b,b]),n);return cC(I(gs(a,q[1]),p))}return j}return 1},z):ad,af=ae?h(function(G){var
 r=G[2][2],p=G[2][1],w=p[3];if(w){var
-e=w[1],x=g([0,d,b],e),y=x?g(aA(p[1]),e):x;if(y){var
+e=w[1],x=g([0,d,b],e),y=x?g(aB(p[1]),e):x;if(y){var
 z=p[4];if(z){var
-a=z[1],j=p[1],m=a[1]?aA(j):[0,d,b],o=a[1]?S(I([0,b,b]),j):j,t=a[3];if(t){var
+a=z[1],j=p[1],m=a[1]?aB(j):[0,d,b],o=a[1]?W(J([0,b,b]),j):j,t=a[3];if(t){var
 u=t[1],v=h(function(a){var
 f=E([0,d,b],a[2]),g=f?c(l,a[1][1]):f,h=g?c(l,a[1][2]):g;if(h)var
-k=C(a[1][1],a[1][2]),n=k?1:k,e=n;else
+k=D(a[1][1],a[1][2]),n=k?1:k,e=n;else
 var
 e=h;var
-m=e?M(function(b){return i(b[1],a[1][1])},j):e;return m?M(function(b){return i(b[1],a[1][2])},j):m},u);if(v)var
-K=S(I([0,b,b]),o),q=bM(H(i9(C,u),K));else
+m=e?K(function(b){return i(b[1],a[1][1])},j):e;return m?K(function(b){return i(b[1],a[1][2])},j):m},u);if(v)var
+L=W(J([0,b,b]),o),q=bM(I(jl(D,u),L));else
 var
 q=v;return q?g(m,e):q}if(a[2][1]){if(n){var
-L=bd(e,m);return dY(l,n[1],O,a[2],o,L)}return n}if(a[2][2]){if(n){var
-N=bd(e,m);return dY(l,n[1],O,a[2],o,N)}return n}if(a[1]){if(n){var
-P=bd(e,m);return dY(l,n[1],O,a[2],o,P)}return n}var
-J=[0,d,b];return g(az(function(c,a){var
-e=g(c[2],[0,d,b])?a:Q(c[2],a);return s(e)},J,j),e)}if(r){var
+M=bf(e,m);return d1(l,n[1],O,a[2],o,M)}return n}if(a[2][2]){if(n){var
+N=bf(e,m);return d1(l,n[1],O,a[2],o,N)}return n}if(a[1]){if(n){var
+P=bf(e,m);return d1(l,n[1],O,a[2],o,P)}return n}var
+H=[0,d,b];return g(aA(function(c,a){var
+e=g(c[2],[0,d,b])?a:Q(c[2],a);return s(e)},H,j),e)}if(r){var
 A=r[1],B=h(function(b){var
-a=gm(f,b[2][2]),c=a?1:a;return c},A);if(B){var
-R=k(a6,A);return g(eF(function(a){return jb(gm(f,a))},R),e)}var
-D=B}else
+a=gu(f,b[2][2]),c=a?1:a;return c},A);if(B){var
+R=k(a8,A);return g(eM(function(a){return jp(gu(f,a))},R),e)}var
+C=B}else
 var
-D=r;var
-F=D}else
+C=r;var
+F=C}else
 var
-F=y;return F}return 1},z):ae,ar=af?h(function(j){var
+F=y;return F}return 1},z):ae,aq=af?h(function(j){var
 s=j[2][2],c=j[2][1],l=c[5],x=j[1];if(l){var
-m=l[1],n=E([0,d,b],eG(c[1]));if(n){if(s){var
+m=l[1],n=E([0,d,b],eN(c[1]));if(n){if(s){var
 a=s[1],o=h(function(b){var
-a=gn(f,b[2][2]),c=a?1:a;return c},a);if(o)var
-t=k(a6,a),e=g(m,eF(function(a){return jb(gn(f,a))},t));else
+a=gv(f,b[2][2]),c=a?1:a;return c},a);if(o)var
+t=k(a8,a),e=g(m,eM(function(a){return jp(gv(f,a))},t));else
 var
 e=o;if(e)var
-u=eG(c[1]),v=k(a6,a),i=g(eF(function(a){return jc(f,a)},v),u);else
+u=eN(c[1]),v=k(a8,a),i=g(eM(function(a){return jq(f,a)},v),u);else
 var
 i=e;if(i){var
-p=jd(f,c,a);if(!p)return M(function(a){var
-b=ac(x);return c5(ac(a[2][2]),b)},a);var
+p=jr(f,c,a);if(!p)return K(function(a){var
+b=ac(x);return c9(ac(a[2][2]),b)},a);var
 q=p}else
 var
 q=i;return q}var
-r=aA(c[1]),w=g([0,d,b],r)?r:[0,d,b];return g(m,w)}return n}return 1},A):af;if(ar){var
-as=bn(m),P=e[5],aU=e[8];return h(function(e){var
-W=j(e[1]),X=j(e[2]),Y=c(as,e[1]),Z=Y?c(as,e[2]):Y,_=Z?g([0,d,b],e[3]):Z,$=_?g(e[3],e[4]):_,aa=$?g(e[4],[0,b,b]):$;if(aa)if(E(e[4],[0,b,b])){var
-at=e[4],ab=g(jh(a,f,P,v,W,X),at);if(ab)var
-au=e[4],m=g(jh(a,f,P,v,X,W),au);else
+r=aB(c[1]),w=g([0,d,b],r)?r:[0,d,b];return g(m,w)}return n}return 1},A):af;if(aq){var
+ar=bh(m),P=e[5],aU=e[8];return h(function(e){var
+W=j(e[1]),X=j(e[2]),Y=c(ar,e[1]),Z=Y?c(ar,e[2]):Y,_=Z?g([0,d,b],e[3]):Z,$=_?g(e[3],e[4]):_,aa=$?g(e[4],[0,b,b]):$;if(aa)if(E(e[4],[0,b,b])){var
+at=e[4],ab=g(jv(a,f,P,v,W,X),at);if(ab)var
+au=e[4],m=g(jv(a,f,P,v,X,W),au);else
 var
 m=ab}else
 var
@@ -2932,32 +2932,32 @@ m=1;else
 var
 m=aa;if(m){if(E([0,d,b],e[3])){var
 x=e[5];if(x){var
-N=x[1],n=N[2],o=N[1],O=i(o,e[1]),Q=O?i(n,e[2]):O;if(Q)var
+M=x[1],n=M[2],o=M[1],O=i(o,e[1]),Q=O?i(n,e[2]):O;if(Q)var
 y=Q;else
 var
 V=i(o,e[2]),y=V?i(n,e[1]):V;if(y){var
 S=e[6];if(S){var
 z=e[7];if(z){var
-q=z[1],ao=j(n),ap=j(o),h=S[1],ad=h[2],ae=F(k(function(a){var
-b=F(a[2]);return[0,a[1],b]},ad)),B=function(c,b){var
-a=G(c,ae);return a?R(1,a[1],b):1},M=t(h[2])+1|0,af=F(h[2]),ag=t(h[2])+1|0,ah=[0,am],ai=h[2],C=bL(function(a,b){return a?je(ag,af,a[1],b[1]):a},ai,ah),H=C?1:C;if(H)var
-al=q[1],w=D(i$(B,a,M,h[1],ap),al);else
+q=z[1],an=j(n),ap=j(o),h=S[1],ad=h[2],ae=G(k(function(a){var
+b=G(a[2]);return[0,a[1],b]},ad)),B=function(c,b){var
+a=H(c,ae);return a?R(1,a[1],b):1},L=t(h[2])+1|0,af=G(h[2]),ag=t(h[2])+1|0,ah=[0,ao],ai=h[2],D=bL(function(a,b){return a?js(ag,af,a[1],b[1]):a},ai,ah),F=D?1:D;if(F)var
+al=q[1],w=C(jn(B,a,L,h[1],ap),al);else
 var
-w=H;if(w)var
-an=q[2],A=D(i$(B,a,M,h[1],ao),an);else
+w=F;if(w)var
+am=q[2],A=C(jn(B,a,L,h[1],an),am);else
 var
 A=w;if(A){var
-aq=r(p,q[2]),ar=bd(q[1],aq);return g(e[3],ar)}var
+aq=r(p,q[2]),as=bf(q[1],aq);return g(e[3],as)}var
 T=A}else
 var
 T=z;return T}var
-s=j(n),u=j(o),aj=c(a[2],s);if(K(i(c(a[2],u),aj)))var
+s=j(n),u=j(o),aj=c(a[2],s);if(N(i(c(a[2],u),aj)))var
 l=[0,b,b];else
 if(i(u,s))var
 l=[0,d,b];else{var
-I=jf(P,eH(p,u,s));if(I){var
-J=I[1],ak=eH(p,u,s);if(go(df(f,J),ak))var
-L=gn(f,J),l=L?gp(p,L[1]):[0,d,b];else
+I=jt(P,eO(p,u,s));if(I){var
+J=I[1],ak=eO(p,u,s);if(gw(dk(f,J),ak))var
+K=gv(f,J),l=K?gx(p,K[1]):[0,d,b];else
 var
 l=[0,d,b]}else
 var
@@ -2968,7 +2968,7 @@ U=x;return U}var
 ac=1}else
 var
 ac=m;return ac},aU)}var
-at=ar;break}}else
+at=aq;break}}else
 var
 at=L;var
 au=at}else
@@ -2976,38 +2976,38 @@ var
 au=B;var
 av=au}else
 var
-av=aj;return av}function
-cR(b,a){return g(b,a)?a:b}function
-gq(a){var
-b=F(a);return function(a){return R(a,b,a)}}function
-gr(f,e,d){var
-j=bn(e),a=f[1];return h(function(a){var
+av=ai;return av}function
+cT(b,a){return g(b,a)?a:b}function
+eP(a){var
+b=G(a);return function(a){return R(a,b,a)}}function
+gy(f,e,d){var
+j=bh(e),a=f[1];return h(function(a){var
 h=c(j,c(d,a));if(h)var
 k=c(d,a),l=c(e[2],k),g=i(c(f[2],a),l);else
 var
 g=h;if(g){var
-m=c(d,a),n=c(e[3],m),o=S(I([0,b,b]),n);return cz(H(gj(d,c(f[3],a)),o))}return g},a)}function
-jj(j,a){var
-d=bm(j),b=bm(a[2]),e=gq(a[1]),k=bn(d),f=cP(a[2],b),g=f?gr(d,b,e):f;if(g){var
+m=c(d,a),n=c(e[3],m),o=W(J([0,b,b]),n);return cC(I(eL(d,c(f[3],a)),o))}return g},a)}function
+gz(j,a){var
+d=bg(j),b=bg(a[2]),e=eP(a[1]),k=bh(d),f=cE(a[2],b),g=f?gy(d,b,e):f;if(g){var
 l=b[1];return h(function(a){var
 b=c(k,a);return b?i(c(e,a),a):b},l)}return g}function
-jk(i,h,a){var
+jx(i,h,a){var
 d=i,c=h;for(;;){if(c){var
-e=c[1],f=D(a[2],[0,b,b]),g=f?jj(d,e):f;if(g){var
-d=e[2],c=c[2];continue}return g}return gi([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
-jl(e,d){var
+e=c[1],f=C(a[2],[0,b,b]),g=f?gz(d,e):f;if(g){var
+d=e[2],c=c[2];continue}return g}return gr([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
+jy(e,d){var
 a=e,b=d;for(;;){if(a){var
-f=c(gq(a[1][1]),b),a=a[2],b=f;continue}return b}}function
-jm(b,a,g){return M(function(b){var
-d=b[2],e=iP(d[3],a[3]),f=e?D(d[2],a[4]):e;if(f){var
-h=jl(b[1],a[1]),j=jl(b[1],a[2]),k=d[6];return M(function(a){var
+f=c(eP(a[1][1]),b),a=a[2],b=f;continue}return b}}function
+jz(b,a,g){return K(function(b){var
+d=b[2],e=i3(d[3],a[3]),f=e?C(d[2],a[4]):e;if(f){var
+h=jy(b[1],a[1]),j=jy(b[1],a[2]),k=d[6];return K(function(a){var
 b=i(a[1],h),d=b?i(a[2],j):b;return d?c(g,a):d},k)}return f},b)}function
-jn(a,i,k){var
-e=bm(a),f=cP(a,e),j=f?h(function(b){return jk(a,b[1],b[2])},i):f;if(j){var
-t=bn(e);return h(function(a){var
+jA(a,i,k){var
+e=bg(a),f=cE(a,e),j=f?h(function(b){return jx(a,b[1],b[2])},i):f;if(j){var
+t=bh(e);return h(function(a){var
 j=c(t,a[1]),k=j?c(t,a[2]):j;if(k){var
 l=a[5];if(l)var
-e=l[1],m=g([0,d,b],e),n=m?g(e,[0,b,b]):m,u=n?jm(i,a,function(b){var
+e=l[1],m=g([0,d,b],e),n=m?g(e,[0,b,b]):m,u=n?jz(i,a,function(b){var
 a=b[4];return a?g(e,a[1]):a}):n,o=u;else
 var
 o=1;var
@@ -3015,44 +3015,44 @@ f=o}else
 var
 f=k;if(f){var
 p=a[6];if(p){var
-h=p[1],q=g([0,d,b],h),r=q?g(h,[0,b,b]):q;return r?jm(i,a,function(a){return g(a[3],h)}):r}var
+h=p[1],q=g([0,d,b],h),r=q?g(h,[0,b,b]):q;return r?jz(i,a,function(a){return g(a[3],h)}):r}var
 s=1}else
 var
 s=f;return s},k)}return j}function
-jo(a){return 0===a[0]?a[1][2]:a[2]}function
-eI(a){var
-b=0===a[0]?a[1][1]:a[1];return gq(b)}function
-jp(b,a){return k(function(a){var
+jB(a){return 0===a[0]?a[1][2]:a[2]}function
+eQ(a){var
+b=0===a[0]?a[1][1]:a[1];return eP(b)}function
+jC(b,a){return k(function(a){var
 d=a[2][2],e=k(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},d),f=[0,a[2][1],e];return[0,c(b,a[1]),f]},a)}function
-jq(a){if(0===a[0])return function(a){return[0,[0,d,b]]};var
-f=a[4],n=eI(a),e=F(iU(ap(function(a){var
-e=a[1];if(i(e,b))return 0;if(bs(e)){_(e,1);return 0}var
-l=_(e,1),f=a[6];if(f)var
-m=ay(q(c(n,l),1)),g=i(a[2],m),h=g?a[3]:g,j=h?D(a[4],[0,b,b]):h,k=j?[0,[0,l,cR([0,d,b],f[1])],0]:j;else
+jD(a){if(0===a[0])return function(a){return[0,[0,d,b]]};var
+f=a[4],n=eQ(a),e=G(i8(as(function(a){var
+e=a[1];if(i(e,b))return 0;if(bw(e)){$(e,1);return 0}var
+l=$(e,1),f=a[6];if(f)var
+m=az(q(c(n,l),1)),g=i(a[2],m),h=g?a[3]:g,j=h?C(a[4],[0,b,b]):h,k=j?[0,[0,l,cT([0,d,b],f[1])],0]:j;else
 var
-k=f;return k},f)));return function(a){return G(a,e)}}function
-jr(b,a){if(0===a[0])return jj(b,a[1]);var
-c=a[2],j=jp(function(a){return ay(q(a,1))},c),e=H(jp(function(a){return q(a,1)},b),j),f=bm(e),g=bm(c),h=cP(c,g);if(h)var
-k=function(a){return q(a,1)},d=gr(bm(b),f,k);else
+k=f;return k},f)));return function(a){return H(a,e)}}function
+jE(b,a){if(0===a[0])return gz(b,a[1]);var
+c=a[2],j=jC(function(a){return az(q(a,1))},c),e=I(jC(function(a){return q(a,1)},b),j),f=bg(e),g=bg(c),h=cE(c,g);if(h)var
+k=function(a){return q(a,1)},d=gy(bg(b),f,k);else
 var
 d=h;var
-i=d?gr(g,f,function(a){return ay(q(a,1))}):d;return i?jn(e,a[3],a[4]):i}function
-js(k,a,e){var
-l=bn(a),m=F(e),n=[0,d,b];function
+i=d?gy(g,f,function(a){return az(q(a,1))}):d;return i?jA(e,a[3],a[4]):i}function
+jF(k,a,e){var
+l=bh(a),m=G(e),n=[0,d,b];function
 f(a){return R(n,m,a)}var
 j=h(function(a){return c(l,a[1])},e);if(j){var
 o=a[1];return h(function(e){var
 h=g([0,d,b],f(e));if(h){var
-j=f(e),l=i(c(a[2],e),k)?[0,b,b]:cy(c(a[3],e),f);return g(l,j)}return h},o)}return j}function
-jt(p,e,d){var
+j=f(e),l=i(c(a[2],e),k)?[0,b,b]:cB(c(a[3],e),f);return g(l,j)}return h},o)}return j}function
+jG(p,e,d){var
 l=d[1];if(l)var
-q=l[1],f=js(p,bm(e),q);else
+q=l[1],f=jF(p,bg(e),q);else
 var
 f=1;if(f){var
 h=e,b=d[2];for(;;){if(b){var
-i=b[1],j=jr(h,i);if(j){var
-n=b[2],h=jo(i),b=n;continue}var
+i=b[1],j=jE(h,i);if(j){var
+n=b[2],h=jB(i),b=n;continue}var
 m=j}else
 var
 m=1;var
@@ -3060,140 +3060,140 @@ g=m;break}}else
 var
 g=f;if(g){var
 a=d[3],k=e,c=d[2];for(;;){if(c){var
-o=c[2],k=jo(c[1]),c=o;continue}return ji([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
-ju(j,h,f,e){var
-a=s(Q(e[2],h)),c=[0,b,b],i=g(c,a)?c:a;return[0,cR([0,d,b],s(bd(e[1],f))),i]}function
-gs(f,i,e,d,a){if(f){var
+o=c[2],k=jB(c[1]),c=o;continue}return jw([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
+jH(j,h,f,e){var
+a=s(Q(e[2],h)),c=[0,b,b],i=g(c,a)?c:a;return[0,cT([0,d,b],s(bf(e[1],f))),i]}function
+gA(f,i,e,d,a){if(f){var
 j=f[1],l=j[2],n=j[1],g=c(l,d);if(g){var
 h=c(l,a);if(h){var
-q=cR(g[1],h[1]),o=r(Q([0,b,b],e),q),s=c(n,a),t=c(n,d),u=gs(f[2],i,e,t,s);return k(function(a){return ju(e,o,o,a)},u)}var
+q=cT(g[1],h[1]),o=r(Q([0,b,b],e),q),s=c(n,a),t=c(n,d),u=gA(f[2],i,e,t,s);return k(function(a){return jH(e,o,o,a)},u)}var
 p=h}else
 var
 p=g;return p}return m(i,d,a)}function
-jv(a,e,d){var
-b=a[8];return ap(function(a){var
+jI(a,e,d){var
+b=a[8];return as(function(a){var
 b=i(a[1],e),c=b?i(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
-jw(b,a,f){return M(function(b){var
-c=b[1][3],d=D(a[3],c[4]),e=d?D(a[4],c[3]):d;return e?M(f,m(b[2],a[1],a[2])):e},b)}function
-dg(c,a){var
-e=f$(0,c);return k(function(c){return k(function(a){var
-e=cO(c,a[2],[0,d,b]);return[0,a[1],e]},a)},e)}function
-jx(a){return az(cR,[0,d,b],a)}function
-qv(e){var
-a=[0,d,b],c=iT([0,b,b],e);return[0,[0,c,c],[0,a,a]]}function
-qw(b){var
-a=jx(b);return[0,[0,a,a]]}var
-qx=[0,1,1,0,function(a){return 0},qw,qv];function
-gt(b,a){var
+jJ(b,a,f){return K(function(b){var
+c=b[1][3],d=C(a[3],c[4]),e=d?C(a[4],c[3]):d;return e?K(f,m(b[2],a[1],a[2])):e},b)}function
+dl(c,a){var
+e=gi(0,c);return k(function(c){return k(function(a){var
+e=cR(c,a[2],[0,d,b]);return[0,a[1],e]},a)},e)}function
+jK(a){return aA(cT,[0,d,b],a)}function
+qG(e){var
+a=[0,d,b],c=i7([0,b,b],e);return[0,[0,c,c],[0,a,a]]}function
+qH(b){var
+a=jK(b);return[0,[0,a,a]]}var
+qI=[0,1,1,0,function(a){return 0},qH,qG];function
+gB(b,a){var
 c=s(r(b,a[2]));return[0,s(r(b,a[1])),c]}function
-jy(l,o,n){function
+jL(l,o,n){function
 a(a){if(a){var
 e=a[2],f=a[1];if(e){if(e[2]){var
 g=[0,d,b],h=[0,b,b];return[0,[0,h,h],[0,g,g]]}var
-i=s(aZ(f,e[1])),p=gt(f,c(n,i));return[0,gt(f,c(o,i)),p]}var
+i=s(a0(f,e[1])),p=gB(f,c(n,i));return[0,gB(f,c(o,i)),p]}var
 j=[0,d,b],k=[0,b,b];return[0,[0,k,k],[0,j,j]]}var
 l=[0,d,b],m=[0,b,b];return[0,[0,m,m],[0,l,l]]}function
 e(a){if(a){var
 e=a[2],f=a[1];if(e){var
 g=e[1];if(e[2]){var
-h=[0,d,b];return[0,[0,h,h]]}if(D(f,[0,d,b])){var
-i=[0,d,b];return[0,[0,i,i]]}return D(g,[0,d,b])?0:[0,gt(f,c(l,s(aZ(f,g))))]}var
+h=[0,d,b];return[0,[0,h,h]]}if(C(f,[0,d,b])){var
+i=[0,d,b];return[0,[0,i,i]]}return C(g,[0,d,b])?0:[0,gB(f,c(l,s(a0(f,g))))]}var
 j=[0,d,b];return[0,[0,j,j]]}var
-k=[0,d,b];return[0,[0,k,k]]}return[0,0,0,qy,function(a){if(a){var
+k=[0,d,b];return[0,[0,k,k]]}return[0,0,0,qJ,function(a){if(a){var
 c=a[2];if(c){if(c[2])return 0;var
-e=K(D(a[1],[0,d,b]));if(e)return D(c[1],[0,d,b]);var
+e=N(C(a[1],[0,d,b]));if(e)return C(c[1],[0,d,b]);var
 f=e}else
 var
 f=c;var
 g=f}else
 var
 g=a;return g},e,a]}function
-jz(c,b){var
-a=f8(r,b,c);return[0,a,a]}function
-jA(a){function
+jM(c,b){var
+a=gf(r,b,c);return[0,a,a]}function
+jN(a){function
 c(c){var
 a=[0,d,b];return[0,a,a]}function
-e(b){return jz(a,b)}return jy(function(b){return jz(a,b)},e,c)}function
-jB(g,e){var
-a=c(g,e);if(ao(d,a)&&ao(e,w(a,a)))return a;var
-f=aL(a,b);if(ao(d,f)&&ao(e,w(f,f)))return f;return aL(e,b)}function
-jC(e,d,b){var
-a=c(e,b);if(ao(d,a)&&ao(w(a,a),b))return a;return d}function
-gu(c,a){if(0===c)return a;var
-d=gu(c-1|0,a);return w(q(b,1),d)}var
-gv=gu(f7(q(q(q(q(q(q(ay(q(q(b,1),1)),1),1),1),1),1),1)),b);function
-jD(b,a){var
-c=w(a[2],gv),f=w(gv,gv),e=w(w(a[1],a[2]),f),g=db(c),h=[0,jB(b,e),g],i=db(c);return[0,[0,jC(b,d,e),i],h]}function
-jE(e,a,d,c){if(0===d){var
-g=db(a);return[0,ct(c,a),g]}var
-f=jE(e,a,d-1|0,jB(e,w(c,a)));return r([0,q(b,1),b],f)}function
-jF(e,a,d,c){if(0===d){var
-g=db(c);return[0,ct(c,a),g]}var
-f=jF(e,a,d-1|0,jC(e,a,w(c,a)));return r([0,q(b,1),b],f)}function
-jG(e,a){var
-c=a[2],i=eB(db(ct(a[1],c))),f=iO(eB(a[2]),i),d=gu(dT(f7(q(q(ay(q(ay(q(ay(q(ay(q(q(ay(q(q(b,1),1)),1),1)),1)),1)),1)),1),1)),f),b),g=iO(f7(q(q(ay(q(q(ay(q(q(ay(q(q(b,1),1)),1),1)),1),1)),1),1)),f),h=w(a[1],d),j=s(jE(e,d,g,aL(iS(h,c),b)));return[0,s(jF(e,d,g,iS(h,c))),j]}function
-jH(j,a){var
-k=j[1];if(D(a,[0,b,b]))var
+e(b){return jM(a,b)}return jL(function(b){return jM(a,b)},e,c)}function
+jO(g,e){var
+a=c(g,e);if(ar(d,a)&&ar(e,w(a,a)))return a;var
+f=aR(a,b);if(ar(d,f)&&ar(e,w(f,f)))return f;return aR(e,b)}function
+jP(e,d,b){var
+a=c(e,b);if(ar(d,a)&&ar(w(a,a),b))return a;return d}function
+gC(c,a){if(0===c)return a;var
+d=gC(c-1|0,a);return w(q(b,1),d)}var
+gD=gC(ge(q(q(q(q(q(q(az(q(q(b,1),1)),1),1),1),1),1),1)),b);function
+jQ(b,a){var
+c=w(a[2],gD),f=w(gD,gD),e=w(w(a[1],a[2]),f),g=dg(c),h=[0,jO(b,e),g],i=dg(c);return[0,[0,jP(b,d,e),i],h]}function
+jR(e,a,d,c){if(0===d){var
+g=dg(a);return[0,cu(c,a),g]}var
+f=jR(e,a,d-1|0,jO(e,w(c,a)));return r([0,q(b,1),b],f)}function
+jS(e,a,d,c){if(0===d){var
+g=dg(c);return[0,cu(c,a),g]}var
+f=jS(e,a,d-1|0,jP(e,a,w(c,a)));return r([0,q(b,1),b],f)}function
+jT(e,a){var
+c=a[2],i=eH(dg(cu(a[1],c))),f=i2(eH(a[2]),i),d=gC(dW(ge(q(q(az(q(az(q(az(q(az(q(q(az(q(q(b,1),1)),1),1)),1)),1)),1)),1),1)),f),b),g=i2(ge(q(q(az(q(q(az(q(q(az(q(q(b,1),1)),1),1)),1),1)),1),1)),f),h=w(a[1],d),j=s(jR(e,d,g,aR(i6(h,c),b)));return[0,s(jS(e,d,g,i6(h,c))),j]}function
+jU(j,a){var
+k=j[1];if(C(a,[0,b,b]))var
 h=[0,d,b],e=[0,h,h];else
 if(g([0,b,b],a))var
-e=jG(k,a);else
+e=jT(k,a);else
 var
-i=jG(k,dV(a)),l=I(i[1]),e=[0,I(i[2]),l];var
+i=jT(k,dY(a)),l=J(i[1]),e=[0,J(i[2]),l];var
 f=c(j[2],a);if(g(f[1],e[1])&&g(e[2],f[2]))return f;return e}function
-jI(c,a){if(typeof
+jV(c,a){if(typeof
 a==="number")switch(a){case
-0:return qx;case
-1:return jA(b);case
+0:return qI;case
+1:return jN(b);case
 2:var
-e=function(a){return jH(c,a)},f=function(c){var
-a=[0,b,b];return[0,a,a]};return jy(function(a){return jH(c,a)},f,e);default:var
+e=function(a){return jU(c,a)},f=function(c){var
+a=[0,b,b];return[0,a,a]};return jL(function(a){return jU(c,a)},f,e);default:var
 m=c[1],g=function(a){if(a){var
 c=a[2];if(c){if(c[2]){var
 e=[0,d,b],f=[0,b,b];return[0,[0,f,f],[0,e,e]]}var
-g=[0,d,b],h=jD(m,s(r(a[1],c[1]))),n=s(h[2]);return[0,[0,s(h[1]),n],[0,g,g]]}var
+g=[0,d,b],h=jQ(m,s(r(a[1],c[1]))),n=s(h[2]);return[0,[0,s(h[1]),n],[0,g,g]]}var
 i=[0,d,b],j=[0,b,b];return[0,[0,j,j],[0,i,i]]}var
 k=[0,d,b],l=[0,b,b];return[0,[0,l,l],[0,k,k]]},h=function(a){if(a){var
 c=a[2];if(c){if(c[2]){var
 e=[0,d,b];return[0,[0,e,e]]}var
-f=jD(m,s(r(a[1],c[1]))),i=s(I(f[1]));return[0,[0,s(I(f[2])),i]]}var
+f=jQ(m,s(r(a[1],c[1]))),i=s(J(f[1]));return[0,[0,s(J(f[2])),i]]}var
 g=[0,d,b];return[0,[0,g,g]]}var
-h=[0,d,b];return[0,[0,h,h]]};return[0,0,0,[0,0,[0,1,0]],function(a){return 0},h,g]}return jA(a[1])}function
-eJ(d,c){var
+h=[0,d,b];return[0,[0,h,h]]};return[0,0,0,[0,0,[0,1,0]],function(a){return 0},h,g]}return jN(a[1])}function
+eR(d,c){var
 a=s(r(d,c[1])),b=s(r(d,c[2]));return g(a,b)?[0,a,b]:[0,b,a]}function
-jJ(j,h){var
+jW(j,h){var
 c=j,a=h;for(;;){if(c){if(a){var
-e=gb(a[1]);if(e){var
-f=e[1],k=f[1],l=bZ(c[1]),g=cj(function(a){return i(a[1],k)},l);return g?s(aZ(g[1][2],f[2])):[0,d,b]}var
+e=gk(a[1]);if(e){var
+f=e[1],k=f[1],l=b0(c[1]),g=cj(function(a){return i(a[1],k)},l);return g?s(a0(g[1][2],f[2])):[0,d,b]}var
 c=c[2],a=a[2];continue}return[0,d,b]}return[0,d,b]}}function
-jK(d,c,b){var
-a=G(b,c);return a?dg(d,a[1][1]):a}function
-jL(c,b){var
-a=G(b,c),d=a?a[1][3]:a;return d}function
-gw(c,b){var
-a=G(b,c),d=a?a[1][5]:a;return d}function
-cl(a){return k(aA,a)}function
-gx(p,e,o,n,m,a){var
-q=a[1],f=k(function(a){return cQ(p,q,a)},m),d=jK(o,n,a[2]),r=cl(f);if(c(e[4],r))var
+jX(d,c,b){var
+a=H(b,c);return a?dl(d,a[1][1]):a}function
+jY(c,b){var
+a=H(b,c),d=a?a[1][3]:a;return d}function
+gE(c,b){var
+a=H(b,c),d=a?a[1][5]:a;return d}function
+cl(a){return k(aB,a)}function
+gF(p,e,o,n,m,a){var
+q=a[1],f=k(function(a){return cS(p,q,a)},m),d=jX(o,n,a[2]),r=cl(f);if(c(e[4],r))var
 g=[0,[0,b,b],[0,[0,b,b],0]];else{if(e[2])var
-j=t(d),i=iW(jJ(f,d),j);else
+j=t(d),i=i_(jW(f,d),j);else
 var
-l=dd(f,d),i=k(function(a){return jJ([0,a[1],0],[0,a[2],0])},l);var
+l=di(f,d),i=k(function(a){return jW([0,a[1],0],[0,a[2],0])},l);var
 g=i}var
-h=c(e[6],g),s=a[2],u=h[2],v=eJ(aA(iT(0,d)),u);return[0,a[1],g,h[1],v,s]}function
-jM(A,j,z,y,x,g){var
-B=g[1],q=k(function(a){return cQ(A,B,a)},x),l=G(g[5],y);if(l){var
-r=l[1],m=dg(z,r[1]),C=cl(q);if(c(j[4],C)){var
+h=c(e[6],g),s=a[2],u=h[2],v=eR(aB(i7(0,d)),u);return[0,a[1],g,h[1],v,s]}function
+jZ(A,j,z,y,x,g){var
+B=g[1],q=k(function(a){return cS(A,B,a)},x),l=H(g[5],y);if(l){var
+r=l[1],m=dl(z,r[1]),D=cl(q);if(c(j[4],D)){var
 F=cl(m);return c(j[4],F)}var
-J=r[1],s=h(function(a){var
-c=a[2];return M(function(a){return K(D(a,[0,d,b]))},c)},J);if(s)var
-L=j[3],n=h(function(a){return K(D(cO(a,cl(m),[0,d,b]),[0,d,b]))},L);else
+G=r[1],s=h(function(a){var
+c=a[2];return K(function(a){return N(C(a,[0,d,b]))},c)},G);if(s)var
+L=j[3],n=h(function(a){return N(C(cR(a,cl(m),[0,d,b]),[0,d,b]))},L);else
 var
 n=s;if(n)var
-N=g[2],w=[0,d,b],o=h(function(a){return E(w,a)},N);else
+M=g[2],w=[0,d,b],o=h(function(a){return E(w,a)},M);else
 var
 o=n;if(o){var
 f=g[2],e=q,a=m;for(;;){if(f){if(e)if(a){var
-u=a[1],v=S(I(f[1]),u),p=cz(H(e[1],v));if(p){var
+u=a[1],v=W(J(f[1]),u),p=cC(I(e[1],v));if(p){var
 f=f[2],e=e[2],a=a[2];continue}var
 i=p}else
 var
@@ -3203,36 +3203,36 @@ i=e;return i}return e?0:a?0:1}}var
 t=o}else
 var
 t=l;return t}function
-jN(b,a){var
-d=f_(a);return iV(qr,k(function(a){return c(b[2],a[1])},d))}function
-jO(a,e,l,j,b,d,i){var
-f=cA(am,k(ah,d)),g=f?h(function(c){return jM(a,e,l,j,b,c)},i):f;if(g){var
-m=jN(a,k(function(e){var
-b=F(d);return c(U(function(d){return G(c(a[2],d[1]),b)?0:1}),e)},b));return h(function(g){var
-d=k(function(b){return cQ(a,g,b)},b),f=e[3],c=M(function(a){return cz(cO(a,d,0))},f);return c?c:h(cz,d)},m)}return g}function
-jP(b,a){return k(function(a){return bZ(gk(b,a))},a)}function
-dZ(e,i,a){if(a){var
+j0(b,a){var
+d=gh(a);return i9(qC,k(function(a){return c(b[2],a[1])},d))}function
+j1(a,e,l,j,b,d,i){var
+f=cD(ao,k(ak,d)),g=f?h(function(c){return jZ(a,e,l,j,b,c)},i):f;if(g){var
+m=j0(a,k(function(e){var
+b=G(d);return c(U(function(d){return H(c(a[2],d[1]),b)?0:1}),e)},b));return h(function(g){var
+d=k(function(b){return cS(a,g,b)},b),f=e[3],c=K(function(a){return cC(cR(a,d,0))},f);return c?c:h(cC,d)},m)}return g}function
+j2(b,a){return k(function(a){return b0(gs(b,a))},a)}function
+d2(e,i,a){if(a){var
 f=a[1],g=c(i,f[5]);if(g){var
-h=dZ(e,i,a[2]);if(h)var
-l=h[1],m=c(e,f[4]),j=[0,s(Q(Q(c(e,eJ(g[1],f[3])),m),l))];else
+h=d2(e,i,a[2]);if(h)var
+l=h[1],m=c(e,f[4]),j=[0,s(Q(Q(c(e,eR(g[1],f[3])),m),l))];else
 var
 j=h;var
 k=j}else
 var
 k=g;return k}return[0,[0,d,b]]}function
-jQ(a,b){return a?g(a[1],b):a}function
-jR(g,a){if(a){var
+gG(a,b){return a?g(a[1],b):a}function
+j3(g,a){if(a){var
 e=c(g[5],a[1][2]);if(e)var
-f=jR(g,a[2]),i=f?[0,s(Q(e[1][2],f[1]))]:f,h=i;else
+f=j3(g,a[2]),i=f?[0,s(Q(e[1][2],f[1]))]:f,h=i;else
 var
 h=e;return h}return[0,[0,d,b]]}function
-jS(B,o,c,n){if(n){var
-p=n[1],H=jK(B,o,p[5]),I=dd(p[2],H),e=k(function(a){var
-b=aA(a[2]);return s(r(a[1],b))},I),F=dd(c,e),u=cj(function(a){return K(D(a[1],[0,d,b]))},F);if(u)var
-v=u[1],a=s(aZ(v[2],v[1]));else
+j4(B,o,c,n){if(n){var
+p=n[1],G=jX(B,o,p[5]),I=di(p[2],G),e=k(function(a){var
+b=aB(a[2]);return s(r(a[1],b))},I),F=di(c,e),u=cj(function(a){return N(C(a[1],[0,d,b]))},F);if(u)var
+v=u[1],a=s(a0(v[2],v[1]));else
 var
 a=[0,d,b];var
-f=G(p[5],o);if(f){var
+f=H(p[5],o);if(f){var
 w=f[1],x=w[4],E=0;if(typeof
 x==="number"&&2<=x){var
 y=w[3],J=y?1:y,z=J;E=1}if(!E)var
@@ -3241,20 +3241,20 @@ i=z}else
 var
 i=f;var
 A=i?g([0,d,b],a):i;if(A)var
-L=t(c),j=Y(t(e),L);else
+K=t(c),j=S(t(e),K);else
 var
 j=A;if(j)var
-M=dd(e,c),l=h(function(b){var
-c=r(a,b[2]);return D(b[1],c)},M);else
+L=di(e,c),l=h(function(b){var
+c=r(a,b[2]);return C(b[1],c)},L);else
 var
 l=j;var
 m=l?[0,a]:l;if(m)var
-q=jS(B,o,c,n[2]),N=q?[0,s(Q(m[1],q[1]))]:q,C=N;else
+q=j4(B,o,c,n[2]),M=q?[0,s(Q(m[1],q[1]))]:q,D=M;else
 var
-C=m;return C}return[0,[0,d,b]]}function
-jT(h,g,f){var
+D=m;return D}return[0,[0,d,b]]}function
+j5(h,g,f){var
 a=g[7];if(a){var
-b=G(f,h);if(b){var
+b=H(f,h);if(b){var
 c=b[1][7];if(c)return i(a[1],c[1]);var
 d=c}else
 var
@@ -3262,91 +3262,407 @@ d=b;var
 e=d}else
 var
 e=a;return e}function
-jU(g,e){if(e){var
-h=e[1],a=G(h[5],g),c=a?a[1][8]:a;if(c){var
-f=jU(g,e[2]);if(f)var
+j6(g,e){if(e){var
+h=e[1],a=H(h[5],g),c=a?a[1][8]:a;if(c){var
+f=j6(g,e[2]);if(f)var
 k=f[1],i=[0,s(Q(r(c[1],h[3][2]),k))];else
 var
 i=f;var
 j=i}else
 var
 j=c;return j}return[0,[0,d,b]]}function
-jV(a){return a?a[1][1]:[0,d,b]}function
-jW(a){if(a){var
+j7(a){return a?a[1][1]:[0,d,b]}function
+j8(a){if(a){var
 c=a[1];if(c)var
-e=jW(a[2]),g=e?[0,s(Q(c[1],e[1]))]:e,f=g;else
+e=j8(a[2]),g=e?[0,s(Q(c[1],e[1]))]:e,f=g;else
 var
 f=c;return f}return[0,[0,d,b]]}function
-jX(c,a){var
-e=F(a);return k(function(a){var
+j9(c,a){var
+e=G(a);return k(function(a){var
 c=R([0,d,b],e,a[1]),f=s(r(a[2],c));return[0,a[1],f]},c)}function
-jY(f,a){var
+j_(f,a){var
 e=h(function(a){var
-e=c(f,a[1]);return e?g([0,d,b],a[2]):e},a);return e?D(aA(a),[0,b,b]):e}function
-gy(a){switch(a[0]){case
+e=c(f,a[1]);return e?g([0,d,b],a[2]):e},a);return e?C(aB(a),[0,b,b]):e}function
+eS(a){switch(a[0]){case
 0:return 0;case
 1:var
 b=a[1],d=b?[0,b[1],0]:b;return d;default:var
-c=a[2];return c?jX(a[1],c[1]):c}}function
-jZ(a){switch(a[0]){case
+c=a[2];return c?j9(a[1],c[1]):c}}function
+gH(a){switch(a[0]){case
 0:var
-e=I([0,b,b]);return[0,[0,[0,a[1],[0,b,b]],[0,[0,a[2],e],0]],0];case
+e=J([0,b,b]);return[0,[0,[0,a[1],[0,b,b]],[0,[0,a[2],e],0]],0];case
 1:var
 c=a[1];if(c){var
 f=c[2];return k(function(a){return[0,a,0]},f)}return c;default:var
 d=a[2];if(d){var
-g=d[2],h=a[1];return k(function(a){return jX(h,a)},g)}return d}}function
-j0(c,a){if(typeof
-c==="number"){if(!c)return 1===a[0]?a[2]?dV(jx(k(a6,a[1]))):[0,b,b]:[0,b,b];if(3<=c)return[0,q(b,1),b]}return[0,b,b]}function
-j1(a,f,i){var
+g=d[2],h=a[1];return k(function(a){return j9(h,a)},g)}return d}}function
+j$(a){return 0===a[0]?[0,[0,[0,a[1],[0,b,b]],0],[0,[0,[0,a[2],[0,b,b]],0],0]]:0}function
+eT(c,a){if(typeof
+c==="number"){if(!c)return 1===a[0]?a[2]?dY(jK(k(a8,a[1]))):[0,b,b]:[0,b,b];if(3<=c)return[0,q(b,1),b]}return[0,b,b]}function
+ka(a,f,i){var
 e=0;if(typeof
 a==="number"&&a)switch(a-1|0){case
 0:var
-c=I([0,b,b]);e=1;break;case
+c=J([0,b,b]);e=1;break;case
 2:var
 c=[0,q(b,1),b];e=1;break}if(!e)var
 c=[0,d,b];var
 h=0;if(typeof
 a==="number"&&!a){var
-g=aA(gy(f));h=1}if(!h)var
+g=aB(eS(f));h=1}if(!h)var
 g=[0,d,b];var
-j=Q(g,i);return Q(r(j0(a,f),j),c)}function
-qz(a){return k(function(a){var
+j=Q(g,i);return Q(r(eT(a,f),j),c)}function
+qK(a){return k(function(a){var
 c=g([0,d,b],a[2])?a[2]:[0,d,b];return[0,a[1],c]},a)}function
-j2(a){var
-b=jZ(a);return aA(ap(qz,[0,gy(a),b]))}function
-j3(d,c,a){return i(c,a)?[0,[0,b,b]]:m(d,c,a)}function
-j4(b,a){var
+kb(a){var
+b=gH(a);return aB(as(qK,[0,eS(a),b]))}function
+kc(V,a){var
+j=bg(a[1]),m=cE(a[1],j);if(m){var
+u=bh(j),z=ck(a[4]),x=function(a,b){return bs(z,a,b)},A=a[4],p=h(function(a){return jo(j,u,x,a)},A);if(p){var
+f=G(a[5]),l=a[3],B=a[5],n=jV(V,a[2]),v=h(function(a$){var
+a=a$[2],ab=a$[1],aT=dl(l,a[1]),by=a[1],aU=h(function(a){var
+e=c(u,a[1]),f=e?S(t(a[2]),l):e;if(f){var
+i=n[1];if(!i){var
+k=a[2],m=[0,d,b];return h(function(a){return g(m,a)},k)}var
+j=i}else
+var
+j=f;return j},by);if(aU){var
+B=a[2];if(B)var
+be=B[1],bg=j2(j,dl(l,a[1])),e=[0,k(function(a){return gF(j,n,l,f,bg,a)},be)];else
+var
+e=B;var
+bz=cl(aT),o=c(n[5],bz),aV=a[2];if(aV&&e)var
+bA=e[1],bB=aV[1],ac=j1(j,n,l,f,j2(j,aT),bB,bA);else
+var
+ac=1;if(ac)var
+aW=a[7],bC=aW?ar(aW[1],ab):1,ad=bC;else
+var
+ad=ac;if(ad)var
+aX=a[8],bD=aX?E([0,d,b],aX[1]):1,ae=bD;else
+var
+ae=ad;if(ae){var
+aY=a[3];if(aY){var
+w=aY[1],aj=0;if(o){var
+ay=g(o[1][2],w);if(ay){var
+v=dl(l,a[1]),q=a[4];if(typeof
+q==="number")switch(q){case
+0:if(e)var
+bp=e[1],i=gG(d2(a8,function(a){return jY(f,a)},bp),w);else
+var
+i=e;break;case
+1:var
+i=gG(j3(n,a[1]),w);break;default:var
+ba=0;if(e){var
+bq=e[1],R=j4(l,f,cl(v),bq),bb=0;if(R){var
+az=R[1],aC=g([0,d,b],az);if(aC){var
+br=cl(v),i=h(function(a){return C(r(az,a),a)},br);ba=1;bb=1}else
+var
+aD=aC}else
+var
+aD=R;if(!bb)var
+aE=aD}else
+var
+aE=e;if(!ba)var
+i=aE}else
+if(0===q[0]){var
+aF=N(n[1]),aG=aF?S(l,2):aF;if(aG){var
+m=q[2],p=q[1],D=cR(0,v,0),F=cR(1,v,0),al=aB(D),L=aB(F),am=E([0,d,b],p),an=am?g([0,d,b],m):am,ao=an?gt(x,p,D,F):an;if(ao)var
+bh=C(m,[0,d,b]),M=bh||gt(x,dY(m),F,D);else
+var
+M=ao;var
+y=0;if(M){var
+O=c(n[5],[0,p,[0,[0,b,b],0]]),z=0;if(O){var
+ap=O[1],P=c(n[5],[0,m,[0,[0,b,b],0]]),A=0;if(P)if(C(p,m)){var
+aq=N(C(m,[0,d,b]));if(aq){var
+i=g(r(L,ap[2]),w);y=1;z=1;A=1}else{var
+i=aq;y=1;z=1;A=1}}else{var
+bi=bf(p,m),bj=s(a0(bf(al,r(m,L)),bi)),as=E(m,p);if(as){var
+bk=P[1][2],bl=bf(p,m),bm=r(a0(bf(r(p,L),al),bl),bk),i=g(Q(r(bj,ap[2]),bm),w);y=1;z=1;A=1}else
+var
+at=as}else
+var
+at=P;if(!A)var
+au=at}else
+var
+au=O;if(!z)var
+av=au}else
+var
+av=M;if(!y)var
+i=av}else
+var
+i=aG}else{var
+bs=G(a[1]),aH=n[1];if(aH){var
+aI=q[1],bt=q[2],aJ=function(b){var
+a=H(b,bs),c=a?1:a;return c},aw=[0,0,v],bn=cR(aI,aw,0),ax=fS(aI,l);if(ax)var
+bo=gi(0,l+1|0),i=h(function(e){var
+a=cj(function(a){return S(a[1],e)},bt),f=a?a[1][2]:a,i=h(function(a){var
+e=aJ(a[1][1]),f=e?aJ(a[1][2]):e,h=f?g([0,d,b],a[2]):f,i=h?c(u,a[1][1]):h,j=i?c(u,a[1][2]):i;if(j)var
+k=x(a[1][1],a[1][2]),m=k?1:k,l=m;else
+var
+l=j;return l},f);if(i){var
+j=W(J([0,b,b]),bn),k=I(cR(e,aw,0),j),l=W(J([0,b,b]),k);return bM(I(jl(x,f),l))}return i},bo);else
+var
+i=ax}else
+var
+i=aH}}else{var
+aK=ay;aj=1}}else{var
+aK=o;aj=1}if(aj)var
+i=aK;var
+aZ=i}else
+var
+aZ=1;var
+af=aZ}else
+var
+af=ae;if(af){var
+a1=a[9];if(a1){var
+a2=a1[1],ag=a2[2],a3=a2[1],aO=E([0,d,b],ag),aP=aO?g(a3,j7(o)):aO,bc=0;if(aP)if(e){var
+aQ=e[1],bv=[0,d,b],aR=g(ag,aA(function(e,h){var
+i=e[3],a=H(e[5],f);if(a)var
+c=a[1][9],g=c?c[1][2]:[0,d,b];else
+var
+g=[0,d,b];return s(Q(eR(g,i)[1],h))},bv,aQ)),bd=0;if(aR){var
+$=d2(ak,function(k){var
+a=H(k,f);if(a){var
+e=a[1],g=e[9];if(g)var
+h=g[1][1];else
+var
+j=cl(dl(l,e[1])),h=j7(c(n[5],j));var
+i=h}else
+var
+i=[0,d,b];return[0,i]},aQ);if($){var
+bw=$[1],a4=g(Q(a3,ag),bw);bc=1;bd=1}else
+var
+aS=$}else
+var
+aS=aR;if(!bd)var
+aa=aS}else
+var
+aa=e;else
+var
+aa=aP;if(!bc)var
+a4=aa;var
+a5=a4}else
+var
+a5=1;var
+ah=a5}else
+var
+ah=af;if(ah){var
+a6=a[5];if(a6){var
+a7=a6[1];if(a7){var
+ai=a7[1];if(a[6])return o?g(ai,o[1][1]):1;if(e){var
+T=e[1],aL=h(function(c){var
+b=a[7],e=b?b[1]:ab,d=dV(c[5],e);return d?d:j5(f,a,c[5])},T);if(aL)var
+V=d2(ak,function(e){var
+a=gE(f,e);if(a)var
+b=a[1],d=b?[0,b[1]]:b,c=d;else
+var
+c=a;return c},T),bu=V?g(ai,V[1]):V,X=bu;else
+var
+X=aL;if(X){var
+Y=c(U(function(b){return j5(f,a,b[5])}),T);if(Y){var
+Z=a[8];if(Z){var
+_=j6(f,[0,Y[1],Y[2]]);if(_)return E(_[1],Z[1]);var
+aM=_}else
+var
+aM=Z;return aM}var
+aN=1}else
+var
+aN=X;return aN}return o?g(ai,o[1][1]):1}if(a[9])return 1;if(o){if(e){var
+bx=e[1];return K(function(a){var
+e=dV(a[5],ab),g=e?E([0,d,b],a[3][1]):e;if(g){var
+c=gE(f,a[5]);if(c){if(c[1])return 0;var
+h=1}else
+var
+h=c;var
+i=h}else
+var
+i=g;return i},bx)}return e}return 1}var
+a9=1}else
+var
+a9=ah;var
+a_=a9}else
+var
+a_=aU;return a_},B);if(v){var
+o=a[3],e=a[2],D=a[6];return h(function(p){var
+r=jV(V,e),a=p[1],U=0;if(typeof
+e==="number"&&!e){var
+Z=gH(a),h=k(function(c){var
+d=eS(a);return I(c,W(J([0,b,b]),d))},Z);U=1}if(!U)var
+h=j$(a);switch(a[0]){case
+0:var
+z=c(u,a[1]),m=z?c(u,a[2]):z;break;case
+1:var
+A=a[1],X=0;if(typeof
+e==="number"&&!e)var
+B=j_(u,A),m=B?S(o+1|0,t(A)):B;else
+X=1;if(X)var
+m=0;break;default:var
+Y=0;if(typeof
+e==="number"&&!e)var
+C=j_(u,a[1]),m=C?S(o+1|0,t(a[2])):C;else
+Y=1;if(Y)var
+m=0}var
+G=m?E([0,d,b],eT(e,a)):m;if(G){var
+_=j0(j,h),$=p[2],H=j8(k(function(t){var
+u=cl(k(function(a){return cS(j,t,a)},h)),g=c(r[5],u);if(g){var
+a=g[1],l=cj(function(a){return i(a[1],t)},$);if(l){var
+m=l[1],e=gF(j,r,o,f,h,m);if(jZ(j,r,o,f,h,e)){var
+n=gE(f,m[2]);if(n){var
+p=n[1];if(p){var
+v=e[4][1],w=s(Q(eR(p[1],e[3])[1],v));return[0,cT(a[1],w)]}return E([0,d,b],e[3][1])?0:[0,a[1]]}return[0,a[1]]}return[0,a[1]]}var
+q=[0,a[1]]}else
+var
+q=g;return q},_));if(H){var
+v=p[3];if(v)var
+aa=ka(e,a,H[1]),K=g(v[1],aa);else
+var
+K=v;var
+L=K}else
+var
+L=1;var
+w=L}else
+var
+w=G;if(w){var
+M=p[4];if(M){var
+n=M[1],y=0;if(typeof
+e==="number")if(e)if(3<=e)var
+l=g([0,q(b,1),b],n);else
+y=1;else
+switch(a[0]){case
+0:var
+D=g([0,b,b],n),l=D?g(kb(a),n):D;break;case
+1:if(a[2])var
+l=0;else
+var
+F=g([0,b,b],n),l=F?g(kb(a),n):F;break;default:var
+l=0}else
+y=1;if(y)var
+l=0;if(l)var
+N=l;else{var
+ab=p[2],O=k(function(a){return gF(j,r,o,f,h,a)},ab),P=j1(j,r,o,f,h,p[2],O);if(P){var
+x=d2(a8,function(a){return jY(f,a)},O);if(x)return g(ka(e,a,x[1]),n);var
+R=x}else
+var
+R=P;var
+N=R}return N}var
+T=1}else
+var
+T=w;return T},D)}var
+w=v}else
+var
+w=p;var
+y=w}else
+var
+y=m;return y}function
+gI(b,a){if(typeof
+b==="number"&&!b){var
+c=gH(a);return[0,eS(a),c]}return j$(a)}function
+kd(g,f,e){var
+b=f,a=e;for(;;){if(b){if(a){var
+c=m(g,b[1],a[1]);if(c){var
+b=b[2],a=a[2];continue}var
+d=c}else
+var
+d=a;return d}return a?0:1}}function
+qL(b,a){var
+c=i(b[1],a[1]);return c?C(b[2],a[2]):c}function
+qM(a,b){return kd(qL,a,b)}function
+gJ(a,d,m){return K(function(e){var
+a=e[2][2],f=d[1];if(typeof
+f==="number")switch(f){case
+0:var
+g=0;if(typeof
+a==="number"&&!a)var
+b=1;else
+g=1;if(g)var
+b=0;break;case
+1:var
+h=0;if(typeof
+a==="number"&&1===a)var
+b=1;else
+h=1;if(h)var
+b=0;break;case
+2:var
+j=0;if(typeof
+a==="number"&&2===a)var
+b=1;else
+j=1;if(j)var
+b=0;break;default:var
+l=0;if(typeof
+a==="number"&&3<=a)var
+b=1;else
+l=1;if(l)var
+b=0}else
+var
+b=typeof
+a==="number"?0:i(f[1],a[1]);if(b){var
+n=e[2][6];return K(function(f){var
+l=eT(d[1],f[1]),h=C(eT(d[1],d[2]),l);if(h){var
+n=gI(d[1],f[1]),o=gI(d[1],d[2]),a=e[1],b=o;for(;;){if(a){var
+i=eP(a[1][1]),j=k(function(b){return function(a){return eL(b,a)}}(i),b),a=a[2],b=j;continue}var
+g=kd(qM,b,n);break}}else
+var
+g=h;return g?c(m,f):g},n)}return b},a)}function
+ke(k,d,b,i){var
+a=bg(d),e=cE(d,a),f=e?h(function(e){var
+g=d,b=e[1];for(;;){if(b){var
+h=b[1],i=gz(g,h);if(i){var
+g=h[2],b=b[2];continue}var
+f=i}else
+var
+f=1;if(f){var
+a=e[2],j=d,c=e[1];for(;;){if(c){var
+j=c[1][2],c=c[2];continue}return kc(k,[0,j,a[2],a[3],a[4],a[5],a[6]])}}return f}},b):e;if(f){var
+q=bh(a);return h(function(a){var
+n=gI(a[1],a[2]);function
+o(a){return c(q,a[1])}var
+e=h(function(a){return h(o,a)},n);if(e){var
+f=a[3];if(f)var
+i=f[1],j=gJ(b,a,function(b){var
+a=b[3];return i?a?g(i[1],a[1]):1:a?0:1});else
+var
+j=1;var
+d=j}else
+var
+d=e;if(d){var
+k=a[4];if(k){var
+l=k[1];if(l){var
+p=l[1];return gJ(b,a,function(a){return gG(a[4],p)})}return gJ(b,a,function(a){return 1})}var
+m=1}else
+var
+m=d;return m},i)}return f}function
+kf(d,c,a){return i(c,a)?[0,[0,b,b]]:m(d,c,a)}function
+kg(b,a){var
 c=i(b[1],a[1]);return c?i(b[2],a[2]):c}function
-eK(b,a){var
+eU(b,a){var
 d=a[2];return[0,c(b,a[1]),d]}function
-gz(n,d,f,a,c){var
-o=t(c),g=Y(t(a),o);if(g){var
-i=hb(n,d,a,c,f);if(0===i[0]){var
-e=i[1],p=t(a),j=Y(t(e),p),k=j?cA(am,e):j;if(k){var
-q=F(c),b=az(function(c,a){var
-b=G(c,q),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},qA,e);if(b){var
-r=dd(a,b[1]);return h(function(a){var
-b=eK(d,a[2]);return m(f,eK(d,a[1]),b)},r)}var
+gK(n,d,f,a,c){var
+o=t(c),g=S(t(a),o);if(g){var
+i=hn(n,d,a,c,f);if(0===i[0]){var
+e=i[1],p=t(a),j=S(t(e),p),k=j?cD(ao,e):j;if(k){var
+q=G(c),b=aA(function(c,a){var
+b=H(c,q),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},qN,e);if(b){var
+r=di(a,b[1]);return h(function(a){var
+b=eU(d,a[2]);return m(f,eU(d,a[1]),b)},r)}var
 l=b}else
 var
 l=k;return l}return 0}return g}function
-gA(j,d,e,b,a){var
-k=t(a),f=K(Y(t(b),k));if(f)return f;var
-g=hb(j,d,b,a,e);if(0===g[0])return 0;var
-h=g[1],l=t(c(U(function(a){return M(function(b){var
-e=eK(d,a)[1],c=i(b[1],e);return c?j4(b[2],a[2]):c},h)}),b));return c5(t(c(U(function(a){return M(function(b){return m(e,b,eK(d,a))},h)}),a)),l)}function
-gB(c,b){var
-a=G(b,c),d=a?1:a;return d}function
-gC(b,a,j,g){var
-d=c(b,j),e=c(b,g),f=h(function(b){return M(function(c){var
-d=i(b[1],c[1]);return d?m(a,b[2],c[2]):d},e)},d);return f?h(function(b){return M(function(c){var
+gL(j,d,e,b,a){var
+k=t(a),f=N(S(t(b),k));if(f)return f;var
+g=hn(j,d,b,a,e);if(0===g[0])return 0;var
+h=g[1],l=t(c(U(function(a){return K(function(b){var
+e=eU(d,a)[1],c=i(b[1],e);return c?kg(b[2],a[2]):c},h)}),b));return c9(t(c(U(function(a){return K(function(b){return m(e,b,eU(d,a))},h)}),a)),l)}function
+gM(c,b){var
+a=H(b,c),d=a?1:a;return d}function
+gN(b,a,j,g){var
+d=c(b,j),e=c(b,g),f=h(function(b){return K(function(c){var
+d=i(b[1],c[1]);return d?m(a,b[2],c[2]):d},e)},d);return f?h(function(b){return K(function(c){var
 d=i(c[1],b[1]);return d?m(a,c[2],b[2]):d},d)},e):f}function
-qB(b,a){var
-c=i(b[1],a[1]);return c?D(b[2],a[2]):c}function
-j5(b,a){if(a){var
-c=a[1];return ao(b,c)?[0,b,a]:[0,c,j5(b,a[2])]}return[0,b,0]}function
-j6(b,a){return h(function(e){return M(function(f){var
+qO(b,a){var
+c=i(b[1],a[1]);return c?C(b[2],a[2]):c}function
+kh(b,a){if(a){var
+c=a[1];return ar(b,c)?[0,b,a]:[0,c,kh(b,a[2])]}return[0,b,0]}function
+ki(b,a){return h(function(e){return K(function(f){var
 g=i(e[1],f[1]);if(g){var
 b=e[2],a=f[2];for(;;){if(b){if(a){var
 c=i(b[1],a[1]);if(c){var
@@ -3354,210 +3670,210 @@ b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}return g},a)},b)}function
-j7(f,o){function
+kj(f,o){function
 p(a){return b}var
 e=t(f[1]),a=p;for(;;){if(0===e)return a;var
 n=e-1|0,j=f[1],g=k(function(d){return function(a){var
 b=c(o,a);return[0,a,k(function(a){var
-c=a[2],b=az(j5,0,k(function(a){return d(a[1])},c));return[0,a[1],b]},b)]}}(a),j),l=F(k(function(f){return function(a){var
+c=a[2],b=aA(kh,0,k(function(a){return d(a[1])},c));return[0,a[1],b]},b)]}}(a),j),l=G(k(function(f){return function(a){var
 c=a[2],d=cj(function(d){var
-b=d[2],a=j6(c,b);return a?j6(b,c):a},f),e=d?d[1][1]:b;return[0,a[1],e]}}(g),g)),d=function(c){return function(a){return R(b,c,a)}}(l),m=f[1];if(h(function(c,d){return function(a){var
+b=d[2],a=ki(c,b);return a?ki(b,c):a},f),e=d?d[1][1]:b;return[0,a[1],e]}}(g),g)),d=function(c){return function(a){return R(b,c,a)}}(l),m=f[1];if(h(function(c,d){return function(a){var
 b=c(a);return i(d(a),b)}}(d,a),m))return d;var
 e=n,a=d;continue}}function
-j8(b,a){return k(function(a){var
+kk(b,a){return k(function(a){var
 d=a[2],e=c(b,a[1][2]);return[0,[0,c(b,a[1][1]),e],d]},a)}function
-eL(b,a){return gd(am,k(ah,j8(b,a)))}function
-cS(b,a){var
-c=ck(j8(b,a));return function(a,b){return bl(c,a,b)}}function
-d0(b,a){var
+eV(b,a){return gm(ao,k(ak,kk(b,a)))}function
+cU(b,a){var
+c=ck(kk(b,a));return function(a,b){return bs(c,a,b)}}function
+d3(b,a){var
 d=c(b,a[1][1]);return d?c(b,a[1][2]):d}function
-gD(a){var
-b=0;return az(function(b,a){return M(function(a){return j4(b,a)},a)?a:[0,b,a]},b,a)}function
-j9(c,a){var
-d=gD(k(a6,c)),e=gD(k(a6,a));return[0,[0,b,b],gD(ap(function(a){return k(function(b){var
-c=g(a,b)?aZ(b,a):aZ(a,b);return s(c)},e)},d))]}function
-j_(c,b,a){var
+gO(a){var
+b=0;return aA(function(b,a){return K(function(a){return kg(b,a)},a)?a:[0,b,a]},b,a)}function
+kl(c,a){var
+d=gO(k(a8,c)),e=gO(k(a8,a));return[0,[0,b,b],gO(as(function(a){return k(function(b){var
+c=g(a,b)?a0(b,a):a0(a,b);return s(c)},e)},d))]}function
+km(c,b,a){var
 d=g(b,r(c,a));return d?g(a,r(c,b)):d}function
-gE(t,j,a,g,f,e,d){var
-b=f9(t[2],d[2]);if(b){var
+gP(t,j,a,g,f,e,d){var
+b=gg(t[2],d[2]);if(b){var
 k=b[1],l=k[2],n=l[2],o=l[1],p=k[1];if(d[1]){var
 u=c(a,e),q=i(c(a,p),u);if(q){var
 v=c(j,f);return h(function(a){var
-b=K(i(o,a[1]));return b?b:m(g,a[2],n)},v)}return q}var
+b=N(i(o,a[1]));return b?b:m(g,a[2],n)},v)}return q}var
 w=c(a,f),r=i(c(a,p),w);if(r){var
 x=c(j,e);return h(function(a){var
-b=K(i(o,a[1]));return b?b:m(g,n,a[2])},x)}var
+b=N(i(o,a[1]));return b?b:m(g,n,a[2])},x)}var
 s=r}else
 var
 s=b;return s}function
-j$(a){return k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},a)}function
-ka(a){return k(function(a){return[0,a[1],a[2][1]]},a)}function
-kb(a){return a?g([0,b,b],a[1]):1}function
-kc(b,a){var
-d=c(b,a[1]),e=d?c(b,a[2]):d,f=e?kb(a[3]):e;return f?kb(a[4]):f}function
-kd(b,a,e){return ap(function(d){var
+kn(a){return k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},a)}function
+ko(a){return k(function(a){return[0,a[1],a[2][1]]},a)}function
+kp(a){return a?g([0,b,b],a[1]):1}function
+kq(b,a){var
+d=c(b,a[1]),e=d?c(b,a[2]):d,f=e?kp(a[3]):e;return f?kp(a[4]):f}function
+kr(b,a,e){return as(function(d){var
 a=c(b[1],d[1]);return k(function(a){var
 c=m(b[2],a[1],e),f=r(a[2],c),g=s(r(d[2],f));return[0,a[1],g]},a)},a)}function
 cm(c,a,b){return k(function(a){var
 d=m(c[2],a[1],b),e=s(r(a[2],d));return[0,a[1],e]},a)}function
-ke(b,e,d,a){var
-f=cy(c(b[1],a),d);return r(m(b[2],a,e),f)}function
-kf(d,c,a){return i(c,a)?[0,[0,b,b]]:m(d,c,a)}function
-kg(d,c,a){return kd(d,[0,[0,c,[0,b,b]],0],a)}function
-cB(e,d,c){var
+ks(b,e,d,a){var
+f=cB(c(b[1],a),d);return r(m(b[2],a,e),f)}function
+kt(d,c,a){return i(c,a)?[0,[0,b,b]]:m(d,c,a)}function
+ku(d,c,a){return kr(d,[0,[0,c,[0,b,b]],0],a)}function
+cF(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=bZ(kd(e,b,a[1])),a=f;continue}return b}}function
-d1(a){var
-b=F(a[2]),c=a[1];return[0,F(k(function(a){var
-b=F(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
+f=a[2],b=b0(kr(e,b,a[1])),a=f;continue}return b}}function
+d4(a){var
+b=G(a[2]),c=a[1];return[0,G(k(function(a){var
+b=G(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
 bN(a){function
 c(f,e){var
-c=G(f,a[1]);return c?R([0,d,b],c[1][2],e):[0,d,b]}var
+c=H(f,a[1]);return c?R([0,d,b],c[1][2],e):[0,d,b]}var
 e=a[2],f=0;return[0,function(a){return R(f,e,a)},c]}function
-d2(a){return K(g(a,[0,d,b]))}function
-kh(a){var
-c=h(function(a){return d2(a[2])},a);return c?D(aA(a),[0,b,b]):c}function
-ki(c,b){var
-a=G(b,c[1]),d=a?1:a;return d}function
-eM(a,c){var
-d=a[1],b=h(function(a){return kh(a[2])},d);if(b){var
-e=H(a[2],a[3]);return h(function(a){var
-b=kh(a[2]);if(b){var
-d=a[2];return h(function(a){return ki(c,a[1])},d)}return b},e)}return b}function
-cC(c,b){var
+d5(a){return N(g(a,[0,d,b]))}function
+kv(a){var
+c=h(function(a){return d5(a[2])},a);return c?C(aB(a),[0,b,b]):c}function
+kw(c,b){var
+a=H(b,c[1]),d=a?1:a;return d}function
+eW(a,c){var
+d=a[1],b=h(function(a){return kv(a[2])},d);if(b){var
+e=I(a[2],a[3]);return h(function(a){var
+b=kv(a[2]);if(b){var
+d=a[2];return h(function(a){return kw(c,a[1])},d)}return b},e)}return b}function
+cG(c,b){var
 d=c[3],a=cj(function(a){return i(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
-gF(a,b){return a?R(0,a[1],b):1}function
-dh(c,a){var
-d=ap(function(b){var
-a=G(b[1],c[1]);return a?a[1][1]:a},a);return k(ah,dW(F(k(function(a){return[0,a[1],0]},d)),b))}function
-kj(a){var
+gQ(a,b){return a?R(0,a[1],b):1}function
+dm(c,a){var
+d=as(function(b){var
+a=H(b[1],c[1]);return a?a[1][1]:a},a);return k(ak,dZ(G(k(function(a){return[0,a[1],0]},d)),b))}function
+kx(a){var
 c=a[1];return k(function(a){return[0,a[1],[0,b,b]]},c)}function
-kk(g,b,f){var
-e=F(k(function(a){return[0,a,0]},b));function
+ky(g,b,f){var
+e=G(k(function(a){return[0,a,0]},b));function
 a(b){var
-a=G(b,e),c=a?1:a;return c}var
+a=H(b,e),c=a?1:a;return c}var
 d=h(function(b){var
 d=c(bN(g)[1],b);return h(function(b){return a(b[1])},d)},b);return d?h(function(b){return a(b[1])},f):d}function
-gG(g,f,a,e){var
-b=S(I(dU(a[2])),f),d=H(S(dU(a[1]),e),b);return bM(c(U(function(a){return gF(g,a[1])}),d))}function
-kl(c,a){var
-e=dh(c,a[1]);return h(function(e){var
-f=a[1];return g(aA(cm(bN(c),f,e)),[0,d,b])},e)}function
-km(a,j,f,e){if(e){var
-n=e[1],l=km(a,j,n,e[2]);if(l){var
-m=l[1],w=k(ah,n),o=h(function(f){var
-e=dh(a,f[1]);return h(function(o){var
-q=f[2],p=cj(function(a){return i(a[1],o)},q),r=f[1],s=cm(bN(a),r,o),t=bN(a),h=ap(function(a){var
-b=c(t[1],a[1]);return S(a[2],b)},s);if(p){var
-j=p[1][2],k=j[2],e=f9(w,j[1]);if(e){var
-l=g([0,d,b],k);if(l)return gG(m,h,k,e[1]);var
+gR(g,f,a,e){var
+b=W(J(dX(a[2])),f),d=I(W(dX(a[1]),e),b);return bM(c(U(function(a){return gQ(g,a[1])}),d))}function
+kz(c,a){var
+e=dm(c,a[1]);return h(function(e){var
+f=a[1];return g(aB(cm(bN(c),f,e)),[0,d,b])},e)}function
+kA(a,j,f,e){if(e){var
+n=e[1],l=kA(a,j,n,e[2]);if(l){var
+m=l[1],w=k(ak,n),o=h(function(f){var
+e=dm(a,f[1]);return h(function(o){var
+q=f[2],p=cj(function(a){return i(a[1],o)},q),r=f[1],s=cm(bN(a),r,o),t=bN(a),h=as(function(a){var
+b=c(t[1],a[1]);return W(a[2],b)},s);if(p){var
+j=p[1][2],k=j[2],e=gg(w,j[1]);if(e){var
+l=g([0,d,b],k);if(l)return gR(m,h,k,e[1]);var
 n=l}else
 var
-n=e;return n}return gG(m,h,[0,d,b],0)},e)},f),p=o?j?h(function(b){return kl(a,b)},f):1:o;if(p){if(j)var
+n=e;return n}return gR(m,h,[0,d,b],0)},e)},f),p=o?j?h(function(b){return kz(a,b)},f):1:o;if(p){if(j)var
 q=0;else
 var
-u=a[2],v=function(a){return M(function(a){return gF(m,a[1])},a)},q=[0,ga(function(a){return v},u,b)];var
+u=a[2],v=function(a){return K(function(a){return gQ(m,a[1])},a)},q=[0,gj(function(a){return v},u,b)];var
 r=[0,q]}else
 var
 r=p;var
 s=r}else
 var
 s=l;return s}var
-t=h(function(b){return kl(a,b)},f),x=t?qC:t;return x}function
-eN(c,e,a){if(a){var
-f=a[2],g=a[1],h=bZ(cm(bN(c),e,g));return aA(cB(bN(c),h,f))}return[0,d,b]}function
-kn(a,f,e,d){return M(function(a){var
+t=h(function(b){return kz(a,b)},f),x=t?qP:t;return x}function
+eX(c,e,a){if(a){var
+f=a[2],g=a[1],h=b0(cm(bN(c),e,g));return aB(cF(bN(c),h,f))}return[0,d,b]}function
+kB(a,f,e,d){return K(function(a){var
 b=i(a[1],f),c=b?i(a[2],e):b;return c?g(a[3],d):c},a)}function
-gH(c,b){var
-a=G(b,c[1]);return a?a[1][1]:a}function
-gI(b,c,a){return ap(function(a){var
-d=gH(b,a[1]);return k(function(b){var
+gS(c,b){var
+a=H(b,c[1]);return a?a[1][1]:a}function
+gT(b,c,a){return as(function(a){var
+d=gS(b,a[1]);return k(function(b){var
 d=s(r(a[2],b[2]));return[0,m(c,a[1],b[1]),d]},d)},a)}function
-eO(c,a){return cz(H(c,S(I([0,b,b]),a)))}function
-d3(c,b){var
+eY(c,a){return cC(I(c,W(J([0,b,b]),a)))}function
+d6(c,b){var
 a=cj(function(a){return i(a[1],c)},b);return a?a[1][2]:a}function
-ko(f,a){if(a){var
-h=a[1],i=h[2],c=f9(f,h[1]);if(c){var
-e=ko(f,a[2]);if(e)var
+kC(f,a){if(a){var
+h=a[1],i=h[2],c=gg(f,h[1]);if(c){var
+e=kC(f,a[2]);if(e)var
 j=g([0,d,b],i),k=j?[0,[0,[0,i,c[1]],e[1]]]:j;else
 var
 k=e;var
 l=k}else
 var
-l=c;return l}return qD}function
-gJ(i,f,e,g){var
-a=ko(i,e);if(a){var
+l=c;return l}return qQ}function
+gU(i,f,e,g){var
+a=kC(i,e);if(a){var
 j=a[1];return h(function(e){var
-a=[0,d,b],f=az(function(a,b){var
-d=c(a[2],e);return s(Q(r(a[1],d),b))},a,j);return D(c(g,e),f)},f)}return a}function
-kp(a){return k(function(a){var
-c=F(a),e=[0,d,b];return function(a){return R(e,c,a)}},a)}function
-gK(e,a,l,j,i){var
+a=[0,d,b],f=aA(function(a,b){var
+d=c(a[2],e);return s(Q(r(a[1],d),b))},a,j);return C(c(g,e),f)},f)}return a}function
+kD(a){return k(function(a){var
+c=G(a),e=[0,d,b];return function(a){return R(e,c,a)}},a)}function
+gV(e,a,l,j,i){var
 f=h(function(a){var
 c=g([0,d,b],a[2]);if(c)var
-f=kf(e,a[1][1],a[1][2]),i=f?1:f,h=i;else
+f=kt(e,a[1][1],a[1][2]),i=f?1:f,h=i;else
 var
 h=c;return h},a);if(f)var
-m=S(I([0,b,b]),l),c=bM(H(k(function(a){return[0,a[1][1],a[2]]},a),m));else
+m=W(J([0,b,b]),l),c=bM(I(k(function(a){return[0,a[1][1],a[2]]},a),m));else
 var
 c=f;if(c){var
 n=k(function(a){var
-c=kf(e,a[1][1],a[1][2]),f=c?s(I(r(c[1],a[2]))):[0,d,b];return[0,a[1][2],f]},a);return bM(H(S(i,j),n))}return c}function
-e(b,a){return as(fR(b,a))}var
-cn=[an,qE,cL(0)];function
-l(a){throw[0,cn,a]}function
-gL(c,a){function
-b(a){return bw(c,ir(a))}return a1<=a?2048<=a?lT<=a?(b(fe|a>>>18|0),b(a1|(a>>>12|0)&63),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(fd|a>>>12|0),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(h0|a>>>6|0),b(a1|a&63)):b(a)}function
-eP(P,b){var
+c=kt(e,a[1][1],a[1][2]),f=c?s(J(r(c[1],a[2]))):[0,d,b];return[0,a[1][2],f]},a);return bM(I(W(i,j),n))}return c}function
+e(b,a){return aq(f1(b,a))}var
+cn=[ap,qR,cP(0)];function
+n(a){throw[0,cn,a]}function
+gW(c,a){function
+b(a){return bz(c,iF(a))}return a1<=a?2048<=a?l7<=a?(b(fn|a>>>18|0),b(a1|(a>>>12|0)&63),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(fm|a>>>12|0),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(id|a>>>6|0),b(a1|a&63)):b(a)}function
+eZ(O,b){var
 p=x(b);function
-k(a){return B(b,a)}function
-m(b,e){var
+k(a){return D(b,a)}function
+l(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=p<=a?1:0,g=f||(a1!==(k(a)&h0)?1:0);if(g)l(qF);var
+f=p<=a?1:0,g=f||(a1!==(k(a)&id)?1:0);if(g)n(qS);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<p){var
 h=k(d);if(!(a1<=h)){var
-d=d+1|0;continue}if(194<=h&&!(223<h)){m(d,1);var
-d=d+2|0;continue}if(fd<=h&&!(239<h)){m(d,2);var
-v=k(d+1|0),w=fd===h?1:0,y=w?v<160?1:0:w;if(y)var
+d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
+d=d+2|0;continue}if(fm<=h&&!(239<h)){l(d,2);var
+v=k(d+1|0),w=fm===h?1:0,y=w?v<160?1:0:w;if(y)var
 z=y;else
 var
-A=237===h?1:0,z=A?159<v?1:0:A;if(z)l(qI);var
-d=d+3|0;continue}if(fe<=h&&!(lZ<h)){m(d,3);var
-q=k(d+1|0),r=fe===h?1:0,s=r?q<144?1:0:r;if(s)var
+A=237===h?1:0,z=A?159<v?1:0:A;if(z)n(qV);var
+d=d+3|0;continue}if(fn<=h&&!(mb<h)){l(d,3);var
+q=k(d+1|0),r=fn===h?1:0,s=r?q<144?1:0:r;if(s)var
 t=s;else
 var
-u=lZ===h?1:0,t=u?143<q?1:0:u;if(t)l(qH);var
-d=d+4|0;continue}l(qG)}var
+u=mb===h?1:0,t=u?143<q?1:0:u;if(t)n(qU);var
+d=d+4|0;continue}n(qT)}var
 f=x(b),a=[0,0],e=function(d){var
-b=a[1];return l(c(c$(qJ),b))},g=function(c){return a[1]<f?B(b,a[1]):0},i=function(d){for(;;){var
+b=a[1];return n(c(de(qW),b))},g=function(c){return a[1]<f?D(b,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
-if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(c){if(a[1]<f&&B(b,a[1])===c){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
-d=bv(b,a[1],4),i=x(d)-1|0,k=0;if(!(i<0)){var
+if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},B=function(c){if(a[1]<f&&D(b,a[1])===c){a[1]++;return 0}return e(0)},C=function(m){if(f<(a[1]+4|0))e(0);var
+d=by(b,a[1],4),i=x(d)-1|0,k=0;if(!(i<0)){var
 c=k;for(;;){var
-g=a_(d,c)+fa|0,h=0;if(22<g>>>0){if(!(5<g+nh>>>0))h=1}else
-if(6<g+hO>>>0)h=1;if(!h)e(0);var
+g=ba(d,c)+fj|0,h=0;if(22<g>>>0){if(!(5<g+ns>>>0))h=1}else
+if(6<g+h3>>>0)h=1;if(!h)e(0);var
 l=c+1|0;if(i!==c){var
-c=l;continue}break}}a[1]=a[1]+4|0;return dI(j(qK,d))},E=function(u){C(34);var
-c=fY(16);for(;;){if(f<=a[1])e(0);var
-g=B(b,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
-m=B(b,a[1]);a[1]++;var
-j=m+lj|0,i=0;if(13<j>>>0){var
+c=l;continue}break}}a[1]=a[1]+4|0;return dK(j(qX,d))},E=function(u){B(34);var
+c=f7(16);for(;;){if(f<=a[1])e(0);var
+g=D(b,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
+m=D(b,a[1]);a[1]++;var
+j=m+lx|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
-6:bw(c,8);break;case
-10:bw(c,12);break;case
-18:bw(c,10);break;case
-22:bw(c,13);break;case
-24:bw(c,9);break;case
+6:bz(c,8);break;case
+10:bz(c,12);break;case
+18:bz(c,10);break;case
+22:bz(c,13);break;case
+24:bz(c,9);break;case
 25:var
-d=D(0),o=ls<=d?1:0;if(o){var
-p=d<hM?1:0;if(p){var
+d=C(0),o=lG<=d?1:0;if(o){var
+p=d<h1?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
-r=92===B(b,a[1])?1:0,h=r?117===B(b,a[1]+1|0)?1:0:r;else
+r=92===D(b,a[1])?1:0,h=r?117===D(b,a[1]+1|0)?1:0:r;else
 var
 h=q}else
 var
@@ -3565,141 +3881,141 @@ h=p}else
 var
 h=o;if(h){var
 t=a[1];a[1]=a[1]+2|0;var
-k=D(0),s=0;if(hM<=k&&!(57344<=k)){gL(c,(lT+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;gL(c,d)}}else
-gL(c,d);break;default:l=1}if(!l)i=1}}else
+k=C(0),s=0;if(h1<=k&&!(57344<=k)){gW(c,(l7+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;gW(c,d)}}else
+gW(c,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:bw(c,m);break}continue}if(32<=g){bw(c,g);a[1]++;continue}e(0)}return fZ(c)}},n=function(g){var
-d=a[1];for(;;){if(a[1]<f&&48<=B(b,a[1])&&!(57<B(b,a[1]))){a[1]++;continue}var
-c=a[1]===d?1:0;return c?e(0):c}},o=function(m){if(900<m)l(qL);i(0);if(f<=a[1])e(0);var
-c=B(b,a[1]);if(92<=c){var
-k=0;if(111<=c){if(mZ===c){var
-p=qM,h=qN;k=1}else
-if(123===c){a[1]++;i(0);if(hG===g(0)){a[1]++;return qO}var
-w=O(0,16),r=0;for(;;){i(0);var
-d=E(0);i(0);C(58);var
-y=o(m+1|0);if(aF(w,d))l(j(qQ,j(d,qP)));bK(w,d,0);i(0);var
+2:bz(c,m);break}continue}if(32<=g){bz(c,g);a[1]++;continue}e(0)}return f8(c)}},m=function(g){var
+d=a[1];for(;;){if(a[1]<f&&48<=D(b,a[1])&&!(57<D(b,a[1]))){a[1]++;continue}var
+c=a[1]===d?1:0;return c?e(0):c}},o=function(l){if(900<l)n(qY);i(0);if(f<=a[1])e(0);var
+c=D(b,a[1]);if(92<=c){var
+k=0;if(111<=c){if(m$===c){var
+p=qZ,h=q0;k=1}else
+if(123===c){a[1]++;i(0);if(hU===g(0)){a[1]++;return q1}var
+w=P(0,16),r=0;for(;;){i(0);var
+d=E(0);i(0);B(58);var
+y=o(l+1|0);if(aJ(w,d))n(j(q3,j(d,q2)));bK(w,d,0);i(0);var
 z=g(0);if(44===z){a[1]++;var
 r=[0,[0,d,y],r];continue}var
-Q=hG===z?(a[1]++,as([0,[0,d,y],r])):e(0);return[5,Q]}}}else
-if(mC===c){var
-p=qR,h=qS;k=1}else
-if(m0<=c){var
-p=0,h=qT;k=1}if(k){var
-q=x(h);if((a[1]+q|0)<=f&&af(bv(b,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
-v=0;if(46<=c){if(58<=c){if(91<=c){a[1]++;i(0);if(93===g(0)){a[1]++;return qU}var
+Q=hU===z?(a[1]++,aq([0,[0,d,y],r])):e(0);return[5,Q]}}}else
+if(mQ===c){var
+p=q4,h=q5;k=1}else
+if(na<=c){var
+p=0,h=q6;k=1}if(k){var
+q=x(h);if((a[1]+q|0)<=f&&ai(by(b,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
+v=0;if(46<=c){if(58<=c){if(91<=c){a[1]++;i(0);if(93===g(0)){a[1]++;return q7}var
 s=0;for(;;){var
-A=o(m+1|0);i(0);var
-D=g(0);if(44===D){a[1]++;var
+A=o(l+1|0);i(0);var
+C=g(0);if(44===C){a[1]++;var
 s=[0,A,s];continue}var
-R=93===D?(a[1]++,as([0,A,s])):e(0);return[4,R]}}}else
+R=93===C?(a[1]++,aq([0,A,s])):e(0);return[4,R]}}}else
 if(48<=c)v=1}else{if(34===c)return[3,E(0)];if(45<=c)v=1}if(v){var
 F=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
-n(0);var
+m(0);var
 S=a[1],G=46===g(0)?1:0;if(G){var
 H=(a[1]+1|0)<f?1:0;if(H)var
-I=48<=B(b,a[1]+1|0)?1:0,t=I?B(b,a[1]+1|0)<=57?1:0:I;else
+I=48<=D(b,a[1]+1|0)?1:0,t=I?D(b,a[1]+1|0)<=57?1:0:I;else
 var
 t=H}else
 var
-t=G;if(t){a[1]++;n(0)}var
-J=g(0),L=0;if(69!==J&&fp!==J)L=1;if(!L){var
+t=G;if(t){a[1]++;m(0)}var
+J=g(0),L=0;if(69!==J&&fy!==J)L=1;if(!L){var
 T=a[1];a[1]++;var
 K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
-N=0;if(48<=g(0)&&!(57<g(0))){n(0);N=1}if(!N)a[1]=T}var
-u=bv(b,F,a[1]-F|0);return a[1]===S?[1,u]:P?[2,u]:l(j(qW,j(u,qV)))}}return e(0)},F=o(0);i(0);if(a[1]<f)e(0);return F}}function
-kq(c){var
-b=0,a=2;for(;;){if(t(b)===c)return as(b);if(aO(function(b){return function(a){return 0===nR(b,a)?1:0}}(a),b)){var
+N=0;if(48<=g(0)&&!(57<g(0))){m(0);N=1}if(!N)a[1]=T}var
+u=by(b,F,a[1]-F|0);return a[1]===S?[1,u]:O?[2,u]:n(j(q9,j(u,q8)))}}return e(0)},F=o(0);i(0);if(a[1]<f)e(0);return F}}function
+kE(c){var
+b=0,a=2;for(;;){if(t(b)===c)return aq(b);if(aH(function(b){return function(a){return 0===n2(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-kr(f,g){var
-h=q(aa(g),32*f|0),a=d,c=q(b,40);for(;;){if(ao(ct(c,a),b))return dF(Da(a,0,32))&-1;var
-e=_(aL(a,c),1);if(ao(f6(e,f),h)){var
+kF(f,g){var
+h=q(ad(g),32*f|0),a=d,c=q(b,40);for(;;){if(ar(cu(c,a),b))return dH(DI(a,0,32))&-1;var
+e=$(aR(a,c),1);if(ar(gd(e,f),h)){var
 a=e;continue}var
 c=e;continue}}var
-qX=kq(64),qY=3,qZ=ev(cN(function(a){return kr(qY,a)},qX)),q0=kq(8),q1=2,q2=cN(function(a){return kr(q1,a)},q0);function
-b0(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
-gM(s){var
-j=x(s),n=((j+9|0)+63|0)/64|0,k=cv(64*n|0,0);bY(s,0,k,0,j);cK(k,j,a1);Dn(k,(64*n|0)-8|0,DD(DM(nL(j),3)));var
-e=ev(q2),c=bV(64,0),t=n-1|0,C=0;if(!(t<0)){var
+q_=kE(64),q$=3,ra=eB(cQ(function(a){return kF(q$,a)},q_)),rb=kE(8),rc=2,rd=cQ(function(a){return kF(rc,a)},rb);function
+b1(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
+gX(s){var
+j=x(s),n=((j+9|0)+63|0)/64|0,k=cy(64*n|0,0);bZ(s,0,k,0,j);cO(k,j,a1);DV(k,(64*n|0)-8|0,D$(Ei(nW(j),3)));var
+e=eB(rd),c=bV(64,0),t=n-1|0,C=0;if(!(t<0)){var
 l=C;a:for(;;){var
 f=0;for(;;){var
-Z=DB(Dk(k,(64*l|0)+(4*f|0)|0))&-1;p(c,f)[1+f]=Z;var
+Z=D9(DS(k,(64*l|0)+(4*f|0)|0))&-1;p(c,f)[1+f]=Z;var
 _=f+1|0;if(15!==f){var
 f=_;continue}var
 b=16;for(;;){var
-v=b-15|0,o=p(c,v)[1+v],w=b-2|0,q=p(c,w)[1+w],S=b0(o,18),T=b0(o,7)^S^(o>>>3|0),U=b0(q,19),y=b-7|0,V=b0(q,17)^U^(q>>>10|0),z=b-16|0,W=p(c,y)[1+y],X=(((p(c,z)[1+z]+T|0)+W|0)+V|0)&-1;p(c,b)[1+b]=X;var
+v=b-15|0,o=p(c,v)[1+v],w=b-2|0,q=p(c,w)[1+w],S=b1(o,18),T=b1(o,7)^S^(o>>>3|0),U=b1(q,19),y=b-7|0,V=b1(q,17)^U^(q>>>10|0),z=b-16|0,W=p(c,y)[1+y],X=(((p(c,z)[1+z]+T|0)+W|0)+V|0)&-1;p(c,b)[1+b]=X;var
 Y=b+1|0;if(63!==b){var
 b=Y;continue}var
-r=e.length-1,a=0===r?[0]:Df(e,0,r),d=0;for(;;){var
-g=p(a,0)[1],h=p(a,4)[5],E=b0(h,25),F=b0(h,11),G=b0(h,6)^F^E,H=(h^-1)&-1&p(a,6)[7],I=h&p(a,5)[6]^H,J=p(c,d)[1+d],K=p(qZ,d)[1+d],u=(((p(a,7)[8]+G|0)+I|0)+K|0)+J|0,L=b0(g,22),M=b0(g,13),N=b0(g,2)^M^L,O=p(a,2)[3],P=p(a,1)[2]&O,A=0,Q=g&a[2]^g&a[3]^P;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){Dc(a,0,a,1,7);A=1}if(!A)a4(os);a[5]=(a[5]+u|0)&-1;a[1]=((u+N|0)+Q|0)&-1;var
+r=e.length-1,a=0===r?[0]:DN(e,0,r),d=0;for(;;){var
+g=p(a,0)[1],h=p(a,4)[5],E=b1(h,25),F=b1(h,11),G=b1(h,6)^F^E,H=(h^-1)&-1&p(a,6)[7],I=h&p(a,5)[6]^H,J=p(c,d)[1+d],K=p(ra,d)[1+d],u=(((p(a,7)[8]+G|0)+I|0)+K|0)+J|0,L=b1(g,22),M=b1(g,13),N=b1(g,2)^M^L,O=p(a,2)[3],P=p(a,1)[2]&O,A=0,Q=g&a[2]^g&a[3]^P;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){DK(a,0,a,1,7);A=1}if(!A)a4(oD);a[5]=(a[5]+u|0)&-1;a[1]=((u+N|0)+Q|0)&-1;var
 R=d+1|0;if(63!==d){var
-d=R;continue}fW(function(a,b){e[1+a]=(p(e,a)[1+a]+b|0)&-1;return 0},a);var
+d=R;continue}f6(function(a,b){e[1+a]=(p(e,a)[1+a]+b|0)&-1;return 0},a);var
 D=l+1|0;if(t!==l){var
 l=D;continue a}break}break}break}break}}var
 i=e.length-1-1|0,m=0;for(;;){if(0<=i){var
-B=[0,e[1+i],m],i=i-1|0,m=B;continue}return bJ(q4,cN(c$(q3),m))}}var
-di=[an,q5,cL(0)];function
-C(a){throw[0,di,a]}function
+B=[0,e[1+i],m],i=i-1|0,m=B;continue}return bJ(rf,cQ(de(re),m))}}var
+dn=[ap,rg,cP(0)];function
+z(a){throw[0,dn,a]}function
 A(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
-c=b[1];J(function(b){var
-d=1-a$(b,c);return d?l(j(a,j(q7,b))):d},d);J(function(f){var
-b=f[1],g=ce(b,d),h=g||ce(b,e),c=1-h;return c?l(j(a,j(q8,b))):c},c);return c}return l(j(a,q6))}function
-f(b,a){return fT(a,b)}function
-n(b,a){return et(a,b)}function
-au(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return l(j(b,q9))}function
+c=b[1];M(function(b){var
+d=1-bb(b,c);return d?n(j(a,j(ri,b))):d},d);M(function(f){var
+b=f[1],g=cx(b,d),h=g||cx(b,e),c=1-h;return c?n(j(a,j(rj,b))):c},c);return c}return n(j(a,rh))}function
+f(b,a){return f3(a,b)}function
+l(b,a){return dQ(a,b)}function
+av(a,b){if(typeof
+a!=="number"&&5===a[0])return a[1];return n(j(b,rk))}function
 L(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return l(j(b,q_))}function
+a!=="number"&&4===a[0])return a[1];return n(j(b,rl))}function
 v(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return l(j(b,q$))}function
-ks(d,a,c){var
-b=L(d,a);if(t(b)!==c)l(j(a,ra));return e(function(b){return v(b,a)},b)}function
-bo(d,c){var
-a=ks(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,ac,rb]}function
-kt(e,d){var
-a=ks(e,d,3);if(a){var
+a!=="number"&&3===a[0])return a[1];return n(j(b,rm))}function
+kG(d,a,c){var
+b=L(d,a);if(t(b)!==c)n(j(a,rn));return e(function(b){return v(b,a)},b)}function
+bt(d,c){var
+a=kG(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,ae,ro]}function
+kH(e,d){var
+a=kG(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,ac,rc]}function
-b1(a){var
-b=y(a,rd);return b?iz(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,ae,rp]}function
+b2(a){var
+b=y(a,rq);return b?iN(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-bO(b,a){return bv(b,a,x(b)-a|0)}function
-eQ(a,b){if(4000<x(a))l(j(b,rf));return nx(10,a)}function
-cT(b,f){if(af(b,rg))return d;var
-g=y(b,rh),h=g?45===B(b,0)?1:0:g,a=h?bO(b,1):b,k=0;if(2<x(a)&&af(bv(a,0,2),ri)){var
-i=bO(a,2),e=y(i,re),n=e?iz(function(c){var
-a=c+fa|0,b=0;if(22<a>>>0){if(!(5<a+nh>>>0))b=1}else
-if(6<a+hO>>>0)b=1;return b?1:0},i):e;if(n){var
-c=nx(16,bO(a,2));k=1}}if(!k){var
-m=0;if(b1(a)&&!(48===B(a,0)))var
-c=eQ(a,f);else
-m=1;if(m)var
-c=l(j(f,rj))}return h?ad(c):c}function
-cU(b,a){return cT(v(b,a),a)}function
-bp(b,a){var
-c=fC(b,a),d=bS(a,c);return[0,bS(b,c),d]}function
-bx(a,c){var
-e=dQ(a,47);if(e)var
-f=e[1],h=cT(bO(a,f+1|0),c),d=h,g=bv(a,0,f);else
+bO(b,a){return by(b,a,x(b)-a|0)}function
+e0(a,b){if(4000<x(a))n(j(b,rs));return nI(10,a)}function
+cV(b,f){if(ai(b,rt))return d;var
+g=y(b,ru),h=g?45===D(b,0)?1:0:g,a=h?bO(b,1):b,k=0;if(2<x(a)&&ai(by(a,0,2),rv)){var
+i=bO(a,2),e=y(i,rr),m=e?iN(function(c){var
+a=c+fj|0,b=0;if(22<a>>>0){if(!(5<a+ns>>>0))b=1}else
+if(6<a+h3>>>0)b=1;return b?1:0},i):e;if(m){var
+c=nI(16,bO(a,2));k=1}}if(!k){var
+l=0;if(b2(a)&&!(48===D(a,0)))var
+c=e0(a,f);else
+l=1;if(l)var
+c=n(j(f,rw))}return h?ag(c):c}function
+cW(b,a){return cV(v(b,a),a)}function
+bu(b,a){var
+c=fL(b,a),d=bS(a,c);return[0,bS(b,c),d]}function
+bA(a,c){var
+e=dS(a,47);if(e)var
+f=e[1],h=cV(bO(a,f+1|0),c),d=h,g=by(a,0,f);else
 var
-d=b,g=a;if(W(d)<=0)l(j(c,rk));return bp(cT(g,c),d)}function
-X(b,a){return bx(v(b,a),a)}function
-dj(b,a){var
-c=a[1],d=a[2];return ao(w(aa(b),d),c)}function
-ku(a){return 0<W(a[1])?1:0}function
-eR(e,d,a){var
-b=bx(d,a);return c(e,b)?b:C(j(a,rl))}function
-by(b,a){return eR(ku,b,a)}function
-eS(b,a){var
-c=0;return eR(function(a){return dj(c,a)},b,a)}function
+d=b,g=a;if(V(d)<=0)n(j(c,rx));return bu(cV(g,c),d)}function
+T(b,a){return bA(v(b,a),a)}function
+dp(b,a){var
+c=a[1],d=a[2];return ar(w(ad(b),d),c)}function
+kI(a){return 0<V(a[1])?1:0}function
+e1(e,d,a){var
+b=bA(d,a);return c(e,b)?b:z(j(a,ry))}function
+bB(b,a){return e1(kI,b,a)}function
+e2(b,a){var
+c=0;return e1(function(a){return dp(c,a)},b,a)}function
 co(b,a){var
-c=1;return eR(function(a){return dj(c,a)},b,a)}function
-rm(b,a){return eR(function(a){var
-b=dj(0,a);return b?ao(a[1],a[2]):b},b,a)}function
-gN(c){function
+c=1;return e1(function(a){return dp(c,a)},b,a)}function
+rz(b,a){return e1(function(a){var
+b=dp(0,a);return b?ar(a[1],a[2]):b},b,a)}function
+gY(c){function
 d(a){var
 c=32===a?1:0;if(c)var
 b=c;else{var
@@ -3707,261 +4023,261 @@ d=9<=a?1:0,e=d?a<=13?1:0:d;if(e)var
 b=e;else
 var
 f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
-e=x(c),a=0;for(;;){if(a<e&&d(B(c,a))){var
+e=x(c),a=0;for(;;){if(a<e&&d(D(c,a))){var
 a=a+1|0;continue}var
-b=e;for(;;){if(0<b&&d(B(c,b-1|0))){var
-b=b-1|0;continue}return bv(c,a,io(a,b)-a|0)}}}function
-gO(a){if(y(a,rn)){var
-b=0;if(45!==B(a,0)&&43!==B(a,0))b=1;if(!b){var
-c=bO(a,1);return[0,45===B(a,0)?1:0,c]}}return[0,0,a]}function
-gP(W,e){var
-a=gN(v(W,e));function
-c(a){return l(j(e,ro))}var
-y=dQ(a,47);if(y){var
-k=y[1],z=gO(gN(bv(a,0,k))),m=z[2],n=gN(bO(a,k+1|0)),A=0<k?1:0;if(A){var
-C=32===B(a,0)?1:0;if(C)var
-o=C;else
+b=e;for(;;){if(0<b&&d(D(c,b-1|0))){var
+b=b-1|0;continue}return by(c,a,iC(a,b)-a|0)}}}function
+gZ(a){if(y(a,rA)){var
+b=0;if(45!==D(a,0)&&43!==D(a,0))b=1;if(!b){var
+c=bO(a,1);return[0,45===D(a,0)?1:0,c]}}return[0,0,a]}function
+g0(W,e){var
+a=gY(v(W,e));function
+c(a){return n(j(e,rB))}var
+y=dS(a,47);if(y){var
+k=y[1],z=gZ(gY(by(a,0,k))),l=z[2],m=gY(bO(a,k+1|0)),A=0<k?1:0;if(A){var
+B=32===D(a,0)?1:0;if(B)var
+o=B;else
 var
-G=b1(m),Z=G?b1(n):G,o=1-Z}else
+G=b2(l),Z=G?b2(m):G,o=1-Z}else
 var
 o=A;if(o)c(0);var
-D=b1(m),X=D?b1(n):D;if(1-X)c(0);var
-E=eQ(n,e);if(i(E,d))c(0);var
-F=eQ(m,e),Y=z[1]?ad(F):F;return bp(Y,E)}var
-H=dQ(a,fp),I=dQ(a,69),V=0;if(H)var
+C=b2(l),X=C?b2(m):C;if(1-X)c(0);var
+E=e0(m,e);if(i(E,d))c(0);var
+F=e0(l,e),Y=z[1]?ag(F):F;return bu(Y,E)}var
+H=dS(a,fy),I=dS(a,69),V=0;if(H)var
 p=H[1];else
 if(I)var
 p=I[1];else{var
 h=0,J=a;V=1}if(!V)var
-_=[0,bO(a,p+1|0)],h=_,J=bv(a,0,p);if(h){var
-K=gO(h[1]),q=K[2],L=b1(q),$=L?x(q)<=6?1:0:L;if(1-$)c(0);var
-M=dI(j(rp,q)),ab=K[1]?-M|0:M,r=ab}else
+_=[0,bO(a,p+1|0)],h=_,J=by(a,0,p);if(h){var
+K=gZ(h[1]),q=K[2],L=b2(q),$=L?x(q)<=6?1:0:L;if(1-$)c(0);var
+M=dK(j(rC,q)),aa=K[1]?-M|0:M,r=aa}else
 var
 r=h;var
-N=gO(J),f=N[2],O=dQ(f,46);if(O){var
-s=O[1];if(af(bO(f,s+1|0),rq))c(0);var
-ac=bO(f,s+1|0),g=ac,t=bv(f,0,s)}else
+N=gZ(J),f=N[2],O=dS(f,46);if(O){var
+s=O[1];if(ai(bO(f,s+1|0),rD))c(0);var
+ab=bO(f,s+1|0),g=ab,t=by(f,0,s)}else
 var
-g=rs,t=f;var
-P=b1(t);if(P)var
-ae=af(g,rr),Q=ae||b1(g);else
+g=rF,t=f;var
+P=b2(t);if(P)var
+ac=ai(g,rE),Q=ac||b2(g);else
 var
-Q=P;if(1-Q)c(0);if(10000<dL(r))c(0);var
-R=eQ(j(t,g),e),S=N[1]?ad(R):R,T=r-x(g)|0,ag=dL(T),U=f6(aa(10),ag),u=0<=T?bp(w(S,U),b):bp(S,U),ah=dE(u[2]);if(13288<io(dE(u[1]),ah))c(0);return u}function
-aH(a,b){var
-c=bc(a,b);if(c)return c[1];var
-d=aa(a[1]+1|0);bK(a,b,d);return d}function
-cV(a,o){var
-p=a?a[1]:a,c=au(o,rt),d=n(c,ru),k=0;if(d){var
+Q=P;if(1-Q)c(0);if(10000<dN(r))c(0);var
+R=e0(j(t,g),e),S=N[1]?ag(R):R,T=r-x(g)|0,ae=dN(T),U=gd(ad(10),ae),u=0<=T?bu(w(S,U),b):bu(S,U),af=dG(u[2]);if(13288<iC(dG(u[1]),af))c(0);return u}function
+aL(a,b){var
+c=a7(a,b);if(c)return c[1];var
+d=ad(a[1]+1|0);bK(a,b,d);return d}function
+cX(a,o){var
+p=a?a[1]:a,c=av(o,rG),d=l(c,rH),k=0;if(d){var
 b=d[1],m=0;if(typeof
-b!=="number"&&3===b[0])if(y(b[1],rD))m=1;else{k=1;m=1}}if(!k)l(rv);function
+b!=="number"&&3===b[0])if(y(b[1],rQ))m=1;else{k=1;m=1}}if(!k)n(rI);function
 f(b){var
-d=n(c,b);if(d){var
+d=l(c,b);if(d){var
 a=d[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return l(j(b,rw))}var
-q=f(rx),r=f(ry),g=e(function(a){var
-b=v(a[2],rz);return[0,a[1],b]},q),h=e(function(a){var
-b=au(a[2],rA),c=e(function(b){var
+a!=="number"&&5===a[0])return a[1]}return n(j(b,rJ))}var
+q=f(rK),r=f(rL),g=e(function(a){var
+b=v(a[2],rM);return[0,a[1],b]},q),h=e(function(a){var
+b=av(a[2],rN),c=e(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(p){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=gP(c,rB);return[0,b[1],e]},b);return[0,a[1],c]},r),i=O(0,64);J(function(a){return bk(i,a[1],0)},g);J(function(b){var
-a=1-aF(i,b[1]);return a?C(rC):a},h);return[0,g,h]}function
-eT(b,a,g){var
-f=b[1];J(function(b){c(a,b[1]);return 0},f);var
-d=O(0,64),h=b[2];J(function(a){return bk(d,a[1],a[2])},h);var
+e=g0(c,rO);return[0,b[1],e]},b);return[0,a[1],c]},r),i=P(0,64);M(function(a){return br(i,a[1],0)},g);M(function(b){var
+a=1-aJ(i,b[1]);return a?z(rP):a},h);return[0,g,h]}function
+e3(b,a,g){var
+f=b[1];M(function(b){c(a,b[1]);return 0},f);var
+d=P(0,64),h=b[2];M(function(a){return br(d,a[1],a[2])},h);var
 i=b[1];return e(function(b){var
-f=b[1],h=aN(bc(d,f),0),i=e(function(b){var
+f=b[1],h=ax(a7(d,f),0),i=e(function(b){var
 d=b[2];return[0,c(a,b[1]),d]},h),j=[0,c(g,b[2]),i];return[0,c(a,f),j]},i)}function
-a7(g){var
-a=fY(x(g)+2|0),m=x(g);function
-j(a){return B(g,a)}function
-e(b){return bi(a,c(c$(rE),b))}bw(a,34);var
+a9(g){var
+a=f7(x(g)+2|0),m=x(g);function
+j(a){return D(g,a)}function
+e(b){return bp(a,c(de(rR),b))}bz(a,34);var
 b=0;for(;;){if(b<m){var
 d=j(b),h=function(d){return function(b,a){var
-c=fQ(b,function(a){return a+1|0});return bh(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(b);if(fe<=d){var
-k=h(3,d&7)-65536|0;e(ls|k>>>10|0);e(hM|k&mV);var
-b=b+4|0;continue}if(fd<=d){e(h(2,d&15));var
-b=b+3|0;continue}if(h0<=d){e(h(1,d&31));var
+c=f0(b,function(a){return a+1|0});return a5(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(b);if(fn<=d){var
+k=h(3,d&7)-65536|0;e(lG|k>>>10|0);e(h1|k&m7);var
+b=b+4|0;continue}if(fm<=d){e(h(2,d&15));var
+b=b+3|0;continue}if(id<=d){e(h(1,d&31));var
 b=b+2|0;continue}var
-f=ir(d);if(34===f)bi(a,rF);else
-if(92===f)bi(a,rG);else{var
+f=iF(d);if(34===f)bp(a,rS);else
+if(92===f)bp(a,rT);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:bi(a,rH);break;case
-9:bi(a,rI);break;case
-10:bi(a,rJ);break;case
-12:bi(a,rK);break;case
-13:bi(a,rL);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(fg===d))bw(a,f);else
+8:bp(a,rU);break;case
+9:bp(a,rV);break;case
+10:bp(a,rW);break;case
+12:bp(a,rX);break;case
+13:bp(a,rY);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(fp===d))bz(a,f);else
 l=1;if(l)e(d)}}var
-b=b+1|0;continue}bw(a,34);return fZ(a)}}function
-cD(a){if(i(a[2],b))return bT(a[1]);var
-c=j(rM,bT(a[2]));return j(bT(a[1]),c)}function
-gQ(b){function
+b=b+1|0;continue}bz(a,34);return f8(a)}}function
+cH(a){if(i(a[2],b))return bT(a[1]);var
+c=j(rZ,bT(a[2]));return j(bT(a[1]),c)}function
+g1(b){function
 a(a){var
-b=bu(function(b,a){return ab(b[1],a[1])},a);return j(rQ,j(bJ(rP,e(function(a){var
-b=j(rO,a[2]);return j(a7(a[1]),b)},b)),rN))}var
-d=O(0,64),f=b[2];J(function(a){return bk(d,a[1],a[2])},f);var
-g=0,h=b[1],i=[0,[0,rR,a(e(function(e){var
-b=e[1],f=aN(bc(d,b),0);return[0,b,a(c(dP(function(a){var
-b=a[2];if(0===W(b[1]))return 0;var
-c=a7(cD(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=b[1],l=[0,[0,rS,a(e(function(a){var
-b=a7(a[2]);return[0,a[1],b]},k))],i];return a([0,[0,rU,a7(rT)],l])}function
-eU(a){return j(rV,gM(gQ(a)))}function
-kv(a,d,c){if(typeof
+b=bc(function(b,a){return _(b[1],a[1])},a);return j(r3,j(bJ(r2,e(function(a){var
+b=j(r1,a[2]);return j(a9(a[1]),b)},b)),r0))}var
+d=P(0,64),f=b[2];M(function(a){return br(d,a[1],a[2])},f);var
+g=0,h=b[1],i=[0,[0,r4,a(e(function(e){var
+b=e[1],f=ax(a7(d,b),0);return[0,b,a(c(db(function(a){var
+b=a[2];if(0===V(b[1]))return 0;var
+c=a9(cH(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=b[1],l=[0,[0,r5,a(e(function(a){var
+b=a9(a[2]);return[0,a[1],b]},k))],i];return a([0,[0,r7,a9(r6)],l])}function
+e4(a){return j(r8,gX(g1(a)))}function
+kJ(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(ce(b,c))return b}return l(j(d,rW))}function
-kw(b,g,a){var
-d=A(g,a,r8,0),h=L(f(d,r9),a),i=e(function(b){return kt(b,a)},h),j=e(function(b){var
-c=by(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=L(f(d,r_),a),l=e(function(c){var
-b=bo(c,a),d=by(b[2],a);return[0,b[1],d]},k),m=e(function(a){var
+b=a[1];if(cx(b,c))return b}return n(j(d,r9))}function
+kK(b,g,a){var
+d=A(g,a,sj,0),h=L(f(d,sk),a),i=e(function(b){return kH(b,a)},h),j=e(function(b){var
+c=bB(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=L(f(d,sl),a),l=e(function(c){var
+b=bt(c,a),d=bB(b[2],a);return[0,b[1],d]},k),m=e(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},l);return[0,e(function(a){var
 d=a[1],e=a[2],f=c(b,d[2]);return[0,[0,c(b,d[1]),f],e]},j),m]}var
-r$=q(b,33);function
-kx(q,a,p,o,m){var
-h=A(q,a,sb,sa);function
+sm=q(b,33);function
+kL(q,a,p,o,m){var
+h=A(q,a,so,sn);function
 r(d){var
-b=A(d,a,p,o),e=c(m,b);return[0,f(b,sc),e]}var
-d=e(r,L(f(h,sd),a)),i=n(h,se);if(i){var
-k=cU(i[1],a);if(W(k)<=0)l(j(a,sf));return e(function(b){var
-c=bp(cU(b[1],a),k);return[0,b[2],c]},d)}var
-g=e(function(b){return X(b[1],a)},d),s=t(g);bh(function(d,c){var
-b=iN(d,c[2]),e=aa(s);if(f5(w(aa(dE(b)),e),r$))l(j(a,sg));return b},b,g);return fU(e(a6,d),g)}function
-ky(a,d,b){function
+b=A(d,a,p,o),e=c(m,b);return[0,f(b,sp),e]}var
+d=e(r,L(f(h,sq),a)),i=l(h,sr);if(i){var
+k=cW(i[1],a);if(V(k)<=0)n(j(a,ss));return e(function(b){var
+c=bu(cW(b[1],a),k);return[0,b[2],c]},d)}var
+g=e(function(b){return T(b[1],a)},d),s=t(g);a5(function(d,c){var
+b=i1(d,c[2]),e=ad(s);if(gc(w(ad(dG(b)),e),sm))n(j(a,st));return b},b,g);return f4(e(a8,d),g)}function
+kM(a,d,b){function
 g(b){var
-e=bo(f(b,sj),eV),g=kw(a,f(b,sk),eV),h=d?kw(a,f(b,sl),eV):sm,i=c(a,e[2]);return[0,[0,c(a,e[1]),i],g,h]}var
-h=0,i=d?sh:si,j=kx(b,eV,i,h,g);return e(function(b){var
+e=bt(f(b,sw),e5),g=kK(a,f(b,sx),e5),h=d?kK(a,f(b,sy),e5):sz,i=c(a,e[2]);return[0,[0,c(a,e[1]),i],g,h]}var
+h=0,i=d?su:sv,j=kL(b,e5,i,h,g);return e(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
-gR(i,s,a,r){var
-u=i?i[1]:function(a){return 0},b=A(r,sP,al(s,sO),sN),k=af(kv(f(b,sT),sS,sR),sQ);X(f(b,sV),sU);var
-w=L(f(b,sX),sW),m=e(function(j){var
-b=A(j,rZ,rY,rX),d=v(f(b,r1),r0),e=v(f(b,r3),r2),g=X(f(b,r5),r4),h=n(b,r6),i=P(function(a){return X(a,r7)},h);return function(f){var
-b=c(a,e);return[0,c(a,d),b,g,i]}},w);if(0===m)l(sY);c(u,b);var
-x=co(v(f(b,s1),s0),sZ),z=ky(a,k,f(b,s2)),d=n(b,s3);if(d){var
-B=d[1],q=kx(B,aI,sM,sL,function(d){var
-q=bo(f(d,sE),aI),G=au(f(d,sF),aI),H=e(function(f){var
+g2(i,s,a,r){var
+u=i?i[1]:function(a){return 0},b=A(r,s2,an(s,s1),s0),k=ai(kJ(f(b,s6),s5,s4),s3);T(f(b,s8),s7);var
+w=L(f(b,s_),s9),m=e(function(j){var
+b=A(j,sa,r$,r_),d=v(f(b,sc),sb),e=v(f(b,se),sd),g=T(f(b,sg),sf),h=l(b,sh),i=F(function(a){return T(a,si)},h);return function(f){var
+b=c(a,e);return[0,c(a,d),b,g,i]}},w);if(0===m)n(s$);c(u,b);var
+x=co(v(f(b,tc),tb),ta),z=kM(a,k,f(b,td)),d=l(b,te);if(d){var
+B=d[1],q=kL(B,aM,sZ,sY,function(d){var
+q=bt(f(d,sR),aM),G=av(f(d,sS),aM),H=e(function(f){var
 b=f[2],h=0;if(typeof
 b==="number"||!(3===b[0]))h=1;else
 var
-g=[0,bx(b[1],aI)];if(h)var
-d=bo(b,aI),e=d[1],g=y(e,sn)?y(e,so)?l(j(aI,sp)):[2,c(a,d[2])]:[1,c(a,d[2])];return[0,c(a,f[1]),g]},G),I=a$(sG,d);if(a$(sH,d)!==I)l(j(aI,sI));var
-k=n(d,sJ);if(k){var
+g=[0,bA(b[1],aM)];if(h)var
+d=bt(b,aM),e=d[1],g=y(e,sA)?y(e,sB)?n(j(aM,sC)):[2,c(a,d[2])]:[1,c(a,d[2])];return[0,c(a,f[1]),g]},G),I=bb(sT,d);if(bb(sU,d)!==I)n(j(aM,sV));var
+k=l(d,sW);if(k){var
 m=k[1],u=0;if(typeof
 m!=="number"&&1===m[0]){var
-p=cT(m[1],aI);if(W(p)<1)l(j(aI,sD));var
+p=cV(m[1],aM);if(V(p)<1)n(j(aM,sQ));var
 r=p;u=1}if(!u)var
-r=l(j(aI,sC));var
-g=A(f(d,sK),aI,0,sq),b=function(a){return a$(a,g)},x=b(sr),w=0,z=x||b(sB),B=[0,b(ss),[0,z,w]],C=[0,b(st),B];if(1!==t(c(U(function(a){return a}),C)))l(j(aI,su));if(b(sv))var
-o=[0,c(a,v(f(g,sw),aI))];else
-if(b(sx))var
-o=[1,c(a,v(f(g,sy),aI))];else
+r=n(j(aM,sP));var
+g=A(f(d,sX),aM,0,sD),b=function(a){return bb(a,g)},x=b(sE),w=0,z=x||b(sO),B=[0,b(sF),[0,z,w]],C=[0,b(sG),B];if(1!==t(c(U(function(a){return a}),C)))n(j(aM,sH));if(b(sI))var
+o=[0,c(a,v(f(g,sJ),aM))];else
+if(b(sK))var
+o=[1,c(a,v(f(g,sL),aM))];else
 var
-h=n(g,sz),D=h?au(h[1],aI):h,i=n(g,sA),E=i?L(i[1],aI):i,F=e(function(d){var
-b=bo(d,aI),e=eS(b[2],aI);return[0,c(a,b[1]),e]},E),o=[2,F,e(function(b){var
-d=X(b[2],aI);return[0,c(a,b[1]),d]},D)];var
+h=l(g,sM),D=h?av(h[1],aM):h,i=l(g,sN),E=i?L(i[1],aM):i,F=e(function(d){var
+b=bt(d,aM),e=e2(b[2],aM);return[0,c(a,b[1]),e]},E),o=[2,F,e(function(b){var
+d=T(b[2],aM);return[0,c(a,b[1]),d]},D)];var
 s=[0,[0,r,o]]}else
 var
 s=k;var
 J=c(a,q[2]);return[0,[0,c(a,q[1]),J],H,s]}),h=e(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),p=cf(bG,c(dP(function(a){return P(ah,a[4])}),h)),g=O(0,16);es(function(b,a){return bk(g,a,b+1|0)},p);var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),p=bY(bG,c(db(function(a){return F(ak,a[4])}),h)),g=P(0,16);ez(function(b,a){return br(g,a,b+1|0)},p);var
 o=e(function(a){var
-b=a[4],c=P(function(a){var
+b=a[4],c=F(function(a){var
 b=a[2];return[0,ci(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
 var
 o=d;return[0,0,x,k,z,o,e(function(a){return c(a,0)},m)]}function
-kz(c){var
-b=O(0,64),d=O(0,64),e=[0,s4];function
-h(a){e[1]=v(f(a,s6),s5);A(f(a,s9),s8,s7,0);return 0}var
-a=gR([0,h],s_,function(a){return aH(b,a)},c),g=cV(0,f(au(c,ta),s$)),i=a[6],j=a[5],k=a[4],l=a[3],m=a[2];function
-n(a){return aH(d,a)}var
-o=[0,eT(g,function(a){return aH(b,a)},n),m,l,k,j,i];function
-p(a){return aH(d,a)}function
-q(a){return aH(b,a)}return[0,g,e[1],o,q,p]}function
-kA(b,d,a){if(typeof
+kN(c){var
+b=P(0,64),d=P(0,64),e=[0,tf];function
+h(a){e[1]=v(f(a,th),tg);A(f(a,tk),tj,ti,0);return 0}var
+a=g2([0,h],tl,function(a){return aL(b,a)},c),g=cX(0,f(av(c,tn),tm)),i=a[6],j=a[5],k=a[4],l=a[3],m=a[2];function
+n(a){return aL(d,a)}var
+o=[0,e3(g,function(a){return aL(b,a)},n),m,l,k,j,i];function
+p(a){return aL(d,a)}function
+q(a){return aL(b,a)}return[0,g,e[1],o,q,p]}function
+kO(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cT(b[1],a),e=W(c)<0?1:0,f=e||da(c,aa(d));if(f)l(j(a,tc));return ay(c)}return l(j(a,tb))}function
-kB(a,g,f){if(typeof
+c=cV(b[1],a),e=V(c)<0?1:0,f=e||df(c,ad(d));if(f)n(j(a,tp));return az(c)}return n(j(a,to))}function
+kP(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=y(c,td),b=0;if(d){if(!y(c,te)){var
+c=a[1],d=y(c,tq),b=0;if(d){if(!y(c,tr)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,kA(a,g,f)]}function
-d4(d,f,b,a){var
+e=d;b=1}if(b)return e}return[0,kO(a,g,f)]}function
+d7(d,f,b,a){var
 g=L(b,a);return e(function(e){var
-b=kt(e,a),g=m(f,b[3],a),h=c(d,b[2]);return[0,[0,c(d,b[1]),h],g]},g)}function
-gS(f,e,d,a){var
-b=d4(f,e,d,a),c=O(0,16);J(function(d){var
-b=d[1];return aF(c,b)?l(j(a,tQ)):bK(c,b,0)},b);return b}function
-kC(h,m,d,o,k){var
-p=h?h[1]:function(a){return 0},a=A(k,t0,al(m,tZ),tY),g=A(f(a,t3),t2,t1,0),q=L(f(a,t5),t4);X(f(g,t7),t6);X(f(g,t9),t8);var
+b=kH(e,a),g=m(f,b[3],a),h=c(d,b[2]);return[0,[0,c(d,b[1]),h],g]},g)}function
+g3(f,e,d,a){var
+b=d7(f,e,d,a),c=P(0,16);M(function(d){var
+b=d[1];return aJ(c,b)?n(j(a,t3)):bK(c,b,0)},b);return b}function
+kQ(h,m,d,o,k){var
+p=h?h[1]:function(a){return 0},a=A(k,ub,an(m,ua),t$),g=A(f(a,ue),ud,uc,0),q=L(f(a,ug),uf);T(f(g,ui),uh);T(f(g,uk),uj);var
 r=e(function(u){var
-a=A(u,be,tj,ti),b=n(a,tk),g=P(function(b){var
-a=bo(b,be),c=bx(a[1],be);return[0,c,bx(a[2],be)]},b),h=v(f(a,tl),be),i=v(f(a,tm),be),j=X(f(a,tn),be),k=X(f(a,to),be),l=n(a,tp),m=P(function(a){return bo(a,be)},l),p=n(a,tq),q=P(function(h){var
-a=A(h,be,tf,0),b=L(f(a,tg),be),d=t(b),g=kB(f(a,th),d,be);return[0,g,dN(function(b,a){var
-f=au(a,be),g=e(function(a){var
-b=kB(a[2],d,be);return[0,c(o,a[1]),b]},f);return[0,aa(b+1|0),g]},b)]},p),r=P(function(a){var
-b=c(d,a[2]);return[0,c(d,a[1]),b]},m),s=c(d,i);return[0,c(d,h),s,j,k,r,q,g]},q),i=L(f(a,t$),t_);c(p,a);var
-s=co(v(f(g,uc),ub),ua),u=co(v(f(g,uf),ue),ud),C=t(i),w=dN(function(p,D){var
-a=c(c$(tD),p),g=A(D,a,tF,tE),r=au(f(g,tG),a),k=e(function(e){var
-f=[0,cU(e[2],a),b];return[0,c(d,e[1]),f]},r);if(0===k)l(j(a,tH));var
-s=n(g,tI),t=P(function(b){var
-d=au(b,a);return e(function(b){var
-d=kA(b[2],C,a);return[0,c(o,b[1]),d]},d)},s),m=n(g,tJ),E=0;if(m){var
+a=A(u,bi,tw,tv),b=l(a,tx),g=F(function(b){var
+a=bt(b,bi),c=bA(a[1],bi);return[0,c,bA(a[2],bi)]},b),h=v(f(a,ty),bi),i=v(f(a,tz),bi),j=T(f(a,tA),bi),k=T(f(a,tB),bi),m=l(a,tC),n=F(function(a){return bt(a,bi)},m),p=l(a,tD),q=F(function(h){var
+a=A(h,bi,ts,0),b=L(f(a,tt),bi),d=t(b),g=kP(f(a,tu),d,bi);return[0,g,dP(function(b,a){var
+f=av(a,bi),g=e(function(a){var
+b=kP(a[2],d,bi);return[0,c(o,a[1]),b]},f);return[0,ad(b+1|0),g]},b)]},p),r=F(function(a){var
+b=c(d,a[2]);return[0,c(d,a[1]),b]},n),s=c(d,i);return[0,c(d,h),s,j,k,r,q,g]},q),i=L(f(a,um),ul);c(p,a);var
+s=co(v(f(g,up),uo),un),u=co(v(f(g,us),ur),uq),C=t(i),w=dP(function(p,D){var
+a=c(de(tQ),p),g=A(D,a,tS,tR),r=av(f(g,tT),a),k=e(function(e){var
+f=[0,cW(e[2],a),b];return[0,c(d,e[1]),f]},r);if(0===k)n(j(a,tU));var
+s=l(g,tV),t=F(function(b){var
+d=av(b,a);return e(function(b){var
+d=kO(b[2],C,a);return[0,c(o,b[1]),d]},d)},s),m=l(g,tW),E=0;if(m){var
 h=m[1],i=0;if(typeof
 h!=="number"&&0===h[0])if(h[1])i=2;else
 i=1;var
 q=0;switch(i){case
 2:q=1;break;case
-0:break}if(!q){l(j(tL,j(a,tK)));E=1}}var
-u=n(g,tM),v=P(function(b){return X(b,a)},u),w=n(g,tN),x=P(function(v){var
-b=A(v,a,0,tr);function
-g(a){return a$(a,b)}var
-m=g(ts);if(m)var
-q=g(tt),o=q||g(tC);else
+0:break}if(!q){n(j(tY,j(a,tX)));E=1}}var
+u=l(g,tZ),v=F(function(b){return T(b,a)},u),w=l(g,t0),x=F(function(v){var
+b=A(v,a,0,tE);function
+g(a){return bb(a,b)}var
+m=g(tF);if(m)var
+q=g(tG),o=q||g(tP);else
 var
-o=m;if(o)l(j(a,tu));var
-h=n(b,tv);if(h){var
+o=m;if(o)n(j(a,tH));var
+h=l(b,tI);if(h){var
 i=h[1],p=0;if(typeof
 i==="number"||!(0===i[0]))p=1;else
 var
 k=i[1];if(p)var
-k=l(a)}else
+k=n(a)}else
 var
 k=h;function
-f(a){return aN(n(b,a),tw)}L(f(tx),a);L(f(ty),a);var
-r=d4(d,by,f(tz),a),s=L(f(tA),a),t=e(function(e){var
-b=bo(e,a),f=by(b[2],a);return[0,c(d,b[1]),f]},s),u=n(b,tB);return[0,k,[0,r,t],P(function(b){return d4(d,by,b,a)},u)]},w),y=n(g,tO),z=P(function(b){return X(b,a)},y),B=[0,k,t,v,x,z,a$(tP,g)];return[0,aa(p+1|0),B]},i),x=n(a,ug),y=P(function(g){var
-a=A(g,d5,tR,0),b=af(kv(f(a,tU),d5,tT),tS),c=co(v(f(a,tV),d5),d5),e=gS(d,rm,f(a,tW),d5);return[0,c,b,e,ky(d,b,f(a,tX))]},x);return[0,0,0,s,u,w,y,gS(d,co,aN(n(a,uj),ui),uh),r]}var
-av=[an,uw,cL(0)];function
-cE(b){if(b){var
+f(a){return ax(l(b,a),tJ)}L(f(tK),a);L(f(tL),a);var
+r=d7(d,bB,f(tM),a),s=L(f(tN),a),t=e(function(e){var
+b=bt(e,a),f=bB(b[2],a);return[0,c(d,b[1]),f]},s),u=l(b,tO);return[0,k,[0,r,t],F(function(b){return d7(d,bB,b,a)},u)]},w),y=l(g,t1),z=F(function(b){return T(b,a)},y),B=[0,k,t,v,x,z,bb(t2,g)];return[0,ad(p+1|0),B]},i),x=l(a,ut),y=F(function(g){var
+a=A(g,d8,t4,0),b=ai(kJ(f(a,t7),d8,t6),t5),c=co(v(f(a,t8),d8),d8),e=g3(d,rz,f(a,t9),d8);return[0,c,b,e,kM(d,b,f(a,t_))]},x);return[0,0,0,s,u,w,y,g3(d,co,ax(l(a,uw),uv),uu),r]}var
+ab=[ap,uJ,cP(0)];function
+cp(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}throw av}function
-bz(b){if(b){var
+a!=="number"&&5===a[0])return a[1]}throw ab}function
+bj(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&3===a[0])return a[1]}throw av}function
-eW(b){if(b){var
+a!=="number"&&3===a[0])return a[1]}throw ab}function
+d9(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&4===a[0])return a[1]}throw av}function
-gT(b,a){var
+a!=="number"&&4===a[0])return a[1]}throw ab}function
+g4(b,a){var
 c=w(a[1],b[2]);return bG(w(b[1],a[2]),c)}var
-bA=[0,d,b],d6=[0,b,b];function
-gU(c,b){var
-a=aO(function(a){return 1-ce(a[1],c)},b);if(a)throw av;return a}function
-kD(e){function
+bk=[0,d,b],d_=[0,b,b];function
+e6(c,b){var
+a=aH(function(a){return 1-cx(a[1],c)},b);if(a)throw ab;return a}function
+kR(e){function
 a(a){var
-b=n(e,a);return P(function(a){return X(a,ux)},b)}var
-b=a(uy),c=a(uz),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw av;return[0,b,c]}function
-uA(k,t){var
-a=cE([0,t]);gU(uB,a);if(y(bz(n(a,uD)),uC))throw av;var
-l=n(a,uE);if(l){var
-d=l[1],b=0;if(typeof
+b=l(e,a);return F(function(a){return T(a,uK)},b)}var
+b=a(uL),c=a(uM),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw ab;return[0,b,c]}function
+uN(k,t){var
+a=cp([0,t]);e6(uO,a);if(y(bj(l(a,uQ)),uP))throw ab;var
+m=l(a,uR);if(m){var
+d=m[1],b=0;if(typeof
 d==="number")b=1;else
 switch(d[0]){case
 3:var
-m=bx(d[1],gV),p=m,o=m;b=2;break;case
+n=bA(d[1],g5),p=n,o=n;b=2;break;case
 4:var
 f=d[1];if(f){var
 g=f[1],e=0;if(typeof
@@ -3969,69 +4285,69 @@ g!=="number"&&3===g[0]){var
 h=f[2];if(h){var
 i=h[1],j=0;if(typeof
 i!=="number"&&3===i[0])if(h[2]){e=1;j=1}else{var
-r=bx(g[1],gV),s=bx(i[1],gV);if(0===gT(r,s))throw av;var
+r=bA(g[1],g5),s=bA(i[1],g5);if(0===g4(r,s))throw ab;var
 p=s,o=r;b=2;e=1;j=1}if(!j)e=1}else
 e=1}}break;default:b=1}switch(b){case
 1:break;case
 0:break;default:var
-q=kD(a),u=q[2],v=q[1],w=c(k,bz(n(a,uF)));return[0,c(k,bz(n(a,uG))),w,o,p,v,u]}}throw av}function
-kE(b,h){var
-a=cE([0,h]);gU(uH,a);var
-d=bz(n(a,uI));if(y(d,uJ)){var
-e=y(d,uK);if(e)throw av;var
+q=kR(a),u=q[2],v=q[1],w=c(k,bj(l(a,uS)));return[0,c(k,bj(l(a,uT))),w,o,p,v,u]}}throw ab}function
+kS(b,h){var
+a=cp([0,h]);e6(uU,a);var
+d=bj(l(a,uV));if(y(d,uW)){var
+e=y(d,uX);if(e)throw ab;var
 f=e}else
 var
 f=1;var
-i=bx(bz(n(a,uM)),uL),g=kD(a),j=g[2],k=g[1],l=c(b,bz(n(a,uN)));return[0,c(b,bz(n(a,uO))),l,f,i,k,j]}function
-bq(b){var
-a=O(0,64);J(function(b){return bk(a,b[1],b[2])},b);return a}function
-cp(b,a){var
-c=w(b[2],a[2]),d=w(a[1],b[2]);return bp(aL(w(b[1],a[2]),d),c)}function
-eX(a){var
-b=bq(a[1]),d=bq(a[2]);if(0===a[1])C(uP);var
-c=a[1];J(function(e){var
-a=aN(bc(d,e[1]),0);if(1-cd(function(a){var
-c=aF(b,a[1]),d=c?0<=W(a[2][1])?1:0:c;return d},a))C(uQ);var
-c=0!==gT(bh(function(b,a){return cp(b,a[2])},bA,a),d6)?1:0;return c?C(uR):c},c);return b}function
-kF(a){if(aO(function(a){return ce(a[1],uW)},a))throw av;return a}function
-kG(a){var
-b=cE(n(a,uX));return e(function(a){var
-b=bz([0,a[2]]);return[0,a[1],b]},b)}function
-uY(i){var
-a=cE([0,i]);function
+i=bA(bj(l(a,uZ)),uY),g=kR(a),j=g[2],k=g[1],m=c(b,bj(l(a,u0)));return[0,c(b,bj(l(a,u1))),m,f,i,k,j]}function
+bl(b){var
+a=P(0,64);M(function(b){return br(a,b[1],b[2])},b);return a}function
+cq(b,a){var
+c=w(b[2],a[2]),d=w(a[1],b[2]);return bu(aR(w(b[1],a[2]),d),c)}function
+e7(a){var
+b=bl(a[1]),d=bl(a[2]);if(0===a[1])z(u2);var
+c=a[1];M(function(e){var
+a=ax(a7(d,e[1]),0);if(1-cf(function(a){var
+c=aJ(b,a[1]),d=c?0<=V(a[2][1])?1:0:c;return d},a))z(u3);var
+c=0!==g4(a5(function(b,a){return cq(b,a[2])},bk,a),d_)?1:0;return c?z(u4):c},c);return b}function
+kT(a){if(aH(function(a){return cx(a[1],u9)},a))throw ab;return a}function
+kU(a){var
+b=cp(l(a,u_));return e(function(a){var
+b=bj([0,a[2]]);return[0,a[1],b]},b)}function
+u$(i){var
+a=cp([0,i]);function
 b(c){var
-d=bu(cM,[0,u1,[0,u0,[0,uZ,c]]]),b=bH(bu(cM,e(ah,a)),d);if(b)throw av;return b}var
-c=bz(n(a,u2));if(y(c,u3))if(y(c,u4)){if(y(c,u5))throw av;b(u6);var
-d=[2,kG(a)]}else{b(u9);var
-g=f(a,u_);try{A(g,va,u$,0)}catch(a){a=aX(a);if(a[1]===cn)throw av;throw a}var
-h=cE(n(a,vb));kF(dO(vc,h));var
-d=[1,g,kG(a),h]}else{b(vd);var
-d=[0,f(a,ve)]}var
-j=bz(n(a,u7));return[0,d,bz(n(a,u8)),j]}function
-kH(b){function
+d=bc(cw,[0,vc,[0,vb,[0,va,c]]]),b=bH(bc(cw,e(ak,a)),d);if(b)throw ab;return b}var
+c=bj(l(a,vd));if(y(c,ve))if(y(c,vf)){if(y(c,vg))throw ab;b(vh);var
+d=[2,kU(a)]}else{b(vk);var
+g=f(a,vl);try{A(g,vn,vm,0)}catch(a){a=aY(a);if(a[1]===cn)throw ab;throw a}var
+h=cp(l(a,vo));kT(dR(vp,h));var
+d=[1,g,kU(a),h]}else{b(vq);var
+d=[0,f(a,vr)]}var
+j=bj(l(a,vi));return[0,d,bj(l(a,vj)),j]}function
+kV(b){function
 c(b){var
-a=cE([0,b]);if(2!==t(a))throw av;var
-c=kF(cE(n(a,vf)));return[0,e(uY,eW(n(a,vg))),c]}var
-a=eW(b);if(a)return e(c,a);throw av}function
-eY(c,b,a){return[0,c,eT(c,b,a),b,a]}function
-eZ(a,b){a[1]=[0,b,a[1]];return 0}function
-vh(a){var
+a=cp([0,b]);if(2!==t(a))throw ab;var
+c=kT(cp(l(a,vs)));return[0,e(u$,d9(l(a,vt))),c]}var
+a=d9(b);if(a)return e(c,a);throw ab}function
+e8(c,b,a){return[0,c,e3(c,b,a),b,a]}function
+d$(a,b){a[1]=[0,b,a[1]];return 0}function
+vu(a){var
 b=[0,0];try{var
-f=c(a,b);return f}catch(a){a=aX(a);if(a[1]===cn){var
-e=b[1],d=cd(function(a){return c(a,0)},e);return d?l(a[2]):d}throw a}}function
-gW(c,b){var
-d=bq(c[1][1]),a=1-cd(function(a){return aF(d,a)},b);return a?C(vi):a}function
-kI(a){function
+f=c(a,b);return f}catch(a){a=aY(a);if(a[1]===cn){var
+e=b[1],d=cf(function(a){return c(a,0)},e);return d?n(a[2]):d}throw a}}function
+e9(c,b){var
+d=bl(c[1][1]),a=1-cf(function(a){return aJ(d,a)},b);return a?z(vv):a}function
+kW(a){function
 b(b){var
 d=c(a[3],b[2]);return[0,c(a[3],b[1]),d]}return function(a){return e(b,a)}}function
-kJ(b,a){var
-d=bq(a),s=e(a6,a);gW(b,al(e(ah,a),s));if(aO(function(a){return aF(d,a[2])},a))C(vj);var
+g6(b,a){var
+d=bl(a),s=e(a8,a);e9(b,an(e(ak,a),s));if(aH(function(a){return aJ(d,a[2])},a))z(vw);var
 f=b[1],t=b[4],u=b[3];function
-g(a){return aN(bc(d,a),a)}function
-h(a){return 1-aF(d,a[1])}function
+g(a){return ax(a7(d,a),a)}function
+h(a){return 1-aJ(d,a[1])}function
 i(j){var
-a=O(0,16),k=j[2];J(function(b){var
-c=b[1],d=aN(bc(a,g(c)),bA),e=cp(d,b[2]);return bk(a,g(c),e)},k);var
+a=P(0,16),k=j[2];M(function(b){var
+c=b[1],d=ax(a7(a,g(c)),bk),e=cq(d,b[2]);return br(a,g(c),e)},k);var
 d=a[2];function
 e(f,c,k){var
 a=f,b=c;for(;;){if(b){var
@@ -4042,246 +4358,347 @@ i(a){return e(h,b,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
 b=c(e,0);if(b){var
-a=[0,b[1],a],e=b[2];continue}return as(a)}}var
+a=[0,b[1],a],e=b[2];continue}return aq(a)}}var
 d=c(g,0);if(d){var
 i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
-l=bq(f[1]),m=bq(f[2]);function
+l=bl(f[1]),m=bl(f[2]);function
 j(a){var
-b=i([0,a,ci(m,a)]),d=c(U(function(a){return 0!==W(a[2][1])?1:0}),b),f=bu(ab,e(function(a){var
-b=cD(a[2]);return[0,a[1],b]},d));return[0,ci(l,a),f]}f4(function(c,b){var
-d=j(b),a=bH(j(c),d);return a?C(uS):a},d);var
+b=i([0,a,ci(m,a)]),d=c(U(function(a){return 0!==V(a[2][1])?1:0}),b),f=bc(_,e(function(a){var
+b=cH(a[2]);return[0,a[1],b]},d));return[0,ci(l,a),f]}gb(function(c,b){var
+d=j(b),a=bH(j(c),d);return a?z(u5):a},d);var
 n=f[2],o=c(U(h),n),q=e(function(a){var
-b=a[1];return[0,b,i([0,b,a[2]])]},o),r=f[1],k=eY([0,c(U(h),r),q],u,t),v=k[2];return[0,k,[0,c(kI(b),a),v]]}function
-gX(e,b,a){var
-f=eU(b[1]);if(y(a[2],f))C(vk);var
-c=m(e,b,a[1]),d=c[1],g=eU(d[1]);if(y(a[3],g))C(vl);return[0,d,c[2]]}function
-kK(f,a,b){function
-g(b,a){if(2===a[0])return kJ(b,a[1]);throw av}return e(function(b){var
-e=b[1],h=[0,a,0],c=as(bh(function(a,c){var
-b=gX(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=gR(0,0,a[3],[5,b[2]]);eZ(f,function(b){return jk(a[2],c,d)});return[0,c,d]},b)}function
-kL(j,i,h,a){try{A([5,a],vx,al(vw,j),0);var
-d=O(0,64),k=O(0,64),l=kH(n(a,vy)),m=eW(n(a,vz)),g=e(c(i,function(a){return aH(d,a)}),m);if(0===g)throw av;var
-o=bz(n(a,vA));if(Y(n(cE(n(a,vD)),vC),vB))throw av;var
-b=cV(0,f(a,vE)),p=[0,[0,b,o,function(e){eX(b);function
-a(a){return aH(k,a)}var
-c=eY(b,function(a){return aH(d,a)},a);return vh(function(a){return hb(h,a,c,l,g)})}]];return p}catch(a){a=aX(a);if(a===av)return 0;throw a}}function
-kM(i,h){var
-l=aL(i,h),a=bp(ct(i,h),l),m=dE(a[1]),j=(320+dE(a[2])|0)-m|0,n=w(a[2],a[2]),o=w(a[1],a[1]),r=a[2],e=bS(q(a[1],j),r),c=d,g=0,f=1;for(;;){if(0===W(e)){var
-k=q(b,j),s=bp(q(aL(c,aa(g)),1),k);return[0,bp(q(c,1),k),s]}var
-p=aL(c,bS(e,aa(f))),e=bS(w(e,o),n),c=p,g=g+2|0,f=f+2|0;continue}}function
-kN(b,a){var
-c=a[2],d=a[1];return bp(w(aa(b),d),c)}function
-kO(a){if(0<W(a[1])){if(dS(a[1],a[2])){var
-d=kO([0,a[2],a[1]]),e=d[2],f=d[1],i=f[2],j=[0,ad(f[1]),i],k=e[2];return[0,[0,ad(e[1]),k],j]}var
-c=dE(bS(a[1],a[2]))-1|0,l=q(a[2],c),g=kM(a[1],l),h=kM(aa(2),b),m=kN(c,h[2]),n=cp(g[2],m),o=kN(c,h[1]);return[0,cp(g[1],o),n]}return[0,bA,bA]}function
-cF(b,a){if(typeof
+b=a[1];return[0,b,i([0,b,a[2]])]},o),r=f[1],k=e8([0,c(U(h),r),q],u,t),v=k[2];return[0,k,[0,c(kW(b),a),v]]}function
+e_(e,b,a){var
+f=e4(b[1]);if(y(a[2],f))z(vx);var
+c=m(e,b,a[1]),d=c[1],g=e4(d[1]);if(y(a[3],g))z(vy);return[0,d,c[2]]}function
+kX(f,a,b){function
+g(b,a){if(2===a[0])return g6(b,a[1]);throw ab}return e(function(b){var
+e=b[1],h=[0,a,0],c=aq(a5(function(a,c){var
+b=e_(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=g2(0,0,a[3],[5,b[2]]);d$(f,function(b){return jx(a[2],c,d)});return[0,c,d]},b)}function
+g7(j,i,h,a){try{A([5,a],vK,an(vJ,j),0);var
+d=P(0,64),k=P(0,64),m=kV(l(a,vL)),n=d9(l(a,vM)),g=e(c(i,function(a){return aL(d,a)}),n);if(0===g)throw ab;var
+o=bj(l(a,vN));if(S(l(cp(l(a,vQ)),vP),vO))throw ab;var
+b=cX(0,f(a,vR)),p=[0,[0,b,o,function(e){e7(b);function
+a(a){return aL(k,a)}var
+c=e8(b,function(a){return aL(d,a)},a);return vu(function(a){return hn(h,a,c,m,g)})}]];return p}catch(a){a=aY(a);if(a===ab)return 0;throw a}}function
+kY(i,h){var
+l=aR(i,h),a=bu(cu(i,h),l),m=dG(a[1]),j=(320+dG(a[2])|0)-m|0,n=w(a[2],a[2]),o=w(a[1],a[1]),r=a[2],e=bS(q(a[1],j),r),c=d,g=0,f=1;for(;;){if(0===V(e)){var
+k=q(b,j),s=bu(q(aR(c,ad(g)),1),k);return[0,bu(q(c,1),k),s]}var
+p=aR(c,bS(e,ad(f))),e=bS(w(e,o),n),c=p,g=g+2|0,f=f+2|0;continue}}function
+kZ(b,a){var
+c=a[2],d=a[1];return bu(w(ad(b),d),c)}function
+k0(a){if(0<V(a[1])){if(dV(a[1],a[2])){var
+d=k0([0,a[2],a[1]]),e=d[2],f=d[1],i=f[2],j=[0,ag(f[1]),i],k=e[2];return[0,[0,ag(e[1]),k],j]}var
+c=dG(bS(a[1],a[2]))-1|0,l=q(a[2],c),g=kY(a[1],l),h=kY(ad(2),b),m=kZ(c,h[2]),n=cq(g[2],m),o=kZ(c,h[1]);return[0,cq(g[1],o),n]}return[0,bk,bk]}function
+cI(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cT(b[1],a);if(W(c)<0)l(j(a,vJ));return c}return l(j(a,vI))}function
-kP(c,b,a){var
-d=aa(c+1|0);return dF(iL(cF(b,a),d))}function
-bB(c,b,a){var
-d=au(b,a);return e(function(b){var
+c=cV(b[1],a);if(V(c)<0)n(j(a,vW));return c}return n(j(a,vV))}function
+k1(c,b,a){var
+d=ad(c+1|0);return dH(iZ(cI(b,a),d))}function
+bm(c,b,a){var
+d=av(b,a);return e(function(b){var
 d=m(c,b[2],a);return[0,b[1],d]},d)}function
-aR(c,b,a){var
+aN(c,b,a){var
 d=L(b,a);return e(function(b){return m(c,b,a)},d)}function
-kQ(a,c){if(typeof
+g8(a,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=y(a[1],vW);if(!b)return b}return[0,X(a,c)]}function
-wb(e,a){var
-b=A(e,a,wd,wc),g=aR(v,f(b,we),a),h=n(b,wf),i=P(function(b){return aR(X,b,a)},h);function
-d(c){return kQ(f(b,c),a)}var
-j=d(wg),c=d(wh),k=c?[0,c[1]]:c;return[0,g,i,j,k]}function
-kR(b,a){var
-c=a[2];return cp(b,[0,ad(a[1]),c])}function
-kS(a){return bu(ab,e(function(a){var
+b=y(a[1],v9);if(!b)return b}return[0,T(a,c)]}function
+wo(e,a){var
+b=A(e,a,wq,wp),g=aN(v,f(b,wr),a),h=l(b,ws),i=F(function(b){return aN(T,b,a)},h);function
+d(c){return g8(f(b,c),a)}var
+j=d(wt),c=d(wu),k=c?[0,c[1]]:c;return[0,g,i,j,k]}function
+k2(b,a){var
+c=a[2];return cq(b,[0,ag(a[1]),c])}function
+k3(a){return bc(_,e(function(a){var
 b=a[2],c=e(function(a){return bT(a[1])},b);return[0,a[1],c]},a))}function
-kT(o,b){var
-e=O(0,16),a=[0,0],f=[0,0],d=cN(function(g){var
-b=g[2],d=g[1],h=c(o,d),p=[0,bT(b[2]),0],q=[0,bT(b[1]),p],i=bJ(w9,[0,bT(h),q]),j=bc(e,i);if(j){var
+k4(d,r,m,b,l){function
+n(d,b){var
+a=c(d,b);if(a){var
+f=a[1],g=a[2];return e(function(a){return k2(a,f)},g)}return a}var
+g=l[2],a=l[1];if(y(d,wv)&&y(d,ww)&&y(d,wx)){if(!g&&a){var
+h=a[2];if(h&&!h[2]){var
+i=h[1],j=a[1],f=function(b,a){return S(b,a)?d_:bk},s=function(a){var
+b=[0,f(a,i),0];return[0,f(a,j),b]},u=function(a){var
+b=f(a,i);return[0,k2(f(a,j),b),0]},v=0===r?u:s,x=c(b,i);return[0,[0,c(b,j),x],v]}}return z(wy)}if(g){var
+o=g[1],A=t(a);if(t(o)===A){var
+k=f4(a,o),p=e(function(a){var
+d=a[2];return[0,c(b,a[1]),d]},k);if(m){var
+q=e(a8,m[1]),B=function(h){return e(function(i){return a5(function(g,a){var
+b=a[2],c=a[1];if(ai(c,h))var
+e=ax(dQ(c,i),bk),f=w(b[2],e[2]),d=bu(w(b[1],e[1]),f);else
+var
+d=bk;return cq(g,d)},bk,k)},q)},C=function(a){return n(B,a)},D=function(a){var
+d=a[2];return[0,c(b,a[1]),d]};return[0,[2,p,e(function(a){return e(D,a)},q)],C]}var
+E=function(b){return e(function(a){return ai(a[1],b)?a[2]:bk},k)},F=function(a){return n(E,a)};return[0,[1,p,ai(d,wz)],F]}}return z(wA)}function
+k5(a){if(y(a,wB)){if(!y(a,wC))return 1;if(y(a,wD)){if(!y(a,wE))return 3;if(!y(a,wF))return 2;if(y(a,wG)&&y(a,wH)){var
+b=f5(wI,a)?bO(a,6):wK,e=b2(b);if(e)var
+f=48!==D(b,0)?1:0,c=f?x(b)<5?1:0:f;else
+var
+c=e;var
+d=c?dK(b):c;if(2<=d&&!(dx<d))return[0,ad(d-1|0)];return n(wJ)}}}return 0}var
+g9=[0,function(a){return 0<=V(a)?DJ(a):a},k0];function
+k6(a,i,u){var
+k=aN(wo,f(a,wT),wS),C=l(a,wU),g=F(function(a){return bm(function(a,b){return bm(T,a,b)},a,wV)},C),s=L(f(a,wX),wW),o=ad(t(s)),D=ax(l(a,wZ),wY);function
+B(c){var
+a=L(c,wL);if(a){var
+b=a[2];if(b&&!b[2]){var
+d=cI(a[1],wN);return[0,d,cI(b[1],wO)]}}return n(wM)}var
+m=e(B,L(D,wP)),h=v(f(a,w1),w0),p=k5(h);if(ai(h,w2)!==(0!==g?1:0))n(w3);if(S(g,w4))n(w5);var
+q=g?t(g[1])-1|0:0===p?ai(h,w$)?1:k?t(k[1][1])-1|0:z(xa):2,r=dP(function(w,X){var
+a=c(de(v_),w),d=A(X,a,wa,v$);function
+B(c,a){return[0,cW(c,a),b]}var
+C=f(d,wb),g=bm(function(a,b){return aN(B,a,b)},C,a),D=l(d,wc),p=F(function(b){return bm(cI,b,a)},D),E=l(d,wd),G=F(function(b){return T(b,a)},E),H=l(d,we),I=F(function(b){if(typeof
+b!=="number")switch(b[0]){case
+3:var
+c=b[1];if(!y(c,vZ))return 1;if(!y(c,v0))return 2;break;case
+5:if(bb(v1,b[1])){var
+d=A(b,a,v3,v2),h=bB(v(f(d,v4),a),a),e=l(d,v5),k=e?e2(v(e[1],a),a):bk;return[0,h,k]}var
+g=A(b,a,v6,0),m=k1(q,f(g,v7),a),o=f(g,v8);return[1,m,aq(aN(function(d,a){var
+b=L(d,a);if(b){var
+c=b[2];if(c&&!c[2]){var
+e=k1(q,b[1],a);return[0,e,d7(i,bB,c[1],a)]}}return n(j(a,vX))},o,a))]}return n(j(a,vY))},H),J=l(d,wf),K=F(function(b){return g8(b,a)},J),r=l(d,wg),Y=0;if(r){var
+h=r[1],o=0;if(typeof
+h!=="number"&&0===h[0])if(h[1])o=2;else
+o=1;var
+x=0;switch(o){case
+2:x=1;break;case
+0:break}if(!x){n(j(wi,j(a,wh)));Y=1}}var
+M=l(d,wj),N=F(function(b){return bB(v(b,a),a)},M);function
+O(d){var
+b=L(d,a);if(b){var
+c=b[2];if(c&&!c[2]){var
+e=T(b[1],a);return[0,e,bB(v(c[1],a),a)]}}return n(j(a,wk))}var
+P=F(O,l(d,wl)),k=bY(nY,e(function(a){return t(a[2])},g)),z=0;if(k&&!k[2]&&0<k[1])z=1;if(!z)n(j(a,wm));var
+s=ad(w),V=iI(function(a){var
+b=ar(a[1],s);return b?ar(s,a[2]):b},m),W=F(function(a){return az(a[1])},V),Q=bb(wn,d),R=ax(I,0);function
+S(a){var
+b=az(a[2]);return[0,c(u,a[1]),b]}var
+U=F(function(a){return e(S,a)},p);return[0,g,p,[0,e(function(a){var
+b=a[2];return[0,c(i,a[1]),b]},g),U,G,R,K,Q,W,N,P]]},s);M(function(a){function
+b(b){var
+a=df(b[2],o);return a?n(w6):a}return M(b,ax(a[2],0))},r);M(function(a){var
+c=df(a[1],o),b=c||df(a[2],o);return b?n(wQ):b},m);var
+x=P(0,64);ez(function(b,a){var
+c=ad(b+1|0);return br(x,k3(a[1]),c)},r);var
+E=g3(i,co,ax(l(a,w9),w8),w7);return[0,h,g,k,function(j,f){function
+a(d,a){var
+b=a[2],c=a[1];if(!ar(c,d)&&!dV(b,c))return b;return z(wR)}a5(a,ad(-1),m);var
+n=bl(j[1]);function
+l(b){var
+a=a7(n,b);return a?c(u,a[1]):z(w_)}var
+o=e(function(a){var
+f=k4(h,p,g,i,a),q=a[4],r=a[3],s=f[2],k=bY(_,a[1]),m=e(function(a){return[0,a,c(s,a)]},k),j=c(U(function(a){var
+b=a[2];return aH(function(a){return 0!==V(a[1])?1:0},b)}),m),n=bY(_,e(function(a){return l(a[1])},j)),o=c(db(function(g){var
+h=c(U(function(a){return S(l(a[1]),g)}),j),a=eA(a8,h),i=a5(function(b,a){return i1(b,a[2])},b,a);function
+f(a){var
+b=bS(i,a[2]);return w(a[1],b)}var
+k=a5(function(b,a){return fL(b,f(a))},d,a);function
+m(a){return[0,bS(f(a),k),b]}var
+n=a7(x,k3(e(function(a){var
+b=e(m,a[2]);return[0,a[1],b]},h)));return F(function(a){return[0,g,a]},n)}),n);return[0,f[1],o,r,q]},k);return[0,f,p,q,E,dP(function(b,a){var
+c=a[3];return[0,ad(b+1|0),c]},r),o]}]}function
+xn(y,q){var
+a=cp([0,q]);e6(xo,a);var
+j=l(a,xp),c=l(a,xq),d=l(a,xr),h=0;if(j){var
+f=j[1],b=0;if(typeof
+f!=="number"&&3===f[0])if(c){var
+g=c[1],i=0;if(typeof
+g!=="number"&&3===g[0])if(d){b=1;i=1}else{var
+k=[0,f[1],[0,g[1],0]];h=1;b=1;i=1}if(!i)b=1}else
+b=1}else
+if(!c&&d){var
+x=d9([0,d[1]]),k=e(function(a){return bj([0,a])},x);h=1}if(h){var
+m=function(b){var
+c=l(a,b);return F(function(a){return g8(a,xs)},c)},n=m(xt),r=m(xu),o=F(function(a){var
+b=a?[0,a[1]]:a;return b},r),p=0===n?1:0,s=p?0===o?1:0:p;if(s)throw ab;var
+t=l(a,xv),u=F(function(a){return aN(T,a,xw)},t),v=l(a,xx),w=F(function(a){return bm(function(a,b){return bm(T,a,b)},a,xy)},v);return[0,[0,k,u,[0,bk],0],bj(l(a,xz)),w,n,o]}throw ab}function
+k7(o,b){var
+e=P(0,16),a=[0,0],f=[0,0],d=cQ(function(g){var
+b=g[2],d=g[1],h=c(o,d),p=[0,bT(b[2]),0],q=[0,bT(b[1]),p],i=bJ(xF,[0,bT(h),q]),j=a7(e,i);if(j){var
 k=j[1],l=k[2];l[1]=[0,d,l[1]];return k[1]}var
-m=[0,[0,d,0]],n=f[1];bK(e,i,[0,n,m]);a[1]=[0,[0,[0,h,b],m],a[1]];f[1]++;return n},b),g=a[1];return[0,d,ev(fR(function(a){return[0,a[1],a[2][1]]},g))]}var
-kU=[an,w_,cL(0)];function
-dk(e,j,i,g){var
-f=kT(e,j),b=f[2],d=kT(e,i)[2],q=b.length-1,r=d.length-1,A=iA(function(a){var
-b=a[1],e=fQ(r,function(a){return a});return c(U(function(a){return m(g,b,p(d,a)[1+a][1])}),e)},b),h=oq(r,function(a){return O(0,4)}),k=iA(function(a){return t(a[2])},d);function
-s(a,b){return aN(bc(p(h,a)[1+a],b),0)}function
+m=[0,[0,d,0]],n=f[1];bK(e,i,[0,n,m]);a[1]=[0,[0,[0,h,b],m],a[1]];f[1]++;return n},b),g=a[1];return[0,d,eB(f1(function(a){return[0,a[1],a[2][1]]},g))]}var
+k8=[ap,xG,cP(0)];function
+dq(e,j,i,g){var
+f=k7(e,j),b=f[2],d=k7(e,i)[2],q=b.length-1,r=d.length-1,A=iO(function(a){var
+b=a[1],e=f0(r,function(a){return a});return c(U(function(a){return m(g,b,p(d,a)[1+a][1])}),e)},b),h=oB(r,function(a){return P(0,4)}),k=iO(function(a){return t(a[2])},d);function
+s(a,b){return ax(a7(p(h,a)[1+a],b),0)}function
 x(d,g,i){if(0===i){var
 b=p(h,d)[1+d],c=ch(b,g),e=0,a=p(b[2],c)[1+c];for(;;){if(a){var
-f=a[3];if(0===ab(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(p(b[2],c)[1+c]=f,0)}var
-e=a,a=f;continue}return 0}}return bk(p(h,d)[1+d],g,i)}try{fW(function(w,E){var
+f=a[3];if(0===_(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(p(b[2],c)[1+c]=f,0)}var
+e=a,a=f;continue}return 0}}return br(p(h,d)[1+d],g,i)}try{f6(function(w,E){var
 l=t(E[2]);a:for(;;){var
 y=0<l?1:0;if(y){var
-u=bV(r,-1),b=bV(q,-2),a=[0,0,0,0],m=[0,-1];p(b,w)[1+w]=-1;iB(w,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
+u=bV(r,-1),b=bV(q,-2),a=[0,0,0,0],m=[0,-1];p(b,w)[1+w]=-1;iP(w,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
 j=a[2];if(j){var
 o=j[1];if(j[2]){var
 z=j[2];a[1]=a[1]-1|0;a[2]=z}else{a[1]=0;a[2]=0;a[3]=0}var
-D=p(A,o)[1+o];J(function(i,j,d,e,f){return function(a){var
+D=p(A,o)[1+o];M(function(i,j,d,e,f){return function(a){var
 b=f[1]<0?1:0,c=b?p(d,a)[1+a]<0?1:0:b;if(c){p(d,a)[1+a]=j;if(0<p(k,a)[1+a]){f[1]=a;return 0}var
-g=p(h,a)[1+a];return f4(function(b,d){var
-c=-2===p(e,b)[1+b]?1:0;return c?(p(e,b)[1+b]=a,iB(b,i)):c},g)}return c}}(a,o,u,b,m),D);continue}throw ou}if(m[1]<0){var
-B=fQ(q,function(a){return a});throw[0,kU,c(U(function(a){return-2<p(b,a)[1+a]?1:0}),B)]}var
-d=m[1],v=d,e=im(l,p(k,d)[1+d]);for(;;){var
+g=p(h,a)[1+a];return gb(function(b,d){var
+c=-2===p(e,b)[1+b]?1:0;return c?(p(e,b)[1+b]=a,iP(b,i)):c},g)}return c}}(a,o,u,b,m),D);continue}throw oF}if(m[1]<0){var
+B=f0(q,function(a){return a});throw[0,k8,c(U(function(a){return-2<p(b,a)[1+a]?1:0}),B)]}var
+d=m[1],v=d,e=iB(l,p(k,d)[1+d]);for(;;){var
 f=p(u,v)[1+v];if(-1===p(b,f)[1+f]){k[1+d]=k[1+d]-e|0;var
 i=d;for(;;){var
 g=p(u,i)[1+i];x(i,g,s(i,g)+e|0);var
 n=p(b,g)[1+g];if(-1!==n){x(n,g,s(n,g)-e|0);var
 i=n;continue}var
 l=l-e|0;continue a}}var
-C=im(e,s(p(b,f)[1+f],f)),v=b[1+f],e=C;continue}}}return y}},b);var
-a=bV(q,0);fW(function(c,d){var
-b=[0,d[2]],e=p(h,c)[1+c];return f4(function(c,e){var
+C=iB(e,s(p(b,f)[1+f],f)),v=b[1+f],e=C;continue}}}return y}},b);var
+a=bV(q,0);f6(function(c,d){var
+b=[0,d[2]],e=p(h,c)[1+c];return gb(function(c,e){var
 f=1;if(!(e<1)){var
 d=f;for(;;){var
-g=p(a,c)[1+c];a[1+c]=[0,er(b[1]),g];b[1]=fP(b[1]);var
+g=p(a,c)[1+c];a[1+c]=[0,fY(b[1]),g];b[1]=fZ(b[1]);var
 h=d+1|0;if(e!==d){var
 d=h;continue}break}}return 0},e)},d);var
 n=function(b){var
-c=er(p(a,b)[1+b]);a[1+b]=fP(a[1+b]);return c},o=[0,cN(n,f[1])];return o}catch(a){a=aX(a);if(a[1]===kU){var
-l=a[2];return[1,cN(function(a){return p(b,a)[1+a][1]},l)]}throw a}}function
-gY(b,e,d){if(b){var
+c=fY(p(a,b)[1+b]);a[1+b]=fZ(a[1+b]);return c},o=[0,cQ(n,f[1])];return o}catch(a){a=aY(a);if(a[1]===k8){var
+l=a[2];return[1,cQ(function(a){return p(b,a)[1+a][1]},l)]}throw a}}function
+g_(b,e,d){if(b){var
 a=b[1],f=0;if(typeof
 a==="number"||!(3===a[0]))f=1;else{var
-c=a[1];if(ce(c,d))return c}}return l(j(e,w$))}function
-kV(b,j){var
-k=b?b[1]:b,d=A(j,xc,xb,xa);gY(n(d,xf),xe,xd);var
-l=L(f(d,xh),xg),a=e(function(a){return v(a,xi)},l),m=L(f(d,xk),xj),g=O(0,64);J(function(a){return bk(g,a,0)},a);var
+c=a[1];if(cx(c,d))return c}}return n(j(e,xH))}function
+k9(b,j){var
+k=b?b[1]:b,d=A(j,xK,xJ,xI);g_(l(d,xN),xM,xL);var
+m=L(f(d,xP),xO),a=e(function(a){return v(a,xQ)},m),n=L(f(d,xS),xR),g=P(0,64);M(function(a){return br(g,a,0)},a);var
 h=0===a?1:0;if(h)var
 i=h;else
 var
-o=t(a),i=g[1]<o?1:0;if(i)C(xl);return[0,a,e(function(i){var
-b=A(i,d7,xm,0),d=v(f(b,xn),d7),j=v(f(b,xo),d7),l=au(f(b,xp),d7),a=e(function(b){var
+o=t(a),i=g[1]<o?1:0;if(i)z(xT);return[0,a,e(function(i){var
+b=A(i,ea,xU,0),d=v(f(b,xV),ea),j=v(f(b,xW),ea),l=av(f(b,xX),ea),a=e(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(k){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=gP(c,d7);return[0,b[1],e]},l),m=[0,d,e(ah,a)];if(1-cd(function(a){return aF(g,a)},m))C(xq);var
-h=bh(function(b,a){return cp(b,a[2])},bA,a),n=aO(function(a){return W(a[2][1])<0?1:0},a),o=n||f5(h[1],h[2]);if(o)C(xr);return[0,d,j,c(U(function(a){return 0<W(a[2][1])?1:0}),a)]},m)]}function
-gZ(b){function
-a(a){return j(xu,j(bJ(xt,a),xs))}function
+e=g0(c,ea);return[0,b[1],e]},l),m=[0,d,e(ak,a)];if(1-cf(function(a){return aJ(g,a)},m))z(xY);var
+h=a5(function(b,a){return cq(b,a[2])},bk,a),n=aH(function(a){return V(a[2][1])<0?1:0},a),o=n||gc(h[1],h[2]);if(o)z(xZ);return[0,d,j,c(U(function(a){return 0<V(a[2][1])?1:0}),a)]},n)]}function
+g$(b){function
+a(a){return j(x2,j(bJ(x1,a),x0))}function
 c(b){var
-c=0,d=b[3],f=bu(function(b,a){return ab(b[1],a[1])},d),g=[0,j(xy,j(bJ(xx,e(function(a){var
-b=j(xw,a7(cD(a[2])));return j(a7(a[1]),b)},f)),xv)),c],h=[0,a7(b[2]),g];return a([0,a7(b[1]),h])}var
-d=a(bu(cM,e(c,b[2]))),f=a(e(a7,bu(cM,b[1])));return m(c$(xz),f,d)}function
-xA(k){try{var
-b=eP(1,k),i=0;if(typeof
+c=0,d=b[3],f=bc(function(b,a){return _(b[1],a[1])},d),g=[0,j(x6,j(bJ(x5,e(function(a){var
+b=j(x4,a9(cH(a[2])));return j(a9(a[1]),b)},f)),x3)),c],h=[0,a9(b[2]),g];return a([0,a9(b[1]),h])}var
+d=a(bc(cw,e(c,b[2]))),f=a(e(a9,bc(cw,b[1])));return m(de(x7),f,d)}function
+x8(k){try{var
+b=eZ(1,k),i=0;if(typeof
 b!=="number"&&5===b[0]){var
-d=b[1];if(Y(n(d,xE),xD)){var
-a=cV(xF,[5,d]);eX(a);var
-m=e(ah,a[1]),o=a[1],h=gZ([0,m,e(function(b){var
-d=b[1],e=aN(et(d,a[2]),0),f=c(U(function(a){return 0!==W(a[2][1])?1:0}),e);return[0,d,b[2],f]},o)])}else
+d=b[1];if(S(l(d,ya),x$)){var
+a=cX(yb,[5,d]);e7(a);var
+m=e(ak,a[1]),o=a[1],h=g$([0,m,e(function(b){var
+d=b[1],e=ax(dQ(d,a[2]),0),f=c(U(function(a){return 0!==V(a[2][1])?1:0}),e);return[0,d,b[2],f]},o)])}else
 var
-h=gZ(kV(xH,[5,dO(xG,d)]));var
+h=g$(k9(yd,[5,dR(yc,d)]));var
 g=h;i=1}if(!i)var
-g=l(xC);return g}catch(a){a=aX(a);if(a[1]===cn)var
-f=a[2];else{if(a[1]!==di)throw a;var
-f=a[2]}return l(j(xB,f))}}function
-kW(a,c){if(typeof
+g=n(x_);return g}catch(a){a=aY(a);if(a[1]===cn)var
+f=a[2];else{if(a[1]!==dn)throw a;var
+f=a[2]}return n(j(x9,f))}}function
+k_(a,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=y(a[1],xN);if(!b)return b}return[0,X(a,c)]}function
-xO(b){var
-a=A(b,d8,xP,0),c=kW(f(a,xQ),d8),d=kW(f(a,xR),d8),e=v(f(a,xS),d8);return[0,v(f(a,xT),d8),e,d,c]}function
-g0(b,a){var
-c=bo(f(b,xU),a),d=cF(f(b,xV),a),e=cF(f(b,xW),a);return[0,c,d,e,cF(f(b,xX),a)]}function
-xY(b){var
-a=A(b,e0,xZ,0),c=bo(f(a,x0),e0);return[0,c,co(v(f(a,x1),e0),e0)]}function
-x2(g){var
-b=A(g,e1,al(g1,x3),0),h=g0(b,e1),a=f(b,x4),e=0;if(typeof
+b=y(a[1],yj);if(!b)return b}return[0,T(a,c)]}function
+yk(b){var
+a=A(b,eb,yl,0),c=k_(f(a,ym),eb),d=k_(f(a,yn),eb),e=v(f(a,yo),eb);return[0,v(f(a,yp),eb),e,d,c]}function
+ha(b,a){var
+c=bt(f(b,yq),a),d=cI(f(b,yr),a),e=cI(f(b,ys),a);return[0,c,d,e,cI(f(b,yt),a)]}function
+yu(b){var
+a=A(b,e$,yv,0),c=bt(f(a,yw),e$);return[0,c,co(v(f(a,yx),e$),e$)]}function
+yy(g){var
+b=A(g,fa,an(hb,yz),0),h=ha(b,fa),a=f(b,yA),e=0;if(typeof
 a!=="number"&&3===a[0]){var
-d=y(a[1],x5);if(!d){var
+d=y(a[1],yB);if(!d){var
 c=d;e=1}}if(!e)var
-c=[0,co(v(a,e1),e1)];return[0,h,c]}function
-x6(b){var
-a=A(b,dl,al(g1,x7),0),c=g0(a,dl),d=gY(n(a,x9),dl,x8),e=by(v(f(a,x_),dl),dl),g=cF(f(a,x$),dl);return[0,c,af(d,ya),e,g]}function
-yb(b){var
-a=A(b,e2,al(g1,yc),0),c=g0(a,e2);return[0,c,by(v(f(a,yd),e2),e2)]}function
-ye(b){var
-a=A(b,cW,yf,0),c=bo(f(a,yg),cW);function
+c=[0,co(v(a,fa),fa)];return[0,h,c]}function
+yC(b){var
+a=A(b,dr,an(hb,yD),0),c=ha(a,dr),d=g_(l(a,yF),dr,yE),e=bB(v(f(a,yG),dr),dr),g=cI(f(a,yH),dr);return[0,c,ai(d,yI),e,g]}function
+yJ(b){var
+a=A(b,fb,an(hb,yK),0),c=ha(a,fb);return[0,c,bB(v(f(a,yL),fb),fb)]}function
+yM(b){var
+a=A(b,cY,yN,0),c=bt(f(a,yO),cY);function
 d(c){var
-a=L(c,cW);if(a){var
+a=L(c,cY);if(a){var
 b=a[2];if(b&&!b[2]){var
-d=X(a[1],cW);return[0,d,X(b[1],cW)]}}return l(j(cW,yh))}return[0,c,e(d,L(f(a,yi),cW))]}function
-e3(b){var
-c=cf(bG,[0,d,b]),a=O(0,64);es(function(c,b){return bk(a,bT(b),c)},c);return function(b){return ci(a,bT(b))}}function
-e4(b,a){var
+d=T(a[1],cY);return[0,d,T(b[1],cY)]}}return n(j(cY,yP))}return[0,c,e(d,L(f(a,yQ),cY))]}function
+fc(b){var
+c=bY(bG,[0,d,b]),a=P(0,64);ez(function(c,b){return br(a,bT(b),c)},c);return function(b){return ci(a,bT(b))}}function
+fd(b,a){var
 c=w(a[1],b[2]);return bG(w(b[1],a[2]),c)}function
-g2(b,a){var
-c=w(b[2],a[2]);return bp(w(b[1],a[1]),c)}function
-kX(a){return[0,a[2],a[1]]}var
-dm=[an,yP,cL(0)];function
-yj(a3,au){var
-av=gY(n(au,ym),yl,yk),a5=[5,au],a6=af(av,yn)?yo:yO,x=A(a5,yq,al(yp,a6),0),z=e(xO,L(f(x,ys),yr));if(0===z)l(yt);var
-aw=P(xA,a3),v=kV(0,f(x,yu)),ax=gZ(v),a8=[3,j(yv,gM(ax))];if(bH(f(x,yw),a8))C(yx);var
-bF=0;if(aw&&y(aw[1],ax)){C(yy);bF=1}var
-a9=O(0,64);function
-q(a){return aH(a9,a)}var
-a_=v[1];J(function(a){q(a);return 0},a_);var
-X=O(0,64),a$=v[2];J(function(a){return bK(X,a[1],[0,a[2],a[3]])},a$);var
-ae=v[1],T=O(0,64);J(function(a){return bk(T,a,xI)},ae);var
-ar=0;for(;;){var
-V=O(0,64),at=e(function(a){function
+hc(b,a){var
+c=w(b[2],a[2]);return bu(w(b[1],a[1]),c)}function
+k$(a){return[0,a[2],a[1]]}var
+ds=[ap,zl,cP(0)];function
+yR(a3,au){var
+av=g_(l(au,yU),yT,yS),a5=[5,au],a6=ai(av,yV)?yW:zk,x=A(a5,yY,an(yX,a6),0),B=e(yk,L(f(x,y0),yZ));if(0===B)n(y1);var
+aw=F(x8,a3),v=k9(0,f(x,y2)),ay=g$(v),a8=[3,j(y3,gX(ay))];if(bH(f(x,y4),a8))z(y5);var
+bF=0;if(aw&&y(aw[1],ay)){z(y6);bF=1}var
+a_=P(0,64);function
+q(a){return aL(a_,a)}var
+a$=v[1];M(function(a){q(a);return 0},a$);var
+Y=P(0,64),ba=v[2];M(function(a){return bK(Y,a[1],[0,a[2],a[3]])},ba);var
+ae=v[1],W=P(0,64);M(function(a){return br(W,a,ye)},ae);var
+as=0;for(;;){var
+X=P(0,64),at=e(function(a){function
 b(a){var
-b=j(xJ,cD(a[2]));return j(ci(T,a[1]),b)}function
+b=j(yf,cH(a[2]));return j(ci(W,a[1]),b)}function
 c(a){var
-c=bJ(xK,bu(cM,e(b,a[2])));return j(a7(a[1]),c)}return[0,a,bJ(xL,cf(cM,e(c,eA(X,a))))]},ae);es(function(d){return function(f,e){var
-b=e[2],c=1-aF(d,b);return c?bK(d,b,a(u+f)):c}}(V),at);J(function(c){return function(a){var
-b=ci(c,a[2]);return bk(T,a[1],b)}}(V),at);if(ar<V[1]){var
-ar=V[1];continue}var
-a2=ev(ae),H=function(c){var
-a=bc(T,c);if(a){var
-b=dI(a[1]);return p(a2,b)[1+b]}return C(xM)},ba=O(0,64),bb=v[2],bd=e(function(a){var
+c=bJ(yg,bc(cw,e(b,a[2])));return j(a9(a[1]),c)}return[0,a,bJ(yh,bY(cw,e(c,eG(Y,a))))]},ae);ez(function(d){return function(f,e){var
+b=e[2],c=1-aJ(d,b);return c?bK(d,b,a(u+f)):c}}(X),at);M(function(c){return function(a){var
+b=ci(c,a[2]);return br(W,a[1],b)}}(X),at);if(as<X[1]){var
+as=X[1];continue}var
+a2=eB(ae),I=function(c){var
+a=a7(W,c);if(a){var
+b=dK(a[1]);return p(a2,b)[1+b]}return z(yi)},bb=P(0,64),bd=v[2],be=e(function(a){var
 b=a[3],c=e(function(a){var
-b=a[2];return[0,q(a[1]),b]},b),d=[0,aH(ba,a[2]),c];return[0,q(a[1]),d]},bb),o=[0,e(q,v[1]),bd],B=function(u,S){var
+b=a[2];return[0,q(a[1]),b]},b),d=[0,aL(bb,a[2]),c];return[0,q(a[1]),d]},bd),o=[0,e(q,v[1]),be],D=function(u,T){var
 ae=v[1],af=e(function(a){var
-b=q(H(a));return[0,q(a),b]},ae),aa=o[1],w=F(k(function(a){return[0,a,0]},aa)),ab=o[2],T=az(function(a,b){var
-c=R(0,b,a[1]);return aG(a[1],[0,a[2],c],b)},am,ab),ac=F(af);function
-j(a){return R(0,T,a)}function
+b=q(I(a));return[0,q(a),b]},ae),aa=o[1],w=G(k(function(a){return[0,a,0]},aa)),ab=o[2],U=aA(function(a,b){var
+c=R(0,b,a[1]);return aK(a[1],[0,a[2],c],b)},ao,ab),ac=G(af);function
+j(a){return R(0,U,a)}function
 a(a){return R(a,ac,a)}var
-f=j7(o,j);function
-l(a){return gB(w,a)}var
-B=o[1],C=B?1:B,G=C?cA(am,o[1]):C;if(G)var
-U=o[2],y=h(function(c){var
-a=c[2][2],e=gB(w,c[1]),f=e?cA(am,k(ah,a)):e,i=f?g(aA(a),[0,b,b]):f;return i?h(function(a){var
-c=gB(w,a[1]);return c?E([0,d,b],a[2]):c},a):i},U);else
+f=kj(o,j);function
+l(a){return gM(w,a)}var
+B=o[1],D=B?1:B,F=D?cD(ao,o[1]):D;if(F)var
+V=o[2],y=h(function(c){var
+a=c[2][2],e=gM(w,c[1]),f=e?cD(ao,k(ak,a)):e,i=f?g(aB(a),[0,b,b]):f;return i?h(function(a){var
+c=gM(w,a[1]);return c?E([0,d,b],a[2]):c},a):i},V);else
 var
-y=G;if(y)var
-V=o[1],z=h(function(b){var
+y=F;if(y)var
+W=o[1],z=h(function(b){var
 c=i(b,a(b));if(c)return c;var
-d=a(b);return gC(j,function(b,c){return gz(dk,a,qB,b,c)},b,d)},V);else
+d=a(b);return gN(j,function(b,c){return gK(dq,a,qO,b,c)},b,d)},W);else
 var
 z=y;if(z)var
 ad=o[1],A=h(function(b){var
 d=c(f,a(b));return i(c(f,b),d)},ad);else
 var
 A=z;if(A){if(0===u[0]){var
-n=u[2],p=u[1],_=cS(a,p),N=cS(a,j$(n)),W=cS(a,p),I=eL(a,p),O=I?h(function(c){var
-d=d0(l,c),e=d?g([0,b,b],c[2]):d;if(e){var
-f=c[1][2],h=c[1][1];return gC(j,function(e,d){var
-b=j9(e,d);return M(function(b){var
+n=u[2],p=u[1],_=cU(a,p),M=cU(a,kn(n)),X=cU(a,p),H=eV(a,p),O=H?h(function(c){var
+d=d3(l,c),e=d?g([0,b,b],c[2]):d;if(e){var
+f=c[1][2],h=c[1][1];return gN(j,function(e,d){var
+b=kl(e,d);return K(function(b){var
 f=g(b,c[2]);if(f){var
-h=c[2];return gz(dk,a,function(e,f){var
-c=j_(b,e[2],f[2]);if(c){var
-a=j3(W,e[1],f[1]);if(a)return g(r(b,a[1]),h);var
+h=c[2];return gK(dq,a,function(e,f){var
+c=km(b,e[2],f[2]);if(c){var
+a=kf(X,e[1],f[1]);if(a)return g(r(b,a[1]),h);var
 d=a}else
 var
-d=c;return d},e,d)}return f},b)},h,f)}return e},p):I;if(O)var
-X=cS(a,j$(n)),J=eL(a,n),$=J?h(function(d){var
-k=d0(l,d);if(k)var
+d=c;return d},e,d)}return f},b)},h,f)}return e},p):H;if(O)var
+Y=cU(a,kn(n)),J=eV(a,n),$=J?h(function(d){var
+k=d3(l,d);if(k)var
 n=d[2][1],p=n?g([0,b,b],n[1]):1,e=p;else
 var
 e=k;if(e){var
-q=d[2][3],s=d[1][2],t=d[1][1];return gE(o,j,a,function(k,j){var
-e=j9(k,j);return h(function(e){var
-w=d[2][2],x=d[2][1];return gA(dk,a,function(h,j){var
-A=c(f,j[1]),u=i(c(f,h[1]),A),v=u?j_(e,h[2],j[2]):u;if(v){var
-l=m(X,h[1],j[1]),d=l?l[1]:[0,[0,[0,b,b]],0];if(x){var
+q=d[2][3],s=d[1][2],t=d[1][1];return gP(o,j,a,function(k,j){var
+e=kl(k,j);return h(function(e){var
+w=d[2][2],x=d[2][1];return gL(dq,a,function(h,j){var
+A=c(f,j[1]),u=i(c(f,h[1]),A),v=u?km(e,h[2],j[2]):u;if(v){var
+l=m(Y,h[1],j[1]),d=l?l[1]:[0,[0,[0,b,b]],0];if(x){var
 n=x[1],o=d[1];if(o){var
 p=o[1],q=g(n,r(e,p)),k=0;if(q){var
 y=E([0,b,b],e),s=y||E(n,p);if(s){var
 t=s;k=1}else
 var
-a=c5(d[2],w)}else{var
+a=c9(d[2],w)}else{var
 t=q;k=1}if(k)var
 a=t}else
 var
@@ -4289,20 +4706,20 @@ a=1}else
 if(d[1])var
 a=0;else
 var
-z=E([0,b,b],e),a=z||c5(d[2],w);return K(a)}return v},k,j)},e)},t,s,q)}return e},n):J,x=$;else
+z=E([0,b,b],e),a=z||c9(d[2],w);return N(a)}return v},k,j)},e)},t,s,q)}return e},n):J,x=$;else
 var
 x=O;return x?h(function(d){var
-p=kc(l,d);if(p){var
+p=kq(l,d);if(p){var
 e=a(d[1]),h=a(d[2]),q=d[3];if(q)var
-j=j3(_,e,h),y=j?g(j[1],q[1]):j,k=y;else
+j=kf(_,e,h),y=j?g(j[1],q[1]):j,k=y;else
 var
 k=1;if(k){var
-z=c(f,d[2]),r=K(i(c(f,d[1]),z));if(r)var
+z=c(f,d[2]),r=N(i(c(f,d[1]),z));if(r)var
 n=r;else{var
 t=d[4];if(t){var
-u=t[1],v=m(N,e,h);if(v){var
+u=t[1],v=m(M,e,h);if(v){var
 w=v[1][1];return w?g(u,w[1]):1}return g(u,[0,b,b])}var
-o=m(N,e,h);if(o){if(o[1][1])return 0;var
+o=m(M,e,h);if(o){if(o[1][1])return 0;var
 x=1}else
 var
 x=o;var
@@ -4311,19 +4728,19 @@ var
 n=k;var
 s=n}else
 var
-s=p;return s},S):x}var
-t=u[1],P=cS(a,ka(t)),Z=cS(a,ka(t)),L=eL(a,t),Q=L?h(function(g){var
-h=d0(l,g),k=h?E([0,d,b],g[2][1][2]):h;if(k){var
+s=p;return s},T):x}var
+t=u[1],P=cU(a,ko(t)),Z=cU(a,ko(t)),L=eV(a,t),Q=L?h(function(g){var
+h=d3(l,g),k=h?E([0,d,b],g[2][1][2]):h;if(k){var
 e=g[2][1],n=g[2][2],p=g[1][2],q=g[1][1],s=function(g,h){var
-C=c(f,h[1]),v=i(c(f,g[1]),C);if(v){var
+D=c(f,h[1]),v=i(c(f,g[1]),D);if(v){var
 b=m(Z,g[1],h[1]),x=0;if(b){var
-a=b[1],j=c5(a[3],e[3]),y=0;if(j)var
+a=b[1],j=c9(a[3],e[3]),y=0;if(j)var
 d=j;else{var
-l=Y(a[3],e[3]),n=l?iP(a[1],e[1]):l;if(n){var
-o=h[2],p=g[2],A=a[2],B=e[1]?aZ(p,o):aZ(o,p),q=r(B,A),s=E(e[2],q),z=0;if(s)var
+l=S(a[3],e[3]),n=l?i3(a[1],e[1]):l;if(n){var
+o=h[2],p=g[2],A=a[2],B=e[1]?a0(p,o):a0(o,p),q=r(B,A),s=E(e[2],q),z=0;if(s)var
 t=s;else{var
-u=D(q,e[2]);if(u){var
-w=c5(a[4],e[4]);x=1;y=1;z=1}else
+u=C(q,e[2]);if(u){var
+w=c9(a[4],e[4]);x=1;y=1;z=1}else
 var
 t=u}if(!z)var
 d=t}else
@@ -4332,43 +4749,43 @@ d=n}if(!y)var
 k=d}else
 var
 k=b;if(!x)var
-w=k;return K(w)}return v};return gE(o,j,a,function(b,c){return gA(dk,a,s,b,c)},q,p,n)}return k},t):L;return Q?h(function(e){var
-C=kc(l,e);if(C){var
+w=k;return N(w)}return v};return gP(o,j,a,function(b,c){return gL(dq,a,s,b,c)},q,p,n)}return k},t):L;return Q?h(function(e){var
+D=kq(l,e);if(D){var
 F=a(e[1]),G=a(e[2]),H=e[3];if(H){var
 I=i(F,G);if(I)var
 n=I;else{var
-x=e[5],p=H[1],ac=e[2],ad=e[1],W=cS(a,x),X=s(dV(p)),A=function(b,c){if(i(b,c))return[0,[0,X,p],0];var
+x=e[5],p=H[1],ac=e[2],ad=e[1],W=cU(a,x),X=s(dY(p)),A=function(b,c){if(i(b,c))return[0,[0,X,p],0];var
 a=m(W,b,c);if(a){var
-d=a[1];return k(function(a){return[0,a[1],a[2]]},d)}return a},B=eL(a,x);if(B)var
-Y=a(ac),Z=A(a(ad),Y),q=M(function(a){var
+d=a[1];return k(function(a){return[0,a[1],a[2]]},d)}return a},B=eV(a,x);if(B)var
+Y=a(ac),Z=A(a(ad),Y),q=K(function(a){var
 c=g(a[1],[0,b,b]);return c?g([0,b,b],a[2]):c},Z);else
 var
 q=B;var
 ae=q?h(function(e){var
-c=d0(l,e);if(c){var
+c=d3(l,e);if(c){var
 d=e[2];return h(function(c){var
 k=g(c[1],c[2]),l=k?g(c[2],p):k,m=l?g([0,b,b],r(p,c[1])):l;if(m){var
 o=c[2],q=c[3],s=c[1],n=function(i,h){var
 b=e[1][2],c=e[1][1];function
 d(a,b){var
-c=A(a[1],b[1]);return M(function(c){var
+c=A(a[1],b[1]);return K(function(c){var
 e=r(i,a[2]),d=g(r(c[1],b[2]),e);if(d){var
-f=r(c[2],b[2]);return g(r(h,a[2]),f)}return d},c)}return gC(j,function(b,c){return gz(dk,a,d,b,c)},c,b)},f=s,d=q;for(;;){if(d){var
+f=r(c[2],b[2]);return g(r(h,a[2]),f)}return d},c)}return gN(j,function(b,c){return gK(dq,a,d,b,c)},c,b)},f=s,d=q;for(;;){if(d){var
 h=d[1],i=n(f,h);if(i){var
 f=h,d=d[2];continue}return i}return n(f,o)}}return m},d)}return c},x):q,n=ae}}else
 var
 n=1;if(n){var
-_=c(f,e[2]),J=K(i(c(f,e[1]),_));if(J)var
+_=c(f,e[2]),J=N(i(c(f,e[1]),_));if(J)var
 t=J;else
 var
 R=m(P,F,G),ab=R?1:R,t=ab;if(t)var
 u=t;else{var
 v=e[4];if(v){var
-w=v[1],N=D(w,[0,b,b]);if(!N){var
-Q=e[6],$=e[2],aa=e[1],T=k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},Q),S=az(function(b,d){var
-e=a(b[1][2]),c=bl(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return eC(a(b[1][1]),h,g,d)},am,T),y=function(c,b){var
-a=bl(S,c,b),d=a?a[1]:a;return d},U=a($),V=y(a(aa),U),z=M(function(a){return D(a[1],[0,b,b])},V);return z?h(function(e){var
-h=d0(l,e),k=h?E([0,d,b],e[2][1]):h;if(k){var
+w=v[1],M=C(w,[0,b,b]);if(!M){var
+Q=e[6],$=e[2],aa=e[1],T=k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},Q),S=aA(function(b,d){var
+e=a(b[1][2]),c=bs(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return eI(a(b[1][1]),h,g,d)},ao,T),y=function(c,b){var
+a=bs(S,c,b),d=a?a[1]:a;return d},U=a($),V=y(a(aa),U),z=K(function(a){return C(a[1],[0,b,b])},V);return z?h(function(e){var
+h=d3(l,e),k=h?E([0,d,b],e[2][1]):h;if(k){var
 n=e[2][3],p=e[1][2],q=e[1][1],t=e[2][2],u=e[2][1],s=function(b,a){var
 s=c(f,a[1]),l=i(c(f,b[1]),s);if(l){var
 d=r(u,b[2]),j=g(r(w,a[2]),d);if(j)var
@@ -4380,9 +4797,9 @@ var
 k=m(P,b[1],a[1]),p=k?1:k,h=p;if(h)var
 n=h;else
 var
-o=y(b[1],a[1]),n=M(function(b){var
-c=c5(b[2],t);return c?D(r(b[1],a[2]),d):c},o);return K(n)}return l};return gE(o,j,a,function(b,c){return gA(dk,a,s,b,c)},q,p,n)}return k},Q):z}var
-O=N}else
+o=y(b[1],a[1]),n=K(function(b){var
+c=c9(b[2],t);return c?C(r(b[1],a[2]),d):c},o);return N(n)}return l};return gP(o,j,a,function(b,c){return gL(dq,a,s,b,c)},q,p,n)}return k},Q):z}var
+O=M}else
 var
 O=v;var
 u=O}}else
@@ -4390,78 +4807,78 @@ var
 u=n;var
 L=u}else
 var
-L=C;return L},S):Q}return A},Z=function(b,a){try{var
-d=c(a,0);return d}catch(a){a=aX(a);if(a[1]===cn)return c(b,0)?l(a[2]):C(yz);throw a}},ay=t(v[2]),I=function(a){var
-b=q(a[2]);return[0,q(a[1]),b]},ag=function(a){var
-d=ao(a[2],b);if(d){var
-e=0<W(a[3])?1:0;if(e)var
-f=aa(ay),c=ao(a[3],f);else
+L=D;return L},T):Q}return A},Z=function(b,a){try{var
+d=c(a,0);return d}catch(a){a=aY(a);if(a[1]===cn)return c(b,0)?n(a[2]):z(y7);throw a}},az=t(v[2]),J=function(a){var
+b=q(a[2]);return[0,q(a[1]),b]},af=function(a){var
+d=ar(a[2],b);if(d){var
+e=0<V(a[3])?1:0;if(e)var
+f=ad(az),c=ar(a[3],f);else
 var
 c=e}else
 var
 c=d;var
-g=c?dF(a[3])-1|0:ay;return[0,i(a[2],b),g]},ai=function(b,a){return e(b,L(f(x,a),a))},aB=function(a){var
-b=a[4],c=a[3],d=q(a[2]);return[0,q(a[1]),d,c,b,0,0]};J(function(a){var
+g=c?dH(a[3])-1|0:az;return[0,i(a[2],b),g]},ag=function(b,a){return e(b,L(f(x,a),a))},aC=function(a){var
+b=a[4],c=a[3],d=q(a[2]);return[0,q(a[1]),d,c,b,0,0]};M(function(a){var
 b=[0,a[4],[0,a[3],0]];function
 c(b){var
-a=1-dj(1,b);return a?C(yA):a}return J(function(a){return eq(c,a)},b)},z);if(af(av,yB)){var
-be=ai(xY,yC),aC=e(function(a){var
-b=a[2];return[0,I(a[1]),b]},be),bf=function(a){return ai(x2,yD)},aD=Z(function(a){return B([0,aC,0],0)},bf),bg=e3(e(function(a){return a[1][4]},aD)),bh=function(b){var
-a=b[1],d=ag(a),e=c(bg,a[4]),f=[0,b[2],e,d];return[0,I(a[1]),f]},bi=e(aB,z);return B([0,aC,e(bh,aD)],bi)}var
-_=ai(x6,yE),bj=e3(e(function(a){return a[1][4]},_)),bm=e3(e(function(a){return a[4]},_)),$=[1,e(function(a){var
-b=a[1],d=ag(b),e=c(bm,a[4]),f=c(bj,b[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,I(b[1]),g]},_)],N=function(a){var
-b=H(a[2]);return[0,H(a[1]),b]},bn=e(function(a){return N(a[1][1])},_),bo=function(b){var
-a=L(f(x,yG),yF);return[0,a,L(f(x,yI),yH)]},aE=Z(function(a){return B($,0)},bo),aI=aE[2],aJ=aE[1],bp=t(z),aK=t(aJ)!==bp?1:0;if(aK)var
-aL=aK;else
+a=1-dp(1,b);return a?z(y8):a}return M(function(a){return ey(c,a)},b)},B);if(ai(av,y9)){var
+bf=ag(yu,y_),aD=e(function(a){var
+b=a[2];return[0,J(a[1]),b]},bf),bg=function(a){return ag(yy,y$)},aE=Z(function(a){return D([0,aD,0],0)},bg),bh=fc(e(function(a){return a[1][4]},aE)),bi=function(b){var
+a=b[1],d=af(a),e=c(bh,a[4]),f=[0,b[2],e,d];return[0,J(a[1]),f]},bj=e(aC,B);return D([0,aD,e(bi,aE)],bj)}var
+_=ag(yC,za),bk=fc(e(function(a){return a[1][4]},_)),bl=fc(e(function(a){return a[4]},_)),$=[1,e(function(a){var
+b=a[1],d=af(b),e=c(bl,a[4]),f=c(bk,b[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,J(b[1]),g]},_)],O=function(a){var
+b=I(a[2]);return[0,I(a[1]),b]},bm=e(function(a){return O(a[1][1])},_),bn=function(b){var
+a=L(f(x,zc),zb);return[0,a,L(f(x,ze),zd)]},aF=Z(function(a){return D($,0)},bn),aG=aF[2],aI=aF[1],bo=t(B),aM=t(aI)!==bo?1:0;if(aM)var
+aN=aM;else
 var
-bE=t(z),aL=t(aI)!==bE?1:0;if(aL)C(yJ);var
-aM=O(0,64),bq=o[2];J(function(a){var
-b=a[2];return bK(aM,bT(a[1]),b)},bq);var
-w=[ed,function(a){return j7(o,function(a){return as(eA(aM,bT(a)))})}],Q=0,ad=z,ac=aJ,ab=aI;for(;;){if(ad&&ac&&ab){var
-G=ad[1],br=ab[1],bs=ac[1],bt=function(a){return function(b){return B($,as(a))}}(Q),aj=[0,G[1],G[2]],aP=N(aj),aQ=aP[2],aR=aP[1],a1=0;if(0!==G[3]&&!af(aR,aQ)){var
-ak=Z(bt,function(b,g){return function(h){var
-d=e(ye,L(b,yM)),a=g[3],f=a?a[1]:a4(n4);return e(function(g){var
-h=g[2],a=g[1],i=aO(function(a){return e4(a[1],a[2])<0?1:0},h);if(i){var
-m=a[2],j=O(0,16);J(function(a){var
-b=a[2];return bk(j,N(a[1]),b)},d);var
-b=[0,0],k=O(0,64),n=eA(X,a[1]);J(function(c){var
-a=eA(X,m);return J(function(d){var
-a=Y(c[1],d[1]);if(a){var
-g=d[2],h=c[2];return J(function(n){return J(function(o){var
-c=o[2],d=o[1],g=n[2],h=n[1],p=[0,cD(c),0],q=[0,cD(g),p],r=[0,H(d),q],i=bJ(yN,e(a7,[0,H(h),r])),l=1-aF(k,i);if(l){bK(k,i,0);var
-m=g2(c,kX(g)),a=N([0,h,d]),s=af(a[1],a[2])?[0,[0,kX(f),f],0]:aN(bc(j,a),0);return J(function(a){var
-c=b[1],d=[0,g2(a[2],m),c];b[1]=[0,g2(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
-l=cf(e4,b[1])}else
+bE=t(B),aN=t(aG)!==bE?1:0;if(aN)z(zf);var
+aO=P(0,64),bp=o[2];M(function(a){var
+b=a[2];return bK(aO,bT(a[1]),b)},bp);var
+w=[cK,function(a){return kj(o,function(a){return aq(eG(aO,bT(a)))})}],Q=0,ac=B,ab=aI,aa=aG;for(;;){if(ac&&ab&&aa){var
+H=ac[1],bq=aa[1],bt=ab[1],bu=function(a){return function(b){return D($,aq(a))}}(Q),ah=[0,H[1],H[2]],aP=O(ah),aQ=aP[2],aR=aP[1],a1=0;if(0!==H[3]&&!ai(aR,aQ)){var
+aj=Z(bu,function(b,g){return function(h){var
+d=e(yM,L(b,zi)),a=g[3],f=a?a[1]:a4(od);return e(function(g){var
+h=g[2],a=g[1],i=aH(function(a){return fd(a[1],a[2])<0?1:0},h);if(i){var
+m=a[2],j=P(0,16);M(function(a){var
+b=a[2];return br(j,O(a[1]),b)},d);var
+b=[0,0],k=P(0,64),n=eG(Y,a[1]);M(function(c){var
+a=eG(Y,m);return M(function(d){var
+a=S(c[1],d[1]);if(a){var
+g=d[2],h=c[2];return M(function(n){return M(function(o){var
+c=o[2],d=o[1],g=n[2],h=n[1],p=[0,cH(c),0],q=[0,cH(g),p],r=[0,I(d),q],i=bJ(zj,e(a9,[0,I(h),r])),l=1-aJ(k,i);if(l){bK(k,i,0);var
+m=hc(c,k$(g)),a=O([0,h,d]),s=ai(a[1],a[2])?[0,[0,k$(f),f],0]:ax(a7(j,a),0);return M(function(a){var
+c=b[1],d=[0,hc(a[2],m),c];b[1]=[0,hc(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
+l=bY(fd,b[1])}else
 var
 l=i;var
 o=e(function(a){var
 b=a[2],d=a[1];return[0,d,b,c(U(function(a){var
-c=e4(d,a)<0?1:0,e=c?e4(a,b)<0?1:0:c;return e}),l)]},h);return[0,I(a),o]},d)}}(bs,G));a1=1}if(!a1)var
-ak=0;var
-an=G[4];if(an)var
-aS=an[1],ap=1-i(aS[1],aS[2]);else
+c=fd(d,a)<0?1:0,e=c?fd(a,b)<0?1:0:c;return e}),l)]},h);return[0,J(a),o]},d)}}(bt,H));a1=1}if(!a1)var
+aj=0;var
+al=H[4];if(al)var
+aS=al[1],am=1-i(aS[1],aS[2]);else
 var
-ap=an;if(ap)var
-bv=q(aj[2]),aT=ia(w),bw=dq===aT?w[1]:ed===aT?fX(w):w,bx=c(bw,bv),by=q(aj[1]),aU=ia(w),bz=dq===aU?w[1]:ed===aU?fX(w):w,aV=i(c(bz,by),bx),aq=aV?1-ce([0,aR,aQ],bn):aV;else
+am=al;if(am)var
+bv=q(ah[2]),aT=ev(w),bw=cJ===aT?w[1]:cK===aT?dT(w):w,bx=c(bw,bv),by=q(ah[1]),aU=ev(w),bz=cJ===aU?w[1]:cK===aU?dT(w):w,aV=i(c(bz,by),bx),ap=aV?1-cx([0,aR,aQ],bm):aV;else
 var
-aq=ap;var
-S=aB(G),aW=S[3],aY=S[2],a0=S[1],bA=S[6],bB=S[4],bC=function(a,b,c,d,e,f){return function(g){return B($,as([0,[0,f,e,d,[0,d6],b,c],a]))}}(Q,ak,bA,aW,aY,a0),bD=aq?Z(bC,function(f){return function(g){var
-a=e(yb,L(f,yK)),b=O(0,64);J(function(a){var
-d=cD(a[2]),c=[0,N(a[1][1]),d];return aF(b,c)?C(yL):bK(b,c,0)},a);var
-d=e3(e(function(a){return a[1][4]},a));return e(function(b){var
-a=b[1],e=ag(a),f=c(d,a[4]),g=[0,b[2],f,e];return[0,I(a[1]),g]},a)}}(br)):aq,Q=[0,[0,a0,aY,aW,bB,ak,bD],Q],ad=ad[2],ac=ac[2],ab=ab[2];continue}return B($,as(Q))}}}function
-kY(a){var
-b=a[2];return[0,ad(a[1]),b]}function
-kZ(b,a){var
-c=w(b[2],a[2]);return bp(w(b[1],a[1]),c)}function
-k0(b,i){var
-n=cb(b),e=0,t=bg(n);for(;;){if(e===t)var
-o=0;else{if(!(a1<=bU(n,e))){var
+ap=am;var
+T=aC(H),aW=T[3],aX=T[2],aZ=T[1],bA=T[6],bB=T[4],bC=function(a,b,c,d,e,f){return function(g){return D($,aq([0,[0,f,e,d,[0,d_],b,c],a]))}}(Q,aj,bA,aW,aX,aZ),bD=ap?Z(bC,function(f){return function(g){var
+a=e(yJ,L(f,zg)),b=P(0,64);M(function(a){var
+d=cH(a[2]),c=[0,O(a[1][1]),d];return aJ(b,c)?z(zh):bK(b,c,0)},a);var
+d=fc(e(function(a){return a[1][4]},a));return e(function(b){var
+a=b[1],e=af(a),f=c(d,a[4]),g=[0,b[2],f,e];return[0,J(a[1]),g]},a)}}(bq)):ap,Q=[0,[0,aZ,aX,aW,bB,aj,bD],Q],ac=ac[2],ab=ab[2],aa=aa[2];continue}return D($,aq(Q))}}}function
+la(a){var
+b=a[2];return[0,ag(a[1]),b]}function
+lb(b,a){var
+c=w(b[2],a[2]);return bu(w(b[1],a[1]),c)}function
+lc(b,i){var
+m=cd(b),e=0,t=bo(m);for(;;){if(e===t)var
+o=0;else{if(!(a1<=bU(m,e))){var
 e=e+1|0;continue}var
-o=1}if(o)throw dm;var
-d=x(b),a=[0,0],f=function(a){return l(j(i,yR))},g=function(l){for(;;){var
+o=1}if(o)throw ds;var
+d=x(b),a=[0,0],f=function(a){return n(j(i,zn))},g=function(l){for(;;){var
 g=a[1]<d?1:0;if(g){var
-c=B(b,a[1]),h=32===c?1:0;if(h)var
+c=D(b,a[1]),h=32===c?1:0;if(h)var
 e=h;else{var
 i=9<=c?1:0,j=i?c<=13?1:0:i;if(j)var
 e=j;else
@@ -4471,185 +4888,185 @@ f=e}else
 var
 f=g;if(f){a[1]++;continue}return f}},h=function(a){var
 c=a<d?1:0;if(c)var
-e=48<=B(b,a)?1:0,f=e?B(b,a)<=57?1:0:e;else
+e=48<=D(b,a)?1:0,f=e?D(b,a)<=57?1:0:e;else
 var
 f=c;return f},k=function(b){var
 a=b;for(;;){if(h(a)){var
 a=a+1|0;continue}return a}},p=function(c){var
-e=x(c),f=(a[1]+e|0)<=d?1:0,g=f?af(bv(b,a[1],e),c):f;return g},c=function(e){g(0);var
-b=iu(p,e);if(b){var
+e=x(c),f=(a[1]+e|0)<=d?1:0,g=f?ai(by(b,a[1],e),c):f;return g},c=function(e){g(0);var
+b=iI(p,e);if(b){var
 c=b[1];a[1]=a[1]+x(c)|0;var
 d=[0,c]}else
 var
 d=b;return d},q=function(r){g(0);if(1-h(a[1]))f(0);var
-e=k(a[1]),l=0;if(e<d&&46===B(b,e)&&h(e+1|0)){var
+e=k(a[1]),l=0;if(e<d&&46===D(b,e)&&h(e+1|0)){var
 c=k(e+1|0);l=1}if(!l)var
 c=e;var
 m=0;if((c+1|0)<d){var
-n=0;if(43!==B(b,c+1|0)&&45!==B(b,c+1|0))n=1;if(!n){var
+n=0;if(43!==D(b,c+1|0)&&45!==D(b,c+1|0))n=1;if(!n){var
 i=c+2|0;m=1}}if(!m)var
 i=c+1|0;var
 o=0;if(c<d){var
-p=0;if(fp!==B(b,c)&&69!==B(b,c))p=1;if(!p&&h(i)){var
+p=0;if(fy!==D(b,c)&&69!==D(b,c))p=1;if(!p&&h(i)){var
 j=k(i);o=1}}if(!o)var
 j=c;var
-q=bv(b,a[1],j-a[1]|0);a[1]=j;return q},m=function(n){for(;;){var
-d=c(yX);if(d){if(y(d[1],yY))continue;return kY(m(0))}if(c(y2)){var
-l=r(0);if(0===c(y3))f(0);var
-b=l}else
+q=by(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
+d=c(zt);if(d){if(y(d[1],zu))continue;return la(l(0))}if(c(zy)){var
+m=r(0);if(0===c(zz))f(0);var
+b=m}else
 var
-b=gP([3,q(0)],i);if(c(yZ)){var
-a=q(0),e=1-b1(a);if(e)var
+b=g0([3,q(0)],i);if(c(zv)){var
+a=q(0),e=1-b2(a);if(e)var
 g=e;else
 var
-k=3<x(a)?1:0,g=k||(eg<dI(j(y1,a))?1:0);if(g)f(0);var
-h=function(a){return 0===a?d6:kZ(b,h(a-1|0))};return h(dI(j(y0,a)))}return b}},s=function(n){var
-b=m(0);for(;;){g(0);if(p(yW))return b;var
-f=c(yU);if(f){var
-a=m(0);if(af(f[1],yV))var
+k=3<x(a)?1:0,g=k||(el<dK(j(zx,a))?1:0);if(g)f(0);var
+h=function(a){return 0===a?d_:lb(b,h(a-1|0))};return h(dK(j(zw,a)))}return b}},s=function(m){var
+b=l(0);for(;;){g(0);if(p(zs))return b;var
+f=c(zq);if(f){var
+a=l(0);if(ai(f[1],zr))var
 h=a;else{var
-e=W(a[1]);if(0===e)var
-d=l(j(i,yQ));else
+e=V(a[1]);if(0===e)var
+d=n(j(i,zm));else
 if(1===e)var
 d=[0,a[2],a[1]];else
 var
-k=ad(a[1]),d=[0,ad(a[2]),k];var
+k=ag(a[1]),d=[0,ag(a[2]),k];var
 h=d}var
-b=kZ(b,h);continue}return b}},r=function(f){var
+b=lb(b,h);continue}return b}},r=function(f){var
 a=s(0);for(;;){var
-b=c(yS);if(b){var
-d=s(0),e=af(b[1],yT)?d:kY(d),a=cp(a,e);continue}return a}},u=r(0);g(0);if(a[1]<d)f(0);return u}}function
-e5(a){return bq(e(function(a){return[0,a,0]},a))}function
-k1(b,w){var
-x=b?b[1]:b,a=A(w,y9,y7,y8);if(bH(f(a,y$),y_))l(za);var
-i=n(a,zb),E=0;if(i){var
+b=c(zo);if(b){var
+d=s(0),e=ai(b[1],zp)?d:la(d),a=cq(a,e);continue}return a}},u=r(0);g(0);if(a[1]<d)f(0);return u}}function
+fe(a){return bl(e(function(a){return[0,a,0]},a))}function
+ld(b,w){var
+x=b?b[1]:b,a=A(w,zF,zD,zE);if(bH(f(a,zH),zG))n(zI);var
+i=l(a,zJ),E=0;if(i){var
 d=i[1],u=0;if(typeof
-d!=="number"&&5===d[0]){if(d[1])throw dm;u=1}if(!u){l(zc);E=1}}var
-y=L(f(a,ze),zd),k=e(function(a){return v(a,zf)},y),m=au(f(a,zh),zg),o=au(f(a,zj),zi),z=au(f(a,zl),zk);function
+d!=="number"&&5===d[0]){if(d[1])throw ds;u=1}if(!u){n(zK);E=1}}var
+y=L(f(a,zM),zL),k=e(function(a){return v(a,zN)},y),m=av(f(a,zP),zO),o=av(f(a,zR),zQ),B=av(f(a,zT),zS);function
 g(g,b){var
-d=b[1],a=j(zm,d),e=au(b[2],a);return[0,d,c(dP(function(e){var
-b=e[2],f=e[1];if(1-aF(g,f))C(j(y5,j(a,y4)));var
+d=b[1],a=j(zU,d),e=av(b[2],a);return[0,d,c(db(function(e){var
+b=e[2],f=e[1];if(1-aJ(g,f))z(j(zB,j(a,zA)));var
 d=0;if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=k0(b[1],a);d=1;break;case
+c=lc(b[1],a);d=1;break;case
 1:case
 2:if(x){var
-c=k0(b[1],a);d=1}break}if(!d)var
-c=l(j(a,y6));return 0===W(c[1])?0:[0,[0,f,c]]}),e)]}var
-B=e5(k),p=e(function(a){return g(B,a)},m),q=e(ah,m),h=e5(q);J(function(b){var
-a=1-aF(h,b[1]);return a?C(zn):a},o);var
-r=bq(o),s=e(function(a){return g(h,[0,a,aN(bc(r,a),zo)])},q),t=e(function(a){return g(h,a)},z),D=al(p,t);if(aO(function(a){return 0===a[2]?1:0},D))C(zp);if(aO(function(a){var
-b=0===a[2]?1:0;return b?aF(r,a[1]):b},s))C(zq);return[0,k,p,s,t]}function
-g3(a){if(typeof
-a==="number")return zr;else
+c=lc(b[1],a);d=1}break}if(!d)var
+c=n(j(a,zC));return 0===V(c[1])?0:[0,[0,f,c]]}),e)]}var
+C=fe(k),p=e(function(a){return g(C,a)},m),q=e(ak,m),h=fe(q);M(function(b){var
+a=1-aJ(h,b[1]);return a?z(zV):a},o);var
+r=bl(o),s=e(function(a){return g(h,[0,a,ax(a7(r,a),zW)])},q),t=e(function(a){return g(h,a)},B),D=an(p,t);if(aH(function(a){return 0===a[2]?1:0},D))z(zX);if(aH(function(a){var
+b=0===a[2]?1:0;return b?aJ(r,a[1]):b},s))z(zY);return[0,k,p,s,t]}function
+hd(a){if(typeof
+a==="number")return zZ;else
 switch(a[0]){case
-0:return ip(a[1]);case
-3:return a7(a[1]);case
-4:return j(zu,j(bJ(zt,e(g3,a[1])),zs));case
+0:return iD(a[1]);case
+3:return a9(a[1]);case
+4:return j(z2,j(bJ(z1,e(hd,a[1])),z0));case
 5:var
-b=a[1],c=bu(function(b,a){return cM(b[1],a[1])},b);return j(zy,j(bJ(zx,e(function(a){var
-b=j(zw,g3(a[2]));return j(a7(a[1]),b)},c)),zv));default:return a[1]}}function
-zz(d,c){function
-b(a){return bu(ab,e(function(a){var
-b=a[2],c=bu(ab,e(function(a){var
-b=cD(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
+b=a[1],c=bc(function(b,a){return cw(b[1],a[1])},b);return j(z6,j(bJ(z5,e(function(a){var
+b=j(z4,hd(a[2]));return j(a9(a[1]),b)},c)),z3));default:return a[1]}}function
+z7(d,c){function
+b(a){return bc(_,e(function(a){var
+b=a[2],c=bc(_,e(function(a){var
+b=cH(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
 a(a){var
-c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,cf(cM,a[1]),e,d,c]}var
-f=a(c);return Y(a(d),f)}function
-zA(a){function
+c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,bY(cw,a[1]),e,d,c]}var
+f=a(c);return S(a(d),f)}function
+z8(a){function
 c(e){var
 a=e[2],b=0===a?1:0;if(b)var
 c=b;else
 var
-d=cd(function(a){return ku(a[2])},a),c=d?0===gT(bh(function(b,a){return cp(b,a[2])},bA,a),d6)?1:0:d;return c}var
-d=al(a[3],a[4]),b=1-cd(c,al(a[2],d));return b?l(zB):b}function
-k2(a,g){var
-c=k1(0,f(a,zC)),h=[3,j(zE,gM(g3(f(a,zD))))];if(bH(f(a,zF),h))C(zG);var
-d=n(a,zH),i=0;if(d){var
+d=cf(function(a){return kI(a[2])},a),c=d?0===g4(a5(function(b,a){return cq(b,a[2])},bk,a),d_)?1:0:d;return c}var
+d=an(a[3],a[4]),b=1-cf(c,an(a[2],d));return b?n(z9):b}function
+le(a,g){var
+c=ld(0,f(a,z_)),h=[3,j(Aa,gX(hd(f(a,z$))))];if(bH(f(a,Ab),h))z(Ac);var
+d=l(a,Ad),i=0;if(d){var
 b=d[1],e=0;if(typeof
-b!=="number"&&4===b[0]&&!b[1])e=1;if(!e){l(zI);i=1}}eq(function(h){try{var
-b=eP(1,h),g=0;if(typeof
+b!=="number"&&4===b[0]&&!b[1])e=1;if(!e){n(Ae);i=1}}ey(function(h){try{var
+b=eZ(1,h),g=0;if(typeof
 b!=="number"&&5===b[0]){var
-a=k1(zN,[5,dO(zM,b[1])]);g=1}if(!g)var
-a=l(zL);var
-i=zz(c,a)?0:(zA(a),[0,a]),e=i}catch(a){a=aX(a);if(a[1]===cn)var
-d=a[2];else{if(a[1]!==di)throw a;var
+a=ld(Aj,[5,dR(Ai,b[1])]);g=1}if(!g)var
+a=n(Ah);var
+i=z7(c,a)?0:(z8(a),[0,a]),e=i}catch(a){a=aY(a);if(a[1]===cn)var
+d=a[2];else{if(a[1]!==dn)throw a;var
 d=a[2]}var
-e=l(j(zJ,d))}var
-f=0!==e?1:0;return f?C(zK):f},g);return c}function
-k3(b){function
-a(a){return O(0,64)}var
+e=n(j(Af,d))}var
+f=0!==e?1:0;return f?z(Ag):f},g);return c}function
+lf(b){function
+a(a){return P(0,64)}var
 d=a(0),f=a(0),g=a(0);function
-c(a){return aH(d,a)}function
-h(a){return aH(g,a)}var
-i=b[2];J(function(a){c(a[1]);return 0},i);var
-j=e5(e(ah,b[2]));function
-k(a){return aF(j,a)}return[0,c,function(a){return aH(f,a)},h,k]}function
-e6(b,a){return e(function(a){var
+c(a){return aL(d,a)}function
+h(a){return aL(g,a)}var
+i=b[2];M(function(a){c(a[1]);return 0},i);var
+j=fe(e(ak,b[2]));function
+k(a){return aJ(j,a)}return[0,c,function(a){return aL(f,a)},h,k]}function
+ff(b,a){return e(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},a)}function
-k4(a,b){function
+lg(a,b){function
 d(b){var
-d=e6(a[2],b[2]);return[0,c(a[1],b[1]),d]}function
+d=ff(a[2],b[2]);return[0,c(a[1],b[1]),d]}function
 f(b){var
-d=e6(a[1],b[2]);return[0,c(a[1],b[1]),d]}function
+d=ff(a[1],b[2]);return[0,c(a[1],b[1]),d]}function
 g(b){var
-d=e6(a[1],b[2]);return[0,c(a[3],b[1]),d]}var
+d=ff(a[1],b[2]);return[0,c(a[3],b[1]),d]}var
 h=e(g,b[4]),i=b[3],j=e(f,c(U(function(a){return 0!==a[2]?1:0}),i));return[0,e(d,b[2]),j,h]}function
-d9(a,b){var
-d=c(U(function(b){return c(a[4],b[1])}),b);return e6(a[1],d)}function
-e7(a,b){if(typeof
-a!=="number"&&0===a[0])return a[1];return l(j(b,zO))}function
-zP(q){var
-a=A(q,bP,zR,zQ),r=v(f(a,zS),bP),s=v(f(a,zT),bP),b=f(a,zU),p=0;if(typeof
+ec(a,b){var
+d=c(U(function(b){return c(a[4],b[1])}),b);return ff(a[1],d)}function
+fg(a,b){if(typeof
+a!=="number"&&0===a[0])return a[1];return n(j(b,Ak))}function
+Al(q){var
+a=A(q,bP,An,Am),r=v(f(a,Ao),bP),s=v(f(a,Ap),bP),b=f(a,Aq),p=0;if(typeof
 b!=="number"&&3===b[0]){var
-o=y(b[1],z1);if(!o){var
+o=y(b[1],Ax);if(!o){var
 h=o;p=1}}if(!p)var
-h=[0,X(b,bP)];var
-i=e7(f(a,zV),bP),t=n(a,zW),k=P(function(a){return aR(v,a,bP)},t);function
+h=[0,T(b,bP)];var
+i=fg(f(a,Ar),bP),t=l(a,As),k=F(function(a){return aN(v,a,bP)},t);function
 u(b){var
-a=bo(b,bP),c=bx(a[1],bP);return[0,c,bx(a[2],bP)]}var
-d=P(u,n(a,zX)),w=n(a,zY),g=P(function(a){return bB(X,a,bP)},w);function
+a=bt(b,bP),c=bA(a[1],bP);return[0,c,bA(a[2],bP)]}var
+d=F(u,l(a,At)),w=l(a,Au),g=F(function(a){return bm(T,a,bP)},w);function
 m(a,d,b){var
-f=P(function(a){var
+f=F(function(a){var
 b=a[2];return[0,e(d[2],a[1]),b]},b),g=c(a,s);return[0,c(a,r),g,h,i,f]}if(k){if(d&&g){var
-x=g[1],z=d[1],B=k[1];return function(a){if(0!==x)C(zZ);return m(a[3],a,[0,[0,B,z]])}}}else
-if(!d&&!g&&i)return function(a){return m(a[3],a,0)};return l(j(bP,z0))}function
-z2(c,a){return[0,cU(c,a),b]}function
-Ab(k){var
-a=A(k,Ae,al(g4,Ad),Ac),m=L(f(a,Ag),Af),i=cU(f(a,Ai),Ah),p=W(i)<=0?1:0,q=p||f5(i,aa(100000));if(q)l(Aj);var
-Q=e7(f(a,Al),Ak),s=f(a,An),w=aR(function(r,s){var
-a=A(r,cX,z3,0),b=v(f(a,z4),cX),d=v(f(a,z5),cX),g=X(f(a,z6),cX),i=X(f(a,z7),cX),h=f(a,z8);function
-k(a,b){return bB(z2,a,b)}var
-m=aR(function(a,b){return aR(k,a,b)},h,cX);function
-n(d,a){var
+x=g[1],B=d[1],C=k[1];return function(a){if(0!==x)z(Av);return m(a[3],a,[0,[0,C,B]])}}}else
+if(!d&&!g&&i)return function(a){return m(a[3],a,0)};return n(j(bP,Aw))}function
+Ay(c,a){return[0,cW(c,a),b]}function
+AJ(k){var
+a=A(k,AM,an(he,AL),AK),m=L(f(a,AO),AN),i=cW(f(a,AQ),AP),p=V(i)<=0?1:0,q=p||gc(i,ad(100000));if(q)n(AR);var
+Q=fg(f(a,AT),AS),s=f(a,AV),w=aN(function(r,s){var
+a=A(r,cZ,Az,0),b=v(f(a,AA),cZ),d=v(f(a,AB),cZ),g=T(f(a,AC),cZ),i=T(f(a,AD),cZ),h=f(a,AE);function
+k(a,b){return bm(Ay,a,b)}var
+l=aN(function(a,b){return aN(k,a,b)},h,cZ);function
+m(d,a){var
 b=L(d,a);if(b){var
 c=b[2];if(c&&!c[2]){var
-e=cU(b[1],a);return[0,e,X(c[1],a)]}}return l(j(a,z9))}var
-o=f(a,z_);function
-p(a,b){return bB(n,a,b)}var
-q=aR(function(a,b){return aR(p,a,b)},o,cX);return function(a){function
+e=cW(b[1],a);return[0,e,T(c[1],a)]}}return n(j(a,AF))}var
+o=f(a,AG);function
+p(a,b){return bm(m,a,b)}var
+q=aN(function(a,b){return aN(p,a,b)},o,cZ);return function(a){function
 h(d,b){if(d){var
 f=d[2],g=d[1];if(f){if(b){var
 i=b[1],j=t(f[1]),k=function(d){var
-e=d[2],b=e[1],h=e[2],g=0;if(0<=W(b)&&!da(b,aa(j))){var
-f=dF(b);g=1}if(!g)var
-f=j;return[0,c(a[2],d[1]),[0,f,h]]},l=t(g);if(t(i)!==l)C(z$);var
-m=fS(function(c,b){var
-d=e(k,b);return[0,d9(a,c),d]},g,i);return[0,m,h(f,b[2])]}}else
+e=d[2],b=e[1],h=e[2],g=0;if(0<=V(b)&&!df(b,ad(j))){var
+f=dH(b);g=1}if(!g)var
+f=j;return[0,c(a[2],d[1]),[0,f,h]]},l=t(g);if(t(i)!==l)z(AH);var
+m=f2(function(c,b){var
+d=e(k,b);return[0,ec(a,c),d]},g,i);return[0,m,h(f,b[2])]}}else
 if(!b){var
-n=0;return[0,e(function(b){return[0,d9(a,b),0]},g),n]}}return C(Aa)}var
-f=h(m,q),j=c(a[3],d);return[0,c(a[3],b),j,g,i,f]}},s,Am),u=n(a,Ao);eq(function(a){L(a,Ap);return 0},u);var
-o=e(zP,m);if(0===o)l(Aq);return function(p){var
-n=k2(a,p),j=k3(n),f=k4(j,n),s=e(function(a){return c(a,j)},w),q=e(function(a){return c(a,j)},o),u=dF(i),m=d1(f),k=eM(f,m),l=k?h(function(a){var
-h=cC(f,a[1]);if(h){var
-k=h[1],i=cC(f,a[2]);if(i){var
+n=0;return[0,e(function(b){return[0,ec(a,b),0]},g),n]}}return z(AI)}var
+f=h(l,q),j=c(a[3],d);return[0,c(a[3],b),j,g,i,f]}},s,AU),u=l(a,AW);ey(function(a){L(a,AX);return 0},u);var
+o=e(Al,m);if(0===o)n(AY);return function(p){var
+n=le(a,p),j=lf(n),f=lg(j,n),s=e(function(a){return c(a,j)},w),q=e(function(a){return c(a,j)},o),u=dH(i),m=d4(f),k=eW(f,m),l=k?h(function(a){var
+h=cG(f,a[1]);if(h){var
+k=h[1],i=cG(f,a[2]);if(i){var
 l=i[1],c=a[5];if(c){var
 e=c[1];if(e){var
-n=c[2],o=Y(t(n)+1|0,u),p=o?g([0,d,b],a[3]):o,q=p?g([0,d,b],a[4]):p;if(q){var
-j=km(m,Q,e,n);if(j){var
-r=j[1],B=e[1][1],C=a[4],s=gG(r,H(k,S(I(a[3]),l)),C,B);if(s){var
-D=H(k,l);return M(function(a){return gF(r,a[1])},D)}var
+n=c[2],o=S(t(n)+1|0,u),p=o?g([0,d,b],a[3]):o,q=p?g([0,d,b],a[4]):p;if(q){var
+j=kA(m,Q,e,n);if(j){var
+r=j[1],B=e[1][1],C=a[4],s=gR(r,I(k,W(J(a[3]),l)),C,B);if(s){var
+D=I(k,l);return K(function(a){return gQ(r,a[1])},D)}var
 v=s}else
 var
 v=j;var
@@ -4669,18 +5086,18 @@ A=z}else
 var
 A=h;return A},s):k;return l?h(function(a){var
 w=a[5];if(w){var
-x=w[1],y=x[2],j=y[2],k=y[1],e=x[1],n=cC(f,a[1]),v=0;if(n){var
-o=cC(f,a[2]),h=0;if(o){var
-p=g(k,j)?k:j,l=g(k,j)?j:k,z=e?Q?fJ(t(e),u):Y(t(e),u):e,A=z?D(eN(m,n[1],e),k):z,B=A?D(eN(m,o[1],e),j):A,i=0;if(B)if(a[4]){var
-C=a[3];if(C){var
-E=D(l,r(C[1],p));if(E){var
-c=d2(l);h=1;i=1}else{var
+x=w[1],y=x[2],j=y[2],k=y[1],e=x[1],n=cG(f,a[1]),v=0;if(n){var
+o=cG(f,a[2]),h=0;if(o){var
+p=g(k,j)?k:j,l=g(k,j)?j:k,z=e?Q?fS(t(e),u):S(t(e),u):e,A=z?C(eX(m,n[1],e),k):z,B=A?C(eX(m,o[1],e),j):A,i=0;if(B)if(a[4]){var
+D=a[3];if(D){var
+E=C(l,r(D[1],p));if(E){var
+c=d5(l);h=1;i=1}else{var
 c=E;h=1;i=1}}else{var
-F=D(p,[0,d,b]);if(F){var
-c=d2(l);h=1;i=1}else{var
+F=C(p,[0,d,b]);if(F){var
+c=d5(l);h=1;i=1}else{var
 c=F;h=1;i=1}}}else{var
 q=a[3];if(q){var
-c=K(g(l,r(q[1],p)));h=1;i=1}else
+c=N(g(l,r(q[1],p)));h=1;i=1}else
 var
 G=q}else
 var
@@ -4694,658 +5111,359 @@ c=I}else
 var
 c=1;if(c){if(a[4]){var
 J=a[3];if(J){var
-L=J[1],M=kn(s,a[1],a[2],L);return M?kn(s,a[2],a[1],L):M}var
-N=a[5],R=N?1:N;return R}var
-O=a[5],S=O?1:O,P=S}else
+K=J[1],L=kB(s,a[1],a[2],K);return L?kB(s,a[2],a[1],K):L}var
+M=a[5],R=M?1:M;return R}var
+O=a[5],T=O?1:O,P=T}else
 var
 P=c;return P},q):l}}function
-k5(b,c){if(b&&!b[2]){var
-d=A(b[1],g5,As,0),a=function(a){return v(f(d,a),g5)},e=a(At),g=a(Au),h=a(Av),i=y(a(Aw),c),k=i||y(a(Az),Ay);if(k)l(j(g5,Ax));return[0,e,g,h]}return l(Ar)}function
-k6(a,f,c){if(typeof
+lh(b,c){if(b&&!b[2]){var
+d=A(b[1],hf,A0,0),a=function(a){return v(f(d,a),hf)},e=a(A1),g=a(A2),h=a(A3),i=y(a(A4),c),k=i||y(a(A7),A6);if(k)n(j(hf,A5));return[0,e,g,h]}return n(AZ)}function
+li(a,f,c){if(typeof
 a!=="number"&&5===a[0]){var
-d=n(a[1],AB);if(d){var
+d=l(a[1],A9);if(d){var
 b=d[1],g=0;if(typeof
 b==="number"||!(3===b[0]))g=1;else{var
-e=b[1];if(ce(e,f))return e}}return l(j(c,AC))}return l(j(c,AA))}function
-k7(h,g,f,e){var
-a=k2(h,g),c=k3(a),b=k4(c,a);if(1-eM(b,d1(b)))C(AD);function
+e=b[1];if(cx(e,f))return e}}return n(j(c,A_))}return n(j(c,A8))}function
+lj(h,g,f,e){var
+a=le(h,g),c=lf(a),b=lg(c,a);if(1-eW(b,d4(b)))z(A$);function
 d(c){var
-b=et(c,a[4]);return b?b[1]:C(AE)}var
+b=dQ(c,a[4]);return b?b[1]:z(Ba)}var
 i=d(f);return[0,a,c,b,[0,i,d(e)]]}function
-k8(b,f){var
-g=bq(b[3]),a=O(0,64);function
+lk(b,f){var
+g=bl(b[3]),a=P(0,64);function
 d(b){var
-c=1-aF(a,b);if(c){bK(a,b,0);var
-e=ci(g,b);return J(function(a){return d(a[1])},e)}return c}J(function(a){return d(a[1])},f);var
-h=e(ah,b[2]);return c(U(function(b){return aF(a,b)}),h)}function
-k9(a){var
-b=O(0,64),d=eu(a6,a[2]);return c(dP(function(c){var
-a=c[1];return aF(b,a)?0:(bK(b,a,0),[0,a])}),d)}function
-k_(b,a){return bB(function(b,a){return eS(v(b,a),a)},b,a)}function
-Bj(o){var
-aE=A(o,Bl,al(g4,Bk),0),a=k5(L(f(aE,Bo),Bn),Bm),bp=a[2],br=a[1],x=bx(a[3],Bp),U=f(aE,Bq),bs=k6(U,Bs,Br);return function(cr){var
-V=k7(aE,cr,br,bp),X=V[4],z=V[3],o=V[2],E=V[1];if(1-dj(1,x))C(Bt);if(y(bs,Bu))if(y(bs,Bv)){var
-bf=A(U,g6,AX,0),B=au(f(bf,AY),g6),b5=bq(bB(v,f(bf,AZ),g6));if(a$(A0,B))l(A1);var
-bg=n(B,A2),bt=0;if(bg){var
-aB=bg[1],cu=0;if(typeof
-aB!=="number"&&5===aB[0]){var
-bh=Y(n(aB[1],Bi),Bh);bt=1;cu=1}}if(!bt)var
-bh=0;var
-b6=bh||a$(Bg,B);if(b6)throw dm;var
-b7=bH(n(B,A4),A3),b8=b7||bH(n(B,Bf),Be);if(b8)l(A5);var
-L=kz([5,B]),aC=L[5],bi=L[1],b9=L[4],b_=eU(bi);if(y(L[2],b_))C(A6);var
-b$=e5(e(ah,bi[1])),Q=function(a){var
-b=aN(bc(b5,a),a);return aF(b$,b)?c(b9,b):C(A7)},T=function(a){return j(A_,j(bJ(A9,e(a7,a)),A8))},aD=k8(E,al(X[1],X[2])),ca=bq(E[3]),cb=bq(E[2]),cc=eu(function(a){var
-b=ci(cb,a);return e(function(d){var
-b=d[1],e=Q(T([0,a,[0,b,0]])),f=c(o[2],b);return[0,[0,c(o[1],a),f],e]},b)},aD),ce=Q(T(A$)),cg=Q(T(Ba)),bj=aO(function(a){return 0===ci(ca,a)?1:0},aD);if(bj)var
-ch=c(aC,Bb),bk=[0,[0,Q(T(Bc)),ch]];else
+c=1-aJ(a,b);if(c){bK(a,b,0);var
+e=ci(g,b);return M(function(a){return d(a[1])},e)}return c}M(function(a){return d(a[1])},f);var
+h=e(ak,b[2]);return c(U(function(b){return aJ(a,b)}),h)}function
+ll(a){var
+b=P(0,64),d=eA(a8,a[2]);return c(db(function(c){var
+a=c[1];return aJ(b,a)?0:(bK(b,a,0),[0,a])}),d)}function
+lm(b,a){return bm(function(b,a){return e2(v(b,a),a)},b,a)}function
+BR(o){var
+aF=A(o,BT,an(he,BS),0),a=lh(L(f(aF,BW),BV),BU),bp=a[2],bq=a[1],x=bA(a[3],BX),U=f(aF,BY),br=li(U,B0,BZ);return function(cr){var
+X=lj(aF,cr,bq,bp),Y=X[4],B=X[3],o=X[2],E=X[1];if(1-dp(1,x))z(B1);if(y(br,B2))if(y(br,B3)){var
+bf=A(U,hg,Bt,0),D=av(f(bf,Bu),hg),b6=bl(bm(v,f(bf,Bv),hg));if(bb(Bw,D))n(Bx);var
+bi=l(D,By),bu=0;if(bi){var
+aC=bi[1],cu=0;if(typeof
+aC!=="number"&&5===aC[0]){var
+bj=S(l(aC[1],BQ),BP);bu=1;cu=1}}if(!bu)var
+bj=0;var
+b7=bj||bb(BO,D);if(b7)throw ds;var
+b8=bH(l(D,BA),Bz),b9=b8||bH(l(D,BN),BM);if(b9)n(BB);var
+M=kN([5,D]),aD=M[5],bk=M[1],b_=M[4],b$=e4(bk);if(y(M[2],b$))z(BC);var
+ca=fe(e(ak,bk[1])),Q=function(a){var
+b=ax(a7(b6,a),a);return aJ(ca,b)?c(b_,b):z(BD)},T=function(a){return j(BG,j(bJ(BF,e(a9,a)),BE))},aE=lk(E,an(Y[1],Y[2])),cb=bl(E[3]),cc=bl(E[2]),cd=eA(function(a){var
+b=ci(cc,a);return e(function(d){var
+b=d[1],e=Q(T([0,a,[0,b,0]])),f=c(o[2],b);return[0,[0,c(o[1],a),f],e]},b)},aE),ce=Q(T(BH)),cg=Q(T(BI)),bn=aH(function(a){return 0===ci(cb,a)?1:0},aE);if(bn)var
+ch=c(aD,BJ),bo=[0,[0,Q(T(BK)),ch]];else
 var
-bk=bj;var
-cj=k9(E),cl=e(function(a){var
-b=c(aC,a7(a));return[0,c(o[2],a),b]},cj),cp=L[3],cq=c(aC,Bd),G=[2,[0,e(o[1],aD),cl,cq,cc,ce,cg,bk,cp]]}else{var
-ay=A(U,cZ,AN,0),az=function(a){return bB(function(b,a){return d4(o[1],by,b,a)},a,cZ)},bX=function(b,e){var
-a=A(b,cZ,AO,0),c=bo(f(a,AP),cZ),d=co(v(f(a,AQ),cZ),cZ);return[0,c,[0,d,az(f(a,AR))]]},P=aR(bX,f(ay,AS),cZ),bb=az(f(ay,AT)),bd=az(f(ay,AU)),be=function(b){var
-a=e(ah,b),c=t(a);return t(cf(ab,a))!==c?1:0},bY=al(bb,al(bd,eu(function(a){return a[2][2]},P)));if(aO(function(a){return be(a[2])},bY))C(AV);var
-bZ=be(P),b0=bZ||aO(function(h){var
-a=h[1],b=a[2],d=a[1],e=af(d,b);if(e)var
+bo=bn;var
+cj=ll(E),cl=e(function(a){var
+b=c(aD,a9(a));return[0,c(o[2],a),b]},cj),cp=M[3],cq=c(aD,BL),F=[2,[0,e(o[1],aE),cl,cq,cd,ce,cg,bo,cp]]}else{var
+az=A(U,c1,Bj,0),aA=function(a){return bm(function(b,a){return d7(o[1],bB,b,a)},a,c1)},bX=function(b,e){var
+a=A(b,c1,Bk,0),c=bt(f(a,Bl),c1),d=co(v(f(a,Bm),c1),c1);return[0,c,[0,d,aA(f(a,Bn))]]},P=aN(bX,f(az,Bo),c1),bc=aA(f(az,Bp)),bd=aA(f(az,Bq)),be=function(b){var
+a=e(ak,b),c=t(a);return t(bY(_,a))!==c?1:0},bZ=an(bc,an(bd,eA(function(a){return a[2][2]},P)));if(aH(function(a){return be(a[2])},bZ))z(Br);var
+b0=be(P),b1=b0||aH(function(h){var
+a=h[1],b=a[2],d=a[1],e=ai(d,b);if(e)var
 f=e;else
 var
-g=c(o[4],d),i=g?c(o[4],b):g,f=1-i;return f},P);if(b0)C(AW);var
-b1=function(a){var
-b=a[2];return[0,c(o[2],a[1]),b]},aA=function(a){return e(b1,a)},b2=function(a){var
-b=a[2],d=a[1],e=aA(b[2]),f=[0,b[1],e],g=c(o[1],d[2]);return[0,[0,c(o[1],d[1]),g],f]},b3=aA(bd),b4=aA(bb),G=[1,[0,e(b2,P),b4,b3]]}else{var
-av=A(U,cY,AF,0),aw=aR(k_,f(av,AG),cY),bT=au(f(av,AH),cY),a2=aR(au,f(av,AI),cY),a3=t(aw);if(t(a2)!==a3)l(AJ);var
-a5=e(function(a){return d9(o,a)},aw),bU=k8(E,al(X[1],X[2])),a6=e(o[1],bU),a8=kp(a5),a9=bN(d1(z)),ax=[0,0],a_=function(a,f,d){try{var
-k=k_(aN(n(f,a),AL),cY),m=e(function(b){var
-a=cT(b[1],cY),c=W(a)<0?1:0,d=c||da(a,aa(a3));if(d)l(j(cY,AM));var
-e=b[2];return[0,dF(a),e]},k),b=m}catch(a){a=aX(a);if(a[1]!==cn)throw a;var
-g=ax[1],h=cd(function(a){return c(a,0)},g)?l(a[2]):C(AK),b=h}var
-i=ax[1];ax[1]=[0,function(a){return gJ(a8,a6,b,d)},i];return[0,c(o[2],a),b]},bV=function(a){var
-b=c(o[2],a),d=a_(a,bT,function(a){return m(a9[2],a,b)});return[0,d,fS(function(d,c){return a_(a,d,function(a){return ke(a9,b,c,a)})},a2,a8)]},ba=e(bV,k9(E)),bW=dN(function(c,a){return e(function(f){var
+g=c(o[4],d),i=g?c(o[4],b):g,f=1-i;return f},P);if(b1)z(Bs);var
+b2=function(a){var
+b=a[2];return[0,c(o[2],a[1]),b]},aB=function(a){return e(b2,a)},b3=function(a){var
+b=a[2],d=a[1],e=aB(b[2]),f=[0,b[1],e],g=c(o[1],d[2]);return[0,[0,c(o[1],d[1]),g],f]},b4=aB(bd),b5=aB(bc),F=[1,[0,e(b3,P),b5,b4]]}else{var
+au=A(U,c0,Bb,0),aw=aN(lm,f(au,Bc),c0),bT=av(f(au,Bd),c0),a2=aN(av,f(au,Be),c0),a3=t(aw);if(t(a2)!==a3)n(Bf);var
+a5=e(function(a){return ec(o,a)},aw),bU=lk(E,an(Y[1],Y[2])),a6=e(o[1],bU),a8=kD(a5),a_=bN(d4(B)),ay=[0,0],a$=function(a,f,d){try{var
+k=lm(ax(l(f,a),Bh),c0),m=e(function(b){var
+a=cV(b[1],c0),c=V(a)<0?1:0,d=c||df(a,ad(a3));if(d)n(j(c0,Bi));var
+e=b[2];return[0,dH(a),e]},k),b=m}catch(a){a=aY(a);if(a[1]!==cn)throw a;var
+g=ay[1],h=cf(function(a){return c(a,0)},g)?n(a[2]):z(Bg),b=h}var
+i=ay[1];ay[1]=[0,function(a){return gU(a8,a6,b,d)},i];return[0,c(o[2],a),b]},bV=function(a){var
+b=c(o[2],a),d=a$(a,bT,function(a){return m(a_[2],a,b)});return[0,d,f2(function(d,c){return a$(a,d,function(a){return ks(a_,b,c,a)})},a2,a8)]},ba=e(bV,ll(E)),bW=dP(function(c,a){return e(function(f){var
 g=f[2];if(0<=c){var
 a=g,b=c;for(;;){if(a){var
 d=a[2],e=a[1];if(0===b)return e;var
-a=d,b=b-1|0;continue}return ep(oc)}}return a4(od)},ba)},aw),G=[0,[0,a6,a5,e(ah,ba),bW]]}var
-cs=c(o[3],bp),ct=c(o[3],br),p=d1(z),aZ=eM(z,p);if(aZ){var
-as=cC(z,ct);if(as){var
-s=as[1],at=cC(z,cs);if(at){var
-u=at[1];switch(G[0]){case
+a=d,b=b-1|0;continue}return ex(on)}}return a4(oo)},ba)},aw),F=[0,[0,a6,a5,e(ak,ba),bW]]}var
+cs=c(o[3],bp),ct=c(o[3],bq),p=d4(B),aZ=eW(B,p);if(aZ){var
+as=cG(B,ct);if(as){var
+s=as[1],at=cG(B,cs);if(at){var
+u=at[1];switch(F[0]){case
 0:var
-w=G[1],aV=bN(p),K=kp(w[2]),bL=H(s,u),aW=kk(p,w[1],bL);if(aW)var
-bM=t(w[4]),ap=Y(t(K),bM);else
+w=F[1],aV=bN(p),L=kD(w[2]),bL=I(s,u),aW=ky(p,w[1],bL);if(aW)var
+bM=t(w[4]),ap=S(t(L),bM);else
 var
 ap=aW;if(ap)var
-bO=dh(p,kj(z)),aq=h(function(a){function
+bO=dm(p,kx(B)),aq=h(function(a){function
 c(b){return m(aV[2],b,a)}var
-d=d3(a,w[3]),b=gJ(K,w[1],d,c);if(b){var
-e=dd(K,w[4]);return h(function(b){var
+d=d6(a,w[3]),b=gU(L,w[1],d,c);if(b){var
+e=di(L,w[4]);return h(function(b){var
 c=b[1];function
-d(b){return ke(aV,a,c,b)}var
-e=d3(a,b[2]);return gJ(K,w[1],e,d)},e)}return b},bO);else
+d(b){return ks(aV,a,c,b)}var
+e=d6(a,b[2]);return gU(L,w[1],e,d)},e)}return b},bO);else
 var
 aq=ap;return aq?h(function(a){var
-c=g(cy(H(s,S(I(x),u)),a),[0,d,b]);return c?g(cy(H(u,S(I(x),s)),a),[0,d,b]):c},K):aq;case
+c=g(cB(I(s,W(J(x),u)),a),[0,d,b]);return c?g(cB(I(u,W(J(x),s)),a),[0,d,b]):c},L):aq;case
 1:var
-O=G[1],r=bN(p),bP=O[1],bQ=ck(k(function(a){return[0,a[1],a[2][1]]},bP)),ar=function(a,b){return bl(bQ,a,b)},bR=O[1],aY=h(function(a){var
+O=F[1],r=bN(p),bP=O[1],bQ=ck(k(function(a){return[0,a[1],a[2][1]]},bP)),ar=function(a,b){return bs(bQ,a,b)},bR=O[1],aX=h(function(a){var
 d=a[1],e=d[2],f=d[1],i=g([0,b,b],a[2][1]);if(i){var
-j=c(r[1],e),k=dh(p,H(c(r[1],f),j));return h(function(b){var
-c=a[2][1],d=kg(r,e,b),g=kg(r,f,b);return gK(ar,d3(b,a[2][2]),g,d,c)},k)}return i},bR);if(aY){var
-bS=dh(p,H(s,u));return h(function(a){var
-c=cm(r,u,a),d=cm(r,s,a),b=gK(ar,d3(a,O[2]),d,c,x);if(b){var
-e=cm(r,s,a),f=cm(r,u,a);return gK(ar,d3(a,O[3]),f,e,x)}return b},bS)}return aY;default:var
-a=G[1],J=a[8],q=bm(J[1]),Z=bn(q),bu=F(a[2]),aG=function(a){return R(b,bu,a)},bv=ck(a[4]),N=function(d,c){var
-a=bl(bv,d,c);return a?a[1]:b},aH=g([0,b,b],x),aI=aH?gi(J):aH;if(aI)var
-bw=H(s,u),_=kk(p,a[1],bw);else
+j=c(r[1],e),k=dm(p,I(c(r[1],f),j));return h(function(b){var
+c=a[2][1],d=ku(r,e,b),g=ku(r,f,b);return gV(ar,d6(b,a[2][2]),g,d,c)},k)}return i},bR);if(aX){var
+bS=dm(p,I(s,u));return h(function(a){var
+c=cm(r,u,a),d=cm(r,s,a),b=gV(ar,d6(a,O[2]),d,c,x);if(b){var
+e=cm(r,s,a),f=cm(r,u,a);return gV(ar,d6(a,O[3]),f,e,x)}return b},bS)}return aX;default:var
+a=F[1],H=a[8],q=bg(H[1]),Z=bh(q),bv=G(a[2]),aG=function(a){return R(b,bv,a)},bw=ck(a[4]),N=function(d,c){var
+a=bs(bw,d,c);return a?a[1]:b},aI=g([0,b,b],x),aK=aI?gr(H):aI;if(aK)var
+bx=I(s,u),$=ky(p,a[1],bx);else
 var
-_=aI;if(_)var
-bx=k(aG,dh(p,kj(z))),$=a[7],bz=$?[0,$[1][2],0]:$,ac=cA(am,H(bz,bx));else
+$=aK;if($)var
+by=k(aG,dm(p,kx(B))),aa=a[7],bz=aa?[0,aa[1][2],0]:aa,ab=cD(ao,I(bz,by));else
 var
-ac=_;if(ac){var
-aJ=a[7];if(aJ)var
-aK=aJ[1],ad=aK[1],bA=aK[2],aL=i(c(q[2],ad),bA),bC=aL?eO(c(q[3],ad),[0,[0,ad,[0,b,b]],0]):aL,aM=bC;else
+ab=$;if(ab){var
+aL=a[7];if(aL)var
+aM=aL[1],ac=aM[1],bA=aM[2],aO=i(c(q[2],ac),bA),bC=aO?eY(c(q[3],ac),[0,[0,ac,[0,b,b]],0]):aO,aP=bC;else
 var
-aM=1;var
-ae=aM}else
+aP=1;var
+ae=aP}else
 var
-ae=ac;if(ae)var
-bD=a[1],ag=h(function(d){var
-g=cA(am,k(ah,gH(p,d)));if(g){var
+ae=ab;if(ae)var
+bD=a[1],af=h(function(d){var
+g=cD(ao,k(ak,gS(p,d)));if(g){var
 e=c(bN(p)[1],d);if(e)var
-j=gI(p,N,[0,e[1],e[2]]);else
+j=gT(p,N,[0,e[1],e[2]]);else
 var
 f=a[7],m=f?[0,[0,f[1][1],[0,b,b]],0]:f,j=m;var
-l=gH(p,d);return h(function(e){var
+l=gS(p,d);return h(function(e){var
 a=N(d,e[1]),f=c(Z,a);if(f)var
 g=aG(e[1]),b=i(c(q[2],a),g);else
 var
-b=f;return b?eO(c(q[3],a),j):b},l)}return g},bD);else
+b=f;return b?eY(c(q[3],a),j):b},l)}return g},bD);else
 var
-ag=ae;var
-aP=ag?c(Z,a[5]):ag;if(aP)var
-bE=a[3],ai=i(c(q[2],a[5]),bE);else
+af=ae;var
+aQ=af?c(Z,a[5]):af;if(aQ)var
+bE=a[3],ag=i(c(q[2],a[5]),bE);else
 var
-ai=aP;if(ai)var
-bF=gI(p,N,s),aj=eO(c(q[3],a[5]),bF);else
+ag=aQ;if(ag)var
+bF=gT(p,N,s),ah=eY(c(q[3],a[5]),bF);else
 var
-aj=ai;var
-aQ=aj?c(Z,a[6]):aj;if(aQ)var
-bG=a[3],ak=i(c(q[2],a[6]),bG);else
+ah=ag;var
+aR=ah?c(Z,a[6]):ah;if(aR)var
+bG=a[3],aj=i(c(q[2],a[6]),bG);else
 var
-ak=aQ;if(ak)var
-bI=gI(p,N,u),an=eO(c(q[3],a[6]),bI);else
+aj=aR;if(aj)var
+bI=gT(p,N,u),al=eY(c(q[3],a[6]),bI);else
 var
-an=ak;if(an){var
+al=aj;if(al){var
 aS=i(a[5],a[6]);if(aS)var
-ao=aS;else{var
-aT=J[3],aU=aT?D(J[2],x):aT;if(aU){var
-bK=J[6];return M(function(c){var
-e=i(c[1],a[5]),f=e?i(c[2],a[6]):e;return f?D(c[3],[0,d,b]):f},bK)}var
-ao=aU}}else
+am=aS;else{var
+aT=H[3],aU=aT?C(H[2],x):aT;if(aU){var
+bK=H[6];return K(function(c){var
+e=i(c[1],a[5]),f=e?i(c[2],a[6]):e;return f?C(c[3],[0,d,b]):f},bK)}var
+am=aU}}else
 var
-ao=an;return ao}}var
+am=al;return am}}var
 a0=at}else
 var
 a0=as;var
 a1=a0}else
 var
 a1=aZ;return a1}}function
-g7(c,a){var
-b=aR(v,c,a);return b?b:l(j(a,Bw))}var
-BW=0,g9=[0,[0,BZ,Ab],[0,[0,BY,Bj],[0,[0,BX,function(N){var
-t=A(N,BM,al(g4,BL),0),i=k5(L(f(t,BP),BO),BN),u=i[2],w=i[1];if(y(i[3],BQ))l(BR);var
-j=f(t,BS);if(af(k6(j,BV,BU),BT))var
-a=A(j,b2,Bx,0),r=e7(f(a,By),b2),n=g7(f(a,Bz),b2),s=g7(f(a,BA),b2),x=aR(v,f(a,BB),b2),z=X(f(a,BC),b2),B=X(f(a,BD),b2),o=bB(X,f(a,BE),b2),p=bB(X,f(a,BF),b2),E=aR(v,f(a,BG),b2),m=[0,r,function(a){var
-d=al(o,p);if(1-cd(function(b){var
-d=c(a[4],b[1]);return d?dj(0,b[2]):d},d))C(BH);var
+hh(c,a){var
+b=aN(v,c,a);return b?b:n(j(a,B4))}var
+Cs=0,hj=[0,[0,Cv,AJ],[0,[0,Cu,BR],[0,[0,Ct,function(M){var
+t=A(M,Ci,an(he,Ch),0),i=lh(L(f(t,Cl),Ck),Cj),u=i[2],w=i[1];if(y(i[3],Cm))n(Cn);var
+j=f(t,Co);if(ai(li(j,Cr,Cq),Cp))var
+a=A(j,b3,B5,0),r=fg(f(a,B6),b3),m=hh(f(a,B7),b3),s=hh(f(a,B8),b3),x=aN(v,f(a,B9),b3),B=T(f(a,B_),b3),D=T(f(a,B$),b3),o=bm(T,f(a,Ca),b3),p=bm(T,f(a,Cb),b3),E=aN(v,f(a,Cc),b3),l=[0,r,function(a){var
+d=an(o,p);if(1-cf(function(b){var
+d=c(a[4],b[1]);return d?dp(0,b[2]):d},d))z(Cd);var
 f=a[2];function
 b(a){return e(f,a)}var
-g=c(U(a[4]),E),h=e(a[1],g),i=d9(a,p),j=d9(a,o),k=b(x),l=b(s),m=b(fP(n)),q=er(n);return[0,[0,c(a[2],q),m,l,k,z,B,j,i,h]]}];else
+g=c(U(a[4]),E),h=e(a[1],g),i=ec(a,p),j=ec(a,o),k=b(x),l=b(s),n=b(fZ(m)),q=fY(m);return[0,[0,c(a[2],q),n,l,k,B,D,j,i,h]]}];else
 var
-q=A(j,g8,BI,0),J=e7(f(q,BJ),g8),M=g7(f(q,BK),g8),m=[0,J,function(a){return[1,e(a[2],M)]}];var
-ag=m[2],ah=m[1];return function(af){var
-P=k7(t,af,w,u),v=P[2];if(ah)var
+q=A(j,hi,Ce,0),F=fg(f(q,Cf),hi),K=hh(f(q,Cg),hi),l=[0,F,function(a){return[1,e(a[2],K)]}];var
+af=l[2],ag=l[1];return function(ah){var
+P=lj(t,ah,w,u),v=P[2];if(ag)var
 R=w,Q=u;else
 var
 R=u,Q=w;var
-x=ag(v),ai=c(v[3],R),aj=c(v[3],Q),i=P[3],f=d1(i),J=eM(i,f);if(J){var
-r=cC(i,aj);if(r){var
-L=r[1],s=cC(i,ai);if(s){var
-M=s[1];if(0===x[0]){var
-a=x[1],e=bN(f),V=a[9],T=F(k(function(a){return[0,a,0]},V)),l=function(a){return G(a,T)?1:K(ki(f,a))},m=function(a){return c(U(function(a){return l(a[1])}),a)},y=m(a[8]),z=g([0,d,b],a[6]),A=z?K(g(a[5],a[6])):z;if(A)var
-W=a[7],X=S(I([0,b,b]),W),Y=a[2],n=bM(H(cB(e,cm(e,L,a[1]),Y),X));else
+x=af(v),ai=c(v[3],R),aj=c(v[3],Q),i=P[3],f=d4(i),F=eW(i,f);if(F){var
+r=cG(i,aj);if(r){var
+K=r[1],s=cG(i,ai);if(s){var
+L=s[1];if(0===x[0]){var
+a=x[1],e=bN(f),T=a[9],S=G(k(function(a){return[0,a,0]},T)),l=function(a){return H(a,S)?1:N(kw(f,a))},m=function(a){return c(U(function(a){return l(a[1])}),a)},y=m(a[8]),z=g([0,d,b],a[6]),A=z?N(g(a[5],a[6])):z;if(A)var
+V=a[7],X=W(J([0,b,b]),V),Y=a[2],n=bM(I(cF(e,cm(e,K,a[1]),Y),X));else
 var
 n=A;if(n)var
-Z=a[7],_=S(I(a[5]),Z),o=bM(H(cB(e,a[7],a[3]),_));else
+Z=a[7],_=W(J(a[5]),Z),o=bM(I(cF(e,a[7],a[3]),_));else
 var
 o=n;var
-B=o?d2(aA(cB(e,a[7],a[4]))):o;if(B)var
-$=a[2],aa=cB(e,cm(e,M,a[1]),$),ab=S(I([0,b,b]),aa),p=bM(m(H(a[8],ab)));else
+B=o?d5(aB(cF(e,a[7],a[4]))):o;if(B)var
+$=a[2],aa=cF(e,cm(e,L,a[1]),$),ab=W(J([0,b,b]),aa),p=bM(m(I(a[8],ab)));else
 var
 p=B;if(p)var
-ac=cB(e,y,a[3]),ad=S(I([0,b,b]),ac),q=bM(m(H(S(a[6],y),ad)));else
+ac=cF(e,y,a[3]),ad=W(J([0,b,b]),ac),q=bM(m(I(W(a[6],y),ad)));else
 var
 q=p;if(q){var
 ae=i[1];return h(function(j){var
 c=j[1],f=l(c);if(f)var
 g=f;else{var
-k=cB(e,[0,[0,c,[0,b,b]],0],a[3]),i=h(function(a){return K(l(a[1]))},k);if(i)return D(aA(cB(e,[0,[0,c,[0,b,b]],0],a[4])),[0,d,b]);var
+k=cF(e,[0,[0,c,[0,b,b]],0],a[3]),i=h(function(a){return N(l(a[1]))},k);if(i)return C(aB(cF(e,[0,[0,c,[0,b,b]],0],a[4])),[0,d,b]);var
 g=i}return g},ae)}return q}var
 j=x[1];if(j){var
-C=D(eN(f,M,j),[0,d,b]);if(C)return d2(eN(f,L,j));var
-E=C}else
+D=C(eX(f,L,j),[0,d,b]);if(D)return d5(eX(f,K,j));var
+E=D}else
 var
 E=j;return E}var
-N=s}else
+M=s}else
 var
-N=r;var
-O=N}else
+M=r;var
+O=M}else
 var
-O=J;return O}}],BW]]],k$=[0,[0,B$,function(d){var
-a=A(d,B2,[0,B1,[0,B0,g_]],0),h=e(function(b){return[0,b,f(a,b)]},g_);function
+O=F;return O}}],Cs]]],ln=[0,[0,CH,function(d){var
+a=A(d,Cy,[0,Cx,[0,Cw,hk]],0),h=e(function(b){return[0,b,f(a,b)]},hk);function
 g(i,a){var
-d=au(i,a),f=n(d,B3),g=0;if(f){var
+d=av(i,a),f=l(d,Cz),g=0;if(f){var
 e=f[1],m=0;if(typeof
 e!=="number"&&3===e[0]){var
 b=e[1];g=1;m=1}}if(!g)var
-b=l(j(a,B4));if(af(b,B5))throw dm;if(1-a$(b,g9))l(j(a,B6));if(aO(function(a){return a$(a,d)},g_))l(j(a,B7));var
-k=[5,al(h,d)];return c(fT(b,g9),k)}var
-b=aR(g,f(a,B9),B8);if(0===b)l(B_);return function(a){var
+b=n(j(a,CA));if(ai(b,CB))throw ds;if(1-bb(b,hj))n(j(a,CC));if(aH(function(a){return bb(a,d)},hk))n(j(a,CD));var
+k=[5,an(h,d)];return c(f3(b,hj),k)}var
+b=aN(g,f(a,CF),CE);if(0===b)n(CG);return function(a){var
 d=e(function(b){try{var
-d=c(b,a);return d}catch(a){a=aX(a);if(a[1]===di)return 0;throw a}},b);return cd(function(a){return a},d)}}],g9];function
-Cb(c){try{var
-a=cV(Cd,eP(1,c));eX(a);var
-d=gQ(a);return d}catch(a){a=aX(a);if(a[1]===cn)var
-b=a[2];else{if(a[1]!==di)throw a;var
-b=a[2]}return l(j(Cc,b))}}function
-la(c){var
-b=n(c,Ce);if(b){var
+d=c(b,a);return d}catch(a){a=aY(a);if(a[1]===dn)return 0;throw a}},b);return cf(function(a){return a},d)}}],hj];function
+CJ(c){try{var
+a=cX(CL,eZ(1,c));e7(a);var
+d=g1(a);return d}catch(a){a=aY(a);if(a[1]===cn)var
+b=a[2];else{if(a[1]!==dn)throw a;var
+b=a[2]}return n(j(CK,b))}}function
+lo(c){var
+b=l(c,CM);if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return Y(n(a[1],Cg),Cf)}return 0}function
-lb(c){var
-d=0!==n(c,Ch)?1:0;if(d){var
-e=n(c,Ci);if(e){var
+a!=="number"&&5===a[0])return S(l(a[1],CO),CN)}return 0}function
+lp(c){var
+d=0!==l(c,CP)?1:0;if(d){var
+e=l(c,CQ);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=n(a[1],Cj);if(g){var
+g=l(a[1],CR);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return aO(function(a){return Y(a[2],Ck)},h)}}return 0}}var
+h=b[1];return aH(function(a){return S(a[2],CS)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-e8(b,a){var
+ed(b,a){var
 d=a[3];function
 e(e){var
-a=c(d,0);return lb(b)?C(Cl):a}return[0,a[1],a[2],e]}function
-Cz(a,b){var
+a=c(d,0);return lp(b)?z(CT):a}return[0,a[1],a[2],e]}function
+C7(a,b){var
 d=a[1],g=0;if(b){var
-e=gQ(d);if(y(Cb(b[1]),e)){C(CA);g=1}}var
-f=eU(d);if(y(a[2],f))C(CB);return c(a[3],0)}function
-CC(aw){function
-Z(a){return P(Cz,a)}if(typeof
-aw!=="number"&&5===aw[0]){var
-N=aw[1],aX=n(N,Cm);if(aX){var
-$=A(aX[1],Cp,Co,Cn);v(f($,Cr),Cq);v(f($,Ct),Cs);var
-aY=function(a){var
-b=au(a,Cu);return J(function(a){v(a[2],Cv);return 0},b)};aY(f($,Cw));eq(aY,n($,Cx))}var
-p=dO(Cy,N),ac=[5,p],a0=n(p,CE),a5=0;if(a0){var
-ax=a0[1],a7=0;if(typeof
-ax!=="number"&&3===ax[0])if(y(ax[1],CV))a7=1;else{a5=1;a7=1}}if(!a5)l(CF);var
-a1=n(p,CG),a8=0;if(a1){var
-aB=a1[1],a9=0;if(typeof
-aB!=="number"&&1===aB[0])if(y(aB[1],CU))a9=1;else{a8=1;a9=1}}if(!a8)l(CH);var
-ad=n(p,CI),aG=0;if(ad){var
-aC=ad[1],ae=0;if(typeof
-aC!=="number"&&3===aC[0]){var
-aF=aC[1];if(y(aF,CM))if(y(aF,CN))if(y(aF,CO))ae=1;else{if(0===n(p,CP))return[0,function(a){return yj(a,p)}];ae=1}else{if(!la(p)&&0===n(p,CQ)){var
-u=A(ac,wB,wz,wA),an=aR(wb,f(u,wD),wC);if(0===an)l(wE);var
-bD=n(u,wF),V=P(function(a){return bB(function(a,b){return bB(X,a,b)},a,wG)},bD);A(f(u,wJ),wI,wH,0);var
-bE=v(f(u,wL),wK),aQ=L(f(u,wN),wM),ap=aa(t(aQ)),bF=aN(n(u,wP),wO),bC=function(c){var
-a=L(c,ws);if(a){var
-b=a[2];if(b&&!b[2]){var
-d=cF(a[1],wu);return[0,d,cF(b[1],wv)]}}return l(wt)},am=e(bC,L(bF,ww)),o=v(f(u,wR),wQ),ag=0;if(y(o,wi))if(y(o,wj))if(y(o,wk))if(y(o,wl))if(y(o,wm))if(y(o,wn)&&y(o,wo)){var
-_=fV(wp,o)?bO(o,6):wr,aM=b1(_);if(aM)var
-aP=48!==B(_,0)?1:0,aj=aP?x(_)<5?1:0:aP;else
+e=g1(d);if(y(CJ(b[1]),e)){z(C8);g=1}}var
+f=e4(d);if(y(a[2],f))z(C9);return c(a[3],0)}function
+C_(E){function
+p(a){return F(C7,a)}if(typeof
+E!=="number"&&5===E[0]){var
+i=E[1],ad=l(i,CU);if(ad){var
+t=A(ad[1],CX,CW,CV);v(f(t,CZ),CY);v(f(t,C1),C0);var
+ae=function(a){var
+b=av(a,C2);return M(function(a){v(a[2],C3);return 0},b)};ae(f(t,C4));ey(ae,l(t,C5))}var
+a=dR(C6,i),u=[5,a],af=l(a,Da),al=0;if(af){var
+H=af[1],am=0;if(typeof
+H!=="number"&&3===H[0])if(y(H[1],Dr))am=1;else{al=1;am=1}}if(!al)n(Db);var
+ag=l(a,Dc),ao=0;if(ag){var
+I=ag[1],ap=0;if(typeof
+I!=="number"&&1===I[0])if(y(I[1],Dq))ap=1;else{ao=1;ap=1}}if(!ao)n(Dd);var
+w=l(a,De),W=0;if(w){var
+J=w[1],B=0;if(typeof
+J!=="number"&&3===J[0]){var
+T=J[1];if(y(T,Di))if(y(T,Dj))if(y(T,Dk))B=1;else{if(0===l(a,Dl))return[0,function(b){return yR(b,a)}];B=1}else{if(0!==l(a,Dm)){var
+aQ=g7(xE,xn,function(p,b,d,a){var
+g=e(function(h){var
+c=h[1];function
+i(b,a){if(2===a[0])return g6(b,a[1]);throw ab}var
+j=[0,b,0],d=a5(function(a,c){var
+b=e_(i,a[1],c);return[0,b[1],[0,b[2],a[2]]]},j,c),f=d[1],k=d[2],l=e(function(b){var
+a=b[1];if(2===a[0])return bl(a[1]);throw ab},c);function
+n(a){return a5(function(a,b){return ax(a7(b,a),a)},a,l)}var
+o=A([5,h[2]],xC,xB,xA),g=k6(o,b[3],b[4]),a=[cK,function(b){var
+a=m(g[4],f[1],f[2]);return[0,aq(k),a]}];d$(p,function(g){var
+c=ev(a),d=0,e=0,f=cJ===c?a[1]:cK===c?dT(a):a;return ke(g9,b[2],[0,f,e],d)});return[0,a,g,n]},d),f=e(function(c){var
+a=c[1],b=ev(a);return cJ===b?a[1]:cK===b?dT(a):a},g),h=e(function(a){e9(b,a[1][1]);var
+d=c(db(function(f){var
+g=f[3],b=f[2],k=e(g,a[1][1]);if(y(b[1],a[2]))throw ab;var
+l=b[2];function
+m(b){var
+d=b[2],f=bY(cw,a[1][1]),h=e(function(a){return[0,a,ax(dQ(c(g,a),d),bk)]},f);return[0,b[1],h]}var
+h=F(function(a){return e(m,a)},l);function
+n(a){return bc(_,e(function(a){var
+d=a[2],b=bc(_,c(U(function(a){return 0!==V(a[2][1])?1:0}),d));return[0,a[1],b]},a))}function
+i(a){return F(n,a)}function
+o(b){var
+c=S(b[1],k),d=c?S(b[2],a[1][2]):c;return d}var
+j=aH(o,b[3]);if(j)var
+p=i(a[3]),d=S(i(h),p);else
 var
-aj=aM;var
-ak=aj?dI(_):aj,a_=0;if(2<=ak&&!(dt<ak)){var
-a=[0,aa(ak-1|0)];a_=1}if(!a_)var
-a=l(wq)}else
-ag=1;else
-var
-a=2;else
-var
-a=3;else
-ag=1;else
-var
-a=1;else
-ag=1;if(ag)var
-a=0;if(af(o,wS)!==(0!==V?1:0))l(wT);if(Y(V,wU))l(wV);var
-bG=O(0,64),bH=O(0,64),z=function(a){return aH(bG,a)},aq=function(a){return aH(bH,a)},m=V?t(V[1])-1|0:0===a?af(o,w8)?1:t(er(an)[1])-1|0:2,aS=O(0,64),ar=dN(function(r,U){var
-a=c(c$(vX),r),d=A(U,a,vZ,vY);function
-w(c,a){return[0,cU(c,a),b]}var
-x=f(d,v0),g=bB(function(a,b){return aR(w,a,b)},x,a),B=n(d,v1),o=P(function(b){return bB(cF,b,a)},B),C=n(d,v2),D=P(function(b){return X(b,a)},C),E=n(d,v3),F=P(function(b){if(typeof
-b!=="number")switch(b[0]){case
-3:var
-c=b[1];if(!y(c,vM))return 1;if(!y(c,vN))return 2;break;case
-5:if(a$(vO,b[1])){var
-d=A(b,a,vQ,vP),h=by(v(f(d,vR),a),a),e=n(d,vS),i=e?eS(v(e[1],a),a):bA;return[0,h,i]}var
-g=A(b,a,vT,0),k=kP(m,f(g,vU),a),o=f(g,vV);return[1,k,as(aR(function(d,a){var
-b=L(d,a);if(b){var
-c=b[2];if(c&&!c[2]){var
-e=kP(m,b[1],a);return[0,e,d4(z,by,c[1],a)]}}return l(j(a,vK))},o,a))]}return l(j(a,vL))},E),G=n(d,v4),H=P(function(b){return kQ(b,a)},G),p=n(d,v5),V=0;if(p){var
-h=p[1],k=0;if(typeof
-h!=="number"&&0===h[0])if(h[1])k=2;else
-k=1;var
-s=0;switch(k){case
-2:s=1;break;case
-0:break}if(!s){l(j(v7,j(a,v6)));V=1}}var
-I=n(d,v8),J=P(function(b){return by(v(b,a),a)},I);function
-K(d){var
-b=L(d,a);if(b){var
-c=b[2];if(c&&!c[2]){var
-e=X(b[1],a);return[0,e,by(v(c[1],a),a)]}}return l(j(a,v9))}var
-M=P(K,n(d,v_)),i=cf(nN,e(function(a){return t(a[2])},g)),u=0;if(i&&!i[2]&&0<i[1])u=1;if(!u)l(j(a,v$));var
-q=aa(r),S=iu(function(a){var
-b=ao(a[1],q);return b?ao(q,a[2]):b},am),T=P(function(a){return ay(a[1])},S),N=a$(wa,d),O=aN(F,0);function
-Q(a){var
-b=ay(a[2]);return[0,aq(a[1]),b]}var
-R=P(function(a){return e(Q,a)},o);return[0,g,o,[0,e(function(a){var
-b=a[2];return[0,z(a[1]),b]},g),R,D,O,H,N,T,J,M]]},aQ);J(function(a){function
-b(b){var
-a=da(b[2],ap);return a?l(wW):a}return J(b,aN(a[2],0))},ar);J(function(a){var
-c=da(a[1],ap),b=c||da(a[2],ap);return b?l(wx):b},am);es(function(b,a){var
-c=aa(b+1|0);return bk(aS,kS(a[1]),c)},ar);var
-aT=gS(z,co,aN(n(u,wZ),wY),wX),at=cV(0,f(u,w0)),aU=eT(at,z,aq),bI=bq(at[1]),aV=function(b){var
-a=bc(bI,b);return a?aq(a[1]):C(w1)},aW=function(d,b){var
-a=c(d,b);if(a){var
-f=a[1],g=a[2];return e(function(a){return kR(a,f)},g)}return a},bJ=function(f){var
-j=f[2],g=f[1],v=0;if(!j&&g){var
-l=g[2];if(l&&!l[2]){var
-m=l[1],n=g[1];if(!ce(o,w7)){var
-i=function(b,a){return Y(b,a)?d6:bA},Q=function(a){var
-b=[0,i(a,m),0];return[0,i(a,n),b]},R=function(a){var
-b=i(a,m);return[0,kR(i(a,n),b),0]},S=0===a?R:Q,T=z(m),h=[0,[0,z(n),T],S];v=1}}}if(!v){var
-x=0;if(y(o,w2)&&y(o,w3)&&y(o,w4))x=1;var
-A=0;if(!x&&j){var
-q=j[1],J=t(g);if(t(q)===J){var
-k=fU(g,q),r=e(function(a){var
-b=a[2];return[0,z(a[1]),b]},k);if(V)var
-s=e(a6,V[1]),K=function(h){return e(function(i){return bh(function(g,a){var
-b=a[2],c=a[1];if(af(c,h))var
-e=aN(et(c,i),bA),f=w(b[2],e[2]),d=bp(w(b[1],e[1]),f);else
-var
-d=bA;return cp(g,d)},bA,k)},s)},L=function(a){return aW(K,a)},M=function(a){var
-b=a[2];return[0,z(a[1]),b]},u=[0,[2,r,e(function(a){return e(M,a)},s)],L];else
-var
-N=function(b){return e(function(a){return af(a[1],b)?a[2]:bA},k)},O=function(a){return aW(N,a)},u=[0,[1,r,af(o,w6)],O];var
-h=u;A=1}}if(!A)var
-h=C(w5)}var
-G=f[4],H=f[3],I=h[2],B=cf(ab,f[1]),D=e(function(a){return[0,a,c(I,a)]},B),p=c(U(function(a){var
-b=a[2];return aO(function(a){return 0!==W(a[1])?1:0},b)}),D),E=cf(ab,e(function(a){return aV(a[1])},p)),F=c(dP(function(g){var
-h=c(U(function(a){return Y(aV(a[1]),g)}),p),a=eu(a6,h),i=bh(function(b,a){return iN(b,a[2])},b,a);function
-f(a){var
-b=bS(i,a[2]);return w(a[1],b)}var
-j=bh(function(b,a){return fC(b,f(a))},d,a);function
-k(a){return[0,bS(f(a),j),b]}var
-l=bc(aS,kS(e(function(a){var
-b=e(k,a[2]);return[0,a[1],b]},h)));return P(function(a){return[0,g,a]},l)}),E);return[0,h[1],F,H,G]};return Z([0,e8(N,[0,at,bE,function(J){function
-A(d,a){var
-b=a[2],c=a[1];if(!ao(c,d)&&!dS(b,c))return b;return C(wy)}bh(A,aa(-1),am);var
-B=e(bJ,an),y=dN(function(b,a){var
-c=a[3];return[0,aa(b+1|0),c]},ar),V=[0,function(a){return 0<=W(a)?Db(a):a},kO],j=bm(aU),l=cP(aU,j);if(l){var
-u=bn(j),z=ck(aT),x=function(a,b){return bl(z,a,b)},o=h(function(a){return ja(j,u,x,a)},aT);if(o){var
-f=F(y),n=jI(V,a),p=h(function(a$){var
-a=a$[2],ab=a$[1],aT=dg(m,a[1]),by=a[1],aU=h(function(a){var
-e=c(u,a[1]),f=e?Y(t(a[2]),m):e;if(f){var
-i=n[1];if(!i){var
-k=a[2],l=[0,d,b];return h(function(a){return g(l,a)},k)}var
-j=i}else
-var
-j=f;return j},by);if(aU){var
-B=a[2];if(B)var
-bf=B[1],bg=jP(j,dg(m,a[1])),e=[0,k(function(a){return gx(j,n,m,f,bg,a)},bf)];else
-var
-e=B;var
-bz=cl(aT),o=c(n[5],bz),aV=a[2];if(aV&&e)var
-bA=e[1],bB=aV[1],ac=jO(j,n,m,f,jP(j,aT),bB,bA);else
-var
-ac=1;if(ac)var
-aW=a[7],bC=aW?ao(aW[1],ab):1,ad=bC;else
-var
-ad=ac;if(ad)var
-aX=a[8],bD=aX?E([0,d,b],aX[1]):1,ae=bD;else
-var
-ae=ad;if(ae){var
-aY=a[3];if(aY){var
-w=aY[1],ak=0;if(o){var
-ay=g(o[1][2],w);if(ay){var
-v=dg(m,a[1]),q=a[4];if(typeof
-q==="number")switch(q){case
-0:if(e)var
-bp=e[1],i=jQ(dZ(a6,function(a){return jL(f,a)},bp),w);else
-var
-i=e;break;case
-1:var
-i=jQ(jR(n,a[1]),w);break;default:var
-ba=0;if(e){var
-bq=e[1],R=jS(m,f,cl(v),bq),bb=0;if(R){var
-aB=R[1],aC=g([0,d,b],aB);if(aC){var
-br=cl(v),i=h(function(a){return D(r(aB,a),a)},br);ba=1;bb=1}else
-var
-aD=aC}else
-var
-aD=R;if(!bb)var
-aE=aD}else
-var
-aE=e;if(!ba)var
-i=aE}else
-if(0===q[0]){var
-aF=K(n[1]),aG=aF?Y(m,2):aF;if(aG){var
-l=q[2],p=q[1],C=cO(0,v,0),J=cO(1,v,0),al=aA(C),L=aA(J),am=E([0,d,b],p),an=am?g([0,d,b],l):am,ap=an?gl(x,p,C,J):an;if(ap)var
-bh=D(l,[0,d,b]),N=bh||gl(x,dV(l),J,C);else
-var
-N=ap;var
-y=0;if(N){var
-O=c(n[5],[0,p,[0,[0,b,b],0]]),z=0;if(O){var
-aq=O[1],P=c(n[5],[0,l,[0,[0,b,b],0]]),A=0;if(P)if(D(p,l)){var
-ar=K(D(l,[0,d,b]));if(ar){var
-i=g(r(L,aq[2]),w);y=1;z=1;A=1}else{var
-i=ar;y=1;z=1;A=1}}else{var
-bi=bd(p,l),bj=s(aZ(bd(al,r(l,L)),bi)),as=E(l,p);if(as){var
-bk=P[1][2],bl=bd(p,l),bm=r(aZ(bd(r(p,L),al),bl),bk),i=g(Q(r(bj,aq[2]),bm),w);y=1;z=1;A=1}else
-var
-at=as}else
-var
-at=P;if(!A)var
-au=at}else
-var
-au=O;if(!z)var
-av=au}else
-var
-av=N;if(!y)var
-i=av}else
-var
-i=aG}else{var
-bs=F(a[1]),aH=n[1];if(aH){var
-aI=q[1],bt=q[2],aJ=function(b){var
-a=G(b,bs),c=a?1:a;return c},aw=[0,0,v],bn=cO(aI,aw,0),ax=fJ(aI,m);if(ax)var
-bo=f$(0,m+1|0),i=h(function(e){var
-a=cj(function(a){return Y(a[1],e)},bt),f=a?a[1][2]:a,i=h(function(a){var
-e=aJ(a[1][1]),f=e?aJ(a[1][2]):e,h=f?g([0,d,b],a[2]):f,i=h?c(u,a[1][1]):h,j=i?c(u,a[1][2]):i;if(j)var
-k=x(a[1][1],a[1][2]),m=k?1:k,l=m;else
-var
-l=j;return l},f);if(i){var
-j=S(I([0,b,b]),bn),k=H(cO(e,aw,0),j),l=S(I([0,b,b]),k);return bM(H(i9(x,f),l))}return i},bo);else
-var
-i=ax}else
-var
-i=aH}}else{var
-aK=ay;ak=1}}else{var
-aK=o;ak=1}if(ak)var
-i=aK;var
-a0=i}else
-var
-a0=1;var
-af=a0}else
-var
-af=ae;if(af){var
-a1=a[9];if(a1){var
-a2=a1[1],ag=a2[2],a3=a2[1],aO=E([0,d,b],ag),aP=aO?g(a3,jV(o)):aO,bc=0;if(aP)if(e){var
-aQ=e[1],bv=[0,d,b],aR=g(ag,az(function(e,h){var
-i=e[3],a=G(e[5],f);if(a)var
-c=a[1][9],g=c?c[1][2]:[0,d,b];else
-var
-g=[0,d,b];return s(Q(eJ(g,i)[1],h))},bv,aQ)),be=0;if(aR){var
-$=dZ(ah,function(k){var
-a=G(k,f);if(a){var
-e=a[1],g=e[9];if(g)var
-h=g[1][1];else
-var
-j=cl(dg(m,e[1])),h=jV(c(n[5],j));var
-i=h}else
-var
-i=[0,d,b];return[0,i]},aQ);if($){var
-bw=$[1],a4=g(Q(a3,ag),bw);bc=1;be=1}else
-var
-aS=$}else
-var
-aS=aR;if(!be)var
-aa=aS}else
-var
-aa=e;else
-var
-aa=aP;if(!bc)var
-a4=aa;var
-a5=a4}else
-var
-a5=1;var
-ai=a5}else
-var
-ai=af;if(ai){var
-a7=a[5];if(a7){var
-a8=a7[1];if(a8){var
-aj=a8[1];if(a[6])return o?g(aj,o[1][1]):1;if(e){var
-T=e[1],aL=h(function(c){var
-b=a[7],e=b?b[1]:ab,d=dS(c[5],e);return d?d:jT(f,a,c[5])},T);if(aL)var
-V=dZ(ah,function(e){var
-a=gw(f,e);if(a)var
-b=a[1],d=b?[0,b[1]]:b,c=d;else
-var
-c=a;return c},T),bu=V?g(aj,V[1]):V,W=bu;else
-var
-W=aL;if(W){var
-X=c(U(function(b){return jT(f,a,b[5])}),T);if(X){var
-Z=a[8];if(Z){var
-_=jU(f,[0,X[1],X[2]]);if(_)return E(_[1],Z[1]);var
-aM=_}else
-var
-aM=Z;return aM}var
-aN=1}else
-var
-aN=W;return aN}return o?g(aj,o[1][1]):1}if(a[9])return 1;if(o){if(e){var
-bx=e[1];return M(function(a){var
-e=dS(a[5],ab),g=e?E([0,d,b],a[3][1]):e;if(g){var
-c=gw(f,a[5]);if(c){if(c[1])return 0;var
-h=1}else
-var
-h=c;var
-i=h}else
-var
-i=g;return i},bx)}return e}return 1}var
-a9=1}else
-var
-a9=ai;var
-a_=a9}else
-var
-a_=aU;return a_},y);if(p)return h(function(p){var
-r=jI(V,a),e=p[1],U=0;if(typeof
-a==="number"&&!a)var
-Z=jZ(e),h=k(function(a){var
-c=gy(e);return H(a,S(I([0,b,b]),c))},Z);else
-U=1;if(U)var
-h=0===e[0]?[0,[0,[0,e[1],[0,b,b]],0],[0,[0,[0,e[2],[0,b,b]],0],0]]:0;switch(e[0]){case
-0:var
-z=c(u,e[1]),n=z?c(u,e[2]):z;break;case
-1:var
-A=e[1],W=0;if(typeof
-a==="number"&&!a)var
-B=jY(u,A),n=B?Y(m+1|0,t(A)):B;else
-W=1;if(W)var
-n=0;break;default:var
-X=0;if(typeof
-a==="number"&&!a)var
-C=jY(u,e[1]),n=C?Y(m+1|0,t(e[2])):C;else
-X=1;if(X)var
-n=0}var
-G=n?E([0,d,b],j0(a,e)):n;if(G){var
-_=jN(j,h),$=p[2],J=jW(k(function(t){var
-u=cl(k(function(a){return cQ(j,t,a)},h)),g=c(r[5],u);if(g){var
-a=g[1],l=cj(function(a){return i(a[1],t)},$);if(l){var
-n=l[1],e=gx(j,r,m,f,h,n);if(jM(j,r,m,f,h,e)){var
-o=gw(f,n[2]);if(o){var
-p=o[1];if(p){var
-v=e[4][1],w=s(Q(eJ(p[1],e[3])[1],v));return[0,cR(a[1],w)]}return E([0,d,b],e[3][1])?0:[0,a[1]]}return[0,a[1]]}return[0,a[1]]}var
-q=[0,a[1]]}else
-var
-q=g;return q},_));if(J){var
-v=p[3];if(v)var
-aa=j1(a,e,J[1]),K=g(v[1],aa);else
-var
-K=v;var
-L=K}else
-var
-L=1;var
-w=L}else
-var
-w=G;if(w){var
-M=p[4];if(M){var
-o=M[1],y=0;if(typeof
-a==="number")if(a)if(3<=a)var
-l=g([0,q(b,1),b],o);else
-y=1;else
-switch(e[0]){case
-0:var
-D=g([0,b,b],o),l=D?g(j2(e),o):D;break;case
-1:if(e[2])var
-l=0;else
-var
-F=g([0,b,b],o),l=F?g(j2(e),o):F;break;default:var
-l=0}else
-y=1;if(y)var
-l=0;if(l)var
-N=l;else{var
-ab=p[2],O=k(function(a){return gx(j,r,m,f,h,a)},ab),P=jO(j,r,m,f,h,p[2],O);if(P){var
-x=dZ(a6,function(a){return jL(f,a)},O);if(x)return g(j1(a,e,x[1]),o);var
-R=x}else
-var
-R=P;var
-N=R}return N}var
-T=1}else
-var
-T=w;return T},B);var
-v=p}else
-var
-v=o;var
-w=v}else
-var
-w=l;return w}])])}ae=1}else{if(0!==n(p,CR)){var
-bK=lb(N);return Z(kL(vH,uA,function(i,a,u,t){var
-l=c(a[4],vF),f=e(function(o){var
+d=j;var
+q=d?[0,h]:d;return q}),g);if(d){var
+f=k5(a[2]),h=k4(a[2],f,d[1],b[3],a[1]);return[0,f,h[1],a[4],a[5]]}return z(xD)},a);return ke(g9,b[2],f,h)},a);return p(F(function(a){return ed(i,a)},aQ))}if(!lo(a)){var
+s=A(u,xd,xb,xc);A(f(s,xg),xf,xe,0);var
+aM=v(f(s,xi),xh);if(0===L(f(s,xk),xj))n(xl);var
+aN=P(0,64),aO=P(0,64),aa=function(a){return aL(aN,a)},ac=function(a){return aL(aO,a)},aP=k6(s,aa,ac),D=cX(0,f(s,xm));return p([0,ed(i,[0,D,aM,function(b){var
+a=e3(D,aa,ac);return kc(g9,m(aP[4],D,a))}])])}B=1}else{if(0!==l(a,Dn)){var
+aR=lp(i);return p(g7(vU,uN,function(i,a,u,t){var
+m=c(a[4],vS),f=e(function(o){var
 b=o[1],p=0;function
 r(a,b){switch(b[0]){case
-0:return C(vs);case
+0:return z(vF);case
 1:var
-d=b[3],w=b[2],h=cV(0,b[1]);eX(h);gW(a,e(ah,w));var
-r=eY(h,a[3],a[4]),k=function(b,a){return e(function(a){var
-c=a[2];return[0,j(b,a[1]),c]},a)},l=function(a,b){var
+d=b[3],w=b[2],h=cX(0,b[1]);e7(h);e9(a,e(ak,w));var
+r=e8(h,a[3],a[4]),k=function(b,a){return e(function(a){var
+c=a[2];return[0,j(b,a[1]),c]},a)},m=function(a,b){var
 c=b[2],d=e(function(b){var
-c=k(a,b[2]);return[0,j(a,b[1]),c]},c);return[0,k(a,b[1]),d]},m=l(vm,a[1]),o=l(vn,h),p=a[3],z=a[4],A=function(a){function
+c=k(a,b[2]);return[0,j(a,b[1]),c]},c);return[0,k(a,b[1]),d]},n=m(vz,a[1]),o=m(vA,h),p=a[3],A=a[4],B=function(a){function
 b(b){var
-d=fV(b,a),e=d?[0,c(p,bO(a,x(b)))]:d;return e}var
-d=b(uT),e=b(uU);return d?q(d[1],1):e?ay(q(e[1],1)):q(c(p,j(uV,a)),1)},B=al(m[2],o[2]),g=eY([0,al(m[1],o[1]),B],A,z);if(a$(vo,d)){gU(vp,d);var
-D=eW(n(d,vq)),E=g[3],s=e(function(a){return kE(E,a)},D);if(aO(function(a){return 0===a[6]?1:0},s))throw av;var
-u=s,t=kK(i,g,kH(n(d,vr)))}else
+d=f5(b,a),e=d?[0,c(p,bO(a,x(b)))]:d;return e}var
+d=b(u6),e=b(u7);return d?q(d[1],1):e?az(q(e[1],1)):q(c(p,j(u8,a)),1)},C=an(n[2],o[2]),g=e8([0,an(n[1],o[1]),C],B,A);if(bb(vB,d)){e6(vC,d);var
+D=d9(l(d,vD)),E=g[3],s=e(function(a){return kS(E,a)},D);if(aH(function(a){return 0===a[6]?1:0},s))throw ab;var
+u=s,t=kX(i,g,kV(l(d,vE)))}else
 var
-f=gR(0,0,g[3],[5,d]),G=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=e(G,f[6]),t=[0,[0,0,f],0];var
-F=r[2],v=[1,c(kI(a),w),F,t,u];eZ(i,function(b){return jr(a[2],v)});return[0,r,v];default:var
-y=kJ(a,b[1]);return[0,y[1],[0,y[2]]]}}if(b){var
+f=g2(0,0,g[3],[5,d]),G=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=e(G,f[6]),t=[0,[0,0,f],0];var
+F=r[2],v=[1,c(kW(a),w),F,t,u];d$(i,function(b){return jE(a[2],v)});return[0,r,v];default:var
+y=g6(a,b[1]);return[0,y[1],[0,y[2]]]}}if(b){var
 d=b[1],g=d[1];if(0===g[0]){var
 h=g[1],s=function(f,d){function
 b(b){var
-d=b[1];gW(a,[0,d,0]);var
-e=eS(v(b[2],vu),vt);return[0,c(a[3],d),e]}return[0,a,e(b,au(h,vv))]},k=gX(s,a,[0,[0,h],d[2],d[3]])[2];eZ(i,function(b){return js(l,bm(a[2]),k)});var
+d=b[1];e9(a,[0,d,0]);var
+e=e2(v(b[2],vH),vG);return[0,c(a[3],d),e]}return[0,a,e(b,av(h,vI))]},k=e_(s,a,[0,[0,h],d[2],d[3]])[2];d$(i,function(b){return jF(m,bg(a[2]),k)});var
 f=[0,[0,k],b[2]];p=1}}if(!p)var
 f=[0,0,b];var
-t=f[2],u=[0,a,0],w=bh(function(a,c){var
-b=gX(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),y=kC(0,0,a[3],a[4],[5,o[2]]),z=as(w[2]),m=[0,f[1],z,y];eZ(i,function(b){return jt(l,a[2],m)});return m},u);if(aO(function(i){return aO(function(j){var
+t=f[2],u=[0,a,0],w=a5(function(a,c){var
+b=e_(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),y=kQ(0,0,a[3],a[4],[5,o[2]]),A=aq(w[2]),n=[0,f[1],A,y];d$(i,function(b){return jG(m,a[2],n)});return n},u);if(aH(function(i){return aH(function(j){var
 e=j[1],d=j[2],a=0,b=i[2];for(;;){if(b){var
-f=b[1],g=jq(f),k=b[2];if(a)var
+f=b[1],g=jD(f),k=b[2];if(a)var
 h=a;else
 var
 m=0===c(g,e)?1:0,h=m||(0===c(g,d)?1:0);var
-l=c(eI(f),d),e=c(eI(f),e),d=l,a=h,b=k;continue}if(a){var
-n=i[3][8];return aO(function(a){var
-b=Y(a[1],e),c=b?Y(a[2],d):b;return c},n)}return a}},t)},f))C(vG);var
-m=a[2],o=bm(m),p=cP(m,o),s=p?h(function(a){var
-b=jt(l,m,a);return b?a[1]?1:K(bK):b},f):p;if(s){var
+l=c(eQ(f),d),e=c(eQ(f),e),d=l,a=h,b=k;continue}if(a){var
+n=i[3][8];return aH(function(a){var
+b=S(a[1],e),c=b?S(a[2],d):b;return c},n)}return a}},t)},f))z(vT);var
+n=a[2],o=bg(n),p=cE(n,o),s=p?h(function(a){var
+b=jG(m,n,a);return b?a[1]?1:N(aR):b},f):p;if(s){var
 w=k(function(c){var
 e=c[3][3],i=c[2],f=k(function(a){var
-b=jq(a);return[0,eI(a),b]},i),g=c[1];if(g)var
-j=F(g[1]),l=[0,d,b],a=function(a){return R(l,j,a)},h=function(d,b){var
-g=c[3],h=gs(f,function(a,b){return jv(g,a,b)},e,d,b),i=r(e,a(d)),j=Q(a(b),i),l=r(e,a(b)),m=cR(Q(a(d),l),j),n=a(b),o=cR(a(d),n);return k(function(a){return ju(e,o,m,a)},h)};else
+b=jD(a);return[0,eQ(a),b]},i),g=c[1];if(g)var
+j=G(g[1]),l=[0,d,b],a=function(a){return R(l,j,a)},h=function(d,b){var
+g=c[3],h=gA(f,function(a,b){return jI(g,a,b)},e,d,b),i=r(e,a(d)),j=Q(a(b),i),l=r(e,a(b)),m=cT(Q(a(d),l),j),n=a(b),o=cT(a(d),n);return k(function(a){return jH(e,o,m,a)},h)};else
 var
-m=c[3],n=function(a,b){return jv(m,a,b)},h=function(a,b){return gs(f,n,e,a,b)};return[0,c,h]},f),y=bn(o);return h(function(a){var
+m=c[3],n=function(a,b){return jI(m,a,b)},h=function(a,b){return gA(f,n,e,a,b)};return[0,c,h]},f),y=bh(o);return h(function(a){var
 j=c(y,a[1]),k=j?c(y,a[2]):j;if(k){var
 l=a[5];if(l)var
-e=l[1],m=g([0,d,b],e),n=m?g(e,[0,b,b]):m,v=n?jw(w,a,function(a){return g(e,a[1])}):n,o=v;else
+e=l[1],m=g([0,d,b],e),n=m?g(e,[0,b,b]):m,v=n?jJ(w,a,function(a){return g(e,a[1])}):n,o=v;else
 var
 o=1;var
 f=o}else
 var
 f=k;if(f){var
 p=a[6];if(p)var
-h=p[1],q=g([0,d,b],h),r=q?g(h,[0,b,b]):q,x=r?jw(w,a,function(a){return g(a[2],h)}):r,s=x;else
+h=p[1],q=g([0,d,b],h),r=q?g(h,[0,b,b]):q,x=r?jJ(w,a,function(a){return g(a[2],h)}):r,s=x;else
 var
 s=1;var
 i=s}else
@@ -5353,24 +5471,24 @@ var
 i=f;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},t)}return s},p))}aG=1;ae=1}}}else{if(0!==n(p,CT)){var
-bz=kL(0,kE,function(d,a,c,b){var
-e=kK(d,a,c);return jn(a[2],e,b)},p);return Z(P(function(a){return e8(N,a)},bz))}aG=1}if(aG){var
-ba=0;if(!la(p)&&0===n(p,CS))ba=1;if(!ba)return 0}if(ad){var
-aD=ad[1];if(typeof
-aD!=="number"&&3===aD[0]){var
-aE=aD[1];if(y(aE,CK)){var
-a2=a$(aE,k$),a3=a2?0===n(N,CL)?1:0:a2;if(a3){if(0!==n(p,Ca))throw dm;var
-a4=[0,c(fT(aE,k$),[5,p])]}else
+u=i;return u},t)}return s},a))}W=1;B=1}}}else{if(0!==l(a,Dp)){var
+aK=g7(0,kS,function(d,a,c,b){var
+e=kX(d,a,c);return jA(a[2],e,b)},a);return p(F(function(a){return ed(i,a)},aK))}W=1}if(W){var
+ar=0;if(!lo(a)&&0===l(a,Do))ar=1;if(!ar)return 0}if(w){var
+K=w[1];if(typeof
+K!=="number"&&3===K[0]){var
+O=K[1];if(y(O,Dg)){var
+ah=bb(O,ln),ai=ah?0===l(i,Dh)?1:0:ah;if(ai){if(0!==l(a,CI))throw ds;var
+aj=[0,c(f3(O,ln),[5,a])]}else
 var
-a4=a3;return a4}var
-aI=O(0,64),aJ=O(0,64),aK=[0,uk],bf=function(a){if(Y(f(a,um),ul))l(un);A(f(a,uq),up,uo,0);aK[1]=v(f(a,us),ur);return 0},bg=function(a){return aH(aJ,a)},T=kC([0,bf],ut,function(a){return aH(aI,a)},bg,ac),aL=cV(0,f(au(ac,uv),uu)),bi=T[8],bj=T[7],bo=T[6],br=T[5],bs=T[4],bt=T[3],bu=T[2],bv=function(a){return aH(aJ,a)},bw=[0,eT(aL,function(a){return aH(aI,a)},bv),bu,bt,bs,br,bo,bj,bi],bx=function(a){return ji(bw)};return Z([0,e8(N,[0,aL,aK[1],bx])])}return l(CJ)}var
-ai=kz(ac),bb=ai[3],be=function(a){return gi(bb)};return Z([0,e8(N,[0,ai[1],ai[2],be])])}return l(CD)}function
-CX(d,a){try{var
-b=fV(CW,a)?0:CC(eP(0,a)),e=b?c(b[1],d)?0:CY:1;return e}catch(a){a=aX(a);if(a[1]===cn)return[1,a[2]];if(a[1]===di)return[0,a[2]];if(a!==av&&a!==dm){if(a===ik)return 2;throw a}return 1}}C_(function(c,b){var
-d=af(b,C4)?0:[0,b],a=CX(d,c);if(typeof
-a==="number"&&2<=a)return C5;if(typeof
+aj=ai;return aj}var
+X=P(0,64),Y=P(0,64),Z=[0,ux],au=function(a){if(S(f(a,uz),uy))n(uA);A(f(a,uD),uC,uB,0);Z[1]=v(f(a,uF),uE);return 0},aw=function(a){return aL(Y,a)},o=kQ([0,au],uG,function(a){return aL(X,a)},aw,u),$=cX(0,f(av(u,uI),uH)),ay=o[8],aA=o[7],aB=o[6],aC=o[5],aD=o[4],aE=o[3],aF=o[2],aG=function(a){return aL(Y,a)},aI=[0,e3($,function(a){return aL(X,a)},aG),aF,aE,aD,aC,aB,aA,ay],aJ=function(a){return jw(aI)};return p([0,ed(i,[0,$,Z[1],aJ])])}return n(Df)}var
+C=kN(u),as=C[3],at=function(a){return gr(as)};return p([0,ed(i,[0,C[1],C[2],at])])}return n(C$)}function
+Dt(d,a){try{var
+b=f5(Ds,a)?0:C_(eZ(0,a)),e=b?c(b[1],d)?0:Du:1;return e}catch(a){a=aY(a);if(a[1]===cn)return[1,a[2]];if(a[1]===dn)return[0,a[2]];if(a!==ab&&a!==ds){if(a===iz)return 2;throw a}return 1}}DG(function(c,b){var
+d=ai(b,DA)?0:[0,b],a=Dt(d,c);if(typeof
+a==="number"&&2<=a)return DB;if(typeof
 a==="number")switch(a){case
-0:return CZ;case
-1:return C0;default:return C1}else
-return 0===a[0]?j(C2,a[1]):j(C3,a[1])});iq(0);return}(globalThis));
+0:return Dv;case
+1:return Dw;default:return Dx}else
+return 0===a[0]?j(Dy,a[1]):j(Dz,a[1])});iE(0);return}(globalThis));
