@@ -87,7 +87,7 @@ def _part(value: object, *keys: str) -> object:
 def carried(*, proved: bool, pyodide: str | None, before: str = "") -> str:
     """Return the part of a page that checks, with all that it needs.
 
-    proved: whether the proved checker is there, in 217 kB.
+    proved: whether the proved checker is there, in 232 kB.
     pyodide: the directory of Pyodide for the Python checker, in 8.5 MB; None for none.
     before: what stands before the buttons.
 
