@@ -75,9 +75,6 @@ Fixpoint esum (l : list (option F)) : option F := match l with [] => Some 0 | x 
 Lemma leq_refl x : leq x x.
 Proof. destruct x; simpl; [apply le_refl | exact I]. Qed.
 
-Lemma leq_eq x y : x = y -> leq x y.
-Proof. intros ->; apply leq_refl. Qed.
-
 Lemma leq_trans x y z : leq x y -> leq y z -> leq x z.
 Proof. destruct x, y, z; simpl; try easy. apply le_trans. Qed.
 

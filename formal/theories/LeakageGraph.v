@@ -57,6 +57,9 @@ Proof. destruct k; [apply best_lawful | | | | apply root_lawful]; apply ratio_la
 Lemma measure_encloses F k (t : tools F k) g : encloses (measure_of t) (computed_of g k).
 Proof. destruct k; [apply best_encloses | apply power_encloses | apply power_encloses | apply log_encloses | apply root_encloses]. Qed.
 
+Lemma div_times (x c : Q) : (0 < c)%Q -> (x / c * c == x)%Q.
+Proof. intro P. rewrite Qmult_comm. apply Qmult_div_r. intro Z. rewrite Z in P. now apply Qlt_irrefl in P. Qed.
+
 (** A number times one that is enclosed. *)
 Definition product (q : Q) (e : enclosure) : enclosure :=
   let a := Qred (q * fst e) in let b := Qred (q * snd e) in if Qle_bool a b then (a, b) else (b, a).
@@ -837,7 +840,6 @@ Proof.
     eapply leq_trans; [| apply (plus_leq A A')]. unfold leq, plus. rewrite <- ofQ_add. apply ofQ_le. rewrite Qred_correct. lra.
 Qed.
 
-Definition node_of (v : positive) (n : leak_node) : Prop := PositiveMap.find v nodes = Some n.
 Definition low (v : positive) : Q := match finite_lower nodes v with Some z => z | None => 0%Q end.
 Definition is_finite (v : positive) : Prop := exists z, finite_lower nodes v = Some z.
 Definition height (v : positive) : Q := match weight_of nodes v with Some h => h | None => 1%Q end.
@@ -935,8 +937,7 @@ Proof.
     assert (Lost' := Lost ltac:(lra) ltac:(lra) P). clear Lost.
     apply Qle_trans with (y + (- B * s - c * A))%Q; [| now apply Qplus_le_r].
     assert (Key : (c * (A + height v) <= T * (height v - s))%Q).
-    { apply Qle_trans with (c0 * (A + height v))%Q; [apply Qmult_le_compat_r; lra |]. unfold c0, Qdiv.
-      rewrite <- Qmult_assoc, (Qmult_comm (/ _)), Qmult_inv_r; [lra |]. intro Zr. rewrite Zr in AH. now apply Qlt_irrefl in AH. }
+    { apply Qle_trans with (c0 * (A + height v))%Q; [apply Qmult_le_compat_r; lra |]. unfold c0. rewrite div_times by assumption. apply Qle_refl. }
     assert (Key2 : (T * (height v - s) <= B * (height v - s))%Q) by (apply Qmult_le_compat_r; lra). lra.
   - intros e x Ie Fx. assert (Fe : is_finite (e_child e)) by now exists x. unfold extra. specialize (Where e Ie). apply orb_true_iff in Where.
     assert (Lx : low (e_child e) = x) by (unfold low; now rewrite Fx).
@@ -978,8 +979,7 @@ Proof.
   intro Cp. exists (Z.to_nat (Qceiling (x / c))). pose proof (Qle_ceiling (x / c)) as Ce.
   assert (A : (x / c <= inject_Z (Z.of_nat (Z.to_nat (Qceiling (x / c)))))%Q).
   { apply Qle_trans with (1 := Ce). rewrite <- Zle_Qle. lia. }
-  apply (Qmult_le_compat_r _ _ c) in A; [| now apply Qlt_le_weak]. unfold Qdiv in A at 1. rewrite <- Qmult_assoc, (Qmult_comm (/ c)), Qmult_inv_r in A; [lra |].
-  intro Z. rewrite Z in Cp. now apply Qlt_irrefl in Cp.
+  apply (Qmult_le_compat_r _ _ c) in A; [| now apply Qlt_le_weak]. rewrite div_times in A by assumption. exact A.
 Qed.
 
 Lemma some_loss k u : exists B, (0 <= B)%Q /\ holds k u (B * height u).
@@ -988,7 +988,7 @@ Proof.
   - destruct Se as (x & Sx & [Lx _]). exists (larger_of 0%Q ((low u - fst e) / height u)). split; [apply larger_of_l |].
     apply holds_later with 0%nat; [lia |]. unfold holds. rewrite Sx. apply le_trans with (2 := Lx). apply ofQ_le.
     pose proof (@larger_of_r 0%Q ((low u - fst e) / height u)%Q) as A. apply (Qmult_le_compat_r _ _ (height u)) in A; [| now apply Qlt_le_weak].
-    unfold Qdiv in A at 1. rewrite <- Qmult_assoc, (Qmult_comm (/ _)), Qmult_inv_r in A; [lra |]. intro Z. rewrite Z in H0. now apply Qlt_irrefl in H0.
+    rewrite div_times in A by assumption. lra.
   - exists 0%Q. split; [apply Qle_refl |]. apply holds_later with 0%nat; [lia |]. unfold holds. rewrite Se. exact I.
 Qed.
 
@@ -1042,8 +1042,7 @@ Proof.
       intros w Iw. apply (Step w Iw B k); [now apply Qlt_le_weak | assumption |]. intros u Iu. apply holds_later with k1; [assumption | now apply Near]. }
   destruct (Go j B0 k1 (le_n _)) as [k' Done]; [lra | assumption |]. exists k'.
   assert (Iv : In v block) by (apply InB; split; [assumption | now exists n]). specialize (Done v Iv).
-  apply holds_more with (T * height v)%Q; [| assumption]. unfold T, Qdiv. rewrite <- Qmult_assoc, (Qmult_comm (/ _)), Qmult_inv_r; [lra |].
-  intro Z. rewrite Z in Hv. now apply Qlt_irrefl in Hv.
+  apply holds_more with (T * height v)%Q; [| assumption]. unfold T. rewrite div_times by assumption. apply Qle_refl.
 Qed.
 
 (** Theorem 2 of docs/theory/leakage.md: a lower bound is reached, or come as close to as one likes. *)
@@ -1129,8 +1128,7 @@ Proof.
   assert (Y0 : (0 <= y)%Q) by apply larger_of_l.
   assert (Y1 : (b <= y * fst (e_factor e) + fst (e_shift e))%Q).
   { pose proof (@larger_of_r 0%Q ((b - fst (e_shift e)) / fst (e_factor e))%Q) as Q1. fold y in Q1.
-    apply (Qmult_le_compat_r _ _ (fst (e_factor e))) in Q1; [| now apply Qlt_le_weak]. unfold Qdiv in Q1.
-    rewrite <- Qmult_assoc, (Qmult_comm (/ _)), Qmult_inv_r in Q1; [lra |]. intro Z. rewrite Z in Fp. now apply Qlt_irrefl in Fp. }
+    apply (Qmult_le_compat_r _ _ (fst (e_factor e))) in Q1; [| now apply Qlt_le_weak]. rewrite div_times in Q1 by assumption. lra. }
   apply (@ofQ_le F) in Y1. rewrite ofQ_add, ofQ_mul in Y1. apply le_trans with (1 := Y1). apply le_add2; [| assumption]. apply (@ofQ_ge0 F) in Y0.
   apply le_by with (ofQ y * (f - ofQ (fst (e_factor e))) + f * (w - ofQ y)); [ring |].
   apply add_ge0; apply le_mul; auto; try (now apply sub_ge0). now apply lt_le.

@@ -315,9 +315,6 @@ Proof. intro H; induction n as [| n IH]; simpl; [apply one_gt0 | now apply mul_g
 Lemma pow_mul x y n : pow (x * y) n = pow x n * pow y n.
 Proof. induction n as [| n IH]; simpl; [| rewrite IH]; ring. Qed.
 
-Lemma pow_add x m n : pow x (m + n) = pow x m * pow x n.
-Proof. induction m as [| m IH]; simpl; [| rewrite IH]; ring. Qed.
-
 Fixpoint times_one (n : nat) : F := match n with O => 1 | S n' => times_one n' + 1 end.
 
 Lemma times_one_ge1 n : 1 <= times_one n.

@@ -8,48 +8,48 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(o){"use strict";var
-fJ="pump",mt="Invalid_argument",bF="reduced",nF="merged",ms="the transitions",id=192,mr="bounds",mq="%ni",fr="word",hH="above",fI="parameters",ct=0xff,nD="no certificate",nE="grows",hG="]",hF="sha256:",dE="stop",mp="credit",ic="measure",nC="smaller",mo="credits",a_="0",nB="chain",bv="pair",ac="upper",a1=128,mn="Sys_blocked_io",ib="start",nA="fd ",ap=248,dy="program",nz=1027,aO="claims",fH="probabilities",fq="common",cK=246,mm="the nodes",mk="G3: another digest",ml="%u",ny="cycle",nx="bayes",mj="generators",nv="depth",nw="root",nu="table",fp=127,ei=1024,mi="ceiling",ns=-49,nt="1",h$="accumulative",ia="e",mh=" : flags Open_rdonly and Open_wronly are not compatible",nr="slow",nq="layers",eq="gains",fn=240,eh="factors",fo="not UTF-8",b6="-",np="witness",hE="a cycle",h_=": Not a directory",mf="challenge",mg=" : file already exists",cs=0xffffff,b$="a claim",me="proofs",h9="0u",c4="nodes",no="Out_of_memory",md="reading.ml",h8="metric",ep="inf",h7="index out of bounds",nn="counting",mc="event",nm=" has not two entries",fG="_bigarr02",mb=244,h6="}",ma="\\b",h5="holds",dD="type",nl=" has no positive denominator",b_=0xffff,c3="the claims",l$=12520,nk="observations",ni="node ",nj="denominator",nh="infinity",dx=1000,ng="least",hD="{",h4="the digest",fm=224,u="",fF="then",hC="^",nf="\\t",eg="cut",dw=0x3f,eo="ratios",ne="verdict",l_="Match_failure",fl="swapped",l9="smaller:",en="bd",h3=-10,nd="relations",h2=252,dC=".",cr="+",af="kind",nc=0xf0,nb="model:",na=110,dv="distance",m$=116,l8="%li",m_="invariant",h1=56320,fE="direction",h0=" is no object",em="rank",l7=65536,m8=-32,m9="complement",hB="lmc",m7=1023,l6=")",fD="quantity",hZ="interactive",hA="nan",hY="cycles",cM="value",fk="stuck",l5=0xe0,l4=0xdfff,aE="to",bD="/",m6="Assert_failure",m5="a state of a claim",l3="replay",b9="format",hz="ENOTDIR",l2=1073741823,m4="null",l1="\\r",cJ=250,fC="backward",l0="observe",m3="the states",lZ="up",dB=",",fB='"',lY="$schema",hx="function",hy=1255,m2="factor",hw=255,m0="(",m1=0x800,c2="covers",lX="jsError",b5=0x8000,mZ="cone",el=256,lV="a rule of the proved checker fails",lW="tv",lU="End_of_file",hv="Failure",du="ratio",lT="distributions",hX="ENOENT",ek="forward",hW="the pump",mY="([^/]+)",hV=0xf,fj=-48,lS=0xdc00,lR="fast",hU=125,mW=" names no node",mX="ENOTEMPTY",fA="bound",dt="the model",aC="camlinternalFormat.ml",mV="Division_by_zero",mU="starts",lQ="Sys_error",hT="most",lP="potential",hu="g",hS="proof",fz=67108864,cL="moves",lO="EEXIST",mT="%d",al="lower",lN="bisimdist-certificate",hR="[",mS="buffer.ml",fi="int_of_string",lL="vector",lM="\\n",mR="node %d",hQ="delta",lK="name",aD="from",lI=120,lJ=103,mQ=102,b8="transitions",lG=55296,lH=512,mP="infinite",lF=0x7ff0,fy=101,ej="there is no claim",lE="rows",ef="0x",mO=" is not true",hP="steps",fx=254,hO=100,lD="end",mN="the ratios",lC="%Li",mL="*",mM=" : flags Open_text and Open_binary are not compatible",aV="states",ht="below",mK="\\\\",mJ="before",mI="the gains",b4=16777216,hs="progress",hN="Unix.Unix_error",mH="sources",hr="mkdir",mG="Stack_overflow",hp="model file: ",hq="losses",aw="alpha",fw="the invariant",fh=": No such file or directory",mF="/static/",lB="**",mE=-97,mD="Not_found",lA=", ",mC="ahead",fv="pairs",bn="digest",hM="rmdir",ly="prefix",lz="parts",ho=" is none that is known",at="model",mB=1026,dA="classes",mz="a mass",hL="lbd",mA="false",lx=-34,hK="min-entropy",lw="after",lu="Pervasives.do_at_exit",lv="utf8",bC=" ",bE=0x80,lt="Undefined_recursive_module",fu="length",bQ="the certificate",ft=":",ls="G2: another model",fs="prior",lr="weight",b7="version",hJ="compare: functional value",mx="action",my="'stop' of ",lq="%i",mv="suffix",dz="given_up",mw="side",mu="true",hI="up_to";function
-c6(c,a){if(c.fun)return c6(c.fun,a);if(typeof
+fI="pump",mu="Invalid_argument",bF="reduced",nG="merged",mt="the transitions",id=192,ms="bounds",mr="%ni",fq="word",hH="above",fH="parameters",ct=0xff,nE="no certificate",nF="grows",hG="]",hF="sha256:",dE="stop",mq="credit",ic="measure",nD="smaller",mp="credits",a_="0",nC="chain",bv="pair",ac="upper",a1=128,mo="Sys_blocked_io",ib="start",nB="fd ",ap=248,dy="program",nA=1027,aO="claims",fG="probabilities",fp="common",cJ=246,mn="the nodes",ml="G3: another digest",mm="%u",nz="cycle",ny="bayes",mk="generators",nw="depth",nx="root",nv="table",fo=127,eh=1024,mj="ceiling",nt=-49,nu="1",h$="accumulative",ia="e",mi=" : flags Open_rdonly and Open_wronly are not compatible",ns="slow",nr="layers",ep="gains",fm=240,eg="factors",fn="not UTF-8",b6="-",nq="witness",hE="a cycle",h_=": Not a directory",mg="challenge",mh=" : file already exists",cs=0xffffff,b$="a claim",mf="proofs",h9="0u",c4="nodes",np="Out_of_memory",me="reading.ml",h8="metric",eo="inf",h7="index out of bounds",no="counting",md="event",nn=" has not two entries",fF="_bigarr02",mc=244,h6="}",mb="\\b",h5="holds",dD="type",nm=" has no positive denominator",b_=0xffff,c3="the claims",ma=12520,nl="observations",nj="node ",nk="denominator",ni="infinity",dx=1000,nh="least",hD="{",h4="the digest",fl=224,u="",fE="then",hC="^",ng="\\t",ef="cut",dw=0x3f,en="ratios",nf="verdict",l$="Match_failure",fk="swapped",l_="smaller:",em="bd",h3=-10,ne="relations",h2=252,dC=".",cr="+",af="kind",nd=0xf0,nc="model:",nb=110,dv="distance",na=116,l9="%li",m$="invariant",h1=56320,fD="direction",h0=" is no object",el="rank",l8=65536,m9=-32,m_="complement",hB="lmc",m8=1023,l7=")",fC="quantity",hZ="interactive",hA="nan",hY="cycles",cL="value",fj="stuck",l6=0xe0,l5=0xdfff,aE="to",bD="/",m7="Assert_failure",m6="a state of a claim",l4="replay",b9="format",hz="ENOTDIR",l3=1073741823,m5="null",l2="\\r",cI=250,fB="backward",l1="observe",m4="the states",l0="up",dB=",",fA='"',lZ="$schema",hx="function",hy=1255,m3="factor",hw=255,m1="(",m2=0x800,c2="covers",lY="jsError",b5=0x8000,m0="cone",ek=256,lW="a rule of the proved checker fails",lX="tv",lV="End_of_file",hv="Failure",du="ratio",lU="distributions",hX="ENOENT",ej="forward",hW="the pump",mZ="([^/]+)",hV=0xf,fi=-48,lT=0xdc00,lS="fast",hU=125,mX=" names no node",mY="ENOTEMPTY",fz="bound",dt="the model",aC="camlinternalFormat.ml",mW="Division_by_zero",mV="starts",lR="Sys_error",hT="most",lQ="potential",hu="g",hS="proof",fy=67108864,cK="moves",lP="EEXIST",mU="%d",al="lower",lO="bisimdist-certificate",hR="[",mT="buffer.ml",fh="int_of_string",lM="vector",lN="\\n",mS="node %d",hQ="delta",lL="name",aD="from",lJ=120,lK=103,mR=102,b8="transitions",lH=55296,lI=512,mQ="infinite",lG=0x7ff0,fx=101,ei="there is no claim",lF="rows",ee="0x",mP=" is not true",hP="steps",fw=254,hO=100,lE="end",mO="the ratios",lD="%Li",mM="*",mN=" : flags Open_text and Open_binary are not compatible",aV="states",ht="below",mL="\\\\",mK="before",mJ="the gains",b4=16777216,hs="progress",hN="Unix.Unix_error",mI="sources",hr="mkdir",mH="Stack_overflow",hp="model file: ",hq="losses",aw="alpha",fv="the invariant",fg=": No such file or directory",mG="/static/",lC="**",mF=-97,mE="Not_found",lB=", ",mD="ahead",fu="pairs",bn="digest",hM="rmdir",lz="prefix",lA="parts",ho=" is none that is known",at="model",mC=1026,dA="classes",mA="a mass",hL="lbd",mB="false",ly=-34,hK="min-entropy",lx="after",lv="Pervasives.do_at_exit",lw="utf8",bC=" ",bE=0x80,lu="Undefined_recursive_module",ft="length",bQ="the certificate",fs=":",lt="G2: another model",fr="prior",ls="weight",b7="version",hJ="compare: functional value",my="action",mz="'stop' of ",lr="%i",mw="suffix",dz="given_up",mx="side",mv="true",hI="up_to";function
+cO(c,a){if(c.fun)return cO(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return c6(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return cO(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return c6(c,d)}}function
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cO(c,d)}}function
 dL(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
 d=u,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fV(c,b,a){var
+fU(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=u;for(;0<a;b+=ei,a-=ei)e+=d.apply(null,c.slice(b,b+Math.min(a,ei)));return e}function
-c7(a){if(a.t==2)a.c+=dL(a.l-a.c.length,"\0");else
-a.c=fV(a.c,0,a.c.length);a.t=0}function
-ce(a){a.t&6&&c7(a);return a.c}function
-n$(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>fp)return false;return true}else
+e=u;for(;0<a;b+=eh,a-=eh)e+=d.apply(null,c.slice(b,b+Math.min(a,eh)));return e}function
+c6(a){if(a.t==2)a.c+=dL(a.l-a.c.length,"\0");else
+a.c=fU(a.c,0,a.c.length);a.t=0}function
+ce(a){a.t&6&&c6(a);return a.c}function
+oa(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>fo)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
 iv(e){for(var
 j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bE){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bE;d++);if(d-b>lH){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(f<<6);if(f<l5){a=g-0x3080;if(a<bE)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(g<<6);if(f<nc){a=g-0xe2080;if(a<m1||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>b_)c+=String.fromCharCode(0xd7c0+(a>>10),lS+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>ei){c.substr(0,1);j+=c;c=u}}return j+c}function
+d=b+1;d<i&&(f=e.charCodeAt(d))<bE;d++);if(d-b>lI){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(f<<6);if(f<l6){a=g-0x3080;if(a<bE)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(g<<6);if(f<nd){a=g-0xe2080;if(a<m2||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>b_)c+=String.fromCharCode(0xd7c0+(a>>10),lT+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>eh){c.substr(0,1);j+=c;c=u}}return j+c}function
 ca(c,a,b){this.t=c;this.c=a;this.l=b}ca.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:c7(this);case
-0:if(n$(this.c)){this.t=9;return this.c}this.t=8;case
+9:return this.c;default:c6(this);case
+0:if(oa(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};ca.prototype.toUtf16=function(){var
 a=this.toString();if(this.t==9)return a;return iv(a)};ca.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 ca(this.t,a,this.l)};function
-nQ(a){return new
+nR(a){return new
 ca(0,a,a.length)}function
-a(a){return nQ(a)}function
-DG(d){o.bisimdistCheck=function(c,b){return ce(c6(d,[a(c),a(b)]))}}function
-nH(a){this.big=a}nH.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+a(a){return nR(a)}function
+DI(d){o.bisimdistCheck=function(c,b){return ce(cO(d,[a(c),a(b)]))}}function
+nI(a){this.big=a}nI.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
 bR(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
-nH(a)}function
+nI(a)}function
 aW(a){return typeof
 a=="number"?o.BigInt(a):a.big}function
 aR(b,c){if(typeof
@@ -60,8 +60,8 @@ bG(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
 d!="number"){a=aW(c);b=aW(d)}return a<b?-1:a>b?1:0}function
-Ey(b,a){throw[0,b,a]}function
-is(c,b){Ey(c,a(b))}var
+EA(b,a){throw[0,b,a]}function
+is(c,b){EA(c,a(b))}var
 ah=[0];function
 a$(b){if(!ah.Failure)ah.Failure=[ap,a(hv),-3];is(ah.Failure,b)}function
 bS(b,a){if(a===1)return b;var
@@ -69,20 +69,20 @@ c=aW(b),d=aW(a);if(a===0)a$("division by zero");return bR(c/d)}function
 ie(d){var
 b=d.toString(16),c=[];for(var
 a=b.length;a>0;a-=6)c.push(o.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-fK(b){var
+fJ(b){var
 c="0x0";for(var
 a=b.length-1;a>=0;a--)c+=(b[a]+b4).toString(16).slice(1);return o.BigInt(c)}function
-DH(w,x){var
+DJ(w,x){var
 b=ie(w),a=ie(x),g=o.Math.floor;while(a.length>2){var
 c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,n,d,e;while(h<=b[c-1])h*=2;var
-r=(b[c-1]*b4+b[c-2])*(b4/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*b4)+a[c-2])*(b4/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>fz||d<-fz||e>fz||e<-fz)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
-v=fK(b)%fK(a);b=a;a=v==0?[]:ie(v)}else{var
+r=(b[c-1]*b4+b[c-2])*(b4/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*b4)+a[c-2])*(b4/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>fy||d<-fy||e>fy||e<-fy)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
+v=fJ(b)%fJ(a);b=a;a=v==0?[]:ie(v)}else{var
 s=0,q=0,t,u;for(var
 f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/b4);q=g(e/b4);b[f]=d-s*b4;if(f<m)a[f]=e-q*b4;else
-a.push(e-q*b4)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[fK(b),fK(a)]}function
-fL(j,k){if(j===1||k===1)return 1;var
+a.push(e-q*b4)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[fJ(b),fJ(a)]}function
+fK(j,k){if(j===1||k===1)return 1;var
 a=aW(j),b=aW(k),i;if(a<0)a=-a;if(b<0)b=-b;var
-h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=DH(h,f);var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=DJ(h,f);var
 d=c[0];if(c[1]!=0){var
 g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))a$("no common divisor");return bR(d)}function
 bw(a){return typeof
@@ -95,16 +95,16 @@ ag(a){return bR(-aW(a))}function
 dG(c){var
 a=aW(c);if(a<0)a=-a;var
 b=a.toString(16);return 4*b.length-o.Math.clz32(o.parseInt(b.charAt(0),16))+28}function
-nI(a,c){var
-b=ce(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))a$("digits");return bR(o.BigInt(a==16?ef+b:b))}function
+nJ(a,c){var
+b=ce(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))a$("digits");return bR(o.BigInt(a==16?ee+b:b))}function
 ad(a){return a}function
 q(b,c){if(typeof
 b=="number"&&c==1){var
 a=2*b;if(a===(a|0))return a}return bR(aW(b)<<o.BigInt(c))}function
 $(b,a){if(typeof
 b=="number")return b>>(a>31?31:a);return bR(b.big>>o.BigInt(a))}function
-DI(c,a,b){return bR(o.BigInt.asIntN(b,aW(c)>>o.BigInt(a)))}function
-DJ(e){var
+DK(c,a,b){return bR(o.BigInt.asIntN(b,aW(c)>>o.BigInt(a)))}function
+DL(e){var
 b=aW(e),c=o.BigInt(1);if(b<=c)return e;var
 a=c<<o.BigInt(2*b.toString(16).length),d;while((d=a+b/a>>c)<a)a=d;return bR(a)}function
 cu(b,c){if(typeof
@@ -114,22 +114,22 @@ a=b-c;if(a===(a|0))return a|0}return bR(aW(b)-aW(c))}function
 dH(a){if(typeof
 a!="number")a$("overflow");return a}function
 bT(b){return a(aW(b).toString())}function
-DK(d,b,e,c,f){if(c<=b)for(var
+DM(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-DN(e,f,d){var
+DP(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-fN(b){if(o.Uint8Array)var
+fM(b){if(o.Uint8Array)var
 c=new(o.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-c5(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fV(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fV(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fN(b);var
+c5(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fU(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?fU(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fM(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -142,28 +142,28 @@ bU(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
 aG(a){is(ah.Invalid_argument,a)}function
-fM(){aG(h7)}function
-DS(b,a){if(a>>>0>=b.l-3)fM();var
+fL(){aG(h7)}function
+DU(b,a){if(a>>>0>=b.l-3)fL();var
 c=bU(b,a),d=bU(b,a+1),e=bU(b,a+2),f=bU(b,a+3);return f<<24|e<<16|d<<8|c}function
-am(a,c,b){b&=ct;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fN(a)}a.c[c]=b;return 0}function
-cO(b,a,c){if(a>>>0>=b.l)fM();return am(b,a,c)}function
-c8(a){return a.toArray()}function
-DV(c,b,e){if(b>>>0>=c.l-7)fM();var
-d=c8(e);for(var
+am(a,c,b){b&=ct;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fM(a)}a.c[c]=b;return 0}function
+cN(b,a,c){if(a>>>0>=b.l)fL();return am(b,a,c)}function
+c7(a){return a.toArray()}function
+DX(c,b,e){if(b>>>0>=c.l-7)fL();var
+d=c7(e);for(var
 a=0;a<8;a++)am(c,b+7-a,d[a]);return 0}function
-er(){aG(h7)}function
-p(a,b){if(b>>>0>=a.length-1)er();return a}function
-DW(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-EJ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-EI(a){if(EJ)return Math.floor(Math.log2(a));var
+eq(){aG(h7)}function
+p(a,b){if(b>>>0>=a.length-1)eq();return a}function
+DY(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+EL=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+EK(a){if(EL)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
 il(c){var
 a=new(o.Float32Array)(1);a[0]=c;var
 b=new(o.Int32Array)(a.buffer);return b[0]|0}var
-nX=Math.pow(2,-24);function
-n5(a){throw a}function
-it(){n5(ah.Division_by_zero)}function
+nY=Math.pow(2,-24);function
+n6(a){throw a}function
+it(){n6(ah.Division_by_zero)}function
 B(b,c,a){this.lo=b&cs;this.mi=c&cs;this.hi=a&b_}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
 B(this.lo,this.mi,this.hi)};B.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.neg=function(){var
@@ -173,7 +173,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 B(b,c,d)};B.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 B(b,c,d)};B.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*nX|0)+this.mi*a.lo+this.lo*a.mi,d=(c*nX|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*nY|0)+this.mi*a.lo+this.lo*a.mi,d=(c*nY|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 B(b,c,d)};B.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};B.prototype.isNeg=function(){return this.hi<<16<0};B.prototype.and=function(a){return new
 B(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};B.prototype.or=function(a){return new
 B(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};B.prototype.xor=function(a){return new
@@ -197,15 +197,15 @@ c=b.udivmod(a).quotient;if(d&b5)c=c.neg();return c};B.prototype.mod=function(b){
 a=this;if(b.isZero())it();var
 d=a.hi;if(a.hi&b5)a=a.neg();if(b.hi&b5)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&b5)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ct,this.mi>>16,this.mi>>8&ct,this.mi&ct,this.lo>>16,this.lo>>8&ct,this.lo&ct]};B.prototype.lo32=function(){return this.lo|(this.mi&ct)<<24};B.prototype.hi32=function(){return this.mi>>>8&b_|this.hi<<16};function
-fQ(b,c,a){return new
+fP(b,c,a){return new
 B(b,c,a)}function
-fP(a){if(!isFinite(a)){if(isNaN(a))return fQ(1,0,lF);return a>0?fQ(0,0,lF):fQ(0,0,0xfff0)}var
+fO(a){if(!isFinite(a)){if(isNaN(a))return fP(1,0,lG);return a>0?fP(0,0,lG):fP(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?b5:a>=0?0:b5;if(f)a=-a;var
-b=EI(a)+m7;if(b<=0){b=0;a/=Math.pow(2,-mB)}else{a/=Math.pow(2,b-nz);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=EK(a)+m8;if(b<=0){b=0;a/=Math.pow(2,-mC)}else{a/=Math.pow(2,b-nA);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&hV|f|b<<4;return fQ(g,e,c)}function
-nO(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fG)for(var
+g=a|0;c=c&hV|f|b<<4;return fP(g,e,c)}function
+nP(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fF)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<b_)c.write(16,b.dims[a]);else{c.write(16,b_);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -223,11 +223,11 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=c8(b.get(a));for(var
+e=c7(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=c8(fP(b.get(a)));for(var
+e=c7(fO(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
@@ -237,15 +237,15 @@ a=0;a<b.data.length/2;a++){var
 d=b.get(a);c.write(32,il(d[1]));c.write(32,il(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=c8(fP(f[1]));for(var
+f=b.get(a),e=c7(fO(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=c8(fP(f[2]));for(var
+e=c7(fO(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-nM(a){switch(a){case
+nN(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-DO(c,e){var
+DQ(c,e){var
 b=o,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -261,7 +261,7 @@ b=o,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)aG("Bigarray.create: unsupported kind");var
 d=new
-a(e*nM(c));return d}function
+a(e*nN(c));return d}function
 im(c){var
 a=new(o.Int32Array)(1);a[0]=c;var
 b=new(o.Float32Array)(a.buffer);return b[0]}function
@@ -269,32 +269,32 @@ dJ(a){return new
 B(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 io(d){var
 f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&hV)==0?b&b5?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&hV);if(c>0){a+=16;a*=Math.pow(2,c-nz)}else
-a*=Math.pow(2,-mB);if(b&b5)a=-a;return a}function
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&hV);if(c>0){a+=16;a*=Math.pow(2,c-nA)}else
+a*=Math.pow(2,-mC);if(b&b5)a=-a;return a}function
 ig(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)aG("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Eb(b,a){return new
+Ed(b,a){return new
 B(b&cs,b>>>24&ct|(a&b_)<<8,a>>>16&b_)}function
 ip(a){return a.hi32()}function
 iq(a){return a.lo32()}var
-DP=fG;function
-cN(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cN.prototype.caml_custom=DP;cN.prototype.offset=function(b){var
+DR=fF;function
+cM(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cM.prototype.caml_custom=DR;cM.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))aG("bigarray.js: invalid offset");if(this.dims.length!=b.length)aG("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])er();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])eq();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])er();c=c*this.dims[a]+(b[a]-1)}return c};cN.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])eq();c=c*this.dims[a]+(b[a]-1)}return c};cM.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Eb(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Ed(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[fx,e,c];default:return this.data[a]}};cN.prototype.set=function(a,b){switch(this.kind){case
+e=this.data[a*2+0],c=this.data[a*2+1];return[fw,e,c];default:return this.data[a]}};cM.prototype.set=function(a,b){switch(this.kind){case
 7:this.data[a*2+0]=iq(b);this.data[a*2+1]=ip(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cN.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cM.prototype.fill=function(b){switch(this.kind){case
 7:var
 c=iq(b),e=ip(b);if(c==e)this.data.fill(c);else
 for(var
@@ -303,7 +303,7 @@ a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cN.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cM.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -324,24 +324,24 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
 dF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dF.prototype=new
-cN();dF.prototype.offset=function(a){if(typeof
+cM();dF.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-aG("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])er();return a};dF.prototype.get=function(a){return this.data[a]};dF.prototype.set=function(a,b){this.data[a]=b;return 0};dF.prototype.fill=function(a){this.data.fill(a);return 0};function
-nK(c,d,a,b){var
-e=nM(c);if(ig(a)*e!=b.length)aG("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+aG("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])eq();return a};dF.prototype.get=function(a){return this.data[a]};dF.prototype.set=function(a,b){this.data[a]=b;return 0};dF.prototype.fill=function(a){this.data.fill(a);return 0};function
+nL(c,d,a,b){var
+e=nN(c);if(ig(a)*e!=b.length)aG("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 dF(c,d,a,b);return new
-cN(c,d,a,b)}function
-nL(b,v,r){var
+cM(c,d,a,b)}function
+nM(b,v,r){var
 i=b.read32s();if(i<0||i>16)a$("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&ct,o=p>>8&1,h=[];if(r==fG)for(var
+p=b.read32s(),j=p&ct,o=p>>8&1,h=[];if(r==fF)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==b_){var
 t=b.read32u(),u=b.read32u();if(t!=0)a$("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=ig(h),f=DO(j,d),g=nK(j,o,h,f);switch(j){case
+d=ig(h),f=DQ(j,d),g=nL(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -374,7 +374,7 @@ a=0;a<d;a++){var
 k=im(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=im(b.read32s()),l=im(b.read32s());g.set(a,[fx,m,l])}break;case
+m=im(b.read32s()),l=im(b.read32s());g.set(a,[fw,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
@@ -382,17 +382,17 @@ a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
 m=io(dJ(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=io(dJ(e));g.set(a,[fx,m,l])}break}v[0]=(4+i)*4;return nK(j,o,h,f)}function
-nJ(a,b,c){return a.compare(b,c)}function
-fT(a,b){return Math.imul(a,b)}function
-aX(b,a){a=fT(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=fT(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-D6(a,b){a=aX(a,iq(b));a=aX(a,ip(b));return a}function
-ij(a,b){return D6(a,fP(b))}function
-nN(c){var
+l=io(dJ(e));g.set(a,[fw,m,l])}break}v[0]=(4+i)*4;return nL(j,o,h,f)}function
+nK(a,b,c){return a.compare(b,c)}function
+fS(a,b){return Math.imul(a,b)}function
+aX(b,a){a=fS(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=fS(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+D8(a,b){a=aX(a,iq(b));a=aX(a,ip(b));return a}function
+ij(a,b){return D8(a,fO(b))}function
+nO(c){var
 b=ig(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>el)b=el;var
+12:if(b>ek)b=ek;var
 e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aX(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
@@ -413,41 +413,41 @@ a=0;a<b;a++)d=ij(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
 a=0;a<b;a++)d=ij(d,c.data[a]);break}return d}function
-D_(a,b){b[0]=4;return a.read32s()}function
-Es(a,b){switch(a.read8u()){case
+Ea(a,b){b[0]=4;return a.read32s()}function
+Eu(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:a$("input_value: native integer value too large");default:a$("input_value: ill-formed native integer")}}function
-Ek(c,d){var
+Em(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dJ(b)}function
-Eg(e,d,b){var
-c=c8(d);for(var
+Ei(e,d,b){var
+c=c7(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Ea(a,b,c){return a.compare(b)}function
-Ed(a){return a.lo32()^a.hi32()}var
-et={"_j":{deserialize:Ek,serialize:Eg,fixed_length:8,compare:Ea,hash:Ed},"_i":{deserialize:D_,fixed_length:4},"_n":{deserialize:Es,fixed_length:4},"_bigarray":{deserialize:function(a,b){return nL(a,b,"_bigarray")},serialize:nO,compare:nJ,hash:nN},"_bigarr02":{deserialize:function(a,b){return nL(a,b,fG)},serialize:nO,compare:nJ,hash:nN}};function
-ih(a){return et[a.caml_custom]&&et[a.caml_custom].compare}function
-nR(f,c,d,e){var
+Ec(a,b,c){return a.compare(b)}function
+Ef(a){return a.lo32()^a.hi32()}var
+es={"_j":{deserialize:Em,serialize:Ei,fixed_length:8,compare:Ec,hash:Ef},"_i":{deserialize:Ea,fixed_length:4},"_n":{deserialize:Eu,fixed_length:4},"_bigarray":{deserialize:function(a,b){return nM(a,b,"_bigarray")},serialize:nP,compare:nK,hash:nO},"_bigarr02":{deserialize:function(a,b){return nM(a,b,fF)},serialize:nP,compare:nK,hash:nO}};function
+ih(a){return es[a.caml_custom]&&es[a.caml_custom].compare}function
+nS(f,c,d,e){var
 b=ih(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eu(a){return a
+et(a){return a
 instanceof
 ca}function
-fR(a){return eu(a)}function
-nS(a){if(typeof
+fQ(a){return et(a)}function
+nT(a){if(typeof
 a==="number")return dx;else
-if(eu(a))return h2;else
-if(fR(a))return 1252;else
+if(et(a))return h2;else
+if(fQ(a))return 1252;else
 if(a
 instanceof
 Array&&a[0]===a[0]>>>0&&a[0]<=hw){var
-b=a[0]|0;return b==fx?0:b}else
+b=a[0]|0;return b==fw?0:b}else
 if(a
 instanceof
-String)return l$;else
+String)return ma;else
 if(typeof
-a=="string")return l$;else
+a=="string")return ma;else
 if(a
 instanceof
 Number)return dx;else
@@ -457,21 +457,21 @@ if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-nY(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-nP(a,b){a.t&6&&c7(a);b.t&6&&c7(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-cw(a,b){return nP(a,b)}function
+nZ(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+nQ(a,b){a.t&6&&c6(a);b.t&6&&c6(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+cw(a,b){return nQ(a,b)}function
 dI(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=nS(a);if(f==cJ){a=a[1];continue}var
-g=nS(b);if(g==cJ){b=b[1];continue}if(f!==g){if(f==dx){if(g==hy)return nR(a,b,-1,d);return-1}if(g==dx){if(f==hy)return nR(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+f=nT(a);if(f==cI){a=a[1];continue}var
+g=nT(b);if(g==cI){b=b[1];continue}if(f!==g){if(f==dx){if(g==hy)return nS(a,b,-1,d);return-1}if(g==dx){if(f==hy)return nS(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
 247:aG(hJ);break;case
 248:var
-c=nY(a[2],b[2]);if(c!=0)return c|0;break;case
+c=nZ(a[2],b[2]);if(c!=0)return c|0;break;case
 249:aG(hJ);break;case
 250:aG("equal: got Forward_tag, should not happen");break;case
 251:aG("equal: abstract value");break;case
 252:if(a!==b){var
-c=nP(a,b);if(c!=0)return c|0}break;case
+c=nQ(a,b);if(c!=0)return c|0}break;case
 253:aG("equal: got Double_tag, should not happen");break;case
 254:aG("equal: got Double_array_tag, should not happen");break;case
 255:aG("equal: got Custom_tag, should not happen");break;case
@@ -495,7 +495,7 @@ _(a,b){return dI(a,b,true)}function
 aF(a){if(a<0)aG("Bytes.create");return new
 ca(a?2:9,u,a)}function
 S(a,b){return+(dI(a,b,false)==0)}function
-DY(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=dL(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fN(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+D0(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=dL(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fM(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 ir(d){d=ce(d);var
 e=d.length;if(e>31)aG("format_int: format too long");var
 a={justify:cr,signstyle:b6,filler:bC,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
@@ -505,17 +505,17 @@ ii(b,f){if(b.uppercase)f=f.toUpperCase();var
 e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b6))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
 c=u;if(b.justify==cr&&b.filler==bC)for(var
 d=e;d<b.width;d++)c+=bC;if(b.signedconv)if(b.sign<0)c+=b6;else
-if(b.signstyle!=b6)c+=b.signstyle;if(b.alternate&&b.base==8)c+=a_;if(b.alternate&&b.base==16)c+=ef;if(b.justify==cr&&b.filler==a_)for(var
+if(b.signstyle!=b6)c+=b.signstyle;if(b.alternate&&b.base==8)c+=a_;if(b.alternate&&b.base==16)c+=ee;if(b.justify==cr&&b.filler==a_)for(var
 d=e;d<b.width;d++)c+=a_;c+=f;if(b.justify==b6)for(var
 d=e;d<b.width;d++)c+=bC;return a(c)}function
-nU(i,c){function
+nV(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(cr)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(a_);if(b>0)a=a+dC+new
 Array(b+1).join(a_);return a}else
 return a.toFixed(b)}}var
 a,e=ir(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hA;e.filler=bC}else
-if(!isFinite(c)){a=ep;e.filler=bC}else
+if(!isFinite(c)){a=eo;e.filler=bC}else
 switch(e.conv){case"e":var
 a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ia)a=a.slice(0,b-1)+a_+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
 h=a.indexOf(ia),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
@@ -523,126 +523,126 @@ b=h-1;while(a.charAt(b)==a_)b--;if(a.charAt(b)==dC)b--;a=a.slice(0,b+1)+a.slice(
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
 b=a.length-1;while(a.charAt(b)==a_)b--;if(a.charAt(b)==dC)b--;a=a.slice(0,b+1)}}break}return ii(e,a)}function
-fO(e,c){if(ce(e)==mT)return a(u+c);var
+fN(e,c){if(ce(e)==mU)return a(u+c);var
 b=ir(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(b.base);if(b.prec>=0){b.filler=bC;var
 f=b.prec-d.length;if(f>0)d=dL(f,a_)+d}return ii(b,d)}var
-Eu=0;function
-cP(){return Eu++}function
-nZ(a){return a.toUtf16()}function
-ew(){return typeof
+Ew=0;function
+cP(){return Ew++}function
+n0(a){return a.toUtf16()}function
+ev(){return typeof
 o.process!=="undefined"&&typeof
 o.process.versions!=="undefined"&&typeof
 o.process.versions.node!=="undefined"}function
-EK(){function
+EM(){function
 a(a){if(a.charAt(0)===bD)return[u,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==ft);if(Boolean(a[2]||e)){var
-d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return ew()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
-iw=EK();function
-n9(a){return a.slice(-1)!==bD?a+bD:a}if(ew()&&o.process&&o.process.cwd)var
-es=o.process.cwd().replace(/\\/g,bD);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==fs);if(Boolean(a[2]||e)){var
+d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return ev()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
+iw=EM();function
+n_(a){return a.slice(-1)!==bD?a+bD:a}if(ev()&&o.process&&o.process.cwd)var
+er=o.process.cwd().replace(/\\/g,bD);else
 var
-es="/static";es=n9(es);function
-Em(a){a=nZ(a);if(!iw(a))a=es+a;var
+er="/static";er=n_(er);function
+Eo(a){a=n0(a);if(!iw(a))a=er+a;var
 e=iw(a),d=e[1].split(bD),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-EF(e){for(var
+EH(e){for(var
 f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bE){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bE;d++);if(d-c>lH){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<m1){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bE|a&dw)}else
-if(a<0xd800||a>=l4)b+=String.fromCharCode(l5|a>>12,bE|a>>6&dw,bE|a&dw);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lS||h>l4)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(nc|a>>18,bE|a>>12&dw,bE|a>>6&dw,bE|a&dw)}if(b.length>ei){b.substr(0,1);f+=b;b=u}}return f+b}function
-DU(a){var
-b=9;if(!n$(a))b=8,a=EF(a);return new
+d=c+1;d<g&&(a=e.charCodeAt(d))<bE;d++);if(d-c>lI){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<m2){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bE|a&dw)}else
+if(a<0xd800||a>=l5)b+=String.fromCharCode(l6|a>>12,bE|a>>6&dw,bE|a&dw);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lT||h>l5)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(nd|a>>18,bE|a>>12&dw,bE|a>>6&dw,bE|a&dw)}if(b.length>eh){b.substr(0,1);f+=b;b=u}}return f+b}function
+DW(a){var
+b=9;if(!oa(a))b=8,a=EH(a);return new
 ca(b,a,a.length)}function
-bW(a){return DU(a)}var
-EL=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lO,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hX,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hz,mX,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-da(d,f,e,a){var
-b=EL.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+bW(a){return DW(a)}var
+EN=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lP,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hX,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hz,mY,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+c$(d,f,e,a){var
+b=EN.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bW(f||u),bW(e||u)];return c}var
-n3={};function
-c_(a){return n3[a]}function
-c$(b,a){throw[0,b].concat(a)}function
-DT(a){return new
+n4={};function
+c9(a){return n4[a]}function
+c_(b,a){throw[0,b].concat(a)}function
+DV(a){return new
 ca(4,a,a.length)}function
 Z(a){is(ah.Sys_error,a)}function
-Ew(a){Z(a+fh)}function
-DR(b,a){if(a>>>0>=b.l)fM();return bU(b,a)}function
+Ey(a){Z(a+fg)}function
+DT(b,a){if(a>>>0>=b.l)fL();return bU(b,a)}function
 bo(a){return a.l}function
-nG(){}function
+nH(){}function
 aP(a){this.data=a}aP.prototype=new
-nG();aP.prototype.truncate=function(a){var
+nH();aP.prototype.truncate=function(a){var
 b=this.data;this.data=aF(a|0);c5(b,0,this.data,0,a)};aP.prototype.length=function(){return bo(this.data)};aP.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
 e=aF(b+a),f=this.data;this.data=e;c5(f,0,this.data,0,c)}cc(d,g,this.data,b,a);return 0};aP.prototype.read=function(c,a,d,b){var
-e=this.length();c5(this.data,c,a,d,b);return 0};aP.prototype.read_one=function(a){return DR(this.data,a)};aP.prototype.close=function(){};aP.prototype.constructor=aP;function
+e=this.length();c5(this.data,c,a,d,b);return 0};aP.prototype.read_one=function(a){return DT(this.data,a)};aP.prototype.close=function(){};aP.prototype.constructor=aP;function
 a2(b,a){this.content={};this.root=b;this.lookupFun=a}a2.prototype.nm=function(a){return this.root+a};a2.prototype.create_dir_if_needed=function(d){var
 c=d.split(bD),b=u;for(var
 a=0;a<c.length-1;a++){b+=c[a]+bD;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a2.prototype.slash=function(a){return/\/$/.test(a)?a:a+bD};a2.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
 aP(cd(c[1]))}}};a2.prototype.exists=function(a){if(a==u)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a2.prototype.mkdir=function(c,e,d){var
-b=d&&c_(hN);if(this.exists(c))if(b)c$(b,da(lO,hr,this.nm(c)));else
+b=d&&c9(hN);if(this.exists(c))if(b)c_(b,c$(lP,hr,this.nm(c)));else
 Z(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)c$(b,da(hX,hr,this.nm(a)));else
-Z(a+fh);if(!this.is_dir(a))if(b)c$(b,da(hz,hr,this.nm(a)));else
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)c_(b,c$(hX,hr,this.nm(a)));else
+Z(a+fg);if(!this.is_dir(a))if(b)c_(b,c$(hz,hr,this.nm(a)));else
 Z(a+h_);this.create_dir_if_needed(this.slash(c))};a2.prototype.rmdir=function(a,f){var
-b=f&&c_(hN),c=a==u?u:this.slash(a),e=new
-RegExp(hC+c+mY);if(!this.exists(a))if(b)c$(b,da(hX,hM,this.nm(a)));else
-Z(a+fh);if(!this.is_dir(a))if(b)c$(b,da(hz,hM,this.nm(a)));else
+b=f&&c9(hN),c=a==u?u:this.slash(a),e=new
+RegExp(hC+c+mZ);if(!this.exists(a))if(b)c_(b,c$(hX,hM,this.nm(a)));else
+Z(a+fg);if(!this.is_dir(a))if(b)c_(b,c$(hz,hM,this.nm(a)));else
 Z(a+h_);for(var
 d
 in
-this.content)if(d.match(e))if(b)c$(b,da(mX,hM,this.nm(a)));else
+this.content)if(d.match(e))if(b)c_(b,c$(mY,hM,this.nm(a)));else
 Z(this.nm(a)+": Directory not empty");delete
 this.content[c]};a2.prototype.readdir=function(a){var
-f=a==u?u:this.slash(a);if(!this.exists(a))Z(a+fh);if(!this.is_dir(a))Z(a+h_);var
+f=a==u?u:this.slash(a);if(!this.exists(a))Z(a+fg);if(!this.is_dir(a))Z(a+h_);var
 g=new
-RegExp(hC+f+mY),d={},c=[];for(var
+RegExp(hC+f+mZ),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a2.prototype.is_dir=function(a){if(a==u)return true;var
 b=this.slash(a);return this.content[b]?1:0};a2.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};a2.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Z(this.nm(a)+mh);if(b.text&&b.binary)Z(this.nm(a)+mM);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Z(this.nm(a)+" : is a directory");if(b.create&&b.excl)Z(this.nm(a)+mg);var
+this.content[a];return b};a2.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Z(this.nm(a)+mi);if(b.text&&b.binary)Z(this.nm(a)+mN);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Z(this.nm(a)+" : is a directory");if(b.create&&b.excl)Z(this.nm(a)+mh);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 aP(aF(0));return this.content[a]}else
-Ew(this.nm(a))};a2.prototype.register=function(c,a){var
-b;if(this.content[c])Z(this.nm(c)+mg);if(eu(a))b=new
-aP(a);if(fR(a))b=new
+Ey(this.nm(a))};a2.prototype.register=function(c,a){var
+b;if(this.content[c])Z(this.nm(c)+mh);if(et(a))b=new
+aP(a);if(fQ(a))b=new
 aP(cd(a));else
 if(a
 instanceof
 Array)b=new
-aP(DT(a));else
+aP(DV(a));else
 if(typeof
 a==="string")b=new
-aP(nQ(a));else
+aP(nR(a));else
 if(a.toString){var
 d=cd(bW(a.toString()));b=new
 aP(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 Z(this.nm(c)+" : registering file with invalid content type")};a2.prototype.constructor=a2;function
 x(a){return bo(a)}function
 ba(b,a){return bU(b,a)}function
-DM(d){var
+DO(d){var
 c=x(d),b=new
 Array(c),a=0;for(;a<c;a++)b[a]=ba(d,a);return b}function
-DL(a){if(a.t!=4)fN(a);return a.c}function
+DN(a){if(a.t!=4)fM(a);return a.c}function
 cb(a){this.fs=require("fs");this.fd=a}cb.prototype=new
-nG();cb.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){Z(a.toString())}};cb.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){Z(a.toString())}};cb.prototype.write=function(f,b,c,e){var
-a=DM(b);if(!(a
+nH();cb.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){Z(a.toString())}};cb.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){Z(a.toString())}};cb.prototype.write=function(f,b,c,e){var
+a=DO(b);if(!(a
 instanceof
 o.Uint8Array))a=new(o.Uint8Array)(a);var
 d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){Z(a.toString())}return 0};cb.prototype.read=function(g,d,c,f){var
-a=DL(d);if(!(a
+a=DN(d);if(!(a
 instanceof
 o.Uint8Array))a=new(o.Uint8Array)(a);var
 e=o.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){Z(a.toString())}for(var
-b=0;b<f;b++)cO(d,c+b,e[c+b]);return 0};cb.prototype.read_one=function(c){var
+b=0;b<f;b++)cN(d,c+b,e[c+b]);return 0};cb.prototype.read_one=function(c){var
 b=new(o.Uint8Array)(1),a=o.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){Z(a.toString())}return a[0]};cb.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){Z(a.toString())}};cb.prototype.constructor=cb;function
 aQ(a){this.fs=require("fs");this.root=a}aQ.prototype.nm=function(a){return this.root+a};aQ.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};aQ.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};aQ.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};aQ.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){Z(a.toString())}};aQ.prototype.unlink=function(a,c){try{var
 b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.open=function(f,c,g){var
@@ -654,9 +654,9 @@ d=this.fs.openSync(this.nm(f),b);return new
 cb(d)}catch(a){this.raise_nodejs_error(a,g)}};aQ.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.stat=function(b,c){try{var
 a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.lstat=function(b,c){try{var
 a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};aQ.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),lv);return bW(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.raise_nodejs_error=function(a,d){var
-b=c_(hN);if(d&&b){var
-c=da(a.code,a.syscall,a.path,a.errno);c$(b,c)}else
+a=this.fs.readlinkSync(this.nm(b),lw);return bW(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.raise_nodejs_error=function(a,d){var
+b=c9(hN);if(d&&b){var
+c=c$(a.code,a.syscall,a.path,a.errno);c_(b,c)}else
 Z(a.toString())};aQ.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
@@ -665,62 +665,62 @@ if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
 if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};aQ.prototype.constructor=aQ;function
-nV(b){var
+nW(b){var
 a=iw(b);if(!a)return;return a[0]+bD}var
-fU=nV(es)||a$("unable to compute caml_root"),dM=[];if(ew())dM.push({path:fU,device:new
-aQ(fU)});else
-dM.push({path:fU,device:new
-a2(fU)});dM.push({path:mF,device:new
-a2(mF)});function
-oa(b){var
-g=Em(b),b=g.join(bD),f=n9(b),c;for(var
+fT=nW(er)||a$("unable to compute caml_root"),dM=[];if(ev())dM.push({path:fT,device:new
+aQ(fT)});else
+dM.push({path:fT,device:new
+a2(fT)});dM.push({path:mG,device:new
+a2(mG)});function
+ob(b){var
+g=Eo(b),b=g.join(bD),f=n_(b),c;for(var
 e=0;e<dM.length;e++){var
-a=dM[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&ew()){var
-d=nV(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+a=dM[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&ev()){var
+d=nW(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
 aQ(d)};dM.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Z("no device found for "+f)}function
-DX(c,b){var
-a=oa(c);if(!a.device.register)a$("cannot register file");a.device.register(a.rest,b);return 0}function
-n_(c,b){var
-c=a(c),b=a(b);return DX(c,b)}function
-D0(){var
+DZ(c,b){var
+a=ob(c);if(!a.device.register)a$("cannot register file");a.device.register(a.rest,b);return 0}function
+n$(c,b){var
+c=a(c),b=a(b);return DZ(c,b)}function
+D2(){var
 b=o.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)n_(b[a].name,b[a].content);o.jsoo_create_file=n_;o.caml_fs_tmp=[];return 0}function
-D1(a,b){return+(dI(a,b,false)>=0)}function
+a=0;a<b.length;a++)n$(b[a].name,b[a].content);o.jsoo_create_file=n$;o.caml_fs_tmp=[];return 0}function
+D3(a,b){return+(dI(a,b,false)>=0)}function
 ik(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aX(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=aX(d,c)}d^=e;return d}function
-D7(a,b){return ik(a,ce(b))}function
-D4(d,b){var
+D9(a,b){return ik(a,ce(b))}function
+D6(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aX(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=aX(d,c)}d^=e;return d}function
-n0(a){switch(a.t&6){default:c7(a);case
+n1(a){switch(a.t&6){default:c6(a);case
 0:return a.c;case
 4:return a.c}}function
-D3(b,c){var
-a=n0(c);return typeof
-a==="string"?ik(b,a):D4(b,a)}function
-D5(a){a^=a>>>16;a=fT(a,0x85ebca6b|0);a^=a>>>13;a=fT(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-D2(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>el)d=el;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(et[a.caml_custom]&&et[a.caml_custom].hash){var
-k=et[a.caml_custom].hash(a);b=aX(b,k);c--}}else
+D5(b,c){var
+a=n1(c);return typeof
+a==="string"?ik(b,a):D6(b,a)}function
+D7(a){a^=a>>>16;a=fS(a,0x85ebca6b|0);a^=a>>>13;a=fS(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+D4(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>ek)d=ek;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(es[a.caml_custom]&&es[a.caml_custom].hash){var
+k=es[a.caml_custom].hash(a);b=aX(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=aX(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=aX(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eu(a)){b=D3(b,a);c--}else
-if(fR(a)){b=D7(b,a);c--}else
+if(et(a)){b=D5(b,a);c--}else
+if(fQ(a)){b=D9(b,a);c--}else
 if(typeof
 a==="string"){b=ik(b,a);c--}else
 if(a===(a|0)){b=aX(b,a+a+1);c--}else
-if(a===+a){b=ij(b,a);c--}}b=D5(b);return b&0x3FFFFFFF}function
-D8(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(hA);return bW(a>0?nh:"-infinity")}var
+if(a===+a){b=ij(b,a);c--}}b=D7(b);return b&0x3FFFFFFF}function
+D_(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(hA);return bW(a>0?ni:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -733,23 +733,23 @@ g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
 h=b.indexOf(dC);if(h<0)b+=dC+dL(c,a_);else{var
 f=h+1+c;if(b.length<f)b+=dL(f-b.length,a_);else
-b=b.substr(0,f)}}return bW(e+ef+b+"p"+j+d.toString(10))}function
-D9(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-D$(b){var
-a=c8(b);return dJ([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-Ef(a){return+a.isZero()}function
-nW(a){return new
+b=b.substr(0,f)}}return bW(e+ee+b+"p"+j+d.toString(10))}function
+D$(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+Eb(b){var
+a=c7(b);return dJ([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+Eh(a){return+a.isZero()}function
+nX(a){return new
 B(a&cs,a>>24&cs,a>>31&b_)}function
-Ej(a){return a.toInt()}function
-Ee(a){return+a.isNeg()}function
-Eh(a){return a.neg()}function
-Ec(g,c){var
-a=ir(g);if(a.signedconv&&Ee(c)){a.sign=-1;c=Eh(c)}var
-b=u,h=nW(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Ej(e.modulus))+b}while(!Ef(c));if(a.prec>=0){a.filler=bC;var
+El(a){return a.toInt()}function
+Eg(a){return+a.isNeg()}function
+Ej(a){return a.neg()}function
+Ee(g,c){var
+a=ir(g);if(a.signedconv&&Eg(c)){a.sign=-1;c=Ej(c)}var
+b=u,h=nX(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(El(e.modulus))+b}while(!Eh(c));if(a.prec>=0){a.filler=bC;var
 d=a.prec-b.length;if(d>0)b=dL(d,a_)+b}return ii(a,b)}function
-Ei(b,a){return b.shift_left(a)}function
-Ev(c){var
+Ek(b,a){return b.shift_left(a)}function
+Ex(c){var
 a=0,e=x(c),b=10,d=1;if(e>0)switch(ba(c,a)){case
 45:a++;d=-1;break;case
 43:a++;d=1;break}if(a+1<e&&ba(c,a)==48)switch(ba(c,a+1)){case
@@ -761,18 +761,18 @@ a=0,e=x(c),b=10,d=1;if(e>0)switch(ba(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-n4(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+n5(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
 dK(f){var
-h=Ev(f),c=h[0],i=h[1],d=h[2],g=x(f),j=-1>>>0,e=c<g?ba(f,c):0,b=n4(e);if(b<0||b>=d)a$(fi);var
-a=b;for(c++;c<g;c++){e=ba(f,c);if(e==95)continue;b=n4(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)a$(fi)}if(c!=g)a$(fi);a=i*a;if(d==10&&(a|0)!=a)a$(fi);return a|0}function
-fS(a,b){return+(dI(a,b,false)<=0)}function
-c9(a,b){return+(dI(a,b,false)<0)}function
-bV(a,d){if(a<0)er();var
+h=Ex(f),c=h[0],i=h[1],d=h[2],g=x(f),j=-1>>>0,e=c<g?ba(f,c):0,b=n5(e);if(b<0||b>=d)a$(fh);var
+a=b;for(c++;c<g;c++){e=ba(f,c);if(e==95)continue;b=n5(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)a$(fh)}if(c!=g)a$(fh);a=i*a;if(d==10&&(a|0)!=a)a$(fh);return a|0}function
+fR(a,b){return+(dI(a,b,false)<=0)}function
+c8(a,b){return+(dI(a,b,false)<0)}function
+bV(a,d){if(a<0)eq();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-EC(b){return a(fV(b,0,b.length))}var
-En=function(){function
+EE(b){return a(fU(b,0,b.length))}var
+Ep=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -787,33 +787,33 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=n0(i);if(typeof
+e=[],h=n1(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return EC(k(e,f))}}();function
-Eo(c,b,a){return En(cd(c),b,a)}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return EE(k(e,f))}}();function
+Eq(c,b,a){return Ep(cd(c),b,a)}var
 cv=new
 Array();function
-Ep(c){var
+Er(c){var
 a=cv[c];if(!a.opened)Z("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&ah.fds[a.fd]&&ah.fds[a.fd].output){var
 b=ah.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=u;return 0}function
-n7(e,f){var
+n8(e,f){var
 b=cv[e],d=a(f),c=x(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-EG(a){var
+EI(a){var
 a=iv(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-EH(a){var
+EJ(a){var
 a=iv(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-fW(c,e,d,a){if(ah.fds===undefined)ah.fds=new
+fV(c,e,d,a){if(ah.fds===undefined)ah.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ah.fds[c]=b;if(!ah.fd_last_idx||c>ah.fd_last_idx)ah.fd_last_idx=c;return c}function
-EM(c,b,g){var
+EO(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -823,30 +823,30 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Z(ce(c)+mh);if(a.text&&a.binary)Z(ce(c)+mM);var
-d=oa(c),e=d.device.open(d.rest,a),f=ah.fd_last_idx?ah.fd_last_idx:0;return fW(f+1,n7,e,a)}fW(0,n7,new
-aP(aF(0)));fW(1,EH,new
-aP(aF(0)));fW(2,EG,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Z(ce(c)+mi);if(a.text&&a.binary)Z(ce(c)+mN);var
+d=ob(c),e=d.device.open(d.rest,a),f=ah.fd_last_idx?ah.fd_last_idx:0;return fV(f+1,n8,e,a)}fV(0,n8,new
+aP(aF(0)));fV(1,EJ,new
+aP(aF(0)));fV(2,EI,new
 aP(aF(0)));function
-Eq(a){var
-c=ah.fds[a];if(c.flags.wronly)Z(nA+a+" is writeonly");var
-d=null;if(a==0&&ew()){var
-e=require("fs");d=function(){return bW(e.readFileSync(0,lv))}}var
+Es(a){var
+c=ah.fds[a];if(c.flags.wronly)Z(nB+a+" is writeonly");var
+d=null;if(a==0&&ev()){var
+e=require("fs");d=function(){return bW(e.readFileSync(0,lw))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};cv[b.fd]=b;return b.fd}function
-n1(c){var
-b=ah.fds[c];if(b.flags.rdonly)Z(nA+c+" is readonly");var
+n2(c){var
+b=ah.fds[c];if(b.flags.rdonly)Z(nB+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};cv[a.fd]=a;return a.fd}function
-Er(){var
+Et(){var
 b=0;for(var
 a=0;a<cv.length;a++)if(cv[a]&&cv[a].opened&&cv[a].out)b=[0,cv[a].fd,b];return b}function
-n2(b,a){if(a==0)it();return b%a}function
+n3(b,a){if(a==0)it();return b%a}function
 bH(a,b){return+(dI(a,b,false)!=0)}function
-Et(a,b){a[0]=cJ;a[1]=b;return 0}function
-ev(a){if(a
+Ev(a,b){a[0]=cI;a[1]=b;return 0}function
+eu(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eu(a))return h2;else
-if(fR(a))return h2;else
+if(et(a))return h2;else
+if(fQ(a))return h2;else
 if(a
 instanceof
 Function||typeof
@@ -854,18 +854,18 @@ a=="function")return 247;else
 if(a&&a.caml_custom)return hw;else
 return dx}function
 bI(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);ah[b+1]=c;if(a)ah[a]=c}function
-Ez(a,b){n3[ce(a)]=b;return 0}function
-DQ(a,b){if(a===b)return 1;a.t&6&&c7(a);b.t&6&&c7(b);return a.c==b.c?1:0}function
-ai(a,b){return DQ(a,b)}function
-EB(){aG(h7)}function
-D(b,a){if(a>>>0>=x(b))EB();return ba(b,a)}function
+EB(a,b){n4[ce(a)]=b;return 0}function
+DS(a,b){if(a===b)return 1;a.t&6&&c6(a);b.t&6&&c6(b);return a.c==b.c?1:0}function
+ai(a,b){return DS(a,b)}function
+ED(){aG(h7)}function
+D(b,a){if(a>>>0>=x(b))ED();return ba(b,a)}function
 y(a,b){return 1-ai(a,b)}function
 a3(a){return a}function
-ED(){return 0x7FFFFFFF/4|0}function
-Ex(){n5(ah.Not_found)}function
-n8(c){var
-a=o,b=nZ(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bW(o.jsoo_static_env[b]);Ex()}function
-EE(){if(o.crypto)if(typeof
+EF(){return 0x7FFFFFFF/4|0}function
+Ez(){n6(ah.Not_found)}function
+n9(c){var
+a=o,b=n0(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bW(o.jsoo_static_env[b]);Ez()}function
+EG(){if(o.crypto)if(typeof
 o.crypto.getRandomValues==="function"){var
 a=new(o.Uint32Array)(1);o.crypto.getRandomValues(a);return[0,a[0]]}else
 if(o.crypto.randomBytes===hx){var
@@ -875,46 +875,47 @@ Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
 iu(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 aS(b,a){return{joo_tramp:b,joo_args:a}}function
-n6(a){return a}function
+n7(a){return a}function
 aY(a){if(a
 instanceof
 Array)return a;if(o.RangeError&&a
 instanceof
-o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return n6(ah.Stack_overflow);if(o.InternalError&&a
+o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return n7(ah.Stack_overflow);if(o.InternalError&&a
 instanceof
-o.InternalError&&a.message&&a.message.match(/too much recursion/i))return n6(ah.Stack_overflow);if(a
+o.InternalError&&a.message&&a.message.match(/too much recursion/i))return n7(ah.Stack_overflow);if(a
 instanceof
-o.Error&&c_(lX))return[0,c_(lX),a];return[0,ah.Failure,bW(String(a))]}function
-El(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-DZ(b){var
-a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&El(b[1]))var
+o.Error&&c9(lY))return[0,c9(lY),a];return[0,ah.Failure,bW(String(a))]}function
+En(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+D1(b){var
+a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&En(b[1]))var
 e=b[2],f=1;else
 var
-f=2,e=b;a+=m0;for(var
-d=f;d<e.length;d++){if(d>f)a+=lA;var
+f=2,e=b;a+=m1;for(var
+d=f;d<e.length;d++){if(d>f)a+=lB;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-ca)a+=fB+c.toString()+fB;else
+ca)a+=fA+c.toString()+fA;else
 if(typeof
-c=="string")a+=fB+c.toString()+fB;else
-a+="_"}a+=l6}else
+c=="string")a+=fA+c.toString()+fA;else
+a+="_"}a+=l7}else
 if(b[0]==ap)a+=b[1];return a}function
-nT(a){if(a
+nU(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==ap)){var
-c=c_("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=DZ(a),b=c_(lu);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
+c=c9("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=D1(a),b=c9(lv);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-EA(){var
-a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){nT(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)nT(a.error)})}EA();function
-c(a,b){return a.length==1?a(b):c6(a,[b])}function
-m(a,b,c){return a.length==2?a(b,c):c6(a,[b,c])}function
-hn(a,b,c,d,e){return a.length==4?a(b,c,d,e):c6(a,[b,c,d,e])}D0();var
-iA=[ap,a(lQ),-2],iy=[ap,a(hv),-3],ix=[ap,a(mt),-4],bX=[ap,a(mD),-7],iz=[ap,a(mG),-9],ae=[ap,a(m6),-11],aM=a("the lower table"),e5=a("the upper table"),d8=a("the ceiling"),bi=a(b$),g5=a(b$),cY=a("an entry of a relation"),fb=a("a loss"),dr=a("an infinite position"),fa=a("an entry of the lower table"),e$=a("an entry of the upper table"),eb=a(b$),ea=a("a transition"),hb=[0,a(bv),[0,a(mw),[0,a(mf),[0,a(em),0]]]],hk=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),0]]]],hi=a(hW),b3=a(hW),hg=a(fw),c1=a(fw),c0=a(fw),hf=a("the claim"),cZ=a("a proof"),bP=a(b$),he=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(aO),0]]]]]];bI(11,[ap,a(lt),-12],lt);bI(10,ae,m6);bI(9,[ap,a(mn),h3],mn);bI(8,iz,mG);bI(7,[ap,a(l_),-8],l_);bI(6,bX,mD);bI(5,[ap,a(mV),-6],mV);bI(4,[ap,a(lU),-5],lU);bI(3,ix,mt);bI(2,iy,hv);bI(1,iA,lQ);bI(0,[ap,a(no),-1],no);var
-ob=a(mu),oc=a(mA),od=a("option is None"),of=a(mK),og=a("\\'"),oh=a(ma),oi=a(nf),oj=a(lM),ok=a(l1),oe=a("Char.chr"),oq=a("List.map2"),or=a("List.combine"),op=a("List.init"),on=a("nth"),oo=a("List.nth"),om=a("tl"),ol=a("hd"),ou=a("String.blit / Bytes.blit_string"),ot=a("Bytes.blit"),os=a("String.sub / Bytes.sub"),oz=a("String.contains_from / Bytes.contains_from"),ow=a(u),ov=a("String.concat"),oD=a("Array.blit"),oC=a("Array.init"),oE=a("Stdlib.Queue.Empty"),oG=a("CamlinternalLazy.Undefined"),oL=a("Buffer.add: cannot grow buffer"),oK=[0,a(mS),93,2],oJ=[0,a(mS),94,2],oU=a("%c"),oV=a("%s"),oW=a(lq),oX=a(l8),oY=a(mq),oZ=a(lC),o0=a("%f"),o1=a("%B"),o2=a("%{"),o3=a("%}"),o4=a("%("),o5=a("%)"),o6=a("%a"),o7=a("%t"),o8=a("%?"),o9=a("%r"),o_=a("%_r"),o$=[0,a(aC),850,23],pk=[0,a(aC),814,21],pc=[0,a(aC),815,21],pl=[0,a(aC),818,21],pd=[0,a(aC),819,21],pm=[0,a(aC),822,19],pe=[0,a(aC),823,19],pn=[0,a(aC),826,22],pf=[0,a(aC),827,22],po=[0,a(aC),831,30],pg=[0,a(aC),832,30],pi=[0,a(aC),836,26],pa=[0,a(aC),837,26],pj=[0,a(aC),846,28],pb=[0,a(aC),847,28],ph=[0,a(aC),851,23],qr=a(ml),qp=[0,a(aC),1558,4],qq=a("Printf: bad conversion %["),qs=[0,a(aC),1626,39],qt=[0,a(aC),1649,31],qu=[0,a(aC),1650,31],qv=a("Printf: bad conversion %_"),qw=a("@{"),qx=a("@["),qn=a(hA),ql=a("neg_infinity"),qm=a(nh),qk=a(dC),qf=[0,lJ],p5=a("%+nd"),p6=a("% nd"),p8=a("%+ni"),p9=a("% ni"),p_=a("%nx"),p$=a("%#nx"),qa=a("%nX"),qb=a("%#nX"),qc=a("%no"),qd=a("%#no"),p4=a("%nd"),p7=a(mq),qe=a("%nu"),pS=a("%+ld"),pT=a("% ld"),pV=a("%+li"),pW=a("% li"),pX=a("%lx"),pY=a("%#lx"),pZ=a("%lX"),p0=a("%#lX"),p1=a("%lo"),p2=a("%#lo"),pR=a("%ld"),pU=a(l8),p3=a("%lu"),pF=a("%+Ld"),pG=a("% Ld"),pI=a("%+Li"),pJ=a("% Li"),pK=a("%Lx"),pL=a("%#Lx"),pM=a("%LX"),pN=a("%#LX"),pO=a("%Lo"),pP=a("%#Lo"),pE=a("%Ld"),pH=a(lC),pQ=a("%Lu"),ps=a("%+d"),pt=a("% d"),pv=a("%+i"),pw=a("% i"),px=a("%x"),py=a("%#x"),pz=a("%X"),pA=a("%#X"),pB=a("%o"),pC=a("%#o"),pr=a(mT),pu=a(lq),pD=a(ml),oM=a("@]"),oN=a("@}"),oO=a("@?"),oP=a("@\n"),oQ=a("@."),oR=a("@@"),oS=a("@%"),oT=a("@"),pp=a("CamlinternalFormat.Type_mismatch"),qy=a("x"),qB=a("Hashtbl: unsupported hash table format"),DE=a("OCAMLRUNPARAM"),DC=a("CAMLRUNPARAM"),qz=a(u),qP=[0,0],qQ=[0,0],qN=[0,0],qJ=[0,0,0],q2=a(" occurs twice"),q3=a("the key "),qY=a("nested too deeply"),q1=[5,0],qZ=[0,1],q0=a(mu),q6=a(m4),q4=[0,0],q5=a(mA),q7=[4,0],q8=a(" stands bare"),q9=a("the number "),qX=a(ef),qW=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],qV=a(fo),qU=a(fo),qT=a(fo),qS=a(fo),qR=a("Json.Malformed"),re=[0,[4,6,[0,2,8],0,0],a("%08x")],rf=a(u),rB=a(" is no number of a model"),rC=a(h9),rD=a(u),rF=a(u),rE=a(u),rA=a(u),ry=a(" is out of range"),rx=a(nl),rt=a(a_),ru=a(u),rv=a(ef),rw=a(" is no integer"),rs=a(" has too many decimal digits"),rr=a(u),rq=a(u),rp=[0,a(md),32,90],ro=[0,a(md),31,82],rn=a(" has the wrong length"),rm=a(" is no string"),rl=a(" is no array"),rk=a(h0),rj=a(" has the unknown key "),ri=a(" has no "),rh=a(h0),rg=a("Reading.Not_valid"),r8=a(hF),r1=a(ft),r0=a(h6),r2=a(dB),r3=a(hD),r4=a(b8),r5=a(aV),r6=a(hB),r7=a(af),rZ=a(bD),rU=a(ma),rV=a(nf),rW=a(lM),rX=a("\\f"),rY=a(l1),rT=a(mK),rS=a('\\"'),rR=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],rP=a("G1: a row of no state"),rO=a("a probability"),rN=a("a row"),rM=a("a label"),rJ=a(" are no object"),rG=a(dt),rH=a(af),rQ=a(hB),rI=a("the model's kind is not 'lmc'"),rK=a(aV),rL=a(b8),tg=a(h4),th=a(bn),ti=[0,a(af),[0,a(aV),[0,a(b8),0]]],tj=a(dt),tk=a(at),tf=a(u),tl=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),0]]]],tm=a(at),tn=a(bQ),s0=[0,a(al),0],s1=[0,a(dv),[0,a(aw),[0,a(aO),[0,a(ac),0]]]],s2=a(bQ),s3=a(en),s4=[0,a(en),[0,a(hL),0]],s5=a("the distance"),s6=a(dv),s7=a(aw),s8=a(aw),s9=a(c3),s_=a(aO),s$=a(ej),ta=a(aw),tb=a(aw),tc=a(aw),td=a(ac),te=a(al),sR=a(bv),sS=a(np),sT=a(hs),sU=a(em),sV=a(": only one of rank and progress"),sW=a(em),sX=a(hs),sY=[0,a(em),[0,a(hs),0]],sZ=[0,a(bv),[0,a(cM),[0,a(np),0]]],sQ=a(" has no rank of at least 1"),sP=a(" has a rank that is no integer"),sD=[0,a(fk),[0,a(fq),[0,a(dA),[0,a(aV),0]]]],sE=a(dA),sO=a(aV),sF=a(fq),sG=a(fk),sH=a(" has not one form"),sI=a(fk),sJ=a(fk),sK=a(fq),sL=a(fq),sM=a(aV),sN=a(dA),sA=a(hH),sB=a(ht),sC=a(" has an unknown relation"),sw=a(bv),sx=a(ek),sy=a(fC),sz=[0,0,0],su=[0,a(bv),[0,a(cM),[0,a(ek),[0,a(fC),0]]]],sv=[0,a(bv),[0,a(cM),[0,a(ek),0]]],st=a(" has no common denominator of a usable size"),sp=a(cM),sn=[0,a(nj),0],so=[0,a(fv),0],sq=a(fv),sr=a(nj),ss=a(nl),sj=[0,a(cL),[0,a(dz),0]],sk=a(cL),sl=a(dz),si=a("a lower bound"),r_=[0,a(al),0],r$=[0,a(aD),[0,a(aE),[0,a(ac),0]]],sa=a(b$),sb=a(m5),sc=a(aD),sd=a(m5),se=a(aE),sf=a("an upper bound"),sg=a(ac),sh=a(al),r9=a(ho),uy=[4,0],uz=a(aO),uA=a(ej),uB=[0,a(af),[0,a(aV),[0,a(b8),0]]],uC=a(dt),uD=a(at),uE=a(h4),uF=a(bn),ux=a(u),uG=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),0]]]]],uH=a(at),uI=a(bQ),t$=[0,a(mi),[0,a(eo),0]],ua=[0,a(aw),[0,a(aO),[0,a(c4),0]]],ub=a(bQ),uc=[0,a(al),[0,a(ac),0]],ud=a(aw),ue=a(aw),uf=a(c3),ug=a(aO),uh=a(aw),ui=a(al),uj=a(aw),uk=a(ac),ul=a(mm),um=a(c4),un=a(aw),uo=a(aw),up=a(al),uq=a(aw),ur=a(aw),us=a(ac),ut=a(mi),uu=a(mN),uv=[4,0],uw=a(eo),t4=[0,a(aw),[0,a(dv),[0,a(mr),[0,a(ac),0]]]],t5=a(en),t6=[0,a(en),[0,a(hL),0]],t7=a(dv),t8=a(aw),t9=a(mr),t_=a(ac),t3=a(" name a pair twice"),tQ=[0,[11,a(ni),[4,0,0,0,0]],a(mR)],tR=[0,a(fF),[0,a(ac),[0,a(fA),[0,a(al),[0,a(dE),0]]]]],tS=[0,a(lL),0],tT=a(lL),tU=a(" has an empty vector"),tV=a(fF),tW=a(dE),tX=a(mO),tY=a(my),tZ=a(ac),t0=a(fA),t1=a(al),t2=a(dE),tJ=[4,0],tE=[0,a(m9),[0,a(cL),[0,a(dz),[0,a(c2),0]]]],tF=a(c2),tG=a(cL),tP=a(dz),tH=a(" has both covers and a coupling"),tI=a(m9),tK=a(cL),tL=a(dz),tM=a(cL),tN=a(dz),tO=a(c2),tv=[0,a(fE),[0,a(mc),[0,a(fH),0]]],tw=[0,a(aD),[0,a(aE),[0,a(al),[0,a(ac),0]]]],tx=a(fH),ty=a(aD),tz=a(aE),tA=a(al),tB=a(ac),tC=a(fE),tD=a(mc),ts=[0,a(nw),[0,a(c4),0]],tt=a(c4),tu=a(nw),tq=a("accept"),tr=a("reject"),tp=a(mW),to=a(mW),vS=a(eg),vT=a("N1: nothing says how far a state is"),vU=[0,a(af),0],vJ=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),[0,a(aO),[0,a(bF),0]]]]]],vK=a(bQ),vL=a(bF),vM=a(aO),vN=a(bn),vO=[0,[3,a(hZ)]],vP=a(af),vQ=a(at),vR=a(at),vG=a(mz),vH=a(mz),vI=a("the masses that are cut off"),vF=a("S2: a step cut that is not the first"),vB=a(bF),vC=[0,a(aO),[0,a(bF),0]],vD=a(aO),vE=a(bF),vz=a(nb),vA=a(l9),vx=a("S1: another model before"),vy=a("S1: another model after"),vw=a("Q1: a state that is merged itself"),vv=a("a step names no state of the model"),vs=a(hS),vt=a(hP),va=a(lw),vb=a(mJ),vc=a(lK),vd=a(lK),ve=a(eg),vf=a("merge"),vg=a("quotient"),vh=[0,a(dA),0],vk=[0,a(nC),[0,a(dA),[0,a(hS),0]]],vl=a(nC),vm=[0,a(af),[0,a(aV),[0,a(b8),0]]],vn=a("the smaller chain"),vo=a(hS),vp=a(bF),vq=[0,a(eg),0],vr=a(eg),vi=a(lw),vj=a(mJ),u_=a(dA),u6=a(nb),u7=a(l9),u8=a("neither:"),u5=a("Q2: states that are not alike"),u3=a("G1: a probability"),u4=a("G1: a sum"),u2=a("G1: there is no state"),uU=[0,a(aD),[0,a(aE),[0,a(dv),[0,a(aw),[0,a(al),[0,a(ac),0]]]]]],uV=a(dv),uW=a(en),uX=a(hL),uY=a(b$),uZ=a(aw),u0=a(aE),u1=a(aD),uO=[0,a(aD),[0,a(aE),[0,a(fD),[0,a(aw),[0,a(al),[0,a(ac),0]]]]]],uP=a(hQ),uQ=a(fD),uR=a(aw),uS=a(aE),uT=a(aD),uK=a(b$),uL=a(al),uM=a(ac),uJ=a("Steps_document.Other"),u9=[0,a(at),[0,a(bn),[0,a(af),[0,a(b9),[0,a(b7),[0,a(bF),[0,a("fixed"),[0,a(dy),0]]]]]]]],xE=[0,a(af),0],xD=a("S3: no part proves a claim"),xA=[0,a(eq),[0,a(hY),[0,a(eo),0]]],xB=[0,a(aO),[0,a(ic),[0,a(c4),0]]],xC=a("the proof"),xy=a(mI),xw=a(b$),xs=a(b$),xo=[0,a(aD),[0,a(aE),[0,a(aV),[0,a(fD),[0,a(fs),[0,a(eq),[0,a(al),[0,a(ac),0]]]]]]]],xp=a(aD),xq=a(aE),xr=a(aV),xt=a(al),xu=a(ac),xv=a(fs),xx=a(eq),xz=a(fD),xb=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(aO),[0,a(ic),[0,a(c4),0]]]]]]]],xc=[0,a(eq),[0,a(hY),[0,a(eo),0]]],xd=a(bQ),xe=[0,a(af),[0,a(aV),[0,a(b8),0]]],xf=a(dt),xg=a(at),xh=a(h4),xi=a(bn),xj=a(c3),xk=a(aO),xl=a(ej),xm=a(at),w_=a("V1: no state of the model"),w6=a("a label leads to no node"),wV=a(mI),wS=a(b$),wT=a(aO),wU=a(eq),wW=a(mm),wX=a(c4),wY=[4,0],wZ=a(hY),w0=a("the measure"),w1=a(ic),w2=a(hu),w3=a("gains and the measure g go together"),w4=[0,0],w5=a("there is no guess"),w$=a(lW),xa=a("V1: no secrets"),w7=a(mN),w8=[4,0],w9=a(eo),wR=a("V6: the cycles are not in order, or overlap"),wQ=a("an end of a cycle is no node"),wL=a(hE),wN=a(hE),wO=a(hE),wM=a("a cycle has not two ends"),wP=a("the cycles"),wB=a(nx),wC=a("chi2"),wD=a(hu),wE=a("hellinger"),wF=a("kl"),wG=a(hK),wH=a(lW),wI=a("renyi:"),wK=a(u),wJ=a("the measure is not known"),wv=a(nx),ww=a(hu),wx=a(hK),wz=a(hK),wA=a("V1: secrets have a prior"),wy=a("V1: pairs have no prior"),wp=[0,a(fs),0],wq=[0,a(aV),[0,a(al),[0,a(ac),0]]],wr=a(aV),ws=a(fs),wt=a(al),wu=a(ac),wk=a(nm),v_=[0,[11,a(ni),[4,0,0,0,0]],a(mR)],v$=[0,a(fF),[0,a(ac),[0,a(fA),[0,a(al),[0,a(dE),[0,a(lr),[0,a(nE),0]]]]]]],wa=[0,a(lE),0],wb=a(lE),wc=a(fF),wd=a(ac),we=a(fA),wf=a(al),wg=a(dE),wh=a(mO),wi=a(my),wj=a(lr),wl=a(nE),wm=a(" has rows that are empty, or not of one length"),wn=a(dE),v9=a(ep),vZ=a("columns"),v0=a("rest"),v1=a(hT),v2=[0,a(ng),0],v3=[0,a(hT),0],v4=a(hT),v5=a(ng),v6=[0,a(mC),[0,a(c2),0]],v7=a(mC),v8=a(c2),vY=a(ho),vX=a(nm),vW=a(" is negative"),vV=a(" is no natural number"),xF=a(bC),xG=a("Matching.Stuck"),zh=a("M11: a position is listed twice"),zg=a(hq),zj=a(bC),zi=a("a relation"),zb=a("the relations"),zc=a(nd),zd=a("the losses"),ze=a(hq),y$=a(al),y8=a("M4: a bound is below 1"),y7=a(lV),yS=[0,a(h$),[0,a("amortised"),0]],yT=a("the metric"),yU=a(h8),yV=a(h$),yW=[0,a(ac),[0,a(al),0]],zk=[0,a(mP),[0,a(nd),[0,a(hq),0]]],yX=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(h8),[0,a(aO),0]]]]]]],yY=a(bQ),yZ=a(c3),y0=a(aO),y1=a("the certificate claims nothing"),y2=a(at),y3=a(hF),y4=a(bn),y5=a("M2: another digest"),y6=a("M3: another model"),y9=a(h$),y_=a(ac),za=a(mP),zf=a("M9: not one for each claim"),yP=a(" has an interval without two ends"),yN=[0,a(bv),[0,a(mo),0]],yO=a(bv),yQ=a(mo),yK=[0,a(mp),0],yL=a(mp),yD=[0,a(fE),[0,a(lP),[0,a(nv),0]]],yE=[0,a(lZ),[0,a("down"),0]],yF=a(fE),yG=a(lP),yH=a(nv),yI=a(lZ),yz=[0,a(cM),0],yA=a(cM),yB=a(ep),yv=[0,a(bv),[0,a(cM),0]],yw=a(bv),yx=a(cM),yq=a(bv),yr=a(mw),ys=a(mf),yt=a(em),yl=[0,a(aD),[0,a(aE),[0,a(ac),[0,a(al),0]]]],ym=a(al),yn=a(ac),yo=a(aE),yp=a(aD),yj=a(ep),yg=a(dB),yf=a(bC),yh=a(";"),yi=a("M4: no state of the model"),ye=a(u),x$=[0,[3,a(hB)]],ya=a(af),yb=[0,1],yc=a(lY),yd=[0,1],x_=a("it is no object"),x9=a(hp),x4=a(ft),x3=a(h6),x5=a(dB),x6=a(hD),x0=a(hG),x1=a(dB),x2=a(hR),x7=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,hU,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],xU=[0,a(aD),[0,a(mx),[0,a(aE),0]]],xV=a(aD),xW=a(mx),xX=a(aE),xY=a("M1: a transition names no state"),xZ=a("M1: a probability is negative, or they sum to more than 1"),xQ=a("a state"),xI=[0,a(fv),0],xJ=[0,a(af),[0,a(aV),[0,a(b8),0]]],xK=a(dt),xL=[0,a("pa"),0],xM=a("the model's kind"),xN=a(af),xO=a(m3),xP=a(aV),xR=a(ms),xS=a(b8),xT=a("M1: no state, or one twice"),xH=a(ho),z4=a(ft),zZ=a(m4),z0=a(hG),z1=a(dB),z2=a(hR),z3=a(h6),z5=a(dB),z6=a(hD),CI=a(bF),Cz=a(af),CA=a(" has no kind"),CB=a("hmm-parametric"),CC=a(" is of another kind"),CD=a(" has a model of its own"),Cw=a(lz),Cx=a(af),Cy=a(bQ),CE=a("a part"),CF=a(lz),CG=a(ej),Ch=[0,a(fJ),0],Ci=a(bQ),Cj=a("violated"),Ck=a(c3),Cl=a(aO),Cm=a("any"),Cn=a("the claim is about one ratio"),Co=a(fJ),Cp=a(fJ),Cq=a(hW),Cr=[0,a(fJ),[0,a("impossible"),0]],Ce=[0,a(dD),[0,a(fl),[0,a(fr),0]]],Cf=a(fl),Cg=a(fr),Cd=a("U1: a vector on no state, or negative"),B5=[0,a(dD),[0,a(fl),[0,a(ly),[0,a(ny),[0,a(mv),[0,a(lR),[0,a(nr),[0,a(ht),[0,a(hH),[0,a(nn),0]]]]]]]]]],B6=a(fl),B7=a(ly),B8=a(ny),B9=a(mv),B_=a(lR),B$=a(nr),Ca=a(ht),Cb=a(hH),Cc=a(nn),B4=a(" is empty"),B1=a("H5: the ratio is less than 1"),B2=a(mZ),B3=a(eh),BS=[0,a(m_),0],BT=a(bQ),BU=a(h5),BV=a(c3),BW=a(aO),BX=a("the ratio"),BY=a(m_),BZ=a(fw),B0=[0,a(mZ),[0,a(eh),[0,a("coupling"),0]]],BE=a(hG),BF=a(lA),BG=a(hR),BD=a("K1: merged with no state"),Bt=[0,a(dD),[0,a(nB),[0,a(nF),0]]],Bu=a(nB),Bv=a(nF),Bw=a(af),Bx=a("the chain's certificate has a kind"),By=a(at),BP=[0,[3,a(hZ)]],BQ=a(af),BO=a(dy),Bz=[0,[3,a(lN)]],BA=a(b9),BM=[0,[1,a(nt)]],BN=a(b7),BB=a(nD),BC=a("K2: another digest"),BH=[0,a("first"),0],BI=[0,a("second"),0],BJ=a(lD),BK=[0,a(lD),0],BL=a(ib),Bk=[0,a(bv),[0,a(m2),[0,a(cL),0]]],Bl=a(bv),Bm=a(m2),Bn=a(cL),Bj=[0,a(dD),[0,a(nu),[0,a(ek),[0,a(fC),0]]]],Bo=a(nu),Bp=a(ek),Bq=a(fC),Br=a("F1: a move is listed twice"),Bs=a("F1: a pair of equal or unknown states, or one twice"),Bi=a(" names no generator"),Bh=[5,0],Bg=a("I2 or I3: another function"),Bb=[0,a(dD),[0,a(mj),[0,a(mU),[0,a(hP),0]]]],Bc=a(mj),Bd=a(mU),Be=a(hP),Bf=a("expected combinations for every generator"),Ba=a("H3: no distribution of the model"),A$=a("H2: a row is no distribution"),A9=a(dD),A_=a(" has no type that is known"),A8=a(h0),A0=[0,a(aD),[0,a(aE),[0,a(du),[0,a(ne),[0,a(fu),0]]]]],A1=a(aD),A2=a(aE),A3=a(du),A4=a(ne),A6=a("all"),A7=a(fu),A5=a(" is another one"),AZ=a("there is not one claim"),AX=a("the factors"),AK=[0,a(eh),0],AL=[0,a(fu),[0,a(hI),[0,a(me),0]]],AM=a(bQ),AN=a(c3),AO=a(aO),AP=a("the length"),AQ=a(fu),AR=a("the length is out of range"),AS=a(hI),AT=a(hI),AU=a("the proofs"),AV=a(me),AW=a(eh),AY=a(ej),AH=a("L1: a layer has another number of covers"),AI=a("L1: the layers and those of covers are not as many as the length"),AF=a(" has a cover without two entries"),Az=[0,a(aD),[0,a(aE),[0,a(du),[0,a(ib),[0,a(nq),[0,a(c2),0]]]]]],AA=a(aD),AB=a(aE),AC=a(du),AD=a(ib),AE=a(nq),AG=a(c2),Av=a("W2: there are no parameters"),Am=[0,a(fr),[0,a(fH),[0,a(fI),0]]],An=[0,a(aD),[0,a(aE),[0,a(du),[0,a(h5),0]]]],Ao=a(aD),Ap=a(aE),Aq=a(du),Ax=a(ep),Ar=a(h5),As=a(fr),At=a(fH),Au=a(fI),Aw=a(" has no word with its probabilities and parameters"),Ak=a(" is neither true nor false"),Ai=a(lY),Aj=[0,1],Ah=a("no object"),Af=a(hp),Ag=a(ls),z_=a(at),z$=a(at),Aa=a(hF),Ab=a(bn),Ac=a(mk),Ad=a(eh),Ae=a("a factor is constant"),z9=a("H2"),zW=[5,0],zV=a("H1: a row of no state"),zU=a("the row of "),zN=a("an observation"),zD=[0,a(af),[0,a(nk),[0,a(aV),[0,a(b8),[0,a(lT),0]]]]],zE=[0,a(fI),[0,a(fv),0]],zF=a(dt),zG=[3,a("hmm")],zH=a(af),zI=a("the model's kind is not 'hmm'"),zJ=a(fI),zK=a("the parameters are no object"),zL=a("the observations"),zM=a(nk),zO=a(m3),zP=a(aV),zQ=a(ms),zR=a(b8),zS=a("the distributions"),zT=a(lT),zX=a("H1: a state or a distribution is empty"),zY=a("H1: a row of transitions is empty"),zA=a(" names what does not exist"),zB=a("H1: "),zC=a(" holds no text"),zo=[0,a(cr),[0,a(b6),0]],zp=a(cr),zq=[0,a(mL),[0,a(bD),0]],zr=a(mL),zs=a(lB),zt=[0,a(cr),[0,a(b6),0]],zu=a(b6),zv=[0,a(lB),[0,a(hC),0]],zx=a(h9),zw=a(h9),zy=[0,a(m0),0],zz=[0,a(l6),0],zn=a(" is no expression"),zm=a(" divides by zero"),zl=a("Hmm_document.Other"),Ct=a("hmm-no-budget"),Cu=a("hmm-all-lengths"),Cv=a("hmm-budget"),CH=a("hmm-several"),Dv=a("valid"),Dw=a("not covered"),Dx=a("malformed: too large for the stack (see ulimit -s)"),Dy=a("not valid: "),Dz=a("malformed: "),Du=[0,a(lV)],Da=a(b9),Dr=a(lN),Db=a(nD),Dc=a(b7),Dq=a(nt),Dd=a("the version is not 1"),De=a(af),Di=a(hQ),Dj=a("leakage"),Dk=a(h8),Dl=a(bF),Dm=a(bF),Dn=a(bF),Dp=a(bF),Do=a("nature"),Dg=a(hQ),Dh=a(dy),Df=a("the kind is no string"),C$=a("the document is no object"),C8=a(ls),C9=a(mk),C3=a("a digest"),C2=a("what is said of the program"),CU=a(dy),CV=[0,a(l3),0],CW=[0,a(hx),[0,a(l0),[0,a(mH),0]]],CX=a("the program"),CY=a("the function"),CZ=a(hx),C0=a("what is observed"),C1=a(l0),C4=a(mH),C5=a(l3),C6=a(dy),CT=a("P3: runs of the program are cut off, and no step says so"),CS=[3,a(eg)],CP=a(dy),CQ=a(at),CR=a(aV),CM=a(at),CN=[0,[3,a(hZ)]],CO=a(af),CL=[0,1],CK=a(hp),Ds=a("bisimdist-certificate compact\n"),DA=a(u),DB=a("not checked: too large for the stack of this browser");function
+EC(){var
+a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){nU(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)nU(a.error)})}EC();function
+c(a,b){return a.length==1?a(b):cO(a,[b])}function
+m(a,b,c){return a.length==2?a(b,c):cO(a,[b,c])}function
+DH(a,b,c,d){return a.length==3?a(b,c,d):cO(a,[b,c,d])}function
+hn(a,b,c,d,e){return a.length==4?a(b,c,d,e):cO(a,[b,c,d,e])}D2();var
+iA=[ap,a(lR),-2],iy=[ap,a(hv),-3],ix=[ap,a(mu),-4],bX=[ap,a(mE),-7],iz=[ap,a(mH),-9],ae=[ap,a(m7),-11],aM=a("the lower table"),e4=a("the upper table"),d7=a("the ceiling"),bi=a(b$),g5=a(b$),cY=a("an entry of a relation"),fa=a("a loss"),dr=a("an infinite position"),e$=a("an entry of the lower table"),e_=a("an entry of the upper table"),ea=a(b$),d$=a("a transition"),hb=[0,a(bv),[0,a(mx),[0,a(mg),[0,a(el),0]]]],hk=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),0]]]],hi=a(hW),b3=a(hW),hg=a(fv),c1=a(fv),c0=a(fv),hf=a("the claim"),cZ=a("a proof"),bP=a(b$),he=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(aO),0]]]]]];bI(11,[ap,a(lu),-12],lu);bI(10,ae,m7);bI(9,[ap,a(mo),h3],mo);bI(8,iz,mH);bI(7,[ap,a(l$),-8],l$);bI(6,bX,mE);bI(5,[ap,a(mW),-6],mW);bI(4,[ap,a(lV),-5],lV);bI(3,ix,mu);bI(2,iy,hv);bI(1,iA,lR);bI(0,[ap,a(np),-1],np);var
+oc=a(mv),od=a(mB),oe=a("option is None"),og=a(mL),oh=a("\\'"),oi=a(mb),oj=a(ng),ok=a(lN),ol=a(l2),of=a("Char.chr"),or=a("List.map2"),os=a("List.combine"),oq=a("List.init"),oo=a("nth"),op=a("List.nth"),on=a("tl"),om=a("hd"),ov=a("String.blit / Bytes.blit_string"),ou=a("Bytes.blit"),ot=a("String.sub / Bytes.sub"),oA=a("String.contains_from / Bytes.contains_from"),ox=a(u),ow=a("String.concat"),oE=a("Array.blit"),oD=a("Array.init"),oF=a("Stdlib.Queue.Empty"),oH=a("CamlinternalLazy.Undefined"),oM=a("Buffer.add: cannot grow buffer"),oL=[0,a(mT),93,2],oK=[0,a(mT),94,2],oV=a("%c"),oW=a("%s"),oX=a(lr),oY=a(l9),oZ=a(mr),o0=a(lD),o1=a("%f"),o2=a("%B"),o3=a("%{"),o4=a("%}"),o5=a("%("),o6=a("%)"),o7=a("%a"),o8=a("%t"),o9=a("%?"),o_=a("%r"),o$=a("%_r"),pa=[0,a(aC),850,23],pl=[0,a(aC),814,21],pd=[0,a(aC),815,21],pm=[0,a(aC),818,21],pe=[0,a(aC),819,21],pn=[0,a(aC),822,19],pf=[0,a(aC),823,19],po=[0,a(aC),826,22],pg=[0,a(aC),827,22],pp=[0,a(aC),831,30],ph=[0,a(aC),832,30],pj=[0,a(aC),836,26],pb=[0,a(aC),837,26],pk=[0,a(aC),846,28],pc=[0,a(aC),847,28],pi=[0,a(aC),851,23],qs=a(mm),qq=[0,a(aC),1558,4],qr=a("Printf: bad conversion %["),qt=[0,a(aC),1626,39],qu=[0,a(aC),1649,31],qv=[0,a(aC),1650,31],qw=a("Printf: bad conversion %_"),qx=a("@{"),qy=a("@["),qo=a(hA),qm=a("neg_infinity"),qn=a(ni),ql=a(dC),qg=[0,lK],p6=a("%+nd"),p7=a("% nd"),p9=a("%+ni"),p_=a("% ni"),p$=a("%nx"),qa=a("%#nx"),qb=a("%nX"),qc=a("%#nX"),qd=a("%no"),qe=a("%#no"),p5=a("%nd"),p8=a(mr),qf=a("%nu"),pT=a("%+ld"),pU=a("% ld"),pW=a("%+li"),pX=a("% li"),pY=a("%lx"),pZ=a("%#lx"),p0=a("%lX"),p1=a("%#lX"),p2=a("%lo"),p3=a("%#lo"),pS=a("%ld"),pV=a(l9),p4=a("%lu"),pG=a("%+Ld"),pH=a("% Ld"),pJ=a("%+Li"),pK=a("% Li"),pL=a("%Lx"),pM=a("%#Lx"),pN=a("%LX"),pO=a("%#LX"),pP=a("%Lo"),pQ=a("%#Lo"),pF=a("%Ld"),pI=a(lD),pR=a("%Lu"),pt=a("%+d"),pu=a("% d"),pw=a("%+i"),px=a("% i"),py=a("%x"),pz=a("%#x"),pA=a("%X"),pB=a("%#X"),pC=a("%o"),pD=a("%#o"),ps=a(mU),pv=a(lr),pE=a(mm),oN=a("@]"),oO=a("@}"),oP=a("@?"),oQ=a("@\n"),oR=a("@."),oS=a("@@"),oT=a("@%"),oU=a("@"),pq=a("CamlinternalFormat.Type_mismatch"),qz=a("x"),qC=a("Hashtbl: unsupported hash table format"),DF=a("OCAMLRUNPARAM"),DD=a("CAMLRUNPARAM"),qA=a(u),qQ=[0,0],qR=[0,0],qO=[0,0],qK=[0,0,0],q3=a(" occurs twice"),q4=a("the key "),qZ=a("nested too deeply"),q2=[5,0],q0=[0,1],q1=a(mv),q7=a(m5),q5=[0,0],q6=a(mB),q8=[4,0],q9=a(" stands bare"),q_=a("the number "),qY=a(ee),qX=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],qW=a(fn),qV=a(fn),qU=a(fn),qT=a(fn),qS=a("Json.Malformed"),rf=[0,[4,6,[0,2,8],0,0],a("%08x")],rg=a(u),rC=a(" is no number of a model"),rD=a(h9),rE=a(u),rG=a(u),rF=a(u),rB=a(u),rz=a(" is out of range"),ry=a(nm),ru=a(a_),rv=a(u),rw=a(ee),rx=a(" is no integer"),rt=a(" has too many decimal digits"),rs=a(u),rr=a(u),rq=[0,a(me),32,90],rp=[0,a(me),31,82],ro=a(" has the wrong length"),rn=a(" is no string"),rm=a(" is no array"),rl=a(h0),rk=a(" has the unknown key "),rj=a(" has no "),ri=a(h0),rh=a("Reading.Not_valid"),r9=a(hF),r2=a(fs),r1=a(h6),r3=a(dB),r4=a(hD),r5=a(b8),r6=a(aV),r7=a(hB),r8=a(af),r0=a(bD),rV=a(mb),rW=a(ng),rX=a(lN),rY=a("\\f"),rZ=a(l2),rU=a(mL),rT=a('\\"'),rS=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],rQ=a("G1: a row of no state"),rP=a("a probability"),rO=a("a row"),rN=a("a label"),rK=a(" are no object"),rH=a(dt),rI=a(af),rR=a(hB),rJ=a("the model's kind is not 'lmc'"),rL=a(aV),rM=a(b8),th=a(h4),ti=a(bn),tj=[0,a(af),[0,a(aV),[0,a(b8),0]]],tk=a(dt),tl=a(at),tg=a(u),tm=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),0]]]],tn=a(at),to=a(bQ),s1=[0,a(al),0],s2=[0,a(dv),[0,a(aw),[0,a(aO),[0,a(ac),0]]]],s3=a(bQ),s4=a(em),s5=[0,a(em),[0,a(hL),0]],s6=a("the distance"),s7=a(dv),s8=a(aw),s9=a(aw),s_=a(c3),s$=a(aO),ta=a(ei),tb=a(aw),tc=a(aw),td=a(aw),te=a(ac),tf=a(al),sS=a(bv),sT=a(nq),sU=a(hs),sV=a(el),sW=a(": only one of rank and progress"),sX=a(el),sY=a(hs),sZ=[0,a(el),[0,a(hs),0]],s0=[0,a(bv),[0,a(cL),[0,a(nq),0]]],sR=a(" has no rank of at least 1"),sQ=a(" has a rank that is no integer"),sE=[0,a(fj),[0,a(fp),[0,a(dA),[0,a(aV),0]]]],sF=a(dA),sP=a(aV),sG=a(fp),sH=a(fj),sI=a(" has not one form"),sJ=a(fj),sK=a(fj),sL=a(fp),sM=a(fp),sN=a(aV),sO=a(dA),sB=a(hH),sC=a(ht),sD=a(" has an unknown relation"),sx=a(bv),sy=a(ej),sz=a(fB),sA=[0,0,0],sv=[0,a(bv),[0,a(cL),[0,a(ej),[0,a(fB),0]]]],sw=[0,a(bv),[0,a(cL),[0,a(ej),0]]],su=a(" has no common denominator of a usable size"),sq=a(cL),so=[0,a(nk),0],sp=[0,a(fu),0],sr=a(fu),ss=a(nk),st=a(nm),sk=[0,a(cK),[0,a(dz),0]],sl=a(cK),sm=a(dz),sj=a("a lower bound"),r$=[0,a(al),0],sa=[0,a(aD),[0,a(aE),[0,a(ac),0]]],sb=a(b$),sc=a(m6),sd=a(aD),se=a(m6),sf=a(aE),sg=a("an upper bound"),sh=a(ac),si=a(al),r_=a(ho),uz=[4,0],uA=a(aO),uB=a(ei),uC=[0,a(af),[0,a(aV),[0,a(b8),0]]],uD=a(dt),uE=a(at),uF=a(h4),uG=a(bn),uy=a(u),uH=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),0]]]]],uI=a(at),uJ=a(bQ),ua=[0,a(mj),[0,a(en),0]],ub=[0,a(aw),[0,a(aO),[0,a(c4),0]]],uc=a(bQ),ud=[0,a(al),[0,a(ac),0]],ue=a(aw),uf=a(aw),ug=a(c3),uh=a(aO),ui=a(aw),uj=a(al),uk=a(aw),ul=a(ac),um=a(mn),un=a(c4),uo=a(aw),up=a(aw),uq=a(al),ur=a(aw),us=a(aw),ut=a(ac),uu=a(mj),uv=a(mO),uw=[4,0],ux=a(en),t5=[0,a(aw),[0,a(dv),[0,a(ms),[0,a(ac),0]]]],t6=a(em),t7=[0,a(em),[0,a(hL),0]],t8=a(dv),t9=a(aw),t_=a(ms),t$=a(ac),t4=a(" name a pair twice"),tR=[0,[11,a(nj),[4,0,0,0,0]],a(mS)],tS=[0,a(fE),[0,a(ac),[0,a(fz),[0,a(al),[0,a(dE),0]]]]],tT=[0,a(lM),0],tU=a(lM),tV=a(" has an empty vector"),tW=a(fE),tX=a(dE),tY=a(mP),tZ=a(mz),t0=a(ac),t1=a(fz),t2=a(al),t3=a(dE),tK=[4,0],tF=[0,a(m_),[0,a(cK),[0,a(dz),[0,a(c2),0]]]],tG=a(c2),tH=a(cK),tQ=a(dz),tI=a(" has both covers and a coupling"),tJ=a(m_),tL=a(cK),tM=a(dz),tN=a(cK),tO=a(dz),tP=a(c2),tw=[0,a(fD),[0,a(md),[0,a(fG),0]]],tx=[0,a(aD),[0,a(aE),[0,a(al),[0,a(ac),0]]]],ty=a(fG),tz=a(aD),tA=a(aE),tB=a(al),tC=a(ac),tD=a(fD),tE=a(md),tt=[0,a(nx),[0,a(c4),0]],tu=a(c4),tv=a(nx),tr=a("accept"),ts=a("reject"),tq=a(mX),tp=a(mX),vT=a(ef),vU=a("N1: nothing says how far a state is"),vV=[0,a(af),0],vK=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),[0,a(aO),[0,a(bF),0]]]]]],vL=a(bQ),vM=a(bF),vN=a(aO),vO=a(bn),vP=[0,[3,a(hZ)]],vQ=a(af),vR=a(at),vS=a(at),vH=a(mA),vI=a(mA),vJ=a("the masses that are cut off"),vG=a("S2: a step cut that is not the first"),vC=a(bF),vD=[0,a(aO),[0,a(bF),0]],vE=a(aO),vF=a(bF),vA=a(nc),vB=a(l_),vy=a("S1: another model before"),vz=a("S1: another model after"),vx=a("Q1: a state that is merged itself"),vw=a("a step names no state of the model"),vt=a(hS),vu=a(hP),vb=a(lx),vc=a(mK),vd=a(lL),ve=a(lL),vf=a(ef),vg=a("merge"),vh=a("quotient"),vi=[0,a(dA),0],vl=[0,a(nD),[0,a(dA),[0,a(hS),0]]],vm=a(nD),vn=[0,a(af),[0,a(aV),[0,a(b8),0]]],vo=a("the smaller chain"),vp=a(hS),vq=a(bF),vr=[0,a(ef),0],vs=a(ef),vj=a(lx),vk=a(mK),u$=a(dA),u7=a(nc),u8=a(l_),u9=a("neither:"),u6=a("Q2: states that are not alike"),u4=a("G1: a probability"),u5=a("G1: a sum"),u3=a("G1: there is no state"),uV=[0,a(aD),[0,a(aE),[0,a(dv),[0,a(aw),[0,a(al),[0,a(ac),0]]]]]],uW=a(dv),uX=a(em),uY=a(hL),uZ=a(b$),u0=a(aw),u1=a(aE),u2=a(aD),uP=[0,a(aD),[0,a(aE),[0,a(fC),[0,a(aw),[0,a(al),[0,a(ac),0]]]]]],uQ=a(hQ),uR=a(fC),uS=a(aw),uT=a(aE),uU=a(aD),uL=a(b$),uM=a(al),uN=a(ac),uK=a("Steps_document.Other"),u_=[0,a(at),[0,a(bn),[0,a(af),[0,a(b9),[0,a(b7),[0,a(bF),[0,a("fixed"),[0,a(dy),0]]]]]]]],xF=[0,a(af),0],xE=a("S3: no part proves a claim"),xB=[0,a(ep),[0,a(hY),[0,a(en),0]]],xC=[0,a(aO),[0,a(ic),[0,a(c4),0]]],xD=a("the proof"),xz=a(mJ),xx=a(b$),xt=a(b$),xp=[0,a(aD),[0,a(aE),[0,a(aV),[0,a(fC),[0,a(fr),[0,a(ep),[0,a(al),[0,a(ac),0]]]]]]]],xq=a(aD),xr=a(aE),xs=a(aV),xu=a(al),xv=a(ac),xw=a(fr),xy=a(ep),xA=a(fC),xc=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(aO),[0,a(ic),[0,a(c4),0]]]]]]]],xd=[0,a(ep),[0,a(hY),[0,a(en),0]]],xe=a(bQ),xf=[0,a(af),[0,a(aV),[0,a(b8),0]]],xg=a(dt),xh=a(at),xi=a(h4),xj=a(bn),xk=a(c3),xl=a(aO),xm=a(ei),xn=a(at),w$=a("V1: no state of the model"),w7=a("a label leads to no node"),wW=a(mJ),wT=a(b$),wU=a(aO),wV=a(ep),wX=a(mn),wY=a(c4),wZ=[4,0],w0=a(hY),w1=a("the measure"),w2=a(ic),w3=a(hu),w4=a("gains and the measure g go together"),w5=[0,0],w6=a("there is no guess"),xa=a(lX),xb=a("V1: no secrets"),w8=a(mO),w9=[4,0],w_=a(en),wS=a("V6: the cycles are not in order, or overlap"),wR=a("an end of a cycle is no node"),wM=a(hE),wO=a(hE),wP=a(hE),wN=a("a cycle has not two ends"),wQ=a("the cycles"),wC=a(ny),wD=a("chi2"),wE=a(hu),wF=a("hellinger"),wG=a("kl"),wH=a(hK),wI=a(lX),wJ=a("renyi:"),wL=a(u),wK=a("the measure is not known"),ww=a(ny),wx=a(hu),wy=a(hK),wA=a(hK),wB=a("V1: secrets have a prior"),wz=a("V1: pairs have no prior"),wq=[0,a(fr),0],wr=[0,a(aV),[0,a(al),[0,a(ac),0]]],ws=a(aV),wt=a(fr),wu=a(al),wv=a(ac),wl=a(nn),v$=[0,[11,a(nj),[4,0,0,0,0]],a(mS)],wa=[0,a(fE),[0,a(ac),[0,a(fz),[0,a(al),[0,a(dE),[0,a(ls),[0,a(nF),0]]]]]]],wb=[0,a(lF),0],wc=a(lF),wd=a(fE),we=a(ac),wf=a(fz),wg=a(al),wh=a(dE),wi=a(mP),wj=a(mz),wk=a(ls),wm=a(nF),wn=a(" has rows that are empty, or not of one length"),wo=a(dE),v_=a(eo),v0=a("columns"),v1=a("rest"),v2=a(hT),v3=[0,a(nh),0],v4=[0,a(hT),0],v5=a(hT),v6=a(nh),v7=[0,a(mD),[0,a(c2),0]],v8=a(mD),v9=a(c2),vZ=a(ho),vY=a(nn),vX=a(" is negative"),vW=a(" is no natural number"),xG=a(bC),xH=a("Matching.Stuck"),zi=a("M11: a position is listed twice"),zh=a(hq),zk=a(bC),zj=a("a relation"),zc=a("the relations"),zd=a(ne),ze=a("the losses"),zf=a(hq),za=a(al),y9=a("M4: a bound is below 1"),y8=a(lW),yT=[0,a(h$),[0,a("amortised"),0]],yU=a("the metric"),yV=a(h8),yW=a(h$),yX=[0,a(ac),[0,a(al),0]],zl=[0,a(mQ),[0,a(ne),[0,a(hq),0]]],yY=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(h8),[0,a(aO),0]]]]]]],yZ=a(bQ),y0=a(c3),y1=a(aO),y2=a("the certificate claims nothing"),y3=a(at),y4=a(hF),y5=a(bn),y6=a("M2: another digest"),y7=a("M3: another model"),y_=a(h$),y$=a(ac),zb=a(mQ),zg=a("M9: not one for each claim"),yQ=a(" has an interval without two ends"),yO=[0,a(bv),[0,a(mp),0]],yP=a(bv),yR=a(mp),yL=[0,a(mq),0],yM=a(mq),yE=[0,a(fD),[0,a(lQ),[0,a(nw),0]]],yF=[0,a(l0),[0,a("down"),0]],yG=a(fD),yH=a(lQ),yI=a(nw),yJ=a(l0),yA=[0,a(cL),0],yB=a(cL),yC=a(eo),yw=[0,a(bv),[0,a(cL),0]],yx=a(bv),yy=a(cL),yr=a(bv),ys=a(mx),yt=a(mg),yu=a(el),ym=[0,a(aD),[0,a(aE),[0,a(ac),[0,a(al),0]]]],yn=a(al),yo=a(ac),yp=a(aE),yq=a(aD),yk=a(eo),yh=a(dB),yg=a(bC),yi=a(";"),yj=a("M4: no state of the model"),yf=a(u),ya=[0,[3,a(hB)]],yb=a(af),yc=[0,1],yd=a(lZ),ye=[0,1],x$=a("it is no object"),x_=a(hp),x5=a(fs),x4=a(h6),x6=a(dB),x7=a(hD),x1=a(hG),x2=a(dB),x3=a(hR),x8=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,hU,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],xV=[0,a(aD),[0,a(my),[0,a(aE),0]]],xW=a(aD),xX=a(my),xY=a(aE),xZ=a("M1: a transition names no state"),x0=a("M1: a probability is negative, or they sum to more than 1"),xR=a("a state"),xJ=[0,a(fu),0],xK=[0,a(af),[0,a(aV),[0,a(b8),0]]],xL=a(dt),xM=[0,a("pa"),0],xN=a("the model's kind"),xO=a(af),xP=a(m4),xQ=a(aV),xS=a(mt),xT=a(b8),xU=a("M1: no state, or one twice"),xI=a(ho),z5=a(fs),z0=a(m5),z1=a(hG),z2=a(dB),z3=a(hR),z4=a(h6),z6=a(dB),z7=a(hD),CJ=a(bF),CA=a(af),CB=a(" has no kind"),CC=a("hmm-parametric"),CD=a(" is of another kind"),CE=a(" has a model of its own"),Cx=a(lA),Cy=a(af),Cz=a(bQ),CF=a("a part"),CG=a(lA),CH=a(ei),Ci=[0,a(fI),0],Cj=a(bQ),Ck=a("violated"),Cl=a(c3),Cm=a(aO),Cn=a("any"),Co=a("the claim is about one ratio"),Cp=a(fI),Cq=a(fI),Cr=a(hW),Cs=[0,a(fI),[0,a("impossible"),0]],Cf=[0,a(dD),[0,a(fk),[0,a(fq),0]]],Cg=a(fk),Ch=a(fq),Ce=a("U1: a vector on no state, or negative"),B6=[0,a(dD),[0,a(fk),[0,a(lz),[0,a(nz),[0,a(mw),[0,a(lS),[0,a(ns),[0,a(ht),[0,a(hH),[0,a(no),0]]]]]]]]]],B7=a(fk),B8=a(lz),B9=a(nz),B_=a(mw),B$=a(lS),Ca=a(ns),Cb=a(ht),Cc=a(hH),Cd=a(no),B5=a(" is empty"),B2=a("H5: the ratio is less than 1"),B3=a(m0),B4=a(eg),BT=[0,a(m$),0],BU=a(bQ),BV=a(h5),BW=a(c3),BX=a(aO),BY=a("the ratio"),BZ=a(m$),B0=a(fv),B1=[0,a(m0),[0,a(eg),[0,a("coupling"),0]]],BF=a(hG),BG=a(lB),BH=a(hR),BE=a("K1: merged with no state"),Bu=[0,a(dD),[0,a(nC),[0,a(nG),0]]],Bv=a(nC),Bw=a(nG),Bx=a(af),By=a("the chain's certificate has a kind"),Bz=a(at),BQ=[0,[3,a(hZ)]],BR=a(af),BP=a(dy),BA=[0,[3,a(lO)]],BB=a(b9),BN=[0,[1,a(nu)]],BO=a(b7),BC=a(nE),BD=a("K2: another digest"),BI=[0,a("first"),0],BJ=[0,a("second"),0],BK=a(lE),BL=[0,a(lE),0],BM=a(ib),Bl=[0,a(bv),[0,a(m3),[0,a(cK),0]]],Bm=a(bv),Bn=a(m3),Bo=a(cK),Bk=[0,a(dD),[0,a(nv),[0,a(ej),[0,a(fB),0]]]],Bp=a(nv),Bq=a(ej),Br=a(fB),Bs=a("F1: a move is listed twice"),Bt=a("F1: a pair of equal or unknown states, or one twice"),Bj=a(" names no generator"),Bi=[5,0],Bh=a("I2 or I3: another function"),Bc=[0,a(dD),[0,a(mk),[0,a(mV),[0,a(hP),0]]]],Bd=a(mk),Be=a(mV),Bf=a(hP),Bg=a("expected combinations for every generator"),Bb=a("H3: no distribution of the model"),Ba=a("H2: a row is no distribution"),A_=a(dD),A$=a(" has no type that is known"),A9=a(h0),A1=[0,a(aD),[0,a(aE),[0,a(du),[0,a(nf),[0,a(ft),0]]]]],A2=a(aD),A3=a(aE),A4=a(du),A5=a(nf),A7=a("all"),A8=a(ft),A6=a(" is another one"),A0=a("there is not one claim"),AY=a("the factors"),AL=[0,a(eg),0],AM=[0,a(ft),[0,a(hI),[0,a(mf),0]]],AN=a(bQ),AO=a(c3),AP=a(aO),AQ=a("the length"),AR=a(ft),AS=a("the length is out of range"),AT=a(hI),AU=a(hI),AV=a("the proofs"),AW=a(mf),AX=a(eg),AZ=a(ei),AI=a("L1: a layer has another number of covers"),AJ=a("L1: the layers and those of covers are not as many as the length"),AG=a(" has a cover without two entries"),AA=[0,a(aD),[0,a(aE),[0,a(du),[0,a(ib),[0,a(nr),[0,a(c2),0]]]]]],AB=a(aD),AC=a(aE),AD=a(du),AE=a(ib),AF=a(nr),AH=a(c2),Aw=a("W2: there are no parameters"),An=[0,a(fq),[0,a(fG),[0,a(fH),0]]],Ao=[0,a(aD),[0,a(aE),[0,a(du),[0,a(h5),0]]]],Ap=a(aD),Aq=a(aE),Ar=a(du),Ay=a(eo),As=a(h5),At=a(fq),Au=a(fG),Av=a(fH),Ax=a(" has no word with its probabilities and parameters"),Al=a(" is neither true nor false"),Aj=a(lZ),Ak=[0,1],Ai=a("no object"),Ag=a(hp),Ah=a(lt),z$=a(at),Aa=a(at),Ab=a(hF),Ac=a(bn),Ad=a(ml),Ae=a(eg),Af=a("a factor is constant"),z_=a("H2"),zX=[5,0],zW=a("H1: a row of no state"),zV=a("the row of "),zO=a("an observation"),zE=[0,a(af),[0,a(nl),[0,a(aV),[0,a(b8),[0,a(lU),0]]]]],zF=[0,a(fH),[0,a(fu),0]],zG=a(dt),zH=[3,a("hmm")],zI=a(af),zJ=a("the model's kind is not 'hmm'"),zK=a(fH),zL=a("the parameters are no object"),zM=a("the observations"),zN=a(nl),zP=a(m4),zQ=a(aV),zR=a(mt),zS=a(b8),zT=a("the distributions"),zU=a(lU),zY=a("H1: a state or a distribution is empty"),zZ=a("H1: a row of transitions is empty"),zB=a(" names what does not exist"),zC=a("H1: "),zD=a(" holds no text"),zp=[0,a(cr),[0,a(b6),0]],zq=a(cr),zr=[0,a(mM),[0,a(bD),0]],zs=a(mM),zt=a(lC),zu=[0,a(cr),[0,a(b6),0]],zv=a(b6),zw=[0,a(lC),[0,a(hC),0]],zy=a(h9),zx=a(h9),zz=[0,a(m1),0],zA=[0,a(l7),0],zo=a(" is no expression"),zn=a(" divides by zero"),zm=a("Hmm_document.Other"),Cu=a("hmm-no-budget"),Cv=a("hmm-all-lengths"),Cw=a("hmm-budget"),CI=a("hmm-several"),Dw=a("valid"),Dx=a("not covered"),Dy=a("malformed: too large for the stack (see ulimit -s)"),Dz=a("not valid: "),DA=a("malformed: "),Dv=[0,a(lW)],Db=a(b9),Ds=a(lO),Dc=a(nE),Dd=a(b7),Dr=a(nu),De=a("the version is not 1"),Df=a(af),Dj=a(hQ),Dk=a("leakage"),Dl=a(h8),Dm=a(bF),Dn=a(bF),Do=a(bF),Dq=a(bF),Dp=a("nature"),Dh=a(hQ),Di=a(dy),Dg=a("the kind is no string"),Da=a("the document is no object"),C9=a(lt),C_=a(ml),C4=a("a digest"),C3=a("what is said of the program"),CV=a(dy),CW=[0,a(l4),0],CX=[0,a(hx),[0,a(l1),[0,a(mI),0]]],CY=a("the program"),CZ=a("the function"),C0=a(hx),C1=a("what is observed"),C2=a(l1),C5=a(mI),C6=a(l4),C7=a(dy),CU=a("P3: runs of the program are cut off, and no step says so"),CT=[3,a(ef)],CQ=a(dy),CR=a(at),CS=a(aV),CN=a(at),CO=[0,[3,a(hZ)]],CP=a(af),CM=[0,1],CL=a(hp),Dt=a("bisimdist-certificate compact\n"),DB=a(u),DC=a("not checked: too large for the stack of this browser");function
 aj(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -998,63 +999,63 @@ E=a[1];return[21,E,aa(a[2],b)];case
 23:var
 F=a[1];return[23,F,aa(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
-ex(a){throw[0,iy,a]}function
+ew(a){throw[0,iy,a]}function
 a4(a){throw[0,ix,a]}function
-iB(b,a){return fS(b,a)?b:a}function
-iC(b,a){return D1(b,a)?b:a}function
+iB(b,a){return fR(b,a)?b:a}function
+iC(b,a){return D3(b,a)?b:a}function
 dN(a){return 0<=a?a:-a|0}function
 j(d,c){var
 a=x(d),e=x(c),b=aF(a+e|0);cc(d,0,b,0,a);cc(c,0,b,a,e);return a3(b)}function
-iD(a){return a?ob:oc}function
+iD(a){return a?oc:od}function
 an(a,b){if(a){var
-c=a[1];return[0,c,an(a[2],b)]}return b}Eq(0);n1(1);n1(2);function
+c=a[1];return[0,c,an(a[2],b)]}return b}Es(0);n2(1);n2(2);function
 iE(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{Ep(d)}catch(a){a=aY(a);if(a[1]!==iA)throw a;var
+c=a[2],d=a[1];try{Er(d)}catch(a){a=aY(a);if(a[1]!==iA)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(Er(0))}Ez(a(lu),iE);function
+a=c;continue}return 0}}return a(Et(0))}EB(a(lv),iE);function
 ax(a,b){return a?a[1]:b}function
 F(b,a){return a?[0,c(b,a[1])]:0}function
-ey(b,a){return a?c(b,a[1]):0}function
-iF(a){if(0<=a&&!(hw<a))return a;return a4(oe)}var
-fX=ED(0),dO=(4*fX|0)-1|0;function
+ex(b,a){return a?c(b,a[1]):0}function
+iF(a){if(0<=a&&!(hw<a))return a;return a4(of)}var
+fW=EF(0),dO=(4*fW|0)-1|0;function
 t(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-fY(a){return a?a[1]:ex(ol)}function
-fZ(a){return a?a[2]:ex(om)}function
+fX(a){return a?a[1]:ew(om)}function
+fY(a){return a?a[2]:ew(on)}function
 bx(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
 aq(a){return bx(a,0)}function
 iG(a,d,b){if(d<=a)return 0;var
 e=c(b,a);return[0,e,iG(a+1|0,d,b)]}function
-f0(b,e){if(0<=b){if(50<b){var
+fZ(b,e){if(0<=b){if(50<b){var
 d=0,a=0;for(;;){if(b<=a)return aq(d);var
-d=[0,c(e,a),d],a=a+1|0;continue}}return iG(0,b,e)}return a4(op)}function
+d=[0,c(e,a),d],a=a+1|0;continue}}return iG(0,b,e)}return a4(oq)}function
 cQ(b,a){if(a){var
 d=a[2],e=c(b,a[1]);return[0,e,cQ(b,d)]}return 0}function
 iH(c,b,a){if(a){var
 d=a[2],e=m(b,c,a[1]);return[0,e,iH(c+1|0,b,d)]}return 0}function
 dP(b,a){return iH(0,b,a)}function
-f1(e,d){var
+f0(e,d){var
 b=0,a=d;for(;;){if(a){var
 f=a[2],b=[0,c(e,a[1]),b],a=f;continue}return b}}function
 M(d,b){var
 a=b;for(;;){if(a){var
 e=a[2];c(d,a[1]);var
 a=e;continue}return 0}}function
-ez(e,d){var
+ey(e,d){var
 b=0,a=d;for(;;){if(a){var
 c=a[2];m(e,b,a[1]);var
 b=b+1|0,a=c;continue}return 0}}function
 a5(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
-f2(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=m(c,b[1],a[1]);return[0,f,f2(c,e,d)]}}else
-if(!a)return 0;return a4(oq)}function
+f1(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=m(c,b[1],a[1]);return[0,f,f1(c,e,d)]}}else
+if(!a)return 0;return a4(or)}function
 cf(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],b=c(e,a[1]);if(b){var
@@ -1067,7 +1068,7 @@ cx(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===_(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-f3(d,c){var
+f2(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===_(b[1],d))return f;var
 a=e;continue}throw bX}}function
@@ -1091,18 +1092,18 @@ b=g,a=h;for(;;){if(a){var
 d=a[2],e=a[1];if(c(f,e)){var
 b=[0,e,b],a=d;continue}var
 a=d;continue}return aq(b)}}}function
-db(f){var
+da(f){var
 g=0;return function(h){var
 b=g,a=h;for(;;){if(a){var
 d=a[2],e=c(f,a[1]);if(e){var
 b=[0,e[1],b],a=d;continue}var
 a=d;continue}return aq(b)}}}function
-eA(e,d){var
+ez(e,d){var
 b=0,a=d;for(;;){if(a){var
 f=a[2],b=bx(c(e,a[1]),b),a=f;continue}return aq(b)}}function
-f4(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],f4(b[2],a[2])]}}else
-if(!a)return 0;return a4(or)}function
+f3(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],f3(b[2],a[2])]}}else
+if(!a)return 0;return a4(os)}function
 bc(a,b){function
 r(i,e){if(2===i){if(e){var
 k=e[2];if(k){var
@@ -1199,83 +1200,83 @@ C=bx(g,e);return[0,C,M]}}var
 c=t(a);return 2<=c?l(c,a)[1]:a}function
 iJ(b,a){return a<=b?b:a}function
 cy(a,c){var
-b=aF(a);DY(b,0,a,c);return b}function
+b=aF(a);D0(b,0,a,c);return b}function
 iK(c,b,a){if(0<=b&&0<=a&&!((bo(c)-a|0)<b)){var
-d=aF(a);c5(c,b,d,0,a);return d}return a4(os)}function
+d=aF(a);c5(c,b,d,0,a);return d}return a4(ot)}function
 iL(c,b,a){return a3(iK(c,b,a))}function
-iM(e,c,d,b,a){if(0<=a&&0<=c&&!((bo(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return c5(e,c,d,b,a);return a4(ot)}function
-bZ(e,c,d,b,a){if(0<=a&&0<=c&&!((x(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return cc(e,c,d,b,a);return a4(ou)}function
+iM(e,c,d,b,a){if(0<=a&&0<=c&&!((bo(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return c5(e,c,d,b,a);return a4(ou)}function
+bZ(e,c,d,b,a){if(0<=a&&0<=c&&!((x(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return cc(e,c,d,b,a);return a4(ov)}function
 by(c,b,a){return a3(iK(cd(c),b,a))}function
 bJ(k,g){if(g){var
 h=x(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(x(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ov),c=n,b=m;continue}var
+j=(x(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ow),c=n,b=m;continue}var
 l=x(i)+c|0}else
 var
 l=c;var
 f=aF(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
 o=d[2];cc(a,0,f,e,x(a));cc(k,0,f,e+x(a)|0,h);var
-e=(e+x(a)|0)+h|0,d=o;continue}cc(a,0,f,e,x(a))}return a3(f)}}}return ow}function
+e=(e+x(a)|0)+h|0,d=o;continue}cc(a,0,f,e,x(a))}return a3(f)}}}return ox}function
 iN(f,e){var
 b=cd(e),a=0,d=bo(b);for(;;){if(a===d)return 1;if(c(f,bU(b,a))){var
 a=a+1|0;continue}return 0}}function
-ox(e,d,c,b){var
+oy(e,d,c,b){var
 a=c;for(;;){if(d<=a)throw bX;if(ba(e,a)===b)return a;var
 a=a+1|0;continue}}function
 dS(b,c){var
 a=0,d=x(b);for(;;){if(d<=a)return 0;if(ba(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-oy(b,a,d){var
-c=x(b);if(0<=a&&!(c<a))try{ox(b,c,a,d);var
-e=1;return e}catch(a){a=aY(a);if(a===bX)return 0;throw a}return a4(oz)}function
-oA(b,a){return oy(b,0,a)}function
-f5(c,b){var
+oz(b,a,d){var
+c=x(b);if(0<=a&&!(c<a))try{oy(b,c,a,d);var
+e=1;return e}catch(a){a=aY(a);if(a===bX)return 0;throw a}return a4(oA)}function
+oB(b,a){return oz(b,0,a)}function
+f4(c,b){var
 d=x(c),e=d<=x(b)?1:0;if(e){var
 a=0;for(;;){if(a===d)return 1;if(ba(b,a)!==ba(c,a))return 0;var
 a=a+1|0;continue}}return e}function
-oB(b,d){if(0===b)return[0];if(0<=b){var
+oC(b,d){if(0===b)return[0];if(0<=b){var
 e=bV(b,c(d,0)),f=b-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=c(d,a);var
 h=a+1|0;if(f!==a){var
-a=h;continue}break}}return e}return a4(oC)}function
+a=h;continue}break}}return e}return a4(oD)}function
 iO(e,b){var
 d=b.length-1;if(0===d)return[0];var
 f=bV(d,c(e,b[1])),g=d-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=c(e,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-f6(d,b){var
+f5(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){m(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-eB(a){if(a){var
+eA(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
 f=bV(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-oF=[ap,oE,cP(0)];function
+oG=[ap,oF,cP(0)];function
 iP(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}var
-oH=[ap,oG,cP(0)];function
-oI(a){throw oH}function
+oI=[ap,oH,cP(0)];function
+oJ(a){throw oI}function
 dT(a){var
-d=a[1];a[1]=oI;try{var
-b=c(d,0);Et(a,b);return b}catch(b){b=aY(b);a[1]=function(a){throw b};throw b}}function
-f7(a){var
+d=a[1];a[1]=oJ;try{var
+b=c(d,0);Ev(a,b);return b}catch(b){b=aY(b);a[1]=function(a){throw b};throw b}}function
+f6(a){var
 b=1<=a?a:1,c=dO<b?dO:b,d=aF(c);return[0,d,0,c,d]}function
-f8(a){return iL(a[1],0,a[2])}function
+f7(a){return iL(a[1],0,a[2])}function
 iQ(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dO<b[1])if((d+c|0)<=dO)b[1]=dO;else
-ex(oL);var
-e=aF(b[1]);iM(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ae,oJ]}throw[0,ae,oK]}}function
+ew(oM);var
+e=aF(b[1]);iM(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ae,oK]}throw[0,ae,oL]}}function
 bz(a,c){var
 b=a[2];if(a[3]<=b)iQ(a,1);am(a[1],b,c);a[2]=b+1|0;return 0}function
 bp(a,c){var
 b=x(c),d=a[2]+b|0;if(a[3]<d)iQ(a,b);cc(c,0,a[1],a[2],b);a[2]=d;return 0}function
-f9(a){return 5===a[2]?12:-6}function
+f8(a){return 5===a[2]?12:-6}function
 iR(a){return[0,0,aF(a)]}function
 iS(a,g){var
 b=bo(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
@@ -1283,57 +1284,57 @@ e=aF(iJ(b*2|0,c));iM(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-dc(a,b){iS(a,1);cO(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+db(a,b){iS(a,1);cN(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aT(a,c){var
 b=x(c);iS(a,b);bZ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
 iT(a){return iL(a[2],0,a[1])}function
-f_(b,c){var
+f9(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aT(b,oU);var
+d=a[1];aT(b,oV);var
 a=d;continue;case
 1:var
-e=a[1];aT(b,oV);var
+e=a[1];aT(b,oW);var
 a=e;continue;case
 2:var
-f=a[1];aT(b,oW);var
+f=a[1];aT(b,oX);var
 a=f;continue;case
 3:var
-g=a[1];aT(b,oX);var
+g=a[1];aT(b,oY);var
 a=g;continue;case
 4:var
-h=a[1];aT(b,oY);var
+h=a[1];aT(b,oZ);var
 a=h;continue;case
 5:var
-i=a[1];aT(b,oZ);var
+i=a[1];aT(b,o0);var
 a=i;continue;case
 6:var
-j=a[1];aT(b,o0);var
+j=a[1];aT(b,o1);var
 a=j;continue;case
 7:var
-k=a[1];aT(b,o1);var
+k=a[1];aT(b,o2);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aT(b,o2);f_(b,m);aT(b,o3);var
+l=a[2],m=a[1];aT(b,o3);f9(b,m);aT(b,o4);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aT(b,o4);f_(b,o);aT(b,o5);var
+n=a[3],o=a[1];aT(b,o5);f9(b,o);aT(b,o6);var
 a=n;continue;case
 10:var
-p=a[1];aT(b,o6);var
+p=a[1];aT(b,o7);var
 a=p;continue;case
 11:var
-q=a[1];aT(b,o7);var
+q=a[1];aT(b,o8);var
 a=q;continue;case
 12:var
-r=a[1];aT(b,o8);var
+r=a[1];aT(b,o9);var
 a=r;continue;case
 13:var
-s=a[1];aT(b,o9);var
+s=a[1];aT(b,o_);var
 a=s;continue;default:var
-t=a[1];aT(b,o_);var
+t=a[1];aT(b,o$);var
 a=t;continue}}function
 au(a){if(typeof
 a==="number")return 0;else
@@ -1398,7 +1399,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ae,o$]}else
+9:a=6;break;default:throw[0,ae,pa]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
@@ -1504,7 +1505,7 @@ D=b[1],E=ay(B,b[2]);return[8,ay(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ae,pi];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ae,pj];break;case
 9:var
 n=0,F=d[3],G=d[2],H=d[1];if(typeof
 b==="number")n=1;else
@@ -1516,23 +1517,23 @@ I=b[3],J=b[2],K=b[1],s=aU(ay(au(G),K)),L=s[4];c(s[2],0);c(L,0);return[9,H,J,ay(F
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ae,pj];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ae,pk];break;case
 10:var
 M=d[1];if(typeof
-b!=="number"&&10===b[0])return[10,ay(M,b[1])];throw[0,ae,pk];case
+b!=="number"&&10===b[0])return[10,ay(M,b[1])];throw[0,ae,pl];case
 11:var
 o=0,N=d[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ay(N,b[1])];default:o=1}if(o)throw[0,ae,pl];break;case
+11:return[11,ay(N,b[1])];default:o=1}if(o)throw[0,ae,pm];break;case
 12:var
 p=0,O=d[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ay(O,b[1])];default:p=1}if(p)throw[0,ae,pm];break;case
+12:return[12,ay(O,b[1])];default:p=1}if(p)throw[0,ae,pn];break;case
 13:var
 q=0,P=d[1];if(typeof
 b==="number")q=1;else
@@ -1540,7 +1541,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ay(P,b[1])];default:q=1}if(q)throw[0,ae,pn];break;default:var
+13:return[13,ay(P,b[1])];default:q=1}if(q)throw[0,ae,po];break;default:var
 r=0,Q=d[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1548,20 +1549,20 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ay(Q,b[1])];default:r=1}if(r)throw[0,ae,po]}switch(a){case
-0:throw[0,ae,pc];case
-1:throw[0,ae,pd];case
-2:throw[0,ae,pe];case
-3:throw[0,ae,pf];case
-4:throw[0,ae,pg];case
-5:throw[0,ae,pa];case
-6:throw[0,ae,pb];default:throw[0,ae,ph]}}var
-aI=[ap,pp,cP(0)];function
-eC(b,a){if(typeof
+14:return[14,ay(Q,b[1])];default:r=1}if(r)throw[0,ae,pp]}switch(a){case
+0:throw[0,ae,pd];case
+1:throw[0,ae,pe];case
+2:throw[0,ae,pf];case
+3:throw[0,ae,pg];case
+4:throw[0,ae,ph];case
+5:throw[0,ae,pb];case
+6:throw[0,ae,pc];default:throw[0,ae,pi]}}var
+aI=[ap,pq,cP(0)];function
+eB(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aI}}function
 dU(e,b,d){var
-a=eC(e,d);if(typeof
+a=eB(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aI}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
@@ -1624,11 +1625,11 @@ s=Y(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 a!=="number"&&0===a[0]){var
 t=Y(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ab=b[2],u=eC(b[1],a),e=u[2],ac=u[1];if(typeof
+ab=b[2],u=eB(b[1],a),e=u[2],ac=u[1];if(typeof
 e!=="number"&&1===e[0]){var
 v=Y(ab,e[1]);return[0,[2,ac,v[1]],v[2]]}throw aI;case
 3:var
-ad=b[2],w=eC(b[1],a),f=w[2],ae=w[1];if(typeof
+ad=b[2],w=eB(b[1],a),f=w[2],ae=w[1];if(typeof
 f!=="number"&&1===f[0]){var
 x=Y(ad,f[1]);return[0,[3,ae,x[1]],x[2]]}throw aI;case
 4:var
@@ -1652,7 +1653,7 @@ aw=b[4],ax=b[1],o=dU(b[2],b[3],a),p=o[3],ay=o[1];if(typeof
 p!=="number"&&6===p[0]){var
 az=o[2],C=Y(aw,p[1]);return[0,[8,ax,ay,az,C[1]],C[2]]}throw aI;case
 9:var
-aA=b[2],D=eC(b[1],a),q=D[2],aB=D[1];if(typeof
+aA=b[2],D=eB(b[1],a),q=D[2],aB=D[1];if(typeof
 q!=="number"&&7===q[0]){var
 E=Y(aA,q[1]);return[0,[9,aB,E[1]],E[2]]}throw aI;case
 10:var
@@ -1719,36 +1720,36 @@ l=2===h?48:32,c=cy(d,l);switch(h){case
 0:bZ(a,0,c,0,b);break;case
 1:bZ(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==D(a,0)&&45!==D(a,0)&&32!==D(a,0)){e=1;i=1}if(!i){cO(c,0,D(a,0));bZ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==D(a,0)&&45!==D(a,0)&&32!==D(a,0)){e=1;i=1}if(!i){cN(c,0,D(a,0));bZ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===D(a,0)){var
-j=0;if(lI!==D(a,1)&&88!==D(a,1)){f=1;j=1}if(!j){cO(c,1,D(a,1));bZ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+j=0;if(lJ!==D(a,1)&&88!==D(a,1)){f=1;j=1}if(!j){cN(c,1,D(a,1));bZ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)bZ(a,0,c,d-b|0,b)}}return a3(c)}function
-dd(k,b){var
-c=dN(k),a=x(b),d=D(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+mE>>>0))e=1}else
+dc(k,b){var
+c=dN(k),a=x(b),d=D(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+mF>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(lI===D(b,1)||88===D(b,1))j=1;if(j){var
-h=cy(c+2|0,48);cO(h,1,D(b,1));bZ(b,2,h,(c-a|0)+4|0,a-2|0);return a3(h)}}e=1;f=1;break;case
+j=0;if(lJ===D(b,1)||88===D(b,1))j=1;if(j){var
+h=cy(c+2|0,48);cN(h,1,D(b,1));bZ(b,2,h,(c-a|0)+4|0,a-2|0);return a3(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cy(c+1|0,48);cO(g,0,d);bZ(b,1,g,(c-a|0)+2|0,a-1|0);return a3(g)}}if(e&&a<c){var
+g=cy(c+1|0,48);cN(g,0,d);bZ(b,1,g,(c-a|0)+2|0,a-1|0);return a3(g)}}if(e&&a<c){var
 i=cy(c,48);bZ(b,0,i,c-a|0,a);return a3(i)}return b}function
-pq(k){var
+pr(k){var
 j=0,D=x(k);for(;;){if(D<=j)var
 o=k;else{var
-n=ba(k,j)+m8|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
+n=ba(k,j)+m9|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
 if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
 e=cd(k),a=[0,0],t=bo(e)-1|0,z=0;if(!(t<0)){var
 i=z;for(;;){var
 f=bU(e,i),g=0;if(32<=f){var
-l=f+lx|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
+l=f+ly|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
 if(56<l-1>>>0){g=1;q=1}if(!q){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1765,15 +1766,15 @@ b=aF(a[1]);a[1]=0;var
 u=bo(e)-1|0,A=0;if(!(u<0)){var
 h=A;for(;;){var
 c=bU(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(fp<=c)d=1;else
+if(fo<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
 8:am(b,a[1],92);a[1]++;am(b,a[1],98);break;case
-9:am(b,a[1],92);a[1]++;am(b,a[1],m$);break;case
-10:am(b,a[1],92);a[1]++;am(b,a[1],na);break;case
+9:am(b,a[1],92);a[1]++;am(b,a[1],na);break;case
+10:am(b,a[1],92);a[1]++;am(b,a[1],nb);break;case
 13:am(b,a[1],92);a[1]++;am(b,a[1],114);break;default:d=1}switch(d){case
 1:am(b,a[1],92);a[1]++;am(b,a[1],48+(c/hO|0)|0);a[1]++;am(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;am(b,a[1],48+(c%10|0)|0);break;case
 2:am(b,a[1],92);a[1]++;am(b,a[1],c);break;case
@@ -1784,15 +1785,15 @@ v=b}var
 o=a3(v)}var
 w=x(o),y=cy(w+2|0,34);cc(o,0,y,1,w);return a3(y)}}function
 iU(d,f){var
-g=dN(f),e=qf[1];switch(d[2]){case
+g=dN(f),e=qg[1];switch(d[2]){case
 0:var
-b=mQ;break;case
+b=mR;break;case
 1:var
-b=fy;break;case
+b=fx;break;case
 2:var
 b=69;break;case
 3:var
-b=lJ;break;case
+b=lK;break;case
 4:var
 b=71;break;case
 5:var
@@ -1802,160 +1803,160 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=iR(16);dc(c,37);switch(d[1]){case
+c=iR(16);db(c,37);switch(d[1]){case
 0:break;case
-1:dc(c,43);break;default:dc(c,32)}if(8<=d[2])dc(c,35);dc(c,46);aT(c,a(u+g));dc(c,b);return iT(c)}function
-eD(m,a){if(13<=m){var
+1:db(c,43);break;default:db(c,32)}if(8<=d[2])db(c,35);db(c,46);aT(c,a(u+g));db(c,b);return iT(c)}function
+eC(m,a){if(13<=m){var
 g=[0,0],h=x(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<ba(a,c)+fj>>>0))g[1]++;var
+c=n;for(;;){if(!(9<ba(a,c)+fi>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=aF(x(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cO(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=x(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=aF(x(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cN(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=x(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=ba(a,b);if(9<f+fj>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=ba(a,b);if(9<f+fi>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return a3(j)}return a}function
-qg(b,c){switch(b){case
-1:var
-a=ps;break;case
-2:var
-a=pt;break;case
-4:var
-a=pv;break;case
-5:var
-a=pw;break;case
-6:var
-a=px;break;case
-7:var
-a=py;break;case
-8:var
-a=pz;break;case
-9:var
-a=pA;break;case
-10:var
-a=pB;break;case
-11:var
-a=pC;break;case
-0:case
-13:var
-a=pr;break;case
-3:case
-14:var
-a=pu;break;default:var
-a=pD}return eD(b,fO(a,c))}function
 qh(b,c){switch(b){case
 1:var
-a=pS;break;case
+a=pt;break;case
 2:var
-a=pT;break;case
+a=pu;break;case
 4:var
-a=pV;break;case
+a=pw;break;case
 5:var
-a=pW;break;case
+a=px;break;case
 6:var
-a=pX;break;case
+a=py;break;case
 7:var
-a=pY;break;case
+a=pz;break;case
 8:var
-a=pZ;break;case
+a=pA;break;case
 9:var
-a=p0;break;case
+a=pB;break;case
 10:var
-a=p1;break;case
+a=pC;break;case
 11:var
-a=p2;break;case
+a=pD;break;case
 0:case
 13:var
-a=pR;break;case
+a=ps;break;case
 3:case
 14:var
-a=pU;break;default:var
-a=p3}return eD(b,fO(a,c))}function
+a=pv;break;default:var
+a=pE}return eC(b,fN(a,c))}function
 qi(b,c){switch(b){case
 1:var
-a=p5;break;case
+a=pT;break;case
 2:var
-a=p6;break;case
+a=pU;break;case
 4:var
-a=p8;break;case
+a=pW;break;case
 5:var
-a=p9;break;case
+a=pX;break;case
 6:var
-a=p_;break;case
+a=pY;break;case
 7:var
-a=p$;break;case
+a=pZ;break;case
 8:var
-a=qa;break;case
+a=p0;break;case
 9:var
-a=qb;break;case
+a=p1;break;case
 10:var
-a=qc;break;case
+a=p2;break;case
 11:var
-a=qd;break;case
+a=p3;break;case
 0:case
 13:var
-a=p4;break;case
+a=pS;break;case
 3:case
 14:var
-a=p7;break;default:var
-a=qe}return eD(b,fO(a,c))}function
+a=pV;break;default:var
+a=p4}return eC(b,fN(a,c))}function
 qj(b,c){switch(b){case
 1:var
-a=pF;break;case
+a=p6;break;case
 2:var
-a=pG;break;case
+a=p7;break;case
 4:var
-a=pI;break;case
+a=p9;break;case
 5:var
-a=pJ;break;case
+a=p_;break;case
 6:var
-a=pK;break;case
+a=p$;break;case
 7:var
-a=pL;break;case
+a=qa;break;case
 8:var
-a=pM;break;case
+a=qb;break;case
 9:var
-a=pN;break;case
+a=qc;break;case
 10:var
-a=pO;break;case
+a=qd;break;case
 11:var
-a=pP;break;case
+a=qe;break;case
 0:case
 13:var
-a=pE;break;case
+a=p5;break;case
 3:case
 14:var
-a=pH;break;default:var
-a=pQ}return eD(b,Ec(a,c))}function
+a=p8;break;default:var
+a=qf}return eC(b,fN(a,c))}function
+qk(b,c){switch(b){case
+1:var
+a=pG;break;case
+2:var
+a=pH;break;case
+4:var
+a=pJ;break;case
+5:var
+a=pK;break;case
+6:var
+a=pL;break;case
+7:var
+a=pM;break;case
+8:var
+a=pN;break;case
+9:var
+a=pO;break;case
+10:var
+a=pP;break;case
+11:var
+a=pQ;break;case
+0:case
+13:var
+a=pF;break;case
+3:case
+14:var
+a=pI;break;default:var
+a=pR}return eC(b,Ee(a,c))}function
 cg(c,i,b){function
 k(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return D8(b,i,a)}function
+a=32}return D_(b,i,a)}function
 r(c){var
-a=DW(b);return 3===a?b<0.?ql:qm:4<=a?qn:c}switch(c[2]){case
+a=DY(b);return 3===a?b<0.?qm:qn:4<=a?qo:c}switch(c[2]){case
 5:var
-e=nU(iU(c,i),b),d=0,v=x(e);for(;;){if(d===v)var
+e=nV(iU(c,i),b),d=0,v=x(e);for(;;){if(d===v)var
 q=0;else{var
 l=D(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
 if(21<l-1>>>0)m=1;if(!m){var
 d=d+1|0;continue}var
 q=1}var
-w=q?e:j(e,qk);return r(w)}case
+w=q?e:j(e,ql);return r(w)}case
 6:return k(0);case
 7:var
 h=cd(k(0)),f=bo(h);if(0===f)var
 p=h;else{var
 n=aF(f),o=f-1|0,s=0;if(!(o<0)){var
 a=s;for(;;){var
-g=bU(h,a),t=25<g+mE>>>0?g:g+m8|0;am(n,a,t);var
+g=bU(h,a),t=25<g+mF>>>0?g:g+m9|0;am(n,a,t);var
 u=a+1|0;if(o!==a){var
 a=u;continue}break}}var
 p=n}return a3(p);case
-8:return r(k(0));default:return nU(iU(c,i),b)}}function
-ee(e,z,y,w){var
+8:return r(k(0));default:return nV(iU(c,i),b)}}function
+ed(e,z,y,w){var
 b=z,a=y,d=w;for(;;)if(typeof
 d==="number")return c(b,a);else
 switch(d[0]){case
@@ -1964,22 +1965,22 @@ A=d[1];return function(c){return O(b,[5,a,c],A)};case
 1:var
 B=d[1];return function(c){var
 e=0;if(40<=c)if(92===c)var
-d=of;else
-if(fp<=c)e=1;else
+d=og;else
+if(fo<=c)e=1;else
 e=2;else
 if(32<=c)if(39<=c)var
-d=og;else
+d=oh;else
 e=2;else
 if(14<=c)e=1;else
 switch(c){case
 8:var
-d=oh;break;case
-9:var
 d=oi;break;case
-10:var
+9:var
 d=oj;break;case
+10:var
+d=ok;break;case
 13:var
-d=ok;break;default:e=1}switch(e){case
+d=ol;break;default:e=1}switch(e){case
 1:var
 f=aF(4);am(f,0,92);am(f,1,48+(c/hO|0)|0);am(f,2,48+((c/10|0)%10|0)|0);am(f,3,48+(c%10|0)|0);var
 d=a3(f);break;case
@@ -1988,24 +1989,24 @@ g=aF(1);am(g,0,c);var
 d=a3(g);break}var
 h=x(d),i=cy(h+2|0,39);cc(d,0,i,1,h);return O(b,[4,a,a3(i)],B)};case
 2:var
-C=d[2],D=d[1];return f$(b,a,C,D,function(a){return a});case
-3:return f$(b,a,d[2],d[1],pq);case
-4:return eE(b,a,d[4],d[2],d[3],qg,d[1]);case
-5:return eE(b,a,d[4],d[2],d[3],qh,d[1]);case
-6:return eE(b,a,d[4],d[2],d[3],qi,d[1]);case
-7:return eE(b,a,d[4],d[2],d[3],qj,d[1]);case
+C=d[2],D=d[1];return f_(b,a,C,D,function(a){return a});case
+3:return f_(b,a,d[2],d[1],pr);case
+4:return eD(b,a,d[4],d[2],d[3],qh,d[1]);case
+5:return eD(b,a,d[4],d[2],d[3],qi,d[1]);case
+6:return eD(b,a,d[4],d[2],d[3],qj,d[1]);case
+7:return eD(b,a,d[4],d[2],d[3],qk,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
-i==="number")return i?function(d,c){return O(b,[4,a,cg(g,d,c)],h)}:function(c){return O(b,[4,a,cg(g,f9(g),c)],h)};var
+i==="number")return i?function(d,c){return O(b,[4,a,cg(g,d,c)],h)}:function(c){return O(b,[4,a,cg(g,f8(g),c)],h)};var
 V=i[1];return function(c){return O(b,[4,a,cg(g,V,c)],h)}}else{if(0===j[0]){var
 n=j[2],o=j[1];if(typeof
-i==="number")return i?function(d,c){return O(b,[4,a,be(o,n,cg(g,d,c))],h)}:function(c){return O(b,[4,a,be(o,n,cg(g,f9(g),c))],h)};var
+i==="number")return i?function(d,c){return O(b,[4,a,be(o,n,cg(g,d,c))],h)}:function(c){return O(b,[4,a,be(o,n,cg(g,f8(g),c))],h)};var
 W=i[1];return function(c){return O(b,[4,a,be(o,n,cg(g,W,c))],h)}}var
 p=j[1];if(typeof
-i==="number")return i?function(e,d,c){return O(b,[4,a,be(p,e,cg(g,d,c))],h)}:function(d,c){return O(b,[4,a,be(p,d,cg(g,f9(g),c))],h)};var
+i==="number")return i?function(e,d,c){return O(b,[4,a,be(p,e,cg(g,d,c))],h)}:function(d,c){return O(b,[4,a,be(p,d,cg(g,f8(g),c))],h)};var
 Z=i[1];return function(d,c){return O(b,[4,a,be(p,d,cg(g,Z,c))],h)}}case
-9:return f$(b,a,d[2],d[1],iD);case
+9:return f_(b,a,d[2],d[1],iD);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -2013,7 +2014,7 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-E=d[3],F=d[2],q=iR(16);f_(q,F);var
+E=d[3],F=d[2],q=iR(16);f9(q,F);var
 v=iT(q);return function(c){return O(b,[4,a,v],E)};case
 14:var
 G=d[3],H=d[2];return function(d){var
@@ -2029,11 +2030,11 @@ a=[0,a,d[1]],d=d[2];continue;case
 l=d[1];if(0===l[0]){var
 K=d[2],L=l[1][1],M=0,b=function(b,c,d){return function(a){return O(c,[1,b,[0,a]],d)}}(a,b,K),a=M,d=L;continue}var
 N=d[2],P=l[1][1],Q=0,b=function(b,c,d){return function(a){return O(c,[1,b,[1,a]],d)}}(a,b,N),a=Q,d=P;continue;case
-19:throw[0,ae,qp];case
+19:throw[0,ae,qq];case
 20:var
-R=d[3],S=[8,a,qq];return function(a){return O(b,S,R)};case
+R=d[3],S=[8,a,qr];return function(a){return O(b,S,R)};case
 21:var
-T=d[2];return function(c){return O(b,[4,a,fO(qr,c)],T)};case
+T=d[2];return function(c){return O(b,[4,a,fN(qs,c)],T)};case
 22:var
 U=d[1];return function(c){return O(b,[5,a,c],U)};case
 23:var
@@ -2041,7 +2042,7 @@ f=d[2],k=d[1];if(typeof
 k==="number")switch(k){case
 0:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
 1:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
-2:throw[0,ae,qs];default:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f])}else
+2:throw[0,ae,qt];default:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f])}else
 switch(k[0]){case
 0:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
 1:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
@@ -2085,29 +2086,29 @@ r=a[1];return function(e,a){return bq(d,c,r,b)};case
 s=a[1];return function(a){return bq(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return bq(d,c,t,b)};case
-13:throw[0,ae,qt];default:throw[0,ae,qu]}}function
+13:throw[0,ae,qu];default:throw[0,ae,qv]}}function
 X(d,b,e,a){var
-c=[8,e,qv];return d<50?ee(d+1|0,b,c,a):aS(ee,[0,b,c,a])}function
+c=[8,e,qw];return d<50?ed(d+1|0,b,c,a):aS(ed,[0,b,c,a])}function
 hl(h,b,f,a,e,d){if(e){var
-i=e[1];return function(e){return qo(b,f,a,i,c(d,e))}}var
-g=[4,f,d];return h<50?ee(h+1|0,b,g,a):aS(ee,[0,b,g,a])}function
-O(a,b,c){return iu(ee(0,a,b,c))}function
+i=e[1];return function(e){return qp(b,f,a,i,c(d,e))}}var
+g=[4,f,d];return h<50?ed(h+1|0,b,g,a):aS(ed,[0,b,g,a])}function
+O(a,b,c){return iu(ed(0,a,b,c))}function
 bq(a,b,c,d){return iu(hm(0,a,b,c,d))}function
-qo(a,b,c,d,e){return iu(hl(0,a,b,c,d,e))}function
-f$(f,e,d,a,b){if(typeof
+qp(a,b,c,d,e){return iu(hl(0,a,b,c,d,e))}function
+f_(f,e,d,a,b){if(typeof
 a==="number")return function(a){return O(f,[4,e,c(b,a)],d)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return O(f,[4,e,be(h,g,c(b,a))],d)}}var
 i=a[1];return function(g,a){return O(f,[4,e,be(i,g,c(b,a))],d)}}}function
-eE(f,e,d,g,c,b,a){if(typeof
+eD(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return O(f,[4,e,dd(g,m(b,a,c))],d)}:function(c){return O(f,[4,e,m(b,a,c)],d)};var
-k=c[1];return function(c){return O(f,[4,e,dd(k,m(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return O(f,[4,e,dc(g,m(b,a,c))],d)}:function(c){return O(f,[4,e,m(b,a,c)],d)};var
+k=c[1];return function(c){return O(f,[4,e,dc(k,m(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return O(f,[4,e,be(i,h,dd(g,m(b,a,c)))],d)}:function(c){return O(f,[4,e,be(i,h,m(b,a,c))],d)};var
-l=c[1];return function(c){return O(f,[4,e,be(i,h,dd(l,m(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return O(f,[4,e,be(i,h,dc(g,m(b,a,c)))],d)}:function(c){return O(f,[4,e,be(i,h,m(b,a,c))],d)};var
+l=c[1];return function(c){return O(f,[4,e,be(i,h,dc(l,m(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return O(f,[4,e,be(j,h,dd(g,m(b,a,c)))],d)}:function(g,c){return O(f,[4,e,be(j,g,m(b,a,c))],d)};var
-n=c[1];return function(g,c){return O(f,[4,e,be(j,g,dd(n,m(b,a,c)))],d)}}}function
+c==="number")return c?function(h,g,c){return O(f,[4,e,be(j,h,dc(g,m(b,a,c)))],d)}:function(g,c){return O(f,[4,e,be(j,g,m(b,a,c))],d)};var
+n=c[1];return function(g,c){return O(f,[4,e,be(j,g,dc(n,m(b,a,c)))],d)}}}function
 cz(b,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
@@ -2116,29 +2117,29 @@ switch(a[0]){case
 e=a[2],i=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=oM;break;case
-1:var
 d=oN;break;case
-2:var
+1:var
 d=oO;break;case
-3:var
+2:var
 d=oP;break;case
-4:var
+3:var
 d=oQ;break;case
+4:var
+d=oR;break;case
 5:var
-d=oR;break;default:var
-d=oS}else
+d=oS;break;default:var
+d=oT}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=j(oT,a3(cy(1,e[1])))}cz(b,i);return bp(b,d);case
+d=j(oU,a3(cy(1,e[1])))}cz(b,i);return bp(b,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-k=f[1];cz(b,g);bp(b,qw);var
+k=f[1];cz(b,g);bp(b,qx);var
 a=k;continue}var
-l=f[1];cz(b,g);bp(b,qx);var
+l=f[1];cz(b,g);bp(b,qy);var
 a=l;continue;case
 6:var
 o=a[2];cz(b,a[1]);return bp(b,c(o,0));case
@@ -2150,36 +2151,36 @@ p=a[2];cz(b,a[1]);return a4(p);case
 4:var
 m=a[2];cz(b,a[1]);return bp(b,m);default:var
 n=a[2];cz(b,a[1]);return bz(b,n)}}function
-de(b){var
+dd(b){var
 a=b[1];return O(function(b){var
-a=f7(64);cz(a,b);return f8(a)},0,a)}function
+a=f6(64);cz(a,b);return f7(a)},0,a)}function
 iV(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-ga(a){a[4]=-a[4]|0;return 0}try{var
-DF=n8(DE),iX=DF}catch(a){a=aY(a);if(a!==bX)throw a;try{var
-DD=n8(DC),iW=DD}catch(a){a=aY(a);if(a!==bX)throw a;var
-iW=qz}var
+f$(a){a[4]=-a[4]|0;return 0}try{var
+DG=n9(DF),iX=DG}catch(a){a=aY(a);if(a!==bX)throw a;try{var
+DE=n9(DD),iW=DE}catch(a){a=aY(a);if(a!==bX)throw a;var
+iW=qA}var
 iX=iW}var
-qA=oA(iX,82),eF=[cK,function(A){var
-n=EE(0),c=[0,bV(55,0),0],i=0===n.length-1?[0,0]:n,k=i.length-1,b=0;for(;;){p(c[1],b)[1+b]=b;var
+qB=oB(iX,82),eE=[cJ,function(A){var
+n=EG(0),c=[0,bV(55,0),0],i=0===n.length-1?[0,0]:n,k=i.length-1,b=0;for(;;){p(c[1],b)[1+b]=b;var
 z=b+1|0;if(54!==b){var
 b=z;continue}var
-g=[0,qy],l=54+iJ(55,k)|0,t=0;if(!(l<0)){var
+g=[0,qz],l=54+iJ(55,k)|0,t=0;if(!(l<0)){var
 d=t;for(;;){var
-e=d%55|0,m=n2(d,k),v=p(i,m)[1+m],h=j(g[1],a(u+v));g[1]=Eo(h,0,x(h));var
-f=g[1],o=D(f,3)<<24,q=D(f,2)<<16,r=D(f,1)<<8,s=((D(f,0)+r|0)+q|0)+o|0,w=(p(c[1],e)[1+e]^s)&l2;p(c[1],e)[1+e]=w;var
+e=d%55|0,m=n3(d,k),v=p(i,m)[1+m],h=j(g[1],a(u+v));g[1]=Eq(h,0,x(h));var
+f=g[1],o=D(f,3)<<24,q=D(f,2)<<16,r=D(f,1)<<8,s=((D(f,0)+r|0)+q|0)+o|0,w=(p(c[1],e)[1+e]^s)&l3;p(c[1],e)[1+e]=w;var
 y=d+1|0;if(l!==d){var
 d=y;continue}break}}c[2]=0;return c}}];function
 P(h,k){var
-l=h?h[1]:qA,b=16;for(;;){if(!(k<=b)&&!(fX<(b*2|0))){var
+l=h?h[1]:qB,b=16;for(;;){if(!(k<=b)&&!(fW<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=ev(eF),a=cJ===i?eF[1]:cK===i?dT(eF):eF;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=p(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(p(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&l2,g=a[2];p(a[1],g)[1+g]=f;var
+i=eu(eE),a=cI===i?eE[1]:cJ===i?dT(eE):eE;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=p(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(p(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&l3,g=a[2];p(a[1],g)[1+g]=f;var
 j=f}else
 var
 j=0;return[0,0,bV(b,0),j,b]}}function
 iY(B,f){var
-i=f[2],t=(i.length-1)*2|0,u=t<fX?1:0;if(u){var
+i=f[2],t=(i.length-1)*2|0,u=t<fW?1:0;if(u){var
 j=bV(t,0),k=1-iV(f);f[2]=j;var
 l=j.length-1,g=bV(l,0),o=i.length-1-1|0,C=c(B,f),x=0;if(!(o<0)){var
 e=x;a:for(;;){var
@@ -2197,18 +2198,18 @@ d=z;continue}break}}var
 r=0}else
 var
 r=k;return r}return u}function
-gb(g,a){function
+ga(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
 c=a[3];m(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=iV(a);if(1-c)ga(a);try{var
+c=iV(a);if(1-c)f$(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
 b=i;for(;;){h(p(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?ga(a):f;return j}catch(b){b=aY(b);if(c)throw b;ga(a);throw b}}function
-ch(a,b){return 4<=a.length-1?D2(10,hO,a[3],b)&(a[2].length-1-1|0):a4(qB)}function
+f=1-c,j=f?f$(a):f;return j}catch(b){b=aY(b);if(c)throw b;f$(a);throw b}}function
+ch(a,b){return 4<=a.length-1?D4(10,hO,a[3],b)&(a[2].length-1-1|0):a4(qC)}function
 bK(a,c,e){var
 b=ch(a,c),f=[0,c,e,p(a[2],b)[1+b]];p(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
 d=a[2].length-1<<1<a[1]?1:0;return d?iY(ch,a):d}function
@@ -2228,7 +2229,7 @@ l=e[2],m=e[3];if(0===_(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
 h=a[2],i=a[3];if(0===_(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-eG(a,b){function
+eF(a,b){function
 c(e){var
 a=e;for(;;){if(a){var
 d=a[3],f=a[2];if(0===_(a[1],b))return[0,f,c(d)];var
@@ -2254,14 +2255,14 @@ V(a){return bG(a,d)}function
 i(b,a){return 0===bG(b,a)?1:0}function
 ar(b,a){return bG(b,a)<=0?1:0}function
 dV(b,a){return bG(b,a)<0?1:0}function
-df(b,a){return 0<=bG(b,a)?1:0}function
-gc(b,a){return 0<bG(b,a)?1:0}function
+de(b,a){return 0<=bG(b,a)?1:0}function
+gb(b,a){return 0<bG(b,a)?1:0}function
 iZ(b,a){return ar(b,a)?b:a}function
 i0(a){return dV(a,d)?ag(a):a}function
 az(a){return aR(a,b)}function
-i1(b,a){if(!i(b,d)&&!i(a,d))return i0(w(bS(b,fL(b,a)),a));return d}function
-gd(c,a){if(0===a)return b;var
-d=gd(c,a/2|0),e=w(d,d);return 1===(a&1)?w(e,c):e}function
+i1(b,a){if(!i(b,d)&&!i(a,d))return i0(w(bS(b,fK(b,a)),a));return d}function
+gc(c,a){if(0===a)return b;var
+d=gc(c,a/2|0),e=w(d,d);return 1===(a&1)?w(e,c):e}function
 N(a){return a?0:1}function
 ak(a){return a[1]}function
 a8(a){return a[2]}function
@@ -2272,13 +2273,13 @@ a=d,b=c;for(;;){if(0===a)return a;var
 e=a-1|0;if(0===b)return a;var
 a=e,b=b-1|0;continue}}function
 i3(b,a){return b?a:a?0:1}function
-eH(a){return i(a,b)?1:bw(a)?eH($(a,1))+1|0:eH($(a,1))+1|0}function
+eG(a){return i(a,b)?1:bw(a)?eG($(a,1))+1|0:eG($(a,1))+1|0}function
 i4(d,f,e){var
 c=f,a=e;for(;;){if(i(c,b))return a;if(bw(c)){var
 g=$(c,1);return m(d,a,i4(d,g,m(d,a,a)))}var
 h=$(c,1),c=h,a=m(d,a,a);continue}}function
-ge(a){return i4(dW,a,1)}function
-qC(e,d){var
+gd(a){return i4(dW,a,1)}function
+qD(e,d){var
 c=e,a=d;for(;;){if(i(c,b))return i(a,b)?1:bw(a)?($(a,1),0):($(a,1),0);if(bw(c)){var
 f=$(c,1);if(i(a,b))return 0;if(bw(a)){var
 c=f,a=$(a,1);continue}$(a,1);return 0}var
@@ -2286,11 +2287,11 @@ g=$(c,1);if(i(a,b))return 0;if(bw(a)){$(a,1);return 0}var
 c=g,a=$(a,1);continue}}function
 i5(c,b){var
 a=bG(c,b),d=0===a?0:0<=a?2:1;return 1===d?1:0}function
-dg(a){return 0<V(a)?a:b}function
-dh(c,a){if(i(c,b))return ar(q(b,1),a)?[0,d,b]:[0,b,d];if(bw(c)){var
-j=dh($(c,1),a),k=j[1],n=j[2],f=aR(w(q(b,1),n),b);if(i5(f,a))return[0,w(q(b,1),k),f];var
+df(a){return 0<V(a)?a:b}function
+dg(c,a){if(i(c,b))return ar(q(b,1),a)?[0,d,b]:[0,b,d];if(bw(c)){var
+j=dg($(c,1),a),k=j[1],n=j[2],f=aR(w(q(b,1),n),b);if(i5(f,a))return[0,w(q(b,1),k),f];var
 o=cu(f,a);return[0,aR(w(q(b,1),k),b),o]}var
-g=dh($(c,1),a),h=g[1],l=g[2],e=w(q(b,1),l);if(i5(e,a))return[0,w(q(b,1),h),e];var
+g=dg($(c,1),a),h=g[1],l=g[2],e=w(q(b,1),l);if(i5(e,a))return[0,w(q(b,1),h),e];var
 m=cu(e,a);return[0,aR(w(q(b,1),h),b),m]}function
 i6(e,c){var
 q=V(e);if(0===q)var
@@ -2299,8 +2300,8 @@ if(0<q){var
 p=V(c);if(0===p)var
 a=[0,d,e];else
 if(0<p)var
-a=dh(e,c);else{var
-n=dh(e,ag(c)),g=n[2],i=n[1],o=V(g);if(0===o)var
+a=dg(e,c);else{var
+n=dg(e,ag(c)),g=n[2],i=n[1],o=V(g);if(0===o)var
 a=[0,ag(i),d];else
 if(0<o)var
 w=aR(c,g),a=[0,ag(aR(i,b)),w];else{ag(g);var
@@ -2308,31 +2309,31 @@ v=aR(c,g),a=[0,ag(aR(i,b)),v]}}}else{var
 r=ag(e),m=V(c);if(0===m)var
 a=[0,d,e];else
 if(0<m){var
-k=dh(r,c),f=k[2],h=k[1],l=V(f);if(0===l)var
+k=dg(r,c),f=k[2],h=k[1],l=V(f);if(0===l)var
 a=[0,ag(h),d];else
 if(0<l)var
 u=cu(c,f),a=[0,ag(aR(h,b)),u];else{ag(f);var
 t=cu(c,f),a=[0,ag(aR(h,b)),t]}}else
 var
-j=dh(r,ag(c)),s=ag(j[2]),a=[0,j[1],s]}return a[1]}function
-gf(a,d,c){if(i(c,b))return d;if(bw(c)){var
-f=gf(a,d,$(c,1));return m(a,d,m(a,f,f))}var
-e=gf(a,d,$(c,1));return m(a,e,e)}function
+j=dg(r,ag(c)),s=ag(j[2]),a=[0,j[1],s]}return a[1]}function
+ge(a,d,c){if(i(c,b))return d;if(bw(c)){var
+f=ge(a,d,$(c,1));return m(a,d,m(a,f,f))}var
+e=ge(a,d,$(c,1));return m(a,e,e)}function
 i7(b,a){return a?a[1]:b}function
 cR(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
-gg(d,c){var
+gf(d,c){var
 a=d,b=c;for(;;){if(0===b){var
 e=a?[0,a[1]]:a;return e}var
 f=b-1|0;if(a){var
 a=a[2],b=f;continue}return a}}function
 i8(a){if(a){var
 b=[0,a[1],0];return I(i8(a[2]),b)}return a}function
-gh(a){if(a){var
-b=gh(a[2]);return I(a[1],b)}return a}function
-k(b,a){return aq(f1(b,a))}function
+gg(a){if(a){var
+b=gg(a[2]);return I(a[1],b)}return a}function
+k(b,a){return aq(f0(b,a))}function
 as(b,a){var
 d=0;return aq(a5(function(d,a){return bx(c(b,a),d)},d,a))}function
 bL(e,d,c){var
@@ -2355,7 +2356,7 @@ cj(e,d){var
 a=d;for(;;){if(a){var
 b=a[1];if(c(e,b))return[0,b];var
 a=a[2];continue}return a}}function
-di(e,d){var
+dh(e,d){var
 c=0,b=e,a=d;for(;;){if(b&&a){var
 c=[0,[0,b[1],a[1]],c],b=b[2],a=a[2];continue}return aq(c)}}function
 i9(d,h){var
@@ -2369,7 +2370,7 @@ b=c;continue a}var
 g=[0,e,i9(d,c)];break}}else
 var
 g=b;return g}}function
-gi(b,a){return 0===a?0:[0,b,gi(b+1|0,a-1|0)]}function
+gh(b,a){return 0===a?0:[0,b,gh(b+1|0,a-1|0)]}function
 i_(b,a){return 0===a?0:[0,b,i_(b,a-1|0)]}function
 dX(a){return[0,a,b]}function
 C(b,a){var
@@ -2388,11 +2389,11 @@ c=a[1],e=V(c);if(0===e)return[0,d,b];if(0<e)return[0,a[2],c];var
 f=ag(c);return[0,ag(a[2]),f]}function
 a0(b,a){return r(b,dY(a))}function
 s(b){var
-c=b[2],e=b[1],a=fL(e,c);if(i(a,d))var
+c=b[2],e=b[1],a=fK(e,c);if(i(a,d))var
 f=[0,a,[0,d,d]];else
 var
 h=bS(c,a),f=[0,a,[0,bS(e,a),h]];var
-g=f[2],j=dg(g[2]);return[0,g[1],j]}function
+g=f[2],j=df(g[2]);return[0,g[1],j]}function
 cA(a,c){return i(a,b)?c:bw(a)?az(q(cA($(a,1),c),1)):q(cA($(a,1),c),1)}var
 ao=0;function
 H(e,d){var
@@ -2410,8 +2411,8 @@ d0(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
 d=d0(b);return dW(d0(c),d)+1|0}var
 e=d0(b);return dW(d0(c),e)}return a}function
-gj(e,a,d){if(a)var
-i=cA(d,az(q(b,1))),j=gj(e,a[3],i),f=a[2],k=c(e,d),h=f?[0,c(k,f[1])]:f,l=cA(d,q(b,1)),g=[0,gj(e,a[1],l),h,j];else
+gi(e,a,d){if(a)var
+i=cA(d,az(q(b,1))),j=gi(e,a[3],i),f=a[2],k=c(e,d),h=f?[0,c(k,f[1])]:f,l=cA(d,q(b,1)),g=[0,gi(e,a[1],l),h,j];else
 var
 g=a;return g}function
 i$(g){function
@@ -2445,13 +2446,13 @@ e=a[1],f=e[2],g=e[1],h=a[2];if(m(d,c,g)){var
 b=s(Q(b,f)),a=h;continue}return[0,[0,c,b],ja(d,g,f,h)]}return[0,[0,c,b],0]}}function
 jb(c,a){if(a){var
 b=a[1];return ja(c,b[1],b[2],a[2])}return a}function
-gk(a){return c(U(function(a){return N(C(a[2],[0,d,b]))}),a)}var
-qD=i$([0,function(b,a){return ar(b[1],a[1])}]),qE=i$([0,function(c,b){var
+gj(a){return c(U(function(a){return N(C(a[2],[0,d,b]))}),a)}var
+qE=i$([0,function(b,a){return ar(b[1],a[1])}]),qF=i$([0,function(c,b){var
 a=bG(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
 0:return ar(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-b0(a){return gk(jb(i,c(qD[5],a)))}function
-qF(b,a){var
+b0(a){return gj(jb(i,c(qE[5],a)))}function
+qG(b,a){var
 c=i(b[1],a[1]);return c?i(b[2],a[2]):c}function
 cB(a,e){var
 f=[0,d,b];return aA(function(a,b){var
@@ -2459,7 +2460,7 @@ d=c(e,a[1]);return s(Q(r(a[2],d),b))},f,a)}function
 bM(a){var
 c=b0(a);return h(function(a){return g([0,d,b],a[2])},c)}function
 cC(a){return b0(a)?0:1}function
-gl(a,e,d,b){var
+gk(a,e,d,b){var
 f=c(a[3],b),g=W(J(e),f);return I(c(a[3],d),g)}function
 jc(a){var
 c=[0,d,b];return aA(function(c,a){var
@@ -2469,18 +2470,18 @@ R(d,c,b){var
 a=H(b,c);return a?a[1]:d}function
 bs(d,c,b){var
 a=H(c,d);return a?H(b,a[1]):a}function
-eI(b,e,d,a){var
+eH(b,e,d,a){var
 c=H(b,a),f=c?c[1]:ao;return aK(b,aK(e,d,f),a)}function
-ck(a){return aA(function(a,b){return eI(a[1][1],a[1][2],a[2],b)},ao,a)}function
-gm(g,f){var
+ck(a){return aA(function(a,b){return eH(a[1][1],a[1][2],a[2],b)},ao,a)}function
+gl(g,f){var
 b=g,a=f;for(;;){if(a){var
 c=a[1],d=c[2],e=c[1];if(bs(b,e,d))return 0;var
-h=a[2],b=eI(e,d,0,b),a=h;continue}return 1}}function
+h=a[2],b=eH(e,d,0,b),a=h;continue}return 1}}function
 cD(e,d){var
 b=e,a=d;for(;;){if(a){var
 c=a[1];if(H(c,b))return 0;var
 f=a[2],b=aK(c,0,b),a=f;continue}return 1}}function
-eJ(a){var
+eI(a){var
 b=0;return bL(function(a,b){return K(function(a){return i(b,a)},a)?a:[0,b,a]},a,b)}function
 E(b,a){return N(g(a,b))}function
 bg(a){var
@@ -2498,7 +2499,7 @@ c=f(a[1]);return c?g([0,d,b],a[2]):c},c)},e):i;if(j){var
 n=a[1];return h(function(e){var
 j=c(a[3],e),i=h(function(a){var
 c=f(a[1]);return c?g([0,d,b],a[2]):c},j);return i?C(aB(c(a[3],e)),[0,b,b]):i},n)}return j}function
-gn(f,e,d){var
+gm(f,e,d){var
 b=f,a=d;for(;;){if(0===b)return a;var
 c=R(a,e,a),g=b-1|0;if(i(c,a))return a;var
 b=g,a=c;continue}}function
@@ -2509,8 +2510,8 @@ f=t(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
 u=g-1|0,j=[0,ao,ao],l=a[1],m=bL(function(e){return function(d,b){var
 g=c(a[3],b);return bL(function(k,j){var
 g=k[2],d=k[1],n=c(e,j[1]),l=bs(g,c(e,b),n);if(l){var
-m=l[1],h=gn(f,d,b),i=gn(f,d,m),a=iZ(h,i);return[0,aK(b,a,aK(m,a,aK(h,a,aK(i,a,d)))),g]}var
-o=c(e,j[1]);return[0,d,eI(c(e,b),o,b,g)]},g,d)}}(d),l,j)[1],n=a[1],o=G(k(function(b){return function(a){return[0,a,gn(f,b,a)]}}(m),n)),e=function(c){return function(a){return R(b,c,a)}}(o),p=a[1],q=ck(as(function(g,d){return function(b){var
+m=l[1],h=gm(f,d,b),i=gm(f,d,m),a=iZ(h,i);return[0,aK(b,a,aK(m,a,aK(h,a,aK(i,a,d)))),g]}var
+o=c(e,j[1]);return[0,d,eH(c(e,b),o,b,g)]},g,d)}}(d),l,j)[1],n=a[1],o=G(k(function(b){return function(a){return[0,a,gm(f,b,a)]}}(m),n)),e=function(c){return function(a){return R(b,c,a)}}(o),p=a[1],q=ck(as(function(g,d){return function(b){var
 e=c(a[3],b);return k(function(a){var
 e=g(b),f=c(d,a[1]);return[0,[0,c(d,b),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(j,k,d){return function(b){var
 e=c(a[3],b);return h(function(e){var
@@ -2518,10 +2519,10 @@ f=c(d,e[1]),a=bs(k,c(d,b),f);if(a){var
 g=j(b);return i(a[1],g)}return a},e)}}(e,q,d),r)){var
 s=jd(a,d);if(S(jd(a,e),s))return e;var
 g=u,d=e;continue}return d}}function
-dj(b,a){var
+di(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
 jf(b,a){return ck(as(function(a){var
-c=dj(b,a[1]);return k(function(b){return[0,b,a[2]]},c)},a))}function
+c=di(b,a[1]);return k(function(b){return[0,b,a[2]]},c)},a))}function
 jg(f,h,e,a){if(i(e,a))return[0,d,b];var
 j=c(f,a);if(i(c(f,e),j)){var
 g=bs(h,e,a);return g?g[1]:[0,b,b]}return[0,b,b]}function
@@ -2539,7 +2540,7 @@ j=f;if(j){var
 y=a[1],n=aB(a[2]);return g(s(aA(function(a,b){var
 c=m(q,a[1][1],a[1][2]);return s(Q(r(a[2],c),b))},n,y)),o)}return j}function
 jh(l,k,y,x,j,a,w){var
-e=gm(ao,as(function(a){return dj(y,a[1])},a));return e?h(function(a){var
+e=gl(ao,as(function(a){return di(y,a[1])},a));return e?h(function(a){var
 o=a[1],e=o[2],f=o[1],p=c(j,f),q=p?c(j,e):p,r=q?N(i(f,e)):q;if(r)var
 z=c(x,e),h=i(c(x,f),z);else
 var
@@ -2548,53 +2549,53 @@ A=c(l[2],e),m=i(c(l[2],f),A);else
 var
 m=h;var
 s=m?g([0,d,b],a[2]):m,t=s?g(a[2],[0,b,b]):s;if(t)var
-B=a[2],C=gl(l,k,f,e),n=d1(j,k,w,a[3],C,B);else
+B=a[2],C=gk(l,k,f,e),n=d1(j,k,w,a[3],C,B);else
 var
 n=t;if(n){var
 u=N(y);if(!u){var
-D=a[2],E=gl(l,k,e,f);return d1(j,k,w,a[4],E,D)}var
+D=a[2],E=gk(l,k,e,f);return d1(j,k,w,a[4],E,D)}var
 v=u}else
 var
 v=n;return v},a):e}function
-go(d,b,a){var
+gn(d,b,a){var
 e=d[1];return c(U(function(d){return i(c(b,d),a)}),e)}function
-gp(d,c,j,f,b,a){var
+go(d,c,j,f,b,a){var
 k=H(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
 x=j-1|0,g=H(a,f);if(g){var
 e=g[1];switch(e[0]){case
 0:var
 l=e[1];return[0,[0,l,aK(a,l,b)]];case
 1:var
-n=e[1],h=gp(d,c,x,f,b,n);if(h)var
+n=e[1],h=go(d,c,x,f,b,n);if(h)var
 o=h[1],y=m(c,a,n),p=s(Q(r(d,o[1]),y)),q=[0,[0,p,aK(a,p,o[2])]];else
 var
 q=h;return q;default:var
-t=e[1],i=gp(d,c,x,f,b,t);if(i)var
+t=e[1],i=go(d,c,x,f,b,t);if(i)var
 u=i[1],z=m(c,t,a),v=s(a0(bf(u[1],z),d)),w=[0,[0,v,aK(a,v,u[2])]];else
 var
 w=i;return w}}return g}function
-gq(a,e){return K(function(a){var
+gp(a,e){return K(function(a){var
 c=i(a[1],e);return c?E(a[2],[0,d,b]):c},a)}function
 ji(n,f,e,m,a,l){var
 o=[0,d,b],j=cB(f,function(a){return R(o,e,a)}),k=h(function(a){if(E(a[2],[0,d,b])){var
 g=c(n,a[1]);if(K(function(a){return i(g,a)},m)){var
 f=H(a[1],e),h=f?1:f;return h}}return 1},f);return k?l?E(a,j):g(a,j):k}function
-eK(a){return k(ak,a[3])}function
+eJ(a){return k(ak,a[3])}function
 bh(a){var
 b=a[1],c=G(k(function(a){return[0,a,0]},b));return function(b){var
 a=H(b,c),d=a?1:a;return d}}function
-gr(e){var
+gq(e){var
 l=bg(e[1]),n=bh(l),u=g([0,b,b],e[2]),v=u?cE(e[1],l):u;if(v){var
 a=je(l),F=jf(e[3],e[4]),w=function(b,c){return jg(a,F,b,c)},I=e[5],L=e[3],A=ck(as(function(a){var
-b=dj(L,a[1]);return k(function(b){return[0,b,a[2]]},b)},I)),o=function(e,f){if(i(e,f))return[0,d,b];var
+b=di(L,a[1]);return k(function(b){return[0,b,a[2]]},b)},I)),o=function(e,f){if(i(e,f))return[0,d,b];var
 h=c(a,f);if(i(c(a,e),h)){var
 g=bs(A,e,f);return g?g[1]:[0,d,b]}return[0,b,b]},x=jh(l,e[2],e[3],a,n,e[4],w);if(x){var
-f=e[5],aa=e[3],j=e[2],q=gm(ao,as(function(a){return dj(aa,a[1])},f));if(q){var
+f=e[5],aa=e[3],j=e[2],q=gl(ao,as(function(a){return di(aa,a[1])},f));if(q){var
 aV=as(function(a){var
 b=a[4];if(b){var
-c=b[1][1],d=dj(aa,a[1]);return k(function(b){return[0,s(a[2]),[0,c,b]]},d)}return b},f);if(E([0,b,b],j))var
-B=eJ(k(a,as(eK,f))),p=G(k(function(e){var
-c=go(l,a,e);return[0,e,h(function(a){return h(function(e){var
+c=b[1][1],d=di(aa,a[1]);return k(function(b){return[0,s(a[2]),[0,c,b]]},d)}return b},f);if(E([0,b,b],j))var
+B=eI(k(a,as(eJ,f))),p=G(k(function(e){var
+c=gn(l,a,e);return[0,e,h(function(a){return h(function(e){var
 f=o(a,e);return C(f,[0,d,b])?1:h(function(b){var
 c=r(j,o(b,e));return g(f,Q(o(a,b),c))},c)},c)},c)]},B));else
 var
@@ -2605,7 +2606,7 @@ a3=c(a,x),M=i(c(a,y),a3);else
 var
 M=at;var
 au=M?E([0,d,b],e[2]):M,av=au?g(e[2],[0,b,b]):au;if(av)var
-a4=dj(aa,e[1]),O=h(function(a){var
+a4=di(aa,e[1]),O=h(function(a){var
 b=e[2];return C(o(a[1],a[2]),b)},a4);else
 var
 O=av;if(O)var
@@ -2613,12 +2614,12 @@ a5=e[3],P=h(function(a){return c(n,a[1])},a5);else
 var
 P=O;if(P){var
 Q=e[3],aI=G(Q),aJ=t(Q)+1|0,aK=[0,ao],B=bL(function(a,d){if(a)var
-b=gp(j,o,aJ,aI,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+b=go(j,o,aJ,aI,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
 c=a;return c},Q,aK);if(B){var
-v=B[1],f=b0(gl(l,j,y,x)),q=eJ(k(a,eK(e))),T=e[4]?0:1,ae=E([0,b,b],j),a6=ae?h(ba,q):ae;if(a6){var
-aU=eK(e),af=G(k(function(a){return[0,a,R([0,d,b],v,a)]},aU)),aw=ji(a,f,af,q,e[2],T);if(aw)var
-a7=[0,d,b],z=function(a){return R(a7,af,a)},ax=eK(e),ay=h(function(e){var
+v=B[1],f=b0(gk(l,j,y,x)),q=eI(k(a,eJ(e))),T=e[4]?0:1,ae=E([0,b,b],j),a6=ae?h(ba,q):ae;if(a6){var
+aU=eJ(e),af=G(k(function(a){return[0,a,R([0,d,b],v,a)]},aU)),aw=ji(a,f,af,q,e[2],T);if(aw)var
+a7=[0,d,b],z=function(a){return R(a7,af,a)},ax=eJ(e),ay=h(function(e){var
 f=g([0,d,b],z(e)),k=f?g(z(e),[0,b,b]):f,l=k?c(n,e):k;return l?h(function(b){var
 d=c(a,b);if(i(c(a,e),d)){var
 f=o(e,b),h=r(j,z(b));return g(bf(z(e),h),f)}return 1},ax):l},ax);else
@@ -2626,7 +2627,7 @@ var
 ay=aw;var
 V=ay}else{if(E([0,b,b],j))var
 aL=G(as(function(A){var
-w=go(l,a,A),B=0,C=k(function(a){return[0,a,R([0,d,b],v,a)]},w),n=t(w),i=C,h=B;a:for(;;){if(0===n)return h;var
+w=gn(l,a,A),B=0,C=k(function(a){return[0,a,R([0,d,b],v,a)]},w),n=t(w),i=C,h=B;a:for(;;){if(0===n)return h;var
 z=n-1|0;if(i){var
 u=i[1],g=u[1],f=u[2],e=0,c=i[2];for(;;){if(c){var
 p=c[1],m=p[2],q=p[1],r=c[2];if(E(f,m)){var
@@ -2644,7 +2645,7 @@ var
 X=aG;if(X){if(E([0,b,b],j))var
 aO=l[1],ab=h(function(e){if(C(m(e),[0,d,b]))return 1;var
 f=c(a,e);return K(function(a){return i(f,a)},q)},aO),aH=ab?h(function(c){var
-b=go(l,a,c);return h(function(a){return h(function(b){var
+b=gn(l,a,c);return h(function(a){return h(function(b){var
 c=o(a,b),d=r(j,m(b));return g(bf(m(a),d),c)},b)},b)},q):ab;else
 var
 aH=h(function(a){return E([0,d,b],a[2])?h(function(c){if(E(c[2],[0,d,b])){var
@@ -2653,7 +2654,7 @@ Y=aH}else
 var
 Y=X;if(Y){if(E([0,b,b],j))var
 Z=1;else{var
-ac=h(function(a){return E([0,d,b],a[2])?N(gq(f,a[1])):1},f);if(ac)var
+ac=h(function(a){return E([0,d,b],a[2])?N(gp(f,a[1])):1},f);if(ac)var
 aP=jc(f),Z=g(J([0,b,b]),aP);else
 var
 Z=ac}var
@@ -2668,7 +2669,7 @@ $=_;var
 V=$}if(V){var
 az=e[4];if(az){var
 aA=az[1],p=aA[2],a8=aA[1],ag=s(e[2]),aW=c(U(function(b){var
-c=b[1],a=i(c[1],ag[1]),d=a?i(c[2],ag[2]):a;return d?fS(a8,b[2][1]):d}),aV),ah=k(function(a){return a[2][2]},aW),aB=e[1];switch(p[0]){case
+c=b[1],a=i(c[1],ag[1]),d=a?i(c[2],ag[2]):a;return d?fR(a8,b[2][1]):d}),aV),ah=k(function(a){return a[2][2]},aW),aB=e[1];switch(p[0]){case
 0:var
 w=p[1],aj=c(n,w),ak=aj?K(function(a){return i(a[1],w)},f):aj,u=ak?N(K(function(a){var
 b=i(a[1],w);return b?b:i(a[2],w)},ah)):ak;break;case
@@ -2688,11 +2689,11 @@ e=c(n,a[1]);return e?g([0,d,b],a[2]):e},I);if(an)var
 a1=p[2],L=h(function(a){return c(n,a[1])},a1);else
 var
 L=an;if(L)var
-a2=t(I),u=S(t(eJ(k(function(b){return c(a,b[1])},I))),a2);else
+a2=t(I),u=S(t(eI(k(function(b){return c(a,b[1])},I))),a2);else
 var
 u=L}if(u){switch(p[0]){case
 0:var
-ad=p[1],A=[0,function(a){return i(a,ad)?gq(f,ad)?J([0,b,b]):[0,b,b]:[0,d,b]}];break;case
+ad=p[1],A=[0,function(a){return i(a,ad)?gp(f,ad)?J([0,b,b]):[0,b,b]:[0,d,b]}];break;case
 1:var
 A=0;break;default:var
 aS=p[2],aT=p[1],aQ=G(k(function(b){var
@@ -2704,7 +2705,7 @@ l=a[2],m=a[1];if(E([0,b,b],j))var
 h=1;else
 var
 e=K(function(a){var
-c=i(a[1],m);return c?E([0,d,b],a[2]):c},f),h=e?gq(f,l):e;return N(h)},ah):ai}var
+c=i(a[1],m);return c?E([0,d,b],a[2]):c},f),h=e?gp(f,l):e;return N(h)},ah):ai}var
 aC=1}else
 var
 aC=u;return aC}var
@@ -2736,17 +2737,17 @@ m=i;return m},M)}var
 z=m}else
 var
 z=v;return z}function
-eL(b,a){return k(function(a){var
+eK(b,a){return k(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},a)}function
-gs(b,a){return as(function(a){var
+gr(b,a){return as(function(a){var
 d=c(b[3],a[1]);return W(a[2],d)},a)}function
-eM(e,a){var
+eL(e,a){var
 f=[0,d,b];return aA(function(a,b){var
 d=c(e,a[2]);return s(Q(r(a[1],d),b))},f,a)}function
 jj(g,a,c){var
 e=[0,d,b];return aA(function(d,c){var
 e=d[1],f=i(a,e)?[0,[0,b,b]]:m(g,a,e);return f?s(Q(a0(d[2],f[1]),c)):c},e,c)}function
-gt(f,e,c,a){var
+gs(f,e,c,a){var
 m=W(J([0,b,b]),c),i=bM(I(W(e,a),m));if(i)var
 j=i;else{var
 k=h(function(c){return N(g(jj(f,c[1],a),[0,d,b]))},c);if(k){var
@@ -2766,12 +2767,12 @@ h=as(function(a){var
 d=c(e[2],a[1][2]),b=m(f,a[1][1],d);if(typeof
 b==="number")return 0;var
 g=b[1],h=c(e[3],a[1][2]);return k(function(b){var
-c=s(r(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=jm(f,e,l,gk(jb(qF,c(qE[5],h)))),i=[0,d,b];return s(Q(aA(function(a,b){var
+c=s(r(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=jm(f,e,l,gj(jb(qG,c(qF[5],h)))),i=[0,d,b];return s(Q(aA(function(a,b){var
 g=c(e[2],a[1][2]),d=m(f,a[1][1],g);if(typeof
 d==="number"&&!d)return s(Q(a[2],b));return b},i,a),j))}return[0,d,b]}function
 jn(g,f,e,a,c){return typeof
 a==="number"?a?[0,d,b]:[0,b,b]:jm(g,f,e,[0,[0,[0,a[1],c],[0,b,b]],0])}function
-eN(a){var
+eM(a){var
 c=[0,d,b];return aA(function(d,c){var
 a=d[2],b=a[2];return s(Q([0,i0(a[1]),b],c))},c,a)}function
 jo(a,p,z,o){var
@@ -2780,50 +2781,50 @@ A=c(a[2],j),m=i(c(a[2],d),A);else
 var
 m=t;var
 u=m?N(i(d,j)):m,v=u?g([0,b,b],r):u;if(v){var
-B=c(a[3],j),C=c(a[3],d),D=c(a[3],d),f=eJ(k(function(b){return c(a[2],b[1])},D)),e=C,l=B;for(;;){if(f){var
-h=f[1],w=cS(a,h,l),n=gt(z,r,cS(a,h,e),w);if(n){var
+B=c(a[3],j),C=c(a[3],d),D=c(a[3],d),f=eI(k(function(b){return c(a[2],b[1])},D)),e=C,l=B;for(;;){if(f){var
+h=f[1],w=cS(a,h,l),n=gs(z,r,cS(a,h,e),w);if(n){var
 x=jk(a,h,l),y=jk(a,h,e),f=f[2],e=y,l=x;continue}return n}return e?0:1}}return v}function
-dk(c,b){var
+dj(c,b){var
 a=H(b,c),d=a?a[1][1]:a;return d}function
-gu(c,b){var
+gt(c,b){var
 a=H(b,c),d=a?a[1][3]:a;return d}function
-gv(c,b){var
+gu(c,b){var
 a=H(b,c),d=a?a[1][5]:a;return d}function
 jp(a){return a?a[1]:[0,d,b]}function
-jq(b,a){return eN(dk(b,a))}function
+jq(b,a){return eM(dj(b,a))}function
 jr(c,b,a){var
-d=eN(b[1]),e=k(a8,a);return E(eM(function(a){return jq(c,a)},e),d)}function
+d=eM(b[1]),e=k(a8,a);return E(eL(function(a){return jq(c,a)},e),d)}function
 js(e,d,b,a){if(H(a,b))return[0,b];if(0===e)return 0;var
 i=e-1|0,f=[0,b],g=R(0,d,a),c=bL(function(a,c){if(a){var
 b=c[2];return typeof
 b==="number"?a:js(i,d,a[1],b[1])}return a},g,f),h=c?[0,aK(a,0,c[1])]:c;return h}function
-eO(a,c,b){var
+eN(a,c,b){var
 d=[0,[0,b,J(dX(a[1]))],0];return[0,[0,c,dX(a[2])],d]}function
-gw(c,a){var
+gv(c,a){var
 e=t(a),d=S(t(c),e);return d?cC(I(c,W(J([0,b,b]),a))):d}function
 jt(a,b){var
-c=0;return bL(function(c,a){return gw(a[2][1],b)?[0,a[1]]:c},a,c)}function
-gx(b,a){return s(a0(a,dX(b[2])))}function
+c=0;return bL(function(c,a){return gv(a[2][1],b)?[0,a[1]]:c},a,c)}function
+gw(b,a){return s(a0(a,dX(b[2])))}function
 ju(e,i,d,c,b){var
-a=jt(i,eO(d,c,b));if(a){var
-f=a[1],j=eO(d,c,b),g=gw(dk(e,f),j);if(g)return gu(e,f);var
+a=jt(i,eN(d,c,b));if(a){var
+f=a[1],j=eN(d,c,b),g=gv(dj(e,f),j);if(g)return gt(e,f);var
 h=g}else
 var
 h=a;return h}function
 jv(j,h,g,a,f,e){var
 m=c(j[2],e);if(N(i(c(j[2],f),m)))return[0,b,b];if(i(f,e))return[0,d,b];var
-k=ju(h,g,a,f,e);if(k)return gx(a,k[1]);if(C(a,[0,b,b])){var
-l=ju(h,g,a,e,f);return l?gx(a,l[1]):[0,b,b]}return[0,b,b]}function
+k=ju(h,g,a,f,e);if(k)return gw(a,k[1]);if(C(a,[0,b,b])){var
+l=ju(h,g,a,e,f);return l?gw(a,l[1]):[0,b,b]}return[0,b,b]}function
 jw(e){var
 m=bg(e[1]),v=s(e[4]),p=s(e[3]),ag=g([0,b,b],v),ah=ag?g(v,p):ag,ai=ah?cE(e[1],m):ah;if(ai){var
 aQ=e[2],aw=G(as(function(a){if(a){var
-b=a[1];return k(function(a){return[0,a,b]},a)}return a},aQ)),j=function(a){return R(a,aw,a)},ax=m[1],S=c(U(function(a){return i(j(a),a)}),ax),ay=G(k(function(a){return[0,a,b0(eL(j,c(m[3],a)))]},S)),az=0,aC=function(a){return R(az,ay,a)},a=[0,S,m[2],aC],aj=e[2],aF=bh(m),aG=bh(a),T=h(function(a){return h(aF,a)},aj),V=T?cD(ao,gh(aj)):T;if(V)var
+b=a[1];return k(function(a){return[0,a,b]},a)}return a},aQ)),j=function(a){return R(a,aw,a)},ax=m[1],S=c(U(function(a){return i(j(a),a)}),ax),ay=G(k(function(a){return[0,a,b0(eK(j,c(m[3],a)))]},S)),az=0,aC=function(a){return R(az,ay,a)},a=[0,S,m[2],aC],aj=e[2],aF=bh(m),aG=bh(a),T=h(function(a){return h(aF,a)},aj),V=T?cD(ao,gg(aj)):T;if(V)var
 aH=m[1],q=h(function(d){var
 f=c(aG,j(d));if(f)var
 g=j(d),h=c(a[2],g),e=i(c(m[2],d),h);else
 var
 e=f;if(e){var
-k=j(d),l=c(a[3],k),n=W(J([0,b,b]),l);return cC(I(eL(j,c(m[3],d)),n))}return e},aH);else
+k=j(d),l=c(a[3],k),n=W(J([0,b,b]),l);return cC(I(eK(j,c(m[3],d)),n))}return e},aH);else
 var
 q=V;if(q)var
 aD=bh(a),aE=a[1],B=h(function(e){var
@@ -2847,8 +2848,8 @@ L=F;if(L){var
 f=G(e[5]),M=e[6],n=M?[0,M[1][1]]:M,an=e[6],aT=an?ck(an[1][3]):ao,O=function(c,d){var
 a=bs(aT,c,d);return a?a[1]:[0,b,b]},ap=e[5],z=k(function(e){var
 h=e[2],c=h[2];if(c)var
-l=b0(gs(a,h[1])),j=c[1],g=[0,k(function(c){var
-m=c[2],h=dk(f,c[2]),n=cS(a,c[1],l);if(h)var
+l=b0(gr(a,h[1])),j=c[1],g=[0,k(function(c){var
+m=c[2],h=dj(f,c[2]),n=cS(a,c[1],l);if(h)var
 e=h[1],k=e[1],g=cj(function(a){return i(a[1],k)},n),j=g?s(a0(g[1][2],e[2])):[0,d,b];else
 var
 j=[0,d,b];return[0,c[1],[0,j,m]]},j)];else
@@ -2874,10 +2875,10 @@ d=c(a[2],j);return i(c(a[2],b[1]),d)},k)}return 1}return f},ap),ae=ad?h(function
 m=l[2][2];if(m){var
 e=m[1],q=l[2][1],g=cD(ao,k(ak,e)),j=g?h(function(e){var
 g=E([0,d,b],e[2][1]);if(g){var
-j=dk(f,e[2][2]);return h(function(b){var
+j=dj(f,e[2][2]);return h(function(b){var
 d=e[1];return i(c(a[2],b[1]),d)},j)}return g},e):g;if(j){var
 o=k(a8,e),n=as(function(a){var
-b=dk(f,a[2]);return W(a[1],b)},o),p=W(J([0,b,b]),n);return cC(I(gs(a,q[1]),p))}return j}return 1},z):ad,af=ae?h(function(G){var
+b=dj(f,a[2]);return W(a[1],b)},o),p=W(J([0,b,b]),n);return cC(I(gr(a,q[1]),p))}return j}return 1},z):ad,af=ae?h(function(G){var
 r=G[2][2],p=G[2][1],w=p[3];if(w){var
 e=w[1],x=g([0,d,b],e),y=x?g(aB(p[1]),e):x;if(y){var
 z=p[4];if(z){var
@@ -2897,8 +2898,8 @@ P=bf(e,m);return d1(l,n[1],O,a[2],o,P)}return n}var
 H=[0,d,b];return g(aA(function(c,a){var
 e=g(c[2],[0,d,b])?a:Q(c[2],a);return s(e)},H,j),e)}if(r){var
 A=r[1],B=h(function(b){var
-a=gu(f,b[2][2]),c=a?1:a;return c},A);if(B){var
-R=k(a8,A);return g(eM(function(a){return jp(gu(f,a))},R),e)}var
+a=gt(f,b[2][2]),c=a?1:a;return c},A);if(B){var
+R=k(a8,A);return g(eL(function(a){return jp(gt(f,a))},R),e)}var
 C=B}else
 var
 C=r;var
@@ -2906,17 +2907,17 @@ F=C}else
 var
 F=y;return F}return 1},z):ae,aq=af?h(function(j){var
 s=j[2][2],c=j[2][1],l=c[5],x=j[1];if(l){var
-m=l[1],n=E([0,d,b],eN(c[1]));if(n){if(s){var
+m=l[1],n=E([0,d,b],eM(c[1]));if(n){if(s){var
 a=s[1],o=h(function(b){var
-a=gv(f,b[2][2]),c=a?1:a;return c},a);if(o)var
-t=k(a8,a),e=g(m,eM(function(a){return jp(gv(f,a))},t));else
+a=gu(f,b[2][2]),c=a?1:a;return c},a);if(o)var
+t=k(a8,a),e=g(m,eL(function(a){return jp(gu(f,a))},t));else
 var
 e=o;if(e)var
-u=eN(c[1]),v=k(a8,a),i=g(eM(function(a){return jq(f,a)},v),u);else
+u=eM(c[1]),v=k(a8,a),i=g(eL(function(a){return jq(f,a)},v),u);else
 var
 i=e;if(i){var
 p=jr(f,c,a);if(!p)return K(function(a){var
-b=ac(x);return c9(ac(a[2][2]),b)},a);var
+b=ac(x);return c8(ac(a[2][2]),b)},a);var
 q=p}else
 var
 q=i;return q}var
@@ -2955,9 +2956,9 @@ s=j(n),u=j(o),aj=c(a[2],s);if(N(i(c(a[2],u),aj)))var
 l=[0,b,b];else
 if(i(u,s))var
 l=[0,d,b];else{var
-I=jt(P,eO(p,u,s));if(I){var
-J=I[1],ak=eO(p,u,s);if(gw(dk(f,J),ak))var
-K=gv(f,J),l=K?gx(p,K[1]):[0,d,b];else
+I=jt(P,eN(p,u,s));if(I){var
+J=I[1],ak=eN(p,u,s);if(gv(dj(f,J),ak))var
+K=gu(f,J),l=K?gw(p,K[1]):[0,d,b];else
 var
 l=[0,d,b]}else
 var
@@ -2978,26 +2979,26 @@ av=au}else
 var
 av=ai;return av}function
 cT(b,a){return g(b,a)?a:b}function
-eP(a){var
+eO(a){var
 b=G(a);return function(a){return R(a,b,a)}}function
-gy(f,e,d){var
+gx(f,e,d){var
 j=bh(e),a=f[1];return h(function(a){var
 h=c(j,c(d,a));if(h)var
 k=c(d,a),l=c(e[2],k),g=i(c(f[2],a),l);else
 var
 g=h;if(g){var
-m=c(d,a),n=c(e[3],m),o=W(J([0,b,b]),n);return cC(I(eL(d,c(f[3],a)),o))}return g},a)}function
-gz(j,a){var
-d=bg(j),b=bg(a[2]),e=eP(a[1]),k=bh(d),f=cE(a[2],b),g=f?gy(d,b,e):f;if(g){var
+m=c(d,a),n=c(e[3],m),o=W(J([0,b,b]),n);return cC(I(eK(d,c(f[3],a)),o))}return g},a)}function
+gy(j,a){var
+d=bg(j),b=bg(a[2]),e=eO(a[1]),k=bh(d),f=cE(a[2],b),g=f?gx(d,b,e):f;if(g){var
 l=b[1];return h(function(a){var
 b=c(k,a);return b?i(c(e,a),a):b},l)}return g}function
 jx(i,h,a){var
 d=i,c=h;for(;;){if(c){var
-e=c[1],f=C(a[2],[0,b,b]),g=f?gz(d,e):f;if(g){var
-d=e[2],c=c[2];continue}return g}return gr([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
+e=c[1],f=C(a[2],[0,b,b]),g=f?gy(d,e):f;if(g){var
+d=e[2],c=c[2];continue}return g}return gq([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
 jy(e,d){var
 a=e,b=d;for(;;){if(a){var
-f=c(eP(a[1][1]),b),a=a[2],b=f;continue}return b}}function
+f=c(eO(a[1][1]),b),a=a[2],b=f;continue}return b}}function
 jz(b,a,g){return K(function(b){var
 d=b[2],e=i3(d[3],a[3]),f=e?C(d[2],a[4]):e;if(f){var
 h=jy(b[1],a[1]),j=jy(b[1],a[2]),k=d[6];return K(function(a){var
@@ -3020,24 +3021,24 @@ s=1}else
 var
 s=f;return s},k)}return j}function
 jB(a){return 0===a[0]?a[1][2]:a[2]}function
-eQ(a){var
-b=0===a[0]?a[1][1]:a[1];return eP(b)}function
+eP(a){var
+b=0===a[0]?a[1][1]:a[1];return eO(b)}function
 jC(b,a){return k(function(a){var
 d=a[2][2],e=k(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},d),f=[0,a[2][1],e];return[0,c(b,a[1]),f]},a)}function
 jD(a){if(0===a[0])return function(a){return[0,[0,d,b]]};var
-f=a[4],n=eQ(a),e=G(i8(as(function(a){var
+f=a[4],n=eP(a),e=G(i8(as(function(a){var
 e=a[1];if(i(e,b))return 0;if(bw(e)){$(e,1);return 0}var
 l=$(e,1),f=a[6];if(f)var
 m=az(q(c(n,l),1)),g=i(a[2],m),h=g?a[3]:g,j=h?C(a[4],[0,b,b]):h,k=j?[0,[0,l,cT([0,d,b],f[1])],0]:j;else
 var
 k=f;return k},f)));return function(a){return H(a,e)}}function
-jE(b,a){if(0===a[0])return gz(b,a[1]);var
+jE(b,a){if(0===a[0])return gy(b,a[1]);var
 c=a[2],j=jC(function(a){return az(q(a,1))},c),e=I(jC(function(a){return q(a,1)},b),j),f=bg(e),g=bg(c),h=cE(c,g);if(h)var
-k=function(a){return q(a,1)},d=gy(bg(b),f,k);else
+k=function(a){return q(a,1)},d=gx(bg(b),f,k);else
 var
 d=h;var
-i=d?gy(g,f,function(a){return az(q(a,1))}):d;return i?jA(e,a[3],a[4]):i}function
+i=d?gx(g,f,function(a){return az(q(a,1))}):d;return i?jA(e,a[3],a[4]):i}function
 jF(k,a,e){var
 l=bh(a),m=G(e),n=[0,d,b];function
 f(a){return R(n,m,a)}var
@@ -3063,10 +3064,10 @@ a=d[3],k=e,c=d[2];for(;;){if(c){var
 o=c[2],k=jB(c[1]),c=o;continue}return jw([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
 jH(j,h,f,e){var
 a=s(Q(e[2],h)),c=[0,b,b],i=g(c,a)?c:a;return[0,cT([0,d,b],s(bf(e[1],f))),i]}function
-gA(f,i,e,d,a){if(f){var
+gz(f,i,e,d,a){if(f){var
 j=f[1],l=j[2],n=j[1],g=c(l,d);if(g){var
 h=c(l,a);if(h){var
-q=cT(g[1],h[1]),o=r(Q([0,b,b],e),q),s=c(n,a),t=c(n,d),u=gA(f[2],i,e,t,s);return k(function(a){return jH(e,o,o,a)},u)}var
+q=cT(g[1],h[1]),o=r(Q([0,b,b],e),q),s=c(n,a),t=c(n,d),u=gz(f[2],i,e,t,s);return k(function(a){return jH(e,o,o,a)},u)}var
 p=h}else
 var
 p=g;return p}return m(i,d,a)}function
@@ -3075,31 +3076,31 @@ b=a[8];return as(function(a){var
 b=i(a[1],e),c=b?i(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
 jJ(b,a,f){return K(function(b){var
 c=b[1][3],d=C(a[3],c[4]),e=d?C(a[4],c[3]):d;return e?K(f,m(b[2],a[1],a[2])):e},b)}function
-dl(c,a){var
-e=gi(0,c);return k(function(c){return k(function(a){var
+dk(c,a){var
+e=gh(0,c);return k(function(c){return k(function(a){var
 e=cR(c,a[2],[0,d,b]);return[0,a[1],e]},a)},e)}function
 jK(a){return aA(cT,[0,d,b],a)}function
-qG(e){var
+qH(e){var
 a=[0,d,b],c=i7([0,b,b],e);return[0,[0,c,c],[0,a,a]]}function
-qH(b){var
+qI(b){var
 a=jK(b);return[0,[0,a,a]]}var
-qI=[0,1,1,0,function(a){return 0},qH,qG];function
-gB(b,a){var
+qJ=[0,1,1,0,function(a){return 0},qI,qH];function
+gA(b,a){var
 c=s(r(b,a[2]));return[0,s(r(b,a[1])),c]}function
 jL(l,o,n){function
 a(a){if(a){var
 e=a[2],f=a[1];if(e){if(e[2]){var
 g=[0,d,b],h=[0,b,b];return[0,[0,h,h],[0,g,g]]}var
-i=s(a0(f,e[1])),p=gB(f,c(n,i));return[0,gB(f,c(o,i)),p]}var
+i=s(a0(f,e[1])),p=gA(f,c(n,i));return[0,gA(f,c(o,i)),p]}var
 j=[0,d,b],k=[0,b,b];return[0,[0,k,k],[0,j,j]]}var
 l=[0,d,b],m=[0,b,b];return[0,[0,m,m],[0,l,l]]}function
 e(a){if(a){var
 e=a[2],f=a[1];if(e){var
 g=e[1];if(e[2]){var
 h=[0,d,b];return[0,[0,h,h]]}if(C(f,[0,d,b])){var
-i=[0,d,b];return[0,[0,i,i]]}return C(g,[0,d,b])?0:[0,gB(f,c(l,s(a0(f,g))))]}var
+i=[0,d,b];return[0,[0,i,i]]}return C(g,[0,d,b])?0:[0,gA(f,c(l,s(a0(f,g))))]}var
 j=[0,d,b];return[0,[0,j,j]]}var
-k=[0,d,b];return[0,[0,k,k]]}return[0,0,0,qJ,function(a){if(a){var
+k=[0,d,b];return[0,[0,k,k]]}return[0,0,0,qK,function(a){if(a){var
 c=a[2];if(c){if(c[2])return 0;var
 e=N(C(a[1],[0,d,b]));if(e)return C(c[1],[0,d,b]);var
 f=e}else
@@ -3109,7 +3110,7 @@ g=f}else
 var
 g=a;return g},e,a]}function
 jM(c,b){var
-a=gf(r,b,c);return[0,a,a]}function
+a=ge(r,b,c);return[0,a,a]}function
 jN(a){function
 c(c){var
 a=[0,d,b];return[0,a,a]}function
@@ -3119,19 +3120,19 @@ a=c(g,e);if(ar(d,a)&&ar(e,w(a,a)))return a;var
 f=aR(a,b);if(ar(d,f)&&ar(e,w(f,f)))return f;return aR(e,b)}function
 jP(e,d,b){var
 a=c(e,b);if(ar(d,a)&&ar(w(a,a),b))return a;return d}function
-gC(c,a){if(0===c)return a;var
-d=gC(c-1|0,a);return w(q(b,1),d)}var
-gD=gC(ge(q(q(q(q(q(q(az(q(q(b,1),1)),1),1),1),1),1),1)),b);function
+gB(c,a){if(0===c)return a;var
+d=gB(c-1|0,a);return w(q(b,1),d)}var
+gC=gB(gd(q(q(q(q(q(q(az(q(q(b,1),1)),1),1),1),1),1),1)),b);function
 jQ(b,a){var
-c=w(a[2],gD),f=w(gD,gD),e=w(w(a[1],a[2]),f),g=dg(c),h=[0,jO(b,e),g],i=dg(c);return[0,[0,jP(b,d,e),i],h]}function
+c=w(a[2],gC),f=w(gC,gC),e=w(w(a[1],a[2]),f),g=df(c),h=[0,jO(b,e),g],i=df(c);return[0,[0,jP(b,d,e),i],h]}function
 jR(e,a,d,c){if(0===d){var
-g=dg(a);return[0,cu(c,a),g]}var
+g=df(a);return[0,cu(c,a),g]}var
 f=jR(e,a,d-1|0,jO(e,w(c,a)));return r([0,q(b,1),b],f)}function
 jS(e,a,d,c){if(0===d){var
-g=dg(c);return[0,cu(c,a),g]}var
+g=df(c);return[0,cu(c,a),g]}var
 f=jS(e,a,d-1|0,jP(e,a,w(c,a)));return r([0,q(b,1),b],f)}function
 jT(e,a){var
-c=a[2],i=eH(dg(cu(a[1],c))),f=i2(eH(a[2]),i),d=gC(dW(ge(q(q(az(q(az(q(az(q(az(q(q(az(q(q(b,1),1)),1),1)),1)),1)),1)),1),1)),f),b),g=i2(ge(q(q(az(q(q(az(q(q(az(q(q(b,1),1)),1),1)),1),1)),1),1)),f),h=w(a[1],d),j=s(jR(e,d,g,aR(i6(h,c),b)));return[0,s(jS(e,d,g,i6(h,c))),j]}function
+c=a[2],i=eG(df(cu(a[1],c))),f=i2(eG(a[2]),i),d=gB(dW(gd(q(q(az(q(az(q(az(q(az(q(q(az(q(q(b,1),1)),1),1)),1)),1)),1)),1),1)),f),b),g=i2(gd(q(q(az(q(q(az(q(q(az(q(q(b,1),1)),1),1)),1),1)),1),1)),f),h=w(a[1],d),j=s(jR(e,d,g,aR(i6(h,c),b)));return[0,s(jS(e,d,g,i6(h,c))),j]}function
 jU(j,a){var
 k=j[1];if(C(a,[0,b,b]))var
 h=[0,d,b],e=[0,h,h];else
@@ -3142,7 +3143,7 @@ i=jT(k,dY(a)),l=J(i[1]),e=[0,J(i[2]),l];var
 f=c(j[2],a);if(g(f[1],e[1])&&g(e[2],f[2]))return f;return e}function
 jV(c,a){if(typeof
 a==="number")switch(a){case
-0:return qI;case
+0:return qJ;case
 1:return jN(b);case
 2:var
 e=function(a){return jU(c,a)},f=function(c){var
@@ -3158,31 +3159,31 @@ e=[0,d,b];return[0,[0,e,e]]}var
 f=jQ(m,s(r(a[1],c[1]))),i=s(J(f[1]));return[0,[0,s(J(f[2])),i]]}var
 g=[0,d,b];return[0,[0,g,g]]}var
 h=[0,d,b];return[0,[0,h,h]]};return[0,0,0,[0,0,[0,1,0]],function(a){return 0},h,g]}return jN(a[1])}function
-eR(d,c){var
+eQ(d,c){var
 a=s(r(d,c[1])),b=s(r(d,c[2]));return g(a,b)?[0,a,b]:[0,b,a]}function
 jW(j,h){var
 c=j,a=h;for(;;){if(c){if(a){var
-e=gk(a[1]);if(e){var
+e=gj(a[1]);if(e){var
 f=e[1],k=f[1],l=b0(c[1]),g=cj(function(a){return i(a[1],k)},l);return g?s(a0(g[1][2],f[2])):[0,d,b]}var
 c=c[2],a=a[2];continue}return[0,d,b]}return[0,d,b]}}function
 jX(d,c,b){var
-a=H(b,c);return a?dl(d,a[1][1]):a}function
+a=H(b,c);return a?dk(d,a[1][1]):a}function
 jY(c,b){var
 a=H(b,c),d=a?a[1][3]:a;return d}function
-gE(c,b){var
+gD(c,b){var
 a=H(b,c),d=a?a[1][5]:a;return d}function
 cl(a){return k(aB,a)}function
-gF(p,e,o,n,m,a){var
+gE(p,e,o,n,m,a){var
 q=a[1],f=k(function(a){return cS(p,q,a)},m),d=jX(o,n,a[2]),r=cl(f);if(c(e[4],r))var
 g=[0,[0,b,b],[0,[0,b,b],0]];else{if(e[2])var
 j=t(d),i=i_(jW(f,d),j);else
 var
-l=di(f,d),i=k(function(a){return jW([0,a[1],0],[0,a[2],0])},l);var
+l=dh(f,d),i=k(function(a){return jW([0,a[1],0],[0,a[2],0])},l);var
 g=i}var
-h=c(e[6],g),s=a[2],u=h[2],v=eR(aB(i7(0,d)),u);return[0,a[1],g,h[1],v,s]}function
+h=c(e[6],g),s=a[2],u=h[2],v=eQ(aB(i7(0,d)),u);return[0,a[1],g,h[1],v,s]}function
 jZ(A,j,z,y,x,g){var
 B=g[1],q=k(function(a){return cS(A,B,a)},x),l=H(g[5],y);if(l){var
-r=l[1],m=dl(z,r[1]),D=cl(q);if(c(j[4],D)){var
+r=l[1],m=dk(z,r[1]),D=cl(q);if(c(j[4],D)){var
 F=cl(m);return c(j[4],F)}var
 G=r[1],s=h(function(a){var
 c=a[2];return K(function(a){return N(C(a,[0,d,b]))},c)},G);if(s)var
@@ -3204,31 +3205,31 @@ t=o}else
 var
 t=l;return t}function
 j0(b,a){var
-d=gh(a);return i9(qC,k(function(a){return c(b[2],a[1])},d))}function
+d=gg(a);return i9(qD,k(function(a){return c(b[2],a[1])},d))}function
 j1(a,e,l,j,b,d,i){var
 f=cD(ao,k(ak,d)),g=f?h(function(c){return jZ(a,e,l,j,b,c)},i):f;if(g){var
 m=j0(a,k(function(e){var
 b=G(d);return c(U(function(d){return H(c(a[2],d[1]),b)?0:1}),e)},b));return h(function(g){var
 d=k(function(b){return cS(a,g,b)},b),f=e[3],c=K(function(a){return cC(cR(a,d,0))},f);return c?c:h(cC,d)},m)}return g}function
-j2(b,a){return k(function(a){return b0(gs(b,a))},a)}function
+j2(b,a){return k(function(a){return b0(gr(b,a))},a)}function
 d2(e,i,a){if(a){var
 f=a[1],g=c(i,f[5]);if(g){var
 h=d2(e,i,a[2]);if(h)var
-l=h[1],m=c(e,f[4]),j=[0,s(Q(Q(c(e,eR(g[1],f[3])),m),l))];else
+l=h[1],m=c(e,f[4]),j=[0,s(Q(Q(c(e,eQ(g[1],f[3])),m),l))];else
 var
 j=h;var
 k=j}else
 var
 k=g;return k}return[0,[0,d,b]]}function
-gG(a,b){return a?g(a[1],b):a}function
+gF(a,b){return a?g(a[1],b):a}function
 j3(g,a){if(a){var
 e=c(g[5],a[1][2]);if(e)var
 f=j3(g,a[2]),i=f?[0,s(Q(e[1][2],f[1]))]:f,h=i;else
 var
 h=e;return h}return[0,[0,d,b]]}function
 j4(B,o,c,n){if(n){var
-p=n[1],G=jX(B,o,p[5]),I=di(p[2],G),e=k(function(a){var
-b=aB(a[2]);return s(r(a[1],b))},I),F=di(c,e),u=cj(function(a){return N(C(a[1],[0,d,b]))},F);if(u)var
+p=n[1],G=jX(B,o,p[5]),I=dh(p[2],G),e=k(function(a){var
+b=aB(a[2]);return s(r(a[1],b))},I),F=dh(c,e),u=cj(function(a){return N(C(a[1],[0,d,b]))},F);if(u)var
 v=u[1],a=s(a0(v[2],v[1]));else
 var
 a=[0,d,b];var
@@ -3244,7 +3245,7 @@ A=i?g([0,d,b],a):i;if(A)var
 K=t(c),j=S(t(e),K);else
 var
 j=A;if(j)var
-L=di(e,c),l=h(function(b){var
+L=dh(e,c),l=h(function(b){var
 c=r(a,b[2]);return C(b[1],c)},L);else
 var
 l=j;var
@@ -3283,12 +3284,12 @@ c=R([0,d,b],e,a[1]),f=s(r(a[2],c));return[0,a[1],f]},c)}function
 j_(f,a){var
 e=h(function(a){var
 e=c(f,a[1]);return e?g([0,d,b],a[2]):e},a);return e?C(aB(a),[0,b,b]):e}function
-eS(a){switch(a[0]){case
+eR(a){switch(a[0]){case
 0:return 0;case
 1:var
 b=a[1],d=b?[0,b[1],0]:b;return d;default:var
 c=a[2];return c?j9(a[1],c[1]):c}}function
-gH(a){switch(a[0]){case
+gG(a){switch(a[0]){case
 0:var
 e=J([0,b,b]);return[0,[0,[0,a[1],[0,b,b]],[0,[0,a[2],e],0]],0];case
 1:var
@@ -3297,7 +3298,7 @@ f=c[2];return k(function(a){return[0,a,0]},f)}return c;default:var
 d=a[2];if(d){var
 g=d[2],h=a[1];return k(function(a){return j9(h,a)},g)}return d}}function
 j$(a){return 0===a[0]?[0,[0,[0,a[1],[0,b,b]],0],[0,[0,[0,a[2],[0,b,b]],0],0]]:0}function
-eT(c,a){if(typeof
+eS(c,a){if(typeof
 c==="number"){if(!c)return 1===a[0]?a[2]?dY(jK(k(a8,a[1]))):[0,b,b]:[0,b,b];if(3<=c)return[0,q(b,1),b]}return[0,b,b]}function
 ka(a,f,i){var
 e=0;if(typeof
@@ -3309,18 +3310,18 @@ c=[0,q(b,1),b];e=1;break}if(!e)var
 c=[0,d,b];var
 h=0;if(typeof
 a==="number"&&!a){var
-g=aB(eS(f));h=1}if(!h)var
+g=aB(eR(f));h=1}if(!h)var
 g=[0,d,b];var
-j=Q(g,i);return Q(r(eT(a,f),j),c)}function
-qK(a){return k(function(a){var
+j=Q(g,i);return Q(r(eS(a,f),j),c)}function
+qL(a){return k(function(a){var
 c=g([0,d,b],a[2])?a[2]:[0,d,b];return[0,a[1],c]},a)}function
 kb(a){var
-b=gH(a);return aB(as(qK,[0,eS(a),b]))}function
+b=gG(a);return aB(as(qL,[0,eR(a),b]))}function
 kc(V,a){var
 j=bg(a[1]),m=cE(a[1],j);if(m){var
 u=bh(j),z=ck(a[4]),x=function(a,b){return bs(z,a,b)},A=a[4],p=h(function(a){return jo(j,u,x,a)},A);if(p){var
 f=G(a[5]),l=a[3],B=a[5],n=jV(V,a[2]),v=h(function(a$){var
-a=a$[2],ab=a$[1],aT=dl(l,a[1]),by=a[1],aU=h(function(a){var
+a=a$[2],ab=a$[1],aT=dk(l,a[1]),by=a[1],aU=h(function(a){var
 e=c(u,a[1]),f=e?S(t(a[2]),l):e;if(f){var
 i=n[1];if(!i){var
 k=a[2],m=[0,d,b];return h(function(a){return g(m,a)},k)}var
@@ -3328,7 +3329,7 @@ j=i}else
 var
 j=f;return j},by);if(aU){var
 B=a[2];if(B)var
-be=B[1],bg=j2(j,dl(l,a[1])),e=[0,k(function(a){return gF(j,n,l,f,bg,a)},be)];else
+be=B[1],bg=j2(j,dk(l,a[1])),e=[0,k(function(a){return gE(j,n,l,f,bg,a)},be)];else
 var
 e=B;var
 bz=cl(aT),o=c(n[5],bz),aV=a[2];if(aV&&e)var
@@ -3344,14 +3345,14 @@ ae=ad;if(ae){var
 aY=a[3];if(aY){var
 w=aY[1],aj=0;if(o){var
 ay=g(o[1][2],w);if(ay){var
-v=dl(l,a[1]),q=a[4];if(typeof
+v=dk(l,a[1]),q=a[4];if(typeof
 q==="number")switch(q){case
 0:if(e)var
-bp=e[1],i=gG(d2(a8,function(a){return jY(f,a)},bp),w);else
+bp=e[1],i=gF(d2(a8,function(a){return jY(f,a)},bp),w);else
 var
 i=e;break;case
 1:var
-i=gG(j3(n,a[1]),w);break;default:var
+i=gF(j3(n,a[1]),w);break;default:var
 ba=0;if(e){var
 bq=e[1],R=j4(l,f,cl(v),bq),bb=0;if(R){var
 az=R[1],aC=g([0,d,b],az);if(aC){var
@@ -3366,8 +3367,8 @@ aE=e;if(!ba)var
 i=aE}else
 if(0===q[0]){var
 aF=N(n[1]),aG=aF?S(l,2):aF;if(aG){var
-m=q[2],p=q[1],D=cR(0,v,0),F=cR(1,v,0),al=aB(D),L=aB(F),am=E([0,d,b],p),an=am?g([0,d,b],m):am,ao=an?gt(x,p,D,F):an;if(ao)var
-bh=C(m,[0,d,b]),M=bh||gt(x,dY(m),F,D);else
+m=q[2],p=q[1],D=cR(0,v,0),F=cR(1,v,0),al=aB(D),L=aB(F),am=E([0,d,b],p),an=am?g([0,d,b],m):am,ao=an?gs(x,p,D,F):an;if(ao)var
+bh=C(m,[0,d,b]),M=bh||gs(x,dY(m),F,D);else
 var
 M=ao;var
 y=0;if(M){var
@@ -3393,8 +3394,8 @@ var
 i=aG}else{var
 bs=G(a[1]),aH=n[1];if(aH){var
 aI=q[1],bt=q[2],aJ=function(b){var
-a=H(b,bs),c=a?1:a;return c},aw=[0,0,v],bn=cR(aI,aw,0),ax=fS(aI,l);if(ax)var
-bo=gi(0,l+1|0),i=h(function(e){var
+a=H(b,bs),c=a?1:a;return c},aw=[0,0,v],bn=cR(aI,aw,0),ax=fR(aI,l);if(ax)var
+bo=gh(0,l+1|0),i=h(function(e){var
 a=cj(function(a){return S(a[1],e)},bt),f=a?a[1][2]:a,i=h(function(a){var
 e=aJ(a[1][1]),f=e?aJ(a[1][2]):e,h=f?g([0,d,b],a[2]):f,i=h?c(u,a[1][1]):h,j=i?c(u,a[1][2]):i;if(j)var
 k=x(a[1][1],a[1][2]),m=k?1:k,l=m;else
@@ -3420,13 +3421,13 @@ aQ=e[1],bv=[0,d,b],aR=g(ag,aA(function(e,h){var
 i=e[3],a=H(e[5],f);if(a)var
 c=a[1][9],g=c?c[1][2]:[0,d,b];else
 var
-g=[0,d,b];return s(Q(eR(g,i)[1],h))},bv,aQ)),bd=0;if(aR){var
+g=[0,d,b];return s(Q(eQ(g,i)[1],h))},bv,aQ)),bd=0;if(aR){var
 $=d2(ak,function(k){var
 a=H(k,f);if(a){var
 e=a[1],g=e[9];if(g)var
 h=g[1][1];else
 var
-j=cl(dl(l,e[1])),h=j7(c(n[5],j));var
+j=cl(dk(l,e[1])),h=j7(c(n[5],j));var
 i=h}else
 var
 i=[0,d,b];return[0,i]},aQ);if($){var
@@ -3453,7 +3454,7 @@ ai=a7[1];if(a[6])return o?g(ai,o[1][1]):1;if(e){var
 T=e[1],aL=h(function(c){var
 b=a[7],e=b?b[1]:ab,d=dV(c[5],e);return d?d:j5(f,a,c[5])},T);if(aL)var
 V=d2(ak,function(e){var
-a=gE(f,e);if(a)var
+a=gD(f,e);if(a)var
 b=a[1],d=b?[0,b[1]]:b,c=d;else
 var
 c=a;return c},T),bu=V?g(ai,V[1]):V,X=bu;else
@@ -3470,7 +3471,7 @@ var
 aN=X;return aN}return o?g(ai,o[1][1]):1}if(a[9])return 1;if(o){if(e){var
 bx=e[1];return K(function(a){var
 e=dV(a[5],ab),g=e?E([0,d,b],a[3][1]):e;if(g){var
-c=gE(f,a[5]);if(c){if(c[1])return 0;var
+c=gD(f,a[5]);if(c){if(c[1])return 0;var
 h=1}else
 var
 h=c;var
@@ -3486,8 +3487,8 @@ a_=aU;return a_},B);if(v){var
 o=a[3],e=a[2],D=a[6];return h(function(p){var
 r=jV(V,e),a=p[1],U=0;if(typeof
 e==="number"&&!e){var
-Z=gH(a),h=k(function(c){var
-d=eS(a);return I(c,W(J([0,b,b]),d))},Z);U=1}if(!U)var
+Z=gG(a),h=k(function(c){var
+d=eR(a);return I(c,W(J([0,b,b]),d))},Z);U=1}if(!U)var
 h=j$(a);switch(a[0]){case
 0:var
 z=c(u,a[1]),m=z?c(u,a[2]):z;break;case
@@ -3502,14 +3503,14 @@ e==="number"&&!e)var
 C=j_(u,a[1]),m=C?S(o+1|0,t(a[2])):C;else
 Y=1;if(Y)var
 m=0}var
-G=m?E([0,d,b],eT(e,a)):m;if(G){var
+G=m?E([0,d,b],eS(e,a)):m;if(G){var
 _=j0(j,h),$=p[2],H=j8(k(function(t){var
 u=cl(k(function(a){return cS(j,t,a)},h)),g=c(r[5],u);if(g){var
 a=g[1],l=cj(function(a){return i(a[1],t)},$);if(l){var
-m=l[1],e=gF(j,r,o,f,h,m);if(jZ(j,r,o,f,h,e)){var
-n=gE(f,m[2]);if(n){var
+m=l[1],e=gE(j,r,o,f,h,m);if(jZ(j,r,o,f,h,e)){var
+n=gD(f,m[2]);if(n){var
 p=n[1];if(p){var
-v=e[4][1],w=s(Q(eR(p[1],e[3])[1],v));return[0,cT(a[1],w)]}return E([0,d,b],e[3][1])?0:[0,a[1]]}return[0,a[1]]}return[0,a[1]]}var
+v=e[4][1],w=s(Q(eQ(p[1],e[3])[1],v));return[0,cT(a[1],w)]}return E([0,d,b],e[3][1])?0:[0,a[1]]}return[0,a[1]]}return[0,a[1]]}var
 q=[0,a[1]]}else
 var
 q=g;return q},_));if(H){var
@@ -3539,7 +3540,7 @@ l=0}else
 y=1;if(y)var
 l=0;if(l)var
 N=l;else{var
-ab=p[2],O=k(function(a){return gF(j,r,o,f,h,a)},ab),P=j1(j,r,o,f,h,p[2],O);if(P){var
+ab=p[2],O=k(function(a){return gE(j,r,o,f,h,a)},ab),P=j1(j,r,o,f,h,p[2],O);if(P){var
 x=d2(a8,function(a){return jY(f,a)},O);if(x)return g(ka(e,a,x[1]),n);var
 R=x}else
 var
@@ -3554,9 +3555,9 @@ w=p;var
 y=w}else
 var
 y=m;return y}function
-gI(b,a){if(typeof
+gH(b,a){if(typeof
 b==="number"&&!b){var
-c=gH(a);return[0,eS(a),c]}return j$(a)}function
+c=gG(a);return[0,eR(a),c]}return j$(a)}function
 kd(g,f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
 c=m(g,b[1],a[1]);if(c){var
@@ -3564,10 +3565,10 @@ b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-qL(b,a){var
+qM(b,a){var
 c=i(b[1],a[1]);return c?C(b[2],a[2]):c}function
-qM(a,b){return kd(qL,a,b)}function
-gJ(a,d,m){return K(function(e){var
+qN(a,b){return kd(qM,a,b)}function
+gI(a,d,m){return K(function(e){var
 a=e[2][2],f=d[1];if(typeof
 f==="number")switch(f){case
 0:var
@@ -3597,16 +3598,16 @@ var
 b=typeof
 a==="number"?0:i(f[1],a[1]);if(b){var
 n=e[2][6];return K(function(f){var
-l=eT(d[1],f[1]),h=C(eT(d[1],d[2]),l);if(h){var
-n=gI(d[1],f[1]),o=gI(d[1],d[2]),a=e[1],b=o;for(;;){if(a){var
-i=eP(a[1][1]),j=k(function(b){return function(a){return eL(b,a)}}(i),b),a=a[2],b=j;continue}var
-g=kd(qM,b,n);break}}else
+l=eS(d[1],f[1]),h=C(eS(d[1],d[2]),l);if(h){var
+n=gH(d[1],f[1]),o=gH(d[1],d[2]),a=e[1],b=o;for(;;){if(a){var
+i=eO(a[1][1]),j=k(function(b){return function(a){return eK(b,a)}}(i),b),a=a[2],b=j;continue}var
+g=kd(qN,b,n);break}}else
 var
 g=h;return g?c(m,f):g},n)}return b},a)}function
 ke(k,d,b,i){var
 a=bg(d),e=cE(d,a),f=e?h(function(e){var
 g=d,b=e[1];for(;;){if(b){var
-h=b[1],i=gz(g,h);if(i){var
+h=b[1],i=gy(g,h);if(i){var
 g=h[2],b=b[2];continue}var
 f=i}else
 var
@@ -3614,11 +3615,11 @@ f=1;if(f){var
 a=e[2],j=d,c=e[1];for(;;){if(c){var
 j=c[1][2],c=c[2];continue}return kc(k,[0,j,a[2],a[3],a[4],a[5],a[6]])}}return f}},b):e;if(f){var
 q=bh(a);return h(function(a){var
-n=gI(a[1],a[2]);function
+n=gH(a[1],a[2]);function
 o(a){return c(q,a[1])}var
 e=h(function(a){return h(o,a)},n);if(e){var
 f=a[3];if(f)var
-i=f[1],j=gJ(b,a,function(b){var
+i=f[1],j=gI(b,a,function(b){var
 a=b[3];return i?a?g(i[1],a[1]):1:a?0:1});else
 var
 j=1;var
@@ -3627,38 +3628,38 @@ var
 d=e;if(d){var
 k=a[4];if(k){var
 l=k[1];if(l){var
-p=l[1];return gJ(b,a,function(a){return gG(a[4],p)})}return gJ(b,a,function(a){return 1})}var
+p=l[1];return gI(b,a,function(a){return gF(a[4],p)})}return gI(b,a,function(a){return 1})}var
 m=1}else
 var
 m=d;return m},i)}return f}function
 kf(d,c,a){return i(c,a)?[0,[0,b,b]]:m(d,c,a)}function
 kg(b,a){var
 c=i(b[1],a[1]);return c?i(b[2],a[2]):c}function
-eU(b,a){var
+eT(b,a){var
 d=a[2];return[0,c(b,a[1]),d]}function
-gK(n,d,f,a,c){var
+gJ(n,d,f,a,c){var
 o=t(c),g=S(t(a),o);if(g){var
 i=hn(n,d,a,c,f);if(0===i[0]){var
 e=i[1],p=t(a),j=S(t(e),p),k=j?cD(ao,e):j;if(k){var
 q=G(c),b=aA(function(c,a){var
-b=H(c,q),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},qN,e);if(b){var
-r=di(a,b[1]);return h(function(a){var
-b=eU(d,a[2]);return m(f,eU(d,a[1]),b)},r)}var
+b=H(c,q),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},qO,e);if(b){var
+r=dh(a,b[1]);return h(function(a){var
+b=eT(d,a[2]);return m(f,eT(d,a[1]),b)},r)}var
 l=b}else
 var
 l=k;return l}return 0}return g}function
-gL(j,d,e,b,a){var
+gK(j,d,e,b,a){var
 k=t(a),f=N(S(t(b),k));if(f)return f;var
 g=hn(j,d,b,a,e);if(0===g[0])return 0;var
 h=g[1],l=t(c(U(function(a){return K(function(b){var
-e=eU(d,a)[1],c=i(b[1],e);return c?kg(b[2],a[2]):c},h)}),b));return c9(t(c(U(function(a){return K(function(b){return m(e,b,eU(d,a))},h)}),a)),l)}function
-gM(c,b){var
+e=eT(d,a)[1],c=i(b[1],e);return c?kg(b[2],a[2]):c},h)}),b));return c8(t(c(U(function(a){return K(function(b){return m(e,b,eT(d,a))},h)}),a)),l)}function
+gL(c,b){var
 a=H(b,c),d=a?1:a;return d}function
-gN(b,a,j,g){var
+gM(b,a,j,g){var
 d=c(b,j),e=c(b,g),f=h(function(b){return K(function(c){var
 d=i(b[1],c[1]);return d?m(a,b[2],c[2]):d},e)},d);return f?h(function(b){return K(function(c){var
 d=i(c[1],b[1]);return d?m(a,c[2],b[2]):d},d)},e):f}function
-qO(b,a){var
+qP(b,a){var
 c=i(b[1],a[1]);return c?C(b[2],a[2]):c}function
 kh(b,a){if(a){var
 c=a[1];return ar(b,c)?[0,b,a]:[0,c,kh(b,a[2])]}return[0,b,0]}function
@@ -3682,20 +3683,20 @@ b=c(a);return i(d(a),b)}}(d,a),m))return d;var
 e=n,a=d;continue}}function
 kk(b,a){return k(function(a){var
 d=a[2],e=c(b,a[1][2]);return[0,[0,c(b,a[1][1]),e],d]},a)}function
-eV(b,a){return gm(ao,k(ak,kk(b,a)))}function
+eU(b,a){return gl(ao,k(ak,kk(b,a)))}function
 cU(b,a){var
 c=ck(kk(b,a));return function(a,b){return bs(c,a,b)}}function
 d3(b,a){var
 d=c(b,a[1][1]);return d?c(b,a[1][2]):d}function
-gO(a){var
+gN(a){var
 b=0;return aA(function(b,a){return K(function(a){return kg(b,a)},a)?a:[0,b,a]},b,a)}function
 kl(c,a){var
-d=gO(k(a8,c)),e=gO(k(a8,a));return[0,[0,b,b],gO(as(function(a){return k(function(b){var
+d=gN(k(a8,c)),e=gN(k(a8,a));return[0,[0,b,b],gN(as(function(a){return k(function(b){var
 c=g(a,b)?a0(b,a):a0(a,b);return s(c)},e)},d))]}function
 km(c,b,a){var
 d=g(b,r(c,a));return d?g(a,r(c,b)):d}function
-gP(t,j,a,g,f,e,d){var
-b=gg(t[2],d[2]);if(b){var
+gO(t,j,a,g,f,e,d){var
+b=gf(t[2],d[2]);if(b){var
 k=b[1],l=k[2],n=l[2],o=l[1],p=k[1];if(d[1]){var
 u=c(a,e),q=i(c(a,p),u);if(q){var
 v=c(j,f);return h(function(a){var
@@ -3723,24 +3724,24 @@ ku(d,c,a){return kr(d,[0,[0,c,[0,b,b]],0],a)}function
 cF(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=b0(kr(e,b,a[1])),a=f;continue}return b}}function
-d4(a){var
+eV(a){var
 b=G(a[2]),c=a[1];return[0,G(k(function(a){var
 b=G(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
 bN(a){function
 c(f,e){var
 c=H(f,a[1]);return c?R([0,d,b],c[1][2],e):[0,d,b]}var
 e=a[2],f=0;return[0,function(a){return R(f,e,a)},c]}function
-d5(a){return N(g(a,[0,d,b]))}function
+d4(a){return N(g(a,[0,d,b]))}function
 kv(a){var
-c=h(function(a){return d5(a[2])},a);return c?C(aB(a),[0,b,b]):c}function
+c=h(function(a){return d4(a[2])},a);return c?C(aB(a),[0,b,b]):c}function
 kw(c,b){var
 a=H(b,c[1]),d=a?1:a;return d}function
-eW(a,c){var
+gP(a,c){var
 d=a[1],b=h(function(a){return kv(a[2])},d);if(b){var
 e=I(a[2],a[3]);return h(function(a){var
 b=kv(a[2]);if(b){var
 d=a[2];return h(function(a){return kw(c,a[1])},d)}return b},e)}return b}function
-cG(c,b){var
+dl(c,b){var
 d=c[3],a=cj(function(a){return i(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
 gQ(a,b){return a?R(0,a[1],b):1}function
 dm(c,a){var
@@ -3765,22 +3766,22 @@ m=l[1],w=k(ak,n),o=h(function(f){var
 e=dm(a,f[1]);return h(function(o){var
 q=f[2],p=cj(function(a){return i(a[1],o)},q),r=f[1],s=cm(bN(a),r,o),t=bN(a),h=as(function(a){var
 b=c(t[1],a[1]);return W(a[2],b)},s);if(p){var
-j=p[1][2],k=j[2],e=gg(w,j[1]);if(e){var
+j=p[1][2],k=j[2],e=gf(w,j[1]);if(e){var
 l=g([0,d,b],k);if(l)return gR(m,h,k,e[1]);var
 n=l}else
 var
 n=e;return n}return gR(m,h,[0,d,b],0)},e)},f),p=o?j?h(function(b){return kz(a,b)},f):1:o;if(p){if(j)var
 q=0;else
 var
-u=a[2],v=function(a){return K(function(a){return gQ(m,a[1])},a)},q=[0,gj(function(a){return v},u,b)];var
+u=a[2],v=function(a){return K(function(a){return gQ(m,a[1])},a)},q=[0,gi(function(a){return v},u,b)];var
 r=[0,q]}else
 var
 r=p;var
 s=r}else
 var
 s=l;return s}var
-t=h(function(b){return kz(a,b)},f),x=t?qP:t;return x}function
-eX(c,e,a){if(a){var
+t=h(function(b){return kz(a,b)},f),x=t?qQ:t;return x}function
+eW(c,e,a){if(a){var
 f=a[2],g=a[1],h=b0(cm(bN(c),e,g));return aB(cF(bN(c),h,f))}return[0,d,b]}function
 kB(a,f,e,d){return K(function(a){var
 b=i(a[1],f),c=b?i(a[2],e):b;return c?g(a[3],d):c},a)}function
@@ -3789,18 +3790,18 @@ a=H(b,c[1]);return a?a[1][1]:a}function
 gT(b,c,a){return as(function(a){var
 d=gS(b,a[1]);return k(function(b){var
 d=s(r(a[2],b[2]));return[0,m(c,a[1],b[1]),d]},d)},a)}function
-eY(c,a){return cC(I(c,W(J([0,b,b]),a)))}function
-d6(c,b){var
+eX(c,a){return cC(I(c,W(J([0,b,b]),a)))}function
+d5(c,b){var
 a=cj(function(a){return i(a[1],c)},b);return a?a[1][2]:a}function
 kC(f,a){if(a){var
-h=a[1],i=h[2],c=gg(f,h[1]);if(c){var
+h=a[1],i=h[2],c=gf(f,h[1]);if(c){var
 e=kC(f,a[2]);if(e)var
 j=g([0,d,b],i),k=j?[0,[0,[0,i,c[1]],e[1]]]:j;else
 var
 k=e;var
 l=k}else
 var
-l=c;return l}return qQ}function
+l=c;return l}return qR}function
 gU(i,f,e,g){var
 a=kC(i,e);if(a){var
 j=a[1];return h(function(e){var
@@ -3819,48 +3820,58 @@ var
 c=f;if(c){var
 n=k(function(a){var
 c=kt(e,a[1][1],a[1][2]),f=c?s(J(r(c[1],a[2]))):[0,d,b];return[0,a[1][2],f]},a);return bM(I(W(i,j),n))}return c}function
-e(b,a){return aq(f1(b,a))}var
-cn=[ap,qR,cP(0)];function
+kE(a,j,i,h){var
+d=eV(a),e=gP(a,d);if(e){var
+b=dl(a,j);if(b){var
+c=dl(a,i);if(c)return DH(h,d,b[1],c[1]);var
+f=c}else
+var
+f=b;var
+g=f}else
+var
+g=e;return g}function
+e(b,a){return aq(f0(b,a))}var
+cn=[ap,qS,cP(0)];function
 n(a){throw[0,cn,a]}function
 gW(c,a){function
-b(a){return bz(c,iF(a))}return a1<=a?2048<=a?l7<=a?(b(fn|a>>>18|0),b(a1|(a>>>12|0)&63),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(fm|a>>>12|0),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(id|a>>>6|0),b(a1|a&63)):b(a)}function
-eZ(O,b){var
+b(a){return bz(c,iF(a))}return a1<=a?2048<=a?l8<=a?(b(fm|a>>>18|0),b(a1|(a>>>12|0)&63),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(fl|a>>>12|0),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(id|a>>>6|0),b(a1|a&63)):b(a)}function
+eY(O,b){var
 p=x(b);function
 k(a){return D(b,a)}function
 l(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=p<=a?1:0,g=f||(a1!==(k(a)&id)?1:0);if(g)n(qS);var
+f=p<=a?1:0,g=f||(a1!==(k(a)&id)?1:0);if(g)n(qT);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<p){var
 h=k(d);if(!(a1<=h)){var
 d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
-d=d+2|0;continue}if(fm<=h&&!(239<h)){l(d,2);var
-v=k(d+1|0),w=fm===h?1:0,y=w?v<160?1:0:w;if(y)var
+d=d+2|0;continue}if(fl<=h&&!(239<h)){l(d,2);var
+v=k(d+1|0),w=fl===h?1:0,y=w?v<160?1:0:w;if(y)var
 z=y;else
 var
-A=237===h?1:0,z=A?159<v?1:0:A;if(z)n(qV);var
-d=d+3|0;continue}if(fn<=h&&!(mb<h)){l(d,3);var
-q=k(d+1|0),r=fn===h?1:0,s=r?q<144?1:0:r;if(s)var
+A=237===h?1:0,z=A?159<v?1:0:A;if(z)n(qW);var
+d=d+3|0;continue}if(fm<=h&&!(mc<h)){l(d,3);var
+q=k(d+1|0),r=fm===h?1:0,s=r?q<144?1:0:r;if(s)var
 t=s;else
 var
-u=mb===h?1:0,t=u?143<q?1:0:u;if(t)n(qU);var
-d=d+4|0;continue}n(qT)}var
+u=mc===h?1:0,t=u?143<q?1:0:u;if(t)n(qV);var
+d=d+4|0;continue}n(qU)}var
 f=x(b),a=[0,0],e=function(d){var
-b=a[1];return n(c(de(qW),b))},g=function(c){return a[1]<f?D(b,a[1]):0},i=function(d){for(;;){var
+b=a[1];return n(c(dd(qX),b))},g=function(c){return a[1]<f?D(b,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
 if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},B=function(c){if(a[1]<f&&D(b,a[1])===c){a[1]++;return 0}return e(0)},C=function(m){if(f<(a[1]+4|0))e(0);var
 d=by(b,a[1],4),i=x(d)-1|0,k=0;if(!(i<0)){var
 c=k;for(;;){var
-g=ba(d,c)+fj|0,h=0;if(22<g>>>0){if(!(5<g+ns>>>0))h=1}else
+g=ba(d,c)+fi|0,h=0;if(22<g>>>0){if(!(5<g+nt>>>0))h=1}else
 if(6<g+h3>>>0)h=1;if(!h)e(0);var
 l=c+1|0;if(i!==c){var
-c=l;continue}break}}a[1]=a[1]+4|0;return dK(j(qX,d))},E=function(u){B(34);var
-c=f7(16);for(;;){if(f<=a[1])e(0);var
+c=l;continue}break}}a[1]=a[1]+4|0;return dK(j(qY,d))},E=function(u){B(34);var
+c=f6(16);for(;;){if(f<=a[1])e(0);var
 g=D(b,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
 m=D(b,a[1]);a[1]++;var
-j=m+lx|0,i=0;if(13<j>>>0){var
+j=m+ly|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
@@ -3870,7 +3881,7 @@ l=0;switch(n){case
 22:bz(c,13);break;case
 24:bz(c,9);break;case
 25:var
-d=C(0),o=lG<=d?1:0;if(o){var
+d=C(0),o=lH<=d?1:0;if(o){var
 p=d<h1?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
 r=92===D(b,a[1])?1:0,h=r?117===D(b,a[1]+1|0)?1:0:r;else
@@ -3881,29 +3892,29 @@ h=p}else
 var
 h=o;if(h){var
 t=a[1];a[1]=a[1]+2|0;var
-k=C(0),s=0;if(h1<=k&&!(57344<=k)){gW(c,(l7+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;gW(c,d)}}else
+k=C(0),s=0;if(h1<=k&&!(57344<=k)){gW(c,(l8+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;gW(c,d)}}else
 gW(c,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:bz(c,m);break}continue}if(32<=g){bz(c,g);a[1]++;continue}e(0)}return f8(c)}},m=function(g){var
+2:bz(c,m);break}continue}if(32<=g){bz(c,g);a[1]++;continue}e(0)}return f7(c)}},m=function(g){var
 d=a[1];for(;;){if(a[1]<f&&48<=D(b,a[1])&&!(57<D(b,a[1]))){a[1]++;continue}var
-c=a[1]===d?1:0;return c?e(0):c}},o=function(l){if(900<l)n(qY);i(0);if(f<=a[1])e(0);var
+c=a[1]===d?1:0;return c?e(0):c}},o=function(l){if(900<l)n(qZ);i(0);if(f<=a[1])e(0);var
 c=D(b,a[1]);if(92<=c){var
-k=0;if(111<=c){if(m$===c){var
-p=qZ,h=q0;k=1}else
-if(123===c){a[1]++;i(0);if(hU===g(0)){a[1]++;return q1}var
+k=0;if(111<=c){if(na===c){var
+p=q0,h=q1;k=1}else
+if(123===c){a[1]++;i(0);if(hU===g(0)){a[1]++;return q2}var
 w=P(0,16),r=0;for(;;){i(0);var
 d=E(0);i(0);B(58);var
-y=o(l+1|0);if(aJ(w,d))n(j(q3,j(d,q2)));bK(w,d,0);i(0);var
+y=o(l+1|0);if(aJ(w,d))n(j(q4,j(d,q3)));bK(w,d,0);i(0);var
 z=g(0);if(44===z){a[1]++;var
 r=[0,[0,d,y],r];continue}var
 Q=hU===z?(a[1]++,aq([0,[0,d,y],r])):e(0);return[5,Q]}}}else
-if(mQ===c){var
-p=q4,h=q5;k=1}else
-if(na<=c){var
-p=0,h=q6;k=1}if(k){var
+if(mR===c){var
+p=q5,h=q6;k=1}else
+if(nb<=c){var
+p=0,h=q7;k=1}if(k){var
 q=x(h);if((a[1]+q|0)<=f&&ai(by(b,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
-v=0;if(46<=c){if(58<=c){if(91<=c){a[1]++;i(0);if(93===g(0)){a[1]++;return q7}var
+v=0;if(46<=c){if(58<=c){if(91<=c){a[1]++;i(0);if(93===g(0)){a[1]++;return q8}var
 s=0;for(;;){var
 A=o(l+1|0);i(0);var
 C=g(0);if(44===C){a[1]++;var
@@ -3919,101 +3930,101 @@ var
 t=H}else
 var
 t=G;if(t){a[1]++;m(0)}var
-J=g(0),L=0;if(69!==J&&fy!==J)L=1;if(!L){var
+J=g(0),L=0;if(69!==J&&fx!==J)L=1;if(!L){var
 T=a[1];a[1]++;var
 K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
 N=0;if(48<=g(0)&&!(57<g(0))){m(0);N=1}if(!N)a[1]=T}var
-u=by(b,F,a[1]-F|0);return a[1]===S?[1,u]:O?[2,u]:n(j(q9,j(u,q8)))}}return e(0)},F=o(0);i(0);if(a[1]<f)e(0);return F}}function
-kE(c){var
-b=0,a=2;for(;;){if(t(b)===c)return aq(b);if(aH(function(b){return function(a){return 0===n2(b,a)?1:0}}(a),b)){var
+u=by(b,F,a[1]-F|0);return a[1]===S?[1,u]:O?[2,u]:n(j(q_,j(u,q9)))}}return e(0)},F=o(0);i(0);if(a[1]<f)e(0);return F}}function
+kF(c){var
+b=0,a=2;for(;;){if(t(b)===c)return aq(b);if(aH(function(b){return function(a){return 0===n3(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-kF(f,g){var
-h=q(ad(g),32*f|0),a=d,c=q(b,40);for(;;){if(ar(cu(c,a),b))return dH(DI(a,0,32))&-1;var
-e=$(aR(a,c),1);if(ar(gd(e,f),h)){var
+kG(f,g){var
+h=q(ad(g),32*f|0),a=d,c=q(b,40);for(;;){if(ar(cu(c,a),b))return dH(DK(a,0,32))&-1;var
+e=$(aR(a,c),1);if(ar(gc(e,f),h)){var
 a=e;continue}var
 c=e;continue}}var
-q_=kE(64),q$=3,ra=eB(cQ(function(a){return kF(q$,a)},q_)),rb=kE(8),rc=2,rd=cQ(function(a){return kF(rc,a)},rb);function
+q$=kF(64),ra=3,rb=eA(cQ(function(a){return kG(ra,a)},q$)),rc=kF(8),rd=2,re=cQ(function(a){return kG(rd,a)},rc);function
 b1(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
 gX(s){var
-j=x(s),n=((j+9|0)+63|0)/64|0,k=cy(64*n|0,0);bZ(s,0,k,0,j);cO(k,j,a1);DV(k,(64*n|0)-8|0,D$(Ei(nW(j),3)));var
-e=eB(rd),c=bV(64,0),t=n-1|0,C=0;if(!(t<0)){var
+j=x(s),n=((j+9|0)+63|0)/64|0,k=cy(64*n|0,0);bZ(s,0,k,0,j);cN(k,j,a1);DX(k,(64*n|0)-8|0,Eb(Ek(nX(j),3)));var
+e=eA(re),c=bV(64,0),t=n-1|0,C=0;if(!(t<0)){var
 l=C;a:for(;;){var
 f=0;for(;;){var
-Z=D9(DS(k,(64*l|0)+(4*f|0)|0))&-1;p(c,f)[1+f]=Z;var
+Z=D$(DU(k,(64*l|0)+(4*f|0)|0))&-1;p(c,f)[1+f]=Z;var
 _=f+1|0;if(15!==f){var
 f=_;continue}var
 b=16;for(;;){var
 v=b-15|0,o=p(c,v)[1+v],w=b-2|0,q=p(c,w)[1+w],S=b1(o,18),T=b1(o,7)^S^(o>>>3|0),U=b1(q,19),y=b-7|0,V=b1(q,17)^U^(q>>>10|0),z=b-16|0,W=p(c,y)[1+y],X=(((p(c,z)[1+z]+T|0)+W|0)+V|0)&-1;p(c,b)[1+b]=X;var
 Y=b+1|0;if(63!==b){var
 b=Y;continue}var
-r=e.length-1,a=0===r?[0]:DN(e,0,r),d=0;for(;;){var
-g=p(a,0)[1],h=p(a,4)[5],E=b1(h,25),F=b1(h,11),G=b1(h,6)^F^E,H=(h^-1)&-1&p(a,6)[7],I=h&p(a,5)[6]^H,J=p(c,d)[1+d],K=p(ra,d)[1+d],u=(((p(a,7)[8]+G|0)+I|0)+K|0)+J|0,L=b1(g,22),M=b1(g,13),N=b1(g,2)^M^L,O=p(a,2)[3],P=p(a,1)[2]&O,A=0,Q=g&a[2]^g&a[3]^P;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){DK(a,0,a,1,7);A=1}if(!A)a4(oD);a[5]=(a[5]+u|0)&-1;a[1]=((u+N|0)+Q|0)&-1;var
+r=e.length-1,a=0===r?[0]:DP(e,0,r),d=0;for(;;){var
+g=p(a,0)[1],h=p(a,4)[5],E=b1(h,25),F=b1(h,11),G=b1(h,6)^F^E,H=(h^-1)&-1&p(a,6)[7],I=h&p(a,5)[6]^H,J=p(c,d)[1+d],K=p(rb,d)[1+d],u=(((p(a,7)[8]+G|0)+I|0)+K|0)+J|0,L=b1(g,22),M=b1(g,13),N=b1(g,2)^M^L,O=p(a,2)[3],P=p(a,1)[2]&O,A=0,Q=g&a[2]^g&a[3]^P;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){DM(a,0,a,1,7);A=1}if(!A)a4(oE);a[5]=(a[5]+u|0)&-1;a[1]=((u+N|0)+Q|0)&-1;var
 R=d+1|0;if(63!==d){var
-d=R;continue}f6(function(a,b){e[1+a]=(p(e,a)[1+a]+b|0)&-1;return 0},a);var
+d=R;continue}f5(function(a,b){e[1+a]=(p(e,a)[1+a]+b|0)&-1;return 0},a);var
 D=l+1|0;if(t!==l){var
 l=D;continue a}break}break}break}break}}var
 i=e.length-1-1|0,m=0;for(;;){if(0<=i){var
-B=[0,e[1+i],m],i=i-1|0,m=B;continue}return bJ(rf,cQ(de(re),m))}}var
-dn=[ap,rg,cP(0)];function
+B=[0,e[1+i],m],i=i-1|0,m=B;continue}return bJ(rg,cQ(dd(rf),m))}}var
+dn=[ap,rh,cP(0)];function
 z(a){throw[0,dn,a]}function
 A(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
 c=b[1];M(function(b){var
-d=1-bb(b,c);return d?n(j(a,j(ri,b))):d},d);M(function(f){var
-b=f[1],g=cx(b,d),h=g||cx(b,e),c=1-h;return c?n(j(a,j(rj,b))):c},c);return c}return n(j(a,rh))}function
-f(b,a){return f3(a,b)}function
+d=1-bb(b,c);return d?n(j(a,j(rj,b))):d},d);M(function(f){var
+b=f[1],g=cx(b,d),h=g||cx(b,e),c=1-h;return c?n(j(a,j(rk,b))):c},c);return c}return n(j(a,ri))}function
+f(b,a){return f2(a,b)}function
 l(b,a){return dQ(a,b)}function
 av(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return n(j(b,rk))}function
+a!=="number"&&5===a[0])return a[1];return n(j(b,rl))}function
 L(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return n(j(b,rl))}function
+a!=="number"&&4===a[0])return a[1];return n(j(b,rm))}function
 v(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return n(j(b,rm))}function
-kG(d,a,c){var
-b=L(d,a);if(t(b)!==c)n(j(a,rn));return e(function(b){return v(b,a)},b)}function
+a!=="number"&&3===a[0])return a[1];return n(j(b,rn))}function
+kH(d,a,c){var
+b=L(d,a);if(t(b)!==c)n(j(a,ro));return e(function(b){return v(b,a)},b)}function
 bt(d,c){var
-a=kG(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,ae,ro]}function
-kH(e,d){var
-a=kG(e,d,3);if(a){var
+a=kH(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,ae,rp]}function
+kI(e,d){var
+a=kH(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,ae,rp]}function
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,ae,rq]}function
 b2(a){var
-b=y(a,rq);return b?iN(function(a){var
+b=y(a,rr);return b?iN(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
 bO(b,a){return by(b,a,x(b)-a|0)}function
-e0(a,b){if(4000<x(a))n(j(b,rs));return nI(10,a)}function
-cV(b,f){if(ai(b,rt))return d;var
-g=y(b,ru),h=g?45===D(b,0)?1:0:g,a=h?bO(b,1):b,k=0;if(2<x(a)&&ai(by(a,0,2),rv)){var
-i=bO(a,2),e=y(i,rr),m=e?iN(function(c){var
-a=c+fj|0,b=0;if(22<a>>>0){if(!(5<a+ns>>>0))b=1}else
+eZ(a,b){if(4000<x(a))n(j(b,rt));return nJ(10,a)}function
+cV(b,f){if(ai(b,ru))return d;var
+g=y(b,rv),h=g?45===D(b,0)?1:0:g,a=h?bO(b,1):b,k=0;if(2<x(a)&&ai(by(a,0,2),rw)){var
+i=bO(a,2),e=y(i,rs),m=e?iN(function(c){var
+a=c+fi|0,b=0;if(22<a>>>0){if(!(5<a+nt>>>0))b=1}else
 if(6<a+h3>>>0)b=1;return b?1:0},i):e;if(m){var
-c=nI(16,bO(a,2));k=1}}if(!k){var
+c=nJ(16,bO(a,2));k=1}}if(!k){var
 l=0;if(b2(a)&&!(48===D(a,0)))var
-c=e0(a,f);else
+c=eZ(a,f);else
 l=1;if(l)var
-c=n(j(f,rw))}return h?ag(c):c}function
+c=n(j(f,rx))}return h?ag(c):c}function
 cW(b,a){return cV(v(b,a),a)}function
 bu(b,a){var
-c=fL(b,a),d=bS(a,c);return[0,bS(b,c),d]}function
+c=fK(b,a),d=bS(a,c);return[0,bS(b,c),d]}function
 bA(a,c){var
 e=dS(a,47);if(e)var
 f=e[1],h=cV(bO(a,f+1|0),c),d=h,g=by(a,0,f);else
 var
-d=b,g=a;if(V(d)<=0)n(j(c,rx));return bu(cV(g,c),d)}function
+d=b,g=a;if(V(d)<=0)n(j(c,ry));return bu(cV(g,c),d)}function
 T(b,a){return bA(v(b,a),a)}function
 dp(b,a){var
 c=a[1],d=a[2];return ar(w(ad(b),d),c)}function
-kI(a){return 0<V(a[1])?1:0}function
-e1(e,d,a){var
-b=bA(d,a);return c(e,b)?b:z(j(a,ry))}function
-bB(b,a){return e1(kI,b,a)}function
-e2(b,a){var
-c=0;return e1(function(a){return dp(c,a)},b,a)}function
+kJ(a){return 0<V(a[1])?1:0}function
+e0(e,d,a){var
+b=bA(d,a);return c(e,b)?b:z(j(a,rz))}function
+bB(b,a){return e0(kJ,b,a)}function
+e1(b,a){var
+c=0;return e0(function(a){return dp(c,a)},b,a)}function
 co(b,a){var
-c=1;return e1(function(a){return dp(c,a)},b,a)}function
-rz(b,a){return e1(function(a){var
+c=1;return e0(function(a){return dp(c,a)},b,a)}function
+rA(b,a){return e0(function(a){var
 b=dp(0,a);return b?ar(a[1],a[2]):b},b,a)}function
 gY(c){function
 d(a){var
@@ -4027,12 +4038,12 @@ e=x(c),a=0;for(;;){if(a<e&&d(D(c,a))){var
 a=a+1|0;continue}var
 b=e;for(;;){if(0<b&&d(D(c,b-1|0))){var
 b=b-1|0;continue}return by(c,a,iC(a,b)-a|0)}}}function
-gZ(a){if(y(a,rA)){var
+gZ(a){if(y(a,rB)){var
 b=0;if(45!==D(a,0)&&43!==D(a,0))b=1;if(!b){var
 c=bO(a,1);return[0,45===D(a,0)?1:0,c]}}return[0,0,a]}function
 g0(W,e){var
 a=gY(v(W,e));function
-c(a){return n(j(e,rB))}var
+c(a){return n(j(e,rC))}var
 y=dS(a,47);if(y){var
 k=y[1],z=gZ(gY(by(a,0,k))),l=z[2],m=gY(bO(a,k+1|0)),A=0<k?1:0;if(A){var
 B=32===D(a,0)?1:0;if(B)var
@@ -4042,204 +4053,204 @@ G=b2(l),Z=G?b2(m):G,o=1-Z}else
 var
 o=A;if(o)c(0);var
 C=b2(l),X=C?b2(m):C;if(1-X)c(0);var
-E=e0(m,e);if(i(E,d))c(0);var
-F=e0(l,e),Y=z[1]?ag(F):F;return bu(Y,E)}var
-H=dS(a,fy),I=dS(a,69),V=0;if(H)var
+E=eZ(m,e);if(i(E,d))c(0);var
+F=eZ(l,e),Y=z[1]?ag(F):F;return bu(Y,E)}var
+H=dS(a,fx),I=dS(a,69),V=0;if(H)var
 p=H[1];else
 if(I)var
 p=I[1];else{var
 h=0,J=a;V=1}if(!V)var
 _=[0,bO(a,p+1|0)],h=_,J=by(a,0,p);if(h){var
 K=gZ(h[1]),q=K[2],L=b2(q),$=L?x(q)<=6?1:0:L;if(1-$)c(0);var
-M=dK(j(rC,q)),aa=K[1]?-M|0:M,r=aa}else
+M=dK(j(rD,q)),aa=K[1]?-M|0:M,r=aa}else
 var
 r=h;var
 N=gZ(J),f=N[2],O=dS(f,46);if(O){var
-s=O[1];if(ai(bO(f,s+1|0),rD))c(0);var
+s=O[1];if(ai(bO(f,s+1|0),rE))c(0);var
 ab=bO(f,s+1|0),g=ab,t=by(f,0,s)}else
 var
-g=rF,t=f;var
+g=rG,t=f;var
 P=b2(t);if(P)var
-ac=ai(g,rE),Q=ac||b2(g);else
+ac=ai(g,rF),Q=ac||b2(g);else
 var
 Q=P;if(1-Q)c(0);if(10000<dN(r))c(0);var
-R=e0(j(t,g),e),S=N[1]?ag(R):R,T=r-x(g)|0,ae=dN(T),U=gd(ad(10),ae),u=0<=T?bu(w(S,U),b):bu(S,U),af=dG(u[2]);if(13288<iC(dG(u[1]),af))c(0);return u}function
+R=eZ(j(t,g),e),S=N[1]?ag(R):R,T=r-x(g)|0,ae=dN(T),U=gc(ad(10),ae),u=0<=T?bu(w(S,U),b):bu(S,U),af=dG(u[2]);if(13288<iC(dG(u[1]),af))c(0);return u}function
 aL(a,b){var
 c=a7(a,b);if(c)return c[1];var
 d=ad(a[1]+1|0);bK(a,b,d);return d}function
 cX(a,o){var
-p=a?a[1]:a,c=av(o,rG),d=l(c,rH),k=0;if(d){var
+p=a?a[1]:a,c=av(o,rH),d=l(c,rI),k=0;if(d){var
 b=d[1],m=0;if(typeof
-b!=="number"&&3===b[0])if(y(b[1],rQ))m=1;else{k=1;m=1}}if(!k)n(rI);function
+b!=="number"&&3===b[0])if(y(b[1],rR))m=1;else{k=1;m=1}}if(!k)n(rJ);function
 f(b){var
 d=l(c,b);if(d){var
 a=d[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return n(j(b,rJ))}var
-q=f(rK),r=f(rL),g=e(function(a){var
-b=v(a[2],rM);return[0,a[1],b]},q),h=e(function(a){var
-b=av(a[2],rN),c=e(function(b){var
+a!=="number"&&5===a[0])return a[1]}return n(j(b,rK))}var
+q=f(rL),r=f(rM),g=e(function(a){var
+b=v(a[2],rN);return[0,a[1],b]},q),h=e(function(a){var
+b=av(a[2],rO),c=e(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(p){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=g0(c,rO);return[0,b[1],e]},b);return[0,a[1],c]},r),i=P(0,64);M(function(a){return br(i,a[1],0)},g);M(function(b){var
-a=1-aJ(i,b[1]);return a?z(rP):a},h);return[0,g,h]}function
-e3(b,a,g){var
+e=g0(c,rP);return[0,b[1],e]},b);return[0,a[1],c]},r),i=P(0,64);M(function(a){return br(i,a[1],0)},g);M(function(b){var
+a=1-aJ(i,b[1]);return a?z(rQ):a},h);return[0,g,h]}function
+e2(b,a,g){var
 f=b[1];M(function(b){c(a,b[1]);return 0},f);var
 d=P(0,64),h=b[2];M(function(a){return br(d,a[1],a[2])},h);var
 i=b[1];return e(function(b){var
 f=b[1],h=ax(a7(d,f),0),i=e(function(b){var
 d=b[2];return[0,c(a,b[1]),d]},h),j=[0,c(g,b[2]),i];return[0,c(a,f),j]},i)}function
 a9(g){var
-a=f7(x(g)+2|0),m=x(g);function
+a=f6(x(g)+2|0),m=x(g);function
 j(a){return D(g,a)}function
-e(b){return bp(a,c(de(rR),b))}bz(a,34);var
+e(b){return bp(a,c(dd(rS),b))}bz(a,34);var
 b=0;for(;;){if(b<m){var
 d=j(b),h=function(d){return function(b,a){var
-c=f0(b,function(a){return a+1|0});return a5(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(b);if(fn<=d){var
-k=h(3,d&7)-65536|0;e(lG|k>>>10|0);e(h1|k&m7);var
-b=b+4|0;continue}if(fm<=d){e(h(2,d&15));var
+c=fZ(b,function(a){return a+1|0});return a5(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(b);if(fm<=d){var
+k=h(3,d&7)-65536|0;e(lH|k>>>10|0);e(h1|k&m8);var
+b=b+4|0;continue}if(fl<=d){e(h(2,d&15));var
 b=b+3|0;continue}if(id<=d){e(h(1,d&31));var
 b=b+2|0;continue}var
-f=iF(d);if(34===f)bp(a,rS);else
-if(92===f)bp(a,rT);else{var
+f=iF(d);if(34===f)bp(a,rT);else
+if(92===f)bp(a,rU);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:bp(a,rU);break;case
-9:bp(a,rV);break;case
-10:bp(a,rW);break;case
-12:bp(a,rX);break;case
-13:bp(a,rY);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(fp===d))bz(a,f);else
+8:bp(a,rV);break;case
+9:bp(a,rW);break;case
+10:bp(a,rX);break;case
+12:bp(a,rY);break;case
+13:bp(a,rZ);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(fo===d))bz(a,f);else
 l=1;if(l)e(d)}}var
-b=b+1|0;continue}bz(a,34);return f8(a)}}function
-cH(a){if(i(a[2],b))return bT(a[1]);var
-c=j(rZ,bT(a[2]));return j(bT(a[1]),c)}function
+b=b+1|0;continue}bz(a,34);return f7(a)}}function
+cG(a){if(i(a[2],b))return bT(a[1]);var
+c=j(r0,bT(a[2]));return j(bT(a[1]),c)}function
 g1(b){function
 a(a){var
-b=bc(function(b,a){return _(b[1],a[1])},a);return j(r3,j(bJ(r2,e(function(a){var
-b=j(r1,a[2]);return j(a9(a[1]),b)},b)),r0))}var
+b=bc(function(b,a){return _(b[1],a[1])},a);return j(r4,j(bJ(r3,e(function(a){var
+b=j(r2,a[2]);return j(a9(a[1]),b)},b)),r1))}var
 d=P(0,64),f=b[2];M(function(a){return br(d,a[1],a[2])},f);var
-g=0,h=b[1],i=[0,[0,r4,a(e(function(e){var
-b=e[1],f=ax(a7(d,b),0);return[0,b,a(c(db(function(a){var
+g=0,h=b[1],i=[0,[0,r5,a(e(function(e){var
+b=e[1],f=ax(a7(d,b),0);return[0,b,a(c(da(function(a){var
 b=a[2];if(0===V(b[1]))return 0;var
-c=a9(cH(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=b[1],l=[0,[0,r5,a(e(function(a){var
-b=a9(a[2]);return[0,a[1],b]},k))],i];return a([0,[0,r7,a9(r6)],l])}function
-e4(a){return j(r8,gX(g1(a)))}function
-kJ(a,d,c){if(typeof
+c=a9(cG(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=b[1],l=[0,[0,r6,a(e(function(a){var
+b=a9(a[2]);return[0,a[1],b]},k))],i];return a([0,[0,r8,a9(r7)],l])}function
+e3(a){return j(r9,gX(g1(a)))}function
+kK(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(cx(b,c))return b}return n(j(d,r9))}function
-kK(b,g,a){var
-d=A(g,a,sj,0),h=L(f(d,sk),a),i=e(function(b){return kH(b,a)},h),j=e(function(b){var
-c=bB(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=L(f(d,sl),a),l=e(function(c){var
+b=a[1];if(cx(b,c))return b}return n(j(d,r_))}function
+kL(b,g,a){var
+d=A(g,a,sk,0),h=L(f(d,sl),a),i=e(function(b){return kI(b,a)},h),j=e(function(b){var
+c=bB(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=L(f(d,sm),a),l=e(function(c){var
 b=bt(c,a),d=bB(b[2],a);return[0,b[1],d]},k),m=e(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},l);return[0,e(function(a){var
 d=a[1],e=a[2],f=c(b,d[2]);return[0,[0,c(b,d[1]),f],e]},j),m]}var
-sm=q(b,33);function
-kL(q,a,p,o,m){var
-h=A(q,a,so,sn);function
+sn=q(b,33);function
+kM(q,a,p,o,m){var
+h=A(q,a,sp,so);function
 r(d){var
-b=A(d,a,p,o),e=c(m,b);return[0,f(b,sp),e]}var
-d=e(r,L(f(h,sq),a)),i=l(h,sr);if(i){var
-k=cW(i[1],a);if(V(k)<=0)n(j(a,ss));return e(function(b){var
+b=A(d,a,p,o),e=c(m,b);return[0,f(b,sq),e]}var
+d=e(r,L(f(h,sr),a)),i=l(h,ss);if(i){var
+k=cW(i[1],a);if(V(k)<=0)n(j(a,st));return e(function(b){var
 c=bu(cW(b[1],a),k);return[0,b[2],c]},d)}var
 g=e(function(b){return T(b[1],a)},d),s=t(g);a5(function(d,c){var
-b=i1(d,c[2]),e=ad(s);if(gc(w(ad(dG(b)),e),sm))n(j(a,st));return b},b,g);return f4(e(a8,d),g)}function
-kM(a,d,b){function
+b=i1(d,c[2]),e=ad(s);if(gb(w(ad(dG(b)),e),sn))n(j(a,su));return b},b,g);return f3(e(a8,d),g)}function
+kN(a,d,b){function
 g(b){var
-e=bt(f(b,sw),e5),g=kK(a,f(b,sx),e5),h=d?kK(a,f(b,sy),e5):sz,i=c(a,e[2]);return[0,[0,c(a,e[1]),i],g,h]}var
-h=0,i=d?su:sv,j=kL(b,e5,i,h,g);return e(function(b){var
+e=bt(f(b,sx),e4),g=kL(a,f(b,sy),e4),h=d?kL(a,f(b,sz),e4):sA,i=c(a,e[2]);return[0,[0,c(a,e[1]),i],g,h]}var
+h=0,i=d?sv:sw,j=kM(b,e4,i,h,g);return e(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
 g2(i,s,a,r){var
-u=i?i[1]:function(a){return 0},b=A(r,s2,an(s,s1),s0),k=ai(kJ(f(b,s6),s5,s4),s3);T(f(b,s8),s7);var
-w=L(f(b,s_),s9),m=e(function(j){var
-b=A(j,sa,r$,r_),d=v(f(b,sc),sb),e=v(f(b,se),sd),g=T(f(b,sg),sf),h=l(b,sh),i=F(function(a){return T(a,si)},h);return function(f){var
-b=c(a,e);return[0,c(a,d),b,g,i]}},w);if(0===m)n(s$);c(u,b);var
-x=co(v(f(b,tc),tb),ta),z=kM(a,k,f(b,td)),d=l(b,te);if(d){var
-B=d[1],q=kL(B,aM,sZ,sY,function(d){var
-q=bt(f(d,sR),aM),G=av(f(d,sS),aM),H=e(function(f){var
+u=i?i[1]:function(a){return 0},b=A(r,s3,an(s,s2),s1),k=ai(kK(f(b,s7),s6,s5),s4);T(f(b,s9),s8);var
+w=L(f(b,s$),s_),m=e(function(j){var
+b=A(j,sb,sa,r$),d=v(f(b,sd),sc),e=v(f(b,sf),se),g=T(f(b,sh),sg),h=l(b,si),i=F(function(a){return T(a,sj)},h);return function(f){var
+b=c(a,e);return[0,c(a,d),b,g,i]}},w);if(0===m)n(ta);c(u,b);var
+x=co(v(f(b,td),tc),tb),z=kN(a,k,f(b,te)),d=l(b,tf);if(d){var
+B=d[1],q=kM(B,aM,s0,sZ,function(d){var
+q=bt(f(d,sS),aM),G=av(f(d,sT),aM),H=e(function(f){var
 b=f[2],h=0;if(typeof
 b==="number"||!(3===b[0]))h=1;else
 var
 g=[0,bA(b[1],aM)];if(h)var
-d=bt(b,aM),e=d[1],g=y(e,sA)?y(e,sB)?n(j(aM,sC)):[2,c(a,d[2])]:[1,c(a,d[2])];return[0,c(a,f[1]),g]},G),I=bb(sT,d);if(bb(sU,d)!==I)n(j(aM,sV));var
-k=l(d,sW);if(k){var
+d=bt(b,aM),e=d[1],g=y(e,sB)?y(e,sC)?n(j(aM,sD)):[2,c(a,d[2])]:[1,c(a,d[2])];return[0,c(a,f[1]),g]},G),I=bb(sU,d);if(bb(sV,d)!==I)n(j(aM,sW));var
+k=l(d,sX);if(k){var
 m=k[1],u=0;if(typeof
 m!=="number"&&1===m[0]){var
-p=cV(m[1],aM);if(V(p)<1)n(j(aM,sQ));var
+p=cV(m[1],aM);if(V(p)<1)n(j(aM,sR));var
 r=p;u=1}if(!u)var
-r=n(j(aM,sP));var
-g=A(f(d,sX),aM,0,sD),b=function(a){return bb(a,g)},x=b(sE),w=0,z=x||b(sO),B=[0,b(sF),[0,z,w]],C=[0,b(sG),B];if(1!==t(c(U(function(a){return a}),C)))n(j(aM,sH));if(b(sI))var
-o=[0,c(a,v(f(g,sJ),aM))];else
-if(b(sK))var
-o=[1,c(a,v(f(g,sL),aM))];else
+r=n(j(aM,sQ));var
+g=A(f(d,sY),aM,0,sE),b=function(a){return bb(a,g)},x=b(sF),w=0,z=x||b(sP),B=[0,b(sG),[0,z,w]],C=[0,b(sH),B];if(1!==t(c(U(function(a){return a}),C)))n(j(aM,sI));if(b(sJ))var
+o=[0,c(a,v(f(g,sK),aM))];else
+if(b(sL))var
+o=[1,c(a,v(f(g,sM),aM))];else
 var
-h=l(g,sM),D=h?av(h[1],aM):h,i=l(g,sN),E=i?L(i[1],aM):i,F=e(function(d){var
-b=bt(d,aM),e=e2(b[2],aM);return[0,c(a,b[1]),e]},E),o=[2,F,e(function(b){var
+h=l(g,sN),D=h?av(h[1],aM):h,i=l(g,sO),E=i?L(i[1],aM):i,F=e(function(d){var
+b=bt(d,aM),e=e1(b[2],aM);return[0,c(a,b[1]),e]},E),o=[2,F,e(function(b){var
 d=T(b[2],aM);return[0,c(a,b[1]),d]},D)];var
 s=[0,[0,r,o]]}else
 var
 s=k;var
 J=c(a,q[2]);return[0,[0,c(a,q[1]),J],H,s]}),h=e(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),p=bY(bG,c(db(function(a){return F(ak,a[4])}),h)),g=P(0,16);ez(function(b,a){return br(g,a,b+1|0)},p);var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),p=bY(bG,c(da(function(a){return F(ak,a[4])}),h)),g=P(0,16);ey(function(b,a){return br(g,a,b+1|0)},p);var
 o=e(function(a){var
 b=a[4],c=F(function(a){var
 b=a[2];return[0,ci(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
 var
 o=d;return[0,0,x,k,z,o,e(function(a){return c(a,0)},m)]}function
-kN(c){var
-b=P(0,64),d=P(0,64),e=[0,tf];function
-h(a){e[1]=v(f(a,th),tg);A(f(a,tk),tj,ti,0);return 0}var
-a=g2([0,h],tl,function(a){return aL(b,a)},c),g=cX(0,f(av(c,tn),tm)),i=a[6],j=a[5],k=a[4],l=a[3],m=a[2];function
+kO(c){var
+b=P(0,64),d=P(0,64),e=[0,tg];function
+h(a){e[1]=v(f(a,ti),th);A(f(a,tl),tk,tj,0);return 0}var
+a=g2([0,h],tm,function(a){return aL(b,a)},c),g=cX(0,f(av(c,to),tn)),i=a[6],j=a[5],k=a[4],l=a[3],m=a[2];function
 n(a){return aL(d,a)}var
-o=[0,e3(g,function(a){return aL(b,a)},n),m,l,k,j,i];function
+o=[0,e2(g,function(a){return aL(b,a)},n),m,l,k,j,i];function
 p(a){return aL(d,a)}function
 q(a){return aL(b,a)}return[0,g,e[1],o,q,p]}function
-kO(b,d,a){if(typeof
+kP(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cV(b[1],a),e=V(c)<0?1:0,f=e||df(c,ad(d));if(f)n(j(a,tp));return az(c)}return n(j(a,to))}function
-kP(a,g,f){if(typeof
+c=cV(b[1],a),e=V(c)<0?1:0,f=e||de(c,ad(d));if(f)n(j(a,tq));return az(c)}return n(j(a,tp))}function
+kQ(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=y(c,tq),b=0;if(d){if(!y(c,tr)){var
+c=a[1],d=y(c,tr),b=0;if(d){if(!y(c,ts)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,kO(a,g,f)]}function
-d7(d,f,b,a){var
+e=d;b=1}if(b)return e}return[0,kP(a,g,f)]}function
+d6(d,f,b,a){var
 g=L(b,a);return e(function(e){var
-b=kH(e,a),g=m(f,b[3],a),h=c(d,b[2]);return[0,[0,c(d,b[1]),h],g]},g)}function
+b=kI(e,a),g=m(f,b[3],a),h=c(d,b[2]);return[0,[0,c(d,b[1]),h],g]},g)}function
 g3(f,e,d,a){var
-b=d7(f,e,d,a),c=P(0,16);M(function(d){var
-b=d[1];return aJ(c,b)?n(j(a,t3)):bK(c,b,0)},b);return b}function
-kQ(h,m,d,o,k){var
-p=h?h[1]:function(a){return 0},a=A(k,ub,an(m,ua),t$),g=A(f(a,ue),ud,uc,0),q=L(f(a,ug),uf);T(f(g,ui),uh);T(f(g,uk),uj);var
+b=d6(f,e,d,a),c=P(0,16);M(function(d){var
+b=d[1];return aJ(c,b)?n(j(a,t4)):bK(c,b,0)},b);return b}function
+kR(h,m,d,o,k){var
+p=h?h[1]:function(a){return 0},a=A(k,uc,an(m,ub),ua),g=A(f(a,uf),ue,ud,0),q=L(f(a,uh),ug);T(f(g,uj),ui);T(f(g,ul),uk);var
 r=e(function(u){var
-a=A(u,bi,tw,tv),b=l(a,tx),g=F(function(b){var
-a=bt(b,bi),c=bA(a[1],bi);return[0,c,bA(a[2],bi)]},b),h=v(f(a,ty),bi),i=v(f(a,tz),bi),j=T(f(a,tA),bi),k=T(f(a,tB),bi),m=l(a,tC),n=F(function(a){return bt(a,bi)},m),p=l(a,tD),q=F(function(h){var
-a=A(h,bi,ts,0),b=L(f(a,tt),bi),d=t(b),g=kP(f(a,tu),d,bi);return[0,g,dP(function(b,a){var
+a=A(u,bi,tx,tw),b=l(a,ty),g=F(function(b){var
+a=bt(b,bi),c=bA(a[1],bi);return[0,c,bA(a[2],bi)]},b),h=v(f(a,tz),bi),i=v(f(a,tA),bi),j=T(f(a,tB),bi),k=T(f(a,tC),bi),m=l(a,tD),n=F(function(a){return bt(a,bi)},m),p=l(a,tE),q=F(function(h){var
+a=A(h,bi,tt,0),b=L(f(a,tu),bi),d=t(b),g=kQ(f(a,tv),d,bi);return[0,g,dP(function(b,a){var
 f=av(a,bi),g=e(function(a){var
-b=kP(a[2],d,bi);return[0,c(o,a[1]),b]},f);return[0,ad(b+1|0),g]},b)]},p),r=F(function(a){var
-b=c(d,a[2]);return[0,c(d,a[1]),b]},n),s=c(d,i);return[0,c(d,h),s,j,k,r,q,g]},q),i=L(f(a,um),ul);c(p,a);var
-s=co(v(f(g,up),uo),un),u=co(v(f(g,us),ur),uq),C=t(i),w=dP(function(p,D){var
-a=c(de(tQ),p),g=A(D,a,tS,tR),r=av(f(g,tT),a),k=e(function(e){var
-f=[0,cW(e[2],a),b];return[0,c(d,e[1]),f]},r);if(0===k)n(j(a,tU));var
-s=l(g,tV),t=F(function(b){var
+b=kQ(a[2],d,bi);return[0,c(o,a[1]),b]},f);return[0,ad(b+1|0),g]},b)]},p),r=F(function(a){var
+b=c(d,a[2]);return[0,c(d,a[1]),b]},n),s=c(d,i);return[0,c(d,h),s,j,k,r,q,g]},q),i=L(f(a,un),um);c(p,a);var
+s=co(v(f(g,uq),up),uo),u=co(v(f(g,ut),us),ur),C=t(i),w=dP(function(p,D){var
+a=c(dd(tR),p),g=A(D,a,tT,tS),r=av(f(g,tU),a),k=e(function(e){var
+f=[0,cW(e[2],a),b];return[0,c(d,e[1]),f]},r);if(0===k)n(j(a,tV));var
+s=l(g,tW),t=F(function(b){var
 d=av(b,a);return e(function(b){var
-d=kO(b[2],C,a);return[0,c(o,b[1]),d]},d)},s),m=l(g,tW),E=0;if(m){var
+d=kP(b[2],C,a);return[0,c(o,b[1]),d]},d)},s),m=l(g,tX),E=0;if(m){var
 h=m[1],i=0;if(typeof
 h!=="number"&&0===h[0])if(h[1])i=2;else
 i=1;var
 q=0;switch(i){case
 2:q=1;break;case
-0:break}if(!q){n(j(tY,j(a,tX)));E=1}}var
-u=l(g,tZ),v=F(function(b){return T(b,a)},u),w=l(g,t0),x=F(function(v){var
-b=A(v,a,0,tE);function
+0:break}if(!q){n(j(tZ,j(a,tY)));E=1}}var
+u=l(g,t0),v=F(function(b){return T(b,a)},u),w=l(g,t1),x=F(function(v){var
+b=A(v,a,0,tF);function
 g(a){return bb(a,b)}var
-m=g(tF);if(m)var
-q=g(tG),o=q||g(tP);else
+m=g(tG);if(m)var
+q=g(tH),o=q||g(tQ);else
 var
-o=m;if(o)n(j(a,tH));var
-h=l(b,tI);if(h){var
+o=m;if(o)n(j(a,tI));var
+h=l(b,tJ);if(h){var
 i=h[1],p=0;if(typeof
 i==="number"||!(0===i[0]))p=1;else
 var
@@ -4247,32 +4258,32 @@ k=i[1];if(p)var
 k=n(a)}else
 var
 k=h;function
-f(a){return ax(l(b,a),tJ)}L(f(tK),a);L(f(tL),a);var
-r=d7(d,bB,f(tM),a),s=L(f(tN),a),t=e(function(e){var
-b=bt(e,a),f=bB(b[2],a);return[0,c(d,b[1]),f]},s),u=l(b,tO);return[0,k,[0,r,t],F(function(b){return d7(d,bB,b,a)},u)]},w),y=l(g,t1),z=F(function(b){return T(b,a)},y),B=[0,k,t,v,x,z,bb(t2,g)];return[0,ad(p+1|0),B]},i),x=l(a,ut),y=F(function(g){var
-a=A(g,d8,t4,0),b=ai(kJ(f(a,t7),d8,t6),t5),c=co(v(f(a,t8),d8),d8),e=g3(d,rz,f(a,t9),d8);return[0,c,b,e,kM(d,b,f(a,t_))]},x);return[0,0,0,s,u,w,y,g3(d,co,ax(l(a,uw),uv),uu),r]}var
-ab=[ap,uJ,cP(0)];function
+f(a){return ax(l(b,a),tK)}L(f(tL),a);L(f(tM),a);var
+r=d6(d,bB,f(tN),a),s=L(f(tO),a),t=e(function(e){var
+b=bt(e,a),f=bB(b[2],a);return[0,c(d,b[1]),f]},s),u=l(b,tP);return[0,k,[0,r,t],F(function(b){return d6(d,bB,b,a)},u)]},w),y=l(g,t2),z=F(function(b){return T(b,a)},y),B=[0,k,t,v,x,z,bb(t3,g)];return[0,ad(p+1|0),B]},i),x=l(a,uu),y=F(function(g){var
+a=A(g,d7,t5,0),b=ai(kK(f(a,t8),d7,t7),t6),c=co(v(f(a,t9),d7),d7),e=g3(d,rA,f(a,t_),d7);return[0,c,b,e,kN(d,b,f(a,t$))]},x);return[0,0,0,s,u,w,y,g3(d,co,ax(l(a,ux),uw),uv),r]}var
+ab=[ap,uK,cP(0)];function
 cp(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&5===a[0])return a[1]}throw ab}function
 bj(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&3===a[0])return a[1]}throw ab}function
-d9(b){if(b){var
+d8(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&4===a[0])return a[1]}throw ab}function
 g4(b,a){var
 c=w(a[1],b[2]);return bG(w(b[1],a[2]),c)}var
-bk=[0,d,b],d_=[0,b,b];function
-e6(c,b){var
+bk=[0,d,b],d9=[0,b,b];function
+e5(c,b){var
 a=aH(function(a){return 1-cx(a[1],c)},b);if(a)throw ab;return a}function
-kR(e){function
+kS(e){function
 a(a){var
-b=l(e,a);return F(function(a){return T(a,uK)},b)}var
-b=a(uL),c=a(uM),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw ab;return[0,b,c]}function
-uN(k,t){var
-a=cp([0,t]);e6(uO,a);if(y(bj(l(a,uQ)),uP))throw ab;var
-m=l(a,uR);if(m){var
+b=l(e,a);return F(function(a){return T(a,uL)},b)}var
+b=a(uM),c=a(uN),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw ab;return[0,b,c]}function
+uO(k,t){var
+a=cp([0,t]);e5(uP,a);if(y(bj(l(a,uR)),uQ))throw ab;var
+m=l(a,uS);if(m){var
 d=m[1],b=0;if(typeof
 d==="number")b=1;else
 switch(d[0]){case
@@ -4290,58 +4301,58 @@ p=s,o=r;b=2;e=1;j=1}if(!j)e=1}else
 e=1}}break;default:b=1}switch(b){case
 1:break;case
 0:break;default:var
-q=kR(a),u=q[2],v=q[1],w=c(k,bj(l(a,uS)));return[0,c(k,bj(l(a,uT))),w,o,p,v,u]}}throw ab}function
-kS(b,h){var
-a=cp([0,h]);e6(uU,a);var
-d=bj(l(a,uV));if(y(d,uW)){var
-e=y(d,uX);if(e)throw ab;var
+q=kS(a),u=q[2],v=q[1],w=c(k,bj(l(a,uT)));return[0,c(k,bj(l(a,uU))),w,o,p,v,u]}}throw ab}function
+kT(b,h){var
+a=cp([0,h]);e5(uV,a);var
+d=bj(l(a,uW));if(y(d,uX)){var
+e=y(d,uY);if(e)throw ab;var
 f=e}else
 var
 f=1;var
-i=bA(bj(l(a,uZ)),uY),g=kR(a),j=g[2],k=g[1],m=c(b,bj(l(a,u0)));return[0,c(b,bj(l(a,u1))),m,f,i,k,j]}function
+i=bA(bj(l(a,u0)),uZ),g=kS(a),j=g[2],k=g[1],m=c(b,bj(l(a,u1)));return[0,c(b,bj(l(a,u2))),m,f,i,k,j]}function
 bl(b){var
 a=P(0,64);M(function(b){return br(a,b[1],b[2])},b);return a}function
 cq(b,a){var
 c=w(b[2],a[2]),d=w(a[1],b[2]);return bu(aR(w(b[1],a[2]),d),c)}function
-e7(a){var
-b=bl(a[1]),d=bl(a[2]);if(0===a[1])z(u2);var
+e6(a){var
+b=bl(a[1]),d=bl(a[2]);if(0===a[1])z(u3);var
 c=a[1];M(function(e){var
 a=ax(a7(d,e[1]),0);if(1-cf(function(a){var
-c=aJ(b,a[1]),d=c?0<=V(a[2][1])?1:0:c;return d},a))z(u3);var
-c=0!==g4(a5(function(b,a){return cq(b,a[2])},bk,a),d_)?1:0;return c?z(u4):c},c);return b}function
-kT(a){if(aH(function(a){return cx(a[1],u9)},a))throw ab;return a}function
-kU(a){var
-b=cp(l(a,u_));return e(function(a){var
+c=aJ(b,a[1]),d=c?0<=V(a[2][1])?1:0:c;return d},a))z(u4);var
+c=0!==g4(a5(function(b,a){return cq(b,a[2])},bk,a),d9)?1:0;return c?z(u5):c},c);return b}function
+kU(a){if(aH(function(a){return cx(a[1],u_)},a))throw ab;return a}function
+kV(a){var
+b=cp(l(a,u$));return e(function(a){var
 b=bj([0,a[2]]);return[0,a[1],b]},b)}function
-u$(i){var
+va(i){var
 a=cp([0,i]);function
 b(c){var
-d=bc(cw,[0,vc,[0,vb,[0,va,c]]]),b=bH(bc(cw,e(ak,a)),d);if(b)throw ab;return b}var
-c=bj(l(a,vd));if(y(c,ve))if(y(c,vf)){if(y(c,vg))throw ab;b(vh);var
-d=[2,kU(a)]}else{b(vk);var
-g=f(a,vl);try{A(g,vn,vm,0)}catch(a){a=aY(a);if(a[1]===cn)throw ab;throw a}var
-h=cp(l(a,vo));kT(dR(vp,h));var
-d=[1,g,kU(a),h]}else{b(vq);var
-d=[0,f(a,vr)]}var
-j=bj(l(a,vi));return[0,d,bj(l(a,vj)),j]}function
-kV(b){function
+d=bc(cw,[0,vd,[0,vc,[0,vb,c]]]),b=bH(bc(cw,e(ak,a)),d);if(b)throw ab;return b}var
+c=bj(l(a,ve));if(y(c,vf))if(y(c,vg)){if(y(c,vh))throw ab;b(vi);var
+d=[2,kV(a)]}else{b(vl);var
+g=f(a,vm);try{A(g,vo,vn,0)}catch(a){a=aY(a);if(a[1]===cn)throw ab;throw a}var
+h=cp(l(a,vp));kU(dR(vq,h));var
+d=[1,g,kV(a),h]}else{b(vr);var
+d=[0,f(a,vs)]}var
+j=bj(l(a,vj));return[0,d,bj(l(a,vk)),j]}function
+kW(b){function
 c(b){var
 a=cp([0,b]);if(2!==t(a))throw ab;var
-c=kT(cp(l(a,vs)));return[0,e(u$,d9(l(a,vt))),c]}var
-a=d9(b);if(a)return e(c,a);throw ab}function
-e8(c,b,a){return[0,c,e3(c,b,a),b,a]}function
-d$(a,b){a[1]=[0,b,a[1]];return 0}function
-vu(a){var
+c=kU(cp(l(a,vt)));return[0,e(va,d8(l(a,vu))),c]}var
+a=d8(b);if(a)return e(c,a);throw ab}function
+e7(c,b,a){return[0,c,e2(c,b,a),b,a]}function
+d_(a,b){a[1]=[0,b,a[1]];return 0}function
+vv(a){var
 b=[0,0];try{var
 f=c(a,b);return f}catch(a){a=aY(a);if(a[1]===cn){var
 e=b[1],d=cf(function(a){return c(a,0)},e);return d?n(a[2]):d}throw a}}function
-e9(c,b){var
-d=bl(c[1][1]),a=1-cf(function(a){return aJ(d,a)},b);return a?z(vv):a}function
-kW(a){function
+e8(c,b){var
+d=bl(c[1][1]),a=1-cf(function(a){return aJ(d,a)},b);return a?z(vw):a}function
+kX(a){function
 b(b){var
 d=c(a[3],b[2]);return[0,c(a[3],b[1]),d]}return function(a){return e(b,a)}}function
 g6(b,a){var
-d=bl(a),s=e(a8,a);e9(b,an(e(ak,a),s));if(aH(function(a){return aJ(d,a[2])},a))z(vw);var
+d=bl(a),s=e(a8,a);e8(b,an(e(ak,a),s));if(aH(function(a){return aJ(d,a[2])},a))z(vx);var
 f=b[1],t=b[4],u=b[3];function
 g(a){return ax(a7(d,a),a)}function
 h(a){return 1-aJ(d,a[1])}function
@@ -4364,37 +4375,37 @@ i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
 l=bl(f[1]),m=bl(f[2]);function
 j(a){var
 b=i([0,a,ci(m,a)]),d=c(U(function(a){return 0!==V(a[2][1])?1:0}),b),f=bc(_,e(function(a){var
-b=cH(a[2]);return[0,a[1],b]},d));return[0,ci(l,a),f]}gb(function(c,b){var
-d=j(b),a=bH(j(c),d);return a?z(u5):a},d);var
+b=cG(a[2]);return[0,a[1],b]},d));return[0,ci(l,a),f]}ga(function(c,b){var
+d=j(b),a=bH(j(c),d);return a?z(u6):a},d);var
 n=f[2],o=c(U(h),n),q=e(function(a){var
-b=a[1];return[0,b,i([0,b,a[2]])]},o),r=f[1],k=e8([0,c(U(h),r),q],u,t),v=k[2];return[0,k,[0,c(kW(b),a),v]]}function
-e_(e,b,a){var
-f=e4(b[1]);if(y(a[2],f))z(vx);var
-c=m(e,b,a[1]),d=c[1],g=e4(d[1]);if(y(a[3],g))z(vy);return[0,d,c[2]]}function
-kX(f,a,b){function
+b=a[1];return[0,b,i([0,b,a[2]])]},o),r=f[1],k=e7([0,c(U(h),r),q],u,t),v=k[2];return[0,k,[0,c(kX(b),a),v]]}function
+e9(e,b,a){var
+f=e3(b[1]);if(y(a[2],f))z(vy);var
+c=m(e,b,a[1]),d=c[1],g=e3(d[1]);if(y(a[3],g))z(vz);return[0,d,c[2]]}function
+kY(f,a,b){function
 g(b,a){if(2===a[0])return g6(b,a[1]);throw ab}return e(function(b){var
 e=b[1],h=[0,a,0],c=aq(a5(function(a,c){var
-b=e_(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=g2(0,0,a[3],[5,b[2]]);d$(f,function(b){return jx(a[2],c,d)});return[0,c,d]},b)}function
-g7(j,i,h,a){try{A([5,a],vK,an(vJ,j),0);var
-d=P(0,64),k=P(0,64),m=kV(l(a,vL)),n=d9(l(a,vM)),g=e(c(i,function(a){return aL(d,a)}),n);if(0===g)throw ab;var
-o=bj(l(a,vN));if(S(l(cp(l(a,vQ)),vP),vO))throw ab;var
-b=cX(0,f(a,vR)),p=[0,[0,b,o,function(e){e7(b);function
+b=e9(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=g2(0,0,a[3],[5,b[2]]);d_(f,function(b){return jx(a[2],c,d)});return[0,c,d]},b)}function
+g7(j,i,h,a){try{A([5,a],vL,an(vK,j),0);var
+d=P(0,64),k=P(0,64),m=kW(l(a,vM)),n=d8(l(a,vN)),g=e(c(i,function(a){return aL(d,a)}),n);if(0===g)throw ab;var
+o=bj(l(a,vO));if(S(l(cp(l(a,vR)),vQ),vP))throw ab;var
+b=cX(0,f(a,vS)),p=[0,[0,b,o,function(e){e6(b);function
 a(a){return aL(k,a)}var
-c=e8(b,function(a){return aL(d,a)},a);return vu(function(a){return hn(h,a,c,m,g)})}]];return p}catch(a){a=aY(a);if(a===ab)return 0;throw a}}function
-kY(i,h){var
+c=e7(b,function(a){return aL(d,a)},a);return vv(function(a){return hn(h,a,c,m,g)})}]];return p}catch(a){a=aY(a);if(a===ab)return 0;throw a}}function
+kZ(i,h){var
 l=aR(i,h),a=bu(cu(i,h),l),m=dG(a[1]),j=(320+dG(a[2])|0)-m|0,n=w(a[2],a[2]),o=w(a[1],a[1]),r=a[2],e=bS(q(a[1],j),r),c=d,g=0,f=1;for(;;){if(0===V(e)){var
 k=q(b,j),s=bu(q(aR(c,ad(g)),1),k);return[0,bu(q(c,1),k),s]}var
 p=aR(c,bS(e,ad(f))),e=bS(w(e,o),n),c=p,g=g+2|0,f=f+2|0;continue}}function
-kZ(b,a){var
+k0(b,a){var
 c=a[2],d=a[1];return bu(w(ad(b),d),c)}function
-k0(a){if(0<V(a[1])){if(dV(a[1],a[2])){var
-d=k0([0,a[2],a[1]]),e=d[2],f=d[1],i=f[2],j=[0,ag(f[1]),i],k=e[2];return[0,[0,ag(e[1]),k],j]}var
-c=dG(bS(a[1],a[2]))-1|0,l=q(a[2],c),g=kY(a[1],l),h=kY(ad(2),b),m=kZ(c,h[2]),n=cq(g[2],m),o=kZ(c,h[1]);return[0,cq(g[1],o),n]}return[0,bk,bk]}function
-cI(b,a){if(typeof
+k1(a){if(0<V(a[1])){if(dV(a[1],a[2])){var
+d=k1([0,a[2],a[1]]),e=d[2],f=d[1],i=f[2],j=[0,ag(f[1]),i],k=e[2];return[0,[0,ag(e[1]),k],j]}var
+c=dG(bS(a[1],a[2]))-1|0,l=q(a[2],c),g=kZ(a[1],l),h=kZ(ad(2),b),m=k0(c,h[2]),n=cq(g[2],m),o=k0(c,h[1]);return[0,cq(g[1],o),n]}return[0,bk,bk]}function
+cH(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cV(b[1],a);if(V(c)<0)n(j(a,vW));return c}return n(j(a,vV))}function
-k1(c,b,a){var
-d=ad(c+1|0);return dH(iZ(cI(b,a),d))}function
+c=cV(b[1],a);if(V(c)<0)n(j(a,vX));return c}return n(j(a,vW))}function
+k2(c,b,a){var
+d=ad(c+1|0);return dH(iZ(cH(b,a),d))}function
 bm(c,b,a){var
 d=av(b,a);return e(function(b){var
 d=m(c,b[2],a);return[0,b[1],d]},d)}function
@@ -4402,26 +4413,26 @@ aN(c,b,a){var
 d=L(b,a);return e(function(b){return m(c,b,a)},d)}function
 g8(a,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=y(a[1],v9);if(!b)return b}return[0,T(a,c)]}function
-wo(e,a){var
-b=A(e,a,wq,wp),g=aN(v,f(b,wr),a),h=l(b,ws),i=F(function(b){return aN(T,b,a)},h);function
+b=y(a[1],v_);if(!b)return b}return[0,T(a,c)]}function
+wp(e,a){var
+b=A(e,a,wr,wq),g=aN(v,f(b,ws),a),h=l(b,wt),i=F(function(b){return aN(T,b,a)},h);function
 d(c){return g8(f(b,c),a)}var
-j=d(wt),c=d(wu),k=c?[0,c[1]]:c;return[0,g,i,j,k]}function
-k2(b,a){var
+j=d(wu),c=d(wv),k=c?[0,c[1]]:c;return[0,g,i,j,k]}function
+k3(b,a){var
 c=a[2];return cq(b,[0,ag(a[1]),c])}function
-k3(a){return bc(_,e(function(a){var
+k4(a){return bc(_,e(function(a){var
 b=a[2],c=e(function(a){return bT(a[1])},b);return[0,a[1],c]},a))}function
-k4(d,r,m,b,l){function
+k5(d,r,m,b,l){function
 n(d,b){var
 a=c(d,b);if(a){var
-f=a[1],g=a[2];return e(function(a){return k2(a,f)},g)}return a}var
-g=l[2],a=l[1];if(y(d,wv)&&y(d,ww)&&y(d,wx)){if(!g&&a){var
+f=a[1],g=a[2];return e(function(a){return k3(a,f)},g)}return a}var
+g=l[2],a=l[1];if(y(d,ww)&&y(d,wx)&&y(d,wy)){if(!g&&a){var
 h=a[2];if(h&&!h[2]){var
-i=h[1],j=a[1],f=function(b,a){return S(b,a)?d_:bk},s=function(a){var
+i=h[1],j=a[1],f=function(b,a){return S(b,a)?d9:bk},s=function(a){var
 b=[0,f(a,i),0];return[0,f(a,j),b]},u=function(a){var
-b=f(a,i);return[0,k2(f(a,j),b),0]},v=0===r?u:s,x=c(b,i);return[0,[0,c(b,j),x],v]}}return z(wy)}if(g){var
+b=f(a,i);return[0,k3(f(a,j),b),0]},v=0===r?u:s,x=c(b,i);return[0,[0,c(b,j),x],v]}}return z(wz)}if(g){var
 o=g[1],A=t(a);if(t(o)===A){var
-k=f4(a,o),p=e(function(a){var
+k=f3(a,o),p=e(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},k);if(m){var
 q=e(a8,m[1]),B=function(h){return e(function(i){return a5(function(g,a){var
 b=a[2],c=a[1];if(ai(c,h))var
@@ -4429,77 +4440,77 @@ e=ax(dQ(c,i),bk),f=w(b[2],e[2]),d=bu(w(b[1],e[1]),f);else
 var
 d=bk;return cq(g,d)},bk,k)},q)},C=function(a){return n(B,a)},D=function(a){var
 d=a[2];return[0,c(b,a[1]),d]};return[0,[2,p,e(function(a){return e(D,a)},q)],C]}var
-E=function(b){return e(function(a){return ai(a[1],b)?a[2]:bk},k)},F=function(a){return n(E,a)};return[0,[1,p,ai(d,wz)],F]}}return z(wA)}function
-k5(a){if(y(a,wB)){if(!y(a,wC))return 1;if(y(a,wD)){if(!y(a,wE))return 3;if(!y(a,wF))return 2;if(y(a,wG)&&y(a,wH)){var
-b=f5(wI,a)?bO(a,6):wK,e=b2(b);if(e)var
+E=function(b){return e(function(a){return ai(a[1],b)?a[2]:bk},k)},F=function(a){return n(E,a)};return[0,[1,p,ai(d,wA)],F]}}return z(wB)}function
+k6(a){if(y(a,wC)){if(!y(a,wD))return 1;if(y(a,wE)){if(!y(a,wF))return 3;if(!y(a,wG))return 2;if(y(a,wH)&&y(a,wI)){var
+b=f4(wJ,a)?bO(a,6):wL,e=b2(b);if(e)var
 f=48!==D(b,0)?1:0,c=f?x(b)<5?1:0:f;else
 var
 c=e;var
-d=c?dK(b):c;if(2<=d&&!(dx<d))return[0,ad(d-1|0)];return n(wJ)}}}return 0}var
-g9=[0,function(a){return 0<=V(a)?DJ(a):a},k0];function
-k6(a,i,u){var
-k=aN(wo,f(a,wT),wS),C=l(a,wU),g=F(function(a){return bm(function(a,b){return bm(T,a,b)},a,wV)},C),s=L(f(a,wX),wW),o=ad(t(s)),D=ax(l(a,wZ),wY);function
+d=c?dK(b):c;if(2<=d&&!(dx<d))return[0,ad(d-1|0)];return n(wK)}}}return 0}var
+g9=[0,function(a){return 0<=V(a)?DL(a):a},k1];function
+k7(a,i,u){var
+k=aN(wp,f(a,wU),wT),C=l(a,wV),g=F(function(a){return bm(function(a,b){return bm(T,a,b)},a,wW)},C),s=L(f(a,wY),wX),o=ad(t(s)),D=ax(l(a,w0),wZ);function
 B(c){var
-a=L(c,wL);if(a){var
+a=L(c,wM);if(a){var
 b=a[2];if(b&&!b[2]){var
-d=cI(a[1],wN);return[0,d,cI(b[1],wO)]}}return n(wM)}var
-m=e(B,L(D,wP)),h=v(f(a,w1),w0),p=k5(h);if(ai(h,w2)!==(0!==g?1:0))n(w3);if(S(g,w4))n(w5);var
-q=g?t(g[1])-1|0:0===p?ai(h,w$)?1:k?t(k[1][1])-1|0:z(xa):2,r=dP(function(w,X){var
-a=c(de(v_),w),d=A(X,a,wa,v$);function
+d=cH(a[1],wO);return[0,d,cH(b[1],wP)]}}return n(wN)}var
+m=e(B,L(D,wQ)),h=v(f(a,w2),w1),p=k6(h);if(ai(h,w3)!==(0!==g?1:0))n(w4);if(S(g,w5))n(w6);var
+q=g?t(g[1])-1|0:0===p?ai(h,xa)?1:k?t(k[1][1])-1|0:z(xb):2,r=dP(function(w,X){var
+a=c(dd(v$),w),d=A(X,a,wb,wa);function
 B(c,a){return[0,cW(c,a),b]}var
-C=f(d,wb),g=bm(function(a,b){return aN(B,a,b)},C,a),D=l(d,wc),p=F(function(b){return bm(cI,b,a)},D),E=l(d,wd),G=F(function(b){return T(b,a)},E),H=l(d,we),I=F(function(b){if(typeof
+C=f(d,wc),g=bm(function(a,b){return aN(B,a,b)},C,a),D=l(d,wd),p=F(function(b){return bm(cH,b,a)},D),E=l(d,we),G=F(function(b){return T(b,a)},E),H=l(d,wf),I=F(function(b){if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=b[1];if(!y(c,vZ))return 1;if(!y(c,v0))return 2;break;case
-5:if(bb(v1,b[1])){var
-d=A(b,a,v3,v2),h=bB(v(f(d,v4),a),a),e=l(d,v5),k=e?e2(v(e[1],a),a):bk;return[0,h,k]}var
-g=A(b,a,v6,0),m=k1(q,f(g,v7),a),o=f(g,v8);return[1,m,aq(aN(function(d,a){var
+c=b[1];if(!y(c,v0))return 1;if(!y(c,v1))return 2;break;case
+5:if(bb(v2,b[1])){var
+d=A(b,a,v4,v3),h=bB(v(f(d,v5),a),a),e=l(d,v6),k=e?e1(v(e[1],a),a):bk;return[0,h,k]}var
+g=A(b,a,v7,0),m=k2(q,f(g,v8),a),o=f(g,v9);return[1,m,aq(aN(function(d,a){var
 b=L(d,a);if(b){var
 c=b[2];if(c&&!c[2]){var
-e=k1(q,b[1],a);return[0,e,d7(i,bB,c[1],a)]}}return n(j(a,vX))},o,a))]}return n(j(a,vY))},H),J=l(d,wf),K=F(function(b){return g8(b,a)},J),r=l(d,wg),Y=0;if(r){var
+e=k2(q,b[1],a);return[0,e,d6(i,bB,c[1],a)]}}return n(j(a,vY))},o,a))]}return n(j(a,vZ))},H),J=l(d,wg),K=F(function(b){return g8(b,a)},J),r=l(d,wh),Y=0;if(r){var
 h=r[1],o=0;if(typeof
 h!=="number"&&0===h[0])if(h[1])o=2;else
 o=1;var
 x=0;switch(o){case
 2:x=1;break;case
-0:break}if(!x){n(j(wi,j(a,wh)));Y=1}}var
-M=l(d,wj),N=F(function(b){return bB(v(b,a),a)},M);function
+0:break}if(!x){n(j(wj,j(a,wi)));Y=1}}var
+M=l(d,wk),N=F(function(b){return bB(v(b,a),a)},M);function
 O(d){var
 b=L(d,a);if(b){var
 c=b[2];if(c&&!c[2]){var
-e=T(b[1],a);return[0,e,bB(v(c[1],a),a)]}}return n(j(a,wk))}var
-P=F(O,l(d,wl)),k=bY(nY,e(function(a){return t(a[2])},g)),z=0;if(k&&!k[2]&&0<k[1])z=1;if(!z)n(j(a,wm));var
+e=T(b[1],a);return[0,e,bB(v(c[1],a),a)]}}return n(j(a,wl))}var
+P=F(O,l(d,wm)),k=bY(nZ,e(function(a){return t(a[2])},g)),z=0;if(k&&!k[2]&&0<k[1])z=1;if(!z)n(j(a,wn));var
 s=ad(w),V=iI(function(a){var
-b=ar(a[1],s);return b?ar(s,a[2]):b},m),W=F(function(a){return az(a[1])},V),Q=bb(wn,d),R=ax(I,0);function
+b=ar(a[1],s);return b?ar(s,a[2]):b},m),W=F(function(a){return az(a[1])},V),Q=bb(wo,d),R=ax(I,0);function
 S(a){var
 b=az(a[2]);return[0,c(u,a[1]),b]}var
 U=F(function(a){return e(S,a)},p);return[0,g,p,[0,e(function(a){var
 b=a[2];return[0,c(i,a[1]),b]},g),U,G,R,K,Q,W,N,P]]},s);M(function(a){function
 b(b){var
-a=df(b[2],o);return a?n(w6):a}return M(b,ax(a[2],0))},r);M(function(a){var
-c=df(a[1],o),b=c||df(a[2],o);return b?n(wQ):b},m);var
-x=P(0,64);ez(function(b,a){var
-c=ad(b+1|0);return br(x,k3(a[1]),c)},r);var
-E=g3(i,co,ax(l(a,w9),w8),w7);return[0,h,g,k,function(j,f){function
+a=de(b[2],o);return a?n(w7):a}return M(b,ax(a[2],0))},r);M(function(a){var
+c=de(a[1],o),b=c||de(a[2],o);return b?n(wR):b},m);var
+x=P(0,64);ey(function(b,a){var
+c=ad(b+1|0);return br(x,k4(a[1]),c)},r);var
+E=g3(i,co,ax(l(a,w_),w9),w8);return[0,h,g,k,function(j,f){function
 a(d,a){var
-b=a[2],c=a[1];if(!ar(c,d)&&!dV(b,c))return b;return z(wR)}a5(a,ad(-1),m);var
+b=a[2],c=a[1];if(!ar(c,d)&&!dV(b,c))return b;return z(wS)}a5(a,ad(-1),m);var
 n=bl(j[1]);function
 l(b){var
-a=a7(n,b);return a?c(u,a[1]):z(w_)}var
+a=a7(n,b);return a?c(u,a[1]):z(w$)}var
 o=e(function(a){var
-f=k4(h,p,g,i,a),q=a[4],r=a[3],s=f[2],k=bY(_,a[1]),m=e(function(a){return[0,a,c(s,a)]},k),j=c(U(function(a){var
-b=a[2];return aH(function(a){return 0!==V(a[1])?1:0},b)}),m),n=bY(_,e(function(a){return l(a[1])},j)),o=c(db(function(g){var
-h=c(U(function(a){return S(l(a[1]),g)}),j),a=eA(a8,h),i=a5(function(b,a){return i1(b,a[2])},b,a);function
+f=k5(h,p,g,i,a),q=a[4],r=a[3],s=f[2],k=bY(_,a[1]),m=e(function(a){return[0,a,c(s,a)]},k),j=c(U(function(a){var
+b=a[2];return aH(function(a){return 0!==V(a[1])?1:0},b)}),m),n=bY(_,e(function(a){return l(a[1])},j)),o=c(da(function(g){var
+h=c(U(function(a){return S(l(a[1]),g)}),j),a=ez(a8,h),i=a5(function(b,a){return i1(b,a[2])},b,a);function
 f(a){var
 b=bS(i,a[2]);return w(a[1],b)}var
-k=a5(function(b,a){return fL(b,f(a))},d,a);function
+k=a5(function(b,a){return fK(b,f(a))},d,a);function
 m(a){return[0,bS(f(a),k),b]}var
-n=a7(x,k3(e(function(a){var
+n=a7(x,k4(e(function(a){var
 b=e(m,a[2]);return[0,a[1],b]},h)));return F(function(a){return[0,g,a]},n)}),n);return[0,f[1],o,r,q]},k);return[0,f,p,q,E,dP(function(b,a){var
 c=a[3];return[0,ad(b+1|0),c]},r),o]}]}function
-xn(y,q){var
-a=cp([0,q]);e6(xo,a);var
-j=l(a,xp),c=l(a,xq),d=l(a,xr),h=0;if(j){var
+xo(y,q){var
+a=cp([0,q]);e5(xp,a);var
+j=l(a,xq),c=l(a,xr),d=l(a,xs),h=0;if(j){var
 f=j[1],b=0;if(typeof
 f!=="number"&&3===f[0])if(c){var
 g=c[1],i=0;if(typeof
@@ -4507,25 +4518,25 @@ g!=="number"&&3===g[0])if(d){b=1;i=1}else{var
 k=[0,f[1],[0,g[1],0]];h=1;b=1;i=1}if(!i)b=1}else
 b=1}else
 if(!c&&d){var
-x=d9([0,d[1]]),k=e(function(a){return bj([0,a])},x);h=1}if(h){var
+x=d8([0,d[1]]),k=e(function(a){return bj([0,a])},x);h=1}if(h){var
 m=function(b){var
-c=l(a,b);return F(function(a){return g8(a,xs)},c)},n=m(xt),r=m(xu),o=F(function(a){var
+c=l(a,b);return F(function(a){return g8(a,xt)},c)},n=m(xu),r=m(xv),o=F(function(a){var
 b=a?[0,a[1]]:a;return b},r),p=0===n?1:0,s=p?0===o?1:0:p;if(s)throw ab;var
-t=l(a,xv),u=F(function(a){return aN(T,a,xw)},t),v=l(a,xx),w=F(function(a){return bm(function(a,b){return bm(T,a,b)},a,xy)},v);return[0,[0,k,u,[0,bk],0],bj(l(a,xz)),w,n,o]}throw ab}function
-k7(o,b){var
+t=l(a,xw),u=F(function(a){return aN(T,a,xx)},t),v=l(a,xy),w=F(function(a){return bm(function(a,b){return bm(T,a,b)},a,xz)},v);return[0,[0,k,u,[0,bk],0],bj(l(a,xA)),w,n,o]}throw ab}function
+k8(o,b){var
 e=P(0,16),a=[0,0],f=[0,0],d=cQ(function(g){var
-b=g[2],d=g[1],h=c(o,d),p=[0,bT(b[2]),0],q=[0,bT(b[1]),p],i=bJ(xF,[0,bT(h),q]),j=a7(e,i);if(j){var
+b=g[2],d=g[1],h=c(o,d),p=[0,bT(b[2]),0],q=[0,bT(b[1]),p],i=bJ(xG,[0,bT(h),q]),j=a7(e,i);if(j){var
 k=j[1],l=k[2];l[1]=[0,d,l[1]];return k[1]}var
-m=[0,[0,d,0]],n=f[1];bK(e,i,[0,n,m]);a[1]=[0,[0,[0,h,b],m],a[1]];f[1]++;return n},b),g=a[1];return[0,d,eB(f1(function(a){return[0,a[1],a[2][1]]},g))]}var
-k8=[ap,xG,cP(0)];function
+m=[0,[0,d,0]],n=f[1];bK(e,i,[0,n,m]);a[1]=[0,[0,[0,h,b],m],a[1]];f[1]++;return n},b),g=a[1];return[0,d,eA(f0(function(a){return[0,a[1],a[2][1]]},g))]}var
+k9=[ap,xH,cP(0)];function
 dq(e,j,i,g){var
-f=k7(e,j),b=f[2],d=k7(e,i)[2],q=b.length-1,r=d.length-1,A=iO(function(a){var
-b=a[1],e=f0(r,function(a){return a});return c(U(function(a){return m(g,b,p(d,a)[1+a][1])}),e)},b),h=oB(r,function(a){return P(0,4)}),k=iO(function(a){return t(a[2])},d);function
+f=k8(e,j),b=f[2],d=k8(e,i)[2],q=b.length-1,r=d.length-1,A=iO(function(a){var
+b=a[1],e=fZ(r,function(a){return a});return c(U(function(a){return m(g,b,p(d,a)[1+a][1])}),e)},b),h=oC(r,function(a){return P(0,4)}),k=iO(function(a){return t(a[2])},d);function
 s(a,b){return ax(a7(p(h,a)[1+a],b),0)}function
 x(d,g,i){if(0===i){var
 b=p(h,d)[1+d],c=ch(b,g),e=0,a=p(b[2],c)[1+c];for(;;){if(a){var
 f=a[3];if(0===_(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(p(b[2],c)[1+c]=f,0)}var
-e=a,a=f;continue}return 0}}return br(p(h,d)[1+d],g,i)}try{f6(function(w,E){var
+e=a,a=f;continue}return 0}}return br(p(h,d)[1+d],g,i)}try{f5(function(w,E){var
 l=t(E[2]);a:for(;;){var
 y=0<l?1:0;if(y){var
 u=bV(r,-1),b=bV(q,-2),a=[0,0,0,0],m=[0,-1];p(b,w)[1+w]=-1;iP(w,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
@@ -4534,9 +4545,9 @@ o=j[1];if(j[2]){var
 z=j[2];a[1]=a[1]-1|0;a[2]=z}else{a[1]=0;a[2]=0;a[3]=0}var
 D=p(A,o)[1+o];M(function(i,j,d,e,f){return function(a){var
 b=f[1]<0?1:0,c=b?p(d,a)[1+a]<0?1:0:b;if(c){p(d,a)[1+a]=j;if(0<p(k,a)[1+a]){f[1]=a;return 0}var
-g=p(h,a)[1+a];return gb(function(b,d){var
-c=-2===p(e,b)[1+b]?1:0;return c?(p(e,b)[1+b]=a,iP(b,i)):c},g)}return c}}(a,o,u,b,m),D);continue}throw oF}if(m[1]<0){var
-B=f0(q,function(a){return a});throw[0,k8,c(U(function(a){return-2<p(b,a)[1+a]?1:0}),B)]}var
+g=p(h,a)[1+a];return ga(function(b,d){var
+c=-2===p(e,b)[1+b]?1:0;return c?(p(e,b)[1+b]=a,iP(b,i)):c},g)}return c}}(a,o,u,b,m),D);continue}throw oG}if(m[1]<0){var
+B=fZ(q,function(a){return a});throw[0,k9,c(U(function(a){return-2<p(b,a)[1+a]?1:0}),B)]}var
 d=m[1],v=d,e=iB(l,p(k,d)[1+d]);for(;;){var
 f=p(u,v)[1+v];if(-1===p(b,f)[1+f]){k[1+d]=k[1+d]-e|0;var
 i=d;for(;;){var
@@ -4545,109 +4556,109 @@ n=p(b,g)[1+g];if(-1!==n){x(n,g,s(n,g)-e|0);var
 i=n;continue}var
 l=l-e|0;continue a}}var
 C=iB(e,s(p(b,f)[1+f],f)),v=b[1+f],e=C;continue}}}return y}},b);var
-a=bV(q,0);f6(function(c,d){var
-b=[0,d[2]],e=p(h,c)[1+c];return gb(function(c,e){var
+a=bV(q,0);f5(function(c,d){var
+b=[0,d[2]],e=p(h,c)[1+c];return ga(function(c,e){var
 f=1;if(!(e<1)){var
 d=f;for(;;){var
-g=p(a,c)[1+c];a[1+c]=[0,fY(b[1]),g];b[1]=fZ(b[1]);var
+g=p(a,c)[1+c];a[1+c]=[0,fX(b[1]),g];b[1]=fY(b[1]);var
 h=d+1|0;if(e!==d){var
 d=h;continue}break}}return 0},e)},d);var
 n=function(b){var
-c=fY(p(a,b)[1+b]);a[1+b]=fZ(a[1+b]);return c},o=[0,cQ(n,f[1])];return o}catch(a){a=aY(a);if(a[1]===k8){var
+c=fX(p(a,b)[1+b]);a[1+b]=fY(a[1+b]);return c},o=[0,cQ(n,f[1])];return o}catch(a){a=aY(a);if(a[1]===k9){var
 l=a[2];return[1,cQ(function(a){return p(b,a)[1+a][1]},l)]}throw a}}function
 g_(b,e,d){if(b){var
 a=b[1],f=0;if(typeof
 a==="number"||!(3===a[0]))f=1;else{var
-c=a[1];if(cx(c,d))return c}}return n(j(e,xH))}function
-k9(b,j){var
-k=b?b[1]:b,d=A(j,xK,xJ,xI);g_(l(d,xN),xM,xL);var
-m=L(f(d,xP),xO),a=e(function(a){return v(a,xQ)},m),n=L(f(d,xS),xR),g=P(0,64);M(function(a){return br(g,a,0)},a);var
+c=a[1];if(cx(c,d))return c}}return n(j(e,xI))}function
+k_(b,j){var
+k=b?b[1]:b,d=A(j,xL,xK,xJ);g_(l(d,xO),xN,xM);var
+m=L(f(d,xQ),xP),a=e(function(a){return v(a,xR)},m),n=L(f(d,xT),xS),g=P(0,64);M(function(a){return br(g,a,0)},a);var
 h=0===a?1:0;if(h)var
 i=h;else
 var
-o=t(a),i=g[1]<o?1:0;if(i)z(xT);return[0,a,e(function(i){var
-b=A(i,ea,xU,0),d=v(f(b,xV),ea),j=v(f(b,xW),ea),l=av(f(b,xX),ea),a=e(function(b){var
+o=t(a),i=g[1]<o?1:0;if(i)z(xU);return[0,a,e(function(i){var
+b=A(i,d$,xV,0),d=v(f(b,xW),d$),j=v(f(b,xX),d$),l=av(f(b,xY),d$),a=e(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(k){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=g0(c,ea);return[0,b[1],e]},l),m=[0,d,e(ak,a)];if(1-cf(function(a){return aJ(g,a)},m))z(xY);var
-h=a5(function(b,a){return cq(b,a[2])},bk,a),n=aH(function(a){return V(a[2][1])<0?1:0},a),o=n||gc(h[1],h[2]);if(o)z(xZ);return[0,d,j,c(U(function(a){return 0<V(a[2][1])?1:0}),a)]},n)]}function
+e=g0(c,d$);return[0,b[1],e]},l),m=[0,d,e(ak,a)];if(1-cf(function(a){return aJ(g,a)},m))z(xZ);var
+h=a5(function(b,a){return cq(b,a[2])},bk,a),n=aH(function(a){return V(a[2][1])<0?1:0},a),o=n||gb(h[1],h[2]);if(o)z(x0);return[0,d,j,c(U(function(a){return 0<V(a[2][1])?1:0}),a)]},n)]}function
 g$(b){function
-a(a){return j(x2,j(bJ(x1,a),x0))}function
+a(a){return j(x3,j(bJ(x2,a),x1))}function
 c(b){var
-c=0,d=b[3],f=bc(function(b,a){return _(b[1],a[1])},d),g=[0,j(x6,j(bJ(x5,e(function(a){var
-b=j(x4,a9(cH(a[2])));return j(a9(a[1]),b)},f)),x3)),c],h=[0,a9(b[2]),g];return a([0,a9(b[1]),h])}var
-d=a(bc(cw,e(c,b[2]))),f=a(e(a9,bc(cw,b[1])));return m(de(x7),f,d)}function
-x8(k){try{var
-b=eZ(1,k),i=0;if(typeof
+c=0,d=b[3],f=bc(function(b,a){return _(b[1],a[1])},d),g=[0,j(x7,j(bJ(x6,e(function(a){var
+b=j(x5,a9(cG(a[2])));return j(a9(a[1]),b)},f)),x4)),c],h=[0,a9(b[2]),g];return a([0,a9(b[1]),h])}var
+d=a(bc(cw,e(c,b[2]))),f=a(e(a9,bc(cw,b[1])));return m(dd(x8),f,d)}function
+x9(k){try{var
+b=eY(1,k),i=0;if(typeof
 b!=="number"&&5===b[0]){var
-d=b[1];if(S(l(d,ya),x$)){var
-a=cX(yb,[5,d]);e7(a);var
+d=b[1];if(S(l(d,yb),ya)){var
+a=cX(yc,[5,d]);e6(a);var
 m=e(ak,a[1]),o=a[1],h=g$([0,m,e(function(b){var
 d=b[1],e=ax(dQ(d,a[2]),0),f=c(U(function(a){return 0!==V(a[2][1])?1:0}),e);return[0,d,b[2],f]},o)])}else
 var
-h=g$(k9(yd,[5,dR(yc,d)]));var
+h=g$(k_(ye,[5,dR(yd,d)]));var
 g=h;i=1}if(!i)var
-g=n(x_);return g}catch(a){a=aY(a);if(a[1]===cn)var
+g=n(x$);return g}catch(a){a=aY(a);if(a[1]===cn)var
 f=a[2];else{if(a[1]!==dn)throw a;var
-f=a[2]}return n(j(x9,f))}}function
-k_(a,c){if(typeof
+f=a[2]}return n(j(x_,f))}}function
+k$(a,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=y(a[1],yj);if(!b)return b}return[0,T(a,c)]}function
-yk(b){var
-a=A(b,eb,yl,0),c=k_(f(a,ym),eb),d=k_(f(a,yn),eb),e=v(f(a,yo),eb);return[0,v(f(a,yp),eb),e,d,c]}function
+b=y(a[1],yk);if(!b)return b}return[0,T(a,c)]}function
+yl(b){var
+a=A(b,ea,ym,0),c=k$(f(a,yn),ea),d=k$(f(a,yo),ea),e=v(f(a,yp),ea);return[0,v(f(a,yq),ea),e,d,c]}function
 ha(b,a){var
-c=bt(f(b,yq),a),d=cI(f(b,yr),a),e=cI(f(b,ys),a);return[0,c,d,e,cI(f(b,yt),a)]}function
-yu(b){var
-a=A(b,e$,yv,0),c=bt(f(a,yw),e$);return[0,c,co(v(f(a,yx),e$),e$)]}function
-yy(g){var
-b=A(g,fa,an(hb,yz),0),h=ha(b,fa),a=f(b,yA),e=0;if(typeof
+c=bt(f(b,yr),a),d=cH(f(b,ys),a),e=cH(f(b,yt),a);return[0,c,d,e,cH(f(b,yu),a)]}function
+yv(b){var
+a=A(b,e_,yw,0),c=bt(f(a,yx),e_);return[0,c,co(v(f(a,yy),e_),e_)]}function
+yz(g){var
+b=A(g,e$,an(hb,yA),0),h=ha(b,e$),a=f(b,yB),e=0;if(typeof
 a!=="number"&&3===a[0]){var
-d=y(a[1],yB);if(!d){var
+d=y(a[1],yC);if(!d){var
 c=d;e=1}}if(!e)var
-c=[0,co(v(a,fa),fa)];return[0,h,c]}function
-yC(b){var
-a=A(b,dr,an(hb,yD),0),c=ha(a,dr),d=g_(l(a,yF),dr,yE),e=bB(v(f(a,yG),dr),dr),g=cI(f(a,yH),dr);return[0,c,ai(d,yI),e,g]}function
-yJ(b){var
-a=A(b,fb,an(hb,yK),0),c=ha(a,fb);return[0,c,bB(v(f(a,yL),fb),fb)]}function
-yM(b){var
-a=A(b,cY,yN,0),c=bt(f(a,yO),cY);function
+c=[0,co(v(a,e$),e$)];return[0,h,c]}function
+yD(b){var
+a=A(b,dr,an(hb,yE),0),c=ha(a,dr),d=g_(l(a,yG),dr,yF),e=bB(v(f(a,yH),dr),dr),g=cH(f(a,yI),dr);return[0,c,ai(d,yJ),e,g]}function
+yK(b){var
+a=A(b,fa,an(hb,yL),0),c=ha(a,fa);return[0,c,bB(v(f(a,yM),fa),fa)]}function
+yN(b){var
+a=A(b,cY,yO,0),c=bt(f(a,yP),cY);function
 d(c){var
 a=L(c,cY);if(a){var
 b=a[2];if(b&&!b[2]){var
-d=T(a[1],cY);return[0,d,T(b[1],cY)]}}return n(j(cY,yP))}return[0,c,e(d,L(f(a,yQ),cY))]}function
-fc(b){var
-c=bY(bG,[0,d,b]),a=P(0,64);ez(function(c,b){return br(a,bT(b),c)},c);return function(b){return ci(a,bT(b))}}function
-fd(b,a){var
+d=T(a[1],cY);return[0,d,T(b[1],cY)]}}return n(j(cY,yQ))}return[0,c,e(d,L(f(a,yR),cY))]}function
+fb(b){var
+c=bY(bG,[0,d,b]),a=P(0,64);ey(function(c,b){return br(a,bT(b),c)},c);return function(b){return ci(a,bT(b))}}function
+fc(b,a){var
 c=w(a[1],b[2]);return bG(w(b[1],a[2]),c)}function
 hc(b,a){var
 c=w(b[2],a[2]);return bu(w(b[1],a[1]),c)}function
-k$(a){return[0,a[2],a[1]]}var
-ds=[ap,zl,cP(0)];function
-yR(a3,au){var
-av=g_(l(au,yU),yT,yS),a5=[5,au],a6=ai(av,yV)?yW:zk,x=A(a5,yY,an(yX,a6),0),B=e(yk,L(f(x,y0),yZ));if(0===B)n(y1);var
-aw=F(x8,a3),v=k9(0,f(x,y2)),ay=g$(v),a8=[3,j(y3,gX(ay))];if(bH(f(x,y4),a8))z(y5);var
-bF=0;if(aw&&y(aw[1],ay)){z(y6);bF=1}var
+la(a){return[0,a[2],a[1]]}var
+ds=[ap,zm,cP(0)];function
+yS(a3,au){var
+av=g_(l(au,yV),yU,yT),a5=[5,au],a6=ai(av,yW)?yX:zl,x=A(a5,yZ,an(yY,a6),0),B=e(yl,L(f(x,y1),y0));if(0===B)n(y2);var
+aw=F(x9,a3),v=k_(0,f(x,y3)),ay=g$(v),a8=[3,j(y4,gX(ay))];if(bH(f(x,y5),a8))z(y6);var
+bF=0;if(aw&&y(aw[1],ay)){z(y7);bF=1}var
 a_=P(0,64);function
 q(a){return aL(a_,a)}var
 a$=v[1];M(function(a){q(a);return 0},a$);var
 Y=P(0,64),ba=v[2];M(function(a){return bK(Y,a[1],[0,a[2],a[3]])},ba);var
-ae=v[1],W=P(0,64);M(function(a){return br(W,a,ye)},ae);var
+ae=v[1],W=P(0,64);M(function(a){return br(W,a,yf)},ae);var
 as=0;for(;;){var
 X=P(0,64),at=e(function(a){function
 b(a){var
-b=j(yf,cH(a[2]));return j(ci(W,a[1]),b)}function
+b=j(yg,cG(a[2]));return j(ci(W,a[1]),b)}function
 c(a){var
-c=bJ(yg,bc(cw,e(b,a[2])));return j(a9(a[1]),c)}return[0,a,bJ(yh,bY(cw,e(c,eG(Y,a))))]},ae);ez(function(d){return function(f,e){var
+c=bJ(yh,bc(cw,e(b,a[2])));return j(a9(a[1]),c)}return[0,a,bJ(yi,bY(cw,e(c,eF(Y,a))))]},ae);ey(function(d){return function(f,e){var
 b=e[2],c=1-aJ(d,b);return c?bK(d,b,a(u+f)):c}}(X),at);M(function(c){return function(a){var
 b=ci(c,a[2]);return br(W,a[1],b)}}(X),at);if(as<X[1]){var
 as=X[1];continue}var
-a2=eB(ae),I=function(c){var
+a2=eA(ae),I=function(c){var
 a=a7(W,c);if(a){var
-b=dK(a[1]);return p(a2,b)[1+b]}return z(yi)},bb=P(0,64),bd=v[2],be=e(function(a){var
+b=dK(a[1]);return p(a2,b)[1+b]}return z(yj)},bb=P(0,64),bd=v[2],be=e(function(a){var
 b=a[3],c=e(function(a){var
 b=a[2];return[0,q(a[1]),b]},b),d=[0,aL(bb,a[2]),c];return[0,q(a[1]),d]},bd),o=[0,e(q,v[1]),be],D=function(u,T){var
 ae=v[1],af=e(function(a){var
@@ -4656,41 +4667,41 @@ c=R(0,b,a[1]);return aK(a[1],[0,a[2],c],b)},ao,ab),ac=G(af);function
 j(a){return R(0,U,a)}function
 a(a){return R(a,ac,a)}var
 f=kj(o,j);function
-l(a){return gM(w,a)}var
+l(a){return gL(w,a)}var
 B=o[1],D=B?1:B,F=D?cD(ao,o[1]):D;if(F)var
 V=o[2],y=h(function(c){var
-a=c[2][2],e=gM(w,c[1]),f=e?cD(ao,k(ak,a)):e,i=f?g(aB(a),[0,b,b]):f;return i?h(function(a){var
-c=gM(w,a[1]);return c?E([0,d,b],a[2]):c},a):i},V);else
+a=c[2][2],e=gL(w,c[1]),f=e?cD(ao,k(ak,a)):e,i=f?g(aB(a),[0,b,b]):f;return i?h(function(a){var
+c=gL(w,a[1]);return c?E([0,d,b],a[2]):c},a):i},V);else
 var
 y=F;if(y)var
 W=o[1],z=h(function(b){var
 c=i(b,a(b));if(c)return c;var
-d=a(b);return gN(j,function(b,c){return gK(dq,a,qO,b,c)},b,d)},W);else
+d=a(b);return gM(j,function(b,c){return gJ(dq,a,qP,b,c)},b,d)},W);else
 var
 z=y;if(z)var
 ad=o[1],A=h(function(b){var
 d=c(f,a(b));return i(c(f,b),d)},ad);else
 var
 A=z;if(A){if(0===u[0]){var
-n=u[2],p=u[1],_=cU(a,p),M=cU(a,kn(n)),X=cU(a,p),H=eV(a,p),O=H?h(function(c){var
+n=u[2],p=u[1],_=cU(a,p),M=cU(a,kn(n)),X=cU(a,p),H=eU(a,p),O=H?h(function(c){var
 d=d3(l,c),e=d?g([0,b,b],c[2]):d;if(e){var
-f=c[1][2],h=c[1][1];return gN(j,function(e,d){var
+f=c[1][2],h=c[1][1];return gM(j,function(e,d){var
 b=kl(e,d);return K(function(b){var
 f=g(b,c[2]);if(f){var
-h=c[2];return gK(dq,a,function(e,f){var
+h=c[2];return gJ(dq,a,function(e,f){var
 c=km(b,e[2],f[2]);if(c){var
 a=kf(X,e[1],f[1]);if(a)return g(r(b,a[1]),h);var
 d=a}else
 var
 d=c;return d},e,d)}return f},b)},h,f)}return e},p):H;if(O)var
-Y=cU(a,kn(n)),J=eV(a,n),$=J?h(function(d){var
+Y=cU(a,kn(n)),J=eU(a,n),$=J?h(function(d){var
 k=d3(l,d);if(k)var
 n=d[2][1],p=n?g([0,b,b],n[1]):1,e=p;else
 var
 e=k;if(e){var
-q=d[2][3],s=d[1][2],t=d[1][1];return gP(o,j,a,function(k,j){var
+q=d[2][3],s=d[1][2],t=d[1][1];return gO(o,j,a,function(k,j){var
 e=kl(k,j);return h(function(e){var
-w=d[2][2],x=d[2][1];return gL(dq,a,function(h,j){var
+w=d[2][2],x=d[2][1];return gK(dq,a,function(h,j){var
 A=c(f,j[1]),u=i(c(f,h[1]),A),v=u?km(e,h[2],j[2]):u;if(v){var
 l=m(Y,h[1],j[1]),d=l?l[1]:[0,[0,[0,b,b]],0];if(x){var
 n=x[1],o=d[1];if(o){var
@@ -4698,7 +4709,7 @@ p=o[1],q=g(n,r(e,p)),k=0;if(q){var
 y=E([0,b,b],e),s=y||E(n,p);if(s){var
 t=s;k=1}else
 var
-a=c9(d[2],w)}else{var
+a=c8(d[2],w)}else{var
 t=q;k=1}if(k)var
 a=t}else
 var
@@ -4706,7 +4717,7 @@ a=1}else
 if(d[1])var
 a=0;else
 var
-z=E([0,b,b],e),a=z||c9(d[2],w);return N(a)}return v},k,j)},e)},t,s,q)}return e},n):J,x=$;else
+z=E([0,b,b],e),a=z||c8(d[2],w);return N(a)}return v},k,j)},e)},t,s,q)}return e},n):J,x=$;else
 var
 x=O;return x?h(function(d){var
 p=kq(l,d);if(p){var
@@ -4729,18 +4740,18 @@ n=k;var
 s=n}else
 var
 s=p;return s},T):x}var
-t=u[1],P=cU(a,ko(t)),Z=cU(a,ko(t)),L=eV(a,t),Q=L?h(function(g){var
+t=u[1],P=cU(a,ko(t)),Z=cU(a,ko(t)),L=eU(a,t),Q=L?h(function(g){var
 h=d3(l,g),k=h?E([0,d,b],g[2][1][2]):h;if(k){var
 e=g[2][1],n=g[2][2],p=g[1][2],q=g[1][1],s=function(g,h){var
 D=c(f,h[1]),v=i(c(f,g[1]),D);if(v){var
 b=m(Z,g[1],h[1]),x=0;if(b){var
-a=b[1],j=c9(a[3],e[3]),y=0;if(j)var
+a=b[1],j=c8(a[3],e[3]),y=0;if(j)var
 d=j;else{var
 l=S(a[3],e[3]),n=l?i3(a[1],e[1]):l;if(n){var
 o=h[2],p=g[2],A=a[2],B=e[1]?a0(p,o):a0(o,p),q=r(B,A),s=E(e[2],q),z=0;if(s)var
 t=s;else{var
 u=C(q,e[2]);if(u){var
-w=c9(a[4],e[4]);x=1;y=1;z=1}else
+w=c8(a[4],e[4]);x=1;y=1;z=1}else
 var
 t=u}if(!z)var
 d=t}else
@@ -4749,14 +4760,14 @@ d=n}if(!y)var
 k=d}else
 var
 k=b;if(!x)var
-w=k;return N(w)}return v};return gP(o,j,a,function(b,c){return gL(dq,a,s,b,c)},q,p,n)}return k},t):L;return Q?h(function(e){var
+w=k;return N(w)}return v};return gO(o,j,a,function(b,c){return gK(dq,a,s,b,c)},q,p,n)}return k},t):L;return Q?h(function(e){var
 D=kq(l,e);if(D){var
 F=a(e[1]),G=a(e[2]),H=e[3];if(H){var
 I=i(F,G);if(I)var
 n=I;else{var
 x=e[5],p=H[1],ac=e[2],ad=e[1],W=cU(a,x),X=s(dY(p)),A=function(b,c){if(i(b,c))return[0,[0,X,p],0];var
 a=m(W,b,c);if(a){var
-d=a[1];return k(function(a){return[0,a[1],a[2]]},d)}return a},B=eV(a,x);if(B)var
+d=a[1];return k(function(a){return[0,a[1],a[2]]},d)}return a},B=eU(a,x);if(B)var
 Y=a(ac),Z=A(a(ad),Y),q=K(function(a){var
 c=g(a[1],[0,b,b]);return c?g([0,b,b],a[2]):c},Z);else
 var
@@ -4770,7 +4781,7 @@ b=e[1][2],c=e[1][1];function
 d(a,b){var
 c=A(a[1],b[1]);return K(function(c){var
 e=r(i,a[2]),d=g(r(c[1],b[2]),e);if(d){var
-f=r(c[2],b[2]);return g(r(h,a[2]),f)}return d},c)}return gN(j,function(b,c){return gK(dq,a,d,b,c)},c,b)},f=s,d=q;for(;;){if(d){var
+f=r(c[2],b[2]);return g(r(h,a[2]),f)}return d},c)}return gM(j,function(b,c){return gJ(dq,a,d,b,c)},c,b)},f=s,d=q;for(;;){if(d){var
 h=d[1],i=n(f,h);if(i){var
 f=h,d=d[2];continue}return i}return n(f,o)}}return m},d)}return c},x):q,n=ae}}else
 var
@@ -4783,7 +4794,7 @@ u=t;else{var
 v=e[4];if(v){var
 w=v[1],M=C(w,[0,b,b]);if(!M){var
 Q=e[6],$=e[2],aa=e[1],T=k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},Q),S=aA(function(b,d){var
-e=a(b[1][2]),c=bs(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return eI(a(b[1][1]),h,g,d)},ao,T),y=function(c,b){var
+e=a(b[1][2]),c=bs(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return eH(a(b[1][1]),h,g,d)},ao,T),y=function(c,b){var
 a=bs(S,c,b),d=a?a[1]:a;return d},U=a($),V=y(a(aa),U),z=K(function(a){return C(a[1],[0,b,b])},V);return z?h(function(e){var
 h=d3(l,e),k=h?E([0,d,b],e[2][1]):h;if(k){var
 n=e[2][3],p=e[1][2],q=e[1][1],t=e[2][2],u=e[2][1],s=function(b,a){var
@@ -4798,7 +4809,7 @@ k=m(P,b[1],a[1]),p=k?1:k,h=p;if(h)var
 n=h;else
 var
 o=y(b[1],a[1]),n=K(function(b){var
-c=c9(b[2],t);return c?C(r(b[1],a[2]),d):c},o);return N(n)}return l};return gP(o,j,a,function(b,c){return gL(dq,a,s,b,c)},q,p,n)}return k},Q):z}var
+c=c8(b[2],t);return c?C(r(b[1],a[2]),d):c},o);return N(n)}return l};return gO(o,j,a,function(b,c){return gK(dq,a,s,b,c)},q,p,n)}return k},Q):z}var
 O=M}else
 var
 O=v;var
@@ -4808,7 +4819,7 @@ u=n;var
 L=u}else
 var
 L=D;return L},T):Q}return A},Z=function(b,a){try{var
-d=c(a,0);return d}catch(a){a=aY(a);if(a[1]===cn)return c(b,0)?n(a[2]):z(y7);throw a}},az=t(v[2]),J=function(a){var
+d=c(a,0);return d}catch(a){a=aY(a);if(a[1]===cn)return c(b,0)?n(a[2]):z(y8);throw a}},az=t(v[2]),J=function(a){var
 b=q(a[2]);return[0,q(a[1]),b]},af=function(a){var
 d=ar(a[2],b);if(d){var
 e=0<V(a[3])?1:0;if(e)var
@@ -4821,62 +4832,62 @@ g=c?dH(a[3])-1|0:az;return[0,i(a[2],b),g]},ag=function(b,a){return e(b,L(f(x,a),
 b=a[4],c=a[3],d=q(a[2]);return[0,q(a[1]),d,c,b,0,0]};M(function(a){var
 b=[0,a[4],[0,a[3],0]];function
 c(b){var
-a=1-dp(1,b);return a?z(y8):a}return M(function(a){return ey(c,a)},b)},B);if(ai(av,y9)){var
-bf=ag(yu,y_),aD=e(function(a){var
-b=a[2];return[0,J(a[1]),b]},bf),bg=function(a){return ag(yy,y$)},aE=Z(function(a){return D([0,aD,0],0)},bg),bh=fc(e(function(a){return a[1][4]},aE)),bi=function(b){var
+a=1-dp(1,b);return a?z(y9):a}return M(function(a){return ex(c,a)},b)},B);if(ai(av,y_)){var
+bf=ag(yv,y$),aD=e(function(a){var
+b=a[2];return[0,J(a[1]),b]},bf),bg=function(a){return ag(yz,za)},aE=Z(function(a){return D([0,aD,0],0)},bg),bh=fb(e(function(a){return a[1][4]},aE)),bi=function(b){var
 a=b[1],d=af(a),e=c(bh,a[4]),f=[0,b[2],e,d];return[0,J(a[1]),f]},bj=e(aC,B);return D([0,aD,e(bi,aE)],bj)}var
-_=ag(yC,za),bk=fc(e(function(a){return a[1][4]},_)),bl=fc(e(function(a){return a[4]},_)),$=[1,e(function(a){var
+_=ag(yD,zb),bk=fb(e(function(a){return a[1][4]},_)),bl=fb(e(function(a){return a[4]},_)),$=[1,e(function(a){var
 b=a[1],d=af(b),e=c(bl,a[4]),f=c(bk,b[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,J(b[1]),g]},_)],O=function(a){var
 b=I(a[2]);return[0,I(a[1]),b]},bm=e(function(a){return O(a[1][1])},_),bn=function(b){var
-a=L(f(x,zc),zb);return[0,a,L(f(x,ze),zd)]},aF=Z(function(a){return D($,0)},bn),aG=aF[2],aI=aF[1],bo=t(B),aM=t(aI)!==bo?1:0;if(aM)var
+a=L(f(x,zd),zc);return[0,a,L(f(x,zf),ze)]},aF=Z(function(a){return D($,0)},bn),aG=aF[2],aI=aF[1],bo=t(B),aM=t(aI)!==bo?1:0;if(aM)var
 aN=aM;else
 var
-bE=t(B),aN=t(aG)!==bE?1:0;if(aN)z(zf);var
+bE=t(B),aN=t(aG)!==bE?1:0;if(aN)z(zg);var
 aO=P(0,64),bp=o[2];M(function(a){var
 b=a[2];return bK(aO,bT(a[1]),b)},bp);var
-w=[cK,function(a){return kj(o,function(a){return aq(eG(aO,bT(a)))})}],Q=0,ac=B,ab=aI,aa=aG;for(;;){if(ac&&ab&&aa){var
+w=[cJ,function(a){return kj(o,function(a){return aq(eF(aO,bT(a)))})}],Q=0,ac=B,ab=aI,aa=aG;for(;;){if(ac&&ab&&aa){var
 H=ac[1],bq=aa[1],bt=ab[1],bu=function(a){return function(b){return D($,aq(a))}}(Q),ah=[0,H[1],H[2]],aP=O(ah),aQ=aP[2],aR=aP[1],a1=0;if(0!==H[3]&&!ai(aR,aQ)){var
 aj=Z(bu,function(b,g){return function(h){var
-d=e(yM,L(b,zi)),a=g[3],f=a?a[1]:a4(od);return e(function(g){var
-h=g[2],a=g[1],i=aH(function(a){return fd(a[1],a[2])<0?1:0},h);if(i){var
+d=e(yN,L(b,zj)),a=g[3],f=a?a[1]:a4(oe);return e(function(g){var
+h=g[2],a=g[1],i=aH(function(a){return fc(a[1],a[2])<0?1:0},h);if(i){var
 m=a[2],j=P(0,16);M(function(a){var
 b=a[2];return br(j,O(a[1]),b)},d);var
-b=[0,0],k=P(0,64),n=eG(Y,a[1]);M(function(c){var
-a=eG(Y,m);return M(function(d){var
+b=[0,0],k=P(0,64),n=eF(Y,a[1]);M(function(c){var
+a=eF(Y,m);return M(function(d){var
 a=S(c[1],d[1]);if(a){var
 g=d[2],h=c[2];return M(function(n){return M(function(o){var
-c=o[2],d=o[1],g=n[2],h=n[1],p=[0,cH(c),0],q=[0,cH(g),p],r=[0,I(d),q],i=bJ(zj,e(a9,[0,I(h),r])),l=1-aJ(k,i);if(l){bK(k,i,0);var
-m=hc(c,k$(g)),a=O([0,h,d]),s=ai(a[1],a[2])?[0,[0,k$(f),f],0]:ax(a7(j,a),0);return M(function(a){var
+c=o[2],d=o[1],g=n[2],h=n[1],p=[0,cG(c),0],q=[0,cG(g),p],r=[0,I(d),q],i=bJ(zk,e(a9,[0,I(h),r])),l=1-aJ(k,i);if(l){bK(k,i,0);var
+m=hc(c,la(g)),a=O([0,h,d]),s=ai(a[1],a[2])?[0,[0,la(f),f],0]:ax(a7(j,a),0);return M(function(a){var
 c=b[1],d=[0,hc(a[2],m),c];b[1]=[0,hc(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
-l=bY(fd,b[1])}else
+l=bY(fc,b[1])}else
 var
 l=i;var
 o=e(function(a){var
 b=a[2],d=a[1];return[0,d,b,c(U(function(a){var
-c=fd(d,a)<0?1:0,e=c?fd(a,b)<0?1:0:c;return e}),l)]},h);return[0,J(a),o]},d)}}(bt,H));a1=1}if(!a1)var
+c=fc(d,a)<0?1:0,e=c?fc(a,b)<0?1:0:c;return e}),l)]},h);return[0,J(a),o]},d)}}(bt,H));a1=1}if(!a1)var
 aj=0;var
 al=H[4];if(al)var
 aS=al[1],am=1-i(aS[1],aS[2]);else
 var
 am=al;if(am)var
-bv=q(ah[2]),aT=ev(w),bw=cJ===aT?w[1]:cK===aT?dT(w):w,bx=c(bw,bv),by=q(ah[1]),aU=ev(w),bz=cJ===aU?w[1]:cK===aU?dT(w):w,aV=i(c(bz,by),bx),ap=aV?1-cx([0,aR,aQ],bm):aV;else
+bv=q(ah[2]),aT=eu(w),bw=cI===aT?w[1]:cJ===aT?dT(w):w,bx=c(bw,bv),by=q(ah[1]),aU=eu(w),bz=cI===aU?w[1]:cJ===aU?dT(w):w,aV=i(c(bz,by),bx),ap=aV?1-cx([0,aR,aQ],bm):aV;else
 var
 ap=am;var
-T=aC(H),aW=T[3],aX=T[2],aZ=T[1],bA=T[6],bB=T[4],bC=function(a,b,c,d,e,f){return function(g){return D($,aq([0,[0,f,e,d,[0,d_],b,c],a]))}}(Q,aj,bA,aW,aX,aZ),bD=ap?Z(bC,function(f){return function(g){var
-a=e(yJ,L(f,zg)),b=P(0,64);M(function(a){var
-d=cH(a[2]),c=[0,O(a[1][1]),d];return aJ(b,c)?z(zh):bK(b,c,0)},a);var
-d=fc(e(function(a){return a[1][4]},a));return e(function(b){var
+T=aC(H),aW=T[3],aX=T[2],aZ=T[1],bA=T[6],bB=T[4],bC=function(a,b,c,d,e,f){return function(g){return D($,aq([0,[0,f,e,d,[0,d9],b,c],a]))}}(Q,aj,bA,aW,aX,aZ),bD=ap?Z(bC,function(f){return function(g){var
+a=e(yK,L(f,zh)),b=P(0,64);M(function(a){var
+d=cG(a[2]),c=[0,O(a[1][1]),d];return aJ(b,c)?z(zi):bK(b,c,0)},a);var
+d=fb(e(function(a){return a[1][4]},a));return e(function(b){var
 a=b[1],e=af(a),f=c(d,a[4]),g=[0,b[2],f,e];return[0,J(a[1]),g]},a)}}(bq)):ap,Q=[0,[0,aZ,aX,aW,bB,aj,bD],Q],ac=ac[2],ab=ab[2],aa=aa[2];continue}return D($,aq(Q))}}}function
-la(a){var
+lb(a){var
 b=a[2];return[0,ag(a[1]),b]}function
-lb(b,a){var
+lc(b,a){var
 c=w(b[2],a[2]);return bu(w(b[1],a[1]),c)}function
-lc(b,i){var
+ld(b,i){var
 m=cd(b),e=0,t=bo(m);for(;;){if(e===t)var
 o=0;else{if(!(a1<=bU(m,e))){var
 e=e+1|0;continue}var
 o=1}if(o)throw ds;var
-d=x(b),a=[0,0],f=function(a){return n(j(i,zn))},g=function(l){for(;;){var
+d=x(b),a=[0,0],f=function(a){return n(j(i,zo))},g=function(l){for(;;){var
 g=a[1]<d?1:0;if(g){var
 c=D(b,a[1]),h=32===c?1:0;if(h)var
 e=h;else{var
@@ -4907,160 +4918,160 @@ n=0;if(43!==D(b,c+1|0)&&45!==D(b,c+1|0))n=1;if(!n){var
 i=c+2|0;m=1}}if(!m)var
 i=c+1|0;var
 o=0;if(c<d){var
-p=0;if(fy!==D(b,c)&&69!==D(b,c))p=1;if(!p&&h(i)){var
+p=0;if(fx!==D(b,c)&&69!==D(b,c))p=1;if(!p&&h(i)){var
 j=k(i);o=1}}if(!o)var
 j=c;var
 q=by(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
-d=c(zt);if(d){if(y(d[1],zu))continue;return la(l(0))}if(c(zy)){var
-m=r(0);if(0===c(zz))f(0);var
+d=c(zu);if(d){if(y(d[1],zv))continue;return lb(l(0))}if(c(zz)){var
+m=r(0);if(0===c(zA))f(0);var
 b=m}else
 var
-b=g0([3,q(0)],i);if(c(zv)){var
+b=g0([3,q(0)],i);if(c(zw)){var
 a=q(0),e=1-b2(a);if(e)var
 g=e;else
 var
-k=3<x(a)?1:0,g=k||(el<dK(j(zx,a))?1:0);if(g)f(0);var
-h=function(a){return 0===a?d_:lb(b,h(a-1|0))};return h(dK(j(zw,a)))}return b}},s=function(m){var
-b=l(0);for(;;){g(0);if(p(zs))return b;var
-f=c(zq);if(f){var
-a=l(0);if(ai(f[1],zr))var
+k=3<x(a)?1:0,g=k||(ek<dK(j(zy,a))?1:0);if(g)f(0);var
+h=function(a){return 0===a?d9:lc(b,h(a-1|0))};return h(dK(j(zx,a)))}return b}},s=function(m){var
+b=l(0);for(;;){g(0);if(p(zt))return b;var
+f=c(zr);if(f){var
+a=l(0);if(ai(f[1],zs))var
 h=a;else{var
 e=V(a[1]);if(0===e)var
-d=n(j(i,zm));else
+d=n(j(i,zn));else
 if(1===e)var
 d=[0,a[2],a[1]];else
 var
 k=ag(a[1]),d=[0,ag(a[2]),k];var
 h=d}var
-b=lb(b,h);continue}return b}},r=function(f){var
+b=lc(b,h);continue}return b}},r=function(f){var
 a=s(0);for(;;){var
-b=c(zo);if(b){var
-d=s(0),e=ai(b[1],zp)?d:la(d),a=cq(a,e);continue}return a}},u=r(0);g(0);if(a[1]<d)f(0);return u}}function
-fe(a){return bl(e(function(a){return[0,a,0]},a))}function
-ld(b,w){var
-x=b?b[1]:b,a=A(w,zF,zD,zE);if(bH(f(a,zH),zG))n(zI);var
-i=l(a,zJ),E=0;if(i){var
+b=c(zp);if(b){var
+d=s(0),e=ai(b[1],zq)?d:lb(d),a=cq(a,e);continue}return a}},u=r(0);g(0);if(a[1]<d)f(0);return u}}function
+fd(a){return bl(e(function(a){return[0,a,0]},a))}function
+le(b,w){var
+x=b?b[1]:b,a=A(w,zG,zE,zF);if(bH(f(a,zI),zH))n(zJ);var
+i=l(a,zK),E=0;if(i){var
 d=i[1],u=0;if(typeof
-d!=="number"&&5===d[0]){if(d[1])throw ds;u=1}if(!u){n(zK);E=1}}var
-y=L(f(a,zM),zL),k=e(function(a){return v(a,zN)},y),m=av(f(a,zP),zO),o=av(f(a,zR),zQ),B=av(f(a,zT),zS);function
+d!=="number"&&5===d[0]){if(d[1])throw ds;u=1}if(!u){n(zL);E=1}}var
+y=L(f(a,zN),zM),k=e(function(a){return v(a,zO)},y),m=av(f(a,zQ),zP),o=av(f(a,zS),zR),B=av(f(a,zU),zT);function
 g(g,b){var
-d=b[1],a=j(zU,d),e=av(b[2],a);return[0,d,c(db(function(e){var
-b=e[2],f=e[1];if(1-aJ(g,f))z(j(zB,j(a,zA)));var
+d=b[1],a=j(zV,d),e=av(b[2],a);return[0,d,c(da(function(e){var
+b=e[2],f=e[1];if(1-aJ(g,f))z(j(zC,j(a,zB)));var
 d=0;if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=lc(b[1],a);d=1;break;case
+c=ld(b[1],a);d=1;break;case
 1:case
 2:if(x){var
-c=lc(b[1],a);d=1}break}if(!d)var
-c=n(j(a,zC));return 0===V(c[1])?0:[0,[0,f,c]]}),e)]}var
-C=fe(k),p=e(function(a){return g(C,a)},m),q=e(ak,m),h=fe(q);M(function(b){var
-a=1-aJ(h,b[1]);return a?z(zV):a},o);var
-r=bl(o),s=e(function(a){return g(h,[0,a,ax(a7(r,a),zW)])},q),t=e(function(a){return g(h,a)},B),D=an(p,t);if(aH(function(a){return 0===a[2]?1:0},D))z(zX);if(aH(function(a){var
-b=0===a[2]?1:0;return b?aJ(r,a[1]):b},s))z(zY);return[0,k,p,s,t]}function
+c=ld(b[1],a);d=1}break}if(!d)var
+c=n(j(a,zD));return 0===V(c[1])?0:[0,[0,f,c]]}),e)]}var
+C=fd(k),p=e(function(a){return g(C,a)},m),q=e(ak,m),h=fd(q);M(function(b){var
+a=1-aJ(h,b[1]);return a?z(zW):a},o);var
+r=bl(o),s=e(function(a){return g(h,[0,a,ax(a7(r,a),zX)])},q),t=e(function(a){return g(h,a)},B),D=an(p,t);if(aH(function(a){return 0===a[2]?1:0},D))z(zY);if(aH(function(a){var
+b=0===a[2]?1:0;return b?aJ(r,a[1]):b},s))z(zZ);return[0,k,p,s,t]}function
 hd(a){if(typeof
-a==="number")return zZ;else
+a==="number")return z0;else
 switch(a[0]){case
 0:return iD(a[1]);case
 3:return a9(a[1]);case
-4:return j(z2,j(bJ(z1,e(hd,a[1])),z0));case
+4:return j(z3,j(bJ(z2,e(hd,a[1])),z1));case
 5:var
-b=a[1],c=bc(function(b,a){return cw(b[1],a[1])},b);return j(z6,j(bJ(z5,e(function(a){var
-b=j(z4,hd(a[2]));return j(a9(a[1]),b)},c)),z3));default:return a[1]}}function
-z7(d,c){function
+b=a[1],c=bc(function(b,a){return cw(b[1],a[1])},b);return j(z7,j(bJ(z6,e(function(a){var
+b=j(z5,hd(a[2]));return j(a9(a[1]),b)},c)),z4));default:return a[1]}}function
+z8(d,c){function
 b(a){return bc(_,e(function(a){var
 b=a[2],c=bc(_,e(function(a){var
-b=cH(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
+b=cG(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
 a(a){var
 c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,bY(cw,a[1]),e,d,c]}var
 f=a(c);return S(a(d),f)}function
-z8(a){function
+z9(a){function
 c(e){var
 a=e[2],b=0===a?1:0;if(b)var
 c=b;else
 var
-d=cf(function(a){return kI(a[2])},a),c=d?0===g4(a5(function(b,a){return cq(b,a[2])},bk,a),d_)?1:0:d;return c}var
-d=an(a[3],a[4]),b=1-cf(c,an(a[2],d));return b?n(z9):b}function
-le(a,g){var
-c=ld(0,f(a,z_)),h=[3,j(Aa,gX(hd(f(a,z$))))];if(bH(f(a,Ab),h))z(Ac);var
-d=l(a,Ad),i=0;if(d){var
+d=cf(function(a){return kJ(a[2])},a),c=d?0===g4(a5(function(b,a){return cq(b,a[2])},bk,a),d9)?1:0:d;return c}var
+d=an(a[3],a[4]),b=1-cf(c,an(a[2],d));return b?n(z_):b}function
+lf(a,g){var
+c=le(0,f(a,z$)),h=[3,j(Ab,gX(hd(f(a,Aa))))];if(bH(f(a,Ac),h))z(Ad);var
+d=l(a,Ae),i=0;if(d){var
 b=d[1],e=0;if(typeof
-b!=="number"&&4===b[0]&&!b[1])e=1;if(!e){n(Ae);i=1}}ey(function(h){try{var
-b=eZ(1,h),g=0;if(typeof
+b!=="number"&&4===b[0]&&!b[1])e=1;if(!e){n(Af);i=1}}ex(function(h){try{var
+b=eY(1,h),g=0;if(typeof
 b!=="number"&&5===b[0]){var
-a=ld(Aj,[5,dR(Ai,b[1])]);g=1}if(!g)var
-a=n(Ah);var
-i=z7(c,a)?0:(z8(a),[0,a]),e=i}catch(a){a=aY(a);if(a[1]===cn)var
+a=le(Ak,[5,dR(Aj,b[1])]);g=1}if(!g)var
+a=n(Ai);var
+i=z8(c,a)?0:(z9(a),[0,a]),e=i}catch(a){a=aY(a);if(a[1]===cn)var
 d=a[2];else{if(a[1]!==dn)throw a;var
 d=a[2]}var
-e=n(j(Af,d))}var
-f=0!==e?1:0;return f?z(Ag):f},g);return c}function
-lf(b){function
+e=n(j(Ag,d))}var
+f=0!==e?1:0;return f?z(Ah):f},g);return c}function
+lg(b){function
 a(a){return P(0,64)}var
 d=a(0),f=a(0),g=a(0);function
 c(a){return aL(d,a)}function
 h(a){return aL(g,a)}var
 i=b[2];M(function(a){c(a[1]);return 0},i);var
-j=fe(e(ak,b[2]));function
+j=fd(e(ak,b[2]));function
 k(a){return aJ(j,a)}return[0,c,function(a){return aL(f,a)},h,k]}function
-ff(b,a){return e(function(a){var
+fe(b,a){return e(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},a)}function
-lg(a,b){function
+lh(a,b){function
 d(b){var
-d=ff(a[2],b[2]);return[0,c(a[1],b[1]),d]}function
+d=fe(a[2],b[2]);return[0,c(a[1],b[1]),d]}function
 f(b){var
-d=ff(a[1],b[2]);return[0,c(a[1],b[1]),d]}function
+d=fe(a[1],b[2]);return[0,c(a[1],b[1]),d]}function
 g(b){var
-d=ff(a[1],b[2]);return[0,c(a[3],b[1]),d]}var
+d=fe(a[1],b[2]);return[0,c(a[3],b[1]),d]}var
 h=e(g,b[4]),i=b[3],j=e(f,c(U(function(a){return 0!==a[2]?1:0}),i));return[0,e(d,b[2]),j,h]}function
-ec(a,b){var
-d=c(U(function(b){return c(a[4],b[1])}),b);return ff(a[1],d)}function
-fg(a,b){if(typeof
-a!=="number"&&0===a[0])return a[1];return n(j(b,Ak))}function
-Al(q){var
-a=A(q,bP,An,Am),r=v(f(a,Ao),bP),s=v(f(a,Ap),bP),b=f(a,Aq),p=0;if(typeof
+eb(a,b){var
+d=c(U(function(b){return c(a[4],b[1])}),b);return fe(a[1],d)}function
+ff(a,b){if(typeof
+a!=="number"&&0===a[0])return a[1];return n(j(b,Al))}function
+Am(q){var
+a=A(q,bP,Ao,An),r=v(f(a,Ap),bP),s=v(f(a,Aq),bP),b=f(a,Ar),p=0;if(typeof
 b!=="number"&&3===b[0]){var
-o=y(b[1],Ax);if(!o){var
+o=y(b[1],Ay);if(!o){var
 h=o;p=1}}if(!p)var
 h=[0,T(b,bP)];var
-i=fg(f(a,Ar),bP),t=l(a,As),k=F(function(a){return aN(v,a,bP)},t);function
+i=ff(f(a,As),bP),t=l(a,At),k=F(function(a){return aN(v,a,bP)},t);function
 u(b){var
 a=bt(b,bP),c=bA(a[1],bP);return[0,c,bA(a[2],bP)]}var
-d=F(u,l(a,At)),w=l(a,Au),g=F(function(a){return bm(T,a,bP)},w);function
+d=F(u,l(a,Au)),w=l(a,Av),g=F(function(a){return bm(T,a,bP)},w);function
 m(a,d,b){var
 f=F(function(a){var
 b=a[2];return[0,e(d[2],a[1]),b]},b),g=c(a,s);return[0,c(a,r),g,h,i,f]}if(k){if(d&&g){var
-x=g[1],B=d[1],C=k[1];return function(a){if(0!==x)z(Av);return m(a[3],a,[0,[0,C,B]])}}}else
-if(!d&&!g&&i)return function(a){return m(a[3],a,0)};return n(j(bP,Aw))}function
-Ay(c,a){return[0,cW(c,a),b]}function
-AJ(k){var
-a=A(k,AM,an(he,AL),AK),m=L(f(a,AO),AN),i=cW(f(a,AQ),AP),p=V(i)<=0?1:0,q=p||gc(i,ad(100000));if(q)n(AR);var
-Q=fg(f(a,AT),AS),s=f(a,AV),w=aN(function(r,s){var
-a=A(r,cZ,Az,0),b=v(f(a,AA),cZ),d=v(f(a,AB),cZ),g=T(f(a,AC),cZ),i=T(f(a,AD),cZ),h=f(a,AE);function
-k(a,b){return bm(Ay,a,b)}var
+x=g[1],B=d[1],C=k[1];return function(a){if(0!==x)z(Aw);return m(a[3],a,[0,[0,C,B]])}}}else
+if(!d&&!g&&i)return function(a){return m(a[3],a,0)};return n(j(bP,Ax))}function
+Az(c,a){return[0,cW(c,a),b]}function
+AK(k){var
+a=A(k,AN,an(he,AM),AL),m=L(f(a,AP),AO),i=cW(f(a,AR),AQ),p=V(i)<=0?1:0,q=p||gb(i,ad(100000));if(q)n(AS);var
+Q=ff(f(a,AU),AT),s=f(a,AW),w=aN(function(r,s){var
+a=A(r,cZ,AA,0),b=v(f(a,AB),cZ),d=v(f(a,AC),cZ),g=T(f(a,AD),cZ),i=T(f(a,AE),cZ),h=f(a,AF);function
+k(a,b){return bm(Az,a,b)}var
 l=aN(function(a,b){return aN(k,a,b)},h,cZ);function
 m(d,a){var
 b=L(d,a);if(b){var
 c=b[2];if(c&&!c[2]){var
-e=cW(b[1],a);return[0,e,T(c[1],a)]}}return n(j(a,AF))}var
-o=f(a,AG);function
+e=cW(b[1],a);return[0,e,T(c[1],a)]}}return n(j(a,AG))}var
+o=f(a,AH);function
 p(a,b){return bm(m,a,b)}var
 q=aN(function(a,b){return aN(p,a,b)},o,cZ);return function(a){function
 h(d,b){if(d){var
 f=d[2],g=d[1];if(f){if(b){var
 i=b[1],j=t(f[1]),k=function(d){var
-e=d[2],b=e[1],h=e[2],g=0;if(0<=V(b)&&!df(b,ad(j))){var
+e=d[2],b=e[1],h=e[2],g=0;if(0<=V(b)&&!de(b,ad(j))){var
 f=dH(b);g=1}if(!g)var
-f=j;return[0,c(a[2],d[1]),[0,f,h]]},l=t(g);if(t(i)!==l)z(AH);var
-m=f2(function(c,b){var
-d=e(k,b);return[0,ec(a,c),d]},g,i);return[0,m,h(f,b[2])]}}else
+f=j;return[0,c(a[2],d[1]),[0,f,h]]},l=t(g);if(t(i)!==l)z(AI);var
+m=f1(function(c,b){var
+d=e(k,b);return[0,eb(a,c),d]},g,i);return[0,m,h(f,b[2])]}}else
 if(!b){var
-n=0;return[0,e(function(b){return[0,ec(a,b),0]},g),n]}}return z(AI)}var
-f=h(l,q),j=c(a[3],d);return[0,c(a[3],b),j,g,i,f]}},s,AU),u=l(a,AW);ey(function(a){L(a,AX);return 0},u);var
-o=e(Al,m);if(0===o)n(AY);return function(p){var
-n=le(a,p),j=lf(n),f=lg(j,n),s=e(function(a){return c(a,j)},w),q=e(function(a){return c(a,j)},o),u=dH(i),m=d4(f),k=eW(f,m),l=k?h(function(a){var
-h=cG(f,a[1]);if(h){var
-k=h[1],i=cG(f,a[2]);if(i){var
+n=0;return[0,e(function(b){return[0,eb(a,b),0]},g),n]}}return z(AJ)}var
+f=h(l,q),j=c(a[3],d);return[0,c(a[3],b),j,g,i,f]}},s,AV),u=l(a,AX);ex(function(a){L(a,AY);return 0},u);var
+o=e(Am,m);if(0===o)n(AZ);return function(p){var
+n=lf(a,p),j=lg(n),f=lh(j,n),s=e(function(a){return c(a,j)},w),q=e(function(a){return c(a,j)},o),u=dH(i),m=eV(f),k=gP(f,m),l=k?h(function(a){var
+h=dl(f,a[1]);if(h){var
+k=h[1],i=dl(f,a[2]);if(i){var
 l=i[1],c=a[5];if(c){var
 e=c[1];if(e){var
 n=c[2],o=S(t(n)+1|0,u),p=o?g([0,d,b],a[3]):o,q=p?g([0,d,b],a[4]):p;if(q){var
@@ -5086,15 +5097,15 @@ A=z}else
 var
 A=h;return A},s):k;return l?h(function(a){var
 w=a[5];if(w){var
-x=w[1],y=x[2],j=y[2],k=y[1],e=x[1],n=cG(f,a[1]),v=0;if(n){var
-o=cG(f,a[2]),h=0;if(o){var
-p=g(k,j)?k:j,l=g(k,j)?j:k,z=e?Q?fS(t(e),u):S(t(e),u):e,A=z?C(eX(m,n[1],e),k):z,B=A?C(eX(m,o[1],e),j):A,i=0;if(B)if(a[4]){var
+x=w[1],y=x[2],j=y[2],k=y[1],e=x[1],n=dl(f,a[1]),v=0;if(n){var
+o=dl(f,a[2]),h=0;if(o){var
+p=g(k,j)?k:j,l=g(k,j)?j:k,z=e?Q?fR(t(e),u):S(t(e),u):e,A=z?C(eW(m,n[1],e),k):z,B=A?C(eW(m,o[1],e),j):A,i=0;if(B)if(a[4]){var
 D=a[3];if(D){var
 E=C(l,r(D[1],p));if(E){var
-c=d5(l);h=1;i=1}else{var
+c=d4(l);h=1;i=1}else{var
 c=E;h=1;i=1}}else{var
 F=C(p,[0,d,b]);if(F){var
-c=d5(l);h=1;i=1}else{var
+c=d4(l);h=1;i=1}else{var
 c=F;h=1;i=1}}}else{var
 q=a[3];if(q){var
 c=N(g(l,r(q[1],p)));h=1;i=1}else
@@ -5116,278 +5127,260 @@ M=a[5],R=M?1:M;return R}var
 O=a[5],T=O?1:O,P=T}else
 var
 P=c;return P},q):l}}function
-lh(b,c){if(b&&!b[2]){var
-d=A(b[1],hf,A0,0),a=function(a){return v(f(d,a),hf)},e=a(A1),g=a(A2),h=a(A3),i=y(a(A4),c),k=i||y(a(A7),A6);if(k)n(j(hf,A5));return[0,e,g,h]}return n(AZ)}function
-li(a,f,c){if(typeof
+li(b,c){if(b&&!b[2]){var
+d=A(b[1],hf,A1,0),a=function(a){return v(f(d,a),hf)},e=a(A2),g=a(A3),h=a(A4),i=y(a(A5),c),k=i||y(a(A8),A7);if(k)n(j(hf,A6));return[0,e,g,h]}return n(A0)}function
+lj(a,f,c){if(typeof
 a!=="number"&&5===a[0]){var
-d=l(a[1],A9);if(d){var
+d=l(a[1],A_);if(d){var
 b=d[1],g=0;if(typeof
 b==="number"||!(3===b[0]))g=1;else{var
-e=b[1];if(cx(e,f))return e}}return n(j(c,A_))}return n(j(c,A8))}function
-lj(h,g,f,e){var
-a=le(h,g),c=lf(a),b=lg(c,a);if(1-eW(b,d4(b)))z(A$);function
+e=b[1];if(cx(e,f))return e}}return n(j(c,A$))}return n(j(c,A9))}function
+lk(h,g,f,e){var
+a=lf(h,g),c=lg(a),b=lh(c,a);if(1-gP(b,eV(b)))z(Ba);function
 d(c){var
-b=dQ(c,a[4]);return b?b[1]:z(Ba)}var
+b=dQ(c,a[4]);return b?b[1]:z(Bb)}var
 i=d(f);return[0,a,c,b,[0,i,d(e)]]}function
-lk(b,f){var
+ll(b,f){var
 g=bl(b[3]),a=P(0,64);function
 d(b){var
 c=1-aJ(a,b);if(c){bK(a,b,0);var
 e=ci(g,b);return M(function(a){return d(a[1])},e)}return c}M(function(a){return d(a[1])},f);var
 h=e(ak,b[2]);return c(U(function(b){return aJ(a,b)}),h)}function
-ll(a){var
-b=P(0,64),d=eA(a8,a[2]);return c(db(function(c){var
+lm(a){var
+b=P(0,64),d=ez(a8,a[2]);return c(da(function(c){var
 a=c[1];return aJ(b,a)?0:(bK(b,a,0),[0,a])}),d)}function
-lm(b,a){return bm(function(b,a){return e2(v(b,a),a)},b,a)}function
-BR(o){var
-aF=A(o,BT,an(he,BS),0),a=lh(L(f(aF,BW),BV),BU),bp=a[2],bq=a[1],x=bA(a[3],BX),U=f(aF,BY),br=li(U,B0,BZ);return function(cr){var
-X=lj(aF,cr,bq,bp),Y=X[4],B=X[3],o=X[2],E=X[1];if(1-dp(1,x))z(B1);if(y(br,B2))if(y(br,B3)){var
-bf=A(U,hg,Bt,0),D=av(f(bf,Bu),hg),b6=bl(bm(v,f(bf,Bv),hg));if(bb(Bw,D))n(Bx);var
-bi=l(D,By),bu=0;if(bi){var
-aC=bi[1],cu=0;if(typeof
-aC!=="number"&&5===aC[0]){var
-bj=S(l(aC[1],BQ),BP);bu=1;cu=1}}if(!bu)var
-bj=0;var
-b7=bj||bb(BO,D);if(b7)throw ds;var
-b8=bH(l(D,BA),Bz),b9=b8||bH(l(D,BN),BM);if(b9)n(BB);var
-M=kN([5,D]),aD=M[5],bk=M[1],b_=M[4],b$=e4(bk);if(y(M[2],b$))z(BC);var
-ca=fe(e(ak,bk[1])),Q=function(a){var
-b=ax(a7(b6,a),a);return aJ(ca,b)?c(b_,b):z(BD)},T=function(a){return j(BG,j(bJ(BF,e(a9,a)),BE))},aE=lk(E,an(Y[1],Y[2])),cb=bl(E[3]),cc=bl(E[2]),cd=eA(function(a){var
-b=ci(cc,a);return e(function(d){var
-b=d[1],e=Q(T([0,a,[0,b,0]])),f=c(o[2],b);return[0,[0,c(o[1],a),f],e]},b)},aE),ce=Q(T(BH)),cg=Q(T(BI)),bn=aH(function(a){return 0===ci(cb,a)?1:0},aE);if(bn)var
-ch=c(aD,BJ),bo=[0,[0,Q(T(BK)),ch]];else
+ln(b,a){return bm(function(b,a){return e1(v(b,a),a)},b,a)}function
+BS(o){var
+X=A(o,BU,an(he,BT),0),a=li(L(f(X,BX),BW),BV),at=a[2],au=a[1],p=bA(a[3],BY),B=f(X,BZ),aw=lj(B,B1,B0);return function(a8){var
+D=lk(X,a8,au,at),E=D[4],F=D[3],a=D[2],q=D[1];if(1-dp(1,p))z(B2);if(y(aw,B3))if(y(aw,B4)){var
+al=A(B,hg,Bu,0),o=av(f(al,Bv),hg),aO=bl(bm(v,f(al,Bw),hg));if(bb(Bx,o))n(By);var
+am=l(o,Bz),ay=0;if(am){var
+Q=am[1],ba=0;if(typeof
+Q!=="number"&&5===Q[0]){var
+ap=S(l(Q[1],BR),BQ);ay=1;ba=1}}if(!ay)var
+ap=0;var
+aP=ap||bb(BP,o);if(aP)throw ds;var
+aQ=bH(l(o,BB),BA),aR=aQ||bH(l(o,BO),BN);if(aR)n(BC);var
+s=kO([5,o]),T=s[5],aq=s[1],aS=s[4],aT=e3(aq);if(y(s[2],aT))z(BD);var
+aU=fd(e(ak,aq[1])),w=function(a){var
+b=ax(a7(aO,a),a);return aJ(aU,b)?c(aS,b):z(BE)},x=function(a){return j(BH,j(bJ(BG,e(a9,a)),BF))},U=ll(q,an(E[1],E[2])),aV=bl(q[3]),aW=bl(q[2]),aX=ez(function(b){var
+d=ci(aW,b);return e(function(e){var
+d=e[1],f=w(x([0,b,[0,d,0]])),g=c(a[2],d);return[0,[0,c(a[1],b),g],f]},d)},U),aZ=w(x(BI)),a0=w(x(BJ)),ar=aH(function(a){return 0===ci(aV,a)?1:0},U);if(ar)var
+a1=c(T,BK),as=[0,[0,w(x(BL)),a1]];else
 var
-bo=bn;var
-cj=ll(E),cl=e(function(a){var
-b=c(aD,a9(a));return[0,c(o[2],a),b]},cj),cp=M[3],cq=c(aD,BL),F=[2,[0,e(o[1],aE),cl,cq,cd,ce,cg,bo,cp]]}else{var
-az=A(U,c1,Bj,0),aA=function(a){return bm(function(b,a){return d7(o[1],bB,b,a)},a,c1)},bX=function(b,e){var
-a=A(b,c1,Bk,0),c=bt(f(a,Bl),c1),d=co(v(f(a,Bm),c1),c1);return[0,c,[0,d,aA(f(a,Bn))]]},P=aN(bX,f(az,Bo),c1),bc=aA(f(az,Bp)),bd=aA(f(az,Bq)),be=function(b){var
-a=e(ak,b),c=t(a);return t(bY(_,a))!==c?1:0},bZ=an(bc,an(bd,eA(function(a){return a[2][2]},P)));if(aH(function(a){return be(a[2])},bZ))z(Br);var
-b0=be(P),b1=b0||aH(function(h){var
-a=h[1],b=a[2],d=a[1],e=ai(d,b);if(e)var
-f=e;else
+as=ar;var
+a2=lm(q),a3=e(function(b){var
+d=c(T,a9(b));return[0,c(a[2],b),d]},a2),a5=s[3],a6=c(T,BM),r=[2,[0,e(a[1],U),a3,a6,aX,aZ,a0,as,a5]]}else{var
+N=A(B,c1,Bk,0),O=function(b){return bm(function(c,b){return d6(a[1],bB,c,b)},b,c1)},aD=function(b,e){var
+a=A(b,c1,Bl,0),c=bt(f(a,Bm),c1),d=co(v(f(a,Bn),c1),c1);return[0,c,[0,d,O(f(a,Bo))]]},u=aN(aD,f(N,Bp),c1),ag=O(f(N,Bq)),ah=O(f(N,Br)),aj=function(b){var
+a=e(ak,b),c=t(a);return t(bY(_,a))!==c?1:0},aE=an(ag,an(ah,ez(function(a){return a[2][2]},u)));if(aH(function(a){return aj(a[2])},aE))z(Bs);var
+aF=aj(u),aG=aF||aH(function(i){var
+b=i[1],d=b[2],e=b[1],f=ai(e,d);if(f)var
+g=f;else
 var
-g=c(o[4],d),i=g?c(o[4],b):g,f=1-i;return f},P);if(b1)z(Bs);var
-b2=function(a){var
-b=a[2];return[0,c(o[2],a[1]),b]},aB=function(a){return e(b2,a)},b3=function(a){var
-b=a[2],d=a[1],e=aB(b[2]),f=[0,b[1],e],g=c(o[1],d[2]);return[0,[0,c(o[1],d[1]),g],f]},b4=aB(bd),b5=aB(bc),F=[1,[0,e(b3,P),b5,b4]]}else{var
-au=A(U,c0,Bb,0),aw=aN(lm,f(au,Bc),c0),bT=av(f(au,Bd),c0),a2=aN(av,f(au,Be),c0),a3=t(aw);if(t(a2)!==a3)n(Bf);var
-a5=e(function(a){return ec(o,a)},aw),bU=lk(E,an(Y[1],Y[2])),a6=e(o[1],bU),a8=kD(a5),a_=bN(d4(B)),ay=[0,0],a$=function(a,f,d){try{var
-k=lm(ax(l(f,a),Bh),c0),m=e(function(b){var
-a=cV(b[1],c0),c=V(a)<0?1:0,d=c||df(a,ad(a3));if(d)n(j(c0,Bi));var
-e=b[2];return[0,dH(a),e]},k),b=m}catch(a){a=aY(a);if(a[1]!==cn)throw a;var
-g=ay[1],h=cf(function(a){return c(a,0)},g)?n(a[2]):z(Bg),b=h}var
-i=ay[1];ay[1]=[0,function(a){return gU(a8,a6,b,d)},i];return[0,c(o[2],a),b]},bV=function(a){var
-b=c(o[2],a),d=a$(a,bT,function(a){return m(a_[2],a,b)});return[0,d,f2(function(d,c){return a$(a,d,function(a){return ks(a_,b,c,a)})},a2,a8)]},ba=e(bV,ll(E)),bW=dP(function(c,a){return e(function(f){var
+h=c(a[4],e),j=h?c(a[4],d):h,g=1-j;return g},u);if(aG)z(Bt);var
+aI=function(b){var
+d=b[2];return[0,c(a[2],b[1]),d]},P=function(a){return e(aI,a)},aK=function(b){var
+d=b[2],e=b[1],f=P(d[2]),g=[0,d[1],f],h=c(a[1],e[2]);return[0,[0,c(a[1],e[1]),h],g]},aL=P(ah),aM=P(ag),r=[1,[0,e(aK,u),aM,aL]]}else{var
+H=A(B,c0,Bc,0),L=aN(ln,f(H,Bd),c0),az=av(f(H,Be),c0),Y=aN(av,f(H,Bf),c0),Z=t(L);if(t(Y)!==Z)n(Bg);var
+$=e(function(b){return eb(a,b)},L),aA=ll(q,an(E[1],E[2])),aa=e(a[1],aA),ab=kD($),ac=bN(eV(F)),M=[0,0],ae=function(d,g,f){try{var
+m=ln(ax(l(g,d),Bi),c0),o=e(function(b){var
+a=cV(b[1],c0),c=V(a)<0?1:0,d=c||de(a,ad(Z));if(d)n(j(c0,Bj));var
+e=b[2];return[0,dH(a),e]},m),b=o}catch(a){a=aY(a);if(a[1]!==cn)throw a;var
+h=M[1],i=cf(function(a){return c(a,0)},h)?n(a[2]):z(Bh),b=i}var
+k=M[1];M[1]=[0,function(a){return gU(ab,aa,b,f)},k];return[0,c(a[2],d),b]},aB=function(b){var
+d=c(a[2],b),e=ae(b,az,function(a){return m(ac[2],a,d)});return[0,e,f1(function(c,a){return ae(b,c,function(b){return ks(ac,d,a,b)})},Y,ab)]},af=e(aB,lm(q)),aC=dP(function(c,a){return e(function(f){var
 g=f[2];if(0<=c){var
 a=g,b=c;for(;;){if(a){var
 d=a[2],e=a[1];if(0===b)return e;var
-a=d,b=b-1|0;continue}return ex(on)}}return a4(oo)},ba)},aw),F=[0,[0,a6,a5,e(ak,ba),bW]]}var
-cs=c(o[3],bp),ct=c(o[3],bq),p=d4(B),aZ=eW(B,p);if(aZ){var
-as=cG(B,ct);if(as){var
-s=as[1],at=cG(B,cs);if(at){var
-u=at[1];switch(F[0]){case
+a=d,b=b-1|0;continue}return ew(oo)}}return a4(op)},af)},L),r=[0,[0,aa,$,e(ak,af),aC]]}var
+a_=c(a[3],at),a$=c(a[3],au);return kE(F,a$,a_,function(e,n,l){switch(r[0]){case
 0:var
-w=F[1],aV=bN(p),L=kD(w[2]),bL=I(s,u),aW=ky(p,w[1],bL);if(aW)var
-bM=t(w[4]),ap=S(t(L),bM);else
+o=r[1],ae=bN(e),s=kD(o[2]),aw=I(n,l),af=ky(e,o[1],aw);if(af)var
+ax=t(o[4]),O=S(t(s),ax);else
 var
-ap=aW;if(ap)var
-bO=dm(p,kx(B)),aq=h(function(a){function
-c(b){return m(aV[2],b,a)}var
-d=d6(a,w[3]),b=gU(L,w[1],d,c);if(b){var
-e=di(L,w[4]);return h(function(b){var
+O=af;if(O)var
+ay=dm(e,kx(F)),P=h(function(a){function
+c(b){return m(ae[2],b,a)}var
+d=d5(a,o[3]),b=gU(s,o[1],d,c);if(b){var
+e=dh(s,o[4]);return h(function(b){var
 c=b[1];function
-d(b){return ks(aV,a,c,b)}var
-e=d6(a,b[2]);return gU(L,w[1],e,d)},e)}return b},bO);else
+d(b){return ks(ae,a,c,b)}var
+e=d5(a,b[2]);return gU(s,o[1],e,d)},e)}return b},ay);else
 var
-aq=ap;return aq?h(function(a){var
-c=g(cB(I(s,W(J(x),u)),a),[0,d,b]);return c?g(cB(I(u,W(J(x),s)),a),[0,d,b]):c},L):aq;case
+P=O;return P?h(function(a){var
+c=g(cB(I(n,W(J(p),l)),a),[0,d,b]);return c?g(cB(I(l,W(J(p),n)),a),[0,d,b]):c},s):P;case
 1:var
-O=F[1],r=bN(p),bP=O[1],bQ=ck(k(function(a){return[0,a[1],a[2][1]]},bP)),ar=function(a,b){return bs(bQ,a,b)},bR=O[1],aX=h(function(a){var
-d=a[1],e=d[2],f=d[1],i=g([0,b,b],a[2][1]);if(i){var
-j=c(r[1],e),k=dm(p,I(c(r[1],f),j));return h(function(b){var
-c=a[2][1],d=ku(r,e,b),g=ku(r,f,b);return gV(ar,d6(b,a[2][2]),g,d,c)},k)}return i},bR);if(aX){var
-bS=dm(p,I(s,u));return h(function(a){var
-c=cm(r,u,a),d=cm(r,s,a),b=gV(ar,d6(a,O[2]),d,c,x);if(b){var
-e=cm(r,s,a),f=cm(r,u,a);return gV(ar,d6(a,O[3]),f,e,x)}return b},bS)}return aX;default:var
-a=F[1],H=a[8],q=bg(H[1]),Z=bh(q),bv=G(a[2]),aG=function(a){return R(b,bv,a)},bw=ck(a[4]),N=function(d,c){var
-a=bs(bw,d,c);return a?a[1]:b},aI=g([0,b,b],x),aK=aI?gr(H):aI;if(aK)var
-bx=I(s,u),$=ky(p,a[1],bx);else
+v=r[1],j=bN(e),az=v[1],aA=ck(k(function(a){return[0,a[1],a[2][1]]},az)),Q=function(a,b){return bs(aA,a,b)},aB=v[1],ag=h(function(a){var
+d=a[1],f=d[2],i=d[1],k=g([0,b,b],a[2][1]);if(k){var
+l=c(j[1],f),m=dm(e,I(c(j[1],i),l));return h(function(b){var
+c=a[2][1],d=ku(j,f,b),e=ku(j,i,b);return gV(Q,d5(b,a[2][2]),e,d,c)},m)}return k},aB);if(ag){var
+aC=dm(e,I(n,l));return h(function(a){var
+c=cm(j,l,a),d=cm(j,n,a),b=gV(Q,d5(a,v[2]),d,c,p);if(b){var
+e=cm(j,n,a),f=cm(j,l,a);return gV(Q,d5(a,v[3]),f,e,p)}return b},aC)}return ag;default:var
+a=r[1],q=a[8],f=bg(q[1]),w=bh(f),ah=G(a[2]),T=function(a){return R(b,ah,a)},ai=ck(a[4]),u=function(d,c){var
+a=bs(ai,d,c);return a?a[1]:b},U=g([0,b,b],p),V=U?gq(q):U;if(V)var
+aj=I(n,l),x=ky(e,a[1],aj);else
 var
-$=aK;if($)var
-by=k(aG,dm(p,kx(B))),aa=a[7],bz=aa?[0,aa[1][2],0]:aa,ab=cD(ao,I(bz,by));else
+x=V;if(x)var
+al=k(T,dm(e,kx(F))),y=a[7],am=y?[0,y[1][2],0]:y,z=cD(ao,I(am,al));else
 var
-ab=$;if(ab){var
-aL=a[7];if(aL)var
-aM=aL[1],ac=aM[1],bA=aM[2],aO=i(c(q[2],ac),bA),bC=aO?eY(c(q[3],ac),[0,[0,ac,[0,b,b]],0]):aO,aP=bC;else
+z=x;if(z){var
+X=a[7];if(X)var
+Y=X[1],A=Y[1],an=Y[2],Z=i(c(f[2],A),an),ap=Z?eX(c(f[3],A),[0,[0,A,[0,b,b]],0]):Z,_=ap;else
 var
-aP=1;var
-ae=aP}else
+_=1;var
+B=_}else
 var
-ae=ab;if(ae)var
-bD=a[1],af=h(function(d){var
-g=cD(ao,k(ak,gS(p,d)));if(g){var
-e=c(bN(p)[1],d);if(e)var
-j=gT(p,N,[0,e[1],e[2]]);else
+B=z;if(B)var
+aq=a[1],D=h(function(d){var
+l=cD(ao,k(ak,gS(e,d)));if(l){var
+g=c(bN(e)[1],d);if(g)var
+m=gT(e,u,[0,g[1],g[2]]);else
 var
-f=a[7],m=f?[0,[0,f[1][1],[0,b,b]],0]:f,j=m;var
-l=gS(p,d);return h(function(e){var
-a=N(d,e[1]),f=c(Z,a);if(f)var
-g=aG(e[1]),b=i(c(q[2],a),g);else
+j=a[7],o=j?[0,[0,j[1][1],[0,b,b]],0]:j,m=o;var
+n=gS(e,d);return h(function(e){var
+a=u(d,e[1]),g=c(w,a);if(g)var
+h=T(e[1]),b=i(c(f[2],a),h);else
 var
-b=f;return b?eY(c(q[3],a),j):b},l)}return g},bD);else
+b=g;return b?eX(c(f[3],a),m):b},n)}return l},aq);else
 var
-af=ae;var
-aQ=af?c(Z,a[5]):af;if(aQ)var
-bE=a[3],ag=i(c(q[2],a[5]),bE);else
+D=B;var
+$=D?c(w,a[5]):D;if($)var
+ar=a[3],E=i(c(f[2],a[5]),ar);else
 var
-ag=aQ;if(ag)var
-bF=gT(p,N,s),ah=eY(c(q[3],a[5]),bF);else
+E=$;if(E)var
+as=gT(e,u,n),H=eX(c(f[3],a[5]),as);else
 var
-ah=ag;var
-aR=ah?c(Z,a[6]):ah;if(aR)var
-bG=a[3],aj=i(c(q[2],a[6]),bG);else
+H=E;var
+aa=H?c(w,a[6]):H;if(aa)var
+at=a[3],L=i(c(f[2],a[6]),at);else
 var
-aj=aR;if(aj)var
-bI=gT(p,N,u),al=eY(c(q[3],a[6]),bI);else
+L=aa;if(L)var
+au=gT(e,u,l),M=eX(c(f[3],a[6]),au);else
 var
-al=aj;if(al){var
-aS=i(a[5],a[6]);if(aS)var
-am=aS;else{var
-aT=H[3],aU=aT?C(H[2],x):aT;if(aU){var
-bK=H[6];return K(function(c){var
-e=i(c[1],a[5]),f=e?i(c[2],a[6]):e;return f?C(c[3],[0,d,b]):f},bK)}var
-am=aU}}else
+M=L;if(M){var
+ab=i(a[5],a[6]);if(ab)var
+N=ab;else{var
+ac=q[3],ad=ac?C(q[2],p):ac;if(ad){var
+av=q[6];return K(function(c){var
+e=i(c[1],a[5]),f=e?i(c[2],a[6]):e;return f?C(c[3],[0,d,b]):f},av)}var
+N=ad}}else
 var
-am=al;return am}}var
-a0=at}else
-var
-a0=as;var
-a1=a0}else
-var
-a1=aZ;return a1}}function
+N=M;return N}})}}function
 hh(c,a){var
-b=aN(v,c,a);return b?b:n(j(a,B4))}var
-Cs=0,hj=[0,[0,Cv,AJ],[0,[0,Cu,BR],[0,[0,Ct,function(M){var
-t=A(M,Ci,an(he,Ch),0),i=lh(L(f(t,Cl),Ck),Cj),u=i[2],w=i[1];if(y(i[3],Cm))n(Cn);var
-j=f(t,Co);if(ai(li(j,Cr,Cq),Cp))var
-a=A(j,b3,B5,0),r=fg(f(a,B6),b3),m=hh(f(a,B7),b3),s=hh(f(a,B8),b3),x=aN(v,f(a,B9),b3),B=T(f(a,B_),b3),D=T(f(a,B$),b3),o=bm(T,f(a,Ca),b3),p=bm(T,f(a,Cb),b3),E=aN(v,f(a,Cc),b3),l=[0,r,function(a){var
-d=an(o,p);if(1-cf(function(b){var
-d=c(a[4],b[1]);return d?dp(0,b[2]):d},d))z(Cd);var
+b=aN(v,c,a);return b?b:n(j(a,B5))}var
+Ct=0,hj=[0,[0,Cw,AK],[0,[0,Cv,BS],[0,[0,Cu,function(M){var
+i=A(M,Cj,an(he,Ci),0),j=li(L(f(i,Cm),Cl),Ck),l=j[2],m=j[1];if(y(j[3],Cn))n(Co);var
+o=f(i,Cp);if(ai(lj(o,Cs,Cr),Cq))var
+a=A(o,b3,B6,0),u=ff(f(a,B7),b3),q=hh(f(a,B8),b3),w=hh(f(a,B9),b3),x=aN(v,f(a,B_),b3),B=T(f(a,B$),b3),D=T(f(a,Ca),b3),r=bm(T,f(a,Cb),b3),s=bm(T,f(a,Cc),b3),E=aN(v,f(a,Cd),b3),p=[0,u,function(a){var
+d=an(r,s);if(1-cf(function(b){var
+d=c(a[4],b[1]);return d?dp(0,b[2]):d},d))z(Ce);var
 f=a[2];function
 b(a){return e(f,a)}var
-g=c(U(a[4]),E),h=e(a[1],g),i=ec(a,p),j=ec(a,o),k=b(x),l=b(s),n=b(fZ(m)),q=fY(m);return[0,[0,c(a[2],q),n,l,k,B,D,j,i,h]]}];else
+g=c(U(a[4]),E),h=e(a[1],g),i=eb(a,s),j=eb(a,r),k=b(x),l=b(w),m=b(fY(q)),n=fX(q);return[0,[0,c(a[2],n),m,l,k,B,D,j,i,h]]}];else
 var
-q=A(j,hi,Ce,0),F=fg(f(q,Cf),hi),K=hh(f(q,Cg),hi),l=[0,F,function(a){return[1,e(a[2],K)]}];var
-af=l[2],ag=l[1];return function(ah){var
-P=lj(t,ah,w,u),v=P[2];if(ag)var
-R=w,Q=u;else
+t=A(o,hi,Cf,0),F=ff(f(t,Cg),hi),K=hh(f(t,Ch),hi),p=[0,F,function(a){return[1,e(a[2],K)]}];var
+O=p[2],P=p[1];return function(n){var
+e=lk(i,n,m,l),a=e[2];if(P)var
+j=m,f=l;else
 var
-R=u,Q=w;var
-x=af(v),ai=c(v[3],R),aj=c(v[3],Q),i=P[3],f=d4(i),F=eW(i,f);if(F){var
-r=cG(i,aj);if(r){var
-K=r[1],s=cG(i,ai);if(s){var
-L=s[1];if(0===x[0]){var
-a=x[1],e=bN(f),T=a[9],S=G(k(function(a){return[0,a,0]},T)),l=function(a){return H(a,S)?1:N(kw(f,a))},m=function(a){return c(U(function(a){return l(a[1])}),a)},y=m(a[8]),z=g([0,d,b],a[6]),A=z?N(g(a[5],a[6])):z;if(A)var
-V=a[7],X=W(J([0,b,b]),V),Y=a[2],n=bM(I(cF(e,cm(e,K,a[1]),Y),X));else
+j=l,f=m;var
+q=O(a),o=c(a[3],j),p=c(a[3],f),z=e[3];return kE(z,p,o,function(f,y,x){if(0===q[0]){var
+a=q[1],e=bN(f),B=a[9],A=G(k(function(a){return[0,a,0]},B)),j=function(a){return H(a,A)?1:N(kw(f,a))},l=function(a){return c(U(function(a){return j(a[1])}),a)},r=l(a[8]),s=g([0,d,b],a[6]),t=s?N(g(a[5],a[6])):s;if(t)var
+D=a[7],E=W(J([0,b,b]),D),F=a[2],m=bM(I(cF(e,cm(e,y,a[1]),F),E));else
 var
-n=A;if(n)var
-Z=a[7],_=W(J(a[5]),Z),o=bM(I(cF(e,a[7],a[3]),_));else
+m=t;if(m)var
+K=a[7],L=W(J(a[5]),K),n=bM(I(cF(e,a[7],a[3]),L));else
 var
-o=n;var
-B=o?d5(aB(cF(e,a[7],a[4]))):o;if(B)var
-$=a[2],aa=cF(e,cm(e,L,a[1]),$),ab=W(J([0,b,b]),aa),p=bM(m(I(a[8],ab)));else
+n=m;var
+u=n?d4(aB(cF(e,a[7],a[4]))):n;if(u)var
+M=a[2],O=cF(e,cm(e,x,a[1]),M),P=W(J([0,b,b]),O),o=bM(l(I(a[8],P)));else
 var
-p=B;if(p)var
-ac=cF(e,y,a[3]),ad=W(J([0,b,b]),ac),q=bM(m(I(W(a[6],y),ad)));else
+o=u;if(o)var
+Q=cF(e,r,a[3]),R=W(J([0,b,b]),Q),p=bM(l(I(W(a[6],r),R)));else
 var
-q=p;if(q){var
-ae=i[1];return h(function(j){var
-c=j[1],f=l(c);if(f)var
+p=o;if(p){var
+S=z[1];return h(function(k){var
+c=k[1],f=j(c);if(f)var
 g=f;else{var
-k=cF(e,[0,[0,c,[0,b,b]],0],a[3]),i=h(function(a){return N(l(a[1]))},k);if(i)return C(aB(cF(e,[0,[0,c,[0,b,b]],0],a[4])),[0,d,b]);var
-g=i}return g},ae)}return q}var
-j=x[1];if(j){var
-D=C(eX(f,L,j),[0,d,b]);if(D)return d5(eX(f,K,j));var
-E=D}else
+l=cF(e,[0,[0,c,[0,b,b]],0],a[3]),i=h(function(a){return N(j(a[1]))},l);if(i)return C(aB(cF(e,[0,[0,c,[0,b,b]],0],a[4])),[0,d,b]);var
+g=i}return g},S)}return p}var
+i=q[1];if(i){var
+v=C(eW(f,x,i),[0,d,b]);if(v)return d4(eW(f,y,i));var
+w=v}else
 var
-E=j;return E}var
-M=s}else
-var
-M=r;var
-O=M}else
-var
-O=F;return O}}],Cs]]],ln=[0,[0,CH,function(d){var
-a=A(d,Cy,[0,Cx,[0,Cw,hk]],0),h=e(function(b){return[0,b,f(a,b)]},hk);function
+w=i;return w})}}],Ct]]],lo=[0,[0,CI,function(d){var
+a=A(d,Cz,[0,Cy,[0,Cx,hk]],0),h=e(function(b){return[0,b,f(a,b)]},hk);function
 g(i,a){var
-d=av(i,a),f=l(d,Cz),g=0;if(f){var
+d=av(i,a),f=l(d,CA),g=0;if(f){var
 e=f[1],m=0;if(typeof
 e!=="number"&&3===e[0]){var
 b=e[1];g=1;m=1}}if(!g)var
-b=n(j(a,CA));if(ai(b,CB))throw ds;if(1-bb(b,hj))n(j(a,CC));if(aH(function(a){return bb(a,d)},hk))n(j(a,CD));var
-k=[5,an(h,d)];return c(f3(b,hj),k)}var
-b=aN(g,f(a,CF),CE);if(0===b)n(CG);return function(a){var
+b=n(j(a,CB));if(ai(b,CC))throw ds;if(1-bb(b,hj))n(j(a,CD));if(aH(function(a){return bb(a,d)},hk))n(j(a,CE));var
+k=[5,an(h,d)];return c(f2(b,hj),k)}var
+b=aN(g,f(a,CG),CF);if(0===b)n(CH);return function(a){var
 d=e(function(b){try{var
 d=c(b,a);return d}catch(a){a=aY(a);if(a[1]===dn)return 0;throw a}},b);return cf(function(a){return a},d)}}],hj];function
-CJ(c){try{var
-a=cX(CL,eZ(1,c));e7(a);var
+CK(c){try{var
+a=cX(CM,eY(1,c));e6(a);var
 d=g1(a);return d}catch(a){a=aY(a);if(a[1]===cn)var
 b=a[2];else{if(a[1]!==dn)throw a;var
-b=a[2]}return n(j(CK,b))}}function
-lo(c){var
-b=l(c,CM);if(b){var
-a=b[1];if(typeof
-a!=="number"&&5===a[0])return S(l(a[1],CO),CN)}return 0}function
+b=a[2]}return n(j(CL,b))}}function
 lp(c){var
-d=0!==l(c,CP)?1:0;if(d){var
-e=l(c,CQ);if(e){var
+b=l(c,CN);if(b){var
+a=b[1];if(typeof
+a!=="number"&&5===a[0])return S(l(a[1],CP),CO)}return 0}function
+lq(c){var
+d=0!==l(c,CQ)?1:0;if(d){var
+e=l(c,CR);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=l(a[1],CR);if(g){var
+g=l(a[1],CS);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return aH(function(a){return S(a[2],CS)},h)}}return 0}}var
+h=b[1];return aH(function(a){return S(a[2],CT)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-ed(b,a){var
+ec(b,a){var
 d=a[3];function
 e(e){var
-a=c(d,0);return lp(b)?z(CT):a}return[0,a[1],a[2],e]}function
-C7(a,b){var
+a=c(d,0);return lq(b)?z(CU):a}return[0,a[1],a[2],e]}function
+C8(a,b){var
 d=a[1],g=0;if(b){var
-e=g1(d);if(y(CJ(b[1]),e)){z(C8);g=1}}var
-f=e4(d);if(y(a[2],f))z(C9);return c(a[3],0)}function
-C_(E){function
-p(a){return F(C7,a)}if(typeof
+e=g1(d);if(y(CK(b[1]),e)){z(C9);g=1}}var
+f=e3(d);if(y(a[2],f))z(C_);return c(a[3],0)}function
+C$(E){function
+p(a){return F(C8,a)}if(typeof
 E!=="number"&&5===E[0]){var
-i=E[1],ad=l(i,CU);if(ad){var
-t=A(ad[1],CX,CW,CV);v(f(t,CZ),CY);v(f(t,C1),C0);var
+i=E[1],ad=l(i,CV);if(ad){var
+t=A(ad[1],CY,CX,CW);v(f(t,C0),CZ);v(f(t,C2),C1);var
 ae=function(a){var
-b=av(a,C2);return M(function(a){v(a[2],C3);return 0},b)};ae(f(t,C4));ey(ae,l(t,C5))}var
-a=dR(C6,i),u=[5,a],af=l(a,Da),al=0;if(af){var
+b=av(a,C3);return M(function(a){v(a[2],C4);return 0},b)};ae(f(t,C5));ex(ae,l(t,C6))}var
+a=dR(C7,i),u=[5,a],af=l(a,Db),al=0;if(af){var
 H=af[1],am=0;if(typeof
-H!=="number"&&3===H[0])if(y(H[1],Dr))am=1;else{al=1;am=1}}if(!al)n(Db);var
-ag=l(a,Dc),ao=0;if(ag){var
+H!=="number"&&3===H[0])if(y(H[1],Ds))am=1;else{al=1;am=1}}if(!al)n(Dc);var
+ag=l(a,Dd),ao=0;if(ag){var
 I=ag[1],ap=0;if(typeof
-I!=="number"&&1===I[0])if(y(I[1],Dq))ap=1;else{ao=1;ap=1}}if(!ao)n(Dd);var
-w=l(a,De),W=0;if(w){var
+I!=="number"&&1===I[0])if(y(I[1],Dr))ap=1;else{ao=1;ap=1}}if(!ao)n(De);var
+w=l(a,Df),W=0;if(w){var
 J=w[1],B=0;if(typeof
 J!=="number"&&3===J[0]){var
-T=J[1];if(y(T,Di))if(y(T,Dj))if(y(T,Dk))B=1;else{if(0===l(a,Dl))return[0,function(b){return yR(b,a)}];B=1}else{if(0!==l(a,Dm)){var
-aQ=g7(xE,xn,function(p,b,d,a){var
+T=J[1];if(y(T,Dj))if(y(T,Dk))if(y(T,Dl))B=1;else{if(0===l(a,Dm))return[0,function(b){return yS(b,a)}];B=1}else{if(0!==l(a,Dn)){var
+aQ=g7(xF,xo,function(p,b,d,a){var
 g=e(function(h){var
 c=h[1];function
 i(b,a){if(2===a[0])return g6(b,a[1]);throw ab}var
 j=[0,b,0],d=a5(function(a,c){var
-b=e_(i,a[1],c);return[0,b[1],[0,b[2],a[2]]]},j,c),f=d[1],k=d[2],l=e(function(b){var
+b=e9(i,a[1],c);return[0,b[1],[0,b[2],a[2]]]},j,c),f=d[1],k=d[2],l=e(function(b){var
 a=b[1];if(2===a[0])return bl(a[1]);throw ab},c);function
 n(a){return a5(function(a,b){return ax(a7(b,a),a)},a,l)}var
-o=A([5,h[2]],xC,xB,xA),g=k6(o,b[3],b[4]),a=[cK,function(b){var
-a=m(g[4],f[1],f[2]);return[0,aq(k),a]}];d$(p,function(g){var
-c=ev(a),d=0,e=0,f=cJ===c?a[1]:cK===c?dT(a):a;return ke(g9,b[2],[0,f,e],d)});return[0,a,g,n]},d),f=e(function(c){var
-a=c[1],b=ev(a);return cJ===b?a[1]:cK===b?dT(a):a},g),h=e(function(a){e9(b,a[1][1]);var
-d=c(db(function(f){var
+o=A([5,h[2]],xD,xC,xB),g=k7(o,b[3],b[4]),a=[cJ,function(b){var
+a=m(g[4],f[1],f[2]);return[0,aq(k),a]}];d_(p,function(g){var
+c=eu(a),d=0,e=0,f=cI===c?a[1]:cJ===c?dT(a):a;return ke(g9,b[2],[0,f,e],d)});return[0,a,g,n]},d),f=e(function(c){var
+a=c[1],b=eu(a);return cI===b?a[1]:cJ===b?dT(a):a},g),h=e(function(a){e8(b,a[1][1]);var
+d=c(da(function(f){var
 g=f[3],b=f[2],k=e(g,a[1][1]);if(y(b[1],a[2]))throw ab;var
 l=b[2];function
 m(b){var
@@ -5403,57 +5396,57 @@ p=i(a[3]),d=S(i(h),p);else
 var
 d=j;var
 q=d?[0,h]:d;return q}),g);if(d){var
-f=k5(a[2]),h=k4(a[2],f,d[1],b[3],a[1]);return[0,f,h[1],a[4],a[5]]}return z(xD)},a);return ke(g9,b[2],f,h)},a);return p(F(function(a){return ed(i,a)},aQ))}if(!lo(a)){var
-s=A(u,xd,xb,xc);A(f(s,xg),xf,xe,0);var
-aM=v(f(s,xi),xh);if(0===L(f(s,xk),xj))n(xl);var
-aN=P(0,64),aO=P(0,64),aa=function(a){return aL(aN,a)},ac=function(a){return aL(aO,a)},aP=k6(s,aa,ac),D=cX(0,f(s,xm));return p([0,ed(i,[0,D,aM,function(b){var
-a=e3(D,aa,ac);return kc(g9,m(aP[4],D,a))}])])}B=1}else{if(0!==l(a,Dn)){var
-aR=lp(i);return p(g7(vU,uN,function(i,a,u,t){var
-m=c(a[4],vS),f=e(function(o){var
+f=k6(a[2]),h=k5(a[2],f,d[1],b[3],a[1]);return[0,f,h[1],a[4],a[5]]}return z(xE)},a);return ke(g9,b[2],f,h)},a);return p(F(function(a){return ec(i,a)},aQ))}if(!lp(a)){var
+s=A(u,xe,xc,xd);A(f(s,xh),xg,xf,0);var
+aM=v(f(s,xj),xi);if(0===L(f(s,xl),xk))n(xm);var
+aN=P(0,64),aO=P(0,64),aa=function(a){return aL(aN,a)},ac=function(a){return aL(aO,a)},aP=k7(s,aa,ac),D=cX(0,f(s,xn));return p([0,ec(i,[0,D,aM,function(b){var
+a=e2(D,aa,ac);return kc(g9,m(aP[4],D,a))}])])}B=1}else{if(0!==l(a,Do)){var
+aR=lq(i);return p(g7(vV,uO,function(i,a,u,t){var
+m=c(a[4],vT),f=e(function(o){var
 b=o[1],p=0;function
 r(a,b){switch(b[0]){case
-0:return z(vF);case
+0:return z(vG);case
 1:var
-d=b[3],w=b[2],h=cX(0,b[1]);e7(h);e9(a,e(ak,w));var
-r=e8(h,a[3],a[4]),k=function(b,a){return e(function(a){var
+d=b[3],w=b[2],h=cX(0,b[1]);e6(h);e8(a,e(ak,w));var
+r=e7(h,a[3],a[4]),k=function(b,a){return e(function(a){var
 c=a[2];return[0,j(b,a[1]),c]},a)},m=function(a,b){var
 c=b[2],d=e(function(b){var
-c=k(a,b[2]);return[0,j(a,b[1]),c]},c);return[0,k(a,b[1]),d]},n=m(vz,a[1]),o=m(vA,h),p=a[3],A=a[4],B=function(a){function
+c=k(a,b[2]);return[0,j(a,b[1]),c]},c);return[0,k(a,b[1]),d]},n=m(vA,a[1]),o=m(vB,h),p=a[3],A=a[4],B=function(a){function
 b(b){var
-d=f5(b,a),e=d?[0,c(p,bO(a,x(b)))]:d;return e}var
-d=b(u6),e=b(u7);return d?q(d[1],1):e?az(q(e[1],1)):q(c(p,j(u8,a)),1)},C=an(n[2],o[2]),g=e8([0,an(n[1],o[1]),C],B,A);if(bb(vB,d)){e6(vC,d);var
-D=d9(l(d,vD)),E=g[3],s=e(function(a){return kS(E,a)},D);if(aH(function(a){return 0===a[6]?1:0},s))throw ab;var
-u=s,t=kX(i,g,kV(l(d,vE)))}else
+d=f4(b,a),e=d?[0,c(p,bO(a,x(b)))]:d;return e}var
+d=b(u7),e=b(u8);return d?q(d[1],1):e?az(q(e[1],1)):q(c(p,j(u9,a)),1)},C=an(n[2],o[2]),g=e7([0,an(n[1],o[1]),C],B,A);if(bb(vC,d)){e5(vD,d);var
+D=d8(l(d,vE)),E=g[3],s=e(function(a){return kT(E,a)},D);if(aH(function(a){return 0===a[6]?1:0},s))throw ab;var
+u=s,t=kY(i,g,kW(l(d,vF)))}else
 var
 f=g2(0,0,g[3],[5,d]),G=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=e(G,f[6]),t=[0,[0,0,f],0];var
-F=r[2],v=[1,c(kW(a),w),F,t,u];d$(i,function(b){return jE(a[2],v)});return[0,r,v];default:var
+F=r[2],v=[1,c(kX(a),w),F,t,u];d_(i,function(b){return jE(a[2],v)});return[0,r,v];default:var
 y=g6(a,b[1]);return[0,y[1],[0,y[2]]]}}if(b){var
 d=b[1],g=d[1];if(0===g[0]){var
 h=g[1],s=function(f,d){function
 b(b){var
-d=b[1];e9(a,[0,d,0]);var
-e=e2(v(b[2],vH),vG);return[0,c(a[3],d),e]}return[0,a,e(b,av(h,vI))]},k=e_(s,a,[0,[0,h],d[2],d[3]])[2];d$(i,function(b){return jF(m,bg(a[2]),k)});var
+d=b[1];e8(a,[0,d,0]);var
+e=e1(v(b[2],vI),vH);return[0,c(a[3],d),e]}return[0,a,e(b,av(h,vJ))]},k=e9(s,a,[0,[0,h],d[2],d[3]])[2];d_(i,function(b){return jF(m,bg(a[2]),k)});var
 f=[0,[0,k],b[2]];p=1}}if(!p)var
 f=[0,0,b];var
 t=f[2],u=[0,a,0],w=a5(function(a,c){var
-b=e_(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),y=kQ(0,0,a[3],a[4],[5,o[2]]),A=aq(w[2]),n=[0,f[1],A,y];d$(i,function(b){return jG(m,a[2],n)});return n},u);if(aH(function(i){return aH(function(j){var
+b=e9(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),y=kR(0,0,a[3],a[4],[5,o[2]]),A=aq(w[2]),n=[0,f[1],A,y];d_(i,function(b){return jG(m,a[2],n)});return n},u);if(aH(function(i){return aH(function(j){var
 e=j[1],d=j[2],a=0,b=i[2];for(;;){if(b){var
 f=b[1],g=jD(f),k=b[2];if(a)var
 h=a;else
 var
 m=0===c(g,e)?1:0,h=m||(0===c(g,d)?1:0);var
-l=c(eQ(f),d),e=c(eQ(f),e),d=l,a=h,b=k;continue}if(a){var
+l=c(eP(f),d),e=c(eP(f),e),d=l,a=h,b=k;continue}if(a){var
 n=i[3][8];return aH(function(a){var
-b=S(a[1],e),c=b?S(a[2],d):b;return c},n)}return a}},t)},f))z(vT);var
+b=S(a[1],e),c=b?S(a[2],d):b;return c},n)}return a}},t)},f))z(vU);var
 n=a[2],o=bg(n),p=cE(n,o),s=p?h(function(a){var
 b=jG(m,n,a);return b?a[1]?1:N(aR):b},f):p;if(s){var
 w=k(function(c){var
 e=c[3][3],i=c[2],f=k(function(a){var
-b=jD(a);return[0,eQ(a),b]},i),g=c[1];if(g)var
+b=jD(a);return[0,eP(a),b]},i),g=c[1];if(g)var
 j=G(g[1]),l=[0,d,b],a=function(a){return R(l,j,a)},h=function(d,b){var
-g=c[3],h=gA(f,function(a,b){return jI(g,a,b)},e,d,b),i=r(e,a(d)),j=Q(a(b),i),l=r(e,a(b)),m=cT(Q(a(d),l),j),n=a(b),o=cT(a(d),n);return k(function(a){return jH(e,o,m,a)},h)};else
+g=c[3],h=gz(f,function(a,b){return jI(g,a,b)},e,d,b),i=r(e,a(d)),j=Q(a(b),i),l=r(e,a(b)),m=cT(Q(a(d),l),j),n=a(b),o=cT(a(d),n);return k(function(a){return jH(e,o,m,a)},h)};else
 var
-m=c[3],n=function(a,b){return jI(m,a,b)},h=function(a,b){return gA(f,n,e,a,b)};return[0,c,h]},f),y=bh(o);return h(function(a){var
+m=c[3],n=function(a,b){return jI(m,a,b)},h=function(a,b){return gz(f,n,e,a,b)};return[0,c,h]},f),y=bh(o);return h(function(a){var
 j=c(y,a[1]),k=j?c(y,a[2]):j;if(k){var
 l=a[5];if(l)var
 e=l[1],m=g([0,d,b],e),n=m?g(e,[0,b,b]):m,v=n?jJ(w,a,function(a){return g(e,a[1])}):n,o=v;else
@@ -5471,24 +5464,24 @@ var
 i=f;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},t)}return s},a))}W=1;B=1}}}else{if(0!==l(a,Dp)){var
-aK=g7(0,kS,function(d,a,c,b){var
-e=kX(d,a,c);return jA(a[2],e,b)},a);return p(F(function(a){return ed(i,a)},aK))}W=1}if(W){var
-ar=0;if(!lo(a)&&0===l(a,Do))ar=1;if(!ar)return 0}if(w){var
+u=i;return u},t)}return s},a))}W=1;B=1}}}else{if(0!==l(a,Dq)){var
+aK=g7(0,kT,function(d,a,c,b){var
+e=kY(d,a,c);return jA(a[2],e,b)},a);return p(F(function(a){return ec(i,a)},aK))}W=1}if(W){var
+ar=0;if(!lp(a)&&0===l(a,Dp))ar=1;if(!ar)return 0}if(w){var
 K=w[1];if(typeof
 K!=="number"&&3===K[0]){var
-O=K[1];if(y(O,Dg)){var
-ah=bb(O,ln),ai=ah?0===l(i,Dh)?1:0:ah;if(ai){if(0!==l(a,CI))throw ds;var
-aj=[0,c(f3(O,ln),[5,a])]}else
+O=K[1];if(y(O,Dh)){var
+ah=bb(O,lo),ai=ah?0===l(i,Di)?1:0:ah;if(ai){if(0!==l(a,CJ))throw ds;var
+aj=[0,c(f2(O,lo),[5,a])]}else
 var
 aj=ai;return aj}var
-X=P(0,64),Y=P(0,64),Z=[0,ux],au=function(a){if(S(f(a,uz),uy))n(uA);A(f(a,uD),uC,uB,0);Z[1]=v(f(a,uF),uE);return 0},aw=function(a){return aL(Y,a)},o=kQ([0,au],uG,function(a){return aL(X,a)},aw,u),$=cX(0,f(av(u,uI),uH)),ay=o[8],aA=o[7],aB=o[6],aC=o[5],aD=o[4],aE=o[3],aF=o[2],aG=function(a){return aL(Y,a)},aI=[0,e3($,function(a){return aL(X,a)},aG),aF,aE,aD,aC,aB,aA,ay],aJ=function(a){return jw(aI)};return p([0,ed(i,[0,$,Z[1],aJ])])}return n(Df)}var
-C=kN(u),as=C[3],at=function(a){return gr(as)};return p([0,ed(i,[0,C[1],C[2],at])])}return n(C$)}function
-Dt(d,a){try{var
-b=f5(Ds,a)?0:C_(eZ(0,a)),e=b?c(b[1],d)?0:Du:1;return e}catch(a){a=aY(a);if(a[1]===cn)return[1,a[2]];if(a[1]===dn)return[0,a[2]];if(a!==ab&&a!==ds){if(a===iz)return 2;throw a}return 1}}DG(function(c,b){var
-d=ai(b,DA)?0:[0,b],a=Dt(d,c);if(typeof
-a==="number"&&2<=a)return DB;if(typeof
+X=P(0,64),Y=P(0,64),Z=[0,uy],au=function(a){if(S(f(a,uA),uz))n(uB);A(f(a,uE),uD,uC,0);Z[1]=v(f(a,uG),uF);return 0},aw=function(a){return aL(Y,a)},o=kR([0,au],uH,function(a){return aL(X,a)},aw,u),$=cX(0,f(av(u,uJ),uI)),ay=o[8],aA=o[7],aB=o[6],aC=o[5],aD=o[4],aE=o[3],aF=o[2],aG=function(a){return aL(Y,a)},aI=[0,e2($,function(a){return aL(X,a)},aG),aF,aE,aD,aC,aB,aA,ay],aJ=function(a){return jw(aI)};return p([0,ec(i,[0,$,Z[1],aJ])])}return n(Dg)}var
+C=kO(u),as=C[3],at=function(a){return gq(as)};return p([0,ec(i,[0,C[1],C[2],at])])}return n(Da)}function
+Du(d,a){try{var
+b=f4(Dt,a)?0:C$(eY(0,a)),e=b?c(b[1],d)?0:Dv:1;return e}catch(a){a=aY(a);if(a[1]===cn)return[1,a[2]];if(a[1]===dn)return[0,a[2]];if(a!==ab&&a!==ds){if(a===iz)return 2;throw a}return 1}}DI(function(c,b){var
+d=ai(b,DB)?0:[0,b],a=Du(d,c);if(typeof
+a==="number"&&2<=a)return DC;if(typeof
 a==="number")switch(a){case
-0:return Dv;case
-1:return Dw;default:return Dx}else
-return 0===a[0]?j(Dy,a[1]):j(Dz,a[1])});iE(0);return}(globalThis));
+0:return Dw;case
+1:return Dx;default:return Dy}else
+return 0===a[0]?j(Dz,a[1]):j(DA,a[1])});iE(0);return}(globalThis));
