@@ -37,6 +37,7 @@ COVERED = (
     "hmm-no-budget",
     "hmm-several",
 )
+MEASURES = ("tv", "chi2", "kl", "hellinger", "renyi:3", "bayes", "min-entropy")
 sys.path.insert(0, str(HERE.parent))
 
 Document = dict[str, Any]
@@ -66,6 +67,8 @@ def answers(count: int) -> Iterator[Case]:
     from bisimdist.models.library.pin_checking import pin_checking  # noqa: PLC0415
     from bisimdist.models.library.random_chain import random_lmc  # noqa: PLC0415
     from bisimdist.privacy.delta.ask import delta  # noqa: PLC0415 - only where answers are wanted
+    from bisimdist.privacy.leakage.ask import leakage  # noqa: PLC0415
+    from bisimdist.progress import Deadline  # noqa: PLC0415
 
     fixed: list[Callable[[], Any]] = [
         lambda: delta(dining_cryptographers(3), "1.0002"),
@@ -90,6 +93,8 @@ def answers(count: int) -> Iterator[Case]:
         pairs = [(chain.states[0], chain.states[1])]
         if seed % 3 == 0:
             answer: Any = delta(chain, alpha, pairs=pairs, gap="1/10")
+        elif seed % 3 == 1:
+            answer = leakage(chain, chance.choice(MEASURES), gap="1/10", deadline=Deadline.after(0.2))
         else:
             precision = chance.choice([None, None, "1/1000"])
             answer = bound(

@@ -70,6 +70,16 @@ function bisimdist_z_divexact(x, y) {
   return bisimdist_of_big(above / below);
 }
 
+//Provides: bisimdist_z_sqrt
+//Requires: bisimdist_of_big, bisimdist_big
+function bisimdist_z_sqrt(x) { // Newton's, from above
+  var big = bisimdist_big(x), one = globalThis.BigInt(1);
+  if (big <= one) return x;
+  var root = one << globalThis.BigInt(2 * big.toString(16).length), next;
+  while ((next = (root + big / root) >> one) < root) root = next;
+  return bisimdist_of_big(root);
+}
+
 //Provides: bisimdist_limbs
 function bisimdist_limbs(big) { // 24 bits each, the lowest first
   var digits = big.toString(16), limbs = [];

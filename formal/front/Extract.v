@@ -3,7 +3,7 @@
     Numbers become those of Zarith: besides the parser and Coq's extraction, these directives are trusted. *)
 
 From Coq Require Import ZArith QArith List FMapPositive Extraction ExtrOcamlBasic.
-From Bisimdist Require Import Check CheckDeltaClaims CheckSteps CheckLeakage CheckMetric CheckHmm CheckHmmLengths.
+From Bisimdist Require Import Check CheckDeltaClaims CheckSteps CheckLeakage CheckLeakageSteps CheckMetric CheckHmm CheckHmmLengths.
 
 Extract Inductive positive => "Integers.t"
   [ "(fun p -> Integers.succ (Integers.shift_left p 1))" "(fun p -> Integers.shift_left p 1)" "Integers.one" ]
@@ -44,5 +44,5 @@ Extract Constant Nat.leb => "(<=)".
 Extract Constant Nat.ltb => "(<)".
 Extract Constant Nat.eqb => "(=)".
 
-Extraction "extracted.ml" check_distance check_delta check_distances check_steps check_leakage check_metric
+Extraction "extracted.ml" check_distance check_delta check_distances check_steps check_leakage check_leak_parts check_metric
   check_budgets check_all_lengths check_no_budget.

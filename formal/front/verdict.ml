@@ -73,7 +73,9 @@ let read document =
       | (None | Some (String "delta")) when chosen whole || Reading.find whole "nature" <> None -> None
       | None -> chain (Some (allowing_for_cuts given (Distance_document.read document)))
       | Some (String "delta") -> chain (Some (allowing_for_cuts given (Delta_document.read document)))
-      | Some (String "leakage") when not (chosen whole || Reading.find whole "reduced" <> None) ->
+      | Some (String "leakage") when Reading.find whole "reduced" <> None ->
+          chain (Option.map (allowing_for_cuts given) (Leakage_document.read_parts whole))
+      | Some (String "leakage") when not (chosen whole) ->
           chain (Some (allowing_for_cuts given (Leakage_document.read document)))
       | Some (String "metric") when Reading.find whole "reduced" = None -> Some (fun model -> Metric_document.check ?model whole)
       | Some (String kind) when List.mem_assoc kind Hmm_document.kinds && Reading.find given "program" = None ->
@@ -93,7 +95,7 @@ let judge ?model text =
   with
   | Malformed why -> Wrong why
   | Reading.Not_valid why -> Refused why
-  | Steps_document.Other | Leakage_document.Other | Hmm_document.Other -> Not_covered
+  | Steps_document.Other | Hmm_document.Other -> Not_covered
   | Stack_overflow -> Too_large
 
 let describe = function

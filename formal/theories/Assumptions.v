@@ -1,7 +1,7 @@
 (** * What the main theorems rest on: nothing but the rules of Coq's logic *)
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
-  Leastness Extension CheckChain Check CheckDeltaClaims MergingDistances Steps CheckSteps Leakage CheckLeakage
+  Leastness Extension CheckChain Check CheckDeltaClaims MergingDistances Steps CheckSteps Leakage Measures LeakageGraph CheckLeakage CheckLeakageSteps
   Hmm HmmPump CheckHmm CheckHmmCoupling CheckHmmLengths Metric MetricGame CheckMetric Accountant Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
 
 (** The main theorems, one after the other. *)
@@ -32,9 +32,15 @@ Definition main_theorems :=
   (conj (@cut_brings_back)
   (conj (@check_distances_sound)
   (conj (@check_steps_sound)
+  (conj (@columns_bound)
+  (conj (@chord_bound)
+  (conj (@measure_lawful)
+  (conj (@measure_encloses)
   (conj (@node_bounds_from_above)
   (conj (@node_bounds_from_below)
+  (conj (@node_infinite)
   (conj (@check_leakage_sound)
+  (conj (@check_leak_parts_sound)
   (conj (@leastness)
   (conj (@extension_ok)
   (conj (@classes_of_apart)
@@ -83,7 +89,7 @@ Definition main_theorems :=
   (conj (@deferred_bounds_output)
   (conj (@deferred_bounds_events)
   (conj (@noisy_max_gap_budget)
-  I))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))).
+  I))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.

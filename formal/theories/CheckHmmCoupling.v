@@ -3,7 +3,7 @@
     The chain's states stand for a state and an observation that it makes; its traces are the observation sequences. *)
 
 From Coq Require Import ZArith QArith List Bool FMapPositive Field Lia Lqa.
-From Bisimdist Require Import OrderedField Combination Chain Tables Leakage CheckLeakage CheckChain Check Hmm CheckHmm.
+From Bisimdist Require Import OrderedField Combination Chain Tables Leakage CheckChain Check Hmm CheckHmm.
 Import ListNotations.
 Set Implicit Arguments.
 Unset Strict Implicit.

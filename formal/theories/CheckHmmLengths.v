@@ -118,30 +118,28 @@ Inductive refutation := Pump (u : pump) | Impossible (w : list positive).
 Record all_lengths := { l_markov : markov; l_from : positive; l_to : positive; l_ratio : Q; l_invariant : invariant }.
 Record no_budget := { z_markov : markov; z_from : positive; z_to : positive; z_refutation : refutation }.
 
-Definition check_all_lengths (x : all_lengths) : bool :=
-  let k := l_markov x in
+(** A check of the two distributions that a claim names. *)
+Definition of_pair (k : markov) (s t : positive) (check : prepared -> vector -> vector -> bool) : bool :=
   let P := prepare k in
-  check_markov k P &&
-  match distribution k (l_from x), distribution k (l_to x) with
-  | Some pi, Some tau => match l_invariant x with
-      | Cone c => check_cone k P pi tau (l_ratio x) c
-      | Factors f => check_factors P pi tau (l_ratio x) f
-      | Coupled g => check_coupling k P pi tau (l_ratio x) g
-      end
-  | _, _ => false
-  end.
+  check_markov k P && match distribution k s, distribution k t with Some pi, Some tau => check P pi tau | _, _ => false end.
+
+Lemma of_pair_ok k s t check : of_pair k s t check = true -> check_markov k (prepare k) = true /\
+  exists pi tau, distribution k s = Some pi /\ distribution k t = Some tau /\ check (prepare k) pi tau = true.
+Proof. unfold of_pair. cbv zeta. rewrite andb_true_iff. intros [K C]. split; [assumption |].
+  destruct (distribution k s) as [pi |], (distribution k t) as [tau |]; try easy. now exists pi, tau. Qed.
+
+Definition check_all_lengths (x : all_lengths) : bool :=
+  of_pair (l_markov x) (l_from x) (l_to x) (fun P pi tau => match l_invariant x with
+    | Cone c => check_cone (l_markov x) P pi tau (l_ratio x) c
+    | Factors f => check_factors P pi tau (l_ratio x) f
+    | Coupled g => check_coupling (l_markov x) P pi tau (l_ratio x) g
+    end).
 
 Definition check_no_budget (x : no_budget) : bool :=
-  let k := z_markov x in
-  let P := prepare k in
-  check_markov k P &&
-  match distribution k (z_from x), distribution k (z_to x) with
-  | Some pi, Some tau => match z_refutation x with
-      | Pump u => check_pump k P pi tau u
-      | Impossible w => check_impossible P pi tau w
-      end
-  | _, _ => false
-  end.
+  of_pair (z_markov x) (z_from x) (z_to x) (fun P pi tau => match z_refutation x with
+    | Pump u => check_pump (z_markov x) P pi tau u
+    | Impossible w => check_impossible P pi tau w
+    end).
 
 Section Meaning.
 Variable F : OrderedField.
@@ -292,9 +290,8 @@ End Sound.
 
 Theorem check_all_lengths_sound (F : OrderedField) x : check_all_lengths x = true -> all_lengths_true F x.
 Proof.
-  unfold check_all_lengths, all_lengths_true. cbv zeta. rewrite andb_true_iff. intros [K C].
-  destruct (distribution (l_markov x) (l_from x)) as [pi |] eqn:Dp; [| easy]. destruct (distribution (l_markov x) (l_to x)) as [tau |] eqn:Dt; [| easy].
-  exists pi, tau. split; [reflexivity | split; [reflexivity |]]. destruct (l_invariant x).
+  intro H. apply of_pair_ok in H. destruct H as (K & pi & tau & Dp & Dt & C).
+  exists pi, tau. split; [assumption | split; [assumption |]]. destruct (l_invariant x).
   - exact (cone_sound F C).
   - exact (factors_sound F K C).
   - exact (coupling_sound F K (side_ge0 K Dp) (side_ge0 K Dt) C).
@@ -302,9 +299,8 @@ Qed.
 
 Theorem check_no_budget_sound (F : OrderedField) x : check_no_budget x = true -> no_budget_true F x.
 Proof.
-  unfold check_no_budget, no_budget_true. cbv zeta. rewrite andb_true_iff. intros [K C].
-  destruct (distribution (z_markov x) (z_from x)) as [pi |] eqn:Dp; [| easy]. destruct (distribution (z_markov x) (z_to x)) as [tau |] eqn:Dt; [| easy].
-  exists pi, tau. split; [reflexivity | split; [reflexivity |]]. intros c [Le _].
+  intro H. apply of_pair_ok in H. destruct H as (K & pi & tau & Dp & Dt & C).
+  exists pi, tau. split; [assumption | split; [assumption |]]. intros c [Le _].
   assert (Ex : exists w, of_any_length w /\ ~ le (probability_of F (hidden (prepare (z_markov x))) pi w)
     (mul (ofQ c) (probability_of F (hidden (prepare (z_markov x))) tau w))).
   { destruct (z_refutation x).

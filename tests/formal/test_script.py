@@ -6,7 +6,7 @@ import json
 import random
 import shutil
 import subprocess
-from math import gcd
+from math import gcd, isqrt
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,7 @@ def test_integers(tmp_path: Path) -> None:
             ("compare", (x, x), 0),
             ("is_odd", (x,), x % 2),
             ("numbits", (x,), x.bit_length()),
+            ("sqrt", (abs(x),), isqrt(abs(x))),
         ):
             asked.append([name, *map(str, given)])
             expected.append(str(value))

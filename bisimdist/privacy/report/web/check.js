@@ -25,13 +25,14 @@ const about = alpha => typeof alpha == "string" ? number(alpha)
     Array.isArray(alpha) ? alpha : [alpha.lower, alpha.upper]);
 const ABOUT = "about";  // how lines begin that are no claims
 const each = (object, say) => Object.entries(object).map(([name, x]) => say(plain(name), number(x))).join(", ");
-const subject = ({from, to, alpha, states, prior, distance, quantity}, whole) => {
+const subject = ({from, to, alpha, states = [from, to], prior, distance, quantity, gains = {}}, whole) => {
   if (whole.metric) return `e to the ${plain(whole.metric)} distance of ${plain(from)} and ${plain(to)}`;
-  if (!states) return `${distance || quantity || whole.distance || whole.kind}(${plain(from)}, ${plain(to)}) at alpha = ${about(alpha || whole.alpha)}`;
-  const name = whole.measure + (whole.measure == "min-entropy" ? " (before the logarithm)" : "");
+  const measure = whole.measure || whole.kind == "leakage" && quantity;
+  if (!measure) return `${distance || quantity || whole.distance || whole.kind}(${plain(from)}, ${plain(to)}) at alpha = ${about(alpha || whole.alpha)}`;
+  const name = measure + (/^(min-entropy|renyi)/.test(measure) ? " (before the logarithm)" : "");
   if (!prior) return `${name}(${states.map(plain).join(", ")})`;
-  const gains = Object.entries(whole.gains || {}).map(([guess, row]) => `; ${plain(guess)} gains ${each(row, (state, x) => `${x} for ${state}`)}`);
-  return `${name} of ${states.map((state, k) => `${plain(state)} with ${number(prior[k] ?? "nothing")}`).join(", ")}${gains.join("")}`;
+  const gained = Object.entries(whole.gains || gains).map(([guess, row]) => `; ${plain(guess)} gains ${each(row, (state, x) => `${x} for ${state}`)}`);
+  return `${name} of ${states.map((state, k) => `${plain(state)} with ${number(prior[k] ?? "nothing")}`).join(", ")}${gained.join("")}`;
 };
 const budget = ({from, to, ratio, holds, verdict, word}, {length, up_to}) => {  // of a hidden Markov model
   const words = length === undefined ? "of any length" : `of ${up_to ? "up to " : ""}${plain(length)} observations`;
@@ -47,7 +48,7 @@ const claims = certificate => {  // of the kinds that the proved checker knows
     if (claim.ratio !== undefined) return budget(claim, part);
     const sides = [...(upper === undefined || upper === "inf" ? [] : ["at most " + number(upper, true)]),
       ...(lower === undefined || lower === null ? [] : ["at least " + number(lower)])];
-    return `${subject(claim, part)} is ${lower === upper ? (upper === "inf" ? "infinite" : "exactly " + number(upper)) : sides.join(" and ")}`;
+    return `${subject(claim, part)} is ${lower === upper ? (upper === "inf" ? "infinite" : "exactly " + number(upper)) : sides.join(" and ") || "not bounded"}`;
   }));
   const program = said ? [`${ABOUT} the function ${plain(said.function)}, of which is seen: ${plain(said.observe)}`] : [];
   return [...lines, ...program, `${ABOUT} a model with the digest ${plain(whole.digest)}`];

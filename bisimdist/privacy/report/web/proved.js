@@ -8,202 +8,205 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(o){"use strict";var
-fp="pump",lA="Invalid_argument",bx="reduced",mO="merged",lz="the transitions",hN=192,ly="bounds",lx="%ni",e_="word",hh="above",fo="parameters",cn=0xff,mN="no certificate",hg="]",hf="sha256:",dx="stop",lw="credit",mL="measure",mM="smaller",lv="credits",a3="0",mK="chain",bj="pair",ae="upper",aW=128,lu="Sys_blocked_io",hM="start",mJ="fd ",ac=248,dq="program",mI=1027,aQ="claims",fn="probabilities",e9="common",d4=246,lt="the nodes",lr="G3: another digest",ls="%u",mH="cycle",mG="bayes",lq="generators",mE="depth",mF="root",mD="table",e8=127,d3=1024,lp="ceiling",mB=-49,mC="1",hK="accumulative",hL="e",lo=" : flags Open_rdonly and Open_wronly are not compatible",mA="slow",my="layers",mz="gains",e6=240,d2="factors",e7="not UTF-8",b0="-",mx="witness",hJ=": Not a directory",lm="challenge",ln=" : file already exists",cm=0xffffff,cC="a claim",ll="proofs",hI="0u",cT="nodes",mw="Out_of_memory",lk="reading.ml",hH="metric",dw="inf",hG="index out of bounds",mv="counting",lj="event",fm="_bigarr02",li=244,hF="}",lh="\\b",hE="holds",dv="type",mu=" has no positive denominator",b4=0xffff,dp="the claims",lg=12520,mt="observations",mr="node ",ms="denominator",mq="infinity",d1=1000,mp="least",he="{",hD="the digest",e5=224,r="",fl="then",hd="^",mo="\\t",d0="cut",dn=0x3f,fk="ratios",mn="verdict",lf="Match_failure",e4="swapped",le="smaller:",d9="bd",hC=-10,mm="relations",hB=252,du=".",cl="+",ad="kind",ml=0xf0,mk="model:",mj=110,dm="distance",mi=116,ld="%li",mh="invariant",hA=56320,fj="direction",hz=" is no object",d8="rank",lc=65536,mf=-32,mg="complement",hc="lmc",me=1023,lb=")",md="quantity",hy="interactive",hb="nan",mc="cycles",cB="value",e3="stuck",la=0xe0,k$=0xdfff,aO="to",bu="/",mb="Assert_failure",ma="a state of a claim",k_="replay",b3="format",ha="ENOTDIR",k9=1073741823,l$="null",k8="\\r",dl=250,fi="backward",k7="observe",l_="the states",k6="up",dt=",",fh='"',k5="$schema",g_="function",g$=1255,l9="factor",g9=255,l7="(",l8=0x800,cS="covers",k4="jsError",bZ=0x8000,l6="cone",d7=256,k3="a rule of the proved checker fails",g8="tv",k2="End_of_file",g7="Failure",dk="ratio",k1="distributions",hx="ENOENT",d6="forward",hw="the pump",l5="([^/]+)",hv=0xf,e2=-48,k0=0xdc00,kZ="fast",hu=125,l3=" names no node",l4="ENOTEMPTY",fg="bound",dj="the model",av="camlinternalFormat.ml",l2="Division_by_zero",l1="starts",kY="Sys_error",ht="most",kX="potential",g6="g",hs="proof",ff=67108864,cA="moves",kW="EEXIST",l0="%d",ai="lower",kV="bisimdist-certificate",hr="[",lZ="buffer.ml",e1="int_of_string",kT="vector",kU="\\n",lY="node %d",hq="delta",kS="name",aN="from",kQ=120,kR=103,lX=102,b2="transitions",kO=55296,kP=512,lW="infinite",kN=0x7ff0,fe=101,d5="there is no claim",kM="rows",dZ="0x",lV=" is not true",hp="steps",fd=254,ho=100,kL="end",lU="the ratios",kK="%Li",lS="*",lT=" : flags Open_text and Open_binary are not compatible",aV="states",g5="below",lR="\\\\",lQ="before",bY=16777216,g4="progress",hn="Unix.Unix_error",lP="sources",g3="mkdir",lO="Stack_overflow",g1="model file: ",g2="losses",as="alpha",fc="the invariant",e0=": No such file or directory",lN="/static/",kJ="**",lM=-97,lL="Not_found",kI=", ",lK="ahead",fb="pairs",a_="digest",hm="rmdir",kG="prefix",kH="parts",g0=" is none that is known",am="model",lJ=1026,ds="classes",lH="a mass",hl="lbd",lI="false",kF=-34,hk="min-entropy",kE="after",kC="Pervasives.do_at_exit",kD="utf8",bt=" ",bw=0x80,kB="Undefined_recursive_module",fa="length",bv="the certificate",e$=":",kA="G2: another model",lG="prior",kz="weight",b1="version",hj="compare: functional value",lE="action",lF="'stop' of ",ky="%i",lC="suffix",dr="given_up",lD="side",lB="true",hi="up_to";function
-cW(c,a){if(c.fun)return cW(c.fun,a);if(typeof
+fI="pump",mu="Invalid_argument",bF="reduced",nG="merged",mt="the transitions",id=192,ms="bounds",mr="%ni",fq="word",hH="above",fH="parameters",ct=0xff,nE="no certificate",nF="grows",hG="]",hF="sha256:",dE="stop",mq="credit",ic="measure",nD="smaller",mp="credits",a_="0",nC="chain",bv="pair",ac="upper",a1=128,mo="Sys_blocked_io",ib="start",nB="fd ",ap=248,dy="program",nA=1027,aO="claims",fG="probabilities",fp="common",cJ=246,mn="the nodes",ml="G3: another digest",mm="%u",nz="cycle",ny="bayes",mk="generators",nw="depth",nx="root",nv="table",fo=127,eh=1024,mj="ceiling",nt=-49,nu="1",h$="accumulative",ia="e",mi=" : flags Open_rdonly and Open_wronly are not compatible",ns="slow",nr="layers",ep="gains",fm=240,eg="factors",fn="not UTF-8",b6="-",nq="witness",hE="a cycle",h_=": Not a directory",mg="challenge",mh=" : file already exists",cs=0xffffff,b$="a claim",mf="proofs",h9="0u",c4="nodes",np="Out_of_memory",me="reading.ml",h8="metric",eo="inf",h7="index out of bounds",no="counting",md="event",nn=" has not two entries",fF="_bigarr02",mc=244,h6="}",mb="\\b",h5="holds",dD="type",nm=" has no positive denominator",b_=0xffff,c3="the claims",ma=12520,nl="observations",nj="node ",nk="denominator",ni="infinity",dx=1000,nh="least",hD="{",h4="the digest",fl=224,u="",fE="then",hC="^",ng="\\t",ef="cut",dw=0x3f,en="ratios",nf="verdict",l$="Match_failure",fk="swapped",l_="smaller:",em="bd",h3=-10,ne="relations",h2=252,dC=".",cr="+",af="kind",nd=0xf0,nc="model:",nb=110,dv="distance",na=116,l9="%li",m$="invariant",h1=56320,fD="direction",h0=" is no object",el="rank",l8=65536,m9=-32,m_="complement",hB="lmc",m8=1023,l7=")",fC="quantity",hZ="interactive",hA="nan",hY="cycles",cL="value",fj="stuck",l6=0xe0,l5=0xdfff,aE="to",bD="/",m7="Assert_failure",m6="a state of a claim",l4="replay",b9="format",hz="ENOTDIR",l3=1073741823,m5="null",l2="\\r",cI=250,fB="backward",l1="observe",m4="the states",l0="up",dB=",",fA='"',lZ="$schema",hx="function",hy=1255,m3="factor",hw=255,m1="(",m2=0x800,c2="covers",lY="jsError",b5=0x8000,m0="cone",ek=256,lW="a rule of the proved checker fails",lX="tv",lV="End_of_file",hv="Failure",du="ratio",lU="distributions",hX="ENOENT",ej="forward",hW="the pump",mZ="([^/]+)",hV=0xf,fi=-48,lT=0xdc00,lS="fast",hU=125,mX=" names no node",mY="ENOTEMPTY",fz="bound",dt="the model",aC="camlinternalFormat.ml",mW="Division_by_zero",mV="starts",lR="Sys_error",hT="most",lQ="potential",hu="g",hS="proof",fy=67108864,cK="moves",lP="EEXIST",mU="%d",al="lower",lO="bisimdist-certificate",hR="[",mT="buffer.ml",fh="int_of_string",lM="vector",lN="\\n",mS="node %d",hQ="delta",lL="name",aD="from",lJ=120,lK=103,mR=102,b8="transitions",lH=55296,lI=512,mQ="infinite",lG=0x7ff0,fx=101,ei="there is no claim",lF="rows",ee="0x",mP=" is not true",hP="steps",fw=254,hO=100,lE="end",mO="the ratios",lD="%Li",mM="*",mN=" : flags Open_text and Open_binary are not compatible",aV="states",ht="below",mL="\\\\",mK="before",mJ="the gains",b4=16777216,hs="progress",hN="Unix.Unix_error",mI="sources",hr="mkdir",mH="Stack_overflow",hp="model file: ",hq="losses",aw="alpha",fv="the invariant",fg=": No such file or directory",mG="/static/",lC="**",mF=-97,mE="Not_found",lB=", ",mD="ahead",fu="pairs",bn="digest",hM="rmdir",lz="prefix",lA="parts",ho=" is none that is known",at="model",mC=1026,dA="classes",mA="a mass",hL="lbd",mB="false",ly=-34,hK="min-entropy",lx="after",lv="Pervasives.do_at_exit",lw="utf8",bC=" ",bE=0x80,lu="Undefined_recursive_module",ft="length",bQ="the certificate",fs=":",lt="G2: another model",fr="prior",ls="weight",b7="version",hJ="compare: functional value",my="action",mz="'stop' of ",lr="%i",mw="suffix",dz="given_up",mx="side",mv="true",hI="up_to";function
+cO(c,a){if(c.fun)return cO(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return cW(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return cO(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cW(c,d)}}function
-dC(b,a){if(b==0)return r;if(a.repeat)return a.repeat(b);var
-d=r,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fC(c,b,a){var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cO(c,d)}}function
+dL(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
+d=u,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+fU(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=r;for(;0<a;b+=d3,a-=d3)e+=d.apply(null,c.slice(b,b+Math.min(a,d3)));return e}function
-cX(a){if(a.t==2)a.c+=dC(a.l-a.c.length,"\0");else
-a.c=fC(a.c,0,a.c.length);a.t=0}function
-b_(a){a.t&6&&cX(a);return a.c}function
-ni(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>e8)return false;return true}else
+e=u;for(;0<a;b+=eh,a-=eh)e+=d.apply(null,c.slice(b,b+Math.min(a,eh)));return e}function
+c6(a){if(a.t==2)a.c+=dL(a.l-a.c.length,"\0");else
+a.c=fU(a.c,0,a.c.length);a.t=0}function
+ce(a){a.t&6&&c6(a);return a.c}function
+oa(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>fo)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-h5(e){for(var
-j=r,c=r,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bw){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bw;d++);if(d-b>kP){c.substr(0,1);j+=c;c=r;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==aW){g=h+(f<<6);if(f<la){a=g-0x3080;if(a<bw)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==aW){g=h+(g<<6);if(f<ml){a=g-0xe2080;if(a<l8||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==aW&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>b4)c+=String.fromCharCode(0xd7c0+(a>>10),k0+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>d3){c.substr(0,1);j+=c;c=r}}return j+c}function
-b5(c,a,b){this.t=c;this.c=a;this.l=b}b5.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cX(this);case
-0:if(ni(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};b5.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return h5(a)};b5.prototype.slice=function(){var
+iv(e){for(var
+j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bE){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bE;d++);if(d-b>lI){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(f<<6);if(f<l6){a=g-0x3080;if(a<bE)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(g<<6);if(f<nd){a=g-0xe2080;if(a<m2||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>b_)c+=String.fromCharCode(0xd7c0+(a>>10),lT+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>eh){c.substr(0,1);j+=c;c=u}}return j+c}function
+ca(c,a,b){this.t=c;this.c=a;this.l=b}ca.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:c6(this);case
+0:if(oa(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};ca.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return iv(a)};ca.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-b5(this.t,a,this.l)};function
-mZ(a){return new
-b5(0,a,a.length)}function
-a(a){return mZ(a)}function
-Cb(d){o.bisimdistCheck=function(c,b){return b_(cW(d,[a(c),a(b)]))}}function
-mQ(a){this.big=a}mQ.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
-b7(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
-mQ(a)}function
-aR(a){return typeof
+ca(this.t,a,this.l)};function
+nR(a){return new
+ca(0,a,a.length)}function
+a(a){return nR(a)}function
+DI(d){o.bisimdistCheck=function(c,b){return ce(cO(d,[a(c),a(b)]))}}function
+nI(a){this.big=a}nI.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+bR(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
+nI(a)}function
+aW(a){return typeof
 a=="number"?o.BigInt(a):a.big}function
-fr(b,c){if(typeof
+aR(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return b7(aR(b)+aR(c))}function
-bJ(c,d){var
+a=b+c;if(a===(a|0))return a|0}return bR(aW(b)+aW(c))}function
+bG(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
-d!="number"){a=aR(c);b=aR(d)}return a<b?-1:a>b?1:0}function
-C5(b,a){throw[0,b,a]}function
-h2(c,b){C5(c,a(b))}var
-aa=[0];function
-a4(b){if(!aa.Failure)aa.Failure=[ac,a(g7),-3];h2(aa.Failure,b)}function
-cU(b,a){if(a===1)return b;var
-c=aR(b),d=aR(a);if(a===0)a4("division by zero");return b7(c/d)}function
-hO(d){var
+d!="number"){a=aW(c);b=aW(d)}return a<b?-1:a>b?1:0}function
+EA(b,a){throw[0,b,a]}function
+is(c,b){EA(c,a(b))}var
+ah=[0];function
+a$(b){if(!ah.Failure)ah.Failure=[ap,a(hv),-3];is(ah.Failure,b)}function
+bS(b,a){if(a===1)return b;var
+c=aW(b),d=aW(a);if(a===0)a$("division by zero");return bR(c/d)}function
+ie(d){var
 b=d.toString(16),c=[];for(var
 a=b.length;a>0;a-=6)c.push(o.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-fq(b){var
+fJ(b){var
 c="0x0";for(var
-a=b.length-1;a>=0;a--)c+=(b[a]+bY).toString(16).slice(1);return o.BigInt(c)}function
-Cc(w,x){var
-b=hO(w),a=hO(x),g=o.Math.floor;while(a.length>2){var
+a=b.length-1;a>=0;a--)c+=(b[a]+b4).toString(16).slice(1);return o.BigInt(c)}function
+DJ(w,x){var
+b=ie(w),a=ie(x),g=o.Math.floor;while(a.length>2){var
 c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,n,d,e;while(h<=b[c-1])h*=2;var
-r=(b[c-1]*bY+b[c-2])*(bY/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*bY)+a[c-2])*(bY/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>ff||d<-ff||e>ff||e<-ff)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
-v=fq(b)%fq(a);b=a;a=v==0?[]:hO(v)}else{var
+r=(b[c-1]*b4+b[c-2])*(b4/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*b4)+a[c-2])*(b4/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>fy||d<-fy||e>fy||e<-fy)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
+v=fJ(b)%fJ(a);b=a;a=v==0?[]:ie(v)}else{var
 s=0,q=0,t,u;for(var
-f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/bY);q=g(e/bY);b[f]=d-s*bY;if(f<m)a[f]=e-q*bY;else
-a.push(e-q*bY)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[fq(b),fq(a)]}function
-fs(j,k){if(j===1||k===1)return 1;var
-a=aR(j),b=aR(k),i;if(a<0)a=-a;if(b<0)b=-b;var
-h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=Cc(h,f);var
+f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/b4);q=g(e/b4);b[f]=d-s*b4;if(f<m)a[f]=e-q*b4;else
+a.push(e-q*b4)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[fJ(b),fJ(a)]}function
+fK(j,k){if(j===1||k===1)return 1;var
+a=aW(j),b=aW(k),i;if(a<0)a=-a;if(b<0)b=-b;var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=DJ(h,f);var
 d=c[0];if(c[1]!=0){var
-g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))a4("no common divisor");return b7(d)}function
-co(a){return typeof
+g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))a$("no common divisor");return bR(d)}function
+bw(a){return typeof
 a=="number"?a&1:o.Number(o.BigInt.asUintN(1,a.big))}function
-T(b,c){if(typeof
+w(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return b7(aR(b)*aR(c))}function
-bK(a){return b7(-aR(a))}function
-hP(c){var
-a=aR(c);if(a<0)a=-a;var
+a=b*c;if(a===(a|0))return a|0}return bR(aW(b)*aW(c))}function
+ag(a){return bR(-aW(a))}function
+dG(c){var
+a=aW(c);if(a<0)a=-a;var
 b=a.toString(16);return 4*b.length-o.Math.clz32(o.parseInt(b.charAt(0),16))+28}function
-mR(a,c){var
-b=b_(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))a4("digits");return b7(o.BigInt(a==16?dZ+b:b))}function
-aF(a){return a}function
-aG(b,c){if(typeof
+nJ(a,c){var
+b=ce(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))a$("digits");return bR(o.BigInt(a==16?ee+b:b))}function
+ad(a){return a}function
+q(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return b7(aR(b)<<o.BigInt(c))}function
-aH(b,a){if(typeof
-b=="number")return b>>(a>31?31:a);return b7(b.big>>o.BigInt(a))}function
-Cd(c,a,b){return b7(o.BigInt.asIntN(b,aR(c)>>o.BigInt(a)))}function
-Ce(b,c){if(typeof
+a=2*b;if(a===(a|0))return a}return bR(aW(b)<<o.BigInt(c))}function
+$(b,a){if(typeof
+b=="number")return b>>(a>31?31:a);return bR(b.big>>o.BigInt(a))}function
+DK(c,a,b){return bR(o.BigInt.asIntN(b,aW(c)>>o.BigInt(a)))}function
+DL(e){var
+b=aW(e),c=o.BigInt(1);if(b<=c)return e;var
+a=c<<o.BigInt(2*b.toString(16).length),d;while((d=a+b/a>>c)<a)a=d;return bR(a)}function
+cu(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return b7(aR(b)-aR(c))}function
-dz(a){if(typeof
-a!="number")a4("overflow");return a}function
-bL(b){return a(aR(b).toString())}function
-Cf(d,b,e,c,f){if(c<=b)for(var
+a=b-c;if(a===(a|0))return a|0}return bR(aW(b)-aW(c))}function
+dH(a){if(typeof
+a!="number")a$("overflow");return a}function
+bT(b){return a(aW(b).toString())}function
+DM(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-Ci(e,f,d){var
+DP(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-fu(b){if(o.Uint8Array)var
+fM(b){if(o.Uint8Array)var
 c=new(o.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cV(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fC(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fC(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fu(b);var
+c5(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fU(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?fU(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fM(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-b9(a){return a}function
-b8(a,b,c,d,e){cV(b9(a),b,c,d,e);return 0}function
-bM(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cd(a){return a}function
+cc(a,b,c,d,e){c5(cd(a),b,c,d,e);return 0}function
+bU(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-ax(a){h2(aa.Invalid_argument,a)}function
-ft(){ax(hG)}function
-Cn(b,a){if(a>>>0>=b.l-3)ft();var
-c=bM(b,a),d=bM(b,a+1),e=bM(b,a+2),f=bM(b,a+3);return f<<24|e<<16|d<<8|c}function
-af(a,c,b){b&=cn;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fu(a)}a.c[c]=b;return 0}function
-cE(b,a,c){if(a>>>0>=b.l)ft();return af(b,a,c)}function
-cY(a){return a.toArray()}function
-Cq(c,b,e){if(b>>>0>=c.l-7)ft();var
-d=cY(e);for(var
-a=0;a<8;a++)af(c,b+7-a,d[a]);return 0}function
-d_(){ax(hG)}function
-p(a,b){if(b>>>0>=a.length-1)d_();return a}function
-Cr(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-De=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-Dd(a){if(De)return Math.floor(Math.log2(a));var
+aG(a){is(ah.Invalid_argument,a)}function
+fL(){aG(h7)}function
+DU(b,a){if(a>>>0>=b.l-3)fL();var
+c=bU(b,a),d=bU(b,a+1),e=bU(b,a+2),f=bU(b,a+3);return f<<24|e<<16|d<<8|c}function
+am(a,c,b){b&=ct;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fM(a)}a.c[c]=b;return 0}function
+cN(b,a,c){if(a>>>0>=b.l)fL();return am(b,a,c)}function
+c7(a){return a.toArray()}function
+DX(c,b,e){if(b>>>0>=c.l-7)fL();var
+d=c7(e);for(var
+a=0;a<8;a++)am(c,b+7-a,d[a]);return 0}function
+eq(){aG(h7)}function
+p(a,b){if(b>>>0>=a.length-1)eq();return a}function
+DY(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+EL=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+EK(a){if(EL)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-hV(c){var
+il(c){var
 a=new(o.Float32Array)(1);a[0]=c;var
 b=new(o.Int32Array)(a.buffer);return b[0]|0}var
-m6=Math.pow(2,-24);function
-nc(a){throw a}function
-h3(){nc(aa.Division_by_zero)}function
-v(b,c,a){this.lo=b&cm;this.mi=c&cm;this.hi=a&b4}v.prototype.caml_custom="_j";v.prototype.copy=function(){return new
-v(this.lo,this.mi,this.hi)};v.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};v.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};v.prototype.neg=function(){var
+nY=Math.pow(2,-24);function
+n6(a){throw a}function
+it(){n6(ah.Division_by_zero)}function
+B(b,c,a){this.lo=b&cs;this.mi=c&cs;this.hi=a&b_}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
+B(this.lo,this.mi,this.hi)};B.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-v(a,b,c)};v.prototype.add=function(a){var
+B(a,b,c)};B.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-v(b,c,d)};v.prototype.sub=function(a){var
+B(b,c,d)};B.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-v(b,c,d)};v.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*m6|0)+this.mi*a.lo+this.lo*a.mi,d=(c*m6|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-v(b,c,d)};v.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};v.prototype.isNeg=function(){return this.hi<<16<0};v.prototype.and=function(a){return new
-v(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};v.prototype.or=function(a){return new
-v(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};v.prototype.xor=function(a){return new
-v(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};v.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-v(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-v(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-v(0,0,this.lo<<a-48)};v.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-v(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-v(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-v(this.hi>>a-48,0,0)};v.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+B(b,c,d)};B.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*nY|0)+this.mi*a.lo+this.lo*a.mi,d=(c*nY|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+B(b,c,d)};B.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};B.prototype.isNeg=function(){return this.hi<<16<0};B.prototype.and=function(a){return new
+B(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};B.prototype.or=function(a){return new
+B(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};B.prototype.xor=function(a){return new
+B(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};B.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+B(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+B(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+B(0,0,this.lo<<a-48)};B.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+B(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+B(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+B(this.hi>>a-48,0,0)};B.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-v(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+B(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-v(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b4);return new
-v(this.hi<<16>>a-32,b,b)};v.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cm;this.lo=this.lo<<1&cm};v.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cm;this.mi=(this.mi>>>1|this.hi<<23)&cm;this.hi=this.hi>>>1};v.prototype.udivmod=function(e){var
+B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b_);return new
+B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cs;this.lo=this.lo<<1&cs};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cs;this.mi=(this.mi>>>1|this.hi<<23)&cs;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-v(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};v.prototype.div=function(a){var
-b=this;if(a.isZero())h3();var
-d=b.hi^a.hi;if(b.hi&bZ)b=b.neg();if(a.hi&bZ)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bZ)c=c.neg();return c};v.prototype.mod=function(b){var
-a=this;if(b.isZero())h3();var
-d=a.hi;if(a.hi&bZ)a=a.neg();if(b.hi&bZ)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bZ)c=c.neg();return c};v.prototype.toInt=function(){return this.lo|this.mi<<24};v.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};v.prototype.toArray=function(){return[this.hi>>8,this.hi&cn,this.mi>>16,this.mi>>8&cn,this.mi&cn,this.lo>>16,this.lo>>8&cn,this.lo&cn]};v.prototype.lo32=function(){return this.lo|(this.mi&cn)<<24};v.prototype.hi32=function(){return this.mi>>>8&b4|this.hi<<16};function
-fx(b,c,a){return new
-v(b,c,a)}function
-fw(a){if(!isFinite(a)){if(isNaN(a))return fx(1,0,kN);return a>0?fx(0,0,kN):fx(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bZ:a>=0?0:bZ;if(f)a=-a;var
-b=Dd(a)+me;if(b<=0){b=0;a/=Math.pow(2,-lJ)}else{a/=Math.pow(2,b-mI);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+B(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};B.prototype.div=function(a){var
+b=this;if(a.isZero())it();var
+d=b.hi^a.hi;if(b.hi&b5)b=b.neg();if(a.hi&b5)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&b5)c=c.neg();return c};B.prototype.mod=function(b){var
+a=this;if(b.isZero())it();var
+d=a.hi;if(a.hi&b5)a=a.neg();if(b.hi&b5)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&b5)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ct,this.mi>>16,this.mi>>8&ct,this.mi&ct,this.lo>>16,this.lo>>8&ct,this.lo&ct]};B.prototype.lo32=function(){return this.lo|(this.mi&ct)<<24};B.prototype.hi32=function(){return this.mi>>>8&b_|this.hi<<16};function
+fP(b,c,a){return new
+B(b,c,a)}function
+fO(a){if(!isFinite(a)){if(isNaN(a))return fP(1,0,lG);return a>0?fP(0,0,lG):fP(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?b5:a>=0?0:b5;if(f)a=-a;var
+b=EK(a)+m8;if(b<=0){b=0;a/=Math.pow(2,-mC)}else{a/=Math.pow(2,b-nA);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&hv|f|b<<4;return fx(g,e,c)}function
-mX(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fm)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<b4)c.write(16,b.dims[a]);else{c.write(16,b4);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&hV|f|b<<4;return fP(g,e,c)}function
+nP(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fF)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<b_)c.write(16,b.dims[a]);else{c.write(16,b_);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -220,29 +223,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=cY(b.get(a));for(var
+e=c7(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=cY(fw(b.get(a)));for(var
+e=c7(fO(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=hV(b.get(a));c.write(32,e)}break;case
+e=il(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,hV(d[1]));c.write(32,hV(d[2]))}break;case
+d=b.get(a);c.write(32,il(d[1]));c.write(32,il(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=cY(fw(f[1]));for(var
+f=b.get(a),e=c7(fO(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=cY(fw(f[2]));for(var
+e=c7(fO(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-mV(a){switch(a){case
+nN(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-Cj(c,e){var
+DQ(c,e){var
 b=o,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -256,51 +259,51 @@ b=o,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)ax("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)aG("Bigarray.create: unsupported kind");var
 d=new
-a(e*mV(c));return d}function
-hW(c){var
+a(e*nN(c));return d}function
+im(c){var
 a=new(o.Int32Array)(1);a[0]=c;var
 b=new(o.Float32Array)(a.buffer);return b[0]}function
-dB(a){return new
-v(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-hX(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&hv)==0?b&bZ?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&hv);if(c>0){a+=16;a*=Math.pow(2,c-mI)}else
-a*=Math.pow(2,-lJ);if(b&bZ)a=-a;return a}function
-hQ(b){var
+dJ(a){return new
+B(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+io(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&hV)==0?b&b5?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&hV);if(c>0){a+=16;a*=Math.pow(2,c-nA)}else
+a*=Math.pow(2,-mC);if(b&b5)a=-a;return a}function
+ig(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)ax("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-CI(b,a){return new
-v(b&cm,b>>>24&cn|(a&b4)<<8,a>>>16&b4)}function
-hY(a){return a.hi32()}function
-hZ(a){return a.lo32()}var
-Ck=fm;function
-cD(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cD.prototype.caml_custom=Ck;cD.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)aG("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+Ed(b,a){return new
+B(b&cs,b>>>24&ct|(a&b_)<<8,a>>>16&b_)}function
+ip(a){return a.hi32()}function
+iq(a){return a.lo32()}var
+DR=fF;function
+cM(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cM.prototype.caml_custom=DR;cM.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))ax("bigarray.js: invalid offset");if(this.dims.length!=b.length)ax("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])d_();c=c*this.dims[a]+b[a]}else
+Array))aG("bigarray.js: invalid offset");if(this.dims.length!=b.length)aG("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])eq();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])d_();c=c*this.dims[a]+(b[a]-1)}return c};cD.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])eq();c=c*this.dims[a]+(b[a]-1)}return c};cM.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return CI(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Ed(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[fd,e,c];default:return this.data[a]}};cD.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=hZ(b);this.data[a*2+1]=hY(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[fw,e,c];default:return this.data[a]}};cM.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=iq(b);this.data[a*2+1]=ip(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cD.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cM.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=hZ(b),e=hY(b);if(c==e)this.data.fill(c);else
+c=iq(b),e=ip(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cD.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cM.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -320,25 +323,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dy.prototype=new
-cD();dy.prototype.offset=function(a){if(typeof
+dF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dF.prototype=new
+cM();dF.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-ax("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])d_();return a};dy.prototype.get=function(a){return this.data[a]};dy.prototype.set=function(a,b){this.data[a]=b;return 0};dy.prototype.fill=function(a){this.data.fill(a);return 0};function
-mT(c,d,a,b){var
-e=mV(c);if(hQ(a)*e!=b.length)ax("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dy(c,d,a,b);return new
-cD(c,d,a,b)}function
-mU(b,v,r){var
-i=b.read32s();if(i<0||i>16)a4("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&cn,o=p>>8&1,h=[];if(r==fm)for(var
+aG("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])eq();return a};dF.prototype.get=function(a){return this.data[a]};dF.prototype.set=function(a,b){this.data[a]=b;return 0};dF.prototype.fill=function(a){this.data.fill(a);return 0};function
+nL(c,d,a,b){var
+e=nN(c);if(ig(a)*e!=b.length)aG("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dF(c,d,a,b);return new
+cM(c,d,a,b)}function
+nM(b,v,r){var
+i=b.read32s();if(i<0||i>16)a$("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&ct,o=p>>8&1,h=[];if(r==fF)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==b4){var
-t=b.read32u(),u=b.read32u();if(t!=0)a4("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==b_){var
+t=b.read32u(),u=b.read32u();if(t!=0)a$("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=hQ(h),f=Cj(j,d),g=mT(j,o,h,f);switch(j){case
+d=ig(h),f=DQ(j,d),g=nL(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -352,129 +355,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)a4("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)a$("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=dB(e);g.set(a,q)}break;case
+q=dJ(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=hX(dB(e));g.set(a,k)}break;case
+k=io(dJ(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=hW(b.read32s());g.set(a,k)}break;case
+k=im(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=hW(b.read32s()),l=hW(b.read32s());g.set(a,[fd,m,l])}break;case
+m=im(b.read32s()),l=im(b.read32s());g.set(a,[fw,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=hX(dB(e));for(var
+m=io(dJ(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=hX(dB(e));g.set(a,[fd,m,l])}break}v[0]=(4+i)*4;return mT(j,o,h,f)}function
-mS(a,b,c){return a.compare(b,c)}function
-fA(a,b){return Math.imul(a,b)}function
-aS(b,a){a=fA(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=fA(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-CB(a,b){a=aS(a,hZ(b));a=aS(a,hY(b));return a}function
-hT(a,b){return CB(a,fw(b))}function
-mW(c){var
-b=hQ(c.dims),d=0;switch(c.kind){case
+l=io(dJ(e));g.set(a,[fw,m,l])}break}v[0]=(4+i)*4;return nL(j,o,h,f)}function
+nK(a,b,c){return a.compare(b,c)}function
+fS(a,b){return Math.imul(a,b)}function
+aX(b,a){a=fS(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=fS(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+D8(a,b){a=aX(a,iq(b));a=aX(a,ip(b));return a}function
+ij(a,b){return D8(a,fO(b))}function
+nO(c){var
+b=ig(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>d7)b=d7;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aS(d,e)}e=0;switch(b&3){case
+12:if(b>ek)b=ek;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aX(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aS(d,e)}break;case
+1:e|=c.data[a+0];d=aX(d,e)}break;case
 4:case
-5:if(b>aW)b=aW;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aS(d,e)}if((b&1)!=0)d=aS(d,c.data[a]);break;case
+5:if(b>a1)b=a1;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aX(d,e)}if((b&1)!=0)d=aX(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aS(d,c.data[a]);break;case
+a=0;a<b;a++)d=aX(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aS(d,c.data[a]);break;case
+a=0;a<b;a++)d=aX(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aS(d,c.data[a]);break;case
+a=0;a<b;a++)d=aX(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=hT(d,c.data[a]);break;case
+a=0;a<b;a++)d=ij(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=hT(d,c.data[a]);break}return d}function
-CF(a,b){b[0]=4;return a.read32s()}function
-CZ(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=ij(d,c.data[a]);break}return d}function
+Ea(a,b){b[0]=4;return a.read32s()}function
+Eu(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:a4("input_value: native integer value too large");default:a4("input_value: ill-formed native integer")}}function
-CR(c,d){var
+2:a$("input_value: native integer value too large");default:a$("input_value: ill-formed native integer")}}function
+Em(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dB(b)}function
-CN(e,d,b){var
-c=cY(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dJ(b)}function
+Ei(e,d,b){var
+c=c7(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-CH(a,b,c){return a.compare(b)}function
-CK(a){return a.lo32()^a.hi32()}var
-ea={"_j":{deserialize:CR,serialize:CN,fixed_length:8,compare:CH,hash:CK},"_i":{deserialize:CF,fixed_length:4},"_n":{deserialize:CZ,fixed_length:4},"_bigarray":{deserialize:function(a,b){return mU(a,b,"_bigarray")},serialize:mX,compare:mS,hash:mW},"_bigarr02":{deserialize:function(a,b){return mU(a,b,fm)},serialize:mX,compare:mS,hash:mW}};function
-hR(a){return ea[a.caml_custom]&&ea[a.caml_custom].compare}function
-m0(f,c,d,e){var
-b=hR(c);if(b){var
+Ec(a,b,c){return a.compare(b)}function
+Ef(a){return a.lo32()^a.hi32()}var
+es={"_j":{deserialize:Em,serialize:Ei,fixed_length:8,compare:Ec,hash:Ef},"_i":{deserialize:Ea,fixed_length:4},"_n":{deserialize:Eu,fixed_length:4},"_bigarray":{deserialize:function(a,b){return nM(a,b,"_bigarray")},serialize:nP,compare:nK,hash:nO},"_bigarr02":{deserialize:function(a,b){return nM(a,b,fF)},serialize:nP,compare:nK,hash:nO}};function
+ih(a){return es[a.caml_custom]&&es[a.caml_custom].compare}function
+nS(f,c,d,e){var
+b=ih(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-ec(a){return a
+et(a){return a
 instanceof
-b5}function
-fy(a){return ec(a)}function
-m1(a){if(typeof
-a==="number")return d1;else
-if(ec(a))return hB;else
-if(fy(a))return 1252;else
+ca}function
+fQ(a){return et(a)}function
+nT(a){if(typeof
+a==="number")return dx;else
+if(et(a))return h2;else
+if(fQ(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=g9){var
-b=a[0]|0;return b==fd?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=hw){var
+b=a[0]|0;return b==fw?0:b}else
 if(a
 instanceof
-String)return lg;else
+String)return ma;else
 if(typeof
-a=="string")return lg;else
+a=="string")return ma;else
 if(a
 instanceof
-Number)return d1;else
-if(a&&a.caml_custom)return g$;else
+Number)return dx;else
+if(a&&a.caml_custom)return hy;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-m7(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-mY(a,b){a.t&6&&cX(a);b.t&6&&cX(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-cF(a,b){return mY(a,b)}function
-dA(a,b,d){var
+nZ(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+nQ(a,b){a.t&6&&c6(a);b.t&6&&c6(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+cw(a,b){return nQ(a,b)}function
+dI(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=m1(a);if(f==dl){a=a[1];continue}var
-g=m1(b);if(g==dl){b=b[1];continue}if(f!==g){if(f==d1){if(g==g$)return m0(a,b,-1,d);return-1}if(g==d1){if(f==g$)return m0(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:ax(hj);break;case
+f=nT(a);if(f==cI){a=a[1];continue}var
+g=nT(b);if(g==cI){b=b[1];continue}if(f!==g){if(f==dx){if(g==hy)return nS(a,b,-1,d);return-1}if(g==dx){if(f==hy)return nS(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:aG(hJ);break;case
 248:var
-c=m7(a[2],b[2]);if(c!=0)return c|0;break;case
-249:ax(hj);break;case
-250:ax("equal: got Forward_tag, should not happen");break;case
-251:ax("equal: abstract value");break;case
+c=nZ(a[2],b[2]);if(c!=0)return c|0;break;case
+249:aG(hJ);break;case
+250:aG("equal: got Forward_tag, should not happen");break;case
+251:aG("equal: abstract value");break;case
 252:if(a!==b){var
-c=mY(a,b);if(c!=0)return c|0}break;case
-253:ax("equal: got Double_tag, should not happen");break;case
-254:ax("equal: got Double_array_tag, should not happen");break;case
-255:ax("equal: got Custom_tag, should not happen");break;case
-1247:ax(hj);break;case
+c=nQ(a,b);if(c!=0)return c|0}break;case
+253:aG("equal: got Double_tag, should not happen");break;case
+254:aG("equal: got Double_array_tag, should not happen");break;case
+255:aG("equal: got Custom_tag, should not happen");break;case
+1247:aG(hJ);break;case
 1255:var
-i=hR(a);if(i!=hR(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ax("compare: abstract value");var
+i=ih(a);if(i!=ih(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)aG("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -482,274 +485,274 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=b_(a),b=b_(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=ce(a),b=ce(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-Z(a,b){return dA(a,b,true)}function
-aw(a){if(a<0)ax("Bytes.create");return new
-b5(a?2:9,r,a)}function
-V(a,b){return+(dA(a,b,false)==0)}function
-Ct(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=r;a.t=2}else{a.c=dC(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fu(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-h1(d){d=b_(d);var
-e=d.length;if(e>31)ax("format_int: format too long");var
-a={justify:cl,signstyle:b0,filler:bt,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+_(a,b){return dI(a,b,true)}function
+aF(a){if(a<0)aG("Bytes.create");return new
+ca(a?2:9,u,a)}function
+S(a,b){return+(dI(a,b,false)==0)}function
+D0(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=dL(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fM(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+ir(d){d=ce(d);var
+e=d.length;if(e>31)aG("format_int: format too long");var
+a={justify:cr,signstyle:b6,filler:bC,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=b0;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=a3;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-hS(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b0))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=r;if(b.justify==cl&&b.filler==bt)for(var
-d=e;d<b.width;d++)c+=bt;if(b.signedconv)if(b.sign<0)c+=b0;else
-if(b.signstyle!=b0)c+=b.signstyle;if(b.alternate&&b.base==8)c+=a3;if(b.alternate&&b.base==16)c+=dZ;if(b.justify==cl&&b.filler==a3)for(var
-d=e;d<b.width;d++)c+=a3;c+=f;if(b.justify==b0)for(var
-d=e;d<b.width;d++)c+=bt;return a(c)}function
-m3(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=b6;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=a_;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+ii(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b6))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=u;if(b.justify==cr&&b.filler==bC)for(var
+d=e;d<b.width;d++)c+=bC;if(b.signedconv)if(b.sign<0)c+=b6;else
+if(b.signstyle!=b6)c+=b.signstyle;if(b.alternate&&b.base==8)c+=a_;if(b.alternate&&b.base==16)c+=ee;if(b.justify==cr&&b.filler==a_)for(var
+d=e;d<b.width;d++)c+=a_;c+=f;if(b.justify==b6)for(var
+d=e;d<b.width;d++)c+=bC;return a(c)}function
+nV(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cl)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(a3);if(b>0)a=a+du+new
-Array(b+1).join(a3);return a}else
+c=parseInt(a.toString().split(cr)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(a_);if(b>0)a=a+dC+new
+Array(b+1).join(a_);return a}else
 return a.toFixed(b)}}var
-a,e=h1(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hb;e.filler=bt}else
-if(!isFinite(c)){a=dw;e.filler=bt}else
+a,e=ir(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hA;e.filler=bC}else
+if(!isFinite(c)){a=eo;e.filler=bC}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hL)a=a.slice(0,b-1)+a3+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(hL),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==a3)b--;if(a.charAt(b)==du)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hL)a=a.slice(0,b-1)+a3+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ia)a=a.slice(0,b-1)+a_+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(ia),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==a_)b--;if(a.charAt(b)==dC)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ia)a=a.slice(0,b-1)+a_+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==a3)b--;if(a.charAt(b)==du)b--;a=a.slice(0,b+1)}}break}return hS(e,a)}function
-fv(e,c){if(b_(e)==l0)return a(r+c);var
-b=h1(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==a_)b--;if(a.charAt(b)==dC)b--;a=a.slice(0,b+1)}}break}return ii(e,a)}function
+fN(e,c){if(ce(e)==mU)return a(u+c);var
+b=ir(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bt;var
-f=b.prec-d.length;if(f>0)d=dC(f,a3)+d}return hS(b,d)}var
-C1=0;function
-cp(){return C1++}function
-m8(a){return a.toUtf16()}function
-ed(){return typeof
+d=c.toString(b.base);if(b.prec>=0){b.filler=bC;var
+f=b.prec-d.length;if(f>0)d=dL(f,a_)+d}return ii(b,d)}var
+Ew=0;function
+cP(){return Ew++}function
+n0(a){return a.toUtf16()}function
+ev(){return typeof
 o.process!=="undefined"&&typeof
 o.process.versions!=="undefined"&&typeof
 o.process.versions.node!=="undefined"}function
-Df(){function
-a(a){if(a.charAt(0)===bu)return[r,a.substring(1)];return}function
+EM(){function
+a(a){if(a.charAt(0)===bD)return[u,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||r,e=Boolean(b&&b.charAt(1)!==e$);if(Boolean(a[2]||e)){var
-d=a[1]||r,f=a[2]||r;return[d,c.substring(d.length+f.length)]}return}return ed()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
-h6=Df();function
-ng(a){return a.slice(-1)!==bu?a+bu:a}if(ed()&&o.process&&o.process.cwd)var
-d$=o.process.cwd().replace(/\\/g,bu);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==fs);if(Boolean(a[2]||e)){var
+d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return ev()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
+iw=EM();function
+n_(a){return a.slice(-1)!==bD?a+bD:a}if(ev()&&o.process&&o.process.cwd)var
+er=o.process.cwd().replace(/\\/g,bD);else
 var
-d$="/static";d$=ng(d$);function
-CT(a){a=m8(a);if(!h6(a))a=d$+a;var
-e=h6(a),d=e[1].split(bu),b=[];for(var
+er="/static";er=n_(er);function
+Eo(a){a=n0(a);if(!iw(a))a=er+a;var
+e=iw(a),d=e[1].split(bD),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-Da(e){for(var
-f=r,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bw){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bw;d++);if(d-c>kP){b.substr(0,1);f+=b;b=r;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<l8){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bw|a&dn)}else
-if(a<0xd800||a>=k$)b+=String.fromCharCode(la|a>>12,bw|a>>6&dn,bw|a&dn);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<k0||h>k$)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ml|a>>18,bw|a>>12&dn,bw|a>>6&dn,bw|a&dn)}if(b.length>d3){b.substr(0,1);f+=b;b=r}}return f+b}function
-Cp(a){var
-b=9;if(!ni(a))b=8,a=Da(a);return new
-b5(b,a,a.length)}function
-bO(a){return Cp(a)}var
-Dg=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",kW,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hx,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",ha,l4,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-c2(d,f,e,a){var
-b=Dg.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bO(f||r),bO(e||r)];return c}var
-na={};function
-c0(a){return na[a]}function
-c1(b,a){throw[0,b].concat(a)}function
-Co(a){return new
-b5(4,a,a.length)}function
-U(a){h2(aa.Sys_error,a)}function
-C3(a){U(a+e0)}function
-Cm(b,a){if(a>>>0>=b.l)ft();return bM(b,a)}function
-a$(a){return a.l}function
-mP(){}function
-aD(a){this.data=a}aD.prototype=new
-mP();aD.prototype.truncate=function(a){var
-b=this.data;this.data=aw(a|0);cV(b,0,this.data,0,a)};aD.prototype.length=function(){return a$(this.data)};aD.prototype.write=function(b,d,g,a){var
+EH(e){for(var
+f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bE){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bE;d++);if(d-c>lI){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<m2){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bE|a&dw)}else
+if(a<0xd800||a>=l5)b+=String.fromCharCode(l6|a>>12,bE|a>>6&dw,bE|a&dw);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lT||h>l5)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(nd|a>>18,bE|a>>12&dw,bE|a>>6&dw,bE|a&dw)}if(b.length>eh){b.substr(0,1);f+=b;b=u}}return f+b}function
+DW(a){var
+b=9;if(!oa(a))b=8,a=EH(a);return new
+ca(b,a,a.length)}function
+bW(a){return DW(a)}var
+EN=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lP,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hX,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hz,mY,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+c$(d,f,e,a){var
+b=EN.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bW(f||u),bW(e||u)];return c}var
+n4={};function
+c9(a){return n4[a]}function
+c_(b,a){throw[0,b].concat(a)}function
+DV(a){return new
+ca(4,a,a.length)}function
+Z(a){is(ah.Sys_error,a)}function
+Ey(a){Z(a+fg)}function
+DT(b,a){if(a>>>0>=b.l)fL();return bU(b,a)}function
+bo(a){return a.l}function
+nH(){}function
+aP(a){this.data=a}aP.prototype=new
+nH();aP.prototype.truncate=function(a){var
+b=this.data;this.data=aF(a|0);c5(b,0,this.data,0,a)};aP.prototype.length=function(){return bo(this.data)};aP.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=aw(b+a),f=this.data;this.data=e;cV(f,0,this.data,0,c)}b8(d,g,this.data,b,a);return 0};aD.prototype.read=function(c,a,d,b){var
-e=this.length();cV(this.data,c,a,d,b);return 0};aD.prototype.read_one=function(a){return Cm(this.data,a)};aD.prototype.close=function(){};aD.prototype.constructor=aD;function
-aX(b,a){this.content={};this.root=b;this.lookupFun=a}aX.prototype.nm=function(a){return this.root+a};aX.prototype.create_dir_if_needed=function(d){var
-c=d.split(bu),b=r;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bu;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aX.prototype.slash=function(a){return/\/$/.test(a)?a:a+bu};aX.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=aF(b+a),f=this.data;this.data=e;c5(f,0,this.data,0,c)}cc(d,g,this.data,b,a);return 0};aP.prototype.read=function(c,a,d,b){var
+e=this.length();c5(this.data,c,a,d,b);return 0};aP.prototype.read_one=function(a){return DT(this.data,a)};aP.prototype.close=function(){};aP.prototype.constructor=aP;function
+a2(b,a){this.content={};this.root=b;this.lookupFun=a}a2.prototype.nm=function(a){return this.root+a};a2.prototype.create_dir_if_needed=function(d){var
+c=d.split(bD),b=u;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bD;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a2.prototype.slash=function(a){return/\/$/.test(a)?a:a+bD};a2.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-aD(b9(c[1]))}}};aX.prototype.exists=function(a){if(a==r)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aX.prototype.mkdir=function(c,e,d){var
-b=d&&c0(hn);if(this.exists(c))if(b)c1(b,c2(kW,g3,this.nm(c)));else
-U(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||r;if(!this.exists(a))if(b)c1(b,c2(hx,g3,this.nm(a)));else
-U(a+e0);if(!this.is_dir(a))if(b)c1(b,c2(ha,g3,this.nm(a)));else
-U(a+hJ);this.create_dir_if_needed(this.slash(c))};aX.prototype.rmdir=function(a,f){var
-b=f&&c0(hn),c=a==r?r:this.slash(a),e=new
-RegExp(hd+c+l5);if(!this.exists(a))if(b)c1(b,c2(hx,hm,this.nm(a)));else
-U(a+e0);if(!this.is_dir(a))if(b)c1(b,c2(ha,hm,this.nm(a)));else
-U(a+hJ);for(var
+aP(cd(c[1]))}}};a2.prototype.exists=function(a){if(a==u)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a2.prototype.mkdir=function(c,e,d){var
+b=d&&c9(hN);if(this.exists(c))if(b)c_(b,c$(lP,hr,this.nm(c)));else
+Z(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)c_(b,c$(hX,hr,this.nm(a)));else
+Z(a+fg);if(!this.is_dir(a))if(b)c_(b,c$(hz,hr,this.nm(a)));else
+Z(a+h_);this.create_dir_if_needed(this.slash(c))};a2.prototype.rmdir=function(a,f){var
+b=f&&c9(hN),c=a==u?u:this.slash(a),e=new
+RegExp(hC+c+mZ);if(!this.exists(a))if(b)c_(b,c$(hX,hM,this.nm(a)));else
+Z(a+fg);if(!this.is_dir(a))if(b)c_(b,c$(hz,hM,this.nm(a)));else
+Z(a+h_);for(var
 d
 in
-this.content)if(d.match(e))if(b)c1(b,c2(l4,hm,this.nm(a)));else
-U(this.nm(a)+": Directory not empty");delete
-this.content[c]};aX.prototype.readdir=function(a){var
-f=a==r?r:this.slash(a);if(!this.exists(a))U(a+e0);if(!this.is_dir(a))U(a+hJ);var
+this.content)if(d.match(e))if(b)c_(b,c$(mY,hM,this.nm(a)));else
+Z(this.nm(a)+": Directory not empty");delete
+this.content[c]};a2.prototype.readdir=function(a){var
+f=a==u?u:this.slash(a);if(!this.exists(a))Z(a+fg);if(!this.is_dir(a))Z(a+h_);var
 g=new
-RegExp(hd+f+l5),d={},c=[];for(var
+RegExp(hC+f+mZ),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aX.prototype.is_dir=function(a){if(a==r)return true;var
-b=this.slash(a);return this.content[b]?1:0};aX.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a2.prototype.is_dir=function(a){if(a==u)return true;var
+b=this.slash(a);return this.content[b]?1:0};a2.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aX.prototype.open=function(a,b){if(b.rdonly&&b.wronly)U(this.nm(a)+lo);if(b.text&&b.binary)U(this.nm(a)+lT);this.lookup(a);if(this.content[a]){if(this.is_dir(a))U(this.nm(a)+" : is a directory");if(b.create&&b.excl)U(this.nm(a)+ln);var
+this.content[a];return b};a2.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Z(this.nm(a)+mi);if(b.text&&b.binary)Z(this.nm(a)+mN);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Z(this.nm(a)+" : is a directory");if(b.create&&b.excl)Z(this.nm(a)+mh);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aD(aw(0));return this.content[a]}else
-C3(this.nm(a))};aX.prototype.register=function(c,a){var
-b;if(this.content[c])U(this.nm(c)+ln);if(ec(a))b=new
-aD(a);if(fy(a))b=new
-aD(b9(a));else
+aP(aF(0));return this.content[a]}else
+Ey(this.nm(a))};a2.prototype.register=function(c,a){var
+b;if(this.content[c])Z(this.nm(c)+mh);if(et(a))b=new
+aP(a);if(fQ(a))b=new
+aP(cd(a));else
 if(a
 instanceof
 Array)b=new
-aD(Co(a));else
+aP(DV(a));else
 if(typeof
 a==="string")b=new
-aD(mZ(a));else
+aP(nR(a));else
 if(a.toString){var
-d=b9(bO(a.toString()));b=new
-aD(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-U(this.nm(c)+" : registering file with invalid content type")};aX.prototype.constructor=aX;function
-t(a){return a$(a)}function
-a5(b,a){return bM(b,a)}function
-Ch(d){var
-c=t(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=a5(d,a);return b}function
-Cg(a){if(a.t!=4)fu(a);return a.c}function
-b6(a){this.fs=require("fs");this.fd=a}b6.prototype=new
-mP();b6.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){U(a.toString())}};b6.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){U(a.toString())}};b6.prototype.write=function(f,b,c,e){var
-a=Ch(b);if(!(a
+d=cd(bW(a.toString()));b=new
+aP(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+Z(this.nm(c)+" : registering file with invalid content type")};a2.prototype.constructor=a2;function
+x(a){return bo(a)}function
+ba(b,a){return bU(b,a)}function
+DO(d){var
+c=x(d),b=new
+Array(c),a=0;for(;a<c;a++)b[a]=ba(d,a);return b}function
+DN(a){if(a.t!=4)fM(a);return a.c}function
+cb(a){this.fs=require("fs");this.fd=a}cb.prototype=new
+nH();cb.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){Z(a.toString())}};cb.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){Z(a.toString())}};cb.prototype.write=function(f,b,c,e){var
+a=DO(b);if(!(a
 instanceof
 o.Uint8Array))a=new(o.Uint8Array)(a);var
-d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){U(a.toString())}return 0};b6.prototype.read=function(g,d,c,f){var
-a=Cg(d);if(!(a
+d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){Z(a.toString())}return 0};cb.prototype.read=function(g,d,c,f){var
+a=DN(d);if(!(a
 instanceof
 o.Uint8Array))a=new(o.Uint8Array)(a);var
-e=o.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){U(a.toString())}for(var
-b=0;b<f;b++)cE(d,c+b,e[c+b]);return 0};b6.prototype.read_one=function(c){var
-b=new(o.Uint8Array)(1),a=o.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){U(a.toString())}return a[0]};b6.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){U(a.toString())}};b6.prototype.constructor=b6;function
-aE(a){this.fs=require("fs");this.root=a}aE.prototype.nm=function(a){return this.root+a};aE.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};aE.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};aE.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};aE.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){U(a.toString())}};aE.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.open=function(f,c,g){var
+e=o.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){Z(a.toString())}for(var
+b=0;b<f;b++)cN(d,c+b,e[c+b]);return 0};cb.prototype.read_one=function(c){var
+b=new(o.Uint8Array)(1),a=o.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){Z(a.toString())}return a[0]};cb.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){Z(a.toString())}};cb.prototype.constructor=cb;function
+aQ(a){this.fs=require("fs");this.root=a}aQ.prototype.nm=function(a){return this.root+a};aQ.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};aQ.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};aQ.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};aQ.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){Z(a.toString())}};aQ.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-b6(d)}catch(a){this.raise_nodejs_error(a,g)}};aE.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};aE.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),kD);return bO(a)}catch(a){this.raise_nodejs_error(a,c)}};aE.prototype.raise_nodejs_error=function(a,d){var
-b=c0(hn);if(d&&b){var
-c=c2(a.code,a.syscall,a.path,a.errno);c1(b,c)}else
-U(a.toString())};aE.prototype.stats_from_js=function(a){var
+cb(d)}catch(a){this.raise_nodejs_error(a,g)}};aQ.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};aQ.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),lw);return bW(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.raise_nodejs_error=function(a,d){var
+b=c9(hN);if(d&&b){var
+c=c$(a.code,a.syscall,a.path,a.errno);c_(b,c)}else
+Z(a.toString())};aQ.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};aE.prototype.constructor=aE;function
-m4(b){var
-a=h6(b);if(!a)return;return a[0]+bu}var
-fB=m4(d$)||a4("unable to compute caml_root"),dD=[];if(ed())dD.push({path:fB,device:new
-aE(fB)});else
-dD.push({path:fB,device:new
-aX(fB)});dD.push({path:lN,device:new
-aX(lN)});function
-nj(b){var
-g=CT(b),b=g.join(bu),f=ng(b),c;for(var
-e=0;e<dD.length;e++){var
-a=dD[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&ed()){var
-d=m4(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};aQ.prototype.constructor=aQ;function
+nW(b){var
+a=iw(b);if(!a)return;return a[0]+bD}var
+fT=nW(er)||a$("unable to compute caml_root"),dM=[];if(ev())dM.push({path:fT,device:new
+aQ(fT)});else
+dM.push({path:fT,device:new
+a2(fT)});dM.push({path:mG,device:new
+a2(mG)});function
+ob(b){var
+g=Eo(b),b=g.join(bD),f=n_(b),c;for(var
+e=0;e<dM.length;e++){var
+a=dM[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&ev()){var
+d=nW(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-aE(d)};dD.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;U("no device found for "+f)}function
-Cs(c,b){var
-a=nj(c);if(!a.device.register)a4("cannot register file");a.device.register(a.rest,b);return 0}function
-nh(c,b){var
-c=a(c),b=a(b);return Cs(c,b)}function
-Cv(){var
+aQ(d)};dM.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Z("no device found for "+f)}function
+DZ(c,b){var
+a=ob(c);if(!a.device.register)a$("cannot register file");a.device.register(a.rest,b);return 0}function
+n$(c,b){var
+c=a(c),b=a(b);return DZ(c,b)}function
+D2(){var
 b=o.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)nh(b[a].name,b[a].content);o.jsoo_create_file=nh;o.caml_fs_tmp=[];return 0}function
-Cw(a,b){return+(dA(a,b,false)>=0)}function
-hU(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aS(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)n$(b[a].name,b[a].content);o.jsoo_create_file=n$;o.caml_fs_tmp=[];return 0}function
+D3(a,b){return+(dI(a,b,false)>=0)}function
+ik(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aX(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aS(d,c)}d^=e;return d}function
-CC(a,b){return hU(a,b_(b))}function
-Cz(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aS(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aX(d,c)}d^=e;return d}function
+D9(a,b){return ik(a,ce(b))}function
+D6(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aX(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aS(d,c)}d^=e;return d}function
-m9(a){switch(a.t&6){default:cX(a);case
+1:c|=b[a];d=aX(d,c)}d^=e;return d}function
+n1(a){switch(a.t&6){default:c6(a);case
 0:return a.c;case
 4:return a.c}}function
-Cy(b,c){var
-a=m9(c);return typeof
-a==="string"?hU(b,a):Cz(b,a)}function
-CA(a){a^=a>>>16;a=fA(a,0x85ebca6b|0);a^=a>>>13;a=fA(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-Cx(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>d7)d=d7;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ea[a.caml_custom]&&ea[a.caml_custom].hash){var
-k=ea[a.caml_custom].hash(a);b=aS(b,k);c--}}else
+D5(b,c){var
+a=n1(c);return typeof
+a==="string"?ik(b,a):D6(b,a)}function
+D7(a){a^=a>>>16;a=fS(a,0x85ebca6b|0);a^=a>>>13;a=fS(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+D4(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>ek)d=ek;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(es[a.caml_custom]&&es[a.caml_custom].hash){var
+k=es[a.caml_custom].hash(a);b=aX(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aS(b,a[2]);c--;break;case
+248:b=aX(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aS(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(ec(a)){b=Cy(b,a);c--}else
-if(fy(a)){b=CC(b,a);c--}else
+o=a.length-1<<10|a[0];b=aX(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(et(a)){b=D5(b,a);c--}else
+if(fQ(a)){b=D9(b,a);c--}else
 if(typeof
-a==="string"){b=hU(b,a);c--}else
-if(a===(a|0)){b=aS(b,a+a+1);c--}else
-if(a===+a){b=hT(b,a);c--}}b=CA(b);return b&0x3FFFFFFF}function
-CD(a,c,k){if(!isFinite(a)){if(isNaN(a))return bO(hb);return bO(a>0?mq:"-infinity")}var
+a==="string"){b=ik(b,a);c--}else
+if(a===(a|0)){b=aX(b,a+a+1);c--}else
+if(a===+a){b=ij(b,a);c--}}b=D7(b);return b&0x3FFFFFFF}function
+D_(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(hA);return bW(a>0?ni:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?r:cl,e=r;if(i)e=b0;else
+j=d<0?u:cr,e=u;if(i)e=b6;else
 switch(k){case
-43:e=cl;break;case
-32:e=bt;break;default:break}if(c>=0&&c<13){var
+43:e=cr;break;case
+32:e=bC;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(du);if(h<0)b+=du+dC(c,a3);else{var
-f=h+1+c;if(b.length<f)b+=dC(f-b.length,a3);else
-b=b.substr(0,f)}}return bO(e+dZ+b+"p"+j+d.toString(10))}function
-CE(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-CG(b){var
-a=cY(b);return dB([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-CM(a){return+a.isZero()}function
-m5(a){return new
-v(a&cm,a>>24&cm,a>>31&b4)}function
-CQ(a){return a.toInt()}function
-CL(a){return+a.isNeg()}function
-CO(a){return a.neg()}function
-CJ(g,c){var
-a=h1(g);if(a.signedconv&&CL(c)){a.sign=-1;c=CO(c)}var
-b=r,h=m5(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(CQ(e.modulus))+b}while(!CM(c));if(a.prec>=0){a.filler=bt;var
-d=a.prec-b.length;if(d>0)b=dC(d,a3)+b}return hS(a,b)}function
-CP(b,a){return b.shift_left(a)}function
-C2(c){var
-a=0,e=t(c),b=10,d=1;if(e>0)switch(a5(c,a)){case
+h=b.indexOf(dC);if(h<0)b+=dC+dL(c,a_);else{var
+f=h+1+c;if(b.length<f)b+=dL(f-b.length,a_);else
+b=b.substr(0,f)}}return bW(e+ee+b+"p"+j+d.toString(10))}function
+D$(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+Eb(b){var
+a=c7(b);return dJ([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+Eh(a){return+a.isZero()}function
+nX(a){return new
+B(a&cs,a>>24&cs,a>>31&b_)}function
+El(a){return a.toInt()}function
+Eg(a){return+a.isNeg()}function
+Ej(a){return a.neg()}function
+Ee(g,c){var
+a=ir(g);if(a.signedconv&&Eg(c)){a.sign=-1;c=Ej(c)}var
+b=u,h=nX(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(El(e.modulus))+b}while(!Eh(c));if(a.prec>=0){a.filler=bC;var
+d=a.prec-b.length;if(d>0)b=dL(d,a_)+b}return ii(a,b)}function
+Ek(b,a){return b.shift_left(a)}function
+Ex(c){var
+a=0,e=x(c),b=10,d=1;if(e>0)switch(ba(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&a5(c,a)==48)switch(a5(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&ba(c,a)==48)switch(ba(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -758,18 +761,18 @@ a=0,e=t(c),b=10,d=1;if(e>0)switch(a5(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-nb(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-eb(f){var
-h=C2(f),c=h[0],i=h[1],d=h[2],g=t(f),j=-1>>>0,e=c<g?a5(f,c):0,b=nb(e);if(b<0||b>=d)a4(e1);var
-a=b;for(c++;c<g;c++){e=a5(f,c);if(e==95)continue;b=nb(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)a4(e1)}if(c!=g)a4(e1);a=i*a;if(d==10&&(a|0)!=a)a4(e1);return a|0}function
-fz(a,b){return+(dA(a,b,false)<=0)}function
-cZ(a,b){return+(dA(a,b,false)<0)}function
-bN(a,d){if(a<0)d_();var
+n5(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+dK(f){var
+h=Ex(f),c=h[0],i=h[1],d=h[2],g=x(f),j=-1>>>0,e=c<g?ba(f,c):0,b=n5(e);if(b<0||b>=d)a$(fh);var
+a=b;for(c++;c<g;c++){e=ba(f,c);if(e==95)continue;b=n5(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)a$(fh)}if(c!=g)a$(fh);a=i*a;if(d==10&&(a|0)!=a)a$(fh);return a|0}function
+fR(a,b){return+(dI(a,b,false)<=0)}function
+c8(a,b){return+(dI(a,b,false)<0)}function
+bV(a,d){if(a<0)eq();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-C9(b){return a(fC(b,0,b.length))}var
-CU=function(){function
+EE(b){return a(fU(b,0,b.length))}var
+Ep=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -777,40 +780,40 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bw<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bE<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=m9(i);if(typeof
+e=[],h=n1(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return C9(k(e,f))}}();function
-CV(c,b,a){return CU(b9(c),b,a)}var
-cq=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return EE(k(e,f))}}();function
+Eq(c,b,a){return Ep(cd(c),b,a)}var
+cv=new
 Array();function
-CW(c){var
-a=cq[c];if(!a.opened)U("Cannot flush a closed channel");if(!a.buffer||a.buffer==r)return 0;if(a.fd&&aa.fds[a.fd]&&aa.fds[a.fd].output){var
-b=aa.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=r;return 0}function
-ne(e,f){var
-b=cq[e],d=a(f),c=t(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-Db(a){var
-a=h5(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+Er(c){var
+a=cv[c];if(!a.opened)Z("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&ah.fds[a.fd]&&ah.fds[a.fd].output){var
+b=ah.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=u;return 0}function
+n8(e,f){var
+b=cv[e],d=a(f),c=x(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+EI(a){var
+a=iv(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-Dc(a){var
-a=h5(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+EJ(a){var
+a=iv(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-fD(c,e,d,a){if(aa.fds===undefined)aa.fds=new
+fV(c,e,d,a){if(ah.fds===undefined)ah.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aa.fds[c]=b;if(!aa.fd_last_idx||c>aa.fd_last_idx)aa.fd_last_idx=c;return c}function
-Dh(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ah.fds[c]=b;if(!ah.fd_last_idx||c>ah.fd_last_idx)ah.fd_last_idx=c;return c}function
+EO(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -820,583 +823,588 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)U(b_(c)+lo);if(a.text&&a.binary)U(b_(c)+lT);var
-d=nj(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return fD(f+1,ne,e,a)}fD(0,ne,new
-aD(aw(0)));fD(1,Dc,new
-aD(aw(0)));fD(2,Db,new
-aD(aw(0)));function
-CX(a){var
-c=aa.fds[a];if(c.flags.wronly)U(mJ+a+" is writeonly");var
-d=null;if(a==0&&ed()){var
-e=require("fs");d=function(){return bO(e.readFileSync(0,kD))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};cq[b.fd]=b;return b.fd}function
-m_(c){var
-b=aa.fds[c];if(b.flags.rdonly)U(mJ+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:r};cq[a.fd]=a;return a.fd}function
-CY(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Z(ce(c)+mi);if(a.text&&a.binary)Z(ce(c)+mN);var
+d=ob(c),e=d.device.open(d.rest,a),f=ah.fd_last_idx?ah.fd_last_idx:0;return fV(f+1,n8,e,a)}fV(0,n8,new
+aP(aF(0)));fV(1,EJ,new
+aP(aF(0)));fV(2,EI,new
+aP(aF(0)));function
+Es(a){var
+c=ah.fds[a];if(c.flags.wronly)Z(nB+a+" is writeonly");var
+d=null;if(a==0&&ev()){var
+e=require("fs");d=function(){return bW(e.readFileSync(0,lw))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};cv[b.fd]=b;return b.fd}function
+n2(c){var
+b=ah.fds[c];if(b.flags.rdonly)Z(nB+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};cv[a.fd]=a;return a.fd}function
+Et(){var
 b=0;for(var
-a=0;a<cq.length;a++)if(cq[a]&&cq[a].opened&&cq[a].out)b=[0,cq[a].fd,b];return b}function
-m$(b,a){if(a==0)h3();return b%a}function
-by(a,b){return+(dA(a,b,false)!=0)}function
-C0(a,b){a[0]=dl;a[1]=b;return 0}function
-h0(a){if(a
+a=0;a<cv.length;a++)if(cv[a]&&cv[a].opened&&cv[a].out)b=[0,cv[a].fd,b];return b}function
+n3(b,a){if(a==0)it();return b%a}function
+bH(a,b){return+(dI(a,b,false)!=0)}function
+Ev(a,b){a[0]=cI;a[1]=b;return 0}function
+eu(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(ec(a))return hB;else
-if(fy(a))return hB;else
+if(et(a))return h2;else
+if(fQ(a))return h2;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return g9;else
-return d1}function
-bz(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);aa[b+1]=c;if(a)aa[a]=c}function
-C6(a,b){na[b_(a)]=b;return 0}function
-Cl(a,b){if(a===b)return 1;a.t&6&&cX(a);b.t&6&&cX(b);return a.c==b.c?1:0}function
-X(a,b){return Cl(a,b)}function
-C8(){ax(hG)}function
-y(b,a){if(a>>>0>=t(b))C8();return a5(b,a)}function
-A(a,b){return 1-X(a,b)}function
-aY(a){return a}function
-C_(){return 0x7FFFFFFF/4|0}function
-C4(){nc(aa.Not_found)}function
-nf(c){var
-a=o,b=m8(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bO(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bO(o.jsoo_static_env[b]);C4()}function
-C$(){if(o.crypto)if(typeof
+if(a&&a.caml_custom)return hw;else
+return dx}function
+bI(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);ah[b+1]=c;if(a)ah[a]=c}function
+EB(a,b){n4[ce(a)]=b;return 0}function
+DS(a,b){if(a===b)return 1;a.t&6&&c6(a);b.t&6&&c6(b);return a.c==b.c?1:0}function
+ai(a,b){return DS(a,b)}function
+ED(){aG(h7)}function
+D(b,a){if(a>>>0>=x(b))ED();return ba(b,a)}function
+y(a,b){return 1-ai(a,b)}function
+a3(a){return a}function
+EF(){return 0x7FFFFFFF/4|0}function
+Ez(){n6(ah.Not_found)}function
+n9(c){var
+a=o,b=n0(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bW(o.jsoo_static_env[b]);Ez()}function
+EG(){if(o.crypto)if(typeof
 o.crypto.getRandomValues==="function"){var
 a=new(o.Uint32Array)(1);o.crypto.getRandomValues(a);return[0,a[0]]}else
-if(o.crypto.randomBytes===g_){var
+if(o.crypto.randomBytes===hx){var
 b=o.crypto.randomBytes(4),a=new(o.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-h4(a){var
+iu(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-aI(b,a){return{joo_tramp:b,joo_args:a}}function
-nd(a){return a}function
-aT(a){if(a
+aS(b,a){return{joo_tramp:b,joo_args:a}}function
+n7(a){return a}function
+aY(a){if(a
 instanceof
 Array)return a;if(o.RangeError&&a
 instanceof
-o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return nd(aa.Stack_overflow);if(o.InternalError&&a
+o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return n7(ah.Stack_overflow);if(o.InternalError&&a
 instanceof
-o.InternalError&&a.message&&a.message.match(/too much recursion/i))return nd(aa.Stack_overflow);if(a
+o.InternalError&&a.message&&a.message.match(/too much recursion/i))return n7(ah.Stack_overflow);if(a
 instanceof
-o.Error&&c0(k4))return[0,c0(k4),a];return[0,aa.Failure,bO(String(a))]}function
-CS(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Cu(b){var
-a=r;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&CS(b[1]))var
+o.Error&&c9(lY))return[0,c9(lY),a];return[0,ah.Failure,bW(String(a))]}function
+En(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+D1(b){var
+a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&En(b[1]))var
 e=b[2],f=1;else
 var
-f=2,e=b;a+=l7;for(var
-d=f;d<e.length;d++){if(d>f)a+=kI;var
+f=2,e=b;a+=m1;for(var
+d=f;d<e.length;d++){if(d>f)a+=lB;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-b5)a+=fh+c.toString()+fh;else
+ca)a+=fA+c.toString()+fA;else
 if(typeof
-c=="string")a+=fh+c.toString()+fh;else
-a+="_"}a+=lb}else
-if(b[0]==ac)a+=b[1];return a}function
-m2(a){if(a
+c=="string")a+=fA+c.toString()+fA;else
+a+="_"}a+=l7}else
+if(b[0]==ap)a+=b[1];return a}function
+nU(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==ac)){var
-c=c0("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=Cu(a),b=c0(kC);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
+Array&&(a[0]==0||a[0]==ap)){var
+c=c9("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=D1(a),b=c9(lv);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-C7(){var
-a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){m2(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)m2(a.error)})}C7();function
-b(a,b){return a.length==1?a(b):cW(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):cW(a,[b,c])}function
-gZ(a,b,c,d,e){return a.length==4?a(b,c,d,e):cW(a,[b,c,d,e])}Cv();var
-h_=[ac,a(kY),-2],h8=[ac,a(g7),-3],h7=[ac,a(lA),-4],bP=[ac,a(lL),-7],h9=[ac,a(lO),-9],_=[ac,a(mb),-11],aC=a("the lower table"),eM=a("the upper table"),dU=a("the ceiling"),a9=a(cC),gG=a(cC),cO=a("an entry of a relation"),eT=a("a loss"),dh=a("an infinite position"),eS=a("an entry of the lower table"),eR=a("an entry of the upper table"),dW=a(cC),dV=a("a transition"),gN=[0,a(bj),[0,a(lD),[0,a(lm),[0,a(d8),0]]]],gW=[0,a(b3),[0,a(b1),[0,a(am),[0,a(a_),0]]]],gU=a(hw),bX=a(hw),gS=a(fc),cR=a(fc),cQ=a(fc),gR=a("the claim"),cP=a("a proof"),bI=a(cC),gQ=[0,a(b3),[0,a(b1),[0,a(ad),[0,a(am),[0,a(a_),[0,a(aQ),0]]]]]];bz(11,[ac,a(kB),-12],kB);bz(10,_,mb);bz(9,[ac,a(lu),hC],lu);bz(8,h9,lO);bz(7,[ac,a(lf),-8],lf);bz(6,bP,lL);bz(5,[ac,a(l2),-6],l2);bz(4,[ac,a(k2),-5],k2);bz(3,h7,lA);bz(2,h8,g7);bz(1,h_,kY);bz(0,[ac,a(mw),-1],mw);var
-nk=a(lB),nl=a(lI),nm=a("option is None"),no=a(lR),np=a("\\'"),nq=a(lh),nr=a(mo),ns=a(kU),nt=a(k8),nn=a("Char.chr"),nz=a("List.map2"),nA=a("List.combine"),ny=a("List.init"),nw=a("nth"),nx=a("List.nth"),nv=a("tl"),nu=a("hd"),nD=a("String.blit / Bytes.blit_string"),nC=a("Bytes.blit"),nB=a("String.sub / Bytes.sub"),nI=a("String.contains_from / Bytes.contains_from"),nF=a(r),nE=a("String.concat"),nM=a("Array.blit"),nL=a("Array.init"),nN=a("Stdlib.Queue.Empty"),nP=a("CamlinternalLazy.Undefined"),nU=a("Buffer.add: cannot grow buffer"),nT=[0,a(lZ),93,2],nS=[0,a(lZ),94,2],n3=a("%c"),n4=a("%s"),n5=a(ky),n6=a(ld),n7=a(lx),n8=a(kK),n9=a("%f"),n_=a("%B"),n$=a("%{"),oa=a("%}"),ob=a("%("),oc=a("%)"),od=a("%a"),oe=a("%t"),of=a("%?"),og=a("%r"),oh=a("%_r"),oi=[0,a(av),850,23],ot=[0,a(av),814,21],ol=[0,a(av),815,21],ou=[0,a(av),818,21],om=[0,a(av),819,21],ov=[0,a(av),822,19],on=[0,a(av),823,19],ow=[0,a(av),826,22],oo=[0,a(av),827,22],ox=[0,a(av),831,30],op=[0,a(av),832,30],or=[0,a(av),836,26],oj=[0,a(av),837,26],os=[0,a(av),846,28],ok=[0,a(av),847,28],oq=[0,a(av),851,23],pA=a(ls),py=[0,a(av),1558,4],pz=a("Printf: bad conversion %["),pB=[0,a(av),1626,39],pC=[0,a(av),1649,31],pD=[0,a(av),1650,31],pE=a("Printf: bad conversion %_"),pF=a("@{"),pG=a("@["),pw=a(hb),pu=a("neg_infinity"),pv=a(mq),pt=a(du),po=[0,kR],pc=a("%+nd"),pd=a("% nd"),pf=a("%+ni"),pg=a("% ni"),ph=a("%nx"),pi=a("%#nx"),pj=a("%nX"),pk=a("%#nX"),pl=a("%no"),pm=a("%#no"),pb=a("%nd"),pe=a(lx),pn=a("%nu"),o1=a("%+ld"),o2=a("% ld"),o4=a("%+li"),o5=a("% li"),o6=a("%lx"),o7=a("%#lx"),o8=a("%lX"),o9=a("%#lX"),o_=a("%lo"),o$=a("%#lo"),o0=a("%ld"),o3=a(ld),pa=a("%lu"),oO=a("%+Ld"),oP=a("% Ld"),oR=a("%+Li"),oS=a("% Li"),oT=a("%Lx"),oU=a("%#Lx"),oV=a("%LX"),oW=a("%#LX"),oX=a("%Lo"),oY=a("%#Lo"),oN=a("%Ld"),oQ=a(kK),oZ=a("%Lu"),oB=a("%+d"),oC=a("% d"),oE=a("%+i"),oF=a("% i"),oG=a("%x"),oH=a("%#x"),oI=a("%X"),oJ=a("%#X"),oK=a("%o"),oL=a("%#o"),oA=a(l0),oD=a(ky),oM=a(ls),nV=a("@]"),nW=a("@}"),nX=a("@?"),nY=a("@\n"),nZ=a("@."),n0=a("@@"),n1=a("@%"),n2=a("@"),oy=a("CamlinternalFormat.Type_mismatch"),pH=a("x"),pK=a("Hashtbl: unsupported hash table format"),B$=a("OCAMLRUNPARAM"),B9=a("CAMLRUNPARAM"),pI=a(r),pS=[0,0],pT=[0,0],pQ=[0,0],p5=a(" occurs twice"),p6=a("the key "),p1=a("nested too deeply"),p4=[5,0],p2=[0,1],p3=a(lB),p9=a(l$),p7=[0,0],p8=a(lI),p_=[4,0],p$=a(" stands bare"),qa=a("the number "),p0=a(dZ),pZ=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],pY=a(e7),pX=a(e7),pW=a(e7),pV=a(e7),pU=a("Json.Malformed"),qh=[0,[4,6,[0,2,8],0,0],a("%08x")],qi=a(r),qE=a(" is no number of a model"),qF=a(hI),qG=a(r),qI=a(r),qH=a(r),qD=a(r),qB=a(" is out of range"),qA=a(mu),qw=a(a3),qx=a(r),qy=a(dZ),qz=a(" is no integer"),qv=a(" has too many decimal digits"),qu=a(r),qt=a(r),qs=[0,a(lk),32,90],qr=[0,a(lk),31,82],qq=a(" has the wrong length"),qp=a(" is no string"),qo=a(" is no array"),qn=a(hz),qm=a(" has the unknown key "),ql=a(" has no "),qk=a(hz),qj=a("Reading.Not_valid"),q$=a(hf),q4=a(e$),q3=a(hF),q5=a(dt),q6=a(he),q7=a(b2),q8=a(aV),q9=a(hc),q_=a(ad),q2=a(bu),qX=a(lh),qY=a(mo),qZ=a(kU),q0=a("\\f"),q1=a(k8),qW=a(lR),qV=a('\\"'),qU=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],qS=a("G1: a row of no state"),qR=a("a probability"),qQ=a("a row"),qP=a("a label"),qM=a(" are no object"),qJ=a(dj),qK=a(ad),qT=a(hc),qL=a("the model's kind is not 'lmc'"),qN=a(aV),qO=a(b2),sj=a(hD),sk=a(a_),sl=[0,a(ad),[0,a(aV),[0,a(b2),0]]],sm=a(dj),sn=a(am),si=a(r),so=[0,a(b3),[0,a(b1),[0,a(am),[0,a(a_),0]]]],sp=a(am),sq=a(bv),r3=[0,a(ai),0],r4=[0,a(dm),[0,a(as),[0,a(aQ),[0,a(ae),0]]]],r5=a(bv),r6=a(d9),r7=[0,a(d9),[0,a(hl),0]],r8=a("the distance"),r9=a(dm),r_=a(as),r$=a(as),sa=a(dp),sb=a(aQ),sc=a(d5),sd=a(as),se=a(as),sf=a(as),sg=a(ae),sh=a(ai),rU=a(bj),rV=a(mx),rW=a(g4),rX=a(d8),rY=a(": only one of rank and progress"),rZ=a(d8),r0=a(g4),r1=[0,a(d8),[0,a(g4),0]],r2=[0,a(bj),[0,a(cB),[0,a(mx),0]]],rT=a(" has no rank of at least 1"),rS=a(" has a rank that is no integer"),rG=[0,a(e3),[0,a(e9),[0,a(ds),[0,a(aV),0]]]],rH=a(ds),rR=a(aV),rI=a(e9),rJ=a(e3),rK=a(" has not one form"),rL=a(e3),rM=a(e3),rN=a(e9),rO=a(e9),rP=a(aV),rQ=a(ds),rD=a(hh),rE=a(g5),rF=a(" has an unknown relation"),rz=a(bj),rA=a(d6),rB=a(fi),rC=[0,0,0],rx=[0,a(bj),[0,a(cB),[0,a(d6),[0,a(fi),0]]]],ry=[0,a(bj),[0,a(cB),[0,a(d6),0]]],rw=a(" has no common denominator of a usable size"),rs=a(cB),rq=[0,a(ms),0],rr=[0,a(fb),0],rt=a(fb),ru=a(ms),rv=a(mu),rm=[0,a(cA),[0,a(dr),0]],rn=a(cA),ro=a(dr),rl=a("a lower bound"),rb=[0,a(ai),0],rc=[0,a(aN),[0,a(aO),[0,a(ae),0]]],rd=a(cC),re=a(ma),rf=a(aN),rg=a(ma),rh=a(aO),ri=a("an upper bound"),rj=a(ae),rk=a(ai),ra=a(g0),tB=[4,0],tC=a(aQ),tD=a(d5),tE=[0,a(ad),[0,a(aV),[0,a(b2),0]]],tF=a(dj),tG=a(am),tH=a(hD),tI=a(a_),tA=a(r),tJ=[0,a(b3),[0,a(b1),[0,a(ad),[0,a(am),[0,a(a_),0]]]]],tK=a(am),tL=a(bv),tc=[0,a(lp),[0,a(fk),0]],td=[0,a(as),[0,a(aQ),[0,a(cT),0]]],te=a(bv),tf=[0,a(ai),[0,a(ae),0]],tg=a(as),th=a(as),ti=a(dp),tj=a(aQ),tk=a(as),tl=a(ai),tm=a(as),tn=a(ae),to=a(lt),tp=a(cT),tq=a(as),tr=a(as),ts=a(ai),tt=a(as),tu=a(as),tv=a(ae),tw=a(lp),tx=a(lU),ty=[4,0],tz=a(fk),s7=[0,a(as),[0,a(dm),[0,a(ly),[0,a(ae),0]]]],s8=a(d9),s9=[0,a(d9),[0,a(hl),0]],s_=a(dm),s$=a(as),ta=a(ly),tb=a(ae),s6=a(" name a pair twice"),sT=[0,[11,a(mr),[4,0,0,0,0]],a(lY)],sU=[0,a(fl),[0,a(ae),[0,a(fg),[0,a(ai),[0,a(dx),0]]]]],sV=[0,a(kT),0],sW=a(kT),sX=a(" has an empty vector"),sY=a(fl),sZ=a(dx),s0=a(lV),s1=a(lF),s2=a(ae),s3=a(fg),s4=a(ai),s5=a(dx),sM=[4,0],sH=[0,a(mg),[0,a(cA),[0,a(dr),[0,a(cS),0]]]],sI=a(cS),sJ=a(cA),sS=a(dr),sK=a(" has both covers and a coupling"),sL=a(mg),sN=a(cA),sO=a(dr),sP=a(cA),sQ=a(dr),sR=a(cS),sy=[0,a(fj),[0,a(lj),[0,a(fn),0]]],sz=[0,a(aN),[0,a(aO),[0,a(ai),[0,a(ae),0]]]],sA=a(fn),sB=a(aN),sC=a(aO),sD=a(ai),sE=a(ae),sF=a(fj),sG=a(lj),sv=[0,a(mF),[0,a(cT),0]],sw=a(cT),sx=a(mF),st=a("accept"),su=a("reject"),ss=a(l3),sr=a(l3),uV=a(d0),uW=a("N1: nothing says how far a state is"),uX=[0,a(ad),0],uM=[0,a(b3),[0,a(b1),[0,a(am),[0,a(a_),[0,a(aQ),[0,a(bx),0]]]]]],uN=a(bv),uO=a(bx),uP=a(aQ),uQ=a(a_),uR=[0,[3,a(hy)]],uS=a(ad),uT=a(am),uU=a(am),uJ=a(lH),uK=a(lH),uL=a("the masses that are cut off"),uI=a("S2: a step cut that is not the first"),uE=a(bx),uF=[0,a(aQ),[0,a(bx),0]],uG=a(aQ),uH=a(bx),uC=a(mk),uD=a(le),uA=a("S1: another model before"),uB=a("S1: another model after"),uz=a("Q1: a state that is merged itself"),uy=a("a step names no state of the model"),uv=a(hs),uw=a(hp),ud=a(kE),ue=a(lQ),uf=a(kS),ug=a(kS),uh=a(d0),ui=a("merge"),uj=a("quotient"),uk=[0,a(ds),0],un=[0,a(mM),[0,a(ds),[0,a(hs),0]]],uo=a(mM),up=[0,a(ad),[0,a(aV),[0,a(b2),0]]],uq=a("the smaller chain"),ur=a(hs),us=a(bx),ut=[0,a(d0),0],uu=a(d0),ul=a(kE),um=a(lQ),ub=a(ds),t9=a(mk),t_=a(le),t$=a("neither:"),t8=a("Q2: states that are not alike"),t6=a("G1: a probability"),t7=a("G1: a sum"),t5=a("G1: there is no state"),tX=[0,a(aN),[0,a(aO),[0,a(dm),[0,a(as),[0,a(ai),[0,a(ae),0]]]]]],tY=a(dm),tZ=a(d9),t0=a(hl),t1=a(cC),t2=a(as),t3=a(aO),t4=a(aN),tR=[0,a(aN),[0,a(aO),[0,a(md),[0,a(as),[0,a(ai),[0,a(ae),0]]]]]],tS=a(hq),tT=a(md),tU=a(as),tV=a(aO),tW=a(aN),tN=a(cC),tO=a(ai),tP=a(ae),tM=a("Steps_document.Other"),ua=[0,a(am),[0,a(a_),[0,a(ad),[0,a(b3),[0,a(b1),[0,a(bx),[0,a("fixed"),[0,a(dq),0]]]]]]]],v4=a(mG),v5=a(g6),v6=a(hk),v7=a(g8),v_=a(hk),v8=a("V1: secrets have a prior, and pairs have none"),v9=a("C1: nothing is infinite"),v3=a("V1: no state of the model"),vY=a("a label leads to no node"),vM=a("the gains"),vA=a("grows"),vB=[0,[3,a(dw)]],vC=a(ai),vy=a(bv),vz=a(mc),vD=a(cT),vE=a(mL),vF=[0,a(b3),[0,a(b1),[0,a(ad),[0,a(am),[0,a(a_),[0,a(aQ),[0,a(mL),[0,a(cT),0]]]]]]]],vG=[0,a(mz),[0,a(mc),[0,a(fk),0]]],vH=a(bv),vI=a(cC),vJ=a(aQ),vK=a(d5),vL=a(mz),vN=[0,a(ad),[0,a(aV),[0,a(b2),0]]],vO=a(dj),vP=a(am),vQ=a(hD),vR=a(a_),vS=a(lt),vT=a(cT),vU=a(g6),vV=a("gains and the measure g go together"),vW=[0,0],vX=a("there is no guess"),v$=a(g8),vZ=a(lU),v0=[4,0],v1=a(fk),v2=a(am),vu=a(dw),vq=[0,a(lG),0],vr=[0,a(aV),[0,a(ai),[0,a(ae),0]]],vs=a(aV),vt=a(lG),vv=a(ai),vw=a(ae),vb=[0,[11,a(mr),[4,0,0,0,0]],a(lY)],vc=[0,a(fl),[0,a(ae),[0,a(fg),[0,a(ai),[0,a(dx),[0,a(kz),0]]]]]],vd=[0,a(kM),0],ve=a(kM),vf=a(fl),vg=a(ae),vh=a(fg),vi=a(ai),vj=a(dx),vk=a(lV),vl=a(lF),vm=a(kz),vn=a(" has rows that are empty, or not of one length"),vo=a(dx),u3=a("columns"),u4=a("rest"),u5=a(ht),u6=[0,a(mp),0],u7=[0,a(ht),0],u8=a(ht),u9=a(mp),u_=[0,a(lK),[0,a(cS),0]],u$=a(lK),va=a(cS),u2=a(g0),u1=a(" has not two entries"),u0=a(" is negative"),uZ=a(" is no natural number"),uY=a("Leakage_document.Other"),vx=[0,a(g8),[0,a(mG),[0,a(hk),[0,a(g6),0]]]],wa=a(bt),wb=a("Matching.Stuck"),xO=a("M11: a position is listed twice"),xN=a(g2),xQ=a(bt),xP=a("a relation"),xI=a("the relations"),xJ=a(mm),xK=a("the losses"),xL=a(g2),xG=a(ai),xD=a("M4: a bound is below 1"),xC=a(k3),xn=[0,a(hK),[0,a("amortised"),0]],xo=a("the metric"),xp=a(hH),xq=a(hK),xr=[0,a(ae),[0,a(ai),0]],xR=[0,a(lW),[0,a(mm),[0,a(g2),0]]],xs=[0,a(b3),[0,a(b1),[0,a(ad),[0,a(am),[0,a(a_),[0,a(hH),[0,a(aQ),0]]]]]]],xt=a(bv),xu=a(dp),xv=a(aQ),xw=a("the certificate claims nothing"),xx=a(am),xy=a(hf),xz=a(a_),xA=a("M2: another digest"),xB=a("M3: another model"),xE=a(hK),xF=a(ae),xH=a(lW),xM=a("M9: not one for each claim"),xk=a(" has an interval without two ends"),xi=[0,a(bj),[0,a(lv),0]],xj=a(bj),xl=a(lv),xf=[0,a(lw),0],xg=a(lw),w_=[0,a(fj),[0,a(kX),[0,a(mE),0]]],w$=[0,a(k6),[0,a("down"),0]],xa=a(fj),xb=a(kX),xc=a(mE),xd=a(k6),w6=[0,a(cB),0],w7=a(cB),w8=a(dw),w2=[0,a(bj),[0,a(cB),0]],w3=a(bj),w4=a(cB),wX=a(bj),wY=a(lD),wZ=a(lm),w0=a(d8),wS=[0,a(aN),[0,a(aO),[0,a(ae),[0,a(ai),0]]]],wT=a(ai),wU=a(ae),wV=a(aO),wW=a(aN),wQ=a(dw),wN=a(dt),wM=a(bt),wO=a(";"),wP=a("M4: no state of the model"),wL=a(r),wG=[0,[3,a(hc)]],wH=a(ad),wI=[0,1],wJ=a(k5),wK=[0,1],wF=a("it is no object"),wE=a(g1),wz=a(e$),wy=a(hF),wA=a(dt),wB=a(he),wv=a(hg),ww=a(dt),wx=a(hr),wC=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,hu,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],wp=[0,a(aN),[0,a(lE),[0,a(aO),0]]],wq=a(aN),wr=a(lE),ws=a(aO),wt=a("M1: a transition names no state"),wu=a("M1: a probability is negative, or they sum to more than 1"),wl=a("a state"),wd=[0,a(fb),0],we=[0,a(ad),[0,a(aV),[0,a(b2),0]]],wf=a(dj),wg=[0,a("pa"),0],wh=a("the model's kind"),wi=a(ad),wj=a(l_),wk=a(aV),wm=a(lz),wn=a(b2),wo=a("M1: no state, or one twice"),wc=a(g0),yz=a(e$),yu=a(l$),yv=a(hg),yw=a(dt),yx=a(hr),yy=a(hF),yA=a(dt),yB=a(he),Bd=a(bx),A6=a(ad),A7=a(" has no kind"),A8=a("hmm-parametric"),A9=a(" is of another kind"),A_=a(" has a model of its own"),A3=a(kH),A4=a(ad),A5=a(bv),A$=a("a part"),Ba=a(kH),Bb=a(d5),AO=[0,a(fp),0],AP=a(bv),AQ=a("violated"),AR=a(dp),AS=a(aQ),AT=a("any"),AU=a("the claim is about one ratio"),AV=a(fp),AW=a(fp),AX=a(hw),AY=[0,a(fp),[0,a("impossible"),0]],AL=[0,a(dv),[0,a(e4),[0,a(e_),0]]],AM=a(e4),AN=a(e_),AK=a("U1: a vector on no state, or negative"),AA=[0,a(dv),[0,a(e4),[0,a(kG),[0,a(mH),[0,a(lC),[0,a(kZ),[0,a(mA),[0,a(g5),[0,a(hh),[0,a(mv),0]]]]]]]]]],AB=a(e4),AC=a(kG),AD=a(mH),AE=a(lC),AF=a(kZ),AG=a(mA),AH=a(g5),AI=a(hh),AJ=a(mv),Az=a(" is empty"),Aw=a("H5: the ratio is less than 1"),Ax=a(l6),Ay=a(d2),An=[0,a(mh),0],Ao=a(bv),Ap=a(hE),Aq=a(dp),Ar=a(aQ),As=a("the ratio"),At=a(mh),Au=a(fc),Av=[0,a(l6),[0,a(d2),[0,a("coupling"),0]]],z$=a(hg),Aa=a(kI),Ab=a(hr),z_=a("K1: merged with no state"),z0=[0,a(dv),[0,a(mK),[0,a(mO),0]]],z1=a(mK),z2=a(mO),z3=a(ad),z4=a("the chain's certificate has a kind"),z5=a(am),Ak=[0,[3,a(hy)]],Al=a(ad),Aj=a(dq),z6=[0,[3,a(kV)]],z7=a(b3),Ah=[0,[1,a(mC)]],Ai=a(b1),z8=a(mN),z9=a("K2: another digest"),Ac=[0,a("first"),0],Ad=[0,a("second"),0],Ae=a(kL),Af=[0,a(kL),0],Ag=a(hM),zR=[0,a(bj),[0,a(l9),[0,a(cA),0]]],zS=a(bj),zT=a(l9),zU=a(cA),zQ=[0,a(dv),[0,a(mD),[0,a(d6),[0,a(fi),0]]]],zV=a(mD),zW=a(d6),zX=a(fi),zY=a("F1: a move is listed twice"),zZ=a("F1: a pair of equal or unknown states, or one twice"),zP=a(" names no generator"),zO=[5,0],zN=a("I2 or I3: another function"),zI=[0,a(dv),[0,a(lq),[0,a(l1),[0,a(hp),0]]]],zJ=a(lq),zK=a(l1),zL=a(hp),zM=a("expected combinations for every generator"),zH=a("H3: no distribution of the model"),zG=a("H2: a row is no distribution"),zE=a(dv),zF=a(" has no type that is known"),zD=a(hz),zv=[0,a(aN),[0,a(aO),[0,a(dk),[0,a(mn),[0,a(fa),0]]]]],zw=a(aN),zx=a(aO),zy=a(dk),zz=a(mn),zB=a("all"),zC=a(fa),zA=a(" is another one"),zu=a("there is not one claim"),zs=a("the factors"),zf=[0,a(d2),0],zg=[0,a(fa),[0,a(hi),[0,a(ll),0]]],zh=a(bv),zi=a(dp),zj=a(aQ),zk=a("the length"),zl=a(fa),zm=a("the length is out of range"),zn=a(hi),zo=a(hi),zp=a("the proofs"),zq=a(ll),zr=a(d2),zt=a(d5),zc=a("L1: a layer has another number of covers"),zd=a("L1: the layers and those of covers are not as many as the length"),za=a(" has a cover without two entries"),y6=[0,a(aN),[0,a(aO),[0,a(dk),[0,a(hM),[0,a(my),[0,a(cS),0]]]]]],y7=a(aN),y8=a(aO),y9=a(dk),y_=a(hM),y$=a(my),zb=a(cS),y2=a("W2: there are no parameters"),yT=[0,a(e_),[0,a(fn),[0,a(fo),0]]],yU=[0,a(aN),[0,a(aO),[0,a(dk),[0,a(hE),0]]]],yV=a(aN),yW=a(aO),yX=a(dk),y4=a(dw),yY=a(hE),yZ=a(e_),y0=a(fn),y1=a(fo),y3=a(" has no word with its probabilities and parameters"),yR=a(" is neither true nor false"),yP=a(k5),yQ=[0,1],yO=a("no object"),yM=a(g1),yN=a(kA),yF=a(am),yG=a(am),yH=a(hf),yI=a(a_),yJ=a(lr),yK=a(d2),yL=a("a factor is constant"),yE=a("H2"),yr=[5,0],yq=a("H1: a row of no state"),yp=a("the row of "),yi=a("an observation"),x_=[0,a(ad),[0,a(mt),[0,a(aV),[0,a(b2),[0,a(k1),0]]]]],x$=[0,a(fo),[0,a(fb),0]],ya=a(dj),yb=[3,a("hmm")],yc=a(ad),yd=a("the model's kind is not 'hmm'"),ye=a(fo),yf=a("the parameters are no object"),yg=a("the observations"),yh=a(mt),yj=a(l_),yk=a(aV),yl=a(lz),ym=a(b2),yn=a("the distributions"),yo=a(k1),ys=a("H1: a state or a distribution is empty"),yt=a("H1: a row of transitions is empty"),x7=a(" names what does not exist"),x8=a("H1: "),x9=a(" holds no text"),xV=[0,a(cl),[0,a(b0),0]],xW=a(cl),xX=[0,a(lS),[0,a(bu),0]],xY=a(lS),xZ=a(kJ),x0=[0,a(cl),[0,a(b0),0]],x1=a(b0),x2=[0,a(kJ),[0,a(hd),0]],x4=a(hI),x3=a(hI),x5=[0,a(l7),0],x6=[0,a(lb),0],xU=a(" is no expression"),xT=a(" divides by zero"),xS=a("Hmm_document.Other"),A0=a("hmm-no-budget"),A1=a("hmm-all-lengths"),A2=a("hmm-budget"),Bc=a("hmm-several"),B2=a("valid"),B3=a("not covered"),B4=a("malformed: too large for the stack (see ulimit -s)"),B5=a("not valid: "),B6=a("malformed: "),B1=[0,a(k3)],BH=a(b3),BY=a(kV),BI=a(mN),BJ=a(b1),BX=a(mC),BK=a("the version is not 1"),BL=a(ad),BP=a(hq),BQ=a("leakage"),BR=a(hH),BS=a(bx),BT=a(bx),BU=a(bx),BW=a(bx),BV=a("nature"),BN=a(hq),BO=a(dq),BM=a("the kind is no string"),BG=a("the document is no object"),BD=a(kA),BE=a(lr),By=a("a digest"),Bx=a("what is said of the program"),Bp=a(dq),Bq=[0,a(k_),0],Br=[0,a(g_),[0,a(k7),[0,a(lP),0]]],Bs=a("the program"),Bt=a("the function"),Bu=a(g_),Bv=a("what is observed"),Bw=a(k7),Bz=a(lP),BA=a(k_),BB=a(dq),Bo=a("P3: runs of the program are cut off, and no step says so"),Bn=[3,a(d0)],Bk=a(dq),Bl=a(am),Bm=a(aV),Bh=a(am),Bi=[0,[3,a(hy)]],Bj=a(ad),Bg=[0,1],Bf=a(g1),BZ=a("bisimdist-certificate compact\n"),B7=a(r),B8=a("not checked: too large for the stack of this browser");function
-ab(a){if(typeof
+EC(){var
+a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){nU(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)nU(a.error)})}EC();function
+c(a,b){return a.length==1?a(b):cO(a,[b])}function
+m(a,b,c){return a.length==2?a(b,c):cO(a,[b,c])}function
+DH(a,b,c,d){return a.length==3?a(b,c,d):cO(a,[b,c,d])}function
+hn(a,b,c,d,e){return a.length==4?a(b,c,d,e):cO(a,[b,c,d,e])}D2();var
+iA=[ap,a(lR),-2],iy=[ap,a(hv),-3],ix=[ap,a(mu),-4],bX=[ap,a(mE),-7],iz=[ap,a(mH),-9],ae=[ap,a(m7),-11],aM=a("the lower table"),e4=a("the upper table"),d7=a("the ceiling"),bi=a(b$),g5=a(b$),cY=a("an entry of a relation"),fa=a("a loss"),dr=a("an infinite position"),e$=a("an entry of the lower table"),e_=a("an entry of the upper table"),ea=a(b$),d$=a("a transition"),hb=[0,a(bv),[0,a(mx),[0,a(mg),[0,a(el),0]]]],hk=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),0]]]],hi=a(hW),b3=a(hW),hg=a(fv),c1=a(fv),c0=a(fv),hf=a("the claim"),cZ=a("a proof"),bP=a(b$),he=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(aO),0]]]]]];bI(11,[ap,a(lu),-12],lu);bI(10,ae,m7);bI(9,[ap,a(mo),h3],mo);bI(8,iz,mH);bI(7,[ap,a(l$),-8],l$);bI(6,bX,mE);bI(5,[ap,a(mW),-6],mW);bI(4,[ap,a(lV),-5],lV);bI(3,ix,mu);bI(2,iy,hv);bI(1,iA,lR);bI(0,[ap,a(np),-1],np);var
+oc=a(mv),od=a(mB),oe=a("option is None"),og=a(mL),oh=a("\\'"),oi=a(mb),oj=a(ng),ok=a(lN),ol=a(l2),of=a("Char.chr"),or=a("List.map2"),os=a("List.combine"),oq=a("List.init"),oo=a("nth"),op=a("List.nth"),on=a("tl"),om=a("hd"),ov=a("String.blit / Bytes.blit_string"),ou=a("Bytes.blit"),ot=a("String.sub / Bytes.sub"),oA=a("String.contains_from / Bytes.contains_from"),ox=a(u),ow=a("String.concat"),oE=a("Array.blit"),oD=a("Array.init"),oF=a("Stdlib.Queue.Empty"),oH=a("CamlinternalLazy.Undefined"),oM=a("Buffer.add: cannot grow buffer"),oL=[0,a(mT),93,2],oK=[0,a(mT),94,2],oV=a("%c"),oW=a("%s"),oX=a(lr),oY=a(l9),oZ=a(mr),o0=a(lD),o1=a("%f"),o2=a("%B"),o3=a("%{"),o4=a("%}"),o5=a("%("),o6=a("%)"),o7=a("%a"),o8=a("%t"),o9=a("%?"),o_=a("%r"),o$=a("%_r"),pa=[0,a(aC),850,23],pl=[0,a(aC),814,21],pd=[0,a(aC),815,21],pm=[0,a(aC),818,21],pe=[0,a(aC),819,21],pn=[0,a(aC),822,19],pf=[0,a(aC),823,19],po=[0,a(aC),826,22],pg=[0,a(aC),827,22],pp=[0,a(aC),831,30],ph=[0,a(aC),832,30],pj=[0,a(aC),836,26],pb=[0,a(aC),837,26],pk=[0,a(aC),846,28],pc=[0,a(aC),847,28],pi=[0,a(aC),851,23],qs=a(mm),qq=[0,a(aC),1558,4],qr=a("Printf: bad conversion %["),qt=[0,a(aC),1626,39],qu=[0,a(aC),1649,31],qv=[0,a(aC),1650,31],qw=a("Printf: bad conversion %_"),qx=a("@{"),qy=a("@["),qo=a(hA),qm=a("neg_infinity"),qn=a(ni),ql=a(dC),qg=[0,lK],p6=a("%+nd"),p7=a("% nd"),p9=a("%+ni"),p_=a("% ni"),p$=a("%nx"),qa=a("%#nx"),qb=a("%nX"),qc=a("%#nX"),qd=a("%no"),qe=a("%#no"),p5=a("%nd"),p8=a(mr),qf=a("%nu"),pT=a("%+ld"),pU=a("% ld"),pW=a("%+li"),pX=a("% li"),pY=a("%lx"),pZ=a("%#lx"),p0=a("%lX"),p1=a("%#lX"),p2=a("%lo"),p3=a("%#lo"),pS=a("%ld"),pV=a(l9),p4=a("%lu"),pG=a("%+Ld"),pH=a("% Ld"),pJ=a("%+Li"),pK=a("% Li"),pL=a("%Lx"),pM=a("%#Lx"),pN=a("%LX"),pO=a("%#LX"),pP=a("%Lo"),pQ=a("%#Lo"),pF=a("%Ld"),pI=a(lD),pR=a("%Lu"),pt=a("%+d"),pu=a("% d"),pw=a("%+i"),px=a("% i"),py=a("%x"),pz=a("%#x"),pA=a("%X"),pB=a("%#X"),pC=a("%o"),pD=a("%#o"),ps=a(mU),pv=a(lr),pE=a(mm),oN=a("@]"),oO=a("@}"),oP=a("@?"),oQ=a("@\n"),oR=a("@."),oS=a("@@"),oT=a("@%"),oU=a("@"),pq=a("CamlinternalFormat.Type_mismatch"),qz=a("x"),qC=a("Hashtbl: unsupported hash table format"),DF=a("OCAMLRUNPARAM"),DD=a("CAMLRUNPARAM"),qA=a(u),qQ=[0,0],qR=[0,0],qO=[0,0],qK=[0,0,0],q3=a(" occurs twice"),q4=a("the key "),qZ=a("nested too deeply"),q2=[5,0],q0=[0,1],q1=a(mv),q7=a(m5),q5=[0,0],q6=a(mB),q8=[4,0],q9=a(" stands bare"),q_=a("the number "),qY=a(ee),qX=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],qW=a(fn),qV=a(fn),qU=a(fn),qT=a(fn),qS=a("Json.Malformed"),rf=[0,[4,6,[0,2,8],0,0],a("%08x")],rg=a(u),rC=a(" is no number of a model"),rD=a(h9),rE=a(u),rG=a(u),rF=a(u),rB=a(u),rz=a(" is out of range"),ry=a(nm),ru=a(a_),rv=a(u),rw=a(ee),rx=a(" is no integer"),rt=a(" has too many decimal digits"),rs=a(u),rr=a(u),rq=[0,a(me),32,90],rp=[0,a(me),31,82],ro=a(" has the wrong length"),rn=a(" is no string"),rm=a(" is no array"),rl=a(h0),rk=a(" has the unknown key "),rj=a(" has no "),ri=a(h0),rh=a("Reading.Not_valid"),r9=a(hF),r2=a(fs),r1=a(h6),r3=a(dB),r4=a(hD),r5=a(b8),r6=a(aV),r7=a(hB),r8=a(af),r0=a(bD),rV=a(mb),rW=a(ng),rX=a(lN),rY=a("\\f"),rZ=a(l2),rU=a(mL),rT=a('\\"'),rS=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],rQ=a("G1: a row of no state"),rP=a("a probability"),rO=a("a row"),rN=a("a label"),rK=a(" are no object"),rH=a(dt),rI=a(af),rR=a(hB),rJ=a("the model's kind is not 'lmc'"),rL=a(aV),rM=a(b8),th=a(h4),ti=a(bn),tj=[0,a(af),[0,a(aV),[0,a(b8),0]]],tk=a(dt),tl=a(at),tg=a(u),tm=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),0]]]],tn=a(at),to=a(bQ),s1=[0,a(al),0],s2=[0,a(dv),[0,a(aw),[0,a(aO),[0,a(ac),0]]]],s3=a(bQ),s4=a(em),s5=[0,a(em),[0,a(hL),0]],s6=a("the distance"),s7=a(dv),s8=a(aw),s9=a(aw),s_=a(c3),s$=a(aO),ta=a(ei),tb=a(aw),tc=a(aw),td=a(aw),te=a(ac),tf=a(al),sS=a(bv),sT=a(nq),sU=a(hs),sV=a(el),sW=a(": only one of rank and progress"),sX=a(el),sY=a(hs),sZ=[0,a(el),[0,a(hs),0]],s0=[0,a(bv),[0,a(cL),[0,a(nq),0]]],sR=a(" has no rank of at least 1"),sQ=a(" has a rank that is no integer"),sE=[0,a(fj),[0,a(fp),[0,a(dA),[0,a(aV),0]]]],sF=a(dA),sP=a(aV),sG=a(fp),sH=a(fj),sI=a(" has not one form"),sJ=a(fj),sK=a(fj),sL=a(fp),sM=a(fp),sN=a(aV),sO=a(dA),sB=a(hH),sC=a(ht),sD=a(" has an unknown relation"),sx=a(bv),sy=a(ej),sz=a(fB),sA=[0,0,0],sv=[0,a(bv),[0,a(cL),[0,a(ej),[0,a(fB),0]]]],sw=[0,a(bv),[0,a(cL),[0,a(ej),0]]],su=a(" has no common denominator of a usable size"),sq=a(cL),so=[0,a(nk),0],sp=[0,a(fu),0],sr=a(fu),ss=a(nk),st=a(nm),sk=[0,a(cK),[0,a(dz),0]],sl=a(cK),sm=a(dz),sj=a("a lower bound"),r$=[0,a(al),0],sa=[0,a(aD),[0,a(aE),[0,a(ac),0]]],sb=a(b$),sc=a(m6),sd=a(aD),se=a(m6),sf=a(aE),sg=a("an upper bound"),sh=a(ac),si=a(al),r_=a(ho),uz=[4,0],uA=a(aO),uB=a(ei),uC=[0,a(af),[0,a(aV),[0,a(b8),0]]],uD=a(dt),uE=a(at),uF=a(h4),uG=a(bn),uy=a(u),uH=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),0]]]]],uI=a(at),uJ=a(bQ),ua=[0,a(mj),[0,a(en),0]],ub=[0,a(aw),[0,a(aO),[0,a(c4),0]]],uc=a(bQ),ud=[0,a(al),[0,a(ac),0]],ue=a(aw),uf=a(aw),ug=a(c3),uh=a(aO),ui=a(aw),uj=a(al),uk=a(aw),ul=a(ac),um=a(mn),un=a(c4),uo=a(aw),up=a(aw),uq=a(al),ur=a(aw),us=a(aw),ut=a(ac),uu=a(mj),uv=a(mO),uw=[4,0],ux=a(en),t5=[0,a(aw),[0,a(dv),[0,a(ms),[0,a(ac),0]]]],t6=a(em),t7=[0,a(em),[0,a(hL),0]],t8=a(dv),t9=a(aw),t_=a(ms),t$=a(ac),t4=a(" name a pair twice"),tR=[0,[11,a(nj),[4,0,0,0,0]],a(mS)],tS=[0,a(fE),[0,a(ac),[0,a(fz),[0,a(al),[0,a(dE),0]]]]],tT=[0,a(lM),0],tU=a(lM),tV=a(" has an empty vector"),tW=a(fE),tX=a(dE),tY=a(mP),tZ=a(mz),t0=a(ac),t1=a(fz),t2=a(al),t3=a(dE),tK=[4,0],tF=[0,a(m_),[0,a(cK),[0,a(dz),[0,a(c2),0]]]],tG=a(c2),tH=a(cK),tQ=a(dz),tI=a(" has both covers and a coupling"),tJ=a(m_),tL=a(cK),tM=a(dz),tN=a(cK),tO=a(dz),tP=a(c2),tw=[0,a(fD),[0,a(md),[0,a(fG),0]]],tx=[0,a(aD),[0,a(aE),[0,a(al),[0,a(ac),0]]]],ty=a(fG),tz=a(aD),tA=a(aE),tB=a(al),tC=a(ac),tD=a(fD),tE=a(md),tt=[0,a(nx),[0,a(c4),0]],tu=a(c4),tv=a(nx),tr=a("accept"),ts=a("reject"),tq=a(mX),tp=a(mX),vT=a(ef),vU=a("N1: nothing says how far a state is"),vV=[0,a(af),0],vK=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),[0,a(aO),[0,a(bF),0]]]]]],vL=a(bQ),vM=a(bF),vN=a(aO),vO=a(bn),vP=[0,[3,a(hZ)]],vQ=a(af),vR=a(at),vS=a(at),vH=a(mA),vI=a(mA),vJ=a("the masses that are cut off"),vG=a("S2: a step cut that is not the first"),vC=a(bF),vD=[0,a(aO),[0,a(bF),0]],vE=a(aO),vF=a(bF),vA=a(nc),vB=a(l_),vy=a("S1: another model before"),vz=a("S1: another model after"),vx=a("Q1: a state that is merged itself"),vw=a("a step names no state of the model"),vt=a(hS),vu=a(hP),vb=a(lx),vc=a(mK),vd=a(lL),ve=a(lL),vf=a(ef),vg=a("merge"),vh=a("quotient"),vi=[0,a(dA),0],vl=[0,a(nD),[0,a(dA),[0,a(hS),0]]],vm=a(nD),vn=[0,a(af),[0,a(aV),[0,a(b8),0]]],vo=a("the smaller chain"),vp=a(hS),vq=a(bF),vr=[0,a(ef),0],vs=a(ef),vj=a(lx),vk=a(mK),u$=a(dA),u7=a(nc),u8=a(l_),u9=a("neither:"),u6=a("Q2: states that are not alike"),u4=a("G1: a probability"),u5=a("G1: a sum"),u3=a("G1: there is no state"),uV=[0,a(aD),[0,a(aE),[0,a(dv),[0,a(aw),[0,a(al),[0,a(ac),0]]]]]],uW=a(dv),uX=a(em),uY=a(hL),uZ=a(b$),u0=a(aw),u1=a(aE),u2=a(aD),uP=[0,a(aD),[0,a(aE),[0,a(fC),[0,a(aw),[0,a(al),[0,a(ac),0]]]]]],uQ=a(hQ),uR=a(fC),uS=a(aw),uT=a(aE),uU=a(aD),uL=a(b$),uM=a(al),uN=a(ac),uK=a("Steps_document.Other"),u_=[0,a(at),[0,a(bn),[0,a(af),[0,a(b9),[0,a(b7),[0,a(bF),[0,a("fixed"),[0,a(dy),0]]]]]]]],xF=[0,a(af),0],xE=a("S3: no part proves a claim"),xB=[0,a(ep),[0,a(hY),[0,a(en),0]]],xC=[0,a(aO),[0,a(ic),[0,a(c4),0]]],xD=a("the proof"),xz=a(mJ),xx=a(b$),xt=a(b$),xp=[0,a(aD),[0,a(aE),[0,a(aV),[0,a(fC),[0,a(fr),[0,a(ep),[0,a(al),[0,a(ac),0]]]]]]]],xq=a(aD),xr=a(aE),xs=a(aV),xu=a(al),xv=a(ac),xw=a(fr),xy=a(ep),xA=a(fC),xc=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(aO),[0,a(ic),[0,a(c4),0]]]]]]]],xd=[0,a(ep),[0,a(hY),[0,a(en),0]]],xe=a(bQ),xf=[0,a(af),[0,a(aV),[0,a(b8),0]]],xg=a(dt),xh=a(at),xi=a(h4),xj=a(bn),xk=a(c3),xl=a(aO),xm=a(ei),xn=a(at),w$=a("V1: no state of the model"),w7=a("a label leads to no node"),wW=a(mJ),wT=a(b$),wU=a(aO),wV=a(ep),wX=a(mn),wY=a(c4),wZ=[4,0],w0=a(hY),w1=a("the measure"),w2=a(ic),w3=a(hu),w4=a("gains and the measure g go together"),w5=[0,0],w6=a("there is no guess"),xa=a(lX),xb=a("V1: no secrets"),w8=a(mO),w9=[4,0],w_=a(en),wS=a("V6: the cycles are not in order, or overlap"),wR=a("an end of a cycle is no node"),wM=a(hE),wO=a(hE),wP=a(hE),wN=a("a cycle has not two ends"),wQ=a("the cycles"),wC=a(ny),wD=a("chi2"),wE=a(hu),wF=a("hellinger"),wG=a("kl"),wH=a(hK),wI=a(lX),wJ=a("renyi:"),wL=a(u),wK=a("the measure is not known"),ww=a(ny),wx=a(hu),wy=a(hK),wA=a(hK),wB=a("V1: secrets have a prior"),wz=a("V1: pairs have no prior"),wq=[0,a(fr),0],wr=[0,a(aV),[0,a(al),[0,a(ac),0]]],ws=a(aV),wt=a(fr),wu=a(al),wv=a(ac),wl=a(nn),v$=[0,[11,a(nj),[4,0,0,0,0]],a(mS)],wa=[0,a(fE),[0,a(ac),[0,a(fz),[0,a(al),[0,a(dE),[0,a(ls),[0,a(nF),0]]]]]]],wb=[0,a(lF),0],wc=a(lF),wd=a(fE),we=a(ac),wf=a(fz),wg=a(al),wh=a(dE),wi=a(mP),wj=a(mz),wk=a(ls),wm=a(nF),wn=a(" has rows that are empty, or not of one length"),wo=a(dE),v_=a(eo),v0=a("columns"),v1=a("rest"),v2=a(hT),v3=[0,a(nh),0],v4=[0,a(hT),0],v5=a(hT),v6=a(nh),v7=[0,a(mD),[0,a(c2),0]],v8=a(mD),v9=a(c2),vZ=a(ho),vY=a(nn),vX=a(" is negative"),vW=a(" is no natural number"),xG=a(bC),xH=a("Matching.Stuck"),zi=a("M11: a position is listed twice"),zh=a(hq),zk=a(bC),zj=a("a relation"),zc=a("the relations"),zd=a(ne),ze=a("the losses"),zf=a(hq),za=a(al),y9=a("M4: a bound is below 1"),y8=a(lW),yT=[0,a(h$),[0,a("amortised"),0]],yU=a("the metric"),yV=a(h8),yW=a(h$),yX=[0,a(ac),[0,a(al),0]],zl=[0,a(mQ),[0,a(ne),[0,a(hq),0]]],yY=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(h8),[0,a(aO),0]]]]]]],yZ=a(bQ),y0=a(c3),y1=a(aO),y2=a("the certificate claims nothing"),y3=a(at),y4=a(hF),y5=a(bn),y6=a("M2: another digest"),y7=a("M3: another model"),y_=a(h$),y$=a(ac),zb=a(mQ),zg=a("M9: not one for each claim"),yQ=a(" has an interval without two ends"),yO=[0,a(bv),[0,a(mp),0]],yP=a(bv),yR=a(mp),yL=[0,a(mq),0],yM=a(mq),yE=[0,a(fD),[0,a(lQ),[0,a(nw),0]]],yF=[0,a(l0),[0,a("down"),0]],yG=a(fD),yH=a(lQ),yI=a(nw),yJ=a(l0),yA=[0,a(cL),0],yB=a(cL),yC=a(eo),yw=[0,a(bv),[0,a(cL),0]],yx=a(bv),yy=a(cL),yr=a(bv),ys=a(mx),yt=a(mg),yu=a(el),ym=[0,a(aD),[0,a(aE),[0,a(ac),[0,a(al),0]]]],yn=a(al),yo=a(ac),yp=a(aE),yq=a(aD),yk=a(eo),yh=a(dB),yg=a(bC),yi=a(";"),yj=a("M4: no state of the model"),yf=a(u),ya=[0,[3,a(hB)]],yb=a(af),yc=[0,1],yd=a(lZ),ye=[0,1],x$=a("it is no object"),x_=a(hp),x5=a(fs),x4=a(h6),x6=a(dB),x7=a(hD),x1=a(hG),x2=a(dB),x3=a(hR),x8=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,hU,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],xV=[0,a(aD),[0,a(my),[0,a(aE),0]]],xW=a(aD),xX=a(my),xY=a(aE),xZ=a("M1: a transition names no state"),x0=a("M1: a probability is negative, or they sum to more than 1"),xR=a("a state"),xJ=[0,a(fu),0],xK=[0,a(af),[0,a(aV),[0,a(b8),0]]],xL=a(dt),xM=[0,a("pa"),0],xN=a("the model's kind"),xO=a(af),xP=a(m4),xQ=a(aV),xS=a(mt),xT=a(b8),xU=a("M1: no state, or one twice"),xI=a(ho),z5=a(fs),z0=a(m5),z1=a(hG),z2=a(dB),z3=a(hR),z4=a(h6),z6=a(dB),z7=a(hD),CJ=a(bF),CA=a(af),CB=a(" has no kind"),CC=a("hmm-parametric"),CD=a(" is of another kind"),CE=a(" has a model of its own"),Cx=a(lA),Cy=a(af),Cz=a(bQ),CF=a("a part"),CG=a(lA),CH=a(ei),Ci=[0,a(fI),0],Cj=a(bQ),Ck=a("violated"),Cl=a(c3),Cm=a(aO),Cn=a("any"),Co=a("the claim is about one ratio"),Cp=a(fI),Cq=a(fI),Cr=a(hW),Cs=[0,a(fI),[0,a("impossible"),0]],Cf=[0,a(dD),[0,a(fk),[0,a(fq),0]]],Cg=a(fk),Ch=a(fq),Ce=a("U1: a vector on no state, or negative"),B6=[0,a(dD),[0,a(fk),[0,a(lz),[0,a(nz),[0,a(mw),[0,a(lS),[0,a(ns),[0,a(ht),[0,a(hH),[0,a(no),0]]]]]]]]]],B7=a(fk),B8=a(lz),B9=a(nz),B_=a(mw),B$=a(lS),Ca=a(ns),Cb=a(ht),Cc=a(hH),Cd=a(no),B5=a(" is empty"),B2=a("H5: the ratio is less than 1"),B3=a(m0),B4=a(eg),BT=[0,a(m$),0],BU=a(bQ),BV=a(h5),BW=a(c3),BX=a(aO),BY=a("the ratio"),BZ=a(m$),B0=a(fv),B1=[0,a(m0),[0,a(eg),[0,a("coupling"),0]]],BF=a(hG),BG=a(lB),BH=a(hR),BE=a("K1: merged with no state"),Bu=[0,a(dD),[0,a(nC),[0,a(nG),0]]],Bv=a(nC),Bw=a(nG),Bx=a(af),By=a("the chain's certificate has a kind"),Bz=a(at),BQ=[0,[3,a(hZ)]],BR=a(af),BP=a(dy),BA=[0,[3,a(lO)]],BB=a(b9),BN=[0,[1,a(nu)]],BO=a(b7),BC=a(nE),BD=a("K2: another digest"),BI=[0,a("first"),0],BJ=[0,a("second"),0],BK=a(lE),BL=[0,a(lE),0],BM=a(ib),Bl=[0,a(bv),[0,a(m3),[0,a(cK),0]]],Bm=a(bv),Bn=a(m3),Bo=a(cK),Bk=[0,a(dD),[0,a(nv),[0,a(ej),[0,a(fB),0]]]],Bp=a(nv),Bq=a(ej),Br=a(fB),Bs=a("F1: a move is listed twice"),Bt=a("F1: a pair of equal or unknown states, or one twice"),Bj=a(" names no generator"),Bi=[5,0],Bh=a("I2 or I3: another function"),Bc=[0,a(dD),[0,a(mk),[0,a(mV),[0,a(hP),0]]]],Bd=a(mk),Be=a(mV),Bf=a(hP),Bg=a("expected combinations for every generator"),Bb=a("H3: no distribution of the model"),Ba=a("H2: a row is no distribution"),A_=a(dD),A$=a(" has no type that is known"),A9=a(h0),A1=[0,a(aD),[0,a(aE),[0,a(du),[0,a(nf),[0,a(ft),0]]]]],A2=a(aD),A3=a(aE),A4=a(du),A5=a(nf),A7=a("all"),A8=a(ft),A6=a(" is another one"),A0=a("there is not one claim"),AY=a("the factors"),AL=[0,a(eg),0],AM=[0,a(ft),[0,a(hI),[0,a(mf),0]]],AN=a(bQ),AO=a(c3),AP=a(aO),AQ=a("the length"),AR=a(ft),AS=a("the length is out of range"),AT=a(hI),AU=a(hI),AV=a("the proofs"),AW=a(mf),AX=a(eg),AZ=a(ei),AI=a("L1: a layer has another number of covers"),AJ=a("L1: the layers and those of covers are not as many as the length"),AG=a(" has a cover without two entries"),AA=[0,a(aD),[0,a(aE),[0,a(du),[0,a(ib),[0,a(nr),[0,a(c2),0]]]]]],AB=a(aD),AC=a(aE),AD=a(du),AE=a(ib),AF=a(nr),AH=a(c2),Aw=a("W2: there are no parameters"),An=[0,a(fq),[0,a(fG),[0,a(fH),0]]],Ao=[0,a(aD),[0,a(aE),[0,a(du),[0,a(h5),0]]]],Ap=a(aD),Aq=a(aE),Ar=a(du),Ay=a(eo),As=a(h5),At=a(fq),Au=a(fG),Av=a(fH),Ax=a(" has no word with its probabilities and parameters"),Al=a(" is neither true nor false"),Aj=a(lZ),Ak=[0,1],Ai=a("no object"),Ag=a(hp),Ah=a(lt),z$=a(at),Aa=a(at),Ab=a(hF),Ac=a(bn),Ad=a(ml),Ae=a(eg),Af=a("a factor is constant"),z_=a("H2"),zX=[5,0],zW=a("H1: a row of no state"),zV=a("the row of "),zO=a("an observation"),zE=[0,a(af),[0,a(nl),[0,a(aV),[0,a(b8),[0,a(lU),0]]]]],zF=[0,a(fH),[0,a(fu),0]],zG=a(dt),zH=[3,a("hmm")],zI=a(af),zJ=a("the model's kind is not 'hmm'"),zK=a(fH),zL=a("the parameters are no object"),zM=a("the observations"),zN=a(nl),zP=a(m4),zQ=a(aV),zR=a(mt),zS=a(b8),zT=a("the distributions"),zU=a(lU),zY=a("H1: a state or a distribution is empty"),zZ=a("H1: a row of transitions is empty"),zB=a(" names what does not exist"),zC=a("H1: "),zD=a(" holds no text"),zp=[0,a(cr),[0,a(b6),0]],zq=a(cr),zr=[0,a(mM),[0,a(bD),0]],zs=a(mM),zt=a(lC),zu=[0,a(cr),[0,a(b6),0]],zv=a(b6),zw=[0,a(lC),[0,a(hC),0]],zy=a(h9),zx=a(h9),zz=[0,a(m1),0],zA=[0,a(l7),0],zo=a(" is no expression"),zn=a(" divides by zero"),zm=a("Hmm_document.Other"),Cu=a("hmm-no-budget"),Cv=a("hmm-all-lengths"),Cw=a("hmm-budget"),CI=a("hmm-several"),Dw=a("valid"),Dx=a("not covered"),Dy=a("malformed: too large for the stack (see ulimit -s)"),Dz=a("not valid: "),DA=a("malformed: "),Dv=[0,a(lW)],Db=a(b9),Ds=a(lO),Dc=a(nE),Dd=a(b7),Dr=a(nu),De=a("the version is not 1"),Df=a(af),Dj=a(hQ),Dk=a("leakage"),Dl=a(h8),Dm=a(bF),Dn=a(bF),Do=a(bF),Dq=a(bF),Dp=a("nature"),Dh=a(hQ),Di=a(dy),Dg=a("the kind is no string"),Da=a("the document is no object"),C9=a(lt),C_=a(ml),C4=a("a digest"),C3=a("what is said of the program"),CV=a(dy),CW=[0,a(l4),0],CX=[0,a(hx),[0,a(l1),[0,a(mI),0]]],CY=a("the program"),CZ=a("the function"),C0=a(hx),C1=a("what is observed"),C2=a(l1),C5=a(mI),C6=a(l4),C7=a(dy),CU=a("P3: runs of the program are cut off, and no step says so"),CT=[3,a(ef)],CQ=a(dy),CR=a(at),CS=a(aV),CN=a(at),CO=[0,[3,a(hZ)]],CP=a(af),CM=[0,1],CL=a(hp),Dt=a("bisimdist-certificate compact\n"),DB=a(u),DC=a("not checked: too large for the stack of this browser");function
+aj(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ab(a[1])];case
-1:return[1,ab(a[1])];case
-2:return[2,ab(a[1])];case
-3:return[3,ab(a[1])];case
-4:return[4,ab(a[1])];case
-5:return[5,ab(a[1])];case
-6:return[6,ab(a[1])];case
-7:return[7,ab(a[1])];case
+0:return[0,aj(a[1])];case
+1:return[1,aj(a[1])];case
+2:return[2,aj(a[1])];case
+3:return[3,aj(a[1])];case
+4:return[4,aj(a[1])];case
+5:return[5,aj(a[1])];case
+6:return[6,aj(a[1])];case
+7:return[7,aj(a[1])];case
 8:var
-c=a[1];return[8,c,ab(a[2])];case
+c=a[1];return[8,c,aj(a[2])];case
 9:var
-b=a[1];return[9,b,b,ab(a[3])];case
-10:return[10,ab(a[1])];case
-11:return[11,ab(a[1])];case
-12:return[12,ab(a[1])];case
-13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
-aU(a,b){if(typeof
+b=a[1];return[9,b,b,aj(a[3])];case
+10:return[10,aj(a[1])];case
+11:return[11,aj(a[1])];case
+12:return[12,aj(a[1])];case
+13:return[13,aj(a[1])];default:return[14,aj(a[1])]}}function
+aZ(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aU(a[1],b)];case
-1:return[1,aU(a[1],b)];case
-2:return[2,aU(a[1],b)];case
-3:return[3,aU(a[1],b)];case
-4:return[4,aU(a[1],b)];case
-5:return[5,aU(a[1],b)];case
-6:return[6,aU(a[1],b)];case
-7:return[7,aU(a[1],b)];case
+0:return[0,aZ(a[1],b)];case
+1:return[1,aZ(a[1],b)];case
+2:return[2,aZ(a[1],b)];case
+3:return[3,aZ(a[1],b)];case
+4:return[4,aZ(a[1],b)];case
+5:return[5,aZ(a[1],b)];case
+6:return[6,aZ(a[1],b)];case
+7:return[7,aZ(a[1],b)];case
 8:var
-c=a[1];return[8,c,aU(a[2],b)];case
+c=a[1];return[8,c,aZ(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aU(a[3],b)];case
-10:return[10,aU(a[1],b)];case
-11:return[11,aU(a[1],b)];case
-12:return[12,aU(a[1],b)];case
-13:return[13,aU(a[1],b)];default:return[14,aU(a[1],b)]}}function
-Y(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aZ(a[3],b)];case
+10:return[10,aZ(a[1],b)];case
+11:return[11,aZ(a[1],b)];case
+12:return[12,aZ(a[1],b)];case
+13:return[13,aZ(a[1],b)];default:return[14,aZ(a[1],b)]}}function
+aa(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,Y(a[1],b)];case
-1:return[1,Y(a[1],b)];case
+0:return[0,aa(a[1],b)];case
+1:return[1,aa(a[1],b)];case
 2:var
-c=a[1];return[2,c,Y(a[2],b)];case
+c=a[1];return[2,c,aa(a[2],b)];case
 3:var
-d=a[1];return[3,d,Y(a[2],b)];case
+d=a[1];return[3,d,aa(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,Y(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,aa(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,Y(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,aa(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,Y(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,aa(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,Y(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,aa(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,Y(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,aa(a[4],b)];case
 9:var
-t=a[1];return[9,t,Y(a[2],b)];case
-10:return[10,Y(a[1],b)];case
+t=a[1];return[9,t,aa(a[2],b)];case
+10:return[10,aa(a[1],b)];case
 11:var
-u=a[1];return[11,u,Y(a[2],b)];case
+u=a[1];return[11,u,aa(a[2],b)];case
 12:var
-v=a[1];return[12,v,Y(a[2],b)];case
+v=a[1];return[12,v,aa(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,Y(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,aa(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,Y(a[3],b)];case
-15:return[15,Y(a[1],b)];case
-16:return[16,Y(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,aa(a[3],b)];case
+15:return[15,aa(a[1],b)];case
+16:return[16,aa(a[1],b)];case
 17:var
-A=a[1];return[17,A,Y(a[2],b)];case
+A=a[1];return[17,A,aa(a[2],b)];case
 18:var
-B=a[1];return[18,B,Y(a[2],b)];case
-19:return[19,Y(a[1],b)];case
+B=a[1];return[18,B,aa(a[2],b)];case
+19:return[19,aa(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,Y(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,aa(a[3],b)];case
 21:var
-E=a[1];return[21,E,Y(a[2],b)];case
-22:return[22,Y(a[1],b)];case
+E=a[1];return[21,E,aa(a[2],b)];case
+22:return[22,aa(a[1],b)];case
 23:var
-F=a[1];return[23,F,Y(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,Y(a[3],b)]}}function
-ee(a){throw[0,h8,a]}function
-aZ(a){throw[0,h7,a]}function
-h$(b,a){return fz(b,a)?b:a}function
-ia(b,a){return Cw(b,a)?b:a}function
-dE(a){return 0<=a?a:-a|0}function
+F=a[1];return[23,F,aa(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
+ew(a){throw[0,iy,a]}function
+a4(a){throw[0,ix,a]}function
+iB(b,a){return fR(b,a)?b:a}function
+iC(b,a){return D3(b,a)?b:a}function
+dN(a){return 0<=a?a:-a|0}function
 j(d,c){var
-a=t(d),e=t(c),b=aw(a+e|0);b8(d,0,b,0,a);b8(c,0,b,a,e);return aY(b)}function
-ib(a){return a?nk:nl}function
-ag(a,b){if(a){var
-c=a[1];return[0,c,ag(a[2],b)]}return b}CX(0);m_(1);m_(2);function
-ic(b){function
+a=x(d),e=x(c),b=aF(a+e|0);cc(d,0,b,0,a);cc(c,0,b,a,e);return a3(b)}function
+iD(a){return a?oc:od}function
+an(a,b){if(a){var
+c=a[1];return[0,c,an(a[2],b)]}return b}Es(0);n2(1);n2(2);function
+iE(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{CW(d)}catch(a){a=aT(a);if(a[1]!==h_)throw a;var
+c=a[2],d=a[1];try{Er(d)}catch(a){a=aY(a);if(a[1]!==iA)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(CY(0))}C6(a(kC),ic);function
-aP(a,b){return a?a[1]:b}function
-Q(c,a){return a?[0,b(c,a[1])]:0}function
-c3(c,a){return a?b(c,a[1]):0}function
-id(a){if(0<=a&&!(g9<a))return a;return aZ(nn)}var
-fE=C_(0),dF=(4*fE|0)-1|0;function
-q(c){var
+a=c;continue}return 0}}return a(Et(0))}EB(a(lv),iE);function
+ax(a,b){return a?a[1]:b}function
+F(b,a){return a?[0,c(b,a[1])]:0}function
+ex(b,a){return a?c(b,a[1]):0}function
+iF(a){if(0<=a&&!(hw<a))return a;return a4(of)}var
+fW=EF(0),dO=(4*fW|0)-1|0;function
+t(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ef(a){return a?a[1]:ee(nu)}function
-fF(a){return a?a[2]:ee(nv)}function
-bk(d,c){var
+fX(a){return a?a[1]:ew(om)}function
+fY(a){return a?a[2]:ew(on)}function
+bx(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-an(a){return bk(a,0)}function
-ie(a,d,c){if(d<=a)return 0;var
-e=b(c,a);return[0,e,ie(a+1|0,d,c)]}function
-fG(c,e){if(0<=c){if(50<c){var
-d=0,a=0;for(;;){if(c<=a)return an(d);var
-d=[0,b(e,a),d],a=a+1|0;continue}}return ie(0,c,e)}return aZ(ny)}function
-cG(c,a){if(a){var
-d=a[2],e=b(c,a[1]);return[0,e,cG(c,d)]}return 0}function
-ig(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,ig(c+1|0,b,d)]}return 0}function
-dG(b,a){return ig(0,b,a)}function
-fH(e,d){var
-c=0,a=d;for(;;){if(a){var
-f=a[2],c=[0,b(e,a[1]),c],a=f;continue}return c}}function
-F(d,c){var
-a=c;for(;;){if(a){var
-e=a[2];b(d,a[1]);var
-a=e;continue}return 0}}function
-eg(e,d){var
+aq(a){return bx(a,0)}function
+iG(a,d,b){if(d<=a)return 0;var
+e=c(b,a);return[0,e,iG(a+1|0,d,b)]}function
+fZ(b,e){if(0<=b){if(50<b){var
+d=0,a=0;for(;;){if(b<=a)return aq(d);var
+d=[0,c(e,a),d],a=a+1|0;continue}}return iG(0,b,e)}return a4(oq)}function
+cQ(b,a){if(a){var
+d=a[2],e=c(b,a[1]);return[0,e,cQ(b,d)]}return 0}function
+iH(c,b,a){if(a){var
+d=a[2],e=m(b,c,a[1]);return[0,e,iH(c+1|0,b,d)]}return 0}function
+dP(b,a){return iH(0,b,a)}function
+f0(e,d){var
 b=0,a=d;for(;;){if(a){var
-c=a[2];n(e,b,a[1]);var
+f=a[2],b=[0,c(e,a[1]),b],a=f;continue}return b}}function
+M(d,b){var
+a=b;for(;;){if(a){var
+e=a[2];c(d,a[1]);var
+a=e;continue}return 0}}function
+ey(e,d){var
+b=0,a=d;for(;;){if(a){var
+c=a[2];m(e,b,a[1]);var
 b=b+1|0,a=c;continue}return 0}}function
-bl(e,d,c){var
+a5(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-fI(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,fI(c,e,d)]}}else
-if(!a)return 0;return aZ(nz)}function
-bQ(e,d){var
+f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
+f1(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=m(c,b[1],a[1]);return[0,f,f1(c,e,d)]}}else
+if(!a)return 0;return a4(or)}function
+cf(e,d){var
 a=d;for(;;){if(a){var
-f=a[2],c=b(e,a[1]);if(c){var
-a=f;continue}return c}return 1}}function
-aJ(e,d){var
+f=a[2],b=c(e,a[1]);if(b){var
+a=f;continue}return b}return 1}}function
+aH(e,d){var
 a=d;for(;;){if(a){var
-f=a[2],c=b(e,a[1]);if(c)return c;var
+f=a[2],b=c(e,a[1]);if(b)return b;var
 a=f;continue}return 0}}function
-b$(d,c){var
+cx(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===Z(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===_(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-fJ(d,c){var
+f2(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===Z(b[1],d))return f;var
-a=e;continue}throw bP}}function
-eh(d,c){var
+b=a[1],e=a[2],f=b[2];if(0===_(b[1],d))return f;var
+a=e;continue}throw bX}}function
+dQ(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===Z(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===_(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-a0(d,c){var
+bb(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===Z(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===_(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-dH(b,a){if(a){var
-c=a[2],d=a[1];return 0===Z(d[1],b)?c:[0,d,dH(b,c)]}return 0}function
-W(f){var
+dR(b,a){if(a){var
+c=a[2],d=a[1];return 0===_(d[1],b)?c:[0,d,dR(b,c)]}return 0}function
+iI(e,d){var
+a=d;for(;;){if(a){var
+b=a[1],f=a[2];if(c(e,b))return[0,b];var
+a=f;continue}return 0}}function
+U(f){var
 g=0;return function(h){var
-c=g,a=h;for(;;){if(a){var
-d=a[2],e=a[1];if(b(f,e)){var
-c=[0,e,c],a=d;continue}var
-a=d;continue}return an(c)}}}function
-c4(f){var
+b=g,a=h;for(;;){if(a){var
+d=a[2],e=a[1];if(c(f,e)){var
+b=[0,e,b],a=d;continue}var
+a=d;continue}return aq(b)}}}function
+da(f){var
 g=0;return function(h){var
-c=g,a=h;for(;;){if(a){var
-d=a[2],e=b(f,a[1]);if(e){var
-c=[0,e[1],c],a=d;continue}var
-a=d;continue}return an(c)}}}function
-ei(e,d){var
-c=0,a=d;for(;;){if(a){var
-f=a[2],c=bk(b(e,a[1]),c),a=f;continue}return an(c)}}function
-fK(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],fK(b[2],a[2])]}}else
-if(!a)return 0;return aZ(nA)}function
-bm(a,b){function
+b=g,a=h;for(;;){if(a){var
+d=a[2],e=c(f,a[1]);if(e){var
+b=[0,e[1],b],a=d;continue}var
+a=d;continue}return aq(b)}}}function
+ez(e,d){var
+b=0,a=d;for(;;){if(a){var
+f=a[2],b=bx(c(e,a[1]),b),a=f;continue}return aq(b)}}function
+f3(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],f3(b[2],a[2])]}}else
+if(!a)return 0;return a4(os)}function
+bc(a,b){function
 r(i,e){if(2===i){if(e){var
 k=e[2];if(k){var
-l=k[1],m=e[1],y=k[2],z=0<n(a,m,l)?[0,m,[0,l,0]]:[0,l,[0,m,0]];return[0,z,y]}}}else
+l=k[1],n=e[1],y=k[2],z=0<m(a,n,l)?[0,n,[0,l,0]]:[0,l,[0,n,0]];return[0,z,y]}}}else
 if(3===i&&e){var
 o=e[2];if(o){var
 p=o[2];if(p){var
-b=p[1],c=o[1],d=e[1],C=p[2],D=0<n(a,d,c)?0<n(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<n(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<n(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
+b=p[1],c=o[1],d=e[1],C=p[2],D=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
 s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-q=g[1],r=h[1],w=g[2],x=h[2];if(0<n(a,r,q)){var
+q=g[1],r=h[1],w=g[2],x=h[2];if(0<m(a,r,q)){var
 g=w,f=[0,q,f];continue}var
 h=x,f=[0,r,f];continue}var
-v=bk(h,f)}else
+v=bx(h,f)}else
 var
-v=bk(g,f);return[0,v,B]}}function
+v=bx(g,f);return[0,v,B]}}function
 j(i,e){if(2===i){if(e){var
 j=e[2];if(j){var
-k=j[1],l=e[1],y=j[2],z=0<n(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
+k=j[1],l=e[1],y=j[2],z=0<m(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
 if(3===i&&e){var
-m=e[2];if(m){var
-o=m[2];if(o){var
-b=o[1],c=m[1],d=e[1],C=o[2],D=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
+n=e[2];if(n){var
+o=n[2];if(o){var
+b=o[1],c=n[1],d=e[1],C=o[2],D=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
 s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-p=g[1],q=h[1],w=g[2],x=h[2];if(0<n(a,q,p)){var
+p=g[1],q=h[1],w=g[2],x=h[2];if(0<m(a,q,p)){var
 h=x,f=[0,q,f];continue}var
 g=w,f=[0,p,f];continue}var
-v=bk(h,f)}else
+v=bx(h,f)}else
 var
-v=bk(g,f);return[0,v,B]}}var
-c=q(b);return 2<=c?j(c,b)[1]:b}function
-ca(b,a){function
+v=bx(g,f);return[0,v,B]}}var
+c=t(b);return 2<=c?j(c,b)[1]:b}function
+bY(b,a){function
 x(i,f){if(2===i){if(f){var
-m=f[2];if(m){var
-o=m[1],j=f[1],J=m[2],y=n(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
+n=f[2];if(n){var
+o=n[1],j=f[1],J=n[2],y=m(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
 if(3===i&&f){var
 p=f[2];if(p){var
 q=p[2];if(q){var
-c=q[1],a=p[1],d=f[1],N=q[2],D=n(b,d,a);if(0===D)var
-E=n(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
+c=q[1],a=p[1],d=f[1],N=q[2],D=m(b,d,a);if(0===D)var
+E=m(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
 if(0<D){var
-F=n(b,a,c);if(0===F)var
+F=m(b,a,c);if(0===F)var
 s=[0,d,[0,a,0]];else
 if(0<F)var
 s=[0,d,[0,a,[0,c,0]]];else
 var
-G=n(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
+G=m(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
 r=s}else{var
-H=n(b,d,c);if(0===H)var
+H=m(b,d,c);if(0===H)var
 t=[0,a,[0,d,0]];else
 if(0<H)var
 t=[0,a,[0,d,[0,c,0]]];else
 var
-I=n(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
+I=m(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
 r=t}return[0,r,N]}}}var
 z=i>>1,A=l(z,f),L=A[1],B=l(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-u=g[2],v=g[1],w=h[2],k=h[1],x=n(b,k,v);if(0===x){var
+u=g[2],v=g[1],w=h[2],k=h[1],x=m(b,k,v);if(0===x){var
 h=w,g=u,e=[0,k,e];continue}if(0<=x){var
 g=u,e=[0,v,e];continue}var
 h=w,e=[0,k,e];continue}var
-C=bk(h,e)}else
+C=bx(h,e)}else
 var
-C=bk(g,e);return[0,C,M]}}function
+C=bx(g,e);return[0,C,M]}}function
 l(i,f){if(2===i){if(f){var
 l=f[2];if(l){var
-m=l[1],j=f[1],J=l[2],y=n(b,j,m),K=0===y?[0,j,0]:0<=y?[0,m,[0,j,0]]:[0,j,[0,m,0]];return[0,K,J]}}}else
+n=l[1],j=f[1],J=l[2],y=m(b,j,n),K=0===y?[0,j,0]:0<=y?[0,n,[0,j,0]]:[0,j,[0,n,0]];return[0,K,J]}}}else
 if(3===i&&f){var
 o=f[2];if(o){var
 p=o[2];if(p){var
-c=p[1],a=o[1],d=f[1],N=p[2],D=n(b,d,a);if(0===D)var
-E=n(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
+c=p[1],a=o[1],d=f[1],N=p[2],D=m(b,d,a);if(0===D)var
+E=m(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
 if(0<=D){var
-F=n(b,d,c);if(0===F)var
+F=m(b,d,c);if(0===F)var
 r=[0,a,[0,d,0]];else
 if(0<=F)var
-G=n(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
+G=m(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
 var
 r=[0,a,[0,d,[0,c,0]]];var
 q=r}else{var
-H=n(b,a,c);if(0===H)var
+H=m(b,a,c);if(0===H)var
 s=[0,d,[0,a,0]];else
 if(0<=H)var
-I=n(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
+I=m(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
 var
 s=[0,d,[0,a,[0,c,0]]];var
 q=s}return[0,q,N]}}}var
 z=i>>1,A=x(z,f),L=A[1],B=x(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-t=g[2],u=g[1],v=h[2],k=h[1],w=n(b,k,u);if(0===w){var
+t=g[2],u=g[1],v=h[2],k=h[1],w=m(b,k,u);if(0===w){var
 h=v,g=t,e=[0,k,e];continue}if(0<w){var
 h=v,e=[0,k,e];continue}var
 g=t,e=[0,u,e];continue}var
-C=bk(h,e)}else
+C=bx(h,e)}else
 var
-C=bk(g,e);return[0,C,M]}}var
-c=q(a);return 2<=c?l(c,a)[1]:a}function
-ih(b,a){return a<=b?b:a}function
-cr(a,c){var
-b=aw(a);Ct(b,0,a,c);return b}function
-ii(c,b,a){if(0<=b&&0<=a&&!((a$(c)-a|0)<b)){var
-d=aw(a);cV(c,b,d,0,a);return d}return aZ(nB)}function
-ij(c,b,a){return aY(ii(c,b,a))}function
-ik(e,c,d,b,a){if(0<=a&&0<=c&&!((a$(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return cV(e,c,d,b,a);return aZ(nC)}function
-bR(e,c,d,b,a){if(0<=a&&0<=c&&!((t(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return b8(e,c,d,b,a);return aZ(nD)}function
-bn(c,b,a){return aY(ii(b9(c),b,a))}function
-bA(k,g){if(g){var
-h=t(k),c=0,b=g,p=0;for(;;){if(b){var
+C=bx(g,e);return[0,C,M]}}var
+c=t(a);return 2<=c?l(c,a)[1]:a}function
+iJ(b,a){return a<=b?b:a}function
+cy(a,c){var
+b=aF(a);D0(b,0,a,c);return b}function
+iK(c,b,a){if(0<=b&&0<=a&&!((bo(c)-a|0)<b)){var
+d=aF(a);c5(c,b,d,0,a);return d}return a4(ot)}function
+iL(c,b,a){return a3(iK(c,b,a))}function
+iM(e,c,d,b,a){if(0<=a&&0<=c&&!((bo(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return c5(e,c,d,b,a);return a4(ou)}function
+bZ(e,c,d,b,a){if(0<=a&&0<=c&&!((x(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return cc(e,c,d,b,a);return a4(ov)}function
+by(c,b,a){return a3(iK(cd(c),b,a))}function
+bJ(k,g){if(g){var
+h=x(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(t(i)+h|0)+c|0,m=b[2],n=c<=j?j:aZ(nE),c=n,b=m;continue}var
-l=t(i)+c|0}else
+j=(x(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ow),c=n,b=m;continue}var
+l=x(i)+c|0}else
 var
 l=c;var
-f=aw(l),e=p,d=g;for(;;){if(d){var
+f=aF(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];b8(a,0,f,e,t(a));b8(k,0,f,e+t(a)|0,h);var
-e=(e+t(a)|0)+h|0,d=o;continue}b8(a,0,f,e,t(a))}return aY(f)}}}return nF}function
-il(f,e){var
-c=b9(e),a=0,d=a$(c);for(;;){if(a===d)return 1;if(b(f,bM(c,a))){var
+o=d[2];cc(a,0,f,e,x(a));cc(k,0,f,e+x(a)|0,h);var
+e=(e+x(a)|0)+h|0,d=o;continue}cc(a,0,f,e,x(a))}return a3(f)}}}return ox}function
+iN(f,e){var
+b=cd(e),a=0,d=bo(b);for(;;){if(a===d)return 1;if(c(f,bU(b,a))){var
 a=a+1|0;continue}return 0}}function
-nG(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bP;if(a5(e,a)===b)return a;var
+oy(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bX;if(ba(e,a)===b)return a;var
 a=a+1|0;continue}}function
-dI(b,c){var
-a=0,d=t(b);for(;;){if(d<=a)return 0;if(a5(b,a)===c)return[0,a];var
+dS(b,c){var
+a=0,d=x(b);for(;;){if(d<=a)return 0;if(ba(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-nH(b,a,d){var
-c=t(b);if(0<=a&&!(c<a))try{nG(b,c,a,d);var
-e=1;return e}catch(a){a=aT(a);if(a===bP)return 0;throw a}return aZ(nI)}function
-nJ(b,a){return nH(b,0,a)}function
-im(c,b){var
-d=t(c),e=d<=t(b)?1:0;if(e){var
-a=0;for(;;){if(a===d)return 1;if(a5(b,a)!==a5(c,a))return 0;var
+oz(b,a,d){var
+c=x(b);if(0<=a&&!(c<a))try{oy(b,c,a,d);var
+e=1;return e}catch(a){a=aY(a);if(a===bX)return 0;throw a}return a4(oA)}function
+oB(b,a){return oz(b,0,a)}function
+f4(c,b){var
+d=x(c),e=d<=x(b)?1:0;if(e){var
+a=0;for(;;){if(a===d)return 1;if(ba(b,a)!==ba(c,a))return 0;var
 a=a+1|0;continue}}return e}function
-nK(c,d){if(0===c)return[0];if(0<=c){var
-e=bN(c,b(d,0)),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=b(d,a);var
+oC(b,d){if(0===b)return[0];if(0<=b){var
+e=bV(b,c(d,0)),f=b-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=c(d,a);var
 h=a+1|0;if(f!==a){var
-a=h;continue}break}}return e}return aZ(nL)}function
-io(e,c){var
-d=c.length-1;if(0===d)return[0];var
-f=bN(d,b(e,c[1])),g=d-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=b(e,c[1+a]);var
+a=h;continue}break}}return e}return a4(oD)}function
+iO(e,b){var
+d=b.length-1;if(0===d)return[0];var
+f=bV(d,c(e,b[1])),g=d-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=c(e,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-fL(d,b){var
+f5(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){n(d,a,b[1+a]);var
+a=e;for(;;){m(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-ej(a){if(a){var
+eA(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=bN(d,h),e=1,b=g;for(;;){if(b){var
+f=bV(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-nO=[ac,nN,cp(0)];function
-ip(d,a){var
+oG=[ap,oF,cP(0)];function
+iP(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}var
-nQ=[ac,nP,cp(0)];function
-nR(a){throw nQ}function
-fM(a){var
-d=a[1];a[1]=nR;try{var
-c=b(d,0);C0(a,c);return c}catch(b){b=aT(b);a[1]=function(a){throw b};throw b}}function
-fN(a){var
-b=1<=a?a:1,c=dF<b?dF:b,d=aw(c);return[0,d,0,c,d]}function
-fO(a){return ij(a[1],0,a[2])}function
-iq(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dF<b[1])if((d+c|0)<=dF)b[1]=dF;else
-ee(nU);var
-e=aw(b[1]);ik(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,_,nS]}throw[0,_,nT]}}function
-bo(a,c){var
-b=a[2];if(a[3]<=b)iq(a,1);af(a[1],b,c);a[2]=b+1|0;return 0}function
-ba(a,c){var
-b=t(c),d=a[2]+b|0;if(a[3]<d)iq(a,b);b8(c,0,a[1],a[2],b);a[2]=d;return 0}function
-fP(a){return 5===a[2]?12:-6}function
-ir(a){return[0,0,aw(a)]}function
-is(a,g){var
-b=a$(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=aw(ih(b*2|0,c));ik(a[2],0,e,0,b);a[2]=e;var
+oI=[ap,oH,cP(0)];function
+oJ(a){throw oI}function
+dT(a){var
+d=a[1];a[1]=oJ;try{var
+b=c(d,0);Ev(a,b);return b}catch(b){b=aY(b);a[1]=function(a){throw b};throw b}}function
+f6(a){var
+b=1<=a?a:1,c=dO<b?dO:b,d=aF(c);return[0,d,0,c,d]}function
+f7(a){return iL(a[1],0,a[2])}function
+iQ(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dO<b[1])if((d+c|0)<=dO)b[1]=dO;else
+ew(oM);var
+e=aF(b[1]);iM(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ae,oK]}throw[0,ae,oL]}}function
+bz(a,c){var
+b=a[2];if(a[3]<=b)iQ(a,1);am(a[1],b,c);a[2]=b+1|0;return 0}function
+bp(a,c){var
+b=x(c),d=a[2]+b|0;if(a[3]<d)iQ(a,b);cc(c,0,a[1],a[2],b);a[2]=d;return 0}function
+f8(a){return 5===a[2]?12:-6}function
+iR(a){return[0,0,aF(a)]}function
+iS(a,g){var
+b=bo(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=aF(iJ(b*2|0,c));iM(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-c5(a,b){is(a,1);cE(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aK(a,c){var
-b=t(c);is(a,b);bR(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-it(a){return ij(a[2],0,a[1])}function
-fQ(b,c){var
+db(a,b){iS(a,1);cN(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aT(a,c){var
+b=x(c);iS(a,b);bZ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+iT(a){return iL(a[2],0,a[1])}function
+f9(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aK(b,n3);var
+d=a[1];aT(b,oV);var
 a=d;continue;case
 1:var
-e=a[1];aK(b,n4);var
+e=a[1];aT(b,oW);var
 a=e;continue;case
 2:var
-f=a[1];aK(b,n5);var
+f=a[1];aT(b,oX);var
 a=f;continue;case
 3:var
-g=a[1];aK(b,n6);var
+g=a[1];aT(b,oY);var
 a=g;continue;case
 4:var
-h=a[1];aK(b,n7);var
+h=a[1];aT(b,oZ);var
 a=h;continue;case
 5:var
-i=a[1];aK(b,n8);var
+i=a[1];aT(b,o0);var
 a=i;continue;case
 6:var
-j=a[1];aK(b,n9);var
+j=a[1];aT(b,o1);var
 a=j;continue;case
 7:var
-k=a[1];aK(b,n_);var
+k=a[1];aT(b,o2);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aK(b,n$);fQ(b,m);aK(b,oa);var
+l=a[2],m=a[1];aT(b,o3);f9(b,m);aT(b,o4);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aK(b,ob);fQ(b,o);aK(b,oc);var
+n=a[3],o=a[1];aT(b,o5);f9(b,o);aT(b,o6);var
 a=n;continue;case
 10:var
-p=a[1];aK(b,od);var
+p=a[1];aT(b,o7);var
 a=p;continue;case
 11:var
-q=a[1];aK(b,oe);var
+q=a[1];aT(b,o8);var
 a=q;continue;case
 12:var
-r=a[1];aK(b,of);var
+r=a[1];aT(b,o9);var
 a=r;continue;case
 13:var
-s=a[1];aK(b,og);var
+s=a[1];aT(b,o_);var
 a=s;continue;default:var
-t=a[1];aK(b,oh);var
+t=a[1];aT(b,o$);var
 a=t;continue}}function
-ao(a){if(typeof
+au(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ao(a[1])];case
-1:return[1,ao(a[1])];case
-2:return[2,ao(a[1])];case
-3:return[3,ao(a[1])];case
-4:return[4,ao(a[1])];case
-5:return[5,ao(a[1])];case
-6:return[6,ao(a[1])];case
-7:return[7,ao(a[1])];case
+0:return[0,au(a[1])];case
+1:return[1,au(a[1])];case
+2:return[2,au(a[1])];case
+3:return[3,au(a[1])];case
+4:return[4,au(a[1])];case
+5:return[5,au(a[1])];case
+6:return[6,au(a[1])];case
+7:return[7,au(a[1])];case
 8:var
-b=a[1];return[8,b,ao(a[2])];case
+b=a[1];return[8,b,au(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,ao(a[3])];case
-10:return[10,ao(a[1])];case
-11:return[11,ao(a[1])];case
-12:return[12,ao(a[1])];case
-13:return[13,ao(a[1])];default:return[14,ao(a[1])]}}function
-aL(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,au(a[3])];case
+10:return[10,au(a[1])];case
+11:return[11,au(a[1])];case
+12:return[12,au(a[1])];case
+13:return[13,au(a[1])];default:return[14,au(a[1])]}}function
+aU(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-c=aL(a[1]),v=c[4],w=c[3],x=c[2],y=c[1],z=function(a){b(x,0);return 0};return[0,function(a){b(y,0);return 0},z,w,v];case
+b=aU(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){c(x,0);return 0};return[0,function(a){c(y,0);return 0},z,w,v];case
 1:var
-d=aL(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){b(C,0);return 0};return[0,function(a){b(D,0);return 0},E,B,A];case
+d=aU(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){c(C,0);return 0};return[0,function(a){c(D,0);return 0},E,B,A];case
 2:var
-e=aL(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){b(H,0);return 0};return[0,function(a){b(I,0);return 0},J,G,F];case
+e=aU(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){c(H,0);return 0};return[0,function(a){c(I,0);return 0},J,G,F];case
 3:var
-f=aL(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){b(M,0);return 0};return[0,function(a){b(N,0);return 0},O,L,K];case
+f=aU(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){c(M,0);return 0};return[0,function(a){c(N,0);return 0},O,L,K];case
 4:var
-g=aL(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){b(R,0);return 0};return[0,function(a){b(S,0);return 0},T,Q,P];case
+g=aU(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){c(R,0);return 0};return[0,function(a){c(S,0);return 0},T,Q,P];case
 5:var
-h=aL(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){b(W,0);return 0};return[0,function(a){b(X,0);return 0},Y,V,U];case
+h=aU(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){c(W,0);return 0};return[0,function(a){c(X,0);return 0},Y,V,U];case
 6:var
-i=aL(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){b($,0);return 0};return[0,function(a){b(aa,0);return 0},ab,_,Z];case
+i=aU(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){c($,0);return 0};return[0,function(a){c(aa,0);return 0},ab,_,Z];case
 7:var
-j=aL(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){b(ae,0);return 0};return[0,function(a){b(af,0);return 0},ag,ad,ac];case
+j=aU(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){c(ae,0);return 0};return[0,function(a){c(af,0);return 0},ag,ad,ac];case
 8:var
-k=aL(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){b(aj,0);return 0};return[0,function(a){b(ak,0);return 0},al,ai,ah];case
+k=aU(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){c(aj,0);return 0};return[0,function(a){c(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aL(a[3]),ap=l[4],aq=l[3],ar=l[2],as=l[1],m=aL(at(ao(an),am)),au=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){b(au,0);b(ap,0);return 0},az=function(a){b(aq,0);b(av,0);return 0},aA=function(a){b(aw,0);b(ar,0);return 0};return[0,function(a){b(as,0);b(ax,0);return 0},aA,az,ay];case
+am=a[2],an=a[1],l=aU(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aU(ay(au(an),am)),as=m[4],at=m[3],av=m[2],aw=m[1],ax=function(a){c(as,0);c(ao,0);return 0},az=function(a){c(ap,0);c(at,0);return 0},aA=function(a){c(av,0);c(aq,0);return 0};return[0,function(a){c(ar,0);c(aw,0);return 0},aA,az,ax];case
 10:var
-n=aL(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){b(aD,0);return 0};return[0,function(a){b(aE,0);return 0},aF,aC,aB];case
+n=aU(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){c(aD,0);return 0};return[0,function(a){c(aE,0);return 0},aF,aC,aB];case
 11:var
-o=aL(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){b(aI,0);return 0};return[0,function(a){b(aJ,0);return 0},aK,aH,aG];case
+o=aU(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){c(aI,0);return 0};return[0,function(a){c(aJ,0);return 0},aK,aH,aG];case
 12:var
-p=aL(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){b(aO,0);return 0};return[0,function(a){b(aP,0);return 0},aQ,aN,aM];case
+p=aU(a[1]),aL=p[4],aM=p[3],aN=p[2],aO=p[1],aP=function(a){c(aN,0);return 0};return[0,function(a){c(aO,0);return 0},aP,aM,aL];case
 13:var
-q=aL(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){b(aR,0);return 0},aW=function(a){b(aS,0);return 0},aX=function(a){b(aT,0);return 0};return[0,function(a){b(aU,0);return 0},aX,aW,aV];default:var
-r=aL(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){b(aY,0);return 0},a3=function(a){b(aZ,0);return 0},a4=function(a){b(a0,0);return 0};return[0,function(a){b(a1,0);return 0},a4,a3,a2]}}function
-at(d,c){var
+q=aU(a[1]),aQ=q[4],aR=q[3],aS=q[2],aT=q[1],aV=function(a){c(aQ,0);return 0},aW=function(a){c(aR,0);return 0},aX=function(a){c(aS,0);return 0};return[0,function(a){c(aT,0);return 0},aX,aW,aV];default:var
+r=aU(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){c(aY,0);return 0},a3=function(a){c(aZ,0);return 0},a4=function(a){c(a0,0);return 0};return[0,function(a){c(a1,0);return 0},a4,a3,a2]}}function
+ay(d,b){var
 a=0;if(typeof
 d==="number")if(typeof
-c==="number")return 0;else
-switch(c[0]){case
+b==="number")return 0;else
+switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,_,oi]}else
+9:a=6;break;default:throw[0,ae,pa]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
-c!=="number")switch(c[0]){case
-0:return[0,at(t,c[1])];case
+b!=="number")switch(b[0]){case
+0:return[0,ay(t,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1406,8 +1414,8 @@ c!=="number")switch(c[0]){case
 14:a=4;e=1;break}if(!e)a=7;break;case
 1:var
 f=0,u=d[1];if(typeof
-c!=="number")switch(c[0]){case
-1:return[1,at(u,c[1])];case
+b!=="number")switch(b[0]){case
+1:return[1,ay(u,b[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1417,9 +1425,9 @@ c!=="number")switch(c[0]){case
 14:a=4;f=1;break}if(!f)a=7;break;case
 2:var
 g=0,v=d[1];if(typeof
-c==="number")g=1;else
-switch(c[0]){case
-2:return[2,at(v,c[1])];case
+b==="number")g=1;else
+switch(b[0]){case
+2:return[2,ay(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1429,9 +1437,9 @@ switch(c[0]){case
 14:a=4;break;default:g=1}if(g)a=7;break;case
 3:var
 h=0,w=d[1];if(typeof
-c==="number")h=1;else
-switch(c[0]){case
-3:return[3,at(w,c[1])];case
+b==="number")h=1;else
+switch(b[0]){case
+3:return[3,ay(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1441,9 +1449,9 @@ switch(c[0]){case
 14:a=4;break;default:h=1}if(h)a=7;break;case
 4:var
 i=0,x=d[1];if(typeof
-c==="number")i=1;else
-switch(c[0]){case
-4:return[4,at(x,c[1])];case
+b==="number")i=1;else
+switch(b[0]){case
+4:return[4,ay(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1453,9 +1461,9 @@ switch(c[0]){case
 14:a=4;break;default:i=1}if(i)a=7;break;case
 5:var
 j=0,y=d[1];if(typeof
-c==="number")j=1;else
-switch(c[0]){case
-5:return[5,at(y,c[1])];case
+b==="number")j=1;else
+switch(b[0]){case
+5:return[5,ay(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1465,9 +1473,9 @@ switch(c[0]){case
 14:a=4;break;default:j=1}if(j)a=7;break;case
 6:var
 k=0,z=d[1];if(typeof
-c==="number")k=1;else
-switch(c[0]){case
-6:return[6,at(z,c[1])];case
+b==="number")k=1;else
+switch(b[0]){case
+6:return[6,ay(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1477,9 +1485,9 @@ switch(c[0]){case
 14:a=4;break;default:k=1}if(k)a=7;break;case
 7:var
 l=0,A=d[1];if(typeof
-c==="number")l=1;else
-switch(c[0]){case
-7:return[7,at(A,c[1])];case
+b==="number")l=1;else
+switch(b[0]){case
+7:return[7,ay(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1489,259 +1497,259 @@ switch(c[0]){case
 14:a=4;break;default:l=1}if(l)a=7;break;case
 8:var
 m=0,B=d[2],C=d[1];if(typeof
-c==="number")m=1;else
-switch(c[0]){case
+b==="number")m=1;else
+switch(b[0]){case
 8:var
-D=c[1],E=at(B,c[2]);return[8,at(C,D),E];case
+D=b[1],E=ay(B,b[2]);return[8,ay(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,_,or];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ae,pj];break;case
 9:var
 n=0,F=d[3],G=d[2],H=d[1];if(typeof
-c==="number")n=1;else
-switch(c[0]){case
+b==="number")n=1;else
+switch(b[0]){case
 8:a=5;break;case
 9:var
-I=c[3],J=c[2],K=c[1],s=aL(at(ao(G),K)),L=s[4];b(s[2],0);b(L,0);return[9,H,J,at(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aU(ay(au(G),K)),L=s[4];c(s[2],0);c(L,0);return[9,H,J,ay(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,_,os];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ae,pk];break;case
 10:var
 M=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,at(M,c[1])];throw[0,_,ot];case
+b!=="number"&&10===b[0])return[10,ay(M,b[1])];throw[0,ae,pl];case
 11:var
 o=0,N=d[1];if(typeof
-c==="number")o=1;else
-switch(c[0]){case
+b==="number")o=1;else
+switch(b[0]){case
 10:break;case
-11:return[11,at(N,c[1])];default:o=1}if(o)throw[0,_,ou];break;case
+11:return[11,ay(N,b[1])];default:o=1}if(o)throw[0,ae,pm];break;case
 12:var
 p=0,O=d[1];if(typeof
-c==="number")p=1;else
-switch(c[0]){case
+b==="number")p=1;else
+switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,at(O,c[1])];default:p=1}if(p)throw[0,_,ov];break;case
+12:return[12,ay(O,b[1])];default:p=1}if(p)throw[0,ae,pn];break;case
 13:var
 q=0,P=d[1];if(typeof
-c==="number")q=1;else
-switch(c[0]){case
+b==="number")q=1;else
+switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,at(P,c[1])];default:q=1}if(q)throw[0,_,ow];break;default:var
+13:return[13,ay(P,b[1])];default:q=1}if(q)throw[0,ae,po];break;default:var
 r=0,Q=d[1];if(typeof
-c==="number")r=1;else
-switch(c[0]){case
+b==="number")r=1;else
+switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,at(Q,c[1])];default:r=1}if(r)throw[0,_,ox]}switch(a){case
-0:throw[0,_,ol];case
-1:throw[0,_,om];case
-2:throw[0,_,on];case
-3:throw[0,_,oo];case
-4:throw[0,_,op];case
-5:throw[0,_,oj];case
-6:throw[0,_,ok];default:throw[0,_,oq]}}var
-ay=[ac,oy,cp(0)];function
-ek(b,a){if(typeof
+14:return[14,ay(Q,b[1])];default:r=1}if(r)throw[0,ae,pp]}switch(a){case
+0:throw[0,ae,pd];case
+1:throw[0,ae,pe];case
+2:throw[0,ae,pf];case
+3:throw[0,ae,pg];case
+4:throw[0,ae,ph];case
+5:throw[0,ae,pb];case
+6:throw[0,ae,pc];default:throw[0,ae,pi]}}var
+aI=[ap,pq,cP(0)];function
+eB(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ay}}function
-dJ(e,b,d){var
-a=ek(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aI}}function
+dU(e,b,d){var
+a=eB(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ay}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-a1(c,d,a){if(typeof
-c==="number")return[0,0,R(d,a)];else
-switch(c[0]){case
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aI}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+a6(b,d,a){if(typeof
+b==="number")return[0,0,Y(d,a)];else
+switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=a1(c[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=a6(b[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=a1(c[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=a6(b[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=a1(c[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=a6(b[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=a1(c[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=a6(b[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=a1(c[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=a6(b[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=a1(c[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=a6(b[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=a1(c[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=a6(b[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=a1(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=a6(b[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=c[2];if(by([0,c[1]],[0,o]))throw ay;var
-p=a1(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(bH([0,b[1]],[0,o]))throw aI;var
+p=a6(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],y=a[3],z=c[3],A=c[2],B=c[1],C=[0,ab(f)];if(by([0,ab(B)],C))throw ay;var
-D=[0,ab(e)];if(by([0,ab(A)],D))throw ay;var
-q=aL(at(ao(f),e)),E=q[4];b(q[2],0);b(E,0);var
-r=a1(ab(z),d,y),F=r[2];return[0,[9,f,e,ao(r[1])],F]}break;case
+e=a[2],f=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,aj(f)];if(bH([0,aj(B)],C))throw aI;var
+D=[0,aj(e)];if(bH([0,aj(A)],D))throw aI;var
+q=aU(ay(au(f),e)),E=q[4];c(q[2],0);c(E,0);var
+r=a6(aj(z),d,y),F=r[2];return[0,[9,f,e,au(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=a1(c[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=a6(b[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=a1(c[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=a6(b[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=a1(c[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=a6(b[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a1(c[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw ay}function
-R(b,a){if(typeof
+v=a6(b[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw aI}function
+Y(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=R(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=Y(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=R(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=Y(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ac=b[2],u=ek(b[1],a),e=u[2],ad=u[1];if(typeof
+ab=b[2],u=eB(b[1],a),e=u[2],ac=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=R(ac,e[1]);return[0,[2,ad,v[1]],v[2]]}throw ay;case
+v=Y(ab,e[1]);return[0,[2,ac,v[1]],v[2]]}throw aI;case
 3:var
-ae=b[2],w=ek(b[1],a),f=w[2],af=w[1];if(typeof
+ad=b[2],w=eB(b[1],a),f=w[2],ae=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-x=R(ae,f[1]);return[0,[3,af,x[1]],x[2]]}throw ay;case
+x=Y(ad,f[1]);return[0,[3,ae,x[1]],x[2]]}throw aI;case
 4:var
-ag=b[4],ah=b[1],g=dJ(b[2],b[3],a),h=g[3],ai=g[1];if(typeof
+af=b[4],ag=b[1],g=dU(b[2],b[3],a),h=g[3],ah=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-aj=g[2],y=R(ag,h[1]);return[0,[4,ah,ai,aj,y[1]],y[2]]}throw ay;case
+ai=g[2],y=Y(af,h[1]);return[0,[4,ag,ah,ai,y[1]],y[2]]}throw aI;case
 5:var
-ak=b[4],al=b[1],i=dJ(b[2],b[3],a),j=i[3],am=i[1];if(typeof
+ak=b[4],al=b[1],i=dU(b[2],b[3],a),j=i[3],am=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-an=i[2],z=R(ak,j[1]);return[0,[5,al,am,an,z[1]],z[2]]}throw ay;case
+an=i[2],z=Y(ak,j[1]);return[0,[5,al,am,an,z[1]],z[2]]}throw aI;case
 6:var
-ao=b[4],ap=b[1],k=dJ(b[2],b[3],a),l=k[3],aq=k[1];if(typeof
+ao=b[4],ap=b[1],k=dU(b[2],b[3],a),l=k[3],aq=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-ar=k[2],A=R(ao,l[1]);return[0,[6,ap,aq,ar,A[1]],A[2]]}throw ay;case
+ar=k[2],A=Y(ao,l[1]);return[0,[6,ap,aq,ar,A[1]],A[2]]}throw aI;case
 7:var
-as=b[4],at=b[1],m=dJ(b[2],b[3],a),n=m[3],au=m[1];if(typeof
+as=b[4],at=b[1],m=dU(b[2],b[3],a),n=m[3],au=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-av=m[2],B=R(as,n[1]);return[0,[7,at,au,av,B[1]],B[2]]}throw ay;case
+av=m[2],B=Y(as,n[1]);return[0,[7,at,au,av,B[1]],B[2]]}throw aI;case
 8:var
-aw=b[4],ax=b[1],o=dJ(b[2],b[3],a),p=o[3],az=o[1];if(typeof
+aw=b[4],ax=b[1],o=dU(b[2],b[3],a),p=o[3],ay=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-aA=o[2],C=R(aw,p[1]);return[0,[8,ax,az,aA,C[1]],C[2]]}throw ay;case
+az=o[2],C=Y(aw,p[1]);return[0,[8,ax,ay,az,C[1]],C[2]]}throw aI;case
 9:var
-aB=b[2],D=ek(b[1],a),q=D[2],aC=D[1];if(typeof
+aA=b[2],D=eB(b[1],a),q=D[2],aB=D[1];if(typeof
 q!=="number"&&7===q[0]){var
-E=R(aB,q[1]);return[0,[9,aC,E[1]],E[2]]}throw ay;case
+E=Y(aA,q[1]);return[0,[9,aB,E[1]],E[2]]}throw aI;case
 10:var
-F=R(b[1],a);return[0,[10,F[1]],F[2]];case
+F=Y(b[1],a);return[0,[10,F[1]],F[2]];case
 11:var
-aD=b[1],G=R(b[2],a);return[0,[11,aD,G[1]],G[2]];case
+aC=b[1],G=Y(b[2],a);return[0,[11,aC,G[1]],G[2]];case
 12:var
-aE=b[1],H=R(b[2],a);return[0,[12,aE,H[1]],H[2]];case
+aD=b[1],H=Y(b[2],a);return[0,[12,aD,H[1]],H[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-I=a[1],aF=a[2],aG=b[3],aH=b[1];if(by([0,b[2]],[0,I]))throw ay;var
-J=R(aG,aF);return[0,[13,aH,I,J[1]],J[2]]}break;case
+I=a[1],aE=a[2],aF=b[3],aG=b[1];if(bH([0,b[2]],[0,I]))throw aI;var
+J=Y(aF,aE);return[0,[13,aG,I,J[1]],J[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-K=a[1],aI=a[3],aJ=b[3],aK=b[2],aL=b[1],aM=[0,ab(K)];if(by([0,ab(aK)],aM))throw ay;var
-L=R(aJ,ab(aI));return[0,[14,aL,K,L[1]],L[2]]}break;case
+K=a[1],aH=a[3],aJ=b[3],aK=b[2],aL=b[1],aM=[0,aj(K)];if(bH([0,aj(aK)],aM))throw aI;var
+L=Y(aJ,aj(aH));return[0,[14,aL,K,L[1]],L[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-M=R(b[1],a[1]);return[0,[15,M[1]],M[2]]}break;case
+M=Y(b[1],a[1]);return[0,[15,M[1]],M[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-N=R(b[1],a[1]);return[0,[16,N[1]],N[2]]}break;case
+N=Y(b[1],a[1]);return[0,[16,N[1]],N[2]]}break;case
 17:var
-aN=b[1],O=R(b[2],a);return[0,[17,aN,O[1]],O[2]];case
+aN=b[1],O=Y(b[2],a);return[0,[17,aN,O[1]],O[2]];case
 18:var
 P=b[2],r=b[1];if(0===r[0]){var
-U=r[1],aR=U[2],V=R(U[1],a),aS=V[1],W=R(P,V[2]);return[0,[18,[0,[0,aS,aR]],W[1]],W[2]]}var
-X=r[1],aT=X[2],Y=R(X[1],a),aU=Y[1],Z=R(P,Y[2]);return[0,[18,[1,[0,aU,aT]],Z[1]],Z[2]];case
+T=r[1],aR=T[2],U=Y(T[1],a),aS=U[1],V=Y(P,U[2]);return[0,[18,[0,[0,aS,aR]],V[1]],V[2]]}var
+W=r[1],aT=W[2],X=Y(W[1],a),aU=X[1],Z=Y(P,X[2]);return[0,[18,[1,[0,aU,aT]],Z[1]],Z[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-Q=R(b[1],a[1]);return[0,[19,Q[1]],Q[2]]}break;case
+Q=Y(b[1],a[1]);return[0,[19,Q[1]],Q[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aO=b[2],aP=b[1],S=R(b[3],a[1]);return[0,[20,aP,aO,S[1]],S[2]]}break;case
+aO=b[2],aP=b[1],R=Y(b[3],a[1]);return[0,[20,aP,aO,R[1]],R[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aQ=b[1],T=R(b[2],a[1]);return[0,[21,aQ,T[1]],T[2]]}break;case
+aQ=b[1],S=Y(b[2],a[1]);return[0,[21,aQ,S[1]],S[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return a6(c,d,a);case
-1:return a6(c,d,a);case
+0:return bd(c,d,a);case
+1:return bd(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-_=R(d,a[1]);return[0,[23,2,_[1]],_[2]]}throw ay;default:return a6(c,d,a)}else
+_=Y(d,a[1]);return[0,[23,2,_[1]],_[2]]}throw aI;default:return bd(c,d,a)}else
 switch(c[0]){case
-0:return a6(c,d,a);case
-1:return a6(c,d,a);case
-2:return a6(c,d,a);case
-3:return a6(c,d,a);case
-4:return a6(c,d,a);case
-5:return a6(c,d,a);case
-6:return a6(c,d,a);case
-7:return a6(c,d,a);case
-8:return a6([8,c[1],c[2]],d,a);case
+0:return bd(c,d,a);case
+1:return bd(c,d,a);case
+2:return bd(c,d,a);case
+3:return bd(c,d,a);case
+4:return bd(c,d,a);case
+5:return bd(c,d,a);case
+6:return bd(c,d,a);case
+7:return bd(c,d,a);case
+8:return bd([8,c[1],c[2]],d,a);case
 9:var
-aV=c[1],$=a1(c[2],d,a),aa=$[2];return[0,[23,[9,aV,$[1]],aa[1]],aa[2]];case
-10:return a6(c,d,a);default:return a6(c,d,a)}}throw ay}function
-a6(d,c,b){var
-a=R(c,b);return[0,[23,d,a[1]],a[2]]}function
-a7(k,g,a){var
-b=t(a),h=0<=g?k:0,d=dE(g);if(d<=b)return a;var
-l=2===h?48:32,c=cr(d,l);switch(h){case
-0:bR(a,0,c,0,b);break;case
-1:bR(a,0,c,d-b|0,b);break;default:var
+aV=c[1],$=a6(c[2],d,a),aa=$[2];return[0,[23,[9,aV,$[1]],aa[1]],aa[2]];case
+10:return bd(c,d,a);default:return bd(c,d,a)}}throw aI}function
+bd(d,c,b){var
+a=Y(c,b);return[0,[23,d,a[1]],a[2]]}function
+be(k,g,a){var
+b=x(a),h=0<=g?k:0,d=dN(g);if(d<=b)return a;var
+l=2===h?48:32,c=cy(d,l);switch(h){case
+0:bZ(a,0,c,0,b);break;case
+1:bZ(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==y(a,0)&&45!==y(a,0)&&32!==y(a,0)){e=1;i=1}if(!i){cE(c,0,y(a,0));bR(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==D(a,0)&&45!==D(a,0)&&32!==D(a,0)){e=1;i=1}if(!i){cN(c,0,D(a,0));bZ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===y(a,0)){var
-j=0;if(kQ!==y(a,1)&&88!==y(a,1)){f=1;j=1}if(!j){cE(c,1,y(a,1));bR(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bR(a,0,c,d-b|0,b)}}return aY(c)}function
-c6(k,b){var
-c=dE(k),a=t(b),d=y(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+lM>>>0))e=1}else
+f=0;if(1<b&&48===D(a,0)){var
+j=0;if(lJ!==D(a,1)&&88!==D(a,1)){f=1;j=1}if(!j){cN(c,1,D(a,1));bZ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bZ(a,0,c,d-b|0,b)}}return a3(c)}function
+dc(k,b){var
+c=dN(k),a=x(b),d=D(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+mF>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(kQ===y(b,1)||88===y(b,1))j=1;if(j){var
-h=cr(c+2|0,48);cE(h,1,y(b,1));bR(b,2,h,(c-a|0)+4|0,a-2|0);return aY(h)}}e=1;f=1;break;case
+j=0;if(lJ===D(b,1)||88===D(b,1))j=1;if(j){var
+h=cy(c+2|0,48);cN(h,1,D(b,1));bZ(b,2,h,(c-a|0)+4|0,a-2|0);return a3(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cr(c+1|0,48);cE(g,0,d);bR(b,1,g,(c-a|0)+2|0,a-1|0);return aY(g)}}if(e&&a<c){var
-i=cr(c,48);bR(b,0,i,c-a|0,a);return aY(i)}return b}function
-oz(k){var
-j=0,D=t(k);for(;;){if(D<=j)var
+g=cy(c+1|0,48);cN(g,0,d);bZ(b,1,g,(c-a|0)+2|0,a-1|0);return a3(g)}}if(e&&a<c){var
+i=cy(c,48);bZ(b,0,i,c-a|0,a);return a3(i)}return b}function
+pr(k){var
+j=0,D=x(k);for(;;){if(D<=j)var
 o=k;else{var
-n=a5(k,j)+mf|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
+n=ba(k,j)+m9|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
 if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
-e=b9(k),a=[0,0],u=a$(e)-1|0,z=0;if(!(u<0)){var
+e=cd(k),a=[0,0],t=bo(e)-1|0,z=0;if(!(t<0)){var
 i=z;for(;;){var
-f=bM(e,i),g=0;if(32<=f){var
-l=f+kF|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
+f=bU(e,i),g=0;if(32<=f){var
+l=f+ly|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
 if(56<l-1>>>0){g=1;q=1}if(!q){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1750,42 +1758,42 @@ if(8<=f)g=1;switch(g){case
 m=4;break;case
 1:var
 m=2;break}a[1]=a[1]+m|0;var
-C=i+1|0;if(u!==i){var
-i=C;continue}break}}if(a[1]===a$(e)){var
-r=a$(e),s=aw(r);cV(e,0,s,0,r);var
-w=s}else{var
-b=aw(a[1]);a[1]=0;var
-v=a$(e)-1|0,A=0;if(!(v<0)){var
+C=i+1|0;if(t!==i){var
+i=C;continue}break}}if(a[1]===bo(e)){var
+r=bo(e),s=aF(r);c5(e,0,s,0,r);var
+v=s}else{var
+b=aF(a[1]);a[1]=0;var
+u=bo(e)-1|0,A=0;if(!(u<0)){var
 h=A;for(;;){var
-c=bM(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(e8<=c)d=1;else
+c=bU(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(fo<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:af(b,a[1],92);a[1]++;af(b,a[1],98);break;case
-9:af(b,a[1],92);a[1]++;af(b,a[1],mi);break;case
-10:af(b,a[1],92);a[1]++;af(b,a[1],mj);break;case
-13:af(b,a[1],92);a[1]++;af(b,a[1],114);break;default:d=1}switch(d){case
-1:af(b,a[1],92);a[1]++;af(b,a[1],48+(c/ho|0)|0);a[1]++;af(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;af(b,a[1],48+(c%10|0)|0);break;case
-2:af(b,a[1],92);a[1]++;af(b,a[1],c);break;case
-3:af(b,a[1],c);break}a[1]++;var
-B=h+1|0;if(v!==h){var
+8:am(b,a[1],92);a[1]++;am(b,a[1],98);break;case
+9:am(b,a[1],92);a[1]++;am(b,a[1],na);break;case
+10:am(b,a[1],92);a[1]++;am(b,a[1],nb);break;case
+13:am(b,a[1],92);a[1]++;am(b,a[1],114);break;default:d=1}switch(d){case
+1:am(b,a[1],92);a[1]++;am(b,a[1],48+(c/hO|0)|0);a[1]++;am(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;am(b,a[1],48+(c%10|0)|0);break;case
+2:am(b,a[1],92);a[1]++;am(b,a[1],c);break;case
+3:am(b,a[1],c);break}a[1]++;var
+B=h+1|0;if(u!==h){var
 h=B;continue}break}}var
-w=b}var
-o=aY(w)}var
-x=t(o),y=cr(x+2|0,34);b8(o,0,y,1,x);return aY(y)}}function
-iu(d,f){var
-g=dE(f),e=po[1];switch(d[2]){case
+v=b}var
+o=a3(v)}var
+w=x(o),y=cy(w+2|0,34);cc(o,0,y,1,w);return a3(y)}}function
+iU(d,f){var
+g=dN(f),e=qg[1];switch(d[2]){case
 0:var
-b=lX;break;case
+b=mR;break;case
 1:var
-b=fe;break;case
+b=fx;break;case
 2:var
 b=69;break;case
 3:var
-b=kR;break;case
+b=lK;break;case
 4:var
 b=71;break;case
 5:var
@@ -1795,210 +1803,210 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=ir(16);c5(c,37);switch(d[1]){case
+c=iR(16);db(c,37);switch(d[1]){case
 0:break;case
-1:c5(c,43);break;default:c5(c,32)}if(8<=d[2])c5(c,35);c5(c,46);aK(c,a(r+g));c5(c,b);return it(c)}function
-el(m,a){if(13<=m){var
-g=[0,0],h=t(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<a5(a,c)+e2>>>0))g[1]++;var
+1:db(c,43);break;default:db(c,32)}if(8<=d[2])db(c,35);db(c,46);aT(c,a(u+g));db(c,b);return iT(c)}function
+eC(m,a){if(13<=m){var
+g=[0,0],h=x(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<ba(a,c)+fi>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=aw(t(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cE(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=t(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=aF(x(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cN(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=x(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=a5(a,b);if(9<f+e2>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=ba(a,b);if(9<f+fi>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return aY(j)}return a}function
-pp(b,c){switch(b){case
+b=p;continue}break}}return a3(j)}return a}function
+qh(b,c){switch(b){case
 1:var
-a=oB;break;case
+a=pt;break;case
 2:var
-a=oC;break;case
+a=pu;break;case
 4:var
-a=oE;break;case
+a=pw;break;case
 5:var
-a=oF;break;case
+a=px;break;case
 6:var
-a=oG;break;case
+a=py;break;case
 7:var
-a=oH;break;case
+a=pz;break;case
 8:var
-a=oI;break;case
+a=pA;break;case
 9:var
-a=oJ;break;case
+a=pB;break;case
 10:var
-a=oK;break;case
+a=pC;break;case
 11:var
-a=oL;break;case
+a=pD;break;case
 0:case
 13:var
-a=oA;break;case
+a=ps;break;case
 3:case
 14:var
-a=oD;break;default:var
-a=oM}return el(b,fv(a,c))}function
-pq(b,c){switch(b){case
+a=pv;break;default:var
+a=pE}return eC(b,fN(a,c))}function
+qi(b,c){switch(b){case
 1:var
-a=o1;break;case
+a=pT;break;case
 2:var
-a=o2;break;case
+a=pU;break;case
 4:var
-a=o4;break;case
+a=pW;break;case
 5:var
-a=o5;break;case
+a=pX;break;case
 6:var
-a=o6;break;case
+a=pY;break;case
 7:var
-a=o7;break;case
+a=pZ;break;case
 8:var
-a=o8;break;case
+a=p0;break;case
 9:var
-a=o9;break;case
+a=p1;break;case
 10:var
-a=o_;break;case
+a=p2;break;case
 11:var
-a=o$;break;case
+a=p3;break;case
 0:case
 13:var
-a=o0;break;case
+a=pS;break;case
 3:case
 14:var
-a=o3;break;default:var
-a=pa}return el(b,fv(a,c))}function
-pr(b,c){switch(b){case
+a=pV;break;default:var
+a=p4}return eC(b,fN(a,c))}function
+qj(b,c){switch(b){case
 1:var
-a=pc;break;case
+a=p6;break;case
 2:var
-a=pd;break;case
+a=p7;break;case
 4:var
-a=pf;break;case
+a=p9;break;case
 5:var
-a=pg;break;case
+a=p_;break;case
 6:var
-a=ph;break;case
+a=p$;break;case
 7:var
-a=pi;break;case
+a=qa;break;case
 8:var
-a=pj;break;case
+a=qb;break;case
 9:var
-a=pk;break;case
+a=qc;break;case
 10:var
-a=pl;break;case
+a=qd;break;case
 11:var
-a=pm;break;case
+a=qe;break;case
 0:case
 13:var
-a=pb;break;case
+a=p5;break;case
 3:case
 14:var
-a=pe;break;default:var
-a=pn}return el(b,fv(a,c))}function
-ps(b,c){switch(b){case
+a=p8;break;default:var
+a=qf}return eC(b,fN(a,c))}function
+qk(b,c){switch(b){case
 1:var
-a=oO;break;case
+a=pG;break;case
 2:var
-a=oP;break;case
+a=pH;break;case
 4:var
-a=oR;break;case
+a=pJ;break;case
 5:var
-a=oS;break;case
+a=pK;break;case
 6:var
-a=oT;break;case
+a=pL;break;case
 7:var
-a=oU;break;case
+a=pM;break;case
 8:var
-a=oV;break;case
+a=pN;break;case
 9:var
-a=oW;break;case
+a=pO;break;case
 10:var
-a=oX;break;case
+a=pP;break;case
 11:var
-a=oY;break;case
+a=pQ;break;case
 0:case
 13:var
-a=oN;break;case
+a=pF;break;case
 3:case
 14:var
-a=oQ;break;default:var
-a=oZ}return el(b,CJ(a,c))}function
-cb(c,i,b){function
+a=pI;break;default:var
+a=pR}return eC(b,Ee(a,c))}function
+cg(c,i,b){function
 k(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return CD(b,i,a)}function
+a=32}return D_(b,i,a)}function
 r(c){var
-a=Cr(b);return 3===a?b<0.?pu:pv:4<=a?pw:c}switch(c[2]){case
+a=DY(b);return 3===a?b<0.?qm:qn:4<=a?qo:c}switch(c[2]){case
 5:var
-e=m3(iu(c,i),b),d=0,w=t(e);for(;;){if(d===w)var
+e=nV(iU(c,i),b),d=0,v=x(e);for(;;){if(d===v)var
 q=0;else{var
-l=y(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
+l=D(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
 if(21<l-1>>>0)m=1;if(!m){var
 d=d+1|0;continue}var
 q=1}var
-x=q?e:j(e,pt);return r(x)}case
+w=q?e:j(e,ql);return r(w)}case
 6:return k(0);case
 7:var
-h=b9(k(0)),f=a$(h);if(0===f)var
+h=cd(k(0)),f=bo(h);if(0===f)var
 p=h;else{var
-n=aw(f),o=f-1|0,s=0;if(!(o<0)){var
+n=aF(f),o=f-1|0,s=0;if(!(o<0)){var
 a=s;for(;;){var
-g=bM(h,a),u=25<g+lM>>>0?g:g+mf|0;af(n,a,u);var
-v=a+1|0;if(o!==a){var
-a=v;continue}break}}var
-p=n}return aY(p);case
-8:return r(k(0));default:return m3(iu(c,i),b)}}function
-dY(e,z,y,x){var
-c=z,a=y,d=x;for(;;)if(typeof
-d==="number")return b(c,a);else
+g=bU(h,a),t=25<g+mF>>>0?g:g+m9|0;am(n,a,t);var
+u=a+1|0;if(o!==a){var
+a=u;continue}break}}var
+p=n}return a3(p);case
+8:return r(k(0));default:return nV(iU(c,i),b)}}function
+ed(e,z,y,w){var
+b=z,a=y,d=w;for(;;)if(typeof
+d==="number")return c(b,a);else
 switch(d[0]){case
 0:var
-A=d[1];return function(b){return H(c,[5,a,b],A)};case
+A=d[1];return function(c){return O(b,[5,a,c],A)};case
 1:var
-B=d[1];return function(b){var
-e=0;if(40<=b)if(92===b)var
-d=no;else
-if(e8<=b)e=1;else
+B=d[1];return function(c){var
+e=0;if(40<=c)if(92===c)var
+d=og;else
+if(fo<=c)e=1;else
 e=2;else
-if(32<=b)if(39<=b)var
-d=np;else
+if(32<=c)if(39<=c)var
+d=oh;else
 e=2;else
-if(14<=b)e=1;else
-switch(b){case
+if(14<=c)e=1;else
+switch(c){case
 8:var
-d=nq;break;case
+d=oi;break;case
 9:var
-d=nr;break;case
+d=oj;break;case
 10:var
-d=ns;break;case
+d=ok;break;case
 13:var
-d=nt;break;default:e=1}switch(e){case
+d=ol;break;default:e=1}switch(e){case
 1:var
-f=aw(4);af(f,0,92);af(f,1,48+(b/ho|0)|0);af(f,2,48+((b/10|0)%10|0)|0);af(f,3,48+(b%10|0)|0);var
-d=aY(f);break;case
+f=aF(4);am(f,0,92);am(f,1,48+(c/hO|0)|0);am(f,2,48+((c/10|0)%10|0)|0);am(f,3,48+(c%10|0)|0);var
+d=a3(f);break;case
 2:var
-g=aw(1);af(g,0,b);var
-d=aY(g);break}var
-h=t(d),i=cr(h+2|0,39);b8(d,0,i,1,h);return H(c,[4,a,aY(i)],B)};case
+g=aF(1);am(g,0,c);var
+d=a3(g);break}var
+h=x(d),i=cy(h+2|0,39);cc(d,0,i,1,h);return O(b,[4,a,a3(i)],B)};case
 2:var
-C=d[2],D=d[1];return fR(c,a,C,D,function(a){return a});case
-3:return fR(c,a,d[2],d[1],oz);case
-4:return em(c,a,d[4],d[2],d[3],pp,d[1]);case
-5:return em(c,a,d[4],d[2],d[3],pq,d[1]);case
-6:return em(c,a,d[4],d[2],d[3],pr,d[1]);case
-7:return em(c,a,d[4],d[2],d[3],ps,d[1]);case
+C=d[2],D=d[1];return f_(b,a,C,D,function(a){return a});case
+3:return f_(b,a,d[2],d[1],pr);case
+4:return eD(b,a,d[4],d[2],d[3],qh,d[1]);case
+5:return eD(b,a,d[4],d[2],d[3],qi,d[1]);case
+6:return eD(b,a,d[4],d[2],d[3],qj,d[1]);case
+7:return eD(b,a,d[4],d[2],d[3],qk,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
-i==="number")return i?function(d,b){return H(c,[4,a,cb(g,d,b)],h)}:function(b){return H(c,[4,a,cb(g,fP(g),b)],h)};var
-X=i[1];return function(b){return H(c,[4,a,cb(g,X,b)],h)}}else{if(0===j[0]){var
-m=j[2],o=j[1];if(typeof
-i==="number")return i?function(d,b){return H(c,[4,a,a7(o,m,cb(g,d,b))],h)}:function(b){return H(c,[4,a,a7(o,m,cb(g,fP(g),b))],h)};var
-Z=i[1];return function(b){return H(c,[4,a,a7(o,m,cb(g,Z,b))],h)}}var
+i==="number")return i?function(d,c){return O(b,[4,a,cg(g,d,c)],h)}:function(c){return O(b,[4,a,cg(g,f8(g),c)],h)};var
+V=i[1];return function(c){return O(b,[4,a,cg(g,V,c)],h)}}else{if(0===j[0]){var
+n=j[2],o=j[1];if(typeof
+i==="number")return i?function(d,c){return O(b,[4,a,be(o,n,cg(g,d,c))],h)}:function(c){return O(b,[4,a,be(o,n,cg(g,f8(g),c))],h)};var
+W=i[1];return function(c){return O(b,[4,a,be(o,n,cg(g,W,c))],h)}}var
 p=j[1];if(typeof
-i==="number")return i?function(e,d,b){return H(c,[4,a,a7(p,e,cb(g,d,b))],h)}:function(d,b){return H(c,[4,a,a7(p,d,cb(g,fP(g),b))],h)};var
-$=i[1];return function(d,b){return H(c,[4,a,a7(p,d,cb(g,$,b))],h)}}case
-9:return fR(c,a,d[2],d[1],ib);case
+i==="number")return i?function(e,d,c){return O(b,[4,a,be(p,e,cg(g,d,c))],h)}:function(d,c){return O(b,[4,a,be(p,d,cg(g,f8(g),c))],h)};var
+Z=i[1];return function(d,c){return O(b,[4,a,be(p,d,cg(g,Z,c))],h)}}case
+9:return f_(b,a,d[2],d[1],iD);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -2006,102 +2014,102 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-E=d[3],F=d[2],q=ir(16);fQ(q,F);var
-w=it(q);return function(b){return H(c,[4,a,w],E)};case
+E=d[3],F=d[2],q=iR(16);f9(q,F);var
+v=iT(q);return function(c){return O(b,[4,a,v],E)};case
 14:var
-G=d[3],I=d[2];return function(d){var
-e=d[1],b=R(e,ab(ao(I)));if(typeof
-b[2]==="number")return H(c,a,Y(b[1],G));throw ay};case
+G=d[3],H=d[2];return function(d){var
+e=d[1],c=Y(e,aj(au(H)));if(typeof
+c[2]==="number")return O(b,a,aa(c[1],G));throw aI};case
 15:var
-J=d[1];return function(d,b){return H(c,[6,a,function(a){return n(d,a,b)}],J)};case
+I=d[1];return function(d,c){return O(b,[6,a,function(a){return m(d,a,c)}],I)};case
 16:var
-K=d[1];return function(b){return H(c,[6,a,b],K)};case
+J=d[1];return function(c){return O(b,[6,a,c],J)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
 l=d[1];if(0===l[0]){var
-L=d[2],M=l[1][1],N=0,c=function(b,c,d){return function(a){return H(c,[1,b,[0,a]],d)}}(a,c,L),a=N,d=M;continue}var
-O=d[2],Q=l[1][1],S=0,c=function(b,c,d){return function(a){return H(c,[1,b,[1,a]],d)}}(a,c,O),a=S,d=Q;continue;case
-19:throw[0,_,py];case
+K=d[2],L=l[1][1],M=0,b=function(b,c,d){return function(a){return O(c,[1,b,[0,a]],d)}}(a,b,K),a=M,d=L;continue}var
+N=d[2],P=l[1][1],Q=0,b=function(b,c,d){return function(a){return O(c,[1,b,[1,a]],d)}}(a,b,N),a=Q,d=P;continue;case
+19:throw[0,ae,qq];case
 20:var
-T=d[3],U=[8,a,pz];return function(a){return H(c,U,T)};case
+R=d[3],S=[8,a,qr];return function(a){return O(b,S,R)};case
 21:var
-V=d[2];return function(b){return H(c,[4,a,fv(pA,b)],V)};case
+T=d[2];return function(c){return O(b,[4,a,fN(qs,c)],T)};case
 22:var
-W=d[1];return function(b){return H(c,[5,a,b],W)};case
+U=d[1];return function(c){return O(b,[5,a,c],U)};case
 23:var
 f=d[2],k=d[1];if(typeof
 k==="number")switch(k){case
-0:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-1:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-2:throw[0,_,pB];default:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f])}else
+0:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+1:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+2:throw[0,ae,qt];default:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f])}else
 switch(k[0]){case
-0:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-1:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-2:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-3:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-4:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-5:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-6:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-7:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
-8:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);case
+0:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+1:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+2:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+3:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+4:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+5:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+6:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+7:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+8:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
 9:var
-v=k[2];return e<50?gY(e+1|0,c,a,v,f):aI(gY,[0,c,a,v,f]);case
-10:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f]);default:return e<50?P(e+1|0,c,a,f):aI(P,[0,c,a,f])}default:var
-r=d[3],s=d[1],u=b(d[2],0);return e<50?gX(e+1|0,c,a,r,s,u):aI(gX,[0,c,a,r,s,u])}}function
-gY(e,d,c,a,b){if(typeof
-a==="number")return e<50?P(e+1|0,d,c,b):aI(P,[0,d,c,b]);else
+u=k[2];return e<50?hm(e+1|0,b,a,u,f):aS(hm,[0,b,a,u,f]);case
+10:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);default:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f])}default:var
+r=d[3],s=d[1],t=c(d[2],0);return e<50?hl(e+1|0,b,a,r,s,t):aS(hl,[0,b,a,r,s,t])}}function
+hm(e,d,c,a,b){if(typeof
+a==="number")return e<50?X(e+1|0,d,c,b):aS(X,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return bb(d,c,f,b)};case
+f=a[1];return function(a){return bq(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return bb(d,c,g,b)};case
+g=a[1];return function(a){return bq(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return bb(d,c,h,b)};case
+h=a[1];return function(a){return bq(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return bb(d,c,i,b)};case
+i=a[1];return function(a){return bq(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return bb(d,c,j,b)};case
+j=a[1];return function(a){return bq(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return bb(d,c,k,b)};case
+k=a[1];return function(a){return bq(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return bb(d,c,l,b)};case
+l=a[1];return function(a){return bq(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return bb(d,c,m,b)};case
+m=a[1];return function(a){return bq(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return bb(d,c,n,b)};case
+n=a[2];return function(a){return bq(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=at(ao(a[1]),p);return function(a){return bb(d,c,aU(q,o),b)};case
+o=a[3],p=a[2],q=ay(au(a[1]),p);return function(a){return bq(d,c,aZ(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return bb(d,c,r,b)};case
+r=a[1];return function(e,a){return bq(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return bb(d,c,s,b)};case
+s=a[1];return function(a){return bq(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return bb(d,c,t,b)};case
-13:throw[0,_,pC];default:throw[0,_,pD]}}function
-P(d,b,e,a){var
-c=[8,e,pE];return d<50?dY(d+1|0,b,c,a):aI(dY,[0,b,c,a])}function
-gX(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return px(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?dY(h+1|0,c,g,a):aI(dY,[0,c,g,a])}function
-H(a,b,c){return h4(dY(0,a,b,c))}function
-bb(a,b,c,d){return h4(gY(0,a,b,c,d))}function
-px(a,b,c,d,e){return h4(gX(0,a,b,c,d,e))}function
-fR(f,e,d,a,c){if(typeof
-a==="number")return function(a){return H(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return H(f,[4,e,a7(h,g,b(c,a))],d)}}var
-i=a[1];return function(g,a){return H(f,[4,e,a7(i,g,b(c,a))],d)}}}function
-em(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return bq(d,c,t,b)};case
+13:throw[0,ae,qu];default:throw[0,ae,qv]}}function
+X(d,b,e,a){var
+c=[8,e,qw];return d<50?ed(d+1|0,b,c,a):aS(ed,[0,b,c,a])}function
+hl(h,b,f,a,e,d){if(e){var
+i=e[1];return function(e){return qp(b,f,a,i,c(d,e))}}var
+g=[4,f,d];return h<50?ed(h+1|0,b,g,a):aS(ed,[0,b,g,a])}function
+O(a,b,c){return iu(ed(0,a,b,c))}function
+bq(a,b,c,d){return iu(hm(0,a,b,c,d))}function
+qp(a,b,c,d,e){return iu(hl(0,a,b,c,d,e))}function
+f_(f,e,d,a,b){if(typeof
+a==="number")return function(a){return O(f,[4,e,c(b,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return O(f,[4,e,be(h,g,c(b,a))],d)}}var
+i=a[1];return function(g,a){return O(f,[4,e,be(i,g,c(b,a))],d)}}}function
+eD(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return H(f,[4,e,c6(g,n(b,a,c))],d)}:function(c){return H(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return H(f,[4,e,c6(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return O(f,[4,e,dc(g,m(b,a,c))],d)}:function(c){return O(f,[4,e,m(b,a,c)],d)};var
+k=c[1];return function(c){return O(f,[4,e,dc(k,m(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return H(f,[4,e,a7(i,h,c6(g,n(b,a,c)))],d)}:function(c){return H(f,[4,e,a7(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return H(f,[4,e,a7(i,h,c6(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return O(f,[4,e,be(i,h,dc(g,m(b,a,c)))],d)}:function(c){return O(f,[4,e,be(i,h,m(b,a,c))],d)};var
+l=c[1];return function(c){return O(f,[4,e,be(i,h,dc(l,m(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return H(f,[4,e,a7(j,h,c6(g,n(b,a,c)))],d)}:function(g,c){return H(f,[4,e,a7(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return H(f,[4,e,a7(j,g,c6(m,n(b,a,c)))],d)}}}function
-cs(c,h){var
+c==="number")return c?function(h,g,c){return O(f,[4,e,be(j,h,dc(g,m(b,a,c)))],d)}:function(g,c){return O(f,[4,e,be(j,g,m(b,a,c))],d)};var
+n=c[1];return function(g,c){return O(f,[4,e,be(j,g,dc(n,m(b,a,c)))],d)}}}function
+cz(b,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -2109,76 +2117,76 @@ switch(a[0]){case
 e=a[2],i=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=nV;break;case
+d=oN;break;case
 1:var
-d=nW;break;case
+d=oO;break;case
 2:var
-d=nX;break;case
+d=oP;break;case
 3:var
-d=nY;break;case
+d=oQ;break;case
 4:var
-d=nZ;break;case
+d=oR;break;case
 5:var
-d=n0;break;default:var
-d=n1}else
+d=oS;break;default:var
+d=oT}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=j(n2,aY(cr(1,e[1])))}cs(c,i);return ba(c,d);case
+d=j(oU,a3(cy(1,e[1])))}cz(b,i);return bp(b,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-k=f[1];cs(c,g);ba(c,pF);var
+k=f[1];cz(b,g);bp(b,qx);var
 a=k;continue}var
-l=f[1];cs(c,g);ba(c,pG);var
+l=f[1];cz(b,g);bp(b,qy);var
 a=l;continue;case
 6:var
-o=a[2];cs(c,a[1]);return ba(c,b(o,0));case
+o=a[2];cz(b,a[1]);return bp(b,c(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];cs(c,a[1]);return aZ(p);case
+p=a[2];cz(b,a[1]);return a4(p);case
 2:case
 4:var
-m=a[2];cs(c,a[1]);return ba(c,m);default:var
-n=a[2];cs(c,a[1]);return bo(c,n)}}function
-c7(b){var
-a=b[1];return H(function(b){var
-a=fN(64);cs(a,b);return fO(a)},0,a)}function
-iv(a){var
+m=a[2];cz(b,a[1]);return bp(b,m);default:var
+n=a[2];cz(b,a[1]);return bz(b,n)}}function
+dd(b){var
+a=b[1];return O(function(b){var
+a=f6(64);cz(a,b);return f7(a)},0,a)}function
+iV(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-fS(a){a[4]=-a[4]|0;return 0}try{var
-Ca=nf(B$),ix=Ca}catch(a){a=aT(a);if(a!==bP)throw a;try{var
-B_=nf(B9),iw=B_}catch(a){a=aT(a);if(a!==bP)throw a;var
-iw=pI}var
-ix=iw}var
-pJ=nJ(ix,82),en=[d4,function(B){var
-n=C$(0),c=[0,bN(55,0),0],i=0===n.length-1?[0,0]:n,k=i.length-1,b=0;for(;;){p(c[1],b)[1+b]=b;var
-A=b+1|0;if(54!==b){var
-b=A;continue}var
-g=[0,pH],l=54+ih(55,k)|0,v=0;if(!(l<0)){var
-d=v;for(;;){var
-e=d%55|0,m=m$(d,k),w=p(i,m)[1+m],h=j(g[1],a(r+w));g[1]=CV(h,0,t(h));var
-f=g[1],o=y(f,3)<<24,q=y(f,2)<<16,s=y(f,1)<<8,u=((y(f,0)+s|0)+q|0)+o|0,x=(p(c[1],e)[1+e]^u)&k9;p(c[1],e)[1+e]=x;var
-z=d+1|0;if(l!==d){var
-d=z;continue}break}}c[2]=0;return c}}];function
-I(h,k){var
-l=h?h[1]:pJ,b=16;for(;;){if(!(k<=b)&&!(fE<(b*2|0))){var
+f$(a){a[4]=-a[4]|0;return 0}try{var
+DG=n9(DF),iX=DG}catch(a){a=aY(a);if(a!==bX)throw a;try{var
+DE=n9(DD),iW=DE}catch(a){a=aY(a);if(a!==bX)throw a;var
+iW=qA}var
+iX=iW}var
+qB=oB(iX,82),eE=[cJ,function(A){var
+n=EG(0),c=[0,bV(55,0),0],i=0===n.length-1?[0,0]:n,k=i.length-1,b=0;for(;;){p(c[1],b)[1+b]=b;var
+z=b+1|0;if(54!==b){var
+b=z;continue}var
+g=[0,qz],l=54+iJ(55,k)|0,t=0;if(!(l<0)){var
+d=t;for(;;){var
+e=d%55|0,m=n3(d,k),v=p(i,m)[1+m],h=j(g[1],a(u+v));g[1]=Eq(h,0,x(h));var
+f=g[1],o=D(f,3)<<24,q=D(f,2)<<16,r=D(f,1)<<8,s=((D(f,0)+r|0)+q|0)+o|0,w=(p(c[1],e)[1+e]^s)&l3;p(c[1],e)[1+e]=w;var
+y=d+1|0;if(l!==d){var
+d=y;continue}break}}c[2]=0;return c}}];function
+P(h,k){var
+l=h?h[1]:qB,b=16;for(;;){if(!(k<=b)&&!(fW<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=h0(en),a=dl===i?en[1]:d4===i?fM(en):en;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=p(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(p(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&k9,g=a[2];p(a[1],g)[1+g]=f;var
+i=eu(eE),a=cI===i?eE[1]:cJ===i?dT(eE):eE;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=p(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(p(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&l3,g=a[2];p(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,bN(b,0),j,b]}}function
-iy(B,f){var
-i=f[2],t=(i.length-1)*2|0,u=t<fE?1:0;if(u){var
-j=bN(t,0),k=1-iv(f);f[2]=j;var
-l=j.length-1,g=bN(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
+j=0;return[0,0,bV(b,0),j,b]}}function
+iY(B,f){var
+i=f[2],t=(i.length-1)*2|0,u=t<fW?1:0;if(u){var
+j=bV(t,0),k=1-iV(f);f[2]=j;var
+l=j.length-1,g=bV(l,0),o=i.length-1-1|0,C=c(B,f),x=0;if(!(o<0)){var
 e=x;a:for(;;){var
 a=p(i,e)[1+e];for(;;){if(a){var
-m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=p(g,c)[1+c];if(n)n[3]=h;else
-p(j,c)[1+c]=h;p(g,c)[1+c]=h;var
+m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],b=c(C,m),n=p(g,b)[1+b];if(n)n[3]=h;else
+p(j,b)[1+b]=h;p(g,b)[1+b]=h;var
 a=w;continue}var
 A=e+1|0;if(o!==e){var
 e=A;continue a}break}break}}if(k){var
@@ -2190,181 +2198,227 @@ d=z;continue}break}}var
 r=0}else
 var
 r=k;return r}return u}function
-fT(g,a){function
+ga(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
-c=a[3];n(g,a[1],a[2]);var
+c=a[3];m(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=iv(a);if(1-c)fS(a);try{var
+c=iV(a);if(1-c)f$(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
 b=i;for(;;){h(p(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?fS(a):f;return j}catch(b){b=aT(b);if(c)throw b;fS(a);throw b}}function
-cc(a,b){return 4<=a.length-1?Cx(10,ho,a[3],b)&(a[2].length-1-1|0):aZ(pK)}function
-bB(a,c,e){var
-b=cc(a,c),f=[0,c,e,p(a[2],b)[1+b]];p(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?iy(cc,a):d}function
-cd(f,b){var
-g=cc(f,b),c=p(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===Z(b,c[1]))return j;if(d){var
-e=d[3],k=d[2];if(0===Z(b,d[1]))return k;if(e){var
-l=e[2],m=e[3];if(0===Z(b,e[1]))return l;var
+f=1-c,j=f?f$(a):f;return j}catch(b){b=aY(b);if(c)throw b;f$(a);throw b}}function
+ch(a,b){return 4<=a.length-1?D4(10,hO,a[3],b)&(a[2].length-1-1|0):a4(qC)}function
+bK(a,c,e){var
+b=ch(a,c),f=[0,c,e,p(a[2],b)[1+b]];p(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
+d=a[2].length-1<<1<a[1]?1:0;return d?iY(ch,a):d}function
+ci(f,b){var
+g=ch(f,b),c=p(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===_(b,c[1]))return j;if(d){var
+e=d[3],k=d[2];if(0===_(b,d[1]))return k;if(e){var
+l=e[2],m=e[3];if(0===_(b,e[1]))return l;var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===Z(b,a[1]))return h;var
-a=i;continue}throw bP}}throw bP}throw bP}throw bP}function
-a8(f,b){var
-g=cc(f,b),c=p(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===Z(b,c[1]))return[0,j];if(d){var
-e=d[3],k=d[2];if(0===Z(b,d[1]))return[0,k];if(e){var
-l=e[2],m=e[3];if(0===Z(b,e[1]))return[0,l];var
+h=a[2],i=a[3];if(0===_(b,a[1]))return h;var
+a=i;continue}throw bX}}throw bX}throw bX}throw bX}function
+a7(f,b){var
+g=ch(f,b),c=p(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===_(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===_(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===_(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===Z(b,a[1]))return[0,h];var
+h=a[2],i=a[3];if(0===_(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-eo(a,b){function
+eF(a,b){function
 c(e){var
 a=e;for(;;){if(a){var
-d=a[3],f=a[2];if(0===Z(a[1],b))return[0,f,c(d)];var
+d=a[3],f=a[2];if(0===_(a[1],b))return[0,f,c(d)];var
 a=d;continue}return 0}}var
-d=cc(a,b);return c(p(a[2],d)[1+d])}function
-bc(a,c,f){var
-d=cc(a,c),g=p(a[2],d)[1+d],b=g;for(;;){if(b){var
-j=b[3];if(0!==Z(b[1],c)){var
+d=ch(a,b);return c(p(a[2],d)[1+d])}function
+br(a,c,f){var
+d=ch(a,c),g=p(a[2],d)[1+d],b=g;for(;;){if(b){var
+j=b[3];if(0!==_(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
 e=1;if(e){p(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return iy(cc,a);var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return iY(ch,a);var
 i=h}else
 var
 i=e;return i}}function
-az(c,b){var
-e=cc(c,b),a=p(c[2],e)[1+e];for(;;){if(a){var
-f=a[3],d=0===Z(a[1],b)?1:0;if(d)return d;var
+aJ(c,b){var
+e=ch(c,b),a=p(c[2],e)[1+e];for(;;){if(a){var
+f=a[3],d=0===_(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-f=aF(0),c=aF(1);function
-ap(a){return bJ(a,f)}function
-i(b,a){return 0===bJ(b,a)?1:0}function
-bC(b,a){return bJ(b,a)<=0?1:0}function
-iz(b,a){return bJ(b,a)<0?1:0}function
-ep(b,a){return 0<=bJ(b,a)?1:0}function
-fU(b,a){return 0<bJ(b,a)?1:0}function
-iA(b,a){return bC(b,a)?b:a}function
-iB(a){return iz(a,f)?bK(a):a}function
-bS(a){return fr(a,c)}function
-iC(b,a){if(!i(b,f)&&!i(a,f))return iB(T(cU(b,fs(b,a)),a));return f}function
-fV(b,a){if(0===a)return c;var
-d=fV(b,a/2|0),e=T(d,d);return 1===(a&1)?T(e,b):e}function
-J(a){return a?0:1}function
-aj(a){return a[1]}function
-bd(a){return a[2]}function
-C(b,a){return bk(an(b),a)}function
-fW(b,a){return 0===b?a:fW(b-1|0,a)+1|0}function
-iD(b,a){return b?a:a?0:1}function
-pL(e,d){var
-b=e,a=d;for(;;){if(i(b,c))return i(a,c)?1:co(a)?(aH(a,1),0):(aH(a,1),0);if(co(b)){var
-f=aH(b,1);if(i(a,c))return 0;if(co(a)){var
-b=f,a=aH(a,1);continue}aH(a,1);return 0}var
-g=aH(b,1);if(i(a,c))return 0;if(co(a)){aH(a,1);return 0}var
-b=g,a=aH(a,1);continue}}function
-fX(e,d,c){var
+d=ad(0),b=ad(1);function
+V(a){return bG(a,d)}function
+i(b,a){return 0===bG(b,a)?1:0}function
+ar(b,a){return bG(b,a)<=0?1:0}function
+dV(b,a){return bG(b,a)<0?1:0}function
+de(b,a){return 0<=bG(b,a)?1:0}function
+gb(b,a){return 0<bG(b,a)?1:0}function
+iZ(b,a){return ar(b,a)?b:a}function
+i0(a){return dV(a,d)?ag(a):a}function
+az(a){return aR(a,b)}function
+i1(b,a){if(!i(b,d)&&!i(a,d))return i0(w(bS(b,fK(b,a)),a));return d}function
+gc(c,a){if(0===a)return b;var
+d=gc(c,a/2|0),e=w(d,d);return 1===(a&1)?w(e,c):e}function
+N(a){return a?0:1}function
+ak(a){return a[1]}function
+a8(a){return a[2]}function
+I(b,a){return bx(aq(b),a)}function
+dW(b,a){return 0===b?a:dW(b-1|0,a)+1|0}function
+i2(d,c){var
+a=d,b=c;for(;;){if(0===a)return a;var
+e=a-1|0;if(0===b)return a;var
+a=e,b=b-1|0;continue}}function
+i3(b,a){return b?a:a?0:1}function
+eG(a){return i(a,b)?1:bw(a)?eG($(a,1))+1|0:eG($(a,1))+1|0}function
+i4(d,f,e){var
+c=f,a=e;for(;;){if(i(c,b))return a;if(bw(c)){var
+g=$(c,1);return m(d,a,i4(d,g,m(d,a,a)))}var
+h=$(c,1),c=h,a=m(d,a,a);continue}}function
+gd(a){return i4(dW,a,1)}function
+qD(e,d){var
+c=e,a=d;for(;;){if(i(c,b))return i(a,b)?1:bw(a)?($(a,1),0):($(a,1),0);if(bw(c)){var
+f=$(c,1);if(i(a,b))return 0;if(bw(a)){var
+c=f,a=$(a,1);continue}$(a,1);return 0}var
+g=$(c,1);if(i(a,b))return 0;if(bw(a)){$(a,1);return 0}var
+c=g,a=$(a,1);continue}}function
+i5(c,b){var
+a=bG(c,b),d=0===a?0:0<=a?2:1;return 1===d?1:0}function
+df(a){return 0<V(a)?a:b}function
+dg(c,a){if(i(c,b))return ar(q(b,1),a)?[0,d,b]:[0,b,d];if(bw(c)){var
+j=dg($(c,1),a),k=j[1],n=j[2],f=aR(w(q(b,1),n),b);if(i5(f,a))return[0,w(q(b,1),k),f];var
+o=cu(f,a);return[0,aR(w(q(b,1),k),b),o]}var
+g=dg($(c,1),a),h=g[1],l=g[2],e=w(q(b,1),l);if(i5(e,a))return[0,w(q(b,1),h),e];var
+m=cu(e,a);return[0,aR(w(q(b,1),h),b),m]}function
+i6(e,c){var
+q=V(e);if(0===q)var
+a=[0,d,d];else
+if(0<q){var
+p=V(c);if(0===p)var
+a=[0,d,e];else
+if(0<p)var
+a=dg(e,c);else{var
+n=dg(e,ag(c)),g=n[2],i=n[1],o=V(g);if(0===o)var
+a=[0,ag(i),d];else
+if(0<o)var
+w=aR(c,g),a=[0,ag(aR(i,b)),w];else{ag(g);var
+v=aR(c,g),a=[0,ag(aR(i,b)),v]}}}else{var
+r=ag(e),m=V(c);if(0===m)var
+a=[0,d,e];else
+if(0<m){var
+k=dg(r,c),f=k[2],h=k[1],l=V(f);if(0===l)var
+a=[0,ag(h),d];else
+if(0<l)var
+u=cu(c,f),a=[0,ag(aR(h,b)),u];else{ag(f);var
+t=cu(c,f),a=[0,ag(aR(h,b)),t]}}else
+var
+j=dg(r,ag(c)),s=ag(j[2]),a=[0,j[1],s]}return a[1]}function
+ge(a,d,c){if(i(c,b))return d;if(bw(c)){var
+f=ge(a,d,$(c,1));return m(a,d,m(a,f,f))}var
+e=ge(a,d,$(c,1));return m(a,e,e)}function
+i7(b,a){return a?a[1]:b}function
+cR(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
-fY(d,c){var
+gf(d,c){var
 a=d,b=c;for(;;){if(0===b){var
 e=a?[0,a[1]]:a;return e}var
 f=b-1|0;if(a){var
 a=a[2],b=f;continue}return a}}function
-iE(a){if(a){var
-b=[0,a[1],0];return C(iE(a[2]),b)}return a}function
-fZ(a){if(a){var
-b=fZ(a[2]);return C(a[1],b)}return a}function
-k(b,a){return an(fH(b,a))}function
-ak(c,a){var
-d=0;return an(bl(function(d,a){return bk(b(c,a),d)},d,a))}function
-bD(e,d,c){var
+i8(a){if(a){var
+b=[0,a[1],0];return I(i8(a[2]),b)}return a}function
+gg(a){if(a){var
+b=gg(a[2]);return I(a[1],b)}return a}function
+k(b,a){return aq(f0(b,a))}function
+as(b,a){var
+d=0;return aq(a5(function(d,a){return bx(c(b,a),d)},d,a))}function
+bL(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aq(c,b,a){var
-d=an(a);return bl(function(b,a){return n(c,a,b)},b,d)}function
+f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aA(c,b,a){var
+d=aq(a);return a5(function(b,a){return m(c,a,b)},b,d)}function
 K(f,e){var
 a=e;for(;;){if(a){var
-c=b(f,a[1]);if(!c){var
+b=c(f,a[1]);if(!b){var
 a=a[2];continue}var
-d=c}else
+d=b}else
 var
 d=a;return d}}function
 h(e,d){var
 a=d;for(;;){if(a){var
-c=b(e,a[1]);if(c){var
-a=a[2];continue}return c}return 1}}function
-ce(e,d){var
+b=c(e,a[1]);if(b){var
+a=a[2];continue}return b}return 1}}function
+cj(e,d){var
 a=d;for(;;){if(a){var
-c=a[1];if(b(e,c))return[0,c];var
+b=a[1];if(c(e,b))return[0,b];var
 a=a[2];continue}return a}}function
-eq(e,d){var
+dh(e,d){var
 c=0,b=e,a=d;for(;;){if(b&&a){var
-c=[0,[0,b[1],a[1]],c],b=b[2],a=a[2];continue}return an(c)}}function
-iF(d,h){var
+c=[0,[0,b[1],a[1]],c],b=b[2],a=a[2];continue}return aq(c)}}function
+i9(d,h){var
 b=h;a:for(;;){if(b){var
-c=b[2],e=b[1],a=c;for(;;){if(a){if(!n(d,a[1],e)){var
+c=b[2],e=b[1],a=c;for(;;){if(a){if(!m(d,a[1],e)){var
 a=a[2];continue}var
 f=1}else
 var
 f=a;if(f){var
 b=c;continue a}var
-g=[0,e,iF(d,c)];break}}else
+g=[0,e,i9(d,c)];break}}else
 var
 g=b;return g}}function
-f0(b,a){return 0===a?0:[0,b,f0(b+1|0,a-1|0)]}function
-dK(a){return[0,a,c]}function
-D(b,a){var
-c=T(a[1],b[2]);return i(T(b[1],a[2]),c)}function
+gh(b,a){return 0===a?0:[0,b,gh(b+1|0,a-1|0)]}function
+i_(b,a){return 0===a?0:[0,b,i_(b,a-1|0)]}function
+dX(a){return[0,a,b]}function
+C(b,a){var
+c=w(a[1],b[2]);return i(w(b[1],a[2]),c)}function
 g(b,a){var
-c=T(a[1],b[2]);return bC(T(b[1],a[2]),c)}function
-$(b,a){var
-c=T(b[2],a[2]),d=T(a[1],b[2]);return[0,fr(T(b[1],a[2]),d),c]}function
-s(b,a){var
-c=T(b[2],a[2]);return[0,T(b[1],a[1]),c]}function
-L(a){var
-b=a[2];return[0,bK(a[1]),b]}function
-bT(b,a){return $(b,L(a))}function
-iG(a){var
-b=a[1],d=ap(b);if(0===d)return[0,f,c];if(0<d)return[0,a[2],b];var
-e=bK(b);return[0,bK(a[2]),e]}function
-bp(b,a){return s(b,iG(a))}function
-z(b){var
-d=b[2],e=b[1],a=fs(e,d);if(i(a,f))var
-g=[0,a,[0,f,f]];else
+c=w(a[1],b[2]);return ar(w(b[1],a[2]),c)}function
+Q(b,a){var
+c=w(b[2],a[2]),d=w(a[1],b[2]);return[0,aR(w(b[1],a[2]),d),c]}function
+r(b,a){var
+c=w(b[2],a[2]);return[0,w(b[1],a[1]),c]}function
+J(a){var
+b=a[2];return[0,ag(a[1]),b]}function
+bf(b,a){return Q(b,J(a))}function
+dY(a){var
+c=a[1],e=V(c);if(0===e)return[0,d,b];if(0<e)return[0,a[2],c];var
+f=ag(c);return[0,ag(a[2]),f]}function
+a0(b,a){return r(b,dY(a))}function
+s(b){var
+c=b[2],e=b[1],a=fK(e,c);if(i(a,d))var
+f=[0,a,[0,d,d]];else
 var
-k=cU(d,a),g=[0,a,[0,cU(e,a),k]];var
-h=g[2],j=h[2],l=0<ap(j)?j:c;return[0,h[1],l]}function
-ct(a,b){return i(a,c)?b:co(a)?bS(aG(ct(aH(a,1),b),1)):aG(ct(aH(a,1),b),1)}var
-ah=0;function
-G(e,d){var
-b=e,a=d;for(;;){if(a){var
-f=a[3],g=a[2],h=a[1];if(i(b,c))return g;if(co(b)){var
-b=aH(b,1),a=f;continue}var
-b=aH(b,1),a=h;continue}return a}}function
-aA(a,b,d){if(d){var
-e=d[3],g=d[2],f=d[1];return i(a,c)?[0,f,[0,b],e]:co(a)?[0,f,g,aA(aH(a,1),b,e)]:[0,aA(aH(a,1),b,f),g,e]}return i(a,c)?[0,0,[0,b],0]:co(a)?[0,0,0,aA(aH(a,1),b,0)]:[0,aA(aH(a,1),b,0),0,0]}function
-dL(b,a){if(b){var
-d=b[3],e=b[2],f=b[1];if(e){var
-g=dL(d,ct(a,bS(aG(c,1)))),h=[0,[0,a,e[1]],g];return C(dL(f,ct(a,aG(c,1))),h)}var
-i=dL(d,ct(a,bS(aG(c,1))));return C(dL(f,ct(a,aG(c,1))),i)}return b}function
-dM(a){if(a){var
+h=bS(c,a),f=[0,a,[0,bS(e,a),h]];var
+g=f[2],j=df(g[2]);return[0,g[1],j]}function
+cA(a,c){return i(a,b)?c:bw(a)?az(q(cA($(a,1),c),1)):q(cA($(a,1),c),1)}var
+ao=0;function
+H(e,d){var
+c=e,a=d;for(;;){if(a){var
+f=a[3],g=a[2],h=a[1];if(i(c,b))return g;if(bw(c)){var
+c=$(c,1),a=f;continue}var
+c=$(c,1),a=h;continue}return a}}function
+aK(a,c,d){if(d){var
+e=d[3],g=d[2],f=d[1];return i(a,b)?[0,f,[0,c],e]:bw(a)?[0,f,g,aK($(a,1),c,e)]:[0,aK($(a,1),c,f),g,e]}return i(a,b)?[0,0,[0,c],0]:bw(a)?[0,0,0,aK($(a,1),c,0)]:[0,aK($(a,1),c,0),0,0]}function
+dZ(c,a){if(c){var
+d=c[3],e=c[2],f=c[1];if(e){var
+g=dZ(d,cA(a,az(q(b,1)))),h=[0,[0,a,e[1]],g];return I(dZ(f,cA(a,q(b,1))),h)}var
+i=dZ(d,cA(a,az(q(b,1))));return I(dZ(f,cA(a,q(b,1))),i)}return c}function
+d0(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=dM(b);return fW(dM(c),d)+1|0}var
-e=dM(b);return fW(dM(c),e)}return a}function
-f1(e,a,d){if(a)var
-i=ct(d,bS(aG(c,1))),j=f1(e,a[3],i),f=a[2],k=b(e,d),h=f?[0,b(k,f[1])]:f,l=ct(d,aG(c,1)),g=[0,f1(e,a[1],l),h,j];else
+d=d0(b);return dW(d0(c),d)+1|0}var
+e=d0(b);return dW(d0(c),e)}return a}function
+gi(e,a,d){if(a)var
+i=cA(d,az(q(b,1))),j=gi(e,a[3],i),f=a[2],k=c(e,d),h=f?[0,c(k,f[1])]:f,l=cA(d,q(b,1)),g=[0,gi(e,a[1],l),h,j];else
 var
 g=a;return g}function
-iH(g){function
+i$(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -2380,626 +2434,626 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return C(c[1],f)}var
+f=e(b);return I(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-O(b,a){return k(function(a){var
-c=z(s(b,a[2]));return[0,a[1],c]},a)}function
-au(a){var
-b=[0,f,c];return aq(function(b,a){return z($(b[2],a))},b,a)}function
-iI(d,c,j,i){var
+W(b,a){return k(function(a){var
+c=s(r(b,a[2]));return[0,a[1],c]},a)}function
+aB(a){var
+c=[0,d,b];return aA(function(b,a){return s(Q(b[2],a))},c,a)}function
+ja(d,c,j,i){var
 b=j,a=i;for(;;){if(a){var
-e=a[1],f=e[2],g=e[1],h=a[2];if(n(d,c,g)){var
-b=z($(b,f)),a=h;continue}return[0,[0,c,b],iI(d,g,f,h)]}return[0,[0,c,b],0]}}function
-iJ(c,a){if(a){var
-b=a[1];return iI(c,b[1],b[2],a[2])}return a}function
-f2(a){return b(W(function(a){return J(D(a[2],[0,f,c]))}),a)}var
-pM=iH([0,function(b,a){return bC(b[1],a[1])}]),pN=iH([0,function(c,b){var
-a=bJ(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return bC(c[1][2],b[1][2]);case
+e=a[1],f=e[2],g=e[1],h=a[2];if(m(d,c,g)){var
+b=s(Q(b,f)),a=h;continue}return[0,[0,c,b],ja(d,g,f,h)]}return[0,[0,c,b],0]}}function
+jb(c,a){if(a){var
+b=a[1];return ja(c,b[1],b[2],a[2])}return a}function
+gj(a){return c(U(function(a){return N(C(a[2],[0,d,b]))}),a)}var
+qE=i$([0,function(b,a){return ar(b[1],a[1])}]),qF=i$([0,function(c,b){var
+a=bG(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
+0:return ar(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-bU(a){return f2(iJ(i,b(pM[5],a)))}function
-pO(b,a){var
+b0(a){return gj(jb(i,c(qE[5],a)))}function
+qG(b,a){var
 c=i(b[1],a[1]);return c?i(b[2],a[2]):c}function
-cu(a,d){var
-e=[0,f,c];return aq(function(a,c){var
-e=b(d,a[1]);return z($(s(a[2],e),c))},e,a)}function
-bE(a){var
-b=bU(a);return h(function(a){return g([0,f,c],a[2])},b)}function
-cH(a){return bU(a)?0:1}function
-f3(a,e,d,c){var
-f=b(a[3],c),g=O(L(e),f);return C(b(a[3],d),g)}function
-iK(a){var
-b=[0,f,c];return aq(function(b,a){var
-d=g([0,f,c],b[2])?a:$(b[2],a);return z(d)},b,a)}function
-B(a){return aq(function(a,b){return aA(a[1],a[2],b)},ah,a)}function
-M(d,c,b){var
-a=G(b,c);return a?a[1]:d}function
-be(d,c,b){var
-a=G(c,d);return a?G(b,a[1]):a}function
-er(b,e,d,a){var
-c=G(b,a),f=c?c[1]:ah;return aA(b,aA(e,d,f),a)}function
-cf(a){return aq(function(a,b){return er(a[1][1],a[1][2],a[2],b)},ah,a)}function
-f4(g,f){var
+cB(a,e){var
+f=[0,d,b];return aA(function(a,b){var
+d=c(e,a[1]);return s(Q(r(a[2],d),b))},f,a)}function
+bM(a){var
+c=b0(a);return h(function(a){return g([0,d,b],a[2])},c)}function
+cC(a){return b0(a)?0:1}function
+gk(a,e,d,b){var
+f=c(a[3],b),g=W(J(e),f);return I(c(a[3],d),g)}function
+jc(a){var
+c=[0,d,b];return aA(function(c,a){var
+e=g([0,d,b],c[2])?a:Q(c[2],a);return s(e)},c,a)}function
+G(a){return aA(function(a,b){return aK(a[1],a[2],b)},ao,a)}function
+R(d,c,b){var
+a=H(b,c);return a?a[1]:d}function
+bs(d,c,b){var
+a=H(c,d);return a?H(b,a[1]):a}function
+eH(b,e,d,a){var
+c=H(b,a),f=c?c[1]:ao;return aK(b,aK(e,d,f),a)}function
+ck(a){return aA(function(a,b){return eH(a[1][1],a[1][2],a[2],b)},ao,a)}function
+gl(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(be(b,e,d))return 0;var
-h=a[2],b=er(e,d,0,b),a=h;continue}return 1}}function
-cv(e,d){var
+c=a[1],d=c[2],e=c[1];if(bs(b,e,d))return 0;var
+h=a[2],b=eH(e,d,0,b),a=h;continue}return 1}}function
+cD(e,d){var
 b=e,a=d;for(;;){if(a){var
-c=a[1];if(G(c,b))return 0;var
-f=a[2],b=aA(c,0,b),a=f;continue}return 1}}function
-es(a){var
-b=0;return bD(function(a,b){return K(function(a){return i(b,a)},a)?a:[0,b,a]},a,b)}function
-E(b,a){return J(g(a,b))}function
-bf(a){var
-b=B(k(function(a){return[0,a[1],a[2][1]]},a)),d=B(k(function(a){var
-b=bU(a[2][2]);return[0,a[1],b]},a)),e=0;function
-f(a){return M(e,d,a)}function
-g(a){return M(c,b,a)}return[0,k(aj,a),g,f]}function
-cI(d,a){var
-l=a[1],m=B(k(function(a){return[0,a,0]},l));function
-e(b){var
-a=G(b,m),c=a?1:a;return c}var
-i=d?1:d,j=i?h(function(a){var
-b=a[2][2];return h(function(a){var
-b=e(a[1]);return b?g([0,f,c],a[2]):b},b)},d):i;if(j){var
-n=a[1];return h(function(d){var
-j=b(a[3],d),i=h(function(a){var
-b=e(a[1]);return b?g([0,f,c],a[2]):b},j);return i?D(au(b(a[3],d)),[0,c,c]):i},n)}return j}function
-f5(f,e,d){var
+c=a[1];if(H(c,b))return 0;var
+f=a[2],b=aK(c,0,b),a=f;continue}return 1}}function
+eI(a){var
+b=0;return bL(function(a,b){return K(function(a){return i(b,a)},a)?a:[0,b,a]},a,b)}function
+E(b,a){return N(g(a,b))}function
+bg(a){var
+c=G(k(function(a){return[0,a[1],a[2][1]]},a)),d=G(k(function(a){var
+b=b0(a[2][2]);return[0,a[1],b]},a)),e=0;function
+f(a){return R(e,d,a)}function
+g(a){return R(b,c,a)}return[0,k(ak,a),g,f]}function
+cE(e,a){var
+l=a[1],m=G(k(function(a){return[0,a,0]},l));function
+f(b){var
+a=H(b,m),c=a?1:a;return c}var
+i=e?1:e,j=i?h(function(a){var
+c=a[2][2];return h(function(a){var
+c=f(a[1]);return c?g([0,d,b],a[2]):c},c)},e):i;if(j){var
+n=a[1];return h(function(e){var
+j=c(a[3],e),i=h(function(a){var
+c=f(a[1]);return c?g([0,d,b],a[2]):c},j);return i?C(aB(c(a[3],e)),[0,b,b]):i},n)}return j}function
+gm(f,e,d){var
 b=f,a=d;for(;;){if(0===b)return a;var
-c=M(a,e,a),g=b-1|0;if(i(c,a))return a;var
+c=R(a,e,a),g=b-1|0;if(i(c,a))return a;var
 b=g,a=c;continue}}function
-iL(c,a){var
-d=c[1];return dM(B(k(function(c){return[0,b(a,c),0]},d)))}function
-iM(a){var
-f=q(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
-u=g-1|0,j=[0,ah,ah],l=a[1],m=bD(function(e){return function(d,c){var
-g=b(a[3],c);return bD(function(k,j){var
-g=k[2],d=k[1],n=b(e,j[1]),l=be(g,b(e,c),n);if(l){var
-m=l[1],h=f5(f,d,c),i=f5(f,d,m),a=iA(h,i);return[0,aA(c,a,aA(m,a,aA(h,a,aA(i,a,d)))),g]}var
-o=b(e,j[1]);return[0,d,er(b(e,c),o,c,g)]},g,d)}}(d),l,j)[1],n=a[1],o=B(k(function(b){return function(a){return[0,a,f5(f,b,a)]}}(m),n)),e=function(b){return function(a){return M(c,b,a)}}(o),p=a[1],r=cf(ak(function(g,d){return function(c){var
-e=b(a[3],c);return k(function(a){var
-e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),p)),s=a[1];if(h(function(j,k,d){return function(c){var
-e=b(a[3],c);return h(function(e){var
-f=b(d,e[1]),a=be(k,b(d,c),f);if(a){var
-g=j(c);return i(a[1],g)}return a},e)}}(e,r,d),s)){var
-t=iL(a,d);if(V(iL(a,e),t))return e;var
+jd(b,a){var
+d=b[1];return d0(G(k(function(b){return[0,c(a,b),0]},d)))}function
+je(a){var
+f=t(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
+u=g-1|0,j=[0,ao,ao],l=a[1],m=bL(function(e){return function(d,b){var
+g=c(a[3],b);return bL(function(k,j){var
+g=k[2],d=k[1],n=c(e,j[1]),l=bs(g,c(e,b),n);if(l){var
+m=l[1],h=gm(f,d,b),i=gm(f,d,m),a=iZ(h,i);return[0,aK(b,a,aK(m,a,aK(h,a,aK(i,a,d)))),g]}var
+o=c(e,j[1]);return[0,d,eH(c(e,b),o,b,g)]},g,d)}}(d),l,j)[1],n=a[1],o=G(k(function(b){return function(a){return[0,a,gm(f,b,a)]}}(m),n)),e=function(c){return function(a){return R(b,c,a)}}(o),p=a[1],q=ck(as(function(g,d){return function(b){var
+e=c(a[3],b);return k(function(a){var
+e=g(b),f=c(d,a[1]);return[0,[0,c(d,b),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(j,k,d){return function(b){var
+e=c(a[3],b);return h(function(e){var
+f=c(d,e[1]),a=bs(k,c(d,b),f);if(a){var
+g=j(b);return i(a[1],g)}return a},e)}}(e,q,d),r)){var
+s=jd(a,d);if(S(jd(a,e),s))return e;var
 g=u,d=e;continue}return d}}function
-c8(b,a){var
+di(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-iN(b,a){return cf(ak(function(a){var
-c=c8(b,a[1]);return k(function(b){return[0,b,a[2]]},c)},a))}function
-iO(e,h,d,a){if(i(d,a))return[0,f,c];var
-j=b(e,a);if(i(b(e,d),j)){var
-g=be(h,d,a);return g?g[1]:[0,c,c]}return[0,c,c]}function
-dN(d,r,q,a,p,o){var
-t=a[1],k=h(function(a){var
-e=b(d,a[1][1]),g=e?b(d,a[1][2]):e,h=g?J(i(a[1][1],a[1][2])):g;return h?E([0,f,c],a[2]):h},t);if(k)var
-u=a[2],e=h(function(a){var
-e=b(d,a[1]);return e?E([0,f,c],a[2]):e},u);else
+jf(b,a){return ck(as(function(a){var
+c=di(b,a[1]);return k(function(b){return[0,b,a[2]]},c)},a))}function
+jg(f,h,e,a){if(i(e,a))return[0,d,b];var
+j=c(f,a);if(i(c(f,e),j)){var
+g=bs(h,e,a);return g?g[1]:[0,b,b]}return[0,b,b]}function
+d1(e,t,q,a,p,o){var
+u=a[1],k=h(function(a){var
+f=c(e,a[1][1]),g=f?c(e,a[1][2]):f,h=g?N(i(a[1][1],a[1][2])):g;return h?E([0,d,b],a[2]):h},u);if(k)var
+v=a[2],f=h(function(a){var
+f=c(e,a[1]);return f?E([0,d,b],a[2]):f},v);else
 var
-e=k;if(e)var
-v=a[2],w=a[1],l=O(L([0,c,c]),p),j=bE(C(C(ak(function(a){var
-b=a[2],c=z(s(L(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},w),v),l));else
+f=k;if(f)var
+w=a[2],x=a[1],l=W(J([0,b,b]),p),j=bM(I(I(as(function(a){var
+b=a[2],c=s(r(J(t),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},x),w),l));else
 var
-j=e;if(j){var
-x=a[1],m=au(a[2]);return g(z(aq(function(a,b){var
-c=n(q,a[1][1],a[1][2]);return z($(s(a[2],c),b))},m,x)),o)}return j}function
-iP(l,k,y,x,j,a,w){var
-d=f4(ah,ak(function(a){return c8(y,a[1])},a));return d?h(function(a){var
-o=a[1],d=o[2],e=o[1],p=b(j,e),q=p?b(j,d):p,r=q?J(i(e,d)):q;if(r)var
-z=b(x,d),h=i(b(x,e),z);else
+j=f;if(j){var
+y=a[1],n=aB(a[2]);return g(s(aA(function(a,b){var
+c=m(q,a[1][1],a[1][2]);return s(Q(r(a[2],c),b))},n,y)),o)}return j}function
+jh(l,k,y,x,j,a,w){var
+e=gl(ao,as(function(a){return di(y,a[1])},a));return e?h(function(a){var
+o=a[1],e=o[2],f=o[1],p=c(j,f),q=p?c(j,e):p,r=q?N(i(f,e)):q;if(r)var
+z=c(x,e),h=i(c(x,f),z);else
 var
 h=r;if(h)var
-A=b(l[2],d),m=i(b(l[2],e),A);else
+A=c(l[2],e),m=i(c(l[2],f),A);else
 var
 m=h;var
-s=m?g([0,f,c],a[2]):m,t=s?g(a[2],[0,c,c]):s;if(t)var
-B=a[2],C=f3(l,k,e,d),n=dN(j,k,w,a[3],C,B);else
+s=m?g([0,d,b],a[2]):m,t=s?g(a[2],[0,b,b]):s;if(t)var
+B=a[2],C=gk(l,k,f,e),n=d1(j,k,w,a[3],C,B);else
 var
 n=t;if(n){var
-u=J(y);if(!u){var
-D=a[2],E=f3(l,k,d,e);return dN(j,k,w,a[4],E,D)}var
+u=N(y);if(!u){var
+D=a[2],E=gk(l,k,e,f);return d1(j,k,w,a[4],E,D)}var
 v=u}else
 var
-v=n;return v},a):d}function
-f6(d,c,a){var
-e=d[1];return b(W(function(d){return i(b(c,d),a)}),e)}function
-f7(d,c,j,f,b,a){var
-k=G(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
-w=j-1|0,g=G(a,f);if(g){var
+v=n;return v},a):e}function
+gn(d,b,a){var
+e=d[1];return c(U(function(d){return i(c(b,d),a)}),e)}function
+go(d,c,j,f,b,a){var
+k=H(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
+x=j-1|0,g=H(a,f);if(g){var
 e=g[1];switch(e[0]){case
 0:var
-l=e[1];return[0,[0,l,aA(a,l,b)]];case
+l=e[1];return[0,[0,l,aK(a,l,b)]];case
 1:var
-m=e[1],h=f7(d,c,w,f,b,m);if(h)var
-o=h[1],x=n(c,a,m),p=z($(s(d,o[1]),x)),q=[0,[0,p,aA(a,p,o[2])]];else
+n=e[1],h=go(d,c,x,f,b,n);if(h)var
+o=h[1],y=m(c,a,n),p=s(Q(r(d,o[1]),y)),q=[0,[0,p,aK(a,p,o[2])]];else
 var
 q=h;return q;default:var
-r=e[1],i=f7(d,c,w,f,b,r);if(i)var
-t=i[1],y=n(c,r,a),u=z(bp(bT(t[1],y),d)),v=[0,[0,u,aA(a,u,t[2])]];else
+t=e[1],i=go(d,c,x,f,b,t);if(i)var
+u=i[1],z=m(c,t,a),v=s(a0(bf(u[1],z),d)),w=[0,[0,v,aK(a,v,u[2])]];else
 var
-v=i;return v}}return g}function
-f8(a,d){return K(function(a){var
-b=i(a[1],d);return b?E(a[2],[0,f,c]):b},a)}function
-iQ(n,e,d,m,a,l){var
-o=[0,f,c],j=cu(e,function(a){return M(o,d,a)}),k=h(function(a){if(E(a[2],[0,f,c])){var
-g=b(n,a[1]);if(K(function(a){return i(g,a)},m)){var
-e=G(a[1],d),h=e?1:e;return h}}return 1},e);return k?l?E(a,j):g(a,j):k}function
-et(a){return k(aj,a[3])}function
-bg(a){var
-b=a[1],c=B(k(function(a){return[0,a,0]},b));return function(b){var
-a=G(b,c),d=a?1:a;return d}}function
-f9(d){var
-l=bf(d[1]),n=bg(l),t=g([0,c,c],d[2]),u=t?cI(d[1],l):t;if(u){var
-a=iM(l),H=iN(d[3],d[4]),v=function(b,c){return iO(a,H,b,c)},I=d[5],N=d[3],A=cf(ak(function(a){var
-b=c8(N,a[1]);return k(function(b){return[0,b,a[2]]},b)},I)),o=function(d,e){if(i(d,e))return[0,f,c];var
-h=b(a,e);if(i(b(a,d),h)){var
-g=be(A,d,e);return g?g[1]:[0,f,c]}return[0,c,c]},w=iP(l,d[2],d[3],a,n,d[4],v);if(w){var
-e=d[5],aa=d[3],j=d[2],r=f4(ah,ak(function(a){return c8(aa,a[1])},e));if(r){var
-aV=ak(function(a){var
+w=i;return w}}return g}function
+gp(a,e){return K(function(a){var
+c=i(a[1],e);return c?E(a[2],[0,d,b]):c},a)}function
+ji(n,f,e,m,a,l){var
+o=[0,d,b],j=cB(f,function(a){return R(o,e,a)}),k=h(function(a){if(E(a[2],[0,d,b])){var
+g=c(n,a[1]);if(K(function(a){return i(g,a)},m)){var
+f=H(a[1],e),h=f?1:f;return h}}return 1},f);return k?l?E(a,j):g(a,j):k}function
+eJ(a){return k(ak,a[3])}function
+bh(a){var
+b=a[1],c=G(k(function(a){return[0,a,0]},b));return function(b){var
+a=H(b,c),d=a?1:a;return d}}function
+gq(e){var
+l=bg(e[1]),n=bh(l),u=g([0,b,b],e[2]),v=u?cE(e[1],l):u;if(v){var
+a=je(l),F=jf(e[3],e[4]),w=function(b,c){return jg(a,F,b,c)},I=e[5],L=e[3],A=ck(as(function(a){var
+b=di(L,a[1]);return k(function(b){return[0,b,a[2]]},b)},I)),o=function(e,f){if(i(e,f))return[0,d,b];var
+h=c(a,f);if(i(c(a,e),h)){var
+g=bs(A,e,f);return g?g[1]:[0,d,b]}return[0,b,b]},x=jh(l,e[2],e[3],a,n,e[4],w);if(x){var
+f=e[5],aa=e[3],j=e[2],q=gl(ao,as(function(a){return di(aa,a[1])},f));if(q){var
+aV=as(function(a){var
 b=a[4];if(b){var
-c=b[1][1],d=c8(aa,a[1]);return k(function(b){return[0,z(a[2]),[0,c,b]]},d)}return b},e);if(E([0,c,c],j))var
-C=es(k(a,ak(et,e))),p=B(k(function(d){var
-b=f6(l,a,d);return[0,d,h(function(a){return h(function(d){var
-e=o(a,d);return D(e,[0,f,c])?1:h(function(b){var
-c=s(j,o(b,d));return g(e,$(o(a,b),c))},b)},b)},b)]},C));else
+c=b[1][1],d=di(aa,a[1]);return k(function(b){return[0,s(a[2]),[0,c,b]]},d)}return b},f);if(E([0,b,b],j))var
+B=eI(k(a,as(eJ,f))),p=G(k(function(e){var
+c=gn(l,a,e);return[0,e,h(function(a){return h(function(e){var
+f=o(a,e);return C(f,[0,d,b])?1:h(function(b){var
+c=r(j,o(b,e));return g(f,Q(o(a,b),c))},c)},c)},c)]},B));else
 var
-p=ah;var
-F=0,a$=function(a){return M(F,p,a)},x=h(function(d){var
-aq=d[1],w=aq[2],x=aq[1],ar=b(n,x),as=ar?b(n,w):ar,at=as?J(i(x,w)):as;if(at)var
-a2=b(a,w),O=i(b(a,x),a2);else
+p=ao;var
+D=0,ba=function(a){return R(D,p,a)},y=h(function(e){var
+ap=e[1],x=ap[2],y=ap[1],aq=c(n,y),ar=aq?c(n,x):aq,at=ar?N(i(y,x)):ar;if(at)var
+a3=c(a,x),M=i(c(a,y),a3);else
 var
-O=at;var
-au=O?E([0,f,c],d[2]):O,av=au?g(d[2],[0,c,c]):au;if(av)var
-a3=c8(aa,d[1]),P=h(function(a){var
-b=d[2];return D(o(a[1],a[2]),b)},a3);else
+M=at;var
+au=M?E([0,d,b],e[2]):M,av=au?g(e[2],[0,b,b]):au;if(av)var
+a4=di(aa,e[1]),O=h(function(a){var
+b=e[2];return C(o(a[1],a[2]),b)},a4);else
 var
-P=av;if(P)var
-a4=d[3],Q=h(function(a){return b(n,a[1])},a4);else
+O=av;if(O)var
+a5=e[3],P=h(function(a){return c(n,a[1])},a5);else
 var
-Q=P;if(Q){var
-R=d[3],aI=B(R),aJ=q(R)+1|0,aK=[0,ah],C=bD(function(a,d){if(a)var
-b=f7(j,o,aJ,aI,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+P=O;if(P){var
+Q=e[3],aI=G(Q),aJ=t(Q)+1|0,aK=[0,ao],B=bL(function(a,d){if(a)var
+b=go(j,o,aJ,aI,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
-c=a;return c},R,aK);if(C){var
-u=C[1],e=bU(f3(l,j,x,w)),r=es(k(a,et(d))),S=d[4]?0:1,ae=E([0,c,c],j),a5=ae?h(a$,r):ae;if(a5){var
-aU=et(d),af=B(k(function(a){return[0,a,M([0,f,c],u,a)]},aU)),aw=iQ(a,e,af,r,d[2],S);if(aw)var
-a6=[0,f,c],y=function(a){return M(a6,af,a)},ax=et(d),ay=h(function(d){var
-e=g([0,f,c],y(d)),k=e?g(y(d),[0,c,c]):e,l=k?b(n,d):k;return l?h(function(c){var
-e=b(a,c);if(i(b(a,d),e)){var
-f=o(d,c),h=s(j,y(c));return g(bT(y(d),h),f)}return 1},ax):l},ax);else
+c=a;return c},Q,aK);if(B){var
+v=B[1],f=b0(gk(l,j,y,x)),q=eI(k(a,eJ(e))),T=e[4]?0:1,ae=E([0,b,b],j),a6=ae?h(ba,q):ae;if(a6){var
+aU=eJ(e),af=G(k(function(a){return[0,a,R([0,d,b],v,a)]},aU)),aw=ji(a,f,af,q,e[2],T);if(aw)var
+a7=[0,d,b],z=function(a){return R(a7,af,a)},ax=eJ(e),ay=h(function(e){var
+f=g([0,d,b],z(e)),k=f?g(z(e),[0,b,b]):f,l=k?c(n,e):k;return l?h(function(b){var
+d=c(a,b);if(i(c(a,e),d)){var
+f=o(e,b),h=r(j,z(b));return g(bf(z(e),h),f)}return 1},ax):l},ax);else
 var
 ay=aw;var
-T=ay}else{if(E([0,c,c],j))var
-aL=B(ak(function(A){var
-v=f6(l,a,A),B=0,C=k(function(a){return[0,a,M([0,f,c],u,a)]},v),n=q(v),i=C,h=B;a:for(;;){if(0===n)return h;var
-y=n-1|0;if(i){var
-t=i[1],g=t[1],e=t[2],d=0,b=i[2];for(;;){if(b){var
-p=b[1],m=p[2],r=p[1],s=b[2];if(E(e,m)){var
-w=[0,[0,g,e],d],g=r,e=m,d=w,b=s;continue}var
-d=[0,[0,r,m],d],b=s;continue}var
-x=[0,[0,g,e],h],n=y,i=k(function(e,f){return function(a){var
-c=G(a[1],u),d=c?1:c;if(d)return a;var
-b=z(bp(bT(e,o(f,a[1])),j));return E(a[2],b)?[0,a[1],b]:a}}(e,g),d),h=x;continue a}}return h}},r)),aM=[0,f,c],m=function(a){return M(aM,aL,a)};else
+V=ay}else{if(E([0,b,b],j))var
+aL=G(as(function(A){var
+w=gn(l,a,A),B=0,C=k(function(a){return[0,a,R([0,d,b],v,a)]},w),n=t(w),i=C,h=B;a:for(;;){if(0===n)return h;var
+z=n-1|0;if(i){var
+u=i[1],g=u[1],f=u[2],e=0,c=i[2];for(;;){if(c){var
+p=c[1],m=p[2],q=p[1],r=c[2];if(E(f,m)){var
+x=[0,[0,g,f],e],g=q,f=m,e=x,c=r;continue}var
+e=[0,[0,q,m],e],c=r;continue}var
+y=[0,[0,g,f],h],n=z,i=k(function(e,f){return function(a){var
+c=H(a[1],v),d=c?1:c;if(d)return a;var
+b=s(a0(bf(e,o(f,a[1])),j));return E(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=y;continue a}}return h}},q)),aM=[0,d,b],m=function(a){return R(aM,aL,a)};else
 var
-aN=[0,f,c],m=function(a){return M(aN,u,a)};var
-aG=iQ(a,e,u,r,d[2],S);if(aG)var
-a8=l[1],X=h(function(a){var
-b=g([0,f,c],m(a));return b?g(m(a),[0,c,c]):b},a8);else
+aN=[0,d,b],m=function(a){return R(aN,v,a)};var
+aG=ji(a,f,v,q,e[2],T);if(aG)var
+a9=l[1],X=h(function(a){var
+c=g([0,d,b],m(a));return c?g(m(a),[0,b,b]):c},a9);else
 var
-X=aG;if(X){if(E([0,c,c],j))var
-aO=l[1],ab=h(function(d){if(D(m(d),[0,f,c]))return 1;var
-e=b(a,d);return K(function(a){return i(e,a)},r)},aO),aH=ab?h(function(c){var
-b=f6(l,a,c);return h(function(a){return h(function(b){var
-c=o(a,b),d=s(j,m(b));return g(bT(m(a),d),c)},b)},b)},r):ab;else
+X=aG;if(X){if(E([0,b,b],j))var
+aO=l[1],ab=h(function(e){if(C(m(e),[0,d,b]))return 1;var
+f=c(a,e);return K(function(a){return i(f,a)},q)},aO),aH=ab?h(function(c){var
+b=gn(l,a,c);return h(function(a){return h(function(b){var
+c=o(a,b),d=r(j,m(b));return g(bf(m(a),d),c)},b)},b)},q):ab;else
 var
-aH=h(function(a){return E([0,f,c],a[2])?h(function(b){if(E(b[2],[0,f,c])){var
-d=o(a[1],b[1]),e=s(j,m(b[1]));return g(bT(m(a[1]),e),d)}return 1},e):1},e);var
+aH=h(function(a){return E([0,d,b],a[2])?h(function(c){if(E(c[2],[0,d,b])){var
+e=o(a[1],c[1]),f=r(j,m(c[1]));return g(bf(m(a[1]),f),e)}return 1},f):1},f);var
 Y=aH}else
 var
-Y=X;if(Y){if(E([0,c,c],j))var
+Y=X;if(Y){if(E([0,b,b],j))var
 Z=1;else{var
-ac=h(function(a){return E([0,f,c],a[2])?J(f8(e,a[1])):1},e);if(ac)var
-aP=iK(e),Z=g(L([0,c,c]),aP);else
+ac=h(function(a){return E([0,d,b],a[2])?N(gp(f,a[1])):1},f);if(ac)var
+aP=jc(f),Z=g(J([0,b,b]),aP);else
 var
 Z=ac}var
 _=Z}else
 var
-_=Y;if(_)if(S)var
-a9=cu(e,m),$=E(d[2],a9);else
+_=Y;if(_)if(T)var
+a_=cB(f,m),$=E(e[2],a_);else
 var
-a_=cu(e,m),$=g(d[2],a_);else
+a$=cB(f,m),$=g(e[2],a$);else
 var
 $=_;var
-T=$}if(T){var
-az=d[4];if(az){var
-aA=az[1],p=aA[2],a7=aA[1],ag=z(d[2]),aW=b(W(function(b){var
-c=b[1],a=i(c[1],ag[1]),d=a?i(c[2],ag[2]):a;return d?fz(a7,b[2][1]):d}),aV),ai=k(function(a){return a[2][2]},aW),aB=d[1];switch(p[0]){case
+V=$}if(V){var
+az=e[4];if(az){var
+aA=az[1],p=aA[2],a8=aA[1],ag=s(e[2]),aW=c(U(function(b){var
+c=b[1],a=i(c[1],ag[1]),d=a?i(c[2],ag[2]):a;return d?fR(a8,b[2][1]):d}),aV),ah=k(function(a){return a[2][2]},aW),aB=e[1];switch(p[0]){case
 0:var
-v=p[1],al=b(n,v),am=al?K(function(a){return i(a[1],v)},e):al,t=am?J(K(function(a){var
-b=i(a[1],v);return b?b:i(a[2],v)},ai)):am;break;case
+w=p[1],aj=c(n,w),ak=aj?K(function(a){return i(a[1],w)},f):aj,u=ak?N(K(function(a){var
+b=i(a[1],w);return b?b:i(a[2],w)},ah)):ak;break;case
 1:var
-an=p[1],ao=D(j,[0,c,c]);if(ao)var
-aX=b(l[3],aB[1]),F=K(function(a){return i(a[1],an)},aX);else
+al=p[1],am=C(j,[0,b,b]);if(am)var
+aX=c(l[3],aB[1]),D=K(function(a){return i(a[1],al)},aX);else
 var
-F=ao;if(F)var
-aY=b(l[3],aB[2]),H=K(function(a){return i(a[1],an)},aY);else
+D=am;if(D)var
+aY=c(l[3],aB[2]),F=K(function(a){return i(a[1],al)},aY);else
 var
-H=F;if(H)var
-aZ=iK(e),t=E(L([0,c,c]),aZ);else
+F=D;if(F)var
+aZ=jc(f),u=E(J([0,b,b]),aZ);else
 var
-t=H;break;default:var
-I=p[1],ap=h(function(a){var
-d=b(n,a[1]);return d?g([0,f,c],a[2]):d},I);if(ap)var
-a0=p[2],N=h(function(a){return b(n,a[1])},a0);else
+u=F;break;default:var
+I=p[1],an=h(function(a){var
+e=c(n,a[1]);return e?g([0,d,b],a[2]):e},I);if(an)var
+a1=p[2],L=h(function(a){return c(n,a[1])},a1);else
 var
-N=ap;if(N)var
-a1=q(I),t=V(q(es(k(function(c){return b(a,c[1])},I))),a1);else
+L=an;if(L)var
+a2=t(I),u=S(t(eI(k(function(b){return c(a,b[1])},I))),a2);else
 var
-t=N}if(t){switch(p[0]){case
+u=L}if(u){switch(p[0]){case
 0:var
-ad=p[1],A=[0,function(a){return i(a,ad)?f8(e,ad)?L([0,c,c]):[0,c,c]:[0,f,c]}];break;case
+ad=p[1],A=[0,function(a){return i(a,ad)?gp(f,ad)?J([0,b,b]):[0,b,b]:[0,d,b]}];break;case
 1:var
 A=0;break;default:var
-aS=p[2],aT=p[1],aQ=B(k(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},aT)),aR=B(aS),A=[0,function(d){var
-e=G(d,aR);return e?e[1]:M([0,f,c],aQ,b(a,d))}]}if(A){var
-U=A[1],aj=E([0,f,c],cu(e,U));return aj?h(function(a){var
-k=s(j,b(U,a[2]));if(g(b(U,a[1]),k))return 1;var
-l=a[2],m=a[1];if(E([0,c,c],j))var
+aS=p[2],aT=p[1],aQ=G(k(function(b){var
+d=b[2];return[0,c(a,b[1]),d]},aT)),aR=G(aS),A=[0,function(e){var
+f=H(e,aR);return f?f[1]:R([0,d,b],aQ,c(a,e))}]}if(A){var
+W=A[1],ai=E([0,d,b],cB(f,W));return ai?h(function(a){var
+k=r(j,c(W,a[2]));if(g(c(W,a[1]),k))return 1;var
+l=a[2],m=a[1];if(E([0,b,b],j))var
 h=1;else
 var
-d=K(function(a){var
-b=i(a[1],m);return b?E([0,f,c],a[2]):b},e),h=d?f8(e,l):d;return J(h)},ai):aj}var
+e=K(function(a){var
+c=i(a[1],m);return c?E([0,d,b],a[2]):c},f),h=e?gp(f,l):e;return N(h)},ah):ai}var
 aC=1}else
 var
-aC=t;return aC}var
+aC=u;return aC}var
 aD=1}else
 var
-aD=T;var
+aD=V;var
 aE=aD}else
 var
-aE=C;var
+aE=B;var
 aF=aE}else
 var
-aF=Q;return aF},e)}else
+aF=P;return aF},f)}else
 var
-x=r;var
-m=x}else
+y=q;var
+m=y}else
 var
-m=w;if(m){var
-O=d[6];return h(function(a){var
-e=b(n,a[1]),h=e?b(n,a[2]):e;if(h)var
-p=a[3],d=g(v(a[1],a[2]),p);else
+m=x;if(m){var
+M=e[6];return h(function(a){var
+f=c(n,a[1]),h=f?c(n,a[2]):f;if(h)var
+p=a[3],e=g(w(a[1],a[2]),p);else
 var
-d=h;var
-i=d?g(a[3],[0,c,c]):d;if(i){var
+e=h;var
+i=e?g(a[3],[0,b,b]):e;if(i){var
 j=a[4];if(j){var
-k=j[1],l=g([0,f,c],k);return l?g(k,o(a[1],a[2])):l}var
+k=j[1],l=g([0,d,b],k);return l?g(k,o(a[1],a[2])):l}var
 m=1}else
 var
-m=i;return m},O)}var
-y=m}else
+m=i;return m},M)}var
+z=m}else
 var
-y=u;return y}function
-f_(c,a){return k(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},a)}function
-f$(c,a){return ak(function(a){var
-d=b(c[3],a[1]);return O(a[2],d)},a)}function
-eu(d,a){var
-e=[0,f,c];return aq(function(a,c){var
-e=b(d,a[2]);return z($(s(a[1],e),c))},e,a)}function
-iR(g,a,b){var
-d=[0,f,c];return aq(function(d,b){var
-e=d[1],f=i(a,e)?[0,[0,c,c]]:n(g,a,e);return f?z($(bp(d[2],f[1]),b)):b},d,b)}function
-c9(d,c,a){return b(W(function(a){return i(b(d[2],a[1]),c)}),a)}function
-iS(d,c,a){return b(W(function(a){return J(i(b(d[2],a[1]),c))}),a)}function
-iT(d,a){return ak(function(a){var
-b=n(d,a[1][1],a[1][2]);if(b)var
-e=a[2],f=z(s(L(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
+z=v;return z}function
+eK(b,a){return k(function(a){var
+d=a[2];return[0,c(b,a[1]),d]},a)}function
+gr(b,a){return as(function(a){var
+d=c(b[3],a[1]);return W(a[2],d)},a)}function
+eL(e,a){var
+f=[0,d,b];return aA(function(a,b){var
+d=c(e,a[2]);return s(Q(r(a[1],d),b))},f,a)}function
+jj(g,a,c){var
+e=[0,d,b];return aA(function(d,c){var
+e=d[1],f=i(a,e)?[0,[0,b,b]]:m(g,a,e);return f?s(Q(a0(d[2],f[1]),c)):c},e,c)}function
+gs(f,e,c,a){var
+m=W(J([0,b,b]),c),i=bM(I(W(e,a),m));if(i)var
+j=i;else{var
+k=h(function(c){return N(g(jj(f,c[1],a),[0,d,b]))},c);if(k){var
+l=[0,d,b];return g(aA(function(b,c){var
+d=jj(f,b[1],a);return s(Q(a0(b[2],d),c))},l,c),e)}var
+j=k}return j}function
+cS(d,b,a){return c(U(function(a){return i(c(d[2],a[1]),b)}),a)}function
+jk(d,b,a){return c(U(function(a){return N(i(c(d[2],a[1]),b))}),a)}function
+jl(d,a){return as(function(a){var
+b=m(d,a[1][1],a[1][2]);if(b)var
+e=a[2],f=s(r(J(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
 var
 c=b;return c},a)}function
-iU(e,d,g,a){if(0===g)return[0,f,c];var
+jm(f,e,g,a){if(0===g)return[0,d,b];var
 l=g-1|0;if(a){var
-h=ak(function(a){var
-f=b(d[2],a[1][2]),c=n(e,a[1][1],f);if(typeof
-c==="number")return 0;var
-g=c[1],h=b(d[3],a[1][2]);return k(function(b){var
-c=z(s(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=iU(e,d,l,f2(iJ(pO,b(pN[5],h)))),i=[0,f,c];return z($(aq(function(a,c){var
-g=b(d[2],a[1][2]),f=n(e,a[1][1],g);if(typeof
-f==="number"&&!f)return z($(a[2],c));return c},i,a),j))}return[0,f,c]}function
-iV(g,e,d,a,b){return typeof
-a==="number"?a?[0,f,c]:[0,c,c]:iU(g,e,d,[0,[0,[0,a[1],b],[0,c,c]],0])}function
-ev(a){var
-b=[0,f,c];return aq(function(d,c){var
-a=d[2],b=a[2];return z($([0,iB(a[1]),b],c))},b,a)}function
-iW(a,y,x,w){var
-A=w[1],m=A[2],d=A[1],r=w[2],B=b(y,d),D=B?b(y,m):B;if(D)var
-N=b(a[2],m),s=i(b(a[2],d),N);else
+h=as(function(a){var
+d=c(e[2],a[1][2]),b=m(f,a[1][1],d);if(typeof
+b==="number")return 0;var
+g=b[1],h=c(e[3],a[1][2]);return k(function(b){var
+c=s(r(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=jm(f,e,l,gj(jb(qG,c(qF[5],h)))),i=[0,d,b];return s(Q(aA(function(a,b){var
+g=c(e[2],a[1][2]),d=m(f,a[1][1],g);if(typeof
+d==="number"&&!d)return s(Q(a[2],b));return b},i,a),j))}return[0,d,b]}function
+jn(g,f,e,a,c){return typeof
+a==="number"?a?[0,d,b]:[0,b,b]:jm(g,f,e,[0,[0,[0,a[1],c],[0,b,b]],0])}function
+eM(a){var
+c=[0,d,b];return aA(function(d,c){var
+a=d[2],b=a[2];return s(Q([0,i0(a[1]),b],c))},c,a)}function
+jo(a,p,z,o){var
+q=o[1],j=q[2],d=q[1],r=o[2],s=c(p,d),t=s?c(p,j):s;if(t)var
+A=c(a[2],j),m=i(c(a[2],d),A);else
 var
-s=D;var
-E=s?J(i(d,m)):s,F=E?g([0,c,c],r):E;if(F){var
-P=b(a[3],m),Q=b(a[3],d),R=b(a[3],d),j=es(k(function(c){return b(a[2],c[1])},R)),e=Q,n=P;for(;;){if(j){var
-l=j[1],o=c9(a,l,n),p=c9(a,l,e),I=O(L([0,c,c]),p),t=bE(C(O(r,o),I)),G=0;if(t)var
-u=t;else{var
-v=h(function(b){return function(a){return J(g(iR(x,a[1],b),[0,f,c]))}}(o),p);if(v){var
-H=[0,f,c],q=g(aq(function(d){return function(a,b){var
-c=iR(x,a[1],d);return z($(bp(a[2],c),b))}}(o),H,p),r);G=1}else
-var
-u=v}if(!G)var
-q=u;if(q){var
-K=iS(a,l,n),M=iS(a,l,e),j=j[2],e=M,n=K;continue}return q}return e?0:1}}return F}function
-c_(c,b){var
-a=G(b,c),d=a?a[1][1]:a;return d}function
-ga(c,b){var
-a=G(b,c),d=a?a[1][3]:a;return d}function
-gb(c,b){var
-a=G(b,c),d=a?a[1][5]:a;return d}function
-iX(a){return a?a[1]:[0,f,c]}function
-iY(b,a){return ev(c_(b,a))}function
-iZ(c,b,a){var
-d=ev(b[1]),e=k(bd,a);return E(eu(function(a){return iY(c,a)},e),d)}function
-i0(e,d,b,a){if(G(a,b))return[0,b];if(0===e)return 0;var
-i=e-1|0,f=[0,b],g=M(0,d,a),c=bD(function(a,c){if(a){var
+m=t;var
+u=m?N(i(d,j)):m,v=u?g([0,b,b],r):u;if(v){var
+B=c(a[3],j),C=c(a[3],d),D=c(a[3],d),f=eI(k(function(b){return c(a[2],b[1])},D)),e=C,l=B;for(;;){if(f){var
+h=f[1],w=cS(a,h,l),n=gs(z,r,cS(a,h,e),w);if(n){var
+x=jk(a,h,l),y=jk(a,h,e),f=f[2],e=y,l=x;continue}return n}return e?0:1}}return v}function
+dj(c,b){var
+a=H(b,c),d=a?a[1][1]:a;return d}function
+gt(c,b){var
+a=H(b,c),d=a?a[1][3]:a;return d}function
+gu(c,b){var
+a=H(b,c),d=a?a[1][5]:a;return d}function
+jp(a){return a?a[1]:[0,d,b]}function
+jq(b,a){return eM(dj(b,a))}function
+jr(c,b,a){var
+d=eM(b[1]),e=k(a8,a);return E(eL(function(a){return jq(c,a)},e),d)}function
+js(e,d,b,a){if(H(a,b))return[0,b];if(0===e)return 0;var
+i=e-1|0,f=[0,b],g=R(0,d,a),c=bL(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:i0(i,d,a[1],b[1])}return a},g,f),h=c?[0,aA(a,0,c[1])]:c;return h}function
-ew(a,c,b){var
-d=[0,[0,b,L(dK(a[1]))],0];return[0,[0,c,dK(a[2])],d]}function
-gc(b,a){var
-e=q(a),d=V(q(b),e);return d?cH(C(b,O(L([0,c,c]),a))):d}function
-i1(a,b){var
-c=0;return bD(function(c,a){return gc(a[2][1],b)?[0,a[1]]:c},a,c)}function
-gd(b,a){return z(bp(a,dK(b[2])))}function
-i2(e,i,d,c,b){var
-a=i1(i,ew(d,c,b));if(a){var
-f=a[1],j=ew(d,c,b),g=gc(c_(e,f),j);if(g)return ga(e,f);var
+b==="number"?a:js(i,d,a[1],b[1])}return a},g,f),h=c?[0,aK(a,0,c[1])]:c;return h}function
+eN(a,c,b){var
+d=[0,[0,b,J(dX(a[1]))],0];return[0,[0,c,dX(a[2])],d]}function
+gv(c,a){var
+e=t(a),d=S(t(c),e);return d?cC(I(c,W(J([0,b,b]),a))):d}function
+jt(a,b){var
+c=0;return bL(function(c,a){return gv(a[2][1],b)?[0,a[1]]:c},a,c)}function
+gw(b,a){return s(a0(a,dX(b[2])))}function
+ju(e,i,d,c,b){var
+a=jt(i,eN(d,c,b));if(a){var
+f=a[1],j=eN(d,c,b),g=gv(dj(e,f),j);if(g)return gt(e,f);var
 h=g}else
 var
 h=a;return h}function
-i3(j,h,g,a,e,d){var
-m=b(j[2],d);if(J(i(b(j[2],e),m)))return[0,c,c];if(i(e,d))return[0,f,c];var
-k=i2(h,g,a,e,d);if(k)return gd(a,k[1]);if(D(a,[0,c,c])){var
-l=i2(h,g,a,d,e);return l?gd(a,l[1]):[0,c,c]}return[0,c,c]}function
-i4(d){var
-m=bf(d[1]),v=z(d[4]),p=z(d[3]),ag=g([0,c,c],v),ai=ag?g(v,p):ag,al=ai?cI(d[1],m):ai;if(al){var
-aQ=d[2],ay=B(ak(function(a){if(a){var
-b=a[1];return k(function(a){return[0,a,b]},a)}return a},aQ)),j=function(a){return M(a,ay,a)},az=m[1],S=b(W(function(a){return i(j(a),a)}),az),aB=B(k(function(a){return[0,a,bU(f_(j,b(m[3],a)))]},S)),aC=0,aD=function(a){return M(aC,aB,a)},a=[0,S,m[2],aD],am=d[2],aG=bg(m),aH=bg(a),T=h(function(a){return h(aG,a)},am),U=T?cv(ah,fZ(am)):T;if(U)var
-aI=m[1],r=h(function(d){var
-f=b(aH,j(d));if(f)var
-g=j(d),h=b(a[2],g),e=i(b(m[2],d),h);else
+jv(j,h,g,a,f,e){var
+m=c(j[2],e);if(N(i(c(j[2],f),m)))return[0,b,b];if(i(f,e))return[0,d,b];var
+k=ju(h,g,a,f,e);if(k)return gw(a,k[1]);if(C(a,[0,b,b])){var
+l=ju(h,g,a,e,f);return l?gw(a,l[1]):[0,b,b]}return[0,b,b]}function
+jw(e){var
+m=bg(e[1]),v=s(e[4]),p=s(e[3]),ag=g([0,b,b],v),ah=ag?g(v,p):ag,ai=ah?cE(e[1],m):ah;if(ai){var
+aQ=e[2],aw=G(as(function(a){if(a){var
+b=a[1];return k(function(a){return[0,a,b]},a)}return a},aQ)),j=function(a){return R(a,aw,a)},ax=m[1],S=c(U(function(a){return i(j(a),a)}),ax),ay=G(k(function(a){return[0,a,b0(eK(j,c(m[3],a)))]},S)),az=0,aC=function(a){return R(az,ay,a)},a=[0,S,m[2],aC],aj=e[2],aF=bh(m),aG=bh(a),T=h(function(a){return h(aF,a)},aj),V=T?cD(ao,gg(aj)):T;if(V)var
+aH=m[1],q=h(function(d){var
+f=c(aG,j(d));if(f)var
+g=j(d),h=c(a[2],g),e=i(c(m[2],d),h);else
 var
 e=f;if(e){var
-k=j(d),l=b(a[3],k),n=O(L([0,c,c]),l);return cH(C(f_(j,b(m[3],d)),n))}return e},aI);else
+k=j(d),l=c(a[3],k),n=W(J([0,b,b]),l);return cC(I(eK(j,c(m[3],d)),n))}return e},aH);else
 var
-r=U;if(r)var
-aE=bg(a),aF=a[1],F=h(function(d){var
-i=b(a[3],d),e=h(function(a){var
-d=b(aE,a[1]);return d?g([0,f,c],a[2]):d},i);return e?D(au(b(a[3],d)),[0,c,c]):e},aF);else
+q=V;if(q)var
+aD=bh(a),aE=a[1],B=h(function(e){var
+i=c(a[3],e),f=h(function(a){var
+e=c(aD,a[1]);return e?g([0,d,b],a[2]):e},i);return f?C(aB(c(a[3],e)),[0,b,b]):f},aE);else
 var
-F=r;if(F){var
-l=bg(a),aR=cf(d[7]),H=function(a,b){return be(aR,a,b)},an=d[6];if(an){var
-o=an[1],V=iM(a),aJ=iN(o[2],o[4]),X=function(a,b){return iO(V,aJ,a,b)},Y=g([0,c,c],o[1]),Z=Y?iP(a,o[1],o[2],V,l,o[4],X):Y;if(Z)var
-aK=o[3],ao=h(function(a){var
-c=b(l,a[1][1]),d=c?b(l,a[1][2]):c;if(d){var
-e=a[2];return g(X(a[1][1],a[1][2]),e)}return d},aK);else
+B=q;if(B){var
+l=bh(a),aR=ck(e[7]),D=function(a,b){return bs(aR,a,b)},al=e[6];if(al){var
+o=al[1],X=je(a),aI=jf(o[2],o[4]),Y=function(a,b){return jg(X,aI,a,b)},Z=g([0,b,b],o[1]),_=Z?jh(a,o[1],o[2],X,l,o[4],Y):Z;if(_)var
+aJ=o[3],am=h(function(a){var
+b=c(l,a[1][1]),d=b?c(l,a[1][2]):b;if(d){var
+e=a[2];return g(Y(a[1][1],a[1][2]),e)}return d},aJ);else
 var
-ao=Z;var
-I=ao}else
+am=_;var
+F=am}else
 var
-I=1;if(I)var
-aS=d[7],N=h(function(b){return iW(a,l,H,b)},aS);else
+F=1;if(F)var
+aS=e[7],L=h(function(b){return jo(a,l,D,b)},aS);else
 var
-N=I;if(N){var
-e=B(d[5]),P=d[6],n=P?[0,P[1][1]]:P,ap=d[6],aT=ap?cf(ap[1][3]):ah,Q=function(b,d){var
-a=be(aT,b,d);return a?a[1]:[0,c,c]},ar=d[5],y=k(function(d){var
-h=d[2],b=h[2];if(b)var
-l=bU(f$(a,h[1])),j=b[1],g=[0,k(function(b){var
-m=b[2],h=c_(e,b[2]),n=c9(a,b[1],l);if(h)var
-d=h[1],k=d[1],g=ce(function(a){return i(a[1],k)},n),j=g?z(bp(g[1][2],d[2])):[0,f,c];else
+L=F;if(L){var
+f=G(e[5]),M=e[6],n=M?[0,M[1][1]]:M,an=e[6],aT=an?ck(an[1][3]):ao,O=function(c,d){var
+a=bs(aT,c,d);return a?a[1]:[0,b,b]},ap=e[5],z=k(function(e){var
+h=e[2],c=h[2];if(c)var
+l=b0(gr(a,h[1])),j=c[1],g=[0,k(function(c){var
+m=c[2],h=dj(f,c[2]),n=cS(a,c[1],l);if(h)var
+e=h[1],k=e[1],g=cj(function(a){return i(a[1],k)},n),j=g?s(a0(g[1][2],e[2])):[0,d,b];else
 var
-j=[0,f,c];return[0,b[1],[0,j,m]]},j)];else
+j=[0,d,b];return[0,c[1],[0,j,m]]},j)];else
 var
-g=b;return[0,d[1],[0,d[2],g]]},ar),A=k(function(a){var
-b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},y),aa=b(W(function(b){var
-a=b[2][1][5],c=a?1:a;return c}),A),ab=b(W(function(a){var
-b=a[2][2];return b?iZ(e,a[2][1],b[1]):1}),aa),aN=bD(function(b,a){var
+g=c;return[0,e[1],[0,e[2],g]]},ap),A=k(function(a){var
+b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},z),aa=c(U(function(b){var
+a=b[2][1][5],c=a?1:a;return c}),A),ab=c(U(function(a){var
+b=a[2][2];return b?jr(f,a[2][1],b[1]):1}),aa),aN=bL(function(b,a){var
 c=a[2][2];if(c){var
-d=c[1];return bD(function(b,d){var
-c=d[2][2],e=M(0,b,c);return aA(c,[0,a[1],e],b)},d,b)}return b},aa,ah),aO=B(k(function(a){return[0,a[1],0]},ab)),aP=k(aj,ab),x=q(A)+1|0,w=0,u=aP,t=aO;for(;;){if(0!==x){var
-aM=x-1|0;if(u){var
-aL=[0,0,t],_=bD(function(e){return function(b,a){var
-c=M(0,aN,a);return bD(function(b,a){var
-c=b[2];if(G(a,c))return b;var
-d=aA(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(w),u,aL),x=aM,w=w+1|0,u=_[1],t=_[2];continue}}var
-ac=function(a){return M(0,t,a)},ad=h(function(n){var
-g=n[2],m=g[1],e=h(function(a){var
-d=b(l,a[1]);return d?J(D(a[2],[0,f,c])):d},m);if(e){var
-d=g[1];if(d){var
-j=d[1][1],k=d[2];return h(function(c){var
-d=b(a[2],j);return i(b(a[2],c[1]),d)},k)}return 1}return e},ar),ae=ad?h(function(l){var
+d=c[1];return bL(function(b,d){var
+c=d[2][2],e=R(0,b,c);return aK(c,[0,a[1],e],b)},d,b)}return b},aa,ao),aO=G(k(function(a){return[0,a[1],0]},ab)),aP=k(ak,ab),y=t(A)+1|0,x=0,w=aP,u=aO;for(;;){if(0!==y){var
+aM=y-1|0;if(w){var
+aL=[0,0,u],$=bL(function(e){return function(b,a){var
+c=R(0,aN,a);return bL(function(b,a){var
+c=b[2];if(H(a,c))return b;var
+d=aK(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(x),w,aL),y=aM,x=x+1|0,w=$[1],u=$[2];continue}}var
+ac=function(a){return R(0,u,a)},ad=h(function(n){var
+g=n[2],m=g[1],f=h(function(a){var
+e=c(l,a[1]);return e?N(C(a[2],[0,d,b])):e},m);if(f){var
+e=g[1];if(e){var
+j=e[1][1],k=e[2];return h(function(b){var
+d=c(a[2],j);return i(c(a[2],b[1]),d)},k)}return 1}return f},ap),ae=ad?h(function(l){var
 m=l[2][2];if(m){var
-d=m[1],q=l[2][1],g=cv(ah,k(aj,d)),j=g?h(function(d){var
-g=E([0,f,c],d[2][1]);if(g){var
-j=c_(e,d[2][2]);return h(function(c){var
-e=d[1];return i(b(a[2],c[1]),e)},j)}return g},d):g;if(j){var
-o=k(bd,d),n=ak(function(a){var
-b=c_(e,a[2]);return O(a[1],b)},o),p=O(L([0,c,c]),n);return cH(C(f$(a,q[1]),p))}return j}return 1},y):ad,af=ae?h(function(G){var
-r=G[2][2],p=G[2][1],v=p[3];if(v){var
-d=v[1],w=g([0,f,c],d),x=w?g(au(p[1]),d):w;if(x){var
-y=p[4];if(y){var
-a=y[1],j=p[1],m=a[1]?au(j):[0,f,c],o=a[1]?O(L([0,c,c]),j):j,s=a[3];if(s){var
-t=s[1],u=h(function(a){var
-e=E([0,f,c],a[2]),g=e?b(l,a[1][1]):e,h=g?b(l,a[1][2]):g;if(h)var
-k=H(a[1][1],a[1][2]),n=k?1:k,d=n;else
+e=m[1],q=l[2][1],g=cD(ao,k(ak,e)),j=g?h(function(e){var
+g=E([0,d,b],e[2][1]);if(g){var
+j=dj(f,e[2][2]);return h(function(b){var
+d=e[1];return i(c(a[2],b[1]),d)},j)}return g},e):g;if(j){var
+o=k(a8,e),n=as(function(a){var
+b=dj(f,a[2]);return W(a[1],b)},o),p=W(J([0,b,b]),n);return cC(I(gr(a,q[1]),p))}return j}return 1},z):ad,af=ae?h(function(G){var
+r=G[2][2],p=G[2][1],w=p[3];if(w){var
+e=w[1],x=g([0,d,b],e),y=x?g(aB(p[1]),e):x;if(y){var
+z=p[4];if(z){var
+a=z[1],j=p[1],m=a[1]?aB(j):[0,d,b],o=a[1]?W(J([0,b,b]),j):j,t=a[3];if(t){var
+u=t[1],v=h(function(a){var
+f=E([0,d,b],a[2]),g=f?c(l,a[1][1]):f,h=g?c(l,a[1][2]):g;if(h)var
+k=D(a[1][1],a[1][2]),n=k?1:k,e=n;else
 var
-d=h;var
-m=d?K(function(b){return i(b[1],a[1][1])},j):d;return m?K(function(b){return i(b[1],a[1][2])},j):m},t);if(u)var
-J=O(L([0,c,c]),o),q=bE(C(iT(H,t),J));else
+e=h;var
+m=e?K(function(b){return i(b[1],a[1][1])},j):e;return m?K(function(b){return i(b[1],a[1][2])},j):m},u);if(v)var
+L=W(J([0,b,b]),o),q=bM(I(jl(D,u),L));else
 var
-q=u;return q?g(m,d):q}if(a[2][1]){if(n){var
-M=bT(d,m);return dN(l,n[1],Q,a[2],o,M)}return n}if(a[2][2]){if(n){var
-N=bT(d,m);return dN(l,n[1],Q,a[2],o,N)}return n}if(a[1]){if(n){var
-P=bT(d,m);return dN(l,n[1],Q,a[2],o,P)}return n}var
-I=[0,f,c];return g(aq(function(b,a){var
-d=g(b[2],[0,f,c])?a:$(b[2],a);return z(d)},I,j),d)}if(r){var
+q=v;return q?g(m,e):q}if(a[2][1]){if(n){var
+M=bf(e,m);return d1(l,n[1],O,a[2],o,M)}return n}if(a[2][2]){if(n){var
+N=bf(e,m);return d1(l,n[1],O,a[2],o,N)}return n}if(a[1]){if(n){var
+P=bf(e,m);return d1(l,n[1],O,a[2],o,P)}return n}var
+H=[0,d,b];return g(aA(function(c,a){var
+e=g(c[2],[0,d,b])?a:Q(c[2],a);return s(e)},H,j),e)}if(r){var
 A=r[1],B=h(function(b){var
-a=ga(e,b[2][2]),c=a?1:a;return c},A);if(B){var
-R=k(bd,A);return g(eu(function(a){return iX(ga(e,a))},R),d)}var
-D=B}else
+a=gt(f,b[2][2]),c=a?1:a;return c},A);if(B){var
+R=k(a8,A);return g(eL(function(a){return jp(gt(f,a))},R),e)}var
+C=B}else
 var
-D=r;var
-F=D}else
+C=r;var
+F=C}else
 var
-F=x;return F}return 1},y):ae,as=af?h(function(j){var
-s=j[2][2],b=j[2][1],l=b[5],x=j[1];if(l){var
-m=l[1],n=E([0,f,c],ev(b[1]));if(n){if(s){var
+F=y;return F}return 1},z):ae,aq=af?h(function(j){var
+s=j[2][2],c=j[2][1],l=c[5],x=j[1];if(l){var
+m=l[1],n=E([0,d,b],eM(c[1]));if(n){if(s){var
 a=s[1],o=h(function(b){var
-a=gb(e,b[2][2]),c=a?1:a;return c},a);if(o)var
-t=k(bd,a),d=g(m,eu(function(a){return iX(gb(e,a))},t));else
+a=gu(f,b[2][2]),c=a?1:a;return c},a);if(o)var
+t=k(a8,a),e=g(m,eL(function(a){return jp(gu(f,a))},t));else
 var
-d=o;if(d)var
-u=ev(b[1]),v=k(bd,a),i=g(eu(function(a){return iY(e,a)},v),u);else
+e=o;if(e)var
+u=eM(c[1]),v=k(a8,a),i=g(eL(function(a){return jq(f,a)},v),u);else
 var
-i=d;if(i){var
-p=iZ(e,b,a);if(!p)return K(function(a){var
-b=ac(x);return cZ(ac(a[2][2]),b)},a);var
+i=e;if(i){var
+p=jr(f,c,a);if(!p)return K(function(a){var
+b=ac(x);return c8(ac(a[2][2]),b)},a);var
 q=p}else
 var
 q=i;return q}var
-r=au(b[1]),w=g([0,f,c],r)?r:[0,f,c];return g(m,w)}return n}return 1},A):af;if(as){var
-at=bg(m),R=d[5],aU=d[8];return h(function(d){var
-W=j(d[1]),X=j(d[2]),Y=b(at,d[1]),Z=Y?b(at,d[2]):Y,_=Z?g([0,f,c],d[3]):Z,$=_?g(d[3],d[4]):_,aa=$?g(d[4],[0,c,c]):$;if(aa)if(E(d[4],[0,c,c])){var
-as=d[4],ab=g(i3(a,e,R,v,W,X),as);if(ab)var
-au=d[4],m=g(i3(a,e,R,v,X,W),au);else
+r=aB(c[1]),w=g([0,d,b],r)?r:[0,d,b];return g(m,w)}return n}return 1},A):af;if(aq){var
+ar=bh(m),P=e[5],aU=e[8];return h(function(e){var
+W=j(e[1]),X=j(e[2]),Y=c(ar,e[1]),Z=Y?c(ar,e[2]):Y,_=Z?g([0,d,b],e[3]):Z,$=_?g(e[3],e[4]):_,aa=$?g(e[4],[0,b,b]):$;if(aa)if(E(e[4],[0,b,b])){var
+at=e[4],ab=g(jv(a,f,P,v,W,X),at);if(ab)var
+au=e[4],m=g(jv(a,f,P,v,X,W),au);else
 var
 m=ab}else
 var
 m=1;else
 var
-m=aa;if(m){if(E([0,f,c],d[3])){var
-x=d[5];if(x){var
-O=x[1],n=O[2],o=O[1],P=i(o,d[1]),Q=P?i(n,d[2]):P;if(Q)var
+m=aa;if(m){if(E([0,d,b],e[3])){var
+x=e[5];if(x){var
+M=x[1],n=M[2],o=M[1],O=i(o,e[1]),Q=O?i(n,e[2]):O;if(Q)var
 y=Q;else
 var
-V=i(o,d[2]),y=V?i(n,d[1]):V;if(y){var
-S=d[6];if(S){var
-z=d[7];if(z){var
-r=z[1],ao=j(n),ap=j(o),h=S[1],ad=h[2],ae=B(k(function(a){var
-b=B(a[2]);return[0,a[1],b]},ad)),C=function(c,b){var
-a=G(c,ae);return a?M(1,a[1],b):1},N=q(h[2])+1|0,af=B(h[2]),ag=q(h[2])+1|0,ai=[0,ah],aj=h[2],F=bD(function(a,b){return a?i0(ag,af,a[1],b[1]):a},aj,ai),H=F?1:F;if(H)var
-am=r[1],w=D(iV(C,a,N,h[1],ap),am);else
+V=i(o,e[2]),y=V?i(n,e[1]):V;if(y){var
+S=e[6];if(S){var
+z=e[7];if(z){var
+q=z[1],an=j(n),ap=j(o),h=S[1],ad=h[2],ae=G(k(function(a){var
+b=G(a[2]);return[0,a[1],b]},ad)),B=function(c,b){var
+a=H(c,ae);return a?R(1,a[1],b):1},L=t(h[2])+1|0,af=G(h[2]),ag=t(h[2])+1|0,ah=[0,ao],ai=h[2],D=bL(function(a,b){return a?js(ag,af,a[1],b[1]):a},ai,ah),F=D?1:D;if(F)var
+al=q[1],w=C(jn(B,a,L,h[1],ap),al);else
 var
-w=H;if(w)var
-an=r[2],A=D(iV(C,a,N,h[1],ao),an);else
+w=F;if(w)var
+am=q[2],A=C(jn(B,a,L,h[1],an),am);else
 var
 A=w;if(A){var
-aq=s(p,r[2]),ar=bT(r[1],aq);return g(d[3],ar)}var
+aq=r(p,q[2]),as=bf(q[1],aq);return g(e[3],as)}var
 T=A}else
 var
 T=z;return T}var
-t=j(n),u=j(o),ak=b(a[2],t);if(J(i(b(a[2],u),ak)))var
-l=[0,c,c];else
-if(i(u,t))var
-l=[0,f,c];else{var
-I=i1(R,ew(p,u,t));if(I){var
-K=I[1],al=ew(p,u,t);if(gc(c_(e,K),al))var
-L=gb(e,K),l=L?gd(p,L[1]):[0,f,c];else
+s=j(n),u=j(o),aj=c(a[2],s);if(N(i(c(a[2],u),aj)))var
+l=[0,b,b];else
+if(i(u,s))var
+l=[0,d,b];else{var
+I=jt(P,eN(p,u,s));if(I){var
+J=I[1],ak=eN(p,u,s);if(gv(dj(f,J),ak))var
+K=gu(f,J),l=K?gw(p,K[1]):[0,d,b];else
 var
-l=[0,f,c]}else
+l=[0,d,b]}else
 var
-l=[0,f,c]}return g(d[3],l)}var
+l=[0,d,b]}return g(e[3],l)}var
 U=y}else
 var
 U=x;return U}var
 ac=1}else
 var
 ac=m;return ac},aU)}var
-av=as;break}}else
+at=aq;break}}else
 var
-av=N;var
-aw=av}else
+at=L;var
+au=at}else
 var
-aw=F;var
-ax=aw}else
+au=B;var
+av=au}else
 var
-ax=al;return ax}function
-dO(b,a){return g(b,a)?a:b}function
-ge(a){var
-b=B(a);return function(a){return M(a,b,a)}}function
-gf(f,e,d){var
-j=bg(e),a=f[1];return h(function(a){var
-h=b(j,b(d,a));if(h)var
-k=b(d,a),l=b(e[2],k),g=i(b(f[2],a),l);else
+av=ai;return av}function
+cT(b,a){return g(b,a)?a:b}function
+eO(a){var
+b=G(a);return function(a){return R(a,b,a)}}function
+gx(f,e,d){var
+j=bh(e),a=f[1];return h(function(a){var
+h=c(j,c(d,a));if(h)var
+k=c(d,a),l=c(e[2],k),g=i(c(f[2],a),l);else
 var
 g=h;if(g){var
-m=b(d,a),n=b(e[3],m),o=O(L([0,c,c]),n);return cH(C(f_(d,b(f[3],a)),o))}return g},a)}function
-i5(j,a){var
-d=bf(j),c=bf(a[2]),e=ge(a[1]),k=bg(d),f=cI(a[2],c),g=f?gf(d,c,e):f;if(g){var
-l=c[1];return h(function(a){var
-c=b(k,a);return c?i(b(e,a),a):c},l)}return g}function
-i6(i,h,a){var
-d=i,b=h;for(;;){if(b){var
-e=b[1],f=D(a[2],[0,c,c]),g=f?i5(d,e):f;if(g){var
-d=e[2],b=b[2];continue}return g}return f9([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
-i7(e,d){var
-a=e,c=d;for(;;){if(a){var
-f=b(ge(a[1][1]),c),a=a[2],c=f;continue}return c}}function
-i8(c,a,g){return K(function(c){var
-d=c[2],e=iD(d[3],a[3]),f=e?D(d[2],a[4]):e;if(f){var
-h=i7(c[1],a[1]),j=i7(c[1],a[2]),k=d[6];return K(function(a){var
-c=i(a[1],h),d=c?i(a[2],j):c;return d?b(g,a):d},k)}return f},c)}function
-i9(a,i,k){var
-d=bf(a),e=cI(a,d),j=e?h(function(b){return i6(a,b[1],b[2])},i):e;if(j){var
-t=bg(d);return h(function(a){var
-j=b(t,a[1]),k=j?b(t,a[2]):j;if(k){var
+m=c(d,a),n=c(e[3],m),o=W(J([0,b,b]),n);return cC(I(eK(d,c(f[3],a)),o))}return g},a)}function
+gy(j,a){var
+d=bg(j),b=bg(a[2]),e=eO(a[1]),k=bh(d),f=cE(a[2],b),g=f?gx(d,b,e):f;if(g){var
+l=b[1];return h(function(a){var
+b=c(k,a);return b?i(c(e,a),a):b},l)}return g}function
+jx(i,h,a){var
+d=i,c=h;for(;;){if(c){var
+e=c[1],f=C(a[2],[0,b,b]),g=f?gy(d,e):f;if(g){var
+d=e[2],c=c[2];continue}return g}return gq([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
+jy(e,d){var
+a=e,b=d;for(;;){if(a){var
+f=c(eO(a[1][1]),b),a=a[2],b=f;continue}return b}}function
+jz(b,a,g){return K(function(b){var
+d=b[2],e=i3(d[3],a[3]),f=e?C(d[2],a[4]):e;if(f){var
+h=jy(b[1],a[1]),j=jy(b[1],a[2]),k=d[6];return K(function(a){var
+b=i(a[1],h),d=b?i(a[2],j):b;return d?c(g,a):d},k)}return f},b)}function
+jA(a,i,k){var
+e=bg(a),f=cE(a,e),j=f?h(function(b){return jx(a,b[1],b[2])},i):f;if(j){var
+t=bh(e);return h(function(a){var
+j=c(t,a[1]),k=j?c(t,a[2]):j;if(k){var
 l=a[5];if(l)var
-d=l[1],m=g([0,f,c],d),n=m?g(d,[0,c,c]):m,u=n?i8(i,a,function(b){var
-a=b[4];return a?g(d,a[1]):a}):n,o=u;else
+e=l[1],m=g([0,d,b],e),n=m?g(e,[0,b,b]):m,u=n?jz(i,a,function(b){var
+a=b[4];return a?g(e,a[1]):a}):n,o=u;else
 var
 o=1;var
-e=o}else
+f=o}else
 var
-e=k;if(e){var
+f=k;if(f){var
 p=a[6];if(p){var
-h=p[1],q=g([0,f,c],h),r=q?g(h,[0,c,c]):q;return r?i8(i,a,function(a){return g(a[3],h)}):r}var
+h=p[1],q=g([0,d,b],h),r=q?g(h,[0,b,b]):q;return r?jz(i,a,function(a){return g(a[3],h)}):r}var
 s=1}else
 var
-s=e;return s},k)}return j}function
-i_(a){return 0===a[0]?a[1][2]:a[2]}function
-ex(a){var
-b=0===a[0]?a[1][1]:a[1];return ge(b)}function
-i$(c,a){return k(function(a){var
+s=f;return s},k)}return j}function
+jB(a){return 0===a[0]?a[1][2]:a[2]}function
+eP(a){var
+b=0===a[0]?a[1][1]:a[1];return eO(b)}function
+jC(b,a){return k(function(a){var
 d=a[2][2],e=k(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},d),f=[0,a[2][1],e];return[0,b(c,a[1]),f]},a)}function
-ja(a){if(0===a[0])return function(a){return[0,[0,f,c]]};var
-e=a[4],n=ex(a),d=B(iE(ak(function(a){var
-d=a[1];if(i(d,c))return 0;if(co(d)){aH(d,1);return 0}var
-l=aH(d,1),e=a[6];if(e)var
-m=bS(aG(b(n,l),1)),g=i(a[2],m),h=g?a[3]:g,j=h?D(a[4],[0,c,c]):h,k=j?[0,[0,l,dO([0,f,c],e[1])],0]:j;else
+d=a[2];return[0,c(b,a[1]),d]},d),f=[0,a[2][1],e];return[0,c(b,a[1]),f]},a)}function
+jD(a){if(0===a[0])return function(a){return[0,[0,d,b]]};var
+f=a[4],n=eP(a),e=G(i8(as(function(a){var
+e=a[1];if(i(e,b))return 0;if(bw(e)){$(e,1);return 0}var
+l=$(e,1),f=a[6];if(f)var
+m=az(q(c(n,l),1)),g=i(a[2],m),h=g?a[3]:g,j=h?C(a[4],[0,b,b]):h,k=j?[0,[0,l,cT([0,d,b],f[1])],0]:j;else
 var
-k=e;return k},e)));return function(a){return G(a,d)}}function
-jb(b,a){if(0===a[0])return i5(b,a[1]);var
-c=a[2],j=i$(function(a){return bS(aG(a,1))},c),e=C(i$(function(a){return aG(a,1)},b),j),f=bf(e),g=bf(c),h=cI(c,g);if(h)var
-k=function(a){return aG(a,1)},d=gf(bf(b),f,k);else
+k=f;return k},f)));return function(a){return H(a,e)}}function
+jE(b,a){if(0===a[0])return gy(b,a[1]);var
+c=a[2],j=jC(function(a){return az(q(a,1))},c),e=I(jC(function(a){return q(a,1)},b),j),f=bg(e),g=bg(c),h=cE(c,g);if(h)var
+k=function(a){return q(a,1)},d=gx(bg(b),f,k);else
 var
 d=h;var
-i=d?gf(g,f,function(a){return bS(aG(a,1))}):d;return i?i9(e,a[3],a[4]):i}function
-jc(k,a,d){var
-l=bg(a),m=B(d),n=[0,f,c];function
-e(a){return M(n,m,a)}var
-j=h(function(a){return b(l,a[1])},d);if(j){var
-o=a[1];return h(function(d){var
-h=g([0,f,c],e(d));if(h){var
-j=e(d),l=i(b(a[2],d),k)?[0,c,c]:cu(b(a[3],d),e);return g(l,j)}return h},o)}return j}function
-jd(p,e,d){var
+i=d?gx(g,f,function(a){return az(q(a,1))}):d;return i?jA(e,a[3],a[4]):i}function
+jF(k,a,e){var
+l=bh(a),m=G(e),n=[0,d,b];function
+f(a){return R(n,m,a)}var
+j=h(function(a){return c(l,a[1])},e);if(j){var
+o=a[1];return h(function(e){var
+h=g([0,d,b],f(e));if(h){var
+j=f(e),l=i(c(a[2],e),k)?[0,b,b]:cB(c(a[3],e),f);return g(l,j)}return h},o)}return j}function
+jG(p,e,d){var
 l=d[1];if(l)var
-q=l[1],f=jc(p,bf(e),q);else
+q=l[1],f=jF(p,bg(e),q);else
 var
 f=1;if(f){var
 h=e,b=d[2];for(;;){if(b){var
-i=b[1],j=jb(h,i);if(j){var
-n=b[2],h=i_(i),b=n;continue}var
+i=b[1],j=jE(h,i);if(j){var
+n=b[2],h=jB(i),b=n;continue}var
 m=j}else
 var
 m=1;var
@@ -3007,152 +3061,609 @@ g=m;break}}else
 var
 g=f;if(g){var
 a=d[3],k=e,c=d[2];for(;;){if(c){var
-o=c[2],k=i_(c[1]),c=o;continue}return i4([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
-je(j,h,e,d){var
-a=z($(d[2],h)),b=[0,c,c],i=g(b,a)?b:a;return[0,dO([0,f,c],z(bT(d[1],e))),i]}function
-gg(f,i,e,d,a){if(f){var
-j=f[1],l=j[2],m=j[1],g=b(l,d);if(g){var
-h=b(l,a);if(h){var
-q=dO(g[1],h[1]),o=s($([0,c,c],e),q),r=b(m,a),t=b(m,d),u=gg(f[2],i,e,t,r);return k(function(a){return je(e,o,o,a)},u)}var
+o=c[2],k=jB(c[1]),c=o;continue}return jw([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
+jH(j,h,f,e){var
+a=s(Q(e[2],h)),c=[0,b,b],i=g(c,a)?c:a;return[0,cT([0,d,b],s(bf(e[1],f))),i]}function
+gz(f,i,e,d,a){if(f){var
+j=f[1],l=j[2],n=j[1],g=c(l,d);if(g){var
+h=c(l,a);if(h){var
+q=cT(g[1],h[1]),o=r(Q([0,b,b],e),q),s=c(n,a),t=c(n,d),u=gz(f[2],i,e,t,s);return k(function(a){return jH(e,o,o,a)},u)}var
 p=h}else
 var
-p=g;return p}return n(i,d,a)}function
-jf(a,e,d){var
-b=a[8];return ak(function(a){var
+p=g;return p}return m(i,d,a)}function
+jI(a,e,d){var
+b=a[8];return as(function(a){var
 b=i(a[1],e),c=b?i(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
-jg(b,a,f){return K(function(b){var
-c=b[1][3],d=D(a[3],c[4]),e=d?D(a[4],c[3]):d;return e?K(f,n(b[2],a[1],a[2])):e},b)}function
-jh(b,a){var
-d=B(a);return k(function(a){var
-b=M([0,f,c],d,a[1]),e=z(s(a[2],b));return[0,a[1],e]},b)}function
-c$(a){var
-b=[0,f,c];return aq(function(b,a){return g(b,a)?a:b},b,a)}function
-da(b,a){var
-d=f0(0,b);return k(function(b){return k(function(a){var
-d=fX(b,a[2],[0,f,c]);return[0,a[1],d]},a)},d)}function
-ji(j,h){var
-b=j,a=h;for(;;){if(b){if(a){var
-d=f2(a[1]);if(d){var
-e=d[1],k=e[1],l=bU(b[1]),g=ce(function(a){return i(a[1],k)},l);return g?z(bp(g[1][2],e[2])):[0,f,c]}var
-b=b[2],a=a[2];continue}return[0,f,c]}return[0,f,c]}}function
-ey(d,c,b){var
-a=G(b,c);return a?da(d,a[1][1]):a}function
-jj(c,b){var
-a=G(b,c),d=a?a[1][3]:a;return d}function
-jk(c,b){var
-a=G(b,c),d=a?a[1][5]:a;return d}function
-gh(e,d,c,b,a){return k(function(a){var
-f=a[2],g=ey(d,c,a[2]),h=a[1],i=[0,ji(k(function(a){return c9(e,h,a)},b),g),f];return[0,a[1],i]},a)}function
-jl(u,t,l,s,j){var
-m=j[2],n=m[2],o=m[1],d=G(n,l);if(d)var
-v=d[1][1],e=h(function(a){var
-b=a[2];return K(function(a){return J(D(a,[0,f,c]))},b)},v);else
+jJ(b,a,f){return K(function(b){var
+c=b[1][3],d=C(a[3],c[4]),e=d?C(a[4],c[3]):d;return e?K(f,m(b[2],a[1],a[2])):e},b)}function
+dk(c,a){var
+e=gh(0,c);return k(function(c){return k(function(a){var
+e=cR(c,a[2],[0,d,b]);return[0,a[1],e]},a)},e)}function
+jK(a){return aA(cT,[0,d,b],a)}function
+qH(e){var
+a=[0,d,b],c=i7([0,b,b],e);return[0,[0,c,c],[0,a,a]]}function
+qI(b){var
+a=jK(b);return[0,[0,a,a]]}var
+qJ=[0,1,1,0,function(a){return 0},qI,qH];function
+gA(b,a){var
+c=s(r(b,a[2]));return[0,s(r(b,a[1])),c]}function
+jL(l,o,n){function
+a(a){if(a){var
+e=a[2],f=a[1];if(e){if(e[2]){var
+g=[0,d,b],h=[0,b,b];return[0,[0,h,h],[0,g,g]]}var
+i=s(a0(f,e[1])),p=gA(f,c(n,i));return[0,gA(f,c(o,i)),p]}var
+j=[0,d,b],k=[0,b,b];return[0,[0,k,k],[0,j,j]]}var
+l=[0,d,b],m=[0,b,b];return[0,[0,m,m],[0,l,l]]}function
+e(a){if(a){var
+e=a[2],f=a[1];if(e){var
+g=e[1];if(e[2]){var
+h=[0,d,b];return[0,[0,h,h]]}if(C(f,[0,d,b])){var
+i=[0,d,b];return[0,[0,i,i]]}return C(g,[0,d,b])?0:[0,gA(f,c(l,s(a0(f,g))))]}var
+j=[0,d,b];return[0,[0,j,j]]}var
+k=[0,d,b];return[0,[0,k,k]]}return[0,0,0,qK,function(a){if(a){var
+c=a[2];if(c){if(c[2])return 0;var
+e=N(C(a[1],[0,d,b]));if(e)return C(c[1],[0,d,b]);var
+f=e}else
 var
-e=d;var
-p=e?E([0,f,c],o):e;if(p){var
-w=ey(t,l,n),x=j[1],b=k(function(a){return c9(u,x,a)},s),a=w;for(;;){if(b){if(a){var
-q=a[1],r=O(L(o),q),g=cH(C(b[1],r));if(g){var
-b=b[2],a=a[2];continue}var
-i=g}else
+f=c;var
+g=f}else
 var
-i=a;return i}return a?0:1}}return p}function
-jm(d,g,f,c,a){var
-i=cv(ah,k(aj,a));if(i)var
-j=gh(d,g,f,c,a),e=h(function(a){return jl(d,g,f,c,a)},j);else
+g=a;return g},e,a]}function
+jM(c,b){var
+a=ge(r,b,c);return[0,a,a]}function
+jN(a){function
+c(c){var
+a=[0,d,b];return[0,a,a]}function
+e(b){return jM(a,b)}return jL(function(b){return jM(a,b)},e,c)}function
+jO(g,e){var
+a=c(g,e);if(ar(d,a)&&ar(e,w(a,a)))return a;var
+f=aR(a,b);if(ar(d,f)&&ar(e,w(f,f)))return f;return aR(e,b)}function
+jP(e,d,b){var
+a=c(e,b);if(ar(d,a)&&ar(w(a,a),b))return a;return d}function
+gB(c,a){if(0===c)return a;var
+d=gB(c-1|0,a);return w(q(b,1),d)}var
+gC=gB(gd(q(q(q(q(q(q(az(q(q(b,1),1)),1),1),1),1),1),1)),b);function
+jQ(b,a){var
+c=w(a[2],gC),f=w(gC,gC),e=w(w(a[1],a[2]),f),g=df(c),h=[0,jO(b,e),g],i=df(c);return[0,[0,jP(b,d,e),i],h]}function
+jR(e,a,d,c){if(0===d){var
+g=df(a);return[0,cu(c,a),g]}var
+f=jR(e,a,d-1|0,jO(e,w(c,a)));return r([0,q(b,1),b],f)}function
+jS(e,a,d,c){if(0===d){var
+g=df(c);return[0,cu(c,a),g]}var
+f=jS(e,a,d-1|0,jP(e,a,w(c,a)));return r([0,q(b,1),b],f)}function
+jT(e,a){var
+c=a[2],i=eG(df(cu(a[1],c))),f=i2(eG(a[2]),i),d=gB(dW(gd(q(q(az(q(az(q(az(q(az(q(q(az(q(q(b,1),1)),1),1)),1)),1)),1)),1),1)),f),b),g=i2(gd(q(q(az(q(q(az(q(q(az(q(q(b,1),1)),1),1)),1),1)),1),1)),f),h=w(a[1],d),j=s(jR(e,d,g,aR(i6(h,c),b)));return[0,s(jS(e,d,g,i6(h,c))),j]}function
+jU(j,a){var
+k=j[1];if(C(a,[0,b,b]))var
+h=[0,d,b],e=[0,h,h];else
+if(g([0,b,b],a))var
+e=jT(k,a);else
 var
-e=i;return e?h(function(e){var
-c=B(a);return cH(b(W(function(a){return G(b(d[2],a[1]),c)?0:1}),e))},c):e}function
-jn(b,a){return k(function(a){return bU(f$(b,a))},a)}function
-gi(d,c,f,b){var
-a=b[2];if(a)var
-g=a[1],e=[0,gh(d,c,f,jn(d,da(c,b[1])),g)];else
+i=jT(k,dY(a)),l=J(i[1]),e=[0,J(i[2]),l];var
+f=c(j[2],a);if(g(f[1],e[1])&&g(e[2],f[2]))return f;return e}function
+jV(c,a){if(typeof
+a==="number")switch(a){case
+0:return qJ;case
+1:return jN(b);case
+2:var
+e=function(a){return jU(c,a)},f=function(c){var
+a=[0,b,b];return[0,a,a]};return jL(function(a){return jU(c,a)},f,e);default:var
+m=c[1],g=function(a){if(a){var
+c=a[2];if(c){if(c[2]){var
+e=[0,d,b],f=[0,b,b];return[0,[0,f,f],[0,e,e]]}var
+g=[0,d,b],h=jQ(m,s(r(a[1],c[1]))),n=s(h[2]);return[0,[0,s(h[1]),n],[0,g,g]]}var
+i=[0,d,b],j=[0,b,b];return[0,[0,j,j],[0,i,i]]}var
+k=[0,d,b],l=[0,b,b];return[0,[0,l,l],[0,k,k]]},h=function(a){if(a){var
+c=a[2];if(c){if(c[2]){var
+e=[0,d,b];return[0,[0,e,e]]}var
+f=jQ(m,s(r(a[1],c[1]))),i=s(J(f[1]));return[0,[0,s(J(f[2])),i]]}var
+g=[0,d,b];return[0,[0,g,g]]}var
+h=[0,d,b];return[0,[0,h,h]]};return[0,0,0,[0,0,[0,1,0]],function(a){return 0},h,g]}return jN(a[1])}function
+eQ(d,c){var
+a=s(r(d,c[1])),b=s(r(d,c[2]));return g(a,b)?[0,a,b]:[0,b,a]}function
+jW(j,h){var
+c=j,a=h;for(;;){if(c){if(a){var
+e=gj(a[1]);if(e){var
+f=e[1],k=f[1],l=b0(c[1]),g=cj(function(a){return i(a[1],k)},l);return g?s(a0(g[1][2],f[2])):[0,d,b]}var
+c=c[2],a=a[2];continue}return[0,d,b]}return[0,d,b]}}function
+jX(d,c,b){var
+a=H(b,c);return a?dk(d,a[1][1]):a}function
+jY(c,b){var
+a=H(b,c),d=a?a[1][3]:a;return d}function
+gD(c,b){var
+a=H(b,c),d=a?a[1][5]:a;return d}function
+cl(a){return k(aB,a)}function
+gE(p,e,o,n,m,a){var
+q=a[1],f=k(function(a){return cS(p,q,a)},m),d=jX(o,n,a[2]),r=cl(f);if(c(e[4],r))var
+g=[0,[0,b,b],[0,[0,b,b],0]];else{if(e[2])var
+j=t(d),i=i_(jW(f,d),j);else
 var
-e=a;return e}function
-ez(g,a){if(a){var
-h=a[1][2],d=b(g,h[2]);if(d){var
-e=ez(g,a[2]);if(e)var
-k=e[1],i=[0,z($(s(h[1],d[1]),k))];else
+l=dh(f,d),i=k(function(a){return jW([0,a[1],0],[0,a[2],0])},l);var
+g=i}var
+h=c(e[6],g),s=a[2],u=h[2],v=eQ(aB(i7(0,d)),u);return[0,a[1],g,h[1],v,s]}function
+jZ(A,j,z,y,x,g){var
+B=g[1],q=k(function(a){return cS(A,B,a)},x),l=H(g[5],y);if(l){var
+r=l[1],m=dk(z,r[1]),D=cl(q);if(c(j[4],D)){var
+F=cl(m);return c(j[4],F)}var
+G=r[1],s=h(function(a){var
+c=a[2];return K(function(a){return N(C(a,[0,d,b]))},c)},G);if(s)var
+L=j[3],n=h(function(a){return N(C(cR(a,cl(m),[0,d,b]),[0,d,b]))},L);else
 var
-i=e;var
-j=i}else
+n=s;if(n)var
+M=g[2],w=[0,d,b],o=h(function(a){return E(w,a)},M);else
 var
-j=d;return j}return[0,[0,f,c]]}function
-jo(C,o,b,n){if(n){var
-u=n[1][2],v=u[2],K=u[1],I=k(au,ey(C,o,v)),d=k(function(a){return z(s(K,a))},I),H=eq(b,d),r=ce(function(a){return J(D(a[1],[0,f,c]))},H);if(r)var
-t=r[1],a=z(bp(t[2],t[1]));else
+o=n;if(o){var
+f=g[2],e=q,a=m;for(;;){if(f){if(e)if(a){var
+u=a[1],v=W(J(f[1]),u),p=cC(I(e[1],v));if(p){var
+f=f[2],e=e[2],a=a[2];continue}var
+i=p}else
 var
-a=[0,f,c];var
-e=G(v,o);if(e){var
-w=e[1],x=w[4],F=0;if(typeof
+i=a;else
+var
+i=e;return i}return e?0:a?0:1}}var
+t=o}else
+var
+t=l;return t}function
+j0(b,a){var
+d=gg(a);return i9(qD,k(function(a){return c(b[2],a[1])},d))}function
+j1(a,e,l,j,b,d,i){var
+f=cD(ao,k(ak,d)),g=f?h(function(c){return jZ(a,e,l,j,b,c)},i):f;if(g){var
+m=j0(a,k(function(e){var
+b=G(d);return c(U(function(d){return H(c(a[2],d[1]),b)?0:1}),e)},b));return h(function(g){var
+d=k(function(b){return cS(a,g,b)},b),f=e[3],c=K(function(a){return cC(cR(a,d,0))},f);return c?c:h(cC,d)},m)}return g}function
+j2(b,a){return k(function(a){return b0(gr(b,a))},a)}function
+d2(e,i,a){if(a){var
+f=a[1],g=c(i,f[5]);if(g){var
+h=d2(e,i,a[2]);if(h)var
+l=h[1],m=c(e,f[4]),j=[0,s(Q(Q(c(e,eQ(g[1],f[3])),m),l))];else
+var
+j=h;var
+k=j}else
+var
+k=g;return k}return[0,[0,d,b]]}function
+gF(a,b){return a?g(a[1],b):a}function
+j3(g,a){if(a){var
+e=c(g[5],a[1][2]);if(e)var
+f=j3(g,a[2]),i=f?[0,s(Q(e[1][2],f[1]))]:f,h=i;else
+var
+h=e;return h}return[0,[0,d,b]]}function
+j4(B,o,c,n){if(n){var
+p=n[1],G=jX(B,o,p[5]),I=dh(p[2],G),e=k(function(a){var
+b=aB(a[2]);return s(r(a[1],b))},I),F=dh(c,e),u=cj(function(a){return N(C(a[1],[0,d,b]))},F);if(u)var
+v=u[1],a=s(a0(v[2],v[1]));else
+var
+a=[0,d,b];var
+f=H(p[5],o);if(f){var
+w=f[1],x=w[4],E=0;if(typeof
 x==="number"&&2<=x){var
-y=w[3],L=y?1:y,A=L;F=1}if(!F)var
-A=0;var
-i=A}else
+y=w[3],J=y?1:y,z=J;E=1}if(!E)var
+z=0;var
+i=z}else
 var
-i=e;var
-B=i?g([0,f,c],a):i;if(B)var
-M=q(b),j=V(q(d),M);else
+i=f;var
+A=i?g([0,d,b],a):i;if(A)var
+K=t(c),j=S(t(e),K);else
 var
-j=B;if(j)var
-N=eq(d,b),l=h(function(b){var
-c=s(a,b[2]);return D(b[1],c)},N);else
+j=A;if(j)var
+L=dh(e,c),l=h(function(b){var
+c=r(a,b[2]);return C(b[1],c)},L);else
 var
 l=j;var
 m=l?[0,a]:l;if(m)var
-p=jo(C,o,b,n[2]),O=p?[0,z($(m[1],p[1]))]:p,E=O;else
+q=j4(B,o,c,n[2]),M=q?[0,s(Q(m[1],q[1]))]:q,D=M;else
 var
-E=m;return E}return[0,[0,f,c]]}function
-gj(a){switch(a[0]){case
+D=m;return D}return[0,[0,d,b]]}function
+j5(h,g,f){var
+a=g[7];if(a){var
+b=H(f,h);if(b){var
+c=b[1][7];if(c)return i(a[1],c[1]);var
+d=c}else
+var
+d=b;var
+e=d}else
+var
+e=a;return e}function
+j6(g,e){if(e){var
+h=e[1],a=H(h[5],g),c=a?a[1][8]:a;if(c){var
+f=j6(g,e[2]);if(f)var
+k=f[1],i=[0,s(Q(r(c[1],h[3][2]),k))];else
+var
+i=f;var
+j=i}else
+var
+j=c;return j}return[0,[0,d,b]]}function
+j7(a){return a?a[1][1]:[0,d,b]}function
+j8(a){if(a){var
+c=a[1];if(c)var
+e=j8(a[2]),g=e?[0,s(Q(c[1],e[1]))]:e,f=g;else
+var
+f=c;return f}return[0,[0,d,b]]}function
+j9(c,a){var
+e=G(a);return k(function(a){var
+c=R([0,d,b],e,a[1]),f=s(r(a[2],c));return[0,a[1],f]},c)}function
+j_(f,a){var
+e=h(function(a){var
+e=c(f,a[1]);return e?g([0,d,b],a[2]):e},a);return e?C(aB(a),[0,b,b]):e}function
+eR(a){switch(a[0]){case
 0:return 0;case
 1:var
 b=a[1],d=b?[0,b[1],0]:b;return d;default:var
-c=a[2];return c?jh(a[1],c[1]):c}}function
-jp(a){switch(a[0]){case
+c=a[2];return c?j9(a[1],c[1]):c}}function
+gG(a){switch(a[0]){case
 0:var
-e=L([0,c,c]);return[0,[0,[0,a[1],[0,c,c]],[0,[0,a[2],e],0]],0];case
+e=J([0,b,b]);return[0,[0,[0,a[1],[0,b,b]],[0,[0,a[2],e],0]],0];case
 1:var
-b=a[1];if(b){var
-f=b[2];return k(function(a){return[0,a,0]},f)}return b;default:var
+c=a[1];if(c){var
+f=c[2];return k(function(a){return[0,a,0]},f)}return c;default:var
 d=a[2];if(d){var
-g=d[2],h=a[1];return k(function(a){return jh(h,a)},g)}return d}}function
-eA(a){return 1===a[0]?a[2]?c$(k(bd,a[1])):[0,c,c]:[0,c,c]}function
-jq(e,a){var
-d=h(function(a){var
-d=b(e,a[1]);return d?g([0,f,c],a[2]):d},a);return d?D(au(a),[0,c,c]):d}function
-pP(a){return k(function(a){var
-b=g([0,f,c],a[2])?a[2]:[0,f,c];return[0,a[1],b]},a)}function
-jr(d,b,a){return i(b,a)?[0,[0,c,c]]:n(d,b,a)}function
-js(b,a){var
+g=d[2],h=a[1];return k(function(a){return j9(h,a)},g)}return d}}function
+j$(a){return 0===a[0]?[0,[0,[0,a[1],[0,b,b]],0],[0,[0,[0,a[2],[0,b,b]],0],0]]:0}function
+eS(c,a){if(typeof
+c==="number"){if(!c)return 1===a[0]?a[2]?dY(jK(k(a8,a[1]))):[0,b,b]:[0,b,b];if(3<=c)return[0,q(b,1),b]}return[0,b,b]}function
+ka(a,f,i){var
+e=0;if(typeof
+a==="number"&&a)switch(a-1|0){case
+0:var
+c=J([0,b,b]);e=1;break;case
+2:var
+c=[0,q(b,1),b];e=1;break}if(!e)var
+c=[0,d,b];var
+h=0;if(typeof
+a==="number"&&!a){var
+g=aB(eR(f));h=1}if(!h)var
+g=[0,d,b];var
+j=Q(g,i);return Q(r(eS(a,f),j),c)}function
+qL(a){return k(function(a){var
+c=g([0,d,b],a[2])?a[2]:[0,d,b];return[0,a[1],c]},a)}function
+kb(a){var
+b=gG(a);return aB(as(qL,[0,eR(a),b]))}function
+kc(V,a){var
+j=bg(a[1]),m=cE(a[1],j);if(m){var
+u=bh(j),z=ck(a[4]),x=function(a,b){return bs(z,a,b)},A=a[4],p=h(function(a){return jo(j,u,x,a)},A);if(p){var
+f=G(a[5]),l=a[3],B=a[5],n=jV(V,a[2]),v=h(function(a$){var
+a=a$[2],ab=a$[1],aT=dk(l,a[1]),by=a[1],aU=h(function(a){var
+e=c(u,a[1]),f=e?S(t(a[2]),l):e;if(f){var
+i=n[1];if(!i){var
+k=a[2],m=[0,d,b];return h(function(a){return g(m,a)},k)}var
+j=i}else
+var
+j=f;return j},by);if(aU){var
+B=a[2];if(B)var
+be=B[1],bg=j2(j,dk(l,a[1])),e=[0,k(function(a){return gE(j,n,l,f,bg,a)},be)];else
+var
+e=B;var
+bz=cl(aT),o=c(n[5],bz),aV=a[2];if(aV&&e)var
+bA=e[1],bB=aV[1],ac=j1(j,n,l,f,j2(j,aT),bB,bA);else
+var
+ac=1;if(ac)var
+aW=a[7],bC=aW?ar(aW[1],ab):1,ad=bC;else
+var
+ad=ac;if(ad)var
+aX=a[8],bD=aX?E([0,d,b],aX[1]):1,ae=bD;else
+var
+ae=ad;if(ae){var
+aY=a[3];if(aY){var
+w=aY[1],aj=0;if(o){var
+ay=g(o[1][2],w);if(ay){var
+v=dk(l,a[1]),q=a[4];if(typeof
+q==="number")switch(q){case
+0:if(e)var
+bp=e[1],i=gF(d2(a8,function(a){return jY(f,a)},bp),w);else
+var
+i=e;break;case
+1:var
+i=gF(j3(n,a[1]),w);break;default:var
+ba=0;if(e){var
+bq=e[1],R=j4(l,f,cl(v),bq),bb=0;if(R){var
+az=R[1],aC=g([0,d,b],az);if(aC){var
+br=cl(v),i=h(function(a){return C(r(az,a),a)},br);ba=1;bb=1}else
+var
+aD=aC}else
+var
+aD=R;if(!bb)var
+aE=aD}else
+var
+aE=e;if(!ba)var
+i=aE}else
+if(0===q[0]){var
+aF=N(n[1]),aG=aF?S(l,2):aF;if(aG){var
+m=q[2],p=q[1],D=cR(0,v,0),F=cR(1,v,0),al=aB(D),L=aB(F),am=E([0,d,b],p),an=am?g([0,d,b],m):am,ao=an?gs(x,p,D,F):an;if(ao)var
+bh=C(m,[0,d,b]),M=bh||gs(x,dY(m),F,D);else
+var
+M=ao;var
+y=0;if(M){var
+O=c(n[5],[0,p,[0,[0,b,b],0]]),z=0;if(O){var
+ap=O[1],P=c(n[5],[0,m,[0,[0,b,b],0]]),A=0;if(P)if(C(p,m)){var
+aq=N(C(m,[0,d,b]));if(aq){var
+i=g(r(L,ap[2]),w);y=1;z=1;A=1}else{var
+i=aq;y=1;z=1;A=1}}else{var
+bi=bf(p,m),bj=s(a0(bf(al,r(m,L)),bi)),as=E(m,p);if(as){var
+bk=P[1][2],bl=bf(p,m),bm=r(a0(bf(r(p,L),al),bl),bk),i=g(Q(r(bj,ap[2]),bm),w);y=1;z=1;A=1}else
+var
+at=as}else
+var
+at=P;if(!A)var
+au=at}else
+var
+au=O;if(!z)var
+av=au}else
+var
+av=M;if(!y)var
+i=av}else
+var
+i=aG}else{var
+bs=G(a[1]),aH=n[1];if(aH){var
+aI=q[1],bt=q[2],aJ=function(b){var
+a=H(b,bs),c=a?1:a;return c},aw=[0,0,v],bn=cR(aI,aw,0),ax=fR(aI,l);if(ax)var
+bo=gh(0,l+1|0),i=h(function(e){var
+a=cj(function(a){return S(a[1],e)},bt),f=a?a[1][2]:a,i=h(function(a){var
+e=aJ(a[1][1]),f=e?aJ(a[1][2]):e,h=f?g([0,d,b],a[2]):f,i=h?c(u,a[1][1]):h,j=i?c(u,a[1][2]):i;if(j)var
+k=x(a[1][1],a[1][2]),m=k?1:k,l=m;else
+var
+l=j;return l},f);if(i){var
+j=W(J([0,b,b]),bn),k=I(cR(e,aw,0),j),l=W(J([0,b,b]),k);return bM(I(jl(x,f),l))}return i},bo);else
+var
+i=ax}else
+var
+i=aH}}else{var
+aK=ay;aj=1}}else{var
+aK=o;aj=1}if(aj)var
+i=aK;var
+aZ=i}else
+var
+aZ=1;var
+af=aZ}else
+var
+af=ae;if(af){var
+a1=a[9];if(a1){var
+a2=a1[1],ag=a2[2],a3=a2[1],aO=E([0,d,b],ag),aP=aO?g(a3,j7(o)):aO,bc=0;if(aP)if(e){var
+aQ=e[1],bv=[0,d,b],aR=g(ag,aA(function(e,h){var
+i=e[3],a=H(e[5],f);if(a)var
+c=a[1][9],g=c?c[1][2]:[0,d,b];else
+var
+g=[0,d,b];return s(Q(eQ(g,i)[1],h))},bv,aQ)),bd=0;if(aR){var
+$=d2(ak,function(k){var
+a=H(k,f);if(a){var
+e=a[1],g=e[9];if(g)var
+h=g[1][1];else
+var
+j=cl(dk(l,e[1])),h=j7(c(n[5],j));var
+i=h}else
+var
+i=[0,d,b];return[0,i]},aQ);if($){var
+bw=$[1],a4=g(Q(a3,ag),bw);bc=1;bd=1}else
+var
+aS=$}else
+var
+aS=aR;if(!bd)var
+aa=aS}else
+var
+aa=e;else
+var
+aa=aP;if(!bc)var
+a4=aa;var
+a5=a4}else
+var
+a5=1;var
+ah=a5}else
+var
+ah=af;if(ah){var
+a6=a[5];if(a6){var
+a7=a6[1];if(a7){var
+ai=a7[1];if(a[6])return o?g(ai,o[1][1]):1;if(e){var
+T=e[1],aL=h(function(c){var
+b=a[7],e=b?b[1]:ab,d=dV(c[5],e);return d?d:j5(f,a,c[5])},T);if(aL)var
+V=d2(ak,function(e){var
+a=gD(f,e);if(a)var
+b=a[1],d=b?[0,b[1]]:b,c=d;else
+var
+c=a;return c},T),bu=V?g(ai,V[1]):V,X=bu;else
+var
+X=aL;if(X){var
+Y=c(U(function(b){return j5(f,a,b[5])}),T);if(Y){var
+Z=a[8];if(Z){var
+_=j6(f,[0,Y[1],Y[2]]);if(_)return E(_[1],Z[1]);var
+aM=_}else
+var
+aM=Z;return aM}var
+aN=1}else
+var
+aN=X;return aN}return o?g(ai,o[1][1]):1}if(a[9])return 1;if(o){if(e){var
+bx=e[1];return K(function(a){var
+e=dV(a[5],ab),g=e?E([0,d,b],a[3][1]):e;if(g){var
+c=gD(f,a[5]);if(c){if(c[1])return 0;var
+h=1}else
+var
+h=c;var
+i=h}else
+var
+i=g;return i},bx)}return e}return 1}var
+a9=1}else
+var
+a9=ah;var
+a_=a9}else
+var
+a_=aU;return a_},B);if(v){var
+o=a[3],e=a[2],D=a[6];return h(function(p){var
+r=jV(V,e),a=p[1],U=0;if(typeof
+e==="number"&&!e){var
+Z=gG(a),h=k(function(c){var
+d=eR(a);return I(c,W(J([0,b,b]),d))},Z);U=1}if(!U)var
+h=j$(a);switch(a[0]){case
+0:var
+z=c(u,a[1]),m=z?c(u,a[2]):z;break;case
+1:var
+A=a[1],X=0;if(typeof
+e==="number"&&!e)var
+B=j_(u,A),m=B?S(o+1|0,t(A)):B;else
+X=1;if(X)var
+m=0;break;default:var
+Y=0;if(typeof
+e==="number"&&!e)var
+C=j_(u,a[1]),m=C?S(o+1|0,t(a[2])):C;else
+Y=1;if(Y)var
+m=0}var
+G=m?E([0,d,b],eS(e,a)):m;if(G){var
+_=j0(j,h),$=p[2],H=j8(k(function(t){var
+u=cl(k(function(a){return cS(j,t,a)},h)),g=c(r[5],u);if(g){var
+a=g[1],l=cj(function(a){return i(a[1],t)},$);if(l){var
+m=l[1],e=gE(j,r,o,f,h,m);if(jZ(j,r,o,f,h,e)){var
+n=gD(f,m[2]);if(n){var
+p=n[1];if(p){var
+v=e[4][1],w=s(Q(eQ(p[1],e[3])[1],v));return[0,cT(a[1],w)]}return E([0,d,b],e[3][1])?0:[0,a[1]]}return[0,a[1]]}return[0,a[1]]}var
+q=[0,a[1]]}else
+var
+q=g;return q},_));if(H){var
+v=p[3];if(v)var
+aa=ka(e,a,H[1]),K=g(v[1],aa);else
+var
+K=v;var
+L=K}else
+var
+L=1;var
+w=L}else
+var
+w=G;if(w){var
+M=p[4];if(M){var
+n=M[1],y=0;if(typeof
+e==="number")if(e)if(3<=e)var
+l=g([0,q(b,1),b],n);else
+y=1;else
+switch(a[0]){case
+0:var
+D=g([0,b,b],n),l=D?g(kb(a),n):D;break;case
+1:if(a[2])var
+l=0;else
+var
+F=g([0,b,b],n),l=F?g(kb(a),n):F;break;default:var
+l=0}else
+y=1;if(y)var
+l=0;if(l)var
+N=l;else{var
+ab=p[2],O=k(function(a){return gE(j,r,o,f,h,a)},ab),P=j1(j,r,o,f,h,p[2],O);if(P){var
+x=d2(a8,function(a){return jY(f,a)},O);if(x)return g(ka(e,a,x[1]),n);var
+R=x}else
+var
+R=P;var
+N=R}return N}var
+T=1}else
+var
+T=w;return T},D)}var
+w=v}else
+var
+w=p;var
+y=w}else
+var
+y=m;return y}function
+gH(b,a){if(typeof
+b==="number"&&!b){var
+c=gG(a);return[0,eR(a),c]}return j$(a)}function
+kd(g,f,e){var
+b=f,a=e;for(;;){if(b){if(a){var
+c=m(g,b[1],a[1]);if(c){var
+b=b[2],a=a[2];continue}var
+d=c}else
+var
+d=a;return d}return a?0:1}}function
+qM(b,a){var
+c=i(b[1],a[1]);return c?C(b[2],a[2]):c}function
+qN(a,b){return kd(qM,a,b)}function
+gI(a,d,m){return K(function(e){var
+a=e[2][2],f=d[1];if(typeof
+f==="number")switch(f){case
+0:var
+g=0;if(typeof
+a==="number"&&!a)var
+b=1;else
+g=1;if(g)var
+b=0;break;case
+1:var
+h=0;if(typeof
+a==="number"&&1===a)var
+b=1;else
+h=1;if(h)var
+b=0;break;case
+2:var
+j=0;if(typeof
+a==="number"&&2===a)var
+b=1;else
+j=1;if(j)var
+b=0;break;default:var
+l=0;if(typeof
+a==="number"&&3<=a)var
+b=1;else
+l=1;if(l)var
+b=0}else
+var
+b=typeof
+a==="number"?0:i(f[1],a[1]);if(b){var
+n=e[2][6];return K(function(f){var
+l=eS(d[1],f[1]),h=C(eS(d[1],d[2]),l);if(h){var
+n=gH(d[1],f[1]),o=gH(d[1],d[2]),a=e[1],b=o;for(;;){if(a){var
+i=eO(a[1][1]),j=k(function(b){return function(a){return eK(b,a)}}(i),b),a=a[2],b=j;continue}var
+g=kd(qN,b,n);break}}else
+var
+g=h;return g?c(m,f):g},n)}return b},a)}function
+ke(k,d,b,i){var
+a=bg(d),e=cE(d,a),f=e?h(function(e){var
+g=d,b=e[1];for(;;){if(b){var
+h=b[1],i=gy(g,h);if(i){var
+g=h[2],b=b[2];continue}var
+f=i}else
+var
+f=1;if(f){var
+a=e[2],j=d,c=e[1];for(;;){if(c){var
+j=c[1][2],c=c[2];continue}return kc(k,[0,j,a[2],a[3],a[4],a[5],a[6]])}}return f}},b):e;if(f){var
+q=bh(a);return h(function(a){var
+n=gH(a[1],a[2]);function
+o(a){return c(q,a[1])}var
+e=h(function(a){return h(o,a)},n);if(e){var
+f=a[3];if(f)var
+i=f[1],j=gI(b,a,function(b){var
+a=b[3];return i?a?g(i[1],a[1]):1:a?0:1});else
+var
+j=1;var
+d=j}else
+var
+d=e;if(d){var
+k=a[4];if(k){var
+l=k[1];if(l){var
+p=l[1];return gI(b,a,function(a){return gF(a[4],p)})}return gI(b,a,function(a){return 1})}var
+m=1}else
+var
+m=d;return m},i)}return f}function
+kf(d,c,a){return i(c,a)?[0,[0,b,b]]:m(d,c,a)}function
+kg(b,a){var
 c=i(b[1],a[1]);return c?i(b[2],a[2]):c}function
-eB(c,a){var
-d=a[2];return[0,b(c,a[1]),d]}function
-gk(m,d,f,a,c){var
-o=q(c),g=V(q(a),o);if(g){var
-i=gZ(m,d,a,c,f);if(0===i[0]){var
-e=i[1],p=q(a),j=V(q(e),p),k=j?cv(ah,e):j;if(k){var
-r=B(c),b=aq(function(c,a){var
-b=G(c,r),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},pQ,e);if(b){var
-s=eq(a,b[1]);return h(function(a){var
-b=eB(d,a[2]);return n(f,eB(d,a[1]),b)},s)}var
+eT(b,a){var
+d=a[2];return[0,c(b,a[1]),d]}function
+gJ(n,d,f,a,c){var
+o=t(c),g=S(t(a),o);if(g){var
+i=hn(n,d,a,c,f);if(0===i[0]){var
+e=i[1],p=t(a),j=S(t(e),p),k=j?cD(ao,e):j;if(k){var
+q=G(c),b=aA(function(c,a){var
+b=H(c,q),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},qO,e);if(b){var
+r=dh(a,b[1]);return h(function(a){var
+b=eT(d,a[2]);return m(f,eT(d,a[1]),b)},r)}var
 l=b}else
 var
 l=k;return l}return 0}return g}function
-gl(j,d,e,c,a){var
-k=q(a),f=J(V(q(c),k));if(f)return f;var
-g=gZ(j,d,c,a,e);if(0===g[0])return 0;var
-h=g[1],l=q(b(W(function(a){return K(function(b){var
-e=eB(d,a)[1],c=i(b[1],e);return c?js(b[2],a[2]):c},h)}),c));return cZ(q(b(W(function(a){return K(function(b){return n(e,b,eB(d,a))},h)}),a)),l)}function
-gm(c,b){var
-a=G(b,c),d=a?1:a;return d}function
-gn(c,a,j,g){var
-d=b(c,j),e=b(c,g),f=h(function(b){return K(function(c){var
-d=i(b[1],c[1]);return d?n(a,b[2],c[2]):d},e)},d);return f?h(function(b){return K(function(c){var
-d=i(c[1],b[1]);return d?n(a,c[2],b[2]):d},d)},e):f}function
-pR(b,a){var
-c=i(b[1],a[1]);return c?D(b[2],a[2]):c}function
-jt(b,a){if(a){var
-c=a[1];return bC(b,c)?[0,b,a]:[0,c,jt(b,a[2])]}return[0,b,0]}function
-ju(b,a){return h(function(e){return K(function(f){var
+gK(j,d,e,b,a){var
+k=t(a),f=N(S(t(b),k));if(f)return f;var
+g=hn(j,d,b,a,e);if(0===g[0])return 0;var
+h=g[1],l=t(c(U(function(a){return K(function(b){var
+e=eT(d,a)[1],c=i(b[1],e);return c?kg(b[2],a[2]):c},h)}),b));return c8(t(c(U(function(a){return K(function(b){return m(e,b,eT(d,a))},h)}),a)),l)}function
+gL(c,b){var
+a=H(b,c),d=a?1:a;return d}function
+gM(b,a,j,g){var
+d=c(b,j),e=c(b,g),f=h(function(b){return K(function(c){var
+d=i(b[1],c[1]);return d?m(a,b[2],c[2]):d},e)},d);return f?h(function(b){return K(function(c){var
+d=i(c[1],b[1]);return d?m(a,c[2],b[2]):d},d)},e):f}function
+qP(b,a){var
+c=i(b[1],a[1]);return c?C(b[2],a[2]):c}function
+kh(b,a){if(a){var
+c=a[1];return ar(b,c)?[0,b,a]:[0,c,kh(b,a[2])]}return[0,b,0]}function
+ki(b,a){return h(function(e){return K(function(f){var
 g=i(e[1],f[1]);if(g){var
 b=e[2],a=f[2];for(;;){if(b){if(a){var
 c=i(b[1],a[1]);if(c){var
@@ -3160,210 +3671,220 @@ b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}return g},a)},b)}function
-jv(f,o){function
-p(a){return c}var
-e=q(f[1]),a=p;for(;;){if(0===e)return a;var
+kj(f,o){function
+p(a){return b}var
+e=t(f[1]),a=p;for(;;){if(0===e)return a;var
 n=e-1|0,j=f[1],g=k(function(d){return function(a){var
-c=b(o,a);return[0,a,k(function(a){var
-c=a[2],b=aq(jt,0,k(function(a){return d(a[1])},c));return[0,a[1],b]},c)]}}(a),j),l=B(k(function(f){return function(a){var
-b=a[2],d=ce(function(d){var
-c=d[2],a=ju(b,c);return a?ju(c,b):a},f),e=d?d[1][1]:c;return[0,a[1],e]}}(g),g)),d=function(b){return function(a){return M(c,b,a)}}(l),m=f[1];if(h(function(c,d){return function(a){var
+b=c(o,a);return[0,a,k(function(a){var
+c=a[2],b=aA(kh,0,k(function(a){return d(a[1])},c));return[0,a[1],b]},b)]}}(a),j),l=G(k(function(f){return function(a){var
+c=a[2],d=cj(function(d){var
+b=d[2],a=ki(c,b);return a?ki(b,c):a},f),e=d?d[1][1]:b;return[0,a[1],e]}}(g),g)),d=function(c){return function(a){return R(b,c,a)}}(l),m=f[1];if(h(function(c,d){return function(a){var
 b=c(a);return i(d(a),b)}}(d,a),m))return d;var
 e=n,a=d;continue}}function
-jw(c,a){return k(function(a){var
-d=a[2],e=b(c,a[1][2]);return[0,[0,b(c,a[1][1]),e],d]},a)}function
-eC(b,a){return f4(ah,k(aj,jw(b,a)))}function
-cJ(b,a){var
-c=cf(jw(b,a));return function(a,b){return be(c,a,b)}}function
-dP(c,a){var
-d=b(c,a[1][1]);return d?b(c,a[1][2]):d}function
-go(a){var
-b=0;return aq(function(b,a){return K(function(a){return js(b,a)},a)?a:[0,b,a]},b,a)}function
-jx(b,a){var
-d=go(k(bd,b)),e=go(k(bd,a));return[0,[0,c,c],go(ak(function(a){return k(function(b){var
-c=g(a,b)?bp(b,a):bp(a,b);return z(c)},e)},d))]}function
-jy(c,b,a){var
-d=g(b,s(c,a));return d?g(a,s(c,b)):d}function
-gp(t,j,a,g,f,e,d){var
-c=fY(t[2],d[2]);if(c){var
-k=c[1],l=k[2],m=l[2],o=l[1],p=k[1];if(d[1]){var
-u=b(a,e),q=i(b(a,p),u);if(q){var
-v=b(j,f);return h(function(a){var
-b=J(i(o,a[1]));return b?b:n(g,a[2],m)},v)}return q}var
-w=b(a,f),r=i(b(a,p),w);if(r){var
-x=b(j,e);return h(function(a){var
-b=J(i(o,a[1]));return b?b:n(g,m,a[2])},x)}var
+kk(b,a){return k(function(a){var
+d=a[2],e=c(b,a[1][2]);return[0,[0,c(b,a[1][1]),e],d]},a)}function
+eU(b,a){return gl(ao,k(ak,kk(b,a)))}function
+cU(b,a){var
+c=ck(kk(b,a));return function(a,b){return bs(c,a,b)}}function
+d3(b,a){var
+d=c(b,a[1][1]);return d?c(b,a[1][2]):d}function
+gN(a){var
+b=0;return aA(function(b,a){return K(function(a){return kg(b,a)},a)?a:[0,b,a]},b,a)}function
+kl(c,a){var
+d=gN(k(a8,c)),e=gN(k(a8,a));return[0,[0,b,b],gN(as(function(a){return k(function(b){var
+c=g(a,b)?a0(b,a):a0(a,b);return s(c)},e)},d))]}function
+km(c,b,a){var
+d=g(b,r(c,a));return d?g(a,r(c,b)):d}function
+gO(t,j,a,g,f,e,d){var
+b=gf(t[2],d[2]);if(b){var
+k=b[1],l=k[2],n=l[2],o=l[1],p=k[1];if(d[1]){var
+u=c(a,e),q=i(c(a,p),u);if(q){var
+v=c(j,f);return h(function(a){var
+b=N(i(o,a[1]));return b?b:m(g,a[2],n)},v)}return q}var
+w=c(a,f),r=i(c(a,p),w);if(r){var
+x=c(j,e);return h(function(a){var
+b=N(i(o,a[1]));return b?b:m(g,n,a[2])},x)}var
 s=r}else
 var
-s=c;return s}function
-jz(a){return k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},a)}function
-jA(a){return k(function(a){return[0,a[1],a[2][1]]},a)}function
-jB(a){return a?g([0,c,c],a[1]):1}function
-jC(c,a){var
-d=b(c,a[1]),e=d?b(c,a[2]):d,f=e?jB(a[3]):e;return f?jB(a[4]):f}function
-jD(c,a,e){return ak(function(d){var
-a=b(c[1],d[1]);return k(function(a){var
-b=n(c[2],a[1],e),f=s(a[2],b),g=z(s(d[2],f));return[0,a[1],g]},a)},a)}function
-cg(c,a,b){return k(function(a){var
-d=n(c[2],a[1],b),e=z(s(a[2],d));return[0,a[1],e]},a)}function
-jE(c,e,d,a){var
-f=cu(b(c[1],a),d);return s(n(c[2],a,e),f)}function
-jF(d,b,a){return i(b,a)?[0,[0,c,c]]:n(d,b,a)}function
-jG(d,b,a){return jD(d,[0,[0,b,[0,c,c]],0],a)}function
-cw(e,d,c){var
+s=b;return s}function
+kn(a){return k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},a)}function
+ko(a){return k(function(a){return[0,a[1],a[2][1]]},a)}function
+kp(a){return a?g([0,b,b],a[1]):1}function
+kq(b,a){var
+d=c(b,a[1]),e=d?c(b,a[2]):d,f=e?kp(a[3]):e;return f?kp(a[4]):f}function
+kr(b,a,e){return as(function(d){var
+a=c(b[1],d[1]);return k(function(a){var
+c=m(b[2],a[1],e),f=r(a[2],c),g=s(r(d[2],f));return[0,a[1],g]},a)},a)}function
+cm(c,a,b){return k(function(a){var
+d=m(c[2],a[1],b),e=s(r(a[2],d));return[0,a[1],e]},a)}function
+ks(b,e,d,a){var
+f=cB(c(b[1],a),d);return r(m(b[2],a,e),f)}function
+kt(d,c,a){return i(c,a)?[0,[0,b,b]]:m(d,c,a)}function
+ku(d,c,a){return kr(d,[0,[0,c,[0,b,b]],0],a)}function
+cF(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=bU(jD(e,b,a[1])),a=f;continue}return b}}function
-dQ(a){var
-b=B(a[2]),c=a[1];return[0,B(k(function(a){var
-b=B(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
-bF(a){function
-b(e,d){var
-b=G(e,a[1]);return b?M([0,f,c],b[1][2],d):[0,f,c]}var
-d=a[2],e=0;return[0,function(a){return M(e,d,a)},b]}function
-dR(a){return J(g(a,[0,f,c]))}function
-jH(a){var
-b=h(function(a){return dR(a[2])},a);return b?D(au(a),[0,c,c]):b}function
-jI(c,b){var
-a=G(b,c[1]),d=a?1:a;return d}function
-eD(a,c){var
-d=a[1],b=h(function(a){return jH(a[2])},d);if(b){var
-e=C(a[2],a[3]);return h(function(a){var
-b=jH(a[2]);if(b){var
-d=a[2];return h(function(a){return jI(c,a[1])},d)}return b},e)}return b}function
-cx(c,b){var
-d=c[3],a=ce(function(a){return i(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
-gq(a,b){return a?M(0,a[1],b):1}function
-db(b,a){var
-d=ak(function(c){var
-a=G(c[1],b[1]);return a?a[1][1]:a},a);return k(aj,dL(B(k(function(a){return[0,a[1],0]},d)),c))}function
-jJ(a){var
-b=a[1];return k(function(a){return[0,a[1],[0,c,c]]},b)}function
-jK(g,c,f){var
-e=B(k(function(a){return[0,a,0]},c));function
+f=a[2],b=b0(kr(e,b,a[1])),a=f;continue}return b}}function
+eV(a){var
+b=G(a[2]),c=a[1];return[0,G(k(function(a){var
+b=G(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
+bN(a){function
+c(f,e){var
+c=H(f,a[1]);return c?R([0,d,b],c[1][2],e):[0,d,b]}var
+e=a[2],f=0;return[0,function(a){return R(f,e,a)},c]}function
+d4(a){return N(g(a,[0,d,b]))}function
+kv(a){var
+c=h(function(a){return d4(a[2])},a);return c?C(aB(a),[0,b,b]):c}function
+kw(c,b){var
+a=H(b,c[1]),d=a?1:a;return d}function
+gP(a,c){var
+d=a[1],b=h(function(a){return kv(a[2])},d);if(b){var
+e=I(a[2],a[3]);return h(function(a){var
+b=kv(a[2]);if(b){var
+d=a[2];return h(function(a){return kw(c,a[1])},d)}return b},e)}return b}function
+dl(c,b){var
+d=c[3],a=cj(function(a){return i(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
+gQ(a,b){return a?R(0,a[1],b):1}function
+dm(c,a){var
+d=as(function(b){var
+a=H(b[1],c[1]);return a?a[1][1]:a},a);return k(ak,dZ(G(k(function(a){return[0,a[1],0]},d)),b))}function
+kx(a){var
+c=a[1];return k(function(a){return[0,a[1],[0,b,b]]},c)}function
+ky(g,b,f){var
+e=G(k(function(a){return[0,a,0]},b));function
 a(b){var
-a=G(b,e),c=a?1:a;return c}var
-d=h(function(c){var
-d=b(bF(g)[1],c);return h(function(b){return a(b[1])},d)},c);return d?h(function(b){return a(b[1])},f):d}function
-gr(g,f,a,e){var
-c=O(L(dK(a[2])),f),d=C(O(dK(a[1]),e),c);return bE(b(W(function(a){return gq(g,a[1])}),d))}function
-jL(b,a){var
-d=db(b,a[1]);return h(function(d){var
-e=a[1];return g(au(cg(bF(b),e,d)),[0,f,c])},d)}function
-jM(a,j,e,d){if(d){var
-n=d[1],l=jM(a,j,n,d[2]);if(l){var
-m=l[1],w=k(aj,n),o=h(function(e){var
-d=db(a,e[1]);return h(function(o){var
-q=e[2],p=ce(function(a){return i(a[1],o)},q),r=e[1],s=cg(bF(a),r,o),t=bF(a),h=ak(function(a){var
-c=b(t[1],a[1]);return O(a[2],c)},s);if(p){var
-j=p[1][2],k=j[2],d=fY(w,j[1]);if(d){var
-l=g([0,f,c],k);if(l)return gr(m,h,k,d[1]);var
+a=H(b,e),c=a?1:a;return c}var
+d=h(function(b){var
+d=c(bN(g)[1],b);return h(function(b){return a(b[1])},d)},b);return d?h(function(b){return a(b[1])},f):d}function
+gR(g,f,a,e){var
+b=W(J(dX(a[2])),f),d=I(W(dX(a[1]),e),b);return bM(c(U(function(a){return gQ(g,a[1])}),d))}function
+kz(c,a){var
+e=dm(c,a[1]);return h(function(e){var
+f=a[1];return g(aB(cm(bN(c),f,e)),[0,d,b])},e)}function
+kA(a,j,f,e){if(e){var
+n=e[1],l=kA(a,j,n,e[2]);if(l){var
+m=l[1],w=k(ak,n),o=h(function(f){var
+e=dm(a,f[1]);return h(function(o){var
+q=f[2],p=cj(function(a){return i(a[1],o)},q),r=f[1],s=cm(bN(a),r,o),t=bN(a),h=as(function(a){var
+b=c(t[1],a[1]);return W(a[2],b)},s);if(p){var
+j=p[1][2],k=j[2],e=gf(w,j[1]);if(e){var
+l=g([0,d,b],k);if(l)return gR(m,h,k,e[1]);var
 n=l}else
 var
-n=d;return n}return gr(m,h,[0,f,c],0)},d)},e),p=o?j?h(function(b){return jL(a,b)},e):1:o;if(p){if(j)var
+n=e;return n}return gR(m,h,[0,d,b],0)},e)},f),p=o?j?h(function(b){return kz(a,b)},f):1:o;if(p){if(j)var
 q=0;else
 var
-u=a[2],v=function(a){return K(function(a){return gq(m,a[1])},a)},q=[0,f1(function(a){return v},u,c)];var
+u=a[2],v=function(a){return K(function(a){return gQ(m,a[1])},a)},q=[0,gi(function(a){return v},u,b)];var
 r=[0,q]}else
 var
 r=p;var
 s=r}else
 var
 s=l;return s}var
-t=h(function(b){return jL(a,b)},e),x=t?pS:t;return x}function
-eE(b,d,a){if(a){var
-e=a[2],g=a[1],h=bU(cg(bF(b),d,g));return au(cw(bF(b),h,e))}return[0,f,c]}function
-jN(a,f,e,d){return K(function(a){var
+t=h(function(b){return kz(a,b)},f),x=t?qQ:t;return x}function
+eW(c,e,a){if(a){var
+f=a[2],g=a[1],h=b0(cm(bN(c),e,g));return aB(cF(bN(c),h,f))}return[0,d,b]}function
+kB(a,f,e,d){return K(function(a){var
 b=i(a[1],f),c=b?i(a[2],e):b;return c?g(a[3],d):c},a)}function
-gs(c,b){var
-a=G(b,c[1]);return a?a[1][1]:a}function
-gt(b,c,a){return ak(function(a){var
-d=gs(b,a[1]);return k(function(b){var
-d=z(s(a[2],b[2]));return[0,n(c,a[1],b[1]),d]},d)},a)}function
-eF(b,a){return cH(C(b,O(L([0,c,c]),a)))}function
-dS(c,b){var
-a=ce(function(a){return i(a[1],c)},b);return a?a[1][2]:a}function
-jO(e,a){if(a){var
-h=a[1],i=h[2],b=fY(e,h[1]);if(b){var
-d=jO(e,a[2]);if(d)var
-j=g([0,f,c],i),k=j?[0,[0,[0,i,b[1]],d[1]]]:j;else
+gS(c,b){var
+a=H(b,c[1]);return a?a[1][1]:a}function
+gT(b,c,a){return as(function(a){var
+d=gS(b,a[1]);return k(function(b){var
+d=s(r(a[2],b[2]));return[0,m(c,a[1],b[1]),d]},d)},a)}function
+eX(c,a){return cC(I(c,W(J([0,b,b]),a)))}function
+d5(c,b){var
+a=cj(function(a){return i(a[1],c)},b);return a?a[1][2]:a}function
+kC(f,a){if(a){var
+h=a[1],i=h[2],c=gf(f,h[1]);if(c){var
+e=kC(f,a[2]);if(e)var
+j=g([0,d,b],i),k=j?[0,[0,[0,i,c[1]],e[1]]]:j;else
 var
-k=d;var
+k=e;var
 l=k}else
 var
-l=b;return l}return pT}function
-gu(i,e,d,g){var
-a=jO(i,d);if(a){var
-j=a[1];return h(function(d){var
-a=[0,f,c],e=aq(function(a,c){var
-e=b(a[2],d);return z($(s(a[1],e),c))},a,j);return D(b(g,d),e)},e)}return a}function
-jP(a){return k(function(a){var
-b=B(a),d=[0,f,c];return function(a){return M(d,b,a)}},a)}function
-gv(d,a,l,j,i){var
-e=h(function(a){var
-b=g([0,f,c],a[2]);if(b)var
-e=jF(d,a[1][1],a[1][2]),i=e?1:e,h=i;else
+l=c;return l}return qR}function
+gU(i,f,e,g){var
+a=kC(i,e);if(a){var
+j=a[1];return h(function(e){var
+a=[0,d,b],f=aA(function(a,b){var
+d=c(a[2],e);return s(Q(r(a[1],d),b))},a,j);return C(c(g,e),f)},f)}return a}function
+kD(a){return k(function(a){var
+c=G(a),e=[0,d,b];return function(a){return R(e,c,a)}},a)}function
+gV(e,a,l,j,i){var
+f=h(function(a){var
+c=g([0,d,b],a[2]);if(c)var
+f=kt(e,a[1][1],a[1][2]),i=f?1:f,h=i;else
 var
-h=b;return h},a);if(e)var
-m=O(L([0,c,c]),l),b=bE(C(k(function(a){return[0,a[1][1],a[2]]},a),m));else
+h=c;return h},a);if(f)var
+m=W(J([0,b,b]),l),c=bM(I(k(function(a){return[0,a[1][1],a[2]]},a),m));else
 var
-b=e;if(b){var
+c=f;if(c){var
 n=k(function(a){var
-b=jF(d,a[1][1],a[1][2]),e=b?z(L(s(b[1],a[2]))):[0,f,c];return[0,a[1][2],e]},a);return bE(C(O(i,j),n))}return b}function
-d(b,a){return an(fH(b,a))}var
-ch=[ac,pU,cp(0)];function
-m(a){throw[0,ch,a]}function
-gw(c,a){function
-b(a){return bo(c,id(a))}return aW<=a?2048<=a?lc<=a?(b(e6|a>>>18|0),b(aW|(a>>>12|0)&63),b(aW|(a>>>6|0)&63),b(aW|a&63)):(b(e5|a>>>12|0),b(aW|(a>>>6|0)&63),b(aW|a&63)):(b(hN|a>>>6|0),b(aW|a&63)):b(a)}function
-eG(P,c){var
-p=t(c);function
-k(a){return y(c,a)}function
+c=kt(e,a[1][1],a[1][2]),f=c?s(J(r(c[1],a[2]))):[0,d,b];return[0,a[1][2],f]},a);return bM(I(W(i,j),n))}return c}function
+kE(a,j,i,h){var
+d=eV(a),e=gP(a,d);if(e){var
+b=dl(a,j);if(b){var
+c=dl(a,i);if(c)return DH(h,d,b[1],c[1]);var
+f=c}else
+var
+f=b;var
+g=f}else
+var
+g=e;return g}function
+e(b,a){return aq(f0(b,a))}var
+cn=[ap,qS,cP(0)];function
+n(a){throw[0,cn,a]}function
+gW(c,a){function
+b(a){return bz(c,iF(a))}return a1<=a?2048<=a?l8<=a?(b(fm|a>>>18|0),b(a1|(a>>>12|0)&63),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(fl|a>>>12|0),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(id|a>>>6|0),b(a1|a&63)):b(a)}function
+eY(O,b){var
+p=x(b);function
+k(a){return D(b,a)}function
 l(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=p<=a?1:0,g=f||(aW!==(k(a)&hN)?1:0);if(g)m(pV);var
+f=p<=a?1:0,g=f||(a1!==(k(a)&id)?1:0);if(g)n(qT);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<p){var
-h=k(d);if(!(aW<=h)){var
+h=k(d);if(!(a1<=h)){var
 d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
-d=d+2|0;continue}if(e5<=h&&!(239<h)){l(d,2);var
-w=k(d+1|0),x=e5===h?1:0,z=x?w<160?1:0:x;if(z)var
-A=z;else
+d=d+2|0;continue}if(fl<=h&&!(239<h)){l(d,2);var
+v=k(d+1|0),w=fl===h?1:0,y=w?v<160?1:0:w;if(y)var
+z=y;else
 var
-B=237===h?1:0,A=B?159<w?1:0:B;if(A)m(pY);var
-d=d+3|0;continue}if(e6<=h&&!(li<h)){l(d,3);var
-q=k(d+1|0),r=e6===h?1:0,s=r?q<144?1:0:r;if(s)var
-u=s;else
+A=237===h?1:0,z=A?159<v?1:0:A;if(z)n(qW);var
+d=d+3|0;continue}if(fm<=h&&!(mc<h)){l(d,3);var
+q=k(d+1|0),r=fm===h?1:0,s=r?q<144?1:0:r;if(s)var
+t=s;else
 var
-v=li===h?1:0,u=v?143<q?1:0:v;if(u)m(pX);var
-d=d+4|0;continue}m(pW)}var
-f=t(c),a=[0,0],e=function(d){var
-c=a[1];return m(b(c7(pZ),c))},g=function(b){return a[1]<f?y(c,a[1]):0},i=function(d){for(;;){var
+u=mc===h?1:0,t=u?143<q?1:0:u;if(t)n(qV);var
+d=d+4|0;continue}n(qU)}var
+f=x(b),a=[0,0],e=function(d){var
+b=a[1];return n(c(dd(qX),b))},g=function(c){return a[1]<f?D(b,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
-if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&y(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
-d=bn(c,a[1],4),i=t(d)-1|0,k=0;if(!(i<0)){var
-b=k;for(;;){var
-g=a5(d,b)+e2|0,h=0;if(22<g>>>0){if(!(5<g+mB>>>0))h=1}else
-if(6<g+hC>>>0)h=1;if(!h)e(0);var
-l=b+1|0;if(i!==b){var
-b=l;continue}break}}a[1]=a[1]+4|0;return eb(j(p0,d))},E=function(u){C(34);var
-b=fN(16);for(;;){if(f<=a[1])e(0);var
-g=y(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
-m=y(c,a[1]);a[1]++;var
-j=m+kF|0,i=0;if(13<j>>>0){var
+if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},B=function(c){if(a[1]<f&&D(b,a[1])===c){a[1]++;return 0}return e(0)},C=function(m){if(f<(a[1]+4|0))e(0);var
+d=by(b,a[1],4),i=x(d)-1|0,k=0;if(!(i<0)){var
+c=k;for(;;){var
+g=ba(d,c)+fi|0,h=0;if(22<g>>>0){if(!(5<g+nt>>>0))h=1}else
+if(6<g+h3>>>0)h=1;if(!h)e(0);var
+l=c+1|0;if(i!==c){var
+c=l;continue}break}}a[1]=a[1]+4|0;return dK(j(qY,d))},E=function(u){B(34);var
+c=f6(16);for(;;){if(f<=a[1])e(0);var
+g=D(b,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
+m=D(b,a[1]);a[1]++;var
+j=m+ly|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
-6:bo(b,8);break;case
-10:bo(b,12);break;case
-18:bo(b,10);break;case
-22:bo(b,13);break;case
-24:bo(b,9);break;case
+6:bz(c,8);break;case
+10:bz(c,12);break;case
+18:bz(c,10);break;case
+22:bz(c,13);break;case
+24:bz(c,9);break;case
 25:var
-d=D(0),o=kO<=d?1:0;if(o){var
-p=d<hA?1:0;if(p){var
+d=C(0),o=lH<=d?1:0;if(o){var
+p=d<h1?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
-r=92===y(c,a[1])?1:0,h=r?117===y(c,a[1]+1|0)?1:0:r;else
+r=92===D(b,a[1])?1:0,h=r?117===D(b,a[1]+1|0)?1:0:r;else
 var
 h=q}else
 var
@@ -3371,141 +3892,141 @@ h=p}else
 var
 h=o;if(h){var
 t=a[1];a[1]=a[1]+2|0;var
-k=D(0),s=0;if(hA<=k&&!(57344<=k)){gw(b,(lc+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;gw(b,d)}}else
-gw(b,d);break;default:l=1}if(!l)i=1}}else
+k=C(0),s=0;if(h1<=k&&!(57344<=k)){gW(c,(l8+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;gW(c,d)}}else
+gW(c,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:bo(b,m);break}continue}if(32<=g){bo(b,g);a[1]++;continue}e(0)}return fO(b)}},n=function(g){var
-d=a[1];for(;;){if(a[1]<f&&48<=y(c,a[1])&&!(57<y(c,a[1]))){a[1]++;continue}var
-b=a[1]===d?1:0;return b?e(0):b}},o=function(l){if(900<l)m(p1);i(0);if(f<=a[1])e(0);var
-b=y(c,a[1]);if(92<=b){var
-k=0;if(111<=b){if(mi===b){var
-p=p2,h=p3;k=1}else
-if(123===b){a[1]++;i(0);if(hu===g(0)){a[1]++;return p4}var
-x=I(0,16),r=0;for(;;){i(0);var
-d=E(0);i(0);C(58);var
-z=o(l+1|0);if(az(x,d))m(j(p6,j(d,p5)));bB(x,d,0);i(0);var
-A=g(0);if(44===A){a[1]++;var
-r=[0,[0,d,z],r];continue}var
-Q=hu===A?(a[1]++,an([0,[0,d,z],r])):e(0);return[5,Q]}}}else
-if(lX===b){var
-p=p7,h=p8;k=1}else
-if(mj<=b){var
-p=0,h=p9;k=1}if(k){var
-q=t(h);if((a[1]+q|0)<=f&&X(bn(c,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
-w=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return p_}var
+2:bz(c,m);break}continue}if(32<=g){bz(c,g);a[1]++;continue}e(0)}return f7(c)}},m=function(g){var
+d=a[1];for(;;){if(a[1]<f&&48<=D(b,a[1])&&!(57<D(b,a[1]))){a[1]++;continue}var
+c=a[1]===d?1:0;return c?e(0):c}},o=function(l){if(900<l)n(qZ);i(0);if(f<=a[1])e(0);var
+c=D(b,a[1]);if(92<=c){var
+k=0;if(111<=c){if(na===c){var
+p=q0,h=q1;k=1}else
+if(123===c){a[1]++;i(0);if(hU===g(0)){a[1]++;return q2}var
+w=P(0,16),r=0;for(;;){i(0);var
+d=E(0);i(0);B(58);var
+y=o(l+1|0);if(aJ(w,d))n(j(q4,j(d,q3)));bK(w,d,0);i(0);var
+z=g(0);if(44===z){a[1]++;var
+r=[0,[0,d,y],r];continue}var
+Q=hU===z?(a[1]++,aq([0,[0,d,y],r])):e(0);return[5,Q]}}}else
+if(mR===c){var
+p=q5,h=q6;k=1}else
+if(nb<=c){var
+p=0,h=q7;k=1}if(k){var
+q=x(h);if((a[1]+q|0)<=f&&ai(by(b,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
+v=0;if(46<=c){if(58<=c){if(91<=c){a[1]++;i(0);if(93===g(0)){a[1]++;return q8}var
 s=0;for(;;){var
-B=o(l+1|0);i(0);var
-D=g(0);if(44===D){a[1]++;var
-s=[0,B,s];continue}var
-R=93===D?(a[1]++,an([0,B,s])):e(0);return[4,R]}}}else
-if(48<=b)w=1}else{if(34===b)return[3,E(0)];if(45<=b)w=1}if(w){var
+A=o(l+1|0);i(0);var
+C=g(0);if(44===C){a[1]++;var
+s=[0,A,s];continue}var
+R=93===C?(a[1]++,aq([0,A,s])):e(0);return[4,R]}}}else
+if(48<=c)v=1}else{if(34===c)return[3,E(0)];if(45<=c)v=1}if(v){var
 F=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
-n(0);var
+m(0);var
 S=a[1],G=46===g(0)?1:0;if(G){var
 H=(a[1]+1|0)<f?1:0;if(H)var
-J=48<=y(c,a[1]+1|0)?1:0,u=J?y(c,a[1]+1|0)<=57?1:0:J;else
+I=48<=D(b,a[1]+1|0)?1:0,t=I?D(b,a[1]+1|0)<=57?1:0:I;else
 var
-u=H}else
+t=H}else
 var
-u=G;if(u){a[1]++;n(0)}var
-K=g(0),M=0;if(69!==K&&fe!==K)M=1;if(!M){var
+t=G;if(t){a[1]++;m(0)}var
+J=g(0),L=0;if(69!==J&&fx!==J)L=1;if(!L){var
 T=a[1];a[1]++;var
-L=g(0),N=0;if(43!==L&&45!==L)N=1;if(!N)a[1]++;var
-O=0;if(48<=g(0)&&!(57<g(0))){n(0);O=1}if(!O)a[1]=T}var
-v=bn(c,F,a[1]-F|0);return a[1]===S?[1,v]:P?[2,v]:m(j(qa,j(v,p$)))}}return e(0)},F=o(0);i(0);if(a[1]<f)e(0);return F}}function
-jQ(c){var
-b=0,a=2;for(;;){if(q(b)===c)return an(b);if(aJ(function(b){return function(a){return 0===m$(b,a)?1:0}}(a),b)){var
+K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
+N=0;if(48<=g(0)&&!(57<g(0))){m(0);N=1}if(!N)a[1]=T}var
+u=by(b,F,a[1]-F|0);return a[1]===S?[1,u]:O?[2,u]:n(j(q_,j(u,q9)))}}return e(0)},F=o(0);i(0);if(a[1]<f)e(0);return F}}function
+kF(c){var
+b=0,a=2;for(;;){if(t(b)===c)return aq(b);if(aH(function(b){return function(a){return 0===n3(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-jR(e,g){var
-h=aG(aF(g),32*e|0),a=f,b=aG(c,40);for(;;){if(bC(Ce(b,a),c))return dz(Cd(a,0,32))&-1;var
-d=aH(fr(a,b),1);if(bC(fV(d,e),h)){var
-a=d;continue}var
-b=d;continue}}var
-qb=jQ(64),qc=3,qd=ej(cG(function(a){return jR(qc,a)},qb)),qe=jQ(8),qf=2,qg=cG(function(a){return jR(qf,a)},qe);function
-bV(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
-gx(s){var
-j=t(s),n=((j+9|0)+63|0)/64|0,k=cr(64*n|0,0);bR(s,0,k,0,j);cE(k,j,aW);Cq(k,(64*n|0)-8|0,CG(CP(m5(j),3)));var
-e=ej(qg),c=bN(64,0),u=n-1|0,C=0;if(!(u<0)){var
+kG(f,g){var
+h=q(ad(g),32*f|0),a=d,c=q(b,40);for(;;){if(ar(cu(c,a),b))return dH(DK(a,0,32))&-1;var
+e=$(aR(a,c),1);if(ar(gc(e,f),h)){var
+a=e;continue}var
+c=e;continue}}var
+q$=kF(64),ra=3,rb=eA(cQ(function(a){return kG(ra,a)},q$)),rc=kF(8),rd=2,re=cQ(function(a){return kG(rd,a)},rc);function
+b1(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
+gX(s){var
+j=x(s),n=((j+9|0)+63|0)/64|0,k=cy(64*n|0,0);bZ(s,0,k,0,j);cN(k,j,a1);DX(k,(64*n|0)-8|0,Eb(Ek(nX(j),3)));var
+e=eA(re),c=bV(64,0),t=n-1|0,C=0;if(!(t<0)){var
 l=C;a:for(;;){var
 f=0;for(;;){var
-Z=CE(Cn(k,(64*l|0)+(4*f|0)|0))&-1;p(c,f)[1+f]=Z;var
+Z=D$(DU(k,(64*l|0)+(4*f|0)|0))&-1;p(c,f)[1+f]=Z;var
 _=f+1|0;if(15!==f){var
 f=_;continue}var
 b=16;for(;;){var
-w=b-15|0,o=p(c,w)[1+w],x=b-2|0,q=p(c,x)[1+x],S=bV(o,18),T=bV(o,7)^S^(o>>>3|0),U=bV(q,19),y=b-7|0,V=bV(q,17)^U^(q>>>10|0),z=b-16|0,W=p(c,y)[1+y],X=(((p(c,z)[1+z]+T|0)+W|0)+V|0)&-1;p(c,b)[1+b]=X;var
+v=b-15|0,o=p(c,v)[1+v],w=b-2|0,q=p(c,w)[1+w],S=b1(o,18),T=b1(o,7)^S^(o>>>3|0),U=b1(q,19),y=b-7|0,V=b1(q,17)^U^(q>>>10|0),z=b-16|0,W=p(c,y)[1+y],X=(((p(c,z)[1+z]+T|0)+W|0)+V|0)&-1;p(c,b)[1+b]=X;var
 Y=b+1|0;if(63!==b){var
 b=Y;continue}var
-r=e.length-1,a=0===r?[0]:Ci(e,0,r),d=0;for(;;){var
-g=p(a,0)[1],h=p(a,4)[5],E=bV(h,25),F=bV(h,11),G=bV(h,6)^F^E,H=(h^-1)&-1&p(a,6)[7],I=h&p(a,5)[6]^H,J=p(c,d)[1+d],K=p(qd,d)[1+d],v=(((p(a,7)[8]+G|0)+I|0)+K|0)+J|0,L=bV(g,22),M=bV(g,13),N=bV(g,2)^M^L,O=p(a,2)[3],P=p(a,1)[2]&O,A=0,Q=g&a[2]^g&a[3]^P;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){Cf(a,0,a,1,7);A=1}if(!A)aZ(nM);a[5]=(a[5]+v|0)&-1;a[1]=((v+N|0)+Q|0)&-1;var
+r=e.length-1,a=0===r?[0]:DP(e,0,r),d=0;for(;;){var
+g=p(a,0)[1],h=p(a,4)[5],E=b1(h,25),F=b1(h,11),G=b1(h,6)^F^E,H=(h^-1)&-1&p(a,6)[7],I=h&p(a,5)[6]^H,J=p(c,d)[1+d],K=p(rb,d)[1+d],u=(((p(a,7)[8]+G|0)+I|0)+K|0)+J|0,L=b1(g,22),M=b1(g,13),N=b1(g,2)^M^L,O=p(a,2)[3],P=p(a,1)[2]&O,A=0,Q=g&a[2]^g&a[3]^P;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){DM(a,0,a,1,7);A=1}if(!A)a4(oE);a[5]=(a[5]+u|0)&-1;a[1]=((u+N|0)+Q|0)&-1;var
 R=d+1|0;if(63!==d){var
-d=R;continue}fL(function(a,b){e[1+a]=(p(e,a)[1+a]+b|0)&-1;return 0},a);var
-D=l+1|0;if(u!==l){var
+d=R;continue}f5(function(a,b){e[1+a]=(p(e,a)[1+a]+b|0)&-1;return 0},a);var
+D=l+1|0;if(t!==l){var
 l=D;continue a}break}break}break}break}}var
 i=e.length-1-1|0,m=0;for(;;){if(0<=i){var
-B=[0,e[1+i],m],i=i-1|0,m=B;continue}return bA(qi,cG(c7(qh),m))}}var
-dc=[ac,qj,cp(0)];function
-x(a){throw[0,dc,a]}function
-w(b,a,d,e){if(typeof
+B=[0,e[1+i],m],i=i-1|0,m=B;continue}return bJ(rg,cQ(dd(rf),m))}}var
+dn=[ap,rh,cP(0)];function
+z(a){throw[0,dn,a]}function
+A(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
-c=b[1];F(function(b){var
-d=1-a0(b,c);return d?m(j(a,j(ql,b))):d},d);F(function(f){var
-b=f[1],g=b$(b,d),h=g||b$(b,e),c=1-h;return c?m(j(a,j(qm,b))):c},c);return c}return m(j(a,qk))}function
-e(b,a){return fJ(a,b)}function
-l(b,a){return eh(a,b)}function
-al(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return m(j(b,qn))}function
-N(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return m(j(b,qo))}function
-u(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return m(j(b,qp))}function
-jS(e,a,c){var
-b=N(e,a);if(q(b)!==c)m(j(a,qq));return d(function(b){return u(b,a)},b)}function
-bh(d,c){var
-a=jS(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,_,qr]}function
-jT(e,d){var
-a=jS(e,d,3);if(a){var
+c=b[1];M(function(b){var
+d=1-bb(b,c);return d?n(j(a,j(rj,b))):d},d);M(function(f){var
+b=f[1],g=cx(b,d),h=g||cx(b,e),c=1-h;return c?n(j(a,j(rk,b))):c},c);return c}return n(j(a,ri))}function
+f(b,a){return f2(a,b)}function
+l(b,a){return dQ(a,b)}function
+av(a,b){if(typeof
+a!=="number"&&5===a[0])return a[1];return n(j(b,rl))}function
+L(a,b){if(typeof
+a!=="number"&&4===a[0])return a[1];return n(j(b,rm))}function
+v(a,b){if(typeof
+a!=="number"&&3===a[0])return a[1];return n(j(b,rn))}function
+kH(d,a,c){var
+b=L(d,a);if(t(b)!==c)n(j(a,ro));return e(function(b){return v(b,a)},b)}function
+bt(d,c){var
+a=kH(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,ae,rp]}function
+kI(e,d){var
+a=kH(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,_,qs]}function
-ci(a){var
-b=A(a,qt);return b?il(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,ae,rq]}function
+b2(a){var
+b=y(a,rr);return b?iN(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-bW(b,a){return bn(b,a,t(b)-a|0)}function
-eH(a,b){if(4000<t(a))m(j(b,qv));return mR(10,a)}function
-cK(b,e){if(X(b,qw))return f;var
-g=A(b,qx),h=g?45===y(b,0)?1:0:g,a=h?bW(b,1):b,k=0;if(2<t(a)&&X(bn(a,0,2),qy)){var
-i=bW(a,2),d=A(i,qu),n=d?il(function(c){var
-a=c+e2|0,b=0;if(22<a>>>0){if(!(5<a+mB>>>0))b=1}else
-if(6<a+hC>>>0)b=1;return b?1:0},i):d;if(n){var
-c=mR(16,bW(a,2));k=1}}if(!k){var
-l=0;if(ci(a)&&!(48===y(a,0)))var
-c=eH(a,e);else
+bO(b,a){return by(b,a,x(b)-a|0)}function
+eZ(a,b){if(4000<x(a))n(j(b,rt));return nJ(10,a)}function
+cV(b,f){if(ai(b,ru))return d;var
+g=y(b,rv),h=g?45===D(b,0)?1:0:g,a=h?bO(b,1):b,k=0;if(2<x(a)&&ai(by(a,0,2),rw)){var
+i=bO(a,2),e=y(i,rs),m=e?iN(function(c){var
+a=c+fi|0,b=0;if(22<a>>>0){if(!(5<a+nt>>>0))b=1}else
+if(6<a+h3>>>0)b=1;return b?1:0},i):e;if(m){var
+c=nJ(16,bO(a,2));k=1}}if(!k){var
+l=0;if(b2(a)&&!(48===D(a,0)))var
+c=eZ(a,f);else
 l=1;if(l)var
-c=m(j(e,qz))}return h?bK(c):c}function
-cL(b,a){return cK(u(b,a),a)}function
-cj(b,a){var
-c=fs(b,a),d=cU(a,c);return[0,cU(b,c),d]}function
-bq(a,b){var
-e=dI(a,47);if(e)var
-f=e[1],h=cK(bW(a,f+1|0),b),d=h,g=bn(a,0,f);else
+c=n(j(f,rx))}return h?ag(c):c}function
+cW(b,a){return cV(v(b,a),a)}function
+bu(b,a){var
+c=fK(b,a),d=bS(a,c);return[0,bS(b,c),d]}function
+bA(a,c){var
+e=dS(a,47);if(e)var
+f=e[1],h=cV(bO(a,f+1|0),c),d=h,g=by(a,0,f);else
 var
-d=c,g=a;if(ap(d)<=0)m(j(b,qA));return cj(cK(g,b),d)}function
-S(b,a){return bq(u(b,a),a)}function
-dd(b,a){var
-c=a[1],d=a[2];return bC(T(aF(b),d),c)}function
-jU(a){return 0<ap(a[1])?1:0}function
-eI(e,d,a){var
-c=bq(d,a);return b(e,c)?c:x(j(a,qB))}function
-bG(b,a){return eI(jU,b,a)}function
-eJ(b,a){var
-c=0;return eI(function(a){return dd(c,a)},b,a)}function
-ck(b,a){var
-c=1;return eI(function(a){return dd(c,a)},b,a)}function
-qC(b,a){return eI(function(a){var
-b=dd(0,a);return b?bC(a[1],a[2]):b},b,a)}function
-gy(c){function
+d=b,g=a;if(V(d)<=0)n(j(c,ry));return bu(cV(g,c),d)}function
+T(b,a){return bA(v(b,a),a)}function
+dp(b,a){var
+c=a[1],d=a[2];return ar(w(ad(b),d),c)}function
+kJ(a){return 0<V(a[1])?1:0}function
+e0(e,d,a){var
+b=bA(d,a);return c(e,b)?b:z(j(a,rz))}function
+bB(b,a){return e0(kJ,b,a)}function
+e1(b,a){var
+c=0;return e0(function(a){return dp(c,a)},b,a)}function
+co(b,a){var
+c=1;return e0(function(a){return dp(c,a)},b,a)}function
+rA(b,a){return e0(function(a){var
+b=dp(0,a);return b?ar(a[1],a[2]):b},b,a)}function
+gY(c){function
 d(a){var
 c=32===a?1:0;if(c)var
 b=c;else{var
@@ -3513,261 +4034,261 @@ d=9<=a?1:0,e=d?a<=13?1:0:d;if(e)var
 b=e;else
 var
 f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
-e=t(c),a=0;for(;;){if(a<e&&d(y(c,a))){var
+e=x(c),a=0;for(;;){if(a<e&&d(D(c,a))){var
 a=a+1|0;continue}var
-b=e;for(;;){if(0<b&&d(y(c,b-1|0))){var
-b=b-1|0;continue}return bn(c,a,ia(a,b)-a|0)}}}function
-gz(a){if(A(a,qD)){var
-b=0;if(45!==y(a,0)&&43!==y(a,0))b=1;if(!b){var
-c=bW(a,1);return[0,45===y(a,0)?1:0,c]}}return[0,0,a]}function
-gA(W,d){var
-a=gy(u(W,d));function
-b(a){return m(j(d,qE))}var
-x=dI(a,47);if(x){var
-k=x[1],z=gz(gy(bn(a,0,k))),l=z[2],n=gy(bW(a,k+1|0)),A=0<k?1:0;if(A){var
-B=32===y(a,0)?1:0;if(B)var
+b=e;for(;;){if(0<b&&d(D(c,b-1|0))){var
+b=b-1|0;continue}return by(c,a,iC(a,b)-a|0)}}}function
+gZ(a){if(y(a,rB)){var
+b=0;if(45!==D(a,0)&&43!==D(a,0))b=1;if(!b){var
+c=bO(a,1);return[0,45===D(a,0)?1:0,c]}}return[0,0,a]}function
+g0(W,e){var
+a=gY(v(W,e));function
+c(a){return n(j(e,rC))}var
+y=dS(a,47);if(y){var
+k=y[1],z=gZ(gY(by(a,0,k))),l=z[2],m=gY(bO(a,k+1|0)),A=0<k?1:0;if(A){var
+B=32===D(a,0)?1:0;if(B)var
 o=B;else
 var
-F=ci(l),_=F?ci(n):F,o=1-_}else
+G=b2(l),Z=G?b2(m):G,o=1-Z}else
 var
-o=A;if(o)b(0);var
-C=ci(l),Y=C?ci(n):C;if(1-Y)b(0);var
-D=eH(n,d);if(i(D,f))b(0);var
-E=eH(l,d),Z=z[1]?bK(E):E;return cj(Z,D)}var
-G=dI(a,fe),H=dI(a,69),V=0;if(G)var
-p=G[1];else
-if(H)var
-p=H[1];else{var
-h=0,I=a;V=1}if(!V)var
-$=[0,bW(a,p+1|0)],h=$,I=bn(a,0,p);if(h){var
-J=gz(h[1]),q=J[2],K=ci(q),aa=K?t(q)<=6?1:0:K;if(1-aa)b(0);var
-L=eb(j(qF,q)),ab=J[1]?-L|0:L,r=ab}else
+o=A;if(o)c(0);var
+C=b2(l),X=C?b2(m):C;if(1-X)c(0);var
+E=eZ(m,e);if(i(E,d))c(0);var
+F=eZ(l,e),Y=z[1]?ag(F):F;return bu(Y,E)}var
+H=dS(a,fx),I=dS(a,69),V=0;if(H)var
+p=H[1];else
+if(I)var
+p=I[1];else{var
+h=0,J=a;V=1}if(!V)var
+_=[0,bO(a,p+1|0)],h=_,J=by(a,0,p);if(h){var
+K=gZ(h[1]),q=K[2],L=b2(q),$=L?x(q)<=6?1:0:L;if(1-$)c(0);var
+M=dK(j(rD,q)),aa=K[1]?-M|0:M,r=aa}else
 var
 r=h;var
-M=gz(I),e=M[2],N=dI(e,46);if(N){var
-s=N[1];if(X(bW(e,s+1|0),qG))b(0);var
-ac=bW(e,s+1|0),g=ac,v=bn(e,0,s)}else
+N=gZ(J),f=N[2],O=dS(f,46);if(O){var
+s=O[1];if(ai(bO(f,s+1|0),rE))c(0);var
+ab=bO(f,s+1|0),g=ab,t=by(f,0,s)}else
 var
-g=qI,v=e;var
-O=ci(v);if(O)var
-ad=X(g,qH),P=ad||ci(g);else
+g=rG,t=f;var
+P=b2(t);if(P)var
+ac=ai(g,rF),Q=ac||b2(g);else
 var
-P=O;if(1-P)b(0);if(10000<dE(r))b(0);var
-Q=eH(j(v,g),d),R=M[1]?bK(Q):Q,S=r-t(g)|0,ae=dE(S),U=fV(aF(10),ae),w=0<=S?cj(T(R,U),c):cj(R,U),af=hP(w[2]);if(13288<ia(hP(w[1]),af))b(0);return w}function
-aB(a,b){var
-c=a8(a,b);if(c)return c[1];var
-d=aF(a[1]+1|0);bB(a,b,d);return d}function
-cM(a,o){var
-p=a?a[1]:a,c=al(o,qJ),e=l(c,qK),k=0;if(e){var
-b=e[1],n=0;if(typeof
-b!=="number"&&3===b[0])if(A(b[1],qT))n=1;else{k=1;n=1}}if(!k)m(qL);function
+Q=P;if(1-Q)c(0);if(10000<dN(r))c(0);var
+R=eZ(j(t,g),e),S=N[1]?ag(R):R,T=r-x(g)|0,ae=dN(T),U=gc(ad(10),ae),u=0<=T?bu(w(S,U),b):bu(S,U),af=dG(u[2]);if(13288<iC(dG(u[1]),af))c(0);return u}function
+aL(a,b){var
+c=a7(a,b);if(c)return c[1];var
+d=ad(a[1]+1|0);bK(a,b,d);return d}function
+cX(a,o){var
+p=a?a[1]:a,c=av(o,rH),d=l(c,rI),k=0;if(d){var
+b=d[1],m=0;if(typeof
+b!=="number"&&3===b[0])if(y(b[1],rR))m=1;else{k=1;m=1}}if(!k)n(rJ);function
 f(b){var
 d=l(c,b);if(d){var
 a=d[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return m(j(b,qM))}var
-q=f(qN),r=f(qO),g=d(function(a){var
-b=u(a[2],qP);return[0,a[1],b]},q),h=d(function(a){var
-b=al(a[2],qQ),c=d(function(b){var
+a!=="number"&&5===a[0])return a[1]}return n(j(b,rK))}var
+q=f(rL),r=f(rM),g=e(function(a){var
+b=v(a[2],rN);return[0,a[1],b]},q),h=e(function(a){var
+b=av(a[2],rO),c=e(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(p){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=gA(c,qR);return[0,b[1],e]},b);return[0,a[1],c]},r),i=I(0,64);F(function(a){return bc(i,a[1],0)},g);F(function(b){var
-a=1-az(i,b[1]);return a?x(qS):a},h);return[0,g,h]}function
-eK(c,a,g){var
-f=c[1];F(function(c){b(a,c[1]);return 0},f);var
-e=I(0,64),h=c[2];F(function(a){return bc(e,a[1],a[2])},h);var
-i=c[1];return d(function(c){var
-f=c[1],h=aP(a8(e,f),0),i=d(function(c){var
-d=c[2];return[0,b(a,c[1]),d]},h),j=[0,b(g,c[2]),i];return[0,b(a,f),j]},i)}function
-a2(g){var
-a=fN(t(g)+2|0),m=t(g);function
-j(a){return y(g,a)}function
-e(c){return ba(a,b(c7(qU),c))}bo(a,34);var
-c=0;for(;;){if(c<m){var
-d=j(c),h=function(d){return function(b,a){var
-c=fG(b,function(a){return a+1|0});return bl(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(c);if(e6<=d){var
-k=h(3,d&7)-65536|0;e(kO|k>>>10|0);e(hA|k&me);var
-c=c+4|0;continue}if(e5<=d){e(h(2,d&15));var
-c=c+3|0;continue}if(hN<=d){e(h(1,d&31));var
-c=c+2|0;continue}var
-f=id(d);if(34===f)ba(a,qV);else
-if(92===f)ba(a,qW);else{var
+e=g0(c,rP);return[0,b[1],e]},b);return[0,a[1],c]},r),i=P(0,64);M(function(a){return br(i,a[1],0)},g);M(function(b){var
+a=1-aJ(i,b[1]);return a?z(rQ):a},h);return[0,g,h]}function
+e2(b,a,g){var
+f=b[1];M(function(b){c(a,b[1]);return 0},f);var
+d=P(0,64),h=b[2];M(function(a){return br(d,a[1],a[2])},h);var
+i=b[1];return e(function(b){var
+f=b[1],h=ax(a7(d,f),0),i=e(function(b){var
+d=b[2];return[0,c(a,b[1]),d]},h),j=[0,c(g,b[2]),i];return[0,c(a,f),j]},i)}function
+a9(g){var
+a=f6(x(g)+2|0),m=x(g);function
+j(a){return D(g,a)}function
+e(b){return bp(a,c(dd(rS),b))}bz(a,34);var
+b=0;for(;;){if(b<m){var
+d=j(b),h=function(d){return function(b,a){var
+c=fZ(b,function(a){return a+1|0});return a5(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(b);if(fm<=d){var
+k=h(3,d&7)-65536|0;e(lH|k>>>10|0);e(h1|k&m8);var
+b=b+4|0;continue}if(fl<=d){e(h(2,d&15));var
+b=b+3|0;continue}if(id<=d){e(h(1,d&31));var
+b=b+2|0;continue}var
+f=iF(d);if(34===f)bp(a,rT);else
+if(92===f)bp(a,rU);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:ba(a,qX);break;case
-9:ba(a,qY);break;case
-10:ba(a,qZ);break;case
-12:ba(a,q0);break;case
-13:ba(a,q1);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(e8===d))bo(a,f);else
+8:bp(a,rV);break;case
+9:bp(a,rW);break;case
+10:bp(a,rX);break;case
+12:bp(a,rY);break;case
+13:bp(a,rZ);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(fo===d))bz(a,f);else
 l=1;if(l)e(d)}}var
-c=c+1|0;continue}bo(a,34);return fO(a)}}function
-cy(a){if(i(a[2],c))return bL(a[1]);var
-b=j(q2,bL(a[2]));return j(bL(a[1]),b)}function
-gB(c){function
+b=b+1|0;continue}bz(a,34);return f7(a)}}function
+cG(a){if(i(a[2],b))return bT(a[1]);var
+c=j(r0,bT(a[2]));return j(bT(a[1]),c)}function
+g1(b){function
 a(a){var
-b=bm(function(b,a){return Z(b[1],a[1])},a);return j(q6,j(bA(q5,d(function(a){var
-b=j(q4,a[2]);return j(a2(a[1]),b)},b)),q3))}var
-e=I(0,64),f=c[2];F(function(a){return bc(e,a[1],a[2])},f);var
-g=0,h=c[1],i=[0,[0,q7,a(d(function(d){var
-c=d[1],f=aP(a8(e,c),0);return[0,c,a(b(c4(function(a){var
-b=a[2];if(0===ap(b[1]))return 0;var
-c=a2(cy(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=c[1],l=[0,[0,q8,a(d(function(a){var
-b=a2(a[2]);return[0,a[1],b]},k))],i];return a([0,[0,q_,a2(q9)],l])}function
-eL(a){return j(q$,gx(gB(a)))}function
-jV(a,d,c){if(typeof
+b=bc(function(b,a){return _(b[1],a[1])},a);return j(r4,j(bJ(r3,e(function(a){var
+b=j(r2,a[2]);return j(a9(a[1]),b)},b)),r1))}var
+d=P(0,64),f=b[2];M(function(a){return br(d,a[1],a[2])},f);var
+g=0,h=b[1],i=[0,[0,r5,a(e(function(e){var
+b=e[1],f=ax(a7(d,b),0);return[0,b,a(c(da(function(a){var
+b=a[2];if(0===V(b[1]))return 0;var
+c=a9(cG(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=b[1],l=[0,[0,r6,a(e(function(a){var
+b=a9(a[2]);return[0,a[1],b]},k))],i];return a([0,[0,r8,a9(r7)],l])}function
+e3(a){return j(r9,gX(g1(a)))}function
+kK(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(b$(b,c))return b}return m(j(d,ra))}function
-jW(c,g,a){var
-f=w(g,a,rm,0),h=N(e(f,rn),a),i=d(function(b){return jT(b,a)},h),j=d(function(b){var
-c=bG(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=N(e(f,ro),a),l=d(function(c){var
-b=bh(c,a),d=bG(b[2],a);return[0,b[1],d]},k),m=d(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},l);return[0,d(function(a){var
-d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},j),m]}var
-rp=aG(c,33);function
-jX(r,a,p,o,n){var
-h=w(r,a,rr,rq);function
-s(d){var
-c=w(d,a,p,o),f=b(n,c);return[0,e(c,rs),f]}var
-f=d(s,N(e(h,rt),a)),i=l(h,ru);if(i){var
-k=cL(i[1],a);if(ap(k)<=0)m(j(a,rv));return d(function(b){var
-c=cj(cL(b[1],a),k);return[0,b[2],c]},f)}var
-g=d(function(b){return S(b[1],a)},f),t=q(g);bl(function(d,c){var
-b=iC(d,c[2]),e=aF(t);if(fU(T(aF(hP(b)),e),rp))m(j(a,rw));return b},c,g);return fK(d(bd,f),g)}function
-jY(a,f,c){function
-g(c){var
-d=bh(e(c,rz),eM),g=jW(a,e(c,rA),eM),h=f?jW(a,e(c,rB),eM):rC,i=b(a,d[2]);return[0,[0,b(a,d[1]),i],g,h]}var
-h=0,i=f?rx:ry,j=jX(c,eM,i,h,g);return d(function(b){var
+b=a[1];if(cx(b,c))return b}return n(j(d,r_))}function
+kL(b,g,a){var
+d=A(g,a,sk,0),h=L(f(d,sl),a),i=e(function(b){return kI(b,a)},h),j=e(function(b){var
+c=bB(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=L(f(d,sm),a),l=e(function(c){var
+b=bt(c,a),d=bB(b[2],a);return[0,b[1],d]},k),m=e(function(a){var
+d=a[2];return[0,c(b,a[1]),d]},l);return[0,e(function(a){var
+d=a[1],e=a[2],f=c(b,d[2]);return[0,[0,c(b,d[1]),f],e]},j),m]}var
+sn=q(b,33);function
+kM(q,a,p,o,m){var
+h=A(q,a,sp,so);function
+r(d){var
+b=A(d,a,p,o),e=c(m,b);return[0,f(b,sq),e]}var
+d=e(r,L(f(h,sr),a)),i=l(h,ss);if(i){var
+k=cW(i[1],a);if(V(k)<=0)n(j(a,st));return e(function(b){var
+c=bu(cW(b[1],a),k);return[0,b[2],c]},d)}var
+g=e(function(b){return T(b[1],a)},d),s=t(g);a5(function(d,c){var
+b=i1(d,c[2]),e=ad(s);if(gb(w(ad(dG(b)),e),sn))n(j(a,su));return b},b,g);return f3(e(a8,d),g)}function
+kN(a,d,b){function
+g(b){var
+e=bt(f(b,sx),e4),g=kL(a,f(b,sy),e4),h=d?kL(a,f(b,sz),e4):sA,i=c(a,e[2]);return[0,[0,c(a,e[1]),i],g,h]}var
+h=0,i=d?sv:sw,j=kM(b,e4,i,h,g);return e(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
-gC(i,t,a,s){var
-v=i?i[1]:function(a){return 0},c=w(s,r5,ag(t,r4),r3),k=X(jV(e(c,r9),r8,r7),r6);S(e(c,r$),r_);var
-x=N(e(c,sb),sa),n=d(function(j){var
-c=w(j,rd,rc,rb),d=u(e(c,rf),re),f=u(e(c,rh),rg),g=S(e(c,rj),ri),h=l(c,rk),i=Q(function(a){return S(a,rl)},h);return function(e){var
-c=b(a,f);return[0,b(a,d),c,g,i]}},x);if(0===n)m(sc);b(v,c);var
-y=ck(u(e(c,sf),se),sd),z=jY(a,k,e(c,sg)),f=l(c,sh);if(f){var
-B=f[1],r=jX(B,aC,r2,r1,function(f){var
-r=bh(e(f,rU),aC),G=al(e(f,rV),aC),H=d(function(f){var
-c=f[2],h=0;if(typeof
-c==="number"||!(3===c[0]))h=1;else
+g2(i,s,a,r){var
+u=i?i[1]:function(a){return 0},b=A(r,s3,an(s,s2),s1),k=ai(kK(f(b,s7),s6,s5),s4);T(f(b,s9),s8);var
+w=L(f(b,s$),s_),m=e(function(j){var
+b=A(j,sb,sa,r$),d=v(f(b,sd),sc),e=v(f(b,sf),se),g=T(f(b,sh),sg),h=l(b,si),i=F(function(a){return T(a,sj)},h);return function(f){var
+b=c(a,e);return[0,c(a,d),b,g,i]}},w);if(0===m)n(ta);c(u,b);var
+x=co(v(f(b,td),tc),tb),z=kN(a,k,f(b,te)),d=l(b,tf);if(d){var
+B=d[1],q=kM(B,aM,s0,sZ,function(d){var
+q=bt(f(d,sS),aM),G=av(f(d,sT),aM),H=e(function(f){var
+b=f[2],h=0;if(typeof
+b==="number"||!(3===b[0]))h=1;else
 var
-g=[0,bq(c[1],aC)];if(h)var
-d=bh(c,aC),e=d[1],g=A(e,rD)?A(e,rE)?m(j(aC,rF)):[2,b(a,d[2])]:[1,b(a,d[2])];return[0,b(a,f[1]),g]},G),I=a0(rW,f);if(a0(rX,f)!==I)m(j(aC,rY));var
-k=l(f,rZ);if(k){var
-n=k[1],v=0;if(typeof
-n!=="number"&&1===n[0]){var
-p=cK(n[1],aC);if(ap(p)<1)m(j(aC,rT));var
-s=p;v=1}if(!v)var
-s=m(j(aC,rS));var
-g=w(e(f,r0),aC,0,rG),c=function(a){return a0(a,g)},y=c(rH),x=0,z=y||c(rR),B=[0,c(rI),[0,z,x]],C=[0,c(rJ),B];if(1!==q(b(W(function(a){return a}),C)))m(j(aC,rK));if(c(rL))var
-o=[0,b(a,u(e(g,rM),aC))];else
-if(c(rN))var
-o=[1,b(a,u(e(g,rO),aC))];else
+g=[0,bA(b[1],aM)];if(h)var
+d=bt(b,aM),e=d[1],g=y(e,sB)?y(e,sC)?n(j(aM,sD)):[2,c(a,d[2])]:[1,c(a,d[2])];return[0,c(a,f[1]),g]},G),I=bb(sU,d);if(bb(sV,d)!==I)n(j(aM,sW));var
+k=l(d,sX);if(k){var
+m=k[1],u=0;if(typeof
+m!=="number"&&1===m[0]){var
+p=cV(m[1],aM);if(V(p)<1)n(j(aM,sR));var
+r=p;u=1}if(!u)var
+r=n(j(aM,sQ));var
+g=A(f(d,sY),aM,0,sE),b=function(a){return bb(a,g)},x=b(sF),w=0,z=x||b(sP),B=[0,b(sG),[0,z,w]],C=[0,b(sH),B];if(1!==t(c(U(function(a){return a}),C)))n(j(aM,sI));if(b(sJ))var
+o=[0,c(a,v(f(g,sK),aM))];else
+if(b(sL))var
+o=[1,c(a,v(f(g,sM),aM))];else
 var
-h=l(g,rP),D=h?al(h[1],aC):h,i=l(g,rQ),E=i?N(i[1],aC):i,F=d(function(d){var
-c=bh(d,aC),e=eJ(c[2],aC);return[0,b(a,c[1]),e]},E),o=[2,F,d(function(c){var
-d=S(c[2],aC);return[0,b(a,c[1]),d]},D)];var
-t=[0,[0,s,o]]}else
+h=l(g,sN),D=h?av(h[1],aM):h,i=l(g,sO),E=i?L(i[1],aM):i,F=e(function(d){var
+b=bt(d,aM),e=e1(b[2],aM);return[0,c(a,b[1]),e]},E),o=[2,F,e(function(b){var
+d=T(b[2],aM);return[0,c(a,b[1]),d]},D)];var
+s=[0,[0,r,o]]}else
 var
-t=k;var
-J=b(a,r[2]);return[0,[0,b(a,r[1]),J],H,t]}),h=d(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},r),p=ca(bJ,b(c4(function(a){return Q(aj,a[4])}),h)),g=I(0,16);eg(function(b,a){return bc(g,a,b+1|0)},p);var
-o=d(function(a){var
-b=a[4],c=Q(function(a){var
-b=a[2];return[0,cd(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
+s=k;var
+J=c(a,q[2]);return[0,[0,c(a,q[1]),J],H,s]}),h=e(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),p=bY(bG,c(da(function(a){return F(ak,a[4])}),h)),g=P(0,16);ey(function(b,a){return br(g,a,b+1|0)},p);var
+o=e(function(a){var
+b=a[4],c=F(function(a){var
+b=a[2];return[0,ci(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
 var
-o=f;return[0,0,y,k,z,o,d(function(a){return b(a,0)},n)]}function
-jZ(c){var
-b=I(0,64),d=I(0,64),f=[0,si];function
-h(a){f[1]=u(e(a,sk),sj);w(e(a,sn),sm,sl,0);return 0}var
-a=gC([0,h],so,function(a){return aB(b,a)},c),g=cM(0,e(al(c,sq),sp)),i=a[6],j=a[5],k=a[4],l=a[3],m=a[2];function
-n(a){return aB(d,a)}var
-o=[0,eK(g,function(a){return aB(b,a)},n),m,l,k,j,i];function
-p(a){return aB(d,a)}function
-q(a){return aB(b,a)}return[0,g,f[1],o,q,p]}function
-j0(b,d,a){if(typeof
+o=d;return[0,0,x,k,z,o,e(function(a){return c(a,0)},m)]}function
+kO(c){var
+b=P(0,64),d=P(0,64),e=[0,tg];function
+h(a){e[1]=v(f(a,ti),th);A(f(a,tl),tk,tj,0);return 0}var
+a=g2([0,h],tm,function(a){return aL(b,a)},c),g=cX(0,f(av(c,to),tn)),i=a[6],j=a[5],k=a[4],l=a[3],m=a[2];function
+n(a){return aL(d,a)}var
+o=[0,e2(g,function(a){return aL(b,a)},n),m,l,k,j,i];function
+p(a){return aL(d,a)}function
+q(a){return aL(b,a)}return[0,g,e[1],o,q,p]}function
+kP(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cK(b[1],a),e=ap(c)<0?1:0,f=e||ep(c,aF(d));if(f)m(j(a,ss));return bS(c)}return m(j(a,sr))}function
-j1(a,g,f){if(typeof
+c=cV(b[1],a),e=V(c)<0?1:0,f=e||de(c,ad(d));if(f)n(j(a,tq));return az(c)}return n(j(a,tp))}function
+kQ(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=A(c,st),b=0;if(d){if(!A(c,su)){var
+c=a[1],d=y(c,tr),b=0;if(d){if(!y(c,ts)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,j0(a,g,f)]}function
-dT(e,f,c,a){var
-g=N(c,a);return d(function(d){var
-c=jT(d,a),g=n(f,c[3],a),h=b(e,c[2]);return[0,[0,b(e,c[1]),h],g]},g)}function
-gD(f,e,d,a){var
-b=dT(f,e,d,a),c=I(0,16);F(function(d){var
-b=d[1];return az(c,b)?m(j(a,s6)):bB(c,b,0)},b);return b}function
-j2(h,n,f,o,k){var
-p=h?h[1]:function(a){return 0},a=w(k,te,ag(n,td),tc),g=w(e(a,th),tg,tf,0),r=N(e(a,tj),ti);S(e(g,tl),tk);S(e(g,tn),tm);var
-s=d(function(v){var
-a=w(v,a9,sz,sy),c=l(a,sA),g=Q(function(b){var
-a=bh(b,a9),c=bq(a[1],a9);return[0,c,bq(a[2],a9)]},c),h=u(e(a,sB),a9),i=u(e(a,sC),a9),j=S(e(a,sD),a9),k=S(e(a,sE),a9),m=l(a,sF),n=Q(function(a){return bh(a,a9)},m),p=l(a,sG),r=Q(function(h){var
-a=w(h,a9,sv,0),c=N(e(a,sw),a9),f=q(c),g=j1(e(a,sx),f,a9);return[0,g,dG(function(c,a){var
-e=al(a,a9),g=d(function(a){var
-c=j1(a[2],f,a9);return[0,b(o,a[1]),c]},e);return[0,aF(c+1|0),g]},c)]},p),s=Q(function(a){var
-c=b(f,a[2]);return[0,b(f,a[1]),c]},n),t=b(f,i);return[0,b(f,h),t,j,k,s,r,g]},r),i=N(e(a,tp),to);b(p,a);var
-t=ck(u(e(g,ts),tr),tq),v=ck(u(e(g,tv),tu),tt),C=q(i),x=dG(function(p,D){var
-a=b(c7(sT),p),g=w(D,a,sV,sU),r=al(e(g,sW),a),k=d(function(d){var
-e=[0,cL(d[2],a),c];return[0,b(f,d[1]),e]},r);if(0===k)m(j(a,sX));var
-s=l(g,sY),t=Q(function(c){var
-e=al(c,a);return d(function(c){var
-d=j0(c[2],C,a);return[0,b(o,c[1]),d]},e)},s),n=l(g,sZ),E=0;if(n){var
-h=n[1],i=0;if(typeof
+e=d;b=1}if(b)return e}return[0,kP(a,g,f)]}function
+d6(d,f,b,a){var
+g=L(b,a);return e(function(e){var
+b=kI(e,a),g=m(f,b[3],a),h=c(d,b[2]);return[0,[0,c(d,b[1]),h],g]},g)}function
+g3(f,e,d,a){var
+b=d6(f,e,d,a),c=P(0,16);M(function(d){var
+b=d[1];return aJ(c,b)?n(j(a,t4)):bK(c,b,0)},b);return b}function
+kR(h,m,d,o,k){var
+p=h?h[1]:function(a){return 0},a=A(k,uc,an(m,ub),ua),g=A(f(a,uf),ue,ud,0),q=L(f(a,uh),ug);T(f(g,uj),ui);T(f(g,ul),uk);var
+r=e(function(u){var
+a=A(u,bi,tx,tw),b=l(a,ty),g=F(function(b){var
+a=bt(b,bi),c=bA(a[1],bi);return[0,c,bA(a[2],bi)]},b),h=v(f(a,tz),bi),i=v(f(a,tA),bi),j=T(f(a,tB),bi),k=T(f(a,tC),bi),m=l(a,tD),n=F(function(a){return bt(a,bi)},m),p=l(a,tE),q=F(function(h){var
+a=A(h,bi,tt,0),b=L(f(a,tu),bi),d=t(b),g=kQ(f(a,tv),d,bi);return[0,g,dP(function(b,a){var
+f=av(a,bi),g=e(function(a){var
+b=kQ(a[2],d,bi);return[0,c(o,a[1]),b]},f);return[0,ad(b+1|0),g]},b)]},p),r=F(function(a){var
+b=c(d,a[2]);return[0,c(d,a[1]),b]},n),s=c(d,i);return[0,c(d,h),s,j,k,r,q,g]},q),i=L(f(a,un),um);c(p,a);var
+s=co(v(f(g,uq),up),uo),u=co(v(f(g,ut),us),ur),C=t(i),w=dP(function(p,D){var
+a=c(dd(tR),p),g=A(D,a,tT,tS),r=av(f(g,tU),a),k=e(function(e){var
+f=[0,cW(e[2],a),b];return[0,c(d,e[1]),f]},r);if(0===k)n(j(a,tV));var
+s=l(g,tW),t=F(function(b){var
+d=av(b,a);return e(function(b){var
+d=kP(b[2],C,a);return[0,c(o,b[1]),d]},d)},s),m=l(g,tX),E=0;if(m){var
+h=m[1],i=0;if(typeof
 h!=="number"&&0===h[0])if(h[1])i=2;else
 i=1;var
 q=0;switch(i){case
 2:q=1;break;case
-0:break}if(!q){m(j(s1,j(a,s0)));E=1}}var
-u=l(g,s2),v=Q(function(b){return S(b,a)},u),x=l(g,s3),y=Q(function(v){var
-c=w(v,a,0,sH);function
-g(a){return a0(a,c)}var
-n=g(sI);if(n)var
-q=g(sJ),o=q||g(sS);else
+0:break}if(!q){n(j(tZ,j(a,tY)));E=1}}var
+u=l(g,t0),v=F(function(b){return T(b,a)},u),w=l(g,t1),x=F(function(v){var
+b=A(v,a,0,tF);function
+g(a){return bb(a,b)}var
+m=g(tG);if(m)var
+q=g(tH),o=q||g(tQ);else
 var
-o=n;if(o)m(j(a,sK));var
-h=l(c,sL);if(h){var
+o=m;if(o)n(j(a,tI));var
+h=l(b,tJ);if(h){var
 i=h[1],p=0;if(typeof
 i==="number"||!(0===i[0]))p=1;else
 var
 k=i[1];if(p)var
-k=m(a)}else
+k=n(a)}else
 var
 k=h;function
-e(a){return aP(l(c,a),sM)}N(e(sN),a);N(e(sO),a);var
-r=dT(f,bG,e(sP),a),s=N(e(sQ),a),t=d(function(d){var
-c=bh(d,a),e=bG(c[2],a);return[0,b(f,c[1]),e]},s),u=l(c,sR);return[0,k,[0,r,t],Q(function(b){return dT(f,bG,b,a)},u)]},x),z=l(g,s4),A=Q(function(b){return S(b,a)},z),B=[0,k,t,v,y,A,a0(s5,g)];return[0,aF(p+1|0),B]},i),y=l(a,tw),z=Q(function(g){var
-a=w(g,dU,s7,0),b=X(jV(e(a,s_),dU,s9),s8),c=ck(u(e(a,s$),dU),dU),d=gD(f,qC,e(a,ta),dU);return[0,c,b,d,jY(f,b,e(a,tb))]},y);return[0,0,0,t,v,x,z,gD(f,ck,aP(l(a,tz),ty),tx),s]}var
-ar=[ac,tM,cp(0)];function
-cz(b){if(b){var
+f(a){return ax(l(b,a),tK)}L(f(tL),a);L(f(tM),a);var
+r=d6(d,bB,f(tN),a),s=L(f(tO),a),t=e(function(e){var
+b=bt(e,a),f=bB(b[2],a);return[0,c(d,b[1]),f]},s),u=l(b,tP);return[0,k,[0,r,t],F(function(b){return d6(d,bB,b,a)},u)]},w),y=l(g,t2),z=F(function(b){return T(b,a)},y),B=[0,k,t,v,x,z,bb(t3,g)];return[0,ad(p+1|0),B]},i),x=l(a,uu),y=F(function(g){var
+a=A(g,d7,t5,0),b=ai(kK(f(a,t8),d7,t7),t6),c=co(v(f(a,t9),d7),d7),e=g3(d,rA,f(a,t_),d7);return[0,c,b,e,kN(d,b,f(a,t$))]},x);return[0,0,0,s,u,w,y,g3(d,co,ax(l(a,ux),uw),uv),r]}var
+ab=[ap,uK,cP(0)];function
+cp(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}throw ar}function
-br(b){if(b){var
+a!=="number"&&5===a[0])return a[1]}throw ab}function
+bj(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&3===a[0])return a[1]}throw ar}function
-eN(b){if(b){var
+a!=="number"&&3===a[0])return a[1]}throw ab}function
+d8(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&4===a[0])return a[1]}throw ar}function
-gE(b,a){var
-c=T(a[1],b[2]);return bJ(T(b[1],a[2]),c)}var
-bH=[0,f,c],de=[0,c,c];function
-gF(c,b){var
-a=aJ(function(a){return 1-b$(a[1],c)},b);if(a)throw ar;return a}function
-j3(e){function
+a!=="number"&&4===a[0])return a[1]}throw ab}function
+g4(b,a){var
+c=w(a[1],b[2]);return bG(w(b[1],a[2]),c)}var
+bk=[0,d,b],d9=[0,b,b];function
+e5(c,b){var
+a=aH(function(a){return 1-cx(a[1],c)},b);if(a)throw ab;return a}function
+kS(e){function
 a(a){var
-b=l(e,a);return Q(function(a){return S(a,tN)},b)}var
-b=a(tO),c=a(tP),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw ar;return[0,b,c]}function
-tQ(k,t){var
-a=cz([0,t]);gF(tR,a);if(A(br(l(a,tT)),tS))throw ar;var
-m=l(a,tU);if(m){var
-d=m[1],c=0;if(typeof
-d==="number")c=1;else
+b=l(e,a);return F(function(a){return T(a,uL)},b)}var
+b=a(uM),c=a(uN),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw ab;return[0,b,c]}function
+uO(k,t){var
+a=cp([0,t]);e5(uP,a);if(y(bj(l(a,uR)),uQ))throw ab;var
+m=l(a,uS);if(m){var
+d=m[1],b=0;if(typeof
+d==="number")b=1;else
 switch(d[0]){case
 3:var
-n=bq(d[1],gG),p=n,o=n;c=2;break;case
+n=bA(d[1],g5),p=n,o=n;b=2;break;case
 4:var
 f=d[1];if(f){var
 g=f[1],e=0;if(typeof
@@ -3775,311 +4296,420 @@ g!=="number"&&3===g[0]){var
 h=f[2];if(h){var
 i=h[1],j=0;if(typeof
 i!=="number"&&3===i[0])if(h[2]){e=1;j=1}else{var
-r=bq(g[1],gG),s=bq(i[1],gG);if(0===gE(r,s))throw ar;var
-p=s,o=r;c=2;e=1;j=1}if(!j)e=1}else
-e=1}}break;default:c=1}switch(c){case
+r=bA(g[1],g5),s=bA(i[1],g5);if(0===g4(r,s))throw ab;var
+p=s,o=r;b=2;e=1;j=1}if(!j)e=1}else
+e=1}}break;default:b=1}switch(b){case
 1:break;case
 0:break;default:var
-q=j3(a),u=q[2],v=q[1],w=b(k,br(l(a,tV)));return[0,b(k,br(l(a,tW))),w,o,p,v,u]}}throw ar}function
-j4(c,h){var
-a=cz([0,h]);gF(tX,a);var
-d=br(l(a,tY));if(A(d,tZ)){var
-e=A(d,t0);if(e)throw ar;var
+q=kS(a),u=q[2],v=q[1],w=c(k,bj(l(a,uT)));return[0,c(k,bj(l(a,uU))),w,o,p,v,u]}}throw ab}function
+kT(b,h){var
+a=cp([0,h]);e5(uV,a);var
+d=bj(l(a,uW));if(y(d,uX)){var
+e=y(d,uY);if(e)throw ab;var
 f=e}else
 var
 f=1;var
-i=bq(br(l(a,t2)),t1),g=j3(a),j=g[2],k=g[1],m=b(c,br(l(a,t3)));return[0,b(c,br(l(a,t4))),m,f,i,k,j]}function
-bi(b){var
-a=I(0,64);F(function(b){return bc(a,b[1],b[2])},b);return a}function
-cN(b,a){var
-c=T(b[2],a[2]),d=T(a[1],b[2]);return cj(fr(T(b[1],a[2]),d),c)}function
-eO(a){var
-b=bi(a[1]),d=bi(a[2]);if(0===a[1])x(t5);var
-c=a[1];F(function(e){var
-a=aP(a8(d,e[1]),0);if(1-bQ(function(a){var
-c=az(b,a[1]),d=c?0<=ap(a[2][1])?1:0:c;return d},a))x(t6);var
-c=0!==gE(bl(function(b,a){return cN(b,a[2])},bH,a),de)?1:0;return c?x(t7):c},c);return b}function
-j5(a){if(aJ(function(a){return b$(a[1],ua)},a))throw ar;return a}function
-j6(a){var
-b=cz(l(a,ub));return d(function(a){var
-b=br([0,a[2]]);return[0,a[1],b]},b)}function
-uc(i){var
-a=cz([0,i]);function
+i=bA(bj(l(a,u0)),uZ),g=kS(a),j=g[2],k=g[1],m=c(b,bj(l(a,u1)));return[0,c(b,bj(l(a,u2))),m,f,i,k,j]}function
+bl(b){var
+a=P(0,64);M(function(b){return br(a,b[1],b[2])},b);return a}function
+cq(b,a){var
+c=w(b[2],a[2]),d=w(a[1],b[2]);return bu(aR(w(b[1],a[2]),d),c)}function
+e6(a){var
+b=bl(a[1]),d=bl(a[2]);if(0===a[1])z(u3);var
+c=a[1];M(function(e){var
+a=ax(a7(d,e[1]),0);if(1-cf(function(a){var
+c=aJ(b,a[1]),d=c?0<=V(a[2][1])?1:0:c;return d},a))z(u4);var
+c=0!==g4(a5(function(b,a){return cq(b,a[2])},bk,a),d9)?1:0;return c?z(u5):c},c);return b}function
+kU(a){if(aH(function(a){return cx(a[1],u_)},a))throw ab;return a}function
+kV(a){var
+b=cp(l(a,u$));return e(function(a){var
+b=bj([0,a[2]]);return[0,a[1],b]},b)}function
+va(i){var
+a=cp([0,i]);function
 b(c){var
-e=bm(cF,[0,uf,[0,ue,[0,ud,c]]]),b=by(bm(cF,d(aj,a)),e);if(b)throw ar;return b}var
-c=br(l(a,ug));if(A(c,uh))if(A(c,ui)){if(A(c,uj))throw ar;b(uk);var
-f=[2,j6(a)]}else{b(un);var
-g=e(a,uo);try{w(g,uq,up,0)}catch(a){a=aT(a);if(a[1]===ch)throw ar;throw a}var
-h=cz(l(a,ur));j5(dH(us,h));var
-f=[1,g,j6(a),h]}else{b(ut);var
-f=[0,e(a,uu)]}var
-j=br(l(a,ul));return[0,f,br(l(a,um)),j]}function
-j7(b){function
+d=bc(cw,[0,vd,[0,vc,[0,vb,c]]]),b=bH(bc(cw,e(ak,a)),d);if(b)throw ab;return b}var
+c=bj(l(a,ve));if(y(c,vf))if(y(c,vg)){if(y(c,vh))throw ab;b(vi);var
+d=[2,kV(a)]}else{b(vl);var
+g=f(a,vm);try{A(g,vo,vn,0)}catch(a){a=aY(a);if(a[1]===cn)throw ab;throw a}var
+h=cp(l(a,vp));kU(dR(vq,h));var
+d=[1,g,kV(a),h]}else{b(vr);var
+d=[0,f(a,vs)]}var
+j=bj(l(a,vj));return[0,d,bj(l(a,vk)),j]}function
+kW(b){function
 c(b){var
-a=cz([0,b]);if(2!==q(a))throw ar;var
-c=j5(cz(l(a,uv)));return[0,d(uc,eN(l(a,uw))),c]}var
-a=eN(b);if(a)return d(c,a);throw ar}function
-eP(c,b,a){return[0,c,eK(c,b,a),b,a]}function
-eQ(a,b){a[1]=[0,b,a[1]];return 0}function
-ux(a){var
-c=[0,0];try{var
-f=b(a,c);return f}catch(a){a=aT(a);if(a[1]===ch){var
-e=c[1],d=bQ(function(a){return b(a,0)},e);return d?m(a[2]):d}throw a}}function
-gH(c,b){var
-d=bi(c[1][1]),a=1-bQ(function(a){return az(d,a)},b);return a?x(uy):a}function
-j8(a){function
-c(c){var
-d=b(a[3],c[2]);return[0,b(a[3],c[1]),d]}return function(a){return d(c,a)}}function
-j9(c,a){var
-e=bi(a),s=d(bd,a);gH(c,ag(d(aj,a),s));if(aJ(function(a){return az(e,a[2])},a))x(uz);var
-f=c[1],t=c[4],u=c[3];function
-g(a){return aP(a8(e,a),a)}function
-h(a){return 1-az(e,a[1])}function
+a=cp([0,b]);if(2!==t(a))throw ab;var
+c=kU(cp(l(a,vt)));return[0,e(va,d8(l(a,vu))),c]}var
+a=d8(b);if(a)return e(c,a);throw ab}function
+e7(c,b,a){return[0,c,e2(c,b,a),b,a]}function
+d_(a,b){a[1]=[0,b,a[1]];return 0}function
+vv(a){var
+b=[0,0];try{var
+f=c(a,b);return f}catch(a){a=aY(a);if(a[1]===cn){var
+e=b[1],d=cf(function(a){return c(a,0)},e);return d?n(a[2]):d}throw a}}function
+e8(c,b){var
+d=bl(c[1][1]),a=1-cf(function(a){return aJ(d,a)},b);return a?z(vw):a}function
+kX(a){function
+b(b){var
+d=c(a[3],b[2]);return[0,c(a[3],b[1]),d]}return function(a){return e(b,a)}}function
+g6(b,a){var
+d=bl(a),s=e(a8,a);e8(b,an(e(ak,a),s));if(aH(function(a){return aJ(d,a[2])},a))z(vx);var
+f=b[1],t=b[4],u=b[3];function
+g(a){return ax(a7(d,a),a)}function
+h(a){return 1-aJ(d,a[1])}function
 i(j){var
-a=I(0,16),k=j[2];F(function(b){var
-c=b[1],d=aP(a8(a,g(c)),bH),e=cN(d,b[2]);return bc(a,g(c),e)},k);var
-c=a[2];function
-d(f,e,k){var
-a=f,b=e;for(;;){if(b){var
-g=b[1],h=b[2],i=b[3];return[0,[0,g,h],function(b){return d(a,i,b)}]}if(a===c.length-1)return 0;var
-j=p(c,a)[1+a],a=a+1|0,b=j;continue}}var
-e=0,h=0;function
-i(a){return d(h,e,a)}function
+a=P(0,16),k=j[2];M(function(b){var
+c=b[1],d=ax(a7(a,g(c)),bk),e=cq(d,b[2]);return br(a,g(c),e)},k);var
+d=a[2];function
+e(f,c,k){var
+a=f,b=c;for(;;){if(b){var
+g=b[1],h=b[2],i=b[3];return[0,[0,g,h],function(b){return e(a,i,b)}]}if(a===d.length-1)return 0;var
+j=p(d,a)[1+a],a=a+1|0,b=j;continue}}var
+b=0,h=0;function
+i(a){return e(h,b,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
-c=b(e,0);if(c){var
-a=[0,c[1],a],e=c[2];continue}return an(a)}}var
-d=b(g,0);if(d){var
+b=c(e,0);if(b){var
+a=[0,b[1],a],e=b[2];continue}return aq(a)}}var
+d=c(g,0);if(d){var
 i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
-l=bi(f[1]),m=bi(f[2]);function
+l=bl(f[1]),m=bl(f[2]);function
 j(a){var
-c=i([0,a,cd(m,a)]),e=b(W(function(a){return 0!==ap(a[2][1])?1:0}),c),f=bm(Z,d(function(a){var
-b=cy(a[2]);return[0,a[1],b]},e));return[0,cd(l,a),f]}fT(function(c,b){var
-d=j(b),a=by(j(c),d);return a?x(t8):a},e);var
-n=f[2],o=b(W(h),n),q=d(function(a){var
-b=a[1];return[0,b,i([0,b,a[2]])]},o),r=f[1],k=eP([0,b(W(h),r),q],u,t),v=k[2];return[0,k,[0,b(j8(c),a),v]]}function
-gI(e,b,a){var
-f=eL(b[1]);if(A(a[2],f))x(uA);var
-c=n(e,b,a[1]),d=c[1],g=eL(d[1]);if(A(a[3],g))x(uB);return[0,d,c[2]]}function
-j_(e,a,b){function
-f(b,a){if(2===a[0])return j9(b,a[1]);throw ar}return d(function(b){var
-g=b[1],h=[0,a,0],c=an(bl(function(a,c){var
-b=gI(f,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,g)[2]),d=gC(0,0,a[3],[5,b[2]]);eQ(e,function(b){return i6(a[2],c,d)});return[0,c,d]},b)}function
-j$(j,i,h,a){try{w([5,a],uN,ag(uM,j),0);var
-f=I(0,64),k=I(0,64),m=j7(l(a,uO)),n=eN(l(a,uP)),g=d(b(i,function(a){return aB(f,a)}),n);if(0===g)throw ar;var
-o=br(l(a,uQ));if(V(l(cz(l(a,uT)),uS),uR))throw ar;var
-c=cM(0,e(a,uU)),p=[0,[0,c,o,function(d){eO(c);function
-a(a){return aB(k,a)}var
-b=eP(c,function(a){return aB(f,a)},a);return ux(function(a){return gZ(h,a,b,m,g)})}]];return p}catch(a){a=aT(a);if(a===ar)return 0;throw a}}var
-gJ=[ac,uY,cp(0)];function
-df(b,a){if(typeof
+b=i([0,a,ci(m,a)]),d=c(U(function(a){return 0!==V(a[2][1])?1:0}),b),f=bc(_,e(function(a){var
+b=cG(a[2]);return[0,a[1],b]},d));return[0,ci(l,a),f]}ga(function(c,b){var
+d=j(b),a=bH(j(c),d);return a?z(u6):a},d);var
+n=f[2],o=c(U(h),n),q=e(function(a){var
+b=a[1];return[0,b,i([0,b,a[2]])]},o),r=f[1],k=e7([0,c(U(h),r),q],u,t),v=k[2];return[0,k,[0,c(kX(b),a),v]]}function
+e9(e,b,a){var
+f=e3(b[1]);if(y(a[2],f))z(vy);var
+c=m(e,b,a[1]),d=c[1],g=e3(d[1]);if(y(a[3],g))z(vz);return[0,d,c[2]]}function
+kY(f,a,b){function
+g(b,a){if(2===a[0])return g6(b,a[1]);throw ab}return e(function(b){var
+e=b[1],h=[0,a,0],c=aq(a5(function(a,c){var
+b=e9(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=g2(0,0,a[3],[5,b[2]]);d_(f,function(b){return jx(a[2],c,d)});return[0,c,d]},b)}function
+g7(j,i,h,a){try{A([5,a],vL,an(vK,j),0);var
+d=P(0,64),k=P(0,64),m=kW(l(a,vM)),n=d8(l(a,vN)),g=e(c(i,function(a){return aL(d,a)}),n);if(0===g)throw ab;var
+o=bj(l(a,vO));if(S(l(cp(l(a,vR)),vQ),vP))throw ab;var
+b=cX(0,f(a,vS)),p=[0,[0,b,o,function(e){e6(b);function
+a(a){return aL(k,a)}var
+c=e7(b,function(a){return aL(d,a)},a);return vv(function(a){return hn(h,a,c,m,g)})}]];return p}catch(a){a=aY(a);if(a===ab)return 0;throw a}}function
+kZ(i,h){var
+l=aR(i,h),a=bu(cu(i,h),l),m=dG(a[1]),j=(320+dG(a[2])|0)-m|0,n=w(a[2],a[2]),o=w(a[1],a[1]),r=a[2],e=bS(q(a[1],j),r),c=d,g=0,f=1;for(;;){if(0===V(e)){var
+k=q(b,j),s=bu(q(aR(c,ad(g)),1),k);return[0,bu(q(c,1),k),s]}var
+p=aR(c,bS(e,ad(f))),e=bS(w(e,o),n),c=p,g=g+2|0,f=f+2|0;continue}}function
+k0(b,a){var
+c=a[2],d=a[1];return bu(w(ad(b),d),c)}function
+k1(a){if(0<V(a[1])){if(dV(a[1],a[2])){var
+d=k1([0,a[2],a[1]]),e=d[2],f=d[1],i=f[2],j=[0,ag(f[1]),i],k=e[2];return[0,[0,ag(e[1]),k],j]}var
+c=dG(bS(a[1],a[2]))-1|0,l=q(a[2],c),g=kZ(a[1],l),h=kZ(ad(2),b),m=k0(c,h[2]),n=cq(g[2],m),o=k0(c,h[1]);return[0,cq(g[1],o),n]}return[0,bk,bk]}function
+cH(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cK(b[1],a);if(ap(c)<0)m(j(a,u0));return c}return m(j(a,uZ))}function
-ka(c,b,a){var
-d=aF(c+1|0);return dz(iA(df(b,a),d))}function
-bs(c,b,a){var
-e=al(b,a);return d(function(b){var
-d=n(c,b[2],a);return[0,b[1],d]},e)}function
-aM(c,b,a){var
-e=N(b,a);return d(function(b){return n(c,b,a)},e)}function
-vp(d,a){var
-c=w(d,a,vr,vq),f=aM(u,e(c,vs),a),g=l(c,vt),h=Q(function(b){return aM(S,b,a)},g);function
-b(f){var
-b=e(c,f);if(typeof
-b!=="number"&&3===b[0]){var
-d=A(b[1],vu);if(!d)return d}return[0,S(b,a)]}var
-i=b(vv);return[0,f,h,i,b(vw)]}function
-kb(b,a){var
-c=a[2];return cN(b,[0,bK(a[1]),c])}function
-kc(a){return bm(Z,d(function(a){var
-b=a[2],c=d(function(a){return bL(a[1])},b);return[0,a[1],c]},a))}function
-kd(o,c){var
-e=I(0,16),a=[0,0],f=[0,0],d=cG(function(g){var
-c=g[2],d=g[1],h=b(o,d),p=[0,bL(c[2]),0],q=[0,bL(c[1]),p],i=bA(wa,[0,bL(h),q]),j=a8(e,i);if(j){var
+c=cV(b[1],a);if(V(c)<0)n(j(a,vX));return c}return n(j(a,vW))}function
+k2(c,b,a){var
+d=ad(c+1|0);return dH(iZ(cH(b,a),d))}function
+bm(c,b,a){var
+d=av(b,a);return e(function(b){var
+d=m(c,b[2],a);return[0,b[1],d]},d)}function
+aN(c,b,a){var
+d=L(b,a);return e(function(b){return m(c,b,a)},d)}function
+g8(a,c){if(typeof
+a!=="number"&&3===a[0]){var
+b=y(a[1],v_);if(!b)return b}return[0,T(a,c)]}function
+wp(e,a){var
+b=A(e,a,wr,wq),g=aN(v,f(b,ws),a),h=l(b,wt),i=F(function(b){return aN(T,b,a)},h);function
+d(c){return g8(f(b,c),a)}var
+j=d(wu),c=d(wv),k=c?[0,c[1]]:c;return[0,g,i,j,k]}function
+k3(b,a){var
+c=a[2];return cq(b,[0,ag(a[1]),c])}function
+k4(a){return bc(_,e(function(a){var
+b=a[2],c=e(function(a){return bT(a[1])},b);return[0,a[1],c]},a))}function
+k5(d,r,m,b,l){function
+n(d,b){var
+a=c(d,b);if(a){var
+f=a[1],g=a[2];return e(function(a){return k3(a,f)},g)}return a}var
+g=l[2],a=l[1];if(y(d,ww)&&y(d,wx)&&y(d,wy)){if(!g&&a){var
+h=a[2];if(h&&!h[2]){var
+i=h[1],j=a[1],f=function(b,a){return S(b,a)?d9:bk},s=function(a){var
+b=[0,f(a,i),0];return[0,f(a,j),b]},u=function(a){var
+b=f(a,i);return[0,k3(f(a,j),b),0]},v=0===r?u:s,x=c(b,i);return[0,[0,c(b,j),x],v]}}return z(wz)}if(g){var
+o=g[1],A=t(a);if(t(o)===A){var
+k=f3(a,o),p=e(function(a){var
+d=a[2];return[0,c(b,a[1]),d]},k);if(m){var
+q=e(a8,m[1]),B=function(h){return e(function(i){return a5(function(g,a){var
+b=a[2],c=a[1];if(ai(c,h))var
+e=ax(dQ(c,i),bk),f=w(b[2],e[2]),d=bu(w(b[1],e[1]),f);else
+var
+d=bk;return cq(g,d)},bk,k)},q)},C=function(a){return n(B,a)},D=function(a){var
+d=a[2];return[0,c(b,a[1]),d]};return[0,[2,p,e(function(a){return e(D,a)},q)],C]}var
+E=function(b){return e(function(a){return ai(a[1],b)?a[2]:bk},k)},F=function(a){return n(E,a)};return[0,[1,p,ai(d,wA)],F]}}return z(wB)}function
+k6(a){if(y(a,wC)){if(!y(a,wD))return 1;if(y(a,wE)){if(!y(a,wF))return 3;if(!y(a,wG))return 2;if(y(a,wH)&&y(a,wI)){var
+b=f4(wJ,a)?bO(a,6):wL,e=b2(b);if(e)var
+f=48!==D(b,0)?1:0,c=f?x(b)<5?1:0:f;else
+var
+c=e;var
+d=c?dK(b):c;if(2<=d&&!(dx<d))return[0,ad(d-1|0)];return n(wK)}}}return 0}var
+g9=[0,function(a){return 0<=V(a)?DL(a):a},k1];function
+k7(a,i,u){var
+k=aN(wp,f(a,wU),wT),C=l(a,wV),g=F(function(a){return bm(function(a,b){return bm(T,a,b)},a,wW)},C),s=L(f(a,wY),wX),o=ad(t(s)),D=ax(l(a,w0),wZ);function
+B(c){var
+a=L(c,wM);if(a){var
+b=a[2];if(b&&!b[2]){var
+d=cH(a[1],wO);return[0,d,cH(b[1],wP)]}}return n(wN)}var
+m=e(B,L(D,wQ)),h=v(f(a,w2),w1),p=k6(h);if(ai(h,w3)!==(0!==g?1:0))n(w4);if(S(g,w5))n(w6);var
+q=g?t(g[1])-1|0:0===p?ai(h,xa)?1:k?t(k[1][1])-1|0:z(xb):2,r=dP(function(w,X){var
+a=c(dd(v$),w),d=A(X,a,wb,wa);function
+B(c,a){return[0,cW(c,a),b]}var
+C=f(d,wc),g=bm(function(a,b){return aN(B,a,b)},C,a),D=l(d,wd),p=F(function(b){return bm(cH,b,a)},D),E=l(d,we),G=F(function(b){return T(b,a)},E),H=l(d,wf),I=F(function(b){if(typeof
+b!=="number")switch(b[0]){case
+3:var
+c=b[1];if(!y(c,v0))return 1;if(!y(c,v1))return 2;break;case
+5:if(bb(v2,b[1])){var
+d=A(b,a,v4,v3),h=bB(v(f(d,v5),a),a),e=l(d,v6),k=e?e1(v(e[1],a),a):bk;return[0,h,k]}var
+g=A(b,a,v7,0),m=k2(q,f(g,v8),a),o=f(g,v9);return[1,m,aq(aN(function(d,a){var
+b=L(d,a);if(b){var
+c=b[2];if(c&&!c[2]){var
+e=k2(q,b[1],a);return[0,e,d6(i,bB,c[1],a)]}}return n(j(a,vY))},o,a))]}return n(j(a,vZ))},H),J=l(d,wg),K=F(function(b){return g8(b,a)},J),r=l(d,wh),Y=0;if(r){var
+h=r[1],o=0;if(typeof
+h!=="number"&&0===h[0])if(h[1])o=2;else
+o=1;var
+x=0;switch(o){case
+2:x=1;break;case
+0:break}if(!x){n(j(wj,j(a,wi)));Y=1}}var
+M=l(d,wk),N=F(function(b){return bB(v(b,a),a)},M);function
+O(d){var
+b=L(d,a);if(b){var
+c=b[2];if(c&&!c[2]){var
+e=T(b[1],a);return[0,e,bB(v(c[1],a),a)]}}return n(j(a,wl))}var
+P=F(O,l(d,wm)),k=bY(nZ,e(function(a){return t(a[2])},g)),z=0;if(k&&!k[2]&&0<k[1])z=1;if(!z)n(j(a,wn));var
+s=ad(w),V=iI(function(a){var
+b=ar(a[1],s);return b?ar(s,a[2]):b},m),W=F(function(a){return az(a[1])},V),Q=bb(wo,d),R=ax(I,0);function
+S(a){var
+b=az(a[2]);return[0,c(u,a[1]),b]}var
+U=F(function(a){return e(S,a)},p);return[0,g,p,[0,e(function(a){var
+b=a[2];return[0,c(i,a[1]),b]},g),U,G,R,K,Q,W,N,P]]},s);M(function(a){function
+b(b){var
+a=de(b[2],o);return a?n(w7):a}return M(b,ax(a[2],0))},r);M(function(a){var
+c=de(a[1],o),b=c||de(a[2],o);return b?n(wR):b},m);var
+x=P(0,64);ey(function(b,a){var
+c=ad(b+1|0);return br(x,k4(a[1]),c)},r);var
+E=g3(i,co,ax(l(a,w_),w9),w8);return[0,h,g,k,function(j,f){function
+a(d,a){var
+b=a[2],c=a[1];if(!ar(c,d)&&!dV(b,c))return b;return z(wS)}a5(a,ad(-1),m);var
+n=bl(j[1]);function
+l(b){var
+a=a7(n,b);return a?c(u,a[1]):z(w$)}var
+o=e(function(a){var
+f=k5(h,p,g,i,a),q=a[4],r=a[3],s=f[2],k=bY(_,a[1]),m=e(function(a){return[0,a,c(s,a)]},k),j=c(U(function(a){var
+b=a[2];return aH(function(a){return 0!==V(a[1])?1:0},b)}),m),n=bY(_,e(function(a){return l(a[1])},j)),o=c(da(function(g){var
+h=c(U(function(a){return S(l(a[1]),g)}),j),a=ez(a8,h),i=a5(function(b,a){return i1(b,a[2])},b,a);function
+f(a){var
+b=bS(i,a[2]);return w(a[1],b)}var
+k=a5(function(b,a){return fK(b,f(a))},d,a);function
+m(a){return[0,bS(f(a),k),b]}var
+n=a7(x,k4(e(function(a){var
+b=e(m,a[2]);return[0,a[1],b]},h)));return F(function(a){return[0,g,a]},n)}),n);return[0,f[1],o,r,q]},k);return[0,f,p,q,E,dP(function(b,a){var
+c=a[3];return[0,ad(b+1|0),c]},r),o]}]}function
+xo(y,q){var
+a=cp([0,q]);e5(xp,a);var
+j=l(a,xq),c=l(a,xr),d=l(a,xs),h=0;if(j){var
+f=j[1],b=0;if(typeof
+f!=="number"&&3===f[0])if(c){var
+g=c[1],i=0;if(typeof
+g!=="number"&&3===g[0])if(d){b=1;i=1}else{var
+k=[0,f[1],[0,g[1],0]];h=1;b=1;i=1}if(!i)b=1}else
+b=1}else
+if(!c&&d){var
+x=d8([0,d[1]]),k=e(function(a){return bj([0,a])},x);h=1}if(h){var
+m=function(b){var
+c=l(a,b);return F(function(a){return g8(a,xt)},c)},n=m(xu),r=m(xv),o=F(function(a){var
+b=a?[0,a[1]]:a;return b},r),p=0===n?1:0,s=p?0===o?1:0:p;if(s)throw ab;var
+t=l(a,xw),u=F(function(a){return aN(T,a,xx)},t),v=l(a,xy),w=F(function(a){return bm(function(a,b){return bm(T,a,b)},a,xz)},v);return[0,[0,k,u,[0,bk],0],bj(l(a,xA)),w,n,o]}throw ab}function
+k8(o,b){var
+e=P(0,16),a=[0,0],f=[0,0],d=cQ(function(g){var
+b=g[2],d=g[1],h=c(o,d),p=[0,bT(b[2]),0],q=[0,bT(b[1]),p],i=bJ(xG,[0,bT(h),q]),j=a7(e,i);if(j){var
 k=j[1],l=k[2];l[1]=[0,d,l[1]];return k[1]}var
-m=[0,[0,d,0]],n=f[1];bB(e,i,[0,n,m]);a[1]=[0,[0,[0,h,c],m],a[1]];f[1]++;return n},c),g=a[1];return[0,d,ej(fH(function(a){return[0,a[1],a[2][1]]},g))]}var
-ke=[ac,wb,cp(0)];function
-dg(e,j,i,g){var
-f=kd(e,j),c=f[2],d=kd(e,i)[2],r=c.length-1,s=d.length-1,A=io(function(a){var
-c=a[1],e=fG(s,function(a){return a});return b(W(function(a){return n(g,c,p(d,a)[1+a][1])}),e)},c),h=nK(s,function(a){return I(0,4)}),k=io(function(a){return q(a[2])},d);function
-t(a,b){return aP(a8(p(h,a)[1+a],b),0)}function
+m=[0,[0,d,0]],n=f[1];bK(e,i,[0,n,m]);a[1]=[0,[0,[0,h,b],m],a[1]];f[1]++;return n},b),g=a[1];return[0,d,eA(f0(function(a){return[0,a[1],a[2][1]]},g))]}var
+k9=[ap,xH,cP(0)];function
+dq(e,j,i,g){var
+f=k8(e,j),b=f[2],d=k8(e,i)[2],q=b.length-1,r=d.length-1,A=iO(function(a){var
+b=a[1],e=fZ(r,function(a){return a});return c(U(function(a){return m(g,b,p(d,a)[1+a][1])}),e)},b),h=oC(r,function(a){return P(0,4)}),k=iO(function(a){return t(a[2])},d);function
+s(a,b){return ax(a7(p(h,a)[1+a],b),0)}function
 x(d,g,i){if(0===i){var
-b=p(h,d)[1+d],c=cc(b,g),e=0,a=p(b[2],c)[1+c];for(;;){if(a){var
-f=a[3];if(0===Z(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(p(b[2],c)[1+c]=f,0)}var
-e=a,a=f;continue}return 0}}return bc(p(h,d)[1+d],g,i)}try{fL(function(w,E){var
-l=q(E[2]);a:for(;;){var
+b=p(h,d)[1+d],c=ch(b,g),e=0,a=p(b[2],c)[1+c];for(;;){if(a){var
+f=a[3];if(0===_(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(p(b[2],c)[1+c]=f,0)}var
+e=a,a=f;continue}return 0}}return br(p(h,d)[1+d],g,i)}try{f5(function(w,E){var
+l=t(E[2]);a:for(;;){var
 y=0<l?1:0;if(y){var
-u=bN(s,-1),c=bN(r,-2),a=[0,0,0,0],m=[0,-1];p(c,w)[1+w]=-1;ip(w,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
+u=bV(r,-1),b=bV(q,-2),a=[0,0,0,0],m=[0,-1];p(b,w)[1+w]=-1;iP(w,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
 j=a[2];if(j){var
 o=j[1];if(j[2]){var
 z=j[2];a[1]=a[1]-1|0;a[2]=z}else{a[1]=0;a[2]=0;a[3]=0}var
-D=p(A,o)[1+o];F(function(i,j,d,e,f){return function(a){var
+D=p(A,o)[1+o];M(function(i,j,d,e,f){return function(a){var
 b=f[1]<0?1:0,c=b?p(d,a)[1+a]<0?1:0:b;if(c){p(d,a)[1+a]=j;if(0<p(k,a)[1+a]){f[1]=a;return 0}var
-g=p(h,a)[1+a];return fT(function(b,d){var
-c=-2===p(e,b)[1+b]?1:0;return c?(p(e,b)[1+b]=a,ip(b,i)):c},g)}return c}}(a,o,u,c,m),D);continue}throw nO}if(m[1]<0){var
-B=fG(r,function(a){return a});throw[0,ke,b(W(function(a){return-2<p(c,a)[1+a]?1:0}),B)]}var
-d=m[1],v=d,e=h$(l,p(k,d)[1+d]);for(;;){var
-f=p(u,v)[1+v];if(-1===p(c,f)[1+f]){k[1+d]=k[1+d]-e|0;var
+g=p(h,a)[1+a];return ga(function(b,d){var
+c=-2===p(e,b)[1+b]?1:0;return c?(p(e,b)[1+b]=a,iP(b,i)):c},g)}return c}}(a,o,u,b,m),D);continue}throw oG}if(m[1]<0){var
+B=fZ(q,function(a){return a});throw[0,k9,c(U(function(a){return-2<p(b,a)[1+a]?1:0}),B)]}var
+d=m[1],v=d,e=iB(l,p(k,d)[1+d]);for(;;){var
+f=p(u,v)[1+v];if(-1===p(b,f)[1+f]){k[1+d]=k[1+d]-e|0;var
 i=d;for(;;){var
-g=p(u,i)[1+i];x(i,g,t(i,g)+e|0);var
-n=p(c,g)[1+g];if(-1!==n){x(n,g,t(n,g)-e|0);var
+g=p(u,i)[1+i];x(i,g,s(i,g)+e|0);var
+n=p(b,g)[1+g];if(-1!==n){x(n,g,s(n,g)-e|0);var
 i=n;continue}var
 l=l-e|0;continue a}}var
-C=h$(e,t(p(c,f)[1+f],f)),v=c[1+f],e=C;continue}}}return y}},c);var
-a=bN(r,0);fL(function(c,d){var
-b=[0,d[2]],e=p(h,c)[1+c];return fT(function(c,e){var
+C=iB(e,s(p(b,f)[1+f],f)),v=b[1+f],e=C;continue}}}return y}},b);var
+a=bV(q,0);f5(function(c,d){var
+b=[0,d[2]],e=p(h,c)[1+c];return ga(function(c,e){var
 f=1;if(!(e<1)){var
 d=f;for(;;){var
-g=p(a,c)[1+c];a[1+c]=[0,ef(b[1]),g];b[1]=fF(b[1]);var
+g=p(a,c)[1+c];a[1+c]=[0,fX(b[1]),g];b[1]=fY(b[1]);var
 h=d+1|0;if(e!==d){var
 d=h;continue}break}}return 0},e)},d);var
-m=function(b){var
-c=ef(p(a,b)[1+b]);a[1+b]=fF(a[1+b]);return c},o=[0,cG(m,f[1])];return o}catch(a){a=aT(a);if(a[1]===ke){var
-l=a[2];return[1,cG(function(a){return p(c,a)[1+a][1]},l)]}throw a}}function
-gK(b,e,d){if(b){var
+n=function(b){var
+c=fX(p(a,b)[1+b]);a[1+b]=fY(a[1+b]);return c},o=[0,cQ(n,f[1])];return o}catch(a){a=aY(a);if(a[1]===k9){var
+l=a[2];return[1,cQ(function(a){return p(b,a)[1+a][1]},l)]}throw a}}function
+g_(b,e,d){if(b){var
 a=b[1],f=0;if(typeof
 a==="number"||!(3===a[0]))f=1;else{var
-c=a[1];if(b$(c,d))return c}}return m(j(e,wc))}function
-kf(c,j){var
-k=c?c[1]:c,f=w(j,wf,we,wd);gK(l(f,wi),wh,wg);var
-m=N(e(f,wk),wj),a=d(function(a){return u(a,wl)},m),n=N(e(f,wn),wm),g=I(0,64);F(function(a){return bc(g,a,0)},a);var
+c=a[1];if(cx(c,d))return c}}return n(j(e,xI))}function
+k_(b,j){var
+k=b?b[1]:b,d=A(j,xL,xK,xJ);g_(l(d,xO),xN,xM);var
+m=L(f(d,xQ),xP),a=e(function(a){return v(a,xR)},m),n=L(f(d,xT),xS),g=P(0,64);M(function(a){return br(g,a,0)},a);var
 h=0===a?1:0;if(h)var
 i=h;else
 var
-o=q(a),i=g[1]<o?1:0;if(i)x(wo);return[0,a,d(function(i){var
-c=w(i,dV,wp,0),f=u(e(c,wq),dV),j=u(e(c,wr),dV),l=al(e(c,ws),dV),a=d(function(b){var
+o=t(a),i=g[1]<o?1:0;if(i)z(xU);return[0,a,e(function(i){var
+b=A(i,d$,xV,0),d=v(f(b,xW),d$),j=v(f(b,xX),d$),l=av(f(b,xY),d$),a=e(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(k){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=gA(c,dV);return[0,b[1],e]},l),m=[0,f,d(aj,a)];if(1-bQ(function(a){return az(g,a)},m))x(wt);var
-h=bl(function(b,a){return cN(b,a[2])},bH,a),n=aJ(function(a){return ap(a[2][1])<0?1:0},a),o=n||fU(h[1],h[2]);if(o)x(wu);return[0,f,j,b(W(function(a){return 0<ap(a[2][1])?1:0}),a)]},n)]}function
-gL(b){function
-a(a){return j(wx,j(bA(ww,a),wv))}function
+e=g0(c,d$);return[0,b[1],e]},l),m=[0,d,e(ak,a)];if(1-cf(function(a){return aJ(g,a)},m))z(xZ);var
+h=a5(function(b,a){return cq(b,a[2])},bk,a),n=aH(function(a){return V(a[2][1])<0?1:0},a),o=n||gb(h[1],h[2]);if(o)z(x0);return[0,d,j,c(U(function(a){return 0<V(a[2][1])?1:0}),a)]},n)]}function
+g$(b){function
+a(a){return j(x3,j(bJ(x2,a),x1))}function
 c(b){var
-c=0,e=b[3],f=bm(function(b,a){return Z(b[1],a[1])},e),g=[0,j(wB,j(bA(wA,d(function(a){var
-b=j(wz,a2(cy(a[2])));return j(a2(a[1]),b)},f)),wy)),c],h=[0,a2(b[2]),g];return a([0,a2(b[1]),h])}var
-e=a(bm(cF,d(c,b[2]))),f=a(d(a2,bm(cF,b[1])));return n(c7(wC),f,e)}function
-wD(k){try{var
-c=eG(1,k),i=0;if(typeof
-c!=="number"&&5===c[0]){var
-e=c[1];if(V(l(e,wH),wG)){var
-a=cM(wI,[5,e]);eO(a);var
-n=d(aj,a[1]),o=a[1],h=gL([0,n,d(function(c){var
-d=c[1],e=aP(eh(d,a[2]),0),f=b(W(function(a){return 0!==ap(a[2][1])?1:0}),e);return[0,d,c[2],f]},o)])}else
+c=0,d=b[3],f=bc(function(b,a){return _(b[1],a[1])},d),g=[0,j(x7,j(bJ(x6,e(function(a){var
+b=j(x5,a9(cG(a[2])));return j(a9(a[1]),b)},f)),x4)),c],h=[0,a9(b[2]),g];return a([0,a9(b[1]),h])}var
+d=a(bc(cw,e(c,b[2]))),f=a(e(a9,bc(cw,b[1])));return m(dd(x8),f,d)}function
+x9(k){try{var
+b=eY(1,k),i=0;if(typeof
+b!=="number"&&5===b[0]){var
+d=b[1];if(S(l(d,yb),ya)){var
+a=cX(yc,[5,d]);e6(a);var
+m=e(ak,a[1]),o=a[1],h=g$([0,m,e(function(b){var
+d=b[1],e=ax(dQ(d,a[2]),0),f=c(U(function(a){return 0!==V(a[2][1])?1:0}),e);return[0,d,b[2],f]},o)])}else
 var
-h=gL(kf(wK,[5,dH(wJ,e)]));var
+h=g$(k_(ye,[5,dR(yd,d)]));var
 g=h;i=1}if(!i)var
-g=m(wF);return g}catch(a){a=aT(a);if(a[1]===ch)var
-f=a[2];else{if(a[1]!==dc)throw a;var
-f=a[2]}return m(j(wE,f))}}function
-kg(a,c){if(typeof
+g=n(x$);return g}catch(a){a=aY(a);if(a[1]===cn)var
+f=a[2];else{if(a[1]!==dn)throw a;var
+f=a[2]}return n(j(x_,f))}}function
+k$(a,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=A(a[1],wQ);if(!b)return b}return[0,S(a,c)]}function
-wR(b){var
-a=w(b,dW,wS,0),c=kg(e(a,wT),dW),d=kg(e(a,wU),dW),f=u(e(a,wV),dW);return[0,u(e(a,wW),dW),f,d,c]}function
-gM(b,a){var
-c=bh(e(b,wX),a),d=df(e(b,wY),a),f=df(e(b,wZ),a);return[0,c,d,f,df(e(b,w0),a)]}function
-w1(b){var
-a=w(b,eR,w2,0),c=bh(e(a,w3),eR);return[0,c,ck(u(e(a,w4),eR),eR)]}function
-w5(g){var
-b=w(g,eS,ag(gN,w6),0),h=gM(b,eS),a=e(b,w7),f=0;if(typeof
+b=y(a[1],yk);if(!b)return b}return[0,T(a,c)]}function
+yl(b){var
+a=A(b,ea,ym,0),c=k$(f(a,yn),ea),d=k$(f(a,yo),ea),e=v(f(a,yp),ea);return[0,v(f(a,yq),ea),e,d,c]}function
+ha(b,a){var
+c=bt(f(b,yr),a),d=cH(f(b,ys),a),e=cH(f(b,yt),a);return[0,c,d,e,cH(f(b,yu),a)]}function
+yv(b){var
+a=A(b,e_,yw,0),c=bt(f(a,yx),e_);return[0,c,co(v(f(a,yy),e_),e_)]}function
+yz(g){var
+b=A(g,e$,an(hb,yA),0),h=ha(b,e$),a=f(b,yB),e=0;if(typeof
 a!=="number"&&3===a[0]){var
-d=A(a[1],w8);if(!d){var
-c=d;f=1}}if(!f)var
-c=[0,ck(u(a,eS),eS)];return[0,h,c]}function
-w9(b){var
-a=w(b,dh,ag(gN,w_),0),c=gM(a,dh),d=gK(l(a,xa),dh,w$),f=bG(u(e(a,xb),dh),dh),g=df(e(a,xc),dh);return[0,c,X(d,xd),f,g]}function
-xe(b){var
-a=w(b,eT,ag(gN,xf),0),c=gM(a,eT);return[0,c,bG(u(e(a,xg),eT),eT)]}function
-xh(b){var
-a=w(b,cO,xi,0),c=bh(e(a,xj),cO);function
-f(c){var
-a=N(c,cO);if(a){var
+d=y(a[1],yC);if(!d){var
+c=d;e=1}}if(!e)var
+c=[0,co(v(a,e$),e$)];return[0,h,c]}function
+yD(b){var
+a=A(b,dr,an(hb,yE),0),c=ha(a,dr),d=g_(l(a,yG),dr,yF),e=bB(v(f(a,yH),dr),dr),g=cH(f(a,yI),dr);return[0,c,ai(d,yJ),e,g]}function
+yK(b){var
+a=A(b,fa,an(hb,yL),0),c=ha(a,fa);return[0,c,bB(v(f(a,yM),fa),fa)]}function
+yN(b){var
+a=A(b,cY,yO,0),c=bt(f(a,yP),cY);function
+d(c){var
+a=L(c,cY);if(a){var
 b=a[2];if(b&&!b[2]){var
-d=S(a[1],cO);return[0,d,S(b[1],cO)]}}return m(j(cO,xk))}return[0,c,d(f,N(e(a,xl),cO))]}function
-eU(b){var
-c=ca(bJ,[0,f,b]),a=I(0,64);eg(function(c,b){return bc(a,bL(b),c)},c);return function(b){return cd(a,bL(b))}}function
-eV(b,a){var
-c=T(a[1],b[2]);return bJ(T(b[1],a[2]),c)}function
-gO(b,a){var
-c=T(b[2],a[2]);return cj(T(b[1],a[1]),c)}function
-kh(a){return[0,a[2],a[1]]}var
-di=[ac,xS,cp(0)];function
-xm(a3,at){var
-av=gK(l(at,xp),xo,xn),a4=[5,at],a5=X(av,xq)?xr:xR,y=w(a4,xt,ag(xs,a5),0),C=d(wR,N(e(y,xv),xu));if(0===C)m(xw);var
-aw=Q(wD,a3),u=kf(0,e(y,xx)),ax=gL(u),a6=[3,j(xy,gx(ax))];if(by(e(y,xz),a6))x(xA);var
-bI=0;if(aw&&A(aw[1],ax)){x(xB);bI=1}var
-a7=I(0,64);function
-t(a){return aB(a7,a)}var
-a9=u[1];F(function(a){t(a);return 0},a9);var
-Y=I(0,64),a_=u[2];F(function(a){return bB(Y,a[1],[0,a[2],a[3]])},a_);var
-ad=u[1],T=I(0,64);F(function(a){return bc(T,a,wL)},ad);var
-ar=0;for(;;){var
-U=I(0,64),as=d(function(a){function
+d=T(a[1],cY);return[0,d,T(b[1],cY)]}}return n(j(cY,yQ))}return[0,c,e(d,L(f(a,yR),cY))]}function
+fb(b){var
+c=bY(bG,[0,d,b]),a=P(0,64);ey(function(c,b){return br(a,bT(b),c)},c);return function(b){return ci(a,bT(b))}}function
+fc(b,a){var
+c=w(a[1],b[2]);return bG(w(b[1],a[2]),c)}function
+hc(b,a){var
+c=w(b[2],a[2]);return bu(w(b[1],a[1]),c)}function
+la(a){return[0,a[2],a[1]]}var
+ds=[ap,zm,cP(0)];function
+yS(a3,au){var
+av=g_(l(au,yV),yU,yT),a5=[5,au],a6=ai(av,yW)?yX:zl,x=A(a5,yZ,an(yY,a6),0),B=e(yl,L(f(x,y1),y0));if(0===B)n(y2);var
+aw=F(x9,a3),v=k_(0,f(x,y3)),ay=g$(v),a8=[3,j(y4,gX(ay))];if(bH(f(x,y5),a8))z(y6);var
+bF=0;if(aw&&y(aw[1],ay)){z(y7);bF=1}var
+a_=P(0,64);function
+q(a){return aL(a_,a)}var
+a$=v[1];M(function(a){q(a);return 0},a$);var
+Y=P(0,64),ba=v[2];M(function(a){return bK(Y,a[1],[0,a[2],a[3]])},ba);var
+ae=v[1],W=P(0,64);M(function(a){return br(W,a,yf)},ae);var
+as=0;for(;;){var
+X=P(0,64),at=e(function(a){function
 b(a){var
-b=j(wM,cy(a[2]));return j(cd(T,a[1]),b)}function
+b=j(yg,cG(a[2]));return j(ci(W,a[1]),b)}function
 c(a){var
-c=bA(wN,bm(cF,d(b,a[2])));return j(a2(a[1]),c)}return[0,a,bA(wO,ca(cF,d(c,eo(Y,a))))]},ad);eg(function(d){return function(f,e){var
-b=e[2],c=1-az(d,b);return c?bB(d,b,a(r+f)):c}}(U),as);F(function(c){return function(a){var
-b=cd(c,a[2]);return bc(T,a[1],b)}}(U),as);if(ar<U[1]){var
-ar=U[1];continue}var
-a1=ej(ad),L=function(c){var
-a=a8(T,c);if(a){var
-b=eb(a[1]);return p(a1,b)[1+b]}return x(wP)},a$=I(0,64),ba=u[2],bb=d(function(a){var
-b=a[3],c=d(function(a){var
-b=a[2];return[0,t(a[1]),b]},b),e=[0,aB(a$,a[2]),c];return[0,t(a[1]),e]},ba),o=[0,d(t,u[1]),bb],G=function(r,S){var
-ae=u[1],af=d(function(a){var
-b=t(L(a));return[0,t(a),b]},ae),aa=o[1],v=B(k(function(a){return[0,a,0]},aa)),ab=o[2],T=aq(function(a,b){var
-c=M(0,b,a[1]);return aA(a[1],[0,a[2],c],b)},ah,ab),ac=B(af);function
-j(a){return M(0,T,a)}function
-a(a){return M(a,ac,a)}var
-e=jv(o,j);function
-l(a){return gm(v,a)}var
-C=o[1],F=C?1:C,G=F?cv(ah,o[1]):F;if(G)var
-U=o[2],x=h(function(b){var
-a=b[2][2],d=gm(v,b[1]),e=d?cv(ah,k(aj,a)):d,i=e?g(au(a),[0,c,c]):e;return i?h(function(a){var
-b=gm(v,a[1]);return b?E([0,f,c],a[2]):b},a):i},U);else
+c=bJ(yh,bc(cw,e(b,a[2])));return j(a9(a[1]),c)}return[0,a,bJ(yi,bY(cw,e(c,eF(Y,a))))]},ae);ey(function(d){return function(f,e){var
+b=e[2],c=1-aJ(d,b);return c?bK(d,b,a(u+f)):c}}(X),at);M(function(c){return function(a){var
+b=ci(c,a[2]);return br(W,a[1],b)}}(X),at);if(as<X[1]){var
+as=X[1];continue}var
+a2=eA(ae),I=function(c){var
+a=a7(W,c);if(a){var
+b=dK(a[1]);return p(a2,b)[1+b]}return z(yj)},bb=P(0,64),bd=v[2],be=e(function(a){var
+b=a[3],c=e(function(a){var
+b=a[2];return[0,q(a[1]),b]},b),d=[0,aL(bb,a[2]),c];return[0,q(a[1]),d]},bd),o=[0,e(q,v[1]),be],D=function(u,T){var
+ae=v[1],af=e(function(a){var
+b=q(I(a));return[0,q(a),b]},ae),aa=o[1],w=G(k(function(a){return[0,a,0]},aa)),ab=o[2],U=aA(function(a,b){var
+c=R(0,b,a[1]);return aK(a[1],[0,a[2],c],b)},ao,ab),ac=G(af);function
+j(a){return R(0,U,a)}function
+a(a){return R(a,ac,a)}var
+f=kj(o,j);function
+l(a){return gL(w,a)}var
+B=o[1],D=B?1:B,F=D?cD(ao,o[1]):D;if(F)var
+V=o[2],y=h(function(c){var
+a=c[2][2],e=gL(w,c[1]),f=e?cD(ao,k(ak,a)):e,i=f?g(aB(a),[0,b,b]):f;return i?h(function(a){var
+c=gL(w,a[1]);return c?E([0,d,b],a[2]):c},a):i},V);else
 var
-x=G;if(x)var
-W=o[1],y=h(function(b){var
+y=F;if(y)var
+W=o[1],z=h(function(b){var
 c=i(b,a(b));if(c)return c;var
-d=a(b);return gn(j,function(b,c){return gk(dg,a,pR,b,c)},b,d)},W);else
+d=a(b);return gM(j,function(b,c){return gJ(dq,a,qP,b,c)},b,d)},W);else
 var
-y=x;if(y)var
-ad=o[1],A=h(function(c){var
-d=b(e,a(c));return i(b(e,c),d)},ad);else
+z=y;if(z)var
+ad=o[1],A=h(function(b){var
+d=c(f,a(b));return i(c(f,b),d)},ad);else
 var
-A=y;if(A){if(0===r[0]){var
-m=r[2],p=r[1],_=cJ(a,p),O=cJ(a,jz(m)),X=cJ(a,p),H=eC(a,p),P=H?h(function(b){var
-d=dP(l,b),e=d?g([0,c,c],b[2]):d;if(e){var
-f=b[1][2],h=b[1][1];return gn(j,function(e,d){var
-c=jx(e,d);return K(function(c){var
-f=g(c,b[2]);if(f){var
-h=b[2];return gk(dg,a,function(e,f){var
-b=jy(c,e[2],f[2]);if(b){var
-a=jr(X,e[1],f[1]);if(a)return g(s(c,a[1]),h);var
+A=z;if(A){if(0===u[0]){var
+n=u[2],p=u[1],_=cU(a,p),M=cU(a,kn(n)),X=cU(a,p),H=eU(a,p),O=H?h(function(c){var
+d=d3(l,c),e=d?g([0,b,b],c[2]):d;if(e){var
+f=c[1][2],h=c[1][1];return gM(j,function(e,d){var
+b=kl(e,d);return K(function(b){var
+f=g(b,c[2]);if(f){var
+h=c[2];return gJ(dq,a,function(e,f){var
+c=km(b,e[2],f[2]);if(c){var
+a=kf(X,e[1],f[1]);if(a)return g(r(b,a[1]),h);var
 d=a}else
 var
-d=b;return d},e,d)}return f},c)},h,f)}return e},p):H;if(P)var
-Y=cJ(a,jz(m)),I=eC(a,m),$=I?h(function(d){var
-k=dP(l,d);if(k)var
-m=d[2][1],p=m?g([0,c,c],m[1]):1,f=p;else
+d=c;return d},e,d)}return f},b)},h,f)}return e},p):H;if(O)var
+Y=cU(a,kn(n)),J=eU(a,n),$=J?h(function(d){var
+k=d3(l,d);if(k)var
+n=d[2][1],p=n?g([0,b,b],n[1]):1,e=p;else
 var
-f=k;if(f){var
-q=d[2][3],r=d[1][2],t=d[1][1];return gp(o,j,a,function(k,j){var
-f=jx(k,j);return h(function(f){var
-w=d[2][2],x=d[2][1];return gl(dg,a,function(h,j){var
-A=b(e,j[1]),u=i(b(e,h[1]),A),v=u?jy(f,h[2],j[2]):u;if(v){var
-l=n(Y,h[1],j[1]),d=l?l[1]:[0,[0,[0,c,c]],0];if(x){var
-m=x[1],o=d[1];if(o){var
-p=o[1],q=g(m,s(f,p)),k=0;if(q){var
-y=E([0,c,c],f),r=y||E(m,p);if(r){var
-t=r;k=1}else
+e=k;if(e){var
+q=d[2][3],s=d[1][2],t=d[1][1];return gO(o,j,a,function(k,j){var
+e=kl(k,j);return h(function(e){var
+w=d[2][2],x=d[2][1];return gK(dq,a,function(h,j){var
+A=c(f,j[1]),u=i(c(f,h[1]),A),v=u?km(e,h[2],j[2]):u;if(v){var
+l=m(Y,h[1],j[1]),d=l?l[1]:[0,[0,[0,b,b]],0];if(x){var
+n=x[1],o=d[1];if(o){var
+p=o[1],q=g(n,r(e,p)),k=0;if(q){var
+y=E([0,b,b],e),s=y||E(n,p);if(s){var
+t=s;k=1}else
 var
-a=cZ(d[2],w)}else{var
+a=c8(d[2],w)}else{var
 t=q;k=1}if(k)var
 a=t}else
 var
@@ -4087,179 +4717,179 @@ a=1}else
 if(d[1])var
 a=0;else
 var
-z=E([0,c,c],f),a=z||cZ(d[2],w);return J(a)}return v},k,j)},f)},t,r,q)}return f},m):I,w=$;else
+z=E([0,b,b],e),a=z||c8(d[2],w);return N(a)}return v},k,j)},e)},t,s,q)}return e},n):J,x=$;else
 var
-w=P;return w?h(function(d){var
-p=jC(l,d);if(p){var
-f=a(d[1]),h=a(d[2]),q=d[3];if(q)var
-j=jr(_,f,h),y=j?g(j[1],q[1]):j,k=y;else
+x=O;return x?h(function(d){var
+p=kq(l,d);if(p){var
+e=a(d[1]),h=a(d[2]),q=d[3];if(q)var
+j=kf(_,e,h),y=j?g(j[1],q[1]):j,k=y;else
 var
 k=1;if(k){var
-z=b(e,d[2]),r=J(i(b(e,d[1]),z));if(r)var
-m=r;else{var
+z=c(f,d[2]),r=N(i(c(f,d[1]),z));if(r)var
+n=r;else{var
 t=d[4];if(t){var
-u=t[1],v=n(O,f,h);if(v){var
-w=v[1][1];return w?g(u,w[1]):1}return g(u,[0,c,c])}var
-o=n(O,f,h);if(o){if(o[1][1])return 0;var
+u=t[1],v=m(M,e,h);if(v){var
+w=v[1][1];return w?g(u,w[1]):1}return g(u,[0,b,b])}var
+o=m(M,e,h);if(o){if(o[1][1])return 0;var
 x=1}else
 var
 x=o;var
-m=x}}else
+n=x}}else
 var
-m=k;var
-s=m}else
+n=k;var
+s=n}else
 var
-s=p;return s},S):w}var
-q=r[1],Q=cJ(a,jA(q)),Z=cJ(a,jA(q)),N=eC(a,q),R=N?h(function(g){var
-h=dP(l,g),k=h?E([0,f,c],g[2][1][2]):h;if(k){var
-d=g[2][1],m=g[2][2],p=g[1][2],q=g[1][1],r=function(g,h){var
-C=b(e,h[1]),v=i(b(e,g[1]),C);if(v){var
-c=n(Z,g[1],h[1]),x=0;if(c){var
-a=c[1],j=cZ(a[3],d[3]),y=0;if(j)var
-f=j;else{var
-l=V(a[3],d[3]),m=l?iD(a[1],d[1]):l;if(m){var
-o=h[2],p=g[2],A=a[2],B=d[1]?bp(p,o):bp(o,p),q=s(B,A),r=E(d[2],q),z=0;if(r)var
-t=r;else{var
-u=D(q,d[2]);if(u){var
-w=cZ(a[4],d[4]);x=1;y=1;z=1}else
+s=p;return s},T):x}var
+t=u[1],P=cU(a,ko(t)),Z=cU(a,ko(t)),L=eU(a,t),Q=L?h(function(g){var
+h=d3(l,g),k=h?E([0,d,b],g[2][1][2]):h;if(k){var
+e=g[2][1],n=g[2][2],p=g[1][2],q=g[1][1],s=function(g,h){var
+D=c(f,h[1]),v=i(c(f,g[1]),D);if(v){var
+b=m(Z,g[1],h[1]),x=0;if(b){var
+a=b[1],j=c8(a[3],e[3]),y=0;if(j)var
+d=j;else{var
+l=S(a[3],e[3]),n=l?i3(a[1],e[1]):l;if(n){var
+o=h[2],p=g[2],A=a[2],B=e[1]?a0(p,o):a0(o,p),q=r(B,A),s=E(e[2],q),z=0;if(s)var
+t=s;else{var
+u=C(q,e[2]);if(u){var
+w=c8(a[4],e[4]);x=1;y=1;z=1}else
 var
 t=u}if(!z)var
-f=t}else
+d=t}else
 var
-f=m}if(!y)var
-k=f}else
+d=n}if(!y)var
+k=d}else
 var
-k=c;if(!x)var
-w=k;return J(w)}return v};return gp(o,j,a,function(b,c){return gl(dg,a,r,b,c)},q,p,m)}return k},q):N;return R?h(function(d){var
-C=jC(l,d);if(C){var
-F=a(d[1]),G=a(d[2]),H=d[3];if(H){var
+k=b;if(!x)var
+w=k;return N(w)}return v};return gO(o,j,a,function(b,c){return gK(dq,a,s,b,c)},q,p,n)}return k},t):L;return Q?h(function(e){var
+D=kq(l,e);if(D){var
+F=a(e[1]),G=a(e[2]),H=e[3];if(H){var
 I=i(F,G);if(I)var
-m=I;else{var
-w=d[5],p=H[1],ac=d[2],ad=d[1],W=cJ(a,w),X=z(iG(p)),A=function(b,c){if(i(b,c))return[0,[0,X,p],0];var
-a=n(W,b,c);if(a){var
-d=a[1];return k(function(a){return[0,a[1],a[2]]},d)}return a},B=eC(a,w);if(B)var
+n=I;else{var
+x=e[5],p=H[1],ac=e[2],ad=e[1],W=cU(a,x),X=s(dY(p)),A=function(b,c){if(i(b,c))return[0,[0,X,p],0];var
+a=m(W,b,c);if(a){var
+d=a[1];return k(function(a){return[0,a[1],a[2]]},d)}return a},B=eU(a,x);if(B)var
 Y=a(ac),Z=A(a(ad),Y),q=K(function(a){var
-b=g(a[1],[0,c,c]);return b?g([0,c,c],a[2]):b},Z);else
+c=g(a[1],[0,b,b]);return c?g([0,b,b],a[2]):c},Z);else
 var
 q=B;var
 ae=q?h(function(e){var
-b=dP(l,e);if(b){var
-d=e[2];return h(function(b){var
-k=g(b[1],b[2]),l=k?g(b[2],p):k,m=l?g([0,c,c],s(p,b[1])):l;if(m){var
-o=b[2],q=b[3],r=b[1],n=function(i,h){var
+c=d3(l,e);if(c){var
+d=e[2];return h(function(c){var
+k=g(c[1],c[2]),l=k?g(c[2],p):k,m=l?g([0,b,b],r(p,c[1])):l;if(m){var
+o=c[2],q=c[3],s=c[1],n=function(i,h){var
 b=e[1][2],c=e[1][1];function
 d(a,b){var
 c=A(a[1],b[1]);return K(function(c){var
-e=s(i,a[2]),d=g(s(c[1],b[2]),e);if(d){var
-f=s(c[2],b[2]);return g(s(h,a[2]),f)}return d},c)}return gn(j,function(b,c){return gk(dg,a,d,b,c)},c,b)},f=r,d=q;for(;;){if(d){var
+e=r(i,a[2]),d=g(r(c[1],b[2]),e);if(d){var
+f=r(c[2],b[2]);return g(r(h,a[2]),f)}return d},c)}return gM(j,function(b,c){return gJ(dq,a,d,b,c)},c,b)},f=s,d=q;for(;;){if(d){var
 h=d[1],i=n(f,h);if(i){var
-f=h,d=d[2];continue}return i}return n(f,o)}}return m},d)}return b},w):q,m=ae}}else
+f=h,d=d[2];continue}return i}return n(f,o)}}return m},d)}return c},x):q,n=ae}}else
 var
-m=1;if(m){var
-_=b(e,d[2]),L=J(i(b(e,d[1]),_));if(L)var
-r=L;else
+n=1;if(n){var
+_=c(f,e[2]),J=N(i(c(f,e[1]),_));if(J)var
+t=J;else
 var
-R=n(Q,F,G),ab=R?1:R,r=ab;if(r)var
-t=r;else{var
-u=d[4];if(u){var
-v=u[1],N=D(v,[0,c,c]);if(!N){var
-P=d[6],$=d[2],aa=d[1],T=k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},P),S=aq(function(b,d){var
-e=a(b[1][2]),c=be(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return er(a(b[1][1]),h,g,d)},ah,T),x=function(c,b){var
-a=be(S,c,b),d=a?a[1]:a;return d},U=a($),V=x(a(aa),U),y=K(function(a){return D(a[1],[0,c,c])},V);return y?h(function(d){var
-h=dP(l,d),k=h?E([0,f,c],d[2][1]):h;if(k){var
-m=d[2][3],p=d[1][2],q=d[1][1],t=d[2][2],u=d[2][1],r=function(c,a){var
-r=b(e,a[1]),l=i(b(e,c[1]),r);if(l){var
-d=s(u,c[2]),j=g(s(v,a[2]),d);if(j)var
-f=j;else
+R=m(P,F,G),ab=R?1:R,t=ab;if(t)var
+u=t;else{var
+v=e[4];if(v){var
+w=v[1],M=C(w,[0,b,b]);if(!M){var
+Q=e[6],$=e[2],aa=e[1],T=k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},Q),S=aA(function(b,d){var
+e=a(b[1][2]),c=bs(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return eH(a(b[1][1]),h,g,d)},ao,T),y=function(c,b){var
+a=bs(S,c,b),d=a?a[1]:a;return d},U=a($),V=y(a(aa),U),z=K(function(a){return C(a[1],[0,b,b])},V);return z?h(function(e){var
+h=d3(l,e),k=h?E([0,d,b],e[2][1]):h;if(k){var
+n=e[2][3],p=e[1][2],q=e[1][1],t=e[2][2],u=e[2][1],s=function(b,a){var
+s=c(f,a[1]),l=i(c(f,b[1]),s);if(l){var
+d=r(u,b[2]),j=g(r(w,a[2]),d);if(j)var
+e=j;else
 var
-q=a[2],f=g(s(d,v),q);if(f)var
-h=f;else
+q=a[2],e=g(r(d,w),q);if(e)var
+h=e;else
 var
-k=n(Q,c[1],a[1]),p=k?1:k,h=p;if(h)var
-m=h;else
+k=m(P,b[1],a[1]),p=k?1:k,h=p;if(h)var
+n=h;else
 var
-o=x(c[1],a[1]),m=K(function(b){var
-c=cZ(b[2],t);return c?D(s(b[1],a[2]),d):c},o);return J(m)}return l};return gp(o,j,a,function(b,c){return gl(dg,a,r,b,c)},q,p,m)}return k},P):y}var
-O=N}else
+o=y(b[1],a[1]),n=K(function(b){var
+c=c8(b[2],t);return c?C(r(b[1],a[2]),d):c},o);return N(n)}return l};return gO(o,j,a,function(b,c){return gK(dq,a,s,b,c)},q,p,n)}return k},Q):z}var
+O=M}else
 var
-O=u;var
-t=O}}else
+O=v;var
+u=O}}else
 var
-t=m;var
-M=t}else
+u=n;var
+L=u}else
 var
-M=C;return M},S):R}return A},Z=function(c,a){try{var
-d=b(a,0);return d}catch(a){a=aT(a);if(a[1]===ch)return b(c,0)?m(a[2]):x(xC);throw a}},ay=q(u[2]),O=function(a){var
-b=t(a[2]);return[0,t(a[1]),b]},ae=function(a){var
-d=bC(a[2],c);if(d){var
-e=0<ap(a[3])?1:0;if(e)var
-f=aF(ay),b=bC(a[3],f);else
+L=D;return L},T):Q}return A},Z=function(b,a){try{var
+d=c(a,0);return d}catch(a){a=aY(a);if(a[1]===cn)return c(b,0)?n(a[2]):z(y8);throw a}},az=t(v[2]),J=function(a){var
+b=q(a[2]);return[0,q(a[1]),b]},af=function(a){var
+d=ar(a[2],b);if(d){var
+e=0<V(a[3])?1:0;if(e)var
+f=ad(az),c=ar(a[3],f);else
 var
-b=e}else
+c=e}else
 var
-b=d;var
-g=b?dz(a[3])-1|0:ay;return[0,i(a[2],c),g]},af=function(b,a){return d(b,N(e(y,a),a))},aC=function(a){var
-b=a[4],c=a[3],d=t(a[2]);return[0,t(a[1]),d,c,b,0,0]};F(function(a){var
+c=d;var
+g=c?dH(a[3])-1|0:az;return[0,i(a[2],b),g]},ag=function(b,a){return e(b,L(f(x,a),a))},aC=function(a){var
+b=a[4],c=a[3],d=q(a[2]);return[0,q(a[1]),d,c,b,0,0]};M(function(a){var
 b=[0,a[4],[0,a[3],0]];function
 c(b){var
-a=1-dd(1,b);return a?x(xD):a}return F(function(a){return c3(c,a)},b)},C);if(X(av,xE)){var
-bd=af(w1,xF),aD=d(function(a){var
-b=a[2];return[0,O(a[1]),b]},bd),bf=function(a){return af(w5,xG)},aE=Z(function(a){return G([0,aD,0],0)},bf),bg=eU(d(function(a){return a[1][4]},aE)),bh=function(c){var
-a=c[1],d=ae(a),e=b(bg,a[4]),f=[0,c[2],e,d];return[0,O(a[1]),f]},bi=d(aC,C);return G([0,aD,d(bh,aE)],bi)}var
-_=af(w9,xH),bj=eU(d(function(a){return a[1][4]},_)),bk=eU(d(function(a){return a[4]},_)),$=[1,d(function(a){var
-c=a[1],d=ae(c),e=b(bk,a[4]),f=b(bj,c[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,O(c[1]),g]},_)],P=function(a){var
-b=L(a[2]);return[0,L(a[1]),b]},bl=d(function(a){return P(a[1][1])},_),bn=function(b){var
-a=N(e(y,xJ),xI);return[0,a,N(e(y,xL),xK)]},aG=Z(function(a){return G($,0)},bn),aH=aG[2],aI=aG[1],bo=q(C),aK=q(aI)!==bo?1:0;if(aK)var
-aL=aK;else
+a=1-dp(1,b);return a?z(y9):a}return M(function(a){return ex(c,a)},b)},B);if(ai(av,y_)){var
+bf=ag(yv,y$),aD=e(function(a){var
+b=a[2];return[0,J(a[1]),b]},bf),bg=function(a){return ag(yz,za)},aE=Z(function(a){return D([0,aD,0],0)},bg),bh=fb(e(function(a){return a[1][4]},aE)),bi=function(b){var
+a=b[1],d=af(a),e=c(bh,a[4]),f=[0,b[2],e,d];return[0,J(a[1]),f]},bj=e(aC,B);return D([0,aD,e(bi,aE)],bj)}var
+_=ag(yD,zb),bk=fb(e(function(a){return a[1][4]},_)),bl=fb(e(function(a){return a[4]},_)),$=[1,e(function(a){var
+b=a[1],d=af(b),e=c(bl,a[4]),f=c(bk,b[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,J(b[1]),g]},_)],O=function(a){var
+b=I(a[2]);return[0,I(a[1]),b]},bm=e(function(a){return O(a[1][1])},_),bn=function(b){var
+a=L(f(x,zd),zc);return[0,a,L(f(x,zf),ze)]},aF=Z(function(a){return D($,0)},bn),aG=aF[2],aI=aF[1],bo=t(B),aM=t(aI)!==bo?1:0;if(aM)var
+aN=aM;else
 var
-bH=q(C),aL=q(aH)!==bH?1:0;if(aL)x(xM);var
-aM=I(0,64),bq=o[2];F(function(a){var
-b=a[2];return bB(aM,bL(a[1]),b)},bq);var
-v=[d4,function(a){return jv(o,function(a){return an(eo(aM,bL(a)))})}],R=0,ac=C,ab=aI,aa=aH;for(;;){if(ac&&ab&&aa){var
-H=ac[1],br=aa[1],bs=ab[1],bt=function(a){return function(b){return G($,an(a))}}(R),ai=[0,H[1],H[2]],aN=P(ai),aO=aN[2],aQ=aN[1],a0=0;if(0!==H[3]&&!X(aQ,aO)){var
-ak=Z(bt,function(c,g){return function(h){var
-e=d(xh,N(c,xP)),a=g[3],f=a?a[1]:aZ(nm);return d(function(g){var
-h=g[2],a=g[1],i=aJ(function(a){return eV(a[1],a[2])<0?1:0},h);if(i){var
-m=a[2],j=I(0,16);F(function(a){var
-b=a[2];return bc(j,P(a[1]),b)},e);var
-c=[0,0],k=I(0,64),n=eo(Y,a[1]);F(function(b){var
-a=eo(Y,m);return F(function(e){var
-a=V(b[1],e[1]);if(a){var
-g=e[2],h=b[2];return F(function(n){return F(function(o){var
-b=o[2],e=o[1],g=n[2],h=n[1],p=[0,cy(b),0],q=[0,cy(g),p],r=[0,L(e),q],i=bA(xQ,d(a2,[0,L(h),r])),l=1-az(k,i);if(l){bB(k,i,0);var
-m=gO(b,kh(g)),a=P([0,h,e]),s=X(a[1],a[2])?[0,[0,kh(f),f],0]:aP(a8(j,a),0);return F(function(a){var
-b=c[1],d=[0,gO(a[2],m),b];c[1]=[0,gO(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
-l=ca(eV,c[1])}else
+bE=t(B),aN=t(aG)!==bE?1:0;if(aN)z(zg);var
+aO=P(0,64),bp=o[2];M(function(a){var
+b=a[2];return bK(aO,bT(a[1]),b)},bp);var
+w=[cJ,function(a){return kj(o,function(a){return aq(eF(aO,bT(a)))})}],Q=0,ac=B,ab=aI,aa=aG;for(;;){if(ac&&ab&&aa){var
+H=ac[1],bq=aa[1],bt=ab[1],bu=function(a){return function(b){return D($,aq(a))}}(Q),ah=[0,H[1],H[2]],aP=O(ah),aQ=aP[2],aR=aP[1],a1=0;if(0!==H[3]&&!ai(aR,aQ)){var
+aj=Z(bu,function(b,g){return function(h){var
+d=e(yN,L(b,zj)),a=g[3],f=a?a[1]:a4(oe);return e(function(g){var
+h=g[2],a=g[1],i=aH(function(a){return fc(a[1],a[2])<0?1:0},h);if(i){var
+m=a[2],j=P(0,16);M(function(a){var
+b=a[2];return br(j,O(a[1]),b)},d);var
+b=[0,0],k=P(0,64),n=eF(Y,a[1]);M(function(c){var
+a=eF(Y,m);return M(function(d){var
+a=S(c[1],d[1]);if(a){var
+g=d[2],h=c[2];return M(function(n){return M(function(o){var
+c=o[2],d=o[1],g=n[2],h=n[1],p=[0,cG(c),0],q=[0,cG(g),p],r=[0,I(d),q],i=bJ(zk,e(a9,[0,I(h),r])),l=1-aJ(k,i);if(l){bK(k,i,0);var
+m=hc(c,la(g)),a=O([0,h,d]),s=ai(a[1],a[2])?[0,[0,la(f),f],0]:ax(a7(j,a),0);return M(function(a){var
+c=b[1],d=[0,hc(a[2],m),c];b[1]=[0,hc(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
+l=bY(fc,b[1])}else
 var
 l=i;var
-o=d(function(a){var
-c=a[2],d=a[1];return[0,d,c,b(W(function(a){var
-b=eV(d,a)<0?1:0,e=b?eV(a,c)<0?1:0:b;return e}),l)]},h);return[0,O(a),o]},e)}}(bs,H));a0=1}if(!a0)var
-ak=0;var
+o=e(function(a){var
+b=a[2],d=a[1];return[0,d,b,c(U(function(a){var
+c=fc(d,a)<0?1:0,e=c?fc(a,b)<0?1:0:c;return e}),l)]},h);return[0,J(a),o]},d)}}(bt,H));a1=1}if(!a1)var
+aj=0;var
 al=H[4];if(al)var
-aR=al[1],am=1-i(aR[1],aR[2]);else
+aS=al[1],am=1-i(aS[1],aS[2]);else
 var
 am=al;if(am)var
-bu=t(ai[2]),aS=h0(v),bv=dl===aS?v[1]:d4===aS?fM(v):v,bw=b(bv,bu),bx=t(ai[1]),aU=h0(v),bz=dl===aU?v[1]:d4===aU?fM(v):v,aV=i(b(bz,bx),bw),ao=aV?1-b$([0,aQ,aO],bl):aV;else
+bv=q(ah[2]),aT=eu(w),bw=cI===aT?w[1]:cJ===aT?dT(w):w,bx=c(bw,bv),by=q(ah[1]),aU=eu(w),bz=cI===aU?w[1]:cJ===aU?dT(w):w,aV=i(c(bz,by),bx),ap=aV?1-cx([0,aR,aQ],bm):aV;else
 var
-ao=am;var
-S=aC(H),aW=S[3],aX=S[2],aY=S[1],bD=S[6],bE=S[4],bF=function(a,b,c,d,e,f){return function(g){return G($,an([0,[0,f,e,d,[0,de],b,c],a]))}}(R,ak,bD,aW,aX,aY),bG=ao?Z(bF,function(f){return function(g){var
-a=d(xe,N(f,xN)),c=I(0,64);F(function(a){var
-d=cy(a[2]),b=[0,P(a[1][1]),d];return az(c,b)?x(xO):bB(c,b,0)},a);var
-e=eU(d(function(a){return a[1][4]},a));return d(function(c){var
-a=c[1],d=ae(a),f=b(e,a[4]),g=[0,c[2],f,d];return[0,O(a[1]),g]},a)}}(br)):ao,R=[0,[0,aY,aX,aW,bE,ak,bG],R],ac=ac[2],ab=ab[2],aa=aa[2];continue}return G($,an(R))}}}function
-ki(a){var
-b=a[2];return[0,bK(a[1]),b]}function
-kj(b,a){var
-c=T(b[2],a[2]);return cj(T(b[1],a[1]),c)}function
-kk(b,i){var
-n=b9(b),e=0,u=a$(n);for(;;){if(e===u)var
-o=0;else{if(!(aW<=bM(n,e))){var
+ap=am;var
+T=aC(H),aW=T[3],aX=T[2],aZ=T[1],bA=T[6],bB=T[4],bC=function(a,b,c,d,e,f){return function(g){return D($,aq([0,[0,f,e,d,[0,d9],b,c],a]))}}(Q,aj,bA,aW,aX,aZ),bD=ap?Z(bC,function(f){return function(g){var
+a=e(yK,L(f,zh)),b=P(0,64);M(function(a){var
+d=cG(a[2]),c=[0,O(a[1][1]),d];return aJ(b,c)?z(zi):bK(b,c,0)},a);var
+d=fb(e(function(a){return a[1][4]},a));return e(function(b){var
+a=b[1],e=af(a),f=c(d,a[4]),g=[0,b[2],f,e];return[0,J(a[1]),g]},a)}}(bq)):ap,Q=[0,[0,aZ,aX,aW,bB,aj,bD],Q],ac=ac[2],ab=ab[2],aa=aa[2];continue}return D($,aq(Q))}}}function
+lb(a){var
+b=a[2];return[0,ag(a[1]),b]}function
+lc(b,a){var
+c=w(b[2],a[2]);return bu(w(b[1],a[1]),c)}function
+ld(b,i){var
+m=cd(b),e=0,t=bo(m);for(;;){if(e===t)var
+o=0;else{if(!(a1<=bU(m,e))){var
 e=e+1|0;continue}var
-o=1}if(o)throw di;var
-d=t(b),a=[0,0],f=function(a){return m(j(i,xU))},g=function(l){for(;;){var
+o=1}if(o)throw ds;var
+d=x(b),a=[0,0],f=function(a){return n(j(i,zo))},g=function(l){for(;;){var
 g=a[1]<d?1:0;if(g){var
-c=y(b,a[1]),h=32===c?1:0;if(h)var
+c=D(b,a[1]),h=32===c?1:0;if(h)var
 e=h;else{var
 i=9<=c?1:0,j=i?c<=13?1:0:i;if(j)var
 e=j;else
@@ -4269,223 +4899,218 @@ f=e}else
 var
 f=g;if(f){a[1]++;continue}return f}},h=function(a){var
 c=a<d?1:0;if(c)var
-e=48<=y(b,a)?1:0,f=e?y(b,a)<=57?1:0:e;else
+e=48<=D(b,a)?1:0,f=e?D(b,a)<=57?1:0:e;else
 var
 f=c;return f},k=function(b){var
 a=b;for(;;){if(h(a)){var
 a=a+1|0;continue}return a}},p=function(c){var
-e=t(c),f=(a[1]+e|0)<=d?1:0,g=f?X(bn(b,a[1],e),c):f;return g},c=function(i){g(0);var
-b=i;for(;;){if(b){var
-d=b[1],h=b[2];if(!p(d)){var
-b=h;continue}var
-c=[0,d]}else
+e=x(c),f=(a[1]+e|0)<=d?1:0,g=f?ai(by(b,a[1],e),c):f;return g},c=function(e){g(0);var
+b=iI(p,e);if(b){var
+c=b[1];a[1]=a[1]+x(c)|0;var
+d=[0,c]}else
 var
-c=0;if(c){var
-e=c[1];a[1]=a[1]+t(e)|0;var
-f=[0,e]}else
-var
-f=c;return f}},q=function(r){g(0);if(1-h(a[1]))f(0);var
-e=k(a[1]),l=0;if(e<d&&46===y(b,e)&&h(e+1|0)){var
+d=b;return d},q=function(r){g(0);if(1-h(a[1]))f(0);var
+e=k(a[1]),l=0;if(e<d&&46===D(b,e)&&h(e+1|0)){var
 c=k(e+1|0);l=1}if(!l)var
 c=e;var
 m=0;if((c+1|0)<d){var
-n=0;if(43!==y(b,c+1|0)&&45!==y(b,c+1|0))n=1;if(!n){var
+n=0;if(43!==D(b,c+1|0)&&45!==D(b,c+1|0))n=1;if(!n){var
 i=c+2|0;m=1}}if(!m)var
 i=c+1|0;var
 o=0;if(c<d){var
-p=0;if(fe!==y(b,c)&&69!==y(b,c))p=1;if(!p&&h(i)){var
+p=0;if(fx!==D(b,c)&&69!==D(b,c))p=1;if(!p&&h(i)){var
 j=k(i);o=1}}if(!o)var
 j=c;var
-q=bn(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
-d=c(x0);if(d){if(A(d[1],x1))continue;return ki(l(0))}if(c(x5)){var
-m=r(0);if(0===c(x6))f(0);var
+q=by(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
+d=c(zu);if(d){if(y(d[1],zv))continue;return lb(l(0))}if(c(zz)){var
+m=r(0);if(0===c(zA))f(0);var
 b=m}else
 var
-b=gA([3,q(0)],i);if(c(x2)){var
-a=q(0),e=1-ci(a);if(e)var
+b=g0([3,q(0)],i);if(c(zw)){var
+a=q(0),e=1-b2(a);if(e)var
 g=e;else
 var
-k=3<t(a)?1:0,g=k||(d7<eb(j(x4,a))?1:0);if(g)f(0);var
-h=function(a){return 0===a?de:kj(b,h(a-1|0))};return h(eb(j(x3,a)))}return b}},s=function(n){var
-b=l(0);for(;;){g(0);if(p(xZ))return b;var
-f=c(xX);if(f){var
-a=l(0);if(X(f[1],xY))var
+k=3<x(a)?1:0,g=k||(ek<dK(j(zy,a))?1:0);if(g)f(0);var
+h=function(a){return 0===a?d9:lc(b,h(a-1|0))};return h(dK(j(zx,a)))}return b}},s=function(m){var
+b=l(0);for(;;){g(0);if(p(zt))return b;var
+f=c(zr);if(f){var
+a=l(0);if(ai(f[1],zs))var
 h=a;else{var
-e=ap(a[1]);if(0===e)var
-d=m(j(i,xT));else
+e=V(a[1]);if(0===e)var
+d=n(j(i,zn));else
 if(1===e)var
 d=[0,a[2],a[1]];else
 var
-k=bK(a[1]),d=[0,bK(a[2]),k];var
+k=ag(a[1]),d=[0,ag(a[2]),k];var
 h=d}var
-b=kj(b,h);continue}return b}},r=function(f){var
+b=lc(b,h);continue}return b}},r=function(f){var
 a=s(0);for(;;){var
-b=c(xV);if(b){var
-d=s(0),e=X(b[1],xW)?d:ki(d),a=cN(a,e);continue}return a}},v=r(0);g(0);if(a[1]<d)f(0);return v}}function
-eW(a){return bi(d(function(a){return[0,a,0]},a))}function
-kl(c,y){var
-z=c?c[1]:c,a=w(y,ya,x_,x$);if(by(e(a,yc),yb))m(yd);var
-i=l(a,ye),E=0;if(i){var
-f=i[1],v=0;if(typeof
-f!=="number"&&5===f[0]){if(f[1])throw di;v=1}if(!v){m(yf);E=1}}var
-A=N(e(a,yh),yg),k=d(function(a){return u(a,yi)},A),n=al(e(a,yk),yj),o=al(e(a,ym),yl),B=al(e(a,yo),yn);function
-g(g,c){var
-d=c[1],a=j(yp,d),e=al(c[2],a);return[0,d,b(c4(function(e){var
-b=e[2],f=e[1];if(1-az(g,f))x(j(x8,j(a,x7)));var
+b=c(zp);if(b){var
+d=s(0),e=ai(b[1],zq)?d:lb(d),a=cq(a,e);continue}return a}},u=r(0);g(0);if(a[1]<d)f(0);return u}}function
+fd(a){return bl(e(function(a){return[0,a,0]},a))}function
+le(b,w){var
+x=b?b[1]:b,a=A(w,zG,zE,zF);if(bH(f(a,zI),zH))n(zJ);var
+i=l(a,zK),E=0;if(i){var
+d=i[1],u=0;if(typeof
+d!=="number"&&5===d[0]){if(d[1])throw ds;u=1}if(!u){n(zL);E=1}}var
+y=L(f(a,zN),zM),k=e(function(a){return v(a,zO)},y),m=av(f(a,zQ),zP),o=av(f(a,zS),zR),B=av(f(a,zU),zT);function
+g(g,b){var
+d=b[1],a=j(zV,d),e=av(b[2],a);return[0,d,c(da(function(e){var
+b=e[2],f=e[1];if(1-aJ(g,f))z(j(zC,j(a,zB)));var
 d=0;if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=kk(b[1],a);d=1;break;case
+c=ld(b[1],a);d=1;break;case
 1:case
-2:if(z){var
-c=kk(b[1],a);d=1}break}if(!d)var
-c=m(j(a,x9));return 0===ap(c[1])?0:[0,[0,f,c]]}),e)]}var
-C=eW(k),p=d(function(a){return g(C,a)},n),q=d(aj,n),h=eW(q);F(function(b){var
-a=1-az(h,b[1]);return a?x(yq):a},o);var
-r=bi(o),s=d(function(a){return g(h,[0,a,aP(a8(r,a),yr)])},q),t=d(function(a){return g(h,a)},B),D=ag(p,t);if(aJ(function(a){return 0===a[2]?1:0},D))x(ys);if(aJ(function(a){var
-b=0===a[2]?1:0;return b?az(r,a[1]):b},s))x(yt);return[0,k,p,s,t]}function
-gP(a){if(typeof
-a==="number")return yu;else
+2:if(x){var
+c=ld(b[1],a);d=1}break}if(!d)var
+c=n(j(a,zD));return 0===V(c[1])?0:[0,[0,f,c]]}),e)]}var
+C=fd(k),p=e(function(a){return g(C,a)},m),q=e(ak,m),h=fd(q);M(function(b){var
+a=1-aJ(h,b[1]);return a?z(zW):a},o);var
+r=bl(o),s=e(function(a){return g(h,[0,a,ax(a7(r,a),zX)])},q),t=e(function(a){return g(h,a)},B),D=an(p,t);if(aH(function(a){return 0===a[2]?1:0},D))z(zY);if(aH(function(a){var
+b=0===a[2]?1:0;return b?aJ(r,a[1]):b},s))z(zZ);return[0,k,p,s,t]}function
+hd(a){if(typeof
+a==="number")return z0;else
 switch(a[0]){case
-0:return ib(a[1]);case
-3:return a2(a[1]);case
-4:return j(yx,j(bA(yw,d(gP,a[1])),yv));case
+0:return iD(a[1]);case
+3:return a9(a[1]);case
+4:return j(z3,j(bJ(z2,e(hd,a[1])),z1));case
 5:var
-b=a[1],c=bm(function(b,a){return cF(b[1],a[1])},b);return j(yB,j(bA(yA,d(function(a){var
-b=j(yz,gP(a[2]));return j(a2(a[1]),b)},c)),yy));default:return a[1]}}function
-yC(e,c){function
-b(a){return bm(Z,d(function(a){var
-b=a[2],c=bm(Z,d(function(a){var
-b=cy(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
+b=a[1],c=bc(function(b,a){return cw(b[1],a[1])},b);return j(z7,j(bJ(z6,e(function(a){var
+b=j(z5,hd(a[2]));return j(a9(a[1]),b)},c)),z4));default:return a[1]}}function
+z8(d,c){function
+b(a){return bc(_,e(function(a){var
+b=a[2],c=bc(_,e(function(a){var
+b=cG(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
 a(a){var
-c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,ca(cF,a[1]),e,d,c]}var
-f=a(c);return V(a(e),f)}function
-yD(a){function
+c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,bY(cw,a[1]),e,d,c]}var
+f=a(c);return S(a(d),f)}function
+z9(a){function
 c(e){var
 a=e[2],b=0===a?1:0;if(b)var
 c=b;else
 var
-d=bQ(function(a){return jU(a[2])},a),c=d?0===gE(bl(function(b,a){return cN(b,a[2])},bH,a),de)?1:0:d;return c}var
-d=ag(a[3],a[4]),b=1-bQ(c,ag(a[2],d));return b?m(yE):b}function
-km(a,g){var
-c=kl(0,e(a,yF)),h=[3,j(yH,gx(gP(e(a,yG))))];if(by(e(a,yI),h))x(yJ);var
-d=l(a,yK),i=0;if(d){var
-b=d[1],f=0;if(typeof
-b!=="number"&&4===b[0]&&!b[1])f=1;if(!f){m(yL);i=1}}c3(function(h){try{var
-b=eG(1,h),g=0;if(typeof
+d=cf(function(a){return kJ(a[2])},a),c=d?0===g4(a5(function(b,a){return cq(b,a[2])},bk,a),d9)?1:0:d;return c}var
+d=an(a[3],a[4]),b=1-cf(c,an(a[2],d));return b?n(z_):b}function
+lf(a,g){var
+c=le(0,f(a,z$)),h=[3,j(Ab,gX(hd(f(a,Aa))))];if(bH(f(a,Ac),h))z(Ad);var
+d=l(a,Ae),i=0;if(d){var
+b=d[1],e=0;if(typeof
+b!=="number"&&4===b[0]&&!b[1])e=1;if(!e){n(Af);i=1}}ex(function(h){try{var
+b=eY(1,h),g=0;if(typeof
 b!=="number"&&5===b[0]){var
-a=kl(yQ,[5,dH(yP,b[1])]);g=1}if(!g)var
-a=m(yO);var
-i=yC(c,a)?0:(yD(a),[0,a]),e=i}catch(a){a=aT(a);if(a[1]===ch)var
-d=a[2];else{if(a[1]!==dc)throw a;var
+a=le(Ak,[5,dR(Aj,b[1])]);g=1}if(!g)var
+a=n(Ai);var
+i=z8(c,a)?0:(z9(a),[0,a]),e=i}catch(a){a=aY(a);if(a[1]===cn)var
+d=a[2];else{if(a[1]!==dn)throw a;var
 d=a[2]}var
-e=m(j(yM,d))}var
-f=0!==e?1:0;return f?x(yN):f},g);return c}function
-kn(b){function
-a(a){return I(0,64)}var
-e=a(0),f=a(0),g=a(0);function
-c(a){return aB(e,a)}function
-h(a){return aB(g,a)}var
-i=b[2];F(function(a){c(a[1]);return 0},i);var
-j=eW(d(aj,b[2]));function
-k(a){return az(j,a)}return[0,c,function(a){return aB(f,a)},h,k]}function
-eX(c,a){return d(function(a){var
-d=a[2];return[0,b(c,a[1]),d]},a)}function
-ko(a,c){function
-e(c){var
-d=eX(a[2],c[2]);return[0,b(a[1],c[1]),d]}function
-f(c){var
-d=eX(a[1],c[2]);return[0,b(a[1],c[1]),d]}function
-g(c){var
-d=eX(a[1],c[2]);return[0,b(a[3],c[1]),d]}var
-h=d(g,c[4]),i=c[3],j=d(f,b(W(function(a){return 0!==a[2]?1:0}),i));return[0,d(e,c[2]),j,h]}function
-dX(a,c){var
-d=b(W(function(c){return b(a[4],c[1])}),c);return eX(a[1],d)}function
-eY(a,b){if(typeof
-a!=="number"&&0===a[0])return a[1];return m(j(b,yR))}function
-yS(q){var
-a=w(q,bI,yU,yT),r=u(e(a,yV),bI),s=u(e(a,yW),bI),c=e(a,yX),p=0;if(typeof
-c!=="number"&&3===c[0]){var
-o=A(c[1],y4);if(!o){var
+e=n(j(Ag,d))}var
+f=0!==e?1:0;return f?z(Ah):f},g);return c}function
+lg(b){function
+a(a){return P(0,64)}var
+d=a(0),f=a(0),g=a(0);function
+c(a){return aL(d,a)}function
+h(a){return aL(g,a)}var
+i=b[2];M(function(a){c(a[1]);return 0},i);var
+j=fd(e(ak,b[2]));function
+k(a){return aJ(j,a)}return[0,c,function(a){return aL(f,a)},h,k]}function
+fe(b,a){return e(function(a){var
+d=a[2];return[0,c(b,a[1]),d]},a)}function
+lh(a,b){function
+d(b){var
+d=fe(a[2],b[2]);return[0,c(a[1],b[1]),d]}function
+f(b){var
+d=fe(a[1],b[2]);return[0,c(a[1],b[1]),d]}function
+g(b){var
+d=fe(a[1],b[2]);return[0,c(a[3],b[1]),d]}var
+h=e(g,b[4]),i=b[3],j=e(f,c(U(function(a){return 0!==a[2]?1:0}),i));return[0,e(d,b[2]),j,h]}function
+eb(a,b){var
+d=c(U(function(b){return c(a[4],b[1])}),b);return fe(a[1],d)}function
+ff(a,b){if(typeof
+a!=="number"&&0===a[0])return a[1];return n(j(b,Al))}function
+Am(q){var
+a=A(q,bP,Ao,An),r=v(f(a,Ap),bP),s=v(f(a,Aq),bP),b=f(a,Ar),p=0;if(typeof
+b!=="number"&&3===b[0]){var
+o=y(b[1],Ay);if(!o){var
 h=o;p=1}}if(!p)var
-h=[0,S(c,bI)];var
-i=eY(e(a,yY),bI),t=l(a,yZ),k=Q(function(a){return aM(u,a,bI)},t);function
-v(b){var
-a=bh(b,bI),c=bq(a[1],bI);return[0,c,bq(a[2],bI)]}var
-f=Q(v,l(a,y0)),y=l(a,y1),g=Q(function(a){return bs(S,a,bI)},y);function
-n(a,e,c){var
-f=Q(function(a){var
-b=a[2];return[0,d(e[2],a[1]),b]},c),g=b(a,s);return[0,b(a,r),g,h,i,f]}if(k){if(f&&g){var
-z=g[1],B=f[1],C=k[1];return function(a){if(0!==z)x(y2);return n(a[3],a,[0,[0,C,B]])}}}else
-if(!f&&!g&&i)return function(a){return n(a[3],a,0)};return m(j(bI,y3))}function
-y5(b,a){return[0,cL(b,a),c]}function
-ze(k){var
-a=w(k,zh,ag(gQ,zg),zf),o=N(e(a,zj),zi),i=cL(e(a,zl),zk),p=ap(i)<=0?1:0,r=p||fU(i,aF(100000));if(r)m(zm);var
-Q=eY(e(a,zo),zn),t=e(a,zq),v=aM(function(s,t){var
-a=w(s,cP,y6,0),c=u(e(a,y7),cP),f=u(e(a,y8),cP),g=S(e(a,y9),cP),i=S(e(a,y_),cP),h=e(a,y$);function
-k(a,b){return bs(y5,a,b)}var
-l=aM(function(a,b){return aM(k,a,b)},h,cP);function
-n(d,a){var
-b=N(d,a);if(b){var
+h=[0,T(b,bP)];var
+i=ff(f(a,As),bP),t=l(a,At),k=F(function(a){return aN(v,a,bP)},t);function
+u(b){var
+a=bt(b,bP),c=bA(a[1],bP);return[0,c,bA(a[2],bP)]}var
+d=F(u,l(a,Au)),w=l(a,Av),g=F(function(a){return bm(T,a,bP)},w);function
+m(a,d,b){var
+f=F(function(a){var
+b=a[2];return[0,e(d[2],a[1]),b]},b),g=c(a,s);return[0,c(a,r),g,h,i,f]}if(k){if(d&&g){var
+x=g[1],B=d[1],C=k[1];return function(a){if(0!==x)z(Aw);return m(a[3],a,[0,[0,C,B]])}}}else
+if(!d&&!g&&i)return function(a){return m(a[3],a,0)};return n(j(bP,Ax))}function
+Az(c,a){return[0,cW(c,a),b]}function
+AK(k){var
+a=A(k,AN,an(he,AM),AL),m=L(f(a,AP),AO),i=cW(f(a,AR),AQ),p=V(i)<=0?1:0,q=p||gb(i,ad(100000));if(q)n(AS);var
+Q=ff(f(a,AU),AT),s=f(a,AW),w=aN(function(r,s){var
+a=A(r,cZ,AA,0),b=v(f(a,AB),cZ),d=v(f(a,AC),cZ),g=T(f(a,AD),cZ),i=T(f(a,AE),cZ),h=f(a,AF);function
+k(a,b){return bm(Az,a,b)}var
+l=aN(function(a,b){return aN(k,a,b)},h,cZ);function
+m(d,a){var
+b=L(d,a);if(b){var
 c=b[2];if(c&&!c[2]){var
-e=cL(b[1],a);return[0,e,S(c[1],a)]}}return m(j(a,za))}var
-o=e(a,zb);function
-p(a,b){return bs(n,a,b)}var
-r=aM(function(a,b){return aM(p,a,b)},o,cP);return function(a){function
-h(e,c){if(e){var
-f=e[2],g=e[1];if(f){if(c){var
-i=c[1],j=q(f[1]),k=function(d){var
-e=d[2],c=e[1],h=e[2],g=0;if(0<=ap(c)&&!ep(c,aF(j))){var
-f=dz(c);g=1}if(!g)var
-f=j;return[0,b(a[2],d[1]),[0,f,h]]},l=q(g);if(q(i)!==l)x(zc);var
-m=fI(function(c,b){var
-e=d(k,b);return[0,dX(a,c),e]},g,i);return[0,m,h(f,c[2])]}}else
-if(!c){var
-n=0;return[0,d(function(b){return[0,dX(a,b),0]},g),n]}}return x(zd)}var
-e=h(l,r),j=b(a[3],f);return[0,b(a[3],c),j,g,i,e]}},t,zp),y=l(a,zr);c3(function(a){N(a,zs);return 0},y);var
-n=d(yS,o);if(0===n)m(zt);return function(p){var
-o=km(a,p),j=kn(o),e=ko(j,o),t=d(function(a){return b(a,j)},v),r=d(function(a){return b(a,j)},n),u=dz(i),m=dQ(e),k=eD(e,m),l=k?h(function(a){var
-h=cx(e,a[1]);if(h){var
-k=h[1],i=cx(e,a[2]);if(i){var
-l=i[1],b=a[5];if(b){var
-d=b[1];if(d){var
-n=b[2],o=V(q(n)+1|0,u),p=o?g([0,f,c],a[3]):o,r=p?g([0,f,c],a[4]):p;if(r){var
-j=jM(m,Q,d,n);if(j){var
-s=j[1],B=d[1][1],D=a[4],t=gr(s,C(k,O(L(a[3]),l)),D,B);if(t){var
-E=C(k,l);return K(function(a){return gq(s,a[1])},E)}var
-v=t}else
+e=cW(b[1],a);return[0,e,T(c[1],a)]}}return n(j(a,AG))}var
+o=f(a,AH);function
+p(a,b){return bm(m,a,b)}var
+q=aN(function(a,b){return aN(p,a,b)},o,cZ);return function(a){function
+h(d,b){if(d){var
+f=d[2],g=d[1];if(f){if(b){var
+i=b[1],j=t(f[1]),k=function(d){var
+e=d[2],b=e[1],h=e[2],g=0;if(0<=V(b)&&!de(b,ad(j))){var
+f=dH(b);g=1}if(!g)var
+f=j;return[0,c(a[2],d[1]),[0,f,h]]},l=t(g);if(t(i)!==l)z(AI);var
+m=f1(function(c,b){var
+d=e(k,b);return[0,eb(a,c),d]},g,i);return[0,m,h(f,b[2])]}}else
+if(!b){var
+n=0;return[0,e(function(b){return[0,eb(a,b),0]},g),n]}}return z(AJ)}var
+f=h(l,q),j=c(a[3],d);return[0,c(a[3],b),j,g,i,f]}},s,AV),u=l(a,AX);ex(function(a){L(a,AY);return 0},u);var
+o=e(Am,m);if(0===o)n(AZ);return function(p){var
+n=lf(a,p),j=lg(n),f=lh(j,n),s=e(function(a){return c(a,j)},w),q=e(function(a){return c(a,j)},o),u=dH(i),m=eV(f),k=gP(f,m),l=k?h(function(a){var
+h=dl(f,a[1]);if(h){var
+k=h[1],i=dl(f,a[2]);if(i){var
+l=i[1],c=a[5];if(c){var
+e=c[1];if(e){var
+n=c[2],o=S(t(n)+1|0,u),p=o?g([0,d,b],a[3]):o,q=p?g([0,d,b],a[4]):p;if(q){var
+j=kA(m,Q,e,n);if(j){var
+r=j[1],B=e[1][1],C=a[4],s=gR(r,I(k,W(J(a[3]),l)),C,B);if(s){var
+D=I(k,l);return K(function(a){return gQ(r,a[1])},D)}var
+v=s}else
 var
 v=j;var
 w=v}else
 var
-w=r;var
+w=q;var
 x=w}else
 var
-x=d;var
+x=e;var
 y=x}else
 var
-y=b;var
+y=c;var
 z=y}else
 var
 z=i;var
 A=z}else
 var
-A=h;return A},t):k;return l?h(function(a){var
+A=h;return A},s):k;return l?h(function(a){var
 w=a[5];if(w){var
-x=w[1],y=x[2],j=y[2],k=y[1],d=x[1],n=cx(e,a[1]),v=0;if(n){var
-o=cx(e,a[2]),h=0;if(o){var
-p=g(k,j)?k:j,l=g(k,j)?j:k,z=d?Q?fz(q(d),u):V(q(d),u):d,A=z?D(eE(m,n[1],d),k):z,B=A?D(eE(m,o[1],d),j):A,i=0;if(B)if(a[4]){var
-C=a[3];if(C){var
-E=D(l,s(C[1],p));if(E){var
-b=dR(l);h=1;i=1}else{var
-b=E;h=1;i=1}}else{var
-F=D(p,[0,f,c]);if(F){var
-b=dR(l);h=1;i=1}else{var
-b=F;h=1;i=1}}}else{var
-r=a[3];if(r){var
-b=J(g(l,s(r[1],p)));h=1;i=1}else
+x=w[1],y=x[2],j=y[2],k=y[1],e=x[1],n=dl(f,a[1]),v=0;if(n){var
+o=dl(f,a[2]),h=0;if(o){var
+p=g(k,j)?k:j,l=g(k,j)?j:k,z=e?Q?fR(t(e),u):S(t(e),u):e,A=z?C(eW(m,n[1],e),k):z,B=A?C(eW(m,o[1],e),j):A,i=0;if(B)if(a[4]){var
+D=a[3];if(D){var
+E=C(l,r(D[1],p));if(E){var
+c=d4(l);h=1;i=1}else{var
+c=E;h=1;i=1}}else{var
+F=C(p,[0,d,b]);if(F){var
+c=d4(l);h=1;i=1}else{var
+c=F;h=1;i=1}}}else{var
+q=a[3];if(q){var
+c=N(g(l,r(q[1],p)));h=1;i=1}else
 var
-G=r}else
+G=q}else
 var
 G=B;if(!i)var
 H=G}else
@@ -4493,553 +5118,370 @@ var
 H=o;if(!h){var
 I=H;v=1}}else{var
 I=n;v=1}if(v)var
-b=I}else
+c=I}else
 var
-b=1;if(b){if(a[4]){var
-K=a[3];if(K){var
-L=K[1],M=jN(t,a[1],a[2],L);return M?jN(t,a[2],a[1],L):M}var
-N=a[5],R=N?1:N;return R}var
-O=a[5],S=O?1:O,P=S}else
+c=1;if(c){if(a[4]){var
+J=a[3];if(J){var
+K=J[1],L=kB(s,a[1],a[2],K);return L?kB(s,a[2],a[1],K):L}var
+M=a[5],R=M?1:M;return R}var
+O=a[5],T=O?1:O,P=T}else
 var
-P=b;return P},r):l}}function
-kp(b,c){if(b&&!b[2]){var
-d=w(b[1],gR,zv,0),a=function(a){return u(e(d,a),gR)},f=a(zw),g=a(zx),h=a(zy),i=A(a(zz),c),k=i||A(a(zC),zB);if(k)m(j(gR,zA));return[0,f,g,h]}return m(zu)}function
-kq(a,f,c){if(typeof
+P=c;return P},q):l}}function
+li(b,c){if(b&&!b[2]){var
+d=A(b[1],hf,A1,0),a=function(a){return v(f(d,a),hf)},e=a(A2),g=a(A3),h=a(A4),i=y(a(A5),c),k=i||y(a(A8),A7);if(k)n(j(hf,A6));return[0,e,g,h]}return n(A0)}function
+lj(a,f,c){if(typeof
 a!=="number"&&5===a[0]){var
-d=l(a[1],zE);if(d){var
+d=l(a[1],A_);if(d){var
 b=d[1],g=0;if(typeof
 b==="number"||!(3===b[0]))g=1;else{var
-e=b[1];if(b$(e,f))return e}}return m(j(c,zF))}return m(j(c,zD))}function
-kr(h,g,f,e){var
-a=km(h,g),c=kn(a),b=ko(c,a);if(1-eD(b,dQ(b)))x(zG);function
+e=b[1];if(cx(e,f))return e}}return n(j(c,A$))}return n(j(c,A9))}function
+lk(h,g,f,e){var
+a=lf(h,g),c=lg(a),b=lh(c,a);if(1-gP(b,eV(b)))z(Ba);function
 d(c){var
-b=eh(c,a[4]);return b?b[1]:x(zH)}var
+b=dQ(c,a[4]);return b?b[1]:z(Bb)}var
 i=d(f);return[0,a,c,b,[0,i,d(e)]]}function
-ks(c,f){var
-g=bi(c[3]),a=I(0,64);function
-e(b){var
-c=1-az(a,b);if(c){bB(a,b,0);var
-d=cd(g,b);return F(function(a){return e(a[1])},d)}return c}F(function(a){return e(a[1])},f);var
-h=d(aj,c[2]);return b(W(function(b){return az(a,b)}),h)}function
-kt(a){var
-c=I(0,64),d=ei(bd,a[2]);return b(c4(function(b){var
-a=b[1];return az(c,a)?0:(bB(c,a,0),[0,a])}),d)}function
-ku(b,a){return bs(function(b,a){return eJ(u(b,a),a)},b,a)}function
-Am(o){var
-aE=w(o,Ao,ag(gQ,An),0),a=kp(N(e(aE,Ar),Aq),Ap),br=a[2],bt=a[1],z=bq(a[3],As),U=e(aE,At),bu=kq(U,Av,Au);return function(cr){var
-W=kr(aE,cr,bt,br),Y=W[4],E=W[3],o=W[2],G=W[1];if(1-dd(1,z))x(Aw);if(A(bu,Ax))if(A(bu,Ay)){var
-bk=w(U,gS,z0,0),F=al(e(bk,z1),gS),b6=bi(bs(u,e(bk,z2),gS));if(a0(z3,F))m(z4);var
-bl=l(F,z5),bq=0;if(bl){var
-aB=bl[1],cw=0;if(typeof
-aB!=="number"&&5===aB[0]){var
-bm=V(l(aB[1],Al),Ak);bq=1;cw=1}}if(!bq)var
-bm=0;var
-b7=bm||a0(Aj,F);if(b7)throw di;var
-b8=by(l(F,z7),z6),b9=b8||by(l(F,Ai),Ah);if(b9)m(z8);var
-N=jZ([5,F]),aC=N[5],bn=N[1],b_=N[4],b$=eL(bn);if(A(N[2],b$))x(z9);var
-cb=eW(d(aj,bn[1])),S=function(a){var
-c=aP(a8(b6,a),a);return az(cb,c)?b(b_,c):x(z_)},T=function(a){return j(Ab,j(bA(Aa,d(a2,a)),z$))},aD=ks(G,ag(Y[1],Y[2])),cc=bi(G[3]),ce=bi(G[2]),ci=ei(function(a){var
-c=cd(ce,a);return d(function(d){var
-c=d[1],e=S(T([0,a,[0,c,0]])),f=b(o[2],c);return[0,[0,b(o[1],a),f],e]},c)},aD),cj=S(T(Ac)),cl=S(T(Ad)),bo=aJ(function(a){return 0===cd(cc,a)?1:0},aD);if(bo)var
-cm=b(aC,Ae),bp=[0,[0,S(T(Af)),cm]];else
+ll(b,f){var
+g=bl(b[3]),a=P(0,64);function
+d(b){var
+c=1-aJ(a,b);if(c){bK(a,b,0);var
+e=ci(g,b);return M(function(a){return d(a[1])},e)}return c}M(function(a){return d(a[1])},f);var
+h=e(ak,b[2]);return c(U(function(b){return aJ(a,b)}),h)}function
+lm(a){var
+b=P(0,64),d=ez(a8,a[2]);return c(da(function(c){var
+a=c[1];return aJ(b,a)?0:(bK(b,a,0),[0,a])}),d)}function
+ln(b,a){return bm(function(b,a){return e1(v(b,a),a)},b,a)}function
+BS(o){var
+X=A(o,BU,an(he,BT),0),a=li(L(f(X,BX),BW),BV),at=a[2],au=a[1],p=bA(a[3],BY),B=f(X,BZ),aw=lj(B,B1,B0);return function(a8){var
+D=lk(X,a8,au,at),E=D[4],F=D[3],a=D[2],q=D[1];if(1-dp(1,p))z(B2);if(y(aw,B3))if(y(aw,B4)){var
+al=A(B,hg,Bu,0),o=av(f(al,Bv),hg),aO=bl(bm(v,f(al,Bw),hg));if(bb(Bx,o))n(By);var
+am=l(o,Bz),ay=0;if(am){var
+Q=am[1],ba=0;if(typeof
+Q!=="number"&&5===Q[0]){var
+ap=S(l(Q[1],BR),BQ);ay=1;ba=1}}if(!ay)var
+ap=0;var
+aP=ap||bb(BP,o);if(aP)throw ds;var
+aQ=bH(l(o,BB),BA),aR=aQ||bH(l(o,BO),BN);if(aR)n(BC);var
+s=kO([5,o]),T=s[5],aq=s[1],aS=s[4],aT=e3(aq);if(y(s[2],aT))z(BD);var
+aU=fd(e(ak,aq[1])),w=function(a){var
+b=ax(a7(aO,a),a);return aJ(aU,b)?c(aS,b):z(BE)},x=function(a){return j(BH,j(bJ(BG,e(a9,a)),BF))},U=ll(q,an(E[1],E[2])),aV=bl(q[3]),aW=bl(q[2]),aX=ez(function(b){var
+d=ci(aW,b);return e(function(e){var
+d=e[1],f=w(x([0,b,[0,d,0]])),g=c(a[2],d);return[0,[0,c(a[1],b),g],f]},d)},U),aZ=w(x(BI)),a0=w(x(BJ)),ar=aH(function(a){return 0===ci(aV,a)?1:0},U);if(ar)var
+a1=c(T,BK),as=[0,[0,w(x(BL)),a1]];else
 var
-bp=bo;var
-cn=kt(G),co=d(function(a){var
-c=b(aC,a2(a));return[0,b(o[2],a),c]},cn),cp=N[3],cq=b(aC,Ag),H=[2,[0,d(o[1],aD),co,cq,ci,cj,cl,bp,cp]]}else{var
-ax=w(U,cR,zQ,0),ay=function(a){return bs(function(b,a){return dT(o[1],bG,b,a)},a,cR)},bY=function(b,f){var
-a=w(b,cR,zR,0),c=bh(e(a,zS),cR),d=ck(u(e(a,zT),cR),cR);return[0,c,[0,d,ay(e(a,zU))]]},R=aM(bY,e(ax,zV),cR),bc=ay(e(ax,zW)),bd=ay(e(ax,zX)),bj=function(b){var
-a=d(aj,b),c=q(a);return q(ca(Z,a))!==c?1:0},bZ=ag(bc,ag(bd,ei(function(a){return a[2][2]},R)));if(aJ(function(a){return bj(a[2])},bZ))x(zY);var
-b0=bj(R),b1=b0||aJ(function(h){var
-a=h[1],c=a[2],d=a[1],e=X(d,c);if(e)var
-f=e;else
+as=ar;var
+a2=lm(q),a3=e(function(b){var
+d=c(T,a9(b));return[0,c(a[2],b),d]},a2),a5=s[3],a6=c(T,BM),r=[2,[0,e(a[1],U),a3,a6,aX,aZ,a0,as,a5]]}else{var
+N=A(B,c1,Bk,0),O=function(b){return bm(function(c,b){return d6(a[1],bB,c,b)},b,c1)},aD=function(b,e){var
+a=A(b,c1,Bl,0),c=bt(f(a,Bm),c1),d=co(v(f(a,Bn),c1),c1);return[0,c,[0,d,O(f(a,Bo))]]},u=aN(aD,f(N,Bp),c1),ag=O(f(N,Bq)),ah=O(f(N,Br)),aj=function(b){var
+a=e(ak,b),c=t(a);return t(bY(_,a))!==c?1:0},aE=an(ag,an(ah,ez(function(a){return a[2][2]},u)));if(aH(function(a){return aj(a[2])},aE))z(Bs);var
+aF=aj(u),aG=aF||aH(function(i){var
+b=i[1],d=b[2],e=b[1],f=ai(e,d);if(f)var
+g=f;else
 var
-g=b(o[4],d),i=g?b(o[4],c):g,f=1-i;return f},R);if(b1)x(zZ);var
-b2=function(a){var
-c=a[2];return[0,b(o[2],a[1]),c]},aA=function(a){return d(b2,a)},b3=function(a){var
-c=a[2],d=a[1],e=aA(c[2]),f=[0,c[1],e],g=b(o[1],d[2]);return[0,[0,b(o[1],d[1]),g],f]},b4=aA(bd),b5=aA(bc),H=[1,[0,d(b3,R),b5,b4]]}else{var
-au=w(U,cQ,zI,0),av=aM(ku,e(au,zJ),cQ),bU=al(e(au,zK),cQ),a5=aM(al,e(au,zL),cQ),a6=q(av);if(q(a5)!==a6)m(zM);var
-a7=d(function(a){return dX(o,a)},av),bV=ks(G,ag(Y[1],Y[2])),a9=d(o[1],bV),a_=jP(a7),a$=bF(dQ(E)),aw=[0,0],ba=function(a,f,e){try{var
-k=ku(aP(l(f,a),zO),cQ),n=d(function(b){var
-a=cK(b[1],cQ),c=ap(a)<0?1:0,d=c||ep(a,aF(a6));if(d)m(j(cQ,zP));var
-e=b[2];return[0,dz(a),e]},k),c=n}catch(a){a=aT(a);if(a[1]!==ch)throw a;var
-g=aw[1],h=bQ(function(a){return b(a,0)},g)?m(a[2]):x(zN),c=h}var
-i=aw[1];aw[1]=[0,function(a){return gu(a_,a9,c,e)},i];return[0,b(o[2],a),c]},bW=function(a){var
-c=b(o[2],a),d=ba(a,bU,function(a){return n(a$[2],a,c)});return[0,d,fI(function(d,b){return ba(a,d,function(a){return jE(a$,c,b,a)})},a5,a_)]},bb=d(bW,kt(G)),bX=dG(function(c,a){return d(function(f){var
+h=c(a[4],e),j=h?c(a[4],d):h,g=1-j;return g},u);if(aG)z(Bt);var
+aI=function(b){var
+d=b[2];return[0,c(a[2],b[1]),d]},P=function(a){return e(aI,a)},aK=function(b){var
+d=b[2],e=b[1],f=P(d[2]),g=[0,d[1],f],h=c(a[1],e[2]);return[0,[0,c(a[1],e[1]),h],g]},aL=P(ah),aM=P(ag),r=[1,[0,e(aK,u),aM,aL]]}else{var
+H=A(B,c0,Bc,0),L=aN(ln,f(H,Bd),c0),az=av(f(H,Be),c0),Y=aN(av,f(H,Bf),c0),Z=t(L);if(t(Y)!==Z)n(Bg);var
+$=e(function(b){return eb(a,b)},L),aA=ll(q,an(E[1],E[2])),aa=e(a[1],aA),ab=kD($),ac=bN(eV(F)),M=[0,0],ae=function(d,g,f){try{var
+m=ln(ax(l(g,d),Bi),c0),o=e(function(b){var
+a=cV(b[1],c0),c=V(a)<0?1:0,d=c||de(a,ad(Z));if(d)n(j(c0,Bj));var
+e=b[2];return[0,dH(a),e]},m),b=o}catch(a){a=aY(a);if(a[1]!==cn)throw a;var
+h=M[1],i=cf(function(a){return c(a,0)},h)?n(a[2]):z(Bh),b=i}var
+k=M[1];M[1]=[0,function(a){return gU(ab,aa,b,f)},k];return[0,c(a[2],d),b]},aB=function(b){var
+d=c(a[2],b),e=ae(b,az,function(a){return m(ac[2],a,d)});return[0,e,f1(function(c,a){return ae(b,c,function(b){return ks(ac,d,a,b)})},Y,ab)]},af=e(aB,lm(q)),aC=dP(function(c,a){return e(function(f){var
 g=f[2];if(0<=c){var
 a=g,b=c;for(;;){if(a){var
 d=a[2],e=a[1];if(0===b)return e;var
-a=d,b=b-1|0;continue}return ee(nw)}}return aZ(nx)},bb)},av),H=[0,[0,a9,a7,d(aj,bb),bX]]}var
-cs=b(o[3],br),ct=b(o[3],bt),p=dQ(E),a1=eD(E,p);if(a1){var
-as=cx(E,ct);if(as){var
-t=as[1],at=cx(E,cs);if(at){var
-v=at[1];switch(H[0]){case
+a=d,b=b-1|0;continue}return ew(oo)}}return a4(op)},af)},L),r=[0,[0,aa,$,e(ak,af),aC]]}var
+a_=c(a[3],at),a$=c(a[3],au);return kE(F,a$,a_,function(e,n,l){switch(r[0]){case
 0:var
-y=H[1],aW=bF(p),J=jP(y[2]),bM=C(t,v),aX=jK(p,y[1],bM);if(aX)var
-bN=q(y[4]),ao=V(q(J),bN);else
+o=r[1],ae=bN(e),s=kD(o[2]),aw=I(n,l),af=ky(e,o[1],aw);if(af)var
+ax=t(o[4]),O=S(t(s),ax);else
 var
-ao=aX;if(ao)var
-bO=db(p,jJ(E)),aq=h(function(a){function
-c(b){return n(aW[2],b,a)}var
-d=dS(a,y[3]),b=gu(J,y[1],d,c);if(b){var
-e=eq(J,y[4]);return h(function(b){var
+O=af;if(O)var
+ay=dm(e,kx(F)),P=h(function(a){function
+c(b){return m(ae[2],b,a)}var
+d=d5(a,o[3]),b=gU(s,o[1],d,c);if(b){var
+e=dh(s,o[4]);return h(function(b){var
 c=b[1];function
-d(b){return jE(aW,a,c,b)}var
-e=dS(a,b[2]);return gu(J,y[1],e,d)},e)}return b},bO);else
+d(b){return ks(ae,a,c,b)}var
+e=d5(a,b[2]);return gU(s,o[1],e,d)},e)}return b},ay);else
 var
-aq=ao;return aq?h(function(a){var
-b=g(cu(C(t,O(L(z),v)),a),[0,f,c]);return b?g(cu(C(v,O(L(z),t)),a),[0,f,c]):b},J):aq;case
+P=O;return P?h(function(a){var
+c=g(cB(I(n,W(J(p),l)),a),[0,d,b]);return c?g(cB(I(l,W(J(p),n)),a),[0,d,b]):c},s):P;case
 1:var
-Q=H[1],s=bF(p),bP=Q[1],bR=cf(k(function(a){return[0,a[1],a[2][1]]},bP)),ar=function(a,b){return be(bR,a,b)},bS=Q[1],aY=h(function(a){var
-d=a[1],e=d[2],f=d[1],i=g([0,c,c],a[2][1]);if(i){var
-j=b(s[1],e),k=db(p,C(b(s[1],f),j));return h(function(b){var
-c=a[2][1],d=jG(s,e,b),g=jG(s,f,b);return gv(ar,dS(b,a[2][2]),g,d,c)},k)}return i},bS);if(aY){var
-bT=db(p,C(t,v));return h(function(a){var
-c=cg(s,v,a),d=cg(s,t,a),b=gv(ar,dS(a,Q[2]),d,c,z);if(b){var
-e=cg(s,t,a),f=cg(s,v,a);return gv(ar,dS(a,Q[3]),f,e,z)}return b},bT)}return aY;default:var
-a=H[1],I=a[8],r=bf(I[1]),_=bg(r),bv=B(a[2]),aG=function(a){return M(c,bv,a)},bw=cf(a[4]),P=function(d,b){var
-a=be(bw,d,b);return a?a[1]:c},aH=g([0,c,c],z),aI=aH?f9(I):aH;if(aI)var
-bx=C(t,v),$=jK(p,a[1],bx);else
+v=r[1],j=bN(e),az=v[1],aA=ck(k(function(a){return[0,a[1],a[2][1]]},az)),Q=function(a,b){return bs(aA,a,b)},aB=v[1],ag=h(function(a){var
+d=a[1],f=d[2],i=d[1],k=g([0,b,b],a[2][1]);if(k){var
+l=c(j[1],f),m=dm(e,I(c(j[1],i),l));return h(function(b){var
+c=a[2][1],d=ku(j,f,b),e=ku(j,i,b);return gV(Q,d5(b,a[2][2]),e,d,c)},m)}return k},aB);if(ag){var
+aC=dm(e,I(n,l));return h(function(a){var
+c=cm(j,l,a),d=cm(j,n,a),b=gV(Q,d5(a,v[2]),d,c,p);if(b){var
+e=cm(j,n,a),f=cm(j,l,a);return gV(Q,d5(a,v[3]),f,e,p)}return b},aC)}return ag;default:var
+a=r[1],q=a[8],f=bg(q[1]),w=bh(f),ah=G(a[2]),T=function(a){return R(b,ah,a)},ai=ck(a[4]),u=function(d,c){var
+a=bs(ai,d,c);return a?a[1]:b},U=g([0,b,b],p),V=U?gq(q):U;if(V)var
+aj=I(n,l),x=ky(e,a[1],aj);else
 var
-$=aI;if($)var
-bz=k(aG,db(p,jJ(E))),aa=a[7],bB=aa?[0,aa[1][2],0]:aa,ab=cv(ah,C(bB,bz));else
+x=V;if(x)var
+al=k(T,dm(e,kx(F))),y=a[7],am=y?[0,y[1][2],0]:y,z=cD(ao,I(am,al));else
 var
-ab=$;if(ab){var
-aK=a[7];if(aK)var
-aL=aK[1],ac=aL[1],bC=aL[2],aN=i(b(r[2],ac),bC),bD=aN?eF(b(r[3],ac),[0,[0,ac,[0,c,c]],0]):aN,aO=bD;else
+z=x;if(z){var
+X=a[7];if(X)var
+Y=X[1],A=Y[1],an=Y[2],Z=i(c(f[2],A),an),ap=Z?eX(c(f[3],A),[0,[0,A,[0,b,b]],0]):Z,_=ap;else
 var
-aO=1;var
-ad=aO}else
+_=1;var
+B=_}else
 var
-ad=ab;if(ad)var
-bE=a[1],ae=h(function(d){var
-g=cv(ah,k(aj,gs(p,d)));if(g){var
-e=b(bF(p)[1],d);if(e)var
-j=gt(p,P,[0,e[1],e[2]]);else
+B=z;if(B)var
+aq=a[1],D=h(function(d){var
+l=cD(ao,k(ak,gS(e,d)));if(l){var
+g=c(bN(e)[1],d);if(g)var
+m=gT(e,u,[0,g[1],g[2]]);else
 var
-f=a[7],m=f?[0,[0,f[1][1],[0,c,c]],0]:f,j=m;var
-l=gs(p,d);return h(function(e){var
-a=P(d,e[1]),f=b(_,a);if(f)var
-g=aG(e[1]),c=i(b(r[2],a),g);else
+j=a[7],o=j?[0,[0,j[1][1],[0,b,b]],0]:j,m=o;var
+n=gS(e,d);return h(function(e){var
+a=u(d,e[1]),g=c(w,a);if(g)var
+h=T(e[1]),b=i(c(f[2],a),h);else
 var
-c=f;return c?eF(b(r[3],a),j):c},l)}return g},bE);else
+b=g;return b?eX(c(f[3],a),m):b},n)}return l},aq);else
 var
-ae=ad;var
-aQ=ae?b(_,a[5]):ae;if(aQ)var
-bH=a[3],af=i(b(r[2],a[5]),bH);else
+D=B;var
+$=D?c(w,a[5]):D;if($)var
+ar=a[3],E=i(c(f[2],a[5]),ar);else
 var
-af=aQ;if(af)var
-bI=gt(p,P,t),ai=eF(b(r[3],a[5]),bI);else
+E=$;if(E)var
+as=gT(e,u,n),H=eX(c(f[3],a[5]),as);else
 var
-ai=af;var
-aR=ai?b(_,a[6]):ai;if(aR)var
-bJ=a[3],ak=i(b(r[2],a[6]),bJ);else
+H=E;var
+aa=H?c(w,a[6]):H;if(aa)var
+at=a[3],L=i(c(f[2],a[6]),at);else
 var
-ak=aR;if(ak)var
-bK=gt(p,P,v),am=eF(b(r[3],a[6]),bK);else
+L=aa;if(L)var
+au=gT(e,u,l),M=eX(c(f[3],a[6]),au);else
 var
-am=ak;if(am){var
-aS=i(a[5],a[6]);if(aS)var
-an=aS;else{var
-aU=I[3],aV=aU?D(I[2],z):aU;if(aV){var
-bL=I[6];return K(function(b){var
-d=i(b[1],a[5]),e=d?i(b[2],a[6]):d;return e?D(b[3],[0,f,c]):e},bL)}var
-an=aV}}else
+M=L;if(M){var
+ab=i(a[5],a[6]);if(ab)var
+N=ab;else{var
+ac=q[3],ad=ac?C(q[2],p):ac;if(ad){var
+av=q[6];return K(function(c){var
+e=i(c[1],a[5]),f=e?i(c[2],a[6]):e;return f?C(c[3],[0,d,b]):f},av)}var
+N=ad}}else
 var
-an=am;return an}}var
-a3=at}else
-var
-a3=as;var
-a4=a3}else
-var
-a4=a1;return a4}}function
-gT(c,a){var
-b=aM(u,c,a);return b?b:m(j(a,Az))}var
-AZ=0,gV=[0,[0,A2,ze],[0,[0,A1,Am],[0,[0,A0,function(M){var
-t=w(M,AP,ag(gQ,AO),0),i=kp(N(e(t,AS),AR),AQ),v=i[2],y=i[1];if(A(i[3],AT))m(AU);var
-j=e(t,AV);if(X(kq(j,AY,AX),AW))var
-a=w(j,bX,AA,0),r=eY(e(a,AB),bX),n=gT(e(a,AC),bX),s=gT(e(a,AD),bX),z=aM(u,e(a,AE),bX),E=S(e(a,AF),bX),F=S(e(a,AG),bX),o=bs(S,e(a,AH),bX),p=bs(S,e(a,AI),bX),H=aM(u,e(a,AJ),bX),l=[0,r,function(a){var
-e=ag(o,p);if(1-bQ(function(c){var
-d=b(a[4],c[1]);return d?dd(0,c[2]):d},e))x(AK);var
+N=M;return N}})}}function
+hh(c,a){var
+b=aN(v,c,a);return b?b:n(j(a,B5))}var
+Ct=0,hj=[0,[0,Cw,AK],[0,[0,Cv,BS],[0,[0,Cu,function(M){var
+i=A(M,Cj,an(he,Ci),0),j=li(L(f(i,Cm),Cl),Ck),l=j[2],m=j[1];if(y(j[3],Cn))n(Co);var
+o=f(i,Cp);if(ai(lj(o,Cs,Cr),Cq))var
+a=A(o,b3,B6,0),u=ff(f(a,B7),b3),q=hh(f(a,B8),b3),w=hh(f(a,B9),b3),x=aN(v,f(a,B_),b3),B=T(f(a,B$),b3),D=T(f(a,Ca),b3),r=bm(T,f(a,Cb),b3),s=bm(T,f(a,Cc),b3),E=aN(v,f(a,Cd),b3),p=[0,u,function(a){var
+d=an(r,s);if(1-cf(function(b){var
+d=c(a[4],b[1]);return d?dp(0,b[2]):d},d))z(Ce);var
 f=a[2];function
-c(a){return d(f,a)}var
-g=b(W(a[4]),H),h=d(a[1],g),i=dX(a,p),j=dX(a,o),k=c(z),l=c(s),m=c(fF(n)),q=ef(n);return[0,[0,b(a[2],q),m,l,k,E,F,j,i,h]]}];else
+b(a){return e(f,a)}var
+g=c(U(a[4]),E),h=e(a[1],g),i=eb(a,s),j=eb(a,r),k=b(x),l=b(w),m=b(fY(q)),n=fX(q);return[0,[0,c(a[2],n),m,l,k,B,D,j,i,h]]}];else
 var
-q=w(j,gU,AL,0),I=eY(e(q,AM),gU),K=gT(e(q,AN),gU),l=[0,I,function(a){return[1,d(a[2],K)]}];var
-af=l[2],ah=l[1];return function(ag){var
-Q=kr(t,ag,y,v),u=Q[2];if(ah)var
-S=y,R=v;else
+t=A(o,hi,Cf,0),F=ff(f(t,Cg),hi),K=hh(f(t,Ch),hi),p=[0,F,function(a){return[1,e(a[2],K)]}];var
+O=p[2],P=p[1];return function(n){var
+e=lk(i,n,m,l),a=e[2];if(P)var
+j=m,f=l;else
 var
-S=v,R=y;var
-w=af(u),ai=b(u[3],S),aj=b(u[3],R),i=Q[3],e=dQ(i),I=eD(i,e);if(I){var
-r=cx(i,aj);if(r){var
-K=r[1],s=cx(i,ai);if(s){var
-M=s[1];if(0===w[0]){var
-a=w[1],d=bF(e),U=a[9],T=B(k(function(a){return[0,a,0]},U)),l=function(a){return G(a,T)?1:J(jI(e,a))},m=function(a){return b(W(function(a){return l(a[1])}),a)},x=m(a[8]),z=g([0,f,c],a[6]),A=z?J(g(a[5],a[6])):z;if(A)var
-V=a[7],X=O(L([0,c,c]),V),Y=a[2],n=bE(C(cw(d,cg(d,K,a[1]),Y),X));else
+j=l,f=m;var
+q=O(a),o=c(a[3],j),p=c(a[3],f),z=e[3];return kE(z,p,o,function(f,y,x){if(0===q[0]){var
+a=q[1],e=bN(f),B=a[9],A=G(k(function(a){return[0,a,0]},B)),j=function(a){return H(a,A)?1:N(kw(f,a))},l=function(a){return c(U(function(a){return j(a[1])}),a)},r=l(a[8]),s=g([0,d,b],a[6]),t=s?N(g(a[5],a[6])):s;if(t)var
+D=a[7],E=W(J([0,b,b]),D),F=a[2],m=bM(I(cF(e,cm(e,y,a[1]),F),E));else
 var
-n=A;if(n)var
-Z=a[7],_=O(L(a[5]),Z),o=bE(C(cw(d,a[7],a[3]),_));else
+m=t;if(m)var
+K=a[7],L=W(J(a[5]),K),n=bM(I(cF(e,a[7],a[3]),L));else
 var
-o=n;var
-E=o?dR(au(cw(d,a[7],a[4]))):o;if(E)var
-$=a[2],aa=cw(d,cg(d,M,a[1]),$),ab=O(L([0,c,c]),aa),p=bE(m(C(a[8],ab)));else
+n=m;var
+u=n?d4(aB(cF(e,a[7],a[4]))):n;if(u)var
+M=a[2],O=cF(e,cm(e,x,a[1]),M),P=W(J([0,b,b]),O),o=bM(l(I(a[8],P)));else
 var
-p=E;if(p)var
-ac=cw(d,x,a[3]),ad=O(L([0,c,c]),ac),q=bE(m(C(O(a[6],x),ad)));else
+o=u;if(o)var
+Q=cF(e,r,a[3]),R=W(J([0,b,b]),Q),p=bM(l(I(W(a[6],r),R)));else
 var
-q=p;if(q){var
-ae=i[1];return h(function(j){var
-b=j[1],e=l(b);if(e)var
-g=e;else{var
-k=cw(d,[0,[0,b,[0,c,c]],0],a[3]),i=h(function(a){return J(l(a[1]))},k);if(i)return D(au(cw(d,[0,[0,b,[0,c,c]],0],a[4])),[0,f,c]);var
-g=i}return g},ae)}return q}var
-j=w[1];if(j){var
-F=D(eE(e,M,j),[0,f,c]);if(F)return dR(eE(e,K,j));var
-H=F}else
+p=o;if(p){var
+S=z[1];return h(function(k){var
+c=k[1],f=j(c);if(f)var
+g=f;else{var
+l=cF(e,[0,[0,c,[0,b,b]],0],a[3]),i=h(function(a){return N(j(a[1]))},l);if(i)return C(aB(cF(e,[0,[0,c,[0,b,b]],0],a[4])),[0,d,b]);var
+g=i}return g},S)}return p}var
+i=q[1];if(i){var
+v=C(eW(f,x,i),[0,d,b]);if(v)return d4(eW(f,y,i));var
+w=v}else
 var
-H=j;return H}var
-N=s}else
-var
-N=r;var
-P=N}else
-var
-P=I;return P}}],AZ]]],kv=[0,[0,Bc,function(f){var
-a=w(f,A5,[0,A4,[0,A3,gW]],0),h=d(function(b){return[0,b,e(a,b)]},gW);function
+w=i;return w})}}],Ct]]],lo=[0,[0,CI,function(d){var
+a=A(d,Cz,[0,Cy,[0,Cx,hk]],0),h=e(function(b){return[0,b,f(a,b)]},hk);function
 g(i,a){var
-d=al(i,a),f=l(d,A6),g=0;if(f){var
-e=f[1],n=0;if(typeof
+d=av(i,a),f=l(d,CA),g=0;if(f){var
+e=f[1],m=0;if(typeof
 e!=="number"&&3===e[0]){var
-c=e[1];g=1;n=1}}if(!g)var
-c=m(j(a,A7));if(X(c,A8))throw di;if(1-a0(c,gV))m(j(a,A9));if(aJ(function(a){return a0(a,d)},gW))m(j(a,A_));var
-k=[5,ag(h,d)];return b(fJ(c,gV),k)}var
-c=aM(g,e(a,Ba),A$);if(0===c)m(Bb);return function(a){var
-e=d(function(c){try{var
-d=b(c,a);return d}catch(a){a=aT(a);if(a[1]===dc)return 0;throw a}},c);return bQ(function(a){return a},e)}}],gV];function
-Be(c){try{var
-a=cM(Bg,eG(1,c));eO(a);var
-d=gB(a);return d}catch(a){a=aT(a);if(a[1]===ch)var
-b=a[2];else{if(a[1]!==dc)throw a;var
-b=a[2]}return m(j(Bf,b))}}function
-kw(c){var
-b=l(c,Bh);if(b){var
+b=e[1];g=1;m=1}}if(!g)var
+b=n(j(a,CB));if(ai(b,CC))throw ds;if(1-bb(b,hj))n(j(a,CD));if(aH(function(a){return bb(a,d)},hk))n(j(a,CE));var
+k=[5,an(h,d)];return c(f2(b,hj),k)}var
+b=aN(g,f(a,CG),CF);if(0===b)n(CH);return function(a){var
+d=e(function(b){try{var
+d=c(b,a);return d}catch(a){a=aY(a);if(a[1]===dn)return 0;throw a}},b);return cf(function(a){return a},d)}}],hj];function
+CK(c){try{var
+a=cX(CM,eY(1,c));e6(a);var
+d=g1(a);return d}catch(a){a=aY(a);if(a[1]===cn)var
+b=a[2];else{if(a[1]!==dn)throw a;var
+b=a[2]}return n(j(CL,b))}}function
+lp(c){var
+b=l(c,CN);if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return V(l(a[1],Bj),Bi)}return 0}function
-kx(c){var
-d=0!==l(c,Bk)?1:0;if(d){var
-e=l(c,Bl);if(e){var
+a!=="number"&&5===a[0])return S(l(a[1],CP),CO)}return 0}function
+lq(c){var
+d=0!==l(c,CQ)?1:0;if(d){var
+e=l(c,CR);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=l(a[1],Bm);if(g){var
+g=l(a[1],CS);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return aJ(function(a){return V(a[2],Bn)},h)}}return 0}}var
+h=b[1];return aH(function(a){return S(a[2],CT)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-eZ(c,a){var
+ec(b,a){var
 d=a[3];function
 e(e){var
-a=b(d,0);return kx(c)?x(Bo):a}return[0,a[1],a[2],e]}function
-BC(a,c){var
-d=a[1],g=0;if(c){var
-e=gB(d);if(A(Be(c[1]),e)){x(BD);g=1}}var
-f=eL(d);if(A(a[2],f))x(BE);return b(a[3],0)}function
-BF(am){function
-K(a){return Q(BC,a)}if(typeof
-am!=="number"&&5===am[0]){var
-r=am[1],aT=l(r,Bp);if(aT){var
-U=w(aT[1],Bs,Br,Bq);u(e(U,Bu),Bt);u(e(U,Bw),Bv);var
-aU=function(a){var
-b=al(a,Bx);return F(function(a){u(a[2],By);return 0},b)};aU(e(U,Bz));c3(aU,l(U,BA))}var
-n=dH(BB,r),P=[5,n],aV=l(n,BH),a1=0;if(aV){var
-ao=aV[1],a2=0;if(typeof
-ao!=="number"&&3===ao[0])if(A(ao[1],BY))a2=1;else{a1=1;a2=1}}if(!a1)m(BI);var
-aW=l(n,BJ),a3=0;if(aW){var
-as=aW[1],a4=0;if(typeof
-as!=="number"&&1===as[0])if(A(as[1],BX))a4=1;else{a3=1;a4=1}}if(!a3)m(BK);var
-Y=l(n,BL),ay=0;if(Y){var
-at=Y[1],_=0;if(typeof
-at!=="number"&&3===at[0]){var
-ax=at[1];if(A(ax,BP))if(A(ax,BQ))if(A(ax,BR))_=1;else{if(0===l(n,BS))return[0,function(a){return xm(a,n)}];_=1}else{if(!kw(n)&&0===l(n,BT)){var
-ab=al(P,vy),aH=l(ab,vz),a5=0;if(aH){var
-ac=aH[1],az=0;if(typeof
-ac!=="number"&&4===ac[0])if(ac[1])az=1;else
-az=2;var
-a6=0;switch(az){case
-2:a6=1;break;case
-0:break}if(!a6){var
-aI=1;a5=1}}if(!a5)var
-aI=0;var
-bv=function(a){if(typeof
-a!=="number"&&5===a[0]){var
-b=a[1],c=a0(vA,b),d=c||V(l(b,vC),vB);return d}return 0},aK=l(ab,vD),a7=0;if(aK){var
-ad=aK[1],bJ=0;if(typeof
-ad!=="number"&&4===ad[0]){var
-aL=aJ(bv,ad[1]);a7=1;bJ=1}}if(!a7)var
-aL=0;var
-aN=l(ab,vE);if(aN){var
-ae=aN[1],bK=0;if(typeof
-ae==="number"||!(3===ae[0]))bK=1;else{var
-o=ae[1];if(b$(o,vx)){var
-bw=aI||aL;if(bw)throw gJ;var
-y=w(P,vH,vF,vG),af=aM(vp,e(y,vJ),vI);if(0===af)m(vK);var
-bx=l(y,vL),H=Q(function(a){return bs(function(a,b){return bs(S,a,b)},a,vM)},bx);w(e(y,vP),vO,vN,0);var
-by=u(e(y,vR),vQ),bz=N(e(y,vT),vS);if(X(o,vU)!==(0!==H?1:0))m(vV);if(V(H,vW))m(vX);var
-bA=I(0,64),bB=I(0,64),p=function(a){return aB(bA,a)},ah=function(a){return aB(bB,a)},a=H?q(H[1])-1|0:X(o,v$)?1:q(ef(af)[1])-1|0,aO=I(0,64),R=dG(function(L,M){var
-f=b(c7(vb),L),g=w(M,f,vd,vc);function
-v(b,a){return[0,cL(b,a),c]}var
-x=e(g,ve),h=bs(function(a,b){return aM(v,a,b)},x,f),y=l(g,vf),o=Q(function(a){return bs(df,a,f)},y),z=l(g,vg),B=Q(function(a){return S(a,f)},z),C=l(g,vh),D=Q(function(b){if(typeof
-b!=="number")switch(b[0]){case
-3:var
-c=b[1];if(!A(c,u3))return 1;if(!A(c,u4))return 2;break;case
-5:if(a0(u5,b[1])){var
-d=w(b,f,u7,u6);bG(u(e(d,u8),f),f);var
-h=l(d,u9);c3(function(a){eJ(u(a,f),f);return 0},h);return[0,a+1|0,0]}var
-g=w(b,f,u_,0),i=ka(a,e(g,u$),f),k=e(g,va);return[0,i,an(aM(function(e,b){var
-c=N(e,b);if(c){var
-d=c[2];if(d&&!d[2]){var
-f=ka(a,c[1],b);return[0,f,dT(p,bG,d[1],b)]}}return m(j(b,u1))},k,f))]}return m(j(f,u2))},C),E=l(g,vi),F=Q(function(a){return S(a,f)},E),r=l(g,vj),O=0;if(r){var
-i=r[1],n=0;if(typeof
-i!=="number"&&0===i[0])if(i[1])n=2;else
-n=1;var
-s=0;switch(n){case
-2:s=1;break;case
-0:break}if(!s){m(j(vl,j(f,vk)));O=1}}var
-G=l(g,vm);c3(function(a){bG(u(a,f),f);return 0},G);var
-k=ca(m7,d(function(a){return q(a[2])},h)),t=0;if(k&&!k[2]&&0<k[1])t=1;if(!t)m(j(f,vn));var
-H=a0(vo,g),I=aP(D,0);function
-J(a){var
-b=bS(a[2]);return[0,ah(a[1]),b]}var
-K=Q(function(a){return d(J,a)},o);return[0,h,o,[0,d(function(a){var
-b=a[2];return[0,p(a[1]),b]},h),K,B,I,F,H]]},bz),bC=aF(q(R));F(function(a){function
-b(b){var
-a=ep(b[2],bC);return a?m(vY):a}return F(b,aP(a[2],0))},R);eg(function(b,a){var
-c=aF(b+1|0);return bc(aO,kc(a[1]),c)},R);var
-aQ=gD(p,ck,aP(l(y,v1),v0),vZ),ai=cM(0,e(y,v2)),aR=eK(ai,p,ah),bD=bi(ai[1]),aS=function(b){var
-a=a8(bD,b);return a?ah(a[1]):x(v3)},bF=function(a){var
-h=a[2],e=a[1],k=0;if(A(o,v4)&&A(o,v5)&&A(o,v6)){if(!A(o,v7)&&!h&&e){var
-i=e[2];if(i&&!i[2]){var
-r=i[1],s=e[1],D=function(a){var
-b=0,c=X(a,r)?de:bH,d=X(a,s)?de:bH;return[0,bH,[0,kb(d,c),b]]},E=p(r),g=[0,[0,p(s),E],D];k=2}}}else
-k=1;var
-l=0;switch(k){case
-1:if(h){var
-t=h[1],F=q(e);if(q(t)===F){var
-j=fK(e,t),u=d(function(a){var
-b=a[2];return[0,p(a[1]),b]},j);if(H)var
-v=d(bd,H[1]),G=function(h){return d(function(i){return bl(function(g,a){var
-b=a[2],c=a[1];if(X(c,h))var
-e=aP(eh(c,i),bH),f=T(b[2],e[2]),d=cj(T(b[1],e[1]),f);else
+a=c(d,0);return lq(b)?z(CU):a}return[0,a[1],a[2],e]}function
+C8(a,b){var
+d=a[1],g=0;if(b){var
+e=g1(d);if(y(CK(b[1]),e)){z(C9);g=1}}var
+f=e3(d);if(y(a[2],f))z(C_);return c(a[3],0)}function
+C$(E){function
+p(a){return F(C8,a)}if(typeof
+E!=="number"&&5===E[0]){var
+i=E[1],ad=l(i,CV);if(ad){var
+t=A(ad[1],CY,CX,CW);v(f(t,C0),CZ);v(f(t,C2),C1);var
+ae=function(a){var
+b=av(a,C3);return M(function(a){v(a[2],C4);return 0},b)};ae(f(t,C5));ex(ae,l(t,C6))}var
+a=dR(C7,i),u=[5,a],af=l(a,Db),al=0;if(af){var
+H=af[1],am=0;if(typeof
+H!=="number"&&3===H[0])if(y(H[1],Ds))am=1;else{al=1;am=1}}if(!al)n(Dc);var
+ag=l(a,Dd),ao=0;if(ag){var
+I=ag[1],ap=0;if(typeof
+I!=="number"&&1===I[0])if(y(I[1],Dr))ap=1;else{ao=1;ap=1}}if(!ao)n(De);var
+w=l(a,Df),W=0;if(w){var
+J=w[1],B=0;if(typeof
+J!=="number"&&3===J[0]){var
+T=J[1];if(y(T,Dj))if(y(T,Dk))if(y(T,Dl))B=1;else{if(0===l(a,Dm))return[0,function(b){return yS(b,a)}];B=1}else{if(0!==l(a,Dn)){var
+aQ=g7(xF,xo,function(p,b,d,a){var
+g=e(function(h){var
+c=h[1];function
+i(b,a){if(2===a[0])return g6(b,a[1]);throw ab}var
+j=[0,b,0],d=a5(function(a,c){var
+b=e9(i,a[1],c);return[0,b[1],[0,b[2],a[2]]]},j,c),f=d[1],k=d[2],l=e(function(b){var
+a=b[1];if(2===a[0])return bl(a[1]);throw ab},c);function
+n(a){return a5(function(a,b){return ax(a7(b,a),a)},a,l)}var
+o=A([5,h[2]],xD,xC,xB),g=k7(o,b[3],b[4]),a=[cJ,function(b){var
+a=m(g[4],f[1],f[2]);return[0,aq(k),a]}];d_(p,function(g){var
+c=eu(a),d=0,e=0,f=cI===c?a[1]:cJ===c?dT(a):a;return ke(g9,b[2],[0,f,e],d)});return[0,a,g,n]},d),f=e(function(c){var
+a=c[1],b=eu(a);return cI===b?a[1]:cJ===b?dT(a):a},g),h=e(function(a){e8(b,a[1][1]);var
+d=c(da(function(f){var
+g=f[3],b=f[2],k=e(g,a[1][1]);if(y(b[1],a[2]))throw ab;var
+l=b[2];function
+m(b){var
+d=b[2],f=bY(cw,a[1][1]),h=e(function(a){return[0,a,ax(dQ(c(g,a),d),bk)]},f);return[0,b[1],h]}var
+h=F(function(a){return e(m,a)},l);function
+n(a){return bc(_,e(function(a){var
+d=a[2],b=bc(_,c(U(function(a){return 0!==V(a[2][1])?1:0}),d));return[0,a[1],b]},a))}function
+i(a){return F(n,a)}function
+o(b){var
+c=S(b[1],k),d=c?S(b[2],a[1][2]):c;return d}var
+j=aH(o,b[3]);if(j)var
+p=i(a[3]),d=S(i(h),p);else
 var
-d=bH;return cN(g,d)},bH,j)},v)},I=function(a){var
-b=a[2];return[0,p(a[1]),b]},w=[0,[2,u,d(function(a){return d(I,a)},v)],G];else
-var
-J=function(b){return d(function(a){return X(a[1],b)?a[2]:bH},j)},w=[0,[1,u,X(o,v_)],J];var
-g=w;l=1}}break;case
-0:break;default:l=1}if(!l)var
-g=x(v8);var
-C=g[2],y=ca(Z,a[1]),m=b(c4(function(c){var
-a=b(C,c);if(a){var
-g=a[1],h=a[2],e=d(function(a){return kb(a,g)},h);if(bQ(function(a){return 0===ap(a[1])?1:0},e))return 0;var
-f=[0,[0,c,e]]}else
-var
-f=a;return f}),y),z=ca(Z,d(function(a){return aS(a[1])},m)),B=b(c4(function(g){var
-h=b(W(function(a){return V(aS(a[1]),g)}),m),a=ei(bd,h),i=bl(function(b,a){return iC(b,a[2])},c,a);function
-e(a){var
-b=cU(i,a[2]);return T(a[1],b)}var
-j=bl(function(b,a){return fs(b,e(a))},f,a);function
-k(a){return[0,cU(e(a),j),c]}var
-l=a8(aO,kc(d(function(a){var
-b=d(k,a[2]);return[0,a[1],b]},h)));return Q(function(a){return[0,g,a]},l)}),z),n=a[3];return n?[0,g[1],B,n[1],a[4]]:x(v9)};return K([0,eZ(r,[0,ai,by,function(w){var
-v=d(bF,af),t=dG(function(b,a){var
-c=a[3];return[0,aF(b+1|0),c]},R),e=bf(aR),m=cI(aR,e);if(m){var
-l=bg(e),u=cf(aQ),A=function(a,b){return be(u,a,b)},n=h(function(a){return iW(e,l,A,a)},aQ);if(n){var
-j=B(t),o=h(function(aa){var
-d=aa[2],aj=d[1],T=h(function(c){var
-d=b(l,c[1]);return d?V(q(c[2]),a):d},aj);if(T){var
-U=d[2];if(U)var
-ak=U[1],W=jm(e,a,j,jn(e,da(a,d[1])),ak);else
-var
-W=1;var
-v=W}else
-var
-v=T;if(v){var
-X=d[3];if(X){var
-w=X[1],I=da(a,d[1]),n=k(au,I),J=g(c$(n),w);if(J){var
-m=d[4];if(typeof
-m==="number")switch(m){case
-0:var
-o=gi(e,a,j,d);if(o)var
-ad=o[1],p=ez(function(a){return jj(j,a)},ad),i=p?g(p[1],w):p;else
-var
-i=o;break;case
+d=j;var
+q=d?[0,h]:d;return q}),g);if(d){var
+f=k6(a[2]),h=k5(a[2],f,d[1],b[3],a[1]);return[0,f,h[1],a[4],a[5]]}return z(xE)},a);return ke(g9,b[2],f,h)},a);return p(F(function(a){return ec(i,a)},aQ))}if(!lp(a)){var
+s=A(u,xe,xc,xd);A(f(s,xh),xg,xf,0);var
+aM=v(f(s,xj),xi);if(0===L(f(s,xl),xk))n(xm);var
+aN=P(0,64),aO=P(0,64),aa=function(a){return aL(aN,a)},ac=function(a){return aL(aO,a)},aP=k7(s,aa,ac),D=cX(0,f(s,xn));return p([0,ec(i,[0,D,aM,function(b){var
+a=e2(D,aa,ac);return kc(g9,m(aP[4],D,a))}])])}B=1}else{if(0!==l(a,Do)){var
+aR=lq(i);return p(g7(vV,uO,function(i,a,u,t){var
+m=c(a[4],vT),f=e(function(o){var
+b=o[1],p=0;function
+r(a,b){switch(b[0]){case
+0:return z(vG);case
 1:var
-ae=d[1],af=[0,f,c],i=g(aq(function(b,a){return z($(c$(b[2]),a))},af,ae),w);break;default:var
-r=gi(e,a,j,d),E=0;if(r){var
-t=jo(a,j,n,r[1]);if(t)var
-ag=t[1],i=h(function(a){return D(s(ag,a),a)},n);else{var
-K=t;E=1}}else{var
-K=r;E=1}if(E)var
-i=K}else{var
-ah=B(d[1]),M=m[1],ai=m[2],N=function(b){var
-a=G(b,ah),c=a?1:a;return c},F=[0,0,I],ab=fX(M,F,0),H=fz(M,a);if(H)var
-ac=f0(0,a+1|0),i=h(function(d){var
-a=ce(function(a){return V(a[1],d)},ai),e=a?a[1][2]:a,i=h(function(a){var
-d=N(a[1][1]),e=d?N(a[1][2]):d,h=e?g([0,f,c],a[2]):e,i=h?b(l,a[1][1]):h,j=i?b(l,a[1][2]):i;if(j)var
-k=A(a[1][1],a[1][2]),n=k?1:k,m=n;else
-var
-m=j;return m},e);if(i){var
-j=O(L([0,c,c]),ab),k=C(fX(d,F,0),j),m=O(L([0,c,c]),k);return bE(C(iT(A,e),m))}return i},ac);else
-var
-i=H}}else
-var
-i=J;var
-Y=i}else
-var
-Y=1;var
-x=Y}else
-var
-x=v;if(x){var
-Z=d[5];if(Z){var
-y=Z[1],al=aa[1];if(d[6])return g(y,c$(k(au,da(a,d[1]))));var
-P=gi(e,a,j,d);if(P){var
-Q=P[1],R=h(function(a){return iz(a[2][2],al)},Q);if(R){var
-u=ez(function(a){return jk(j,a)},Q);if(u)return g(y,u[1]);var
-S=u}else
-var
-S=R;return S}return g(y,c$(k(au,da(a,d[1]))))}var
-_=1}else
-var
-_=x;return _},t);if(o)return h(function(h){var
-d=h[1],K=jp(d),m=k(function(a){var
-b=gj(d);return C(a,O(L([0,c,c]),b))},K),B=au(gj(d));switch(d[0]){case
-0:var
-w=b(l,d[1]),n=w?b(l,d[2]):w;break;case
-1:var
-x=d[1],y=jq(l,x),n=y?V(a+1|0,q(x)):y;break;default:var
-A=jq(l,d[1]),n=A?V(a+1|0,q(d[2])):A}var
-D=n?E([0,f,c],eA(d)):n;if(D)var
-N=fZ(m),P=iF(pL,k(function(a){return b(e[2],a[1])},N)),Q=aq(function(f,r){var
-t=h[2],l=k(function(a){return c9(e,f,a)},m),b=c$(k(au,l)),n=ce(function(a){return i(a[1],f)},t);if(n){var
-d=n[1],o=ji(l,ey(a,j,d[2]));if(jl(e,a,j,m,[0,f,[0,o,d[2]]])){var
-p=jk(j,d[2]);if(p)var
-q=z(s(o,p[1])),c=g(b,q)?q:b;else
-var
-c=b}else
-var
-c=b}else
-var
-c=b;return z($(c,r))},B,P),R=eA(d),p=g(s(h[3],R),Q);else
-var
-p=D;if(p){var
-F=h[4];if(F){var
-r=F[1];switch(d[0]){case
-0:var
-o=1;break;case
-1:var
-o=J(d[2]);break;default:var
-o=0}var
-G=o?g([0,c,c],r):o;if(G)var
-S=s(r,eA(d)),M=jp(d),t=g(au(ak(pP,[0,gj(d),M])),S);else
-var
-t=G;if(t)var
-u=t;else{var
-H=jm(e,a,j,m,h[2]);if(H){var
-T=gh(e,a,j,m,h[2]),v=ez(function(a){return jj(j,a)},T);if(v){var
-U=s(r,eA(d));return g($(B,v[1]),U)}var
-u=v}else
-var
-u=H}return u}var
-I=1}else
-var
-I=p;return I},v);var
-p=o}else
-var
-p=n;var
-r=p}else
-var
-r=m;return r}])])}}}throw gJ}_=1}else{if(0!==l(n,BU)){var
-bI=kx(r);return K(j$(uX,tQ,function(i,a,y,r){var
-m=b(a[4],uV),e=d(function(o){var
-c=o[1],p=0;function
-q(a,c){switch(c[0]){case
-0:return x(uI);case
-1:var
-e=c[3],w=c[2],h=cM(0,c[1]);eO(h);gH(a,d(aj,w));var
-q=eP(h,a[3],a[4]),k=function(b,a){return d(function(a){var
+d=b[3],w=b[2],h=cX(0,b[1]);e6(h);e8(a,e(ak,w));var
+r=e7(h,a[3],a[4]),k=function(b,a){return e(function(a){var
 c=a[2];return[0,j(b,a[1]),c]},a)},m=function(a,b){var
-c=b[2],e=d(function(b){var
-c=k(a,b[2]);return[0,j(a,b[1]),c]},c);return[0,k(a,b[1]),e]},n=m(uC,a[1]),o=m(uD,h),p=a[3],z=a[4],A=function(a){function
-c(c){var
-d=im(c,a),e=d?[0,b(p,bW(a,t(c)))]:d;return e}var
-d=c(t9),e=c(t_);return d?aG(d[1],1):e?bS(aG(e[1],1)):aG(b(p,j(t$,a)),1)},B=ag(n[2],o[2]),g=eP([0,ag(n[1],o[1]),B],A,z);if(a0(uE,e)){gF(uF,e);var
-C=eN(l(e,uG)),D=g[3],r=d(function(a){return j4(D,a)},C);if(aJ(function(a){return 0===a[6]?1:0},r))throw ar;var
-u=r,s=j_(i,g,j7(l(e,uH)))}else
+c=b[2],d=e(function(b){var
+c=k(a,b[2]);return[0,j(a,b[1]),c]},c);return[0,k(a,b[1]),d]},n=m(vA,a[1]),o=m(vB,h),p=a[3],A=a[4],B=function(a){function
+b(b){var
+d=f4(b,a),e=d?[0,c(p,bO(a,x(b)))]:d;return e}var
+d=b(u7),e=b(u8);return d?q(d[1],1):e?az(q(e[1],1)):q(c(p,j(u9,a)),1)},C=an(n[2],o[2]),g=e7([0,an(n[1],o[1]),C],B,A);if(bb(vC,d)){e5(vD,d);var
+D=d8(l(d,vE)),E=g[3],s=e(function(a){return kT(E,a)},D);if(aH(function(a){return 0===a[6]?1:0},s))throw ab;var
+u=s,t=kY(i,g,kW(l(d,vF)))}else
 var
-f=gC(0,0,g[3],[5,e]),F=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=d(F,f[6]),s=[0,[0,0,f],0];var
-E=q[2],v=[1,b(j8(a),w),E,s,u];eQ(i,function(b){return jb(a[2],v)});return[0,q,v];default:var
-y=j9(a,c[1]);return[0,y[1],[0,y[2]]]}}if(c){var
-e=c[1],g=e[1];if(0===g[0]){var
-h=g[1],r=function(f,e){function
-c(c){var
-d=c[1];gH(a,[0,d,0]);var
-e=eJ(u(c[2],uK),uJ);return[0,b(a[3],d),e]}return[0,a,d(c,al(h,uL))]},k=gI(r,a,[0,[0,h],e[2],e[3]])[2];eQ(i,function(b){return jc(m,bf(a[2]),k)});var
-f=[0,[0,k],c[2]];p=1}}if(!p)var
-f=[0,0,c];var
-s=f[2],v=[0,a,0],w=bl(function(a,c){var
-b=gI(q,a[1],c);return[0,b[1],[0,b[2],a[2]]]},v,s),y=j2(0,0,a[3],a[4],[5,o[2]]),z=an(w[2]),n=[0,f[1],z,y];eQ(i,function(b){return jd(m,a[2],n)});return n},y);if(aJ(function(i){return aJ(function(j){var
-e=j[1],d=j[2],a=0,c=i[2];for(;;){if(c){var
-f=c[1],g=ja(f),k=c[2];if(a)var
+f=g2(0,0,g[3],[5,d]),G=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=e(G,f[6]),t=[0,[0,0,f],0];var
+F=r[2],v=[1,c(kX(a),w),F,t,u];d_(i,function(b){return jE(a[2],v)});return[0,r,v];default:var
+y=g6(a,b[1]);return[0,y[1],[0,y[2]]]}}if(b){var
+d=b[1],g=d[1];if(0===g[0]){var
+h=g[1],s=function(f,d){function
+b(b){var
+d=b[1];e8(a,[0,d,0]);var
+e=e1(v(b[2],vI),vH);return[0,c(a[3],d),e]}return[0,a,e(b,av(h,vJ))]},k=e9(s,a,[0,[0,h],d[2],d[3]])[2];d_(i,function(b){return jF(m,bg(a[2]),k)});var
+f=[0,[0,k],b[2]];p=1}}if(!p)var
+f=[0,0,b];var
+t=f[2],u=[0,a,0],w=a5(function(a,c){var
+b=e9(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),y=kR(0,0,a[3],a[4],[5,o[2]]),A=aq(w[2]),n=[0,f[1],A,y];d_(i,function(b){return jG(m,a[2],n)});return n},u);if(aH(function(i){return aH(function(j){var
+e=j[1],d=j[2],a=0,b=i[2];for(;;){if(b){var
+f=b[1],g=jD(f),k=b[2];if(a)var
 h=a;else
 var
-m=0===b(g,e)?1:0,h=m||(0===b(g,d)?1:0);var
-l=b(ex(f),d),e=b(ex(f),e),d=l,a=h,c=k;continue}if(a){var
-n=i[3][8];return aJ(function(a){var
-b=V(a[1],e),c=b?V(a[2],d):b;return c},n)}return a}},r)},e))x(uW);var
-n=a[2],o=bf(n),p=cI(n,o),q=p?h(function(a){var
-b=jd(m,n,a);return b?a[1]?1:J(bI):b},e):p;if(q){var
-v=k(function(b){var
-d=b[3][3],i=b[2],g=k(function(a){var
-b=ja(a);return[0,ex(a),b]},i),e=b[1];if(e)var
-j=B(e[1]),l=[0,f,c],a=function(a){return M(l,j,a)},h=function(e,c){var
-f=b[3],h=gg(g,function(a,b){return jf(f,a,b)},d,e,c),i=s(d,a(e)),j=$(a(c),i),l=s(d,a(c)),m=dO($(a(e),l),j),n=a(c),o=dO(a(e),n);return k(function(a){return je(d,o,m,a)},h)};else
+m=0===c(g,e)?1:0,h=m||(0===c(g,d)?1:0);var
+l=c(eP(f),d),e=c(eP(f),e),d=l,a=h,b=k;continue}if(a){var
+n=i[3][8];return aH(function(a){var
+b=S(a[1],e),c=b?S(a[2],d):b;return c},n)}return a}},t)},f))z(vU);var
+n=a[2],o=bg(n),p=cE(n,o),s=p?h(function(a){var
+b=jG(m,n,a);return b?a[1]?1:N(aR):b},f):p;if(s){var
+w=k(function(c){var
+e=c[3][3],i=c[2],f=k(function(a){var
+b=jD(a);return[0,eP(a),b]},i),g=c[1];if(g)var
+j=G(g[1]),l=[0,d,b],a=function(a){return R(l,j,a)},h=function(d,b){var
+g=c[3],h=gz(f,function(a,b){return jI(g,a,b)},e,d,b),i=r(e,a(d)),j=Q(a(b),i),l=r(e,a(b)),m=cT(Q(a(d),l),j),n=a(b),o=cT(a(d),n);return k(function(a){return jH(e,o,m,a)},h)};else
 var
-m=b[3],n=function(a,b){return jf(m,a,b)},h=function(a,b){return gg(g,n,d,a,b)};return[0,b,h]},e),w=bg(o);return h(function(a){var
-j=b(w,a[1]),k=j?b(w,a[2]):j;if(k){var
+m=c[3],n=function(a,b){return jI(m,a,b)},h=function(a,b){return gz(f,n,e,a,b)};return[0,c,h]},f),y=bh(o);return h(function(a){var
+j=c(y,a[1]),k=j?c(y,a[2]):j;if(k){var
 l=a[5];if(l)var
-d=l[1],m=g([0,f,c],d),n=m?g(d,[0,c,c]):m,x=n?jg(v,a,function(a){return g(d,a[1])}):n,o=x;else
+e=l[1],m=g([0,d,b],e),n=m?g(e,[0,b,b]):m,v=n?jJ(w,a,function(a){return g(e,a[1])}):n,o=v;else
 var
 o=1;var
-e=o}else
+f=o}else
 var
-e=k;if(e){var
+f=k;if(f){var
 p=a[6];if(p)var
-h=p[1],q=g([0,f,c],h),r=q?g(h,[0,c,c]):q,y=r?jg(v,a,function(a){return g(a[2],h)}):r,s=y;else
+h=p[1],q=g([0,d,b],h),r=q?g(h,[0,b,b]):q,x=r?jJ(w,a,function(a){return g(a[2],h)}):r,s=x;else
 var
 s=1;var
 i=s}else
 var
-i=e;if(i){if(a[5])return 1;var
+i=f;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},r)}return q},n))}ay=1;_=1}}}else{if(0!==l(n,BW)){var
-bu=j$(0,j4,function(d,a,c,b){var
-e=j_(d,a,c);return i9(a[2],e,b)},n);return K(Q(function(a){return eZ(r,a)},bu))}ay=1}if(ay){var
-a9=0;if(!kw(n)&&0===l(n,BV))a9=1;if(!a9)return 0}if(Y){var
-av=Y[1];if(typeof
-av!=="number"&&3===av[0]){var
-aw=av[1];if(A(aw,BN)){var
-aX=a0(aw,kv),aY=aX?0===l(r,BO)?1:0:aX;if(aY){if(0!==l(n,Bd))throw di;var
-aZ=[0,b(fJ(aw,kv),[5,n])]}else
+u=i;return u},t)}return s},a))}W=1;B=1}}}else{if(0!==l(a,Dq)){var
+aK=g7(0,kT,function(d,a,c,b){var
+e=kY(d,a,c);return jA(a[2],e,b)},a);return p(F(function(a){return ec(i,a)},aK))}W=1}if(W){var
+ar=0;if(!lp(a)&&0===l(a,Dp))ar=1;if(!ar)return 0}if(w){var
+K=w[1];if(typeof
+K!=="number"&&3===K[0]){var
+O=K[1];if(y(O,Dh)){var
+ah=bb(O,lo),ai=ah?0===l(i,Di)?1:0:ah;if(ai){if(0!==l(a,CJ))throw ds;var
+aj=[0,c(f2(O,lo),[5,a])]}else
 var
-aZ=aY;return aZ}var
-aA=I(0,64),aC=I(0,64),aD=[0,tA],ba=function(a){if(V(e(a,tC),tB))m(tD);w(e(a,tG),tF,tE,0);aD[1]=u(e(a,tI),tH);return 0},bb=function(a){return aB(aC,a)},v=j2([0,ba],tJ,function(a){return aB(aA,a)},bb,P),aE=cM(0,e(al(P,tL),tK)),bh=v[8],bj=v[7],bk=v[6],bm=v[5],bn=v[4],bo=v[3],bp=v[2],bq=function(a){return aB(aC,a)},br=[0,eK(aE,function(a){return aB(aA,a)},bq),bp,bo,bn,bm,bk,bj,bh],bt=function(a){return i4(br)};return K([0,eZ(r,[0,aE,aD[1],bt])])}return m(BM)}var
-aa=jZ(P),a_=aa[3],a$=function(a){return f9(a_)};return K([0,eZ(r,[0,aa[1],aa[2],a$])])}return m(BG)}function
-B0(d,a){try{var
-c=im(BZ,a)?0:BF(eG(0,a)),e=c?b(c[1],d)?0:B1:1;return e}catch(a){a=aT(a);if(a[1]===ch)return[1,a[2]];if(a[1]===dc)return[0,a[2]];if(a!==ar&&a!==gJ&&a!==di){if(a===h9)return 2;throw a}return 1}}Cb(function(c,b){var
-d=X(b,B7)?0:[0,b],a=B0(d,c);if(typeof
-a==="number"&&2<=a)return B8;if(typeof
+aj=ai;return aj}var
+X=P(0,64),Y=P(0,64),Z=[0,uy],au=function(a){if(S(f(a,uA),uz))n(uB);A(f(a,uE),uD,uC,0);Z[1]=v(f(a,uG),uF);return 0},aw=function(a){return aL(Y,a)},o=kR([0,au],uH,function(a){return aL(X,a)},aw,u),$=cX(0,f(av(u,uJ),uI)),ay=o[8],aA=o[7],aB=o[6],aC=o[5],aD=o[4],aE=o[3],aF=o[2],aG=function(a){return aL(Y,a)},aI=[0,e2($,function(a){return aL(X,a)},aG),aF,aE,aD,aC,aB,aA,ay],aJ=function(a){return jw(aI)};return p([0,ec(i,[0,$,Z[1],aJ])])}return n(Dg)}var
+C=kO(u),as=C[3],at=function(a){return gq(as)};return p([0,ec(i,[0,C[1],C[2],at])])}return n(Da)}function
+Du(d,a){try{var
+b=f4(Dt,a)?0:C$(eY(0,a)),e=b?c(b[1],d)?0:Dv:1;return e}catch(a){a=aY(a);if(a[1]===cn)return[1,a[2]];if(a[1]===dn)return[0,a[2]];if(a!==ab&&a!==ds){if(a===iz)return 2;throw a}return 1}}DI(function(c,b){var
+d=ai(b,DB)?0:[0,b],a=Du(d,c);if(typeof
+a==="number"&&2<=a)return DC;if(typeof
 a==="number")switch(a){case
-0:return B2;case
-1:return B3;default:return B4}else
-return 0===a[0]?j(B5,a[1]):j(B6,a[1])});ic(0);return}(globalThis));
+0:return Dw;case
+1:return Dx;default:return Dy}else
+return 0===a[0]?j(Dz,a[1]):j(DA,a[1])});iE(0);return}(globalThis));
