@@ -565,7 +565,7 @@ Proof.
 
 (** delta at an epsilon (rule O6): each loss above it counts with 1 - e^(epsilon - loss). *)
 Theorem bounded_delta w mu low front rest e epsilon : weighty w -> bounded w grid mu low (front ++ rest) e ->
-  let first := (low + Z.of_nat (length front))%Z in (front = [] \/ grid * inject_Z (first - 1) <= epsilon)%Q -> (epsilon <= grid * inject_Z first)%Q ->
+  let first := (low + Z.of_nat (length front))%Z in (front = [] \/ grid * inject_Z (first - 1) <= epsilon)%Q -> (rest = [] \/ epsilon <= grid * inject_Z first)%Q ->
   z_ unit * gain (E epsilon) mu <= value (fun z => w z * (1 - E (epsilon - grid * inject_Z z)%Q)) first rest + z_ unit * ofQ e.
 Proof.
   intros W (N & _ & B) first Fr Fi. eapply le_trans; [apply B, exp_ge0 |]. apply le_add2; [| apply le_refl]. clear B.
@@ -581,7 +581,7 @@ Proof.
     - simpl length in Fr. replace (low + 1 + Z.of_nat (length f) - 1)%Z with (low + Z.of_nat (S (length f)) - 1)%Z by lia. exact Fr.
     - apply le_by with (E (epsilon - grid * inject_Z low)%Q - E 0%Q); [rewrite exp_0; ring |]. apply sub_ge0, exp_mono. lra. }
   rewrite H1. assert (H2 : value (fun z => w z * worth grid (E epsilon) z) first rest = value (fun z => w z * (1 - E (epsilon - grid * inject_Z z)%Q)) first rest).
-  { clear H1 Fr N. clearbody first. revert first Fi. induction rest as [| y r IH]; intros first Fi; simpl; [reflexivity |]. rewrite Wo, pos_of_ge0, IH; [reflexivity | |].
+  { destruct Fi as [-> | Fi]; [reflexivity |]. clear H1 Fr N. clearbody first. revert first Fi. induction rest as [| y r IH]; intros first Fi; simpl; [reflexivity |]. rewrite Wo, pos_of_ge0, IH; [reflexivity | |].
     - assert (inject_Z first <= inject_Z (first + 1))%Q by (rewrite <- Zle_Qle; lia). nra.
     - apply sub_ge0. rewrite <- exp_0. apply exp_mono. lra. }
   rewrite H2. apply le_by with (0 : F); [ring | apply le_refl]. Qed.
