@@ -92,6 +92,7 @@ Fixpoint one_hot (n i : nat) : list N := match n, i with
 
 (** What is known of one run of a mechanism (rule O3). *)
 Definition cells (log : Q -> Q) (u : units) (labels : bool) (mechanisms : list mechanism) (i lev : nat) (lo hi : Z) : option known :=
+  if Z.ltb hi lo then None else
   match nth_error mechanisms i with
   | None => None
   | Some m =>
@@ -440,5 +441,98 @@ Proof.
   apply le_by with (z_ (unit u) * (U0' * wf + V0 * wl - gain alpha l) + z_ (unit u) * ((ofQ (p_high a - vl) - U0') * wf) + z_ (unit u) * ((ofQ vh - V0) * wl)
     + (z_ nf * pf - z_ (unit u) * ofQ (p_high a - vl)) * wf + (z_ nl * pl - z_ (unit u) * ofQ vh) * wl); [ring |].
   repeat apply add_ge0; repeat apply le_mul; try (now apply sub_ge0); assumption. Qed.
+
+Lemma put_all_ok hi : forall l k k' mu ls, (low k <= hi)%Z -> part_ok hi k mu -> Forall2 atom_ok l ls -> put_all u hi k l = Some k' ->
+  part_ok hi k' (mu ++ concat ls) /\ level k' = level k /\ low k' = low k /\ copies k' = copies k.
+Proof.
+  induction l as [| a l IH]; intros k k' mu ls W P A H; inversion A as [| ? y ? ls' A1 A2]; subst; simpl in H.
+  - injection H as <-. simpl. now rewrite app_nil_r.
+  - destruct (put u hi k a) as [k1 |] eqn:Pu; [| discriminate]. destruct (put_ok W P A1 Pu) as (P1 & L1 & O1 & C1).
+    destruct (IH k1 k' (mu ++ y) ls') as (P2 & L2 & O2 & C2); try assumption; [now rewrite O1 |]. simpl. rewrite app_assoc. split; [assumption |]. repeat split; congruence. Qed.
+
+Lemma runs_none (laws : list (law F)) : all_good laws -> forall n, same_gains (runs_of laws (repeat 0%N n)) (nothing F).
+Proof.
+  intros G n. revert laws G. induction n as [| n IH]; intros [| l laws] G; simpl; try (intros alpha _; reflexivity).
+  apply same_trans with (runs_of laws (repeat 0%N n)); [apply equal_same, times_nothing |]. apply IH. intros x I. apply G. now right. Qed.
+
+Lemma runs_one (laws : list (law F)) : all_good laws -> forall i l, nth_error laws i = Some l -> same_gains l (runs_of laws (one_hot (length laws) i)).
+Proof.
+  induction laws as [| x laws IH]; intros G [| i] l H; simpl in H; try discriminate.
+  - injection H as ->. assert (Gl : good l) by (apply G; now left). assert (G' : all_good laws) by (intros y I; apply G; now right). apply same_sym.
+    unfold runs_of. simpl. change (Pos.to_nat 1) with 1%nat. simpl.
+    apply same_trans with (times l (nothing F)).
+    + apply same_times; auto using good_times, good_nothing, good_joint.
+      * apply same_trans with (times (nothing F) l); [apply equal_same, times_comm | apply equal_same, times_nothing].
+      * now apply runs_none.
+    + apply same_trans with (times (nothing F) l); [apply equal_same, times_comm | apply equal_same, times_nothing].
+  - assert (G' : all_good laws) by (intros y I; apply G; now right). apply same_trans with (runs_of laws (one_hot (length laws) i)); [now apply IH |].
+    unfold runs_of. simpl. apply equal_same, equal_sym, times_nothing. Qed.
+
+Lemma length_one_hot n : forall i, length (one_hot n i) = n.
+Proof. induction n as [| n IH]; intros [| i]; simpl; try reflexivity; [now rewrite repeat_length | now rewrite IH]. Qed.
+
+Lemma zeros_no_less n : no_less (repeat 0%Z n).
+Proof. intros x I. apply repeat_spec in I. lia. Qed.
+
+Lemma value_zeros (h : Z -> F) n : forall lo, value h lo (repeat 0%Z n) = 0.
+Proof. induction n as [| n IH]; intro lo; simpl; [reflexivity |]. rewrite IH. change (ofZ F 0) with (0 : F). ring. Qed.
+
+Theorem cells_ok log labels ms i lev lo hi k : forallb mechanism_ok ms = true -> cells log u labels ms i lev lo hi = Some k -> known_ok E (map law_of ms) u k.
+Proof.
+  intros Ok H. unfold cells in H. destruct (Z.ltb hi lo) eqn:Win; [discriminate |]. apply Z.ltb_ge in Win.
+  destruct (nth_error ms i) as [m |] eqn:Nth; [| discriminate].
+  assert (Okm : mechanism_ok m = true) by (rewrite forallb_forall in Ok; apply Ok; eapply nth_error_In; eassumption).
+  set (zeros := repeat 0%Z (Z.to_nat (hi - lo + 1))) in *. set (start := {| level := lev; low := lo; above := zeros; excess := 0; p_labels := zeros; q_labels := zeros; sure := 0; copies := one_hot (length ms) i |}) in *.
+  destruct (put_all u hi start (atoms_of log (numbers u) m)) as [k1 |] eqn:Pu; [| discriminate].
+  destruct (atoms_ok log (numbers u) Okm) as (ls & A & Cat).
+  assert (St : part_ok hi start []).
+  { split; [easy |]. split; [split; [apply zeros_no_less | split; [cbn [excess start]; lra |]] |].
+    - intros alpha _. unfold start, zeros; cbn [low above excess]. rewrite value_zeros, ofQ_0. unfold gain. simpl. apply le_by with (0 : F); [ring | apply le_refl].
+    - split; [| unfold start, zeros; cbn [p_labels q_labels above low]; rewrite repeat_length; repeat split; try reflexivity; apply zeros_no_less].
+      exists []. split; [reflexivity |]. split; [easy |]. intros h H0. unfold start, zeros; cbn [low p_labels q_labels]. rewrite !value_zeros. simpl. split; apply le_by with (0 : F); (ring || apply le_refl). }
+  destruct (put_all_ok (k := start) (hi := hi) Win St A Pu) as (P & Lk & Ok1 & Ck). simpl app in P. rewrite Cat in P. cbn [level low copies start] in Lk, Ok1, Ck.
+  assert (Good : all_good (map law_of ms)).
+  { intros l I. apply in_map_iff in I. destruct I as (m' & <- & I). apply law_good. rewrite forallb_forall in Ok. now apply Ok. }
+  assert (Whole : forall l, In l (map law_of ms) -> mass l = 1).
+  { intros l I. apply in_map_iff in I. destruct I as (m' & <- & I). apply law_whole. rewrite forallb_forall in Ok. now apply Ok. }
+  apply (window_ok E_ok Good Whole unit_pos step_pos) with (2 := H). clear H.
+  match goal with |- known_ok _ _ _ ?j => set (j0 := j) end.
+  assert (Wp : p_weight E u j0 = p_weight E u k1) by (unfold p_weight, kappa, rate, grid, j0; cbn [level copies]; now rewrite Lk).
+  assert (Wq : q_weight E u j0 = q_weight E u k1) by (unfold q_weight, kappa, rate, grid, j0; cbn [level copies]; now rewrite Lk).
+  assert (Gr : grid u j0 = grid u k1) by (unfold grid, j0; cbn [level]; now rewrite Lk).
+  destruct P as (Gi & B & (L & ML & NS & V) & Np & Nq & _ & _ & _). pose proof (mechanism_range Okm) as R.
+  assert (S0 : (0 <= sure_of m)%Q) by (destruct m; simpl; lra).
+  assert (Run : same_gains (law_of m) (runs_of (map law_of ms) (copies j0))).
+  { unfold j0; cbn [copies]. rewrite Ck. replace (length ms) with (length (map (law_of) ms)) by apply map_length. apply runs_one; [assumption |]. now rewrite nth_error_map, Nth. }
+  assert (Beyond : forall alpha, 0 <= alpha -> gain alpha (beyond m) = ofQ (sure_of m)).
+  { intros alpha Al. unfold gain. destruct m as [t l | e d]; simpl; [now rewrite ofQ_0 |]. assert (D : 0 <= (ofQ d : F)) by (apply ofQ_ge0; simpl in S0; assumption).
+    rewrite pos_of_ge0 by (apply le_by with (ofQ d); [ring | assumption]). rewrite pos_of_le0; [ring |]. apply le_by with (alpha * ofQ d); [ring | now apply le_mul]. }
+  unfold known_ok. rewrite Wp, Wq, Gr. split; [| split; [| split; [| split]]].
+  - apply (bounded_same Run). unfold j0; cbn [low above excess]. rewrite <- Ok1 at 1. destruct B as (N & E0 & B). split; [assumption |]. split; [lra |]. intros alpha Al.
+    unfold law_of, gain. rewrite sum_app. fold (gain alpha (inner m)) (gain alpha (beyond m)). rewrite (Beyond alpha Al), ofQ_add. specialize (B alpha Al).
+    set (v := value _ _ _) in *. apply le_by with (v + z_ (unit u) * ofQ (excess k1) - z_ (unit u) * gain alpha (inner m)); [ring | now apply sub_ge0].
+  - apply (shown_same Run).
+    assert (Full : shown (unit u) (p_weight E u k1) (q_weight E u k1) (law_of m) lo (p_labels k1) (q_labels k1) (sure_of m)).
+    { exists (L ++ match m with Response _ _ => [] | Private _ d => [(Sure, (ofQ d, 0)); (Out, (0, ofQ d))] end).
+      assert (Same : map snd (L ++ match m with Response _ _ => [] | Private _ d => [(Sure, (ofQ d, 0)); (Out, (0, ofQ d))] end) = law_of m) by (rewrite map_app, ML; unfold law_of; destruct m; reflexivity).
+      rewrite Same. split; [now apply law_good |]. split; [now apply law_whole |]. split; [intros alpha _; apply le_refl |].
+      assert (NoSure : forall f : label -> F, f (At 0) = f (At 0)) by reflexivity. clear NoSure.
+      assert (SumSure : sum L (fun e => fst (snd e) * is_sure F (fst e)) = 0).
+      { transitivity (sum L (fun _ => (0 : F))); [| apply sum_0]. apply sum_ext. intros [[z | |] [x y]] I; simpl; try ring. exfalso. now apply (NS x y). }
+      split; [| split; [| split; [assumption |]]].
+      - intros h H0. specialize (V h H0). rewrite Ok1 in V. destruct V as [V1 V2]. rewrite !sum_app.
+        assert (Z1 : sum match m with Response _ _ => [] | Private _ d => [(Sure, (ofQ d, 0)); (Out, (0, ofQ d))] end (fun e : label * (F * F) => fst (snd e) * seen h (fst e)) = 0) by (destruct m; simpl; ring).
+        assert (Z2 : sum match m with Response _ _ => [] | Private _ d => [(Sure, (ofQ d, 0)); (Out, (0, ofQ d))] end (fun e : label * (F * F) => snd (snd e) * seen h (fst e)) = 0) by (destruct m; simpl; ring).
+        rewrite Z1, Z2. split; [eapply le_trans; [exact V1 |] | eapply le_trans; [| exact V2]]; apply le_by with (0 : F); (ring || apply le_refl).
+      - rewrite sum_app, SumSure. destruct m; simpl; [rewrite ofQ_0 |]; apply le_by with (0 : F); (ring || apply le_refl).
+      - intros x y I. apply in_app_iff in I. destruct I as [I | I]; [exfalso; now apply (NS x y) |]. destruct m; simpl in I; [easy |]. destruct I as [I | [I | []]]; [now injection I as <- <- | discriminate]. }
+    unfold j0; cbn [low p_labels q_labels sure]. destruct labels; [exact Full |].
+    assert (Less : shown (unit u) (p_weight E u k1) (q_weight E u k1) (law_of m) lo (p_labels k1) (q_labels k1) 0).
+    { destruct Full as (L1 & F1 & F2 & F3 & F4 & F5 & F6 & F7). exists L1. split; [exact F1 |]. split; [exact F2 |]. split; [exact F3 |]. split; [exact F4 |]. split; [| split; [lra | exact F7]].
+      eapply le_trans; [| exact F5]. apply ofQ_le. assumption. }
+    apply (shown_none _ _ _ Less Nq). intro z. now apply exp_ge0.
+  - unfold j0; cbn [p_labels]. destruct labels; [assumption | easy].
+  - unfold j0; cbn [q_labels]. destruct labels; [assumption | easy].
+  - unfold j0; cbn [copies]. rewrite Ck, length_one_hot. symmetry. apply map_length. Qed.
 End Run.
 End Sound.
