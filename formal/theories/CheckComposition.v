@@ -1,0 +1,473 @@
+(** * The checker of compositions of mechanisms with finite laws (docs/certificates/composition.md) *)
+
+From Coq Require Import ZArith NArith QArith List Bool Field Lia Lqa.
+From Bisimdist Require Import OrderedField Accountant AccountantNumbers CheckCompositionGrid CheckCompositionLaws.
+Import ListNotations.
+Set Implicit Arguments.
+Unset Strict Implicit.
+
+(** ** Computations (rules O3 and O4) *)
+Inductive instruction := Cells (factor level : nat) (lo hi : Z) | Coarsen (one : nat) (lo hi : Z) | Multiply (one other : nat) (lo hi : Z).
+
+(* Mechanisms with how often they run, and code without proof that guesses: logarithms, and a threshold for labels. *)
+Definition factors := list (mechanism * N).
+Record guesses := { log : Q -> Q; log_low : Q -> Q; log_high : Q -> Q; threshold : units -> known -> Q -> Z }.
+
+Definition performed (h : guesses) (u : units) (labels : bool) (ms : list mechanism) (made : list known) (i : instruction) : option known := match i with
+  | Cells factor level lo hi => cells (log h) u labels ms factor level lo hi
+  | Coarsen one lo hi => match nth_error made one with
+    | Some k => match coarsened u k with Some k' => window u k' lo hi | None => None end
+    | None => None
+    end
+  | Multiply one other lo hi => match nth_error made one, nth_error made other with
+    | Some k, Some m => match multiplied u k m with Some k' => window u k' lo hi | None => None end
+    | _, _ => None
+    end
+  end.
+
+Fixpoint run (h : guesses) (u : units) (labels : bool) (ms : list mechanism) (made : list known) (l : list instruction) : option (list known) := match l with
+  | [] => Some made
+  | i :: l' => match performed h u labels ms made i with Some k => run h u labels ms (made ++ [k]) l' | None => None end
+  end.
+
+Definition units_ok (u : units) : bool := Z.ltb 0 (unit u) && negb (Qle_bool (step u) 0).
+Fixpoint same_copies (a b : list N) : bool := match a, b with
+  | [], [] => true
+  | x :: a', y :: b' => N.eqb x y && same_copies a' b'
+  | _, _ => false
+  end.
+
+(** A computation, and what is known in the end: of every mechanism as often as it runs. *)
+Record tape := { units_of : units; labels : bool; instructions : list instruction }.
+
+Definition steps_hold (h : guesses) (fs : factors) (t : tape) : bool :=
+  units_ok (units_of t) && match run h (units_of t) (labels t) (map fst fs) [] (instructions t) with Some _ => true | None => false end.
+
+Definition result (h : guesses) (fs : factors) (t : tape) : option (units * known) :=
+  if units_ok (units_of t) then
+    match run h (units_of t) (labels t) (map fst fs) [] (instructions t) with
+    | Some made => match rev_append made [] with
+      | k :: _ => if same_copies (copies k) (map snd fs) then Some (units_of t, k) else None
+      | [] => None
+      end
+    | None => None
+    end
+  else None.
+
+Fixpoint results (h : guesses) (fs : factors) (l : list tape) : option (list (units * known)) := match l with
+  | [] => Some []
+  | t :: l' => match result h fs t, results h fs l' with Some k, Some ks => Some (k :: ks) | _, _ => None end
+  end.
+
+(** ** Bounds on delta *)
+Definition tape_upper (epsilon bound : Q) (uk : units * known) : bool :=
+  let '(u, k) := uk in
+  let g := grid u k in
+  let n := numbers u in
+  let first := Z.max (floor_of (epsilon / g) + 1) (low k) in
+  match skipn (Z.to_nat (first - low k)) (above k) with
+  | [] => Qle_bool (excess k) bound
+  | rest =>
+    let whole := sum_up (kept n) (exp_high n (- rate u k)) rest in
+    let part := sum_down (kept n) (exp_low n (- (rate u k + g))) rest in
+    let x := (whole - exp_low n (epsilon - g * inject_Z first) * part)%Q in
+    Qle_bool 0 x && Qle_bool (per u (high_weight u k first * x) + excess k) bound
+  end.
+
+Definition tape_lower (epsilon : Q) (t : Z) (uk : units * known) : Q :=
+  let '(u, k) := uk in
+  let g := grid u k in
+  let n := numbers u in
+  let i := Z.to_nat (t - low k) in
+  let at_ := (low k + Z.of_nat i)%Z in
+  let p := sum_down (kept n) (exp_low n (- rate u k)) (skipn i (p_labels k)) in
+  let q := sum_up (kept n) (exp_high n (- (rate u k + g))) (skipn i (q_labels k)) in
+  let x := (p - exp_high n (epsilon - g * inject_Z at_) * q)%Q in
+  (per u (low_weight u k at_ * above0 x) + sure k)%Q.
+
+(** One run (rule O5). *)
+Definition atom_upper (n : precision) (epsilon : Q) (a : atom) : Q :=
+  match loss a with Some x => if Qle_bool x epsilon then 0 else above0 (p_high a - exp_low n epsilon * q_low a) | None => above0 (p_high a - exp_low n epsilon * q_low a) end.
+Definition atom_lower (n : precision) (epsilon : Q) (a : atom) : Q := above0 (p_low a - exp_high n epsilon * q_high a).
+Definition alone (fs : factors) : option mechanism := match fs with [(m, 1%N)] => Some m | _ => None end.
+Definition total_of (f : atom -> Q) (l : list atom) : Q := fold_right (fun a rest => (f a + rest)%Q) 0%Q l.
+
+(** Probabilities of infinite losses, and largest losses. *)
+Fixpoint raised_by (f : Q -> Q) (x : Q) (n : positive) : Q := match n with
+  | xH => f x
+  | xO n' => let r := raised_by f x n' in f (r * r)%Q
+  | xI n' => let r := raised_by f x n' in f (x * f (r * r))%Q
+  end.
+Definition power_by (f : Q -> Q) (x : Q) (n : N) : Q := match n with N0 => 1%Q | Npos p => raised_by f x p end.
+Definition finite_by (f : Q -> Q) (fs : factors) : Q := fold_right (fun (mr : mechanism * N) rest => f (power_by f (1 - sure_of (fst mr)) (snd mr) * rest)%Q) 1%Q fs.
+
+(* A loss that no finite one exceeds, and one that is reached, if the guesses are right. *)
+Definition cap_of (h : guesses) (n : precision) (m : mechanism) : option Q := match m with
+  | Private e _ => Some e
+  | Response t l => if Qeq_bool t l then Some 0%Q else let c := log_high h (t / l) in if Qle_bool 0 c && Qle_bool t (exp_low n c * l) then Some c else None
+  end.
+Definition reach_of (h : guesses) (n : precision) (m : mechanism) : option Q := match m with
+  | Private e _ => Some e
+  | Response t l => if Qeq_bool t l then Some 0%Q else let r := log_low h (t / l) in if Qle_bool (exp_high n r * l) t then Some r else None
+  end.
+Fixpoint sum_of (f : mechanism -> option Q) (fs : factors) : option Q := match fs with
+  | [] => Some 0%Q
+  | (m, r) :: fs' => match f m, sum_of f fs' with Some x, Some y => Some (inject_Z (Z.of_N r) * x + y)%Q | _, _ => None end
+  end.
+
+Definition upper_ok (h : guesses) (n : precision) (fs : factors) (known_ : list (units * known)) (epsilon bound : Q) : bool :=
+  existsb (tape_upper epsilon bound) known_
+  || match alone fs with Some m => Qle_bool (total_of (atom_upper n epsilon) (atoms_of (log h) n m) + sure_of m) bound | None => false end
+  || match sum_of (cap_of h n) fs with Some c => Qle_bool c epsilon && Qle_bool (1 - finite_by (down (kept n)) fs) bound | None => false end.
+
+Definition lower_ok (holds : Q -> bool) (h : guesses) (n : precision) (fs : factors) (known_ : list (units * known)) (epsilon : Q) : bool :=
+  existsb (fun uk => holds (tape_lower epsilon (threshold h (fst uk) (snd uk) epsilon) uk)) known_
+  || match alone fs with Some m => holds (total_of (atom_lower n epsilon) (atoms_of (log h) n m) + sure_of m)%Q | None => false end
+  || holds (1 - finite_by (up (kept n)) fs)%Q.
+
+(** ** Claims (rules O6 and O7) *)
+Inductive claim := At_epsilon (epsilon lower upper : Q) | At_delta (delta lower upper : Q).
+
+Definition more_than (d x : Q) : bool := negb (Qle_bool x d).
+
+(* How finely a claim is looked at is no matter of proof. *)
+Definition claim_ok (h : guesses) (fs : factors) (known_ : list (units * known)) (nc : precision * claim) : bool := let n := fst nc in match snd nc with
+  | At_epsilon e lo up => Qle_bool 0 e && (Qle_bool 1 up || upper_ok h n fs known_ e up) && (Qle_bool lo 0 || lower_ok (Qle_bool lo) h n fs known_ e)
+  | At_delta d lo up => Qle_bool 0 up && Qle_bool 0 d && upper_ok h n fs known_ up d &&
+    (Qle_bool lo 0 || lower_ok (more_than d) h n fs known_ lo
+     || (Qle_bool d 0 && match sum_of (reach_of h n) fs with Some r => Qle_bool lo r | None => false end))
+  end.
+
+Definition check_composition (h : guesses) (fs : factors) (tapes : list tape) (claims : list (precision * claim)) : bool :=
+  forallb (fun mr => mechanism_ok (fst mr)) fs &&
+  match results h fs tapes with Some known_ => forallb (claim_ok h fs known_) claims | None => false end.
+
+Section Sound.
+Variable F : OrderedField.
+Add Field F_field6 : (field_ok F).
+Local Open Scope field_scope.
+Variable E : Q -> F.
+Hypothesis E_ok : exponential E.
+Notation z_ := (ofZ F).
+
+(** All mechanisms together, each as often as it runs. *)
+Definition together_ (fs : factors) : law F := runs_of (map (fun mr => law_of E (fst mr)) fs) (map snd fs).
+
+(** What is claimed: bounds on delta at an epsilon; or at an epsilon delta is at most this, and more at each that is smaller than the lower bound. *)
+Definition claim_true (mu : law F) (c : claim) : Prop := match c with
+  | At_epsilon e lo up => ofQ lo <= gain (E e) mu <= ofQ up
+  | At_delta d lo up => gain (E up) mu <= ofQ d /\ forall e, (0 <= e)%Q -> (e < lo)%Q -> ofQ d < gain (E e) mu
+  end.
+
+Lemma gain_anti (mu : law F) (a b : F) : good mu -> a <= b -> gain b mu <= gain a mu.
+Proof.
+  intros G H. apply sum_le. intros [p q] I. apply pos_mono. simpl. destruct (G p q I) as [_ Q0]. apply le_by with ((b - a) * q); [ring |]. apply le_mul; [now apply sub_ge0 | assumption]. Qed.
+
+(** *** Infinite losses *)
+Definition finite (mu : law F) : F := sum mu (fun e => if eq_dec (snd e) 0 then 0 else fst e).
+
+Lemma finite_times l m : finite (times l m) = finite l * finite m.
+Proof.
+  unfold finite. rewrite sum_times. transitivity (sum l (fun a => sum m (fun e => if eq_dec (snd e) 0 then 0 else fst e) * (if eq_dec (snd a) 0 then 0 else fst a))); [| rewrite sum_scale; ring].
+  apply sum_ext. intros [p q] _. simpl. destruct (eq_dec q 0) as [-> | N].
+  - transitivity (sum m (fun _ => (0 : F))); [| rewrite sum_0; ring]. apply sum_ext. intros [p' q'] _. simpl. destruct (eq_dec (0 * q') 0) as [_ | N]; [reflexivity |]. exfalso. apply N. ring.
+  - transitivity (sum m (fun e => p * (if eq_dec (snd e) 0 then 0 else fst e))); [| rewrite sum_scale; ring]. apply sum_ext. intros [p' q'] _. simpl.
+    destruct (eq_dec q' 0) as [-> | N']; destruct (eq_dec (q * _) 0) as [Z | N2]; try ring; exfalso; [apply N2; ring |].
+    apply N'. replace q' with (q * q' * inv q) by (field; assumption). rewrite Z. ring. Qed.
+
+Fixpoint raised_F (x : F) (n : nat) : F := match n with O => 1 | S n' => x * raised_F x n' end.
+
+Lemma raised_F_add x n m : raised_F x (n + m) = raised_F x n * raised_F x m.
+Proof. induction n as [| n IH]; simpl; [ring | rewrite IH; ring]. Qed.
+
+Lemma finite_nothing : finite (nothing F) = 1.
+Proof. unfold finite, nothing. simpl. destruct (eq_dec (1 : F) 0) as [Z | _]; [exfalso; now apply (lt_neq (one_gt0 (F := F))) | ring]. Qed.
+
+Lemma finite_power l n : finite (power l n) = raised_F (finite l) n.
+Proof. induction n as [| n IH]; simpl; [apply finite_nothing | now rewrite finite_times, IH]. Qed.
+
+Lemma raised_F_ge0 x n : 0 <= x -> 0 <= raised_F x n.
+Proof. intro X. induction n as [| n IH]; simpl; [apply one_ge0 | now apply le_mul]. Qed.
+
+Lemma raised_up s x p (y : F) : 0 <= y -> y <= ofQ x -> raised_F y (Pos.to_nat p) <= ofQ (raised_by (up s) x p).
+Proof.
+  intros Y X. assert (X0 : 0 <= (ofQ x : F)) by now apply le_trans with y.
+  assert (U : forall q : Q, (ofQ q : F) <= ofQ (up s q)) by (intro; apply ofQ_le, le_up).
+  induction p as [p IH | p IH |]; simpl raised_by.
+  - rewrite Pos2Nat.inj_xI. set (r := raised_by (up s) x p) in *. set (z := raised_F y (Pos.to_nat p)) in *. assert (Z0 : 0 <= z) by now apply raised_F_ge0.
+    replace (S (2 * Pos.to_nat p)) with (1 + (Pos.to_nat p + Pos.to_nat p))%nat by lia. rewrite !raised_F_add. fold z. simpl raised_F.
+    eapply le_trans; [| apply U]. rewrite ofQ_mul. pose proof (U (r * r)%Q) as U1. rewrite ofQ_mul in U1.
+    assert (R0 : 0 <= (ofQ r : F)) by now apply le_trans with z. set (w := ofQ (up s (r * r)) : F) in *.
+    apply le_by with ((ofQ x - y) * w + y * ((w - ofQ r * ofQ r) + (ofQ r - z) * ofQ r + z * (ofQ r - z))); [ring |].
+    assert (0 <= w) by (eapply le_trans; [| exact U1]; now apply le_mul).
+    repeat apply add_ge0; repeat apply le_mul; repeat apply add_ge0; repeat apply le_mul; try (now apply sub_ge0); assumption.
+  - rewrite Pos2Nat.inj_xO. set (r := raised_by (up s) x p) in *. set (z := raised_F y (Pos.to_nat p)) in *. assert (Z0 : 0 <= z) by now apply raised_F_ge0.
+    replace (2 * Pos.to_nat p)%nat with (Pos.to_nat p + Pos.to_nat p)%nat by lia. rewrite raised_F_add. fold z. eapply le_trans; [| apply U]. rewrite ofQ_mul.
+    assert (R0 : 0 <= (ofQ r : F)) by now apply le_trans with z.
+    apply le_by with ((ofQ r - z) * ofQ r + z * (ofQ r - z)); [ring |]. apply add_ge0; apply le_mul; try (now apply sub_ge0); assumption.
+  - simpl. eapply le_trans; [| apply U]. apply le_by with (ofQ x - y); [ring | now apply sub_ge0]. Qed.
+
+Lemma raised_down s x p (y : F) : (0 <= x)%Q -> ofQ x <= y -> (0 <= raised_by (down s) x p)%Q /\ ofQ (raised_by (down s) x p) <= raised_F y (Pos.to_nat p).
+Proof.
+  intros X Y. assert (X0 : 0 <= (ofQ x : F)) by now apply ofQ_ge0. assert (Y0 : 0 <= y) by now apply le_trans with (ofQ x).
+  assert (D : forall q : Q, (ofQ (down s q) : F) <= ofQ q) by (intro; apply ofQ_le, down_le).
+  induction p as [p [I0 IH] | p [I0 IH] |]; simpl raised_by.
+  - rewrite Pos2Nat.inj_xI. set (r := raised_by (down s) x p) in *. set (z := raised_F y (Pos.to_nat p)) in *. assert (Z0 : 0 <= z) by now apply raised_F_ge0.
+    assert (W0 : (0 <= down s (r * r))%Q) by (apply down_ge0; nra). split; [apply down_ge0; nra |].
+    replace (S (2 * Pos.to_nat p)) with (1 + (Pos.to_nat p + Pos.to_nat p))%nat by lia. rewrite !raised_F_add. fold z. simpl raised_F.
+    eapply le_trans; [apply D |]. rewrite ofQ_mul. pose proof (D (r * r)%Q) as U1. rewrite ofQ_mul in U1. assert (R0 : 0 <= (ofQ r : F)) by now apply ofQ_ge0. assert (W1 : 0 <= (ofQ (down s (r * r)) : F)) by now apply ofQ_ge0.
+    set (w := ofQ (down s (r * r)) : F) in *.
+    apply le_by with ((y - ofQ x) * w + y * ((ofQ r * ofQ r - w) + (z - ofQ r) * z + ofQ r * (z - ofQ r))); [ring |].
+    repeat apply add_ge0; repeat apply le_mul; repeat apply add_ge0; repeat apply le_mul; try (now apply sub_ge0); assumption.
+  - rewrite Pos2Nat.inj_xO. set (r := raised_by (down s) x p) in *. set (z := raised_F y (Pos.to_nat p)) in *. assert (Z0 : 0 <= z) by now apply raised_F_ge0.
+    split; [apply down_ge0; nra |]. replace (2 * Pos.to_nat p)%nat with (Pos.to_nat p + Pos.to_nat p)%nat by lia. rewrite raised_F_add. fold z. eapply le_trans; [apply D |]. rewrite ofQ_mul.
+    assert (R0 : 0 <= (ofQ r : F)) by now apply ofQ_ge0.
+    apply le_by with ((z - ofQ r) * z + ofQ r * (z - ofQ r)); [ring |]. apply add_ge0; apply le_mul; try (now apply sub_ge0); assumption.
+  - split; [now apply down_ge0 |]. simpl. eapply le_trans; [apply D |]. apply le_by with (y - ofQ x); [ring | now apply sub_ge0]. Qed.
+
+Lemma finite_law m : mechanism_ok m = true -> finite (law_of E m) = ofQ (1 - sure_of m).
+Proof.
+  intro H. apply mechanism_range in H. assert (If : forall p q : F, q <> 0 \/ p = 0 -> (if eq_dec q 0 then 0 else p) = p) by (intros p q [N | ->]; destruct (eq_dec q 0); [contradiction | reflexivity | reflexivity | reflexivity]).
+  unfold law_of, finite. destruct m as [t l | e d]; simpl in *.
+  - assert (L : (ofQ l : F) <> 0) by (apply lt_neq, ofQ_gt0; lra). assert (T : (ofQ t : F) <> 0) by (apply lt_neq, ofQ_gt0; lra).
+    rewrite !If; [rewrite !ofQ_sub, !ofQ_1, ofQ_0; ring | now left | | now left]. destruct (eq_dec (ofQ (1 - t - l) : F) 0); [now right | now left].
+  - pose proof (@share_pos F E E_ok e d (proj2 (proj2 H))) as X. pose proof (@exp_gt0 F E E_ok (- e)%Q) as Y. assert (P : 1 + E (- e)%Q <> 0) by (apply lt_neq, add_gt0; [apply one_gt0 | now apply lt_le]).
+    set (x := ofQ (1 - d) / (1 + E (- e)%Q)) in *. set (y := E (- e)%Q) in *. assert (Nx : x <> 0) by now apply lt_neq. assert (Nxy : x * y <> 0) by (apply lt_neq; now apply mul_gt0).
+    assert (Px : x * (1 + y) = ofQ (1 - d)) by (unfold x; field; assumption).
+    destruct (eq_dec x 0); [contradiction |]. destruct (eq_dec (x * y) 0); [contradiction |]. destruct (eq_dec (0 : F) 0) as [_ | N]; [| now contradiction N].
+    rewrite <- Px. destruct (eq_dec (ofQ d : F) 0); ring. Qed.
+
+Lemma mass_good_finite (mu : law F) (alpha : F) : good mu -> 0 <= alpha -> mass mu - finite mu <= gain alpha mu.
+Proof.
+  intros G A. unfold mass, finite, gain. apply le_by with (sum mu (fun e => pos (fst e - alpha * snd e) + ((if eq_dec (snd e) 0 then 0 else fst e) + (- (1)) * fst e))).
+  - rewrite !sum_plus, sum_scale. ring.
+  - apply sum_ge0. intros [p q] I. simpl. destruct (eq_dec q 0) as [-> | N].
+    + apply le_by with (pos (p - alpha * 0) - (p - alpha * 0)); [ring | apply sub_ge0, pos_ge].
+    + apply le_by with (pos (p - alpha * q)); [ring | apply pos_ge0]. Qed.
+
+Definition capped (mu : law F) (c : Q) := forall p q, In (p, q) mu -> q = 0 \/ p <= E c * q.
+
+Lemma capped_gain (mu : law F) c e : good mu -> capped mu c -> (c <= e)%Q -> gain (E e) mu <= mass mu - finite mu.
+Proof.
+  intros G C H. unfold mass, finite, gain. apply le_by with (sum mu (fun e0 => fst e0 + ((- (1)) * (if eq_dec (snd e0) 0 then 0 else fst e0) + (- (1)) * pos (fst e0 - E e * snd e0)))).
+  - rewrite !sum_plus, !sum_scale. ring.
+  - apply sum_ge0. intros [p q] I. simpl. destruct (G p q I) as [P Q0]. destruct (eq_dec q 0) as [-> | N].
+    + rewrite pos_of_ge0 by (apply le_by with p; [ring | assumption]). apply le_by with (0 : F); [ring | apply le_refl].
+    + rewrite pos_of_le0; [apply le_by with (0 : F); [ring | apply le_refl] |]. destruct (C p q I) as [Z | L]; [contradiction |].
+      apply le_by with ((E c * q - p) + (E e - E c) * q); [ring |]. apply add_ge0; [now apply sub_ge0 | apply le_mul; [apply sub_ge0; now apply exp_mono | assumption]]. Qed.
+
+Lemma in_times p q (l m : law F) : In (p, q) (times l m) -> exists a b c d, In (a, b) l /\ In (c, d) m /\ p = a * c /\ q = b * d.
+Proof.
+  intro I. unfold times in I. apply in_flat_map in I. destruct I as ([a b] & I1 & I2). apply in_map_iff in I2. destruct I2 as ([c d] & Ee & I2). injection Ee as <- <-.
+  exists a, b, c, d. auto. Qed.
+
+Lemma capped_times l m c d : good l -> good m -> capped l c -> capped m d -> capped (times l m) (c + d).
+Proof.
+  intros G H C D p q I. apply in_times in I. destruct I as (a & b & a' & b' & I1 & I2 & -> & ->). destruct (G a b I1) as [A B], (H a' b' I2) as [A' B'].
+  destruct (C a b I1) as [-> | L]; [left; ring |]. destruct (D a' b' I2) as [-> | L']; [left; ring |]. right. rewrite (exp_add E_ok).
+  assert (0 <= E c * b) by (apply le_mul; [now apply exp_ge0 | assumption]).
+  apply le_by with ((E c * b - a) * a' + E c * b * (E d * b' - a')); [ring |]. apply add_ge0; apply le_mul; try (now apply sub_ge0); assumption. Qed.
+
+Lemma capped_eq l c d : (c == d)%Q -> capped l c -> capped l d.
+Proof. intros Eq C p q I. rewrite <- (exp_eq E_ok Eq). now apply C. Qed.
+
+Lemma capped_nothing : capped (nothing F) 0.
+Proof. intros p q [I | []]. injection I as <- <-. right. rewrite (exp_0 E_ok). apply le_by with (0 : F); [ring | apply le_refl]. Qed.
+
+Lemma capped_power l c n : good l -> capped l c -> capped (power l n) (inject_Z (Z.of_nat n) * c).
+Proof.
+  intros G C. induction n as [| n IH]; simpl power.
+  - apply capped_eq with 0%Q; [change (inject_Z (Z.of_nat 0)) with 0%Q; ring | apply capped_nothing].
+  - apply capped_eq with (c + inject_Z (Z.of_nat n) * c)%Q; [rewrite Nat2Z.inj_succ; unfold Z.succ; rewrite inject_Z_plus; change (inject_Z 1) with 1%Q; ring |]. apply capped_times; auto using good_power. Qed.
+
+(** An output with a loss of at least so much. *)
+Definition reaches (mu : law F) (r : Q) := exists p q, In (p, q) mu /\ 0 < p /\ E r * q <= p.
+
+Lemma times_in (l m : law F) a b c d : In (a, b) l -> In (c, d) m -> In (a * c, b * d) (times l m).
+Proof. intros I J. unfold times. apply in_flat_map. exists (a, b). split; [assumption |]. apply in_map_iff. now exists (c, d). Qed.
+
+Lemma reaches_times l m r s : good l -> good m -> reaches l r -> reaches m s -> reaches (times l m) (r + s).
+Proof.
+  intros G H (p & q & I & P & L) (p' & q' & I' & P' & L'). destruct (G p q I) as [P0 Q0], (H p' q' I') as [P0' Q0'].
+  exists (p * p'), (q * q'). split; [now apply times_in |]. split; [now apply mul_gt0 |]. rewrite (exp_add E_ok). assert (0 <= E s * q') by (apply le_mul; [now apply exp_ge0 | assumption]).
+  apply le_by with ((p - E r * q) * (E s * q') + p * (p' - E s * q')); [ring |]. apply add_ge0; apply le_mul; try (now apply sub_ge0); assumption. Qed.
+
+Lemma reaches_eq l c d : (c == d)%Q -> reaches l c -> reaches l d.
+Proof. intros Eq (p & q & R). exists p, q. now rewrite <- (exp_eq E_ok Eq). Qed.
+
+Lemma reaches_nothing : reaches (nothing F) 0.
+Proof. exists 1, 1. split; [now left |]. split; [apply one_gt0 |]. rewrite (exp_0 E_ok). apply le_by with (0 : F); [ring | apply le_refl]. Qed.
+
+Lemma reaches_power l c n : good l -> reaches l c -> reaches (power l n) (inject_Z (Z.of_nat n) * c).
+Proof.
+  intros G C. induction n as [| n IH]; simpl power.
+  - apply reaches_eq with 0%Q; [change (inject_Z (Z.of_nat 0)) with 0%Q; ring | apply reaches_nothing].
+  - apply reaches_eq with (c + inject_Z (Z.of_nat n) * c)%Q; [rewrite Nat2Z.inj_succ; unfold Z.succ; rewrite inject_Z_plus; change (inject_Z 1) with 1%Q; ring |]. apply reaches_times; auto using good_power. Qed.
+
+Lemma reaches_gain (mu : law F) r e : reaches mu r -> good mu -> (e < r)%Q -> 0 < gain (E e) mu.
+Proof.
+  intros (p & q & I & P & L) G H. destruct (G p q I) as [P0 Q0].
+  assert (Pos : 0 < p - E e * q).
+  { destruct (eq_dec q 0) as [-> | N]; [apply lt_by with p; [ring | assumption] |]. assert (Qp : 0 < q) by (intro K; apply N; now apply le_antisym).
+    assert (St : 0 < E r - E e).
+    { replace (E r - E e) with (E e * (E (r - e)%Q - 1)).
+      - apply mul_gt0; [now apply exp_gt0 |]. apply lt_le_trans with (ofQ (r - e)); [apply ofQ_gt0; lra |]. apply le_by with (E (r - e)%Q - (1 + ofQ (r - e))); [ring | apply sub_ge0; apply (exp_above E_ok)].
+      - replace (E r) with (E e * E (r - e)%Q) by (rewrite <- (exp_add E_ok); apply (exp_eq E_ok); ring). ring. }
+    apply lt_le_trans with ((E r - E e) * q); [now apply mul_gt0 |]. apply le_by with (p - E r * q); [ring | now apply sub_ge0]. }
+  apply lt_le_trans with (pos (p - E e * q)); [rewrite pos_of_ge0; [assumption | now apply lt_le] |]. unfold gain. clear - I.
+  induction mu as [| x mu IH]; [easy |]. simpl. destruct I as [-> | I].
+  - simpl. apply le_by with (sum mu (fun e0 => pos (fst e0 - E e * snd e0))); [ring | apply sum_ge0; intros; apply pos_ge0].
+  - apply le_trans with (sum mu (fun e0 => pos (fst e0 - E e * snd e0))); [now apply IH |]. apply le_by with (pos (fst x - E e * snd x)); [ring | apply pos_ge0]. Qed.
+
+(** *** Computations *)
+Section Factors.
+Variable h : guesses.
+Variable fs : factors.
+Hypothesis fs_ok : forallb (fun mr : mechanism * N => mechanism_ok (fst mr)) fs = true.
+
+Definition laws : list (law F) := map (law_of E) (map fst fs).
+
+Lemma ms_ok : forallb mechanism_ok (map fst fs) = true.
+Proof. rewrite forallb_forall in *. intros m I. apply in_map_iff in I. destruct I as (mr & <- & I). now apply fs_ok. Qed.
+
+Lemma laws_good : all_good laws.
+Proof. intros l I. unfold laws in I. apply in_map_iff in I. destruct I as (m & <- & I). apply (law_good E_ok). pose proof ms_ok as M. rewrite forallb_forall in M. now apply M. Qed.
+
+Lemma laws_whole l : In l laws -> mass l = 1.
+Proof. intro I. unfold laws in I. apply in_map_iff in I. destruct I as (m & <- & I). apply (law_whole E_ok). pose proof ms_ok as M. rewrite forallb_forall in M. now apply M. Qed.
+
+Lemma together_laws : together_ fs = runs_of laws (map snd fs).
+Proof. unfold together_, laws. now rewrite map_map. Qed.
+
+Lemma together_good : good (together_ fs).
+Proof. rewrite together_laws. apply runs_good, laws_good. Qed.
+
+Lemma together_whole : mass (together_ fs) = 1.
+Proof. rewrite together_laws. apply runs_whole, laws_whole. Qed.
+
+Lemma units_range u : units_ok u = true -> (0 < unit u)%Z /\ (0 < step u)%Q.
+Proof. intro H. apply andb_prop in H as [H1 H2]. apply Z.ltb_lt in H1. apply negb_true_iff, qle_false in H2. auto. Qed.
+
+Lemma performed_ok u labels_ made i k : units_ok u = true -> Forall (known_ok E laws u) made -> performed h u labels_ (map fst fs) made i = Some k -> known_ok E laws u k.
+Proof.
+  intros U M H. destruct (units_range U) as [U1 U2]. rewrite Forall_forall in M. destruct i as [factor level_ lo hi | one lo hi | one other lo hi]; simpl in H.
+  - unfold laws. apply (cells_ok E_ok U1 U2 ms_ok H).
+  - destruct (nth_error made one) as [k1 |] eqn:N1; [| discriminate]. destruct (coarsened u k1) as [k2 |] eqn:C; [| discriminate].
+    apply (window_ok E_ok laws_good laws_whole U1 U2) with (2 := H). apply (coarsened_ok E_ok) with (2 := C). apply M. eapply nth_error_In; eassumption.
+  - destruct (nth_error made one) as [k1 |] eqn:N1; [| discriminate]. destruct (nth_error made other) as [k2 |] eqn:N2; [| discriminate]. destruct (multiplied u k1 k2) as [k3 |] eqn:C; [| discriminate].
+    apply (window_ok E_ok laws_good laws_whole U1 U2) with (2 := H). apply (multiplied_ok E_ok laws_good laws_whole U1) with (3 := C); apply M; eapply nth_error_In; eassumption. Qed.
+
+Lemma run_ok u labels_ l : units_ok u = true -> forall made made', Forall (known_ok E laws u) made -> run h u labels_ (map fst fs) made l = Some made' -> Forall (known_ok E laws u) made'.
+Proof.
+  intro U. induction l as [| i l IH]; intros made made' M H; simpl in H; [now injection H as <- |].
+  destruct (performed h u labels_ (map fst fs) made i) as [k |] eqn:P; [| discriminate]. apply (IH _ _) with (2 := H). apply Forall_app. split; [assumption |]. constructor; [| constructor]. eapply performed_ok; eassumption. Qed.
+
+Lemma same_copies_eq a : forall b, same_copies a b = true -> a = b.
+Proof. induction a as [| x a IH]; intros [| y b] H; simpl in H; try easy. apply andb_prop in H as [H1 H2]. apply N.eqb_eq in H1. now rewrite H1, (IH b H2). Qed.
+
+Definition result_ok (uk : units * known) := (0 < unit (fst uk))%Z /\ (0 < step (fst uk))%Q /\ known_ok E laws (fst uk) (snd uk) /\ copies (snd uk) = map snd fs.
+
+Lemma results_ok l ks : results h fs l = Some ks -> Forall result_ok ks.
+Proof.
+  revert ks. induction l as [| t l IH]; intros ks H; simpl in H; [injection H as <-; constructor |]. destruct (result h fs t) as [uk |] eqn:R; [| discriminate].
+  destruct (results h fs l) as [ks' |] eqn:Rs; [| discriminate]. injection H as <-. constructor; [| now apply IH]. unfold result in R.
+  destruct (units_ok (units_of t)) eqn:U; [| discriminate]. destruct (run h (units_of t) (labels t) (map fst fs) [] (instructions t)) as [made |] eqn:Ru; [| discriminate].
+  pose proof (run_ok U (Forall_nil _) Ru) as M. rewrite rev_append_rev, app_nil_r in R. destruct (rev made) as [| k rest] eqn:Rv; [discriminate |].
+  destruct (same_copies (copies k) (map snd fs)) eqn:C; [| discriminate]. injection R as <-. destruct (units_range U) as [U1 U2]. split; [assumption |]. split; [assumption |]. simpl. split; [| now apply same_copies_eq].
+  rewrite Forall_forall in M. apply M. rewrite in_rev, Rv. now left. Qed.
+
+Lemma tape_upper_ok e b uk : result_ok uk -> tape_upper e b uk = true -> gain (E e) (together_ fs) <= ofQ b.
+Proof.
+  destruct uk as [u k]. intros (U1 & U2 & (B & _) & C) H. simpl in U1, U2, B, C. unfold tape_upper in H. pose proof (grid_pos U2 k) as G.
+  set (g := grid u k) in *. set (first := Z.max (floor_of (e / g) + 1) (low k)) in *. set (n := numbers u) in *.
+  assert (Un : 0 < z_ (unit u)) by now apply unit_gt0. apply cut_by with (z_ (unit u)); [assumption |].
+  rewrite together_laws, <- C. rewrite <- (firstn_skipn (Z.to_nat (first - low k)) (above k)) in B.
+  pose proof (floor_le (e / g)) as F1. pose proof (floor_next (e / g)) as F2.
+  assert (G1 : (g * inject_Z (floor_of (e / g)) <= e)%Q) by (apply (Qmult_le_l _ _ g G) in F1; setoid_replace (g * (e / g))%Q with e in F1 by (field; lra); lra).
+  assert (G2 : (e <= g * inject_Z (floor_of (e / g) + 1))%Q) by (apply (Qmult_le_l _ _ g G) in F2; setoid_replace (g * (e / g))%Q with e in F2 by (field; lra); lra).
+  set (front := firstn (Z.to_nat (first - low k)) (above k)) in *. set (rest := skipn (Z.to_nat (first - low k)) (above k)) in *.
+  assert (Lf : (length front <= Z.to_nat (first - low k))%nat) by (unfold front; rewrite firstn_length; lia).
+  assert (Front : (front = [] \/ g * inject_Z (low k + Z.of_nat (length front) - 1) <= e)%Q).
+  { destruct front as [| x f] eqn:Fr; [now left | right]. assert (first = floor_of (e / g) + 1)%Z by (unfold first in *; simpl length in Lf; lia).
+    assert (inject_Z (low k + Z.of_nat (length (x :: f)) - 1) <= inject_Z (floor_of (e / g)))%Q by (rewrite <- Zle_Qle; lia). nra. }
+  assert (W : weighty (p_weight E u k)) by (intro z; now apply exp_ge0).
+  destruct rest as [| x r] eqn:Re.
+  - apply Qle_bool_iff in H. eapply le_trans; [apply (bounded_delta E_ok (Qlt_le_weak _ _ G) W B Front (or_introl eq_refl)) |]. simpl.
+    apply le_by with (z_ (unit u) * (ofQ b - ofQ (excess k))); [ring |]. apply le_mul; [now apply lt_le | apply sub_ge0; now apply ofQ_le].
+  - rewrite <- Re in *. assert (Ne : rest <> []) by (rewrite Re; easy). apply andb_prop in H as [H1 H2]. apply Qle_bool_iff in H1, H2.
+    assert (Lf' : (low k + Z.of_nat (length front) = first)%Z).
+    { unfold front. rewrite firstn_length, Nat.min_l; [unfold first; lia |]. destruct (le_lt_dec (Z.to_nat (first - low k)) (length (above k))) as [K | K]; [assumption | exfalso].
+      apply Ne. unfold rest. apply skipn_all2. lia. }
+    assert (Ef : (e <= g * inject_Z first)%Q).
+    { assert (inject_Z (floor_of (e / g) + 1) <= inject_Z first)%Q by (rewrite <- Zle_Qle; unfold first; lia). nra. }
+    rewrite <- Lf' in Ef. pose proof (bounded_delta E_ok (Qlt_le_weak _ _ G) W B Front (or_intror Ef)) as D. rewrite Lf' in D. eapply le_trans; [exact D |]. clear D.
+    assert (Nr : no_less rest) by (intros y I; apply B; apply in_app_iff; now right).
+    assert (Two : value (fun z => p_weight E u k z * (1 - E (e - g * inject_Z z)%Q)) first rest = value (p_weight E u k) first rest - E e * value (weight E (kappa u k) (rate u k + g)) first rest).
+    { generalize first. clear - E_ok. induction rest as [| y l IH]; intro f; simpl; [ring |]. rewrite IH.
+      assert (P : p_weight E u k f * E (e - g * inject_Z f)%Q = E e * weight E (kappa u k) (rate u k + g) f).
+      { unfold p_weight, weight. rewrite <- !(exp_add E_ok). apply (exp_eq E_ok). ring. }
+      replace (p_weight E u k f * (1 - E (e - g * inject_Z f)%Q)) with (p_weight E u k f - p_weight E u k f * E (e - g * inject_Z f)%Q) by ring. rewrite P. ring. }
+    rewrite Two. set (s := kept n) in *.
+    pose proof (sum_up_ok E_ok s (f := exp_high n (- rate u k)) (kappa u k) (exp_high_ok E_ok n (- rate u k)) Nr first) as Su. fold (p_weight E u k) in Su.
+    destruct (exp_low_ok E_ok n (- (rate u k + g))) as [X0 X1]. destruct (sum_down_ok E_ok s (kappa u k) X1 X0 Nr first) as [Sd0 Sd].
+    set (whole := sum_up _ _ _) in *. set (part := sum_down _ _ _) in *. set (w := p_weight E u k first) in *.
+    assert (Wq : E e * weight E (kappa u k) (rate u k + g) first = w * E (e - g * inject_Z first)%Q).
+    { unfold w, p_weight, weight. rewrite <- !(exp_add E_ok). apply (exp_eq E_ok). ring. }
+    destruct (exp_low_ok E_ok n (e - g * inject_Z first)) as [Sh0 Sh]. set (share := exp_low n (e - g * inject_Z first)) in *.
+    assert (W0 : 0 <= w) by apply W. pose proof (exp_high_ok E_ok n (kappa u k - rate u k * inject_Z first)) as Wh. fold (high_weight u k first) in Wh. change (E (kappa u k - rate u k * inject_Z first)%Q) with w in Wh.
+    apply le_trans with (z_ (unit u) * ofQ (per u (high_weight u k first * (whole - share * part)) + excess k)).
+    + rewrite (ofQ_add _ (per u _)). replace (z_ (unit u) * (ofQ (per u (high_weight u k first * (whole - share * part))) + ofQ (excess k))) with (z_ (unit u) * ofQ (per u (high_weight u k first * (whole - share * part))) + z_ (unit u) * ofQ (excess k)) by ring.
+      apply le_add2; [| apply le_refl]. rewrite (per_unit F U1). rewrite ofQ_mul. apply le_trans with (w * ofQ (whole - share * part)).
+      * rewrite ofQ_sub, ofQ_mul. set (v1 := value (p_weight E u k) first rest) in *. set (v2 := value (weight E (kappa u k) (rate u k + g)) first rest) in *.
+        assert (Pt : 0 <= (ofQ part : F)) by now apply ofQ_ge0. assert (Ee : 0 <= E e) by now apply exp_ge0. set (es := E (e - g * inject_Z first)%Q) in *.
+        apply le_by with ((w * ofQ whole - v1) + E e * (v2 - weight E (kappa u k) (rate u k + g) first * ofQ part) + (E e * weight E (kappa u k) (rate u k + g) first - w * es) * ofQ part + w * ((es - ofQ share) * ofQ part)); [ring |].
+        rewrite Wq. repeat apply add_ge0; repeat apply le_mul; try (now apply sub_ge0); try assumption. apply le_by with (0 : F); [ring | apply le_refl].
+      * apply le_by with ((ofQ (high_weight u k first) - w) * ofQ (whole - share * part)); [ring |]. apply le_mul; [now apply sub_ge0 | now apply ofQ_ge0].
+    + apply le_scale; [now apply lt_le | now apply ofQ_le]. Qed.
+
+Lemma value_from w i : forall l lo, (forall x : Z, True) -> value (fun z => w z * from_on F (lo + Z.of_nat i) z) lo l = value w (lo + Z.of_nat i) (skipn i l).
+Proof.
+  induction i as [| i IH]; intros l lo _.
+  - simpl skipn. replace (lo + Z.of_nat 0)%Z with lo by lia.
+    assert (Gen : forall l lo', (lo <= lo')%Z -> value (fun z => w z * from_on F lo z) lo' l = value w lo' l).
+    { induction l0 as [| x l0 IHl]; intros lo' H; simpl; [reflexivity |]. rewrite IHl by lia. unfold from_on. replace (Z.leb lo lo') with true by (symmetry; apply Z.leb_le; lia). ring. }
+    apply Gen. lia.
+  - destruct l as [| x l]; [reflexivity |]. simpl skipn. cbn [value]. replace (lo + Z.of_nat (S i))%Z with (lo + 1 + Z.of_nat i)%Z by lia. rewrite IH by trivial.
+    unfold from_on. replace (Z.leb (lo + 1 + Z.of_nat i) lo) with false by (symmetry; apply Z.leb_gt; lia). ring. Qed.
+
+Lemma above0_spec x : (0 <= above0 x)%Q /\ ((x <= above0 x)%Q /\ (above0 x = x \/ above0 x = 0%Q)).
+Proof. unfold above0. destruct (Qle_bool 0 x) eqn:H; [apply Qle_bool_iff in H; repeat split; auto; lra | apply qle_false in H; repeat split; auto; lra]. Qed.
+
+Lemma tape_lower_ok e t uk : result_ok uk -> ofQ (tape_lower e t uk) <= gain (E e) (together_ fs).
+Proof.
+  destruct uk as [u k]. intros (U1 & U2 & (_ & Sh & Np & Nq & _) & C). simpl in U1, U2, Sh, Np, Nq, C. unfold tape_lower.
+  set (g := grid u k). set (n := numbers u). set (i := Z.to_nat (t - low k)). set (at_ := (low k + Z.of_nat i)%Z).
+  assert (Un : 0 < z_ (unit u)) by now apply unit_gt0. apply cut_by with (z_ (unit u)); [assumption |].
+  rewrite together_laws, <- C. pose proof (exp_ge0 E_ok e) as Ee.
+  assert (None_ : z_ (unit u) * ofQ (sure k) <= z_ (unit u) * gain (E e) (runs_of laws (copies k))).
+  { pose proof (shown_delta U1 (low k + Z.of_nat (length (p_labels k) + length (q_labels k)))%Z Sh Ee) as D. unfold from_on in D.
+    assert (Z : forall (w : weights F) l lo b, (lo + Z.of_nat (length l) <= b)%Z -> value (fun z => w z * (if Z.leb b z then 1 else 0)) lo l = 0).
+    { intros w l. induction l as [| x l IH]; intros lo b H; simpl; [reflexivity |]. simpl length in H. rewrite IH by lia. replace (Z.leb b lo) with false by (symmetry; apply Z.leb_gt; lia). ring. }
+    rewrite !Z in D by lia. eapply le_trans; [| exact D]. apply le_by with (0 : F); [ring | apply le_refl]. }
+  pose proof (shown_delta U1 at_ Sh Ee) as D. unfold at_ in D. rewrite !value_from in D by trivial. fold at_ in D.
+  destruct (exp_low_ok E_ok n (- rate u k)) as [X0 X1]. destruct (sum_down_ok E_ok (kept n) (kappa u k) X1 X0 (no_less_skipn (n := i) Np) at_) as [P0 P1].
+  pose proof (sum_up_ok E_ok (kept n) (f := exp_high n (- (rate u k + g))) (kappa u k) (exp_high_ok E_ok n (- (rate u k + g))) (no_less_skipn (n := i) Nq) at_) as Q1.
+  set (p := sum_down _ _ _) in *. set (q := sum_up _ _ _) in *. fold (p_weight E u k) in P1. change (weight E (kappa u k) (rate u k + g)) with (q_weight E u k) in Q1.
+  set (w := p_weight E u k at_) in *. set (v1 := value (p_weight E u k) at_ _) in *. set (v2 := value (q_weight E u k) at_ _) in *.
+  assert (Wq : E e * q_weight E u k at_ = w * E (e - g * inject_Z at_)%Q).
+  { unfold w, p_weight, q_weight, weight. rewrite <- !(exp_add E_ok). apply (exp_eq E_ok). unfold g. ring. }
+  pose proof (exp_high_ok E_ok n (e - g * inject_Z at_)) as Ah. pose proof (exp_ge0 E_ok (e - g * inject_Z at_)%Q) as A0. set (al := exp_high n (e - g * inject_Z at_)) in *. set (es := E (e - g * inject_Z at_)%Q) in *.
+  rewrite (ofQ_add _ (per u _)). replace (z_ (unit u) * (ofQ (per u (low_weight u k at_ * above0 (p - al * q))) + ofQ (sure k))) with (z_ (unit u) * ofQ (per u (low_weight u k at_ * above0 (p - al * q))) + z_ (unit u) * ofQ (sure k)) by ring.
+  rewrite (per_unit F U1). destruct (above0_spec (p - al * q)) as (Y0 & _ & [Y | Y]).
+  2: { rewrite Y. eapply le_trans; [| exact None_]. rewrite (@ofQ_eq F (low_weight u k at_ * 0) 0) by ring. rewrite ofQ_0. apply le_by with (0 : F); [ring | apply le_refl]. }
+  rewrite Y in *. eapply le_trans; [| exact D]. apply le_add2; [| apply le_refl]. rewrite ofQ_mul.
+  destruct (exp_low_ok E_ok n (kappa u k - rate u k * inject_Z at_)) as [W0 W1]. fold (low_weight u k at_) in W0, W1. change (E (kappa u k - rate u k * inject_Z at_)%Q) with w in W1.
+  assert (w0 : 0 <= w) by now apply exp_ge0.
+  assert (Q0 : 0 <= (ofQ q : F)).
+  { apply cut_by with (q_weight E u k at_); [now apply exp_gt0 |]. eapply le_trans; [| exact Q1]. apply le_by with v2; [ring |]. unfold v2. apply value_ge0; [now apply no_less_skipn | intro; now apply exp_ge0]. }
+  apply le_trans with (w * ofQ (p - al * q)).
+  - apply le_by with ((w - ofQ (low_weight u k at_)) * ofQ (p - al * q)); [ring |]. apply le_mul; [now apply sub_ge0 | now apply ofQ_ge0].
+  - rewrite ofQ_sub, ofQ_mul. apply le_by with ((v1 - w * ofQ p) + E e * (q_weight E u k at_ * ofQ q - v2) + (w * es - E e * q_weight E u k at_) * ofQ q + w * ((ofQ al - es) * ofQ q)); [ring |].
+    rewrite Wq. repeat apply add_ge0; repeat apply le_mul; try (now apply sub_ge0); try assumption. apply le_by with (0 : F); [ring | apply le_refl]. Qed.
+End Factors.
+End Sound.
