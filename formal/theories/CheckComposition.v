@@ -469,5 +469,192 @@ Proof.
   - apply le_by with ((w - ofQ (low_weight u k at_)) * ofQ (p - al * q)); [ring |]. apply le_mul; [now apply sub_ge0 | now apply ofQ_ge0].
   - rewrite ofQ_sub, ofQ_mul. apply le_by with ((v1 - w * ofQ p) + E e * (q_weight E u k at_ * ofQ q - v2) + (w * es - E e * q_weight E u k at_) * ofQ q + w * ((ofQ al - es) * ofQ q)); [ring |].
     rewrite Wq. repeat apply add_ge0; repeat apply le_mul; try (now apply sub_ge0); try assumption. apply le_by with (0 : F); [ring | apply le_refl]. Qed.
+
+(** *** One run *)
+Lemma atom_upper_ok n e a l : atom_ok E a l -> gain (E e) l <= ofQ (atom_upper n e a).
+Proof.
+  intros (G & _ & Ql & [_ P2] & [Q1 _] & L). pose proof (exp_ge0 E_ok e) as Ee. destruct (exp_low_ok E_ok n e) as [X0 X]. unfold atom_upper.
+  destruct (above0_spec (p_high a - exp_low n e * q_low a)) as (Y0 & Y1 & _). set (y := above0 _) in *.
+  assert (Sum : mass l - E e * sum l snd <= ofQ y).
+  { apply le_trans with (ofQ (p_high a - exp_low n e * q_low a)); [| now apply ofQ_le]. rewrite ofQ_sub, ofQ_mul. assert (0 <= (ofQ (q_low a) : F)) by now apply ofQ_ge0.
+    apply le_by with ((ofQ (p_high a) - mass l) + E e * (sum l snd - ofQ (q_low a)) + (E e - ofQ (exp_low n e)) * ofQ (q_low a)); [ring |]. repeat apply add_ge0; repeat apply le_mul; try (now apply sub_ge0); assumption. }
+  assert (All : (forall p q, In (p, q) l -> 0 <= p - E e * q) -> gain (E e) l <= ofQ y).
+  { intro Ge. eapply le_trans; [| exact Sum]. unfold gain, mass. rewrite (sum_ext (g := fun x => 1 * fst x + (- E e) * snd x)); [rewrite sum_line; apply le_by with (0 : F); [ring | apply le_refl] |].
+    intros [p q] I. simpl. rewrite pos_of_ge0 by now apply Ge. ring. }
+  destruct (loss a) as [x |].
+  - destruct (Qle_bool x e) eqn:Le.
+    + apply Qle_bool_iff in Le. rewrite ofQ_0. unfold gain. rewrite (sum_ext (g := fun _ => (0 : F))); [rewrite sum_0; apply le_refl |]. intros [p q] I. simpl. destruct (G p q I) as [_ Qq].
+      apply pos_of_le0. rewrite (L p q I). apply le_by with ((E e - E x) * q); [ring |]. apply le_mul; [apply sub_ge0; now apply exp_mono | assumption].
+    + apply qle_false in Le. apply All. intros p q I. destruct (G p q I) as [_ Qq]. rewrite (L p q I). replace (E x * q - E e * q) with ((E x - E e) * q) by ring. apply le_mul; [apply sub_ge0; apply (exp_mono E_ok); lra | assumption].
+  - destruct L as (p & q & ->). unfold gain, mass in *. simpl in *. apply le_by with (ofQ y - pos (p - E e * q)); [ring |]. apply sub_ge0. apply pos_least; [now apply ofQ_ge0 |].
+    eapply le_trans; [| exact Sum]. apply le_by with (0 : F); [ring | apply le_refl]. Qed.
+
+Lemma atom_lower_ok n e a l : atom_ok E a l -> ofQ (atom_lower n e a) <= gain (E e) l.
+Proof.
+  intros (G & _ & _ & [P1 _] & [_ Q2] & _). pose proof (exp_ge0 E_ok e) as Ee. pose proof (exp_high_ok E_ok n e) as X. unfold atom_lower.
+  destruct (above0_spec (p_low a - exp_high n e * q_high a)) as (_ & _ & [-> | ->]); [| rewrite ofQ_0; apply gain_ge0].
+  apply le_trans with (mass l - E e * sum l snd).
+  - rewrite ofQ_sub, ofQ_mul. assert (0 <= sum l snd) by (apply sum_ge0; intros [p q] I; now apply (G p q)). assert (0 <= (ofQ (exp_high n e) : F)) by now apply le_trans with (E e).
+    apply le_by with ((mass l - ofQ (p_low a)) + (ofQ (exp_high n e) - E e) * sum l snd + ofQ (exp_high n e) * (ofQ (q_high a) - sum l snd)); [ring |]. repeat apply add_ge0; repeat apply le_mul; try (now apply sub_ge0); assumption.
+  - apply le_trans with (sum l (fun x => 1 * fst x + (- E e) * snd x)); [rewrite sum_line; unfold mass; apply le_by with (0 : F); [ring | apply le_refl] |].
+    apply sum_le. intros [p q] I. simpl. eapply le_trans; [| apply pos_ge]. apply le_by with (0 : F); [ring | apply le_refl]. Qed.
+
+Lemma total_between f g e l ls : Forall2 (atom_ok E) l ls -> (forall a x, atom_ok E a x -> ofQ (g a) <= gain (E e) x <= ofQ (f a)) ->
+  ofQ (total_of g l) <= gain (E e) (concat ls) <= ofQ (total_of f l).
+Proof.
+  intros A B. induction A as [| a x l ls A A' IH]; simpl; [rewrite ofQ_0; unfold gain; simpl; split; apply le_refl |].
+  unfold gain. rewrite sum_app. fold (gain (E e) x) (gain (E e) (concat ls)). rewrite !ofQ_add. destruct (B a x A), IH. split; now apply le_add2. Qed.
+
+Lemma alone_ok n m e : alone fs = Some m ->
+  ofQ (total_of (atom_lower n e) (atoms_of (log h) n m) + sure_of m) <= gain (E e) (together_ fs) <= ofQ (total_of (atom_upper n e) (atoms_of (log h) n m) + sure_of m).
+Proof.
+  intro H. unfold alone in H. destruct fs as [| [m' [| [r | r |]]] [| x l]] eqn:Fs; try discriminate. injection H as ->.
+  assert (Ok : mechanism_ok m = true) by (simpl in fs_ok; now rewrite andb_true_r in fs_ok).
+  assert (Gd : all_good [law_of E m]) by (intros l [<- | []]; now apply law_good).
+  assert (Eq : gain (E e) (together_ [(m, 1%N)]) = gain (E e) (law_of E m)).
+  { symmetry. apply (runs_one Gd (i := 0) (l := law_of E m) eq_refl). now apply exp_ge0. }
+  rewrite Eq. destruct (atoms_ok E_ok (log h) n Ok) as (ls & A & Cat). unfold law_of, gain. rewrite sum_app. fold (gain (E e) (inner E m)) (gain (E e) (beyond F m)).
+  pose proof (mechanism_range Ok) as R. rewrite beyond_gain by (try (destruct m; simpl; lra); now apply exp_ge0). rewrite <- Cat, !ofQ_add.
+  destruct (total_between (f := atom_upper n e) (g := atom_lower n e) (e := e) A) as [T1 T2]; [intros; split; [now apply atom_lower_ok | now apply atom_upper_ok] |].
+  split; (apply le_add2; [assumption | apply le_refl]). Qed.
+
 End Factors.
+
+(** *** Largest and infinite losses *)
+Section All.
+Variable h : guesses.
+Variable n : precision.
+
+Lemma together_cons m r (fs : factors) : together_ ((m, r) :: fs) = times (power (law_of E m) (N.to_nat r)) (together_ fs).
+Proof. reflexivity. Qed.
+
+Lemma good_cons m r (fs : factors) : forallb (fun mr : mechanism * N => mechanism_ok (fst mr)) ((m, r) :: fs) = true -> mechanism_ok m = true /\ forallb (fun mr : mechanism * N => mechanism_ok (fst mr)) fs = true.
+Proof. simpl. intro H. now apply andb_prop in H. Qed.
+
+Lemma finite_up s (fs : factors) : forallb (fun mr => mechanism_ok (fst mr)) fs = true -> finite (together_ fs) <= ofQ (finite_by (up s) fs) /\ 0 <= finite (together_ fs).
+Proof.
+  induction fs as [| [m r] fs IH]; intro Ok.
+  - change (together_ []) with (nothing F). rewrite finite_nothing. simpl. rewrite ofQ_1. split; [apply le_refl | apply one_ge0].
+  - apply good_cons in Ok as [Om Ok]. specialize (IH Ok). rewrite together_cons, finite_times, finite_power, (finite_law Om). pose proof (mechanism_range Om) as R.
+    assert (D0 : (0 <= 1 - sure_of m)%Q) by (destruct m; simpl in *; lra). assert (D1 : 0 <= (ofQ (1 - sure_of m) : F)) by now apply ofQ_ge0. destruct IH as [IH IH0].
+    assert (P0 : 0 <= raised_F (ofQ (1 - sure_of m) : F) (N.to_nat r)) by now apply raised_F_ge0. split; [| now apply le_mul].
+    unfold finite_by. cbn [fold_right fst snd]. fold (finite_by (up s) fs). eapply le_trans; [| apply ofQ_le, le_up]. rewrite ofQ_mul.
+    assert (P1 : raised_F (ofQ (1 - sure_of m) : F) (N.to_nat r) <= ofQ (power_by (up s) (1 - sure_of m) r)).
+    { destruct r as [| p]; simpl; [rewrite ofQ_1; apply le_refl |]. apply raised_up; [assumption | apply le_refl]. }
+    set (a := raised_F _ _) in *. set (b := ofQ (power_by _ _ _) : F) in *. set (c := finite _) in *. set (d := ofQ (finite_by _ _) : F) in *.
+    apply le_by with ((b - a) * d + a * (d - c)); [ring |]. apply add_ge0; apply le_mul; try (now apply sub_ge0); [now apply le_trans with c | assumption]. Qed.
+
+Lemma finite_down s (fs : factors) : forallb (fun mr => mechanism_ok (fst mr)) fs = true -> ofQ (finite_by (down s) fs) <= finite (together_ fs) /\ (0 <= finite_by (down s) fs)%Q.
+Proof.
+  induction fs as [| [m r] fs IH]; intro Ok.
+  - change (together_ []) with (nothing F). rewrite finite_nothing. simpl. rewrite ofQ_1. split; [apply le_refl | lra].
+  - apply good_cons in Ok as [Om Ok]. specialize (IH Ok). rewrite together_cons, finite_times, finite_power, (finite_law Om). pose proof (mechanism_range Om) as R.
+    assert (D0 : (0 <= 1 - sure_of m)%Q) by (destruct m; simpl in *; lra). assert (D1 : 0 <= (ofQ (1 - sure_of m) : F)) by now apply ofQ_ge0. destruct IH as [IH IH0].
+    assert (P1 : (0 <= power_by (down s) (1 - sure_of m) r)%Q /\ ofQ (power_by (down s) (1 - sure_of m) r) <= raised_F (ofQ (1 - sure_of m) : F) (N.to_nat r)).
+    { destruct r as [| p]; simpl; [rewrite ofQ_1; split; [lra | apply le_refl] |]. apply raised_down; [assumption | apply le_refl]. }
+    destruct P1 as [P0 P1]. unfold finite_by. cbn [fold_right fst snd]. fold (finite_by (down s) fs). split; [| apply down_ge0; nra].
+    eapply le_trans; [apply ofQ_le, down_le |]. rewrite ofQ_mul. assert (B0 : 0 <= (ofQ (power_by (down s) (1 - sure_of m) r) : F)) by now apply ofQ_ge0. assert (D2 : 0 <= (ofQ (finite_by (down s) fs) : F)) by now apply ofQ_ge0.
+    set (a := raised_F _ _) in *. set (b := ofQ (power_by _ _ _) : F) in *. set (c := finite _) in *. set (d := ofQ (finite_by _ _) : F) in *.
+    apply le_by with ((a - b) * d + a * (c - d)); [ring |]. apply add_ge0; apply le_mul; try (now apply sub_ge0); [assumption | now apply le_trans with b]. Qed.
+
+Lemma cap_ok m c : mechanism_ok m = true -> cap_of h n m = Some c -> capped (law_of E m) c.
+Proof.
+  intros Ok H. pose proof (mechanism_range Ok) as R. unfold law_of. destruct m as [t l | e d]; simpl in H, R.
+  - assert (K : (0 <= c)%Q -> ofQ t <= E c * ofQ l -> capped (inner E (Response t l) ++ beyond F (Response t l)) c).
+    { intros C L p q I. right. assert (One : 1 <= E c) by (rewrite <- (exp_0 E_ok); now apply (exp_mono E_ok)). assert (G1 : forall x : Q, (0 <= x)%Q -> (ofQ x : F) <= E c * ofQ x).
+      { intros x X. apply le_by with ((E c - 1) * ofQ x); [ring |]. apply le_mul; [now apply sub_ge0 | now apply ofQ_ge0]. }
+      simpl in I. repeat destruct I as [I | I]; try contradiction; injection I as <- <-; [assumption | apply G1; lra |].
+      apply le_trans with (ofQ t); [apply ofQ_le; lra | apply G1; lra]. }
+    destruct (Qeq_bool t l) eqn:Eq.
+    + injection H as <-. apply Qeq_bool_iff in Eq. apply K; [lra |]. rewrite (exp_0 E_ok), (ofQ_eq F Eq). apply le_by with (0 : F); [ring | apply le_refl].
+    + set (c' := log_high h (t / l)) in *. destruct (Qle_bool 0 c' && Qle_bool t (exp_low n c' * l)) eqn:C; [| discriminate]. injection H as <-. apply andb_prop in C as [C1 C2]. apply Qle_bool_iff in C1, C2.
+      apply K; [assumption |]. apply (@ofQ_le F) in C2. rewrite ofQ_mul in C2. eapply le_trans; [exact C2 |]. destruct (exp_low_ok E_ok n c') as [_ X]. apply le_by with ((E c' - ofQ (exp_low n c')) * ofQ l); [ring |].
+      apply le_mul; [now apply sub_ge0 | apply ofQ_ge0; lra].
+  - injection H as <-. pose proof (@share_pos F E E_ok e d (proj2 (proj2 R))) as X. simpl. set (x := ofQ (1 - d) / (1 + E (- e)%Q)) in *. pose proof (lt_le X) as X0.
+    assert (M : E (- e)%Q <= E e) by (apply (exp_mono E_ok); lra). pose proof (exp_inverse E_ok e) as Inv. pose proof (exp_ge0 E_ok e) as E0.
+    assert (D : 0 <= (ofQ d : F)) by (apply ofQ_ge0; lra).
+    intros p q I. simpl in I. repeat destruct I as [I | I]; try contradiction; injection I as <- <-.
+    + right. apply le_by with (x * (E e - E (- e)%Q)); [ring |]. apply le_mul; [assumption | now apply sub_ge0].
+    + right. replace (E e * (x * E (- e)%Q)) with (x * (E e * E (- e)%Q)) by ring. rewrite Inv. apply le_by with (0 : F); [ring | apply le_refl].
+    + now left.
+    + right. apply le_by with (E e * ofQ d); [ring | now apply le_mul]. Qed.
+
+Lemma reach_ok m r : mechanism_ok m = true -> reach_of h n m = Some r -> reaches (law_of E m) r.
+Proof.
+  intros Ok H. pose proof (mechanism_range Ok) as R. unfold law_of. destruct m as [t l | e d]; simpl in H, R.
+  - exists (ofQ t), (ofQ l). split; [now left |]. split; [apply ofQ_gt0; lra |]. destruct (Qeq_bool t l) eqn:Eq.
+    + injection H as <-. apply Qeq_bool_iff in Eq. rewrite (exp_0 E_ok), (ofQ_eq F Eq). apply le_by with (0 : F); [ring | apply le_refl].
+    + set (r' := log_low h (t / l)) in *. destruct (Qle_bool (exp_high n r' * l) t) eqn:C; [| discriminate]. injection H as <-. apply Qle_bool_iff in C. apply (@ofQ_le F) in C. rewrite ofQ_mul in C. eapply le_trans; [| exact C].
+      pose proof (exp_high_ok E_ok n r') as X. apply le_by with ((ofQ (exp_high n r') - E r') * ofQ l); [ring |]. apply le_mul; [now apply sub_ge0 | apply ofQ_ge0; lra].
+  - injection H as <-. pose proof (@share_pos F E E_ok e d (proj2 (proj2 R))) as X. simpl. set (x := ofQ (1 - d) / (1 + E (- e)%Q)) in *.
+    exists x, (x * E (- e)%Q). split; [right; now left |]. split; [assumption |]. replace (E e * (x * E (- e)%Q)) with (x * (E e * E (- e)%Q)) by ring. rewrite (exp_inverse E_ok). apply le_by with (0 : F); [ring | apply le_refl]. Qed.
+
+Lemma count r c : (inject_Z (Z.of_nat (N.to_nat r)) * c == inject_Z (Z.of_N r) * c)%Q.
+Proof. now rewrite N_nat_Z. Qed.
+
+Lemma cap_all (fs : factors) : forall c, forallb (fun mr => mechanism_ok (fst mr)) fs = true -> sum_of (cap_of h n) fs = Some c -> capped (together_ fs) c.
+Proof.
+  induction fs as [| [m r] fs IH]; intros c Ok H; simpl in H; [injection H as <-; apply capped_nothing |]. pose proof Ok as Ok0. apply good_cons in Ok as [Om Ok].
+  destruct (cap_of h n m) as [x |] eqn:X; [| discriminate]. destruct (sum_of (cap_of h n) fs) as [y |] eqn:Y; [| discriminate]. injection H as <-.
+  rewrite together_cons. apply capped_times; [apply good_power; now apply law_good | now apply together_good | | now apply IH].
+  apply capped_eq with (inject_Z (Z.of_nat (N.to_nat r)) * x)%Q; [apply count |]. apply capped_power; [now apply law_good | now apply cap_ok]. Qed.
+
+Lemma reach_all (fs : factors) : forall c, forallb (fun mr => mechanism_ok (fst mr)) fs = true -> sum_of (reach_of h n) fs = Some c -> reaches (together_ fs) c.
+Proof.
+  induction fs as [| [m r] fs IH]; intros c Ok H; simpl in H; [injection H as <-; apply reaches_nothing |]. pose proof Ok as Ok0. apply good_cons in Ok as [Om Ok].
+  destruct (reach_of h n m) as [x |] eqn:X; [| discriminate]. destruct (sum_of (reach_of h n) fs) as [y |] eqn:Y; [| discriminate]. injection H as <-.
+  rewrite together_cons. apply reaches_times; [apply good_power; now apply law_good | now apply together_good | | now apply IH].
+  apply reaches_eq with (inject_Z (Z.of_nat (N.to_nat r)) * x)%Q; [apply count |]. apply reaches_power; [now apply law_good | now apply reach_ok]. Qed.
+End All.
+
+(** ** The theorem: what is accepted is true *)
+Section Check.
+Variable h : guesses.
+Variable fs : factors.
+Hypothesis fs_ok : forallb (fun mr : mechanism * N => mechanism_ok (fst mr)) fs = true.
+Variable known_ : list (units * known).
+Hypothesis known_true : Forall (result_ok fs) known_.
+
+Lemma upper_ok_sound n e b : upper_ok h n fs known_ e b = true -> gain (E e) (together_ fs) <= ofQ b.
+Proof.
+  intro H. unfold upper_ok in H. apply orb_prop in H as [H | H]; [apply orb_prop in H as [H | H] |].
+  - apply existsb_exists in H as (uk & I & T). rewrite Forall_forall in known_true. apply (tape_upper_ok (known_true _ I) T).
+  - destruct (alone fs) as [m |] eqn:A; [| discriminate]. apply Qle_bool_iff in H. eapply le_trans; [apply (proj2 (alone_ok h fs_ok n e A)) | now apply ofQ_le].
+  - destruct (sum_of (cap_of h n) fs) as [c |] eqn:C; [| discriminate]. apply andb_prop in H as [H1 H2]. apply Qle_bool_iff in H1, H2.
+    eapply le_trans; [apply (capped_gain (together_good fs_ok) (cap_all fs_ok C) H1) |]. rewrite together_whole by assumption. apply le_trans with (ofQ (1 - finite_by (down (kept n)) fs)); [| now apply ofQ_le].
+    rewrite ofQ_sub, ofQ_1. destruct (finite_down (kept n) fs_ok) as [D _]. apply le_by with (finite (together_ fs) - ofQ (finite_by (down (kept n)) fs)); [ring | now apply sub_ge0]. Qed.
+
+Lemma lower_ok_sound holds n e : lower_ok holds h n fs known_ e = true -> exists x, holds x = true /\ ofQ x <= gain (E e) (together_ fs).
+Proof.
+  intro H. unfold lower_ok in H. apply orb_prop in H as [H | H]; [apply orb_prop in H as [H | H] |].
+  - apply existsb_exists in H as (uk & I & T). rewrite Forall_forall in known_true. eexists. split; [exact T |]. apply tape_lower_ok. now apply known_true.
+  - destruct (alone fs) as [m |] eqn:A; [| discriminate]. eexists. split; [exact H |]. apply (proj1 (alone_ok h fs_ok n e A)).
+  - eexists. split; [exact H |]. eapply le_trans; [| apply (mass_good_finite (together_good fs_ok)); now apply exp_ge0]. rewrite together_whole by assumption.
+    rewrite ofQ_sub, ofQ_1. destruct (finite_up (kept n) fs_ok) as [D _]. apply le_by with (ofQ (finite_by (up (kept n)) fs) - finite (together_ fs)); [ring | now apply sub_ge0]. Qed.
+
+Lemma gain_at_most_1 e : gain (E e) (together_ fs) <= 1.
+Proof.
+  rewrite <- (together_whole fs_ok). apply sum_le. intros [p q] I. destruct (together_good fs_ok I) as [P Q0]. apply pos_least; [assumption |]. simpl. apply le_by with (E e * q); [ring | apply le_mul; [now apply exp_ge0 | assumption]]. Qed.
+
+Lemma claim_ok_sound nc : claim_ok h fs known_ nc = true -> claim_true (together_ fs) (snd nc).
+Proof.
+  destruct nc as [n [e lo upper | d lo upper]]; unfold claim_ok; cbn [fst snd claim_true]; intro H.
+  - apply andb_prop in H as [H L]. apply andb_prop in H as [E0 U]. split.
+    + apply orb_prop in L as [L | L]; [apply Qle_bool_iff in L; apply le_trans with 0; [rewrite <- (ofQ_0 F); now apply ofQ_le | apply gain_ge0] |].
+      destruct (lower_ok_sound L) as (x & X & G). apply Qle_bool_iff in X. apply le_trans with (ofQ x); [now apply ofQ_le | assumption].
+    + apply orb_prop in U as [U | U]; [apply Qle_bool_iff in U; apply le_trans with 1; [apply gain_at_most_1 | rewrite <- (ofQ_1 F); now apply ofQ_le] | now apply (upper_ok_sound U)].
+  - apply andb_prop in H as [H L]. apply andb_prop in H as [H U]. apply andb_prop in H as [U0 D0]. apply Qle_bool_iff in D0. split; [now apply (upper_ok_sound U) |]. intros e E0 El.
+    apply orb_prop in L as [L | L]; [apply orb_prop in L as [L | L] |].
+    + apply Qle_bool_iff in L. exfalso. lra.
+    + destruct (lower_ok_sound L) as (x & X & G). unfold more_than in X. apply negb_true_iff, qle_false in X. apply lt_le_trans with (ofQ x); [now apply ofQ_lt |]. eapply le_trans; [exact G |].
+      apply gain_anti; [now apply together_good | apply (exp_mono E_ok); lra].
+    + apply andb_prop in L as [Dz L]. apply Qle_bool_iff in Dz. destruct (sum_of (reach_of h n) fs) as [r |] eqn:R; [| discriminate]. apply Qle_bool_iff in L.
+      apply le_lt_trans with 0; [rewrite <- (ofQ_0 F); now apply ofQ_le |]. apply (reaches_gain (reach_all fs_ok R) (together_good fs_ok)). lra. Qed.
+End Check.
+
+Theorem check_composition_sound h fs tapes claims : check_composition h fs tapes claims = true ->
+  forall c, In c (map snd claims) -> claim_true (together_ fs) c.
+Proof.
+  intro H. unfold check_composition in H. apply andb_prop in H as [Ok H]. destruct (results h fs tapes) as [known_ |] eqn:R; [| discriminate].
+  intros c I. apply in_map_iff in I. destruct I as (nc & <- & I). rewrite forallb_forall in H. apply (claim_ok_sound (h := h) Ok (results_ok Ok R)). now apply H. Qed.
 End Sound.

@@ -477,6 +477,11 @@ Proof. intros x I. apply repeat_spec in I. lia. Qed.
 Lemma value_zeros (h : Z -> F) n : forall lo, value h lo (repeat 0%Z n) = 0.
 Proof. induction n as [| n IH]; intro lo; simpl; [reflexivity |]. rewrite IH. change (ofZ F 0) with (0 : F). ring. Qed.
 
+Lemma beyond_gain m alpha : (0 <= sure_of m)%Q -> 0 <= alpha -> gain alpha (beyond m) = ofQ (sure_of m).
+Proof.
+  intros S0 Al. unfold gain. destruct m as [t l | e d]; simpl; [now rewrite ofQ_0 |]. assert (D : 0 <= (ofQ d : F)) by (apply ofQ_ge0; simpl in S0; assumption).
+  rewrite pos_of_ge0 by (apply le_by with (ofQ d); [ring | assumption]). rewrite pos_of_le0; [ring |]. apply le_by with (alpha * ofQ d); [ring | now apply le_mul]. Qed.
+
 Theorem cells_ok log labels ms i lev lo hi k : forallb mechanism_ok ms = true -> cells log u labels ms i lev lo hi = Some k -> known_ok E (map law_of ms) u k.
 Proof.
   intros Ok H. unfold cells in H. destruct (Z.ltb hi lo) eqn:Win; [discriminate |]. apply Z.ltb_ge in Win.
@@ -504,9 +509,7 @@ Proof.
   assert (S0 : (0 <= sure_of m)%Q) by (destruct m; simpl; lra).
   assert (Run : same_gains (law_of m) (runs_of (map law_of ms) (copies j0))).
   { unfold j0; cbn [copies]. rewrite Ck. replace (length ms) with (length (map (law_of) ms)) by apply map_length. apply runs_one; [assumption |]. now rewrite nth_error_map, Nth. }
-  assert (Beyond : forall alpha, 0 <= alpha -> gain alpha (beyond m) = ofQ (sure_of m)).
-  { intros alpha Al. unfold gain. destruct m as [t l | e d]; simpl; [now rewrite ofQ_0 |]. assert (D : 0 <= (ofQ d : F)) by (apply ofQ_ge0; simpl in S0; assumption).
-    rewrite pos_of_ge0 by (apply le_by with (ofQ d); [ring | assumption]). rewrite pos_of_le0; [ring |]. apply le_by with (alpha * ofQ d); [ring | now apply le_mul]. }
+  pose proof (fun alpha => @beyond_gain m alpha S0) as Beyond.
   unfold known_ok. rewrite Wp, Wq, Gr. split; [| split; [| split; [| split]]].
   - apply (bounded_same Run). unfold j0; cbn [low above excess]. rewrite <- Ok1 at 1. destruct B as (N & E0 & B). split; [assumption |]. split; [lra |]. intros alpha Al.
     unfold law_of, gain. rewrite sum_app. fold (gain alpha (inner m)) (gain alpha (beyond m)). rewrite (Beyond alpha Al), ofQ_add. specialize (B alpha Al).
