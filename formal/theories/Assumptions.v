@@ -2,7 +2,7 @@
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
   Leastness Extension CheckChain Check CheckDeltaClaims MergingDistances Steps CheckSteps Leakage CheckLeakage
-  Hmm HmmPump CheckHmm CheckHmmCoupling CheckHmmLengths Metric MetricGame CheckMetric Accountant Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
+  Hmm HmmPump CheckHmm CheckHmmCoupling CheckHmmLengths Metric MetricGame CheckMetric Accountant AccountantNumbers CheckComposition Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
 
 (** The main theorems, one after the other. *)
 Definition main_theorems :=

@@ -142,6 +142,11 @@ Definition check_composition (h : guesses) (fs : factors) (tapes : list tape) (c
   forallb (fun mr => mechanism_ok (fst mr)) fs &&
   match results h fs tapes with Some known_ => forallb (claim_ok h fs known_) claims | None => false end.
 
+(** For the code around it: records by their parts. *)
+Definition precision_with (fine kept_ : positive) (n : nat) : precision := {| scale := fine; halvings := n; kept := kept_ |}.
+Definition units_with (whole : Z) (last tilt_ : Q) (scales_ : list Q) (n : precision) : units := {| unit := whole; step := last; tilt := tilt_; scales := scales_; numbers := n |}.
+Definition shown_of (u : units) (k : known) : (Q * Q) * (Z * (list Z * list Z)) := ((grid u k, rate u k), (low k, (p_labels k, q_labels k))).
+
 Section Sound.
 Variable F : OrderedField.
 Add Field F_field6 : (field_ok F).
