@@ -38,7 +38,7 @@ Extract Constant Z.shiftr => "(fun a n -> let n = Integers.to_int n in if n >= 0
 Extract Constant Z.log2 => "(fun z -> if Integers.sign z > 0 then Integers.of_int (Integers.numbits z - 1) else Integers.zero)".
 Extract Constant Z.to_nat => "(fun z -> if Integers.sign z > 0 then Integers.to_int z else 0)".
 Extract Constant Z.of_nat => "Integers.of_int".
-Extract Constant Nat.add => "(+)".
+Extract Constant Init.Nat.add => "(+)".
 (* The same functions without a stack as long as a list: that of a browser is small. *)
 Extract Constant List.map => "(fun f l -> Stdlib.List.rev (Stdlib.List.rev_map f l))".
 Extract Constant List.fold_right => "(fun f a l -> Stdlib.List.fold_left (fun a x -> f x a) a (Stdlib.List.rev l))".

@@ -46,23 +46,62 @@ Proof. intro H. pose proof (le_ceiling q) as K. rewrite Zle_Qle. change (inject_
 
 (** ** Products of polynomials: one product of long integers *)
 Definition packed (size : Z) (l : list Z) : Z := fold_right (fun x rest => x + Z.shiftl rest size)%Z 0%Z l.
-Fixpoint digits_from (size : Z) (n : nat) (x : Z) (done : list Z) : list Z := match n with
-  | O => rev_append done []
-  | S n' => digits_from size n' (Z.shiftr x size) ((x - Z.shiftl (Z.shiftr x size) size)%Z :: done)
+Fixpoint two (k : nat) : nat := match k with O => 1%nat | S k' => (two k' + two k')%nat end.
+
+(* By halves, so that numbers are long in the last steps only. *)
+Fixpoint pack (k : nat) (size : Z) (l : list Z) : Z := match k with
+  | O => match l with x :: _ => x | [] => 0%Z end
+  | S k' => match l with [] => 0%Z | _ => (pack k' size (firstn (two k') l) + Z.shiftl (pack k' size (skipn (two k') l)) (size * Z.of_nat (two k')))%Z end
+  end.
+Fixpoint unpack (k : nat) (size : Z) (x : Z) : list Z := match k with
+  | O => [x]
+  | S k' => let width := (size * Z.of_nat (two k'))%Z in let high := Z.shiftr x width in unpack k' size (x - Z.shiftl high width) ++ unpack k' size high
   end.
 
 Definition product (a b : list Z) : list Z :=
   let size := (Z.log2 (total a * total b) + 1)%Z in
-  digits_from size (Nat.pred (length a + length b)) (packed size a * packed size b) [].
+  let n := Nat.pred (length a + length b) in
+  let k := Z.to_nat (Z.log2 (Z.of_nat n) + 1) in
+  firstn n (unpack k size (pack k size a * pack k size b)).
 
-Lemma digits_packed size d : (0 <= size)%Z -> (forall x, In x d -> 0 <= x < 2 ^ size)%Z -> forall done, digits_from size (length d) (packed size d) done = rev_append done [] ++ d.
+Lemma packed_app size a b : (0 <= size)%Z -> packed size (a ++ b) = (packed size a + 2 ^ (size * Z.of_nat (length a)) * packed size b)%Z.
 Proof.
-  intros S. induction d as [| x d IH]; intros B done; simpl; [now rewrite app_nil_r |].
-  assert (P : (0 < 2 ^ size)%Z) by (apply Z.pow_pos_nonneg; lia).
-  assert (H : Z.shiftr (x + Z.shiftl (packed size d) size) size = packed size d).
-  { rewrite Z.shiftr_div_pow2, Z.shiftl_mul_pow2 by assumption. rewrite Z.div_add by lia. rewrite Z.div_small; [lia | apply B; now left]. }
-  rewrite H. replace (x + Z.shiftl (packed size d) size - Z.shiftl (packed size d) size)%Z with x by lia.
-  rewrite IH by (intros y I; apply B; now right). rewrite !rev_append_rev. simpl. now rewrite <- !app_assoc. Qed.
+  intro S. induction a as [| x a IH]; [change (packed size ([] ++ b)) with (packed size b); change (packed size []) with 0%Z; change (Z.of_nat (length (@nil Z))) with 0%Z; rewrite Z.mul_0_r, Z.pow_0_r; lia |]. simpl length. rewrite Nat2Z.inj_succ, Z.mul_succ_r, Z.pow_add_r by lia.
+  simpl. rewrite IH, !Z.shiftl_mul_pow2 by assumption. ring. Qed.
+
+Lemma packed_range size d : (0 <= size)%Z -> (forall x, In x d -> 0 <= x < 2 ^ size)%Z -> (0 <= packed size d < 2 ^ (size * Z.of_nat (length d)))%Z.
+Proof.
+  intros S. induction d as [| x d IH]; intro B; [simpl; rewrite Z.mul_0_r; lia |]. simpl length. rewrite Nat2Z.inj_succ, Z.mul_succ_r, Z.pow_add_r by lia.
+  specialize (IH (fun y I => B y (or_intror I))). specialize (B x (or_introl eq_refl)). simpl. rewrite Z.shiftl_mul_pow2 by assumption. nia. Qed.
+
+Lemma packed_zeros size n : packed size (repeat 0%Z n) = 0%Z.
+Proof. induction n as [| n IH]; simpl; [reflexivity |]. now rewrite IH, Z.shiftl_0_l. Qed.
+
+Lemma pack_packed size k : (0 <= size)%Z -> forall l, (length l <= two k)%nat -> pack k size l = packed size l.
+Proof.
+  intro S. induction k as [| k IH]; intros l L; simpl in L |- *.
+  - destruct l as [| x [| y l]]; simpl in *; try reflexivity; [now rewrite Z.shiftl_0_l, Z.add_0_r | lia].
+  - destruct l as [| x l]; [reflexivity |]. set (m := x :: l) in *. assert (Ls : (length (skipn (two k) m) <= two k)%nat) by (rewrite skipn_length; lia).
+    rewrite !IH by (try assumption; rewrite firstn_length; lia).
+    rewrite Z.shiftl_mul_pow2 by nia. transitivity (packed size (firstn (two k) m ++ skipn (two k) m)); [| now rewrite firstn_skipn].
+    rewrite packed_app by assumption. destruct (le_lt_dec (two k) (length m)) as [H | H].
+    + rewrite firstn_length, Nat.min_l by assumption. ring.
+    + rewrite skipn_all2 by lia. simpl. ring. Qed.
+
+Lemma unpack_packed size k : (0 <= size)%Z -> forall d, length d = two k -> (forall x, In x d -> 0 <= x < 2 ^ size)%Z -> unpack k size (packed size d) = d.
+Proof.
+  intro S. induction k as [| k IH]; intros d L B; simpl in L |- *.
+  - destruct d as [| x [| y d]]; simpl in *; try lia. now rewrite Z.shiftl_0_l, Z.add_0_r.
+  - set (h := two k) in *. pose proof (firstn_skipn h d) as Sp. set (a := firstn h d) in *. set (b := skipn h d) in *.
+    assert (La : length a = h) by (unfold a; rewrite firstn_length; lia). assert (Lb : length b = h) by (unfold b; rewrite skipn_length; lia).
+    assert (Ba : forall x, In x a -> (0 <= x < 2 ^ size)%Z) by (intros x I; apply B; rewrite <- Sp; apply in_app_iff; now left).
+    assert (Bb : forall x, In x b -> (0 <= x < 2 ^ size)%Z) by (intros x I; apply B; rewrite <- Sp; apply in_app_iff; now right).
+    assert (Pk : packed size d = (packed size a + 2 ^ (size * Z.of_nat h) * packed size b)%Z) by (rewrite <- Sp at 1; rewrite packed_app, La by assumption; reflexivity).
+    pose proof (packed_range S Ba) as Ra. rewrite La in Ra.
+    assert (H : Z.shiftr (packed size d) (size * Z.of_nat h) = packed size b).
+    { rewrite Z.shiftr_div_pow2 by nia. symmetry. apply (Z.div_unique _ _ _ (packed size a)); [now left | lia]. }
+    rewrite H, Z.shiftl_mul_pow2 by nia. replace (packed size d - packed size b * 2 ^ (size * Z.of_nat h))%Z with (packed size a) by lia.
+    rewrite (IH a La Ba), (IH b Lb Bb). exact Sp. Qed.
 
 Lemma packed_plus size a : forall b, (0 <= size)%Z -> packed size (plus a b) = (packed size a + packed size b)%Z.
 Proof. induction a as [| x a IH]; intros [| y b] S; simpl; try lia. rewrite IH, !Z.shiftl_mul_pow2 by assumption. ring. Qed.
@@ -117,11 +156,22 @@ Theorem product_ok a b : no_less a -> no_less b -> a <> [] -> b <> [] -> product
 Proof.
   intros A B Ea Eb. unfold product. set (size := (Z.log2 (total a * total b) + 1)%Z).
   assert (S : (0 <= size)%Z) by (unfold size; pose proof (Z.log2_nonneg (total a * total b)); lia).
-  rewrite <- packed_conv, <- length_conv by assumption. rewrite digits_packed; [reflexivity | assumption |].
-  intros x I. pose proof (no_less_conv A B I). split; [assumption |]. apply (in_total (no_less_conv A B)) in I. rewrite total_conv in I.
-  destruct (Z.eq_dec (total a * total b) 0) as [Z0 | NZ].
-  - rewrite Z0 in *. unfold size. simpl. lia.
-  - pose proof (Z.log2_spec (total a * total b)). pose proof (total_ge0 A). pose proof (total_ge0 B). unfold size. replace (Z.log2 (total a * total b) + 1)%Z with (Z.succ (Z.log2 (total a * total b))) by lia. nia. Qed.
+  set (n := Nat.pred (length a + length b)). set (k := Z.to_nat (Z.log2 (Z.of_nat n) + 1)).
+  assert (La : (length a <> 0)%nat) by (intro Z0; apply Ea; now apply length_zero_iff_nil). assert (Lb : (length b <> 0)%nat) by (intro Z0; apply Eb; now apply length_zero_iff_nil).
+  assert (N : length (conv a b) = n) by now apply length_conv.
+  assert (Two : Z.of_nat (two k) = (2 ^ Z.of_nat k)%Z).
+  { clear. induction k as [| k IH]; [reflexivity |]. simpl two. rewrite Nat2Z.inj_add, IH, Nat2Z.inj_succ, Z.pow_succ_r by lia. lia. }
+  assert (K : (n < two k)%nat).
+  { apply Nat2Z.inj_lt. rewrite Two. unfold k. pose proof (Z.log2_spec (Z.of_nat n)). pose proof (Z.log2_nonneg (Z.of_nat n)). rewrite Z2Nat.id by lia. replace (Z.log2 (Z.of_nat n) + 1)%Z with (Z.succ (Z.log2 (Z.of_nat n))) by lia. unfold n in *. lia. }
+  rewrite !pack_packed by (try assumption; unfold n in K; lia). rewrite <- packed_conv by assumption.
+  assert (Pad : packed size (conv a b) = packed size (conv a b ++ repeat 0%Z (two k - n))) by (rewrite packed_app, packed_zeros by assumption; lia).
+  rewrite Pad, unpack_packed; [| assumption | rewrite app_length, repeat_length; lia |].
+  - rewrite <- N. now rewrite firstn_app, firstn_all, Nat.sub_diag, firstn_O, app_nil_r.
+  - intros x I. apply in_app_iff in I. destruct I as [I | I]; [| apply repeat_spec in I; subst x; split; [lia | apply Z.pow_pos_nonneg; lia]].
+    pose proof (no_less_conv A B I). split; [assumption |]. apply (in_total (no_less_conv A B)) in I. rewrite total_conv in I.
+    destruct (Z.eq_dec (total a * total b) 0) as [Z0 | NZ].
+    + rewrite Z0 in *. unfold size. simpl. lia.
+    + pose proof (Z.log2_spec (total a * total b)). pose proof (total_ge0 A). pose proof (total_ge0 B). unfold size. replace (Z.log2 (total a * total b) + 1)%Z with (Z.succ (Z.log2 (total a * total b))) by lia. nia. Qed.
 
 Definition rounded_up_product (unit : Z) (a b : list Z) : list Z := map (fun x => (- (- x / unit))%Z) (product a b).
 Definition rounded_down_product (unit : Z) (a b : list Z) : list Z := map (fun x => (x / unit)%Z) (product a b).
