@@ -662,4 +662,94 @@ Theorem check_composition_sound h fs tapes claims : check_composition h fs tapes
 Proof.
   intro H. unfold check_composition in H. apply andb_prop in H as [Ok H]. destruct (results h fs tapes) as [known_ |] eqn:R; [| discriminate].
   intros c I. apply in_map_iff in I. destruct I as (nc & <- & I). rewrite forallb_forall in H. apply (claim_ok_sound (h := h) Ok (results_ok Ok R)). now apply H. Qed.
+
+(** ** What the laws stand for *)
+
+(** Mechanisms that are dominated, each as often as it runs, have no larger delta. *)
+Lemma power_dominated (l m : law F) n : good l -> good m -> dominated l m -> dominated (power l n) (power m n).
+Proof.
+  intros G H D. induction n as [| n IH]; simpl; [intros alpha _; apply le_refl |]. apply times_dominated; auto using good_power. Qed.
+
+Theorem together_dominated (fs : factors) : forallb (fun mr => mechanism_ok (fst mr)) fs = true -> forall ls, all_good ls ->
+  Forall2 (fun l mr => dominated l (law_of E (fst mr))) ls fs -> dominated (runs_of ls (map snd fs)) (together_ fs).
+Proof.
+  induction fs as [| [m r] fs IH]; intros Ok ls G D; inversion D as [| l ? ls' ? D1 D2]; subst; [intros alpha _; apply le_refl |].
+  pose proof (good_cons Ok) as [Om Ok']. assert (G' : all_good ls') by (intros x I; apply G; now right). rewrite together_cons. unfold runs_of. simpl.
+  assert (Gl : good l) by (apply G; now left). pose proof (law_good E_ok Om) as Gm.
+  apply times_dominated; auto using good_power, good_joint; [now apply together_good | now apply power_dominated |]. now apply IH. Qed.
+
+(** The other direction is the same: each law is its own mirror image. *)
+Definition swapped (l : law F) : law F := map (fun e => (snd e, fst e)) l.
+
+Lemma law_swapped m : equal (swapped (law_of E m)) (law_of E m).
+Proof. intro alpha. unfold swapped, law_of, gain. destruct m; simpl; ring. Qed.
+
+Lemma swapped_times (l m : law F) : swapped (times l m) = times (swapped l) (swapped m).
+Proof.
+  unfold swapped, times. induction l as [| a l IH]; simpl; [reflexivity |]. rewrite map_app, IH. f_equal. now rewrite !map_map. Qed.
+
+Lemma swapped_good (l : law F) : good l -> good (swapped l).
+Proof. intros G p q I. apply in_map_iff in I. destruct I as ([a b] & Ee & I). injection Ee as <- <-. destruct (G _ _ I). split; assumption. Qed.
+
+Lemma swapped_power (l : law F) n : swapped (power l n) = power (swapped l) n.
+Proof. induction n as [| n IH]; simpl; [reflexivity | now rewrite swapped_times, IH]. Qed.
+
+Lemma power_same (l m : law F) n : good l -> good m -> same_gains l m -> same_gains (power l n) (power m n).
+Proof. intros G H S. induction n as [| n IH]; simpl; [intros alpha _; reflexivity |]. apply same_times; auto using good_power. Qed.
+
+Theorem both_directions (fs : factors) : forallb (fun mr => mechanism_ok (fst mr)) fs = true -> same_gains (swapped (together_ fs)) (together_ fs).
+Proof.
+  induction fs as [| [m r] fs IH]; intro Ok; [intros alpha _; reflexivity |]. pose proof (good_cons Ok) as [Om Ok']. rewrite together_cons, swapped_times, swapped_power.
+  pose proof (law_good E_ok Om) as Gm. apply same_times; auto using good_power, swapped_good; try (now apply together_good); try (apply swapped_good; now apply together_good).
+  apply power_same; auto using swapped_good. apply equal_same, law_swapped. Qed.
+
+(** What is (epsilon, delta)-private is dominated by the law that stands for it (Kairouz, Oh and Viswanath). *)
+Theorem private_dominated e d (l : law F) : (0 <= e)%Q -> (0 <= d)%Q -> (d < 1)%Q -> good l -> mass l = 1 -> sum l snd = 1 ->
+  gain (E e) l <= ofQ d -> gain (E e) (swapped l) <= ofQ d -> dominated l (law_of E (Private e d)).
+Proof.
+  intros E0 D0 D1 G M1 M2 H1 H2 alpha A. pose proof (@share_pos F E E_ok e d D1) as X. pose proof (@exp_gt0 F E E_ok (- e)%Q) as Y. pose proof (exp_inverse E_ok e) as Inv.
+  assert (Ref : gain alpha (law_of E (Private e d)) = pos (ofQ (1 - d) / (1 + E (- e)%Q) * E (- e)%Q - alpha * (ofQ (1 - d) / (1 + E (- e)%Q))) + pos (ofQ (1 - d) / (1 + E (- e)%Q) - alpha * (ofQ (1 - d) / (1 + E (- e)%Q) * E (- e)%Q)) + ofQ d).
+  { unfold law_of, gain. rewrite sum_app. fold (gain alpha (beyond F (Private e d))). rewrite beyond_gain by assumption. simpl. ring. }
+  rewrite Ref. clear Ref. set (y := E (- e)%Q) in *. set (b := E e) in *. set (x := ofQ (1 - d) / (1 + y)) in *. pose proof (lt_le X) as X0. pose proof (lt_le Y) as Y0.
+  assert (Px : x * (1 + y) = 1 - ofQ d) by (rewrite <- (ofQ_1 F), <- ofQ_sub; unfold x; rewrite ofQ_1; field; apply lt_neq, add_gt0; [apply one_gt0 | assumption]).
+  assert (B0 : 0 <= b) by now apply exp_ge0. assert (Yb : y <= b) by (apply (exp_mono E_ok); lra). assert (D : 0 <= (ofQ d : F)) by now apply ofQ_ge0.
+  (* below 1 the other direction tells it *)
+  assert (Low : forall c, 0 <= c -> c <= y -> gain c l <= 1 - c + c * ofQ d).
+  { intros c C Cy. assert (T : sum l (fun e0 => pos (c * snd e0 - fst e0)) <= c * ofQ d).
+    { destruct (eq_dec c 0) as [-> | N].
+      - rewrite (sum_ext (g := fun _ => (0 : F))); [rewrite sum_0; apply le_by with (0 : F); [ring | apply le_refl] |]. intros [p q] I. simpl. apply pos_of_le0. apply le_by with p; [ring |]. now apply (G p q).
+      - assert (C0 : 0 < c) by (intro K; apply N; now apply le_antisym).
+        apply le_trans with (c * gain b (swapped l)); [| now apply le_scale]. unfold gain, swapped. rewrite sum_map, <- sum_scale. apply sum_le. intros [p q] I. simpl. destruct (G p q I) as [P Q0].
+        rewrite <- pos_scale by assumption. apply pos_mono. apply le_by with (p * (1 - c * b)); [ring |]. apply le_mul; [assumption |]. apply sub_ge0. rewrite <- Inv.
+        apply le_by with ((y - c) * b); [unfold b, y; ring |]. apply le_mul; [now apply sub_ge0 | assumption]. }
+    apply le_trans with (sum l (fun e0 => 1 * fst e0 + (- c) * snd e0) + sum l (fun e0 => pos (c * snd e0 - fst e0))).
+    - rewrite <- sum_plus. apply sum_le. intros [p q] I. simpl. apply pos_least.
+      + destruct (le_total (c * q) p) as [K | K]; [rewrite pos_of_le0 by (apply le_by with (p - c * q); [ring | now apply sub_ge0]); apply le_by with (p - c * q); [ring | now apply sub_ge0] |].
+        rewrite pos_of_ge0 by now apply sub_ge0. apply le_by with (0 : F); [ring | apply le_refl].
+      + apply le_by with (pos (c * q - p)); [ring | apply pos_ge0].
+    - rewrite sum_line. unfold mass in M1. rewrite M1, M2. apply le_by with (c * ofQ d - sum l (fun e0 => pos (c * snd e0 - fst e0))); [ring | now apply sub_ge0]. }
+  destruct (le_total b alpha) as [Hb | Hb].
+  - apply le_trans with (ofQ d); [eapply le_trans; [apply (gain_anti G Hb) | exact H1] |]. pose proof (pos_ge0 (x * y - alpha * x)). pose proof (pos_ge0 (x - alpha * (x * y))).
+    apply le_by with (pos (x * y - alpha * x) + pos (x - alpha * (x * y))); [ring | now apply add_ge0].
+  - destruct (le_total alpha y) as [Hy | Hy].
+    + eapply le_trans; [now apply Low |]. pose proof (pos_ge (x * y - alpha * x)) as P1. pose proof (pos_ge (x - alpha * (x * y))) as P2.
+      set (u := pos (x * y - alpha * x)) in *. set (v := pos (x - alpha * (x * y))) in *. apply le_by with ((u - (x * y - alpha * x)) + (v - (x - alpha * (x * y))) + (1 - alpha) * (x * (1 + y) - (1 - ofQ d))); [ring |].
+      rewrite Px. apply add_ge0; [apply add_ge0; now apply sub_ge0 | apply le_by with (0 : F); [ring | apply le_refl]].
+    + (* between both ends the curve is below its chord *)
+      assert (Chord : (b - y) * gain alpha l <= (b - alpha) * gain y l + (alpha - y) * gain b l).
+      { unfold gain. rewrite <- !sum_scale, <- sum_plus. apply sum_le. intros [p q] I. simpl. rewrite <- pos_scale by now apply sub_ge0.
+        apply pos_least; [apply add_ge0; apply le_mul; try (now apply sub_ge0); apply pos_ge0 |].
+        apply le_by with ((b - alpha) * (pos (p - y * q) - (p - y * q)) + (alpha - y) * (pos (p - b * q) - (p - b * q))); [ring |]. apply add_ge0; apply le_mul; try (now apply sub_ge0); apply sub_ge0, pos_ge. }
+      destruct (eq_dec b y) as [Eq | Ne].
+      * (* epsilon is 0 *)
+        assert (Al : alpha = y) by (apply le_antisym; [now rewrite <- Eq | assumption]). rewrite Al, <- Eq in *. eapply le_trans; [exact H1 |]. pose proof (pos_ge0 (x * b - b * x)). pose proof (pos_ge0 (x - b * (x * b))).
+        apply le_by with (pos (x * b - b * x) + pos (x - b * (x * b))); [ring | now apply add_ge0].
+      * assert (Pos : 0 < b - y) by (intro K; apply Ne; apply le_antisym; [apply le_by with (0 - (b - y)); [ring | now apply sub_ge0] | assumption]).
+        apply cut_by with (b - y); [assumption |]. eapply le_trans; [exact Chord |]. pose proof (Low y Y0 (le_refl y)) as Ly. pose proof (pos_ge0 (x * y - alpha * x)) as P1. pose proof (pos_ge (x - alpha * (x * y))) as P2.
+        set (u := pos (x * y - alpha * x)) in *. set (v := pos (x - alpha * (x * y))) in *.
+        apply le_by with ((b - alpha) * ((1 - y + y * ofQ d) - gain y l) + (alpha - y) * (ofQ d - gain b l) + (b - y) * u + (b - y) * (v - (x - alpha * (x * y)))
+          + (b - alpha) * (1 - y) * (x * (1 + y) - (1 - ofQ d)) + x * (alpha - y) * (1 - b * y)); [ring |].
+        rewrite Px. assert (By : b * y = 1) by exact Inv. rewrite By.
+        repeat apply add_ge0; repeat apply le_mul; try (now apply sub_ge0); try assumption; try (apply le_by with (0 : F); [ring | apply le_refl]).
+        apply sub_ge0. rewrite <- (exp_0 E_ok). apply (exp_mono E_ok). lra. Qed.
 End Sound.
