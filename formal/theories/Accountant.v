@@ -738,21 +738,4 @@ Proof.
   - unfold worth. rewrite <- !pos_scale by assumption. eapply le_trans; [| apply pos_add]. apply pos_mono. rewrite <- Ep, <- Eq. apply le_by with (0 : F); [ring | apply le_refl].
   - apply le_by with ((u - u0) * worth grid alpha i + (v - v0) * worth grid alpha j); [ring |]. apply add_ge0; apply le_mul; try (now apply sub_ge0); apply worth_ge0. Qed.
 End Unit.
-
-(** ** The exponential function between powers of rationals *)
-Fixpoint raised (x : Q) (n : nat) : Q := match n with O => 1%Q | S n' => (x * raised x n')%Q end.
-
-Theorem exp_between y n : (0 <= 1 + y)%Q -> (0 <= 1 - y)%Q ->
-  ofQ (raised (1 + y) n) <= E (inject_Z (Z.of_nat n) * y)%Q /\ E (inject_Z (Z.of_nat n) * y)%Q * ofQ (raised (1 - y) n) <= 1.
-Proof.
-  assert (K : forall y, (0 <= 1 + y)%Q -> ofQ (raised (1 + y) n) <= E (inject_Z (Z.of_nat n) * y)%Q).
-  { clear y. intros y Y. induction n as [| m IH]; simpl raised.
-    - rewrite ofQ_1. rewrite (exp_eq E_ok (y := 0%Q)); [rewrite exp_0; apply le_refl | change (inject_Z (Z.of_nat 0)) with 0%Q; ring].
-    - rewrite ofQ_mul. replace (E (inject_Z (Z.of_nat (S m)) * y)%Q) with (E y * E (inject_Z (Z.of_nat m) * y)%Q).
-      + apply le_trans with (ofQ (1 + y) * E (inject_Z (Z.of_nat m) * y)%Q); [apply le_scale; [now apply ofQ_ge0 | assumption] |].
-        apply le_by with ((E y - ofQ (1 + y)) * E (inject_Z (Z.of_nat m) * y)%Q); [ring |]. apply le_mul; [| apply exp_ge0].
-        apply sub_ge0. rewrite ofQ_add, ofQ_1. apply (exp_above E_ok).
-      + rewrite <- (exp_add E_ok). apply (exp_eq E_ok). rewrite Nat2Z.inj_succ. unfold Z.succ. rewrite inject_Z_plus. change (inject_Z 1) with 1%Q. ring. }
-  intros Y Y'. split; [now apply K |]. specialize (K (- y)%Q). rewrite <- (exp_inverse (inject_Z (Z.of_nat n) * y)%Q).
-  apply le_scale; [apply exp_ge0 |]. rewrite (exp_eq E_ok (y := inject_Z (Z.of_nat n) * - y)%Q) by ring. apply K. lra. Qed.
 End Exponential.

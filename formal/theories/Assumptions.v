@@ -69,7 +69,14 @@ Definition main_theorems :=
   (conj (@product_shown)
   (conj (@renamed_shown)
   (conj (@shown_delta)
-  (conj (@exp_between)
+  (conj (@surplus_bounded)
+  (conj (@exp_low_ok)
+  (conj (@exp_high_ok)
+  (conj (@product_ok)
+  (conj (@check_composition_sound)
+  (conj (@together_dominated)
+  (conj (@private_dominated)
+  (conj (@both_directions)
   (conj (@coefficients_represent)
   (conj (@bernstein)
   (conj (@cuts_prove)
@@ -83,7 +90,7 @@ Definition main_theorems :=
   (conj (@deferred_bounds_output)
   (conj (@deferred_bounds_events)
   (conj (@noisy_max_gap_budget)
-  I))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))).
+  I)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.
