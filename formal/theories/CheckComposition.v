@@ -117,12 +117,12 @@ Fixpoint sum_of (f : mechanism -> option Q) (fs : factors) : option Q := match f
 
 Definition upper_ok (h : guesses) (n : precision) (fs : factors) (known_ : list (units * known)) (epsilon bound : Q) : bool :=
   existsb (tape_upper epsilon bound) known_
-  || match alone fs with Some m => Qle_bool (total_of (atom_upper n epsilon) (atoms_of (log h) n m) + sure_of m) bound | None => false end
+  || match alone fs with Some m => Qle_bool (total_of (atom_upper n epsilon) (atoms_of (log h) n m) + up (kept n) (sure_of m)) bound | None => false end
   || match sum_of (cap_of h n) fs with Some c => Qle_bool c epsilon && Qle_bool (1 - finite_by (down (kept n)) fs) bound | None => false end.
 
 Definition lower_ok (holds : Q -> bool) (h : guesses) (n : precision) (fs : factors) (known_ : list (units * known)) (epsilon : Q) : bool :=
   existsb (fun uk => holds (tape_lower epsilon (threshold h (fst uk) (snd uk) epsilon) uk)) known_
-  || match alone fs with Some m => holds (total_of (atom_lower n epsilon) (atoms_of (log h) n m) + sure_of m)%Q | None => false end
+  || match alone fs with Some m => holds (total_of (atom_lower n epsilon) (atoms_of (log h) n m) + down (kept n) (sure_of m))%Q | None => false end
   || holds (1 - finite_by (up (kept n)) fs)%Q.
 
 (** ** Claims (rules O6 and O7) *)
@@ -511,7 +511,7 @@ Proof.
   unfold gain. rewrite sum_app. fold (gain (E e) x) (gain (E e) (concat ls)). rewrite !ofQ_add. destruct (B a x A), IH. split; now apply le_add2. Qed.
 
 Lemma alone_ok n m e : alone fs = Some m ->
-  ofQ (total_of (atom_lower n e) (atoms_of (log h) n m) + sure_of m) <= gain (E e) (together_ fs) <= ofQ (total_of (atom_upper n e) (atoms_of (log h) n m) + sure_of m).
+  ofQ (total_of (atom_lower n e) (atoms_of (log h) n m) + down (kept n) (sure_of m)) <= gain (E e) (together_ fs) <= ofQ (total_of (atom_upper n e) (atoms_of (log h) n m) + up (kept n) (sure_of m)).
 Proof.
   intro H. unfold alone in H. destruct fs as [| [m' [| [r | r |]]] [| x l]] eqn:Fs; try discriminate. injection H as ->.
   assert (Ok : mechanism_ok m = true) by (simpl in fs_ok; now rewrite andb_true_r in fs_ok).
@@ -521,7 +521,7 @@ Proof.
   rewrite Eq. destruct (atoms_ok E_ok (log h) n Ok) as (ls & A & Cat). unfold law_of, gain. rewrite sum_app. fold (gain (E e) (inner E m)) (gain (E e) (beyond F m)).
   pose proof (mechanism_range Ok) as R. rewrite beyond_gain by (try (destruct m; simpl; lra); now apply exp_ge0). rewrite <- Cat, !ofQ_add.
   destruct (total_between (f := atom_upper n e) (g := atom_lower n e) (e := e) A) as [T1 T2]; [intros; split; [now apply atom_lower_ok | now apply atom_upper_ok] |].
-  split; (apply le_add2; [assumption | apply le_refl]). Qed.
+  split; apply le_add2; try assumption; apply ofQ_le; [apply down_le | apply le_up]. Qed.
 
 End Factors.
 

@@ -17,17 +17,22 @@ Definition mechanism_ok (m : mechanism) : bool := match m with
 (** Some outputs of a law together: their masses, their common loss if it is rational, or else a guess at the loss of the one output. *)
 Record atom := { p_low : Q; p_high : Q; q_low : Q; q_high : Q; loss : option Q; guess : Q }.
 
-Definition exactly (p q : Q) (l : option Q) (g : Q) : atom := {| p_low := p; p_high := p; q_low := q; q_high := q; loss := l; guess := g |}.
+(* Masses are rounded outwards, as those of all other laws are. *)
+Definition closely (s : positive) (p q : Q) (l : option Q) (g : Q) : atom := {| p_low := down s p; p_high := up s p; q_low := down s q; q_high := up s q; loss := l; guess := g |}.
 
 Definition sure_of (m : mechanism) : Q := match m with Response _ _ => 0 | Private _ d => d end.
 
 (* The guess at a logarithm comes from code without proof. *)
 Definition atoms_of (log : Q -> Q) (n : precision) (m : mechanism) : list atom := match m with
   | Response t l =>
-    if Qeq_bool t l then [exactly 1 1 (Some 0) 0]%Q
-    else let g := log (t / l)%Q in [exactly t l None g; exactly (1 - t - l) (1 - t - l) (Some 0) 0; exactly l t None (- g)]%Q
+    let s := kept n in
+    if Qeq_bool t l then
+      let low := (down s t + down s (1 - t - l) + down s l)%Q in
+      let high := (up s t + up s (1 - t - l) + up s l)%Q in
+      [{| p_low := low; p_high := high; q_low := low; q_high := high; loss := Some 0%Q; guess := 0 |}]
+    else let g := log (t / l)%Q in [closely s t l None g; closely s (1 - t - l) (1 - t - l) (Some 0) 0; closely s l t None (- g)]%Q
   | Private e d =>
-    if Qeq_bool e 0 then [exactly (1 - d) (1 - d) (Some 0) 0]%Q
+    if Qeq_bool e 0 then [closely (kept n) (1 - d) (1 - d) (Some 0) 0]%Q
     else
       let least := ((1 - d) / (1 + exp_high n (- e)))%Q in
       let most := ((1 - d) / (1 + exp_low n (- e)))%Q in
@@ -102,7 +107,7 @@ Definition cells (log : Q -> Q) (u : units) (labels : bool) (mechanisms : list m
     | None => None
     | Some k =>
       window u {| level := lev; low := lo; above := above k; excess := excess k + sure_of m; p_labels := if labels then p_labels k else [];
-                  q_labels := if labels then q_labels k else []; sure := if labels then sure_of m else 0; copies := copies k |} lo hi
+                  q_labels := if labels then q_labels k else []; sure := if labels then down (kept (numbers u)) (sure_of m) else 0; copies := copies k |} lo hi
     end
   end.
 
@@ -160,27 +165,29 @@ Proof.
   intro H. pose proof (law_good H) as G. apply mechanism_range in H. destruct m as [t l | e d]; cbn [atoms_of inner].
   - destruct (Qeq_bool t l) eqn:Eq.
     + apply Qeq_bool_iff in Eq. exists [inner (Response t l)]. split; [apply Forall2_cons; [| apply Forall2_nil] | cbn [concat]; now rewrite app_nil_r].
-      unfold atom_ok, exactly, mass; cbn [p_low p_high q_low q_high loss]. split; [intros p q I; apply G; unfold law_of; apply in_app_iff; now left |].
+      unfold atom_ok, mass; cbn [p_low p_high q_low q_high loss]. split; [intros p q I; apply G; unfold law_of; apply in_app_iff; now left |].
+      set (s := kept n). pose proof (@down_ge0 s t ltac:(lra)). pose proof (@down_ge0 s l ltac:(lra)). pose proof (@down_ge0 s (1 - t - l) ltac:(lra)).
+      pose proof (down_le s t). pose proof (down_le s l). pose proof (down_le s (1 - t - l)). pose proof (le_up s t). pose proof (le_up s l). pose proof (le_up s (1 - t - l)).
       split; [lra |]. split; [lra |]. cbn [inner sum fst snd].
       assert (S1 : (ofQ t : F) + (ofQ (1 - t - l) + (ofQ l + 0)) = ofQ 1) by (rewrite !ofQ_sub, ofQ_1; ring). rewrite S1.
       assert (S2 : (ofQ l : F) + (ofQ (1 - t - l) + (ofQ t + 0)) = ofQ 1) by (rewrite !ofQ_sub, ofQ_1; ring). rewrite S2.
-      split; [split; apply le_refl |]. split; [split; apply le_refl |]. pose proof (ofQ_eq F Eq) as Et. rewrite (exp_0 E_ok).
+      split; [split; apply ofQ_le; lra |]. split; [split; apply ofQ_le; lra |]. pose proof (ofQ_eq F Eq) as Et. rewrite (exp_0 E_ok).
       intros p q I. repeat destruct I as [I | I]; try contradiction; injection I as <- <-; rewrite ?Et; ring.
     + exists [[(ofQ t, ofQ l)]; [(ofQ (1 - t - l), ofQ (1 - t - l))]; [(ofQ l, ofQ t)]]. split; [| reflexivity].
-      assert (One : forall (p q : Q) o g, (0 <= p)%Q -> (0 <= q)%Q -> match o with Some x => ofQ p = E x * ofQ q | None => True end -> atom_ok (exactly p q o g) [(ofQ p, ofQ q)]).
-      { intros p q o g P Q0 O. unfold atom_ok, exactly, mass; cbn [p_low p_high q_low q_high loss sum fst snd].
+      assert (One : forall (p q : Q) o g, (0 <= p)%Q -> (0 <= q)%Q -> match o with Some x => ofQ p = E x * ofQ q | None => True end -> atom_ok (closely (kept n) p q o g) [(ofQ p, ofQ q)]).
+      { intros p q o g P Q0 O. unfold atom_ok, closely, mass; cbn [p_low p_high q_low q_high loss sum fst snd].
         assert (Z : forall x : F, x + 0 = x) by (intro; ring). rewrite !Z.
-        split; [intros a b [I | []]; injection I as <- <-; split; now apply ofQ_ge0 |]. repeat (split; [assumption || (split; apply le_refl) |]).
+        split; [intros a b [I | []]; injection I as <- <-; split; now apply ofQ_ge0 |]. split; [now apply down_ge0 |]. split; [now apply down_ge0 |]. do 2 (split; [split; apply ofQ_le; apply down_le || apply le_up |]).
         destruct o; [intros a b [I | []]; now injection I as <- <- | now exists (ofQ p), (ofQ q)]. }
       apply Forall2_cons; [| apply Forall2_cons; [| apply Forall2_cons; [| apply Forall2_nil]]]; apply One; try lra; try exact I. rewrite (exp_0 E_ok). ring.
   - destruct H as (E0 & D0 & D1). pose proof (@share_pos e d D1) as X0. set (x := ofQ (1 - d) / (1 + E (- e)%Q)) in *. pose proof (exp_ge0 E_ok (- e)%Q) as Y0. set (y := E (- e)%Q) in *.
     assert (Px : x * (1 + y) = ofQ (1 - d)) by (unfold x; field; apply lt_neq, add_gt0; [apply one_gt0 | assumption]).
     pose proof (lt_le X0) as X1. destruct (Qeq_bool e 0) eqn:Eq.
     + apply Qeq_bool_iff in Eq. exists [inner (Private e d)]. split; [apply Forall2_cons; [| apply Forall2_nil] | cbn [concat]; now rewrite app_nil_r].
-      unfold atom_ok, exactly, mass; cbn [p_low p_high q_low q_high loss]. split; [intros p q I; apply G; unfold law_of; apply in_app_iff; now left |].
-      split; [lra |]. split; [lra |]. cbn [inner sum fst snd]. fold y. fold x.
+      unfold atom_ok, closely, mass; cbn [p_low p_high q_low q_high loss]. split; [intros p q I; apply G; unfold law_of; apply in_app_iff; now left |].
+      split; [apply down_ge0; lra |]. split; [apply down_ge0; lra |]. cbn [inner sum fst snd]. fold y. fold x.
       assert (S1 : x * y + (x + 0) = ofQ (1 - d)) by (rewrite <- Px; ring). assert (S2 : x + (x * y + 0) = ofQ (1 - d)) by (rewrite <- Px; ring). rewrite S1, S2.
-      split; [split; apply le_refl |]. split; [split; apply le_refl |]. assert (Y1 : y = 1) by (unfold y; rewrite (exp_eq E_ok (y := 0%Q)) by (rewrite Eq; ring); apply (exp_0 E_ok)).
+      do 2 (split; [split; apply ofQ_le; apply down_le || apply le_up |]). assert (Y1 : y = 1) by (unfold y; rewrite (exp_eq E_ok (y := 0%Q)) by (rewrite Eq; ring); apply (exp_0 E_ok)).
       rewrite (exp_0 E_ok). intros p q I. repeat destruct I as [I | I]; try contradiction; injection I as <- <-; rewrite Y1; ring.
     + destruct (exp_low_ok E_ok n (- e)) as [L0 L1]. pose proof (exp_high_ok E_ok n (- e)) as M1. pose proof (@exp_high_ge0 F E E_ok n (- e)) as M0.
       set (lo := exp_low n (- e)) in *. set (hi := exp_high n (- e)) in *. fold y in L1, M1. set (least := ((1 - d) / (1 + hi))%Q). set (most := ((1 - d) / (1 + lo))%Q).
@@ -529,11 +536,11 @@ Proof.
         rewrite Z1, Z2. split; [eapply le_trans; [exact V1 |] | eapply le_trans; [| exact V2]]; apply le_by with (0 : F); (ring || apply le_refl).
       - rewrite sum_app, SumSure. destruct m; simpl; [rewrite ofQ_0 |]; apply le_by with (0 : F); (ring || apply le_refl).
       - intros x y I. apply in_app_iff in I. destruct I as [I | I]; [exfalso; now apply (NS x y) |]. destruct m; simpl in I; [easy |]. destruct I as [I | [I | []]]; [now injection I as <- <- | discriminate]. }
-    unfold j0; cbn [low p_labels q_labels sure]. destruct labels; [exact Full |].
-    assert (Less : shown (unit u) (p_weight E u k1) (q_weight E u k1) (law_of m) lo (p_labels k1) (q_labels k1) 0).
-    { destruct Full as (L1 & F1 & F2 & F3 & F4 & F5 & F6 & F7). exists L1. split; [exact F1 |]. split; [exact F2 |]. split; [exact F3 |]. split; [exact F4 |]. split; [| split; [lra | exact F7]].
+    assert (Less : forall s, (0 <= s <= sure_of m)%Q -> shown (unit u) (p_weight E u k1) (q_weight E u k1) (law_of m) lo (p_labels k1) (q_labels k1) s).
+    { intros s [S1 S2]. destruct Full as (L1 & F1 & F2 & F3 & F4 & F5 & F6 & F7). exists L1. split; [exact F1 |]. split; [exact F2 |]. split; [exact F3 |]. split; [exact F4 |]. split; [| split; [assumption | exact F7]].
       eapply le_trans; [| exact F5]. apply ofQ_le. assumption. }
-    apply (shown_none _ _ _ Less Nq). intro z. now apply exp_ge0.
+    unfold j0; cbn [low p_labels q_labels sure]. destruct labels; [apply Less; split; [now apply down_ge0 | apply down_le] |].
+    apply (shown_none _ _ _ (Less 0%Q ltac:(lra)) Nq). intro z. now apply exp_ge0.
   - unfold j0; cbn [p_labels]. destruct labels; [assumption | easy].
   - unfold j0; cbn [q_labels]. destruct labels; [assumption | easy].
   - unfold j0; cbn [copies]. rewrite Ck, length_one_hot. symmetry. apply map_length. Qed.
