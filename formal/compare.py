@@ -113,11 +113,16 @@ def compositions(count: int) -> Iterator[Case]:
             parts = {
                 "randomised-response": {"truth": f"{chance.randint(60, 95)}/100", "options": options},
                 "pure": {"epsilon": f"{chance.randint(1, 12)}/10"},
-                "approximate": {"epsilon": f"{chance.randint(0, 12)}/10", "delta": f"1/{10 ** chance.randint(1, 6)}"},
+                "approximate": {
+                    "epsilon": f"{chance.randint(0, 12)}/10",
+                    "delta": f"1/{10 ** chance.randint(1, 6)}",
+                },
             }
             kind = chance.choice(list(parts))
             mechanisms.append({kind: parts[kind], "times": chance.choice([1, 1, 2, 5])})
-        asked = compose(mechanisms, relation=chance.choice(["add-remove", "remove", "replace"]), width="1/100")
+        asked = compose(
+            mechanisms, relation=chance.choice(["add-remove", "remove", "replace"]), width="1/100"
+        )
         asked.delta(f"{chance.randint(0, 30)}/10")
         if seed % 2:
             with suppress(UsageError):  # where no epsilon exists
