@@ -116,7 +116,8 @@ Fixpoint sum_of (f : mechanism -> option Q) (fs : factors) : option Q := match f
   end.
 
 Definition upper_ok (h : guesses) (n : precision) (fs : factors) (known_ : list (units * known)) (epsilon bound : Q) : bool :=
-  existsb (tape_upper epsilon bound) known_
+  Qle_bool 1 bound
+  || existsb (tape_upper epsilon bound) known_
   || match alone fs with Some m => Qle_bool (total_of (atom_upper n epsilon) (atoms_of (log h) n m) + up (kept n) (sure_of m)) bound | None => false end
   || match sum_of (cap_of h n) fs with Some c => Qle_bool c epsilon && Qle_bool (1 - finite_by (down (kept n)) fs) bound | None => false end.
 
@@ -132,7 +133,7 @@ Definition more_than (d x : Q) : bool := negb (Qle_bool x d).
 
 (* How finely a claim is looked at is no matter of proof. *)
 Definition claim_ok (h : guesses) (fs : factors) (known_ : list (units * known)) (nc : precision * claim) : bool := let n := fst nc in match snd nc with
-  | At_epsilon e lo up => Qle_bool 0 e && (Qle_bool 1 up || upper_ok h n fs known_ e up) && (Qle_bool lo 0 || lower_ok (Qle_bool lo) h n fs known_ e)
+  | At_epsilon e lo up => Qle_bool 0 e && upper_ok h n fs known_ e up && (Qle_bool lo 0 || lower_ok (Qle_bool lo) h n fs known_ e)
   | At_delta d lo up => Qle_bool 0 up && Qle_bool 0 d && upper_ok h n fs known_ up d &&
     (Qle_bool lo 0 || lower_ok (more_than d) h n fs known_ lo
      || (Qle_bool d 0 && match sum_of (reach_of h n) fs with Some r => Qle_bool lo r | None => false end))
@@ -620,9 +621,14 @@ Hypothesis fs_ok : forallb (fun mr : mechanism * N => mechanism_ok (fst mr)) fs 
 Variable known_ : list (units * known).
 Hypothesis known_true : Forall (result_ok fs) known_.
 
+Lemma gain_at_most_1 e : gain (E e) (together_ fs) <= 1.
+Proof.
+  rewrite <- (together_whole fs_ok). apply sum_le. intros [p q] I. destruct (together_good fs_ok I) as [P Q0]. apply pos_least; [assumption |]. simpl. apply le_by with (E e * q); [ring | apply le_mul; [now apply exp_ge0 | assumption]]. Qed.
+
 Lemma upper_ok_sound n e b : upper_ok h n fs known_ e b = true -> gain (E e) (together_ fs) <= ofQ b.
 Proof.
-  intro H. unfold upper_ok in H. apply orb_prop in H as [H | H]; [apply orb_prop in H as [H | H] |].
+  intro H. unfold upper_ok in H. apply orb_prop in H as [H | H]; [apply orb_prop in H as [H | H]; [apply orb_prop in H as [H | H] |] |].
+  - apply Qle_bool_iff in H. apply le_trans with 1; [apply gain_at_most_1 | rewrite <- (ofQ_1 F); now apply ofQ_le].
   - apply existsb_exists in H as (uk & I & T). rewrite Forall_forall in known_true. apply (tape_upper_ok (known_true _ I) T).
   - destruct (alone fs) as [m |] eqn:A; [| discriminate]. apply Qle_bool_iff in H. eapply le_trans; [apply (proj2 (alone_ok h fs_ok n e A)) | now apply ofQ_le].
   - destruct (sum_of (cap_of h n) fs) as [c |] eqn:C; [| discriminate]. apply andb_prop in H as [H1 H2]. apply Qle_bool_iff in H1, H2.
@@ -637,17 +643,13 @@ Proof.
   - eexists. split; [exact H |]. eapply le_trans; [| apply (mass_good_finite (together_good fs_ok)); now apply exp_ge0]. rewrite together_whole by assumption.
     rewrite ofQ_sub, ofQ_1. destruct (finite_up (kept n) fs_ok) as [D _]. apply le_by with (ofQ (finite_by (up (kept n)) fs) - finite (together_ fs)); [ring | now apply sub_ge0]. Qed.
 
-Lemma gain_at_most_1 e : gain (E e) (together_ fs) <= 1.
-Proof.
-  rewrite <- (together_whole fs_ok). apply sum_le. intros [p q] I. destruct (together_good fs_ok I) as [P Q0]. apply pos_least; [assumption |]. simpl. apply le_by with (E e * q); [ring | apply le_mul; [now apply exp_ge0 | assumption]]. Qed.
-
 Lemma claim_ok_sound nc : claim_ok h fs known_ nc = true -> claim_true (together_ fs) (snd nc).
 Proof.
   destruct nc as [n [e lo upper | d lo upper]]; unfold claim_ok; cbn [fst snd claim_true]; intro H.
   - apply andb_prop in H as [H L]. apply andb_prop in H as [E0 U]. split.
     + apply orb_prop in L as [L | L]; [apply Qle_bool_iff in L; apply le_trans with 0; [rewrite <- (ofQ_0 F); now apply ofQ_le | apply gain_ge0] |].
       destruct (lower_ok_sound L) as (x & X & G). apply Qle_bool_iff in X. apply le_trans with (ofQ x); [now apply ofQ_le | assumption].
-    + apply orb_prop in U as [U | U]; [apply Qle_bool_iff in U; apply le_trans with 1; [apply gain_at_most_1 | rewrite <- (ofQ_1 F); now apply ofQ_le] | now apply (upper_ok_sound U)].
+    + now apply (upper_ok_sound U).
   - apply andb_prop in H as [H L]. apply andb_prop in H as [H U]. apply andb_prop in H as [U0 D0]. apply Qle_bool_iff in D0. split; [now apply (upper_ok_sound U) |]. intros e E0 El.
     apply orb_prop in L as [L | L]; [apply orb_prop in L as [L | L] |].
     + apply Qle_bool_iff in L. exfalso. lra.
