@@ -15,7 +15,7 @@ let less (p : q) (r : q) = Integers.lt (Integers.mul p.qnum r.qden) (Integers.mu
 let whole (q : q) = Integers.fdiv q.qnum q.qden
 let size (q : q) = fraction (Integers.abs q.qnum) q.qden
 
-(* What does not fit into a machine's integers is covered by nobody. *)
+(* Larger numbers than these are not covered. *)
 let small z = if Integers.numbits z > 30 then raise Other else Integers.to_int z
 
 (* Powers are worked out more finely than they are kept, since each halving of the exponent loses a bit. *)
@@ -306,7 +306,6 @@ let check ?model whole_ =
     let large = match epsilon with Some x -> x | None -> if less lower upper then upper else lower in
     let exponent = 2 + max 0 (small (whole large)) in
     let bits = digits + 384 + (3 * exponent) in
-    (* what is beyond all losses, or below none, needs no powers *)
     (precision bits exponent, match (epsilon, delta) with Some e, _ -> At_epsilon (e, lower, upper) | _, Some d -> At_delta (d, lower, upper) | _ -> assert false)
   in
   let unit = of_z Integers.one in

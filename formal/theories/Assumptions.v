@@ -74,7 +74,7 @@ Definition main_theorems :=
   (conj (@exp_high_ok)
   (conj (@product_ok)
   (conj (@check_composition_sound)
-  (conj (@together_dominated)
+  (conj (@jointly_dominated)
   (conj (@private_dominated)
   (conj (@both_directions)
   (conj (@coefficients_represent)

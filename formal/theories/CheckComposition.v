@@ -79,11 +79,11 @@ Definition tape_lower (epsilon : Q) (t : Z) (uk : units * known) : Q :=
   let g := grid u k in
   let n := numbers u in
   let i := Z.to_nat (t - low k) in
-  let at_ := (low k + Z.of_nat i)%Z in
+  let spot := (low k + Z.of_nat i)%Z in
   let p := sum_down (kept n) (exp_low n (- rate u k)) (skipn i (p_labels k)) in
   let q := sum_up (kept n) (exp_high n (- (rate u k + g))) (skipn i (q_labels k)) in
-  let x := (p - exp_high n (epsilon - g * inject_Z at_) * q)%Q in
-  (per u (low_weight u k at_ * above0 x) + sure k)%Q.
+  let x := (p - exp_high n (epsilon - g * inject_Z spot) * q)%Q in
+  (per u (low_weight u k spot * above0 x) + sure k)%Q.
 
 (** One run (rule O5). *)
 Definition atom_upper (n : precision) (epsilon : Q) (a : atom) : Q :=
@@ -115,14 +115,14 @@ Fixpoint sum_of (f : mechanism -> option Q) (fs : factors) : option Q := match f
   | (m, r) :: fs' => match f m, sum_of f fs' with Some x, Some y => Some (inject_Z (Z.of_N r) * x + y)%Q | _, _ => None end
   end.
 
-Definition upper_ok (h : guesses) (n : precision) (fs : factors) (known_ : list (units * known)) (epsilon bound : Q) : bool :=
+Definition upper_ok (h : guesses) (n : precision) (fs : factors) (knowns : list (units * known)) (epsilon bound : Q) : bool :=
   Qle_bool 1 bound
-  || existsb (tape_upper epsilon bound) known_
+  || existsb (tape_upper epsilon bound) knowns
   || match alone fs with Some m => Qle_bool (total_of (atom_upper n epsilon) (atoms_of (log h) n m) + up (kept n) (sure_of m)) bound | None => false end
   || match sum_of (cap_of h n) fs with Some c => Qle_bool c epsilon && Qle_bool (1 - finite_by (down (kept n)) fs) bound | None => false end.
 
-Definition lower_ok (holds : Q -> bool) (h : guesses) (n : precision) (fs : factors) (known_ : list (units * known)) (epsilon : Q) : bool :=
-  existsb (fun uk => holds (tape_lower epsilon (threshold h (fst uk) (snd uk) epsilon) uk)) known_
+Definition lower_ok (holds : Q -> bool) (h : guesses) (n : precision) (fs : factors) (knowns : list (units * known)) (epsilon : Q) : bool :=
+  existsb (fun uk => holds (tape_lower epsilon (threshold h (fst uk) (snd uk) epsilon) uk)) knowns
   || match alone fs with Some m => holds (total_of (atom_lower n epsilon) (atoms_of (log h) n m) + down (kept n) (sure_of m))%Q | None => false end
   || holds (1 - finite_by (up (kept n)) fs)%Q.
 
@@ -132,20 +132,20 @@ Inductive claim := At_epsilon (epsilon lower upper : Q) | At_delta (delta lower 
 Definition more_than (d x : Q) : bool := negb (Qle_bool x d).
 
 (* How finely a claim is looked at is no matter of proof. *)
-Definition claim_ok (h : guesses) (fs : factors) (known_ : list (units * known)) (nc : precision * claim) : bool := let n := fst nc in match snd nc with
-  | At_epsilon e lo up => Qle_bool 0 e && upper_ok h n fs known_ e up && (Qle_bool lo 0 || lower_ok (Qle_bool lo) h n fs known_ e)
-  | At_delta d lo up => Qle_bool 0 up && Qle_bool 0 d && upper_ok h n fs known_ up d &&
-    (Qle_bool lo 0 || lower_ok (more_than d) h n fs known_ lo
+Definition claim_ok (h : guesses) (fs : factors) (knowns : list (units * known)) (nc : precision * claim) : bool := let n := fst nc in match snd nc with
+  | At_epsilon e lo up => Qle_bool 0 e && upper_ok h n fs knowns e up && (Qle_bool lo 0 || lower_ok (Qle_bool lo) h n fs knowns e)
+  | At_delta d lo up => Qle_bool 0 up && Qle_bool 0 d && upper_ok h n fs knowns up d &&
+    (Qle_bool lo 0 || lower_ok (more_than d) h n fs knowns lo
      || (Qle_bool d 0 && match sum_of (reach_of h n) fs with Some r => Qle_bool lo r | None => false end))
   end.
 
 Definition check_composition (h : guesses) (fs : factors) (tapes : list tape) (claims : list (precision * claim)) : bool :=
   forallb (fun mr => mechanism_ok (fst mr)) fs &&
-  match results h fs tapes with Some known_ => forallb (claim_ok h fs known_) claims | None => false end.
+  match results h fs tapes with Some knowns => forallb (claim_ok h fs knowns) claims | None => false end.
 
 (** For the code around it: records by their parts. *)
-Definition precision_with (fine kept_ : positive) (n : nat) : precision := {| scale := fine; halvings := n; kept := kept_ |}.
-Definition units_with (whole : Z) (last tilt_ : Q) (scales_ : list Q) (n : precision) : units := {| unit := whole; step := last; tilt := tilt_; scales := scales_; numbers := n |}.
+Definition precision_with (fine kept_at : positive) (n : nat) : precision := {| scale := fine; halvings := n; kept := kept_at |}.
+Definition units_with (whole : Z) (last falling : Q) (factors_of : list Q) (n : precision) : units := {| unit := whole; step := last; tilt := falling; scales := factors_of; numbers := n |}.
 Definition shown_of (u : units) (k : known) : (Q * Q) * (Z * (list Z * list Z)) := ((grid u k, rate u k), (low k, (p_labels k, q_labels k))).
 
 Section Sound.
@@ -157,7 +157,7 @@ Hypothesis E_ok : exponential E.
 Notation z_ := (ofZ F).
 
 (** All mechanisms together, each as often as it runs. *)
-Definition together_ (fs : factors) : law F := runs_of (map (fun mr => law_of E (fst mr)) fs) (map snd fs).
+Definition jointly (fs : factors) : law F := runs_of (map (fun mr => law_of E (fst mr)) fs) (map snd fs).
 
 (** What is claimed: bounds on delta at an epsilon; or at an epsilon delta is at most this, and more at each that is smaller than the lower bound. *)
 Definition claim_true (mu : law F) (c : claim) : Prop := match c with
@@ -342,31 +342,31 @@ Proof. intros l I. unfold laws in I. apply in_map_iff in I. destruct I as (m & <
 Lemma laws_whole l : In l laws -> mass l = 1.
 Proof. intro I. unfold laws in I. apply in_map_iff in I. destruct I as (m & <- & I). apply (law_whole E_ok). pose proof ms_ok as M. rewrite forallb_forall in M. now apply M. Qed.
 
-Lemma together_laws : together_ fs = runs_of laws (map snd fs).
-Proof. unfold together_, laws. now rewrite map_map. Qed.
+Lemma jointly_laws : jointly fs = runs_of laws (map snd fs).
+Proof. unfold jointly, laws. now rewrite map_map. Qed.
 
-Lemma together_good : good (together_ fs).
-Proof. rewrite together_laws. apply runs_good, laws_good. Qed.
+Lemma jointly_good : good (jointly fs).
+Proof. rewrite jointly_laws. apply runs_good, laws_good. Qed.
 
-Lemma together_whole : mass (together_ fs) = 1.
-Proof. rewrite together_laws. apply runs_whole, laws_whole. Qed.
+Lemma jointly_whole : mass (jointly fs) = 1.
+Proof. rewrite jointly_laws. apply runs_whole, laws_whole. Qed.
 
 Lemma units_range u : units_ok u = true -> (0 < unit u)%Z /\ (0 < step u)%Q.
 Proof. intro H. apply andb_prop in H as [H1 H2]. apply Z.ltb_lt in H1. apply negb_true_iff, qle_false in H2. auto. Qed.
 
-Lemma performed_ok u labels_ made i k : units_ok u = true -> Forall (known_ok E laws u) made -> performed h u labels_ (map fst fs) made i = Some k -> known_ok E laws u k.
+Lemma performed_ok u labelled made i k : units_ok u = true -> Forall (known_ok E laws u) made -> performed h u labelled (map fst fs) made i = Some k -> known_ok E laws u k.
 Proof.
-  intros U M H. destruct (units_range U) as [U1 U2]. rewrite Forall_forall in M. destruct i as [factor level_ lo hi | one lo hi | one other lo hi]; simpl in H.
+  intros U M H. destruct (units_range U) as [U1 U2]. rewrite Forall_forall in M. destruct i as [factor depth lo hi | one lo hi | one other lo hi]; simpl in H.
   - unfold laws. apply (cells_ok E_ok U1 U2 ms_ok H).
   - destruct (nth_error made one) as [k1 |] eqn:N1; [| discriminate]. destruct (coarsened u k1) as [k2 |] eqn:C; [| discriminate].
     apply (window_ok E_ok laws_good laws_whole U1 U2) with (2 := H). apply (coarsened_ok E_ok) with (2 := C). apply M. eapply nth_error_In; eassumption.
   - destruct (nth_error made one) as [k1 |] eqn:N1; [| discriminate]. destruct (nth_error made other) as [k2 |] eqn:N2; [| discriminate]. destruct (multiplied u k1 k2) as [k3 |] eqn:C; [| discriminate].
     apply (window_ok E_ok laws_good laws_whole U1 U2) with (2 := H). apply (multiplied_ok E_ok laws_good laws_whole U1) with (3 := C); apply M; eapply nth_error_In; eassumption. Qed.
 
-Lemma run_ok u labels_ l : units_ok u = true -> forall made made', Forall (known_ok E laws u) made -> run h u labels_ (map fst fs) made l = Some made' -> Forall (known_ok E laws u) made'.
+Lemma run_ok u labelled l : units_ok u = true -> forall made made', Forall (known_ok E laws u) made -> run h u labelled (map fst fs) made l = Some made' -> Forall (known_ok E laws u) made'.
 Proof.
   intro U. induction l as [| i l IH]; intros made made' M H; simpl in H; [now injection H as <- |].
-  destruct (performed h u labels_ (map fst fs) made i) as [k |] eqn:P; [| discriminate]. apply (IH _ _) with (2 := H). apply Forall_app. split; [assumption |]. constructor; [| constructor]. eapply performed_ok; eassumption. Qed.
+  destruct (performed h u labelled (map fst fs) made i) as [k |] eqn:P; [| discriminate]. apply (IH _ _) with (2 := H). apply Forall_app. split; [assumption |]. constructor; [| constructor]. eapply performed_ok; eassumption. Qed.
 
 Lemma same_copies_eq a : forall b, same_copies a b = true -> a = b.
 Proof. induction a as [| x a IH]; intros [| y b] H; simpl in H; try easy. apply andb_prop in H as [H1 H2]. apply N.eqb_eq in H1. now rewrite H1, (IH b H2). Qed.
@@ -382,12 +382,12 @@ Proof.
   destruct (same_copies (copies k) (map snd fs)) eqn:C; [| discriminate]. injection R as <-. destruct (units_range U) as [U1 U2]. split; [assumption |]. split; [assumption |]. simpl. split; [| now apply same_copies_eq].
   rewrite Forall_forall in M. apply M. rewrite in_rev, Rv. now left. Qed.
 
-Lemma tape_upper_ok e b uk : result_ok uk -> tape_upper e b uk = true -> gain (E e) (together_ fs) <= ofQ b.
+Lemma tape_upper_ok e b uk : result_ok uk -> tape_upper e b uk = true -> gain (E e) (jointly fs) <= ofQ b.
 Proof.
   destruct uk as [u k]. intros (U1 & U2 & (B & _) & C) H. simpl in U1, U2, B, C. unfold tape_upper in H. pose proof (grid_pos U2 k) as G.
   set (g := grid u k) in *. set (first := Z.max (floor_of (e / g) + 1) (low k)) in *. set (n := numbers u) in *.
   assert (Un : 0 < z_ (unit u)) by now apply unit_gt0. apply cut_by with (z_ (unit u)); [assumption |].
-  rewrite together_laws, <- C. rewrite <- (firstn_skipn (Z.to_nat (first - low k)) (above k)) in B.
+  rewrite jointly_laws, <- C. rewrite <- (firstn_skipn (Z.to_nat (first - low k)) (above k)) in B.
   pose proof (floor_le (e / g)) as F1. pose proof (floor_next (e / g)) as F2.
   assert (G1 : (g * inject_Z (floor_of (e / g)) <= e)%Q) by (apply (Qmult_le_l _ _ g G) in F1; setoid_replace (g * (e / g))%Q with e in F1 by (field; lra); lra).
   assert (G2 : (e <= g * inject_Z (floor_of (e / g) + 1))%Q) by (apply (Qmult_le_l _ _ g G) in F2; setoid_replace (g * (e / g))%Q with e in F2 by (field; lra); lra).
@@ -431,49 +431,49 @@ Proof.
       * apply le_by with ((ofQ (high_weight u k first) - w) * ofQ (whole - share * part)); [ring |]. apply le_mul; [now apply sub_ge0 | now apply ofQ_ge0].
     + apply le_scale; [now apply lt_le | now apply ofQ_le]. Qed.
 
-Lemma value_from w i : forall l lo, (forall x : Z, True) -> value (fun z => w z * from_on F (lo + Z.of_nat i) z) lo l = value w (lo + Z.of_nat i) (skipn i l).
+Lemma value_from w i : forall l lo, value (fun z => w z * from_on F (lo + Z.of_nat i) z) lo l = value w (lo + Z.of_nat i) (skipn i l).
 Proof.
-  induction i as [| i IH]; intros l lo _.
+  induction i as [| i IH]; intros l lo.
   - simpl skipn. replace (lo + Z.of_nat 0)%Z with lo by lia.
     assert (Gen : forall l lo', (lo <= lo')%Z -> value (fun z => w z * from_on F lo z) lo' l = value w lo' l).
     { induction l0 as [| x l0 IHl]; intros lo' H; simpl; [reflexivity |]. rewrite IHl by lia. unfold from_on. replace (Z.leb lo lo') with true by (symmetry; apply Z.leb_le; lia). ring. }
     apply Gen. lia.
-  - destruct l as [| x l]; [reflexivity |]. simpl skipn. cbn [value]. replace (lo + Z.of_nat (S i))%Z with (lo + 1 + Z.of_nat i)%Z by lia. rewrite IH by trivial.
+  - destruct l as [| x l]; [reflexivity |]. simpl skipn. cbn [value]. replace (lo + Z.of_nat (S i))%Z with (lo + 1 + Z.of_nat i)%Z by lia. rewrite IH.
     unfold from_on. replace (Z.leb (lo + 1 + Z.of_nat i) lo) with false by (symmetry; apply Z.leb_gt; lia). ring. Qed.
 
 Lemma above0_spec x : (0 <= above0 x)%Q /\ ((x <= above0 x)%Q /\ (above0 x = x \/ above0 x = 0%Q)).
 Proof. unfold above0. destruct (Qle_bool 0 x) eqn:H; [apply Qle_bool_iff in H; repeat split; auto; lra | apply qle_false in H; repeat split; auto; lra]. Qed.
 
-Lemma tape_lower_ok e t uk : result_ok uk -> ofQ (tape_lower e t uk) <= gain (E e) (together_ fs).
+Lemma tape_lower_ok e t uk : result_ok uk -> ofQ (tape_lower e t uk) <= gain (E e) (jointly fs).
 Proof.
   destruct uk as [u k]. intros (U1 & U2 & (_ & Sh & Np & Nq & _) & C). simpl in U1, U2, Sh, Np, Nq, C. unfold tape_lower.
-  set (g := grid u k). set (n := numbers u). set (i := Z.to_nat (t - low k)). set (at_ := (low k + Z.of_nat i)%Z).
+  set (g := grid u k). set (n := numbers u). set (i := Z.to_nat (t - low k)). set (spot := (low k + Z.of_nat i)%Z).
   assert (Un : 0 < z_ (unit u)) by now apply unit_gt0. apply cut_by with (z_ (unit u)); [assumption |].
-  rewrite together_laws, <- C. pose proof (exp_ge0 E_ok e) as Ee.
+  rewrite jointly_laws, <- C. pose proof (exp_ge0 E_ok e) as Ee.
   assert (None_ : z_ (unit u) * ofQ (sure k) <= z_ (unit u) * gain (E e) (runs_of laws (copies k))).
   { pose proof (shown_delta U1 (low k + Z.of_nat (length (p_labels k) + length (q_labels k)))%Z Sh Ee) as D. unfold from_on in D.
     assert (Z : forall (w : weights F) l lo b, (lo + Z.of_nat (length l) <= b)%Z -> value (fun z => w z * (if Z.leb b z then 1 else 0)) lo l = 0).
     { intros w l. induction l as [| x l IH]; intros lo b H; simpl; [reflexivity |]. simpl length in H. rewrite IH by lia. replace (Z.leb b lo) with false by (symmetry; apply Z.leb_gt; lia). ring. }
     rewrite !Z in D by lia. eapply le_trans; [| exact D]. apply le_by with (0 : F); [ring | apply le_refl]. }
-  pose proof (shown_delta U1 at_ Sh Ee) as D. unfold at_ in D. rewrite !value_from in D by trivial. fold at_ in D.
-  destruct (exp_low_ok E_ok n (- rate u k)) as [X0 X1]. destruct (sum_down_ok E_ok (kept n) (kappa u k) X1 X0 (no_less_skipn (n := i) Np) at_) as [P0 P1].
-  pose proof (sum_up_ok E_ok (kept n) (f := exp_high n (- (rate u k + g))) (kappa u k) (exp_high_ok E_ok n (- (rate u k + g))) (no_less_skipn (n := i) Nq) at_) as Q1.
+  pose proof (shown_delta U1 spot Sh Ee) as D. unfold spot in D. rewrite !value_from in D. fold spot in D.
+  destruct (exp_low_ok E_ok n (- rate u k)) as [X0 X1]. destruct (sum_down_ok E_ok (kept n) (kappa u k) X1 X0 (no_less_skipn (n := i) Np) spot) as [P0 P1].
+  pose proof (sum_up_ok E_ok (kept n) (f := exp_high n (- (rate u k + g))) (kappa u k) (exp_high_ok E_ok n (- (rate u k + g))) (no_less_skipn (n := i) Nq) spot) as Q1.
   set (p := sum_down _ _ _) in *. set (q := sum_up _ _ _) in *. fold (p_weight E u k) in P1. change (weight E (kappa u k) (rate u k + g)) with (q_weight E u k) in Q1.
-  set (w := p_weight E u k at_) in *. set (v1 := value (p_weight E u k) at_ _) in *. set (v2 := value (q_weight E u k) at_ _) in *.
-  assert (Wq : E e * q_weight E u k at_ = w * E (e - g * inject_Z at_)%Q).
+  set (w := p_weight E u k spot) in *. set (v1 := value (p_weight E u k) spot _) in *. set (v2 := value (q_weight E u k) spot _) in *.
+  assert (Wq : E e * q_weight E u k spot = w * E (e - g * inject_Z spot)%Q).
   { unfold w, p_weight, q_weight, weight. rewrite <- !(exp_add E_ok). apply (exp_eq E_ok). unfold g. ring. }
-  pose proof (exp_high_ok E_ok n (e - g * inject_Z at_)) as Ah. pose proof (exp_ge0 E_ok (e - g * inject_Z at_)%Q) as A0. set (al := exp_high n (e - g * inject_Z at_)) in *. set (es := E (e - g * inject_Z at_)%Q) in *.
-  rewrite (ofQ_add _ (per u _)). replace (z_ (unit u) * (ofQ (per u (low_weight u k at_ * above0 (p - al * q))) + ofQ (sure k))) with (z_ (unit u) * ofQ (per u (low_weight u k at_ * above0 (p - al * q))) + z_ (unit u) * ofQ (sure k)) by ring.
+  pose proof (exp_high_ok E_ok n (e - g * inject_Z spot)) as Ah. pose proof (exp_ge0 E_ok (e - g * inject_Z spot)%Q) as A0. set (al := exp_high n (e - g * inject_Z spot)) in *. set (es := E (e - g * inject_Z spot)%Q) in *.
+  rewrite (ofQ_add _ (per u _)). replace (z_ (unit u) * (ofQ (per u (low_weight u k spot * above0 (p - al * q))) + ofQ (sure k))) with (z_ (unit u) * ofQ (per u (low_weight u k spot * above0 (p - al * q))) + z_ (unit u) * ofQ (sure k)) by ring.
   rewrite (per_unit F U1). destruct (above0_spec (p - al * q)) as (Y0 & _ & [Y | Y]).
-  2: { rewrite Y. eapply le_trans; [| exact None_]. rewrite (@ofQ_eq F (low_weight u k at_ * 0) 0) by ring. rewrite ofQ_0. apply le_by with (0 : F); [ring | apply le_refl]. }
+  2: { rewrite Y. eapply le_trans; [| exact None_]. rewrite (@ofQ_eq F (low_weight u k spot * 0) 0) by ring. rewrite ofQ_0. apply le_by with (0 : F); [ring | apply le_refl]. }
   rewrite Y in *. eapply le_trans; [| exact D]. apply le_add2; [| apply le_refl]. rewrite ofQ_mul.
-  destruct (exp_low_ok E_ok n (kappa u k - rate u k * inject_Z at_)) as [W0 W1]. fold (low_weight u k at_) in W0, W1. change (E (kappa u k - rate u k * inject_Z at_)%Q) with w in W1.
+  destruct (exp_low_ok E_ok n (kappa u k - rate u k * inject_Z spot)) as [W0 W1]. fold (low_weight u k spot) in W0, W1. change (E (kappa u k - rate u k * inject_Z spot)%Q) with w in W1.
   assert (w0 : 0 <= w) by now apply exp_ge0.
   assert (Q0 : 0 <= (ofQ q : F)).
-  { apply cut_by with (q_weight E u k at_); [now apply exp_gt0 |]. eapply le_trans; [| exact Q1]. apply le_by with v2; [ring |]. unfold v2. apply value_ge0; [now apply no_less_skipn | intro; now apply exp_ge0]. }
+  { apply cut_by with (q_weight E u k spot); [now apply exp_gt0 |]. eapply le_trans; [| exact Q1]. apply le_by with v2; [ring |]. unfold v2. apply value_ge0; [now apply no_less_skipn | intro; now apply exp_ge0]. }
   apply le_trans with (w * ofQ (p - al * q)).
-  - apply le_by with ((w - ofQ (low_weight u k at_)) * ofQ (p - al * q)); [ring |]. apply le_mul; [now apply sub_ge0 | now apply ofQ_ge0].
-  - rewrite ofQ_sub, ofQ_mul. apply le_by with ((v1 - w * ofQ p) + E e * (q_weight E u k at_ * ofQ q - v2) + (w * es - E e * q_weight E u k at_) * ofQ q + w * ((ofQ al - es) * ofQ q)); [ring |].
+  - apply le_by with ((w - ofQ (low_weight u k spot)) * ofQ (p - al * q)); [ring |]. apply le_mul; [now apply sub_ge0 | now apply ofQ_ge0].
+  - rewrite ofQ_sub, ofQ_mul. apply le_by with ((v1 - w * ofQ p) + E e * (q_weight E u k spot * ofQ q - v2) + (w * es - E e * q_weight E u k spot) * ofQ q + w * ((ofQ al - es) * ofQ q)); [ring |].
     rewrite Wq. repeat apply add_ge0; repeat apply le_mul; try (now apply sub_ge0); try assumption. apply le_by with (0 : F); [ring | apply le_refl]. Qed.
 
 (** *** One run *)
@@ -512,12 +512,12 @@ Proof.
   unfold gain. rewrite sum_app. fold (gain (E e) x) (gain (E e) (concat ls)). rewrite !ofQ_add. destruct (B a x A), IH. split; now apply le_add2. Qed.
 
 Lemma alone_ok n m e : alone fs = Some m ->
-  ofQ (total_of (atom_lower n e) (atoms_of (log h) n m) + down (kept n) (sure_of m)) <= gain (E e) (together_ fs) <= ofQ (total_of (atom_upper n e) (atoms_of (log h) n m) + up (kept n) (sure_of m)).
+  ofQ (total_of (atom_lower n e) (atoms_of (log h) n m) + down (kept n) (sure_of m)) <= gain (E e) (jointly fs) <= ofQ (total_of (atom_upper n e) (atoms_of (log h) n m) + up (kept n) (sure_of m)).
 Proof.
   intro H. unfold alone in H. destruct fs as [| [m' [| [r | r |]]] [| x l]] eqn:Fs; try discriminate. injection H as ->.
   assert (Ok : mechanism_ok m = true) by (simpl in fs_ok; now rewrite andb_true_r in fs_ok).
   assert (Gd : all_good [law_of E m]) by (intros l [<- | []]; now apply law_good).
-  assert (Eq : gain (E e) (together_ [(m, 1%N)]) = gain (E e) (law_of E m)).
+  assert (Eq : gain (E e) (jointly [(m, 1%N)]) = gain (E e) (law_of E m)).
   { symmetry. apply (runs_one Gd (i := 0) (l := law_of E m) eq_refl). now apply exp_ge0. }
   rewrite Eq. destruct (atoms_ok E_ok (log h) n Ok) as (ls & A & Cat). unfold law_of, gain. rewrite sum_app. fold (gain (E e) (inner E m)) (gain (E e) (beyond F m)).
   pose proof (mechanism_range Ok) as R. rewrite beyond_gain by (try (destruct m; simpl; lra); now apply exp_ge0). rewrite <- Cat, !ofQ_add.
@@ -531,17 +531,17 @@ Section All.
 Variable h : guesses.
 Variable n : precision.
 
-Lemma together_cons m r (fs : factors) : together_ ((m, r) :: fs) = times (power (law_of E m) (N.to_nat r)) (together_ fs).
+Lemma jointly_cons m r (fs : factors) : jointly ((m, r) :: fs) = times (power (law_of E m) (N.to_nat r)) (jointly fs).
 Proof. reflexivity. Qed.
 
 Lemma good_cons m r (fs : factors) : forallb (fun mr : mechanism * N => mechanism_ok (fst mr)) ((m, r) :: fs) = true -> mechanism_ok m = true /\ forallb (fun mr : mechanism * N => mechanism_ok (fst mr)) fs = true.
 Proof. simpl. intro H. now apply andb_prop in H. Qed.
 
-Lemma finite_up s (fs : factors) : forallb (fun mr => mechanism_ok (fst mr)) fs = true -> finite (together_ fs) <= ofQ (finite_by (up s) fs) /\ 0 <= finite (together_ fs).
+Lemma finite_up s (fs : factors) : forallb (fun mr => mechanism_ok (fst mr)) fs = true -> finite (jointly fs) <= ofQ (finite_by (up s) fs) /\ 0 <= finite (jointly fs).
 Proof.
   induction fs as [| [m r] fs IH]; intro Ok.
-  - change (together_ []) with (nothing F). rewrite finite_nothing. simpl. rewrite ofQ_1. split; [apply le_refl | apply one_ge0].
-  - apply good_cons in Ok as [Om Ok]. specialize (IH Ok). rewrite together_cons, finite_times, finite_power, (finite_law Om). pose proof (mechanism_range Om) as R.
+  - change (jointly []) with (nothing F). rewrite finite_nothing. simpl. rewrite ofQ_1. split; [apply le_refl | apply one_ge0].
+  - apply good_cons in Ok as [Om Ok]. specialize (IH Ok). rewrite jointly_cons, finite_times, finite_power, (finite_law Om). pose proof (mechanism_range Om) as R.
     assert (D0 : (0 <= 1 - sure_of m)%Q) by (destruct m; simpl in *; lra). assert (D1 : 0 <= (ofQ (1 - sure_of m) : F)) by now apply ofQ_ge0. destruct IH as [IH IH0].
     assert (P0 : 0 <= raised_F (ofQ (1 - sure_of m) : F) (N.to_nat r)) by now apply raised_F_ge0. split; [| now apply le_mul].
     unfold finite_by. cbn [fold_right fst snd]. fold (finite_by (up s) fs). eapply le_trans; [| apply ofQ_le, le_up]. rewrite ofQ_mul.
@@ -550,11 +550,11 @@ Proof.
     set (a := raised_F _ _) in *. set (b := ofQ (power_by _ _ _) : F) in *. set (c := finite _) in *. set (d := ofQ (finite_by _ _) : F) in *.
     apply le_by with ((b - a) * d + a * (d - c)); [ring |]. apply add_ge0; apply le_mul; try (now apply sub_ge0); [now apply le_trans with c | assumption]. Qed.
 
-Lemma finite_down s (fs : factors) : forallb (fun mr => mechanism_ok (fst mr)) fs = true -> ofQ (finite_by (down s) fs) <= finite (together_ fs) /\ (0 <= finite_by (down s) fs)%Q.
+Lemma finite_down s (fs : factors) : forallb (fun mr => mechanism_ok (fst mr)) fs = true -> ofQ (finite_by (down s) fs) <= finite (jointly fs) /\ (0 <= finite_by (down s) fs)%Q.
 Proof.
   induction fs as [| [m r] fs IH]; intro Ok.
-  - change (together_ []) with (nothing F). rewrite finite_nothing. simpl. rewrite ofQ_1. split; [apply le_refl | lra].
-  - apply good_cons in Ok as [Om Ok]. specialize (IH Ok). rewrite together_cons, finite_times, finite_power, (finite_law Om). pose proof (mechanism_range Om) as R.
+  - change (jointly []) with (nothing F). rewrite finite_nothing. simpl. rewrite ofQ_1. split; [apply le_refl | lra].
+  - apply good_cons in Ok as [Om Ok]. specialize (IH Ok). rewrite jointly_cons, finite_times, finite_power, (finite_law Om). pose proof (mechanism_range Om) as R.
     assert (D0 : (0 <= 1 - sure_of m)%Q) by (destruct m; simpl in *; lra). assert (D1 : 0 <= (ofQ (1 - sure_of m) : F)) by now apply ofQ_ge0. destruct IH as [IH IH0].
     assert (P1 : (0 <= power_by (down s) (1 - sure_of m) r)%Q /\ ofQ (power_by (down s) (1 - sure_of m) r) <= raised_F (ofQ (1 - sure_of m) : F) (N.to_nat r)).
     { destruct r as [| p]; simpl; [rewrite ofQ_1; split; [lra | apply le_refl] |]. apply raised_down; [assumption | apply le_refl]. }
@@ -598,18 +598,18 @@ Proof.
 Lemma count r c : (inject_Z (Z.of_nat (N.to_nat r)) * c == inject_Z (Z.of_N r) * c)%Q.
 Proof. now rewrite N_nat_Z. Qed.
 
-Lemma cap_all (fs : factors) : forall c, forallb (fun mr => mechanism_ok (fst mr)) fs = true -> sum_of (cap_of h n) fs = Some c -> capped (together_ fs) c.
+Lemma cap_all (fs : factors) : forall c, forallb (fun mr => mechanism_ok (fst mr)) fs = true -> sum_of (cap_of h n) fs = Some c -> capped (jointly fs) c.
 Proof.
   induction fs as [| [m r] fs IH]; intros c Ok H; simpl in H; [injection H as <-; apply capped_nothing |]. pose proof Ok as Ok0. apply good_cons in Ok as [Om Ok].
   destruct (cap_of h n m) as [x |] eqn:X; [| discriminate]. destruct (sum_of (cap_of h n) fs) as [y |] eqn:Y; [| discriminate]. injection H as <-.
-  rewrite together_cons. apply capped_times; [apply good_power; now apply law_good | now apply together_good | | now apply IH].
+  rewrite jointly_cons. apply capped_times; [apply good_power; now apply law_good | now apply jointly_good | | now apply IH].
   apply capped_eq with (inject_Z (Z.of_nat (N.to_nat r)) * x)%Q; [apply count |]. apply capped_power; [now apply law_good | now apply cap_ok]. Qed.
 
-Lemma reach_all (fs : factors) : forall c, forallb (fun mr => mechanism_ok (fst mr)) fs = true -> sum_of (reach_of h n) fs = Some c -> reaches (together_ fs) c.
+Lemma reach_all (fs : factors) : forall c, forallb (fun mr => mechanism_ok (fst mr)) fs = true -> sum_of (reach_of h n) fs = Some c -> reaches (jointly fs) c.
 Proof.
   induction fs as [| [m r] fs IH]; intros c Ok H; simpl in H; [injection H as <-; apply reaches_nothing |]. pose proof Ok as Ok0. apply good_cons in Ok as [Om Ok].
   destruct (reach_of h n m) as [x |] eqn:X; [| discriminate]. destruct (sum_of (reach_of h n) fs) as [y |] eqn:Y; [| discriminate]. injection H as <-.
-  rewrite together_cons. apply reaches_times; [apply good_power; now apply law_good | now apply together_good | | now apply IH].
+  rewrite jointly_cons. apply reaches_times; [apply good_power; now apply law_good | now apply jointly_good | | now apply IH].
   apply reaches_eq with (inject_Z (Z.of_nat (N.to_nat r)) * x)%Q; [apply count |]. apply reaches_power; [now apply law_good | now apply reach_ok]. Qed.
 End All.
 
@@ -618,32 +618,32 @@ Section Check.
 Variable h : guesses.
 Variable fs : factors.
 Hypothesis fs_ok : forallb (fun mr : mechanism * N => mechanism_ok (fst mr)) fs = true.
-Variable known_ : list (units * known).
-Hypothesis known_true : Forall (result_ok fs) known_.
+Variable knowns : list (units * known).
+Hypothesis knowns_true : Forall (result_ok fs) knowns.
 
-Lemma gain_at_most_1 e : gain (E e) (together_ fs) <= 1.
+Lemma gain_at_most_1 e : gain (E e) (jointly fs) <= 1.
 Proof.
-  rewrite <- (together_whole fs_ok). apply sum_le. intros [p q] I. destruct (together_good fs_ok I) as [P Q0]. apply pos_least; [assumption |]. simpl. apply le_by with (E e * q); [ring | apply le_mul; [now apply exp_ge0 | assumption]]. Qed.
+  rewrite <- (jointly_whole fs_ok). apply sum_le. intros [p q] I. destruct (jointly_good fs_ok I) as [P Q0]. apply pos_least; [assumption |]. simpl. apply le_by with (E e * q); [ring | apply le_mul; [now apply exp_ge0 | assumption]]. Qed.
 
-Lemma upper_ok_sound n e b : upper_ok h n fs known_ e b = true -> gain (E e) (together_ fs) <= ofQ b.
+Lemma upper_ok_sound n e b : upper_ok h n fs knowns e b = true -> gain (E e) (jointly fs) <= ofQ b.
 Proof.
   intro H. unfold upper_ok in H. apply orb_prop in H as [H | H]; [apply orb_prop in H as [H | H]; [apply orb_prop in H as [H | H] |] |].
   - apply Qle_bool_iff in H. apply le_trans with 1; [apply gain_at_most_1 | rewrite <- (ofQ_1 F); now apply ofQ_le].
-  - apply existsb_exists in H as (uk & I & T). rewrite Forall_forall in known_true. apply (tape_upper_ok (known_true _ I) T).
+  - apply existsb_exists in H as (uk & I & T). rewrite Forall_forall in knowns_true. apply (tape_upper_ok (knowns_true _ I) T).
   - destruct (alone fs) as [m |] eqn:A; [| discriminate]. apply Qle_bool_iff in H. eapply le_trans; [apply (proj2 (alone_ok h fs_ok n e A)) | now apply ofQ_le].
   - destruct (sum_of (cap_of h n) fs) as [c |] eqn:C; [| discriminate]. apply andb_prop in H as [H1 H2]. apply Qle_bool_iff in H1, H2.
-    eapply le_trans; [apply (capped_gain (together_good fs_ok) (cap_all fs_ok C) H1) |]. rewrite together_whole by assumption. apply le_trans with (ofQ (1 - finite_by (down (kept n)) fs)); [| now apply ofQ_le].
-    rewrite ofQ_sub, ofQ_1. destruct (finite_down (kept n) fs_ok) as [D _]. apply le_by with (finite (together_ fs) - ofQ (finite_by (down (kept n)) fs)); [ring | now apply sub_ge0]. Qed.
+    eapply le_trans; [apply (capped_gain (jointly_good fs_ok) (cap_all fs_ok C) H1) |]. rewrite jointly_whole by assumption. apply le_trans with (ofQ (1 - finite_by (down (kept n)) fs)); [| now apply ofQ_le].
+    rewrite ofQ_sub, ofQ_1. destruct (finite_down (kept n) fs_ok) as [D _]. apply le_by with (finite (jointly fs) - ofQ (finite_by (down (kept n)) fs)); [ring | now apply sub_ge0]. Qed.
 
-Lemma lower_ok_sound holds n e : lower_ok holds h n fs known_ e = true -> exists x, holds x = true /\ ofQ x <= gain (E e) (together_ fs).
+Lemma lower_ok_sound holds n e : lower_ok holds h n fs knowns e = true -> exists x, holds x = true /\ ofQ x <= gain (E e) (jointly fs).
 Proof.
   intro H. unfold lower_ok in H. apply orb_prop in H as [H | H]; [apply orb_prop in H as [H | H] |].
-  - apply existsb_exists in H as (uk & I & T). rewrite Forall_forall in known_true. eexists. split; [exact T |]. apply tape_lower_ok. now apply known_true.
+  - apply existsb_exists in H as (uk & I & T). rewrite Forall_forall in knowns_true. eexists. split; [exact T |]. apply tape_lower_ok. now apply knowns_true.
   - destruct (alone fs) as [m |] eqn:A; [| discriminate]. eexists. split; [exact H |]. apply (proj1 (alone_ok h fs_ok n e A)).
-  - eexists. split; [exact H |]. eapply le_trans; [| apply (mass_good_finite (together_good fs_ok)); now apply exp_ge0]. rewrite together_whole by assumption.
-    rewrite ofQ_sub, ofQ_1. destruct (finite_up (kept n) fs_ok) as [D _]. apply le_by with (ofQ (finite_by (up (kept n)) fs) - finite (together_ fs)); [ring | now apply sub_ge0]. Qed.
+  - eexists. split; [exact H |]. eapply le_trans; [| apply (mass_good_finite (jointly_good fs_ok)); now apply exp_ge0]. rewrite jointly_whole by assumption.
+    rewrite ofQ_sub, ofQ_1. destruct (finite_up (kept n) fs_ok) as [D _]. apply le_by with (ofQ (finite_by (up (kept n)) fs) - finite (jointly fs)); [ring | now apply sub_ge0]. Qed.
 
-Lemma claim_ok_sound nc : claim_ok h fs known_ nc = true -> claim_true (together_ fs) (snd nc).
+Lemma claim_ok_sound nc : claim_ok h fs knowns nc = true -> claim_true (jointly fs) (snd nc).
 Proof.
   destruct nc as [n [e lo upper | d lo upper]]; unfold claim_ok; cbn [fst snd claim_true]; intro H.
   - apply andb_prop in H as [H L]. apply andb_prop in H as [E0 U]. split.
@@ -654,15 +654,15 @@ Proof.
     apply orb_prop in L as [L | L]; [apply orb_prop in L as [L | L] |].
     + apply Qle_bool_iff in L. exfalso. lra.
     + destruct (lower_ok_sound L) as (x & X & G). unfold more_than in X. apply negb_true_iff, qle_false in X. apply lt_le_trans with (ofQ x); [now apply ofQ_lt |]. eapply le_trans; [exact G |].
-      apply gain_anti; [now apply together_good | apply (exp_mono E_ok); lra].
+      apply gain_anti; [now apply jointly_good | apply (exp_mono E_ok); lra].
     + apply andb_prop in L as [Dz L]. apply Qle_bool_iff in Dz. destruct (sum_of (reach_of h n) fs) as [r |] eqn:R; [| discriminate]. apply Qle_bool_iff in L.
-      apply le_lt_trans with 0; [rewrite <- (ofQ_0 F); now apply ofQ_le |]. apply (reaches_gain (reach_all fs_ok R) (together_good fs_ok)). lra. Qed.
+      apply le_lt_trans with 0; [rewrite <- (ofQ_0 F); now apply ofQ_le |]. apply (reaches_gain (reach_all fs_ok R) (jointly_good fs_ok)). lra. Qed.
 End Check.
 
 Theorem check_composition_sound h fs tapes claims : check_composition h fs tapes claims = true ->
-  forall c, In c (map snd claims) -> claim_true (together_ fs) c.
+  forall c, In c (map snd claims) -> claim_true (jointly fs) c.
 Proof.
-  intro H. unfold check_composition in H. apply andb_prop in H as [Ok H]. destruct (results h fs tapes) as [known_ |] eqn:R; [| discriminate].
+  intro H. unfold check_composition in H. apply andb_prop in H as [Ok H]. destruct (results h fs tapes) as [knowns |] eqn:R; [| discriminate].
   intros c I. apply in_map_iff in I. destruct I as (nc & <- & I). rewrite forallb_forall in H. apply (claim_ok_sound (h := h) Ok (results_ok Ok R)). now apply H. Qed.
 
 (** ** What the laws stand for *)
@@ -672,13 +672,13 @@ Lemma power_dominated (l m : law F) n : good l -> good m -> dominated l m -> dom
 Proof.
   intros G H D. induction n as [| n IH]; simpl; [intros alpha _; apply le_refl |]. apply times_dominated; auto using good_power. Qed.
 
-Theorem together_dominated (fs : factors) : forallb (fun mr => mechanism_ok (fst mr)) fs = true -> forall ls, all_good ls ->
-  Forall2 (fun l mr => dominated l (law_of E (fst mr))) ls fs -> dominated (runs_of ls (map snd fs)) (together_ fs).
+Theorem jointly_dominated (fs : factors) : forallb (fun mr => mechanism_ok (fst mr)) fs = true -> forall ls, all_good ls ->
+  Forall2 (fun l mr => dominated l (law_of E (fst mr))) ls fs -> dominated (runs_of ls (map snd fs)) (jointly fs).
 Proof.
   induction fs as [| [m r] fs IH]; intros Ok ls G D; inversion D as [| l ? ls' ? D1 D2]; subst; [intros alpha _; apply le_refl |].
-  pose proof (good_cons Ok) as [Om Ok']. assert (G' : all_good ls') by (intros x I; apply G; now right). rewrite together_cons. unfold runs_of. simpl.
+  pose proof (good_cons Ok) as [Om Ok']. assert (G' : all_good ls') by (intros x I; apply G; now right). rewrite jointly_cons. unfold runs_of. simpl.
   assert (Gl : good l) by (apply G; now left). pose proof (law_good E_ok Om) as Gm.
-  apply times_dominated; auto using good_power, good_joint; [now apply together_good | now apply power_dominated |]. now apply IH. Qed.
+  apply times_dominated; auto using good_power, good_joint; [now apply jointly_good | now apply power_dominated |]. now apply IH. Qed.
 
 (** The other direction is the same: each law is its own mirror image. *)
 Definition swapped (l : law F) : law F := map (fun e => (snd e, fst e)) l.
@@ -699,10 +699,10 @@ Proof. induction n as [| n IH]; simpl; [reflexivity | now rewrite swapped_times,
 Lemma power_same (l m : law F) n : good l -> good m -> same_gains l m -> same_gains (power l n) (power m n).
 Proof. intros G H S. induction n as [| n IH]; simpl; [intros alpha _; reflexivity |]. apply same_times; auto using good_power. Qed.
 
-Theorem both_directions (fs : factors) : forallb (fun mr => mechanism_ok (fst mr)) fs = true -> same_gains (swapped (together_ fs)) (together_ fs).
+Theorem both_directions (fs : factors) : forallb (fun mr => mechanism_ok (fst mr)) fs = true -> same_gains (swapped (jointly fs)) (jointly fs).
 Proof.
-  induction fs as [| [m r] fs IH]; intro Ok; [intros alpha _; reflexivity |]. pose proof (good_cons Ok) as [Om Ok']. rewrite together_cons, swapped_times, swapped_power.
-  pose proof (law_good E_ok Om) as Gm. apply same_times; auto using good_power, swapped_good; try (now apply together_good); try (apply swapped_good; now apply together_good).
+  induction fs as [| [m r] fs IH]; intro Ok; [intros alpha _; reflexivity |]. pose proof (good_cons Ok) as [Om Ok']. rewrite jointly_cons, swapped_times, swapped_power.
+  pose proof (law_good E_ok Om) as Gm. apply same_times; auto using good_power, swapped_good; try (now apply jointly_good); try (apply swapped_good; now apply jointly_good).
   apply power_same; auto using swapped_good. apply equal_same, law_swapped. Qed.
 
 (** What is (epsilon, delta)-private is dominated by the law that stands for it (Kairouz, Oh and Viswanath). *)

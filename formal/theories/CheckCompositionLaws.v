@@ -526,7 +526,6 @@ Proof.
     { exists (L ++ match m with Response _ _ => [] | Private _ d => [(Sure, (ofQ d, 0)); (Out, (0, ofQ d))] end).
       assert (Same : map snd (L ++ match m with Response _ _ => [] | Private _ d => [(Sure, (ofQ d, 0)); (Out, (0, ofQ d))] end) = law_of m) by (rewrite map_app, ML; unfold law_of; destruct m; reflexivity).
       rewrite Same. split; [now apply law_good |]. split; [now apply law_whole |]. split; [intros alpha _; apply le_refl |].
-      assert (NoSure : forall f : label -> F, f (At 0) = f (At 0)) by reflexivity. clear NoSure.
       assert (SumSure : sum L (fun e => fst (snd e) * is_sure F (fst e)) = 0).
       { transitivity (sum L (fun _ => (0 : F))); [| apply sum_0]. apply sum_ext. intros [[z | |] [x y]] I; simpl; try ring. exfalso. now apply (NS x y). }
       split; [| split; [| split; [assumption |]]].
