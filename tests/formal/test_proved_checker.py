@@ -62,7 +62,7 @@ def test_compositions_of_finite_laws(compare: Any) -> None:
     for mechanisms in ([response], [response, private]):
         asked = compose(mechanisms)
         asked.delta(2)
-        document = asked.certificate()
+        document: Any = asked.certificate()
         tilts.append(any("tilt" in tape for tapes in document["tapes"].values() for tape in tapes))
         worse = json.loads(json.dumps(document))
         worse["claims"][0]["upper"] = worse["claims"][0]["lower"]
