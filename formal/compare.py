@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -36,6 +37,7 @@ COVERED = (
     "hmm-all-lengths",
     "hmm-no-budget",
     "hmm-several",
+    "composition",
 )
 MEASURES = ("tv", "chi2", "kl", "hellinger", "renyi:3", "bayes", "min-entropy")
 sys.path.insert(0, str(HERE.parent))
@@ -101,6 +103,36 @@ def answers(count: int) -> Iterator[Case]:
                 chain, alpha, pairs=pairs, distance=chance.choice(["bd", "lbd"]), precision=precision
             )
         yield Case("answers", json.dumps(answer.certificate()).encode())
+
+
+def compositions(count: int) -> Iterator[Case]:
+    """Yield certificates of compositions of mechanisms with finite laws."""
+    from bisimdist.errors import UsageError  # noqa: PLC0415
+    from bisimdist.privacy.compose.ask import compose  # noqa: PLC0415 - only where answers are wanted
+
+    for seed in range(count):
+        chance = random.Random(seed)
+        mechanisms: list[dict[str, Any]] = []
+        for _ in range(chance.randint(1, 3)):
+            options = chance.choice([2, 2, 3, 5])
+            parts = {
+                "randomised-response": {"truth": f"{chance.randint(60, 95)}/100", "options": options},
+                "pure": {"epsilon": f"{chance.randint(1, 12)}/10"},
+                "approximate": {
+                    "epsilon": f"{chance.randint(0, 12)}/10",
+                    "delta": f"1/{10 ** chance.randint(1, 6)}",
+                },
+            }
+            kind = chance.choice(list(parts))
+            mechanisms.append({kind: parts[kind], "times": chance.choice([1, 1, 2, 5])})
+        asked = compose(
+            mechanisms, relation=chance.choice(["add-remove", "remove", "replace"]), width="1/100"
+        )
+        asked.delta(f"{chance.randint(0, 30)}/10")
+        if seed % 2:
+            with suppress(UsageError):  # where no epsilon exists
+                asked.epsilon(chance.choice(["1/2", "3/4", "99/100", "0"]))
+        yield Case("compositions", json.dumps(asked.certificate()).encode())
 
 
 def mutants(bases: list[Document], count: int, seed: int) -> Iterator[Case]:
@@ -284,7 +316,9 @@ def main() -> int:
     options = parser.parse_args()
     if not options.script and not BINARY.exists():
         raise SystemExit("formal/compare.py: the proved checker is not built; run formal/check")
-    cases = [*corpus(), *answers(options.answers)] if options.answers else list(corpus())
+    cases = list(corpus())
+    if options.answers:
+        cases += [*answers(options.answers), *compositions(options.answers // 10)]
     bases = []
     for case in cases:
         if "malformed" not in case.group and (document := json.loads(case.text)).get("kind") in COVERED:

@@ -80,6 +80,14 @@ function bisimdist_z_sqrt(x) { // Newton's, from above
   return bisimdist_of_big(root);
 }
 
+//Provides: bisimdist_z_fdiv
+//Requires: bisimdist_of_big, bisimdist_big, caml_failwith
+function bisimdist_z_fdiv(x, y) { // rounded down
+  if (y === 0) caml_failwith("division by zero");
+  var above = bisimdist_big(x), below = bisimdist_big(y), found = above / below;
+  return bisimdist_of_big(found * below != above && above < 0 != below < 0 ? found - globalThis.BigInt(1) : found);
+}
+
 //Provides: bisimdist_limbs
 function bisimdist_limbs(big) { // 24 bits each, the lowest first
   var digits = big.toString(16), limbs = [];

@@ -80,6 +80,7 @@ let read document =
       | Some (String "metric") when Reading.find whole "reduced" = None -> Some (fun model -> Metric_document.check ?model whole)
       | Some (String kind) when List.mem_assoc kind Hmm_document.kinds && Reading.find given "program" = None ->
           Some (Hmm_document.read whole kind)
+      | Some (String "composition") -> Some (fun model -> Composition_document.check ?model whole)
       | Some (String _) -> None
       | Some _ -> malformed "the kind is no string")
   | _ -> malformed "the document is no object"
@@ -95,7 +96,7 @@ let judge ?model text =
   with
   | Malformed why -> Wrong why
   | Reading.Not_valid why -> Refused why
-  | Steps_document.Other | Hmm_document.Other -> Not_covered
+  | Steps_document.Other | Hmm_document.Other | Composition_document.Other -> Not_covered
   | Stack_overflow -> Too_large
 
 let describe = function

@@ -292,6 +292,11 @@ Proof.
   replace (E y) with (E x * E (y - x)%Q) by (rewrite <- (exp_add E_ok); apply (exp_eq E_ok); ring).
   apply le_by with (E x * (E (y - x)%Q - 1)); [ring |]. apply le_mul; [apply exp_ge0 | now apply sub_ge0]. Qed.
 
+Lemma cut_by (c x y : F) : 0 < c -> c * x <= c * y -> x <= y.
+Proof.
+  intros C H. replace x with (inv c * (c * x)) by (field; now apply lt_neq). replace y with (inv c * (c * y)) by (field; now apply lt_neq).
+  apply le_scale; [apply lt_le; now apply inv_gt0 | assumption]. Qed.
+
 (** ** Measures on a grid, in integers of some unit *)
 Notation z_ := (ofZ F).
 
@@ -348,56 +353,32 @@ Proof.
   induction a as [| x a IH]; intros low low'; simpl; [reflexivity |]. rewrite value_plus, value_map, Shift. simpl. change (ofZ F 0) with (0 : F).
   replace (low + low' + 1)%Z with (low + 1 + low')%Z by lia. rewrite IH. ring. Qed.
 
-(** Windows: what is below moves up to the first entry, what is above to infinity. *)
-Lemma window_worth h low front x mid rest : (forall y z, (y <= z)%Z -> h y <= h z) -> (forall z, h z <= 1) -> no_less front -> no_less rest ->
-  value h low (front ++ (x :: mid) ++ rest) <= value h (low + Z.of_nat (length front))%Z ((x + total front)%Z :: mid) + z_ (total rest).
-Proof.
-  intros M One Nf Nr. rewrite !value_app. set (n := Z.of_nat (length front)). simpl. rewrite ofZ_add.
-  assert (K : value h low front <= z_ (total front) * h (low + n)%Z).
-  { unfold n. clear - M Nf. revert low; induction front as [| y front IH]; intro low; simpl.
-    - change (ofZ F 0) with (0 : F). apply le_by with (0 : F); [ring | apply le_refl].
-    - rewrite ofZ_add. replace (low + Z.pos (Pos.of_succ_nat (length front)))%Z with (low + 1 + Z.of_nat (length front))%Z by lia.
-      apply le_trans with (z_ y * h (low + 1 + Z.of_nat (length front))%Z + z_ (total front) * h (low + 1 + Z.of_nat (length front))%Z); [| apply le_by with (0 : F); [ring | apply le_refl]].
-      apply le_add2; [apply le_scale; [apply ofZ_ge0, Nf; now left | apply M; lia] | apply IH; intros z I; apply Nf; now right]. }
-  assert (R : value h (low + n + Z.of_nat (length (x :: mid)))%Z rest <= z_ (total rest)).
-  { apply le_trans with (z_ (total rest) * 1); [now apply value_total | apply le_by with (0 : F); [ring | apply le_refl]]. }
-  set (v := value h (low + n + 1)%Z mid) in *. set (w := value h (low + n + Z.of_nat (length (x :: mid)))%Z rest) in *.
-  match goal with |- ?l <= ?r => apply le_by with ((z_ (total front) * h (low + n)%Z - value h low front) + (z_ (total rest) - w)) end; [unfold w; simpl; ring |].
-  apply add_ge0; now apply sub_ge0. Qed.
-
 (** A grid of twice the step: an odd entry is split over its neighbours, of which the upper one gets the share 1 / (1 + e^-step) or more. *)
-Lemma coarser_worth grid alpha z w v : (0 <= grid)%Q -> 0 <= alpha -> Z.odd z = true -> (0 <= v)%Z -> (v <= w)%Z ->
-  z_ w <= z_ v * (1 + E (- grid)%Q) ->
-  z_ w * worth grid alpha z <= z_ (w - v) * worth (2 * grid) alpha (z / 2) + z_ v * worth (2 * grid) alpha (z / 2 + 1).
+Lemma coarser_worth grid (alpha : F) z (x u v : F) : 0 <= alpha -> Z.odd z = true -> x * E (- grid)%Q <= u * (1 + E (- grid)%Q) -> x <= v * (1 + E (- grid)%Q) -> 0 <= x ->
+  x * worth grid alpha z <= u * worth (2 * grid) alpha (z / 2) + v * worth (2 * grid) alpha (z / 2 + 1).
 Proof.
-  intros G A Odd V W Share. set (k := (z / 2)%Z).
+  intros A Odd Hu Hv X. set (k := (z / 2)%Z).
   assert (Z2 : (z = 2 * k + 1)%Z) by (unfold k; rewrite (Z.div_mod z 2) at 1; [rewrite Zmod_odd, Odd; reflexivity | lia]).
-  set (y := E (- (grid * inject_Z z))%Q). set (e := E (- grid)%Q). set (i := E grid).
+  set (y := E (- (grid * inject_Z z))%Q). set (e := E (- grid)%Q) in *. set (i := E grid).
   assert (Ei : i * e = 1) by apply exp_inverse.
   assert (Lo : worth (2 * grid) alpha k = pos (1 - alpha * (y * i))).
   { unfold worth. do 3 f_equal. unfold y, i. rewrite <- (exp_add E_ok). apply (exp_eq E_ok). rewrite Z2, inject_Z_plus, inject_Z_mult. change (inject_Z 2) with 2%Q. change (inject_Z 1) with 1%Q. ring. }
   assert (Hi : worth (2 * grid) alpha (k + 1) = pos (1 - alpha * (y * e))).
   { unfold worth. do 3 f_equal. unfold y, e. rewrite <- (exp_add E_ok). apply (exp_eq E_ok). rewrite Z2, !inject_Z_plus, inject_Z_mult. change (inject_Z 2) with 2%Q. change (inject_Z 1) with 1%Q. ring. }
   rewrite Lo, Hi. change (worth grid alpha z) with (pos (1 - alpha * y)).
-  set (s := 1 + e) in *. assert (S0 : 0 < s) by (apply add_gt0; [apply one_gt0 | apply exp_ge0]).
-  assert (S1 : s <> 0) by now apply lt_neq.
-  assert (Y0 : 0 <= y) by apply exp_ge0. assert (E0 : 0 <= e) by apply exp_ge0. assert (I0 : 0 <= i) by apply exp_ge0.
-  assert (E1 : e <= 1) by (rewrite <- exp_0; apply exp_mono; lra).
-  assert (I1 : 1 <= i) by (rewrite <- exp_0; apply exp_mono; lra).
+  assert (S0 : 0 < 1 + e) by (apply add_gt0; [apply one_gt0 | apply exp_ge0]).
+  assert (E0 : 0 <= e) by apply exp_ge0.
   (* the mean of both ends *)
-  assert (Mean : s * pos (1 - alpha * y) <= e * pos (1 - alpha * (y * i)) + pos (1 - alpha * (y * e))).
-  { rewrite <- !pos_scale by (assumption || now apply lt_le). 
-    replace (s * (1 - alpha * y)) with (e * (1 - alpha * (y * i)) + (1 - alpha * (y * e))).
+  assert (Mean : (1 + e) * pos (1 - alpha * y) <= e * pos (1 - alpha * (y * i)) + pos (1 - alpha * (y * e))).
+  { rewrite <- !pos_scale by (assumption || now apply lt_le).
+    replace ((1 + e) * (1 - alpha * y)) with (e * (1 - alpha * (y * i)) + (1 - alpha * (y * e))).
     - apply pos_add.
-    - unfold s. replace (e * (1 - alpha * (y * i))) with (e - alpha * y * (i * e)) by ring. rewrite Ei. ring. }
-  assert (Up : pos (1 - alpha * (y * i)) <= pos (1 - alpha * (y * e))).
-  { apply pos_mono. apply le_by with (alpha * (y * (i - e))); [ring |]. apply le_mul; [assumption |]. apply le_mul; [assumption |]. apply sub_ge0. now apply le_trans with 1. }
-  assert (W0 : 0 <= z_ w) by (apply ofZ_ge0; lia).
+    - replace (e * (1 - alpha * (y * i))) with (e - alpha * y * (i * e)) by ring. rewrite Ei. ring. }
   set (lo := pos (1 - alpha * (y * i))) in *. set (hi := pos (1 - alpha * (y * e))) in *. set (m := pos (1 - alpha * y)) in *.
-  rewrite ofZ_sub.
-  apply le_by with ((z_ v * s - z_ w) * inv s * (hi - lo) + z_ w * inv s * (e * lo + hi - s * m)).
-  - unfold s in *. field. exact S1.
-  - apply add_ge0; apply le_mul; try (now apply sub_ge0); apply le_mul; try (now apply sub_ge0); try assumption; apply lt_le; now apply inv_gt0. Qed.
+  apply cut_by with (1 + e); [assumption |].
+  apply le_by with (x * (e * lo + hi - (1 + e) * m) + (u * (1 + e) - x * e) * lo + (v * (1 + e) - x) * hi); [ring |].
+  assert (0 <= lo) by apply pos_ge0. assert (0 <= hi) by apply pos_ge0.
+  apply add_ge0; [apply add_ge0 |]; apply le_mul; try (now apply sub_ge0); assumption. Qed.
 
 Lemma value_ext h h' low a : (forall z, h z = h' z) -> value h low a = value h' low a.
 Proof. intro H. revert low; induction a as [| x a IH]; intro low; simpl; [reflexivity | now rewrite H, IH]. Qed.
@@ -432,9 +413,13 @@ Hypothesis grid_ge0 : (0 <= grid)%Q.
 Lemma unit_gt0 : 0 < z_ unit.
 Proof. destruct unit; try lia. apply ofZ_pos. Qed.
 
-(** Masses by loss, in units, and some at infinity, are worth at least what a law gains. *)
-Definition bounded (step : Q) (mu : law F) (low : Z) (above : list Z) (excess : Z) := no_less above /\ (0 <= excess)%Z /\
-  forall alpha, 0 <= alpha -> z_ unit * gain alpha mu <= value (worth step alpha) low above + z_ excess.
+(** Entries stand for masses that a weight of their place tells, in units: all alike, or falling with the loss. *)
+Definition weights := Z -> F.
+Definition weighty (w : weights) := forall z, 0 <= w z.
+
+(** Masses by loss, and some at infinity, are worth at least what a law gains. *)
+Definition bounded (w : weights) (step : Q) (mu : law F) (low : Z) (above : list Z) (excess : Q) := no_less above /\ (0 <= excess)%Q /\
+  forall alpha, 0 <= alpha -> z_ unit * gain alpha mu <= value (fun z => w z * worth step alpha z) low above + z_ unit * ofQ excess.
 
 Lemma worth_further alpha y z : worth grid (alpha * E (- (grid * inject_Z z))%Q) y = worth grid alpha (z + y).
 Proof.
@@ -442,92 +427,164 @@ Proof.
   replace (alpha * E (- (grid * inject_Z z))%Q * E (- (grid * inject_Z y))%Q) with (alpha * (E (- (grid * inject_Z z))%Q * E (- (grid * inject_Z y))%Q)) by ring.
   rewrite <- (exp_add E_ok). f_equal. apply (exp_eq E_ok). rewrite inject_Z_plus. ring. Qed.
 
-(** Products, rounded up (rule O4). *)
-Theorem product_bounded mu nu low low' a b x y c e : good mu -> good nu -> mass nu <= 1 -> bounded grid mu low a x -> bounded grid nu low' b y ->
-  Forall2 (fun v w => (v <= unit * w)%Z) (conv a b) c -> no_less c -> (0 <= e)%Z -> (unit * x + total a * y <= unit * e)%Z ->
-  bounded grid (times mu nu) (low + low') c e.
+Lemma rounded_down h low a c : (forall z, 0 <= h z) -> Forall2 (fun v w => (unit * w <= v)%Z) a c -> z_ unit * value h low c <= value h low a.
+Proof. intros H C. revert low. induction C as [| v w a c L C IH]; intro low; simpl; [apply le_by with (0 : F); [ring | apply le_refl] |].
+  match goal with |- ?u * (?r * ?k + ?t) <= ?p * ?k + ?q => apply le_by with ((p - u * r) * k + (q - u * t)) end; [ring |].
+  apply add_ge0; [| apply sub_ge0, IH]. apply le_mul; [| apply H]. rewrite <- ofZ_mul, <- ofZ_sub. apply ofZ_ge0; lia. Qed.
+
+Lemma rounded_up h low a c : (forall z, 0 <= h z) -> Forall2 (fun v w => (v <= unit * w)%Z) a c -> value h low a <= z_ unit * value h low c.
+Proof. intros H C. revert low. induction C as [| v w a c L C IH]; intro low; simpl; [apply le_by with (0 : F); [ring | apply le_refl] |].
+  match goal with |- ?p * ?k + ?q <= ?u * (?r * ?k + ?t) => apply le_by with ((u * r - p) * k + (u * t - q)) end; [ring |].
+  apply add_ge0; [| apply sub_ge0, IH]. apply le_mul; [| apply H]. rewrite <- ofZ_mul, <- ofZ_sub. apply ofZ_ge0; lia. Qed.
+
+(** Products, rounded up (rule O4): weights multiply. *)
+Theorem product_bounded w w' w2 mu nu low low' a b x y c e m : weighty w -> weighty w2 -> (forall z y, w z * w' y = w2 (z + y)%Z) ->
+  good mu -> good nu -> mass nu <= 1 -> bounded w grid mu low a x -> bounded w' grid nu low' b y ->
+  Forall2 (fun v w => (v <= unit * w)%Z) (conv a b) c -> no_less c -> value w low a <= z_ unit * ofQ m -> (0 <= x + m * y <= e)%Q ->
+  bounded w2 grid (times mu nu) (low + low') c e.
 Proof.
-  intros G H One (Na & X0 & Ba) (Nb & Y0 & Bb) Cv Nc E0 Ex. split; [assumption | split; [assumption |]]. intros alpha A.
+  intros W W2 Mul G H One (Na & X0 & Ba) (Nb & Y0 & Bb) Cv Nc Ma [Ex0 Ex]. split; [assumption | split; [lra |]]. intros alpha A.
   pose proof unit_gt0 as U0. pose proof (lt_le U0) as U1.
   (* one output of nu beside mu *)
   assert (K : forall p q, In (p, q) nu -> z_ unit * sum mu (fun b => pos (p * fst b - alpha * (q * snd b))) <=
-    value (fun z => pos (p - alpha * E (- (grid * inject_Z z))%Q * q)) low a + z_ x * p).
+    value (fun z => w z * pos (p - alpha * E (- (grid * inject_Z z))%Q * q)) low a + z_ unit * ofQ x * p).
   { intros p q I. destruct (H _ _ I) as [P Q0]. rewrite gain_beside by assumption. destruct (eq_dec p 0) as [Z | N].
-    - rewrite Z. replace (z_ unit * (0 * gain 0 mu)) with (0 : F) by ring. apply add_ge0; [apply value_ge0; [assumption | intro; apply pos_ge0] |].
-      apply le_mul; [now apply ofZ_ge0 | apply le_refl].
+    - rewrite Z. replace (z_ unit * (0 * gain 0 mu)) with (0 : F) by ring. apply add_ge0; [apply value_ge0; [assumption | intro; apply le_mul; [apply W | apply pos_ge0]] |].
+      apply le_mul; [apply le_mul; [assumption | now apply ofQ_ge0] | apply le_refl].
     - assert (P' : 0 < p) by (intro L; apply N; now apply le_antisym).
       assert (A' : 0 <= alpha * q / p).
       { replace (alpha * q / p) with (alpha * q * inv p) by (field; assumption). apply le_mul; [now apply le_mul | apply lt_le; now apply inv_gt0]. }
-      apply le_trans with (p * (value (worth grid (alpha * q / p)) low a + z_ x)).
-      + apply le_by with (p * (value (worth grid (alpha * q / p)) low a + z_ x - z_ unit * gain (alpha * q / p) mu)); [ring |].
+      apply le_trans with (p * (value (fun z => w z * worth grid (alpha * q / p) z) low a + z_ unit * ofQ x)).
+      + apply le_by with (p * (value (fun z => w z * worth grid (alpha * q / p) z) low a + z_ unit * ofQ x - z_ unit * gain (alpha * q / p) mu)); [ring |].
         apply le_mul; [assumption | apply sub_ge0; now apply Ba].
       + apply le_by with (0 : F); [| apply le_refl].
-        assert (Ev : value (fun z => pos (p - alpha * E (- (grid * inject_Z z))%Q * q)) low a = p * value (worth grid (alpha * q / p)) low a).
-        { rewrite <- value_scale. apply value_ext. intro z. unfold worth. rewrite <- pos_scale by assumption. f_equal. field. assumption. }
+        assert (Ev : value (fun z => w z * pos (p - alpha * E (- (grid * inject_Z z))%Q * q)) low a = p * value (fun z => w z * worth grid (alpha * q / p) z) low a).
+        { rewrite <- value_scale. apply value_ext. intro z. unfold worth.
+          replace (p * (w z * pos (1 - alpha * q / p * E (- (grid * inject_Z z))%Q))) with (w z * (p * pos (1 - alpha * q / p * E (- (grid * inject_Z z))%Q))) by ring.
+          rewrite <- (@pos_scale _ p _ P). do 2 f_equal. field. assumption. }
         rewrite Ev. ring. }
-  assert (Sum : z_ unit * gain alpha (times mu nu) <= value (fun z => gain (alpha * E (- (grid * inject_Z z))%Q) nu) low a + z_ x).
+  assert (Sum : z_ unit * gain alpha (times mu nu) <= value (fun z => w z * gain (alpha * E (- (grid * inject_Z z))%Q) nu) low a + z_ unit * ofQ x).
   { rewrite times_comm, gain_times, <- sum_scale.
-    apply le_trans with (sum nu (fun e => value (fun z => pos (fst e - alpha * E (- (grid * inject_Z z))%Q * snd e)) low a + z_ x * fst e)).
+    apply le_trans with (sum nu (fun e => value (fun z => w z * pos (fst e - alpha * E (- (grid * inject_Z z))%Q * snd e)) low a + z_ unit * ofQ x * fst e)).
     - apply sum_le. intros [p q] I. now apply K.
-    - rewrite sum_plus, value_sum, sum_scale. apply le_add2; [apply le_refl |].
-      apply le_by with (z_ x * (1 - mass nu)); [unfold mass; ring |]. apply le_mul; [now apply ofZ_ge0 | now apply sub_ge0]. }
-  assert (Each : z_ unit * value (fun z => gain (alpha * E (- (grid * inject_Z z))%Q) nu) low a <=
-    value (fun z => value (fun y => worth grid alpha (z + y)) low' b) low a + z_ (total a) * z_ y).
-  { rewrite <- value_scale, <- value_const with (low := low), <- value_fun_plus. apply value_fun_le; [assumption |]. intro z.
-    eapply le_trans; [apply Bb; apply le_mul; [assumption | apply exp_ge0] |]. apply le_add2; [| apply le_refl].
-    apply le_by with (0 : F); [| apply le_refl]. rewrite (@value_ext (worth grid (alpha * E (- (grid * inject_Z z))%Q)) (fun y => worth grid alpha (z + y)) low' b); [ring |]. intro; apply worth_further. }
-  rewrite <- value_conv in Each.
-  assert (Round : value (worth grid alpha) (low + low') (conv a b) <= z_ unit * value (worth grid alpha) (low + low') c).
-  { clear - Cv. revert Cv. generalize (low + low')%Z as l. generalize (conv a b) as d. intros d l Cv. revert l.
-    induction Cv as [| v w d c L Cv IH]; intro l; simpl; [apply le_by with (0 : F); [ring | apply le_refl] |].
-    match goal with |- ?p * ?h + ?q <= ?u * (?r * ?h + ?t) => apply le_by with ((u * r - p) * h + (u * t - q)) end; [ring |].
-    apply add_ge0; [| apply sub_ge0, IH]. apply le_mul; [| apply worth_ge0]. rewrite <- ofZ_mul, <- ofZ_sub. apply ofZ_ge0; lia. }
-  assert (Ex' : z_ unit * z_ x + z_ (total a) * z_ y <= z_ unit * z_ e).
-  { rewrite <- !ofZ_mul, <- ofZ_add. apply le_by with (z_ (unit * e - (unit * x + total a * y))); [rewrite ofZ_sub; ring | apply ofZ_ge0; lia]. }
-  (* all in units of units *)
-  set (g := gain alpha (times mu nu)) in *. set (S1 := value (fun z => gain (alpha * E (- (grid * inject_Z z))%Q) nu) low a) in *.
-  set (S2 := value (worth grid alpha) (low + low') (conv a b)) in *. set (S3 := value (worth grid alpha) (low + low') c) in *.
-  assert (Fin : z_ unit * (z_ unit * g) <= z_ unit * (S3 + z_ e)).
-  { apply le_trans with (z_ unit * (S1 + z_ x)); [now apply le_scale |].
-    apply le_trans with (S2 + z_ (total a) * z_ y + z_ unit * z_ x); [apply le_by with (S2 + z_ (total a) * z_ y - z_ unit * S1); [ring | now apply sub_ge0] |].
-    apply le_by with ((z_ unit * S3 - S2) + (z_ unit * z_ e - (z_ unit * z_ x + z_ (total a) * z_ y))); [ring | apply add_ge0; now apply sub_ge0]. }
-  replace (z_ unit * g) with (inv (z_ unit) * (z_ unit * (z_ unit * g))) by (field; now apply lt_neq).
-  replace (S3 + z_ e) with (inv (z_ unit) * (z_ unit * (S3 + z_ e))) by (field; now apply lt_neq).
-  apply le_scale; [apply lt_le; now apply inv_gt0 | assumption]. Qed.
+    - rewrite sum_plus, value_sum, sum_scale. apply le_add2.
+      + apply value_fun_le; [assumption |]. intro z. rewrite sum_scale. apply le_refl.
+      + apply le_by with (z_ unit * ofQ x * (1 - mass nu)); [unfold mass; ring |]. apply le_mul; [apply le_mul; [assumption | now apply ofQ_ge0] | now apply sub_ge0]. }
+  assert (Each : z_ unit * value (fun z => w z * gain (alpha * E (- (grid * inject_Z z))%Q) nu) low a <=
+    value (fun z => w2 z * worth grid alpha z) (low + low') (conv a b) + value w low a * (z_ unit * ofQ y)).
+  { rewrite value_conv, <- value_scale.
+    replace (value w low a * (z_ unit * ofQ y)) with (value (fun z => w z * (z_ unit * ofQ y)) low a).
+    2: { rewrite (value_ext (h := fun z => w z * (z_ unit * ofQ y)) (h' := fun z => z_ unit * ofQ y * w z)) by (intro; ring). rewrite value_scale. ring. }
+    rewrite <- value_fun_plus. apply value_fun_le; [assumption |]. intro z.
+    replace (z_ unit * (w z * gain (alpha * E (- (grid * inject_Z z))%Q) nu)) with (w z * (z_ unit * gain (alpha * E (- (grid * inject_Z z))%Q) nu)) by ring.
+    eapply le_trans; [apply le_scale; [apply W |]; apply Bb; apply le_mul; [assumption | apply exp_ge0] |].
+    apply le_by with (0 : F); [| apply le_refl].
+    rewrite (@value_ext (fun y => w2 (z + y)%Z * worth grid alpha (z + y)) (fun y => w z * (w' y * worth grid (alpha * E (- (grid * inject_Z z))%Q) y)) low' b).
+    - rewrite value_scale. ring.
+    - intro y0. rewrite worth_further, <- Mul. ring. }
+  assert (Round : value (fun z => w2 z * worth grid alpha z) (low + low') (conv a b) <= z_ unit * value (fun z => w2 z * worth grid alpha z) (low + low') c).
+  { apply rounded_up; [| assumption]. intro z. apply le_mul; [apply W2 | apply worth_ge0]. }
+  set (g := gain alpha (times mu nu)) in *. set (S1 := value (fun z => w z * gain (alpha * E (- (grid * inject_Z z))%Q) nu) low a) in *.
+  set (S2 := value (fun z => w2 z * worth grid alpha z) (low + low') (conv a b)) in *. set (S3 := value (fun z => w2 z * worth grid alpha z) (low + low') c) in *.
+  apply cut_by with (z_ unit); [assumption |].
+  apply le_trans with (z_ unit * (S1 + z_ unit * ofQ x)); [now apply le_scale |].
+  apply le_trans with (z_ unit * S3 + z_ unit * ofQ m * (z_ unit * ofQ y) + z_ unit * (z_ unit * ofQ x)).
+  - apply le_by with ((S2 + value w low a * (z_ unit * ofQ y) - z_ unit * S1) + (z_ unit * S3 - S2) + (z_ unit * ofQ m - value w low a) * (z_ unit * ofQ y)); [ring |].
+    apply add_ge0; [apply add_ge0; now apply sub_ge0 | apply le_mul; [now apply sub_ge0 | apply le_mul; [assumption | now apply ofQ_ge0]]].
+  - assert (Q1 : (ofQ x : F) + ofQ m * ofQ y <= ofQ e) by (rewrite <- ofQ_mul, <- ofQ_add; now apply ofQ_le).
+    apply le_by with (z_ unit * z_ unit * (ofQ e - (ofQ x + ofQ m * ofQ y))); [ring |]. apply le_mul; [now apply le_mul | now apply sub_ge0]. Qed.
 
-(** A window (rule O4). *)
-Theorem window_bounded mu low front x mid rest e : bounded grid mu low (front ++ (x :: mid) ++ rest) e ->
-  bounded grid mu (low + Z.of_nat (length front)) ((x + total front)%Z :: mid) (e + total rest).
+(** A window (rule O4): what is below moves up to the first entry, what is above to infinity. *)
+Theorem window_bounded w mu low front x mid rest e moved m : weighty w -> bounded w grid mu low (front ++ (x :: mid) ++ rest) e ->
+  let low' := (low + Z.of_nat (length front))%Z in
+  (0 <= moved)%Z -> value w low front <= z_ moved * w low' -> value w (low' + Z.of_nat (length (x :: mid)))%Z rest <= z_ unit * ofQ m -> (0 <= m)%Q ->
+  bounded w grid mu low' ((x + moved)%Z :: mid) (e + m).
 Proof.
-  intros (N & E0 & B). assert (Nf : no_less front) by (intros y I; apply N, in_app_iff; now left).
+  intros W (N & E0 & B) low' V0 Mv Ms M0. assert (Nf : no_less front) by (intros y I; apply N, in_app_iff; now left).
   assert (Nm : no_less (x :: mid)) by (intros y I; apply N, in_app_iff; right; apply in_app_iff; now left).
   assert (Nr : no_less rest) by (intros y I; apply N, in_app_iff; right; apply in_app_iff; now right).
-  assert (T : forall l, no_less l -> (0 <= total l)%Z).
-  { induction l as [| y l IH]; simpl; intro Nl; [lia |]. specialize (IH (fun z I => Nl z (or_intror I))). specialize (Nl y (or_introl eq_refl)). lia. }
-  pose proof (T _ Nf). pose proof (T _ Nr). split; [| split; [lia |]].
+  split; [| split; [lra |]].
   - intros y [<- | I]; [specialize (Nm x (or_introl eq_refl)); lia | apply Nm; now right].
-  - intros alpha A. eapply le_trans; [now apply B |]. rewrite ofZ_add.
-    pose proof (@window_worth (worth grid alpha) low front x mid rest (fun y z => @worth_mono grid alpha y z grid_ge0 A) (fun z => @worth_le1 grid alpha z A) Nf Nr) as W.
-    apply le_by with (value (worth grid alpha) (low + Z.of_nat (length front)) ((x + total front)%Z :: mid) + z_ (total rest) - value (worth grid alpha) low (front ++ (x :: mid) ++ rest)); [ring | now apply sub_ge0]. Qed.
+  - intros alpha A. eapply le_trans; [now apply B |]. rewrite !value_app, ofQ_add. fold low'. set (h := fun z => w z * worth grid alpha z).
+    assert (H1 : value h low front <= value w low front * worth grid alpha low').
+    { unfold low'. clear - W E_ok grid_ge0 A Nf. subst h. revert low; induction front as [| y f IH]; intro low; simpl; [apply le_by with (0 : F); [ring | apply le_refl] |].
+      replace (low + Z.pos (Pos.of_succ_nat (length f)))%Z with (low + 1 + Z.of_nat (length f))%Z by lia.
+      apply le_trans with (z_ y * w low * worth grid alpha (low + 1 + Z.of_nat (length f))%Z + value w (low + 1) f * worth grid alpha (low + 1 + Z.of_nat (length f))%Z);
+        [| apply le_by with (0 : F); [ring | apply le_refl]].
+      apply le_add2; [| apply IH; intros z I; apply Nf; now right].
+      apply le_trans with (z_ y * w low * worth grid alpha low); [apply le_by with (0 : F); [ring | apply le_refl] |].
+      apply le_scale; [apply le_mul; [apply ofZ_ge0, Nf; now left | apply W] | apply worth_mono; auto; lia]. }
+    assert (H2 : value h (low' + Z.of_nat (length (x :: mid)))%Z rest <= value w (low' + Z.of_nat (length (x :: mid)))%Z rest).
+    { apply value_fun_le; [assumption |]. intro z. unfold h. apply le_by with (w z * (1 - worth grid alpha z)); [ring |]. apply le_mul; [apply W | apply sub_ge0; now apply worth_le1]. }
+    simpl. rewrite ofZ_add. set (v := value h (low' + 1)%Z mid) in *. set (r := value h _ rest) in *. set (f := value h low front) in *.
+    pose proof (worth_ge0 grid alpha low') as Wo. set (o := worth grid alpha low') in *. unfold h. fold o.
+    match goal with |- ?l <= ?r0 => apply le_by with ((value w low front * o - f) + (z_ moved * w low' - value w low front) * o
+      + (value w (low' + Z.of_nat (length (x :: mid)))%Z rest - r) + (z_ unit * ofQ m - value w (low' + Z.of_nat (length (x :: mid)))%Z rest)) end; [simpl; ring |].
+    repeat apply add_ge0; try (now apply sub_ge0). apply le_mul; [now apply sub_ge0 | assumption]. Qed.
 
-(** delta at an epsilon (rule O6): each loss above it counts with 1 - e^(epsilon - loss), or more. *)
-Fixpoint counted (epsilon : Q) (shares : Z -> F) (low : Z) (a : list Z) : F := match a with
-  | [] => 0
-  | x :: a' => (if Qle_bool (grid * inject_Z low) epsilon then 0 else z_ x * (1 - shares low)) + counted epsilon shares (low + 1) a'
-  end.
-
-Theorem bounded_delta mu low a e epsilon shares : bounded grid mu low a e -> (forall z, shares z <= E (epsilon - grid * inject_Z z)%Q) -> (forall z, shares z <= 1) ->
-  z_ unit * gain (E epsilon) mu <= counted epsilon shares low a + z_ e.
+(** Lemma 3 of the note: a mass of one is enough. *)
+Lemma gain_line (mu : law F) (alpha beta : F) : 0 <= alpha -> alpha <= beta -> 0 < beta -> good mu -> beta * gain alpha mu <= (beta - alpha) * mass mu + alpha * gain beta mu.
 Proof.
-  intros (N & _ & B) Sh S1. eapply le_trans; [apply B, exp_ge0 |]. apply le_add2; [| apply le_refl]. clear B.
-  revert low; induction a as [| x a IH]; intro low; simpl; [apply le_refl |]. apply le_add2; [| apply IH; intros y I; apply N; now right].
-  assert (X0 : 0 <= z_ x) by (apply ofZ_ge0, N; now left).
-  assert (W : worth grid (E epsilon) low = pos (1 - E (epsilon - grid * inject_Z low)%Q)).
-  { unfold worth. do 2 f_equal. rewrite <- (exp_add E_ok). apply (exp_eq E_ok). ring. }
-  rewrite W. destruct (Qle_bool (grid * inject_Z low) epsilon) eqn:L.
-  - apply Qle_bool_iff in L. rewrite pos_of_le0; [apply le_by with (0 : F); [ring | apply le_refl] |].
-    apply le_by with (E (epsilon - grid * inject_Z low)%Q - E 0%Q); [rewrite exp_0; ring |]. apply sub_ge0, exp_mono. lra.
-  - apply le_scale; [assumption |]. apply pos_least; [apply sub_ge0, S1 |]. apply le_by with (E (epsilon - grid * inject_Z low)%Q - shares low); [ring | apply sub_ge0, Sh]. Qed.
+  intros A B P G. unfold gain, mass. rewrite <- !sum_scale, <- sum_plus. apply sum_le. intros [p q] I. simpl. destruct (G _ _ I) as [P0 Q0].
+  rewrite <- pos_scale by (now apply lt_le).
+  apply pos_least; [apply add_ge0; apply le_mul; try assumption; [now apply sub_ge0 | apply pos_ge0] |].
+  apply le_by with (alpha * (pos (p - beta * q) - (p - beta * q))); [ring | apply le_mul; [assumption | apply sub_ge0, pos_ge]]. Qed.
+
+Theorem surplus_bounded w mu low x mid e less : weighty w -> good mu -> mass mu <= 1 -> bounded w grid mu low (x :: mid) e -> (0 <= less <= x)%Z ->
+  less = 0%Z \/ z_ unit <= value w low ((x - less)%Z :: mid) + z_ unit * ofQ e -> bounded w grid mu low ((x - less)%Z :: mid) e.
+Proof.
+  intros W G One B L [-> | M]; [now rewrite Z.sub_0_r |]. destruct B as (N & E0 & B).
+  assert (N' : no_less ((x - less)%Z :: mid)) by (intros y [<- | I]; [lia | apply N; now right]).
+  split; [assumption | split; [assumption |]]. intros alpha A. set (b := E (grid * inject_Z low)%Q). assert (B0 : 0 < b) by apply exp_gt0.
+  assert (Zero : forall al, b <= al -> worth grid al low = 0).
+  { intros al H. apply pos_of_le0. apply le_by with ((al - b) * E (- (grid * inject_Z low))%Q + (b * E (- (grid * inject_Z low))%Q - 1)); [ring |].
+    unfold b at 2. rewrite exp_inverse. apply add_ge0; [apply le_mul; [now apply sub_ge0 | apply exp_ge0] | apply le_by with (0 : F); [ring | apply le_refl]]. }
+  destruct (le_total b alpha) as [H | H].
+  - eapply le_trans; [now apply B |]. simpl. rewrite (Zero _ H). apply le_by with (0 : F); [ring | apply le_refl].
+  - apply cut_by with b; [assumption |]. set (v := value (fun z => w z * worth grid alpha z) low ((x - less)%Z :: mid)).
+    set (vb := value (fun z => w z * worth grid b z) low ((x - less)%Z :: mid)). set (v1 := value w low ((x - less)%Z :: mid)) in *.
+    (* no term is cut off between 0 and b *)
+    assert (Line : b * v = (b - alpha) * v1 + alpha * vb).
+    { assert (T : forall z, (low <= z)%Z -> forall al, al <= b -> worth grid al z = 1 - al * E (- (grid * inject_Z z))%Q).
+      { intros z Lz al Hal. apply pos_of_ge0. apply le_by with ((1 - b * E (- (grid * inject_Z z))%Q) + (b - al) * E (- (grid * inject_Z z))%Q); [ring |].
+        apply add_ge0; [| apply le_mul; [now apply sub_ge0 | apply exp_ge0]]. apply sub_ge0. unfold b. rewrite <- (exp_add E_ok), <- exp_0. apply exp_mono.
+        assert (inject_Z low <= inject_Z z)%Q by now rewrite <- Zle_Qle. nra. }
+      assert (Gen : forall l lo, (low <= lo)%Z -> b * value (fun z => w z * worth grid alpha z) lo l = (b - alpha) * value w lo l + alpha * value (fun z => w z * worth grid b z) lo l).
+      { induction l as [| y l IH]; intros lo Lo; simpl; [ring |]. specialize (IH (lo + 1)%Z ltac:(lia)).
+        rewrite (T lo Lo alpha H), (T lo Lo b (le_refl b)).
+        replace (b * (z_ y * (w lo * (1 - alpha * E (- (grid * inject_Z lo))%Q)) + value (fun z => w z * worth grid alpha z) (lo + 1) l))
+          with (b * (z_ y * (w lo * (1 - alpha * E (- (grid * inject_Z lo))%Q))) + b * value (fun z => w z * worth grid alpha z) (lo + 1) l) by ring.
+        rewrite IH. ring. }
+      apply Gen. lia. }
+    pose proof (B b (lt_le B0)) as Bb. simpl in Bb. rewrite (Zero b (le_refl b)) in Bb.
+    assert (Bb' : z_ unit * gain b mu <= vb + z_ unit * ofQ e) by (eapply le_trans; [exact Bb |]; unfold vb; simpl; rewrite (Zero b (le_refl b)); apply le_by with (0 : F); [ring | apply le_refl]).
+    pose proof (gain_line A H B0 G) as K. pose proof (lt_le unit_gt0) as U.
+    apply le_by with (z_ unit * ((b - alpha) * mass mu + alpha * gain b mu - b * gain alpha mu) + (b * v - ((b - alpha) * v1 + alpha * vb))
+      + (b - alpha) * (v1 + z_ unit * ofQ e - z_ unit) + z_ unit * (b - alpha) * (1 - mass mu) + alpha * (vb + z_ unit * ofQ e - z_ unit * gain b mu)); [ring |].
+    repeat apply add_ge0; repeat apply le_mul; try (now apply sub_ge0); try assumption. rewrite Line. apply le_by with (0 : F); [ring | apply le_refl]. Qed.
+
+(** delta at an epsilon (rule O6): each loss above it counts with 1 - e^(epsilon - loss). *)
+Theorem bounded_delta w mu low front rest e epsilon : weighty w -> bounded w grid mu low (front ++ rest) e ->
+  let first := (low + Z.of_nat (length front))%Z in (front = [] \/ grid * inject_Z (first - 1) <= epsilon)%Q -> (rest = [] \/ epsilon <= grid * inject_Z first)%Q ->
+  z_ unit * gain (E epsilon) mu <= value (fun z => w z * (1 - E (epsilon - grid * inject_Z z)%Q)) first rest + z_ unit * ofQ e.
+Proof.
+  intros W (N & _ & B) first Fr Fi. eapply le_trans; [apply B, exp_ge0 |]. apply le_add2; [| apply le_refl]. clear B.
+  assert (Wo : forall z, worth grid (E epsilon) z = pos (1 - E (epsilon - grid * inject_Z z)%Q)).
+  { intro z. unfold worth. do 2 f_equal. rewrite <- (exp_add E_ok). apply (exp_eq E_ok). ring. }
+  rewrite value_app. fold first.
+  assert (H1 : value (fun z => w z * worth grid (E epsilon) z) low front = 0).
+  { destruct Fr as [-> | Fr]; [reflexivity |]. clear - Wo E_ok grid_ge0 Fr. unfold first in Fr. clear first.
+    revert low Fr. induction front as [| y f IH]; intros low Fr; simpl; [reflexivity |].
+    assert (L : (grid * inject_Z low <= epsilon)%Q).
+    { eapply Qle_trans; [| exact Fr]. assert (inject_Z low <= inject_Z (low + Z.of_nat (length (y :: f)) - 1))%Q by (rewrite <- Zle_Qle; simpl length; lia). nra. }
+    rewrite Wo, pos_of_le0, IH; [ring | | ].
+    - simpl length in Fr. replace (low + 1 + Z.of_nat (length f) - 1)%Z with (low + Z.of_nat (S (length f)) - 1)%Z by lia. exact Fr.
+    - apply le_by with (E (epsilon - grid * inject_Z low)%Q - E 0%Q); [rewrite exp_0; ring |]. apply sub_ge0, exp_mono. lra. }
+  rewrite H1. assert (H2 : value (fun z => w z * worth grid (E epsilon) z) first rest = value (fun z => w z * (1 - E (epsilon - grid * inject_Z z)%Q)) first rest).
+  { destruct Fi as [-> | Fi]; [reflexivity |]. clear H1 Fr N. clearbody first. revert first Fi. induction rest as [| y r IH]; intros first Fi; simpl; [reflexivity |]. rewrite Wo, pos_of_ge0, IH; [reflexivity | |].
+    - assert (inject_Z first <= inject_Z (first + 1))%Q by (rewrite <- Zle_Qle; lia). nra.
+    - apply sub_ge0. rewrite <- exp_0. apply exp_mono. lra. }
+  rewrite H2. apply le_by with (0 : F); [ring | apply le_refl]. Qed.
 
 (** ** From below: labels *)
 Inductive label := At (z : Z) | Sure | Out.
@@ -536,19 +593,20 @@ Definition seen (h : Z -> F) (l : label) : F := match l with At z => h z | _ => 
 Definition is_sure (l : label) : F := match l with Sure => 1 | _ => 0 end.
 
 (** Labels of outputs of a law, with masses of P at least p and sure, and of Q at most q, in units. *)
-Definition shown (mu : law F) (low : Z) (p q : list Z) (sure : Z) := exists L : labelled,
+Definition shown (w v : weights) (mu : law F) (low : Z) (p q : list Z) (sure : Q) := exists L : labelled,
   good (map snd L) /\ mass (map snd L) = 1 /\ dominated (map snd L) mu /\
-  (forall h, (forall z, 0 <= h z) -> value h low p <= z_ unit * sum L (fun e => fst (snd e) * seen h (fst e)) /\
-     z_ unit * sum L (fun e => snd (snd e) * seen h (fst e)) <= value h low q) /\
-  z_ sure <= z_ unit * sum L (fun e => fst (snd e) * is_sure (fst e)) /\ (0 <= sure)%Z /\
+  (forall h, (forall z, 0 <= h z) -> value (fun z => w z * h z) low p <= z_ unit * sum L (fun e => fst (snd e) * seen h (fst e)) /\
+     z_ unit * sum L (fun e => snd (snd e) * seen h (fst e)) <= value (fun z => v z * h z) low q) /\
+  ofQ sure <= sum L (fun e => fst (snd e) * is_sure (fst e)) /\ (0 <= sure)%Q /\
   forall x y, In (Sure, (x, y)) L -> y = 0.
 
 (** New labels: coarser ones, those of a window, or none (rules O3 and O4). *)
 Definition renamed (f : Z -> option Z) (l : label) : label := match l with At z => match f z with Some y => At y | None => Out end | _ => l end.
 
-Theorem renamed_shown mu low p q sure f low' p' q' : shown mu low p q sure ->
+Theorem renamed_shown w v w' v' mu low p q sure f low' p' q' : shown w v mu low p q sure ->
   (forall h, (forall z, 0 <= h z) -> let h' := fun z => match f z with Some y => h y | None => 0 end in
-     value h low' p' <= value h' low p /\ value h' low q <= value h low' q') -> shown mu low' p' q' sure.
+     value (fun z => w' z * h z) low' p' <= value (fun z => w z * h' z) low p /\ value (fun z => v z * h' z) low q <= value (fun z => v' z * h z) low' q') ->
+  shown w' v' mu low' p' q' sure.
 Proof.
   intros (L & G & M & D & V & S & S0 & Z) H. exists (map (fun e => (renamed f (fst e), snd e)) L).
   assert (Same : map snd (map (fun e => (renamed f (fst e), snd e)) L) = map snd L) by now rewrite map_map.
@@ -583,23 +641,14 @@ Lemma sum_joined L M (f : label * (F * F) -> F) : sum (joined L M) f =
   sum L (fun a => sum M (fun b => f (together (fst a) (fst b), (fst (snd a) * fst (snd b), snd (snd a) * snd (snd b))))).
 Proof. unfold joined. rewrite sum_flat_map. apply sum_ext; intros a _. now rewrite sum_map. Qed.
 
-Lemma rounded_down h low a c : (forall z, 0 <= h z) -> Forall2 (fun v w => (unit * w <= v)%Z) a c -> z_ unit * value h low c <= value h low a.
-Proof. intros H C. revert low. induction C as [| v w a c L C IH]; intro low; simpl; [apply le_by with (0 : F); [ring | apply le_refl] |].
-  match goal with |- ?u * (?r * ?k + ?t) <= ?p * ?k + ?q => apply le_by with ((p - u * r) * k + (q - u * t)) end; [ring |].
-  apply add_ge0; [| apply sub_ge0, IH]. apply le_mul; [| apply H]. rewrite <- ofZ_mul, <- ofZ_sub. apply ofZ_ge0; lia. Qed.
-
-Lemma rounded_up h low a c : (forall z, 0 <= h z) -> Forall2 (fun v w => (v <= unit * w)%Z) a c -> value h low a <= z_ unit * value h low c.
-Proof. intros H C. revert low. induction C as [| v w a c L C IH]; intro low; simpl; [apply le_by with (0 : F); [ring | apply le_refl] |].
-  match goal with |- ?p * ?k + ?q <= ?u * (?r * ?k + ?t) => apply le_by with ((u * r - p) * k + (u * t - q)) end; [ring |].
-  apply add_ge0; [| apply sub_ge0, IH]. apply le_mul; [| apply H]. rewrite <- ofZ_mul, <- ofZ_sub. apply ofZ_ge0; lia. Qed.
-
 (** Products of labels: those of P rounded down, those of Q up (rule O4). *)
-Theorem product_shown mu nu low low' p q s p' q' s' p2 q2 s2 : good mu -> good nu -> no_less p' -> no_less q' ->
-  shown mu low p q s -> shown nu low' p' q' s' ->
+Theorem product_shown w v w' v' w2 v2 mu nu low low' p q s p' q' s' p2 q2 s2 : weighty w' -> weighty v' -> weighty w2 -> weighty v2 ->
+  (forall z y, w z * w' y = w2 (z + y)%Z) -> (forall z y, v z * v' y = v2 (z + y)%Z) ->
+  good mu -> good nu -> no_less p' -> no_less q' -> shown w v mu low p q s -> shown w' v' nu low' p' q' s' ->
   Forall2 (fun v w => (unit * w <= v)%Z) (conv p p') p2 -> Forall2 (fun v w => (v <= unit * w)%Z) (conv q q') q2 ->
-  (0 <= s2)%Z -> (unit * s2 <= unit * (s + s') - s * s')%Z -> shown (times mu nu) (low + low') p2 q2 s2.
+  (0 <= s2)%Q -> (s2 <= s + s' - s * s')%Q -> shown w2 v2 (times mu nu) (low + low') p2 q2 s2.
 Proof.
-  intros Gm Gn Np Nq (L & G & M & D & V & S & S0 & No) (L' & G' & M' & D' & V' & S' & S0' & No') Dn Up S2 Sr.
+  intros W' V' W2 V2 MulW MulV Gm Gn Np Nq (L & G & M & D & V & S & S0 & No) (L' & G' & M' & D' & V0' & S' & S0' & No') Dn Up S2 Sr.
   pose proof (lt_le unit_gt0) as U. exists (joined L L'). rewrite joined_times.
   assert (InL : forall l x y, In (l, (x, y)) L -> 0 <= x /\ 0 <= y) by (intros l x y I; apply G; now apply (in_map snd) in I).
   assert (InL' : forall l x y, In (l, (x, y)) L' -> 0 <= x /\ 0 <= y) by (intros l x y I; apply G'; now apply (in_map snd) in I).
@@ -614,20 +663,22 @@ Proof.
     assert (Seen : forall (k : Z -> F) m, (forall z, 0 <= k z) -> 0 <= seen k m) by (intros k [z | |] K; simpl; [apply K | apply le_refl | apply le_refl]).
     assert (Mono : forall (k k' : Z -> F) m, (forall z, k z <= k' z) -> seen k m <= seen k' m) by (intros k k' [z | |] K; simpl; [apply K | apply le_refl | apply le_refl]).
     assert (Scale : forall c (k : Z -> F) m, seen (fun z => c * k z) m = c * seen k m) by (intros c k [z | |]; simpl; ring).
-    assert (Cut : forall x y : F, z_ unit * x <= z_ unit * y -> x <= y).
-    { intros x y K. replace x with (inv (z_ unit) * (z_ unit * x)) by (field; apply lt_neq, unit_gt0).
-      replace y with (inv (z_ unit) * (z_ unit * y)) by (field; apply lt_neq, unit_gt0). apply le_scale; [apply lt_le, inv_gt0, unit_gt0 | assumption]. }
+    assert (Cut : forall x y : F, z_ unit * x <= z_ unit * y -> x <= y) by (intros; apply cut_by with (z_ unit); [apply unit_gt0 | assumption]).
     assert (Shift : forall z y : Z, 0 <= h (z + y)%Z) by (intros; apply H). split.
-    + rewrite (Sp fst) by reflexivity. apply Cut. eapply le_trans; [now apply rounded_down with (1 := H) (2 := Dn) |]. rewrite value_conv.
-      destruct (V (fun z => value (fun y => h (z + y)%Z) low' p')) as [V1 _]; [intro z; now apply value_ge0 |].
+    + rewrite (Sp fst) by reflexivity. apply Cut. eapply le_trans; [apply rounded_down with (2 := Dn); intro z; apply le_mul; [apply W2 | apply H] |]. rewrite value_conv.
+      destruct (V (fun z => value (fun y => w' y * h (z + y)%Z) low' p')) as [V1 _]; [intro z; apply value_ge0; [assumption | intro y; apply le_mul; [apply W' | apply H]] |].
+      rewrite (@value_ext (fun z => value (fun y => w2 (z + y)%Z * h (z + y)%Z) low' p') (fun z => w z * value (fun y => w' y * h (z + y)%Z) low' p')).
+      2: { intro z. rewrite <- value_scale. apply value_ext. intro y. rewrite <- MulW. ring. }
       eapply le_trans; [exact V1 |]. apply le_scale; [assumption |]. rewrite <- sum_scale. apply sum_le. intros [l [x y]] I. destruct (InL _ _ _ I) as [X _]. simpl.
       apply le_trans with (x * (z_ unit * seen (fun z => sum L' (fun b => fst (snd b) * seen (fun y0 => h (z + y0)%Z) (fst b))) l)); [| apply le_by with (0 : F); [ring | apply le_refl]].
-      apply le_scale; [assumption |]. rewrite <- Scale. apply Mono. intro z. now apply (V' (fun y0 => h (z + y0)%Z) (Shift z)).
-    + rewrite (Sp snd) by reflexivity. apply Cut. eapply le_trans; [| apply rounded_up with (1 := H) (2 := Up)]. rewrite value_conv.
-      destruct (V (fun z => value (fun y => h (z + y)%Z) low' q')) as [_ V2]; [intro z; now apply value_ge0 |].
-      eapply le_trans; [| exact V2]. apply le_scale; [assumption |]. rewrite <- sum_scale. apply sum_le. intros [l [x y]] I. destruct (InL _ _ _ I) as [_ Y]. simpl.
+      apply le_scale; [assumption |]. rewrite <- Scale. apply Mono. intro z. now apply (V0' (fun y0 => h (z + y0)%Z) (Shift z)).
+    + rewrite (Sp snd) by reflexivity. apply Cut. eapply le_trans; [| apply rounded_up with (2 := Up); intro z; apply le_mul; [apply V2 | apply H]]. rewrite value_conv.
+      destruct (V (fun z => value (fun y => v' y * h (z + y)%Z) low' q')) as [_ V3]; [intro z; apply value_ge0; [assumption | intro y; apply le_mul; [apply V' | apply H]] |].
+      rewrite (@value_ext (fun z => value (fun y => v2 (z + y)%Z * h (z + y)%Z) low' q') (fun z => v z * value (fun y => v' y * h (z + y)%Z) low' q')).
+      2: { intro z. rewrite <- value_scale. apply value_ext. intro y. rewrite <- MulV. ring. }
+      eapply le_trans; [| exact V3]. apply le_scale; [assumption |]. rewrite <- sum_scale. apply sum_le. intros [l [x y]] I. destruct (InL _ _ _ I) as [_ Y]. simpl.
       apply le_trans with (y * (z_ unit * seen (fun z => sum L' (fun b => snd (snd b) * seen (fun y0 => h (z + y0)%Z) (fst b))) l)); [apply le_by with (0 : F); [ring | apply le_refl] |].
-      apply le_scale; [assumption |]. rewrite <- Scale. apply Mono. intro z. now apply (V' (fun y0 => h (z + y0)%Z) (Shift z)).
+      apply le_scale; [assumption |]. rewrite <- Scale. apply Mono. intro z. now apply (V0' (fun y0 => h (z + y0)%Z) (Shift z)).
   - rewrite sum_joined. set (T := sum L (fun e => fst (snd e) * is_sure (fst e))) in *. set (T' := sum L' (fun e => fst (snd e) * is_sure (fst e))) in *.
     assert (Both : sum L (fun a => sum L' (fun b => fst (snd a) * fst (snd b) * is_sure (together (fst a) (fst b)))) = T + T' - T * T').
     { transitivity (sum L (fun a => fst (snd a) * is_sure (fst a) * mass (map snd L') + (fst (snd a) * T' + (- (1)) * (T' * (fst (snd a) * is_sure (fst a)))))).
@@ -644,24 +695,18 @@ Proof.
     { intros N GN MN. rewrite <- MN. unfold mass. rewrite sum_map. apply sum_le. intros [l [x y]] I. simpl. assert (X : 0 <= x) by (apply (GN x y); now apply (in_map snd) in I).
       destruct l; simpl; [apply le_by with x; [ring | assumption] | apply le_by with (0 : F); [ring | apply le_refl] | apply le_by with x; [ring | assumption]]. }
     pose proof (Sle L G M) as T1. pose proof (Sle L' G' M') as T1'. fold T in T1. fold T' in T1'.
-    assert (SU : z_ s <= z_ unit) by (apply le_trans with (z_ unit * T); [assumption | apply le_by with (z_ unit * (1 - T)); [ring | apply le_mul; [assumption | now apply sub_ge0]]]).
-    assert (Sr' : z_ unit * z_ s2 <= z_ unit * (z_ s + z_ s') - z_ s * z_ s').
-    { rewrite <- ofZ_add, <- !ofZ_mul, <- ofZ_sub. apply le_by with (z_ (unit * (s + s') - s * s' - unit * s2)); [rewrite (ofZ_sub (unit * (s + s') - s * s')); ring | apply ofZ_ge0; lia]. }
-    assert (Fin : z_ unit * z_ s2 <= z_ unit * (z_ unit * (T + T' - T * T'))).
-    { eapply le_trans; [exact Sr' |].
-      apply le_by with ((z_ unit - z_ s) * (z_ unit * T' - z_ s') + (z_ unit - z_ unit * T') * (z_ unit * T - z_ s)); [ring |].
-      apply add_ge0; apply le_mul; try (now apply sub_ge0). apply sub_ge0. apply le_by with (z_ unit * (1 - T')); [ring | apply le_mul; [assumption | now apply sub_ge0]]. }
-    replace (z_ s2) with (inv (z_ unit) * (z_ unit * z_ s2)) by (field; apply lt_neq, unit_gt0).
-    replace (z_ unit * (T + T' - T * T')) with (inv (z_ unit) * (z_ unit * (z_ unit * (T + T' - T * T')))) by (field; apply lt_neq, unit_gt0).
-    apply le_scale; [apply lt_le, inv_gt0, unit_gt0 | assumption].
+    assert (Sr' : (ofQ s2 : F) <= ofQ s + ofQ s' - ofQ s * ofQ s') by (rewrite <- ofQ_mul, <- ofQ_add, <- ofQ_sub; now apply ofQ_le).
+    assert (S1 : (ofQ s : F) <= 1) by now apply le_trans with T.
+    eapply le_trans; [exact Sr' |]. apply le_by with ((1 - ofQ s) * (T' - ofQ s') + (1 - T') * (T - ofQ s)); [ring |].
+    apply add_ge0; apply le_mul; now apply sub_ge0.
   - intros x y I. unfold joined in I. apply in_flat_map in I. destruct I as ([l [x1 y1]] & I1 & I). apply in_map_iff in I. destruct I as ([m [x2 y2]] & Ee & I2).
     simpl in Ee. injection Ee as El _ <-. destruct l, m; simpl in El; try discriminate; try (rewrite (No _ _ I1); ring); rewrite (No' _ _ I2); ring. Qed.
 
 (** delta is at least what every threshold shows, and what is sure (rule O6). *)
 Definition from_on (t z : Z) : F := if Z.leb t z then 1 else 0.
 
-Theorem shown_delta mu low p q sure t alpha : shown mu low p q sure -> 0 <= alpha ->
-  value (from_on t) low p - alpha * value (from_on t) low q + z_ sure <= z_ unit * gain alpha mu.
+Theorem shown_delta w v mu low p q sure t alpha : shown w v mu low p q sure -> 0 <= alpha ->
+  value (fun z => w z * from_on t z) low p - alpha * value (fun z => v z * from_on t z) low q + z_ unit * ofQ sure <= z_ unit * gain alpha mu.
 Proof.
   intros (L & G & M & D & V & S & _ & Z) A. destruct (V (from_on t)) as [V1 V2]; [intro z; unfold from_on; destruct (Z.leb t z); [apply one_ge0 | apply le_refl] |].
   pose proof (lt_le unit_gt0) as U.
@@ -681,8 +726,8 @@ Proof.
       + rewrite (Z x y I). apply le_by with (pos (x - alpha * 0) - (x - alpha * 0)); [ring | apply sub_ge0, pos_ge].
       + apply le_by with (pos (x - alpha * y)); [ring | apply pos_ge0]. }
   apply le_trans with (z_ unit * (P + T - alpha * R)); [| now apply le_scale].
-  match goal with |- ?v - alpha * ?w + ?s <= _ => apply le_by with ((z_ unit * P - v) + (z_ unit * T - s) + alpha * (w - z_ unit * R)) end; [ring |].
-  apply add_ge0; [apply add_ge0; now apply sub_ge0 | apply le_mul; [assumption | now apply sub_ge0]]. Qed.
+  match goal with |- ?a - alpha * ?b + _ <= _ => apply le_by with ((z_ unit * P - a) + z_ unit * (T - ofQ sure) + alpha * (b - z_ unit * R)) end; [ring |].
+  apply add_ge0; [apply add_ge0; [now apply sub_ge0 |] |]; [| apply le_mul; [assumption | now apply sub_ge0]]. apply le_mul; [assumption | now apply sub_ge0]. Qed.
 
 (** An output whose loss lies between two places of the grid, split over both (rule O3). *)
 Theorem chord_worth alpha p q i j u v u0 v0 : 0 <= alpha -> 0 <= u0 -> 0 <= v0 -> u0 + v0 = p ->
@@ -693,21 +738,4 @@ Proof.
   - unfold worth. rewrite <- !pos_scale by assumption. eapply le_trans; [| apply pos_add]. apply pos_mono. rewrite <- Ep, <- Eq. apply le_by with (0 : F); [ring | apply le_refl].
   - apply le_by with ((u - u0) * worth grid alpha i + (v - v0) * worth grid alpha j); [ring |]. apply add_ge0; apply le_mul; try (now apply sub_ge0); apply worth_ge0. Qed.
 End Unit.
-
-(** ** The exponential function between powers of rationals *)
-Fixpoint raised (x : Q) (n : nat) : Q := match n with O => 1%Q | S n' => (x * raised x n')%Q end.
-
-Theorem exp_between y n : (0 <= 1 + y)%Q -> (0 <= 1 - y)%Q ->
-  ofQ (raised (1 + y) n) <= E (inject_Z (Z.of_nat n) * y)%Q /\ E (inject_Z (Z.of_nat n) * y)%Q * ofQ (raised (1 - y) n) <= 1.
-Proof.
-  assert (K : forall y, (0 <= 1 + y)%Q -> ofQ (raised (1 + y) n) <= E (inject_Z (Z.of_nat n) * y)%Q).
-  { clear y. intros y Y. induction n as [| m IH]; simpl raised.
-    - rewrite ofQ_1. rewrite (exp_eq E_ok (y := 0%Q)); [rewrite exp_0; apply le_refl | change (inject_Z (Z.of_nat 0)) with 0%Q; ring].
-    - rewrite ofQ_mul. replace (E (inject_Z (Z.of_nat (S m)) * y)%Q) with (E y * E (inject_Z (Z.of_nat m) * y)%Q).
-      + apply le_trans with (ofQ (1 + y) * E (inject_Z (Z.of_nat m) * y)%Q); [apply le_scale; [now apply ofQ_ge0 | assumption] |].
-        apply le_by with ((E y - ofQ (1 + y)) * E (inject_Z (Z.of_nat m) * y)%Q); [ring |]. apply le_mul; [| apply exp_ge0].
-        apply sub_ge0. rewrite ofQ_add, ofQ_1. apply (exp_above E_ok).
-      + rewrite <- (exp_add E_ok). apply (exp_eq E_ok). rewrite Nat2Z.inj_succ. unfold Z.succ. rewrite inject_Z_plus. change (inject_Z 1) with 1%Q. ring. }
-  intros Y Y'. split; [now apply K |]. specialize (K (- y)%Q). rewrite <- (exp_inverse (inject_Z (Z.of_nat n) * y)%Q).
-  apply le_scale; [apply exp_ge0 |]. rewrite (exp_eq E_ok (y := inject_Z (Z.of_nat n) * - y)%Q) by ring. apply K. lra. Qed.
 End Exponential.

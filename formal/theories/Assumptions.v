@@ -2,7 +2,7 @@
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
   Leastness Extension CheckChain Check CheckDeltaClaims MergingDistances Steps CheckSteps Leakage Measures LeakageGraph CheckLeakage CheckLeakageSteps
-  Hmm HmmPump CheckHmm CheckHmmCoupling CheckHmmLengths Metric MetricGame CheckMetric Accountant Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
+  Hmm HmmPump CheckHmm CheckHmmCoupling CheckHmmLengths Metric MetricGame CheckMetric Accountant AccountantNumbers CheckComposition Bernstein Coupling AboveThreshold NoisyMax Deferred NoisyMaxGap.
 
 (** The main theorems, one after the other. *)
 Definition main_theorems :=
@@ -75,7 +75,14 @@ Definition main_theorems :=
   (conj (@product_shown)
   (conj (@renamed_shown)
   (conj (@shown_delta)
-  (conj (@exp_between)
+  (conj (@surplus_bounded)
+  (conj (@exp_low_ok)
+  (conj (@exp_high_ok)
+  (conj (@product_ok)
+  (conj (@check_composition_sound)
+  (conj (@jointly_dominated)
+  (conj (@private_dominated)
+  (conj (@both_directions)
   (conj (@coefficients_represent)
   (conj (@bernstein)
   (conj (@cuts_prove)
@@ -89,7 +96,7 @@ Definition main_theorems :=
   (conj (@deferred_bounds_output)
   (conj (@deferred_bounds_events)
   (conj (@noisy_max_gap_budget)
-  I))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))).
+  I)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.

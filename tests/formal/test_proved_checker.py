@@ -15,6 +15,7 @@ import pytest
 
 from bisimdist.faces.cli import proved
 from bisimdist.faces.cli.main import run
+from bisimdist.privacy.compose.ask import compose
 from bisimdist.privacy.report.carried import covered
 
 FORMAL = Path(__file__).parents[2] / "formal"
@@ -45,6 +46,31 @@ def test_every_file_and_its_mutants(compare: Any) -> None:
     verdicts = {verdict for verdict, _ in compare.of_proved(case.text for case in cases)}
     assert verdicts == {"valid", "not valid", "malformed", "not covered"}
     assert compare.compare(cases) == 0
+
+
+@built
+def test_compositions_of_finite_laws(compare: Any) -> None:
+    """Each outcome has files that are covered; answers are valid, and units of theirs fall with the loss."""
+    for outcome, verdict in (("correct", "valid"), ("incorrect", "not valid"), ("malformed", "malformed")):
+        texts = [path.read_bytes() for path in (CORRECT.parent / outcome / "composition").glob("*.json")]
+        said = [found for found, _ in compare.of_proved(texts)]
+        assert said.count(verdict) >= 4
+        assert set(said) <= {verdict, "not covered"} | ({"valid"} if outcome == "incorrect" else set())
+    response = {"randomised-response": {"truth": "3/4"}, "times": 2}
+    private = {"approximate": {"epsilon": "1/3", "delta": "1/1000"}, "times": 3}
+    tilts = []
+    for mechanisms in ([response], [response, private]):
+        asked = compose(mechanisms)
+        asked.delta(2)
+        document: Any = asked.certificate()
+        tilts.append(any("tilt" in tape for tapes in document["tapes"].values() for tape in tapes))
+        worse = json.loads(json.dumps(document))
+        worse["claims"][0]["upper"] = worse["claims"][0]["lower"]
+        better = json.loads(json.dumps(document))
+        better["claims"][0]["lower"] = better["claims"][0]["upper"]
+        texts = [json.dumps(each).encode() for each in (document, worse, better)]
+        assert [found for found, _ in compare.of_proved(texts)] == ["valid", "not valid", "not valid"]
+    assert any(tilts)
 
 
 @built
