@@ -116,7 +116,9 @@ def _check(whole: _Document) -> None:
     names = DIRECTIONS[whole.relation]
     if all(mechanism.back is None for mechanism, _ in counted(factors)):
         names = names[:1]
-    sides, precisions = [], Precisions()
+    # doubts about masses are less than what is claimed
+    small = max(all_of([claim.upper.denominator.bit_length() for claim in counted(whole.claims)]), default=0)
+    sides, precisions = [], Precisions(small + GUARD)
     for name in counted(names):
         chosen = [(*mechanism.laws(name), runs) for mechanism, runs in counted(factors)]
         known = [_composed(tape, chosen, precisions) for tape in counted(whole.tapes.get(name, []))]
@@ -287,9 +289,7 @@ def _end(law: Law, fixed: Fixed) -> tuple[Fraction, Fraction] | None:
 
 
 def _ends(loss: Loss, fixed: Fixed) -> tuple[Fraction, Fraction]:
-    if isinstance(loss, Fraction):
-        return loss, loss
-    low, high = enclosed(loss, fixed)
+    low, high = (loss * fixed.one,) * 2 if isinstance(loss, Fraction) else enclosed(loss, fixed)
     return Fraction(low, fixed.one), Fraction(high, fixed.one)
 
 

@@ -219,10 +219,11 @@ class Fixed:
         return found[::-1]
 
     def tail(self, value: Enclosure) -> Enclosure:
-        """Enclose the mass of the normal law above a value; its density is less than 1/2."""
+        """Enclose the mass above a value; the density at z >= 1 is less than z + 1 times that."""
         low, high = value
         near = self._tail(low) if low >= 0 else self.one - self._tail(-low)
-        return max(0, near - DOUBT - (high - low)), min(self.one, near + DOUBT)
+        dense = -(-(near + DOUBT) * (low + self.one) >> self.bits) if low >= self.one else self.one
+        return max(0, near - DOUBT - ((high - low) * dense >> self.bits) - 1), min(self.one, near + DOUBT)
 
     def _tail(self, value: int) -> int:
         tails, densities = self._anchors

@@ -30,14 +30,14 @@ ENTRY = 600  # what it costs to write and to read an entry of a product
 
 
 class Precisions:
-    """Arithmetic of each precision, made once: it has tables."""
+    """Arithmetic of each precision, made once: it has tables. None has fewer bits than `least`."""
 
-    def __init__(self) -> None:
-        self.made: dict[int, Fixed] = {}
+    def __init__(self, least: int = 0) -> None:
+        self.made, self.least = dict[int, Fixed](), min(least, ROOM)
 
     def of(self, bits: int) -> Fixed:
         """Return one of at least so many bits."""
-        bits += -bits % 32
+        bits = -(-max(bits, self.least) // 32) * 32
         if bits not in self.made:
             self.made[bits] = Fixed(bits)
         return self.made[bits]

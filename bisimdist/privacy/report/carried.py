@@ -41,8 +41,8 @@ STYLE = """
 PROVED = (
     "The proved checker: extracted from machine-checked proofs, and compiled to JavaScript. It covers bd, "
     "lbd and delta of Markov chains, also where states are merged or runs of a program are cut off, "
-    "what traces leak in every measure, the accumulative and the amortised metric of automata, and "
-    "budgets of hidden Markov models."
+    "what traces leak in every measure, the accumulative and the amortised metric of automata, "
+    "budgets of hidden Markov models, and compositions of randomised response and of private mechanisms."
 )
 STEPS: dict[str, set[str]] = {
     "distance": {"quotient"},

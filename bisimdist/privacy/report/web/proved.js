@@ -7,206 +7,208 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(o){"use strict";var
-fI="pump",mu="Invalid_argument",bF="reduced",nG="merged",mt="the transitions",id=192,ms="bounds",mr="%ni",fq="word",hH="above",fH="parameters",ct=0xff,nE="no certificate",nF="grows",hG="]",hF="sha256:",dE="stop",mq="credit",ic="measure",nD="smaller",mp="credits",a_="0",nC="chain",bv="pair",ac="upper",a1=128,mo="Sys_blocked_io",ib="start",nB="fd ",ap=248,dy="program",nA=1027,aO="claims",fG="probabilities",fp="common",cJ=246,mn="the nodes",ml="G3: another digest",mm="%u",nz="cycle",ny="bayes",mk="generators",nw="depth",nx="root",nv="table",fo=127,eh=1024,mj="ceiling",nt=-49,nu="1",h$="accumulative",ia="e",mi=" : flags Open_rdonly and Open_wronly are not compatible",ns="slow",nr="layers",ep="gains",fm=240,eg="factors",fn="not UTF-8",b6="-",nq="witness",hE="a cycle",h_=": Not a directory",mg="challenge",mh=" : file already exists",cs=0xffffff,b$="a claim",mf="proofs",h9="0u",c4="nodes",np="Out_of_memory",me="reading.ml",h8="metric",eo="inf",h7="index out of bounds",no="counting",md="event",nn=" has not two entries",fF="_bigarr02",mc=244,h6="}",mb="\\b",h5="holds",dD="type",nm=" has no positive denominator",b_=0xffff,c3="the claims",ma=12520,nl="observations",nj="node ",nk="denominator",ni="infinity",dx=1000,nh="least",hD="{",h4="the digest",fl=224,u="",fE="then",hC="^",ng="\\t",ef="cut",dw=0x3f,en="ratios",nf="verdict",l$="Match_failure",fk="swapped",l_="smaller:",em="bd",h3=-10,ne="relations",h2=252,dC=".",cr="+",af="kind",nd=0xf0,nc="model:",nb=110,dv="distance",na=116,l9="%li",m$="invariant",h1=56320,fD="direction",h0=" is no object",el="rank",l8=65536,m9=-32,m_="complement",hB="lmc",m8=1023,l7=")",fC="quantity",hZ="interactive",hA="nan",hY="cycles",cL="value",fj="stuck",l6=0xe0,l5=0xdfff,aE="to",bD="/",m7="Assert_failure",m6="a state of a claim",l4="replay",b9="format",hz="ENOTDIR",l3=1073741823,m5="null",l2="\\r",cI=250,fB="backward",l1="observe",m4="the states",l0="up",dB=",",fA='"',lZ="$schema",hx="function",hy=1255,m3="factor",hw=255,m1="(",m2=0x800,c2="covers",lY="jsError",b5=0x8000,m0="cone",ek=256,lW="a rule of the proved checker fails",lX="tv",lV="End_of_file",hv="Failure",du="ratio",lU="distributions",hX="ENOENT",ej="forward",hW="the pump",mZ="([^/]+)",hV=0xf,fi=-48,lT=0xdc00,lS="fast",hU=125,mX=" names no node",mY="ENOTEMPTY",fz="bound",dt="the model",aC="camlinternalFormat.ml",mW="Division_by_zero",mV="starts",lR="Sys_error",hT="most",lQ="potential",hu="g",hS="proof",fy=67108864,cK="moves",lP="EEXIST",mU="%d",al="lower",lO="bisimdist-certificate",hR="[",mT="buffer.ml",fh="int_of_string",lM="vector",lN="\\n",mS="node %d",hQ="delta",lL="name",aD="from",lJ=120,lK=103,mR=102,b8="transitions",lH=55296,lI=512,mQ="infinite",lG=0x7ff0,fx=101,ei="there is no claim",lF="rows",ee="0x",mP=" is not true",hP="steps",fw=254,hO=100,lE="end",mO="the ratios",lD="%Li",mM="*",mN=" : flags Open_text and Open_binary are not compatible",aV="states",ht="below",mL="\\\\",mK="before",mJ="the gains",b4=16777216,hs="progress",hN="Unix.Unix_error",mI="sources",hr="mkdir",mH="Stack_overflow",hp="model file: ",hq="losses",aw="alpha",fv="the invariant",fg=": No such file or directory",mG="/static/",lC="**",mF=-97,mE="Not_found",lB=", ",mD="ahead",fu="pairs",bn="digest",hM="rmdir",lz="prefix",lA="parts",ho=" is none that is known",at="model",mC=1026,dA="classes",mA="a mass",hL="lbd",mB="false",ly=-34,hK="min-entropy",lx="after",lv="Pervasives.do_at_exit",lw="utf8",bC=" ",bE=0x80,lu="Undefined_recursive_module",ft="length",bQ="the certificate",fs=":",lt="G2: another model",fr="prior",ls="weight",b7="version",hJ="compare: functional value",my="action",mz="'stop' of ",lr="%i",mw="suffix",dz="given_up",mx="side",mv="true",hI="up_to";function
-cO(c,a){if(c.fun)return cO(c.fun,a);if(typeof
+a.prototype._T_}}(Object));(function(r){"use strict";var
+gu="pump",bR="reduced",oB="Invalid_argument",n7="merged",oA="the transitions",jd=192,oz="bounds",jc="add",oy="%ni",iY="remove",gj="word",cL=0xff,eR="above",gt="parameters",pd="no certificate",pe="grows",iX="]",it="sha256:",d_="stop",ns="credit",iK="measure",pc="smaller",nr="credits",bk="0",pb="chain",bG="pair",ae="upper",a8=128,nq="Sys_blocked_io",n6="fd ",jb="start",at=248,dw="program",pa=1027,aC="claims",gs="probabilities",f9="common",c3=246,ox="the nodes",o$="scales",np="%u",ow="G3: another digest",n5="cycle",n4="bayes",no="generators",n3="depth",o_="root",o9="table",is="digits",f8=127,eQ=1024,nn="ceiling",n2="1",o8=-49,i_="truth",i$="accumulative",ja="e",nm=" : flags Open_rdonly and Open_wronly are not compatible",n1="slow",n0="layers",eX="gains",f6=240,f7="not UTF-8",cn="-",eP="factors",o7="witness",nZ="division by zero",iW="a cycle",iJ=": Not a directory",nk="challenge",nl=" : file already exists",o6="tapes",b7="a claim",cM=0xffffff,nj="proofs",iI="0u",nY="Out_of_memory",dy="nodes",ov="reading.ml",i9="metric",eW="inf",iH="index out of bounds",nX="counting",gf="_bigarr02",ou="event",o5=" has not two entries",iG="}",ot=244,ni="\\b",iF="holds",nW=" has no positive denominator",ec="type",co=0xffff,nh=12520,c6="the claims",o4="observations",nU="node ",nV="denominator",o3="infinity",d6=1000,o2="least",iE="the digest",iV="{",A="",gi=224,gr="then",ir="^",o1="\\t",eL="cut",d5=0x3f,iD=" has another number of parts",eV="ratios",nT="verdict",ng="Match_failure",f5="swapped",iC=-10,os="smaller:",eU="bd",nS="relations",iB=252,d9=".",cK="+",nR=0xf0,an="kind",nQ="model:",o0=110,nP=116,iU="options",ea="distance",nf="%li",oZ="invariant",iA=56320,gq="direction",iz=" is no object",eO="rank",iT=65536,nO="complement",oY=-32,iq="lmc",oX=1023,or=")",ne=-30,gp="quantity",iy="interactive",iS="nan",ix="cycles",c5="value",nd=0xe0,gh="stuck",aL="to",oq=0xdfff,bT="/",oW="Assert_failure",oV="a state of a claim",nc="replay",b6="format",iR="ENOTDIR",oU="times",op=1073741823,nN="null",c2=250,oo="\\r",ge="backward",nb="observe",nM="the states",na="up",gd='"',eb=",",ip=1255,nL="factor",on="$schema",iQ="function",nJ="(",nK=0x800,iP=255,m$="jsError",cm=0x8000,dv="covers",oT="cone",eT=256,m_="a rule of the proved checker fails",om="tv",ol="End_of_file",m8=320,m9=" is out of range",iO="Failure",d4="ratio",m7="distributions",i8="ENOENT",eN="forward",nI="([^/]+)",i7="the pump",iw=0xf,ok="List.nth",f4=-48,oj=0xdc00,m6="fast",iv=125,oR=" names no node",oS="ENOTEMPTY",m5=4000,go="bound",aJ="camlinternalFormat.ml",nH="Division_by_zero",d$="the model",oQ="starts",oi="Sys_error",iu="most",m4="potential",io="g",i6="proof",gn=67108864,c7="moves",m3="EEXIST",oP="%d",am="lower",m2="bisimdist-certificate",i5="[",oO="buffer.ml",gg="int_of_string",m1="\\n",nG="node %d",oh="vector",dx="epsilon",c4="delta",aK="from",og="name",m0=120,of=103,nF=102,cq="transitions",mZ=512,oe=55296,nE="infinite",mY=0x7ff0,mX="mechanisms",gc=101,eS="there is no claim",mW="relation",mV="rows",eK="0x",nD=" is not true",eM="steps",gb=254,gm=100,nC="the ratios",od="end",nB=" : flags Open_text and Open_binary are not compatible",oc="%Li",oN="*",a4="states",mU=-200,im="below",nA="\\\\",nz="before",oM="the gains",cp=16777216,il="progress",i4="Unix.Unix_error",ny="replace",oL="sources",ik="mkdir",oK="Stack_overflow",ij="model file: ",ga="the invariant",iN="losses",aD="alpha",f3=": No such file or directory",oJ="/static/",nx=-97,ob="**",oI="Not_found",iM=", ",oH="ahead",gl="pairs",by="digest",i3="rmdir",mT="parts",oa="prefix",iL=" is none that is known",ax="model",oG=1026,d8="classes",nw="a mass",i2="lbd",oF="false",mS=-34,i1="min-entropy",mR="after",mP="Pervasives.do_at_exit",mQ="utf8",bS=" ",bU=0x80,f$="length",bQ="the certificate",n$="Undefined_recursive_module",mO="step",nv="tilt",f_=":",n_="G2: another model",gk="prior",mN="pure",n9="weight",b5="version",i0="compare: functional value",nu="'stop' of ",oE="action",d7="given_up",n8="%i",oC="suffix",oD="side",nt="true",iZ="up_to";function
+c_(c,a){if(c.fun)return c_(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return cO(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return c_(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cO(c,d)}}function
-dL(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
-d=u,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fU(c,b,a){var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return c_(c,d)}}function
+eh(b,a){if(b==0)return A;if(a.repeat)return a.repeat(b);var
+d=A,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+gH(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=u;for(;0<a;b+=eh,a-=eh)e+=d.apply(null,c.slice(b,b+Math.min(a,eh)));return e}function
-c6(a){if(a.t==2)a.c+=dL(a.l-a.c.length,"\0");else
-a.c=fU(a.c,0,a.c.length);a.t=0}function
-ce(a){a.t&6&&c6(a);return a.c}function
-oa(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>fo)return false;return true}else
+e=A;for(;0<a;b+=eQ,a-=eQ)e+=d.apply(null,c.slice(b,b+Math.min(a,eQ)));return e}function
+dA(a){if(a.t==2)a.c+=eh(a.l-a.c.length,"\0");else
+a.c=gH(a.c,0,a.c.length);a.t=0}function
+cv(a){a.t&6&&dA(a);return a.c}function
+pJ(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>f8)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-iv(e){for(var
-j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bE){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bE;d++);if(d-b>lI){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(f<<6);if(f<l6){a=g-0x3080;if(a<bE)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1){g=h+(g<<6);if(f<nd){a=g-0xe2080;if(a<m2||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==a1&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>b_)c+=String.fromCharCode(0xd7c0+(a>>10),lT+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>eh){c.substr(0,1);j+=c;c=u}}return j+c}function
-ca(c,a,b){this.t=c;this.c=a;this.l=b}ca.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:c6(this);case
-0:if(oa(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};ca.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return iv(a)};ca.prototype.slice=function(){var
+ju(e){for(var
+j=A,c=A,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bU){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bU;d++);if(d-b>mZ){c.substr(0,1);j+=c;c=A;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==a8){g=h+(f<<6);if(f<nd){a=g-0x3080;if(a<bU)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==a8){g=h+(g<<6);if(f<nR){a=g-0xe2080;if(a<nK||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==a8&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>co)c+=String.fromCharCode(0xd7c0+(a>>10),oj+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>eQ){c.substr(0,1);j+=c;c=A}}return j+c}function
+cr(c,a,b){this.t=c;this.c=a;this.l=b}cr.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:dA(this);case
+0:if(pJ(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};cr.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return ju(a)};cr.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-ca(this.t,a,this.l)};function
-nR(a){return new
-ca(0,a,a.length)}function
-a(a){return nR(a)}function
-DI(d){o.bisimdistCheck=function(c,b){return ce(cO(d,[a(c),a(b)]))}}function
-nI(a){this.big=a}nI.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
-bR(a){return a>=-2147483648&&a<=2147483647?o.Number(a):new
-nI(a)}function
-aW(a){return typeof
-a=="number"?o.BigInt(a):a.big}function
-aR(b,c){if(typeof
+cr(this.t,a,this.l)};function
+po(a){return new
+cr(0,a,a.length)}function
+a(a){return po(a)}function
+GI(d){r.bisimdistCheck=function(c,b){return cv(c_(d,[a(c),a(b)]))}}function
+pg(a){this.big=a}pg.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+bV(a){return a>=-2147483648&&a<=2147483647?r.Number(a):new
+pg(a)}function
+aM(a){return typeof
+a=="number"?r.BigInt(a):a.big}function
+K(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return bR(aW(b)+aW(c))}function
-bG(c,d){var
+a=b+c;if(a===(a|0))return a|0}return bV(aM(b)+aM(c))}function
+bW(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
-d!="number"){a=aW(c);b=aW(d)}return a<b?-1:a>b?1:0}function
-EA(b,a){throw[0,b,a]}function
-is(c,b){EA(c,a(b))}var
-ah=[0];function
-a$(b){if(!ah.Failure)ah.Failure=[ap,a(hv),-3];is(ah.Failure,b)}function
-bS(b,a){if(a===1)return b;var
-c=aW(b),d=aW(a);if(a===0)a$("division by zero");return bR(c/d)}function
-ie(d){var
+d!="number"){a=aM(c);b=aM(d)}return a<b?-1:a>b?1:0}function
+HA(b,a){throw[0,b,a]}function
+jr(c,b){HA(c,a(b))}var
+aq=[0];function
+be(b){if(!aq.Failure)aq.Failure=[at,a(iO),-3];jr(aq.Failure,b)}function
+b8(b,a){if(a===1)return b;var
+c=aM(b),d=aM(a);if(a===0)be(nZ);return bV(c/d)}function
+gw(e,d){if(d===0)be(nZ);var
+a=aM(e),b=aM(d),c=a/b;return bV(c*b!=a&&a<0!=b<0?c-r.BigInt(1):c)}function
+je(d){var
 b=d.toString(16),c=[];for(var
-a=b.length;a>0;a-=6)c.push(o.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
-fJ(b){var
+a=b.length;a>0;a-=6)c.push(r.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
+gv(b){var
 c="0x0";for(var
-a=b.length-1;a>=0;a--)c+=(b[a]+b4).toString(16).slice(1);return o.BigInt(c)}function
-DJ(w,x){var
-b=ie(w),a=ie(x),g=o.Math.floor;while(a.length>2){var
-c=b.length,m=a.length,h=1,p=1,l=0,j=0,k=1,n,d,e;while(h<=b[c-1])h*=2;var
-r=(b[c-1]*b4+b[c-2])*(b4/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*b4)+a[c-2])*(b4/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((r+p)/(i+j));d=p-n*j;e=l-n*k;if(n!=g((r+l)/(i+k))||d>fy||d<-fy||e>fy||e<-fy)break;p=j;j=d;l=k;k=e;d=r-n*i;r=i;i=d}if(l==0){var
-v=fJ(b)%fJ(a);b=a;a=v==0?[]:ie(v)}else{var
-s=0,q=0,t,u;for(var
-f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=p*t+l*u+s;e=j*t+k*u+q;s=g(d/b4);q=g(e/b4);b[f]=d-s*b4;if(f<m)a[f]=e-q*b4;else
-a.push(e-q*b4)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[fJ(b),fJ(a)]}function
-fK(j,k){if(j===1||k===1)return 1;var
-a=aW(j),b=aW(k),i;if(a<0)a=-a;if(b<0)b=-b;var
-h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=DJ(h,f);var
+a=b.length-1;a>=0;a--)c+=(b[a]+cp).toString(16).slice(1);return r.BigInt(c)}function
+GJ(w,x){var
+b=je(w),a=je(x),g=r.Math.floor;while(a.length>2){var
+c=b.length,m=a.length,h=1,o=1,l=0,j=0,k=1,n,d,e;while(h<=b[c-1])h*=2;var
+q=(b[c-1]*cp+b[c-2])*(cp/h)+g(b[c-3]/h),i=m<c-2?0:m<c-1?g(a[c-3]/h):((m<c?0:a[c-1]*cp)+a[c-2])*(cp/h)+g(a[c-3]/h);while(i+j!=0&&i+k!=0){n=g((q+o)/(i+j));d=o-n*j;e=l-n*k;if(n!=g((q+l)/(i+k))||d>gn||d<-gn||e>gn||e<-gn)break;o=j;j=d;l=k;k=e;d=q-n*i;q=i;i=d}if(l==0){var
+v=gv(b)%gv(a);b=a;a=v==0?[]:je(v)}else{var
+s=0,p=0,t,u;for(var
+f=0;f<c;f++){t=b[f];u=f<m?a[f]:0;d=o*t+l*u+s;e=j*t+k*u+p;s=g(d/cp);p=g(e/cp);b[f]=d-s*cp;if(f<m)a[f]=e-p*cp;else
+a.push(e-p*cp)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[gv(b),gv(a)]}function
+gx(j,k){if(j===1||k===1)return 1;var
+a=aM(j),b=aM(k),i;if(a<0)a=-a;if(b<0)b=-b;var
+h=a<b?b:a,f=a<b?a:b,c=[h,f];if(f>281474976710655)c=GJ(h,f);var
 d=c[0];if(c[1]!=0){var
-g=o.Number(c[1]),e=o.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=o.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))a$("no common divisor");return bR(d)}function
-bw(a){return typeof
-a=="number"?a&1:o.Number(o.BigInt.asUintN(1,a.big))}function
-w(b,c){if(typeof
+g=r.Number(c[1]),e=r.Number(c[0]%c[1]);while(e!=0){i=g%e;g=e;e=i}d=r.BigInt(g)}if(d!=0&&(a%d!=0||b%d!=0))be("no common divisor");return bV(d)}function
+a9(a){return typeof
+a=="number"?a&1:r.Number(r.BigInt.asUintN(1,a.big))}function
+s(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return bR(aW(b)*aW(c))}function
-ag(a){return bR(-aW(a))}function
-dG(c){var
-a=aW(c);if(a<0)a=-a;var
-b=a.toString(16);return 4*b.length-o.Math.clz32(o.parseInt(b.charAt(0),16))+28}function
-nJ(a,c){var
-b=ce(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))a$("digits");return bR(o.BigInt(a==16?ee+b:b))}function
-ad(a){return a}function
-q(b,c){if(typeof
+a=b*c;if(a===(a|0))return a|0}return bV(aM(b)*aM(c))}function
+aA(a){return bV(-aM(a))}function
+bX(c){var
+a=aM(c);if(a<0)a=-a;var
+b=a.toString(16);return 4*b.length-r.Math.clz32(r.parseInt(b.charAt(0),16))+28}function
+jf(a,c){var
+b=cv(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))be(is);return bV(r.BigInt(a==16?eK+b:b))}function
+F(a){return a}function
+p(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return bR(aW(b)<<o.BigInt(c))}function
-$(b,a){if(typeof
-b=="number")return b>>(a>31?31:a);return bR(b.big>>o.BigInt(a))}function
-DK(c,a,b){return bR(o.BigInt.asIntN(b,aW(c)>>o.BigInt(a)))}function
-DL(e){var
-b=aW(e),c=o.BigInt(1);if(b<=c)return e;var
-a=c<<o.BigInt(2*b.toString(16).length),d;while((d=a+b/a>>c)<a)a=d;return bR(a)}function
-cu(b,c){if(typeof
+a=2*b;if(a===(a|0))return a}return bV(aM(b)<<r.BigInt(c))}function
+R(b,a){if(typeof
+b=="number")return b>>(a>31?31:a);return bV(b.big>>r.BigInt(a))}function
+GK(c,a,b){return bV(r.BigInt.asIntN(b,aM(c)>>r.BigInt(a)))}function
+GL(e){var
+b=aM(e),c=r.BigInt(1);if(b<=c)return e;var
+a=c<<r.BigInt(2*b.toString(16).length),d;while((d=a+b/a>>c)<a)a=d;return bV(a)}function
+a_(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return bR(aW(b)-aW(c))}function
-dH(a){if(typeof
-a!="number")a$("overflow");return a}function
-bT(b){return a(aW(b).toString())}function
-DM(d,b,e,c,f){if(c<=b)for(var
+a=b-c;if(a===(a|0))return a|0}return bV(aM(b)-aM(c))}function
+bl(a){if(typeof
+a!="number")be("overflow");return a}function
+bH(b){return a(aM(b).toString())}function
+GM(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-DP(e,f,d){var
+GP(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-fM(b){if(o.Uint8Array)var
-c=new(o.Uint8Array)(b.l);else
+gz(b){if(r.Uint8Array)var
+c=new(r.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-c5(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fU(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fU(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)fM(b);var
+dz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gH(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?gH(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)gz(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cd(a){return a}function
-cc(a,b,c,d,e){c5(cd(a),b,c,d,e);return 0}function
-bU(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cu(a){return a}function
+ct(a,b,c,d,e){dz(cu(a),b,c,d,e);return 0}function
+b9(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-aG(a){is(ah.Invalid_argument,a)}function
-fL(){aG(h7)}function
-DU(b,a){if(a>>>0>=b.l-3)fL();var
-c=bU(b,a),d=bU(b,a+1),e=bU(b,a+2),f=bU(b,a+3);return f<<24|e<<16|d<<8|c}function
-am(a,c,b){b&=ct;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}fM(a)}a.c[c]=b;return 0}function
-cN(b,a,c){if(a>>>0>=b.l)fL();return am(b,a,c)}function
-c7(a){return a.toArray()}function
-DX(c,b,e){if(b>>>0>=c.l-7)fL();var
-d=c7(e);for(var
-a=0;a<8;a++)am(c,b+7-a,d[a]);return 0}function
-eq(){aG(h7)}function
-p(a,b){if(b>>>0>=a.length-1)eq();return a}function
-DY(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-EL=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-EK(a){if(EL)return Math.floor(Math.log2(a));var
+aO(a){jr(aq.Invalid_argument,a)}function
+gy(){aO(iH)}function
+GU(b,a){if(a>>>0>=b.l-3)gy();var
+c=b9(b,a),d=b9(b,a+1),e=b9(b,a+2),f=b9(b,a+3);return f<<24|e<<16|d<<8|c}function
+au(a,c,b){b&=cL;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}gz(a)}a.c[c]=b;return 0}function
+c9(b,a,c){if(a>>>0>=b.l)gy();return au(b,a,c)}function
+dB(a){return a.toArray()}function
+GX(c,b,e){if(b>>>0>=c.l-7)gy();var
+d=dB(e);for(var
+a=0;a<8;a++)au(c,b+7-a,d[a]);return 0}function
+eY(){aO(iH)}function
+t(a,b){if(b>>>0>=a.length-1)eY();return a}function
+GY(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+HL=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+HK(a){if(HL)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-il(c){var
-a=new(o.Float32Array)(1);a[0]=c;var
-b=new(o.Int32Array)(a.buffer);return b[0]|0}var
-nY=Math.pow(2,-24);function
-n6(a){throw a}function
-it(){n6(ah.Division_by_zero)}function
-B(b,c,a){this.lo=b&cs;this.mi=c&cs;this.hi=a&b_}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
-B(this.lo,this.mi,this.hi)};B.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.neg=function(){var
+jl(c){var
+a=new(r.Float32Array)(1);a[0]=c;var
+b=new(r.Int32Array)(a.buffer);return b[0]|0}var
+pv=Math.pow(2,-24);function
+pD(a){throw a}function
+js(){pD(aq.Division_by_zero)}function
+G(b,c,a){this.lo=b&cM;this.mi=c&cM;this.hi=a&co}G.prototype.caml_custom="_j";G.prototype.copy=function(){return new
+G(this.lo,this.mi,this.hi)};G.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};G.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};G.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-B(a,b,c)};B.prototype.add=function(a){var
+G(a,b,c)};G.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-B(b,c,d)};B.prototype.sub=function(a){var
+G(b,c,d)};G.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-B(b,c,d)};B.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*nY|0)+this.mi*a.lo+this.lo*a.mi,d=(c*nY|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-B(b,c,d)};B.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};B.prototype.isNeg=function(){return this.hi<<16<0};B.prototype.and=function(a){return new
-B(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};B.prototype.or=function(a){return new
-B(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};B.prototype.xor=function(a){return new
-B(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};B.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-B(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-B(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-B(0,0,this.lo<<a-48)};B.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-B(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-B(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-B(this.hi>>a-48,0,0)};B.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+G(b,c,d)};G.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*pv|0)+this.mi*a.lo+this.lo*a.mi,d=(c*pv|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+G(b,c,d)};G.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};G.prototype.isNeg=function(){return this.hi<<16<0};G.prototype.and=function(a){return new
+G(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};G.prototype.or=function(a){return new
+G(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};G.prototype.xor=function(a){return new
+G(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};G.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+G(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+G(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+G(0,0,this.lo<<a-48)};G.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+G(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+G(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+G(this.hi>>a-48,0,0)};G.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-B(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+G(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b_);return new
-B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cs;this.lo=this.lo<<1&cs};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cs;this.mi=(this.mi>>>1|this.hi<<23)&cs;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
+G(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&co);return new
+G(this.hi<<16>>a-32,b,b)};G.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cM;this.lo=this.lo<<1&cM};G.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cM;this.mi=(this.mi>>>1|this.hi<<23)&cM;this.hi=this.hi>>>1};G.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-B(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};B.prototype.div=function(a){var
-b=this;if(a.isZero())it();var
-d=b.hi^a.hi;if(b.hi&b5)b=b.neg();if(a.hi&b5)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&b5)c=c.neg();return c};B.prototype.mod=function(b){var
-a=this;if(b.isZero())it();var
-d=a.hi;if(a.hi&b5)a=a.neg();if(b.hi&b5)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&b5)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ct,this.mi>>16,this.mi>>8&ct,this.mi&ct,this.lo>>16,this.lo>>8&ct,this.lo&ct]};B.prototype.lo32=function(){return this.lo|(this.mi&ct)<<24};B.prototype.hi32=function(){return this.mi>>>8&b_|this.hi<<16};function
-fP(b,c,a){return new
-B(b,c,a)}function
-fO(a){if(!isFinite(a)){if(isNaN(a))return fP(1,0,lG);return a>0?fP(0,0,lG):fP(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?b5:a>=0?0:b5;if(f)a=-a;var
-b=EK(a)+m8;if(b<=0){b=0;a/=Math.pow(2,-mC)}else{a/=Math.pow(2,b-nA);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+G(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};G.prototype.div=function(a){var
+b=this;if(a.isZero())js();var
+d=b.hi^a.hi;if(b.hi&cm)b=b.neg();if(a.hi&cm)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&cm)c=c.neg();return c};G.prototype.mod=function(b){var
+a=this;if(b.isZero())js();var
+d=a.hi;if(a.hi&cm)a=a.neg();if(b.hi&cm)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&cm)c=c.neg();return c};G.prototype.toInt=function(){return this.lo|this.mi<<24};G.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};G.prototype.toArray=function(){return[this.hi>>8,this.hi&cL,this.mi>>16,this.mi>>8&cL,this.mi&cL,this.lo>>16,this.lo>>8&cL,this.lo&cL]};G.prototype.lo32=function(){return this.lo|(this.mi&cL)<<24};G.prototype.hi32=function(){return this.mi>>>8&co|this.hi<<16};function
+gC(b,c,a){return new
+G(b,c,a)}function
+gB(a){if(!isFinite(a)){if(isNaN(a))return gC(1,0,mY);return a>0?gC(0,0,mY):gC(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?cm:a>=0?0:cm;if(f)a=-a;var
+b=HK(a)+oX;if(b<=0){b=0;a/=Math.pow(2,-oG)}else{a/=Math.pow(2,b-pa);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&hV|f|b<<4;return fP(g,e,c)}function
-nP(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fF)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<b_)c.write(16,b.dims[a]);else{c.write(16,b_);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&iw|f|b<<4;return gC(g,e,c)}function
+pm(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==gf)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<co)c.write(16,b.dims[a]);else{c.write(16,co);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -223,30 +225,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=c7(b.get(a));for(var
+e=dB(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=c7(fO(b.get(a)));for(var
+e=dB(gB(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=il(b.get(a));c.write(32,e)}break;case
+e=jl(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,il(d[1]));c.write(32,il(d[2]))}break;case
+d=b.get(a);c.write(32,jl(d[1]));c.write(32,jl(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=c7(fO(f[1]));for(var
+f=b.get(a),e=dB(gB(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=c7(fO(f[2]));for(var
+e=dB(gB(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-nN(a){switch(a){case
+pk(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-DQ(c,e){var
-b=o,a;switch(c){case
+GQ(c,e){var
+b=r,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -259,51 +261,51 @@ b=o,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)aG("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)aO("Bigarray.create: unsupported kind");var
 d=new
-a(e*nN(c));return d}function
-im(c){var
-a=new(o.Int32Array)(1);a[0]=c;var
-b=new(o.Float32Array)(a.buffer);return b[0]}function
-dJ(a){return new
-B(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-io(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&hV)==0?b&b5?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&hV);if(c>0){a+=16;a*=Math.pow(2,c-nA)}else
-a*=Math.pow(2,-mC);if(b&b5)a=-a;return a}function
-ig(b){var
+a(e*pk(c));return d}function
+jm(c){var
+a=new(r.Int32Array)(1);a[0]=c;var
+b=new(r.Float32Array)(a.buffer);return b[0]}function
+ef(a){return new
+G(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+jn(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&iw)==0?b&cm?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&iw);if(c>0){a+=16;a*=Math.pow(2,c-pa)}else
+a*=Math.pow(2,-oG);if(b&cm)a=-a;return a}function
+jg(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)aG("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Ed(b,a){return new
-B(b&cs,b>>>24&ct|(a&b_)<<8,a>>>16&b_)}function
-ip(a){return a.hi32()}function
-iq(a){return a.lo32()}var
-DR=fF;function
-cM(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cM.prototype.caml_custom=DR;cM.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)aO("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+Hd(b,a){return new
+G(b&cM,b>>>24&cL|(a&co)<<8,a>>>16&co)}function
+jo(a){return a.hi32()}function
+jp(a){return a.lo32()}var
+GR=gf;function
+c8(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}c8.prototype.caml_custom=GR;c8.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))aG("bigarray.js: invalid offset");if(this.dims.length!=b.length)aG("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])eq();c=c*this.dims[a]+b[a]}else
+Array))aO("bigarray.js: invalid offset");if(this.dims.length!=b.length)aO("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])eY();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])eq();c=c*this.dims[a]+(b[a]-1)}return c};cM.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])eY();c=c*this.dims[a]+(b[a]-1)}return c};c8.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Ed(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Hd(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[fw,e,c];default:return this.data[a]}};cM.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=iq(b);this.data[a*2+1]=ip(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[gb,e,c];default:return this.data[a]}};c8.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=jp(b);this.data[a*2+1]=jo(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cM.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};c8.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=iq(b),e=ip(b);if(c==e)this.data.fill(c);else
+c=jp(b),e=jo(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cM.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};c8.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -323,25 +325,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dF.prototype=new
-cM();dF.prototype.offset=function(a){if(typeof
+ed(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ed.prototype=new
+c8();ed.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-aG("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])eq();return a};dF.prototype.get=function(a){return this.data[a]};dF.prototype.set=function(a,b){this.data[a]=b;return 0};dF.prototype.fill=function(a){this.data.fill(a);return 0};function
-nL(c,d,a,b){var
-e=nN(c);if(ig(a)*e!=b.length)aG("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dF(c,d,a,b);return new
-cM(c,d,a,b)}function
-nM(b,v,r){var
-i=b.read32s();if(i<0||i>16)a$("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&ct,o=p>>8&1,h=[];if(r==fF)for(var
+aO("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])eY();return a};ed.prototype.get=function(a){return this.data[a]};ed.prototype.set=function(a,b){this.data[a]=b;return 0};ed.prototype.fill=function(a){this.data.fill(a);return 0};function
+pi(c,d,a,b){var
+e=pk(c);if(jg(a)*e!=b.length)aO("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+ed(c,d,a,b);return new
+c8(c,d,a,b)}function
+pj(b,v,r){var
+i=b.read32s();if(i<0||i>16)be("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&cL,o=p>>8&1,h=[];if(r==gf)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==b_){var
-t=b.read32u(),u=b.read32u();if(t!=0)a$("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==co){var
+t=b.read32u(),u=b.read32u();if(t!=0)be("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=ig(h),f=DQ(j,d),g=nL(j,o,h,f);switch(j){case
+d=jg(h),f=GQ(j,d),g=pi(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -355,129 +357,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)a$("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)be("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=dJ(e);g.set(a,q)}break;case
+q=ef(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=io(dJ(e));g.set(a,k)}break;case
+k=jn(ef(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=im(b.read32s());g.set(a,k)}break;case
+k=jm(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=im(b.read32s()),l=im(b.read32s());g.set(a,[fw,m,l])}break;case
+m=jm(b.read32s()),l=jm(b.read32s());g.set(a,[gb,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=io(dJ(e));for(var
+m=jn(ef(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=io(dJ(e));g.set(a,[fw,m,l])}break}v[0]=(4+i)*4;return nL(j,o,h,f)}function
-nK(a,b,c){return a.compare(b,c)}function
-fS(a,b){return Math.imul(a,b)}function
-aX(b,a){a=fS(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=fS(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-D8(a,b){a=aX(a,iq(b));a=aX(a,ip(b));return a}function
-ij(a,b){return D8(a,fO(b))}function
-nO(c){var
-b=ig(c.dims),d=0;switch(c.kind){case
+l=jn(ef(e));g.set(a,[gb,m,l])}break}v[0]=(4+i)*4;return pi(j,o,h,f)}function
+ph(a,b,c){return a.compare(b,c)}function
+gF(a,b){return Math.imul(a,b)}function
+a$(b,a){a=gF(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=gF(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+G8(a,b){a=a$(a,jp(b));a=a$(a,jo(b));return a}function
+jj(a,b){return G8(a,gB(b))}function
+pl(c){var
+b=jg(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>ek)b=ek;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aX(d,e)}e=0;switch(b&3){case
+12:if(b>eT)b=eT;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=a$(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aX(d,e)}break;case
+1:e|=c.data[a+0];d=a$(d,e)}break;case
 4:case
-5:if(b>a1)b=a1;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aX(d,e)}if((b&1)!=0)d=aX(d,c.data[a]);break;case
+5:if(b>a8)b=a8;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=a$(d,e)}if((b&1)!=0)d=a$(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aX(d,c.data[a]);break;case
+a=0;a<b;a++)d=a$(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aX(d,c.data[a]);break;case
+a=0;a<b;a++)d=a$(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aX(d,c.data[a]);break;case
+a=0;a<b;a++)d=a$(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ij(d,c.data[a]);break;case
+a=0;a<b;a++)d=jj(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=ij(d,c.data[a]);break}return d}function
-Ea(a,b){b[0]=4;return a.read32s()}function
-Eu(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=jj(d,c.data[a]);break}return d}function
+Ha(a,b){b[0]=4;return a.read32s()}function
+Hu(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:a$("input_value: native integer value too large");default:a$("input_value: ill-formed native integer")}}function
-Em(c,d){var
+2:be("input_value: native integer value too large");default:be("input_value: ill-formed native integer")}}function
+Hm(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return dJ(b)}function
-Ei(e,d,b){var
-c=c7(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return ef(b)}function
+Hi(e,d,b){var
+c=dB(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Ec(a,b,c){return a.compare(b)}function
-Ef(a){return a.lo32()^a.hi32()}var
-es={"_j":{deserialize:Em,serialize:Ei,fixed_length:8,compare:Ec,hash:Ef},"_i":{deserialize:Ea,fixed_length:4},"_n":{deserialize:Eu,fixed_length:4},"_bigarray":{deserialize:function(a,b){return nM(a,b,"_bigarray")},serialize:nP,compare:nK,hash:nO},"_bigarr02":{deserialize:function(a,b){return nM(a,b,fF)},serialize:nP,compare:nK,hash:nO}};function
-ih(a){return es[a.caml_custom]&&es[a.caml_custom].compare}function
-nS(f,c,d,e){var
-b=ih(c);if(b){var
+Hc(a,b,c){return a.compare(b)}function
+Hf(a){return a.lo32()^a.hi32()}var
+e0={"_j":{deserialize:Hm,serialize:Hi,fixed_length:8,compare:Hc,hash:Hf},"_i":{deserialize:Ha,fixed_length:4},"_n":{deserialize:Hu,fixed_length:4},"_bigarray":{deserialize:function(a,b){return pj(a,b,"_bigarray")},serialize:pm,compare:ph,hash:pl},"_bigarr02":{deserialize:function(a,b){return pj(a,b,gf)},serialize:pm,compare:ph,hash:pl}};function
+jh(a){return e0[a.caml_custom]&&e0[a.caml_custom].compare}function
+pp(f,c,d,e){var
+b=jh(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-et(a){return a
+e1(a){return a
 instanceof
-ca}function
-fQ(a){return et(a)}function
-nT(a){if(typeof
-a==="number")return dx;else
-if(et(a))return h2;else
-if(fQ(a))return 1252;else
+cr}function
+gD(a){return e1(a)}function
+pq(a){if(typeof
+a==="number")return d6;else
+if(e1(a))return iB;else
+if(gD(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=hw){var
-b=a[0]|0;return b==fw?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=iP){var
+b=a[0]|0;return b==gb?0:b}else
 if(a
 instanceof
-String)return ma;else
+String)return nh;else
 if(typeof
-a=="string")return ma;else
+a=="string")return nh;else
 if(a
 instanceof
-Number)return dx;else
-if(a&&a.caml_custom)return hy;else
+Number)return d6;else
+if(a&&a.caml_custom)return ip;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-nZ(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-nQ(a,b){a.t&6&&c6(a);b.t&6&&c6(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-cw(a,b){return nQ(a,b)}function
-dI(a,b,d){var
+pw(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+pn(a,b){a.t&6&&dA(a);b.t&6&&dA(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+cw(a,b){return pn(a,b)}function
+ee(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=nT(a);if(f==cI){a=a[1];continue}var
-g=nT(b);if(g==cI){b=b[1];continue}if(f!==g){if(f==dx){if(g==hy)return nS(a,b,-1,d);return-1}if(g==dx){if(f==hy)return nS(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:aG(hJ);break;case
+f=pq(a);if(f==c2){a=a[1];continue}var
+g=pq(b);if(g==c2){b=b[1];continue}if(f!==g){if(f==d6){if(g==ip)return pp(a,b,-1,d);return-1}if(g==d6){if(f==ip)return pp(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:aO(i0);break;case
 248:var
-c=nZ(a[2],b[2]);if(c!=0)return c|0;break;case
-249:aG(hJ);break;case
-250:aG("equal: got Forward_tag, should not happen");break;case
-251:aG("equal: abstract value");break;case
+c=pw(a[2],b[2]);if(c!=0)return c|0;break;case
+249:aO(i0);break;case
+250:aO("equal: got Forward_tag, should not happen");break;case
+251:aO("equal: abstract value");break;case
 252:if(a!==b){var
-c=nQ(a,b);if(c!=0)return c|0}break;case
-253:aG("equal: got Double_tag, should not happen");break;case
-254:aG("equal: got Double_array_tag, should not happen");break;case
-255:aG("equal: got Custom_tag, should not happen");break;case
-1247:aG(hJ);break;case
+c=pn(a,b);if(c!=0)return c|0}break;case
+253:aO("equal: got Double_tag, should not happen");break;case
+254:aO("equal: got Double_array_tag, should not happen");break;case
+255:aO("equal: got Custom_tag, should not happen");break;case
+1247:aO(i0);break;case
 1255:var
-i=ih(a);if(i!=ih(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)aG("compare: abstract value");var
+i=jh(a);if(i!=jh(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)aO("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -485,274 +487,274 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=ce(a),b=ce(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=cv(a),b=cv(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-_(a,b){return dI(a,b,true)}function
-aF(a){if(a<0)aG("Bytes.create");return new
-ca(a?2:9,u,a)}function
-S(a,b){return+(dI(a,b,false)==0)}function
-D0(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=dL(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)fM(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-ir(d){d=ce(d);var
-e=d.length;if(e>31)aG("format_int: format too long");var
-a={justify:cr,signstyle:b6,filler:bC,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+af(a,b){return ee(a,b,true)}function
+aN(a){if(a<0)aO("Bytes.create");return new
+cr(a?2:9,A,a)}function
+W(a,b){return+(ee(a,b,false)==0)}function
+G0(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=A;a.t=2}else{a.c=eh(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)gz(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+jq(d){d=cv(d);var
+e=d.length;if(e>31)aO("format_int: format too long");var
+a={justify:cK,signstyle:cn,filler:bS,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=b6;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=a_;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-ii(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=b6))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=u;if(b.justify==cr&&b.filler==bC)for(var
-d=e;d<b.width;d++)c+=bC;if(b.signedconv)if(b.sign<0)c+=b6;else
-if(b.signstyle!=b6)c+=b.signstyle;if(b.alternate&&b.base==8)c+=a_;if(b.alternate&&b.base==16)c+=ee;if(b.justify==cr&&b.filler==a_)for(var
-d=e;d<b.width;d++)c+=a_;c+=f;if(b.justify==b6)for(var
-d=e;d<b.width;d++)c+=bC;return a(c)}function
-nV(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cn;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bk;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+ji(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=cn))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=A;if(b.justify==cK&&b.filler==bS)for(var
+d=e;d<b.width;d++)c+=bS;if(b.signedconv)if(b.sign<0)c+=cn;else
+if(b.signstyle!=cn)c+=b.signstyle;if(b.alternate&&b.base==8)c+=bk;if(b.alternate&&b.base==16)c+=eK;if(b.justify==cK&&b.filler==bk)for(var
+d=e;d<b.width;d++)c+=bk;c+=f;if(b.justify==cn)for(var
+d=e;d<b.width;d++)c+=bS;return a(c)}function
+ps(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(cr)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(a_);if(b>0)a=a+dC+new
-Array(b+1).join(a_);return a}else
+c=parseInt(a.toString().split(cK)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(bk);if(b>0)a=a+d9+new
+Array(b+1).join(bk);return a}else
 return a.toFixed(b)}}var
-a,e=ir(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hA;e.filler=bC}else
-if(!isFinite(c)){a=eo;e.filler=bC}else
+a,e=jq(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=iS;e.filler=bS}else
+if(!isFinite(c)){a=eW;e.filler=bS}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ia)a=a.slice(0,b-1)+a_+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(ia),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==a_)b--;if(a.charAt(b)==dC)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ia)a=a.slice(0,b-1)+a_+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ja)a=a.slice(0,b-1)+bk+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(ja),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bk)b--;if(a.charAt(b)==d9)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ja)a=a.slice(0,b-1)+bk+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==a_)b--;if(a.charAt(b)==dC)b--;a=a.slice(0,b+1)}}break}return ii(e,a)}function
-fN(e,c){if(ce(e)==mU)return a(u+c);var
-b=ir(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bk)b--;if(a.charAt(b)==d9)b--;a=a.slice(0,b+1)}}break}return ji(e,a)}function
+gA(e,c){if(cv(e)==oP)return a(A+c);var
+b=jq(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bC;var
-f=b.prec-d.length;if(f>0)d=dL(f,a_)+d}return ii(b,d)}var
-Ew=0;function
-cP(){return Ew++}function
-n0(a){return a.toUtf16()}function
-ev(){return typeof
-o.process!=="undefined"&&typeof
-o.process.versions!=="undefined"&&typeof
-o.process.versions.node!=="undefined"}function
-EM(){function
-a(a){if(a.charAt(0)===bD)return[u,a.substring(1)];return}function
+d=c.toString(b.base);if(b.prec>=0){b.filler=bS;var
+f=b.prec-d.length;if(f>0)d=eh(f,bk)+d}return ji(b,d)}var
+Hw=0;function
+cN(){return Hw++}function
+px(a){return a.toUtf16()}function
+e3(){return typeof
+r.process!=="undefined"&&typeof
+r.process.versions!=="undefined"&&typeof
+r.process.versions.node!=="undefined"}function
+HM(){function
+a(a){if(a.charAt(0)===bT)return[A,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==fs);if(Boolean(a[2]||e)){var
-d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return ev()&&o.process&&o.process.platform?o.process.platform==="win32"?b:a:a}var
-iw=EM();function
-n_(a){return a.slice(-1)!==bD?a+bD:a}if(ev()&&o.process&&o.process.cwd)var
-er=o.process.cwd().replace(/\\/g,bD);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||A,e=Boolean(b&&b.charAt(1)!==f_);if(Boolean(a[2]||e)){var
+d=a[1]||A,f=a[2]||A;return[d,c.substring(d.length+f.length)]}return}return e3()&&r.process&&r.process.platform?r.process.platform==="win32"?b:a:a}var
+jv=HM();function
+pH(a){return a.slice(-1)!==bT?a+bT:a}if(e3()&&r.process&&r.process.cwd)var
+eZ=r.process.cwd().replace(/\\/g,bT);else
 var
-er="/static";er=n_(er);function
-Eo(a){a=n0(a);if(!iw(a))a=er+a;var
-e=iw(a),d=e[1].split(bD),b=[];for(var
+eZ="/static";eZ=pH(eZ);function
+Ho(a){a=px(a);if(!jv(a))a=eZ+a;var
+e=jv(a),d=e[1].split(bT),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-EH(e){for(var
-f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bE){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bE;d++);if(d-c>lI){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<m2){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bE|a&dw)}else
-if(a<0xd800||a>=l5)b+=String.fromCharCode(l6|a>>12,bE|a>>6&dw,bE|a&dw);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<lT||h>l5)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(nd|a>>18,bE|a>>12&dw,bE|a>>6&dw,bE|a&dw)}if(b.length>eh){b.substr(0,1);f+=b;b=u}}return f+b}function
-DW(a){var
-b=9;if(!oa(a))b=8,a=EH(a);return new
-ca(b,a,a.length)}function
-bW(a){return DW(a)}var
-EN=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",lP,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hX,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hz,mY,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-c$(d,f,e,a){var
-b=EN.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bW(f||u),bW(e||u)];return c}var
-n4={};function
-c9(a){return n4[a]}function
-c_(b,a){throw[0,b].concat(a)}function
-DV(a){return new
-ca(4,a,a.length)}function
-Z(a){is(ah.Sys_error,a)}function
-Ey(a){Z(a+fg)}function
-DT(b,a){if(a>>>0>=b.l)fL();return bU(b,a)}function
-bo(a){return a.l}function
-nH(){}function
-aP(a){this.data=a}aP.prototype=new
-nH();aP.prototype.truncate=function(a){var
-b=this.data;this.data=aF(a|0);c5(b,0,this.data,0,a)};aP.prototype.length=function(){return bo(this.data)};aP.prototype.write=function(b,d,g,a){var
+HH(e){for(var
+f=A,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bU){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bU;d++);if(d-c>mZ){b.substr(0,1);f+=b;b=A;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<nK){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bU|a&d5)}else
+if(a<0xd800||a>=oq)b+=String.fromCharCode(nd|a>>12,bU|a>>6&d5,bU|a&d5);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<oj||h>oq)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(nR|a>>18,bU|a>>12&d5,bU|a>>6&d5,bU|a&d5)}if(b.length>eQ){b.substr(0,1);f+=b;b=A}}return f+b}function
+GW(a){var
+b=9;if(!pJ(a))b=8,a=HH(a);return new
+cr(b,a,a.length)}function
+b$(a){return GW(a)}var
+HN=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",m3,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",i8,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iR,oS,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dF(d,f,e,a){var
+b=HN.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,b$(f||A),b$(e||A)];return c}var
+pB={};function
+dD(a){return pB[a]}function
+dE(b,a){throw[0,b].concat(a)}function
+GV(a){return new
+cr(4,a,a.length)}function
+ac(a){jr(aq.Sys_error,a)}function
+Hy(a){ac(a+f3)}function
+GT(b,a){if(a>>>0>=b.l)gy();return b9(b,a)}function
+bz(a){return a.l}function
+pf(){}function
+aW(a){this.data=a}aW.prototype=new
+pf();aW.prototype.truncate=function(a){var
+b=this.data;this.data=aN(a|0);dz(b,0,this.data,0,a)};aW.prototype.length=function(){return bz(this.data)};aW.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=aF(b+a),f=this.data;this.data=e;c5(f,0,this.data,0,c)}cc(d,g,this.data,b,a);return 0};aP.prototype.read=function(c,a,d,b){var
-e=this.length();c5(this.data,c,a,d,b);return 0};aP.prototype.read_one=function(a){return DT(this.data,a)};aP.prototype.close=function(){};aP.prototype.constructor=aP;function
-a2(b,a){this.content={};this.root=b;this.lookupFun=a}a2.prototype.nm=function(a){return this.root+a};a2.prototype.create_dir_if_needed=function(d){var
-c=d.split(bD),b=u;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bD;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a2.prototype.slash=function(a){return/\/$/.test(a)?a:a+bD};a2.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
+e=aN(b+a),f=this.data;this.data=e;dz(f,0,this.data,0,c)}ct(d,g,this.data,b,a);return 0};aW.prototype.read=function(c,a,d,b){var
+e=this.length();dz(this.data,c,a,d,b);return 0};aW.prototype.read_one=function(a){return GT(this.data,a)};aW.prototype.close=function(){};aW.prototype.constructor=aW;function
+bd(b,a){this.content={};this.root=b;this.lookupFun=a}bd.prototype.nm=function(a){return this.root+a};bd.prototype.create_dir_if_needed=function(d){var
+c=d.split(bT),b=A;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bT;if(this.content[b])continue;this.content[b]=Symbol("directory")}};bd.prototype.slash=function(a){return/\/$/.test(a)?a:a+bT};bd.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-aP(cd(c[1]))}}};a2.prototype.exists=function(a){if(a==u)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a2.prototype.mkdir=function(c,e,d){var
-b=d&&c9(hN);if(this.exists(c))if(b)c_(b,c$(lP,hr,this.nm(c)));else
-Z(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)c_(b,c$(hX,hr,this.nm(a)));else
-Z(a+fg);if(!this.is_dir(a))if(b)c_(b,c$(hz,hr,this.nm(a)));else
-Z(a+h_);this.create_dir_if_needed(this.slash(c))};a2.prototype.rmdir=function(a,f){var
-b=f&&c9(hN),c=a==u?u:this.slash(a),e=new
-RegExp(hC+c+mZ);if(!this.exists(a))if(b)c_(b,c$(hX,hM,this.nm(a)));else
-Z(a+fg);if(!this.is_dir(a))if(b)c_(b,c$(hz,hM,this.nm(a)));else
-Z(a+h_);for(var
+aW(cu(c[1]))}}};bd.prototype.exists=function(a){if(a==A)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};bd.prototype.mkdir=function(c,e,d){var
+b=d&&dD(i4);if(this.exists(c))if(b)dE(b,dF(m3,ik,this.nm(c)));else
+ac(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||A;if(!this.exists(a))if(b)dE(b,dF(i8,ik,this.nm(a)));else
+ac(a+f3);if(!this.is_dir(a))if(b)dE(b,dF(iR,ik,this.nm(a)));else
+ac(a+iJ);this.create_dir_if_needed(this.slash(c))};bd.prototype.rmdir=function(a,f){var
+b=f&&dD(i4),c=a==A?A:this.slash(a),e=new
+RegExp(ir+c+nI);if(!this.exists(a))if(b)dE(b,dF(i8,i3,this.nm(a)));else
+ac(a+f3);if(!this.is_dir(a))if(b)dE(b,dF(iR,i3,this.nm(a)));else
+ac(a+iJ);for(var
 d
 in
-this.content)if(d.match(e))if(b)c_(b,c$(mY,hM,this.nm(a)));else
-Z(this.nm(a)+": Directory not empty");delete
-this.content[c]};a2.prototype.readdir=function(a){var
-f=a==u?u:this.slash(a);if(!this.exists(a))Z(a+fg);if(!this.is_dir(a))Z(a+h_);var
+this.content)if(d.match(e))if(b)dE(b,dF(oS,i3,this.nm(a)));else
+ac(this.nm(a)+": Directory not empty");delete
+this.content[c]};bd.prototype.readdir=function(a){var
+f=a==A?A:this.slash(a);if(!this.exists(a))ac(a+f3);if(!this.is_dir(a))ac(a+iJ);var
 g=new
-RegExp(hC+f+mZ),d={},c=[];for(var
+RegExp(ir+f+nI),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a2.prototype.is_dir=function(a){if(a==u)return true;var
-b=this.slash(a);return this.content[b]?1:0};a2.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};bd.prototype.is_dir=function(a){if(a==A)return true;var
+b=this.slash(a);return this.content[b]?1:0};bd.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};a2.prototype.open=function(a,b){if(b.rdonly&&b.wronly)Z(this.nm(a)+mi);if(b.text&&b.binary)Z(this.nm(a)+mN);this.lookup(a);if(this.content[a]){if(this.is_dir(a))Z(this.nm(a)+" : is a directory");if(b.create&&b.excl)Z(this.nm(a)+mh);var
+this.content[a];return b};bd.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ac(this.nm(a)+nm);if(b.text&&b.binary)ac(this.nm(a)+nB);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ac(this.nm(a)+" : is a directory");if(b.create&&b.excl)ac(this.nm(a)+nl);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aP(aF(0));return this.content[a]}else
-Ey(this.nm(a))};a2.prototype.register=function(c,a){var
-b;if(this.content[c])Z(this.nm(c)+mh);if(et(a))b=new
-aP(a);if(fQ(a))b=new
-aP(cd(a));else
+aW(aN(0));return this.content[a]}else
+Hy(this.nm(a))};bd.prototype.register=function(c,a){var
+b;if(this.content[c])ac(this.nm(c)+nl);if(e1(a))b=new
+aW(a);if(gD(a))b=new
+aW(cu(a));else
 if(a
 instanceof
 Array)b=new
-aP(DV(a));else
+aW(GV(a));else
 if(typeof
 a==="string")b=new
-aP(nR(a));else
+aW(po(a));else
 if(a.toString){var
-d=cd(bW(a.toString()));b=new
-aP(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-Z(this.nm(c)+" : registering file with invalid content type")};a2.prototype.constructor=a2;function
-x(a){return bo(a)}function
-ba(b,a){return bU(b,a)}function
-DO(d){var
-c=x(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=ba(d,a);return b}function
-DN(a){if(a.t!=4)fM(a);return a.c}function
-cb(a){this.fs=require("fs");this.fd=a}cb.prototype=new
-nH();cb.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){Z(a.toString())}};cb.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){Z(a.toString())}};cb.prototype.write=function(f,b,c,e){var
-a=DO(b);if(!(a
+d=cu(b$(a.toString()));b=new
+aW(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+ac(this.nm(c)+" : registering file with invalid content type")};bd.prototype.constructor=bd;function
+E(a){return bz(a)}function
+bm(b,a){return b9(b,a)}function
+GO(d){var
+c=E(d),b=new
+Array(c),a=0;for(;a<c;a++)b[a]=bm(d,a);return b}function
+GN(a){if(a.t!=4)gz(a);return a.c}function
+cs(a){this.fs=require("fs");this.fd=a}cs.prototype=new
+pf();cs.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){ac(a.toString())}};cs.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){ac(a.toString())}};cs.prototype.write=function(f,b,c,e){var
+a=GO(b);if(!(a
 instanceof
-o.Uint8Array))a=new(o.Uint8Array)(a);var
-d=o.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){Z(a.toString())}return 0};cb.prototype.read=function(g,d,c,f){var
-a=DN(d);if(!(a
+r.Uint8Array))a=new(r.Uint8Array)(a);var
+d=r.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,e,f)}catch(a){ac(a.toString())}return 0};cs.prototype.read=function(g,d,c,f){var
+a=GN(d);if(!(a
 instanceof
-o.Uint8Array))a=new(o.Uint8Array)(a);var
-e=o.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){Z(a.toString())}for(var
-b=0;b<f;b++)cN(d,c+b,e[c+b]);return 0};cb.prototype.read_one=function(c){var
-b=new(o.Uint8Array)(1),a=o.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){Z(a.toString())}return a[0]};cb.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){Z(a.toString())}};cb.prototype.constructor=cb;function
-aQ(a){this.fs=require("fs");this.root=a}aQ.prototype.nm=function(a){return this.root+a};aQ.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};aQ.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};aQ.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};aQ.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){Z(a.toString())}};aQ.prototype.unlink=function(a,c){try{var
-b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.open=function(f,c,g){var
+r.Uint8Array))a=new(r.Uint8Array)(a);var
+e=r.Buffer.from(a);try{this.fs.readSync(this.fd,e,c,f,g)}catch(a){ac(a.toString())}for(var
+b=0;b<f;b++)c9(d,c+b,e[c+b]);return 0};cs.prototype.read_one=function(c){var
+b=new(r.Uint8Array)(1),a=r.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){ac(a.toString())}return a[0]};cs.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){ac(a.toString())}};cs.prototype.constructor=cs;function
+aX(a){this.fs=require("fs");this.root=a}aX.prototype.nm=function(a){return this.root+a};aX.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};aX.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};aX.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};aX.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};aX.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){ac(a.toString())}};aX.prototype.unlink=function(a,c){try{var
+b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};aX.prototype.open=function(f,c,g){var
 a=require("constants"),b=0;for(var
 e
 in
 c)switch(e){case"rdonly":b|=a.O_RDONLY;break;case"wronly":b|=a.O_WRONLY;break;case"append":b|=a.O_WRONLY|a.O_APPEND;break;case"create":b|=a.O_CREAT;break;case"truncate":b|=a.O_TRUNC;break;case"excl":b|=a.O_EXCL;break;case"binary":b|=a.O_BINARY;break;case"text":b|=a.O_TEXT;break;case"nonblock":b|=a.O_NONBLOCK;break}try{var
 d=this.fs.openSync(this.nm(f),b);return new
-cb(d)}catch(a){this.raise_nodejs_error(a,g)}};aQ.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.stat=function(b,c){try{var
-a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.lstat=function(b,c){try{var
-a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};aQ.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),lw);return bW(a)}catch(a){this.raise_nodejs_error(a,c)}};aQ.prototype.raise_nodejs_error=function(a,d){var
-b=c9(hN);if(d&&b){var
-c=c$(a.code,a.syscall,a.path,a.errno);c_(b,c)}else
-Z(a.toString())};aQ.prototype.stats_from_js=function(a){var
+cs(d)}catch(a){this.raise_nodejs_error(a,g)}};aX.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};aX.prototype.stat=function(b,c){try{var
+a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aX.prototype.lstat=function(b,c){try{var
+a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};aX.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};aX.prototype.readlink=function(b,c){try{var
+a=this.fs.readlinkSync(this.nm(b),mQ);return b$(a)}catch(a){this.raise_nodejs_error(a,c)}};aX.prototype.raise_nodejs_error=function(a,d){var
+b=dD(i4);if(d&&b){var
+c=dF(a.code,a.syscall,a.path,a.errno);dE(b,c)}else
+ac(a.toString())};aX.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
 if(a.isCharacterDevice())b=2;else
 if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
-if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};aQ.prototype.constructor=aQ;function
-nW(b){var
-a=iw(b);if(!a)return;return a[0]+bD}var
-fT=nW(er)||a$("unable to compute caml_root"),dM=[];if(ev())dM.push({path:fT,device:new
-aQ(fT)});else
-dM.push({path:fT,device:new
-a2(fT)});dM.push({path:mG,device:new
-a2(mG)});function
-ob(b){var
-g=Eo(b),b=g.join(bD),f=n_(b),c;for(var
-e=0;e<dM.length;e++){var
-a=dM[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&ev()){var
-d=nW(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};aX.prototype.constructor=aX;function
+pt(b){var
+a=jv(b);if(!a)return;return a[0]+bT}var
+gG=pt(eZ)||be("unable to compute caml_root"),ei=[];if(e3())ei.push({path:gG,device:new
+aX(gG)});else
+ei.push({path:gG,device:new
+bd(gG)});ei.push({path:oJ,device:new
+bd(oJ)});function
+pK(b){var
+g=Ho(b),b=g.join(bT),f=pH(b),c;for(var
+e=0;e<ei.length;e++){var
+a=ei[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&e3()){var
+d=pt(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-aQ(d)};dM.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;Z("no device found for "+f)}function
-DZ(c,b){var
-a=ob(c);if(!a.device.register)a$("cannot register file");a.device.register(a.rest,b);return 0}function
-n$(c,b){var
-c=a(c),b=a(b);return DZ(c,b)}function
-D2(){var
-b=o.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)n$(b[a].name,b[a].content);o.jsoo_create_file=n$;o.caml_fs_tmp=[];return 0}function
-D3(a,b){return+(dI(a,b,false)>=0)}function
-ik(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aX(d,c)}c=0;switch(e&3){case
+aX(d)};ei.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ac("no device found for "+f)}function
+GZ(c,b){var
+a=pK(c);if(!a.device.register)be("cannot register file");a.device.register(a.rest,b);return 0}function
+pI(c,b){var
+c=a(c),b=a(b);return GZ(c,b)}function
+G2(){var
+b=r.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)pI(b[a].name,b[a].content);r.jsoo_create_file=pI;r.caml_fs_tmp=[];return 0}function
+G3(a,b){return+(ee(a,b,false)>=0)}function
+jk(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=a$(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aX(d,c)}d^=e;return d}function
-D9(a,b){return ik(a,ce(b))}function
-D6(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aX(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=a$(d,c)}d^=e;return d}function
+G9(a,b){return jk(a,cv(b))}function
+G6(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=a$(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aX(d,c)}d^=e;return d}function
-n1(a){switch(a.t&6){default:c6(a);case
+1:c|=b[a];d=a$(d,c)}d^=e;return d}function
+py(a){switch(a.t&6){default:dA(a);case
 0:return a.c;case
 4:return a.c}}function
-D5(b,c){var
-a=n1(c);return typeof
-a==="string"?ik(b,a):D6(b,a)}function
-D7(a){a^=a>>>16;a=fS(a,0x85ebca6b|0);a^=a>>>13;a=fS(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-D4(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>ek)d=ek;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(es[a.caml_custom]&&es[a.caml_custom].hash){var
-k=es[a.caml_custom].hash(a);b=aX(b,k);c--}}else
+G5(b,c){var
+a=py(c);return typeof
+a==="string"?jk(b,a):G6(b,a)}function
+G7(a){a^=a>>>16;a=gF(a,0x85ebca6b|0);a^=a>>>13;a=gF(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+G4(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>eT)d=eT;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(e0[a.caml_custom]&&e0[a.caml_custom].hash){var
+k=e0[a.caml_custom].hash(a);b=a$(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aX(b,a[2]);c--;break;case
+248:b=a$(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aX(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(et(a)){b=D5(b,a);c--}else
-if(fQ(a)){b=D9(b,a);c--}else
+o=a.length-1<<10|a[0];b=a$(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(e1(a)){b=G5(b,a);c--}else
+if(gD(a)){b=G9(b,a);c--}else
 if(typeof
-a==="string"){b=ik(b,a);c--}else
-if(a===(a|0)){b=aX(b,a+a+1);c--}else
-if(a===+a){b=ij(b,a);c--}}b=D7(b);return b&0x3FFFFFFF}function
-D_(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(hA);return bW(a>0?ni:"-infinity")}var
+a==="string"){b=jk(b,a);c--}else
+if(a===(a|0)){b=a$(b,a+a+1);c--}else
+if(a===+a){b=jj(b,a);c--}}b=G7(b);return b&0x3FFFFFFF}function
+G_(a,c,k){if(!isFinite(a)){if(isNaN(a))return b$(iS);return b$(a>0?o3:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?u:cr,e=u;if(i)e=b6;else
+j=d<0?A:cK,e=A;if(i)e=cn;else
 switch(k){case
-43:e=cr;break;case
-32:e=bC;break;default:break}if(c>=0&&c<13){var
+43:e=cK;break;case
+32:e=bS;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(dC);if(h<0)b+=dC+dL(c,a_);else{var
-f=h+1+c;if(b.length<f)b+=dL(f-b.length,a_);else
-b=b.substr(0,f)}}return bW(e+ee+b+"p"+j+d.toString(10))}function
-D$(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-Eb(b){var
-a=c7(b);return dJ([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-Eh(a){return+a.isZero()}function
-nX(a){return new
-B(a&cs,a>>24&cs,a>>31&b_)}function
-El(a){return a.toInt()}function
-Eg(a){return+a.isNeg()}function
-Ej(a){return a.neg()}function
-Ee(g,c){var
-a=ir(g);if(a.signedconv&&Eg(c)){a.sign=-1;c=Ej(c)}var
-b=u,h=nX(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(El(e.modulus))+b}while(!Eh(c));if(a.prec>=0){a.filler=bC;var
-d=a.prec-b.length;if(d>0)b=dL(d,a_)+b}return ii(a,b)}function
-Ek(b,a){return b.shift_left(a)}function
-Ex(c){var
-a=0,e=x(c),b=10,d=1;if(e>0)switch(ba(c,a)){case
+h=b.indexOf(d9);if(h<0)b+=d9+eh(c,bk);else{var
+f=h+1+c;if(b.length<f)b+=eh(f-b.length,bk);else
+b=b.substr(0,f)}}return b$(e+eK+b+"p"+j+d.toString(10))}function
+G$(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+Hb(b){var
+a=dB(b);return ef([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+Hh(a){return+a.isZero()}function
+pu(a){return new
+G(a&cM,a>>24&cM,a>>31&co)}function
+Hl(a){return a.toInt()}function
+Hg(a){return+a.isNeg()}function
+Hj(a){return a.neg()}function
+He(g,c){var
+a=jq(g);if(a.signedconv&&Hg(c)){a.sign=-1;c=Hj(c)}var
+b=A,h=pu(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Hl(e.modulus))+b}while(!Hh(c));if(a.prec>=0){a.filler=bS;var
+d=a.prec-b.length;if(d>0)b=eh(d,bk)+b}return ji(a,b)}function
+Hk(b,a){return b.shift_left(a)}function
+Hx(c){var
+a=0,e=E(c),b=10,d=1;if(e>0)switch(bm(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&ba(c,a)==48)switch(ba(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&bm(c,a)==48)switch(bm(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -761,18 +763,18 @@ a=0,e=x(c),b=10,d=1;if(e>0)switch(ba(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-n5(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-dK(f){var
-h=Ex(f),c=h[0],i=h[1],d=h[2],g=x(f),j=-1>>>0,e=c<g?ba(f,c):0,b=n5(e);if(b<0||b>=d)a$(fh);var
-a=b;for(c++;c<g;c++){e=ba(f,c);if(e==95)continue;b=n5(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)a$(fh)}if(c!=g)a$(fh);a=i*a;if(d==10&&(a|0)!=a)a$(fh);return a|0}function
-fR(a,b){return+(dI(a,b,false)<=0)}function
-c8(a,b){return+(dI(a,b,false)<0)}function
-bV(a,d){if(a<0)eq();var
+pC(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+eg(f){var
+h=Hx(f),c=h[0],i=h[1],d=h[2],g=E(f),j=-1>>>0,e=c<g?bm(f,c):0,b=pC(e);if(b<0||b>=d)be(gg);var
+a=b;for(c++;c<g;c++){e=bm(f,c);if(e==95)continue;b=pC(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)be(gg)}if(c!=g)be(gg);a=i*a;if(d==10&&(a|0)!=a)be(gg);return a|0}function
+gE(a,b){return+(ee(a,b,false)<=0)}function
+dC(a,b){return+(ee(a,b,false)<0)}function
+b_(a,d){if(a<0)eY();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-EE(b){return a(fU(b,0,b.length))}var
-Ep=function(){function
+HE(b){return a(gH(b,0,b.length))}var
+Hp=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -780,40 +782,40 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bE<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bU<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=n1(i);if(typeof
+e=[],h=py(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return EE(k(e,f))}}();function
-Eq(c,b,a){return Ep(cd(c),b,a)}var
-cv=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return HE(k(e,f))}}();function
+Hq(c,b,a){return Hp(cu(c),b,a)}var
+cO=new
 Array();function
-Er(c){var
-a=cv[c];if(!a.opened)Z("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&ah.fds[a.fd]&&ah.fds[a.fd].output){var
-b=ah.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=u;return 0}function
-n8(e,f){var
-b=cv[e],d=a(f),c=x(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-EI(a){var
-a=iv(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+Hr(c){var
+a=cO[c];if(!a.opened)ac("Cannot flush a closed channel");if(!a.buffer||a.buffer==A)return 0;if(a.fd&&aq.fds[a.fd]&&aq.fds[a.fd].output){var
+b=aq.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=A;return 0}function
+pF(e,f){var
+b=cO[e],d=a(f),c=E(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+HI(a){var
+a=ju(a),b=r;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-EJ(a){var
-a=iv(a),b=o;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+HJ(a){var
+a=ju(a),b=r;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-fV(c,e,d,a){if(ah.fds===undefined)ah.fds=new
+gI(c,e,d,a){if(aq.fds===undefined)aq.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ah.fds[c]=b;if(!ah.fd_last_idx||c>ah.fd_last_idx)ah.fd_last_idx=c;return c}function
-EO(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aq.fds[c]=b;if(!aq.fd_last_idx||c>aq.fd_last_idx)aq.fd_last_idx=c;return c}function
+HO(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -823,572 +825,572 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)Z(ce(c)+mi);if(a.text&&a.binary)Z(ce(c)+mN);var
-d=ob(c),e=d.device.open(d.rest,a),f=ah.fd_last_idx?ah.fd_last_idx:0;return fV(f+1,n8,e,a)}fV(0,n8,new
-aP(aF(0)));fV(1,EJ,new
-aP(aF(0)));fV(2,EI,new
-aP(aF(0)));function
-Es(a){var
-c=ah.fds[a];if(c.flags.wronly)Z(nB+a+" is writeonly");var
-d=null;if(a==0&&ev()){var
-e=require("fs");d=function(){return bW(e.readFileSync(0,lw))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};cv[b.fd]=b;return b.fd}function
-n2(c){var
-b=ah.fds[c];if(b.flags.rdonly)Z(nB+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};cv[a.fd]=a;return a.fd}function
-Et(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ac(cv(c)+nm);if(a.text&&a.binary)ac(cv(c)+nB);var
+d=pK(c),e=d.device.open(d.rest,a),f=aq.fd_last_idx?aq.fd_last_idx:0;return gI(f+1,pF,e,a)}gI(0,pF,new
+aW(aN(0)));gI(1,HJ,new
+aW(aN(0)));gI(2,HI,new
+aW(aN(0)));function
+Hs(a){var
+c=aq.fds[a];if(c.flags.wronly)ac(n6+a+" is writeonly");var
+d=null;if(a==0&&e3()){var
+e=require("fs");d=function(){return b$(e.readFileSync(0,mQ))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};cO[b.fd]=b;return b.fd}function
+pz(c){var
+b=aq.fds[c];if(b.flags.rdonly)ac(n6+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:A};cO[a.fd]=a;return a.fd}function
+Ht(){var
 b=0;for(var
-a=0;a<cv.length;a++)if(cv[a]&&cv[a].opened&&cv[a].out)b=[0,cv[a].fd,b];return b}function
-n3(b,a){if(a==0)it();return b%a}function
-bH(a,b){return+(dI(a,b,false)!=0)}function
-Ev(a,b){a[0]=cI;a[1]=b;return 0}function
-eu(a){if(a
+a=0;a<cO.length;a++)if(cO[a]&&cO[a].opened&&cO[a].out)b=[0,cO[a].fd,b];return b}function
+pA(b,a){if(a==0)js();return b%a}function
+bY(a,b){return+(ee(a,b,false)!=0)}function
+Hv(a,b){a[0]=c2;a[1]=b;return 0}function
+e2(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(et(a))return h2;else
-if(fQ(a))return h2;else
+if(e1(a))return iB;else
+if(gD(a))return iB;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return hw;else
-return dx}function
-bI(b,c,a){if(a&&o.toplevelReloc)b=o.toplevelReloc(a);ah[b+1]=c;if(a)ah[a]=c}function
-EB(a,b){n4[ce(a)]=b;return 0}function
-DS(a,b){if(a===b)return 1;a.t&6&&c6(a);b.t&6&&c6(b);return a.c==b.c?1:0}function
-ai(a,b){return DS(a,b)}function
-ED(){aG(h7)}function
-D(b,a){if(a>>>0>=x(b))ED();return ba(b,a)}function
-y(a,b){return 1-ai(a,b)}function
-a3(a){return a}function
-EF(){return 0x7FFFFFFF/4|0}function
-Ez(){n6(ah.Not_found)}function
-n9(c){var
-a=o,b=n0(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(o.jsoo_static_env&&o.jsoo_static_env[b])return bW(o.jsoo_static_env[b]);Ez()}function
-EG(){if(o.crypto)if(typeof
-o.crypto.getRandomValues==="function"){var
-a=new(o.Uint32Array)(1);o.crypto.getRandomValues(a);return[0,a[0]]}else
-if(o.crypto.randomBytes===hx){var
-b=o.crypto.randomBytes(4),a=new(o.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return iP;else
+return d6}function
+bZ(b,c,a){if(a&&r.toplevelReloc)b=r.toplevelReloc(a);aq[b+1]=c;if(a)aq[a]=c}function
+HB(a,b){pB[cv(a)]=b;return 0}function
+GS(a,b){if(a===b)return 1;a.t&6&&dA(a);b.t&6&&dA(b);return a.c==b.c?1:0}function
+ao(a,b){return GS(a,b)}function
+HD(){aO(iH)}function
+H(b,a){if(a>>>0>=E(b))HD();return bm(b,a)}function
+y(a,b){return 1-ao(a,b)}function
+bf(a){return a}function
+HF(){return 0x7FFFFFFF/4|0}function
+Hz(){pD(aq.Not_found)}function
+pG(c){var
+a=r,b=px(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b$(a.process.env[b]);if(r.jsoo_static_env&&r.jsoo_static_env[b])return b$(r.jsoo_static_env[b]);Hz()}function
+HG(){if(r.crypto)if(typeof
+r.crypto.getRandomValues==="function"){var
+a=new(r.Uint32Array)(1);r.crypto.getRandomValues(a);return[0,a[0]]}else
+if(r.crypto.randomBytes===iQ){var
+b=r.crypto.randomBytes(4),a=new(r.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-iu(a){var
+jt(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-aS(b,a){return{joo_tramp:b,joo_args:a}}function
-n7(a){return a}function
-aY(a){if(a
+aY(b,a){return{joo_tramp:b,joo_args:a}}function
+pE(a){return a}function
+aZ(a){if(a
 instanceof
-Array)return a;if(o.RangeError&&a
+Array)return a;if(r.RangeError&&a
 instanceof
-o.RangeError&&a.message&&a.message.match(/maximum call stack/i))return n7(ah.Stack_overflow);if(o.InternalError&&a
+r.RangeError&&a.message&&a.message.match(/maximum call stack/i))return pE(aq.Stack_overflow);if(r.InternalError&&a
 instanceof
-o.InternalError&&a.message&&a.message.match(/too much recursion/i))return n7(ah.Stack_overflow);if(a
+r.InternalError&&a.message&&a.message.match(/too much recursion/i))return pE(aq.Stack_overflow);if(a
 instanceof
-o.Error&&c9(lY))return[0,c9(lY),a];return[0,ah.Failure,bW(String(a))]}function
-En(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-D1(b){var
-a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&En(b[1]))var
+r.Error&&dD(m$))return[0,dD(m$),a];return[0,aq.Failure,b$(String(a))]}function
+Hn(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+G1(b){var
+a=A;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Hn(b[1]))var
 e=b[2],f=1;else
 var
-f=2,e=b;a+=m1;for(var
-d=f;d<e.length;d++){if(d>f)a+=lB;var
+f=2,e=b;a+=nJ;for(var
+d=f;d<e.length;d++){if(d>f)a+=iM;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-ca)a+=fA+c.toString()+fA;else
+cr)a+=gd+c.toString()+gd;else
 if(typeof
-c=="string")a+=fA+c.toString()+fA;else
-a+="_"}a+=l7}else
-if(b[0]==ap)a+=b[1];return a}function
-nU(a){if(a
+c=="string")a+=gd+c.toString()+gd;else
+a+="_"}a+=or}else
+if(b[0]==at)a+=b[1];return a}function
+pr(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==ap)){var
-c=c9("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=D1(a),b=c9(lv);if(b)b(0);o.console.error("Fatal error: exception "+d+"\n")}}else
+Array&&(a[0]==0||a[0]==at)){var
+c=dD("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=G1(a),b=dD(mP);if(b)b(0);r.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-EC(){var
-a=o;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){nU(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)nU(a.error)})}EC();function
-c(a,b){return a.length==1?a(b):cO(a,[b])}function
-m(a,b,c){return a.length==2?a(b,c):cO(a,[b,c])}function
-DH(a,b,c,d){return a.length==3?a(b,c,d):cO(a,[b,c,d])}function
-hn(a,b,c,d,e){return a.length==4?a(b,c,d,e):cO(a,[b,c,d,e])}D2();var
-iA=[ap,a(lR),-2],iy=[ap,a(hv),-3],ix=[ap,a(mu),-4],bX=[ap,a(mE),-7],iz=[ap,a(mH),-9],ae=[ap,a(m7),-11],aM=a("the lower table"),e4=a("the upper table"),d7=a("the ceiling"),bi=a(b$),g5=a(b$),cY=a("an entry of a relation"),fa=a("a loss"),dr=a("an infinite position"),e$=a("an entry of the lower table"),e_=a("an entry of the upper table"),ea=a(b$),d$=a("a transition"),hb=[0,a(bv),[0,a(mx),[0,a(mg),[0,a(el),0]]]],hk=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),0]]]],hi=a(hW),b3=a(hW),hg=a(fv),c1=a(fv),c0=a(fv),hf=a("the claim"),cZ=a("a proof"),bP=a(b$),he=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(aO),0]]]]]];bI(11,[ap,a(lu),-12],lu);bI(10,ae,m7);bI(9,[ap,a(mo),h3],mo);bI(8,iz,mH);bI(7,[ap,a(l$),-8],l$);bI(6,bX,mE);bI(5,[ap,a(mW),-6],mW);bI(4,[ap,a(lV),-5],lV);bI(3,ix,mu);bI(2,iy,hv);bI(1,iA,lR);bI(0,[ap,a(np),-1],np);var
-oc=a(mv),od=a(mB),oe=a("option is None"),og=a(mL),oh=a("\\'"),oi=a(mb),oj=a(ng),ok=a(lN),ol=a(l2),of=a("Char.chr"),or=a("List.map2"),os=a("List.combine"),oq=a("List.init"),oo=a("nth"),op=a("List.nth"),on=a("tl"),om=a("hd"),ov=a("String.blit / Bytes.blit_string"),ou=a("Bytes.blit"),ot=a("String.sub / Bytes.sub"),oA=a("String.contains_from / Bytes.contains_from"),ox=a(u),ow=a("String.concat"),oE=a("Array.blit"),oD=a("Array.init"),oF=a("Stdlib.Queue.Empty"),oH=a("CamlinternalLazy.Undefined"),oM=a("Buffer.add: cannot grow buffer"),oL=[0,a(mT),93,2],oK=[0,a(mT),94,2],oV=a("%c"),oW=a("%s"),oX=a(lr),oY=a(l9),oZ=a(mr),o0=a(lD),o1=a("%f"),o2=a("%B"),o3=a("%{"),o4=a("%}"),o5=a("%("),o6=a("%)"),o7=a("%a"),o8=a("%t"),o9=a("%?"),o_=a("%r"),o$=a("%_r"),pa=[0,a(aC),850,23],pl=[0,a(aC),814,21],pd=[0,a(aC),815,21],pm=[0,a(aC),818,21],pe=[0,a(aC),819,21],pn=[0,a(aC),822,19],pf=[0,a(aC),823,19],po=[0,a(aC),826,22],pg=[0,a(aC),827,22],pp=[0,a(aC),831,30],ph=[0,a(aC),832,30],pj=[0,a(aC),836,26],pb=[0,a(aC),837,26],pk=[0,a(aC),846,28],pc=[0,a(aC),847,28],pi=[0,a(aC),851,23],qs=a(mm),qq=[0,a(aC),1558,4],qr=a("Printf: bad conversion %["),qt=[0,a(aC),1626,39],qu=[0,a(aC),1649,31],qv=[0,a(aC),1650,31],qw=a("Printf: bad conversion %_"),qx=a("@{"),qy=a("@["),qo=a(hA),qm=a("neg_infinity"),qn=a(ni),ql=a(dC),qg=[0,lK],p6=a("%+nd"),p7=a("% nd"),p9=a("%+ni"),p_=a("% ni"),p$=a("%nx"),qa=a("%#nx"),qb=a("%nX"),qc=a("%#nX"),qd=a("%no"),qe=a("%#no"),p5=a("%nd"),p8=a(mr),qf=a("%nu"),pT=a("%+ld"),pU=a("% ld"),pW=a("%+li"),pX=a("% li"),pY=a("%lx"),pZ=a("%#lx"),p0=a("%lX"),p1=a("%#lX"),p2=a("%lo"),p3=a("%#lo"),pS=a("%ld"),pV=a(l9),p4=a("%lu"),pG=a("%+Ld"),pH=a("% Ld"),pJ=a("%+Li"),pK=a("% Li"),pL=a("%Lx"),pM=a("%#Lx"),pN=a("%LX"),pO=a("%#LX"),pP=a("%Lo"),pQ=a("%#Lo"),pF=a("%Ld"),pI=a(lD),pR=a("%Lu"),pt=a("%+d"),pu=a("% d"),pw=a("%+i"),px=a("% i"),py=a("%x"),pz=a("%#x"),pA=a("%X"),pB=a("%#X"),pC=a("%o"),pD=a("%#o"),ps=a(mU),pv=a(lr),pE=a(mm),oN=a("@]"),oO=a("@}"),oP=a("@?"),oQ=a("@\n"),oR=a("@."),oS=a("@@"),oT=a("@%"),oU=a("@"),pq=a("CamlinternalFormat.Type_mismatch"),qz=a("x"),qC=a("Hashtbl: unsupported hash table format"),DF=a("OCAMLRUNPARAM"),DD=a("CAMLRUNPARAM"),qA=a(u),qQ=[0,0],qR=[0,0],qO=[0,0],qK=[0,0,0],q3=a(" occurs twice"),q4=a("the key "),qZ=a("nested too deeply"),q2=[5,0],q0=[0,1],q1=a(mv),q7=a(m5),q5=[0,0],q6=a(mB),q8=[4,0],q9=a(" stands bare"),q_=a("the number "),qY=a(ee),qX=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],qW=a(fn),qV=a(fn),qU=a(fn),qT=a(fn),qS=a("Json.Malformed"),rf=[0,[4,6,[0,2,8],0,0],a("%08x")],rg=a(u),rC=a(" is no number of a model"),rD=a(h9),rE=a(u),rG=a(u),rF=a(u),rB=a(u),rz=a(" is out of range"),ry=a(nm),ru=a(a_),rv=a(u),rw=a(ee),rx=a(" is no integer"),rt=a(" has too many decimal digits"),rs=a(u),rr=a(u),rq=[0,a(me),32,90],rp=[0,a(me),31,82],ro=a(" has the wrong length"),rn=a(" is no string"),rm=a(" is no array"),rl=a(h0),rk=a(" has the unknown key "),rj=a(" has no "),ri=a(h0),rh=a("Reading.Not_valid"),r9=a(hF),r2=a(fs),r1=a(h6),r3=a(dB),r4=a(hD),r5=a(b8),r6=a(aV),r7=a(hB),r8=a(af),r0=a(bD),rV=a(mb),rW=a(ng),rX=a(lN),rY=a("\\f"),rZ=a(l2),rU=a(mL),rT=a('\\"'),rS=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],rQ=a("G1: a row of no state"),rP=a("a probability"),rO=a("a row"),rN=a("a label"),rK=a(" are no object"),rH=a(dt),rI=a(af),rR=a(hB),rJ=a("the model's kind is not 'lmc'"),rL=a(aV),rM=a(b8),th=a(h4),ti=a(bn),tj=[0,a(af),[0,a(aV),[0,a(b8),0]]],tk=a(dt),tl=a(at),tg=a(u),tm=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),0]]]],tn=a(at),to=a(bQ),s1=[0,a(al),0],s2=[0,a(dv),[0,a(aw),[0,a(aO),[0,a(ac),0]]]],s3=a(bQ),s4=a(em),s5=[0,a(em),[0,a(hL),0]],s6=a("the distance"),s7=a(dv),s8=a(aw),s9=a(aw),s_=a(c3),s$=a(aO),ta=a(ei),tb=a(aw),tc=a(aw),td=a(aw),te=a(ac),tf=a(al),sS=a(bv),sT=a(nq),sU=a(hs),sV=a(el),sW=a(": only one of rank and progress"),sX=a(el),sY=a(hs),sZ=[0,a(el),[0,a(hs),0]],s0=[0,a(bv),[0,a(cL),[0,a(nq),0]]],sR=a(" has no rank of at least 1"),sQ=a(" has a rank that is no integer"),sE=[0,a(fj),[0,a(fp),[0,a(dA),[0,a(aV),0]]]],sF=a(dA),sP=a(aV),sG=a(fp),sH=a(fj),sI=a(" has not one form"),sJ=a(fj),sK=a(fj),sL=a(fp),sM=a(fp),sN=a(aV),sO=a(dA),sB=a(hH),sC=a(ht),sD=a(" has an unknown relation"),sx=a(bv),sy=a(ej),sz=a(fB),sA=[0,0,0],sv=[0,a(bv),[0,a(cL),[0,a(ej),[0,a(fB),0]]]],sw=[0,a(bv),[0,a(cL),[0,a(ej),0]]],su=a(" has no common denominator of a usable size"),sq=a(cL),so=[0,a(nk),0],sp=[0,a(fu),0],sr=a(fu),ss=a(nk),st=a(nm),sk=[0,a(cK),[0,a(dz),0]],sl=a(cK),sm=a(dz),sj=a("a lower bound"),r$=[0,a(al),0],sa=[0,a(aD),[0,a(aE),[0,a(ac),0]]],sb=a(b$),sc=a(m6),sd=a(aD),se=a(m6),sf=a(aE),sg=a("an upper bound"),sh=a(ac),si=a(al),r_=a(ho),uz=[4,0],uA=a(aO),uB=a(ei),uC=[0,a(af),[0,a(aV),[0,a(b8),0]]],uD=a(dt),uE=a(at),uF=a(h4),uG=a(bn),uy=a(u),uH=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),0]]]]],uI=a(at),uJ=a(bQ),ua=[0,a(mj),[0,a(en),0]],ub=[0,a(aw),[0,a(aO),[0,a(c4),0]]],uc=a(bQ),ud=[0,a(al),[0,a(ac),0]],ue=a(aw),uf=a(aw),ug=a(c3),uh=a(aO),ui=a(aw),uj=a(al),uk=a(aw),ul=a(ac),um=a(mn),un=a(c4),uo=a(aw),up=a(aw),uq=a(al),ur=a(aw),us=a(aw),ut=a(ac),uu=a(mj),uv=a(mO),uw=[4,0],ux=a(en),t5=[0,a(aw),[0,a(dv),[0,a(ms),[0,a(ac),0]]]],t6=a(em),t7=[0,a(em),[0,a(hL),0]],t8=a(dv),t9=a(aw),t_=a(ms),t$=a(ac),t4=a(" name a pair twice"),tR=[0,[11,a(nj),[4,0,0,0,0]],a(mS)],tS=[0,a(fE),[0,a(ac),[0,a(fz),[0,a(al),[0,a(dE),0]]]]],tT=[0,a(lM),0],tU=a(lM),tV=a(" has an empty vector"),tW=a(fE),tX=a(dE),tY=a(mP),tZ=a(mz),t0=a(ac),t1=a(fz),t2=a(al),t3=a(dE),tK=[4,0],tF=[0,a(m_),[0,a(cK),[0,a(dz),[0,a(c2),0]]]],tG=a(c2),tH=a(cK),tQ=a(dz),tI=a(" has both covers and a coupling"),tJ=a(m_),tL=a(cK),tM=a(dz),tN=a(cK),tO=a(dz),tP=a(c2),tw=[0,a(fD),[0,a(md),[0,a(fG),0]]],tx=[0,a(aD),[0,a(aE),[0,a(al),[0,a(ac),0]]]],ty=a(fG),tz=a(aD),tA=a(aE),tB=a(al),tC=a(ac),tD=a(fD),tE=a(md),tt=[0,a(nx),[0,a(c4),0]],tu=a(c4),tv=a(nx),tr=a("accept"),ts=a("reject"),tq=a(mX),tp=a(mX),vT=a(ef),vU=a("N1: nothing says how far a state is"),vV=[0,a(af),0],vK=[0,a(b9),[0,a(b7),[0,a(at),[0,a(bn),[0,a(aO),[0,a(bF),0]]]]]],vL=a(bQ),vM=a(bF),vN=a(aO),vO=a(bn),vP=[0,[3,a(hZ)]],vQ=a(af),vR=a(at),vS=a(at),vH=a(mA),vI=a(mA),vJ=a("the masses that are cut off"),vG=a("S2: a step cut that is not the first"),vC=a(bF),vD=[0,a(aO),[0,a(bF),0]],vE=a(aO),vF=a(bF),vA=a(nc),vB=a(l_),vy=a("S1: another model before"),vz=a("S1: another model after"),vx=a("Q1: a state that is merged itself"),vw=a("a step names no state of the model"),vt=a(hS),vu=a(hP),vb=a(lx),vc=a(mK),vd=a(lL),ve=a(lL),vf=a(ef),vg=a("merge"),vh=a("quotient"),vi=[0,a(dA),0],vl=[0,a(nD),[0,a(dA),[0,a(hS),0]]],vm=a(nD),vn=[0,a(af),[0,a(aV),[0,a(b8),0]]],vo=a("the smaller chain"),vp=a(hS),vq=a(bF),vr=[0,a(ef),0],vs=a(ef),vj=a(lx),vk=a(mK),u$=a(dA),u7=a(nc),u8=a(l_),u9=a("neither:"),u6=a("Q2: states that are not alike"),u4=a("G1: a probability"),u5=a("G1: a sum"),u3=a("G1: there is no state"),uV=[0,a(aD),[0,a(aE),[0,a(dv),[0,a(aw),[0,a(al),[0,a(ac),0]]]]]],uW=a(dv),uX=a(em),uY=a(hL),uZ=a(b$),u0=a(aw),u1=a(aE),u2=a(aD),uP=[0,a(aD),[0,a(aE),[0,a(fC),[0,a(aw),[0,a(al),[0,a(ac),0]]]]]],uQ=a(hQ),uR=a(fC),uS=a(aw),uT=a(aE),uU=a(aD),uL=a(b$),uM=a(al),uN=a(ac),uK=a("Steps_document.Other"),u_=[0,a(at),[0,a(bn),[0,a(af),[0,a(b9),[0,a(b7),[0,a(bF),[0,a("fixed"),[0,a(dy),0]]]]]]]],xF=[0,a(af),0],xE=a("S3: no part proves a claim"),xB=[0,a(ep),[0,a(hY),[0,a(en),0]]],xC=[0,a(aO),[0,a(ic),[0,a(c4),0]]],xD=a("the proof"),xz=a(mJ),xx=a(b$),xt=a(b$),xp=[0,a(aD),[0,a(aE),[0,a(aV),[0,a(fC),[0,a(fr),[0,a(ep),[0,a(al),[0,a(ac),0]]]]]]]],xq=a(aD),xr=a(aE),xs=a(aV),xu=a(al),xv=a(ac),xw=a(fr),xy=a(ep),xA=a(fC),xc=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(aO),[0,a(ic),[0,a(c4),0]]]]]]]],xd=[0,a(ep),[0,a(hY),[0,a(en),0]]],xe=a(bQ),xf=[0,a(af),[0,a(aV),[0,a(b8),0]]],xg=a(dt),xh=a(at),xi=a(h4),xj=a(bn),xk=a(c3),xl=a(aO),xm=a(ei),xn=a(at),w$=a("V1: no state of the model"),w7=a("a label leads to no node"),wW=a(mJ),wT=a(b$),wU=a(aO),wV=a(ep),wX=a(mn),wY=a(c4),wZ=[4,0],w0=a(hY),w1=a("the measure"),w2=a(ic),w3=a(hu),w4=a("gains and the measure g go together"),w5=[0,0],w6=a("there is no guess"),xa=a(lX),xb=a("V1: no secrets"),w8=a(mO),w9=[4,0],w_=a(en),wS=a("V6: the cycles are not in order, or overlap"),wR=a("an end of a cycle is no node"),wM=a(hE),wO=a(hE),wP=a(hE),wN=a("a cycle has not two ends"),wQ=a("the cycles"),wC=a(ny),wD=a("chi2"),wE=a(hu),wF=a("hellinger"),wG=a("kl"),wH=a(hK),wI=a(lX),wJ=a("renyi:"),wL=a(u),wK=a("the measure is not known"),ww=a(ny),wx=a(hu),wy=a(hK),wA=a(hK),wB=a("V1: secrets have a prior"),wz=a("V1: pairs have no prior"),wq=[0,a(fr),0],wr=[0,a(aV),[0,a(al),[0,a(ac),0]]],ws=a(aV),wt=a(fr),wu=a(al),wv=a(ac),wl=a(nn),v$=[0,[11,a(nj),[4,0,0,0,0]],a(mS)],wa=[0,a(fE),[0,a(ac),[0,a(fz),[0,a(al),[0,a(dE),[0,a(ls),[0,a(nF),0]]]]]]],wb=[0,a(lF),0],wc=a(lF),wd=a(fE),we=a(ac),wf=a(fz),wg=a(al),wh=a(dE),wi=a(mP),wj=a(mz),wk=a(ls),wm=a(nF),wn=a(" has rows that are empty, or not of one length"),wo=a(dE),v_=a(eo),v0=a("columns"),v1=a("rest"),v2=a(hT),v3=[0,a(nh),0],v4=[0,a(hT),0],v5=a(hT),v6=a(nh),v7=[0,a(mD),[0,a(c2),0]],v8=a(mD),v9=a(c2),vZ=a(ho),vY=a(nn),vX=a(" is negative"),vW=a(" is no natural number"),xG=a(bC),xH=a("Matching.Stuck"),zi=a("M11: a position is listed twice"),zh=a(hq),zk=a(bC),zj=a("a relation"),zc=a("the relations"),zd=a(ne),ze=a("the losses"),zf=a(hq),za=a(al),y9=a("M4: a bound is below 1"),y8=a(lW),yT=[0,a(h$),[0,a("amortised"),0]],yU=a("the metric"),yV=a(h8),yW=a(h$),yX=[0,a(ac),[0,a(al),0]],zl=[0,a(mQ),[0,a(ne),[0,a(hq),0]]],yY=[0,a(b9),[0,a(b7),[0,a(af),[0,a(at),[0,a(bn),[0,a(h8),[0,a(aO),0]]]]]]],yZ=a(bQ),y0=a(c3),y1=a(aO),y2=a("the certificate claims nothing"),y3=a(at),y4=a(hF),y5=a(bn),y6=a("M2: another digest"),y7=a("M3: another model"),y_=a(h$),y$=a(ac),zb=a(mQ),zg=a("M9: not one for each claim"),yQ=a(" has an interval without two ends"),yO=[0,a(bv),[0,a(mp),0]],yP=a(bv),yR=a(mp),yL=[0,a(mq),0],yM=a(mq),yE=[0,a(fD),[0,a(lQ),[0,a(nw),0]]],yF=[0,a(l0),[0,a("down"),0]],yG=a(fD),yH=a(lQ),yI=a(nw),yJ=a(l0),yA=[0,a(cL),0],yB=a(cL),yC=a(eo),yw=[0,a(bv),[0,a(cL),0]],yx=a(bv),yy=a(cL),yr=a(bv),ys=a(mx),yt=a(mg),yu=a(el),ym=[0,a(aD),[0,a(aE),[0,a(ac),[0,a(al),0]]]],yn=a(al),yo=a(ac),yp=a(aE),yq=a(aD),yk=a(eo),yh=a(dB),yg=a(bC),yi=a(";"),yj=a("M4: no state of the model"),yf=a(u),ya=[0,[3,a(hB)]],yb=a(af),yc=[0,1],yd=a(lZ),ye=[0,1],x$=a("it is no object"),x_=a(hp),x5=a(fs),x4=a(h6),x6=a(dB),x7=a(hD),x1=a(hG),x2=a(dB),x3=a(hR),x8=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,hU,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],xV=[0,a(aD),[0,a(my),[0,a(aE),0]]],xW=a(aD),xX=a(my),xY=a(aE),xZ=a("M1: a transition names no state"),x0=a("M1: a probability is negative, or they sum to more than 1"),xR=a("a state"),xJ=[0,a(fu),0],xK=[0,a(af),[0,a(aV),[0,a(b8),0]]],xL=a(dt),xM=[0,a("pa"),0],xN=a("the model's kind"),xO=a(af),xP=a(m4),xQ=a(aV),xS=a(mt),xT=a(b8),xU=a("M1: no state, or one twice"),xI=a(ho),z5=a(fs),z0=a(m5),z1=a(hG),z2=a(dB),z3=a(hR),z4=a(h6),z6=a(dB),z7=a(hD),CJ=a(bF),CA=a(af),CB=a(" has no kind"),CC=a("hmm-parametric"),CD=a(" is of another kind"),CE=a(" has a model of its own"),Cx=a(lA),Cy=a(af),Cz=a(bQ),CF=a("a part"),CG=a(lA),CH=a(ei),Ci=[0,a(fI),0],Cj=a(bQ),Ck=a("violated"),Cl=a(c3),Cm=a(aO),Cn=a("any"),Co=a("the claim is about one ratio"),Cp=a(fI),Cq=a(fI),Cr=a(hW),Cs=[0,a(fI),[0,a("impossible"),0]],Cf=[0,a(dD),[0,a(fk),[0,a(fq),0]]],Cg=a(fk),Ch=a(fq),Ce=a("U1: a vector on no state, or negative"),B6=[0,a(dD),[0,a(fk),[0,a(lz),[0,a(nz),[0,a(mw),[0,a(lS),[0,a(ns),[0,a(ht),[0,a(hH),[0,a(no),0]]]]]]]]]],B7=a(fk),B8=a(lz),B9=a(nz),B_=a(mw),B$=a(lS),Ca=a(ns),Cb=a(ht),Cc=a(hH),Cd=a(no),B5=a(" is empty"),B2=a("H5: the ratio is less than 1"),B3=a(m0),B4=a(eg),BT=[0,a(m$),0],BU=a(bQ),BV=a(h5),BW=a(c3),BX=a(aO),BY=a("the ratio"),BZ=a(m$),B0=a(fv),B1=[0,a(m0),[0,a(eg),[0,a("coupling"),0]]],BF=a(hG),BG=a(lB),BH=a(hR),BE=a("K1: merged with no state"),Bu=[0,a(dD),[0,a(nC),[0,a(nG),0]]],Bv=a(nC),Bw=a(nG),Bx=a(af),By=a("the chain's certificate has a kind"),Bz=a(at),BQ=[0,[3,a(hZ)]],BR=a(af),BP=a(dy),BA=[0,[3,a(lO)]],BB=a(b9),BN=[0,[1,a(nu)]],BO=a(b7),BC=a(nE),BD=a("K2: another digest"),BI=[0,a("first"),0],BJ=[0,a("second"),0],BK=a(lE),BL=[0,a(lE),0],BM=a(ib),Bl=[0,a(bv),[0,a(m3),[0,a(cK),0]]],Bm=a(bv),Bn=a(m3),Bo=a(cK),Bk=[0,a(dD),[0,a(nv),[0,a(ej),[0,a(fB),0]]]],Bp=a(nv),Bq=a(ej),Br=a(fB),Bs=a("F1: a move is listed twice"),Bt=a("F1: a pair of equal or unknown states, or one twice"),Bj=a(" names no generator"),Bi=[5,0],Bh=a("I2 or I3: another function"),Bc=[0,a(dD),[0,a(mk),[0,a(mV),[0,a(hP),0]]]],Bd=a(mk),Be=a(mV),Bf=a(hP),Bg=a("expected combinations for every generator"),Bb=a("H3: no distribution of the model"),Ba=a("H2: a row is no distribution"),A_=a(dD),A$=a(" has no type that is known"),A9=a(h0),A1=[0,a(aD),[0,a(aE),[0,a(du),[0,a(nf),[0,a(ft),0]]]]],A2=a(aD),A3=a(aE),A4=a(du),A5=a(nf),A7=a("all"),A8=a(ft),A6=a(" is another one"),A0=a("there is not one claim"),AY=a("the factors"),AL=[0,a(eg),0],AM=[0,a(ft),[0,a(hI),[0,a(mf),0]]],AN=a(bQ),AO=a(c3),AP=a(aO),AQ=a("the length"),AR=a(ft),AS=a("the length is out of range"),AT=a(hI),AU=a(hI),AV=a("the proofs"),AW=a(mf),AX=a(eg),AZ=a(ei),AI=a("L1: a layer has another number of covers"),AJ=a("L1: the layers and those of covers are not as many as the length"),AG=a(" has a cover without two entries"),AA=[0,a(aD),[0,a(aE),[0,a(du),[0,a(ib),[0,a(nr),[0,a(c2),0]]]]]],AB=a(aD),AC=a(aE),AD=a(du),AE=a(ib),AF=a(nr),AH=a(c2),Aw=a("W2: there are no parameters"),An=[0,a(fq),[0,a(fG),[0,a(fH),0]]],Ao=[0,a(aD),[0,a(aE),[0,a(du),[0,a(h5),0]]]],Ap=a(aD),Aq=a(aE),Ar=a(du),Ay=a(eo),As=a(h5),At=a(fq),Au=a(fG),Av=a(fH),Ax=a(" has no word with its probabilities and parameters"),Al=a(" is neither true nor false"),Aj=a(lZ),Ak=[0,1],Ai=a("no object"),Ag=a(hp),Ah=a(lt),z$=a(at),Aa=a(at),Ab=a(hF),Ac=a(bn),Ad=a(ml),Ae=a(eg),Af=a("a factor is constant"),z_=a("H2"),zX=[5,0],zW=a("H1: a row of no state"),zV=a("the row of "),zO=a("an observation"),zE=[0,a(af),[0,a(nl),[0,a(aV),[0,a(b8),[0,a(lU),0]]]]],zF=[0,a(fH),[0,a(fu),0]],zG=a(dt),zH=[3,a("hmm")],zI=a(af),zJ=a("the model's kind is not 'hmm'"),zK=a(fH),zL=a("the parameters are no object"),zM=a("the observations"),zN=a(nl),zP=a(m4),zQ=a(aV),zR=a(mt),zS=a(b8),zT=a("the distributions"),zU=a(lU),zY=a("H1: a state or a distribution is empty"),zZ=a("H1: a row of transitions is empty"),zB=a(" names what does not exist"),zC=a("H1: "),zD=a(" holds no text"),zp=[0,a(cr),[0,a(b6),0]],zq=a(cr),zr=[0,a(mM),[0,a(bD),0]],zs=a(mM),zt=a(lC),zu=[0,a(cr),[0,a(b6),0]],zv=a(b6),zw=[0,a(lC),[0,a(hC),0]],zy=a(h9),zx=a(h9),zz=[0,a(m1),0],zA=[0,a(l7),0],zo=a(" is no expression"),zn=a(" divides by zero"),zm=a("Hmm_document.Other"),Cu=a("hmm-no-budget"),Cv=a("hmm-all-lengths"),Cw=a("hmm-budget"),CI=a("hmm-several"),Dw=a("valid"),Dx=a("not covered"),Dy=a("malformed: too large for the stack (see ulimit -s)"),Dz=a("not valid: "),DA=a("malformed: "),Dv=[0,a(lW)],Db=a(b9),Ds=a(lO),Dc=a(nE),Dd=a(b7),Dr=a(nu),De=a("the version is not 1"),Df=a(af),Dj=a(hQ),Dk=a("leakage"),Dl=a(h8),Dm=a(bF),Dn=a(bF),Do=a(bF),Dq=a(bF),Dp=a("nature"),Dh=a(hQ),Di=a(dy),Dg=a("the kind is no string"),Da=a("the document is no object"),C9=a(lt),C_=a(ml),C4=a("a digest"),C3=a("what is said of the program"),CV=a(dy),CW=[0,a(l4),0],CX=[0,a(hx),[0,a(l1),[0,a(mI),0]]],CY=a("the program"),CZ=a("the function"),C0=a(hx),C1=a("what is observed"),C2=a(l1),C5=a(mI),C6=a(l4),C7=a(dy),CU=a("P3: runs of the program are cut off, and no step says so"),CT=[3,a(ef)],CQ=a(dy),CR=a(at),CS=a(aV),CN=a(at),CO=[0,[3,a(hZ)]],CP=a(af),CM=[0,1],CL=a(hp),Dt=a("bisimdist-certificate compact\n"),DB=a(u),DC=a("not checked: too large for the stack of this browser");function
-aj(a){if(typeof
+HC(){var
+a=r;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pr(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pr(a.error)})}HC();function
+c(a,b){return a.length==1?a(b):c_(a,[b])}function
+o(a,b,c){return a.length==2?a(b,c):c_(a,[b,c])}function
+ih(a,b,c,d){return a.length==3?a(b,c,d):c_(a,[b,c,d])}function
+ii(a,b,c,d,e){return a.length==4?a(b,c,d,e):c_(a,[b,c,d,e])}G2();var
+jz=[at,a(oi),-2],jx=[at,a(iO),-3],jw=[at,a(oB),-4],ca=[at,a(oI),-7],jy=[at,a(oK),-9],ah=[at,a(oW),-11],aU=a("the lower table"),fN=a("the upper table"),eB=a("the ceiling"),bt=a(b7),hY=a(b7),dp=a("an entry of a relation"),fV=a("a loss"),d0=a("an infinite position"),fU=a("an entry of the lower table"),fT=a("an entry of the upper table"),eG=a(b7),eF=a("a transition"),h6=[0,a(bG),[0,a(oD),[0,a(nk),[0,a(eO),0]]]],id=[0,a(b6),[0,a(b5),[0,a(ax),[0,a(by),0]]]],ib=a(i7),ck=a(i7),h$=a(ga),ds=a(ga),dr=a(ga),h_=a("the claim"),dq=a("a proof"),b4=a(b7),h9=[0,a(b6),[0,a(b5),[0,a(an),[0,a(ax),[0,a(by),[0,a(aC),0]]]]]],d3=a("a computation"),cJ=a("a step"),f2=a(b7),bF=a("a mechanism"),mK=[0,[0,a("add-remove"),[0,a(iY),[0,a(jc),0]]],[0,[0,a(iY),[0,a(iY),0]],[0,[0,a(jc),[0,a(jc),0]],[0,[0,a(ny),[0,a(ny),[0,a("replace-swapped"),0]]],0]]]];bZ(11,[at,a(n$),-12],n$);bZ(10,ah,oW);bZ(9,[at,a(nq),iC],nq);bZ(8,jy,oK);bZ(7,[at,a(ng),-8],ng);bZ(6,ca,oI);bZ(5,[at,a(nH),-6],nH);bZ(4,[at,a(ol),-5],ol);bZ(3,jw,oB);bZ(2,jx,iO);bZ(1,jz,oi);bZ(0,[at,a(nY),-1],nY);var
+pL=a(nt),pM=a(oF),pN=a("option is None"),pP=a(nA),pQ=a("\\'"),pR=a(ni),pS=a(o1),pT=a(m1),pU=a(oo),pO=a("Char.chr"),p1=a("List.map2"),p2=a("List.fold_left2"),p3=a("List.combine"),p0=a("List.init"),pZ=a(ok),pX=a("nth"),pY=a(ok),pW=a("tl"),pV=a("hd"),p6=a("String.blit / Bytes.blit_string"),p5=a("Bytes.blit"),p4=a("String.sub / Bytes.sub"),p$=a("String.contains_from / Bytes.contains_from"),p8=a(A),p7=a("String.concat"),qd=a("Array.blit"),qc=a("Array.init"),qe=a("Stdlib.Queue.Empty"),qg=a("CamlinternalLazy.Undefined"),ql=a("Buffer.add: cannot grow buffer"),qk=[0,a(oO),93,2],qj=[0,a(oO),94,2],qu=a("%c"),qv=a("%s"),qw=a(n8),qx=a(nf),qy=a(oy),qz=a(oc),qA=a("%f"),qB=a("%B"),qC=a("%{"),qD=a("%}"),qE=a("%("),qF=a("%)"),qG=a("%a"),qH=a("%t"),qI=a("%?"),qJ=a("%r"),qK=a("%_r"),qL=[0,a(aJ),850,23],qW=[0,a(aJ),814,21],qO=[0,a(aJ),815,21],qX=[0,a(aJ),818,21],qP=[0,a(aJ),819,21],qY=[0,a(aJ),822,19],qQ=[0,a(aJ),823,19],qZ=[0,a(aJ),826,22],qR=[0,a(aJ),827,22],q0=[0,a(aJ),831,30],qS=[0,a(aJ),832,30],qU=[0,a(aJ),836,26],qM=[0,a(aJ),837,26],qV=[0,a(aJ),846,28],qN=[0,a(aJ),847,28],qT=[0,a(aJ),851,23],r3=a(np),r1=[0,a(aJ),1558,4],r2=a("Printf: bad conversion %["),r4=[0,a(aJ),1626,39],r5=[0,a(aJ),1649,31],r6=[0,a(aJ),1650,31],r7=a("Printf: bad conversion %_"),r8=a("@{"),r9=a("@["),rZ=a(iS),rX=a("neg_infinity"),rY=a(o3),rW=a(d9),rR=[0,of],rF=a("%+nd"),rG=a("% nd"),rI=a("%+ni"),rJ=a("% ni"),rK=a("%nx"),rL=a("%#nx"),rM=a("%nX"),rN=a("%#nX"),rO=a("%no"),rP=a("%#no"),rE=a("%nd"),rH=a(oy),rQ=a("%nu"),rs=a("%+ld"),rt=a("% ld"),rv=a("%+li"),rw=a("% li"),rx=a("%lx"),ry=a("%#lx"),rz=a("%lX"),rA=a("%#lX"),rB=a("%lo"),rC=a("%#lo"),rr=a("%ld"),ru=a(nf),rD=a("%lu"),rf=a("%+Ld"),rg=a("% Ld"),ri=a("%+Li"),rj=a("% Li"),rk=a("%Lx"),rl=a("%#Lx"),rm=a("%LX"),rn=a("%#LX"),ro=a("%Lo"),rp=a("%#Lo"),re=a("%Ld"),rh=a(oc),rq=a("%Lu"),q4=a("%+d"),q5=a("% d"),q7=a("%+i"),q8=a("% i"),q9=a("%x"),q_=a("%#x"),q$=a("%X"),ra=a("%#X"),rb=a("%o"),rc=a("%#o"),q3=a(oP),q6=a(n8),rd=a(np),qm=a("@]"),qn=a("@}"),qo=a("@?"),qp=a("@\n"),qq=a("@."),qr=a("@@"),qs=a("@%"),qt=a("@"),q1=a("CamlinternalFormat.Type_mismatch"),r_=a("x"),sc=a("Hashtbl: unsupported hash table format"),GG=a("OCAMLRUNPARAM"),GE=a("CAMLRUNPARAM"),r$=a(A),ss=[0,0],st=[0,0],sw=[0,0],sq=[0,0],sm=[0,0,0],sI=a(" occurs twice"),sJ=a("the key "),sE=a("nested too deeply"),sH=[5,0],sF=[0,1],sG=a(nt),sM=a(nN),sK=[0,0],sL=a(oF),sN=[4,0],sO=a(" stands bare"),sP=a("the number "),sD=a(eK),sC=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],sB=a(f7),sA=a(f7),sz=a(f7),sy=a(f7),sx=a("Json.Malformed"),sW=[0,[4,6,[0,2,8],0,0],a("%08x")],sX=a(A),th=a(" is no number of a model"),ti=a(iI),tj=a(A),tl=a(A),tk=a(A),tg=a(A),te=a(m9),td=a(nW),s$=a(bk),ta=a(A),tb=a(eK),tc=a(" is no integer"),s_=a(" has too many decimal digits"),s9=a(A),s8=a(A),s7=[0,a(ov),32,90],s6=[0,a(ov),31,82],s5=a(" has the wrong length"),s4=a(" is no string"),s3=a(" is no array"),s2=a(iz),s1=a(" has the unknown key "),s0=a(" has no "),sZ=a(iz),sY=a("Reading.Not_valid"),tO=a(it),tH=a(f_),tG=a(iG),tI=a(eb),tJ=a(iV),tK=a(cq),tL=a(a4),tM=a(iq),tN=a(an),tF=a(bT),tA=a(ni),tB=a(o1),tC=a(m1),tD=a("\\f"),tE=a(oo),tz=a(nA),ty=a('\\"'),tx=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],tv=a("G1: a row of no state"),tu=a("a probability"),tt=a("a row"),ts=a("a label"),tp=a(" are no object"),tm=a(d$),tn=a(an),tw=a(iq),to=a("the model's kind is not 'lmc'"),tq=a(a4),tr=a(cq),uY=a(iE),uZ=a(by),u0=[0,a(an),[0,a(a4),[0,a(cq),0]]],u1=a(d$),u2=a(ax),uX=a(A),u3=[0,a(b6),[0,a(b5),[0,a(ax),[0,a(by),0]]]],u4=a(ax),u5=a(bQ),uG=[0,a(am),0],uH=[0,a(ea),[0,a(aD),[0,a(aC),[0,a(ae),0]]]],uI=a(bQ),uJ=a(eU),uK=[0,a(eU),[0,a(i2),0]],uL=a("the distance"),uM=a(ea),uN=a(aD),uO=a(aD),uP=a(c6),uQ=a(aC),uR=a(eS),uS=a(aD),uT=a(aD),uU=a(aD),uV=a(ae),uW=a(am),ux=a(bG),uy=a(o7),uz=a(il),uA=a(eO),uB=a(": only one of rank and progress"),uC=a(eO),uD=a(il),uE=[0,a(eO),[0,a(il),0]],uF=[0,a(bG),[0,a(c5),[0,a(o7),0]]],uw=a(" has no rank of at least 1"),uv=a(" has a rank that is no integer"),uj=[0,a(gh),[0,a(f9),[0,a(d8),[0,a(a4),0]]]],uk=a(d8),uu=a(a4),ul=a(f9),um=a(gh),un=a(" has not one form"),uo=a(gh),up=a(gh),uq=a(f9),ur=a(f9),us=a(a4),ut=a(d8),ug=a(eR),uh=a(im),ui=a(" has an unknown relation"),uc=a(bG),ud=a(eN),ue=a(ge),uf=[0,0,0],ua=[0,a(bG),[0,a(c5),[0,a(eN),[0,a(ge),0]]]],ub=[0,a(bG),[0,a(c5),[0,a(eN),0]]],t$=a(" has no common denominator of a usable size"),t7=a(c5),t5=[0,a(nV),0],t6=[0,a(gl),0],t8=a(gl),t9=a(nV),t_=a(nW),t1=[0,a(c7),[0,a(d7),0]],t2=a(c7),t3=a(d7),t0=a("a lower bound"),tQ=[0,a(am),0],tR=[0,a(aK),[0,a(aL),[0,a(ae),0]]],tS=a(b7),tT=a(oV),tU=a(aK),tV=a(oV),tW=a(aL),tX=a("an upper bound"),tY=a(ae),tZ=a(am),tP=a(iL),we=[4,0],wf=a(aC),wg=a(eS),wh=[0,a(an),[0,a(a4),[0,a(cq),0]]],wi=a(d$),wj=a(ax),wk=a(iE),wl=a(by),wd=a(A),wm=[0,a(b6),[0,a(b5),[0,a(an),[0,a(ax),[0,a(by),0]]]]],wn=a(ax),wo=a(bQ),vR=[0,a(nn),[0,a(eV),0]],vS=[0,a(aD),[0,a(aC),[0,a(dy),0]]],vT=a(bQ),vU=[0,a(am),[0,a(ae),0]],vV=a(aD),vW=a(aD),vX=a(c6),vY=a(aC),vZ=a(aD),v0=a(am),v1=a(aD),v2=a(ae),v3=a(ox),v4=a(dy),v5=a(aD),v6=a(aD),v7=a(am),v8=a(aD),v9=a(aD),v_=a(ae),v$=a(nn),wa=a(nC),wb=[4,0],wc=a(eV),vK=[0,a(aD),[0,a(ea),[0,a(oz),[0,a(ae),0]]]],vL=a(eU),vM=[0,a(eU),[0,a(i2),0]],vN=a(ea),vO=a(aD),vP=a(oz),vQ=a(ae),vJ=a(" name a pair twice"),vw=[0,[11,a(nU),[4,0,0,0,0]],a(nG)],vx=[0,a(gr),[0,a(ae),[0,a(go),[0,a(am),[0,a(d_),0]]]]],vy=[0,a(oh),0],vz=a(oh),vA=a(" has an empty vector"),vB=a(gr),vC=a(d_),vD=a(nD),vE=a(nu),vF=a(ae),vG=a(go),vH=a(am),vI=a(d_),vp=[4,0],vk=[0,a(nO),[0,a(c7),[0,a(d7),[0,a(dv),0]]]],vl=a(dv),vm=a(c7),vv=a(d7),vn=a(" has both covers and a coupling"),vo=a(nO),vq=a(c7),vr=a(d7),vs=a(c7),vt=a(d7),vu=a(dv),vb=[0,a(gq),[0,a(ou),[0,a(gs),0]]],vc=[0,a(aK),[0,a(aL),[0,a(am),[0,a(ae),0]]]],vd=a(gs),ve=a(aK),vf=a(aL),vg=a(am),vh=a(ae),vi=a(gq),vj=a(ou),u_=[0,a(o_),[0,a(dy),0]],u$=a(dy),va=a(o_),u8=a("accept"),u9=a("reject"),u7=a(oR),u6=a(oR),xy=a(eL),xz=a("N1: nothing says how far a state is"),xA=[0,a(an),0],xp=[0,a(b6),[0,a(b5),[0,a(ax),[0,a(by),[0,a(aC),[0,a(bR),0]]]]]],xq=a(bQ),xr=a(bR),xs=a(aC),xt=a(by),xu=[0,[3,a(iy)]],xv=a(an),xw=a(ax),xx=a(ax),xm=a(nw),xn=a(nw),xo=a("the masses that are cut off"),xl=a("S2: a step cut that is not the first"),xh=a(bR),xi=[0,a(aC),[0,a(bR),0]],xj=a(aC),xk=a(bR),xf=a(nQ),xg=a(os),xd=a("S1: another model before"),xe=a("S1: another model after"),xc=a("Q1: a state that is merged itself"),xb=a("a step names no state of the model"),w_=a(i6),w$=a(eM),wS=a(mR),wT=a(nz),wU=a(og),wV=a(og),wW=a(eL),wX=a("merge"),wY=a("quotient"),wZ=[0,a(d8),0],w2=[0,a(pc),[0,a(d8),[0,a(i6),0]]],w3=a(pc),w4=[0,a(an),[0,a(a4),[0,a(cq),0]]],w5=a("the smaller chain"),w6=a(i6),w7=a(bR),w8=[0,a(eL),0],w9=a(eL),w0=a(mR),w1=a(nz),wQ=a(d8),wM=a(nQ),wN=a(os),wO=a("neither:"),wL=a("Q2: states that are not alike"),wJ=a("G1: a probability"),wK=a("G1: a sum"),wI=a("G1: there is no state"),wA=[0,a(aK),[0,a(aL),[0,a(ea),[0,a(aD),[0,a(am),[0,a(ae),0]]]]]],wB=a(ea),wC=a(eU),wD=a(i2),wE=a(b7),wF=a(aD),wG=a(aL),wH=a(aK),wu=[0,a(aK),[0,a(aL),[0,a(gp),[0,a(aD),[0,a(am),[0,a(ae),0]]]]]],wv=a(c4),ww=a(gp),wx=a(aD),wy=a(aL),wz=a(aK),wq=a(b7),wr=a(am),ws=a(ae),wp=a("Steps_document.Other"),wP=[0,a(ax),[0,a(by),[0,a(an),[0,a(b6),[0,a(b5),[0,a(bR),[0,a("fixed"),[0,a(dw),0]]]]]]]],zk=[0,a(an),0],zj=a("S3: no part proves a claim"),zg=[0,a(eX),[0,a(ix),[0,a(eV),0]]],zh=[0,a(aC),[0,a(iK),[0,a(dy),0]]],zi=a("the proof"),ze=a(oM),zc=a(b7),y_=a(b7),y6=[0,a(aK),[0,a(aL),[0,a(a4),[0,a(gp),[0,a(gk),[0,a(eX),[0,a(am),[0,a(ae),0]]]]]]]],y7=a(aK),y8=a(aL),y9=a(a4),y$=a(am),za=a(ae),zb=a(gk),zd=a(eX),zf=a(gp),yT=[0,a(b6),[0,a(b5),[0,a(an),[0,a(ax),[0,a(by),[0,a(aC),[0,a(iK),[0,a(dy),0]]]]]]]],yU=[0,a(eX),[0,a(ix),[0,a(eV),0]]],yV=a(bQ),yW=[0,a(an),[0,a(a4),[0,a(cq),0]]],yX=a(d$),yY=a(ax),yZ=a(iE),y0=a(by),y1=a(c6),y2=a(aC),y3=a(eS),y4=a(ax),yQ=a("V1: no state of the model"),yM=a("a label leads to no node"),yB=a(oM),yy=a(b7),yz=a(aC),yA=a(eX),yC=a(ox),yD=a(dy),yE=[4,0],yF=a(ix),yG=a("the measure"),yH=a(iK),yI=a(io),yJ=a("gains and the measure g go together"),yK=[0,0],yL=a("there is no guess"),yR=a(om),yS=a("V1: no secrets"),yN=a(nC),yO=[4,0],yP=a(eV),yx=a("V6: the cycles are not in order, or overlap"),yw=a("an end of a cycle is no node"),yr=a(iW),yt=a(iW),yu=a(iW),ys=a("a cycle has not two ends"),yv=a("the cycles"),yh=a(n4),yi=a("chi2"),yj=a(io),yk=a("hellinger"),yl=a("kl"),ym=a(i1),yn=a(om),yo=a("renyi:"),yq=a(A),yp=a("the measure is not known"),yb=a(n4),yc=a(io),yd=a(i1),yf=a(i1),yg=a("V1: secrets have a prior"),ye=a("V1: pairs have no prior"),x7=[0,a(gk),0],x8=[0,a(a4),[0,a(am),[0,a(ae),0]]],x9=a(a4),x_=a(gk),x$=a(am),ya=a(ae),x2=a(o5),xQ=[0,[11,a(nU),[4,0,0,0,0]],a(nG)],xR=[0,a(gr),[0,a(ae),[0,a(go),[0,a(am),[0,a(d_),[0,a(n9),[0,a(pe),0]]]]]]],xS=[0,a(mV),0],xT=a(mV),xU=a(gr),xV=a(ae),xW=a(go),xX=a(am),xY=a(d_),xZ=a(nD),x0=a(nu),x1=a(n9),x3=a(pe),x4=a(" has rows that are empty, or not of one length"),x5=a(d_),xP=a(eW),xF=a("columns"),xG=a("rest"),xH=a(iu),xI=[0,a(o2),0],xJ=[0,a(iu),0],xK=a(iu),xL=a(o2),xM=[0,a(oH),[0,a(dv),0]],xN=a(oH),xO=a(dv),xE=a(iL),xD=a(o5),xC=a(" is negative"),xB=a(" is no natural number"),zl=a(bS),zm=a("Matching.Stuck"),AZ=a("M11: a position is listed twice"),AY=a(iN),A1=a(bS),A0=a("a relation"),AT=a("the relations"),AU=a(nS),AV=a("the losses"),AW=a(iN),AR=a(am),AO=a("M4: a bound is below 1"),AN=a(m_),Ay=[0,a(i$),[0,a("amortised"),0]],Az=a("the metric"),AA=a(i9),AB=a(i$),AC=[0,a(ae),[0,a(am),0]],A2=[0,a(nE),[0,a(nS),[0,a(iN),0]]],AD=[0,a(b6),[0,a(b5),[0,a(an),[0,a(ax),[0,a(by),[0,a(i9),[0,a(aC),0]]]]]]],AE=a(bQ),AF=a(c6),AG=a(aC),AH=a("the certificate claims nothing"),AI=a(ax),AJ=a(it),AK=a(by),AL=a("M2: another digest"),AM=a("M3: another model"),AP=a(i$),AQ=a(ae),AS=a(nE),AX=a("M9: not one for each claim"),Av=a(" has an interval without two ends"),At=[0,a(bG),[0,a(nr),0]],Au=a(bG),Aw=a(nr),Aq=[0,a(ns),0],Ar=a(ns),Aj=[0,a(gq),[0,a(m4),[0,a(n3),0]]],Ak=[0,a(na),[0,a("down"),0]],Al=a(gq),Am=a(m4),An=a(n3),Ao=a(na),Af=[0,a(c5),0],Ag=a(c5),Ah=a(eW),Ab=[0,a(bG),[0,a(c5),0]],Ac=a(bG),Ad=a(c5),z8=a(bG),z9=a(oD),z_=a(nk),z$=a(eO),z3=[0,a(aK),[0,a(aL),[0,a(ae),[0,a(am),0]]]],z4=a(am),z5=a(ae),z6=a(aL),z7=a(aK),z1=a(eW),zY=a(eb),zX=a(bS),zZ=a(";"),z0=a("M4: no state of the model"),zW=a(A),zR=[0,[3,a(iq)]],zS=a(an),zT=[0,1],zU=a(on),zV=[0,1],zQ=a("it is no object"),zP=a(ij),zK=a(f_),zJ=a(iG),zL=a(eb),zM=a(iV),zG=a(iX),zH=a(eb),zI=a(i5),zN=[0,[11,a('{"kind":"pa","states":'),[2,0,[11,a(',"transitions":'),[2,0,[12,iv,0]]]]],a('{"kind":"pa","states":%s,"transitions":%s}')],zA=[0,a(aK),[0,a(oE),[0,a(aL),0]]],zB=a(aK),zC=a(oE),zD=a(aL),zE=a("M1: a transition names no state"),zF=a("M1: a probability is negative, or they sum to more than 1"),zw=a("a state"),zo=[0,a(gl),0],zp=[0,a(an),[0,a(a4),[0,a(cq),0]]],zq=a(d$),zr=[0,a("pa"),0],zs=a("the model's kind"),zt=a(an),zu=a(nM),zv=a(a4),zx=a(oA),zy=a(cq),zz=a("M1: no state, or one twice"),zn=a(iL),BK=a(f_),BF=a(nN),BG=a(iX),BH=a(eb),BI=a(i5),BJ=a(iG),BL=a(eb),BM=a(iV),Eo=a(bR),Ef=a(an),Eg=a(" has no kind"),Eh=a("hmm-parametric"),Ei=a(" is of another kind"),Ej=a(" has a model of its own"),Ec=a(mT),Ed=a(an),Ee=a(bQ),Ek=a("a part"),El=a(mT),Em=a(eS),DZ=[0,a(gu),0],D0=a(bQ),D1=a("violated"),D2=a(c6),D3=a(aC),D4=a("any"),D5=a("the claim is about one ratio"),D6=a(gu),D7=a(gu),D8=a(i7),D9=[0,a(gu),[0,a("impossible"),0]],DW=[0,a(ec),[0,a(f5),[0,a(gj),0]]],DX=a(f5),DY=a(gj),DV=a("U1: a vector on no state, or negative"),DL=[0,a(ec),[0,a(f5),[0,a(oa),[0,a(n5),[0,a(oC),[0,a(m6),[0,a(n1),[0,a(im),[0,a(eR),[0,a(nX),0]]]]]]]]]],DM=a(f5),DN=a(oa),DO=a(n5),DP=a(oC),DQ=a(m6),DR=a(n1),DS=a(im),DT=a(eR),DU=a(nX),DK=a(" is empty"),DH=a("H5: the ratio is less than 1"),DI=a(oT),DJ=a(eP),Dy=[0,a(oZ),0],Dz=a(bQ),DA=a(iF),DB=a(c6),DC=a(aC),DD=a("the ratio"),DE=a(oZ),DF=a(ga),DG=[0,a(oT),[0,a(eP),[0,a("coupling"),0]]],Dk=a(iX),Dl=a(iM),Dm=a(i5),Dj=a("K1: merged with no state"),C$=[0,a(ec),[0,a(pb),[0,a(n7),0]]],Da=a(pb),Db=a(n7),Dc=a(an),Dd=a("the chain's certificate has a kind"),De=a(ax),Dv=[0,[3,a(iy)]],Dw=a(an),Du=a(dw),Df=[0,[3,a(m2)]],Dg=a(b6),Ds=[0,[1,a(n2)]],Dt=a(b5),Dh=a(pd),Di=a("K2: another digest"),Dn=[0,a("first"),0],Do=[0,a("second"),0],Dp=a(od),Dq=[0,a(od),0],Dr=a(jb),C2=[0,a(bG),[0,a(nL),[0,a(c7),0]]],C3=a(bG),C4=a(nL),C5=a(c7),C1=[0,a(ec),[0,a(o9),[0,a(eN),[0,a(ge),0]]]],C6=a(o9),C7=a(eN),C8=a(ge),C9=a("F1: a move is listed twice"),C_=a("F1: a pair of equal or unknown states, or one twice"),C0=a(" names no generator"),CZ=[5,0],CY=a("I2 or I3: another function"),CT=[0,a(ec),[0,a(no),[0,a(oQ),[0,a(eM),0]]]],CU=a(no),CV=a(oQ),CW=a(eM),CX=a("expected combinations for every generator"),CS=a("H3: no distribution of the model"),CR=a("H2: a row is no distribution"),CP=a(ec),CQ=a(" has no type that is known"),CO=a(iz),CG=[0,a(aK),[0,a(aL),[0,a(d4),[0,a(nT),[0,a(f$),0]]]]],CH=a(aK),CI=a(aL),CJ=a(d4),CK=a(nT),CM=a("all"),CN=a(f$),CL=a(" is another one"),CF=a("there is not one claim"),CD=a("the factors"),Cq=[0,a(eP),0],Cr=[0,a(f$),[0,a(iZ),[0,a(nj),0]]],Cs=a(bQ),Ct=a(c6),Cu=a(aC),Cv=a("the length"),Cw=a(f$),Cx=a("the length is out of range"),Cy=a(iZ),Cz=a(iZ),CA=a("the proofs"),CB=a(nj),CC=a(eP),CE=a(eS),Cn=a("L1: a layer has another number of covers"),Co=a("L1: the layers and those of covers are not as many as the length"),Cl=a(" has a cover without two entries"),Cf=[0,a(aK),[0,a(aL),[0,a(d4),[0,a(jb),[0,a(n0),[0,a(dv),0]]]]]],Cg=a(aK),Ch=a(aL),Ci=a(d4),Cj=a(jb),Ck=a(n0),Cm=a(dv),Cb=a("W2: there are no parameters"),B4=[0,a(gj),[0,a(gs),[0,a(gt),0]]],B5=[0,a(aK),[0,a(aL),[0,a(d4),[0,a(iF),0]]]],B6=a(aK),B7=a(aL),B8=a(d4),Cd=a(eW),B9=a(iF),B_=a(gj),B$=a(gs),Ca=a(gt),Cc=a(" has no word with its probabilities and parameters"),B2=a(" is neither true nor false"),B0=a(on),B1=[0,1],BZ=a("no object"),BX=a(ij),BY=a(n_),BQ=a(ax),BR=a(ax),BS=a(it),BT=a(by),BU=a(ow),BV=a(eP),BW=a("a factor is constant"),BP=a("H2"),BC=[5,0],BB=a("H1: a row of no state"),BA=a("the row of "),Bt=a("an observation"),Bj=[0,a(an),[0,a(o4),[0,a(a4),[0,a(cq),[0,a(m7),0]]]]],Bk=[0,a(gt),[0,a(gl),0]],Bl=a(d$),Bm=[3,a("hmm")],Bn=a(an),Bo=a("the model's kind is not 'hmm'"),Bp=a(gt),Bq=a("the parameters are no object"),Br=a("the observations"),Bs=a(o4),Bu=a(nM),Bv=a(a4),Bw=a(oA),Bx=a(cq),By=a("the distributions"),Bz=a(m7),BD=a("H1: a state or a distribution is empty"),BE=a("H1: a row of transitions is empty"),Bg=a(" names what does not exist"),Bh=a("H1: "),Bi=a(" holds no text"),A6=[0,a(cK),[0,a(cn),0]],A7=a(cK),A8=[0,a(oN),[0,a(bT),0]],A9=a(oN),A_=a(ob),A$=[0,a(cK),[0,a(cn),0]],Ba=a(cn),Bb=[0,a(ob),[0,a(ir),0]],Bd=a(iI),Bc=a(iI),Be=[0,a(nJ),0],Bf=[0,a(or),0],A5=a(" is no expression"),A4=a(" divides by zero"),A3=a("Hmm_document.Other"),D$=a("hmm-no-budget"),Ea=a("hmm-all-lengths"),Eb=a("hmm-budget"),En=a("hmm-several"),FJ=a("O7: delta is no probability"),FI=[0,a("composition_document.ml"),309,149],FE=a("a claim is about one epsilon or about one delta"),FB=a("computations"),Ft=[0,a(b6),[0,a(b5),[0,a(an),0]]],Fr=[0,a(mW),[0,a(mX),[0,a(o6),[0,a(aC),0]]]],Fs=a(bQ),Fu=a("the relation"),Fv=a(mW),Fw=a("no such relation"),Fx=a("the mechanisms"),Fy=a(mX),Fz=a("the computations"),FA=a(o6),FC=a(c6),FD=a(aC),FF=a("O1: the certificate is about mechanisms, not about a model"),FG=[0,0,0],FH=a("O4: a step before it"),Fp=a("O3: a grid has no step, or too many digits"),Fq=a("O3: a grid has not one scale for each mechanism"),Fm=a("O3: cells of no length, or too many"),Fl=a(" has a run of another length"),Fc=a("O4: made of steps that come later"),Fo=a("empty"),Fd=a("cells"),Fe=a("coarsen"),Ff=a("multiply"),Fh=a(iD),Fi=a(iD),Fk=a("O3: names no mechanism, or no grid"),Fn=a("O3: no cells"),Fj=a(iD),Fg=a(" is no step"),E7=[0,a(dx),[0,a(c4),0]],E8=[0,a(am),[0,a(ae),0]],E9=a(dx),E_=a(c4),E$=a(am),Fa=a(ae),EY=[0,1],EZ=a(": above is not true"),EW=[0,a(eR),[0,a(nv),[0,a(o$),0]]],EX=[0,a(mO),[0,a(is),[0,a(eM),0]]],E0=a(mO),E1=a(is),E2=a(eM),E3=a(eR),E4=a(nv),E5=a(o$),ER=a(oU),EU=a("1000000000000000"),ES=a("O1: runs less than once, or too often"),ET=a(oU),EV=a("O1: there is no mechanism"),Ew=a(A),Ex=[0,[12,34,[2,0,[11,a('": "'),[2,0,[12,34,0]]]]],a('"%s": "%s"')],Eu=a(iM),Ev=[0,[11,a('{"'),[2,0,[11,a('": {'),[2,0,[11,a("}}"),0]]]]],a('{"%s": {%s}}')],Ey=a("approximate"),Ez=a(mN),EA=a("randomised-response"),EC=[0,a(i_),[0,a(iU),0]],ED=a(iU),EE=a("O1: options out of range"),EF=a(i_),EG=a(i_),EH=a(iU),EB=a(" is no mechanism"),EI=a(mN),EJ=[0,a(dx),0],EQ=[0,a(dx),[0,a(c4),0]],EK=a(dx),EL=a("O1: a negative epsilon"),EP=a(c4),EM=a(dx),EN=a(dx),EO=a(c4),Et=a(" names no one mechanism"),Er=a(m9),Es=a("O1: "),Ep=a("Composition_document.Other"),Eq=[0,a("gaussian"),[0,a("laplace"),[0,a("discrete-gaussian"),[0,a("discrete-laplace"),[0,a("subsampled"),[0,a("shuffled"),[0,a(ax),[0,a(dw),0]]]]]]]],Gx=a("valid"),Gy=a("not covered"),Gz=a("malformed: too large for the stack (see ulimit -s)"),GA=a("not valid: "),GB=a("malformed: "),Gw=[0,a(m_)],Gb=a(b6),Gt=a(m2),Gc=a(pd),Gd=a(b5),Gs=a(n2),Ge=a("the version is not 1"),Gf=a(an),Gk=a(c4),Gl=a("leakage"),Gm=a(i9),Gn=a(bR),Go=a(bR),Gp=a(bR),Gr=a(bR),Gq=a("nature"),Gh=a(c4),Gi=a(dw),Gj=a("composition"),Gg=a("the kind is no string"),Ga=a("the document is no object"),F9=a(n_),F_=a(ow),F4=a("a digest"),F3=a("what is said of the program"),FV=a(dw),FW=[0,a(nc),0],FX=[0,a(iQ),[0,a(nb),[0,a(oL),0]]],FY=a("the program"),FZ=a("the function"),F0=a(iQ),F1=a("what is observed"),F2=a(nb),F5=a(oL),F6=a(nc),F7=a(dw),FU=a("P3: runs of the program are cut off, and no step says so"),FT=[3,a(eL)],FQ=a(dw),FR=a(ax),FS=a(a4),FN=a(ax),FO=[0,[3,a(iy)]],FP=a(an),FM=[0,1],FL=a(ij),Gu=a("bisimdist-certificate compact\n"),GC=a(A),GD=a("not checked: too large for the stack of this browser");function
+ar(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,aj(a[1])];case
-1:return[1,aj(a[1])];case
-2:return[2,aj(a[1])];case
-3:return[3,aj(a[1])];case
-4:return[4,aj(a[1])];case
-5:return[5,aj(a[1])];case
-6:return[6,aj(a[1])];case
-7:return[7,aj(a[1])];case
+0:return[0,ar(a[1])];case
+1:return[1,ar(a[1])];case
+2:return[2,ar(a[1])];case
+3:return[3,ar(a[1])];case
+4:return[4,ar(a[1])];case
+5:return[5,ar(a[1])];case
+6:return[6,ar(a[1])];case
+7:return[7,ar(a[1])];case
 8:var
-c=a[1];return[8,c,aj(a[2])];case
+c=a[1];return[8,c,ar(a[2])];case
 9:var
-b=a[1];return[9,b,b,aj(a[3])];case
-10:return[10,aj(a[1])];case
-11:return[11,aj(a[1])];case
-12:return[12,aj(a[1])];case
-13:return[13,aj(a[1])];default:return[14,aj(a[1])]}}function
-aZ(a,b){if(typeof
+b=a[1];return[9,b,b,ar(a[3])];case
+10:return[10,ar(a[1])];case
+11:return[11,ar(a[1])];case
+12:return[12,ar(a[1])];case
+13:return[13,ar(a[1])];default:return[14,ar(a[1])]}}function
+ba(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aZ(a[1],b)];case
-1:return[1,aZ(a[1],b)];case
-2:return[2,aZ(a[1],b)];case
-3:return[3,aZ(a[1],b)];case
-4:return[4,aZ(a[1],b)];case
-5:return[5,aZ(a[1],b)];case
-6:return[6,aZ(a[1],b)];case
-7:return[7,aZ(a[1],b)];case
+0:return[0,ba(a[1],b)];case
+1:return[1,ba(a[1],b)];case
+2:return[2,ba(a[1],b)];case
+3:return[3,ba(a[1],b)];case
+4:return[4,ba(a[1],b)];case
+5:return[5,ba(a[1],b)];case
+6:return[6,ba(a[1],b)];case
+7:return[7,ba(a[1],b)];case
 8:var
-c=a[1];return[8,c,aZ(a[2],b)];case
+c=a[1];return[8,c,ba(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aZ(a[3],b)];case
-10:return[10,aZ(a[1],b)];case
-11:return[11,aZ(a[1],b)];case
-12:return[12,aZ(a[1],b)];case
-13:return[13,aZ(a[1],b)];default:return[14,aZ(a[1],b)]}}function
-aa(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,ba(a[3],b)];case
+10:return[10,ba(a[1],b)];case
+11:return[11,ba(a[1],b)];case
+12:return[12,ba(a[1],b)];case
+13:return[13,ba(a[1],b)];default:return[14,ba(a[1],b)]}}function
+ag(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aa(a[1],b)];case
-1:return[1,aa(a[1],b)];case
+0:return[0,ag(a[1],b)];case
+1:return[1,ag(a[1],b)];case
 2:var
-c=a[1];return[2,c,aa(a[2],b)];case
+c=a[1];return[2,c,ag(a[2],b)];case
 3:var
-d=a[1];return[3,d,aa(a[2],b)];case
+d=a[1];return[3,d,ag(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,aa(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,ag(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,aa(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,ag(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,aa(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,ag(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,aa(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,ag(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,aa(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,ag(a[4],b)];case
 9:var
-t=a[1];return[9,t,aa(a[2],b)];case
-10:return[10,aa(a[1],b)];case
+t=a[1];return[9,t,ag(a[2],b)];case
+10:return[10,ag(a[1],b)];case
 11:var
-u=a[1];return[11,u,aa(a[2],b)];case
+u=a[1];return[11,u,ag(a[2],b)];case
 12:var
-v=a[1];return[12,v,aa(a[2],b)];case
+v=a[1];return[12,v,ag(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,aa(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,ag(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,aa(a[3],b)];case
-15:return[15,aa(a[1],b)];case
-16:return[16,aa(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,ag(a[3],b)];case
+15:return[15,ag(a[1],b)];case
+16:return[16,ag(a[1],b)];case
 17:var
-A=a[1];return[17,A,aa(a[2],b)];case
+A=a[1];return[17,A,ag(a[2],b)];case
 18:var
-B=a[1];return[18,B,aa(a[2],b)];case
-19:return[19,aa(a[1],b)];case
+B=a[1];return[18,B,ag(a[2],b)];case
+19:return[19,ag(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,aa(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,ag(a[3],b)];case
 21:var
-E=a[1];return[21,E,aa(a[2],b)];case
-22:return[22,aa(a[1],b)];case
+E=a[1];return[21,E,ag(a[2],b)];case
+22:return[22,ag(a[1],b)];case
 23:var
-F=a[1];return[23,F,aa(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
-ew(a){throw[0,iy,a]}function
-a4(a){throw[0,ix,a]}function
-iB(b,a){return fR(b,a)?b:a}function
-iC(b,a){return D3(b,a)?b:a}function
-dN(a){return 0<=a?a:-a|0}function
-j(d,c){var
-a=x(d),e=x(c),b=aF(a+e|0);cc(d,0,b,0,a);cc(c,0,b,a,e);return a3(b)}function
-iD(a){return a?oc:od}function
-an(a,b){if(a){var
-c=a[1];return[0,c,an(a[2],b)]}return b}Es(0);n2(1);n2(2);function
-iE(b){function
+F=a[1];return[23,F,ag(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,ag(a[3],b)]}}function
+e4(a){throw[0,jx,a]}function
+a5(a){throw[0,jw,a]}function
+gJ(b,a){return gE(b,a)?b:a}function
+ej(b,a){return G3(b,a)?b:a}function
+ek(a){return 0<=a?a:-a|0}function
+k(d,c){var
+a=E(d),e=E(c),b=aN(a+e|0);ct(d,0,b,0,a);ct(c,0,b,a,e);return bf(b)}function
+jA(a){return a?pL:pM}function
+as(a,b){if(a){var
+c=a[1];return[0,c,as(a[2],b)]}return b}Hs(0);pz(1);pz(2);function
+jB(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{Er(d)}catch(a){a=aY(a);if(a[1]!==iA)throw a;var
+c=a[2],d=a[1];try{Hr(d)}catch(a){a=aZ(a);if(a[1]!==jz)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(Et(0))}EB(a(lv),iE);function
-ax(a,b){return a?a[1]:b}function
-F(b,a){return a?[0,c(b,a[1])]:0}function
-ex(b,a){return a?c(b,a[1]):0}function
-iF(a){if(0<=a&&!(hw<a))return a;return a4(of)}var
-fW=EF(0),dO=(4*fW|0)-1|0;function
-t(c){var
+a=c;continue}return 0}}return a(Ht(0))}HB(a(mP),jB);function
+aE(a,b){return a?a[1]:b}function
+L(b,a){return a?[0,c(b,a[1])]:0}function
+e5(b,a){return a?c(b,a[1]):0}function
+jC(a){if(0<=a&&!(iP<a))return a;return a5(pO)}var
+gK=HF(0),el=(4*gK|0)-1|0;function
+u(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-fX(a){return a?a[1]:ew(om)}function
-fY(a){return a?a[2]:ew(on)}function
-bx(d,c){var
+e6(a){return a?a[1]:e4(pV)}function
+em(a){return a?a[2]:e4(pW)}function
+bI(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-aq(a){return bx(a,0)}function
-iG(a,d,b){if(d<=a)return 0;var
-e=c(b,a);return[0,e,iG(a+1|0,d,b)]}function
-fZ(b,e){if(0<=b){if(50<b){var
-d=0,a=0;for(;;){if(b<=a)return aq(d);var
-d=[0,c(e,a),d],a=a+1|0;continue}}return iG(0,b,e)}return a4(oq)}function
-cQ(b,a){if(a){var
-d=a[2],e=c(b,a[1]);return[0,e,cQ(b,d)]}return 0}function
-iH(c,b,a){if(a){var
-d=a[2],e=m(b,c,a[1]);return[0,e,iH(c+1|0,b,d)]}return 0}function
-dP(b,a){return iH(0,b,a)}function
-f0(e,d){var
+ai(a){return bI(a,0)}function
+jD(a,d,b){if(d<=a)return 0;var
+e=c(b,a);return[0,e,jD(a+1|0,d,b)]}function
+e7(b,e){if(0<=b){if(50<b){var
+d=0,a=0;for(;;){if(b<=a)return ai(d);var
+d=[0,c(e,a),d],a=a+1|0;continue}}return jD(0,b,e)}return a5(p0)}function
+c$(b,a){if(a){var
+d=a[2],e=c(b,a[1]);return[0,e,c$(b,d)]}return 0}function
+jE(c,b,a){if(a){var
+d=a[2],e=o(b,c,a[1]);return[0,e,jE(c+1|0,b,d)]}return 0}function
+en(b,a){return jE(0,b,a)}function
+gL(e,d){var
 b=0,a=d;for(;;){if(a){var
 f=a[2],b=[0,c(e,a[1]),b],a=f;continue}return b}}function
 M(d,b){var
 a=b;for(;;){if(a){var
 e=a[2];c(d,a[1]);var
 a=e;continue}return 0}}function
-ey(e,d){var
+e8(e,d){var
 b=0,a=d;for(;;){if(a){var
-c=a[2];m(e,b,a[1]);var
+c=a[2];o(e,b,a[1]);var
 b=b+1|0,a=c;continue}return 0}}function
-a5(e,d,c){var
+a0(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
-f1(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=m(c,b[1],a[1]);return[0,f,f1(c,e,d)]}}else
-if(!a)return 0;return a4(or)}function
-cf(e,d){var
+f=a[2],b=o(e,b,a[1]),a=f;continue}return b}}function
+gM(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=o(c,b[1],a[1]);return[0,f,gM(c,e,d)]}}else
+if(!a)return 0;return a5(p1)}function
+cb(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],b=c(e,a[1]);if(b){var
 a=f;continue}return b}return 1}}function
-aH(e,d){var
+aP(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],b=c(e,a[1]);if(b)return b;var
 a=f;continue}return 0}}function
-cx(d,c){var
+cc(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===_(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===af(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-f2(d,c){var
+e9(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===_(b[1],d))return f;var
-a=e;continue}throw bX}}function
-dQ(d,c){var
+b=a[1],e=a[2],f=b[2];if(0===af(b[1],d))return f;var
+a=e;continue}throw ca}}function
+dG(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===_(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===af(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-bb(d,c){var
+bg(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===_(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===af(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-dR(b,a){if(a){var
-c=a[2],d=a[1];return 0===_(d[1],b)?c:[0,d,dR(b,c)]}return 0}function
-iI(e,d){var
+dH(b,a){if(a){var
+c=a[2],d=a[1];return 0===af(d[1],b)?c:[0,d,dH(b,c)]}return 0}function
+jF(e,d){var
 a=d;for(;;){if(a){var
 b=a[1],f=a[2];if(c(e,b))return[0,b];var
 a=f;continue}return 0}}function
-U(f){var
+Z(f){var
 g=0;return function(h){var
 b=g,a=h;for(;;){if(a){var
 d=a[2],e=a[1];if(c(f,e)){var
 b=[0,e,b],a=d;continue}var
-a=d;continue}return aq(b)}}}function
+a=d;continue}return ai(b)}}}function
 da(f){var
 g=0;return function(h){var
 b=g,a=h;for(;;){if(a){var
 d=a[2],e=c(f,a[1]);if(e){var
 b=[0,e[1],b],a=d;continue}var
-a=d;continue}return aq(b)}}}function
-ez(e,d){var
+a=d;continue}return ai(b)}}}function
+e_(e,d){var
 b=0,a=d;for(;;){if(a){var
-f=a[2],b=bx(c(e,a[1]),b),a=f;continue}return aq(b)}}function
-f3(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],f3(b[2],a[2])]}}else
-if(!a)return 0;return a4(os)}function
-bc(a,b){function
+f=a[2],b=bI(c(e,a[1]),b),a=f;continue}return ai(b)}}function
+gN(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],gN(b[2],a[2])]}}else
+if(!a)return 0;return a5(p3)}function
+bh(a,b){function
 r(i,e){if(2===i){if(e){var
 k=e[2];if(k){var
-l=k[1],n=e[1],y=k[2],z=0<m(a,n,l)?[0,n,[0,l,0]]:[0,l,[0,n,0]];return[0,z,y]}}}else
-if(3===i&&e){var
-o=e[2];if(o){var
-p=o[2];if(p){var
-b=p[1],c=o[1],d=e[1],C=p[2],D=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
-s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-q=g[1],r=h[1],w=g[2],x=h[2];if(0<m(a,r,q)){var
-g=w,f=[0,q,f];continue}var
-h=x,f=[0,r,f];continue}var
-v=bx(h,f)}else
-var
-v=bx(g,f);return[0,v,B]}}function
-j(i,e){if(2===i){if(e){var
-j=e[2];if(j){var
-k=j[1],l=e[1],y=j[2],z=0<m(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
+l=k[1],m=e[1],y=k[2],z=0<o(a,m,l)?[0,m,[0,l,0]]:[0,l,[0,m,0]];return[0,z,y]}}}else
 if(3===i&&e){var
 n=e[2];if(n){var
-o=n[2];if(o){var
-b=o[1],c=n[1],d=e[1],C=o[2],D=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
+p=n[2];if(p){var
+b=p[1],c=n[1],d=e[1],C=p[2],D=0<o(a,d,c)?0<o(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<o(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<o(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<o(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,D,C]}}}var
+s=i>>1,t=j(s,e),A=t[1],u=j(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
+q=g[1],r=h[1],w=g[2],x=h[2];if(0<o(a,r,q)){var
+g=w,f=[0,q,f];continue}var
+h=x,f=[0,r,f];continue}var
+v=bI(h,f)}else
+var
+v=bI(g,f);return[0,v,B]}}function
+j(i,e){if(2===i){if(e){var
+j=e[2];if(j){var
+k=j[1],l=e[1],y=j[2],z=0<o(a,l,k)?[0,k,[0,l,0]]:[0,l,[0,k,0]];return[0,z,y]}}}else
+if(3===i&&e){var
+m=e[2];if(m){var
+n=m[2];if(n){var
+b=n[1],c=m[1],d=e[1],C=n[2],D=0<o(a,d,c)?0<o(a,d,b)?0<o(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<o(a,c,b)?0<o(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,D,C]}}}var
 s=i>>1,t=r(s,e),A=t[1],u=r(i-s|0,t[2]),h=A,g=u[1],f=0,B=u[2];for(;;){if(h){if(g){var
-p=g[1],q=h[1],w=g[2],x=h[2];if(0<m(a,q,p)){var
+p=g[1],q=h[1],w=g[2],x=h[2];if(0<o(a,q,p)){var
 h=x,f=[0,q,f];continue}var
 g=w,f=[0,p,f];continue}var
-v=bx(h,f)}else
+v=bI(h,f)}else
 var
-v=bx(g,f);return[0,v,B]}}var
-c=t(b);return 2<=c?j(c,b)[1]:b}function
-bY(b,a){function
+v=bI(g,f);return[0,v,B]}}var
+c=u(b);return 2<=c?j(c,b)[1]:b}function
+cd(b,a){function
 x(i,f){if(2===i){if(f){var
-n=f[2];if(n){var
-o=n[1],j=f[1],J=n[2],y=m(b,j,o),K=0===y?[0,j,0]:0<y?[0,j,[0,o,0]]:[0,o,[0,j,0]];return[0,K,J]}}}else
+m=f[2];if(m){var
+n=m[1],j=f[1],J=m[2],y=o(b,j,n),K=0===y?[0,j,0]:0<y?[0,j,[0,n,0]]:[0,n,[0,j,0]];return[0,K,J]}}}else
 if(3===i&&f){var
 p=f[2];if(p){var
 q=p[2];if(q){var
-c=q[1],a=p[1],d=f[1],N=q[2],D=m(b,d,a);if(0===D)var
-E=m(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
+c=q[1],a=p[1],d=f[1],N=q[2],D=o(b,d,a);if(0===D)var
+E=o(b,a,c),O=0===E?[0,a,0]:0<E?[0,a,[0,c,0]]:[0,c,[0,a,0]],r=O;else
 if(0<D){var
-F=m(b,a,c);if(0===F)var
+F=o(b,a,c);if(0===F)var
 s=[0,d,[0,a,0]];else
 if(0<F)var
 s=[0,d,[0,a,[0,c,0]]];else
 var
-G=m(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
+G=o(b,d,c),P=0===G?[0,d,[0,a,0]]:0<G?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],s=P;var
 r=s}else{var
-H=m(b,d,c);if(0===H)var
+H=o(b,d,c);if(0===H)var
 t=[0,a,[0,d,0]];else
 if(0<H)var
 t=[0,a,[0,d,[0,c,0]]];else
 var
-I=m(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
+I=o(b,a,c),Q=0===I?[0,a,[0,d,0]]:0<I?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],t=Q;var
 r=t}return[0,r,N]}}}var
 z=i>>1,A=l(z,f),L=A[1],B=l(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-u=g[2],v=g[1],w=h[2],k=h[1],x=m(b,k,v);if(0===x){var
+u=g[2],v=g[1],w=h[2],k=h[1],x=o(b,k,v);if(0===x){var
 h=w,g=u,e=[0,k,e];continue}if(0<=x){var
 g=u,e=[0,v,e];continue}var
 h=w,e=[0,k,e];continue}var
-C=bx(h,e)}else
+C=bI(h,e)}else
 var
-C=bx(g,e);return[0,C,M]}}function
+C=bI(g,e);return[0,C,M]}}function
 l(i,f){if(2===i){if(f){var
 l=f[2];if(l){var
-n=l[1],j=f[1],J=l[2],y=m(b,j,n),K=0===y?[0,j,0]:0<=y?[0,n,[0,j,0]]:[0,j,[0,n,0]];return[0,K,J]}}}else
+m=l[1],j=f[1],J=l[2],y=o(b,j,m),K=0===y?[0,j,0]:0<=y?[0,m,[0,j,0]]:[0,j,[0,m,0]];return[0,K,J]}}}else
 if(3===i&&f){var
-o=f[2];if(o){var
-p=o[2];if(p){var
-c=p[1],a=o[1],d=f[1],N=p[2],D=m(b,d,a);if(0===D)var
-E=m(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
+n=f[2];if(n){var
+p=n[2];if(p){var
+c=p[1],a=n[1],d=f[1],N=p[2],D=o(b,d,a);if(0===D)var
+E=o(b,a,c),O=0===E?[0,a,0]:0<=E?[0,c,[0,a,0]]:[0,a,[0,c,0]],q=O;else
 if(0<=D){var
-F=m(b,d,c);if(0===F)var
+F=o(b,d,c);if(0===F)var
 r=[0,a,[0,d,0]];else
 if(0<=F)var
-G=m(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
+G=o(b,a,c),P=0===G?[0,a,[0,d,0]]:0<=G?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],r=P;else
 var
 r=[0,a,[0,d,[0,c,0]]];var
 q=r}else{var
-H=m(b,a,c);if(0===H)var
+H=o(b,a,c);if(0===H)var
 s=[0,d,[0,a,0]];else
 if(0<=H)var
-I=m(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
+I=o(b,d,c),Q=0===I?[0,d,[0,a,0]]:0<=I?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],s=Q;else
 var
 s=[0,d,[0,a,[0,c,0]]];var
 q=s}return[0,q,N]}}}var
 z=i>>1,A=x(z,f),L=A[1],B=x(i-z|0,A[2]),h=L,g=B[1],e=0,M=B[2];for(;;){if(h){if(g){var
-t=g[2],u=g[1],v=h[2],k=h[1],w=m(b,k,u);if(0===w){var
+t=g[2],u=g[1],v=h[2],k=h[1],w=o(b,k,u);if(0===w){var
 h=v,g=t,e=[0,k,e];continue}if(0<w){var
 h=v,e=[0,k,e];continue}var
 g=t,e=[0,u,e];continue}var
-C=bx(h,e)}else
+C=bI(h,e)}else
 var
-C=bx(g,e);return[0,C,M]}}var
-c=t(a);return 2<=c?l(c,a)[1]:a}function
-iJ(b,a){return a<=b?b:a}function
-cy(a,c){var
-b=aF(a);D0(b,0,a,c);return b}function
-iK(c,b,a){if(0<=b&&0<=a&&!((bo(c)-a|0)<b)){var
-d=aF(a);c5(c,b,d,0,a);return d}return a4(ot)}function
-iL(c,b,a){return a3(iK(c,b,a))}function
-iM(e,c,d,b,a){if(0<=a&&0<=c&&!((bo(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return c5(e,c,d,b,a);return a4(ou)}function
-bZ(e,c,d,b,a){if(0<=a&&0<=c&&!((x(e)-a|0)<c)&&0<=b&&!((bo(d)-a|0)<b))return cc(e,c,d,b,a);return a4(ov)}function
-by(c,b,a){return a3(iK(cd(c),b,a))}function
-bJ(k,g){if(g){var
-h=x(k),c=0,b=g,p=0;for(;;){if(b){var
+C=bI(g,e);return[0,C,M]}}var
+c=u(a);return 2<=c?l(c,a)[1]:a}function
+jG(b,a){return a<=b?b:a}function
+cP(a,c){var
+b=aN(a);G0(b,0,a,c);return b}function
+jH(c,b,a){if(0<=b&&0<=a&&!((bz(c)-a|0)<b)){var
+d=aN(a);dz(c,b,d,0,a);return d}return a5(p4)}function
+jI(c,b,a){return bf(jH(c,b,a))}function
+jJ(e,c,d,b,a){if(0<=a&&0<=c&&!((bz(e)-a|0)<c)&&0<=b&&!((bz(d)-a|0)<b))return dz(e,c,d,b,a);return a5(p5)}function
+ce(e,c,d,b,a){if(0<=a&&0<=c&&!((E(e)-a|0)<c)&&0<=b&&!((bz(d)-a|0)<b))return ct(e,c,d,b,a);return a5(p6)}function
+bJ(c,b,a){return bf(jH(cu(c),b,a))}function
+bK(k,g){if(g){var
+h=E(k),c=0,b=g,p=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(x(i)+h|0)+c|0,m=b[2],n=c<=j?j:a4(ow),c=n,b=m;continue}var
-l=x(i)+c|0}else
+j=(E(i)+h|0)+c|0,m=b[2],n=c<=j?j:a5(p7),c=n,b=m;continue}var
+l=E(i)+c|0}else
 var
 l=c;var
-f=aF(l),e=p,d=g;for(;;){if(d){var
+f=aN(l),e=p,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];cc(a,0,f,e,x(a));cc(k,0,f,e+x(a)|0,h);var
-e=(e+x(a)|0)+h|0,d=o;continue}cc(a,0,f,e,x(a))}return a3(f)}}}return ox}function
-iN(f,e){var
-b=cd(e),a=0,d=bo(b);for(;;){if(a===d)return 1;if(c(f,bU(b,a))){var
+o=d[2];ct(a,0,f,e,E(a));ct(k,0,f,e+E(a)|0,h);var
+e=(e+E(a)|0)+h|0,d=o;continue}ct(a,0,f,e,E(a))}return bf(f)}}}return p8}function
+jK(f,e){var
+b=cu(e),a=0,d=bz(b);for(;;){if(a===d)return 1;if(c(f,b9(b,a))){var
 a=a+1|0;continue}return 0}}function
-oy(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bX;if(ba(e,a)===b)return a;var
+p9(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw ca;if(bm(e,a)===b)return a;var
 a=a+1|0;continue}}function
-dS(b,c){var
-a=0,d=x(b);for(;;){if(d<=a)return 0;if(ba(b,a)===c)return[0,a];var
+eo(b,c){var
+a=0,d=E(b);for(;;){if(d<=a)return 0;if(bm(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-oz(b,a,d){var
-c=x(b);if(0<=a&&!(c<a))try{oy(b,c,a,d);var
-e=1;return e}catch(a){a=aY(a);if(a===bX)return 0;throw a}return a4(oA)}function
-oB(b,a){return oz(b,0,a)}function
-f4(c,b){var
-d=x(c),e=d<=x(b)?1:0;if(e){var
-a=0;for(;;){if(a===d)return 1;if(ba(b,a)!==ba(c,a))return 0;var
+p_(b,a,d){var
+c=E(b);if(0<=a&&!(c<a))try{p9(b,c,a,d);var
+e=1;return e}catch(a){a=aZ(a);if(a===ca)return 0;throw a}return a5(p$)}function
+qa(b,a){return p_(b,0,a)}function
+gO(c,b){var
+d=E(c),e=d<=E(b)?1:0;if(e){var
+a=0;for(;;){if(a===d)return 1;if(bm(b,a)!==bm(c,a))return 0;var
 a=a+1|0;continue}}return e}function
-oC(b,d){if(0===b)return[0];if(0<=b){var
-e=bV(b,c(d,0)),f=b-1|0,g=1;if(!(f<1)){var
+qb(b,d){if(0===b)return[0];if(0<=b){var
+e=b_(b,c(d,0)),f=b-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=c(d,a);var
 h=a+1|0;if(f!==a){var
-a=h;continue}break}}return e}return a4(oD)}function
-iO(e,b){var
+a=h;continue}break}}return e}return a5(qc)}function
+jL(e,b){var
 d=b.length-1;if(0===d)return[0];var
-f=bV(d,c(e,b[1])),g=d-1|0,h=1;if(!(g<1)){var
+f=b_(d,c(e,b[1])),g=d-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=c(e,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-f5(d,b){var
+gP(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){m(d,a,b[1+a]);var
+a=e;for(;;){o(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-eA(a){if(a){var
+dI(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=bV(d,h),e=1,b=g;for(;;){if(b){var
+f=b_(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-oG=[ap,oF,cP(0)];function
-iP(d,a){var
+qf=[at,qe,cN(0)];function
+jM(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}var
-oI=[ap,oH,cP(0)];function
-oJ(a){throw oI}function
-dT(a){var
-d=a[1];a[1]=oJ;try{var
-b=c(d,0);Ev(a,b);return b}catch(b){b=aY(b);a[1]=function(a){throw b};throw b}}function
-f6(a){var
-b=1<=a?a:1,c=dO<b?dO:b,d=aF(c);return[0,d,0,c,d]}function
-f7(a){return iL(a[1],0,a[2])}function
-iQ(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dO<b[1])if((d+c|0)<=dO)b[1]=dO;else
-ew(oM);var
-e=aF(b[1]);iM(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ae,oK]}throw[0,ae,oL]}}function
-bz(a,c){var
-b=a[2];if(a[3]<=b)iQ(a,1);am(a[1],b,c);a[2]=b+1|0;return 0}function
-bp(a,c){var
-b=x(c),d=a[2]+b|0;if(a[3]<d)iQ(a,b);cc(c,0,a[1],a[2],b);a[2]=d;return 0}function
-f8(a){return 5===a[2]?12:-6}function
-iR(a){return[0,0,aF(a)]}function
-iS(a,g){var
-b=bo(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=aF(iJ(b*2|0,c));iM(a[2],0,e,0,b);a[2]=e;var
+qh=[at,qg,cN(0)];function
+qi(a){throw qh}function
+ep(a){var
+d=a[1];a[1]=qi;try{var
+b=c(d,0);Hv(a,b);return b}catch(b){b=aZ(b);a[1]=function(a){throw b};throw b}}function
+gQ(a){var
+b=1<=a?a:1,c=el<b?el:b,d=aN(c);return[0,d,0,c,d]}function
+gR(a){return jI(a[1],0,a[2])}function
+jN(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(el<b[1])if((d+c|0)<=el)b[1]=el;else
+e4(ql);var
+e=aN(b[1]);jJ(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ah,qj]}throw[0,ah,qk]}}function
+bL(a,c){var
+b=a[2];if(a[3]<=b)jN(a,1);au(a[1],b,c);a[2]=b+1|0;return 0}function
+bA(a,c){var
+b=E(c),d=a[2]+b|0;if(a[3]<d)jN(a,b);ct(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gS(a){return 5===a[2]?12:-6}function
+jO(a){return[0,0,aN(a)]}function
+jP(a,g){var
+b=bz(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=aN(jG(b*2|0,c));jJ(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-db(a,b){iS(a,1);cN(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aT(a,c){var
-b=x(c);iS(a,b);bZ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-iT(a){return iL(a[2],0,a[1])}function
-f9(b,c){var
+dJ(a,b){jP(a,1);c9(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+a1(a,c){var
+b=E(c);jP(a,b);ce(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+jQ(a){return jI(a[2],0,a[1])}function
+gT(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aT(b,oV);var
+d=a[1];a1(b,qu);var
 a=d;continue;case
 1:var
-e=a[1];aT(b,oW);var
+e=a[1];a1(b,qv);var
 a=e;continue;case
 2:var
-f=a[1];aT(b,oX);var
+f=a[1];a1(b,qw);var
 a=f;continue;case
 3:var
-g=a[1];aT(b,oY);var
+g=a[1];a1(b,qx);var
 a=g;continue;case
 4:var
-h=a[1];aT(b,oZ);var
+h=a[1];a1(b,qy);var
 a=h;continue;case
 5:var
-i=a[1];aT(b,o0);var
+i=a[1];a1(b,qz);var
 a=i;continue;case
 6:var
-j=a[1];aT(b,o1);var
+j=a[1];a1(b,qA);var
 a=j;continue;case
 7:var
-k=a[1];aT(b,o2);var
+k=a[1];a1(b,qB);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aT(b,o3);f9(b,m);aT(b,o4);var
+l=a[2],m=a[1];a1(b,qC);gT(b,m);a1(b,qD);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aT(b,o5);f9(b,o);aT(b,o6);var
+n=a[3],o=a[1];a1(b,qE);gT(b,o);a1(b,qF);var
 a=n;continue;case
 10:var
-p=a[1];aT(b,o7);var
+p=a[1];a1(b,qG);var
 a=p;continue;case
 11:var
-q=a[1];aT(b,o8);var
+q=a[1];a1(b,qH);var
 a=q;continue;case
 12:var
-r=a[1];aT(b,o9);var
+r=a[1];a1(b,qI);var
 a=r;continue;case
 13:var
-s=a[1];aT(b,o_);var
+s=a[1];a1(b,qJ);var
 a=s;continue;default:var
-t=a[1];aT(b,o$);var
+t=a[1];a1(b,qK);var
 a=t;continue}}function
-au(a){if(typeof
+aB(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,au(a[1])];case
-1:return[1,au(a[1])];case
-2:return[2,au(a[1])];case
-3:return[3,au(a[1])];case
-4:return[4,au(a[1])];case
-5:return[5,au(a[1])];case
-6:return[6,au(a[1])];case
-7:return[7,au(a[1])];case
+0:return[0,aB(a[1])];case
+1:return[1,aB(a[1])];case
+2:return[2,aB(a[1])];case
+3:return[3,aB(a[1])];case
+4:return[4,aB(a[1])];case
+5:return[5,aB(a[1])];case
+6:return[6,aB(a[1])];case
+7:return[7,aB(a[1])];case
 8:var
-b=a[1];return[8,b,au(a[2])];case
+b=a[1];return[8,b,aB(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,au(a[3])];case
-10:return[10,au(a[1])];case
-11:return[11,au(a[1])];case
-12:return[12,au(a[1])];case
-13:return[13,au(a[1])];default:return[14,au(a[1])]}}function
-aU(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,aB(a[3])];case
+10:return[10,aB(a[1])];case
+11:return[11,aB(a[1])];case
+12:return[12,aB(a[1])];case
+13:return[13,aB(a[1])];default:return[14,aB(a[1])]}}function
+a2(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aU(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){c(x,0);return 0};return[0,function(a){c(y,0);return 0},z,w,v];case
+b=a2(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){c(x,0);return 0};return[0,function(a){c(y,0);return 0},z,w,v];case
 1:var
-d=aU(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){c(C,0);return 0};return[0,function(a){c(D,0);return 0},E,B,A];case
+d=a2(a[1]),A=d[4],B=d[3],C=d[2],D=d[1],E=function(a){c(C,0);return 0};return[0,function(a){c(D,0);return 0},E,B,A];case
 2:var
-e=aU(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){c(H,0);return 0};return[0,function(a){c(I,0);return 0},J,G,F];case
+e=a2(a[1]),F=e[4],G=e[3],H=e[2],I=e[1],J=function(a){c(H,0);return 0};return[0,function(a){c(I,0);return 0},J,G,F];case
 3:var
-f=aU(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){c(M,0);return 0};return[0,function(a){c(N,0);return 0},O,L,K];case
+f=a2(a[1]),K=f[4],L=f[3],M=f[2],N=f[1],O=function(a){c(M,0);return 0};return[0,function(a){c(N,0);return 0},O,L,K];case
 4:var
-g=aU(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){c(R,0);return 0};return[0,function(a){c(S,0);return 0},T,Q,P];case
+g=a2(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){c(R,0);return 0};return[0,function(a){c(S,0);return 0},T,Q,P];case
 5:var
-h=aU(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){c(W,0);return 0};return[0,function(a){c(X,0);return 0},Y,V,U];case
+h=a2(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){c(W,0);return 0};return[0,function(a){c(X,0);return 0},Y,V,U];case
 6:var
-i=aU(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){c($,0);return 0};return[0,function(a){c(aa,0);return 0},ab,_,Z];case
+i=a2(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){c($,0);return 0};return[0,function(a){c(aa,0);return 0},ab,_,Z];case
 7:var
-j=aU(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){c(ae,0);return 0};return[0,function(a){c(af,0);return 0},ag,ad,ac];case
+j=a2(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){c(ae,0);return 0};return[0,function(a){c(af,0);return 0},ag,ad,ac];case
 8:var
-k=aU(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){c(aj,0);return 0};return[0,function(a){c(ak,0);return 0},al,ai,ah];case
+k=a2(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){c(aj,0);return 0};return[0,function(a){c(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aU(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aU(ay(au(an),am)),as=m[4],at=m[3],av=m[2],aw=m[1],ax=function(a){c(as,0);c(ao,0);return 0},az=function(a){c(ap,0);c(at,0);return 0},aA=function(a){c(av,0);c(aq,0);return 0};return[0,function(a){c(ar,0);c(aw,0);return 0},aA,az,ax];case
+am=a[2],an=a[1],l=a2(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=a2(aF(aB(an),am)),as=m[4],at=m[3],au=m[2],av=m[1],aw=function(a){c(as,0);c(ao,0);return 0},ax=function(a){c(ap,0);c(at,0);return 0},ay=function(a){c(au,0);c(aq,0);return 0};return[0,function(a){c(ar,0);c(av,0);return 0},ay,ax,aw];case
 10:var
-n=aU(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){c(aD,0);return 0};return[0,function(a){c(aE,0);return 0},aF,aC,aB];case
+n=a2(a[1]),az=n[4],aA=n[3],aC=n[2],aD=n[1],aE=function(a){c(aC,0);return 0};return[0,function(a){c(aD,0);return 0},aE,aA,az];case
 11:var
-o=aU(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){c(aI,0);return 0};return[0,function(a){c(aJ,0);return 0},aK,aH,aG];case
+o=a2(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){c(aI,0);return 0};return[0,function(a){c(aJ,0);return 0},aK,aH,aG];case
 12:var
-p=aU(a[1]),aL=p[4],aM=p[3],aN=p[2],aO=p[1],aP=function(a){c(aN,0);return 0};return[0,function(a){c(aO,0);return 0},aP,aM,aL];case
+p=a2(a[1]),aL=p[4],aM=p[3],aN=p[2],aO=p[1],aP=function(a){c(aN,0);return 0};return[0,function(a){c(aO,0);return 0},aP,aM,aL];case
 13:var
-q=aU(a[1]),aQ=q[4],aR=q[3],aS=q[2],aT=q[1],aV=function(a){c(aQ,0);return 0},aW=function(a){c(aR,0);return 0},aX=function(a){c(aS,0);return 0};return[0,function(a){c(aT,0);return 0},aX,aW,aV];default:var
-r=aU(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){c(aY,0);return 0},a3=function(a){c(aZ,0);return 0},a4=function(a){c(a0,0);return 0};return[0,function(a){c(a1,0);return 0},a4,a3,a2]}}function
-ay(d,b){var
+q=a2(a[1]),aQ=q[4],aR=q[3],aS=q[2],aT=q[1],aU=function(a){c(aQ,0);return 0},aV=function(a){c(aR,0);return 0},aW=function(a){c(aS,0);return 0};return[0,function(a){c(aT,0);return 0},aW,aV,aU];default:var
+r=a2(a[1]),aX=r[4],aY=r[3],aZ=r[2],a0=r[1],a1=function(a){c(aX,0);return 0},a3=function(a){c(aY,0);return 0},a4=function(a){c(aZ,0);return 0};return[0,function(a){c(a0,0);return 0},a4,a3,a1]}}function
+aF(d,b){var
 a=0;if(typeof
 d==="number")if(typeof
 b==="number")return 0;else
@@ -1399,12 +1401,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ae,pa]}else
+9:a=6;break;default:throw[0,ah,qL]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,ay(t,b[1])];case
+0:return[0,aF(t,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1415,7 +1417,7 @@ b!=="number")switch(b[0]){case
 1:var
 f=0,u=d[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,ay(u,b[1])];case
+1:return[1,aF(u,b[1])];case
 8:a=5;f=1;break;case
 9:a=6;f=1;break;case
 10:f=1;break;case
@@ -1427,7 +1429,7 @@ b!=="number")switch(b[0]){case
 g=0,v=d[1];if(typeof
 b==="number")g=1;else
 switch(b[0]){case
-2:return[2,ay(v,b[1])];case
+2:return[2,aF(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1439,7 +1441,7 @@ switch(b[0]){case
 h=0,w=d[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,ay(w,b[1])];case
+3:return[3,aF(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1451,7 +1453,7 @@ switch(b[0]){case
 i=0,x=d[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,ay(x,b[1])];case
+4:return[4,aF(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1463,7 +1465,7 @@ switch(b[0]){case
 j=0,y=d[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,ay(y,b[1])];case
+5:return[5,aF(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1475,7 +1477,7 @@ switch(b[0]){case
 k=0,z=d[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,ay(z,b[1])];case
+6:return[6,aF(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1487,7 +1489,7 @@ switch(b[0]){case
 l=0,A=d[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,ay(A,b[1])];case
+7:return[7,aF(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1500,40 +1502,40 @@ m=0,B=d[2],C=d[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=ay(B,b[2]);return[8,ay(C,D),E];case
+D=b[1],E=aF(B,b[2]);return[8,aF(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ae,pj];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ah,qU];break;case
 9:var
 n=0,F=d[3],G=d[2],H=d[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aU(ay(au(G),K)),L=s[4];c(s[2],0);c(L,0);return[9,H,J,ay(F,I)];case
+I=b[3],J=b[2],K=b[1],s=a2(aF(aB(G),K)),L=s[4];c(s[2],0);c(L,0);return[9,H,J,aF(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ae,pk];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ah,qV];break;case
 10:var
 M=d[1];if(typeof
-b!=="number"&&10===b[0])return[10,ay(M,b[1])];throw[0,ae,pl];case
+b!=="number"&&10===b[0])return[10,aF(M,b[1])];throw[0,ah,qW];case
 11:var
 o=0,N=d[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ay(N,b[1])];default:o=1}if(o)throw[0,ae,pm];break;case
+11:return[11,aF(N,b[1])];default:o=1}if(o)throw[0,ah,qX];break;case
 12:var
 p=0,O=d[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ay(O,b[1])];default:p=1}if(p)throw[0,ae,pn];break;case
+12:return[12,aF(O,b[1])];default:p=1}if(p)throw[0,ah,qY];break;case
 13:var
 q=0,P=d[1];if(typeof
 b==="number")q=1;else
@@ -1541,7 +1543,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ay(P,b[1])];default:q=1}if(q)throw[0,ae,po];break;default:var
+13:return[13,aF(P,b[1])];default:q=1}if(q)throw[0,ah,qZ];break;default:var
 r=0,Q=d[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1549,207 +1551,207 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ay(Q,b[1])];default:r=1}if(r)throw[0,ae,pp]}switch(a){case
-0:throw[0,ae,pd];case
-1:throw[0,ae,pe];case
-2:throw[0,ae,pf];case
-3:throw[0,ae,pg];case
-4:throw[0,ae,ph];case
-5:throw[0,ae,pb];case
-6:throw[0,ae,pc];default:throw[0,ae,pi]}}var
-aI=[ap,pq,cP(0)];function
-eB(b,a){if(typeof
+14:return[14,aF(Q,b[1])];default:r=1}if(r)throw[0,ah,q0]}switch(a){case
+0:throw[0,ah,qO];case
+1:throw[0,ah,qP];case
+2:throw[0,ah,qQ];case
+3:throw[0,ah,qR];case
+4:throw[0,ah,qS];case
+5:throw[0,ah,qM];case
+6:throw[0,ah,qN];default:throw[0,ah,qT]}}var
+aQ=[at,q1,cN(0)];function
+e$(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aI}}function
-dU(e,b,d){var
-a=eB(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aQ}}function
+eq(e,b,d){var
+a=e$(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aI}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-a6(b,d,a){if(typeof
-b==="number")return[0,0,Y(d,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aQ}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+bi(b,d,a){if(typeof
+b==="number")return[0,0,ab(d,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=a6(b[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
+g=bi(b[1],d,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=a6(b[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=bi(b[1],d,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=a6(b[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=bi(b[1],d,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=a6(b[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=bi(b[1],d,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=a6(b[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=bi(b[1],d,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=a6(b[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=bi(b[1],d,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=a6(b[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=bi(b[1],d,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=a6(b[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=bi(b[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(bH([0,b[1]],[0,o]))throw aI;var
-p=a6(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(bY([0,b[1]],[0,o]))throw aQ;var
+p=bi(x,d,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,aj(f)];if(bH([0,aj(B)],C))throw aI;var
-D=[0,aj(e)];if(bH([0,aj(A)],D))throw aI;var
-q=aU(ay(au(f),e)),E=q[4];c(q[2],0);c(E,0);var
-r=a6(aj(z),d,y),F=r[2];return[0,[9,f,e,au(r[1])],F]}break;case
+e=a[2],f=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ar(f)];if(bY([0,ar(B)],C))throw aQ;var
+D=[0,ar(e)];if(bY([0,ar(A)],D))throw aQ;var
+q=a2(aF(aB(f),e)),E=q[4];c(q[2],0);c(E,0);var
+r=bi(ar(z),d,y),F=r[2];return[0,[9,f,e,aB(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=a6(b[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=bi(b[1],d,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=a6(b[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=bi(b[1],d,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=a6(b[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=bi(b[1],d,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a6(b[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw aI}function
-Y(b,a){if(typeof
+v=bi(b[1],d,a[1]);return[0,[14,v[1]],v[2]]}break}throw aQ}function
+ab(b,a){if(typeof
 b==="number")return[0,0,a];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-s=Y(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
+s=ab(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 1:if(typeof
 a!=="number"&&0===a[0]){var
-t=Y(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
+t=ab(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ab=b[2],u=eB(b[1],a),e=u[2],ac=u[1];if(typeof
+aa=b[2],u=e$(b[1],a),e=u[2],ac=u[1];if(typeof
 e!=="number"&&1===e[0]){var
-v=Y(ab,e[1]);return[0,[2,ac,v[1]],v[2]]}throw aI;case
+v=ab(aa,e[1]);return[0,[2,ac,v[1]],v[2]]}throw aQ;case
 3:var
-ad=b[2],w=eB(b[1],a),f=w[2],ae=w[1];if(typeof
+ad=b[2],w=e$(b[1],a),f=w[2],ae=w[1];if(typeof
 f!=="number"&&1===f[0]){var
-x=Y(ad,f[1]);return[0,[3,ae,x[1]],x[2]]}throw aI;case
+x=ab(ad,f[1]);return[0,[3,ae,x[1]],x[2]]}throw aQ;case
 4:var
-af=b[4],ag=b[1],g=dU(b[2],b[3],a),h=g[3],ah=g[1];if(typeof
+af=b[4],ag=b[1],g=eq(b[2],b[3],a),h=g[3],ah=g[1];if(typeof
 h!=="number"&&2===h[0]){var
-ai=g[2],y=Y(af,h[1]);return[0,[4,ag,ah,ai,y[1]],y[2]]}throw aI;case
+ai=g[2],y=ab(af,h[1]);return[0,[4,ag,ah,ai,y[1]],y[2]]}throw aQ;case
 5:var
-ak=b[4],al=b[1],i=dU(b[2],b[3],a),j=i[3],am=i[1];if(typeof
+aj=b[4],ak=b[1],i=eq(b[2],b[3],a),j=i[3],al=i[1];if(typeof
 j!=="number"&&3===j[0]){var
-an=i[2],z=Y(ak,j[1]);return[0,[5,al,am,an,z[1]],z[2]]}throw aI;case
+am=i[2],z=ab(aj,j[1]);return[0,[5,ak,al,am,z[1]],z[2]]}throw aQ;case
 6:var
-ao=b[4],ap=b[1],k=dU(b[2],b[3],a),l=k[3],aq=k[1];if(typeof
+an=b[4],ao=b[1],k=eq(b[2],b[3],a),l=k[3],ap=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-ar=k[2],A=Y(ao,l[1]);return[0,[6,ap,aq,ar,A[1]],A[2]]}throw aI;case
+aq=k[2],A=ab(an,l[1]);return[0,[6,ao,ap,aq,A[1]],A[2]]}throw aQ;case
 7:var
-as=b[4],at=b[1],m=dU(b[2],b[3],a),n=m[3],au=m[1];if(typeof
+as=b[4],at=b[1],m=eq(b[2],b[3],a),n=m[3],au=m[1];if(typeof
 n!=="number"&&5===n[0]){var
-av=m[2],B=Y(as,n[1]);return[0,[7,at,au,av,B[1]],B[2]]}throw aI;case
+av=m[2],B=ab(as,n[1]);return[0,[7,at,au,av,B[1]],B[2]]}throw aQ;case
 8:var
-aw=b[4],ax=b[1],o=dU(b[2],b[3],a),p=o[3],ay=o[1];if(typeof
+aw=b[4],ax=b[1],o=eq(b[2],b[3],a),p=o[3],ay=o[1];if(typeof
 p!=="number"&&6===p[0]){var
-az=o[2],C=Y(aw,p[1]);return[0,[8,ax,ay,az,C[1]],C[2]]}throw aI;case
+az=o[2],C=ab(aw,p[1]);return[0,[8,ax,ay,az,C[1]],C[2]]}throw aQ;case
 9:var
-aA=b[2],D=eB(b[1],a),q=D[2],aB=D[1];if(typeof
+aA=b[2],D=e$(b[1],a),q=D[2],aB=D[1];if(typeof
 q!=="number"&&7===q[0]){var
-E=Y(aA,q[1]);return[0,[9,aB,E[1]],E[2]]}throw aI;case
+E=ab(aA,q[1]);return[0,[9,aB,E[1]],E[2]]}throw aQ;case
 10:var
-F=Y(b[1],a);return[0,[10,F[1]],F[2]];case
+F=ab(b[1],a);return[0,[10,F[1]],F[2]];case
 11:var
-aC=b[1],G=Y(b[2],a);return[0,[11,aC,G[1]],G[2]];case
+aC=b[1],G=ab(b[2],a);return[0,[11,aC,G[1]],G[2]];case
 12:var
-aD=b[1],H=Y(b[2],a);return[0,[12,aD,H[1]],H[2]];case
+aD=b[1],H=ab(b[2],a);return[0,[12,aD,H[1]],H[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-I=a[1],aE=a[2],aF=b[3],aG=b[1];if(bH([0,b[2]],[0,I]))throw aI;var
-J=Y(aF,aE);return[0,[13,aG,I,J[1]],J[2]]}break;case
+I=a[1],aE=a[2],aF=b[3],aG=b[1];if(bY([0,b[2]],[0,I]))throw aQ;var
+J=ab(aF,aE);return[0,[13,aG,I,J[1]],J[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-K=a[1],aH=a[3],aJ=b[3],aK=b[2],aL=b[1],aM=[0,aj(K)];if(bH([0,aj(aK)],aM))throw aI;var
-L=Y(aJ,aj(aH));return[0,[14,aL,K,L[1]],L[2]]}break;case
+K=a[1],aH=a[3],aI=b[3],aJ=b[2],aK=b[1],aL=[0,ar(K)];if(bY([0,ar(aJ)],aL))throw aQ;var
+L=ab(aI,ar(aH));return[0,[14,aK,K,L[1]],L[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
-M=Y(b[1],a[1]);return[0,[15,M[1]],M[2]]}break;case
+M=ab(b[1],a[1]);return[0,[15,M[1]],M[2]]}break;case
 16:if(typeof
 a!=="number"&&11===a[0]){var
-N=Y(b[1],a[1]);return[0,[16,N[1]],N[2]]}break;case
+N=ab(b[1],a[1]);return[0,[16,N[1]],N[2]]}break;case
 17:var
-aN=b[1],O=Y(b[2],a);return[0,[17,aN,O[1]],O[2]];case
+aM=b[1],O=ab(b[2],a);return[0,[17,aM,O[1]],O[2]];case
 18:var
 P=b[2],r=b[1];if(0===r[0]){var
-T=r[1],aR=T[2],U=Y(T[1],a),aS=U[1],V=Y(P,U[2]);return[0,[18,[0,[0,aS,aR]],V[1]],V[2]]}var
-W=r[1],aT=W[2],X=Y(W[1],a),aU=X[1],Z=Y(P,X[2]);return[0,[18,[1,[0,aU,aT]],Z[1]],Z[2]];case
+T=r[1],aR=T[2],U=ab(T[1],a),aS=U[1],V=ab(P,U[2]);return[0,[18,[0,[0,aS,aR]],V[1]],V[2]]}var
+W=r[1],aT=W[2],X=ab(W[1],a),aU=X[1],Y=ab(P,X[2]);return[0,[18,[1,[0,aU,aT]],Y[1]],Y[2]];case
 19:if(typeof
 a!=="number"&&13===a[0]){var
-Q=Y(b[1],a[1]);return[0,[19,Q[1]],Q[2]]}break;case
+Q=ab(b[1],a[1]);return[0,[19,Q[1]],Q[2]]}break;case
 20:if(typeof
 a!=="number"&&1===a[0]){var
-aO=b[2],aP=b[1],R=Y(b[3],a[1]);return[0,[20,aP,aO,R[1]],R[2]]}break;case
+aN=b[2],aO=b[1],R=ab(b[3],a[1]);return[0,[20,aO,aN,R[1]],R[2]]}break;case
 21:if(typeof
 a!=="number"&&2===a[0]){var
-aQ=b[1],S=Y(b[2],a[1]);return[0,[21,aQ,S[1]],S[2]]}break;case
+aP=b[1],S=ab(b[2],a[1]);return[0,[21,aP,S[1]],S[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return bd(c,d,a);case
-1:return bd(c,d,a);case
+0:return bn(c,d,a);case
+1:return bn(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-_=Y(d,a[1]);return[0,[23,2,_[1]],_[2]]}throw aI;default:return bd(c,d,a)}else
+Z=ab(d,a[1]);return[0,[23,2,Z[1]],Z[2]]}throw aQ;default:return bn(c,d,a)}else
 switch(c[0]){case
-0:return bd(c,d,a);case
-1:return bd(c,d,a);case
-2:return bd(c,d,a);case
-3:return bd(c,d,a);case
-4:return bd(c,d,a);case
-5:return bd(c,d,a);case
-6:return bd(c,d,a);case
-7:return bd(c,d,a);case
-8:return bd([8,c[1],c[2]],d,a);case
+0:return bn(c,d,a);case
+1:return bn(c,d,a);case
+2:return bn(c,d,a);case
+3:return bn(c,d,a);case
+4:return bn(c,d,a);case
+5:return bn(c,d,a);case
+6:return bn(c,d,a);case
+7:return bn(c,d,a);case
+8:return bn([8,c[1],c[2]],d,a);case
 9:var
-aV=c[1],$=a6(c[2],d,a),aa=$[2];return[0,[23,[9,aV,$[1]],aa[1]],aa[2]];case
-10:return bd(c,d,a);default:return bd(c,d,a)}}throw aI}function
-bd(d,c,b){var
-a=Y(c,b);return[0,[23,d,a[1]],a[2]]}function
-be(k,g,a){var
-b=x(a),h=0<=g?k:0,d=dN(g);if(d<=b)return a;var
-l=2===h?48:32,c=cy(d,l);switch(h){case
-0:bZ(a,0,c,0,b);break;case
-1:bZ(a,0,c,d-b|0,b);break;default:var
+aV=c[1],_=bi(c[2],d,a),$=_[2];return[0,[23,[9,aV,_[1]],$[1]],$[2]];case
+10:return bn(c,d,a);default:return bn(c,d,a)}}throw aQ}function
+bn(d,c,b){var
+a=ab(c,b);return[0,[23,d,a[1]],a[2]]}function
+bo(k,g,a){var
+b=E(a),h=0<=g?k:0,d=ek(g);if(d<=b)return a;var
+l=2===h?48:32,c=cP(d,l);switch(h){case
+0:ce(a,0,c,0,b);break;case
+1:ce(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==D(a,0)&&45!==D(a,0)&&32!==D(a,0)){e=1;i=1}if(!i){cN(c,0,D(a,0));bZ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==H(a,0)&&45!==H(a,0)&&32!==H(a,0)){e=1;i=1}if(!i){c9(c,0,H(a,0));ce(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===D(a,0)){var
-j=0;if(lJ!==D(a,1)&&88!==D(a,1)){f=1;j=1}if(!j){cN(c,1,D(a,1));bZ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bZ(a,0,c,d-b|0,b)}}return a3(c)}function
-dc(k,b){var
-c=dN(k),a=x(b),d=D(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+mF>>>0))e=1}else
+f=0;if(1<b&&48===H(a,0)){var
+j=0;if(m0!==H(a,1)&&88!==H(a,1)){f=1;j=1}if(!j){c9(c,1,H(a,1));ce(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)ce(a,0,c,d-b|0,b)}}return bf(c)}function
+dK(k,b){var
+c=ek(k),a=E(b),d=H(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+nx>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(lJ===D(b,1)||88===D(b,1))j=1;if(j){var
-h=cy(c+2|0,48);cN(h,1,D(b,1));bZ(b,2,h,(c-a|0)+4|0,a-2|0);return a3(h)}}e=1;f=1;break;case
+j=0;if(m0===H(b,1)||88===H(b,1))j=1;if(j){var
+h=cP(c+2|0,48);c9(h,1,H(b,1));ce(b,2,h,(c-a|0)+4|0,a-2|0);return bf(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cy(c+1|0,48);cN(g,0,d);bZ(b,1,g,(c-a|0)+2|0,a-1|0);return a3(g)}}if(e&&a<c){var
-i=cy(c,48);bZ(b,0,i,c-a|0,a);return a3(i)}return b}function
-pr(k){var
-j=0,D=x(k);for(;;){if(D<=j)var
+g=cP(c+1|0,48);c9(g,0,d);ce(b,1,g,(c-a|0)+2|0,a-1|0);return bf(g)}}if(e&&a<c){var
+i=cP(c,48);ce(b,0,i,c-a|0,a);return bf(i)}return b}function
+q2(k){var
+j=0,C=E(k);for(;;){if(C<=j)var
 o=k;else{var
-n=ba(k,j)+m9|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
+n=bm(k,j)+oY|0,p=0;if(59<n>>>0){if(33<n-61>>>0)p=1}else
 if(2===n)p=1;if(!p){var
 j=j+1|0;continue}var
-e=cd(k),a=[0,0],t=bo(e)-1|0,z=0;if(!(t<0)){var
-i=z;for(;;){var
-f=bU(e,i),g=0;if(32<=f){var
-l=f+ly|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
+e=cu(k),a=[0,0],t=bz(e)-1|0,y=0;if(!(t<0)){var
+i=y;for(;;){var
+f=b9(e,i),g=0;if(32<=f){var
+l=f+mS|0,q=0;if(58<l>>>0){if(93<=l)q=1}else
 if(56<l-1>>>0){g=1;q=1}if(!q){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1758,42 +1760,42 @@ if(8<=f)g=1;switch(g){case
 m=4;break;case
 1:var
 m=2;break}a[1]=a[1]+m|0;var
-C=i+1|0;if(t!==i){var
-i=C;continue}break}}if(a[1]===bo(e)){var
-r=bo(e),s=aF(r);c5(e,0,s,0,r);var
+B=i+1|0;if(t!==i){var
+i=B;continue}break}}if(a[1]===bz(e)){var
+r=bz(e),s=aN(r);dz(e,0,s,0,r);var
 v=s}else{var
-b=aF(a[1]);a[1]=0;var
-u=bo(e)-1|0,A=0;if(!(u<0)){var
-h=A;for(;;){var
-c=bU(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(fo<=c)d=1;else
+b=aN(a[1]);a[1]=0;var
+u=bz(e)-1|0,z=0;if(!(u<0)){var
+h=z;for(;;){var
+c=b9(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(f8<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:am(b,a[1],92);a[1]++;am(b,a[1],98);break;case
-9:am(b,a[1],92);a[1]++;am(b,a[1],na);break;case
-10:am(b,a[1],92);a[1]++;am(b,a[1],nb);break;case
-13:am(b,a[1],92);a[1]++;am(b,a[1],114);break;default:d=1}switch(d){case
-1:am(b,a[1],92);a[1]++;am(b,a[1],48+(c/hO|0)|0);a[1]++;am(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;am(b,a[1],48+(c%10|0)|0);break;case
-2:am(b,a[1],92);a[1]++;am(b,a[1],c);break;case
-3:am(b,a[1],c);break}a[1]++;var
-B=h+1|0;if(u!==h){var
-h=B;continue}break}}var
+8:au(b,a[1],92);a[1]++;au(b,a[1],98);break;case
+9:au(b,a[1],92);a[1]++;au(b,a[1],nP);break;case
+10:au(b,a[1],92);a[1]++;au(b,a[1],o0);break;case
+13:au(b,a[1],92);a[1]++;au(b,a[1],114);break;default:d=1}switch(d){case
+1:au(b,a[1],92);a[1]++;au(b,a[1],48+(c/gm|0)|0);a[1]++;au(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;au(b,a[1],48+(c%10|0)|0);break;case
+2:au(b,a[1],92);a[1]++;au(b,a[1],c);break;case
+3:au(b,a[1],c);break}a[1]++;var
+A=h+1|0;if(u!==h){var
+h=A;continue}break}}var
 v=b}var
-o=a3(v)}var
-w=x(o),y=cy(w+2|0,34);cc(o,0,y,1,w);return a3(y)}}function
-iU(d,f){var
-g=dN(f),e=qg[1];switch(d[2]){case
+o=bf(v)}var
+w=E(o),x=cP(w+2|0,34);ct(o,0,x,1,w);return bf(x)}}function
+jR(d,f){var
+g=ek(f),e=rR[1];switch(d[2]){case
 0:var
-b=mR;break;case
+b=nF;break;case
 1:var
-b=fx;break;case
+b=gc;break;case
 2:var
 b=69;break;case
 3:var
-b=lK;break;case
+b=of;break;case
 4:var
 b=71;break;case
 5:var
@@ -1803,210 +1805,210 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=iR(16);db(c,37);switch(d[1]){case
+c=jO(16);dJ(c,37);switch(d[1]){case
 0:break;case
-1:db(c,43);break;default:db(c,32)}if(8<=d[2])db(c,35);db(c,46);aT(c,a(u+g));db(c,b);return iT(c)}function
-eC(m,a){if(13<=m){var
-g=[0,0],h=x(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<ba(a,c)+fi>>>0))g[1]++;var
+1:dJ(c,43);break;default:dJ(c,32)}if(8<=d[2])dJ(c,35);dJ(c,46);a1(c,a(A+g));dJ(c,b);return jQ(c)}function
+fa(m,a){if(13<=m){var
+g=[0,0],h=E(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<bm(a,c)+f4>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=aF(x(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){cN(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=x(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=aN(E(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){c9(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=E(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=ba(a,b);if(9<f+fi>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=bm(a,b);if(9<f+f4>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return a3(j)}return a}function
-qh(b,c){switch(b){case
+b=p;continue}break}}return bf(j)}return a}function
+rS(b,c){switch(b){case
 1:var
-a=pt;break;case
+a=q4;break;case
 2:var
-a=pu;break;case
+a=q5;break;case
 4:var
-a=pw;break;case
+a=q7;break;case
 5:var
-a=px;break;case
+a=q8;break;case
 6:var
-a=py;break;case
+a=q9;break;case
 7:var
-a=pz;break;case
+a=q_;break;case
 8:var
-a=pA;break;case
+a=q$;break;case
 9:var
-a=pB;break;case
+a=ra;break;case
 10:var
-a=pC;break;case
+a=rb;break;case
 11:var
-a=pD;break;case
+a=rc;break;case
 0:case
 13:var
-a=ps;break;case
+a=q3;break;case
 3:case
 14:var
-a=pv;break;default:var
-a=pE}return eC(b,fN(a,c))}function
-qi(b,c){switch(b){case
+a=q6;break;default:var
+a=rd}return fa(b,gA(a,c))}function
+rT(b,c){switch(b){case
 1:var
-a=pT;break;case
+a=rs;break;case
 2:var
-a=pU;break;case
+a=rt;break;case
 4:var
-a=pW;break;case
+a=rv;break;case
 5:var
-a=pX;break;case
+a=rw;break;case
 6:var
-a=pY;break;case
+a=rx;break;case
 7:var
-a=pZ;break;case
+a=ry;break;case
 8:var
-a=p0;break;case
+a=rz;break;case
 9:var
-a=p1;break;case
+a=rA;break;case
 10:var
-a=p2;break;case
+a=rB;break;case
 11:var
-a=p3;break;case
+a=rC;break;case
 0:case
 13:var
-a=pS;break;case
+a=rr;break;case
 3:case
 14:var
-a=pV;break;default:var
-a=p4}return eC(b,fN(a,c))}function
-qj(b,c){switch(b){case
+a=ru;break;default:var
+a=rD}return fa(b,gA(a,c))}function
+rU(b,c){switch(b){case
 1:var
-a=p6;break;case
+a=rF;break;case
 2:var
-a=p7;break;case
+a=rG;break;case
 4:var
-a=p9;break;case
+a=rI;break;case
 5:var
-a=p_;break;case
+a=rJ;break;case
 6:var
-a=p$;break;case
+a=rK;break;case
 7:var
-a=qa;break;case
+a=rL;break;case
 8:var
-a=qb;break;case
+a=rM;break;case
 9:var
-a=qc;break;case
+a=rN;break;case
 10:var
-a=qd;break;case
+a=rO;break;case
 11:var
-a=qe;break;case
+a=rP;break;case
 0:case
 13:var
-a=p5;break;case
+a=rE;break;case
 3:case
 14:var
-a=p8;break;default:var
-a=qf}return eC(b,fN(a,c))}function
-qk(b,c){switch(b){case
+a=rH;break;default:var
+a=rQ}return fa(b,gA(a,c))}function
+rV(b,c){switch(b){case
 1:var
-a=pG;break;case
+a=rf;break;case
 2:var
-a=pH;break;case
+a=rg;break;case
 4:var
-a=pJ;break;case
+a=ri;break;case
 5:var
-a=pK;break;case
+a=rj;break;case
 6:var
-a=pL;break;case
+a=rk;break;case
 7:var
-a=pM;break;case
+a=rl;break;case
 8:var
-a=pN;break;case
+a=rm;break;case
 9:var
-a=pO;break;case
+a=rn;break;case
 10:var
-a=pP;break;case
+a=ro;break;case
 11:var
-a=pQ;break;case
+a=rp;break;case
 0:case
 13:var
-a=pF;break;case
+a=re;break;case
 3:case
 14:var
-a=pI;break;default:var
-a=pR}return eC(b,Ee(a,c))}function
-cg(c,i,b){function
-k(d){switch(c[1]){case
+a=rh;break;default:var
+a=rq}return fa(b,He(a,c))}function
+cx(c,i,b){function
+j(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return D_(b,i,a)}function
+a=32}return G_(b,i,a)}function
 r(c){var
-a=DY(b);return 3===a?b<0.?qm:qn:4<=a?qo:c}switch(c[2]){case
+a=GY(b);return 3===a?b<0.?rX:rY:4<=a?rZ:c}switch(c[2]){case
 5:var
-e=nV(iU(c,i),b),d=0,v=x(e);for(;;){if(d===v)var
+e=ps(jR(c,i),b),d=0,v=E(e);for(;;){if(d===v)var
 q=0;else{var
-l=D(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
+l=H(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
 if(21<l-1>>>0)m=1;if(!m){var
 d=d+1|0;continue}var
 q=1}var
-w=q?e:j(e,ql);return r(w)}case
-6:return k(0);case
+w=q?e:k(e,rW);return r(w)}case
+6:return j(0);case
 7:var
-h=cd(k(0)),f=bo(h);if(0===f)var
+h=cu(j(0)),f=bz(h);if(0===f)var
 p=h;else{var
-n=aF(f),o=f-1|0,s=0;if(!(o<0)){var
+n=aN(f),o=f-1|0,s=0;if(!(o<0)){var
 a=s;for(;;){var
-g=bU(h,a),t=25<g+mF>>>0?g:g+m9|0;am(n,a,t);var
+g=b9(h,a),t=25<g+nx>>>0?g:g+oY|0;au(n,a,t);var
 u=a+1|0;if(o!==a){var
 a=u;continue}break}}var
-p=n}return a3(p);case
-8:return r(k(0));default:return nV(iU(c,i),b)}}function
-ed(e,z,y,w){var
-b=z,a=y,d=w;for(;;)if(typeof
+p=n}return bf(p);case
+8:return r(j(0));default:return ps(jR(c,i),b)}}function
+eJ(e,y,x,w){var
+b=y,a=x,d=w;for(;;)if(typeof
 d==="number")return c(b,a);else
 switch(d[0]){case
 0:var
-A=d[1];return function(c){return O(b,[5,a,c],A)};case
+z=d[1];return function(c){return X(b,[5,a,c],z)};case
 1:var
-B=d[1];return function(c){var
+A=d[1];return function(c){var
 e=0;if(40<=c)if(92===c)var
-d=og;else
-if(fo<=c)e=1;else
+d=pP;else
+if(f8<=c)e=1;else
 e=2;else
 if(32<=c)if(39<=c)var
-d=oh;else
+d=pQ;else
 e=2;else
 if(14<=c)e=1;else
 switch(c){case
 8:var
-d=oi;break;case
+d=pR;break;case
 9:var
-d=oj;break;case
+d=pS;break;case
 10:var
-d=ok;break;case
+d=pT;break;case
 13:var
-d=ol;break;default:e=1}switch(e){case
+d=pU;break;default:e=1}switch(e){case
 1:var
-f=aF(4);am(f,0,92);am(f,1,48+(c/hO|0)|0);am(f,2,48+((c/10|0)%10|0)|0);am(f,3,48+(c%10|0)|0);var
-d=a3(f);break;case
+f=aN(4);au(f,0,92);au(f,1,48+(c/gm|0)|0);au(f,2,48+((c/10|0)%10|0)|0);au(f,3,48+(c%10|0)|0);var
+d=bf(f);break;case
 2:var
-g=aF(1);am(g,0,c);var
-d=a3(g);break}var
-h=x(d),i=cy(h+2|0,39);cc(d,0,i,1,h);return O(b,[4,a,a3(i)],B)};case
+g=aN(1);au(g,0,c);var
+d=bf(g);break}var
+h=E(d),i=cP(h+2|0,39);ct(d,0,i,1,h);return X(b,[4,a,bf(i)],A)};case
 2:var
-C=d[2],D=d[1];return f_(b,a,C,D,function(a){return a});case
-3:return f_(b,a,d[2],d[1],pr);case
-4:return eD(b,a,d[4],d[2],d[3],qh,d[1]);case
-5:return eD(b,a,d[4],d[2],d[3],qi,d[1]);case
-6:return eD(b,a,d[4],d[2],d[3],qj,d[1]);case
-7:return eD(b,a,d[4],d[2],d[3],qk,d[1]);case
+B=d[2],C=d[1];return gU(b,a,B,C,function(a){return a});case
+3:return gU(b,a,d[2],d[1],q2);case
+4:return fb(b,a,d[4],d[2],d[3],rS,d[1]);case
+5:return fb(b,a,d[4],d[2],d[3],rT,d[1]);case
+6:return fb(b,a,d[4],d[2],d[3],rU,d[1]);case
+7:return fb(b,a,d[4],d[2],d[3],rV,d[1]);case
 8:var
 h=d[4],i=d[3],j=d[2],g=d[1];if(typeof
 j==="number"){if(typeof
-i==="number")return i?function(d,c){return O(b,[4,a,cg(g,d,c)],h)}:function(c){return O(b,[4,a,cg(g,f8(g),c)],h)};var
-V=i[1];return function(c){return O(b,[4,a,cg(g,V,c)],h)}}else{if(0===j[0]){var
-n=j[2],o=j[1];if(typeof
-i==="number")return i?function(d,c){return O(b,[4,a,be(o,n,cg(g,d,c))],h)}:function(c){return O(b,[4,a,be(o,n,cg(g,f8(g),c))],h)};var
-W=i[1];return function(c){return O(b,[4,a,be(o,n,cg(g,W,c))],h)}}var
+i==="number")return i?function(d,c){return X(b,[4,a,cx(g,d,c)],h)}:function(c){return X(b,[4,a,cx(g,gS(g),c)],h)};var
+U=i[1];return function(c){return X(b,[4,a,cx(g,U,c)],h)}}else{if(0===j[0]){var
+m=j[2],n=j[1];if(typeof
+i==="number")return i?function(d,c){return X(b,[4,a,bo(n,m,cx(g,d,c))],h)}:function(c){return X(b,[4,a,bo(n,m,cx(g,gS(g),c))],h)};var
+V=i[1];return function(c){return X(b,[4,a,bo(n,m,cx(g,V,c))],h)}}var
 p=j[1];if(typeof
-i==="number")return i?function(e,d,c){return O(b,[4,a,be(p,e,cg(g,d,c))],h)}:function(d,c){return O(b,[4,a,be(p,d,cg(g,f8(g),c))],h)};var
-Z=i[1];return function(d,c){return O(b,[4,a,be(p,d,cg(g,Z,c))],h)}}case
-9:return f_(b,a,d[2],d[1],iD);case
+i==="number")return i?function(e,d,c){return X(b,[4,a,bo(p,e,cx(g,d,c))],h)}:function(d,c){return X(b,[4,a,bo(p,d,cx(g,gS(g),c))],h)};var
+W=i[1];return function(d,c){return X(b,[4,a,bo(p,d,cx(g,W,c))],h)}}case
+9:return gU(b,a,d[2],d[1],jA);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -2014,102 +2016,102 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-E=d[3],F=d[2],q=iR(16);f9(q,F);var
-v=iT(q);return function(c){return O(b,[4,a,v],E)};case
+D=d[3],F=d[2],q=jO(16);gT(q,F);var
+v=jQ(q);return function(c){return X(b,[4,a,v],D)};case
 14:var
 G=d[3],H=d[2];return function(d){var
-e=d[1],c=Y(e,aj(au(H)));if(typeof
-c[2]==="number")return O(b,a,aa(c[1],G));throw aI};case
+e=d[1],c=ab(e,ar(aB(H)));if(typeof
+c[2]==="number")return X(b,a,ag(c[1],G));throw aQ};case
 15:var
-I=d[1];return function(d,c){return O(b,[6,a,function(a){return m(d,a,c)}],I)};case
+I=d[1];return function(d,c){return X(b,[6,a,function(a){return o(d,a,c)}],I)};case
 16:var
-J=d[1];return function(c){return O(b,[6,a,c],J)};case
+J=d[1];return function(c){return X(b,[6,a,c],J)};case
 17:var
 a=[0,a,d[1]],d=d[2];continue;case
 18:var
 l=d[1];if(0===l[0]){var
-K=d[2],L=l[1][1],M=0,b=function(b,c,d){return function(a){return O(c,[1,b,[0,a]],d)}}(a,b,K),a=M,d=L;continue}var
-N=d[2],P=l[1][1],Q=0,b=function(b,c,d){return function(a){return O(c,[1,b,[1,a]],d)}}(a,b,N),a=Q,d=P;continue;case
-19:throw[0,ae,qq];case
+K=d[2],L=l[1][1],M=0,b=function(b,c,d){return function(a){return X(c,[1,b,[0,a]],d)}}(a,b,K),a=M,d=L;continue}var
+N=d[2],O=l[1][1],P=0,b=function(b,c,d){return function(a){return X(c,[1,b,[1,a]],d)}}(a,b,N),a=P,d=O;continue;case
+19:throw[0,ah,r1];case
 20:var
-R=d[3],S=[8,a,qr];return function(a){return O(b,S,R)};case
+Q=d[3],R=[8,a,r2];return function(a){return X(b,R,Q)};case
 21:var
-T=d[2];return function(c){return O(b,[4,a,fN(qs,c)],T)};case
+S=d[2];return function(c){return X(b,[4,a,gA(r3,c)],S)};case
 22:var
-U=d[1];return function(c){return O(b,[5,a,c],U)};case
+T=d[1];return function(c){return X(b,[5,a,c],T)};case
 23:var
 f=d[2],k=d[1];if(typeof
 k==="number")switch(k){case
-0:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
-1:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
-2:throw[0,ae,qt];default:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f])}else
+0:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f]);case
+1:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f]);case
+2:throw[0,ah,r4];default:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f])}else
 switch(k[0]){case
-0:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
-1:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
-2:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
-3:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
-4:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
-5:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
-6:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
-7:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
-8:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);case
+0:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f]);case
+1:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f]);case
+2:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f]);case
+3:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f]);case
+4:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f]);case
+5:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f]);case
+6:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f]);case
+7:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f]);case
+8:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f]);case
 9:var
-u=k[2];return e<50?hm(e+1|0,b,a,u,f):aS(hm,[0,b,a,u,f]);case
-10:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f]);default:return e<50?X(e+1|0,b,a,f):aS(X,[0,b,a,f])}default:var
-r=d[3],s=d[1],t=c(d[2],0);return e<50?hl(e+1|0,b,a,r,s,t):aS(hl,[0,b,a,r,s,t])}}function
-hm(e,d,c,a,b){if(typeof
-a==="number")return e<50?X(e+1|0,d,c,b):aS(X,[0,d,c,b]);else
+u=k[2];return e<50?ig(e+1|0,b,a,u,f):aY(ig,[0,b,a,u,f]);case
+10:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f]);default:return e<50?aa(e+1|0,b,a,f):aY(aa,[0,b,a,f])}default:var
+r=d[3],s=d[1],t=c(d[2],0);return e<50?ie(e+1|0,b,a,r,s,t):aY(ie,[0,b,a,r,s,t])}}function
+ig(e,d,c,a,b){if(typeof
+a==="number")return e<50?aa(e+1|0,d,c,b):aY(aa,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return bq(d,c,f,b)};case
+f=a[1];return function(a){return bB(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return bq(d,c,g,b)};case
+g=a[1];return function(a){return bB(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return bq(d,c,h,b)};case
+h=a[1];return function(a){return bB(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return bq(d,c,i,b)};case
+i=a[1];return function(a){return bB(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return bq(d,c,j,b)};case
+j=a[1];return function(a){return bB(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return bq(d,c,k,b)};case
+k=a[1];return function(a){return bB(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return bq(d,c,l,b)};case
+l=a[1];return function(a){return bB(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return bq(d,c,m,b)};case
+m=a[1];return function(a){return bB(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return bq(d,c,n,b)};case
+n=a[2];return function(a){return bB(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ay(au(a[1]),p);return function(a){return bq(d,c,aZ(q,o),b)};case
+o=a[3],p=a[2],q=aF(aB(a[1]),p);return function(a){return bB(d,c,ba(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return bq(d,c,r,b)};case
+r=a[1];return function(e,a){return bB(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return bq(d,c,s,b)};case
+s=a[1];return function(a){return bB(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return bq(d,c,t,b)};case
-13:throw[0,ae,qu];default:throw[0,ae,qv]}}function
-X(d,b,e,a){var
-c=[8,e,qw];return d<50?ed(d+1|0,b,c,a):aS(ed,[0,b,c,a])}function
-hl(h,b,f,a,e,d){if(e){var
-i=e[1];return function(e){return qp(b,f,a,i,c(d,e))}}var
-g=[4,f,d];return h<50?ed(h+1|0,b,g,a):aS(ed,[0,b,g,a])}function
-O(a,b,c){return iu(ed(0,a,b,c))}function
-bq(a,b,c,d){return iu(hm(0,a,b,c,d))}function
-qp(a,b,c,d,e){return iu(hl(0,a,b,c,d,e))}function
-f_(f,e,d,a,b){if(typeof
-a==="number")return function(a){return O(f,[4,e,c(b,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return O(f,[4,e,be(h,g,c(b,a))],d)}}var
-i=a[1];return function(g,a){return O(f,[4,e,be(i,g,c(b,a))],d)}}}function
-eD(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return bB(d,c,t,b)};case
+13:throw[0,ah,r5];default:throw[0,ah,r6]}}function
+aa(d,b,e,a){var
+c=[8,e,r7];return d<50?eJ(d+1|0,b,c,a):aY(eJ,[0,b,c,a])}function
+ie(h,b,f,a,e,d){if(e){var
+i=e[1];return function(e){return r0(b,f,a,i,c(d,e))}}var
+g=[4,f,d];return h<50?eJ(h+1|0,b,g,a):aY(eJ,[0,b,g,a])}function
+X(a,b,c){return jt(eJ(0,a,b,c))}function
+bB(a,b,c,d){return jt(ig(0,a,b,c,d))}function
+r0(a,b,c,d,e){return jt(ie(0,a,b,c,d,e))}function
+gU(f,e,d,a,b){if(typeof
+a==="number")return function(a){return X(f,[4,e,c(b,a)],d)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return X(f,[4,e,bo(h,g,c(b,a))],d)}}var
+i=a[1];return function(g,a){return X(f,[4,e,bo(i,g,c(b,a))],d)}}}function
+fb(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return O(f,[4,e,dc(g,m(b,a,c))],d)}:function(c){return O(f,[4,e,m(b,a,c)],d)};var
-k=c[1];return function(c){return O(f,[4,e,dc(k,m(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return X(f,[4,e,dK(g,o(b,a,c))],d)}:function(c){return X(f,[4,e,o(b,a,c)],d)};var
+k=c[1];return function(c){return X(f,[4,e,dK(k,o(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return O(f,[4,e,be(i,h,dc(g,m(b,a,c)))],d)}:function(c){return O(f,[4,e,be(i,h,m(b,a,c))],d)};var
-l=c[1];return function(c){return O(f,[4,e,be(i,h,dc(l,m(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return X(f,[4,e,bo(i,h,dK(g,o(b,a,c)))],d)}:function(c){return X(f,[4,e,bo(i,h,o(b,a,c))],d)};var
+l=c[1];return function(c){return X(f,[4,e,bo(i,h,dK(l,o(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return O(f,[4,e,be(j,h,dc(g,m(b,a,c)))],d)}:function(g,c){return O(f,[4,e,be(j,g,m(b,a,c))],d)};var
-n=c[1];return function(g,c){return O(f,[4,e,be(j,g,dc(n,m(b,a,c)))],d)}}}function
-cz(b,h){var
+c==="number")return c?function(h,g,c){return X(f,[4,e,bo(j,h,dK(g,o(b,a,c)))],d)}:function(g,c){return X(f,[4,e,bo(j,g,o(b,a,c))],d)};var
+m=c[1];return function(g,c){return X(f,[4,e,bo(j,g,dK(m,o(b,a,c)))],d)}}}function
+cQ(b,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -2117,308 +2119,312 @@ switch(a[0]){case
 e=a[2],i=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=oN;break;case
+d=qm;break;case
 1:var
-d=oO;break;case
+d=qn;break;case
 2:var
-d=oP;break;case
+d=qo;break;case
 3:var
-d=oQ;break;case
+d=qp;break;case
 4:var
-d=oR;break;case
+d=qq;break;case
 5:var
-d=oS;break;default:var
-d=oT}else
+d=qr;break;default:var
+d=qs}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=j(oU,a3(cy(1,e[1])))}cz(b,i);return bp(b,d);case
+d=k(qt,bf(cP(1,e[1])))}cQ(b,i);return bA(b,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-k=f[1];cz(b,g);bp(b,qx);var
-a=k;continue}var
-l=f[1];cz(b,g);bp(b,qy);var
+j=f[1];cQ(b,g);bA(b,r8);var
+a=j;continue}var
+l=f[1];cQ(b,g);bA(b,r9);var
 a=l;continue;case
 6:var
-o=a[2];cz(b,a[1]);return bp(b,c(o,0));case
+o=a[2];cQ(b,a[1]);return bA(b,c(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];cz(b,a[1]);return a4(p);case
+p=a[2];cQ(b,a[1]);return a5(p);case
 2:case
 4:var
-m=a[2];cz(b,a[1]);return bp(b,m);default:var
-n=a[2];cz(b,a[1]);return bz(b,n)}}function
-dd(b){var
-a=b[1];return O(function(b){var
-a=f6(64);cz(a,b);return f7(a)},0,a)}function
-iV(a){var
+m=a[2];cQ(b,a[1]);return bA(b,m);default:var
+n=a[2];cQ(b,a[1]);return bL(b,n)}}function
+cR(b){var
+a=b[1];return X(function(b){var
+a=gQ(64);cQ(a,b);return gR(a)},0,a)}function
+gV(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-f$(a){a[4]=-a[4]|0;return 0}try{var
-DG=n9(DF),iX=DG}catch(a){a=aY(a);if(a!==bX)throw a;try{var
-DE=n9(DD),iW=DE}catch(a){a=aY(a);if(a!==bX)throw a;var
-iW=qA}var
-iX=iW}var
-qB=oB(iX,82),eE=[cJ,function(A){var
-n=EG(0),c=[0,bV(55,0),0],i=0===n.length-1?[0,0]:n,k=i.length-1,b=0;for(;;){p(c[1],b)[1+b]=b;var
-z=b+1|0;if(54!==b){var
-b=z;continue}var
-g=[0,qz],l=54+iJ(55,k)|0,t=0;if(!(l<0)){var
-d=t;for(;;){var
-e=d%55|0,m=n3(d,k),v=p(i,m)[1+m],h=j(g[1],a(u+v));g[1]=Eq(h,0,x(h));var
-f=g[1],o=D(f,3)<<24,q=D(f,2)<<16,r=D(f,1)<<8,s=((D(f,0)+r|0)+q|0)+o|0,w=(p(c[1],e)[1+e]^s)&l3;p(c[1],e)[1+e]=w;var
-y=d+1|0;if(l!==d){var
-d=y;continue}break}}c[2]=0;return c}}];function
-P(h,k){var
-l=h?h[1]:qB,b=16;for(;;){if(!(k<=b)&&!(fW<(b*2|0))){var
+dL(a){a[4]=-a[4]|0;return 0}try{var
+GH=pG(GG),jT=GH}catch(a){a=aZ(a);if(a!==ca)throw a;try{var
+GF=pG(GE),jS=GF}catch(a){a=aZ(a);if(a!==ca)throw a;var
+jS=r$}var
+jT=jS}var
+sa=qa(jT,82),fc=[c3,function(y){var
+n=HG(0),c=[0,b_(55,0),0],i=0===n.length-1?[0,0]:n,j=i.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
+x=b+1|0;if(54!==b){var
+b=x;continue}var
+g=[0,r_],l=54+jG(55,j)|0,s=0;if(!(l<0)){var
+d=s;for(;;){var
+e=d%55|0,m=pA(d,j),u=t(i,m)[1+m],h=k(g[1],a(A+u));g[1]=Hq(h,0,E(h));var
+f=g[1],o=H(f,3)<<24,p=H(f,2)<<16,q=H(f,1)<<8,r=((H(f,0)+q|0)+p|0)+o|0,v=(t(c[1],e)[1+e]^r)&op;t(c[1],e)[1+e]=v;var
+w=d+1|0;if(l!==d){var
+d=w;continue}break}}c[2]=0;return c}}];function
+V(h,k){var
+l=h?h[1]:sa,b=16;for(;;){if(!(k<=b)&&!(gK<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=eu(eE),a=cI===i?eE[1]:cJ===i?dT(eE):eE;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=p(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(p(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&l3,g=a[2];p(a[1],g)[1+g]=f;var
+i=e2(fc),a=c2===i?fc[1]:c3===i?ep(fc):fc;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&op,g=a[2];t(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,bV(b,0),j,b]}}function
-iY(B,f){var
-i=f[2],t=(i.length-1)*2|0,u=t<fW?1:0;if(u){var
-j=bV(t,0),k=1-iV(f);f[2]=j;var
-l=j.length-1,g=bV(l,0),o=i.length-1-1|0,C=c(B,f),x=0;if(!(o<0)){var
+j=0;return[0,0,b_(b,0),j,b]}}function
+jU(B,f){var
+i=f[2],s=(i.length-1)*2|0,u=s<gK?1:0;if(u){var
+j=b_(s,0),k=1-gV(f);f[2]=j;var
+l=j.length-1,g=b_(l,0),o=i.length-1-1|0,C=c(B,f),x=0;if(!(o<0)){var
 e=x;a:for(;;){var
-a=p(i,e)[1+e];for(;;){if(a){var
-m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],b=c(C,m),n=p(g,b)[1+b];if(n)n[3]=h;else
-p(j,b)[1+b]=h;p(g,b)[1+b]=h;var
+a=t(i,e)[1+e];for(;;){if(a){var
+m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],b=c(C,m),n=t(g,b)[1+b];if(n)n[3]=h;else
+t(j,b)[1+b]=h;t(g,b)[1+b]=h;var
 a=w;continue}var
 A=e+1|0;if(o!==e){var
 e=A;continue a}break}break}}if(k){var
-q=l-1|0,y=0;if(!(q<0)){var
+p=l-1|0,y=0;if(!(p<0)){var
 d=y;for(;;){var
-s=p(g,d)[1+d];if(s)s[3]=0;var
-z=d+1|0;if(q!==d){var
+r=t(g,d)[1+d];if(r)r[3]=0;var
+z=d+1|0;if(p!==d){var
 d=z;continue}break}}var
-r=0}else
+q=0}else
 var
-r=k;return r}return u}function
-ga(g,a){function
+q=k;return q}return u}function
+gW(g,a){function
 h(b){var
 a=b;for(;;){if(a){var
-c=a[3];m(g,a[1],a[2]);var
+c=a[3];o(g,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=iV(a);if(1-c)f$(a);try{var
+c=gV(a);if(1-c)dL(a);try{var
 d=a[2],e=d.length-1-1|0,i=0;if(!(e<0)){var
-b=i;for(;;){h(p(d,b)[1+b]);var
+b=i;for(;;){h(t(d,b)[1+b]);var
 k=b+1|0;if(e!==b){var
 b=k;continue}break}}var
-f=1-c,j=f?f$(a):f;return j}catch(b){b=aY(b);if(c)throw b;f$(a);throw b}}function
-ch(a,b){return 4<=a.length-1?D4(10,hO,a[3],b)&(a[2].length-1-1|0):a4(qC)}function
-bK(a,c,e){var
-b=ch(a,c),f=[0,c,e,p(a[2],b)[1+b]];p(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?iY(ch,a):d}function
-ci(f,b){var
-g=ch(f,b),c=p(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===_(b,c[1]))return j;if(d){var
-e=d[3],k=d[2];if(0===_(b,d[1]))return k;if(e){var
-l=e[2],m=e[3];if(0===_(b,e[1]))return l;var
+f=1-c,j=f?dL(a):f;return j}catch(b){b=aZ(b);if(c)throw b;dL(a);throw b}}function
+sb(h,a,g){function
+i(d,c){var
+a=d,b=c;for(;;){if(a){var
+e=a[3],f=ih(h,a[1],a[2],b),a=e,b=f;continue}return b}}var
+c=gV(a);if(1-c)dL(a);try{var
+e=a[2],d=[0,g],f=e.length-1-1|0,j=0;if(!(f<0)){var
+b=j;for(;;){var
+l=d[1];d[1]=i(t(e,b)[1+b],l);var
+m=b+1|0;if(f!==b){var
+b=m;continue}break}}if(1-c)dL(a);var
+k=d[1];return k}catch(b){b=aZ(b);if(c)throw b;dL(a);throw b}}function
+cy(a,b){return 4<=a.length-1?G4(10,gm,a[3],b)&(a[2].length-1-1|0):a5(sc)}function
+bM(a,c,e){var
+b=cy(a,c),f=[0,c,e,t(a[2],b)[1+b]];t(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
+d=a[2].length-1<<1<a[1]?1:0;return d?jU(cy,a):d}function
+cf(f,b){var
+g=cy(f,b),c=t(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===af(b,c[1]))return j;if(d){var
+e=d[3],k=d[2];if(0===af(b,d[1]))return k;if(e){var
+l=e[2],m=e[3];if(0===af(b,e[1]))return l;var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===_(b,a[1]))return h;var
-a=i;continue}throw bX}}throw bX}throw bX}throw bX}function
-a7(f,b){var
-g=ch(f,b),c=p(f[2],g)[1+g];if(c){var
-d=c[3],j=c[2];if(0===_(b,c[1]))return[0,j];if(d){var
-e=d[3],k=d[2];if(0===_(b,d[1]))return[0,k];if(e){var
-l=e[2],m=e[3];if(0===_(b,e[1]))return[0,l];var
+h=a[2],i=a[3];if(0===af(b,a[1]))return h;var
+a=i;continue}throw ca}}throw ca}throw ca}throw ca}function
+a6(f,b){var
+g=cy(f,b),c=t(f[2],g)[1+g];if(c){var
+d=c[3],j=c[2];if(0===af(b,c[1]))return[0,j];if(d){var
+e=d[3],k=d[2];if(0===af(b,d[1]))return[0,k];if(e){var
+l=e[2],m=e[3];if(0===af(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
-h=a[2],i=a[3];if(0===_(b,a[1]))return[0,h];var
+h=a[2],i=a[3];if(0===af(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-eF(a,b){function
+fd(a,b){function
 c(e){var
 a=e;for(;;){if(a){var
-d=a[3],f=a[2];if(0===_(a[1],b))return[0,f,c(d)];var
+d=a[3],f=a[2];if(0===af(a[1],b))return[0,f,c(d)];var
 a=d;continue}return 0}}var
-d=ch(a,b);return c(p(a[2],d)[1+d])}function
-br(a,c,f){var
-d=ch(a,c),g=p(a[2],d)[1+d],b=g;for(;;){if(b){var
-j=b[3];if(0!==_(b[1],c)){var
+d=cy(a,b);return c(t(a[2],d)[1+d])}function
+bp(a,c,f){var
+d=cy(a,c),g=t(a[2],d)[1+d],b=g;for(;;){if(b){var
+j=b[3];if(0!==af(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
-e=1;if(e){p(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return iY(ch,a);var
+e=1;if(e){t(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return jU(cy,a);var
 i=h}else
 var
 i=e;return i}}function
-aJ(c,b){var
-e=ch(c,b),a=p(c[2],e)[1+e];for(;;){if(a){var
-f=a[3],d=0===_(a[1],b)?1:0;if(d)return d;var
+aR(c,b){var
+e=cy(c,b),a=t(c[2],e)[1+e];for(;;){if(a){var
+f=a[3],d=0===af(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-d=ad(0),b=ad(1);function
-V(a){return bG(a,d)}function
-i(b,a){return 0===bG(b,a)?1:0}function
-ar(b,a){return bG(b,a)<=0?1:0}function
-dV(b,a){return bG(b,a)<0?1:0}function
-de(b,a){return 0<=bG(b,a)?1:0}function
-gb(b,a){return 0<bG(b,a)?1:0}function
-iZ(b,a){return ar(b,a)?b:a}function
-i0(a){return dV(a,d)?ag(a):a}function
-az(a){return aR(a,b)}function
-i1(b,a){if(!i(b,d)&&!i(a,d))return i0(w(bS(b,fK(b,a)),a));return d}function
-gc(c,a){if(0===a)return b;var
-d=gc(c,a/2|0),e=w(d,d);return 1===(a&1)?w(e,c):e}function
-N(a){return a?0:1}function
+d=F(0),b=F(1);function
+S(a){return bW(a,d)}function
+h(b,a){return 0===bW(b,a)?1:0}function
+aj(b,a){return bW(b,a)<=0?1:0}function
+cS(b,a){return bW(b,a)<0?1:0}function
+dM(b,a){return 0<=bW(b,a)?1:0}function
+cz(b,a){return 0<bW(b,a)?1:0}function
+jV(b,a){return aj(b,a)?b:a}function
+fe(a){return cS(a,d)?aA(a):a}function
+aG(a){return K(a,b)}function
+jW(b,a){if(!h(b,d)&&!h(a,d))return fe(s(b8(b,gx(b,a)),a));return d}function
+ff(c,a){if(0===a)return b;var
+d=ff(c,a/2|0),e=s(d,d);return 1===(a&1)?s(e,c):e}function
+O(a){return a?0:1}function
 ak(a){return a[1]}function
-a8(a){return a[2]}function
-I(b,a){return bx(aq(b),a)}function
-dW(b,a){return 0===b?a:dW(b-1|0,a)+1|0}function
-i2(d,c){var
+bb(a){return a[2]}function
+P(b,a){return bI(ai(b),a)}function
+sd(b,a){return b+a|0}function
+jX(d,c){var
 a=d,b=c;for(;;){if(0===a)return a;var
 e=a-1|0;if(0===b)return a;var
 a=e,b=b-1|0;continue}}function
-i3(b,a){return b?a:a?0:1}function
-eG(a){return i(a,b)?1:bw(a)?eG($(a,1))+1|0:eG($(a,1))+1|0}function
-i4(d,f,e){var
-c=f,a=e;for(;;){if(i(c,b))return a;if(bw(c)){var
-g=$(c,1);return m(d,a,i4(d,g,m(d,a,a)))}var
-h=$(c,1),c=h,a=m(d,a,a);continue}}function
-gd(a){return i4(dW,a,1)}function
-qD(e,d){var
-c=e,a=d;for(;;){if(i(c,b))return i(a,b)?1:bw(a)?($(a,1),0):($(a,1),0);if(bw(c)){var
-f=$(c,1);if(i(a,b))return 0;if(bw(a)){var
-c=f,a=$(a,1);continue}$(a,1);return 0}var
-g=$(c,1);if(i(a,b))return 0;if(bw(a)){$(a,1);return 0}var
-c=g,a=$(a,1);continue}}function
-i5(c,b){var
-a=bG(c,b),d=0===a?0:0<=a?2:1;return 1===d?1:0}function
-df(a){return 0<V(a)?a:b}function
-dg(c,a){if(i(c,b))return ar(q(b,1),a)?[0,d,b]:[0,b,d];if(bw(c)){var
-j=dg($(c,1),a),k=j[1],n=j[2],f=aR(w(q(b,1),n),b);if(i5(f,a))return[0,w(q(b,1),k),f];var
-o=cu(f,a);return[0,aR(w(q(b,1),k),b),o]}var
-g=dg($(c,1),a),h=g[1],l=g[2],e=w(q(b,1),l);if(i5(e,a))return[0,w(q(b,1),h),e];var
-m=cu(e,a);return[0,aR(w(q(b,1),h),b),m]}function
-i6(e,c){var
-q=V(e);if(0===q)var
-a=[0,d,d];else
-if(0<q){var
-p=V(c);if(0===p)var
-a=[0,d,e];else
-if(0<p)var
-a=dg(e,c);else{var
-n=dg(e,ag(c)),g=n[2],i=n[1],o=V(g);if(0===o)var
-a=[0,ag(i),d];else
-if(0<o)var
-w=aR(c,g),a=[0,ag(aR(i,b)),w];else{ag(g);var
-v=aR(c,g),a=[0,ag(aR(i,b)),v]}}}else{var
-r=ag(e),m=V(c);if(0===m)var
-a=[0,d,e];else
-if(0<m){var
-k=dg(r,c),f=k[2],h=k[1],l=V(f);if(0===l)var
-a=[0,ag(h),d];else
-if(0<l)var
-u=cu(c,f),a=[0,ag(aR(h,b)),u];else{ag(f);var
-t=cu(c,f),a=[0,ag(aR(h,b)),t]}}else
-var
-j=dg(r,ag(c)),s=ag(j[2]),a=[0,j[1],s]}return a[1]}function
-ge(a,d,c){if(i(c,b))return d;if(bw(c)){var
-f=ge(a,d,$(c,1));return m(a,d,m(a,f,f))}var
-e=ge(a,d,$(c,1));return m(a,e,e)}function
-i7(b,a){return a?a[1]:b}function
-cR(e,d,c){var
+jY(b,a){return b?a:a?0:1}function
+fg(a,j,i){var
+e=j,d=i;for(;;){if(h(d,b))return c(a,e);if(a9(d)){var
+f=R(d,1);return c(a,fg(a,fg(a,e,f),f))}var
+g=R(d,1),e=fg(a,e,g),d=g;continue}}function
+fh(a){return h(a,b)?1:a9(a)?fh(R(a,1))+1|0:fh(R(a,1))+1|0}function
+jZ(d,f,e){var
+c=f,a=e;for(;;){if(h(c,b))return a;if(a9(c)){var
+g=R(c,1);return o(d,a,jZ(d,g,o(d,a,a)))}var
+i=R(c,1),c=i,a=o(d,a,a);continue}}function
+gX(a){return jZ(sd,a,1)}function
+se(e,d){var
+c=e,a=d;for(;;){if(h(c,b))return h(a,b)?1:a9(a)?(R(a,1),0):(R(a,1),0);if(a9(c)){var
+f=R(c,1);if(h(a,b))return 0;if(a9(a)){var
+c=f,a=R(a,1);continue}R(a,1);return 0}var
+g=R(c,1);if(h(a,b))return 0;if(a9(a)){R(a,1);return 0}var
+c=g,a=R(a,1);continue}}var
+sf=K;function
+gY(c,b){var
+a=bW(c,b);return 0===a?0:0<=a?2:1}function
+fi(b,a){return 1===gY(b,a)?1:0}function
+gZ(b,a){return 1===gY(b,a)?a:b}function
+db(a){var
+b=0<S(a)?1:0,c=b?bl(a):b;return c}function
+j0(a){return a?a[1]:d}function
+dc(a){return 0<S(a)?a:b}function
+cA(b,a){return h(a,d)?d:gw(b,a)}function
+j1(a){return 0<S(a)?F(bX(a)-1|0):d}function
+j2(b,c){var
+a=bl(c);return 0<=a?p(b,a):R(b,-a|0)}function
+g0(a,d,c){if(h(c,b))return d;if(a9(c)){var
+f=g0(a,d,R(c,1));return o(a,d,o(a,f,f))}var
+e=g0(a,d,R(c,1));return o(a,e,e)}function
+j3(b,a){return a?a[1]:b}function
+dd(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a?a[1]:c;var
 f=b-1|0;if(a){var
 b=f,a=a[2];continue}return c}}function
-gf(d,c){var
+de(d,c){var
 a=d,b=c;for(;;){if(0===b){var
 e=a?[0,a[1]]:a;return e}var
 f=b-1|0;if(a){var
 a=a[2],b=f;continue}return a}}function
-i8(a){if(a){var
-b=[0,a[1],0];return I(i8(a[2]),b)}return a}function
-gg(a){if(a){var
-b=gg(a[2]);return I(a[1],b)}return a}function
-k(b,a){return aq(f0(b,a))}function
-as(b,a){var
-d=0;return aq(a5(function(d,a){return bx(c(b,a),d)},d,a))}function
-bL(e,d,c){var
+j4(a){if(a){var
+b=[0,a[1],0];return P(j4(a[2]),b)}return a}function
+g1(a){if(a){var
+b=g1(a[2]);return P(a[1],b)}return a}function
+l(b,a){return ai(gL(b,a))}function
+ay(b,a){var
+d=0;return ai(a0(function(d,a){return bI(c(b,a),d)},d,a))}function
+bN(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aA(c,b,a){var
-d=aq(a);return a5(function(b,a){return m(c,a,b)},b,d)}function
-K(f,e){var
+f=o(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+ap(c,b,a){var
+d=ai(a);return a0(function(b,a){return o(c,a,b)},b,d)}function
+T(f,e){var
 a=e;for(;;){if(a){var
 b=c(f,a[1]);if(!b){var
 a=a[2];continue}var
 d=b}else
 var
 d=a;return d}}function
-h(e,d){var
+i(e,d){var
 a=d;for(;;){if(a){var
 b=c(e,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cj(e,d){var
+cB(e,d){var
 a=d;for(;;){if(a){var
 b=a[1];if(c(e,b))return[0,b];var
 a=a[2];continue}return a}}function
-dh(e,d){var
+dN(e,d){var
 c=0,b=e,a=d;for(;;){if(b&&a){var
-c=[0,[0,b[1],a[1]],c],b=b[2],a=a[2];continue}return aq(c)}}function
-i9(d,h){var
+c=[0,[0,b[1],a[1]],c],b=b[2],a=a[2];continue}return ai(c)}}function
+fj(e,d){var
+c=0,b=e,a=d;for(;;){if(a&&0<b){var
+c=[0,a[1],c],b=b-1|0,a=a[2];continue}return ai(c)}}function
+df(d,c){var
+b=d,a=c;for(;;){if(0===b)return a;var
+e=b-1|0;if(a){var
+b=e,a=a[2];continue}return a}}function
+j5(d,h){var
 b=h;a:for(;;){if(b){var
-c=b[2],e=b[1],a=c;for(;;){if(a){if(!m(d,a[1],e)){var
+c=b[2],e=b[1],a=c;for(;;){if(a){if(!o(d,a[1],e)){var
 a=a[2];continue}var
 f=1}else
 var
 f=a;if(f){var
 b=c;continue a}var
-g=[0,e,i9(d,c)];break}}else
+g=[0,e,j5(d,c)];break}}else
 var
 g=b;return g}}function
-gh(b,a){return 0===a?0:[0,b,gh(b+1|0,a-1|0)]}function
-i_(b,a){return 0===a?0:[0,b,i_(b,a-1|0)]}function
-dX(a){return[0,a,b]}function
-C(b,a){var
-c=w(a[1],b[2]);return i(w(b[1],a[2]),c)}function
-g(b,a){var
-c=w(a[1],b[2]);return ar(w(b[1],a[2]),c)}function
-Q(b,a){var
-c=w(b[2],a[2]),d=w(a[1],b[2]);return[0,aR(w(b[1],a[2]),d),c]}function
-r(b,a){var
-c=w(b[2],a[2]);return[0,w(b[1],a[1]),c]}function
-J(a){var
-b=a[2];return[0,ag(a[1]),b]}function
-bf(b,a){return Q(b,J(a))}function
-dY(a){var
-c=a[1],e=V(c);if(0===e)return[0,d,b];if(0<e)return[0,a[2],c];var
-f=ag(c);return[0,ag(a[2]),f]}function
-a0(b,a){return r(b,dY(a))}function
-s(b){var
-c=b[2],e=b[1],a=fK(e,c);if(i(a,d))var
+g2(b,a){return 0===a?0:[0,b,g2(b+1|0,a-1|0)]}function
+g3(b,a){return e7(a,function(a){return b})}function
+_(a){return[0,a,b]}function
+D(b,a){var
+c=s(a[1],b[2]);return h(s(b[1],a[2]),c)}function
+e(b,a){var
+c=s(a[1],b[2]);return aj(s(b[1],a[2]),c)}function
+q(b,a){var
+c=s(b[2],a[2]),d=s(a[1],b[2]);return[0,K(s(b[1],a[2]),d),c]}function
+j(b,a){var
+c=s(b[2],a[2]);return[0,s(b[1],a[1]),c]}function
+z(a){var
+b=a[2];return[0,aA(a[1]),b]}function
+w(b,a){return q(b,z(a))}function
+dg(a){var
+c=a[1],e=S(c);if(0===e)return[0,d,b];if(0<e)return[0,a[2],c];var
+f=aA(c);return[0,aA(a[2]),f]}function
+ad(b,a){return j(b,dg(a))}function
+x(b){var
+c=b[2],e=b[1],a=gx(e,c);if(h(a,d))var
 f=[0,a,[0,d,d]];else
 var
-h=bS(c,a),f=[0,a,[0,bS(e,a),h]];var
-g=f[2],j=df(g[2]);return[0,g[1],j]}function
-cA(a,c){return i(a,b)?c:bw(a)?az(q(cA($(a,1),c),1)):q(cA($(a,1),c),1)}var
-ao=0;function
-H(e,d){var
+i=b8(c,a),f=[0,a,[0,b8(e,a),i]];var
+g=f[2],j=dc(g[2]);return[0,g[1],j]}function
+cT(a,c){return h(a,b)?c:a9(a)?aG(p(cT(R(a,1),c),1)):p(cT(R(a,1),c),1)}var
+av=0;function
+U(e,d){var
 c=e,a=d;for(;;){if(a){var
-f=a[3],g=a[2],h=a[1];if(i(c,b))return g;if(bw(c)){var
-c=$(c,1),a=f;continue}var
-c=$(c,1),a=h;continue}return a}}function
-aK(a,c,d){if(d){var
-e=d[3],g=d[2],f=d[1];return i(a,b)?[0,f,[0,c],e]:bw(a)?[0,f,g,aK($(a,1),c,e)]:[0,aK($(a,1),c,f),g,e]}return i(a,b)?[0,0,[0,c],0]:bw(a)?[0,0,0,aK($(a,1),c,0)]:[0,aK($(a,1),c,0),0,0]}function
-dZ(c,a){if(c){var
+f=a[3],g=a[2],i=a[1];if(h(c,b))return g;if(a9(c)){var
+c=R(c,1),a=f;continue}var
+c=R(c,1),a=i;continue}return a}}function
+aS(a,c,d){if(d){var
+e=d[3],g=d[2],f=d[1];return h(a,b)?[0,f,[0,c],e]:a9(a)?[0,f,g,aS(R(a,1),c,e)]:[0,aS(R(a,1),c,f),g,e]}return h(a,b)?[0,0,[0,c],0]:a9(a)?[0,0,0,aS(R(a,1),c,0)]:[0,aS(R(a,1),c,0),0,0]}function
+er(c,a){if(c){var
 d=c[3],e=c[2],f=c[1];if(e){var
-g=dZ(d,cA(a,az(q(b,1)))),h=[0,[0,a,e[1]],g];return I(dZ(f,cA(a,q(b,1))),h)}var
-i=dZ(d,cA(a,az(q(b,1))));return I(dZ(f,cA(a,q(b,1))),i)}return c}function
-d0(a){if(a){var
+g=er(d,cT(a,aG(p(b,1)))),h=[0,[0,a,e[1]],g];return P(er(f,cT(a,p(b,1))),h)}var
+i=er(d,cT(a,aG(p(b,1))));return P(er(f,cT(a,p(b,1))),i)}return c}function
+es(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=d0(b);return dW(d0(c),d)+1|0}var
-e=d0(b);return dW(d0(c),e)}return a}function
-gi(e,a,d){if(a)var
-i=cA(d,az(q(b,1))),j=gi(e,a[3],i),f=a[2],k=c(e,d),h=f?[0,c(k,f[1])]:f,l=cA(d,q(b,1)),g=[0,gi(e,a[1],l),h,j];else
+d=es(b);return(es(c)+d|0)+1|0}var
+e=es(b);return es(c)+e|0}return a}function
+g4(e,a,d){if(a)var
+i=cT(d,aG(p(b,1))),j=g4(e,a[3],i),f=a[2],k=c(e,d),h=f?[0,c(k,f[1])]:f,l=cT(d,p(b,1)),g=[0,g4(e,a[1],l),h,j];else
 var
 g=a;return g}function
-i$(g){function
+j6(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return o(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -2434,626 +2440,626 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return I(c[1],f)}var
+f=e(b);return P(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-W(b,a){return k(function(a){var
-c=s(r(b,a[2]));return[0,a[1],c]},a)}function
-aB(a){var
-c=[0,d,b];return aA(function(b,a){return s(Q(b[2],a))},c,a)}function
-ja(d,c,j,i){var
+$(b,a){return l(function(a){var
+c=x(j(b,a[2]));return[0,a[1],c]},a)}function
+aH(a){var
+c=[0,d,b];return ap(function(b,a){return x(q(b[2],a))},c,a)}function
+j7(d,c,j,i){var
 b=j,a=i;for(;;){if(a){var
-e=a[1],f=e[2],g=e[1],h=a[2];if(m(d,c,g)){var
-b=s(Q(b,f)),a=h;continue}return[0,[0,c,b],ja(d,g,f,h)]}return[0,[0,c,b],0]}}function
-jb(c,a){if(a){var
-b=a[1];return ja(c,b[1],b[2],a[2])}return a}function
-gj(a){return c(U(function(a){return N(C(a[2],[0,d,b]))}),a)}var
-qE=i$([0,function(b,a){return ar(b[1],a[1])}]),qF=i$([0,function(c,b){var
-a=bG(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return ar(c[1][2],b[1][2]);case
+e=a[1],f=e[2],g=e[1],h=a[2];if(o(d,c,g)){var
+b=x(q(b,f)),a=h;continue}return[0,[0,c,b],j7(d,g,f,h)]}return[0,[0,c,b],0]}}function
+j8(c,a){if(a){var
+b=a[1];return j7(c,b[1],b[2],a[2])}return a}function
+g5(a){return c(Z(function(a){return O(D(a[2],[0,d,b]))}),a)}var
+sg=j6([0,function(b,a){return aj(b[1],a[1])}]),sh=j6([0,function(c,b){var
+a=bW(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
+0:return aj(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-b0(a){return gj(jb(i,c(qE[5],a)))}function
-qG(b,a){var
-c=i(b[1],a[1]);return c?i(b[2],a[2]):c}function
-cB(a,e){var
-f=[0,d,b];return aA(function(a,b){var
-d=c(e,a[1]);return s(Q(r(a[2],d),b))},f,a)}function
-bM(a){var
-c=b0(a);return h(function(a){return g([0,d,b],a[2])},c)}function
-cC(a){return b0(a)?0:1}function
-gk(a,e,d,b){var
-f=c(a[3],b),g=W(J(e),f);return I(c(a[3],d),g)}function
-jc(a){var
-c=[0,d,b];return aA(function(c,a){var
-e=g([0,d,b],c[2])?a:Q(c[2],a);return s(e)},c,a)}function
-G(a){return aA(function(a,b){return aK(a[1],a[2],b)},ao,a)}function
-R(d,c,b){var
-a=H(b,c);return a?a[1]:d}function
-bs(d,c,b){var
-a=H(c,d);return a?H(b,a[1]):a}function
-eH(b,e,d,a){var
-c=H(b,a),f=c?c[1]:ao;return aK(b,aK(e,d,f),a)}function
-ck(a){return aA(function(a,b){return eH(a[1][1],a[1][2],a[2],b)},ao,a)}function
-gl(g,f){var
+cg(a){return g5(j8(h,c(sg[5],a)))}function
+si(b,a){var
+c=h(b[1],a[1]);return c?h(b[2],a[2]):c}function
+cU(a,e){var
+f=[0,d,b];return ap(function(a,b){var
+d=c(e,a[1]);return x(q(j(a[2],d),b))},f,a)}function
+b0(a){var
+c=cg(a);return i(function(a){return e([0,d,b],a[2])},c)}function
+cV(a){return cg(a)?0:1}function
+g6(a,e,d,b){var
+f=c(a[3],b),g=$(z(e),f);return P(c(a[3],d),g)}function
+j9(a){var
+c=[0,d,b];return ap(function(c,a){var
+f=e([0,d,b],c[2])?a:q(c[2],a);return x(f)},c,a)}function
+Q(a){return ap(function(a,b){return aS(a[1],a[2],b)},av,a)}function
+Y(d,c,b){var
+a=U(b,c);return a?a[1]:d}function
+bC(d,c,b){var
+a=U(c,d);return a?U(b,a[1]):a}function
+fk(b,e,d,a){var
+c=U(b,a),f=c?c[1]:av;return aS(b,aS(e,d,f),a)}function
+cC(a){return ap(function(a,b){return fk(a[1][1],a[1][2],a[2],b)},av,a)}function
+g7(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(bs(b,e,d))return 0;var
-h=a[2],b=eH(e,d,0,b),a=h;continue}return 1}}function
-cD(e,d){var
+c=a[1],d=c[2],e=c[1];if(bC(b,e,d))return 0;var
+h=a[2],b=fk(e,d,0,b),a=h;continue}return 1}}function
+cW(e,d){var
 b=e,a=d;for(;;){if(a){var
-c=a[1];if(H(c,b))return 0;var
-f=a[2],b=aK(c,0,b),a=f;continue}return 1}}function
-eI(a){var
-b=0;return bL(function(a,b){return K(function(a){return i(b,a)},a)?a:[0,b,a]},a,b)}function
-E(b,a){return N(g(a,b))}function
-bg(a){var
-c=G(k(function(a){return[0,a[1],a[2][1]]},a)),d=G(k(function(a){var
-b=b0(a[2][2]);return[0,a[1],b]},a)),e=0;function
-f(a){return R(e,d,a)}function
-g(a){return R(b,c,a)}return[0,k(ak,a),g,f]}function
-cE(e,a){var
-l=a[1],m=G(k(function(a){return[0,a,0]},l));function
-f(b){var
-a=H(b,m),c=a?1:a;return c}var
-i=e?1:e,j=i?h(function(a){var
-c=a[2][2];return h(function(a){var
-c=f(a[1]);return c?g([0,d,b],a[2]):c},c)},e):i;if(j){var
-n=a[1];return h(function(e){var
-j=c(a[3],e),i=h(function(a){var
-c=f(a[1]);return c?g([0,d,b],a[2]):c},j);return i?C(aB(c(a[3],e)),[0,b,b]):i},n)}return j}function
-gm(f,e,d){var
+c=a[1];if(U(c,b))return 0;var
+f=a[2],b=aS(c,0,b),a=f;continue}return 1}}function
+fl(a){var
+b=0;return bN(function(a,b){return T(function(a){return h(b,a)},a)?a:[0,b,a]},a,b)}function
+J(b,a){return O(e(a,b))}function
+bq(a){var
+c=Q(l(function(a){return[0,a[1],a[2][1]]},a)),d=Q(l(function(a){var
+b=cg(a[2][2]);return[0,a[1],b]},a)),e=0;function
+f(a){return Y(e,d,a)}function
+g(a){return Y(b,c,a)}return[0,l(ak,a),g,f]}function
+cX(f,a){var
+k=a[1],m=Q(l(function(a){return[0,a,0]},k));function
+g(b){var
+a=U(b,m),c=a?1:a;return c}var
+h=f?1:f,j=h?i(function(a){var
+c=a[2][2];return i(function(a){var
+c=g(a[1]);return c?e([0,d,b],a[2]):c},c)},f):h;if(j){var
+n=a[1];return i(function(f){var
+j=c(a[3],f),h=i(function(a){var
+c=g(a[1]);return c?e([0,d,b],a[2]):c},j);return h?D(aH(c(a[3],f)),[0,b,b]):h},n)}return j}function
+g8(f,e,d){var
 b=f,a=d;for(;;){if(0===b)return a;var
-c=R(a,e,a),g=b-1|0;if(i(c,a))return a;var
+c=Y(a,e,a),g=b-1|0;if(h(c,a))return a;var
 b=g,a=c;continue}}function
-jd(b,a){var
-d=b[1];return d0(G(k(function(b){return[0,c(a,b),0]},d)))}function
-je(a){var
-f=t(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
-u=g-1|0,j=[0,ao,ao],l=a[1],m=bL(function(e){return function(d,b){var
-g=c(a[3],b);return bL(function(k,j){var
-g=k[2],d=k[1],n=c(e,j[1]),l=bs(g,c(e,b),n);if(l){var
-m=l[1],h=gm(f,d,b),i=gm(f,d,m),a=iZ(h,i);return[0,aK(b,a,aK(m,a,aK(h,a,aK(i,a,d)))),g]}var
-o=c(e,j[1]);return[0,d,eH(c(e,b),o,b,g)]},g,d)}}(d),l,j)[1],n=a[1],o=G(k(function(b){return function(a){return[0,a,gm(f,b,a)]}}(m),n)),e=function(c){return function(a){return R(b,c,a)}}(o),p=a[1],q=ck(as(function(g,d){return function(b){var
-e=c(a[3],b);return k(function(a){var
-e=g(b),f=c(d,a[1]);return[0,[0,c(d,b),f],e]},e)}}(e,d),p)),r=a[1];if(h(function(j,k,d){return function(b){var
-e=c(a[3],b);return h(function(e){var
-f=c(d,e[1]),a=bs(k,c(d,b),f);if(a){var
-g=j(b);return i(a[1],g)}return a},e)}}(e,q,d),r)){var
-s=jd(a,d);if(S(jd(a,e),s))return e;var
-g=u,d=e;continue}return d}}function
-di(b,a){var
+j_(b,a){var
+d=b[1];return es(Q(l(function(b){return[0,c(a,b),0]},d)))}function
+j$(a){var
+f=u(a[1])+1|0,g=f,d=a[2];for(;;){if(0===g)return d;var
+t=g-1|0,j=[0,av,av],k=a[1],m=bN(function(e){return function(d,b){var
+g=c(a[3],b);return bN(function(k,j){var
+g=k[2],d=k[1],n=c(e,j[1]),l=bC(g,c(e,b),n);if(l){var
+m=l[1],h=g8(f,d,b),i=g8(f,d,m),a=jV(h,i);return[0,aS(b,a,aS(m,a,aS(h,a,aS(i,a,d)))),g]}var
+o=c(e,j[1]);return[0,d,fk(c(e,b),o,b,g)]},g,d)}}(d),k,j)[1],n=a[1],o=Q(l(function(b){return function(a){return[0,a,g8(f,b,a)]}}(m),n)),e=function(c){return function(a){return Y(b,c,a)}}(o),p=a[1],q=cC(ay(function(g,d){return function(b){var
+e=c(a[3],b);return l(function(a){var
+e=g(b),f=c(d,a[1]);return[0,[0,c(d,b),f],e]},e)}}(e,d),p)),r=a[1];if(i(function(j,k,d){return function(b){var
+e=c(a[3],b);return i(function(e){var
+f=c(d,e[1]),a=bC(k,c(d,b),f);if(a){var
+g=j(b);return h(a[1],g)}return a},e)}}(e,q,d),r)){var
+s=j_(a,d);if(W(j_(a,e),s))return e;var
+g=t,d=e;continue}return d}}function
+dO(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-jf(b,a){return ck(as(function(a){var
-c=di(b,a[1]);return k(function(b){return[0,b,a[2]]},c)},a))}function
-jg(f,h,e,a){if(i(e,a))return[0,d,b];var
-j=c(f,a);if(i(c(f,e),j)){var
-g=bs(h,e,a);return g?g[1]:[0,b,b]}return[0,b,b]}function
-d1(e,t,q,a,p,o){var
-u=a[1],k=h(function(a){var
-f=c(e,a[1][1]),g=f?c(e,a[1][2]):f,h=g?N(i(a[1][1],a[1][2])):g;return h?E([0,d,b],a[2]):h},u);if(k)var
-v=a[2],f=h(function(a){var
-f=c(e,a[1]);return f?E([0,d,b],a[2]):f},v);else
+ka(b,a){return cC(ay(function(a){var
+c=dO(b,a[1]);return l(function(b){return[0,b,a[2]]},c)},a))}function
+kb(f,i,e,a){if(h(e,a))return[0,d,b];var
+j=c(f,a);if(h(c(f,e),j)){var
+g=bC(i,e,a);return g?g[1]:[0,b,b]}return[0,b,b]}function
+et(f,t,s,a,r,p){var
+u=a[1],l=i(function(a){var
+e=c(f,a[1][1]),g=e?c(f,a[1][2]):e,i=g?O(h(a[1][1],a[1][2])):g;return i?J([0,d,b],a[2]):i},u);if(l)var
+v=a[2],g=i(function(a){var
+e=c(f,a[1]);return e?J([0,d,b],a[2]):e},v);else
 var
-f=k;if(f)var
-w=a[2],x=a[1],l=W(J([0,b,b]),p),j=bM(I(I(as(function(a){var
-b=a[2],c=s(r(J(t),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},x),w),l));else
+g=l;if(g)var
+w=a[2],y=a[1],m=$(z([0,b,b]),r),k=b0(P(P(ay(function(a){var
+b=a[2],c=x(j(z(t),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},y),w),m));else
 var
-j=f;if(j){var
-y=a[1],n=aB(a[2]);return g(s(aA(function(a,b){var
-c=m(q,a[1][1],a[1][2]);return s(Q(r(a[2],c),b))},n,y)),o)}return j}function
-jh(l,k,y,x,j,a,w){var
-e=gl(ao,as(function(a){return di(y,a[1])},a));return e?h(function(a){var
-o=a[1],e=o[2],f=o[1],p=c(j,f),q=p?c(j,e):p,r=q?N(i(f,e)):q;if(r)var
-z=c(x,e),h=i(c(x,f),z);else
+k=g;if(k){var
+A=a[1],n=aH(a[2]);return e(x(ap(function(a,b){var
+c=o(s,a[1][1],a[1][2]);return x(q(j(a[2],c),b))},n,A)),p)}return k}function
+kc(l,k,y,x,j,a,w){var
+f=g7(av,ay(function(a){return dO(y,a[1])},a));return f?i(function(a){var
+o=a[1],f=o[2],g=o[1],p=c(j,g),q=p?c(j,f):p,r=q?O(h(g,f)):q;if(r)var
+z=c(x,f),i=h(c(x,g),z);else
 var
-h=r;if(h)var
-A=c(l[2],e),m=i(c(l[2],f),A);else
+i=r;if(i)var
+A=c(l[2],f),m=h(c(l[2],g),A);else
 var
-m=h;var
-s=m?g([0,d,b],a[2]):m,t=s?g(a[2],[0,b,b]):s;if(t)var
-B=a[2],C=gk(l,k,f,e),n=d1(j,k,w,a[3],C,B);else
+m=i;var
+s=m?e([0,d,b],a[2]):m,t=s?e(a[2],[0,b,b]):s;if(t)var
+B=a[2],C=g6(l,k,g,f),n=et(j,k,w,a[3],C,B);else
 var
 n=t;if(n){var
-u=N(y);if(!u){var
-D=a[2],E=gk(l,k,e,f);return d1(j,k,w,a[4],E,D)}var
+u=O(y);if(!u){var
+D=a[2],E=g6(l,k,f,g);return et(j,k,w,a[4],E,D)}var
 v=u}else
 var
-v=n;return v},a):e}function
-gn(d,b,a){var
-e=d[1];return c(U(function(d){return i(c(b,d),a)}),e)}function
-go(d,c,j,f,b,a){var
-k=H(a,b);if(k)return[0,[0,k[1],b]];if(0===j)return 0;var
-x=j-1|0,g=H(a,f);if(g){var
+v=n;return v},a):f}function
+g9(d,b,a){var
+e=d[1];return c(Z(function(d){return h(c(b,d),a)}),e)}function
+g_(d,c,k,f,b,a){var
+l=U(a,b);if(l)return[0,[0,l[1],b]];if(0===k)return 0;var
+z=k-1|0,g=U(a,f);if(g){var
 e=g[1];switch(e[0]){case
 0:var
-l=e[1];return[0,[0,l,aK(a,l,b)]];case
+m=e[1];return[0,[0,m,aS(a,m,b)]];case
 1:var
-n=e[1],h=go(d,c,x,f,b,n);if(h)var
-o=h[1],y=m(c,a,n),p=s(Q(r(d,o[1]),y)),q=[0,[0,p,aK(a,p,o[2])]];else
+n=e[1],h=g_(d,c,z,f,b,n);if(h)var
+p=h[1],A=o(c,a,n),r=x(q(j(d,p[1]),A)),s=[0,[0,r,aS(a,r,p[2])]];else
 var
-q=h;return q;default:var
-t=e[1],i=go(d,c,x,f,b,t);if(i)var
-u=i[1],z=m(c,t,a),v=s(a0(bf(u[1],z),d)),w=[0,[0,v,aK(a,v,u[2])]];else
+s=h;return s;default:var
+t=e[1],i=g_(d,c,z,f,b,t);if(i)var
+u=i[1],B=o(c,t,a),v=x(ad(w(u[1],B),d)),y=[0,[0,v,aS(a,v,u[2])]];else
 var
-w=i;return w}}return g}function
-gp(a,e){return K(function(a){var
-c=i(a[1],e);return c?E(a[2],[0,d,b]):c},a)}function
-ji(n,f,e,m,a,l){var
-o=[0,d,b],j=cB(f,function(a){return R(o,e,a)}),k=h(function(a){if(E(a[2],[0,d,b])){var
-g=c(n,a[1]);if(K(function(a){return i(g,a)},m)){var
-f=H(a[1],e),h=f?1:f;return h}}return 1},f);return k?l?E(a,j):g(a,j):k}function
-eJ(a){return k(ak,a[3])}function
-bh(a){var
-b=a[1],c=G(k(function(a){return[0,a,0]},b));return function(b){var
-a=H(b,c),d=a?1:a;return d}}function
-gq(e){var
-l=bg(e[1]),n=bh(l),u=g([0,b,b],e[2]),v=u?cE(e[1],l):u;if(v){var
-a=je(l),F=jf(e[3],e[4]),w=function(b,c){return jg(a,F,b,c)},I=e[5],L=e[3],A=ck(as(function(a){var
-b=di(L,a[1]);return k(function(b){return[0,b,a[2]]},b)},I)),o=function(e,f){if(i(e,f))return[0,d,b];var
-h=c(a,f);if(i(c(a,e),h)){var
-g=bs(A,e,f);return g?g[1]:[0,d,b]}return[0,b,b]},x=jh(l,e[2],e[3],a,n,e[4],w);if(x){var
-f=e[5],aa=e[3],j=e[2],q=gl(ao,as(function(a){return di(aa,a[1])},f));if(q){var
-aV=as(function(a){var
+y=i;return y}}return g}function
+g$(a,e){return T(function(a){var
+c=h(a[1],e);return c?J(a[2],[0,d,b]):c},a)}function
+kd(n,g,f,m,a,l){var
+o=[0,d,b],j=cU(g,function(a){return Y(o,f,a)}),k=i(function(a){if(J(a[2],[0,d,b])){var
+g=c(n,a[1]);if(T(function(a){return h(g,a)},m)){var
+e=U(a[1],f),i=e?1:e;return i}}return 1},g);return k?l?J(a,j):e(a,j):k}function
+fm(a){return l(ak,a[3])}function
+br(a){var
+b=a[1],c=Q(l(function(a){return[0,a,0]},b));return function(b){var
+a=U(b,c),d=a?1:a;return d}}function
+ha(f){var
+m=bq(f[1]),o=br(m),t=e([0,b,b],f[2]),v=t?cX(f[1],m):t;if(v){var
+a=j$(m),H=ka(f[3],f[4]),y=function(b,c){return kb(a,H,b,c)},I=f[5],K=f[3],E=cC(ay(function(a){var
+b=dO(K,a[1]);return l(function(b){return[0,b,a[2]]},b)},I)),p=function(e,f){if(h(e,f))return[0,d,b];var
+i=c(a,f);if(h(c(a,e),i)){var
+g=bC(E,e,f);return g?g[1]:[0,d,b]}return[0,b,b]},A=kc(m,f[2],f[3],a,o,f[4],y);if(A){var
+g=f[5],ab=f[3],k=f[2],s=g7(av,ay(function(a){return dO(ab,a[1])},g));if(s){var
+aX=ay(function(a){var
 b=a[4];if(b){var
-c=b[1][1],d=di(aa,a[1]);return k(function(b){return[0,s(a[2]),[0,c,b]]},d)}return b},f);if(E([0,b,b],j))var
-B=eI(k(a,as(eJ,f))),p=G(k(function(e){var
-c=gn(l,a,e);return[0,e,h(function(a){return h(function(e){var
-f=o(a,e);return C(f,[0,d,b])?1:h(function(b){var
-c=r(j,o(b,e));return g(f,Q(o(a,b),c))},c)},c)},c)]},B));else
+c=b[1][1],d=dO(ab,a[1]);return l(function(b){return[0,x(a[2]),[0,c,b]]},d)}return b},g);if(J([0,b,b],k))var
+F=fl(l(a,ay(fm,g))),r=Q(l(function(f){var
+c=g9(m,a,f);return[0,f,i(function(a){return i(function(f){var
+g=p(a,f);return D(g,[0,d,b])?1:i(function(b){var
+c=j(k,p(b,f));return e(g,q(p(a,b),c))},c)},c)},c)]},F));else
 var
-p=ao;var
-D=0,ba=function(a){return R(D,p,a)},y=h(function(e){var
-ap=e[1],x=ap[2],y=ap[1],aq=c(n,y),ar=aq?c(n,x):aq,at=ar?N(i(y,x)):ar;if(at)var
-a3=c(a,x),M=i(c(a,y),a3);else
+r=av;var
+G=0,bb=function(a){return Y(G,r,a)},B=i(function(f){var
+aq=f[1],y=aq[2],A=aq[1],ar=c(o,A),as=ar?c(o,y):ar,at=as?O(h(A,y)):as;if(at)var
+a4=c(a,y),K=h(c(a,A),a4);else
 var
-M=at;var
-au=M?E([0,d,b],e[2]):M,av=au?g(e[2],[0,b,b]):au;if(av)var
-a4=di(aa,e[1]),O=h(function(a){var
-b=e[2];return C(o(a[1],a[2]),b)},a4);else
+K=at;var
+au=K?J([0,d,b],f[2]):K,aw=au?e(f[2],[0,b,b]):au;if(aw)var
+a5=dO(ab,f[1]),L=i(function(a){var
+b=f[2];return D(p(a[1],a[2]),b)},a5);else
 var
-O=av;if(O)var
-a5=e[3],P=h(function(a){return c(n,a[1])},a5);else
+L=aw;if(L)var
+a6=f[3],M=i(function(a){return c(o,a[1])},a6);else
 var
-P=O;if(P){var
-Q=e[3],aI=G(Q),aJ=t(Q)+1|0,aK=[0,ao],B=bL(function(a,d){if(a)var
-b=go(j,o,aJ,aI,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+M=L;if(M){var
+N=f[3],aK=Q(N),aL=u(N)+1|0,aM=[0,av],E=bN(function(a,d){if(a)var
+b=g_(k,p,aL,aK,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
-c=a;return c},Q,aK);if(B){var
-v=B[1],f=b0(gk(l,j,y,x)),q=eI(k(a,eJ(e))),T=e[4]?0:1,ae=E([0,b,b],j),a6=ae?h(ba,q):ae;if(a6){var
-aU=eJ(e),af=G(k(function(a){return[0,a,R([0,d,b],v,a)]},aU)),aw=ji(a,f,af,q,e[2],T);if(aw)var
-a7=[0,d,b],z=function(a){return R(a7,af,a)},ax=eJ(e),ay=h(function(e){var
-f=g([0,d,b],z(e)),k=f?g(z(e),[0,b,b]):f,l=k?c(n,e):k;return l?h(function(b){var
-d=c(a,b);if(i(c(a,e),d)){var
-f=o(e,b),h=r(j,z(b));return g(bf(z(e),h),f)}return 1},ax):l},ax);else
+c=a;return c},N,aM);if(E){var
+t=E[1],g=cg(g6(m,k,A,y)),r=fl(l(a,fm(f))),P=f[4]?0:1,ag=J([0,b,b],k),a7=ag?i(bb,r):ag;if(a7){var
+aW=fm(f),ah=Q(l(function(a){return[0,a,Y([0,d,b],t,a)]},aW)),ax=kd(a,g,ah,r,f[2],P);if(ax)var
+a8=[0,d,b],B=function(a){return Y(a8,ah,a)},az=fm(f),aA=i(function(f){var
+g=e([0,d,b],B(f)),l=g?e(B(f),[0,b,b]):g,m=l?c(o,f):l;return m?i(function(b){var
+d=c(a,b);if(h(c(a,f),d)){var
+g=p(f,b),i=j(k,B(b));return e(w(B(f),i),g)}return 1},az):m},az);else
 var
-ay=aw;var
-V=ay}else{if(E([0,b,b],j))var
-aL=G(as(function(A){var
-w=gn(l,a,A),B=0,C=k(function(a){return[0,a,R([0,d,b],v,a)]},w),n=t(w),i=C,h=B;a:for(;;){if(0===n)return h;var
-z=n-1|0;if(i){var
-u=i[1],g=u[1],f=u[2],e=0,c=i[2];for(;;){if(c){var
-p=c[1],m=p[2],q=p[1],r=c[2];if(E(f,m)){var
-x=[0,[0,g,f],e],g=q,f=m,e=x,c=r;continue}var
-e=[0,[0,q,m],e],c=r;continue}var
-y=[0,[0,g,f],h],n=z,i=k(function(e,f){return function(a){var
-c=H(a[1],v),d=c?1:c;if(d)return a;var
-b=s(a0(bf(e,o(f,a[1])),j));return E(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=y;continue a}}return h}},q)),aM=[0,d,b],m=function(a){return R(aM,aL,a)};else
+aA=ax;var
+R=aA}else{if(J([0,b,b],k))var
+aN=Q(ay(function(B){var
+v=g9(m,a,B),C=0,D=l(function(a){return[0,a,Y([0,d,b],t,a)]},v),n=u(v),i=D,h=C;a:for(;;){if(0===n)return h;var
+A=n-1|0;if(i){var
+s=i[1],g=s[1],f=s[2],e=0,c=i[2];for(;;){if(c){var
+o=c[1],j=o[2],q=o[1],r=c[2];if(J(f,j)){var
+y=[0,[0,g,f],e],g=q,f=j,e=y,c=r;continue}var
+e=[0,[0,q,j],e],c=r;continue}var
+z=[0,[0,g,f],h],n=A,i=l(function(e,f){return function(a){var
+c=U(a[1],t),d=c?1:c;if(d)return a;var
+b=x(ad(w(e,p(f,a[1])),k));return J(a[2],b)?[0,a[1],b]:a}}(f,g),e),h=z;continue a}}return h}},r)),aO=[0,d,b],n=function(a){return Y(aO,aN,a)};else
 var
-aN=[0,d,b],m=function(a){return R(aN,v,a)};var
-aG=ji(a,f,v,q,e[2],T);if(aG)var
-a9=l[1],X=h(function(a){var
-c=g([0,d,b],m(a));return c?g(m(a),[0,b,b]):c},a9);else
+aP=[0,d,b],n=function(a){return Y(aP,t,a)};var
+aI=kd(a,g,t,r,f[2],P);if(aI)var
+a_=m[1],V=i(function(a){var
+c=e([0,d,b],n(a));return c?e(n(a),[0,b,b]):c},a_);else
 var
-X=aG;if(X){if(E([0,b,b],j))var
-aO=l[1],ab=h(function(e){if(C(m(e),[0,d,b]))return 1;var
-f=c(a,e);return K(function(a){return i(f,a)},q)},aO),aH=ab?h(function(c){var
-b=gn(l,a,c);return h(function(a){return h(function(b){var
-c=o(a,b),d=r(j,m(b));return g(bf(m(a),d),c)},b)},b)},q):ab;else
+V=aI;if(V){if(J([0,b,b],k))var
+aQ=m[1],ac=i(function(e){if(D(n(e),[0,d,b]))return 1;var
+f=c(a,e);return T(function(a){return h(f,a)},r)},aQ),aJ=ac?i(function(c){var
+b=g9(m,a,c);return i(function(a){return i(function(b){var
+c=p(a,b),d=j(k,n(b));return e(w(n(a),d),c)},b)},b)},r):ac;else
 var
-aH=h(function(a){return E([0,d,b],a[2])?h(function(c){if(E(c[2],[0,d,b])){var
-e=o(a[1],c[1]),f=r(j,m(c[1]));return g(bf(m(a[1]),f),e)}return 1},f):1},f);var
-Y=aH}else
+aJ=i(function(a){return J([0,d,b],a[2])?i(function(c){if(J(c[2],[0,d,b])){var
+f=p(a[1],c[1]),g=j(k,n(c[1]));return e(w(n(a[1]),g),f)}return 1},g):1},g);var
+X=aJ}else
 var
-Y=X;if(Y){if(E([0,b,b],j))var
-Z=1;else{var
-ac=h(function(a){return E([0,d,b],a[2])?N(gp(f,a[1])):1},f);if(ac)var
-aP=jc(f),Z=g(J([0,b,b]),aP);else
+X=V;if(X){if(J([0,b,b],k))var
+_=1;else{var
+ae=i(function(a){return J([0,d,b],a[2])?O(g$(g,a[1])):1},g);if(ae)var
+aR=j9(g),_=e(z([0,b,b]),aR);else
 var
-Z=ac}var
-_=Z}else
+_=ae}var
+$=_}else
 var
-_=Y;if(_)if(T)var
-a_=cB(f,m),$=E(e[2],a_);else
+$=X;if($)if(P)var
+a$=cU(g,n),aa=J(f[2],a$);else
 var
-a$=cB(f,m),$=g(e[2],a$);else
+ba=cU(g,n),aa=e(f[2],ba);else
 var
-$=_;var
-V=$}if(V){var
-az=e[4];if(az){var
-aA=az[1],p=aA[2],a8=aA[1],ag=s(e[2]),aW=c(U(function(b){var
-c=b[1],a=i(c[1],ag[1]),d=a?i(c[2],ag[2]):a;return d?fR(a8,b[2][1]):d}),aV),ah=k(function(a){return a[2][2]},aW),aB=e[1];switch(p[0]){case
+aa=$;var
+R=aa}if(R){var
+aB=f[4];if(aB){var
+aC=aB[1],q=aC[2],a9=aC[1],ai=x(f[2]),aY=c(Z(function(b){var
+c=b[1],a=h(c[1],ai[1]),d=a?h(c[2],ai[2]):a;return d?gE(a9,b[2][1]):d}),aX),aj=l(function(a){return a[2][2]},aY),aD=f[1];switch(q[0]){case
 0:var
-w=p[1],aj=c(n,w),ak=aj?K(function(a){return i(a[1],w)},f):aj,u=ak?N(K(function(a){var
-b=i(a[1],w);return b?b:i(a[2],w)},ah)):ak;break;case
+v=q[1],al=c(o,v),am=al?T(function(a){return h(a[1],v)},g):al,s=am?O(T(function(a){var
+b=h(a[1],v);return b?b:h(a[2],v)},aj)):am;break;case
 1:var
-al=p[1],am=C(j,[0,b,b]);if(am)var
-aX=c(l[3],aB[1]),D=K(function(a){return i(a[1],al)},aX);else
+an=q[1],ao=D(k,[0,b,b]);if(ao)var
+aZ=c(m[3],aD[1]),F=T(function(a){return h(a[1],an)},aZ);else
 var
-D=am;if(D)var
-aY=c(l[3],aB[2]),F=K(function(a){return i(a[1],al)},aY);else
+F=ao;if(F)var
+a0=c(m[3],aD[2]),G=T(function(a){return h(a[1],an)},a0);else
 var
-F=D;if(F)var
-aZ=jc(f),u=E(J([0,b,b]),aZ);else
+G=F;if(G)var
+a1=j9(g),s=J(z([0,b,b]),a1);else
 var
-u=F;break;default:var
-I=p[1],an=h(function(a){var
-e=c(n,a[1]);return e?g([0,d,b],a[2]):e},I);if(an)var
-a1=p[2],L=h(function(a){return c(n,a[1])},a1);else
+s=G;break;default:var
+H=q[1],ap=i(function(a){var
+f=c(o,a[1]);return f?e([0,d,b],a[2]):f},H);if(ap)var
+a2=q[2],I=i(function(a){return c(o,a[1])},a2);else
 var
-L=an;if(L)var
-a2=t(I),u=S(t(eI(k(function(b){return c(a,b[1])},I))),a2);else
+I=ap;if(I)var
+a3=u(H),s=W(u(fl(l(function(b){return c(a,b[1])},H))),a3);else
 var
-u=L}if(u){switch(p[0]){case
+s=I}if(s){switch(q[0]){case
 0:var
-ad=p[1],A=[0,function(a){return i(a,ad)?gp(f,ad)?J([0,b,b]):[0,b,b]:[0,d,b]}];break;case
+af=q[1],C=[0,function(a){return h(a,af)?g$(g,af)?z([0,b,b]):[0,b,b]:[0,d,b]}];break;case
 1:var
-A=0;break;default:var
-aS=p[2],aT=p[1],aQ=G(k(function(b){var
-d=b[2];return[0,c(a,b[1]),d]},aT)),aR=G(aS),A=[0,function(e){var
-f=H(e,aR);return f?f[1]:R([0,d,b],aQ,c(a,e))}]}if(A){var
-W=A[1],ai=E([0,d,b],cB(f,W));return ai?h(function(a){var
-k=r(j,c(W,a[2]));if(g(c(W,a[1]),k))return 1;var
-l=a[2],m=a[1];if(E([0,b,b],j))var
-h=1;else
+C=0;break;default:var
+aU=q[2],aV=q[1],aS=Q(l(function(b){var
+d=b[2];return[0,c(a,b[1]),d]},aV)),aT=Q(aU),C=[0,function(e){var
+f=U(e,aT);return f?f[1]:Y([0,d,b],aS,c(a,e))}]}if(C){var
+S=C[1],ak=J([0,d,b],cU(g,S));return ak?i(function(a){var
+l=j(k,c(S,a[2]));if(e(c(S,a[1]),l))return 1;var
+m=a[2],n=a[1];if(J([0,b,b],k))var
+i=1;else
 var
-e=K(function(a){var
-c=i(a[1],m);return c?E([0,d,b],a[2]):c},f),h=e?gp(f,l):e;return N(h)},ah):ai}var
-aC=1}else
+f=T(function(a){var
+c=h(a[1],n);return c?J([0,d,b],a[2]):c},g),i=f?g$(g,m):f;return O(i)},aj):ak}var
+aE=1}else
 var
-aC=u;return aC}var
-aD=1}else
+aE=s;return aE}var
+aF=1}else
 var
-aD=V;var
-aE=aD}else
+aF=R;var
+aG=aF}else
 var
-aE=B;var
-aF=aE}else
+aG=E;var
+aH=aG}else
 var
-aF=P;return aF},f)}else
+aH=M;return aH},g)}else
 var
-y=q;var
-m=y}else
+B=s;var
+n=B}else
 var
-m=x;if(m){var
-M=e[6];return h(function(a){var
-f=c(n,a[1]),h=f?c(n,a[2]):f;if(h)var
-p=a[3],e=g(w(a[1],a[2]),p);else
+n=A;if(n){var
+L=f[6];return i(function(a){var
+g=c(o,a[1]),h=g?c(o,a[2]):g;if(h)var
+n=a[3],f=e(y(a[1],a[2]),n);else
 var
-e=h;var
-i=e?g(a[3],[0,b,b]):e;if(i){var
+f=h;var
+i=f?e(a[3],[0,b,b]):f;if(i){var
 j=a[4];if(j){var
-k=j[1],l=g([0,d,b],k);return l?g(k,o(a[1],a[2])):l}var
+k=j[1],l=e([0,d,b],k);return l?e(k,p(a[1],a[2])):l}var
 m=1}else
 var
-m=i;return m},M)}var
-z=m}else
+m=i;return m},L)}var
+C=n}else
 var
-z=v;return z}function
-eK(b,a){return k(function(a){var
+C=v;return C}function
+fn(b,a){return l(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},a)}function
-gr(b,a){return as(function(a){var
-d=c(b[3],a[1]);return W(a[2],d)},a)}function
-eL(e,a){var
-f=[0,d,b];return aA(function(a,b){var
-d=c(e,a[2]);return s(Q(r(a[1],d),b))},f,a)}function
-jj(g,a,c){var
-e=[0,d,b];return aA(function(d,c){var
-e=d[1],f=i(a,e)?[0,[0,b,b]]:m(g,a,e);return f?s(Q(a0(d[2],f[1]),c)):c},e,c)}function
-gs(f,e,c,a){var
-m=W(J([0,b,b]),c),i=bM(I(W(e,a),m));if(i)var
-j=i;else{var
-k=h(function(c){return N(g(jj(f,c[1],a),[0,d,b]))},c);if(k){var
-l=[0,d,b];return g(aA(function(b,c){var
-d=jj(f,b[1],a);return s(Q(a0(b[2],d),c))},l,c),e)}var
+hb(b,a){return ay(function(a){var
+d=c(b[3],a[1]);return $(a[2],d)},a)}function
+fo(e,a){var
+f=[0,d,b];return ap(function(a,b){var
+d=c(e,a[2]);return x(q(j(a[1],d),b))},f,a)}function
+ke(g,a,c){var
+e=[0,d,b];return ap(function(d,c){var
+e=d[1],f=h(a,e)?[0,[0,b,b]]:o(g,a,e);return f?x(q(ad(d[2],f[1]),c)):c},e,c)}function
+hc(g,f,c,a){var
+m=$(z([0,b,b]),c),h=b0(P($(f,a),m));if(h)var
+j=h;else{var
+k=i(function(c){return O(e(ke(g,c[1],a),[0,d,b]))},c);if(k){var
+l=[0,d,b];return e(ap(function(b,c){var
+d=ke(g,b[1],a);return x(q(ad(b[2],d),c))},l,c),f)}var
 j=k}return j}function
-cS(d,b,a){return c(U(function(a){return i(c(d[2],a[1]),b)}),a)}function
-jk(d,b,a){return c(U(function(a){return N(i(c(d[2],a[1]),b))}),a)}function
-jl(d,a){return as(function(a){var
-b=m(d,a[1][1],a[1][2]);if(b)var
-e=a[2],f=s(r(J(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
+dh(d,b,a){return c(Z(function(a){return h(c(d[2],a[1]),b)}),a)}function
+kf(d,b,a){return c(Z(function(a){return O(h(c(d[2],a[1]),b))}),a)}function
+kg(d,a){return ay(function(a){var
+b=o(d,a[1][1],a[1][2]);if(b)var
+e=a[2],f=x(j(z(b[1]),e)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],f],0]];else
 var
 c=b;return c},a)}function
-jm(f,e,g,a){if(0===g)return[0,d,b];var
-l=g-1|0;if(a){var
-h=as(function(a){var
-d=c(e[2],a[1][2]),b=m(f,a[1][1],d);if(typeof
+kh(f,e,g,a){if(0===g)return[0,d,b];var
+m=g-1|0;if(a){var
+h=ay(function(a){var
+d=c(e[2],a[1][2]),b=o(f,a[1][1],d);if(typeof
 b==="number")return 0;var
-g=b[1],h=c(e[3],a[1][2]);return k(function(b){var
-c=s(r(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),j=jm(f,e,l,gj(jb(qG,c(qF[5],h)))),i=[0,d,b];return s(Q(aA(function(a,b){var
-g=c(e[2],a[1][2]),d=m(f,a[1][1],g);if(typeof
-d==="number"&&!d)return s(Q(a[2],b));return b},i,a),j))}return[0,d,b]}function
-jn(g,f,e,a,c){return typeof
-a==="number"?a?[0,d,b]:[0,b,b]:jm(g,f,e,[0,[0,[0,a[1],c],[0,b,b]],0])}function
-eM(a){var
-c=[0,d,b];return aA(function(d,c){var
-a=d[2],b=a[2];return s(Q([0,i0(a[1]),b],c))},c,a)}function
-jo(a,p,z,o){var
+g=b[1],h=c(e[3],a[1][2]);return l(function(b){var
+c=x(j(a[2],b[2]));return[0,[0,g,b[1]],c]},h)},a),k=kh(f,e,m,g5(j8(si,c(sh[5],h)))),i=[0,d,b];return x(q(ap(function(a,b){var
+g=c(e[2],a[1][2]),d=o(f,a[1][1],g);if(typeof
+d==="number"&&!d)return x(q(a[2],b));return b},i,a),k))}return[0,d,b]}function
+ki(g,f,e,a,c){return typeof
+a==="number"?a?[0,d,b]:[0,b,b]:kh(g,f,e,[0,[0,[0,a[1],c],[0,b,b]],0])}function
+fp(a){var
+c=[0,d,b];return ap(function(d,c){var
+a=d[2],b=a[2];return x(q([0,fe(a[1]),b],c))},c,a)}function
+kj(a,p,z,o){var
 q=o[1],j=q[2],d=q[1],r=o[2],s=c(p,d),t=s?c(p,j):s;if(t)var
-A=c(a[2],j),m=i(c(a[2],d),A);else
+A=c(a[2],j),m=h(c(a[2],d),A);else
 var
 m=t;var
-u=m?N(i(d,j)):m,v=u?g([0,b,b],r):u;if(v){var
-B=c(a[3],j),C=c(a[3],d),D=c(a[3],d),f=eI(k(function(b){return c(a[2],b[1])},D)),e=C,l=B;for(;;){if(f){var
-h=f[1],w=cS(a,h,l),n=gs(z,r,cS(a,h,e),w);if(n){var
-x=jk(a,h,l),y=jk(a,h,e),f=f[2],e=y,l=x;continue}return n}return e?0:1}}return v}function
-dj(c,b){var
-a=H(b,c),d=a?a[1][1]:a;return d}function
-gt(c,b){var
-a=H(b,c),d=a?a[1][3]:a;return d}function
-gu(c,b){var
-a=H(b,c),d=a?a[1][5]:a;return d}function
-jp(a){return a?a[1]:[0,d,b]}function
-jq(b,a){return eM(dj(b,a))}function
-jr(c,b,a){var
-d=eM(b[1]),e=k(a8,a);return E(eL(function(a){return jq(c,a)},e),d)}function
-js(e,d,b,a){if(H(a,b))return[0,b];if(0===e)return 0;var
-i=e-1|0,f=[0,b],g=R(0,d,a),c=bL(function(a,c){if(a){var
+u=m?O(h(d,j)):m,v=u?e([0,b,b],r):u;if(v){var
+B=c(a[3],j),C=c(a[3],d),D=c(a[3],d),g=fl(l(function(b){return c(a[2],b[1])},D)),f=C,k=B;for(;;){if(g){var
+i=g[1],w=dh(a,i,k),n=hc(z,r,dh(a,i,f),w);if(n){var
+x=kf(a,i,k),y=kf(a,i,f),g=g[2],f=y,k=x;continue}return n}return f?0:1}}return v}function
+dP(c,b){var
+a=U(b,c),d=a?a[1][1]:a;return d}function
+hd(c,b){var
+a=U(b,c),d=a?a[1][3]:a;return d}function
+he(c,b){var
+a=U(b,c),d=a?a[1][5]:a;return d}function
+kk(a){return a?a[1]:[0,d,b]}function
+kl(b,a){return fp(dP(b,a))}function
+km(c,b,a){var
+d=fp(b[1]),e=l(bb,a);return J(fo(function(a){return kl(c,a)},e),d)}function
+kn(e,d,b,a){if(U(a,b))return[0,b];if(0===e)return 0;var
+i=e-1|0,f=[0,b],g=Y(0,d,a),c=bN(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:js(i,d,a[1],b[1])}return a},g,f),h=c?[0,aK(a,0,c[1])]:c;return h}function
-eN(a,c,b){var
-d=[0,[0,b,J(dX(a[1]))],0];return[0,[0,c,dX(a[2])],d]}function
-gv(c,a){var
-e=t(a),d=S(t(c),e);return d?cC(I(c,W(J([0,b,b]),a))):d}function
-jt(a,b){var
-c=0;return bL(function(c,a){return gv(a[2][1],b)?[0,a[1]]:c},a,c)}function
-gw(b,a){return s(a0(a,dX(b[2])))}function
-ju(e,i,d,c,b){var
-a=jt(i,eN(d,c,b));if(a){var
-f=a[1],j=eN(d,c,b),g=gv(dj(e,f),j);if(g)return gt(e,f);var
+b==="number"?a:kn(i,d,a[1],b[1])}return a},g,f),h=c?[0,aS(a,0,c[1])]:c;return h}function
+fq(a,c,b){var
+d=[0,[0,b,z(_(a[1]))],0];return[0,[0,c,_(a[2])],d]}function
+hf(c,a){var
+e=u(a),d=W(u(c),e);return d?cV(P(c,$(z([0,b,b]),a))):d}function
+ko(a,b){var
+c=0;return bN(function(c,a){return hf(a[2][1],b)?[0,a[1]]:c},a,c)}function
+hg(b,a){return x(ad(a,_(b[2])))}function
+kp(e,i,d,c,b){var
+a=ko(i,fq(d,c,b));if(a){var
+f=a[1],j=fq(d,c,b),g=hf(dP(e,f),j);if(g)return hd(e,f);var
 h=g}else
 var
 h=a;return h}function
-jv(j,h,g,a,f,e){var
-m=c(j[2],e);if(N(i(c(j[2],f),m)))return[0,b,b];if(i(f,e))return[0,d,b];var
-k=ju(h,g,a,f,e);if(k)return gw(a,k[1]);if(C(a,[0,b,b])){var
-l=ju(h,g,a,e,f);return l?gw(a,l[1]):[0,b,b]}return[0,b,b]}function
-jw(e){var
-m=bg(e[1]),v=s(e[4]),p=s(e[3]),ag=g([0,b,b],v),ah=ag?g(v,p):ag,ai=ah?cE(e[1],m):ah;if(ai){var
-aQ=e[2],aw=G(as(function(a){if(a){var
-b=a[1];return k(function(a){return[0,a,b]},a)}return a},aQ)),j=function(a){return R(a,aw,a)},ax=m[1],S=c(U(function(a){return i(j(a),a)}),ax),ay=G(k(function(a){return[0,a,b0(eK(j,c(m[3],a)))]},S)),az=0,aC=function(a){return R(az,ay,a)},a=[0,S,m[2],aC],aj=e[2],aF=bh(m),aG=bh(a),T=h(function(a){return h(aF,a)},aj),V=T?cD(ao,gg(aj)):T;if(V)var
-aH=m[1],q=h(function(d){var
-f=c(aG,j(d));if(f)var
-g=j(d),h=c(a[2],g),e=i(c(m[2],d),h);else
+kq(j,i,g,a,f,e){var
+m=c(j[2],e);if(O(h(c(j[2],f),m)))return[0,b,b];if(h(f,e))return[0,d,b];var
+k=kp(i,g,a,f,e);if(k)return hg(a,k[1]);if(D(a,[0,b,b])){var
+l=kp(i,g,a,e,f);return l?hg(a,l[1]):[0,b,b]}return[0,b,b]}function
+kr(f){var
+n=bq(f[1]),v=x(f[4]),r=x(f[3]),ai=e([0,b,b],v),aj=ai?e(v,r):ai,al=aj?cX(f[1],n):aj;if(al){var
+aR=f[2],az=Q(ay(function(a){if(a){var
+b=a[1];return l(function(a){return[0,a,b]},a)}return a},aR)),k=function(a){return Y(a,az,a)},aA=n[1],N=c(Z(function(a){return h(k(a),a)}),aA),aB=Q(l(function(a){return[0,a,cg(fn(k,c(n[3],a)))]},N)),aC=0,aD=function(a){return Y(aC,aB,a)},a=[0,N,n[2],aD],am=f[2],aG=br(n),aI=br(a),R=i(function(a){return i(aG,a)},am),S=R?cW(av,g1(am)):R;if(S)var
+aJ=n[1],s=i(function(d){var
+f=c(aI,k(d));if(f)var
+g=k(d),i=c(a[2],g),e=h(c(n[2],d),i);else
 var
 e=f;if(e){var
-k=j(d),l=c(a[3],k),n=W(J([0,b,b]),l);return cC(I(eK(j,c(m[3],d)),n))}return e},aH);else
+j=k(d),l=c(a[3],j),m=$(z([0,b,b]),l);return cV(P(fn(k,c(n[3],d)),m))}return e},aJ);else
 var
-q=V;if(q)var
-aD=bh(a),aE=a[1],B=h(function(e){var
-i=c(a[3],e),f=h(function(a){var
-e=c(aD,a[1]);return e?g([0,d,b],a[2]):e},i);return f?C(aB(c(a[3],e)),[0,b,b]):f},aE);else
+s=S;if(s)var
+aE=br(a),aF=a[1],F=i(function(f){var
+h=c(a[3],f),g=i(function(a){var
+f=c(aE,a[1]);return f?e([0,d,b],a[2]):f},h);return g?D(aH(c(a[3],f)),[0,b,b]):g},aF);else
 var
-B=q;if(B){var
-l=bh(a),aR=ck(e[7]),D=function(a,b){return bs(aR,a,b)},al=e[6];if(al){var
-o=al[1],X=je(a),aI=jf(o[2],o[4]),Y=function(a,b){return jg(X,aI,a,b)},Z=g([0,b,b],o[1]),_=Z?jh(a,o[1],o[2],X,l,o[4],Y):Z;if(_)var
-aJ=o[3],am=h(function(a){var
-b=c(l,a[1][1]),d=b?c(l,a[1][2]):b;if(d){var
-e=a[2];return g(Y(a[1][1],a[1][2]),e)}return d},aJ);else
+F=s;if(F){var
+m=br(a),aT=cC(f[7]),G=function(a,b){return bC(aT,a,b)},an=f[6];if(an){var
+p=an[1],V=j$(a),aK=ka(p[2],p[4]),W=function(a,b){return kb(V,aK,a,b)},X=e([0,b,b],p[1]),_=X?kc(a,p[1],p[2],V,m,p[4],W):X;if(_)var
+aL=p[3],ao=i(function(a){var
+b=c(m,a[1][1]),d=b?c(m,a[1][2]):b;if(d){var
+f=a[2];return e(W(a[1][1],a[1][2]),f)}return d},aL);else
 var
-am=_;var
-F=am}else
+ao=_;var
+H=ao}else
 var
-F=1;if(F)var
-aS=e[7],L=h(function(b){return jo(a,l,D,b)},aS);else
+H=1;if(H)var
+aU=f[7],I=i(function(b){return kj(a,m,G,b)},aU);else
 var
-L=F;if(L){var
-f=G(e[5]),M=e[6],n=M?[0,M[1][1]]:M,an=e[6],aT=an?ck(an[1][3]):ao,O=function(c,d){var
-a=bs(aT,c,d);return a?a[1]:[0,b,b]},ap=e[5],z=k(function(e){var
-h=e[2],c=h[2];if(c)var
-l=b0(gr(a,h[1])),j=c[1],g=[0,k(function(c){var
-m=c[2],h=dj(f,c[2]),n=cS(a,c[1],l);if(h)var
-e=h[1],k=e[1],g=cj(function(a){return i(a[1],k)},n),j=g?s(a0(g[1][2],e[2])):[0,d,b];else
+I=H;if(I){var
+g=Q(f[5]),K=f[6],o=K?[0,K[1][1]]:K,aq=f[6],aV=aq?cC(aq[1][3]):av,L=function(c,d){var
+a=bC(aV,c,d);return a?a[1]:[0,b,b]},ar=f[5],C=l(function(e){var
+i=e[2],c=i[2];if(c)var
+m=cg(hb(a,i[1])),j=c[1],f=[0,l(function(c){var
+l=c[2],i=dP(g,c[2]),n=dh(a,c[1],m);if(i)var
+e=i[1],k=e[1],f=cB(function(a){return h(a[1],k)},n),j=f?x(ad(f[1][2],e[2])):[0,d,b];else
 var
-j=[0,d,b];return[0,c[1],[0,j,m]]},j)];else
+j=[0,d,b];return[0,c[1],[0,j,l]]},j)];else
 var
-g=c;return[0,e[1],[0,e[2],g]]},ap),A=k(function(a){var
-b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},z),aa=c(U(function(b){var
-a=b[2][1][5],c=a?1:a;return c}),A),ab=c(U(function(a){var
-b=a[2][2];return b?jr(f,a[2][1],b[1]):1}),aa),aN=bL(function(b,a){var
+f=c;return[0,e[1],[0,e[2],f]]},ar),E=l(function(a){var
+b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},C),ab=c(Z(function(b){var
+a=b[2][1][5],c=a?1:a;return c}),E),ac=c(Z(function(a){var
+b=a[2][2];return b?km(g,a[2][1],b[1]):1}),ab),aO=bN(function(b,a){var
 c=a[2][2];if(c){var
-d=c[1];return bL(function(b,d){var
-c=d[2][2],e=R(0,b,c);return aK(c,[0,a[1],e],b)},d,b)}return b},aa,ao),aO=G(k(function(a){return[0,a[1],0]},ab)),aP=k(ak,ab),y=t(A)+1|0,x=0,w=aP,u=aO;for(;;){if(0!==y){var
-aM=y-1|0;if(w){var
-aL=[0,0,u],$=bL(function(e){return function(b,a){var
-c=R(0,aN,a);return bL(function(b,a){var
-c=b[2];if(H(a,c))return b;var
-d=aK(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(x),w,aL),y=aM,x=x+1|0,w=$[1],u=$[2];continue}}var
-ac=function(a){return R(0,u,a)},ad=h(function(n){var
-g=n[2],m=g[1],f=h(function(a){var
-e=c(l,a[1]);return e?N(C(a[2],[0,d,b])):e},m);if(f){var
+d=c[1];return bN(function(b,d){var
+c=d[2][2],e=Y(0,b,c);return aS(c,[0,a[1],e],b)},d,b)}return b},ab,av),aP=Q(l(function(a){return[0,a[1],0]},ac)),aQ=l(ak,ac),B=u(E)+1|0,A=0,y=aQ,t=aP;for(;;){if(0!==B){var
+aN=B-1|0;if(y){var
+aM=[0,0,t],aa=bN(function(e){return function(b,a){var
+c=Y(0,aO,a);return bN(function(b,a){var
+c=b[2];if(U(a,c))return b;var
+d=aS(a,e+1|0,c);return[0,[0,a,b[1]],d]},c,b)}}(A),y,aM),B=aN,A=A+1|0,y=aa[1],t=aa[2];continue}}var
+ae=function(a){return Y(0,t,a)},af=i(function(n){var
+g=n[2],l=g[1],f=i(function(a){var
+e=c(m,a[1]);return e?O(D(a[2],[0,d,b])):e},l);if(f){var
 e=g[1];if(e){var
-j=e[1][1],k=e[2];return h(function(b){var
-d=c(a[2],j);return i(c(a[2],b[1]),d)},k)}return 1}return f},ap),ae=ad?h(function(l){var
-m=l[2][2];if(m){var
-e=m[1],q=l[2][1],g=cD(ao,k(ak,e)),j=g?h(function(e){var
-g=E([0,d,b],e[2][1]);if(g){var
-j=dj(f,e[2][2]);return h(function(b){var
-d=e[1];return i(c(a[2],b[1]),d)},j)}return g},e):g;if(j){var
-o=k(a8,e),n=as(function(a){var
-b=dj(f,a[2]);return W(a[1],b)},o),p=W(J([0,b,b]),n);return cC(I(gr(a,q[1]),p))}return j}return 1},z):ad,af=ae?h(function(G){var
-r=G[2][2],p=G[2][1],w=p[3];if(w){var
-e=w[1],x=g([0,d,b],e),y=x?g(aB(p[1]),e):x;if(y){var
-z=p[4];if(z){var
-a=z[1],j=p[1],m=a[1]?aB(j):[0,d,b],o=a[1]?W(J([0,b,b]),j):j,t=a[3];if(t){var
-u=t[1],v=h(function(a){var
-f=E([0,d,b],a[2]),g=f?c(l,a[1][1]):f,h=g?c(l,a[1][2]):g;if(h)var
-k=D(a[1][1],a[1][2]),n=k?1:k,e=n;else
+j=e[1][1],k=e[2];return i(function(b){var
+d=c(a[2],j);return h(c(a[2],b[1]),d)},k)}return 1}return f},ar),ag=af?i(function(k){var
+m=k[2][2];if(m){var
+e=m[1],q=k[2][1],f=cW(av,l(ak,e)),j=f?i(function(e){var
+f=J([0,d,b],e[2][1]);if(f){var
+j=dP(g,e[2][2]);return i(function(b){var
+d=e[1];return h(c(a[2],b[1]),d)},j)}return f},e):f;if(j){var
+o=l(bb,e),n=ay(function(a){var
+b=dP(g,a[2]);return $(a[1],b)},o),p=$(z([0,b,b]),n);return cV(P(hb(a,q[1]),p))}return j}return 1},C):af,ah=ag?i(function(I){var
+s=I[2][2],p=I[2][1],y=p[3];if(y){var
+f=y[1],A=e([0,d,b],f),B=A?e(aH(p[1]),f):A;if(B){var
+C=p[4];if(C){var
+a=C[1],j=p[1],k=a[1]?aH(j):[0,d,b],n=a[1]?$(z([0,b,b]),j):j,t=a[3];if(t){var
+u=t[1],v=i(function(a){var
+f=J([0,d,b],a[2]),g=f?c(m,a[1][1]):f,i=g?c(m,a[1][2]):g;if(i)var
+k=G(a[1][1],a[1][2]),n=k?1:k,e=n;else
 var
-e=h;var
-m=e?K(function(b){return i(b[1],a[1][1])},j):e;return m?K(function(b){return i(b[1],a[1][2])},j):m},u);if(v)var
-L=W(J([0,b,b]),o),q=bM(I(jl(D,u),L));else
+e=i;var
+l=e?T(function(b){return h(b[1],a[1][1])},j):e;return l?T(function(b){return h(b[1],a[1][2])},j):l},u);if(v)var
+M=$(z([0,b,b]),n),r=b0(P(kg(G,u),M));else
 var
-q=v;return q?g(m,e):q}if(a[2][1]){if(n){var
-M=bf(e,m);return d1(l,n[1],O,a[2],o,M)}return n}if(a[2][2]){if(n){var
-N=bf(e,m);return d1(l,n[1],O,a[2],o,N)}return n}if(a[1]){if(n){var
-P=bf(e,m);return d1(l,n[1],O,a[2],o,P)}return n}var
-H=[0,d,b];return g(aA(function(c,a){var
-e=g(c[2],[0,d,b])?a:Q(c[2],a);return s(e)},H,j),e)}if(r){var
-A=r[1],B=h(function(b){var
-a=gt(f,b[2][2]),c=a?1:a;return c},A);if(B){var
-R=k(a8,A);return g(eL(function(a){return jp(gt(f,a))},R),e)}var
-C=B}else
+r=v;return r?e(k,f):r}if(a[2][1]){if(o){var
+N=w(f,k);return et(m,o[1],L,a[2],n,N)}return o}if(a[2][2]){if(o){var
+O=w(f,k);return et(m,o[1],L,a[2],n,O)}return o}if(a[1]){if(o){var
+Q=w(f,k);return et(m,o[1],L,a[2],n,Q)}return o}var
+K=[0,d,b];return e(ap(function(c,a){var
+f=e(c[2],[0,d,b])?a:q(c[2],a);return x(f)},K,j),f)}if(s){var
+D=s[1],E=i(function(b){var
+a=hd(g,b[2][2]),c=a?1:a;return c},D);if(E){var
+R=l(bb,D);return e(fo(function(a){return kk(hd(g,a))},R),f)}var
+F=E}else
 var
-C=r;var
-F=C}else
+F=s;var
+H=F}else
 var
-F=y;return F}return 1},z):ae,aq=af?h(function(j){var
-s=j[2][2],c=j[2][1],l=c[5],x=j[1];if(l){var
-m=l[1],n=E([0,d,b],eM(c[1]));if(n){if(s){var
-a=s[1],o=h(function(b){var
-a=gu(f,b[2][2]),c=a?1:a;return c},a);if(o)var
-t=k(a8,a),e=g(m,eL(function(a){return jp(gu(f,a))},t));else
+H=B;return H}return 1},C):ag,as=ah?i(function(j){var
+s=j[2][2],c=j[2][1],k=c[5],x=j[1];if(k){var
+m=k[1],n=J([0,d,b],fp(c[1]));if(n){if(s){var
+a=s[1],o=i(function(b){var
+a=he(g,b[2][2]),c=a?1:a;return c},a);if(o)var
+t=l(bb,a),f=e(m,fo(function(a){return kk(he(g,a))},t));else
 var
-e=o;if(e)var
-u=eM(c[1]),v=k(a8,a),i=g(eL(function(a){return jq(f,a)},v),u);else
+f=o;if(f)var
+u=fp(c[1]),v=l(bb,a),h=e(fo(function(a){return kl(g,a)},v),u);else
 var
-i=e;if(i){var
-p=jr(f,c,a);if(!p)return K(function(a){var
-b=ac(x);return c8(ac(a[2][2]),b)},a);var
+h=f;if(h){var
+p=km(g,c,a);if(!p)return T(function(a){var
+b=ae(x);return dC(ae(a[2][2]),b)},a);var
 q=p}else
 var
-q=i;return q}var
-r=aB(c[1]),w=g([0,d,b],r)?r:[0,d,b];return g(m,w)}return n}return 1},A):af;if(aq){var
-ar=bh(m),P=e[5],aU=e[8];return h(function(e){var
-W=j(e[1]),X=j(e[2]),Y=c(ar,e[1]),Z=Y?c(ar,e[2]):Y,_=Z?g([0,d,b],e[3]):Z,$=_?g(e[3],e[4]):_,aa=$?g(e[4],[0,b,b]):$;if(aa)if(E(e[4],[0,b,b])){var
-at=e[4],ab=g(jv(a,f,P,v,W,X),at);if(ab)var
-au=e[4],m=g(jv(a,f,P,v,X,W),au);else
+q=h;return q}var
+r=aH(c[1]),w=e([0,d,b],r)?r:[0,d,b];return e(m,w)}return n}return 1},E):ah;if(as){var
+at=br(n),M=f[5],aW=f[8];return i(function(f){var
+W=k(f[1]),X=k(f[2]),Z=c(at,f[1]),_=Z?c(at,f[2]):Z,$=_?e([0,d,b],f[3]):_,aa=$?e(f[3],f[4]):$,ab=aa?e(f[4],[0,b,b]):aa;if(ab)if(J(f[4],[0,b,b])){var
+as=f[4],ac=e(kq(a,g,M,v,W,X),as);if(ac)var
+au=f[4],n=e(kq(a,g,M,v,X,W),au);else
 var
-m=ab}else
+n=ac}else
 var
-m=1;else
+n=1;else
 var
-m=aa;if(m){if(E([0,d,b],e[3])){var
-x=e[5];if(x){var
-M=x[1],n=M[2],o=M[1],O=i(o,e[1]),Q=O?i(n,e[2]):O;if(Q)var
-y=Q;else
+n=ab;if(n){if(J([0,d,b],f[3])){var
+y=f[5];if(y){var
+L=y[1],o=L[2],p=L[1],N=h(p,f[1]),P=N?h(o,f[2]):N;if(P)var
+z=P;else
 var
-V=i(o,e[2]),y=V?i(n,e[1]):V;if(y){var
-S=e[6];if(S){var
-z=e[7];if(z){var
-q=z[1],an=j(n),ap=j(o),h=S[1],ad=h[2],ae=G(k(function(a){var
-b=G(a[2]);return[0,a[1],b]},ad)),B=function(c,b){var
-a=H(c,ae);return a?R(1,a[1],b):1},L=t(h[2])+1|0,af=G(h[2]),ag=t(h[2])+1|0,ah=[0,ao],ai=h[2],D=bL(function(a,b){return a?js(ag,af,a[1],b[1]):a},ai,ah),F=D?1:D;if(F)var
-al=q[1],w=C(jn(B,a,L,h[1],ap),al);else
+V=h(p,f[2]),z=V?h(o,f[1]):V;if(z){var
+R=f[6];if(R){var
+A=f[7];if(A){var
+q=A[1],ao=k(o),ap=k(p),i=R[1],ae=i[2],af=Q(l(function(a){var
+b=Q(a[2]);return[0,a[1],b]},ae)),C=function(c,b){var
+a=U(c,af);return a?Y(1,a[1],b):1},K=u(i[2])+1|0,ag=Q(i[2]),ah=u(i[2])+1|0,ai=[0,av],aj=i[2],E=bN(function(a,b){return a?kn(ah,ag,a[1],b[1]):a},aj,ai),F=E?1:E;if(F)var
+am=q[1],x=D(ki(C,a,K,i[1],ap),am);else
 var
-w=F;if(w)var
-am=q[2],A=C(jn(B,a,L,h[1],an),am);else
+x=F;if(x)var
+an=q[2],B=D(ki(C,a,K,i[1],ao),an);else
 var
-A=w;if(A){var
-aq=r(p,q[2]),as=bf(q[1],aq);return g(e[3],as)}var
-T=A}else
+B=x;if(B){var
+aq=j(r,q[2]),ar=w(q[1],aq);return e(f[3],ar)}var
+S=B}else
 var
-T=z;return T}var
-s=j(n),u=j(o),aj=c(a[2],s);if(N(i(c(a[2],u),aj)))var
-l=[0,b,b];else
-if(i(u,s))var
-l=[0,d,b];else{var
-I=jt(P,eN(p,u,s));if(I){var
-J=I[1],ak=eN(p,u,s);if(gv(dj(f,J),ak))var
-K=gu(f,J),l=K?gw(p,K[1]):[0,d,b];else
+S=A;return S}var
+s=k(o),t=k(p),ak=c(a[2],s);if(O(h(c(a[2],t),ak)))var
+m=[0,b,b];else
+if(h(t,s))var
+m=[0,d,b];else{var
+G=ko(M,fq(r,t,s));if(G){var
+H=G[1],al=fq(r,t,s);if(hf(dP(g,H),al))var
+I=he(g,H),m=I?hg(r,I[1]):[0,d,b];else
 var
-l=[0,d,b]}else
+m=[0,d,b]}else
 var
-l=[0,d,b]}return g(e[3],l)}var
-U=y}else
+m=[0,d,b]}return e(f[3],m)}var
+T=z}else
 var
-U=x;return U}var
-ac=1}else
+T=y;return T}var
+ad=1}else
 var
-ac=m;return ac},aU)}var
-at=aq;break}}else
+ad=n;return ad},aW)}var
+au=as;break}}else
 var
-at=L;var
-au=at}else
+au=I;var
+aw=au}else
 var
-au=B;var
-av=au}else
+aw=F;var
+ax=aw}else
 var
-av=ai;return av}function
-cT(b,a){return g(b,a)?a:b}function
-eO(a){var
-b=G(a);return function(a){return R(a,b,a)}}function
-gx(f,e,d){var
-j=bh(e),a=f[1];return h(function(a){var
-h=c(j,c(d,a));if(h)var
-k=c(d,a),l=c(e[2],k),g=i(c(f[2],a),l);else
+ax=al;return ax}function
+di(b,a){return e(b,a)?a:b}function
+fr(a){var
+b=Q(a);return function(a){return Y(a,b,a)}}function
+hh(f,e,d){var
+j=br(e),a=f[1];return i(function(a){var
+i=c(j,c(d,a));if(i)var
+k=c(d,a),l=c(e[2],k),g=h(c(f[2],a),l);else
 var
-g=h;if(g){var
-m=c(d,a),n=c(e[3],m),o=W(J([0,b,b]),n);return cC(I(eK(d,c(f[3],a)),o))}return g},a)}function
-gy(j,a){var
-d=bg(j),b=bg(a[2]),e=eO(a[1]),k=bh(d),f=cE(a[2],b),g=f?gx(d,b,e):f;if(g){var
-l=b[1];return h(function(a){var
-b=c(k,a);return b?i(c(e,a),a):b},l)}return g}function
-jx(i,h,a){var
+g=i;if(g){var
+m=c(d,a),n=c(e[3],m),o=$(z([0,b,b]),n);return cV(P(fn(d,c(f[3],a)),o))}return g},a)}function
+hi(j,a){var
+d=bq(j),b=bq(a[2]),e=fr(a[1]),k=br(d),f=cX(a[2],b),g=f?hh(d,b,e):f;if(g){var
+l=b[1];return i(function(a){var
+b=c(k,a);return b?h(c(e,a),a):b},l)}return g}function
+ks(i,h,a){var
 d=i,c=h;for(;;){if(c){var
-e=c[1],f=C(a[2],[0,b,b]),g=f?gy(d,e):f;if(g){var
-d=e[2],c=c[2];continue}return g}return gq([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
-jy(e,d){var
+e=c[1],f=D(a[2],[0,b,b]),g=f?hi(d,e):f;if(g){var
+d=e[2],c=c[2];continue}return g}return ha([0,d,a[2],a[3],a[4],a[5],a[6]])}}function
+kt(e,d){var
 a=e,b=d;for(;;){if(a){var
-f=c(eO(a[1][1]),b),a=a[2],b=f;continue}return b}}function
-jz(b,a,g){return K(function(b){var
-d=b[2],e=i3(d[3],a[3]),f=e?C(d[2],a[4]):e;if(f){var
-h=jy(b[1],a[1]),j=jy(b[1],a[2]),k=d[6];return K(function(a){var
-b=i(a[1],h),d=b?i(a[2],j):b;return d?c(g,a):d},k)}return f},b)}function
-jA(a,i,k){var
-e=bg(a),f=cE(a,e),j=f?h(function(b){return jx(a,b[1],b[2])},i):f;if(j){var
-t=bh(e);return h(function(a){var
-j=c(t,a[1]),k=j?c(t,a[2]):j;if(k){var
+f=c(fr(a[1][1]),b),a=a[2],b=f;continue}return b}}function
+ku(b,a,g){return T(function(b){var
+d=b[2],e=jY(d[3],a[3]),f=e?D(d[2],a[4]):e;if(f){var
+i=kt(b[1],a[1]),j=kt(b[1],a[2]),k=d[6];return T(function(a){var
+b=h(a[1],i),d=b?h(a[2],j):b;return d?c(g,a):d},k)}return f},b)}function
+kv(a,j,k){var
+f=bq(a),g=cX(a,f),h=g?i(function(b){return ks(a,b[1],b[2])},j):g;if(h){var
+t=br(f);return i(function(a){var
+i=c(t,a[1]),k=i?c(t,a[2]):i;if(k){var
 l=a[5];if(l)var
-e=l[1],m=g([0,d,b],e),n=m?g(e,[0,b,b]):m,u=n?jz(i,a,function(b){var
-a=b[4];return a?g(e,a[1]):a}):n,o=u;else
+f=l[1],m=e([0,d,b],f),n=m?e(f,[0,b,b]):m,u=n?ku(j,a,function(b){var
+a=b[4];return a?e(f,a[1]):a}):n,o=u;else
 var
 o=1;var
-f=o}else
+g=o}else
 var
-f=k;if(f){var
+g=k;if(g){var
 p=a[6];if(p){var
-h=p[1],q=g([0,d,b],h),r=q?g(h,[0,b,b]):q;return r?jz(i,a,function(a){return g(a[3],h)}):r}var
+h=p[1],q=e([0,d,b],h),r=q?e(h,[0,b,b]):q;return r?ku(j,a,function(a){return e(a[3],h)}):r}var
 s=1}else
 var
-s=f;return s},k)}return j}function
-jB(a){return 0===a[0]?a[1][2]:a[2]}function
-eP(a){var
-b=0===a[0]?a[1][1]:a[1];return eO(b)}function
-jC(b,a){return k(function(a){var
-d=a[2][2],e=k(function(a){var
+s=g;return s},k)}return h}function
+kw(a){return 0===a[0]?a[1][2]:a[2]}function
+fs(a){var
+b=0===a[0]?a[1][1]:a[1];return fr(b)}function
+kx(b,a){return l(function(a){var
+d=a[2][2],e=l(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},d),f=[0,a[2][1],e];return[0,c(b,a[1]),f]},a)}function
-jD(a){if(0===a[0])return function(a){return[0,[0,d,b]]};var
-f=a[4],n=eP(a),e=G(i8(as(function(a){var
-e=a[1];if(i(e,b))return 0;if(bw(e)){$(e,1);return 0}var
-l=$(e,1),f=a[6];if(f)var
-m=az(q(c(n,l),1)),g=i(a[2],m),h=g?a[3]:g,j=h?C(a[4],[0,b,b]):h,k=j?[0,[0,l,cT([0,d,b],f[1])],0]:j;else
+ky(a){if(0===a[0])return function(a){return[0,[0,d,b]]};var
+f=a[4],n=fs(a),e=Q(j4(ay(function(a){var
+e=a[1];if(h(e,b))return 0;if(a9(e)){R(e,1);return 0}var
+l=R(e,1),f=a[6];if(f)var
+m=aG(p(c(n,l),1)),g=h(a[2],m),i=g?a[3]:g,j=i?D(a[4],[0,b,b]):i,k=j?[0,[0,l,di([0,d,b],f[1])],0]:j;else
 var
-k=f;return k},f)));return function(a){return H(a,e)}}function
-jE(b,a){if(0===a[0])return gy(b,a[1]);var
-c=a[2],j=jC(function(a){return az(q(a,1))},c),e=I(jC(function(a){return q(a,1)},b),j),f=bg(e),g=bg(c),h=cE(c,g);if(h)var
-k=function(a){return q(a,1)},d=gx(bg(b),f,k);else
+k=f;return k},f)));return function(a){return U(a,e)}}function
+kz(b,a){if(0===a[0])return hi(b,a[1]);var
+c=a[2],j=kx(function(a){return aG(p(a,1))},c),e=P(kx(function(a){return p(a,1)},b),j),f=bq(e),g=bq(c),h=cX(c,g);if(h)var
+k=function(a){return p(a,1)},d=hh(bq(b),f,k);else
 var
 d=h;var
-i=d?gx(g,f,function(a){return az(q(a,1))}):d;return i?jA(e,a[3],a[4]):i}function
-jF(k,a,e){var
-l=bh(a),m=G(e),n=[0,d,b];function
-f(a){return R(n,m,a)}var
-j=h(function(a){return c(l,a[1])},e);if(j){var
-o=a[1];return h(function(e){var
-h=g([0,d,b],f(e));if(h){var
-j=f(e),l=i(c(a[2],e),k)?[0,b,b]:cB(c(a[3],e),f);return g(l,j)}return h},o)}return j}function
-jG(p,e,d){var
+i=d?hh(g,f,function(a){return aG(p(a,1))}):d;return i?kv(e,a[3],a[4]):i}function
+kA(k,a,f){var
+l=br(a),m=Q(f),n=[0,d,b];function
+g(a){return Y(n,m,a)}var
+j=i(function(a){return c(l,a[1])},f);if(j){var
+o=a[1];return i(function(f){var
+i=e([0,d,b],g(f));if(i){var
+j=g(f),l=h(c(a[2],f),k)?[0,b,b]:cU(c(a[3],f),g);return e(l,j)}return i},o)}return j}function
+kB(p,e,d){var
 l=d[1];if(l)var
-q=l[1],f=jF(p,bg(e),q);else
+q=l[1],f=kA(p,bq(e),q);else
 var
 f=1;if(f){var
 h=e,b=d[2];for(;;){if(b){var
-i=b[1],j=jE(h,i);if(j){var
-n=b[2],h=jB(i),b=n;continue}var
+i=b[1],j=kz(h,i);if(j){var
+n=b[2],h=kw(i),b=n;continue}var
 m=j}else
 var
 m=1;var
@@ -3061,461 +3067,461 @@ g=m;break}}else
 var
 g=f;if(g){var
 a=d[3],k=e,c=d[2];for(;;){if(c){var
-o=c[2],k=jB(c[1]),c=o;continue}return jw([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
-jH(j,h,f,e){var
-a=s(Q(e[2],h)),c=[0,b,b],i=g(c,a)?c:a;return[0,cT([0,d,b],s(bf(e[1],f))),i]}function
-gz(f,i,e,d,a){if(f){var
-j=f[1],l=j[2],n=j[1],g=c(l,d);if(g){var
-h=c(l,a);if(h){var
-q=cT(g[1],h[1]),o=r(Q([0,b,b],e),q),s=c(n,a),t=c(n,d),u=gz(f[2],i,e,t,s);return k(function(a){return jH(e,o,o,a)},u)}var
-p=h}else
+o=c[2],k=kw(c[1]),c=o;continue}return kr([0,k,0,a[3],a[4],a[5],a[6],a[7],a[8]])}}return g}function
+kC(j,h,g,f){var
+a=x(q(f[2],h)),c=[0,b,b],i=e(c,a)?c:a;return[0,di([0,d,b],x(w(f[1],g))),i]}function
+hj(f,i,e,d,a){if(f){var
+k=f[1],m=k[2],n=k[1],g=c(m,d);if(g){var
+h=c(m,a);if(h){var
+s=di(g[1],h[1]),p=j(q([0,b,b],e),s),t=c(n,a),u=c(n,d),v=hj(f[2],i,e,u,t);return l(function(a){return kC(e,p,p,a)},v)}var
+r=h}else
 var
-p=g;return p}return m(i,d,a)}function
-jI(a,e,d){var
-b=a[8];return as(function(a){var
-b=i(a[1],e),c=b?i(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
-jJ(b,a,f){return K(function(b){var
-c=b[1][3],d=C(a[3],c[4]),e=d?C(a[4],c[3]):d;return e?K(f,m(b[2],a[1],a[2])):e},b)}function
-dk(c,a){var
-e=gh(0,c);return k(function(c){return k(function(a){var
-e=cR(c,a[2],[0,d,b]);return[0,a[1],e]},a)},e)}function
-jK(a){return aA(cT,[0,d,b],a)}function
-qH(e){var
-a=[0,d,b],c=i7([0,b,b],e);return[0,[0,c,c],[0,a,a]]}function
-qI(b){var
-a=jK(b);return[0,[0,a,a]]}var
-qJ=[0,1,1,0,function(a){return 0},qI,qH];function
-gA(b,a){var
-c=s(r(b,a[2]));return[0,s(r(b,a[1])),c]}function
-jL(l,o,n){function
+r=g;return r}return o(i,d,a)}function
+kD(a,e,d){var
+b=a[8];return ay(function(a){var
+b=h(a[1],e),c=b?h(a[2],d):b,f=c?[0,[0,a[3],a[4]],0]:c;return f},b)}function
+kE(b,a,f){return T(function(b){var
+c=b[1][3],d=D(a[3],c[4]),e=d?D(a[4],c[3]):d;return e?T(f,o(b[2],a[1],a[2])):e},b)}function
+dQ(c,a){var
+e=g2(0,c);return l(function(c){return l(function(a){var
+e=dd(c,a[2],[0,d,b]);return[0,a[1],e]},a)},e)}function
+kF(a){return ap(di,[0,d,b],a)}function
+sj(e){var
+a=[0,d,b],c=j3([0,b,b],e);return[0,[0,c,c],[0,a,a]]}function
+sk(b){var
+a=kF(b);return[0,[0,a,a]]}var
+sl=[0,1,1,0,function(a){return 0},sk,sj];function
+hk(b,a){var
+c=x(j(b,a[2]));return[0,x(j(b,a[1])),c]}function
+kG(l,o,n){function
 a(a){if(a){var
 e=a[2],f=a[1];if(e){if(e[2]){var
 g=[0,d,b],h=[0,b,b];return[0,[0,h,h],[0,g,g]]}var
-i=s(a0(f,e[1])),p=gA(f,c(n,i));return[0,gA(f,c(o,i)),p]}var
+i=x(ad(f,e[1])),p=hk(f,c(n,i));return[0,hk(f,c(o,i)),p]}var
 j=[0,d,b],k=[0,b,b];return[0,[0,k,k],[0,j,j]]}var
 l=[0,d,b],m=[0,b,b];return[0,[0,m,m],[0,l,l]]}function
 e(a){if(a){var
 e=a[2],f=a[1];if(e){var
 g=e[1];if(e[2]){var
-h=[0,d,b];return[0,[0,h,h]]}if(C(f,[0,d,b])){var
-i=[0,d,b];return[0,[0,i,i]]}return C(g,[0,d,b])?0:[0,gA(f,c(l,s(a0(f,g))))]}var
+h=[0,d,b];return[0,[0,h,h]]}if(D(f,[0,d,b])){var
+i=[0,d,b];return[0,[0,i,i]]}return D(g,[0,d,b])?0:[0,hk(f,c(l,x(ad(f,g))))]}var
 j=[0,d,b];return[0,[0,j,j]]}var
-k=[0,d,b];return[0,[0,k,k]]}return[0,0,0,qK,function(a){if(a){var
+k=[0,d,b];return[0,[0,k,k]]}return[0,0,0,sm,function(a){if(a){var
 c=a[2];if(c){if(c[2])return 0;var
-e=N(C(a[1],[0,d,b]));if(e)return C(c[1],[0,d,b]);var
+e=O(D(a[1],[0,d,b]));if(e)return D(c[1],[0,d,b]);var
 f=e}else
 var
 f=c;var
 g=f}else
 var
 g=a;return g},e,a]}function
-jM(c,b){var
-a=ge(r,b,c);return[0,a,a]}function
-jN(a){function
+kH(c,b){var
+a=g0(j,b,c);return[0,a,a]}function
+kI(a){function
 c(c){var
 a=[0,d,b];return[0,a,a]}function
-e(b){return jM(a,b)}return jL(function(b){return jM(a,b)},e,c)}function
-jO(g,e){var
-a=c(g,e);if(ar(d,a)&&ar(e,w(a,a)))return a;var
-f=aR(a,b);if(ar(d,f)&&ar(e,w(f,f)))return f;return aR(e,b)}function
-jP(e,d,b){var
-a=c(e,b);if(ar(d,a)&&ar(w(a,a),b))return a;return d}function
-gB(c,a){if(0===c)return a;var
-d=gB(c-1|0,a);return w(q(b,1),d)}var
-gC=gB(gd(q(q(q(q(q(q(az(q(q(b,1),1)),1),1),1),1),1),1)),b);function
-jQ(b,a){var
-c=w(a[2],gC),f=w(gC,gC),e=w(w(a[1],a[2]),f),g=df(c),h=[0,jO(b,e),g],i=df(c);return[0,[0,jP(b,d,e),i],h]}function
-jR(e,a,d,c){if(0===d){var
-g=df(a);return[0,cu(c,a),g]}var
-f=jR(e,a,d-1|0,jO(e,w(c,a)));return r([0,q(b,1),b],f)}function
-jS(e,a,d,c){if(0===d){var
-g=df(c);return[0,cu(c,a),g]}var
-f=jS(e,a,d-1|0,jP(e,a,w(c,a)));return r([0,q(b,1),b],f)}function
-jT(e,a){var
-c=a[2],i=eG(df(cu(a[1],c))),f=i2(eG(a[2]),i),d=gB(dW(gd(q(q(az(q(az(q(az(q(az(q(q(az(q(q(b,1),1)),1),1)),1)),1)),1)),1),1)),f),b),g=i2(gd(q(q(az(q(q(az(q(q(az(q(q(b,1),1)),1),1)),1),1)),1),1)),f),h=w(a[1],d),j=s(jR(e,d,g,aR(i6(h,c),b)));return[0,s(jS(e,d,g,i6(h,c))),j]}function
-jU(j,a){var
-k=j[1];if(C(a,[0,b,b]))var
-h=[0,d,b],e=[0,h,h];else
-if(g([0,b,b],a))var
-e=jT(k,a);else
+e(b){return kH(a,b)}return kG(function(b){return kH(a,b)},e,c)}function
+kJ(g,e){var
+a=c(g,e);if(aj(d,a)&&aj(e,s(a,a)))return a;var
+f=K(a,b);if(aj(d,f)&&aj(e,s(f,f)))return f;return K(e,b)}function
+kK(e,d,b){var
+a=c(e,b);if(aj(d,a)&&aj(s(a,a),b))return a;return d}function
+hl(c,a){if(0===c)return a;var
+d=hl(c-1|0,a);return s(p(b,1),d)}var
+hm=hl(gX(p(p(p(p(p(p(aG(p(p(b,1),1)),1),1),1),1),1),1)),b);function
+kL(b,a){var
+c=s(a[2],hm),f=s(hm,hm),e=s(s(a[1],a[2]),f),g=dc(c),h=[0,kJ(b,e),g],i=dc(c);return[0,[0,kK(b,d,e),i],h]}function
+kM(e,a,d,c){if(0===d){var
+g=dc(a);return[0,a_(c,a),g]}var
+f=kM(e,a,d-1|0,kJ(e,s(c,a)));return j([0,p(b,1),b],f)}function
+kN(e,a,d,c){if(0===d){var
+g=dc(c);return[0,a_(c,a),g]}var
+f=kN(e,a,d-1|0,kK(e,a,s(c,a)));return j([0,p(b,1),b],f)}function
+kO(e,a){var
+c=a[2],i=fh(dc(a_(a[1],c))),f=jX(fh(a[2]),i),d=hl(gX(p(p(aG(p(aG(p(aG(p(aG(p(p(aG(p(p(b,1),1)),1),1)),1)),1)),1)),1),1))+f|0,b),g=jX(gX(p(p(aG(p(p(aG(p(p(aG(p(p(b,1),1)),1),1)),1),1)),1),1)),f),h=s(a[1],d),j=x(kM(e,d,g,K(cA(h,c),b)));return[0,x(kN(e,d,g,cA(h,c))),j]}function
+kP(j,a){var
+k=j[1];if(D(a,[0,b,b]))var
+h=[0,d,b],f=[0,h,h];else
+if(e([0,b,b],a))var
+f=kO(k,a);else
 var
-i=jT(k,dY(a)),l=J(i[1]),e=[0,J(i[2]),l];var
-f=c(j[2],a);if(g(f[1],e[1])&&g(e[2],f[2]))return f;return e}function
-jV(c,a){if(typeof
+i=kO(k,dg(a)),l=z(i[1]),f=[0,z(i[2]),l];var
+g=c(j[2],a);if(e(g[1],f[1])&&e(f[2],g[2]))return g;return f}function
+kQ(c,a){if(typeof
 a==="number")switch(a){case
-0:return qJ;case
-1:return jN(b);case
+0:return sl;case
+1:return kI(b);case
 2:var
-e=function(a){return jU(c,a)},f=function(c){var
-a=[0,b,b];return[0,a,a]};return jL(function(a){return jU(c,a)},f,e);default:var
-m=c[1],g=function(a){if(a){var
+e=function(a){return kP(c,a)},f=function(c){var
+a=[0,b,b];return[0,a,a]};return kG(function(a){return kP(c,a)},f,e);default:var
+n=c[1],g=function(a){if(a){var
 c=a[2];if(c){if(c[2]){var
 e=[0,d,b],f=[0,b,b];return[0,[0,f,f],[0,e,e]]}var
-g=[0,d,b],h=jQ(m,s(r(a[1],c[1]))),n=s(h[2]);return[0,[0,s(h[1]),n],[0,g,g]]}var
-i=[0,d,b],j=[0,b,b];return[0,[0,j,j],[0,i,i]]}var
-k=[0,d,b],l=[0,b,b];return[0,[0,l,l],[0,k,k]]},h=function(a){if(a){var
+g=[0,d,b],h=kL(n,x(j(a[1],c[1]))),o=x(h[2]);return[0,[0,x(h[1]),o],[0,g,g]]}var
+i=[0,d,b],k=[0,b,b];return[0,[0,k,k],[0,i,i]]}var
+l=[0,d,b],m=[0,b,b];return[0,[0,m,m],[0,l,l]]},h=function(a){if(a){var
 c=a[2];if(c){if(c[2]){var
 e=[0,d,b];return[0,[0,e,e]]}var
-f=jQ(m,s(r(a[1],c[1]))),i=s(J(f[1]));return[0,[0,s(J(f[2])),i]]}var
+f=kL(n,x(j(a[1],c[1]))),i=x(z(f[1]));return[0,[0,x(z(f[2])),i]]}var
 g=[0,d,b];return[0,[0,g,g]]}var
-h=[0,d,b];return[0,[0,h,h]]};return[0,0,0,[0,0,[0,1,0]],function(a){return 0},h,g]}return jN(a[1])}function
-eQ(d,c){var
-a=s(r(d,c[1])),b=s(r(d,c[2]));return g(a,b)?[0,a,b]:[0,b,a]}function
-jW(j,h){var
-c=j,a=h;for(;;){if(c){if(a){var
-e=gj(a[1]);if(e){var
-f=e[1],k=f[1],l=b0(c[1]),g=cj(function(a){return i(a[1],k)},l);return g?s(a0(g[1][2],f[2])):[0,d,b]}var
+h=[0,d,b];return[0,[0,h,h]]};return[0,0,0,[0,0,[0,1,0]],function(a){return 0},h,g]}return kI(a[1])}function
+ft(d,c){var
+a=x(j(d,c[1])),b=x(j(d,c[2]));return e(a,b)?[0,a,b]:[0,b,a]}function
+kR(j,i){var
+c=j,a=i;for(;;){if(c){if(a){var
+e=g5(a[1]);if(e){var
+f=e[1],k=f[1],l=cg(c[1]),g=cB(function(a){return h(a[1],k)},l);return g?x(ad(g[1][2],f[2])):[0,d,b]}var
 c=c[2],a=a[2];continue}return[0,d,b]}return[0,d,b]}}function
-jX(d,c,b){var
-a=H(b,c);return a?dk(d,a[1][1]):a}function
-jY(c,b){var
-a=H(b,c),d=a?a[1][3]:a;return d}function
-gD(c,b){var
-a=H(b,c),d=a?a[1][5]:a;return d}function
-cl(a){return k(aB,a)}function
-gE(p,e,o,n,m,a){var
-q=a[1],f=k(function(a){return cS(p,q,a)},m),d=jX(o,n,a[2]),r=cl(f);if(c(e[4],r))var
+kS(d,c,b){var
+a=U(b,c);return a?dQ(d,a[1][1]):a}function
+kT(c,b){var
+a=U(b,c),d=a?a[1][3]:a;return d}function
+hn(c,b){var
+a=U(b,c),d=a?a[1][5]:a;return d}function
+cD(a){return l(aH,a)}function
+ho(p,e,o,n,m,a){var
+q=a[1],f=l(function(a){return dh(p,q,a)},m),d=kS(o,n,a[2]),r=cD(f);if(c(e[4],r))var
 g=[0,[0,b,b],[0,[0,b,b],0]];else{if(e[2])var
-j=t(d),i=i_(jW(f,d),j);else
+j=u(d),i=g3(kR(f,d),j);else
 var
-l=dh(f,d),i=k(function(a){return jW([0,a[1],0],[0,a[2],0])},l);var
+k=dN(f,d),i=l(function(a){return kR([0,a[1],0],[0,a[2],0])},k);var
 g=i}var
-h=c(e[6],g),s=a[2],u=h[2],v=eQ(aB(i7(0,d)),u);return[0,a[1],g,h[1],v,s]}function
-jZ(A,j,z,y,x,g){var
-B=g[1],q=k(function(a){return cS(A,B,a)},x),l=H(g[5],y);if(l){var
-r=l[1],m=dk(z,r[1]),D=cl(q);if(c(j[4],D)){var
-F=cl(m);return c(j[4],F)}var
-G=r[1],s=h(function(a){var
-c=a[2];return K(function(a){return N(C(a,[0,d,b]))},c)},G);if(s)var
-L=j[3],n=h(function(a){return N(C(cR(a,cl(m),[0,d,b]),[0,d,b]))},L);else
+h=c(e[6],g),s=a[2],t=h[2],v=ft(aH(j3(0,d)),t);return[0,a[1],g,h[1],v,s]}function
+kU(B,j,A,y,x,g){var
+C=g[1],q=l(function(a){return dh(B,C,a)},x),k=U(g[5],y);if(k){var
+r=k[1],m=dQ(A,r[1]),E=cD(q);if(c(j[4],E)){var
+F=cD(m);return c(j[4],F)}var
+G=r[1],s=i(function(a){var
+c=a[2];return T(function(a){return O(D(a,[0,d,b]))},c)},G);if(s)var
+H=j[3],n=i(function(a){return O(D(dd(a,cD(m),[0,d,b]),[0,d,b]))},H);else
 var
 n=s;if(n)var
-M=g[2],w=[0,d,b],o=h(function(a){return E(w,a)},M);else
+I=g[2],w=[0,d,b],o=i(function(a){return J(w,a)},I);else
 var
 o=n;if(o){var
 f=g[2],e=q,a=m;for(;;){if(f){if(e)if(a){var
-u=a[1],v=W(J(f[1]),u),p=cC(I(e[1],v));if(p){var
+u=a[1],v=$(z(f[1]),u),p=cV(P(e[1],v));if(p){var
 f=f[2],e=e[2],a=a[2];continue}var
-i=p}else
+h=p}else
 var
-i=a;else
+h=a;else
 var
-i=e;return i}return e?0:a?0:1}}var
+h=e;return h}return e?0:a?0:1}}var
 t=o}else
 var
-t=l;return t}function
-j0(b,a){var
-d=gg(a);return i9(qD,k(function(a){return c(b[2],a[1])},d))}function
-j1(a,e,l,j,b,d,i){var
-f=cD(ao,k(ak,d)),g=f?h(function(c){return jZ(a,e,l,j,b,c)},i):f;if(g){var
-m=j0(a,k(function(e){var
-b=G(d);return c(U(function(d){return H(c(a[2],d[1]),b)?0:1}),e)},b));return h(function(g){var
-d=k(function(b){return cS(a,g,b)},b),f=e[3],c=K(function(a){return cC(cR(a,d,0))},f);return c?c:h(cC,d)},m)}return g}function
-j2(b,a){return k(function(a){return b0(gr(b,a))},a)}function
-d2(e,i,a){if(a){var
+t=k;return t}function
+kV(b,a){var
+d=g1(a);return j5(se,l(function(a){return c(b[2],a[1])},d))}function
+kW(a,e,k,j,b,d,h){var
+f=cW(av,l(ak,d)),g=f?i(function(c){return kU(a,e,k,j,b,c)},h):f;if(g){var
+m=kV(a,l(function(e){var
+b=Q(d);return c(Z(function(d){return U(c(a[2],d[1]),b)?0:1}),e)},b));return i(function(g){var
+d=l(function(b){return dh(a,g,b)},b),f=e[3],c=T(function(a){return cV(dd(a,d,0))},f);return c?c:i(cV,d)},m)}return g}function
+kX(b,a){return l(function(a){return cg(hb(b,a))},a)}function
+eu(e,i,a){if(a){var
 f=a[1],g=c(i,f[5]);if(g){var
-h=d2(e,i,a[2]);if(h)var
-l=h[1],m=c(e,f[4]),j=[0,s(Q(Q(c(e,eQ(g[1],f[3])),m),l))];else
+h=eu(e,i,a[2]);if(h)var
+l=h[1],m=c(e,f[4]),j=[0,x(q(q(c(e,ft(g[1],f[3])),m),l))];else
 var
 j=h;var
 k=j}else
 var
 k=g;return k}return[0,[0,d,b]]}function
-gF(a,b){return a?g(a[1],b):a}function
-j3(g,a){if(a){var
+hp(a,b){return a?e(a[1],b):a}function
+kY(g,a){if(a){var
 e=c(g[5],a[1][2]);if(e)var
-f=j3(g,a[2]),i=f?[0,s(Q(e[1][2],f[1]))]:f,h=i;else
+f=kY(g,a[2]),i=f?[0,x(q(e[1][2],f[1]))]:f,h=i;else
 var
 h=e;return h}return[0,[0,d,b]]}function
-j4(B,o,c,n){if(n){var
-p=n[1],G=jX(B,o,p[5]),I=dh(p[2],G),e=k(function(a){var
-b=aB(a[2]);return s(r(a[1],b))},I),F=dh(c,e),u=cj(function(a){return N(C(a[1],[0,d,b]))},F);if(u)var
-v=u[1],a=s(a0(v[2],v[1]));else
+kZ(C,p,c,o){if(o){var
+r=o[1],H=kS(C,p,r[5]),I=dN(r[2],H),f=l(function(a){var
+b=aH(a[2]);return x(j(a[1],b))},I),G=dN(c,f),t=cB(function(a){return O(D(a[1],[0,d,b]))},G);if(t)var
+v=t[1],a=x(ad(v[2],v[1]));else
 var
 a=[0,d,b];var
-f=H(p[5],o);if(f){var
-w=f[1],x=w[4],E=0;if(typeof
-x==="number"&&2<=x){var
-y=w[3],J=y?1:y,z=J;E=1}if(!E)var
-z=0;var
-i=z}else
+g=U(r[5],p);if(g){var
+w=g[1],y=w[4],F=0;if(typeof
+y==="number"&&2<=y){var
+z=w[3],J=z?1:z,A=J;F=1}if(!F)var
+A=0;var
+h=A}else
 var
-i=f;var
-A=i?g([0,d,b],a):i;if(A)var
-K=t(c),j=S(t(e),K);else
+h=g;var
+B=h?e([0,d,b],a):h;if(B)var
+K=u(c),k=W(u(f),K);else
 var
-j=A;if(j)var
-L=dh(e,c),l=h(function(b){var
-c=r(a,b[2]);return C(b[1],c)},L);else
+k=B;if(k)var
+L=dN(f,c),m=i(function(b){var
+c=j(a,b[2]);return D(b[1],c)},L);else
 var
-l=j;var
-m=l?[0,a]:l;if(m)var
-q=j4(B,o,c,n[2]),M=q?[0,s(Q(m[1],q[1]))]:q,D=M;else
+m=k;var
+n=m?[0,a]:m;if(n)var
+s=kZ(C,p,c,o[2]),M=s?[0,x(q(n[1],s[1]))]:s,E=M;else
 var
-D=m;return D}return[0,[0,d,b]]}function
-j5(h,g,f){var
+E=n;return E}return[0,[0,d,b]]}function
+k0(i,g,f){var
 a=g[7];if(a){var
-b=H(f,h);if(b){var
-c=b[1][7];if(c)return i(a[1],c[1]);var
+b=U(f,i);if(b){var
+c=b[1][7];if(c)return h(a[1],c[1]);var
 d=c}else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-j6(g,e){if(e){var
-h=e[1],a=H(h[5],g),c=a?a[1][8]:a;if(c){var
-f=j6(g,e[2]);if(f)var
-k=f[1],i=[0,s(Q(r(c[1],h[3][2]),k))];else
+k1(g,e){if(e){var
+h=e[1],a=U(h[5],g),c=a?a[1][8]:a;if(c){var
+f=k1(g,e[2]);if(f)var
+l=f[1],i=[0,x(q(j(c[1],h[3][2]),l))];else
 var
 i=f;var
-j=i}else
+k=i}else
 var
-j=c;return j}return[0,[0,d,b]]}function
-j7(a){return a?a[1][1]:[0,d,b]}function
-j8(a){if(a){var
+k=c;return k}return[0,[0,d,b]]}function
+k2(a){return a?a[1][1]:[0,d,b]}function
+k3(a){if(a){var
 c=a[1];if(c)var
-e=j8(a[2]),g=e?[0,s(Q(c[1],e[1]))]:e,f=g;else
+e=k3(a[2]),g=e?[0,x(q(c[1],e[1]))]:e,f=g;else
 var
 f=c;return f}return[0,[0,d,b]]}function
-j9(c,a){var
-e=G(a);return k(function(a){var
-c=R([0,d,b],e,a[1]),f=s(r(a[2],c));return[0,a[1],f]},c)}function
-j_(f,a){var
-e=h(function(a){var
-e=c(f,a[1]);return e?g([0,d,b],a[2]):e},a);return e?C(aB(a),[0,b,b]):e}function
-eR(a){switch(a[0]){case
+k4(c,a){var
+e=Q(a);return l(function(a){var
+c=Y([0,d,b],e,a[1]),f=x(j(a[2],c));return[0,a[1],f]},c)}function
+k5(g,a){var
+f=i(function(a){var
+f=c(g,a[1]);return f?e([0,d,b],a[2]):f},a);return f?D(aH(a),[0,b,b]):f}function
+fu(a){switch(a[0]){case
 0:return 0;case
 1:var
 b=a[1],d=b?[0,b[1],0]:b;return d;default:var
-c=a[2];return c?j9(a[1],c[1]):c}}function
-gG(a){switch(a[0]){case
+c=a[2];return c?k4(a[1],c[1]):c}}function
+hq(a){switch(a[0]){case
 0:var
-e=J([0,b,b]);return[0,[0,[0,a[1],[0,b,b]],[0,[0,a[2],e],0]],0];case
+e=z([0,b,b]);return[0,[0,[0,a[1],[0,b,b]],[0,[0,a[2],e],0]],0];case
 1:var
 c=a[1];if(c){var
-f=c[2];return k(function(a){return[0,a,0]},f)}return c;default:var
+f=c[2];return l(function(a){return[0,a,0]},f)}return c;default:var
 d=a[2];if(d){var
-g=d[2],h=a[1];return k(function(a){return j9(h,a)},g)}return d}}function
-j$(a){return 0===a[0]?[0,[0,[0,a[1],[0,b,b]],0],[0,[0,[0,a[2],[0,b,b]],0],0]]:0}function
-eS(c,a){if(typeof
-c==="number"){if(!c)return 1===a[0]?a[2]?dY(jK(k(a8,a[1]))):[0,b,b]:[0,b,b];if(3<=c)return[0,q(b,1),b]}return[0,b,b]}function
-ka(a,f,i){var
+g=d[2],h=a[1];return l(function(a){return k4(h,a)},g)}return d}}function
+k6(a){return 0===a[0]?[0,[0,[0,a[1],[0,b,b]],0],[0,[0,[0,a[2],[0,b,b]],0],0]]:0}function
+fv(c,a){if(typeof
+c==="number"){if(!c)return 1===a[0]?a[2]?dg(kF(l(bb,a[1]))):[0,b,b]:[0,b,b];if(3<=c)return[0,p(b,1),b]}return[0,b,b]}function
+k7(a,f,i){var
 e=0;if(typeof
 a==="number"&&a)switch(a-1|0){case
 0:var
-c=J([0,b,b]);e=1;break;case
+c=z([0,b,b]);e=1;break;case
 2:var
-c=[0,q(b,1),b];e=1;break}if(!e)var
+c=[0,p(b,1),b];e=1;break}if(!e)var
 c=[0,d,b];var
 h=0;if(typeof
 a==="number"&&!a){var
-g=aB(eR(f));h=1}if(!h)var
+g=aH(fu(f));h=1}if(!h)var
 g=[0,d,b];var
-j=Q(g,i);return Q(r(eS(a,f),j),c)}function
-qL(a){return k(function(a){var
-c=g([0,d,b],a[2])?a[2]:[0,d,b];return[0,a[1],c]},a)}function
-kb(a){var
-b=gG(a);return aB(as(qL,[0,eR(a),b]))}function
-kc(V,a){var
-j=bg(a[1]),m=cE(a[1],j);if(m){var
-u=bh(j),z=ck(a[4]),x=function(a,b){return bs(z,a,b)},A=a[4],p=h(function(a){return jo(j,u,x,a)},A);if(p){var
-f=G(a[5]),l=a[3],B=a[5],n=jV(V,a[2]),v=h(function(a$){var
-a=a$[2],ab=a$[1],aT=dk(l,a[1]),by=a[1],aU=h(function(a){var
-e=c(u,a[1]),f=e?S(t(a[2]),l):e;if(f){var
-i=n[1];if(!i){var
-k=a[2],m=[0,d,b];return h(function(a){return g(m,a)},k)}var
-j=i}else
+k=q(g,i);return q(j(fv(a,f),k),c)}function
+sn(a){return l(function(a){var
+c=e([0,d,b],a[2])?a[2]:[0,d,b];return[0,a[1],c]},a)}function
+k8(a){var
+b=hq(a);return aH(ay(sn,[0,fu(a),b]))}function
+k9(V,a){var
+k=bq(a[1]),n=cX(a[1],k);if(n){var
+s=br(k),C=cC(a[4]),A=function(a,b){return bC(C,a,b)},E=a[4],t=i(function(a){return kj(k,s,A,a)},E);if(t){var
+g=Q(a[5]),m=a[3],F=a[5],o=kQ(V,a[2]),v=i(function(a$){var
+a=a$[2],ac=a$[1],aV=dQ(m,a[1]),by=a[1],aW=i(function(a){var
+f=c(s,a[1]),g=f?W(u(a[2]),m):f;if(g){var
+h=o[1];if(!h){var
+k=a[2],l=[0,d,b];return i(function(a){return e(l,a)},k)}var
+j=h}else
 var
-j=f;return j},by);if(aU){var
-B=a[2];if(B)var
-be=B[1],bg=j2(j,dk(l,a[1])),e=[0,k(function(a){return gE(j,n,l,f,bg,a)},be)];else
+j=g;return j},by);if(aW){var
+F=a[2];if(F)var
+bf=F[1],bg=kX(k,dQ(m,a[1])),f=[0,l(function(a){return ho(k,o,m,g,bg,a)},bf)];else
 var
-e=B;var
-bz=cl(aT),o=c(n[5],bz),aV=a[2];if(aV&&e)var
-bA=e[1],bB=aV[1],ac=j1(j,n,l,f,j2(j,aT),bB,bA);else
+f=F;var
+bz=cD(aV),p=c(o[5],bz),aX=a[2];if(aX&&f)var
+bA=f[1],bB=aX[1],ae=kW(k,o,m,g,kX(k,aV),bB,bA);else
 var
-ac=1;if(ac)var
-aW=a[7],bC=aW?ar(aW[1],ab):1,ad=bC;else
+ae=1;if(ae)var
+aY=a[7],bC=aY?aj(aY[1],ac):1,af=bC;else
 var
-ad=ac;if(ad)var
-aX=a[8],bD=aX?E([0,d,b],aX[1]):1,ae=bD;else
+af=ae;if(af)var
+aZ=a[8],bD=aZ?J([0,d,b],aZ[1]):1,ag=bD;else
 var
-ae=ad;if(ae){var
-aY=a[3];if(aY){var
-w=aY[1],aj=0;if(o){var
-ay=g(o[1][2],w);if(ay){var
-v=dk(l,a[1]),q=a[4];if(typeof
-q==="number")switch(q){case
-0:if(e)var
-bp=e[1],i=gF(d2(a8,function(a){return jY(f,a)},bp),w);else
+ag=af;if(ag){var
+a0=a[3];if(a0){var
+y=a0[1],an=0;if(p){var
+aB=e(p[1][2],y);if(aB){var
+v=dQ(m,a[1]),t=a[4];if(typeof
+t==="number")switch(t){case
+0:if(f)var
+bp=f[1],h=hp(eu(bb,function(a){return kT(g,a)},bp),y);else
 var
-i=e;break;case
+h=f;break;case
 1:var
-i=gF(j3(n,a[1]),w);break;default:var
-ba=0;if(e){var
-bq=e[1],R=j4(l,f,cl(v),bq),bb=0;if(R){var
-az=R[1],aC=g([0,d,b],az);if(aC){var
-br=cl(v),i=h(function(a){return C(r(az,a),a)},br);ba=1;bb=1}else
+h=hp(kY(o,a[1]),y);break;default:var
+ba=0;if(f){var
+bq=f[1],N=kZ(m,g,cD(v),bq),bc=0;if(N){var
+aC=N[1],aD=e([0,d,b],aC);if(aD){var
+br=cD(v),h=i(function(a){return D(j(aC,a),a)},br);ba=1;bc=1}else
 var
-aD=aC}else
-var
-aD=R;if(!bb)var
 aE=aD}else
 var
-aE=e;if(!ba)var
-i=aE}else
-if(0===q[0]){var
-aF=N(n[1]),aG=aF?S(l,2):aF;if(aG){var
-m=q[2],p=q[1],D=cR(0,v,0),F=cR(1,v,0),al=aB(D),L=aB(F),am=E([0,d,b],p),an=am?g([0,d,b],m):am,ao=an?gs(x,p,D,F):an;if(ao)var
-bh=C(m,[0,d,b]),M=bh||gs(x,dY(m),F,D);else
+aE=N;if(!bc)var
+aF=aE}else
 var
-M=ao;var
-y=0;if(M){var
-O=c(n[5],[0,p,[0,[0,b,b],0]]),z=0;if(O){var
-ap=O[1],P=c(n[5],[0,m,[0,[0,b,b],0]]),A=0;if(P)if(C(p,m)){var
-aq=N(C(m,[0,d,b]));if(aq){var
-i=g(r(L,ap[2]),w);y=1;z=1;A=1}else{var
-i=aq;y=1;z=1;A=1}}else{var
-bi=bf(p,m),bj=s(a0(bf(al,r(m,L)),bi)),as=E(m,p);if(as){var
-bk=P[1][2],bl=bf(p,m),bm=r(a0(bf(r(p,L),al),bl),bk),i=g(Q(r(bj,ap[2]),bm),w);y=1;z=1;A=1}else
+aF=f;if(!ba)var
+h=aF}else
+if(0===t[0]){var
+aG=O(o[1]),aI=aG?W(m,2):aG;if(aI){var
+n=t[2],r=t[1],G=dd(0,v,0),H=dd(1,v,0),ao=aH(G),I=aH(H),aq=J([0,d,b],r),ar=aq?e([0,d,b],n):aq,as=ar?hc(A,r,G,H):ar;if(as)var
+bh=D(n,[0,d,b]),K=bh||hc(A,dg(n),H,G);else
 var
-at=as}else
+K=as;var
+B=0;if(K){var
+L=c(o[5],[0,r,[0,[0,b,b],0]]),C=0;if(L){var
+at=L[1],M=c(o[5],[0,n,[0,[0,b,b],0]]),E=0;if(M)if(D(r,n)){var
+au=O(D(n,[0,d,b]));if(au){var
+h=e(j(I,at[2]),y);B=1;C=1;E=1}else{var
+h=au;B=1;C=1;E=1}}else{var
+bi=w(r,n),bj=x(ad(w(ao,j(n,I)),bi)),av=J(n,r);if(av){var
+bk=M[1][2],bl=w(r,n),bm=j(ad(w(j(r,I),ao),bl),bk),h=e(q(j(bj,at[2]),bm),y);B=1;C=1;E=1}else
 var
-at=P;if(!A)var
-au=at}else
+aw=av}else
 var
-au=O;if(!z)var
-av=au}else
+aw=M;if(!E)var
+ax=aw}else
 var
-av=M;if(!y)var
-i=av}else
+ax=L;if(!C)var
+ay=ax}else
 var
-i=aG}else{var
-bs=G(a[1]),aH=n[1];if(aH){var
-aI=q[1],bt=q[2],aJ=function(b){var
-a=H(b,bs),c=a?1:a;return c},aw=[0,0,v],bn=cR(aI,aw,0),ax=fR(aI,l);if(ax)var
-bo=gh(0,l+1|0),i=h(function(e){var
-a=cj(function(a){return S(a[1],e)},bt),f=a?a[1][2]:a,i=h(function(a){var
-e=aJ(a[1][1]),f=e?aJ(a[1][2]):e,h=f?g([0,d,b],a[2]):f,i=h?c(u,a[1][1]):h,j=i?c(u,a[1][2]):i;if(j)var
-k=x(a[1][1],a[1][2]),m=k?1:k,l=m;else
+ay=K;if(!B)var
+h=ay}else
 var
-l=j;return l},f);if(i){var
-j=W(J([0,b,b]),bn),k=I(cR(e,aw,0),j),l=W(J([0,b,b]),k);return bM(I(jl(x,f),l))}return i},bo);else
+h=aI}else{var
+bs=Q(a[1]),aJ=o[1];if(aJ){var
+aK=t[1],bt=t[2],aL=function(b){var
+a=U(b,bs),c=a?1:a;return c},az=[0,0,v],bn=dd(aK,az,0),aA=gE(aK,m);if(aA)var
+bo=g2(0,m+1|0),h=i(function(f){var
+a=cB(function(a){return W(a[1],f)},bt),g=a?a[1][2]:a,h=i(function(a){var
+f=aL(a[1][1]),g=f?aL(a[1][2]):f,h=g?e([0,d,b],a[2]):g,i=h?c(s,a[1][1]):h,j=i?c(s,a[1][2]):i;if(j)var
+k=A(a[1][1],a[1][2]),m=k?1:k,l=m;else
 var
-i=ax}else
+l=j;return l},g);if(h){var
+j=$(z([0,b,b]),bn),k=P(dd(f,az,0),j),l=$(z([0,b,b]),k);return b0(P(kg(A,g),l))}return h},bo);else
 var
-i=aH}}else{var
-aK=ay;aj=1}}else{var
-aK=o;aj=1}if(aj)var
-i=aK;var
-aZ=i}else
+h=aA}else
 var
-aZ=1;var
-af=aZ}else
+h=aJ}}else{var
+aM=aB;an=1}}else{var
+aM=p;an=1}if(an)var
+h=aM;var
+a1=h}else
 var
-af=ae;if(af){var
-a1=a[9];if(a1){var
-a2=a1[1],ag=a2[2],a3=a2[1],aO=E([0,d,b],ag),aP=aO?g(a3,j7(o)):aO,bc=0;if(aP)if(e){var
-aQ=e[1],bv=[0,d,b],aR=g(ag,aA(function(e,h){var
-i=e[3],a=H(e[5],f);if(a)var
-c=a[1][9],g=c?c[1][2]:[0,d,b];else
+a1=1;var
+ah=a1}else
 var
-g=[0,d,b];return s(Q(eQ(g,i)[1],h))},bv,aQ)),bd=0;if(aR){var
-$=d2(ak,function(k){var
-a=H(k,f);if(a){var
-e=a[1],g=e[9];if(g)var
-h=g[1][1];else
+ah=ag;if(ah){var
+a2=a[9];if(a2){var
+a3=a2[1],ai=a3[2],a4=a3[1],aQ=J([0,d,b],ai),aR=aQ?e(a4,k2(p)):aQ,bd=0;if(aR)if(f){var
+aS=f[1],bv=[0,d,b],aT=e(ai,ap(function(e,h){var
+i=e[3],a=U(e[5],g);if(a)var
+c=a[1][9],f=c?c[1][2]:[0,d,b];else
 var
-j=cl(dk(l,e[1])),h=j7(c(n[5],j));var
+f=[0,d,b];return x(q(ft(f,i)[1],h))},bv,aS)),be=0;if(aT){var
+aa=eu(ak,function(k){var
+a=U(k,g);if(a){var
+e=a[1],f=e[9];if(f)var
+h=f[1][1];else
+var
+j=cD(dQ(m,e[1])),h=k2(c(o[5],j));var
 i=h}else
 var
-i=[0,d,b];return[0,i]},aQ);if($){var
-bw=$[1],a4=g(Q(a3,ag),bw);bc=1;bd=1}else
+i=[0,d,b];return[0,i]},aS);if(aa){var
+bw=aa[1],a5=e(q(a4,ai),bw);bd=1;be=1}else
 var
-aS=$}else
+aU=aa}else
 var
-aS=aR;if(!bd)var
-aa=aS}else
+aU=aT;if(!be)var
+ab=aU}else
 var
-aa=e;else
+ab=f;else
 var
-aa=aP;if(!bc)var
-a4=aa;var
-a5=a4}else
+ab=aR;if(!bd)var
+a5=ab;var
+a6=a5}else
 var
-a5=1;var
-ah=a5}else
+a6=1;var
+al=a6}else
 var
-ah=af;if(ah){var
-a6=a[5];if(a6){var
-a7=a6[1];if(a7){var
-ai=a7[1];if(a[6])return o?g(ai,o[1][1]):1;if(e){var
-T=e[1],aL=h(function(c){var
-b=a[7],e=b?b[1]:ab,d=dV(c[5],e);return d?d:j5(f,a,c[5])},T);if(aL)var
-V=d2(ak,function(e){var
-a=gD(f,e);if(a)var
+al=ah;if(al){var
+a7=a[5];if(a7){var
+a8=a7[1];if(a8){var
+am=a8[1];if(a[6])return p?e(am,p[1][1]):1;if(f){var
+R=f[1],aN=i(function(c){var
+b=a[7],e=b?b[1]:ac,d=cS(c[5],e);return d?d:k0(g,a,c[5])},R);if(aN)var
+S=eu(ak,function(e){var
+a=hn(g,e);if(a)var
 b=a[1],d=b?[0,b[1]]:b,c=d;else
 var
-c=a;return c},T),bu=V?g(ai,V[1]):V,X=bu;else
+c=a;return c},R),bu=S?e(am,S[1]):S,V=bu;else
 var
-X=aL;if(X){var
-Y=c(U(function(b){return j5(f,a,b[5])}),T);if(Y){var
-Z=a[8];if(Z){var
-_=j6(f,[0,Y[1],Y[2]]);if(_)return E(_[1],Z[1]);var
-aM=_}else
+V=aN;if(V){var
+X=c(Z(function(b){return k0(g,a,b[5])}),R);if(X){var
+Y=a[8];if(Y){var
+_=k1(g,[0,X[1],X[2]]);if(_)return J(_[1],Y[1]);var
+aO=_}else
 var
-aM=Z;return aM}var
-aN=1}else
+aO=Y;return aO}var
+aP=1}else
 var
-aN=X;return aN}return o?g(ai,o[1][1]):1}if(a[9])return 1;if(o){if(e){var
-bx=e[1];return K(function(a){var
-e=dV(a[5],ab),g=e?E([0,d,b],a[3][1]):e;if(g){var
-c=gD(f,a[5]);if(c){if(c[1])return 0;var
+aP=V;return aP}return p?e(am,p[1][1]):1}if(a[9])return 1;if(p){if(f){var
+bx=f[1];return T(function(a){var
+e=cS(a[5],ac),f=e?J([0,d,b],a[3][1]):e;if(f){var
+c=hn(g,a[5]);if(c){if(c[1])return 0;var
 h=1}else
 var
 h=c;var
 i=h}else
 var
-i=g;return i},bx)}return e}return 1}var
+i=f;return i},bx)}return f}return 1}var
 a9=1}else
 var
-a9=ah;var
+a9=al;var
 a_=a9}else
 var
-a_=aU;return a_},B);if(v){var
-o=a[3],e=a[2],D=a[6];return h(function(p){var
-r=jV(V,e),a=p[1],U=0;if(typeof
-e==="number"&&!e){var
-Z=gG(a),h=k(function(c){var
-d=eR(a);return I(c,W(J([0,b,b]),d))},Z);U=1}if(!U)var
-h=j$(a);switch(a[0]){case
+a_=aW;return a_},F);if(v){var
+r=a[3],f=a[2],G=a[6];return i(function(o){var
+t=kQ(V,f),a=o[1],T=0;if(typeof
+f==="number"&&!f){var
+Y=hq(a),i=l(function(c){var
+d=fu(a);return P(c,$(z([0,b,b]),d))},Y);T=1}if(!T)var
+i=k6(a);switch(a[0]){case
 0:var
-z=c(u,a[1]),m=z?c(u,a[2]):z;break;case
+B=c(s,a[1]),m=B?c(s,a[2]):B;break;case
 1:var
-A=a[1],X=0;if(typeof
-e==="number"&&!e)var
-B=j_(u,A),m=B?S(o+1|0,t(A)):B;else
-X=1;if(X)var
+C=a[1],U=0;if(typeof
+f==="number"&&!f)var
+D=k5(s,C),m=D?W(r+1|0,u(C)):D;else
+U=1;if(U)var
 m=0;break;default:var
-Y=0;if(typeof
-e==="number"&&!e)var
-C=j_(u,a[1]),m=C?S(o+1|0,t(a[2])):C;else
-Y=1;if(Y)var
+X=0;if(typeof
+f==="number"&&!f)var
+E=k5(s,a[1]),m=E?W(r+1|0,u(a[2])):E;else
+X=1;if(X)var
 m=0}var
-G=m?E([0,d,b],eS(e,a)):m;if(G){var
-_=j0(j,h),$=p[2],H=j8(k(function(t){var
-u=cl(k(function(a){return cS(j,t,a)},h)),g=c(r[5],u);if(g){var
-a=g[1],l=cj(function(a){return i(a[1],t)},$);if(l){var
-m=l[1],e=gE(j,r,o,f,h,m);if(jZ(j,r,o,f,h,e)){var
-n=gD(f,m[2]);if(n){var
-p=n[1];if(p){var
-v=e[4][1],w=s(Q(eQ(p[1],e[3])[1],v));return[0,cT(a[1],w)]}return E([0,d,b],e[3][1])?0:[0,a[1]]}return[0,a[1]]}return[0,a[1]]}var
-q=[0,a[1]]}else
+H=m?J([0,d,b],fv(f,a)):m;if(H){var
+Z=kV(k,i),_=o[2],I=k3(l(function(s){var
+u=cD(l(function(a){return dh(k,s,a)},i)),f=c(t[5],u);if(f){var
+a=f[1],j=cB(function(a){return h(a[1],s)},_);if(j){var
+m=j[1],e=ho(k,t,r,g,i,m);if(kU(k,t,r,g,i,e)){var
+n=hn(g,m[2]);if(n){var
+o=n[1];if(o){var
+v=e[4][1],w=x(q(ft(o[1],e[3])[1],v));return[0,di(a[1],w)]}return J([0,d,b],e[3][1])?0:[0,a[1]]}return[0,a[1]]}return[0,a[1]]}var
+p=[0,a[1]]}else
 var
-q=g;return q},_));if(H){var
-v=p[3];if(v)var
-aa=ka(e,a,H[1]),K=g(v[1],aa);else
+p=f;return p},Z));if(I){var
+v=o[3];if(v)var
+aa=k7(f,a,I[1]),K=e(v[1],aa);else
 var
 K=v;var
 L=K}else
@@ -3523,52 +3529,52 @@ var
 L=1;var
 w=L}else
 var
-w=G;if(w){var
-M=p[4];if(M){var
-n=M[1],y=0;if(typeof
-e==="number")if(e)if(3<=e)var
-l=g([0,q(b,1),b],n);else
-y=1;else
+w=H;if(w){var
+M=o[4];if(M){var
+n=M[1],A=0;if(typeof
+f==="number")if(f)if(3<=f)var
+j=e([0,p(b,1),b],n);else
+A=1;else
 switch(a[0]){case
 0:var
-D=g([0,b,b],n),l=D?g(kb(a),n):D;break;case
+F=e([0,b,b],n),j=F?e(k8(a),n):F;break;case
 1:if(a[2])var
-l=0;else
+j=0;else
 var
-F=g([0,b,b],n),l=F?g(kb(a),n):F;break;default:var
-l=0}else
-y=1;if(y)var
-l=0;if(l)var
-N=l;else{var
-ab=p[2],O=k(function(a){return gE(j,r,o,f,h,a)},ab),P=j1(j,r,o,f,h,p[2],O);if(P){var
-x=d2(a8,function(a){return jY(f,a)},O);if(x)return g(ka(e,a,x[1]),n);var
-R=x}else
+G=e([0,b,b],n),j=G?e(k8(a),n):G;break;default:var
+j=0}else
+A=1;if(A)var
+j=0;if(j)var
+N=j;else{var
+ab=o[2],O=l(function(a){return ho(k,t,r,g,i,a)},ab),Q=kW(k,t,r,g,i,o[2],O);if(Q){var
+y=eu(bb,function(a){return kT(g,a)},O);if(y)return e(k7(f,a,y[1]),n);var
+R=y}else
 var
-R=P;var
+R=Q;var
 N=R}return N}var
-T=1}else
+S=1}else
 var
-T=w;return T},D)}var
-w=v}else
+S=w;return S},G)}var
+y=v}else
 var
-w=p;var
-y=w}else
+y=t;var
+B=y}else
 var
-y=m;return y}function
-gH(b,a){if(typeof
+B=n;return B}function
+hr(b,a){if(typeof
 b==="number"&&!b){var
-c=gG(a);return[0,eR(a),c]}return j$(a)}function
-kd(g,f,e){var
+c=hq(a);return[0,fu(a),c]}return k6(a)}function
+k_(g,f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=m(g,b[1],a[1]);if(c){var
+c=o(g,b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-qM(b,a){var
-c=i(b[1],a[1]);return c?C(b[2],a[2]):c}function
-qN(a,b){return kd(qM,a,b)}function
-gI(a,d,m){return K(function(e){var
+so(b,a){var
+c=h(b[1],a[1]);return c?D(b[2],a[2]):c}function
+sp(a,b){return k_(so,a,b)}function
+hs(a,d,m){return T(function(e){var
 a=e[2][2],f=d[1];if(typeof
 f==="number")switch(f){case
 0:var
@@ -3578,10 +3584,10 @@ b=1;else
 g=1;if(g)var
 b=0;break;case
 1:var
-h=0;if(typeof
+i=0;if(typeof
 a==="number"&&1===a)var
 b=1;else
-h=1;if(h)var
+i=1;if(i)var
 b=0;break;case
 2:var
 j=0;if(typeof
@@ -3589,302 +3595,574 @@ a==="number"&&2===a)var
 b=1;else
 j=1;if(j)var
 b=0;break;default:var
-l=0;if(typeof
+k=0;if(typeof
 a==="number"&&3<=a)var
 b=1;else
-l=1;if(l)var
+k=1;if(k)var
 b=0}else
 var
 b=typeof
-a==="number"?0:i(f[1],a[1]);if(b){var
-n=e[2][6];return K(function(f){var
-l=eS(d[1],f[1]),h=C(eS(d[1],d[2]),l);if(h){var
-n=gH(d[1],f[1]),o=gH(d[1],d[2]),a=e[1],b=o;for(;;){if(a){var
-i=eO(a[1][1]),j=k(function(b){return function(a){return eK(b,a)}}(i),b),a=a[2],b=j;continue}var
-g=kd(qN,b,n);break}}else
+a==="number"?0:h(f[1],a[1]);if(b){var
+n=e[2][6];return T(function(f){var
+k=fv(d[1],f[1]),h=D(fv(d[1],d[2]),k);if(h){var
+n=hr(d[1],f[1]),o=hr(d[1],d[2]),a=e[1],b=o;for(;;){if(a){var
+i=fr(a[1][1]),j=l(function(b){return function(a){return fn(b,a)}}(i),b),a=a[2],b=j;continue}var
+g=k_(sp,b,n);break}}else
 var
 g=h;return g?c(m,f):g},n)}return b},a)}function
-ke(k,d,b,i){var
-a=bg(d),e=cE(d,a),f=e?h(function(e){var
+k$(k,d,b,h){var
+a=bq(d),f=cX(d,a),g=f?i(function(e){var
 g=d,b=e[1];for(;;){if(b){var
-h=b[1],i=gy(g,h);if(i){var
+h=b[1],i=hi(g,h);if(i){var
 g=h[2],b=b[2];continue}var
 f=i}else
 var
 f=1;if(f){var
 a=e[2],j=d,c=e[1];for(;;){if(c){var
-j=c[1][2],c=c[2];continue}return kc(k,[0,j,a[2],a[3],a[4],a[5],a[6]])}}return f}},b):e;if(f){var
-q=bh(a);return h(function(a){var
-n=gH(a[1],a[2]);function
+j=c[1][2],c=c[2];continue}return k9(k,[0,j,a[2],a[3],a[4],a[5],a[6]])}}return f}},b):f;if(g){var
+q=br(a);return i(function(a){var
+n=hr(a[1],a[2]);function
 o(a){return c(q,a[1])}var
-e=h(function(a){return h(o,a)},n);if(e){var
-f=a[3];if(f)var
-i=f[1],j=gI(b,a,function(b){var
-a=b[3];return i?a?g(i[1],a[1]):1:a?0:1});else
+f=i(function(a){return i(o,a)},n);if(f){var
+g=a[3];if(g)var
+h=g[1],j=hs(b,a,function(b){var
+a=b[3];return h?a?e(h[1],a[1]):1:a?0:1});else
 var
 j=1;var
 d=j}else
 var
-d=e;if(d){var
+d=f;if(d){var
 k=a[4];if(k){var
 l=k[1];if(l){var
-p=l[1];return gI(b,a,function(a){return gF(a[4],p)})}return gI(b,a,function(a){return 1})}var
+p=l[1];return hs(b,a,function(a){return hp(a[4],p)})}return hs(b,a,function(a){return 1})}var
 m=1}else
 var
-m=d;return m},i)}return f}function
-kf(d,c,a){return i(c,a)?[0,[0,b,b]]:m(d,c,a)}function
-kg(b,a){var
-c=i(b[1],a[1]);return c?i(b[2],a[2]):c}function
-eT(b,a){var
+m=d;return m},h)}return g}function
+la(d,c,a){return h(c,a)?[0,[0,b,b]]:o(d,c,a)}function
+lb(b,a){var
+c=h(b[1],a[1]);return c?h(b[2],a[2]):c}function
+fw(b,a){var
 d=a[2];return[0,c(b,a[1]),d]}function
-gJ(n,d,f,a,c){var
-o=t(c),g=S(t(a),o);if(g){var
-i=hn(n,d,a,c,f);if(0===i[0]){var
-e=i[1],p=t(a),j=S(t(e),p),k=j?cD(ao,e):j;if(k){var
-q=G(c),b=aA(function(c,a){var
-b=H(c,q),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},qO,e);if(b){var
-r=dh(a,b[1]);return h(function(a){var
-b=eT(d,a[2]);return m(f,eT(d,a[1]),b)},r)}var
+ht(m,d,f,a,c){var
+n=u(c),g=W(u(a),n);if(g){var
+h=ii(m,d,a,c,f);if(0===h[0]){var
+e=h[1],p=u(a),j=W(u(e),p),k=j?cW(av,e):j;if(k){var
+q=Q(c),b=ap(function(c,a){var
+b=U(c,q),d=b?a?[0,[0,[0,c,b[1]],a[1]]]:a:b;return d},sq,e);if(b){var
+r=dN(a,b[1]);return i(function(a){var
+b=fw(d,a[2]);return o(f,fw(d,a[1]),b)},r)}var
 l=b}else
 var
 l=k;return l}return 0}return g}function
-gK(j,d,e,b,a){var
-k=t(a),f=N(S(t(b),k));if(f)return f;var
-g=hn(j,d,b,a,e);if(0===g[0])return 0;var
-h=g[1],l=t(c(U(function(a){return K(function(b){var
-e=eT(d,a)[1],c=i(b[1],e);return c?kg(b[2],a[2]):c},h)}),b));return c8(t(c(U(function(a){return K(function(b){return m(e,b,eT(d,a))},h)}),a)),l)}function
-gL(c,b){var
-a=H(b,c),d=a?1:a;return d}function
-gM(b,a,j,g){var
-d=c(b,j),e=c(b,g),f=h(function(b){return K(function(c){var
-d=i(b[1],c[1]);return d?m(a,b[2],c[2]):d},e)},d);return f?h(function(b){return K(function(c){var
-d=i(c[1],b[1]);return d?m(a,c[2],b[2]):d},d)},e):f}function
-qP(b,a){var
-c=i(b[1],a[1]);return c?C(b[2],a[2]):c}function
-kh(b,a){if(a){var
-c=a[1];return ar(b,c)?[0,b,a]:[0,c,kh(b,a[2])]}return[0,b,0]}function
-ki(b,a){return h(function(e){return K(function(f){var
-g=i(e[1],f[1]);if(g){var
+hu(j,d,e,b,a){var
+k=u(a),f=O(W(u(b),k));if(f)return f;var
+g=ii(j,d,b,a,e);if(0===g[0])return 0;var
+i=g[1],l=u(c(Z(function(a){return T(function(b){var
+e=fw(d,a)[1],c=h(b[1],e);return c?lb(b[2],a[2]):c},i)}),b));return dC(u(c(Z(function(a){return T(function(b){return o(e,b,fw(d,a))},i)}),a)),l)}function
+hv(c,b){var
+a=U(b,c),d=a?1:a;return d}function
+hw(b,a,j,g){var
+d=c(b,j),e=c(b,g),f=i(function(b){return T(function(c){var
+d=h(b[1],c[1]);return d?o(a,b[2],c[2]):d},e)},d);return f?i(function(b){return T(function(c){var
+d=h(c[1],b[1]);return d?o(a,c[2],b[2]):d},d)},e):f}function
+sr(b,a){var
+c=h(b[1],a[1]);return c?D(b[2],a[2]):c}function
+lc(b,a){if(a){var
+c=a[1];return aj(b,c)?[0,b,a]:[0,c,lc(b,a[2])]}return[0,b,0]}function
+ld(b,a){return i(function(e){return T(function(f){var
+g=h(e[1],f[1]);if(g){var
 b=e[2],a=f[2];for(;;){if(b){if(a){var
-c=i(b[1],a[1]);if(c){var
+c=h(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}return g},a)},b)}function
-kj(f,o){function
+le(f,o){function
 p(a){return b}var
-e=t(f[1]),a=p;for(;;){if(0===e)return a;var
-n=e-1|0,j=f[1],g=k(function(d){return function(a){var
-b=c(o,a);return[0,a,k(function(a){var
-c=a[2],b=aA(kh,0,k(function(a){return d(a[1])},c));return[0,a[1],b]},b)]}}(a),j),l=G(k(function(f){return function(a){var
-c=a[2],d=cj(function(d){var
-b=d[2],a=ki(c,b);return a?ki(b,c):a},f),e=d?d[1][1]:b;return[0,a[1],e]}}(g),g)),d=function(c){return function(a){return R(b,c,a)}}(l),m=f[1];if(h(function(c,d){return function(a){var
-b=c(a);return i(d(a),b)}}(d,a),m))return d;var
+e=u(f[1]),a=p;for(;;){if(0===e)return a;var
+n=e-1|0,j=f[1],g=l(function(d){return function(a){var
+b=c(o,a);return[0,a,l(function(a){var
+c=a[2],b=ap(lc,0,l(function(a){return d(a[1])},c));return[0,a[1],b]},b)]}}(a),j),k=Q(l(function(f){return function(a){var
+c=a[2],d=cB(function(d){var
+b=d[2],a=ld(c,b);return a?ld(b,c):a},f),e=d?d[1][1]:b;return[0,a[1],e]}}(g),g)),d=function(c){return function(a){return Y(b,c,a)}}(k),m=f[1];if(i(function(c,d){return function(a){var
+b=c(a);return h(d(a),b)}}(d,a),m))return d;var
 e=n,a=d;continue}}function
-kk(b,a){return k(function(a){var
+lf(b,a){return l(function(a){var
 d=a[2],e=c(b,a[1][2]);return[0,[0,c(b,a[1][1]),e],d]},a)}function
-eU(b,a){return gl(ao,k(ak,kk(b,a)))}function
-cU(b,a){var
-c=ck(kk(b,a));return function(a,b){return bs(c,a,b)}}function
-d3(b,a){var
+fx(b,a){return g7(av,l(ak,lf(b,a)))}function
+dj(b,a){var
+c=cC(lf(b,a));return function(a,b){return bC(c,a,b)}}function
+ev(b,a){var
 d=c(b,a[1][1]);return d?c(b,a[1][2]):d}function
-gN(a){var
-b=0;return aA(function(b,a){return K(function(a){return kg(b,a)},a)?a:[0,b,a]},b,a)}function
-kl(c,a){var
-d=gN(k(a8,c)),e=gN(k(a8,a));return[0,[0,b,b],gN(as(function(a){return k(function(b){var
-c=g(a,b)?a0(b,a):a0(a,b);return s(c)},e)},d))]}function
-km(c,b,a){var
-d=g(b,r(c,a));return d?g(a,r(c,b)):d}function
-gO(t,j,a,g,f,e,d){var
-b=gf(t[2],d[2]);if(b){var
-k=b[1],l=k[2],n=l[2],o=l[1],p=k[1];if(d[1]){var
-u=c(a,e),q=i(c(a,p),u);if(q){var
-v=c(j,f);return h(function(a){var
-b=N(i(o,a[1]));return b?b:m(g,a[2],n)},v)}return q}var
-w=c(a,f),r=i(c(a,p),w);if(r){var
-x=c(j,e);return h(function(a){var
-b=N(i(o,a[1]));return b?b:m(g,n,a[2])},x)}var
+hx(a){var
+b=0;return ap(function(b,a){return T(function(a){return lb(b,a)},a)?a:[0,b,a]},b,a)}function
+lg(c,a){var
+d=hx(l(bb,c)),f=hx(l(bb,a));return[0,[0,b,b],hx(ay(function(a){return l(function(b){var
+c=e(a,b)?ad(b,a):ad(a,b);return x(c)},f)},d))]}function
+lh(c,b,a){var
+d=e(b,j(c,a));return d?e(a,j(c,b)):d}function
+hy(t,j,a,g,f,e,d){var
+b=de(t[2],d[2]);if(b){var
+k=b[1],l=k[2],m=l[2],n=l[1],p=k[1];if(d[1]){var
+u=c(a,e),q=h(c(a,p),u);if(q){var
+v=c(j,f);return i(function(a){var
+b=O(h(n,a[1]));return b?b:o(g,a[2],m)},v)}return q}var
+w=c(a,f),r=h(c(a,p),w);if(r){var
+x=c(j,e);return i(function(a){var
+b=O(h(n,a[1]));return b?b:o(g,m,a[2])},x)}var
 s=r}else
 var
 s=b;return s}function
-kn(a){return k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},a)}function
-ko(a){return k(function(a){return[0,a[1],a[2][1]]},a)}function
-kp(a){return a?g([0,b,b],a[1]):1}function
-kq(b,a){var
-d=c(b,a[1]),e=d?c(b,a[2]):d,f=e?kp(a[3]):e;return f?kp(a[4]):f}function
-kr(b,a,e){return as(function(d){var
-a=c(b[1],d[1]);return k(function(a){var
-c=m(b[2],a[1],e),f=r(a[2],c),g=s(r(d[2],f));return[0,a[1],g]},a)},a)}function
-cm(c,a,b){return k(function(a){var
-d=m(c[2],a[1],b),e=s(r(a[2],d));return[0,a[1],e]},a)}function
-ks(b,e,d,a){var
-f=cB(c(b[1],a),d);return r(m(b[2],a,e),f)}function
-kt(d,c,a){return i(c,a)?[0,[0,b,b]]:m(d,c,a)}function
-ku(d,c,a){return kr(d,[0,[0,c,[0,b,b]],0],a)}function
-cF(e,d,c){var
+li(a){return l(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},a)}function
+lj(a){return l(function(a){return[0,a[1],a[2][1]]},a)}function
+lk(a){return a?e([0,b,b],a[1]):1}function
+ll(b,a){var
+d=c(b,a[1]),e=d?c(b,a[2]):d,f=e?lk(a[3]):e;return f?lk(a[4]):f}function
+lm(b,a,e){return ay(function(d){var
+a=c(b[1],d[1]);return l(function(a){var
+c=o(b[2],a[1],e),f=j(a[2],c),g=x(j(d[2],f));return[0,a[1],g]},a)},a)}function
+cE(c,a,b){return l(function(a){var
+d=o(c[2],a[1],b),e=x(j(a[2],d));return[0,a[1],e]},a)}function
+ln(b,e,d,a){var
+f=cU(c(b[1],a),d);return j(o(b[2],a,e),f)}function
+lo(d,c,a){return h(c,a)?[0,[0,b,b]]:o(d,c,a)}function
+lp(d,c,a){return lm(d,[0,[0,c,[0,b,b]],0],a)}function
+cY(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=b0(kr(e,b,a[1])),a=f;continue}return b}}function
-eV(a){var
-b=G(a[2]),c=a[1];return[0,G(k(function(a){var
-b=G(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
-bN(a){function
+f=a[2],b=cg(lm(e,b,a[1])),a=f;continue}return b}}function
+fy(a){var
+b=Q(a[2]),c=a[1];return[0,Q(l(function(a){var
+b=Q(a[2]);return[0,a[1],[0,a[2],b]]},c)),b]}function
+b1(a){function
 c(f,e){var
-c=H(f,a[1]);return c?R([0,d,b],c[1][2],e):[0,d,b]}var
-e=a[2],f=0;return[0,function(a){return R(f,e,a)},c]}function
-d4(a){return N(g(a,[0,d,b]))}function
-kv(a){var
-c=h(function(a){return d4(a[2])},a);return c?C(aB(a),[0,b,b]):c}function
-kw(c,b){var
-a=H(b,c[1]),d=a?1:a;return d}function
-gP(a,c){var
-d=a[1],b=h(function(a){return kv(a[2])},d);if(b){var
-e=I(a[2],a[3]);return h(function(a){var
-b=kv(a[2]);if(b){var
-d=a[2];return h(function(a){return kw(c,a[1])},d)}return b},e)}return b}function
-dl(c,b){var
-d=c[3],a=cj(function(a){return i(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
-gQ(a,b){return a?R(0,a[1],b):1}function
-dm(c,a){var
-d=as(function(b){var
-a=H(b[1],c[1]);return a?a[1][1]:a},a);return k(ak,dZ(G(k(function(a){return[0,a[1],0]},d)),b))}function
-kx(a){var
-c=a[1];return k(function(a){return[0,a[1],[0,b,b]]},c)}function
-ky(g,b,f){var
-e=G(k(function(a){return[0,a,0]},b));function
+c=U(f,a[1]);return c?Y([0,d,b],c[1][2],e):[0,d,b]}var
+e=a[2],f=0;return[0,function(a){return Y(f,e,a)},c]}function
+ew(a){return O(e(a,[0,d,b]))}function
+lq(a){var
+c=i(function(a){return ew(a[2])},a);return c?D(aH(a),[0,b,b]):c}function
+lr(c,b){var
+a=U(b,c[1]),d=a?1:a;return d}function
+hz(a,c){var
+d=a[1],b=i(function(a){return lq(a[2])},d);if(b){var
+e=P(a[2],a[3]);return i(function(a){var
+b=lq(a[2]);if(b){var
+d=a[2];return i(function(a){return lr(c,a[1])},d)}return b},e)}return b}function
+dR(c,b){var
+d=c[3],a=cB(function(a){return h(a[1],b)},d),e=a?[0,a[1][2]]:a;return e}function
+hA(a,b){return a?Y(0,a[1],b):1}function
+dS(c,a){var
+d=ay(function(b){var
+a=U(b[1],c[1]);return a?a[1][1]:a},a);return l(ak,er(Q(l(function(a){return[0,a[1],0]},d)),b))}function
+ls(a){var
+c=a[1];return l(function(a){return[0,a[1],[0,b,b]]},c)}function
+lt(g,b,f){var
+e=Q(l(function(a){return[0,a,0]},b));function
 a(b){var
-a=H(b,e),c=a?1:a;return c}var
-d=h(function(b){var
-d=c(bN(g)[1],b);return h(function(b){return a(b[1])},d)},b);return d?h(function(b){return a(b[1])},f):d}function
-gR(g,f,a,e){var
-b=W(J(dX(a[2])),f),d=I(W(dX(a[1]),e),b);return bM(c(U(function(a){return gQ(g,a[1])}),d))}function
-kz(c,a){var
-e=dm(c,a[1]);return h(function(e){var
-f=a[1];return g(aB(cm(bN(c),f,e)),[0,d,b])},e)}function
-kA(a,j,f,e){if(e){var
-n=e[1],l=kA(a,j,n,e[2]);if(l){var
-m=l[1],w=k(ak,n),o=h(function(f){var
-e=dm(a,f[1]);return h(function(o){var
-q=f[2],p=cj(function(a){return i(a[1],o)},q),r=f[1],s=cm(bN(a),r,o),t=bN(a),h=as(function(a){var
-b=c(t[1],a[1]);return W(a[2],b)},s);if(p){var
-j=p[1][2],k=j[2],e=gf(w,j[1]);if(e){var
-l=g([0,d,b],k);if(l)return gR(m,h,k,e[1]);var
+a=U(b,e),c=a?1:a;return c}var
+d=i(function(b){var
+d=c(b1(g)[1],b);return i(function(b){return a(b[1])},d)},b);return d?i(function(b){return a(b[1])},f):d}function
+hB(g,f,a,e){var
+b=$(z(_(a[2])),f),d=P($(_(a[1]),e),b);return b0(c(Z(function(a){return hA(g,a[1])}),d))}function
+lu(c,a){var
+f=dS(c,a[1]);return i(function(f){var
+g=a[1];return e(aH(cE(b1(c),g,f)),[0,d,b])},f)}function
+lv(a,j,g,f){if(f){var
+n=f[1],k=lv(a,j,n,f[2]);if(k){var
+m=k[1],w=l(ak,n),o=i(function(g){var
+f=dS(a,g[1]);return i(function(o){var
+q=g[2],p=cB(function(a){return h(a[1],o)},q),r=g[1],s=cE(b1(a),r,o),t=b1(a),i=ay(function(a){var
+b=c(t[1],a[1]);return $(a[2],b)},s);if(p){var
+j=p[1][2],k=j[2],f=de(w,j[1]);if(f){var
+l=e([0,d,b],k);if(l)return hB(m,i,k,f[1]);var
 n=l}else
 var
-n=e;return n}return gR(m,h,[0,d,b],0)},e)},f),p=o?j?h(function(b){return kz(a,b)},f):1:o;if(p){if(j)var
+n=f;return n}return hB(m,i,[0,d,b],0)},f)},g),p=o?j?i(function(b){return lu(a,b)},g):1:o;if(p){if(j)var
 q=0;else
 var
-u=a[2],v=function(a){return K(function(a){return gQ(m,a[1])},a)},q=[0,gi(function(a){return v},u,b)];var
+u=a[2],v=function(a){return T(function(a){return hA(m,a[1])},a)},q=[0,g4(function(a){return v},u,b)];var
 r=[0,q]}else
 var
 r=p;var
 s=r}else
 var
-s=l;return s}var
-t=h(function(b){return kz(a,b)},f),x=t?qQ:t;return x}function
-eW(c,e,a){if(a){var
-f=a[2],g=a[1],h=b0(cm(bN(c),e,g));return aB(cF(bN(c),h,f))}return[0,d,b]}function
-kB(a,f,e,d){return K(function(a){var
-b=i(a[1],f),c=b?i(a[2],e):b;return c?g(a[3],d):c},a)}function
-gS(c,b){var
-a=H(b,c[1]);return a?a[1][1]:a}function
-gT(b,c,a){return as(function(a){var
-d=gS(b,a[1]);return k(function(b){var
-d=s(r(a[2],b[2]));return[0,m(c,a[1],b[1]),d]},d)},a)}function
-eX(c,a){return cC(I(c,W(J([0,b,b]),a)))}function
-d5(c,b){var
-a=cj(function(a){return i(a[1],c)},b);return a?a[1][2]:a}function
-kC(f,a){if(a){var
-h=a[1],i=h[2],c=gf(f,h[1]);if(c){var
-e=kC(f,a[2]);if(e)var
-j=g([0,d,b],i),k=j?[0,[0,[0,i,c[1]],e[1]]]:j;else
+s=k;return s}var
+t=i(function(b){return lu(a,b)},g),x=t?ss:t;return x}function
+fz(c,e,a){if(a){var
+f=a[2],g=a[1],h=cg(cE(b1(c),e,g));return aH(cY(b1(c),h,f))}return[0,d,b]}function
+lw(a,g,f,d){return T(function(a){var
+b=h(a[1],g),c=b?h(a[2],f):b;return c?e(a[3],d):c},a)}function
+hC(c,b){var
+a=U(b,c[1]);return a?a[1][1]:a}function
+hD(b,c,a){return ay(function(a){var
+d=hC(b,a[1]);return l(function(b){var
+d=x(j(a[2],b[2]));return[0,o(c,a[1],b[1]),d]},d)},a)}function
+fA(c,a){return cV(P(c,$(z([0,b,b]),a)))}function
+ex(c,b){var
+a=cB(function(a){return h(a[1],c)},b);return a?a[1][2]:a}function
+lx(g,a){if(a){var
+h=a[1],i=h[2],c=de(g,h[1]);if(c){var
+f=lx(g,a[2]);if(f)var
+j=e([0,d,b],i),k=j?[0,[0,[0,i,c[1]],f[1]]]:j;else
 var
-k=e;var
+k=f;var
 l=k}else
 var
-l=c;return l}return qR}function
-gU(i,f,e,g){var
-a=kC(i,e);if(a){var
-j=a[1];return h(function(e){var
-a=[0,d,b],f=aA(function(a,b){var
-d=c(a[2],e);return s(Q(r(a[1],d),b))},a,j);return C(c(g,e),f)},f)}return a}function
-kD(a){return k(function(a){var
-c=G(a),e=[0,d,b];return function(a){return R(e,c,a)}},a)}function
-gV(e,a,l,j,i){var
-f=h(function(a){var
-c=g([0,d,b],a[2]);if(c)var
-f=kt(e,a[1][1],a[1][2]),i=f?1:f,h=i;else
+l=c;return l}return st}function
+hE(h,f,e,g){var
+a=lx(h,e);if(a){var
+k=a[1];return i(function(e){var
+a=[0,d,b],f=ap(function(a,b){var
+d=c(a[2],e);return x(q(j(a[1],d),b))},a,k);return D(c(g,e),f)},f)}return a}function
+ly(a){return l(function(a){var
+c=Q(a),e=[0,d,b];return function(a){return Y(e,c,a)}},a)}function
+hF(f,a,m,k,h){var
+g=i(function(a){var
+c=e([0,d,b],a[2]);if(c)var
+g=lo(f,a[1][1],a[1][2]),i=g?1:g,h=i;else
 var
-h=c;return h},a);if(f)var
-m=W(J([0,b,b]),l),c=bM(I(k(function(a){return[0,a[1][1],a[2]]},a),m));else
+h=c;return h},a);if(g)var
+n=$(z([0,b,b]),m),c=b0(P(l(function(a){return[0,a[1][1],a[2]]},a),n));else
 var
-c=f;if(c){var
-n=k(function(a){var
-c=kt(e,a[1][1],a[1][2]),f=c?s(J(r(c[1],a[2]))):[0,d,b];return[0,a[1][2],f]},a);return bM(I(W(i,j),n))}return c}function
-kE(a,j,i,h){var
-d=eV(a),e=gP(a,d);if(e){var
-b=dl(a,j);if(b){var
-c=dl(a,i);if(c)return DH(h,d,b[1],c[1]);var
+c=g;if(c){var
+o=l(function(a){var
+c=lo(f,a[1][1],a[1][2]),e=c?x(z(j(c[1],a[2]))):[0,d,b];return[0,a[1][2],e]},a);return b0(P($(h,k),o))}return c}function
+lz(a,j,i,h){var
+d=fy(a),e=hz(a,d);if(e){var
+b=dR(a,j);if(b){var
+c=dR(a,i);if(c)return ih(h,d,b[1],c[1]);var
 f=c}else
 var
 f=b;var
 g=f}else
 var
 g=e;return g}function
-e(b,a){return aq(f0(b,a))}var
-cn=[ap,qS,cP(0)];function
-n(a){throw[0,cn,a]}function
-gW(c,a){function
-b(a){return bz(c,iF(a))}return a1<=a?2048<=a?l8<=a?(b(fm|a>>>18|0),b(a1|(a>>>12|0)&63),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(fl|a>>>12|0),b(a1|(a>>>6|0)&63),b(a1|a&63)):(b(id|a>>>6|0),b(a1|a&63)):b(a)}function
-eY(O,b){var
-p=x(b);function
-k(a){return D(b,a)}function
+lA(a){return ap(sf,d,a)}function
+dk(a){return cA(a[1],a[2])}function
+fB(a){var
+b=a[2];return aA(cA(aA(a[1]),b))}function
+a7(b,a){var
+c=a[2];return[0,cA(s(a[1],b),c),b]}function
+a3(b,a){var
+c=a[2];return[0,aA(cA(aA(s(a[1],b)),c)),b]}function
+dT(a){if(0===a)return 1;var
+b=a-1|0,c=dT(b);return dT(b)+c|0}function
+fC(e,c,a){if(0===e)return a?a[1]:d;var
+b=e-1|0;if(a){var
+f=s(c,F(dT(b))),g=j2(fC(b,c,df(dT(b),a)),f);return K(fC(b,c,fj(dT(b),a)),g)}return d}function
+hG(e,c,a){if(0===e)return[0,a,0];var
+d=e-1|0,f=s(c,F(dT(d))),b=bl(f),g=0<=b?R(a,b):p(a,-b|0),h=hG(d,c,g);return P(hG(d,c,a_(a,j2(g,f))),h)}function
+lB(c,a){var
+h=lA(a),d=K(j1(s(lA(c),h)),b),i=u(a),e=u(c)+i|0,g=0===e?e:e-1|0,f=db(K(j1(F(g)),b)),j=fC(f,d,a);return fj(g,hG(f,d,s(fC(f,d,c),j)))}function
+dU(c,b,a){var
+d=lB(b,a);return l(function(a){return aA(cA(aA(a),c))},d)}function
+lC(c,f,a){if(0===f)return e([0,d,b],q([0,b,b],a))?a7(c,q([0,b,b],a)):[0,d,b];var
+h=a[2],i=s(p(b,1),h),g=lC(c,f-1|0,[0,a[1],i]);return a7(c,j(g,g))}function
+lD(c,h,a){if(0===h){if(e(a,[0,b,p(b,1)]))return a3(c,dg(w([0,b,b],a)));var
+f=K(dk(a),b),m=p(p(b,1),1),g=S(f),n=0===g?b:0<g?fg(function(a){return s(m,a)},b,f):(aA(f),d);return _(n)}var
+k=a[2],l=s(p(b,1),k),i=lD(c,h-1|0,[0,a[1],l]);return a3(c,j(i,i))}function
+bc(a,b){var
+c=lC(a[1],a[2],b);return a7(a[3],c)}function
+aI(a,b){var
+c=lD(a[1],a[2],b);return a3(a[3],c)}function
+fD(e,c,a){var
+f=[0,d,b];return ap(function(b,a){var
+d=j(c,a);return a3(e,q(_(b),d))},f,a)}function
+hH(e,c,a){var
+f=[0,d,b];return ap(function(b,a){var
+d=j(c,a);return a7(e,q(_(b),d))},f,a)}function
+lE(c,a){if(0===a)return c;var
+d=lE(c,a-1|0),e=d[2],f=s(p(b,1),e);return[0,d[1],f]}function
+dV(b,a){return lE(b[2],a[1])}function
+lF(c,a){if(c){if(a){var
+e=lF(c[2],a[2]),f=c[1];return q(j(_(j0(a[1])),f),e)}return[0,d,b]}return[0,d,b]}function
+dW(b,a){if(b)if(a)var
+f=dW(b[2],a[2]),c=a[1],d=b[1],g=d?c?[0,K(d[1],c[1])]:d:c,e=[0,g,f];else
+var
+e=a;else
+var
+e=b;return e}function
+fE(b,a){return lF(b[4],a[8])}function
+bs(a,b){var
+c=dV(a,b);return j(a[3],c)}function
+fF(c,a){return j(a,[0,b,dc(c[1])])}function
+lG(a,b,c){var
+d=_(c),e=j(bs(a,b),d),f=w(fE(a,b),e);return bc(a[5],f)}function
+hI(a,b,c){var
+d=_(c),e=j(bs(a,b),d),f=w(fE(a,b),e);return aI(a[5],f)}function
+hJ(c,b,a){return fj(b,df(c,a))}function
+hK(c,a,f,h){var
+s=a_(f,a[2]),t=aj(d,s),v=t?aj(f,h):t;if(v)var
+H=F(u(a[3])),n=aj(h,a_(K(a[2],H),b));else
+var
+n=v;if(n){var
+g=db(s),i=db(K(a_(h,f),b)),k=hJ(g,i,a[3]);if(k){var
+x=k[2],l=c[5][3],I=fj(g,a[3]),J=bs(c,a),L=aI(c[5],J),G=[0,d,b],M=fB(bN(function(b,a){return a3(l,j(q(b,_(a)),L))},I,G)),N=df(i,df(g,a[3])),O=z(bs(c,a)),P=fD(l,aI(c[5],O),N),Q=fF(c,j(hI(c,a,K(h,b)),P)),o=a3(l,q(a[4],Q)),m=K(k[1],M),y=lG(c,a,f),R=z(bs(c,a)),p=hH(l,bc(c[5],R),[0,m,x]),S=w([0,b,b],o),A=dk(w(p,ad(j(_(c[1]),S),y))),T=2<=gY(m,A)?A:m,r=gZ(d,T),B=e(_(r),p);if(B)var
+U=j(_(c[1]),o),V=q(j(y,w(p,_(r))),U),C=e(_(c[1]),V);else
+var
+C=B;var
+W=a[8],X=a[7],Y=hJ(g,i,a[6]),Z=hJ(g,i,a[5]),$=C?r:d,aa=[0,a_(m,$),x],D=[0,[0,a[1],f,aa,o,Z,Y,X,W]]}else
+var
+D=k;var
+E=D}else
+var
+E=n;return E}function
+hL(f,e,b,a){if(a){var
+d=a[2],g=a[1];if(d){var
+h=d[1],i=d[2],j=hL(f,e,c(e,h),i),k=c(f,h);return[0,K(K(g,b),k),j]}return[0,K(g,b),0]}return[0,b,0]}function
+lH(a,e){if(e){var
+g=S(a);if(0===g)var
+f=0;else
+if(0<g)var
+f=h(a,b)?1:a9(a)?(R(a,1),1):(R(a,1),0);else
+var
+c=aA(a),f=h(c,b)?1:a9(c)?(R(c,1),1):(R(c,1),0);if(f)return[0,d,e]}return e}function
+fG(a,c,b,e,d){var
+f=a3(a,b),g=a7(a,b),h=a3(a,c);return[0,a7(a,c),h,g,f,e,d]}function
+ey(a){return 0===a[0]?[0,d,b]:a[2]}function
+hM(p,j,h){if(0===h[0]){var
+a=h[2],e=h[1],f=j[3];if(D(e,a)){var
+r=a7(f,a),s=a7(f,w(w([0,b,b],e),a)),m=q(q(a7(f,e),s),r),t=a3(f,a),u=a3(f,w(w([0,b,b],e),a)),n=q(q(a3(f,e),u),t);return[0,[0,m,n,m,n,[0,[0,d,b]],[0,d,b]],0]}var
+o=c(p,ad(e,a)),v=[0,fG(f,a,e,0,z(o)),0],x=w(w([0,b,b],e),a),y=[0,fG(f,w(w([0,b,b],e),a),x,[0,[0,d,b]],[0,d,b]),v];return[0,fG(f,e,a,0,o),y]}var
+g=h[2],i=h[1];if(D(i,[0,d,b])){var
+A=w([0,b,b],g),B=w([0,b,b],g);return[0,fG(j[3],B,A,[0,[0,d,b]],[0,d,b]),0]}var
+C=q([0,b,b],aI(j,z(i))),k=ad(w([0,b,b],g),C),E=q([0,b,b],bc(j,z(i))),l=ad(w([0,b,b],g),E),F=w(w([0,b,b],g),k),G=[0,[0,k,l,w(w([0,b,b],g),l),F,[0,i],[0,d,b]],0],H=[0,z(i)],I=w(w([0,b,b],g),k);return[0,[0,w(w([0,b,b],g),l),I,k,l,H,[0,d,b]],G]}function
+dX(c,b,a){if(0===c){if(a)var
+g=a[2],e=[0,K(a[1],b),g];else
+var
+e=a;return e}var
+h=c-1|0;if(a)var
+f=dX(h,b,a[2]),d=[0,a[1],f];else
+var
+d=a;return d}function
+ez(a){return e([0,d,b],a)?a:[0,d,b]}function
+lI(c,a){if(0===c)return 0;var
+d=c-1|0;return 0===a?[0,[0,b],g3(0,d)]:[0,0,lI(d,a-1|0)]}function
+su(aP,i,s,aa,$,Z,r,p){if(fi(p,r))return 0;var
+I=de(aa,$);if(I){var
+J=I[1],L=g3(d,db(K(a_(p,r),b))),aQ=[0,Z,r,L,[0,d,b],L,L,[0,d,b],lI(u(aa),$)],a=aQ,y=hM(aP,i[5],J);for(;;){if(y){var
+c=y[1],k=i[5],g=dV(i,a),m=a[2],E=_(i[1]),Q=function(e,a){return function(b){var
+c=fE(i,a),d=_(b);return aI(e,w(j(bs(i,a),d),c))}}(k,a),F=function(c,d){return function(b,a){return fB(j(b,j(c,d(a))))}}(E,Q),n=function(b){return function(a){return db(a_(a,b))}}(m),N=c[5];if(N)var
+O=N[1],l=dk(ad(O,g)),ag=D(j(g,_(l)),O)?[0,l,l]:[0,l,K(l,b)],x=[0,ag];else{var
+v=dk(ad(c[6],g)),ah=c[1],ai=c[4],P=e(j(aI(k,j(g,_(v))),ai),ah);if(P)var
+ak=c[3],al=j(bc(k,j(g,_(K(v,b)))),ak),C=e(c[2],al);else
+var
+C=P;var
+am=C?[0,[0,v,K(v,b)]]:C,x=am}var
+ae=0;if(x){var
+R=x[1],o=R[2],f=R[1],S=aj(m,f),T=S?aj(f,p):S;if(T)var
+an=a[5],ao=fE(i,a),ap=_(f),aq=j(E,bc(k,w(j(bs(i,a),ap),ao))),ar=dk(j(c[1],aq)),U=dX(n(f),ar,an);else
+var
+U=a[5];if(T)var
+as=a[6],at=aI(k,j(g,_(f))),au=j(E,j(Q(f),at)),av=fB(j(c[4],au)),V=dX(n(f),av,as);else
+var
+V=a[6];var
+af=0;if(fi(p,o))var
+aw=q(a[4],c[2]),H=aw,G=a[3];else{var
+M=0;if(!fi(f,m)&&!h(f,o)){var
+Y=aI(k,z(g)),aA=bc(k,z(g)),aB=w([0,b,b],Y),aC=c[3],aD=j(bc(k,j(g,_(f))),aC),aE=ad(w(c[2],aD),aB),aF=w([0,b,b],aA),aG=c[4],aH=j(aI(k,j(g,_(f))),aG),aJ=ad(ez(w(c[1],aH)),aF);if(e([0,b,b],Y)){var
+A=0;ae=1;af=1;M=1}else{var
+aK=a[4],aL=a[3],aM=F(aE,o),aN=dX(n(o),aM,aL),aO=F(w(c[2],aJ),f),H=aK,G=dX(n(f),aO,aN);M=1}}if(!M)var
+X=gZ(o,m),ax=a[4],ay=a[3],az=F(c[2],X),H=ax,G=dX(n(X),az,ay)}if(!af)var
+W=[0,[0,a[1],m,G,H,U,V,a[7],a[8]]]}else
+var
+W=x;if(!ae)var
+A=W;if(A){var
+a=A[1],y=y[2];continue}var
+B=A}else
+var
+B=[0,a];if(B){var
+t=B[1],aR=t[8];if(s)var
+aS=ey(J),ab=a7(i[5][3],aS);else
+var
+ab=[0,d,b];var
+aT=s?t[6]:s,aU=s?t[5]:s,aV=ey(J),aW=q(t[4],aV);return hK(i,[0,Z,r,t[3],aW,aU,aT,ab,aR],r,p)}var
+ac=B;break}}else
+var
+ac=I;return ac}function
+sv(a0,e,aZ,aY,v,f){switch(f[0]){case
+0:return su(a0[1],e,aZ,aY,f[1],f[2],f[3],f[4]);case
+1:var
+x=de(v,f[1]);if(x){var
+g=x[1],C=g[1];if(0===C)var
+r=0;else
+var
+k=e[5],o=bs(e,g),s=dV(e,g),D=bc(k,z(s)),P=aI(k,z(s)),Q=ad(P,q([0,b,b],D)),R=j(aI(k,z(o)),Q),S=dg(q([0,b,b],D)),T=j(aI(k,o),S),U=bc(k,z(o)),ai=C-1|0,V=aI(k,z(q(o,s))),t=function(b,a){return fB(j(_(a),b))},E=function(b,a){if(a){var
+c=lH(g[2],a);return hL(b,function(a){return d},d,c)}return a},X=g[8],Y=g[7],Z=g[6],$=E(function(a){return t(V,a)},Z),aa=g[5],ab=E(function(a){return dk(j(_(a),U))},aa),ac=g[4],ae=lH(g[2],g[3]),af=function(a){return t(T,a)},ag=hL(function(a){return t(R,a)},af,d,ae),ah=p(b,1),r=[0,[0,ai,cA(g[2],ah),ag,ac,ab,$,Y,X]];if(r)return hK(e,r[1],f[2],f[3]);var
+J=r}else
+var
+J=x;return J;default:var
+y=de(v,f[1]);if(y){var
+A=de(v,f[2]);if(A){var
+c=A[1],a=y[1],F=a[3],B=0;if(F){var
+G=c[3],n=0;if(G){var
+H=W(a[1],c[1]);if(H){var
+h=e[5][3],aj=a[3],ak=z(bs(e,a)),al=fD(h,aI(e[5],ak),aj),m=fF(e,j(hI(e,a,a[2]),al));if(a[5])if(a[6])if(c[5])if(c[6]){var
+am=e[1],N=lB(a[5],c[5]),O=l(function(a){return cA(a,am)},N),an=dU(e[1],a[6],c[6]),ao=dW(a[8],c[8]),ap=j(a[7],c[7]),aq=a7(h,w(q(a[7],c[7]),ap)),ar=j(m,c[4]),as=a3(h,q(a[4],ar)),at=dU(e[1],a[3],c[3]),au=K(a[2],c[2]),i=[0,[0,a[1],au,at,as,O,an,aq,ao]];n=1}else{var
+av=dW(a[8],c[8]),aw=j(a[7],c[7]),ax=a7(h,w(q(a[7],c[7]),aw)),ay=j(m,c[4]),az=a3(h,q(a[4],ay)),aA=dU(e[1],a[3],c[3]),aB=K(a[2],c[2]),i=[0,[0,a[1],aB,aA,az,0,0,ax,av]];n=1}else{var
+aC=dW(a[8],c[8]),aD=j(a[7],c[7]),aE=a7(h,w(q(a[7],c[7]),aD)),aF=j(m,c[4]),aG=a3(h,q(a[4],aF)),aH=dU(e[1],a[3],c[3]),aJ=K(a[2],c[2]),i=[0,[0,a[1],aJ,aH,aG,0,0,aE,aC]];n=1}else{var
+aK=dW(a[8],c[8]),aL=j(a[7],c[7]),aM=a7(h,w(q(a[7],c[7]),aL)),aN=j(m,c[4]),aO=a3(h,q(a[4],aN)),aP=dU(e[1],a[3],c[3]),aQ=K(a[2],c[2]),i=[0,[0,a[1],aQ,aP,aO,0,0,aM,aK]];n=1}else
+var
+aR=dW(a[8],c[8]),aS=j(a[7],c[7]),aT=a7(h,w(q(a[7],c[7]),aS)),aU=j(m,c[4]),aV=a3(h,q(a[4],aU)),aW=dU(e[1],a[3],c[3]),aX=K(a[2],c[2]),u=[0,[0,a[1],aX,aW,aV,0,0,aT,aR]]}else
+var
+u=H}else
+var
+u=G;if(!n){var
+I=u;B=1}}else{var
+I=F;B=1}if(B)var
+i=I;if(i)return hK(e,i[1],f[3],f[4]);var
+L=i}else
+var
+L=A;var
+M=L}else
+var
+M=y;return M}}function
+lJ(i,h,g,f,e,d){var
+b=e,a=d;for(;;){if(a){var
+c=sv(i,h,g,f,b,a[1]);if(c){var
+j=a[2],b=P(b,[0,c[1],0]),a=j;continue}return c}return[0,b]}}function
+lK(a){var
+c=fi(d,a[1]);return c?O(e(a[2],[0,d,b])):c}function
+lL(u,n,c){var
+o=lK(c[1]);if(o){var
+v=c[3],w=l(ak,n),g=lJ(u,c[1],c[2],w,0,v);if(g){var
+d=g[1],b=0;for(;;){if(d){var
+t=[0,d[1],b],d=d[2],b=t;continue}if(b){var
+p=b[1],x=l(bb,n),e=p[8],a=x;for(;;){if(e){if(a){var
+f=a[1],j=e[1],k=j?f?h(j[1],f[1]):f:f?0:1;if(k){var
+e=e[2],a=a[2];continue}var
+m=k}else
+var
+m=a;var
+i=m}else
+var
+i=a?0:1;var
+y=i?[0,[0,c[1],p]]:i,q=y;break}}else
+var
+q=b;var
+r=q;break}}else
+var
+r=g;var
+s=r}else
+var
+s=o;return s}function
+lM(e,d,a){if(a){var
+b=lL(e,d,a[1]);if(b)var
+c=lM(e,d,a[2]),g=c?[0,[0,b[1],c[1]]]:c,f=g;else
+var
+f=b;return f}return sw}function
+lN(a){if(a){var
+e=a[1],d=e[2];if(d){var
+c=d[1],g=e[1],i=a[2];return h(c,b)?i?0:[0,g]:a9(c)?(R(c,1),0):(R(c,1),0)}var
+f=d}else
+var
+f=a;return f}function
+lO(e,a){var
+f=[0,d,b];return ap(function(b,a){return q(c(e,b),a)},f,a)}function
+hN(a,e,d){if(h(d,b))return c(a,e);if(a9(d)){var
+g=hN(a,e,R(d,1));return c(a,j(e,c(a,j(g,g))))}var
+f=hN(a,e,R(d,1));return c(a,j(f,f))}function
+lP(a,d){var
+e=[0,b,b];return ap(function(d,f){var
+e=d[2],g=w([0,b,b],ey(d[1])),h=e?hN(a,g,e[1]):[0,b,b];return c(a,j(h,f))},e,d)}function
+hO(g,a){if(a){var
+h=a[1],e=c(g,h[1]);if(e){var
+f=hO(g,a[2]);if(f)var
+l=f[1],m=e[1],i=[0,q(j(_(j0(h[2])),m),l)];else
+var
+i=f;var
+k=i}else
+var
+k=e;return k}return[0,[0,d,b]]}function
+lQ(m,a,g,u,f,h){var
+v=e([0,b,b],h),n=v||T(function(p){var
+a=p[2],c=p[1],i=dV(c,a),g=c[5],r=a[2],k=gZ(K(dk(ad(f,i)),b),r),s=a[3],l=df(db(a_(k,a[2])),s);if(l){var
+m=[0,l[1],l[2]],t=aI(g,z(bs(c,a))),u=fD(g[3],t,m),v=bc(g,z(q(bs(c,a),i))),x=hH(g[3],v,m),n=w(u,j(bc(g,w(f,j(i,_(k)))),x)),o=e([0,d,b],n);if(o){var
+y=a[4];return e(q(fF(c,j(hI(c,a,k),n)),y),h)}return o}return e(a[4],h)},u);if(n)var
+i=n;else{var
+l=lN(g);if(l)var
+s=l[1],y=ey(s),A=a3(a[3],y),B=hM(m[1],a,s),t=e(q(lO(function(c){var
+g=c[5];if(g){if(e(g[1],f))return[0,d,b];var
+h=c[3],i=j(bc(a,f),h);return ez(w(c[2],i))}var
+k=c[3],l=j(bc(a,f),k);return ez(w(c[2],l))},B),A),h);else
+var
+t=l;var
+i=t}if(i)var
+o=i;else{var
+k=hO(function(f){if(0===f[0]){var
+g=f[2],h=f[1];if(D(h,g))return[0,[0,d,b]];var
+n=ad(h,g),i=c(m[3],n),k=e([0,d,b],i),l=k?e(h,j(bc(a,i),g)):k,o=l?[0,i]:l;return o}return[0,f[1]]},g);if(k){var
+p=e(k[1],f);if(p){var
+x=a[3];return e(w([0,b,b],lP(function(a){return a7(x,a)},g)),h)}var
+r=p}else
+var
+r=k;var
+o=r}return o}function
+lR(h,l,a,f,n,g){var
+i=T(function(e){var
+y=ih(l[4],e[1],e[2],g),a=e[2],b=e[1],i=dV(b,a),d=b[5],f=db(a_(y,a[2])),m=F(f),k=K(a[2],m),n=df(f,a[5]),o=bc(d,z(bs(b,a))),p=hH(d[3],o,n),r=df(f,a[6]),s=aI(d,z(q(bs(b,a),i))),t=fD(d[3],s,r),u=w(p,j(aI(d,w(g,j(i,_(k)))),t)),v=a[7],x=ez(u);return c(h,q(fF(b,j(lG(b,a,k),x)),v))},n);if(i)var
+d=i;else{var
+e=lN(f);if(e)var
+k=e[1],p=ey(k),r=a7(a[3],p),s=hM(l[1],a,k),m=c(h,q(lO(function(b){var
+c=b[4],d=j(aI(a,g),c);return ez(w(b[1],d))},s),r));else
+var
+m=e;var
+d=m}if(d)return d;var
+o=a[3];return c(h,w([0,b,b],lP(function(a){return a3(o,a)},f)))}function
+f(b,a){return ai(gL(b,a))}var
+ch=[at,sx,cN(0)];function
+m(a){throw[0,ch,a]}function
+hP(c,a){function
+b(a){return bL(c,jC(a))}return a8<=a?2048<=a?iT<=a?(b(f6|a>>>18|0),b(a8|(a>>>12|0)&63),b(a8|(a>>>6|0)&63),b(a8|a&63)):(b(gi|a>>>12|0),b(a8|(a>>>6|0)&63),b(a8|a&63)):(b(jd|a>>>6|0),b(a8|a&63)):b(a)}function
+fH(O,b){var
+p=E(b);function
+j(a){return H(b,a)}function
 l(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=p<=a?1:0,g=f||(a1!==(k(a)&id)?1:0);if(g)n(qT);var
+f=p<=a?1:0,g=f||(a8!==(j(a)&jd)?1:0);if(g)m(sy);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<p){var
-h=k(d);if(!(a1<=h)){var
+h=j(d);if(!(a8<=h)){var
 d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
-d=d+2|0;continue}if(fl<=h&&!(239<h)){l(d,2);var
-v=k(d+1|0),w=fl===h?1:0,y=w?v<160?1:0:w;if(y)var
-z=y;else
+d=d+2|0;continue}if(gi<=h&&!(239<h)){l(d,2);var
+v=j(d+1|0),w=gi===h?1:0,x=w?v<160?1:0:w;if(x)var
+y=x;else
 var
-A=237===h?1:0,z=A?159<v?1:0:A;if(z)n(qW);var
-d=d+3|0;continue}if(fm<=h&&!(mc<h)){l(d,3);var
-q=k(d+1|0),r=fm===h?1:0,s=r?q<144?1:0:r;if(s)var
+z=237===h?1:0,y=z?159<v?1:0:z;if(y)m(sB);var
+d=d+3|0;continue}if(f6<=h&&!(ot<h)){l(d,3);var
+q=j(d+1|0),r=f6===h?1:0,s=r?q<144?1:0:r;if(s)var
 t=s;else
 var
-u=mc===h?1:0,t=u?143<q?1:0:u;if(t)n(qV);var
-d=d+4|0;continue}n(qU)}var
-f=x(b),a=[0,0],e=function(d){var
-b=a[1];return n(c(dd(qX),b))},g=function(c){return a[1]<f?D(b,a[1]):0},i=function(d){for(;;){var
+u=ot===h?1:0,t=u?143<q?1:0:u;if(t)m(sA);var
+d=d+4|0;continue}m(sz)}var
+f=E(b),a=[0,0],e=function(d){var
+b=a[1];return m(c(cR(sC),b))},g=function(c){return a[1]<f?H(b,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
-if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},B=function(c){if(a[1]<f&&D(b,a[1])===c){a[1]++;return 0}return e(0)},C=function(m){if(f<(a[1]+4|0))e(0);var
-d=by(b,a[1],4),i=x(d)-1|0,k=0;if(!(i<0)){var
-c=k;for(;;){var
-g=ba(d,c)+fi|0,h=0;if(22<g>>>0){if(!(5<g+nt>>>0))h=1}else
-if(6<g+h3>>>0)h=1;if(!h)e(0);var
+if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},A=function(c){if(a[1]<f&&H(b,a[1])===c){a[1]++;return 0}return e(0)},B=function(m){if(f<(a[1]+4|0))e(0);var
+d=bJ(b,a[1],4),i=E(d)-1|0,j=0;if(!(i<0)){var
+c=j;for(;;){var
+g=bm(d,c)+f4|0,h=0;if(22<g>>>0){if(!(5<g+o8>>>0))h=1}else
+if(6<g+iC>>>0)h=1;if(!h)e(0);var
 l=c+1|0;if(i!==c){var
-c=l;continue}break}}a[1]=a[1]+4|0;return dK(j(qY,d))},E=function(u){B(34);var
-c=f6(16);for(;;){if(f<=a[1])e(0);var
-g=D(b,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
-m=D(b,a[1]);a[1]++;var
-j=m+ly|0,i=0;if(13<j>>>0){var
+c=l;continue}break}}a[1]=a[1]+4|0;return eg(k(sD,d))},C=function(u){A(34);var
+c=gQ(16);for(;;){if(f<=a[1])e(0);var
+g=H(b,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
+m=H(b,a[1]);a[1]++;var
+j=m+mS|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
-6:bz(c,8);break;case
-10:bz(c,12);break;case
-18:bz(c,10);break;case
-22:bz(c,13);break;case
-24:bz(c,9);break;case
+6:bL(c,8);break;case
+10:bL(c,12);break;case
+18:bL(c,10);break;case
+22:bL(c,13);break;case
+24:bL(c,9);break;case
 25:var
-d=C(0),o=lH<=d?1:0;if(o){var
-p=d<h1?1:0;if(p){var
+d=B(0),o=oe<=d?1:0;if(o){var
+p=d<iA?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
-r=92===D(b,a[1])?1:0,h=r?117===D(b,a[1]+1|0)?1:0:r;else
+r=92===H(b,a[1])?1:0,h=r?117===H(b,a[1]+1|0)?1:0:r;else
 var
 h=q}else
 var
@@ -3892,141 +4170,141 @@ h=p}else
 var
 h=o;if(h){var
 t=a[1];a[1]=a[1]+2|0;var
-k=C(0),s=0;if(h1<=k&&!(57344<=k)){gW(c,(l8+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;gW(c,d)}}else
-gW(c,d);break;default:l=1}if(!l)i=1}}else
+k=B(0),s=0;if(iA<=k&&!(57344<=k)){hP(c,(iT+((d-55296|0)<<10)|0)+(k-56320|0)|0);s=1}if(!s){a[1]=t;hP(c,d)}}else
+hP(c,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:bz(c,m);break}continue}if(32<=g){bz(c,g);a[1]++;continue}e(0)}return f7(c)}},m=function(g){var
-d=a[1];for(;;){if(a[1]<f&&48<=D(b,a[1])&&!(57<D(b,a[1]))){a[1]++;continue}var
-c=a[1]===d?1:0;return c?e(0):c}},o=function(l){if(900<l)n(qZ);i(0);if(f<=a[1])e(0);var
-c=D(b,a[1]);if(92<=c){var
-k=0;if(111<=c){if(na===c){var
-p=q0,h=q1;k=1}else
-if(123===c){a[1]++;i(0);if(hU===g(0)){a[1]++;return q2}var
-w=P(0,16),r=0;for(;;){i(0);var
-d=E(0);i(0);B(58);var
-y=o(l+1|0);if(aJ(w,d))n(j(q4,j(d,q3)));bK(w,d,0);i(0);var
-z=g(0);if(44===z){a[1]++;var
-r=[0,[0,d,y],r];continue}var
-Q=hU===z?(a[1]++,aq([0,[0,d,y],r])):e(0);return[5,Q]}}}else
-if(mR===c){var
-p=q5,h=q6;k=1}else
-if(nb<=c){var
-p=0,h=q7;k=1}if(k){var
-q=x(h);if((a[1]+q|0)<=f&&ai(by(b,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
-v=0;if(46<=c){if(58<=c){if(91<=c){a[1]++;i(0);if(93===g(0)){a[1]++;return q8}var
+2:bL(c,m);break}continue}if(32<=g){bL(c,g);a[1]++;continue}e(0)}return gR(c)}},n=function(g){var
+d=a[1];for(;;){if(a[1]<f&&48<=H(b,a[1])&&!(57<H(b,a[1]))){a[1]++;continue}var
+c=a[1]===d?1:0;return c?e(0):c}},o=function(l){if(900<l)m(sE);i(0);if(f<=a[1])e(0);var
+c=H(b,a[1]);if(92<=c){var
+j=0;if(111<=c){if(nP===c){var
+p=sF,h=sG;j=1}else
+if(123===c){a[1]++;i(0);if(iv===g(0)){a[1]++;return sH}var
+w=V(0,16),r=0;for(;;){i(0);var
+d=C(0);i(0);A(58);var
+x=o(l+1|0);if(aR(w,d))m(k(sJ,k(d,sI)));bM(w,d,0);i(0);var
+y=g(0);if(44===y){a[1]++;var
+r=[0,[0,d,x],r];continue}var
+P=iv===y?(a[1]++,ai([0,[0,d,x],r])):e(0);return[5,P]}}}else
+if(nF===c){var
+p=sK,h=sL;j=1}else
+if(o0<=c){var
+p=0,h=sM;j=1}if(j){var
+q=E(h);if((a[1]+q|0)<=f&&ao(bJ(b,a[1],q),h)){a[1]=a[1]+q|0;return p}return e(0)}}else{var
+v=0;if(46<=c){if(58<=c){if(91<=c){a[1]++;i(0);if(93===g(0)){a[1]++;return sN}var
 s=0;for(;;){var
-A=o(l+1|0);i(0);var
-C=g(0);if(44===C){a[1]++;var
-s=[0,A,s];continue}var
-R=93===C?(a[1]++,aq([0,A,s])):e(0);return[4,R]}}}else
-if(48<=c)v=1}else{if(34===c)return[3,E(0)];if(45<=c)v=1}if(v){var
-F=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
-m(0);var
-S=a[1],G=46===g(0)?1:0;if(G){var
-H=(a[1]+1|0)<f?1:0;if(H)var
-I=48<=D(b,a[1]+1|0)?1:0,t=I?D(b,a[1]+1|0)<=57?1:0:I;else
+z=o(l+1|0);i(0);var
+B=g(0);if(44===B){a[1]++;var
+s=[0,z,s];continue}var
+Q=93===B?(a[1]++,ai([0,z,s])):e(0);return[4,Q]}}}else
+if(48<=c)v=1}else{if(34===c)return[3,C(0)];if(45<=c)v=1}if(v){var
+D=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
+n(0);var
+R=a[1],F=46===g(0)?1:0;if(F){var
+G=(a[1]+1|0)<f?1:0;if(G)var
+I=48<=H(b,a[1]+1|0)?1:0,t=I?H(b,a[1]+1|0)<=57?1:0:I;else
 var
-t=H}else
+t=G}else
 var
-t=G;if(t){a[1]++;m(0)}var
-J=g(0),L=0;if(69!==J&&fx!==J)L=1;if(!L){var
-T=a[1];a[1]++;var
+t=F;if(t){a[1]++;n(0)}var
+J=g(0),L=0;if(69!==J&&gc!==J)L=1;if(!L){var
+S=a[1];a[1]++;var
 K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
-N=0;if(48<=g(0)&&!(57<g(0))){m(0);N=1}if(!N)a[1]=T}var
-u=by(b,F,a[1]-F|0);return a[1]===S?[1,u]:O?[2,u]:n(j(q_,j(u,q9)))}}return e(0)},F=o(0);i(0);if(a[1]<f)e(0);return F}}function
-kF(c){var
-b=0,a=2;for(;;){if(t(b)===c)return aq(b);if(aH(function(b){return function(a){return 0===n3(b,a)?1:0}}(a),b)){var
+N=0;if(48<=g(0)&&!(57<g(0))){n(0);N=1}if(!N)a[1]=S}var
+u=bJ(b,D,a[1]-D|0);return a[1]===R?[1,u]:O?[2,u]:m(k(sP,k(u,sO)))}}return e(0)},D=o(0);i(0);if(a[1]<f)e(0);return D}}function
+lS(c){var
+b=0,a=2;for(;;){if(u(b)===c)return ai(b);if(aP(function(b){return function(a){return 0===pA(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-kG(f,g){var
-h=q(ad(g),32*f|0),a=d,c=q(b,40);for(;;){if(ar(cu(c,a),b))return dH(DK(a,0,32))&-1;var
-e=$(aR(a,c),1);if(ar(gc(e,f),h)){var
+lT(f,g){var
+h=p(F(g),32*f|0),a=d,c=p(b,40);for(;;){if(aj(a_(c,a),b))return bl(GK(a,0,32))&-1;var
+e=R(K(a,c),1);if(aj(ff(e,f),h)){var
 a=e;continue}var
 c=e;continue}}var
-q$=kF(64),ra=3,rb=eA(cQ(function(a){return kG(ra,a)},q$)),rc=kF(8),rd=2,re=cQ(function(a){return kG(rd,a)},rc);function
-b1(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
-gX(s){var
-j=x(s),n=((j+9|0)+63|0)/64|0,k=cy(64*n|0,0);bZ(s,0,k,0,j);cN(k,j,a1);DX(k,(64*n|0)-8|0,Eb(Ek(nX(j),3)));var
-e=eA(re),c=bV(64,0),t=n-1|0,C=0;if(!(t<0)){var
-l=C;a:for(;;){var
+sQ=lS(64),sR=3,sS=dI(c$(function(a){return lT(sR,a)},sQ)),sT=lS(8),sU=2,sV=c$(function(a){return lT(sU,a)},sT);function
+ci(b,a){return(b>>>a|0|b<<(32-a|0))&-1}function
+hQ(r){var
+j=E(r),n=((j+9|0)+63|0)/64|0,k=cP(64*n|0,0);ce(r,0,k,0,j);c9(k,j,a8);GX(k,(64*n|0)-8|0,Hb(Hk(pu(j),3)));var
+e=dI(sV),c=b_(64,0),s=n-1|0,B=0;if(!(s<0)){var
+l=B;a:for(;;){var
 f=0;for(;;){var
-Z=D$(DU(k,(64*l|0)+(4*f|0)|0))&-1;p(c,f)[1+f]=Z;var
+Z=G$(GU(k,(64*l|0)+(4*f|0)|0))&-1;t(c,f)[1+f]=Z;var
 _=f+1|0;if(15!==f){var
 f=_;continue}var
 b=16;for(;;){var
-v=b-15|0,o=p(c,v)[1+v],w=b-2|0,q=p(c,w)[1+w],S=b1(o,18),T=b1(o,7)^S^(o>>>3|0),U=b1(q,19),y=b-7|0,V=b1(q,17)^U^(q>>>10|0),z=b-16|0,W=p(c,y)[1+y],X=(((p(c,z)[1+z]+T|0)+W|0)+V|0)&-1;p(c,b)[1+b]=X;var
+v=b-15|0,o=t(c,v)[1+v],w=b-2|0,p=t(c,w)[1+w],S=ci(o,18),T=ci(o,7)^S^(o>>>3|0),U=ci(p,19),x=b-7|0,V=ci(p,17)^U^(p>>>10|0),y=b-16|0,W=t(c,x)[1+x],X=(((t(c,y)[1+y]+T|0)+W|0)+V|0)&-1;t(c,b)[1+b]=X;var
 Y=b+1|0;if(63!==b){var
 b=Y;continue}var
-r=e.length-1,a=0===r?[0]:DP(e,0,r),d=0;for(;;){var
-g=p(a,0)[1],h=p(a,4)[5],E=b1(h,25),F=b1(h,11),G=b1(h,6)^F^E,H=(h^-1)&-1&p(a,6)[7],I=h&p(a,5)[6]^H,J=p(c,d)[1+d],K=p(rb,d)[1+d],u=(((p(a,7)[8]+G|0)+I|0)+K|0)+J|0,L=b1(g,22),M=b1(g,13),N=b1(g,2)^M^L,O=p(a,2)[3],P=p(a,1)[2]&O,A=0,Q=g&a[2]^g&a[3]^P;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){DM(a,0,a,1,7);A=1}if(!A)a4(oE);a[5]=(a[5]+u|0)&-1;a[1]=((u+N|0)+Q|0)&-1;var
+q=e.length-1,a=0===q?[0]:GP(e,0,q),d=0;for(;;){var
+g=t(a,0)[1],h=t(a,4)[5],D=ci(h,25),F=ci(h,11),G=ci(h,6)^F^D,H=(h^-1)&-1&t(a,6)[7],I=h&t(a,5)[6]^H,J=t(c,d)[1+d],K=t(sS,d)[1+d],u=(((t(a,7)[8]+G|0)+I|0)+K|0)+J|0,L=ci(g,22),M=ci(g,13),N=ci(g,2)^M^L,O=t(a,2)[3],P=t(a,1)[2]&O,z=0,Q=g&a[2]^g&a[3]^P;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){GM(a,0,a,1,7);z=1}if(!z)a5(qd);a[5]=(a[5]+u|0)&-1;a[1]=((u+N|0)+Q|0)&-1;var
 R=d+1|0;if(63!==d){var
-d=R;continue}f5(function(a,b){e[1+a]=(p(e,a)[1+a]+b|0)&-1;return 0},a);var
-D=l+1|0;if(t!==l){var
-l=D;continue a}break}break}break}break}}var
+d=R;continue}gP(function(a,b){e[1+a]=(t(e,a)[1+a]+b|0)&-1;return 0},a);var
+C=l+1|0;if(s!==l){var
+l=C;continue a}break}break}break}break}}var
 i=e.length-1-1|0,m=0;for(;;){if(0<=i){var
-B=[0,e[1+i],m],i=i-1|0,m=B;continue}return bJ(rg,cQ(dd(rf),m))}}var
-dn=[ap,rh,cP(0)];function
-z(a){throw[0,dn,a]}function
-A(b,a,d,e){if(typeof
+A=[0,e[1+i],m],i=i-1|0,m=A;continue}return bK(sX,c$(cR(sW),m))}}var
+dl=[at,sY,cN(0)];function
+v(a){throw[0,dl,a]}function
+B(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
 c=b[1];M(function(b){var
-d=1-bb(b,c);return d?n(j(a,j(rj,b))):d},d);M(function(f){var
-b=f[1],g=cx(b,d),h=g||cx(b,e),c=1-h;return c?n(j(a,j(rk,b))):c},c);return c}return n(j(a,ri))}function
-f(b,a){return f2(a,b)}function
-l(b,a){return dQ(a,b)}function
-av(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return n(j(b,rl))}function
-L(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return n(j(b,rm))}function
-v(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return n(j(b,rn))}function
-kH(d,a,c){var
-b=L(d,a);if(t(b)!==c)n(j(a,ro));return e(function(b){return v(b,a)},b)}function
-bt(d,c){var
-a=kH(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,ae,rp]}function
-kI(e,d){var
-a=kH(e,d,3);if(a){var
+d=1-bg(b,c);return d?m(k(a,k(s0,b))):d},d);M(function(f){var
+b=f[1],g=cc(b,d),h=g||cc(b,e),c=1-h;return c?m(k(a,k(s1,b))):c},c);return c}return m(k(a,sZ))}function
+g(b,a){return e9(a,b)}function
+n(b,a){return dG(a,b)}function
+aw(a,b){if(typeof
+a!=="number"&&5===a[0])return a[1];return m(k(b,s2))}function
+I(a,b){if(typeof
+a!=="number"&&4===a[0])return a[1];return m(k(b,s3))}function
+C(a,b){if(typeof
+a!=="number"&&3===a[0])return a[1];return m(k(b,s4))}function
+lU(d,a,c){var
+b=I(d,a);if(u(b)!==c)m(k(a,s5));return f(function(b){return C(b,a)},b)}function
+bD(d,c){var
+a=lU(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,ah,s6]}function
+lV(e,d){var
+a=lU(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,ae,rq]}function
-b2(a){var
-b=y(a,rr);return b?iN(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,ah,s7]}function
+cj(a){var
+b=y(a,s8);return b?jK(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-bO(b,a){return by(b,a,x(b)-a|0)}function
-eZ(a,b){if(4000<x(a))n(j(b,rt));return nJ(10,a)}function
-cV(b,f){if(ai(b,ru))return d;var
-g=y(b,rv),h=g?45===D(b,0)?1:0:g,a=h?bO(b,1):b,k=0;if(2<x(a)&&ai(by(a,0,2),rw)){var
-i=bO(a,2),e=y(i,rs),m=e?iN(function(c){var
-a=c+fi|0,b=0;if(22<a>>>0){if(!(5<a+nt>>>0))b=1}else
-if(6<a+h3>>>0)b=1;return b?1:0},i):e;if(m){var
-c=nJ(16,bO(a,2));k=1}}if(!k){var
-l=0;if(b2(a)&&!(48===D(a,0)))var
-c=eZ(a,f);else
+b2(b,a){return bJ(b,a,E(b)-a|0)}function
+fI(a,b){if(m5<E(a))m(k(b,s_));return jf(10,a)}function
+dm(b,f){if(ao(b,s$))return d;var
+g=y(b,ta),h=g?45===H(b,0)?1:0:g,a=h?b2(b,1):b,j=0;if(2<E(a)&&ao(bJ(a,0,2),tb)){var
+i=b2(a,2),e=y(i,s9),n=e?jK(function(c){var
+a=c+f4|0,b=0;if(22<a>>>0){if(!(5<a+o8>>>0))b=1}else
+if(6<a+iC>>>0)b=1;return b?1:0},i):e;if(n){var
+c=jf(16,b2(a,2));j=1}}if(!j){var
+l=0;if(cj(a)&&!(48===H(a,0)))var
+c=fI(a,f);else
 l=1;if(l)var
-c=n(j(f,rx))}return h?ag(c):c}function
-cW(b,a){return cV(v(b,a),a)}function
-bu(b,a){var
-c=fK(b,a),d=bS(a,c);return[0,bS(b,c),d]}function
-bA(a,c){var
-e=dS(a,47);if(e)var
-f=e[1],h=cV(bO(a,f+1|0),c),d=h,g=by(a,0,f);else
+c=m(k(f,tc))}return h?aA(c):c}function
+b3(b,a){return dm(C(b,a),a)}function
+az(b,a){var
+c=gx(b,a),d=b8(a,c);return[0,b8(b,c),d]}function
+bO(a,c){var
+e=eo(a,47);if(e)var
+f=e[1],h=dm(b2(a,f+1|0),c),d=h,g=bJ(a,0,f);else
 var
-d=b,g=a;if(V(d)<=0)n(j(c,ry));return bu(cV(g,c),d)}function
-T(b,a){return bA(v(b,a),a)}function
-dp(b,a){var
-c=a[1],d=a[2];return ar(w(ad(b),d),c)}function
-kJ(a){return 0<V(a[1])?1:0}function
-e0(e,d,a){var
-b=bA(d,a);return c(e,b)?b:z(j(a,rz))}function
-bB(b,a){return e0(kJ,b,a)}function
-e1(b,a){var
-c=0;return e0(function(a){return dp(c,a)},b,a)}function
-co(b,a){var
-c=1;return e0(function(a){return dp(c,a)},b,a)}function
-rA(b,a){return e0(function(a){var
-b=dp(0,a);return b?ar(a[1],a[2]):b},b,a)}function
-gY(c){function
+d=b,g=a;if(S(d)<=0)m(k(c,td));return az(dm(g,c),d)}function
+N(b,a){return bO(C(b,a),a)}function
+dY(b,a){var
+c=a[1],d=a[2];return aj(s(F(b),d),c)}function
+lW(a){return 0<S(a[1])?1:0}function
+fJ(e,d,a){var
+b=bO(d,a);return c(e,b)?b:v(k(a,te))}function
+bP(b,a){return fJ(lW,b,a)}function
+fK(b,a){var
+c=0;return fJ(function(a){return dY(c,a)},b,a)}function
+cF(b,a){var
+c=1;return fJ(function(a){return dY(c,a)},b,a)}function
+tf(b,a){return fJ(function(a){var
+b=dY(0,a);return b?aj(a[1],a[2]):b},b,a)}function
+hR(c){function
 d(a){var
 c=32===a?1:0;if(c)var
 b=c;else{var
@@ -4034,261 +4312,261 @@ d=9<=a?1:0,e=d?a<=13?1:0:d;if(e)var
 b=e;else
 var
 f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
-e=x(c),a=0;for(;;){if(a<e&&d(D(c,a))){var
+e=E(c),a=0;for(;;){if(a<e&&d(H(c,a))){var
 a=a+1|0;continue}var
-b=e;for(;;){if(0<b&&d(D(c,b-1|0))){var
-b=b-1|0;continue}return by(c,a,iC(a,b)-a|0)}}}function
-gZ(a){if(y(a,rB)){var
-b=0;if(45!==D(a,0)&&43!==D(a,0))b=1;if(!b){var
-c=bO(a,1);return[0,45===D(a,0)?1:0,c]}}return[0,0,a]}function
-g0(W,e){var
-a=gY(v(W,e));function
-c(a){return n(j(e,rC))}var
-y=dS(a,47);if(y){var
-k=y[1],z=gZ(gY(by(a,0,k))),l=z[2],m=gY(bO(a,k+1|0)),A=0<k?1:0;if(A){var
-B=32===D(a,0)?1:0;if(B)var
-o=B;else
+b=e;for(;;){if(0<b&&d(H(c,b-1|0))){var
+b=b-1|0;continue}return bJ(c,a,ej(a,b)-a|0)}}}function
+hS(a){if(y(a,tg)){var
+b=0;if(45!==H(a,0)&&43!==H(a,0))b=1;if(!b){var
+c=b2(a,1);return[0,45===H(a,0)?1:0,c]}}return[0,0,a]}function
+hT(X,e){var
+a=hR(C(X,e));function
+c(a){return m(k(e,th))}var
+w=eo(a,47);if(w){var
+j=w[1],x=hS(hR(bJ(a,0,j))),l=x[2],n=hR(b2(a,j+1|0)),y=0<j?1:0;if(y){var
+z=32===H(a,0)?1:0;if(z)var
+o=z;else
 var
-G=b2(l),Z=G?b2(m):G,o=1-Z}else
+G=cj(l),_=G?cj(n):G,o=1-_}else
 var
-o=A;if(o)c(0);var
-C=b2(l),X=C?b2(m):C;if(1-X)c(0);var
-E=eZ(m,e);if(i(E,d))c(0);var
-F=eZ(l,e),Y=z[1]?ag(F):F;return bu(Y,E)}var
-H=dS(a,fx),I=dS(a,69),V=0;if(H)var
-p=H[1];else
-if(I)var
-p=I[1];else{var
-h=0,J=a;V=1}if(!V)var
-_=[0,bO(a,p+1|0)],h=_,J=by(a,0,p);if(h){var
-K=gZ(h[1]),q=K[2],L=b2(q),$=L?x(q)<=6?1:0:L;if(1-$)c(0);var
-M=dK(j(rD,q)),aa=K[1]?-M|0:M,r=aa}else
+o=y;if(o)c(0);var
+A=cj(l),Y=A?cj(n):A;if(1-Y)c(0);var
+B=fI(n,e);if(h(B,d))c(0);var
+D=fI(l,e),Z=x[1]?aA(D):D;return az(Z,B)}var
+I=eo(a,gc),J=eo(a,69),W=0;if(I)var
+p=I[1];else
+if(J)var
+p=J[1];else{var
+i=0,K=a;W=1}if(!W)var
+$=[0,b2(a,p+1|0)],i=$,K=bJ(a,0,p);if(i){var
+L=hS(i[1]),q=L[2],M=cj(q),aa=M?E(q)<=6?1:0:M;if(1-aa)c(0);var
+N=eg(k(ti,q)),ab=L[1]?-N|0:N,r=ab}else
 var
-r=h;var
-N=gZ(J),f=N[2],O=dS(f,46);if(O){var
-s=O[1];if(ai(bO(f,s+1|0),rE))c(0);var
-ab=bO(f,s+1|0),g=ab,t=by(f,0,s)}else
+r=i;var
+O=hS(K),f=O[2],P=eo(f,46);if(P){var
+t=P[1];if(ao(b2(f,t+1|0),tj))c(0);var
+ac=b2(f,t+1|0),g=ac,u=bJ(f,0,t)}else
 var
-g=rG,t=f;var
-P=b2(t);if(P)var
-ac=ai(g,rF),Q=ac||b2(g);else
+g=tl,u=f;var
+Q=cj(u);if(Q)var
+ad=ao(g,tk),R=ad||cj(g);else
 var
-Q=P;if(1-Q)c(0);if(10000<dN(r))c(0);var
-R=eZ(j(t,g),e),S=N[1]?ag(R):R,T=r-x(g)|0,ae=dN(T),U=gc(ad(10),ae),u=0<=T?bu(w(S,U),b):bu(S,U),af=dG(u[2]);if(13288<iC(dG(u[1]),af))c(0);return u}function
-aL(a,b){var
-c=a7(a,b);if(c)return c[1];var
-d=ad(a[1]+1|0);bK(a,b,d);return d}function
-cX(a,o){var
-p=a?a[1]:a,c=av(o,rH),d=l(c,rI),k=0;if(d){var
-b=d[1],m=0;if(typeof
-b!=="number"&&3===b[0])if(y(b[1],rR))m=1;else{k=1;m=1}}if(!k)n(rJ);function
-f(b){var
-d=l(c,b);if(d){var
+R=Q;if(1-R)c(0);if(10000<ek(r))c(0);var
+S=fI(k(u,g),e),T=O[1]?aA(S):S,U=r-E(g)|0,ae=ek(U),V=ff(F(10),ae),v=0<=U?az(s(T,V),b):az(T,V),af=bX(v[2]);if(13288<ej(bX(v[1]),af))c(0);return v}function
+aT(a,b){var
+c=a6(a,b);if(c)return c[1];var
+d=F(a[1]+1|0);bM(a,b,d);return d}function
+dn(a,o){var
+p=a?a[1]:a,c=aw(o,tm),d=n(c,tn),j=0;if(d){var
+b=d[1],l=0;if(typeof
+b!=="number"&&3===b[0])if(y(b[1],tw))l=1;else{j=1;l=1}}if(!j)m(to);function
+e(b){var
+d=n(c,b);if(d){var
 a=d[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return n(j(b,rK))}var
-q=f(rL),r=f(rM),g=e(function(a){var
-b=v(a[2],rN);return[0,a[1],b]},q),h=e(function(a){var
-b=av(a[2],rO),c=e(function(b){var
+a!=="number"&&5===a[0])return a[1]}return m(k(b,tp))}var
+q=e(tq),r=e(tr),g=f(function(a){var
+b=C(a[2],ts);return[0,a[1],b]},q),h=f(function(a){var
+b=aw(a[2],tt),c=f(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(p){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=g0(c,rP);return[0,b[1],e]},b);return[0,a[1],c]},r),i=P(0,64);M(function(a){return br(i,a[1],0)},g);M(function(b){var
-a=1-aJ(i,b[1]);return a?z(rQ):a},h);return[0,g,h]}function
-e2(b,a,g){var
-f=b[1];M(function(b){c(a,b[1]);return 0},f);var
-d=P(0,64),h=b[2];M(function(a){return br(d,a[1],a[2])},h);var
-i=b[1];return e(function(b){var
-f=b[1],h=ax(a7(d,f),0),i=e(function(b){var
-d=b[2];return[0,c(a,b[1]),d]},h),j=[0,c(g,b[2]),i];return[0,c(a,f),j]},i)}function
-a9(g){var
-a=f6(x(g)+2|0),m=x(g);function
-j(a){return D(g,a)}function
-e(b){return bp(a,c(dd(rS),b))}bz(a,34);var
+e=hT(c,tu);return[0,b[1],e]},b);return[0,a[1],c]},r),i=V(0,64);M(function(a){return bp(i,a[1],0)},g);M(function(b){var
+a=1-aR(i,b[1]);return a?v(tv):a},h);return[0,g,h]}function
+fL(b,a,g){var
+e=b[1];M(function(b){c(a,b[1]);return 0},e);var
+d=V(0,64),h=b[2];M(function(a){return bp(d,a[1],a[2])},h);var
+i=b[1];return f(function(b){var
+e=b[1],h=aE(a6(d,e),0),i=f(function(b){var
+d=b[2];return[0,c(a,b[1]),d]},h),j=[0,c(g,b[2]),i];return[0,c(a,e),j]},i)}function
+bj(g){var
+a=gQ(E(g)+2|0),m=E(g);function
+j(a){return H(g,a)}function
+e(b){return bA(a,c(cR(tx),b))}bL(a,34);var
 b=0;for(;;){if(b<m){var
 d=j(b),h=function(d){return function(b,a){var
-c=fZ(b,function(a){return a+1|0});return a5(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(b);if(fm<=d){var
-k=h(3,d&7)-65536|0;e(lH|k>>>10|0);e(h1|k&m8);var
-b=b+4|0;continue}if(fl<=d){e(h(2,d&15));var
-b=b+3|0;continue}if(id<=d){e(h(1,d&31));var
+c=e7(b,function(a){return a+1|0});return a0(function(b,a){return b<<6|j(d+a|0)&63},a,c)}}(b);if(f6<=d){var
+k=h(3,d&7)-65536|0;e(oe|k>>>10|0);e(iA|k&oX);var
+b=b+4|0;continue}if(gi<=d){e(h(2,d&15));var
+b=b+3|0;continue}if(jd<=d){e(h(1,d&31));var
 b=b+2|0;continue}var
-f=iF(d);if(34===f)bp(a,rT);else
-if(92===f)bp(a,rU);else{var
+f=jC(d);if(34===f)bA(a,ty);else
+if(92===f)bA(a,tz);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:bp(a,rV);break;case
-9:bp(a,rW);break;case
-10:bp(a,rX);break;case
-12:bp(a,rY);break;case
-13:bp(a,rZ);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(fo===d))bz(a,f);else
+8:bA(a,tA);break;case
+9:bA(a,tB);break;case
+10:bA(a,tC);break;case
+12:bA(a,tD);break;case
+13:bA(a,tE);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(f8===d))bL(a,f);else
 l=1;if(l)e(d)}}var
-b=b+1|0;continue}bz(a,34);return f7(a)}}function
-cG(a){if(i(a[2],b))return bT(a[1]);var
-c=j(r0,bT(a[2]));return j(bT(a[1]),c)}function
-g1(b){function
+b=b+1|0;continue}bL(a,34);return gR(a)}}function
+cZ(a){if(h(a[2],b))return bH(a[1]);var
+c=k(tF,bH(a[2]));return k(bH(a[1]),c)}function
+hU(b){function
 a(a){var
-b=bc(function(b,a){return _(b[1],a[1])},a);return j(r4,j(bJ(r3,e(function(a){var
-b=j(r2,a[2]);return j(a9(a[1]),b)},b)),r1))}var
-d=P(0,64),f=b[2];M(function(a){return br(d,a[1],a[2])},f);var
-g=0,h=b[1],i=[0,[0,r5,a(e(function(e){var
-b=e[1],f=ax(a7(d,b),0);return[0,b,a(c(da(function(a){var
-b=a[2];if(0===V(b[1]))return 0;var
-c=a9(cG(b));return[0,[0,a[1],c]]}),f))]},h))],g],k=b[1],l=[0,[0,r6,a(e(function(a){var
-b=a9(a[2]);return[0,a[1],b]},k))],i];return a([0,[0,r8,a9(r7)],l])}function
-e3(a){return j(r9,gX(g1(a)))}function
-kK(a,d,c){if(typeof
+b=bh(function(b,a){return af(b[1],a[1])},a);return k(tJ,k(bK(tI,f(function(a){var
+b=k(tH,a[2]);return k(bj(a[1]),b)},b)),tG))}var
+d=V(0,64),e=b[2];M(function(a){return bp(d,a[1],a[2])},e);var
+g=0,h=b[1],i=[0,[0,tK,a(f(function(e){var
+b=e[1],f=aE(a6(d,b),0);return[0,b,a(c(da(function(a){var
+b=a[2];if(0===S(b[1]))return 0;var
+c=bj(cZ(b));return[0,[0,a[1],c]]}),f))]},h))],g],j=b[1],l=[0,[0,tL,a(f(function(a){var
+b=bj(a[2]);return[0,a[1],b]},j))],i];return a([0,[0,tN,bj(tM)],l])}function
+fM(a){return k(tO,hQ(hU(a)))}function
+lX(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(cx(b,c))return b}return n(j(d,r_))}function
-kL(b,g,a){var
-d=A(g,a,sk,0),h=L(f(d,sl),a),i=e(function(b){return kI(b,a)},h),j=e(function(b){var
-c=bB(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=L(f(d,sm),a),l=e(function(c){var
-b=bt(c,a),d=bB(b[2],a);return[0,b[1],d]},k),m=e(function(a){var
-d=a[2];return[0,c(b,a[1]),d]},l);return[0,e(function(a){var
+b=a[1];if(cc(b,c))return b}return m(k(d,tP))}function
+lY(b,e,a){var
+d=B(e,a,t1,0),h=I(g(d,t2),a),i=f(function(b){return lV(b,a)},h),j=f(function(b){var
+c=bP(b[3],a);return[0,[0,b[1],b[2]],c]},i),k=I(g(d,t3),a),l=f(function(c){var
+b=bD(c,a),d=bP(b[2],a);return[0,b[1],d]},k),m=f(function(a){var
+d=a[2];return[0,c(b,a[1]),d]},l);return[0,f(function(a){var
 d=a[1],e=a[2],f=c(b,d[2]);return[0,[0,c(b,d[1]),f],e]},j),m]}var
-sn=q(b,33);function
-kM(q,a,p,o,m){var
-h=A(q,a,sp,so);function
+t4=p(b,33);function
+lZ(q,a,p,o,l){var
+h=B(q,a,t6,t5);function
 r(d){var
-b=A(d,a,p,o),e=c(m,b);return[0,f(b,sq),e]}var
-d=e(r,L(f(h,sr),a)),i=l(h,ss);if(i){var
-k=cW(i[1],a);if(V(k)<=0)n(j(a,st));return e(function(b){var
-c=bu(cW(b[1],a),k);return[0,b[2],c]},d)}var
-g=e(function(b){return T(b[1],a)},d),s=t(g);a5(function(d,c){var
-b=i1(d,c[2]),e=ad(s);if(gb(w(ad(dG(b)),e),sn))n(j(a,su));return b},b,g);return f3(e(a8,d),g)}function
-kN(a,d,b){function
-g(b){var
-e=bt(f(b,sx),e4),g=kL(a,f(b,sy),e4),h=d?kL(a,f(b,sz),e4):sA,i=c(a,e[2]);return[0,[0,c(a,e[1]),i],g,h]}var
-h=0,i=d?sv:sw,j=kM(b,e4,i,h,g);return e(function(b){var
+b=B(d,a,p,o),e=c(l,b);return[0,g(b,t7),e]}var
+d=f(r,I(g(h,t8),a)),i=n(h,t9);if(i){var
+j=b3(i[1],a);if(S(j)<=0)m(k(a,t_));return f(function(b){var
+c=az(b3(b[1],a),j);return[0,b[2],c]},d)}var
+e=f(function(b){return N(b[1],a)},d),t=u(e);a0(function(d,c){var
+b=jW(d,c[2]),e=F(t);if(cz(s(F(bX(b)),e),t4))m(k(a,t$));return b},b,e);return gN(f(bb,d),e)}function
+l0(a,d,b){function
+e(b){var
+e=bD(g(b,uc),fN),f=lY(a,g(b,ud),fN),h=d?lY(a,g(b,ue),fN):uf,i=c(a,e[2]);return[0,[0,c(a,e[1]),i],f,h]}var
+h=0,i=d?ua:ub,j=lZ(b,fN,i,h,e);return f(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},j)}function
-g2(i,s,a,r){var
-u=i?i[1]:function(a){return 0},b=A(r,s3,an(s,s2),s1),k=ai(kK(f(b,s7),s6,s5),s4);T(f(b,s9),s8);var
-w=L(f(b,s$),s_),m=e(function(j){var
-b=A(j,sb,sa,r$),d=v(f(b,sd),sc),e=v(f(b,sf),se),g=T(f(b,sh),sg),h=l(b,si),i=F(function(a){return T(a,sj)},h);return function(f){var
-b=c(a,e);return[0,c(a,d),b,g,i]}},w);if(0===m)n(ta);c(u,b);var
-x=co(v(f(b,td),tc),tb),z=kN(a,k,f(b,te)),d=l(b,tf);if(d){var
-B=d[1],q=kM(B,aM,s0,sZ,function(d){var
-q=bt(f(d,sS),aM),G=av(f(d,sT),aM),H=e(function(f){var
+hV(i,s,a,r){var
+t=i?i[1]:function(a){return 0},b=B(r,uI,as(s,uH),uG),j=ao(lX(g(b,uM),uL,uK),uJ);N(g(b,uO),uN);var
+v=I(g(b,uQ),uP),l=f(function(j){var
+b=B(j,tS,tR,tQ),d=C(g(b,tU),tT),e=C(g(b,tW),tV),f=N(g(b,tY),tX),h=n(b,tZ),i=L(function(a){return N(a,t0)},h);return function(g){var
+b=c(a,e);return[0,c(a,d),b,f,i]}},v);if(0===l)m(uR);c(t,b);var
+w=cF(C(g(b,uU),uT),uS),x=l0(a,j,g(b,uV)),d=n(b,uW);if(d){var
+z=d[1],q=lZ(z,aU,uF,uE,function(d){var
+q=bD(g(d,ux),aU),G=aw(g(d,uy),aU),H=f(function(f){var
 b=f[2],h=0;if(typeof
 b==="number"||!(3===b[0]))h=1;else
 var
-g=[0,bA(b[1],aM)];if(h)var
-d=bt(b,aM),e=d[1],g=y(e,sB)?y(e,sC)?n(j(aM,sD)):[2,c(a,d[2])]:[1,c(a,d[2])];return[0,c(a,f[1]),g]},G),I=bb(sU,d);if(bb(sV,d)!==I)n(j(aM,sW));var
-k=l(d,sX);if(k){var
-m=k[1],u=0;if(typeof
-m!=="number"&&1===m[0]){var
-p=cV(m[1],aM);if(V(p)<1)n(j(aM,sR));var
-r=p;u=1}if(!u)var
-r=n(j(aM,sQ));var
-g=A(f(d,sY),aM,0,sE),b=function(a){return bb(a,g)},x=b(sF),w=0,z=x||b(sP),B=[0,b(sG),[0,z,w]],C=[0,b(sH),B];if(1!==t(c(U(function(a){return a}),C)))n(j(aM,sI));if(b(sJ))var
-o=[0,c(a,v(f(g,sK),aM))];else
-if(b(sL))var
-o=[1,c(a,v(f(g,sM),aM))];else
+g=[0,bO(b[1],aU)];if(h)var
+d=bD(b,aU),e=d[1],g=y(e,ug)?y(e,uh)?m(k(aU,ui)):[2,c(a,d[2])]:[1,c(a,d[2])];return[0,c(a,f[1]),g]},G),J=bg(uz,d);if(bg(uA,d)!==J)m(k(aU,uB));var
+j=n(d,uC);if(j){var
+l=j[1],t=0;if(typeof
+l!=="number"&&1===l[0]){var
+p=dm(l[1],aU);if(S(p)<1)m(k(aU,uw));var
+r=p;t=1}if(!t)var
+r=m(k(aU,uv));var
+e=B(g(d,uD),aU,0,uj),b=function(a){return bg(a,e)},w=b(uk),v=0,x=w||b(uu),z=[0,b(ul),[0,x,v]],A=[0,b(um),z];if(1!==u(c(Z(function(a){return a}),A)))m(k(aU,un));if(b(uo))var
+o=[0,c(a,C(g(e,up),aU))];else
+if(b(uq))var
+o=[1,c(a,C(g(e,ur),aU))];else
 var
-h=l(g,sN),D=h?av(h[1],aM):h,i=l(g,sO),E=i?L(i[1],aM):i,F=e(function(d){var
-b=bt(d,aM),e=e1(b[2],aM);return[0,c(a,b[1]),e]},E),o=[2,F,e(function(b){var
-d=T(b[2],aM);return[0,c(a,b[1]),d]},D)];var
+h=n(e,us),D=h?aw(h[1],aU):h,i=n(e,ut),E=i?I(i[1],aU):i,F=f(function(d){var
+b=bD(d,aU),e=fK(b[2],aU);return[0,c(a,b[1]),e]},E),o=[2,F,f(function(b){var
+d=N(b[2],aU);return[0,c(a,b[1]),d]},D)];var
 s=[0,[0,r,o]]}else
 var
-s=k;var
-J=c(a,q[2]);return[0,[0,c(a,q[1]),J],H,s]}),h=e(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),p=bY(bG,c(da(function(a){return F(ak,a[4])}),h)),g=P(0,16);ey(function(b,a){return br(g,a,b+1|0)},p);var
-o=e(function(a){var
-b=a[4],c=F(function(a){var
-b=a[2];return[0,ci(g,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
+s=j;var
+K=c(a,q[2]);return[0,[0,c(a,q[1]),K],H,s]}),h=f(function(b){var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},q),p=cd(bW,c(da(function(a){return L(ak,a[4])}),h)),e=V(0,16);e8(function(b,a){return bp(e,a,b+1|0)},p);var
+o=f(function(a){var
+b=a[4],c=L(function(a){var
+b=a[2];return[0,cf(e,a[1]),b]},b);return[0,a[1],a[2],a[3],c]},h)}else
 var
-o=d;return[0,0,x,k,z,o,e(function(a){return c(a,0)},m)]}function
-kO(c){var
-b=P(0,64),d=P(0,64),e=[0,tg];function
-h(a){e[1]=v(f(a,ti),th);A(f(a,tl),tk,tj,0);return 0}var
-a=g2([0,h],tm,function(a){return aL(b,a)},c),g=cX(0,f(av(c,to),tn)),i=a[6],j=a[5],k=a[4],l=a[3],m=a[2];function
-n(a){return aL(d,a)}var
-o=[0,e2(g,function(a){return aL(b,a)},n),m,l,k,j,i];function
-p(a){return aL(d,a)}function
-q(a){return aL(b,a)}return[0,g,e[1],o,q,p]}function
-kP(b,d,a){if(typeof
+o=d;return[0,0,w,j,x,o,f(function(a){return c(a,0)},l)]}function
+l1(c){var
+b=V(0,64),d=V(0,64),e=[0,uX];function
+h(a){e[1]=C(g(a,uZ),uY);B(g(a,u2),u1,u0,0);return 0}var
+a=hV([0,h],u3,function(a){return aT(b,a)},c),f=dn(0,g(aw(c,u5),u4)),i=a[6],j=a[5],k=a[4],l=a[3],m=a[2];function
+n(a){return aT(d,a)}var
+o=[0,fL(f,function(a){return aT(b,a)},n),m,l,k,j,i];function
+p(a){return aT(d,a)}function
+q(a){return aT(b,a)}return[0,f,e[1],o,q,p]}function
+l2(b,d,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cV(b[1],a),e=V(c)<0?1:0,f=e||de(c,ad(d));if(f)n(j(a,tq));return az(c)}return n(j(a,tp))}function
-kQ(a,g,f){if(typeof
+c=dm(b[1],a),e=S(c)<0?1:0,f=e||dM(c,F(d));if(f)m(k(a,u7));return aG(c)}return m(k(a,u6))}function
+l3(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=y(c,tr),b=0;if(d){if(!y(c,ts)){var
+c=a[1],d=y(c,u8),b=0;if(d){if(!y(c,u9)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,kP(a,g,f)]}function
-d6(d,f,b,a){var
-g=L(b,a);return e(function(e){var
-b=kI(e,a),g=m(f,b[3],a),h=c(d,b[2]);return[0,[0,c(d,b[1]),h],g]},g)}function
-g3(f,e,d,a){var
-b=d6(f,e,d,a),c=P(0,16);M(function(d){var
-b=d[1];return aJ(c,b)?n(j(a,t4)):bK(c,b,0)},b);return b}function
-kR(h,m,d,o,k){var
-p=h?h[1]:function(a){return 0},a=A(k,uc,an(m,ub),ua),g=A(f(a,uf),ue,ud,0),q=L(f(a,uh),ug);T(f(g,uj),ui);T(f(g,ul),uk);var
-r=e(function(u){var
-a=A(u,bi,tx,tw),b=l(a,ty),g=F(function(b){var
-a=bt(b,bi),c=bA(a[1],bi);return[0,c,bA(a[2],bi)]},b),h=v(f(a,tz),bi),i=v(f(a,tA),bi),j=T(f(a,tB),bi),k=T(f(a,tC),bi),m=l(a,tD),n=F(function(a){return bt(a,bi)},m),p=l(a,tE),q=F(function(h){var
-a=A(h,bi,tt,0),b=L(f(a,tu),bi),d=t(b),g=kQ(f(a,tv),d,bi);return[0,g,dP(function(b,a){var
-f=av(a,bi),g=e(function(a){var
-b=kQ(a[2],d,bi);return[0,c(o,a[1]),b]},f);return[0,ad(b+1|0),g]},b)]},p),r=F(function(a){var
-b=c(d,a[2]);return[0,c(d,a[1]),b]},n),s=c(d,i);return[0,c(d,h),s,j,k,r,q,g]},q),i=L(f(a,un),um);c(p,a);var
-s=co(v(f(g,uq),up),uo),u=co(v(f(g,ut),us),ur),C=t(i),w=dP(function(p,D){var
-a=c(dd(tR),p),g=A(D,a,tT,tS),r=av(f(g,tU),a),k=e(function(e){var
-f=[0,cW(e[2],a),b];return[0,c(d,e[1]),f]},r);if(0===k)n(j(a,tV));var
-s=l(g,tW),t=F(function(b){var
-d=av(b,a);return e(function(b){var
-d=kP(b[2],C,a);return[0,c(o,b[1]),d]},d)},s),m=l(g,tX),E=0;if(m){var
-h=m[1],i=0;if(typeof
+e=d;b=1}if(b)return e}return[0,l2(a,g,f)]}function
+eA(d,e,b,a){var
+g=I(b,a);return f(function(f){var
+b=lV(f,a),g=o(e,b[3],a),h=c(d,b[2]);return[0,[0,c(d,b[1]),h],g]},g)}function
+hW(f,e,d,a){var
+b=eA(f,e,d,a),c=V(0,16);M(function(d){var
+b=d[1];return aR(c,b)?m(k(a,vJ)):bM(c,b,0)},b);return b}function
+l4(h,l,d,o,j){var
+p=h?h[1]:function(a){return 0},a=B(j,vT,as(l,vS),vR),e=B(g(a,vW),vV,vU,0),q=I(g(a,vY),vX);N(g(e,v0),vZ);N(g(e,v2),v1);var
+r=f(function(t){var
+a=B(t,bt,vc,vb),b=n(a,vd),e=L(function(b){var
+a=bD(b,bt),c=bO(a[1],bt);return[0,c,bO(a[2],bt)]},b),h=C(g(a,ve),bt),i=C(g(a,vf),bt),j=N(g(a,vg),bt),k=N(g(a,vh),bt),l=n(a,vi),m=L(function(a){return bD(a,bt)},l),p=n(a,vj),q=L(function(h){var
+a=B(h,bt,u_,0),b=I(g(a,u$),bt),d=u(b),e=l3(g(a,va),d,bt);return[0,e,en(function(b,a){var
+e=aw(a,bt),g=f(function(a){var
+b=l3(a[2],d,bt);return[0,c(o,a[1]),b]},e);return[0,F(b+1|0),g]},b)]},p),r=L(function(a){var
+b=c(d,a[2]);return[0,c(d,a[1]),b]},m),s=c(d,i);return[0,c(d,h),s,j,k,r,q,e]},q),i=I(g(a,v4),v3);c(p,a);var
+s=cF(C(g(e,v7),v6),v5),t=cF(C(g(e,v_),v9),v8),D=u(i),v=en(function(p,C){var
+a=c(cR(vw),p),e=B(C,a,vy,vx),r=aw(g(e,vz),a),j=f(function(e){var
+f=[0,b3(e[2],a),b];return[0,c(d,e[1]),f]},r);if(0===j)m(k(a,vA));var
+s=n(e,vB),t=L(function(b){var
+d=aw(b,a);return f(function(b){var
+d=l2(b[2],D,a);return[0,c(o,b[1]),d]},d)},s),l=n(e,vC),E=0;if(l){var
+h=l[1],i=0;if(typeof
 h!=="number"&&0===h[0])if(h[1])i=2;else
 i=1;var
 q=0;switch(i){case
 2:q=1;break;case
-0:break}if(!q){n(j(tZ,j(a,tY)));E=1}}var
-u=l(g,t0),v=F(function(b){return T(b,a)},u),w=l(g,t1),x=F(function(v){var
-b=A(v,a,0,tF);function
-g(a){return bb(a,b)}var
-m=g(tG);if(m)var
-q=g(tH),o=q||g(tQ);else
+0:break}if(!q){m(k(vE,k(a,vD)));E=1}}var
+u=n(e,vF),v=L(function(b){return N(b,a)},u),w=n(e,vG),x=L(function(v){var
+b=B(v,a,0,vk);function
+g(a){return bg(a,b)}var
+l=g(vl);if(l)var
+q=g(vm),o=q||g(vv);else
 var
-o=m;if(o)n(j(a,tI));var
-h=l(b,tJ);if(h){var
+o=l;if(o)m(k(a,vn));var
+h=n(b,vo);if(h){var
 i=h[1],p=0;if(typeof
 i==="number"||!(0===i[0]))p=1;else
 var
-k=i[1];if(p)var
-k=n(a)}else
+j=i[1];if(p)var
+j=m(a)}else
 var
-k=h;function
-f(a){return ax(l(b,a),tK)}L(f(tL),a);L(f(tM),a);var
-r=d6(d,bB,f(tN),a),s=L(f(tO),a),t=e(function(e){var
-b=bt(e,a),f=bB(b[2],a);return[0,c(d,b[1]),f]},s),u=l(b,tP);return[0,k,[0,r,t],F(function(b){return d6(d,bB,b,a)},u)]},w),y=l(g,t2),z=F(function(b){return T(b,a)},y),B=[0,k,t,v,x,z,bb(t3,g)];return[0,ad(p+1|0),B]},i),x=l(a,uu),y=F(function(g){var
-a=A(g,d7,t5,0),b=ai(kK(f(a,t8),d7,t7),t6),c=co(v(f(a,t9),d7),d7),e=g3(d,rA,f(a,t_),d7);return[0,c,b,e,kN(d,b,f(a,t$))]},x);return[0,0,0,s,u,w,y,g3(d,co,ax(l(a,ux),uw),uv),r]}var
-ab=[ap,uK,cP(0)];function
-cp(b){if(b){var
+j=h;function
+e(a){return aE(n(b,a),vp)}I(e(vq),a);I(e(vr),a);var
+r=eA(d,bP,e(vs),a),s=I(e(vt),a),t=f(function(e){var
+b=bD(e,a),f=bP(b[2],a);return[0,c(d,b[1]),f]},s),u=n(b,vu);return[0,j,[0,r,t],L(function(b){return eA(d,bP,b,a)},u)]},w),y=n(e,vH),z=L(function(b){return N(b,a)},y),A=[0,j,t,v,x,z,bg(vI,e)];return[0,F(p+1|0),A]},i),w=n(a,v$),x=L(function(f){var
+a=B(f,eB,vK,0),b=ao(lX(g(a,vN),eB,vM),vL),c=cF(C(g(a,vO),eB),eB),e=hW(d,tf,g(a,vP),eB);return[0,c,b,e,l0(d,b,g(a,vQ))]},w);return[0,0,0,s,t,v,x,hW(d,cF,aE(n(a,wc),wb),wa),r]}var
+al=[at,wp,cN(0)];function
+cG(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}throw ab}function
-bj(b){if(b){var
+a!=="number"&&5===a[0])return a[1]}throw al}function
+bu(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&3===a[0])return a[1]}throw ab}function
-d8(b){if(b){var
+a!=="number"&&3===a[0])return a[1]}throw al}function
+eC(b){if(b){var
 a=b[1];if(typeof
-a!=="number"&&4===a[0])return a[1]}throw ab}function
-g4(b,a){var
-c=w(a[1],b[2]);return bG(w(b[1],a[2]),c)}var
-bk=[0,d,b],d9=[0,b,b];function
-e5(c,b){var
-a=aH(function(a){return 1-cx(a[1],c)},b);if(a)throw ab;return a}function
-kS(e){function
+a!=="number"&&4===a[0])return a[1]}throw al}function
+hX(b,a){var
+c=s(a[1],b[2]);return bW(s(b[1],a[2]),c)}var
+bv=[0,d,b],eD=[0,b,b];function
+fO(c,b){var
+a=aP(function(a){return 1-cc(a[1],c)},b);if(a)throw al;return a}function
+l5(e){function
 a(a){var
-b=l(e,a);return F(function(a){return T(a,uL)},b)}var
-b=a(uM),c=a(uN),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw ab;return[0,b,c]}function
-uO(k,t){var
-a=cp([0,t]);e5(uP,a);if(y(bj(l(a,uR)),uQ))throw ab;var
-m=l(a,uS);if(m){var
-d=m[1],b=0;if(typeof
+b=n(e,a);return L(function(a){return N(a,wq)},b)}var
+b=a(wr),c=a(ws),d=0===b?1:0,f=d?0===c?1:0:d;if(f)throw al;return[0,b,c]}function
+wt(k,t){var
+a=cG([0,t]);fO(wu,a);if(y(bu(n(a,ww)),wv))throw al;var
+l=n(a,wx);if(l){var
+d=l[1],b=0;if(typeof
 d==="number")b=1;else
 switch(d[0]){case
 3:var
-n=bA(d[1],g5),p=n,o=n;b=2;break;case
+m=bO(d[1],hY),p=m,o=m;b=2;break;case
 4:var
 f=d[1];if(f){var
 g=f[1],e=0;if(typeof
@@ -4296,600 +4574,600 @@ g!=="number"&&3===g[0]){var
 h=f[2];if(h){var
 i=h[1],j=0;if(typeof
 i!=="number"&&3===i[0])if(h[2]){e=1;j=1}else{var
-r=bA(g[1],g5),s=bA(i[1],g5);if(0===g4(r,s))throw ab;var
+r=bO(g[1],hY),s=bO(i[1],hY);if(0===hX(r,s))throw al;var
 p=s,o=r;b=2;e=1;j=1}if(!j)e=1}else
 e=1}}break;default:b=1}switch(b){case
 1:break;case
 0:break;default:var
-q=kS(a),u=q[2],v=q[1],w=c(k,bj(l(a,uT)));return[0,c(k,bj(l(a,uU))),w,o,p,v,u]}}throw ab}function
-kT(b,h){var
-a=cp([0,h]);e5(uV,a);var
-d=bj(l(a,uW));if(y(d,uX)){var
-e=y(d,uY);if(e)throw ab;var
+q=l5(a),u=q[2],v=q[1],w=c(k,bu(n(a,wy)));return[0,c(k,bu(n(a,wz))),w,o,p,v,u]}}throw al}function
+l6(b,h){var
+a=cG([0,h]);fO(wA,a);var
+d=bu(n(a,wB));if(y(d,wC)){var
+e=y(d,wD);if(e)throw al;var
 f=e}else
 var
 f=1;var
-i=bA(bj(l(a,u0)),uZ),g=kS(a),j=g[2],k=g[1],m=c(b,bj(l(a,u1)));return[0,c(b,bj(l(a,u2))),m,f,i,k,j]}function
-bl(b){var
-a=P(0,64);M(function(b){return br(a,b[1],b[2])},b);return a}function
-cq(b,a){var
-c=w(b[2],a[2]),d=w(a[1],b[2]);return bu(aR(w(b[1],a[2]),d),c)}function
-e6(a){var
-b=bl(a[1]),d=bl(a[2]);if(0===a[1])z(u3);var
+i=bO(bu(n(a,wF)),wE),g=l5(a),j=g[2],k=g[1],l=c(b,bu(n(a,wG)));return[0,c(b,bu(n(a,wH))),l,f,i,k,j]}function
+bw(b){var
+a=V(0,64);M(function(b){return bp(a,b[1],b[2])},b);return a}function
+cH(b,a){var
+c=s(b[2],a[2]),d=s(a[1],b[2]);return az(K(s(b[1],a[2]),d),c)}function
+fP(a){var
+b=bw(a[1]),d=bw(a[2]);if(0===a[1])v(wI);var
 c=a[1];M(function(e){var
-a=ax(a7(d,e[1]),0);if(1-cf(function(a){var
-c=aJ(b,a[1]),d=c?0<=V(a[2][1])?1:0:c;return d},a))z(u4);var
-c=0!==g4(a5(function(b,a){return cq(b,a[2])},bk,a),d9)?1:0;return c?z(u5):c},c);return b}function
-kU(a){if(aH(function(a){return cx(a[1],u_)},a))throw ab;return a}function
-kV(a){var
-b=cp(l(a,u$));return e(function(a){var
-b=bj([0,a[2]]);return[0,a[1],b]},b)}function
-va(i){var
-a=cp([0,i]);function
+a=aE(a6(d,e[1]),0);if(1-cb(function(a){var
+c=aR(b,a[1]),d=c?0<=S(a[2][1])?1:0:c;return d},a))v(wJ);var
+c=0!==hX(a0(function(b,a){return cH(b,a[2])},bv,a),eD)?1:0;return c?v(wK):c},c);return b}function
+l7(a){if(aP(function(a){return cc(a[1],wP)},a))throw al;return a}function
+l8(a){var
+b=cG(n(a,wQ));return f(function(a){var
+b=bu([0,a[2]]);return[0,a[1],b]},b)}function
+wR(i){var
+a=cG([0,i]);function
 b(c){var
-d=bc(cw,[0,vd,[0,vc,[0,vb,c]]]),b=bH(bc(cw,e(ak,a)),d);if(b)throw ab;return b}var
-c=bj(l(a,ve));if(y(c,vf))if(y(c,vg)){if(y(c,vh))throw ab;b(vi);var
-d=[2,kV(a)]}else{b(vl);var
-g=f(a,vm);try{A(g,vo,vn,0)}catch(a){a=aY(a);if(a[1]===cn)throw ab;throw a}var
-h=cp(l(a,vp));kU(dR(vq,h));var
-d=[1,g,kV(a),h]}else{b(vr);var
-d=[0,f(a,vs)]}var
-j=bj(l(a,vj));return[0,d,bj(l(a,vk)),j]}function
-kW(b){function
+d=bh(cw,[0,wU,[0,wT,[0,wS,c]]]),b=bY(bh(cw,f(ak,a)),d);if(b)throw al;return b}var
+c=bu(n(a,wV));if(y(c,wW))if(y(c,wX)){if(y(c,wY))throw al;b(wZ);var
+d=[2,l8(a)]}else{b(w2);var
+e=g(a,w3);try{B(e,w5,w4,0)}catch(a){a=aZ(a);if(a[1]===ch)throw al;throw a}var
+h=cG(n(a,w6));l7(dH(w7,h));var
+d=[1,e,l8(a),h]}else{b(w8);var
+d=[0,g(a,w9)]}var
+j=bu(n(a,w0));return[0,d,bu(n(a,w1)),j]}function
+l9(b){function
 c(b){var
-a=cp([0,b]);if(2!==t(a))throw ab;var
-c=kU(cp(l(a,vt)));return[0,e(va,d8(l(a,vu))),c]}var
-a=d8(b);if(a)return e(c,a);throw ab}function
-e7(c,b,a){return[0,c,e2(c,b,a),b,a]}function
-d_(a,b){a[1]=[0,b,a[1]];return 0}function
-vv(a){var
+a=cG([0,b]);if(2!==u(a))throw al;var
+c=l7(cG(n(a,w_)));return[0,f(wR,eC(n(a,w$))),c]}var
+a=eC(b);if(a)return f(c,a);throw al}function
+fQ(c,b,a){return[0,c,fL(c,b,a),b,a]}function
+eE(a,b){a[1]=[0,b,a[1]];return 0}function
+xa(a){var
 b=[0,0];try{var
-f=c(a,b);return f}catch(a){a=aY(a);if(a[1]===cn){var
-e=b[1],d=cf(function(a){return c(a,0)},e);return d?n(a[2]):d}throw a}}function
-e8(c,b){var
-d=bl(c[1][1]),a=1-cf(function(a){return aJ(d,a)},b);return a?z(vw):a}function
-kX(a){function
+f=c(a,b);return f}catch(a){a=aZ(a);if(a[1]===ch){var
+e=b[1],d=cb(function(a){return c(a,0)},e);return d?m(a[2]):d}throw a}}function
+fR(c,b){var
+d=bw(c[1][1]),a=1-cb(function(a){return aR(d,a)},b);return a?v(xb):a}function
+l_(a){function
 b(b){var
-d=c(a[3],b[2]);return[0,c(a[3],b[1]),d]}return function(a){return e(b,a)}}function
-g6(b,a){var
-d=bl(a),s=e(a8,a);e8(b,an(e(ak,a),s));if(aH(function(a){return aJ(d,a[2])},a))z(vx);var
-f=b[1],t=b[4],u=b[3];function
-g(a){return ax(a7(d,a),a)}function
-h(a){return 1-aJ(d,a[1])}function
+d=c(a[3],b[2]);return[0,c(a[3],b[1]),d]}return function(a){return f(b,a)}}function
+hZ(b,a){var
+d=bw(a),r=f(bb,a);fR(b,as(f(ak,a),r));if(aP(function(a){return aR(d,a[2])},a))v(xc);var
+e=b[1],s=b[4],u=b[3];function
+g(a){return aE(a6(d,a),a)}function
+h(a){return 1-aR(d,a[1])}function
 i(j){var
-a=P(0,16),k=j[2];M(function(b){var
-c=b[1],d=ax(a7(a,g(c)),bk),e=cq(d,b[2]);return br(a,g(c),e)},k);var
+a=V(0,16),k=j[2];M(function(b){var
+c=b[1],d=aE(a6(a,g(c)),bv),e=cH(d,b[2]);return bp(a,g(c),e)},k);var
 d=a[2];function
 e(f,c,k){var
 a=f,b=c;for(;;){if(b){var
 g=b[1],h=b[2],i=b[3];return[0,[0,g,h],function(b){return e(a,i,b)}]}if(a===d.length-1)return 0;var
-j=p(d,a)[1+a],a=a+1|0,b=j;continue}}var
+j=t(d,a)[1+a],a=a+1|0,b=j;continue}}var
 b=0,h=0;function
 i(a){return e(h,b,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
 b=c(e,0);if(b){var
-a=[0,b[1],a],e=b[2];continue}return aq(a)}}var
+a=[0,b[1],a],e=b[2];continue}return ai(a)}}var
 d=c(g,0);if(d){var
 i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,i)}var
-l=bl(f[1]),m=bl(f[2]);function
+l=bw(e[1]),m=bw(e[2]);function
 j(a){var
-b=i([0,a,ci(m,a)]),d=c(U(function(a){return 0!==V(a[2][1])?1:0}),b),f=bc(_,e(function(a){var
-b=cG(a[2]);return[0,a[1],b]},d));return[0,ci(l,a),f]}ga(function(c,b){var
-d=j(b),a=bH(j(c),d);return a?z(u6):a},d);var
-n=f[2],o=c(U(h),n),q=e(function(a){var
-b=a[1];return[0,b,i([0,b,a[2]])]},o),r=f[1],k=e7([0,c(U(h),r),q],u,t),v=k[2];return[0,k,[0,c(kX(b),a),v]]}function
-e9(e,b,a){var
-f=e3(b[1]);if(y(a[2],f))z(vy);var
-c=m(e,b,a[1]),d=c[1],g=e3(d[1]);if(y(a[3],g))z(vz);return[0,d,c[2]]}function
-kY(f,a,b){function
-g(b,a){if(2===a[0])return g6(b,a[1]);throw ab}return e(function(b){var
-e=b[1],h=[0,a,0],c=aq(a5(function(a,c){var
-b=e9(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,e)[2]),d=g2(0,0,a[3],[5,b[2]]);d_(f,function(b){return jx(a[2],c,d)});return[0,c,d]},b)}function
-g7(j,i,h,a){try{A([5,a],vL,an(vK,j),0);var
-d=P(0,64),k=P(0,64),m=kW(l(a,vM)),n=d8(l(a,vN)),g=e(c(i,function(a){return aL(d,a)}),n);if(0===g)throw ab;var
-o=bj(l(a,vO));if(S(l(cp(l(a,vR)),vQ),vP))throw ab;var
-b=cX(0,f(a,vS)),p=[0,[0,b,o,function(e){e6(b);function
-a(a){return aL(k,a)}var
-c=e7(b,function(a){return aL(d,a)},a);return vv(function(a){return hn(h,a,c,m,g)})}]];return p}catch(a){a=aY(a);if(a===ab)return 0;throw a}}function
-kZ(i,h){var
-l=aR(i,h),a=bu(cu(i,h),l),m=dG(a[1]),j=(320+dG(a[2])|0)-m|0,n=w(a[2],a[2]),o=w(a[1],a[1]),r=a[2],e=bS(q(a[1],j),r),c=d,g=0,f=1;for(;;){if(0===V(e)){var
-k=q(b,j),s=bu(q(aR(c,ad(g)),1),k);return[0,bu(q(c,1),k),s]}var
-p=aR(c,bS(e,ad(f))),e=bS(w(e,o),n),c=p,g=g+2|0,f=f+2|0;continue}}function
-k0(b,a){var
-c=a[2],d=a[1];return bu(w(ad(b),d),c)}function
-k1(a){if(0<V(a[1])){if(dV(a[1],a[2])){var
-d=k1([0,a[2],a[1]]),e=d[2],f=d[1],i=f[2],j=[0,ag(f[1]),i],k=e[2];return[0,[0,ag(e[1]),k],j]}var
-c=dG(bS(a[1],a[2]))-1|0,l=q(a[2],c),g=kZ(a[1],l),h=kZ(ad(2),b),m=k0(c,h[2]),n=cq(g[2],m),o=k0(c,h[1]);return[0,cq(g[1],o),n]}return[0,bk,bk]}function
-cH(b,a){if(typeof
+b=i([0,a,cf(m,a)]),d=c(Z(function(a){return 0!==S(a[2][1])?1:0}),b),e=bh(af,f(function(a){var
+b=cZ(a[2]);return[0,a[1],b]},d));return[0,cf(l,a),e]}gW(function(c,b){var
+d=j(b),a=bY(j(c),d);return a?v(wL):a},d);var
+n=e[2],o=c(Z(h),n),p=f(function(a){var
+b=a[1];return[0,b,i([0,b,a[2]])]},o),q=e[1],k=fQ([0,c(Z(h),q),p],u,s),w=k[2];return[0,k,[0,c(l_(b),a),w]]}function
+fS(e,b,a){var
+f=fM(b[1]);if(y(a[2],f))v(xd);var
+c=o(e,b,a[1]),d=c[1],g=fM(d[1]);if(y(a[3],g))v(xe);return[0,d,c[2]]}function
+l$(e,a,b){function
+g(b,a){if(2===a[0])return hZ(b,a[1]);throw al}return f(function(b){var
+f=b[1],h=[0,a,0],c=ai(a0(function(a,c){var
+b=fS(g,a[1],c);return[0,b[1],[0,b[2],a[2]]]},h,f)[2]),d=hV(0,0,a[3],[5,b[2]]);eE(e,function(b){return ks(a[2],c,d)});return[0,c,d]},b)}function
+h0(j,i,h,a){try{B([5,a],xq,as(xp,j),0);var
+d=V(0,64),k=V(0,64),l=l9(n(a,xr)),m=eC(n(a,xs)),e=f(c(i,function(a){return aT(d,a)}),m);if(0===e)throw al;var
+o=bu(n(a,xt));if(W(n(cG(n(a,xw)),xv),xu))throw al;var
+b=dn(0,g(a,xx)),p=[0,[0,b,o,function(f){fP(b);function
+a(a){return aT(k,a)}var
+c=fQ(b,function(a){return aT(d,a)},a);return xa(function(a){return ii(h,a,c,l,e)})}]];return p}catch(a){a=aZ(a);if(a===al)return 0;throw a}}function
+ma(i,h){var
+l=K(i,h),a=az(a_(i,h),l),m=bX(a[1]),j=(m8+bX(a[2])|0)-m|0,n=s(a[2],a[2]),o=s(a[1],a[1]),r=a[2],e=b8(p(a[1],j),r),c=d,g=0,f=1;for(;;){if(0===S(e)){var
+k=p(b,j),t=az(p(K(c,F(g)),1),k);return[0,az(p(c,1),k),t]}var
+q=K(c,b8(e,F(f))),e=b8(s(e,o),n),c=q,g=g+2|0,f=f+2|0;continue}}function
+mb(b,a){var
+c=a[2],d=a[1];return az(s(F(b),d),c)}function
+mc(a){if(0<S(a[1])){if(cS(a[1],a[2])){var
+d=mc([0,a[2],a[1]]),e=d[2],f=d[1],i=f[2],j=[0,aA(f[1]),i],k=e[2];return[0,[0,aA(e[1]),k],j]}var
+c=bX(b8(a[1],a[2]))-1|0,l=p(a[2],c),g=ma(a[1],l),h=ma(F(2),b),m=mb(c,h[2]),n=cH(g[2],m),o=mb(c,h[1]);return[0,cH(g[1],o),n]}return[0,bv,bv]}function
+c0(b,a){if(typeof
 b!=="number"&&1===b[0]){var
-c=cV(b[1],a);if(V(c)<0)n(j(a,vX));return c}return n(j(a,vW))}function
-k2(c,b,a){var
-d=ad(c+1|0);return dH(iZ(cH(b,a),d))}function
-bm(c,b,a){var
-d=av(b,a);return e(function(b){var
-d=m(c,b[2],a);return[0,b[1],d]},d)}function
-aN(c,b,a){var
-d=L(b,a);return e(function(b){return m(c,b,a)},d)}function
-g8(a,c){if(typeof
+c=dm(b[1],a);if(S(c)<0)m(k(a,xC));return c}return m(k(a,xB))}function
+md(c,b,a){var
+d=F(c+1|0);return bl(jV(c0(b,a),d))}function
+bx(c,b,a){var
+d=aw(b,a);return f(function(b){var
+d=o(c,b[2],a);return[0,b[1],d]},d)}function
+aV(c,b,a){var
+d=I(b,a);return f(function(b){return o(c,b,a)},d)}function
+h1(a,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=y(a[1],v_);if(!b)return b}return[0,T(a,c)]}function
-wp(e,a){var
-b=A(e,a,wr,wq),g=aN(v,f(b,ws),a),h=l(b,wt),i=F(function(b){return aN(T,b,a)},h);function
-d(c){return g8(f(b,c),a)}var
-j=d(wu),c=d(wv),k=c?[0,c[1]]:c;return[0,g,i,j,k]}function
-k3(b,a){var
-c=a[2];return cq(b,[0,ag(a[1]),c])}function
-k4(a){return bc(_,e(function(a){var
-b=a[2],c=e(function(a){return bT(a[1])},b);return[0,a[1],c]},a))}function
-k5(d,r,m,b,l){function
+b=y(a[1],xP);if(!b)return b}return[0,N(a,c)]}function
+x6(e,a){var
+b=B(e,a,x8,x7),f=aV(C,g(b,x9),a),h=n(b,x_),i=L(function(b){return aV(N,b,a)},h);function
+d(c){return h1(g(b,c),a)}var
+j=d(x$),c=d(ya),k=c?[0,c[1]]:c;return[0,f,i,j,k]}function
+me(b,a){var
+c=a[2];return cH(b,[0,aA(a[1]),c])}function
+mf(a){return bh(af,f(function(a){var
+b=a[2],c=f(function(a){return bH(a[1])},b);return[0,a[1],c]},a))}function
+mg(d,r,m,b,l){function
 n(d,b){var
 a=c(d,b);if(a){var
-f=a[1],g=a[2];return e(function(a){return k3(a,f)},g)}return a}var
-g=l[2],a=l[1];if(y(d,ww)&&y(d,wx)&&y(d,wy)){if(!g&&a){var
+e=a[1],g=a[2];return f(function(a){return me(a,e)},g)}return a}var
+g=l[2],a=l[1];if(y(d,yb)&&y(d,yc)&&y(d,yd)){if(!g&&a){var
 h=a[2];if(h&&!h[2]){var
-i=h[1],j=a[1],f=function(b,a){return S(b,a)?d9:bk},s=function(a){var
-b=[0,f(a,i),0];return[0,f(a,j),b]},u=function(a){var
-b=f(a,i);return[0,k3(f(a,j),b),0]},v=0===r?u:s,x=c(b,i);return[0,[0,c(b,j),x],v]}}return z(wz)}if(g){var
-o=g[1],A=t(a);if(t(o)===A){var
-k=f3(a,o),p=e(function(a){var
+i=h[1],j=a[1],e=function(b,a){return W(b,a)?eD:bv},t=function(a){var
+b=[0,e(a,i),0];return[0,e(a,j),b]},w=function(a){var
+b=e(a,i);return[0,me(e(a,j),b),0]},x=0===r?w:t,z=c(b,i);return[0,[0,c(b,j),z],x]}}return v(ye)}if(g){var
+o=g[1],A=u(a);if(u(o)===A){var
+k=gN(a,o),p=f(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},k);if(m){var
-q=e(a8,m[1]),B=function(h){return e(function(i){return a5(function(g,a){var
-b=a[2],c=a[1];if(ai(c,h))var
-e=ax(dQ(c,i),bk),f=w(b[2],e[2]),d=bu(w(b[1],e[1]),f);else
+q=f(bb,m[1]),B=function(h){return f(function(i){return a0(function(g,a){var
+b=a[2],c=a[1];if(ao(c,h))var
+e=aE(dG(c,i),bv),f=s(b[2],e[2]),d=az(s(b[1],e[1]),f);else
 var
-d=bk;return cq(g,d)},bk,k)},q)},C=function(a){return n(B,a)},D=function(a){var
-d=a[2];return[0,c(b,a[1]),d]};return[0,[2,p,e(function(a){return e(D,a)},q)],C]}var
-E=function(b){return e(function(a){return ai(a[1],b)?a[2]:bk},k)},F=function(a){return n(E,a)};return[0,[1,p,ai(d,wA)],F]}}return z(wB)}function
-k6(a){if(y(a,wC)){if(!y(a,wD))return 1;if(y(a,wE)){if(!y(a,wF))return 3;if(!y(a,wG))return 2;if(y(a,wH)&&y(a,wI)){var
-b=f4(wJ,a)?bO(a,6):wL,e=b2(b);if(e)var
-f=48!==D(b,0)?1:0,c=f?x(b)<5?1:0:f;else
+d=bv;return cH(g,d)},bv,k)},q)},C=function(a){return n(B,a)},D=function(a){var
+d=a[2];return[0,c(b,a[1]),d]};return[0,[2,p,f(function(a){return f(D,a)},q)],C]}var
+E=function(b){return f(function(a){return ao(a[1],b)?a[2]:bv},k)},F=function(a){return n(E,a)};return[0,[1,p,ao(d,yf)],F]}}return v(yg)}function
+mh(a){if(y(a,yh)){if(!y(a,yi))return 1;if(y(a,yj)){if(!y(a,yk))return 3;if(!y(a,yl))return 2;if(y(a,ym)&&y(a,yn)){var
+b=gO(yo,a)?b2(a,6):yq,e=cj(b);if(e)var
+f=48!==H(b,0)?1:0,c=f?E(b)<5?1:0:f;else
 var
 c=e;var
-d=c?dK(b):c;if(2<=d&&!(dx<d))return[0,ad(d-1|0)];return n(wK)}}}return 0}var
-g9=[0,function(a){return 0<=V(a)?DL(a):a},k1];function
-k7(a,i,u){var
-k=aN(wp,f(a,wU),wT),C=l(a,wV),g=F(function(a){return bm(function(a,b){return bm(T,a,b)},a,wW)},C),s=L(f(a,wY),wX),o=ad(t(s)),D=ax(l(a,w0),wZ);function
-B(c){var
-a=L(c,wM);if(a){var
+d=c?eg(b):c;if(2<=d&&!(d6<d))return[0,F(d-1|0)];return m(yp)}}}return 0}var
+h2=[0,function(a){return 0<=S(a)?GL(a):a},mc];function
+mi(a,i,t){var
+j=aV(x6,g(a,yz),yy),A=n(a,yA),e=L(function(a){return bx(function(a,b){return bx(N,a,b)},a,yB)},A),w=I(g(a,yD),yC),o=F(u(w)),D=aE(n(a,yF),yE);function
+z(c){var
+a=I(c,yr);if(a){var
 b=a[2];if(b&&!b[2]){var
-d=cH(a[1],wO);return[0,d,cH(b[1],wP)]}}return n(wN)}var
-m=e(B,L(D,wQ)),h=v(f(a,w2),w1),p=k6(h);if(ai(h,w3)!==(0!==g?1:0))n(w4);if(S(g,w5))n(w6);var
-q=g?t(g[1])-1|0:0===p?ai(h,xa)?1:k?t(k[1][1])-1|0:z(xb):2,r=dP(function(w,X){var
-a=c(dd(v$),w),d=A(X,a,wb,wa);function
-B(c,a){return[0,cW(c,a),b]}var
-C=f(d,wc),g=bm(function(a,b){return aN(B,a,b)},C,a),D=l(d,wd),p=F(function(b){return bm(cH,b,a)},D),E=l(d,we),G=F(function(b){return T(b,a)},E),H=l(d,wf),I=F(function(b){if(typeof
+d=c0(a[1],yt);return[0,d,c0(b[1],yu)]}}return m(ys)}var
+l=f(z,I(D,yv)),h=C(g(a,yH),yG),p=mh(h);if(ao(h,yI)!==(0!==e?1:0))m(yJ);if(W(e,yK))m(yL);var
+q=e?u(e[1])-1|0:0===p?ao(h,yR)?1:j?u(j[1][1])-1|0:v(yS):2,r=en(function(v,Y){var
+a=c(cR(xQ),v),d=B(Y,a,xS,xR);function
+z(c,a){return[0,b3(c,a),b]}var
+A=g(d,xT),e=bx(function(a,b){return aV(z,a,b)},A,a),D=n(d,xU),p=L(function(b){return bx(c0,b,a)},D),E=n(d,xV),G=L(function(b){return N(b,a)},E),H=n(d,xW),J=L(function(b){if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=b[1];if(!y(c,v0))return 1;if(!y(c,v1))return 2;break;case
-5:if(bb(v2,b[1])){var
-d=A(b,a,v4,v3),h=bB(v(f(d,v5),a),a),e=l(d,v6),k=e?e1(v(e[1],a),a):bk;return[0,h,k]}var
-g=A(b,a,v7,0),m=k2(q,f(g,v8),a),o=f(g,v9);return[1,m,aq(aN(function(d,a){var
-b=L(d,a);if(b){var
+c=b[1];if(!y(c,xF))return 1;if(!y(c,xG))return 2;break;case
+5:if(bg(xH,b[1])){var
+d=B(b,a,xJ,xI),h=bP(C(g(d,xK),a),a),e=n(d,xL),j=e?fK(C(e[1],a),a):bv;return[0,h,j]}var
+f=B(b,a,xM,0),l=md(q,g(f,xN),a),o=g(f,xO);return[1,l,ai(aV(function(d,a){var
+b=I(d,a);if(b){var
 c=b[2];if(c&&!c[2]){var
-e=k2(q,b[1],a);return[0,e,d6(i,bB,c[1],a)]}}return n(j(a,vY))},o,a))]}return n(j(a,vZ))},H),J=l(d,wg),K=F(function(b){return g8(b,a)},J),r=l(d,wh),Y=0;if(r){var
+e=md(q,b[1],a);return[0,e,eA(i,bP,c[1],a)]}}return m(k(a,xD))},o,a))]}return m(k(a,xE))},H),K=n(d,xX),M=L(function(b){return h1(b,a)},K),r=n(d,xY),Z=0;if(r){var
 h=r[1],o=0;if(typeof
 h!=="number"&&0===h[0])if(h[1])o=2;else
 o=1;var
-x=0;switch(o){case
-2:x=1;break;case
-0:break}if(!x){n(j(wj,j(a,wi)));Y=1}}var
-M=l(d,wk),N=F(function(b){return bB(v(b,a),a)},M);function
-O(d){var
-b=L(d,a);if(b){var
+w=0;switch(o){case
+2:w=1;break;case
+0:break}if(!w){m(k(x0,k(a,xZ)));Z=1}}var
+O=n(d,x1),P=L(function(b){return bP(C(b,a),a)},O);function
+Q(d){var
+b=I(d,a);if(b){var
 c=b[2];if(c&&!c[2]){var
-e=T(b[1],a);return[0,e,bB(v(c[1],a),a)]}}return n(j(a,wl))}var
-P=F(O,l(d,wm)),k=bY(nZ,e(function(a){return t(a[2])},g)),z=0;if(k&&!k[2]&&0<k[1])z=1;if(!z)n(j(a,wn));var
-s=ad(w),V=iI(function(a){var
-b=ar(a[1],s);return b?ar(s,a[2]):b},m),W=F(function(a){return az(a[1])},V),Q=bb(wo,d),R=ax(I,0);function
-S(a){var
-b=az(a[2]);return[0,c(u,a[1]),b]}var
-U=F(function(a){return e(S,a)},p);return[0,g,p,[0,e(function(a){var
-b=a[2];return[0,c(i,a[1]),b]},g),U,G,R,K,Q,W,N,P]]},s);M(function(a){function
+e=N(b[1],a);return[0,e,bP(C(c[1],a),a)]}}return m(k(a,x2))}var
+R=L(Q,n(d,x3)),j=cd(pw,f(function(a){return u(a[2])},e)),x=0;if(j&&!j[2]&&0<j[1])x=1;if(!x)m(k(a,x4));var
+s=F(v),W=jF(function(a){var
+b=aj(a[1],s);return b?aj(s,a[2]):b},l),X=L(function(a){return aG(a[1])},W),S=bg(x5,d),T=aE(J,0);function
+U(a){var
+b=aG(a[2]);return[0,c(t,a[1]),b]}var
+V=L(function(a){return f(U,a)},p);return[0,e,p,[0,f(function(a){var
+b=a[2];return[0,c(i,a[1]),b]},e),V,G,T,M,S,X,P,R]]},w);M(function(a){function
 b(b){var
-a=de(b[2],o);return a?n(w7):a}return M(b,ax(a[2],0))},r);M(function(a){var
-c=de(a[1],o),b=c||de(a[2],o);return b?n(wR):b},m);var
-x=P(0,64);ey(function(b,a){var
-c=ad(b+1|0);return br(x,k4(a[1]),c)},r);var
-E=g3(i,co,ax(l(a,w_),w9),w8);return[0,h,g,k,function(j,f){function
+a=dM(b[2],o);return a?m(yM):a}return M(b,aE(a[2],0))},r);M(function(a){var
+c=dM(a[1],o),b=c||dM(a[2],o);return b?m(yw):b},l);var
+x=V(0,64);e8(function(b,a){var
+c=F(b+1|0);return bp(x,mf(a[1]),c)},r);var
+E=hW(i,cF,aE(n(a,yP),yO),yN);return[0,h,e,j,function(m,g){function
 a(d,a){var
-b=a[2],c=a[1];if(!ar(c,d)&&!dV(b,c))return b;return z(wS)}a5(a,ad(-1),m);var
-n=bl(j[1]);function
-l(b){var
-a=a7(n,b);return a?c(u,a[1]):z(w$)}var
-o=e(function(a){var
-f=k5(h,p,g,i,a),q=a[4],r=a[3],s=f[2],k=bY(_,a[1]),m=e(function(a){return[0,a,c(s,a)]},k),j=c(U(function(a){var
-b=a[2];return aH(function(a){return 0!==V(a[1])?1:0},b)}),m),n=bY(_,e(function(a){return l(a[1])},j)),o=c(da(function(g){var
-h=c(U(function(a){return S(l(a[1]),g)}),j),a=ez(a8,h),i=a5(function(b,a){return i1(b,a[2])},b,a);function
-f(a){var
-b=bS(i,a[2]);return w(a[1],b)}var
-k=a5(function(b,a){return fK(b,f(a))},d,a);function
-m(a){return[0,bS(f(a),k),b]}var
-n=a7(x,k4(e(function(a){var
-b=e(m,a[2]);return[0,a[1],b]},h)));return F(function(a){return[0,g,a]},n)}),n);return[0,f[1],o,r,q]},k);return[0,f,p,q,E,dP(function(b,a){var
-c=a[3];return[0,ad(b+1|0),c]},r),o]}]}function
-xo(y,q){var
-a=cp([0,q]);e5(xp,a);var
-j=l(a,xq),c=l(a,xr),d=l(a,xs),h=0;if(j){var
-f=j[1],b=0;if(typeof
-f!=="number"&&3===f[0])if(c){var
+b=a[2],c=a[1];if(!aj(c,d)&&!cS(b,c))return b;return v(yx)}a0(a,F(-1),l);var
+n=bw(m[1]);function
+k(b){var
+a=a6(n,b);return a?c(t,a[1]):v(yQ)}var
+o=f(function(a){var
+j=mg(h,p,e,i,a),q=a[4],r=a[3],t=j[2],l=cd(af,a[1]),m=f(function(a){return[0,a,c(t,a)]},l),g=c(Z(function(a){var
+b=a[2];return aP(function(a){return 0!==S(a[1])?1:0},b)}),m),n=cd(af,f(function(a){return k(a[1])},g)),o=c(da(function(h){var
+i=c(Z(function(a){return W(k(a[1]),h)}),g),a=e_(bb,i),j=a0(function(b,a){return jW(b,a[2])},b,a);function
+e(a){var
+b=b8(j,a[2]);return s(a[1],b)}var
+l=a0(function(b,a){return gx(b,e(a))},d,a);function
+m(a){return[0,b8(e(a),l),b]}var
+n=a6(x,mf(f(function(a){var
+b=f(m,a[2]);return[0,a[1],b]},i)));return L(function(a){return[0,h,a]},n)}),n);return[0,j[1],o,r,q]},j);return[0,g,p,q,E,en(function(b,a){var
+c=a[3];return[0,F(b+1|0),c]},r),o]}]}function
+y5(y,q){var
+a=cG([0,q]);fO(y6,a);var
+j=n(a,y7),c=n(a,y8),d=n(a,y9),h=0;if(j){var
+e=j[1],b=0;if(typeof
+e!=="number"&&3===e[0])if(c){var
 g=c[1],i=0;if(typeof
 g!=="number"&&3===g[0])if(d){b=1;i=1}else{var
-k=[0,f[1],[0,g[1],0]];h=1;b=1;i=1}if(!i)b=1}else
+k=[0,e[1],[0,g[1],0]];h=1;b=1;i=1}if(!i)b=1}else
 b=1}else
 if(!c&&d){var
-x=d8([0,d[1]]),k=e(function(a){return bj([0,a])},x);h=1}if(h){var
-m=function(b){var
-c=l(a,b);return F(function(a){return g8(a,xt)},c)},n=m(xu),r=m(xv),o=F(function(a){var
-b=a?[0,a[1]]:a;return b},r),p=0===n?1:0,s=p?0===o?1:0:p;if(s)throw ab;var
-t=l(a,xw),u=F(function(a){return aN(T,a,xx)},t),v=l(a,xy),w=F(function(a){return bm(function(a,b){return bm(T,a,b)},a,xz)},v);return[0,[0,k,u,[0,bk],0],bj(l(a,xA)),w,n,o]}throw ab}function
-k8(o,b){var
-e=P(0,16),a=[0,0],f=[0,0],d=cQ(function(g){var
-b=g[2],d=g[1],h=c(o,d),p=[0,bT(b[2]),0],q=[0,bT(b[1]),p],i=bJ(xG,[0,bT(h),q]),j=a7(e,i);if(j){var
+x=eC([0,d[1]]),k=f(function(a){return bu([0,a])},x);h=1}if(h){var
+l=function(b){var
+c=n(a,b);return L(function(a){return h1(a,y_)},c)},m=l(y$),r=l(za),o=L(function(a){var
+b=a?[0,a[1]]:a;return b},r),p=0===m?1:0,s=p?0===o?1:0:p;if(s)throw al;var
+t=n(a,zb),u=L(function(a){return aV(N,a,zc)},t),v=n(a,zd),w=L(function(a){return bx(function(a,b){return bx(N,a,b)},a,ze)},v);return[0,[0,k,u,[0,bv],0],bu(n(a,zf)),w,m,o]}throw al}function
+mj(o,b){var
+e=V(0,16),a=[0,0],f=[0,0],d=c$(function(g){var
+b=g[2],d=g[1],h=c(o,d),p=[0,bH(b[2]),0],q=[0,bH(b[1]),p],i=bK(zl,[0,bH(h),q]),j=a6(e,i);if(j){var
 k=j[1],l=k[2];l[1]=[0,d,l[1]];return k[1]}var
-m=[0,[0,d,0]],n=f[1];bK(e,i,[0,n,m]);a[1]=[0,[0,[0,h,b],m],a[1]];f[1]++;return n},b),g=a[1];return[0,d,eA(f0(function(a){return[0,a[1],a[2][1]]},g))]}var
-k9=[ap,xH,cP(0)];function
-dq(e,j,i,g){var
-f=k8(e,j),b=f[2],d=k8(e,i)[2],q=b.length-1,r=d.length-1,A=iO(function(a){var
-b=a[1],e=fZ(r,function(a){return a});return c(U(function(a){return m(g,b,p(d,a)[1+a][1])}),e)},b),h=oC(r,function(a){return P(0,4)}),k=iO(function(a){return t(a[2])},d);function
-s(a,b){return ax(a7(p(h,a)[1+a],b),0)}function
+m=[0,[0,d,0]],n=f[1];bM(e,i,[0,n,m]);a[1]=[0,[0,[0,h,b],m],a[1]];f[1]++;return n},b),g=a[1];return[0,d,dI(gL(function(a){return[0,a[1],a[2][1]]},g))]}var
+mk=[at,zm,cN(0)];function
+dZ(e,j,i,g){var
+f=mj(e,j),b=f[2],d=mj(e,i)[2],p=b.length-1,q=d.length-1,A=jL(function(a){var
+b=a[1],e=e7(q,function(a){return a});return c(Z(function(a){return o(g,b,t(d,a)[1+a][1])}),e)},b),h=qb(q,function(a){return V(0,4)}),k=jL(function(a){return u(a[2])},d);function
+r(a,b){return aE(a6(t(h,a)[1+a],b),0)}function
 x(d,g,i){if(0===i){var
-b=p(h,d)[1+d],c=ch(b,g),e=0,a=p(b[2],c)[1+c];for(;;){if(a){var
-f=a[3];if(0===_(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(p(b[2],c)[1+c]=f,0)}var
-e=a,a=f;continue}return 0}}return br(p(h,d)[1+d],g,i)}try{f5(function(w,E){var
-l=t(E[2]);a:for(;;){var
+b=t(h,d)[1+d],c=cy(b,g),e=0,a=t(b[2],c)[1+c];for(;;){if(a){var
+f=a[3];if(0===af(a[1],g)){b[1]=b[1]-1|0;return e?(e[3]=f,0):(t(b[2],c)[1+c]=f,0)}var
+e=a,a=f;continue}return 0}}return bp(t(h,d)[1+d],g,i)}try{gP(function(w,E){var
+l=u(E[2]);a:for(;;){var
 y=0<l?1:0;if(y){var
-u=bV(r,-1),b=bV(q,-2),a=[0,0,0,0],m=[0,-1];p(b,w)[1+w]=-1;iP(w,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
+s=b_(q,-1),b=b_(p,-2),a=[0,0,0,0],m=[0,-1];t(b,w)[1+w]=-1;jM(w,a);for(;;){if(!(0<=m[1])&&0!==a[1]){var
 j=a[2];if(j){var
 o=j[1];if(j[2]){var
 z=j[2];a[1]=a[1]-1|0;a[2]=z}else{a[1]=0;a[2]=0;a[3]=0}var
-D=p(A,o)[1+o];M(function(i,j,d,e,f){return function(a){var
-b=f[1]<0?1:0,c=b?p(d,a)[1+a]<0?1:0:b;if(c){p(d,a)[1+a]=j;if(0<p(k,a)[1+a]){f[1]=a;return 0}var
-g=p(h,a)[1+a];return ga(function(b,d){var
-c=-2===p(e,b)[1+b]?1:0;return c?(p(e,b)[1+b]=a,iP(b,i)):c},g)}return c}}(a,o,u,b,m),D);continue}throw oG}if(m[1]<0){var
-B=fZ(q,function(a){return a});throw[0,k9,c(U(function(a){return-2<p(b,a)[1+a]?1:0}),B)]}var
-d=m[1],v=d,e=iB(l,p(k,d)[1+d]);for(;;){var
-f=p(u,v)[1+v];if(-1===p(b,f)[1+f]){k[1+d]=k[1+d]-e|0;var
+D=t(A,o)[1+o];M(function(i,j,d,e,f){return function(a){var
+b=f[1]<0?1:0,c=b?t(d,a)[1+a]<0?1:0:b;if(c){t(d,a)[1+a]=j;if(0<t(k,a)[1+a]){f[1]=a;return 0}var
+g=t(h,a)[1+a];return gW(function(b,d){var
+c=-2===t(e,b)[1+b]?1:0;return c?(t(e,b)[1+b]=a,jM(b,i)):c},g)}return c}}(a,o,s,b,m),D);continue}throw qf}if(m[1]<0){var
+B=e7(p,function(a){return a});throw[0,mk,c(Z(function(a){return-2<t(b,a)[1+a]?1:0}),B)]}var
+d=m[1],v=d,e=gJ(l,t(k,d)[1+d]);for(;;){var
+f=t(s,v)[1+v];if(-1===t(b,f)[1+f]){k[1+d]=k[1+d]-e|0;var
 i=d;for(;;){var
-g=p(u,i)[1+i];x(i,g,s(i,g)+e|0);var
-n=p(b,g)[1+g];if(-1!==n){x(n,g,s(n,g)-e|0);var
+g=t(s,i)[1+i];x(i,g,r(i,g)+e|0);var
+n=t(b,g)[1+g];if(-1!==n){x(n,g,r(n,g)-e|0);var
 i=n;continue}var
 l=l-e|0;continue a}}var
-C=iB(e,s(p(b,f)[1+f],f)),v=b[1+f],e=C;continue}}}return y}},b);var
-a=bV(q,0);f5(function(c,d){var
-b=[0,d[2]],e=p(h,c)[1+c];return ga(function(c,e){var
+C=gJ(e,r(t(b,f)[1+f],f)),v=b[1+f],e=C;continue}}}return y}},b);var
+a=b_(p,0);gP(function(c,d){var
+b=[0,d[2]],e=t(h,c)[1+c];return gW(function(c,e){var
 f=1;if(!(e<1)){var
 d=f;for(;;){var
-g=p(a,c)[1+c];a[1+c]=[0,fX(b[1]),g];b[1]=fY(b[1]);var
+g=t(a,c)[1+c];a[1+c]=[0,e6(b[1]),g];b[1]=em(b[1]);var
 h=d+1|0;if(e!==d){var
 d=h;continue}break}}return 0},e)},d);var
-n=function(b){var
-c=fX(p(a,b)[1+b]);a[1+b]=fY(a[1+b]);return c},o=[0,cQ(n,f[1])];return o}catch(a){a=aY(a);if(a[1]===k9){var
-l=a[2];return[1,cQ(function(a){return p(b,a)[1+a][1]},l)]}throw a}}function
-g_(b,e,d){if(b){var
+m=function(b){var
+c=e6(t(a,b)[1+b]);a[1+b]=em(a[1+b]);return c},n=[0,c$(m,f[1])];return n}catch(a){a=aZ(a);if(a[1]===mk){var
+l=a[2];return[1,c$(function(a){return t(b,a)[1+a][1]},l)]}throw a}}function
+h3(b,e,d){if(b){var
 a=b[1],f=0;if(typeof
 a==="number"||!(3===a[0]))f=1;else{var
-c=a[1];if(cx(c,d))return c}}return n(j(e,xI))}function
-k_(b,j){var
-k=b?b[1]:b,d=A(j,xL,xK,xJ);g_(l(d,xO),xN,xM);var
-m=L(f(d,xQ),xP),a=e(function(a){return v(a,xR)},m),n=L(f(d,xT),xS),g=P(0,64);M(function(a){return br(g,a,0)},a);var
+c=a[1];if(cc(c,d))return c}}return m(k(e,zn))}function
+ml(b,j){var
+k=b?b[1]:b,d=B(j,zq,zp,zo);h3(n(d,zt),zs,zr);var
+l=I(g(d,zv),zu),a=f(function(a){return C(a,zw)},l),m=I(g(d,zy),zx),e=V(0,64);M(function(a){return bp(e,a,0)},a);var
 h=0===a?1:0;if(h)var
 i=h;else
 var
-o=t(a),i=g[1]<o?1:0;if(i)z(xU);return[0,a,e(function(i){var
-b=A(i,d$,xV,0),d=v(f(b,xW),d$),j=v(f(b,xX),d$),l=av(f(b,xY),d$),a=e(function(b){var
+o=u(a),i=e[1]<o?1:0;if(i)v(zz);return[0,a,f(function(i){var
+b=B(i,eF,zA,0),d=C(g(b,zB),eF),j=C(g(b,zC),eF),l=aw(g(b,zD),eF),a=f(function(b){var
 a=b[2],d=0;if(typeof
 a!=="number")switch(a[0]){case
 1:case
 2:if(k){var
 c=[3,a[1]];d=1}break}if(!d)var
 c=a;var
-e=g0(c,d$);return[0,b[1],e]},l),m=[0,d,e(ak,a)];if(1-cf(function(a){return aJ(g,a)},m))z(xZ);var
-h=a5(function(b,a){return cq(b,a[2])},bk,a),n=aH(function(a){return V(a[2][1])<0?1:0},a),o=n||gb(h[1],h[2]);if(o)z(x0);return[0,d,j,c(U(function(a){return 0<V(a[2][1])?1:0}),a)]},n)]}function
-g$(b){function
-a(a){return j(x3,j(bJ(x2,a),x1))}function
+e=hT(c,eF);return[0,b[1],e]},l),m=[0,d,f(ak,a)];if(1-cb(function(a){return aR(e,a)},m))v(zE);var
+h=a0(function(b,a){return cH(b,a[2])},bv,a),n=aP(function(a){return S(a[2][1])<0?1:0},a),o=n||cz(h[1],h[2]);if(o)v(zF);return[0,d,j,c(Z(function(a){return 0<S(a[2][1])?1:0}),a)]},m)]}function
+h4(b){function
+a(a){return k(zI,k(bK(zH,a),zG))}function
 c(b){var
-c=0,d=b[3],f=bc(function(b,a){return _(b[1],a[1])},d),g=[0,j(x7,j(bJ(x6,e(function(a){var
-b=j(x5,a9(cG(a[2])));return j(a9(a[1]),b)},f)),x4)),c],h=[0,a9(b[2]),g];return a([0,a9(b[1]),h])}var
-d=a(bc(cw,e(c,b[2]))),f=a(e(a9,bc(cw,b[1])));return m(dd(x8),f,d)}function
-x9(k){try{var
-b=eY(1,k),i=0;if(typeof
+c=0,d=b[3],e=bh(function(b,a){return af(b[1],a[1])},d),g=[0,k(zM,k(bK(zL,f(function(a){var
+b=k(zK,bj(cZ(a[2])));return k(bj(a[1]),b)},e)),zJ)),c],h=[0,bj(b[2]),g];return a([0,bj(b[1]),h])}var
+d=a(bh(cw,f(c,b[2]))),e=a(f(bj,bh(cw,b[1])));return o(cR(zN),e,d)}function
+zO(j){try{var
+b=fH(1,j),i=0;if(typeof
 b!=="number"&&5===b[0]){var
-d=b[1];if(S(l(d,yb),ya)){var
-a=cX(yc,[5,d]);e6(a);var
-m=e(ak,a[1]),o=a[1],h=g$([0,m,e(function(b){var
-d=b[1],e=ax(dQ(d,a[2]),0),f=c(U(function(a){return 0!==V(a[2][1])?1:0}),e);return[0,d,b[2],f]},o)])}else
+d=b[1];if(W(n(d,zS),zR)){var
+a=dn(zT,[5,d]);fP(a);var
+l=f(ak,a[1]),o=a[1],h=h4([0,l,f(function(b){var
+d=b[1],e=aE(dG(d,a[2]),0),f=c(Z(function(a){return 0!==S(a[2][1])?1:0}),e);return[0,d,b[2],f]},o)])}else
 var
-h=g$(k_(ye,[5,dR(yd,d)]));var
+h=h4(ml(zV,[5,dH(zU,d)]));var
 g=h;i=1}if(!i)var
-g=n(x$);return g}catch(a){a=aY(a);if(a[1]===cn)var
-f=a[2];else{if(a[1]!==dn)throw a;var
-f=a[2]}return n(j(x_,f))}}function
-k$(a,c){if(typeof
+g=m(zQ);return g}catch(a){a=aZ(a);if(a[1]===ch)var
+e=a[2];else{if(a[1]!==dl)throw a;var
+e=a[2]}return m(k(zP,e))}}function
+mm(a,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=y(a[1],yk);if(!b)return b}return[0,T(a,c)]}function
-yl(b){var
-a=A(b,ea,ym,0),c=k$(f(a,yn),ea),d=k$(f(a,yo),ea),e=v(f(a,yp),ea);return[0,v(f(a,yq),ea),e,d,c]}function
-ha(b,a){var
-c=bt(f(b,yr),a),d=cH(f(b,ys),a),e=cH(f(b,yt),a);return[0,c,d,e,cH(f(b,yu),a)]}function
-yv(b){var
-a=A(b,e_,yw,0),c=bt(f(a,yx),e_);return[0,c,co(v(f(a,yy),e_),e_)]}function
-yz(g){var
-b=A(g,e$,an(hb,yA),0),h=ha(b,e$),a=f(b,yB),e=0;if(typeof
+b=y(a[1],z1);if(!b)return b}return[0,N(a,c)]}function
+z2(b){var
+a=B(b,eG,z3,0),c=mm(g(a,z4),eG),d=mm(g(a,z5),eG),e=C(g(a,z6),eG);return[0,C(g(a,z7),eG),e,d,c]}function
+h5(b,a){var
+c=bD(g(b,z8),a),d=c0(g(b,z9),a),e=c0(g(b,z_),a);return[0,c,d,e,c0(g(b,z$),a)]}function
+Aa(b){var
+a=B(b,fT,Ab,0),c=bD(g(a,Ac),fT);return[0,c,cF(C(g(a,Ad),fT),fT)]}function
+Ae(f){var
+b=B(f,fU,as(h6,Af),0),h=h5(b,fU),a=g(b,Ag),e=0;if(typeof
 a!=="number"&&3===a[0]){var
-d=y(a[1],yC);if(!d){var
+d=y(a[1],Ah);if(!d){var
 c=d;e=1}}if(!e)var
-c=[0,co(v(a,e$),e$)];return[0,h,c]}function
-yD(b){var
-a=A(b,dr,an(hb,yE),0),c=ha(a,dr),d=g_(l(a,yG),dr,yF),e=bB(v(f(a,yH),dr),dr),g=cH(f(a,yI),dr);return[0,c,ai(d,yJ),e,g]}function
-yK(b){var
-a=A(b,fa,an(hb,yL),0),c=ha(a,fa);return[0,c,bB(v(f(a,yM),fa),fa)]}function
-yN(b){var
-a=A(b,cY,yO,0),c=bt(f(a,yP),cY);function
+c=[0,cF(C(a,fU),fU)];return[0,h,c]}function
+Ai(b){var
+a=B(b,d0,as(h6,Aj),0),c=h5(a,d0),d=h3(n(a,Al),d0,Ak),e=bP(C(g(a,Am),d0),d0),f=c0(g(a,An),d0);return[0,c,ao(d,Ao),e,f]}function
+Ap(b){var
+a=B(b,fV,as(h6,Aq),0),c=h5(a,fV);return[0,c,bP(C(g(a,Ar),fV),fV)]}function
+As(b){var
+a=B(b,dp,At,0),c=bD(g(a,Au),dp);function
 d(c){var
-a=L(c,cY);if(a){var
+a=I(c,dp);if(a){var
 b=a[2];if(b&&!b[2]){var
-d=T(a[1],cY);return[0,d,T(b[1],cY)]}}return n(j(cY,yQ))}return[0,c,e(d,L(f(a,yR),cY))]}function
-fb(b){var
-c=bY(bG,[0,d,b]),a=P(0,64);ey(function(c,b){return br(a,bT(b),c)},c);return function(b){return ci(a,bT(b))}}function
-fc(b,a){var
-c=w(a[1],b[2]);return bG(w(b[1],a[2]),c)}function
-hc(b,a){var
-c=w(b[2],a[2]);return bu(w(b[1],a[1]),c)}function
-la(a){return[0,a[2],a[1]]}var
-ds=[ap,zm,cP(0)];function
-yS(a3,au){var
-av=g_(l(au,yV),yU,yT),a5=[5,au],a6=ai(av,yW)?yX:zl,x=A(a5,yZ,an(yY,a6),0),B=e(yl,L(f(x,y1),y0));if(0===B)n(y2);var
-aw=F(x9,a3),v=k_(0,f(x,y3)),ay=g$(v),a8=[3,j(y4,gX(ay))];if(bH(f(x,y5),a8))z(y6);var
-bF=0;if(aw&&y(aw[1],ay)){z(y7);bF=1}var
-a_=P(0,64);function
-q(a){return aL(a_,a)}var
-a$=v[1];M(function(a){q(a);return 0},a$);var
-Y=P(0,64),ba=v[2];M(function(a){return bK(Y,a[1],[0,a[2],a[3]])},ba);var
-ae=v[1],W=P(0,64);M(function(a){return br(W,a,yf)},ae);var
-as=0;for(;;){var
-X=P(0,64),at=e(function(a){function
+d=N(a[1],dp);return[0,d,N(b[1],dp)]}}return m(k(dp,Av))}return[0,c,f(d,I(g(a,Aw),dp))]}function
+fW(b){var
+c=cd(bW,[0,d,b]),a=V(0,64);e8(function(c,b){return bp(a,bH(b),c)},c);return function(b){return cf(a,bH(b))}}function
+fX(b,a){var
+c=s(a[1],b[2]);return bW(s(b[1],a[2]),c)}function
+h7(b,a){var
+c=s(b[2],a[2]);return az(s(b[1],a[1]),c)}function
+mn(a){return[0,a[2],a[1]]}var
+d1=[at,A3,cN(0)];function
+Ax(a3,aw){var
+ax=h3(n(aw,AA),Az,Ay),a4=[5,aw],a7=ao(ax,AB)?AC:A2,w=B(a4,AE,as(AD,a7),0),z=f(z2,I(g(w,AG),AF));if(0===z)m(AH);var
+ay=L(zO,a3),r=ml(0,g(w,AI)),az=h4(r),a8=[3,k(AJ,hQ(az))];if(bY(g(w,AK),a8))v(AL);var
+bG=0;if(ay&&y(ay[1],az)){v(AM);bG=1}var
+a9=V(0,64);function
+q(a){return aT(a9,a)}var
+a_=r[1];M(function(a){q(a);return 0},a_);var
+X=V(0,64),a$=r[2];M(function(a){return bM(X,a[1],[0,a[2],a[3]])},a$);var
+af=r[1],R=V(0,64);M(function(a){return bp(R,a,zW)},af);var
+at=0;for(;;){var
+U=V(0,64),au=f(function(a){function
 b(a){var
-b=j(yg,cG(a[2]));return j(ci(W,a[1]),b)}function
+b=k(zX,cZ(a[2]));return k(cf(R,a[1]),b)}function
 c(a){var
-c=bJ(yh,bc(cw,e(b,a[2])));return j(a9(a[1]),c)}return[0,a,bJ(yi,bY(cw,e(c,eF(Y,a))))]},ae);ey(function(d){return function(f,e){var
-b=e[2],c=1-aJ(d,b);return c?bK(d,b,a(u+f)):c}}(X),at);M(function(c){return function(a){var
-b=ci(c,a[2]);return br(W,a[1],b)}}(X),at);if(as<X[1]){var
-as=X[1];continue}var
-a2=eA(ae),I=function(c){var
-a=a7(W,c);if(a){var
-b=dK(a[1]);return p(a2,b)[1+b]}return z(yj)},bb=P(0,64),bd=v[2],be=e(function(a){var
-b=a[3],c=e(function(a){var
-b=a[2];return[0,q(a[1]),b]},b),d=[0,aL(bb,a[2]),c];return[0,q(a[1]),d]},bd),o=[0,e(q,v[1]),be],D=function(u,T){var
-ae=v[1],af=e(function(a){var
-b=q(I(a));return[0,q(a),b]},ae),aa=o[1],w=G(k(function(a){return[0,a,0]},aa)),ab=o[2],U=aA(function(a,b){var
-c=R(0,b,a[1]);return aK(a[1],[0,a[2],c],b)},ao,ab),ac=G(af);function
-j(a){return R(0,U,a)}function
-a(a){return R(a,ac,a)}var
-f=kj(o,j);function
-l(a){return gL(w,a)}var
-B=o[1],D=B?1:B,F=D?cD(ao,o[1]):D;if(F)var
-V=o[2],y=h(function(c){var
-a=c[2][2],e=gL(w,c[1]),f=e?cD(ao,k(ak,a)):e,i=f?g(aB(a),[0,b,b]):f;return i?h(function(a){var
-c=gL(w,a[1]);return c?E([0,d,b],a[2]):c},a):i},V);else
+c=bK(zY,bh(cw,f(b,a[2])));return k(bj(a[1]),c)}return[0,a,bK(zZ,cd(cw,f(c,fd(X,a))))]},af);e8(function(d){return function(f,e){var
+b=e[2],c=1-aR(d,b);return c?bM(d,b,a(A+f)):c}}(U),au);M(function(c){return function(a){var
+b=cf(c,a[2]);return bp(R,a[1],b)}}(U),au);if(at<U[1]){var
+at=U[1];continue}var
+a2=dI(af),G=function(c){var
+a=a6(R,c);if(a){var
+b=eg(a[1]);return t(a2,b)[1+b]}return v(z0)},ba=V(0,64),bb=r[2],bc=f(function(a){var
+b=a[3],c=f(function(a){var
+b=a[2];return[0,q(a[1]),b]},b),d=[0,aT(ba,a[2]),c];return[0,q(a[1]),d]},bb),p=[0,f(q,r[1]),bc],C=function(u,P){var
+af=r[1],ag=f(function(a){var
+b=q(G(a));return[0,q(a),b]},af),aa=p[1],v=Q(l(function(a){return[0,a,0]},aa)),ab=p[2],R=ap(function(a,b){var
+c=Y(0,b,a[1]);return aS(a[1],[0,a[2],c],b)},av,ab),ac=Q(ag);function
+k(a){return Y(0,R,a)}function
+a(a){return Y(a,ac,a)}var
+g=le(p,k);function
+m(a){return hv(v,a)}var
+B=p[1],C=B?1:B,E=C?cW(av,p[1]):C;if(E)var
+S=p[2],y=i(function(c){var
+a=c[2][2],f=hv(v,c[1]),g=f?cW(av,l(ak,a)):f,h=g?e(aH(a),[0,b,b]):g;return h?i(function(a){var
+c=hv(v,a[1]);return c?J([0,d,b],a[2]):c},a):h},S);else
 var
-y=F;if(y)var
-W=o[1],z=h(function(b){var
-c=i(b,a(b));if(c)return c;var
-d=a(b);return gM(j,function(b,c){return gJ(dq,a,qP,b,c)},b,d)},W);else
+y=E;if(y)var
+U=p[1],z=i(function(b){var
+c=h(b,a(b));if(c)return c;var
+d=a(b);return hw(k,function(b,c){return ht(dZ,a,sr,b,c)},b,d)},U);else
 var
 z=y;if(z)var
-ad=o[1],A=h(function(b){var
-d=c(f,a(b));return i(c(f,b),d)},ad);else
+ae=p[1],A=i(function(b){var
+d=c(g,a(b));return h(c(g,b),d)},ae);else
 var
 A=z;if(A){if(0===u[0]){var
-n=u[2],p=u[1],_=cU(a,p),M=cU(a,kn(n)),X=cU(a,p),H=eU(a,p),O=H?h(function(c){var
-d=d3(l,c),e=d?g([0,b,b],c[2]):d;if(e){var
-f=c[1][2],h=c[1][1];return gM(j,function(e,d){var
-b=kl(e,d);return K(function(b){var
-f=g(b,c[2]);if(f){var
-h=c[2];return gJ(dq,a,function(e,f){var
-c=km(b,e[2],f[2]);if(c){var
-a=kf(X,e[1],f[1]);if(a)return g(r(b,a[1]),h);var
+n=u[2],s=u[1],_=dj(a,s),K=dj(a,li(n)),V=dj(a,s),F=fx(a,s),L=F?i(function(c){var
+d=ev(m,c),f=d?e([0,b,b],c[2]):d;if(f){var
+g=c[1][2],h=c[1][1];return hw(k,function(f,d){var
+b=lg(f,d);return T(function(b){var
+g=e(b,c[2]);if(g){var
+h=c[2];return ht(dZ,a,function(f,g){var
+c=lh(b,f[2],g[2]);if(c){var
+a=la(V,f[1],g[1]);if(a)return e(j(b,a[1]),h);var
 d=a}else
 var
-d=c;return d},e,d)}return f},b)},h,f)}return e},p):H;if(O)var
-Y=cU(a,kn(n)),J=eU(a,n),$=J?h(function(d){var
-k=d3(l,d);if(k)var
-n=d[2][1],p=n?g([0,b,b],n[1]):1,e=p;else
+d=c;return d},f,d)}return g},b)},h,g)}return f},s):F;if(L)var
+X=dj(a,li(n)),H=fx(a,n),$=H?i(function(d){var
+l=ev(m,d);if(l)var
+n=d[2][1],q=n?e([0,b,b],n[1]):1,f=q;else
 var
-e=k;if(e){var
-q=d[2][3],s=d[1][2],t=d[1][1];return gO(o,j,a,function(k,j){var
-e=kl(k,j);return h(function(e){var
-w=d[2][2],x=d[2][1];return gK(dq,a,function(h,j){var
-A=c(f,j[1]),u=i(c(f,h[1]),A),v=u?km(e,h[2],j[2]):u;if(v){var
-l=m(Y,h[1],j[1]),d=l?l[1]:[0,[0,[0,b,b]],0];if(x){var
-n=x[1],o=d[1];if(o){var
-p=o[1],q=g(n,r(e,p)),k=0;if(q){var
-y=E([0,b,b],e),s=y||E(n,p);if(s){var
-t=s;k=1}else
+f=l;if(f){var
+r=d[2][3],s=d[1][2],t=d[1][1];return hy(p,k,a,function(l,k){var
+f=lg(l,k);return i(function(f){var
+w=d[2][2],x=d[2][1];return hu(dZ,a,function(i,k){var
+A=c(g,k[1]),u=h(c(g,i[1]),A),v=u?lh(f,i[2],k[2]):u;if(v){var
+m=o(X,i[1],k[1]),d=m?m[1]:[0,[0,[0,b,b]],0];if(x){var
+n=x[1],p=d[1];if(p){var
+q=p[1],r=e(n,j(f,q)),l=0;if(r){var
+y=J([0,b,b],f),s=y||J(n,q);if(s){var
+t=s;l=1}else
 var
-a=c8(d[2],w)}else{var
-t=q;k=1}if(k)var
+a=dC(d[2],w)}else{var
+t=r;l=1}if(l)var
 a=t}else
 var
 a=1}else
 if(d[1])var
 a=0;else
 var
-z=E([0,b,b],e),a=z||c8(d[2],w);return N(a)}return v},k,j)},e)},t,s,q)}return e},n):J,x=$;else
+z=J([0,b,b],f),a=z||dC(d[2],w);return O(a)}return v},l,k)},f)},t,s,r)}return f},n):H,w=$;else
 var
-x=O;return x?h(function(d){var
-p=kq(l,d);if(p){var
-e=a(d[1]),h=a(d[2]),q=d[3];if(q)var
-j=kf(_,e,h),y=j?g(j[1],q[1]):j,k=y;else
+w=L;return w?i(function(d){var
+p=ll(m,d);if(p){var
+f=a(d[1]),i=a(d[2]),q=d[3];if(q)var
+j=la(_,f,i),y=j?e(j[1],q[1]):j,k=y;else
 var
 k=1;if(k){var
-z=c(f,d[2]),r=N(i(c(f,d[1]),z));if(r)var
-n=r;else{var
+z=c(g,d[2]),r=O(h(c(g,d[1]),z));if(r)var
+l=r;else{var
 t=d[4];if(t){var
-u=t[1],v=m(M,e,h);if(v){var
-w=v[1][1];return w?g(u,w[1]):1}return g(u,[0,b,b])}var
-o=m(M,e,h);if(o){if(o[1][1])return 0;var
+u=t[1],v=o(K,f,i);if(v){var
+w=v[1][1];return w?e(u,w[1]):1}return e(u,[0,b,b])}var
+n=o(K,f,i);if(n){if(n[1][1])return 0;var
 x=1}else
 var
-x=o;var
-n=x}}else
+x=n;var
+l=x}}else
 var
-n=k;var
-s=n}else
+l=k;var
+s=l}else
 var
-s=p;return s},T):x}var
-t=u[1],P=cU(a,ko(t)),Z=cU(a,ko(t)),L=eU(a,t),Q=L?h(function(g){var
-h=d3(l,g),k=h?E([0,d,b],g[2][1][2]):h;if(k){var
-e=g[2][1],n=g[2][2],p=g[1][2],q=g[1][1],s=function(g,h){var
-D=c(f,h[1]),v=i(c(f,g[1]),D);if(v){var
-b=m(Z,g[1],h[1]),x=0;if(b){var
-a=b[1],j=c8(a[3],e[3]),y=0;if(j)var
-d=j;else{var
-l=S(a[3],e[3]),n=l?i3(a[1],e[1]):l;if(n){var
-o=h[2],p=g[2],A=a[2],B=e[1]?a0(p,o):a0(o,p),q=r(B,A),s=E(e[2],q),z=0;if(s)var
+s=p;return s},P):w}var
+t=u[1],M=dj(a,lj(t)),Z=dj(a,lj(t)),I=fx(a,t),N=I?i(function(f){var
+i=ev(m,f),l=i?J([0,d,b],f[2][1][2]):i;if(l){var
+e=f[2][1],n=f[2][2],q=f[1][2],r=f[1][1],s=function(f,i){var
+C=c(g,i[1]),v=h(c(g,f[1]),C);if(v){var
+b=o(Z,f[1],i[1]),x=0;if(b){var
+a=b[1],k=dC(a[3],e[3]),y=0;if(k)var
+d=k;else{var
+m=W(a[3],e[3]),n=m?jY(a[1],e[1]):m;if(n){var
+p=i[2],q=f[2],A=a[2],B=e[1]?ad(q,p):ad(p,q),r=j(B,A),s=J(e[2],r),z=0;if(s)var
 t=s;else{var
-u=C(q,e[2]);if(u){var
-w=c8(a[4],e[4]);x=1;y=1;z=1}else
+u=D(r,e[2]);if(u){var
+w=dC(a[4],e[4]);x=1;y=1;z=1}else
 var
 t=u}if(!z)var
 d=t}else
 var
 d=n}if(!y)var
-k=d}else
+l=d}else
 var
-k=b;if(!x)var
-w=k;return N(w)}return v};return gO(o,j,a,function(b,c){return gK(dq,a,s,b,c)},q,p,n)}return k},t):L;return Q?h(function(e){var
-D=kq(l,e);if(D){var
-F=a(e[1]),G=a(e[2]),H=e[3];if(H){var
-I=i(F,G);if(I)var
-n=I;else{var
-x=e[5],p=H[1],ac=e[2],ad=e[1],W=cU(a,x),X=s(dY(p)),A=function(b,c){if(i(b,c))return[0,[0,X,p],0];var
-a=m(W,b,c);if(a){var
-d=a[1];return k(function(a){return[0,a[1],a[2]]},d)}return a},B=eU(a,x);if(B)var
-Y=a(ac),Z=A(a(ad),Y),q=K(function(a){var
-c=g(a[1],[0,b,b]);return c?g([0,b,b],a[2]):c},Z);else
+l=b;if(!x)var
+w=l;return O(w)}return v};return hy(p,k,a,function(b,c){return hu(dZ,a,s,b,c)},r,q,n)}return l},t):I;return N?i(function(f){var
+C=ll(m,f);if(C){var
+E=a(f[1]),F=a(f[2]),G=f[3];if(G){var
+H=h(E,F);if(H)var
+n=H;else{var
+w=f[5],q=G[1],ac=f[2],ad=f[1],W=dj(a,w),X=x(dg(q)),A=function(b,c){if(h(b,c))return[0,[0,X,q],0];var
+a=o(W,b,c);if(a){var
+d=a[1];return l(function(a){return[0,a[1],a[2]]},d)}return a},B=fx(a,w);if(B)var
+Y=a(ac),Z=A(a(ad),Y),r=T(function(a){var
+c=e(a[1],[0,b,b]);return c?e([0,b,b],a[2]):c},Z);else
 var
-q=B;var
-ae=q?h(function(e){var
-c=d3(l,e);if(c){var
-d=e[2];return h(function(c){var
-k=g(c[1],c[2]),l=k?g(c[2],p):k,m=l?g([0,b,b],r(p,c[1])):l;if(m){var
-o=c[2],q=c[3],s=c[1],n=function(i,h){var
-b=e[1][2],c=e[1][1];function
+r=B;var
+ae=r?i(function(f){var
+c=ev(m,f);if(c){var
+d=f[2];return i(function(c){var
+l=e(c[1],c[2]),m=l?e(c[2],q):l,n=m?e([0,b,b],j(q,c[1])):m;if(n){var
+p=c[2],r=c[3],s=c[1],o=function(i,h){var
+b=f[1][2],c=f[1][1];function
 d(a,b){var
-c=A(a[1],b[1]);return K(function(c){var
-e=r(i,a[2]),d=g(r(c[1],b[2]),e);if(d){var
-f=r(c[2],b[2]);return g(r(h,a[2]),f)}return d},c)}return gM(j,function(b,c){return gJ(dq,a,d,b,c)},c,b)},f=s,d=q;for(;;){if(d){var
-h=d[1],i=n(f,h);if(i){var
-f=h,d=d[2];continue}return i}return n(f,o)}}return m},d)}return c},x):q,n=ae}}else
+c=A(a[1],b[1]);return T(function(c){var
+f=j(i,a[2]),d=e(j(c[1],b[2]),f);if(d){var
+g=j(c[2],b[2]);return e(j(h,a[2]),g)}return d},c)}return hw(k,function(b,c){return ht(dZ,a,d,b,c)},c,b)},g=s,d=r;for(;;){if(d){var
+h=d[1],i=o(g,h);if(i){var
+g=h,d=d[2];continue}return i}return o(g,p)}}return n},d)}return c},w):r,n=ae}}else
 var
 n=1;if(n){var
-_=c(f,e[2]),J=N(i(c(f,e[1]),_));if(J)var
-t=J;else
+_=c(g,f[2]),I=O(h(c(g,f[1]),_));if(I)var
+s=I;else
 var
-R=m(P,F,G),ab=R?1:R,t=ab;if(t)var
-u=t;else{var
-v=e[4];if(v){var
-w=v[1],M=C(w,[0,b,b]);if(!M){var
-Q=e[6],$=e[2],aa=e[1],T=k(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},Q),S=aA(function(b,d){var
-e=a(b[1][2]),c=bs(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return eH(a(b[1][1]),h,g,d)},ao,T),y=function(c,b){var
-a=bs(S,c,b),d=a?a[1]:a;return d},U=a($),V=y(a(aa),U),z=K(function(a){return C(a[1],[0,b,b])},V);return z?h(function(e){var
-h=d3(l,e),k=h?E([0,d,b],e[2][1]):h;if(k){var
-n=e[2][3],p=e[1][2],q=e[1][1],t=e[2][2],u=e[2][1],s=function(b,a){var
-s=c(f,a[1]),l=i(c(f,b[1]),s);if(l){var
-d=r(u,b[2]),j=g(r(w,a[2]),d);if(j)var
-e=j;else
+Q=o(M,E,F),ab=Q?1:Q,s=ab;if(s)var
+t=s;else{var
+u=f[4];if(u){var
+v=u[1],L=D(v,[0,b,b]);if(!L){var
+P=f[6],$=f[2],aa=f[1],S=l(function(a){return[0,a[1],[0,a[2][1],a[2][2]]]},P),R=ap(function(b,d){var
+e=a(b[1][2]),c=bC(d,a(b[1][1]),e),f=c?c[1]:c,g=[0,b[2],f],h=a(b[1][2]);return fk(a(b[1][1]),h,g,d)},av,S),y=function(c,b){var
+a=bC(R,c,b),d=a?a[1]:a;return d},U=a($),V=y(a(aa),U),z=T(function(a){return D(a[1],[0,b,b])},V);return z?i(function(f){var
+i=ev(m,f),l=i?J([0,d,b],f[2][1]):i;if(l){var
+n=f[2][3],q=f[1][2],r=f[1][1],t=f[2][2],u=f[2][1],s=function(b,a){var
+s=c(g,a[1]),m=h(c(g,b[1]),s);if(m){var
+d=j(u,b[2]),k=e(j(v,a[2]),d);if(k)var
+f=k;else
 var
-q=a[2],e=g(r(d,w),q);if(e)var
-h=e;else
+r=a[2],f=e(j(d,v),r);if(f)var
+i=f;else
 var
-k=m(P,b[1],a[1]),p=k?1:k,h=p;if(h)var
-n=h;else
+l=o(M,b[1],a[1]),q=l?1:l,i=q;if(i)var
+n=i;else
 var
-o=y(b[1],a[1]),n=K(function(b){var
-c=c8(b[2],t);return c?C(r(b[1],a[2]),d):c},o);return N(n)}return l};return gO(o,j,a,function(b,c){return gK(dq,a,s,b,c)},q,p,n)}return k},Q):z}var
-O=M}else
+p=y(b[1],a[1]),n=T(function(b){var
+c=dC(b[2],t);return c?D(j(b[1],a[2]),d):c},p);return O(n)}return m};return hy(p,k,a,function(b,c){return hu(dZ,a,s,b,c)},r,q,n)}return l},P):z}var
+N=L}else
 var
-O=v;var
-u=O}}else
+N=u;var
+t=N}}else
 var
-u=n;var
-L=u}else
+t=n;var
+K=t}else
 var
-L=D;return L},T):Q}return A},Z=function(b,a){try{var
-d=c(a,0);return d}catch(a){a=aY(a);if(a[1]===cn)return c(b,0)?n(a[2]):z(y8);throw a}},az=t(v[2]),J=function(a){var
-b=q(a[2]);return[0,q(a[1]),b]},af=function(a){var
-d=ar(a[2],b);if(d){var
-e=0<V(a[3])?1:0;if(e)var
-f=ad(az),c=ar(a[3],f);else
+K=C;return K},P):N}return A},_=function(b,a){try{var
+d=c(a,0);return d}catch(a){a=aZ(a);if(a[1]===ch)return c(b,0)?m(a[2]):v(AN);throw a}},aA=u(r[2]),H=function(a){var
+b=q(a[2]);return[0,q(a[1]),b]},ag=function(a){var
+d=aj(a[2],b);if(d){var
+e=0<S(a[3])?1:0;if(e)var
+f=F(aA),c=aj(a[3],f);else
 var
 c=e}else
 var
 c=d;var
-g=c?dH(a[3])-1|0:az;return[0,i(a[2],b),g]},ag=function(b,a){return e(b,L(f(x,a),a))},aC=function(a){var
+g=c?bl(a[3])-1|0:aA;return[0,h(a[2],b),g]},ah=function(b,a){return f(b,I(g(w,a),a))},aB=function(a){var
 b=a[4],c=a[3],d=q(a[2]);return[0,q(a[1]),d,c,b,0,0]};M(function(a){var
 b=[0,a[4],[0,a[3],0]];function
 c(b){var
-a=1-dp(1,b);return a?z(y9):a}return M(function(a){return ex(c,a)},b)},B);if(ai(av,y_)){var
-bf=ag(yv,y$),aD=e(function(a){var
-b=a[2];return[0,J(a[1]),b]},bf),bg=function(a){return ag(yz,za)},aE=Z(function(a){return D([0,aD,0],0)},bg),bh=fb(e(function(a){return a[1][4]},aE)),bi=function(b){var
-a=b[1],d=af(a),e=c(bh,a[4]),f=[0,b[2],e,d];return[0,J(a[1]),f]},bj=e(aC,B);return D([0,aD,e(bi,aE)],bj)}var
-_=ag(yD,zb),bk=fb(e(function(a){return a[1][4]},_)),bl=fb(e(function(a){return a[4]},_)),$=[1,e(function(a){var
-b=a[1],d=af(b),e=c(bl,a[4]),f=c(bk,b[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,J(b[1]),g]},_)],O=function(a){var
-b=I(a[2]);return[0,I(a[1]),b]},bm=e(function(a){return O(a[1][1])},_),bn=function(b){var
-a=L(f(x,zd),zc);return[0,a,L(f(x,zf),ze)]},aF=Z(function(a){return D($,0)},bn),aG=aF[2],aI=aF[1],bo=t(B),aM=t(aI)!==bo?1:0;if(aM)var
-aN=aM;else
+a=1-dY(1,b);return a?v(AO):a}return M(function(a){return e5(c,a)},b)},z);if(ao(ax,AP)){var
+bd=ah(Aa,AQ),aC=f(function(a){var
+b=a[2];return[0,H(a[1]),b]},bd),be=function(a){return ah(Ae,AR)},aD=_(function(a){return C([0,aC,0],0)},be),bf=fW(f(function(a){return a[1][4]},aD)),bg=function(b){var
+a=b[1],d=ag(a),e=c(bf,a[4]),f=[0,b[2],e,d];return[0,H(a[1]),f]},bi=f(aB,z);return C([0,aC,f(bg,aD)],bi)}var
+$=ah(Ai,AS),bk=fW(f(function(a){return a[1][4]},$)),bm=fW(f(function(a){return a[4]},$)),aa=[1,f(function(a){var
+b=a[1],d=ag(b),e=c(bm,a[4]),f=c(bk,b[4]),g=[0,[0,a[2],a[3],f,e],d];return[0,H(b[1]),g]},$)],K=function(a){var
+b=G(a[2]);return[0,G(a[1]),b]},bn=f(function(a){return K(a[1][1])},$),bo=function(b){var
+a=I(g(w,AU),AT);return[0,a,I(g(w,AW),AV)]},aF=_(function(a){return C(aa,0)},bo),aG=aF[2],aI=aF[1],bq=u(z),aJ=u(aI)!==bq?1:0;if(aJ)var
+aK=aJ;else
 var
-bE=t(B),aN=t(aG)!==bE?1:0;if(aN)z(zg);var
-aO=P(0,64),bp=o[2];M(function(a){var
-b=a[2];return bK(aO,bT(a[1]),b)},bp);var
-w=[cJ,function(a){return kj(o,function(a){return aq(eF(aO,bT(a)))})}],Q=0,ac=B,ab=aI,aa=aG;for(;;){if(ac&&ab&&aa){var
-H=ac[1],bq=aa[1],bt=ab[1],bu=function(a){return function(b){return D($,aq(a))}}(Q),ah=[0,H[1],H[2]],aP=O(ah),aQ=aP[2],aR=aP[1],a1=0;if(0!==H[3]&&!ai(aR,aQ)){var
-aj=Z(bu,function(b,g){return function(h){var
-d=e(yN,L(b,zj)),a=g[3],f=a?a[1]:a4(oe);return e(function(g){var
-h=g[2],a=g[1],i=aH(function(a){return fc(a[1],a[2])<0?1:0},h);if(i){var
-m=a[2],j=P(0,16);M(function(a){var
-b=a[2];return br(j,O(a[1]),b)},d);var
-b=[0,0],k=P(0,64),n=eF(Y,a[1]);M(function(c){var
-a=eF(Y,m);return M(function(d){var
-a=S(c[1],d[1]);if(a){var
+bF=u(z),aK=u(aG)!==bF?1:0;if(aK)v(AX);var
+aL=V(0,64),br=p[2];M(function(a){var
+b=a[2];return bM(aL,bH(a[1]),b)},br);var
+s=[c3,function(a){return le(p,function(a){return ai(fd(aL,bH(a)))})}],N=0,ae=z,ac=aI,ab=aG;for(;;){if(ae&&ac&&ab){var
+E=ae[1],bs=ab[1],bt=ac[1],bu=function(a){return function(b){return C(aa,ai(a))}}(N),al=[0,E[1],E[2]],aM=K(al),aN=aM[2],aO=aM[1],a1=0;if(0!==E[3]&&!ao(aO,aN)){var
+am=_(bu,function(b,g){return function(h){var
+d=f(As,I(b,A0)),a=g[3],e=a?a[1]:a5(pN);return f(function(g){var
+h=g[2],a=g[1],i=aP(function(a){return fX(a[1],a[2])<0?1:0},h);if(i){var
+m=a[2],j=V(0,16);M(function(a){var
+b=a[2];return bp(j,K(a[1]),b)},d);var
+b=[0,0],k=V(0,64),n=fd(X,a[1]);M(function(c){var
+a=fd(X,m);return M(function(d){var
+a=W(c[1],d[1]);if(a){var
 g=d[2],h=c[2];return M(function(n){return M(function(o){var
-c=o[2],d=o[1],g=n[2],h=n[1],p=[0,cG(c),0],q=[0,cG(g),p],r=[0,I(d),q],i=bJ(zk,e(a9,[0,I(h),r])),l=1-aJ(k,i);if(l){bK(k,i,0);var
-m=hc(c,la(g)),a=O([0,h,d]),s=ai(a[1],a[2])?[0,[0,la(f),f],0]:ax(a7(j,a),0);return M(function(a){var
-c=b[1],d=[0,hc(a[2],m),c];b[1]=[0,hc(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
-l=bY(fc,b[1])}else
+c=o[2],d=o[1],g=n[2],h=n[1],p=[0,cZ(c),0],q=[0,cZ(g),p],r=[0,G(d),q],i=bK(A1,f(bj,[0,G(h),r])),l=1-aR(k,i);if(l){bM(k,i,0);var
+m=h7(c,mn(g)),a=K([0,h,d]),s=ao(a[1],a[2])?[0,[0,mn(e),e],0]:aE(a6(j,a),0);return M(function(a){var
+c=b[1],d=[0,h7(a[2],m),c];b[1]=[0,h7(a[1],m),d];return 0},s)}return l},g)},h)}return a},a)},n);var
+l=cd(fX,b[1])}else
 var
 l=i;var
-o=e(function(a){var
-b=a[2],d=a[1];return[0,d,b,c(U(function(a){var
-c=fc(d,a)<0?1:0,e=c?fc(a,b)<0?1:0:c;return e}),l)]},h);return[0,J(a),o]},d)}}(bt,H));a1=1}if(!a1)var
-aj=0;var
-al=H[4];if(al)var
-aS=al[1],am=1-i(aS[1],aS[2]);else
+o=f(function(a){var
+b=a[2],d=a[1];return[0,d,b,c(Z(function(a){var
+c=fX(d,a)<0?1:0,e=c?fX(a,b)<0?1:0:c;return e}),l)]},h);return[0,H(a),o]},d)}}(bt,E));a1=1}if(!a1)var
+am=0;var
+an=E[4];if(an)var
+aQ=an[1],aq=1-h(aQ[1],aQ[2]);else
 var
-am=al;if(am)var
-bv=q(ah[2]),aT=eu(w),bw=cI===aT?w[1]:cJ===aT?dT(w):w,bx=c(bw,bv),by=q(ah[1]),aU=eu(w),bz=cI===aU?w[1]:cJ===aU?dT(w):w,aV=i(c(bz,by),bx),ap=aV?1-cx([0,aR,aQ],bm):aV;else
+aq=an;if(aq)var
+bv=q(al[2]),aU=e2(s),bw=c2===aU?s[1]:c3===aU?ep(s):s,bx=c(bw,bv),by=q(al[1]),aV=e2(s),bz=c2===aV?s[1]:c3===aV?ep(s):s,aW=h(c(bz,by),bx),ar=aW?1-cc([0,aO,aN],bn):aW;else
 var
-ap=am;var
-T=aC(H),aW=T[3],aX=T[2],aZ=T[1],bA=T[6],bB=T[4],bC=function(a,b,c,d,e,f){return function(g){return D($,aq([0,[0,f,e,d,[0,d9],b,c],a]))}}(Q,aj,bA,aW,aX,aZ),bD=ap?Z(bC,function(f){return function(g){var
-a=e(yK,L(f,zh)),b=P(0,64);M(function(a){var
-d=cG(a[2]),c=[0,O(a[1][1]),d];return aJ(b,c)?z(zi):bK(b,c,0)},a);var
-d=fb(e(function(a){return a[1][4]},a));return e(function(b){var
-a=b[1],e=af(a),f=c(d,a[4]),g=[0,b[2],f,e];return[0,J(a[1]),g]},a)}}(bq)):ap,Q=[0,[0,aZ,aX,aW,bB,aj,bD],Q],ac=ac[2],ab=ab[2],aa=aa[2];continue}return D($,aq(Q))}}}function
-lb(a){var
-b=a[2];return[0,ag(a[1]),b]}function
-lc(b,a){var
-c=w(b[2],a[2]);return bu(w(b[1],a[1]),c)}function
-ld(b,i){var
-m=cd(b),e=0,t=bo(m);for(;;){if(e===t)var
-o=0;else{if(!(a1<=bU(m,e))){var
+ar=aq;var
+P=aB(E),aX=P[3],aY=P[2],a0=P[1],bA=P[6],bB=P[4],bD=function(a,b,c,d,e,f){return function(g){return C(aa,ai([0,[0,f,e,d,[0,eD],b,c],a]))}}(N,am,bA,aX,aY,a0),bE=ar?_(bD,function(e){return function(g){var
+a=f(Ap,I(e,AY)),b=V(0,64);M(function(a){var
+d=cZ(a[2]),c=[0,K(a[1][1]),d];return aR(b,c)?v(AZ):bM(b,c,0)},a);var
+d=fW(f(function(a){return a[1][4]},a));return f(function(b){var
+a=b[1],e=ag(a),f=c(d,a[4]),g=[0,b[2],f,e];return[0,H(a[1]),g]},a)}}(bs)):ar,N=[0,[0,a0,aY,aX,bB,am,bE],N],ae=ae[2],ac=ac[2],ab=ab[2];continue}return C(aa,ai(N))}}}function
+mo(a){var
+b=a[2];return[0,aA(a[1]),b]}function
+mp(b,a){var
+c=s(b[2],a[2]);return az(s(b[1],a[1]),c)}function
+mq(b,i){var
+n=cu(b),e=0,t=bz(n);for(;;){if(e===t)var
+o=0;else{if(!(a8<=b9(n,e))){var
 e=e+1|0;continue}var
-o=1}if(o)throw ds;var
-d=x(b),a=[0,0],f=function(a){return n(j(i,zo))},g=function(l){for(;;){var
+o=1}if(o)throw d1;var
+d=E(b),a=[0,0],f=function(a){return m(k(i,A5))},g=function(l){for(;;){var
 g=a[1]<d?1:0;if(g){var
-c=D(b,a[1]),h=32===c?1:0;if(h)var
+c=H(b,a[1]),h=32===c?1:0;if(h)var
 e=h;else{var
 i=9<=c?1:0,j=i?c<=13?1:0:i;if(j)var
 e=j;else
@@ -4899,185 +5177,185 @@ f=e}else
 var
 f=g;if(f){a[1]++;continue}return f}},h=function(a){var
 c=a<d?1:0;if(c)var
-e=48<=D(b,a)?1:0,f=e?D(b,a)<=57?1:0:e;else
+e=48<=H(b,a)?1:0,f=e?H(b,a)<=57?1:0:e;else
 var
-f=c;return f},k=function(b){var
+f=c;return f},j=function(b){var
 a=b;for(;;){if(h(a)){var
 a=a+1|0;continue}return a}},p=function(c){var
-e=x(c),f=(a[1]+e|0)<=d?1:0,g=f?ai(by(b,a[1],e),c):f;return g},c=function(e){g(0);var
-b=iI(p,e);if(b){var
-c=b[1];a[1]=a[1]+x(c)|0;var
+e=E(c),f=(a[1]+e|0)<=d?1:0,g=f?ao(bJ(b,a[1],e),c):f;return g},c=function(e){g(0);var
+b=jF(p,e);if(b){var
+c=b[1];a[1]=a[1]+E(c)|0;var
 d=[0,c]}else
 var
 d=b;return d},q=function(r){g(0);if(1-h(a[1]))f(0);var
-e=k(a[1]),l=0;if(e<d&&46===D(b,e)&&h(e+1|0)){var
-c=k(e+1|0);l=1}if(!l)var
+e=j(a[1]),l=0;if(e<d&&46===H(b,e)&&h(e+1|0)){var
+c=j(e+1|0);l=1}if(!l)var
 c=e;var
 m=0;if((c+1|0)<d){var
-n=0;if(43!==D(b,c+1|0)&&45!==D(b,c+1|0))n=1;if(!n){var
+n=0;if(43!==H(b,c+1|0)&&45!==H(b,c+1|0))n=1;if(!n){var
 i=c+2|0;m=1}}if(!m)var
 i=c+1|0;var
 o=0;if(c<d){var
-p=0;if(fx!==D(b,c)&&69!==D(b,c))p=1;if(!p&&h(i)){var
-j=k(i);o=1}}if(!o)var
-j=c;var
-q=by(b,a[1],j-a[1]|0);a[1]=j;return q},l=function(n){for(;;){var
-d=c(zu);if(d){if(y(d[1],zv))continue;return lb(l(0))}if(c(zz)){var
-m=r(0);if(0===c(zA))f(0);var
+p=0;if(gc!==H(b,c)&&69!==H(b,c))p=1;if(!p&&h(i)){var
+k=j(i);o=1}}if(!o)var
+k=c;var
+q=bJ(b,a[1],k-a[1]|0);a[1]=k;return q},l=function(n){for(;;){var
+d=c(A$);if(d){if(y(d[1],Ba))continue;return mo(l(0))}if(c(Be)){var
+m=r(0);if(0===c(Bf))f(0);var
 b=m}else
 var
-b=g0([3,q(0)],i);if(c(zw)){var
-a=q(0),e=1-b2(a);if(e)var
+b=hT([3,q(0)],i);if(c(Bb)){var
+a=q(0),e=1-cj(a);if(e)var
 g=e;else
 var
-k=3<x(a)?1:0,g=k||(ek<dK(j(zy,a))?1:0);if(g)f(0);var
-h=function(a){return 0===a?d9:lc(b,h(a-1|0))};return h(dK(j(zx,a)))}return b}},s=function(m){var
-b=l(0);for(;;){g(0);if(p(zt))return b;var
-f=c(zr);if(f){var
-a=l(0);if(ai(f[1],zs))var
+j=3<E(a)?1:0,g=j||(eT<eg(k(Bd,a))?1:0);if(g)f(0);var
+h=function(a){return 0===a?eD:mp(b,h(a-1|0))};return h(eg(k(Bc,a)))}return b}},s=function(n){var
+b=l(0);for(;;){g(0);if(p(A_))return b;var
+f=c(A8);if(f){var
+a=l(0);if(ao(f[1],A9))var
 h=a;else{var
-e=V(a[1]);if(0===e)var
-d=n(j(i,zn));else
+e=S(a[1]);if(0===e)var
+d=m(k(i,A4));else
 if(1===e)var
 d=[0,a[2],a[1]];else
 var
-k=ag(a[1]),d=[0,ag(a[2]),k];var
+j=aA(a[1]),d=[0,aA(a[2]),j];var
 h=d}var
-b=lc(b,h);continue}return b}},r=function(f){var
+b=mp(b,h);continue}return b}},r=function(f){var
 a=s(0);for(;;){var
-b=c(zp);if(b){var
-d=s(0),e=ai(b[1],zq)?d:lb(d),a=cq(a,e);continue}return a}},u=r(0);g(0);if(a[1]<d)f(0);return u}}function
-fd(a){return bl(e(function(a){return[0,a,0]},a))}function
-le(b,w){var
-x=b?b[1]:b,a=A(w,zG,zE,zF);if(bH(f(a,zI),zH))n(zJ);var
-i=l(a,zK),E=0;if(i){var
+b=c(A6);if(b){var
+d=s(0),e=ao(b[1],A7)?d:mo(d),a=cH(a,e);continue}return a}},u=r(0);g(0);if(a[1]<d)f(0);return u}}function
+fY(a){return bw(f(function(a){return[0,a,0]},a))}function
+mr(b,w){var
+x=b?b[1]:b,a=B(w,Bl,Bj,Bk);if(bY(g(a,Bn),Bm))m(Bo);var
+i=n(a,Bp),E=0;if(i){var
 d=i[1],u=0;if(typeof
-d!=="number"&&5===d[0]){if(d[1])throw ds;u=1}if(!u){n(zL);E=1}}var
-y=L(f(a,zN),zM),k=e(function(a){return v(a,zO)},y),m=av(f(a,zQ),zP),o=av(f(a,zS),zR),B=av(f(a,zU),zT);function
-g(g,b){var
-d=b[1],a=j(zV,d),e=av(b[2],a);return[0,d,c(da(function(e){var
-b=e[2],f=e[1];if(1-aJ(g,f))z(j(zC,j(a,zB)));var
+d!=="number"&&5===d[0]){if(d[1])throw d1;u=1}if(!u){m(Bq);E=1}}var
+y=I(g(a,Bs),Br),j=f(function(a){return C(a,Bt)},y),l=aw(g(a,Bv),Bu),o=aw(g(a,Bx),Bw),z=aw(g(a,Bz),By);function
+e(g,b){var
+d=b[1],a=k(BA,d),e=aw(b[2],a);return[0,d,c(da(function(e){var
+b=e[2],f=e[1];if(1-aR(g,f))v(k(Bh,k(a,Bg)));var
 d=0;if(typeof
 b!=="number")switch(b[0]){case
 3:var
-c=ld(b[1],a);d=1;break;case
+c=mq(b[1],a);d=1;break;case
 1:case
 2:if(x){var
-c=ld(b[1],a);d=1}break}if(!d)var
-c=n(j(a,zD));return 0===V(c[1])?0:[0,[0,f,c]]}),e)]}var
-C=fd(k),p=e(function(a){return g(C,a)},m),q=e(ak,m),h=fd(q);M(function(b){var
-a=1-aJ(h,b[1]);return a?z(zW):a},o);var
-r=bl(o),s=e(function(a){return g(h,[0,a,ax(a7(r,a),zX)])},q),t=e(function(a){return g(h,a)},B),D=an(p,t);if(aH(function(a){return 0===a[2]?1:0},D))z(zY);if(aH(function(a){var
-b=0===a[2]?1:0;return b?aJ(r,a[1]):b},s))z(zZ);return[0,k,p,s,t]}function
-hd(a){if(typeof
-a==="number")return z0;else
+c=mq(b[1],a);d=1}break}if(!d)var
+c=m(k(a,Bi));return 0===S(c[1])?0:[0,[0,f,c]]}),e)]}var
+A=fY(j),p=f(function(a){return e(A,a)},l),q=f(ak,l),h=fY(q);M(function(b){var
+a=1-aR(h,b[1]);return a?v(BB):a},o);var
+r=bw(o),s=f(function(a){return e(h,[0,a,aE(a6(r,a),BC)])},q),t=f(function(a){return e(h,a)},z),D=as(p,t);if(aP(function(a){return 0===a[2]?1:0},D))v(BD);if(aP(function(a){var
+b=0===a[2]?1:0;return b?aR(r,a[1]):b},s))v(BE);return[0,j,p,s,t]}function
+h8(a){if(typeof
+a==="number")return BF;else
 switch(a[0]){case
-0:return iD(a[1]);case
-3:return a9(a[1]);case
-4:return j(z3,j(bJ(z2,e(hd,a[1])),z1));case
+0:return jA(a[1]);case
+3:return bj(a[1]);case
+4:return k(BI,k(bK(BH,f(h8,a[1])),BG));case
 5:var
-b=a[1],c=bc(function(b,a){return cw(b[1],a[1])},b);return j(z7,j(bJ(z6,e(function(a){var
-b=j(z5,hd(a[2]));return j(a9(a[1]),b)},c)),z4));default:return a[1]}}function
-z8(d,c){function
-b(a){return bc(_,e(function(a){var
-b=a[2],c=bc(_,e(function(a){var
-b=cG(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
+b=a[1],c=bh(function(b,a){return cw(b[1],a[1])},b);return k(BM,k(bK(BL,f(function(a){var
+b=k(BK,h8(a[2]));return k(bj(a[1]),b)},c)),BJ));default:return a[1]}}function
+BN(d,c){function
+b(a){return bh(af,f(function(a){var
+b=a[2],c=bh(af,f(function(a){var
+b=cZ(a[2]);return[0,a[1],b]},b));return[0,a[1],c]},a))}function
 a(a){var
-c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,bY(cw,a[1]),e,d,c]}var
-f=a(c);return S(a(d),f)}function
-z9(a){function
+c=b(a[4]),d=b(a[3]),e=b(a[2]);return[0,cd(cw,a[1]),e,d,c]}var
+e=a(c);return W(a(d),e)}function
+BO(a){function
 c(e){var
 a=e[2],b=0===a?1:0;if(b)var
 c=b;else
 var
-d=cf(function(a){return kJ(a[2])},a),c=d?0===g4(a5(function(b,a){return cq(b,a[2])},bk,a),d9)?1:0:d;return c}var
-d=an(a[3],a[4]),b=1-cf(c,an(a[2],d));return b?n(z_):b}function
-lf(a,g){var
-c=le(0,f(a,z$)),h=[3,j(Ab,gX(hd(f(a,Aa))))];if(bH(f(a,Ac),h))z(Ad);var
-d=l(a,Ae),i=0;if(d){var
+d=cb(function(a){return lW(a[2])},a),c=d?0===hX(a0(function(b,a){return cH(b,a[2])},bv,a),eD)?1:0:d;return c}var
+d=as(a[3],a[4]),b=1-cb(c,as(a[2],d));return b?m(BP):b}function
+ms(a,f){var
+c=mr(0,g(a,BQ)),h=[3,k(BS,hQ(h8(g(a,BR))))];if(bY(g(a,BT),h))v(BU);var
+d=n(a,BV),i=0;if(d){var
 b=d[1],e=0;if(typeof
-b!=="number"&&4===b[0]&&!b[1])e=1;if(!e){n(Af);i=1}}ex(function(h){try{var
-b=eY(1,h),g=0;if(typeof
+b!=="number"&&4===b[0]&&!b[1])e=1;if(!e){m(BW);i=1}}e5(function(h){try{var
+b=fH(1,h),g=0;if(typeof
 b!=="number"&&5===b[0]){var
-a=le(Ak,[5,dR(Aj,b[1])]);g=1}if(!g)var
-a=n(Ai);var
-i=z8(c,a)?0:(z9(a),[0,a]),e=i}catch(a){a=aY(a);if(a[1]===cn)var
-d=a[2];else{if(a[1]!==dn)throw a;var
+a=mr(B1,[5,dH(B0,b[1])]);g=1}if(!g)var
+a=m(BZ);var
+i=BN(c,a)?0:(BO(a),[0,a]),e=i}catch(a){a=aZ(a);if(a[1]===ch)var
+d=a[2];else{if(a[1]!==dl)throw a;var
 d=a[2]}var
-e=n(j(Ag,d))}var
-f=0!==e?1:0;return f?z(Ah):f},g);return c}function
-lg(b){function
-a(a){return P(0,64)}var
-d=a(0),f=a(0),g=a(0);function
-c(a){return aL(d,a)}function
-h(a){return aL(g,a)}var
+e=m(k(BX,d))}var
+f=0!==e?1:0;return f?v(BY):f},f);return c}function
+mt(b){function
+a(a){return V(0,64)}var
+d=a(0),e=a(0),g=a(0);function
+c(a){return aT(d,a)}function
+h(a){return aT(g,a)}var
 i=b[2];M(function(a){c(a[1]);return 0},i);var
-j=fd(e(ak,b[2]));function
-k(a){return aJ(j,a)}return[0,c,function(a){return aL(f,a)},h,k]}function
-fe(b,a){return e(function(a){var
+j=fY(f(ak,b[2]));function
+k(a){return aR(j,a)}return[0,c,function(a){return aT(e,a)},h,k]}function
+fZ(b,a){return f(function(a){var
 d=a[2];return[0,c(b,a[1]),d]},a)}function
-lh(a,b){function
+mu(a,b){function
 d(b){var
-d=fe(a[2],b[2]);return[0,c(a[1],b[1]),d]}function
-f(b){var
-d=fe(a[1],b[2]);return[0,c(a[1],b[1]),d]}function
+d=fZ(a[2],b[2]);return[0,c(a[1],b[1]),d]}function
+e(b){var
+d=fZ(a[1],b[2]);return[0,c(a[1],b[1]),d]}function
 g(b){var
-d=fe(a[1],b[2]);return[0,c(a[3],b[1]),d]}var
-h=e(g,b[4]),i=b[3],j=e(f,c(U(function(a){return 0!==a[2]?1:0}),i));return[0,e(d,b[2]),j,h]}function
-eb(a,b){var
-d=c(U(function(b){return c(a[4],b[1])}),b);return fe(a[1],d)}function
-ff(a,b){if(typeof
-a!=="number"&&0===a[0])return a[1];return n(j(b,Al))}function
-Am(q){var
-a=A(q,bP,Ao,An),r=v(f(a,Ap),bP),s=v(f(a,Aq),bP),b=f(a,Ar),p=0;if(typeof
+d=fZ(a[1],b[2]);return[0,c(a[3],b[1]),d]}var
+h=f(g,b[4]),i=b[3],j=f(e,c(Z(function(a){return 0!==a[2]?1:0}),i));return[0,f(d,b[2]),j,h]}function
+eH(a,b){var
+d=c(Z(function(b){return c(a[4],b[1])}),b);return fZ(a[1],d)}function
+f0(a,b){if(typeof
+a!=="number"&&0===a[0])return a[1];return m(k(b,B2))}function
+B3(q){var
+a=B(q,b4,B5,B4),r=C(g(a,B6),b4),s=C(g(a,B7),b4),b=g(a,B8),p=0;if(typeof
 b!=="number"&&3===b[0]){var
-o=y(b[1],Ay);if(!o){var
+o=y(b[1],Cd);if(!o){var
 h=o;p=1}}if(!p)var
-h=[0,T(b,bP)];var
-i=ff(f(a,As),bP),t=l(a,At),k=F(function(a){return aN(v,a,bP)},t);function
+h=[0,N(b,b4)];var
+i=f0(g(a,B9),b4),t=n(a,B_),j=L(function(a){return aV(C,a,b4)},t);function
 u(b){var
-a=bt(b,bP),c=bA(a[1],bP);return[0,c,bA(a[2],bP)]}var
-d=F(u,l(a,Au)),w=l(a,Av),g=F(function(a){return bm(T,a,bP)},w);function
-m(a,d,b){var
-f=F(function(a){var
-b=a[2];return[0,e(d[2],a[1]),b]},b),g=c(a,s);return[0,c(a,r),g,h,i,f]}if(k){if(d&&g){var
-x=g[1],B=d[1],C=k[1];return function(a){if(0!==x)z(Aw);return m(a[3],a,[0,[0,C,B]])}}}else
-if(!d&&!g&&i)return function(a){return m(a[3],a,0)};return n(j(bP,Ax))}function
-Az(c,a){return[0,cW(c,a),b]}function
-AK(k){var
-a=A(k,AN,an(he,AM),AL),m=L(f(a,AP),AO),i=cW(f(a,AR),AQ),p=V(i)<=0?1:0,q=p||gb(i,ad(100000));if(q)n(AS);var
-Q=ff(f(a,AU),AT),s=f(a,AW),w=aN(function(r,s){var
-a=A(r,cZ,AA,0),b=v(f(a,AB),cZ),d=v(f(a,AC),cZ),g=T(f(a,AD),cZ),i=T(f(a,AE),cZ),h=f(a,AF);function
-k(a,b){return bm(Az,a,b)}var
-l=aN(function(a,b){return aN(k,a,b)},h,cZ);function
-m(d,a){var
-b=L(d,a);if(b){var
+a=bD(b,b4),c=bO(a[1],b4);return[0,c,bO(a[2],b4)]}var
+d=L(u,n(a,B$)),w=n(a,Ca),e=L(function(a){return bx(N,a,b4)},w);function
+l(a,d,b){var
+e=L(function(a){var
+b=a[2];return[0,f(d[2],a[1]),b]},b),g=c(a,s);return[0,c(a,r),g,h,i,e]}if(j){if(d&&e){var
+x=e[1],z=d[1],A=j[1];return function(a){if(0!==x)v(Cb);return l(a[3],a,[0,[0,A,z]])}}}else
+if(!d&&!e&&i)return function(a){return l(a[3],a,0)};return m(k(b4,Cc))}function
+Ce(c,a){return[0,b3(c,a),b]}function
+Cp(l){var
+a=B(l,Cs,as(h9,Cr),Cq),p=I(g(a,Cu),Ct),h=b3(g(a,Cw),Cv),q=S(h)<=0?1:0,r=q||cz(h,F(100000));if(r)m(Cx);var
+Q=f0(g(a,Cz),Cy),s=g(a,CB),w=aV(function(r,s){var
+a=B(r,dq,Cf,0),b=C(g(a,Cg),dq),d=C(g(a,Ch),dq),e=N(g(a,Ci),dq),i=N(g(a,Cj),dq),h=g(a,Ck);function
+j(a,b){return bx(Ce,a,b)}var
+l=aV(function(a,b){return aV(j,a,b)},h,dq);function
+n(d,a){var
+b=I(d,a);if(b){var
 c=b[2];if(c&&!c[2]){var
-e=cW(b[1],a);return[0,e,T(c[1],a)]}}return n(j(a,AG))}var
-o=f(a,AH);function
-p(a,b){return bm(m,a,b)}var
-q=aN(function(a,b){return aN(p,a,b)},o,cZ);return function(a){function
+e=b3(b[1],a);return[0,e,N(c[1],a)]}}return m(k(a,Cl))}var
+o=g(a,Cm);function
+p(a,b){return bx(n,a,b)}var
+q=aV(function(a,b){return aV(p,a,b)},o,dq);return function(a){function
 h(d,b){if(d){var
-f=d[2],g=d[1];if(f){if(b){var
-i=b[1],j=t(f[1]),k=function(d){var
-e=d[2],b=e[1],h=e[2],g=0;if(0<=V(b)&&!de(b,ad(j))){var
-f=dH(b);g=1}if(!g)var
-f=j;return[0,c(a[2],d[1]),[0,f,h]]},l=t(g);if(t(i)!==l)z(AI);var
-m=f1(function(c,b){var
-d=e(k,b);return[0,eb(a,c),d]},g,i);return[0,m,h(f,b[2])]}}else
+e=d[2],g=d[1];if(e){if(b){var
+i=b[1],j=u(e[1]),k=function(d){var
+e=d[2],b=e[1],h=e[2],g=0;if(0<=S(b)&&!dM(b,F(j))){var
+f=bl(b);g=1}if(!g)var
+f=j;return[0,c(a[2],d[1]),[0,f,h]]},l=u(g);if(u(i)!==l)v(Cn);var
+m=gM(function(c,b){var
+d=f(k,b);return[0,eH(a,c),d]},g,i);return[0,m,h(e,b[2])]}}else
 if(!b){var
-n=0;return[0,e(function(b){return[0,eb(a,b),0]},g),n]}}return z(AJ)}var
-f=h(l,q),j=c(a[3],d);return[0,c(a[3],b),j,g,i,f]}},s,AV),u=l(a,AX);ex(function(a){L(a,AY);return 0},u);var
-o=e(Am,m);if(0===o)n(AZ);return function(p){var
-n=lf(a,p),j=lg(n),f=lh(j,n),s=e(function(a){return c(a,j)},w),q=e(function(a){return c(a,j)},o),u=dH(i),m=eV(f),k=gP(f,m),l=k?h(function(a){var
-h=dl(f,a[1]);if(h){var
-k=h[1],i=dl(f,a[2]);if(i){var
+n=0;return[0,f(function(b){return[0,eH(a,b),0]},g),n]}}return v(Co)}var
+g=h(l,q),j=c(a[3],d);return[0,c(a[3],b),j,e,i,g]}},s,CA),t=n(a,CC);e5(function(a){I(a,CD);return 0},t);var
+o=f(B3,p);if(0===o)m(CE);return function(q){var
+p=ms(a,q),k=mt(p),g=mu(k,p),s=f(function(a){return c(a,k)},w),r=f(function(a){return c(a,k)},o),t=bl(h),n=fy(g),l=hz(g,n),m=l?i(function(a){var
+h=dR(g,a[1]);if(h){var
+k=h[1],i=dR(g,a[2]);if(i){var
 l=i[1],c=a[5];if(c){var
-e=c[1];if(e){var
-n=c[2],o=S(t(n)+1|0,u),p=o?g([0,d,b],a[3]):o,q=p?g([0,d,b],a[4]):p;if(q){var
-j=kA(m,Q,e,n);if(j){var
-r=j[1],B=e[1][1],C=a[4],s=gR(r,I(k,W(J(a[3]),l)),C,B);if(s){var
-D=I(k,l);return K(function(a){return gQ(r,a[1])},D)}var
+f=c[1];if(f){var
+m=c[2],o=W(u(m)+1|0,t),p=o?e([0,d,b],a[3]):o,q=p?e([0,d,b],a[4]):p;if(q){var
+j=lv(n,Q,f,m);if(j){var
+r=j[1],C=f[1][1],D=a[4],s=hB(r,P(k,$(z(a[3]),l)),D,C);if(s){var
+E=P(k,l);return T(function(a){return hA(r,a[1])},E)}var
 v=s}else
 var
 v=j;var
@@ -5086,402 +5364,598 @@ var
 w=q;var
 x=w}else
 var
-x=e;var
+x=f;var
 y=x}else
 var
 y=c;var
-z=y}else
+A=y}else
 var
-z=i;var
-A=z}else
+A=i;var
+B=A}else
 var
-A=h;return A},s):k;return l?h(function(a){var
+B=h;return B},s):l;return m?i(function(a){var
 w=a[5];if(w){var
-x=w[1],y=x[2],j=y[2],k=y[1],e=x[1],n=dl(f,a[1]),v=0;if(n){var
-o=dl(f,a[2]),h=0;if(o){var
-p=g(k,j)?k:j,l=g(k,j)?j:k,z=e?Q?fR(t(e),u):S(t(e),u):e,A=z?C(eW(m,n[1],e),k):z,B=A?C(eW(m,o[1],e),j):A,i=0;if(B)if(a[4]){var
-D=a[3];if(D){var
-E=C(l,r(D[1],p));if(E){var
-c=d4(l);h=1;i=1}else{var
+x=w[1],y=x[2],k=y[2],l=y[1],f=x[1],o=dR(g,a[1]),v=0;if(o){var
+p=dR(g,a[2]),h=0;if(p){var
+q=e(l,k)?l:k,m=e(l,k)?k:l,z=f?Q?gE(u(f),t):W(u(f),t):f,A=z?D(fz(n,o[1],f),l):z,B=A?D(fz(n,p[1],f),k):A,i=0;if(B)if(a[4]){var
+C=a[3];if(C){var
+E=D(m,j(C[1],q));if(E){var
+c=ew(m);h=1;i=1}else{var
 c=E;h=1;i=1}}else{var
-F=C(p,[0,d,b]);if(F){var
-c=d4(l);h=1;i=1}else{var
+F=D(q,[0,d,b]);if(F){var
+c=ew(m);h=1;i=1}else{var
 c=F;h=1;i=1}}}else{var
-q=a[3];if(q){var
-c=N(g(l,r(q[1],p)));h=1;i=1}else
+r=a[3];if(r){var
+c=O(e(m,j(r[1],q)));h=1;i=1}else
 var
-G=q}else
+G=r}else
 var
 G=B;if(!i)var
 H=G}else
 var
-H=o;if(!h){var
+H=p;if(!h){var
 I=H;v=1}}else{var
-I=n;v=1}if(v)var
+I=o;v=1}if(v)var
 c=I}else
 var
 c=1;if(c){if(a[4]){var
 J=a[3];if(J){var
-K=J[1],L=kB(s,a[1],a[2],K);return L?kB(s,a[2],a[1],K):L}var
+K=J[1],L=lw(s,a[1],a[2],K);return L?lw(s,a[2],a[1],K):L}var
 M=a[5],R=M?1:M;return R}var
-O=a[5],T=O?1:O,P=T}else
+N=a[5],S=N?1:N,P=S}else
 var
-P=c;return P},q):l}}function
-li(b,c){if(b&&!b[2]){var
-d=A(b[1],hf,A1,0),a=function(a){return v(f(d,a),hf)},e=a(A2),g=a(A3),h=a(A4),i=y(a(A5),c),k=i||y(a(A8),A7);if(k)n(j(hf,A6));return[0,e,g,h]}return n(A0)}function
-lj(a,f,c){if(typeof
+P=c;return P},r):m}}function
+mv(b,c){if(b&&!b[2]){var
+d=B(b[1],h_,CG,0),a=function(a){return C(g(d,a),h_)},e=a(CH),f=a(CI),h=a(CJ),i=y(a(CK),c),j=i||y(a(CN),CM);if(j)m(k(h_,CL));return[0,e,f,h]}return m(CF)}function
+mw(a,f,c){if(typeof
 a!=="number"&&5===a[0]){var
-d=l(a[1],A_);if(d){var
+d=n(a[1],CP);if(d){var
 b=d[1],g=0;if(typeof
 b==="number"||!(3===b[0]))g=1;else{var
-e=b[1];if(cx(e,f))return e}}return n(j(c,A$))}return n(j(c,A9))}function
-lk(h,g,f,e){var
-a=lf(h,g),c=lg(a),b=lh(c,a);if(1-gP(b,eV(b)))z(Ba);function
+e=b[1];if(cc(e,f))return e}}return m(k(c,CQ))}return m(k(c,CO))}function
+mx(h,g,f,e){var
+a=ms(h,g),c=mt(a),b=mu(c,a);if(1-hz(b,fy(b)))v(CR);function
 d(c){var
-b=dQ(c,a[4]);return b?b[1]:z(Bb)}var
+b=dG(c,a[4]);return b?b[1]:v(CS)}var
 i=d(f);return[0,a,c,b,[0,i,d(e)]]}function
-ll(b,f){var
-g=bl(b[3]),a=P(0,64);function
+my(b,e){var
+g=bw(b[3]),a=V(0,64);function
 d(b){var
-c=1-aJ(a,b);if(c){bK(a,b,0);var
-e=ci(g,b);return M(function(a){return d(a[1])},e)}return c}M(function(a){return d(a[1])},f);var
-h=e(ak,b[2]);return c(U(function(b){return aJ(a,b)}),h)}function
-lm(a){var
-b=P(0,64),d=ez(a8,a[2]);return c(da(function(c){var
-a=c[1];return aJ(b,a)?0:(bK(b,a,0),[0,a])}),d)}function
-ln(b,a){return bm(function(b,a){return e1(v(b,a),a)},b,a)}function
-BS(o){var
-X=A(o,BU,an(he,BT),0),a=li(L(f(X,BX),BW),BV),at=a[2],au=a[1],p=bA(a[3],BY),B=f(X,BZ),aw=lj(B,B1,B0);return function(a8){var
-D=lk(X,a8,au,at),E=D[4],F=D[3],a=D[2],q=D[1];if(1-dp(1,p))z(B2);if(y(aw,B3))if(y(aw,B4)){var
-al=A(B,hg,Bu,0),o=av(f(al,Bv),hg),aO=bl(bm(v,f(al,Bw),hg));if(bb(Bx,o))n(By);var
-am=l(o,Bz),ay=0;if(am){var
-Q=am[1],ba=0;if(typeof
-Q!=="number"&&5===Q[0]){var
-ap=S(l(Q[1],BR),BQ);ay=1;ba=1}}if(!ay)var
-ap=0;var
-aP=ap||bb(BP,o);if(aP)throw ds;var
-aQ=bH(l(o,BB),BA),aR=aQ||bH(l(o,BO),BN);if(aR)n(BC);var
-s=kO([5,o]),T=s[5],aq=s[1],aS=s[4],aT=e3(aq);if(y(s[2],aT))z(BD);var
-aU=fd(e(ak,aq[1])),w=function(a){var
-b=ax(a7(aO,a),a);return aJ(aU,b)?c(aS,b):z(BE)},x=function(a){return j(BH,j(bJ(BG,e(a9,a)),BF))},U=ll(q,an(E[1],E[2])),aV=bl(q[3]),aW=bl(q[2]),aX=ez(function(b){var
-d=ci(aW,b);return e(function(e){var
-d=e[1],f=w(x([0,b,[0,d,0]])),g=c(a[2],d);return[0,[0,c(a[1],b),g],f]},d)},U),aZ=w(x(BI)),a0=w(x(BJ)),ar=aH(function(a){return 0===ci(aV,a)?1:0},U);if(ar)var
-a1=c(T,BK),as=[0,[0,w(x(BL)),a1]];else
+c=1-aR(a,b);if(c){bM(a,b,0);var
+e=cf(g,b);return M(function(a){return d(a[1])},e)}return c}M(function(a){return d(a[1])},e);var
+h=f(ak,b[2]);return c(Z(function(b){return aR(a,b)}),h)}function
+mz(a){var
+b=V(0,64),d=e_(bb,a[2]);return c(da(function(c){var
+a=c[1];return aR(b,a)?0:(bM(b,a,0),[0,a])}),d)}function
+mA(b,a){return bx(function(b,a){return fK(C(b,a),a)},b,a)}function
+Dx(j){var
+V=B(j,Dz,as(h9,Dy),0),a=mv(I(g(V,DC),DB),DA),ar=a[2],at=a[1],p=bO(a[3],DD),A=g(V,DE),au=mw(A,DG,DF);return function(a8){var
+E=mx(V,a8,at,ar),G=E[4],H=E[3],a=E[2],q=E[1];if(1-dY(1,p))v(DH);if(y(au,DI))if(y(au,DJ)){var
+aj=B(A,h$,C$,0),j=aw(g(aj,Da),h$),aL=bw(bx(C,g(aj,Db),h$));if(bg(Dc,j))m(Dd);var
+al=n(j,De),ax=0;if(al){var
+O=al[1],a$=0;if(typeof
+O!=="number"&&5===O[0]){var
+am=W(n(O[1],Dw),Dv);ax=1;a$=1}}if(!ax)var
+am=0;var
+aM=am||bg(Du,j);if(aM)throw d1;var
+aN=bY(n(j,Dg),Df),aO=aN||bY(n(j,Dt),Ds);if(aO)m(Dh);var
+s=l1([5,j]),R=s[5],an=s[1],aQ=s[4],aS=fM(an);if(y(s[2],aS))v(Di);var
+aT=fY(f(ak,an[1])),w=function(a){var
+b=aE(a6(aL,a),a);return aR(aT,b)?c(aQ,b):v(Dj)},x=function(a){return k(Dm,k(bK(Dl,f(bj,a)),Dk))},U=my(q,as(G[1],G[2])),aU=bw(q[3]),aW=bw(q[2]),aX=e_(function(b){var
+d=cf(aW,b);return f(function(e){var
+d=e[1],f=w(x([0,b,[0,d,0]])),g=c(a[2],d);return[0,[0,c(a[1],b),g],f]},d)},U),aY=w(x(Dn)),a0=w(x(Do)),ap=aP(function(a){return 0===cf(aU,a)?1:0},U);if(ap)var
+a1=c(R,Dp),aq=[0,[0,w(x(Dq)),a1]];else
 var
-as=ar;var
-a2=lm(q),a3=e(function(b){var
-d=c(T,a9(b));return[0,c(a[2],b),d]},a2),a5=s[3],a6=c(T,BM),r=[2,[0,e(a[1],U),a3,a6,aX,aZ,a0,as,a5]]}else{var
-N=A(B,c1,Bk,0),O=function(b){return bm(function(c,b){return d6(a[1],bB,c,b)},b,c1)},aD=function(b,e){var
-a=A(b,c1,Bl,0),c=bt(f(a,Bm),c1),d=co(v(f(a,Bn),c1),c1);return[0,c,[0,d,O(f(a,Bo))]]},u=aN(aD,f(N,Bp),c1),ag=O(f(N,Bq)),ah=O(f(N,Br)),aj=function(b){var
-a=e(ak,b),c=t(a);return t(bY(_,a))!==c?1:0},aE=an(ag,an(ah,ez(function(a){return a[2][2]},u)));if(aH(function(a){return aj(a[2])},aE))z(Bs);var
-aF=aj(u),aG=aF||aH(function(i){var
-b=i[1],d=b[2],e=b[1],f=ai(e,d);if(f)var
+aq=ap;var
+a2=mz(q),a3=f(function(b){var
+d=c(R,bj(b));return[0,c(a[2],b),d]},a2),a4=s[3],a7=c(R,Dr),r=[2,[0,f(a[1],U),a3,a7,aX,aY,a0,aq,a4]]}else{var
+L=B(A,ds,C1,0),M=function(b){return bx(function(c,b){return eA(a[1],bP,c,b)},b,ds)},aC=function(b,e){var
+a=B(b,ds,C2,0),c=bD(g(a,C3),ds),d=cF(C(g(a,C4),ds),ds);return[0,c,[0,d,M(g(a,C5))]]},t=aV(aC,g(L,C6),ds),ag=M(g(L,C7)),ah=M(g(L,C8)),ai=function(b){var
+a=f(ak,b),c=u(a);return u(cd(af,a))!==c?1:0},aD=as(ag,as(ah,e_(function(a){return a[2][2]},t)));if(aP(function(a){return ai(a[2])},aD))v(C9);var
+aF=ai(t),aG=aF||aP(function(i){var
+b=i[1],d=b[2],e=b[1],f=ao(e,d);if(f)var
 g=f;else
 var
-h=c(a[4],e),j=h?c(a[4],d):h,g=1-j;return g},u);if(aG)z(Bt);var
-aI=function(b){var
-d=b[2];return[0,c(a[2],b[1]),d]},P=function(a){return e(aI,a)},aK=function(b){var
-d=b[2],e=b[1],f=P(d[2]),g=[0,d[1],f],h=c(a[1],e[2]);return[0,[0,c(a[1],e[1]),h],g]},aL=P(ah),aM=P(ag),r=[1,[0,e(aK,u),aM,aL]]}else{var
-H=A(B,c0,Bc,0),L=aN(ln,f(H,Bd),c0),az=av(f(H,Be),c0),Y=aN(av,f(H,Bf),c0),Z=t(L);if(t(Y)!==Z)n(Bg);var
-$=e(function(b){return eb(a,b)},L),aA=ll(q,an(E[1],E[2])),aa=e(a[1],aA),ab=kD($),ac=bN(eV(F)),M=[0,0],ae=function(d,g,f){try{var
-m=ln(ax(l(g,d),Bi),c0),o=e(function(b){var
-a=cV(b[1],c0),c=V(a)<0?1:0,d=c||de(a,ad(Z));if(d)n(j(c0,Bj));var
-e=b[2];return[0,dH(a),e]},m),b=o}catch(a){a=aY(a);if(a[1]!==cn)throw a;var
-h=M[1],i=cf(function(a){return c(a,0)},h)?n(a[2]):z(Bh),b=i}var
-k=M[1];M[1]=[0,function(a){return gU(ab,aa,b,f)},k];return[0,c(a[2],d),b]},aB=function(b){var
-d=c(a[2],b),e=ae(b,az,function(a){return m(ac[2],a,d)});return[0,e,f1(function(c,a){return ae(b,c,function(b){return ks(ac,d,a,b)})},Y,ab)]},af=e(aB,lm(q)),aC=dP(function(c,a){return e(function(f){var
+h=c(a[4],e),j=h?c(a[4],d):h,g=1-j;return g},t);if(aG)v(C_);var
+aH=function(b){var
+d=b[2];return[0,c(a[2],b[1]),d]},N=function(a){return f(aH,a)},aI=function(b){var
+d=b[2],e=b[1],f=N(d[2]),g=[0,d[1],f],h=c(a[1],e[2]);return[0,[0,c(a[1],e[1]),h],g]},aJ=N(ah),aK=N(ag),r=[1,[0,f(aI,t),aK,aJ]]}else{var
+I=B(A,dr,CT,0),J=aV(mA,g(I,CU),dr),ay=aw(g(I,CV),dr),X=aV(aw,g(I,CW),dr),Z=u(J);if(u(X)!==Z)m(CX);var
+_=f(function(b){return eH(a,b)},J),az=my(q,as(G[1],G[2])),aa=f(a[1],az),ab=ly(_),ac=b1(fy(H)),K=[0,0],ad=function(d,g,e){try{var
+l=mA(aE(n(g,d),CZ),dr),o=f(function(b){var
+a=dm(b[1],dr),c=S(a)<0?1:0,d=c||dM(a,F(Z));if(d)m(k(dr,C0));var
+e=b[2];return[0,bl(a),e]},l),b=o}catch(a){a=aZ(a);if(a[1]!==ch)throw a;var
+h=K[1],i=cb(function(a){return c(a,0)},h)?m(a[2]):v(CY),b=i}var
+j=K[1];K[1]=[0,function(a){return hE(ab,aa,b,e)},j];return[0,c(a[2],d),b]},aA=function(b){var
+d=c(a[2],b),e=ad(b,ay,function(a){return o(ac[2],a,d)});return[0,e,gM(function(c,a){return ad(b,c,function(b){return ln(ac,d,a,b)})},X,ab)]},ae=f(aA,mz(q)),aB=en(function(c,a){return f(function(f){var
 g=f[2];if(0<=c){var
 a=g,b=c;for(;;){if(a){var
 d=a[2],e=a[1];if(0===b)return e;var
-a=d,b=b-1|0;continue}return ew(oo)}}return a4(op)},af)},L),r=[0,[0,aa,$,e(ak,af),aC]]}var
-a_=c(a[3],at),a$=c(a[3],au);return kE(F,a$,a_,function(e,n,l){switch(r[0]){case
+a=d,b=b-1|0;continue}return e4(pX)}}return a5(pY)},ae)},J),r=[0,[0,aa,_,f(ak,ae),aB]]}var
+a9=c(a[3],ar),a_=c(a[3],at);return lz(H,a_,a9,function(f,m,k){switch(r[0]){case
 0:var
-o=r[1],ae=bN(e),s=kD(o[2]),aw=I(n,l),af=ky(e,o[1],aw);if(af)var
-ax=t(o[4]),O=S(t(s),ax);else
+n=r[1],ae=b1(f),s=ly(n[2]),aw=P(m,k),af=lt(f,n[1],aw);if(af)var
+ax=u(n[4]),L=W(u(s),ax);else
 var
-O=af;if(O)var
-ay=dm(e,kx(F)),P=h(function(a){function
-c(b){return m(ae[2],b,a)}var
-d=d5(a,o[3]),b=gU(s,o[1],d,c);if(b){var
-e=dh(s,o[4]);return h(function(b){var
+L=af;if(L)var
+ay=dS(f,ls(H)),M=i(function(a){function
+c(b){return o(ae[2],b,a)}var
+d=ex(a,n[3]),b=hE(s,n[1],d,c);if(b){var
+e=dN(s,n[4]);return i(function(b){var
 c=b[1];function
-d(b){return ks(ae,a,c,b)}var
-e=d5(a,b[2]);return gU(s,o[1],e,d)},e)}return b},ay);else
+d(b){return ln(ae,a,c,b)}var
+e=ex(a,b[2]);return hE(s,n[1],e,d)},e)}return b},ay);else
 var
-P=O;return P?h(function(a){var
-c=g(cB(I(n,W(J(p),l)),a),[0,d,b]);return c?g(cB(I(l,W(J(p),n)),a),[0,d,b]):c},s):P;case
+M=L;return M?i(function(a){var
+c=e(cU(P(m,$(z(p),k)),a),[0,d,b]);return c?e(cU(P(k,$(z(p),m)),a),[0,d,b]):c},s):M;case
 1:var
-v=r[1],j=bN(e),az=v[1],aA=ck(k(function(a){return[0,a[1],a[2][1]]},az)),Q=function(a,b){return bs(aA,a,b)},aB=v[1],ag=h(function(a){var
-d=a[1],f=d[2],i=d[1],k=g([0,b,b],a[2][1]);if(k){var
-l=c(j[1],f),m=dm(e,I(c(j[1],i),l));return h(function(b){var
-c=a[2][1],d=ku(j,f,b),e=ku(j,i,b);return gV(Q,d5(b,a[2][2]),e,d,c)},m)}return k},aB);if(ag){var
-aC=dm(e,I(n,l));return h(function(a){var
-c=cm(j,l,a),d=cm(j,n,a),b=gV(Q,d5(a,v[2]),d,c,p);if(b){var
-e=cm(j,n,a),f=cm(j,l,a);return gV(Q,d5(a,v[3]),f,e,p)}return b},aC)}return ag;default:var
-a=r[1],q=a[8],f=bg(q[1]),w=bh(f),ah=G(a[2]),T=function(a){return R(b,ah,a)},ai=ck(a[4]),u=function(d,c){var
-a=bs(ai,d,c);return a?a[1]:b},U=g([0,b,b],p),V=U?gq(q):U;if(V)var
-aj=I(n,l),x=ky(e,a[1],aj);else
+v=r[1],j=b1(f),az=v[1],aA=cC(l(function(a){return[0,a[1],a[2][1]]},az)),N=function(a,b){return bC(aA,a,b)},aB=v[1],ag=i(function(a){var
+d=a[1],g=d[2],h=d[1],k=e([0,b,b],a[2][1]);if(k){var
+l=c(j[1],g),m=dS(f,P(c(j[1],h),l));return i(function(b){var
+c=a[2][1],d=lp(j,g,b),e=lp(j,h,b);return hF(N,ex(b,a[2][2]),e,d,c)},m)}return k},aB);if(ag){var
+aC=dS(f,P(m,k));return i(function(a){var
+c=cE(j,k,a),d=cE(j,m,a),b=hF(N,ex(a,v[2]),d,c,p);if(b){var
+e=cE(j,m,a),f=cE(j,k,a);return hF(N,ex(a,v[3]),f,e,p)}return b},aC)}return ag;default:var
+a=r[1],q=a[8],g=bq(q[1]),w=br(g),ah=Q(a[2]),O=function(a){return Y(b,ah,a)},ai=cC(a[4]),t=function(d,c){var
+a=bC(ai,d,c);return a?a[1]:b},R=e([0,b,b],p),S=R?ha(q):R;if(S)var
+aj=P(m,k),x=lt(f,a[1],aj);else
 var
-x=V;if(x)var
-al=k(T,dm(e,kx(F))),y=a[7],am=y?[0,y[1][2],0]:y,z=cD(ao,I(am,al));else
+x=S;if(x)var
+al=l(O,dS(f,ls(H))),y=a[7],am=y?[0,y[1][2],0]:y,A=cW(av,P(am,al));else
 var
-z=x;if(z){var
-X=a[7];if(X)var
-Y=X[1],A=Y[1],an=Y[2],Z=i(c(f[2],A),an),ap=Z?eX(c(f[3],A),[0,[0,A,[0,b,b]],0]):Z,_=ap;else
+A=x;if(A){var
+U=a[7];if(U)var
+V=U[1],B=V[1],an=V[2],X=h(c(g[2],B),an),ao=X?fA(c(g[3],B),[0,[0,B,[0,b,b]],0]):X,Z=ao;else
 var
-_=1;var
-B=_}else
+Z=1;var
+C=Z}else
 var
-B=z;if(B)var
-aq=a[1],D=h(function(d){var
-l=cD(ao,k(ak,gS(e,d)));if(l){var
-g=c(bN(e)[1],d);if(g)var
-m=gT(e,u,[0,g[1],g[2]]);else
+C=A;if(C)var
+ap=a[1],E=i(function(d){var
+k=cW(av,l(ak,hC(f,d)));if(k){var
+e=c(b1(f)[1],d);if(e)var
+m=hD(f,t,[0,e[1],e[2]]);else
 var
 j=a[7],o=j?[0,[0,j[1][1],[0,b,b]],0]:j,m=o;var
-n=gS(e,d);return h(function(e){var
-a=u(d,e[1]),g=c(w,a);if(g)var
-h=T(e[1]),b=i(c(f[2],a),h);else
+n=hC(f,d);return i(function(e){var
+a=t(d,e[1]),f=c(w,a);if(f)var
+i=O(e[1]),b=h(c(g[2],a),i);else
 var
-b=g;return b?eX(c(f[3],a),m):b},n)}return l},aq);else
+b=f;return b?fA(c(g[3],a),m):b},n)}return k},ap);else
 var
-D=B;var
-$=D?c(w,a[5]):D;if($)var
-ar=a[3],E=i(c(f[2],a[5]),ar);else
+E=C;var
+_=E?c(w,a[5]):E;if(_)var
+aq=a[3],F=h(c(g[2],a[5]),aq);else
 var
-E=$;if(E)var
-as=gT(e,u,n),H=eX(c(f[3],a[5]),as);else
+F=_;if(F)var
+ar=hD(f,t,m),G=fA(c(g[3],a[5]),ar);else
 var
-H=E;var
-aa=H?c(w,a[6]):H;if(aa)var
-at=a[3],L=i(c(f[2],a[6]),at);else
+G=F;var
+aa=G?c(w,a[6]):G;if(aa)var
+as=a[3],I=h(c(g[2],a[6]),as);else
 var
-L=aa;if(L)var
-au=gT(e,u,l),M=eX(c(f[3],a[6]),au);else
+I=aa;if(I)var
+at=hD(f,t,k),J=fA(c(g[3],a[6]),at);else
 var
-M=L;if(M){var
-ab=i(a[5],a[6]);if(ab)var
-N=ab;else{var
-ac=q[3],ad=ac?C(q[2],p):ac;if(ad){var
-av=q[6];return K(function(c){var
-e=i(c[1],a[5]),f=e?i(c[2],a[6]):e;return f?C(c[3],[0,d,b]):f},av)}var
-N=ad}}else
+J=I;if(J){var
+ab=h(a[5],a[6]);if(ab)var
+K=ab;else{var
+ac=q[3],ad=ac?D(q[2],p):ac;if(ad){var
+au=q[6];return T(function(c){var
+e=h(c[1],a[5]),f=e?h(c[2],a[6]):e;return f?D(c[3],[0,d,b]):f},au)}var
+K=ad}}else
 var
-N=M;return N}})}}function
-hh(c,a){var
-b=aN(v,c,a);return b?b:n(j(a,B5))}var
-Ct=0,hj=[0,[0,Cw,AK],[0,[0,Cv,BS],[0,[0,Cu,function(M){var
-i=A(M,Cj,an(he,Ci),0),j=li(L(f(i,Cm),Cl),Ck),l=j[2],m=j[1];if(y(j[3],Cn))n(Co);var
-o=f(i,Cp);if(ai(lj(o,Cs,Cr),Cq))var
-a=A(o,b3,B6,0),u=ff(f(a,B7),b3),q=hh(f(a,B8),b3),w=hh(f(a,B9),b3),x=aN(v,f(a,B_),b3),B=T(f(a,B$),b3),D=T(f(a,Ca),b3),r=bm(T,f(a,Cb),b3),s=bm(T,f(a,Cc),b3),E=aN(v,f(a,Cd),b3),p=[0,u,function(a){var
-d=an(r,s);if(1-cf(function(b){var
-d=c(a[4],b[1]);return d?dp(0,b[2]):d},d))z(Ce);var
-f=a[2];function
-b(a){return e(f,a)}var
-g=c(U(a[4]),E),h=e(a[1],g),i=eb(a,s),j=eb(a,r),k=b(x),l=b(w),m=b(fY(q)),n=fX(q);return[0,[0,c(a[2],n),m,l,k,B,D,j,i,h]]}];else
+K=J;return K}})}}function
+ia(c,a){var
+b=aV(C,c,a);return b?b:m(k(a,DK))}var
+D_=0,ic=[0,[0,Eb,Cp],[0,[0,Ea,Dx],[0,[0,D$,function(J){var
+h=B(J,D0,as(h9,DZ),0),j=mv(I(g(h,D3),D2),D1),k=j[2],n=j[1];if(y(j[3],D4))m(D5);var
+o=g(h,D6);if(ao(mw(o,D9,D8),D7))var
+a=B(o,ck,DL,0),u=f0(g(a,DM),ck),q=ia(g(a,DN),ck),w=ia(g(a,DO),ck),x=aV(C,g(a,DP),ck),A=N(g(a,DQ),ck),E=N(g(a,DR),ck),r=bx(N,g(a,DS),ck),s=bx(N,g(a,DT),ck),F=aV(C,g(a,DU),ck),p=[0,u,function(a){var
+d=as(r,s);if(1-cb(function(b){var
+d=c(a[4],b[1]);return d?dY(0,b[2]):d},d))v(DV);var
+e=a[2];function
+b(a){return f(e,a)}var
+g=c(Z(a[4]),F),h=f(a[1],g),i=eH(a,s),j=eH(a,r),k=b(x),l=b(w),m=b(em(q)),n=e6(q);return[0,[0,c(a[2],n),m,l,k,A,E,j,i,h]]}];else
 var
-t=A(o,hi,Cf,0),F=ff(f(t,Cg),hi),K=hh(f(t,Ch),hi),p=[0,F,function(a){return[1,e(a[2],K)]}];var
-O=p[2],P=p[1];return function(n){var
-e=lk(i,n,m,l),a=e[2];if(P)var
-j=m,f=l;else
+t=B(o,ib,DW,0),G=f0(g(t,DX),ib),H=ia(g(t,DY),ib),p=[0,G,function(a){return[1,f(a[2],H)]}];var
+K=p[2],L=p[1];return function(m){var
+f=mx(h,m,n,k),a=f[2];if(L)var
+j=n,g=k;else
 var
-j=l,f=m;var
-q=O(a),o=c(a[3],j),p=c(a[3],f),z=e[3];return kE(z,p,o,function(f,y,x){if(0===q[0]){var
-a=q[1],e=bN(f),B=a[9],A=G(k(function(a){return[0,a,0]},B)),j=function(a){return H(a,A)?1:N(kw(f,a))},l=function(a){return c(U(function(a){return j(a[1])}),a)},r=l(a[8]),s=g([0,d,b],a[6]),t=s?N(g(a[5],a[6])):s;if(t)var
-D=a[7],E=W(J([0,b,b]),D),F=a[2],m=bM(I(cF(e,cm(e,y,a[1]),F),E));else
+j=k,g=n;var
+q=K(a),o=c(a[3],j),p=c(a[3],g),A=f[3];return lz(A,p,o,function(g,y,x){if(0===q[0]){var
+a=q[1],f=b1(g),C=a[9],B=Q(l(function(a){return[0,a,0]},C)),j=function(a){return U(a,B)?1:O(lr(g,a))},k=function(a){return c(Z(function(a){return j(a[1])}),a)},r=k(a[8]),s=e([0,d,b],a[6]),t=s?O(e(a[5],a[6])):s;if(t)var
+E=a[7],F=$(z([0,b,b]),E),G=a[2],m=b0(P(cY(f,cE(f,y,a[1]),G),F));else
 var
 m=t;if(m)var
-K=a[7],L=W(J(a[5]),K),n=bM(I(cF(e,a[7],a[3]),L));else
+H=a[7],I=$(z(a[5]),H),n=b0(P(cY(f,a[7],a[3]),I));else
 var
 n=m;var
-u=n?d4(aB(cF(e,a[7],a[4]))):n;if(u)var
-M=a[2],O=cF(e,cm(e,x,a[1]),M),P=W(J([0,b,b]),O),o=bM(l(I(a[8],P)));else
+u=n?ew(aH(cY(f,a[7],a[4]))):n;if(u)var
+J=a[2],K=cY(f,cE(f,x,a[1]),J),L=$(z([0,b,b]),K),o=b0(k(P(a[8],L)));else
 var
 o=u;if(o)var
-Q=cF(e,r,a[3]),R=W(J([0,b,b]),Q),p=bM(l(I(W(a[6],r),R)));else
+M=cY(f,r,a[3]),N=$(z([0,b,b]),M),p=b0(k(P($(a[6],r),N)));else
 var
 p=o;if(p){var
-S=z[1];return h(function(k){var
-c=k[1],f=j(c);if(f)var
-g=f;else{var
-l=cF(e,[0,[0,c,[0,b,b]],0],a[3]),i=h(function(a){return N(j(a[1]))},l);if(i)return C(aB(cF(e,[0,[0,c,[0,b,b]],0],a[4])),[0,d,b]);var
-g=i}return g},S)}return p}var
-i=q[1];if(i){var
-v=C(eW(f,x,i),[0,d,b]);if(v)return d4(eW(f,y,i));var
+R=A[1];return i(function(k){var
+c=k[1],e=j(c);if(e)var
+g=e;else{var
+l=cY(f,[0,[0,c,[0,b,b]],0],a[3]),h=i(function(a){return O(j(a[1]))},l);if(h)return D(aH(cY(f,[0,[0,c,[0,b,b]],0],a[4])),[0,d,b]);var
+g=h}return g},R)}return p}var
+h=q[1];if(h){var
+v=D(fz(g,x,h),[0,d,b]);if(v)return ew(fz(g,y,h));var
 w=v}else
 var
-w=i;return w})}}],Ct]]],lo=[0,[0,CI,function(d){var
-a=A(d,Cz,[0,Cy,[0,Cx,hk]],0),h=e(function(b){return[0,b,f(a,b)]},hk);function
-g(i,a){var
-d=av(i,a),f=l(d,CA),g=0;if(f){var
-e=f[1],m=0;if(typeof
+w=h;return w})}}],D_]]],mB=[0,[0,En,function(d){var
+a=B(d,Ee,[0,Ed,[0,Ec,id]],0),h=f(function(b){return[0,b,g(a,b)]},id);function
+e(i,a){var
+d=aw(i,a),f=n(d,Ef),g=0;if(f){var
+e=f[1],l=0;if(typeof
 e!=="number"&&3===e[0]){var
-b=e[1];g=1;m=1}}if(!g)var
-b=n(j(a,CB));if(ai(b,CC))throw ds;if(1-bb(b,hj))n(j(a,CD));if(aH(function(a){return bb(a,d)},hk))n(j(a,CE));var
-k=[5,an(h,d)];return c(f2(b,hj),k)}var
-b=aN(g,f(a,CG),CF);if(0===b)n(CH);return function(a){var
-d=e(function(b){try{var
-d=c(b,a);return d}catch(a){a=aY(a);if(a[1]===dn)return 0;throw a}},b);return cf(function(a){return a},d)}}],hj];function
-CK(c){try{var
-a=cX(CM,eY(1,c));e6(a);var
-d=g1(a);return d}catch(a){a=aY(a);if(a[1]===cn)var
-b=a[2];else{if(a[1]!==dn)throw a;var
-b=a[2]}return n(j(CL,b))}}function
-lp(c){var
-b=l(c,CN);if(b){var
+b=e[1];g=1;l=1}}if(!g)var
+b=m(k(a,Eg));if(ao(b,Eh))throw d1;if(1-bg(b,ic))m(k(a,Ei));if(aP(function(a){return bg(a,d)},id))m(k(a,Ej));var
+j=[5,as(h,d)];return c(e9(b,ic),j)}var
+b=aV(e,g(a,El),Ek);if(0===b)m(Em);return function(a){var
+d=f(function(b){try{var
+d=c(b,a);return d}catch(a){a=aZ(a);if(a[1]===dl)return 0;throw a}},b);return cb(function(a){return a},d)}}],ic],c1=[at,Ep,cN(0)],d2=[0,d,b];function
+bE(a){return[0,a,b]}function
+cl(b,a){var
+c=s(b[2],a[2]),d=s(a[1],b[2]);return az(K(s(b[1],a[2]),d),c)}function
+dt(b,a){var
+c=s(b[2],a[2]);return az(s(b[1],a[1]),c)}function
+du(a){var
+b=a[2];return[0,aA(a[1]),b]}function
+cI(b,a){var
+c=s(a[1],b[2]);return cS(s(b[1],a[2]),c)}function
+mC(a){return gw(a[1],a[2])}function
+mD(a){var
+b=a[2];return az(fe(a[1]),b)}function
+mE(a){if(30<bX(a))throw c1;return bl(a)}function
+f1(a,c){var
+e=2900<a?1:0,f=e||(m5<c?1:0);if(f)throw c1;var
+d=(a+(2*bX(F(c))|0)|0)+8|0,g=p(b,a);return[0,p(b,(a+d|0)+16|0),d,g]}var
+mF=V(0,16),mG=p(b,m8);function
+mH(a){var
+l=bH(a[2]),f=[0,bH(a[1]),l],g=a6(mF,f);if(g)return g[1];function
+h(b){var
+a=bX(b),c=30<a?1:0,d=c?a+ne|0:c,e=30<a?R(b,a+ne|0):b;return[0,bl(e),d]}var
+i=h(a[1]),j=h(a[2]),b=Math.log(i[1]/j[1])+(i[2]-j[2]|0)*0.693147180559945286;if(4000.<Math.abs(b))throw c1;var
+m=f1(336+(3.*Math.abs(b)|0)|0,1+(Math.abs(b)|0)|0),n=F(iT),d=1,c=az(F(b*65536.|0),n);for(;;){var
+o=bE(F(-1)),k=cl(c,cl(dt(a,bc(m,du(c))),o)),p=k[2],e=az(gw(s(k[1],mG),p),mG),q=d+1|0;if(6!==d){var
+d=q,c=e;continue}bM(mF,f,e);return e}}function
+mI(c,a){var
+d=p(b,304),e=az(F(c),d);return cl(mH(a),e)}function
+mJ(d,c,a,b){if(!cI(a,d)&&!cI(c,a))return a;return v(k(Es,k(b,Er)))}function
+E6(c){var
+a=B(c,f2,E8,E7);function
+b(b){var
+c=n(a,b);return L(function(a){return N(a,f2)},c)}var
+d=b(E9),e=b(E_),f=N(g(a,E$),f2);return[0,d,e,f,N(g(a,Fa),f2)]}function
+Fb(B,b){var
+c=b?C(b[1],cJ):Fo;function
+a(a){return b3(a,cJ)}function
+e(a){if(0<=S(a)&&!(30<bX(a)))return bl(a);return v(Fc)}if(y(c,Fd)){if(y(c,Fe)){if(y(c,Ff))return m(k(cJ,Fg));var
+f=em(b);if(f){var
+g=f[2];if(g){var
+h=g[2];if(h){var
+i=h[2];if(i&&!i[2]){var
+D=a(f[1]),E=a(g[1]),G=a(h[1]),H=a(i[1]),J=e(E);return[2,e(D),J,G,H]}}}}return m(k(cJ,Fh))}var
+j=em(b);if(j){var
+l=j[2];if(l){var
+n=l[2];if(n&&!n[2]){var
+L=a(j[1]),M=a(l[1]),N=a(n[1]);return[1,e(L),M,N]}}}return m(k(cJ,Fi))}if(b){var
+o=b[2];if(o){var
+p=o[2];if(p){var
+q=p[2];if(q){var
+r=q[2];if(r&&!r[2]){var
+t=a(o[1]),u=a(p[1]),w=a(q[1]),x=function(a,c){var
+b=0<=S(a)?1:0;return b?cS(a,F(c)):b},z=x(t,B),O=z?x(u,65):z;if(1-O)v(Fk);var
+A=I(r[1],cJ),P=a0(function(j,i){var
+b=I(i,cJ);if(b){var
+c=b[2];if(c&&!c[2]){var
+d=a(b[1]),e=a(c[1]),f=K(j,s(d,e)),g=S(d)<=0?1:0;if(g)var
+h=g;else
+var
+l=S(e)<=0?1:0,h=l||cz(f,F(4000000));if(h)v(Fm);return f}}return m(k(cJ,Fl))},d,A);if(0===A)v(Fn);var
+Q=K(w,P),R=bl(u);return[0,bl(t),R,w,Q]}}}}}return m(k(cJ,Fj))}function
+FK(c){try{var
+a=dn(FM,fH(1,c));fP(a);var
+d=hU(a);return d}catch(a){a=aZ(a);if(a[1]===ch)var
+b=a[2];else{if(a[1]!==dl)throw a;var
+b=a[2]}return m(k(FL,b))}}function
+mL(c){var
+b=n(c,FN);if(b){var
 a=b[1];if(typeof
-a!=="number"&&5===a[0])return S(l(a[1],CP),CO)}return 0}function
-lq(c){var
-d=0!==l(c,CQ)?1:0;if(d){var
-e=l(c,CR);if(e){var
+a!=="number"&&5===a[0])return W(n(a[1],FP),FO)}return 0}function
+mM(c){var
+d=0!==n(c,FQ)?1:0;if(d){var
+e=n(c,FR);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=l(a[1],CS);if(g){var
+g=n(a[1],FS);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return aH(function(a){return S(a[2],CT)},h)}}return 0}}var
+h=b[1];return aP(function(a){return W(a[2],FT)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-ec(b,a){var
+eI(b,a){var
 d=a[3];function
 e(e){var
-a=c(d,0);return lq(b)?z(CU):a}return[0,a[1],a[2],e]}function
-C8(a,b){var
+a=c(d,0);return mM(b)?v(FU):a}return[0,a[1],a[2],e]}function
+F8(a,b){var
 d=a[1],g=0;if(b){var
-e=g1(d);if(y(CK(b[1]),e)){z(C9);g=1}}var
-f=e3(d);if(y(a[2],f))z(C_);return c(a[3],0)}function
-C$(E){function
-p(a){return F(C8,a)}if(typeof
-E!=="number"&&5===E[0]){var
-i=E[1],ad=l(i,CV);if(ad){var
-t=A(ad[1],CY,CX,CW);v(f(t,C0),CZ);v(f(t,C2),C1);var
-ae=function(a){var
-b=av(a,C3);return M(function(a){v(a[2],C4);return 0},b)};ae(f(t,C5));ex(ae,l(t,C6))}var
-a=dR(C7,i),u=[5,a],af=l(a,Db),al=0;if(af){var
-H=af[1],am=0;if(typeof
-H!=="number"&&3===H[0])if(y(H[1],Ds))am=1;else{al=1;am=1}}if(!al)n(Dc);var
-ag=l(a,Dd),ao=0;if(ag){var
-I=ag[1],ap=0;if(typeof
-I!=="number"&&1===I[0])if(y(I[1],Dr))ap=1;else{ao=1;ap=1}}if(!ao)n(De);var
-w=l(a,Df),W=0;if(w){var
-J=w[1],B=0;if(typeof
-J!=="number"&&3===J[0]){var
-T=J[1];if(y(T,Dj))if(y(T,Dk))if(y(T,Dl))B=1;else{if(0===l(a,Dm))return[0,function(b){return yS(b,a)}];B=1}else{if(0!==l(a,Dn)){var
-aQ=g7(xF,xo,function(p,b,d,a){var
-g=e(function(h){var
+e=hU(d);if(y(FK(b[1]),e)){v(F9);g=1}}var
+f=fM(d);if(y(a[2],f))v(F_);return c(a[3],0)}function
+F$(X){function
+x(a){return L(F8,a)}if(typeof
+X!=="number"&&5===X[0]){var
+r=X[1],ar=n(r,FV);if(ar){var
+A=B(ar[1],FY,FX,FW);C(g(A,F0),FZ);C(g(A,F2),F1);var
+at=function(a){var
+b=aw(a,F3);return M(function(a){C(a[2],F4);return 0},b)};at(g(A,F5));e5(at,n(A,F6))}var
+a=dH(F7,r),G=[5,a],au=n(a,Gb),ax=0;if(au){var
+_=au[1],ay=0;if(typeof
+_!=="number"&&3===_[0])if(y(_[1],Gt))ay=1;else{ax=1;ay=1}}if(!ax)m(Gc);var
+av=n(a,Gd),aA=0;if(av){var
+$=av[1],aB=0;if(typeof
+$!=="number"&&1===$[0])if(y($[1],Gs))aB=1;else{aA=1;aB=1}}if(!aA)m(Ge);var
+H=n(a,Gf),ae=0;if(H){var
+aa=H[1],P=0;if(typeof
+aa!=="number"&&3===aa[0]){var
+ac=aa[1];if(y(ac,Gk))if(y(ac,Gl))if(y(ac,Gm))P=1;else{if(0===n(a,Gn))return[0,function(b){return Ax(b,a)}];P=1}else{if(0!==n(a,Go)){var
+a3=h0(zk,y5,function(p,b,d,a){var
+g=f(function(h){var
 c=h[1];function
-i(b,a){if(2===a[0])return g6(b,a[1]);throw ab}var
-j=[0,b,0],d=a5(function(a,c){var
-b=e9(i,a[1],c);return[0,b[1],[0,b[2],a[2]]]},j,c),f=d[1],k=d[2],l=e(function(b){var
-a=b[1];if(2===a[0])return bl(a[1]);throw ab},c);function
-n(a){return a5(function(a,b){return ax(a7(b,a),a)},a,l)}var
-o=A([5,h[2]],xD,xC,xB),g=k7(o,b[3],b[4]),a=[cJ,function(b){var
-a=m(g[4],f[1],f[2]);return[0,aq(k),a]}];d_(p,function(g){var
-c=eu(a),d=0,e=0,f=cI===c?a[1]:cJ===c?dT(a):a;return ke(g9,b[2],[0,f,e],d)});return[0,a,g,n]},d),f=e(function(c){var
-a=c[1],b=eu(a);return cI===b?a[1]:cJ===b?dT(a):a},g),h=e(function(a){e8(b,a[1][1]);var
-d=c(da(function(f){var
-g=f[3],b=f[2],k=e(g,a[1][1]);if(y(b[1],a[2]))throw ab;var
+i(b,a){if(2===a[0])return hZ(b,a[1]);throw al}var
+j=[0,b,0],d=a0(function(a,c){var
+b=fS(i,a[1],c);return[0,b[1],[0,b[2],a[2]]]},j,c),e=d[1],k=d[2],l=f(function(b){var
+a=b[1];if(2===a[0])return bw(a[1]);throw al},c);function
+m(a){return a0(function(a,b){return aE(a6(b,a),a)},a,l)}var
+n=B([5,h[2]],zi,zh,zg),g=mi(n,b[3],b[4]),a=[c3,function(b){var
+a=o(g[4],e[1],e[2]);return[0,ai(k),a]}];eE(p,function(g){var
+c=e2(a),d=0,e=0,f=c2===c?a[1]:c3===c?ep(a):a;return k$(h2,b[2],[0,f,e],d)});return[0,a,g,m]},d),e=f(function(c){var
+a=c[1],b=e2(a);return c2===b?a[1]:c3===b?ep(a):a},g),h=f(function(a){fR(b,a[1][1]);var
+d=c(da(function(e){var
+g=e[3],b=e[2],k=f(g,a[1][1]);if(y(b[1],a[2]))throw al;var
 l=b[2];function
 m(b){var
-d=b[2],f=bY(cw,a[1][1]),h=e(function(a){return[0,a,ax(dQ(c(g,a),d),bk)]},f);return[0,b[1],h]}var
-h=F(function(a){return e(m,a)},l);function
-n(a){return bc(_,e(function(a){var
-d=a[2],b=bc(_,c(U(function(a){return 0!==V(a[2][1])?1:0}),d));return[0,a[1],b]},a))}function
-i(a){return F(n,a)}function
+d=b[2],e=cd(cw,a[1][1]),h=f(function(a){return[0,a,aE(dG(c(g,a),d),bv)]},e);return[0,b[1],h]}var
+h=L(function(a){return f(m,a)},l);function
+n(a){return bh(af,f(function(a){var
+d=a[2],b=bh(af,c(Z(function(a){return 0!==S(a[2][1])?1:0}),d));return[0,a[1],b]},a))}function
+i(a){return L(n,a)}function
 o(b){var
-c=S(b[1],k),d=c?S(b[2],a[1][2]):c;return d}var
-j=aH(o,b[3]);if(j)var
-p=i(a[3]),d=S(i(h),p);else
+c=W(b[1],k),d=c?W(b[2],a[1][2]):c;return d}var
+j=aP(o,b[3]);if(j)var
+p=i(a[3]),d=W(i(h),p);else
 var
 d=j;var
 q=d?[0,h]:d;return q}),g);if(d){var
-f=k6(a[2]),h=k5(a[2],f,d[1],b[3],a[1]);return[0,f,h[1],a[4],a[5]]}return z(xE)},a);return ke(g9,b[2],f,h)},a);return p(F(function(a){return ec(i,a)},aQ))}if(!lp(a)){var
-s=A(u,xe,xc,xd);A(f(s,xh),xg,xf,0);var
-aM=v(f(s,xj),xi);if(0===L(f(s,xl),xk))n(xm);var
-aN=P(0,64),aO=P(0,64),aa=function(a){return aL(aN,a)},ac=function(a){return aL(aO,a)},aP=k7(s,aa,ac),D=cX(0,f(s,xn));return p([0,ec(i,[0,D,aM,function(b){var
-a=e2(D,aa,ac);return kc(g9,m(aP[4],D,a))}])])}B=1}else{if(0!==l(a,Do)){var
-aR=lq(i);return p(g7(vV,uO,function(i,a,u,t){var
-m=c(a[4],vT),f=e(function(o){var
-b=o[1],p=0;function
+e=mh(a[2]),h=mg(a[2],e,d[1],b[3],a[1]);return[0,e,h[1],a[4],a[5]]}return v(zj)},a);return k$(h2,b[2],e,h)},a);return x(L(function(a){return eI(r,a)},a3))}if(!mL(a)){var
+z=B(G,yV,yT,yU);B(g(z,yY),yX,yW,0);var
+aX=C(g(z,y0),yZ);if(0===I(g(z,y2),y1))m(y3);var
+aY=V(0,64),a1=V(0,64),ap=function(a){return aT(aY,a)},aq=function(a){return aT(a1,a)},a2=mi(z,ap,aq),U=dn(0,g(z,y4));return x([0,eI(r,[0,U,aX,function(b){var
+a=fL(U,ap,aq);return k9(h2,o(a2[4],U,a))}])])}P=1}else{if(0!==n(a,Gp)){var
+a4=mM(r);return x(h0(xA,wt,function(g,a,y,u){var
+h=c(a[4],xy),m=f(function(o){var
+b=o[1],q=0;function
 r(a,b){switch(b[0]){case
-0:return z(vG);case
+0:return v(xl);case
 1:var
-d=b[3],w=b[2],h=cX(0,b[1]);e6(h);e8(a,e(ak,w));var
-r=e7(h,a[3],a[4]),k=function(b,a){return e(function(a){var
-c=a[2];return[0,j(b,a[1]),c]},a)},m=function(a,b){var
-c=b[2],d=e(function(b){var
-c=k(a,b[2]);return[0,j(a,b[1]),c]},c);return[0,k(a,b[1]),d]},n=m(vA,a[1]),o=m(vB,h),p=a[3],A=a[4],B=function(a){function
+d=b[3],x=b[2],i=dn(0,b[1]);fP(i);fR(a,f(ak,x));var
+r=fQ(i,a[3],a[4]),j=function(b,a){return f(function(a){var
+c=a[2];return[0,k(b,a[1]),c]},a)},l=function(a,b){var
+c=b[2],d=f(function(b){var
+c=j(a,b[2]);return[0,k(a,b[1]),c]},c);return[0,j(a,b[1]),d]},m=l(xf,a[1]),o=l(xg,i),q=a[3],z=a[4],A=function(a){function
 b(b){var
-d=f4(b,a),e=d?[0,c(p,bO(a,x(b)))]:d;return e}var
-d=b(u7),e=b(u8);return d?q(d[1],1):e?az(q(e[1],1)):q(c(p,j(u9,a)),1)},C=an(n[2],o[2]),g=e7([0,an(n[1],o[1]),C],B,A);if(bb(vC,d)){e5(vD,d);var
-D=d8(l(d,vE)),E=g[3],s=e(function(a){return kT(E,a)},D);if(aH(function(a){return 0===a[6]?1:0},s))throw ab;var
-u=s,t=kY(i,g,kW(l(d,vF)))}else
+d=gO(b,a),e=d?[0,c(q,b2(a,E(b)))]:d;return e}var
+d=b(wM),e=b(wN);return d?p(d[1],1):e?aG(p(e[1],1)):p(c(q,k(wO,a)),1)},B=as(m[2],o[2]),h=fQ([0,as(m[1],o[1]),B],A,z);if(bg(xh,d)){fO(xi,d);var
+C=eC(n(d,xj)),D=h[3],s=f(function(a){return l6(D,a)},C);if(aP(function(a){return 0===a[6]?1:0},s))throw al;var
+u=s,t=l$(g,h,l9(n(d,xk)))}else
 var
-f=g2(0,0,g[3],[5,d]),G=function(a){return[0,a[1],a[2],f[3],f[2],a[4],[0,a[3]]]},u=e(G,f[6]),t=[0,[0,0,f],0];var
-F=r[2],v=[1,c(kX(a),w),F,t,u];d_(i,function(b){return jE(a[2],v)});return[0,r,v];default:var
-y=g6(a,b[1]);return[0,y[1],[0,y[2]]]}}if(b){var
-d=b[1],g=d[1];if(0===g[0]){var
-h=g[1],s=function(f,d){function
+e=hV(0,0,h[3],[5,d]),G=function(a){return[0,a[1],a[2],e[3],e[2],a[4],[0,a[3]]]},u=f(G,e[6]),t=[0,[0,0,e],0];var
+F=r[2],w=[1,c(l_(a),x),F,t,u];eE(g,function(b){return kz(a[2],w)});return[0,r,w];default:var
+y=hZ(a,b[1]);return[0,y[1],[0,y[2]]]}}if(b){var
+d=b[1],i=d[1];if(0===i[0]){var
+j=i[1],s=function(e,d){function
 b(b){var
-d=b[1];e8(a,[0,d,0]);var
-e=e1(v(b[2],vI),vH);return[0,c(a[3],d),e]}return[0,a,e(b,av(h,vJ))]},k=e9(s,a,[0,[0,h],d[2],d[3]])[2];d_(i,function(b){return jF(m,bg(a[2]),k)});var
-f=[0,[0,k],b[2]];p=1}}if(!p)var
-f=[0,0,b];var
-t=f[2],u=[0,a,0],w=a5(function(a,c){var
-b=e9(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),y=kR(0,0,a[3],a[4],[5,o[2]]),A=aq(w[2]),n=[0,f[1],A,y];d_(i,function(b){return jG(m,a[2],n)});return n},u);if(aH(function(i){return aH(function(j){var
+d=b[1];fR(a,[0,d,0]);var
+e=fK(C(b[2],xn),xm);return[0,c(a[3],d),e]}return[0,a,f(b,aw(j,xo))]},l=fS(s,a,[0,[0,j],d[2],d[3]])[2];eE(g,function(b){return kA(h,bq(a[2]),l)});var
+e=[0,[0,l],b[2]];q=1}}if(!q)var
+e=[0,0,b];var
+t=e[2],u=[0,a,0],w=a0(function(a,c){var
+b=fS(r,a[1],c);return[0,b[1],[0,b[2],a[2]]]},u,t),x=l4(0,0,a[3],a[4],[5,o[2]]),y=ai(w[2]),m=[0,e[1],y,x];eE(g,function(b){return kB(h,a[2],m)});return m},y);if(aP(function(i){return aP(function(j){var
 e=j[1],d=j[2],a=0,b=i[2];for(;;){if(b){var
-f=b[1],g=jD(f),k=b[2];if(a)var
+f=b[1],g=ky(f),k=b[2];if(a)var
 h=a;else
 var
 m=0===c(g,e)?1:0,h=m||(0===c(g,d)?1:0);var
-l=c(eP(f),d),e=c(eP(f),e),d=l,a=h,b=k;continue}if(a){var
-n=i[3][8];return aH(function(a){var
-b=S(a[1],e),c=b?S(a[2],d):b;return c},n)}return a}},t)},f))z(vU);var
-n=a[2],o=bg(n),p=cE(n,o),s=p?h(function(a){var
-b=jG(m,n,a);return b?a[1]?1:N(aR):b},f):p;if(s){var
-w=k(function(c){var
-e=c[3][3],i=c[2],f=k(function(a){var
-b=jD(a);return[0,eP(a),b]},i),g=c[1];if(g)var
-j=G(g[1]),l=[0,d,b],a=function(a){return R(l,j,a)},h=function(d,b){var
-g=c[3],h=gz(f,function(a,b){return jI(g,a,b)},e,d,b),i=r(e,a(d)),j=Q(a(b),i),l=r(e,a(b)),m=cT(Q(a(d),l),j),n=a(b),o=cT(a(d),n);return k(function(a){return jH(e,o,m,a)},h)};else
+l=c(fs(f),d),e=c(fs(f),e),d=l,a=h,b=k;continue}if(a){var
+n=i[3][8];return aP(function(a){var
+b=W(a[1],e),c=b?W(a[2],d):b;return c},n)}return a}},u)},m))v(xz);var
+o=a[2],r=bq(o),s=cX(o,r),t=s?i(function(a){var
+b=kB(h,o,a);return b?a[1]?1:O(a4):b},m):s;if(t){var
+w=l(function(c){var
+e=c[3][3],i=c[2],f=l(function(a){var
+b=ky(a);return[0,fs(a),b]},i),g=c[1];if(g)var
+k=Q(g[1]),m=[0,d,b],a=function(a){return Y(m,k,a)},h=function(d,b){var
+g=c[3],h=hj(f,function(a,b){return kD(g,a,b)},e,d,b),i=j(e,a(d)),k=q(a(b),i),m=j(e,a(b)),n=di(q(a(d),m),k),o=a(b),p=di(a(d),o);return l(function(a){return kC(e,p,n,a)},h)};else
 var
-m=c[3],n=function(a,b){return jI(m,a,b)},h=function(a,b){return gz(f,n,e,a,b)};return[0,c,h]},f),y=bh(o);return h(function(a){var
-j=c(y,a[1]),k=j?c(y,a[2]):j;if(k){var
+n=c[3],o=function(a,b){return kD(n,a,b)},h=function(a,b){return hj(f,o,e,a,b)};return[0,c,h]},m),x=br(r);return i(function(a){var
+j=c(x,a[1]),k=j?c(x,a[2]):j;if(k){var
 l=a[5];if(l)var
-e=l[1],m=g([0,d,b],e),n=m?g(e,[0,b,b]):m,v=n?jJ(w,a,function(a){return g(e,a[1])}):n,o=v;else
+f=l[1],m=e([0,d,b],f),n=m?e(f,[0,b,b]):m,v=n?kE(w,a,function(a){return e(f,a[1])}):n,o=v;else
 var
 o=1;var
-f=o}else
+g=o}else
 var
-f=k;if(f){var
+g=k;if(g){var
 p=a[6];if(p)var
-h=p[1],q=g([0,d,b],h),r=q?g(h,[0,b,b]):q,x=r?jJ(w,a,function(a){return g(a[2],h)}):r,s=x;else
+h=p[1],q=e([0,d,b],h),r=q?e(h,[0,b,b]):q,y=r?kE(w,a,function(a){return e(a[2],h)}):r,s=y;else
 var
 s=1;var
 i=s}else
 var
-i=f;if(i){if(a[5])return 1;var
+i=g;if(i){if(a[5])return 1;var
 t=a[6],z=t?1:t,u=z}else
 var
-u=i;return u},t)}return s},a))}W=1;B=1}}}else{if(0!==l(a,Dq)){var
-aK=g7(0,kT,function(d,a,c,b){var
-e=kY(d,a,c);return jA(a[2],e,b)},a);return p(F(function(a){return ec(i,a)},aK))}W=1}if(W){var
-ar=0;if(!lp(a)&&0===l(a,Dp))ar=1;if(!ar)return 0}if(w){var
-K=w[1];if(typeof
-K!=="number"&&3===K[0]){var
-O=K[1];if(y(O,Dh)){var
-ah=bb(O,lo),ai=ah?0===l(i,Di)?1:0:ah;if(ai){if(0!==l(a,CJ))throw ds;var
-aj=[0,c(f2(O,lo),[5,a])]}else
+u=i;return u},u)}return t},a))}ae=1;P=1}}}else{if(0!==n(a,Gr)){var
+aW=h0(0,l6,function(d,a,c,b){var
+e=l$(d,a,c);return kv(a[2],e,b)},a);return x(L(function(a){return eI(r,a)},aW))}ae=1}if(ae){var
+aC=0;if(!mL(a)&&0===n(a,Gq))aC=1;if(!aC)return 0}if(H){var
+ab=H[1];if(typeof
+ab!=="number"&&3===ab[0]){var
+J=ab[1];if(y(J,Gh)){if(bg(J,mB)&&0===n(r,Gi)){if(0!==n(a,Eo))throw d1;return[0,c(e9(J,mB),[5,a])]}return y(J,Gj)?0:[0,function(aD){var
+aq=0,E=B([5,c(Z(function(a){return 1-cc(a[1],Ft)}),a)],Fs,Fr,aq),aa=C(g(E,Fv),Fu);if(1-bg(aa,mK))m(Fw);var
+ar=I(g(E,Fy),Fx),at=aw(g(E,FA),Fz),au=f(function(a){var
+b=I(a[2],FB),c=f(function(q){var
+a=B(q,d3,EX,EW);function
+b(e,d,c){var
+b=n(a,e);return b?o(d,b[1],d3):c}function
+c(b,a){return W(b,EY)?1:m(k(a,EZ))}var
+d=N(g(a,E0),d3),e=b3(g(a,E1),d3),h=I(g(a,E2),d3),i=f(function(a){return I(a,d3)},h),j=b(E3,c,0),l=b(E4,N,d2),p=0;return[0,d,e,i,j,l,b(E5,function(b,a){var
+c=I(b,a);return f(function(b){return N(b,a)},c)},p)]},b);return[0,a[1],c]},at),J=f(E6,I(g(E,FD),FC));M(function(a){var
+b=(0===a[1]?1:0)===(0===a[2]?1:0)?1:0;return b?m(FE):b},J);if(0!==aD)v(FF);var
+A=V(0,16);M(function($){var
+I=aw($,bF),J=n(I,ER),r=J?b3(J[1],bF):b,aa=S(r)<=0?1:0,ab=aa||cz(r,jf(10,EU));if(ab)v(ES);var
+t=dH(ET,I),O=0;if(t&&!t[2]){var
+w=t[1],c=w[2],a=w[1],x=function(b){var
+c=bK(Eu,b);return o(cR(Ev),a,c)},e=function(a){var
+d=0;if(typeof
+c!=="number"&&5===c[0]){var
+b=C(g(c[1],a),bF);d=1}if(!d)var
+b=Ew;return o(cR(Ex),a,b)},l=bE(b),u=0;if(y(a,Ey)&&y(a,Ez))if(y(a,EA)){if(cc(a,Eq))throw c1;var
+f=m(k(bF,EB));u=1}else{var
+z=B(c,bF,EC,0),i=b3(g(z,ED),bF),P=cS(i,F(2)),Q=P||cz(i,F(1000000));if(Q)v(EE);var
+R=N(g(z,EF),bF),j=mJ(az(b,i),l,R,bF);if(h(j[1],j[2]))throw c1;var
+T=a_(i,b),D=cl(l,du(j)),U=s(D[2],T),V=[0,j,az(D[1],U)],W=[0,e(EG),0],f=[0,x([0,e(EH),W]),V];u=1}if(!u){var
+p=ao(a,EI),X=0,Y=p?EJ:EQ,E=B(c,bF,Y,X),G=N(g(E,EK),bF);if(S(G[1])<0)v(EL);var
+q=p?d2:mJ(d2,l,N(g(E,EP),bF),bF);if(h(q[1],q[2]))throw c1;var
+Z=[1,G,q];if(p)var
+H=[0,e(EM),0];else
 var
-aj=ai;return aj}var
-X=P(0,64),Y=P(0,64),Z=[0,uy],au=function(a){if(S(f(a,uA),uz))n(uB);A(f(a,uE),uD,uC,0);Z[1]=v(f(a,uG),uF);return 0},aw=function(a){return aL(Y,a)},o=kR([0,au],uH,function(a){return aL(X,a)},aw,u),$=cX(0,f(av(u,uJ),uI)),ay=o[8],aA=o[7],aB=o[6],aC=o[5],aD=o[4],aE=o[3],aF=o[2],aG=function(a){return aL(Y,a)},aI=[0,e2($,function(a){return aL(X,a)},aG),aF,aE,aD,aC,aB,aA,ay],aJ=function(a){return jw(aI)};return p([0,ec(i,[0,$,Z[1],aJ])])}return n(Dg)}var
-C=kO(u),as=C[3],at=function(a){return gq(as)};return p([0,ec(i,[0,C[1],C[2],at])])}return n(Da)}function
-Du(d,a){try{var
-b=f4(Dt,a)?0:C$(eY(0,a)),e=b?c(b[1],d)?0:Dv:1;return e}catch(a){a=aY(a);if(a[1]===cn)return[1,a[2]];if(a[1]===dn)return[0,a[2]];if(a!==ab&&a!==ds){if(a===iz)return 2;throw a}return 1}}DI(function(c,b){var
-d=ai(b,DB)?0:[0,b],a=Du(d,c);if(typeof
-a==="number"&&2<=a)return DC;if(typeof
+_=[0,e(EN),0],H=[0,e(EO),_];var
+f=[0,x(H),Z]}}else
+O=1;if(O)var
+f=m(k(bF,Et));var
+L=f[1],M=a6(A,L),ac=M?M[1][2]:d,ad=K(r,ac);return bp(A,L,[0,f[2],ad])},ar);var
+ap=0,$=bh(cw,sb(function(b,c,a){return[0,b,a]},A,ap));if(0===$)v(EV);var
+r=f(function(b){var
+a=cf(A,b);return[0,a[1],[0,a[2]]]},$),L=dG(e6(e9(aa,mK)),au),av=L?L[1]:L,P=[0,64],Q=a0(function(k,a){if(k[2])return k;var
+D=k[1],l=u(r),m=S(a[1][1])<=0?1:0;if(m)var
+g=m;else{var
+C=S(a[2])<=0?1:0;if(C)var
+g=C;else
+var
+W=F(800),g=cz(a[2],W)}if(g)v(Fp);var
+n=0!==a[6]?1:0,J=n?u(a[6])!==l?1:0:n;if(J)v(Fq);var
+o=[0,0];function
+L(d,c){var
+b=d,a=c;for(;;){if(a){try{var
+e=Fb(l,a[1])}catch(a){a=aZ(a);if(a[1]!==ch&&a[1]!==dl)throw a;o[1]=[0,a];return ai(b);var
+f=a}var
+b=[0,e,b],a=a[2];continue}return ai(b)}}var
+q=L(0,a[3]),N=mD(a[5]),h=[0,d2],i=[0,0],O=cl(bE(b),N);M(function(c){function
+g(d){var
+g=ai(i[1]);if(0<=d){var
+b=g,c=d;for(;;){if(b){var
+e=b[2],f=b[1];if(0!==c){var
+b=e,c=c-1|0;continue}var
+a=[0,f]}else
+var
+a=0;break}}else
+var
+a=a5(pZ);var
+h=a?a[1]:a;return h}switch(c[0]){case
+0:var
+f=c[4],e=c[3],d=c[2];break;case
+1:var
+l=ej(0,g(c[1])-1|0),f=c[3],e=c[2],d=l;break;default:var
+m=g(c[1]),f=c[4],e=c[3],d=m}var
+j=F(60000);if(cz(a_(f,e),j))throw c1;var
+k=[0,e,[0,f,0]];M(function(f){var
+g=bE(K(fe(f),b)),i=p(a[1][2],d),c=dt(O,dt(az(a[1][1],i),g)),e=cI(h[1],c),j=e?(h[1]=c,0):e;return j},k);i[1]=[0,d,i[1]];return 0},q);var
+s=0===a[6]?f(function(a){return d2},r):a[6],e=h[1],d=r,c=s;for(;;){var
+E=0;if(d){if(c){var
+t=d[1][2],G=c[2],H=c[1],I=d[2];if(t)var
+Q=mD(H),w=dt(bE(t[1]),Q);else
+var
+w=d2;var
+e=cl(e,w),d=I,c=G;continue}}else
+if(!c){var
+x=e;E=1}if(!E)var
+x=a5(p2);var
+y=2+mE(mC(x))|0,z=bl(a[2]),j=(((z*10|0)/3|0)+a8|0)+(2*y|0)|0,R=f1(j,y),T=a[5],U=a[1],V=[0,ff(F(10),z),U,T,s,R],A=o[1],B=[0,V,1-a[4],q];if(P[1]<j)P[1]=j;return A?[0,D,[0,[0,B,A[1]]]]:[0,as(D,[0,B,0]),0]}},FG,av),x=P[1];function
+aj(H,g,n){var
+j=g[2],I=g[6],J=g[5],o=bs(H,g),b=dV(H,g);function
+c(a){return R(a,x)}var
+L=f1(x+64|0,200);function
+e(b){var
+a=aI(L,b),c=a[2];return gw(p(a[1],x),c)}var
+q=e(du(o)),M=e(du(cl(o,b))),N=e(b),r=dI(J),u=dI(I),f=gJ(r.length-1,u.length-1);function
+h(a){return K(j,F(a))}if(0===f)return j;var
+k=cl(n,du(dt(b,bE(h(f-1|0)))));if(cI(bE(F(gm)),k))return j;var
+O=cI(k,bE(F(mU)))?d:e(k),a=f-1|0,l=f-1|0,y=d,w=d,v=d,i=O;for(;;){if(0<=a){var
+P=dt(b,bE(h(a)));if(cI(cl(n,du(bE(F(64)))),P)){if(a<(f-1|0))var
+z=cl(n,du(dt(b,bE(h(a))))),Q=0===S(i)?cI(z,bE(F(mU)))?d:e(z):c(s(i,N)),m=Q;else
+var
+m=i;var
+T=c(s(v,q)),A=K(p(t(r,a)[1+a],x),T),U=c(s(w,M)),B=K(p(t(u,a)[1+a],x),U),C=c(s(y,q)),D=a_(A,c(s(B,m)));if(cz(D,C))var
+G=a,E=D;else
+var
+G=l,E=C;var
+a=a-1|0,l=G,y=E,w=B,v=A,i=m;continue}}return h(l)}}var
+al=1;function
+am(a){return mI(al,a)}var
+an=-1,w=[0,mH,function(a){return mI(an,a)},am,aj],ab=Q[2];if(ab){var
+ac=ab[1],ax=Q[1];if(cb(function(a){return 0!==lL(w,r,a)?1:0},ax)){var
+G=ac[1],T=lK(G[1]);if(T)var
+ae=G[3],af=l(ak,r),U=lJ(w,G[1],G[2],af,0,ae),ag=U?1:U,X=ag;else
+var
+X=T;if(X)throw ac[2]}v(FH)}function
+ay(d){var
+a=d[4],b=d[3],f=d[2],e=d[1],i=[0,f,[0,[0,b],[0,[0,a],0]]],j=c(da(function(a){return a}),i),k=64,l=a0(function(b,a){return ej(b,bX(a[2]))},k,j),m=e?e[1]:cI(b,a)?a:b,g=2+ej(0,mE(mC(m)))|0,n=(l+384|0)+(3*g|0)|0;if(e)var
+h=[0,e[1],b,a];else{if(!f)throw[0,ah,FI];var
+h=[1,f[1],b,a]}return[0,f1(n,g),h]}var
+aA=bE(b);M(function(b){var
+a=b[2];if(a&&cI(aA,a[1]))return v(FJ);return 0},J);var
+aB=f(ay,J),aC=Q[1],Y=i(function(l){var
+a=l[1];if(0===a[0]){var
+c=a[2],f=a[1],g=O(e(c,[0,d,b])),h=g?e(c,f):g;return h?e(q(f,c),[0,b,b]):h}var
+i=a[2],j=e([0,d,b],a[1]),k=j?e([0,d,b],i):j;return k?O(e([0,b,b],i)):k},r);if(Y){var
+H=lM(w,r,aC);if(H){var
+z=H[1];return i(function(A){var
+f=A[1],a=A[2];if(0===a[0]){var
+m=a[2],i=a[1],n=e([0,d,b],i),o=n?lQ(w,f,r,z,i,a[3]):n;if(o){var
+p=e(m,[0,d,b]);if(!p)return lR(function(a){return e(m,a)},w,f,r,z,i);var
+q=p}else
+var
+q=o;return q}var
+s=a[3],k=a[2],g=a[1],t=e([0,d,b],s),u=t?e([0,d,b],g):t,v=u?lQ(w,f,r,z,s,g):u;if(v){var
+B=e(k,[0,d,b]),x=B||lR(function(a){return O(e(a,g))},w,f,r,z,k);if(x)var
+h=x;else{var
+y=e(g,[0,d,b]);if(y){var
+l=hO(function(a){if(0===a[0]){var
+g=a[2],h=a[1];if(D(h,g))return[0,[0,d,b]];var
+l=ad(h,g),i=c(w[2],l),k=e(j(aI(f,i),g),h),m=k?[0,i]:k;return m}return[0,a[1]]},r);if(l)return e(k,l[1]);var
+h=l}else
+var
+h=y}}else
+var
+h=v;return h},aB)}var
+_=H}else
+var
+_=Y;return _}]}var
+ag=V(0,64),aj=V(0,64),am=[0,wd],aH=function(a){if(W(g(a,wf),we))m(wg);B(g(a,wj),wi,wh,0);am[1]=C(g(a,wl),wk);return 0},aJ=function(a){return aT(aj,a)},w=l4([0,aH],wm,function(a){return aT(ag,a)},aJ,G),an=dn(0,g(aw(G,wo),wn)),aK=w[8],aL=w[7],aM=w[6],aN=w[5],aO=w[4],aQ=w[3],aR=w[2],aS=function(a){return aT(aj,a)},aU=[0,fL(an,function(a){return aT(ag,a)},aS),aR,aQ,aO,aN,aM,aL,aK],aV=function(a){return kr(aU)};return x([0,eI(r,[0,an,am[1],aV])])}return m(Gg)}var
+T=l1(G),aD=T[3],aF=function(a){return ha(aD)};return x([0,eI(r,[0,T[1],T[2],aF])])}return m(Ga)}function
+Gv(d,a){try{var
+b=gO(Gu,a)?0:F$(fH(0,a)),e=b?c(b[1],d)?0:Gw:1;return e}catch(a){a=aZ(a);if(a[1]===ch)return[1,a[2]];if(a[1]===dl)return[0,a[2]];if(a!==al&&a!==d1&&a!==c1){if(a===jy)return 2;throw a}return 1}}GI(function(c,b){var
+d=ao(b,GC)?0:[0,b],a=Gv(d,c);if(typeof
+a==="number"&&2<=a)return GD;if(typeof
 a==="number")switch(a){case
-0:return Dw;case
-1:return Dx;default:return Dy}else
-return 0===a[0]?j(Dz,a[1]):j(DA,a[1])});iE(0);return}(globalThis));
+0:return Gx;case
+1:return Gy;default:return Gz}else
+return 0===a[0]?k(GA,a[1]):k(GB,a[1])});jB(0);return}(globalThis));
