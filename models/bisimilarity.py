@@ -80,7 +80,7 @@ def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) 
     kept = _first(place)
     if len(kept) < len(place):  # one state for each class that is known
         arms = tuple(
-            [tuple((place[target], p) for target, p in rows[state]) for state in kept] for rows in arms
+            tuple(tuple((place[target], p) for target, p in rows[state]) for state in kept) for rows in arms
         )
         graph, labels = _graph(arms), tuple(labels[state] for state in kept)
     blocks = refined_blocks(canonical_numbering(labels), *graph, after_round=lambda *_: deadline.check())

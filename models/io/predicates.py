@@ -97,7 +97,7 @@ class Root:
 
     def __lt__(self, other: int | fmpq | Root) -> bool:
         base, degree = (other.base, other.degree) if isinstance(other, Root) else (fmpq(other), 1)
-        return base > 0 and _raised(self.base, degree) < _raised(base, self.degree)
+        return bool(base > 0 and _raised(self.base, degree) < _raised(base, self.degree))
 
     def __str__(self) -> str:
         return f"pow({self.base}, 1/{self.degree})"
@@ -447,7 +447,7 @@ def _applied(node: Node, parts: Sequence[_At]) -> _At:
     if op == "!":
         return lambda state: not truth(parts[0], state)
     if op == "negative":
-        return lambda state: -number(parts[0], state)
+        return lambda state: -number(parts[0], state)  # type: ignore[operator]  # of a root it refuses
     if op == "?":
         return lambda state: parts[1](state) if truth(parts[0], state) else parts[2](state)
     if op in _LOGIC:
