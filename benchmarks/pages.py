@@ -21,7 +21,10 @@ from bisimdist.distances.bound.ask import bound
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.dining_cryptographers_pa import dining_cryptographers_pa
 from bisimdist.models.library.random_chain import random_lmc
+from bisimdist.privacy.compose.answer import Composition
+from bisimdist.privacy.compose.ask import compose
 from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.leakage.ask import leakage
 from bisimdist.privacy.report.carried import checking_page
 from tests.driven import BROWSERS, Driven, driven
 
@@ -94,9 +97,23 @@ def _cases(size: Size) -> Iterator[tuple[str, bytes]]:
         "amortised metric, twins of 300 states": lambda: metric(
             twins(300, seed=1, changed=0.1, cyclic=False), "amortised"
         ),
+        "chi2, 4 cryptographers": lambda: leakage(dining_cryptographers(4), "chi2"),
+        "kl, 4 cryptographers": lambda: leakage(dining_cryptographers(4), "kl"),
+        "200 randomised responses and one of (1/10, 1e-6)": _composed,
     }
     for name in size.pick(list(asked)[:1], list(asked), list(asked)):
         yield name, json.dumps(asked[name]().certificate()).encode()
+
+
+def _composed() -> Composition:
+    found = compose(
+        [
+            {"randomised-response": {"truth": "3/5"}, "times": 200},
+            {"approximate": {"epsilon": "1/10", "delta": "1e-6"}},
+        ]
+    )
+    found.delta(2)
+    return found
 
 
 def _times(one: Driven, form: str, text: bytes, times: int) -> float:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bisimdist
@@ -49,6 +49,8 @@ def drawn(generator: random.Random, most: int) -> tuple[Masses, int]:
 
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10**9))
+@example(1)  # both directions have a delta near 1, and the other one than is guessed is worse
+@example(21)
 def test_random_mechanisms(seed: int) -> None:
     generator = random.Random(seed)
     held_against([drawn(generator, 16)], Fraction(generator.randint(0, 60), 10))

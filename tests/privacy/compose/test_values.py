@@ -151,6 +151,23 @@ def test_a_proof_covers_deltas_of_very_different_size() -> None:
     assert check_certificate(json.dumps(both.certificate())).valid
 
 
+@pytest.mark.parametrize(
+    ("mechanisms", "delta"),
+    [
+        ([{"randomised-response": {"truth": "3/5"}}, {"pure": {"epsilon": "1/10"}, "times": 2}], "9/10"),
+        ([{"laplace": {"scale": 1}, "times": 17}, {"laplace": {"scale": 5}}], "1/2"),
+        ([{"pure": {"epsilon": "1/10"}, "times": 17}, {"discrete-laplace": {"scale": 1}}], "1/10"),
+    ],
+)
+def test_an_epsilon_below_the_mean_of_the_loss(mechanisms: list[Any], delta: str) -> None:
+    """No tilt is best there, and delta falls slowly; where 0 is enough there is nothing to be closer to."""
+    found = bisimdist.compose(mechanisms)
+    bounds = found.epsilon(delta)
+    assert bounds.upper - bounds.lower <= fmpq(1, 1000) * bounds.upper
+    grids = [tape.found[-1].size for one in found.accountant.sides for tape in one.tapes]
+    assert max(grids, default=0) < 20_000
+
+
 def test_the_least_epsilon_rests_on_what_is_known_from_below() -> None:
     law = AtomsAt(lambda _: atoms.randomised_response(fmpq(3, 4)))
     known, unknown = (caps_of([(law, below, 2)], 60) for below in (law, None))

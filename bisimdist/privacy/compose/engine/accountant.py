@@ -270,7 +270,8 @@ class Accountant:
     def _beside(self, epsilon: fmpq, one: Direction, worst: Direction) -> Saddle:
         """Return what is no closer to be known of a direction."""
         low = self.bounds(epsilon)[0]
-        if one is worst or not low:
+        # what was guessed to be less may turn out to be more
+        if one is worst or not low or (one.tapes and one.bounds(epsilon)[1] > worst.bounds(epsilon)[1]):
             return CLOSELY
         least = log_of(low) + log10(as_double(self.terms.width)) - 1
         return Saddle(worst.guess(as_double(epsilon), least).tilt, least, VAGUE)
@@ -278,7 +279,10 @@ class Accountant:
     def _wanted(self, one: Direction, epsilon: fmpq) -> float:
         """Return how closely delta has to be known for an epsilon that is as close as asked."""
         about, width = as_double(epsilon), as_double(self.terms.width)
-        return max(min(max(width, ENOUGH), 0.9 * width * about * one.guess(about).tilt), 1e-12)
+        guess = one.guess(about)
+        # by how much the logarithm of delta falls: not less about the mean of the loss, where no tilt is best
+        slope = max(guess.tilt, 0.1 / sqrt(max(guess.spread, 1e-18)))
+        return max(min(max(width, ENOUGH), 0.9 * width * about * slope), 1e-12)
 
     def deltas(self, epsilons: Sequence[fmpq]) -> list[tuple[fmpq, fmpq]]:
         """Return bounds on delta at each of some epsilons."""
@@ -305,7 +309,8 @@ class Accountant:
             close = high - low <= self.terms.width * high * TIGHT
             least, most = self.bounds(high)
             near = most - least <= max(self.terms.width, fmpq(1, 1000)) * least
-            if all(one.alone for one in self.sides) or (close and (self._settled(high) or near)):
+            alone = all(one.alone for one in self.sides)
+            if alone or not high or (close and (self._settled(high) or near)):
                 return []
             return [inside] if 10 * high > 11 * low or self._settled(high) else [high]
 
