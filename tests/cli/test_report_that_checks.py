@@ -239,16 +239,18 @@ def test_metrics_are_said_in_the_page(browser: Driven, tmp_path: Path) -> None:
     assert "e to the amortised distance of s and t is infinite" in infinite[1]
 
 
-def test_leakages_are_said_in_the_page(browser: Driven, tmp_path: Path) -> None:
+def test_leakages_and_compositions_are_said_in_the_page(browser: Driven, tmp_path: Path) -> None:
     page = tmp_path / "check.html"
     page.write_text(carried.checking_page())
     browser.open(page)
     names = {
-        "leakage-ring-chi2": "chi2(payer0, payer1) is exactly 5002/3909373125",
-        "leakage-twins-renyi-3": "renyi:3 (before the logarithm)(s, t) is exactly 1",
-        "leakage-g": "g of s with 1/2, t with 1/2; a gains 1 for s; b gains 2 for t is exactly 1",
+        "quotient/leakage-ring-chi2": "chi2(payer0, payer1) is exactly 5002/3909373125",
+        "quotient/leakage-twins-renyi-3": "renyi:3 (before the logarithm)(s, t) is exactly 1",
+        "quotient/leakage-g": "g of s with 1/2, t with 1/2; a gains 1 for s; b gains 2 for t is exactly 1",
+        "composition/equal-ones": "epsilon at delta = 0 is exactly 3/10",
+        "composition/approximate": 'about {"approximate":{"epsilon":"1/10","delta":"1/10000"},"times":"4"}',
     }
-    files = [next(entry for entry in FILES if entry.name == f"correct/quotient/{name}") for name in names]
+    files = [next(entry for entry in FILES if entry.name == f"correct/{name}") for name in names]
     found = in_browser(browser, "proved", [entry.texts() for entry in files])
     for words, (verdict, said) in zip(names.values(), found, strict=True):
         assert verdict == "valid"

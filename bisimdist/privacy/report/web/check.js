@@ -34,6 +34,8 @@ const subject = ({from, to, alpha, states = [from, to], prior, distance, quantit
   const gained = Object.entries(whole.gains || gains).map(([guess, row]) => `; ${plain(guess)} gains ${each(row, (state, x) => `${x} for ${state}`)}`);
   return `${name} of ${states.map((state, k) => `${plain(state)} with ${number(prior[k] ?? "nothing")}`).join(", ")}${gained.join("")}`;
 };
+const composed = ({epsilon, delta}) =>  // of a list of mechanisms
+  epsilon === undefined ? `epsilon at delta = ${number(delta)}` : `delta at epsilon = ${number(epsilon)}`;
 const budget = ({from, to, ratio, holds, verdict, word}, {length, up_to}) => {  // of a hidden Markov model
   const words = length === undefined ? "of any length" : `of ${up_to ? "up to " : ""}${plain(length)} observations`;
   const pair = `between ${plain(from)} and ${plain(to)}, for sequences ${words}`;
@@ -48,10 +50,13 @@ const claims = certificate => {  // of the kinds that the proved checker knows
     if (claim.ratio !== undefined) return budget(claim, part);
     const sides = [...(upper === undefined || upper === "inf" ? [] : ["at most " + number(upper, true)]),
       ...(lower === undefined || lower === null ? [] : ["at least " + number(lower)])];
-    return `${subject(claim, part)} is ${lower === upper ? (upper === "inf" ? "infinite" : "exactly " + number(upper)) : sides.join(" and ") || "not bounded"}`;
+    return `${part.kind == "composition" ? composed(claim) : subject(claim, part)} is ${lower === upper ? (upper === "inf" ? "infinite" : "exactly " + number(upper)) : sides.join(" and ") || "not bounded"}`;
   }));
   const program = said ? [`${ABOUT} the function ${plain(said.function)}, of which is seen: ${plain(said.observe)}`] : [];
-  return [...lines, ...program, `${ABOUT} a model with the digest ${plain(whole.digest)}`];
+  const listed = whole.kind == "composition"
+    ? [`${ABOUT} these mechanisms, neighbours: ${plain(whole.relation)}`, ...whole.mechanisms.map(one => `${ABOUT} ${plain(JSON.stringify(one))}`)]
+    : [`${ABOUT} a model with the digest ${plain(whole.digest)}`];
+  return [...lines, ...program, ...listed];
 };
 
 const FORMS = {
