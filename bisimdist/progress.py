@@ -65,17 +65,16 @@ class Deadline:
 
     def passed(self) -> bool:
         """Tell whether the moment has come."""
-        now = time.monotonic()
-        late = self.moment is not None and now >= self.moment
-        if late:
+        if self.moment is not None and (now := time.monotonic()) >= self.moment:
             time_is_over(now)
-        return late or asked_to_stop()
+            return True
+        return asked_to_stop()
 
     def check(self) -> None:
         """Raise `LimitError` if the moment has come."""
-        if asked_to_stop():
-            raise StoppedError(why())
         if self.passed():
+            if asked_to_stop():
+                raise StoppedError(why())
             raise LimitError("the time limit was reached")
 
 

@@ -198,12 +198,16 @@ class Exploration:
         key = self._key(outcome)
         number = self._numbers.get(key)
         if number is None:
-            number = self._numbers[key] = len(self.nodes)
-            self.nodes.append(outcome)
-            self.edges.append(() if isinstance(outcome, Ended) else None)
-            self._costs.append(inf)
+            number = self._new(key, outcome)
         if type(outcome) is Drawing:
             self._last[outcome.state] = outcome.request, number
+        return number
+
+    def _new(self, key: Hashable, outcome: Outcome) -> int:
+        number = self._numbers[key] = len(self.nodes)
+        self.nodes.append(outcome)
+        self.edges.append(() if isinstance(outcome, Ended) else None)
+        self._costs.append(inf)
         return number
 
     def place(self, number: int) -> Place:

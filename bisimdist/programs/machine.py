@@ -33,7 +33,7 @@ class Announced:
     value: Any
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Ended:
     """The program has returned a value, or raised an exception."""
 

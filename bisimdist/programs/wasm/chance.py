@@ -138,15 +138,10 @@ def refuse_others(module: Module, chances: dict[int, Chance], used: Sequence[int
                 f"the global variable {one} is imported; expected a module without", source=module.source,
                 place=at(one.offset),
             )  # fmt: skip
-    for index in used:
-        if index < len(imported) and index not in chances and not _of_host(imported[index]):
-            one = imported[index]
+    for one in [imported[index] for index in used if index < len(imported) and index not in chances]:
+        if not (_WASI.fullmatch(one.module) or _BOUND.fullmatch(one.module)):
             raise ModelError(
                 f"the import {one} is not known; if it returns uniform bits, say --chance {one}",
                 source=module.source,
                 place=at(one.offset),
             )
-
-
-def _of_host(one: Import) -> bool:
-    return bool(_WASI.fullmatch(one.module) or _BOUND.fullmatch(one.module))

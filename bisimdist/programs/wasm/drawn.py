@@ -130,8 +130,8 @@ class Drawn:
         else:
             points = (low - factor * atom.high) // -factor + 1, (high - factor * atom.low) // -factor + 1
         if type(atom) is not Leaf:
-            return atom.part(min(points) if len(terms) == 1 else sum(points) // 2)
-        inside = sorted({point for point in points if 0 < point <= atom.high})
+            return atom.part(sum(points) // 2)
+        inside = [point for point in points[points[0] == points[1] :] if 0 < point <= atom.high]
         raise Split(atom, tuple(inside) or ((atom.high + 1) // 2,))
 
     def force(self) -> Any:
@@ -140,6 +140,13 @@ class Drawn:
             if type(atom) is not Leaf:
                 atom.part((atom.low + atom.high + 1) // 2)
         return min(self.terms, key=lambda leaf: leaf.high).part(0)
+
+    def values(self) -> range:
+        """Return its values, each as likely as any other; if it has several atoms, tell these apart first."""
+        ((atom, factor), *more) = self.terms.items()
+        if more or type(atom) is not Leaf or atom.pair >= 0 or atom.high >= MOST_VALUES:
+            self.force()
+        return range(self.const, self.const + factor * (atom.high + 1), factor)
 
     def settle(self) -> None:
         """Make sure that it is a sum of multiples of leaves that are independent of all others.

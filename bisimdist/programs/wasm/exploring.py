@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
 from typing import Any, TypeAlias
 
-from bisimdist.programs.calls import RETURN
 from bisimdist.programs.code import NOWHERE, Place, Segment
 from bisimdist.programs.control import Outside
 from bisimdist.programs.exploration import Exploration
@@ -17,7 +16,7 @@ from bisimdist.programs.wasm.drawn import drawn_of
 from bisimdist.programs.wasm.leaves import MOST_VALUES, Leaf, Split, Variable
 from bisimdist.programs.wasm.states import CALLER, NOTHING, State, Thaw, Unlike, thawing
 
-_WORTH = 8  # after so many guesses that were wrong there are no more
+_WRONG = 8  # after so many guesses that were wrong they look at the next variable, until there is none
 
 _FEW = 8  # a draw of at most so many values is looked at value by value
 
@@ -26,9 +25,9 @@ _WORD = 64
 Known: TypeAlias = tuple[Variable, ...]  # what is drawn, and what is known of what was drawn before
 Part: TypeAlias = tuple[Known, int, Any, Thaw]
 """What is known, how many values that is, and what the code finds: the answer, and what depends on leaves."""
-Gathered: TypeAlias = dict[tuple[Any, int], int]
-"""How many values lead to a state, to the number of an end, or to what a function returns, in a tuple; each
-with the number of what is seen on the way."""
+Gathered: TypeAlias = dict[tuple[Any, int, None], int]
+"""How many values lead to a node, or to a state, an end, or what a function returns, in a tuple; each with
+the number of what is seen on the way."""
 
 
 @dataclass(slots=True)
@@ -37,8 +36,9 @@ class CompiledExploration(Exploration):
 
     file: str = ""  # what answers call the file
     runs: int = 0  # how many segments were run
-    _known: dict[Any, tuple[list[Part], int]] = field(default_factory=dict)
-    """How a draw was divided the last time that it was met, a guess for the next, and what that is worth."""
+    _known: dict[Any, list[Part]] = field(default_factory=dict)
+    """How a draw was divided the last time that it was met, or met with this value of a variable: a guess."""
+    _wrong: dict[Any, int] = field(default_factory=dict)  # how often such guesses were wrong
     _inner: dict[Any, Gathered] = field(default_factory=dict)
     """By what a function remembers at a draw where that leads, as far as the function goes."""
     _unlike: set[Segment] = field(default_factory=set)  # where a function changes more than what it returns
@@ -47,49 +47,43 @@ class CompiledExploration(Exploration):
 
     def place(self, number: int) -> Place:
         """Return the file and the offset that a node is about."""
-        line = self._segment(number).line
-        return (self.file, line) if line else NOWHERE
-
-    def _segment(self, number: int) -> Segment:
         node: Any = self.nodes[number]
         if isinstance(node, Ended):
-            return RETURN
-        segment: Segment = node.state.segment
-        frame = node.state.stack
+            return NOWHERE
+        segment, frame = node.state.segment, node.state.stack
         while not segment.line and frame is not None:
             segment, frame = frame.segment, frame.below
-        return segment
+        return (self.file, segment.line) if segment.line else NOWHERE
 
     def where(self, number: int) -> str:
         """Return the offset that a node is about, for people."""
         machine: Any = self.machine
-        segment = self._segment(number)
-        return f"at {machine.lines.place(segment.line)}" if segment.line else ""
+        line = self.place(number)[1]
+        return f"at {machine.lines.place(line)}" if line else ""
 
     def answers(self, number: int, most: int) -> Sequence[Any]:
         """Return one of each part in which a draw was divided."""
         node: Any = self.nodes[number]
-        where = node.state.segment, node.request.count, node.state.counts
-        known, _ = self._known.get(where, ((), 0))
+        draw = node.state.segment, node.request.count, node.state.counts
+        known = self._known.get((draw, 0, None), ())
         return sorted({variables[0][0] for variables, *_ in known})[:most]
 
     def _key(self, outcome: Any) -> Any:
-        return outcome if type(outcome) is State else Exploration._key(self, outcome)
+        return outcome  # the machine makes each of them once
+
+    def _number(self, outcome: Any) -> int:
+        number = self._numbers.get(outcome)
+        return self._new(outcome, outcome) if number is None else number
 
     def _expanded(self, number: int, cost: float) -> bool:
         node: Any = self.nodes[number]
         state: State = node.state
-        gathered = self._returning(state)
+        gathered: Any = self._returning(state)
         if gathered is None:
-            parts = self._parts(state).items()
-            gathered = {(self._place(target), steps, None): weight for (target, steps), weight in parts}
+            gathered = self._parts(state, self._number)
         count, counts = state.request.count, state.counts
         self.edges[number] = self._led(gathered, count * prod(counts) if counts else count, cost)
         return True
-
-    def _place(self, target: Any) -> int:
-        place = self._numbers.get(target) if type(target) is State else target
-        return self._number(target) if place is None else place
 
     def _returning(self, state: State) -> dict[Any, int] | None:
         """Return where a draw leads, if what the function does until it returns depends on no caller."""
@@ -102,15 +96,15 @@ class CompiledExploration(Exploration):
         inner = self._inner.get(key)
         if inner is None:
             try:
-                inner = self._parts(states.onto(state, CALLER))
+                inner = self._parts(states.onto(state, CALLER), lambda outcome: outcome)
             except Unlike:
                 self._unlike.add(state.segment)
                 return None
             self._inner[key] = inner
         found: dict[Any, int] = {}
-        for (target, steps), weight in inner.items():
-            if type(target) is State:
-                number = self._place(states.onto(target, base))
+        for (target, steps, _), weight in inner.items():
+            if type(target) is not tuple:
+                number = self._number(states.onto(target, base) if type(target) is State else target)
             else:
                 place = base, target, world
                 number = after.get(place, -1)
@@ -121,19 +115,28 @@ class CompiledExploration(Exploration):
             found[step] = found.get(step, 0) + weight
         return found
 
-    def _parts(self, state: State) -> Gathered:
-        """Return where a draw leads, divided into parts that the code tells apart."""
+    def _parts(self, state: State, called: Callable[[Any], Any]) -> Gathered:
+        """Return where a draw leads, divided into parts that the code tells apart.
+
+        called: gives what a state, or an end, is called.
+        """
         machine: Any = self.machine
         follow, tally = machine.follow, machine.tally
         count, counts = state.request.count, state.counts
-        where = state.segment, count, counts
-        guess, worth = self._known.get(where, (None, _WORTH))
-        first = guess if guess and worth > 0 else _whole(count, counts)
-        work = [*first]
+        draw, whole = (state.segment, count, counts), _whole(count, counts)
+        place = self._wrong.get(draw, 0) // _WRONG
+        met = draw, place, state.live[place - 1] if 0 < place <= len(state.live) else None
+        guess = self._known.get(met)
+        work = [*(guess or whole)]
         gathered: Gathered = {}
         found: list[tuple[Known, Any]] = []
         divided = False
         while work:
+            if len(work) + max(len(found), len(gathered)) > MOST_VALUES:
+                raise Outside(
+                    f"a draw has more than {MOST_VALUES} parts that the program tells apart",
+                    "compare it with fewer numbers",
+                )
             variables, weight, value, thaw = work.pop()
             self.runs += 1
             try:
@@ -143,21 +146,20 @@ class CompiledExploration(Exploration):
                 divided = True
                 if guess and split.period:  # the code divides by another number than last time
                     guess, gathered, found = None, {}, []
-                    work = [*_whole(count, counts)]
+                    work = [*whole]
                     continue
                 work += _parted(variables, split.leaf, split.cuts, split.period, split.other)
-                if len(work) + len(found) > MOST_VALUES:
-                    raise Outside(
-                        f"a draw has more than {MOST_VALUES} parts that the program tells apart",
-                        "compare it with fewer numbers",
-                    ) from split
                 continue
-            key = self._number(outcome) if type(outcome) is Ended else outcome, tally.steps
-            gathered[key] = gathered.get(key, 0) + weight
+            ends = outcome if type(outcome) is list else (outcome,)
+            for one in ends:
+                key = called(one), tally.steps, None
+                gathered[key] = gathered.get(key, 0) + weight // len(ends)
             found.append((variables, key))
-        if worth > 0 and (divided or guess is None):
-            worth -= guess is not None
-            self._known[where] = _weighed(_joined(found, 1 + len(counts))) if divided else first, worth
+        if guess is None or (divided and (guess is not whole or not place)):
+            self._wrong[draw] = self._wrong.get(draw, 0) + (guess is not None)
+            made = _weighed(_joined(found, 1 + len(counts))) if divided else whole
+            alike = place <= len(state.live) and all(one[0][1:] == whole[0][0][1:] for one in made)
+            self._known[met] = made if alike or not place else whole
         return gathered
 
 

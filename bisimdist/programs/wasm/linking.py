@@ -136,8 +136,8 @@ class Linker:
             tally.count += number
 
         def branch(test: Any) -> Any:
-            taken = int(test) if type(test) is not int and not isinstance(test, bool) else test
-            tally.branches.append(int(taken))
+            taken = int(test)
+            tally.branches.append(taken)
             return taken
 
         def move_stack(value: Any) -> None:

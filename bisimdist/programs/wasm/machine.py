@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 from bisimdist.programs.calls import RETURN
 from bisimdist.programs.code import LEAVE, TAIL, Code, Segment
-from bisimdist.programs.control import Outside
+from bisimdist.programs.control import Outside, SplitInterval
 from bisimdist.programs.machine import Ended
 from bisimdist.programs.states import MOST_FRAMES
 from bisimdist.programs.wasm.chance import MOST_BYTES, Chance, Sampler
-from bisimdist.programs.wasm.drawn import drawn_of
+from bisimdist.programs.wasm.drawn import Drawn, drawn_of
 from bisimdist.programs.wasm.lines import Lines
 from bisimdist.programs.wasm.linking import Linker, Routine, Tally, beginnings
 from bisimdist.programs.wasm.memory import Memory, Remembered
@@ -140,10 +140,13 @@ class Machine:
         self.tally.clear()
         return self._go(self.linker.space[f".function{self.function}"], given, None, None)
 
-    def resume(self, state: State, value: Any, *_: object) -> Outcome:
+    def resume(self, state: State, value: Any, *_: object) -> Any:
         """Go on from a state with one answer of chance, whatever what was drawn before is."""
-        variables = ((0, ((1, count),)) for count in state.counts)
-        return self.follow(state, value, thawing([drawn_of(one, k + 1) for k, one in enumerate(variables)]))
+        parts = [drawn_of((0, ((1, count),)), k + 1) for k, count in enumerate(state.counts)]
+        found: Any = self.follow(state, value, thawing(parts))
+        if type(found) is list:
+            raise SplitInterval(0, ())
+        return found
 
     def path(self, laid: Laid, value: Any, answer: Callable[[int], int]) -> Iterator[tuple[int, Outcome]]:
         """Yield what comes of a run in which nothing is left open, each time after what was answered."""
@@ -280,12 +283,17 @@ class Machine:
         return LEAVE, result
 
     def _ended(self, value: Any) -> Ended:
+        """Return the end of runs that return this; as many in a list if it has several values."""
         results = self.results if value is not None else ()
-        values = value if len(results) > 1 else (value,)
-        shown = tuple(map(signed, values, results)) or (None,)
+        if type(value) is Drawn:
+            return [self._ended(one) for one in value.values()]  # type: ignore[return-value]
+        if len(results) == 1:
+            shown = signed(value, results[0])
+        else:
+            shown = tuple(map(signed, value, results)) if results else None
         if self.kinds:
             self._see()
-        return Ended(shown if len(shown) > 1 else shown[0], False, None)
+        return self.states.ended(shown)
 
     def _see(self) -> None:
         """Give what was seen since the last draw a number."""

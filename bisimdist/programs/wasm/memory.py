@@ -31,6 +31,9 @@ class _Partial(NamedTuple):
     known: int
 
 
+_NONE = _Partial(0, 0)
+
+
 class _Begun(dict[int, Any]):
     """The words that the module began with, as far as they were read; what was forgotten is not there."""
 
@@ -65,7 +68,7 @@ class Memory:
         self.forgotten: set[int] = set()
         self.begun = _Begun(words, self.forgotten, kept)
         self.most = most
-        self.lines = lines
+        self.lines: Any = lines
         self.open({}, pages)
         self.read = {size: self._reader(size) for size in (1, 2, 4, 8)}
         self.write = {size: self._writer(size) for size in (1, 2, 4, 8)}
@@ -90,13 +93,11 @@ class Memory:
     def _word(self, number: int, known: int) -> Any:
         """Return a word, of which these bytes are wanted."""
         value = self.written.get(number)
-        if value is None:
-            return self.begun[number]
-        if type(value) is _Partial:
-            if known & ~value.known:
-                return (self.begun[number] & ~_SPREAD[value.known] & _MASK) | value.value
-            return value.value
-        return value
+        if type(value) is not _Partial:
+            return self.begun[number] if value is None else value
+        if known & ~value.known:
+            return (self.begun[number] & ~_SPREAD[value.known] & _MASK) | value.value
+        return value.value
 
     def _put(self, number: int, known: int, value: Any) -> None:
         """Write some bytes of a word; the other bytes of the value are 0."""
@@ -104,10 +105,8 @@ class Memory:
         if known == _FULL:
             written[number] = value
             return
-        old = written.get(number)
-        if old is None:
-            written[number] = _Partial(value, known)
-        elif type(old) is _Partial:
+        old = written.get(number, _NONE)
+        if type(old) is _Partial:
             merged = (old.value & (_MASK ^ _SPREAD[known])) | value
             both = old.known | known
             written[number] = merged if both == _FULL else _Partial(merged, both)
@@ -168,11 +167,10 @@ class Memory:
         return write
 
     def _noted(self, address: Any, size: int) -> None:
-        if self.lines is not None:
-            first = int(address) >> 6
-            self.lines.append(first)
-            if (address + size - 1) >> 6 != first:
-                self.lines.append(first + 1)
+        first = int(address) >> 6
+        self.lines.append(first)
+        if (address + size - 1) >> 6 != first:
+            self.lines.append(first + 1)
 
     def grow(self, pages: Any) -> int:
         """Add pages; return how many there were, or -1 as an unsigned number."""
@@ -244,22 +242,18 @@ class Memory:
     def settled(self) -> None:
         """Make what was written so far what the module begins with."""
         for number, value in self.written.items():
-            before = self.begun.words.get(number, 0)
-            whole = type(value) is not _Partial
-            kept = 0 if whole else before & (_MASK ^ _SPREAD[value.known])
-            self.begun.words[number] = value if whole else kept | value.value
+            if type(value) is _Partial:
+                before = self.begun.words.get(number, 0)
+                value = before & (_MASK ^ _SPREAD[value.known]) | value.value  # noqa: PLW2901
+            self.begun.words[number] = value
         self.open({}, self.pages)
 
     def frozen(self, freeze: Callable[[Any], Any]) -> tuple[tuple[Any, ...], ...]:
         """Return what is written, in a fixed order, as what can be compared."""
-        made: list[tuple[Any, ...]] = []
-        for number in sorted(self.written):
-            value = self.written[number]
-            if type(value) is _Partial:
-                made.append((number, freeze(value.value), value.known))
-            else:
-                made.append((number, freeze(value)))
-        return tuple(made)
+        return tuple(
+            (number, freeze(one.value), one.known) if type(one) is _Partial else (number, freeze(one))
+            for number, one in sorted(self.written.items())
+        )
 
     @staticmethod
     def thawed(items: Iterable[tuple[Any, ...]], thaw: Callable[[Any], Any]) -> dict[int, Any]:

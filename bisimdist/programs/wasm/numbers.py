@@ -27,7 +27,7 @@ def signed(value: Any, kind: str) -> Any:
     """Return a value of a type, an integer with the sign that its highest bit says, a float that is one."""
     if kind[0] != "i":
         return value.value() if type(value) is Real else value
-    half = 1 << (int(kind[1:]) - 1)
+    half = 1 << 31 if kind == "i32" else 1 << 63
     return (int(value) ^ half) - half
 
 

@@ -158,17 +158,11 @@ class Engine:
 
 def _forgets(module: Module, function: int) -> bool:
     """Tell whether nothing that a call does can be seen by the next one: it writes locals only."""
-    first = len(module.imported)
-    for index in reached(module, function):
-        if index < first:
-            if module.declared[index].parameters:
-                return False
-        elif any(
-            ".store" in one.name or one.name in _WRITES
-            for one in module.code_of(module.functions[index - first])
-        ):
-            return False
-    return True
+    first, calls = len(module.imported), reached(module, function)
+    codes = [module.code_of(module.functions[index - first]) for index in calls if index >= first]
+    return not any(index < first and module.declared[index].parameters for index in calls) and not any(
+        ".store" in one.name or one.name in _WRITES for code in codes for one in code
+    )
 
 
 def _trimmed(module: Module, function: int) -> bytes:

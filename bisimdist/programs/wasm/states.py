@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from bisimdist.programs.calls import RETURN
 from bisimdist.programs.code import Segment
 from bisimdist.programs.control import Outside
+from bisimdist.programs.machine import Ended
 from bisimdist.programs.states import MOST_FRAMES, Drawing
 from bisimdist.programs.wasm.binary import at
 from bisimdist.programs.wasm.chance import request_of
@@ -181,11 +182,15 @@ class States:
         self._frames: dict[Any, Frame] = {}
         self._worlds: dict[Any, World] = {}
         self.nothing = World((), {}, -1, ())
+        self._ends: dict[Any, Ended] = {}
 
-    def value_of(self, value: Any, *, ends: bool = False) -> Any:
-        """Return a value that a run ended with as one that can be compared."""
-        del ends
-        return Form(("bits", bits_of(value))) if type(value) is float else (value,)
+    def ended(self, value: Any) -> Ended:
+        """Return the end of runs that return a value."""
+        key = Form(("bits", bits_of(value))) if type(value) is float else (value,)
+        found = self._ends.get(key)
+        if found is None:
+            found = self._ends[key] = Ended(value, False, None)
+        return found
 
     def frame(self, segment: Segment, live: tuple[Any, ...], below: Frame | None) -> Frame:
         """Return the frame of a call."""

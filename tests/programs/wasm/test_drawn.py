@@ -13,12 +13,14 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bisimdist
 from bisimdist.errors import LimitError, ModelError
 from bisimdist.programs.request import Request
-from bisimdist.programs.wasm.chance import Chance, Sampler
+from bisimdist.programs.wasm.chance import Chance, Sampler, chances_of
 from bisimdist.programs.wasm.door import explored_module
 from bisimdist.programs.wasm.drawn import Drawn, drawn_of
 from bisimdist.programs.wasm.exploring import CompiledExploration, _weighed
+from bisimdist.programs.wasm.given import Given
 from bisimdist.programs.wasm.leaves import Split, Variable
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.module import Module
@@ -26,6 +28,7 @@ from bisimdist.programs.wasm.states import NOTHING
 from bisimdist.progress import Deadline
 from tests.programs.wasm.assembly import RANDOM, assembled, call, chain_of, get, i64, law_of, law_of_graph
 
+FOLDER = Path(bisimdist.__file__).parent / "models/library/programs/wasm"
 TWO = {"add": 0x7C, "sub": 0x7D, "mul": 0x7E, "and": 0x83, "or": 0x84, "xor": 0x85}
 SHIFTS = {"shl": 0x86, "shr_s": 0x87, "shr_u": 0x88, "rotl": 0x89, "rotr": 0x8A}
 DIVISIONS = {"div_s": 0x7F, "div_u": 0x80, "rem_s": 0x81, "rem_u": 0x82}
@@ -390,3 +393,22 @@ def test_a_divisor_that_changes_from_draw_to_draw(tmp_path: Path) -> None:
         chance *= fmpq(-(-(2**64) // (divisor - 1)), 2**64)
         missing = chance * (1 - fmpq(-(-(2**64) // divisor), 2**64)) - law[str(divisor)]
         assert 0 <= missing <= law["cut"] < fmpq(1, 10**24)
+
+
+def test_a_run_ends_with_all_values_of_what_it_returns() -> None:
+    graph = CompiledExploration(_machine(DRAWN + get(0) + i64(3) + b"\x7e" + i64(7) + b"\x7c", 8))  # type: ignore[arg-type]
+    graph.start("0", _nothing, [], {})
+    assert graph.explore()
+    assert law_of_graph(graph, "0") == {7 + 3 * k: fmpq(1, 256) for k in range(256)}
+    assert graph.runs == 1
+
+
+def test_a_threshold_that_depends_on_a_variable_is_guessed() -> None:
+    """In its k-th turn the noise compares a draw with the k-th part of all values."""
+    module = Module.read(str(FOLDER / "laplace.wasm"))
+    given = Given(Sampler(module, module.exported("laplace"), chances_of(module, ["env.rnd64"])), ["4"])
+    graph = CompiledExploration(Machine(given.sampler))  # type: ignore[arg-type]
+    for value in (0, 1):
+        graph.start(str(value), given.laid, [value], {})
+    graph.explore(cut=1e-9)
+    assert graph.runs < 1.1 * sum(len(edges or ()) for edges in graph.edges)
