@@ -28,6 +28,8 @@ MAX_PARAMETERS = 32
 class HMM(Model, Parametrised):
     """A hidden Markov model ((S, p), Omega, o) with named information states, validated when it is made.
 
+    Source: LWZ22, Section 2.
+
     Parameters
     ----------
     states, observations
@@ -50,10 +52,6 @@ class HMM(Model, Parametrised):
         denominator vanishes inside the box of the parameters, and no entry is negative there. An entry for
         which a bounded effort (squares taken out, Bernstein coefficients on at most 256 boxes) proves
         neither is refused too, and the error says so.
-
-    References
-    ----------
-    .. [1] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022, Section 2.
 
     Examples
     --------

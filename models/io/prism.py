@@ -6,9 +6,7 @@ would not take as an identifier is written as `_x` and its characters, those tha
 `_hex_`, and read back accordingly. PRISM's states are tuples of numbers; the name of a state follows its
 tuple in quotes, where PRISM does not look.
 
-References
-----------
-.. [1] PRISM manual, appendix "Explicit Model Files".
+See the PRISM manual, appendix "Explicit Model Files".
 """
 
 from __future__ import annotations

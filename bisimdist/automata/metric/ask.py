@@ -45,6 +45,8 @@ def metric(  # noqa: PLR0913
     If the distance of two secrets' initial states is at most epsilon, the system is epsilon-differentially
     private for them, under admissible schedulers.
 
+    Source: XCL14.
+
     Parameters
     ----------
     model
@@ -79,10 +81,6 @@ def metric(  # noqa: PLR0913
     ['9/4']
     >>> metric(pin_checking(), "accumulative").pairs[0].ratio is None
     True
-
-    References
-    ----------
-    .. [1] Xu, Chatzikokolakis, Lin, "Metrics for Differential Privacy in Concurrent Systems", FORTE 2014.
     """
     if not isinstance(kind, Kind):
         if kind not in KINDS:

@@ -141,6 +141,8 @@ def robustness(
 ) -> RobustnessAnswer:
     """Decide robust bisimilarity of pairs of states, and how fast the distances of robust pairs grow.
 
+    Source: FKPB25.
+
     Parameters
     ----------
     model
@@ -176,11 +178,6 @@ def robustness(
     Notes
     -----
     The proofs are in ``docs/theory/robust.md``.
-
-    References
-    ----------
-    .. [1] Fatmi, Kiefer, Parker, van Breugel, "Robust Probabilistic Bisimilarity for Labelled Markov
-       Chains", CAV 2025.
     """
     chain = observed_chain(model).whole()
     asked = asked_states(chain, pairs)
