@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from flint import fmpq
 
 from bisimdist.errors import UsageError
+from bisimdist.models.contested import CONTESTED, Contested
 from bisimdist.models.kinds import LMC, Interactive
 from bisimdist.models.labelled import Row
 from bisimdist.models.pa import free_name
@@ -72,6 +73,8 @@ def asked_chain(model: Interactive, strategy: Strategy, starts: Iterable[str] = 
     >>> chain.states, chain.labels
     (('s', 'y@', 'n@'), ('q', 'yes', 'no'))
     """
+    if isinstance(model, Contested):
+        raise UsageError(f"{CONTESTED}: what is asked does not make a chain; expected known probabilities")
     _check(model, strategy)
     chosen = [model.index(name) for name in starts] or [state for pair in model.pairs for state in pair]
 
