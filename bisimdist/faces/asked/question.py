@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from bisimdist.faces.asked.option import Option
-from bisimdist.faces.asked.options import ALL_PAIRS, CERTIFICATE, CSV, MATRIX, SVG, TOP
+from bisimdist.faces.asked.options import ALL_PAIRS, CERTIFICATE, CSV, MATRIX, PLOT, SVG, TOP
 from bisimdist.faces.shown.answer import identity
 from bisimdist.verdicts import Settled, joint, verdict_word
 
@@ -229,12 +229,20 @@ class Question(ABC, Generic[A]):
             return self._table(option, path, answer)
         if option.name == SVG.name:
             return self._picture(answer)
+        if option.name == PLOT.name:
+            from bisimdist.faces.shown.pictures import saved
+
+            return saved(self.figure(answer), path)
         if option.name != CERTIFICATE.name:
             raise NotImplementedError(option.name)
         from bisimdist.faces.shown.streams import json_parts
 
         parts = json_parts(self.certificate(answer), (",", ":"))
         return (part.encode("ascii") for part in chain(parts, "\n"))
+
+    def figure(self, answer: A) -> Any:
+        """Return what ``--plot`` draws."""
+        raise NotImplementedError
 
     @staticmethod
     def _picture(answer: A) -> str:

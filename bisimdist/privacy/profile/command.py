@@ -91,10 +91,6 @@ class Profile(AboutNature["ProfileAnswer"]):
         plot = given[PLOT]
         if plot is None and (given[LOG] or given[TRADE_OFF] or given[options.KINKS]):
             raise UsageError("--log, --trade-off and --kinks say how to draw; give the file with --plot FILE")
-        if plot is not None:
-            from bisimdist.faces.shown.pictures import picture_format
-
-            picture_format(f"--plot {plot}")  # refuses before anything is computed
         model = given.rough_system()
         refuse_losses(given, model)
         if given[RENYI]:
@@ -132,12 +128,11 @@ class Profile(AboutNature["ProfileAnswer"]):
         return None if undecided else Question.settled(self, answer)
 
     def content(self, option: Option[Any], path: str, answer: ProfileAnswer) -> str | bytes:
-        if option.name == CSV.name:
-            return answer.csv()
-        from bisimdist.faces.shown.pictures import saved
+        return answer.csv() if option.name == CSV.name else super(Profile, self).content(option, path, answer)
 
+    def figure(self, answer: ProfileAnswer) -> Any:
         drawn = ("logarithmic", "trade_off", "kinks", "named")
-        return saved(answer.plot(**{name: getattr(self, name) for name in drawn}), path)
+        return answer.plot(**{name: getattr(self, name) for name in drawn})
 
 
 def refuse_losses(given: Given, model: System | IntervalChain) -> None:
