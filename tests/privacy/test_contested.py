@@ -124,6 +124,7 @@ pairs: [[s, t]]
 
 def test_sequences_that_are_fixed_beforehand_do_not_fix_what_nature_picks() -> None:
     model = parse_model(WAITING)
+    assert isinstance(model, Contested)
     assert delta(model, 1, rounds=3).upper == fmpq(4, 5)
     written_out = parse_model(json.dumps(model.canonical() | {"pairs": [["s", "t'"]]}))
     assert delta(written_out, 1, rounds=3, fixed=True).upper == fmpq(7, 10)  # true of other models only

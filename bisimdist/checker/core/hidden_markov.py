@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from bisimdist.checker.core.bernstein import shown_sign
 from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.partition import reached
+from bisimdist.checker.core.partition import reached, summed
 from bisimdist.checker.core.polynomials import (
     Box,
     Polynomial,
@@ -26,6 +24,7 @@ from bisimdist.checker.core.polynomials import (
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
+    digest_of,
     integer,
     item,
     mapping,
@@ -98,11 +97,11 @@ class NumericMarkov:
 
     def moved(self, masses: Mapping[str, Fraction]) -> dict[str, Fraction]:
         """Return the masses one transition later."""
-        result: dict[str, Fraction] = {}
-        for state, mass in counted(masses.items()):
-            for target, p in counted(self.rows[state].items()):
-                result[target] = result.get(target, Fraction(0)) + mass * p
-        return result
+        return summed(
+            (target, mass * p)
+            for state, mass in counted(masses.items())
+            for target, p in counted(self.rows[state].items())
+        )
 
     def before(self, symbol: str, function: Mapping[str, Fraction]) -> dict[str, Fraction]:
         """Return by state the probability of an observation followed by what a function stands for."""
@@ -122,15 +121,72 @@ class NumericMarkov:
 
 
 @dataclass(frozen=True)
-class HiddenMarkov:
+class Parametric:
     """A model whose entries are quotients of polynomials over the parameters."""
 
     names: tuple[str, ...]
     box: Box
+
+    def apart(self) -> object:
+        """Return what else is said of the model, rows left aside."""
+        raise NotImplementedError
+
+    def tables(self) -> Sequence[Mapping[str, QuotientRow]]:
+        """Return all rows."""
+        raise NotImplementedError
+
+    def same(self, other: Parametric) -> bool:
+        """Tell whether two models are the same functions."""
+        one, two = ((m.names, list(all_of(m.box)), m.apart()) for m in (self, other))
+        return one == two and all(map(_same_rows, self.tables(), other.tables()))
+
+    def check_distributions(self, factors: Sequence[Polynomial]) -> None:
+        """Check that every row is a distribution, for all values of the parameters inside the box.
+
+        What sign an entry has may be seen from its factors, which a certificate may name.
+        """
+        for table in self.tables():
+            for name, entries in counted(table.items()):
+                _check_row(entries, self.box, name, factors)
+
+
+Model = TypeVar("Model", bound=Parametric)
+
+
+def embedded(
+    document: object, digest: object, given: object, factors: object, read: Callable[[object], Model]
+) -> Model:
+    """Return the model of a certificate, checked against its digest and against a given model."""
+    model = read(document)
+    if digest != digest_of(document):
+        raise RuleViolation("G3: the digest is not that of the embedded model")
+    known = read_factors(factors, len(model.names))
+    if given is not None:
+        with of_model_file():
+            other = read(given)
+            if not (same := model.same(other)):
+                other.check_distributions(known)
+        if not same:
+            raise RuleViolation("G2: the certificate is about another model than the one that is given")
+    model.check_distributions(known)
+    return model
+
+
+@dataclass(frozen=True)
+class HiddenMarkov(Parametric):
+    """A hidden Markov model, perhaps with parameters."""
+
     observations: tuple[str, ...]
     emissions: Mapping[str, QuotientRow]
     rows: Mapping[str, QuotientRow]
     distributions: Mapping[str, QuotientRow]
+
+    def apart(self) -> object:
+        return set(all_of(self.observations))
+
+    def tables(self) -> Sequence[Mapping[str, QuotientRow]]:
+        rows = {name: row for name, row in counted(self.rows.items()) if row}
+        return self.emissions, rows, self.distributions
 
     def at(self, point: Sequence[Fraction]) -> NumericMarkov:
         """Return the model at a point of the box of the parameters; its rows have been checked."""
@@ -146,10 +202,9 @@ class HiddenMarkov:
 
     def numeric(self) -> NumericMarkov:
         """Return the model, no entry of which may depend on a parameter."""
-        tables = (self.emissions, self.rows, self.distributions)
         entries = (
             entry
-            for table in counted(tables)
+            for table in counted(self.tables())
             for row in counted(table.values())
             for entry in counted(row.values())
         )
@@ -161,16 +216,6 @@ class HiddenMarkov:
         ):
             raise RuleViolation("H4: the model has parameters")
         return self.at([(low + high) / 2 for low, high in counted(self.box)])
-
-    def check_distributions(self, factors: Sequence[Polynomial] = ()) -> None:
-        """Check that every row is a distribution, for all values of the parameters inside the box.
-
-        What sign an entry has may be seen from its factors, which a certificate may name.
-        """
-        for table in (self.emissions, self.rows, self.distributions):
-            for name, entries in counted(table.items()):
-                if entries:
-                    check_row(entries, self.box, name, factors)
 
 
 def fixed_row(row: QuotientRow, point: Sequence[Fraction], name: str) -> Row:
@@ -185,7 +230,7 @@ def fixed_row(row: QuotientRow, point: Sequence[Fraction], name: str) -> Row:
     return result
 
 
-def check_row(row: QuotientRow, box: Box, name: str, factors: Sequence[Polynomial]) -> None:
+def _check_row(row: QuotientRow, box: Box, name: str, factors: Sequence[Polynomial]) -> None:
     """Check that a row is a distribution, for all values of the parameters inside the box."""
     total: Quotient = {}, {(0,) * len(box): Fraction(1)}
     for above, below in counted(row.values()):
@@ -261,22 +306,9 @@ class AboutMarkov(Shape):
     digest: Any = key(raw)
     claims: Any = key(listed(raw))
 
-    def embedded(self, given: object | None, factors: object = ()) -> HiddenMarkov:
+    def embedded(self, given: object | None, factors: Sequence[object] = ()) -> HiddenMarkov:
         """Return the model, checked against its digest and against a given model."""
-        model = read_hidden_markov(self.model)
-        text = json.dumps(self.model, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        if self.digest != "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest():
-            raise RuleViolation("G3: the digest is not that of the embedded model")
-        known = read_factors(factors, len(model.names)) if factors else ()
-        if given is not None:
-            with of_model_file():
-                other = read_hidden_markov(given)
-                if not (same := _same(model, other)):
-                    other.check_distributions(known)
-            if not same:
-                raise RuleViolation("G2: the certificate is about another model than the one that is given")
-        model.check_distributions(known)
-        return model
+        return embedded(self.model, self.digest, given, list(all_of(factors)), read_hidden_markov)
 
 
 def one_claim(claims: Sequence[object], verdict: str, ratio: str = "") -> tuple[str, str, str]:
@@ -297,24 +329,7 @@ class _AllLengths(Between):
     length: str = key(one_of("all"))
 
 
-def _same(one: HiddenMarkov, two: HiddenMarkov) -> bool:
-    if (one.names, list(all_of(one.box)), set(all_of(one.observations))) != (
-        two.names,
-        list(all_of(two.box)),
-        set(all_of(two.observations)),
-    ):
-        return False
-    return all(
-        same_rows(a, b)
-        for a, b in (
-            (one.emissions, two.emissions),
-            (one.rows, two.rows),
-            (one.distributions, two.distributions),
-        )
-    )
-
-
-def same_rows(a: Mapping[str, QuotientRow], b: Mapping[str, QuotientRow]) -> bool:
+def _same_rows(a: Mapping[str, QuotientRow], b: Mapping[str, QuotientRow]) -> bool:
     """Tell whether the rows of two models are the same functions."""
     return a.keys() == b.keys() and all(
         a[n].keys() == b[n].keys() and all(_equal(a[n][t], b[n][t]) for t in counted(a[n]))

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import product
 from typing import ClassVar
 
-from bisimdist.checker.core.chain import Chain, Rows, digest_of
+from bisimdist.checker.core.chain import Chain, Rows, digest_of_model
 from bisimdist.checker.core.counting import all_of, counted, joined
 from bisimdist.checker.core.partition import reached
 from bisimdist.checker.core.reading import (
@@ -53,7 +53,7 @@ class Intervals(Chain):
             }
             for state, box in counted(self.boxes.items())
         }
-        return digest_of("lmc", self.labels, rows)
+        return digest_of_model("lmc", self.labels, rows)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Worlds(Chain):
             }
             for state, vertices in counted(self.vertices.items())
         }
-        return digest_of("worlds", self.labels, rows)
+        return digest_of_model("worlds", self.labels, rows)
 
     def mirrored(self, source: str, target: str) -> bool:
         """Tell whether two states are one state in two worlds."""

@@ -22,7 +22,7 @@ from bisimdist.faces.asked.options import (
     RUNS,
     TRADE_OFF,
 )
-from bisimdist.faces.asked.question import Group, Question, Settled
+from bisimdist.faces.asked.question import Content, Group, Question, Settled
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -127,7 +127,7 @@ class Profile(AboutNature["ProfileAnswer"]):
         undecided = least is not None and least.enough is None and not least.exact
         return None if undecided else Question.settled(self, answer)
 
-    def content(self, option: Option[Any], path: str, answer: ProfileAnswer) -> str | bytes:
+    def content(self, option: Option[Any], path: str, answer: ProfileAnswer) -> Content:
         return answer.csv() if option.name == CSV.name else super(Profile, self).content(option, path, answer)
 
     def figure(self, answer: ProfileAnswer) -> Any:
