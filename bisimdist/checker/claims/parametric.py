@@ -17,8 +17,7 @@ from typing import Any
 
 from bisimdist.checker.core.bernstein import Bernstein, check_sign, shown_nonnegative, shown_sign
 from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.hidden_markov import embedded
-from bisimdist.checker.core.parametric_chain import Gains, ParametricChain, read_parametric
+from bisimdist.checker.core.parametric_chain import Gains, ParametricChain, embedded
 from bisimdist.checker.core.polynomials import (
     Box,
     Polynomial,
@@ -170,7 +169,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
 
 def _check(whole: _Document, claims: Sequence[_Pieces | _ForAll | _Best], model: object | None) -> None:
     alpha = Skew.of(whole.alpha, "G4: alpha")
-    chain = embedded(whole.model, whole.digest, model, whole.factors, read_parametric)
+    chain = embedded(whole.model, whole.digest, model, whole.factors)
     size = len(chain.names)
     denominator: Polynomial = {(0,) * size: Fraction(1)}
     if whole.denominator is not None:

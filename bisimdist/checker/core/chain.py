@@ -90,7 +90,8 @@ class Chain:
                 state: {action: by_action[action][state] for action in counted(self.offered(state))}
                 for state in counted(self.labels)
             }
-        return digest_of_model(self.kind, self.labels, transitions)
+        states = dict(all_of(self.labels))
+        return digest_of({"kind": self.kind, "states": states, "transitions": transitions})
 
     def classes(self) -> list[list[str]]:
         """Return the finest classes such that states of different classes are surely at distance 1.
@@ -129,11 +130,6 @@ class Chain:
             of = {
                 state: k for k, members in counted(enumerate(groups.values())) for state in counted(members)
             }
-
-
-def digest_of_model(kind: str, labels: Mapping[str, str], transitions: object) -> str:
-    """Return the SHA-256 of a model."""
-    return digest_of({"kind": kind, "states": dict(all_of(labels)), "transitions": transitions})
 
 
 def read_chain(document: Mapping[str, object], *, interactive: bool = False) -> Chain:

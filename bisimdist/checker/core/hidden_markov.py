@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from bisimdist.checker.core.bernstein import shown_sign
 from bisimdist.checker.core.counting import all_of, counted
@@ -121,72 +121,15 @@ class NumericMarkov:
 
 
 @dataclass(frozen=True)
-class Parametric:
+class HiddenMarkov:
     """A model whose entries are quotients of polynomials over the parameters."""
 
     names: tuple[str, ...]
     box: Box
-
-    def apart(self) -> object:
-        """Return what else is said of the model, rows left aside."""
-        raise NotImplementedError
-
-    def tables(self) -> Sequence[Mapping[str, QuotientRow]]:
-        """Return all rows."""
-        raise NotImplementedError
-
-    def same(self, other: Parametric) -> bool:
-        """Tell whether two models are the same functions."""
-        one, two = ((m.names, list(all_of(m.box)), m.apart()) for m in (self, other))
-        return one == two and all(map(_same_rows, self.tables(), other.tables()))
-
-    def check_distributions(self, factors: Sequence[Polynomial]) -> None:
-        """Check that every row is a distribution, for all values of the parameters inside the box.
-
-        What sign an entry has may be seen from its factors, which a certificate may name.
-        """
-        for table in self.tables():
-            for name, entries in counted(table.items()):
-                _check_row(entries, self.box, name, factors)
-
-
-Model = TypeVar("Model", bound=Parametric)
-
-
-def embedded(
-    document: object, digest: object, given: object, factors: object, read: Callable[[object], Model]
-) -> Model:
-    """Return the model of a certificate, checked against its digest and against a given model."""
-    model = read(document)
-    if digest != digest_of(document):
-        raise RuleViolation("G3: the digest is not that of the embedded model")
-    known = read_factors(factors, len(model.names))
-    if given is not None:
-        with of_model_file():
-            other = read(given)
-            if not (same := model.same(other)):
-                other.check_distributions(known)
-        if not same:
-            raise RuleViolation("G2: the certificate is about another model than the one that is given")
-    model.check_distributions(known)
-    return model
-
-
-@dataclass(frozen=True)
-class HiddenMarkov(Parametric):
-    """A hidden Markov model, perhaps with parameters."""
-
     observations: tuple[str, ...]
     emissions: Mapping[str, QuotientRow]
     rows: Mapping[str, QuotientRow]
     distributions: Mapping[str, QuotientRow]
-
-    def apart(self) -> object:
-        return set(all_of(self.observations))
-
-    def tables(self) -> Sequence[Mapping[str, QuotientRow]]:
-        rows = {name: row for name, row in counted(self.rows.items()) if row}
-        return self.emissions, rows, self.distributions
 
     def at(self, point: Sequence[Fraction]) -> NumericMarkov:
         """Return the model at a point of the box of the parameters; its rows have been checked."""
@@ -202,9 +145,10 @@ class HiddenMarkov(Parametric):
 
     def numeric(self) -> NumericMarkov:
         """Return the model, no entry of which may depend on a parameter."""
+        tables = (self.emissions, self.rows, self.distributions)
         entries = (
             entry
-            for table in counted(self.tables())
+            for table in counted(tables)
             for row in counted(table.values())
             for entry in counted(row.values())
         )
@@ -216,6 +160,16 @@ class HiddenMarkov(Parametric):
         ):
             raise RuleViolation("H4: the model has parameters")
         return self.at([(low + high) / 2 for low, high in counted(self.box)])
+
+    def check_distributions(self, factors: Sequence[Polynomial] = ()) -> None:
+        """Check that every row is a distribution, for all values of the parameters inside the box.
+
+        What sign an entry has may be seen from its factors, which a certificate may name.
+        """
+        for table in (self.emissions, self.rows, self.distributions):
+            for name, entries in counted(table.items()):
+                if entries:
+                    check_row(entries, self.box, name, factors)
 
 
 def fixed_row(row: QuotientRow, point: Sequence[Fraction], name: str) -> Row:
@@ -230,7 +184,7 @@ def fixed_row(row: QuotientRow, point: Sequence[Fraction], name: str) -> Row:
     return result
 
 
-def _check_row(row: QuotientRow, box: Box, name: str, factors: Sequence[Polynomial]) -> None:
+def check_row(row: QuotientRow, box: Box, name: str, factors: Sequence[Polynomial]) -> None:
     """Check that a row is a distribution, for all values of the parameters inside the box."""
     total: Quotient = {}, {(0,) * len(box): Fraction(1)}
     for above, below in counted(row.values()):
@@ -306,9 +260,21 @@ class AboutMarkov(Shape):
     digest: Any = key(raw)
     claims: Any = key(listed(raw))
 
-    def embedded(self, given: object | None, factors: Sequence[object] = ()) -> HiddenMarkov:
+    def embedded(self, given: object | None, factors: object = ()) -> HiddenMarkov:
         """Return the model, checked against its digest and against a given model."""
-        return embedded(self.model, self.digest, given, list(all_of(factors)), read_hidden_markov)
+        model = read_hidden_markov(self.model)
+        if self.digest != digest_of(self.model):
+            raise RuleViolation("G3: the digest is not that of the embedded model")
+        known = read_factors(factors, len(model.names)) if factors else ()
+        if given is not None:
+            with of_model_file():
+                other = read_hidden_markov(given)
+                if not (same := _same(model, other)):
+                    other.check_distributions(known)
+            if not same:
+                raise RuleViolation("G2: the certificate is about another model than the one that is given")
+        model.check_distributions(known)
+        return model
 
 
 def one_claim(claims: Sequence[object], verdict: str, ratio: str = "") -> tuple[str, str, str]:
@@ -329,7 +295,24 @@ class _AllLengths(Between):
     length: str = key(one_of("all"))
 
 
-def _same_rows(a: Mapping[str, QuotientRow], b: Mapping[str, QuotientRow]) -> bool:
+def _same(one: HiddenMarkov, two: HiddenMarkov) -> bool:
+    if (one.names, list(all_of(one.box)), set(all_of(one.observations))) != (
+        two.names,
+        list(all_of(two.box)),
+        set(all_of(two.observations)),
+    ):
+        return False
+    return all(
+        same_rows(a, b)
+        for a, b in (
+            (one.emissions, two.emissions),
+            (one.rows, two.rows),
+            (one.distributions, two.distributions),
+        )
+    )
+
+
+def same_rows(a: Mapping[str, QuotientRow], b: Mapping[str, QuotientRow]) -> bool:
     """Tell whether the rows of two models are the same functions."""
     return a.keys() == b.keys() and all(
         a[n].keys() == b[n].keys() and all(_equal(a[n][t], b[n][t]) for t in counted(a[n]))

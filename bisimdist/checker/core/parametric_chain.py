@@ -13,7 +13,7 @@ from typing import Any
 
 from bisimdist.checker.core.bernstein import Bernstein, shape_of
 from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.hidden_markov import Parametric, QuotientRow, fixed_row, quotient_row
+from bisimdist.checker.core.hidden_markov import QuotientRow, check_row, fixed_row, quotient_row, same_rows
 from bisimdist.checker.core.partition import refinements
 from bisimdist.checker.core.polynomials import (
     Box,
@@ -22,15 +22,18 @@ from bisimdist.checker.core.polynomials import (
     divide,
     held,
     multiply,
+    read_factors,
     value,
 )
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
     decimal_rational,
+    digest_of,
     item,
     mapping,
     model_number,
+    of_model_file,
     shown,
 )
 from bisimdist.checker.core.shape import Shape, key, named, one_of, raw, row
@@ -65,17 +68,13 @@ class _Model(Shape):
 
 
 @dataclass(frozen=True)
-class ParametricChain(Parametric):
+class ParametricChain:
     """A chain whose probabilities are quotients of polynomials over the parameters."""
 
+    names: tuple[str, ...]
+    box: Box
     labels: Mapping[str, str]
     rows: Mapping[str, QuotientRow]
-
-    def apart(self) -> object:
-        return dict(all_of(self.labels))
-
-    def tables(self) -> Sequence[Mapping[str, QuotientRow]]:
-        return (self.rows,)
 
     def known(self, state: str) -> None:
         """Demand that a name is that of a state."""
@@ -267,3 +266,30 @@ def read_parametric(document: object) -> ParametricChain:
     return ParametricChain(
         tuple(all_of(names)), [data.parameters[name] for name in counted(names)], data.states, rows
     )
+
+
+def embedded(document: object, digest: object, given: object | None, factors: object) -> ParametricChain:
+    """Return the model of a certificate, checked against its digest and against a given model."""
+    chain = read_parametric(document)
+    if digest != digest_of(document):
+        raise RuleViolation("G3: the digest is not that of the embedded model")
+    known = read_factors(factors, len(chain.names))
+    if given is not None:
+        with of_model_file():
+            other = read_parametric(given)
+            if not (same := _same(chain, other)):
+                _check_rows(other, known)
+        if not same:
+            raise RuleViolation("G2: the certificate is about another model than the one that is given")
+    _check_rows(chain, known)
+    return chain
+
+
+def _same(one: ParametricChain, two: ParametricChain) -> bool:
+    first, second = ((a.names, list(all_of(a.box)), dict(all_of(a.labels))) for a in (one, two))
+    return first == second and same_rows(one.rows, two.rows)
+
+
+def _check_rows(chain: ParametricChain, known: Sequence[Polynomial]) -> None:
+    for state, entries in counted(chain.rows.items()):
+        check_row(entries, chain.box, state, known)
