@@ -18,8 +18,6 @@ from bisimdist.models.intervals import IntervalRow, narrowed, vertices
 from bisimdist.models.labelled import Row
 from bisimdist.models.second_world import SecondWorld
 
-CONTESTED = "in this model nature picks from intervals at every step"
-
 MAX_ACTIONS = 10_000  # how many ways there may be to ask and pick after one label
 
 
