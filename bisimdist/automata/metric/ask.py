@@ -57,10 +57,8 @@ def metric(  # noqa: PLR0913
         Pairs of names of states; by default those of the model.
     deadline
         When to give up; what is proved by then is returned with ``Status.LIMIT``.
-    progress
-        Told what is being done.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    progress, on_interrupt
+        As for `bisimdist.bound`.
 
     Returns
     -------

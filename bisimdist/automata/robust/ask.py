@@ -151,10 +151,8 @@ def robustness(
         Pairs of names of states; by default those of the model.
     deadline
         When to give up; pairs that are not decided by then are returned as such.
-    progress
-        Told how far the work is.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    progress, on_interrupt
+        As for `bisimdist.bound`.
 
     Returns
     -------

@@ -81,8 +81,7 @@ class Epsilon(Question["BudgetAnswer"]):
     def ask(self, limits: Limits) -> BudgetAnswer:
         from bisimdist.budgets.verify.ask import epsilon
 
-        about = ("model", "length", "up_to", "precision", "cluster")
-        return self.put(epsilon, limits, *about, pairs=self.pairs or None)
+        return self.put(epsilon, limits, pairs=self.pairs or None)
 
     def settled(self, answer: BudgetAnswer) -> Settled:
         from bisimdist.exact.rational import to_fmpq
@@ -141,8 +140,7 @@ class TestedEpsilon(Question["TestedAnswer"]):
     def ask(self, limits: Limits) -> TestedAnswer:
         from bisimdist.budgets.verify.tested import tested_budget
 
-        about = ("model", "length", "samples", "seed", "confidence", "precision")
-        return self.put(tested_budget, limits, *about, pairs=self.pairs or None)
+        return self.put(tested_budget, limits, pairs=self.pairs or None)
 
     def settled(self, answer: TestedAnswer) -> Settled:
         return True if answer.status.value == "exact" else None

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
+from inspect import signature
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
@@ -166,15 +167,14 @@ class Question(ABC, Generic[A]):
     def ask(self, limits: Limits) -> A:
         """Return the answer: the best known where a limit ends the work."""
 
-    def put(self, function: Callable[..., R], limits: Limits, *names: str, **rest: Any) -> R:
-        """Call a function of the package with fields of the question, and the limits that it takes.
+    def put(self, function: Callable[..., R], limits: Limits, **rest: Any) -> R:
+        """Call a function of the package with the fields of the question, and the limits, that it takes.
 
-        ``function``: the function; its parameters are called as the fields are.
-        ``names``: which fields; by default all.
         ``rest``: arguments in place of fields, or beside them.
         """
-        chosen = names or tuple(field.name for field in fields(self))  # type: ignore[arg-type]
-        given = {name: getattr(self, name) for name in chosen} | rest
+        known = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        takes = signature(function).parameters
+        given = {name: value for name, value in known.items() if name in takes} | rest
         return function(**limits.taken_by(function), **given)
 
     def unknown(self, reason: str) -> Plain | None:

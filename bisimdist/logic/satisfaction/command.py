@@ -103,7 +103,7 @@ class SatisfyingTransitions(_About["TransitionsAnswer"]):
     def ask(self, limits: Limits) -> TransitionsAnswer:
         from bisimdist.logic.satisfaction.distributions import satisfying_transitions
 
-        return self.put(satisfying_transitions, limits, "model", "formula")
+        return self.put(satisfying_transitions, limits)
 
 
 def _read(formula: str) -> EquationSystem | DistributionFormula:

@@ -106,20 +106,18 @@ class Profile(AboutNature["ProfileAnswer"]):
         from bisimdist.privacy.profile.ask import profile
         from bisimdist.privacy.profile.threshold_search import least_alpha
 
-        about = ("model", "pairs", "runs")
-        points = ("alphas", "epsilons", "points", "largest", "gap", "rounds", "nature", "cluster")
-        curve = self.put(profile, limits, *about, *points)
+        curve = self.put(profile, limits)
         if self.orders:
             from bisimdist.privacy.profile.concentrated import concentrated
             from bisimdist.privacy.profile.renyi_curve import renyi_curve
 
-            renyi = self.put(renyi_curve, limits, *about, "orders", "gap")
+            renyi = self.put(renyi_curve, limits)
             status = renyi.status if renyi.status is Status.LIMIT else curve.status
             rho = concentrated(renyi, curve.losses)
             curve = replace(curve, renyi=renyi, concentrated=rho, status=status)
         if self.threshold is None:
             return curve
-        least = self.put(least_alpha, limits, *about, "threshold", "rounds", "nature")
+        least = self.put(least_alpha, limits)
         return replace(curve, least=least)
 
     def settled(self, answer: ProfileAnswer) -> Settled:

@@ -57,7 +57,7 @@ class Over(Question["PiecesAnswer"]):
     def ask(self, limits: Limits) -> PiecesAnswer:
         from bisimdist.privacy.synthesise.ask import delta_over
 
-        return self.put(delta_over, limits, "model", "alpha", "interval", "pairs")
+        return self.put(delta_over, limits)
 
     def data(self, answer: PiecesAnswer) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational

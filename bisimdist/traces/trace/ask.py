@@ -87,10 +87,8 @@ def trace_metric(  # noqa: PLR0913
         Called with each pair when it is done. If it returns true, the function does not look at the others.
     deadline
         When to give up; what is proved by then is returned with ``Status.LIMIT``.
-    progress
-        Told what is being done.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    progress, on_interrupt
+        As for `bisimdist.bound`.
 
     Returns
     -------
