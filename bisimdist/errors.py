@@ -8,6 +8,7 @@ __all__ = [
     "Interruption",
     "LimitError",
     "LinearProgramError",
+    "Located",
     "ModelError",
     "NumberError",
     "NumberTypeError",
@@ -114,6 +115,24 @@ class ModelError(BisimdistError, ValueError):
     def with_source(self, source: str) -> ModelError:
         """Return the same error, told of the file that it came from."""
         return type(self)(self.message, place=self.place, line=self.line, source=self.source or source)
+
+
+class Located:
+    """Lets errors that are raised inside say where: at a place if a number is none, and in which file.
+
+    place, source: what `ModelError` calls them.
+    """
+
+    def __init__(self, *, place: str = "", source: str = "") -> None:
+        self.place, self.source = place, source
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self.place and isinstance(error, NumberError | NumberTypeError):
+            raise ModelError(str(error), place=self.place) from error
+        if self.source and isinstance(error, ModelError):
+            raise error.with_source(self.source) from None
 
 
 class LinearProgramError(BisimdistError, RuntimeError):

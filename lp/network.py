@@ -8,11 +8,7 @@ A column of the coupling program of n nodes is an integer:
 
 The columns of a basis form a spanning forest in which every component has exactly one further column, its
 closing column: one that touches a single node (the root), or an arc that closes a cycle of gain other than
-one. Hence potentials and flows of a basis cost a walk over the forest, no matrix.
-
-References
-----------
-.. [1] Ahuja, Magnanti, Orlin, "Network Flows", 1993, Chapter 15 (generalised flows: augmented trees).
+one. Hence potentials and flows of a basis cost a walk over the forest, no matrix (AMO93, Chapter 15).
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from flint import fmpq
 
 from bisimdist.errors import UsageError
+from bisimdist.models.contested import Contested
 from bisimdist.models.kinds import LMC, Interactive
 from bisimdist.models.labelled import Row
 from bisimdist.models.pa import free_name
@@ -55,6 +56,12 @@ Place = tuple[int, int | None]
 """A state, and the step that is asked there; None where the analyst has stopped."""
 
 
+def check_known(model: object, why: str) -> None:
+    """Refuse a model where nature picks while somebody asks: what the analyst asks is not all of it."""
+    if isinstance(model, Contested):
+        raise UsageError(f"in this model nature picks from intervals at every step: {why}")
+
+
 def asked_chain(model: Interactive, strategy: Strategy, starts: Iterable[str] = ()) -> LMC:
     """Return the chain of what an analyst sees who has fixed a strategy.
 
@@ -72,6 +79,7 @@ def asked_chain(model: Interactive, strategy: Strategy, starts: Iterable[str] = 
     >>> chain.states, chain.labels
     (('s', 'y@', 'n@'), ('q', 'yes', 'no'))
     """
+    check_known(model, "what is asked does not make a chain; expected known probabilities")
     _check(model, strategy)
     chosen = [model.index(name) for name in starts] or [state for pair in model.pairs for state in pair]
 

@@ -39,6 +39,8 @@ def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) 
     Two states are bisimilar if they have the same label and give every class of bisimilar states the same
     probability (in an interactive model by every action), for the coarsest such partition.
 
+    Source: LS91, VF10.
+
     Parameters
     ----------
     lmc
@@ -57,11 +59,6 @@ def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) 
     partition refinement by signatures. A state's signature is the mass that it gives to each block. Only
     states with a successor in another block than before are looked at again, and the largest part of a block
     that splits keeps its name, so every state is renumbered O(log n) times.
-
-    References
-    ----------
-    .. [1] Larsen, Skou, "Bisimulation through probabilistic testing", Information and Computation 94, 1991.
-    .. [2] Valmari, Franceschinis, "Simple O(m log n) time Markov chain lumping", TACAS 2010.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from bisimdist.errors import ModelError, NumberError, NumberTypeError
+from bisimdist.errors import Located, ModelError, NumberError
 from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, shorten_rational, to_fmpq
 from bisimdist.models.expression import PARAMETER_NAME, parse_expression
 from bisimdist.models.polynomial import Entry, RationalFunction, simplified
@@ -84,22 +84,10 @@ class Parametrised:
         return {p.name: [format_rational(p.low), format_rational(p.high)] for p in self.parameters}
 
 
-def read_row(
-    row: Mapping[str, EntryText], index: Mapping[str, int], names: Sequence[str], place: str, unknown: str
-) -> SparseRow:
-    """Return a row that is given by names; `unknown` says what is wrong with one that has no index."""
-    entries = []
-    for target, value in row.items():
-        where = f"{place} -> {target}"
-        if target not in index:
-            raise ModelError(unknown.format(repr(target)), place=where)
-        try:
-            entry = read_entry(value, names)
-        except (NumberError, NumberTypeError) as error:
-            raise ModelError(str(error), place=where) from error
-        if entry:
-            entries.append((index[target], entry))
-    return tuple(sorted(entries, key=lambda item: item[0]))
+def entry_at(value: EntryText, place: str, names: Sequence[str]) -> Entry:
+    """Return an entry of a row that is given by names."""
+    with Located(place=place):
+        return read_entry(value, names)
 
 
 def read_entry(value: EntryText, names: Sequence[str]) -> Entry:
@@ -142,15 +130,13 @@ def chosen_values(parameters: Sequence[Parameter], values: Mapping[str, ExactNum
 
 def read_parameter(name: str, ends: tuple[ExactNumber, ExactNumber]) -> Parameter:
     """Return a parameter by the ends of its open interval."""
+    place = f"parameter {name!r}"
     try:
         low, high = ends
-        return Parameter(name, to_fmpq(low), to_fmpq(high))
-    except (NumberError, NumberTypeError) as error:
-        raise ModelError(str(error), place=f"parameter {name!r}") from error
-    except ModelError:
-        raise
     except (TypeError, ValueError):
-        raise ModelError("expected the two ends of an open interval", place=f"parameter {name!r}") from None
+        raise ModelError("expected the two ends of an open interval", place=place) from None
+    with Located(place=place):
+        return Parameter(name, to_fmpq(low), to_fmpq(high))
 
 
 class RowChecker:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber
@@ -14,10 +15,10 @@ from bisimdist.models.entries import (
     RowChecker,
     SparseRow,
     chosen_values,
+    entry_at,
     read_parameter,
-    read_row,
 )
-from bisimdist.models.labelled import check_names, digest_of
+from bisimdist.models.labelled import check_names, digest_of, sparse_row
 from bisimdist.models.model import Model
 from bisimdist.models.polynomial import RationalFunction, evaluate_entry, format_entry
 
@@ -27,6 +28,8 @@ MAX_PARAMETERS = 32
 @dataclass(frozen=True, slots=True, repr=False)
 class HMM(Model, Parametrised):
     """A hidden Markov model ((S, p), Omega, o) with named information states, validated when it is made.
+
+    Source: LWZ22, Section 2.
 
     Parameters
     ----------
@@ -50,10 +53,6 @@ class HMM(Model, Parametrised):
         denominator vanishes inside the box of the parameters, and no entry is negative there. An entry for
         which a bounded effort (squares taken out, Bernstein coefficients on at most 256 boxes) proves
         neither is refused too, and the error says so.
-
-    References
-    ----------
-    .. [1] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022, Section 2.
 
     Examples
     --------
@@ -180,7 +179,8 @@ class HMM(Model, Parametrised):
                 )
 
         def read(row: Mapping[str, EntryText], index: Mapping[str, int], place: str, kind: str) -> SparseRow:
-            return read_row(row, index, names, place, f"{{}} is not a declared {kind}")
+            read_one = partial(entry_at, names=names)
+            return sparse_row(row, index, place, read_one, f"{{}} is not a declared {kind}")
 
         return cls(
             tuple(states),

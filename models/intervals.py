@@ -8,15 +8,9 @@ from math import prod
 
 from flint import fmpq
 
-from bisimdist.errors import ModelError
+from bisimdist.errors import Located, ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational, to_fmpq
-from bisimdist.models.labelled import (
-    Labelled,
-    Row,
-    check_labels,
-    check_pairs,
-    check_states,
-)
+from bisimdist.models.labelled import Labelled, Row, check_labels, check_pairs, check_states, sparse_row
 from bisimdist.models.lmc import LMC
 
 IntervalRow = tuple[tuple[int, fmpq, fmpq], ...]
@@ -106,15 +100,8 @@ class IntervalChain(Labelled):
         def read(
             name: str, row: Mapping[str, ExactNumber | Sequence[ExactNumber]], position: Mapping[str, int]
         ) -> IntervalRow:
-            entries = []
-            for target, value in row.items():
-                both = value if isinstance(value, list | tuple) else (value, value)
-                low, high = map(to_fmpq, both)
-                if target not in position:
-                    place = f"transition {name} -> {target}"
-                    raise ModelError(f"the target {target!r} is not a declared state", place=place)
-                entries.append((position[target], low, high))
-            return tuple(sorted(entries, key=lambda entry: entry[0]))
+            found = sparse_row(row, position, f"transition {name}", _ends)
+            return tuple((target, low, high) for target, (low, high) in found)
 
         return cls._from_rows(states, transitions, pairs, read)
 
@@ -171,6 +158,12 @@ class IntervalChain(Labelled):
             if given or not inside:
                 raise ModelError("the probabilities leave their intervals", place=f"state {name!r}")
         return LMC(self.states, self.labels, tuple(rows), self.pairs)
+
+
+def _ends(value: ExactNumber | Sequence[ExactNumber], place: str) -> tuple[fmpq, fmpq]:
+    with Located(place=place):
+        low, high = map(to_fmpq, value if isinstance(value, list | tuple) else (value, value))
+    return low, high
 
 
 def shorten_interval(low: fmpq, high: fmpq) -> str:

@@ -7,14 +7,17 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from itertools import islice
-from typing import Any, Self
+from operator import itemgetter
+from typing import Any, Self, TypeVar
 
 from flint import fmpq
 
-from bisimdist.errors import ModelError, NumberError, NumberTypeError
+from bisimdist.errors import Located, ModelError
 from bisimdist.exact.rational import ExactNumber, shorten_rational, to_fmpq
 from bisimdist.models.model import Model
 
+X = TypeVar("X")
+V = TypeVar("V")
 Row = tuple[tuple[int, fmpq], ...]
 """The successors of a state: (index of a state, positive probability), by ascending index."""
 
@@ -209,25 +212,47 @@ def full_row(row: Row, states: Sequence[str], place: str, transition: str) -> No
         raise ModelError(f"the probabilities sum to {shorten_rational(total)}; expected 1", place=place)
 
 
+UNDECLARED = "the target {} is not a declared state"
+
+
+def sparse_row(  # noqa: PLR0913, PLR0917
+    row: Mapping[str, X],
+    index: Mapping[str, int],
+    place: str,
+    read: Callable[[X, str], V],
+    unknown: str = UNDECLARED,
+    fail: Callable[[X, str, str], ModelError] = lambda _, message, where: ModelError(message, place=where),
+) -> tuple[tuple[int, V], ...]:
+    """Return a row that is given by names, by ascending index; entries of zero are dropped.
+
+    ``read``: reads an entry, told where it stands.
+    ``unknown``: what is wrong with a name that has no index.
+    ``fail``: the error about an entry.
+    """
+    entries = []
+    for name, entry in row.items():
+        where = f"{place} -> {name}"
+        if name not in index:
+            raise fail(entry, unknown.format(repr(name)), where)
+        if value := read(entry, where):
+            entries.append((index[name], value))
+    return tuple(sorted(entries, key=itemgetter(0)))
+
+
+def probability(value: ExactNumber, place: str) -> fmpq:
+    """Return a probability as an exact number."""
+    with Located(place=place):
+        number = to_fmpq(value)
+    if not 0 <= number <= 1:
+        raise ModelError(
+            f"the probability is {shorten_rational(number)}; expected a number in [0, 1]", place=place
+        )
+    return number
+
+
 def row_from_names(row: Mapping[str, ExactNumber], position: Mapping[str, int], transition: str) -> Row:
     """Return a row that is given by names; entries of probability zero are dropped."""
-    entries = []
-    for target, value in row.items():
-        place = f"{transition} -> {target}"
-        if target not in position:
-            raise ModelError(f"the target {target!r} is not a declared state", place=place)
-        try:
-            probability = to_fmpq(value)
-        except (NumberError, NumberTypeError) as error:
-            raise ModelError(str(error), place=place) from error
-        if not 0 <= probability <= 1:
-            raise ModelError(
-                f"the probability is {shorten_rational(probability)}; expected a number in [0, 1]",
-                place=place,
-            )
-        if probability != 0:
-            entries.append((position[target], probability))
-    return tuple(sorted(entries, key=lambda entry: entry[0]))
+    return sparse_row(row, position, transition, probability)
 
 
 def check_sources(transitions: Iterable[str], position: Mapping[str, int]) -> None:

@@ -37,6 +37,8 @@ __all__ = ["LMC", "Row", "check_names", "indexed_pairs", "row_from_names", "row_
 class LMC(Labelled):
     """A labelled Markov chain (S, Sigma, mu, l), validated when it is made.
 
+    Source: CMP18, Definition 1.
+
     Parameters
     ----------
     states
@@ -52,11 +54,6 @@ class LMC(Labelled):
     ------
     ModelError
         Naming the state or transition that is at fault.
-
-    References
-    ----------
-    .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Definition 1.
 
     Examples
     --------

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bisimdist.errors import ModelError, NumberError, NumberTypeError
+from bisimdist.errors import Located, ModelError
 from bisimdist.exact.doubles import Rationaliser
-from bisimdist.exact.rational import shorten_rational, to_fmpq
+from bisimdist.exact.rational import to_fmpq
+from bisimdist.models.labelled import probability
 from bisimdist.models.lmc import LMC, Row
 
 Pairs = Iterable[tuple[str | int, str | int]]
@@ -41,16 +42,10 @@ def chain_from_matrix(
                 "rationalise=True for the simplest rationals within one unit in the last place",
                 place=place,
             )
-        try:
+        with Located(place=place):
             exact = numbers.of_double(float(value)) if double else to_fmpq(_whole(value))
-        except (NumberError, NumberTypeError) as error:
-            raise ModelError(str(error), place=place) from error
         exact += rows[row].get(column, 0)  # a sparse matrix in coordinates may list an entry in parts
-        if not 0 <= exact <= 1:
-            raise ModelError(
-                f"the probability is {shorten_rational(exact)}; expected a number in [0, 1]", place=place
-            )
-        rows[row][column] = exact
+        rows[row][column] = probability(exact, place)
     made: tuple[Row, ...] = tuple(tuple(sorted((t, p) for t, p in row.items() if p)) for row in rows)
     position: Mapping[str | int, int] = {
         **{index: index for index in range(size)},

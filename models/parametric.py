@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from flint import fmpq
 
@@ -17,18 +18,12 @@ from bisimdist.models.entries import (
     RowChecker,
     SparseRow,
     chosen_values,
+    entry_at,
     read_parameter,
-    read_row,
 )
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain, rough_or_exact
-from bisimdist.models.labelled import (
-    Labelled,
-    Row,
-    check_labels,
-    check_pairs,
-    check_states,
-)
+from bisimdist.models.labelled import Labelled, Row, check_labels, check_pairs, check_states, sparse_row
 from bisimdist.models.lmc import LMC
 from bisimdist.models.polynomial import (
     Entry,
@@ -109,8 +104,7 @@ class ParametricChain(Labelled, Parametrised):
         names = [parameter.name for parameter in box]
 
         def read(name: str, row: Mapping[str, EntryText], position: Mapping[str, int]) -> SparseRow:
-            unknown = "the target {} is not a declared state"
-            return read_row(row, position, names, f"transition {name}", unknown)
+            return sparse_row(row, position, f"transition {name}", partial(entry_at, names=names))
 
         return cls._from_rows(states, transitions, pairs, read, parameters=box)
 

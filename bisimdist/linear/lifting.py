@@ -2,12 +2,7 @@
 
 Each step solves once in double precision, rounds the answer to integers and computes what is left of the
 right-hand side exactly, which gains up to 45 bits. Nothing here is trusted: the caller checks the residual of
-the rational numbers that it reads off the digits.
-
-References
-----------
-.. [1] Wan, "An algorithm to solve integer linear systems exactly using numerical methods", J. Symbolic
-   Computation 41(6), 2006.
+the rational numbers that it reads off the digits. The method is that of Wan06.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bisimdist.errors import LimitError, ModelError, NumberError, NumberTypeError, UsageError
+from bisimdist.errors import LimitError, Located, ModelError, UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.lmc import Row
 from bisimdist.programs.chain import Origin, ProgramChain
@@ -76,10 +76,8 @@ def _row(
         return ((place[state], to_fmpq(1)),)
     row = []
     for target, value in chances.items():
-        try:
+        with Located(place=f"transition {state} -> {target}"):
             p = to_fmpq(value)
-        except (NumberError, NumberTypeError) as error:
-            raise ModelError(str(error), place=f"transition {state} -> {target}") from None
         if p == 0:
             continue
         if target not in place:

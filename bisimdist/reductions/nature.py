@@ -199,7 +199,7 @@ class _NatureReduction:
     """Lets nature ask, where probabilities are only known to lie in intervals."""
 
     name, option = "nature", "nature"
-    unfit = "the probabilities of this model are known"
+    unfit = "the probabilities of this model are known, or an analyst asks, and nature picks at every step"
     makes: ClassVar[Mapping[Kind, Kind]] = {Kind.INTERVALS: Kind.WORLDS}
 
     def accepts(self, model: Any, asked: Problem[Any]) -> bool:

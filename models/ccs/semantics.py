@@ -6,10 +6,6 @@ States are terms up to a few laws: ``|`` is associative, ``P | 0 = P = 0 | P``, 
 distribution keeps the size of its support in every context, on which distances that match supports by
 bijections depend. On request there are no laws at all: the rules to the letter.
 
-References
-----------
-.. [1] Xu, Chatzikokolakis, Lin, "Metrics for Differential Privacy in Concurrent Systems", FORTE 2014.
-
 Source: XCL14 Figure 2, XCL14 Proposition 4.
 """
 

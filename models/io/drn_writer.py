@@ -1,8 +1,6 @@
 """Writing DRN, the explicit format of Storm.
 
-References
-----------
-.. [1] "The DRN format", documentation of the model checker Storm.
+See "The DRN format" in the documentation of the model checker Storm.
 """
 
 from __future__ import annotations

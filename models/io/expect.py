@@ -15,6 +15,11 @@ MAX_NUMBER_BITS = 1 << 31
 """How many bits the numbers of one file may take together: `1e-9999` is short to write, but not to hold."""
 
 
+def error_at(node: Node, message: str, place: str) -> ModelError:
+    """Return an error about a node of a row, for `sparse_row`."""
+    return node.error(message, place)
+
+
 def expect_map(node: Node, place: str, expected: str) -> MapNode:
     """Return the node if it is a mapping."""
     if isinstance(node, MapNode):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bisimdist.bounded import decoded, read_file
-from bisimdist.errors import ModelError, UsageError
+from bisimdist.errors import Located, ModelError, UsageError
 from bisimdist.models.io.ccsp import automaton_from_ccsp, looks_like_ccsp
 from bisimdist.models.io.compressed import packed_names, plain_name, unpacked
 from bisimdist.models.io.explicit import taken
@@ -78,10 +78,8 @@ def _beside(path: Path, suffix: str, expected: str) -> str | None:
     """Return the text of a file beside another, compressed or not; None where there is none."""
     for name in packed_names(path.with_suffix(suffix)):
         if name.exists():
-            try:
+            with Located(source=str(name)):
                 return decoded(unpacked(read_file(name, expected=expected)))
-            except ModelError as error:
-                raise error.with_source(str(name)) from None
     return None
 
 

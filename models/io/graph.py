@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.errors import ModelError, NumberError, NumberTypeError, UsageError
+from bisimdist.errors import Located, ModelError, UsageError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import to_fmpq
 from bisimdist.models.kinds import LMC, PA
@@ -143,12 +143,10 @@ class _EdgeReader:
         if self._attribute not in data:
             raise ModelError(f"the edge has no attribute {self._attribute!r}", place=place)
         value = data[self._attribute]
-        try:
+        with Located(place=place):
             if self._rationaliser is not None and isinstance(value, float):
                 return self._rationaliser.of_double(float(value))
             return to_fmpq(value)
-        except (NumberError, NumberTypeError) as error:
-            raise ModelError(str(error), place=place) from error
 
 
 def _automaton(

@@ -14,6 +14,7 @@ from bisimdist.models.io.document import MapNode, Node, Scalar, ScalarKind
 from bisimdist.models.io.expect import (
     ProbabilityReader,
     check_keys,
+    error_at,
     expect_list,
     expect_map,
     expect_name_pairs,
@@ -24,6 +25,7 @@ from bisimdist.models.io.expect import (
 )
 from bisimdist.models.io.interval_document import any_interval, interval_row
 from bisimdist.models.kinds import HMM, LMC, IntervalChain
+from bisimdist.models.labelled import sparse_row
 from bisimdist.models.polynomial import Entry
 
 MAX_ENTRY_BITS = 1 << 28  # how many bits the numbers of one file may take together
@@ -66,16 +68,8 @@ class EntryReader:
         found = expect_map(
             node, place, f"a mapping from {kind}s to probabilities, such as {{x: 1/2, y: 1/2}}"
         )
-        entries = []
-        for name, value in found.entries.items():
-            where = f"{place} -> {name}"
-            if name not in index:
-                raise value.error(f"{name!r} is not a declared {kind}", where)
-            entry = self.entry(value, where)
-            if entry:
-                entries.append((index[name], entry))
-        entries.sort(key=lambda item: item[0])
-        return tuple(entries)
+        unknown = f"{{}} is not a declared {kind}"
+        return sparse_row(found.entries, index, place, self.entry, unknown, error_at)
 
 
 def hmm_from_document(root: MapNode) -> HMM | IntervalChain | LMC:

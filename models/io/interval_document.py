@@ -8,7 +8,8 @@ from flint import fmpq
 
 from bisimdist.models.intervals import IntervalChain, IntervalRow, rough_or_exact
 from bisimdist.models.io.document import ListNode, MapNode, Node
-from bisimdist.models.io.expect import ProbabilityReader
+from bisimdist.models.io.expect import ProbabilityReader, error_at
+from bisimdist.models.labelled import sparse_row
 from bisimdist.models.lmc import LMC
 
 
@@ -58,21 +59,14 @@ def interval_row(
     what: str = "state",
 ) -> IntervalRow:
     """Return the successors that a mapping lists, with the ends of their intervals."""
-    entries = [
-        _entry(node, target, position, f"{transition} -> {target}", numbers, what)
-        for target, node in row.entries.items()
-    ]
-    return tuple(sorted(entries, key=lambda entry: entry[0]))
 
+    def ends_of(node: Node, place: str) -> tuple[fmpq, fmpq]:
+        ends = node.items if isinstance(node, ListNode) else [node, node]
+        if len(ends) != 2:
+            raise node.unexpected("two ends of an interval, such as [0.59, 0.61]", place)
+        low, high = (numbers.from_node(end, place) for end in ends)
+        return low, high
 
-def _entry(  # noqa: PLR0913, PLR0917
-    node: Node, target: str, position: Mapping[str, int], place: str, numbers: ProbabilityReader, what: str
-) -> tuple[int, fmpq, fmpq]:
-    index = position.get(target)
-    if index is None:
-        raise node.error(f"the target {target!r} is not a declared {what}", place)
-    ends = node.items if isinstance(node, ListNode) else [node, node]
-    if len(ends) != 2:
-        raise node.unexpected("two ends of an interval, such as [0.59, 0.61]", place)
-    low, high = (numbers.from_node(end, place) for end in ends)
-    return index, low, high
+    unknown = f"the target {{}} is not a declared {what}"
+    found = sparse_row(row.entries, position, transition, ends_of, unknown, error_at)
+    return tuple((target, low, high) for target, (low, high) in found)

@@ -1,8 +1,6 @@
 """What a JANI model says of itself beside its behaviour: its constants, and the atoms of its properties.
 
-References
-----------
-.. [1] Budde et al., "JANI: Quantitative Model and Tool Interaction", TACAS 2017; jani-spec, "Expressions".
+See Budde et al., "JANI: Quantitative Model and Tool Interaction", TACAS 2017; jani-spec, "Expressions".
 """
 
 from __future__ import annotations

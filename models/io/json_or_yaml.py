@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TypeVar
 
 from bisimdist.bounded import decoded, read_file
-from bisimdist.errors import ModelError
+from bisimdist.errors import Located, ModelError
 from bisimdist.models.io.document import MapNode, Node
 from bisimdist.models.io.expect import expect_text
 from bisimdist.models.io.hmm_document import hmm_from_document
@@ -51,11 +51,9 @@ def load_document(source: str | os.PathLike[str], read: Callable[[Node], T], *, 
     Where its extension says neither JSON nor YAML, its content does.
     """
     name = os.fspath(source)
-    try:
+    with Located(source=name):
         language = _LANGUAGES.get(PurePath(name).suffix.lower())
         return read(read_document(read_file(name, expected=expected), language, expected=expected))
-    except ModelError as error:
-        raise error.with_source(name) from None
 
 
 def read_document(

@@ -10,6 +10,7 @@ from bisimdist.models.io.document import MapNode, Node
 from bisimdist.models.io.expect import (
     ProbabilityReader,
     check_keys,
+    error_at,
     expect_map,
     expect_pairs,
     expect_text,
@@ -18,6 +19,7 @@ from bisimdist.models.io.expect import (
 from bisimdist.models.io.hmm_document import EntryReader, read_parameters
 from bisimdist.models.io.interval_document import holds_intervals, intervals_from
 from bisimdist.models.kinds import LMC, IntervalChain, ParametricChain
+from bisimdist.models.labelled import sparse_row
 from bisimdist.models.lmc import Row
 
 
@@ -119,14 +121,4 @@ def row_from_map(row: MapNode, position: dict[str, int], transition: str, number
     ``numbers``: the reader of the file's probabilities.
     Raises ModelError if a target is not declared, or a probability is none.
     """
-    entries = []
-    for target, node in row.entries.items():
-        place = f"{transition} -> {target}"
-        index = position.get(target)
-        if index is None:
-            raise node.error(f"the target {target!r} is not a declared state", place)
-        probability = numbers.from_node(node, place)
-        if probability:
-            entries.append((index, probability))
-    entries.sort(key=lambda entry: entry[0])
-    return tuple(entries)
+    return sparse_row(row.entries, position, transition, numbers.from_node, fail=error_at)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from bisimdist.bounded import read_file
-from bisimdist.errors import ModelError, UsageError
+from bisimdist.errors import Located, ModelError, UsageError
 from bisimdist.models.io.compressed import unpacked
 from bisimdist.models.io.formats import FORMATS, Input, format_called, format_of, format_of_content, read_as
 from bisimdist.models.io.reading import Reading
@@ -242,17 +242,13 @@ def parse_model(
         raise UsageError(f"a model is not read from one text in the format {format!r}; expected {expected}")
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else _unpacked(text, source)
     chosen = format_of_content(content) if format is None else format_called(format)
-    try:
+    with Located(source=source):
         return read_as(chosen, Input(content=content, reading=_reading(reading, options)))
-    except ModelError as error:
-        raise error.with_source(source) from None
 
 
 def _unpacked(content: bytes, source: str) -> bytes:
-    try:
+    with Located(source=source):
         return unpacked(content)
-    except ModelError as error:
-        raise error.with_source(source) from None
 
 
 def _reading(reading: Reading | None, options: dict[str, Any]) -> Reading:

@@ -26,6 +26,8 @@ def from_stormpy(model: Any, *, reading: Reading | None = None, **options: Any) 
     rational intervals as a chain in intervals. Doubles need ``rationalise=True`` or ``enclose=True``. An
     observer sees the labels, unless the reading says otherwise.
 
+    Source: Hensel, Junges, Katoen, Quatmann, Volk, "The probabilistic model checker Storm", STTT 2022.
+
     Parameters
     ----------
     model
@@ -53,10 +55,6 @@ def from_stormpy(model: Any, *, reading: Reading | None = None, **options: Any) 
     ...     import stormpy
     ...     program = stormpy.parse_prism_program(path)
     ...     return bisimdist.from_stormpy(stormpy.build_model[stormpy.Rational](program))
-
-    References
-    ----------
-    .. [1] Hensel, Junges, Katoen, Quatmann, Volk, "The probabilistic model checker Storm", STTT 2022.
     """
     needed("stormpy", "storm")
     if not (hasattr(model, "model_type") and hasattr(model, "transition_matrix")):

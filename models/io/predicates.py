@@ -1,11 +1,8 @@
 """Expressions over the variables, formulas, constants and labels of a model of another tool.
 
-The operators, their precedence and the form of property files are PRISM's [1]_. Values are Booleans,
-integers, rationals, and roots that are compared, all exact.
-
-References
-----------
-.. [1] PRISM manual, "The PRISM Language: Expressions" and "Property Specification".
+The operators, their precedence and the form of property files are those of the PRISM manual, "The PRISM
+Language: Expressions" and "Property Specification". Values are Booleans, integers, rationals, and roots that
+are compared, all exact.
 """
 
 from __future__ import annotations

@@ -6,9 +6,7 @@ would not take as an identifier is written as `_x` and its characters, those tha
 `_hex_`, and read back accordingly. PRISM's states are tuples of numbers; the name of a state follows its
 tuple in quotes, where PRISM does not look.
 
-References
-----------
-.. [1] PRISM manual, appendix "Explicit Model Files".
+See the PRISM manual, appendix "Explicit Model Files".
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ import os
 import re
 from dataclasses import dataclass, replace
 
-from bisimdist.errors import ModelError
+from bisimdist.errors import Located, ModelError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import format_rational, parse_rational
 from bisimdist.models.io.expect import with_line
@@ -74,7 +72,7 @@ def read_prism(  # noqa: PLR0913
     how = Reading(prism_labels=own_labels) if reading is None else reading
     stem = os.path.splitext(source)[0]  # noqa: PTH122 - a source need not be a path
     rationaliser = Rationaliser() if how.rationalise or how.enclose else None
-    try:
+    with Located(source=source):
         read = Transitions(transitions, rationaliser, timed=how.observe_time)
         if read.timed and how.observe_ticks:
             read.make_uniform()
@@ -82,17 +80,13 @@ def read_prism(  # noqa: PLR0913
             how.note("this is a POMDP: an observer sees its observations")
             how = replace(how, observe_variables=("observation",))
         seen = {"observation": read.observations()} if "observation" in (how.observe_variables or ()) else {}
-    except ModelError as error:
-        raise error.with_source(source) from None
     count = read.count
-    try:
+    with Located(source=f"{stem}.sta"):
         numbered = tuple(str(i) for i in range(count))
         names, variables = (numbered, {}) if states is None else _read_states(states, count)
-    except ModelError as error:
-        raise error.with_source(f"{stem}.sta") from None
     given: dict[str, list[str]] = {RATE: read.rates()} if how.observe_time and read.timed else {}
     for suffix, text in ((".srew", rewards), (".trew", transition_rewards)):
-        try:
+        with Located(source=f"{stem}{suffix}"):
             if text is not None and how.observe_rewards:
                 of_states = suffix == ".srew"
                 name, values = read_rewards(text, count) if of_states else read_transition_rewards(text, read)
@@ -101,8 +95,6 @@ def read_prism(  # noqa: PLR0913
                     format_rational(parse_rational(old) + parse_rational(new))
                     for old, new in zip(given.get(column, ["0"] * count), values, strict=True)
                 ]
-        except ModelError as error:
-            raise error.with_source(f"{stem}{suffix}") from None
     given = {
         c: v for c, v in given.items() if c == RATE or c.removeprefix(f"{REWARD} ") in how.observe_rewards
     }

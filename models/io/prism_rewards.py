@@ -1,8 +1,6 @@
 """Rewards beside PRISM's explicit transitions: of states (`.srew`) and of transitions (`.trew`).
 
-References
-----------
-.. [1] PRISM manual, appendix "Explicit Model Files".
+See the PRISM manual, appendix "Explicit Model Files".
 """
 
 from __future__ import annotations

@@ -7,9 +7,7 @@ observation of the successor where there are some, and the action, which may be 
 a line has the state, each probability with its successor, such as ``0.5:1``, and the action. In a file of a
 POMDP the line ``- - s - o`` says that state s, the initial one, has the observation o.
 
-References
-----------
-.. [1] PRISM manual, appendix "Explicit Model Files".
+See the PRISM manual, appendix "Explicit Model Files".
 """
 
 from __future__ import annotations

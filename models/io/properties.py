@@ -1,8 +1,6 @@
 """PRISM's property files: their labels, and the atoms of their formulas, as observations.
 
-References
-----------
-.. [1] PRISM manual, "Property Specification".
+See the PRISM manual, "Property Specification".
 """
 
 from __future__ import annotations

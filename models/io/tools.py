@@ -3,11 +3,8 @@
 They work in a process of its own, under limits of time, memory and states, with exact rationals, and this
 half takes it from there.
 
-References
-----------
-.. [1] PRISM manual, "The PRISM Language".
-.. [2] Budde et al., "JANI: Quantitative Model and Tool Interaction", TACAS 2017.
-.. [3] Hensel, Junges, Katoen, Quatmann, Volk, "The probabilistic model checker Storm", STTT 2022.
+See the PRISM manual, "The PRISM Language"; Budde et al., "JANI: Quantitative Model and Tool Interaction",
+TACAS 2017; Hensel, Junges, Katoen, Quatmann, Volk, "The probabilistic model checker Storm", STTT 2022.
 """
 
 from __future__ import annotations

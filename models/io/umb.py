@@ -3,9 +3,7 @@
 What UMB has no room for, the names of states and which of them are neighbours, stands among the parameters of
 the tool in its index. No date is written: the same model makes the same bytes.
 
-References
-----------
-.. [1] UMB, "Unified Markov Binary", format specification 0.1.
+See UMB, "Unified Markov Binary", format specification 0.1.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from itertools import product
 
 from flint import fmpq
 
-from bisimdist.errors import ModelError, NumberError, NumberTypeError, UsageError
+from bisimdist.errors import Located, ModelError, NumberError, UsageError
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.models.entries import EntryText, read_entry
 from bisimdist.models.hmm import HMM
@@ -129,15 +129,10 @@ class Scenario:
         table: dict[DataSet, Entry] = {}
         total: Entry = fmpq(0)
         for data, text in prior.items():
-            try:
+            with Located(place=f"prior {label!r}, data set {data!r}"):
                 entry = read_entry(text, names)
-            except (NumberError, NumberTypeError) as error:
-                raise ModelError(str(error), place=f"prior {label!r}, data set {data!r}") from error
-            if isinstance(entry, fmpq) and entry < 0:
-                raise ModelError(
-                    f"the probability is {entry}; expected at least 0",
-                    place=f"prior {label!r}, data set {data!r}",
-                )
+                if isinstance(entry, fmpq) and entry < 0:
+                    raise NumberError(f"the probability is {entry}; expected at least 0")
             if entry:
                 table[data] = entry
             total = total + entry

@@ -43,6 +43,10 @@ Every command is tried with every feature of models and of questions, on small r
 combination is answered, or refused with exit code 2 and a line that says why. Tests compare every answer with
 a slow computation from the definition, and they check every certificate. The end of the page lists the
 answers that no test compares. `python -m tests.crossings` makes this page.
+
+`--rounds` and `--nature` never go together: the one is for models with an analyst, the other for chains in
+intervals. If an interactive model has intervals, nature picks at every step. Then neither its picks nor what
+is asked can be fixed beforehand.
 """
 
 FEATURES: Mapping[str, tuple[str, str]] = {

@@ -9,8 +9,9 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist import Interactive, IntervalChain, ModelError, bound, delta, parse_model
+from bisimdist import Interactive, IntervalChain, ModelError, UsageError, bound, delta, parse_model
 from bisimdist.checker import check_certificate
+from bisimdist.models.analyst import Strategy, asked_chain
 from bisimdist.models.contested import Contested, contested
 from bisimdist.models.conversions import hmm_as_lmc
 from bisimdist.models.hmm import HMM
@@ -103,3 +104,31 @@ def test_hidden_intervals_without_a_choice() -> None:
     assert parse_model(text) == hmm_as_lmc(inside, unfold=True)
     with pytest.raises(ModelError, match="without parameters"):
         parse_model(text + "parameters: {p: [0, 1]}\n")
+
+
+WAITING = """
+kind: interactive
+states: {s: q, t: q, one: one, two: two, u: m, a: a, b: b}
+transitions:
+  s: {X: {one: 4/5, two: 1/5}}
+  t: {X: {one: 1/5, two: 4/5}}
+  one: {X: {u: 1}}
+  two: {X: {u: 1}}
+  u: {X: {a: [1/2, 1], b: [0, 1/2]}}
+  a: {}
+  b: {}
+pairs: [[s, t]]
+"""
+"""What is best for nature to pick in u depends on the label before, and there is nothing else to choose."""
+
+
+def test_sequences_that_are_fixed_beforehand_do_not_fix_what_nature_picks() -> None:
+    model = parse_model(WAITING)
+    assert isinstance(model, Contested)
+    assert delta(model, 1, rounds=3).upper == fmpq(4, 5)
+    written_out = parse_model(json.dumps(model.canonical() | {"pairs": [["s", "t'"]]}))
+    assert delta(written_out, 1, rounds=3, fixed=True).upper == fmpq(7, 10)  # true of other models only
+    with pytest.raises(UsageError, match="would fix its picks, too"):
+        delta(model, 1, rounds=3, fixed=True)
+    with pytest.raises(UsageError, match="does not make a chain"):
+        asked_chain(model, Strategy.in_turn(["X"]))

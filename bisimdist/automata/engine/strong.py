@@ -50,14 +50,12 @@ def bisimilarity_classes(automaton: PA) -> tuple[int, ...]:
     The coarsest equivalence such that every ``s --a--> mu`` is answered by some ``t --a--> mu'`` that gives
     every class the same mass (the lifting of the relation to distributions; no bijection of supports).
 
+    Source: Segala, Lynch, "Probabilistic simulations for probabilistic processes", CONCUR 1994.
+
     Returns
     -------
     tuple of int
         A class number for each state; classes are numbered by their first states.
-
-    References
-    ----------
-    .. [1] Segala, Lynch, "Probabilistic simulations for probabilistic processes", CONCUR 1994.
 
     Examples
     --------

@@ -110,6 +110,8 @@ class GeneralisedBound(Bounds):
 class GeneralisedAnswer(Shown, Proved):
     """Bounds on a generalised bisimilarity metric for each pair in question, with their proof.
 
+    Source: CGPX14, CCP18.
+
     Parameters
     ----------
     model
@@ -126,12 +128,6 @@ class GeneralisedAnswer(Shown, Proved):
         Counts of what was done, without any timing.
     make_certificate
         Writes the proof when it is asked for.
-
-    References
-    ----------
-    .. [1] Chatzikokolakis, Gebler, Palamidessi, Xu, "Generalized Bisimulation Metrics", CONCUR 2014.
-    .. [2] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
-       Behavioral Metrics", FACS 2018.
 
     Examples
     --------
@@ -185,6 +181,8 @@ def generalised_metric(  # noqa: PLR0913
     epsilon, the probabilities of every trace are within a factor of e^epsilon (for fully probabilistic
     automata; with nondeterminism for answering schedulers).
 
+    Source: CGPX14, CCP18.
+
     Parameters
     ----------
     kind
@@ -216,12 +214,6 @@ def generalised_metric(  # noqa: PLR0913
     ['3']
     >>> [str(pair.upper) for pair in generalised_metric(randomised_response(), "additive").pairs]
     ['1/2']
-
-    References
-    ----------
-    .. [1] Chatzikokolakis, Gebler, Palamidessi, Xu, "Generalized Bisimulation Metrics", CONCUR 2014.
-    .. [2] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
-       Behavioral Metrics", FACS 2018.
     """
     chosen, lifting, wanted = _question(kind, discount, precision)
     automaton = automaton_of(model)

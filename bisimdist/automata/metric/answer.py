@@ -191,6 +191,8 @@ def _all_schedulers(model: PA, widest: Widest) -> dict[str, object]:
 class MetricAnswer(Shown, Proved):
     """Bounds on one of the metrics for each pair in question, with their proof.
 
+    Source: XCL14.
+
     Parameters
     ----------
     model
@@ -205,10 +207,6 @@ class MetricAnswer(Shown, Proved):
         Counts of what was done, without any timing.
     make_certificate
         Writes the proof when it is asked for.
-
-    References
-    ----------
-    .. [1] Xu, Chatzikokolakis, Lin, "Metrics for Differential Privacy in Concurrent Systems", FORTE 2014.
 
     Examples
     --------

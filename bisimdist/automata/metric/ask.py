@@ -45,6 +45,8 @@ def metric(  # noqa: PLR0913
     If the distance of two secrets' initial states is at most epsilon, the system is epsilon-differentially
     private for them, under admissible schedulers.
 
+    Source: XCL14.
+
     Parameters
     ----------
     model
@@ -55,10 +57,8 @@ def metric(  # noqa: PLR0913
         Pairs of names of states; by default those of the model.
     deadline
         When to give up; what is proved by then is returned with ``Status.LIMIT``.
-    progress
-        Told what is being done.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    progress, on_interrupt
+        As for `bisimdist.bound`.
 
     Returns
     -------
@@ -79,10 +79,6 @@ def metric(  # noqa: PLR0913
     ['9/4']
     >>> metric(pin_checking(), "accumulative").pairs[0].ratio is None
     True
-
-    References
-    ----------
-    .. [1] Xu, Chatzikokolakis, Lin, "Metrics for Differential Privacy in Concurrent Systems", FORTE 2014.
     """
     if not isinstance(kind, Kind):
         if kind not in KINDS:

@@ -94,7 +94,7 @@ class Metric(Question["MetricAnswer"]):
     def ask(self, limits: Limits) -> MetricAnswer:
         from bisimdist.automata.metric.ask import metric
 
-        return self.put(metric, limits, "model", "kind", "pairs")
+        return self.put(metric, limits)
 
     def notes(self, answer: MetricAnswer) -> list[str]:
         if self.model is not self.original:

@@ -141,6 +141,8 @@ def robustness(
 ) -> RobustnessAnswer:
     """Decide robust bisimilarity of pairs of states, and how fast the distances of robust pairs grow.
 
+    Source: FKPB25.
+
     Parameters
     ----------
     model
@@ -149,10 +151,8 @@ def robustness(
         Pairs of names of states; by default those of the model.
     deadline
         When to give up; pairs that are not decided by then are returned as such.
-    progress
-        Told how far the work is.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    progress, on_interrupt
+        As for `bisimdist.bound`.
 
     Returns
     -------
@@ -176,11 +176,6 @@ def robustness(
     Notes
     -----
     The proofs are in ``docs/theory/robust.md``.
-
-    References
-    ----------
-    .. [1] Fatmi, Kiefer, Parker, van Breugel, "Robust Probabilistic Bisimilarity for Labelled Markov
-       Chains", CAV 2025.
     """
     chain = observed_chain(model).whole()
     asked = asked_states(chain, pairs)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from bisimdist.faces.asked.options import JSON, LENGTH, PAIR, TIMEOUT
-from bisimdist.faces.asked.question import Group, Plain, Question, nothing_known
+from bisimdist.faces.asked.question import Group, Question
 
 if TYPE_CHECKING:
     from bisimdist.automata.engine.schedulers import History, WorstTrace
@@ -114,6 +114,8 @@ class Schedule(Question["Schedules"]):
     example = "example:pin-checking --length 4"
     options = (LENGTH.but(required=True, help="The largest number of actions."), PAIR, TIMEOUT, JSON)
     sources: ClassVar = ("XCL14 Definition 1",)
+    shown = ("length",)
+    start: ClassVar = {"ratio": "1", "trace": [], "scheduler": []}
 
     model: PA
     pairs: tuple[tuple[str, str], ...]
@@ -123,9 +125,6 @@ class Schedule(Question["Schedules"]):
     def read(cls, given: Given) -> Schedule:
         model = given.automaton()
         return cls(model=model, pairs=given.pairs(model), length=given[LENGTH])
-
-    def frame(self) -> dict[str, object]:
-        return {**Question.frame(self), "length": self.length}
 
     def ask(self, limits: Limits) -> Schedules:
         from flint import fmpq
@@ -143,9 +142,6 @@ class Schedule(Question["Schedules"]):
         except ENDINGS:
             return Schedules(tuple(found.values()), complete=False)
         return Schedules(tuple(found.values()), complete=True)
-
-    def unknown(self, reason: str) -> Plain:
-        return nothing_known(self.frame(), self.pairs, {"ratio": "1", "trace": [], "scheduler": []})
 
     def settled(self, answer: Schedules) -> bool | None:
         return True if answer.complete else None

@@ -316,6 +316,9 @@ def all_inputs_budget(  # noqa: PLR0913
 ) -> AllInputsBudget:
     """Return a budget of a program that holds for all integer inputs, of any length.
 
+    Source: Barthe, Gaboardi, Grégoire, Hsu, Strub, "Proving Differential Privacy via Probabilistic
+    Couplings", LICS 2016, Theorem 9 and Section 6; Wang, Ding, Kifer, Zhang, "CheckDP", CCS 2020, Section 3.
+
     Parameters
     ----------
     function
@@ -351,12 +354,6 @@ def all_inputs_budget(  # noqa: PLR0913
     >>> from bisimdist.models.library.programs.any_length import sparse_vector
     >>> all_inputs_budget(sparse_vector, neighbours="all", examples=False).power()
     '(1/2)^-(2 count + 2)'
-
-    References
-    ----------
-    .. [1] Barthe, Gaboardi, Grégoire, Hsu, Strub, "Proving Differential Privacy via Probabilistic Couplings",
-       LICS 2016, Theorem 9 and Section 6.
-    .. [2] Wang, Ding, Kifer, Zhang, "CheckDP", CCS 2020, Section 3.
     """
     if neighbours not in NEIGHBOURS:
         raise UsageError(f"neighbours {neighbours!r}: for all inputs they are one or all")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bisimdist.errors import UsageError
 from bisimdist.faces.asked import options
@@ -64,14 +64,7 @@ class BudgetForAllInputs(Question["AllInputsBudget"]):
     def ask(self, limits: Limits) -> AllInputsBudget:
         from bisimdist.budgets.budget.all_inputs import all_inputs_budget
 
-        more: dict[str, Any] = {**self.skew.said, **limits.taken_by(all_inputs_budget)}
-        return all_inputs_budget(
-            self.function,
-            neighbours=self.neighbours,
-            length=self.length,
-            domain=self.domain,
-            **more,
-        )
+        return self.put(all_inputs_budget, limits, **self.skew.said)
 
     def settled(self, answer: AllInputsBudget) -> Settled:
         return answer.holds

@@ -58,7 +58,7 @@ class BudgetOfProgram(Question["ProgramBudget"]):
     def ask(self, limits: Limits) -> ProgramBudget:
         from bisimdist.budgets.budget.program import program_budget
 
-        return self.put(program_budget, limits, "model", "gap", "cluster", **self.skew.said)
+        return self.put(program_budget, limits, **self.skew.said)
 
     def content(self, option: Option[Any], path: str, answer: ProgramBudget) -> Content:
         return theorem(option, answer) or Question.content(self, option, path, answer)

@@ -175,7 +175,7 @@ def decide_by_smt(  # noqa: PLR0913
     Returns with `holds` None where Z3 gives up, or where what it finds does not survive the exact check.
     Raises UsageError if the length is less than one or there is no such variant.
 
-    Source: Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022, Algorithm 1.
+    Source: LWZ22, Algorithm 1.
 
     >>> from bisimdist.models.library.hidden_markov import geometric
     >>> decide_by_smt(geometric(), ("0", "1"), fmpq(2), 1).holds

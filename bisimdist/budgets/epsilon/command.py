@@ -9,7 +9,7 @@ from bisimdist.errors import UsageError
 from bisimdist.faces.asked import options
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.options import CONFIDENCE, LENGTH, PLOT, PRECISION, SAMPLED, SEED, UP_TO
-from bisimdist.faces.asked.question import Content, Group, Plain, Question, Settled, nothing_known
+from bisimdist.faces.asked.question import Group, Question, Settled
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -81,8 +81,7 @@ class Epsilon(Question["BudgetAnswer"]):
     def ask(self, limits: Limits) -> BudgetAnswer:
         from bisimdist.budgets.verify.ask import epsilon
 
-        about = ("model", "length", "up_to", "precision", "cluster")
-        return self.put(epsilon, limits, *about, pairs=self.pairs or None)
+        return self.put(epsilon, limits, pairs=self.pairs or None)
 
     def settled(self, answer: BudgetAnswer) -> Settled:
         from bisimdist.exact.rational import to_fmpq
@@ -105,6 +104,10 @@ class TestedEpsilon(Question["TestedAnswer"]):
     command = "epsilon"
     tabled = "measured"
     shown = ("length", "up_to")
+    start: ClassVar = {
+        **{"ratio": None, "epsilon": None, "exact": False},
+        **{"at_least": "1", "witness": [], "probabilities": None},
+    }
 
     model: HMM
     pairs: tuple[tuple[str, str], ...]
@@ -121,11 +124,6 @@ class TestedEpsilon(Question["TestedAnswer"]):
         for option in other:
             if given.values.get(option.name):
                 raise UsageError(f"--samples and {option.flag} were both given; expected one of them")
-        plot = given[PLOT]
-        if plot is not None:
-            from bisimdist.faces.shown.pictures import picture_format
-
-            picture_format(f"--plot {plot}")  # refuses before anything is computed
         model = given.hmm()
         if model.parametric:
             raise UsageError("--samples: the model has parameters, which cannot be sampled")
@@ -142,25 +140,10 @@ class TestedEpsilon(Question["TestedAnswer"]):
     def ask(self, limits: Limits) -> TestedAnswer:
         from bisimdist.budgets.verify.tested import tested_budget
 
-        about = ("model", "length", "samples", "seed", "confidence", "precision")
-        return self.put(tested_budget, limits, *about, pairs=self.pairs or None)
-
-    def unknown(self, reason: str) -> Plain:
-        known: dict[str, object] = {
-            "ratio": None,
-            "epsilon": None,
-            "exact": False,
-            "at_least": "1",
-            "witness": [],
-        }
-        return nothing_known(self.frame(), self.pairs, {**known, "probabilities": None})
+        return self.put(tested_budget, limits, pairs=self.pairs or None)
 
     def settled(self, answer: TestedAnswer) -> Settled:
         return True if answer.status.value == "exact" else None
 
-    def content(self, option: Option[Any], path: str, answer: TestedAnswer) -> Content:
-        if option.name == PLOT.name:
-            from bisimdist.faces.shown.pictures import saved
-
-            return saved(answer.curves(), path)
-        return super(TestedEpsilon, self).content(option, path, answer)
+    def figure(self, answer: TestedAnswer) -> Any:
+        return answer.curves()

@@ -74,6 +74,8 @@ def verify(  # noqa: PLR0913
 ) -> VerifyAnswer:
     """Decide whether Pr(w | pi) <= C Pr(w | tau), and the converse, for every sequence w of a length.
 
+    Source: LWZ22.
+
     Parameters
     ----------
     model
@@ -108,10 +110,6 @@ def verify(  # noqa: PLR0913
         If an argument is out of range, or no sequence of the length is possible from either distribution.
     ModelError
         If a name is not that of a distribution.
-
-    References
-    ----------
-    .. [1] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022.
 
     Examples
     --------

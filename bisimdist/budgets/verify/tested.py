@@ -214,6 +214,8 @@ def tested_budget(  # noqa: PLR0913
     A tester runs both sides of every pair. What it finds is judged exactly, and the pairs are verified in the
     order of what it found: from the exact ratio of the candidate upwards, by deciding budgets.
 
+    Source: LWZ22, long version, Section 7.
+
     Parameters
     ----------
     model
@@ -238,10 +240,6 @@ def tested_budget(  # noqa: PLR0913
     ------
     UsageError
         If the model has parameters, the precision is not positive, or a number is out of range.
-
-    References
-    ----------
-    .. [1] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", long version, Section 7.
 
     Examples
     --------

@@ -7,8 +7,6 @@ is claimed of a pair is a combination of inequalities. The rules are named J as 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -39,6 +37,7 @@ from bisimdist.checker.core.flowchart import (
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
+    digest_of,
     item,
     mapping,
     rational,
@@ -94,8 +93,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     def check() -> None:
         if model is not None:
             raise RuleViolation("G2: the certificate is about a program, not about a model")
-        text = json.dumps(whole.model, sort_keys=True, separators=(",", ":"))
-        if "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest() != whole.digest:
+        if digest_of(whole.model) != whole.digest:
             raise RuleViolation("G1: the digest is not that of the program")
         checked = _Checked(program, places, claim.budget)
         if whole.deferred is not None:

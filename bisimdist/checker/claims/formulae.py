@@ -6,12 +6,12 @@ claimed is in ``docs/theory/logic.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from bisimdist.checker.core.automaton import About, Automaton, about_automaton
 from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.formula_states import FormulaReader
-from bisimdist.checker.core.partition import Classes, lumped, refinements, seen, steps_of
+from bisimdist.checker.core.partition import Classes, Step, lumped, refinements, steps_of
 from bisimdist.checker.core.reading import RuleViolation, item, shown
 from bisimdist.checker.core.shape import Between, CheckReport, depth, either, flag, key, listed, raw
 
@@ -74,11 +74,7 @@ def _check_formula(reader: FormulaReader, claim: Apart) -> None:
 def _check_least(automaton: Automaton, claims: Sequence[Apart]) -> None:
     """Check that one step less does not tell the states apart: so no formula of less depth does."""
     steps = steps_of(automaton.states, automaton.transitions)
-    rounds = refinements(
-        automaton.states,
-        steps.__getitem__,
-        lumped,
-    )
+    rounds = refinements(automaton.states, steps.__getitem__, lumped)
     for level, of in counted(enumerate(rounds)):
         claims = [claim for claim in counted(claims) if claim.depth > level]
         if not claims:
@@ -104,8 +100,13 @@ def _stable_classes(automaton: Automaton, classes: object) -> Classes:
     first: dict[int, str] = {}
     for state, number in counted(of.items()):
         other = first.setdefault(number, state)
-        if seen(steps[state], of) != seen(steps[other], of):
+        if _seen(steps[state], of) != _seen(steps[other], of):
             raise RuleViolation(
                 f"F7: {shown(other)} and {shown(state)} share a class, but not their transitions"
             )
     return of
+
+
+def _seen(steps: Sequence[Step], of: Classes) -> frozenset[Hashable]:
+    """Return transitions as they look when only actions and masses on classes are seen."""
+    return frozenset((action, frozenset(all_of(lumped(row, of).items()))) for action, row in counted(steps))

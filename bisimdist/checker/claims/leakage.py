@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,6 +17,7 @@ from bisimdist.checker.claims.leakage_measures import Affinity, Guess, Measure, 
 from bisimdist.checker.core.chain import Chain, given_chain, own_chain
 from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.information import RATIOS
+from bisimdist.checker.core.partition import summed
 from bisimdist.checker.core.reading import (
     Counted,
     MalformedCertificate,
@@ -128,7 +129,7 @@ def _check_claim(graph: LeakageGraph, said: _Said, claim: Claim) -> None:
     ):
         raise RuleViolation(f"{where}: V1: the prior is no distribution on the secrets")
     worlds = _worlds(said, claim)
-    added = [_added(row) for row in counted(worlds)]
+    added = [summed(row) for row in counted(worlds)]
     before = max(sum((mass for _, mass in counted(row)), _ZERO) for row in counted(worlds))
     _check_lower(graph, said, claim.lower, added, before, where)
     _check_upper(graph, said, claim.upper, added, before, where)
@@ -192,13 +193,6 @@ def _worlds(said: _Said, claim: Claim) -> list[list[tuple[str, Fraction]]]:
         [(state, p * row.get(state, _ZERO)) for state, p in counted(secrets)]
         for row in counted(said.gains.values())
     ]
-
-
-def _added(entries: Iterable[tuple[str, Fraction]]) -> Row:
-    row: dict[str, Fraction] = {}
-    for state, mass in counted(entries):
-        row[state] = row.get(state, _ZERO) + mass
-    return row
 
 
 def _parts(graph: LeakageGraph, worlds: Sequence[Row]) -> Iterator[tuple[Fraction, Fraction, Matrix]]:

@@ -6,8 +6,6 @@ named M as in ``docs/certificates/hmm-proofs.md``.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -21,6 +19,7 @@ from bisimdist.checker.core.reading import (
     choice,
     common,
     decimal_rational,
+    digest_of,
     fraction_work,
     integer,
     item,
@@ -117,9 +116,8 @@ class _Mechanism:
         return cls(count, levels, noise, ties)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the settings as canonical JSON, numbers in lowest terms."""
-        text = json.dumps(self.settings, sort_keys=True, separators=(",", ":"))
-        return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+        """Return the SHA-256 of the settings, numbers in lowest terms."""
+        return digest_of(self.settings)
 
     def answers(self) -> list[str]:
         if not self.ties:

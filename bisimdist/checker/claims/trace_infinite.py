@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.partition import reached
+from bisimdist.checker.core.partition import reached, summed
 from bisimdist.checker.core.reading import RuleViolation, item, rational
 from bisimdist.checker.core.shape import Shape, flag, key, listed, named, raw, row
 from bisimdist.checker.core.trace_chain import Masses, TraceChain, total
@@ -104,11 +104,7 @@ def _check_below(
 
 
 def _summed(vectors: Iterable[Masses]) -> Masses:
-    result: Masses = {}
-    for vector in counted(vectors):
-        for state, mass in counted(vector.items()):
-            result[state] = result.get(state, _ZERO) + mass
-    return result
+    return summed(entry for vector in counted(vectors) for entry in counted(vector.items()))
 
 
 def _check_ends(

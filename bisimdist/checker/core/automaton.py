@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +14,7 @@ from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.reading import (
     RuleViolation,
     decimal_rational,
+    digest_of,
     item,
     items,
     model_number,
@@ -33,17 +34,14 @@ class Automaton:
 
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form with its lists sorted."""
-        states = json.dumps(sorted(all_of(self.states)), separators=(",", ":"))
         steps = sorted(
-            json.dumps(
-                [source, action, {target: decimal_rational(p) for target, p in counted(row.items())}],
-                sort_keys=True,
-                separators=(",", ":"),
-            )
-            for source, action, row in counted(self.transitions)
+            (
+                [source, action, {target: decimal_rational(p) for target, p in counted(row.items())}]
+                for source, action, row in counted(self.transitions)
+            ),
+            key=partial(json.dumps, sort_keys=True, separators=(",", ":")),
         )
-        text = f'{{"kind":"pa","states":{states},"transitions":[{",".join(steps)}]}}'
-        return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+        return digest_of({"kind": "pa", "states": sorted(all_of(self.states)), "transitions": steps})
 
 
 class Transition(Shape):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +15,7 @@ from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
     decimal_rational,
+    digest_of,
     item,
     mapping,
     model_number,
@@ -91,7 +90,8 @@ class Chain:
                 state: {action: by_action[action][state] for action in counted(self.offered(state))}
                 for state in counted(self.labels)
             }
-        return digest_of(self.kind, self.labels, transitions)
+        states = dict(all_of(self.labels))
+        return digest_of({"kind": self.kind, "states": states, "transitions": transitions})
 
     def classes(self) -> list[list[str]]:
         """Return the finest classes such that states of different classes are surely at distance 1.
@@ -130,13 +130,6 @@ class Chain:
             of = {
                 state: k for k, members in counted(enumerate(groups.values())) for state in counted(members)
             }
-
-
-def digest_of(kind: str, labels: Mapping[str, str], transitions: object) -> str:
-    """Return the SHA-256 of a model as canonical JSON."""
-    canonical = {"kind": kind, "states": dict(all_of(labels)), "transitions": transitions}
-    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def read_chain(document: Mapping[str, object], *, interactive: bool = False) -> Chain:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +10,7 @@ from typing import Any
 
 from bisimdist.checker.core.bernstein import shown_sign
 from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.partition import reached
+from bisimdist.checker.core.partition import reached, summed
 from bisimdist.checker.core.polynomials import (
     Box,
     Polynomial,
@@ -26,6 +24,7 @@ from bisimdist.checker.core.polynomials import (
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
+    digest_of,
     integer,
     item,
     mapping,
@@ -98,11 +97,11 @@ class NumericMarkov:
 
     def moved(self, masses: Mapping[str, Fraction]) -> dict[str, Fraction]:
         """Return the masses one transition later."""
-        result: dict[str, Fraction] = {}
-        for state, mass in counted(masses.items()):
-            for target, p in counted(self.rows[state].items()):
-                result[target] = result.get(target, Fraction(0)) + mass * p
-        return result
+        return summed(
+            (target, mass * p)
+            for state, mass in counted(masses.items())
+            for target, p in counted(self.rows[state].items())
+        )
 
     def before(self, symbol: str, function: Mapping[str, Fraction]) -> dict[str, Fraction]:
         """Return by state the probability of an observation followed by what a function stands for."""
@@ -264,8 +263,7 @@ class AboutMarkov(Shape):
     def embedded(self, given: object | None, factors: object = ()) -> HiddenMarkov:
         """Return the model, checked against its digest and against a given model."""
         model = read_hidden_markov(self.model)
-        text = json.dumps(self.model, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        if self.digest != "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest():
+        if self.digest != digest_of(self.model):
             raise RuleViolation("G3: the digest is not that of the embedded model")
         known = read_factors(factors, len(model.names)) if factors else ()
         if given is not None:

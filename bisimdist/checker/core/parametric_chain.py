@@ -6,8 +6,6 @@ docs/theory/parameters.md.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,6 +29,7 @@ from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
     decimal_rational,
+    digest_of,
     item,
     mapping,
     model_number,
@@ -272,8 +271,7 @@ def read_parametric(document: object) -> ParametricChain:
 def embedded(document: object, digest: object, given: object | None, factors: object) -> ParametricChain:
     """Return the model of a certificate, checked against its digest and against a given model."""
     chain = read_parametric(document)
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    if digest != "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest():
+    if digest != digest_of(document):
         raise RuleViolation("G3: the digest is not that of the embedded model")
     known = read_factors(factors, len(chain.names))
     if given is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -49,15 +49,15 @@ def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]])
 
 def lumped(row: Mapping[str, Fraction], of: Mapping[str, Class]) -> dict[Class, Fraction]:
     """Return the masses of a row on classes."""
+    return summed((of[target], mass) for target, mass in counted(row.items()))
+
+
+def summed(masses: Iterable[tuple[Class, Fraction]]) -> dict[Class, Fraction]:
+    """Return by place the sum of the masses there."""
     result: dict[Class, Fraction] = {}
-    for target, mass in counted(row.items()):
-        result[of[target]] = result.get(of[target], Fraction(0)) + mass
+    for place, mass in counted(masses):
+        result[place] = result.get(place, Fraction(0)) + mass
     return result
-
-
-def seen(steps: Sequence[Step], of: Mapping[str, int]) -> frozenset[Hashable]:
-    """Return transitions as they look when only actions and masses on classes are seen."""
-    return frozenset((action, frozenset(all_of(lumped(row, of).items()))) for action, row in counted(steps))
 
 
 Masses = TypeVar("Masses")

@@ -109,6 +109,12 @@ def decode(text: str | bytes, *, numbers: bool) -> object:
     return result
 
 
+def digest_of(data: object) -> str:
+    """Return the SHA-256 of plain data as canonical JSON: sorted keys, no blanks."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
 def record(
     value: object, where: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> dict[str, Any]:

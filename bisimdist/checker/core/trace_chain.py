@@ -10,7 +10,7 @@ from math import gcd
 
 from bisimdist.checker.core.automaton import Automaton
 from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.partition import lumped, only_steps, refinements
+from bisimdist.checker.core.partition import lumped, only_steps, refinements, summed
 from bisimdist.checker.core.reading import (
     Counted,
     RuleViolation,
@@ -84,10 +84,8 @@ class TraceChain:
             state = self.state(name, "the combination")
             if state in rows:
                 raise RuleViolation(f"T3: the combination of {shown(name)} is given twice")
-            rows[state] = {}
-            for other, value in counted(row.items()):
-                target = self.state(other, f"the combination of {shown(name)}")
-                rows[state][target] = rows[state].get(target, _ZERO) + value
+            where = f"the combination of {shown(name)}"
+            rows[state] = summed((self.state(other, where), value) for other, value in counted(row.items()))
         self._check(rows)
         return TraceChain(self.class_of, self.actions, self.rows, rows)
 
@@ -146,11 +144,12 @@ class TraceChain:
 
 
 def _spread(masses: Mapping[int, Fraction], rows: Mapping[int, Masses]) -> Masses:
-    result: Masses = {}
-    for state, mass in counted(masses.items()):
-        for other, weight in counted(rows[state].items()):
-            result[other] = result.get(other, _ZERO) + mass * weight
-    return _nonzero(result)
+    entries = (
+        (other, mass * weight)
+        for state, mass in counted(masses.items())
+        for other, weight in counted(rows[state].items())
+    )
+    return _nonzero(summed(entries))
 
 
 def _nonzero(masses: Masses) -> Masses:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import product
 from typing import ClassVar
 
-from bisimdist.checker.core.chain import Chain, Rows, digest_of
+from bisimdist.checker.core.chain import Chain, Rows
 from bisimdist.checker.core.counting import all_of, counted, joined
 from bisimdist.checker.core.partition import reached
 from bisimdist.checker.core.reading import (
@@ -23,6 +23,7 @@ from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
     decimal_rational,
+    digest_of,
     fraction_work,
     hold,
     item,
@@ -53,7 +54,7 @@ class Intervals(Chain):
             }
             for state, box in counted(self.boxes.items())
         }
-        return digest_of("lmc", self.labels, rows)
+        return digest_of({"kind": "lmc", "states": dict(all_of(self.labels)), "transitions": rows})
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class Worlds(Chain):
             }
             for state, vertices in counted(self.vertices.items())
         }
-        return digest_of("worlds", self.labels, rows)
+        return digest_of({"kind": "worlds", "states": dict(all_of(self.labels)), "transitions": rows})
 
     def mirrored(self, source: str, target: str) -> bool:
         """Tell whether two states are one state in two worlds."""

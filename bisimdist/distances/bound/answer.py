@@ -58,6 +58,8 @@ class DistanceAnswer(Shown, Proved):
 
     Two answers are equal where they say the same: the way there (`method`, `statistics`) does not count.
 
+    Source: CMP18, Definition 12 and Lemma 2.
+
     Parameters
     ----------
     model
@@ -80,11 +82,6 @@ class DistanceAnswer(Shown, Proved):
         Writes the proof when it is asked for.
     make_parts
         Writes it with compact tables, part by part.
-
-    References
-    ----------
-    .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Definition 12 and Lemma 2.
 
     Examples
     --------

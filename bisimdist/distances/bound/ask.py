@@ -72,6 +72,8 @@ def bound(  # noqa: PLR0913
 
     For the pair (s, t) the chain is (ln alpha, bd_alpha(s, t))-differentially private.
 
+    Source: CMP18, Definition 12 and Lemma 2; CMP19.
+
     Parameters
     ----------
     model
@@ -134,13 +136,6 @@ def bound(  # noqa: PLR0913
     >>> from bisimdist.models.library.figure1 import figure1
     >>> [(str(pair.upper), pair.exact) for pair in bound(figure1(), 1).pairs]
     [('1/5', True)]
-
-    References
-    ----------
-    .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Definition 12 and Lemma 2.
-    .. [2] Chistikov, Murawski, Purser, "Asymmetric Distances for Approximate Differential Privacy",
-       CONCUR 2019.
     """
     _check_distance(distance)
     skew = checked_skew(alpha, epsilon)
@@ -273,6 +268,8 @@ def bd_threshold(  # noqa: PLR0913
     Brackets of growing precision come first, and the work ends with the first that decides. A tie is
     decided by the exact distance: equality holds.
 
+    Source: CMP18, Section 6.
+
     Parameters
     ----------
     model, alpha, epsilon, distance, nature, deadline, jobs, progress
@@ -301,11 +298,6 @@ def bd_threshold(  # noqa: PLR0913
     >>> from bisimdist.models.library.figure1 import figure1
     >>> bd_threshold(figure1(), 1, "s0", "s1", "1/5").verdict
     'holds'
-
-    References
-    ----------
-    .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Section 6.
     """
     found = bound(
         model,

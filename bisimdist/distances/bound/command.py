@@ -154,23 +154,9 @@ class Bound(Question["DistanceAnswer"]):
         if self.loss is not None:
             from bisimdist.distances.minimise.reduced import minimised_bound
 
-            about = ("model", "pairs", "loss", "alpha", "distance", "precision", "backend", "threshold")
-            return self.put(minimised_bound, limits, *about)
-        return self.put(
-            bound,
-            limits,
-            *(
-                "model",
-                "alpha",
-                "distance",
-                "pairs",
-                "precision",
-                "threshold",
-                "nature",
-                "backend",
-                "cluster",
-            ),
-        )
+            about = ("alpha", "distance", "precision", "backend", "threshold")
+            return self.put(minimised_bound, limits, **{name: getattr(self, name) for name in about})
+        return self.put(bound, limits)
 
     def hint(self) -> str:
         quicker = "" if self.precision is not None else "--precision 1e-9 asks for no more than that, "

@@ -82,6 +82,8 @@ def pair_program(  # noqa: PLR0913
 
     It is the lifting at the exact distances of the successors, in the direction that is worth more.
 
+    Source: CMP18, Section 5.
+
     Parameters
     ----------
     model
@@ -111,11 +113,6 @@ def pair_program(  # noqa: PLR0913
     >>> found = pair_program(figure1(), 1, "s0", "s1")
     >>> found.optimum, found.states
     (1/5, ('s2', 's3'))
-
-    References
-    ----------
-    .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Section 5.
     """
     skew = checked_skew(alpha, None)
     s, t = model.index(source), model.index(target)

@@ -141,7 +141,7 @@ def _finite(value: Value) -> fmpq:
 class MultiplicativeLifting(Lifting):
     """The Kantorovich lifting for |ln x - ln y| on [0, 1]; all values are e to what they stand for.
 
-    Source: Chatzikokolakis, Gebler, Palamidessi, Xu, "Generalized Bisimulation Metrics", CONCUR 2014.
+    Source: CGPX14.
 
     >>> third = fmpq(1, 3)
     >>> first, second = {0: third, 1: 2 * third}, {0: 2 * third, 1: third}

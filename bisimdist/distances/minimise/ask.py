@@ -122,10 +122,8 @@ def minimise(  # noqa: PLR0913
         Pairs of names of states that matter; by default those of the model, or all states if it has none.
     deadline, memory
         When to give up, and how many bytes the process may hold: the best that is proved by then is returned.
-    progress
-        Told how many merges are tried.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    progress, on_interrupt
+        As for `bisimdist.bound`.
 
     Returns
     -------

@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
+from inspect import signature
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from bisimdist.faces.asked.option import Option
-from bisimdist.faces.asked.options import ALL_PAIRS, CERTIFICATE, CSV, MATRIX, SVG, TOP
+from bisimdist.faces.asked.options import ALL_PAIRS, CERTIFICATE, CSV, MATRIX, PLOT, SVG, TOP
 from bisimdist.faces.shown.answer import identity
 from bisimdist.verdicts import Settled, joint, verdict_word
 
@@ -166,15 +167,14 @@ class Question(ABC, Generic[A]):
     def ask(self, limits: Limits) -> A:
         """Return the answer: the best known where a limit ends the work."""
 
-    def put(self, function: Callable[..., R], limits: Limits, *names: str, **rest: Any) -> R:
-        """Call a function of the package with fields of the question, and the limits that it takes.
+    def put(self, function: Callable[..., R], limits: Limits, **rest: Any) -> R:
+        """Call a function of the package with the fields of the question, and the limits, that it takes.
 
-        ``function``: the function; its parameters are called as the fields are.
-        ``names``: which fields; by default all.
         ``rest``: arguments in place of fields, or beside them.
         """
-        chosen = names or tuple(field.name for field in fields(self))  # type: ignore[arg-type]
-        given = {name: getattr(self, name) for name in chosen} | rest
+        known = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        takes = signature(function).parameters
+        given = {name: value for name, value in known.items() if name in takes} | rest
         return function(**limits.taken_by(function), **given)
 
     def unknown(self, reason: str) -> Plain | None:
@@ -229,12 +229,20 @@ class Question(ABC, Generic[A]):
             return self._table(option, path, answer)
         if option.name == SVG.name:
             return self._picture(answer)
+        if option.name == PLOT.name:
+            from bisimdist.faces.shown.pictures import saved
+
+            return saved(self.figure(answer), path)
         if option.name != CERTIFICATE.name:
             raise NotImplementedError(option.name)
         from bisimdist.faces.shown.streams import json_parts
 
         parts = json_parts(self.certificate(answer), (",", ":"))
         return (part.encode("ascii") for part in chain(parts, "\n"))
+
+    def figure(self, answer: A) -> Any:
+        """Return what ``--plot`` draws."""
+        raise NotImplementedError
 
     @staticmethod
     def _picture(answer: A) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from bisimdist.bounded import MAX_BYTES, read_at_most
-from bisimdist.errors import ModelError, UsageError
+from bisimdist.errors import Located, ModelError, UsageError
 from bisimdist.faces.asked.program_source import program_file
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.io.reading import Reading
@@ -129,10 +129,8 @@ def as_chain(found: AnyModel, source: str, note: Note) -> LMC:
         return found
     if isinstance(found, Interactive | IntervalChain | ParametricChain):
         raise unfit(found, source, "a Markov chain")
-    try:
+    with Located(source=source):
         chain = observed_chain(found)
-    except ModelError as error:
-        raise error.with_source(source) from None
     if isinstance(found, HMM):
         note("the hidden Markov model is taken as a Markov chain that shows its observations")
     else:

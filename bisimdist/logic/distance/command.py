@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from bisimdist.errors import ModelError, UsageError
+from bisimdist.errors import Located, UsageError
 from bisimdist.faces.asked.options import DISCOUNT, JSON, TIMEOUT, TRACE_KIND
 from bisimdist.faces.asked.question import Group, Question
 
@@ -120,7 +120,5 @@ def _read(text: str, of_traces: bool, place: str) -> StateFormula | Probabilisti
     from bisimdist.logic.engine.formula_parser import parse_formula
     from bisimdist.logic.engine.linear_parser import parse_probabilistic_formula
 
-    try:
+    with Located(source=place):
         return parse_probabilistic_formula(text) if of_traces else parse_formula(text)
-    except ModelError as error:
-        raise error.with_source(place) from None

@@ -1,10 +1,5 @@
 """The distance of formulae, by recursion over pairs of formulae of the graph, each pair once.
 
-References
-----------
-.. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
-   Behavioral Metrics", FACS 2018, Definition 22.
-
 Source: CCP18 Definition 22, CCP18 Lemma 2.
 """
 

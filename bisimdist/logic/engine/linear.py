@@ -22,6 +22,8 @@ ACTIONS_SHOWN = 24
 class LinearFormula:
     """A linear formula ``<a1>...<an>T``; each has exactly one trace, and each trace one formula.
 
+    Source: CCP18.
+
     Parameters
     ----------
     actions
@@ -36,11 +38,6 @@ class LinearFormula:
     --------
     >>> print(LinearFormula(("tau", "go, home")))
     <tau><"go, home">T
-
-    References
-    ----------
-    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
-       Behavioral Metrics", FACS 2018.
     """
 
     actions: tuple[str, ...] = ()

@@ -38,6 +38,8 @@ def formula_distance(
 ) -> Value:
     """Return the syntactic distance of two formulae.
 
+    Source: CCP18.
+
     Parameters
     ----------
     first, second
@@ -60,11 +62,6 @@ def formula_distance(
     3
     >>> formula_distance(parse("3/4 <a>T"), parse("3/4 <b>T"))
     1
-
-    References
-    ----------
-    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
-       Behavioral Metrics", FACS 2018.
     """
     chosen = FormulaScale(scale)
     if first.linear != second.linear:

@@ -1,10 +1,6 @@
 """Mimicking formulae: what a state can do for k steps, and for ever, as a formula.
 
-References
-----------
-.. [1] Castiglioni, Gebler, Tini, "Logical Characterization of Bisimulation Metrics", QAPL 2016.
-.. [2] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
-   Behavioral Metrics", FACS 2018, Definition 21.
+CGT16 has the first formulae of this kind.
 
 Source: CCP18 Definition 21, CCP18 Example 5, CCP18 Theorem 4.
 """

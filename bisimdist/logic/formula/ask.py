@@ -107,6 +107,8 @@ def mimicking_formula(
 ) -> MimickingAnswer:
     """Return the formula that mimics a state, for some steps or for ever.
 
+    Source: CGT16.
+
     Parameters
     ----------
     model
@@ -138,10 +140,6 @@ def mimicking_formula(
     >>> from bisimdist.models.library.pin_checking import pin_checking
     >>> print(mimicking_formula(pin_checking(), "s1", 1).text())
     <a1>(1 T) & <a2>(1 T) & !<no>T & !<ok>T
-
-    References
-    ----------
-    .. [1] Castiglioni, Gebler, Tini, "Logical Characterization of Bisimulation Metrics", QAPL 2016.
     """
     automaton = automaton_of(model)
     index = automaton.index(state)

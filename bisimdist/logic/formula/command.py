@@ -53,7 +53,7 @@ class MimickingFormula(Question["MimickingAnswer"]):
     def ask(self, limits: Limits) -> MimickingAnswer:
         from bisimdist.logic.formula.ask import mimicking_formula
 
-        return self.put(mimicking_formula, limits, "model", "state", "depth")
+        return self.put(mimicking_formula, limits)
 
     def report(self, answer: MimickingAnswer) -> str:
         return answer.text(unicode=self.unicode) + "\n"

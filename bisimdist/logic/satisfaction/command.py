@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bisimdist.bounded import decoded, read_file
-from bisimdist.errors import ModelError, UsageError
+from bisimdist.errors import Located, UsageError
 from bisimdist.faces.asked import options
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.options import FORMULA, STATES
@@ -103,19 +103,15 @@ class SatisfyingTransitions(_About["TransitionsAnswer"]):
     def ask(self, limits: Limits) -> TransitionsAnswer:
         from bisimdist.logic.satisfaction.distributions import satisfying_transitions
 
-        return self.put(satisfying_transitions, limits, "model", "formula")
+        return self.put(satisfying_transitions, limits)
 
 
 def _read(formula: str) -> EquationSystem | DistributionFormula:
     from bisimdist.logic.engine.formula_parser import parse_any_formula
 
     if not formula.startswith("@"):
-        try:
+        with Located(source="--formula"):
             return parse_any_formula(formula)
-        except ModelError as error:
-            raise error.with_source("--formula") from None
     path = formula[1:]
-    try:
+    with Located(source=path):
         return parse_any_formula(decoded(read_file(path, expected="a formula")))
-    except ModelError as error:
-        raise error.with_source(path) from None

@@ -45,6 +45,8 @@ def _document(completed: Completed, claims: list[Document]) -> Document:
 class TraceFormulaeAnswer(AboutTraces):
     """The set L(s) of a state, or its beginning, shortest formulae first.
 
+    Source: CCP18.
+
     Parameters
     ----------
     model
@@ -63,11 +65,6 @@ class TraceFormulaeAnswer(AboutTraces):
         The length of the longest formula of the state; None where they are of every length.
     status
         ``EXACT``, or ``LIMIT`` where time ran out; the formulae listed are satisfied all the same.
-
-    References
-    ----------
-    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
-       Behavioral Metrics", FACS 2018.
 
     Examples
     --------

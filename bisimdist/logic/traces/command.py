@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bisimdist.errors import ModelError, UsageError
+from bisimdist.errors import Located, UsageError
 from bisimdist.faces.asked import options
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.options import DEPTH, ENDS, LISTED, STATE, TRACE_FORMULAE
@@ -101,7 +101,5 @@ class SatisfiedTraces(Question["TraceSatisfactionsAnswer"]):
 def _read(text: str) -> TraceFormula:
     from bisimdist.logic.engine.linear_parser import parse_trace_formula
 
-    try:
+    with Located(source="--formula"):
         return parse_trace_formula(text)
-    except ModelError as error:
-        raise error.with_source("--formula") from None

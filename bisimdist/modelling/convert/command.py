@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bisimdist.errors import ModelError, UsageError
+from bisimdist.errors import Located, UsageError
 from bisimdist.faces.asked import options
 from bisimdist.faces.asked.conversion import WritingModel, chosen_format
 from bisimdist.faces.asked.given import Given
@@ -49,8 +49,6 @@ class Convert(WritingModel):
     def made(self) -> tuple[AnyModel, tuple[str, ...]]:
         from bisimdist.models.conversions import convert
 
-        try:
+        with Located(source=self.source):
             conversion = convert(self.model, self.to, unfold=self.unfold)
-        except ModelError as error:
-            raise error.with_source(self.source) from None
         return conversion.model, tuple(conversion.preserved)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bisimdist.errors import ModelError, UsageError
+from bisimdist.errors import Located, UsageError
 from bisimdist.faces.asked.conversion import WritingModel, chosen_format
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.options import (
@@ -56,10 +56,8 @@ class Learn(WritingModel):
             )
         chosen = chosen_format(given)
         name = given.argument
-        try:
+        with Located(source=name):
             text = decoded(read_file(name, expected="a table of runs (CSV)"))
             runs = runs_of_csv(text, state, given[LABEL_COLUMN], given[RUN_COLUMN])
             model = learn(runs, confidence, seen_only=given[SEEN_ONLY])
-        except ModelError as error:
-            raise error.with_source(name) from None
         return cls(model=model, format=chosen, output=given[OUTPUT])

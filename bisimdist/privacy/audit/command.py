@@ -122,7 +122,7 @@ class AuditQuestion(Question["Audit"]):
     def ask(self, limits: Limits) -> Audit:
         from bisimdist.privacy.audit.ask import audit, distinguisher
 
-        found = self.put(distinguisher, limits, "model", "pair", "gap", **self.skew.said)
+        found = self.put(distinguisher, limits, **self.skew.said)
         return audit(
             found,
             self.outputs(0, limits.deadline),

@@ -109,7 +109,7 @@ class Compose(Question["Composition"]):
         from bisimdist.privacy.compose.ask import compose
 
         found = self.found
-        answer = self.put(compose, limits, "relation", "width", mechanisms=found.mechanisms, read=found.read)
+        answer = self.put(compose, limits, mechanisms=found.mechanisms, read=found.read)
         if self.epsilons:
             answer.deltas(self.epsilons)
         for delta in self.deltas:

@@ -68,7 +68,7 @@ class Crosscheck(Question["CrosscheckAnswer"]):
         from bisimdist.privacy.crosscheck.ask import DEFAULT_ALPHA, crosscheck
 
         alpha = DEFAULT_ALPHA if self.alpha is None else self.alpha
-        return self.put(crosscheck, limits, "model", "pairs", "length", "seconds", alpha=alpha)
+        return self.put(crosscheck, limits, alpha=alpha)
 
     def frame(self) -> dict[str, object]:
         """Return what the JSON answer begins with."""

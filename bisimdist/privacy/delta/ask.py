@@ -16,6 +16,7 @@ from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.faces.shown.asked_pairs import asked_states
 from bisimdist.interruption import OnInterrupt, interruptible
+from bisimdist.models.analyst import check_known
 from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.kinds import AnyModel, StateModel
 from bisimdist.models.worlds import EACH_STEP, known_or_rough
@@ -89,10 +90,8 @@ def delta(  # noqa: PLR0913
         proved by then is returned with ``Status.LIMIT``.
     distances
         Whether bisimilarity distances may narrow the upper bounds.
-    progress
-        Told how the interval closes.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    progress, on_interrupt
+        As for `bisimdist.bound`.
 
     Returns
     -------
@@ -228,6 +227,8 @@ def _check_rounds(system: StateModel, rounds: int | None, *, fixed: bool) -> Non
     """Refuse rounds where nobody asks, and sequences that are fixed beforehand without rounds."""
     if fixed and not isinstance(system, Interactive):
         raise UsageError("rounds and sequences of actions need an interactive model; this one has no analyst")
+    if fixed:
+        check_known(system, "a sequence that is fixed beforehand would fix its picks, too")
     if rounds is not None and rounds < 0:
         raise UsageError(f"there are {rounds} rounds; expected at least 0")
     if fixed and rounds is None:

@@ -117,20 +117,19 @@ class Delta(Question["DeltaAnswer"]):
         return told_to_wait(", ".join(quicker or ["a larger --gap ends sooner"]))
 
     def ask(self, limits: Limits) -> DeltaAnswer:
-        said = ("gap", "relative", "worst", "threshold", "rounds", "fixed", "nature")
         if self.cluster is not None:
             from bisimdist.privacy.delta.jobs import delta_of_each
 
+            said = ("gap", "relative", "worst", "threshold", "rounds", "fixed", "nature")
             asked = {name: getattr(self, name) for name in said} | self.skew.said
-            return self.put(delta_of_each, limits, "model", "pairs", "cluster", asked=asked)
+            return self.put(delta_of_each, limits, asked=asked)
         if self.loss is not None:
             from bisimdist.distances.minimise.reduced import minimised_delta
 
-            about = ("model", "pairs", "loss", "gap", "worst", "threshold")
-            return self.put(minimised_delta, limits, *about, **self.skew.said)
+            return self.put(minimised_delta, limits, **self.skew.said)
         from bisimdist.privacy.delta.ask import delta
 
-        return self.put(delta, limits, "model", "pairs", *said, **self.skew.said)
+        return self.put(delta, limits, **self.skew.said)
 
     def data(self, answer: DeltaAnswer) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational

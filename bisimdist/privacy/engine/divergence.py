@@ -26,6 +26,7 @@ Step = tuple[int, tuple[int, int, int], Matrix]
 """(label, (l, m, X), information state): l and m times its rows follow; X is the total of the first row."""
 
 Enclosed = tuple[fmpq, fmpq]
+ZERO = fmpq(0)
 
 
 class DivergenceNode(Node):
@@ -117,6 +118,39 @@ class Divergence(Measure[DivergenceNode]):
     def phi(self, x: int | fmpq, y: int | fmpq, *, up: bool) -> fmpq:
         """Return the function of two positive masses, rounded."""
 
+    @abstractmethod
+    def along(self, factor: tuple[int, int, int], *, up: bool) -> tuple[fmpq | int, fmpq]:
+        """Return (f, k), rounded: along an edge a value V becomes f V + k, over `over`."""
+
+    @property
+    def over(self) -> int:
+        """What is divided by once for all edges of a node."""
+        return 1
+
+    def total(self, edges: Sequence[Edge], values: Mapping[int, fmpq], *, up: bool) -> fmpq | None:
+        total = ZERO
+        for _, factor, child in edges:
+            value = values.get(child)
+            if value is None:
+                return None
+            times, constant = self.along(factor, up=up)
+            total += times * value + constant
+        return total / self.over
+
+    def equation(
+        self, edges: Sequence[Edge], place: Mapping[int, int], known: Mapping[int, fmpq], *, up: bool
+    ) -> tuple[fmpq, list[tuple[int, fmpq]]] | None:
+        constant = self.total([edge for edge in edges if edge[2] not in place], known, up=up)
+        if constant is None:
+            return None
+        entries = []
+        for _, factor, child in edges:
+            if child in place:
+                times, more = self.along(factor, up=up)
+                constant += more / self.over
+                entries.append((place[child], fmpq(times) / self.over))
+        return constant, entries
+
     def own(self, node: DivergenceNode, *, up: bool) -> fmpq | None:
         return self.phi(node.x, node.y, up=up) if node.y else None
 
@@ -174,34 +208,13 @@ class Power(Divergence):
     def phi(self, x: int | fmpq, y: int | fmpq, *, up: bool) -> fmpq:
         return fmpq(x) ** self.order / fmpq(y) ** (self.order - 1)
 
-    def _weight(self, left: int, right: int) -> fmpq:
+    def along(self, factor: tuple[int, int, int], *, up: bool) -> tuple[fmpq, fmpq]:
+        left, right, _ = factor
         found = self._known.get((left, right))
         if found is None:
             weight = self.phi(left, right, up=False) / self.chain.denominator
             found = self._known[left, right] = weight, weight
-        return found[0]
-
-    def total(self, edges: Sequence[Edge], values: Mapping[int, fmpq], *, up: bool) -> fmpq | None:
-        total = fmpq(0)
-        for _, (left, right, _x), child in edges:
-            value = values.get(child)
-            if value is None:
-                return None
-            total += self._weight(left, right) * value
-        return total
-
-    def equation(
-        self, edges: Sequence[Edge], place: Mapping[int, int], known: Mapping[int, fmpq], *, up: bool
-    ) -> tuple[fmpq, list[tuple[int, fmpq]]] | None:
-        outside = [edge for edge in edges if edge[2] not in place]
-        constant = self.total(outside, known, up=up)
-        if constant is None:
-            return None
-        return constant, [
-            (place[child], self._weight(left, right))
-            for _, (left, right, _x), child in edges
-            if child in place
-        ]
+        return found[0], ZERO
 
     def loosened(self, estimate: float, part: float) -> float:
         return estimate * (1 + part)
@@ -228,7 +241,8 @@ class Affinity(Divergence):
     def phi(self, x: int | fmpq, y: int | fmpq, *, up: bool) -> fmpq:
         return -root(fmpq(x) * y, up=not up)
 
-    def _weight(self, left: int, right: int, *, up: bool) -> fmpq:
+    def along(self, factor: tuple[int, int, int], *, up: bool) -> tuple[fmpq, fmpq]:
+        left, right, _ = factor
         found = self._known.get((left, right))
         if found is None:
             product, whole = fmpq(left) * right, self.chain.denominator
@@ -236,23 +250,7 @@ class Affinity(Divergence):
                 root(product, up=False) / whole,
                 root(product, up=True) / whole,
             )
-        return found[not up]  # values are negative: the larger weight is for bounds from below
-
-    def total(self, edges: Sequence[Edge], values: Mapping[int, fmpq], *, up: bool) -> fmpq:
-        return sum(
-            (self._weight(left, right, up=up) * values[child] for _, (left, right, _), child in edges),
-            fmpq(0),
-        )
-
-    def equation(
-        self, edges: Sequence[Edge], place: Mapping[int, int], known: Mapping[int, fmpq], *, up: bool
-    ) -> tuple[fmpq, list[tuple[int, fmpq]]]:
-        constant = self.total([edge for edge in edges if edge[2] not in place], known, up=up)
-        return constant, [
-            (place[child], self._weight(left, right, up=up))
-            for _, (left, right, _x), child in edges
-            if child in place
-        ]
+        return found[not up], ZERO  # values are negative: the larger weight is for bounds from below
 
     def sound(self, group: Sequence[DivergenceNode], values: Sequence[fmpq]) -> bool:
         return all(value <= 0 for value in values)
@@ -283,33 +281,16 @@ class Relative(Divergence):
     def phi(self, x: int | fmpq, y: int | fmpq, *, up: bool) -> fmpq:
         return x * logarithm(fmpq(x) / y)[up]
 
-    def _constant(self, left: int, right: int, x: int, *, up: bool) -> fmpq:
+    def along(self, factor: tuple[int, int, int], *, up: bool) -> tuple[fmpq | int, fmpq]:
+        left, right, x = factor
         found = self._known.get((left, right))
         if found is None:
             found = self._known[left, right] = logarithm(fmpq(left, right))
-        return left * x * found[up]
+        return left, left * x * found[up]
 
-    def total(self, edges: Sequence[Edge], values: Mapping[int, fmpq], *, up: bool) -> fmpq | None:
-        total = fmpq(0)
-        for _, (left, right, x), child in edges:
-            value = values.get(child)
-            if value is None:
-                return None
-            total += left * value + self._constant(left, right, x, up=up)
-        return total / self.chain.denominator
-
-    def equation(
-        self, edges: Sequence[Edge], place: Mapping[int, int], known: Mapping[int, fmpq], *, up: bool
-    ) -> tuple[fmpq, list[tuple[int, fmpq]]] | None:
-        constant = self.total([edge for edge in edges if edge[2] not in place], known, up=up)
-        if constant is None:
-            return None
-        entries = []
-        for _, (left, right, x), child in edges:
-            if child in place:
-                constant += self._constant(left, right, x, up=up) / self.chain.denominator
-                entries.append((place[child], fmpq(left, self.chain.denominator)))
-        return constant, entries
+    @property
+    def over(self) -> int:
+        return int(self.chain.denominator)
 
     def sound(self, group: Sequence[DivergenceNode], values: Sequence[fmpq]) -> bool:
         return True  # the masses x grow nowhere; where none leaves, the equations are singular

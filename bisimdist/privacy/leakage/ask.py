@@ -90,10 +90,8 @@ def leakage(  # noqa: PLR0913
     deadline, memory
         When to give up, and how many bytes the process may hold. What is proved by then is returned with
         ``Status.LIMIT``.
-    progress
-        Told how the interval closes.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    progress, on_interrupt
+        As for `bisimdist.bound`.
 
     Returns
     -------

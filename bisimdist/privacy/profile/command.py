@@ -22,7 +22,7 @@ from bisimdist.faces.asked.options import (
     RUNS,
     TRADE_OFF,
 )
-from bisimdist.faces.asked.question import Group, Question, Settled
+from bisimdist.faces.asked.question import Content, Group, Question, Settled
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -91,10 +91,6 @@ class Profile(AboutNature["ProfileAnswer"]):
         plot = given[PLOT]
         if plot is None and (given[LOG] or given[TRADE_OFF] or given[options.KINKS]):
             raise UsageError("--log, --trade-off and --kinks say how to draw; give the file with --plot FILE")
-        if plot is not None:
-            from bisimdist.faces.shown.pictures import picture_format
-
-            picture_format(f"--plot {plot}")  # refuses before anything is computed
         model = given.rough_system()
         refuse_losses(given, model)
         if given[RENYI]:
@@ -110,20 +106,18 @@ class Profile(AboutNature["ProfileAnswer"]):
         from bisimdist.privacy.profile.ask import profile
         from bisimdist.privacy.profile.threshold_search import least_alpha
 
-        about = ("model", "pairs", "runs")
-        points = ("alphas", "epsilons", "points", "largest", "gap", "rounds", "nature", "cluster")
-        curve = self.put(profile, limits, *about, *points)
+        curve = self.put(profile, limits)
         if self.orders:
             from bisimdist.privacy.profile.concentrated import concentrated
             from bisimdist.privacy.profile.renyi_curve import renyi_curve
 
-            renyi = self.put(renyi_curve, limits, *about, "orders", "gap")
+            renyi = self.put(renyi_curve, limits)
             status = renyi.status if renyi.status is Status.LIMIT else curve.status
             rho = concentrated(renyi, curve.losses)
             curve = replace(curve, renyi=renyi, concentrated=rho, status=status)
         if self.threshold is None:
             return curve
-        least = self.put(least_alpha, limits, *about, "threshold", "rounds", "nature")
+        least = self.put(least_alpha, limits)
         return replace(curve, least=least)
 
     def settled(self, answer: ProfileAnswer) -> Settled:
@@ -131,13 +125,12 @@ class Profile(AboutNature["ProfileAnswer"]):
         undecided = least is not None and least.enough is None and not least.exact
         return None if undecided else Question.settled(self, answer)
 
-    def content(self, option: Option[Any], path: str, answer: ProfileAnswer) -> str | bytes:
-        if option.name == CSV.name:
-            return answer.csv()
-        from bisimdist.faces.shown.pictures import saved
+    def content(self, option: Option[Any], path: str, answer: ProfileAnswer) -> Content:
+        return answer.csv() if option.name == CSV.name else super(Profile, self).content(option, path, answer)
 
+    def figure(self, answer: ProfileAnswer) -> Any:
         drawn = ("logarithmic", "trade_off", "kinks", "named")
-        return saved(answer.plot(**{name: getattr(self, name) for name in drawn}), path)
+        return answer.plot(**{name: getattr(self, name) for name in drawn})
 
 
 def refuse_losses(given: Given, model: System | IntervalChain) -> None:

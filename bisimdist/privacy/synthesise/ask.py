@@ -67,9 +67,7 @@ def delta_over(  # noqa: PLR0913
         Which values of the parameter to look at; by default all.
     pairs
         Pairs of names of states; by default those of the model.
-    deadline
-        When to give up.
-    on_interrupt
+    deadline, on_interrupt
         As everywhere.
 
     Returns
@@ -140,10 +138,8 @@ def delta_for_all(  # noqa: PLR0913
         Pairs of names of states; by default those of the model.
     deadline
         When to give up; pairs that are not decided by then are unknown.
-    progress
-        Told how many boxes were looked at.
-    on_interrupt
-        As everywhere.
+    progress, on_interrupt
+        As for `bisimdist.bound`.
 
     Returns
     -------
@@ -290,9 +286,7 @@ def synthesise(  # noqa: PLR0913
         How far apart the bounds on the best value may be.
     pairs
         Pairs of names of states, each for itself; by default those of the model.
-    deadline
-        When to give up.
-    on_interrupt
+    deadline, on_interrupt
         As everywhere.
 
     Returns

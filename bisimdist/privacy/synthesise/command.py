@@ -117,6 +117,4 @@ class Synthesise(Question["BestAnswer"]):
         from bisimdist.privacy.synthesise.ask import DEFAULT_GAP, ROUGH_GAP, synthesise
 
         usual = DEFAULT_GAP if len(self.model.parameters) == 1 else ROUGH_GAP
-
-        about = ("model", "alpha", "maximise", "at_most", "box", "pairs")
-        return self.put(synthesise, limits, *about, gap=usual if self.gap is None else self.gap)
+        return self.put(synthesise, limits, gap=usual if self.gap is None else self.gap)

@@ -11,7 +11,7 @@ from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.option import Option
 from bisimdist.faces.asked.options import PLOT
 from bisimdist.faces.asked.parameter_options import OVER, parametric_chain
-from bisimdist.faces.asked.question import Content, Question
+from bisimdist.faces.asked.question import Question
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -43,10 +43,6 @@ class Over(Question["PiecesAnswer"]):
             raise UsageError("--over: expected an exact alpha (--alpha A)")
         about = (OVER, options.ALPHA, options.PAIR, options.TIMEOUT)
         files = (options.CERTIFICATE, options.CSV, PLOT, options.JSON, options.ALL_PAIRS)
-        if given[PLOT] is not None:
-            from bisimdist.faces.shown.pictures import picture_format
-
-            picture_format(f"--plot {given[PLOT]}")  # refuses before anything is computed
         model = parametric_chain(given, *about, *files)
         ((name, interval),) = given[OVER].items()
         if (name,) != model.parameter_names:
@@ -61,17 +57,14 @@ class Over(Question["PiecesAnswer"]):
     def ask(self, limits: Limits) -> PiecesAnswer:
         from bisimdist.privacy.synthesise.ask import delta_over
 
-        return self.put(delta_over, limits, "model", "alpha", "interval", "pairs")
+        return self.put(delta_over, limits)
 
     def data(self, answer: PiecesAnswer) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational
 
         return {**self.frame(), "range": list(map(format_rational, answer.interval)), **answer.data()}
 
-    def content(self, option: Option[Any], path: str, answer: PiecesAnswer) -> Content:
-        if option.name != PLOT.name:
-            return super(Over, self).content(option, path, answer)
-        from bisimdist.faces.shown.pictures import saved
+    def figure(self, answer: PiecesAnswer) -> Any:
         from bisimdist.privacy.synthesise.page import pieces_figure
 
-        return saved(pieces_figure(answer), path)
+        return pieces_figure(answer)

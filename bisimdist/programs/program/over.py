@@ -48,10 +48,6 @@ class OverGrids(Question[tuple["DeltaAnswer", ...]]):
         if given[OVER] or given[FOR_ALL]:
             raise UsageError("--round is for programs; --over and --for-all are for models with parameters")
         grids: tuple[fmpq, ...] = given[options.ROUND]
-        if given[options.PLOT] is not None:
-            from bisimdist.faces.shown.pictures import picture_format
-
-            picture_format(f"--plot {given[options.PLOT]}")  # refuses before anything is computed
         if given[options.CERTIFICATE] is not None and len(grids) > 1:
             raise UsageError("--certificate proves the answer about one grid; give --round once")
         first = Program.of(given)
@@ -149,12 +145,14 @@ class OverGrids(Question[tuple["DeltaAnswer", ...]]):
     ) -> Report:
         return self.report(answer)
 
+    def figure(self, answer: tuple[DeltaAnswer, ...]) -> Any:
+        from bisimdist.programs.program.curve import curve_figure
+
+        return curve_figure(self.grids, answer, self.threshold)
+
     def content(self, option: Option[Any], path: str, answer: tuple[DeltaAnswer, ...]) -> Content:
         if option.name == options.PLOT.name:
-            from bisimdist.faces.shown.pictures import saved
-            from bisimdist.programs.program.curve import curve_figure
-
-            return saved(curve_figure(self.grids, answer, self.threshold), path)
+            return super(OverGrids, self).content(option, path, answer)
         if option.name == options.CSV.name:
             from bisimdist.faces.shown.pair_table import csv_of_pairs
 

@@ -1,10 +1,6 @@
 """Trace equivalence of fully probabilistic automata, exactly, with a least trace that tells states apart.
 
-References
-----------
-.. [1] Schützenberger, "On the definition of a family of automata", Information and Control 4, 1961.
-.. [2] Tzeng, "A polynomial-time algorithm for the equivalence of probabilistic automata", SIAM Journal on
-   Computing 21, 1992.
+The methods are those of Schutzenberger61 and Tzeng92.
 
 Source: CCP18 Definition 2.
 """

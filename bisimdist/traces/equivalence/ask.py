@@ -73,6 +73,8 @@ class TraceVerdict(Numbers):
 class TraceEquivalenceAnswer(AboutTraces):
     """Verdicts on pairs of states, with their proof.
 
+    Source: Schutzenberger61, Tzeng92.
+
     Parameters
     ----------
     model
@@ -85,12 +87,6 @@ class TraceEquivalenceAnswer(AboutTraces):
         Counts of what was done, without any timing.
     make_certificate
         Writes the proof when it is asked for.
-
-    References
-    ----------
-    .. [1] Schützenberger, "On the definition of a family of automata", Information and Control 4, 1961.
-    .. [2] Tzeng, "A polynomial-time algorithm for the equivalence of probabilistic automata", SIAM Journal on
-       Computing 21, 1992.
 
     Examples
     --------

@@ -60,7 +60,7 @@ class Same(Question["SameAnswer"]):
     def ask(self, limits: Limits) -> SameAnswer:
         from bisimdist.traces.same.ask import same_models
 
-        return self.put(same_models, limits, "pairs", "alpha", "gap", "precision", first=self.model)
+        return self.put(same_models, limits, first=self.model)
 
     def unknown(self, reason: str) -> Plain:
         nothing = {"lower": "0", "upper": "1", "exact": False}

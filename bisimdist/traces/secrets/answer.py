@@ -109,6 +109,8 @@ class SecretPair(Numbers):
 class SecretPrivacyAnswer(TwoVerdicts, AboutTraces):
     """The least epsilon such that the trace metric is at most epsilon times the distance of the secrets.
 
+    Source: CABP13 (d_X-privacy), CCP18.
+
     Parameters
     ----------
     model
@@ -143,13 +145,6 @@ class SecretPrivacyAnswer(TwoVerdicts, AboutTraces):
         The automaton as the observer sees it; `ends` says whether that includes the end of a run.
     make_certificate
         Writes the proof of the trace metrics when it is asked for.
-
-    References
-    ----------
-    .. [1] Chatzikokolakis, Andrés, Bordenabe, Palamidessi, "Broadening the scope of differential privacy
-       using metrics", PETS 2013 (d_X-privacy).
-    .. [2] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
-       via Behavioral Metrics", FACS 2018.
 
     Examples
     --------

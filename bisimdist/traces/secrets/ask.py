@@ -48,6 +48,8 @@ def secret_privacy(  # noqa: PLR0913
 ) -> SecretPrivacyAnswer:
     """Compute the least epsilon for which a system is epsilon d_X-private, over a whole set of secrets.
 
+    Source: CABP13.
+
     Parameters
     ----------
     model
@@ -99,11 +101,6 @@ def secret_privacy(  # noqa: PLR0913
     >>> secrets = {"no": "true0", "yes": "true1"}
     >>> secret_privacy(randomised_response(), secrets, kind="additive", of="sets", threshold="0.4").verdict
     'violated'
-
-    References
-    ----------
-    .. [1] Chatzikokolakis, Andrés, Bordenabe, Palamidessi, "Broadening the scope of differential privacy
-       using metrics", PETS 2013.
     """
     automaton = automaton_of(model)
     names = list(secrets)

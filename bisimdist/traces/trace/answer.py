@@ -174,6 +174,8 @@ class TraceBound(Bounds):
 class TraceMetricAnswer(TwoVerdicts, AboutTraces):
     """Bounds on the trace distance for each pair in question, with their proof.
 
+    Source: CCP18.
+
     Parameters
     ----------
     model
@@ -199,11 +201,6 @@ class TraceMetricAnswer(TwoVerdicts, AboutTraces):
         answer does not decide it.
     make_certificate
         Writes the proof when it is asked for.
-
-    References
-    ----------
-    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
-       via Behavioral Metrics", FACS 2018.
 
     Examples
     --------
@@ -277,6 +274,8 @@ class TraceMetricAnswer(TwoVerdicts, AboutTraces):
 class WeakAnonymityAnswer(Shown):
     """Whether no set of traces tells the states of any pair apart by more than epsilon.
 
+    Source: CCP18, Definition 10 (weak anonymity).
+
     Parameters
     ----------
     epsilon
@@ -288,11 +287,6 @@ class WeakAnonymityAnswer(Shown):
     answer
         The additive trace metric of single traces. Where single traces do not violate the bound, its `other`
         is the metric of sets of traces, which decides.
-
-    References
-    ----------
-    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
-       via Behavioral Metrics", FACS 2018 (Definition 10: weak anonymity).
 
     Examples
     --------

@@ -59,6 +59,8 @@ def trace_metric(  # noqa: PLR0913
 ) -> TraceMetricAnswer:
     """Compute how far apart the probabilities of a trace, or of a set of traces, can be from two states.
 
+    Source: CCP18 (trace metric, multiplicative total variation).
+
     Parameters
     ----------
     model
@@ -85,10 +87,8 @@ def trace_metric(  # noqa: PLR0913
         Called with each pair when it is done. If it returns true, the function does not look at the others.
     deadline
         When to give up; what is proved by then is returned with ``Status.LIMIT``.
-    progress
-        Told what is being done.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    progress, on_interrupt
+        As for `bisimdist.bound`.
 
     Returns
     -------
@@ -111,11 +111,6 @@ def trace_metric(  # noqa: PLR0913
     (3, 1/2)
     >>> trace_metric(model, "additive", of="sets").pairs[0].upper
     1/2
-
-    References
-    ----------
-    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
-       via Behavioral Metrics", FACS 2018 (trace metric, multiplicative total variation).
     """
     kind = Scale.called(kind, "trace metric")
     of = checked_of(of, kind, length, ends)
@@ -274,6 +269,8 @@ def weak_anonymity(  # noqa: PLR0913
     The function first looks for a single trace that exceeds eps. Then sets of traces decide: delta at alpha
     1.
 
+    Source: CCP18, Definition 10.
+
     Parameters
     ----------
     eps
@@ -298,11 +295,6 @@ def weak_anonymity(  # noqa: PLR0913
     'holds'
     >>> weak_anonymity(randomised_response(), "0.49").violated[0].witness
     ('start', 'answer0')
-
-    References
-    ----------
-    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
-       via Behavioral Metrics", FACS 2018 (Definition 10).
     """
     value = to_fmpq(eps)
     answer = trace_metric(

@@ -24,10 +24,8 @@ def clipped_geometric(x: int, rng: Any, most: int = 6) -> int:
 def bernoulli_exp(p: Fraction, rng: Any) -> bool:
     """Return True with probability ``exp(-p)``, for p at least 0.
 
-    References
-    ----------
-    .. [1] Canonne, Kamath, Steinke, "The Discrete Gaussian for Differential Privacy", NeurIPS 2020,
-       Algorithm 1.
+    Source: Canonne, Kamath, Steinke, "The Discrete Gaussian for Differential Privacy", NeurIPS 2020,
+        Algorithm 1.
     """
     while p > 1:
         if not bernoulli_exp(Fraction(1), rng):

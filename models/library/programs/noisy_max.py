@@ -39,9 +39,7 @@ def noisy_max_clipped(counts: tuple[int, ...], rng: Any, most: int = 6) -> int:
 def noisy_max_value(counts: tuple[int, ...], rng: Any, most: int = 6) -> int:
     """Return the largest noisy count itself: BROKEN, it tells more than which one is.
 
-    References
-    ----------
-    .. [1] Ding, Wang, Wang, Zhang, Kifer, "Detecting Violations of Differential Privacy", CCS 2018,
-       Section 4.1.
+    Source: Ding, Wang, Wang, Zhang, Kifer, "Detecting Violations of Differential Privacy", CCS 2018, Section
+        4.1.
     """
     return _largest(counts, lambda count: clipped_geometric(count, rng, most))[0]

@@ -23,9 +23,7 @@ def dining_cryptographers(payer: int | None, rng: Any, n: int = 3, coin: str = "
 def crowds(initiator: int, rng: Any, honest: int = 4, bad: int = 1, forward: str = "3/4") -> int | None:
     """Return whom the first bad member sees; None if the message arrives without one.
 
-    References
-    ----------
-    .. [1] Reiter, Rubin, "Crowds: Anonymity for Web Transactions", TISSEC 1998.
+    Source: Reiter, Rubin, "Crowds: Anonymity for Web Transactions", TISSEC 1998.
     """
     holder = initiator
     while True:

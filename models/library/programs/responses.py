@@ -17,9 +17,7 @@ def rappor(bits: tuple[int, ...], rng: Any, f: str = "19/20") -> tuple[int, ...]
 
     The ratio is ``((2 - f) / f)^h`` for h bits that differ: (21/19)^h for f = 0.95.
 
-    References
-    ----------
-    .. [1] Erlingsson, Pihur, Korolova, "RAPPOR", CCS 2014, Theorem 1.
+    Source: Erlingsson, Pihur, Korolova, "RAPPOR", CCS 2014, Theorem 1.
     """
     return tuple(rng.randrange(2) if rng.flip(f) else bit for bit in bits)
 
