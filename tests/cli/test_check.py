@@ -17,9 +17,10 @@ from bisimdist.checker.claims import KINDS
 from bisimdist.distances.bound.ask import bound
 from bisimdist.faces.cli.check import run_check
 from bisimdist.faces.shown import tables
-from bisimdist.models.io import load_model, write_model
+from bisimdist.models.io import load_model, parse_model, write_model
 from bisimdist.models.lmc import LMC
 from tests.cli.conftest import Command
+from tests.privacy.test_contested import WAITING
 
 
 @pytest.fixture
@@ -126,6 +127,17 @@ def test_a_model_with_tags(command: Command, tmp_path: Path) -> None:
     assert command("check", proof, model).code == 0
     model.write_text(json.dumps(tagged).replace("1/2", "1/3"))
     assert command("check", proof, model).code == 1
+
+
+def test_fixed_sequences_of_a_model_in_which_nature_picks(command: Command, tmp_path: Path) -> None:
+    """A proof about the model with all picks written out is about others: a sequence fixes picks, too."""
+    (tmp_path / "waiting.yaml").write_text(WAITING, encoding="utf-8")
+    written_out, proof = tmp_path / "waiting.json", tmp_path / "proof.json"
+    written_out.write_text(json.dumps(parse_model(WAITING).canonical()), encoding="utf-8")
+    question = ["delta", written_out, "--alpha", "1", "--rounds", "3", "--fixed", "--pair", "s", "t'"]
+    assert command(*question, "--certificate", proof).code == 0
+    assert command("check", proof, written_out).code == 0
+    command("check", proof, tmp_path / "waiting.yaml").assert_refused("would fix its picks, too")
 
 
 def test_from_standard_input(

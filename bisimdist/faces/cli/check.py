@@ -183,6 +183,7 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     # Imported here: a certificate that is checked alone needs no models, and is checked sooner.
     from bisimdist.faces.asked.program_source import is_program  # noqa: PLC0415
     from bisimdist.faces.asked.source import as_chain  # noqa: PLC0415
+    from bisimdist.models.analyst import check_known  # noqa: PLC0415
     from bisimdist.models.hmm import HMM  # noqa: PLC0415
     from bisimdist.models.interactive import Interactive  # noqa: PLC0415
     from bisimdist.models.intervals import IntervalChain  # noqa: PLC0415
@@ -208,6 +209,9 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
             return text
     # A fully probabilistic automaton may stand for its chain.
     found = _program(given, document) if is_program(model) else given.any_model()
+    claims = _part(document, "claims")
+    if isinstance(claims, list) and any("fixed" in str(_part(claim, "quantity")) for claim in claims):
+        check_known(found, "a sequence that is fixed beforehand would fix its picks, too")
     if kind == "lmc" and isinstance(found, Interactive):
         raise UsageError(
             f"{model} is interactive, and the certificate about what one strategy sees of it; check it alone"
