@@ -34,6 +34,8 @@ def test_a_normal_tail_is_off_by_less_than_it_says(bits: int, monkeypatch: pytes
     fixed, generator = Fixed(bits), random.Random(bits)
     step = fixed.one >> 4
     edges = [k * step + apart for k in range(0, 700, 9) for apart in (-1, 0, 1)]
+    last = isqrt(139 * bits // 100)  # where a tail is about a unit
+    edges += [(last - 1) * fixed.one, last * fixed.one]
     some = [generator.randrange(fixed.one * size) for size in (1, 3, 9, 40) for _ in range(20)]
     for value in edges + some:
         for place in (value, -value):
@@ -77,15 +79,15 @@ def test_rationals_and_roots_are_enclosed_as_closely_as_units_allow() -> None:
         assert low == isqrt(floor(value * 256**2)) < high == low + 1
 
 
-@pytest.mark.parametrize("bits", [96, 256])
+@pytest.mark.parametrize("bits", [128, 256])
 def test_functions_of_what_is_known_roughly_enclose_all_values(
     bits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ctx, "prec", 2 * bits + 100)
     fixed = Fixed(bits)
-    places = [Fraction(k, 7) for k in (-40, -14, -7, -1, 0, 1, 5, 7, 8, 14, 25)]
+    places = [Fraction(k, 7) for k in (-388, -230, -40, -14, -7, -1, 0, 1, 5, 7, 8, 14, 25, 280)]
     for place, apart in itertools.product(
-        places, (Fraction(0), Fraction(1, 1 << 30), Fraction(1, 9), Fraction(3))
+        places, (Fraction(0), Fraction(1, 1 << 30), Fraction(1, 9), Fraction(15, 16), Fraction(3))
     ):
         low, high = value = fixed.of(place)[0], fixed.of(place + apart)[1]
         for side in (low, high):
@@ -118,6 +120,10 @@ def test_functions_of_what_is_known_roughly_enclose_all_values(
     with pytest.raises(MalformedCertificate, match="out of range"):
         fixed.exp((bits << bits, bits << bits))
     assert fixed.exp((0, 0)) == (fixed.one, fixed.one)
+    far = -(bits << bits)
+    assert fixed.exp((far, far))[0] == fixed.exp((far, 0))[0] == 0
+    assert fixed.exp((far, 0))[1] == fixed.one
+    assert fixed.exp((-fixed.one, 0))[0] < fixed.one >> 1
 
 
 @pytest.mark.parametrize("bits", [16, 2880])
