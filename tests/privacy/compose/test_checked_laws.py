@@ -295,8 +295,9 @@ def test_masses_and_losses_of_noise_on_integers_are_enclosed(rate: Fraction | No
                 held(loss_atoms.enclosed(loss, FIXED), (one / none).log())
             assert atoms.sure == (loss_atoms.NOTHING, loss_atoms.NOTHING)
             assert atoms.lost == (0, 0) or (name == "gaussian" and min(atoms.lost) > DOUBT >> 4)
-            for side in (1, 2):  # and nothing is left out
-                assert sum(atom[side][1] for atom in atoms.points) + atoms.lost[side - 1] >= FIXED.one
+            for side in range(2):  # and nothing is left out
+                most = sum((p, q)[side][1] for _, p, q in atoms.points)
+                assert most + atoms.lost[side] >= FIXED.one
 
 
 @pytest.mark.parametrize("bits", [12, 96])
@@ -325,9 +326,9 @@ def test_answers_of_users_are_enclosed_with_their_losses() -> None:
         held(q, real(second / 2))
         held(loss_atoms.enclosed(loss, FIXED), real(first / second).log())
     whole = loss_laws._complete(found, FIXED)
-    for side in (1, 2):
-        low = sum(atom[side][0] for atom in found)
-        assert low + whole.lost[side - 1] == FIXED.one
+    for side in range(2):
+        low = sum((p, q)[side][0] for _, p, q in found)
+        assert low + whole.lost[side] == FIXED.one
     assert whole.points == found
 
 
@@ -363,8 +364,8 @@ def test_atoms_that_are_sampled_keep_their_doubt() -> None:
         assert abs(high - real(mass + APART) / 3) < CLOSE**3
         assert not low > real(mass - APART) / 3
         assert not high < real(mass + APART) / 3
-    for found, mass in zip(thin.lost, (THIRD / 6, THIRD / 7), strict=True):
-        assert FIXED.times(share, around(mass))[1] == found
+    for lost, mass in zip(thin.lost, (THIRD / 6, THIRD / 7), strict=True):
+        assert FIXED.times(share, around(mass))[1] == lost
     mixed = atoms.mixed(THIRD, FIXED)
     for (_, p, q), (one, other) in zip(
         mixed.points, ((Fraction(0), THIRD / 5), (THIRD, THIRD), (THIRD, THIRD / 2)), strict=True
@@ -378,8 +379,9 @@ def test_atoms_that_are_sampled_keep_their_doubt() -> None:
     assert mixed.sure == (FIXED.times(share, atoms.sure[0]), loss_atoms.NOTHING)
     assert mixed.lost == (max(atoms.lost), atoms.lost[1])
     replaced = atoms.replaced(THIRD, FIXED)
-    *others, (zero, rest, _) = replaced.points
-    assert (zero, sum(p[0] for _, p, _ in others) + replaced.sure[0][0] + rest[1]) == (0, FIXED.one)
+    *others, (zero, left, _) = replaced.points
+    assert zero == 0
+    assert sum(p[0] for _, p, _ in others) + replaced.sure[0][0] + left[1] == FIXED.one
     back = replaced.swapped(FIXED)
     assert (back.sure, back.lost) == (replaced.sure[::-1], replaced.lost[::-1])
 
