@@ -62,7 +62,7 @@ class Fixed:
         )
 
     def exp(self, value: Enclosure) -> Enclosure:
-        """Enclose an exponential; the argument lies close together."""
+        """Enclose an exponential, closely if the argument lies close together."""
         low, high = value
         if not (low or high):
             return self.one, self.one
@@ -73,7 +73,7 @@ class Fixed:
             return self.over((self.one, self.one), inverse)
         middle, apart = self._exp(low), high - low
         if apart > self.one:
-            return max(0, middle - DOUBT), self._exp(min(high, 0)) + DOUBT
+            return max(0, middle - DOUBT), self.exp((high, high))[1]
         # e^(x + d) <= e^x (1 + 2 d) for d up to 1
         return max(0, middle - DOUBT), middle + DOUBT + 2 * (((middle + DOUBT) * apart >> self.bits) + 1)
 
@@ -130,7 +130,7 @@ class Fixed:
         if (high - low) << 20 > low:
             return self.log((low, low))[0], self.log((high, high))[1]
         size = low.bit_length()
-        guess = log(low / (1 << size)) + (size - self.bits) * log(2)
+        guess = log(max(1, low) / (1 << size)) + (size - self.bits) * log(2)
         start = int(guess * (1 << 60)) << self.bits >> 60
         # ln x = g + ln(x e^-g), and x e^-g is nearly 1
         first, last = self.times(value, self.exp((-start, -start)))
