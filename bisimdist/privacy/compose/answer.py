@@ -13,10 +13,12 @@ from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.faces.shown.answer import Status
+from bisimdist.faces.shown.plain import said
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
-from bisimdist.privacy.compose.engine.accountant import FINE_DIGITS, LEAST, Accountant
-from bisimdist.privacy.compose.mechanisms import Mechanism
+from bisimdist.privacy.compose.engine.accountant import FINE_DIGITS, LEAST, Accountant, Terms
+from bisimdist.privacy.compose.mechanisms import RELATIONS, Mechanism, merged
+from bisimdist.progress import Limits
 
 SHOWN_DIGITS = 10
 
@@ -94,12 +96,12 @@ class Composition(Shown):
     ----------
     entries
         The list.
-    mechanisms
-        The same in a fixed order: equal mechanisms as one, Gaussians as one.
     relation
         The neighbouring relation.
     width
         How far apart the bounds may be, relative to them.
+    limits
+        When to stop with the bounds that are proved, and whom to tell.
     points
         What was asked so far.
 
@@ -116,12 +118,31 @@ class Composition(Shown):
     command = "compose"
 
     entries: Sequence[Mechanism]
-    mechanisms: Sequence[Mechanism]
     relation: str
     width: Exact
+    limits: Limits = field(repr=False, compare=False)
     points: tuple[Point, ...] = ()
-    accountant: Accountant = field(repr=False, compare=False)
-    notes: tuple[str, ...] = ()
+    accountant: Accountant = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found, names = merged(self.entries), RELATIONS[self.relation]
+        if all(mechanism.back is None for mechanism in found):
+            names = names[:1]
+        losses = {name: [one.losses(name) for one in found] for name in names}
+        self.accountant = Accountant(losses, Terms(fmpq(self.width), self.limits))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has to be known of the bounds."""
+        found = {
+            f"Of one {kind} an upper bound alone is known: the lower side counts it as no mechanism."
+            if one.laws[1] is None
+            else f"Of {kind} both sides are about different laws, so they need not come together.": None
+            for one in self.entries
+            for kind in one.spec
+            if one.laws[1] is not one.laws[0]
+        }
+        return tuple(found)
 
     def delta(self, epsilon: ExactNumber) -> DeltaPoint:
         """Return bounds on delta at an epsilon of at least 0.
@@ -207,15 +228,8 @@ class Composition(Shown):
         >>> bisimdist.compose([{"pure": {"epsilon": "1/10"}}]).repeated(3).epsilon(0).upper
         3/10
         """
-        wide = to_fmpq(width)
-        return replace(
-            self,
-            entries=[replace(one, runs=times * one.runs) for one in self.entries],
-            mechanisms=[replace(one, runs=times * one.runs) for one in self.mechanisms],
-            width=Exact(wide),
-            points=(),
-            accountant=self.accountant.repeated(times, wide),
-        )
+        entries = [replace(one, runs=times * one.runs) for one in self.entries]
+        return replace(self, entries=entries, width=Exact(to_fmpq(width)), points=())
 
     @property
     def status(self) -> Status:
@@ -226,12 +240,7 @@ class Composition(Shown):
 
     def data(self) -> dict[str, object]:
         """Return all points as plain data."""
-        return {
-            "relation": self.relation,
-            "points": [point.data() for point in self.points],
-            "status": self.status.value,
-            **({"notes": list(self.notes)} if self.notes else {}),
-        }
+        return said(self, "relation points status notes?")
 
     def csv(self) -> str:
         """Return the points as CSV: decimals rounded outwards, and the exact numbers."""

@@ -30,7 +30,7 @@ def composition_certificate(answer: Composition) -> Document:
     """
     if not answer.points:
         raise UsageError("nothing was asked yet; expected a call of delta, epsilon or curve first")
-    if any(one.laws[1] is None for one in answer.mechanisms):
+    if any(one.laws[1] is None for one in answer.entries):
         raise UsageError("no proof is written where a mechanism is known by bounds of its own only")
     needed = {name: _needed(side, answer.points) for name, side in answer.accountant.directions.items()}
     tapes = [tape for some in needed.values() for tape in some]

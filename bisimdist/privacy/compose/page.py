@@ -14,10 +14,8 @@ from bisimdist.exact.rational import ExactNumber
 from bisimdist.faces.shown.pictures import figure_class
 from bisimdist.privacy.compose.answer import Composition, DeltaPoint
 from bisimdist.privacy.compose.events import estimates
-from bisimdist.privacy.trade_off import guaranteed, show_errors
+from bisimdist.privacy.trade_off import ABOVE, BELOW, BESIDE, show_errors, show_guaranteed
 
-ABOVE, BELOW, BESIDE = "#3f7fe0", "#d2642a", "#808890"
-SAMPLES = 300
 MOST_TESTS = 400
 REPEATED = (1, 2, 4, 8, 16, 32)
 COARSE = "1/50"  # how far apart bounds may be that are only drawn
@@ -55,20 +53,16 @@ def _curve_panel(axis: Any, curve: Sequence[DeltaPoint], estimate: Callable[[flo
     _band(axis, epsilons, curve)
     if estimate is not None:
         theirs = [estimate(epsilon) or math.nan for epsilon in epsilons]
-        axis.plot(
-            epsilons, theirs, color=BESIDE, linestyle=":", linewidth=1.8, label="dp_accounting (doubles)"
-        )
+        label = "dp_accounting (doubles)"
+        axis.plot(epsilons, theirs, color=BESIDE, linestyle=":", linewidth=1.8, label=label)
     axis.set_title("δ at each ε")
     axis.set_xlabel("ε")
     axis.legend(frameon=False)
 
 
 def _trade_off_panel(axis: Any, answer: Composition, curve: Sequence[DeltaPoint]) -> None:
-    errors = [k / SAMPLES for k in range(SAMPLES + 1)]
-    axis.plot([0, 1], [1, 0], color=BESIDE, linewidth=1, linestyle=":", label="no information")
     points = [(math.exp(as_double(point.epsilon)), as_double(point.upper)) for point in curve]
-    proved = [guaranteed(points, error) for error in errors]
-    axis.plot(errors, proved, color=ABOVE, linewidth=1.5, label="any test: at least")
+    show_guaranteed(axis, points, "any test: at least")
     for name, one in answer.accountant.directions.items():
         known = next((tape.found[-1] for tape in reversed(one.tapes) if tape.found[-1].p), None)
         if known is not None:
@@ -76,13 +70,9 @@ def _trade_off_panel(axis: Any, answer: Composition, curve: Sequence[DeltaPoint]
             sums = list(zip(*known.tests, strict=True))
             some = [*sums[:: max(1, len(sums) // MOST_TESTS)], sums[-1]]
             reached = [(min(1.0, as_double(fmpq(q, unit))), as_double(1 - fmpq(p, unit))) for p, q in some]
-            axis.plot(
-                *zip((0.0, 1.0), *reached, strict=True),
-                color=BELOW,
-                linewidth=1.2,
-                linestyle="--" if name in {"remove", "replace"} else "-.",
-                label=f"a known test ({name}): at most",
-            )
+            label, dashes = f"a known test ({name}): at most", "--" if name in {"remove", "replace"} else "-."
+            places = zip((0.0, 1.0), *reached, strict=True)
+            axis.plot(*places, color=BELOW, linewidth=1.2, linestyle=dashes, label=label)
     axis.set_title("trade-off function f")
     show_errors(axis)
 

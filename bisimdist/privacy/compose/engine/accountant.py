@@ -15,7 +15,7 @@ from bisimdist.privacy.compose.engine.direct import Caps, Loss, caps_of, once
 from bisimdist.privacy.compose.engine.measures import Grid
 from bisimdist.privacy.compose.engine.plan import MOST_ENTRIES, Work, lattice, variance_of
 from bisimdist.privacy.compose.engine.rough import Factor, Saddle, chances, first, rough_law, saddle
-from bisimdist.progress import Deadline, Progress
+from bisimdist.progress import Limits
 
 ATTEMPTS = 8
 SLACK = 3  # digits beyond the width to which bounds are rounded outwards: another's rounding may differ
@@ -55,9 +55,7 @@ class Terms:
     """How the work is to be done."""
 
     width: fmpq  # how far apart bounds may be, relative to them
-    deadline: Deadline  # deadline and progress: when to stop, and who is told
-    progress: Progress
-    memory: int | None = None  # how many bytes the process may hold; None for any number
+    limits: Limits
 
     @property
     def relative(self) -> int:
@@ -148,7 +146,7 @@ class Direction:
         common = lattice(self._factors, fine)
         # it costs no more than a fine grid, and no width
         flat = common is not None and as_double(common) * sqrt(max(runs)) > step
-        memory, largest = self.terms.memory, self.caps.largest
+        memory, largest = self.terms.limits.memory, self.caps.largest
         work = Work(
             factors=self._factors,
             grid=Grid(common if flat else exact, more + spare, fine, tilt, fmpq(0)),
@@ -159,11 +157,11 @@ class Direction:
             below=CLOSELY in goals.values() and not vanishes,
             flat=flat,
             gap=inf if largest is None else as_double(largest) - min(ends),
-            deadline=self.terms.deadline,
+            deadline=self.terms.limits.deadline,
             # a grid holds some ten measures at a time, of three integers for each loss
             most=MOST_ENTRIES if memory is None else memory // (15 * (more + spare) + 2000),
         )
-        self.terms.progress("grids", len(self.tapes), None)
+        self.terms.limits.progress("grids", len(self.tapes), None)
         work.run()
         self.tapes.append(work)
 
@@ -199,14 +197,6 @@ class Accountant:
     def __post_init__(self) -> None:
         self.directions = {name: Direction(losses, self.terms) for name, losses in self.losses.items()}
         self.sides = list(self.directions.values())
-
-    def repeated(self, times: int, width: fmpq) -> Accountant:
-        """Return the same for so many runs of the whole list, of which nothing was asked."""
-        more = {
-            name: [(law, below, times * runs) for law, below, runs in losses]
-            for name, losses in self.losses.items()
-        }
-        return Accountant(more, replace(self.terms, width=width))
 
     @property
     def digits(self) -> int:
