@@ -16,7 +16,8 @@ from bisimdist.faces.shown.answer import Status
 from bisimdist.faces.shown.plain import said
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
-from bisimdist.privacy.compose.engine.accountant import FINE_DIGITS, LEAST, Accountant, Terms
+from bisimdist.privacy.compose.engine.accountant import FINE_DIGITS, LEAST, Accountant, Direction, Terms
+from bisimdist.privacy.compose.engine.laws import UNKNOWN
 from bisimdist.privacy.compose.mechanisms import RELATIONS, Mechanism, merged
 from bisimdist.progress import Limits
 
@@ -128,15 +129,16 @@ class Composition(Shown):
         found, names = merged(self.entries), RELATIONS[self.relation]
         if all(mechanism.back is None for mechanism in found):
             names = names[:1]
-        losses = {name: [one.losses(name) for one in found] for name in names}
-        self.accountant = Accountant(losses, Terms(fmpq(self.width), self.limits))
+        terms = Terms(fmpq(self.width), self.limits)
+        sides = [Direction(name, [one.losses(name) for one in found], terms) for name in names]
+        self.accountant = Accountant(sides, terms)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What has to be known of the bounds."""
         found = {
             f"Of one {kind} an upper bound alone is known: the lower side counts it as no mechanism."
-            if one.laws[1] is None
+            if one.laws[1] is UNKNOWN
             else f"Of {kind} both sides are about different laws, so they need not come together.": None
             for one in self.entries
             for kind in one.spec

@@ -9,6 +9,7 @@ from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import format_rational
 from bisimdist.faces.written.frame import Document
 from bisimdist.privacy.compose.answer import Composition, DeltaPoint, Point
+from bisimdist.privacy.compose.engine.laws import UNKNOWN
 
 if TYPE_CHECKING:
     from bisimdist.privacy.compose.engine.accountant import Direction
@@ -30,9 +31,9 @@ def composition_certificate(answer: Composition) -> Document:
     """
     if not answer.points:
         raise UsageError("nothing was asked yet; expected a call of delta, epsilon or curve first")
-    if any(one.laws[1] is None for one in answer.entries):
+    if any(one.laws[1] is UNKNOWN for one in answer.entries):
         raise UsageError("no proof is written where a mechanism is known by bounds of its own only")
-    needed = {name: _needed(side, answer.points) for name, side in answer.accountant.directions.items()}
+    needed = {side.name: _needed(side, answer.points) for side in answer.accountant.sides}
     tapes = [tape for some in needed.values() for tape in some]
     if sum(map(_work, tapes)) > MOST_WORK:
         raise LimitError("its check would take more work than a certificate may; a larger --width needs less")

@@ -13,8 +13,10 @@ from flint import fmpq
 from bisimdist.errors import BisimdistError, ModelError
 from bisimdist.exact.rational import format_rational, to_fmpq
 from bisimdist.privacy.compose.engine import atoms
+from bisimdist.privacy.compose.engine.direct import Loss
 from bisimdist.privacy.compose.engine.laws import (
     NOTHING,
+    UNKNOWN,
     AtomsAt,
     Law,
     Smooth,
@@ -39,8 +41,8 @@ MOST_STEPS = 10**5  # of a sensitivity on the integers
 Spec = dict[str, Any]
 Holds = Callable[[fmpq], bool]
 
-Laws = tuple[Law, "Law | None"]
-"""What dominates a mechanism, and what it dominates: the same law, unless only an upper bound is known."""
+Laws = tuple[Law, Law]
+"""What dominates a mechanism, and what it dominates: often the same law."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +58,17 @@ class Mechanism:
     exchanged: Callable[[fmpq, Law], Law] | None = field(default=thinned, compare=False)
     runs: int = 1  # how often it runs
 
-    def losses(self, direction: str) -> tuple[Law, Law | None, int]:
+    def losses(self, direction: str) -> Loss:
         """Return its laws in a direction, and how often it runs."""
         laws = self.laws if self.back is None or direction in {"remove", "replace"} else self.back
         return (*laws, self.runs)
 
 
 def _each(made: Callable[[Law], Law], laws: Laws) -> Laws:
-    """Return what becomes of two laws, which stay one where they are one."""
+    """Return what becomes of two laws, which stay one where they are one, and unknown where they are that."""
     law, below = laws
     other = made(law)
-    return other, None if below is None else other if below is law else made(below)
+    return other, other if below is law else below if below is UNKNOWN else made(below)
 
 
 def _directed(spec: Spec, laws: Laws) -> Mechanism:
@@ -255,7 +257,7 @@ def _subsampled(fields: _Fields) -> Mechanism:
     def made(laws: Laws) -> Laws:
         if again is not None:
             return _each(lambda law: again(rate, law), laws)
-        return replaced(rate, laws[0]), laws[1] and mixed(rate, laws[1])
+        return replaced(rate, laws[0]), _each(lambda law: mixed(rate, law), laws)[1]
 
     # a sample of a sample: what is thinned is thinned again
     twice = again if again in {None, thinned} else lambda q, law: again(q * rate, law)
@@ -291,7 +293,7 @@ def _system(fields: _Fields) -> Mechanism:
     except BisimdistError as error:
         raise fields.fail(str(error)) from None
     upper = AtomsAt(lambda _: law)
-    return _directed({fields.kind: spec}, (upper, upper if exact else None))
+    return _directed({fields.kind: spec}, (upper, upper if exact else UNKNOWN))
 
 
 _KINDS: Mapping[str, Callable[[_Fields], Mechanism]] = {

@@ -63,14 +63,14 @@ def _curve_panel(axis: Any, curve: Sequence[DeltaPoint], estimate: Callable[[flo
 def _trade_off_panel(axis: Any, answer: Composition, curve: Sequence[DeltaPoint]) -> None:
     points = [(math.exp(as_double(point.epsilon)), as_double(point.upper)) for point in curve]
     show_guaranteed(axis, points, "any test: at least")
-    for name, one in answer.accountant.directions.items():
+    for one in answer.accountant.sides:
         known = next((tape.found[-1] for tape in reversed(one.tapes) if tape.found[-1].p), None)
         if known is not None:
             unit = fmpz(10) ** known.grid.fine
             sums = list(zip(*known.tests, strict=True))
             some = [*sums[:: max(1, len(sums) // MOST_TESTS)], sums[-1]]
             reached = [(min(1.0, as_double(fmpq(q, unit))), as_double(1 - fmpq(p, unit))) for p, q in some]
-            label, dashes = f"a known test ({name}): at most", "--" if name in {"remove", "replace"} else "-."
+            label, dashes = f"a known test ({one.name}): at most", "-." if one.name == "add" else "--"
             places = zip((0.0, 1.0), *reached, strict=True)
             axis.plot(*places, color=BELOW, linewidth=1.2, linestyle=dashes, label=label)
     axis.set_title("trade-off function f")

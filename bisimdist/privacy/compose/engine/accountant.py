@@ -67,21 +67,22 @@ class Terms:
 class Direction:
     """All that is known of one direction: P is the law of the first of two neighbours."""
 
+    name: str
     losses: Sequence[Loss]  # the mechanisms
     terms: Terms
     tapes: list[Work] = field(default_factory=list)  # the computations on grids
     caps: Caps = field(init=False)
-    _digits: int = field(default=60, init=False)
+    _digits: int = field(init=False)
     _factors: list[Factor] = field(init=False)
 
     def __post_init__(self) -> None:
         self.caps = caps_of(self.losses, CAP_DIGITS)
-        self._take(self._digits)
+        self._take(CAP_DIGITS)
 
     def _take(self, digits: int) -> None:
         self._digits = digits
         self._factors = [
-            Factor(law, below, runs, rough_law(law, digits), rough_law(below or law, digits))
+            Factor(law, below, runs, rough_law(law, digits), rough_law(below, digits))
             for law, below, runs in self.losses
         ]
 
@@ -123,18 +124,12 @@ class Direction:
         finer: a factor for the step.
         smaller: by how many powers of ten delta may be smaller than is guessed.
         """
-        ends, guesses, deltas = list(map(as_double, goals)), list[Saddle](), list[float]()
-        for epsilon, least in goals.items():
-            guess, low = self.guess(as_double(epsilon), least.delta), self.bounds(epsilon)[0]
-            if guess.delta < least.delta:
-                guess = replace(least, tilt=min(guess.tilt, least.tilt))
-            guesses.append(guess)
-            # what is known by now is better than a guess
-            deltas.append(min(guess.delta, log_of(low)) if low else guess.delta)
+        ends = list(map(as_double, goals))
+        guesses = [self._seen(epsilon, least) for epsilon, least in goals.items()]
         vanishes = max(one.delta for one in guesses) <= -MOST_DIGITS
         width = 1.0 if vanishes else width  # that it is less than the least is enough
         bend = max(max(one.tilt * (one.tilt + 1), 1 / max(one.spread, width)) for one in guesses)
-        delta = max(min(deltas) - smaller, float(-MOST_DIGITS))
+        delta = max(min(one.delta for one in guesses) - smaller, float(-MOST_DIGITS))
         runs = [one.runs for one in self._factors]
         step = finer * sqrt(width / (bend * sum(map(variance_of, runs))))
         # an attempt that was not enough may have lacked digits
@@ -165,6 +160,14 @@ class Direction:
         work.run()
         self.tapes.append(work)
 
+    def _seen(self, epsilon: fmpq, least: Saddle) -> Saddle:
+        """Return what delta is like near an epsilon, as far as it has to be known."""
+        guess, low = self.guess(as_double(epsilon), least.delta), self.bounds(epsilon)[0]
+        if guess.delta < least.delta:
+            guess = replace(least, tilt=min(guess.tilt, least.tilt))
+        # what is known by now is better than a guess
+        return replace(guess, delta=min(guess.delta, log_of(low))) if low else guess
+
     def _units(
         self, ends: Sequence[float], guesses: Sequence[Saddle], tilt: float
     ) -> tuple[int, fmpq, list[fmpq]]:
@@ -188,15 +191,9 @@ class Direction:
 class Accountant:
     """Bounds on delta and epsilon of a list of mechanisms, by direction."""
 
-    losses: Mapping[str, Sequence[Loss]]
+    sides: Sequence[Direction]
     terms: Terms
-    directions: Mapping[str, Direction] = field(init=False)
-    sides: list[Direction] = field(init=False)
     stopped: bool = False
-
-    def __post_init__(self) -> None:
-        self.directions = {name: Direction(losses, self.terms) for name, losses in self.losses.items()}
-        self.sides = list(self.directions.values())
 
     @property
     def digits(self) -> int:
@@ -321,21 +318,18 @@ class Accountant:
     def _end(self, side: int, delta: fmpq, start: fmpq) -> fmpq:
         """Return an end: the last epsilon whose lower bound is more, or the first whose upper one is not."""
 
-        def more(epsilon: fmpq) -> bool:
-            return bool(self.bounds(epsilon)[side] > delta)
+        def enough(epsilon: fmpq) -> bool:
+            return bool(self.bounds(epsilon)[side] <= delta)
 
-        if not more(fmpq(0)):
-            return fmpq(0)
-        low, high, part = start, start, start / 10**6
-        while not more(low):
-            low, high, part = max(fmpq(0), low - part), low, 8 * part
-        while more(high):
-            low, high, part = high, high + part, 8 * part
-            if high > LARGEST:
-                return LARGEST if side else low
+        near = [start + sign * start * 8**k / 10**6 for k in range(40) for sign in (-1, 1)]
+        places = sorted({fmpq(0), LARGEST, start, *(one for one in near if 0 < one < LARGEST)})
+        place = bisect_left(places, True, key=enough)
+        if place in {0, len(places)}:
+            return places[max(0, place - 1)]
+        low, high = places[place - 1 : place + 1]
         unit = fmpz(10) ** max(0, self.terms.relative - int(log_of(high)))
         bottom, top = int((low * unit).floor()), int((high * unit).ceil())
-        place = bisect_left(range(bottom + 1, top), True, key=lambda k: not more(fmpq(k, unit)))
+        place = bisect_left(range(bottom + 1, top), True, key=lambda k: enough(fmpq(k, unit)))
         return fmpq(bottom + place + side, unit)
 
 

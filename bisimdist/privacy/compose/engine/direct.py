@@ -14,17 +14,15 @@ from bisimdist.privacy.compose.engine.measures import within_unit
 
 MOST_DIGITS = 750  # of delta: less is only said to be at most 10**-700
 
-Loss = tuple[Law, "Law | None", int]
-"""What dominates a mechanism, what it dominates if that is known, and how often it runs."""
+Loss = tuple[Law, Law, int]
+"""What dominates a mechanism, what it dominates, and how often it runs."""
 
 
 def once(loss: Loss, epsilon: fmpq, relative: int) -> tuple[fmpq, fmpq]:
     """Return bounds on delta of one run."""
     law, below, _ = loss
     low, high = _precise(law, epsilon, relative)
-    if below is not law:
-        low = NOTHING if below is None else _precise(below, epsilon, relative)[0]
-    return low, high
+    return low if below is law else _precise(below, epsilon, relative)[0], high
 
 
 def _precise(law: Law, epsilon: fmpq, relative: int) -> tuple[fmpq, fmpq]:
@@ -73,7 +71,7 @@ def caps_of(losses: Sequence[Loss], digits: int) -> Caps:
             end, sure, lost = _end(law, digits)
             largest = None if largest is None or end is None else largest + end * runs
             doubt *= (1 - arb(sure) - lost[0]).nonnegative_part() ** runs
-            end, sure, lost = (None, NOTHING, lost) if below is None else _end(below, digits)
+            end, sure, lost = _end(below, digits)
             if not any(lost):  # what is lost may make every loss less
                 finite *= (1 - arb(sure)).nonnegative_part() ** runs
                 least += end * runs if end is not None else 0

@@ -199,6 +199,9 @@ class AtomsAt:
 
 Law = Smooth | AtomsAt
 
+UNKNOWN = AtomsAt(lambda _: Atoms(((NOTHING, fmpq(1), fmpq(1)),)))
+"""What a mechanism dominates of which nothing is known: an answer without meaning."""
+
 
 def swapped(law: Law) -> Law:
     """Return the law of the other direction."""

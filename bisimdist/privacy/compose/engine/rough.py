@@ -57,7 +57,7 @@ class Factor:
     """A mechanism in one direction, so many times."""
 
     law: Law  # what dominates it
-    below: Law | None  # what it dominates; None where nothing is known
+    below: Law  # what it dominates
     runs: int  # how often
     rough: Rough = field(repr=False)  # the law in doubles
     seen: Rough = field(repr=False)  # the other one
