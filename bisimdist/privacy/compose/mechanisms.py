@@ -19,12 +19,8 @@ from bisimdist.privacy.compose.engine.laws import (
     UNKNOWN,
     AtomsAt,
     Law,
-    Smooth,
     gaussian,
     laplace,
-    mixed,
-    replaced,
-    swapped,
     thinned,
 )
 from bisimdist.privacy.compose.systems import SYSTEMS
@@ -73,7 +69,7 @@ def _each(made: Callable[[Law], Law], laws: Laws) -> Laws:
 
 def _directed(spec: Spec, laws: Laws) -> Mechanism:
     """Return a mechanism of which the other direction differs."""
-    return Mechanism(spec, laws, _each(swapped, laws))
+    return Mechanism(spec, laws, _each(lambda law: law.swapped(), laws))
 
 
 def merged(mechanisms: Sequence[Mechanism]) -> list[Mechanism]:
@@ -83,21 +79,13 @@ def merged(mechanisms: Sequence[Mechanism]) -> list[Mechanism]:
     >>> [m.spec for m in merged([read_mechanism(gaussian, "add-remove", "")] * 2)]
     [{'gaussian': {'variance': '1'}}]
     """
-    runs: dict[str, int] = {}
-    first: dict[str, Mechanism] = {}
-    variance = fmpq(0)
-    for one in mechanisms:
-        if isinstance(one.laws[0], Smooth) and one.laws[0].variance is not None:
-            variance += one.runs * one.laws[0].variance
-            continue
+    variance = sum((one.runs * one.laws[0].variance for one in mechanisms), NOTHING)
+    law, found = gaussian(variance), dict[str, Mechanism]()
+    for one in (other for other in mechanisms if not other.laws[0].variance):
         text = json.dumps(one.spec, sort_keys=True)
-        runs[text] = runs.get(text, 0) + one.runs
-        first.setdefault(text, one)
-    found = [replace(one, runs=runs[text]) for text, one in sorted(first.items())]
-    if variance:
-        law = gaussian(variance)
-        found.insert(0, Mechanism({"gaussian": {"variance": format_rational(variance)}}, (law, law)))
-    return found
+        found[text] = replace(one, runs=one.runs + found[text].runs) if text in found else one
+    together = Mechanism({"gaussian": {"variance": format_rational(variance)}}, (law, law))
+    return [*([together] if variance else []), *(found[text] for text in sorted(found))]
 
 
 def read_mechanism(entry: Any, relation: str, place: str, read: Callable[[str], str] = str) -> Mechanism:
@@ -246,7 +234,7 @@ def _subsampled(fields: _Fields) -> Mechanism:
     inner = fields.mechanism(fields.take("of"), fields.relation if sampling == "poisson" else "replace")
     spec = fields.done(q=rate, sampling=sampling, of=inner.spec)
     if fields.relation != "replace":
-        return _directed(spec, _each(lambda law: mixed(rate, law), inner.laws))
+        return _directed(spec, _each(lambda law: law.mixed(rate), inner.laws))
     again = inner.exchanged if sampling == "poisson" else None
     if sampling == "poisson" and again is None:
         raise fields.fail(
@@ -257,7 +245,7 @@ def _subsampled(fields: _Fields) -> Mechanism:
     def made(laws: Laws) -> Laws:
         if again is not None:
             return _each(lambda law: again(rate, law), laws)
-        return replaced(rate, laws[0]), _each(lambda law: mixed(rate, law), laws)[1]
+        return laws[0].replaced(rate), _each(lambda law: law.mixed(rate), laws)[1]
 
     # a sample of a sample: what is thinned is thinned again
     twice = again if again in {None, thinned} else lambda q, law: again(q * rate, law)

@@ -59,14 +59,11 @@ def _of_program(read: Callable[[str], str], named: Any, inputs: Any, observe: An
 
 
 def _losses(model: LMC, pair: Any) -> System:
-    if pair is None:
-        if not model.pairs:
-            raise UsageError("the model has no pairs of its own; expected pair: [s, t]")
-        s, t = model.pairs[0]
-    elif isinstance(pair, list | tuple) and len(pair) == 2:
-        s, t = (model.index(str(name)) for name in pair)
-    else:
+    if pair is None and model.pairs:
+        pair = [model.states[place] for place in model.pairs[0]]
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
         raise UsageError("expected pair: two states, such as [s, t]")
+    s, t = (model.index(str(name)) for name in pair)
     chain, _ = straight(model)
     cut = beside(model, (model.states[s], model.states[t])).get("cut", (fmpq(0), fmpq(0)))
     spec: dict[str, Any] = {"chain": chain.canonical(), "pair": [chain.states[s], chain.states[t]]}

@@ -14,7 +14,7 @@ from bisimdist.exact.doubles import as_double
 from bisimdist.privacy.compose.engine.direct import Caps, Loss, caps_of, once
 from bisimdist.privacy.compose.engine.measures import Grid
 from bisimdist.privacy.compose.engine.plan import MOST_ENTRIES, Work, lattice, variance_of
-from bisimdist.privacy.compose.engine.rough import Factor, Saddle, chances, first, rough_law, saddle
+from bisimdist.privacy.compose.engine.rough import Factor, Saddle, first, rough_law, saddle
 from bisimdist.progress import Limits
 
 ATTEMPTS = 8
@@ -81,10 +81,8 @@ class Direction:
 
     def _take(self, digits: int) -> None:
         self._digits = digits
-        self._factors = [
-            Factor(law, below, runs, rough_law(law, digits), rough_law(below, digits))
-            for law, below, runs in self.losses
-        ]
+        roughs = [(rough_law(law, digits), rough_law(below, digits)) for law, below, _ in self.losses]
+        self._factors = [Factor(*one, *both) for one, both in zip(self.losses, roughs, strict=True)]
 
     @property
     def alone(self) -> bool:
@@ -147,7 +145,7 @@ class Direction:
             grid=Grid(common if flat else exact, more + spare, fine, tilt, fmpq(0)),
             left=width * PARTS,
             right=delta + log10(width * PARTS),
-            goals=[chances(self._factors, end, one.tilt) for end, one in zip(ends, guesses, strict=True)],
+            goals=guesses,
             scales=scales,
             below=CLOSELY in goals.values() and not vanishes,
             flat=flat,
@@ -214,9 +212,7 @@ class Accountant:
     def _narrowed(self, wanting: Callable[[], list[fmpq]], *, of_epsilon: bool = False) -> None:
         """Refine until nothing is wanting: `wanting` returns near which epsilons more has to be known."""
         ends, width = list(map(as_double, wanting())), as_double(self.terms.width)
-        worst = sorted(
-            self.sides, key=lambda one: -max((one.guess(end, 0.0).delta for end in ends), default=0.0)
-        )
+        worst = sorted(self.sides, key=lambda one: [-one.guess(end, 0.0).delta for end in ends])
         finer, smaller = PILOT, 0.0
         order, before = 2.0, (0.0, 0.0)  # by which power of the step bounds part; the attempt before
         # where both sides are about different laws they do not come together
@@ -244,12 +240,12 @@ class Accountant:
                 if not busy:
                     return
                 if gap > 1:
-                    finer, smaller = finer / 2, smaller + 10
+                    finer, smaller = finer / 2, smaller + 10 * (gap == inf)
                 elif gap > 0:
                     if before[0]:
                         order = min(2.0, max(0.5, log10(before[1] / gap) / log10(before[0] / finer)))
                     before = finer, gap
-                    finer *= min(0.9, (AIM * width / gap) ** (1 / order))
+                    finer *= min(0.9, max(0.1, (AIM * width / gap) ** (1 / order)))
             self.stopped = attempts > 1 and bool(wanting())
         except ENDINGS:
             self.stopped = True
@@ -287,19 +283,16 @@ class Accountant:
             ends = [one.largest for one in caps if one.largest is not None and not one.high]
             return (max(one.least for one in caps), max(ends)) if len(ends) == len(caps) else None
 
-        start = inside = self.guess(delta)
-        if all(one.largest is not None for one in caps):  # below the largest loss
-            inside = min(start, max(one.least for one in caps) * (1 - self.terms.width / 2))
+        start = self.guess(delta)
 
         def wanting() -> list[fmpq]:
             low, high = (self._end(side, delta, start) for side in (0, 1))
             close = high - low <= self.terms.width * high * TIGHT
             least, most = self.bounds(high)
             near = most - least <= max(self.terms.width, fmpq(1, 1000)) * least
-            alone = all(one.alone for one in self.sides)
-            if alone or not high or (close and (self._settled(high) or near)):
+            if not high or (close and (self._settled(high) or near)):
                 return []
-            return [inside] if 10 * high > 11 * low or self._settled(high) else [high]
+            return [start] if 10 * high > 11 * low or self._settled(high) else [high]
 
         self._narrowed(wanting, of_epsilon=True)
         low, high = (self._end(side, delta, start) for side in (0, 1))

@@ -9,7 +9,7 @@ from functools import reduce
 from flint import arb, fmpq
 
 from bisimdist.exact.precision import working_precision
-from bisimdist.privacy.compose.engine.laws import NOTHING, AtomsAt, Law, Number, rational
+from bisimdist.privacy.compose.engine.laws import ENDLESS, NOTHING, AtomsAt, Law, Number, rational
 from bisimdist.privacy.compose.engine.measures import within_unit
 
 MOST_DIGITS = 750  # of delta: less is only said to be at most 10**-700
@@ -69,23 +69,23 @@ def caps_of(losses: Sequence[Loss], digits: int) -> Caps:
         least, largest, finite, doubt = NOTHING, NOTHING, arb(1), arb(1)
         for law, below, runs in losses:
             end, sure, lost = _end(law, digits)
-            largest = None if largest is None or end is None else largest + end * runs
+            largest += end * runs
             doubt *= (1 - arb(sure) - lost[0]).nonnegative_part() ** runs
             end, sure, lost = _end(below, digits)
             if not any(lost):  # what is lost may make every loss less
                 finite *= (1 - arb(sure)).nonnegative_part() ** runs
-                least += end * runs if end is not None else 0
-        most = None if largest is None else rational(largest, arb.upper)
+                least += end * runs
+        most = rational(largest, arb.upper) if arb(largest).is_finite() else None
         low, high = within_unit((1 - finite).lower()), within_unit((1 - doubt).upper())
-        return Caps(rational(least, arb.lower), most, low, high)
+        return Caps(rational(least, arb.lower) if arb(least).is_finite() else NOTHING, most, low, high)
 
 
-def _end(law: Law, digits: int) -> tuple[Number | None, Number, tuple[Number, Number]]:
-    """Return the largest finite loss of a law, if any, the mass of P at infinity, and what is lost."""
+def _end(law: Law, digits: int) -> tuple[Number, Number, tuple[Number, Number]]:
+    """Return the largest finite loss of a law, the mass of P at infinity, and what is lost."""
     if not isinstance(law, AtomsAt):
         return law.ends()[1], NOTHING, (NOTHING, NOTHING)
     atoms = law.make(digits)
     losses = [loss for loss, *_ in atoms.points] or [NOTHING]
     exact = [loss for loss in losses if isinstance(loss, fmpq)]
     largest = max(exact) if len(exact) == len(losses) else reduce(arb.max, map(arb, losses))
-    return largest if law.finite else None, atoms.sure[0], atoms.lost
+    return largest if law.finite else ENDLESS, atoms.sure[0], atoms.lost

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import groupby, pairwise
-from math import ceil, floor, inf, log2, log10
+from math import ceil, floor, inf, log, log2, log10
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from bisimdist.exact.precision import working_precision
 from bisimdist.privacy.compose.engine.cells import measured
 from bisimdist.privacy.compose.engine.laws import AtomsAt
 from bisimdist.privacy.compose.engine.measures import Grid, Measure, coarsened, cut, multiplied
-from bisimdist.privacy.compose.engine.rough import Chances, Factor, Rough
+from bisimdist.privacy.compose.engine.rough import Factor, Rough, Saddle
 from bisimdist.progress import Deadline
 
 LONGEST_CELL = 4096
@@ -70,7 +70,7 @@ class Work:
     grid: Grid  # the last one
     left: float  # left and right: how much mass may be cut off, relative to the whole, and as a power of ten
     right: float
-    goals: Sequence[Chances]  # how likely losses go beyond each epsilon that counts
+    goals: Sequence[Saddle]  # what delta is like near each epsilon that counts
     scales: Sequence[fmpq]  # by factor: the logarithm of a unit, where the loss is 0
     below: bool = True  # whether bounds from below are wanted too
     flat: bool  # whether all losses lie on the last grid
@@ -153,9 +153,9 @@ class Work:
         best = np.full(len(rough.losses), -np.inf)
         for goal in self.goals:
             # a loss counts as much as all others may make up for what it falls short
-            rest = [bound - rough.moments(tilt)[0] + tilt * rough.losses for tilt, bound in goal]
+            rest = goal.delta * log(10) - rough.moments(goal.tilt)[0] + goal.tilt * rough.losses
             dense = rough.masses - np.log(np.maximum(np.gradient(rough.losses), 1e-300))
-            dense = dense + np.minimum(np.min(rest, axis=0), 0)
+            dense = dense + np.minimum(rest, 0)
             best = np.maximum(best, dense - dense.max())
         return best
 

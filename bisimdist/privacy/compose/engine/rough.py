@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import sinh
+from math import isfinite, sinh
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,6 @@ from bisimdist.privacy.compose.engine.laws import AtomsAt, Law, Smooth
 POINTS = 400
 STEEPEST = 1e7
 LEAST = -705.0  # the power of ten of the least delta that counts
-
-
-Chances = tuple[tuple[float, float], ...]
-"""Tilts, each with the logarithm of the mean of e to the tilt times the loss beyond an epsilon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +89,13 @@ def _smooth(law: Smooth, digits: int) -> Rough:
 
     low, middle, high = start("1e-25"), end("0.5"), end(f"1e-{digits}")
     scale = max(end("0.16") - middle, middle - start("0.16"), (high - low) / 1e9, 1e-18)
-    cap = law.ends()[1]
-    if cap is not None:  # where much mass may sit
-        high = min(high, float(arb(cap)) - 1e-9 * scale)
+    cap = float(arb(law.ends()[1]))
+    high = min(high, cap - 1e-9 * scale)  # much mass may sit at the largest loss
     ends = np.arcsinh((np.array([low, high]) - middle) / scale)
     losses = middle + scale * np.sinh(np.linspace(ends[0] - 1e-9, ends[1] + 1e-12, POINTS + 1))
     tails = [law.above(arb(float(loss)))[0] for loss in losses]
     masses = [_log(one - other) for one, other in zip([arb(1), *tails], [*tails, arb(0)], strict=True)]
-    last = losses[-1] if cap is None else float(arb(cap))
+    last = cap if isfinite(cap) else losses[-1]
     places = [losses[0], *(losses[:-1] + losses[1:]) / 2, last]
     return Rough(np.array(places), np.array(masses), 0.0)
 
@@ -136,9 +131,3 @@ def saddle(factors: Sequence[Factor], epsilon: float) -> Saddle:
     width = max(tilt * (tilt + 1) * np.sqrt(2 * np.pi * spread), 1.0)
     delta = (value - tilt * epsilon - np.log(width)) / np.log(10)
     return Saddle(tilt, float(max(min(delta, 0.0), infinite)), float(spread))
-
-
-def chances(factors: Sequence[Factor], epsilon: float, tilt: float) -> Chances:
-    """Return Chernoff's bounds on the chance of more than a loss, at tilts around one."""
-    tilts = [tilt * 2.0**k for k in range(-2, 7)]
-    return tuple((t, sum(one.runs * one.rough.moments(t)[0] for one in factors) - t * epsilon) for t in tilts)
