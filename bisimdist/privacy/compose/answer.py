@@ -165,9 +165,8 @@ class Composition(Shown):
             If one is negative.
         """
         values = [to_fmpq(epsilon) for epsilon in epsilons]
-        for value in values:
-            if value < 0:
-                raise UsageError(f"epsilon is {format_rational(value)}; expected at least 0")
+        if min(values, default=0) < 0:
+            raise UsageError(f"epsilon is {format_rational(min(values))}; expected at least 0")
         bounds = self.accountant.deltas(values)
         found = [
             DeltaPoint(Exact(at), *self._rounded(*both)) for at, both in zip(values, bounds, strict=True)

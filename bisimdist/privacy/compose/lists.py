@@ -23,12 +23,11 @@ class MechanismList:
     mechanisms: list[Any]  # the entries, as plain data in which every scalar is a text
     relation: str | None  # the neighbouring relation, where it says one
     source: str  # what errors call it
-    folder: Path  # where files that it names are
     files: list[Path]  # the files that were read
 
     def read(self, name: str) -> str:
         """Return where a file is that the list names: beside the list, if it is there."""
-        beside = self.folder / name
+        beside = Path(self.source).parent / name
         self.files.append(beside if beside.exists() else Path(name))
         return str(self.files[-1])
 
@@ -58,7 +57,7 @@ def read_list(argument: str) -> MechanismList:
         entries = expect_list(root, "mechanisms", EXPECTED)
     except ModelError as error:
         raise error.with_source(source) from None
-    return MechanismList(_plain(entries), relation, source, files[0].parent if files else Path(), files)
+    return MechanismList(_plain(entries), relation, source, files)
 
 
 def _plain(node: Node) -> Any:

@@ -13,7 +13,6 @@ from flint import fmpq
 from bisimdist.errors import BisimdistError, ModelError
 from bisimdist.exact.rational import format_rational, to_fmpq
 from bisimdist.privacy.compose.engine import atoms
-from bisimdist.privacy.compose.engine.direct import Loss
 from bisimdist.privacy.compose.engine.laws import (
     NOTHING,
     UNKNOWN,
@@ -23,6 +22,7 @@ from bisimdist.privacy.compose.engine.laws import (
     laplace,
     thinned,
 )
+from bisimdist.privacy.compose.engine.rough import Factor
 from bisimdist.privacy.compose.systems import SYSTEMS
 
 RELATIONS: Mapping[str, tuple[str, ...]] = {
@@ -54,10 +54,10 @@ class Mechanism:
     exchanged: Callable[[fmpq, Law], Law] | None = field(default=thinned, compare=False)
     runs: int = 1  # how often it runs
 
-    def losses(self, direction: str) -> Loss:
-        """Return its laws in a direction, and how often it runs."""
+    def losses(self, direction: str) -> Factor:
+        """Return its laws in a direction."""
         laws = self.laws if self.back is None or direction in {"remove", "replace"} else self.back
-        return (*laws, self.runs)
+        return Factor(*laws, self.runs)
 
 
 def _each(made: Callable[[Law], Law], laws: Laws) -> Laws:

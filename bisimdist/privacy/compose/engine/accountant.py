@@ -11,10 +11,10 @@ from flint import fmpq, fmpz
 
 from bisimdist.errors import ENDINGS, LimitError
 from bisimdist.exact.doubles import as_double
-from bisimdist.privacy.compose.engine.direct import Caps, Loss, caps_of, once
+from bisimdist.privacy.compose.engine.direct import Caps, caps_of, once
 from bisimdist.privacy.compose.engine.measures import Grid
-from bisimdist.privacy.compose.engine.plan import MOST_ENTRIES, Work, lattice, variance_of
-from bisimdist.privacy.compose.engine.rough import Factor, Saddle, first, rough_law, saddle
+from bisimdist.privacy.compose.engine.plan import Work, lattice, variance_of
+from bisimdist.privacy.compose.engine.rough import Factor, Saddle, first, saddle
 from bisimdist.progress import Limits
 
 ATTEMPTS = 8
@@ -34,20 +34,15 @@ FAR = 4.0  # how much coarser still it is where another direction is worse
 
 PARTS = 1e-2  # which share of the width cut tails may take
 
-VAGUE = 1e6  # the variance where only a direction of little weight has to be seen
-
 STEEP = 300.0  # no unit is less than about e to minus this, relative to others
 
 FINE_DIGITS = 24  # how many digits bounds have that rest on no grid
-CAP_DIGITS = 60
 MOST_DIGITS = 705
 LEAST = fmpq(1, 10**700)  # a smaller delta than this is only said to be at most this
 
 
-Goals = Mapping[fmpq, Saddle]
-"""By epsilon what is no closer to be known than this: another direction is worse."""
-
-CLOSELY = Saddle(inf, -inf, VAGUE)
+Goals = Mapping[fmpq, float]
+"""By epsilon the power of ten below which delta need not be known, since another direction is worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +63,18 @@ class Direction:
     """All that is known of one direction: P is the law of the first of two neighbours."""
 
     name: str
-    losses: Sequence[Loss]  # the mechanisms
+    factors: Sequence[Factor]
     terms: Terms
     tapes: list[Work] = field(default_factory=list)  # the computations on grids
     caps: Caps = field(init=False)
-    _digits: int = field(init=False)
-    _factors: list[Factor] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.caps = caps_of(self.losses, CAP_DIGITS)
-        self._take(CAP_DIGITS)
-
-    def _take(self, digits: int) -> None:
-        self._digits = digits
-        roughs = [(rough_law(law, digits), rough_law(below, digits)) for law, below, _ in self.losses]
-        self._factors = [Factor(*one, *both) for one, both in zip(self.losses, roughs, strict=True)]
+        self.caps = caps_of(self.factors)
 
     @property
     def alone(self) -> bool:
         """Whether there is one mechanism that runs once."""
-        return len(self.losses) == 1 and self.losses[0][2] == 1
+        return sum(one.runs for one in self.factors) == 1
 
     def capped(self, epsilon: fmpq) -> bool:
         """Tell whether no finite loss is greater."""
@@ -102,17 +89,18 @@ class Direction:
         found = [tape.found[-1].bounds(epsilon) for tape in self.tapes]
         found.append((self.caps.low, self.caps.high if self.capped(epsilon) else fmpq(1)))
         if self.alone:
-            found.append(once(self.losses[0], epsilon, self.terms.relative + 4))
+            found.append(once(self.factors[0], epsilon, self.terms.relative + 4))
         return max(low for low, _ in found), min(high for _, high in found)
 
     def guess(self, epsilon: float, least: float = -inf) -> Saddle:
         """Return what delta is like near an epsilon; less than the least one need not be known well."""
         while True:
-            found = saddle(self._factors, epsilon)
-            wanted = max(found.delta, least)
-            if wanted >= 25 - self._digits or self._digits >= MOST_DIGITS:
+            found = saddle(self.factors, epsilon, least)
+            wanted, digits = max(found.delta, least), self.factors[0].digits
+            if wanted >= 25 - digits or digits >= MOST_DIGITS:
                 return found
-            self._take(min(MOST_DIGITS, int(-wanted * 1.1) + 40))
+            digits = min(MOST_DIGITS, int(-wanted * 1.1) + 40)
+            self.factors = [replace(one, digits=digits) for one in self.factors]
 
     def refine(self, goals: Goals, width: float, finer: float, smaller: float) -> None:
         """Compose on a grid that is fit for some goals.
@@ -128,7 +116,7 @@ class Direction:
         width = 1.0 if vanishes else width  # that it is less than the least is enough
         bend = max(max(one.tilt * (one.tilt + 1), 1 / max(one.spread, width)) for one in guesses)
         delta = max(min(one.delta for one in guesses) - smaller, float(-MOST_DIGITS))
-        runs = [one.runs for one in self._factors]
+        runs = [one.runs for one in self.factors]
         step = finer * sqrt(width / (bend * sum(map(variance_of, runs))))
         # an attempt that was not enough may have lacked digits
         spare = self.terms.relative + 3 + len(str(sum(runs))) + len(self.tapes)
@@ -136,33 +124,28 @@ class Direction:
         more, tilt, scales = min(self._units(ends, guesses, one.tilt) for one in guesses)
         # not through the decimal of the double: the step is written in the proof
         exact = fmpq(int(frexp(step)[0] * 256)) * fmpq(2) ** (frexp(step)[1] - 8)
-        common = lattice(self._factors, fine)
+        common = lattice(self.factors, fine)
         # it costs no more than a fine grid, and no width
         flat = common is not None and as_double(common) * sqrt(max(runs)) > step
-        memory, largest = self.terms.limits.memory, self.caps.largest
         work = Work(
-            factors=self._factors,
+            factors=self.factors,
             grid=Grid(common if flat else exact, more + spare, fine, tilt, fmpq(0)),
             left=width * PARTS,
             right=delta + log10(width * PARTS),
             goals=guesses,
             scales=scales,
-            below=CLOSELY in goals.values() and not vanishes,
+            below=-inf in goals.values() and not vanishes,
             flat=flat,
-            gap=inf if largest is None else as_double(largest) - min(ends),
-            deadline=self.terms.limits.deadline,
-            # a grid holds some ten measures at a time, of three integers for each loss
-            most=MOST_ENTRIES if memory is None else memory // (15 * (more + spare) + 2000),
+            gap=inf if self.caps.largest is None else as_double(self.caps.largest) - min(ends),
+            limits=self.terms.limits,
         )
         self.terms.limits.progress("grids", len(self.tapes), None)
         work.run()
         self.tapes.append(work)
 
-    def _seen(self, epsilon: fmpq, least: Saddle) -> Saddle:
+    def _seen(self, epsilon: fmpq, least: float) -> Saddle:
         """Return what delta is like near an epsilon, as far as it has to be known."""
-        guess, low = self.guess(as_double(epsilon), least.delta), self.bounds(epsilon)[0]
-        if guess.delta < least.delta:
-            guess = replace(least, tilt=min(guess.tilt, least.tilt))
+        guess, low = self.guess(as_double(epsilon), least), self.bounds(epsilon)[0]
         # what is known by now is better than a guess
         return replace(guess, delta=min(guess.delta, log_of(low))) if low else guess
 
@@ -174,9 +157,9 @@ class Direction:
         An error of a unit at a loss l grows to at most e^(scale - tilt epsilon) in delta, where the scale is
         that of all copies: by Chernoff's bound on all others at epsilon - l.
         """
-        reach = max(ends) + sum(float(one.rough.losses[-1]) for one in self._factors)
+        reach = max(ends) + sum(float(one.rough.losses[-1]) for one in self.factors)
         exact, scales, whole = fmpq(int(min(tilt, STEEP / max(reach, 1e-9)) * 64), 64), [], 0.0
-        for one in self._factors:
+        for one in self.factors:
             size = 2 ** (one.runs.bit_length() + 4)
             scales.append(fmpq(round(one.rough.moments(as_double(exact))[0] * size), size))
             whole += one.runs * as_double(scales[-1])
@@ -212,15 +195,15 @@ class Accountant:
     def _narrowed(self, wanting: Callable[[], list[fmpq]], *, of_epsilon: bool = False) -> None:
         """Refine until nothing is wanting: `wanting` returns near which epsilons more has to be known."""
         ends, width = list(map(as_double, wanting())), as_double(self.terms.width)
-        worst = sorted(self.sides, key=lambda one: [-one.guess(end, 0.0).delta for end in ends])
+        worst = sorted(self.sides, key=lambda one: [-saddle(one.factors, end).delta for end in ends])
         finer, smaller = PILOT, 0.0
         order, before = 2.0, (0.0, 0.0)  # by which power of the step bounds part; the attempt before
         # where both sides are about different laws they do not come together
-        together = all(below is law for one in self.sides for law, below, _ in one.losses)
+        together = all(one.below is one.law for side in self.sides for one in side.factors)
         attempts = ATTEMPTS if together else 1
         try:
             for attempt in range(attempts):
-                gap, busy = 0.0, False
+                gaps: list[float] = []
                 for one in worst:
                     # where another direction is worse by as much as its doubt, a direction does not matter
                     goals = {
@@ -234,11 +217,11 @@ class Accountant:
                         width = self._wanted(one, next(iter(goals)))
                     far = attempt == 0 < attempts - 1 and one is not worst[0]  # much less may be enough
                     one.refine(goals, width, FAR * finer if far else finer, smaller)
-                    busy = True
-                    for low, high in () if far else ((self.bounds(at)[0], one.bounds(at)[1]) for at in goals):
-                        gap = max(gap, as_double(high / low) - 1 if low else inf)
-                if not busy:
+                    found = [(self.bounds(at)[0], one.bounds(at)[1]) for at in goals]
+                    gaps += [0.0 if far else as_double(high / low) - 1 if low else inf for low, high in found]
+                if not gaps:
                     return
+                gap = max(gaps)
                 if gap > 1:
                     finer, smaller = finer / 2, smaller + 10 * (gap == inf)
                 elif gap > 0:
@@ -250,14 +233,13 @@ class Accountant:
         except ENDINGS:
             self.stopped = True
 
-    def _beside(self, epsilon: fmpq, one: Direction, worst: Direction) -> Saddle:
-        """Return what is no closer to be known of a direction."""
+    def _beside(self, epsilon: fmpq, one: Direction, worst: Direction) -> float:
+        """Return the power of ten below which delta of a direction need not be known."""
         low = self.bounds(epsilon)[0]
         # what was guessed to be less may turn out to be more
         if one is worst or not low or (one.tapes and one.bounds(epsilon)[1] > worst.bounds(epsilon)[1]):
-            return CLOSELY
-        least = log_of(low) + log10(as_double(self.terms.width)) - 1
-        return Saddle(worst.guess(as_double(epsilon), least).tilt, least, VAGUE)
+            return -inf
+        return log_of(low) + log10(as_double(self.terms.width)) - 1
 
     def _wanted(self, one: Direction, epsilon: fmpq) -> float:
         """Return how closely delta has to be known for an epsilon that is as close as asked."""
@@ -285,8 +267,11 @@ class Accountant:
 
         start = self.guess(delta)
 
+        def ends() -> list[fmpq]:
+            return [self._end(side, delta, start) for side in (0, 1)]
+
         def wanting() -> list[fmpq]:
-            low, high = (self._end(side, delta, start) for side in (0, 1))
+            low, high = ends()
             close = high - low <= self.terms.width * high * TIGHT
             least, most = self.bounds(high)
             near = most - least <= max(self.terms.width, fmpq(1, 1000)) * least
@@ -295,11 +280,10 @@ class Accountant:
             return [start] if 10 * high > 11 * low or self._settled(high) else [high]
 
         self._narrowed(wanting, of_epsilon=True)
-        low, high = (self._end(side, delta, start) for side in (0, 1))
+        low, high = ends()
         if high >= LARGEST and self.bounds(high)[1] > delta:
-            if self.stopped:
-                raise LimitError("the work ended before an epsilon was known to be enough")
-            raise LimitError(f"epsilon is not known to be at most {LARGEST}: no larger one is looked for")
+            why = "the work ended before that" if self.stopped else "no larger one is looked for"
+            raise LimitError(f"epsilon is not known to be at most {LARGEST}: {why}")
         return low, high
 
     def guess(self, delta: fmpq) -> fmpq:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import isqrt
+from operator import mul
 
 from flint import arb, fmpq, fmpz
 
@@ -33,12 +34,9 @@ def dominating(corners: Sequence[tuple[fmpq, fmpq]]) -> Atoms:
         while len(hull) > 1 and _slope(hull[-2], hull[-1]) > _slope(hull[-1], (a, d)):
             hull.pop()
         hull.append((a, d))
-    points = []
     slopes = [_slope(one, other) for one, other in pairwise(hull)] + [fmpq(0)]
-    for (a, _), before, after in zip(hull[1:], slopes[:-1], slopes[1:], strict=True):
-        if after > before:
-            points.append((a * (after - before), after - before))
-    return finite([*points, (last, fmpq(0))])
+    masses = [(a, after - before) for (a, _), (before, after) in zip(hull[1:], pairwise(slopes), strict=True)]
+    return finite([*((a * mass, mass) for a, mass in masses if mass > 0), (last, fmpq(0))])
 
 
 def _slope(one: tuple[fmpq, fmpq], other: tuple[fmpq, fmpq]) -> fmpq:
@@ -159,8 +157,5 @@ def _binomial(trials: int, chance: fmpq, digits: int) -> list[tuple[int, arb]]:
     reach = 2 + isqrt(int((trials * ((digits + 4) * fmpq(1152, 1000))).ceil()))  # by Hoeffding
     low, high = max(0, middle - reach), min(trials, middle + reach)
     value = arb(fmpz.bin_uiui(trials, low)) * arb(chance) ** low * arb(1 - chance) ** (trials - low)
-    found = [(low, value)]
-    for k in range(low, high):
-        value *= fmpq(trials - k, k + 1) * chance / (1 - chance)
-        found.append((k + 1, value))
-    return found
+    ratios = (fmpq(trials - k, k + 1) * chance / (1 - chance) for k in range(low, high))
+    return list(enumerate(accumulate(ratios, mul, initial=value), low))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from math import isfinite, sinh
 from typing import Any
 
@@ -14,6 +14,7 @@ from flint import arb
 from bisimdist.exact.precision import working_precision
 from bisimdist.privacy.compose.engine.laws import AtomsAt, Law, Smooth
 
+DIGITS = 60
 POINTS = 400
 STEEPEST = 1e7
 LEAST = -705.0  # the power of ten of the least delta that counts
@@ -48,15 +49,24 @@ class Rough:
         return float(self.losses[max(min(first, last), 0)]), float(self.losses[last])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Factor:
     """A mechanism in one direction, so many times."""
 
     law: Law  # what dominates it
     below: Law  # what it dominates
     runs: int  # how often
-    rough: Rough = field(repr=False)  # the law in doubles
-    seen: Rough = field(repr=False)  # the other one
+    digits: int = DIGITS  # what is rarer than 10^-digits may be left out in doubles
+
+    @cached_property
+    def rough(self) -> Rough:
+        """The law in doubles."""
+        return rough_law(self.law, self.digits)
+
+    @cached_property
+    def seen(self) -> Rough:
+        """The law below in doubles."""
+        return rough_law(self.below, self.digits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +123,11 @@ def _log(value: arb) -> float:
     return float(value.log()) if value > 0 else -1e9
 
 
-def saddle(factors: Sequence[Factor], epsilon: float) -> Saddle:
-    """Return what the composition of laws, each so many times, looks like near a loss."""
+def saddle(factors: Sequence[Factor], epsilon: float, least: float = LEAST) -> Saddle:
+    """Return what the composition of laws, each so many times, looks like near a loss.
+
+    least: the power of ten of a delta of which nobody has to know how much less it is.
+    """
     sure = 1 - np.prod([(1 - one.rough.sure) ** one.runs for one in factors])
     infinite = np.log10(sure) if sure > 0 else -np.inf
 
@@ -122,9 +135,9 @@ def saddle(factors: Sequence[Factor], epsilon: float) -> Saddle:
         return np.sum([one.runs * one.rough.moments(tilt) for one in factors], axis=0)
 
     def steep(tilt: float) -> bool:
-        # a steeper one tells apart what is far below the chance of an infinite loss, or below the least delta
+        # a steeper one tells apart what is far below the chance of an infinite loss, or below the least
         value, mean, _ = sums(tilt)
-        return bool(mean >= epsilon or value - tilt * epsilon <= max(LEAST, infinite) * np.log(10))
+        return bool(mean >= epsilon or value - tilt * epsilon <= max(LEAST, least, infinite) * np.log(10))
 
     tilt = first(lambda tilt: tilt > 0 and (tilt > STEEPEST or steep(tilt)))
     value, _, spread = sums(tilt)
