@@ -176,7 +176,8 @@ class Composition(Shown):
 
     def _rounded(self, low: fmpq, high: fmpq) -> tuple[Exact, Exact]:
         """Return bounds on delta in few digits, rounded outwards: another's rounding may differ."""
-        digits = self.accountant.digits
+        on_grids = any(side.tapes for side in self.accountant.sides)
+        digits = self.accountant.terms.relative if on_grids else FINE_DIGITS
         part = fmpq(1, 10**digits)
         if 0 < high * (1 + part) < LEAST:
             low, high = fmpq(0), LEAST

@@ -109,9 +109,9 @@ def _bits(answer: Composition, tapes: Sequence[Work]) -> Iterator[int]:
                 large = most * (1 + grid.tilt) + abs(grid.scale)
             yield unit + 3 * int(large.floor()) // 2 + int(grid.step.q).bit_length()
     for point in answer.points:
-        low, high = _places(point)
+        below, above = _places(point)
         # a bound of 0 or 1 needs nothing, and without a delta the lower end is a sum of losses
-        for epsilon, about in [high] * (high[1] < 1) + [low] * (low[1] > 0):
+        for epsilon, about in [above] * (above[1] < 1) + [below] * (below[1] > 0):
             large = (int(about.denominator).bit_length() if about else 200) + 2 * GUARD
             # beyond the largest loss no power of e is needed
             capped = all(side.capped(epsilon) for side in answer.accountant.sides)

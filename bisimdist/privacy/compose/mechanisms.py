@@ -16,6 +16,7 @@ from bisimdist.privacy.compose.engine import atoms
 from bisimdist.privacy.compose.engine.laws import (
     NOTHING,
     UNKNOWN,
+    Atoms,
     AtomsAt,
     Law,
     gaussian,
@@ -101,7 +102,7 @@ def read_mechanism(entry: Any, relation: str, place: str, read: Callable[[str], 
         return entry
     given = _mapping(entry, place, "such as gaussian: {sigma: 1}")
     fields = _Fields(given, place, relation, read)
-    times = fields.whole("times", 1, most=MOST_RUNS)
+    times = fields.number(*_whole("times", 1, 1, MOST_RUNS))
     kinds = [key for key in given if key in _KINDS]
     if len(kinds) != 1:
         unknown = [f"there is no mechanism {str(key)[:40]!r}" for key in given if not kinds]
@@ -114,7 +115,7 @@ def read_mechanism(entry: Any, relation: str, place: str, read: Callable[[str], 
         fields.only("times")
         fields.given = _mapping(inner, fields.place, "of its parameters")
     found = _KINDS[fields.kind](fields)
-    return replace(found, runs=times * found.runs)
+    return replace(found, runs=int(times) * found.runs)
 
 
 def _mapping(given: Any, place: str, expected: str) -> dict[str, Any]:
@@ -151,9 +152,6 @@ class _Fields:
         if not holds(found):
             raise self.fail(f"{key} is {str(value)[:40]}; expected {expected}")
         return found
-
-    def whole(self, key: str, default: Any = None, least: int = 1, most: int = 10**9) -> int:
-        return int(self.number(*_whole(key, default, least, most)).p)
 
     def mechanism(self, entry: Any, relation: str) -> Mechanism:
         """Return the mechanism inside of this one, which runs once."""
@@ -206,22 +204,15 @@ def _by(made: Callable[..., Law], *parameters: Parameter) -> Callable[[_Fields],
     return mechanism
 
 
-def _private(rate: fmpq | None, epsilon: fmpq, delta: fmpq = NOTHING) -> Law:
-    return AtomsAt(lambda _: atoms.private(epsilon, delta, rate))
-
-
-def _discrete_laplace(rate: fmpq | None, scale: fmpq, moved: fmpq) -> Law:
-    return AtomsAt(lambda _: atoms.discrete_laplace(scale, int(moved.p), rate))
-
-
-def _discrete_gaussian(rate: fmpq | None, sigma: fmpq, moved: fmpq) -> Law:
-    return AtomsAt(lambda digits: atoms.discrete_gaussian(sigma**2, int(moved.p), digits, rate), finite=False)
+def _atoms(made: Callable[..., Atoms], finite: bool = True) -> Callable[..., Law]:
+    """Return the law of atoms by a rate and parameters; the atoms are made by the digits, and these."""
+    return lambda *said: AtomsAt(lambda digits: made(digits, *said), finite)
 
 
 def _randomised_response(fields: _Fields) -> Mechanism:
-    options = fields.whole("options", 2, least=2, most=10**6)
-    least = fmpq(1, options)
-    truth = fields.number("truth", lambda t: least <= t <= 1, f"a probability from {least} to 1")
+    options = fields.number(*_whole("options", 2, 2, 10**6))
+    expected = f"a probability from {1 / options} to 1"
+    truth = fields.number("truth", lambda truth: 1 / options <= truth <= 1, expected)
     law = AtomsAt(lambda _: atoms.randomised_response(truth, options))
     return Mechanism(fields.done(truth=truth, options=options), (law, law))
 
@@ -253,20 +244,20 @@ def _subsampled(fields: _Fields) -> Mechanism:
 
 
 def _shuffled(fields: _Fields) -> Mechanism:
-    users, inner = fields.whole("n", most=10**7), fields.take("of")
+    users, inner = fields.number(*_whole("n", None, 1, 10**7)), fields.take("of")
     if isinstance(inner, str):
         inner = {inner: {"truth": fields.take("truth")}}
     ((kind, said),) = fields.mechanism(inner, fields.relation).spec.items()
     if kind != "randomised-response" or said["options"] != "2" or said["truth"] == "1":
         raise fields.fail("of: expected randomised-response with two options and a truth of less than 1")
     spec = fields.done(n=users, of={kind: {"truth": said["truth"]}})
-    made = partial(atoms.shuffled, users, to_fmpq(said["truth"]))
+    made = partial(atoms.shuffled, int(users), to_fmpq(said["truth"]))
     law, below = (AtomsAt(partial(made, above=above), finite=False) for above in (True, False))
     return Mechanism(spec, (law, below))
 
 
 def _dpsgd(fields: _Fields) -> Mechanism:
-    steps, (sigma, rate) = fields.whole("steps", most=MOST_RUNS), map(fields.take, ("sigma", "q"))
+    steps, sigma, rate = map(fields.take, ("steps", "sigma", "q"))
     fields.only("sigma", "q", "steps")
     inner = {"subsampled": {"q": rate, "of": {"gaussian": {"sigma": sigma}}}, "times": steps}
     return read_mechanism(inner, fields.relation, fields.place, fields.read)
@@ -287,11 +278,11 @@ def _system(fields: _Fields) -> Mechanism:
 _KINDS: Mapping[str, Callable[[_Fields], Mechanism]] = {
     "gaussian": _by(lambda rate, sigma, moved: gaussian((moved / sigma) ** 2, rate), _SIGMA, _MOVED),
     "laplace": _by(lambda rate, scale, moved: laplace(moved / scale, rate), _SCALE, _MOVED),
-    "discrete-gaussian": _by(_discrete_gaussian, _SIGMA, _STEPS),
-    "discrete-laplace": _by(_discrete_laplace, _SCALE, _STEPS),
+    "discrete-gaussian": _by(_atoms(atoms.discrete_gaussian, finite=False), _SIGMA, _STEPS),
+    "discrete-laplace": _by(_atoms(atoms.discrete_laplace), _SCALE, _STEPS),
     "randomised-response": _randomised_response,
-    "pure": _by(_private, _EPSILON),
-    "approximate": _by(_private, _EPSILON, _DELTA),
+    "pure": _by(_atoms(atoms.private), _EPSILON),
+    "approximate": _by(_atoms(atoms.private), _EPSILON, _DELTA),
     "subsampled": _subsampled,
     "shuffled": _shuffled,
     "dpsgd": _dpsgd,

@@ -41,6 +41,7 @@ MOST_DIGITS = 705
 LEAST = fmpq(1, 10**700)  # a smaller delta than this is only said to be at most this
 
 
+Units = tuple[int, fmpq, list[fmpq]]
 Goals = Mapping[fmpq, float]
 """By epsilon the power of ten below which delta need not be known, since another direction is worse."""
 
@@ -149,9 +150,7 @@ class Direction:
         # what is known by now is better than a guess
         return replace(guess, delta=min(guess.delta, log_of(low))) if low else guess
 
-    def _units(
-        self, ends: Sequence[float], guesses: Sequence[Saddle], tilt: float
-    ) -> tuple[int, fmpq, list[fmpq]]:
+    def _units(self, ends: Sequence[float], guesses: Sequence[Saddle], tilt: float) -> Units:
         """Return how many digits units need that fall about so fast, how fast, and their scales by factor.
 
         An error of a unit at a loss l grows to at most e^(scale - tilt epsilon) in delta, where the scale is
@@ -176,11 +175,6 @@ class Accountant:
     terms: Terms
     stopped: bool = False
 
-    @property
-    def digits(self) -> int:
-        """To how many digits bounds are rounded."""
-        return self.terms.relative if any(one.tapes for one in self.sides) else FINE_DIGITS
-
     def bounds(self, epsilon: fmpq) -> tuple[fmpq, fmpq]:
         """Return the bounds on delta that are known so far."""
         found = [one.bounds(epsilon) for one in self.sides]
@@ -199,8 +193,7 @@ class Accountant:
         finer, smaller = PILOT, 0.0
         order, before = 2.0, (0.0, 0.0)  # by which power of the step bounds part; the attempt before
         # where both sides are about different laws they do not come together
-        together = all(one.below is one.law for side in self.sides for one in side.factors)
-        attempts = ATTEMPTS if together else 1
+        attempts = ATTEMPTS if all(one.below is one.law for side in self.sides for one in side.factors) else 1
         try:
             for attempt in range(attempts):
                 gaps: list[float] = []
@@ -262,8 +255,8 @@ class Accountant:
         if any(one.low > delta for one in caps):
             return None
         if not delta:
-            ends = [one.largest for one in caps if one.largest is not None and not one.high]
-            return (max(one.least for one in caps), max(ends)) if len(ends) == len(caps) else None
+            last = [one.largest for one in caps if one.largest is not None and not one.high]
+            return (max(one.least for one in caps), max(last)) if len(last) == len(caps) else None
 
         start = self.guess(delta)
 

@@ -47,10 +47,11 @@ class Smooth:
         def above(loss: arb) -> Tails:
             return _split((rest - loss.exp()) / rate, NOTHING, beyond, lambda _: (arb(1), arb(1)))
 
-        def end(place: int) -> arb:  # where there is no least loss, the ratio of P and Q falls to 0
-            return (rest + rate * arb(self.ends()[place]).exp()).log()
+        def ends() -> tuple[Number, Number]:  # where there is no least loss, the ratio falls to 0
+            low, high = self.ends()
+            return _between(rate, low, NOTHING), _between(rate, high, NOTHING)
 
-        return Smooth(above, lambda: (end(0), end(1)))
+        return Smooth(above, ends)
 
     def replaced(self, rate: fmpq) -> Smooth:
         """Return a law that dominates sampling without replacement where one record is replaced."""
@@ -89,10 +90,8 @@ def laplace(largest: fmpq, rate: fmpq | None = None) -> Smooth:
     """
 
     def ends() -> tuple[Number, Number]:
-        if rate is None:
-            return -largest, largest
-        above, below = (1 - rate + rate * arb(end).exp() for end in (largest, -largest))
-        return -(above / below).log(), (above / below).log()
+        high = largest if rate is None else _between(rate, largest, -largest)
+        return -high, high
 
     def beyond(loss: arb) -> list[arb]:
         least, ratio = (-arb(largest)).exp(), loss.exp()
@@ -127,9 +126,9 @@ def _opposite(tails: Tails) -> Tails:
     return 1 - tails[1], 1 - tails[0]
 
 
-Place: TypeAlias = "tuple[Number | None, Number | None, Number, Number, Number]"
-"""A place of noise: the losses of P and of P' against R, None where they have no mass; then the masses of P,
-R and P' there."""
+Place: TypeAlias = "tuple[Number, Number, Number, Number, Number]"
+"""A place of noise: the losses of P and of P' against R, ``-ENDLESS`` where they have no mass; then the
+masses of P, R and P' there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,7 @@ class Atoms:
     def mixed(self, rate: fmpq) -> Atoms:
         """Return the law of (1 - q) Q + q P against Q."""
         (p, q), (lost_p, lost_q) = self.sure, self.lost
-        alone: list[Place] = [(NOTHING, NOTHING, p, NOTHING, NOTHING), (None, NOTHING, NOTHING, q, q)]
+        alone: list[Place] = [(NOTHING, NOTHING, p, NOTHING, NOTHING), (-ENDLESS, NOTHING, NOTHING, q, q)]
         shared = ((loss, NOTHING, p, q, q) for loss, p, q in self.points)
         return sampled([*alone, *shared], rate, (lost_p, lost_q, lost_q))
 
@@ -185,15 +184,17 @@ def sampled(
         p, q = rest * middle + rate * first, rest * middle + rate * second
         if p == 0 or q == 0:
             sure = [sure[0] + p, sure[1] + q]
-        elif one == other:
-            points.append((NOTHING, p, q))
-        elif rate == 1 and one is not None and other is not None:
-            points.append((one - other, p, q))
         else:
-            above, below = (rest + (0 if k is None else rate * arb(k).exp()) for k in (one, other))
-            points.append(((above / below).log(), p, q))
+            loss = NOTHING if one == other else one - other if rate == 1 else _between(rate, one, other)
+            points.append((loss, p, q))
     p, q = rest * lost[1] + rate * lost[0], rest * lost[1] + rate * lost[2]
     return Atoms(tuple(points), (sure[0], sure[1]), (p, q))
+
+
+def _between(rate: fmpq, one: Number, other: Number) -> arb:
+    """Return ln((1 - q + q e^one) / (1 - q + q e^other))."""
+    above, below = (1 - rate + rate * arb(loss).exp() for loss in (one, other))
+    return (above / below).log()
 
 
 class AtomsAt:

@@ -117,15 +117,10 @@ class Work:
 
     def _cuts(self, factor: Factor, step: float, parts: int) -> Sequence[int]:
         """Choose where a law is cut: finely where its losses count, coarsely elsewhere."""
-        ends = [
-            law.ends(self.left / parts, self.right - log10(parts), as_double(self.grid.tilt))
-            for law in (factor.rough, factor.seen)
-        ]
-        start, end = min(low for low, _ in ends), ends[0][1]
+        rough, tilt = factor.rough, as_double(self.grid.tilt)
+        start, end = rough.ends(self.left / parts, self.right - log10(parts), tilt)
         # where all others have their largest loss, a smaller one does not count; grids blur that a little
-        start = max(
-            start, min(end, float(factor.rough.losses[-1]) - 2 * self.gap) - 20 * as_double(self.grid.step)
-        )
+        start = max(start, min(end, float(rough.losses[-1]) - 2 * self.gap) - 20 * as_double(self.grid.step))
         low, high = floor(start / step), max(ceil(end / step), floor(start / step) + 1)
         memory = self.limits.memory
         # a grid holds some ten measures at a time, of three integers for each loss
@@ -134,13 +129,13 @@ class Work:
             raise LimitError(f"more than {most} losses would be needed")
         if isinstance(factor.law, AtomsAt) or high - low < 256:
             return range(low, high + 1)
-        density, cuts, length = self._density(factor.rough), [low], LONGEST_CELL
+        density, cuts, length = self._density(rough), [low], LONGEST_CELL
         while cuts[-1] < high:
             length = min(2 * length, LONGEST_CELL)
             while length > 1:
                 # a cell may be as long as where the law is densest inside of it
                 places = cuts[-1] * step, (cuts[-1] + length) * step
-                first, last = np.searchsorted(factor.rough.losses, places)
+                first, last = np.searchsorted(rough.losses, places)
                 if 3 * np.log(length) <= -5.5 - density[max(first - 1, 0) : last + 1].max():
                     break
                 length //= 2
@@ -151,11 +146,10 @@ class Work:
         """Return how dense a law is at its losses, as far as these count, as a logarithm."""
         dense = rough.masses - np.log(np.maximum(np.gradient(rough.losses), 1e-300))
         # a loss counts as much as all others may make up for what it falls short
-        rests = [
-            one.delta * log(10) - rough.moments(one.tilt)[0] + one.tilt * rough.losses for one in self.goals
-        ]
-        found = [dense + np.minimum(rest, 0) for rest in rests]
-        return np.max([one - one.max() for one in found], axis=0)
+        others = [(one, one.delta * log(10) - rough.moments(one.tilt)[0]) for one in self.goals]
+        found = [dense + np.minimum(most + one.tilt * rough.losses, 0) for one, most in others]
+        best: np.ndarray = np.max([one - one.max() for one in found], axis=0)
+        return best
 
     def _coarsen(self, place: int, copies: int) -> int:
         return self._trimmed(("coarsen", place), coarsened(self.found[place]), copies)

@@ -63,11 +63,6 @@ class Factor:
         """The law in doubles."""
         return rough_law(self.law, self.digits)
 
-    @cached_property
-    def seen(self) -> Rough:
-        """The law below in doubles."""
-        return rough_law(self.below, self.digits)
-
 
 @dataclass(frozen=True, slots=True)
 class Saddle:
