@@ -61,6 +61,10 @@ class DeltaPoint(_Point):
     lower: Exact
     upper: Exact
 
+    def about(self) -> str:
+        """Return what the bounds are on."""
+        return f"delta at epsilon = {format_rational(self.epsilon)}"
+
 
 @dataclass(frozen=True, slots=True)
 class EpsilonPoint(_Point):
@@ -84,6 +88,10 @@ class EpsilonPoint(_Point):
     delta: Exact
     lower: Exact
     upper: Exact
+
+    def about(self) -> str:
+        """Return what the bounds are on."""
+        return f"epsilon at delta = {decimal_above(self.delta, SHOWN_DIGITS)[0]}"
 
 
 Point = DeltaPoint | EpsilonPoint
@@ -284,19 +292,12 @@ class Composition(Shown):
         return composition_figure(self, points=points, largest=largest)
 
     def report(self) -> Report:
-        rows = []
-        for point in self.points:
-            where = (
-                f"epsilon at delta = {decimal_above(point.delta, SHOWN_DIGITS)[0]}"
-                if isinstance(point, EpsilonPoint)
-                else f"delta at epsilon = {format_rational(point.epsilon)}"
-            )
-            rows.append((where, *_outwards(point.lower, point.upper)))
+        rows = tuple((point.about(), *_outwards(point.lower, point.upper)) for point in self.points)
         runs = sum(mechanism.runs for mechanism in self.entries)
         stopped = "A limit ended the work before the bounds were as close as asked; they are proved."
         return Report(
             heading=f"composition of {runs} mechanism{'s' * (runs > 1)}, neighbours: {self.relation}",
             columns=("", "at least", "at most"),
-            rows=tuple(rows),
+            rows=rows,
             remarks=(*self.notes, *([stopped] if self.accountant.stopped else [])),
         )

@@ -41,7 +41,6 @@ MOST_DIGITS = 705
 LEAST = fmpq(1, 10**700)  # a smaller delta than this is only said to be at most this
 
 
-Units = tuple[int, fmpq, list[fmpq]]
 Goals = Mapping[fmpq, float]
 """By epsilon the power of ten below which delta need not be known, since another direction is worse."""
 
@@ -111,18 +110,17 @@ class Direction:
         finer: a factor for the step.
         smaller: by how many powers of ten delta may be smaller than is guessed.
         """
-        ends = list(map(as_double, goals))
         guesses = [self._seen(epsilon, least) for epsilon, least in goals.items()]
         vanishes = max(one.delta for one in guesses) <= -MOST_DIGITS
         width = 1.0 if vanishes else width  # that it is less than the least is enough
         bend = max(max(one.tilt * (one.tilt + 1), 1 / max(one.spread, width)) for one in guesses)
         delta = max(min(one.delta for one in guesses) - smaller, float(-MOST_DIGITS))
-        runs = [one.runs for one in self.factors]
+        runs, largest = [one.runs for one in self.factors], self.caps.largest
         step = finer * sqrt(width / (bend * sum(map(variance_of, runs))))
         # an attempt that was not enough may have lacked digits
         spare = self.terms.relative + 3 + len(str(sum(runs))) + len(self.tapes)
-        fine = ceil(-delta) + ceil(max(ends) * 0.4343) + spare
-        more, tilt, scales = min(self._units(ends, guesses, one.tilt) for one in guesses)
+        fine = ceil(-delta) + ceil(max(one.at for one in guesses) * 0.4343) + spare
+        more, tilt, scales = min(self._units(guesses, one.tilt) for one in guesses)
         # not through the decimal of the double: the step is written in the proof
         exact = fmpq(int(frexp(step)[0] * 256)) * fmpq(2) ** (frexp(step)[1] - 8)
         common = lattice(self.factors, fine)
@@ -137,7 +135,7 @@ class Direction:
             scales=scales,
             below=-inf in goals.values() and not vanishes,
             flat=flat,
-            gap=inf if self.caps.largest is None else as_double(self.caps.largest) - min(ends),
+            gap=inf if largest is None else as_double(largest) - min(one.at for one in guesses),
             limits=self.terms.limits,
         )
         self.terms.limits.progress("grids", len(self.tapes), None)
@@ -150,20 +148,19 @@ class Direction:
         # what is known by now is better than a guess
         return replace(guess, delta=min(guess.delta, log_of(low))) if low else guess
 
-    def _units(self, ends: Sequence[float], guesses: Sequence[Saddle], tilt: float) -> Units:
+    def _units(self, guesses: Sequence[Saddle], tilt: float) -> tuple[int, fmpq, list[fmpq]]:
         """Return how many digits units need that fall about so fast, how fast, and their scales by factor.
 
         An error of a unit at a loss l grows to at most e^(scale - tilt epsilon) in delta, where the scale is
         that of all copies: by Chernoff's bound on all others at epsilon - l.
         """
-        reach = max(ends) + sum(float(one.rough.losses[-1]) for one in self.factors)
+        reach = max(one.at for one in guesses) + sum(float(one.rough.losses[-1]) for one in self.factors)
         exact, scales, whole = fmpq(int(min(tilt, STEEP / max(reach, 1e-9)) * 64), 64), [], 0.0
         for one in self.factors:
             size = 2 ** (one.runs.bit_length() + 4)
             scales.append(fmpq(round(one.rough.moments(as_double(exact))[0] * size), size))
             whole += one.runs * as_double(scales[-1])
-        lost = [whole - as_double(exact) * end for end in ends]
-        needed = max(part * 0.4343 - one.delta for part, one in zip(lost, guesses, strict=True))
+        needed = max((whole - as_double(exact) * one.at) * 0.4343 - one.delta for one in guesses)
         return max(0, ceil(needed)), exact, scales
 
 

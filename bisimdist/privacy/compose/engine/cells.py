@@ -13,6 +13,7 @@ from bisimdist.privacy.compose.engine.laws import Atoms, AtomsAt, Law, rational
 from bisimdist.privacy.compose.engine.measures import Grid, Measure, down, up
 from bisimdist.progress import NEVER, Deadline
 
+Labels = tuple[fmpz_poly, fmpz_poly, arb]
 Cell = tuple[int, int, arb, arb]  # between which indices the loss lies, and the masses of P and of Q there
 
 
@@ -70,13 +71,11 @@ def measured(law: Law, below: Law, grid: Grid, cuts: Sequence[int], deadline: De
                 above[start - low] += up((p - more) / grid.unit(start))
         if below is not law:
             cells, rest = cells_of(below, grid, cuts, deadline)
-        labels = _labels(below, cells, rest, grid, range(low, high + 1))
+        labels = _labels(cells, rest, grid, range(low, high + 1))
     return Measure(grid, low, len(above), fmpz_poly(above), excess, *labels)
 
 
-def _labels(
-    below: Law, cells: Sequence[Cell], rest: Atoms, grid: Grid, places: Sequence[int]
-) -> tuple[fmpz_poly, fmpz_poly, arb]:
+def _labels(cells: Sequence[Cell], rest: Atoms, grid: Grid, places: Sequence[int]) -> Labels:
     """Return the masses of P and of Q by label, and that of P where Q has none."""
     p_labels, q_labels = ([fmpz(0)] * len(places) for _ in range(2))
     low, high, other = places[0], places[-1], grid.other
@@ -86,16 +85,14 @@ def _labels(
             p_labels[label - low] += down(p / grid.unit(label))
             q_labels[label - low] += up(q / other.unit(label))
     q_labels[-1] += up(rest.lost[1] / other.unit(high))
-    sure = arb(rest.sure[0])
-    if isinstance(below, AtomsAt):
-        if rest.lost[0] or rest.lost[1]:
-            p_labels[-1], sure = p_labels[-1] + down(sure / grid.unit(high)), arb(0)
-        # mass of P that may lie anywhere is taken away where it would show most
-        doubt = arb(rest.lost[0])
-        for place in reversed(places):
-            less = min(up(doubt / grid.unit(place)), p_labels[place - low])
-            p_labels[place - low] -= less
-            doubt -= less * grid.unit(place)
-            if doubt <= 0:
-                break
+    sure, doubt = arb(rest.sure[0]), arb(rest.lost[0])
+    if rest.lost[0] or rest.lost[1]:
+        p_labels[-1], sure = p_labels[-1] + down(sure / grid.unit(high)), arb(0)
+    # mass of P that may lie anywhere is taken away where it would show most
+    for place in reversed(places):
+        less = min(up(doubt / grid.unit(place)), p_labels[place - low])
+        p_labels[place - low] -= less
+        doubt -= less * grid.unit(place)
+        if doubt <= 0:
+            break
     return fmpz_poly(p_labels), fmpz_poly(q_labels), sure

@@ -68,6 +68,7 @@ class Factor:
 class Saddle:
     """What a composition looks like near a loss."""
 
+    at: float  # the loss
     tilt: float  # the exponent of the best Chernoff bound
     delta: float  # the logarithm of delta to the base of ten, about
     spread: float  # the variance of the loss under that tilt
@@ -138,4 +139,4 @@ def saddle(factors: Sequence[Factor], epsilon: float, least: float = LEAST) -> S
     value, _, spread = sums(tilt)
     width = max(tilt * (tilt + 1) * np.sqrt(2 * np.pi * spread), 1.0)
     delta = (value - tilt * epsilon - np.log(width)) / np.log(10)
-    return Saddle(tilt, float(max(min(delta, 0.0), infinite)), float(spread))
+    return Saddle(epsilon, tilt, float(max(min(delta, 0.0), infinite)), float(spread))
