@@ -21,11 +21,7 @@ def show_guaranteed(axis: Any, points: Sequence[tuple[float, float]], label: str
 def show_errors(axis: Any) -> None:
     """Give a picture of the trade-off function its axes, and the line of a test that knows nothing."""
     axis.plot([0, 1], [1, 0], color=BESIDE, linewidth=1, linestyle=":", label="no information")
-    axis.set_xlabel("type I error")
-    axis.set_ylabel("type II error")
-    axis.set_xlim(0, 1)
-    axis.set_ylim(0, 1)
-    axis.set_aspect("equal")
+    axis.set(xlabel="type I error", ylabel="type II error", xlim=(0, 1), ylim=(0, 1), aspect="equal")
     axis.grid(visible=True, alpha=0.3)
     axis.legend(frameon=False, fontsize="small")
 

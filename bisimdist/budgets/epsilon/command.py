@@ -121,11 +121,6 @@ class TestedEpsilon(Question["TestedAnswer"]):
         for option in other:
             if given.values.get(option.name):
                 raise UsageError(f"--samples and {option.flag} were both given; expected one of them")
-        plot = given[PLOT]
-        if plot is not None:
-            from bisimdist.faces.shown.pictures import picture_format
-
-            picture_format(f"--plot {plot}")  # refuses before anything is computed
         model = given.hmm()
         if model.parametric:
             raise UsageError("--samples: the model has parameters, which cannot be sampled")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.errors import UsageError
@@ -170,13 +170,17 @@ TOP = whole("--top", "K", "Show only the K pairs with the largest numbers.", lea
 ALL_PAIRS = switch("--all-pairs", "Ask about all pairs of states.")
 
 
-def _matrix_file(flag: str, path: str | None) -> str | None:
-    if path is None:
-        return None
-    from bisimdist.faces.shown.pictures import PICTURES, picture_format
+def _drawn(*other: str) -> Callable[[str, str | None], str | None]:
+    """Return what reads the name of a picture, or of a file of other kinds, and refuses all others."""
 
-    picture_format(f"{flag} {path}", (".csv", ".npy", *PICTURES))  # refuses before anything is computed
-    return path
+    def read(flag: str, path: str | None) -> str | None:
+        if path is not None:
+            from bisimdist.faces.shown.pictures import PICTURES, picture_format
+
+            picture_format(f"{flag} {path}", (*other, *PICTURES))
+        return path
+
+    return read
 
 
 MATRIX = option(
@@ -184,9 +188,9 @@ MATRIX = option(
     "FILE",
     "Write the numbers as a matrix, best with --all-pairs: .csv (exact), .npy, or a picture.",
     writes=True,
-    read=_matrix_file,
+    read=_drawn(".csv", ".npy"),
 )
-PLOT = option("--plot", "FILE", "Draw the curve (.svg, .png, .pdf).", writes=True)
+PLOT = option("--plot", "FILE", "Draw the curve (.svg, .png, .pdf).", writes=True, read=_drawn())
 LOG = switch("--log", "Draw with logarithmic axes.", name="logarithmic")
 KINKS = switch("--kinks", "Mark the bends of an exact curve.")
 TRADE_OFF = switch("--trade-off", "Draw the trade-off (f-DP) curve as well.")

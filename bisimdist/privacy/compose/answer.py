@@ -18,7 +18,7 @@ from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
 from bisimdist.privacy.compose.engine.accountant import FINE_DIGITS, LEAST, Accountant, Direction, Terms
 from bisimdist.privacy.compose.engine.laws import UNKNOWN
-from bisimdist.privacy.compose.mechanisms import RELATIONS, Mechanism, merged
+from bisimdist.privacy.compose.mechanisms import BOTH, Mechanism, merged
 from bisimdist.progress import Limits
 
 SHOWN_DIGITS = 10
@@ -134,7 +134,7 @@ class Composition(Shown):
     accountant: Accountant = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        found, names = merged(self.entries), RELATIONS[self.relation]
+        found, names = merged(self.entries), BOTH.get(self.relation, (self.relation,))
         if all(mechanism.back is None for mechanism in found):
             names = names[:1]
         terms = Terms(fmpq(self.width), self.limits)
@@ -176,9 +176,8 @@ class Composition(Shown):
         if min(values, default=0) < 0:
             raise UsageError(f"epsilon is {format_rational(min(values))}; expected at least 0")
         bounds = self.accountant.deltas(values)
-        found = [
-            DeltaPoint(Exact(at), *self._rounded(*both)) for at, both in zip(values, bounds, strict=True)
-        ]
+        pairs = zip(values, bounds, strict=True)
+        found = [DeltaPoint(Exact(at), *self._rounded(*both)) for at, both in pairs]
         self.points += tuple(found)
         return found
 
@@ -244,9 +243,8 @@ class Composition(Shown):
     @property
     def status(self) -> Status:
         """Whether the bounds are as close as asked."""
-        if self.accountant.stopped:
-            return Status.LIMIT
-        return Status.EXACT if all(point.lower == point.upper for point in self.points) else Status.BRACKET
+        exact = all(point.lower == point.upper for point in self.points)
+        return Status.LIMIT if self.accountant.stopped else Status.EXACT if exact else Status.BRACKET
 
     def data(self) -> dict[str, object]:
         """Return all points as plain data."""

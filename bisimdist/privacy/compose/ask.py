@@ -76,9 +76,7 @@ def compose(  # noqa: PLR0913
     given = checked(mechanisms, relation=relation, read=read)
     wide = to_fmpq(width)
     if not LEAST_WIDTH < as_double(wide) <= 1:
-        raise UsageError(
-            f"the width is {format_rational(wide)}; expected a number above {LEAST_WIDTH}, at most 1"
-        )
+        raise UsageError(f"the width is {format_rational(wide)}; expected more than {LEAST_WIDTH}, at most 1")
     limits = Limits(deadline=deadline, memory=memory, progress=progress)
     return Composition(entries=given, relation=relation, width=Exact(wide), limits=limits)
 

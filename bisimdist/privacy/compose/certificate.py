@@ -40,8 +40,7 @@ def composition_certificate(answer: Composition) -> Document:
     if sum(map(_work, tapes)) > MOST_WORK:
         raise LimitError("its check would take more work than a certificate may; a larger --width needs less")
     digits = max((tape.grid.digits for tape in tapes), default=0)
-    bits = max(_bits(answer, tapes), default=0)
-    bits += -bits % 32
+    bits = -(-max(_bits(answer, tapes), default=0) // 32) * 32
     if digits > MOST_DIGITS or bits > MOST_BITS:
         raise LimitError(
             f"a proof would need masses of {max(digits * 10 // 3, bits)} bits, and the checker takes"

@@ -85,11 +85,6 @@ class Compose(Question["Composition"]):
         from bisimdist.privacy.compose.ask import checked
         from bisimdist.privacy.compose.lists import read_list
 
-        plot = given[PLOT]
-        if plot is not None:
-            from bisimdist.faces.shown.pictures import picture_format
-
-            picture_format(f"--plot {plot}")  # refuses before anything is computed
         found, said = read_list(given.argument), given.fields(cls)
         said["relation"] = said["relation"] or found.relation or RELATIONS[0]
         try:

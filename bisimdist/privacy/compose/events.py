@@ -44,9 +44,8 @@ def _entry(event: Any, kind: str, moved: int) -> dict[str, Any]:
     if kind.lower() in NOISE:
         return {kind.lower(): {NOISE[kind.lower()]: repr(event.noise_multiplier), "sensitivity": moved}}
     if kind == "RandomizedResponse":
-        buckets, noise = int(event.num_buckets), event.noise_parameter
-        # with probability `noise` any bucket is answered, the true one among them
-        share = to_fmpq(repr(noise))
+        # with probability `share` any bucket is answered, the true one among them
+        buckets, share = int(event.num_buckets), to_fmpq(repr(event.noise_parameter))
         return {"randomised-response": {"truth": 1 - share + share / buckets, "options": buckets}}
     if kind == "PoissonSampled":
         inner = list(_entries(event.event, 1))

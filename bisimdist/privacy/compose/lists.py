@@ -50,9 +50,8 @@ def read_list(argument: str) -> MechanismList:
         relation = None
         if isinstance(root, MapNode):
             check_keys(root, "", required=("mechanisms",), optional=("relation",))
-            if "relation" in root.entries:
-                said = root.entries["relation"]
-                relation = expect_text(said, "relation", "add-remove, remove, add or replace")
+            said = root.entries.get("relation")
+            relation = None if said is None else expect_text(said, "relation", "such as add-remove")
             root = root.entries["mechanisms"]
         entries = expect_list(root, "mechanisms", EXPECTED)
     except ModelError as error:

@@ -10,7 +10,7 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.errors import BisimdistError, ModelError
+from bisimdist.errors import BisimdistError, ModelError, UsageError
 from bisimdist.exact.rational import format_rational, to_fmpq
 from bisimdist.privacy.compose.engine import atoms
 from bisimdist.privacy.compose.engine.laws import (
@@ -26,17 +26,13 @@ from bisimdist.privacy.compose.engine.laws import (
 from bisimdist.privacy.compose.engine.rough import Factor
 from bisimdist.privacy.compose.systems import SYSTEMS
 
-RELATIONS: Mapping[str, tuple[str, ...]] = {
-    "add-remove": ("remove", "add"),
-    "remove": ("remove",),
-    "add": ("add",),
-    "replace": ("replace", "replace-swapped"),
-}  # by neighbouring relation the directions in which a list is composed
+RELATIONS = ("add-remove", "remove", "add", "replace")
+BOTH = {"add-remove": ("remove", "add"), "replace": ("replace", "replace-swapped")}
+"""By neighbouring relation the directions in which a list is composed; of others it is one."""
 
 MOST_RUNS = 10**9
 MOST_STEPS = 10**5  # of a sensitivity on the integers
 Spec = dict[str, Any]
-Holds = Callable[[fmpq], bool]
 
 Laws = tuple[Law, Law]
 """What dominates a mechanism, and what it dominates: often the same law."""
@@ -100,27 +96,29 @@ def read_mechanism(entry: Any, relation: str, place: str, read: Callable[[str], 
     """
     if isinstance(entry, Mechanism):
         return entry
-    given = _mapping(entry, place, "such as gaussian: {sigma: 1}")
-    fields = _Fields(given, place, relation, read)
-    times = fields.number(*_whole("times", 1, 1, MOST_RUNS))
-    kinds = [key for key in given if key in _KINDS]
-    if len(kinds) != 1:
-        unknown = [f"there is no mechanism {str(key)[:40]!r}" for key in given if not kinds]
-        said = (unknown or ["it names no one mechanism"])[0]
-        raise fields.fail(f"{said}; expected one of {', '.join(_KINDS)}")
-    (fields.kind,) = kinds
-    fields.place = f"{place}: {fields.kind}"
-    if fields.kind not in {"model", "program"}:
-        inner = fields.take(fields.kind)
-        fields.only("times")
-        fields.given = _mapping(inner, fields.place, "of its parameters")
-    found = _KINDS[fields.kind](fields)
+    fields = _Fields({}, relation, read)
+    try:
+        fields.given = _mapping(entry, "such as gaussian: {sigma: 1}")
+        times = fields.number(*_whole("times", 1, 1, MOST_RUNS))
+        kinds = [key for key in fields.given if key in _KINDS]
+        if len(kinds) != 1:
+            unknown = (f"there is no mechanism {str(key)[:40]!r}" for key in fields.given if not kinds)
+            said = next(unknown, "it names no one mechanism")
+            raise UsageError(f"{said}; expected one of {', '.join(_KINDS)}")
+        (fields.kind,) = kinds
+        if fields.kind not in {"model", "program"}:
+            inner = fields.take(fields.kind)
+            fields.only("times")
+            fields.given = _mapping(inner, "of its parameters")
+        found = _KINDS[fields.kind](fields)
+    except BisimdistError as error:
+        raise ModelError(str(error), place=": ".join(filter(None, (place, fields.kind)))) from None
     return replace(found, runs=int(times) * found.runs)
 
 
-def _mapping(given: Any, place: str, expected: str) -> dict[str, Any]:
+def _mapping(given: Any, expected: str) -> dict[str, Any]:
     if not isinstance(given, Mapping):
-        raise ModelError(f"expected a mapping {expected}", place=place)
+        raise UsageError(f"expected a mapping {expected}")
     return dict(given)
 
 
@@ -129,42 +127,38 @@ class _Fields:
     """The keys of one mechanism, taken one after another."""
 
     given: dict[str, Any]
-    place: str
     relation: str
     read: Callable[[str], str]
     kind: str = ""
 
-    def fail(self, message: str) -> ModelError:
-        return ModelError(message, place=self.place)
-
     def take(self, key: str, default: Any = None) -> Any:
         if key not in self.given and default is None:
-            raise self.fail(f"the key {key!r} is missing")
+            raise UsageError(f"the key {key!r} is missing")
         return self.given.pop(key, default)
 
-    def number(self, key: str, holds: Holds, expected: str, default: Any = None) -> fmpq:
+    def number(self, key: str, holds: Callable[[fmpq], bool], expected: str, default: Any = None) -> fmpq:
         """Return a number of which something holds, which is said in words, too."""
         value = self.take(key, default)
         try:
             found = to_fmpq(value)
         except BisimdistError as error:
-            raise self.fail(f"{key}: {error}") from None
+            raise UsageError(f"{key}: {error}") from None
         if not holds(found):
-            raise self.fail(f"{key} is {str(value)[:40]}; expected {expected}")
+            raise UsageError(f"{key} is {str(value)[:40]}; expected {expected}")
         return found
 
     def mechanism(self, entry: Any, relation: str) -> Mechanism:
         """Return the mechanism inside of this one, which runs once."""
-        found = read_mechanism(entry, relation, f"{self.place}: of", self.read)
+        found = read_mechanism(entry, relation, "of", self.read)
         if found.runs != 1:
-            raise self.fail(f"what is {self.kind} runs once; expected times beside {self.kind}")
+            raise UsageError(f"what is {self.kind} runs once; expected times beside {self.kind}")
         return found
 
     def only(self, *expected: str) -> None:
         """Refuse keys that nobody has taken."""
         if self.given:
             unknown = str(next(iter(self.given)))[:40]
-            raise self.fail(f"the key {unknown!r} is unknown; expected {', '.join(expected)}")
+            raise UsageError(f"the key {unknown!r} is unknown; expected {', '.join(expected)}")
 
     def done(self, **said: fmpq | int | str | Spec) -> Spec:
         """Return the specification of what was taken; other keys are refused."""
@@ -220,7 +214,7 @@ def _randomised_response(fields: _Fields) -> Mechanism:
 def _subsampled(fields: _Fields) -> Mechanism:
     rate, sampling = fields.number(*_RATE), str(fields.take("sampling", "poisson"))
     if sampling not in {"poisson", "without-replacement"}:
-        raise fields.fail(f"sampling is {sampling[:40]!r}; expected poisson or without-replacement")
+        raise UsageError(f"sampling is {sampling[:40]!r}; expected poisson or without-replacement")
     # in a sample of a fixed size a record takes the place of another one
     inner = fields.mechanism(fields.take("of"), fields.relation if sampling == "poisson" else "replace")
     spec = fields.done(q=rate, sampling=sampling, of=inner.spec)
@@ -228,7 +222,7 @@ def _subsampled(fields: _Fields) -> Mechanism:
         return _directed(spec, _each(lambda law: law.mixed(rate), inner.laws))
     again = inner.exchanged if sampling == "poisson" else None
     if sampling == "poisson" and again is None:
-        raise fields.fail(
+        raise UsageError(
             "a sample without replacement of a Poisson sample, where one record is replaced: how a sample of"
             " one record less differs is not known; expected one way of sampling"
         )
@@ -249,7 +243,7 @@ def _shuffled(fields: _Fields) -> Mechanism:
         inner = {inner: {"truth": fields.take("truth")}}
     ((kind, said),) = fields.mechanism(inner, fields.relation).spec.items()
     if kind != "randomised-response" or said["options"] != "2" or said["truth"] == "1":
-        raise fields.fail("of: expected randomised-response with two options and a truth of less than 1")
+        raise UsageError("of: expected randomised-response with two options and a truth of less than 1")
     spec = fields.done(n=users, of={kind: {"truth": said["truth"]}})
     made = partial(atoms.shuffled, int(users), to_fmpq(said["truth"]))
     law, below = (AtomsAt(partial(made, above=above), finite=False) for above in (True, False))
@@ -257,20 +251,18 @@ def _shuffled(fields: _Fields) -> Mechanism:
 
 
 def _dpsgd(fields: _Fields) -> Mechanism:
-    steps, sigma, rate = map(fields.take, ("steps", "sigma", "q"))
+    steps = fields.number(*_whole("steps", None, 1, MOST_RUNS))
+    sigma, rate = fields.take("sigma"), fields.take("q")
     fields.only("sigma", "q", "steps")
     inner = {"subsampled": {"q": rate, "of": {"gaussian": {"sigma": sigma}}}, "times": steps}
-    return read_mechanism(inner, fields.relation, fields.place, fields.read)
+    return read_mechanism(inner, fields.relation, "", fields.read)
 
 
 def _system(fields: _Fields) -> Mechanism:
     losses, keys = SYSTEMS[fields.kind]
     said = [fields.given.pop(key, None) for key in keys]
     fields.only(*keys)
-    try:
-        spec, law, exact = losses(fields.read, *said)
-    except BisimdistError as error:
-        raise fields.fail(str(error)) from None
+    spec, law, exact = losses(fields.read, *said)
     upper = AtomsAt(lambda _: law)
     return _directed({fields.kind: spec}, (upper, upper if exact else UNKNOWN))
 

@@ -30,9 +30,7 @@ def composition_figure(answer: Composition, *, points: int, largest: ExactNumber
     _curve_panel(left, curve, estimate)
     _trade_off_panel(middle, answer, curve)
     _runs_panel(right, answer, curve)
-    runs = sum(mechanism.runs for mechanism in answer.entries)
-    mechanisms = "1 mechanism" if runs == 1 else f"{runs} mechanisms"
-    figure.suptitle(f"Composition of {mechanisms}, neighbours: {answer.relation}")
+    figure.suptitle(answer.report().heading.capitalize())
     return figure
 
 
@@ -43,8 +41,7 @@ def _band(axis: Any, places: Sequence[float], points: Sequence[DeltaPoint]) -> N
     axis.fill_between(places, lower, upper, color=ABOVE, alpha=0.25, linewidth=0)
     axis.plot(places, upper, color=ABOVE, linewidth=1.4, label="δ, at most")
     axis.plot(places, lower, color=BELOW, linewidth=1.4, linestyle="--", label="δ, at least")
-    axis.set_yscale("log")
-    axis.set_ylabel("δ")
+    axis.set(yscale="log", ylabel="δ")
     axis.grid(visible=True, alpha=0.3)
 
 
@@ -55,8 +52,7 @@ def _curve_panel(axis: Any, curve: Sequence[DeltaPoint], estimate: Callable[[flo
         theirs = [estimate(epsilon) or math.nan for epsilon in epsilons]
         label = "dp_accounting (doubles)"
         axis.plot(epsilons, theirs, color=BESIDE, linestyle=":", linewidth=1.8, label=label)
-    axis.set_title("δ at each ε")
-    axis.set_xlabel("ε")
+    axis.set(title="δ at each ε", xlabel="ε")
     axis.legend(frameon=False)
 
 
@@ -67,7 +63,7 @@ def _trade_off_panel(axis: Any, answer: Composition, curve: Sequence[DeltaPoint]
         known = next((tape.found[-1] for tape in reversed(one.tapes) if tape.found[-1].p), None)
         if known is not None:
             unit = fmpz(10) ** known.grid.fine
-            sums = list(zip(*known.tests, strict=True))
+            sums = list(zip(*(masses for masses, _ in known.tests), strict=True))
             some = [*sums[:: max(1, len(sums) // MOST_TESTS)], sums[-1]]
             reached = [(min(1.0, as_double(fmpq(q, unit))), as_double(1 - fmpq(p, unit))) for p, q in some]
             label, dashes = f"a known test ({one.name}): at most", "-." if one.name == "add" else "--"
@@ -82,8 +78,7 @@ def _runs_panel(axis: Any, answer: Composition, curve: Sequence[DeltaPoint]) -> 
     epsilon = curve[len(curve) // 2].epsilon
     found = [answer.repeated(times, width=COARSE).delta(epsilon) for times in REPEATED]
     _band(axis, REPEATED, found)
-    axis.set_title(f"δ at ε = {as_double(epsilon):.3g}, by runs of the list")
-    axis.set_xlabel("runs of the list")
+    axis.set(title=f"δ at ε = {as_double(epsilon):.3g}, by runs of the list", xlabel="runs of the list")
     axis.set_xscale("log", base=2)
     axis.set_xticks(REPEATED, [str(times) for times in REPEATED])
     axis.legend(frameon=False)

@@ -51,8 +51,7 @@ def _of_program(read: Callable[[str], str], named: Any, inputs: Any, observe: An
         named = f"{read(file)}:{function}"
     texts = [one if isinstance(one, str) else repr(one) for one in inputs]
     starts = {item.name: item.make() for item in literal_inputs(texts)}
-    request = Request(str(observe or "output"), None if cut is None else to_fmpq(cut))
-    chain = explored(named, starts, request)
+    chain = explored(named, starts, Request(str(observe or "output"), None if cut is None else to_fmpq(cut)))
     if not isinstance(chain, LMC):
         raise UsageError("the program asks an analyst; expected one whose output alone is seen")
     return _losses(chain, None)

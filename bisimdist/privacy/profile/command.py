@@ -91,10 +91,6 @@ class Profile(AboutNature["ProfileAnswer"]):
         plot = given[PLOT]
         if plot is None and (given[LOG] or given[TRADE_OFF] or given[options.KINKS]):
             raise UsageError("--log, --trade-off and --kinks say how to draw; give the file with --plot FILE")
-        if plot is not None:
-            from bisimdist.faces.shown.pictures import picture_format
-
-            picture_format(f"--plot {plot}")  # refuses before anything is computed
         model = given.rough_system()
         refuse_losses(given, model)
         if given[RENYI]:

@@ -14,7 +14,7 @@ from bisimdist.exact.doubles import as_double
 from bisimdist.privacy.compose.engine.direct import Caps, caps_of, once
 from bisimdist.privacy.compose.engine.measures import Grid
 from bisimdist.privacy.compose.engine.plan import Work, lattice, variance_of
-from bisimdist.privacy.compose.engine.rough import Factor, Saddle, first, saddle
+from bisimdist.privacy.compose.engine.rough import MOST_DIGITS, Factor, Saddle, first, saddle
 from bisimdist.progress import Limits
 
 ATTEMPTS = 8
@@ -26,18 +26,17 @@ ENOUGH = 1e-3  # delta need not be closer than that for an epsilon
 
 LARGEST = fmpq(10**6)  # no larger epsilon is looked for
 
-PILOT = 4.0  # how much coarser the first grid is: it tells how far bounds part, and costs little
+PILOT = 4.0
+"""How much coarser the first grid is: it tells how far bounds part, and costs little. Where another direction
+is worse it is as much coarser again."""
 
 AIM = 0.87  # which share of the width the next grid is chosen for
-
-FAR = 4.0  # how much coarser still it is where another direction is worse
 
 PARTS = 1e-2  # which share of the width cut tails may take
 
 STEEP = 300.0  # no unit is less than about e to minus this, relative to others
 
 FINE_DIGITS = 24  # how many digits bounds have that rest on no grid
-MOST_DIGITS = 705
 LEAST = fmpq(1, 10**700)  # a smaller delta than this is only said to be at most this
 
 
@@ -177,11 +176,10 @@ class Accountant:
         found = [one.bounds(epsilon) for one in self.sides]
         return max(low for low, _ in found), max(high for _, high in found)
 
-    def _close(self, low: fmpq, high: fmpq) -> bool:
-        return bool(high - low <= self.terms.width * low * TIGHT or high <= LEAST)
-
-    def _settled(self, epsilon: fmpq) -> bool:
-        return all(one.settled(epsilon) for one in self.sides)
+    def _open(self, epsilon: fmpq, one: Direction) -> bool:
+        # where another direction is worse by as much as its doubt, a direction does not matter
+        low, high = self.bounds(epsilon)[0], one.bounds(epsilon)[1]
+        return not (one.settled(epsilon) or high - low <= self.terms.width * low * TIGHT or high <= LEAST)
 
     def _narrowed(self, wanting: Callable[[], list[fmpq]], *, of_epsilon: bool = False) -> None:
         """Refine until nothing is wanting: `wanting` returns near which epsilons more has to be known."""
@@ -195,18 +193,12 @@ class Accountant:
             for attempt in range(attempts):
                 gaps: list[float] = []
                 for one in worst:
-                    # where another direction is worse by as much as its doubt, a direction does not matter
-                    goals = {
-                        at: self._beside(at, one, worst[0])
-                        for at in wanting()
-                        if not (one.settled(at) or self._close(self.bounds(at)[0], one.bounds(at)[1]))
-                    }
+                    goals = {at: self._beside(at, one, worst[0]) for at in wanting() if self._open(at, one)}
                     if not goals:
                         continue
-                    if of_epsilon:
-                        width = self._wanted(one, next(iter(goals)))
+                    width = self._wanted(one, next(iter(goals))) if of_epsilon else width
                     far = attempt == 0 < attempts - 1 and one is not worst[0]  # much less may be enough
-                    one.refine(goals, width, FAR * finer if far else finer, smaller)
+                    one.refine(goals, width, PILOT * finer if far else finer, smaller)
                     found = [(self.bounds(at)[0], one.bounds(at)[1]) for at in goals]
                     gaps += [0.0 if far else as_double(high / low) - 1 if low else inf for low, high in found]
                 if not gaps:
@@ -241,9 +233,7 @@ class Accountant:
 
     def deltas(self, epsilons: Sequence[fmpq]) -> list[tuple[fmpq, fmpq]]:
         """Return bounds on delta at each of some epsilons."""
-        self._narrowed(
-            lambda: [e for e in epsilons if not self._close(*self.bounds(e)) and not self._settled(e)]
-        )
+        self._narrowed(lambda: [at for at in epsilons if any(self._open(at, one) for one in self.sides)])
         return [self.bounds(epsilon) for epsilon in epsilons]
 
     def epsilon(self, delta: fmpq) -> tuple[fmpq, fmpq] | None:
@@ -262,12 +252,12 @@ class Accountant:
 
         def wanting() -> list[fmpq]:
             low, high = ends()
-            close = high - low <= self.terms.width * high * TIGHT
             least, most = self.bounds(high)
-            near = most - least <= max(self.terms.width, fmpq(1, 1000)) * least
-            if not high or (close and (self._settled(high) or near)):
+            settled = all(one.settled(high) for one in self.sides)
+            near = settled or most - least <= max(self.terms.width, fmpq(1, 1000)) * least
+            if not high or (near and high - low <= self.terms.width * high * TIGHT):
                 return []
-            return [start] if 10 * high > 11 * low or self._settled(high) else [high]
+            return [start] if settled or 10 * high > 11 * low else [high]
 
         self._narrowed(wanting, of_epsilon=True)
         low, high = ends()

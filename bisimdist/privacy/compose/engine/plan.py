@@ -130,26 +130,26 @@ class Work:
         if isinstance(factor.law, AtomsAt) or high - low < 256:
             return range(low, high + 1)
         density, cuts, length = self._density(rough), [low], LONGEST_CELL
+
+        def long(start: int, end: int) -> bool:
+            # a cell may be as long as where the law is densest inside of it
+            first, last = np.searchsorted(rough.losses, (start * step, end * step))
+            return bool(3 * log(end - start) > -5.5 - density[max(first - 1, 0) : last + 1].max())
+
         while cuts[-1] < high:
             length = min(2 * length, LONGEST_CELL)
-            while length > 1:
-                # a cell may be as long as where the law is densest inside of it
-                places = cuts[-1] * step, (cuts[-1] + length) * step
-                first, last = np.searchsorted(rough.losses, places)
-                if 3 * np.log(length) <= -5.5 - density[max(first - 1, 0) : last + 1].max():
-                    break
+            while length > 1 and long(cuts[-1], cuts[-1] + length):
                 length //= 2
             cuts.append(min(cuts[-1] + length, high))
         return cuts
 
-    def _density(self, rough: Rough) -> np.ndarray:
+    def _density(self, rough: Rough) -> Any:
         """Return how dense a law is at its losses, as far as these count, as a logarithm."""
         dense = rough.masses - np.log(np.maximum(np.gradient(rough.losses), 1e-300))
         # a loss counts as much as all others may make up for what it falls short
         others = [(one, one.delta * log(10) - rough.moments(one.tilt)[0]) for one in self.goals]
         found = [dense + np.minimum(most + one.tilt * rough.losses, 0) for one, most in others]
-        best: np.ndarray = np.max([one - one.max() for one in found], axis=0)
-        return best
+        return np.max([one - one.max() for one in found], axis=0)
 
     def _coarsen(self, place: int, copies: int) -> int:
         return self._trimmed(("coarsen", place), coarsened(self.found[place]), copies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import isfinite, sinh
+from math import inf, isfinite, sinh
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from bisimdist.privacy.compose.engine.laws import AtomsAt, Law, Smooth
 DIGITS = 60
 POINTS = 400
 STEEPEST = 1e7
-LEAST = -705.0  # the power of ten of the least delta that counts
+MOST_DIGITS = 705  # of the least delta that counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,7 @@ class Rough:
         # what is below a loss is moved to it
         heads = np.logaddexp.accumulate(self.masses)[:-1] + tilt * self.losses[1:] - self.moments(tilt)[0]
         first = int(np.searchsorted(heads, np.log(left))) - (not self.atoms)
-        last = max(int((tails > right).sum()) - 1, 0) + (not self.atoms)
-        last = min(last, len(self.losses) - 1)
+        last = min(max(int((tails > right).sum()) - 1, 0) + (not self.atoms), len(self.losses) - 1)
         return float(self.losses[max(min(first, last), 0)]), float(self.losses[last])
 
 
@@ -101,8 +100,7 @@ def _smooth(law: Smooth, digits: int) -> Rough:
     losses = middle + scale * np.sinh(np.linspace(ends[0] - 1e-9, ends[1] + 1e-12, POINTS + 1))
     tails = [law.above(arb(float(loss)))[0] for loss in losses]
     masses = [_log(one - other) for one, other in zip([arb(1), *tails], [*tails, arb(0)], strict=True)]
-    last = cap if isfinite(cap) else losses[-1]
-    places = [losses[0], *(losses[:-1] + losses[1:]) / 2, last]
+    places = [losses[0], *(losses[:-1] + losses[1:]) / 2, cap if isfinite(cap) else losses[-1]]
     return Rough(np.array(places), np.array(masses), 0.0)
 
 
@@ -119,13 +117,14 @@ def _log(value: arb) -> float:
     return float(value.log()) if value > 0 else -1e9
 
 
-def saddle(factors: Sequence[Factor], epsilon: float, least: float = LEAST) -> Saddle:
+def saddle(factors: Sequence[Factor], epsilon: float, least: float = -inf) -> Saddle:
     """Return what the composition of laws, each so many times, looks like near a loss.
 
     least: the power of ten of a delta of which nobody has to know how much less it is.
     """
     sure = 1 - np.prod([(1 - one.rough.sure) ** one.runs for one in factors])
     infinite = np.log10(sure) if sure > 0 else -np.inf
+    floor = max(-MOST_DIGITS, least, infinite) * np.log(10)
 
     def sums(tilt: float) -> Any:
         return np.sum([one.runs * one.rough.moments(tilt) for one in factors], axis=0)
@@ -133,7 +132,7 @@ def saddle(factors: Sequence[Factor], epsilon: float, least: float = LEAST) -> S
     def steep(tilt: float) -> bool:
         # a steeper one tells apart what is far below the chance of an infinite loss, or below the least
         value, mean, _ = sums(tilt)
-        return bool(mean >= epsilon or value - tilt * epsilon <= max(LEAST, least, infinite) * np.log(10))
+        return bool(mean >= epsilon or value - tilt * epsilon <= floor)
 
     tilt = first(lambda tilt: tilt > 0 and (tilt > STEEPEST or steep(tilt)))
     value, _, spread = sums(tilt)
