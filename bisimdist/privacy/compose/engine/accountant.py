@@ -66,14 +66,10 @@ class Direction:
     terms: Terms
     tapes: list[Work] = field(default_factory=list)  # the computations on grids
     caps: Caps = field(init=False)
+    alone: bool = field(init=False)  # whether there is one mechanism that runs once
 
     def __post_init__(self) -> None:
-        self.caps = caps_of(self.factors)
-
-    @property
-    def alone(self) -> bool:
-        """Whether there is one mechanism that runs once."""
-        return sum(one.runs for one in self.factors) == 1
+        self.caps, self.alone = caps_of(self.factors), sum(one.runs for one in self.factors) == 1
 
     def capped(self, epsilon: fmpq) -> bool:
         """Tell whether no finite loss is greater."""
@@ -177,9 +173,11 @@ class Accountant:
         return max(low for low, _ in found), max(high for _, high in found)
 
     def _open(self, epsilon: fmpq, one: Direction) -> bool:
+        if one.settled(epsilon):
+            return False
         # where another direction is worse by as much as its doubt, a direction does not matter
         low, high = self.bounds(epsilon)[0], one.bounds(epsilon)[1]
-        return not (one.settled(epsilon) or high - low <= self.terms.width * low * TIGHT or high <= LEAST)
+        return bool(high > max(LEAST, low * (1 + self.terms.width * TIGHT)))
 
     def _narrowed(self, wanting: Callable[[], list[fmpq]], *, of_epsilon: bool = False) -> None:
         """Refine until nothing is wanting: `wanting` returns near which epsilons more has to be known."""
@@ -245,7 +243,9 @@ class Accountant:
             last = [one.largest for one in caps if one.largest is not None and not one.high]
             return (max(one.least for one in caps), max(last)) if len(last) == len(caps) else None
 
-        start = self.guess(delta)
+        start = inside = self.guess(delta)
+        if all(one.largest is not None for one in caps):  # below the largest loss
+            inside = min(start, max(one.least for one in caps) * (1 - self.terms.width / 2))
 
         def ends() -> list[fmpq]:
             return [self._end(side, delta, start) for side in (0, 1)]
@@ -257,7 +257,7 @@ class Accountant:
             near = settled or most - least <= max(self.terms.width, fmpq(1, 1000)) * least
             if not high or (near and high - low <= self.terms.width * high * TIGHT):
                 return []
-            return [start] if settled or 10 * high > 11 * low else [high]
+            return [inside] if settled or 10 * high > 11 * low else [high]
 
         self._narrowed(wanting, of_epsilon=True)
         low, high = ends()
