@@ -90,9 +90,10 @@ def _labels(cells: Sequence[Cell], rest: Atoms, grid: Grid, places: Sequence[int
         p_labels[-1], sure = p_labels[-1] + down(sure / grid.unit(high)), arb(0)
     # mass of P that may lie anywhere is taken away where it would show most
     for place in reversed(places):
-        less = min(up(doubt / grid.unit(place)), p_labels[place - low])
-        p_labels[place - low] -= less
-        doubt -= less * grid.unit(place)
-        if doubt <= 0:
+        less = up(doubt / grid.unit(place))
+        taken = min(less, p_labels[place - low])
+        p_labels[place - low] -= taken
+        if taken == less:
             break
+        doubt -= taken * grid.unit(place)
     return fmpz_poly(p_labels), fmpz_poly(q_labels), sure
