@@ -89,11 +89,10 @@ def _labels(cells: Sequence[Cell], rest: Atoms, grid: Grid, places: Sequence[int
     if rest.lost[0] or rest.lost[1]:
         p_labels[-1], sure = p_labels[-1] + down(sure / grid.unit(high)), arb(0)
     # mass of P that may lie anywhere is taken away where it would show most
-    for place in reversed(places):
-        less = up(doubt / grid.unit(place))
-        taken = min(less, p_labels[place - low])
-        p_labels[place - low] -= taken
-        if taken == less:
+    for k in reversed([k for k, mass in enumerate(p_labels) if mass]):
+        less, mass = up(doubt / grid.unit(low + k)), p_labels[k]
+        p_labels[k] -= min(less, mass)
+        if less <= mass:
             break
-        doubt -= taken * grid.unit(place)
+        doubt -= mass * grid.unit(low + k)
     return fmpz_poly(p_labels), fmpz_poly(q_labels), sure
