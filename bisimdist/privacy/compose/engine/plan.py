@@ -117,7 +117,7 @@ class Work:
 
     def _cuts(self, factor: Factor, step: float, parts: int) -> Sequence[int]:
         """Choose where a law is cut: finely where its losses count, coarsely elsewhere."""
-        rough, tilt = factor.rough, as_double(self.grid.tilt)
+        rough, tilt = factor.rough, min(one.tilt for one in self.goals)
         start, end = rough.ends(self.left / parts, self.right - log10(parts), tilt)
         # where all others have their largest loss, a smaller one does not count; grids blur that a little
         start = max(start, min(end, float(rough.losses[-1]) - 2 * self.gap) - 20 * as_double(self.grid.step))
