@@ -16,6 +16,8 @@ from bisimdist.faces.shown.answer import identity
 from bisimdist.verdicts import Settled, joint, verdict_word
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bisimdist.faces.asked.given import Given
     from bisimdist.faces.shown.proved import Shown
     from bisimdist.faces.shown.tables import Report
@@ -120,6 +122,8 @@ class Question(ABC, Generic[A]):
     model: Any
     pairs: Any
     """What most of them are about."""
+    files: Sequence[Path] = ()
+    """Files that its input names, so that they are read, too."""
     sources: ClassVar[tuple[str, ...]] = ()
     """Where the mathematics is from: numbers as printed, in papers as ``docs/papers.md`` calls them."""
 

@@ -55,9 +55,8 @@ def run_question(kind: type[Question[A]], values: Mapping[str, Any]) -> int:
     with alarm(limits.deadline.moment, _grace(seconds, READING)):
         question = kind.read(given)
     places = question.places(given)
-    with output_files(
-        places, given.inputs(model=kind.argument.endswith(("MODEL", "MODEL OTHER", "MECHANISM")))
-    ) as files:
+    inputs = given.inputs(model=kind.argument.endswith(("MODEL", "MODEL OTHER", "MECHANISM")))
+    with output_files(places, [*inputs, *map(str, question.files)]) as files:
         with alarm(limits.deadline.moment, _grace(seconds, ASKING)):
             answer = _answered(question, limits)
         try:

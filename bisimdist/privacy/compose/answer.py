@@ -13,10 +13,13 @@ from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.faces.shown.answer import Status
+from bisimdist.faces.shown.plain import said
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
-from bisimdist.privacy.compose.engine.accountant import FINE_DIGITS, LEAST, Accountant
-from bisimdist.privacy.compose.mechanisms import Mechanism
+from bisimdist.privacy.compose.engine.accountant import FINE_DIGITS, LEAST, Accountant, Direction, Terms
+from bisimdist.privacy.compose.engine.laws import UNKNOWN
+from bisimdist.privacy.compose.mechanisms import BOTH, Mechanism, merged
+from bisimdist.progress import Limits
 
 SHOWN_DIGITS = 10
 
@@ -58,6 +61,10 @@ class DeltaPoint(_Point):
     lower: Exact
     upper: Exact
 
+    def about(self) -> str:
+        """Return what the bounds are on."""
+        return f"delta at epsilon = {format_rational(self.epsilon)}"
+
 
 @dataclass(frozen=True, slots=True)
 class EpsilonPoint(_Point):
@@ -82,6 +89,10 @@ class EpsilonPoint(_Point):
     lower: Exact
     upper: Exact
 
+    def about(self) -> str:
+        """Return what the bounds are on."""
+        return f"epsilon at delta = {decimal_above(self.delta, SHOWN_DIGITS)[0]}"
+
 
 Point = DeltaPoint | EpsilonPoint
 
@@ -94,12 +105,12 @@ class Composition(Shown):
     ----------
     entries
         The list.
-    mechanisms
-        The same in a fixed order: equal mechanisms as one, Gaussians as one.
     relation
         The neighbouring relation.
     width
         How far apart the bounds may be, relative to them.
+    limits
+        When to stop with the bounds that are proved, and whom to tell.
     points
         What was asked so far.
 
@@ -116,12 +127,32 @@ class Composition(Shown):
     command = "compose"
 
     entries: Sequence[Mechanism]
-    mechanisms: Sequence[Mechanism]
     relation: str
     width: Exact
+    limits: Limits = field(repr=False, compare=False)
     points: tuple[Point, ...] = ()
-    accountant: Accountant = field(repr=False, compare=False)
-    notes: tuple[str, ...] = ()
+    accountant: Accountant = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found, names = merged(self.entries), BOTH.get(self.relation, (self.relation,))
+        if all(mechanism.back is None for mechanism in found):
+            names = names[:1]
+        terms = Terms(fmpq(self.width), self.limits)
+        sides = [Direction(name, [one.losses(name) for one in found], terms) for name in names]
+        self.accountant = Accountant(sides, terms)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has to be known of the bounds."""
+        found = {
+            f"Of one {kind} an upper bound alone is known: the lower side counts it as no mechanism."
+            if one.laws[1] is UNKNOWN
+            else f"Of {kind} both sides are about different laws, so they need not come together.": None
+            for one in self.entries
+            for kind in one.spec
+            if one.laws[1] is not one.laws[0]
+        }
+        return tuple(found)
 
     def delta(self, epsilon: ExactNumber) -> DeltaPoint:
         """Return bounds on delta at an epsilon of at least 0.
@@ -142,19 +173,18 @@ class Composition(Shown):
             If one is negative.
         """
         values = [to_fmpq(epsilon) for epsilon in epsilons]
-        for value in values:
-            if value < 0:
-                raise UsageError(f"epsilon is {format_rational(value)}; expected at least 0")
+        if min(values, default=0) < 0:
+            raise UsageError(f"epsilon is {format_rational(min(values))}; expected at least 0")
         bounds = self.accountant.deltas(values)
-        found = [
-            DeltaPoint(Exact(at), *self._rounded(*both)) for at, both in zip(values, bounds, strict=True)
-        ]
+        pairs = zip(values, bounds, strict=True)
+        found = [DeltaPoint(Exact(at), *self._rounded(*both)) for at, both in pairs]
         self.points += tuple(found)
         return found
 
     def _rounded(self, low: fmpq, high: fmpq) -> tuple[Exact, Exact]:
         """Return bounds on delta in few digits, rounded outwards: another's rounding may differ."""
-        digits = self.accountant.digits
+        on_grids = any(side.tapes for side in self.accountant.sides)
+        digits = self.accountant.terms.relative if on_grids else FINE_DIGITS
         part = fmpq(1, 10**digits)
         if 0 < high * (1 + part) < LEAST:
             low, high = fmpq(0), LEAST
@@ -207,31 +237,18 @@ class Composition(Shown):
         >>> bisimdist.compose([{"pure": {"epsilon": "1/10"}}]).repeated(3).epsilon(0).upper
         3/10
         """
-        wide = to_fmpq(width)
-        return replace(
-            self,
-            entries=[replace(one, runs=times * one.runs) for one in self.entries],
-            mechanisms=[replace(one, runs=times * one.runs) for one in self.mechanisms],
-            width=Exact(wide),
-            points=(),
-            accountant=self.accountant.repeated(times, wide),
-        )
+        entries = [replace(one, runs=times * one.runs) for one in self.entries]
+        return replace(self, entries=entries, width=Exact(to_fmpq(width)), points=())
 
     @property
     def status(self) -> Status:
         """Whether the bounds are as close as asked."""
-        if self.accountant.stopped:
-            return Status.LIMIT
-        return Status.EXACT if all(point.lower == point.upper for point in self.points) else Status.BRACKET
+        exact = all(point.lower == point.upper for point in self.points)
+        return Status.LIMIT if self.accountant.stopped else Status.EXACT if exact else Status.BRACKET
 
     def data(self) -> dict[str, object]:
         """Return all points as plain data."""
-        return {
-            "relation": self.relation,
-            "points": [point.data() for point in self.points],
-            "status": self.status.value,
-            **({"notes": list(self.notes)} if self.notes else {}),
-        }
+        return said(self, "relation points status notes?")
 
     def csv(self) -> str:
         """Return the points as CSV: decimals rounded outwards, and the exact numbers."""
@@ -273,19 +290,12 @@ class Composition(Shown):
         return composition_figure(self, points=points, largest=largest)
 
     def report(self) -> Report:
-        rows = []
-        for point in self.points:
-            where = (
-                f"epsilon at delta = {decimal_above(point.delta, SHOWN_DIGITS)[0]}"
-                if isinstance(point, EpsilonPoint)
-                else f"delta at epsilon = {format_rational(point.epsilon)}"
-            )
-            rows.append((where, *_outwards(point.lower, point.upper)))
+        rows = tuple((point.about(), *_outwards(point.lower, point.upper)) for point in self.points)
         runs = sum(mechanism.runs for mechanism in self.entries)
         stopped = "A limit ended the work before the bounds were as close as asked; they are proved."
         return Report(
             heading=f"composition of {runs} mechanism{'s' * (runs > 1)}, neighbours: {self.relation}",
             columns=("", "at least", "at most"),
-            rows=tuple(rows),
+            rows=rows,
             remarks=(*self.notes, *([stopped] if self.accountant.stopped else [])),
         )

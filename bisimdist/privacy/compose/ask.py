@@ -10,10 +10,9 @@ from bisimdist.exact.doubles import as_double
 from bisimdist.exact.number import Exact
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.privacy.compose.answer import Composition, DeltaPoint, EpsilonPoint
-from bisimdist.privacy.compose.engine.accountant import Accountant, Terms
 from bisimdist.privacy.compose.events import listed
-from bisimdist.privacy.compose.mechanisms import RELATIONS, Mechanism, merged, read_mechanism
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.privacy.compose.mechanisms import RELATIONS, Mechanism, read_mechanism
+from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 
 __all__ = ["Composition", "DeltaPoint", "EpsilonPoint", "checked", "compose"]
 
@@ -77,32 +76,9 @@ def compose(  # noqa: PLR0913
     given = checked(mechanisms, relation=relation, read=read)
     wide = to_fmpq(width)
     if not LEAST_WIDTH < as_double(wide) <= 1:
-        raise UsageError(
-            f"the width is {format_rational(wide)}; expected a number above {LEAST_WIDTH}, at most 1"
-        )
-    found = merged(given)
-    names = RELATIONS[relation]
-    if all(mechanism.back is None for mechanism in found):
-        names = names[:1]
-    losses = {name: [one.losses(name) for one in found] for name in names}
-    terms = Terms(wide, deadline, progress, memory)
-    notes = []
-    for mechanism in found:
-        kind = next(iter(mechanism.spec))
-        if mechanism.laws[1] is None:
-            notes.append(
-                f"Of one {kind} an upper bound alone is known: the lower side counts it as no mechanism."
-            )
-        elif mechanism.laws[1] is not mechanism.laws[0]:
-            notes.append(f"Of {kind} both sides are about different laws, so they need not come together.")
-    return Composition(
-        entries=given,
-        mechanisms=found,
-        relation=relation,
-        width=Exact(wide),
-        accountant=Accountant(losses, terms),
-        notes=tuple(dict.fromkeys(notes)),
-    )
+        raise UsageError(f"the width is {format_rational(wide)}; expected more than {LEAST_WIDTH}, at most 1")
+    limits = Limits(deadline=deadline, memory=memory, progress=progress)
+    return Composition(entries=given, relation=relation, width=Exact(wide), limits=limits)
 
 
 def checked(
@@ -121,4 +97,4 @@ def checked(
     entries = listed(mechanisms, relation)
     if not entries:
         raise UsageError("the list has no mechanisms; expected at least one")
-    return [read_mechanism(entry, relation, k, read) for k, entry in enumerate(entries, start=1)]
+    return [read_mechanism(entry, relation, f"mechanism {k}", read) for k, entry in enumerate(entries, 1)]

@@ -9,8 +9,11 @@ from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import format_rational
 from bisimdist.faces.written.frame import Document
 from bisimdist.privacy.compose.answer import Composition, DeltaPoint, Point
+from bisimdist.privacy.compose.engine.laws import UNKNOWN
 
 if TYPE_CHECKING:
+    from flint import fmpq
+
     from bisimdist.privacy.compose.engine.accountant import Direction
     from bisimdist.privacy.compose.engine.plan import Work
 
@@ -30,15 +33,14 @@ def composition_certificate(answer: Composition) -> Document:
     """
     if not answer.points:
         raise UsageError("nothing was asked yet; expected a call of delta, epsilon or curve first")
-    if any(one.laws[1] is None for one in answer.mechanisms):
+    if any(one.laws[1] is UNKNOWN for one in answer.entries):
         raise UsageError("no proof is written where a mechanism is known by bounds of its own only")
-    needed = {name: _needed(side, answer.points) for name, side in answer.accountant.directions.items()}
+    needed = {side.name: _needed(side, answer.points) for side in answer.accountant.sides}
     tapes = [tape for some in needed.values() for tape in some]
     if sum(map(_work, tapes)) > MOST_WORK:
         raise LimitError("its check would take more work than a certificate may; a larger --width needs less")
     digits = max((tape.grid.digits for tape in tapes), default=0)
-    bits = max(_bits(answer, tapes), default=0)
-    bits += -bits % 32
+    bits = -(-max(_bits(answer, tapes), default=0) // 32) * 32
     if digits > MOST_DIGITS or bits > MOST_BITS:
         raise LimitError(
             f"a proof would need masses of {max(digits * 10 // 3, bits)} bits, and the checker takes"
@@ -70,17 +72,21 @@ def _plain(part: Any) -> Any:
     return [_plain(inner) for inner in part] if isinstance(part, tuple) else str(part)
 
 
+def _places(point: Point) -> tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]:
+    """Return where delta is worked out, and about how large it is: from below, from above."""
+    if isinstance(point, DeltaPoint):
+        return (point.epsilon, point.lower), (point.epsilon, point.upper)
+    return (point.lower, point.delta), (point.upper, point.delta)
+
+
 def _needed(side: Direction, points: Sequence[Point]) -> list[Work]:
     """Return the computations that some claim rests on: for each side of each point the best one."""
     chosen: set[int] = set()
     for point in points:
-        low, high = (point.epsilon,) * 2 if isinstance(point, DeltaPoint) else (point.lower, point.upper)
-        if side.tapes and not side.settled(low):
-            lowers = [tape.found[-1].bounds(low)[0] for tape in side.tapes]
-            chosen.add(lowers.index(max(lowers)))
-        if side.tapes and not side.settled(high):
-            uppers = [tape.found[-1].bounds(high)[1] for tape in side.tapes]
-            chosen.add(uppers.index(min(uppers)))
+        for k, ((epsilon, _), best) in enumerate(zip(_places(point), (max, min), strict=True)):
+            if side.tapes and not side.settled(epsilon):
+                found = [tape.found[-1].bounds(epsilon)[k] for tape in side.tapes]
+                chosen.add(found.index(best(found)))
     return [side.tapes[k] for k in sorted(chosen)]
 
 
@@ -102,14 +108,9 @@ def _bits(answer: Composition, tapes: Sequence[Work]) -> Iterator[int]:
                 large = most * (1 + grid.tilt) + abs(grid.scale)
             yield unit + 3 * int(large.floor()) // 2 + int(grid.step.q).bit_length()
     for point in answer.points:
-        # where delta is worked out, and about how large it is
-        if isinstance(point, DeltaPoint):
-            places = [(point.epsilon, point.upper)] * (point.upper < 1)
-            places += [(point.epsilon, point.lower)] * (point.lower > 0)
-        else:  # without a delta the lower end is a sum of losses
-            places = [(point.upper, point.delta)]
-            places += [(point.lower, point.delta)] * (point.lower > 0 and point.delta > 0)
-        for epsilon, about in places:
+        below, above = _places(point)
+        # a bound of 0 or 1 needs nothing, and without a delta the lower end is a sum of losses
+        for epsilon, about in [above] * (above[1] < 1) + [below] * (below[1] > 0):
             large = (int(about.denominator).bit_length() if about else 200) + 2 * GUARD
             # beyond the largest loss no power of e is needed
             capped = all(side.capped(epsilon) for side in answer.accountant.sides)

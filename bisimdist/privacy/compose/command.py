@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bisimdist.errors import ModelError, UsageError
+from bisimdist.errors import ModelError
 from bisimdist.faces.asked import numbers, options
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.option import Option, option, several
@@ -13,10 +13,13 @@ from bisimdist.faces.asked.options import CSV, LARGEST, PLOT, POINTS
 from bisimdist.faces.asked.question import Content, Group, Plain, Question
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from flint import fmpq
 
     from bisimdist.privacy.compose.answer import Composition
-    from bisimdist.privacy.compose.lists import MechanismList
+    from bisimdist.privacy.compose.mechanisms import Mechanism
     from bisimdist.progress import Limits
 
 RELATIONS = ("add-remove", "remove", "add", "replace")
@@ -68,7 +71,8 @@ class Compose(Question["Composition"]):
         options.JSON,
     )
 
-    found: MechanismList
+    mechanisms: Sequence[Mechanism]
+    files: Sequence[Path]
     epsilons: tuple[fmpq, ...]
     deltas: tuple[fmpq, ...]
     width: fmpq
@@ -78,38 +82,21 @@ class Compose(Question["Composition"]):
 
     @classmethod
     def read(cls, given: Given) -> Compose:
-        from pathlib import Path
-
-        from bisimdist.bounded import MAX_BYTES
-        from bisimdist.faces.asked.source import STANDARD_INPUT, standard_input
         from bisimdist.privacy.compose.ask import checked
         from bisimdist.privacy.compose.lists import read_list
 
-        plot = given[PLOT]
-        if plot is not None:
-            from bisimdist.faces.shown.pictures import picture_format
-
-            picture_format(f"--plot {plot}")  # refuses before anything is computed
-        argument, said = given.argument, given.fields(cls)
-        found = read_list(argument, standard_input(MAX_BYTES) if argument == STANDARD_INPUT else None)
+        found, said = read_list(given.argument), given.fields(cls)
         said["relation"] = said["relation"] or found.relation or RELATIONS[0]
-        question = cls(found=found, largest=given[LARGEST], **said)
         try:
-            checked(found.mechanisms, relation=question.relation, read=found.read)
+            mechanisms = checked(found.mechanisms, relation=said["relation"], read=found.read)
         except ModelError as error:
             raise error.with_source(found.source) from None
-        for named, path in question.places(given):
-            if Path(path).exists() and any(file.exists() and file.samefile(path) for file in found.files):
-                raise UsageError(
-                    f"{named.flag} {path}: this file is read by the same command; expected another one"
-                )
-        return question
+        return cls(mechanisms=mechanisms, files=found.files, largest=given[LARGEST], **said)
 
     def ask(self, limits: Limits) -> Composition:
         from bisimdist.privacy.compose.ask import compose
 
-        found = self.found
-        answer = self.put(compose, limits, mechanisms=found.mechanisms, read=found.read)
+        answer = self.put(compose, limits)
         if self.epsilons:
             answer.deltas(self.epsilons)
         for delta in self.deltas:

@@ -19,7 +19,7 @@ def listed(mechanisms: Any, relation: str) -> list[Any]:
     Doubles in an event are read as the decimals that Python writes for them. The noise of an event is by what
     adding a record changes; replacing one changes twice as much.
     """
-    if isinstance(mechanisms, Mapping):
+    if isinstance(mechanisms, Mapping | Mechanism):
         return [mechanisms]
     if isinstance(mechanisms, Sequence) and not isinstance(mechanisms, str):
         return [part for entry in mechanisms for part in listed(entry, relation)]
@@ -44,18 +44,15 @@ def _entry(event: Any, kind: str, moved: int) -> dict[str, Any]:
     if kind.lower() in NOISE:
         return {kind.lower(): {NOISE[kind.lower()]: repr(event.noise_multiplier), "sensitivity": moved}}
     if kind == "RandomizedResponse":
-        buckets, noise = int(event.num_buckets), event.noise_parameter
-        # with probability `noise` any bucket is answered, the true one among them
-        share = to_fmpq(repr(noise))
+        # with probability `share` any bucket is answered, the true one among them
+        buckets, share = int(event.num_buckets), to_fmpq(repr(event.noise_parameter))
         return {"randomised-response": {"truth": 1 - share + share / buckets, "options": buckets}}
     if kind == "PoissonSampled":
         inner = list(_entries(event.event, 1))
         if len(inner) == 1 and inner[0].pop("times") == 1:
             return {"subsampled": {"q": repr(event.sampling_probability), "of": inner[0]}}
         raise UsageError("a Poisson-sampled event holds several mechanisms; expected one")
-    raise UsageError(
-        f"the event {kind}DpEvent is not read; expected Gaussian, Laplace, RandomizedResponse, ..."
-    )
+    raise UsageError(f"the event {kind}DpEvent is not read; expected Gaussian, RandomizedResponse, ...")
 
 
 def estimates(mechanisms: Sequence[Mechanism], relation: str) -> Callable[[float], float] | None:
@@ -63,25 +60,16 @@ def estimates(mechanisms: Sequence[Mechanism], relation: str) -> Callable[[float
     import dp_accounting  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415  (an extra)
     from dp_accounting.pld import PLDAccountant  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415
 
-    parts = [(_event(one.spec, dp_accounting), one.runs) for one in mechanisms]
-    if relation != "add-remove" or any(event is None for event, _ in parts):
-        return None
-    # version 0.6 counts a randomised response once, however often it is said to run
-    single = dp_accounting.RandomizedResponseDpEvent
-    event = dp_accounting.ComposedDpEvent(
-        [
-            dp_accounting.ComposedDpEvent([event] * runs)
-            if isinstance(event, single)
-            else dp_accounting.SelfComposedDpEvent(event, runs)
-            for event, runs in parts
-        ]
-    )
-    list_of_answers = all("randomised-response" in one.spec for one in mechanisms)
+    answers = ["randomised-response" in one.spec for one in mechanisms]
     neighbours = dp_accounting.NeighboringRelation
-    made = PLDAccountant(neighbours.REPLACE_ONE if list_of_answers else neighbours.ADD_OR_REMOVE_ONE)
-    if not made.supports(event):
-        return None
-    made.compose(event)
+    made = PLDAccountant(neighbours.REPLACE_ONE if all(answers) else neighbours.ADD_OR_REMOVE_ONE)
+    for one, answer in zip(mechanisms, answers, strict=True):
+        event = _event(one.spec, dp_accounting)
+        if relation != "add-remove" or event is None or not made.supports(event):
+            return None
+        # version 0.6 counts a randomised response once, however often it is said to run
+        for _ in range(one.runs if answer else 1):
+            made.compose(event, 1 if answer else one.runs)
     return lambda epsilon: float(made.get_delta(epsilon))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bisimdist.bounded import MAX_BYTES
 from bisimdist.errors import ModelError
+from bisimdist.faces.asked.source import STANDARD_INPUT, source_name, standard_input
 from bisimdist.models.io.document import ListNode, MapNode, Node, ScalarKind
 from bisimdist.models.io.expect import check_keys, expect_list, expect_text
 from bisimdist.models.io.json_or_yaml import load_document, read_document
@@ -21,48 +23,40 @@ class MechanismList:
     mechanisms: list[Any]  # the entries, as plain data in which every scalar is a text
     relation: str | None  # the neighbouring relation, where it says one
     source: str  # what errors call it
-    folder: Path  # where files that it names are
-    files: list[Path] = field(default_factory=list)  # the files that were read
+    files: list[Path]  # the files that were read
 
     def read(self, name: str) -> str:
         """Return where a file is that the list names: beside the list, if it is there."""
-        beside = self.folder / name
-        found = beside if beside.exists() else Path(name)
-        self.files.append(found)
-        return str(found)
+        beside = Path(self.source).parent / name
+        self.files.append(beside if beside.exists() else Path(name))
+        return str(self.files[-1])
 
 
-def read_list(argument: str, content: bytes | None = None) -> MechanismList:
-    """Return the list of a file, of a text that is given, or of bytes from elsewhere.
+def read_list(argument: str) -> MechanismList:
+    """Return the list of a file, of standard input, or of a text that is given.
 
     Raises ModelError if it is none; the error says where.
     """
     given = argument.lstrip().startswith(("[", "{"))
-    named = not given and content is None
-    source = argument if named else "the list" if given else "standard input"
+    source, files = "the list" if given else source_name(argument), list[Path]()
     try:
-        if named:
-            root = load_document(argument, lambda node: node, expected=EXPECTED)
+        if given:
+            root = read_document(argument.encode(), "yaml", expected=EXPECTED)
+        elif argument == STANDARD_INPUT:
+            root = read_document(standard_input(MAX_BYTES), None, expected=EXPECTED)
         else:
-            root = read_document(content or argument.encode(), None if content else "yaml", expected=EXPECTED)
-        entries, relation = _parts(root)
+            root = load_document(argument, lambda node: node, expected=EXPECTED)
+            files = [Path(argument)]
+        relation = None
+        if isinstance(root, MapNode):
+            check_keys(root, "", required=("mechanisms",), optional=("relation",))
+            said = root.entries.get("relation")
+            relation = None if said is None else expect_text(said, "relation", "such as add-remove")
+            root = root.entries["mechanisms"]
+        entries = expect_list(root, "mechanisms", EXPECTED)
     except ModelError as error:
         raise error.with_source(source) from None
-    path = Path(argument)
-    place, files = (path.parent, [path]) if named else (Path(), [])
-    return MechanismList([_plain(entry) for entry in entries.items], relation, source, place, files)
-
-
-def _parts(root: Node) -> tuple[ListNode, str | None]:
-    """Return the list, and the relation that is said."""
-    if isinstance(root, ListNode):
-        return root, None
-    if not isinstance(root, MapNode):
-        raise root.error(f"it holds {root.describe()}; expected {EXPECTED}")
-    check_keys(root, "", required=("mechanisms",), optional=("relation",))
-    said = root.entries.get("relation")
-    relation = None if said is None else expect_text(said, "relation", "add-remove, remove, add or replace")
-    return expect_list(root.entries["mechanisms"], "mechanisms", "a list"), relation
+    return MechanismList(_plain(entries), relation, source, files)
 
 
 def _plain(node: Node) -> Any:

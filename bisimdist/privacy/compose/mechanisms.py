@@ -5,41 +5,37 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from flint import fmpq
 
-from bisimdist.errors import BisimdistError, ModelError
+from bisimdist.errors import BisimdistError, ModelError, UsageError
 from bisimdist.exact.rational import format_rational, to_fmpq
 from bisimdist.privacy.compose.engine import atoms
 from bisimdist.privacy.compose.engine.laws import (
     NOTHING,
+    UNKNOWN,
+    Atoms,
     AtomsAt,
     Law,
-    Smooth,
     gaussian,
     laplace,
-    mixed,
-    replaced,
-    swapped,
     thinned,
 )
-from bisimdist.privacy.compose.systems import losses_of_model, losses_of_program
+from bisimdist.privacy.compose.engine.rough import Factor
+from bisimdist.privacy.compose.systems import SYSTEMS
 
-RELATIONS: Mapping[str, tuple[str, ...]] = {
-    "add-remove": ("remove", "add"),
-    "remove": ("remove",),
-    "add": ("add",),
-    "replace": ("replace", "replace-swapped"),
-}  # by neighbouring relation the directions in which a list is composed
+RELATIONS = ("add-remove", "remove", "add", "replace")
+BOTH = {"add-remove": ("remove", "add"), "replace": ("replace", "replace-swapped")}
+"""By neighbouring relation the directions in which a list is composed; of others it is one."""
 
 MOST_RUNS = 10**9
 MOST_STEPS = 10**5  # of a sensitivity on the integers
 Spec = dict[str, Any]
 
-
-Laws = tuple[Law, "Law | None"]
-"""What dominates a mechanism, and what it dominates: the same law, unless only an upper bound is known."""
+Laws = tuple[Law, Law]
+"""What dominates a mechanism, and what it dominates: often the same law."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,199 +51,178 @@ class Mechanism:
     exchanged: Callable[[fmpq, Law], Law] | None = field(default=thinned, compare=False)
     runs: int = 1  # how often it runs
 
-    def losses(self, direction: str) -> tuple[Law, Law | None, int]:
-        """Return its laws in a direction, and how often it runs."""
+    def losses(self, direction: str) -> Factor:
+        """Return its laws in a direction."""
         laws = self.laws if self.back is None or direction in {"remove", "replace"} else self.back
-        return (*laws, self.runs)
+        return Factor(*laws, self.runs)
 
 
 def _each(made: Callable[[Law], Law], laws: Laws) -> Laws:
-    """Return what becomes of two laws, which stay one where they are one."""
+    """Return what becomes of two laws, which stay one where they are one, and unknown where they are that."""
     law, below = laws
     other = made(law)
-    return other, None if below is None else other if below is law else made(below)
+    return other, other if below is law else below if below is UNKNOWN else made(below)
 
 
 def _directed(spec: Spec, laws: Laws) -> Mechanism:
     """Return a mechanism of which the other direction differs."""
-    return Mechanism(spec, laws, _each(swapped, laws))
+    return Mechanism(spec, laws, _each(lambda law: law.swapped(), laws))
 
 
 def merged(mechanisms: Sequence[Mechanism]) -> list[Mechanism]:
     """Return the same list in a fixed order: equal mechanisms as one, all Gaussians as one run.
 
     >>> gaussian = {"gaussian": {"sigma": 10}, "times": 50}
-    >>> [m.spec for m in merged([read_mechanism(gaussian, "add-remove", 1)] * 2)]
+    >>> [m.spec for m in merged([read_mechanism(gaussian, "add-remove", "")] * 2)]
     [{'gaussian': {'variance': '1'}}]
     """
-    runs: dict[str, int] = {}
-    first: dict[str, Mechanism] = {}
-    variance = fmpq(0)
-    for one in mechanisms:
-        if isinstance(one.laws[0], Smooth) and one.laws[0].variance is not None:
-            variance += one.runs * one.laws[0].variance
-            continue
+    variance = sum((one.runs * one.laws[0].variance for one in mechanisms), NOTHING)
+    law, found = gaussian(variance), dict[str, Mechanism]()
+    for one in (other for other in mechanisms if not other.laws[0].variance):
         text = json.dumps(one.spec, sort_keys=True)
-        runs[text] = runs.get(text, 0) + one.runs
-        first.setdefault(text, one)
-    found = [replace(one, runs=runs[text]) for text, one in sorted(first.items())]
-    if variance:
-        law = gaussian(variance)
-        found.insert(0, Mechanism({"gaussian": {"variance": format_rational(variance)}}, (law, law)))
-    return found
+        found[text] = replace(one, runs=one.runs + found[text].runs) if text in found else one
+    together = Mechanism({"gaussian": {"variance": format_rational(variance)}}, (law, law))
+    return [*([together] if variance else []), *(found[text] for text in sorted(found))]
 
 
-def read_mechanism(entry: Any, relation: str, number: int, read: Callable[[str], str] = str) -> Mechanism:
+def read_mechanism(entry: Any, relation: str, place: str, read: Callable[[str], str] = str) -> Mechanism:
     """Return the mechanism that an entry of a list names.
 
-    entry: a mapping with one kind of mechanism, and beside it ``times``.
+    entry: a mapping with one kind of mechanism, and beside it ``times``; or a mechanism that was read before.
     relation: the neighbouring relation.
-    number: which entry it is, for errors.
+    place: what errors call it.
     read: returns where a file is that is named.
     Raises ModelError if there is no such mechanism; the error says which entry, and what was expected.
     """
-    place = f"mechanism {number}"
-    if not isinstance(entry, Mapping):
-        raise ModelError("expected a mapping such as gaussian: {sigma: 1}", place=place)
-    given = dict(entry)
-    times = _Fields({"times": given.pop("times", 1)}, place, relation, read)
-    kinds = [key for key in given if key in _KINDS]
-    if len(kinds) != 1:
-        unknown = next((str(key) for key in given if key not in _KINDS), "")
-        some = (
-            f"there is no mechanism {unknown[:40]!r}"
-            if unknown and not kinds
-            else "it names no one mechanism"
-        )
-        raise ModelError(f"{some}; expected one of {', '.join(_KINDS)}", place=place)
-    kind = kinds[0]
-    fields = _Fields(given, f"{place}: {kind}", relation, read)
-    found = _KINDS[kind](fields if kind in {"model", "program"} else fields.under(kind), kind)
-    return replace(found, runs=times.whole("times", most=MOST_RUNS) * found.runs)
+    if isinstance(entry, Mechanism):
+        return entry
+    fields = _Fields({}, relation, read)
+    try:
+        fields.given = _mapping(entry, "such as gaussian: {sigma: 1}")
+        times = fields.number(*_whole("times", 1, 1, MOST_RUNS))
+        kinds = [key for key in fields.given if key in _KINDS]
+        if len(kinds) != 1:
+            unknown = (f"there is no mechanism {str(key)[:40]!r}" for key in fields.given if not kinds)
+            said = next(unknown, "it names no one mechanism")
+            raise UsageError(f"{said}; expected one of {', '.join(_KINDS)}")
+        (fields.kind,) = kinds
+        if fields.kind not in {"model", "program"}:
+            inner = fields.take(fields.kind)
+            fields.only("times")
+            fields.given = _mapping(inner, "of its parameters")
+        found = _KINDS[fields.kind](fields)
+    except BisimdistError as error:
+        raise ModelError(str(error), place=": ".join(filter(None, (place, fields.kind)))) from None
+    return replace(found, runs=int(times) * found.runs)
 
 
+def _mapping(given: Any, expected: str) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        raise UsageError(f"expected a mapping {expected}")
+    return dict(given)
+
+
+@dataclass(slots=True)
 class _Fields:
     """The keys of one mechanism, taken one after another."""
 
-    def __init__(
-        self, given: Mapping[str, Any], place: str, relation: str, read: Callable[[str], str]
-    ) -> None:
-        self.given, self.place, self.relation, self.read = dict(given), place, relation, read
-
-    def fail(self, message: str) -> ModelError:
-        return ModelError(message, place=self.place)
-
-    def under(self, key: str) -> _Fields:
-        """Return the fields inside of a key, which has to be all there is."""
-        inner = self.take(key)
-        if self.given:
-            raise self.fail(f"the key {next(iter(self.given))!r} is unknown")
-        if not isinstance(inner, Mapping):
-            raise self.fail("expected a mapping of its parameters")
-        return _Fields(inner, self.place, self.relation, self.read)
+    given: dict[str, Any]
+    relation: str
+    read: Callable[[str], str]
+    kind: str = ""
 
     def take(self, key: str, default: Any = None) -> Any:
         if key not in self.given and default is None:
-            raise self.fail(f"the key {key!r} is missing")
+            raise UsageError(f"the key {key!r} is missing")
         return self.given.pop(key, default)
 
-    def number(
-        self, key: str, holds: Callable[[fmpq], bool | fmpq], expected: str, default: Any = None
-    ) -> fmpq:
+    def number(self, key: str, holds: Callable[[fmpq], bool], expected: str, default: Any = None) -> fmpq:
+        """Return a number of which something holds, which is said in words, too."""
         value = self.take(key, default)
         try:
             found = to_fmpq(value)
         except BisimdistError as error:
-            raise self.fail(f"{key}: {error}") from None
+            raise UsageError(f"{key}: {error}") from None
         if not holds(found):
-            raise self.fail(f"{key} is {str(value)[:40]}; expected {expected}")
+            raise UsageError(f"{key} is {str(value)[:40]}; expected {expected}")
         return found
 
-    def truth(self, options: int = 2) -> fmpq:
-        least = fmpq(1, options)
-        return self.number("truth", lambda t: least <= t <= 1, f"a probability from {least} to 1")
+    def mechanism(self, entry: Any, relation: str) -> Mechanism:
+        """Return the mechanism inside of this one, which runs once."""
+        found = read_mechanism(entry, relation, "of", self.read)
+        if found.runs != 1:
+            raise UsageError(f"what is {self.kind} runs once; expected times beside {self.kind}")
+        return found
 
-    def whole(self, key: str, default: Any = None, least: int = 1, most: int = 10**9) -> int:
-        expected = f"a whole number from {least} to {most}"
-        return int(self.number(key, lambda n: n.q == 1 and least <= n <= most, expected, default).p)
-
-    def done(self, kind: str, **said: fmpq | int | str | Spec) -> Spec:
-        """Return the specification of what was taken; other keys are refused."""
+    def only(self, *expected: str) -> None:
+        """Refuse keys that nobody has taken."""
         if self.given:
             unknown = str(next(iter(self.given)))[:40]
-            raise self.fail(f"the key {unknown!r} is unknown; expected {', '.join(said)}")
-        return {kind: {key: value if isinstance(value, dict) else str(value) for key, value in said.items()}}
+            raise UsageError(f"the key {unknown!r} is unknown; expected {', '.join(expected)}")
+
+    def done(self, **said: fmpq | int | str | Spec) -> Spec:
+        """Return the specification of what was taken; other keys are refused."""
+        self.only(*said)
+        texts = {key: value if isinstance(value, dict) else str(value) for key, value in said.items()}
+        return {self.kind: texts}
 
 
-def _private(rate: fmpq | None, epsilon: fmpq, delta: fmpq = NOTHING) -> Law:
-    return AtomsAt(lambda _: atoms.private(epsilon, delta, rate))
+Parameter = tuple[Any, ...]
+"""The name of a number, what holds of it, also in words, and perhaps a default."""
 
 
-def _discrete_laplace(rate: fmpq | None, scale: fmpq, moved: fmpq) -> Law:
-    return AtomsAt(lambda _: atoms.discrete_laplace(scale, int(moved.p), rate))
+def _whole(key: str, default: Any, least: int, most: int) -> Parameter:
+    expected = f"a whole number from {least} to {most}"
+    return key, lambda number: number.q == 1 and least <= number <= most, expected, default
 
 
-def _discrete_gaussian(rate: fmpq | None, sigma: fmpq, moved: fmpq) -> Law:
-    return AtomsAt(lambda digits: atoms.discrete_gaussian(sigma**2, int(moved.p), digits, rate), finite=False)
+_POSITIVE: Parameter = (lambda value: value > 0, "a number above 0")
+_SIGMA, _SCALE, _MOVED = ("sigma", *_POSITIVE), ("scale", *_POSITIVE), ("sensitivity", *_POSITIVE, 1)
+_STEPS = _whole("sensitivity", 1, 1, MOST_STEPS)
+_EPSILON: Parameter = ("epsilon", lambda epsilon: epsilon >= 0, "at least 0")
+_DELTA: Parameter = ("delta", lambda delta: 0 <= delta <= 1, "a number from 0 to 1")
+_RATE: Parameter = ("q", lambda rate: 0 < rate <= 1, "a probability above 0 and at most 1")
 
 
-_POSITIVE = (lambda value: value > 0, "a number above 0")
-_STEPS = (lambda n: n.q == 1 and 1 <= n <= MOST_STEPS, f"a whole number from 1 to {MOST_STEPS}", 1)
-_RANGES: Mapping[str, tuple[Any, ...]] = {
-    "sigma": _POSITIVE,
-    "scale": _POSITIVE,
-    "sensitivity": (*_POSITIVE, 1),
-    "epsilon": (lambda epsilon: epsilon >= 0, "at least 0"),
-    "delta": (lambda delta: 0 <= delta <= 1, "a number from 0 to 1"),
-    "q": (lambda rate: 0 < rate <= 1, "a probability above 0 and at most 1"),
-}
-"""By parameter what holds of it, also in words, and perhaps a default."""
+def _by(made: Callable[..., Law], *parameters: Parameter) -> Callable[[_Fields], Mechanism]:
+    """Return how to read a mechanism.
 
-_PLAIN: Mapping[str, tuple[str, Callable[..., Law]]] = {
-    "gaussian": ("sigma sensitivity", lambda rate, sigma, moved: gaussian((moved / sigma) ** 2, rate)),
-    "laplace": ("scale sensitivity", lambda rate, scale, moved: laplace(moved / scale, rate)),
-    "discrete-gaussian": ("sigma sensitivity", _discrete_gaussian),
-    "discrete-laplace": ("scale sensitivity", _discrete_laplace),
-    "pure": ("epsilon", _private),
-    "approximate": ("epsilon delta", _private),
-}
-"""By kind its parameters; its law by them, after the rate if one record of a sample is replaced."""
+    made: its law by the parameters, after the rate if one record of a sample is replaced.
+    """
+
+    def mechanism(fields: _Fields) -> Mechanism:
+        said = {parameter[0]: fields.number(*parameter) for parameter in parameters}
+        spec, law = fields.done(**said), made(None, *said.values())
+        return Mechanism(spec, (law, law), exchanged=lambda rate, _: made(rate, *said.values()))
+
+    return mechanism
 
 
-def _plain(fields: _Fields, kind: str) -> Mechanism:
-    names, made = _PLAIN[kind]
-    ranges = {**_RANGES, "sensitivity": _STEPS} if kind.startswith("discrete") else _RANGES
-    said = {name: fields.number(name, *ranges[name]) for name in names.split()}
-    spec, law = fields.done(kind, **said), made(None, *said.values())
-    return Mechanism(spec, (law, law), exchanged=lambda rate, _: made(rate, *said.values()))
+def _atoms(made: Callable[..., Atoms], finite: bool = True) -> Callable[..., Law]:
+    """Return the law of atoms by a rate and parameters; the atoms are made by the digits, and these."""
+    return lambda *said: AtomsAt(lambda digits: made(digits, *said), finite)
 
 
-def _randomised_response(fields: _Fields, kind: str) -> Mechanism:
-    options = fields.whole("options", 2, least=2, most=10**6)
-    truth = fields.truth(options)
+def _randomised_response(fields: _Fields) -> Mechanism:
+    options = fields.number(*_whole("options", 2, 2, 10**6))
+    expected = f"a probability from {1 / options} to 1"
+    truth = fields.number("truth", lambda truth: 1 / options <= truth <= 1, expected)
     law = AtomsAt(lambda _: atoms.randomised_response(truth, options))
-    return Mechanism(fields.done(kind, truth=truth, options=options), (law, law))
+    return Mechanism(fields.done(truth=truth, options=options), (law, law))
 
 
-def _subsampled(fields: _Fields, kind: str) -> Mechanism:
-    rate = fields.number("q", *_RANGES["q"])
-    sampling = str(fields.take("sampling", "poisson"))
+def _subsampled(fields: _Fields) -> Mechanism:
+    rate, sampling = fields.number(*_RATE), str(fields.take("sampling", "poisson"))
     if sampling not in {"poisson", "without-replacement"}:
-        raise fields.fail(f"sampling is {sampling[:40]!r}; expected poisson or without-replacement")
+        raise UsageError(f"sampling is {sampling[:40]!r}; expected poisson or without-replacement")
     # in a sample of a fixed size a record takes the place of another one
-    relation = fields.relation if sampling == "poisson" else "replace"
-    try:
-        inner = read_mechanism(fields.take("of"), relation, 0, fields.read)
-    except ModelError as error:
-        raise fields.fail(f"of: {error.message}") from None
-    if inner.runs != 1:
-        raise fields.fail("what is subsampled runs once on a sample; expected times beside subsampled")
-    spec = fields.done(kind, q=rate, sampling=sampling, of=inner.spec)
+    inner = fields.mechanism(fields.take("of"), fields.relation if sampling == "poisson" else "replace")
+    spec = fields.done(q=rate, sampling=sampling, of=inner.spec)
     if fields.relation != "replace":
-        return _directed(spec, _each(lambda law: mixed(rate, law), inner.laws))
+        return _directed(spec, _each(lambda law: law.mixed(rate), inner.laws))
     again = inner.exchanged if sampling == "poisson" else None
     if sampling == "poisson" and again is None:
-        raise fields.fail(
+        raise UsageError(
             "a sample without replacement of a Poisson sample, where one record is replaced: how a sample of"
             " one record less differs is not known; expected one way of sampling"
         )
@@ -255,58 +230,51 @@ def _subsampled(fields: _Fields, kind: str) -> Mechanism:
     def made(laws: Laws) -> Laws:
         if again is not None:
             return _each(lambda law: again(rate, law), laws)
-        return replaced(rate, laws[0]), None if laws[1] is None else mixed(rate, laws[1])
+        return laws[0].replaced(rate), _each(lambda law: law.mixed(rate), laws)[1]
 
     # a sample of a sample: what is thinned is thinned again
-    twice = again if again is None or again is thinned else lambda q, law: again(q * rate, law)
-    return Mechanism(spec, made(inner.laws), None if inner.back is None else made(inner.back), twice)
+    twice = again if again in {None, thinned} else lambda q, law: again(q * rate, law)
+    return Mechanism(spec, made(inner.laws), inner.back and made(inner.back), twice)
 
 
-def _shuffled(fields: _Fields, kind: str) -> Mechanism:
-    users = fields.whole("n", most=10**7)
-    inner = fields.take("of")
+def _shuffled(fields: _Fields) -> Mechanism:
+    users, inner = fields.number(*_whole("n", None, 1, 10**7)), fields.take("of")
     if isinstance(inner, str):
         inner = {inner: {"truth": fields.take("truth")}}
-    if not isinstance(inner, Mapping) or list(inner) != ["randomised-response"]:
-        raise fields.fail("of: expected randomised-response, such as {randomised-response: {truth: 3/4}}")
-    answer = _Fields(inner, f"{fields.place}: of", fields.relation, fields.read).under("randomised-response")
-    truth = answer.truth()
-    if truth == 1:
-        raise answer.fail("truth is 1: the answers are not random; expected less than 1")
-    answer.whole("options", 2, least=2, most=2)
-    spec = fields.done(kind, n=users, of=answer.done("randomised-response", truth=truth))
-    law = AtomsAt(lambda digits: atoms.shuffled(users, truth, digits, above=True), finite=False)
-    below = AtomsAt(lambda digits: atoms.shuffled(users, truth, digits, above=False), finite=False)
+    ((kind, said),) = fields.mechanism(inner, fields.relation).spec.items()
+    if kind != "randomised-response" or said["options"] != "2" or said["truth"] == "1":
+        raise UsageError("of: expected randomised-response with two options and a truth of less than 1")
+    spec = fields.done(n=users, of={kind: {"truth": said["truth"]}})
+    made = partial(atoms.shuffled, int(users), to_fmpq(said["truth"]))
+    law, below = (AtomsAt(partial(made, above=above), finite=False) for above in (True, False))
     return Mechanism(spec, (law, below))
 
 
-def _dpsgd(fields: _Fields, kind: str) -> Mechanism:
-    steps = fields.whole("steps", most=MOST_RUNS)
+def _dpsgd(fields: _Fields) -> Mechanism:
+    steps = fields.number(*_whole("steps", None, 1, MOST_RUNS))
     sigma, rate = fields.take("sigma"), fields.take("q")
-    fields.done(kind)
+    fields.only("sigma", "q", "steps")
     inner = {"subsampled": {"q": rate, "of": {"gaussian": {"sigma": sigma}}}, "times": steps}
-    return read_mechanism(inner, fields.relation, 0, fields.read)
+    return read_mechanism(inner, fields.relation, "", fields.read)
 
 
-def _system(fields: _Fields, kind: str) -> Mechanism:
-    try:
-        spec, law, exact = (losses_of_model if kind == "model" else losses_of_program)(
-            fields.given, fields.read
-        )
-    except ModelError as error:
-        place = f"{fields.place}: {error.place}".rstrip(": ")
-        raise ModelError(error.message, place=place, source=error.source) from None
-    except BisimdistError as error:
-        raise fields.fail(str(error)) from None
+def _system(fields: _Fields) -> Mechanism:
+    losses, keys = SYSTEMS[fields.kind]
+    said = [fields.given.pop(key, None) for key in keys]
+    fields.only(*keys)
+    spec, law, exact = losses(fields.read, *said)
     upper = AtomsAt(lambda _: law)
-    return _directed({kind: spec}, (upper, upper if exact else None))
+    return _directed({fields.kind: spec}, (upper, upper if exact else UNKNOWN))
 
 
-_KINDS: Mapping[str, Callable[[_Fields, str], Mechanism]] = {
-    **dict.fromkeys(("gaussian", "laplace", "discrete-gaussian", "discrete-laplace"), _plain),
+_KINDS: Mapping[str, Callable[[_Fields], Mechanism]] = {
+    "gaussian": _by(lambda rate, sigma, moved: gaussian((moved / sigma) ** 2, rate), _SIGMA, _MOVED),
+    "laplace": _by(lambda rate, scale, moved: laplace(moved / scale, rate), _SCALE, _MOVED),
+    "discrete-gaussian": _by(_atoms(atoms.discrete_gaussian, finite=False), _SIGMA, _STEPS),
+    "discrete-laplace": _by(_atoms(atoms.discrete_laplace), _SCALE, _STEPS),
     "randomised-response": _randomised_response,
-    "pure": _plain,
-    "approximate": _plain,
+    "pure": _by(_atoms(atoms.private), _EPSILON),
+    "approximate": _by(_atoms(atoms.private), _EPSILON, _DELTA),
     "subsampled": _subsampled,
     "shuffled": _shuffled,
     "dpsgd": _dpsgd,

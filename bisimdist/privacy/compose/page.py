@@ -14,10 +14,8 @@ from bisimdist.exact.rational import ExactNumber
 from bisimdist.faces.shown.pictures import figure_class
 from bisimdist.privacy.compose.answer import Composition, DeltaPoint
 from bisimdist.privacy.compose.events import estimates
-from bisimdist.privacy.trade_off import guaranteed, show_errors
+from bisimdist.privacy.trade_off import ABOVE, BELOW, BESIDE, show_errors, show_guaranteed
 
-ABOVE, BELOW, BESIDE = "#3f7fe0", "#d2642a", "#808890"
-SAMPLES = 300
 MOST_TESTS = 400
 REPEATED = (1, 2, 4, 8, 16, 32)
 COARSE = "1/50"  # how far apart bounds may be that are only drawn
@@ -32,9 +30,7 @@ def composition_figure(answer: Composition, *, points: int, largest: ExactNumber
     _curve_panel(left, curve, estimate)
     _trade_off_panel(middle, answer, curve)
     _runs_panel(right, answer, curve)
-    runs = sum(mechanism.runs for mechanism in answer.entries)
-    mechanisms = "1 mechanism" if runs == 1 else f"{runs} mechanisms"
-    figure.suptitle(f"Composition of {mechanisms}, neighbours: {answer.relation}")
+    figure.suptitle(answer.report().heading.capitalize())
     return figure
 
 
@@ -45,8 +41,7 @@ def _band(axis: Any, places: Sequence[float], points: Sequence[DeltaPoint]) -> N
     axis.fill_between(places, lower, upper, color=ABOVE, alpha=0.25, linewidth=0)
     axis.plot(places, upper, color=ABOVE, linewidth=1.4, label="δ, at most")
     axis.plot(places, lower, color=BELOW, linewidth=1.4, linestyle="--", label="δ, at least")
-    axis.set_yscale("log")
-    axis.set_ylabel("δ")
+    axis.set(yscale="log", ylabel="δ")
     axis.grid(visible=True, alpha=0.3)
 
 
@@ -55,34 +50,25 @@ def _curve_panel(axis: Any, curve: Sequence[DeltaPoint], estimate: Callable[[flo
     _band(axis, epsilons, curve)
     if estimate is not None:
         theirs = [estimate(epsilon) or math.nan for epsilon in epsilons]
-        axis.plot(
-            epsilons, theirs, color=BESIDE, linestyle=":", linewidth=1.8, label="dp_accounting (doubles)"
-        )
-    axis.set_title("δ at each ε")
-    axis.set_xlabel("ε")
+        label = "dp_accounting (doubles)"
+        axis.plot(epsilons, theirs, color=BESIDE, linestyle=":", linewidth=1.8, label=label)
+    axis.set(title="δ at each ε", xlabel="ε")
     axis.legend(frameon=False)
 
 
 def _trade_off_panel(axis: Any, answer: Composition, curve: Sequence[DeltaPoint]) -> None:
-    errors = [k / SAMPLES for k in range(SAMPLES + 1)]
-    axis.plot([0, 1], [1, 0], color=BESIDE, linewidth=1, linestyle=":", label="no information")
     points = [(math.exp(as_double(point.epsilon)), as_double(point.upper)) for point in curve]
-    proved = [guaranteed(points, error) for error in errors]
-    axis.plot(errors, proved, color=ABOVE, linewidth=1.5, label="any test: at least")
-    for name, one in answer.accountant.directions.items():
+    show_guaranteed(axis, points, "any test: at least")
+    for one in answer.accountant.sides:
         known = next((tape.found[-1] for tape in reversed(one.tapes) if tape.found[-1].p), None)
         if known is not None:
             unit = fmpz(10) ** known.grid.fine
-            sums = list(zip(*known.tests, strict=True))
+            sums = list(zip(*(masses for masses, _ in known.tests), strict=True))
             some = [*sums[:: max(1, len(sums) // MOST_TESTS)], sums[-1]]
             reached = [(min(1.0, as_double(fmpq(q, unit))), as_double(1 - fmpq(p, unit))) for p, q in some]
-            axis.plot(
-                *zip((0.0, 1.0), *reached, strict=True),
-                color=BELOW,
-                linewidth=1.2,
-                linestyle="--" if name in {"remove", "replace"} else "-.",
-                label=f"a known test ({name}): at most",
-            )
+            label, dashes = f"a known test ({one.name}): at most", "-." if one.name == "add" else "--"
+            places = zip((0.0, 1.0), *reached, strict=True)
+            axis.plot(*places, color=BELOW, linewidth=1.2, linestyle=dashes, label=label)
     axis.set_title("trade-off function f")
     show_errors(axis)
 
@@ -92,8 +78,7 @@ def _runs_panel(axis: Any, answer: Composition, curve: Sequence[DeltaPoint]) -> 
     epsilon = curve[len(curve) // 2].epsilon
     found = [answer.repeated(times, width=COARSE).delta(epsilon) for times in REPEATED]
     _band(axis, REPEATED, found)
-    axis.set_title(f"δ at ε = {as_double(epsilon):.3g}, by runs of the list")
-    axis.set_xlabel("runs of the list")
+    axis.set(title=f"δ at ε = {as_double(epsilon):.3g}, by runs of the list", xlabel="runs of the list")
     axis.set_xscale("log", base=2)
     axis.set_xticks(REPEATED, [str(times) for times in REPEATED])
     axis.legend(frameon=False)

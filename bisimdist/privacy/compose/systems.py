@@ -8,8 +8,9 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.exact.rational import format_rational
+from bisimdist.exact.rational import format_rational, to_fmpq
 from bisimdist.models.conversions import observed_chain
+from bisimdist.models.io.reading import Reading
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.compose.engine import atoms
@@ -18,7 +19,6 @@ from bisimdist.privacy.engine.losses import exact_losses
 from bisimdist.privacy.profile.ask import profile
 from bisimdist.reductions.chain import beside, straight
 
-EXAMPLE = "example:"
 POINTS = 65
 
 
@@ -27,37 +27,23 @@ System = tuple[dict[str, Any], Atoms, bool]
 whether it is the law."""
 
 
-def losses_of_model(given: dict[str, Any], read: Callable[[str], str]) -> System:
-    """Return the losses of ``model`` (a model, a file or an example) and ``pair``."""
-    named = given.pop("model")
-    pair = given.pop("pair", None)
-    _nothing_else(given, "model and pair")
-    return _losses(_model(named, read), pair)
+def _of_model(read: Callable[[str], str], named: Any, pair: Any) -> System:
+    """Return the losses of a model, which may be a file or an example, and a pair."""
+    if isinstance(named, str):
+        from bisimdist.faces.asked.source import EXAMPLE_PREFIX, read_any_model  # noqa: PLC0415  (few lists name one)
 
-
-def _model(named: Any, read: Callable[[str], str]) -> LMC:
-    if isinstance(named, AnyModel):
-        return observed_chain(named)
-    if not isinstance(named, str):
+        named = read_any_model(named if named.startswith(EXAMPLE_PREFIX) else read(named), Reading())
+    if not isinstance(named, AnyModel):
         raise UsageError("model: expected a file, such as chain.yaml, or an example")
-    if named.startswith(EXAMPLE):
-        from bisimdist.models.library.registry import build_any_example  # noqa: PLC0415  (few lists name one)
-
-        return observed_chain(build_any_example(named.removeprefix(EXAMPLE)))
-    from bisimdist.models.io import load_model  # noqa: PLC0415  (few lists name one)
-
-    return observed_chain(load_model(read(named)))
+    return _losses(observed_chain(named), pair)
 
 
-def losses_of_program(given: dict[str, Any], read: Callable[[str], str]) -> System:
-    """Return the losses of ``program`` (a function, or ``FILE.py:FUNCTION``) on two ``inputs``."""
+def _of_program(read: Callable[[str], str], named: Any, inputs: Any, observe: Any, cut: Any) -> System:
+    """Return the losses of a program, a function or ``FILE.py:FUNCTION``, on two inputs."""
     from bisimdist.programs.front import explored  # noqa: PLC0415  (few lists name one)
     from bisimdist.programs.inputs import literal_inputs  # noqa: PLC0415
     from bisimdist.programs.request import Request  # noqa: PLC0415
 
-    named, inputs = given.pop("program"), given.pop("inputs", None)
-    observe, cut = str(given.pop("observe", "output")), given.pop("cut", None)
-    _nothing_else(given, "program, inputs, observe and cut")
     if not isinstance(inputs, list | tuple) or len(inputs) != 2:
         raise UsageError("expected inputs: two of them, such as [0, 1]")
     if isinstance(named, str):
@@ -65,28 +51,18 @@ def losses_of_program(given: dict[str, Any], read: Callable[[str], str]) -> Syst
         named = f"{read(file)}:{function}"
     texts = [one if isinstance(one, str) else repr(one) for one in inputs]
     starts = {item.name: item.make() for item in literal_inputs(texts)}
-    from bisimdist.exact.rational import to_fmpq  # noqa: PLC0415
-
-    chain = explored(named, starts, Request(observe, None if cut is None else to_fmpq(cut)))
+    chain = explored(named, starts, Request(str(observe or "output"), None if cut is None else to_fmpq(cut)))
     if not isinstance(chain, LMC):
         raise UsageError("the program asks an analyst; expected one whose output alone is seen")
     return _losses(chain, None)
 
 
-def _nothing_else(given: Mapping[str, Any], expected: str) -> None:
-    if given:
-        raise UsageError(f"the key {str(next(iter(given)))[:40]!r} is unknown; expected {expected}")
-
-
 def _losses(model: LMC, pair: Any) -> System:
-    if pair is None:
-        if not model.pairs:
-            raise UsageError("the model has no pairs of its own; expected pair: [s, t]")
-        s, t = model.pairs[0]
-    elif isinstance(pair, list | tuple) and len(pair) == 2:
-        s, t = (model.index(str(name)) for name in pair)
-    else:
+    if pair is None and model.pairs:
+        pair = [model.states[place] for place in model.pairs[0]]
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
         raise UsageError("expected pair: two states, such as [s, t]")
+    s, t = (model.index(str(name)) for name in pair)
     chain, _ = straight(model)
     cut = beside(model, (model.states[s], model.states[t])).get("cut", (fmpq(0), fmpq(0)))
     spec: dict[str, Any] = {"chain": chain.canonical(), "pair": [chain.states[s], chain.states[t]]}
@@ -99,3 +75,10 @@ def _losses(model: LMC, pair: Any) -> System:
     corners = [(point.alpha, point.upper) for point in points]
     spec["curve"] = [[format_rational(a), format_rational(d)] for a, d in corners]
     return spec, atoms.dominating(corners), False
+
+
+SYSTEMS: Mapping[str, tuple[Callable[..., System], tuple[str, ...]]] = {
+    "model": (_of_model, ("model", "pair")),
+    "program": (_of_program, ("program", "inputs", "observe", "cut")),
+}
+"""By kind how its losses are found, and the keys that it takes."""

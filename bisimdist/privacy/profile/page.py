@@ -12,11 +12,8 @@ from bisimdist.exact.doubles import as_double, from_double
 from bisimdist.extras import needed
 from bisimdist.faces.shown.pictures import figure_class
 from bisimdist.privacy.profile.answer import ProfileAnswer
-from bisimdist.privacy.trade_off import guaranteed, show_errors
+from bisimdist.privacy.trade_off import ABOVE, BELOW, BESIDE, SAMPLES, show_errors, show_guaranteed
 
-ABOVE, BELOW, BESIDE = "#3f7fe0", "#d2642a", "#808890"
-"""Colours that can be told from each other and from white as well as dark paper."""
-SAMPLES = 300
 HAIRLINE = 0.002  # bounds that are no further apart than this share of the largest delta are one line
 DEEPEST = 1e-12  # smaller deltas do not show in the logarithmic form
 
@@ -121,7 +118,6 @@ def _one_set_of_ticks(line: Any) -> None:
 
 
 def _trade_off_panel(axis: Any, answer: ProfileAnswer) -> None:
-    axis.plot([0, 1], [1, 0], color=BESIDE, linewidth=1, linestyle=":", label="no information")
     if answer.losses is not None:
         # of several pairs the one that is told apart best
         losses, (source, target) = max(
@@ -141,13 +137,6 @@ def _trade_off_panel(axis: Any, answer: ProfileAnswer) -> None:
                 label=f"T({first}, {second})",
             )
     else:
-        errors = [k / SAMPLES for k in range(SAMPLES + 1)]
         points = [(as_double(point.alpha), as_double(point.upper)) for point in answer.points]
-        axis.plot(
-            errors,
-            [guaranteed(points, a) for a in errors],
-            color=ABOVE,
-            linewidth=1.5,
-            label="at least (from the upper bounds)",
-        )
+        show_guaranteed(axis, points, "at least (from the upper bounds)")
     show_errors(axis)

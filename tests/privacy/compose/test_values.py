@@ -16,7 +16,8 @@ from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError, ModelError, UsageError
 from bisimdist.privacy.compose.engine import atoms
 from bisimdist.privacy.compose.engine.direct import caps_of
-from bisimdist.privacy.compose.engine.laws import AtomsAt
+from bisimdist.privacy.compose.engine.laws import UNKNOWN, AtomsAt
+from bisimdist.privacy.compose.engine.rough import Factor
 
 
 def within(value: str, lower: Any, upper: Any, width: str = "1/1000") -> None:
@@ -170,7 +171,7 @@ def test_an_epsilon_below_the_mean_of_the_loss(mechanisms: list[Any], delta: str
 
 def test_the_least_epsilon_rests_on_what_is_known_from_below() -> None:
     law = AtomsAt(lambda _: atoms.randomised_response(fmpq(3, 4)))
-    known, unknown = (caps_of([(law, below, 2)], 60) for below in (law, None))
+    known, unknown = (caps_of([Factor(law, below, 2)]) for below in (law, UNKNOWN))
     assert known.largest is not None
     assert known.largest == unknown.largest
     assert 0 < known.largest - known.least < fmpq(1, 10**50)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import isqrt
+from operator import mul
 
 from flint import arb, fmpq, fmpz
 
-from bisimdist.privacy.compose.engine.laws import NOTHING, Atom, Atoms, Place, sampled
+from bisimdist.privacy.compose.engine.laws import ENDLESS, NOTHING, Atom, Atoms, Place, sampled
 
 
 def finite(points: Iterable[tuple[fmpq, fmpq]], lost: tuple[fmpq, fmpq] = (NOTHING, NOTHING)) -> Atoms:
     """Return the law of exact masses (p, q)."""
-    places = ((arb(p / q).log() if p and q else None, NOTHING, p, q, q) for p, q in points)
+    places = ((arb(p / q).log() if p and q else -ENDLESS, NOTHING, p, q, q) for p, q in points)
     return sampled(places, fmpq(1), (lost[0], NOTHING, lost[1]))
 
 
@@ -33,26 +34,23 @@ def dominating(corners: Sequence[tuple[fmpq, fmpq]]) -> Atoms:
         while len(hull) > 1 and _slope(hull[-2], hull[-1]) > _slope(hull[-1], (a, d)):
             hull.pop()
         hull.append((a, d))
-    points = []
     slopes = [_slope(one, other) for one, other in pairwise(hull)] + [fmpq(0)]
-    for (a, _), before, after in zip(hull[1:], slopes[:-1], slopes[1:], strict=True):
-        if after > before:
-            points.append((a * (after - before), after - before))
-    return finite([*points, (last, fmpq(0))])
+    masses = [(a, after - before) for (a, _), (before, after) in zip(hull[1:], pairwise(slopes), strict=True)]
+    return finite([*((a * mass, mass) for a, mass in masses if mass > 0), (last, fmpq(0))])
 
 
 def _slope(one: tuple[fmpq, fmpq], other: tuple[fmpq, fmpq]) -> fmpq:
     return (other[1] - one[1]) / (other[0] - one[0])
 
 
-def randomised_response(truth: fmpq, options: int = 2) -> Atoms:
+def randomised_response(truth: fmpq, options: fmpq | int = 2) -> Atoms:
     """Return the law of an answer that is true with this probability, and else one of the others."""
     lie = (1 - truth) / (options - 1)
     same = 1 - truth - lie
     return finite([(truth, lie), *([(same, same)] if same else []), (lie, truth)])
 
 
-def private(epsilon: fmpq, delta: fmpq, rate: fmpq | None = None) -> Atoms:
+def private(_: int, rate: fmpq | None, epsilon: fmpq, delta: fmpq = NOTHING) -> Atoms:
     """Return the law that dominates everything that is (epsilon, delta)-private, and is so itself.
 
     rate: where it is given, the law of `sampled` where one record is replaced.
@@ -62,29 +60,30 @@ def private(epsilon: fmpq, delta: fmpq, rate: fmpq | None = None) -> Atoms:
         more, less = rest / (1 + (-arb(epsilon)).exp()), rest / (1 + arb(epsilon).exp())
         atoms = ((-epsilon, less, more), (epsilon, more, less)) if epsilon else ((NOTHING, rest, rest),)
         return Atoms(atoms if delta < 1 else (), (delta, delta))
-    none, far, less = arb(0), arb(delta), (-arb(epsilon)).exp()
+    never, none, far, less = -ENDLESS, arb(0), arb(delta), (-arb(epsilon)).exp()
     more = (1 - far) / (1 + less)
     end, high = more * less, far / less
     # how much of R there is where one loss is epsilon and the other is not, and in the middle
     rise, fall = none.max(end - far), none.max(far.min(1 - far) - end)
     middle, nowhere = none.max(fmpq(1, 2) - end.max(far)), none.max(far - fmpq(1, 2))
     half: list[Place] = [
-        (None, None, none, none, far),
-        (None, epsilon, none, end.min(far), more.min(high)),
+        (never, never, none, none, far),
+        (never, epsilon, none, end.min(far), more.min(high)),
         (-epsilon, epsilon, rise * less, rise, none.max(more - high)),
-        (None, -epsilon, none, fall, fall * less),
+        (never, -epsilon, none, fall, fall * less),
         (-epsilon, -epsilon, middle * less, middle, middle * less),
-        (None, None, none, nowhere, none),
+        (never, never, none, nowhere, none),
     ]
     mirrored = ((other, one, second, some, first) for one, other, first, some, second in half)
     return sampled([*half, *mirrored], rate)
 
 
-def discrete_laplace(scale: fmpq, sensitivity: int, rate: fmpq | None = None) -> Atoms:
+def discrete_laplace(_: int, rate: fmpq | None, scale: fmpq, moved: fmpq) -> Atoms:
     """Return the law of P(k) ~ exp(-|k|/scale) around the sensitivity against the same around 0.
 
     rate: where it is given, the law of `sampled` where one record is replaced.
     """
+    sensitivity = int(moved.p)
     least = 0 if rate is None else -sensitivity  # the centre of what P is held against
     ratio = (-1 / arb(scale)).exp()
     end, middle = 1 / (1 + ratio), (1 - ratio) / (1 + ratio)
@@ -99,11 +98,12 @@ def discrete_laplace(scale: fmpq, sensitivity: int, rate: fmpq | None = None) ->
     return sampled(places, rate or fmpq(1))
 
 
-def discrete_gaussian(variance: fmpq, sensitivity: int, digits: int, rate: fmpq | None = None) -> Atoms:
+def discrete_gaussian(digits: int, rate: fmpq | None, sigma: fmpq, moved: fmpq) -> Atoms:
     """Return the law of P(k) ~ exp(-k^2 / 2 variance) around the sensitivity against the same around 0.
 
     rate: as for `discrete_laplace`.
     """
+    variance, sensitivity = sigma**2, int(moved.p)
     least = 0 if rate is None else -sensitivity
     reach = sensitivity - least + 3 + isqrt(int((2 * variance * ((digits + 4) * fmpq(2303, 1000))).ceil()))
     weights = [(-arb(k * k / (2 * variance))).exp() for k in range(reach + 1)]
@@ -159,8 +159,5 @@ def _binomial(trials: int, chance: fmpq, digits: int) -> list[tuple[int, arb]]:
     reach = 2 + isqrt(int((trials * ((digits + 4) * fmpq(1152, 1000))).ceil()))  # by Hoeffding
     low, high = max(0, middle - reach), min(trials, middle + reach)
     value = arb(fmpz.bin_uiui(trials, low)) * arb(chance) ** low * arb(1 - chance) ** (trials - low)
-    found = [(low, value)]
-    for k in range(low, high):
-        value *= fmpq(trials - k, k + 1) * chance / (1 - chance)
-        found.append((k + 1, value))
-    return found
+    ratios = (fmpq(trials - k, k + 1) * chance / (1 - chance) for k in range(low, high))
+    return list(enumerate(accumulate(ratios, mul, initial=value), low))

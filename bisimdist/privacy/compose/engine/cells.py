@@ -13,6 +13,7 @@ from bisimdist.privacy.compose.engine.laws import Atoms, AtomsAt, Law, rational
 from bisimdist.privacy.compose.engine.measures import Grid, Measure, down, up
 from bisimdist.progress import NEVER, Deadline
 
+Labels = tuple[fmpz_poly, fmpz_poly, arb]
 Cell = tuple[int, int, arb, arb]  # between which indices the loss lies, and the masses of P and of Q there
 
 
@@ -44,13 +45,11 @@ def _atomic(atoms: Atoms, grid: Grid) -> Iterator[Cell]:
     return ((*key, *masses) for key, masses in found.items())
 
 
-def measured(
-    law: Law, below: Law | None, grid: Grid, cuts: Sequence[int], deadline: Deadline = NEVER
-) -> Measure:
+def measured(law: Law, below: Law, grid: Grid, cuts: Sequence[int], deadline: Deadline = NEVER) -> Measure:
     """Return what is known of one run of a mechanism.
 
     law: a law that dominates the mechanism.
-    below: one that the mechanism dominates, None where there is none but that of an answer without meaning.
+    below: one that the mechanism dominates.
     grid, cuts: the grid; where it is cut.
     """
     low, high = cuts[0], cuts[-1]
@@ -70,37 +69,30 @@ def measured(
                 more = (p - q * arb(grid.step * start).exp()) / share(end - start)
                 above[end - low] += up(more / grid.unit(end))
                 above[start - low] += up((p - more) / grid.unit(start))
-        if below is not None and below is not law:
+        if below is not law:
             cells, rest = cells_of(below, grid, cuts, deadline)
-        labels = _labels(below, cells, rest, grid, range(low, high + 1))
+        labels = _labels(cells, rest, grid, range(low, high + 1))
     return Measure(grid, low, len(above), fmpz_poly(above), excess, *labels)
 
 
-def _labels(
-    below: Law | None, cells: Sequence[Cell], rest: Atoms, grid: Grid, places: Sequence[int]
-) -> tuple[fmpz_poly, fmpz_poly, arb]:
+def _labels(cells: Sequence[Cell], rest: Atoms, grid: Grid, places: Sequence[int]) -> Labels:
     """Return the masses of P and of Q by label, and that of P where Q has none."""
     p_labels, q_labels = ([fmpz(0)] * len(places) for _ in range(2))
     low, high, other = places[0], places[-1], grid.other
-    if below is None:
-        p_labels[0], q_labels[0] = down(1 / grid.unit(low)), up(1 / other.unit(low))
-        return fmpz_poly(p_labels), fmpz_poly(q_labels), arb(0)
     for start, end, p, q in cells:
         label = (start + max(start, end - 1)) // 2
         if low <= label <= high:
             p_labels[label - low] += down(p / grid.unit(label))
             q_labels[label - low] += up(q / other.unit(label))
     q_labels[-1] += up(rest.lost[1] / other.unit(high))
-    sure = arb(rest.sure[0])
-    if isinstance(below, AtomsAt):
-        if rest.lost[0] or rest.lost[1]:
-            p_labels[-1], sure = p_labels[-1] + down(sure / grid.unit(high)), arb(0)
-        # mass of P that may lie anywhere is taken away where it would show most
-        doubt = arb(rest.lost[0])
-        for place in reversed(places):
-            less = min(up(doubt / grid.unit(place)), p_labels[place - low])
-            p_labels[place - low] -= less
-            doubt -= less * grid.unit(place)
-            if doubt <= 0:
-                break
+    sure, doubt = arb(rest.sure[0]), arb(rest.lost[0])
+    if rest.lost[0] or rest.lost[1]:
+        p_labels[-1], sure = p_labels[-1] + down(sure / grid.unit(high)), arb(0)
+    # mass of P that may lie anywhere is taken away where it would show most
+    for k in reversed([k for k, mass in enumerate(p_labels) if mass]):
+        less, mass = up(doubt / grid.unit(low + k)), p_labels[k]
+        p_labels[k] -= min(less, mass)
+        if less <= mass:
+            break
+        doubt -= mass * grid.unit(low + k)
     return fmpz_poly(p_labels), fmpz_poly(q_labels), sure

@@ -9,22 +9,17 @@ from functools import reduce
 from flint import arb, fmpq
 
 from bisimdist.exact.precision import working_precision
-from bisimdist.privacy.compose.engine.laws import NOTHING, AtomsAt, Law, Number, rational
+from bisimdist.privacy.compose.engine.laws import ENDLESS, NOTHING, AtomsAt, Law, Number, rational
 from bisimdist.privacy.compose.engine.measures import within_unit
+from bisimdist.privacy.compose.engine.rough import DIGITS, Factor
 
 MOST_DIGITS = 750  # of delta: less is only said to be at most 10**-700
 
-Loss = tuple[Law, "Law | None", int]
-"""What dominates a mechanism, what it dominates if that is known, and how often it runs."""
 
-
-def once(loss: Loss, epsilon: fmpq, relative: int) -> tuple[fmpq, fmpq]:
+def once(one: Factor, epsilon: fmpq, relative: int) -> tuple[fmpq, fmpq]:
     """Return bounds on delta of one run."""
-    law, below, _ = loss
-    low, high = _precise(law, epsilon, relative)
-    if below is not law:
-        low = NOTHING if below is None else _precise(below, epsilon, relative)[0]
-    return low, high
+    low, high = _precise(one.law, epsilon, relative)
+    return low if one.below is one.law else _precise(one.below, epsilon, relative)[0], high
 
 
 def _precise(law: Law, epsilon: fmpq, relative: int) -> tuple[fmpq, fmpq]:
@@ -65,29 +60,29 @@ class Caps:
     high: fmpq  # at least that mass
 
 
-def caps_of(losses: Sequence[Loss], digits: int) -> Caps:
+def caps_of(factors: Sequence[Factor]) -> Caps:
     """Return what is known of the largest losses of a list."""
-    with working_precision(digits * 10 // 3 + 64):
+    with working_precision(DIGITS * 10 // 3 + 64):
         least, largest, finite, doubt = NOTHING, NOTHING, arb(1), arb(1)
-        for law, below, runs in losses:
-            end, sure, lost = _end(law, digits)
-            largest = None if largest is None or end is None else largest + end * runs
-            doubt *= (1 - arb(sure) - lost[0]).nonnegative_part() ** runs
-            end, sure, lost = (None, NOTHING, lost) if below is None else _end(below, digits)
+        for one in factors:
+            end, sure, lost = _end(one.law)
+            largest += end * one.runs
+            doubt *= (1 - arb(sure) - lost[0]).nonnegative_part() ** one.runs
+            end, sure, lost = _end(one.below)
             if not any(lost):  # what is lost may make every loss less
-                finite *= (1 - arb(sure)).nonnegative_part() ** runs
-                least += end * runs if end is not None else 0
-        most = None if largest is None else rational(largest, arb.upper)
+                finite *= (1 - arb(sure)).nonnegative_part() ** one.runs
+                least += end * one.runs
+        most = rational(largest, arb.upper) if arb(largest).is_finite() else None
         low, high = within_unit((1 - finite).lower()), within_unit((1 - doubt).upper())
-        return Caps(rational(least, arb.lower), most, low, high)
+        return Caps(rational(least, arb.lower) if arb(least).is_finite() else NOTHING, most, low, high)
 
 
-def _end(law: Law, digits: int) -> tuple[Number | None, Number, tuple[Number, Number]]:
-    """Return the largest finite loss of a law, if any, the mass of P at infinity, and what is lost."""
+def _end(law: Law) -> tuple[Number, Number, tuple[Number, Number]]:
+    """Return the largest finite loss of a law, the mass of P at infinity, and what is lost."""
     if not isinstance(law, AtomsAt):
         return law.ends()[1], NOTHING, (NOTHING, NOTHING)
-    atoms = law.make(digits)
+    atoms = law.make(DIGITS)
     losses = [loss for loss, *_ in atoms.points] or [NOTHING]
     exact = [loss for loss in losses if isinstance(loss, fmpq)]
     largest = max(exact) if len(exact) == len(losses) else reduce(arb.max, map(arb, losses))
-    return largest if law.finite else None, atoms.sure[0], atoms.lost
+    return largest if law.finite else ENDLESS, atoms.sure[0], atoms.lost

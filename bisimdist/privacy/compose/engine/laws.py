@@ -6,8 +6,8 @@ a list of atoms. All values are balls at the precision of the caller.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -15,11 +15,13 @@ from flint import arb, ctx, fmpq
 
 Tails = tuple[arb, arb]
 Number: TypeAlias = "arb | fmpq"
-Ends: TypeAlias = "tuple[Number | None, Number | None]"
+Ends: TypeAlias = "Callable[[], tuple[Number, Number]]"
+"""Returns the least and the largest loss, which are not finite where there is none."""
 Atom = tuple[Number, Number, Number]
 """The loss, the mass under P and the mass under Q; both masses are positive."""
 
 NOTHING = fmpq(0)
+ENDLESS = arb("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +29,38 @@ class Smooth:
     """A law by how much of P and of Q has a greater loss."""
 
     above: Callable[[arb], Tails]
-    # the least and the largest loss; None where there is none
-    ends: Callable[[], Ends] = lambda: (None, None)
-    variance: fmpq | None = None  # of Gaussian noise that of the loss: it adds up
+    ends: Ends
+    variance: fmpq = NOTHING  # of Gaussian noise that of the loss: it adds up
+
+    def swapped(self) -> Smooth:
+        """Return the law of the other direction."""
+        return Smooth(lambda loss: _opposite(self.above(-loss)), lambda: (-self.ends()[1], -self.ends()[0]))
+
+    def mixed(self, rate: fmpq) -> Smooth:
+        """Return the law of (1 - q) Q + q P against Q: the record is present in one input."""
+        rest = 1 - rate
+
+        def beyond(lacking: arb) -> Tails:
+            p, q = self.above((-lacking if lacking < 0 else arb((-lacking).upper())).log())
+            return q + (p - q) * rate, q
+
+        def above(loss: arb) -> Tails:
+            return _split((rest - loss.exp()) / rate, NOTHING, beyond, lambda _: (arb(1), arb(1)))
+
+        def ends() -> tuple[Number, Number]:  # where there is no least loss, the ratio falls to 0
+            low, high = self.ends()
+            return _between(rate, low, NOTHING), _between(rate, high, NOTHING)
+
+        return Smooth(above, ends)
+
+    def replaced(self, rate: fmpq) -> Smooth:
+        """Return a law that dominates sampling without replacement where one record is replaced."""
+        more, less = self.mixed(rate), self.swapped().mixed(rate).swapped()
+
+        def above(loss: arb) -> Tails:
+            return (more if loss >= 0 else less).above(loss)
+
+        return Smooth(above, lambda: (less.ends()[0], more.ends()[1]))
 
 
 def gaussian(variance: fmpq, rate: fmpq | None = None) -> Smooth:
@@ -39,16 +70,17 @@ def gaussian(variance: fmpq, rate: fmpq | None = None) -> Smooth:
     where one record is replaced. R is the noise around 0, P around mu, P' around -mu.
     """
 
-    def beyond(loss: arb) -> Iterator[arb]:
+    def beyond(loss: arb) -> list[arb]:
         mu, root, half = arb(variance).sqrt(), arb(2).sqrt(), arb(variance) / 2
         if rate is None:
             place = loss / mu + mu / 2
         else:  # where x = e^(mu z): x^2 - 2 c x - e^loss = 0
             c = (1 - rate) * (loss.exp() - 1) / rate * half.exp() / 2
             place = (c + (c * c + loss.exp()).sqrt()).log() / mu
-        return (((place - mean) / root).erfc() / 2 for mean in (0, mu, -mu))
+        return [((place - mean) / root).erfc() / 2 for mean in (0, mu, -mu)[: 2 if rate is None else 3]]
 
-    return Smooth(_mirrored(beyond, rate), variance=None if rate else variance)
+    law = _mirrored(beyond, rate, lambda: (-ENDLESS, ENDLESS))
+    return replace(law, variance=NOTHING if rate else variance)
 
 
 def laplace(largest: fmpq, rate: fmpq | None = None) -> Smooth:
@@ -57,57 +89,46 @@ def laplace(largest: fmpq, rate: fmpq | None = None) -> Smooth:
     rate: as for Gaussian noise.
     """
 
-    def ends() -> Ends:
-        if rate is None:
-            return -largest, largest
-        above, below = (1 - rate + rate * arb(end).exp() for end in (largest, -largest))
-        return -(above / below).log(), (above / below).log()
+    def ends() -> tuple[Number, Number]:
+        high = largest if rate is None else _between(rate, largest, -largest)
+        return -high, high
 
-    def beyond(loss: arb) -> Iterator[arb]:
+    def beyond(loss: arb) -> list[arb]:
         least, ratio = (-arb(largest)).exp(), loss.exp()
         if rate is not None:  # the likelihood ratio of P and R, where that of P' and R is the least
             ratio = (1 - rate) * (ratio - 1) / rate + least * ratio
         middle = (least / ratio).sqrt() / 2
-        yield from (middle, 1 - (ratio * least).sqrt() / 2, middle * least)
+        return [middle, 1 - (ratio * least).sqrt() / 2, *([] if rate is None else [middle * least])]
 
-    return Smooth(_mirrored(beyond, rate, ends), ends)
+    return _mirrored(beyond, rate, ends)
 
 
-def _mirrored(
-    beyond: Callable[[arb], Iterator[arb]], rate: fmpq | None, ends: Callable[[], Ends] = lambda: (None, None)
-) -> Callable[[arb], Tails]:
-    """Return the tails of `gaussian` and `laplace`: the loss grows with the place, a mirror swaps both sides.
+def _mirrored(beyond: Callable[[arb], list[arb]], rate: fmpq | None, ends: Ends) -> Smooth:
+    """Return the law of `gaussian` and `laplace`: the loss grows with the place, a mirror swaps both sides.
 
-    beyond: how much of R, P and P' has more than a loss that is not negative, up to the largest.
+    beyond: how much of R, P and P' has more than a loss that is not negative, up to the largest; R is P'
+    where it is not among them.
     """
 
+    def inside(loss: arb) -> Tails:
+        middle, first, *others = beyond(loss)
+        share = 1 if rate is None else rate
+        p, q = (middle + (side - middle) * share for side in (first, *(others or [middle])))
+        return p, q
+
     def half(loss: arb) -> Tails:
-        end = ends()[1]
-        found = [(arb(0), arb(0))] if end is not None and not loss < end else []
-        if end is None or not loss >= end:
-            tails = beyond(loss)
-            middle, first = next(tails), next(tails)
-            second = middle if rate is None else next(tails)
-            share = 1 if rate is None else rate
-            found.append((middle + (first - middle) * share, middle + (second - middle) * share))
-        return _either(found)
+        return _split(loss.max(arb(0)), ends()[1], inside, lambda _: (arb(0), arb(0)))
 
-    def above(loss: arb) -> Tails:
-        found = [half(loss.max(arb(0)))] if not loss < 0 else []
-        if not loss >= 0:
-            found.append(_opposite(half((-loss).max(arb(0)))))
-        return _either(found)
-
-    return above
+    return Smooth(lambda loss: _split(loss, NOTHING, lambda other: _opposite(half(-other)), half), ends)
 
 
 def _opposite(tails: Tails) -> Tails:
     return 1 - tails[1], 1 - tails[0]
 
 
-Place: TypeAlias = "tuple[Number | None, Number | None, Number, Number, Number]"
-"""A place of noise: the losses of P and of P' against R, None where they have no mass; then the masses of P,
-R and P' there."""
+Place: TypeAlias = "tuple[Number, Number, Number, Number, Number]"
+"""A place of noise: the losses of P and of P' against R, ``-ENDLESS`` where they have no mass; then the
+masses of P, R and P' there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +148,16 @@ class Atoms:
 
     def mixed(self, rate: fmpq) -> Atoms:
         """Return the law of (1 - q) Q + q P against Q."""
-        alone: list[Place] = [(NOTHING, NOTHING, self.sure[0], NOTHING, NOTHING)]
-        if self.sure[1]:
-            alone.append((None, NOTHING, NOTHING, self.sure[1], self.sure[1]))
-        p, q = self.lost
-        return sampled([*alone, *((loss, NOTHING, p, q, q) for loss, p, q in self.points)], rate, (p, q, q))
+        (p, q), (lost_p, lost_q) = self.sure, self.lost
+        alone: list[Place] = [(NOTHING, NOTHING, p, NOTHING, NOTHING), (-ENDLESS, NOTHING, NOTHING, q, q)]
+        shared = ((loss, NOTHING, p, q, q) for loss, p, q in self.points)
+        return sampled([*alone, *shared], rate, (lost_p, lost_q, lost_q))
 
     def thinned(self, rate: fmpq) -> Atoms:
         """Return the law where with probability 1 - q something else is seen, the same on both sides."""
-        points = [(loss, p * rate, q * rate) for loss, p, q in self.points]
-        if rate < 1:
-            points.append((NOTHING, 1 - rate, 1 - rate))
-        (sure_p, sure_q), (lost_p, lost_q) = self.sure, self.lost
-        return Atoms(tuple(points), (sure_p * rate, sure_q * rate), (lost_p * rate, lost_q * rate))
+        other = [(NOTHING, 1 - rate, 1 - rate)] if rate < 1 else []
+        sure, lost = ((p * rate, q * rate) for p, q in (self.sure, self.lost))
+        return Atoms((*((loss, p * rate, q * rate) for loss, p, q in self.points), *other), sure, lost)
 
     def replaced(self, rate: fmpq) -> Atoms:
         """Return a law that dominates sampling without replacement where one record is replaced."""
@@ -166,15 +184,17 @@ def sampled(
         p, q = rest * middle + rate * first, rest * middle + rate * second
         if p == 0 or q == 0:
             sure = [sure[0] + p, sure[1] + q]
-        elif one == other:
-            points.append((NOTHING, p, q))
-        elif rate == 1 and one is not None and other is not None:
-            points.append((one - other, p, q))
         else:
-            above, below = (rest + (0 if k is None else rate * arb(k).exp()) for k in (one, other))
-            points.append(((above / below).log(), p, q))
+            loss = NOTHING if one == other else one - other if rate == 1 else _between(rate, one, other)
+            points.append((loss, p, q))
     p, q = rest * lost[1] + rate * lost[0], rest * lost[1] + rate * lost[2]
     return Atoms(tuple(points), (sure[0], sure[1]), (p, q))
+
+
+def _between(rate: fmpq, one: Number, other: Number) -> arb:
+    """Return ln((1 - q + q e^one) / (1 - q + q e^other))."""
+    above, below = (1 - rate + rate * arb(loss).exp() for loss in (one, other))
+    return (above / below).log()
 
 
 class AtomsAt:
@@ -184,6 +204,8 @@ class AtomsAt:
     finite: whether no mass is lost whatever the digits, so that the largest loss is that of an atom.
     """
 
+    variance = NOTHING
+
     def __init__(self, make: Callable[[int], Atoms], finite: bool = True) -> None:
         self.finite = finite
         self._make = lru_cache(8)(lambda digits, _: make(digits))
@@ -192,6 +214,18 @@ class AtomsAt:
         """Return the atoms, as balls at the precision of the caller."""
         return self._make(digits, ctx.prec)
 
+    def swapped(self) -> AtomsAt:
+        """Return the law of the other direction."""
+        return self.through(Atoms.swapped)
+
+    def mixed(self, rate: fmpq) -> AtomsAt:
+        """Return the law of (1 - q) Q + q P against Q: the record is present in one input."""
+        return self.through(lambda atoms: atoms.mixed(rate))
+
+    def replaced(self, rate: fmpq) -> AtomsAt:
+        """Return a law that dominates sampling without replacement where one record is replaced."""
+        return self.through(lambda atoms: atoms.replaced(rate))
+
     def through(self, change: Callable[[Atoms], Atoms]) -> AtomsAt:
         """Return what becomes of the law."""
         return AtomsAt(lambda digits: change(self.make(digits)), self.finite)
@@ -199,18 +233,8 @@ class AtomsAt:
 
 Law = Smooth | AtomsAt
 
-
-def swapped(law: Law) -> Law:
-    """Return the law of the other direction."""
-    if isinstance(law, AtomsAt):
-        return law.through(Atoms.swapped)
-    inner = law
-
-    def ends() -> Ends:
-        low, high = inner.ends()
-        return None if high is None else -high, None if low is None else -low
-
-    return Smooth(lambda loss: _opposite(inner.above(-loss)), ends)
+UNKNOWN = AtomsAt(lambda _: Atoms(((NOTHING, fmpq(1), fmpq(1)),)))
+"""What a mechanism dominates of which nothing is known: an answer without meaning."""
 
 
 def thinned(rate: fmpq, law: Law) -> Law:
@@ -219,46 +243,16 @@ def thinned(rate: fmpq, law: Law) -> Law:
     return law.through(lambda atoms: atoms.thinned(rate))
 
 
-def mixed(rate: fmpq, law: Law) -> Law:
-    """Return the law of (1 - q) Q + q P against Q: the record is present in one input."""
-    if isinstance(law, AtomsAt):
-        return law.through(lambda atoms: atoms.mixed(rate))
-    inner, rest = law, 1 - rate
-
-    def above(loss: arb) -> Tails:
-        ratio = (loss.exp() - rest) / rate
-        found = [(arb(1), arb(1))] if not ratio > 0 else []
-        if not ratio <= 0:
-            p, q = inner.above((ratio if ratio > 0 else arb(ratio.upper())).log())
-            found.append((q + (p - q) * rate, q))
-        return _either(found)
-
-    def ends() -> Ends:
-        # where there is no least loss, the ratio of P and Q falls to 0
-        low, high = (None if end is None else (rest + rate * arb(end).exp()).log() for end in inner.ends())
-        return arb(rest).log() if low is None and rest else low, high
-
-    return Smooth(above, ends)
-
-
-def replaced(rate: fmpq, law: Law) -> Law:
-    """Return a law that dominates sampling without replacement where one record is replaced."""
-    if isinstance(law, AtomsAt):
-        return law.through(lambda atoms: atoms.replaced(rate))
-    more, less = mixed(rate, law), swapped(mixed(rate, swapped(law)))
-    assert isinstance(more, Smooth) and isinstance(less, Smooth)
-    return Smooth(
-        lambda loss: (more if loss >= 0 else less).above(loss), lambda: (less.ends()[0], more.ends()[1])
-    )
-
-
 def rational(value: Number, rounded: Callable[[arb], arb]) -> fmpq:
     """Return a number as it is if it is exact, and else the end of its ball."""
     return value if isinstance(value, fmpq) else rounded(value).fmpq()
 
 
-def _either(found: list[Tails]) -> Tails:
-    (p, q), *others = found
-    for more_p, more_q in others:
-        p, q = p.union(more_p), q.union(more_q)
-    return p, q
+def _split(place: arb, cut: Number, before: Callable[[arb], Tails], behind: Callable[[arb], Tails]) -> Tails:
+    """Return what holds before or behind a cut, and both where it is not known on which side a place is."""
+    if place >= cut:
+        return behind(place)
+    if place < cut:
+        return before(place)
+    (p, q), (more_p, more_q) = before(place), behind(place)
+    return p.union(more_p), q.union(more_q)

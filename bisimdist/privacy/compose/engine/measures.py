@@ -108,20 +108,20 @@ class Measure:
             return [list(self._sums(self.above, grid)) for grid in (self.grid, self.grid.other)]
 
     @cached_property
-    def tests(self) -> tuple[list[fmpz], list[fmpz]]:
-        """By label, from the largest on, in units of ``10**-fine``: P and Q of this label or a larger one."""
+    def tests(self) -> list[tuple[list[fmpz], np.ndarray]]:
+        """By label, from the largest on, P and Q of this label or a larger one.
+
+        In units of ``10**-fine``, and their logarithms.
+        """
         with working_precision(self.grid.bits):
             unit, grid = fmpz(10) ** self.grid.fine, self.grid
             p, q = self._sums(self.p, grid), self._sums(self.q, grid.other)
-            return [down(mass * unit) for mass in p], [up(mass * unit) for mass in q]
-
-    @cached_property
-    def _logarithms(self) -> list[np.ndarray]:
-        return [np.array([log(max(int(mass), 1)) for mass in masses]) for masses in self.tests]
+            sides = [down(mass * unit) for mass in p], [up(mass * unit) for mass in q]
+        return [(some, np.array([log(max(int(mass), 1)) for mass in some])) for some in sides]
 
     def bounds(self, epsilon: fmpq) -> tuple[fmpq, fmpq]:
         """Return bounds on delta; the lower one is what the best test by labels shows."""
-        unit, (p, q), (log_p, log_q) = fmpz(10) ** self.grid.fine, self.tests, self._logarithms
+        unit, ((p, log_p), (q, log_q)) = fmpz(10) ** self.grid.fine, self.tests
         count = min(self.size, self.low + self.size - 1 - int((epsilon / self.grid.step).floor()))
         # any test is a bound; doubles choose it
         lost = np.exp(np.minimum(log_q - log_p + as_double(epsilon), 0))

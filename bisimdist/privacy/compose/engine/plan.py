@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import groupby, pairwise
-from math import ceil, floor, inf, log2, log10
+from math import ceil, floor, inf, log, log2, log10
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,10 @@ from bisimdist.errors import LimitError
 from bisimdist.exact.doubles import as_double
 from bisimdist.exact.precision import working_precision
 from bisimdist.privacy.compose.engine.cells import measured
-from bisimdist.privacy.compose.engine.laws import AtomsAt
+from bisimdist.privacy.compose.engine.laws import NOTHING, AtomsAt
 from bisimdist.privacy.compose.engine.measures import Grid, Measure, coarsened, cut, multiplied
-from bisimdist.privacy.compose.engine.rough import Chances, Factor, Rough
-from bisimdist.progress import Deadline
+from bisimdist.privacy.compose.engine.rough import Factor, Rough, Saddle
+from bisimdist.progress import Limits
 
 LONGEST_CELL = 4096
 MOST_ENTRIES = 4_000_000  # how many losses a measure may have
@@ -44,15 +44,12 @@ def level_of(runs: int) -> int:
 
 def lattice(factors: Sequence[Factor], digits: int) -> fmpq | None:
     """Return the largest step of a grid that all losses lie on; None where there is none."""
-    found = fmpq(0)
-    for law in (law for factor in factors for law in (factor.law, factor.below)):
-        if not isinstance(law, AtomsAt):
-            return None
-        for loss, *_ in law.make(digits).points:
-            if not isinstance(loss, fmpq):
-                return None
-            found = fmpq(int((found.p * loss.q).gcd(loss.p * found.q)), int(found.q * loss.q))
-    return found or None
+    laws = [law for one in factors for law in (one.law, one.below) if isinstance(law, AtomsAt)]
+    if len(laws) < 2 * len(factors):
+        return None
+    losses = [loss for law in laws for loss, *_ in law.make(digits).points]
+    exact = [loss for loss in losses if isinstance(loss, fmpq)]
+    return (reduce(fmpq.gcd, exact, NOTHING) or None) if len(exact) == len(losses) else None
 
 
 def variance_of(runs: int) -> float:
@@ -70,13 +67,12 @@ class Work:
     grid: Grid  # the last one
     left: float  # left and right: how much mass may be cut off, relative to the whole, and as a power of ten
     right: float
-    goals: Sequence[Chances]  # how likely losses go beyond each epsilon that counts
+    goals: Sequence[Saddle]  # what delta is like near each epsilon that counts
     scales: Sequence[fmpq]  # by factor: the logarithm of a unit, where the loss is 0
     below: bool = True  # whether bounds from below are wanted too
     flat: bool  # whether all losses lie on the last grid
     gap: float = inf  # how far the largest loss of all is above the least loss that counts
-    deadline: Deadline
-    most: int = MOST_ENTRIES  # how many losses a measure may have
+    limits: Limits
     steps: list[Step] = field(default_factory=list)
     found: list[Measure] = field(default_factory=list)
 
@@ -114,50 +110,46 @@ class Work:
         cuts = self._cuts(factor, as_double(grid.step), copies * self.parts)
         lengths = groupby(last - first for first, last in pairwise(cuts))
         runs = tuple((length, sum(1 for _ in some)) for length, some in lengths)
-        made = measured(factor.law, factor.below, grid, cuts, self.deadline)
+        made = measured(factor.law, factor.below, grid, cuts, self.limits.deadline)
         if not self.below:
             made = replace(made, p=fmpz_poly(), q=fmpz_poly(), sure=arb(0))
         return self._kept(("cells", number, level, cuts[0], runs), made, cuts[0], cuts[-1])
 
     def _cuts(self, factor: Factor, step: float, parts: int) -> Sequence[int]:
         """Choose where a law is cut: finely where its losses count, coarsely elsewhere."""
-        ends = [
-            law.ends(self.left / parts, self.right - log10(parts), as_double(self.grid.tilt))
-            for law in (factor.rough, factor.seen)
-        ]
-        start, end = min(low for low, _ in ends), ends[0][1]
+        rough, tilt = factor.rough, min(one.tilt for one in self.goals)
+        start, end = rough.ends(self.left / parts, self.right - log10(parts), tilt)
         # where all others have their largest loss, a smaller one does not count; grids blur that a little
-        start = max(
-            start, min(end, float(factor.rough.losses[-1]) - 2 * self.gap) - 20 * as_double(self.grid.step)
-        )
+        start = max(start, min(end, float(rough.losses[-1]) - 2 * self.gap) - 20 * as_double(self.grid.step))
         low, high = floor(start / step), max(ceil(end / step), floor(start / step) + 1)
-        if high - low > self.most:
-            raise LimitError(f"more than {self.most} losses would be needed")
+        memory = self.limits.memory
+        # a grid holds some ten measures at a time, of three integers for each loss
+        most = MOST_ENTRIES if memory is None else memory // (15 * self.grid.digits + 2000)
+        if high - low > most:
+            raise LimitError(f"more than {most} losses would be needed")
         if isinstance(factor.law, AtomsAt) or high - low < 256:
             return range(low, high + 1)
-        density, cuts, length = self._density(factor.rough), [low], LONGEST_CELL
+        density, cuts, length = self._density(rough), [low], LONGEST_CELL
+
+        def long(start: int, end: int) -> bool:
+            # a cell may be as long as where the law is densest inside of it
+            first, last = np.searchsorted(rough.losses, (start * step, end * step))
+            return bool(3 * log(end - start) > -5.5 - density[max(first - 1, 0) : last + 1].max())
+
         while cuts[-1] < high:
             length = min(2 * length, LONGEST_CELL)
-            while length > 1:
-                # a cell may be as long as where the law is densest inside of it
-                places = cuts[-1] * step, (cuts[-1] + length) * step
-                first, last = np.searchsorted(factor.rough.losses, places)
-                if 3 * np.log(length) <= -5.5 - density[max(first - 1, 0) : last + 1].max():
-                    break
+            while length > 1 and long(cuts[-1], cuts[-1] + length):
                 length //= 2
             cuts.append(min(cuts[-1] + length, high))
         return cuts
 
-    def _density(self, rough: Rough) -> np.ndarray:
+    def _density(self, rough: Rough) -> Any:
         """Return how dense a law is at its losses, as far as these count, as a logarithm."""
-        best = np.full(len(rough.losses), -np.inf)
-        for goal in self.goals:
-            # a loss counts as much as all others may make up for what it falls short
-            rest = [bound - rough.moments(tilt)[0] + tilt * rough.losses for tilt, bound in goal]
-            dense = rough.masses - np.log(np.maximum(np.gradient(rough.losses), 1e-300))
-            dense = dense + np.minimum(np.min(rest, axis=0), 0)
-            best = np.maximum(best, dense - dense.max())
-        return best
+        dense = rough.masses - np.log(np.maximum(np.gradient(rough.losses), 1e-300))
+        # a loss counts as much as all others may make up for what it falls short
+        others = [(one, one.delta * log(10) - rough.moments(one.tilt)[0]) for one in self.goals]
+        found = [dense + np.minimum(most + one.tilt * rough.losses, 0) for one, most in others]
+        return np.max([one - one.max() for one in found], axis=0)
 
     def _coarsen(self, place: int, copies: int) -> int:
         return self._trimmed(("coarsen", place), coarsened(self.found[place]), copies)
@@ -187,5 +179,5 @@ class Work:
     def _kept(self, step: Step, made: Measure, low: int, high: int) -> int:
         self.steps.append(step)
         self.found.append(cut(made, low, high))
-        self.deadline.check()
+        self.limits.deadline.check()
         return len(self.found) - 1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from math import sinh
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import inf, isfinite, sinh
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,10 @@ from flint import arb
 from bisimdist.exact.precision import working_precision
 from bisimdist.privacy.compose.engine.laws import AtomsAt, Law, Smooth
 
+DIGITS = 60
 POINTS = 400
 STEEPEST = 1e7
-LEAST = -705.0  # the power of ten of the least delta that counts
-
-
-Chances = tuple[tuple[float, float], ...]
-"""Tilts, each with the logarithm of the mean of e to the tilt times the loss beyond an epsilon."""
+MOST_DIGITS = 705  # of the least delta that counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +44,30 @@ class Rough:
         # what is below a loss is moved to it
         heads = np.logaddexp.accumulate(self.masses)[:-1] + tilt * self.losses[1:] - self.moments(tilt)[0]
         first = int(np.searchsorted(heads, np.log(left))) - (not self.atoms)
-        last = max(int((tails > right).sum()) - 1, 0) + (not self.atoms)
-        last = min(last, len(self.losses) - 1)
+        last = min(max(int((tails > right).sum()) - 1, 0) + (not self.atoms), len(self.losses) - 1)
         return float(self.losses[max(min(first, last), 0)]), float(self.losses[last])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Factor:
     """A mechanism in one direction, so many times."""
 
     law: Law  # what dominates it
-    below: Law | None  # what it dominates; None where nothing is known
+    below: Law  # what it dominates
     runs: int  # how often
-    rough: Rough = field(repr=False)  # the law in doubles
-    seen: Rough = field(repr=False)  # the other one
+    digits: int = DIGITS  # what is rarer than 10^-digits may be left out in doubles
+
+    @cached_property
+    def rough(self) -> Rough:
+        """The law in doubles."""
+        return rough_law(self.law, self.digits)
 
 
 @dataclass(frozen=True, slots=True)
 class Saddle:
     """What a composition looks like near a loss."""
 
+    at: float  # the loss
     tilt: float  # the exponent of the best Chernoff bound
     delta: float  # the logarithm of delta to the base of ten, about
     spread: float  # the variance of the loss under that tilt
@@ -93,15 +94,13 @@ def _smooth(law: Smooth, digits: int) -> Rough:
 
     low, middle, high = start("1e-25"), end("0.5"), end(f"1e-{digits}")
     scale = max(end("0.16") - middle, middle - start("0.16"), (high - low) / 1e9, 1e-18)
-    cap = law.ends()[1]
-    if cap is not None:  # where much mass may sit
-        high = min(high, float(arb(cap)) - 1e-9 * scale)
+    cap = float(arb(law.ends()[1]))
+    high = min(high, cap - 1e-9 * scale)  # much mass may sit at the largest loss
     ends = np.arcsinh((np.array([low, high]) - middle) / scale)
     losses = middle + scale * np.sinh(np.linspace(ends[0] - 1e-9, ends[1] + 1e-12, POINTS + 1))
     tails = [law.above(arb(float(loss)))[0] for loss in losses]
     masses = [_log(one - other) for one, other in zip([arb(1), *tails], [*tails, arb(0)], strict=True)]
-    last = losses[-1] if cap is None else float(arb(cap))
-    places = [losses[0], *(losses[:-1] + losses[1:]) / 2, last]
+    places = [losses[0], *(losses[:-1] + losses[1:]) / 2, cap if isfinite(cap) else losses[-1]]
     return Rough(np.array(places), np.array(masses), 0.0)
 
 
@@ -118,27 +117,25 @@ def _log(value: arb) -> float:
     return float(value.log()) if value > 0 else -1e9
 
 
-def saddle(factors: Sequence[Factor], epsilon: float) -> Saddle:
-    """Return what the composition of laws, each so many times, looks like near a loss."""
+def saddle(factors: Sequence[Factor], epsilon: float, least: float = -inf) -> Saddle:
+    """Return what the composition of laws, each so many times, looks like near a loss.
+
+    least: the power of ten of a delta of which nobody has to know how much less it is.
+    """
     sure = 1 - np.prod([(1 - one.rough.sure) ** one.runs for one in factors])
     infinite = np.log10(sure) if sure > 0 else -np.inf
+    floor = max(-MOST_DIGITS, least, infinite) * np.log(10)
 
     def sums(tilt: float) -> Any:
         return np.sum([one.runs * one.rough.moments(tilt) for one in factors], axis=0)
 
     def steep(tilt: float) -> bool:
-        # a steeper one tells apart what is far below the chance of an infinite loss, or below the least delta
+        # a steeper one tells apart what is far below the chance of an infinite loss, or below the least
         value, mean, _ = sums(tilt)
-        return bool(mean >= epsilon or value - tilt * epsilon <= max(LEAST, infinite) * np.log(10))
+        return bool(mean >= epsilon or value - tilt * epsilon <= floor)
 
     tilt = first(lambda tilt: tilt > 0 and (tilt > STEEPEST or steep(tilt)))
     value, _, spread = sums(tilt)
     width = max(tilt * (tilt + 1) * np.sqrt(2 * np.pi * spread), 1.0)
     delta = (value - tilt * epsilon - np.log(width)) / np.log(10)
-    return Saddle(tilt, float(max(min(delta, 0.0), infinite)), float(spread))
-
-
-def chances(factors: Sequence[Factor], epsilon: float, tilt: float) -> Chances:
-    """Return Chernoff's bounds on the chance of more than a loss, at tilts around one."""
-    tilts = [tilt * 2.0**k for k in range(-2, 7)]
-    return tuple((t, sum(one.runs * one.rough.moments(t)[0] for one in factors) - t * epsilon) for t in tilts)
+    return Saddle(epsilon, tilt, float(max(min(delta, 0.0), infinite)), float(spread))
