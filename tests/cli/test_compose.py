@@ -175,3 +175,17 @@ def test_a_delta_that_is_hardly_there_is_at_most_a_small_number(command: Command
     assert (ended.code, point["lower"]) == (0, "0")
     assert 0 < Fraction(point["upper"]) < Fraction(1, 10**600)
     assert command("check", proof).code == 0
+
+
+@pytest.mark.parametrize("form", ["[[0, 1], [1, 1]]", "[{0: 0, 1: 1}, {0: 1, 1: 1}]"])
+def test_inputs_with_parts_hold_what_is_written(command: Command, tmp_path: Path, form: str) -> None:
+    """Numbers inside of an input are no texts: the function would fail on both, and delta would be 0."""
+    (tmp_path / "survey.py").write_text(
+        "def survey(answers, rng):\n"
+        "    return sum(answers[k] if rng.randrange(4) else 1 - answers[k] for k in (0, 1))\n"
+    )
+    listed = tmp_path / "list.yaml"
+    listed.write_text(f"- program: survey.py:survey\n  inputs: {form}\n")
+    ended = command("compose", listed, "--epsilon", "0", "--json")
+    point = json.loads(ended.out)["points"][0]
+    assert (ended.code, point["lower"], point["upper"]) == (0, "3/8", "3/8")
