@@ -162,3 +162,22 @@ def test_runs_that_are_cut_off_show_nothing(runs: int) -> None:
         bounds = found.delta(epsilon)
         assert bounds.lower <= delta([(law, runs)], epsilon) + DOUBT
         assert delta([(law, runs)], epsilon) - DOUBT <= bounds.upper
+
+
+def endless(x: int, rng: Any) -> int:
+    """Count: one of two runs counts with a sign that tells the inputs apart, the other draws on and on."""
+    if rng.randrange(2):
+        k = 0
+        while rng.randrange(2):
+            k += 1
+        return -k if x else k
+    while rng.randrange(3 + x):
+        pass
+    return 0
+
+
+def test_an_upper_bound_alone_allows_for_runs_that_are_cut_off() -> None:
+    """Infinitely many losses: the bound is a curve, and cut runs look the same in the chain."""
+    entry = {"program": endless, "inputs": [0, 1], "observe": "draws", "cut": "1/8"}
+    bounds = bisimdist.compose([entry]).delta(5)
+    assert Fraction(str(bounds.upper)) >= Fraction(1, 4)  # the mass of all counts but 0
