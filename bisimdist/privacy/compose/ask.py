@@ -9,6 +9,7 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.doubles import as_double
 from bisimdist.exact.number import Exact
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.faces.shown.numbers import at_most
 from bisimdist.privacy.compose.answer import Composition, DeltaPoint, EpsilonPoint
 from bisimdist.privacy.compose.engine.accountant import Accountant, Terms
 from bisimdist.privacy.compose.events import listed
@@ -95,6 +96,15 @@ def compose(  # noqa: PLR0913
             )
         elif mechanism.laws[1] is not mechanism.laws[0]:
             notes.append(f"Of {kind} both sides are about different laws, so they need not come together.")
+        said = mechanism.spec[kind]
+        while "of" in said:
+            said = next(iter(said["of"].values()))
+        if "cut" in said:
+            masses = " and ".join(at_most(to_fmpq(mass)) for mass in said["cut"])
+            notes.append(
+                f"Runs of a program are cut off with probabilities {masses}: the bounds allow for whatever"
+                " they would do, so they need not come together; a smaller cut brings them closer."
+            )
     return Composition(
         entries=given,
         mechanisms=found,

@@ -259,6 +259,8 @@ class Accountant:
                 if gap > 1:
                     finer, smaller = finer / 2, smaller + 10
                 elif gap > 0:
+                    if before[0] > 2 * finer and gap > 0.95 * before[1]:
+                        break  # no grid brings the bounds closer: runs are cut off
                     if before[0]:
                         order = min(2.0, max(0.5, log10(before[1] / gap) / log10(before[0] / finer)))
                     before = finer, gap
