@@ -106,6 +106,8 @@ def test_a_picture(command: Command, tmp_path: Path) -> None:
         ("[{approximate: {epsilon: 1, delta: 1/10}}]", ("--delta", "1/20"), "no epsilon exists"),
         ("[{gaussian: {sigma: 1}}]", ("--delta", "2"), "expected a number from 0 to 1"),
         ("[{gaussian: {sigma: 1}}]", ("--epsilon", "-1"), "expected at least 0"),
+        ("[{gaussian: {sigma: 1}}]", ("--epsilon", "1e100"), "expected a number from 0 to 1000000"),
+        ("[{gaussian: {sigma: 1}}]", ("--delta", "1e-4000"), "expected 0, or a number from 10^-700 to 1"),
         ("[{gaussian: {sigma: 1}}]", ("--width", "0"), "expected a number above 0"),
         ("[{gaussian: {sigma: 1}}]", ("--relation", "other"), "the relation is 'other'"),
         ("[{model: nowhere.yaml}]", ("--epsilon", "1"), "there is no such file"),
@@ -189,3 +191,20 @@ def test_inputs_with_parts_hold_what_is_written(command: Command, tmp_path: Path
     ended = command("compose", listed, "--epsilon", "0", "--json")
     point = json.loads(ended.out)["points"][0]
     assert (ended.code, point["lower"], point["upper"]) == (0, "3/8", "3/8")
+
+
+@pytest.mark.parametrize("sigma", ["1e10", "1e400"])
+def test_noise_beyond_all_measure(command: Command, sigma: str) -> None:
+    """No rational holds e to minus its square: the process ended there."""
+    ended = command("compose", f"[{{gaussian: {{sigma: {sigma}}}}}]", "--epsilon", "1", "--json")
+    point = json.loads(ended.out)["points"][0]
+    assert (ended.code, point["lower"]) == (0, "0")
+    assert 0 < Fraction(point["upper"]) <= Fraction(1, 10**700)
+
+
+def test_hardly_any_noise(command: Command) -> None:
+    """No double holds the losses of what a grid would be for."""
+    pair = "[{laplace: {scale: 1e-10}}, {gaussian: {sigma: 1e-10}}]"
+    ended = command("compose", pair, "--epsilon", "1", "--json")
+    assert (ended.code, ended.err) == (3, "")
+    assert json.loads(ended.out)["points"][0]["upper"] == "1"

@@ -13,9 +13,10 @@ from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.faces.shown.answer import Status
+from bisimdist.faces.shown.numbers import short_rational
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
-from bisimdist.privacy.compose.engine.accountant import FINE_DIGITS, LEAST, Accountant
+from bisimdist.privacy.compose.engine.accountant import FINE_DIGITS, LARGEST, LEAST, Accountant
 from bisimdist.privacy.compose.mechanisms import Mechanism
 
 SHOWN_DIGITS = 10
@@ -143,8 +144,8 @@ class Composition(Shown):
         """
         values = [to_fmpq(epsilon) for epsilon in epsilons]
         for value in values:
-            if value < 0:
-                raise UsageError(f"epsilon is {format_rational(value)}; expected at least 0")
+            if not 0 <= value <= LARGEST:
+                raise UsageError(f"epsilon is {short_rational(value)}; expected a number from 0 to {LARGEST}")
         bounds = self.accountant.deltas(values)
         found = [
             DeltaPoint(Exact(at), *self._rounded(*both)) for at, both in zip(values, bounds, strict=True)
@@ -171,8 +172,8 @@ class Composition(Shown):
             If delta is not from 0 to 1, or no epsilon is enough.
         """
         value = to_fmpq(delta)
-        if not 0 <= value <= 1:
-            raise UsageError(f"delta is {format_rational(value)}; expected a number from 0 to 1")
+        if value and not LEAST <= value <= 1:
+            raise UsageError(f"delta is {short_rational(value)}; expected 0, or a number from 10^-700 to 1")
         ends = self.accountant.epsilon(value)
         if ends is None:
             why = "is infinite with a larger probability" if value else "may be larger than any number"

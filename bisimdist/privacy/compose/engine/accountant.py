@@ -266,7 +266,7 @@ class Accountant:
                     before = finer, gap
                     finer *= min(0.9, (AIM * width / gap) ** (1 / order))
             self.stopped = attempts > 1 and bool(wanting())
-        except ENDINGS:
+        except (*ENDINGS, OverflowError):  # no double holds such a loss: no grid is chosen
             self.stopped = True
 
     def _beside(self, epsilon: fmpq, one: Direction, worst: Direction) -> Saddle:

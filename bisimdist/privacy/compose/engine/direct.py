@@ -52,7 +52,7 @@ def _delta(law: Law, epsilon: fmpq, digits: int) -> tuple[fmpq, fmpq]:
         else:
             p, q = law.above(arb(epsilon))
             low = high = p - alpha * q
-        return within_unit(low.lower()), within_unit(high.upper())
+        return within_unit(low.lower()), within_unit(high.upper(), above=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def caps_of(losses: Sequence[Loss], digits: int) -> Caps:
                 finite *= (1 - arb(sure)).nonnegative_part() ** runs
                 least += end * runs if end is not None else 0
         most = None if largest is None else rational(largest, arb.upper)
-        low, high = within_unit((1 - finite).lower()), within_unit((1 - doubt).upper())
+        low, high = within_unit((1 - finite).lower()), within_unit((1 - doubt).upper(), above=True)
         return Caps(rational(least, arb.lower), most, low, high)
 
 
