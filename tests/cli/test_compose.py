@@ -106,6 +106,8 @@ def test_a_picture(command: Command, tmp_path: Path) -> None:
         ("[{approximate: {epsilon: 1, delta: 1/10}}]", ("--delta", "1/20"), "no epsilon exists"),
         ("[{gaussian: {sigma: 1}}]", ("--delta", "2"), "expected a number from 0 to 1"),
         ("[{gaussian: {sigma: 1}}]", ("--epsilon", "-1"), "expected at least 0"),
+        ("[{gaussian: {sigma: 1}}]", ("--epsilon", "1e100"), "expected a number from 0 to 1000000"),
+        ("[{gaussian: {sigma: 1}}]", ("--delta", "1e-4000"), "expected 0, or a number from 10^-700 to 1"),
         ("[{gaussian: {sigma: 1}}]", ("--width", "0"), "expected a number above 0"),
         ("[{gaussian: {sigma: 1}}]", ("--relation", "other"), "the relation is 'other'"),
         ("[{model: nowhere.yaml}]", ("--epsilon", "1"), "there is no such file"),
@@ -175,3 +177,34 @@ def test_a_delta_that_is_hardly_there_is_at_most_a_small_number(command: Command
     assert (ended.code, point["lower"]) == (0, "0")
     assert 0 < Fraction(point["upper"]) < Fraction(1, 10**600)
     assert command("check", proof).code == 0
+
+
+@pytest.mark.parametrize("form", ["[[0, 1], [1, 1]]", "[{0: 0, 1: 1}, {0: 1, 1: 1}]"])
+def test_inputs_with_parts_hold_what_is_written(command: Command, tmp_path: Path, form: str) -> None:
+    """Numbers inside of an input are no texts: the function would fail on both, and delta would be 0."""
+    (tmp_path / "survey.py").write_text(
+        "def survey(answers, rng):\n"
+        "    return sum(answers[k] if rng.randrange(4) else 1 - answers[k] for k in (0, 1))\n"
+    )
+    listed = tmp_path / "list.yaml"
+    listed.write_text(f"- program: survey.py:survey\n  inputs: {form}\n")
+    ended = command("compose", listed, "--epsilon", "0", "--json")
+    point = json.loads(ended.out)["points"][0]
+    assert (ended.code, point["lower"], point["upper"]) == (0, "3/8", "3/8")
+
+
+@pytest.mark.parametrize("sigma", ["1e10", "1e400"])
+def test_noise_beyond_all_measure(command: Command, sigma: str) -> None:
+    """No rational holds e to minus its square: the process ended there."""
+    ended = command("compose", f"[{{gaussian: {{sigma: {sigma}}}}}]", "--epsilon", "1", "--json")
+    point = json.loads(ended.out)["points"][0]
+    assert (ended.code, point["lower"]) == (0, "0")
+    assert 0 < Fraction(point["upper"]) <= Fraction(1, 10**700)
+
+
+def test_hardly_any_noise(command: Command) -> None:
+    """No double holds the losses of what a grid would be for."""
+    pair = "[{laplace: {scale: 1e-10}}, {gaussian: {sigma: 1e-10}}]"
+    ended = command("compose", pair, "--epsilon", "1", "--json")
+    assert (ended.code, ended.err) == (3, "")
+    assert json.loads(ended.out)["points"][0]["upper"] == "1"

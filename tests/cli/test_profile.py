@@ -76,3 +76,14 @@ def test_a_missing_library_is_one_line(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     command("profile", "example:figure1", "--plot", tmp_path / "x.svg").assert_refused("bisimdist[plot]")
+
+
+def test_what_is_known_from_the_start(command: Command) -> None:
+    words = ("--alpha", "3", "--alpha", "2", "--timeout", "0", "--json")
+    ended = command("profile", "example:random,states=30,seed=1", "--pair", "s0", "s3", *words)
+    found = json.loads(ended.out)
+    assert (ended.code, found["status"]) == (3, "limit")
+    assert [(point["alpha"], point["lower"], point["upper"]) for point in found["points"]] == [
+        ("2", "0", "1"),
+        ("3", "0", "1"),
+    ]

@@ -13,10 +13,18 @@ from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.faces.shown.answer import Status
+from bisimdist.faces.shown.numbers import at_most, short_rational
 from bisimdist.faces.shown.plain import said
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
-from bisimdist.privacy.compose.engine.accountant import FINE_DIGITS, LEAST, Accountant, Direction, Terms
+from bisimdist.privacy.compose.engine.accountant import (
+    FINE_DIGITS,
+    LARGEST,
+    LEAST,
+    Accountant,
+    Direction,
+    Terms,
+)
 from bisimdist.privacy.compose.engine.laws import UNKNOWN
 from bisimdist.privacy.compose.mechanisms import BOTH, Mechanism, merged
 from bisimdist.progress import Limits
@@ -144,15 +152,26 @@ class Composition(Shown):
     @property
     def notes(self) -> tuple[str, ...]:
         """What has to be known of the bounds."""
-        found = {
-            f"Of one {kind} an upper bound alone is known: the lower side counts it as no mechanism."
-            if one.laws[1] is UNKNOWN
-            else f"Of {kind} both sides are about different laws, so they need not come together.": None
-            for one in self.entries
-            for kind in one.spec
-            if one.laws[1] is not one.laws[0]
-        }
-        return tuple(found)
+        found: list[str] = []
+        for one in self.entries:
+            ((kind, about),) = one.spec.items()
+            if one.laws[1] is UNKNOWN:
+                found.append(
+                    f"Of one {kind} an upper bound alone is known: the lower side counts it as no mechanism."
+                )
+            elif one.laws[1] is not one.laws[0]:
+                found.append(
+                    f"Of {kind} both sides are about different laws, so they need not come together."
+                )
+            while "of" in about:
+                about = next(iter(about["of"].values()))
+            if "cut" in about:
+                masses = " and ".join(at_most(to_fmpq(mass)) for mass in about["cut"])
+                found.append(
+                    f"Runs of a program are cut off with probabilities {masses}: the bounds allow for whatever"
+                    " they would do, so they need not come together; a smaller cut brings them closer."
+                )
+        return tuple(dict.fromkeys(found))
 
     def delta(self, epsilon: ExactNumber) -> DeltaPoint:
         """Return bounds on delta at an epsilon of at least 0.
@@ -173,8 +192,9 @@ class Composition(Shown):
             If one is negative.
         """
         values = [to_fmpq(epsilon) for epsilon in epsilons]
-        if min(values, default=0) < 0:
-            raise UsageError(f"epsilon is {format_rational(min(values))}; expected at least 0")
+        for value in values:
+            if not 0 <= value <= LARGEST:
+                raise UsageError(f"epsilon is {short_rational(value)}; expected a number from 0 to {LARGEST}")
         bounds = self.accountant.deltas(values)
         pairs = zip(values, bounds, strict=True)
         found = [DeltaPoint(Exact(at), *self._rounded(*both)) for at, both in pairs]
@@ -201,8 +221,8 @@ class Composition(Shown):
             If delta is not from 0 to 1, or no epsilon is enough.
         """
         value = to_fmpq(delta)
-        if not 0 <= value <= 1:
-            raise UsageError(f"delta is {format_rational(value)}; expected a number from 0 to 1")
+        if value and not LEAST <= value <= 1:
+            raise UsageError(f"delta is {short_rational(value)}; expected 0, or a number from 10^-700 to 1")
         ends = self.accountant.epsilon(value)
         if ends is None:
             why = "is infinite with a larger probability" if value else "may be larger than any number"

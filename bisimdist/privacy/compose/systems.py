@@ -70,8 +70,8 @@ def _losses(model: LMC, pair: Any) -> System:
         spec["cut"] = [format_rational(mass) for mass in cut]
     try:
         return spec, atoms.finite(exact_losses(chain, s, t).points, cut), True
-    except LimitError:  # proved upper bounds, in both directions
-        points = profile(chain, pairs=[(chain.states[s], chain.states[t])], points=POINTS).points
+    except LimitError:  # proved upper bounds, in both directions; they allow for what is cut off
+        points = profile(model, pairs=[(model.states[s], model.states[t])], points=POINTS).points
     corners = [(point.alpha, point.upper) for point in points]
     spec["curve"] = [[format_rational(a), format_rational(d)] for a, d in corners]
     return spec, atoms.dominating(corners), False

@@ -22,7 +22,7 @@ from bisimdist.faces.asked.options import (
     RUNS,
     TRADE_OFF,
 )
-from bisimdist.faces.asked.question import Content, Group, Question, Settled
+from bisimdist.faces.asked.question import Content, Group, Plain, Question, Settled
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -119,6 +119,23 @@ class Profile(AboutNature["ProfileAnswer"]):
             return curve
         least = self.put(least_alpha, limits)
         return replace(curve, least=least)
+
+    def unknown(self, reason: str) -> Plain:
+        from flint import fmpq
+
+        from bisimdist.exact.logarithm import alpha_below
+        from bisimdist.exact.rational import to_fmpq
+        from bisimdist.faces.shown.answer import Status
+        from bisimdist.privacy.profile.answer import ProfileAnswer, ProfilePoint
+
+        asked = {*(self.alphas or ()), *(to_fmpq(alpha_below(end)) for end in self.epsilons or ())} or {
+            fmpq(1)
+        }
+        found = tuple(ProfilePoint(alpha, fmpq(0), fmpq(1)) for alpha in sorted(asked))
+        answer = ProfileAnswer(
+            model=self.model, pairs=self.pairs, points=found, status=Status.LIMIT, losses=None, runs=self.runs
+        )
+        return Plain(data={**self.opening(None), **answer.data()}, report=answer.report())
 
     def settled(self, answer: ProfileAnswer) -> Settled:
         least = answer.least

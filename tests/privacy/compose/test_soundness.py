@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from flint import fmpq
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -162,3 +163,32 @@ def test_runs_that_are_cut_off_show_nothing(runs: int) -> None:
         bounds = found.delta(epsilon)
         assert bounds.lower <= delta([(law, runs)], epsilon) + DOUBT
         assert delta([(law, runs)], epsilon) - DOUBT <= bounds.upper
+
+
+def endless(x: int, rng: Any) -> int:
+    """Count: one of two runs counts with a sign that tells the inputs apart, the other draws on and on."""
+    if rng.randrange(2):
+        k = 0
+        while rng.randrange(2):
+            k += 1
+        return -k if x else k
+    while rng.randrange(3 + x):
+        pass
+    return 0
+
+
+def test_an_upper_bound_alone_allows_for_runs_that_are_cut_off() -> None:
+    """Infinitely many losses: the bound is a curve, and cut runs look the same in the chain."""
+    entry = {"program": endless, "inputs": [0, 1], "observe": "draws", "cut": "1/8"}
+    bounds = bisimdist.compose([entry]).delta(5)
+    assert Fraction(str(bounds.upper)) >= Fraction(1, 4)  # the mass of all counts but 0
+
+
+def test_no_grid_is_fine_enough_for_runs_that_are_cut_off() -> None:
+    """Grids that do not help end the work at once; a third one took minutes."""
+    entry = {"subsampled": {"q": "1/2", "of": {"program": late, "inputs": [0, 1], "cut": "1/40"}}, "times": 3}
+    found = bisimdist.compose([entry, {"randomised-response": {"truth": "9/10"}}, {"laplace": {"scale": 2}}])
+    bounds = found.delta(1)
+    assert bounds.upper > bounds.lower * fmpq(101, 100)
+    assert "cut off with probabilities" in found.notes[0]
+    assert max(len(side.tapes) for side in found.accountant.sides) <= 3

@@ -205,12 +205,14 @@ class Accountant:
                 if gap > 1:
                     finer, smaller = finer / 2, smaller + 10 * (gap == inf)
                 elif gap > 0:
+                    if before[0] > 2 * finer and gap > 0.95 * before[1]:
+                        break  # no grid brings the bounds closer: runs are cut off
                     if before[0]:
                         order = min(2.0, max(0.5, log10(before[1] / gap) / log10(before[0] / finer)))
                     before = finer, gap
                     finer *= min(0.9, max(0.1, (AIM * width / gap) ** (1 / order)))
             self.stopped = attempts > 1 and bool(wanting())
-        except ENDINGS:
+        except (*ENDINGS, OverflowError):  # no double holds such a loss: no grid is chosen
             self.stopped = True
 
     def _beside(self, epsilon: fmpq, one: Direction, worst: Direction) -> float:

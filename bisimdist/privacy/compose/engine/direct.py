@@ -47,7 +47,7 @@ def _delta(law: Law, epsilon: fmpq, digits: int) -> tuple[fmpq, fmpq]:
         else:
             p, q = law.above(arb(epsilon))
             low = high = p - alpha * q
-        return within_unit(low.lower()), within_unit(high.upper())
+        return within_unit(low.lower()), within_unit(high.upper(), above=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def caps_of(factors: Sequence[Factor]) -> Caps:
                 finite *= (1 - arb(sure)).nonnegative_part() ** one.runs
                 least += end * one.runs
         most = rational(largest, arb.upper) if arb(largest).is_finite() else None
-        low, high = within_unit((1 - finite).lower()), within_unit((1 - doubt).upper())
+        low, high = within_unit((1 - finite).lower()), within_unit((1 - doubt).upper(), above=True)
         return Caps(rational(least, arb.lower) if arb(least).is_finite() else NOTHING, most, low, high)
 
 

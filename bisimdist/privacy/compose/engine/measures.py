@@ -23,6 +23,7 @@ from bisimdist.exact.doubles import as_double
 from bisimdist.exact.precision import working_precision
 
 GUARD_BITS = 72
+TINY = fmpq(1, 1 << 4000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +132,23 @@ class Measure:
             if count > 0:
                 high = high + self._tails[0][count - 1] - self._tails[1][count - 1] * alpha
             gain = max(p[best] * unit - q[best] * up(alpha * unit), fmpz(0))
-            return fmpq(gain, unit * unit) + within_unit(self.sure.lower()), within_unit(high.upper())
+            return fmpq(gain, unit * unit) + within_unit(self.sure.lower()), within_unit(
+                high.upper(), above=True
+            )
 
 
-def within_unit(value: arb) -> fmpq:
-    """Return the number next to a known one that is from 0 to 1."""
-    return max(fmpq(0), min(fmpq(1), value.fmpq()))
+def within_unit(value: arb, *, above: bool = False) -> fmpq:
+    """Return the number next to a known one that is from 0 to 1; one that is hardly there is rounded.
+
+    above: whether it is a bound from above.
+    """
+    if value >= 1 or value <= 0:
+        return fmpq(value >= 1)
+    if not value.is_finite():
+        return fmpq(above)
+    if value < arb(TINY):
+        return TINY if above else fmpq(0)
+    return value.fmpq()
 
 
 def up(value: arb) -> fmpz:
