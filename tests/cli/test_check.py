@@ -134,7 +134,7 @@ def test_fixed_sequences_of_a_model_in_which_nature_picks(command: Command, tmp_
     (tmp_path / "waiting.yaml").write_text(WAITING, encoding="utf-8")
     written_out, proof = tmp_path / "waiting.json", tmp_path / "proof.json"
     written_out.write_text(json.dumps(parse_model(WAITING).canonical()), encoding="utf-8")
-    question = ["delta", written_out, "--alpha", "1", "--rounds", "3", "--fixed", "--pair", "s", "t'"]
+    question = ["delta", str(written_out), "--alpha", "1", "--rounds", "3", "--fixed", "--pair", "s", "t'"]
     assert command(*question, "--certificate", proof).code == 0
     assert command("check", proof, written_out).code == 0
     command("check", proof, tmp_path / "waiting.yaml").assert_refused("would fix its picks, too")

@@ -168,8 +168,8 @@ class Composition(Shown):
             if "cut" in about:
                 masses = " and ".join(at_most(to_fmpq(mass)) for mass in about["cut"])
                 found.append(
-                    f"Runs of a program are cut off with probabilities {masses}: the bounds allow for whatever"
-                    " they would do, so they need not come together; a smaller cut brings them closer."
+                    f"Runs of a program are cut off with probabilities {masses}: the bounds allow for all"
+                    " that they might do, so they need not come together; a smaller cut brings them closer."
                 )
         return tuple(dict.fromkeys(found))
 

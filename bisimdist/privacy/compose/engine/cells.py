@@ -8,10 +8,13 @@ from itertools import pairwise
 
 from flint import arb, fmpz, fmpz_poly
 
+from bisimdist.errors import LimitError
 from bisimdist.exact.precision import working_precision
 from bisimdist.privacy.compose.engine.laws import Atoms, AtomsAt, Law, rational
 from bisimdist.privacy.compose.engine.measures import Grid, Measure, down, up
 from bisimdist.progress import NEVER, Deadline
+
+MOST_BITS = 10**5  # with more of them a single ball takes seconds, and nothing interrupts that
 
 Labels = tuple[fmpz_poly, fmpz_poly, arb]
 Cell = tuple[int, int, arb, arb]  # between which indices the loss lies, and the masses of P and of Q there
@@ -55,7 +58,10 @@ def measured(law: Law, below: Law, grid: Grid, cuts: Sequence[int], deadline: De
     low, high = cuts[0], cuts[-1]
     # a mass of Q is multiplied by as much as e to the loss, and one of P by as much as the tilt says
     large = max(abs(grid.step * low), abs(grid.step * high)) * (1 + grid.tilt) + abs(grid.scale)
-    with working_precision(grid.bits + int(large * 3 / 2)):
+    bits = grid.bits + int(large * 3 / 2)
+    if bits > MOST_BITS:
+        raise LimitError(f"losses of {float(large):.0f} need too many digits")
+    with working_precision(bits):
         cells, rest = cells_of(law, grid, cuts, deadline)
         above = [fmpz(0)] * (high - low + 1)
         excess = arb(rest.sure[0]) + rest.lost[0]
