@@ -9,7 +9,7 @@ from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import format_rational
 from bisimdist.faces.written.frame import Document
 from bisimdist.privacy.compose.answer import Composition, DeltaPoint, Point
-from bisimdist.privacy.compose.engine.laws import UNKNOWN
+from bisimdist.privacy.compose.engine.laws import UNKNOWN, AtomsAt
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from bisimdist.privacy.compose.engine.accountant import Direction
     from bisimdist.privacy.compose.engine.plan import Work
 
-MOST_WORK = 3_000_000_000
-"""What the checker may spend on a short document, about, less what it spends on other things."""
+MOST_WORK = 4_000_000_000  # what the checker may spend on a short document
 
-DIGIT, ENTRY = 15, 900  # what it spends on a digit of a product, and on an entry
+DIGIT, ENTRY, CELL = 21, 1_260, 90_000
+"""What it spends, about: on a digit of a product, on an entry, and on the masses of a cell of noise."""
 
 MOST_DIGITS, MOST_BITS, GUARD, ROOM = 800, 2_900, 96, 2_816
 """The checker's limits of masses, in digits and bits, and what it adds: a test holds both together."""
@@ -91,9 +91,15 @@ def _needed(side: Direction, points: Sequence[Point]) -> list[Work]:
 
 
 def _work(tape: Work) -> int:
-    """Return about what the checker spends on the products of a computation."""
-    sizes = sum(tape.found[k].size for step in tape.steps if step[0] == "multiply" for k in step[1:3])
-    return (3 if tape.below else 1) * sizes * (DIGIT * (2 * tape.grid.digits + 6) + ENTRY)
+    """Return about what the checker spends on a computation."""
+    sizes = cells = 0
+    for name, *what in tape.steps:
+        if name == "multiply":
+            sizes += sum(tape.found[k].size for k in what[:2])
+        elif name == "cells" and not isinstance(tape.factors[what[0]].law, AtomsAt):
+            cells += sum(count for _, count in what[-1])
+    products = (3 if tape.below else 1) * sizes * (DIGIT * (2 * tape.grid.digits + 6) + ENTRY)
+    return products + CELL * cells
 
 
 def _bits(answer: Composition, tapes: Sequence[Work]) -> Iterator[int]:
