@@ -156,21 +156,14 @@ class Composition(Shown):
         for one in self.entries:
             ((kind, about),) = one.spec.items()
             if one.laws[1] is UNKNOWN:
-                found.append(
-                    f"Of one {kind} an upper bound alone is known: the lower side counts it as no mechanism."
-                )
+                found.append(f"Of one {kind} an upper bound alone is known: from below it counts as none.")
             elif one.laws[1] is not one.laws[0]:
-                found.append(
-                    f"Of {kind} both sides are about different laws, so they need not come together."
-                )
+                found.append(f"Of {kind} both sides are about different laws: they need not come together.")
             while "of" in about:
                 about = next(iter(about["of"].values()))
             if "cut" in about:
                 masses = " and ".join(at_most(to_fmpq(mass)) for mass in about["cut"])
-                found.append(
-                    f"Runs of a program are cut off with probabilities {masses}: the bounds allow for all"
-                    " that they might do, so they need not come together; a smaller cut brings them closer."
-                )
+                found.append(f"Runs are cut off with probabilities {masses}, which keep the bounds apart.")
         return tuple(dict.fromkeys(found))
 
     def delta(self, epsilon: ExactNumber) -> DeltaPoint:
@@ -195,8 +188,7 @@ class Composition(Shown):
         for value in values:
             if not 0 <= value <= LARGEST:
                 raise UsageError(f"epsilon is {short_rational(value)}; expected a number from 0 to {LARGEST}")
-        bounds = self.accountant.deltas(values)
-        pairs = zip(values, bounds, strict=True)
+        pairs = zip(values, self.accountant.deltas(values), strict=True)
         found = [DeltaPoint(Exact(at), *self._rounded(*both)) for at, both in pairs]
         self.points += tuple(found)
         return found

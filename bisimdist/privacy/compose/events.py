@@ -1,16 +1,14 @@
-"""Lists of mechanisms as dp_accounting's ``DpEvent`` says them, and what it estimates of a list."""
+"""Lists of mechanisms as dp_accounting's ``DpEvent`` says them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bisimdist.errors import UsageError
-from bisimdist.exact.doubles import as_double
 from bisimdist.exact.rational import to_fmpq
 from bisimdist.privacy.compose.mechanisms import Mechanism
-
-NOISE = {"gaussian": "sigma", "laplace": "scale"}  # kinds of noise that events have, too, by the parameter
+from bisimdist.privacy.engine.accounting import NOISE
 
 
 def listed(mechanisms: Any, relation: str) -> list[Any]:
@@ -53,37 +51,3 @@ def _entry(event: Any, kind: str, moved: int) -> dict[str, Any]:
             return {"subsampled": {"q": repr(event.sampling_probability), "of": inner[0]}}
         raise UsageError("a Poisson-sampled event holds several mechanisms; expected one")
     raise UsageError(f"the event {kind}DpEvent is not read; expected Gaussian, RandomizedResponse, ...")
-
-
-def estimates(mechanisms: Sequence[Mechanism], relation: str) -> Callable[[float], float] | None:
-    """Return dp_accounting's delta at an epsilon, in doubles; None where it does not know the list."""
-    import dp_accounting  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415  (an extra)
-    from dp_accounting.pld import PLDAccountant  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415
-
-    answers = ["randomised-response" in one.spec for one in mechanisms]
-    neighbours = dp_accounting.NeighboringRelation
-    made = PLDAccountant(neighbours.REPLACE_ONE if all(answers) else neighbours.ADD_OR_REMOVE_ONE)
-    for one, answer in zip(mechanisms, answers, strict=True):
-        event = _event(one.spec, dp_accounting)
-        if relation != "add-remove" or event is None or not made.supports(event):
-            return None
-        # version 0.6 counts a randomised response once, however often it is said to run
-        for _ in range(one.runs if answer else 1):
-            made.compose(event, 1 if answer else one.runs)
-    return lambda epsilon: float(made.get_delta(epsilon))
-
-
-def _event(spec: Mapping[str, Any], events: Any) -> Any:
-    """Return the event of a mechanism, where there is one."""
-    ((kind, said),) = spec.items()
-    if kind in NOISE:
-        noise = to_fmpq(said[NOISE[kind]]) / to_fmpq(said["sensitivity"])
-        return getattr(events, f"{kind.title()}DpEvent")(as_double(noise))
-    if kind == "randomised-response":
-        options = int(said["options"])
-        noise = (1 - to_fmpq(said["truth"])) * options / (options - 1)
-        return events.RandomizedResponseDpEvent(as_double(noise), options)
-    if kind == "subsampled" and said["sampling"] == "poisson":
-        inner = _event(said["of"], events)
-        return inner and events.PoissonSampledDpEvent(as_double(to_fmpq(said["q"])), inner)
-    return None

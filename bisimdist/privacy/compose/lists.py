@@ -61,21 +61,14 @@ def read_list(argument: str) -> MechanismList:
 
 def _plain(node: Node) -> Any:
     if isinstance(node, MapNode):
-        return {
-            key: [_literal(item) for item in value.items]
-            if key == "inputs" and isinstance(value, ListNode)
-            else _plain(value)
-            for key, value in node.entries.items()
-        }
+        return {key: _plain(value) for key, value in node.entries.items()}
     if isinstance(node, ListNode):
         return [_plain(item) for item in node.items]
-    return "" if node.kind is ScalarKind.NOTHING else node.text
+    return _Written("" if node.kind is ScalarKind.NOTHING else node.text)
 
 
-def _literal(node: Node) -> str:
-    """Return an input of a program as a Python literal: scalars are literals as they are written."""
-    if isinstance(node, MapNode):
-        return f"{{{', '.join(f'{key}: {_literal(value)}' for key, value in node.entries.items())}}}"
-    if isinstance(node, ListNode):
-        return f"[{', '.join(map(_literal, node.items))}]"
-    return node.text
+class _Written(str):
+    """A scalar of a file; also inside of an input of a program it is the literal that is written."""
+
+    __slots__ = ()
+    __repr__ = str.__str__

@@ -13,7 +13,7 @@ from bisimdist.exact.doubles import as_double
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.faces.shown.pictures import figure_class
 from bisimdist.privacy.compose.answer import Composition, DeltaPoint
-from bisimdist.privacy.compose.events import estimates
+from bisimdist.privacy.engine.accounting import estimates
 from bisimdist.privacy.trade_off import ABOVE, BELOW, BESIDE, show_errors, show_guaranteed
 
 MOST_TESTS = 400

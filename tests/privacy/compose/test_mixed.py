@@ -14,7 +14,7 @@ import pytest
 import bisimdist
 from bisimdist.checker import check_certificate
 from bisimdist.privacy.compose.ask import checked
-from bisimdist.privacy.compose.events import estimates
+from bisimdist.privacy.engine.accounting import estimates
 
 DIGITS = 60
 LISTS = 20

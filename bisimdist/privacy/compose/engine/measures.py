@@ -132,9 +132,8 @@ class Measure:
             if count > 0:
                 high = high + self._tails[0][count - 1] - self._tails[1][count - 1] * alpha
             gain = max(p[best] * unit - q[best] * up(alpha * unit), fmpz(0))
-            return fmpq(gain, unit * unit) + within_unit(self.sure.lower()), within_unit(
-                high.upper(), above=True
-            )
+            low = fmpq(gain, unit * unit) + within_unit(self.sure.lower())
+            return low, within_unit(high.upper(), above=True)
 
 
 def within_unit(value: arb, *, above: bool = False) -> fmpq:
@@ -142,13 +141,11 @@ def within_unit(value: arb, *, above: bool = False) -> fmpq:
 
     above: whether it is a bound from above.
     """
-    if value >= 1 or value <= 0:
-        return fmpq(value >= 1)
     if not value.is_finite():
         return fmpq(above)
-    if value < arb(TINY):
-        return TINY if above else fmpq(0)
-    return value.fmpq()
+    if TINY < value < 1:
+        return value.fmpq()
+    return TINY if above and 0 < value < 1 else fmpq(value >= 1)
 
 
 def up(value: arb) -> fmpz:
