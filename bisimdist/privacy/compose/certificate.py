@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bisimdist.privacy.compose.engine.accountant import Direction
     from bisimdist.privacy.compose.engine.plan import Work
 
-MOST_WORK = 4_000_000_000  # what the checker may spend on a short document
+MOST_WORK = 3_900_000_000  # what the checker may spend on a short document, about
 
 DIGIT, ENTRY, CELL = 21, 1_260, 90_000
 """What it spends, about: on a digit of a product, on an entry, and on the masses of a cell of noise."""
