@@ -61,7 +61,7 @@ def read_list(argument: str) -> MechanismList:
 
 def _plain(node: Node) -> Any:
     if isinstance(node, MapNode):
-        return {key: _plain(value) for key, value in node.entries.items()}
+        return {_Written(key): _plain(value) for key, value in node.entries.items()}
     if isinstance(node, ListNode):
         return [_plain(item) for item in node.items]
     return _Written("" if node.kind is ScalarKind.NOTHING else node.text)
