@@ -20,7 +20,6 @@ UNHELD = {
         (
             (question, "time-out")
             for question in (
-                "profile",
                 "synthesise",
                 "equivalence",
                 "classes",

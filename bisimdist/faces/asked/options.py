@@ -183,12 +183,13 @@ def _drawn(*more: str) -> Callable[[str, str | None], str | None]:
     return read
 
 
+OTHERS = (".csv", ".npy")  # what a matrix is written as, if not as a picture
 MATRIX = option(
     "--matrix",
     "FILE",
     "Write the numbers as a matrix, best with --all-pairs: .csv (exact), .npy, or a picture.",
     writes=True,
-    read=_drawn(".csv", ".npy"),
+    read=_drawn(*OTHERS),
 )
 PLOT = option("--plot", "FILE", "Draw the curve (.svg, .png, .pdf).", writes=True, read=_drawn())
 LOG = switch("--log", "Draw with logarithmic axes.", name="logarithmic")

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from bisimdist.faces.asked.option import Option
-from bisimdist.faces.asked.options import ALL_PAIRS, CERTIFICATE, CSV, MATRIX, PLOT, SVG, TOP
+from bisimdist.faces.asked.options import ALL_PAIRS, CERTIFICATE, CSV, MATRIX, OTHERS, PLOT, SVG, TOP
 from bisimdist.faces.shown.answer import identity
 from bisimdist.verdicts import Settled, joint, verdict_word
 
@@ -165,7 +165,13 @@ class Question(ABC, Generic[A]):
     def places(self, given: Given) -> list[tuple[Option[Any], str]]:
         """Return the files to be written, with the options that name them."""
         named = [(option, given[option]) for option in given.options if option.writes]
-        return [(option, str(path)) for option, path in named if path is not None]
+        found = [(option, str(path)) for option, path in named if path is not None]
+        drawn = [path for option, path in found if option.name in {PLOT.name, MATRIX.name}]
+        if any(not path.lower().endswith(OTHERS) for path in drawn):
+            from bisimdist.faces.shown.pictures import figure_class
+
+            figure_class()  # refuses before anything is computed
+        return found
 
     @abstractmethod
     def ask(self, limits: Limits) -> A:

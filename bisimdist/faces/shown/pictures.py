@@ -23,12 +23,10 @@ def figure_class() -> Any:
 
 
 def picture_format(path: str, known: tuple[str, ...] = PICTURES) -> str:
-    """Return the extension of a file; matplotlib is there if it is one of a picture."""
+    """Return the extension of a file. Raises UsageError if it is none of these."""
     suffix = PurePath(path).suffix.lower()
     if suffix not in known:
         raise UsageError(f"{path}: expected a file name that ends in {', '.join(known)}")
-    if suffix in PICTURES:
-        figure_class()
     return suffix
 
 
