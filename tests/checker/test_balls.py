@@ -28,10 +28,16 @@ def test_an_exponential_is_off_by_less_than_it_says(bits: int) -> None:
     assert fixed._exp(-(bits << bits) - 1) == 0
 
 
-@pytest.mark.parametrize("bits", [64, 288, 1600])
-def test_a_normal_tail_is_off_by_less_than_it_says(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def fixed(bits: int, monkeypatch: pytest.MonkeyPatch) -> Fixed:
+    """Return numbers of so many bits, where those that they are held against have twice as many."""
     monkeypatch.setattr(ctx, "prec", 2 * bits + 100)
-    fixed, generator = Fixed(bits), random.Random(bits)
+    return Fixed(bits)
+
+
+@pytest.mark.parametrize("bits", [64, 288, 1600])
+def test_a_normal_tail_is_off_by_less_than_it_says(fixed: Fixed, bits: int) -> None:
+    generator = random.Random(bits)
     step = fixed.one >> 4
     edges = [k * step + apart for k in range(0, 700, 9) for apart in (-1, 0, 1)]
     last = isqrt(139 * bits // 100)  # where a tail is about a unit
@@ -80,11 +86,7 @@ def test_rationals_and_roots_are_enclosed_as_closely_as_units_allow() -> None:
 
 
 @pytest.mark.parametrize("bits", [128, 256])
-def test_functions_of_what_is_known_roughly_enclose_all_values(
-    bits: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ctx, "prec", 2 * bits + 100)
-    fixed = Fixed(bits)
+def test_functions_of_what_is_known_roughly_enclose_all_values(fixed: Fixed, bits: int) -> None:
     places = [Fraction(k, 7) for k in (-388, -230, -40, -14, -7, -1, 0, 1, 5, 7, 8, 14, 25, 280)]
     for place, apart in itertools.product(
         places, (Fraction(0), Fraction(1, 1 << 30), Fraction(1, 9), Fraction(15, 16), Fraction(3))
@@ -127,11 +129,7 @@ def test_functions_of_what_is_known_roughly_enclose_all_values(
 
 
 @pytest.mark.parametrize("bits", [16, 2880])
-def test_a_series_of_a_logarithm_is_off_by_less_than_it_says(
-    bits: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ctx, "prec", 2 * bits + 100)
-    fixed = Fixed(bits)
+def test_a_series_of_a_logarithm_is_off_by_less_than_it_says(fixed: Fixed, bits: int) -> None:
     for apart in (
         0,
         1,

@@ -13,7 +13,6 @@ from typing import Any
 from bisimdist.programs.wasm.drawn import Drawn
 from bisimdist.programs.wasm.reals import Pattern, Real, computed, pattern
 
-_LEAST_NORMAL = 2.0**-126
 _LARGEST = 3.4028234663852886e38
 _HALF_MORE = float.fromhex("0x1.ffffffp+127")
 """From here on a number is rounded to infinity among floats of 32 bits."""
