@@ -309,3 +309,22 @@ def test_a_fault_of_the_checker_is_no_verdict(
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.count("\n") == 1
+
+
+class _Owner:
+    """What holds no memory of its own."""
+
+
+def test_memory_is_counted_as_long_as_its_owner_lives() -> None:
+    owner = _Owner()
+    reading.hold_for(owner, 2 * reading.LONG)  # where nothing is counted, nothing is taken
+    with reading.limited(0):
+        left = reading.remaining()
+        assert left is not None
+        before = left[1]
+        reading.hold_for(owner, reading.LONG)
+        assert left[1] == before
+        reading.hold_for(owner, reading.LONG + 1)
+        assert left[1] == before - reading.LONG - 1
+        del owner
+        assert left[1] == before
