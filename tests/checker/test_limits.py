@@ -328,3 +328,18 @@ def test_memory_is_counted_as_long_as_its_owner_lives() -> None:
         assert left[1] == before - reading.LONG - 1
         del owner
         assert left[1] == before
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_long_numbers_take_memory_and_short_ones_none(over: int) -> None:
+    half = reading.LONG // 2
+    with reading.limited(0):
+        left = reading.remaining()
+        assert left is not None
+        before = left[1]
+        number = reading.Counted(Fraction(1 << half - 1, (1 << half + over) - 1)) * 1
+        assert before - left[1] == over * (reading.LONG + 1)
+        power = reading.Counted(2) ** (half + over)
+        assert before - left[1] == over * (reading.LONG + 1 + 2 * (reading.LONG + 2))
+        del number, power
+        assert left[1] == before
