@@ -16,7 +16,7 @@ from bisimdist.automata.generalised.ask import generalised_metric
 from bisimdist.automata.metric.ask import metric
 from bisimdist.checker import MalformedCertificate, check_certificate, verdict
 from bisimdist.checker.__main__ import main
-from bisimdist.checker.core import polynomials, reading
+from bisimdist.checker.core import bernstein, polynomials, reading
 from bisimdist.checker.core.automaton import read_automaton
 from bisimdist.logic.satisfaction.ask import satisfying
 from bisimdist.models.pa import PA, Transition
@@ -342,4 +342,16 @@ def test_long_numbers_take_memory_and_short_ones_none(over: int) -> None:
         power = reading.Counted(2) ** (half + over)
         assert before - left[1] == over * (reading.LONG + 1 + 2 * (reading.LONG + 2))
         del number, power
+        assert left[1] == before
+
+
+def test_bernstein_coefficients_take_memory_as_long_as_they_live() -> None:
+    with reading.limited(0):
+        left = reading.remaining()
+        assert left is not None
+        before = left[1]
+        entries = [Fraction(-(1 << reading.LONG - 1)), Fraction(1)]
+        coefficients = bernstein.Bernstein((2,), entries)
+        assert before - left[1] == 2 * (reading.ENTRY + 2 * reading.LONG)
+        del coefficients
         assert left[1] == before
