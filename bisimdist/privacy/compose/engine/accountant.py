@@ -22,7 +22,7 @@ SLACK = 3  # digits beyond the width to which bounds are rounded outwards: anoth
 
 TIGHT = fmpq(98, 100)  # what bounds may be apart before they are rounded
 
-ENOUGH = 1e-3  # delta need not be closer than that for an epsilon, or than that share of what is enough
+ENOUGH = 1e-3  # delta need not be closer than that for an epsilon; less where it falls steeply
 
 LARGEST = fmpq(10**6)  # no larger epsilon is looked for
 
@@ -124,8 +124,8 @@ class Direction:
         work = Work(
             factors=self.factors,
             grid=Grid(common if flat else exact, more + spare, fine, tilt, fmpq(0)),
-            left=width * PARTS,
-            right=delta + log10(width * PARTS),
+            left=min(1.0, width) * PARTS,
+            right=delta + log10(min(1.0, width) * PARTS),
             goals=guesses,
             scales=scales,
             below=-inf in goals.values() and not vanishes,
@@ -230,7 +230,7 @@ class Accountant:
         # by how much the logarithm of delta falls: not less about the mean of the loss, where no tilt is best
         slope = max(guess.tilt, 0.1 / sqrt(max(guess.spread, 1e-18)))
         wanted = 0.9 * width * about * slope
-        return max(min(max(width, ENOUGH, wanted * ENOUGH), wanted, 0.5), 1e-12)
+        return max(min(max(width, ENOUGH * max(1.0, wanted**2)), wanted), 1e-12)
 
     def deltas(self, epsilons: Sequence[fmpq]) -> list[tuple[fmpq, fmpq]]:
         """Return bounds on delta at each of some epsilons."""
