@@ -234,6 +234,14 @@ def test_noise_beyond_all_measure(command: Command, sigma: str) -> None:
     assert 0 < Fraction(point["upper"]) <= Fraction(1, 10**700)
 
 
+def test_discrete_noise_on_too_many_integers(command: Command) -> None:
+    """Nothing ended the work before its memory did."""
+    ended = command("compose", "[{discrete-gaussian: {sigma: 1e20}, times: 3}]", "--epsilon", "1", "--json")
+    assert ended.code == 3
+    assert "discrete noise on more than 4000000 integers" in ended.err
+    assert json.loads(ended.out)["points"] == [{"epsilon": "1", "lower": "0", "upper": "1"}]
+
+
 def test_hardly_any_noise(command: Command) -> None:
     """No double holds the losses of what a grid would be for."""
     pair = "[{laplace: {scale: 1e-10}}, {gaussian: {sigma: 1e-10}}]"
