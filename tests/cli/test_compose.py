@@ -104,7 +104,7 @@ def test_a_picture(command: Command, tmp_path: Path) -> None:
         ("[{gauss: {sigma: 1}}]", ("--epsilon", "1"), "there is no mechanism 'gauss'"),
         ("[{gaussian: {sigma: 1}}]", ("--delta", "0"), "no epsilon exists"),
         ("[{approximate: {epsilon: 1, delta: 1/10}}]", ("--delta", "1/20"), "no epsilon exists"),
-        ("[{gaussian: {sigma: 1}}]", ("--delta", "2"), "expected a number from 0 to 1"),
+        ("[{gaussian: {sigma: 1}}]", ("--delta", "2"), "expected 0, or a number from 10^-700 to 1"),
         ("[{gaussian: {sigma: 1}}]", ("--epsilon", "-1"), "expected at least 0"),
         ("[{gaussian: {sigma: 1}}]", ("--epsilon", "1e100"), "expected a number from 0 to 1000000"),
         ("[{gaussian: {sigma: 1}}]", ("--delta", "1e-4000"), "expected 0, or a number from 10^-700 to 1"),
@@ -179,6 +179,38 @@ def test_a_delta_that_is_hardly_there_is_at_most_a_small_number(command: Command
     assert command("check", proof).code == 0
 
 
+def test_a_delta_that_no_epsilon_has_leaves_the_other_points(command: Command, tmp_path: Path) -> None:
+    listed, proof = "[{pure: {epsilon: 2e6}}, {approximate: {epsilon: 1, delta: 1/1000}}]", tmp_path / "proof"
+    words = ("--epsilon", "3e5", "--delta", "1e-5", "--delta", "1/100", "--delta", "999/1000")
+    ended = command("compose", listed, *words, "--width", "1", "--json", "--certificate", proof)
+    assert ended.code == 3
+    answer = json.loads(ended.out)
+    found = [list(point.values()) for point in answer["points"]]
+    assert found[0][0] == "300000"
+    assert Fraction(found[0][1]) <= Fraction(found[0][2])
+    assert found[1:3] == [["1/100000", "0", "inf"], ["1/100", "0", "inf"]]
+    assert any("delta 1/100000: no epsilon exists" in note for note in answer["notes"])
+    assert any("delta 1/100: epsilon is not known to be at most" in note for note in answer["notes"])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "words"),
+    [
+        ("[{gaussian: {sigma: 1/100}}]", ("--epsilon", "5000", "--epsilon", "1")),
+        ("[{approximate: {epsilon: 2000, delta: 1/2}, times: 2}]", ("--epsilon", "1500")),
+    ],
+)
+def test_no_proof_is_written_that_its_check_refuses(
+    command: Command, tmp_path: Path, mechanism: str, words: tuple[str, ...]
+) -> None:
+    proof = tmp_path / "proof.json"
+    ended = command("compose", mechanism, *words, "--width", "1/10", "--certificate", proof)
+    assert ended.code == 3
+    assert "delta at epsilon" in ended.out
+    assert f"no certificate was written to {proof}: its check refuses it: the masses need" in ended.err
+    assert not proof.exists()
+
+
 @pytest.mark.parametrize("form", ["[[0, 1], [1, 1]]", "[{0: 0, 1: 1}, {0: 1, 1: 1}]"])
 def test_inputs_with_parts_hold_what_is_written(command: Command, tmp_path: Path, form: str) -> None:
     """Numbers inside of an input are no texts: the function would fail on both, and delta would be 0."""
@@ -200,6 +232,14 @@ def test_noise_beyond_all_measure(command: Command, sigma: str) -> None:
     point = json.loads(ended.out)["points"][0]
     assert (ended.code, point["lower"]) == (0, "0")
     assert 0 < Fraction(point["upper"]) <= Fraction(1, 10**700)
+
+
+def test_discrete_noise_on_too_many_integers(command: Command) -> None:
+    """Nothing ended the work before its memory did."""
+    ended = command("compose", "[{discrete-gaussian: {sigma: 1e20}, times: 3}]", "--epsilon", "1", "--json")
+    assert ended.code == 3
+    assert "discrete noise on more than 4000000 integers" in ended.err
+    assert json.loads(ended.out)["points"] == [{"epsilon": "1", "lower": "0", "upper": "1"}]
 
 
 def test_hardly_any_noise(command: Command) -> None:

@@ -204,7 +204,7 @@ class _Side:
         found = [known.upper(epsilon) for known in counted(self.known)]
         if self.alone:
             found.append(_alone(self.factors[0][0], epsilon, self.precisions.fit(epsilon, about))[1])
-        return min(all_of(found), default=Fraction(1))
+        return min(all_of([*found, Fraction(1)]))
 
     def lower(self, epsilon: Fraction, about: Fraction) -> Fraction:
         """Return the best lower bound on delta."""

@@ -186,7 +186,7 @@ class Known:
             gain, shown = p_sum + (-q_sum * alpha >> fixed.bits), shown * less >> fixed.bits
             if gain > shown:
                 best, shown = (gain, place), gain
-            elif 2 * gain < shown and place * step < epsilon:
+            elif 0 <= 2 * gain < shown and place * step < epsilon:
                 break
         return self.sure + self.worth(*best, fixed, up=False)
 

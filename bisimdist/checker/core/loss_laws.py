@@ -93,6 +93,8 @@ class Law:
         """Return the law of (1 - q) Q + q P against Q."""
         if self.above is None:
             return Law(make=lambda fixed: self.atoms(fixed).mixed(rate, fixed), finite=self.finite)
+        if rate == 1:  # through logarithms a large loss would be known too badly
+            return self
         smooth, inner_cap, inner_floor = self.above, self.cap, self.floor
         shares = cache(lambda fixed: (fixed.of(rate), fixed.of(1 - rate)))
 
@@ -119,7 +121,7 @@ class Law:
         return Law(
             above=above,
             cap=None if inner_cap is None else end(inner_cap),
-            floor=None if inner_floor is None and rate == 1 else end(inner_floor),
+            floor=end(inner_floor),
         )
 
     def thinned(self, rate: Fraction) -> Law:

@@ -130,6 +130,9 @@ class Question(ABC, Generic[A]):
     drawn: ClassVar[bool] = False
     """Whether the file is the answer itself: it is written however little time is left."""
 
+    tried: ClassVar[bool] = False
+    """Whether its proof is checked before it is written, since the check does all its work anew."""
+
     tabled: ClassVar[Literal["", "listed", "measured", "directed"]] = ""
     """What each of its pairs has: nothing for a table, a verdict or the like, a number, or one that is of one
     direction only."""

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from bisimdist.errors import BisimdistError, LimitError, UsageError
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.option import Option
-from bisimdist.faces.asked.options import JOBS, JSON, MEMORY, TIMEOUT, TOP
-from bisimdist.faces.asked.question import Plain, Question, Settled
+from bisimdist.faces.asked.options import CERTIFICATE, JOBS, JSON, MEMORY, TIMEOUT, TOP
+from bisimdist.faces.asked.question import Content, Plain, Question, Settled
 from bisimdist.faces.cli.failure import ExitCode, note, note_with_answer
 from bisimdist.faces.cli.output import OutputFile, emit, output_files
 from bisimdist.faces.cli.progress import hinting, shown_progress
@@ -134,6 +134,23 @@ def _said(question: Question[A], answer: A | Plain, *, as_json: bool) -> Any:
     return question.data(answer) if as_json else question.report(answer)
 
 
+def _accepted(content: Content) -> bytes:
+    """Return a proof that its check accepts.
+
+    Raises LimitError where it does not.
+    """
+    from bisimdist.checker import MalformedCertificate, check_certificate  # noqa: PLC0415  (few proofs are tried)
+
+    text = b"".join(content)  # type: ignore[arg-type]
+    try:
+        reason = check_certificate(text).reason
+    except MalformedCertificate as error:
+        reason = str(error)
+    if reason:
+        raise LimitError(f"its check refuses it: {reason}; another --width, or fewer points, may do")
+    return text
+
+
 def _write(
     question: Question[A],
     answer: A | Plain,
@@ -150,7 +167,8 @@ def _write(
             file.write(bare)
             return True
         with nullcontext() if question.drawn else alarmed():
-            file.write(question.content(option, str(file.path), answer))
+            content = question.content(option, str(file.path), answer)
+            file.write(_accepted(content) if question.tried and option.name == CERTIFICATE.name else content)
     except (Exception, KeyboardInterrupt) as error:
         if not (isinstance(error, UsageError | LimitError | KeyboardInterrupt) or out_of_memory(error)):
             raise

@@ -13,7 +13,7 @@ from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.faces.shown.answer import Status
-from bisimdist.faces.shown.numbers import at_most, short_rational
+from bisimdist.faces.shown.numbers import at_most, exact_value, short_rational
 from bisimdist.faces.shown.plain import said
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
@@ -32,8 +32,8 @@ from bisimdist.progress import Limits
 SHOWN_DIGITS = 10
 
 
-def _outwards(low: fmpq, high: fmpq, digits: int = SHOWN_DIGITS) -> tuple[str, str]:
-    return decimal_below(low, digits)[0], decimal_above(high, digits)[0]
+def _outwards(low: fmpq, high: fmpq | None, digits: int = SHOWN_DIGITS) -> tuple[str, str]:
+    return decimal_below(low, digits)[0], "inf" if high is None else decimal_above(high, digits)[0]
 
 
 class _Point(Numbers):
@@ -43,7 +43,7 @@ class _Point(Numbers):
 
     def data(self) -> dict[str, str]:
         """Return the point as plain data."""
-        return {part.name: format_rational(getattr(self, part.name)) for part in fields(self)}  # type: ignore[arg-type]
+        return {part.name: exact_value(getattr(self, part.name)) for part in fields(self)}  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,14 @@ class EpsilonPoint(_Point):
         return f"epsilon at delta = {decimal_above(self.delta, SHOWN_DIGITS)[0]}"
 
 
+@dataclass(frozen=True, slots=True)
+class NoEpsilon(EpsilonPoint):
+    """A delta of which no epsilon is known: it may be infinite."""
+
+    lower: Exact = field(default=Exact(0))
+    upper: Exact = None  # type: ignore[assignment]
+
+
 Point = DeltaPoint | EpsilonPoint
 
 
@@ -139,6 +147,7 @@ class Composition(Shown):
     width: Exact
     limits: Limits = field(repr=False, compare=False)
     points: tuple[Point, ...] = ()
+    missing: tuple[str, ...] = ()
     accountant: Accountant = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -164,7 +173,7 @@ class Composition(Shown):
             if "cut" in about:
                 masses = " and ".join(at_most(to_fmpq(mass)) for mass in about["cut"])
                 found.append(f"Runs are cut off with probabilities {masses}, which keep the bounds apart.")
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys([*found, *self.missing]))
 
     def delta(self, epsilon: ExactNumber) -> DeltaPoint:
         """Return bounds on delta at an epsilon of at least 0.
@@ -225,6 +234,11 @@ class Composition(Shown):
         self.points += (found,)
         return found
 
+    def without(self, delta: fmpq, why: str) -> None:
+        """Take down that no epsilon is known for a delta, which was asked beside others."""
+        self.points += (NoEpsilon(Exact(delta)),)
+        self.missing += (why,)
+
     def curve(self, largest: ExactNumber | None = None, *, points: int = 33) -> list[DeltaPoint]:
         """Return bounds on delta at epsilons from 0 on, evenly spread.
 
@@ -255,8 +269,9 @@ class Composition(Shown):
     @property
     def status(self) -> Status:
         """Whether the bounds are as close as asked."""
+        stopped = self.accountant.stopped or self.missing
         exact = all(point.lower == point.upper for point in self.points)
-        return Status.LIMIT if self.accountant.stopped else Status.EXACT if exact else Status.BRACKET
+        return Status.LIMIT if stopped else Status.EXACT if exact else Status.BRACKET
 
     def data(self) -> dict[str, object]:
         """Return all points as plain data."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bisimdist.errors import ModelError
+from bisimdist.errors import ENDINGS, ModelError, UsageError
 from bisimdist.faces.asked import numbers, options
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.option import Option, option, several
 from bisimdist.faces.asked.options import CSV, LARGEST, PLOT, POINTS
 from bisimdist.faces.asked.question import Content, Group, Plain, Question
+from bisimdist.interruption import why
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,13 @@ AT: Option[tuple[fmpq, ...]] = several(
     "--epsilon", "E", "Where to compute delta; repeatable.", name="epsilons", each=numbers.NONNEGATIVE
 )
 DELTAS: Option[tuple[fmpq, ...]] = several(
-    "--delta", "D", "Where to compute epsilon; repeatable.", name="deltas", each=numbers.UNIT
+    "--delta",
+    "D",
+    "Where to compute epsilon; repeatable.",
+    name="deltas",
+    each=numbers.within(
+        lambda value: value == 0 or 1 <= value * 10**700 <= 10**700, "0, or a number from 10^-700 to 1"
+    ),
 )
 WIDTH = option(
     "--width",
@@ -55,6 +62,7 @@ class Compose(Question["Composition"]):
     command = "compose"
     group = Group.DELTA
     argument = "LIST"
+    tried = True
     example = "'[{gaussian: {sigma: 10}, times: 100}]' --epsilon 1 --delta 1e-5"
     options: ClassVar[tuple[Option[Any], ...]] = (
         AT,
@@ -100,7 +108,12 @@ class Compose(Question["Composition"]):
         if self.epsilons:
             answer.deltas(self.epsilons)
         for delta in self.deltas:
-            answer.epsilon(delta)
+            try:
+                answer.epsilon(delta)
+            except (UsageError, *ENDINGS) as error:
+                if len(self.epsilons + self.deltas) == 1:
+                    raise
+                answer.without(delta, str(error) or why())
         if not (self.epsilons or self.deltas):
             answer.curve(self.largest, points=self.points)
         return answer

@@ -12,11 +12,6 @@ import pytest
 
 import bisimdist
 from bisimdist.checker import MalformedCertificate, check_certificate
-from bisimdist.checker.claims import composition
-from bisimdist.checker.core import balls, loss_grid
-from bisimdist.checker.core.reading import LEAST_WORK
-from bisimdist.errors import LimitError
-from bisimdist.privacy.compose import certificate as writer
 
 LISTS: dict[str, tuple[list[Any], str]] = {
     "gaussian": ([{"gaussian": {"sigma": 10}, "times": 100}], "add-remove"),
@@ -174,25 +169,24 @@ def test_one_run_is_proved_where_a_record_is_replaced(mechanism: Any, rate: str)
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "epsilon"),
+    ("mechanism", "times", "relation", "epsilons", "deltas", "width"),
     [
-        ({"discrete-gaussian": {"sigma": "1/20"}, "times": 10}, "2000"),
-        ({"gaussian": {"sigma": "1/100"}}, "5000"),
-        ({"approximate": {"epsilon": 2000, "delta": "1/2"}, "times": 2}, "1500"),
+        ({"subsampled": {"q": 1, "of": {"gaussian": {"sigma": "1/20"}}}}, 100, "add", [1], [], "1/1000"),
+        ({"subsampled": {"q": "1/100", "of": {"laplace": {"scale": 8}}}}, 1000, "add", [0, 0], [], 1),
+        ({"laplace": {"scale": "1/50"}}, 2, "replace", [1, 2], [1], "1/10"),
+        # the check looks at no test with a label far below epsilon
+        ({"discrete-laplace": {"scale": "169/100", "sensitivity": 5}}, 100, "add", ["1/100"], [], 1),
     ],
 )
-def test_no_proof_is_written_that_the_checker_has_no_room_for(mechanism: Any, epsilon: str) -> None:
-    answer = bisimdist.compose([mechanism], width="1/10")
-    assert answer.delta(epsilon).upper > 0
-    with pytest.raises(LimitError, match="the checker takes 2900"):
-        answer.certificate()
-
-
-def test_the_writer_knows_the_limits_of_the_checker() -> None:
-    assert (writer.MOST_BITS, writer.GUARD) == (balls.MOST_BITS, loss_grid.GUARD)
-    assert (writer.MOST_DIGITS, writer.ROOM) == (composition.MOST_DIGITS, loss_grid.ROOM)
-    # work for all else that is in a document
-    assert LEAST_WORK * 7 // 10 < writer.MOST_WORK < LEAST_WORK
+def test_what_is_asked_at_once_is_proved_at_once(  # noqa: PLR0917
+    mechanism: Any, times: int, relation: str, epsilons: list[Any], deltas: list[Any], width: Any
+) -> None:
+    answer = bisimdist.compose([mechanism | {"times": times}], relation=relation, width=width)
+    answer.deltas(epsilons)
+    for delta in deltas:
+        answer.epsilon(delta)
+    report = check_certificate(json.dumps(answer.certificate()))
+    assert report.valid, report.reason
 
 
 def test_changed_parameters_are_refused() -> None:

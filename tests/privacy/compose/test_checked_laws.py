@@ -253,6 +253,15 @@ def held(enclosure: Enclosure, truth: arb) -> None:
     assert high - low < CLOSE
 
 
+def test_where_sampling_is_rare_the_place_of_a_loss_is_as_doubtful_as_a_logarithm() -> None:
+    rate = Fraction(1, 1 << 10)
+    law, tails = gaussian(Fraction(36), rate), gaussian_exchanged(Fraction(6), rate)
+    assert law.above is not None
+    known = FIXED.of(Fraction(20))
+    for enclosure, truth in zip(law.above(known, FIXED), tails(ends(known)[0]), strict=True):
+        held(enclosure, truth)
+
+
 def weight(place: int, variance: Fraction) -> arb:
     return (real(-place * place / (2 * variance))).exp()
 

@@ -9,14 +9,15 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 
 import bisimdist
 from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError, ModelError, UsageError
+from bisimdist.exact.precision import working_precision
 from bisimdist.privacy.compose.engine import atoms
 from bisimdist.privacy.compose.engine.direct import caps_of
-from bisimdist.privacy.compose.engine.laws import UNKNOWN, AtomsAt
+from bisimdist.privacy.compose.engine.laws import UNKNOWN, AtomsAt, gaussian
 from bisimdist.privacy.compose.engine.rough import Factor
 
 
@@ -360,3 +361,26 @@ def test_no_epsilon_is_claimed_beyond_the_largest_one_that_is_looked_for(
 ) -> None:
     with pytest.raises(LimitError, match="no larger one"):
         bisimdist.compose([mechanism]).epsilon("1e-5")
+
+
+def test_an_epsilon_where_delta_falls_steeply_takes_no_fine_grid() -> None:
+    """Beyond the largest loss of randomised response noise alone is left: grids had millions of losses."""
+    answer = bisimdist.compose(
+        [
+            {"randomised-response": {"truth": "47/200", "options": 10}, "times": 3},
+            {"subsampled": {"q": "1/100", "of": {"gaussian": {"sigma": 22}}}, "times": 5},
+        ]
+    )
+    point = answer.epsilon("342e-27")
+    assert 0 < point.upper - point.lower <= point.upper / 1000
+    sizes = [made.size for side in answer.accountant.sides for tape in side.tapes for made in tape.found]
+    assert max(sizes) < 10**5
+
+
+def test_a_loss_that_is_hardly_known_has_tails_between_those_of_its_ends() -> None:
+    law = gaussian(fmpq(10**4, 103) ** 2, fmpq(1, 10))
+    with working_precision(2480):
+        for loss in (arb(0, "1e-745"), arb("1e-746"), arb(0)):
+            for tail in law.above(loss):
+                assert tail.is_finite()
+                assert -0.01 < tail < 1.01

@@ -65,7 +65,8 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     (BOUND, "at_least attained before optimum ratio ratio_at_least"),
     (
         WORD,
-        "commands cycle errors facts papers pieces prefix satisfying screen secrets suffix trace ways word",
+        "commands cycle errors facts notes papers pieces prefix satisfying screen secrets suffix trace ways "
+        "word",
     ),
     (_list(NUMBER), "cut growth interval prior probabilities range"),
     (

@@ -22,7 +22,7 @@ SLACK = 3  # digits beyond the width to which bounds are rounded outwards: anoth
 
 TIGHT = fmpq(98, 100)  # what bounds may be apart before they are rounded
 
-ENOUGH = 1e-3  # delta need not be closer than that for an epsilon
+ENOUGH = 1e-3  # delta need not be closer than that for an epsilon; less where it falls steeply
 
 LARGEST = fmpq(10**6)  # no larger epsilon is looked for
 
@@ -124,8 +124,8 @@ class Direction:
         work = Work(
             factors=self.factors,
             grid=Grid(common if flat else exact, more + spare, fine, tilt, fmpq(0)),
-            left=width * PARTS,
-            right=delta + log10(width * PARTS),
+            left=min(1.0, width) * PARTS,
+            right=delta + log10(min(1.0, width) * PARTS),
             goals=guesses,
             scales=scales,
             below=-inf in goals.values() and not vanishes,
@@ -229,7 +229,8 @@ class Accountant:
         guess = one.guess(about)
         # by how much the logarithm of delta falls: not less about the mean of the loss, where no tilt is best
         slope = max(guess.tilt, 0.1 / sqrt(max(guess.spread, 1e-18)))
-        return max(min(max(width, ENOUGH), 0.9 * width * about * slope), 1e-12)
+        wanted = 0.9 * width * about * slope
+        return max(min(max(width, ENOUGH * max(1.0, wanted**2)), wanted), 1e-12)
 
     def deltas(self, epsilons: Sequence[fmpq]) -> list[tuple[fmpq, fmpq]]:
         """Return bounds on delta at each of some epsilons."""
@@ -257,15 +258,18 @@ class Accountant:
             least, most = self.bounds(high)
             settled = all(one.settled(high) for one in self.sides)
             near = settled or most - least <= max(self.terms.width, fmpq(1, 1000)) * least
-            if not high or (near and high - low <= self.terms.width * high * TIGHT):
+            gap = (high - low) / self.terms.width
+            if gap <= high * TIGHT and (near or 10 * gap <= high):
                 return []
-            return [inside] if settled or 10 * high > 11 * low else [high]
+            # far above delta's place nothing has to be known
+            far = 2 * least < delta and any(self._open(inside, one) for one in self.sides)
+            return [inside] if settled or far else [high]
 
         self._narrowed(wanting, of_epsilon=True)
         low, high = ends()
         if high >= LARGEST and self.bounds(high)[1] > delta:
             why = "the work ended before that" if self.stopped else "no larger one is looked for"
-            raise LimitError(f"epsilon is not known to be at most {LARGEST}: {why}")
+            raise LimitError(f"delta {delta}: epsilon is not known to be at most {LARGEST}: {why}")
         return low, high
 
     def guess(self, delta: fmpq) -> fmpq:

@@ -9,7 +9,10 @@ from operator import mul
 
 from flint import arb, fmpq, fmpz
 
+from bisimdist.errors import LimitError
 from bisimdist.privacy.compose.engine.laws import ENDLESS, NOTHING, Atom, Atoms, Place, sampled
+
+MOST_PLACES = 4_000_000  # of noise on the integers, on one side
 
 
 def finite(points: Iterable[tuple[fmpq, fmpq]], lost: tuple[fmpq, fmpq] = (NOTHING, NOTHING)) -> Atoms:
@@ -106,6 +109,8 @@ def discrete_gaussian(digits: int, rate: fmpq | None, sigma: fmpq, moved: fmpq) 
     variance, sensitivity = sigma**2, int(moved.p)
     least = 0 if rate is None else -sensitivity
     reach = sensitivity - least + 3 + isqrt(int((2 * variance * ((digits + 4) * fmpq(2303, 1000))).ceil()))
+    if reach > MOST_PLACES:
+        raise LimitError(f"discrete noise on more than {MOST_PLACES} integers is not worked out")
     weights = [(-arb(k * k / (2 * variance))).exp() for k in range(reach + 1)]
     # beyond the reach the weights fall faster than a geometric series does
     ratio = (-arb(fmpq(2 * reach + 1) / (2 * variance))).exp()

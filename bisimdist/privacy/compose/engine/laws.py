@@ -75,7 +75,7 @@ def gaussian(variance: fmpq, rate: fmpq | None = None) -> Smooth:
         if rate is None:
             place = loss / mu + mu / 2
         else:  # where x = e^(mu z): x^2 - 2 c x - e^loss = 0
-            c = (1 - rate) * (loss.exp() - 1) / rate * half.exp() / 2
+            c = (1 - rate) * loss.expm1() / rate * half.exp() / 2
             place = (c + (c * c + loss.exp()).sqrt()).log() / mu
         return [((place - mean) / root).erfc() / 2 for mean in (0, mu, -mu)[: 2 if rate is None else 3]]
 
@@ -117,7 +117,13 @@ def _mirrored(beyond: Callable[[arb], list[arb]], rate: fmpq | None, ends: Ends)
         return p, q
 
     def half(loss: arb) -> Tails:
-        return _split(loss.max(arb(0)), ends()[1], inside, lambda _: (arb(0), arb(0)))
+        known = loss.max(arb(0))
+        p, q = _split(known, ends()[1], inside, lambda _: (arb(0), arb(0)))
+        if (p.is_finite() and q.is_finite()) or known.is_exact():
+            return p, q
+        # what has hardly any noise is known at the ends of a ball alone
+        (p, q), (less_p, less_q) = half(known.lower().max(arb(0))), half(known.upper())
+        return p.union(less_p), q.union(less_q)
 
     return Smooth(lambda loss: _split(loss, NOTHING, lambda other: _opposite(half(-other)), half), ends)
 

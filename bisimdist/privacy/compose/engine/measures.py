@@ -24,6 +24,7 @@ from bisimdist.exact.precision import working_precision
 
 GUARD_BITS = 72
 TINY = fmpq(1, 1 << 4000)
+FAR = 64  # how much less than epsilon the least loss of a test may be
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +124,12 @@ class Measure:
     def bounds(self, epsilon: fmpq) -> tuple[fmpq, fmpq]:
         """Return bounds on delta; the lower one is what the best test by labels shows."""
         unit, ((p, log_p), (q, log_q)) = fmpz(10) ** self.grid.fine, self.tests
-        count = min(self.size, self.low + self.size - 1 - int((epsilon / self.grid.step).floor()))
-        # any test is a bound; doubles choose it
-        lost = np.exp(np.minimum(log_q - log_p + as_double(epsilon), 0))
-        best = int(np.argmax(log_p + np.log(np.maximum(1 - lost, 1e-300))))
+        last, step = self.low + self.size - 1, self.grid.step
+        count = min(self.size, last - int((epsilon / step).floor()))
+        most = max(1, last - int(((epsilon - FAR) / step).floor()))
+        # any test is a bound; doubles choose it, among those that the check looks at
+        lost = np.exp(np.minimum((log_q - log_p)[:most] + as_double(epsilon), 0))
+        best = int(np.argmax(log_p[:most] + np.log(np.maximum(1 - lost, 1e-300))))
         with working_precision(self.grid.bits):
             alpha, high = arb(epsilon).exp(), self.excess
             if count > 0:

@@ -23,6 +23,7 @@ from bisimdist.progress import Limits
 
 LONGEST_CELL = 4096
 MOST_ENTRIES = 4_000_000  # how many losses a measure may have
+MOST_DIGITS = 50_000_000  # in all: a product takes seconds then, and nothing interrupts it
 
 BASE, HALVED = 0.25, 0.1875
 """By which variance both sides part, in squares of the step: where a law is cut, where a grid is halved."""
@@ -124,7 +125,8 @@ class Work:
         low, high = floor(start / step), max(ceil(end / step), floor(start / step) + 1)
         memory = self.limits.memory
         # a grid holds some ten measures at a time, of three integers for each loss
-        most = MOST_ENTRIES if memory is None else memory // (15 * self.grid.digits + 2000)
+        room = [] if memory is None else [memory // (15 * self.grid.digits + 2000)]
+        most = min(MOST_ENTRIES, MOST_DIGITS // self.grid.digits, *room)
         if high - low > most:
             raise LimitError(f"more than {most} losses would be needed")
         if isinstance(factor.law, AtomsAt) or high - low < 256:
