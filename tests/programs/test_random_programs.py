@@ -31,6 +31,24 @@ def test_many_random_programs_do_what_plain_python_does(text: str) -> None:
     check(text)
 
 
+RARE = {
+    "a comprehension takes its own name": "a = [a, 2]; shared = lambda: a; return [a for a in a], shared()",
+    "a shared variable is set inside": "shared = lambda: a\nif (a := a + 2) > 1: return shared()",
+    "the default of a key": (
+        "shared = lambda: a; a = sorted([3, 1, 2], key=lambda b, a=a: (b - a) % 3); return shared()"
+    ),
+    "a case sets what is shared": "shared = lambda: a\nmatch [0, a + 5]:\n    case [0, a]: return shared()",
+    "an exception is gone": "try: a //= 0 * rng.randrange(2)\nexcept ZeroDivisionError as a: pass\nreturn a",
+    "a variable is gone": "if a: del a\nreturn rng.randrange(2) or a",
+}
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_what_the_guard_does_not_meet_is_what_plain_python_does(name: str) -> None:
+    lines = RARE[name].splitlines()
+    check("\n    ".join(["def f(a, rng):", "if rng.randrange(300): return 0", *lines]) + "\n")
+
+
 def check(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "program.py"

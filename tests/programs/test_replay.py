@@ -99,6 +99,18 @@ def test_equal_outputs_are_one_unless_types_are_seen(tmp_path: Path) -> None:
     text = "import numpy as np\ndef f(x, rng):\n    u = rng.random()\n    return 0 if u < 0.25 else False if u < 0.5 else np.int64(1) if u < 0.75 else 1.0\n"
     assert law(tmp_path, text) == {"0": Fraction(1, 2), "1": Fraction(1, 2)}
     assert set(law(tmp_path, text, observe="type")) == {"0", "False", "1", "1.0"}
+    alike = (
+        "collections.Counter({1: 1, 0: 2}), {0: 2, 1: 1}",
+        "P(1, 2), (1, 2)",
+        "{0, 1}, frozenset([1, 0])",
+        "range(0), range(5, 5)",
+        "range(0, 5, 2), range(0, 6, 2)",
+        "np.complex128(1j), 1j",
+    )
+    head = "import collections, numpy as np\nP = collections.namedtuple('P', 'a b')\ndef f(x, rng):\n"
+    for values in alike:
+        text = f"{head}    return ({values})[int(rng.random() * 2)]\n"
+        assert [*law(tmp_path, text).values()] == [1], values
 
 
 def test_labels_share_what_is_equal() -> None:
