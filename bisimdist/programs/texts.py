@@ -18,6 +18,8 @@ RAISES = "raise "  # what stands before an exception that is not caught; no retu
 
 _DEEPEST = 100
 
+NESTED = "a value is nested too deep, or in itself", "return numbers, texts, tuples or lists"
+
 
 def text_of(value: Any, depth: int = 0, number: Callable[[Any], str] | None = None) -> str:  # noqa: PLR0911
     """Return how a value is written; of sets in a fixed order, of objects by their attributes.
@@ -29,7 +31,7 @@ def text_of(value: Any, depth: int = 0, number: Callable[[Any], str] | None = No
     if type(value) is int:
         return str(value)
     if depth > _DEEPEST:
-        raise Outside("a value is nested too deep, or in itself", "return numbers, texts, tuples or lists")
+        raise Outside(*NESTED)
     if type(value) is Noise:
         return value.shown()
     plain = isinstance(value, bool | int | float | Fraction) or hasattr(value, "dtype")
