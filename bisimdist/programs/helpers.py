@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Reversible, Sized
 from gc import get_referents
 from itertools import zip_longest
 from types import FunctionType, GeneratorType, MethodType
@@ -100,6 +100,10 @@ def _sources(items: Any, *, forward: bool) -> Iterator[tuple[Any, ...]]:
             yield part, tuple(part), values, forward and "reverse" not in kind.__name__
         elif hasattr(part, "__next__"):
             yield from _sources(part, forward=forward and kind in (enumerate, zip, map))
+        elif type(part) is tuple and not forward:  # what chain(...) goes through
+            for one in part:
+                if isinstance(one, Reversible):
+                    yield from _sources(iter(one), forward=False)
         elif isinstance(part, FunctionType) and part.__closure__:
             raise Outside("a loop goes through what a function makes", "write list(...) around it")
 

@@ -43,6 +43,9 @@ RARE = {
     "a dictionary grows": "d = {1: 1}\nfor k in d: d[rng.randrange(2)] = a\nreturn len(d)",
     "a list changes ahead": "b = [a, 0]\nfor i, v in enumerate(b): b[1] = v + rng.randrange(2)\nreturn b",
     "a list changes behind": "b = [a, 0]\nfor v in reversed(b): b[0] = v + rng.randrange(2)\nreturn b",
+    "one of several lists changes": (
+        "from itertools import chain\nb = [a]\nfor v in chain((1,), b): b[0] = v + rng.randrange(2)\nreturn b"
+    ),
     "a function changes": "for v in map(lambda k: k + a, [1, 2]): a += rng.randrange(2) * v\nreturn a",
 }
 
