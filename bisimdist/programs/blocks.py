@@ -138,7 +138,7 @@ def _doubtful(blocks: list[Block], given: set[str]) -> frozenset[str]:
         known = surely[block] or frozenset()
         if block.caught:
             known |= {block.caught}
-        after = known | assigned_surely(block.body)
+        after = assigned_surely(block.body, known)
         reached = [(then, after) for then in block.successors()]
         if isinstance(block.end, Invoke):
             reached = [(block.end.then, after | {block.end.result})]

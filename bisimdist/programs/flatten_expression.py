@@ -70,6 +70,8 @@ class Expressions:
                 continue
             if isinstance(part, ast.ClassDef):
                 continue
+            if isinstance(part, ast.NamedExpr) and part.target.id in self.unit.cells:
+                return True
             if isinstance(part, ast.Yield | ast.YieldFrom | ast.With) or (
                 isinstance(part, ast.Call) and self.compiler.suspends(part, self.unit)
             ):

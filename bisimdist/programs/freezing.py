@@ -29,6 +29,7 @@ from bisimdist.programs.objects import (
     ListPosition,
     Numbers,
     Rest,
+    Watched,
 )
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class Freezer:
             MethodType: self._method,
             ListPosition: self._position,
             Rest: self._rest,
+            Watched: self._watched,
         }
 
     def simple(self, values: Sequence[object]) -> tuple[Frozen, ...] | None:
@@ -194,6 +196,12 @@ class Freezer:
         if getrefcount(value.items) == ALONE:  # nobody else can change the list, or see that it changes
             return self.freeze(Rest.of(*value.items[value.position :]), heap)
         return self._of_parts(ListPosition, (self.freeze(value.items, heap), value.position), value)
+
+    def _watched(self, value: Watched, heap: Heap | None) -> Frozen:
+        if all(getrefcount(source[0]) == ALONE for source in value.sources):
+            return self.freeze(value.rest, heap)
+        parts = self.freeze(value.rest, heap), value.done, self.freeze(value.sources, heap)
+        return self._of_parts(Watched, parts, value)
 
     def _rest(self, value: Rest, heap: Heap | None) -> Frozen:
         if value.box is not None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Sized
-from types import GeneratorType
+from collections.abc import Callable, Iterable, Iterator, Reversible, Sized
+from gc import get_referents
+from itertools import zip_longest
+from types import FunctionType, GeneratorType, MethodType
 from typing import Any
 
 from bisimdist.programs.control import ListValues, Outside, Unbounded
@@ -14,6 +16,7 @@ from bisimdist.programs.machine_source import Source, SourceClass
 from bisimdist.programs.noise import Noise
 from bisimdist.programs.objects import (
     UNBOUND,
+    Closure,
     ConstantDict,
     ConstantList,
     ConstantSet,
@@ -21,6 +24,7 @@ from bisimdist.programs.objects import (
     ListPosition,
     Numbers,
     Rest,
+    Watched,
 )
 
 MOST_BITS = 1_000_000
@@ -78,7 +82,30 @@ def items_of(value: Any) -> Any:
         )
     if isinstance(value, list):
         return ListPosition(value, 0)
-    return Rest.of(*iter(value))  # a star alone has words of its own for what cannot be gone through
+    items = iter(value)  # a star alone has words of its own for what cannot be gone through
+    sources = tuple(_sources(items, forward=True))
+    rest = Rest.of(*items)
+    return Watched(rest, 0, sources) if sources else rest
+
+
+def _sources(items: Any, *, forward: bool) -> Iterator[tuple[Any, ...]]:
+    """Yield what an iterator reads that may change, as `Watched` has it."""
+    kind = type(items)
+    parts = get_referents(items)
+    if kind in (zip, map, zip_longest):
+        parts += [one for part in parts if type(part) is tuple for one in part]
+    for part in parts:
+        if isinstance(part, dict | list | deque):
+            values = tuple(part.values()) if isinstance(part, dict) and "key" not in kind.__name__ else ()
+            yield part, tuple(part), values, forward and "reverse" not in kind.__name__
+        elif hasattr(part, "__next__"):
+            yield from _sources(part, forward=forward and kind in (enumerate, zip, map))
+        elif type(part) is tuple and not forward:  # what chain(...) goes through
+            for one in part:
+                if isinstance(one, Reversible):
+                    yield from _sources(iter(one), forward=False)
+        elif isinstance(part, FunctionType) and part.__closure__:
+            raise Outside("a loop goes through what a function makes", "write list(...) around it")
 
 
 def first_and_rest(items: Any) -> tuple[Any, ...]:
@@ -88,11 +115,47 @@ def first_and_rest(items: Any) -> tuple[Any, ...]:
     if type(items) is Rest:
         items.read = True
         return items.first, items.rest
+    if type(items) is Watched:
+        if not all(_unchanged(items.done, *source) for source in items.sources):
+            raise Outside("it changes what a loop goes through", "go through a copy, list(...)")
+        rest = items.rest
+        return () if rest is None else (rest.first, Watched(rest.rest, items.done + 1, items.sources))
     if type(items) is ListPosition:
         if items.position < len(items.items):
             return items.items[items.position], ListPosition(items.items, items.position + 1)
         return ()
     return (items[0], items[1:]) if items else ()
+
+
+def _unchanged(
+    done: int, source: Any, items: tuple[Any, ...], values: tuple[Any, ...], forward: bool
+) -> bool:
+    """Tell whether a loop that has gone through so many items would still read the same ones."""
+    ahead = slice(done if forward else 0, None)
+    now = tuple(source.values()) if values else ()
+    return (
+        len(source) == len(items)
+        and _alike(tuple(source)[ahead], items[ahead])
+        and _alike(now[ahead], values[ahead])
+    )
+
+
+def _alike(ones: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    """Tell whether values are the same ones; what a state builds anew is compared by its parts."""
+    return len(ones) == len(others) and all(
+        one is other
+        or (
+            type(one) is type(other)
+            and (
+                _alike(one, other)
+                if type(one) is tuple
+                else (one.drawn, one.offset) == (other.drawn, other.offset)
+                if type(one) is Noise
+                else isinstance(one, Closure | MethodType) or (type(one) in {int, str} and one == other)
+            )
+        )
+        for one, other in zip(ones, others, strict=True)
+    )
 
 
 def _size(value: Any) -> int:

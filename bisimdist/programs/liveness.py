@@ -121,9 +121,8 @@ class Live:
             head = found
 
 
-def assigned_surely(body: Sequence[ast.stmt]) -> Names:
-    """Return variables that have a value after the statements, however they ended; not all of them."""
-    names: Names = _NONE
+def assigned_surely(body: Sequence[ast.stmt], names: Names) -> Names:
+    """Return variables that have a value after statements, given those before; not all of them."""
     for node in body:
         match node:
             case ast.Assign():
@@ -131,9 +130,8 @@ def assigned_surely(body: Sequence[ast.stmt]) -> Names:
             case ast.AnnAssign() if node.value is not None:
                 names |= _stores(node.target)
             case ast.If():
-                names |= assigned_surely(node.body) & assigned_surely(node.orelse)
-            case ast.Delete():
-                names -= frozenset().union(*(_stores(target) for target in node.targets))
+                names = assigned_surely(node.body, names) & assigned_surely(node.orelse, names)
             case _:
-                continue
+                gone = (part.targets for part in ast.walk(node) if isinstance(part, ast.Delete))
+                names -= frozenset().union(*(_stores(target) for targets in gone for target in targets))
     return names

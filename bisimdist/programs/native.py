@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from bisimdist.programs.code import LEAVE
 from bisimdist.programs.syntax import (
+    COMPREHENSIONS,
+    NESTED,
     bound_names,
     call,
     copy_of,
@@ -235,18 +237,15 @@ class Native(ast.NodeTransformer):
 
     # comprehensions and lambdas
 
-    def _scoped(self, node: Any, names: set[str]) -> Any:
+    def _comprehension(self, node: Any) -> ast.expr:
+        unordered = self._unordered or isinstance(node, ast.SetComp)
+        names = bound_names([part.target for part in node.generators])
+        first = node.generators[0]  # Python evaluates what it goes through outside
+        around, first.iter = self.visit(first.iter), ast.Constant(None)
         self._inner.append(names)
         made = self._inside(node)
         self._inner.pop()
-        return made
-
-    def _comprehension(self, node: Any) -> ast.expr:
-        unordered = self._unordered or isinstance(node, ast.SetComp)
-        names: set[str] = set()
-        for part in node.generators:
-            names |= bound_names([part.target])
-        made = self._scoped(node, names)
+        first.iter = around
         if not unordered:
             for part in made.generators:
                 part.iter = copy_of(helper("over", part.iter), part.iter)
@@ -255,7 +254,11 @@ class Native(ast.NodeTransformer):
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        return self._scoped(node, set(parameters(node.args)))  # type: ignore[no-any-return]
+        node.args = self._inside(node.args)  # defaults belong to what is around
+        self._inner.append(set(parameters(node.args)))
+        node.body = self.visit(node.body)
+        self._inner.pop()
+        return node
 
     # statements
 
@@ -309,10 +312,30 @@ class Native(ast.NodeTransformer):
 
     def caught(self, handler: ast.ExceptHandler) -> ast.expr:
         """Return what a handler catches; a bare one catches what programs raise."""
-        kind = handler.type
+        name, kind = handler.name, handler.type
+        if name and (name in self.unit.cells or self._outlives(name)):
+            self.refuse(handler, f"{name} is used where the exception is gone", "give it another name")
         if kind is None or (isinstance(kind, ast.Name) and kind.id == "BaseException"):
             return ast.copy_location(load("Exception"), handler)
         return kind
+
+    def _outlives(self, name: str) -> bool:
+        """Tell whether the name of an exception is used outside of its handlers, which delete it."""
+        stack: list[ast.AST] = list(self.unit.body)
+        for node in stack:
+            if isinstance(node, ast.Name) and node.id == name:
+                return True
+            if getattr(node, "name", None) != name and not isinstance(node, (*NESTED, *COMPREHENSIONS)):
+                stack.extend(ast.iter_child_nodes(node))
+        return name in self.unit.parameters
+
+    def _setting(self, node: Any) -> ast.AST:
+        named = node.target.id if isinstance(node, ast.NamedExpr) else getattr(node, "name", None)
+        if {named, getattr(node, "rest", None)} & self.unit.cells:
+            self.refuse(node, "it sets a variable that functions share", "assign it in a line of its own")
+        return self._inside(node)  # type: ignore[no-any-return]
+
+    visit_NamedExpr = visit_MatchAs = visit_MatchStar = visit_MatchMapping = _setting
 
     def visit_MatchClass(self, node: ast.MatchClass) -> ast.AST:
         self.refuse(node, "it matches a class", "write isinstance(...)")

@@ -81,6 +81,16 @@ class Rest:
         return made
 
 
+@dataclass(slots=True, eq=False)
+class Watched:
+    """What is left of items that were read from lists and dictionaries, which must stay as they are."""
+
+    rest: Rest | None
+    done: int  # how many items are gone
+    # each with its items, its values if these are read, and whether they are read from the first on
+    sources: tuple[Any, ...]
+
+
 class Numbers:
     """What is left to go through of a range: its first number; there is one object for each range."""
 

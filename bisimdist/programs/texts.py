@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from enum import Enum
 from fractions import Fraction
@@ -18,6 +18,8 @@ RAISES = "raise "  # what stands before an exception that is not caught; no retu
 
 _DEEPEST = 100
 
+NESTED = "a value is nested too deep, or in itself", "return numbers, texts, tuples or lists"
+
 
 def text_of(value: Any, depth: int = 0, number: Callable[[Any], str] | None = None) -> str:  # noqa: PLR0911
     """Return how a value is written; of sets in a fixed order, of objects by their attributes.
@@ -29,16 +31,20 @@ def text_of(value: Any, depth: int = 0, number: Callable[[Any], str] | None = No
     if type(value) is int:
         return str(value)
     if depth > _DEEPEST:
-        raise Outside("a value is nested too deep, or in itself", "return numbers, texts, tuples or lists")
+        raise Outside(*NESTED)
     if type(value) is Noise:
         return value.shown()
     plain = isinstance(value, bool | int | float | Fraction) or hasattr(value, "dtype")
     if number is not None and plain and not getattr(value, "shape", ()):
         return number(value)
-    if isinstance(value, Enum):
+    if isinstance(value, Enum) and (number is not _number_text or not isinstance(value, str)):
         return f"{type(value).__name__}.{value.name}"
-    if value is None or isinstance(value, bool | int | str | bytes | range):
+    if number is _number_text:
+        value = _as_compared(value)
+    if value is None or isinstance(value, bool | int | bytes | range):
         return repr(value)
+    if isinstance(value, str):
+        return str.__repr__(value)
     if isinstance(value, Fraction):
         return str(value) if value.denominator != 1 else f"{value}/1"
     if isinstance(value, float | complex) and not hasattr(value, "dtype"):
@@ -83,11 +89,27 @@ def _container(value: Any, depth: int, number: Callable[[Any], str] | None) -> s
     return f"{kind.__name__}({inside})"
 
 
+def _as_compared(value: Any) -> Any:
+    """Return a value of a plain type that is equal to a container in Python."""
+    if isinstance(value, range):
+        step = value.step if len(value) > 1 else 1
+        return range(value[0], value[-1] + step, step) if value else range(0)
+    if isinstance(value, tuple):
+        return tuple(value)
+    if isinstance(value, frozenset):
+        return set(value)
+    if isinstance(value, dict) and not isinstance(value, OrderedDict):
+        return dict(sorted(value.items(), key=lambda item: same_text(item[0])))
+    return value
+
+
 def same_text(value: Any) -> str:
     """Return a text that two values share if they are equal in Python, and no others.
 
     >>> same_text((True, 2.0)) == same_text((1, 2)), same_text(0.5), same_text("1") == same_text(1)
     (True, '1/2', False)
+    >>> same_text({1: 2, 3: 4}), same_text({3: 4, 1: 2})
+    ('{1: 2, 3: 4}', '{1: 2, 3: 4}')
     """
     return text_of(value, 0, _number_text)
 
@@ -104,6 +126,8 @@ def typed_text(value: Any) -> str:
 def _number_text(value: Any) -> str:
     if hasattr(value, "dtype"):
         value = value.item()
+    if not isinstance(value, int | float | Fraction):
+        return text_of(value)
     if not isinstance(value, int | Fraction) and not isfinite(value):
         return repr(value)
     top, bottom = value.as_integer_ratio()

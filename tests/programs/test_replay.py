@@ -93,12 +93,26 @@ def test_ranges_of_a_draw_are_those_of_the_function_itself(tmp_path: Path, expre
 def test_an_exception_is_an_output(tmp_path: Path) -> None:
     found = law(tmp_path, "import math\ndef f(x, rng):\n    return int(math.log(rng.random()) / 40)\n")
     assert found == {"raise ValueError": UNIT, "0": 1 - UNIT}
+    found = law(tmp_path, "import sys\ndef f(x, rng):\n    return 0 if rng.random() < 0.5 else sys.exit(3)\n")
+    assert found == {"raise SystemExit": Fraction(1, 2), "0": Fraction(1, 2)}
 
 
 def test_equal_outputs_are_one_unless_types_are_seen(tmp_path: Path) -> None:
     text = "import numpy as np\ndef f(x, rng):\n    u = rng.random()\n    return 0 if u < 0.25 else False if u < 0.5 else np.int64(1) if u < 0.75 else 1.0\n"
     assert law(tmp_path, text) == {"0": Fraction(1, 2), "1": Fraction(1, 2)}
     assert set(law(tmp_path, text, observe="type")) == {"0", "False", "1", "1.0"}
+    alike = (
+        "collections.Counter({1: 1, 0: 2}), {0: 2, 1: 1}",
+        "P(1, 2), (1, 2)",
+        "{0, 1}, frozenset([1, 0])",
+        "range(0), range(5, 5)",
+        "range(0, 5, 2), range(0, 6, 2)",
+        "np.complex128(1j), 1j",
+    )
+    head = "import collections, numpy as np\nP = collections.namedtuple('P', 'a b')\ndef f(x, rng):\n"
+    for values in alike:
+        text = f"{head}    return ({values})[int(rng.random() * 2)]\n"
+        assert [*law(tmp_path, text).values()] == [1], values
 
 
 def test_labels_share_what_is_equal() -> None:
@@ -217,12 +231,13 @@ def test_a_sum_of_doubles_is_bracketed(tmp_path: Path) -> None:
         ("import socket\ndef f(x, rng):\n    socket.create_connection(('127.0.0.1', 9))\n    return 0.5\n", "--allow network"),
         ("import subprocess\ndef f(x, rng):\n    subprocess.run(['true'])\n    return 0.5\n", "--allow processes"),
         ("import threading\ndef f(x, rng):\n    threading.Thread(target=print).start()\n    return 0.5\n", "--allow threads"),
+        ("def f(x):\n    x = [x]\n    x.append(x)\n    return x\n", "nested too deep, or in itself"),
         ("n = [0]\ndef f(x, rng):\n    n[0] += 1\n    return n[0] + (rng.random() < 0.5)\n", "a global"),
         ("def f(x, rng):\n    return list('abcdefgh') and tuple({*'abcdefgh'}) if rng.random() < 0.5 else 1\n", "order of a set"),
         ("def f(x, rng):\n    return id(object()) if rng.random() < 0.5 else id(x)\n", "an address"),
         ("import numpy as np\ndef f(x):\n    return np.random.default_rng().standard_t(2)\n", "standard_t"),
     ],
-    ids=("file", "clock", "network", "process", "thread", "global", "set", "address", "unknown"),
+    ids=("file", "clock", "network", "process", "thread", "itself", "global", "set", "address", "unknown"),
 )  # fmt: skip
 def test_what_is_not_a_function_of_input_and_draws_is_named(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ModelError, match=said):

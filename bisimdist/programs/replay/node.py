@@ -27,7 +27,7 @@ class NoValue(Exception):  # noqa: N818 - what it says of a function
 class Raised:
     """An exception that a function raises for some values."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: Exception | SystemExit) -> None:
         self.error = error
         self.key = type(error), str(error)
 
@@ -45,14 +45,14 @@ OURS = str(Path(__file__).parent.parent)
 PLAIN = str(Path(OURS, "source.py"))  # what plain Python draws from: its exceptions are those of the program
 
 
-def raised(error: Exception) -> Raised:
+def raised(error: Exception | SystemExit) -> Raised:
     """Return what a program raises as its outcome. Raises a mistake of ours as it is."""
     if _is_fault(error):
         raise error
     return Raised(error)
 
 
-def _is_fault(error: Exception) -> bool:
+def _is_fault(error: BaseException) -> bool:
     """Tell whether an exception is a mistake of ours: it comes from our code, which does not raise it."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

@@ -14,6 +14,7 @@ import numpy as np
 from flint import fmpq
 
 from bisimdist.exact.doubles import as_double
+from bisimdist.programs.control import Outside
 from bisimdist.programs.replay.decision import Asked, known, segments
 from bisimdist.programs.replay.draws import Law
 from bisimdist.programs.replay.lazy import Lazy
@@ -28,7 +29,7 @@ from bisimdist.programs.replay.node import (
 )
 from bisimdist.programs.replay.region import Factor, Region, marginal
 from bisimdist.programs.replay.tape import Run, current
-from bisimdist.programs.texts import RAISES, same_text, text_of
+from bisimdist.programs.texts import NESTED, RAISES, same_text, text_of
 
 MOST_VALUES, MOST_SUMS = 20_000, 2_000_000
 """So many values of one number, and so many of two, are combined."""
@@ -121,6 +122,8 @@ class Released:
         current.run = run
         try:
             nodes = tuple({id(node): node for node in _holes(whole)}.values())
+        except RecursionError as error:
+            raise Outside(*NESTED) from error
         finally:
             current.run = None
         draws = tuple(sorted({draw for node in nodes for draw in node.draws}))

@@ -51,7 +51,7 @@ def once(run: Run | Played, call: Callable[[], Any]) -> Any:
         return call()
     except RecursionError as error:
         raise Outside("calls are nested too deep", "write a loop, or recursion that ends") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return raised(error)
     finally:
         current.run = None
@@ -64,7 +64,7 @@ def once(run: Run | Played, call: Callable[[], Any]) -> Any:
 BLAMED = ("Lazy", "Octets", "buffer", "bytes-like", "real number", "float is required")
 
 
-def _refuse_blame(error: Exception) -> None:
+def _refuse_blame(error: BaseException) -> None:
     """Refuse an exception that comes of what stands for a drawn number."""
     if isinstance(error, TypeError | AttributeError) and any(name in str(error) for name in BLAMED):
         raise Outside(

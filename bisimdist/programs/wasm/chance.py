@@ -82,16 +82,18 @@ def chances_of(module: Module, named: Sequence[str]) -> dict[int, Chance]:
     Raises UsageError if one of these is not imported. Raises ModelError if it returns no integer.
     """
     imported = module.imported
-    there = {str(one): index for index, one in enumerate(imported)}
-    found: dict[int, Chance] = {}
+    there = dict.fromkeys(map(str, imported))
     for name in named:
         if name not in there:
             raise UsageError(
                 f"--chance {name}: {module.source} does not import it; expected one of "
                 f"{', '.join(there) or 'none, for it imports no function'}"
             )
-        index = there[name]
-        found[index] = _returned(module, imported[index], module.declared[index])
+    found = {
+        index: _returned(module, one, module.declared[index])
+        for index, one in enumerate(imported)
+        if str(one) in named
+    }
     others = ((index, _known(one, module.declared[index])) for index, one in enumerate(imported))
     return {index: known for index, known in others if known is not None} | found
 

@@ -296,3 +296,9 @@ def test_a_table_without_functions_that_draw() -> None:
     graph.start("5", lambda _, value: [value], [5], {})
     graph.explore()
     assert law_of_graph(graph, "5") == {7: fmpq(1, 2), 8: fmpq(1, 2)}
+
+
+def test_a_module_may_import_a_source_twice(tmp_path: Path) -> None:
+    code = call(0) + call(1) + b"\x73" + i32(1) + b"\x71"
+    module = assembled({"f": ((("i32",), ("i32",)), (), code)}, imports=[RANDOM[8], RANDOM[8]])
+    assert [*law_of(chain_of(tmp_path, module, "f", [0]), "0").values()] == [fmpq(1, 2), fmpq(1, 2)]
