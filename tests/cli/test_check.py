@@ -129,6 +129,35 @@ def test_a_model_with_tags(command: Command, tmp_path: Path) -> None:
     assert command("check", proof, model).code == 1
 
 
+def test_a_model_that_options_make(command: Command, tmp_path: Path) -> None:
+    """Values of parameters and another model beside it are part of what a proof is about."""
+    model, proof = tmp_path / "model.json", tmp_path / "proof.json"
+    chain = {
+        "kind": "lmc",
+        "parameters": {"p": [0, 1], "q": [0, 1]},
+        "states": {"s": "a", "t": "a", "x": "x", "y": "y"},
+        "transitions": {
+            "s": {"x": "p", "y": "1-p"},
+            "t": {"x": "q", "y": "1-q"},
+            "x": {"x": 1},
+            "y": {"y": 1},
+        },
+        "pairs": [["s", "t"]],
+    }
+    model.write_text(json.dumps(chain))
+    values = ("--set", "p=1/2,q=1/3")
+    for asked, options in (
+        ((), values),
+        (("--nature", "fixed"), ("--set", "p=1/2,q=[1/4,1/3]")),
+        (("--over", "p"), ("--set", "q=1/3")),
+        (("--pair", "s", "t"), (*values, "--against", model)),
+    ):
+        assert command("delta", model, "--alpha", "1", *asked, *options, "--certificate", proof).code == 0
+        assert command("check", proof, model, *options).code == 0, options
+        wrong = [str(option).replace("q=1/3", "q=1/4").replace("1/3]", "2/5]") for option in options]
+        assert command("check", proof, model, *wrong).code == 1, options
+
+
 def test_fixed_sequences_of_a_model_in_which_nature_picks(command: Command, tmp_path: Path) -> None:
     """A proof about the model with all picks written out is about others: a sequence fixes picks, too."""
     (tmp_path / "waiting.yaml").write_text(WAITING, encoding="utf-8")

@@ -28,6 +28,7 @@ from bisimdist.exact.rational import format_rational
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.numbers import seconds
 from bisimdist.faces.asked.options import INPUT_FORMAT
+from bisimdist.faces.asked.reading_options import AGAINST, CONSTANTS
 from bisimdist.faces.cli.failure import ExitCode, note, note_with_answer
 from bisimdist.faces.cli.output import OutputFile, emit, emit_data, emit_report
 from bisimdist.faces.shown.numbers import at_least, at_most, short_rational
@@ -194,7 +195,8 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
 
     kinds = {"lmc": LMC | IntervalChain | ParametricChain, "pa": PA, "hmm": HMM, "interactive": Interactive}
     named_json = given[INPUT_FORMAT] == "json" or PurePath(model).suffix.lower() == ".json"
-    is_json_file = named_json and given[INPUT_FORMAT] in {None, "json"} and Path(model).is_file()
+    as_it_is = given[INPUT_FORMAT] in {None, "json"} and not given[CONSTANTS] and given[AGAINST] is None
+    is_json_file = named_json and as_it_is and Path(model).is_file()
     document = _document(certificate)
     kind = _model_kind(document)
     # Read here as well, for errors that name file and line; the checker still sees the file itself.
@@ -219,7 +221,7 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     if kind == "lmc" and not isinstance(found, IntervalChain | ParametricChain):
         found = as_chain(found, given.source, given.note)
     how = "explored" if is_program(model) else "read"
-    note(f"{model}: {how} by bisimdist itself, since the checker reads models in JSON only, without tags")
+    note(f"{model}: {how} by bisimdist itself, since the checker reads JSON alone, without tags and options")
     return json.dumps(found.canonical()) if isinstance(found, PA) else write_model(found, "json")
 
 
