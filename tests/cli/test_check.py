@@ -158,6 +158,24 @@ def test_a_model_that_options_make(command: Command, tmp_path: Path) -> None:
         assert command("check", proof, model, *wrong).code == 1, options
 
 
+def test_a_hidden_model_in_intervals(command: Command, tmp_path: Path) -> None:
+    """A proof about it is about the chain in intervals that shows its observations."""
+    model, proof = tmp_path / "hidden.json", tmp_path / "proof.json"
+    hidden = {
+        "kind": "hmm",
+        "observations": ["x", "y"],
+        "states": {"s": {"x": ["1/2", "2/3"], "y": ["1/3", "1/2"]}, "t": {"x": "1/3", "y": "2/3"}},
+        "transitions": {},
+        "distributions": {"pi": {"s": 1}, "tau": {"t": 1}},
+        "pairs": [["pi", "tau"]],
+    }
+    model.write_text(json.dumps(hidden))
+    assert command("delta", model, "--alpha", "1", "--certificate", proof).code == 0
+    assert command("check", proof, model).code == 0
+    model.write_text(json.dumps(hidden).replace('"x": "1/3", "y": "2/3"', '"x": "1/4", "y": "3/4"'))
+    assert command("check", proof, model).code == 1
+
+
 def test_fixed_sequences_of_a_model_in_which_nature_picks(command: Command, tmp_path: Path) -> None:
     """A proof about the model with all picks written out is about others: a sequence fixes picks, too."""
     (tmp_path / "waiting.yaml").write_text(WAITING, encoding="utf-8")

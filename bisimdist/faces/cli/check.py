@@ -193,7 +193,6 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     from bisimdist.models.pa import PA  # noqa: PLC0415
     from bisimdist.models.parametric import ParametricChain  # noqa: PLC0415
 
-    kinds = {"lmc": LMC | IntervalChain | ParametricChain, "pa": PA, "hmm": HMM, "interactive": Interactive}
     named_json = given[INPUT_FORMAT] == "json" or PurePath(model).suffix.lower() == ".json"
     as_it_is = given[INPUT_FORMAT] in {None, "json"} and not given[CONSTANTS] and given[AGAINST] is None
     is_json_file = named_json and as_it_is and Path(model).is_file()
@@ -204,10 +203,11 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
         read = given.any_model()
         tagged = isinstance(read, PA) and any(step.tag is not None for step in read.transitions)
         text = Path(model).read_bytes()
+        own = _document(text)
         settled = isinstance(read, LMC | HMM | Interactive) and _holds_lists(
-            [_part(_document(text), part) for part in ("states", "transitions", "distributions")]
+            [_part(own, part) for part in ("states", "transitions", "distributions")]
         )
-        if isinstance(read, kinds.get(kind, LMC)) and not tagged and not settled:
+        if _part(own, "kind") == kind and not tagged and not settled:
             return text
     # A fully probabilistic automaton may stand for its chain.
     found = _program(given, document) if is_program(model) else given.any_model()
