@@ -130,19 +130,20 @@ def test_a_model_with_tags(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_model_that_options_make(command: Command, tmp_path: Path) -> None:
-    """Values of parameters and another model beside it are part of what a proof is about."""
+    """Values, steps that are left out and another model are part of what a proof is about."""
     model, proof = tmp_path / "model.json", tmp_path / "proof.json"
     chain = {
         "kind": "lmc",
         "parameters": {"p": [0, 1], "q": [0, 1]},
-        "states": {"s": "a", "t": "a", "x": "x", "y": "y"},
+        "states": {"r": "a", "s": "a", "t": "a", "x": "x", "y": "y"},
         "transitions": {
+            "r": {"s": 1},
             "s": {"x": "p", "y": "1-p"},
             "t": {"x": "q", "y": "1-q"},
             "x": {"x": 1},
             "y": {"y": 1},
         },
-        "pairs": [["s", "t"]],
+        "pairs": [["r", "t"]],
     }
     model.write_text(json.dumps(chain))
     values = ("--set", "p=1/2,q=1/3")
@@ -156,6 +157,10 @@ def test_a_model_that_options_make(command: Command, tmp_path: Path) -> None:
         assert command("check", proof, model, *options).code == 0, options
         wrong = [str(option).replace("q=1/3", "q=1/4").replace("1/3]", "2/5]") for option in options]
         assert command("check", proof, model, *wrong).code == 1, options
+    hidden = ("delta", model, "--alpha", "1", "--for-all", "p", "--threshold", "1", "--hide-silent")
+    assert command(*hidden, "--certificate", proof).code == 0
+    assert command("check", proof, model, "--hide-silent").code == 0
+    assert command("check", proof, model).code == 1
 
 
 def test_a_hidden_model_in_intervals(command: Command, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from bisimdist.exact.rational import format_rational
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.numbers import seconds
 from bisimdist.faces.asked.options import INPUT_FORMAT
-from bisimdist.faces.asked.reading_options import AGAINST, CONSTANTS
+from bisimdist.faces.asked.reading_options import AGAINST, CONSTANTS, HIDE_SILENT
 from bisimdist.faces.cli.failure import ExitCode, note, note_with_answer
 from bisimdist.faces.cli.output import OutputFile, emit, emit_data, emit_report
 from bisimdist.faces.shown.numbers import at_least, at_most, short_rational
@@ -194,8 +194,10 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     from bisimdist.models.parametric import ParametricChain  # noqa: PLC0415
 
     named_json = given[INPUT_FORMAT] == "json" or PurePath(model).suffix.lower() == ".json"
-    as_it_is = given[INPUT_FORMAT] in {None, "json"} and not given[CONSTANTS] and given[AGAINST] is None
-    is_json_file = named_json and as_it_is and Path(model).is_file()
+    changed = given[CONSTANTS] or given[HIDE_SILENT] or given[AGAINST]
+    is_json_file = (
+        named_json and given[INPUT_FORMAT] in {None, "json"} and not changed and Path(model).is_file()
+    )
     document = _document(certificate)
     kind = _model_kind(document)
     # Read here as well, for errors that name file and line; the checker still sees the file itself.
