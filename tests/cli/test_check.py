@@ -114,6 +114,8 @@ def test_with_a_model(
     other = tmp_path / f"other.{suffix}"
     other.write_text(model.read_text().replace("3/5", "x").replace("2/5", "3/5").replace("x", "2/5"))
     assert command("check", path, other).code == 1
+    model.write_text(model.read_text(), encoding="utf-8-sig")  # as editors of Windows do
+    assert command("check", path, model).code == 0
     assert command("check", path, "example:figure1").code == 0
 
 

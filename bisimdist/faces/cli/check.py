@@ -7,6 +7,7 @@ import functools
 import json
 import operator
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -204,7 +205,7 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     if is_json_file:
         read = given.any_model()
         tagged = isinstance(read, PA) and any(step.tag is not None for step in read.transitions)
-        text = Path(model).read_bytes()
+        text = Path(model).read_bytes().removeprefix(BOM_UTF8)
         own = _document(text)
         settled = isinstance(read, LMC | HMM | Interactive) and _holds_lists(
             [_part(own, part) for part in ("states", "transitions", "distributions")]
