@@ -183,6 +183,14 @@ def test_a_hidden_model_in_intervals(command: Command, tmp_path: Path) -> None:
     assert command("check", proof, model).code == 1
 
 
+def test_what_tells_hidden_models_apart(command: Command, tmp_path: Path) -> None:
+    """The proof is about what is observed of both."""
+    one, other, proof = "example:geometric", "example:geometric,alpha=1/3", tmp_path / "proof.json"
+    assert command("same", one, other, "--certificate", proof).code == 1
+    assert command("check", proof, one, "--against", other).code == 0
+    assert command("check", proof, one, "--against", one).code == 1
+
+
 def test_fixed_sequences_of_a_model_in_which_nature_picks(command: Command, tmp_path: Path) -> None:
     """A proof about the model with all picks written out is about others: a sequence fixes picks, too."""
     (tmp_path / "waiting.yaml").write_text(WAITING, encoding="utf-8")

@@ -221,7 +221,8 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
         raise UsageError(
             f"{model} is interactive, and the certificate about what one strategy sees of it; check it alone"
         )
-    if kind == "lmc" and not isinstance(found, IntervalChain | ParametricChain):
+    known = kind == "lmc" and not isinstance(found, IntervalChain | ParametricChain)
+    if known or (kind == "pa" and isinstance(found, HMM)):
         found = as_chain(found, given.source, given.note)
     how = "explored" if is_program(model) else "read"
     note(f"{model}: {how} by bisimdist itself, since the checker reads JSON alone, without tags and options")
