@@ -183,6 +183,14 @@ def test_a_hidden_model_in_intervals(command: Command, tmp_path: Path) -> None:
     assert command("check", proof, model).code == 1
 
 
+def test_a_mechanism_is_a_hidden_model(command: Command, tmp_path: Path) -> None:
+    model, proof = tmp_path / "table.json", tmp_path / "proof.json"
+    table = {"x": {"yes": "3/4", "no": "1/4"}, "y": {"yes": "1/4", "no": "3/4"}}
+    model.write_text(json.dumps({"kind": "mechanism", "inputs": table, "adjacency": "all"}))
+    assert command("epsilon", model, "--length", "1", "--certificate", proof).code == 0
+    assert command("check", proof, model).code == 0
+
+
 def test_what_tells_hidden_models_apart(command: Command, tmp_path: Path) -> None:
     """The proof is about what is observed of both."""
     one, other, proof = "example:geometric", "example:geometric,alpha=1/3", tmp_path / "proof.json"
