@@ -458,7 +458,7 @@ def _within(found: M, reading: Reading) -> M | IntervalChain | LMC:
         return found
     if not isinstance(found, ParametricChain):
         raise UsageError(
-            "constants: intervals are for real ones that a Markov chain leaves open; this is none"
+            "constants: intervals are for what a Markov chain leaves open; this is none; expected values"
         )
     return found.within(ends)
 
@@ -469,6 +469,8 @@ def _settled(model: AnyModel, reading: Reading) -> AnyModel:
         if reading.constants and not reading.shared:
             raise UsageError("constants: the model has no parameters, and leaves nothing open")
         return model
+    if isinstance(model, HMM):
+        _within(model, reading)  # which it cannot be: intervals are refused before other values are missing
     wanted = {
         name: value
         for name, value in reading.constants.items()

@@ -302,6 +302,12 @@ def _explicit(data: Any, rationaliser: Rationaliser | None, reading: Reading) ->
             "the probabilities are doubles; expected rationals, or --rationalise for the simplest ones "
             "within one unit in the last place"
         )
+    if rationaliser is not None and parameters:
+        raise UsageError(
+            f"{'enclose' if reading.enclose else 'rationalise'}: expressions over the parameters "
+            f"{', '.join(parameters)} are no doubles; expected values for them, such as --set "
+            f"{parameters[0]}=1/3"
+        )
     if rationaliser is not None:
         values = [rationaliser.of_decimal(value) for value in values]
     rows = list(_rows(data, values))

@@ -114,6 +114,8 @@ def test_with_a_model(
     other = tmp_path / f"other.{suffix}"
     other.write_text(model.read_text().replace("3/5", "x").replace("2/5", "3/5").replace("x", "2/5"))
     assert command("check", path, other).code == 1
+    model.write_text(model.read_text(), encoding="utf-8-sig")  # as editors of Windows do
+    assert command("check", path, model).code == 0
     assert command("check", path, "example:figure1").code == 0
 
 
@@ -127,6 +129,74 @@ def test_a_model_with_tags(command: Command, tmp_path: Path) -> None:
     assert command("check", proof, model).code == 0
     model.write_text(json.dumps(tagged).replace("1/2", "1/3"))
     assert command("check", proof, model).code == 1
+
+
+def test_a_model_that_options_make(command: Command, tmp_path: Path) -> None:
+    """Values, steps that are left out and another model are part of what a proof is about."""
+    model, proof = tmp_path / "model.json", tmp_path / "proof.json"
+    chain = {
+        "kind": "lmc",
+        "parameters": {"p": [0, 1], "q": [0, 1]},
+        "states": {"r": "a", "s": "a", "t": "a", "x": "x", "y": "y"},
+        "transitions": {
+            "r": {"s": 1},
+            "s": {"x": "p", "y": "1-p"},
+            "t": {"x": "q", "y": "1-q"},
+            "x": {"x": 1},
+            "y": {"y": 1},
+        },
+        "pairs": [["r", "t"]],
+    }
+    model.write_text(json.dumps(chain))
+    values = ("--set", "p=1/2,q=1/3")
+    for asked, options in (
+        ((), values),
+        (("--nature", "fixed"), ("--set", "p=1/2,q=[1/4,1/3]")),
+        (("--over", "p"), ("--set", "q=1/3")),
+        (("--pair", "s", "t"), (*values, "--against", model)),
+    ):
+        assert command("delta", model, "--alpha", "1", *asked, *options, "--certificate", proof).code == 0
+        assert command("check", proof, model, *options).code == 0, options
+        wrong = [str(option).replace("q=1/3", "q=1/4").replace("1/3]", "2/5]") for option in options]
+        assert command("check", proof, model, *wrong).code == 1, options
+    hidden = ("delta", model, "--alpha", "1", "--for-all", "p", "--threshold", "1", "--hide-silent")
+    assert command(*hidden, "--certificate", proof).code == 0
+    assert command("check", proof, model, "--hide-silent").code == 0
+    assert command("check", proof, model).code == 1
+
+
+def test_a_hidden_model_in_intervals(command: Command, tmp_path: Path) -> None:
+    """A proof about it is about the chain in intervals that shows its observations."""
+    model, proof = tmp_path / "hidden.json", tmp_path / "proof.json"
+    hidden = {
+        "kind": "hmm",
+        "observations": ["x", "y"],
+        "states": {"s": {"x": ["1/2", "2/3"], "y": ["1/3", "1/2"]}, "t": {"x": "1/3", "y": "2/3"}},
+        "transitions": {},
+        "distributions": {"pi": {"s": 1}, "tau": {"t": 1}},
+        "pairs": [["pi", "tau"]],
+    }
+    model.write_text(json.dumps(hidden))
+    assert command("delta", model, "--alpha", "1", "--certificate", proof).code == 0
+    assert command("check", proof, model).code == 0
+    model.write_text(json.dumps(hidden).replace('"x": "1/3", "y": "2/3"', '"x": "1/4", "y": "3/4"'))
+    assert command("check", proof, model).code == 1
+
+
+def test_a_mechanism_is_a_hidden_model(command: Command, tmp_path: Path) -> None:
+    model, proof = tmp_path / "table.json", tmp_path / "proof.json"
+    table = {"x": {"yes": "3/4", "no": "1/4"}, "y": {"yes": "1/4", "no": "3/4"}}
+    model.write_text(json.dumps({"kind": "mechanism", "inputs": table, "adjacency": "all"}))
+    assert command("epsilon", model, "--length", "1", "--certificate", proof).code == 0
+    assert command("check", proof, model).code == 0
+
+
+def test_what_tells_hidden_models_apart(command: Command, tmp_path: Path) -> None:
+    """The proof is about what is observed of both."""
+    one, other, proof = "example:geometric", "example:geometric,alpha=1/3", tmp_path / "proof.json"
+    assert command("same", one, other, "--certificate", proof).code == 1
+    assert command("check", proof, one, "--against", other).code == 0
+    assert command("check", proof, one, "--against", one).code == 1
 
 
 def test_fixed_sequences_of_a_model_in_which_nature_picks(command: Command, tmp_path: Path) -> None:

@@ -130,6 +130,12 @@ def test_values_on_the_command_line(command: Command, tmp_path: Path) -> None:  
     assert '"upper": "1/9"' in command(*ring, "--json").out
     assert "p in (0, 1/2)" in command("show", str(file)).out
     command("show", "example:figure1", "--set", "p=1/3").assert_refused("leaves nothing open")
+    hidden = tmp_path / "hidden.yaml"
+    hidden.write_text(
+        "kind: hmm\nobservations: [x, y]\nparameters: {p: [0, 1], q: [0, 1]}\n"
+        "states: {s: {x: p, y: 1-p}, t: {x: q, y: 1-q}}\ntransitions: {}\ndistributions: {pi: {s: 1}}\n"
+    )
+    command("show", str(hidden), "--set", "p=[1/4,1/3],q=1/2").assert_refused("intervals", "expected values")
     more = {
         "crosscheck": ("--alpha", "1"),
         "classes": (),

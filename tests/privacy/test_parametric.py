@@ -252,6 +252,24 @@ def test_bounds_of_chains_whose_runs_go_on(model: ParametricChain, alpha: fmpq, 
             assert pair.value > level
 
 
+@pytest.mark.parametrize("distance", ["delta", "bd"])
+@pytest.mark.parametrize("level", ["1/20", "9/10"])
+def test_bisimilar_states_in_a_proof_about_boxes(distance: str, level: str) -> None:
+    model = ParametricChain.from_mappings(
+        {"s": "a", "t": "a", "x": "x", "y": "x", "z": "z"},
+        {
+            "s": {"s": "p", "x": "(1-p)/2", "y": "(1-p)/2"},
+            "t": {"t": "p^2", "x": "1-p", "z": "p-p^2"},
+            **{end: {end: "1"} for end in "xyz"},
+        },
+        {"p": (0, 1)},
+        [("s", "t")],
+    )
+    answer = delta_for_all(model, 1, level, box={"p": ("1/4", "1/2")}, distance=distance)
+    assert answer.holds is (level == "9/10")
+    assert_proved(answer.certificate(), model)
+
+
 def test_zeros_are_isolated() -> None:
     (p,) = parameter_ring(("p",)).gens()
     product = (p**2 - 2) * (p**2 - fmpq(200001, 100000)) * (3 * p - 4) ** 2 * (p**3 - p - 1)

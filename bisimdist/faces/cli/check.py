@@ -7,6 +7,7 @@ import functools
 import json
 import operator
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -28,6 +29,7 @@ from bisimdist.exact.rational import format_rational
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.numbers import seconds
 from bisimdist.faces.asked.options import INPUT_FORMAT
+from bisimdist.faces.asked.reading_options import AGAINST, CONSTANTS, HIDE_SILENT
 from bisimdist.faces.cli.failure import ExitCode, note, note_with_answer
 from bisimdist.faces.cli.output import OutputFile, emit, emit_data, emit_report
 from bisimdist.faces.shown.numbers import at_least, at_most, short_rational
@@ -192,20 +194,23 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     from bisimdist.models.pa import PA  # noqa: PLC0415
     from bisimdist.models.parametric import ParametricChain  # noqa: PLC0415
 
-    kinds = {"lmc": LMC | IntervalChain | ParametricChain, "pa": PA, "hmm": HMM, "interactive": Interactive}
     named_json = given[INPUT_FORMAT] == "json" or PurePath(model).suffix.lower() == ".json"
-    is_json_file = named_json and given[INPUT_FORMAT] in {None, "json"} and Path(model).is_file()
+    changed = given[CONSTANTS] or given[HIDE_SILENT] or given[AGAINST]
+    is_json_file = (
+        named_json and given[INPUT_FORMAT] in {None, "json"} and not changed and Path(model).is_file()
+    )
     document = _document(certificate)
     kind = _model_kind(document)
     # Read here as well, for errors that name file and line; the checker still sees the file itself.
     if is_json_file:
         read = given.any_model()
         tagged = isinstance(read, PA) and any(step.tag is not None for step in read.transitions)
-        text = Path(model).read_bytes()
+        text = Path(model).read_bytes().removeprefix(BOM_UTF8)
+        own = _document(text)
         settled = isinstance(read, LMC | HMM | Interactive) and _holds_lists(
-            [_part(_document(text), part) for part in ("states", "transitions", "distributions")]
+            [_part(own, part) for part in ("states", "transitions", "distributions")]
         )
-        if isinstance(read, kinds.get(kind, LMC)) and not tagged and not settled:
+        if _part(own, "kind") == kind and not tagged and not settled:
             return text
     # A fully probabilistic automaton may stand for its chain.
     found = _program(given, document) if is_program(model) else given.any_model()
@@ -216,10 +221,11 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
         raise UsageError(
             f"{model} is interactive, and the certificate about what one strategy sees of it; check it alone"
         )
-    if kind == "lmc" and not isinstance(found, IntervalChain | ParametricChain):
+    known = kind == "lmc" and not isinstance(found, IntervalChain | ParametricChain)
+    if known or (kind == "pa" and isinstance(found, HMM)):
         found = as_chain(found, given.source, given.note)
     how = "explored" if is_program(model) else "read"
-    note(f"{model}: {how} by bisimdist itself, since the checker reads models in JSON only, without tags")
+    note(f"{model}: {how} by bisimdist itself, since the checker reads JSON alone, without tags and options")
     return json.dumps(found.canonical()) if isinstance(found, PA) else write_model(found, "json")
 
 

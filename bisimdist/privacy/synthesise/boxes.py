@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from bisimdist.distances.bound.ask import bound
+from bisimdist.distances.bound.ask import BoundProblem
 from bisimdist.errors import ENDINGS
 from bisimdist.exact.bernstein import Box, halved
 from bisimdist.faces.written.numbers import rational_text
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import LMC
 from bisimdist.models.parametric import ParametricChain, bounding
-from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.delta.ask import DeltaProblem
 from bisimdist.progress import Deadline, Progress
 
 MAX_BOXES = 1_000
@@ -64,11 +64,15 @@ def proved_by_boxes(  # noqa: PLR0913, PLR0917
     """
 
     def asked(system: System) -> tuple[fmpq, fmpq, dict[str, object] | None]:
-        """Return the bounds of a model without parameters, with their proof where they decide."""
+        """Return the bounds of a model without parameters, with their proof where they decide.
+
+        The engine takes the model as it is: a proof inside of another one has no steps to a simpler model.
+        """
+        about = {"pairs": (pair,), "threshold": level, "deadline": deadline}
         answer = (
-            delta(system, alpha, pairs=[pair], threshold=level, deadline=deadline)
+            DeltaProblem(alpha_lower=alpha, alpha_upper=alpha, **about).engine(system)
             if distance == "delta"
-            else bound(system, alpha, pairs=[pair], threshold=level, deadline=deadline)
+            else BoundProblem(alpha=alpha, distance=distance, **about).engine(system)
         )
         found = answer.pairs[0]
         decided = found.upper <= level or found.lower > level

@@ -154,6 +154,13 @@ class TestWithStorm:
         assert model.labels == ("s=0", "s=1")
         assert dict(model.rows[0])[1] == fmpq(1, 10)
 
+    def test_parameters_are_no_doubles(self) -> None:
+        refused = "parameters p are no doubles.* --set p=1/3"
+        with pytest.raises(UsageError, match=f"rationalise: .*{refused}"):
+            parse_model(COIN, rationalise=True)
+        with pytest.raises(UsageError, match=f"enclose: .*{refused}"):
+            parse_model(COIN, constants={"p": ("1/4", "1/2")}, enclose=True)
+
     def test_rates_are_seen(self) -> None:
         text = "ctmc\nmodule m\n s: [0..2];\n [] s=0 -> 2: (s'=2);\n [] s=1 -> 3: (s'=2);\n"
         text += " [] s=2 -> 1: (s'=2);\nendmodule\ninit s<2 endinit\n"
