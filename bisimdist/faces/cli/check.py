@@ -219,7 +219,7 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     if kind == "lmc" and not isinstance(found, IntervalChain | ParametricChain):
         found = as_chain(found, given.source, given.note)
     how = "explored" if is_program(model) else "read"
-    note(f"{model}: {how} by bisimdist itself, since the checker reads models in JSON only, without tags")
+    note(f"{model}: bisimdist itself {how} this model, because the checker reads plain JSON only")
     return json.dumps(found.canonical()) if isinstance(found, PA) else write_model(found, "json")
 
 

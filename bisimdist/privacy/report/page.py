@@ -14,7 +14,7 @@ from bisimdist.drawing import LIGHT
 from bisimdist.errors import BisimdistError, Interruption, UsageError, visible
 from bisimdist.exact.decimals import decimal_above
 from bisimdist.exact.logarithm import log_enclosure
-from bisimdist.faces.shown.numbers import at_least, at_most, short_rational
+from bisimdist.faces.shown.numbers import at_least, at_most, interval, short_rational
 from bisimdist.faces.shown.page import page
 from bisimdist.faces.shown.pictures import saved
 from bisimdist.faces.shown.proof_pictures import states_svg
@@ -248,7 +248,7 @@ def _headline(found: Decision) -> str:
     facts = (
         ("delta", f"{'=' if whole and worst.exact else '≤'} {decimal}", short_rational(worst.upper)),
         ("epsilon", level, f"alpha = {short_rational(alpha)}"),
-        ("bounds", "meet" if worst.exact else f"{gap} apart", f"at least {short_rational(worst.lower)}"),
+        ("bounds", "meet" if worst.exact else f"{gap} apart", f"from {interval(worst.lower, worst.upper)}"),
         ("proof", checked, "see the end of the page"),
     )
     boxes = "".join(
@@ -312,8 +312,8 @@ def _profile(curve: ProfileAnswer, named: str) -> str:
     table = f'<div class="wide">{html_table(report.heading, report.columns, report.rows)}</div>'
     try:
         drawn = saved(curve.plot(trade_off=True, kinks=True, named=named), "profile.svg").decode()
-    except UsageError as error:  # an extra is missing
-        return f"{table}<p>No picture: {_text(str(error))}</p>"
+    except UsageError:  # an extra is missing, as a note of the command says
+        return table
     picture = drawn[drawn.index("<svg") :]
     return f'<figure class="plot">{picture}</figure><details><summary>The numbers</summary>{table}</details>'
 
