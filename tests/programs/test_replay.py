@@ -7,6 +7,7 @@ import io
 import json
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -340,7 +341,18 @@ def test_a_gap_that_is_not_reached_is_not_decided(
 def test_a_search_that_ends_says_how_it_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path, "def f(x, rng):\n    return round(x + rng.gauss(0, 1))\n")
     assert run(["program", f"{file}:f", "--input", "0", "--input", "1", "--alpha", "2"]) == 3
-    assert "--gap G lets it go on" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "--gap G lets it go on" in said
+    assert "round it with --round G" in said
+
+
+@pytest.mark.parametrize(
+    "test", ["rng.randrange(3) > x", "rng.random() > 0.5 + x"], ids=("compiled", "replayed")
+)
+def test_where_one_run_raises(tmp_path: Path, capsys: pytest.CaptureFixture[str], test: str) -> None:
+    file = written(tmp_path, f"def f(x, rng):\n    if {test}:\n        raise ValueError\n    return 5\n")
+    run(["program", f"{file}:f", "--input", "0", "--input", "1", "--alpha", "2"])
+    assert re.search(r"one run raises ValueError\S* and the other returns 5", capsys.readouterr().out)
 
 
 def test_floats_are_rounded_to_grids(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
