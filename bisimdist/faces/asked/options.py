@@ -299,7 +299,7 @@ TARGET_KIND = option("--to", "KIND", "The kind of model to make: lmc, pa, hmm or
 OUTPUT_FORMAT = option(
     "--format",
     "FORMAT",
-    "The format to write: json (default), yaml, dot, prism, umb, lean or rocq.",
+    "The format to write: json (default), yaml, dot, svg, prism, umb, drn, lean or rocq.",
     name="format_name",
     offered=("json", "yaml", "dot", "svg", "prism", "umb", "lean", "rocq"),
 )

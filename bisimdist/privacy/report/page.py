@@ -28,7 +28,6 @@ from bisimdist.privacy.crosscheck.page import STYLE as DISTANCES_STYLE
 from bisimdist.privacy.crosscheck.page import pair_section
 from bisimdist.privacy.delta.answer import NO_WITNESS, DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.privacy.delta.page import event_svg
-from bisimdist.privacy.engine.event import ACCEPT, REJECT, Event
 from bisimdist.privacy.profile.answer import ProfileAnswer
 from bisimdist.privacy.profile.ask import profile
 from bisimdist.privacy.report import carried
@@ -41,8 +40,7 @@ SECONDS = 20.0  # the time for the comparison of distances, which is beside the 
 LARGEST_PROOF = 1 << 20  # how many characters of a proof stand in a page
 HEADLINE_DIGITS = 4
 MAX_LABELS = 24
-MAX_NODES = 30
-MAX_STEPS = 8  # larger events are abridged
+MAX_NODES = 30  # larger events are abridged
 
 STYLE = """
 body { max-width: 62rem; } h1 { margin-bottom: .2rem; } h1, h2, p, figcaption { overflow-wrap: anywhere; }
@@ -275,26 +273,13 @@ def _story(worst: DeltaBound, seen: WitnessEvent) -> str:
     """Tell how somebody who bets on the event of a pair fares."""
     name = seen.source
     other = worst.target if name == worst.source else worst.source
-    sees = ", then ".join(_only_trace(seen.event)) or "a trace of the event below"
+    sees = ", then ".join(seen.event.only_trace()) or "a trace of the event below"
     return (
         f"An observer does not know where a run began. It guesses {name} as soon as it sees {sees}. "
         f"That happens in {at_least(seen.probability_from)} of the runs from {name} and in "
         f"{at_most(seen.probability_to)} of the runs from {other}: the first number exceeds alpha times the "
         f"second by {at_least(worst.lower)}."
     )
-
-
-def _only_trace(event: Event) -> list[str]:
-    """Return the labels of an event that has one short sequence of them; nothing of others."""
-    trace: list[str] = []
-    node = event.root
-    while node != ACCEPT:
-        ways = [(label, target) for label, target in event.nodes[node].items() if target != REJECT]
-        if event.asks or len(ways) != 1 or len(trace) == MAX_STEPS:
-            return []
-        ((label, node),) = ways
-        trace.append(label)
-    return trace
 
 
 def _caption(model: StateModel) -> str:
