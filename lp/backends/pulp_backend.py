@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,14 +40,13 @@ def _silently(function: Any, *arguments: Any, **options: Any) -> Any:
 
 @cache
 def _greeted() -> None:
-    """Let HiGHS greet into nothing: it does so once in a process, on standard output, also without messages."""
-    import highspy  # noqa: PLC0415  (an extra)
-
+    """Let HiGHS greet into nothing: once in a process it does so on standard output."""
+    highs = import_module("highspy")
     with suppress(OSError), Path(os.devnull).open("wb") as nowhere:  # there may be no standard output
         kept = os.dup(1)
         try:
             os.dup2(nowhere.fileno(), 1)
-            highspy.Highs()
+            highs.Highs()
         finally:
             os.dup2(kept, 1)
             os.close(kept)
