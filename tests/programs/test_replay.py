@@ -8,10 +8,12 @@ import json
 import math
 import random
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -336,6 +338,15 @@ def test_a_gap_that_is_not_reached_is_not_decided(
     assert answer["status"] == "limit"
     assert Fraction(answer["pairs"][0]["lower"]) == Fraction(1, 2)
     assert answer["pairs"][0]["upper"] == "1"
+
+
+def test_what_was_read_from_standard_input_has_no_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = ModuleType("typed")
+    typed.__file__ = "<stdin>"
+    monkeypatch.setitem(sys.modules, "typed", typed)
+    exec(compile("def f(x, rng):\n    return x\n", "<stdin>", "exec"), typed.__dict__)
+    with pytest.raises(ModelError, match=r"<stdin>.* expected one that stands in a file"):
+        explore(typed.f, [0, 1])
 
 
 def test_a_search_that_ends_says_how_it_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
