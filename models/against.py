@@ -177,8 +177,8 @@ def _pairs(left: _Stated, right: _Stated) -> tuple[tuple[int, int], ...]:
 def _paired(left: list[Start], right: list[Start]) -> Iterable[tuple[Start, Start]]:
     if len(left) != len(right):
         raise UsageError(
-            f"the models differ in how many states they start from, {len(left)} and {len(right)}; say which to "
-            "compare with --pair S T, a state of each"
+            f"the models differ in how many states they start from, {len(left)} and {len(right)}; say which "
+            "to compare with --pair S T, a state of each"
         )
     return zip(left, right, strict=True)
 
