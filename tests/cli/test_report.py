@@ -83,6 +83,12 @@ def test_nobody_is_told_apart(command: Command, tmp_path: Path) -> None:  # noqa
     assert "No event tells them apart at this alpha" in page
 
 
+def test_it_tells_of_the_event_once(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    page = page_of(command, tmp_path, "example:leaky-retry", "--epsilon", "1/10")
+    assert "the first number exceeds alpha times the second by at least 0.000328" in page
+    assert "No delta below the lower bound suffices" not in page
+
+
 def test_its_first_numbers_are_rounded_in_the_safe_direction(command: Command, tmp_path: Path) -> None:  # noqa: F811
     def facts(*words: str) -> list[tuple[str, ...]]:
         return re.findall(r"<b>(.*?)</b><small>(.*?)</small>", page_of(command, tmp_path, *words))

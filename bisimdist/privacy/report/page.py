@@ -180,6 +180,8 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
     worst = delta.worst
     sentence, *remarks = report.remarks
     settled = all(pair.exact for pair in delta.pairs)
+    witness = worst.witness_in_time() if worst.lower else None
+    told = [] if witness is None else witness.remarks()[:1]  # the story says the same
     parts = [
         f"<h1>How private is {_text(named)}?</h1>",
         _headline(found),
@@ -189,9 +191,8 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
         "<h2>The model</h2>",
         f"<figure>{write_svg(delta.model)}<figcaption>{_text(_caption(delta.model))}</figcaption></figure>",
         f"<h2>How to tell {_text(worst.source)} from {_text(worst.target)}</h2>",
-        *(f"<p>{_text(remark)}</p>" for remark in remarks),
+        *(f"<p>{_text(remark)}</p>" for remark in remarks if remark not in told),
     ]
-    witness = worst.witness_in_time() if worst.lower else None
     if witness is not None:
         parts.append(f"<p>{_text(_story(worst, witness))}</p>")
         caption = (
@@ -274,11 +275,12 @@ def _story(worst: DeltaBound, seen: WitnessEvent) -> str:
     name = seen.source
     other = worst.target if name == worst.source else worst.source
     sees = ", then ".join(seen.event.only_trace()) or "a trace of the event below"
+    gain = at_least(worst.lower)
     return (
         f"An observer does not know where a run began. It guesses {name} as soon as it sees {sees}. "
         f"That happens in {at_least(seen.probability_from)} of the runs from {name} and in "
         f"{at_most(seen.probability_to)} of the runs from {other}: the first number exceeds alpha times the "
-        f"second by {at_least(worst.lower)}."
+        f"second by {'at least ' if gain.startswith('>') else ''}{gain.removeprefix('>= ')}."
     )
 
 
