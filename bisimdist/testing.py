@@ -136,8 +136,8 @@ def assert_private(  # noqa: PLR0913
         )(given(strategy)(check))()  # type: ignore[no-untyped-call]
         return
     pairs = list(neighbours)
-    if not pairs:
-        raise UsageError("no neighbours are given; expected pairs of inputs, such as [(0, 1)]")
+    if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+        raise UsageError(f"neighbours={neighbours!r}: expected pairs of inputs, such as [(0, 1)]")
     for pair in pairs:
         check(pair)
 

@@ -13,6 +13,7 @@ from bisimdist.exact.rational import shorten_rational
 from bisimdist.models.conversions import hmm_as_lmc
 from bisimdist.models.entries import Parameter, SparseRow, read_entry
 from bisimdist.models.kinds import HMM, LMC, PA, AnyModel, Interactive, IntervalChain, ParametricChain
+from bisimdist.models.model import check_model
 from bisimdist.models.pa import automaton_of
 
 PREFIXES = ("first:", "second:")  # what is put before the names of the states
@@ -176,8 +177,8 @@ def _pairs(left: _Stated, right: _Stated) -> tuple[tuple[int, int], ...]:
 def _paired(left: list[Start], right: list[Start]) -> Iterable[tuple[Start, Start]]:
     if len(left) != len(right):
         raise UsageError(
-            f"one model starts from {len(left)} states and the other from {len(right)}; say which to compare "
-            "with --pair S T, a state of each"
+            f"the models differ in how many states they start from, {len(left)} and {len(right)}; say which "
+            "to compare with --pair S T, a state of each"
         )
     return zip(left, right, strict=True)
 
@@ -187,6 +188,7 @@ def _chain(model: AnyModel) -> Chain:
         return hmm_as_lmc(model)
     if isinstance(model, LMC | IntervalChain | ParametricChain):
         return model
+    check_model(model)
     raise UsageError("an interactive model can only be compared with an interactive model")
 
 

@@ -15,6 +15,7 @@ from bisimdist.models.ends import Ends, completed
 from bisimdist.models.entries import SparseRow
 from bisimdist.models.interactive import chain_as_interactive, interactive_as_automaton
 from bisimdist.models.kinds import HMM, LMC, PA, AnyModel, Interactive, IntervalChain, ParametricChain
+from bisimdist.models.model import check_model
 from bisimdist.models.pa import action_labelled_lmc, chain_as_automaton, free_name
 from bisimdist.models.transform import reached_hidden_states
 
@@ -117,6 +118,7 @@ def convert(model: AnyModel, to: str, *, unfold: bool = False) -> Conversion:
     >>> convert(chain, "hmm").model.distributions
     (('s', ((0, 1),)),)
     """
+    check_model(model)
     if to not in KINDS:
         raise UsageError(f"--to {to}: no such kind of model; expected lmc, pa, hmm or interactive")
     if unfold and not (isinstance(model, HMM) and to != "hmm"):
@@ -216,6 +218,7 @@ def observed_chain(model: AnyModel) -> LMC:
         return hmm_as_lmc(model)
     if isinstance(model, Interactive | IntervalChain | ParametricChain):
         raise _somebody_chooses(model)
+    check_model(model)
     stops = len({step.source for step in model.transitions}) < len(model)
     halts = any(sum((p for _, p in step.row), fmpq(0)) != 1 for step in model.transitions)
     return action_labelled_lmc(completed(model, Ends.VISIBLE) if stops and halts else model)

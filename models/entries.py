@@ -116,7 +116,9 @@ def chosen_values(parameters: Sequence[Parameter], values: Mapping[str, ExactNum
     for name, value in values.items():
         place = f"parameter {name!r}"
         if name not in known:
-            raise ModelError("the model has no such parameter", place=place)
+            raise ModelError(
+                f"the model has no such parameter; it has {', '.join(known) or 'none'}", place=place
+            )
         chosen[name] = to_fmpq(value)
         low, high = known[name].low, known[name].high
         if not low < chosen[name] < high:

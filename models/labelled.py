@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
+from difflib import get_close_matches
 from itertools import islice
 from operator import itemgetter
 from typing import Any, Self, TypeVar
@@ -23,6 +24,8 @@ Row = tuple[tuple[int, fmpq], ...]
 
 MAX_ROW_BITS = 200_000
 """How long the common denominator of a row may be, so that adding up a row takes bounded time."""
+NEARBY = 1000
+"""How many states are compared with a name that no state has."""
 
 
 def check_names(names: Iterable[str], what: str) -> None:
@@ -58,8 +61,9 @@ class Named(Model):
         try:
             return self._position[name]
         except KeyError:
+            near = get_close_matches(str(name), self.states[:NEARBY], 1) or self.states
             raise ModelError(
-                f"there is no such state; expected one of {len(self)}, such as {self.states[0]!r}",
+                f"there is no such state; expected one of {len(self)}, such as {near[0]!r}",
                 place=f"state {name!r}",
             ) from None
 

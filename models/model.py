@@ -31,6 +31,13 @@ KINDS = {
 }  # by class what it is called, the name for `bisimdist.convert`, and what such a model is asked for first
 
 
+def check_model(model: object) -> None:
+    """Refuse what is no model, such as the name of a file."""
+    if not isinstance(model, Model):
+        how = f"; bisimdist.load_model({model[:40]!r}) reads one" if isinstance(model, str) else ""
+        raise WrongKindError(f"expected a model, not an object of type {type(model).__name__}{how}")
+
+
 GLANCE = 40  # how many states and steps of a model are drawn where somebody looks at it; a file has more
 
 

@@ -23,9 +23,10 @@ from bisimdist.models.io import write_model
 from tests.docs.markdown import ROOT, blocks, pages
 
 CERTIFICATES = ROOT / "tests/certificates"
-UNFILED = {"audit", "learn", "convert", "show"}
+UNFILED = {"learn", "convert", "show"}
 """Their examples need files, or print no answer."""
 OPEN = {"event", "left_out", "mechanism", "parameters", "polynomial", "sources", "statistics", "to"}
+OPEN |= {"samples"}
 """Fields whose objects have names of the user as keys."""
 
 

@@ -23,6 +23,7 @@ from bisimdist.programs.machine_source import ANALYST, SOURCE
 from bisimdist.programs.vocabulary import MODULES, RANDOM_MODULES
 
 MAX_BYTES = 4 * 2**20
+NO_SOURCE = "the source of the function is not there; expected one that stands in a file"
 
 GIVEN: Mapping[str, Any] = {"rng": SOURCE, "analyst": ANALYST}  # the parameters that are not inputs
 

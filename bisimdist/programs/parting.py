@@ -69,8 +69,9 @@ def _difference(graph: Exploration, pair: tuple[int, int], where: str) -> str:
     if isinstance(one, Ended) and isinstance(other, Ended):
         if pair[0] == pair[1]:
             return ""
-        return f"{where} one run returns {_short(one)} and the other {_short(other)}"
-    if type(one) is not type(other) or graph.place(pair[0]) != graph.place(pair[1]):
+        if not one.raised and not other.raised:
+            return f"{where} one run returns {_short(one)} and the other {_short(other)}"
+    if isinstance(one, Ended) or type(one) is not type(other) or graph.place(pair[0]) != graph.place(pair[1]):
         return f"{where} one run {_goes(graph, pair[0])} and the other {_goes(graph, pair[1])}"
     if isinstance(one, Drawing) and isinstance(other, Drawing) and one.request.key != other.request.key:
         return f"{where} the draws {graph.where(pair[0])} are from different ranges"

@@ -14,7 +14,7 @@ from typing import Any
 from bisimdist.errors import ModelError
 from bisimdist.programs import draws_library
 from bisimdist.programs.code import Place
-from bisimdist.programs.loading import KNOWN_MODULES, Missing, ProgramFile
+from bisimdist.programs.loading import KNOWN_MODULES, NO_SOURCE, Missing, ProgramFile
 
 Found = tuple[ast.FunctionDef | ast.Lambda, str, type | None]
 """The tree of a function, the file that it stands in, and the class that it is a method of."""
@@ -121,11 +121,7 @@ class Sources:
         tree = self._tree(file)
         node = None if tree is None else self._node(file, tree[0], code)
         if node is None:
-            raise ModelError(
-                "the source of the function is not there; expected one that stands in a file",
-                source=file,
-                place=f"in {function.__qualname__}",
-            )
+            raise ModelError(NO_SOURCE, source=file, place=f"in {function.__qualname__}")
         return node, file, self._owner(function)
 
     def _node(self, file: str, tree: ast.Module, code: CodeType) -> ast.FunctionDef | ast.Lambda | None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +36,20 @@ def _silently(function: Any, *arguments: Any, **options: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return function(*arguments, **options)
+
+
+@cache
+def _greeted() -> None:
+    """Let HiGHS greet into nothing: once in a process it does so on standard output."""
+    highs = import_module("highspy")
+    with suppress(OSError), Path(os.devnull).open("wb") as nowhere:  # there may be no standard output
+        kept = os.dup(1)
+        try:
+            os.dup2(nowhere.fileno(), 1)
+            highs.Highs()
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
 
 
 Variables = dict[tuple[int, int], Any]
@@ -124,6 +142,8 @@ class PulpBackend:
             options["timeLimit"] = seconds
         # A directory of its own, so that nothing stays behind even where a solver is killed.
         with tempfile.TemporaryDirectory(prefix="bisimdist-") as directory:
+            if chosen == "HiGHS":
+                _greeted()
             solver = pulp.getSolver(chosen, **options)
             solver.tmpDir = directory
             try:
@@ -144,12 +164,12 @@ class PulpBackend:
 
 
 def make(option: str) -> PulpBackend:
-    """Return the back-end; its option is PuLP's name of a solver, in capitals or not, or ``cbc``."""
+    """Return the back-end; its option is PuLP's name of a solver, in any case, without _CMD if you like."""
     if option.lower() in {"", "cbc"}:
         return PulpBackend()
     known = {name.lower(): name for name in pulp.listSolvers()}
-    if option.lower() not in known:
-        raise UsageError(
-            f"PuLP knows no solver {option!r}; expected one of {', '.join(sorted(known.values()))}"
-        )
-    return PulpBackend(known[option.lower()])
+    name = known.get(option.lower()) or known.get(f"{option.lower()}_cmd")
+    if name is None:
+        listed = ", ".join(sorted(known.values()))
+        raise UsageError(f"PuLP knows no solver {option!r}; expected CBC or one of {listed}")
+    return PulpBackend(name)

@@ -55,6 +55,8 @@ def read_yaml(text: str) -> Node:
         problem = str(error.problem or error.context)
         # libyaml has a limit of its own, which it may meet first: it reads ahead of the events.
         said = TOO_DEEP if "nesting depth" in problem else f"not valid YAML: {problem}"
+        if "cannot start any token" in problem and mark and text[mark.index : mark.index + 1] == "\t":
+            said = "not valid YAML: a tab stands where only spaces may; expected spaces as indentation"
         raise ModelError(said, line=mark.line + 1 if mark else None) from None
     except yaml.YAMLError as error:
         raise ModelError(f"not valid YAML: {error}") from None

@@ -36,6 +36,7 @@ def test_solver_names_are_checked_at_once() -> None:
     with pytest.raises(UsageError, match=r"no solver 'Simplicissimus'.*HiGHS"):
         get_backend("pulp:Simplicissimus")
     assert get_backend("pulp:highs").name == "pulp:HiGHS"
+    assert get_backend("pulp:GLPK").name == "pulp:GLPK_CMD"
     assert get_backend("pulp:cbc") == get_backend("pulp")
 
 

@@ -43,6 +43,24 @@ def test_text(command: Command) -> None:
     assert "an event (" in ended.out
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ((RING, "--alpha", "1"), "start, then flipped, then disagree"),
+        (("example:leaky-retry", "--alpha", "3/2"), "23 nodes, 1 sequence of labels"),
+        (
+            ("example:random,states=5,seed=3", "--pair", "s0", "s1", "--alpha", "1"),
+            "213 nodes, 137 sequences of labels",
+        ),
+    ],
+    ids=("one short trace", "one long trace", "many traces"),
+)
+def test_a_short_event_is_shown_and_a_large_one_counted(
+    command: Command, words: tuple[str, ...], shown: str
+) -> None:
+    assert f"an event ({shown}) has probability" in command("delta", *words).out
+
+
 def test_epsilon(command: Command) -> None:
     answer = json.loads(command("delta", "example:figure1", "--epsilon", "0.1", "--json").out)
     assert answer["epsilon"] == "1/10"

@@ -174,9 +174,10 @@ def test_every_command_stands_in_one_group_of_the_help() -> None:
         (("dleta",), "No such command 'dleta'. (Did you mean 'delta'?)"),
         (("logic", "explian"), "No such command 'explian'. (Did you mean 'explain'?)"),
         (("xyzzy",), "No such command 'xyzzy'; see"),
+        (("logic",), "error: Missing command; see 'bisimdist logic --help'"),
     ],
 )
-def test_a_mistyped_command_names_the_nearest_one(words: tuple[str, ...], said: str) -> None:
+def test_a_mistyped_or_missing_command_is_one_line(words: tuple[str, ...], said: str) -> None:
     ended = python("-m", "bisimdist", *words)
     assert ended.returncode == 2
     assert said in ended.stderr

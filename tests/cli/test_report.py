@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shlex
@@ -82,6 +83,12 @@ def test_nobody_is_told_apart(command: Command, tmp_path: Path) -> None:  # noqa
     assert "No event tells them apart at this alpha" in page
 
 
+def test_it_tells_of_the_event_once(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    page = page_of(command, tmp_path, "example:leaky-retry", "--epsilon", "1/10")
+    assert "the first number exceeds alpha times the second by at least 0.000328" in page
+    assert "No delta below the lower bound suffices" not in page
+
+
 def test_its_first_numbers_are_rounded_in_the_safe_direction(command: Command, tmp_path: Path) -> None:  # noqa: F811
     def facts(*words: str) -> list[tuple[str, ...]]:
         return re.findall(r"<b>(.*?)</b><small>(.*?)</small>", page_of(command, tmp_path, *words))
@@ -98,6 +105,21 @@ def test_its_first_numbers_are_rounded_in_the_safe_direction(command: Command, t
     rounded = facts("example:figure1", "--epsilon", "1/10")
     assert rounded[0][0] == "≤ 0.1580"
     assert rounded[2][0].endswith(" apart")
+    low, high = rounded[2][1].removeprefix("from ").split(" to ")
+    assert 0 < Fraction(low) < Fraction(high) < Fraction("0.158")
+
+
+def test_a_missing_extra_is_told_to_the_author_and_not_to_readers(
+    command: Command,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bisimdist.extras.import_module", lambda _: importlib.import_module("none"))
+    path = tmp_path / "report.html"
+    ended = command("report", "example:figure1", "-o", str(path))
+    assert "the page has no picture of the profile: matplotlib is not installed" in ended.err
+    assert "matplotlib" not in path.read_text()
+    assert "privacy profile" in path.read_text()
 
 
 def test_for_an_evaluation(command: Command, tmp_path: Path) -> None:  # noqa: F811

@@ -232,7 +232,7 @@ def asking(folder: Path, source: random.Random, question: str = "") -> Case:
         return delta(alpha)[0], 2.0
 
     given = (f"{folder}/asks.py:f", "--input", "0", "--input", "1")
-    return Case(given, (), delta, distance)
+    return Case(given, (), delta, distance, pair=("0", "1"))
 
 
 COINS = """\
@@ -372,16 +372,10 @@ def hidden(folder: Path, source: random.Random, question: str = "") -> Case:
     return Case((written(folder, "hidden.json", model),), words=word_laws(without_choice(rows)))
 
 
-def optimised(folder: Path, source: random.Random, question: str = "") -> Case:
-    """A chain with a parameter, and what is best for it."""
-    case = parameters(folder, source)
-    return replace(case, options=("--parameter", "p", "--maximise", "p", "--subject-to", "delta <= 1/2"))
-
-
 SUITABLE = {
     **dict.fromkeys(("verify", "epsilon", "prove"), hidden),
     "program": program,
-    "synthesise": optimised,
+    "synthesise": parameters,
 }
 """What a question is about, where that is no chain."""
 
@@ -397,7 +391,6 @@ FEATURES = {
             {
                 "delta": ("--over", "p"),
                 "bound": ("--for-all", "p in [1/4, 1/2]", "--threshold", "1/2"),
-                "synthesise": ("--parameter", "p", "--maximise", "p", "--subject-to", "delta <= 1/2"),
             },
         ),
         Feature("parameters, given", given_parameters),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 __all__ = ["CELLS", "PAGE", "UNHELD", "cells", "page"]
@@ -13,6 +14,9 @@ CELLS = Path(__file__).with_name("cells.json")
 
 PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
 
+NONE = "No such option"
+MODEL = re.compile(r"^\S+\.(json|py:f|wasm:f): ")
+"""The name of a model before what is wrong with it."""
 EARLY = "the answer claims nothing yet"
 STATES = "the states are those of the machine that runs the program; no definition gives their number"
 UNHELD = {
@@ -43,9 +47,21 @@ combination is answered, or refused with exit code 2 and a line that says why. T
 a slow computation from the definition, and they check every certificate. The end of the page lists the
 answers that no test compares. `python -m tests.crossings` makes this page.
 
+A command that stands in neither column of a feature has no option for it.
+
+| feature | what it is | answered by | refused by |
+| --- | --- | --- | --- |
+"""
+
+AFTER = """
 `--rounds` and `--nature` never go together: the one is for models with an analyst, the other for chains in
 intervals. If an interactive model has intervals, nature picks at every step. Then neither its picks nor what
 is asked can be fixed beforehand.
+
+## Why a command refuses
+
+| message | feature |
+| --- | --- |
 """
 
 FEATURES: Mapping[str, tuple[str, str]] = {
@@ -92,28 +108,24 @@ def cells() -> dict[str, dict[str, str]]:
 
 def page(table: Mapping[str, Mapping[str, str]]) -> str:
     """Return the page."""
-    parts = [BEGIN, "\n| feature | what it is |\n| --- | --- |\n"]
-    parts += [f"| {shown} | {meaning} |\n" for shown, meaning in FEATURES.values()]
-    for question, row in table.items():
-        answered = [feature for feature, said in row.items() if said == "answered"]
-        without = [feature for feature, said in row.items() if said.startswith("No such option")]
-        refused: dict[str, list[str]] = {}
-        for feature, said in row.items():
-            if feature not in answered and feature not in without:
-                refused.setdefault(said.replace("|", "\\|"), []).append(feature)
-        parts.append(f"\n## `{question}`\n\n")
-        parts.append(f"Answered: {_listed(answered) if answered else 'nothing'}.\n")
-        if without:
-            parts.append(f"\nThere is no option for: {_listed(without)}.\n")
-        if refused:
-            parts.append("\n| refused | why |\n| --- | --- |\n")
-            parts += [f"| {_listed(features)} | {said} |\n" for said, features in refused.items()]
+    parts, why = [BEGIN], dict[str, dict[str, None]]()
+    for feature, (shown, meaning) in FEATURES.items():
+        said = {question: row[feature] for question, row in table.items()}
+        answered = [question for question, text in said.items() if text == "answered"]
+        refused = {q: text for q, text in said.items() if text != "answered" and not text.startswith(NONE)}
+        for text in refused.values():
+            why.setdefault(MODEL.sub("", text).replace("|", "\\|"), {})[shown] = None
+        whole = len(answered) + len(refused) == len(table)  # every command has the option
+        cells = (_commands(answered, refused, whole=whole), _commands(refused, answered, whole=whole))
+        parts.append(f"| {shown} | {meaning} | {' | '.join(cells)} |\n")
+    parts += [AFTER, *(f"| {text} | {'; '.join(features)} |\n" for text, features in why.items())]
     parts.append("\n## Not compared\n\n| command | feature | why |\n| --- | --- | --- |\n")
-    parts += [
-        f"| `{question}` | {_listed([feature])} | {why} |\n" for (question, feature), why in UNHELD.items()
-    ]
+    parts += [f"| `{question}` | {FEATURES[name][0]} | {why} |\n" for (question, name), why in UNHELD.items()]
     return "".join(parts)
 
 
-def _listed(features: Iterable[str]) -> str:
-    return "; ".join(FEATURES.get(feature, (feature, ""))[0] for feature in features)
+def _commands(some: Collection[str], others: Collection[str], *, whole: bool) -> str:
+    """Return the names of some commands; whole: whether there are none beside the others."""
+    if whole and len(some) > len(others):
+        return "all others" if others else "all"
+    return ", ".join(f"`{question}`" for question in some) or "none"

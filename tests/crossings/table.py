@@ -30,17 +30,17 @@ QUESTIONS: dict[str, str] = {
     "program": f"--alpha {ALPHA}",
     "report": f"--alpha {ALPHA} -o FOLDER/report.html",
     "crosscheck": f"--alpha {ALPHA}",
-    "synthesise": f"--alpha {ALPHA}",
+    "synthesise": f"--alpha {ALPHA} --parameter p --maximise p --subject-to 'delta <= 1/2'",
     "metric": "--kind accumulative",
     "schedule": "--length 2",
     "trace": "",
     "secrets": "",
     "equivalence": "",
-    "same": f"MODEL --pair s t --alpha {ALPHA}",
+    "same": f"MODEL --pair FIRST SECOND --alpha {ALPHA}",
     "classes": "",
-    "logic traces": "--state s",
+    "logic traces": "--state FIRST",
     "logic explain": "",
-    "logic formula": "--state s",
+    "logic formula": "--state FIRST",
     "logic satisfies": "--formula '<q>T'",
     "verify": "--ratio 2 --length 2",
     "epsilon": "--length 2",
@@ -117,7 +117,8 @@ def cell(question: str, feature: str, folder: Path, seed: int, run: Any) -> Cell
 def words_of(question: str, feature: str, case: Case, folder: Path) -> list[str]:
     """Return the words of the command that asks a question of a system."""
     base = shlex.split(QUESTIONS[question].replace("FOLDER", str(folder)))
-    base = [case.arguments[0] if word == "MODEL" else word for word in base]
+    named = {"MODEL": case.arguments[0], "FIRST": case.pair[0], "SECOND": case.pair[1]}
+    base = [named.get(word, word) for word in base]
     words = [*question.split(), *case.arguments, *base, *FEATURES[feature].asks.get(question, case.options)]
     if "--threshold" in words and question not in ("delta", "bound"):
         words[words.index("--threshold") + 1] = "1/3"

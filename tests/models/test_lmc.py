@@ -80,6 +80,8 @@ def test_names_that_are_not_declared() -> None:
         LMC.from_mappings({"s": "a"}, {"s": {"s": 1}}, [("s", "t")])
     with pytest.raises(ModelError, match="state 't': there is no such state"):
         LMC.from_mappings({"s": "a"}, {"s": {"s": 1}}).index("t")
+    with pytest.raises(ModelError, match="such as 'payer1'"):
+        LMC.from_mappings({"s": "a", "payer1": "a"}, {"s": {"s": 1}, "payer1": {"s": 1}}).index("payer_1")
 
 
 def test_the_digest_sees_the_chain_and_nothing_else() -> None:

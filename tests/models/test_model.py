@@ -29,6 +29,23 @@ def test_another_kind_is_needed(question: object, kind: type, named: str) -> Non
         question(build_any_example(EXAMPLES[kind]))
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda model: bisimdist.bound(model, 2),
+        lambda model: bisimdist.delta(model, 2),
+        lambda model: bisimdist.metric(model, "accumulative"),
+        lambda model: bisimdist.verify(model, ratio=2, length=1),
+        lambda model: bisimdist.convert(model, "pa"),
+    ],
+    ids=("bound", "delta", "metric", "verify", "convert"),
+)
+def test_the_name_of_a_file_is_no_model(question: object) -> None:
+    assert callable(question)
+    with pytest.raises(UsageError, match=r"type str; bisimdist.load_model\('model.yaml'\) reads one"):
+        question("model.yaml")
+
+
 @pytest.mark.parametrize("kind", EXAMPLES)
 def test_a_file_holds_one_kind(kind: type, tmp_path: Path) -> None:
     model = build_any_example(EXAMPLES[kind])

@@ -90,7 +90,7 @@ def test_values_that_are_refused() -> None:
     model = parse_model(TEXT)
     assert isinstance(model, ParametricChain)
     for values, said in (
-        ({"r": 1}, "parameter 'r': the model has no such parameter"),
+        ({"r": 1}, "parameter 'r': the model has no such parameter; it has p"),
         ({"p": "1/2"}, "the value 1/2 is outside the open interval from 0 to 1/2"),
     ):
         with pytest.raises(ModelError, match=said):

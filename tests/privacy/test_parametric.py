@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bisimdist.checker import check_certificate
 from bisimdist.distances.bound.ask import bound
-from bisimdist.errors import UsageError
+from bisimdist.errors import ModelError, UsageError
 from bisimdist.faces.shown.answer import Status
 from bisimdist.models.entries import read_entry
 from bisimdist.models.library.dining_cryptographers import parametric_cryptographers
@@ -159,6 +159,12 @@ def in_coins(formula: str) -> RationalFunction:
     entry = read_entry(formula.replace("u", "((1-2*p)^2)"), ("p",))
     assert isinstance(entry, RationalFunction)
     return entry
+
+
+def test_an_expression_that_is_none_is_named() -> None:
+    chain = ParametricChain.from_mappings({"s": "a"}, {"s": {"s": 1}}, {"p": (0, 1)}, [("s", "s")])
+    with pytest.raises(ModelError, match="the expression to maximise: column 3: found the end"):
+        synthesise(chain, 1, "p+", "1/100")
 
 
 @pytest.mark.parametrize(("n", "formula"), [(2, "u"), (3, "u"), (4, "(3*u-u^2)/2"), (5, "(3*u-u^2)/2")])

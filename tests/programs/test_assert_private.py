@@ -79,8 +79,10 @@ def test_what_makes_no_claim_is_refused() -> None:
         assert_private(respond, neighbours=[(0, 1)])
     with pytest.raises(UsageError, match="one of epsilon and alpha"):
         assert_private(respond, neighbours=[(0, 1)], alpha=2, epsilon=1)
-    with pytest.raises(UsageError, match="no neighbours"):
+    with pytest.raises(UsageError, match="expected pairs of inputs"):
         assert_private(respond, neighbours=[], alpha=2)
+    with pytest.raises(UsageError, match="expected pairs of inputs"):
+        assert_private(respond, neighbours=(0, 1), alpha=2)
 
 
 def test_only_the_same_claim_about_the_same_sources_is_remembered() -> None:

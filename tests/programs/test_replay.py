@@ -7,10 +7,13 @@ import io
 import json
 import math
 import random
+import re
+import sys
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -352,10 +355,30 @@ def test_a_gap_that_is_not_reached_is_not_decided(
     assert answer["pairs"][0]["upper"] == "1"
 
 
+def test_what_was_read_from_standard_input_has_no_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = ModuleType("typed")
+    typed.__file__ = "<stdin>"
+    monkeypatch.setitem(sys.modules, "typed", typed)
+    exec(compile("def f(x, rng):\n    return x\n", "<stdin>", "exec"), typed.__dict__)
+    with pytest.raises(ModelError, match=r"<stdin>.* expected one that stands in a file"):
+        explore(typed.f, [0, 1])
+
+
 def test_a_search_that_ends_says_how_it_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path, "def f(x, rng):\n    return round(x + rng.gauss(0, 1))\n")
     assert run(["program", f"{file}:f", "--input", "0", "--input", "1", "--alpha", "2"]) == 3
-    assert "--gap G lets it go on" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "--gap G lets it go on" in said
+    assert "round it with --round G" in said
+
+
+@pytest.mark.parametrize(
+    "test", ["rng.randrange(3) > x", "rng.random() > 0.5 + x"], ids=("compiled", "replayed")
+)
+def test_where_one_run_raises(tmp_path: Path, capsys: pytest.CaptureFixture[str], test: str) -> None:
+    file = written(tmp_path, f"def f(x, rng):\n    if {test}:\n        raise ValueError\n    return 5\n")
+    run(["program", f"{file}:f", "--input", "0", "--input", "1", "--alpha", "2"])
+    assert re.search(r"one run raises ValueError\S* and the other returns 5", capsys.readouterr().out)
 
 
 def test_floats_are_rounded_to_grids(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

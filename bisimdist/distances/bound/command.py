@@ -41,7 +41,8 @@ class Bound(Question["DistanceAnswer"]):
     """Bound delta from above by a bisimilarity distance.
 
     The answer d for a pair means: the model is (ln alpha, d)-differentially private for that pair. MODEL is a
-    file, '-' for standard input, or example:NAME[,key=value...]. Without --pair the command takes its pairs.
+    file, '-' for standard input, or example:NAME[,key=value...]. Without --pair the command takes the pairs
+    of MODEL.
     """
 
     command = "bound"

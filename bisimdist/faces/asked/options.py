@@ -154,7 +154,7 @@ ALPHAS: Option[tuple[fmpq, ...]] = several(
 EPSILONS: Option[tuple[fmpq, ...]] = several(
     "--epsilon", "E", "Compute delta at alpha = e^E; repeatable.", name="epsilons", each=numbers.numbered
 )
-POINTS = whole("--points", "N", "The number of points to choose.", default=33)
+POINTS = whole("--points", "N", "The most points to choose.", default=33)
 LARGEST = option("--to", "E", "The largest epsilon of the chosen points.", read=numbers.POSITIVE)
 RUNS = whole("--runs", "K", "Compose K independent runs.", default=1)
 RENYI: Option[tuple[int, ...]] = several(
@@ -299,7 +299,7 @@ TARGET_KIND = option("--to", "KIND", "The kind of model to make: lmc, pa, hmm or
 OUTPUT_FORMAT = option(
     "--format",
     "FORMAT",
-    "The format to write: json (default), yaml, dot, prism, umb, lean or rocq.",
+    "The format to write: json (default), yaml, dot, svg, prism, umb, drn, lean or rocq.",
     name="format_name",
     offered=("json", "yaml", "dot", "svg", "prism", "umb", "lean", "rocq"),
 )

@@ -158,7 +158,7 @@ def command_line() -> None:
     """
 
 
-@command_line.group("logic", cls=_LogicCommands, epilog=CODES)
+@command_line.group("logic", cls=_LogicCommands, no_args_is_help=False, epilog=CODES)
 def _logic() -> None:
     """Work with formulae: explain a difference, describe a state, check, list, compare."""
 

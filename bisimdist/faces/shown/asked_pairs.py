@@ -12,6 +12,7 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.models.all_pairs import AllPairs
 from bisimdist.models.contested import Contested
 from bisimdist.models.kinds import HMM, PA, IntervalChain, ParametricChain, System
+from bisimdist.models.model import check_model
 
 Names = Sequence[tuple[str, str]]
 
@@ -23,6 +24,7 @@ def asked_states(
 ) -> Sequence[tuple[int, int]]:
     """Return the pairs of states by their indices."""
     asked: Sequence[tuple[int, int]]
+    check_model(model)
     if pairs is None:
         asked = model.pairs
     elif isinstance(pairs, AllPairs):
@@ -56,6 +58,7 @@ def indexed(model: System, pairs: Sequence[tuple[str, ...]]) -> Sequence[tuple[i
 
 def asked_distributions(model: HMM, pairs: Names | None) -> tuple[tuple[str, str], ...]:
     """Return the pairs of distributions by their names."""
+    check_model(model)
     names = [name for name, _ in model.distributions]
     every = "[name for name, _ in model.distributions]"
     asked = model.pairs if pairs is None else _named(pairs, every)

@@ -53,7 +53,7 @@ class Distance(Question["FormulaDistanceAnswer"]):
     def read(cls, given: Given) -> Distance:
         texts = (*given.before, given.argument)
         if len(texts) != 2:
-            raise UsageError(f"there are {len(texts)} formulae; expected two, each in quotes")
+            raise UsageError(f"expected two formulae, each in quotes; found {len(texts)}")
         kind, discount = given[TRACE_KIND], given[DISCOUNT]
         of_traces = [text.lstrip()[:1].isdigit() for text in texts]
         if of_traces[0] is not of_traces[1]:

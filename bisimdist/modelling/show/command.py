@@ -27,7 +27,7 @@ class Show(Question["Summary"]):
     group = Group.TOOLS
     options = (
         OUTPUT_FORMAT.but(
-            help="Convert or draw the model instead: json, yaml, dot, svg, prism, umb, lean or rocq."
+            help="Convert or draw the model instead: json, yaml, dot, svg, prism, umb, drn, lean or rocq."
         ),
         OUTPUT.but(help="The file to write (prism: a file stem)."),
         SVG.but(help="Draw the model, beside its summary."),

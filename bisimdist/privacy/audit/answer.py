@@ -188,6 +188,6 @@ class Audit(Shown):
         if self.violated:
             return f"The samples violate {claim} {sure}{value}: delta is at least {lower}."
         return (
-            f"The samples do not contradict {claim}{value}. They show, {sure}, no more than "
-            f"delta >= {lower}; that is no proof."
+            f"The samples do not contradict {claim}{value}; that is no proof. "
+            f"They show that delta is at least {lower}, {sure}."
         )

@@ -38,7 +38,7 @@ class AuditQuestion(Question["Audit"]):
 
     command = "audit"
     group = Group.DELTA
-    example = "survey.py:response model.yaml --alpha 2 --pair s0 s1"
+    example = "survey.py:response survey.py:response --input 0 --input 1 --alpha 2"
     argument = "SAMPLES... MODEL"
     options = (
         options.ALPHA,

@@ -208,7 +208,7 @@ class CrosscheckAnswer(Shown):
         setting = f"alpha = {short_rational(self.alpha)}, K = {self.length}"
         return Report(
             heading=f"everything against everything{of}, {setting}",
-            columns=(*(() if alone else ("pair",)), "measure", "value", "ln", "stands"),
+            columns=(*(() if alone else ("pair",)), "measure", "value", "ln", "compared"),
             rows=tuple(rows),
             remarks=tuple(remarks),
         )
@@ -234,7 +234,8 @@ class CrosscheckAnswer(Shown):
         kept = sum(standing.relation is not Relation.VIOLATED for standing in standings)
         links = sum(not standing.direct for standing in standings)
         gaps = f"{len(strict)} strict gap{'' if len(strict) == 1 else 's'}"
-        found.append(f"{kept} of {len(standings)} orders hold, {links} of them between scales; {gaps}.")
+        between = f", {links} of them between scales" if links else ""
+        found.append(f"{kept} of {len(standings)} orders hold{between}; {gaps}.")
         return found
 
     def _row(self, measure: Measure, pair: CheckedPair) -> tuple[str, ...]:

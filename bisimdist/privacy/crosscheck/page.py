@@ -115,7 +115,7 @@ def _table(measures: Sequence[Measure], pair: CheckedPair, answer: CrosscheckAns
         note = f'<br><span class="about">{escape(visible(measure.note))}</span>' if measure.note else ""
         cells += [f"<td>{'; '.join(stands)}</td>", f"<td>{escape(title)}{note}</td>"]
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    heads = ["measure", "value", *(["logarithm"] if ratio else []), "stands", "what it is"]
+    heads = ["measure", "value", *(["logarithm"] if ratio else []), "compared", "what it is"]
     head = "".join(f"<th>{text}</th>" for text in heads)
     table = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return f'<h3>{escape(caption)}</h3><div class="wide"><table>{table}</table></div>'

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bisimdist.faces.shown.proof_pictures import Picture
 
 NO_WITNESS = "The time did not suffice for the event behind the lower bound; the bound is proved."
+MAX_TRACE = 100  # how many characters of an event a person is shown
 MAX_LINES = 20  # how many situations of a strategy a person is shown
 
 ENDINGS = {
@@ -81,15 +82,21 @@ class WitnessEvent(Numbers):
 
         return event_svg(self)
 
+    def _shown_event(self) -> str:
+        trace, count = ", then ".join(self.event.only_trace()), self.event.traces()
+        if 0 < len(trace) <= MAX_TRACE:
+            return trace
+        size = f"{len(self.event.nodes)} nodes"
+        if count is None:
+            return size
+        number = "1 sequence" if count == 1 else f"{count if count < 10**9 else 'over 10^9'} sequences"
+        return f"{size}, {number} of labels"
+
     def remarks(self) -> list[str]:
         """Say what the event is, and what an analyst asks after which answers until it is convinced."""
-        event, count = self.event, self.event.traces()
-        size = f"{len(event.nodes)} nodes"
-        if count is not None:
-            number = "1 sequence" if count == 1 else f"{count if count < 10**9 else 'over 10^9'} sequences"
-            size += f", {number} of labels"
+        event = self.event
         lines = [
-            f"No delta below the lower bound suffices: an event ({size}) has probability "
+            f"No delta below the lower bound suffices: an event ({self._shown_event()}) has probability "
             f"{at_least(self.probability_from)} from {self.source} and only "
             f"{at_most(self.probability_to)} from {self.target}."
         ]

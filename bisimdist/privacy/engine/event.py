@@ -23,6 +23,7 @@ from bisimdist.progress import NEVER, Deadline
 ACCEPT = -1
 REJECT = -2
 
+MAX_STEPS = 8  # how many labels of an event a person is shown
 _WORDS = {ACCEPT: "accept", REJECT: "reject"}
 
 
@@ -133,6 +134,18 @@ class Event:
         for node in reversed(self.order):
             count[node] = sum(count[target] for target in self.nodes[node].values())
         return count[self.root]
+
+    def only_trace(self) -> list[str]:
+        """Return the labels of an event that has one short sequence of them; nothing of others."""
+        trace: list[str] = []
+        node = self.root
+        while node >= 0:
+            ways = [(label, target) for label, target in self.nodes[node].items() if target != REJECT]
+            if self.asks or len(ways) != 1 or len(trace) == MAX_STEPS:
+                return []
+            ((label, node),) = ways
+            trace.append(label)
+        return trace
 
     def data(self) -> dict[str, object]:
         nodes: list[dict[str, object]] = [

@@ -6,6 +6,8 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from bisimdist.errors import UsageError
+from bisimdist.extras import needed
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.option import Option, choice, option, switch
 from bisimdist.faces.asked.options import OUTPUT
@@ -103,6 +105,13 @@ class PageReport(Question["Decision"]):
 
     def unknown(self, reason: str) -> Plain | None:
         return self.asked.unknown(reason)
+
+    def notes(self, answer: Decision) -> list[str]:
+        try:
+            needed("matplotlib", "plot")
+        except UsageError as error:
+            return [] if answer.profile is None else [f"the page has no picture of the profile: {error}"]
+        return []
 
     def data(self, answer: Decision) -> dict[str, object]:
         return {**self.asked.data(answer.delta), **self.frame()}

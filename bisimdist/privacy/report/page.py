@@ -14,7 +14,7 @@ from bisimdist.drawing import LIGHT
 from bisimdist.errors import BisimdistError, Interruption, UsageError, visible
 from bisimdist.exact.decimals import decimal_above
 from bisimdist.exact.logarithm import log_enclosure
-from bisimdist.faces.shown.numbers import at_least, at_most, short_rational
+from bisimdist.faces.shown.numbers import at_least, at_most, interval, short_rational
 from bisimdist.faces.shown.page import page
 from bisimdist.faces.shown.pictures import saved
 from bisimdist.faces.shown.proof_pictures import states_svg
@@ -28,7 +28,6 @@ from bisimdist.privacy.crosscheck.page import STYLE as DISTANCES_STYLE
 from bisimdist.privacy.crosscheck.page import pair_section
 from bisimdist.privacy.delta.answer import NO_WITNESS, DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.privacy.delta.page import event_svg
-from bisimdist.privacy.engine.event import ACCEPT, REJECT, Event
 from bisimdist.privacy.profile.answer import ProfileAnswer
 from bisimdist.privacy.profile.ask import profile
 from bisimdist.privacy.report import carried
@@ -41,8 +40,7 @@ SECONDS = 20.0  # the time for the comparison of distances, which is beside the 
 LARGEST_PROOF = 1 << 20  # how many characters of a proof stand in a page
 HEADLINE_DIGITS = 4
 MAX_LABELS = 24
-MAX_NODES = 30
-MAX_STEPS = 8  # larger events are abridged
+MAX_NODES = 30  # larger events are abridged
 
 STYLE = """
 body { max-width: 62rem; } h1 { margin-bottom: .2rem; } h1, h2, p, figcaption { overflow-wrap: anywhere; }
@@ -182,6 +180,8 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
     worst = delta.worst
     sentence, *remarks = report.remarks
     settled = all(pair.exact for pair in delta.pairs)
+    witness = worst.witness_in_time() if worst.lower else None
+    told = [] if witness is None else witness.remarks()[:1]  # the story says the same
     parts = [
         f"<h1>How private is {_text(named)}?</h1>",
         _headline(found),
@@ -191,9 +191,8 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
         "<h2>The model</h2>",
         f"<figure>{write_svg(delta.model)}<figcaption>{_text(_caption(delta.model))}</figcaption></figure>",
         f"<h2>How to tell {_text(worst.source)} from {_text(worst.target)}</h2>",
-        *(f"<p>{_text(remark)}</p>" for remark in remarks),
+        *(f"<p>{_text(remark)}</p>" for remark in remarks if remark not in told),
     ]
-    witness = worst.witness_in_time() if worst.lower else None
     if witness is not None:
         parts.append(f"<p>{_text(_story(worst, witness))}</p>")
         caption = (
@@ -248,7 +247,7 @@ def _headline(found: Decision) -> str:
     facts = (
         ("delta", f"{'=' if whole and worst.exact else '≤'} {decimal}", short_rational(worst.upper)),
         ("epsilon", level, f"alpha = {short_rational(alpha)}"),
-        ("bounds", "meet" if worst.exact else f"{gap} apart", f"at least {short_rational(worst.lower)}"),
+        ("bounds", "meet" if worst.exact else f"{gap} apart", f"from {interval(worst.lower, worst.upper)}"),
         ("proof", checked, "see the end of the page"),
     )
     boxes = "".join(
@@ -275,26 +274,14 @@ def _story(worst: DeltaBound, seen: WitnessEvent) -> str:
     """Tell how somebody who bets on the event of a pair fares."""
     name = seen.source
     other = worst.target if name == worst.source else worst.source
-    sees = ", then ".join(_only_trace(seen.event)) or "a trace of the event below"
+    sees = ", then ".join(seen.event.only_trace()) or "a trace of the event below"
+    gain = at_least(worst.lower)
     return (
         f"An observer does not know where a run began. It guesses {name} as soon as it sees {sees}. "
         f"That happens in {at_least(seen.probability_from)} of the runs from {name} and in "
         f"{at_most(seen.probability_to)} of the runs from {other}: the first number exceeds alpha times the "
-        f"second by {at_least(worst.lower)}."
+        f"second by {'at least ' if gain.startswith('>') else ''}{gain.removeprefix('>= ')}."
     )
-
-
-def _only_trace(event: Event) -> list[str]:
-    """Return the labels of an event that has one short sequence of them; nothing of others."""
-    trace: list[str] = []
-    node = event.root
-    while node != ACCEPT:
-        ways = [(label, target) for label, target in event.nodes[node].items() if target != REJECT]
-        if event.asks or len(ways) != 1 or len(trace) == MAX_STEPS:
-            return []
-        ((label, node),) = ways
-        trace.append(label)
-    return trace
 
 
 def _caption(model: StateModel) -> str:
@@ -312,8 +299,8 @@ def _profile(curve: ProfileAnswer, named: str) -> str:
     table = f'<div class="wide">{html_table(report.heading, report.columns, report.rows)}</div>'
     try:
         drawn = saved(curve.plot(trade_off=True, kinks=True, named=named), "profile.svg").decode()
-    except UsageError as error:  # an extra is missing
-        return f"{table}<p>No picture: {_text(str(error))}</p>"
+    except UsageError:  # an extra is missing, as a note of the command says
+        return table
     picture = drawn[drawn.index("<svg") :]
     return f'<figure class="plot">{picture}</figure><details><summary>The numbers</summary>{table}</details>'
 

@@ -8,7 +8,7 @@ from functools import partial
 from flint import fmpq, fmpq_mpoly
 
 from bisimdist.distances.engine.question import checked_alpha
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import LimitError, Located, UsageError
 from bisimdist.exact.bernstein import Box, prove_sign
 from bisimdist.exact.rational import ExactNumber, shorten_rational, to_fmpq
 from bisimdist.faces.shown.answer import Status
@@ -371,7 +371,8 @@ def _best_of_several(  # noqa: PLR0913, PLR0917
 
 def _expression(text: str, names: Sequence[str]) -> RationalFunction:
     """Return what is to be large, also where it is a number."""
-    entry = read_entry(text, names)
+    with Located(place="the expression to maximise"):
+        entry = read_entry(text, names)
     if isinstance(entry, RationalFunction):
         return entry
     return RationalFunction.of(parameter_ring(names).constant(entry))

@@ -36,7 +36,8 @@ BEYOND = (
 
 GIVES_UP = (
     "Without --gap the search for runs ends after 40,000 steps for each input. --gap G lets it go on until "
-    "the bounds are so close, or until --timeout."
+    "the bounds are so close, or until --timeout. A float of several draws has too many values to list: "
+    "round it with --round G."
 )  # why bounds of a program that runs as it is stay apart
 
 

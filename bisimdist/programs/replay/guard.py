@@ -222,4 +222,6 @@ def places_of(
 
 def _does(text: str) -> str:
     short = text if len(text) <= 40 else text[:37] + "..."
-    return short if short.startswith(("draws", "raise ")) else f"returns {short}"
+    if short.startswith("raise "):
+        return short.replace("raise", "raises", 1)
+    return short if short.startswith("draws") else f"returns {short}"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bisimdist.errors import ModelError
-from bisimdist.programs.loading import SourceText
+from bisimdist.programs.loading import NO_SOURCE, SourceText
 from bisimdist.programs.replay.catching import Caught
 from bisimdist.programs.replay.sources import given_source
 
@@ -41,6 +41,8 @@ def imported(function: Callable[..., Any] | str, caught: Caught) -> Iterator[Loa
         module = sys.modules.get(getattr(function, "__module__", ""))
         caught.scan({getattr(function, "__module__", "")})
         file = getattr(module, "__file__", None)
+        if file is not None and not Path(file).is_file():  # as "<stdin>" is none
+            raise ModelError(NO_SOURCE, source=file)
         files = {} if file is None else {file: _digest(Path(file))}
         yield Loaded(function, files, _versions(map(Path, files)))
         return
