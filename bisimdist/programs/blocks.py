@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from bisimdist.programs.code import Places
 from bisimdist.programs.liveness import Live, assigned_surely
 
 
@@ -42,7 +41,6 @@ class Invoke:
     keywords: list[ast.keyword]
     then: Block
     line: int
-    inner: Places = ()
 
     def parts(self) -> list[ast.expr]:
         return [self.function, *self.arguments, *(keyword.value for keyword in self.keywords)]

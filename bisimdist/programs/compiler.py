@@ -15,8 +15,8 @@ from bisimdist.programs.blocks import analyse
 from bisimdist.programs.code import Code
 from bisimdist.programs.control import Outside
 from bisimdist.programs.emit import Emitter, executed
+from bisimdist.programs.flatten import Flattener
 from bisimdist.programs.helpers import HELPERS, Ticker
-from bisimdist.programs.inlining import Inliner
 from bisimdist.programs.machine_source import OBSERVE, DrawMethod, LibraryMethod
 from bisimdist.programs.meaning import Meanings, unwrapped
 from bisimdist.programs.native import HELPER_PREFIX, Native, refuse_forms
@@ -177,7 +177,7 @@ class Compiler(Meanings):
                 return True, []
             if not isinstance(node, ast.Call):
                 continue
-            value = self.called(node, unit)
+            value = self._called(node, unit)
             if isinstance(value, FunctionType):
                 found = self.unit_of(value)
                 if found is not None:
@@ -187,14 +187,14 @@ class Compiler(Meanings):
                 return True, []
         return False, called
 
-    def called(self, node: ast.Call, unit: Unit) -> Any:
+    def _called(self, node: ast.Call, unit: Unit) -> Any:
         if isinstance(node.func, ast.Name) and unit.is_variable(node.func.id):
             return UNKNOWN
         return unwrapped(unit.known(node.func))
 
     def suspends(self, node: ast.Call, unit: Unit) -> bool:
         """Tell whether a call may draw."""
-        value = self.called(node, unit)
+        value = self._called(node, unit)
         if value is not UNKNOWN:
             return self._may_draw(value)
         if isinstance(node.func, ast.Attribute):
@@ -258,7 +258,7 @@ class Compiler(Meanings):
         for inner in unit.nested:
             if isinstance(inner, ast.FunctionDef):
                 self.unit_of_node(inner, unit)
-        flattener = Inliner(self, unit)
+        flattener = Flattener(self, unit)
         first = flattener.run()
         given = [*unit.taken, *unit.parameters]
         variables = unit.locals | set(unit.taken) | set(flattener.temporaries)
