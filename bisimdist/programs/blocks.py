@@ -78,11 +78,7 @@ class Flow:
 
 
 def analyse(first: Block, variables: set[str], given: set[str]) -> Flow:
-    """Find the live variables of every block, and which of them may be without a value.
-
-    first: where the function begins.
-    variables, given: all variables, and those that have a value at the beginning.
-    """
+    """Find the live variables of every block, and which of them may be without a value."""
     blocks = _reached(first)
     live = Live(variables)
     changed = True

@@ -34,13 +34,7 @@ PLAIN_METHODS = frozenset(
 
 
 class Compiler(Meanings):
-    """Compiles functions when they are asked for; keeps what generated code refers to.
-
-    sources: finds the tree of a function.
-    ticker: counts turns of loops.
-    run: runs a function of the program where a built-in function calls it.
-    constants: where objects of the module are written down.
-    """
+    """Compiles functions when they are asked for; keeps what generated code refers to."""
 
     def __init__(
         self, sources: Sources, ticker: Ticker, run: Callable[..., object], constants: dict[int, Any]

@@ -32,13 +32,7 @@ def executed(  # noqa: PLR0913, PLR0917
 
 
 class Emitter:
-    """Makes the segments of a function.
-
-    flow, code: the blocks, and what they belong to.
-    keep: makes a value known to generated code, and returns its name there.
-    space: what generated code refers to.
-    name: what its functions are called.
-    """
+    """Makes the segments of a function."""
 
     def __init__(
         self,

@@ -35,10 +35,7 @@ class _Finally:
 
 
 class Flattener(Comprehensions):
-    """Makes blocks of the statements of a function.
-
-    compiler, unit: who compiles, and which function.
-    """
+    """Makes blocks of the statements of a function."""
 
     def __init__(self, compiler: Compiler, unit: Unit) -> None:
         super().__init__(compiler, unit)

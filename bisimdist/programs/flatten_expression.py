@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 class Expressions:
-    """Makes blocks of expressions; what is returned is plain code for their value.
-
-    compiler, unit: who compiles, and which function.
-    """
+    """Makes blocks of expressions; what is returned is plain code for their value."""
 
     def __init__(self, compiler: Compiler, unit: Unit) -> None:
         self.compiler = compiler

@@ -48,7 +48,6 @@ Outcome = Drawing | Announced | Ended
 class Machine:
     """Runs a program piece by piece.
 
-    sources: the functions of the program.
     announces: whether ``observe`` is an outcome of its own.
     clips: whether noise is clipped where the program says so.
     """
@@ -104,7 +103,6 @@ class Machine:
     ) -> Outcome:
         """Go on from a state with what the source answered.
 
-        state: where.
         value: the answer; an interval stands for each of its values.
         bounds: within what the intervals that the state remembers lie.
         choices: what is chosen about noise.

@@ -35,13 +35,7 @@ _IMMUTABLE = (int, str, bool, bytes, range, Fraction, frozenset, type(None), typ
 
 
 class Meanings:
-    """Knows what a program may refer to, and keeps it for generated code.
-
-    sources: the functions of the program.
-    ticker: counts turns of loops and steps.
-    space: the names of generated code.
-    constants: where objects of the module are written down.
-    """
+    """Knows what a program may refer to, and keeps it for generated code."""
 
     def __init__(
         self, sources: Sources, ticker: Ticker, space: dict[str, Any], constants: dict[int, Any]

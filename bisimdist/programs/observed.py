@@ -38,14 +38,8 @@ def chain_of(  # noqa: PLR0913
 ) -> ProgramChain:
     """Return the chain of what is observed; nodes that were not expanded are where runs are cut off.
 
-    exploration: the graph.
-    kinds: what is observed.
-    pairs: the neighbouring starts.
-    origin: what is remembered of the program.
     beyond: values of noise that are less likely may be cut off.
-    deadline, progress: when to give up, and who is told.
     view: makes the states of what is observed; by default those of a program in Python.
-    Raises LimitError if the deadline passes.
     """
     work = (view or Observed)(exploration, kinds)
     work.build(beyond)

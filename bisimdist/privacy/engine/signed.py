@@ -110,8 +110,6 @@ class SignedChain:
     def steps(self, vector: Vector, arm: Any = 0) -> list[Step]:
         """Return what a vector becomes with each label that can follow, but for labels where all cancels.
 
-        arm: the action that is asked.
-
         >>> from bisimdist.models.library.figure1 import figure1
         >>> SignedChain.of(figure1()).steps(((0, 1), (1, -1)))
         [(1, 1, ((2, 1),)), (2, 1, ((3, -1),))]

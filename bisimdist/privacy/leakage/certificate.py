@@ -27,14 +27,7 @@ def leakage_certificate(
     claims: Sequence[dict[str, object]],
     **about: object,
 ) -> Document:
-    """Return the certificate of claims on what was asked; only the nodes that they rest on are written.
-
-    graph: the nodes.
-    asked: what was asked, in the order of the claims.
-    closure: the bounds on the nodes.
-    claims: what is claimed, as plain data.
-    about: the measure, and whatever else says what is claimed.
-    """
+    """Return the certificate of claims on what was asked; only the nodes that they rest on are written."""
     writer = _Nodes(graph, closure)
     for one, claim in zip(asked, claims, strict=True):
         roots = [root.node for _, root in one.roots]

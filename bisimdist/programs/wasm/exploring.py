@@ -112,10 +112,7 @@ class CompiledExploration(Exploration):
         return found
 
     def _parts(self, state: State, called: Callable[[Any], Any]) -> Gathered:
-        """Return where a draw leads, divided into parts that the code tells apart.
-
-        called: gives what a state, or an end, is called.
-        """
+        """Return where a draw leads, divided into parts that the code tells apart."""
         machine: Any = self.machine
         follow, tally = machine.follow, machine.tally
         count, counts = state.request.count, state.counts

@@ -25,13 +25,7 @@ def trace_metric_certificate(
     found: Sequence[TraceRatio | TraceDifference],
     length: int | None,
 ) -> Document:
-    """Return the certificate of bounds for some pairs of states.
-
-    ``system``: the completed automaton with its classes.
-    ``pairs``: the states that were compared, by their indices in the automaton.
-    ``found``: the bounds with their proofs, all of the same metric.
-    ``length``: the longest trace that counts; None for all.
-    """
+    """Return the certificate of bounds for some pairs of states."""
     automaton = system.automaton
     ratios = [entry for entry in found if isinstance(entry, TraceRatio)]
     result = document(
