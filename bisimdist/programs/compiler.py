@@ -11,6 +11,7 @@ from fractions import Fraction
 from types import FunctionType, MethodType
 from typing import Any
 
+from bisimdist.models.reach import all_reached
 from bisimdist.programs.blocks import analyse
 from bisimdist.programs.code import Code
 from bisimdist.programs.control import Outside
@@ -348,14 +349,7 @@ class _Later:
 
 
 def _caught_names(first: Any) -> set[str]:
-    names: set[str] = set()
-    seen = set()
-    stack = [first]
-    while stack:
-        block = stack.pop()
-        if block is None or block in seen:
-            continue
-        seen.add(block)
-        names.add(block.caught)
-        stack.extend([*block.successors(), block.handler])
-    return names - {""}
+    def after(block: Any) -> list[Any]:
+        return [*block.successors(), *([block.handler] if block.handler is not None else [])]
+
+    return {block.caught for block in all_reached([first], after)} - {""}

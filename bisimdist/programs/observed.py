@@ -9,6 +9,7 @@ from flint import fmpq, fmpz
 
 from bisimdist.models.elimination import FOREVER, eliminated
 from bisimdist.models.lmc import Row
+from bisimdist.models.reach import all_reached
 from bisimdist.programs.chain import CUT, START, Origin, ProgramChain
 from bisimdist.programs.control import Outside
 from bisimdist.programs.exploration import Exploration, rows_of
@@ -272,13 +273,7 @@ def reaching(rows: Sequence[Row], goal: int) -> dict[int, fmpq]:
     for state, row in enumerate(rows):
         for target, _ in row:
             before.setdefault(target, []).append(state)
-    near = {goal}
-    stack = [goal]
-    while stack:
-        for state in before.get(stack.pop(), ()):
-            if state not in near:
-                near.add(state)
-                stack.append(state)
+    near = set(all_reached([goal], lambda state: before.get(state, ())))
     equations: dict[int, dict[int, fmpq]] = {}
     for state in near - {goal}:
         row_of = equations[state] = {}
