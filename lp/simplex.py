@@ -7,7 +7,7 @@ cost, which is the proof that the potentials are feasible too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from flint import fmpq
@@ -27,7 +27,7 @@ _GUIDED_ALPHA = 2**60  # beyond it doubles say nothing about potentials of size 
 
 
 def solve_simplex(
-    problem: SkewedProblem, basis: Iterable[int] | None = None, *, deadline: Deadline = NEVER
+    problem: SkewedProblem, basis: Iterable[int] = (), *, deadline: Deadline = NEVER
 ) -> SkewedOptimum:
     """Solve a skewed problem exactly.
 
@@ -38,7 +38,7 @@ def solve_simplex(
     ``problem``: the problem; any number of nodes, gains and detours through nodes outside both supports
         included.
     ``basis``: columns to start from (see `bisimdist.lp.network`), such as the basis of the optimum of a
-        neighbouring problem; need not be a basis, nor feasible. None starts from a greedy coupling.
+        neighbouring problem; need not be a basis, nor feasible. By default all mass is given up.
     returns: with both witnesses, the optimal basis and the number of pivots.
 
     >>> half = fmpq(1, 2)
@@ -80,58 +80,46 @@ class _Run:
         self.guided = self.n >= _GUIDED_FROM and problem.alpha < _GUIDED_ALPHA
         self.rough: np.ndarray[tuple[int, int], np.dtype[np.float64]] | None = None
 
-    def solve(self, basis: Iterable[int] | None) -> SkewedOptimum:
-        wanted = self._greedy() if basis is None else basis
-        _, self.columns = feasible_basis(self.problem.alpha, self.excess, wanted)
+    def solve(self, basis: Iterable[int]) -> SkewedOptimum:
+        _, self.columns = feasible_basis(self.problem.alpha, self.excess, basis)
         self._refresh()
-        if basis is None:
-            sources = [i for i, c in enumerate(self.excess) if c > 0]
-            sinks = [i for i, c in enumerate(self.excess) if c < 0]
-            self._descend(sources, sinks)
-            self._lift()
-        everywhere = range(self.n)
-        self._descend(everywhere, everywhere)
+        self._descend()
         return self._optimum()
 
     def _refresh(self) -> None:
         self.forest = Forest(self.n, self.problem.alpha, self.columns)
         self.potential = self.forest.potentials(self.distance)
 
-    def _descend(self, sources: Sequence[int], sinks: Sequence[int]) -> None:
-        """Pivot until no column from a source to a sink, nor any single one, lowers the cost."""
+    def _descend(self) -> None:
+        """Pivot until no column lowers the cost."""
         idle = 0
         while True:
             self.deadline.check()
             entering = None
             if idle > _PATIENCE * self.n:
-                entering = self._first_column(sources, sinks)
+                entering = self._first_column()
             else:
                 if self.guided:
-                    entering = self._guided_column(sources, sinks)
+                    entering = self._guided_column()
                 if entering is None:
-                    entering = self._best_column(sources, sinks)
+                    entering = self._best_column()
             if entering is None:
                 return
             idle = 0 if self._pivot(entering) else idle + 1
 
-    def _guided_column(self, sources: Sequence[int], sinks: Sequence[int]) -> int | None:
+    def _guided_column(self) -> int | None:
         """Return the column that promises most in double precision, if exact numbers confirm it."""
         if self.rough is None:
             self.rough = np.array([[float(d) for d in row] for row in self.distance])
             np.fill_diagonal(self.rough, np.inf)
-        rough = self.rough if len(sources) == self.n else self.rough[np.ix_(sources, sinks)]
-        if not rough.size:
-            return None
         f, alpha = self.potential, self.problem.alpha
-        out = np.array([float(f[i]) for i in sources])
-        into = np.array([float(f[j]) for j in sinks])
-        promise = out[:, None] - float(alpha) * into[None, :] - rough
+        near = np.array([float(value) for value in f])
+        promise = near[:, None] - float(alpha) * near[None, :] - self.rough
         place = int(promise.argmax())
         if not promise.flat[place] > _GUIDED_TOLERANCE:
             return None
-        row, column = divmod(place, len(sinks))
-        i, j = sources[row], sinks[column]
-        return i * self.n + j if i != j and f[i] - alpha * f[j] > self.distance[i][j] else None
+        i, j = divmod(place, self.n)
+        return place if i != j and f[i] - alpha * f[j] > self.distance[i][j] else None
 
     def _single_columns(self) -> Iterable[tuple[int, fmpq]]:
         """Yield the columns of one node that lower the cost, and by how much a unit."""
@@ -141,18 +129,17 @@ class _Run:
             elif f < 0:
                 yield self.n * self.n + i, -f
 
-    def _best_column(self, sources: Sequence[int], sinks: Sequence[int]) -> int | None:
+    def _best_column(self) -> int | None:
         best = _ZERO
         entering = None
         n, f, distance = self.n, self.potential, self.distance
         alpha = self.problem.alpha
-        scaled = [(j, alpha * f[j]) for j in sinks]
-        for i in sources:
-            mine = f[i]
+        scaled = [alpha * value for value in f]
+        for i, mine in enumerate(f):
             if mine <= best:
                 continue  # no gain beyond the best: d_ij + alpha f_j >= 0 or f_j itself is out of bounds
             row = distance[i]
-            for j, other in scaled:
+            for j, other in enumerate(scaled):
                 promise = mine - other - row[j]
                 if promise > best and i != j:
                     best = promise
@@ -163,14 +150,13 @@ class _Run:
                 entering = column
         return entering
 
-    def _first_column(self, sources: Sequence[int], sinks: Sequence[int]) -> int | None:
+    def _first_column(self) -> int | None:
         candidates = [column for column, _ in self._single_columns()]
         f, distance = self.potential, self.distance
         alpha = self.problem.alpha
-        scaled = [(j, alpha * f[j]) for j in sinks]
-        for i in sources:
-            row = distance[i]
-            found = next((j for j, other in scaled if f[i] - other > row[j] and i != j), None)
+        scaled = [alpha * value for value in f]
+        for i, row in enumerate(distance):
+            found = next((j for j, other in enumerate(scaled) if f[i] - other > row[j] and i != j), None)
             if found is not None:
                 candidates.append(i * self.n + found)
                 break
@@ -207,59 +193,6 @@ class _Run:
         self.pivots += 1
         self._refresh()
         return bool(step)
-
-    def _greedy(self) -> list[int]:
-        """Return columns of a coupling that serves each source from its nearest sinks."""
-        n = self.n
-        room = {j: -c for j, c in enumerate(self.excess) if c < 0}
-        alpha = self.problem.alpha
-        columns = []
-        for i, c in enumerate(self.excess):
-            left = c
-            row = self.distance[i]
-            while left > 0:
-                j = min(room, key=row.__getitem__, default=-1)
-                if j < 0 or row[j] == 1:
-                    columns.append(i * (n + 1))
-                    break
-                columns.append(i * n + j)
-                if alpha * left < room[j]:
-                    room[j] -= alpha * left
-                    break
-                left -= room.pop(j) / alpha
-        columns += [n * n + j for j in room]
-        return columns
-
-    def _lift(self) -> None:
-        """Raise the potentials of idle nodes as far as their own arcs allow.
-
-        A node of excess zero that no basic arc touches may own any of its columns at flow zero. The arc
-        that bounds its potential makes every arc into it as dear as can be, so that only true detours
-        remain to be found.
-        """
-        n, alpha = self.n, self.problem.alpha
-        square = n * n
-        used = {node for node, above in enumerate(self.forest.parent) if above >= 0}
-        used |= {above for above in self.forest.parent if above >= 0}
-        idle = [
-            k for k, c in enumerate(self.excess) if c == 0 and k not in used and square + k in self.columns
-        ]
-        if not idle:
-            return
-        bound = dict.fromkeys(idle, (_ONE, -1))
-        settled: Iterable[int] = [j for j in range(n) if j not in bound]
-        while bound:
-            for j in settled:
-                scaled = alpha * self.potential[j]
-                for k, (best, _) in bound.items():
-                    if scaled + self.distance[k][j] < best:
-                        bound[k] = (scaled + self.distance[k][j], j)
-            node = min(bound, key=lambda k: bound[k][0])
-            self.potential[node], target = bound.pop(node)
-            del self.columns[square + node]
-            self.columns[node * (n + 1) if target < 0 else node * n + target] = _ZERO
-            settled = (node,)
-        self._refresh()
 
     def _optimum(self) -> SkewedOptimum:
         moves = {}

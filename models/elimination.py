@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from flint import fmpq
 
+from bisimdist.models.reach import all_reached
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 FOREVER = -1  # where runs end up that show nothing any more
@@ -110,10 +111,4 @@ def _leading_out(rows: Mapping[int, Mapping[int, fmpq]], hidden: set[int]) -> se
                 back.setdefault(target, []).append(state)
             else:
                 found.add(state)
-    stack = list(found)
-    while stack:
-        for state in back.get(stack.pop(), ()):
-            if state not in found:
-                found.add(state)
-                stack.append(state)
-    return found
+    return set(all_reached(found, lambda state: back.get(state, ())))

@@ -1,19 +1,16 @@
 """The sign of a polynomial on an open box, decided exactly where that is cheap.
 
-In the Bernstein basis of a box every basis polynomial is positive inside, so that coefficients of one sign,
-not all zero, prove that sign inside. Squares are taken out first, then the box is halved a bounded number of
-times.
+Squares are taken out first; Bernstein coefficients decide the other factors, within a number of boxes.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from enum import Enum
-from itertools import product
 
 from flint import fmpq, fmpq_mpoly
 
-from bisimdist.exact.bernstein import Box, Tensor, coefficient_count, tensor_of
+from bisimdist.exact import bernstein
+from bisimdist.exact.bernstein import Box, coefficient_count, prove_sign
 from bisimdist.models.polynomial import monomials_of
 
 MAX_COEFFICIENTS = 200_000
@@ -64,58 +61,19 @@ def sign_on_box(polynomial: fmpq_mpoly, box: Box) -> Sign:
 
 
 def _factor_sign(polynomial: fmpq_mpoly, box: Box) -> Sign:
-    value = fmpq(0)
-    for share in ((1, 2), (1, 3), (2, 5)):  # points inside, until the polynomial does not vanish
-        part_of = fmpq(*share)
-        point = [low + (high - low) * part_of ** (1 + axis % 3) for axis, (low, high) in enumerate(box)]
-        value = fmpq(polynomial(*point))
-        if value != 0:
-            break
     monomials = monomials_of(polynomial)
     if coefficient_count(monomials, len(box)) > MAX_COEFFICIENTS:
         return Sign.UNKNOWN
-    wanted = 1 if value >= 0 else -1
-    strict = True
-    waiting: deque[tuple[Box, int]] = deque([(tuple(box), 0)])
-    boxes = 0
-    while waiting:
-        part, axis = waiting.popleft()
-        boxes += 1
-        if boxes > MAX_BOXES:
-            return Sign.UNKNOWN
-        tensor = tensor_of(monomials, part)
-        if all(c * wanted >= 0 for c in tensor.entries):
-            strict = strict and _no_zero_inside(tensor, part, box)
-            continue
-        inner = fmpq(polynomial(*((low + high) / 2 for low, high in part)))
-        if inner * wanted < 0:
-            return Sign.BOTH if value != 0 else Sign.UNKNOWN
-        strict = strict and inner != 0
-        for offset in range(len(box)):  # halve the next variable that occurs
-            chosen = (axis + offset) % len(box)
-            if polynomial.degrees()[chosen] > 0:
-                break
-        low, high = part[chosen]
-        cut = (low + high) / 2
-        for interval in ((low, cut), (cut, high)):
-            waiting.append(((*part[:chosen], interval, *part[chosen + 1 :]), chosen + 1))
-    if strict:
-        return Sign.POSITIVE if wanted > 0 else Sign.NEGATIVE
-    return Sign.NOT_NEGATIVE if wanted > 0 else Sign.NOT_POSITIVE
-
-
-def _no_zero_inside(tensor: Tensor, part: Box, box: Box) -> bool:
-    """Tell whether coefficients of one sign exclude zeros at the points of a part that lie inside the box.
-
-    Each such point lies inside a face of the part that is not within the boundary of the box; there the
-    polynomial is a combination with positive weights of the coefficients of that face.
-    """
-    choices = []
-    for (low, high), (bottom, ceiling) in zip(part, box, strict=True):
-        faces: list[int | None] = [None]
-        if low > bottom:
-            faces.append(0)
-        if high < ceiling:
-            faces.append(1)
-        choices.append(faces)
-    return not any(tensor.face_is_zero(face) for face in product(*choices))
+    value = fmpq(0)
+    for share in ((1, 2), (1, 3), (2, 5)):  # points inside, until the polynomial does not vanish
+        point = [low + (high - low) * fmpq(*share) ** (1 + axis % 3) for axis, (low, high) in enumerate(box)]
+        value = fmpq(polynomial(*point))
+        if value != 0:
+            break
+    part = {key: -entry for key, entry in monomials.items()} if value < 0 else monomials
+    if prove_sign(part, box, sign=bernstein.Sign.POSITIVE, max_boxes=MAX_BOXES).holds:
+        return Sign.NEGATIVE if value < 0 else Sign.POSITIVE
+    weak = prove_sign(part, box, max_boxes=MAX_BOXES).holds
+    if weak:
+        return Sign.NOT_POSITIVE if value < 0 else Sign.NOT_NEGATIVE
+    return Sign.UNKNOWN if weak is None or value == 0 else Sign.BOTH

@@ -74,8 +74,6 @@ def nonnegative_combination(
 ) -> dict[int, fmpq] | None:
     """Write a vector as a nonnegative combination of others; None tells that it is none.
 
-    Raises LimitError if the deadline passes.
-
     >>> one, two = fmpq(1), fmpq(2)
     >>> nonnegative_combination([[one, fmpq(0)], [one, one]], [two, one])
     {0: 1, 1: 1}

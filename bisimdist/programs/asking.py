@@ -68,7 +68,7 @@ def interactive_of(
 
     Parameters are those of `bisimdist.programs.observed.chain_of`.
 
-    Raises ModelError if more and more is shown without a question. Raises LimitError if the deadline passes.
+    Raises ModelError if more and more is shown without a question.
     """
     work = _Asked(exploration, kinds)
     work.build()

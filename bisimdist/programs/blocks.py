@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from bisimdist.programs.code import Places
 from bisimdist.programs.liveness import Live, assigned_surely
 
 
@@ -42,7 +41,6 @@ class Invoke:
     keywords: list[ast.keyword]
     then: Block
     line: int
-    inner: Places = ()
 
     def parts(self) -> list[ast.expr]:
         return [self.function, *self.arguments, *(keyword.value for keyword in self.keywords)]
@@ -80,11 +78,7 @@ class Flow:
 
 
 def analyse(first: Block, variables: set[str], given: set[str]) -> Flow:
-    """Find the live variables of every block, and which of them may be without a value.
-
-    first: where the function begins.
-    variables, given: all variables, and those that have a value at the beginning.
-    """
+    """Find the live variables of every block, and which of them may be without a value."""
     blocks = _reached(first)
     live = Live(variables)
     changed = True

@@ -32,12 +32,7 @@ Entered = tuple[Segment | None, Sequence[Any]] | Request | Told
 
 
 class Calls:
-    """Begins calls.
-
-    sources, compiler: the functions of the program.
-    announces: whether what the program announces is told.
-    clips: whether noise is clipped where the program says so.
-    """
+    """Begins calls."""
 
     def __init__(self, sources: Sources, compiler: Compiler, *, announces: bool, clips: bool) -> None:
         self.sources = sources

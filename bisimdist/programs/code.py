@@ -8,7 +8,6 @@ from typing import Any
 
 Place = tuple[str, int | None]  # a file, or nothing, and a line of it
 NOWHERE: Place = "", None
-Places = tuple[tuple[str, int], ...]
 
 LEAVE, INVOKE, TAIL = 0, 1, 2
 """How a segment ends: ``(LEAVE, value)``, ``(INVOKE, segment, function, arguments, keywords, live)`` or
@@ -25,14 +24,10 @@ class Segment:
     handles: bool = False  # whether it takes an exception in place of the value
     # the code
     run: Callable[..., tuple[Any, ...]] = field(default=None, repr=False)  # type: ignore[assignment]
-    # where that draw or call stands, and what was called on the way there, where functions are written into
-    # this one: the innermost first
-    inner: Places = ()
 
     def place(self, files: Container[str]) -> Place:
-        """Return the innermost place that lies in one of these files."""
-        places = (*self.inner, (self.code.file, self.line))
-        return next((place for place in places if place[0] in files), NOWHERE)
+        """Return where that draw or call stands, if that is in one of these files."""
+        return (self.code.file, self.line) if self.code.file in files else NOWHERE
 
 
 @dataclass(eq=False, slots=True)

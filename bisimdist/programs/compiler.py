@@ -11,12 +11,13 @@ from fractions import Fraction
 from types import FunctionType, MethodType
 from typing import Any
 
+from bisimdist.models.reach import all_reached
 from bisimdist.programs.blocks import analyse
 from bisimdist.programs.code import Code
 from bisimdist.programs.control import Outside
 from bisimdist.programs.emit import Emitter, executed
+from bisimdist.programs.flatten import Flattener
 from bisimdist.programs.helpers import HELPERS, Ticker
-from bisimdist.programs.inlining import Inliner
 from bisimdist.programs.machine_source import OBSERVE, DrawMethod, LibraryMethod
 from bisimdist.programs.meaning import Meanings, unwrapped
 from bisimdist.programs.native import HELPER_PREFIX, Native, refuse_forms
@@ -34,13 +35,7 @@ PLAIN_METHODS = frozenset(
 
 
 class Compiler(Meanings):
-    """Compiles functions when they are asked for; keeps what generated code refers to.
-
-    sources: finds the tree of a function.
-    ticker: counts turns of loops.
-    run: runs a function of the program where a built-in function calls it.
-    constants: where objects of the module are written down.
-    """
+    """Compiles functions when they are asked for; keeps what generated code refers to."""
 
     def __init__(
         self, sources: Sources, ticker: Ticker, run: Callable[..., object], constants: dict[int, Any]
@@ -177,7 +172,7 @@ class Compiler(Meanings):
                 return True, []
             if not isinstance(node, ast.Call):
                 continue
-            value = self.called(node, unit)
+            value = self._called(node, unit)
             if isinstance(value, FunctionType):
                 found = self.unit_of(value)
                 if found is not None:
@@ -187,14 +182,14 @@ class Compiler(Meanings):
                 return True, []
         return False, called
 
-    def called(self, node: ast.Call, unit: Unit) -> Any:
+    def _called(self, node: ast.Call, unit: Unit) -> Any:
         if isinstance(node.func, ast.Name) and unit.is_variable(node.func.id):
             return UNKNOWN
         return unwrapped(unit.known(node.func))
 
     def suspends(self, node: ast.Call, unit: Unit) -> bool:
         """Tell whether a call may draw."""
-        value = self.called(node, unit)
+        value = self._called(node, unit)
         if value is not UNKNOWN:
             return self._may_draw(value)
         if isinstance(node.func, ast.Attribute):
@@ -258,7 +253,7 @@ class Compiler(Meanings):
         for inner in unit.nested:
             if isinstance(inner, ast.FunctionDef):
                 self.unit_of_node(inner, unit)
-        flattener = Inliner(self, unit)
+        flattener = Flattener(self, unit)
         first = flattener.run()
         given = [*unit.taken, *unit.parameters]
         variables = unit.locals | set(unit.taken) | set(flattener.temporaries)
@@ -354,14 +349,7 @@ class _Later:
 
 
 def _caught_names(first: Any) -> set[str]:
-    names: set[str] = set()
-    seen = set()
-    stack = [first]
-    while stack:
-        block = stack.pop()
-        if block is None or block in seen:
-            continue
-        seen.add(block)
-        names.add(block.caught)
-        stack.extend([*block.successors(), block.handler])
-    return names - {""}
+    def after(block: Any) -> list[Any]:
+        return [*block.successors(), *([block.handler] if block.handler is not None else [])]
+
+    return {block.caught for block in all_reached([first], after)} - {""}

@@ -11,11 +11,7 @@ from bisimdist.errors import ModelError
 
 
 class Outside(BaseException):
-    """Something that the subset of Python does not have, met while the program runs.
-
-    what: what it was.
-    instead: what to write instead.
-    """
+    """Something that the subset of Python does not have, met while the program runs."""
 
     def __init__(self, what: str, instead: str) -> None:
         super().__init__(what)
@@ -60,10 +56,7 @@ class SplitInterval(BaseException):
 
 
 class ListValues(BaseException):
-    """The values of an interval are told apart one by one.
-
-    index: which interval.
-    """
+    """The values of an interval are told apart one by one."""
 
     def __init__(self, index: int) -> None:
         super().__init__(index)

@@ -32,13 +32,7 @@ def executed(  # noqa: PLR0913, PLR0917
 
 
 class Emitter:
-    """Makes the segments of a function.
-
-    flow, code: the blocks, and what they belong to.
-    keep: makes a value known to generated code, and returns its name there.
-    space: what generated code refers to.
-    name: what its functions are called.
-    """
+    """Makes the segments of a function."""
 
     def __init__(
         self,
@@ -63,9 +57,7 @@ class Emitter:
             if isinstance(block.end, Invoke):
                 then = block.end.then
                 live = tuple(sorted(then.live - {block.end.result}))
-                self.segments[then] = Segment(
-                    self.code, block.end.line, live, then.handler is not None, inner=block.end.inner
-                )
+                self.segments[then] = Segment(self.code, block.end.line, live, then.handler is not None)
         for block in self.flow.blocks:
             if isinstance(block.end, Invoke):
                 segment = self.segments[block.end.then]
@@ -165,7 +157,7 @@ class Emitter:
             keywords = ast.Dict(names, [part.value for part in end.keywords])  # type: ignore[arg-type]
         rest = [end.function, tuple_of(end.arguments), keywords]
         if block.handler is None and _returns(end.then, end.result):
-            place = Segment(self.code, end.line, inner=end.inner)
+            place = Segment(self.code, end.line)
             return tuple_of([ast.Constant(TAIL), load(self.keep(place)), *rest])
         segment = self.segments[end.then]
         live = tuple_of(load(name) for name in segment.live)

@@ -109,8 +109,6 @@ class Exploration:
         states: stop with so many nodes.
         work: stop when the states that were expanded hold so many objects that can be changed and their
             parts.
-        deadline, progress: when to give up, and who is told.
-        Raises LimitError if the deadline passes.
         """
         most = inf if cut is None else cost_of(cut)
         self._deadline = deadline

@@ -35,17 +35,12 @@ class _Finally:
 
 
 class Flattener(Comprehensions):
-    """Makes blocks of the statements of a function.
-
-    compiler, unit: who compiles, and which function.
-    """
+    """Makes blocks of the statements of a function."""
 
     def __init__(self, compiler: Compiler, unit: Unit) -> None:
         super().__init__(compiler, unit)
         self._around: list[_Loop | _Finally] = []
         self._raising: list[str] = []
-        self.returns_on = False
-        """Whether something else than the end of the function follows where it returns."""
 
     def run(self) -> Block:
         """Return the first block of the function."""
@@ -54,10 +49,10 @@ class Flattener(Comprehensions):
             value = [load(name)] if name in self.unit.parameters else []
             self.emit(assign(name, call(".cell", *value)), self.unit.node)
         self.body(self.unit.body)
-        self.leave(ast.Constant(None), self.unit.node)
+        self._leave(ast.Constant(None), self.unit.node)
         return first
 
-    def leave(self, value: ast.expr, node: ast.AST) -> None:
+    def _leave(self, value: ast.expr, node: ast.AST) -> None:
         if self.current.end is None:
             self.current.end = Leave(copy_of(value, node))  # type: ignore[arg-type]
 
@@ -104,7 +99,7 @@ class Flattener(Comprehensions):
     def _plain(self, node: ast.stmt) -> bool:
         if self.suspends(node):
             return False
-        return not _escapes(node, self.returns_on or any(isinstance(part, _Finally) for part in self._around))
+        return not _escapes(node, any(isinstance(part, _Finally) for part in self._around))
 
     # simple statements
 
@@ -179,7 +174,7 @@ class Flattener(Comprehensions):
         if any(isinstance(part, _Finally) for part in self._around):
             value = self.keep(value, node)
             self._unwind(0)
-        self.leave(value, node)
+        self._leave(value, node)
 
     def _raise(self, node: ast.Raise) -> None:
         error = self.value(node.exc) if node.exc is not None else None

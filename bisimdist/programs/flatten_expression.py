@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.programs.blocks import Block, Branch, Invoke, Jump
-from bisimdist.programs.code import Places
 from bisimdist.programs.native import Native, helper
 from bisimdist.programs.syntax import NESTED, assign, call, copy_of, load, store
 from bisimdist.programs.unit import UNKNOWN
@@ -19,10 +18,7 @@ if TYPE_CHECKING:
 
 
 class Expressions:
-    """Makes blocks of expressions; what is returned is plain code for their value.
-
-    compiler, unit: who compiles, and which function.
-    """
+    """Makes blocks of expressions; what is returned is plain code for their value."""
 
     def __init__(self, compiler: Compiler, unit: Unit) -> None:
         self.compiler = compiler
@@ -248,9 +244,9 @@ class Expressions:
     # calls
 
     def call(self, node: ast.Call) -> ast.expr:
-        written = self.unfolded(node) or self.written_in(node)
-        if written is not None:
-            return written
+        unfolded = self.unfolded(node)
+        if unfolded is not None:
+            return unfolded
         function = node.func
         method = isinstance(function, ast.Attribute) and self.unit.known(function) is UNKNOWN
         first = function.value if method else function  # type: ignore[attr-defined]
@@ -275,7 +271,7 @@ class Expressions:
         if self.current.end is None:
             for part in (called, *arguments, *keywords):
                 copy_of(part, node)
-            self.current.end = Invoke(result, called, arguments, keywords, then, *self.place(node))
+            self.current.end = Invoke(result, called, arguments, keywords, then, node.lineno)
         self.current = then
         return load(result)
 
@@ -284,7 +280,7 @@ class Expressions:
         result, then = self.temporary(), self.block()
         if self.current.end is None:
             parts = [copy_of(part, node) for part in (load(function), argument)]
-            self.current.end = Invoke(result, parts[0], [parts[1]], [], then, *self.place(node))  # type: ignore[arg-type, list-item]
+            self.current.end = Invoke(result, parts[0], [parts[1]], [], then, getattr(node, "lineno", 0))  # type: ignore[arg-type, list-item]
         self.current = then
         return load(result)
 
@@ -323,8 +319,6 @@ class Expressions:
 
     if TYPE_CHECKING:  # what classes on this one know
 
-        def place(self, node: ast.AST) -> tuple[int, Places]: ...
-        def written_in(self, node: ast.Call) -> ast.expr | None: ...
         def unfolded(self, node: ast.Call) -> ast.expr | None: ...
         def comprehension(self, node: Any) -> ast.expr: ...
         def items(self, node: ast.expr) -> ast.expr: ...

@@ -297,7 +297,7 @@ def _place(outside: Outside, machine: Machine) -> tuple[str, int | None]:
     for error in (outside, outside.__cause__):
         file, line = line_within(None if error is None else error.__traceback__, files)
         if file:
-            return machine.sources.place(file, line)
+            return file, line
     return machine.place.place(files)
 
 

@@ -140,12 +140,9 @@ def guard(  # noqa: PLR0913
 ) -> int:
     """Run a program in plain Python along paths of the machine, and compare.
 
-    machine: runs the program piece by piece.
-    name: what the input is called.
     function, arguments: the function, and a fresh copy of its arguments.
     runs: how many random paths to take.
     given: by parameter the source, and the analyst, inside the machine; plain Python is given scripted ones.
-    seed: for the random paths.
     Returns how many paths were compared.
     Raises ModelError if plain Python does something else than the machine.
     """

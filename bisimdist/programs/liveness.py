@@ -49,10 +49,7 @@ class _Exits:
 
 
 class Live:
-    """Live variables before statements.
-
-    tracked: the variables that count.
-    """
+    """Live variables before statements."""
 
     def __init__(self, tracked: Iterable[str]) -> None:
         self.tracked = frozenset(tracked)

@@ -196,10 +196,7 @@ def _line_of(error: BaseException, name: str) -> int | None:
 
 
 def load_program(argument: str, *, instrument: ast.NodeTransformer | None = None) -> tuple[ProgramFile, Any]:
-    """Return the file and the function that ``FILE.py:FUNCTION`` names.
-
-    Raises ModelError if there is no such file or function.
-    """
+    """Return the file and the function that ``FILE.py:FUNCTION`` names."""
     name, _, function = argument.rpartition(":")
     if not name or not function.isidentifier():
         raise ModelError("expected FILE.py:FUNCTION", source=argument)

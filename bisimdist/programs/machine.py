@@ -18,7 +18,7 @@ from bisimdist.programs.helpers import MOST_TICKS, Ticker
 from bisimdist.programs.machine_source import OBSERVE, Analyst, DrawMethod, LibraryMethod, Source, SourceClass
 from bisimdist.programs.noise import Choices
 from bisimdist.programs.objects import Closure, Thrown
-from bisimdist.programs.sources import LINES, Sources
+from bisimdist.programs.sources import Sources
 from bisimdist.programs.states import BOTTOM, MOST_FRAMES, Drawing, Frame, State, States, too_deep
 from bisimdist.programs.texts import text_of
 
@@ -48,7 +48,6 @@ Outcome = Drawing | Announced | Ended
 class Machine:
     """Runs a program piece by piece.
 
-    sources: the functions of the program.
     announces: whether ``observe`` is an outcome of its own.
     clips: whether noise is clipped where the program says so.
     """
@@ -104,7 +103,6 @@ class Machine:
     ) -> Outcome:
         """Go on from a state with what the source answered.
 
-        state: where.
         value: the answer; an interval stands for each of its values.
         bounds: within what the intervals that the state remembers lie.
         choices: what is chosen about noise.
@@ -249,7 +247,7 @@ def _line_of(error: BaseException) -> int | None:
     line = None
     while trace is not None:
         if trace.tb_frame.f_code.co_name in ("segment", "native"):
-            line = trace.tb_lineno % LINES
+            line = trace.tb_lineno
         trace = trace.tb_next
     return line
 

@@ -16,7 +16,7 @@ from bisimdist.programs.instrument import STEP
 from bisimdist.programs.loading import Missing
 from bisimdist.programs.machine_source import SOURCE, DrawMethod, LibraryMethod, refused_method
 from bisimdist.programs.objects import Closure, constant
-from bisimdist.programs.sources import LINES, Sources
+from bisimdist.programs.sources import Sources
 from bisimdist.programs.texts import text_of
 from bisimdist.programs.unit import UNKNOWN
 from bisimdist.programs.vocabulary import (
@@ -35,13 +35,7 @@ _IMMUTABLE = (int, str, bool, bytes, range, Fraction, frozenset, type(None), typ
 
 
 class Meanings:
-    """Knows what a program may refer to, and keeps it for generated code.
-
-    sources: the functions of the program.
-    ticker: counts turns of loops and steps.
-    space: the names of generated code.
-    constants: where objects of the module are written down.
-    """
+    """Knows what a program may refer to, and keeps it for generated code."""
 
     def __init__(
         self, sources: Sources, ticker: Ticker, space: dict[str, Any], constants: dict[int, Any]
@@ -58,7 +52,6 @@ class Meanings:
     def refuse(self, node: ast.AST, unit: Unit, what: str, instead: str) -> NoReturn:
         """Refuse a part of the program. Raises ModelError: always."""
         line = getattr(node, "lineno", None) or getattr(unit.node, "lineno", None)
-        line = None if line is None else line % LINES
         raise ModelError(f"{what}; {instead}", source=unit.file, line=line, place=f"in {unit.name}")
 
     def function_value(self, value: FunctionType, node: ast.AST, unit: Unit) -> Any:

@@ -79,7 +79,6 @@ def refuse_forms(compiler: Compiler, unit: Unit) -> None:
 class Native(ast.NodeTransformer):
     """Rewrites code of a function that cannot draw.
 
-    compiler, unit: who compiles, and which function.
     segmented: whether the code becomes part of a segment, so that ``return`` ends one.
     """
 

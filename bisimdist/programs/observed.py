@@ -9,6 +9,7 @@ from flint import fmpq, fmpz
 
 from bisimdist.models.elimination import FOREVER, eliminated
 from bisimdist.models.lmc import Row
+from bisimdist.models.reach import all_reached
 from bisimdist.programs.chain import CUT, START, Origin, ProgramChain
 from bisimdist.programs.control import Outside
 from bisimdist.programs.exploration import Exploration, rows_of
@@ -38,14 +39,8 @@ def chain_of(  # noqa: PLR0913
 ) -> ProgramChain:
     """Return the chain of what is observed; nodes that were not expanded are where runs are cut off.
 
-    exploration: the graph.
-    kinds: what is observed.
-    pairs: the neighbouring starts.
-    origin: what is remembered of the program.
     beyond: values of noise that are less likely may be cut off.
-    deadline, progress: when to give up, and who is told.
     view: makes the states of what is observed; by default those of a program in Python.
-    Raises LimitError if the deadline passes.
     """
     work = (view or Observed)(exploration, kinds)
     work.build(beyond)
@@ -278,13 +273,7 @@ def reaching(rows: Sequence[Row], goal: int) -> dict[int, fmpq]:
     for state, row in enumerate(rows):
         for target, _ in row:
             before.setdefault(target, []).append(state)
-    near = {goal}
-    stack = [goal]
-    while stack:
-        for state in before.get(stack.pop(), ()):
-            if state not in near:
-                near.add(state)
-                stack.append(state)
+    near = set(all_reached([goal], lambda state: before.get(state, ())))
     equations: dict[int, dict[int, fmpq]] = {}
     for state in near - {goal}:
         row_of = equations[state] = {}

@@ -28,11 +28,7 @@ class Parting:
 
 
 def partings(exploration: Exploration, first: str, second: str) -> tuple[Parting, ...]:
-    """Return where two runs with the same answers first differ; the nearest places first.
-
-    exploration: the graph.
-    first, second: the names of two starts.
-    """
+    """Return where two runs with the same answers first differ; the nearest places first."""
     graph = exploration
     begin = graph.starts[first].target, graph.starts[second].target
     found: dict[object, Parting] = {}

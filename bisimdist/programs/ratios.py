@@ -23,8 +23,6 @@ def output_ratio(chain: ProgramChain, source: str, target: str) -> OutputRatio |
     """Return the ratio of a pair of starts; None where more is seen than an output.
 
     Where runs are cut off, what is cut off from the one counts against the quotient: any output may have it.
-
-    source, target: the starts.
     """
     rows = _outputs(chain, source, target)
     if rows is None:
@@ -91,7 +89,6 @@ def output_facts(chain: ProgramChain, source: str, target: str, *, law: bool = F
 
     An output comes from one side only where runs of the other are cut off with probability 0.
 
-    chain, source, target: the chain, and the starts.
     law: whether every output is listed with its probability.
     """
     rows = _outputs(chain, source, target)

@@ -60,19 +60,3 @@ def _without(names: Mapping[str, str], own: Iterable[str]) -> dict[str, str]:
 def renamed(node: Any, names: Mapping[str, str]) -> Any:
     """Return a copy of a node in which variables have other names."""
     return _Rename(names).visit(copy.deepcopy(node))
-
-
-def renamed_function(
-    node: ast.FunctionDef | ast.Lambda, names: Mapping[str, str]
-) -> ast.FunctionDef | ast.Lambda:
-    """Return a copy of a function in which its own variables have other names; it makes no function."""
-    made = copy.copy(node)
-    made.args = copy.deepcopy(node.args)
-    for part in ast.walk(made.args):
-        if isinstance(part, ast.arg):
-            part.arg = names[part.arg]
-    if isinstance(made, ast.Lambda):
-        made.body = renamed(made.body, names)
-    else:
-        made.body = [renamed(part, names) for part in made.body]
-    return made

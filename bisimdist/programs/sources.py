@@ -13,14 +13,10 @@ from typing import Any
 
 from bisimdist.errors import ModelError
 from bisimdist.programs import draws_library
-from bisimdist.programs.code import Place
 from bisimdist.programs.loading import KNOWN_MODULES, NO_SOURCE, Missing, ProgramFile
 
 Found = tuple[ast.FunctionDef | ast.Lambda, str, type | None]
 """The tree of a function, the file that it stands in, and the class that it is a method of."""
-
-LINES = 1 << 20
-"""Lines of functions that are written into those of another file are counted on from a multiple of this."""
 
 _LIBRARY = draws_library.__file__ or ""
 
@@ -45,7 +41,6 @@ class Sources:
         self.digests: dict[str, str] = {}
         self._trees: dict[str, tuple[ast.Module, str] | None] = {}
         self._nodes: dict[str, dict[int, list[ast.FunctionDef | ast.Lambda]]] = {}
-        self._elsewhere = [""]
         self._root = Path(function.__code__.co_filename).absolute().parent
 
     def used(self, file: str) -> None:
@@ -53,18 +48,6 @@ class Sources:
         if file != _LIBRARY:
             tree = self._tree(file)
             self.digests[file] = "" if tree is None else tree[1]
-
-    def first_line(self, file: str) -> int:
-        """Return from where on lines of a file are counted in code of another one."""
-        if file not in self._elsewhere:
-            self._elsewhere.append(file)
-        return self._elsewhere.index(file) * LINES
-
-    def place(self, file: str, line: int | None) -> Place:
-        """Return where a line of code belongs that is said to stand in a file."""
-        if line is None or line < LINES:
-            return file, line
-        return self._elsewhere[line // LINES], line % LINES
 
     def _tree(self, file: str) -> tuple[ast.Module, str] | None:
         if file not in self._trees:

@@ -62,10 +62,7 @@ class Drawing:
 
 
 class States:
-    """All states and frames of a program, each of them once.
-
-    freezer: freezes what they remember.
-    """
+    """All states and frames of a program, each of them once."""
 
     def __init__(self, freezer: Freezer) -> None:
         self._freezer = freezer

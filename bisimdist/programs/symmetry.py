@@ -20,7 +20,6 @@ from bisimdist.progress import NEVER, Deadline
 class Folding:
     """Puts what a loop has still to go through into one order.
 
-    states, freezer: those of the machine.
     elements: what inputs are made of: loops over anything else are left alone.
     """
 
@@ -96,11 +95,7 @@ def _value(part: Any) -> Any:
 def alike(
     rows: Mapping[int, Mapping[int, fmpq]], groups: Iterable[Sequence[int]], *, deadline: Deadline = NEVER
 ) -> bool:
-    """Tell whether all members of each group end in the same places with the same probabilities.
-
-    rows: the successors of all places but ends.
-    groups: numbers of places.
-    """
+    """Tell whether all members of each group end in the same places with the same probabilities."""
     removed: list[tuple[int, dict[int, fmpq]]] = []
     eliminated(rows, rows.keys(), removed=removed, deadline=deadline)
     found: dict[int, dict[int, fmpq]] = {FOREVER: {}}

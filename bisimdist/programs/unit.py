@@ -95,12 +95,12 @@ class Unit:
         for node in self.nested:
             inner |= free_names(node)
         shared = (inner & self.locals) | set(self.taken)
-        return {name for name in shared if not self.stays(name)}
+        return {name for name in shared if not self._stays(name)}
 
-    def stays(self, name: str) -> bool:
+    def _stays(self, name: str) -> bool:
         """Tell whether a variable is a parameter that nobody assigns to."""
         if name not in self.locals and self.outer is not None:
-            return self.outer.stays(name)
+            return self.outer._stays(name)
         return name in self.parameters and name not in self._assigned
 
     @cached_property

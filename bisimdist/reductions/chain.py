@@ -24,8 +24,6 @@ def solved(asked: Problem[A], model: Any) -> A:
 
     The first reduction that accepts the model makes it simpler, until none does; then the engine is asked.
     Each reduction brings the answer back.
-
-    asked: the question.
     """
     for reduction in REDUCTIONS:
         if not reduction.accepts(model, asked):

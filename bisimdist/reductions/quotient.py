@@ -17,10 +17,7 @@ from bisimdist.reductions.step import Kind, Problem, Step, Ways
 
 @dataclass(frozen=True, slots=True)
 class Quotient(Step):
-    """A model in which one state stands for all that are bisimilar to it.
-
-    before, model: the model, and its quotient.
-    """
+    """A model in which one state stands for all that are bisimilar to it."""
 
     name: ClassVar[str] = "quotient"
     before: System

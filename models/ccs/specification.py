@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bisimdist.errors import ModelError
@@ -16,6 +16,7 @@ from bisimdist.models.ccs.syntax import (
     check_process_name,
     subterms,
 )
+from bisimdist.models.reach import all_reached
 
 DEFAULT_STATE_LIMIT = 50_000  # how many states an automaton may have where nothing else is said
 
@@ -180,39 +181,14 @@ def growing_definition(definitions: Iterable[Definition]) -> str | None:
                 found.append((term.name, beside))
             beside = beside or isinstance(term, Parallel | Restriction)
             stack += [(part, beside) for part in reversed(term.children())]
-    component = _components({name: [other for other, _ in called] for name, called in calls.items()})
+
+    def after(name: str) -> list[str]:
+        return [other for other, _ in calls[name]]
+
     for name, called in calls.items():
-        if any(beside and component[other] == component[name] for other, beside in called):
+        if name in all_reached((other for other, beside in called if beside), after):
             return name
     return None
-
-
-def _components(successors: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return for each name one that stands for all that reach it and that it reaches."""
-    order: dict[str, None] = {}  # the finished ones, in the order in which that happened
-    seen: set[str] = set()
-    waiting = [(name, False) for name in successors]
-    while waiting:
-        name, finished = waiting.pop()
-        if finished:
-            order[name] = None
-        elif name not in seen:
-            seen.add(name)
-            waiting.append((name, True))
-            waiting += [(other, False) for other in successors[name] if other not in seen]
-    predecessors: dict[str, list[str]] = {name: [] for name in successors}
-    for name, others in successors.items():
-        for other in others:
-            predecessors[other].append(name)
-    found: dict[str, str] = {}
-    for root in reversed(order):
-        stack = [root]
-        while stack:
-            name = stack.pop()
-            if name not in found:
-                found[name] = root
-                stack += predecessors[name]
-    return found
 
 
 def unguarded_message(circle: tuple[str, ...]) -> str:

@@ -29,7 +29,6 @@ def without_silent_steps(chain: C, starts: Collection[int] = ()) -> C:
     that ends with the label a is the trace of the result that goes on with a, a, and so on, and no other
     trace has a label twice in a row. So delta of the result is that of an observer who sees changes only.
 
-    ``chain``: the chain; it may have parameters.
     ``starts``: states to keep beside those of the pairs; without any all states are kept.
     returns: a state goes on to the states in which a run from it first shows another label, with the exact
         probabilities of that. Where runs may show the same label for ever, they go with the probability of

@@ -209,9 +209,6 @@ def privacy_budget(
 ) -> BudgetResult:
     """Return the exact budget of a mechanism over all pairs of neighbours.
 
-    family: the mechanism.
-    adjacency: which inputs are neighbours.
-    limits: when to give up, and who is told how far the work is.
     spread: does `worst_of_part` to each of what the neighbours fall into, in their order; by default that is
         done here.
     Raises LimitError if the deadline passes. Raises UsageError if there are no neighbours.
@@ -229,10 +226,7 @@ def privacy_budget(
 
 
 def worst_of_part(about: tuple[QueryFamily, Adjacency], part: Part, deadline: Deadline) -> Worst:
-    """Return the first of the worst pairs of neighbours of a part.
-
-    Raises LimitError if the deadline passes.
-    """
+    """Return the first of the worst pairs of neighbours of a part."""
     family, adjacency = about
     deadline.check()
     classes = ((part[0], steps) for steps in _neighbours(family, part, adjacency))

@@ -129,9 +129,6 @@ def differences(
     The forward recursion is shared between sequences, and prefixes whose two vectors are the same up to a
     positive factor are one.
 
-    model: the pair.
-    ratio: C.
-    length: how many observations, at least one.
     symbols: how many observations there are to choose from.
     Raises LimitError if the deadline passes. Raises UsageError if no sequence of the length is possible at
         all.

@@ -67,10 +67,7 @@ def worst_ratio(model: NumericModel, functions: Sequence[Function]) -> tuple[fmp
 
 
 def find_cone(model: NumericModel, *, limits: Limits = UNBOUNDED) -> Cone | None:
-    """Find a closed cone: the one that all h_w generate, if it is finite, else a wider one.
-
-    Raises LimitError if the deadline passes.
-    """
+    """Find a closed cone: the one that all h_w generate, if it is finite, else a wider one."""
     cone = generated_cone(model, limits=limits)
     if cone is not None or len(model) > MAX_GENERATORS:
         return cone

@@ -31,12 +31,10 @@ def only_candidate(
     """Return the irreducible polynomial of the least budget, which is its only zero in a bracket.
 
     model: a model with one parameter.
-    pair: the names of two information states.
     lengths: how long sequences are.
     bracket: proved bounds of the least budget.
     Returns None where the bracket holds several candidates, there are too many sequences, or more
         parameters.
-    Raises LimitError if the deadline passes.
     """
     symbols = len(model.observations)
     if len(model.parameters) != 1 or sum(symbols**length for length in lengths) > MAX_WORDS:

@@ -89,8 +89,6 @@ def find_factors(model: NumericModel, *, limits: Limits = UNBOUNDED) -> Factors 
 
     The least table is approached from below in doubles; a table of rationals just above it is then proved
     exactly.
-
-    Raises LimitError if the deadline passes.
     """
     vectors = _Vectors.of(model)
     pairs = vectors.pairs(limits.deadline)

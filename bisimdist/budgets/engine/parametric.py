@@ -102,10 +102,8 @@ def prove_for_all(  # noqa: PLR0913
     model: the model; one without parameters is a box of dimension zero.
     pair: the names of the two information states.
     ratio: the budget C, at least 1.
-    length: how many observations, at least 1.
     max_boxes: how many boxes a polynomial may need.
     solver: whether Z3 is asked about what is left.
-    limits: as everywhere; past the deadline the answer is unknown.
     Raises UsageError if the ratio is below 1, the length below 1, or no sequence of the length is possible at
         all. Raises ModelError if a name is no information state.
 

@@ -107,13 +107,11 @@ def sample_candidates(  # noqa: PLR0913
     Half of the samples choose the candidates, the other half, drawn independently, measures them; so the
     bounds of all candidates together hold with the confidence.
 
-    first, second: the two sides.
     samples: how often each is run in either half.
     confidence: with what probability all of the lower bounds hold.
     seed: makes the answer reproducible.
     keep: how many candidates are measured.
-    limits: as everywhere.
-    Raises UsageError if a number is out of range. Raises LimitError if the deadline passes.
+    Raises UsageError if a number is out of range.
     """
     sure = to_fmpq(confidence)
     if not 0 < sure < 1:
@@ -196,7 +194,6 @@ def p_value(
 
     counts: how often the event came from the first and from the second side.
     samples: how many runs each side made.
-    ratio: the budget, at least 1.
     thinnings, seed: how many thinnings, and for their source.
     Raises UsageError if the counts, the samples, the ratio or the thinnings are out of range.
 

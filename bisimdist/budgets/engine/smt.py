@@ -164,9 +164,6 @@ def decide_by_smt(  # noqa: PLR0913
     """Ask Z3 whether a budget holds for all sequences of a length, in both directions.
 
     model: a model with or without parameters.
-    pair: the names of two distributions.
-    ratio: the budget.
-    length: how many observations.
     variant: ``"chosen"``: variables choose the observation of each position, and the forward algorithm is
         built over them, once for the difference of both sides (docs/theory/hmm.md). ``"sequences"``: one
         query for each sequence, where sequences with the same polynomial are one.

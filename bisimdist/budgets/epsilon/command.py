@@ -115,7 +115,6 @@ class TestedEpsilon(Question["TestedAnswer"]):
     samples: int
     seed: int
     confidence: fmpq
-    precision: fmpq | str
     up_to: bool = False
 
     @classmethod
@@ -134,7 +133,6 @@ class TestedEpsilon(Question["TestedAnswer"]):
             samples=int(given[SAMPLED] or 1),
             seed=given[SEED],
             confidence=given[CONFIDENCE],
-            precision=given[PRECISION],
         )
 
     def ask(self, limits: Limits) -> TestedAnswer:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 
 from flint import fmpq
 
@@ -218,7 +219,7 @@ class _Asked:
 def _budget_of(asked: _Asked, pair: tuple[str, str], deadline: Deadline) -> PairBudget:
     limits = Limits(deadline=deadline, progress=asked.progress)
     if not asked.model.parametric:
-        return _pair_budget(asked.model, pair, asked.length, asked.up_to, limits, asked.ends)
+        return pair_budget(asked.model, pair, asked.length, asked.up_to, limits, asked.ends)
     lengths = range(1 if asked.up_to else asked.length, asked.length + 1)
     return _for_all_values(asked.model, pair, lengths, asked.precision, limits)
 
@@ -273,16 +274,26 @@ def _for_all_values(
     )
 
 
-def _pair_budget(  # noqa: PLR0913, PLR0917
-    model: HMM, pair: tuple[str, str], length: int, up_to: bool, limits: Limits, ends: list[Deadline]
+def pair_budget(  # noqa: PLR0913, PLR0917
+    model: HMM,
+    pair: tuple[str, str],
+    length: int,
+    up_to: bool,
+    limits: Limits,
+    ends: list[Deadline],
+    start: tuple[int, ...] = (),
 ) -> PairBudget:
+    """Return the least budget of a pair; where a limit comes first, what guesses made until `ends` show.
+
+    start: a sequence whose ratio is looked at first.
+    """
     try:
-        found = least_ratio(model, pair, length, up_to=up_to, limits=limits)
+        found = least_ratio(model, pair, length, up_to=up_to, start=start, limits=limits)
     except ENDINGS:
         with deferred():
             if not ends:
                 ends.append(Deadline.after(GRACE))
-            return _lower_bound(model, pair, length, up_to, ends[0])
+            return _lower_bound(model, pair, length, up_to, ends[0], start)
     chances = found.witness.probabilities
     return PairBudget(
         source=pair[0],
@@ -297,8 +308,13 @@ def _pair_budget(  # noqa: PLR0913, PLR0917
     )
 
 
-def _lower_bound(
-    model: HMM, pair: tuple[str, str], length: int, up_to: bool, deadline: Deadline
+def _lower_bound(  # noqa: PLR0913, PLR0917
+    model: HMM,
+    pair: tuple[str, str],
+    length: int,
+    up_to: bool,
+    deadline: Deadline,
+    start: tuple[int, ...] = (),
 ) -> PairBudget:
     """Return what beam searches find while there is time."""
     word: tuple[int, ...] = ()
@@ -306,7 +322,8 @@ def _lower_bound(
     at_least: fmpq | None = fmpq(1)
     with suppress(LimitError):
         deadline.check()
-        for candidate in promising_words(model, pair, length, up_to=up_to, best=4, deadline=deadline):
+        words = promising_words(model, pair, length, up_to=up_to, best=4, deadline=deadline)
+        for candidate in chain([start] if start else [], words):
             one, two = (word_probability(model, name, candidate, deadline=deadline) for name in pair)
             small, large = sorted((one, two))
             ratio = None if small == 0 else large / small

@@ -31,7 +31,6 @@ def budget_claim(  # noqa: PLR0913
 ) -> Document:
     """Return one claim of a certificate.
 
-    model, pair: the model, and the names of two distributions.
     ratio: the budget; None stands for infinity.
     measured: a sequence with its two probabilities: one that exceeds the ratio, or, where the claim is an
         exact least ratio, one that attains it. None where there is none.

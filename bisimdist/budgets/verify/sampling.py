@@ -47,14 +47,8 @@ def sample_and_verify(  # noqa: PLR0913
 ) -> tuple[SampledVerdict, ...]:
     """Look for violations of a budget by sampling, and certify or refute each candidate exactly.
 
-    model: a model without parameters.
-    pair: the names of two distributions.
-    ratio: the budget.
-    length: how many observations.
     samples, confidence, seed: as for `sample_candidates`.
-    deadline, progress: as everywhere.
     Returns tuple of SampledVerdict: the candidates, the exact violations first, the largest ratio first.
-    Raises LimitError if the deadline passes.
     """
     budget = to_fmpq(ratio)
     sides = [sampler_of(model, name, length) for name in pair]
@@ -111,11 +105,8 @@ def narrow_budget(  # noqa: PLR0913
     proof moves the upper end.
 
     model: the model; the budget is one for all values of its parameters.
-    pair: the names of two distributions.
-    length: how many observations.
     precision: how narrow the bracket is to be.
     start: a budget to begin with, such as a ratio that sampling found.
-    deadline, progress: as everywhere. A limit leaves a wider bracket.
     Raises UsageError if the precision is not positive, or no sequence of the length is possible.
 
     >>> from bisimdist.models.library.hidden_markov import independent_disease

@@ -12,25 +12,22 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.budgets.engine.sampling import narrow
 from bisimdist.budgets.verify.answer import BudgetAnswer, PairBudget
+from bisimdist.budgets.verify.ask import pair_budget
 from bisimdist.budgets.verify.sampling import SampledVerdict, sample_and_verify
-from bisimdist.budgets.verify.verification import named
 from bisimdist.errors import ENDINGS, UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import alpha_below
 from bisimdist.exact.number import Exact, Numbers
-from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.faces.shown.answer import Status
 from bisimdist.faces.shown.asked_pairs import asked_distributions
 from bisimdist.faces.shown.numbers import short_rational
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
-from bisimdist.interruption import OnInterrupt, deferred, interruptible
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
-from bisimdist.traces.engine.forward import word_probability
-from bisimdist.traces.engine.search import DirectedProof, Violation, decide_ratio
 
 ONE = fmpq(1)
 REJECTED, HELD = fmpq(1, 20), fmpq(19, 20)
@@ -203,7 +200,6 @@ def tested_budget(  # noqa: PLR0913
     samples: int = 2000,
     seed: int = 0,
     confidence: ExactNumber = "99/100",
-    precision: ExactNumber = "1/1000",
     pairs: Sequence[tuple[str, str]] | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
@@ -212,7 +208,7 @@ def tested_budget(  # noqa: PLR0913
     """Find the least budget of pairs by testing and verification together, the worst pair first.
 
     A tester runs both sides of every pair. What it finds is judged exactly, and the pairs are verified in the
-    order of what it found: from the exact ratio of the candidate upwards, by deciding budgets.
+    order of what it found: from the exact ratio of the candidate upwards.
 
     Source: LWZ22, long version, Section 7.
 
@@ -224,8 +220,6 @@ def tested_budget(  # noqa: PLR0913
         How many observations.
     samples, seed, confidence
         As for `sample_and_verify`.
-    precision
-        How narrow a bracket has to be where it does not close.
     pairs
         Names of distributions; by default the pairs of the model.
     deadline, progress, on_interrupt
@@ -239,7 +233,7 @@ def tested_budget(  # noqa: PLR0913
     Raises
     ------
     UsageError
-        If the model has parameters, the precision is not positive, or a number is out of range.
+        If the model has parameters, or a number is out of range.
 
     Examples
     --------
@@ -249,9 +243,6 @@ def tested_budget(  # noqa: PLR0913
     """
     if model.parametric:
         raise UsageError("the model has parameters, which cannot be sampled; set them to numbers")
-    width = to_fmpq(precision)
-    if width <= 0:
-        raise UsageError(f"the precision is {format_rational(width)}; expected a positive number")
     asked = asked_distributions(model, pairs)
     tested: list[tuple[tuple[str, str], SampledVerdict | None]] = []
     options: dict[str, Any] = {"samples": samples, "confidence": confidence, "seed": seed}
@@ -265,16 +256,13 @@ def tested_budget(  # noqa: PLR0913
             tested.append((pair, None))
     tested.sort(key=lambda entry: _worst(entry[1]))
     done: list[TestedPair] = []
+    ends: list[Deadline] = []
     for place, (pair, candidate) in enumerate(tested):
         progress("pairs verified", place, len(asked))
-        work = _Verifying(model, pair, length, Limits(deadline=deadline))
-        with deferred() as heeding:
-            try:
-                with heeding():
-                    work.run(candidate, width)
-            except ENDINGS:
-                pass  # what is known by then is kept
-            done.append(TestedPair(budget=work.budget(), candidate=candidate, asked=work.asked))
+        word = () if candidate is None else tuple(map(model.observation, candidate.candidate.word))
+        budget = pair_budget(model, pair, length, False, Limits(deadline=deadline), ends, word)
+        asked_of = 1 + budget.rounds - len(budget.proofs)  # both directions are asked about the last one
+        done.append(TestedPair(budget=budget, candidate=candidate, asked=asked_of if budget.exact else 0))
     done.sort(key=lambda entry: _least(entry.budget))
     worst = done[0]
     if worst.candidate is not None:
@@ -304,68 +292,6 @@ def _worst(candidate: SampledVerdict | None) -> tuple[bool, bool, fmpq]:
 def _least(budget: PairBudget) -> tuple[bool, fmpq]:
     lower = budget.lower
     return lower is not None, -(lower or fmpq(0))
-
-
-@dataclass(slots=True)
-class _Verifying:
-    """What is known of the least budget of a pair."""
-
-    model: HMM
-    pair: tuple[str, str]
-    length: int
-    limits: Limits
-    low: fmpq | None = ONE
-    high: fmpq | None = None
-    word: tuple[str, ...] = ()
-    chances: tuple[fmpq, fmpq] | None = None
-    proofs: tuple[DirectedProof, ...] = ()
-    asked: int = 0
-
-    def run(self, candidate: SampledVerdict | None, width: fmpq) -> None:
-        """Narrow the bracket from what the tester found."""
-        if candidate is not None:
-            self._reached(candidate.candidate.word, candidate.probabilities)
-        if self.low is None:
-            return
-        budget = self.low
-        while (answer := self.refute(budget)) is not True:
-            if answer is None:
-                return
-            budget = answer
-        if self.low is not None and self.high is not None:
-            narrow(self.refute, self.low, self.high, width)
-
-    def _reached(self, word: tuple[str, ...], chances: tuple[fmpq, fmpq]) -> fmpq | None:
-        small, large = sorted(chances)
-        ratio = None if small == 0 else large / small
-        if self.chances is None or ratio is None or (self.low is not None and ratio > self.low):
-            self.low, self.word, self.chances = ratio, word, chances
-        return ratio
-
-    def refute(self, budget: fmpq) -> fmpq | bool | None:
-        self.asked += 1
-        found = decide_ratio(self.model, self.pair, budget, self.length, limits=self.limits)
-        if isinstance(found, Violation):
-            first, second = (word_probability(self.model, name, found.word) for name in self.pair)
-            return self._reached(named(self.model, found.word), (first, second))
-        if self.high is None or budget < self.high:
-            self.high, self.proofs = budget, found
-        return True
-
-    def budget(self) -> PairBudget:
-        exact = self.low is None or self.low == self.high
-        return PairBudget(
-            source=self.pair[0],
-            target=self.pair[1],
-            ratio=self.low if exact else None,
-            exact=exact,
-            witness=self.word,
-            probabilities=self.chances,
-            at_least=self.low,
-            at_most=self.high,
-            proofs=self.proofs,
-            rounds=self.asked,
-        )
 
 
 def _curve(candidate: SampledVerdict, deadline: Deadline) -> tuple[PValue, ...]:

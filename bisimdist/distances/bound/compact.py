@@ -94,8 +94,7 @@ def compact_certificate(
     """Yield the certificate of the bounds on the pairs that were asked, a part at a time.
 
     asked: by default what the proof is about.
-    deadline, progress: when to give up, and who is told how far it is.
-    Raises UsageError if the proof is not about a chain. Raises LimitError if the deadline passes.
+    Raises UsageError if the proof is not about a chain.
     """
     model = proof.model if isinstance(proof, FlatTables) else proof.question.model
     if not isinstance(model, LMC):

@@ -19,7 +19,6 @@ from bisimdist.models.lmc import LMC
 def one_coupling(model: LMC, source: str, target: str, upper: Callable[[tuple[int, int]], fmpq]) -> Document:
     """Return what a certificate at alpha = 1 says of one pair: a coupling that costs no more than its bound.
 
-    source, target: the pair.
     upper: upper bounds on all pairs that prove one another (a pre-fixed point).
     """
     s, t = model.index(source), model.index(target)

@@ -44,7 +44,7 @@ def solve_block(  # noqa: PLR0913
     nodes: tuple[int, ...],
     distance: Callable[[int, int], fmpq],
     *,
-    basis: tuple[int, ...] | None = None,
+    basis: tuple[int, ...] = (),
     deadline: Deadline = NEVER,
 ) -> SkewedOptimum:
     """Solve one direction of the lifting on the given states of a class, with all detours through them."""
@@ -231,7 +231,7 @@ def solve_with_detours(  # noqa: PLR0913
     distances: ClassDistances,
     nodes: set[int],
     *,
-    basis: tuple[int, ...] | None = None,
+    basis: tuple[int, ...] = (),
     deadline: Deadline = NEVER,
 ) -> GeneralCoupling:
     """Solve one direction on the given states of a class and on all others that make it cheaper.
@@ -246,4 +246,4 @@ def solve_with_detours(  # noqa: PLR0913
         if middles is None:
             return GeneralCoupling(chosen, optimum)
         nodes = nodes | middles
-        basis = None
+        basis = ()

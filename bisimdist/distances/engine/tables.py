@@ -110,7 +110,7 @@ class Tables:
             int(functional.side_of[index]),
             table,
             nodes,
-            basis=known.optimum.basis if known else None,
+            basis=known.optimum.basis if known else (),
             deadline=self.deadline,
         )
 

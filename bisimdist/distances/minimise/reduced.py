@@ -41,7 +41,6 @@ def minimised_delta(  # noqa: PLR0913
 
     The proof is in ``docs/theory/quotient.md``.
 
-    pairs: pairs of names of states.
     loss: how much may be lost (`bisimdist.minimise`).
     alpha, epsilon, gap, worst, threshold, deadline, memory, progress: as for `bisimdist.delta`.
     """

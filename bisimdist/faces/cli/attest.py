@@ -54,8 +54,6 @@ def this_checker() -> dict[str, str]:
 def attested(certificate: bytes, name: str, checked: Mapping[str, Any], key: str) -> str:
     """Return a signed statement about a certificate that was accepted: in-toto's, in DSSE's envelope.
 
-    certificate: the certificate.
-    name: the name of its file.
     checked: what `check --json` says of it.
     key: the file of a private key, Ed25519 or ECDSA, in PEM without a password.
 
@@ -80,8 +78,6 @@ def attested(certificate: bytes, name: str, checked: Mapping[str, Any], key: str
 def verified(attestation: str, certificate: bytes, checked: Mapping[str, Any], key: str) -> Attested:
     """Return whether an attestation is about a certificate, and signed by a key.
 
-    attestation: its file.
-    certificate: the certificate.
     checked: what `check --json` says of it here.
     key: the file of the public key, in PEM.
 

@@ -113,11 +113,7 @@ def run_check(
 
 
 def run_attest(certificate: str, *, key: str, output: str | None = None) -> int:
-    """Check a certificate; if it is valid, write a signed statement that says so; return the exit code.
-
-    ``key``: the file of the private key.
-    ``output``: where the statement goes; None for standard output.
-    """
+    """Check a certificate; if it is valid, write a signed statement that says so; return the exit code."""
     from bisimdist.faces.cli.attest import attested  # noqa: PLC0415
 
     text = _certificate_text(certificate)

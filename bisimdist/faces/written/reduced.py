@@ -27,7 +27,6 @@ SHARES = {"bd", "lbd", "delta", "delta of fixed sequences", "tv", "chi2", "kl", 
 def returned_document(document: Document, step: Step, asked: Iterable[States], about: Any = None) -> Document:
     """Return a proof about the simpler model of a step as one about the model before it.
 
-    document: the proof.
     asked: the states that are claimed something of, by their names before the step.
     about: what else defines the quantity.
     Raises UsageError if the checker knows no way back for what is claimed.

@@ -18,7 +18,6 @@ Source: CCP18 Definition 17.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container
 from dataclasses import dataclass, field
 from enum import Enum
@@ -42,12 +41,11 @@ from bisimdist.logic.engine.formula import (
     negation,
     variable,
 )
-from bisimdist.logic.engine.formula_tokens import tokens_of
+from bisimdist.logic.engine.formula_tokens import action_of, tokens_of, unexpected
 from bisimdist.models.ccs.lexer import Kind, Positions, Token
 
 LITERAL = "a formula, such as T, <a>T, !<a>T or <a>(1/2 <b>T + 1/2 T)"
 DISTRIBUTION = "a formula about distributions, such as (1/2 <a>T + 1/2 T) or T"
-ACTION = 'an action in angle brackets, such as <a> or <"an action">'
 
 
 class _Open(Enum):
@@ -83,10 +81,7 @@ class _Parser:
         return self.positions.error(message, token.offset)
 
     def unexpected(self, expected: str) -> ModelError:
-        token = self.tokens[self.position]
-        if token.kind is Kind.STRANGE and token.text in "<⟨":
-            return self.error(f"no action follows {token.text!r}; expected {ACTION}", token)
-        return self.error(f"found {token.describe()}; expected {expected}", token)
+        return unexpected(self.tokens[self.position], self.positions, expected)
 
     def at(self, *symbols: str, ahead: int = 0) -> bool:
         position = min(self.position + ahead, len(self.tokens) - 1)
@@ -275,13 +270,7 @@ class _Parser:
 
     def _modality(self, stack: list[_Frame]) -> StateFormula | None:
         token = self.take()
-        action = token.text
-        if action.startswith('"'):
-            try:
-                action = json.loads(action, strict=False)
-                action.encode("utf-8")
-            except (json.JSONDecodeError, UnicodeEncodeError):
-                raise self.error(f"{token.describe()} is no quoted text; expected {ACTION}", token) from None
+        action = action_of(token, self.positions)
         after = self.tokens[self.position]
         if self.at("T"):
             self.take()

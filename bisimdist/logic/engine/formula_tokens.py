@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 
+from bisimdist.errors import ModelError
 from bisimdist.logic.engine.formula_printer import KEYWORDS, NAME, PLAIN_ACTION
 from bisimdist.models.ccs.lexer import Kind, Positions, Token, tokenize
 
 MAX_TOKENS = 20_000_000  # how many tokens a text may have
+
+ACTION = 'an action in angle brackets, such as <a> or <"an action">'
 
 _TOKEN = re.compile(
     rf"""
@@ -37,3 +41,23 @@ def _meant(token: Token) -> Token:
     if kind is Kind.SYMBOL and text in _SAME:
         return Token(kind, _SAME[text], offset)
     return token
+
+
+def unexpected(token: Token, positions: Positions, expected: str) -> ModelError:
+    """Return the error about a token in place of what was expected."""
+    if token.kind is Kind.STRANGE and token.text in "<⟨":
+        return positions.error(f"no action follows {token.text!r}; expected {ACTION}", token.offset)
+    return positions.error(f"found {token.describe()}; expected {expected}", token.offset)
+
+
+def action_of(token: Token, positions: Positions) -> str:
+    """Return the action of a modality, which may be in quotes."""
+    action = token.text
+    if action.startswith('"'):
+        try:
+            action = json.loads(action, strict=False)
+            action.encode("utf-8")
+        except (json.JSONDecodeError, UnicodeEncodeError):
+            wrong = f"{token.describe()} is no quoted text; expected {ACTION}"
+            raise positions.error(wrong, token.offset) from None
+    return action

@@ -62,7 +62,6 @@ def mimicking_formulae(
     that is less if there is nondeterminism, is in docs/theory/logic.md.
 
     ``states``: whose formulae are wanted, by index; all by default.
-    ``limits``: when to give up, and who is told how far it is.
     Raises UsageError if the depth is negative.
 
     >>> from flint import fmpq

@@ -56,10 +56,7 @@ def outputs_of_command(command: str, state: str, samples: int, deadline: Deadlin
     """Yield what a command prints, a line an output; it is run again until there are enough.
 
     command: the command; the name of the state replaces ``{}`` in it, or is put behind it.
-    state: the name.
-    samples: how many outputs are wanted.
-    deadline: when the command is ended.
-    Raises UsageError if it cannot be run, fails, or prints nothing. Raises LimitError if the deadline passes.
+    Raises UsageError if it cannot be run, fails, or prints nothing.
     """
     try:
         words = shlex.split(command)
@@ -115,7 +112,6 @@ def outputs_of_module(
 
     named: ``FILE.wasm:FUNCTION``.
     state: the input: a Python literal.
-    samples: how often it is run.
     given: the arguments behind the input, the imports that draw, and how a list lies in memory.
     Raises UsageError if there is no such function, or it takes something else, or a run fails.
     """
@@ -135,7 +131,6 @@ def outputs_of_function(named: str, state: str, samples: int) -> Iterator[str]:
 
     named: ``FILE.py:FUNCTION``. The function takes the input and, as ``rng``, a random source.
     state: the input: a Python literal, or else a text.
-    samples: how often it is called.
     Raises UsageError if there is no such function, or it takes something else.
     """
     function = _function(named)

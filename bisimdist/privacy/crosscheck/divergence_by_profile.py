@@ -71,10 +71,7 @@ Point = tuple[fmpq, fmpq, fmpq]  # gamma, and bounds on E_gamma
 def by_profile(
     model: LMC, s: int, t: int, *, deadline: Deadline = NEVER
 ) -> tuple[tuple[Bounds, Bounds], tuple[Bounds, Bounds]]:
-    """Return bounds on the chi-squared and on the KL divergence, each from s to t and from t to s.
-
-    Raises LimitError if the deadline passes.
-    """
+    """Return bounds on the chi-squared and on the KL divergence, each from s to t and from t to s."""
     there, back, exact = _profiles(model, s, t, deadline)
     chi2, kl = (
         (_integral(kind, there, back, exact), _integral(kind, back, there, exact)) for kind in (CHI2, KL)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bisimdist import drawing
 from bisimdist.faces.shown.standing import Relation
+from bisimdist.models.reach import all_reached
 
 SIGNS = {Relation.EQUAL: "=", Relation.LESS: "<", Relation.AT_MOST: "≤", Relation.VIOLATED: "violated"}
 OPEN = {Relation.AT_MOST}  # drawn dashed
@@ -55,14 +56,7 @@ def _covers(edges: Sequence[Edge]) -> tuple[Edge, ...]:
         above.setdefault(edge.smaller, set()).add(edge.larger)
 
     def reaches(start: str, end: str) -> bool:
-        seen, waiting = {start}, list(above.get(start, set()) - {end})
-        while waiting:
-            name = waiting.pop()
-            if name == end:
-                return True
-            if name not in seen:
-                seen.add(name)
-                waiting.extend(above.get(name, ()))
-        return False
+        others = above.get(start, set()) - {start, end}
+        return end in all_reached(others, lambda name: above.get(name, set()) - {start})
 
     return tuple(e for e in edges if e.relation is Relation.VIOLATED or not reaches(e.smaller, e.larger))

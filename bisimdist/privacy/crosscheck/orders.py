@@ -237,7 +237,6 @@ ORDERS = (*RATIOS, *PROBABILITIES, *LINKS, *ANALYSTS, *LEAKAGES, *KERNELS)  # al
 def order_list(facts: frozenset[str], aliases: Mapping[str, str]) -> tuple[Order, ...]:
     """Return the orders that hold of a pair, without those that say nothing.
 
-    facts: what holds of the pair.
     aliases: names of measures that are the same as another measure of this pair.
     """
     result: dict[tuple[str, str, Link | None, Link | None], Order] = {}
@@ -282,12 +281,7 @@ def through_missing(orders: Sequence[Order], known: Container[str]) -> tuple[Ord
 def standings_of(
     measures: Mapping[str, Measure], orders: tuple[Order, ...], alpha: fmpq
 ) -> tuple[Standing, ...]:
-    """Return how measures stand, for every order between two of them.
-
-    measures: the measures by name.
-    orders: what `order_list` returns.
-    alpha: the skew.
-    """
+    """Return how measures stand, for every order between two of them."""
     result = []
     for order in (*orders, *through_missing(orders, measures)):
         if order.smaller in measures and order.larger in measures:

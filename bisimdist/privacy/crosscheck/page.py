@@ -53,10 +53,7 @@ SCALES = {
 
 
 def crosscheck_page(answer: CrosscheckAnswer, title: str) -> str:
-    """Return the page of an answer.
-
-    title: what to call the model.
-    """
+    """Return the page of an answer."""
     name = escape(visible(title))
     verdict = (
         '<p class="violated">Some order is violated: this is an error of the program.</p>'

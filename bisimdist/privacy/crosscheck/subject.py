@@ -87,7 +87,6 @@ class Subject:
 def subject_of(model: KnownModel, source: str, target: str) -> Subject:
     """Return a pair in every form.
 
-    model: a model; a hidden Markov model without parameters.
     source, target: the names of two states, or of two distributions of a hidden Markov model.
     Raises UsageError if the model has parameters. Raises ModelError if a name is unknown.
     """

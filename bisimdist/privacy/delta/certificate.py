@@ -13,6 +13,7 @@ from bisimdist.distances.engine.strategy import Values
 from bisimdist.faces.written.frame import frame
 from bisimdist.faces.written.numbers import integer_text, rational_text
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.reach import all_reached
 from bisimdist.privacy.delta.answer import WitnessEvent
 from bisimdist.privacy.engine.ceiling import Ceiling
 from bisimdist.privacy.engine.closure import Closure
@@ -99,14 +100,10 @@ class _Nodes:
         leaves: frozenset[int],
         edges: Callable[[GainNode], tuple[Edge, ...]],
     ) -> None:
-        stack = list(roots)
-        while stack:
-            number = stack.pop()
-            if number in into:
-                continue
-            into[number] = None
-            if number not in leaves:
-                stack.extend(child for _, _, child in edges(self.refinement.nodes[number]))
+        def after(number: int) -> list[int]:
+            return [child for _, _, child in edges(self.refinement.nodes[number]) if number not in leaves]
+
+        into.update(dict.fromkeys(all_reached(roots, after)))
 
     def data(self) -> dict[str, object]:
         """Return the nodes, and the bounds on pairs that their couplings use."""

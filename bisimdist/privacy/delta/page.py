@@ -21,9 +21,6 @@ def event_svg(witness: WitnessEvent, *, limit: int = 30) -> str:
 
     Labels that are not drawn lead out of the event. In a chain nothing is asked, and situations are numbered.
 
-    witness: the event with its probabilities.
-    limit: at most so many situations are drawn; the rest is counted.
-
     >>> from bisimdist.privacy.delta.ask import delta
     >>> from bisimdist.models.library.interactive import coin_and_doors
     >>> picture = event_svg(delta(coin_and_doors(), 1, rounds=2).pairs[0].witness)
@@ -69,9 +66,5 @@ def answer_as_html(answer: DeltaAnswer, report: Report) -> str:
 
 
 def delta_page(answer: DeltaAnswer, report: Report, name: str) -> str:
-    """Return the page of an answer about delta.
-
-    report: what is said of it.
-    name: what the model is called.
-    """
+    """Return the page of an answer about delta."""
     return page(f"delta of {name}", f"<h1>{escape(visible(name))}</h1>{answer_as_html(answer, report)}")

@@ -24,7 +24,6 @@ def to_dp_accounting(
 ) -> Any:
     """Return the losses as a ``PrivacyLossDistribution`` of dp_accounting, both directions.
 
-    losses: the exact losses.
     pessimistic: whether losses are rounded up to the grid, so that its deltas are upper bounds; otherwise
         they are rounded down, for lower bounds. Both only up to the accuracy of doubles.
     discretisation: the width of the grid of losses.

@@ -27,10 +27,7 @@ NEAR = fmpq(1, 1000)
 def cap_leaves(
     two: TwoSided, questions: Sequence[PairQuestion], deadline: Deadline, progress: Progress
 ) -> int:
-    """Let distances bound what is left open; return of how many pairs of states they are, 0 for none.
-
-    Raises LimitError if the deadline passes.
-    """
+    """Let distances bound what is left open; return of how many pairs of states they are, 0 for none."""
     asked = [question.pair for question in questions if question.below]
     try:
         found = leaf_distances(two.model, two.alpha_upper, asked, deadline, progress)

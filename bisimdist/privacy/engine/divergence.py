@@ -42,10 +42,7 @@ class DivergenceNode(Node):
 
 
 class Divergence(Measure[DivergenceNode]):
-    """A function of two masses for which rows may be scaled each by itself.
-
-    chain: the chain, best without bisimilar states.
-    """
+    """A function of two masses for which rows may be scaled each by itself."""
 
     needs_both: ClassVar[bool] = False
     """Whether what only the first world may show counts as 0; otherwise it counts as infinite."""
@@ -187,10 +184,7 @@ class Divergence(Measure[DivergenceNode]):
 
 
 class Power(Divergence):
-    """x^b y^(1-b) for an integer b of at least 2: chi-squared plus one for 2, Rényi before the logarithm.
-
-    order: the exponent b.
-    """
+    """x^b y^(1-b) for an integer b of at least 2: chi-squared plus one for 2, Rényi before the logarithm."""
 
     def __init__(self, chain: SignedChain, order: int) -> None:
         super().__init__(chain)

@@ -62,10 +62,7 @@ class Event:
     def probabilities(
         self, chain: System, starts: Sequence[int], *, deadline: Deadline = NEVER
     ) -> list[fmpq]:
-        """Return the same for several states, by one system of equations where there are any.
-
-        Raises LimitError when the deadline passes.
-        """
+        """Return the same for several states, by one system of equations where there are any."""
         firsts = [self._next(self.root, chain.labels[start]) for start in starts]
         if self.order is None:
             return self._solved(chain, list(zip(firsts, starts, strict=True)), deadline)
@@ -184,7 +181,6 @@ def find_event(measure: Gain, nodes: Sequence[GainNode], root: int, first: str, 
 
     measure, nodes: the graph.
     root: the node of the pair, after its first label.
-    first: that label.
     closure: the bounds: where the lower one is |c|+ all continuations belong to the event if |c| > 0.
     """
     builder = _Builder(measure, nodes, root, closure)

@@ -63,10 +63,7 @@ def greatest_solution(  # noqa: PLR0913
     """Return the greatest d <= K(d) that is 0 at the pairs at distance 0.
 
     alpha: the skew, at least 1.
-    pairs: the ordered pairs that are asked.
-    max_pairs: more ordered pairs are refused.
     deadline: when to stop with the upper bounds that are known by then.
-    progress: told about the rounds.
     Raises LimitError if there are too many pairs, or the deadline passes before the first round.
 
     >>> from bisimdist.models.library.figure1 import figure1

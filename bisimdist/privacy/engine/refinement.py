@@ -18,6 +18,7 @@ from typing import Generic
 
 from bisimdist.errors import LimitError
 from bisimdist.linear.components import strongly_connected_components
+from bisimdist.models.reach import all_reached
 from bisimdist.privacy.engine.measure import Ceilings, Measure, Node, NodeT, double
 from bisimdist.progress import NEVER, Deadline
 
@@ -125,33 +126,7 @@ class Refinement(Generic[NodeT]):
 
         Returns list of (members, cyclic): a component of one node is cyclic if it leads to itself.
         """
-        path, done = 1, 2
-        state: dict[int, int] = {}
-        order: list[int] = []
-        cyclic = False
-        for root in dict.fromkeys(roots):
-            stack = [(root, False)]
-            while stack:
-                number, left = stack.pop()
-                if left:
-                    state[number] = done
-                    order.append(number)
-                elif number not in state:
-                    edges = self.nodes[number].edges
-                    if not edges:
-                        state[number] = done
-                        order.append(number)
-                        continue
-                    state[number] = path
-                    stack.append((number, True))
-                    for _, _, child in edges:
-                        seen = state.get(child)
-                        if seen is None:
-                            stack.append((child, False))
-                        elif seen == path:
-                            cyclic = True
-        if not cyclic:
-            return [([number], False) for number in order]
+        order = all_reached(roots, lambda number: [child for _, _, child in self.nodes[number].edges or ()])
         place = {number: k for k, number in enumerate(order)}
         adjacency = [[place[child] for _, _, child in self.nodes[number].edges or ()] for number in order]
         return [

@@ -18,8 +18,10 @@ from typing import Any, Self
 
 from flint import fmpq
 
+from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import Row
+from bisimdist.models.reach import all_reached
 from bisimdist.models.worlds import Worlds
 
 Vector = tuple[tuple[int, int], ...]  # (state, integer other than zero), by ascending state
@@ -110,8 +112,6 @@ class SignedChain:
     def steps(self, vector: Vector, arm: Any = 0) -> list[Step]:
         """Return what a vector becomes with each label that can follow, but for labels where all cancels.
 
-        arm: the action that is asked.
-
         >>> from bisimdist.models.library.figure1 import figure1
         >>> SignedChain.of(figure1()).steps(((0, 1), (1, -1)))
         [(1, 1, ((2, 1),)), (2, 1, ((3, -1),))]
@@ -133,26 +133,15 @@ class SignedChain:
 
     def acyclic(self, starts: tuple[int, ...]) -> bool:
         """Tell whether every run from the states comes to rest in a state that it never leaves."""
-        state_of: dict[int, int] = {}  # 1: on the present path, 2: done
-        for start in starts:
-            stack = [(start, False)]
-            while stack:
-                state, left = stack.pop()
-                if left:
-                    state_of[state] = 2
-                    continue
-                if state in state_of:
-                    continue
-                state_of[state] = 1
-                stack.append((state, True))
-                targets = {target for rows in self.model.arms for target, _ in rows[state]}
-                if targets == {state}:
-                    continue
-                for target in targets:
-                    if state_of.get(target) == 1:
-                        return False
-                    stack.append((target, False))
-        return True
+
+        def after(state: int) -> set[int]:
+            targets = {target for rows in self.model.arms for target, _ in rows[state]}
+            return targets if targets != {state} else set()
+
+        place = {state: k for k, state in enumerate(all_reached(starts, after))}
+        graph = [[place[target] for target in after(state)] for state in place]
+        groups = strongly_connected_components(graph)
+        return all(len(group) == 1 and group[0] not in graph[group[0]] for group in groups)
 
 
 class SignedWorlds(SignedChain):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bisimdist.linear.components import strongly_connected_components
+from bisimdist.models.reach import all_reached
 from bisimdist.privacy.engine.closure import Closure
 from bisimdist.privacy.engine.measure import NodeT
 from bisimdist.privacy.engine.refinement import Refinement
@@ -14,7 +15,12 @@ Path = tuple[str, ...]
 
 def growing_groups(refinement: Refinement[NodeT], roots: Iterable[int], closure: Closure) -> list[list[int]]:
     """Return the components of infinite nodes that no other infinite node makes so, last ones first."""
-    found = list(_reached(refinement, roots, closure))
+
+    def after(number: int) -> list[int]:
+        chosen = closure.chosen(refinement.nodes[number])
+        return [child for _, _, child in chosen if child not in closure.lower]
+
+    found = all_reached((root for root in roots if root not in closure.lower), after)
     place = {number: k for k, number in enumerate(found)}
     adjacency = [
         [place[child] for _, _, child in closure.chosen(refinement.nodes[number]) if child in place]
@@ -54,18 +60,6 @@ def find_unending(
             rest, _ = _path(refinement, [child], {end}, closure)
             cycles.append((label, *rest))
     return trace, min(cycles, key=len)
-
-
-def _reached(refinement: Refinement[NodeT], roots: Iterable[int], closure: Closure) -> dict[int, None]:
-    seen = dict.fromkeys(root for root in roots if root not in closure.lower)
-    for number in list(seen):
-        stack = [number]
-        while stack:
-            for _, _, child in closure.chosen(refinement.nodes[stack.pop()]):
-                if child not in closure.lower and child not in seen:
-                    seen[child] = None
-                    stack.append(child)
-    return seen
 
 
 def _path(

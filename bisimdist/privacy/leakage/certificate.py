@@ -11,6 +11,7 @@ from bisimdist.distances.bound.certificate import CLAIM_DIGITS
 from bisimdist.faces.written.frame import Document, document
 from bisimdist.faces.written.numbers import integer_text, rational_text
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.reach import all_reached
 from bisimdist.privacy.engine.closure import Closure
 from bisimdist.privacy.engine.divergence import Chord, DivergenceNode
 from bisimdist.privacy.engine.guesses import Guesses, GuessNode
@@ -27,14 +28,7 @@ def leakage_certificate(
     claims: Sequence[dict[str, object]],
     **about: object,
 ) -> Document:
-    """Return the certificate of claims on what was asked; only the nodes that they rest on are written.
-
-    graph: the nodes.
-    asked: what was asked, in the order of the claims.
-    closure: the bounds on the nodes.
-    claims: what is claimed, as plain data.
-    about: the measure, and whatever else says what is claimed.
-    """
+    """Return the certificate of claims on what was asked; only the nodes that they rest on are written."""
     writer = _Nodes(graph, closure)
     for one, claim in zip(asked, claims, strict=True):
         roots = [root.node for _, root in one.roots]
@@ -70,15 +64,15 @@ class _Nodes:
 
     def collect(self, into: dict[int, None], roots: Iterable[int], leaves: frozenset[int]) -> None:
         """Note the nodes that bounds of roots rest on."""
-        stack = list(roots)
-        while stack:
-            number = stack.pop()
-            if number not in into:
-                into[number] = None
-                if number not in leaves or (into is self.upper and number in self.closure.rests):
-                    node = self.nodes[number]
-                    edges = self.closure.chosen(node) if into is self.lower else node.edges or ()
-                    stack.extend(child for _, _, child in edges)
+
+        def after(number: int) -> list[int]:
+            if number in leaves and not (into is self.upper and number in self.closure.rests):
+                return []
+            node = self.nodes[number]
+            edges = self.closure.chosen(node) if into is self.lower else node.edges or ()
+            return [child for _, _, child in edges]
+
+        into.update(dict.fromkeys(all_reached(roots, after)))
 
     def _edges(self, number: int) -> Sequence[Edge]:
         """Return the edges that are written: all, or those that the bound from below rests on."""

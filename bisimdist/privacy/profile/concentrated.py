@@ -97,9 +97,6 @@ class Concentrated:
 def concentrated(curve: RenyiCurve, losses: Sequence[LossDistribution] | None = None) -> Concentrated:
     """Return bounds on rho from Rényi's divergences, and from all losses where these are finitely many.
 
-    curve: the divergences at some orders.
-    losses: those of the same pairs and of as many runs.
-
     >>> from bisimdist.privacy.profile.renyi_curve import renyi_curve
     >>> from bisimdist.models.library.figure1 import figure1
     >>> concentrated(renyi_curve(figure1(), [2, 4])).decimals()

@@ -94,7 +94,6 @@ def renyi_curve(  # noqa: PLR0913
 ) -> RenyiCurve:
     """Bound Rényi's divergence of all pairs, in both directions, at several orders.
 
-    model: the chain, or what stands for one.
     orders: integers of at least 2.
     pairs: pairs of names; by default those of the model.
     runs: of so many independent runs: divergences add up.

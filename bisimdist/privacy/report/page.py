@@ -111,14 +111,7 @@ def decision(  # noqa: PLR0913
     rounds: int | None,
     nature: str,
 ) -> Decision:
-    """Put together what the page shows beside bounds on delta.
-
-    delta: the answer that the page is about.
-    pairs: the pairs that were asked.
-    limits: what the work may cost; the bounds are there already, so that nothing is lost where it ends.
-    rounds: of an interactive model, the most actions.
-    nature: of a chain that is only known roughly what nature may do.
-    """
+    """Put together what the page shows beside bounds on delta."""
     curve, distances = None, None
     deadline = limits.deadline
     with suppress(BisimdistError, Interruption):
@@ -169,13 +162,7 @@ def _checked(proof: str, deadline: Deadline) -> str:
 
 
 def decision_page(found: Decision, report: Report, *, named: str, reproduce: str) -> str:
-    """Return the page.
-
-    found: what it shows.
-    report: the bounds as they are told to a person.
-    named: what to call the model.
-    reproduce: the command that makes the page.
-    """
+    """Return the page."""
     delta = found.delta
     worst = delta.worst
     sentence, *remarks = report.remarks

@@ -18,11 +18,7 @@ SHOWN = 8  # how many pairs have a line of the legend each
 
 
 def pieces_figure(answer: PiecesAnswer) -> Any:
-    """Draw delta of all pairs, with a point wherever one piece ends and another begins.
-
-    Returns the picture.
-    Raises UsageError if matplotlib is not installed.
-    """
+    """Draw delta of all pairs, with a point wherever one piece ends and another begins."""
     figure = figure_class()(figsize=(6.4, 4.4), layout="constrained")
     axis = figure.subplots()
     low, high = answer.interval

@@ -14,11 +14,7 @@ from bisimdist.privacy.delta.answer import DeltaAnswer
 
 
 def curve_figure(grids: Sequence[fmpq], answers: Sequence[DeltaAnswer], claimed: fmpq | None) -> Any:
-    """Draw bounds on delta by grid, and the delta that is claimed.
-
-    Returns the picture.
-    Raises UsageError if matplotlib is not installed.
-    """
+    """Draw bounds on delta by grid, and the delta that is claimed."""
     figure = figure_class()(figsize=(6.4, 4.4), layout="constrained")
     axis = figure.subplots()
     points = sorted(zip(map(as_double, grids), answers, strict=True), key=lambda point: point[0])

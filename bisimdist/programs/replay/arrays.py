@@ -254,11 +254,7 @@ class Arrays:
         return narrowed, max(together.values(), default=0) > 1
 
     def enclosures(self, columns: dict[int, int], lows: Array, highs: Array) -> Looked:
-        """Return what is known of each number in each box.
-
-        columns: the column of each draw.
-        lows, highs: the boxes, a row each.
-        """
+        """Return what is known of each number in each box."""
         mine = [columns[draw] for draw in self.draws]
         middle = (lows + highs) // 2
         halves = np.maximum(highs - middle, middle - lows)[:, mine].T.astype(np.float64)

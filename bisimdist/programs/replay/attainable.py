@@ -78,11 +78,7 @@ def unattainable(
 ) -> tuple[Counted, Counted]:
     """Count outputs of each of two inputs that the other cannot produce.
 
-    function, inputs: the program and the two inputs.
-    samples: how many outputs to take of each.
-    request: how the program is explored: its deadline and what it may do.
     Raises ModelError if the program does something that is not a function of its input and its draws.
-    Raises LimitError if the deadline passes.
     """
     with caught(request.allowed) as work, imported(function, work) as program:
         call = bound_call(program.function)

@@ -44,12 +44,7 @@ LEAST_PART = 1e-40
 
 
 class Asked:
-    """A condition on numbers that depend on draws.
-
-    nodes: the numbers.
-    classify: the outcome of their enclosures, or `UNDECIDED`.
-    compare: where two numbers are compared: how.
-    """
+    """A condition on numbers that depend on draws."""
 
     __slots__ = ("_plan", "classify", "compare", "draws", "many", "nodes")
 

@@ -63,8 +63,6 @@ def replayed(
 
     function: the program, as for `bisimdist.explore`.
     inputs, pairs: what it is run on, and which of these are pairs.
-    request: how it is explored.
-    why: why it was not compiled.
     Raises ModelError if it does something that is not a function of its input and its draws.
     Raises LimitError if it has too many runs, and none may be cut off.
     """

@@ -78,7 +78,6 @@ def values_at_once(  # noqa: PLR0913, PLR0917
     plan: how to compute the numbers.
     known: what says what they are, as `bisimdist.programs.replay.released.Released.known`.
     law, draw, span: the draw, and a range of it.
-    deadline: when to give up, with a LimitError.
     returns: None where that is not done in arrays.
     """
     work = arrays.Arrays(plan, OWN)

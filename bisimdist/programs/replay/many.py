@@ -60,7 +60,6 @@ def forget() -> None:
 class Many:
     """A condition that divides many boxes at once.
 
-    plan, draws: the numbers that matter, and the draws that they depend on.
     classify: the outcome of their enclosures.
     decide: what tells which boxes in arrays are decided; None where that is not known.
     apart: whether they are known one by one, not compared.

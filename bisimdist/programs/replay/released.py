@@ -168,10 +168,7 @@ def _raised(error: BaseException) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """Runs that have ended: what their draws may be, and what they released.
-
-    laws, region: their draws.
-    """
+    """Runs that have ended: what their draws may be, and what they released."""
 
     laws: Sequence[Law]
     region: Region

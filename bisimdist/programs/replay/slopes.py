@@ -24,10 +24,7 @@ ROUNDED, LIBM, WAVE, TINY = 2.0**-50, 2.0**-44, 2.0**-40, 2.0**-1000
 
 @dataclass(frozen=True, slots=True)
 class Smooth:
-    """A real function of draws, in boxes.
-
-    low, high: its least and its greatest value.
-    """
+    """A real function of draws, in boxes."""
 
     low: Any
     high: Any
@@ -117,12 +114,7 @@ SMOOTH = {*ALONE, *SUMS, *PRODUCTS, *QUOTIENTS}
 
 
 def smoothed(function: Callable[..., Any], found: Range, given: Sequence[Smooth]) -> Smooth:
-    """Return the real function behind a number that is made of others.
-
-    function: what makes it, one of `SMOOTH`.
-    found: an enclosure of what is computed.
-    given: of what it is made.
-    """
+    """Return the real function behind a number that is made of others."""
     size = _most(found)
     if function in ALONE:
         slope, share, wrong = ALONE[function]

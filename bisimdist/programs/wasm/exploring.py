@@ -16,8 +16,6 @@ from bisimdist.programs.wasm.drawn import drawn_of
 from bisimdist.programs.wasm.leaves import MOST_VALUES, Leaf, Split, Variable
 from bisimdist.programs.wasm.states import CALLER, NOTHING, State, Thaw, Unlike, thawing
 
-_WRONG = 8  # after so many guesses that were wrong they look at the next variable, until there is none
-
 _FEW = 8  # a draw of at most so many values is looked at value by value
 
 _WORD = 64
@@ -36,9 +34,8 @@ class CompiledExploration(Exploration):
 
     file: str = ""  # what answers call the file
     runs: int = 0  # how many segments were run
-    _known: dict[Any, list[Part]] = field(default_factory=dict)
-    """How a draw was divided the last time that it was met, or met with this value of a variable: a guess."""
-    _wrong: dict[Any, int] = field(default_factory=dict)  # how often such guesses were wrong
+    _known: dict[Any, list[int]] = field(default_factory=dict)
+    """By draw one answer for each of the places that it leads to, where it leads to most."""
     _inner: dict[Any, Gathered] = field(default_factory=dict)
     """By what a function remembers at a draw where that leads, as far as the function goes."""
     _unlike: set[Segment] = field(default_factory=set)  # where a function changes more than what it returns
@@ -62,11 +59,10 @@ class CompiledExploration(Exploration):
         return f"at {machine.lines.place(line)}" if line else ""
 
     def answers(self, number: int, most: int) -> Sequence[Any]:
-        """Return one of each part in which a draw was divided."""
+        """Return one answer for each of the places that a draw leads to."""
         node: Any = self.nodes[number]
         draw = node.state.segment, node.request.count, node.state.counts
-        known = self._known.get((draw, 0, None), ())
-        return sorted({variables[0][0] for variables, *_ in known})[:most]
+        return sorted(self._known.get(draw, ()))[:most]
 
     def _key(self, outcome: Any) -> Any:
         return outcome  # the machine makes each of them once
@@ -116,23 +112,16 @@ class CompiledExploration(Exploration):
         return found
 
     def _parts(self, state: State, called: Callable[[Any], Any]) -> Gathered:
-        """Return where a draw leads, divided into parts that the code tells apart.
-
-        called: gives what a state, or an end, is called.
-        """
+        """Return where a draw leads, divided into parts that the code tells apart."""
         machine: Any = self.machine
         follow, tally = machine.follow, machine.tally
         count, counts = state.request.count, state.counts
-        draw, whole = (state.segment, count, counts), _whole(count, counts)
-        place = self._wrong.get(draw, 0) // _WRONG
-        met = draw, place, state.live[place - 1] if 0 < place <= len(state.live) else None
-        guess = self._known.get(met)
-        work = [*(guess or whole)]
+        work = [*_whole(count, counts)]
         gathered: Gathered = {}
-        found: list[tuple[Known, Any]] = []
-        divided = False
+        shown: dict[Any, int] = {}
+        done = 0
         while work:
-            if len(work) + max(len(found), len(gathered)) > MOST_VALUES:
+            if len(work) + done > MOST_VALUES:
                 raise Outside(
                     f"a draw has more than {MOST_VALUES} parts that the program tells apart",
                     "compare it with fewer numbers",
@@ -143,23 +132,17 @@ class CompiledExploration(Exploration):
                 outcome = follow(state, value, thaw)
             except Split as split:
                 self._deadline.check()
-                divided = True
-                if guess and split.period:  # the code divides by another number than last time
-                    guess, gathered, found = None, {}, []
-                    work = [*whole]
-                    continue
                 work += _parted(variables, split.leaf, split.cuts, split.period, split.other)
                 continue
+            done += 1
             ends = outcome if type(outcome) is list else (outcome,)
             for one in ends:
                 key = called(one), tally.steps, None
                 gathered[key] = gathered.get(key, 0) + weight // len(ends)
-            found.append((variables, key))
-        if guess is None or (divided and (guess is not whole or not place)):
-            self._wrong[draw] = self._wrong.get(draw, 0) + (guess is not None)
-            made = _weighed(_joined(found, 1 + len(counts))) if divided else whole
-            alike = place <= len(state.live) and all(one[0][1:] == whole[0][0][1:] for one in made)
-            self._known[met] = made if alike or not place else whole
+            shown.setdefault(key, variables[0][0])
+        draw = state.segment, count, counts
+        if len(shown) > len(self._known.get(draw, ())):
+            self._known[draw] = [*shown.values()]
         return gathered
 
 
@@ -191,29 +174,3 @@ def _weighed(parts: Iterable[Known]) -> list[Part]:
 def _parted(variables: Known, leaf: Leaf, cuts: tuple[int, ...], period: int, other: Any) -> list[Part]:
     """Return the parts that a leaf divides what is known into."""
     return _weighed(Split(leaf, cuts, period, other).parts(variables))
-
-
-def _joined(found: list[tuple[Known, Any]], size: int) -> list[Known]:
-    """Put ranges of a variable side by side together that lead to the same, others being equal."""
-    for place in range(size):
-        ranges: dict[Any, list[tuple[int, int]]] = {}
-        made: list[tuple[Known, Any]] = []
-        for variables, key in found:
-            const, leaves = variables[place]
-            if leaves and (len(leaves) > 1 or leaves[0] != (1, leaves[0][1])):
-                made.append((variables, key))
-                continue
-            others = variables[:place], variables[place + 1 :], key
-            ranges.setdefault(others, []).append((const, const + (leaves[0][1] if leaves else 1)))
-        for (before, after, key), spans in ranges.items():
-            joined: list[tuple[int, int]] = []
-            for low, high in sorted(spans):
-                begin = joined.pop()[0] if joined and joined[-1][1] == low else low
-                joined.append((begin, high))
-            made += [((*before, _range(*span), *after), key) for span in joined]
-        found = made
-    return [variables for variables, _ in found]
-
-
-def _range(low: int, high: int) -> Variable:
-    return low, ((1, high - low),) if high - low > 1 else ()

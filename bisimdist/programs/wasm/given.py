@@ -16,7 +16,6 @@ _LAYOUT = re.compile(r"(?P<kind>[iu](8|16|32|64))(?: at (?P<place>\d+|0x[0-9a-fA
 class Given:
     """Arguments of an exported function.
 
-    sampler: the function.
     arguments: what follows the input, as texts.
     layout: how a list is written into memory: the type of its numbers, and maybe where, as in ``i32 at
         4096``; the function is given the address and the length.

@@ -42,7 +42,6 @@ def guard(  # noqa: PLR0913
     runs: how many paths there are for all inputs together.
     counts: whether numbers of instructions are compared, too.
     deadline: when to end with what was compared by then.
-    seed: for the random paths.
     Returns: how many paths were compared: results, numbers of draws, and numbers of instructions.
     Raises ModelError if wasmtime does something else than the machine.
     """

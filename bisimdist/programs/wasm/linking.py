@@ -99,8 +99,6 @@ def drawing(sampler: Sampler) -> frozenset[int]:
 class Linker:
     """Makes code of functions, and what that code refers to.
 
-    sampler: the function that is called.
-    kinds: what is seen.
     kept: words of memory that are never forgotten.
     """
 

@@ -51,8 +51,6 @@ Outcome: TypeAlias = State | Ended
 class Machine:
     """Runs an exported function piece by piece.
 
-    sampler: the function.
-    kinds: what is seen.
     kept: words of memory that are never forgotten.
     begun: a machine for the same module, of which this one takes over what memory begins with.
     """

@@ -294,10 +294,7 @@ def _on_one_grid(one: Real, other: Real) -> tuple[Any, Any] | None:
 
 
 class Pattern(Drawn):
-    """The bits of a float that is still open: what it is combined with leaves the operation to it.
-
-    real, bits: the float, and how many bits it has.
-    """
+    """The bits of a float that is still open: what it is combined with leaves the operation to it."""
 
     __slots__ = ("bits", "real")
 

@@ -54,11 +54,7 @@ def _zero(*_: int) -> int:
 
 
 class Engine:
-    """A module in wasmtime, whose chance is answered by a function.
-
-    wasmtime: the package.
-    given: what is run, and with which arguments.
-    """
+    """A module in wasmtime, whose chance is answered by a function."""
 
     def __init__(self, wasmtime: Any, given: Given) -> None:
         self.wasmtime = wasmtime

@@ -238,12 +238,19 @@ def _worst(model: HMM, first: str, second: str, words: Sequence[Word]) -> Violat
     return best
 
 
-def least_ratio(
-    model: HMM, pair: tuple[str, str], length: int, *, up_to: bool = False, limits: Limits = UNBOUNDED
+def least_ratio(  # noqa: PLR0913
+    model: HMM,
+    pair: tuple[str, str],
+    length: int,
+    *,
+    up_to: bool = False,
+    start: Word = (),
+    limits: Limits = UNBOUNDED,
 ) -> LeastRatio:
     """Return the least budget that holds for a pair at a length, in both directions.
 
-    Parameters and errors are those of `decide_ratio`.
+    ``start``: a sequence whose ratio is looked at first. Other parameters, and errors, are those of
+        `decide_ratio`.
 
     >>> from bisimdist.models.library.hidden_markov import geometric
     >>> least_ratio(geometric(), ("0", "1"), 1).ratio
@@ -251,7 +258,7 @@ def least_ratio(
     """
     resolved = IntegerModel.from_model(model, length, up_to=up_to)
     starts = {name: resolved.start(model.distribution(name)) for name in pair}
-    some = _check_possible(resolved, starts, pair, length)
+    some = start or _check_possible(resolved, starts, pair, length)
     directions = [pair, pair[::-1]] if pair[0] != pair[1] else [pair]
     for first, second in directions:
         word = impossible_under_second(resolved, starts[first], starts[second], deadline=limits.deadline)

@@ -270,12 +270,7 @@ def _certificate(
 def equivalence_certificate(
     completed: Completed, claims: object, equal: Sequence[tuple[int, int]], deadline: Deadline
 ) -> Document:
-    """Return the certificate: traces for pairs that differ, one space of functions for those that do not.
-
-    ``completed``: the automaton, as an observer sees it.
-    ``claims``: what is claimed, as plain data or as something that writes itself.
-    ``equal``: the pairs of different states that are equivalent.
-    """
+    """Return the certificate: traces for pairs that differ, one space of functions for those that do not."""
     return document(
         "trace-equivalence",
         completed.original,

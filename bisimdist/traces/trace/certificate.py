@@ -9,6 +9,7 @@ from flint import fmpq
 from bisimdist.faces.written.frame import Document, document
 from bisimdist.faces.written.numbers import rational_text, value_text
 from bisimdist.models.ends import Completed
+from bisimdist.models.reach import all_reached
 from bisimdist.traces.engine.difference import TraceDifference
 from bisimdist.traces.engine.paths import LoopTrace
 from bisimdist.traces.engine.ratio import RatioProof, TraceRatio
@@ -25,13 +26,7 @@ def trace_metric_certificate(
     found: Sequence[TraceRatio | TraceDifference],
     length: int | None,
 ) -> Document:
-    """Return the certificate of bounds for some pairs of states.
-
-    ``system``: the completed automaton with its classes.
-    ``pairs``: the states that were compared, by their indices in the automaton.
-    ``found``: the bounds with their proofs, all of the same metric.
-    ``length``: the longest trace that counts; None for all.
-    """
+    """Return the certificate of bounds for some pairs of states."""
     automaton = system.automaton
     ratios = [entry for entry in found if isinstance(entry, TraceRatio)]
     result = document(
@@ -102,20 +97,18 @@ def _table(system: WordSystem, proof: RatioProof) -> list[Document]:
     """Return the entries that open nodes rest on, and those that these rest on."""
     if proof.table is None:
         return []
-    needed: set[Pair] = set()
-    waiting = [
-        (k, m) for number in _open(proof) for coupling in _lifts(proof, number) for k, m, _ in coupling
-    ]
-    while waiting:
-        pair = waiting.pop()
-        if pair[0] != pair[1] and pair not in needed:
-            needed.add(pair)
-            waiting += [(k, m) for k, m, _ in proof.table.entries[pair].moves]
+    entries = proof.table.entries
+    lifts = (move for number in _open(proof) for coupling in _lifts(proof, number) for move in coupling)
+
+    def after(pair: Pair) -> list[Pair]:
+        return [(k, m) for k, m, _ in entries[pair].moves if k != m]
+
+    needed = all_reached(((k, m) for k, m, _ in lifts if k != m), after)
     return [
         {
             "pair": [system.name(k), system.name(m)],
-            "bound": rational_text(proof.table.entries[k, m].bound),
-            "moves": _moves(system, proof.table.entries[k, m].moves),
+            "bound": rational_text(entries[k, m].bound),
+            "moves": _moves(system, entries[k, m].moves),
         }
         for k, m in sorted(needed)
     ]

@@ -24,13 +24,7 @@ from bisimdist.traces.trace.events import SETS
 def metric_of_sets(
     automaton: PA, asked: Sequence[tuple[int, int]], threshold: fmpq | None, limits: Limits
 ) -> TraceMetricAnswer:
-    """Compute how far apart the probabilities of one set of traces can be from two states.
-
-    automaton: a fully probabilistic automaton.
-    asked: the pairs of states.
-    threshold: the work on a pair may stop where its bounds tell on which side of this number they are.
-    limits: when to give up, and whom to tell.
-    """
+    """Compute how far apart the probabilities of one set of traces can be from two states."""
     names = automaton.states
     pairs = [(names[s], names[t]) for s, t in asked]
     said: dict[str, Any] = {"deadline": limits.deadline, "progress": limits.progress}

@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 import bisimdist
 from bisimdist.errors import LimitError, ModelError
 from bisimdist.programs.request import Request
-from bisimdist.programs.wasm.chance import Chance, Sampler, chances_of
+from bisimdist.programs.wasm.chance import Chance, Sampler
 from bisimdist.programs.wasm.door import explored_module
 from bisimdist.programs.wasm.drawn import Drawn, drawn_of
 from bisimdist.programs.wasm.exploring import CompiledExploration, _weighed
-from bisimdist.programs.wasm.given import Given
 from bisimdist.programs.wasm.leaves import Split, Variable
 from bisimdist.programs.wasm.machine import Machine
 from bisimdist.programs.wasm.module import Module
@@ -401,14 +400,3 @@ def test_a_run_ends_with_all_values_of_what_it_returns() -> None:
     assert graph.explore()
     assert law_of_graph(graph, "0") == {7 + 3 * k: fmpq(1, 256) for k in range(256)}
     assert graph.runs == 1
-
-
-def test_a_threshold_that_depends_on_a_variable_is_guessed() -> None:
-    """In its k-th turn the noise compares a draw with the k-th part of all values."""
-    module = Module.read(str(FOLDER / "laplace.wasm"))
-    given = Given(Sampler(module, module.exported("laplace"), chances_of(module, ["env.rnd64"])), ["4"])
-    graph = CompiledExploration(Machine(given.sampler))  # type: ignore[arg-type]
-    for value in (0, 1):
-        graph.start(str(value), given.laid, [value], {})
-    graph.explore(cut=1e-9)
-    assert graph.runs < 1.1 * sum(len(edges or ()) for edges in graph.edges)
