@@ -221,7 +221,7 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     if known or (kind == "pa" and isinstance(found, HMM)):
         found = as_chain(found, given.source, given.note)
     how = "explored" if is_program(model) else "read"
-    note(f"{model}: bisimdist itself {how} this model, because the checker reads plain JSON only, without options")
+    note(f"{model}: bisimdist itself {how} this model, because the checker reads plain JSON without options")
     return json.dumps(found.canonical()) if isinstance(found, PA) else write_model(found, "json")
 
 
