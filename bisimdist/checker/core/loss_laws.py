@@ -118,11 +118,7 @@ class Law:
 
             return found
 
-        return Law(
-            above=above,
-            cap=None if inner_cap is None else end(inner_cap),
-            floor=end(inner_floor),
-        )
+        return Law(above=above, cap=None if inner_cap is None else end(inner_cap), floor=end(inner_floor))
 
     def thinned(self, rate: Fraction) -> Law:
         """Return the law where with probability 1 - q something else is seen, the same on both sides."""
