@@ -156,7 +156,7 @@ def test_bad_input_is_refused(command: Command, responses: Path, tmp_path: Path)
     command("logic", "traces", responses, "--state", "sy", "--depth", "-1").assert_refused("--depth -1")
     command("logic", "traces", responses, "--state", "sy", "--limit", "-1").assert_refused("--limit -1")
     command("logic", "traces", responses, "--state", "sy", "--formula", "1/2 <a").assert_refused(
-        "--formula:1: column 7: found the end of the text; expected '>'"
+        "--formula:1: column 5: no action follows '<'; expected an action in angle brackets"
     )
     command("logic", "traces", responses, "--state", "sy", "--formula", "T", "--depth", "1").assert_refused(
         "--depth and --limit do not apply"

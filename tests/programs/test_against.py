@@ -135,7 +135,7 @@ def test_interactive_models_against_each_other(command: Command, tmp_path: Path)
 def test_what_cannot_be_compared_is_refused(command: Command, named: str, tmp_path: Path) -> None:  # noqa: F811
     model, given = str(tmp_path / "model.yaml"), ("--input", "0", "--input", "1", "--alpha", "1")
     early = f"{named}:early"
-    command("delta", early, "--against", model, *given).assert_refused("2 states and the other from 1")
+    command("delta", early, "--against", model, *given).assert_refused("start from, 2 and 1")
     command("delta", early, "--against", early, *given, "--neighbours", "one").assert_refused("one program")
     command("delta", early, "--against", f"{named}:asks", *given).assert_refused("interactive")
     command("delta", early, "--against", early, *given, "--hide-silent").assert_refused("files of models")
