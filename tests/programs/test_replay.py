@@ -118,6 +118,14 @@ def test_equal_outputs_are_one_unless_types_are_seen(tmp_path: Path) -> None:
         assert [*law(tmp_path, text).values()] == [1], values
 
 
+@pytest.mark.parametrize("bounds", ["0, 1", "0, a_max=1", "min=0, max=1", "None, 1", "max=1"])
+def test_integers_of_any_size_are_clipped(tmp_path: Path, bounds: str) -> None:
+    """`numpy.clip` takes them, and `numpy.maximum` does not."""
+    head = "import numpy as np\ndef f(x, rng):\n    k = rng.randrange(4)\n"
+    text = f"{head}    y = 2 ** (k + 62)\n    return k if np.clip(y, {bounds}) == 1 else 4\n"
+    assert law(tmp_path, text) == {str(k): Fraction(1, 4) for k in range(4)}
+
+
 def test_labels_share_what_is_equal() -> None:
     labels = labels_of(
         [

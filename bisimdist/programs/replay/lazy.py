@@ -106,10 +106,9 @@ class Lazy(Node):
         if function in {np.round, np.around}:
             return apply(np.round, *given, *options.values())
         if function is np.clip:
-            bounds = list(given[1:]) + list(options.values())
-            low, high = bounds[0], bounds[1]
-            made = given[0] if low is None else apply(np.maximum, given[0], low)
-            return made if high is None else apply(np.minimum, made, high)
+            bounds = dict(zip(("min", "max"), given[1:], strict=False))
+            bounds |= {name.removeprefix("a_"): value for name, value in options.items()}
+            return apply(np.clip, given[0], bounds.get("min"), bounds.get("max"))
         if function is np.where and not isinstance(given[0], np.ndarray):
             return given[1] if given[0] else given[2]
         return NotImplemented
