@@ -47,7 +47,7 @@ def filed() -> tuple[Template, ...]:
 def tightened(template: Template) -> Template:
     """Return the template with what the engine knows of the truth, where the certificate says less."""
     document, (claim,) = template.document, template.document["claims"]
-    if document.get("kind", "delta") != "delta":
+    if document.get("kind", "delta") != "delta" or "reduced" in document:
         return template
     model = parse_model(json.dumps(document["model"]), format="json")
     if not isinstance(model, LMC):
