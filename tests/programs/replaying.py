@@ -9,6 +9,9 @@ from typing import Any
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.front import explore
 
+UNIT = Fraction(1, 2**53)
+"""What one double of `random` weighs."""
+
 
 def law_of(chain: ProgramChain, name: str) -> dict[str, Fraction]:
     return {chain.labels[k]: Fraction(int(p.p), int(p.q)) for k, p in chain.rows[chain.index(name)]}
